@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the executor is asked to carry out: an action of the plan with everything it takes to do, check and undo
+/// it without asking anybody else. Values; stored in the journal as they are.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "placement/model/domain.h"
+#include "placement/model/plan.h"
+#include "placement/model/sample.h"
+
+namespace vmnuma::migration {
+
+/// One thread's pin as it shall be and as it was, for undo. An empty `before` means "any CPU of the host".
+struct PinChange {
+  enum class Thread { kVcpu, kEmulator, kIoThread };
+  Thread thread{};
+  std::int32_t number = 0;  ///< vCPU or I/O thread number; 0 for the emulator
+  std::vector<placement::CpuId> before;
+  std::vector<placement::CpuId> after;
+  bool operator==(const PinChange&) const = default;
+};
+
+/// How much of a VM's memory shall lie on a node.
+struct NodeQuota {
+  placement::NodeId node;
+  placement::Bytes bytes;
+  bool operator==(const NodeQuota&) const = default;
+};
+
+/// The memory side of a VM: all its pages end on the nodes of `quotas`, shared out in their proportion, as far
+/// as each node has room above its reserve.
+struct MemoryChange {
+  std::vector<NodeQuota> quotas;  ///< ascending node; empty = memory is left alone
+  std::vector<placement::NodeId> undo_nodes;  ///< homes before, for taking the pages back
+  bool operator==(const MemoryChange&) const = default;
+};
+
+/// One VM's part of an action.
+struct VmChange {
+  placement::VmId vm;
+  std::string vm_name;
+  placement::VmProcess process;   ///< who it must still be when the change is made
+  std::vector<placement::Relocation> relocations;  ///< for the record
+  std::vector<PinChange> pins;    ///< in the order in which they are made: vCPUs, emulator, I/O threads
+  MemoryChange memory;
+  placement::MemoryMode memory_mode = placement::MemoryMode::kSoft;
+  bool operator==(const VmChange&) const = default;
+};
+
+struct Order {
+  std::int64_t action = 0;        ///< number given by the history when the action was recorded; unique
+  placement::Reason reason{};
+  std::vector<VmChange> changes;  ///< one, or two for a swap
+  placement::Prediction predicted;
+  bool operator==(const Order&) const = default;
+};
+
+}  // namespace vmnuma::migration

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Amounts with their unit in the type. All are 64-bit integers; decisions never use floating point.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace vmnuma::placement {
+
+/// An amount of one unit: adds, subtracts and compares with its like, scales with plain numbers.
+template <class Unit>
+struct Amount {
+  std::int64_t value = 0;
+
+  auto operator<=>(const Amount&) const = default;
+  constexpr Amount& operator+=(Amount other) {
+    value += other.value;
+    return *this;
+  }
+  constexpr Amount& operator-=(Amount other) {
+    value -= other.value;
+    return *this;
+  }
+  friend constexpr Amount operator+(Amount a, Amount b) { return {a.value + b.value}; }
+  friend constexpr Amount operator-(Amount a, Amount b) { return {a.value - b.value}; }
+  friend constexpr Amount operator-(Amount a) { return {-a.value}; }
+  friend constexpr Amount operator*(Amount a, std::int64_t factor) { return {a.value * factor}; }
+  friend constexpr Amount operator/(Amount a, std::int64_t divisor) { return {a.value / divisor}; }
+};
+
+/// CPU time in microseconds of one core ("core-us"): two threads busy for 1 ms are 2000.
+using CpuTime = Amount<struct CpuTimeUnit>;
+/// Memory in bytes.
+using Bytes = Amount<struct BytesUnit>;
+/// A share in thousandths.
+using Permille = Amount<struct PermilleUnit>;
+/// A point or span of monotonic time in microseconds. The core never reads a clock; it is told.
+using Microseconds = Amount<struct MicrosecondsUnit>;
+
+inline constexpr Bytes kKiB{1024};
+inline constexpr Bytes kMiB{1024 * 1024};
+inline constexpr Bytes kGiB{1024 * 1024 * 1024};
+
+/// part / whole in thousandths, rounded down; `when_empty` if whole is not positive.
+[[nodiscard]] constexpr Permille permille_of(std::int64_t part, std::int64_t whole,
+                                             Permille when_empty) {
+  return whole > 0 ? Permille{part * 1000 / whole}
+                   : when_empty;
+}
+
+}  // namespace vmnuma::placement

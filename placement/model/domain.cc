@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "placement/model/domain.h"
+
+namespace vmnuma::placement {
+
+std::optional<std::string> why_memory_stays(const VmDescription& vm) {
+  if (vm.policy.memory_mode == MemoryMode::kHandsOff) {
+    return "its memory mode is hands-off";
+  }
+  if (!vm.pci_devices.empty()) {
+    return "PCI device " + vm.pci_devices.front().address + " is passed through, VFIO pins all memory";
+  }
+  if (vm.memory_locked) {
+    return "its memory is locked (<memoryBacking><locked/>)";
+  }
+  switch (vm.numatune) {
+    case NumatuneMode::kStrict:
+      return "its numatune mode is strict, libvirt bound the memory at start";
+    case NumatuneMode::kPreferred:
+      return "its numatune mode is preferred, libvirt bound the memory at start";
+    case NumatuneMode::kInterleave:
+      return "its numatune mode is interleave, libvirt bound the memory at start";
+    case NumatuneMode::kNone:
+    case NumatuneMode::kRestrictive:
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace vmnuma::placement

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A VM as its definition says: what libvirt's domain XML and the administrator's policy tell about it.
+/// Produced by balancer/host from the live XML; everything that is measured is in model/sample.h instead.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "placement/model/amounts.h"
+#include "placement/model/ids.h"
+
+namespace vmnuma::placement {
+
+/// libvirt's <numatune><memory mode=...>; kNone where there is no such element.
+enum class NumatuneMode { kNone, kStrict, kPreferred, kInterleave, kRestrictive };
+
+/// What may be done with a VM's memory.
+/// kSoft: cpuset.mems stays wide, pages are moved; kMask: libvirt numatune `restrictive` follows the homes;
+/// kHandsOff: memory is never touched.
+enum class MemoryMode { kSoft, kMask, kHandsOff };
+
+/// One guest NUMA cell: <cpu><numa><cell id= cpus= memory=>.
+struct GuestCell {
+  std::int32_t id = 0;
+  std::vector<std::int32_t> vcpus;  ///< ascending, all configured ones (also not yet plugged)
+  Bytes memory;
+  bool operator==(const GuestCell&) const = default;
+};
+
+/// A PCI device handed to the guest (<hostdev type='pci'>), in lspci's long form "0000:3b:00.0".
+struct PciDevice {
+  std::string address;
+  bool operator==(const PciDevice&) const = default;
+};
+
+/// The cpus that one thread of the VM is pinned to in the live XML.
+struct Pin {
+  std::int32_t number = 0;  ///< vCPU or I/O thread number
+  std::vector<CpuId> cpus;  ///< ascending
+  bool operator==(const Pin&) const = default;
+};
+
+/// What the administrator asks for this VM. The defaults are what a VM without any policy gets.
+struct VmPolicy {
+  MemoryMode memory_mode = MemoryMode::kSoft;
+  bool do_not_move = false;            ///< placed once, then left where it is
+  bool prefer_ht = false;              ///< count threads, not cores, when sizing clients
+  std::int32_t max_per_node = 0;       ///< most vCPUs of this VM on one node; 0 = the node's size
+  std::int32_t max_per_client = 0;     ///< most vCPUs of one client; 0 = as max_per_node
+  bool consolidate = true;             ///< keep the fewest clients even if memory spills
+  std::vector<NodeId> nodes;           ///< allowed nodes; empty = all
+  std::string affinity_group;          ///< VMs of one group belong together; empty = none
+  std::string anti_affinity_group;     ///< VMs of one group belong apart; empty = none
+  bool anti_affinity_hard = false;     ///< never together, rather than rather not
+  std::int32_t reservation_permille = 0;  ///< guaranteed share of its vCPUs' full speed
+  bool operator==(const VmPolicy&) const = default;
+};
+
+struct VmDescription {
+  VmId id;
+  std::string name;
+  std::int32_t domain_id = -1;               ///< libvirt's running id, part of the scope's name
+  std::vector<std::int32_t> vcpus;           ///< online vCPU numbers, ascending; holes are possible
+  std::int32_t max_vcpus = 0;
+  Bytes memory;                              ///< current allocation (<currentMemory>)
+  Bytes max_memory;
+  std::vector<GuestCell> cells;              ///< by id; empty without guest NUMA
+  std::int32_t sockets = 0;                  ///< <cpu><topology>; 0 = not declared
+  std::int32_t dies = 0;
+  std::int32_t cores = 0;
+  std::int32_t threads = 0;
+  std::vector<std::int32_t> io_threads;      ///< I/O thread ids, ascending
+  NumatuneMode numatune = NumatuneMode::kNone;
+  bool numatune_auto = false;                ///< placement='auto': libvirt asked for advice at start
+  std::vector<NodeId> numatune_nodes;
+  Bytes huge_page_size;                      ///< <memoryBacking><hugepages>; zero = ordinary pages
+  bool memory_locked = false;                ///< <memoryBacking><locked/>
+  bool memory_shared = false;                ///< <memoryBacking> access shared: memfd, vhost-user
+  std::vector<PciDevice> pci_devices;
+  std::vector<Pin> vcpu_pins;                ///< by vCPU; empty = may run anywhere
+  std::vector<CpuId> emulator_pin;
+  std::vector<Pin> io_thread_pins;
+  std::string partition;                     ///< <resource><partition>, for finding the cgroup; may be empty
+  VmPolicy policy;
+  bool operator==(const VmDescription&) const = default;
+};
+
+/// Why this VM's memory cannot be moved, as a sentence for people, or nothing if it can.
+/// VFIO pins it, <locked/> forbids it, a strict, preferred or interleave numatune binds it, and hands-off is
+/// the administrator's word.
+[[nodiscard]] std::optional<std::string> why_memory_stays(const VmDescription& vm);
+
+}  // namespace vmnuma::placement

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Names of things: nodes, CPUs, VMs and their clients. Strong types, so that none is taken for another.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+
+namespace vmnuma::placement {
+
+/// A host NUMA node by the kernel's number (the N of /sys/devices/system/node/nodeN). May be sparse.
+struct NodeId {
+  std::int32_t value = -1;
+  auto operator<=>(const NodeId&) const = default;
+};
+
+/// A logical CPU by the kernel's number. May be sparse.
+struct CpuId {
+  std::int32_t value = -1;
+  auto operator<=>(const CpuId&) const = default;
+};
+
+/// A VM by libvirt's UUID, which survives restarts and renames. Text form: see model/text.h.
+struct VmId {
+  std::array<std::uint8_t, 16> uuid{};
+  auto operator<=>(const VmId&) const = default;
+};
+
+/// A client: the `index`-th group of a VM's vCPUs that lives on one node; the unit of placement and move.
+struct ClientId {
+  VmId vm;
+  std::int32_t index = 0;
+  auto operator<=>(const ClientId&) const = default;
+};
+
+}  // namespace vmnuma::placement

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Every number that steers a decision, in one table.
+///
+/// The table yields the config check, `vmnuma options`, the man page and the example config. Where ESXi has the
+/// option, name, default and range are ESXi's (public lists of advanced settings, 6.0U3 to 9.0.1; PageMigRateMax
+/// as in 9.0); the others carry our names under the same prefix. All values are integers.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "placement/result.h"
+
+namespace vmnuma::placement {
+
+struct Options {
+  // What ESXi calls the same.
+  std::int64_t rebalance_period = 2000;
+  std::int64_t rebalance_enable = 1;
+  std::int64_t rebalance_cores_total = 4;
+  std::int64_t rebalance_cores_node = 2;
+  std::int64_t mig_imbalance_threshold = 10;
+  std::int64_t mig_threshold = 2;
+  std::int64_t mig_thrash_threshold = 50;
+  std::int64_t mig_prevent_lterm_thresh = 0;
+  std::int64_t lterm_fairness_interval = 5;
+  std::int64_t lterm_mig_imbal_threshold = 10;
+  std::int64_t swap_load_enable = 1;
+  std::int64_t swap_locality_enable = 1;
+  std::int64_t swap_interval = 3;
+  std::int64_t swap_consider_period = 15;
+  std::int64_t swap_migrate_only = 2;
+  std::int64_t locality_weight_mem = 1;
+  std::int64_t core_cap_ratio_pct = 90;
+  std::int64_t page_mig_enable = 1;
+  std::int64_t page_mig_rate_max = 32000;
+  std::int64_t prefer_ht = 0;
+
+  // Ours.
+  std::int64_t smt_gain_pct = 25;
+  std::int64_t load_half_life = 60;
+  std::int64_t cold_start_pct = 50;
+  std::int64_t locality_mig_threshold = 20;
+  std::int64_t mem_stall_pct = 30;
+  std::int64_t residency = 5;
+  std::int64_t no_return = 15;
+  std::int64_t move_horizon = 30;
+  std::int64_t move_cost_fixed = 20000;
+  std::int64_t move_cost_per_mib = 500;
+  std::int64_t migrations_per_epoch = 4;
+  std::int64_t node_reserve_pct = 2;
+  std::int64_t page_mig_stall_target = 5000;
+  std::int64_t page_mig_vm_rate_max = 0;
+  std::int64_t affinity_weight = 10;
+  std::int64_t anti_affinity_weight = 10;
+  std::int64_t breaker_failures = 5;
+  std::int64_t breaker_rest = 150;
+
+  bool operator==(const Options&) const = default;
+};
+
+/// One row of the table.
+struct OptionInfo {
+  std::string_view name;  ///< "Numa.MigImbalanceThreshold"
+  std::string_view unit;  ///< "%", "ms", "epochs", "" for a plain number or a switch
+  std::int64_t smallest = 0;
+  std::int64_t largest = 0;
+  std::int64_t Options::*value = nullptr;  ///< where it lives; its default is Options{}'s
+  bool from_esxi = false;
+  std::string_view help;
+};
+
+/// All options, ESXi's first, each group in the order of the struct.
+[[nodiscard]] std::span<const OptionInfo> option_table();
+
+/// The row with that exact name, or null.
+[[nodiscard]] const OptionInfo* find_option(std::string_view name);
+
+/// Sets one option by name. Errors: not-found (names the nearest valid name), invalid-argument (names the
+/// range). `options` is untouched on error.
+[[nodiscard]] Result<void> set_option(Options& options, std::string_view name, std::int64_t value);
+
+/// The candidate with the smallest edit distance to `word` if it is near enough to be a likely typing
+/// mistake, or an empty view.
+[[nodiscard]] std::string_view nearest_name(std::string_view word,
+                                            const std::vector<std::string_view>& candidates);
+
+}  // namespace vmnuma::placement

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/// One epoch's raw readings, exactly as the kernel gave them: counters, not rates.
+///
+/// Recordings keep samples, never derived values, so that a recording can be judged again by better code.
+/// A reading that could not be had is absent and named in `missing`; nothing is ever guessed here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "placement/model/amounts.h"
+#include "placement/model/ids.h"
+
+namespace vmnuma::placement {
+
+/// A process that cannot be mistaken for a later one with the same pid.
+struct VmProcess {
+  std::int64_t pid = 0;
+  std::uint64_t start_time_ticks = 0;  ///< field 22 of /proc/PID/stat (proc(5), Linux 6.1)
+  auto operator<=>(const VmProcess&) const = default;
+};
+
+/// One vCPU thread. Times from /proc/PID/task/TID/schedstat (Linux 6.1, fs/proc/base.c): ns since it started.
+struct VcpuSample {
+  std::int32_t vcpu = 0;
+  std::int64_t tid = 0;
+  std::int64_t run_ns = 0;
+  std::int64_t wait_ns = 0;
+  bool operator==(const VcpuSample&) const = default;
+};
+
+struct VmSample {
+  VmId id;
+  VmProcess process;
+  std::vector<VcpuSample> vcpus;          ///< by vCPU number; a vanished thread is absent
+  std::int64_t throttled_us = 0;          ///< sum of vcpuN/cpu.stat throttled_usec
+  std::int32_t weight = 100;              ///< cpu.weight of the scope (cgroup v2: 1..10000, default 100)
+  std::optional<std::int64_t> quota_permille;  ///< CPU quota of all vCPUs in thousandths of one CPU
+  std::optional<std::vector<Bytes>> memory;    ///< per topology node, from memory.numa_stat; absent = unread
+  bool operator==(const VmSample&) const = default;
+};
+
+/// Time a CPU was not idle since boot, from /proc/stat (guest time is inside user time).
+struct CpuSample {
+  CpuId id;
+  std::int64_t busy_us = 0;
+  bool operator==(const CpuSample&) const = default;
+};
+
+/// From /sys/devices/system/node/nodeN/meminfo.
+struct NodeSample {
+  NodeId id;
+  Bytes free;
+  Bytes total;
+  bool operator==(const NodeSample&) const = default;
+};
+
+/// A source that could not be read this epoch.
+struct MissingSource {
+  std::string source;  ///< what: "/proc/stat", "VM 'web1' memory.numa_stat"
+  std::string reason;
+  std::optional<VmId> vm;  ///< set if only this VM is concerned
+  bool operator==(const MissingSource&) const = default;
+};
+
+struct Sample {
+  std::int64_t sequence = 0;   ///< counts epochs since the daemon started, from 1
+  Microseconds taken_at;       ///< monotonic
+  std::vector<NodeSample> nodes;  ///< by id
+  std::vector<CpuSample> cpus;    ///< by id
+  std::vector<VmSample> vms;      ///< by id
+  std::vector<MissingSource> missing;
+  bool operator==(const Sample&) const = default;
+};
+
+}  // namespace vmnuma::placement

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "placement/model/topology.h"
+
+#include <algorithm>
+
+namespace vmnuma::placement {
+
+std::int32_t Node::core_count() const {
+  std::vector<std::int32_t> cores;
+  cores.reserve(cpus.size());
+  for (const Cpu& cpu : cpus) {
+    cores.push_back(cpu.core);
+  }
+  std::sort(cores.begin(), cores.end());
+  return static_cast<std::int32_t>(std::unique(cores.begin(), cores.end()) - cores.begin());
+}
+
+std::optional<NodeIndex> Topology::index_of(NodeId id) const {
+  const auto found = std::lower_bound(nodes.begin(), nodes.end(), id,
+                                      [](const Node& node, NodeId key) { return node.id < key; });
+  if (found == nodes.end() || found->id != id) {
+    return std::nullopt;
+  }
+  return static_cast<NodeIndex>(found - nodes.begin());
+}
+
+}  // namespace vmnuma::placement

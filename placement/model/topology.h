@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The host as the planner sees it: nodes, their CPUs and memory, and how far they are from each other.
+///
+/// A value. A changed host (hot-plug) is a new Topology, never a changed one. Everything inside the core refers
+/// to nodes by their index in `nodes`; kernel numbers (NodeId) appear only at the borders.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "placement/model/amounts.h"
+#include "placement/model/ids.h"
+
+namespace vmnuma::placement {
+
+/// Index of a node in Topology::nodes.
+using NodeIndex = std::size_t;
+inline constexpr NodeIndex kNoNode = static_cast<NodeIndex>(-1);
+
+/// SLIT's value for "here" (ACPI 6.5, table 5.96: the diagonal is always 10).
+inline constexpr std::int32_t kLocalDistance = 10;
+
+/// A logical CPU that VMs may use.
+struct Cpu {
+  CpuId id;
+  std::int32_t core = 0;              ///< CPUs with the same number share a physical core
+  std::int32_t last_level_cache = 0;  ///< CPUs with the same number share it
+  bool operator==(const Cpu&) const = default;
+};
+
+/// Huge pages of one size on one node.
+struct HugePagePool {
+  Bytes page_size;
+  std::int64_t pages = 0;
+  bool operator==(const HugePagePool&) const = default;
+};
+
+struct Node {
+  NodeId id;
+  std::vector<Cpu> cpus;  ///< CPUs that VMs may use, by id; empty on a CPU-less node
+  Bytes memory;           ///< zero on a memoryless node
+  std::int32_t package = 0;
+  std::vector<HugePagePool> huge_pages;
+
+  [[nodiscard]] std::int32_t core_count() const;  ///< distinct physical cores among `cpus`
+  [[nodiscard]] std::int32_t cpu_count() const { return static_cast<std::int32_t>(cpus.size()); }
+  bool operator==(const Node&) const = default;
+};
+
+struct Topology {
+  std::vector<Node> nodes;              ///< ascending id; online nodes only
+  std::vector<std::int32_t> distances;  ///< SLIT, row by row, nodes.size() squared
+
+  [[nodiscard]] std::int32_t distance(NodeIndex from, NodeIndex to) const {
+    return distances[from * nodes.size() + to];
+  }
+  /// The index of the node with the kernel's number `id`, or nothing.
+  [[nodiscard]] std::optional<NodeIndex> index_of(NodeId id) const;
+  /// True if a client can live there: it has CPUs and memory.
+  [[nodiscard]] bool can_be_home(NodeIndex node) const {
+    return !nodes[node].cpus.empty() && nodes[node].memory > Bytes{};
+  }
+  bool operator==(const Topology&) const = default;
+};
+
+}  // namespace vmnuma::placement

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A guest that needs no operating system: every CPU writes to its share of the memory, busy for a
+// chosen percentage of the time and halted for the rest.
+//
+// Problem: the lab needs a dozen guests with known CPU demand and known resident memory under nested
+// emulation, where an operating system takes a minute to start.
+// Approach: the first CPU touches all memory once, wakes the others with INIT and SIPI, and then each
+// CPU repeats a period of the local APIC timer: write until the busy part is over, HLT for the rest.
+// The duty cycle is a ratio of one timer, so it needs no calibration and holds under KVM and TCG.
+//
+// Kernel command line:
+//   load=PERCENT   busy time of each CPU, 1 to 100 (default 100: never halts)
+//   touch=MIB      memory to write to, from 2 MiB up (default: all of it)
+
+#include <stdint.h>
+
+enum {
+  kPageSize = 4096,
+  kFirstByte = 2 << 20,        // above the program and its stacks
+  kPagesPerBatch = 32,         // pages written between two looks at the timer
+  kTimerVector = 0x40,
+  kSpuriousVector = 0xFF,
+  kTimerPeriod = 100 * 1000 * 1000,  // 100 ms at the 1 GHz of QEMU's and KVM's local APIC
+  kMaxCpus = 63,
+};
+
+// Local APIC registers (Intel SDM volume 3, table "Local APIC Register Address Map").
+enum {
+  kApicBase = 0xFEE00000,
+  kApicSpurious = 0x0F0,
+  kApicCommandLow = 0x300,
+  kApicTimer = 0x320,
+  kApicTimerInitial = 0x380,
+  kApicTimerCurrent = 0x390,
+  kApicTimerDivide = 0x3E0,
+  kApicDivideByOne = 0x0B,
+  kApicMasked = 1 << 16,
+  kInitOthers = 0x000C4500,
+  kStartOthers = 0x000C4608,  // at 0x08000
+};
+
+struct MultibootInfo {
+  uint32_t flags;  // bit 0: memory sizes, bit 2: command line
+  uint32_t mem_lower_kib;
+  uint32_t mem_upper_kib;  // above 1 MiB
+  uint32_t boot_device;
+  uint32_t command_line;
+};
+
+struct Gate {
+  uint16_t offset_low;
+  uint16_t selector;
+  uint16_t type;
+  uint16_t offset_high;
+} __attribute__((packed));
+
+extern volatile uint32_t cpu_count;
+void timer_interrupt(void);
+void spurious_interrupt(void);
+
+static struct Gate gates[256];
+static uint32_t load_percent;
+static uint32_t last_byte;
+
+static void apic_write(uint32_t reg, uint32_t value) {
+  *(volatile uint32_t*)(kApicBase + reg) = value;
+}
+
+static uint32_t apic_read(uint32_t reg) {
+  return *(volatile uint32_t*)(kApicBase + reg);
+}
+
+static void set_gate(uint32_t vector, void (*handler)(void)) {
+  const uint32_t address = (uint32_t)handler;
+  gates[vector] = (struct Gate){
+      .offset_low = (uint16_t)address,
+      .selector = 0x08,
+      .type = 0x8E00,
+      .offset_high = (uint16_t)(address >> 16),
+  };
+}
+
+static void load_gates(void) {
+  const struct {
+    uint16_t limit;
+    uint32_t base;
+  } __attribute__((packed)) pointer = {sizeof(gates) - 1, (uint32_t)gates};
+  __asm__ volatile("lidt %0" : : "m"(pointer));
+}
+
+// The firmware leaves the 8259 timer interrupt on; nothing here handles it.
+static void mask_legacy_interrupts(void) {
+  __asm__ volatile("outb %b0, $0x21; outb %b0, $0xA1" : : "a"(0xFF));
+}
+
+static void enable_apic(void) {
+  apic_write(kApicSpurious, 0x100 | kSpuriousVector);
+  apic_write(kApicTimerDivide, kApicDivideByOne);
+}
+
+static void start_timer(uint32_t count, uint32_t flags) {
+  apic_write(kApicTimer, kTimerVector | flags);
+  apic_write(kApicTimerInitial, count);
+}
+
+static void pause_for(uint32_t count) {
+  start_timer(count, kApicMasked);
+  while (apic_read(kApicTimerCurrent) != 0) {
+  }
+}
+
+// Halts until the running timer has expired. Interrupts are on only during HLT.
+static void wait_for_timer(void) {
+  while (apic_read(kApicTimerCurrent) != 0) {
+    __asm__ volatile("sti; hlt; cli" : : : "memory");
+  }
+}
+
+// The number after `name` in the command line, or `otherwise`.
+static uint32_t option(const char* line, const char* name, uint32_t otherwise) {
+  for (; *line != 0; ++line) {
+    const char* at = line;
+    const char* want = name;
+    while (*want != 0 && *at == *want) {
+      ++at;
+      ++want;
+    }
+    if (*want == 0) {
+      uint32_t value = 0;
+      while (*at >= '0' && *at <= '9') {
+        value = value * 10 + (uint32_t)(*at++ - '0');
+      }
+      return value;
+    }
+  }
+  return otherwise;
+}
+
+// Writes to the next pages of this CPU's share; pages are dealt to the CPUs in turn.
+static uint32_t write_batch(uint32_t page) {
+  for (int i = 0; i < kPagesPerBatch; ++i) {
+    if (page >= last_byte) {
+      return page - last_byte + kFirstByte;
+    }
+    ++*(volatile uint32_t*)page;
+    page += cpu_count * kPageSize;
+  }
+  return page;
+}
+
+static void work(uint32_t cpu) {
+  const uint32_t idle = kTimerPeriod / 100 * (100 - load_percent);
+  uint32_t page = kFirstByte + cpu * kPageSize;
+  for (;;) {
+    if (idle == 0) {
+      page = write_batch(page);
+      continue;
+    }
+    start_timer(kTimerPeriod, 0);
+    while (apic_read(kApicTimerCurrent) > idle) {
+      page = write_batch(page);
+    }
+    wait_for_timer();
+  }
+}
+
+void other_cpu(uint32_t cpu) {
+  load_gates();
+  enable_apic();
+  work(cpu);
+}
+
+void first_cpu(const struct MultibootInfo* info) {
+  const char* line = (info->flags & 4) != 0 ? (const char*)info->command_line : "";
+  const uint32_t memory_mib = info->mem_upper_kib / 1024 + 1;
+  uint32_t touch = option(line, "touch=", memory_mib);
+  touch = touch > memory_mib ? memory_mib : touch;
+  load_percent = option(line, "load=", 100);
+  load_percent = load_percent < 1 ? 1 : load_percent > 100 ? 100 : load_percent;
+  last_byte = touch << 20;
+
+  for (uint32_t page = kFirstByte; page < last_byte; page += kPageSize) {
+    *(volatile uint32_t*)page = page;
+  }
+
+  mask_legacy_interrupts();
+  set_gate(kTimerVector, timer_interrupt);
+  set_gate(kSpuriousVector, spurious_interrupt);
+  load_gates();
+  enable_apic();
+  apic_write(kApicCommandLow, kInitOthers);
+  pause_for(10 * 1000 * 1000);
+  apic_write(kApicCommandLow, kStartOthers);
+  pause_for(1000 * 1000);
+  work(0);
+}
