@@ -38,12 +38,20 @@ struct MemoryChange {
   bool operator==(const MemoryChange&) const = default;
 };
 
+/// One client's change of home, for the record. `from.value` is -1 at the first placement.
+struct HomeChange {
+  std::int32_t client = 0;
+  placement::NodeId from;
+  placement::NodeId to;
+  bool operator==(const HomeChange&) const = default;
+};
+
 /// One VM's part of an action.
 struct VmChange {
   placement::VmId vm;
   std::string vm_name;
   placement::VmProcess process;   ///< who it must still be when the change is made
-  std::vector<placement::Relocation> relocations;  ///< for the record
+  std::vector<HomeChange> homes;  ///< empty if only memory is pulled
   std::vector<PinChange> pins;    ///< in the order in which they are made: vCPUs, emulator, I/O threads
   MemoryChange memory;
   placement::MemoryMode memory_mode = placement::MemoryMode::kSoft;
@@ -51,7 +59,7 @@ struct VmChange {
 };
 
 struct Order {
-  std::int64_t action = 0;        ///< number given by the history when the action was recorded; unique
+  std::int64_t action = 0;        ///< its number, given by the controller, unique in the history
   placement::Reason reason{};
   std::vector<VmChange> changes;  ///< one, or two for a swap
   placement::Prediction predicted;
