@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the balancer does with its plans. The administrator chooses one of the first three; the last two
-/// are what a running daemon reports instead while they hold.
+/// What the balancer does with its plans. The administrator chooses one of the first three; the
+/// last two are what a running daemon reports instead while they hold.
 #pragma once
 
 #include <string_view>

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the daemon shows of itself: the answers to the commands of the control socket, as plain values.
+/// What the daemon shows of itself: the answers to the commands of the control socket, as plain
+/// values.
 ///
-/// The controller fills them, balancer/protocol encodes them as JSON, the programs print them. Names of reasons
-/// and guards are placement's name_of(). Nodes carry the kernel's numbers; a negative NodeId means "none" and
-/// is null in JSON. Times of day are seconds since 1970 (UTC); the JSON form is "2025-01-31T12:00:00Z".
-/// CPU time is in milliseconds of one core per epoch, rounded to the nearest. The tables of `vmnuma stats` are
-/// not here: they are stats::Report.
+/// The controller fills them, balancer/protocol encodes them as JSON, the programs print them.
+/// Names of reasons and guards are placement's name_of(). Nodes carry the kernel's numbers; a
+/// negative NodeId means "none" and is null in JSON. Times of day are seconds since 1970 (UTC); the
+/// JSON form is "2025-01-31T12:00:00Z". CPU time is in milliseconds of one core per epoch, rounded
+/// to the nearest. The tables of `vmnuma stats` are not here: they are stats::Report.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "balancer/mode.h"
+#include "balancer/origin.h"
 #include "placement/model/ids.h"
 
 namespace vmnuma::balancer {
@@ -35,7 +36,7 @@ struct TransferView {
   std::int64_t action = 0;  ///< its number in the history
   std::string reason;
   std::vector<placement::NodeId> to;
-  std::string state;        ///< "running", "waiting" (for its turn or the rate), "paused"
+  std::string state;  ///< "running", "waiting" (for its turn or the rate), "paused"
   std::int64_t bytes_done = 0;
   std::int64_t bytes_remaining = 0;
   std::int64_t rate_bytes_per_second = 0;
@@ -54,15 +55,16 @@ struct StatusView {
   Mode configured_mode{};              ///< what it goes back to when `mode` is paused or degraded
   std::vector<DegradedView> degraded;  ///< empty if all is well
   std::string version;
-  std::string uri;                     ///< the libvirt connection
+  std::string uri;  ///< the libvirt connection
   std::int64_t epoch = 0;
   std::int64_t epoch_length_ms = 0;
-  std::int64_t imbalance_pct = 0;      ///< largest difference of owed / capacity between two nodes, 0..100
-  std::int64_t lost_ms = 0;            ///< CPU time the whole host lost in the last epoch
+  std::int64_t imbalance_pct =
+      0;                     ///< largest difference of owed / capacity between two nodes, 0..100
+  std::int64_t lost_ms = 0;  ///< CPU time the whole host lost in the last epoch
   std::int64_t nodes = 0;
   std::int64_t vms = 0;
   std::int64_t clients = 0;
-  std::int64_t open_actions = 0;       ///< begun and not finished
+  std::int64_t open_actions = 0;  ///< begun and not finished
   std::vector<TransferView> transfers;
   HistoryStateView history;
   bool operator==(const StatusView&) const = default;
@@ -81,21 +83,21 @@ struct ClientView {
   std::int64_t demand_ms = 0;
   std::int64_t entitled_ms = 0;
   std::int64_t owed_ms = 0;
-  std::int64_t memory_bytes = 0;               ///< what is resident
-  std::optional<std::int64_t> locality_pct;    ///< share of it on the home node; absent if not known
+  std::int64_t memory_bytes = 0;             ///< what is resident
+  std::optional<std::int64_t> locality_pct;  ///< share of it on the home node; absent if not known
   bool operator==(const ClientView&) const = default;
 };
 
 /// One thing the last plan considered.
 struct CandidateView {
-  std::string action;      ///< name_of(Reason): "load-move", ...
+  std::string action;  ///< name_of(Reason): "load-move", ...
   std::int32_t client = 0;
   placement::NodeId from;
   placement::NodeId to;
-  std::string partner;     ///< the other client of a swap as "NAME/INDEX"; empty otherwise
+  std::string partner;       ///< the other client of a swap as "NAME/INDEX"; empty otherwise
   std::int64_t gain_ms = 0;  ///< lost time it would save per epoch; may be negative
-  std::string guard;       ///< name_of(Guard) that stopped it; empty if it was taken
-  std::string sentence;    ///< the same for people, with the numbers and thresholds
+  std::string guard;         ///< name_of(Guard) that stopped it; empty if it was taken
+  std::string sentence;      ///< the same for people, with the numbers and thresholds
   bool operator==(const CandidateView&) const = default;
 };
 
@@ -106,7 +108,7 @@ struct ExplainView {
   std::int64_t epoch = 0;
   std::vector<ClientView> clients;
   std::vector<CandidateView> considered;  ///< best first
-  std::string memory;                     ///< a sentence: what is done with its memory, or why nothing is
+  std::string memory;  ///< a sentence: what is done with its memory, or why nothing is
   bool operator==(const ExplainView&) const = default;
 };
 
@@ -118,7 +120,7 @@ struct EffectView {
   std::int64_t imbalance_after_pct = 0;
   std::optional<std::int64_t> locality_before_pct;  ///< absent if not known
   std::optional<std::int64_t> locality_after_pct;
-  std::int64_t cost_ms = 0;                         ///< once
+  std::int64_t cost_ms = 0;  ///< once
   bool operator==(const EffectView&) const = default;
 };
 
@@ -174,32 +176,13 @@ struct RejectionView {
 /// `vmnuma plan`: the last epoch's plan.
 struct PlanView {
   std::int64_t epoch = 0;
-  Mode mode{};                           ///< says whether it is being carried out
+  Mode mode{};  ///< says whether it is being carried out
   std::int64_t lost_ms = 0;
   std::int64_t imbalance_pct = 0;
-  std::vector<ActionView> actions;       ///< in the order in which they are carried out
-  std::vector<RejectionView> rejections; ///< best first
+  std::vector<ActionView> actions;        ///< in the order in which they are carried out
+  std::vector<RejectionView> rejections;  ///< best first
   bool operator==(const PlanView&) const = default;
 };
-
-/// Where an option's value comes from.
-enum class Origin {
-  kDefault,
-  kFile,     ///< the configuration file
-  kRuntime,  ///< `vmnuma options set`, lost at the next start unless it was persisted
-};
-
-[[nodiscard]] constexpr std::string_view name_of(Origin origin) {
-  switch (origin) {
-    case Origin::kDefault:
-      return "default";
-    case Origin::kFile:
-      return "file";
-    case Origin::kRuntime:
-      return "runtime";
-  }
-  return "unknown";
-}
 
 /// One option, as `vmnuma options` shows it.
 struct OptionView {
@@ -213,6 +196,12 @@ struct OptionView {
   bool from_esxi = false;
   std::string help;
   bool operator==(const OptionView&) const = default;
+};
+
+/// `vmnuma options list` and `get`: in the order of the table.
+struct OptionsView {
+  std::vector<OptionView> options;
+  bool operator==(const OptionsView&) const = default;
 };
 
 /// The answer to a command that changes something.

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Where the value of a setting comes from, as `vmnuma options` and the effective configuration
+/// show it.
+#pragma once
+
+#include <string_view>
+
+namespace vmnuma::balancer {
+
+enum class Origin {
+  kDefault,
+  kFile,         ///< the configuration file
+  kCommandLine,  ///< an argument of vmnumad
+  kRuntime,      ///< `vmnuma options set`, lost at the next start
+  kPersisted,    ///< `vmnuma options set --persist`
+};
+
+[[nodiscard]] constexpr std::string_view name_of(Origin origin) {
+  switch (origin) {
+    case Origin::kDefault:
+      return "default";
+    case Origin::kFile:
+      return "file";
+    case Origin::kCommandLine:
+      return "command-line";
+    case Origin::kRuntime:
+      return "runtime";
+    case Origin::kPersisted:
+      return "persisted";
+  }
+  return "unknown";
+}
+
+}  // namespace vmnuma::balancer
