@@ -10,6 +10,9 @@ std::optional<std::string> why_memory_stays(const VmDescription& vm) {
   if (!vm.pci_devices.empty()) {
     return "PCI device " + vm.pci_devices.front().address + " is passed through, VFIO pins all memory";
   }
+  if (!vm.memory_pinned_by.empty()) {
+    return "its memory is pinned by " + vm.memory_pinned_by;
+  }
   if (vm.memory_locked) {
     return "its memory is locked (<memoryBacking><locked/>)";
   }

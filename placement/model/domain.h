@@ -79,6 +79,7 @@ struct VmDescription {
   bool memory_locked = false;                ///< <memoryBacking><locked/>
   bool memory_shared = false;                ///< <memoryBacking> access shared: memfd, vhost-user
   std::vector<PciDevice> pci_devices;
+  std::string memory_pinned_by;              ///< what else pins its memory (mdev, vDPA, encryption); empty = nothing
   std::vector<Pin> vcpu_pins;                ///< by vCPU; empty = may run anywhere
   std::vector<CpuId> emulator_pin;
   std::vector<Pin> io_thread_pins;
@@ -88,7 +89,7 @@ struct VmDescription {
 };
 
 /// Why this VM's memory cannot be moved, as a sentence for people, or nothing if it can.
-/// VFIO pins it, <locked/> forbids it, a strict, preferred or interleave numatune binds it, and hands-off is
+/// VFIO and its like pin it, <locked/> forbids it, a strict, preferred or interleave numatune binds it, and hands-off is
 /// the administrator's word.
 [[nodiscard]] std::optional<std::string> why_memory_stays(const VmDescription& vm);
 

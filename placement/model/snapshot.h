@@ -63,6 +63,7 @@ struct ClientState {
   CpuTime used;                      ///< thread time run in the epoch
   CpuTime ready;                     ///< runnable but waiting
   CpuTime demand;                    ///< used + ready - throttled wait, at most vCPUs x epoch and the quota
+  CpuTime load;                      ///< demand, exponentially weighted, with pending load while new
   CpuTime effective_used;            ///< used, discounted for shared cores
   CpuTime entitled;
   CpuTime owed;

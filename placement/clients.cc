@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "placement/clients.h"
+
+#include <algorithm>
+
+namespace vmnuma::placement {
+namespace {
+
+using Vcpus = std::vector<std::int32_t>;
+
+std::int64_t divided_up(std::int64_t amount, std::int64_t by) { return (amount + by - 1) / by; }
+
+std::size_t client_size(const VmPolicy& policy, const Topology& topology,
+                        const std::vector<NodeIndex>& homes, bool prefer_ht) {
+  std::int32_t size = 0;
+  for (const NodeIndex home : homes) {
+    const Node& node = topology.nodes[home];
+    const std::int32_t places = prefer_ht ? node.cpu_count() : node.core_count();
+    size = size == 0 ? places : std::min(size, places);
+  }
+  for (const std::int32_t most : {policy.max_per_node, policy.max_per_client}) {
+    if (most > 0) {
+      size = std::min(size, most);
+    }
+  }
+  return static_cast<std::size_t>(std::max(size, 1));
+}
+
+/// Cuts `units` into `count` runs whose numbers of units differ by at most one, larger runs first.
+std::vector<Vcpus> cut_evenly(const std::vector<Vcpus>& units, std::size_t count) {
+  std::vector<Vcpus> groups(count);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t take = units.size() / count + (i < units.size() % count ? 1 : 0);
+    for (std::size_t j = 0; j < take; ++j, ++next) {
+      groups[i].insert(groups[i].end(), units[next].begin(), units[next].end());
+    }
+  }
+  return groups;
+}
+
+std::vector<Vcpus> single_vcpus(const Vcpus& vcpus) {
+  std::vector<Vcpus> units;
+  units.reserve(vcpus.size());
+  for (const std::int32_t vcpu : vcpus) {
+    units.push_back({vcpu});
+  }
+  return units;
+}
+
+std::size_t largest(const std::vector<Vcpus>& groups) {
+  std::size_t most = 0;
+  for (const Vcpus& group : groups) {
+    most = std::max(most, group.size());
+  }
+  return most;
+}
+
+/// The online vCPUs by declared socket; one unit a vCPU where no topology is declared.
+std::vector<Vcpus> socket_units(const VmDescription& vm) {
+  const std::int32_t per_socket =
+      std::max(vm.cores, 1) * std::max(vm.threads, 1) * std::max(vm.dies, 1);
+  if (vm.sockets <= 0 || per_socket <= 1) {
+    return single_vcpus(vm.vcpus);
+  }
+  std::vector<Vcpus> units;
+  std::int32_t socket = -1;
+  for (const std::int32_t vcpu : vm.vcpus) {
+    if (units.empty() || vcpu / per_socket != socket) {
+      socket = vcpu / per_socket;
+      units.emplace_back();
+    }
+    units.back().push_back(vcpu);
+  }
+  return units;
+}
+
+/// At least `count` even groups of at most `size`; sockets stay whole if that still holds with them.
+std::vector<Vcpus> split_by_sockets(const VmDescription& vm, std::size_t size, std::size_t count) {
+  const std::size_t groups = std::max(
+      count, static_cast<std::size_t>(divided_up(static_cast<std::int64_t>(vm.vcpus.size()),
+                                                 static_cast<std::int64_t>(size))));
+  const std::vector<Vcpus> sockets = socket_units(vm);
+  if (sockets.size() >= groups) {
+    std::vector<Vcpus> whole = cut_evenly(sockets, groups);
+    if (largest(whole) <= size) {
+      return whole;
+    }
+  }
+  return cut_evenly(single_vcpus(vm.vcpus), std::min(groups, vm.vcpus.size()));
+}
+
+struct CellGroup {
+  Vcpus vcpus;
+  std::vector<std::int32_t> cells;
+  Bytes memory;
+};
+
+Vcpus online_in(const GuestCell& cell, const VmDescription& vm) {
+  Vcpus online;
+  std::set_intersection(cell.vcpus.begin(), cell.vcpus.end(), vm.vcpus.begin(), vm.vcpus.end(),
+                        std::back_inserter(online));
+  return online;
+}
+
+/// True if runs of whole cells of at most `most` vCPUs each can be made with `count` groups.
+std::size_t groups_needed(const std::vector<CellGroup>& cells, std::size_t most) {
+  std::size_t groups = 0;
+  std::size_t filled = most + 1;
+  for (const CellGroup& cell : cells) {
+    if (filled + cell.vcpus.size() > most) {
+      ++groups;
+      filled = 0;
+    }
+    filled += cell.vcpus.size();
+  }
+  return groups;
+}
+
+/// Joins neighbouring cells into as few groups as `size` allows, and among those ways the most even one.
+std::vector<CellGroup> join_cells(const std::vector<CellGroup>& cells, std::size_t size,
+                                  std::size_t count) {
+  const std::size_t fewest = std::max(count, groups_needed(cells, size));
+  std::size_t most = size;
+  for (const CellGroup& cell : cells) {
+    most = std::max(most, cell.vcpus.size());
+  }
+  std::size_t even = 1;
+  for (const CellGroup& cell : cells) {
+    even = std::max(even, cell.vcpus.size());
+  }
+  while (even < most && groups_needed(cells, even) > fewest) {
+    ++even;
+  }
+  std::vector<CellGroup> groups;
+  std::size_t left = cells.size();
+  for (const CellGroup& cell : cells) {
+    const bool must_open = groups.empty() || groups.back().vcpus.size() + cell.vcpus.size() > even;
+    // Enough groups must come of the cells that are left if more than the fewest were asked for.
+    const bool should_open = !groups.empty() && groups.size() + left <= std::min(fewest, cells.size());
+    if (must_open || should_open) {
+      groups.emplace_back();
+    }
+    CellGroup& group = groups.back();
+    group.vcpus.insert(group.vcpus.end(), cell.vcpus.begin(), cell.vcpus.end());
+    group.cells.insert(group.cells.end(), cell.cells.begin(), cell.cells.end());
+    group.memory += cell.memory;
+    --left;
+  }
+  return groups;
+}
+
+std::vector<ClientShape> split_by_cells(const VmDescription& vm, std::size_t size,
+                                        std::size_t count) {
+  std::vector<CellGroup> cells;
+  bool all_fit = true;
+  for (const GuestCell& cell : vm.cells) {
+    Vcpus online = online_in(cell, vm);
+    all_fit = all_fit && online.size() <= size;
+    cells.push_back({std::move(online), {cell.id}, cell.memory});
+  }
+  std::vector<ClientShape> shapes;
+  if (!all_fit) {
+    // A cell larger than a node: each such cell is cut by itself, the others stay whole.
+    for (const CellGroup& cell : cells) {
+      const auto parts = static_cast<std::size_t>(
+          std::max<std::int64_t>(1, divided_up(static_cast<std::int64_t>(cell.vcpus.size()),
+                                               static_cast<std::int64_t>(size))));
+      for (Vcpus& part : cut_evenly(single_vcpus(cell.vcpus), parts)) {
+        const std::int64_t share = static_cast<std::int64_t>(part.size());
+        const std::int64_t whole = std::max<std::int64_t>(1, static_cast<std::int64_t>(cell.vcpus.size()));
+        const Bytes memory = parts == 1 ? cell.memory : cell.memory / whole * share;
+        shapes.push_back({std::move(part), parts == 1 ? cell.cells : std::vector<std::int32_t>{}, memory});
+      }
+    }
+  } else {
+    for (CellGroup& group : join_cells(cells, size, count)) {
+      shapes.push_back({std::move(group.vcpus), std::move(group.cells), group.memory});
+    }
+  }
+  return shapes;
+}
+
+/// vCPUs that no cell names would be lost otherwise: libvirt allows it only for CPU-less cells.
+bool cells_cover(const VmDescription& vm) {
+  std::size_t covered = 0;
+  for (const GuestCell& cell : vm.cells) {
+    covered += online_in(cell, vm).size();
+  }
+  return covered == vm.vcpus.size();
+}
+
+/// Clients without vCPUs (memory-only cells) give their memory to the first client that has some.
+void drop_empty(std::vector<ClientShape>& shapes) {
+  const auto first = std::find_if(shapes.begin(), shapes.end(),
+                                  [](const ClientShape& shape) { return !shape.vcpus.empty(); });
+  for (ClientShape& shape : shapes) {
+    if (shape.vcpus.empty()) {
+      first->memory += shape.memory;
+      first->cells.insert(first->cells.end(), shape.cells.begin(), shape.cells.end());
+    }
+  }
+  std::erase_if(shapes, [](const ClientShape& shape) { return shape.vcpus.empty(); });
+}
+
+}  // namespace
+
+std::vector<NodeIndex> allowed_homes(const Topology& topology, const VmPolicy& policy) {
+  std::vector<NodeIndex> all;
+  std::vector<NodeIndex> named;
+  for (NodeIndex node = 0; node < topology.nodes.size(); ++node) {
+    if (!topology.can_be_home(node)) {
+      continue;
+    }
+    all.push_back(node);
+    if (std::find(policy.nodes.begin(), policy.nodes.end(), topology.nodes[node].id) !=
+        policy.nodes.end()) {
+      named.push_back(node);
+    }
+  }
+  return named.empty() ? all : named;
+}
+
+std::vector<ClientShape> split_into_clients(const VmDescription& vm, const Topology& topology,
+                                            bool prefer_ht) {
+  const std::vector<NodeIndex> homes = allowed_homes(topology, vm.policy);
+  if (vm.vcpus.empty() || homes.empty()) {
+    return {};
+  }
+  const std::size_t size =
+      client_size(vm.policy, topology, homes, prefer_ht || vm.policy.prefer_ht);
+
+  // Memory that does not fit a node asks for more clients only if the administrator wants it spread.
+  std::size_t count = 1;
+  if (!vm.policy.consolidate) {
+    Bytes smallest = topology.nodes[homes.front()].memory;
+    for (const NodeIndex home : homes) {
+      smallest = std::min(smallest, topology.nodes[home].memory);
+    }
+    count = static_cast<std::size_t>(
+        std::clamp<std::int64_t>(divided_up(vm.memory.value, smallest.value), 1,
+                                 static_cast<std::int64_t>(vm.vcpus.size())));
+  }
+
+  std::vector<ClientShape> shapes;
+  if (!vm.cells.empty() && cells_cover(vm)) {
+    shapes = split_by_cells(vm, size, count);
+    drop_empty(shapes);
+  } else {
+    for (Vcpus& group : split_by_sockets(vm, size, count)) {
+      shapes.push_back({std::move(group), {}, Bytes{}});
+    }
+  }
+  // Memory follows the vCPUs where no cell says otherwise; what rounding leaves goes to the first.
+  Bytes left = vm.memory;
+  for (ClientShape& shape : shapes) {
+    if (shape.cells.empty()) {
+      shape.memory = vm.memory / static_cast<std::int64_t>(vm.vcpus.size()) *
+                     static_cast<std::int64_t>(shape.vcpus.size());
+    }
+    left -= shape.memory;
+  }
+  shapes.front().memory = std::max(shapes.front().memory + left, Bytes{});
+  return shapes;
+}
+
+}  // namespace vmnuma::placement

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "placement/initial.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace vmnuma::placement {
+namespace {
+
+constexpr std::int64_t kLoadStepPermille = 50;
+constexpr std::int64_t kRoomSteps = 64;
+
+/// A node's rank for a client; smaller is better.
+struct Rank {
+  bool lacks_room = false;
+  std::int64_t lost_steps = 0;
+  std::int64_t load_steps = 0;
+  std::int64_t distance = 0;
+  std::int64_t room_steps = 0;
+  std::size_t turn = 0;
+
+  auto operator<=>(const Rank&) const = default;
+  Rank& operator+=(const Rank& other) {
+    lacks_room = lacks_room || other.lacks_room;
+    lost_steps += other.lost_steps;
+    load_steps = std::max(load_steps, other.load_steps);
+    distance += other.distance;
+    room_steps += other.room_steps;
+    turn = std::min(turn, other.turn);
+    return *this;
+  }
+};
+
+struct Judged {
+  Rank rank;
+  NodeChoice choice;
+};
+
+class Chooser {
+ public:
+  Chooser(Arrangement& arrangement, NodeIndex round_robin)
+      : arrangement_(arrangement), round_robin_(round_robin) {}
+
+  /// All nodes the client may live on, best first.
+  [[nodiscard]] std::vector<Judged> judge(ClientIndex client) const {
+    std::vector<Judged> judged;
+    const Snapshot& snapshot = arrangement_.snapshot();
+    for (const NodeIndex node : snapshot.clients[client].allowed) {
+      if (snapshot.nodes[node].known && !arrangement_.forbidden_by_group(client, node)) {
+        judged.push_back(judge(client, node));
+      }
+    }
+    std::sort(judged.begin(), judged.end(),
+              [](const Judged& a, const Judged& b) { return a.rank < b.rank; });
+    return judged;
+  }
+
+ private:
+  [[nodiscard]] Judged judge(ClientIndex client, NodeIndex node) const {
+    const Snapshot& snapshot = arrangement_.snapshot();
+    const Options& options = arrangement_.options();
+    const NodeLoad& load = arrangement_.node(node);
+    const Effect effect = arrangement_.effect_of_move(client, node);
+    const MemoryProfile& memory = arrangement_.memory(client);
+
+    NodeChoice choice;
+    choice.node = node;
+    choice.room = arrangement_.room(node);
+    // What is not resident yet will be touched where the client lives.
+    const Bytes expected =
+        std::max(snapshot.clients[client].memory_size, memory.resident) - memory.on(node);
+    choice.fits = expected <= choice.room;
+    choice.lost = effect.cost - effect.gain * options.move_horizon;
+    const CpuTime capacity = std::max(load.capacity(), CpuTime{1});
+    choice.load_after = permille_of((load.demand() + arrangement_.load(client).demand).value,
+                                    capacity.value, Permille{});
+    for (ClientIndex other = snapshot.vms[snapshot.clients[client].vm].first_client;
+         other < snapshot.clients.size() && snapshot.clients[other].vm == snapshot.clients[client].vm;
+         ++other) {
+      if (other != client && arrangement_.home(other) != kNoNode) {
+        choice.distance += snapshot.topology.distance(node, arrangement_.home(other));
+        // Two clients on one node are at no distance, but then the split was for nothing.
+        if (arrangement_.home(other) == node) {
+          choice.distance += 1000;
+        }
+      }
+    }
+
+    const std::int64_t lost_step = std::max<std::int64_t>(
+        capacity.value * options.mig_threshold / 100 * options.move_horizon, 1);
+    const std::int64_t room_step =
+        std::max<std::int64_t>(snapshot.topology.nodes[node].memory.value / kRoomSteps, 1);
+    const std::size_t nodes = snapshot.nodes.size();
+    const std::size_t turn =
+        round_robin_ == kNoNode ? node : (node + nodes - round_robin_ - 1) % nodes;
+    const Rank rank{.lacks_room = !choice.fits,
+                    .lost_steps = choice.lost.value / lost_step,
+                    .load_steps = choice.load_after.value / kLoadStepPermille,
+                    .distance = choice.distance,
+                    .room_steps = -(choice.room.value / room_step),
+                    .turn = turn};
+    return {rank, choice};
+  }
+
+  Arrangement& arrangement_;
+  NodeIndex round_robin_;
+};
+
+struct Attempt {
+  Rank rank;
+  std::vector<HomeChoice> choices;
+};
+
+/// Homes for all clients, the first one on its `first_choice`-th best node; the arrangement is left unchanged.
+Attempt attempt(Arrangement& arrangement, const std::vector<ClientIndex>& clients,
+                std::size_t first_choice, NodeIndex round_robin) {
+  Attempt result;
+  const Chooser chooser(arrangement, round_robin);
+  for (const ClientIndex client : clients) {
+    std::vector<Judged> judged = chooser.judge(client);
+    if (judged.empty()) {
+      continue;
+    }
+    const std::size_t taken = result.choices.empty() ? std::min(first_choice, judged.size() - 1) : 0;
+    std::rotate(judged.begin(), judged.begin() + static_cast<std::ptrdiff_t>(taken),
+                judged.begin() + static_cast<std::ptrdiff_t>(taken) + 1);
+    if (result.choices.empty()) {
+      result.rank = judged.front().rank;
+    } else {
+      result.rank += judged.front().rank;
+    }
+    HomeChoice choice{client, judged.front().choice.node, {}};
+    for (const Judged& node : judged) {
+      choice.considered.push_back(node.choice);
+    }
+    const Rehoming placed{client, choice.home};
+    arrangement.apply({&placed, 1});
+    result.choices.push_back(std::move(choice));
+  }
+  for (const HomeChoice& choice : result.choices) {
+    const Rehoming taken_back{choice.client, kNoNode};
+    arrangement.apply({&taken_back, 1});
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<HomeChoice> choose_homes(Arrangement& arrangement, ClientIndex first, std::size_t count,
+                                     NodeIndex& round_robin) {
+  std::vector<ClientIndex> clients;
+  std::size_t starts = 1;
+  for (ClientIndex client = first; client < first + count; ++client) {
+    if (arrangement.home(client) == kNoNode) {
+      clients.push_back(client);
+      starts = std::max(starts, arrangement.snapshot().clients[client].allowed.size());
+    }
+  }
+  if (clients.empty()) {
+    return {};
+  }
+  Attempt best = attempt(arrangement, clients, /*first_choice=*/0, round_robin);
+  for (std::size_t start = 1; clients.size() > 1 && start < starts; ++start) {
+    Attempt other = attempt(arrangement, clients, start, round_robin);
+    if (other.rank < best.rank) {
+      best = std::move(other);
+    }
+  }
+  for (const HomeChoice& choice : best.choices) {
+    const Rehoming placed{choice.client, choice.home};
+    arrangement.apply({&placed, 1});
+    round_robin = choice.home;
+  }
+  return best.choices;
+}
+
+}  // namespace vmnuma::placement

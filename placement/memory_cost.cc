@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "placement/memory_cost.h"
+
+#include <algorithm>
+
+namespace vmnuma::placement {
+namespace {
+
+/// demand x stall x locality weight x extra / 10, where `extra` is (distance - 10) weighted by memory share
+/// in thousandths.
+CpuTime stall_loss(const Snapshot& snapshot, const ClientState& client, std::int64_t extra_permille,
+                   const Options& options) {
+  const std::int64_t stalled =
+      client.demand.value * snapshot.vms[client.vm].stall.value / 1000 * options.locality_weight_mem;
+  return CpuTime{stalled * extra_permille / (1000 * kLocalDistance)};
+}
+
+/// Sum over nodes of (share of memory there in thousandths) x (distance - 10).
+std::int64_t extra_distance(const Topology& topology, const MemoryProfile& memory, NodeIndex node) {
+  std::int64_t extra = 0;
+  for (const MemoryProfile::Part& part : memory.parts) {
+    if (part.node != node) {
+      extra += part.share.value * (topology.distance(node, part.node) - kLocalDistance);
+    }
+  }
+  return extra;
+}
+
+}  // namespace
+
+Bytes MemoryProfile::on(NodeIndex node) const {
+  for (const Part& part : parts) {
+    if (part.node == node) {
+      return part.bytes;
+    }
+  }
+  return Bytes{};
+}
+
+MemoryProfile memory_profile(const Snapshot& snapshot, const ClientState& client,
+                             const Options& options) {
+  MemoryProfile profile;
+  for (const Bytes bytes : client.memory) {
+    profile.resident += bytes;
+  }
+  for (NodeIndex node = 0; node < client.memory.size(); ++node) {
+    if (const Bytes bytes = client.memory[node]; bytes.value > 0) {
+      profile.parts.push_back(
+          {node, bytes, permille_of(bytes.value, profile.resident.value, Permille{})});
+    }
+  }
+  profile.can_follow = options.page_mig_enable != 0 && client.memory_known &&
+                       snapshot.vms[client.vm].memory_stays_because.empty();
+  return profile;
+}
+
+CpuTime present_loss(const Snapshot& snapshot, const ClientState& client,
+                     const MemoryProfile& memory, NodeIndex node, const Options& options) {
+  return stall_loss(snapshot, client, extra_distance(snapshot.topology, memory, node), options);
+}
+
+MemoryCost memory_cost(const Snapshot& snapshot, const ClientState& client,
+                       const MemoryProfile& memory, NodeIndex node, Bytes room,
+                       const Options& options) {
+  const CpuTime now = present_loss(snapshot, client, memory, node, options);
+  const Bytes remote = memory.not_on(node);
+  if (!memory.can_follow || remote.value <= 0) {
+    return {now, CpuTime{}, Bytes{}, /*fits=*/true};
+  }
+  MemoryCost cost;
+  cost.to_move = std::clamp(room, Bytes{}, remote);
+  cost.fits = cost.to_move == remote;
+  // What does not fit stays as far as all of it is now, in proportion.
+  const std::int64_t stays = permille_of((remote - cost.to_move).value, remote.value, Permille{}).value;
+  cost.standing = now * stays / 1000;
+
+  // Memory arrives evenly at the permitted rate; on the way half of it is still far on average. Only what
+  // happens within the horizon counts, as for the gain.
+  const CpuTime transient = now - cost.standing;
+  constexpr std::int64_t kSmallPage = 4096;
+  const std::int64_t per_epoch =
+      options.page_mig_rate_max * kSmallPage / 1000 * snapshot.epoch_length.value / 1000;
+  const std::int64_t horizon = options.move_horizon;
+  std::int64_t moved = cost.to_move.value;
+  if (per_epoch > 0) {
+    const std::int64_t duration_permille = cost.to_move.value / std::max<std::int64_t>(per_epoch / 1000, 1);
+    const std::int64_t horizon_permille = horizon * 1000;
+    if (duration_permille <= horizon_permille) {
+      cost.travel += transient * duration_permille / 2000;
+    } else {
+      cost.travel += transient * (horizon_permille - horizon_permille * horizon / 2 * 1000 /
+                                                         duration_permille) / 1000;
+      moved = std::min(moved, per_epoch * horizon);
+    }
+  }
+  cost.travel += CpuTime{moved / kMiB.value * options.move_cost_per_mib};
+  return cost;
+}
+
+std::vector<Bytes> room_on_nodes(const Snapshot& snapshot) {
+  std::vector<Bytes> room;
+  room.reserve(snapshot.nodes.size());
+  for (const NodeState& node : snapshot.nodes) {
+    room.push_back(std::max(node.free - node.reserve, Bytes{}));
+  }
+  return room;
+}
+
+}  // namespace vmnuma::placement

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What far memory costs a client, for good and while it travels, in lost CPU time.
+///
+/// Problem: a client loses time to remote memory, but bringing the memory home costs CPU and takes longer than
+/// an epoch. Both must be weighed in the one currency of every decision.
+/// Approach: a client that wants `demand` waits for memory during `stall` of it; each access to a node at SLIT
+/// distance d takes d/10 of a local one, so memory share s there loses demand x stall x s x (d - 10) / 10.
+/// Memory that cannot follow loses this in every epoch (*standing loss*); memory that follows at the permitted
+/// rate loses it while it is under way, within the horizon, plus the CPU time of copying (*travel cost*).
+/// Properties: all-local memory costs nothing; both grow with distance, share and demand; a client that is
+/// already where its memory is never pays for staying; nothing is counted beyond the horizon.
+#pragma once
+
+#include "placement/model/options.h"
+#include "placement/model/snapshot.h"
+
+namespace vmnuma::placement {
+
+/// Where a client's resident memory lies, without the empty nodes.
+struct MemoryProfile {
+  struct Part {
+    NodeIndex node = kNoNode;
+    Bytes bytes;
+    Permille share;  ///< of `resident`, rounded down
+  };
+  Bytes resident;
+  std::vector<Part> parts;  ///< ascending node
+  bool can_follow = false;  ///< its pages may be moved: readings known, VM's memory movable, option on
+
+  [[nodiscard]] Bytes on(NodeIndex node) const;
+  [[nodiscard]] Bytes not_on(NodeIndex node) const { return resident - on(node); }
+  /// Share of the resident memory on `node`; everything if nothing is resident.
+  [[nodiscard]] Permille locality(NodeIndex node) const {
+    return permille_of(on(node).value, resident.value, Permille{1000});
+  }
+};
+[[nodiscard]] MemoryProfile memory_profile(const Snapshot& snapshot, const ClientState& client,
+                                           const Options& options);
+
+/// Time lost per epoch at home `node` with the memory lying where it lies now.
+[[nodiscard]] CpuTime present_loss(const Snapshot& snapshot, const ClientState& client,
+                                   const MemoryProfile& memory, NodeIndex node,
+                                   const Options& options);
+
+/// What living on `node` costs in memory if `room` bytes are free for it there.
+struct MemoryCost {
+  CpuTime standing;  ///< per epoch, for good
+  CpuTime travel;    ///< once
+  Bytes to_move;     ///< what would travel
+  bool fits = true;  ///< all that should follow finds room
+  bool operator==(const MemoryCost&) const = default;
+};
+[[nodiscard]] MemoryCost memory_cost(const Snapshot& snapshot, const ClientState& client,
+                                     const MemoryProfile& memory, NodeIndex node, Bytes room,
+                                     const Options& options);
+
+/// Room for more memory on each node: free less reserve, never negative.
+[[nodiscard]] std::vector<Bytes> room_on_nodes(const Snapshot& snapshot);
+
+}  // namespace vmnuma::placement
