@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the administrator asks of the daemon: /etc/vmnuma/vmnuma.toml.
+///
+/// Problem: a setting that is silently ignored (a typing mistake, a value of the wrong kind) is
+/// worse than a daemon that does not start. Approach: every key is a row of a table (config/keys.h,
+/// placement/model/options.h); the tables drive the reader, the effective configuration, the
+/// example file and the manual, so none of them can disagree. A file is accepted as a whole or
+/// refused with every problem that it has, each with its line. Terms: *key*, a setting of the
+/// service; *option*, a number that steers decisions, named as in ESXi where ESXi has it; *origin*,
+/// where a value comes from. Properties:
+///  - a missing default file gives the defaults; a file that was named but is missing is an error;
+///  - an unknown key is an error that names the nearest valid one;
+///  - a value of the wrong kind or out of range is an error that names what is allowed;
+///  - all problems of a file are reported at once, in the order of its lines;
+///  - rendering a configuration and reading it again gives the same configuration.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "balancer/mode.h"
+#include "balancer/origin.h"
+#include "placement/model/domain.h"
+#include "placement/model/options.h"
+#include "placement/result.h"
+
+namespace vmnuma::balancer {
+
+inline constexpr std::string_view kDefaultConfigPath = "/etc/vmnuma/vmnuma.toml";
+inline constexpr std::string_view kDefaultSocketPath = "/run/vmnuma/vmnuma.sock";
+
+/// What becomes of the placements when the daemon stops.
+enum class OnStop {
+  kLeave,    ///< VMs stay as they are
+  kRestore,  ///< pins and memory nodes are set back to what was found
+};
+[[nodiscard]] std::string_view name_of(OnStop on_stop);
+
+enum class LogLevel { kError, kWarning, kInfo, kDebug };
+[[nodiscard]] std::string_view name_of(LogLevel level);
+
+/// How much of the past is kept: `[history]`. What is older, or does not fit, is deleted, oldest
+/// first.
+struct HistoryLimits {
+  std::int64_t max_mib = 1024;  ///< size of the database
+  std::int64_t moves_days = 365;
+  std::int64_t epoch_samples_minutes = 60;
+  std::int64_t minute_samples_days = 30;
+  std::int64_t hour_samples_days = 365;
+  bool operator==(const HistoryLimits&) const = default;
+};
+
+struct Config {
+  std::string uri = "qemu:///system";
+  std::string socket_path{kDefaultSocketPath};
+  std::string socket_group = "vmnuma";  ///< who may connect; empty = the daemon's own group
+  std::string state_dir = "/var/lib/vmnuma";
+  Mode mode = Mode::kDryRun;  ///< kObserve, kDryRun or kActive
+  OnStop on_stop = OnStop::kLeave;
+  LogLevel log_level = LogLevel::kInfo;
+  bool metadata_wins = true;  ///< a policy in the domain's metadata goes before `vms`
+  HistoryLimits history;
+  placement::Options options;
+  /// `[vm."NAME"]` by name or by UUID (in libvirt's lower-case form).
+  std::map<std::string, placement::VmPolicy, std::less<>> vms;
+  /// Where values come from, by key ("mode", "history.max_mib", "Numa.MigThreshold"); absent =
+  /// default.
+  std::map<std::string, Origin, std::less<>> origins;
+  bool operator==(const Config&) const = default;
+
+  [[nodiscard]] Origin origin_of(std::string_view key) const;
+  /// The policy the file has for this VM; by UUID before by name. Null if it has none.
+  [[nodiscard]] const placement::VmPolicy* policy_of(const placement::VmId& vm,
+                                                     std::string_view name) const;
+};
+
+/// Whether the administrator named the file or it is just where one would be.
+enum class FileIs { kOptional, kRequired };
+
+/// Reads the file at `path`. Errors: not-found (a required file is missing), io, permission-denied,
+/// and invalid-argument with one line "FILE:LINE: what is wrong" for each problem.
+[[nodiscard]] Result<Config> load_config(const std::string& path, FileIs file_is);
+
+/// The same from text; `file` is what messages call it.
+[[nodiscard]] Result<Config> parse_config(std::string_view text, std::string_view file);
+
+/// The effective configuration as a file: every key and option with its value, its origin as a
+/// comment.
+[[nodiscard]] std::string render_config(const Config& config);
+
+/// A file with every key and option at its default, commented out, and what each means.
+[[nodiscard]] std::string example_config();
+
+}  // namespace vmnuma::balancer

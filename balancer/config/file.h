@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Whole small files: bounded reading, writing that is either old or new after a crash.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "placement/result.h"
+
+namespace vmnuma::balancer {
+
+/// Reads a regular file of at most `most_bytes`. Errors: not-found, permission-denied,
+/// invalid-argument (too large, or not a regular file), io.
+[[nodiscard]] Result<std::string> read_file(const std::string& path, std::size_t most_bytes);
+
+/// Puts `text` in place of the file at `path`, through a new file beside it. Errors:
+/// permission-denied, no-space, io; the old file is then untouched.
+[[nodiscard]] Result<void> replace_file(const std::string& path, std::string_view text);
+
+}  // namespace vmnuma::balancer

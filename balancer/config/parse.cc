@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// The only place that knows TOML.
+#include "balancer/config/parse.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include "balancer/config/config.h"
+#include "balancer/config/keys.h"
+#include "balancer/suggest.h"
+#include "placement/model/text.h"
+
+namespace vmnuma::balancer {
+
+namespace {
+
+/// What is wrong with a file, in the order in which it is found; shown in the order of the lines.
+class Problems {
+ public:
+  explicit Problems(std::string_view file) : file_(file) {}
+
+  void add(std::uint32_t line, std::string message) {
+    problems_.emplace_back(line, std::move(message));
+  }
+
+  [[nodiscard]] bool empty() const { return problems_.empty(); }
+
+  [[nodiscard]] Error as_error() && {
+    std::stable_sort(problems_.begin(), problems_.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    Error error{ErrorCode::kInvalidArgument, 0, ""};
+    for (const auto& [line, message] : problems_) {
+      error.message +=
+          fmt::format("{}{}:{}: {}", error.message.empty() ? "" : "\n", file_, line, message);
+    }
+    return error;
+  }
+
+ private:
+  std::string_view file_;
+  std::vector<std::pair<std::uint32_t, std::string>> problems_;
+};
+
+std::string_view kind_of(const toml::node& node) {
+  switch (node.type()) {
+    case toml::node_type::table:
+      return "a table";
+    case toml::node_type::array:
+      return "an array";
+    case toml::node_type::string:
+      return "a string";
+    case toml::node_type::integer:
+      return "an integer";
+    case toml::node_type::floating_point:
+      return "a number with a fraction";
+    case toml::node_type::boolean:
+      return "true or false";
+    case toml::node_type::none:
+    case toml::node_type::date:
+    case toml::node_type::time:
+    case toml::node_type::date_time:
+      break;
+  }
+  return "a date or time";
+}
+
+std::string_view name_of(KeyKind kind) {
+  switch (kind) {
+    case KeyKind::kText:
+      return "a string";
+    case KeyKind::kNumber:
+      return "an integer";
+    case KeyKind::kSwitch:
+      return "true or false";
+  }
+  return "unknown";
+}
+
+std::uint32_t line_of(const toml::key& key) {
+  return key.source().begin.line;
+}
+
+/// The value as text if it is of the wanted kind.
+std::optional<std::string> text_of(const toml::node& node, KeyKind kind) {
+  if (kind == KeyKind::kText && node.is_string()) {
+    return node.as_string()->get();
+  }
+  if (kind == KeyKind::kNumber && node.is_integer()) {
+    return std::to_string(node.as_integer()->get());
+  }
+  if (kind == KeyKind::kSwitch && node.is_boolean()) {
+    return node.as_boolean()->get() ? "true" : "false";
+  }
+  return std::nullopt;
+}
+
+/// Sets `target`'s key from `node`. False, with a problem noted, if that cannot be.
+template <class Target>
+bool read_key(Problems& problems, Target& target, const KeyInfo<Target>& row, const toml::key& key,
+              const toml::node& node) {
+  const auto text = text_of(node, row.kind);
+  if (!text) {
+    problems.add(line_of(key), fmt::format("'{}' is {}, but must be {}", row.name, kind_of(node),
+                                           name_of(row.kind)));
+    return false;
+  }
+  if (auto set = row.set(target, *text); !set) {
+    problems.add(line_of(key), fmt::format("'{}' {}", row.name, set.error().message));
+    return false;
+  }
+  return true;
+}
+
+template <class Target>
+void unknown_key(Problems& problems, const toml::key& key, std::string_view where,
+                 std::span<const KeyInfo<Target>> rows) {
+  problems.add(line_of(key), fmt::format("there is no key '{}'{}{}", key.str(), where,
+                                         did_you_mean(key.str(), names_of(rows))));
+}
+
+/// The table below `key`, or null with a problem noted.
+const toml::table* table_of(Problems& problems, const toml::key& key, const toml::node& node) {
+  if (!node.is_table()) {
+    problems.add(line_of(key),
+                 fmt::format("'{}' is {}, but must be a table", key.str(), kind_of(node)));
+  }
+  return node.as_table();
+}
+
+void read_option(Problems& problems, OptionValues& values, const std::string& name,
+                 const toml::key& key, const toml::node& node) {
+  if (!node.is_integer() && placement::find_option(name) != nullptr) {
+    problems.add(line_of(key),
+                 fmt::format("'{}' is {}, but must be an integer", name, kind_of(node)));
+    return;
+  }
+  const std::int64_t value = node.is_integer() ? node.as_integer()->get() : 0;
+  placement::Options scratch;
+  if (auto set = placement::set_option(scratch, name, value); !set) {
+    problems.add(line_of(key), set.error().message);
+  } else if (!values.emplace(name, value).second) {
+    problems.add(line_of(key), fmt::format("'{}' is given twice", name));
+  }
+}
+
+/// `[options]`. TOML reads an unquoted `Numa.X = 1` as a table `Numa` with `X` in it; both forms
+/// are accepted.
+void read_options(Problems& problems, OptionValues& values, const toml::table& table) {
+  for (const auto& [key, node] : table) {
+    const std::string name(key.str());
+    if (!node.is_table()) {
+      read_option(problems, values, name, key, node);
+      continue;
+    }
+    for (const auto& [inner_key, inner] : *node.as_table()) {
+      read_option(problems, values, name + "." + std::string(inner_key.str()), inner_key, inner);
+    }
+  }
+}
+
+void read_history(Problems& problems, Config& config, const toml::table& table) {
+  for (const auto& [key, node] : table) {
+    const auto* row = find_key(history_keys(), key.str());
+    if (row == nullptr) {
+      unknown_key(problems, key, " in [history]", history_keys());
+    } else if (read_key(problems, config.history, *row, key, node)) {
+      config.origins["history." + std::string(row->name)] = Origin::kFile;
+    }
+  }
+}
+
+void read_policy(Problems& problems, placement::VmPolicy& policy, const toml::table& table) {
+  for (const auto& [key, node] : table) {
+    const auto* row = find_key(policy_keys(), key.str());
+    if (row == nullptr) {
+      unknown_key(problems, key, " in a [vm] table", policy_keys());
+    } else {
+      (void)read_key(problems, policy, *row, key, node);  // what is wrong has been noted
+    }
+  }
+}
+
+/// `[vm."NAME"]` for every VM.
+void read_vms(Problems& problems, Config& config, const toml::table& table) {
+  for (const auto& [key, node] : table) {
+    std::string name(key.str());
+    if (name.empty()) {
+      problems.add(line_of(key), "a [vm] table needs the VM's name or UUID");
+      continue;
+    }
+    const toml::table* policy_table = table_of(problems, key, node);
+    if (policy_table == nullptr) {
+      continue;
+    }
+    if (const auto id = placement::parse_vm_id(name)) {
+      name = placement::to_text(*id);
+    }
+    const auto [policy, is_new] = config.vms.try_emplace(name);
+    if (!is_new) {
+      problems.add(line_of(key), fmt::format("the VM '{}' has a second table", name));
+      continue;
+    }
+    read_policy(problems, policy->second, *policy_table);
+  }
+}
+
+void read_top(Problems& problems, Config& config, const toml::table& table) {
+  for (const auto& [key, node] : table) {
+    if (const auto* row = find_key(top_keys(), key.str())) {
+      if (read_key(problems, config, *row, key, node)) {
+        config.origins[std::string(row->name)] = Origin::kFile;
+      }
+      continue;
+    }
+    if (key.str() != "options" && key.str() != "history" && key.str() != "vm") {
+      auto known = names_of(top_keys());
+      known.insert(known.end(), {"options", "history", "vm"});
+      problems.add(line_of(key), fmt::format("there is no key '{}'{}", key.str(),
+                                             did_you_mean(key.str(), known)));
+      continue;
+    }
+    const toml::table* inner = table_of(problems, key, node);
+    if (inner == nullptr) {
+      continue;
+    }
+    if (key.str() == "vm") {
+      read_vms(problems, config, *inner);
+    } else if (key.str() == "history") {
+      read_history(problems, config, *inner);
+    } else {
+      OptionValues values;
+      read_options(problems, values, *inner);
+      apply_options(config, values, Origin::kFile);
+    }
+  }
+}
+
+Result<toml::table> parse_toml(std::string_view text, std::string_view file) {
+  try {
+    return toml::parse(text, file);
+  } catch (const toml::parse_error& error) {
+    return failure(ErrorCode::kInvalidArgument,
+                   fmt::format("{}:{}: {}", file, error.source().begin.line, error.description()));
+  }
+}
+
+}  // namespace
+
+void apply_options(Config& config, const OptionValues& values, Origin origin) {
+  for (const auto& [name, value] : values) {
+    VMNUMA_CHECK(placement::set_option(config.options, name, value));
+    config.origins[name] = origin;
+  }
+}
+
+Result<OptionValues> parse_options(std::string_view text, std::string_view file) {
+  const auto table = parse_toml(text, file);
+  if (!table) {
+    return tl::unexpected(table.error());
+  }
+  Problems problems(file);
+  OptionValues values;
+  for (const auto& [key, node] : *table) {
+    if (key.str() != "options") {
+      problems.add(line_of(key),
+                   fmt::format("there is no key '{}' in this file, only [options]", key.str()));
+    } else if (const toml::table* inner = table_of(problems, key, node)) {
+      read_options(problems, values, *inner);
+    }
+  }
+  if (!problems.empty()) {
+    return tl::unexpected(std::move(problems).as_error());
+  }
+  return values;
+}
+
+Result<Config> parse_config(std::string_view text, std::string_view file) {
+  const auto table = parse_toml(text, file);
+  if (!table) {
+    return tl::unexpected(table.error());
+  }
+  Problems problems(file);
+  Config config;
+  read_top(problems, config, *table);
+  if (!problems.empty()) {
+    return tl::unexpected(std::move(problems).as_error());
+  }
+  return config;
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/config/keys.h"
+
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace vmnuma::balancer {
+namespace {
+
+template <class Target>
+void expect_sound(std::span<const KeyInfo<Target>> keys) {
+  std::set<std::string_view> names;
+  for (const auto& key : keys) {
+    EXPECT_TRUE(names.insert(key.name).second) << key.name << " is there twice";
+    EXPECT_FALSE(key.help.empty() || key.help.ends_with(".")) << key.name;
+    EXPECT_FALSE(key.allowed.empty()) << key.name;
+    // The default, written down and read again, is the default.
+    Target target;
+    const auto set = key.set(target, key.get(Target{}));
+    EXPECT_TRUE(set) << key.name << ": " << set.error().message;
+    EXPECT_EQ(target, Target{}) << key.name;
+  }
+}
+
+TEST(KeysTest, EveryTableIsSound) {
+  expect_sound(top_keys());
+  expect_sound(history_keys());
+  expect_sound(policy_keys());
+}
+
+TEST(KeysTest, RefusedValueLeavesTheTargetAlone) {
+  for (const auto& key : policy_keys()) {
+    placement::VmPolicy policy;
+    policy.nodes = {{3}};
+    policy.affinity_group = "a";
+    const placement::VmPolicy before = policy;
+    EXPECT_FALSE(key.set(policy, "\x01")) << key.name;
+    EXPECT_EQ(policy, before) << key.name;
+  }
+}
+
+TEST(KeysTest, SetsAPolicyKeyFromText) {
+  placement::VmPolicy policy;
+  ASSERT_TRUE(set_policy_key(policy, "do_not_move", "true"));
+  EXPECT_TRUE(policy.do_not_move);
+  ASSERT_TRUE(set_policy_key(policy, "nodes", "2-3"));
+  EXPECT_EQ(policy.nodes, (std::vector<placement::NodeId>{{2}, {3}}));
+  ASSERT_TRUE(set_policy_key(policy, "nodes", ""));
+  EXPECT_TRUE(policy.nodes.empty());
+}
+
+TEST(KeysTest, UnknownPolicyKeyNamesTheNearest) {
+  placement::VmPolicy policy;
+  const auto set = set_policy_key(policy, "do-not-move", "true");
+  ASSERT_FALSE(set);
+  EXPECT_EQ(set.error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(set.error().message, "there is no policy 'do-not-move'; did you mean 'do_not_move'?");
+}
+
+TEST(KeysTest, WrongPolicyValueNamesTheKeyAndWhatIsAllowed) {
+  placement::VmPolicy policy;
+  const auto set = set_policy_key(policy, "max_per_node", "12x");
+  ASSERT_FALSE(set);
+  EXPECT_EQ(set.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(set.error().message, "'max_per_node' is 12x, but must be a number from 0 to 4096");
+}
+
+}  // namespace
+}  // namespace vmnuma::balancer
