@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The port through which the executor changes a VM. Implemented by balancer/host over libvirt and by the
-/// simulated host; both pass the same contract tests.
+/// The port through which the executor changes a VM. Implemented by balancer/host over libvirt and
+/// by the simulated host; both pass the same contract tests.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ class DomainControl {
  public:
   virtual ~DomainControl() = default;
 
-  /// Each changes the running VM only (libvirt's LIVE flag), not its definition, and returns when the kernel
-  /// has it. `cpus` ascending, not empty. Blocking, executor worker only; each pin costs libvirt an fsync
-  /// (facts measured on libvirt 9.0). Errors: not-found (no such running VM, vCPU or I/O thread),
-  /// invalid-argument (empty or impossible set), permission-denied, unavailable (no connection),
-  /// unsupported, io.
+  /// Each changes the running VM only (libvirt's LIVE flag), not its definition, and returns when
+  /// the kernel has it. `cpus` ascending, not empty. Blocking, executor worker only; each pin costs
+  /// libvirt an fsync (facts measured on libvirt 9.0). Errors: not-found (no such running VM, vCPU
+  /// or I/O thread), invalid-argument (empty or impossible set), permission-denied, unavailable (no
+  /// connection), unsupported, io.
   [[nodiscard]] virtual Result<void> pin_vcpu(const placement::VmId& vm, std::int32_t vcpu,
                                               const std::vector<placement::CpuId>& cpus) = 0;
   [[nodiscard]] virtual Result<void> pin_emulator(const placement::VmId& vm,
@@ -29,9 +29,10 @@ class DomainControl {
                                                    std::int32_t io_thread,
                                                    const std::vector<placement::CpuId>& cpus) = 0;
 
-  /// Sets the nodes the VM's memory may use (libvirt numatune, always with mode `restrictive`, because a call
-  /// without a mode makes libvirt record `strict` and refuse every later change). Only for VMs without
-  /// <numatune> or with mode restrictive; others: unsupported. Narrowing copies memory before it returns.
+  /// Sets the nodes the VM's memory may use (libvirt numatune, always with mode `restrictive`,
+  /// because a call without a mode makes libvirt record `strict` and refuse every later change).
+  /// Only for VMs without <numatune> or with mode restrictive; others: unsupported. Narrowing
+  /// copies memory before it returns.
   [[nodiscard]] virtual Result<void> set_memory_nodes(
       const placement::VmId& vm, const std::vector<placement::NodeId>& nodes) = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the executor is asked to carry out: an action of the plan with everything it takes to do, check and undo
-/// it without asking anybody else. Values; stored in the journal as they are.
+/// What the executor is asked to carry out: an action of the plan with everything it takes to do,
+/// check and undo it without asking anybody else. Values; stored in the journal as they are.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@
 
 namespace vmnuma::migration {
 
-/// One thread's pin as it shall be and as it was, for undo. An empty `before` means "any CPU of the host".
+/// One thread's pin as it shall be and as it was, for undo. An empty `before` means "any CPU of the
+/// host".
 struct PinChange {
   enum class Thread { kVcpu, kEmulator, kIoThread };
   Thread thread{};
@@ -30,10 +31,10 @@ struct NodeQuota {
   bool operator==(const NodeQuota&) const = default;
 };
 
-/// The memory side of a VM: all its pages end on the nodes of `quotas`, shared out in their proportion, as far
-/// as each node has room above its reserve.
+/// The memory side of a VM: all its pages end on the nodes of `quotas`, shared out in their
+/// proportion, as far as each node has room above its reserve.
 struct MemoryChange {
-  std::vector<NodeQuota> quotas;  ///< ascending node; empty = memory is left alone
+  std::vector<NodeQuota> quotas;              ///< ascending node; empty = memory is left alone
   std::vector<placement::NodeId> undo_nodes;  ///< homes before, for taking the pages back
   bool operator==(const MemoryChange&) const = default;
 };
@@ -52,14 +53,15 @@ struct VmChange {
   std::string vm_name;
   placement::VmProcess process;   ///< who it must still be when the change is made
   std::vector<HomeChange> homes;  ///< empty if only memory is pulled
-  std::vector<PinChange> pins;    ///< in the order in which they are made: vCPUs, emulator, I/O threads
+  std::vector<PinChange>
+      pins;  ///< in the order in which they are made: vCPUs, emulator, I/O threads
   MemoryChange memory;
   placement::MemoryMode memory_mode = placement::MemoryMode::kSoft;
   bool operator==(const VmChange&) const = default;
 };
 
 struct Order {
-  std::int64_t action = 0;        ///< its number, given by the controller, unique in the history
+  std::int64_t action = 0;  ///< its number, given by the controller, unique in the history
   placement::Reason reason{};
   std::vector<VmChange> changes;  ///< one, or two for a swap
   placement::Prediction predicted;

@@ -96,13 +96,15 @@ CpuTime Arrangement::group_loss(ClientIndex client, NodeIndex at,
       }
       const std::int64_t weight =
           group.apart ? options_->anti_affinity_weight : options_->affinity_weight;
-      loss += snapshot_->epoch_length * std::min(self.vcpu_count(), other.vcpu_count()) * weight / 100;
+      loss +=
+          snapshot_->epoch_length * std::min(self.vcpu_count(), other.vcpu_count()) * weight / 100;
     }
   }
   return loss;
 }
 
-bool Arrangement::forbidden_by_group(ClientIndex client, NodeIndex node, ClientIndex leaving) const {
+bool Arrangement::forbidden_by_group(ClientIndex client, NodeIndex node,
+                                     ClientIndex leaving) const {
   for (const std::size_t index : groups_of_[client]) {
     const Group& group = groups_[index];
     if (!group.apart || !group.hard) {
@@ -202,7 +204,8 @@ Effect Arrangement::effect_of_swap(ClientIndex a, ClientIndex b) const {
   Effect effect;
   effect.gain += nodes_[home_a].owed() - nodes_[home_a].owed({.out = loads_[a], .in = loads_[b]});
   effect.gain += nodes_[home_b].owed() - nodes_[home_b].owed({.out = loads_[b], .in = loads_[a]});
-  const auto change_places = [&](ClientIndex client, NodeIndex from, NodeIndex to, ClientIndex partner) {
+  const auto change_places = [&](ClientIndex client, NodeIndex from, NodeIndex to,
+                                 ClientIndex partner) {
     const MemoryCost here = memory_cost_at(client, from, Bytes{});
     // The partner's memory makes room as it leaves, if it can leave.
     const Bytes freed = memory_[partner].can_follow ? memory_[partner].on(to) : Bytes{};

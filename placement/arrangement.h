@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Who lives where, and how much CPU time the host loses that way.
 ///
-/// Problem: every decision - a first home, a move, a swap - asks how much lost time the host would have after it.
-/// Approach: an arrangement starts from a snapshot and keeps, per node, the loads that live there (NodeLoad). A
-/// change of a few homes is evaluated from the nodes it touches; applying it makes it real.
-/// Terms: *lost* - per epoch: predicted owed + standing memory loss + broken groups. *Relocation* - one client
-/// to one node (or kNoNode: nowhere). *Effect* - what a set of relocations changes: `gain` = lost before - lost
-/// after; `cost` = what it takes once, above what staying takes.
-/// Properties:
+/// Problem: every decision - a first home, a move, a swap - asks how much lost time the host would
+/// have after it. Approach: an arrangement starts from a snapshot and keeps, per node, the loads
+/// that live there (NodeLoad). A change of a few homes is evaluated from the nodes it touches;
+/// applying it makes it real. Terms: *lost* - per epoch: predicted owed + standing memory loss +
+/// broken groups. *Relocation* - one client to one node (or kNoNode: nowhere). *Effect* - what a
+/// set of relocations changes: `gain` = lost before - lost after; `cost` = what it takes once,
+/// above what staying takes. Properties:
 ///  1. effect(r).gain equals lost() before - lost() after apply(r), within rounding.
 ///  2. Applying relocations and then the reverse gives the arrangement back.
 ///  3. No relocation has no effect.
@@ -31,9 +31,10 @@ struct Rehoming {
 };
 
 struct Effect {
-  CpuTime gain;  ///< lost time saved per epoch; negative if it gets worse
-  CpuTime cost;  ///< once: copying, waiting for memory under way, fixed cost, less what staying would cost
-  Bytes to_move; ///< memory that travels
+  CpuTime gain;      ///< lost time saved per epoch; negative if it gets worse
+  CpuTime cost;      ///< once: copying, waiting for memory under way, fixed cost, less what staying
+                     ///< would cost
+  Bytes to_move;     ///< memory that travels
   bool fits = true;  ///< there is room for all memory that follows
 
   /// True if the gain over the horizon exceeds the cost.
@@ -44,7 +45,8 @@ struct Effect {
 
 class Arrangement {
  public:
-  /// What a client is taken to want: its demand of this epoch, or its load average with pending load.
+  /// What a client is taken to want: its demand of this epoch, or its load average with pending
+  /// load.
   enum class Basis { kDemand, kLoad };
 
   /// `snapshot` and `options` must outlive the arrangement.
@@ -70,7 +72,8 @@ class Arrangement {
   /// Largest difference of owed / capacity between two nodes that can be a home.
   [[nodiscard]] Permille imbalance() const;
 
-  [[nodiscard]] MemoryCost memory_cost_at(ClientIndex client, NodeIndex node, Bytes extra_room) const;
+  [[nodiscard]] MemoryCost memory_cost_at(ClientIndex client, NodeIndex node,
+                                          Bytes extra_room) const;
   /// One client moves (or gets its first home).
   [[nodiscard]] Effect effect_of_move(ClientIndex client, NodeIndex to) const;
   /// Two clients on different nodes change places.
@@ -79,7 +82,8 @@ class Arrangement {
   [[nodiscard]] Effect effect_of(std::span<const Rehoming> changes) const;
   void apply(std::span<const Rehoming> changes);
 
-  /// True if a hard anti-affinity group forbids the client on that node as things are, `leaving` ignored.
+  /// True if a hard anti-affinity group forbids the client on that node as things are, `leaving`
+  /// ignored.
   [[nodiscard]] bool forbidden_by_group(ClientIndex client, NodeIndex node,
                                         ClientIndex leaving = kNoClient) const;
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What a node can give when hardware threads share cores.
 ///
-/// Problem: two busy threads on one core get much less than two cores would give. A balancer that counts threads
-/// as cores packs a VM on hyper-threads to gain locality and loses half of its CPU.
-/// Approach: demand up to the number of cores is served in full; what goes beyond shares cores and is worth only
-/// `smt_gain` of itself, up to the number of threads.
-/// Properties: never more than the demand; grows with the demand; never more than cores + gain x extra threads;
-/// without extra threads or at a gain of 100 % it is min(demand, threads).
+/// Problem: two busy threads on one core get much less than two cores would give. A balancer that
+/// counts threads as cores packs a VM on hyper-threads to gain locality and loses half of its CPU.
+/// Approach: demand up to the number of cores is served in full; what goes beyond shares cores and
+/// is worth only `smt_gain` of itself, up to the number of threads. Properties: never more than the
+/// demand; grows with the demand; never more than cores + gain x extra threads; without extra
+/// threads or at a gain of 100 % it is min(demand, threads).
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ namespace vmnuma::placement {
 
 /// A node's size for one epoch, in time.
 struct Supply {
-  CpuTime cores;              ///< physical cores x epoch
-  CpuTime threads;            ///< logical CPUs x epoch, at least `cores`
-  CpuTime non_vm;             ///< thread time that others take
+  CpuTime cores;    ///< physical cores x epoch
+  CpuTime threads;  ///< logical CPUs x epoch, at least `cores`
+  CpuTime non_vm;   ///< thread time that others take
   std::int64_t smt_gain_pct = 25;
 };
 

@@ -8,7 +8,9 @@ namespace {
 
 using Vcpus = std::vector<std::int32_t>;
 
-std::int64_t divided_up(std::int64_t amount, std::int64_t by) { return (amount + by - 1) / by; }
+std::int64_t divided_up(std::int64_t amount, std::int64_t by) {
+  return (amount + by - 1) / by;
+}
 
 std::size_t client_size(const VmPolicy& policy, const Topology& topology,
                         const std::vector<NodeIndex>& homes, bool prefer_ht) {
@@ -75,7 +77,8 @@ std::vector<Vcpus> socket_units(const VmDescription& vm) {
   return units;
 }
 
-/// At least `count` even groups of at most `size`; sockets stay whole if that still holds with them.
+/// At least `count` even groups of at most `size`; sockets stay whole if that still holds with
+/// them.
 std::vector<Vcpus> split_by_sockets(const VmDescription& vm, std::size_t size, std::size_t count) {
   const std::size_t groups = std::max(
       count, static_cast<std::size_t>(divided_up(static_cast<std::int64_t>(vm.vcpus.size()),
@@ -117,7 +120,8 @@ std::size_t groups_needed(const std::vector<CellGroup>& cells, std::size_t most)
   return groups;
 }
 
-/// Joins neighbouring cells into as few groups as `size` allows, and among those ways the most even one.
+/// Joins neighbouring cells into as few groups as `size` allows, and among those ways the most even
+/// one.
 std::vector<CellGroup> join_cells(const std::vector<CellGroup>& cells, std::size_t size,
                                   std::size_t count) {
   const std::size_t fewest = std::max(count, groups_needed(cells, size));
@@ -137,7 +141,8 @@ std::vector<CellGroup> join_cells(const std::vector<CellGroup>& cells, std::size
   for (const CellGroup& cell : cells) {
     const bool must_open = groups.empty() || groups.back().vcpus.size() + cell.vcpus.size() > even;
     // Enough groups must come of the cells that are left if more than the fewest were asked for.
-    const bool should_open = !groups.empty() && groups.size() + left <= std::min(fewest, cells.size());
+    const bool should_open =
+        !groups.empty() && groups.size() + left <= std::min(fewest, cells.size());
     if (must_open || should_open) {
       groups.emplace_back();
     }
@@ -168,9 +173,11 @@ std::vector<ClientShape> split_by_cells(const VmDescription& vm, std::size_t siz
                                                static_cast<std::int64_t>(size))));
       for (Vcpus& part : cut_evenly(single_vcpus(cell.vcpus), parts)) {
         const std::int64_t share = static_cast<std::int64_t>(part.size());
-        const std::int64_t whole = std::max<std::int64_t>(1, static_cast<std::int64_t>(cell.vcpus.size()));
+        const std::int64_t whole =
+            std::max<std::int64_t>(1, static_cast<std::int64_t>(cell.vcpus.size()));
         const Bytes memory = parts == 1 ? cell.memory : cell.memory / whole * share;
-        shapes.push_back({std::move(part), parts == 1 ? cell.cells : std::vector<std::int32_t>{}, memory});
+        shapes.push_back(
+            {std::move(part), parts == 1 ? cell.cells : std::vector<std::int32_t>{}, memory});
       }
     }
   } else {
@@ -230,7 +237,8 @@ std::vector<ClientShape> split_into_clients(const VmDescription& vm, const Topol
   const std::size_t size =
       client_size(vm.policy, topology, homes, prefer_ht || vm.policy.prefer_ht);
 
-  // Memory that does not fit a node asks for more clients only if the administrator wants it spread.
+  // Memory that does not fit a node asks for more clients only if the administrator wants it
+  // spread.
   std::size_t count = 1;
   if (!vm.policy.consolidate) {
     Bytes smallest = topology.nodes[homes.front()].memory;

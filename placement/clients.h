@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Splits a VM into clients, the groups of vCPUs that each live on one node.
 ///
-/// Problem: a VM wider than a node must live on several; what the guest believes to be close together (a NUMA
-/// cell, a socket) should really be, and no node should carry much more of it than another.
-/// Approach: as few clients as the size of a node allows; vCPUs in order and spread evenly; whole guest cells
-/// always stay together while they fit, whole sockets where the result is as even as it would be without.
-/// Terms: *size* - most vCPUs of one client: the cores (threads with prefer_ht) of the smallest allowed node,
-/// lowered by max_per_node and max_per_client. *Unit* - what is kept whole: a cell, a socket or a vCPU.
-/// Properties:
+/// Problem: a VM wider than a node must live on several; what the guest believes to be close
+/// together (a NUMA cell, a socket) should really be, and no node should carry much more of it than
+/// another. Approach: as few clients as the size of a node allows; vCPUs in order and spread
+/// evenly; whole guest cells always stay together while they fit, whole sockets where the result is
+/// as even as it would be without. Terms: *size* - most vCPUs of one client: the cores (threads
+/// with prefer_ht) of the smallest allowed node, lowered by max_per_node and max_per_client. *Unit*
+/// - what is kept whole: a cell, a socket or a vCPU. Properties:
 ///  1. Every online vCPU is in exactly one client; clients are in the order of their vCPUs.
 ///  2. No client is larger than `size`.
 ///  3. Without cells and sockets, clients differ by at most one vCPU (12 on 10 cores: 6 + 6).
 ///  4. A guest cell that fits a node is never split.
 ///  5. The memory of the clients adds up to the VM's.
-///  6. A VM that fits a node is one client, unless `consolidate` is off and its memory does not fit.
+///  6. A VM that fits a node is one client, unless `consolidate` is off and its memory does not
+///  fit.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,8 @@
 
 namespace vmnuma::placement {
 
-/// One client to be: its vCPUs, the guest cells it holds (empty without guest NUMA or where a cell was too
-/// large for a node) and its part of the VM's memory.
+/// One client to be: its vCPUs, the guest cells it holds (empty without guest NUMA or where a cell
+/// was too large for a node) and its part of the VM's memory.
 struct ClientShape {
   std::vector<std::int32_t> vcpus;
   std::vector<std::int32_t> cells;
@@ -33,12 +34,13 @@ struct ClientShape {
   bool operator==(const ClientShape&) const = default;
 };
 
-/// The nodes a client of this VM may live on: those with CPUs and memory, within the policy's nodes. If the
-/// policy names no such node, all that can be a home are allowed. Ascending.
-[[nodiscard]] std::vector<NodeIndex> allowed_homes(const Topology& topology, const VmPolicy& policy);
+/// The nodes a client of this VM may live on: those with CPUs and memory, within the policy's
+/// nodes. If the policy names no such node, all that can be a home are allowed. Ascending.
+[[nodiscard]] std::vector<NodeIndex> allowed_homes(const Topology& topology,
+                                                   const VmPolicy& policy);
 
-/// The clients of `vm` on this host. `prefer_ht` counts threads (the VM's policy or the host's option).
-/// Empty if the VM has no online vCPU or the host no node to live on.
+/// The clients of `vm` on this host. `prefer_ht` counts threads (the VM's policy or the host's
+/// option). Empty if the VM has no online vCPU or the host no node to live on.
 [[nodiscard]] std::vector<ClientShape> split_into_clients(const VmDescription& vm,
                                                           const Topology& topology, bool prefer_ht);
 

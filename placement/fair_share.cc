@@ -12,7 +12,9 @@ struct Level {
   std::int64_t weight = 1;
 };
 
-bool below(const Level& a, const Level& b) { return a.amount * b.weight < b.amount * a.weight; }
+bool below(const Level& a, const Level& b) {
+  return a.amount * b.weight < b.amount * a.weight;
+}
 
 /// An end of a straight piece: from this level on the total grows faster or slower.
 struct Bend {
@@ -24,7 +26,8 @@ CpuTime floor_of(const Claim& claim) {
   return std::clamp(claim.floor, CpuTime{}, std::max(claim.ceiling, CpuTime{}));
 }
 
-/// The level at which the claims together take exactly `supply`; the floors fit and the ceilings exceed it.
+/// The level at which the claims together take exactly `supply`; the floors fit and the ceilings
+/// exceed it.
 Level find_level(std::int64_t supply, std::span<const Claim> claims) {
   std::vector<Bend> bends;
   bends.reserve(claims.size() * 2);
@@ -44,11 +47,12 @@ Level find_level(std::int64_t supply, std::span<const Claim> claims) {
   std::int64_t slope = 0;
   std::int64_t base = total;
   for (const Bend& bend : bends) {
-    if (slope > 0 && base * bend.level.weight + slope * bend.level.amount >
-                         supply * bend.level.weight) {
+    if (slope > 0 &&
+        base * bend.level.weight + slope * bend.level.amount > supply * bend.level.weight) {
       break;
     }
-    // A claim that starts to grow leaves its floor out of the base; one that stops puts its ceiling in.
+    // A claim that starts to grow leaves its floor out of the base; one that stops puts its ceiling
+    // in.
     base += bend.slope_change > 0 ? -bend.level.amount : bend.level.amount;
     slope += bend.slope_change;
   }
@@ -64,9 +68,8 @@ void hand_out_rest(std::int64_t rest, std::span<const Claim> claims,
       order.push_back(i);
     }
   }
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return remainders[a] > remainders[b];
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return remainders[a] > remainders[b]; });
   while (rest > 0 && !order.empty()) {
     std::size_t kept = 0;
     for (const std::size_t i : order) {

@@ -75,7 +75,8 @@ class Chooser {
     choice.load_after = permille_of((load.demand() + arrangement_.load(client).demand).value,
                                     capacity.value, Permille{});
     for (ClientIndex other = snapshot.vms[snapshot.clients[client].vm].first_client;
-         other < snapshot.clients.size() && snapshot.clients[other].vm == snapshot.clients[client].vm;
+         other < snapshot.clients.size() &&
+         snapshot.clients[other].vm == snapshot.clients[client].vm;
          ++other) {
       if (other != client && arrangement_.home(other) != kNoNode) {
         choice.distance += snapshot.topology.distance(node, arrangement_.home(other));
@@ -111,7 +112,8 @@ struct Attempt {
   std::vector<HomeChoice> choices;
 };
 
-/// Homes for all clients, the first one on its `first_choice`-th best node; the arrangement is left unchanged.
+/// Homes for all clients, the first one on its `first_choice`-th best node; the arrangement is left
+/// unchanged.
 Attempt attempt(Arrangement& arrangement, const std::vector<ClientIndex>& clients,
                 std::size_t first_choice, NodeIndex round_robin) {
   Attempt result;
@@ -121,7 +123,8 @@ Attempt attempt(Arrangement& arrangement, const std::vector<ClientIndex>& client
     if (judged.empty()) {
       continue;
     }
-    const std::size_t taken = result.choices.empty() ? std::min(first_choice, judged.size() - 1) : 0;
+    const std::size_t taken =
+        result.choices.empty() ? std::min(first_choice, judged.size() - 1) : 0;
     std::rotate(judged.begin(), judged.begin() + static_cast<std::ptrdiff_t>(taken),
                 judged.begin() + static_cast<std::ptrdiff_t>(taken) + 1);
     if (result.choices.empty()) {

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Where a VM that has no home yet should live.
 ///
-/// Problem: a new VM has no history, several may start at once, and a placement that always prefers the same node
-/// piles them up there.
-/// Approach: each client tries every allowed node. Nodes are compared, in this order, by: room for the memory;
-/// lost time over the horizon including what bringing existing memory there costs, judged by load averages that
-/// contain the pending load of VMs placed a moment ago; load average after placement; distance to the VM's other
-/// clients; free memory; and last by round robin. Amounts are compared in steps, so that noise does not decide.
+/// Problem: a new VM has no history, several may start at once, and a placement that always prefers
+/// the same node piles them up there. Approach: each client tries every allowed node. Nodes are
+/// compared, in this order, by: room for the memory; lost time over the horizon including what
+/// bringing existing memory there costs, judged by load averages that contain the pending load of
+/// VMs placed a moment ago; load average after placement; distance to the VM's other clients; free
+/// memory; and last by round robin. Amounts are compared in steps, so that noise does not decide.
 /// A wide VM tries every node as the home of its first client and keeps the best set.
 /// Properties:
-///  1. A node without CPUs or memory, outside the mask, or forbidden by a hard group is never chosen.
+///  1. A node without CPUs or memory, outside the mask, or forbidden by a hard group is never
+///  chosen.
 ///  2. While a node with room exists, none without room is chosen.
 ///  3. VMs of equal size placed one after the other on equal nodes end within one VM of each other.
-///  4. Clients of one VM share a node only if there are more clients than allowed nodes or sharing loses less.
+///  4. Clients of one VM share a node only if there are more clients than allowed nodes or sharing
+///  loses less.
 ///  5. Between equal nodes the choice goes round.
 #pragma once
 
@@ -26,10 +28,10 @@ namespace vmnuma::placement {
 /// How one node looked for one client, for the explanation.
 struct NodeChoice {
   NodeIndex node = kNoNode;
-  bool fits = false;           ///< memory
-  CpuTime lost;                ///< over the horizon, with the cost of bringing memory
+  bool fits = false;  ///< memory
+  CpuTime lost;       ///< over the horizon, with the cost of bringing memory
   Permille load_after;
-  std::int64_t distance = 0;   ///< sum to the VM's clients already placed
+  std::int64_t distance = 0;  ///< sum to the VM's clients already placed
   Bytes room;
   bool operator==(const NodeChoice&) const = default;
 };
@@ -40,9 +42,10 @@ struct HomeChoice {
   std::vector<NodeChoice> considered;  ///< best first; `home` is the first
 };
 
-/// Homes for those of the clients first .. first + count - 1 (all of one VM) that have none. The arrangement
-/// (basis kLoad) is left with them in place. `round_robin` is the node chosen last, kNoNode at first; it is moved
-/// on. A client for which no node may be chosen at all is left out of the answer.
+/// Homes for those of the clients first .. first + count - 1 (all of one VM) that have none. The
+/// arrangement (basis kLoad) is left with them in place. `round_robin` is the node chosen last,
+/// kNoNode at first; it is moved on. A client for which no node may be chosen at all is left out of
+/// the answer.
 [[nodiscard]] std::vector<HomeChoice> choose_homes(Arrangement& arrangement, ClientIndex first,
                                                    std::size_t count, NodeIndex& round_robin);
 

@@ -6,12 +6,12 @@
 namespace vmnuma::placement {
 namespace {
 
-/// demand x stall x locality weight x extra / 10, where `extra` is (distance - 10) weighted by memory share
-/// in thousandths.
+/// demand x stall x locality weight x extra / 10, where `extra` is (distance - 10) weighted by
+/// memory share in thousandths.
 CpuTime stall_loss(const Snapshot& snapshot, const ClientState& client, std::int64_t extra_permille,
                    const Options& options) {
-  const std::int64_t stalled =
-      client.demand.value * snapshot.vms[client.vm].stall.value / 1000 * options.locality_weight_mem;
+  const std::int64_t stalled = client.demand.value * snapshot.vms[client.vm].stall.value / 1000 *
+                               options.locality_weight_mem;
   return CpuTime{stalled * extra_permille / (1000 * kLocalDistance)};
 }
 
@@ -71,11 +71,12 @@ MemoryCost memory_cost(const Snapshot& snapshot, const ClientState& client,
   cost.to_move = std::clamp(room, Bytes{}, remote);
   cost.fits = cost.to_move == remote;
   // What does not fit stays as far as all of it is now, in proportion.
-  const std::int64_t stays = permille_of((remote - cost.to_move).value, remote.value, Permille{}).value;
+  const std::int64_t stays =
+      permille_of((remote - cost.to_move).value, remote.value, Permille{}).value;
   cost.standing = now * stays / 1000;
 
-  // Memory arrives evenly at the permitted rate; on the way half of it is still far on average. Only what
-  // happens within the horizon counts, as for the gain.
+  // Memory arrives evenly at the permitted rate; on the way half of it is still far on average.
+  // Only what happens within the horizon counts, as for the gain.
   const CpuTime transient = now - cost.standing;
   constexpr std::int64_t kSmallPage = 4096;
   const std::int64_t per_epoch =
@@ -83,13 +84,15 @@ MemoryCost memory_cost(const Snapshot& snapshot, const ClientState& client,
   const std::int64_t horizon = options.move_horizon;
   std::int64_t moved = cost.to_move.value;
   if (per_epoch > 0) {
-    const std::int64_t duration_permille = cost.to_move.value / std::max<std::int64_t>(per_epoch / 1000, 1);
+    const std::int64_t duration_permille =
+        cost.to_move.value / std::max<std::int64_t>(per_epoch / 1000, 1);
     const std::int64_t horizon_permille = horizon * 1000;
     if (duration_permille <= horizon_permille) {
       cost.travel += transient * duration_permille / 2000;
     } else {
-      cost.travel += transient * (horizon_permille - horizon_permille * horizon / 2 * 1000 /
-                                                         duration_permille) / 1000;
+      cost.travel +=
+          transient *
+          (horizon_permille - horizon_permille * horizon / 2 * 1000 / duration_permille) / 1000;
       moved = std::min(moved, per_epoch * horizon);
     }
   }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What far memory costs a client, for good and while it travels, in lost CPU time.
 ///
-/// Problem: a client loses time to remote memory, but bringing the memory home costs CPU and takes longer than
-/// an epoch. Both must be weighed in the one currency of every decision.
-/// Approach: a client that wants `demand` waits for memory during `stall` of it; each access to a node at SLIT
-/// distance d takes d/10 of a local one, so memory share s there loses demand x stall x s x (d - 10) / 10.
-/// Memory that cannot follow loses this in every epoch (*standing loss*); memory that follows at the permitted
-/// rate loses it while it is under way, within the horizon, plus the CPU time of copying (*travel cost*).
-/// Properties: all-local memory costs nothing; both grow with distance, share and demand; a client that is
-/// already where its memory is never pays for staying; nothing is counted beyond the horizon.
+/// Problem: a client loses time to remote memory, but bringing the memory home costs CPU and takes
+/// longer than an epoch. Both must be weighed in the one currency of every decision. Approach: a
+/// client that wants `demand` waits for memory during `stall` of it; each access to a node at SLIT
+/// distance d takes d/10 of a local one, so memory share s there loses demand x stall x s x (d -
+/// 10) / 10. Memory that cannot follow loses this in every epoch (*standing loss*); memory that
+/// follows at the permitted rate loses it while it is under way, within the horizon, plus the CPU
+/// time of copying (*travel cost*). Properties: all-local memory costs nothing; both grow with
+/// distance, share and demand; a client that is already where its memory is never pays for staying;
+/// nothing is counted beyond the horizon.
 #pragma once
 
 #include "placement/model/options.h"
@@ -25,7 +26,8 @@ struct MemoryProfile {
   };
   Bytes resident;
   std::vector<Part> parts;  ///< ascending node
-  bool can_follow = false;  ///< its pages may be moved: readings known, VM's memory movable, option on
+  bool can_follow =
+      false;  ///< its pages may be moved: readings known, VM's memory movable, option on
 
   [[nodiscard]] Bytes on(NodeIndex node) const;
   [[nodiscard]] Bytes not_on(NodeIndex node) const { return resident - on(node); }

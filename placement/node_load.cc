@@ -75,7 +75,8 @@ void NodeLoad::rebuild() {
 
 std::int64_t NodeLoad::level(CpuTime served, const Exchange& exchange) const {
   const Point& total = by_demand_.back();
-  // What all would take at this level, the exchange included; `point` says who is satisfied below it.
+  // What all would take at this level, the exchange included; `point` says who is satisfied below
+  // it.
   const auto taken = [&](const Point& point) {
     std::int64_t amount =
         point.amount_before +
@@ -88,9 +89,9 @@ std::int64_t NodeLoad::level(CpuTime served, const Exchange& exchange) const {
     }
     return amount;
   };
-  auto found = std::partition_point(
-      by_demand_.begin(), by_demand_.end() - 1,
-      [&](const Point& point) { return taken(point) < served.value; });
+  auto found =
+      std::partition_point(by_demand_.begin(), by_demand_.end() - 1,
+                           [&](const Point& point) { return taken(point) < served.value; });
   // Loads of one ratio are satisfied together; rounding must not part them.
   found = std::partition_point(by_demand_.begin(), found,
                                [&](const Point& point) { return point.ratio < found->ratio; });

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the clients of one node are predicted to be owed, now and if somebody came or went.
 ///
-/// Problem: the planner asks thousands of times per epoch "what would this node's clients be owed without this
-/// one, or with that one?"; sharing out the node's time anew each time would cost clients x log clients.
-/// Approach: inside a node the kernel shares CPU time by weight (CFS, cgroup cpu.weight), so a client gets
-/// min(demand, weight x level) with one level for the node, and is owed max(0, entitled - that). Clients are kept
-/// in two sorted lists, by demand / weight and by entitled / weight, with running sums; level and sum of owed
-/// then take two binary searches, also with one client left out and one put in.
-/// Terms: *load* - what one client brings to a node. *Level* - time per unit of weight, in 2^-20 us.
-/// Properties:
+/// Problem: the planner asks thousands of times per epoch "what would this node's clients be owed
+/// without this one, or with that one?"; sharing out the node's time anew each time would cost
+/// clients x log clients. Approach: inside a node the kernel shares CPU time by weight (CFS, cgroup
+/// cpu.weight), so a client gets min(demand, weight x level) with one level for the node, and is
+/// owed max(0, entitled - that). Clients are kept in two sorted lists, by demand / weight and by
+/// entitled / weight, with running sums; level and sum of owed then take two binary searches, also
+/// with one client left out and one put in. Terms: *load* - what one client brings to a node.
+/// *Level* - time per unit of weight, in 2^-20 us. Properties:
 ///  1. owed() equals the sum over clients computed one by one, within 1 us a client.
 ///  2. owed({out, in}) equals owed() after really taking out and putting in.
 ///  3. Owed is 0 where the demand is served in full; leaving never raises the others' owed.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The result type of the whole project.
 ///
-/// Problem: almost everything a host daemon touches can fail for reasons of the world outside, and a message
-/// is only useful if it names the object, the cause and what happens now.
-/// Approach: functions that can fail return `Result<T>`. `Error` carries a kind for the code that decides, the
-/// errno for the record, and a message to which callers add context on the way up. Nothing throws across a
-/// folder's border. Our own broken invariants abort through VMNUMA_CHECK; nothing from outside may reach one.
+/// Problem: almost everything a host daemon touches can fail for reasons of the world outside, and
+/// a message is only useful if it names the object, the cause and what happens now. Approach:
+/// functions that can fail return `Result<T>`. `Error` carries a kind for the code that decides,
+/// the errno for the record, and a message to which callers add context on the way up. Nothing
+/// throws across a folder's border. Our own broken invariants abort through VMNUMA_CHECK; nothing
+/// from outside may reach one.
 #pragma once
 
 #include <string>
@@ -86,10 +87,11 @@ using Result = tl::expected<T, Error>;
 
 }  // namespace vmnuma
 
-/// Ends the program on a broken invariant of our own. Always on. The world outside cannot make it fire.
-#define VMNUMA_CHECK(condition)        \
-  do {                                 \
-    if (!(condition)) [[unlikely]] {   \
-      __builtin_trap();                \
-    }                                  \
+/// Ends the program on a broken invariant of our own. Always on. The world outside cannot make it
+/// fire.
+#define VMNUMA_CHECK(condition)      \
+  do {                               \
+    if (!(condition)) [[unlikely]] { \
+      __builtin_trap();              \
+    }                                \
   } while (false)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The port through which the service learns which VMs run. Implemented by balancer/host over libvirt and by
-/// the simulated host; both pass the same contract tests.
+/// The port through which the service learns which VMs run. Implemented by balancer/host over
+/// libvirt and by the simulated host; both pass the same contract tests.
 #pragma once
 
 #include <vector>
@@ -14,10 +14,11 @@ class DomainInventory {
  public:
   virtual ~DomainInventory() = default;
 
-  /// Re-reads every domain that an event marked dirty since the last call (all of them at the first call and
-  /// after a reconnect) and returns all running domains, ascending by id. Domains that end meanwhile are left
-  /// out. May block as long as libvirt does: called from the inventory worker only, never within an epoch.
-  /// Errors: unavailable (no connection now; the next call tries again), permission-denied.
+  /// Re-reads every domain that an event marked dirty since the last call (all of them at the first
+  /// call and after a reconnect) and returns all running domains, ascending by id. Domains that end
+  /// meanwhile are left out. May block as long as libvirt does: called from the inventory worker
+  /// only, never within an epoch. Errors: unavailable (no connection now; the next call tries
+  /// again), permission-denied.
   [[nodiscard]] virtual Result<std::vector<placement::VmDescription>> refresh() = 0;
 };
 

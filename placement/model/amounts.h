@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Amounts with their unit in the type. All are 64-bit integers; decisions never use floating point.
+/// Amounts with their unit in the type. All are 64-bit integers; decisions never use floating
+/// point.
 #pragma once
 
 #include <compare>
@@ -44,8 +45,7 @@ inline constexpr Bytes kGiB{1024 * 1024 * 1024};
 /// part / whole in thousandths, rounded down; `when_empty` if whole is not positive.
 [[nodiscard]] constexpr Permille permille_of(std::int64_t part, std::int64_t whole,
                                              Permille when_empty) {
-  return whole > 0 ? Permille{part * 1000 / whole}
-                   : when_empty;
+  return whole > 0 ? Permille{part * 1000 / whole} : when_empty;
 }
 
 }  // namespace vmnuma::placement

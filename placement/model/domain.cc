@@ -8,7 +8,8 @@ std::optional<std::string> why_memory_stays(const VmDescription& vm) {
     return "its memory mode is hands-off";
   }
   if (!vm.pci_devices.empty()) {
-    return "PCI device " + vm.pci_devices.front().address + " is passed through, VFIO pins all memory";
+    return "PCI device " + vm.pci_devices.front().address +
+           " is passed through, VFIO pins all memory";
   }
   if (!vm.memory_pinned_by.empty()) {
     return "its memory is pinned by " + vm.memory_pinned_by;

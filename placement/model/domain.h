@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A VM as its definition says: what libvirt's domain XML and the administrator's policy tell about it.
-/// Produced by balancer/host from the live XML; everything that is measured is in model/sample.h instead.
+/// A VM as its definition says: what libvirt's domain XML and the administrator's policy tell about
+/// it. Produced by balancer/host from the live XML; everything that is measured is in
+/// model/sample.h instead.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,8 @@ namespace vmnuma::placement {
 enum class NumatuneMode { kNone, kStrict, kPreferred, kInterleave, kRestrictive };
 
 /// What may be done with a VM's memory.
-/// kSoft: cpuset.mems stays wide, pages are moved; kMask: libvirt numatune `restrictive` follows the homes;
-/// kHandsOff: memory is never touched.
+/// kSoft: cpuset.mems stays wide, pages are moved; kMask: libvirt numatune `restrictive` follows
+/// the homes; kHandsOff: memory is never touched.
 enum class MemoryMode { kSoft, kMask, kHandsOff };
 
 /// One guest NUMA cell: <cpu><numa><cell id= cpus= memory=>.
@@ -45,15 +46,15 @@ struct Pin {
 /// What the administrator asks for this VM. The defaults are what a VM without any policy gets.
 struct VmPolicy {
   MemoryMode memory_mode = MemoryMode::kSoft;
-  bool do_not_move = false;            ///< placed once, then left where it is
-  bool prefer_ht = false;              ///< count threads, not cores, when sizing clients
-  std::int32_t max_per_node = 0;       ///< most vCPUs of this VM on one node; 0 = the node's size
-  std::int32_t max_per_client = 0;     ///< most vCPUs of one client; 0 = as max_per_node
-  bool consolidate = true;             ///< keep the fewest clients even if memory spills
-  std::vector<NodeId> nodes;           ///< allowed nodes; empty = all
-  std::string affinity_group;          ///< VMs of one group belong together; empty = none
-  std::string anti_affinity_group;     ///< VMs of one group belong apart; empty = none
-  bool anti_affinity_hard = false;     ///< never together, rather than rather not
+  bool do_not_move = false;         ///< placed once, then left where it is
+  bool prefer_ht = false;           ///< count threads, not cores, when sizing clients
+  std::int32_t max_per_node = 0;    ///< most vCPUs of this VM on one node; 0 = the node's size
+  std::int32_t max_per_client = 0;  ///< most vCPUs of one client; 0 = as max_per_node
+  bool consolidate = true;          ///< keep the fewest clients even if memory spills
+  std::vector<NodeId> nodes;        ///< allowed nodes; empty = all
+  std::string affinity_group;       ///< VMs of one group belong together; empty = none
+  std::string anti_affinity_group;  ///< VMs of one group belong apart; empty = none
+  bool anti_affinity_hard = false;  ///< never together, rather than rather not
   std::int32_t reservation_permille = 0;  ///< guaranteed share of its vCPUs' full speed
   bool operator==(const VmPolicy&) const = default;
 };
@@ -61,36 +62,36 @@ struct VmPolicy {
 struct VmDescription {
   VmId id;
   std::string name;
-  std::int32_t domain_id = -1;               ///< libvirt's running id, part of the scope's name
-  std::vector<std::int32_t> vcpus;           ///< online vCPU numbers, ascending; holes are possible
+  std::int32_t domain_id = -1;      ///< libvirt's running id, part of the scope's name
+  std::vector<std::int32_t> vcpus;  ///< online vCPU numbers, ascending; holes are possible
   std::int32_t max_vcpus = 0;
-  Bytes memory;                              ///< current allocation (<currentMemory>)
+  Bytes memory;  ///< current allocation (<currentMemory>)
   Bytes max_memory;
-  std::vector<GuestCell> cells;              ///< by id; empty without guest NUMA
-  std::int32_t sockets = 0;                  ///< <cpu><topology>; 0 = not declared
+  std::vector<GuestCell> cells;  ///< by id; empty without guest NUMA
+  std::int32_t sockets = 0;      ///< <cpu><topology>; 0 = not declared
   std::int32_t dies = 0;
   std::int32_t cores = 0;
   std::int32_t threads = 0;
-  std::vector<std::int32_t> io_threads;      ///< I/O thread ids, ascending
+  std::vector<std::int32_t> io_threads;  ///< I/O thread ids, ascending
   NumatuneMode numatune = NumatuneMode::kNone;
-  bool numatune_auto = false;                ///< placement='auto': libvirt asked for advice at start
+  bool numatune_auto = false;  ///< placement='auto': libvirt asked for advice at start
   std::vector<NodeId> numatune_nodes;
-  Bytes huge_page_size;                      ///< <memoryBacking><hugepages>; zero = ordinary pages
-  bool memory_locked = false;                ///< <memoryBacking><locked/>
-  bool memory_shared = false;                ///< <memoryBacking> access shared: memfd, vhost-user
+  Bytes huge_page_size;        ///< <memoryBacking><hugepages>; zero = ordinary pages
+  bool memory_locked = false;  ///< <memoryBacking><locked/>
+  bool memory_shared = false;  ///< <memoryBacking> access shared: memfd, vhost-user
   std::vector<PciDevice> pci_devices;
-  std::string memory_pinned_by;              ///< what else pins its memory (mdev, vDPA, encryption); empty = nothing
-  std::vector<Pin> vcpu_pins;                ///< by vCPU; empty = may run anywhere
+  std::string memory_pinned_by;  ///< what else pins its memory, e.g. an mdev; may be empty
+  std::vector<Pin> vcpu_pins;    ///< by vCPU; empty = may run anywhere
   std::vector<CpuId> emulator_pin;
   std::vector<Pin> io_thread_pins;
-  std::string partition;                     ///< <resource><partition>, for finding the cgroup; may be empty
+  std::string partition;  ///< <resource><partition>, for finding the cgroup; may be empty
   VmPolicy policy;
   bool operator==(const VmDescription&) const = default;
 };
 
 /// Why this VM's memory cannot be moved, as a sentence for people, or nothing if it can.
-/// VFIO and its like pin it, <locked/> forbids it, a strict, preferred or interleave numatune binds it, and hands-off is
-/// the administrator's word.
+/// VFIO and its like pin it, <locked/> forbids it, a strict, preferred or interleave numatune binds
+/// it, and hands-off is the administrator's word.
 [[nodiscard]] std::optional<std::string> why_memory_stays(const VmDescription& vm);
 
 }  // namespace vmnuma::placement

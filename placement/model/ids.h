@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Names of things: nodes, CPUs, VMs and their clients. Strong types, so that none is taken for another.
+/// Names of things: nodes, CPUs, VMs and their clients. Strong types, so that none is taken for
+/// another.
 #pragma once
 
 #include <array>
@@ -8,7 +9,8 @@
 
 namespace vmnuma::placement {
 
-/// A host NUMA node by the kernel's number (the N of /sys/devices/system/node/nodeN). May be sparse.
+/// A host NUMA node by the kernel's number (the N of /sys/devices/system/node/nodeN). May be
+/// sparse.
 struct NodeId {
   std::int32_t value = -1;
   auto operator<=>(const NodeId&) const = default;
@@ -26,7 +28,8 @@ struct VmId {
   auto operator<=>(const VmId&) const = default;
 };
 
-/// A client: the `index`-th group of a VM's vCPUs that lives on one node; the unit of placement and move.
+/// A client: the `index`-th group of a VM's vCPUs that lives on one node; the unit of placement and
+/// move.
 struct ClientId {
   VmId vm;
   std::int32_t index = 0;

@@ -9,87 +9,90 @@ namespace vmnuma::placement {
 namespace {
 
 constexpr OptionInfo kTable[] = {
-      {"Numa.RebalancePeriod", "ms", 100, 60000, &Options::rebalance_period, true,
-       "Length of an epoch: how often the balancer looks and decides"},
-      {"Numa.RebalanceEnable", "", 0, 1, &Options::rebalance_enable, true,
-       "1 lets the balancer place and move clients; 0 only watches"},
-      {"Numa.RebalanceCoresTotal", "cores", 1, 32, &Options::rebalance_cores_total, true,
-       "Fewest cores of the host for the balancer to act"},
-      {"Numa.RebalanceCoresNode", "cores", 1, 8, &Options::rebalance_cores_node, true,
-       "Fewest cores of every node for the balancer to act"},
-      {"Numa.MigImbalanceThreshold", "%", 1, 200, &Options::mig_imbalance_threshold, true,
-       "Least imbalance of owed time between two nodes that starts a load move or swap"},
-      {"Numa.MigThreshold", "%", 0, 100, &Options::mig_threshold, true,
-       "Least improvement of a load move or swap, in per cent of a node's capacity"},
-      {"Numa.MigThrashThreshold", "%", 0, 100, &Options::mig_thrash_threshold, true,
-       "Most imbalance that a one-way load move may leave, in per cent of the imbalance before it"},
-      {"Numa.MigPreventLTermThresh", "%", 0, 100, &Options::mig_prevent_lterm_thresh, true,
-       "Most increase of long-term imbalance that a load move or swap may cause; 0 = not checked"},
-      {"Numa.LTermFairnessInterval", "epochs", 0, 1000, &Options::lterm_fairness_interval, true,
-       "Epochs over which owed time is remembered for long-term fairness; 0 = off"},
-      {"Numa.LTermMigImbalThreshold", "%", 0, 100, &Options::lterm_mig_imbal_threshold, true,
-       "Least difference of long-term owed time that starts a long-term fairness move"},
-      {"Numa.SwapLoadEnable", "", 0, 1, &Options::swap_load_enable, true,
-       "1 allows swaps of two clients for CPU load"},
-      {"Numa.SwapLocalityEnable", "", 0, 1, &Options::swap_locality_enable, true,
-       "1 allows swaps of two clients for memory locality"},
-      {"Numa.SwapInterval", "epochs", 1, 10000, &Options::swap_interval, true,
-       "How often swaps are tried"},
-      {"Numa.SwapConsiderPeriod", "epochs", 0, 10000, &Options::swap_consider_period, true,
-       "How long a client that was swapped is not considered for a swap again"},
-      {"Numa.SwapMigrateOnly", "epochs", 0, 100, &Options::swap_migrate_only, true,
-       "How often one-way moves are considered; 0 = no one-way moves"},
-      {"Numa.LocalityWeightMem", "", 0, 100, &Options::locality_weight_mem, true,
-       "Weight of memory locality against CPU time; 1 = as measured, 0 = locality does not count"},
-      {"Numa.CoreCapRatioPct", "%", 0, 100, &Options::core_cap_ratio_pct, true,
-       "Most demand in per cent of a node's cores after a locality move; 0 = not checked"},
-      {"Numa.PageMigEnable", "", 0, 1, &Options::page_mig_enable, true,
-       "1 lets memory follow its client"},
-      {"Numa.PageMigRateMax", "pages/s", 0, 8000000, &Options::page_mig_rate_max, true,
-       "Most 4 KiB pages moved per second on the whole host; 0 = as fast as it goes"},
-      {"Numa.PreferHT", "", 0, 1, &Options::prefer_ht, true,
-       "1 sizes clients by a node's threads instead of its cores"},
-      {"Numa.SmtGainPct", "%", 0, 100, &Options::smt_gain_pct, false,
-       "What the second thread of a core adds to the first"},
-      {"Numa.LoadHalfLife", "s", 1, 3600, &Options::load_half_life, false,
-       "Half-life of a node's load average"},
-      {"Numa.ColdStartPct", "%", 0, 100, &Options::cold_start_pct, false,
-       "Load that a new VM counts with until it is measured, in per cent of its vCPUs"},
-      {"Numa.LocalityMigThreshold", "%", 1, 100, &Options::locality_mig_threshold, false,
-       "Least gain in local memory for a locality move or swap"},
-      {"Numa.MemStallPct", "%", 0, 100, &Options::mem_stall_pct, false,
-       "Share of a VM's run time that waits for memory, where it is not measured"},
-      {"Numa.Residency", "epochs", 0, 10000, &Options::residency, false,
-       "How long a client stays on its node before it may be moved again"},
-      {"Numa.NoReturn", "epochs", 0, 10000, &Options::no_return, false,
-       "How long a client may not go back to the node it left"},
-      {"Numa.MoveHorizon", "epochs", 1, 10000, &Options::move_horizon, false,
-       "Time over which a move must pay for itself"},
-      {"Numa.MoveCostFixed", "us", 0, 10000000, &Options::move_cost_fixed, false,
-       "CPU time that any move is taken to cost"},
-      {"Numa.MoveCostPerMiB", "us", 0, 1000000, &Options::move_cost_per_mib, false,
-       "CPU time that moving one MiB of memory is taken to cost"},
-      {"Numa.MigrationsPerEpoch", "", 1, 1000, &Options::migrations_per_epoch, false,
-       "Most actions begun in one epoch, placements of new VMs not counted"},
-      {"Numa.NodeReservePct", "%", 0, 50, &Options::node_reserve_pct, false,
-       "Memory of each node that moves leave free"},
-      {"Numa.PageMigStallTarget", "us", 100, 1000000, &Options::page_mig_stall_target, false,
-       "Longest time one page migration call should take; chunks are sized after it"},
-      {"Numa.PageMigVmRateMax", "pages/s", 0, 8000000, &Options::page_mig_vm_rate_max, false,
-       "Most 4 KiB pages moved per second for one VM; 0 = only the host's limit"},
-      {"Numa.AffinityWeight", "%", 0, 1000, &Options::affinity_weight, false,
-       "Lost time per broken pair of an affinity group, in per cent of the smaller member's demand"},
-      {"Numa.AntiAffinityWeight", "%", 0, 1000, &Options::anti_affinity_weight, false,
-       "Lost time per broken pair of an anti-affinity group, in per cent of the smaller member's demand"},
-      {"Numa.BreakerFailures", "", 1, 1000, &Options::breaker_failures, false,
-       "Failed or counter-productive actions in a row after which the balancer stops acting"},
-      {"Numa.BreakerRest", "epochs", 1, 100000, &Options::breaker_rest, false,
-       "How long the balancer then rests before it tries again"},
+    {"Numa.RebalancePeriod", "ms", 100, 60000, &Options::rebalance_period, true,
+     "Length of an epoch: how often the balancer looks and decides"},
+    {"Numa.RebalanceEnable", "", 0, 1, &Options::rebalance_enable, true,
+     "1 lets the balancer place and move clients; 0 only watches"},
+    {"Numa.RebalanceCoresTotal", "cores", 1, 32, &Options::rebalance_cores_total, true,
+     "Fewest cores of the host for the balancer to act"},
+    {"Numa.RebalanceCoresNode", "cores", 1, 8, &Options::rebalance_cores_node, true,
+     "Fewest cores of every node for the balancer to act"},
+    {"Numa.MigImbalanceThreshold", "%", 1, 200, &Options::mig_imbalance_threshold, true,
+     "Least imbalance of owed time between two nodes that starts a load move or swap"},
+    {"Numa.MigThreshold", "%", 0, 100, &Options::mig_threshold, true,
+     "Least improvement of a load move or swap, in per cent of a node's capacity"},
+    {"Numa.MigThrashThreshold", "%", 0, 100, &Options::mig_thrash_threshold, true,
+     "Most imbalance that a one-way load move may leave, in per cent of the imbalance before it"},
+    {"Numa.MigPreventLTermThresh", "%", 0, 100, &Options::mig_prevent_lterm_thresh, true,
+     "Most increase of long-term imbalance that a load move or swap may cause; 0 = not checked"},
+    {"Numa.LTermFairnessInterval", "epochs", 0, 1000, &Options::lterm_fairness_interval, true,
+     "Epochs over which owed time is remembered for long-term fairness; 0 = off"},
+    {"Numa.LTermMigImbalThreshold", "%", 0, 100, &Options::lterm_mig_imbal_threshold, true,
+     "Least difference of long-term owed time that starts a long-term fairness move"},
+    {"Numa.SwapLoadEnable", "", 0, 1, &Options::swap_load_enable, true,
+     "1 allows swaps of two clients for CPU load"},
+    {"Numa.SwapLocalityEnable", "", 0, 1, &Options::swap_locality_enable, true,
+     "1 allows swaps of two clients for memory locality"},
+    {"Numa.SwapInterval", "epochs", 1, 10000, &Options::swap_interval, true,
+     "How often swaps are tried"},
+    {"Numa.SwapConsiderPeriod", "epochs", 0, 10000, &Options::swap_consider_period, true,
+     "How long a client that was swapped is not considered for a swap again"},
+    {"Numa.SwapMigrateOnly", "epochs", 0, 100, &Options::swap_migrate_only, true,
+     "How often one-way moves are considered; 0 = no one-way moves"},
+    {"Numa.LocalityWeightMem", "", 0, 100, &Options::locality_weight_mem, true,
+     "Weight of memory locality against CPU time; 1 = as measured, 0 = locality does not count"},
+    {"Numa.CoreCapRatioPct", "%", 0, 100, &Options::core_cap_ratio_pct, true,
+     "Most demand in per cent of a node's cores after a locality move; 0 = not checked"},
+    {"Numa.PageMigEnable", "", 0, 1, &Options::page_mig_enable, true,
+     "1 lets memory follow its client"},
+    {"Numa.PageMigRateMax", "pages/s", 0, 8000000, &Options::page_mig_rate_max, true,
+     "Most 4 KiB pages moved per second on the whole host; 0 = as fast as it goes"},
+    {"Numa.PreferHT", "", 0, 1, &Options::prefer_ht, true,
+     "1 sizes clients by a node's threads instead of its cores"},
+    {"Numa.SmtGainPct", "%", 0, 100, &Options::smt_gain_pct, false,
+     "What the second thread of a core adds to the first"},
+    {"Numa.LoadHalfLife", "s", 1, 3600, &Options::load_half_life, false,
+     "Half-life of a node's load average"},
+    {"Numa.ColdStartPct", "%", 0, 100, &Options::cold_start_pct, false,
+     "Load that a new VM counts with until it is measured, in per cent of its vCPUs"},
+    {"Numa.LocalityMigThreshold", "%", 1, 100, &Options::locality_mig_threshold, false,
+     "Least gain in local memory for a locality move or swap"},
+    {"Numa.MemStallPct", "%", 0, 100, &Options::mem_stall_pct, false,
+     "Share of a VM's run time that waits for memory, where it is not measured"},
+    {"Numa.Residency", "epochs", 0, 10000, &Options::residency, false,
+     "How long a client stays on its node before it may be moved again"},
+    {"Numa.NoReturn", "epochs", 0, 10000, &Options::no_return, false,
+     "How long a client may not go back to the node it left"},
+    {"Numa.MoveHorizon", "epochs", 1, 10000, &Options::move_horizon, false,
+     "Time over which a move must pay for itself"},
+    {"Numa.MoveCostFixed", "us", 0, 10000000, &Options::move_cost_fixed, false,
+     "CPU time that any move is taken to cost"},
+    {"Numa.MoveCostPerMiB", "us", 0, 1000000, &Options::move_cost_per_mib, false,
+     "CPU time that moving one MiB of memory is taken to cost"},
+    {"Numa.MigrationsPerEpoch", "", 1, 1000, &Options::migrations_per_epoch, false,
+     "Most actions begun in one epoch, placements of new VMs not counted"},
+    {"Numa.NodeReservePct", "%", 0, 50, &Options::node_reserve_pct, false,
+     "Memory of each node that moves leave free"},
+    {"Numa.PageMigStallTarget", "us", 100, 1000000, &Options::page_mig_stall_target, false,
+     "Longest time one page migration call should take; chunks are sized after it"},
+    {"Numa.PageMigVmRateMax", "pages/s", 0, 8000000, &Options::page_mig_vm_rate_max, false,
+     "Most 4 KiB pages moved per second for one VM; 0 = only the host's limit"},
+    {"Numa.AffinityWeight", "%", 0, 1000, &Options::affinity_weight, false,
+     "Lost time per broken pair of an affinity group, in per cent of the smaller member's demand"},
+    {"Numa.AntiAffinityWeight", "%", 0, 1000, &Options::anti_affinity_weight, false,
+     "Lost time per broken pair of an anti-affinity group, in per cent of the smaller member's "
+     "demand"},
+    {"Numa.BreakerFailures", "", 1, 1000, &Options::breaker_failures, false,
+     "Failed or counter-productive actions in a row after which the balancer stops acting"},
+    {"Numa.BreakerRest", "epochs", 1, 100000, &Options::breaker_rest, false,
+     "How long the balancer then rests before it tries again"},
 };
 
 }  // namespace
 
-std::span<const OptionInfo> option_table() { return kTable; }
+std::span<const OptionInfo> option_table() {
+  return kTable;
+}
 
 const OptionInfo* find_option(std::string_view name) {
   for (const OptionInfo& option : option_table()) {
@@ -114,9 +117,10 @@ Result<void> set_option(Options& options, std::string_view name, std::int64_t va
     return failure(ErrorCode::kNotFound, std::move(message));
   }
   if (value < option->smallest || value > option->largest) {
-    return failure(ErrorCode::kInvalidArgument,
-                   std::string(name) + " = " + std::to_string(value) + " is out of range, it goes from " +
-                       std::to_string(option->smallest) + " to " + std::to_string(option->largest));
+    return failure(ErrorCode::kInvalidArgument, std::string(name) + " = " + std::to_string(value) +
+                                                    " is out of range, it goes from " +
+                                                    std::to_string(option->smallest) + " to " +
+                                                    std::to_string(option->largest));
   }
   options.*(option->value) = value;
   return {};
@@ -124,7 +128,9 @@ Result<void> set_option(Options& options, std::string_view name, std::int64_t va
 
 namespace {
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
 
 /// Levenshtein distance, case-insensitive.
 std::size_t edit_distance(std::string_view a, std::string_view b) {

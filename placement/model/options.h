@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Every number that steers a decision, in one table.
 ///
-/// The table yields the config check, `vmnuma options`, the man page and the example config. Where ESXi has the
-/// option, name, default and range are ESXi's (public lists of advanced settings, 6.0U3 to 9.0.1; PageMigRateMax
-/// as in 9.0); the others carry our names under the same prefix. All values are integers.
+/// The table yields the config check, `vmnuma options`, the man page and the example config. Where
+/// ESXi has the option, name, default and range are ESXi's (public lists of advanced
+/// settings, 6.0U3 to 9.0.1; PageMigRateMax as in 9.0); the others carry our names under the same
+/// prefix. All values are integers.
 #pragma once
 
 #include <cstdint>
@@ -78,12 +79,12 @@ struct OptionInfo {
 /// The row with that exact name, or null.
 [[nodiscard]] const OptionInfo* find_option(std::string_view name);
 
-/// Sets one option by name. Errors: not-found (names the nearest valid name), invalid-argument (names the
-/// range). `options` is untouched on error.
+/// Sets one option by name. Errors: not-found (names the nearest valid name), invalid-argument
+/// (names the range). `options` is untouched on error.
 [[nodiscard]] Result<void> set_option(Options& options, std::string_view name, std::int64_t value);
 
-/// The candidate with the smallest edit distance to `word` if it is near enough to be a likely typing
-/// mistake, or an empty view.
+/// The candidate with the smallest edit distance to `word` if it is near enough to be a likely
+/// typing mistake, or an empty view.
 [[nodiscard]] std::string_view nearest_name(std::string_view word,
                                             const std::vector<std::string_view>& candidates);
 

@@ -19,35 +19,35 @@ enum class Reason {
   kLoadSwap,          ///< loadSwap: two clients change places
   kLongTermMove,      ///< longTermMig: the shortage goes to somebody else's turn
   kLongTermSwap,
-  kLocalityMove,      ///< localityMig: the client goes where its memory is
+  kLocalityMove,  ///< localityMig: the client goes where its memory is
   kLocalitySwap,
-  kAffinityMove,      ///< a declared group is brought together or apart
-  kMemoryPull,        ///< only pages move, home to their client
-  kAdministrator,     ///< `vmnuma move`
+  kAffinityMove,   ///< a declared group is brought together or apart
+  kMemoryPull,     ///< only pages move, home to their client
+  kAdministrator,  ///< `vmnuma move`
 };
 [[nodiscard]] std::string_view name_of(Reason reason);
 
 /// Why a candidate was not taken.
 enum class Guard {
-  kMinimumGain,       ///< lowers lost time by less than Numa.MigThreshold
-  kDoesNotPay,        ///< gain over the horizon is less than the cost of moving
-  kResidualImbalance, ///< would leave more than Numa.MigThrashThreshold of the imbalance
-  kResidency,         ///< the client has not been on its node for Numa.Residency epochs
-  kNoReturn,          ///< the client left that node less than Numa.NoReturn epochs ago
-  kSwapReconsider,    ///< swapped less than Numa.SwapConsiderPeriod epochs ago
-  kCoreCapacity,      ///< would take the target above Numa.CoreCapRatioPct
-  kNoRoom,            ///< the target has not enough free memory above its reserve
-  kMemoryStays,       ///< its memory cannot follow
-  kDoNotMove,         ///< the administrator's word
-  kNotAllowed,        ///< the node is outside the client's mask
-  kAntiAffinity,      ///< a hard anti-affinity group
-  kStaleData,         ///< numbers of the VM or the node are missing or old
-  kMoving,            ///< an earlier action of the client is not finished
-  kActionLimit,       ///< Numa.MigrationsPerEpoch is used up
-  kLongTermImbalance, ///< would raise long-term imbalance above Numa.MigPreventLTermThresh
-  kBreaker,           ///< the circuit breaker is open
-  kDisabled,          ///< Numa.RebalanceEnable = 0, or the host is below the minimum size
-  kNotBest,           ///< possible, but another action was better
+  kMinimumGain,        ///< lowers lost time by less than Numa.MigThreshold
+  kDoesNotPay,         ///< gain over the horizon is less than the cost of moving
+  kResidualImbalance,  ///< would leave more than Numa.MigThrashThreshold of the imbalance
+  kResidency,          ///< the client has not been on its node for Numa.Residency epochs
+  kNoReturn,           ///< the client left that node less than Numa.NoReturn epochs ago
+  kSwapReconsider,     ///< swapped less than Numa.SwapConsiderPeriod epochs ago
+  kCoreCapacity,       ///< would take the target above Numa.CoreCapRatioPct
+  kNoRoom,             ///< the target has not enough free memory above its reserve
+  kMemoryStays,        ///< its memory cannot follow
+  kDoNotMove,          ///< the administrator's word
+  kNotAllowed,         ///< the node is outside the client's mask
+  kAntiAffinity,       ///< a hard anti-affinity group
+  kStaleData,          ///< numbers of the VM or the node are missing or old
+  kMoving,             ///< an earlier action of the client is not finished
+  kActionLimit,        ///< Numa.MigrationsPerEpoch is used up
+  kLongTermImbalance,  ///< would raise long-term imbalance above Numa.MigPreventLTermThresh
+  kBreaker,            ///< the circuit breaker is open
+  kDisabled,           ///< Numa.RebalanceEnable = 0, or the host is below the minimum size
+  kNotBest,            ///< possible, but another action was better
 };
 [[nodiscard]] std::string_view name_of(Guard guard);
 
@@ -56,25 +56,26 @@ struct Relocation {
   ClientId client;
   NodeIndex from = kNoNode;  ///< kNoNode at its first placement
   NodeIndex to = kNoNode;
-  Bytes memory;              ///< what has to travel
+  Bytes memory;  ///< what has to travel
   bool operator==(const Relocation&) const = default;
 };
 
 /// What an action should bring.
 struct Prediction {
-  CpuTime lost_before;        ///< of the whole host per epoch
+  CpuTime lost_before;  ///< of the whole host per epoch
   CpuTime lost_after;
   CpuTime cost;               ///< once
   Permille imbalance_before;  ///< largest difference of owed / capacity between two nodes
   Permille imbalance_after;
-  Permille locality_before;   ///< of the clients that move, taken together
+  Permille locality_before;  ///< of the clients that move, taken together
   Permille locality_after;
   bool operator==(const Prediction&) const = default;
 };
 
 struct Action {
   Reason reason{};
-  std::vector<Relocation> relocations;  ///< one, or two for a swap; for a wide VM's placement one a client
+  std::vector<Relocation>
+      relocations;  ///< one, or two for a swap; for a wide VM's placement one a client
   Prediction predicted;
   bool operator==(const Action&) const = default;
 };
@@ -85,17 +86,17 @@ struct Rejection {
   ClientId client;
   NodeIndex from = kNoNode;
   NodeIndex to = kNoNode;
-  ClientId partner;           ///< of a swap; equals `client` otherwise
+  ClientId partner;  ///< of a swap; equals `client` otherwise
   Guard guard{};
-  CpuTime gain;               ///< lost time it would have saved per epoch; may be negative
+  CpuTime gain;  ///< lost time it would have saved per epoch; may be negative
   bool operator==(const Rejection&) const = default;
 };
 
 struct Plan {
   std::int64_t epoch = 0;
-  std::vector<Action> actions;       ///< in the order in which they are to be carried out
-  std::vector<Rejection> rejections; ///< best first, a bounded number per client
-  CpuTime lost;                      ///< of the host as it is, per epoch
+  std::vector<Action> actions;        ///< in the order in which they are to be carried out
+  std::vector<Rejection> rejections;  ///< best first, a bounded number per client
+  CpuTime lost;                       ///< of the host as it is, per epoch
   Permille imbalance;
   bool operator==(const Plan&) const = default;
 };

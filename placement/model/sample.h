@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// One epoch's raw readings, exactly as the kernel gave them: counters, not rates.
 ///
-/// Recordings keep samples, never derived values, so that a recording can be judged again by better code.
-/// A reading that could not be had is absent and named in `missing`; nothing is ever guessed here.
+/// Recordings keep samples, never derived values, so that a recording can be judged again by better
+/// code. A reading that could not be had is absent and named in `missing`; nothing is ever guessed
+/// here.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,8 @@ struct VmProcess {
   auto operator<=>(const VmProcess&) const = default;
 };
 
-/// One vCPU thread. Times from /proc/PID/task/TID/schedstat (Linux 6.1, fs/proc/base.c): ns since it started.
+/// One vCPU thread. Times from /proc/PID/task/TID/schedstat (Linux 6.1, fs/proc/base.c): ns since
+/// it started.
 struct VcpuSample {
   std::int32_t vcpu = 0;
   std::int64_t tid = 0;
@@ -34,11 +36,12 @@ struct VcpuSample {
 struct VmSample {
   VmId id;
   VmProcess process;
-  std::vector<VcpuSample> vcpus;          ///< by vCPU number; a vanished thread is absent
-  std::int64_t throttled_us = 0;          ///< sum of vcpuN/cpu.stat throttled_usec
-  std::int32_t weight = 100;              ///< cpu.weight of the scope (cgroup v2: 1..10000, default 100)
+  std::vector<VcpuSample> vcpus;  ///< by vCPU number; a vanished thread is absent
+  std::int64_t throttled_us = 0;  ///< sum of vcpuN/cpu.stat throttled_usec
+  std::int32_t weight = 100;      ///< cpu.weight of the scope (cgroup v2: 1..10000, default 100)
   std::optional<std::int64_t> quota_permille;  ///< CPU quota of all vCPUs in thousandths of one CPU
-  std::optional<std::vector<Bytes>> memory;    ///< per topology node, from memory.numa_stat; absent = unread
+  std::optional<std::vector<Bytes>>
+      memory;  ///< per topology node, from memory.numa_stat; absent = unread
   bool operator==(const VmSample&) const = default;
 };
 
@@ -66,8 +69,8 @@ struct MissingSource {
 };
 
 struct Sample {
-  std::int64_t sequence = 0;   ///< counts epochs since the daemon started, from 1
-  Microseconds taken_at;       ///< monotonic
+  std::int64_t sequence = 0;      ///< counts epochs since the daemon started, from 1
+  Microseconds taken_at;          ///< monotonic
   std::vector<NodeSample> nodes;  ///< by id
   std::vector<CpuSample> cpus;    ///< by id
   std::vector<VmSample> vms;      ///< by id

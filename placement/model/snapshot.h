@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One epoch as the planner sees it: what every client used, wanted and was owed, and where its memory lies.
+/// One epoch as the planner sees it: what every client used, wanted and was owed, and where its
+/// memory lies.
 ///
-/// Built by balancer/core/ledger.h from raw samples; read by everything that decides or reports. Nodes are named
-/// by index into `topology.nodes`, clients by index into `clients`.
+/// Built by balancer/core/ledger.h from raw samples; read by everything that decides or reports.
+/// Nodes are named by index into `topology.nodes`, clients by index into `clients`.
 #pragma once
 
 #include <cstddef>
@@ -22,61 +23,64 @@ inline constexpr ClientIndex kNoClient = static_cast<ClientIndex>(-1);
 
 /// A node's supply and load in this epoch.
 struct NodeState {
-  CpuTime physical;   ///< cores x epoch
-  CpuTime threads;    ///< logical CPUs x epoch
-  CpuTime non_vm;     ///< busy time that no client used, at most `threads`
-  CpuTime capacity;   ///< what the node can give to clients: service(threads) - non_vm
-  CpuTime used;       ///< thread time its clients ran
-  CpuTime demand;     ///< thread time its clients wanted
-  CpuTime entitled;   ///< sum over its clients
-  CpuTime owed;       ///< sum over its clients
-  Permille load_average;  ///< demand / capacity, exponentially weighted, pending load of new VMs included
-  std::int32_t vcpus = 0; ///< homed here
+  CpuTime physical;        ///< cores x epoch
+  CpuTime threads;         ///< logical CPUs x epoch
+  CpuTime non_vm;          ///< busy time that no client used, at most `threads`
+  CpuTime capacity;        ///< what the node can give to clients: service(threads) - non_vm
+  CpuTime used;            ///< thread time its clients ran
+  CpuTime demand;          ///< thread time its clients wanted
+  CpuTime entitled;        ///< sum over its clients
+  CpuTime owed;            ///< sum over its clients
+  Permille load_average;   ///< demand / capacity, exponentially weighted, pending load of new VMs
+                           ///< included
+  std::int32_t vcpus = 0;  ///< homed here
   Bytes free;
   Bytes total;
-  Bytes reserve;          ///< what moves must leave free
-  bool known = true;      ///< false: its CPU or memory readings are missing, so nothing is moved to it
+  Bytes reserve;      ///< what moves must leave free
+  bool known = true;  ///< false: its CPU or memory readings are missing, so nothing is moved to it
   bool operator==(const NodeState&) const = default;
 };
 
 struct VmState {
   VmId id;
   std::string name;
-  std::int32_t weight = 100;         ///< cpu.weight
-  ClientIndex first_client = 0;      ///< its clients are consecutive
+  std::int32_t weight = 100;     ///< cpu.weight
+  ClientIndex first_client = 0;  ///< its clients are consecutive
   std::size_t client_count = 0;
   CpuTime demand;
   CpuTime entitled;                  ///< its fair share of the whole host, at most its demand
   Permille stall;                    ///< share of its run time that waits for memory
   std::string memory_stays_because;  ///< empty if its memory can be moved
   VmPolicy policy;
-  bool fresh = true;                 ///< false: numbers missing or stale; it is never touched
+  bool fresh = true;  ///< false: numbers missing or stale; it is never touched
   std::string stale_because;
+  bool measured = true;  ///< false: only just seen, demand assumed; it may be placed, not moved
   bool operator==(const VmState&) const = default;
 };
 
 struct ClientState {
   ClientId id;
-  std::size_t vm = 0;                ///< index in Snapshot::vms
-  std::vector<std::int32_t> vcpus;   ///< ascending
-  NodeIndex home = kNoNode;          ///< kNoNode until placed
-  CpuTime used;                      ///< thread time run in the epoch
-  CpuTime ready;                     ///< runnable but waiting
-  CpuTime demand;                    ///< used + ready - throttled wait, at most vCPUs x epoch and the quota
-  CpuTime load;                      ///< demand, exponentially weighted, with pending load while new
-  CpuTime effective_used;            ///< used, discounted for shared cores
+  std::size_t vm = 0;               ///< index in Snapshot::vms
+  std::vector<std::int32_t> vcpus;  ///< ascending
+  NodeIndex home = kNoNode;         ///< kNoNode until placed
+  CpuTime used;                     ///< thread time run in the epoch
+  CpuTime ready;                    ///< runnable but waiting
+  CpuTime demand;          ///< used + ready - throttled wait, at most vCPUs x epoch and the quota
+  CpuTime load;            ///< demand, exponentially weighted, with pending load while new
+  CpuTime effective_used;  ///< used, discounted for shared cores
   CpuTime entitled;
   CpuTime owed;
-  std::vector<CpuTime> owed_before;  ///< of earlier epochs, newest first, at most lterm_fairness_interval
-  std::int64_t weight = 0;           ///< its part of the VM's weight, in thousandths
-  Bytes memory_size;                 ///< its part of the VM's memory
-  std::vector<Bytes> memory;         ///< where that part lies, per node; its sum is what is resident
+  std::vector<CpuTime>
+      owed_before;            ///< of earlier epochs, newest first, at most lterm_fairness_interval
+  std::int64_t weight = 0;    ///< its part of the VM's weight, in thousandths
+  Bytes memory_size;          ///< its part of the VM's memory
+  std::vector<Bytes> memory;  ///< where that part lies, per node; its sum is what is resident
   bool memory_known = false;
-  std::vector<NodeIndex> allowed;    ///< nodes it may live on, ascending
-  std::int64_t epochs_here = 0;      ///< since its last move
-  NodeIndex came_from = kNoNode;     ///< the node it last left
+  std::vector<NodeIndex> allowed;      ///< nodes it may live on, ascending
+  std::int64_t epochs_here = 0;        ///< since its last move
+  NodeIndex came_from = kNoNode;       ///< the node it last left
   std::int64_t epochs_since_swap = 0;  ///< large if never
-  bool moving = false;               ///< an action of it is being carried out
+  bool moving = false;                 ///< an action of it is being carried out
   bool operator==(const ClientState&) const = default;
 
   [[nodiscard]] std::int32_t vcpu_count() const { return static_cast<std::int32_t>(vcpus.size()); }
@@ -84,7 +88,7 @@ struct ClientState {
 
 struct Snapshot {
   std::int64_t epoch = 0;
-  CpuTime epoch_length;              ///< of one CPU
+  CpuTime epoch_length;  ///< of one CPU
   Topology topology;
   std::vector<NodeState> nodes;      ///< as topology.nodes
   std::vector<VmState> vms;          ///< ascending id

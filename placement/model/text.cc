@@ -140,9 +140,15 @@ Result<VmId> parse_vm_id(std::string_view text) {
   return id;
 }
 
-std::string to_list(const std::vector<CpuId>& cpus) { return ids_to_list(cpus); }
-std::string to_list(const std::vector<NodeId>& nodes) { return ids_to_list(nodes); }
-Result<std::vector<CpuId>> parse_cpu_list(std::string_view text) { return parse_list<CpuId>(text); }
+std::string to_list(const std::vector<CpuId>& cpus) {
+  return ids_to_list(cpus);
+}
+std::string to_list(const std::vector<NodeId>& nodes) {
+  return ids_to_list(nodes);
+}
+Result<std::vector<CpuId>> parse_cpu_list(std::string_view text) {
+  return parse_list<CpuId>(text);
+}
 Result<std::vector<NodeId>> parse_node_list(std::string_view text) {
   return parse_list<NodeId>(text);
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The host as the planner sees it: nodes, their CPUs and memory, and how far they are from each other.
+/// The host as the planner sees it: nodes, their CPUs and memory, and how far they are from each
+/// other.
 ///
-/// A value. A changed host (hot-plug) is a new Topology, never a changed one. Everything inside the core refers
-/// to nodes by their index in `nodes`; kernel numbers (NodeId) appear only at the borders.
+/// A value. A changed host (hot-plug) is a new Topology, never a changed one. Everything inside the
+/// core refers to nodes by their index in `nodes`; kernel numbers (NodeId) appear only at the
+/// borders.
 #pragma once
 
 #include <cstddef>

@@ -43,7 +43,6 @@ target_compile_options(
             -Wnon-virtual-dtor
             -Wold-style-cast
             -Woverloaded-virtual
-            -Wnull-dereference
             -Wimplicit-fallthrough
             -Wno-missing-field-initializers
             $<$<BOOL:${VMNUMA_WARNINGS_AS_ERRORS}>:-Werror>)

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The balancer's memory: turns each epoch's raw counters into what clients used, wanted and were
+/// owed.
+///
+/// Problem: the kernel gives counters that only grow, VMs come and go between two readings, and
+/// decisions need things that no reading contains: homes, how long a client has lived there, what
+/// it was owed before. Approach: the ledger keeps the last sample and one record per client.
+/// `advance` takes the next sample in and returns a Snapshot, which holds everything a decision
+/// needs. Homes change only through set_home. Terms: *bound* - the client's vCPUs are really pinned
+/// to its home, so that its time was used there. *Pending load* - what a VM just placed counts
+/// with, fading to what is measured within kPendingFor. Properties:
+///  1. owed = max(0, min(entitled, demand) - effective used); entitlements of the host add up to
+///  what it can give.
+///  2. A counter that went backwards, a process that changed or a thread that is missing makes its
+///  VM stale for
+///     this epoch; its record is kept.
+///  3. Time that a VM was throttled by its own quota is not owed.
+///  4. Load that is there in one epoch only does not count as non-VM load.
+///  5. Equal inputs give equal snapshots.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "placement/clients.h"
+#include "placement/model/domain.h"
+#include "placement/model/options.h"
+#include "placement/model/plan.h"
+#include "placement/model/sample.h"
+#include "placement/model/snapshot.h"
+
+namespace vmnuma::balancer {
+
+/// Moves of one client since its VM was first seen, by the columns of numa-migration.
+struct MigrationCounts {
+  std::int64_t balance = 0;  ///< one-way moves for CPU load
+  std::int64_t load_swap = 0;
+  std::int64_t locality = 0;
+  std::int64_t locality_swap = 0;
+  std::int64_t long_term = 0;
+  std::int64_t administrator = 0;
+  bool operator==(const MigrationCounts&) const = default;
+};
+
+/// What the ledger remembers about one client.
+struct ClientRecord {
+  placement::ClientShape shape;
+  placement::NodeId home;       ///< value -1: none yet
+  placement::NodeId came_from;  ///< value -1: never moved
+  std::int64_t epochs_here = 0;
+  std::int64_t epochs_since_swap = 1'000'000;
+  std::int64_t age_epochs = 0;  ///< since first seen
+  bool moving = false;
+  placement::CpuTime average;                   ///< demand, exponentially weighted
+  std::vector<placement::CpuTime> owed_before;  ///< newest first
+  MigrationCounts counts;
+  std::int64_t local_mib_epochs = 0;  ///< for the cumulated locality
+  std::int64_t all_mib_epochs = 0;
+};
+
+struct VmRecord {
+  placement::VmDescription description;
+  std::vector<ClientRecord> clients;
+  std::optional<placement::VmSample> last;              ///< its newest complete reading
+  std::optional<std::vector<placement::Bytes>> memory;  ///< newest known, per node
+  bool found_running = false;                           ///< was there when the daemon started
+  std::optional<placement::Permille> expected;  ///< its usual CPU use per vCPU, from the history
+};
+
+class Ledger {
+ public:
+  Ledger(placement::Topology topology, placement::Options options);
+
+  [[nodiscard]] const placement::Topology& topology() const { return topology_; }
+  [[nodiscard]] const placement::Options& options() const { return options_; }
+  void set_options(const placement::Options& options) { options_ = options; }
+  /// A changed host. Homes on nodes that are gone become none.
+  void set_topology(placement::Topology topology);
+
+  /// All running VMs, ascending id. New ones get a record, vanished ones lose theirs; a VM whose
+  /// vCPUs or policy changed so that it splits differently starts with the homes it had as far as
+  /// the clients correspond.
+  void set_domains(const std::vector<placement::VmDescription>& running);
+
+  /// Gives a client a home. Unknown clients and nodes are ignored. `reason` decides which counter
+  /// grows; nothing is counted at an initial placement or when the home does not change.
+  void set_home(const placement::ClientId& client, placement::NodeId node,
+                placement::Reason reason);
+  /// Takes a home over as it was found or remembered, without counting a move.
+  void adopt_home(const placement::ClientId& client, placement::NodeId node);
+  void set_moving(const placement::VmId& vm, bool moving);
+  void set_expected_load(const placement::VmId& vm, placement::Permille per_vcpu);
+
+  /// Takes the epoch's readings in. The first call has no rates yet: every VM is stale in its
+  /// snapshot.
+  [[nodiscard]] placement::Snapshot advance(const placement::Sample& sample);
+
+  [[nodiscard]] const std::map<placement::VmId, VmRecord>& vms() const { return vms_; }
+  [[nodiscard]] const VmRecord* find(const placement::VmId& vm) const;
+
+ private:
+  struct NodeReading {
+    placement::CpuTime busy;
+    placement::CpuTime bound_used;
+  };
+  void measure_vms(const placement::Sample& sample, placement::Snapshot& snapshot);
+  void measure_nodes(const placement::Sample& sample, placement::Snapshot& snapshot);
+  void share_out(placement::Snapshot& snapshot) const;
+  void attribute_memory(const VmRecord& vm, const placement::VmState& state,
+                        placement::Snapshot& snapshot) const;
+  void remember(const placement::Sample& sample, placement::Snapshot& snapshot);
+  [[nodiscard]] bool is_bound(const VmRecord& vm, const ClientRecord& client) const;
+
+  placement::Topology topology_;
+  placement::Options options_;
+  std::map<placement::VmId, VmRecord> vms_;
+  std::optional<placement::Sample> last_sample_;
+  std::vector<placement::CpuTime> last_non_vm_;  ///< per node, as read
+  std::int64_t epochs_ = 0;
+};
+
+}  // namespace vmnuma::balancer

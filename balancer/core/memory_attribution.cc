@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/core/memory_attribution.h"
+
+#include <algorithm>
+
+namespace vmnuma::balancer {
+
+using placement::Bytes;
+using placement::NodeIndex;
+
+namespace {
+
+/// Splits `all` in proportion to the sizes, exactly; equal parts if no size is given.
+std::vector<Bytes> quotas(Bytes all, const std::vector<MemoryOwner>& owners) {
+  // In MiB, so that the product stays in range for any real machine.
+  std::int64_t sizes = 0;
+  for (const MemoryOwner& owner : owners) {
+    sizes += owner.size.value >> 20U;
+  }
+  std::vector<Bytes> parts;
+  Bytes left = all;
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    const std::int64_t weight = sizes > 0 ? owners[i].size.value >> 20U : 1;
+    const std::int64_t whole = sizes > 0 ? sizes : static_cast<std::int64_t>(owners.size());
+    const Bytes part = i + 1 == owners.size() ? left : all / whole * weight;
+    parts.push_back(std::min(part, left));
+    left -= parts.back();
+  }
+  return parts;
+}
+
+}  // namespace
+
+std::vector<std::vector<Bytes>> attribute_memory(const std::vector<Bytes>& on_nodes,
+                                                 const std::vector<MemoryOwner>& owners) {
+  Bytes all;
+  for (const Bytes bytes : on_nodes) {
+    all += bytes;
+  }
+  std::vector<std::vector<Bytes>> parts(owners.size(), std::vector<Bytes>(on_nodes.size()));
+  std::vector<Bytes> open = quotas(all, owners);
+  std::vector<Bytes> unclaimed = on_nodes;
+  const auto claim = [&](std::size_t owner, NodeIndex node) {
+    const Bytes taken = std::min(open[owner], unclaimed[node]);
+    parts[owner][node] += taken;
+    open[owner] -= taken;
+    unclaimed[node] -= taken;
+  };
+  for (std::size_t owner = 0; owner < owners.size(); ++owner) {
+    if (owners[owner].home < on_nodes.size()) {
+      claim(owner, owners[owner].home);
+    }
+  }
+  for (NodeIndex node = 0; node < on_nodes.size(); ++node) {
+    for (std::size_t owner = 0; owner < owners.size(); ++owner) {
+      claim(owner, node);
+    }
+  }
+  return parts;
+}
+
+}  // namespace vmnuma::balancer

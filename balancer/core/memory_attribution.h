@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Which part of a VM's memory belongs to which of its clients.
+///
+/// Problem: a VM is one process with one address space, but its clients live on several nodes and
+/// each should have its memory near. Approach: every client owns a share of the resident memory in
+/// proportion to its part of the VM's memory. What lies on a client's home counts as its own first;
+/// the rest fills up the shares in order of nodes and clients. Properties: nothing is lost or
+/// counted twice; a VM with one client owns all of it; if every home holds exactly its clients'
+/// share, every client is fully local.
+#pragma once
+
+#include <vector>
+
+#include "placement/model/amounts.h"
+#include "placement/model/topology.h"
+
+namespace vmnuma::balancer {
+
+struct MemoryOwner {
+  placement::NodeIndex home = placement::kNoNode;
+  placement::Bytes size;  ///< its part of the VM's memory; only the proportion counts
+};
+
+/// Per owner, in their order, the bytes on each node. `on_nodes` is the VM's memory per node.
+[[nodiscard]] std::vector<std::vector<placement::Bytes>> attribute_memory(
+    const std::vector<placement::Bytes>& on_nodes, const std::vector<MemoryOwner>& owners);
+
+}  // namespace vmnuma::balancer
