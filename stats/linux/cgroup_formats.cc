@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/linux/cgroup_formats.h"
+
+#include <limits>
+#include <map>
+
+#include "stats/linux/fields.h"
+
+namespace vmnuma::stats {
+namespace {
+
+using placement::Bytes;
+using placement::NodeId;
+
+/// Adds the "N0=123 N1=456" of one line to `memory`; false if that is not what it is.
+bool add_nodes(std::string_view fields, std::map<NodeId, Bytes>& memory) {
+  // Two lines of at most this much are added up.
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 2;
+  while (const auto word = take_word(fields)) {
+    const std::size_t equals = word->find('=');
+    if (!word->starts_with('N') || equals == std::string_view::npos) {
+      return false;
+    }
+    const auto node = to_number<std::int32_t>(word->substr(1, equals - 1));
+    const auto bytes = to_number<std::int64_t>(word->substr(equals + 1));
+    if (!node || !bytes || *bytes > kMost) {
+      return false;
+    }
+    memory[NodeId{*node}] += Bytes{*bytes};
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<VmCgroup> vm_cgroup_of(std::string_view emulator_path) {
+  constexpr std::string_view kEmulator = "/emulator";
+  constexpr std::string_view kNested = "/libvirt";
+  if (!emulator_path.starts_with('/') || !emulator_path.ends_with(kEmulator)) {
+    return std::nullopt;
+  }
+  emulator_path.remove_prefix(1);
+  if (emulator_path.size() <= kEmulator.size()) {
+    return std::nullopt;
+  }
+  emulator_path.remove_suffix(kEmulator.size());
+  std::string_view scope = emulator_path;
+  if (scope.ends_with(kNested)) {
+    scope.remove_suffix(kNested.size());
+  }
+  return VmCgroup{std::string(scope), std::string(emulator_path)};
+}
+
+std::optional<std::int32_t> vcpu_of_cgroup_name(std::string_view name) {
+  const auto number = after(name, "vcpu");
+  return number ? to_number<std::int32_t>(*number) : std::nullopt;
+}
+
+Result<std::vector<std::int64_t>> parse_cgroup_threads(std::string_view text) {
+  constexpr std::string_view kFormat = "cgroup.threads";
+  std::vector<std::int64_t> threads;
+  if (text.empty()) {
+    return threads;
+  }
+  if (const auto complete = check_complete(text, kFormat); !complete) {
+    return tl::unexpected(complete.error());
+  }
+  while (const auto line = take_line(text)) {
+    const auto thread = to_number<std::int64_t>(*line);
+    if (!thread || *thread == 0) {  // 0 is a thread of another PID namespace
+      return bad_line(kFormat, *line);
+    }
+    threads.push_back(*thread);
+  }
+  return threads;
+}
+
+Result<std::int64_t> parse_throttled_us(std::string_view cpu_stat) {
+  constexpr std::string_view kFormat = "cpu.stat";
+  if (const auto complete = check_complete(cpu_stat, kFormat); !complete) {
+    return tl::unexpected(complete.error());
+  }
+  while (const auto line = take_line(cpu_stat)) {
+    const auto number = after(*line, "throttled_usec ");
+    if (!number) {
+      continue;
+    }
+    const auto throttled = to_number<std::int64_t>(*number);
+    if (!throttled) {
+      return bad_line(kFormat, *line);
+    }
+    return *throttled;
+  }
+  return failure(ErrorCode::kCorrupt, "there is no line 'throttled_usec' in cpu.stat");
+}
+
+Result<std::int32_t> parse_cpu_weight(std::string_view text) {
+  constexpr std::string_view kFormat = "cpu.weight";
+  constexpr std::int32_t kMostWeight = 10'000;
+  std::string_view rest = text;
+  const auto weight = to_number<std::int32_t>(take_line(rest).value_or(""));
+  if (!text.ends_with('\n') || !rest.empty() || !weight || *weight < 1 || *weight > kMostWeight) {
+    return bad_line(kFormat, text);
+  }
+  return *weight;
+}
+
+Result<std::optional<std::int64_t>> parse_cpu_max(std::string_view text) {
+  constexpr std::string_view kFormat = "cpu.max";
+  constexpr std::int64_t kMostQuota = std::numeric_limits<std::int64_t>::max() / 1000;
+  std::string_view rest = text;
+  auto line = take_line(rest).value_or("");
+  const auto quota = take_word(line);
+  const auto period = take_number<std::int64_t>(line);
+  if (!text.ends_with('\n') || !rest.empty() || !quota || !period || *period == 0 ||
+      take_word(line)) {
+    return bad_line(kFormat, text);
+  }
+  if (*quota == "max") {
+    return std::nullopt;
+  }
+  const auto quota_us = to_number<std::int64_t>(*quota);
+  if (!quota_us || *quota_us > kMostQuota) {
+    return bad_line(kFormat, text);
+  }
+  return *quota_us * 1000 / *period;
+}
+
+Result<std::vector<NodeMemory>> parse_memory_numa_stat(std::string_view text) {
+  constexpr std::string_view kFormat = "memory.numa_stat";
+  if (const auto complete = check_complete(text, kFormat); !complete) {
+    return tl::unexpected(complete.error());
+  }
+  std::map<NodeId, Bytes> memory;
+  int lines = 0;
+  while (const auto line = take_line(text)) {
+    auto fields = *line;
+    const auto name = take_word(fields);
+    if (name != "anon" && name != "shmem") {
+      continue;
+    }
+    if (!add_nodes(fields, memory)) {
+      return bad_line(kFormat, *line);
+    }
+    ++lines;
+  }
+  if (lines != 2 || memory.empty()) {
+    return failure(ErrorCode::kCorrupt,
+                   "there is not one line 'anon' and one 'shmem' in memory.numa_stat");
+  }
+  std::vector<NodeMemory> by_node;
+  by_node.reserve(memory.size());
+  for (const auto& [node, bytes] : memory) {
+    by_node.push_back({node, bytes});
+  }
+  return by_node;
+}
+
+}  // namespace vmnuma::stats

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The formats of the cgroup v2 files of a VM (Linux 6.1, Documentation/admin-guide/cgroup-v2.rst),
+/// and where libvirt 9.0 puts a VM. Pure functions of the text.
+///
+/// Terms. scope: the cgroup of one VM, "/machine.slice/machine-qemu\x2d3\x2dweb1.scope". thread
+/// group: where its threads are sorted into emulator/, vcpu0/, vcpu1/ and iothread1/; below systemd
+/// that is libvirt/ in the scope, without systemd the scope itself.
+///
+/// Properties: as in proc_formats.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "placement/model/amounts.h"
+#include "placement/model/ids.h"
+#include "placement/result.h"
+
+namespace vmnuma::stats {
+
+/// Where a VM's files are, relative to the mount point of cgroup v2, without a leading '/'.
+struct VmCgroup {
+  std::string scope;
+  std::string thread_group;
+  bool operator==(const VmCgroup&) const = default;
+};
+/// From the cgroup of QEMU's main thread (parse_process_cgroup), which libvirt keeps in emulator/.
+/// Going from the process to its cgroup needs no guess at how the partition and the VM's name are
+/// escaped and cut. Nothing if the path does not end in "/emulator".
+[[nodiscard]] std::optional<VmCgroup> vm_cgroup_of(std::string_view emulator_path);
+
+/// The number in a directory name "vcpuN", nothing for other names.
+[[nodiscard]] std::optional<std::int32_t> vcpu_of_cgroup_name(std::string_view name);
+
+/// cgroup.threads: one thread id a line, possibly none.
+[[nodiscard]] Result<std::vector<std::int64_t>> parse_cgroup_threads(std::string_view text);
+
+/// cpu.stat: throttled_usec, the time the group could run but had used up its quota, in
+/// microseconds. Error: corrupt also if there is no such line (the cpu controller is off).
+[[nodiscard]] Result<std::int64_t> parse_throttled_us(std::string_view cpu_stat);
+
+/// cpu.weight: 1..10000.
+[[nodiscard]] Result<std::int32_t> parse_cpu_weight(std::string_view text);
+
+/// cpu.max, "max 100000" or "50000 100000": thousandths of one CPU, rounded down; nothing without a
+/// limit.
+[[nodiscard]] Result<std::optional<std::int64_t>> parse_cpu_max(std::string_view text);
+
+/// Memory on one node.
+struct NodeMemory {
+  placement::NodeId node;
+  placement::Bytes bytes;
+  bool operator==(const NodeMemory&) const = default;
+};
+
+/// memory.numa_stat: the VM's memory by node, ascending; the sum of the lines `anon` and `shmem`.
+///
+/// anon is private RAM (and QEMU's own heap); shmem is shared RAM (memfd, /dev/shm), which the line
+/// `file` counts once more. The rest of `file` is page cache of disk images, which is not the
+/// guest's memory. Huge pages of hugetlbfs are in no line of this file: see numa_maps.h. Figures
+/// are up to about 2 s old.
+[[nodiscard]] Result<std::vector<NodeMemory>> parse_memory_numa_stat(std::string_view text);
+
+}  // namespace vmnuma::stats

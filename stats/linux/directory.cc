@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/linux/directory.h"
+
+#include <algorithm>
+#include <memory>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace vmnuma::stats {
+namespace {
+
+constexpr std::size_t kFirstBufferBytes = 4096;
+
+std::string quote(const std::string& path) {
+  return "'" + path + "'";
+}
+
+tl::unexpected<Error> too_large(const std::string& path) {
+  return failure(ErrorCode::kCorrupt,
+                 quote(path) + " is larger than " + std::to_string(kMostBytesOfAFile) + " bytes");
+}
+
+struct CloseDirectoryStream {
+  void operator()(DIR* stream) const {
+    (void)::closedir(stream);  // only read from; nothing to lose
+  }
+};
+
+}  // namespace
+
+Result<std::string_view> KeptFile::read(std::string& scratch) const {
+  if (scratch.size() < kFirstBufferBytes) {
+    scratch.resize(kFirstBufferBytes);
+  }
+  for (;;) {
+    const ssize_t count =
+        uninterrupted([&] { return ::pread(fd_.get(), scratch.data(), scratch.size(), 0); });
+    if (count < 0) {
+      return tl::unexpected(system_error(errno, "cannot read " + quote(path_)));
+    }
+    const auto bytes = static_cast<std::size_t>(count);
+    if (bytes < scratch.size()) {
+      return std::string_view(scratch.data(), bytes);
+    }
+    // The buffer was filled, so there may be more. Read all of it anew: two halves could be of two
+    // moments.
+    if (scratch.size() >= kMostBytesOfAFile) {
+      return too_large(path_);
+    }
+    scratch.resize(scratch.size() * 2);
+  }
+}
+
+Result<Directory> Directory::open(const std::string& path) {
+  FileDescriptor fd(
+      uninterrupted([&] { return ::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC); }));
+  if (fd.get() < 0) {
+    return tl::unexpected(system_error(errno, "cannot open directory " + quote(path)));
+  }
+  return Directory(std::move(fd), path);
+}
+
+std::string Directory::path_of(std::string_view relative) const {
+  std::string path = path_;
+  if (!path.ends_with('/')) {
+    path += '/';
+  }
+  return path.append(relative);
+}
+
+Result<FileDescriptor> Directory::open_relative(std::string_view relative, int flags) const {
+  const std::string name(relative);
+  FileDescriptor fd(
+      uninterrupted([&] { return ::openat(fd_.get(), name.c_str(), flags | O_CLOEXEC); }));
+  if (fd.get() < 0) {
+    return tl::unexpected(system_error(errno, "cannot open " + quote(path_of(relative))));
+  }
+  return fd;
+}
+
+Result<Directory> Directory::directory(std::string_view relative) const {
+  return open_relative(relative, O_PATH | O_DIRECTORY).map([&](FileDescriptor&& fd) {
+    return Directory(std::move(fd), path_of(relative));
+  });
+}
+
+Result<KeptFile> Directory::file(std::string_view relative) const {
+  return open_relative(relative, O_RDONLY).map([&](FileDescriptor&& fd) {
+    return KeptFile(std::move(fd), path_of(relative));
+  });
+}
+
+Result<std::string> Directory::read(std::string_view relative) const {
+  const auto fd = open_relative(relative, O_RDONLY);
+  if (!fd) {
+    return tl::unexpected(fd.error());
+  }
+  std::string contents;
+  std::size_t filled = 0;
+  for (;;) {
+    if (filled == contents.size()) {
+      if (filled >= kMostBytesOfAFile) {
+        return too_large(path_of(relative));
+      }
+      contents.resize(std::max(kFirstBufferBytes, filled * 2));
+    }
+    const ssize_t count = uninterrupted(
+        [&] { return ::read(fd->get(), contents.data() + filled, contents.size() - filled); });
+    if (count < 0) {
+      return tl::unexpected(system_error(errno, "cannot read " + quote(path_of(relative))));
+    }
+    if (count == 0) {
+      contents.resize(filled);
+      return contents;
+    }
+    filled += static_cast<std::size_t>(count);
+  }
+}
+
+Result<std::vector<std::string>> Directory::names() const {
+  // fd_ is an O_PATH descriptor, which cannot be listed; "." is the same directory opened for
+  // reading.
+  const auto failed = [&] {
+    return tl::unexpected(system_error(errno, "cannot list " + quote(path_)));
+  };
+  const int fd =
+      uninterrupted([&] { return ::openat(fd_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+  if (fd < 0) {
+    return failed();
+  }
+  const std::unique_ptr<DIR, CloseDirectoryStream> stream(::fdopendir(fd));
+  if (!stream) {
+    const FileDescriptor closes_itself(fd);
+    return failed();
+  }
+  std::vector<std::string> names;
+  for (;;) {
+    errno = 0;
+    const dirent* entry = ::readdir(stream.get());
+    if (entry == nullptr) {
+      break;
+    }
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") {
+      names.emplace_back(name);
+    }
+  }
+  if (errno != 0) {
+    return failed();
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<std::uint64_t> Directory::link_count() const {
+  struct stat status {};
+  if (::fstat(fd_.get(), &status) != 0) {
+    return tl::unexpected(system_error(errno, "cannot look at " + quote(path_)));
+  }
+  return std::uint64_t{status.st_nlink};
+}
+
+}  // namespace vmnuma::stats

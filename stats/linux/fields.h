@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Cutting kernel text into lines, words and numbers, with nothing left over unnoticed.
+#pragma once
+
+#include <charconv>
+#include <concepts>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "placement/result.h"
+
+namespace vmnuma::stats {
+
+/// Splits `rest` at its first '\n' and moves it behind that. Nothing when `rest` is empty.
+[[nodiscard]] std::optional<std::string_view> take_line(std::string_view& rest);
+
+/// Takes the next word, separated by any number of blanks or tabs. Nothing when only blanks are
+/// left.
+[[nodiscard]] std::optional<std::string_view> take_word(std::string_view& rest);
+
+/// The whole of `text` as a decimal number of type `Number` that is not negative; nothing if there
+/// is anything else in it or the type is too small.
+template <std::integral Number>
+[[nodiscard]] std::optional<Number> to_number(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number < Number{}) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+/// Takes the next word and reads it as a number.
+template <std::integral Number>
+[[nodiscard]] std::optional<Number> take_number(std::string_view& rest) {
+  const auto word = take_word(rest);
+  return word ? to_number<Number>(*word) : std::nullopt;
+}
+
+/// What follows `prefix` in `text`, or nothing if `text` does not begin with it.
+[[nodiscard]] std::optional<std::string_view> after(std::string_view text, std::string_view prefix);
+
+/// Every file the kernel writes in lines ends with a newline; one that does not was cut off.
+/// Error: corrupt, naming `format`.
+[[nodiscard]] Result<void> check_complete(std::string_view text, std::string_view format);
+
+/// A corrupt error "this is not FORMAT: 'LINE'", with at most 200 bytes of the line, unprintable
+/// ones as '?'.
+[[nodiscard]] tl::unexpected<Error> bad_line(std::string_view format, std::string_view line);
+
+}  // namespace vmnuma::stats

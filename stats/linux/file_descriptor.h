@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/// An open file descriptor that closes itself, and the two rules that every system call here
+/// follows.
+#pragma once
+
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include "placement/result.h"
+
+namespace vmnuma::stats {
+
+/// Owns a descriptor; move-only.
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int fd) : fd_(fd) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  ~FileDescriptor();
+
+  [[nodiscard]] int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+/// Repeats `call` while a signal interrupts it; returns what it returned last.
+template <class Call>
+[[nodiscard]] auto uninterrupted(Call call) {
+  auto result = call();
+  while (result == -1 && errno == EINTR) {
+    result = call();
+  }
+  return result;
+}
+
+/// The Error of a failed system call: "cannot open '/proc/stat': No such file or directory".
+/// ENOENT is not-found; ESRCH (a thread that exited) and ENODEV (a removed cgroup or node) are
+/// vanished; EACCES and EPERM permission-denied; everything else, a full descriptor table included,
+/// io.
+[[nodiscard]] Error system_error(int errno_value, std::string attempt);
+
+}  // namespace vmnuma::stats

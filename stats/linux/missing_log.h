@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What could not be read of one VM, on its way into Sample::missing.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "placement/model/domain.h"
+#include "placement/model/sample.h"
+
+namespace vmnuma::stats {
+
+class MissingLog {
+ public:
+  explicit MissingLog(const placement::VmDescription& vm)
+      : id_(vm.id), prefix_("VM '" + vm.name + "'") {}
+
+  /// `what` is the source, "vCPU 3" or "memory.numa_stat"; empty if it is the whole VM.
+  void add(std::string_view what, std::string reason) {
+    std::string source = prefix_;
+    if (!what.empty()) {
+      source.append(" ").append(what);
+    }
+    entries_.push_back({std::move(source), std::move(reason), id_});
+  }
+
+  [[nodiscard]] const std::vector<placement::MissingSource>& entries() const { return entries_; }
+
+ private:
+  placement::VmId id_;
+  std::string prefix_;
+  std::vector<placement::MissingSource> entries_;
+};
+
+}  // namespace vmnuma::stats

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The formats of the files in /sys/devices/system/node (Linux 6.1, drivers/base/node.c). Pure
+/// functions of the text.
+///
+/// Properties: as in proc_formats.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "placement/model/amounts.h"
+#include "placement/model/ids.h"
+#include "placement/model/sample.h"
+#include "placement/result.h"
+
+namespace vmnuma::stats {
+
+/// nodeN/meminfo, lines "Node N MemTotal:  4679884 kB": total and free of `node`. A memoryless node
+/// has zeros. Pages of a hugetlb pool are in the total and, used or not, not in the free part.
+/// Error: corrupt also if the file tells of another node.
+[[nodiscard]] Result<placement::NodeSample> parse_node_meminfo(placement::NodeId node,
+                                                               std::string_view text);
+
+/// nodeN/distance, "10 21\n": one number for each *online* node in the order of their ids.
+[[nodiscard]] Result<std::vector<std::int32_t>> parse_node_distances(std::string_view text);
+
+/// The page size in the name of a directory "hugepages-2048kB"; nothing for other names.
+[[nodiscard]] std::optional<placement::Bytes> page_size_of_pool_name(std::string_view name);
+
+/// A file that holds one number and a newline, as nr_hugepages and free_hugepages do. `format`
+/// names it in the error.
+[[nodiscard]] Result<std::int64_t> parse_single_number(std::string_view format,
+                                                       std::string_view text);
+
+}  // namespace vmnuma::stats

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/linux/proc_formats.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "placement/model/text.h"
+#include "stats/linux/fields.h"
+
+namespace vmnuma::stats {
+namespace {
+
+constexpr std::int64_t kMicrosecondsPerTick = 1'000'000 / 100;  // USER_HZ
+
+/// The fields behind "cpuN" as busy time; nothing if they are not those of proc(5).
+std::optional<std::int64_t> busy_ticks(std::string_view fields) {
+  constexpr std::array kIsBusy = {true, true, true, false, false, true, true, true, false, false};
+  // Ten numbers below this bound can be added up and converted without overflow. It is 29,000 years
+  // of one CPU.
+  constexpr std::int64_t kMost =
+      std::numeric_limits<std::int64_t>::max() / kMicrosecondsPerTick / 10;
+  std::int64_t busy = 0;
+  for (const bool is_busy : kIsBusy) {
+    const auto ticks = take_number<std::int64_t>(fields);
+    if (!ticks || *ticks > kMost) {
+      return std::nullopt;
+    }
+    busy += is_busy ? *ticks : 0;
+  }
+  if (take_word(fields)) {
+    return std::nullopt;
+  }
+  return busy;
+}
+
+}  // namespace
+
+Result<std::vector<placement::CpuSample>> parse_proc_stat(std::string_view text) {
+  constexpr std::string_view kFormat = "/proc/stat";
+  if (const auto complete = check_complete(text, kFormat); !complete) {
+    return tl::unexpected(complete.error());
+  }
+  std::vector<placement::CpuSample> cpus;
+  while (const auto line = take_line(text)) {
+    auto fields = after(*line, "cpu");
+    if (!fields || fields->starts_with(' ')) {
+      continue;  // the sum over all CPUs, interrupts, context switches and others
+    }
+    const auto number = take_number<std::int32_t>(*fields);
+    const auto ticks = number ? busy_ticks(*fields) : std::nullopt;
+    if (!ticks) {
+      return bad_line("a CPU's line of /proc/stat", *line);
+    }
+    cpus.push_back({placement::CpuId{*number}, *ticks * kMicrosecondsPerTick});
+  }
+  if (cpus.empty()) {
+    return failure(ErrorCode::kCorrupt, "this is not /proc/stat: it has no line of a CPU");
+  }
+  std::sort(cpus.begin(), cpus.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  return cpus;
+}
+
+Result<ProcessStat> parse_process_stat(std::string_view text) {
+  constexpr std::string_view kFormat = "a process's stat";
+  // Field 2 is the name in brackets. It may contain anything, brackets too, so its end is the last
+  // one.
+  constexpr int kFieldsBetweenStateAndStartTime = 18;
+  const std::size_t open = text.find(" (");
+  const std::size_t close = text.rfind(") ");
+  if (!text.ends_with('\n') || open == std::string_view::npos || close == std::string_view::npos ||
+      close < open + 2) {
+    return bad_line(kFormat, text);
+  }
+  ProcessStat stat;
+  const auto pid = to_number<std::int64_t>(text.substr(0, open));
+  std::string_view fields = text.substr(close + 2, text.size() - close - 3);
+  const auto state = take_word(fields);
+  bool good = pid && state && state->size() == 1;
+  for (int i = 0; good && i < kFieldsBetweenStateAndStartTime; ++i) {
+    good = take_word(fields).has_value();
+  }
+  const auto start_time = take_number<std::uint64_t>(fields);
+  if (!good || !start_time) {
+    return bad_line(kFormat, text);
+  }
+  stat.pid = *pid;
+  stat.name = text.substr(open + 2, close - open - 2);
+  stat.state = state->front();
+  stat.start_time_ticks = *start_time;
+  return stat;
+}
+
+Result<ScheduleTimes> parse_schedstat(std::string_view text) {
+  std::string_view rest = text;
+  auto line = take_line(rest).value_or("");
+  const auto run = take_number<std::int64_t>(line);
+  const auto wait = take_number<std::int64_t>(line);
+  const auto slices = take_number<std::uint64_t>(line);
+  if (!text.ends_with('\n') || !rest.empty() || !run || !wait || !slices || take_word(line)) {
+    return bad_line("a thread's schedstat", text);
+  }
+  return ScheduleTimes{*run, *wait};
+}
+
+Result<std::int64_t> parse_pid_file(std::string_view text) {
+  std::string_view rest = text;
+  const auto pid = to_number<std::int64_t>(take_line(rest).value_or(""));
+  if (!pid || *pid == 0 || !rest.empty()) {
+    return bad_line("a pid file", text);
+  }
+  return *pid;
+}
+
+bool is_command_line_of(const placement::VmId& id, std::string_view cmdline) {
+  std::string_view previous;
+  while (!cmdline.empty()) {
+    const std::string_view argument = cmdline.substr(0, cmdline.find('\0'));
+    cmdline.remove_prefix(std::min(argument.size() + 1, cmdline.size()));
+    if (previous == "-uuid") {
+      const auto named = placement::parse_vm_id(argument);
+      return named && *named == id;
+    }
+    previous = argument;
+  }
+  return false;
+}
+
+std::optional<std::string> parse_process_cgroup(std::string_view text) {
+  while (const auto line = take_line(text)) {
+    if (const auto path = after(*line, "0::/")) {
+      return "/" + std::string(*path);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::int32_t> vcpu_of_thread_name(std::string_view comm) {
+  const auto name = after(comm.substr(0, comm.find('\n')), "CPU ");
+  if (!name || !(name->ends_with("/KVM") || name->ends_with("/TCG"))) {
+    return std::nullopt;
+  }
+  return to_number<std::int32_t>(name->substr(0, name->size() - std::string_view("/KVM").size()));
+}
+
+}  // namespace vmnuma::stats

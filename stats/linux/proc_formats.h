@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The formats of the files in /proc that tell about CPUs, processes and threads. Pure functions of
+/// the text.
+///
+/// Properties: text that is not exactly in the format (cut off, junk at the end, a negative or too
+/// large number) is an Error `corrupt` that quotes the line; nothing is guessed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "placement/model/ids.h"
+#include "placement/model/sample.h"
+#include "placement/result.h"
+
+namespace vmnuma::stats {
+
+/// /proc/stat (Linux 6.1, fs/proc/stat.c): the lines "cpuN user nice system idle iowait irq softirq
+/// steal guest guest_nice" in USER_HZ, which is 100 a second on every architecture that runs KVM.
+/// By id.
+///
+/// Busy is user + nice + system + irq + softirq + steal. Guest time is already inside user and
+/// nice. Stolen time counts: a CPU taken away by a hypervisor below us could not run anything of
+/// ours, so it must not look like room.
+[[nodiscard]] Result<std::vector<placement::CpuSample>> parse_proc_stat(std::string_view text);
+
+struct ProcessStat {
+  std::int64_t pid = 0;
+  std::string name;  ///< the thread name; may hold blanks and brackets
+  char state = '?';  ///< 'Z' and 'X': ended, but not yet collected by its parent
+  std::uint64_t start_time_ticks = 0;
+};
+/// /proc/PID/stat (proc(5), Linux 6.1, fs/proc/array.c). Later kernels may append fields.
+[[nodiscard]] Result<ProcessStat> parse_process_stat(std::string_view text);
+
+struct ScheduleTimes {
+  std::int64_t run_ns = 0;   ///< ran on a CPU
+  std::int64_t wait_ns = 0;  ///< could run but waited for a CPU
+};
+/// /proc/PID/task/TID/schedstat: "run_ns wait_ns slices" (Linux 6.1, fs/proc/base.c).
+[[nodiscard]] Result<ScheduleTimes> parse_schedstat(std::string_view text);
+
+/// A pid file: a number, with or without a newline.
+[[nodiscard]] Result<std::int64_t> parse_pid_file(std::string_view text);
+
+/// True if /proc/PID/cmdline (arguments, each ended by a NUL) is a QEMU that libvirt started for
+/// this VM: it has the arguments "-uuid" and the VM's UUID (libvirt 9.0, src/qemu/qemu_command.c:
+/// always given).
+[[nodiscard]] bool is_command_line_of(const placement::VmId& id, std::string_view cmdline);
+
+/// The path in the one hierarchy of cgroup v2 from /proc/PID/cgroup, the line "0::/path". Nothing
+/// without such a line.
+[[nodiscard]] std::optional<std::string> parse_process_cgroup(std::string_view text);
+
+/// The vCPU number in the contents of /proc/PID/task/TID/comm, "CPU 3/KVM\n" or "CPU 3/TCG\n"
+/// (QEMU 7.2, accel/kvm/kvm-accel-ops.c and accel/tcg/tcg-accel-ops-mttcg.c). Nothing for other
+/// threads.
+[[nodiscard]] std::optional<std::int32_t> vcpu_of_thread_name(std::string_view comm);
+
+}  // namespace vmnuma::stats

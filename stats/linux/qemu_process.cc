@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/linux/qemu_process.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "stats/linux/cgroup_formats.h"
+#include "stats/linux/fields.h"
+#include "stats/linux/proc_formats.h"
+#include "stats/linux/read_parsed.h"
+
+namespace vmnuma::stats {
+namespace {
+
+/// Files of a process, thread or cgroup that ended are gone (ENOENT) or refuse (ESRCH, ENODEV),
+/// depending on the moment.
+bool is_gone(const Error& error) {
+  return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kVanished;
+}
+
+tl::unexpected<Error> ended(const Directory& process) {
+  return failure(ErrorCode::kVanished, "the process of '" + process.path() + "' has ended");
+}
+
+Result<std::uint64_t> start_time_of(const Directory& process) {
+  const auto stat = read_parsed(process, "stat", parse_process_stat);
+  if (!stat) {
+    return is_gone(stat.error()) ? ended(process) : tl::unexpected(stat.error());
+  }
+  if (stat->state == 'Z' || stat->state == 'X') {
+    return ended(process);
+  }
+  return stat->start_time_ticks;
+}
+
+}  // namespace
+
+Result<QemuProcess> find_qemu_process(const Directory& root, const std::string& vm_name,
+                                      const placement::VmId& id) {
+  if (vm_name.empty() || vm_name.find_first_of(std::string_view("/\0", 2)) != std::string::npos) {
+    return failure(ErrorCode::kInvalidArgument,
+                   "'" + vm_name + "' cannot be the name of a pid file");
+  }
+  const std::string pid_file = "run/libvirt/qemu/" + vm_name + ".pid";
+  const auto pid = read_parsed(root, pid_file, parse_pid_file);
+  if (!pid) {
+    return tl::unexpected(pid.error());
+  }
+  auto directory = root.directory("proc/" + std::to_string(*pid));
+  if (!directory) {
+    return is_gone(directory.error())
+               ? failure(ErrorCode::kVanished, "process " + std::to_string(*pid) + " named by '" +
+                                                   pid_file + "' has ended")
+               : tl::unexpected(directory.error());
+  }
+  const auto start_time = start_time_of(*directory);
+  if (!start_time) {
+    return tl::unexpected(start_time.error());
+  }
+  const auto cmdline = directory->read("cmdline");
+  if (!cmdline) {
+    return is_gone(cmdline.error()) ? ended(*directory) : tl::unexpected(cmdline.error());
+  }
+  if (!is_command_line_of(id, *cmdline)) {
+    return failure(ErrorCode::kCorrupt, "process " + std::to_string(*pid) + " named by '" +
+                                            pid_file + "' is not the QEMU of this VM");
+  }
+  return QemuProcess{std::move(*directory), {*pid, *start_time}};
+}
+
+Result<void> check_alive(const QemuProcess& process) {
+  const auto start_time = start_time_of(process.directory);
+  if (!start_time) {
+    return tl::unexpected(start_time.error());
+  }
+  if (*start_time != process.identity.start_time_ticks) {
+    return ended(process.directory);
+  }
+  return {};
+}
+
+Result<std::vector<VcpuThread>> vcpu_threads_by_cgroup(const Directory& thread_group) {
+  const auto names = thread_group.names();
+  if (!names) {
+    return tl::unexpected(names.error());
+  }
+  std::vector<VcpuThread> threads;
+  for (const std::string& name : *names) {
+    const auto vcpu = vcpu_of_cgroup_name(name);
+    if (!vcpu) {
+      continue;
+    }
+    const auto tids = read_parsed(thread_group, name + "/cgroup.threads", parse_cgroup_threads);
+    if (!tids) {
+      if (is_gone(tids.error())) {
+        continue;
+      }
+      return tl::unexpected(tids.error());
+    }
+    if (tids->size() == 1) {
+      threads.push_back({*vcpu, tids->front()});
+    }
+  }
+  std::sort(threads.begin(), threads.end());
+  return threads;
+}
+
+Result<std::vector<VcpuThread>> vcpu_threads_by_name(const Directory& tasks) {
+  const auto names = tasks.names();
+  if (!names) {
+    return tl::unexpected(names.error());
+  }
+  std::vector<VcpuThread> threads;
+  for (const std::string& name : *names) {
+    const auto tid = to_number<std::int64_t>(name);
+    const auto comm = tasks.read(name + "/comm");
+    if (!comm) {
+      if (is_gone(comm.error())) {
+        continue;
+      }
+      return tl::unexpected(comm.error());
+    }
+    const auto vcpu = vcpu_of_thread_name(*comm);
+    if (tid && vcpu) {
+      threads.push_back({*vcpu, *tid});
+    }
+  }
+  std::sort(threads.begin(), threads.end());
+  return threads;
+}
+
+}  // namespace vmnuma::stats

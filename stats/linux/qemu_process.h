@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Finding the QEMU process of a VM and its vCPU threads, for any user and without asking libvirt
+/// or QEMU.
+///
+/// Approach: libvirt writes the pid to /run/libvirt/qemu/NAME.pid. Such a file can be left over and
+/// its number used again, so the process is only believed if its command line names the VM's UUID.
+/// From then on it is held by a descriptor of /proc/PID, which never leads to another process. vCPU
+/// threads are found in the cgroups vcpuN where libvirt has sorted them (cgroup v2), otherwise by
+/// the names that QEMU gives them.
+///
+/// Properties: a left-over pid file, another program or another VM under that pid, and a process
+/// that ended are errors, never somebody else's numbers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "placement/model/ids.h"
+#include "placement/model/sample.h"
+#include "placement/result.h"
+#include "stats/linux/directory.h"
+
+namespace vmnuma::stats {
+
+struct QemuProcess {
+  Directory directory;  ///< /proc/PID
+  placement::VmProcess identity;
+};
+
+/// Errors: not-found (no pid file: the VM does not run, or not under the system libvirtd), vanished
+/// (the process ended), invalid-argument (a name that is no file name), corrupt (the pid is another
+/// program's), permission-denied, io.
+[[nodiscard]] Result<QemuProcess> find_qemu_process(const Directory& root,
+                                                    const std::string& vm_name,
+                                                    const placement::VmId& id);
+
+/// Error: vanished if the process ended.
+[[nodiscard]] Result<void> check_alive(const QemuProcess& process);
+
+struct VcpuThread {
+  std::int32_t vcpu = 0;
+  std::int64_t tid = 0;
+  auto operator<=>(const VcpuThread&) const = default;
+};
+
+/// The threads in the cgroups vcpuN of `thread_group` (see cgroup_formats.h), by vCPU. A vCPU whose
+/// group does not hold exactly one thread is just being plugged or unplugged, and left out.
+[[nodiscard]] Result<std::vector<VcpuThread>> vcpu_threads_by_cgroup(const Directory& thread_group);
+
+/// The threads named "CPU N/KVM" or "CPU N/TCG", by vCPU. `tasks` is /proc/PID/task.
+[[nodiscard]] Result<std::vector<VcpuThread>> vcpu_threads_by_name(const Directory& tasks);
+
+}  // namespace vmnuma::stats

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Reading a kernel file and parsing it, in one step whose errors name the file.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "placement/result.h"
+#include "stats/linux/directory.h"
+
+namespace vmnuma::stats {
+
+/// `parse` takes the text and returns a Result. Errors: of KeptFile::read and of `parse`.
+template <class Parse>
+[[nodiscard]] auto read_parsed(const KeptFile& file, std::string& scratch, Parse parse)
+    -> decltype(parse(std::string_view{})) {
+  const auto text = file.read(scratch);
+  if (!text) {
+    return tl::unexpected(text.error());
+  }
+  auto parsed = parse(*text);
+  if (!parsed) {
+    return failure(std::move(parsed).error(), "while reading '" + file.path() + "'");
+  }
+  return parsed;
+}
+
+/// The same for a file that is opened, read once and closed.
+template <class Parse>
+[[nodiscard]] auto read_parsed(const Directory& directory, std::string_view relative, Parse parse)
+    -> decltype(parse(std::string_view{})) {
+  const auto text = directory.read(relative);
+  if (!text) {
+    return tl::unexpected(text.error());
+  }
+  auto parsed = parse(std::string_view(*text));
+  if (!parsed) {
+    return failure(std::move(parsed).error(),
+                   "while reading '" + directory.path_of(relative) + "'");
+  }
+  return parsed;
+}
+
+}  // namespace vmnuma::stats

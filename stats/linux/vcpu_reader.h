@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The counters of one VM's vCPU threads, through descriptors kept open from epoch to epoch.
+///
+/// Problem: thousands of threads are read every two seconds, and opening a thread's file costs four
+/// times as much as reading it. vCPUs are plugged and unplugged without any event that says so.
+/// Approach: each thread's schedstat stays open. A kept descriptor of a thread that ended fails,
+/// and the number of sub-directories of the VM's thread group tells that a thread came; either
+/// makes the reader look for the threads anew. Quotas are read when the caller says so (see
+/// cpu_limit.h for what that saves).
+///
+/// Properties: a kept descriptor never yields the numbers of a later thread; a plugged or unplugged
+/// vCPU is noticed in the same epoch; a vCPU that cannot be read is absent and named, and looked
+/// for again next time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "placement/model/sample.h"
+#include "placement/result.h"
+#include "stats/linux/cpu_limit.h"
+#include "stats/linux/directory.h"
+#include "stats/linux/missing_log.h"
+#include "stats/linux/qemu_process.h"
+
+namespace vmnuma::stats {
+
+struct VcpuCounters {
+  std::vector<placement::VcpuSample> vcpus;  ///< by number
+  std::int64_t throttled_us = 0;             ///< of all vCPUs, since the last reading
+};
+
+/// One thread at a time.
+class VcpuReader {
+ public:
+  /// `tasks` is /proc/PID/task. `thread_group` is where the cgroups vcpuN are; without it threads
+  /// are found by name and have no quota.
+  VcpuReader(Directory tasks, std::optional<Directory> thread_group)
+      : tasks_(std::move(tasks)), thread_group_(std::move(thread_group)) {}
+
+  /// Reads the counters of all vCPUs that exist now. `scratch` is the shared read buffer. What
+  /// could not be read of a single vCPU goes to `log`. Errors: those of looking for the threads.
+  [[nodiscard]] Result<VcpuCounters> read(std::string& scratch, MissingLog& log);
+
+  /// Looks for threads and reads every vCPU's quota: the slow part, done now and then.
+  /// Errors: those of looking for the threads; a quota that cannot be read is named by each read().
+  [[nodiscard]] Result<void> read_quotas(std::string& scratch);
+
+  /// The CPU time that all vCPUs together may use in thousandths of one CPU, a vCPU without a quota
+  /// counting 1000; nothing if none has a quota below that. As of the last read_quotas().
+  [[nodiscard]] std::optional<std::int64_t> quota_permille() const;
+
+ private:
+  struct Vcpu {
+    VcpuThread thread;
+    KeptFile schedstat;
+    CpuLimit limit;
+  };
+  struct Unreadable {
+    std::int32_t vcpu = 0;
+    std::string reason;
+  };
+
+  [[nodiscard]] const Directory& watched() const { return thread_group_ ? *thread_group_ : tasks_; }
+  [[nodiscard]] bool threads_may_have_changed() const;
+  [[nodiscard]] Result<void> find_threads(std::string& scratch);
+  [[nodiscard]] std::vector<placement::VcpuSample> read_schedstats(
+      std::string& scratch, std::vector<Unreadable>& unreadable);
+  void read_quota_of(Vcpu& vcpu, std::string& scratch) const;
+
+  Directory tasks_;
+  std::optional<Directory> thread_group_;
+  std::vector<Vcpu> vcpus_;           ///< by number
+  std::vector<Unreadable> unopened_;  ///< threads that exist but could not be opened
+  std::optional<std::uint64_t>
+      link_count_;  ///< when the threads were last found; nothing: look again
+};
+
+}  // namespace vmnuma::stats

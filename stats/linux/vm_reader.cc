@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/linux/vm_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "stats/linux/cgroup_formats.h"
+#include "stats/linux/missing_log.h"
+#include "stats/linux/numa_maps.h"
+#include "stats/linux/proc_formats.h"
+#include "stats/linux/read_parsed.h"
+
+namespace vmnuma::stats {
+namespace {
+
+using placement::Bytes;
+using placement::Topology;
+using placement::VmDescription;
+
+constexpr std::string_view kCgroupMount = "sys/fs/cgroup/";
+
+/// `memory` in the order of the topology's nodes.
+Result<std::vector<Bytes>> by_topology(const std::vector<NodeMemory>& memory,
+                                       const Topology& topology) {
+  std::vector<Bytes> ordered(topology.nodes.size());
+  for (const NodeMemory& part : memory) {
+    const auto index = topology.index_of(part.node);
+    if (index) {
+      ordered[*index] = part.bytes;
+    } else if (part.bytes > Bytes{}) {
+      return failure(ErrorCode::kCorrupt, "there is memory on node " +
+                                              std::to_string(part.node.value) +
+                                              ", which was not there when the topology was read");
+    }
+  }
+  return ordered;
+}
+
+/// Names the vCPUs that should be there and are not.
+void log_absent_vcpus(const VmDescription& vm, const std::vector<placement::VcpuSample>& found,
+                      MissingLog& log) {
+  for (const std::int32_t vcpu : vm.vcpus) {
+    const auto is_this = [&](const placement::VcpuSample& sample) { return sample.vcpu == vcpu; };
+    if (std::none_of(found.begin(), found.end(), is_this)) {
+      log.add("vCPU " + std::to_string(vcpu), "no counters of its thread");
+    }
+  }
+}
+
+}  // namespace
+
+Result<VmReader> VmReader::open(const Directory& root, const VmDescription& vm) {
+  auto process = find_qemu_process(root, vm.name, vm.id);
+  if (!process) {
+    return tl::unexpected(process.error());
+  }
+  auto tasks = process->directory.directory("task");
+  if (!tasks) {
+    return tl::unexpected(tasks.error());
+  }
+  auto cgroup_text = process->directory.read("cgroup");
+  if (!cgroup_text) {
+    return tl::unexpected(cgroup_text.error());
+  }
+  std::optional<Directory> scope;
+  std::optional<Directory> thread_group;
+  const auto path = parse_process_cgroup(*cgroup_text);
+  if (const auto cgroup = path ? vm_cgroup_of(*path) : std::nullopt) {
+    auto opened_scope = root.directory(std::string(kCgroupMount) + cgroup->scope);
+    auto opened_group = root.directory(std::string(kCgroupMount) + cgroup->thread_group);
+    if (!opened_scope || !opened_group) {
+      return tl::unexpected(opened_scope ? opened_group.error() : opened_scope.error());
+    }
+    scope = std::move(*opened_scope);
+    thread_group = std::move(*opened_group);
+  }
+  return VmReader(vm.domain_id, std::move(*process), std::move(*cgroup_text), std::move(scope),
+                  VcpuReader(std::move(*tasks), std::move(thread_group)));
+}
+
+Result<placement::VmSample> VmReader::read(const VmDescription& vm, Extent extent,
+                                           ReadContext& context) {
+  if (extent == Extent::kFull) {
+    if (const auto done = read_slow_sources(vm, context); !done) {
+      return tl::unexpected(done.error());
+    }
+  }
+  MissingLog log(vm);
+  auto counters = vcpus_.read(context.scratch, log);
+  if (!counters) {
+    return tl::unexpected(counters.error());
+  }
+  if (counters->vcpus.empty()) {
+    if (const auto alive = check_alive(process_); !alive) {
+      return tl::unexpected(alive.error());
+    }
+    return failure(ErrorCode::kIo,
+                   log.entries().empty()
+                       ? "its process has no vCPU threads"
+                       : "none of its vCPU threads can be read: " + log.entries().front().reason);
+  }
+  if (log.entries().empty()) {
+    log_absent_vcpus(vm, counters->vcpus, log);
+  }
+  throttled_us_ += counters->throttled_us + scope_limit_.throttled_us_since_last(context.scratch) +
+                   thread_group_limit_.throttled_us_since_last(context.scratch);
+  context.missing.insert(context.missing.end(), slow_missing_.begin(), slow_missing_.end());
+  context.missing.insert(context.missing.end(), log.entries().begin(), log.entries().end());
+  return placement::VmSample{.id = vm.id,
+                             .process = process_.identity,
+                             .vcpus = std::move(counters->vcpus),
+                             .throttled_us = throttled_us_,
+                             .weight = weight_,
+                             .quota_permille = quota_permille_,
+                             .memory = memory_};
+}
+
+Result<void> VmReader::read_slow_sources(const VmDescription& vm, ReadContext& context) {
+  if (const auto alive = check_alive(process_); !alive) {
+    return alive;
+  }
+  const auto cgroup_text = process_.directory.read("cgroup");
+  if (!cgroup_text) {
+    return tl::unexpected(cgroup_text.error());
+  }
+  if (*cgroup_text != cgroup_text_) {
+    return failure(ErrorCode::kVanished, "its process has moved to another cgroup");
+  }
+  if (const auto done = vcpus_.read_quotas(context.scratch); !done) {
+    return done;
+  }
+  MissingLog log(vm);
+  read_weight_and_quota(log, context.scratch);
+  read_memory(vm, context, log);
+  slow_missing_ = log.entries();
+  return {};
+}
+
+void VmReader::read_weight_and_quota(MissingLog& log, std::string& scratch) {
+  if (!scope_) {
+    log.add("cgroup",
+            "its process is in no cgroup of libvirt below cgroup v2, so its weight, quota and "
+            "throttled time are unknown");
+    return;
+  }
+  if (const auto weight = read_parsed(*scope_, "cpu.weight", parse_cpu_weight)) {
+    weight_ = *weight;
+  } else {
+    log.add("cpu.weight", weight.error().message);
+  }
+  quota_permille_ = vcpus_.quota_permille();
+  scope_limit_.refresh(*scope_, "", scratch);
+  thread_group_limit_.refresh(*scope_, "libvirt", scratch);
+  for (const CpuLimit* limit : {&scope_limit_, &thread_group_limit_}) {
+    if (const auto quota = limit->quota_permille()) {
+      quota_permille_ = std::min(quota_permille_.value_or(*quota), *quota);
+    }
+    if (!limit->error().empty()) {
+      log.add("cpu.max", limit->error());
+    }
+  }
+}
+
+void VmReader::read_memory(const VmDescription& vm, ReadContext& context, MissingLog& log) {
+  const bool by_mappings = !scope_ || vm.huge_page_size > Bytes{};
+  const auto memory = by_mappings
+                          ? read_parsed(process_.directory, "numa_maps", sum_guest_memory)
+                          : read_parsed(*scope_, "memory.numa_stat", parse_memory_numa_stat);
+  auto ordered = memory ? by_topology(*memory, context.topology)
+                        : Result<std::vector<Bytes>>(tl::unexpected(memory.error()));
+  if (ordered) {
+    memory_ = std::move(*ordered);
+    return;
+  }
+  memory_.reset();
+  log.add(by_mappings ? "numa_maps" : "memory.numa_stat", ordered.error().message);
+}
+
+}  // namespace vmnuma::stats

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The readings of one running VM, from its start to its end.
+///
+/// Problem: some sources are read every epoch for thousands of threads and must be cheap; others
+/// are dear (memory.numa_stat sums up per-CPU counters, numa_maps walks page tables) but change
+/// slowly. Approach: a full reading has everything; a reading of counters has the vCPU threads'
+/// counters anew and repeats weight, quota and memory from the last full one. The sampler decides
+/// whose turn it is. Memory comes from memory.numa_stat of the VM's scope; from numa_maps for a VM
+/// on hugetlbfs pages, which no cgroup file shows by node, and for a VM outside cgroup v2.
+///
+/// Properties: numbers of another process never appear; a process that ended or moved to another
+/// cgroup is an error; what could not be read is named at every reading until it can be.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "placement/model/domain.h"
+#include "placement/model/sample.h"
+#include "placement/model/topology.h"
+#include "placement/result.h"
+#include "stats/linux/cpu_limit.h"
+#include "stats/linux/directory.h"
+#include "stats/linux/missing_log.h"
+#include "stats/linux/qemu_process.h"
+#include "stats/linux/vcpu_reader.h"
+
+namespace vmnuma::stats {
+
+/// What all readings of an epoch share.
+struct ReadContext {
+  const placement::Topology& topology;
+  std::string& scratch;                            ///< the read buffer
+  std::vector<placement::MissingSource>& missing;  ///< what could not be read is added here
+};
+
+enum class Extent { kCounters, kFull };
+
+/// One thread at a time.
+class VmReader {
+ public:
+  /// Finds the process and opens what is kept open. `root` is the host's root directory.
+  /// Errors: those of find_qemu_process.
+  [[nodiscard]] static Result<VmReader> open(const Directory& root,
+                                             const placement::VmDescription& vm);
+
+  /// True if the reader was opened for this start of the VM.
+  [[nodiscard]] bool is_of(const placement::VmDescription& vm) const {
+    return domain_id_ == vm.domain_id;
+  }
+
+  /// The first reading must be full. A vCPU or a source that cannot be read goes to
+  /// `context.missing`. Errors: vanished or not-found (this start of the VM is over, or it moved to
+  /// another cgroup: open a new reader), others as reading its threads gave them. Then nothing was
+  /// added to `context.missing`.
+  [[nodiscard]] Result<placement::VmSample> read(const placement::VmDescription& vm, Extent extent,
+                                                 ReadContext& context);
+
+ private:
+  VmReader(std::int32_t domain_id, QemuProcess process, std::string cgroup_text,
+           std::optional<Directory> scope, VcpuReader vcpus)
+      : domain_id_(domain_id),
+        process_(std::move(process)),
+        cgroup_text_(std::move(cgroup_text)),
+        scope_(std::move(scope)),
+        vcpus_(std::move(vcpus)) {}
+
+  [[nodiscard]] Result<void> read_slow_sources(const placement::VmDescription& vm,
+                                               ReadContext& context);
+  void read_weight_and_quota(MissingLog& log, std::string& scratch);
+  void read_memory(const placement::VmDescription& vm, ReadContext& context, MissingLog& log);
+
+  std::int32_t domain_id_;
+  QemuProcess process_;
+  std::string cgroup_text_;         ///< /proc/PID/cgroup when the reader was opened
+  std::optional<Directory> scope_;  ///< the VM's cgroup; nothing outside cgroup v2
+  VcpuReader vcpus_;
+  CpuLimit scope_limit_;         ///< set by an administrator through systemd (CPUQuota=)
+  CpuLimit thread_group_limit_;  ///< libvirt's global_quota, where it has a group of its own below
+                                 ///< the scope
+  std::int64_t throttled_us_ = 0;
+
+  // As of the last full reading.
+  std::int32_t weight_ = 100;
+  std::optional<std::int64_t> quota_permille_;
+  std::optional<std::vector<placement::Bytes>> memory_;
+  std::vector<placement::MissingSource> slow_missing_;
+};
+
+}  // namespace vmnuma::stats

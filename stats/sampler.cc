@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/sampler.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "stats/linux/missing_log.h"
+#include "stats/linux/node_formats.h"
+#include "stats/linux/proc_formats.h"
+#include "stats/linux/read_parsed.h"
+
+namespace vmnuma::stats {
+namespace {
+
+using placement::CpuSample;
+using placement::MissingSource;
+using placement::NodeSample;
+using placement::Sample;
+using placement::VmDescription;
+using placement::VmId;
+
+bool is_over(const Error& error) {
+  return error.code == ErrorCode::kVanished || error.code == ErrorCode::kNotFound;
+}
+
+}  // namespace
+
+Sample Sampler::sample(const SampleRequest& request) {
+  Sample sample{.sequence = request.sequence, .taken_at = request.now};
+  std::map<VmId, const VmDescription*> running;
+  for (const VmDescription& vm : request.running) {
+    running.emplace(vm.id, &vm);
+  }
+  std::erase_if(vms_, [&](const auto& entry) { return !running.contains(entry.first); });
+  const std::set<VmId> turn = whose_turn(running);
+
+  read_nodes(sample);
+  read_cpus(sample);
+  for (const auto& [id, vm] : running) {
+    const bool full = turn.contains(id) || request.moving.contains(id);
+    read_vm(*vm, full ? Extent::kFull : Extent::kCounters, sample);
+  }
+  return sample;
+}
+
+/// The next `slow_vms_per_epoch` VMs after the last one that had its turn, going round.
+std::set<VmId> Sampler::whose_turn(const std::map<VmId, const VmDescription*>& running) {
+  std::set<VmId> turn;
+  auto next = running.upper_bound(last_turn_);
+  while (turn.size() < std::min(options_.slow_vms_per_epoch, running.size())) {
+    if (next == running.end()) {
+      next = running.begin();
+    }
+    last_turn_ = next->first;
+    turn.insert(last_turn_);
+    ++next;
+  }
+  return turn;
+}
+
+void Sampler::read_nodes(Sample& sample) {
+  for (const placement::Node& node : topology_.nodes) {
+    const std::string path =
+        "sys/devices/system/node/node" + std::to_string(node.id.value) + "/meminfo";
+    auto kept = meminfo_.find(node.id);
+    if (kept == meminfo_.end()) {
+      auto file = root_.file(path);
+      if (!file) {
+        sample.missing.push_back({root_.path_of(path), file.error().message, std::nullopt});
+        continue;
+      }
+      kept = meminfo_.emplace(node.id, std::move(*file)).first;
+    }
+    const auto reading = read_parsed(kept->second, scratch_, [&](std::string_view text) {
+      return parse_node_meminfo(node.id, text);
+    });
+    if (!reading) {
+      sample.missing.push_back({root_.path_of(path), reading.error().message, std::nullopt});
+      meminfo_.erase(kept);
+      continue;
+    }
+    sample.nodes.push_back(*reading);
+  }
+}
+
+void Sampler::read_cpus(Sample& sample) {
+  const auto missing = [&](std::string reason) {
+    sample.missing.push_back({root_.path_of("proc/stat"), std::move(reason), std::nullopt});
+  };
+  if (!proc_stat_) {
+    auto file = root_.file("proc/stat");
+    if (!file) {
+      return missing(file.error().message);
+    }
+    proc_stat_ = std::move(*file);
+  }
+  const auto cpus = read_parsed(*proc_stat_, scratch_, parse_proc_stat);
+  if (!cpus) {
+    proc_stat_.reset();
+    return missing(cpus.error().message);
+  }
+  for (const placement::Node& node : topology_.nodes) {
+    for (const placement::Cpu& cpu : node.cpus) {
+      const auto found = std::lower_bound(
+          cpus->begin(), cpus->end(), cpu.id,
+          [](const CpuSample& sample_, placement::CpuId id) { return sample_.id < id; });
+      if (found != cpus->end() && found->id == cpu.id) {
+        sample.cpus.push_back(*found);
+      } else {
+        missing("there is no line of CPU " + std::to_string(cpu.id.value));
+      }
+    }
+  }
+  std::sort(sample.cpus.begin(), sample.cpus.end(),
+            [](const CpuSample& a, const CpuSample& b) { return a.id < b.id; });
+}
+
+void Sampler::read_vm(const VmDescription& vm, Extent extent, Sample& sample) {
+  ReadContext context{topology_, scratch_, sample.missing};
+  const auto named = [&](std::string reason) {
+    MissingLog log(vm);
+    log.add("", std::move(reason));
+    sample.missing.push_back(log.entries().front());
+  };
+  auto known = vms_.find(vm.id);
+  if (known != vms_.end() && known->second.is_of(vm)) {
+    auto reading = known->second.read(vm, extent, context);
+    if (reading) {
+      sample.vms.push_back(std::move(*reading));
+      return;
+    }
+    if (!is_over(reading.error())) {
+      return named(reading.error().message);
+    }
+  }
+  // New, restarted, or in another cgroup than before.
+  if (known != vms_.end()) {
+    vms_.erase(known);
+  }
+  auto opened = VmReader::open(root_, vm);
+  if (!opened) {
+    return named(opened.error().message);
+  }
+  auto reading = opened->read(vm, Extent::kFull, context);
+  if (!reading) {
+    return named(reading.error().message);
+  }
+  vms_.emplace(vm.id, std::move(*opened));
+  sample.vms.push_back(std::move(*reading));
+}
+
+}  // namespace vmnuma::stats

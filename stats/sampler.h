@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/// One epoch's raw readings of the host and its VMs.
+///
+/// Problem: 4000 vCPU threads must be read every two seconds for less than a hundredth of a core,
+/// while VMs and vCPUs come and go, files fail, and a number of the wrong process would move the
+/// wrong VM. Approach: a reader per VM keeps its descriptors from epoch to epoch
+/// (linux/vm_reader.h). Counters are read every epoch; slow sources take turns:
+/// `slow_vms_per_epoch` VMs an epoch, plus new ones and those whose memory is being moved. Between
+/// its turns a VM's weight, quota and memory are repeated, so they are at most ceil(VMs /
+/// slow_vms_per_epoch) epochs old.
+///
+/// Properties: no throw, no abort, whatever the host's files hold; what could not be read is absent
+/// and named in `missing` with the reason; a VM whose process is not surely its own has no numbers
+/// at all; a restarted VM and a plugged vCPU are seen in the same epoch; VMs that are not asked for
+/// any more cost no descriptor.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "placement/model/domain.h"
+#include "placement/model/sample.h"
+#include "placement/model/topology.h"
+#include "stats/linux/directory.h"
+#include "stats/linux/vm_reader.h"
+
+namespace vmnuma::stats {
+
+struct SamplerOptions {
+  /// How many VMs have their slow sources read in one epoch.
+  std::size_t slow_vms_per_epoch = 50;
+};
+
+struct SampleRequest {
+  std::int64_t sequence = 0;
+  placement::Microseconds now;                           ///< monotonic
+  const std::vector<placement::VmDescription>& running;  ///< any order
+  const std::set<placement::VmId>& moving;               ///< a full reading of these in every epoch
+};
+
+/// One thread at a time; reading blocks for as long as the kernel takes to produce the files. Needs
+/// one descriptor for each vCPU and about five for each VM: beyond RLIMIT_NOFILE, readings are
+/// missing. Needs CAP_SYS_PTRACE for VMs on hugetlbfs pages only.
+class Sampler {
+ public:
+  /// `root` is the host's root directory. A changed topology needs a new Sampler.
+  Sampler(Directory root, placement::Topology topology, SamplerOptions options)
+      : root_(std::move(root)), topology_(std::move(topology)), options_(options) {}
+
+  [[nodiscard]] placement::Sample sample(const SampleRequest& request);
+
+ private:
+  void read_nodes(placement::Sample& sample);
+  void read_cpus(placement::Sample& sample);
+  void read_vm(const placement::VmDescription& vm, Extent extent, placement::Sample& sample);
+  [[nodiscard]] std::set<placement::VmId> whose_turn(
+      const std::map<placement::VmId, const placement::VmDescription*>& running);
+
+  Directory root_;
+  placement::Topology topology_;
+  SamplerOptions options_;
+  std::string scratch_;
+  std::optional<KeptFile> proc_stat_;
+  std::map<placement::NodeId, KeptFile> meminfo_;
+  std::map<placement::VmId, VmReader> vms_;
+  placement::VmId last_turn_;  ///< the last VM that had its turn
+};
+
+}  // namespace vmnuma::stats
