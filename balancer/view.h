@@ -112,8 +112,8 @@ struct ExplainView {
   bool operator==(const ExplainView&) const = default;
 };
 
-/// What an action should bring, or brought.
-struct EffectView {
+/// What an action should bring.
+struct PredictionView {
   std::int64_t lost_before_ms = 0;
   std::int64_t lost_after_ms = 0;
   std::int64_t imbalance_before_pct = 0;
@@ -121,7 +121,20 @@ struct EffectView {
   std::optional<std::int64_t> locality_before_pct;  ///< absent if not known
   std::optional<std::int64_t> locality_after_pct;
   std::int64_t cost_ms = 0;  ///< once
-  bool operator==(const EffectView&) const = default;
+  bool operator==(const PredictionView&) const = default;
+};
+
+/// What an action brought, measured afterwards: the counterpart of PredictionView.
+struct OutcomeView {
+  std::int64_t lost_before_ms = 0;
+  std::int64_t lost_after_ms = 0;
+  std::int64_t imbalance_before_pct = 0;
+  std::int64_t imbalance_after_pct = 0;
+  std::optional<std::int64_t> locality_before_pct;  ///< absent if not known
+  std::optional<std::int64_t> locality_after_pct;
+  std::int64_t moved_bytes = 0;
+  std::int64_t took_ms = 0;
+  bool operator==(const OutcomeView&) const = default;
 };
 
 /// One client's move as it was carried out. A swap is two rows with the same action.
@@ -134,10 +147,10 @@ struct HistoryRowView {
   std::string reason;
   placement::NodeId from;
   placement::NodeId to;
-  EffectView predicted;
-  std::optional<EffectView> outcome;  ///< absent until it has been measured
-  std::string state;                  ///< "open", "done", "undone", "dropped"
-  std::string detail;                 ///< why it was undone or dropped; what was moved
+  PredictionView predicted;
+  std::optional<OutcomeView> outcome;  ///< absent until it has been measured
+  std::string state;                   ///< "open", "done", "undone", "dropped"
+  std::string detail;                  ///< why it was undone or dropped; what was moved
   bool operator==(const HistoryRowView&) const = default;
 };
 
@@ -161,7 +174,7 @@ struct RelocationView {
 struct ActionView {
   std::string reason;
   std::vector<RelocationView> relocations;
-  EffectView predicted;
+  PredictionView predicted;
   std::string sentence;
   bool operator==(const ActionView&) const = default;
 };
