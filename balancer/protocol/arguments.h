@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The arguments of each request, listed once for reading and writing. Internal to this folder.
+///
+/// `fields.required(NAME, value)` and `fields.optional(NAME, value)`; the names are those in the
+/// line.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "balancer/protocol/request.h"
+
+namespace vmnuma::balancer {
+
+/// T itself when reading, const T when writing.
+template <class Value, class T>
+concept MaybeConst = std::same_as<std::remove_const_t<Value>, T>;
+
+/// Requests without arguments.
+template <class Fields, class T>
+void visit_arguments(Fields& /*fields*/, T& /*request*/) {
+  static_assert(std::is_empty_v<T>, "this request's arguments are not listed");
+}
+
+template <class Fields, MaybeConst<StatsRequest> T>
+void visit_arguments(Fields& fields, T& request) {
+  fields.required("type", request.type);
+}
+
+template <class Fields, MaybeConst<ExplainRequest> T>
+void visit_arguments(Fields& fields, T& request) {
+  fields.required("vm", request.vm);
+}
+
+template <class Fields, MaybeConst<HistoryRequest> T>
+void visit_arguments(Fields& fields, T& request) {
+  fields.optional("limit", request.limit);
+  fields.optional_time("since", request.since_unix_s);
+  fields.optional("vm", request.vm);
+  fields.optional("node", request.node);
+  fields.optional("reason", request.reason);
+}
+
+template <class Fields, MaybeConst<OptionsGetRequest> T>
+void visit_arguments(Fields& fields, T& request) {
+  fields.required("name", request.name);
+}
+
+template <class Fields, MaybeConst<OptionsSetRequest> T>
+void visit_arguments(Fields& fields, T& request) {
+  fields.required("name", request.name);
+  fields.required("value", request.value);
+  fields.optional("persist", request.persist);
+}
+
+template <class Fields, MaybeConst<MoveRequest> T>
+void visit_arguments(Fields& fields, T& request) {
+  fields.required("vm", request.vm);
+  fields.required("node", request.node);
+  fields.optional("client", request.client);
+}
+
+template <class Fields, MaybeConst<ReleaseRequest> T>
+void visit_arguments(Fields& fields, T& request) {
+  fields.optional("vm", request.vm);
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The control socket's requests: what a client may ask of the daemon.
+///
+/// Problem: the daemon holds strong rights and reads what any member of a group writes to it.
+/// Approach: one JSON object a line, versioned, and a closed set of commands, each a struct with
+/// its arguments. Everything is checked here, so that behind this folder there are only valid
+/// requests.
+///
+///     {"version":1,"id":7,"command":"explain","args":{"vm":"web1"}}
+///
+/// Terms: *line*, one request or answer, ended by '\n'; *id*, a number of the client's choice (0 if
+/// it gives none) that comes back in the answer. Properties:
+///  - a line that is too long or nested too deeply is refused before it is parsed;
+///  - every line gets a request or an error, whatever bytes are in it, and the error carries the id
+///  if the
+///    line had one;
+///  - an unknown command or argument is an error that names the nearest one;
+///  - a request that is encoded and parsed is the same request;
+///  - a command that changes something is for root and the daemon's own user only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "placement/model/ids.h"
+#include "placement/result.h"
+
+namespace vmnuma::balancer {
+
+inline constexpr std::int64_t kProtocolVersion = 1;
+inline constexpr std::size_t kLongestRequest = std::size_t{64} * 1024;
+inline constexpr std::size_t kDeepestRequest = 8;
+inline constexpr std::int64_t kMostHistoryRows = 1000;
+
+struct StatusRequest {
+  static constexpr std::string_view kCommand = "status";
+  static constexpr bool kChanges = false;
+  bool operator==(const StatusRequest&) const = default;
+};
+
+/// One of the tables in stats/reports, by its name ("numa-pnode").
+struct StatsRequest {
+  static constexpr std::string_view kCommand = "stats";
+  static constexpr bool kChanges = false;
+  std::string type;
+  bool operator==(const StatsRequest&) const = default;
+};
+
+struct ExplainRequest {
+  static constexpr std::string_view kCommand = "explain";
+  static constexpr bool kChanges = false;
+  std::string vm;  ///< name or UUID, as everywhere below
+  bool operator==(const ExplainRequest&) const = default;
+};
+
+/// Moves, newest first; each filter that is given must match.
+struct HistoryRequest {
+  static constexpr std::string_view kCommand = "history";
+  static constexpr bool kChanges = false;
+  std::int64_t limit = 50;                   ///< 1..kMostHistoryRows
+  std::optional<std::int64_t> since_unix_s;  ///< "since" in JSON, as "2025-01-31T12:00:00Z"
+  std::optional<std::string> vm;
+  std::optional<placement::NodeId> node;  ///< from or to it
+  std::optional<std::string> reason;      ///< name_of(placement::Reason)
+  bool operator==(const HistoryRequest&) const = default;
+};
+
+struct PlanRequest {
+  static constexpr std::string_view kCommand = "plan";
+  static constexpr bool kChanges = false;
+  bool operator==(const PlanRequest&) const = default;
+};
+
+struct PauseRequest {
+  static constexpr std::string_view kCommand = "pause";
+  static constexpr bool kChanges = true;
+  bool operator==(const PauseRequest&) const = default;
+};
+
+struct ResumeRequest {
+  static constexpr std::string_view kCommand = "resume";
+  static constexpr bool kChanges = true;
+  bool operator==(const ResumeRequest&) const = default;
+};
+
+struct OptionsListRequest {
+  static constexpr std::string_view kCommand = "options-list";
+  static constexpr bool kChanges = false;
+  bool operator==(const OptionsListRequest&) const = default;
+};
+
+struct OptionsGetRequest {
+  static constexpr std::string_view kCommand = "options-get";
+  static constexpr bool kChanges = false;
+  std::string name;
+  bool operator==(const OptionsGetRequest&) const = default;
+};
+
+/// Whether the option exists and the value is in range is checked by who owns the options.
+struct OptionsSetRequest {
+  static constexpr std::string_view kCommand = "options-set";
+  static constexpr bool kChanges = true;
+  std::string name;
+  std::int64_t value = 0;
+  bool persist = false;  ///< also after the next start
+  bool operator==(const OptionsSetRequest&) const = default;
+};
+
+/// Moves one client of a VM.
+struct MoveRequest {
+  static constexpr std::string_view kCommand = "move";
+  static constexpr bool kChanges = true;
+  std::string vm;
+  placement::NodeId node;
+  std::optional<std::int32_t> client;  ///< may be left out for a VM with one client
+  bool operator==(const MoveRequest&) const = default;
+};
+
+/// Gives up the placement of a VM, or of all, and restores what was found.
+struct ReleaseRequest {
+  static constexpr std::string_view kCommand = "release";
+  static constexpr bool kChanges = true;
+  std::optional<std::string> vm;
+  bool operator==(const ReleaseRequest&) const = default;
+};
+
+using Command = std::variant<StatusRequest, StatsRequest, ExplainRequest, HistoryRequest,
+                             PlanRequest, PauseRequest, ResumeRequest, OptionsListRequest,
+                             OptionsGetRequest, OptionsSetRequest, MoveRequest, ReleaseRequest>;
+
+struct Request {
+  std::int64_t id = 0;
+  Command command;
+  bool operator==(const Request&) const = default;
+};
+
+/// Why a line is no request.
+struct BadRequest {
+  std::optional<std::int64_t> id;  ///< of the line, if it could be read
+  Error error;
+};
+
+/// Reads one line, with or without its '\n'. Errors: invalid-argument (too long, too deep, not
+/// JSON, not a request, wrong arguments), not-found (unknown command), unsupported (another
+/// version).
+[[nodiscard]] tl::expected<Request, BadRequest> parse_request(std::string_view line);
+
+/// The line for a request, with its '\n'.
+[[nodiscard]] std::string encode_request(const Request& request);
+
+/// The names of all commands, in the order of Command.
+[[nodiscard]] std::vector<std::string_view> command_names();
+[[nodiscard]] std::string_view name_of(const Command& command);
+
+/// True for commands that change how VMs are placed or how the daemon decides.
+[[nodiscard]] bool changes_something(const Command& command);
+
+/// Whether a peer with the effective user `peer_uid` (SO_PEERCRED, unix(7)) may give this command
+/// to a daemon that runs as `own_uid`. Who may connect at all is a matter of the socket's mode and
+/// group.
+[[nodiscard]] bool is_permitted(const Command& command, std::uint32_t peer_uid,
+                                std::uint32_t own_uid);
+
+}  // namespace vmnuma::balancer

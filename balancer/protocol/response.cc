@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/protocol/response.h"
+
+#include <array>
+#include <limits>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "balancer/protocol/time_text.h"
+#include "balancer/protocol/view_fields.h"
+
+namespace vmnuma::balancer {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// ---- writing
+
+class ViewWriter {
+ public:
+  template <class T>
+  void operator()(const char* name, const T& value) {
+    object_[name] = json_of(value);
+  }
+  void time(const char* name, std::int64_t unix_s) { object_[name] = time_text(unix_s); }
+
+  template <class View>
+  [[nodiscard]] static Json write(const View& view) {
+    ViewWriter writer;
+    visit_fields(writer, view);
+    return std::move(writer.object_);
+  }
+
+ private:
+  static Json json_of(const std::string& value) { return value; }
+  static Json json_of(std::int64_t value) { return value; }
+  static Json json_of(std::int32_t value) { return value; }
+  static Json json_of(bool value) { return value; }
+  static Json json_of(Mode value) { return name_of(value); }
+  static Json json_of(Origin value) { return name_of(value); }
+  static Json json_of(placement::NodeId value) {
+    return value.value < 0 ? Json(nullptr) : Json(value.value);
+  }
+  template <class T>
+  static Json json_of(const std::optional<T>& value) {
+    return value ? json_of(*value) : Json(nullptr);
+  }
+  template <class T>
+  static Json json_of(const std::vector<T>& values) {
+    Json array = Json::array();
+    for (const T& value : values) {
+      array.push_back(json_of(value));
+    }
+    return array;
+  }
+  template <class View>
+  requires std::is_class_v<View>
+  static Json json_of(const View& view) { return write(view); }
+
+  Json object_ = Json::object();
+};
+
+std::string line_of(std::optional<std::int64_t> id, const char* key, Json value) {
+  Json line;
+  line["version"] = kProtocolVersion;
+  line["id"] = id ? Json(*id) : Json(nullptr);
+  line["ok"] = std::string_view(key) == "result";
+  line[key] = std::move(value);
+  return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string failure_line(std::optional<std::int64_t> id, const Error& error) {
+  Json value;
+  value["code"] = name_of(error.code);
+  value["message"] = error.message;
+  return line_of(id, "error", std::move(value));
+}
+
+// ---- reading
+
+tl::unexpected<Error> corrupt(std::string message) {
+  return failure(ErrorCode::kCorrupt, std::move(message));
+}
+
+/// Reads fields out of an object. Keeps the name of the first one that is not what it should be.
+class ViewReader {
+ public:
+  template <class T>
+  void operator()(const char* name, T& value) {
+    if (const auto found = object_.find(name); found != object_.end() && !assign(*found, value)) {
+      note(name);
+    }
+  }
+  void time(const char* name, std::int64_t& unix_s) {
+    std::string text;
+    (*this)(name, text);
+    if (const auto time = parse_time(text)) {
+      unix_s = *time;
+    } else if (!text.empty()) {
+      note(name);
+    }
+  }
+
+  template <class View>
+  [[nodiscard]] static Result<View> read(const Json& json) {
+    if (!json.is_object()) {
+      return corrupt("it is not an object");
+    }
+    View view;
+    ViewReader reader(json);
+    visit_fields(reader, view);
+    if (!reader.wrong_field_.empty()) {
+      return corrupt("'" + reader.wrong_field_ + "' is not what it should be");
+    }
+    return view;
+  }
+
+ private:
+  explicit ViewReader(const Json& object) : object_(object) {}
+
+  void note(const char* name) {
+    if (wrong_field_.empty()) {
+      wrong_field_ = name;
+    }
+  }
+
+  static bool assign(const Json& json, std::string& value) {
+    if (json.is_string()) {
+      value = json.get<std::string>();
+    }
+    return json.is_string();
+  }
+  static bool assign(const Json& json, bool& value) {
+    if (json.is_boolean()) {
+      value = json.get<bool>();
+    }
+    return json.is_boolean();
+  }
+  template <class Integer>
+  requires std::is_same_v<Integer, std::int64_t> || std::is_same_v<Integer, std::int32_t>
+  static bool assign(const Json& json, Integer& value) {
+    if (!json.is_number_integer() ||
+        (json.is_number_unsigned() &&
+         json.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()})) {
+      return false;
+    }
+    const auto number = json.get<std::int64_t>();
+    value = static_cast<Integer>(number);
+    return std::in_range<Integer>(number);
+  }
+  static bool assign(const Json& json, placement::NodeId& value) {
+    value = placement::NodeId{};
+    return json.is_null() || assign(json, value.value);
+  }
+  template <class Choice>
+  requires std::is_enum_v<Choice>
+  static bool assign(const Json& json, Choice& value) {
+    std::string text;
+    if (!assign(json, text)) {
+      return false;
+    }
+    for (const Choice choice : choices(value)) {
+      if (name_of(choice) == text) {
+        value = choice;
+        return true;
+      }
+    }
+    return false;
+  }
+  template <class T>
+  static bool assign(const Json& json, std::optional<T>& value) {
+    if (json.is_null()) {
+      value.reset();
+      return true;
+    }
+    return assign(json, value.emplace());
+  }
+  template <class T>
+  static bool assign(const Json& json, std::vector<T>& values) {
+    if (!json.is_array()) {
+      return false;
+    }
+    values.clear();
+    for (const Json& element : json) {
+      if (!assign(element, values.emplace_back())) {
+        return false;
+      }
+    }
+    return true;
+  }
+  template <class View>
+  requires std::is_class_v<View>
+  static bool assign(const Json& json, View& view) {
+    auto read_view = read<View>(json);
+    if (read_view) {
+      view = std::move(*read_view);
+    }
+    return read_view.has_value();
+  }
+
+  static std::array<Mode, 5> choices(Mode /*unused*/) {
+    return {Mode::kObserve, Mode::kDryRun, Mode::kActive, Mode::kPaused, Mode::kDegraded};
+  }
+  static std::array<Origin, 5> choices(Origin /*unused*/) {
+    return {Origin::kDefault, Origin::kFile, Origin::kCommandLine, Origin::kRuntime,
+            Origin::kPersisted};
+  }
+
+  const Json& object_;
+  std::string wrong_field_;
+};
+
+ErrorCode code_of(std::string_view name) {
+  for (const ErrorCode code :
+       {ErrorCode::kInvalidArgument, ErrorCode::kNotFound, ErrorCode::kVanished,
+        ErrorCode::kPermissionDenied, ErrorCode::kUnavailable, ErrorCode::kBusy,
+        ErrorCode::kNoSpace, ErrorCode::kUnsupported, ErrorCode::kCorrupt}) {
+    if (name_of(code) == name) {
+      return code;
+    }
+  }
+  return ErrorCode::kIo;
+}
+
+std::string text_in(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+}  // namespace
+
+std::string encode_response(std::int64_t id, const Result<Answer>& answer) {
+  if (!answer) {
+    return failure_line(id, answer.error());
+  }
+  return std::visit(
+      [id](const auto& view) { return line_of(id, "result", ViewWriter::write(view)); }, *answer);
+}
+
+std::string encode_response(const BadRequest& bad) {
+  return failure_line(bad.id, bad.error);
+}
+
+Result<std::string> parse_response(std::string_view line, std::int64_t id) {
+  const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) {
+    return corrupt("the answer is not a JSON object");
+  }
+  if (const auto version = json.find("version");
+      version == json.end() || *version != kProtocolVersion) {
+    return failure(
+        ErrorCode::kUnsupported,
+        fmt::format("the answer is not of version {} of the protocol", kProtocolVersion));
+  }
+  const auto ok = json.find("ok");
+  if (ok == json.end() || !ok->is_boolean()) {
+    return corrupt("the answer does not say whether it is a success");
+  }
+  // An error without an id is about a line in which the daemon could not find one.
+  const auto answered = json.find("id");
+  if (answered == json.end() || (*answered != id && (ok->get<bool>() || !answered->is_null()))) {
+    return corrupt("the answer belongs to another request");
+  }
+  if (ok->get<bool>()) {
+    const auto result = json.find("result");
+    return result == json.end() ? Result<std::string>(corrupt("the answer has no 'result'"))
+                                : Result<std::string>(result->dump());
+  }
+  const auto error = json.find("error");
+  if (error == json.end() || !error->is_object()) {
+    return corrupt("the answer has no 'error'");
+  }
+  return failure(code_of(text_in(*error, "code")), text_in(*error, "message"));
+}
+
+template <class View>
+Result<View> decode_view(std::string_view result) {
+  const Json json = Json::parse(result, nullptr, /*allow_exceptions=*/false);
+  auto view = ViewReader::read<View>(json);
+  if (!view) {
+    return failure(std::move(view).error(), "the daemon's answer cannot be read");
+  }
+  return view;
+}
+
+template Result<StatusView> decode_view(std::string_view);
+template Result<ExplainView> decode_view(std::string_view);
+template Result<HistoryView> decode_view(std::string_view);
+template Result<PlanView> decode_view(std::string_view);
+template Result<OptionsView> decode_view(std::string_view);
+template Result<OptionView> decode_view(std::string_view);
+template Result<DoneView> decode_view(std::string_view);
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The control socket's answers.
+///
+/// Problem: views must come out of the socket as they went in, also between a program and a daemon
+/// of neighbouring versions. Approach: each view's fields are listed once, for writing and reading.
+/// A reader skips fields it does not know and leaves at their default those it does not find.
+///
+///     {"version":1,"id":7,"ok":true,"result":{...}}
+///     {"version":1,"id":7,"ok":false,"error":{"code":"not-found","message":"there is no VM
+///     'web1'"}}
+///
+/// Properties:
+///  - a view that is encoded and decoded is the same view;
+///  - text that is not valid UTF-8 (libvirt accepts any bytes as a VM's name) never breaks an
+///  answer;
+///  - every error code comes through as itself.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "balancer/protocol/request.h"
+#include "balancer/view.h"
+#include "placement/result.h"
+
+namespace vmnuma::balancer {
+
+/// A program refuses to read a longer answer.
+inline constexpr std::size_t kLongestAnswer = std::size_t{16} * 1024 * 1024;
+
+/// What a command is answered with: status StatusView, explain ExplainView, history HistoryView,
+/// plan PlanView, options-list OptionsView, options-get OptionView, all others DoneView.
+using Answer =
+    std::variant<StatusView, ExplainView, HistoryView, PlanView, OptionsView, OptionView, DoneView>;
+
+/// The line that answers request `id`, with its '\n'.
+[[nodiscard]] std::string encode_response(std::int64_t id, const Result<Answer>& answer);
+
+/// The line that answers what is no request.
+[[nodiscard]] std::string encode_response(const BadRequest& bad);
+
+/// The JSON text of the result in the answer to request `id`. Errors: the daemon's own, as it sent
+/// it; corrupt if the line is no answer to this request; unsupported if it is of another version.
+[[nodiscard]] Result<std::string> parse_response(std::string_view line, std::int64_t id);
+
+/// Reads a view from a result's JSON text; for every alternative of Answer. Error: corrupt.
+template <class View>
+[[nodiscard]] Result<View> decode_view(std::string_view result);
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Times of day as text: "2025-01-31T12:00:00Z" (RFC 3339, UTC, whole seconds).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace vmnuma::balancer {
+
+/// Years 0000 to 9999; what lies outside becomes the nearest of them.
+[[nodiscard]] std::string time_text(std::int64_t unix_s);
+
+/// Reads exactly that form; nothing if it is another or no such time exists.
+[[nodiscard]] std::optional<std::int64_t> parse_time(std::string_view text);
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The fields of each view with their names in JSON, listed once for reading and writing. Internal
+/// to this folder.
+///
+/// `fields(NAME, value)` for a field, `fields.time(NAME, unix_s)` for a time of day.
+#pragma once
+
+#include "balancer/protocol/arguments.h"
+#include "balancer/view.h"
+
+namespace vmnuma::balancer {
+
+template <class Fields, MaybeConst<DegradedView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("source", view.source);
+  fields("reason", view.reason);
+  fields.time("since", view.since_unix_s);
+}
+
+template <class Fields, MaybeConst<TransferView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("vm", view.vm);
+  fields("vm_uuid", view.vm_uuid);
+  fields("client", view.client);
+  fields("action", view.action);
+  fields("reason", view.reason);
+  fields("to", view.to);
+  fields("state", view.state);
+  fields("bytes_done", view.bytes_done);
+  fields("bytes_remaining", view.bytes_remaining);
+  fields("rate_bytes_per_second", view.rate_bytes_per_second);
+}
+
+template <class Fields, MaybeConst<HistoryStateView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("path", view.path);
+  fields("state", view.state);
+}
+
+template <class Fields, MaybeConst<StatusView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("mode", view.mode);
+  fields("configured_mode", view.configured_mode);
+  fields("degraded", view.degraded);
+  fields("version", view.version);
+  fields("uri", view.uri);
+  fields("epoch", view.epoch);
+  fields("epoch_length_ms", view.epoch_length_ms);
+  fields("imbalance_pct", view.imbalance_pct);
+  fields("lost_ms", view.lost_ms);
+  fields("nodes", view.nodes);
+  fields("vms", view.vms);
+  fields("clients", view.clients);
+  fields("open_actions", view.open_actions);
+  fields("transfers", view.transfers);
+  fields("history", view.history);
+}
+
+template <class Fields, MaybeConst<ClientView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("index", view.index);
+  fields("vcpus", view.vcpus);
+  fields("home", view.home);
+  fields("allowed", view.allowed);
+  fields("why", view.why);
+  fields("since_epochs", view.since_epochs);
+  fields("used_ms", view.used_ms);
+  fields("ready_ms", view.ready_ms);
+  fields("demand_ms", view.demand_ms);
+  fields("entitled_ms", view.entitled_ms);
+  fields("owed_ms", view.owed_ms);
+  fields("memory_bytes", view.memory_bytes);
+  fields("locality_pct", view.locality_pct);
+}
+
+template <class Fields, MaybeConst<CandidateView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("action", view.action);
+  fields("client", view.client);
+  fields("from", view.from);
+  fields("to", view.to);
+  fields("partner", view.partner);
+  fields("gain_ms", view.gain_ms);
+  fields("guard", view.guard);
+  fields("sentence", view.sentence);
+}
+
+template <class Fields, MaybeConst<ExplainView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("vm", view.vm);
+  fields("vm_uuid", view.vm_uuid);
+  fields("epoch", view.epoch);
+  fields("clients", view.clients);
+  fields("considered", view.considered);
+  fields("memory", view.memory);
+}
+
+template <class Fields, MaybeConst<PredictionView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("lost_before_ms", view.lost_before_ms);
+  fields("lost_after_ms", view.lost_after_ms);
+  fields("imbalance_before_pct", view.imbalance_before_pct);
+  fields("imbalance_after_pct", view.imbalance_after_pct);
+  fields("locality_before_pct", view.locality_before_pct);
+  fields("locality_after_pct", view.locality_after_pct);
+  fields("cost_ms", view.cost_ms);
+}
+
+template <class Fields, MaybeConst<OutcomeView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("lost_before_ms", view.lost_before_ms);
+  fields("lost_after_ms", view.lost_after_ms);
+  fields("imbalance_before_pct", view.imbalance_before_pct);
+  fields("imbalance_after_pct", view.imbalance_after_pct);
+  fields("locality_before_pct", view.locality_before_pct);
+  fields("locality_after_pct", view.locality_after_pct);
+  fields("moved_bytes", view.moved_bytes);
+  fields("took_ms", view.took_ms);
+}
+
+template <class Fields, MaybeConst<HistoryRowView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("action", view.action);
+  fields.time("time", view.time_unix_s);
+  fields("vm", view.vm);
+  fields("vm_uuid", view.vm_uuid);
+  fields("client", view.client);
+  fields("reason", view.reason);
+  fields("from", view.from);
+  fields("to", view.to);
+  fields("predicted", view.predicted);
+  fields("outcome", view.outcome);
+  fields("state", view.state);
+  fields("detail", view.detail);
+}
+
+template <class Fields, MaybeConst<HistoryView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("moves", view.moves);
+  fields("truncated", view.truncated);
+}
+
+template <class Fields, MaybeConst<RelocationView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("vm", view.vm);
+  fields("vm_uuid", view.vm_uuid);
+  fields("client", view.client);
+  fields("from", view.from);
+  fields("to", view.to);
+  fields("memory_bytes", view.memory_bytes);
+}
+
+template <class Fields, MaybeConst<ActionView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("reason", view.reason);
+  fields("relocations", view.relocations);
+  fields("predicted", view.predicted);
+  fields("sentence", view.sentence);
+}
+
+template <class Fields, MaybeConst<RejectionView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("vm", view.vm);
+  visit_fields(fields, view.candidate);  // beside it, not inside
+}
+
+template <class Fields, MaybeConst<PlanView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("epoch", view.epoch);
+  fields("mode", view.mode);
+  fields("lost_ms", view.lost_ms);
+  fields("imbalance_pct", view.imbalance_pct);
+  fields("actions", view.actions);
+  fields("rejections", view.rejections);
+}
+
+template <class Fields, MaybeConst<OptionView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("name", view.name);
+  fields("unit", view.unit);
+  fields("value", view.value);
+  fields("default", view.default_value);
+  fields("min", view.smallest);
+  fields("max", view.largest);
+  fields("origin", view.origin);
+  fields("from_esxi", view.from_esxi);
+  fields("help", view.help);
+}
+
+template <class Fields, MaybeConst<OptionsView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("options", view.options);
+}
+
+template <class Fields, MaybeConst<DoneView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("message", view.message);
+  fields("action", view.action);
+}
+
+}  // namespace vmnuma::balancer

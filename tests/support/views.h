@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Views in which every field has a value that is not its default.
+#pragma once
+
+#include "balancer/view.h"
+
+namespace vmnuma::tests {
+
+inline constexpr std::int64_t kNoonUnixS = 1738324800;  // 2025-01-31T12:00:00Z
+inline constexpr std::int64_t kGiB = 1024LL * 1024 * 1024;
+
+inline balancer::StatusView status_view() {
+  balancer::StatusView view;
+  view.mode = balancer::Mode::kDegraded;
+  view.configured_mode = balancer::Mode::kActive;
+  view.degraded = {{"libvirt", "the connection is gone, trying again", kNoonUnixS}};
+  view.version = "0.1.0";
+  view.uri = "qemu:///system";
+  view.epoch = 1234;
+  view.epoch_length_ms = 2000;
+  view.imbalance_pct = 12;
+  view.lost_ms = 431;
+  view.nodes = 4;
+  view.vms = 21;
+  view.clients = 25;
+  view.open_actions = 1;
+  view.transfers = {{"web1",
+                     "c7a5fdbd-edaf-9455-926a-d65c16db1809",
+                     1,
+                     88,
+                     "load-move",
+                     {{1}, {3}},
+                     "running",
+                     3 * kGiB,
+                     5 * kGiB,
+                     131072000}};
+  view.history = {"/var/lib/vmnuma/history.sqlite", "ok"};
+  return view;
+}
+
+inline balancer::ExplainView explain_view() {
+  balancer::ExplainView view;
+  view.vm = "web1";
+  view.vm_uuid = "c7a5fdbd-edaf-9455-926a-d65c16db1809";
+  view.epoch = 1234;
+  view.clients = {
+      {0,
+       {0, 1, 2, 3},
+       {1},
+       {{0}, {1}},
+       "A load move brought it here because node 0 owed its clients 31 % of its capacity.",
+       57,
+       3100,
+       420,
+       3520,
+       3400,
+       300,
+       8 * kGiB,
+       97},
+      {1, {4, 5, 7}, {-1}, {{0}, {1}}, "It has no home yet.", 1, 5, 6, 7, 8, 9, 0, std::nullopt}};
+  view.considered = {{"load-move",
+                      0,
+                      {1},
+                      {0},
+                      "",
+                      -12,
+                      "minimum-gain",
+                      "Moving client 0 from node 1 to node 0 would cost 12 ms an epoch; at least 2 "
+                      "% are asked for."},
+                     {"load-swap",
+                      0,
+                      {1},
+                      {3},
+                      "db7/0",
+                      210,
+                      "",
+                      "Swapping it with client 0 of 'db7' saves 210 ms an epoch."}};
+  view.memory = "Its memory follows its clients; 97 % of it is local.";
+  return view;
+}
+
+inline balancer::HistoryView history_view() {
+  balancer::HistoryView view;
+  view.moves = {{88,
+                 kNoonUnixS,
+                 "web1",
+                 "c7a5fdbd-edaf-9455-926a-d65c16db1809",
+                 1,
+                 "load-move",
+                 {0},
+                 {1},
+                 {500, 80, 31, 4, 97, 12, 65},
+                 balancer::OutcomeView{498, 95, 30, 5, 97, 99, 8 * kGiB, 42000},
+                 "done",
+                 "8 GiB moved, 12 pages were pinned"},
+                {87,
+                 kNoonUnixS - 4000,
+                 "db7",
+                 "11111111-2222-3333-4444-555555555555",
+                 2,
+                 "initial-placement",
+                 {-1},
+                 {3},
+                 {9, 8, 7, 6, std::nullopt, std::nullopt, 5},
+                 std::nullopt,
+                 "open",
+                 ""}};
+  view.truncated = true;
+  return view;
+}
+
+inline balancer::PlanView plan_view() {
+  balancer::PlanView view;
+  view.epoch = 1234;
+  view.mode = balancer::Mode::kDryRun;
+  view.lost_ms = 431;
+  view.imbalance_pct = 12;
+  view.actions = {{"load-swap",
+                   {{"web1", "c7a5fdbd-edaf-9455-926a-d65c16db1809", 0, {1}, {3}, 8 * kGiB},
+                    {"db7", "11111111-2222-3333-4444-555555555555", 0, {3}, {1}, 2 * kGiB}},
+                   {500, 80, 31, 4, 97, 12, 65},
+                   "Swapping client 0 of 'web1' with client 0 of 'db7' saves 420 ms an epoch."}};
+  view.rejections = {{"web1", explain_view().considered.front()}};
+  return view;
+}
+
+inline balancer::OptionsView options_view() {
+  return {{{"Numa.MigThreshold", "%", 3, 2, 0, 100, balancer::Origin::kPersisted, true,
+            "Least improvement of a load move or swap, in per cent of a node's capacity"},
+           {"Numa.BreakerRest", "epochs", 150, 150, 1, 100000, balancer::Origin::kDefault, false,
+            "How long the balancer then rests before it tries again"}}};
+}
+
+}  // namespace vmnuma::tests

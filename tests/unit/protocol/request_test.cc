@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/protocol/request.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace vmnuma::balancer {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string line(std::string_view command, std::string_view args) {
+  return R"({"version":1,"id":7,"command":")" + std::string(command) + R"(","args":)" +
+         std::string(args) + "}";
+}
+
+/// The message that refuses a line.
+std::string refusal(std::string_view text) {
+  const auto request = parse_request(text);
+  return request ? "accepted" : request.error().error.message;
+}
+
+template <class T>
+T parsed(std::string_view text) {
+  const auto request = parse_request(text);
+  EXPECT_TRUE(request) << request.error().error.message;
+  if (!request || !std::holds_alternative<T>(request->command)) {
+    ADD_FAILURE() << text << " is not the command " << T::kCommand;
+    return T{};
+  }
+  EXPECT_EQ(request->id, 7);
+  return std::get<T>(request->command);
+}
+
+TEST(RequestTest, ReadsEveryCommandWithAllItsArguments) {
+  (void)parsed<StatusRequest>(line("status", "{}"));
+  EXPECT_EQ(parsed<StatsRequest>(line("stats", R"({"type":"numa-pnode"})")).type, "numa-pnode");
+  EXPECT_EQ(parsed<ExplainRequest>(line("explain", R"({"vm":"web1"})")).vm, "web1");
+  HistoryRequest history;
+  history.limit = 3;
+  history.since_unix_s = 1738324800;
+  history.vm = "web1";
+  history.node = placement::NodeId{2};
+  history.reason = "load-move";
+  EXPECT_EQ(parsed<HistoryRequest>(
+                line("history", R"({"limit":3,"since":"2025-01-31T12:00:00Z","vm":"web1","node":2,)"
+                                R"("reason":"load-move"})")),
+            history);
+  (void)parsed<PlanRequest>(line("plan", "{}"));
+  (void)parsed<PauseRequest>(line("pause", "{}"));
+  (void)parsed<ResumeRequest>(line("resume", "{}"));
+  (void)parsed<OptionsListRequest>(line("options-list", "{}"));
+  EXPECT_EQ(parsed<OptionsGetRequest>(line("options-get", R"({"name":"Numa.PreferHT"})")).name,
+            "Numa.PreferHT");
+  EXPECT_EQ(parsed<OptionsSetRequest>(
+                line("options-set", R"({"name":"Numa.PreferHT","value":1,"persist":true})")),
+            (OptionsSetRequest{"Numa.PreferHT", 1, true}));
+  EXPECT_EQ(parsed<MoveRequest>(line("move", R"({"vm":"web1","node":1,"client":2})")),
+            (MoveRequest{"web1", {1}, 2}));
+  EXPECT_EQ(parsed<ReleaseRequest>(line("release", R"({"vm":"web1"})")).vm, "web1");
+}
+
+TEST(RequestTest, OptionalArgumentsHaveDefaults) {
+  EXPECT_EQ(parsed<HistoryRequest>(line("history", "{}")), HistoryRequest{});
+  EXPECT_FALSE(
+      parsed<OptionsSetRequest>(line("options-set", R"({"name":"N","value":-1})")).persist);
+  EXPECT_EQ(parsed<MoveRequest>(line("move", R"({"vm":"w","node":0})")).client, std::nullopt);
+  EXPECT_EQ(parsed<ReleaseRequest>(line("release", R"({"vm":null})")).vm, std::nullopt);
+}
+
+TEST(RequestTest, ArgumentsAndIdMayBeLeftOut) {
+  const auto request = parse_request(R"({"version":1,"command":"status"})"
+                                     "\n");
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->id, 0);
+}
+
+TEST(RequestTest, EncodedRequestsReadBackTheSame) {
+  HistoryRequest history;
+  history.limit = 1000;
+  history.since_unix_s = 0;
+  history.vm = "größe \"x\"\n\\";
+  history.node = placement::NodeId{0};
+  history.reason = "administrator";
+  const std::vector<Command> commands{StatusRequest{},
+                                      StatsRequest{"numa-clients"},
+                                      ExplainRequest{"web1"},
+                                      HistoryRequest{},
+                                      history,
+                                      PlanRequest{},
+                                      PauseRequest{},
+                                      ResumeRequest{},
+                                      OptionsListRequest{},
+                                      OptionsGetRequest{"Numa.X"},
+                                      OptionsSetRequest{"Numa.X", -9, true},
+                                      MoveRequest{"web1", {63}, 1},
+                                      MoveRequest{"web1", {0}, std::nullopt},
+                                      ReleaseRequest{"web1"},
+                                      ReleaseRequest{}};
+  std::int64_t id = -3;
+  for (const Command& command : commands) {
+    const Request request{++id, command};
+    const std::string text = encode_request(request);
+    EXPECT_EQ(text.find('\n'), text.size() - 1) << text;
+    const auto again = parse_request(text);
+    ASSERT_TRUE(again) << text << again.error().error.message;
+    EXPECT_EQ(*again, request);
+  }
+}
+
+TEST(RequestTest, UnknownCommandNamesTheNearest) {
+  const auto request = parse_request(line("explian", "{}"));
+  ASSERT_FALSE(request);
+  EXPECT_EQ(request.error().error.code, ErrorCode::kNotFound);
+  EXPECT_EQ(request.error().error.message,
+            "there is no command 'explian'; did you mean 'explain'?");
+  EXPECT_EQ(request.error().id, 7);
+  EXPECT_EQ(refusal(line("frobnicate", "{}")), "there is no command 'frobnicate'");
+}
+
+TEST(RequestTest, UnknownArgumentNamesTheNearest) {
+  EXPECT_EQ(refusal(line("history", R"({"limits":3})")),
+            "the command 'history' has no argument 'limits'; did you mean 'limit'?");
+  EXPECT_EQ(refusal(line("status", R"({"verbose":true})")),
+            "the command 'status' has no argument 'verbose'");
+}
+
+TEST(RequestTest, UnknownKeyNamesTheNearest) {
+  EXPECT_EQ(refusal(R"({"version":1,"comand":"status","command":"status"})"),
+            "a request has no 'comand'; did you mean 'command'?");
+}
+
+TEST(RequestTest, MissingArgumentIsNamed) {
+  EXPECT_EQ(refusal(line("explain", "{}")), "the command 'explain' needs the argument 'vm'");
+  EXPECT_EQ(refusal(line("options-set", R"({"name":"N"})")),
+            "the command 'options-set' needs the argument 'value'");
+  EXPECT_EQ(refusal(line("move", R"({"vm":"web1","node":null})")),
+            "the command 'move' needs the argument 'node'");
+}
+
+TEST(RequestTest, WrongKindOfArgumentIsNamed) {
+  EXPECT_EQ(refusal(line("explain", R"({"vm":1})")),
+            "the argument 'vm' must be a string that is not empty");
+  EXPECT_EQ(refusal(line("explain", R"({"vm":""})")),
+            "the argument 'vm' must be a string that is not empty");
+  EXPECT_EQ(refusal(line("options-set", R"({"name":"N","value":"1"})")),
+            "the argument 'value' must be an integer");
+  EXPECT_EQ(refusal(line("options-set", R"({"name":"N","value":1.0})")),
+            "the argument 'value' must be an integer");
+  EXPECT_EQ(refusal(line("options-set", R"({"name":"N","value":9223372036854775808})")),
+            "the argument 'value' must be an integer");
+  EXPECT_EQ(refusal(line("options-set", R"({"name":"N","value":1,"persist":1})")),
+            "the argument 'persist' must be true or false");
+  EXPECT_EQ(refusal(line("move", R"({"vm":"w","node":-1})")),
+            "the argument 'node' must be an integer from 0 up");
+  EXPECT_EQ(refusal(line("move", R"({"vm":"w","node":4294967296})")),
+            "the argument 'node' must be an integer from 0 up");
+  EXPECT_EQ(
+      refusal(line("history", R"({"since":"yesterday"})")),
+      "the argument 'since' is 'yesterday', but must be a time such as '2025-01-31T12:00:00Z'");
+}
+
+TEST(RequestTest, HistoryLimitHasARange) {
+  EXPECT_EQ(refusal(line("history", R"({"limit":0})")),
+            "the argument 'limit' is 0, but must be a number from 1 to 1000");
+  EXPECT_EQ(refusal(line("history", R"({"limit":1001})")),
+            "the argument 'limit' is 1001, but must be a number from 1 to 1000");
+}
+
+TEST(RequestTest, WhatIsNoRequestIsRefused) {
+  for (const char* text :
+       {"", " ", "x", "{", "[]", "1", "\"status\"", "null", "{}}", "{\"version\":1",
+        "{'version':1}", "\xff\xfe", "{\"version\":1,\"command\":\"\xc3\x28\"}"}) {
+    EXPECT_EQ(refusal(text), "the request is not a JSON object") << text;
+  }
+  EXPECT_EQ(refusal("{}"), "the request has no 'version'");
+  EXPECT_EQ(refusal(R"({"version":"1","command":"status"})"), "the request has no 'version'");
+  EXPECT_EQ(refusal(R"({"version":1})"), "the request has no 'command'");
+  EXPECT_EQ(refusal(R"({"version":1,"command":7})"), "the request has no 'command'");
+  EXPECT_EQ(refusal(line("status", "[]")), "'args' must be an object");
+}
+
+TEST(RequestTest, TwoRequestsInOneLineAreRefused) {
+  EXPECT_EQ(refusal(line("status", "{}") + line("status", "{}")),
+            "the request is not a JSON object");
+}
+
+TEST(RequestTest, OtherVersionIsUnsupported) {
+  const auto request = parse_request(R"({"version":2,"id":9,"command":"status"})");
+  ASSERT_FALSE(request);
+  EXPECT_EQ(request.error().error.code, ErrorCode::kUnsupported);
+  EXPECT_EQ(request.error().error.message,
+            "the request is of version 2, but only version 1 is spoken here");
+  EXPECT_EQ(request.error().id, 9);
+}
+
+TEST(RequestTest, IdThatIsNoIntegerIsRefused) {
+  const auto request = parse_request(R"({"version":1,"id":"a","command":"status"})");
+  ASSERT_FALSE(request);
+  EXPECT_EQ(request.error().id, std::nullopt);
+  EXPECT_EQ(request.error().error.message, "'id' must be an integer");
+}
+
+TEST(RequestTest, TooLongALineIsRefusedBeforeItIsParsed) {
+  std::string text = line("explain", R"({"vm":"web1"})");
+  text.append(kLongestRequest - text.size(), ' ');
+  EXPECT_EQ(refusal(text), "accepted");
+  EXPECT_EQ(refusal(text + "\n"), "accepted");
+  EXPECT_EQ(refusal(text + " "), "the request is longer than 65536 bytes");
+}
+
+TEST(RequestTest, TooDeepALineIsRefusedBeforeItIsParsed) {
+  EXPECT_EQ(refusal(std::string(1000, '[')), "the request is nested more than 8 deep");
+  EXPECT_EQ(refusal(std::string(30000, '{')), "the request is nested more than 8 deep");
+  EXPECT_EQ(refusal(line("status", R"({"a":[[[[[[1]]]]]]})")),
+            "the command 'status' has no argument 'a'");
+  EXPECT_EQ(refusal(line("status", R"({"a":[[[[[[[1]]]]]]]})")),
+            "the request is nested more than 8 deep");
+}
+
+TEST(RequestTest, BracketsInsideStringsAreNoNesting) {
+  EXPECT_EQ(parsed<ExplainRequest>(line("explain", R"({"vm":"[[[[[[[[[\"{{{{{{{{{"})")).vm,
+            "[[[[[[[[[\"{{{{{{{{{");
+}
+
+TEST(RequestTest, ManyKeysAreHandledQuickly) {
+  std::string args = "{";
+  for (int i = 0; args.size() < 60000; ++i) {
+    args += "\"" + std::to_string(i) + "\":1,";
+  }
+  args.back() = '}';
+  EXPECT_THAT(refusal(line("status", args)), HasSubstr("the command 'status' has no argument"));
+}
+
+TEST(RequestTest, ListsEveryCommand) {
+  EXPECT_THAT(command_names(),
+              ElementsAre("status", "stats", "explain", "history", "plan", "pause", "resume",
+                          "options-list", "options-get", "options-set", "move", "release"));
+}
+
+TEST(PermissionTest, ReadingIsForWhoeverConnects) {
+  for (const Command& command :
+       {Command(StatusRequest{}), Command(StatsRequest{}), Command(ExplainRequest{}),
+        Command(HistoryRequest{}), Command(PlanRequest{}), Command(OptionsListRequest{}),
+        Command(OptionsGetRequest{})}) {
+    EXPECT_FALSE(changes_something(command)) << name_of(command);
+    EXPECT_TRUE(is_permitted(command, 1000, 990)) << name_of(command);
+  }
+}
+
+TEST(PermissionTest, ChangingIsForRootAndTheDaemonItself) {
+  for (const Command& command :
+       {Command(PauseRequest{}), Command(ResumeRequest{}), Command(OptionsSetRequest{}),
+        Command(MoveRequest{}), Command(ReleaseRequest{})}) {
+    EXPECT_TRUE(changes_something(command)) << name_of(command);
+    EXPECT_FALSE(is_permitted(command, 1000, 990)) << name_of(command);
+    EXPECT_TRUE(is_permitted(command, 0, 990)) << name_of(command);
+    EXPECT_TRUE(is_permitted(command, 990, 990)) << name_of(command);
+  }
+}
+
+}  // namespace
+}  // namespace vmnuma::balancer

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/protocol/response.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/views.h"
+
+namespace vmnuma::balancer {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Out through the daemon's end and in through a program's.
+template <class View>
+Result<View> through_the_socket(const View& view) {
+  const std::string line = encode_response(7, Answer(view));
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+  const auto result = parse_response(line, 7);
+  if (!result) {
+    return tl::unexpected(result.error());
+  }
+  return decode_view<View>(*result);
+}
+
+template <class View>
+void expect_unchanged(const View& view) {
+  const auto again = through_the_socket(view);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(*again, view);
+}
+
+TEST(ResponseTest, ViewsComeThroughUnchanged) {
+  expect_unchanged(tests::status_view());
+  expect_unchanged(tests::explain_view());
+  expect_unchanged(tests::history_view());
+  expect_unchanged(tests::plan_view());
+  expect_unchanged(tests::options_view());
+  expect_unchanged(tests::options_view().options.front());
+  expect_unchanged(DoneView{"client 0 of 'web1' moves to node 1", 12});
+}
+
+TEST(ResponseTest, EmptyViewsComeThroughUnchanged) {
+  expect_unchanged(StatusView{});
+  expect_unchanged(ExplainView{});
+  expect_unchanged(HistoryView{});
+  expect_unchanged(PlanView{});
+  expect_unchanged(OptionsView{});
+  expect_unchanged(OptionView{});
+  expect_unchanged(DoneView{});
+}
+
+TEST(ResponseTest, StatusHasTheDocumentedForm) {
+  StatusView view;
+  view.mode = Mode::kDegraded;
+  view.configured_mode = Mode::kActive;
+  view.degraded = {{"libvirt", "no connection", 1738324800}};
+  view.version = "0.1.0";
+  view.uri = "qemu:///system";
+  view.epoch = 5;
+  view.epoch_length_ms = 2000;
+  view.history = {"/var/lib/vmnuma/history.sqlite", "ok"};
+  EXPECT_EQ(
+      encode_response(3, Answer(view)),
+      R"({"version":1,"id":3,"ok":true,"result":{"mode":"degraded","configured_mode":"active",)"
+      R"("degraded":[{"source":"libvirt","reason":"no connection","since":"2025-01-31T12:00:00Z"}],)"
+      R"("version":"0.1.0","uri":"qemu:///system","epoch":5,"epoch_length_ms":2000,)"
+      R"("imbalance_pct":0,"lost_ms":0,"nodes":0,"vms":0,"clients":0,"open_actions":0,)"
+      R"("transfers":[],"history":{"path":"/var/lib/vmnuma/history.sqlite","state":"ok"}}})"
+      "\n");
+}
+
+TEST(ResponseTest, NoNodeAndNoFigureAreNull) {
+  HistoryView view;
+  view.moves.emplace_back();
+  const std::string line = encode_response(3, Answer(view));
+  EXPECT_THAT(line, HasSubstr(R"("from":null)"));
+  EXPECT_THAT(line, HasSubstr(R"("locality_before_pct":null)"));
+  EXPECT_THAT(line, HasSubstr(R"("outcome":null)"));
+}
+
+TEST(ResponseTest, RejectionHasItsVmBesideTheOtherFields) {
+  PlanView view;
+  view.rejections.push_back({"web1", {}});
+  EXPECT_THAT(encode_response(3, Answer(view)),
+              HasSubstr(R"("rejections":[{"vm":"web1","action":"","client":0,)"));
+}
+
+TEST(ResponseTest, BytesThatAreNoTextAreReplaced) {
+  DoneView view{"VM '\xff\xfe' is released\n", std::nullopt};
+  const auto again = through_the_socket(view);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->message, "VM '\xef\xbf\xbd\xef\xbf\xbd' is released\n");
+}
+
+TEST(ResponseTest, ErrorsComeThroughAsThemselves) {
+  for (const ErrorCode code :
+       {ErrorCode::kInvalidArgument, ErrorCode::kNotFound, ErrorCode::kVanished,
+        ErrorCode::kPermissionDenied, ErrorCode::kUnavailable, ErrorCode::kBusy,
+        ErrorCode::kNoSpace, ErrorCode::kUnsupported, ErrorCode::kCorrupt, ErrorCode::kIo}) {
+    const Result<Answer> answer = failure(code, "there is no VM 'web1'", 2);
+    const auto again = parse_response(encode_response(7, answer), 7);
+    ASSERT_FALSE(again);
+    EXPECT_EQ(again.error().code, code);
+    EXPECT_EQ(again.error().message, "there is no VM 'web1'");
+  }
+}
+
+TEST(ResponseTest, ErrorHasTheDocumentedForm) {
+  const Result<Answer> answer = failure(ErrorCode::kNotFound, "there is no VM 'web1'");
+  EXPECT_EQ(encode_response(7, answer),
+            R"({"version":1,"id":7,"ok":false,"error":{"code":"not-found",)"
+            R"("message":"there is no VM 'web1'"}})"
+            "\n");
+}
+
+TEST(ResponseTest, BadRequestIsAnsweredWithItsIdOrWithNull) {
+  const auto with_id = parse_request(R"({"version":1,"id":5,"command":"x"})");
+  ASSERT_FALSE(with_id);
+  EXPECT_THAT(encode_response(with_id.error()), HasSubstr(R"("id":5,"ok":false)"));
+  const auto without = parse_request("{");
+  ASSERT_FALSE(without);
+  const std::string line = encode_response(without.error());
+  EXPECT_THAT(line, HasSubstr(R"("id":null,"ok":false)"));
+  EXPECT_EQ(parse_response(line, 7).error().message, "the request is not a JSON object");
+}
+
+TEST(ResponseTest, AnswersThatAreNoneAreCorrupt) {
+  for (const char* line :
+       {"", "x", "[]", R"({"version":1,"id":7})", R"({"version":1,"id":7,"ok":1,"result":{}})",
+        R"({"version":1,"id":8,"ok":true,"result":{}})", R"({"version":1,"ok":true,"result":{}})",
+        R"({"version":1,"id":null,"ok":true,"result":{}})", R"({"version":1,"id":7,"ok":true})",
+        R"({"version":1,"id":7,"ok":false})", R"({"version":1,"id":7,"ok":false,"error":"x"})"}) {
+    const auto result = parse_response(line, 7);
+    ASSERT_FALSE(result) << line;
+    EXPECT_EQ(result.error().code, ErrorCode::kCorrupt) << line;
+  }
+}
+
+TEST(ResponseTest, AnswerOfAnotherVersionIsUnsupported) {
+  for (const char* line :
+       {R"({"id":7,"ok":true,"result":{}})", R"({"version":2,"id":7,"ok":true})"}) {
+    const auto result = parse_response(line, 7);
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code, ErrorCode::kUnsupported);
+  }
+}
+
+TEST(ResponseTest, UnknownErrorCodeIsStillAnError) {
+  const auto result =
+      parse_response(R"({"version":1,"id":7,"ok":false,"error":{"code":"new","message":"m"}})", 7);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::kIo);
+  EXPECT_EQ(result.error().message, "m");
+}
+
+TEST(ResponseTest, FieldsOfAnotherVersionAreSkippedAndMissingOnesKeepTheirDefault) {
+  const auto view = decode_view<DoneView>(R"({"message":"done","colour":"blue"})");
+  ASSERT_TRUE(view) << view.error().message;
+  EXPECT_EQ(*view, (DoneView{"done", std::nullopt}));
+}
+
+TEST(ResponseTest, FieldsOfTheWrongKindAreCorrupt) {
+  EXPECT_EQ(decode_view<DoneView>(R"({"message":1})").error().message,
+            "the daemon's answer cannot be read: 'message' is not what it should be");
+  for (const char* result :
+       {R"([])", R"({"mode":"asleep"})", R"({"mode":1})", R"({"epoch":"1"})", R"({"epoch":1.5})",
+        R"({"epoch":18446744073709551615})", R"({"transfers":{}})", R"({"transfers":[1]})",
+        R"({"transfers":[{"client":4294967296}]})", R"({"degraded":[{"since":"now"}]})",
+        R"({"history":3})"}) {
+    const auto view = decode_view<StatusView>(result);
+    ASSERT_FALSE(view) << result;
+    EXPECT_EQ(view.error().code, ErrorCode::kCorrupt);
+  }
+}
+
+}  // namespace
+}  // namespace vmnuma::balancer
