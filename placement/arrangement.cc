@@ -198,34 +198,69 @@ Effect Arrangement::effect_of_move(ClientIndex client, NodeIndex to) const {
 }
 
 Effect Arrangement::effect_of_swap(ClientIndex a, ClientIndex b) const {
-  const NodeIndex home_a = homes_[a];
-  const NodeIndex home_b = homes_[b];
-  VMNUMA_CHECK(home_a != kNoNode && home_b != kNoNode && home_a != home_b);
+  VMNUMA_CHECK(homes_[a] != kNoNode && homes_[b] != kNoNode && homes_[a] != homes_[b]);
+  const Rehoming changes[] = {{a, homes_[b]}, {b, homes_[a]}};
+  const NodeExchange exchanges[] = {{homes_[a], {.out = loads_[a], .in = loads_[b]}},
+                                    {homes_[b], {.out = loads_[b], .in = loads_[a]}}};
+  return effect_by_exchange(changes, exchanges);
+}
+
+Effect Arrangement::effect_of(std::span<const Rehoming> changes) const {
+  std::vector<NodeExchange> exchanges;
+  bool one_each = true;  // at most one client leaves and one comes, at every node
+  const auto note = [&](NodeIndex node, std::optional<Load> Exchange::*side, const Load& load) {
+    if (node == kNoNode) {
+      return;
+    }
+    auto found = std::find_if(exchanges.begin(), exchanges.end(),
+                              [node](const NodeExchange& entry) { return entry.node == node; });
+    if (found == exchanges.end()) {
+      exchanges.push_back({node, {}});
+      found = exchanges.end() - 1;
+    }
+    one_each = one_each && !(found->exchange.*side).has_value();
+    found->exchange.*side = load;
+  };
+  for (const Rehoming& change : changes) {
+    note(homes_[change.client], &Exchange::out, loads_[change.client]);
+    note(change.to, &Exchange::in, loads_[change.client]);
+  }
+  return one_each ? effect_by_exchange(changes, exchanges) : effect_step_by_step(changes);
+}
+
+Effect Arrangement::effect_by_exchange(std::span<const Rehoming> changes,
+                                       std::span<const NodeExchange> exchanges) const {
   Effect effect;
-  effect.gain += nodes_[home_a].owed() - nodes_[home_a].owed({.out = loads_[a], .in = loads_[b]});
-  effect.gain += nodes_[home_b].owed() - nodes_[home_b].owed({.out = loads_[b], .in = loads_[a]});
-  const auto change_places = [&](ClientIndex client, NodeIndex from, NodeIndex to,
-                                 ClientIndex partner) {
-    const MemoryCost here = memory_cost_at(client, from, Bytes{});
-    // The partner's memory makes room as it leaves, if it can leave.
-    const Bytes freed = memory_[partner].can_follow ? memory_[partner].on(to) : Bytes{};
-    const MemoryCost there = memory_cost_at(client, to, freed);
-    effect.gain += here.standing - there.standing;
-    effect.cost += CpuTime{options_->move_cost_fixed} + there.travel - here.travel;
+  for (const NodeExchange& entry : exchanges) {
+    effect.gain += nodes_[entry.node].owed() - nodes_[entry.node].owed(entry.exchange);
+  }
+  for (const Rehoming& change : changes) {
+    const NodeIndex from = homes_[change.client];
+    if (from != kNoNode) {
+      const MemoryCost here = memory_cost_at(change.client, from, Bytes{});
+      effect.gain += here.standing + group_loss(change.client, from, {});
+      effect.cost += CpuTime{options_->move_cost_fixed} - here.travel;
+    }
+    if (change.to == kNoNode) {
+      continue;
+    }
+    Bytes freed;
+    for (const Rehoming& other : changes) {
+      if (homes_[other.client] == change.to && other.to != change.to &&
+          memory_[other.client].can_follow) {
+        freed += memory_[other.client].on(change.to);
+      }
+    }
+    const MemoryCost there = memory_cost_at(change.client, change.to, freed);
+    effect.gain -= there.standing + group_loss(change.client, change.to, changes);
+    effect.cost += there.travel;
     effect.to_move += there.to_move;
     effect.fits = effect.fits && there.fits;
-  };
-  change_places(a, home_a, home_b, b);
-  change_places(b, home_b, home_a, a);
-  if (!groups_of_[a].empty() || !groups_of_[b].empty()) {
-    const Rehoming swap[] = {{a, home_b}, {b, home_a}};
-    effect.gain += group_loss(a, home_a, {}) + group_loss(b, home_b, {});
-    effect.gain -= group_loss(a, home_b, swap) + group_loss(b, home_a, swap);
   }
   return effect;
 }
 
-Effect Arrangement::effect_of(std::span<const Rehoming> changes) const {
+Effect Arrangement::effect_step_by_step(std::span<const Rehoming> changes) const {
   Arrangement after = *this;
   Effect effect;
   for (const Rehoming& change : changes) {

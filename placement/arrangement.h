@@ -78,7 +78,7 @@ class Arrangement {
   [[nodiscard]] Effect effect_of_move(ClientIndex client, NodeIndex to) const;
   /// Two clients on different nodes change places.
   [[nodiscard]] Effect effect_of_swap(ClientIndex a, ClientIndex b) const;
-  /// Any set of relocations of different clients. Slower; for chains.
+  /// Any set of relocations of different clients. Slower than the two above; for chains.
   [[nodiscard]] Effect effect_of(std::span<const Rehoming> changes) const;
   void apply(std::span<const Rehoming> changes);
 
@@ -95,6 +95,13 @@ class Arrangement {
   };
   [[nodiscard]] CpuTime group_loss(ClientIndex client, NodeIndex at,
                                    std::span<const Rehoming> others) const;
+  struct NodeExchange {
+    NodeIndex node = kNoNode;
+    Exchange exchange;
+  };
+  [[nodiscard]] Effect effect_by_exchange(std::span<const Rehoming> changes,
+                                          std::span<const NodeExchange> exchanges) const;
+  [[nodiscard]] Effect effect_step_by_step(std::span<const Rehoming> changes) const;
   void add_to_groups();
   void relocate(ClientIndex client, NodeIndex to);
   void take_memory_along(ClientIndex client, NodeIndex from, NodeIndex to);

@@ -10,7 +10,7 @@ namespace vmnuma::placement {
 namespace {
 
 constexpr int kLevelBits = 20;
-constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kUnlimited = NodeLoad::kAllServed;
 
 /// weight x ratio without overflow: weights and ratios of very different VMs can be far apart.
 std::int64_t times(std::int64_t weight, std::int64_t ratio) {
@@ -25,10 +25,6 @@ std::int64_t ratio(CpuTime amount, std::int64_t weight) {
 /// weight x level, but never more than `limit`, which also keeps the product in range.
 CpuTime at_level(std::int64_t weight, std::int64_t level, CpuTime limit) {
   return level >= ratio(limit, weight) ? limit : CpuTime{(weight * level) >> kLevelBits};
-}
-
-CpuTime owed_at(const Load& load, std::int64_t level) {
-  return load.entitled - at_level(load.weight, level, load.entitled);
 }
 
 }  // namespace
@@ -120,14 +116,22 @@ std::int64_t NodeLoad::level(CpuTime served, const Exchange& exchange) const {
   return level_of(amount_left - exchange.in->demand.value, weight_left);
 }
 
-CpuTime NodeLoad::owed(const Exchange& exchange) const {
+CpuTime NodeLoad::owed_at_level(const Load& load, std::int64_t level) {
+  return load.entitled - at_level(load.weight, level, load.entitled);
+}
+
+std::int64_t NodeLoad::level_after(const Exchange& exchange) const {
   const CpuTime demand = demand_ - (exchange.out ? exchange.out->demand : CpuTime{}) +
                          (exchange.in ? exchange.in->demand : CpuTime{});
   const CpuTime served = service_beside_others(supply_, demand);
-  if (served >= demand) {
+  return served >= demand ? kAllServed : level(served, exchange);
+}
+
+CpuTime NodeLoad::owed(const Exchange& exchange) const {
+  const std::int64_t at = level_after(exchange);
+  if (at == kAllServed) {
     return CpuTime{};
   }
-  const std::int64_t at = level(served, exchange);
   const Point& total = by_entitled_.back();
   const auto first = std::partition_point(by_entitled_.begin(), by_entitled_.end() - 1,
                                           [&](const Point& point) { return point.ratio <= at; });
@@ -138,18 +142,16 @@ CpuTime NodeLoad::owed(const Exchange& exchange) const {
     owed -= CpuTime{(weight * at) >> kLevelBits};
   }
   if (exchange.out) {
-    owed -= owed_at(*exchange.out, at);
+    owed -= owed_at_level(*exchange.out, at);
   }
   if (exchange.in) {
-    owed += owed_at(*exchange.in, at);
+    owed += owed_at_level(*exchange.in, at);
   }
   return std::max(owed, CpuTime{});
 }
 
 CpuTime NodeLoad::given(const Load& load) const {
-  const CpuTime served = service_beside_others(supply_, demand_);
-  return served >= demand_ ? load.demand
-                           : at_level(load.weight, level(served, Exchange{}), load.demand);
+  return at_level(load.weight, level_after(Exchange{}), load.demand);
 }
 
 void NodeLoad::apply(const Exchange& exchange) {

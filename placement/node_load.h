@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -46,6 +47,11 @@ class NodeLoad {
   [[nodiscard]] CpuTime owed() const { return owed_; }
   /// The same after a change. `out` must be one of the node's loads.
   [[nodiscard]] CpuTime owed(const Exchange& exchange) const;
+  /// The level after a change; kAllServed if everybody's demand is met.
+  [[nodiscard]] std::int64_t level_after(const Exchange& exchange) const;
+  /// What a client with this load is owed at a level.
+  [[nodiscard]] static CpuTime owed_at_level(const Load& load, std::int64_t level);
+  static constexpr std::int64_t kAllServed = std::numeric_limits<std::int64_t>::max();
   /// What a client with this load gets here, given all others (it is one of the node's loads).
   [[nodiscard]] CpuTime given(const Load& load) const;
   [[nodiscard]] CpuTime demand() const { return demand_; }

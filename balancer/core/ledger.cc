@@ -212,6 +212,20 @@ void Ledger::set_moving(const VmId& vm, bool moving) {
   }
 }
 
+void Ledger::transfer_began(const VmId& vm) {
+  if (const auto found = vms_.find(vm); found != vms_.end()) {
+    found->second.transferring = true;
+  }
+}
+
+void Ledger::transfer_ended(const VmId& vm, Bytes left_behind) {
+  if (const auto found = vms_.find(vm); found != vms_.end()) {
+    found->second.transferring = false;
+    found->second.left_behind = left_behind;
+    found->second.epochs_since_transfer = 0;
+  }
+}
+
 void Ledger::set_expected_load(const VmId& vm, Permille per_vcpu) {
   if (const auto found = vms_.find(vm); found != vms_.end()) {
     found->second.expected = per_vcpu;
@@ -262,6 +276,9 @@ void Ledger::measure_vms(const Sample& sample, Snapshot& snapshot) {
     state.policy = vm.description.policy;
     state.memory_stays_because = why_memory_stays(vm.description).value_or("");
     state.stall = Permille{options_.mem_stall_pct * 10};
+    state.transferring = vm.transferring;
+    state.left_behind = vm.left_behind;
+    state.epochs_since_transfer = vm.epochs_since_transfer++;
     state.first_client = snapshot.clients.size();
     state.client_count = vm.clients.size();
 
@@ -292,6 +309,9 @@ void Ledger::measure_vms(const Sample& sample, Snapshot& snapshot) {
       }
     }
     state.measured = now != nullptr && vm.last.has_value();
+    if (!state.measured && vm.found_running) {
+      stale("it was found running and needs a second reading");
+    }
 
     CpuTime throttled;
     if (state.measured) {

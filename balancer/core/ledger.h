@@ -67,6 +67,9 @@ struct VmRecord {
   std::optional<std::vector<placement::Bytes>> memory;  ///< newest known, per node
   bool found_running = false;                           ///< was there when the daemon started
   std::optional<placement::Permille> expected;  ///< its usual CPU use per vCPU, from the history
+  bool transferring = false;
+  placement::Bytes left_behind;  ///< by the last transfer
+  std::int64_t epochs_since_transfer = 1'000'000;
 };
 
 class Ledger {
@@ -91,6 +94,9 @@ class Ledger {
   /// Takes a home over as it was found or remembered, without counting a move.
   void adopt_home(const placement::ClientId& client, placement::NodeId node);
   void set_moving(const placement::VmId& vm, bool moving);
+  /// Pages of the VM set out, or came to rest with `left_behind` bytes still far.
+  void transfer_began(const placement::VmId& vm);
+  void transfer_ended(const placement::VmId& vm, placement::Bytes left_behind);
   void set_expected_load(const placement::VmId& vm, placement::Permille per_vcpu);
 
   /// Takes the epoch's readings in. The first call has no rates yet: every VM is stale in its

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What should move now.
+///
+/// Problem: clients on one node are owed CPU time while another node has some to spare, or a
+/// client's memory is far from it; and every change costs. Approach: one question for every
+/// candidate - how much time would the host lose per epoch after it? - asked of an Arrangement that
+/// is changed step by step as actions are chosen:
+///   1. clients without a home get one (placement/initial.h);
+///   2. while the imbalance of owed time between two nodes is at least Numa.MigImbalanceThreshold:
+///   the best
+///      one-way move, else the best swap of two clients, else the best short chain of moves;
+///   3. where that finds nothing, every Numa.LTermFairnessInterval epochs: the move or swap that
+///   gives those a
+///      turn who were owed most over the last epochs, if the host loses no more in total;
+///   4. broken affinity groups, and without CPU imbalance locality moves and swaps;
+///   5. memory that lies away from its client's home is pulled there.
+/// Terms: *benefit* - gain x horizon - cost. *Gain* - lost time saved per epoch.
+/// Properties: equal input, equal plan; constraints hold (validator.h); a second plan on the
+/// planned result is empty; missing or stale data only takes actions away; renumbered nodes or VMs
+/// give the renumbered plan; one node gives no moves.
+#pragma once
+
+#include "placement/initial.h"
+#include "placement/model/options.h"
+#include "placement/model/plan.h"
+#include "placement/model/snapshot.h"
+
+namespace vmnuma::balancer {
+
+/// What the planner must know beside the snapshot.
+struct Circumstances {
+  placement::NodeIndex last_placed_on = placement::kNoNode;  ///< where round robin goes on
+  bool breaker_open = false;                                 ///< recent moves did harm: plan none
+  bool operator==(const Circumstances&) const = default;
+};
+
+[[nodiscard]] placement::Plan make_plan(const placement::Snapshot& snapshot,
+                                        const placement::Options& options,
+                                        const Circumstances& circumstances);
+
+/// The snapshot as it should be when the plan has been carried out: new homes, memory there.
+[[nodiscard]] placement::Snapshot after_plan(placement::Snapshot snapshot,
+                                             const placement::Plan& plan);
+
+}  // namespace vmnuma::balancer
