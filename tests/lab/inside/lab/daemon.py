@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The programs of vmnuma on this machine: installed, configured, started, asked and killed."""
+
+import json
+import os
+import shutil
+import sqlite3
+import time
+
+from lab.process import Failure, expect, read, run, wait_until
+
+_INSTALL = "/share/install"
+_UNIT = "vmnumad.service"
+_CONFIG = "/etc/vmnuma/vmnuma.toml"
+_STATE = "/var/lib/vmnuma"
+_HISTORY = _STATE + "/history.sqlite"
+
+# An epoch is 2 s of this machine's clock. A daemon that finishes none for this long has hung.
+_SILENCE_LIMIT_S = 60
+
+
+def install():
+    """Installs what `cmake --install` has made, as an administrator would."""
+    expect(os.path.isdir(_INSTALL + "/usr"), "the lab was started without the programs of vmnuma")
+    for top in os.listdir(_INSTALL):
+        run("cp", "-a", "--no-preserve=ownership", f"{_INSTALL}/{top}/.", f"/{top}/")
+    run("systemd-sysusers")
+    run("systemd-tmpfiles", "--create", check=False)  # warns of what is not ours
+    run("systemctl", "daemon-reload")
+    run("systemctl", "reload", "polkit", check=False)  # it also sees new rules by itself
+
+
+def configure(text="", mode="active"):
+    """Writes the configuration: the mode and whatever lines the scenario adds."""
+    os.makedirs(os.path.dirname(_CONFIG), exist_ok=True)
+    with open(_CONFIG, "w", encoding="utf-8") as file:
+        file.write(f'mode = "{mode}"\n{text}\n')
+
+
+def start():
+    """Starts the daemon and waits for its first epoch."""
+    run("systemctl", "start", _UNIT)
+    wait_until("the daemon has finished an epoch",
+               lambda: is_answering() and epoch() > 0, _SILENCE_LIMIT_S)
+
+
+def stop():
+    run("systemctl", "stop", _UNIT, check=False)
+
+
+def kill():
+    """SIGKILL to the main process; the unit may start it again by itself."""
+    run("systemctl", "kill", "--signal=KILL", "--kill-whom=main", _UNIT)
+
+
+def reset():
+    """Stops the daemon and makes it forget everything."""
+    stop()
+    run("systemctl", "reset-failed", _UNIT, check=False)
+    if os.path.isdir(_STATE):
+        for name in os.listdir(_STATE):
+            path = os.path.join(_STATE, name)
+            shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
+    configure()
+
+
+def ask(*command, limit_s=120):
+    """The answer to `vmnuma --json COMMAND...`."""
+    text = run("vmnuma", "--json", *command, limit_s=limit_s)
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise Failure(f"'vmnuma --json {' '.join(map(str, command))}' is not JSON: {text}") from error
+
+
+def is_answering():
+    try:
+        status()
+    except Failure:
+        return False
+    return True
+
+
+def status():
+    return ask("status")
+
+
+def epoch():
+    return status()["epoch"]
+
+
+def wait_until_in(epochs, what, condition):
+    """Polls once an epoch until condition(status) is true; at most that many epochs of the daemon.
+
+    Returns (value of the condition, epochs that passed). A daemon that was started again counts
+    from where it is.
+    """
+    first = last = epoch()
+    heard = time.monotonic()
+    passed = 0
+    while True:
+        now = status()
+        if now["epoch"] != last:
+            passed += max(1, now["epoch"] - last)
+            last = now["epoch"]
+            heard = time.monotonic()
+        value = condition(now)
+        if value:
+            return value, passed
+        if passed >= epochs:
+            raise Failure(f"not within {epochs} epochs (from epoch {first}): {what}")
+        if time.monotonic() - heard > _SILENCE_LIMIT_S:
+            raise Failure(f"the daemon has finished no epoch for {_SILENCE_LIMIT_S} s: {what}")
+        time.sleep(1)
+
+
+def wait_epochs(epochs):
+    """Lets that many epochs pass and returns the status at the end."""
+    first = epoch()
+    return wait_until_in(2 * epochs, f"{epochs} epochs have passed",
+                         lambda now: now["epoch"] - first >= epochs and now)[0]
+
+
+def stats(report):
+    """The rows of a report, as dictionaries."""
+    return ask("stats", "-t", report)["rows"]
+
+
+def homes():
+    """The home node of every client: {(VM name, client): node}; without a home it is None."""
+    return {(row["vmName"], row["clientID"]): row["homeNode"] for row in stats("numa-clients")}
+
+
+def moves():
+    """The history's rows, oldest first."""
+    return list(reversed(ask("history", "--limit", 1000)["moves"]))
+
+
+def query(sql):
+    """Rows of the history database, read from the file."""
+    database = sqlite3.connect(f"file:{_HISTORY}?mode=ro", uri=True, timeout=30)
+    try:
+        return database.execute(sql).fetchall()
+    finally:
+        database.close()
+
+
+def keep_evidence(directory):
+    """Copies what tells how the daemon fared into the directory."""
+    os.makedirs(directory, exist_ok=True)
+    for name, command in {
+            "journal": ("journalctl", "-b", "-u", _UNIT, "-u", "libvirtd", "-o", "short-precise"),
+            "status.json": ("vmnuma", "--json", "status"),
+            "plan.json": ("vmnuma", "--json", "plan"),
+            "moves.json": ("vmnuma", "--json", "history", "--limit", "1000"),
+            "clients.json": ("vmnuma", "--json", "stats", "-t", "numa-clients"),
+            "nodes.json": ("vmnuma", "--json", "stats", "-t", "numa-pnode"),
+            "domains": ("virsh", "list", "--all"),
+    }.items():
+        try:
+            text = run(*command, check=False)
+        except Failure as error:
+            text = str(error)
+        with open(os.path.join(directory, name), "w", encoding="utf-8") as file:
+            file.write(text)
+    if os.path.exists(_HISTORY):
+        copy = sqlite3.connect(os.path.join(directory, "history.sqlite"))
+        source = sqlite3.connect(f"file:{_HISTORY}?mode=ro", uri=True, timeout=30)
+        with copy:
+            source.backup(copy)
+        copy.close()
+        source.close()
+
+
+def memory_bytes():
+    """Resident memory of the daemon."""
+    pid = run("systemctl", "show", "--property=MainPID", "--value", _UNIT).strip()
+    return int(read(f"/proc/{pid}/statm").split()[1]) * os.sysconf("SC_PAGE_SIZE")

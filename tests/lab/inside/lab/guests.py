@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Guests: started through libvirt with the lab's own small kernel, seen through /proc and cgroups."""
+
+import contextlib
+import dataclasses
+import glob
+import re
+import shutil
+import subprocess
+
+from lab import nodes
+from lab.process import Failure, expect, read, run, wait_until
+
+_KERNEL_SOURCE = "/share/guest/busy.elf"
+_KERNEL = "/var/lib/libvirt/images/busy.elf"
+_START_LIMIT_S = 180
+_MIB = 1 << 20
+
+
+@dataclasses.dataclass(frozen=True)
+class Guest:
+    """One VM. `load` is how busy each vCPU is, in per cent of the time."""
+
+    name: str
+    load: int = 100
+    memory_mib: int = 64
+    vcpus: int = 2
+    kind: str = "qemu"
+
+    def xml(self):
+        # Under emulated SVM first touches are slow, so KVM guests get their memory before they run.
+        backing = ("<memoryBacking><allocation mode='immediate'/></memoryBacking>"
+                   if self.kind == "kvm" else "")
+        return f"""<domain type='{self.kind}'>
+  <name>{self.name}</name>
+  <memory unit='MiB'>{self.memory_mib}</memory>
+  {backing}
+  <vcpu>{self.vcpus}</vcpu>
+  <os>
+    <type arch='x86_64' machine='pc'>hvm</type>
+    <kernel>{_KERNEL}</kernel>
+    <cmdline>load={self.load}</cmdline>
+  </os>
+  <features><acpi/><apic/></features>
+  <on_poweroff>destroy</on_poweroff><on_reboot>destroy</on_reboot><on_crash>destroy</on_crash>
+  <devices><controller type='usb' model='none'/><memballoon model='none'/></devices>
+</domain>"""
+
+    def virsh(self, command, *arguments, **how):
+        return run("virsh", "-q", command, self.name, *arguments, **how)
+
+    def is_running(self):
+        return self.virsh("domstate", check=False).strip() == "running"
+
+    def pid(self):
+        return int(read(f"/run/libvirt/qemu/{self.name}.pid"))
+
+    def scope(self):
+        """Its cgroup, from where libvirt has put the process."""
+        inside = read(f"/proc/{self.pid()}/cgroup").strip().split("::")[1]
+        scope = re.match(r".*?\.scope", inside)
+        expect(scope, f"the process of '{self.name}' is in '{inside}', not in a scope")
+        return "/sys/fs/cgroup" + scope.group()
+
+    def vcpu_threads(self):
+        return [int(read(path)) for path in sorted(glob.glob(
+            glob.escape(self.scope()) + "/libvirt/vcpu*/cgroup.threads"))]
+
+    def vcpu_seconds(self):
+        """CPU time of its vCPUs since it was started."""
+        return sum(int(read(f"/proc/{self.pid()}/task/{thread}/schedstat").split()[0])
+                   for thread in self.vcpu_threads()) / 1e9
+
+    def memory(self):
+        """Bytes of its private memory on each node (anon of memory.numa_stat, kernel 6.1)."""
+        line = next(line for line in read(self.scope() + "/memory.numa_stat").splitlines()
+                    if line.startswith("anon "))
+        return {int(node): int(size) for node, size in re.findall(r"N(\d+)=(\d+)", line)}
+
+    def memory_share(self, node):
+        """Share of its private memory that is on the node, 0 to 1."""
+        memory = self.memory()
+        return memory[node] / max(1, sum(memory.values()))
+
+    def pinned_cpus(self):
+        """For each vCPU the CPUs it is pinned to, as virsh tells."""
+        lines = self.virsh("vcpupin").splitlines()
+        return [nodes.numbers(line.split()[1]) for line in lines if line.split()[:1] != ["VCPU"]
+                and len(line.split()) == 2 and line.split()[0].isdigit()]
+
+    def pinned_node(self):
+        """The one node that all vCPUs are pinned to, or None."""
+        pins = self.pinned_cpus()
+        of_pins = nodes.nodes_of(set().union(*pins))
+        return of_pins.pop() if len(pins) == self.vcpus and len(of_pins) == 1 else None
+
+
+def start(guests):
+    """Starts guests side by side and waits until all memory of each has been touched."""
+    shutil.copyfile(_KERNEL_SOURCE, _KERNEL)
+    starts = []
+    for guest in guests:
+        definition = f"/run/lab-{guest.name}.xml"
+        with open(definition, "w", encoding="utf-8") as file:
+            file.write(guest.xml())
+        starts.append(subprocess.Popen(["virsh", "-q", "create", definition],
+                                       stdin=subprocess.DEVNULL))
+    for guest, process in zip(guests, starts):
+        if process.wait(timeout=_START_LIMIT_S) != 0:
+            raise Failure(f"libvirt did not start '{guest.name}'")
+    for guest in guests:
+        wait_until(f"'{guest.name}' has touched its memory",
+                   lambda guest=guest: sum(guest.memory().values()) >= guest.memory_mib * _MIB,
+                   _START_LIMIT_S)
+
+
+def destroy_all():
+    for name in run("virsh", "-q", "list", "--name").split():
+        run("virsh", "-q", "destroy", name)
+
+
+@contextlib.contextmanager
+def memory_forced(guests, node):
+    """Moves all private memory of the guests to one node; it cannot wander off within the context.
+
+    The guests stand still while they are moved, because every page of a running one costs
+    interrupts to its emulated CPUs, and they have no pins afterwards. Without CAP_SYS_NICE
+    migratepages(8) leaves pages of shared libraries alone, which would have to be unmapped from
+    every process of the machine.
+    """
+    nodes.set_kernel_balancing(False)
+    for guest in guests:
+        guest.virsh("suspend")
+    everywhere = ",".join(str(other) for other in nodes.all_nodes())
+    for guest in guests:
+        move_plainly(guest, everywhere, node)
+    for guest in guests:
+        guest.virsh("resume")
+    for guest in guests:
+        share = guest.memory_share(node)
+        expect(share >= 0.95, f"only {share:.0%} of '{guest.name}' is on node {node}")
+    yield
+    nodes.set_kernel_balancing(True)
+
+
+def move_plainly(guest, from_nodes, to_node):
+    """One migratepages(8) over the whole guest, of pages that only it uses."""
+    run("setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice",
+        "migratepages", guest.pid(), from_nodes, to_node, limit_s=300)

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The machine's NUMA nodes."""
+
+from lab.process import read
+
+
+def numbers(text):
+    """The numbers of a kernel list such as "0-1,4"."""
+    found = set()
+    for part in text.strip().split(","):
+        if part:
+            first, _, last = part.partition("-")
+            found.update(range(int(first), int(last or first) + 1))
+    return found
+
+
+def all_nodes():
+    return sorted(numbers(read("/sys/devices/system/node/online")))
+
+
+def cpus_of(node):
+    return numbers(read(f"/sys/devices/system/node/node{node}/cpulist"))
+
+
+def nodes_of(cpus):
+    """The nodes that have any of these CPUs."""
+    return {node for node in all_nodes() if cpus_of(node) & set(cpus)}
+
+
+def set_kernel_balancing(on):
+    """The kernel's own NUMA balancing, which moves pages to where they are used."""
+    with open("/proc/sys/kernel/numa_balancing", "w", encoding="ascii") as file:
+        file.write("1" if on else "0")
