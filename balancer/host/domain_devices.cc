@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/host/domain_devices.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace vmnuma::balancer {
+namespace {
+
+bool is(pugi::xml_attribute attribute, std::string_view value) {
+  return attribute.value() == value;
+}
+
+/// True if the device's <source> holds the address of a host PCI device.
+bool has_pci_source(pugi::xml_node device) {
+  const std::string_view element = device.name();
+  const pugi::xml_attribute type = device.attribute("type");
+  return (element == "hostdev" && is(device.attribute("mode"), "subsystem") && is(type, "pci")) ||
+         (element == "interface" && is(type, "hostdev")) || (element == "disk" && is(type, "nvme"));
+}
+
+std::int32_t address_part(pugi::xml_node address, const char* name, std::int32_t most,
+                          XmlFields& fields) {
+  return fields.small_number(address.attribute(name).value(),
+                             fmt::format("PCI address, attribute '{}'", name), 0, most);
+}
+
+/// lspci's long form of <address domain='0x0000' bus='0x3b' slot='0x00' function='0x0'/>.
+std::string text_of(pugi::xml_node address, XmlFields& fields) {
+  // A domain of its own may be left out; the others may not.
+  const std::int32_t domain = address.attribute("domain") != nullptr
+                                  ? address_part(address, "domain", 0xffffff, fields)
+                                  : 0;
+  return fmt::format(
+      "{:04x}:{:02x}:{:02x}.{:x}", domain, address_part(address, "bus", 0xff, fields),
+      address_part(address, "slot", 0x1f, fields), address_part(address, "function", 7, fields));
+}
+
+}  // namespace
+
+std::vector<placement::PciDevice> pci_devices_of(pugi::xml_node domain, XmlFields& fields) {
+  std::vector<placement::PciDevice> devices;
+  for (const pugi::xml_node device : domain.child("devices").children()) {
+    if (!has_pci_source(device)) {
+      continue;
+    }
+    const pugi::xml_node address = device.child("source").child("address");
+    if (!address) {
+      fields.complain(
+          fmt::format("<{}> of a host PCI device has no source address", device.name()));
+      continue;
+    }
+    placement::PciDevice found{text_of(address, fields)};
+    if (std::find(devices.begin(), devices.end(), found) == devices.end()) {
+      devices.push_back(std::move(found));
+    }
+  }
+  return devices;
+}
+
+std::string other_memory_pin_of(pugi::xml_node domain) {
+  for (const pugi::xml_node device : domain.child("devices").children()) {
+    const std::string_view element = device.name();
+    if (element == "hostdev" && is(device.attribute("type"), "mdev")) {
+      return fmt::format("mediated device {}",
+                         device.child("source").child("address").attribute("uuid").value());
+    }
+    if (element == "interface" && is(device.attribute("type"), "vdpa")) {
+      return fmt::format("vDPA device {}", device.child("source").attribute("dev").value());
+    }
+  }
+  if (const pugi::xml_node security = domain.child("launchSecurity")) {
+    return fmt::format("memory encryption {}", security.attribute("type").value());
+  }
+  return {};
+}
+
+}  // namespace vmnuma::balancer

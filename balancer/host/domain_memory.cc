@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/host/domain_memory.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace vmnuma::balancer {
+namespace {
+
+using placement::Bytes;
+using placement::NumatuneMode;
+using placement::VmDescription;
+
+void read_amounts(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) {
+  vm.max_memory = fields.size(domain.child("memory"), "<memory>");
+  const pugi::xml_node current = domain.child("currentMemory");
+  vm.memory = current ? fields.size(current, "<currentMemory>") : vm.max_memory;
+}
+
+NumatuneMode read_mode(pugi::xml_node element, XmlFields& fields) {
+  const std::string_view mode = element.attribute("mode").as_string("strict");
+  if (mode == "strict") {
+    return NumatuneMode::kStrict;
+  }
+  if (mode == "preferred") {
+    return NumatuneMode::kPreferred;
+  }
+  if (mode == "interleave") {
+    return NumatuneMode::kInterleave;
+  }
+  if (mode == "restrictive") {
+    return NumatuneMode::kRestrictive;
+  }
+  fields.complain(fmt::format("<numatune> mode '{}' is unknown", mode));
+  return NumatuneMode::kStrict;
+}
+
+void read_numatune(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) {
+  const pugi::xml_node numatune = domain.child("numatune");
+  if (const pugi::xml_node memory = numatune.child("memory")) {
+    vm.numatune = read_mode(memory, fields);
+    vm.numatune_auto = std::string_view(memory.attribute("placement").value()) == "auto";
+    vm.numatune_nodes = fields.nodes(memory.attribute("nodeset").value(), "<numatune> nodeset");
+    return;
+  }
+  // Cells bound one by one, without a word on the whole: the first cell's mode stands for the VM.
+  std::set<placement::NodeId> nodes;
+  for (const pugi::xml_node cell : numatune.children("memnode")) {
+    const NumatuneMode mode = read_mode(cell, fields);
+    vm.numatune = vm.numatune == NumatuneMode::kNone ? mode : vm.numatune;
+    for (const auto node : fields.nodes(cell.attribute("nodeset").value(), "<memnode> nodeset")) {
+      nodes.insert(node);
+    }
+  }
+  vm.numatune_nodes.assign(nodes.begin(), nodes.end());
+}
+
+/// The largest page size in use: it is the hardest to find room for. Zero for ordinary pages, which
+/// <hugepages> may name too (to leave some cells out).
+Bytes read_huge_page_size(pugi::xml_node backing, Bytes default_size, XmlFields& fields) {
+  const pugi::xml_node huge_pages = backing.child("hugepages");
+  if (!huge_pages) {
+    return {};
+  }
+  if (!huge_pages.child("page")) {
+    return default_size;
+  }
+  Bytes largest;
+  for (const pugi::xml_node page : huge_pages.children("page")) {
+    largest = std::max(largest, fields.size(page.attribute("size").value(),
+                                            page.attribute("unit").value(), "<page> size"));
+  }
+  return largest.value > sysconf(_SC_PAGESIZE) ? largest : Bytes{};
+}
+
+void read_memory_backing(pugi::xml_node domain, Bytes default_huge_page_size, VmDescription& vm,
+                         XmlFields& fields) {
+  const pugi::xml_node backing = domain.child("memoryBacking");
+  vm.huge_page_size = read_huge_page_size(backing, default_huge_page_size, fields);
+  vm.memory_locked = static_cast<bool>(backing.child("locked"));
+  // QEMU shares memfd memory unless told otherwise (memory-backend-memfd, property share,
+  // QEMU 7.2).
+  const std::string_view access = backing.child("access").attribute("mode").value();
+  const std::string_view source = backing.child("source").attribute("type").value();
+  vm.memory_shared |= access == "shared" || (source == "memfd" && access != "private");
+}
+
+}  // namespace
+
+void read_memory(pugi::xml_node domain, Bytes default_huge_page_size, VmDescription& vm,
+                 XmlFields& fields) {
+  read_amounts(domain, vm, fields);
+  read_numatune(domain, vm, fields);
+  read_memory_backing(domain, default_huge_page_size, vm, fields);
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A domain's memory: how much, of which pages, bound to what.
+///
+/// Problem: whether memory can be moved at all follows from a handful of elements that each have
+/// defaults. Approach: read them together: <memory>, <currentMemory>, <numatune> and
+/// <memoryBacking>.
+#pragma once
+
+#include <pugixml.hpp>
+
+#include "balancer/host/xml_fields.h"
+#include "placement/model/amounts.h"
+#include "placement/model/domain.h"
+
+namespace vmnuma::balancer {
+
+/// Fills in the amounts, numatune and memory backing. `max_memory` is <memory>: the most the VM can
+/// use before a memory device is plugged. `memory_shared` is only ever set, never cleared: a cell
+/// may have set it before.
+void read_memory(pugi::xml_node domain, placement::Bytes default_huge_page_size,
+                 placement::VmDescription& vm, XmlFields& fields);
+
+}  // namespace vmnuma::balancer

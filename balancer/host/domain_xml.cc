@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/host/domain_xml.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <pugixml.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "balancer/host/domain_devices.h"
+#include "balancer/host/domain_memory.h"
+#include "balancer/host/xml_fields.h"
+#include "placement/model/text.h"
+
+namespace vmnuma::balancer {
+namespace {
+
+using placement::Bytes;
+using placement::CpuId;
+using placement::Pin;
+using placement::VmDescription;
+
+/// The longest string libvirt's protocol carries (REMOTE_STRING_MAX,
+/// remote/remote_protocol.x, 9.0).
+constexpr std::size_t kMostCharacters = 4 * 1024 * 1024;
+/// libxml2, through which libvirt reads every definition, stops at this depth.
+constexpr int kMostDepth = 256;
+/// QEMU's largest machine type has 4096 vCPUs (q35 in QEMU 9; 288 in 7.2).
+constexpr std::int32_t kMostVcpus = 4096;
+/// More than any QEMU can use; keeps a made-up count from costing memory.
+constexpr std::int32_t kMostIoThreads = 1024;
+constexpr std::int32_t kMostCells = 1024;
+constexpr std::size_t kMostQuotedName = 100;
+
+/// Stops at the first element that lies too deep.
+class DepthCheck : public pugi::xml_tree_walker {
+ public:
+  bool for_each(pugi::xml_node& /*node*/) override { return depth() < kMostDepth; }
+};
+
+void read_vcpus(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) {
+  const pugi::xml_node vcpu = domain.child("vcpu");
+  vm.max_vcpus = vcpu ? fields.small_number(vcpu.text().get(), "<vcpu>", 1, kMostVcpus) : 1;
+  if (const pugi::xml_node list = domain.child("vcpus")) {
+    std::set<std::int32_t> online;
+    for (const pugi::xml_node one : list.children("vcpu")) {
+      const std::int32_t id =
+          fields.small_number(one.attribute("id").value(), "<vcpus> id", 0, vm.max_vcpus - 1);
+      if (std::string_view(one.attribute("enabled").value()) == "yes" &&
+          !online.insert(id).second) {
+        fields.complain(fmt::format("<vcpus> has vCPU {} twice", id));
+      }
+    }
+    vm.vcpus.assign(online.begin(), online.end());
+    return;
+  }
+  const pugi::xml_attribute current = vcpu.attribute("current");
+  const std::int32_t count =
+      current ? fields.small_number(current.value(), "<vcpu> current", 1, vm.max_vcpus)
+              : vm.max_vcpus;
+  for (std::int32_t id = 0; id < count; ++id) {
+    vm.vcpus.push_back(id);
+  }
+}
+
+void read_topology(pugi::xml_node cpu, VmDescription& vm, XmlFields& fields) {
+  const pugi::xml_node topology = cpu.child("topology");
+  if (!topology) {
+    return;
+  }
+  const auto part = [&](const char* name) {
+    return fields.small_number(topology.attribute(name).value(), fmt::format("<topology> {}", name),
+                               1, kMostVcpus);
+  };
+  vm.sockets = part("sockets");
+  vm.dies = topology.attribute("dies") ? part("dies") : 1;
+  vm.cores = part("cores");
+  vm.threads = part("threads");
+}
+
+void read_cells(pugi::xml_node cpu, VmDescription& vm, XmlFields& fields) {
+  std::set<std::int32_t> cell_ids;
+  std::set<std::int32_t> taken;
+  for (const pugi::xml_node node : cpu.child("numa").children("cell")) {
+    placement::GuestCell cell;
+    cell.id = fields.small_number(node.attribute("id").value(), "<cell> id", 0, kMostCells - 1);
+    if (!cell_ids.insert(cell.id).second) {
+      fields.complain(fmt::format("guest NUMA cell {} is declared twice", cell.id));
+      return;
+    }
+    const std::string what = fmt::format("guest NUMA cell {}", cell.id);
+    cell.memory =
+        fields.size(node.attribute("memory").value(), node.attribute("unit").value(), what);
+    for (const CpuId vcpu : fields.cpus(node.attribute("cpus").value(), what)) {
+      if (vcpu.value >= vm.max_vcpus || !taken.insert(vcpu.value).second) {
+        fields.complain(
+            fmt::format("{}: vCPU {} does not exist or is in another cell", what, vcpu.value));
+        return;
+      }
+      cell.vcpus.push_back(vcpu.value);
+    }
+    vm.memory_shared |= std::string_view(node.attribute("memAccess").value()) == "shared";
+    vm.cells.push_back(std::move(cell));
+  }
+  std::sort(vm.cells.begin(), vm.cells.end(),
+            [](const auto& a, const auto& b) { return a.id < b.id; });
+}
+
+/// <iothreads> gives their number, <iothreadids> the ids of those that do not simply count from 1;
+/// libvirt numbers the rest with the lowest free ids (virDomainDefParseIOThreads).
+void read_io_threads(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) {
+  std::set<std::int32_t> ids;
+  for (const pugi::xml_node thread : domain.child("iothreadids").children("iothread")) {
+    const std::int32_t id = fields.small_number(thread.attribute("id").value(), "<iothread> id", 1,
+                                                std::numeric_limits<std::int32_t>::max());
+    if (!ids.insert(id).second || ids.size() > kMostIoThreads) {
+      fields.complain(fmt::format("I/O thread {} is declared twice or one too many", id));
+      return;
+    }
+  }
+  if (const pugi::xml_node total = domain.child("iothreads")) {
+    const std::int32_t count =
+        fields.small_number(total.text().get(), "<iothreads>", 0, kMostIoThreads);
+    for (std::int32_t id = 1; ids.size() < static_cast<std::size_t>(count); ++id) {
+      ids.insert(id);
+    }
+  }
+  vm.io_threads.assign(ids.begin(), ids.end());
+}
+
+/// <vcpupin vcpu= cpuset=> and its like. `numbers` are those that may be pinned; each at most once.
+std::vector<Pin> read_pins(pugi::xml_node cputune, const char* element, const char* number_name,
+                           std::set<std::int32_t> numbers, XmlFields& fields) {
+  std::vector<Pin> pins;
+  for (const pugi::xml_node node : cputune.children(element)) {
+    const std::string what = fmt::format("<{}>", element);
+    const std::int32_t number = fields.small_number(node.attribute(number_name).value(), what, 0,
+                                                    std::numeric_limits<std::int32_t>::max());
+    if (numbers.erase(number) == 0) {
+      fields.complain(
+          fmt::format("{}: {} {} does not exist or is pinned twice", what, number_name, number));
+      return {};
+    }
+    pins.push_back({number, fields.cpus(node.attribute("cpuset").value(), what)});
+  }
+  return pins;
+}
+
+/// Adds `cpus` as the pin of each of `numbers` that has none.
+void add_default_pins(const std::vector<std::int32_t>& numbers, const std::vector<CpuId>& cpus,
+                      std::vector<Pin>& pins) {
+  std::set<std::int32_t> pinned;
+  for (const Pin& pin : pins) {
+    pinned.insert(pin.number);
+  }
+  for (const std::int32_t number : numbers) {
+    if (!pinned.contains(number)) {
+      pins.push_back({number, cpus});
+    }
+  }
+}
+
+void read_pins(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) {
+  const pugi::xml_node cputune = domain.child("cputune");
+  std::set<std::int32_t> vcpus;  // also those not plugged
+  for (std::int32_t vcpu = 0; vcpu < vm.max_vcpus; ++vcpu) {
+    vcpus.insert(vcpu);
+  }
+  vm.vcpu_pins = read_pins(cputune, "vcpupin", "vcpu", std::move(vcpus), fields);
+  vm.io_thread_pins = read_pins(cputune, "iothreadpin", "iothread",
+                                {vm.io_threads.begin(), vm.io_threads.end()}, fields);
+  vm.emulator_pin =
+      fields.cpus(cputune.child("emulatorpin").attribute("cpuset").value(), "<emulatorpin>");
+  // <vcpu cpuset=> is where every thread without a pin of its own is bound.
+  const auto common =
+      fields.cpus(domain.child("vcpu").attribute("cpuset").value(), "<vcpu> cpuset");
+  if (!common.empty()) {
+    add_default_pins(vm.vcpus, common, vm.vcpu_pins);
+    add_default_pins(vm.io_threads, common, vm.io_thread_pins);
+    if (vm.emulator_pin.empty()) {
+      vm.emulator_pin = common;
+    }
+  }
+  const auto by_number = [](const Pin& a, const Pin& b) { return a.number < b.number; };
+  std::sort(vm.vcpu_pins.begin(), vm.vcpu_pins.end(), by_number);
+  std::sort(vm.io_thread_pins.begin(), vm.io_thread_pins.end(), by_number);
+}
+
+void read_identity(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) {
+  vm.name = domain.child("name").text().get();
+  if (vm.name.empty()) {
+    fields.complain("it has no <name>");
+  }
+  if (auto id = placement::parse_vm_id(domain.child("uuid").text().get())) {
+    vm.id = *id;
+  } else {
+    fields.complain(fmt::format("<uuid>: {}", id.error().message));
+  }
+  if (const pugi::xml_attribute running_id = domain.attribute("id")) {
+    vm.domain_id = fields.small_number(running_id.value(), "<domain> id", 0,
+                                       std::numeric_limits<std::int32_t>::max());
+  }
+}
+
+}  // namespace
+
+Result<VmDescription> parse_domain_xml(std::string_view xml, Bytes default_huge_page_size) {
+  if (xml.size() > kMostCharacters) {
+    return failure(ErrorCode::kInvalidArgument,
+                   fmt::format("a domain XML of {} characters is longer than libvirt's limit of {}",
+                               xml.size(), kMostCharacters));
+  }
+  pugi::xml_document document;
+  const pugi::xml_parse_result parsed =
+      document.load_buffer(xml.data(), xml.size(), pugi::parse_default, pugi::encoding_utf8);
+  if (!parsed) {
+    return failure(ErrorCode::kInvalidArgument,
+                   fmt::format("not XML: {} at character {}", parsed.description(), parsed.offset));
+  }
+  if (DepthCheck depth; !document.traverse(depth)) {
+    return failure(ErrorCode::kInvalidArgument,
+                   fmt::format("the XML is nested deeper than {} elements", kMostDepth));
+  }
+  const pugi::xml_node domain = document.document_element();
+  if (std::string_view(domain.name()) != "domain") {
+    return failure(ErrorCode::kInvalidArgument,
+                   fmt::format("the XML's outermost element is <{}>, not <domain>", domain.name()));
+  }
+
+  VmDescription vm;
+  XmlFields fields;
+  read_identity(domain, vm, fields);
+  read_vcpus(domain, vm, fields);
+  read_memory(domain, default_huge_page_size, vm, fields);
+  read_topology(domain.child("cpu"), vm, fields);
+  read_cells(domain.child("cpu"), vm, fields);
+  read_io_threads(domain, vm, fields);
+  read_pins(domain, vm, fields);
+  vm.pci_devices = pci_devices_of(domain, fields);
+  vm.memory_pinned_by = other_memory_pin_of(domain);
+  vm.partition = domain.child("resource").child("partition").text().get();
+  if (fields.complaint()) {
+    return failure(ErrorCode::kInvalidArgument,
+                   fmt::format("domain XML of '{}': {}", vm.name.substr(0, kMostQuotedName),
+                               *fields.complaint()));
+  }
+  return vm;
+}
+
+}  // namespace vmnuma::balancer

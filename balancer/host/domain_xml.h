@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What libvirt's live domain XML says about a VM.
+///
+/// Problem: guest NUMA cells, pins, numatune, memory backing and passed-through devices of a
+/// running domain are nowhere but in its XML, in a format that has grown for years and leaves most
+/// things out when they are default. Approach: one function from text to VmDescription. It reads
+/// the canonical form that libvirt itself prints (virDomainDefFormat, conf/domain_conf.c, 9.0),
+/// fills in libvirt's defaults, and refuses what it cannot understand rather than guess. Terms: a
+/// cell is a guest NUMA node; a pin is a thread's cpuset. Properties: any input gives a description
+/// or an error, never a crash, and bounded memory; whatever is returned keeps the promises of
+/// placement/model/domain.h (ascending, unique, in range); elements unknown to us are ignored,
+/// malformed known ones are errors that name the domain where its name could be read.
+#pragma once
+
+#include <string_view>
+
+#include "placement/model/amounts.h"
+#include "placement/model/domain.h"
+#include "placement/result.h"
+
+namespace vmnuma::balancer {
+
+/// `xml` is a live <domain>; without an `id` attribute (a definition that does not run) domain_id
+/// is -1. `default_huge_page_size` is what <hugepages/> without a size means on this host:
+/// Hugepagesize of /proc/meminfo. The policy keeps its defaults. Reads no file and calls no
+/// libvirt; any thread. Errors: invalid-argument.
+[[nodiscard]] Result<placement::VmDescription> parse_domain_xml(
+    std::string_view xml, placement::Bytes default_huge_page_size);
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/// libvirt's event loop in a thread of its own.
+///
+/// Problem: events, keepalive and the news of a lost connection arrive only while somebody runs
+/// libvirt's event loop, and libvirt has one such loop for the whole process. Approach: libvirt's
+/// own default loop, run by one thread. Everything that needs it takes a reference, so it is
+/// started first and stopped last. Properties: the destructor ends and joins the thread; signals of
+/// the process are never delivered to it; no libvirt error is printed to stderr (libvirt's habit),
+/// they all come back as values.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "placement/result.h"
+
+namespace vmnuma::balancer {
+
+class EventLoop {
+ public:
+  /// Prepares libvirt and starts the thread. At most one EventLoop at a time in a process, before
+  /// any connection. Errors: io (libvirt cannot be initialised).
+  [[nodiscard]] static Result<std::unique_ptr<EventLoop>> start();
+
+  EventLoop(const EventLoop&) = delete;
+  EventLoop& operator=(const EventLoop&) = delete;
+  /// To be called from another thread than the loop's own, after all connections are closed.
+  ~EventLoop();
+
+ private:
+  EventLoop();
+  void run();
+
+  std::atomic<bool> stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace vmnuma::balancer

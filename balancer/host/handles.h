@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/// libvirt's C handles as move-only C++ types, without libvirt's headers.
+///
+/// Problem: every libvirt object is counted by hand, and a forgotten release keeps a connection
+/// open for good. Approach: three owning types, declared over libvirt's own struct tags, so that
+/// only .cc files of this folder include libvirt. Properties: each handle is released exactly once,
+/// on any path out of a scope.
+#pragma once
+
+#include <memory>
+#include <string>
+
+// The tags libvirt's public headers give these structs (libvirt-host.h, libvirt-domain.h, 9.0).
+struct _virConnect;
+struct _virDomain;
+struct _virTypedParameter;
+
+namespace vmnuma::balancer {
+
+struct ConnectionRelease {
+  void operator()(_virConnect* connection) const noexcept;
+};
+/// One reference to a connection; the last one closes it.
+using ConnectionHandle = std::unique_ptr<_virConnect, ConnectionRelease>;
+
+struct DomainRelease {
+  void operator()(_virDomain* domain) const noexcept;
+};
+/// One reference to a domain object. The domain behind it may end at any time.
+using DomainHandle = std::unique_ptr<_virDomain, DomainRelease>;
+
+/// A list of named values, as libvirt's tuning calls take it.
+class TypedParameters {
+ public:
+  TypedParameters() = default;
+  TypedParameters(const TypedParameters&) = delete;
+  TypedParameters& operator=(const TypedParameters&) = delete;
+  ~TypedParameters();
+
+  /// False if libvirt refused; its last error then says why.
+  [[nodiscard]] bool add_int(const char* name, int value);
+  [[nodiscard]] bool add_string(const char* name, const std::string& value);
+
+  [[nodiscard]] _virTypedParameter* data() const { return data_; }
+  [[nodiscard]] int size() const { return size_; }
+
+ private:
+  _virTypedParameter* data_ = nullptr;
+  int size_ = 0;
+  int capacity_ = 0;
+};
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/host/libvirt_control.h"
+
+#include <cstdlib>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <libvirt/libvirt.h>
+
+#include "balancer/host/domain_xml.h"
+#include "balancer/host/errors.h"
+#include "balancer/host/handles.h"
+#include "placement/model/text.h"
+
+namespace vmnuma::balancer {
+namespace {
+
+using placement::CpuId;
+using placement::NodeId;
+using placement::NumatuneMode;
+using placement::VmId;
+
+/// One bit a CPU, lowest first, as libvirt takes it.
+using CpuMap = std::vector<unsigned char>;
+
+struct FreeBytes {
+  void operator()(void* bytes) const noexcept { std::free(bytes); }
+};
+
+/// `cpus` as a map of the host's size. Refuses CPUs the host does not have online.
+Result<CpuMap> cpu_map(const Connection& connection, const std::vector<CpuId>& cpus) {
+  if (cpus.empty()) {
+    return failure(ErrorCode::kInvalidArgument, "the CPU set is empty");
+  }
+  unsigned char* raw = nullptr;
+  const int count = virNodeGetCPUMap(connection.get(), &raw, /*online=*/nullptr, /*flags=*/0);
+  const std::unique_ptr<unsigned char, FreeBytes> online(raw);
+  if (count < 0) {
+    return tl::unexpected<Error>(last_libvirt_error("cannot read the host's CPUs"));
+  }
+  CpuMap map((static_cast<std::size_t>(count) + 7) / 8, 0);
+  for (const CpuId cpu : cpus) {
+    const auto byte = static_cast<std::size_t>(cpu.value / 8);
+    const auto bit = static_cast<unsigned char>(1U << static_cast<unsigned int>(cpu.value % 8));
+    if (cpu.value < 0 || cpu.value >= count || (online.get()[byte] & bit) == 0) {
+      return failure(ErrorCode::kInvalidArgument,
+                     fmt::format("the host has no CPU {} online", cpu.value));
+    }
+    map[byte] = static_cast<unsigned char>(map[byte] | bit);
+  }
+  return map;
+}
+
+Result<DomainHandle> find(const Connection& connection, const VmId& vm) {
+  DomainHandle domain(virDomainLookupByUUID(connection.get(), vm.uuid.data()));
+  if (!domain) {
+    return tl::unexpected<Error>(
+        last_libvirt_error(fmt::format("no VM {}", placement::to_text(vm))));
+  }
+  return domain;
+}
+
+/// The error of the call on `domain` that just failed.
+Error refusal(const DomainHandle& domain, const std::string& what) {
+  Error error = last_libvirt_error(what);
+  // libvirt has one number for "not running" and for "not in this state at all".
+  if (error.code == ErrorCode::kUnsupported && virDomainIsActive(domain.get()) == 0) {
+    error.code = ErrorCode::kNotFound;
+  }
+  return error;
+}
+
+/// A pin: looks the domain up, makes the map, and lets `call` pin with it.
+Result<void> pin(const Connection& connection, const VmId& vm, const std::string& thread,
+                 const std::vector<CpuId>& cpus,
+                 const std::function<int(virDomainPtr, CpuMap&)>& call) {
+  const std::string what = fmt::format("cannot pin {} of VM {} to CPUs {}", thread,
+                                       placement::to_text(vm), placement::to_list(cpus));
+  auto map = cpu_map(connection, cpus);
+  if (!map) {
+    return failure(std::move(map).error(), what);
+  }
+  const auto domain = find(connection, vm);
+  if (!domain) {
+    return failure(domain.error(), what);
+  }
+  if (call(domain->get(), *map) == 0) {
+    return {};
+  }
+  Error error = refusal(*domain, what);
+  // The set was found good above, so what libvirt calls an invalid argument is the thread's number.
+  if (error.code == ErrorCode::kInvalidArgument && error.errno_value == 0) {
+    error.code = ErrorCode::kNotFound;
+  }
+  return tl::unexpected<Error>(std::move(error));
+}
+
+Result<void> no_such_thread(const VmId& vm, const std::string& thread) {
+  return failure(ErrorCode::kNotFound,
+                 fmt::format("VM {} has no {}", placement::to_text(vm), thread));
+}
+
+int length_of(const CpuMap& map) {
+  return static_cast<int>(map.size());
+}
+
+/// Refuses VMs whose memory libvirt bound when it started them. libvirt 9.0 itself overlooks those
+/// with <memnode> alone.
+Result<void> check_memory_is_free(const DomainHandle& domain) {
+  const std::unique_ptr<char, FreeBytes> xml(virDomainGetXMLDesc(domain.get(), /*flags=*/0));
+  if (!xml) {
+    return tl::unexpected<Error>(refusal(domain, "cannot read its definition"));
+  }
+  const auto vm = parse_domain_xml(xml.get(), /*default_huge_page_size=*/{});
+  if (!vm) {
+    return tl::unexpected<Error>(vm.error());
+  }
+  if (vm->numatune != NumatuneMode::kNone && vm->numatune != NumatuneMode::kRestrictive) {
+    return failure(
+        ErrorCode::kUnsupported,
+        fmt::format("'{}' was started with a <numatune> that binds its memory for good", vm->name));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Connection>> LibvirtControl::connected() {
+  const std::lock_guard lock(mutex_);
+  if (connection_ == nullptr || !connection_->is_open()) {
+    connection_.reset();
+    auto connection = Connection::open(loop_, uri_, /*on_closed=*/[] {});
+    if (!connection) {
+      return connection;
+    }
+    connection_ = std::move(*connection);
+  }
+  return connection_;
+}
+
+Result<void> LibvirtControl::pin_vcpu(const VmId& vm, std::int32_t vcpu,
+                                      const std::vector<CpuId>& cpus) {
+  const std::string thread = fmt::format("vCPU {}", vcpu);
+  if (vcpu < 0) {
+    return no_such_thread(vm, thread);
+  }
+  const auto connection = connected();
+  if (!connection) {
+    return tl::unexpected<Error>(connection.error());
+  }
+  return pin(**connection, vm, thread, cpus, [&](virDomainPtr domain, CpuMap& map) {
+    return virDomainPinVcpuFlags(domain, static_cast<unsigned int>(vcpu), map.data(),
+                                 length_of(map), (*connection)->change_flags());
+  });
+}
+
+Result<void> LibvirtControl::pin_emulator(const VmId& vm, const std::vector<CpuId>& cpus) {
+  const auto connection = connected();
+  if (!connection) {
+    return tl::unexpected<Error>(connection.error());
+  }
+  return pin(**connection, vm, "the emulator", cpus, [&](virDomainPtr domain, CpuMap& map) {
+    return virDomainPinEmulator(domain, map.data(), length_of(map), (*connection)->change_flags());
+  });
+}
+
+Result<void> LibvirtControl::pin_io_thread(const VmId& vm, std::int32_t io_thread,
+                                           const std::vector<CpuId>& cpus) {
+  const std::string thread = fmt::format("I/O thread {}", io_thread);
+  if (io_thread < 0) {
+    return no_such_thread(vm, thread);
+  }
+  const auto connection = connected();
+  if (!connection) {
+    return tl::unexpected<Error>(connection.error());
+  }
+  return pin(**connection, vm, thread, cpus, [&](virDomainPtr domain, CpuMap& map) {
+    return virDomainPinIOThread(domain, static_cast<unsigned int>(io_thread), map.data(),
+                                length_of(map), (*connection)->change_flags());
+  });
+}
+
+Result<void> LibvirtControl::set_memory_nodes(const VmId& vm, const std::vector<NodeId>& nodes) {
+  const std::string what = fmt::format("cannot set the memory nodes of VM {} to {}",
+                                       placement::to_text(vm), placement::to_list(nodes));
+  if (nodes.empty()) {
+    return failure(ErrorCode::kInvalidArgument, what + ": the node set is empty");
+  }
+  const auto connection = connected();
+  if (!connection) {
+    return tl::unexpected<Error>(connection.error());
+  }
+  const auto domain = find(**connection, vm);
+  if (!domain) {
+    return failure(domain.error(), what);
+  }
+  if (auto free = check_memory_is_free(*domain); !free) {
+    return failure(std::move(free).error(), what);
+  }
+  TypedParameters parameters;
+  if (!parameters.add_int(VIR_DOMAIN_NUMA_MODE, VIR_DOMAIN_NUMATUNE_MEM_RESTRICTIVE) ||
+      !parameters.add_string(VIR_DOMAIN_NUMA_NODESET, placement::to_list(nodes))) {
+    return tl::unexpected<Error>(last_libvirt_error(what));
+  }
+  if (virDomainSetNumaParameters(domain->get(), parameters.data(), parameters.size(),
+                                 (*connection)->change_flags()) < 0) {
+    return tl::unexpected<Error>(refusal(*domain, what));
+  }
+  return {};
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Changes to running VMs, made through libvirt.
+///
+/// Problem: writing cgroups and affinities behind libvirt's back leaves it with a wrong picture
+/// that it writes back at the next hot-plug or restart. Approach: every change is a libvirt call
+/// with the LIVE flag, on a connection of its own, so that a nodeset change that copies memory for
+/// minutes holds up no event and no query. Properties: only the running domain changes, never its
+/// definition; CPUs that are not online on the host are refused before libvirt is asked, because
+/// the kernel would silently drop them; a lost connection is opened again by the next call.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "balancer/host/connection.h"
+#include "balancer/host/event_loop.h"
+#include "migration/domain_control.h"
+
+namespace vmnuma::balancer {
+
+/// All functions from any thread; calls for different VMs may run at the same time.
+class LibvirtControl final : public migration::DomainControl {
+ public:
+  /// Opens nothing yet; the first call does. `loop` must outlive this object.
+  LibvirtControl(EventLoop& loop, std::string uri) : loop_(loop), uri_(std::move(uri)) {}
+
+  /// As the port says. Besides its errors: unsupported for a URI that can never work.
+  [[nodiscard]] Result<void> pin_vcpu(const placement::VmId& vm, std::int32_t vcpu,
+                                      const std::vector<placement::CpuId>& cpus) override;
+  [[nodiscard]] Result<void> pin_emulator(const placement::VmId& vm,
+                                          const std::vector<placement::CpuId>& cpus) override;
+  [[nodiscard]] Result<void> pin_io_thread(const placement::VmId& vm, std::int32_t io_thread,
+                                           const std::vector<placement::CpuId>& cpus) override;
+  [[nodiscard]] Result<void> set_memory_nodes(const placement::VmId& vm,
+                                              const std::vector<placement::NodeId>& nodes) override;
+
+ private:
+  [[nodiscard]] Result<std::shared_ptr<Connection>> connected();
+
+  EventLoop& loop_;
+  const std::string uri_;
+  std::mutex mutex_;                        // guards connection_, not the calls made through it
+  std::shared_ptr<Connection> connection_;  // shared with calls under way when it is replaced
+};
+
+}  // namespace vmnuma::balancer

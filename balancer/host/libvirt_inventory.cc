@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/host/libvirt_inventory.h"
+
+#include <cstdlib>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <libvirt/libvirt.h>
+
+#include "balancer/host/domain_xml.h"
+#include "balancer/host/errors.h"
+#include "placement/model/text.h"
+
+namespace vmnuma::balancer {
+namespace {
+
+using placement::VmDescription;
+using placement::VmId;
+
+struct FreeText {
+  void operator()(char* text) const noexcept { std::free(text); }
+};
+
+bool is_gone(const Error& error) {
+  return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kVanished;
+}
+
+}  // namespace
+
+LibvirtInventory::LibvirtInventory(EventLoop& loop, InventoryOptions options,
+                                   std::function<void()> on_dirty)
+    : loop_(loop),
+      options_(std::move(options)),
+      dirty_(std::make_shared<DirtyDomains>(std::move(on_dirty))) {}
+
+LibvirtInventory::~LibvirtInventory() {
+  dirty_->mute();
+}
+
+void LibvirtInventory::mark_dirty(const VmId& vm) {
+  dirty_->mark(vm);
+}
+
+std::vector<Error> LibvirtInventory::problems() const {
+  const std::lock_guard lock(mutex_);
+  return problems_;
+}
+
+Result<std::vector<VmDescription>> LibvirtInventory::refresh() {
+  const std::lock_guard lock(mutex_);
+  problems_.clear();
+  if (auto connected = ensure_connected(); !connected) {
+    return tl::unexpected<Error>(std::move(connected).error());
+  }
+  DirtyDomains::Marks marks = dirty_->take();
+  if (marks.all) {
+    if (auto listed = list_running(marks); !listed) {
+      dirty_->put_back(marks);
+      return tl::unexpected<Error>(std::move(listed).error());
+    }
+  }
+  for (const VmId& vm : marks.domains) {
+    auto description = read(vm);
+    if (description) {
+      known_.insert_or_assign(vm, std::move(*description));
+    } else if (is_gone(description.error())) {
+      known_.erase(vm);
+    } else if (!connection_->is_open()) {
+      dirty_->put_back(marks);
+      return tl::unexpected<Error>(std::move(description).error());
+    } else {
+      dirty_->put_back({.all = false, .domains = {vm}});
+      problems_.push_back(std::move(description).error());
+    }
+  }
+  std::vector<VmDescription> running;
+  running.reserve(known_.size());
+  for (const auto& [id, description] : known_) {
+    running.push_back(description);
+  }
+  return running;
+}
+
+Result<void> LibvirtInventory::ensure_connected() {
+  if (connection_ != nullptr && connection_->is_open()) {
+    return {};
+  }
+  events_.reset();
+  connection_.reset();
+  auto connection = Connection::open(loop_, options_.uri, [dirty = dirty_] { dirty->mark_all(); });
+  if (!connection) {
+    return tl::unexpected<Error>(std::move(connection).error());
+  }
+  auto events = DomainEvents::subscribe(*connection, dirty_);
+  if (!events) {
+    return tl::unexpected<Error>(std::move(events).error());
+  }
+  connection_ = std::move(*connection);
+  events_ = std::move(*events);
+  dirty_->put_back({.all = true, .domains = {}});
+  return {};
+}
+
+/// Adds every running domain to `marks` and forgets the others.
+Result<void> LibvirtInventory::list_running(DirtyDomains::Marks& marks) {
+  virDomainPtr* list = nullptr;
+  const int count =
+      virConnectListAllDomains(connection_->get(), &list, VIR_CONNECT_LIST_DOMAINS_ACTIVE);
+  if (count < 0) {
+    return tl::unexpected<Error>(last_libvirt_error("cannot list the running domains"));
+  }
+  std::set<VmId> running;
+  for (int i = 0; i < count; ++i) {
+    const DomainHandle domain(list[i]);
+    VmId id;
+    if (virDomainGetUUID(domain.get(), id.uuid.data()) == 0) {
+      running.insert(id);
+    }
+  }
+  std::free(list);
+  std::erase_if(known_, [&](const auto& entry) { return !running.contains(entry.first); });
+  marks.domains.insert(running.begin(), running.end());
+  return {};
+}
+
+Result<VmDescription> LibvirtInventory::read(const VmId& vm) const {
+  const std::string what = fmt::format("cannot read VM {}", placement::to_text(vm));
+  const DomainHandle domain(virDomainLookupByUUID(connection_->get(), vm.uuid.data()));
+  if (!domain) {
+    return tl::unexpected<Error>(last_libvirt_error(what));
+  }
+  const std::unique_ptr<char, FreeText> xml(virDomainGetXMLDesc(domain.get(), /*flags=*/0));
+  if (!xml) {
+    return tl::unexpected<Error>(last_libvirt_error(what));
+  }
+  auto description = parse_domain_xml(xml.get(), options_.default_huge_page_size);
+  if (!description) {
+    return failure(std::move(description).error(), what);
+  }
+  if (description->domain_id < 0) {
+    return failure(ErrorCode::kNotFound, what + ": it does not run");
+  }
+  return description;
+}
+
+}  // namespace vmnuma::balancer

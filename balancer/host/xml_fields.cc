@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/host/xml_fields.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "placement/model/text.h"
+
+namespace vmnuma::balancer {
+namespace {
+
+constexpr std::string_view kBlanks = " \t\r\n";
+constexpr std::size_t kMostQuoted = 100;
+constexpr std::size_t kMostComplaint = 400;
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) {
+    return {};
+  }
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    c = lower(c);
+  }
+  return result;
+}
+
+/// Bytes in one of `unit`, or nothing if there is no such unit.
+std::optional<std::int64_t> bytes_in(std::string_view unit) {
+  const std::string name = lower(unit);
+  if (name.empty()) {
+    return 1024;
+  }
+  if (name == "b" || name == "byte" || name == "bytes") {
+    return 1;
+  }
+  const std::size_t power = std::string_view("kmgtpe").find(name.front());
+  const std::string suffix = name.substr(1);
+  if (power == std::string_view::npos || (!suffix.empty() && suffix != "ib" && suffix != "b")) {
+    return std::nullopt;
+  }
+  std::int64_t bytes = 1;
+  for (std::size_t i = 0; i <= power; ++i) {
+    bytes *= suffix == "b" ? 1000 : 1024;
+  }
+  return bytes;
+}
+
+template <class Id>
+std::vector<Id> checked_list(Result<std::vector<Id>> list, std::string_view what,
+                             std::int32_t limit, XmlFields& fields) {
+  if (!list) {
+    fields.complain(fmt::format("{}: {}", what, list.error().message));
+    return {};
+  }
+  if (!list->empty() && list->back().value >= limit) {
+    fields.complain(fmt::format("{}: {} is beyond the largest number, {}", what, list->back().value,
+                                limit - 1));
+    return {};
+  }
+  return std::move(*list);
+}
+
+}  // namespace
+
+void XmlFields::complain(std::string message) {
+  if (!complaint_) {
+    complaint_ = std::move(message);
+    complaint_->resize(std::min(complaint_->size(), kMostComplaint));
+  }
+}
+
+std::int64_t XmlFields::number(std::string_view text, std::string_view what, std::int64_t least,
+                               std::int64_t most) {
+  std::string_view digits = trimmed(text);
+  int base = 10;
+  if (digits.starts_with("0x") || digits.starts_with("0X")) {
+    digits.remove_prefix(2);
+    base = 16;
+  }
+  std::int64_t value = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto parsed = std::from_chars(digits.data(), end, value, base);
+  if (parsed.ec != std::errc{} || parsed.ptr != end || value < least || value > most) {
+    complain(fmt::format("{}: '{}' is not a number from {} to {}", what,
+                         text.substr(0, kMostQuoted), least, most));
+    return least;
+  }
+  return value;
+}
+
+std::int32_t XmlFields::small_number(std::string_view text, std::string_view what,
+                                     std::int32_t least, std::int32_t most) {
+  return static_cast<std::int32_t>(number(text, what, least, most));
+}
+
+placement::Bytes XmlFields::size(std::string_view number, std::string_view unit,
+                                 std::string_view what) {
+  const std::optional<std::int64_t> scale = bytes_in(unit);
+  if (!scale) {
+    complain(fmt::format("{}: '{}' is not a unit of memory", what, unit.substr(0, kMostQuoted)));
+    return {};
+  }
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max() / *scale;
+  return placement::Bytes{this->number(number, what, 0, most) * *scale};
+}
+
+placement::Bytes XmlFields::size(pugi::xml_node element, std::string_view what) {
+  return size(element.text().get(), element.attribute("unit").value(), what);
+}
+
+std::vector<placement::CpuId> XmlFields::cpus(std::string_view text, std::string_view what) {
+  return checked_list(placement::parse_cpu_list(text), what, kMostCpus, *this);
+}
+
+std::vector<placement::NodeId> XmlFields::nodes(std::string_view text, std::string_view what) {
+  return checked_list(placement::parse_node_list(text), what, kMostNodes, *this);
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Single values out of an XML document, with one place that remembers what was wrong.
+///
+/// Problem: a domain XML has dozens of values that may each be malformed; checking every one at its
+/// use hides what is read. Approach: a reader that returns a harmless value for a malformed one and
+/// remembers the first complaint; who reads a document asks for it once, at the end. Properties:
+/// numbers are whole texts, not prefixes; sizes that do not fit 63 bits of bytes are refused; no
+/// input makes a value out of its stated range.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <pugixml.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "placement/model/amounts.h"
+#include "placement/model/ids.h"
+
+namespace vmnuma::balancer {
+
+/// CPU numbers are below libvirt's own limit (VIR_DOMAIN_CPUMASK_LEN, conf/domain_conf.h, 9.0).
+inline constexpr std::int32_t kMostCpus = 16384;
+/// Node numbers are below the kernel's limit (CONFIG_NODES_SHIFT is at most 10, Linux 6.1).
+inline constexpr std::int32_t kMostNodes = 1024;
+
+class XmlFields {
+ public:
+  /// The first complaint, if there was any.
+  [[nodiscard]] const std::optional<std::string>& complaint() const { return complaint_; }
+  void complain(std::string message);
+
+  /// A decimal, or "0x..." hexadecimal, number within [least, most]; else complains about `what`
+  /// and returns `least`. Blanks around it are accepted.
+  [[nodiscard]] std::int64_t number(std::string_view text, std::string_view what,
+                                    std::int64_t least, std::int64_t most);
+
+  /// As number(), for values that fit an int32 by their range.
+  [[nodiscard]] std::int32_t small_number(std::string_view text, std::string_view what,
+                                          std::int32_t least, std::int32_t most);
+
+  /// A size in one of libvirt's units (virScaleInteger, util/virutil.c, 9.0): b, byte(s), and k, m,
+  /// g, t, p, e alone or with iB (powers of 1024) or B (powers of 1000), in either case. No unit
+  /// means KiB.
+  [[nodiscard]] placement::Bytes size(std::string_view number, std::string_view unit,
+                                      std::string_view what);
+
+  /// An element's text with its `unit` attribute.
+  [[nodiscard]] placement::Bytes size(pugi::xml_node element, std::string_view what);
+
+  /// CPU and node lists in libvirt's canonical form, which is the kernel's.
+  [[nodiscard]] std::vector<placement::CpuId> cpus(std::string_view text, std::string_view what);
+  [[nodiscard]] std::vector<placement::NodeId> nodes(std::string_view text, std::string_view what);
+
+ private:
+  std::optional<std::string> complaint_;
+};
+
+}  // namespace vmnuma::balancer
