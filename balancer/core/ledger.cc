@@ -188,7 +188,6 @@ void Ledger::set_home(const ClientId& id, NodeId node, Reason reason) {
   }
   if (client->home.value >= 0) {
     client->came_from = client->home;
-    count(client->counts, reason);
   }
   client->home = node;
   client->epochs_here = 0;
@@ -197,10 +196,22 @@ void Ledger::set_home(const ClientId& id, NodeId node, Reason reason) {
   }
 }
 
+void Ledger::count_move(const ClientId& id, Reason reason) {
+  if (ClientRecord* client = find_client(vms_, id); client != nullptr) {
+    count(client->counts, reason);
+  }
+}
+
 void Ledger::adopt_home(const ClientId& id, NodeId node) {
   ClientRecord* client = find_client(vms_, id);
   if (client != nullptr && node_of(topology_, node)) {
     client->home = node;
+  }
+}
+
+void Ledger::forget_home(const ClientId& id) {
+  if (ClientRecord* client = find_client(vms_, id); client != nullptr) {
+    client->home = NodeId{};
   }
 }
 

@@ -93,6 +93,8 @@ class Ledger {
                 placement::Reason reason);
   /// Takes a home over as it was found or remembered, without counting a move.
   void adopt_home(const placement::ClientId& client, placement::NodeId node);
+  /// Takes a client's home away; it will be placed anew.
+  void forget_home(const placement::ClientId& client);
   void set_moving(const placement::VmId& vm, bool moving);
   /// Pages of the VM set out, or came to rest with `left_behind` bytes still far.
   void transfer_began(const placement::VmId& vm);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,15 +30,12 @@ class LineBuffer {
   [[nodiscard]] std::optional<std::string> next_line();
 
   /// True if the beginning of a line is waiting for its end.
-  [[nodiscard]] bool has_unfinished_line() const {
-    return !buffer_.empty() && line_end() == std::string::npos;
-  }
+  [[nodiscard]] bool has_unfinished_line() const { return !unfinished_.empty(); }
 
  private:
-  [[nodiscard]] std::size_t line_end() const { return buffer_.find('\n'); }
-
   std::size_t limit_;
-  std::string buffer_;
+  std::deque<std::string> lines_;
+  std::string unfinished_;
 };
 
 }  // namespace vmnuma::balancer

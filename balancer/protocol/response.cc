@@ -246,7 +246,7 @@ std::string encode_response(const BadRequest& bad) {
   return failure_line(bad.id, bad.error);
 }
 
-Result<std::string> parse_response(std::string_view line, std::int64_t id) {
+Result<Response> parse_response(std::string_view line, std::int64_t id) {
   const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) {
     return corrupt("the answer is not a JSON object");
@@ -268,14 +268,16 @@ Result<std::string> parse_response(std::string_view line, std::int64_t id) {
   }
   if (ok->get<bool>()) {
     const auto result = json.find("result");
-    return result == json.end() ? Result<std::string>(corrupt("the answer has no 'result'"))
-                                : Result<std::string>(result->dump());
+    if (result == json.end()) {
+      return corrupt("the answer has no 'result'");
+    }
+    return Response{result->dump()};
   }
   const auto error = json.find("error");
   if (error == json.end() || !error->is_object()) {
     return corrupt("the answer has no 'error'");
   }
-  return failure(code_of(text_in(*error, "code")), text_in(*error, "message"));
+  return Response{failure(code_of(text_in(*error, "code")), text_in(*error, "message"))};
 }
 
 template <class View>

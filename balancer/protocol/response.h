@@ -43,9 +43,14 @@ using Answer =
 /// The line that answers what is no request.
 [[nodiscard]] std::string encode_response(const BadRequest& bad);
 
-/// The JSON text of the result in the answer to request `id`. Errors: the daemon's own, as it sent
-/// it; corrupt if the line is no answer to this request; unsupported if it is of another version.
-[[nodiscard]] Result<std::string> parse_response(std::string_view line, std::int64_t id);
+/// An answer as a program reads it.
+struct Response {
+  Result<std::string> result;  ///< its JSON text, or the daemon's own error as it sent it
+};
+
+/// Reads the answer to request `id`. Errors: corrupt if the line is no answer to this request;
+/// unsupported if it is of another version.
+[[nodiscard]] Result<Response> parse_response(std::string_view line, std::int64_t id);
 
 /// Reads a view from a result's JSON text; for every alternative of Answer. Error: corrupt.
 template <class View>

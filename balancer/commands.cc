@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// The controller's answers to the control socket. `history` is not among them: it is answered from
+// the database.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "balancer/controller.h"
+#include "balancer/core/guards.h"
+#include "balancer/views.h"
+#include "placement/model/text.h"
+#include "stats/reports/counters.h"
+
+namespace vmnuma::balancer {
+
+using placement::Action;
+using placement::ClientId;
+using placement::kNoNode;
+using placement::NodeId;
+using placement::NodeIndex;
+using placement::Reason;
+using placement::VmState;
+
+namespace {
+
+std::string_view or_none(std::string_view text) {
+  return text.empty() ? "nothing yet" : text;
+}
+
+OptionView option_view(const placement::OptionInfo& info, const placement::Options& options,
+                       const std::map<std::string, Origin>& origins) {
+  const placement::Options defaults;
+  OptionView view;
+  view.name = info.name;
+  view.unit = info.unit;
+  view.value = options.*(info.value);
+  view.default_value = defaults.*(info.value);
+  view.smallest = info.smallest;
+  view.largest = info.largest;
+  const auto origin = origins.find(view.name);
+  view.origin = origin == origins.end() ? Origin{} : origin->second;
+  view.from_esxi = info.from_esxi;
+  view.help = info.help;
+  return view;
+}
+
+Result<OptionView> one_option(const std::string& name, const placement::Options& options,
+                              const std::map<std::string, Origin>& origins) {
+  if (const placement::OptionInfo* info = placement::find_option(name); info != nullptr) {
+    return option_view(*info, options, origins);
+  }
+  placement::Options scratch = options;
+  // Refused for the name alone, with the nearest one.
+  return tl::unexpected(placement::set_option(scratch, name, 0).error());
+}
+
+}  // namespace
+
+void Controller::handle(const CommandReceived& event, Effects& effects) {
+  // In two steps: answering may itself add effects.
+  Result<std::variant<Answer, stats::Report>> reply = answer(event.command, effects);
+  effects.replies.push_back({event.token, std::move(reply)});
+}
+
+Result<const VmRecord*> Controller::find_vm(const std::string& name_or_uuid) const {
+  std::vector<std::string_view> names;
+  for (const auto& [id, vm] : ledger_.vms()) {
+    if (vm.description.name == name_or_uuid || to_text(id) == name_or_uuid) {
+      return &vm;
+    }
+    names.push_back(vm.description.name);
+  }
+  const std::string_view nearest = placement::nearest_name(name_or_uuid, names);
+  return failure(ErrorCode::kNotFound,
+                 fmt::format("there is no running VM '{}'{}", name_or_uuid,
+                             nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));
+}
+
+Result<std::variant<Answer, stats::Report>> Controller::answer(const Command& command,
+                                                               Effects& effects) {
+  using Reply = Result<std::variant<Answer, stats::Report>>;
+  const auto as_reply = [](Result<Answer> result) -> Reply {
+    if (!result) {
+      return tl::unexpected(std::move(result).error());
+    }
+    return Reply(std::variant<Answer, stats::Report>(std::move(*result)));
+  };
+  const auto done = [](std::string message) -> Reply {
+    return Reply(std::variant<Answer, stats::Report>(Answer(DoneView{std::move(message), {}})));
+  };
+
+  if (std::holds_alternative<StatusRequest>(command)) {
+    return as_reply(Answer(status()));
+  }
+  if (const auto* request = std::get_if<StatsRequest>(&command)) {
+    Result<stats::Report> report = make_report(request->type);
+    if (!report) {
+      return tl::unexpected(std::move(report).error());
+    }
+    return Reply(std::variant<Answer, stats::Report>(std::move(*report)));
+  }
+  if (const auto* request = std::get_if<ExplainRequest>(&command)) {
+    return as_reply(explain(*request));
+  }
+  if (std::holds_alternative<PlanRequest>(command)) {
+    return as_reply(Answer(plan_view(snapshot_, plan_, setup_.options, mode())));
+  }
+  if (std::holds_alternative<PauseRequest>(command)) {
+    effects.pause_transfers = true;
+    paused_ = true;
+    effects.log.push_back({Severity::kNotice, "paused by command", {}});
+    return done("paused: VMs stay where they are until 'resume'");
+  }
+  if (std::holds_alternative<ResumeRequest>(command)) {
+    effects.pause_transfers = false;
+    paused_ = false;
+    effects.log.push_back({Severity::kNotice, "resumed by command", {}});
+    return done(fmt::format("resumed, mode is {}", name_of(mode())));
+  }
+  if (std::holds_alternative<OptionsListRequest>(command)) {
+    OptionsView view;
+    for (const placement::OptionInfo& info : placement::option_table()) {
+      view.options.push_back(option_view(info, setup_.options, setup_.origins));
+    }
+    return as_reply(Answer(std::move(view)));
+  }
+  if (const auto* request = std::get_if<OptionsGetRequest>(&command)) {
+    return as_reply(
+        one_option(request->name, setup_.options, setup_.origins).map([](OptionView view) {
+          return Answer(std::move(view));
+        }));
+  }
+  if (const auto* request = std::get_if<OptionsSetRequest>(&command)) {
+    return as_reply(set_option(*request, effects));
+  }
+  if (const auto* request = std::get_if<MoveRequest>(&command)) {
+    return as_reply(move(*request, effects));
+  }
+  return failure(ErrorCode::kUnsupported,
+                 fmt::format("'{}' is not answered here", name_of(command)));
+}
+
+StatusView Controller::status() const {
+  StatusView view;
+  view.mode = mode();
+  view.configured_mode = setup_.mode;
+  for (const auto& [source, state] : missing_) {
+    view.degraded.push_back({source, state.reason, state.since_unix_s});
+  }
+  view.version = setup_.version;
+  view.uri = setup_.uri;
+  view.epoch = snapshot_.epoch;
+  view.epoch_length_ms = snapshot_.epoch_length.value / 1000;
+  view.imbalance_pct = percent(measure(snapshot_, setup_.options).imbalance);
+  view.lost_ms = (plan_.lost.value + 500) / 1000;
+  view.nodes = static_cast<std::int64_t>(snapshot_.topology.nodes.size());
+  view.vms = static_cast<std::int64_t>(ledger_.vms().size());
+  for (const auto& [id, vm] : ledger_.vms()) {
+    view.clients += static_cast<std::int64_t>(vm.clients.size());
+  }
+  view.open_actions = static_cast<std::int64_t>(under_way_.size());
+  view.transfers = transfer_views(snapshot_, transfers_);
+  for (TransferView& transfer : view.transfers) {
+    if (const auto action = under_way_.find(transfer.action); action != under_way_.end()) {
+      transfer.reason = name_of(action->second.action.reason);
+    }
+    if (paused_) {
+      transfer.state = "paused";
+    }
+  }
+  const auto history = missing_.find("history");
+  view.history = {setup_.history_path, history == missing_.end() ? "ok" : history->second.reason};
+  return view;
+}
+
+Result<Answer> Controller::explain(const ExplainRequest& request) const {
+  const Result<const VmRecord*> vm = find_vm(request.vm);
+  if (!vm) {
+    return tl::unexpected(vm.error());
+  }
+  const auto state =
+      std::find_if(snapshot_.vms.begin(), snapshot_.vms.end(),
+                   [&](const VmState& entry) { return entry.id == (*vm)->description.id; });
+  if (state == snapshot_.vms.end()) {
+    return failure(
+        ErrorCode::kBusy,
+        fmt::format("VM '{}' was only just seen, ask again after the next epoch", request.vm));
+  }
+  std::vector<std::string> why;
+  for (std::size_t index = 0; index < state->client_count; ++index) {
+    const auto known = why_here_.find({state->id, static_cast<std::int32_t>(index)});
+    why.emplace_back(known != why_here_.end() ? known->second
+                     : snapshot_.clients[state->first_client + index].home == kNoNode
+                         ? fmt::format("it has no home: {}", or_none(state->stale_because))
+                         : "");
+  }
+  return Answer(explain_view(snapshot_, static_cast<std::size_t>(state - snapshot_.vms.begin()),
+                             setup_.options, why));
+}
+
+Result<Answer> Controller::set_option(const OptionsSetRequest& request, Effects& effects) {
+  placement::Options options = setup_.options;
+  if (Result<void> set = placement::set_option(options, request.name, request.value); !set) {
+    return tl::unexpected(std::move(set).error());
+  }
+  setup_.options = options;
+  setup_.origins[request.name] = request.persist ? Origin::kPersisted : Origin::kRuntime;
+  ledger_.set_options(options);
+  if (request.persist) {
+    effects.persisted.push_back({request.name, request.value});
+  }
+  effects.log.push_back({Severity::kNotice,
+                         fmt::format("{} set to {} by command{}", request.name, request.value,
+                                     request.persist ? ", also after the next start" : ""),
+                         {}});
+  return Answer(DoneView{fmt::format("{} = {}", request.name, request.value), {}});
+}
+
+Result<Answer> Controller::move(const MoveRequest& request, Effects& effects) {
+  if (!acts()) {
+    return failure(ErrorCode::kUnsupported,
+                   fmt::format("the daemon is in mode {}, nothing is moved", name_of(mode())));
+  }
+  const Result<const VmRecord*> vm = find_vm(request.vm);
+  if (!vm) {
+    return tl::unexpected(vm.error());
+  }
+  const std::size_t clients = (*vm)->clients.size();
+  if (!request.client && clients > 1) {
+    return failure(ErrorCode::kInvalidArgument,
+                   fmt::format("VM '{}' has {} clients, say which one", request.vm, clients));
+  }
+  const ClientId id{(*vm)->description.id, request.client.value_or(0)};
+  const auto client =
+      std::find_if(snapshot_.clients.begin(), snapshot_.clients.end(),
+                   [&](const placement::ClientState& entry) { return entry.id == id; });
+  if (client == snapshot_.clients.end()) {
+    return failure(ErrorCode::kNotFound,
+                   fmt::format("VM '{}' has no client {}", request.vm, id.index));
+  }
+  const std::optional<NodeIndex> to = snapshot_.topology.index_of(request.node);
+  if (!to || !snapshot_.topology.can_be_home(*to)) {
+    return failure(ErrorCode::kInvalidArgument,
+                   fmt::format("node {} cannot be a home on this host", request.node.value));
+  }
+  const VmState& state = snapshot_.vms[client->vm];
+  if (!state.fresh || client->moving || client->home == *to) {
+    return failure(
+        client->home == *to ? ErrorCode::kInvalidArgument : ErrorCode::kBusy,
+        client->home == *to
+            ? fmt::format("VM '{}' lives on node {} already", request.vm, request.node.value)
+            : fmt::format("VM '{}' cannot be moved now: {}", request.vm,
+                          client->moving ? "it is being moved" : state.stale_because));
+  }
+  const placement::Arrangement now(snapshot_, setup_.options,
+                                   placement::Arrangement::Basis::kDemand);
+  const auto index = static_cast<placement::ClientIndex>(client - snapshot_.clients.begin());
+  if (const std::optional<placement::Guard> guard =
+          why_not_there(now, index, *to, Reason::kAdministrator);
+      guard == placement::Guard::kNotAllowed || guard == placement::Guard::kAntiAffinity) {
+    return failure(ErrorCode::kInvalidArgument,
+                   fmt::format("VM '{}' may not live on node {}: {}", request.vm,
+                               request.node.value, guard_text(*guard, setup_.options)));
+  }
+  const placement::Effect effect = now.effect_of_move(index, *to);
+  if (!effect.fits) {
+    return failure(ErrorCode::kNoSpace, fmt::format("node {} has no room for the memory of VM '{}'",
+                                                    request.node.value, request.vm));
+  }
+  Action action{Reason::kAdministrator, {{id, client->home, *to, effect.to_move}}, {}};
+  action.predicted.lost_before = plan_.lost;
+  action.predicted.lost_after = std::max(plan_.lost - effect.gain, placement::CpuTime{});
+  action.predicted.cost = std::max(effect.cost, placement::CpuTime{});
+  const std::int64_t number = next_action_;
+  order(action, effects);
+  return Answer(
+      DoneView{fmt::format("moving VM '{}' to node {}", request.vm, request.node.value), number});
+}
+
+}  // namespace vmnuma::balancer

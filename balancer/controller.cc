@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/controller.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "balancer/orders.h"
+#include "balancer/views.h"
+#include "placement/model/text.h"
+#include "stats/reports/counters.h"
+
+namespace vmnuma::balancer {
+
+using migration::ActionEvent;
+using placement::Action;
+using placement::ClientId;
+using placement::CpuId;
+using placement::kNoNode;
+using placement::NodeId;
+using placement::NodeIndex;
+using placement::Reason;
+using placement::Relocation;
+using placement::Snapshot;
+using placement::VmDescription;
+using placement::VmId;
+using placement::VmState;
+
+namespace {
+
+/// Pins as libvirt tells them are believed this long after our own last change.
+constexpr std::int64_t kSettledAfter = 3;
+/// How long a VM rests after its first failed action; doubles with each further one.
+constexpr std::int64_t kFirstRest = 5;
+constexpr std::int64_t kLongestRest = 300;
+
+/// The node whose usable CPUs are exactly these, or nothing.
+std::optional<NodeIndex> whole_node(const placement::Topology& topology,
+                                    const std::vector<CpuId>& cpus) {
+  for (NodeIndex node = 0; node < topology.nodes.size(); ++node) {
+    if (!cpus.empty() && cpus == cpus_of(topology.nodes[node])) {
+      return node;
+    }
+  }
+  return std::nullopt;
+}
+
+/// How the vCPUs of one client are pinned.
+struct PinState {
+  enum class Kind { kFree, kOneNode, kOther };
+  Kind kind = Kind::kFree;
+  NodeId node;
+};
+
+PinState pin_state(const VmRecord& vm, const ClientRecord& client,
+                   const placement::Topology& topology) {
+  std::size_t every_cpu = 0;
+  for (const placement::Node& node : topology.nodes) {
+    every_cpu += node.cpus.size();
+  }
+  std::optional<std::vector<CpuId>> common;
+  std::size_t pinned = 0;
+  for (const std::int32_t vcpu : client.shape.vcpus) {
+    const auto pin =
+        std::find_if(vm.description.vcpu_pins.begin(), vm.description.vcpu_pins.end(),
+                     [vcpu](const placement::Pin& entry) { return entry.number == vcpu; });
+    if (pin == vm.description.vcpu_pins.end() || pin->cpus.empty() ||
+        pin->cpus.size() >= every_cpu) {
+      continue;
+    }
+    ++pinned;
+    if (common && *common != pin->cpus) {
+      return {PinState::Kind::kOther, {}};
+    }
+    common = pin->cpus;
+  }
+  if (pinned == 0) {
+    return {};
+  }
+  const std::optional<NodeIndex> node =
+      pinned == client.shape.vcpus.size() ? whole_node(topology, *common) : std::nullopt;
+  return node ? PinState{PinState::Kind::kOneNode, topology.nodes[*node].id}
+              : PinState{PinState::Kind::kOther, {}};
+}
+
+bool is_failure(const ActionEvent& event) {
+  return event.state == migration::ActionState::kUndone;
+}
+
+std::vector<VmId> vms_of(const Action& action) {
+  std::vector<VmId> vms;
+  for (const Relocation& relocation : action.relocations) {
+    if (std::find(vms.begin(), vms.end(), relocation.client.vm) == vms.end()) {
+      vms.push_back(relocation.client.vm);
+    }
+  }
+  return vms;
+}
+
+}  // namespace
+
+Controller::Controller(ControllerSetup setup)
+    : setup_(std::move(setup)),
+      ledger_(setup_.topology, setup_.options),
+      next_action_(setup_.last_action + 1) {
+  snapshot_.topology = setup_.topology;
+}
+
+Mode Controller::mode() const {
+  if (paused_) {
+    return Mode::kPaused;
+  }
+  return missing_.empty() ? setup_.mode : Mode::kDegraded;
+}
+
+bool Controller::acts() const {
+  return setup_.mode == Mode::kActive && !paused_ && !missing_.contains("libvirt");
+}
+
+Effects Controller::on(const Event& event) {
+  Effects effects;
+  std::visit([&](const auto& concrete) { handle(concrete, effects); }, event);
+  return effects;
+}
+
+// ---- what is known ----
+
+std::vector<VmDescription> Controller::with_policies(std::vector<VmDescription> running) const {
+  for (VmDescription& vm : running) {
+    for (const std::string& key : {vm.name, to_text(vm.id)}) {
+      if (const auto policy = setup_.policies.find(key); policy != setup_.policies.end()) {
+        vm.policy = policy->second;
+      }
+    }
+  }
+  return running;
+}
+
+void Controller::handle(const DomainsChanged& event, Effects& effects) {
+  std::vector<VmId> known;
+  for (const auto& [id, vm] : ledger_.vms()) {
+    known.push_back(id);
+  }
+  running_ = event.running;
+  ledger_.set_domains(with_policies(running_));
+  for (const VmId& id : known) {
+    if (ledger_.find(id) == nullptr) {
+      foreign_.erase(id);
+      rests_.erase(id);
+      settled_since_.erase(id);
+      std::erase_if(why_here_, [&](const auto& entry) { return entry.first.vm == id; });
+      std::erase_if(setup_.remembered_homes,
+                    [&](const auto& entry) { return entry.first.vm == id; });
+    }
+  }
+  for (const auto& [id, vm] : ledger_.vms()) {
+    if (std::find(known.begin(), known.end(), id) == known.end()) {
+      adopt_homes(id, effects);
+    }
+  }
+}
+
+void Controller::adopt_homes(const VmId& id, Effects& effects) {
+  const VmRecord& vm = *ledger_.find(id);
+  std::vector<std::pair<ClientId, NodeId>> found;
+  for (std::size_t index = 0; index < vm.clients.size(); ++index) {
+    const ClientId client{id, static_cast<std::int32_t>(index)};
+    const PinState pins = pin_state(vm, vm.clients[index], ledger_.topology());
+    const auto remembered = setup_.remembered_homes.find(client);
+    if (pins.kind == PinState::Kind::kOneNode) {
+      found.emplace_back(client, pins.node);
+      const bool ours =
+          remembered != setup_.remembered_homes.end() && remembered->second == pins.node;
+      why_here_[client] = ours ? "it was placed here before the daemon was last started"
+                               : "it was found pinned to this node";
+    } else if (pins.kind == PinState::Kind::kOther) {
+      foreign_[id] = "its vCPUs are pinned to other than one whole node";
+      effects.log.push_back(
+          {Severity::kNotice,
+           fmt::format("VM '{}' is pinned by somebody else ({}), leaving it alone",
+                       vm.description.name, foreign_[id]),
+           {{"VM", vm.description.name}}});
+      return;
+    }
+  }
+  for (const auto& [client, node] : found) {
+    ledger_.adopt_home(client, node);
+    effects.homes.push_back({client, node});
+  }
+}
+
+void Controller::respect_foreign_pins(Effects& effects) {
+  if (setup_.mode != Mode::kActive) {
+    return;
+  }
+  for (const auto& [id, vm] : ledger_.vms()) {
+    const auto settled = settled_since_.find(id);
+    const bool moving = std::any_of(vm.clients.begin(), vm.clients.end(),
+                                    [](const ClientRecord& client) { return client.moving; });
+    if (moving ||
+        (settled != settled_since_.end() && snapshot_.epoch - settled->second < kSettledAfter)) {
+      continue;
+    }
+    bool other = false;
+    for (std::size_t index = 0; index < vm.clients.size(); ++index) {
+      const ClientRecord& client = vm.clients[index];
+      const ClientId client_id{id, static_cast<std::int32_t>(index)};
+      const PinState pins = pin_state(vm, client, ledger_.topology());
+      other = other || pins.kind == PinState::Kind::kOther;
+      if (client.home.value < 0 || pins.kind == PinState::Kind::kOther ||
+          (pins.kind == PinState::Kind::kOneNode && pins.node == client.home)) {
+        continue;
+      }
+      const bool taken = pins.kind == PinState::Kind::kOneNode;
+      effects.log.push_back(
+          {Severity::kNotice,
+           taken ? fmt::format(
+                       "VM '{}' was pinned to node {} by somebody else, taking that as its home",
+                       vm.description.name, pins.node.value)
+                 : fmt::format("the pins of VM '{}' were removed by somebody else, placing it anew",
+                               vm.description.name),
+           {{"VM", vm.description.name}}});
+      if (taken) {
+        ledger_.adopt_home(client_id, pins.node);
+        why_here_[client_id] = "somebody else pinned it to this node";
+        effects.homes.push_back({client_id, pins.node});
+      } else {
+        ledger_.forget_home(client_id);
+        effects.homes.push_back({client_id, NodeId{}});
+      }
+    }
+    if (other && !foreign_.contains(id)) {
+      foreign_[id] = "its vCPUs are pinned to other than one whole node";
+      effects.log.push_back(
+          {Severity::kNotice,
+           fmt::format("VM '{}' was pinned by somebody else ({}), leaving it alone",
+                       vm.description.name, foreign_[id]),
+           {{"VM", vm.description.name}}});
+    } else if (!other && foreign_.erase(id) > 0) {
+      effects.log.push_back(
+          {Severity::kNotice,
+           fmt::format("VM '{}' is no longer pinned by somebody else, managing it again",
+                       vm.description.name),
+           {{"VM", vm.description.name}}});
+    }
+  }
+}
+
+void Controller::handle(const TopologyChanged& event, Effects& effects) {
+  setup_.topology = event.topology;
+  ledger_.set_topology(event.topology);
+  ledger_.set_domains(with_policies(running_));
+  last_placed_on_ = kNoNode;
+  effects.log.push_back(
+      {Severity::kNotice,
+       fmt::format("the host's topology changed, it has {} nodes now", event.topology.nodes.size()),
+       {}});
+}
+
+void Controller::handle(const ConfigChanged& event, Effects& effects) {
+  setup_.mode = event.mode;
+  setup_.options = event.options;
+  setup_.origins = event.origins;
+  setup_.policies = event.policies;
+  ledger_.set_options(event.options);
+  ledger_.set_domains(with_policies(running_));
+  effects.log.push_back({Severity::kNotice,
+                         fmt::format("configuration read again, mode is {}", name_of(mode())),
+                         {}});
+}
+
+void Controller::handle(const SourceChanged& event, Effects& effects) {
+  const auto known = missing_.find(event.source);
+  if (event.reason.empty()) {
+    if (known != missing_.end()) {
+      missing_.erase(known);
+      effects.log.push_back({Severity::kNotice, fmt::format("'{}' works again", event.source), {}});
+    }
+    return;
+  }
+  if (known == missing_.end()) {
+    effects.log.push_back(
+        {Severity::kWarning,
+         fmt::format("'{}' is missing: {}, going on without it", event.source, event.reason),
+         {}});
+    missing_[event.source] = {event.reason, event.wall_unix_s};
+  } else {
+    known->second.reason = event.reason;
+  }
+}
+
+// ---- the epoch ----
+
+void Controller::handle(const SampleTaken& event, Effects& effects) {
+  now_unix_s_ = event.wall_unix_s;
+  const std::vector<std::string> host_sources = [&] {
+    std::vector<std::string> sources;
+    for (const placement::MissingSource& missing : event.sample.missing) {
+      if (!missing.vm) {
+        sources.push_back(missing.source);
+        handle(SourceChanged{missing.source, missing.reason, now_unix_s_}, effects);
+      }
+    }
+    return sources;
+  }();
+  std::vector<std::string> back;
+  for (const auto& [source, state] : missing_) {
+    if (source.starts_with('/') &&
+        std::find(host_sources.begin(), host_sources.end(), source) == host_sources.end()) {
+      back.push_back(source);
+    }
+  }
+  for (const std::string& source : back) {
+    handle(SourceChanged{source, "", now_unix_s_}, effects);
+  }
+
+  snapshot_ = ledger_.advance(event.sample);
+  respect_foreign_pins(effects);
+  keep_hands_off(snapshot_);
+  for (const MeasuredOutcome& outcome : outcomes_.settle(snapshot_, setup_.options)) {
+    const auto finished = finished_.find(outcome.action);
+    if (finished == finished_.end()) {
+      continue;
+    }
+    effects.outcomes.push_back({outcome.action, outcome.before.lost, outcome.after.lost,
+                                outcome.before.imbalance, outcome.after.imbalance,
+                                outcome.locality_before, outcome.locality_after,
+                                finished->second.moved, finished->second.took});
+    finished_.erase(finished);
+  }
+  decide(effects);
+  effects.epoch = EpochEnded{snapshot_, plan_};
+}
+
+void Controller::keep_hands_off(Snapshot& snapshot) const {
+  for (VmState& vm : snapshot.vms) {
+    if (const auto foreign = foreign_.find(vm.id); foreign != foreign_.end()) {
+      vm.fresh = false;
+      vm.stale_because = "it is pinned by somebody else: " + foreign->second;
+    } else if (const auto rest = rests_.find(vm.id);
+               rest != rests_.end() && rest->second.until_epoch > snapshot.epoch && vm.fresh) {
+      vm.fresh = false;
+      vm.stale_because = fmt::format("{}; tried again in {} epochs", rest->second.why,
+                                     rest->second.until_epoch - snapshot.epoch);
+    }
+  }
+}
+
+void Controller::decide(Effects& effects) {
+  const bool breaker_open = outcomes_.breaker_open(snapshot_.epoch);
+  if (breaker_open != breaker_was_open_) {
+    breaker_was_open_ = breaker_open;
+    effects.log.push_back(
+        breaker_open
+            ? LogLine{Severity::kWarning,
+                      fmt::format("moves failed or did harm {} times in a row, moving nothing "
+                                  "until epoch {}",
+                                  setup_.options.breaker_failures, outcomes_.rests_until()),
+                      {}}
+            : LogLine{Severity::kNotice, "moving again after a rest", {}});
+  }
+  placement::Plan previous = std::move(plan_);
+  plan_ = make_plan(snapshot_, setup_.options, {last_placed_on_, breaker_open});
+  for (const Action& action : plan_.actions) {
+    if (action.reason == Reason::kInitialPlacement) {
+      last_placed_on_ = action.relocations.back().to;
+    }
+    if (acts()) {
+      order(action, effects);
+      continue;
+    }
+    if (setup_.mode != Mode::kObserve &&
+        std::find_if(previous.actions.begin(), previous.actions.end(), [&](const Action& earlier) {
+          return earlier.reason == action.reason && !earlier.relocations.empty() &&
+                 earlier.relocations.front().client == action.relocations.front().client &&
+                 earlier.relocations.front().to == action.relocations.front().to;
+        }) == previous.actions.end()) {
+      effects.log.push_back({Severity::kInfo, "would do " + action_text(snapshot_, action), {}});
+    }
+    if (action.reason == Reason::kInitialPlacement && setup_.mode != Mode::kActive) {
+      assume(action);
+    }
+  }
+}
+
+void Controller::assume(const Action& action) {
+  for (const Relocation& relocation : action.relocations) {
+    const NodeId node = snapshot_.topology.nodes[relocation.to].id;
+    ledger_.adopt_home(relocation.client, node);
+    why_here_[relocation.client] =
+        fmt::format("it would be placed here (epoch {})", snapshot_.epoch);
+  }
+}
+
+void Controller::order(const Action& action, Effects& effects) {
+  migration::Order order = make_order(next_action_, action, snapshot_, ledger_);
+  if (order.changes.empty()) {
+    return;
+  }
+  const std::string text = action_text(snapshot_, action);
+  UnderWay under_way{action, {}, false};
+  for (const Relocation& relocation : action.relocations) {
+    const VmRecord* vm = ledger_.find(relocation.client.vm);
+    under_way.homes_before.emplace_back(
+        relocation.client, vm->clients[static_cast<std::size_t>(relocation.client.index)].home);
+    if (relocation.from != relocation.to) {
+      const NodeId to = snapshot_.topology.nodes[relocation.to].id;
+      ledger_.set_home(relocation.client, to, action.reason);
+      effects.homes.push_back({relocation.client, to});
+      why_here_[relocation.client] = fmt::format("{} in epoch {}", text, snapshot_.epoch);
+    }
+  }
+  for (const migration::VmChange& change : order.changes) {
+    if (!change.pins.empty()) {
+      ledger_.set_moving(change.vm, true);
+    }
+    if (!change.memory.quotas.empty()) {
+      ledger_.transfer_began(change.vm);
+    }
+  }
+  if (action.reason != Reason::kInitialPlacement && action.reason != Reason::kMemoryPull) {
+    outcomes_.began(order.action, action, snapshot_, setup_.options);
+  }
+  effects.log.push_back({Severity::kInfo,
+                         text,
+                         {{"ACTION", std::to_string(order.action)},
+                          {"REASON", std::string(name_of(action.reason))}}});
+  under_way_.emplace(order.action, std::move(under_way));
+  effects.orders.push_back(std::move(order));
+  ++next_action_;
+}
+
+// ---- what became of orders ----
+
+void Controller::handle(const ActionProgressed& progressed, Effects& effects) {
+  const ActionEvent& event = progressed.event;
+  const auto found = under_way_.find(event.action);
+  if (found == under_way_.end()) {
+    return;  // of an earlier run of the daemon; its VMs' pins tell what came of it
+  }
+  UnderWay& under_way = found->second;
+  const auto pins_are_made = [&] {
+    if (under_way.pinned) {
+      for (const Relocation& relocation : under_way.action.relocations) {
+        ledger_.count_move(relocation.client, under_way.action.reason);
+      }
+    }
+    for (const VmId& vm : vms_of(under_way.action)) {
+      ledger_.set_moving(vm, false);
+      settled_since_[vm] = snapshot_.epoch;
+    }
+  };
+  if (event.kind == ActionEvent::Kind::kPinned) {
+    under_way.pinned = true;
+    pins_are_made();
+    return;
+  }
+  if (event.kind != ActionEvent::Kind::kFinished) {
+    return;
+  }
+  const bool done = event.state == migration::ActionState::kDone;
+  for (const VmId& vm : vms_of(under_way.action)) {
+    const bool superseded =
+        std::any_of(under_way_.begin(), under_way_.end(), [&](const auto& other) {
+          const std::vector<VmId> vms = vms_of(other.second.action);
+          return other.first > event.action && std::find(vms.begin(), vms.end(), vm) != vms.end();
+        });
+    if (!superseded) {
+      ledger_.transfer_ended(vm, event.outcome.left);
+    }
+  }
+  if (!under_way.pinned) {
+    under_way.pinned = done;
+    pins_are_made();
+  }
+  if (!done) {
+    for (const auto& [client, home] : under_way.homes_before) {
+      if (home.value >= 0) {
+        ledger_.adopt_home(client, home);
+      } else {
+        ledger_.forget_home(client);
+      }
+      effects.homes.push_back({client, home});
+    }
+    for (const VmId& vm : vms_of(under_way.action)) {
+      Rest& rest = rests_[vm];
+      rest.failures = std::min<std::int64_t>(rest.failures + 1, 8);
+      rest.until_epoch =
+          snapshot_.epoch + std::min(kFirstRest << (rest.failures - 1), kLongestRest);
+      rest.why = "its last action failed: " + event.detail;
+    }
+  } else {
+    for (const VmId& vm : vms_of(under_way.action)) {
+      rests_.erase(vm);
+    }
+    finished_[event.action] = {event.outcome.moved, event.took};
+  }
+  const bool settles = done && under_way.action.reason != Reason::kInitialPlacement &&
+                       under_way.action.reason != Reason::kMemoryPull;
+  outcomes_.ended(event.action, done, is_failure(event), setup_.options, snapshot_.epoch);
+  if (!settles) {
+    finished_.erase(event.action);
+  }
+  effects.log.push_back({done ? Severity::kInfo : Severity::kWarning,
+                         fmt::format("action {} is {}: {}", event.action,
+                                     migration::name_of(event.state), event.detail),
+                         {{"ACTION", std::to_string(event.action)}}});
+  under_way_.erase(found);
+}
+
+void Controller::handle(const TransfersReported& event, Effects& /*effects*/) {
+  transfers_ = event.transfers;
+}
+
+}  // namespace vmnuma::balancer

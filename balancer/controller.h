@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The balancer as a machine: events in, effects out, nothing else.
+///
+/// Problem: decisions must be the same live, in the simulator and in a replay, and testable without
+/// a host. Approach: everything that happens is an Event; what it leads to is returned as Effects.
+/// The controller keeps the ledger, the homes, the actions under way and what it needs to explain
+/// itself. libvirt's events only change what the ledger knows; decisions are taken when an epoch's
+/// sample arrives. Terms: *settled* - no order of the VM has been under way for kSettledAfter
+/// epochs, so that its pins, as libvirt tells them, are what they will stay. Properties:
+///  1. Equal events give equal effects.
+///  2. Outside active mode no order is given; placements are kept as assumptions in dry-run and
+///  observe.
+///  3. An order that ended undone or dropped leaves the homes as they were before it; its VM then
+///  rests for a time
+///     that doubles with every failure.
+///  4. Pins that somebody else changed are respected: one whole node becomes the home, any other
+///  narrow set takes
+///     the VM out of management until the pins are gone, and no pins at all let it be placed anew.
+///  5. While libvirt is gone or paused, nothing is ordered and everything is still measured.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "balancer/core/ledger.h"
+#include "balancer/core/outcomes.h"
+#include "balancer/core/planner.h"
+#include "balancer/events.h"
+
+namespace vmnuma::balancer {
+
+/// What the controller starts with.
+struct ControllerSetup {
+  Mode mode{};  ///< observe, dry-run or active
+  std::string version;
+  std::string uri;
+  std::string history_path;
+  placement::Topology topology;
+  placement::Options options;
+  std::map<std::string, Origin> origins;
+  std::map<std::string, placement::VmPolicy> policies;  ///< by VM name or UUID
+  std::int64_t last_action = 0;                         ///< the highest number in the history
+  std::map<placement::ClientId, placement::NodeId> remembered_homes;
+};
+
+class Controller {
+ public:
+  explicit Controller(ControllerSetup setup);
+
+  [[nodiscard]] Effects on(const Event& event);
+
+  [[nodiscard]] const Ledger& ledger() const { return ledger_; }
+  [[nodiscard]] const placement::Snapshot& snapshot() const { return snapshot_; }
+  [[nodiscard]] const placement::Plan& plan() const { return plan_; }
+  /// The mode it is in now: paused and degraded come before the configured one.
+  [[nodiscard]] Mode mode() const;
+
+ private:
+  /// An action whose order is being carried out.
+  struct UnderWay {
+    placement::Action action;
+    std::vector<std::pair<placement::ClientId, placement::NodeId>> homes_before;
+    bool pinned = false;
+  };
+  struct Rest {
+    std::int64_t failures = 0;
+    std::int64_t until_epoch = 0;
+    std::string why;
+  };
+  struct Source {
+    std::string reason;
+    std::int64_t since_unix_s = 0;
+  };
+
+  void handle(const DomainsChanged& event, Effects& effects);
+  void handle(const SampleTaken& event, Effects& effects);
+  void handle(const ActionProgressed& event, Effects& effects);
+  void handle(const TransfersReported& event, Effects& effects);
+  void handle(const SourceChanged& event, Effects& effects);
+  void handle(const CommandReceived& event, Effects& effects);
+  void handle(const ConfigChanged& event, Effects& effects);
+  void handle(const TopologyChanged& event, Effects& effects);
+
+  [[nodiscard]] std::vector<placement::VmDescription> with_policies(
+      std::vector<placement::VmDescription> running) const;
+  void adopt_homes(const placement::VmId& vm, Effects& effects);
+  void respect_foreign_pins(Effects& effects);
+  void keep_hands_off(placement::Snapshot& snapshot) const;
+  void decide(Effects& effects);
+  void order(const placement::Action& action, Effects& effects);
+  void assume(const placement::Action& action);
+  [[nodiscard]] bool acts() const;
+  [[nodiscard]] Result<std::variant<Answer, stats::Report>> answer(const Command& command,
+                                                                   Effects& effects);
+  [[nodiscard]] StatusView status() const;
+  [[nodiscard]] Result<stats::Report> make_report(const std::string& type) const;
+  [[nodiscard]] Result<Answer> explain(const ExplainRequest& request) const;
+  [[nodiscard]] Result<Answer> move(const MoveRequest& request, Effects& effects);
+  [[nodiscard]] Result<Answer> set_option(const OptionsSetRequest& request, Effects& effects);
+  [[nodiscard]] Result<const VmRecord*> find_vm(const std::string& name_or_uuid) const;
+
+  ControllerSetup setup_;
+  Ledger ledger_;
+  Outcomes outcomes_;
+  placement::Snapshot snapshot_;
+  placement::Plan plan_;
+  std::vector<placement::VmDescription> running_;
+  std::map<std::int64_t, UnderWay> under_way_;
+  struct Finished {
+    placement::Bytes moved;
+    placement::Microseconds took;
+  };
+  std::map<std::int64_t, Finished> finished_;  ///< done and waiting to be measured
+  std::map<placement::VmId, Rest> rests_;
+  std::map<placement::VmId, std::int64_t> settled_since_;  ///< epoch of its last order's end
+  std::map<placement::VmId, std::string> foreign_;         ///< pinned by somebody else: how
+  std::map<placement::ClientId, std::string> why_here_;
+  std::map<std::string, Source> missing_;
+  std::vector<migration::TransferProgress> transfers_;
+  placement::NodeIndex last_placed_on_ = placement::kNoNode;
+  std::int64_t next_action_ = 1;
+  std::int64_t now_unix_s_ = 0;
+  bool paused_ = false;
+  bool breaker_was_open_ = false;
+};
+
+}  // namespace vmnuma::balancer

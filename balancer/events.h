@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the controller is told and what it wants done: plain values, so that live running,
+/// simulation and replay feed the same code.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "balancer/mode.h"
+#include "balancer/origin.h"
+#include "balancer/protocol/request.h"
+#include "balancer/view.h"
+#include "migration/order.h"
+#include "migration/progress.h"
+#include "placement/model/domain.h"
+#include "placement/model/options.h"
+#include "placement/model/sample.h"
+#include "placement/model/snapshot.h"
+#include "placement/model/topology.h"
+#include "placement/result.h"
+#include "stats/reports/report.h"
+
+namespace vmnuma::balancer {
+
+// ---- in ----
+
+/// All running VMs, after a change.
+struct DomainsChanged {
+  std::vector<placement::VmDescription> running;
+};
+
+/// The epoch's readings. This is when decisions are taken.
+struct SampleTaken {
+  placement::Sample sample;
+  std::int64_t wall_unix_s = 0;
+};
+
+/// An action has come further.
+struct ActionProgressed {
+  migration::ActionEvent event;
+};
+
+/// The transfers under way, as they are now.
+struct TransfersReported {
+  std::vector<migration::TransferProgress> transfers;
+};
+
+/// A part of the host or of the service works no more, or works again.
+struct SourceChanged {
+  std::string source;  ///< "libvirt", "history", "page migration"
+  std::string reason;  ///< empty: works again
+  std::int64_t wall_unix_s = 0;
+};
+
+/// A command of the control socket. `token` comes back with the answer.
+struct CommandReceived {
+  std::int64_t token = 0;
+  Command command;
+};
+
+struct ConfigChanged {
+  Mode mode{};
+  placement::Options options;
+  std::map<std::string, Origin> origins;  ///< of options that do not have their default
+  std::map<std::string, placement::VmPolicy> policies;  ///< by VM name or UUID
+};
+
+struct TopologyChanged {
+  placement::Topology topology;
+};
+
+using Event = std::variant<DomainsChanged, SampleTaken, ActionProgressed, TransfersReported,
+                           SourceChanged, CommandReceived, ConfigChanged, TopologyChanged>;
+
+// ---- out ----
+
+struct Reply {
+  std::int64_t token = 0;
+  Result<std::variant<Answer, stats::Report>> answer;
+};
+
+struct HomeDecided {
+  placement::ClientId client;
+  placement::NodeId home;  ///< negative: given up
+};
+
+/// What an action really brought, beside what was predicted.
+struct OutcomeMeasured {
+  std::int64_t action = 0;
+  placement::CpuTime lost_before;
+  placement::CpuTime lost_after;
+  placement::Permille imbalance_before;
+  placement::Permille imbalance_after;
+  std::optional<placement::Permille> locality_before;
+  std::optional<placement::Permille> locality_after;
+  placement::Bytes moved;
+  placement::Microseconds took;
+};
+
+/// An epoch that is over, for the history.
+struct EpochEnded {
+  placement::Snapshot snapshot;
+  placement::Plan plan;
+};
+
+enum class Severity { kDebug, kInfo, kNotice, kWarning, kError };
+
+struct LogLine {
+  Severity severity{};
+  std::string message;
+  std::map<std::string, std::string> fields;  ///< for the journal: VM, ACTION, NODE, ...
+};
+
+/// An option was set for good.
+struct OptionPersisted {
+  std::string name;
+  std::int64_t value = 0;
+};
+
+struct Effects {
+  std::vector<migration::Order> orders;    ///< to be carried out, in this order
+  std::vector<placement::VmId> cancelled;  ///< whose transfers are to be given up
+  std::optional<bool> pause_transfers;
+  std::vector<Reply> replies;
+  std::vector<HomeDecided> homes;
+  std::vector<OutcomeMeasured> outcomes;
+  std::optional<EpochEnded> epoch;
+  std::vector<OptionPersisted> persisted;
+  std::vector<LogLine> log;
+};
+
+}  // namespace vmnuma::balancer

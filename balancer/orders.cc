@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/orders.h"
+
+#include <algorithm>
+#include <map>
+
+namespace vmnuma::balancer {
+
+using migration::HomeChange;
+using migration::Order;
+using migration::PinChange;
+using migration::VmChange;
+using placement::Bytes;
+using placement::CpuId;
+using placement::kNoNode;
+using placement::NodeId;
+using placement::NodeIndex;
+using placement::Pin;
+using placement::Relocation;
+using placement::Snapshot;
+
+namespace {
+
+std::vector<CpuId> pin_of(const std::vector<Pin>& pins, std::int32_t number) {
+  const auto found =
+      std::find_if(pins.begin(), pins.end(), [&](const Pin& pin) { return pin.number == number; });
+  return found == pins.end() ? std::vector<CpuId>{} : found->cpus;
+}
+
+NodeId id_of(const Snapshot& snapshot, NodeIndex node) {
+  return node == kNoNode ? NodeId{} : snapshot.topology.nodes[node].id;
+}
+
+/// A VM's clients with the homes they shall have.
+std::map<std::int32_t, NodeIndex> homes_after(const Snapshot& snapshot,
+                                              const placement::VmState& vm,
+                                              const std::vector<Relocation>& relocations) {
+  std::map<std::int32_t, NodeIndex> homes;
+  for (std::size_t i = 0; i < vm.client_count; ++i) {
+    const placement::ClientState& client = snapshot.clients[vm.first_client + i];
+    homes[client.id.index] = client.home;
+  }
+  for (const Relocation& relocation : relocations) {
+    homes[relocation.client.index] = relocation.to;
+  }
+  return homes;
+}
+
+std::vector<NodeId> distinct(std::vector<NodeId> nodes) {
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  return nodes;
+}
+
+void add_pins(const Snapshot& snapshot, const VmRecord& vm,
+              const std::vector<Relocation>& relocations,
+              const std::map<std::int32_t, NodeIndex>& homes, VmChange& change) {
+  for (const Relocation& relocation : relocations) {
+    if (relocation.from == relocation.to) {
+      continue;
+    }
+    const std::vector<CpuId> cpus = cpus_of(snapshot.topology.nodes[relocation.to]);
+    for (const std::int32_t vcpu :
+         vm.clients[static_cast<std::size_t>(relocation.client.index)].shape.vcpus) {
+      change.pins.push_back(
+          {PinChange::Thread::kVcpu, vcpu, pin_of(vm.description.vcpu_pins, vcpu), cpus});
+    }
+  }
+  if (change.pins.empty()) {
+    return;
+  }
+  std::vector<CpuId> reach;
+  for (const auto& [client, home] : homes) {
+    if (home != kNoNode) {
+      const std::vector<CpuId> cpus = cpus_of(snapshot.topology.nodes[home]);
+      reach.insert(reach.end(), cpus.begin(), cpus.end());
+    }
+  }
+  std::sort(reach.begin(), reach.end());
+  reach.erase(std::unique(reach.begin(), reach.end()), reach.end());
+  change.pins.push_back({PinChange::Thread::kEmulator, 0, vm.description.emulator_pin, reach});
+  for (const std::int32_t io_thread : vm.description.io_threads) {
+    change.pins.push_back({PinChange::Thread::kIoThread, io_thread,
+                           pin_of(vm.description.io_thread_pins, io_thread), reach});
+  }
+}
+
+void add_memory(const Snapshot& snapshot, const placement::VmState& state,
+                const std::map<std::int32_t, NodeIndex>& homes, VmChange& change) {
+  if (!state.memory_stays_because.empty()) {
+    return;
+  }
+  std::map<NodeId, Bytes> quotas;
+  for (std::size_t i = 0; i < state.client_count; ++i) {
+    const placement::ClientState& client = snapshot.clients[state.first_client + i];
+    const NodeIndex home = homes.at(client.id.index);
+    if (home == kNoNode || !client.memory_known) {
+      return;
+    }
+    quotas[id_of(snapshot, home)] += client.memory_size;
+    if (client.home != kNoNode) {
+      change.memory.undo_nodes.push_back(id_of(snapshot, client.home));
+    }
+  }
+  change.memory.undo_nodes = distinct(std::move(change.memory.undo_nodes));
+  for (const auto& [node, bytes] : quotas) {
+    change.memory.quotas.push_back({node, bytes});
+  }
+}
+
+}  // namespace
+
+std::vector<CpuId> cpus_of(const placement::Node& node) {
+  std::vector<CpuId> cpus;
+  cpus.reserve(node.cpus.size());
+  for (const placement::Cpu& cpu : node.cpus) {
+    cpus.push_back(cpu.id);
+  }
+  return cpus;
+}
+
+Order make_order(std::int64_t number, const placement::Action& action, const Snapshot& snapshot,
+                 const Ledger& ledger) {
+  Order order{number, action.reason, {}, action.predicted};
+  std::vector<placement::VmId> vms;
+  for (const Relocation& relocation : action.relocations) {
+    if (std::find(vms.begin(), vms.end(), relocation.client.vm) == vms.end()) {
+      vms.push_back(relocation.client.vm);
+    }
+  }
+  for (const placement::VmId& id : vms) {
+    const VmRecord* vm = ledger.find(id);
+    const auto state = std::lower_bound(
+        snapshot.vms.begin(), snapshot.vms.end(), id,
+        [](const placement::VmState& entry, const placement::VmId& key) { return entry.id < key; });
+    if (vm == nullptr || !vm->last || state == snapshot.vms.end() || state->id != id) {
+      continue;
+    }
+    std::vector<Relocation> relocations;
+    for (const Relocation& relocation : action.relocations) {
+      if (relocation.client.vm == id) {
+        relocations.push_back(relocation);
+      }
+    }
+    VmChange change;
+    change.vm = id;
+    change.vm_name = vm->description.name;
+    change.process = vm->last->process;
+    change.memory_mode = vm->description.policy.memory_mode;
+    for (const Relocation& relocation : relocations) {
+      if (relocation.from != relocation.to) {
+        change.homes.push_back({relocation.client.index, id_of(snapshot, relocation.from),
+                                id_of(snapshot, relocation.to)});
+      }
+    }
+    const std::map<std::int32_t, NodeIndex> homes = homes_after(snapshot, *state, relocations);
+    add_pins(snapshot, *vm, relocations, homes, change);
+    add_memory(snapshot, *state, homes, change);
+    order.changes.push_back(std::move(change));
+  }
+  return order;
+}
+
+}  // namespace vmnuma::balancer

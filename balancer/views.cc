@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/views.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "placement/memory_cost.h"
+#include "placement/model/text.h"
+
+namespace vmnuma::balancer {
+
+using placement::Arrangement;
+using placement::Bytes;
+using placement::ClientId;
+using placement::ClientIndex;
+using placement::ClientState;
+using placement::CpuTime;
+using placement::Guard;
+using placement::kNoNode;
+using placement::NodeId;
+using placement::NodeIndex;
+using placement::Options;
+using placement::Permille;
+using placement::Snapshot;
+using placement::VmId;
+using placement::VmState;
+
+namespace {
+
+std::int64_t milliseconds(CpuTime time) {
+  return (time.value >= 0 ? time.value + 500 : time.value - 500) / 1000;
+}
+
+NodeId id_of(const Snapshot& snapshot, NodeIndex node) {
+  return node < snapshot.topology.nodes.size() ? snapshot.topology.nodes[node].id : NodeId{};
+}
+
+const VmState* find_vm(const Snapshot& snapshot, const VmId& id) {
+  const auto found =
+      std::lower_bound(snapshot.vms.begin(), snapshot.vms.end(), id,
+                       [](const VmState& entry, const VmId& key) { return entry.id < key; });
+  return found != snapshot.vms.end() && found->id == id ? &*found : nullptr;
+}
+
+PredictionView prediction_view(const placement::Prediction& predicted) {
+  PredictionView view;
+  view.lost_before_ms = milliseconds(predicted.lost_before);
+  view.lost_after_ms = milliseconds(predicted.lost_after);
+  view.imbalance_before_pct = percent(predicted.imbalance_before);
+  view.imbalance_after_pct = percent(predicted.imbalance_after);
+  view.locality_before_pct = percent(predicted.locality_before);
+  view.locality_after_pct = percent(predicted.locality_after);
+  view.cost_ms = milliseconds(predicted.cost);
+  return view;
+}
+
+std::string saves_text(CpuTime gain) {
+  return gain.value >= 0
+             ? fmt::format("would save {} ms of lost time per epoch", milliseconds(gain))
+             : fmt::format("would lose {} ms more per epoch", milliseconds(-gain));
+}
+
+}  // namespace
+
+std::int64_t percent(Permille share) {
+  return std::clamp<std::int64_t>(share.value / 10, 0, 100);
+}
+
+std::string node_text(const Snapshot& snapshot, NodeIndex node) {
+  return node == kNoNode ? "no node" : fmt::format("node {}", id_of(snapshot, node).value);
+}
+
+std::string client_text(const Snapshot& snapshot, const ClientId& client) {
+  const VmState* vm = find_vm(snapshot, client.vm);
+  if (vm == nullptr) {
+    return to_text(client.vm);
+  }
+  return vm->client_count > 1 ? fmt::format("{}/{}", vm->name, client.index) : vm->name;
+}
+
+std::string action_text(const Snapshot& snapshot, const placement::Action& action) {
+  std::string text;
+  for (const placement::Relocation& relocation : action.relocations) {
+    if (!text.empty()) {
+      text += ", ";
+    }
+    text += client_text(snapshot, relocation.client);
+    if (relocation.from == relocation.to) {
+      text += fmt::format(" gets {} MiB home to {}", relocation.memory.value >> 20U,
+                          node_text(snapshot, relocation.to));
+    } else if (relocation.from == kNoNode) {
+      text += " to " + node_text(snapshot, relocation.to);
+    } else {
+      text += fmt::format(" from {} to {}", node_text(snapshot, relocation.from),
+                          node_text(snapshot, relocation.to));
+    }
+  }
+  const placement::Prediction& predicted = action.predicted;
+  text = fmt::format("{}: {}", name_of(action.reason), text);
+  if (action.reason != placement::Reason::kInitialPlacement &&
+      action.reason != placement::Reason::kMemoryPull) {
+    text += fmt::format("; the host then loses {} instead of {} ms per epoch, for {} ms once",
+                        milliseconds(predicted.lost_after), milliseconds(predicted.lost_before),
+                        milliseconds(predicted.cost));
+  }
+  return text;
+}
+
+std::string guard_text(Guard guard, const Options& options) {
+  switch (guard) {
+    case Guard::kMinimumGain:
+      return fmt::format("it gains less than Numa.MigThreshold ({} %) of a node",
+                         options.mig_threshold);
+    case Guard::kDoesNotPay:
+      return fmt::format("moving costs more than it gains within Numa.MoveHorizon ({} epochs)",
+                         options.move_horizon);
+    case Guard::kResidualImbalance:
+      return fmt::format(
+          "the shortage would only change sides, more than Numa.MigThrashThreshold ({} %) of it",
+          options.mig_thrash_threshold);
+    case Guard::kResidency:
+      return fmt::format("it has not yet been on its node for Numa.Residency ({} epochs)",
+                         options.residency);
+    case Guard::kNoReturn:
+      return fmt::format("it left that node less than Numa.NoReturn ({} epochs) ago",
+                         options.no_return);
+    case Guard::kSwapReconsider:
+      return fmt::format("it was swapped less than Numa.SwapConsiderPeriod ({} epochs) ago",
+                         options.swap_consider_period);
+    case Guard::kCoreCapacity:
+      return fmt::format("the node would be used above Numa.CoreCapRatioPct ({} %) of its cores",
+                         options.core_cap_ratio_pct);
+    case Guard::kNoRoom:
+      return "the node has no room for its memory above the reserve";
+    case Guard::kMemoryStays:
+      return "its memory cannot follow";
+    case Guard::kDoNotMove:
+      return "it is marked do_not_move or is pinned by somebody else";
+    case Guard::kNotAllowed:
+      return "the node is not among those it may use";
+    case Guard::kAntiAffinity:
+      return "a member of its hard anti-affinity group lives there";
+    case Guard::kStaleData:
+      return "its readings, or those of the node, are missing or stale";
+    case Guard::kMoving:
+      return "it is being moved";
+    case Guard::kActionLimit:
+      return fmt::format("Numa.MigrationsPerEpoch ({}) is used up in this epoch",
+                         options.migrations_per_epoch);
+    case Guard::kLongTermImbalance:
+      return "it would raise the long-term imbalance too much";
+    case Guard::kBreaker:
+      return "recent moves failed or did harm, so the balancer rests";
+    case Guard::kDisabled:
+      return "the host is smaller than Numa.RebalanceCoresTotal and Numa.RebalanceCoresNode ask "
+             "for";
+    case Guard::kNotBest:
+      return "another action is better";
+  }
+  return "unknown";
+}
+
+PlanView plan_view(const Snapshot& snapshot, const placement::Plan& plan, const Options& options,
+                   Mode mode) {
+  PlanView view;
+  view.epoch = plan.epoch;
+  view.mode = mode;
+  view.lost_ms = milliseconds(plan.lost);
+  view.imbalance_pct = percent(plan.imbalance);
+  for (const placement::Action& action : plan.actions) {
+    ActionView row;
+    row.reason = name_of(action.reason);
+    row.predicted = prediction_view(action.predicted);
+    row.sentence = action_text(snapshot, action);
+    for (const placement::Relocation& relocation : action.relocations) {
+      const VmState* vm = find_vm(snapshot, relocation.client.vm);
+      row.relocations.push_back({vm == nullptr ? "" : vm->name, to_text(relocation.client.vm),
+                                 relocation.client.index, id_of(snapshot, relocation.from),
+                                 id_of(snapshot, relocation.to), relocation.memory.value});
+    }
+    view.actions.push_back(std::move(row));
+  }
+  for (const placement::Rejection& rejection : plan.rejections) {
+    RejectionView row;
+    const VmState* vm = find_vm(snapshot, rejection.client.vm);
+    row.vm = vm == nullptr ? "" : vm->name;
+    row.candidate.action = name_of(rejection.reason);
+    row.candidate.client = rejection.client.index;
+    row.candidate.from = id_of(snapshot, rejection.from);
+    row.candidate.to = id_of(snapshot, rejection.to);
+    if (rejection.partner != rejection.client) {
+      const VmState* partner = find_vm(snapshot, rejection.partner.vm);
+      row.candidate.partner =
+          fmt::format("{}/{}", partner == nullptr ? to_text(rejection.partner.vm) : partner->name,
+                      rejection.partner.index);
+    }
+    row.candidate.gain_ms = milliseconds(rejection.gain);
+    row.candidate.guard = name_of(rejection.guard);
+    row.candidate.sentence =
+        fmt::format("{}, but {}", saves_text(rejection.gain), guard_text(rejection.guard, options));
+    view.rejections.push_back(std::move(row));
+  }
+  return view;
+}
+
+ExplainView explain_view(const Snapshot& snapshot, std::size_t vm_index, const Options& options,
+                         const std::vector<std::string>& why) {
+  const VmState& vm = snapshot.vms[vm_index];
+  ExplainView view;
+  view.vm = vm.name;
+  view.vm_uuid = to_text(vm.id);
+  view.epoch = snapshot.epoch;
+  const Arrangement now(snapshot, options, Arrangement::Basis::kDemand);
+  Bytes resident;
+  Bytes local;
+  for (std::size_t i = 0; i < vm.client_count; ++i) {
+    const ClientIndex index = vm.first_client + i;
+    const ClientState& client = snapshot.clients[index];
+    ClientView row;
+    row.index = client.id.index;
+    row.vcpus = client.vcpus;
+    row.home = id_of(snapshot, client.home);
+    for (const NodeIndex node : client.allowed) {
+      row.allowed.push_back(id_of(snapshot, node));
+    }
+    row.why = i < why.size() ? why[i] : "";
+    row.since_epochs = client.epochs_here;
+    row.used_ms = milliseconds(client.used);
+    row.ready_ms = milliseconds(client.ready);
+    row.demand_ms = milliseconds(client.demand);
+    row.entitled_ms = milliseconds(client.entitled);
+    row.owed_ms = milliseconds(client.owed);
+    const placement::MemoryProfile& memory = now.memory(index);
+    row.memory_bytes = memory.resident.value;
+    if (client.memory_known && client.home != kNoNode) {
+      row.locality_pct = percent(memory.locality(client.home));
+      resident += memory.resident;
+      local += memory.on(client.home);
+    }
+    view.clients.push_back(std::move(row));
+    for (const Candidate& candidate : all_moves_of(now, index)) {
+      CandidateView considered;
+      considered.action = name_of(candidate.reason);
+      considered.client = client.id.index;
+      considered.from = id_of(snapshot, client.home);
+      considered.to = id_of(snapshot, candidate.changes.front().to);
+      considered.gain_ms = milliseconds(candidate.effect.gain);
+      if (candidate.stopped_by) {
+        considered.guard = name_of(*candidate.stopped_by);
+        considered.sentence = fmt::format("{}, but {}", saves_text(candidate.effect.gain),
+                                          guard_text(*candidate.stopped_by, options));
+      } else {
+        considered.sentence = saves_text(candidate.effect.gain) + ", and nothing speaks against it";
+      }
+      view.considered.push_back(std::move(considered));
+    }
+  }
+  if (!vm.fresh) {
+    view.memory = "it is not touched: " + vm.stale_because;
+  } else if (!vm.memory_stays_because.empty()) {
+    view.memory = "its memory is left where it is: " + vm.memory_stays_because;
+  } else if (options.page_mig_enable == 0) {
+    view.memory = "its memory is left where it is: Numa.PageMigEnable is 0";
+  } else if (resident.value == 0) {
+    view.memory = "where its memory lies is not known yet";
+  } else if (vm.transferring) {
+    view.memory = fmt::format("{} of {} MiB are at home, the rest is on its way",
+                              local.value >> 20U, resident.value >> 20U);
+  } else if (vm.left_behind > Bytes{}) {
+    view.memory =
+        fmt::format("{} of {} MiB are at home, {} MiB could not be moved", local.value >> 20U,
+                    resident.value >> 20U, vm.left_behind.value >> 20U);
+  } else {
+    view.memory =
+        fmt::format("{} of {} MiB are at home", local.value >> 20U, resident.value >> 20U);
+  }
+  return view;
+}
+
+std::vector<TransferView> transfer_views(
+    const Snapshot& snapshot, const std::vector<migration::TransferProgress>& transfers) {
+  std::vector<TransferView> views;
+  for (const migration::TransferProgress& transfer : transfers) {
+    TransferView view;
+    if (const VmState* vm = find_vm(snapshot, transfer.vm); vm != nullptr) {
+      view.vm = vm->name;
+      for (std::size_t i = 0; i < vm->client_count; ++i) {
+        const ClientState& client = snapshot.clients[vm->first_client + i];
+        if (client.home != kNoNode) {
+          view.to.push_back(id_of(snapshot, client.home));
+        }
+      }
+    }
+    view.vm_uuid = to_text(transfer.vm);
+    view.action = transfer.action;
+    view.state = transfer.waits_for_room ? "waiting" : "running";
+    view.bytes_done = transfer.done.value;
+    view.bytes_remaining = transfer.remaining.value;
+    view.rate_bytes_per_second = transfer.per_second.value;
+    views.push_back(std::move(view));
+  }
+  return views;
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/// From what the controller knows to what people see: sentences and rounded figures.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "balancer/core/planner.h"
+#include "balancer/core/search.h"
+#include "balancer/view.h"
+#include "migration/progress.h"
+#include "placement/model/plan.h"
+#include "placement/model/snapshot.h"
+
+namespace vmnuma::balancer {
+
+/// "node 2", or "no node".
+[[nodiscard]] std::string node_text(const placement::Snapshot& snapshot, placement::NodeIndex node);
+/// "web1" for a VM with one client, "web1/0" otherwise.
+[[nodiscard]] std::string client_text(const placement::Snapshot& snapshot,
+                                      const placement::ClientId& client);
+/// "load-move of web1 from node 0 to node 2: saves 412 ms per epoch, costs 38 ms once".
+[[nodiscard]] std::string action_text(const placement::Snapshot& snapshot,
+                                      const placement::Action& action);
+/// Why a guard stopped a candidate, with the option's value where it has one.
+[[nodiscard]] std::string guard_text(placement::Guard guard, const placement::Options& options);
+
+[[nodiscard]] PlanView plan_view(const placement::Snapshot& snapshot, const placement::Plan& plan,
+                                 const placement::Options& options, Mode mode);
+/// Everything that can be said about one VM. `why` has a sentence per client.
+[[nodiscard]] ExplainView explain_view(const placement::Snapshot& snapshot, std::size_t vm,
+                                       const placement::Options& options,
+                                       const std::vector<std::string>& why);
+[[nodiscard]] std::vector<TransferView> transfer_views(
+    const placement::Snapshot& snapshot, const std::vector<migration::TransferProgress>& transfers);
+
+/// 0..100, from thousandths that may be larger.
+[[nodiscard]] std::int64_t percent(placement::Permille share);
+
+}  // namespace vmnuma::balancer
