@@ -87,10 +87,12 @@ class Ledger {
   /// the clients correspond.
   void set_domains(const std::vector<placement::VmDescription>& running);
 
-  /// Gives a client a home. Unknown clients and nodes are ignored. `reason` decides which counter
-  /// grows; nothing is counted at an initial placement or when the home does not change.
+  /// Gives a client a home; nothing happens if it has that one. Unknown clients and nodes are
+  /// ignored. A swap is remembered as one, so that the client is not swapped again soon.
   void set_home(const placement::ClientId& client, placement::NodeId node,
                 placement::Reason reason);
+  /// Counts a move that was carried out; `reason` says in which column. Placements are not counted.
+  void count_move(const placement::ClientId& client, placement::Reason reason);
   /// Takes a home over as it was found or remembered, without counting a move.
   void adopt_home(const placement::ClientId& client, placement::NodeId node);
   /// Takes a client's home away; it will be placed anew.
