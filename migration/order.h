@@ -62,6 +62,7 @@ struct VmChange {
 
 struct Order {
   std::int64_t action = 0;  ///< its number, given by the controller, unique in the history
+  std::int64_t epoch = 0;   ///< in which it was decided
   placement::Reason reason{};
   std::vector<VmChange> changes;  ///< one, or two for a swap
   placement::Prediction predicted;

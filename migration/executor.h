@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Carries orders out: one call at a time, journalled, paced, undone where they fail.
+///
+/// Problem: orders come faster than memory can be moved, several VMs' pages are on their way at
+/// once, each under the administrator's rates, and at any moment the program may be stopped or die.
+/// Approach: a step machine without a clock or a thread of its own. Each step makes at most one
+/// blocking call through a port, so the same code runs live on a worker thread and in simulated
+/// time. First comes what settles or closes an action, then the next waiting order, then page moves
+/// by usefulness (transfer_order.h). A transfer whose target is full waits as long as others' moves
+/// may make room, at most five looks a second apart after the last of them. Terms. Run: an order
+/// being carried out (ActionRun). Properties: orders of one VM begin in the order of submission,
+/// and never while another one of it settles; every order ends with exactly one kFinished; a newer
+/// order of a VM ends the older one's page moves once its own pins are made; after a crash
+/// recover() leaves no VM half moved and no action open; nothing is moved faster than the rates
+/// allow, while paused nothing is moved at all; an idle executor asks for no further step.
+///
+/// Thread: not thread-safe. One worker thread owns it and calls everything; values go in and out.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "migration/action_run.h"
+#include "migration/domain_control.h"
+#include "migration/journal.h"
+#include "migration/limits.h"
+#include "migration/order.h"
+#include "migration/pacing.h"
+#include "migration/page_mover.h"
+#include "migration/ports.h"
+#include "migration/progress.h"
+
+namespace vmnuma::migration {
+
+struct ExecutorStep {
+  std::vector<ActionEvent> events;
+  /// When to call again: at once if not after now; later for pacing or a back-off. Includes the
+  /// time that the call took, so that simulated time passes as it should. Nothing: only after
+  /// submit, cancel, resume or recover.
+  std::optional<placement::Microseconds> next_at;
+};
+
+class Executor {
+ public:
+  Executor(DomainControl& control, PageMover& mover, Journal& journal, Limits limits);
+
+  /// Queues an order. One that waits for the same VM is superseded: it finishes as dropped.
+  void submit(Order order);
+  /// The VM ended or shall not be moved: a waiting order is dropped, one that settles is taken
+  /// back, page moves end where they are. Of an exchange that moves memory, only this VM's part.
+  void cancel(const placement::VmId& vm);
+  /// Begins no order and moves no page until resume(). What settles is brought to its end.
+  void pause() { paused_ = true; }
+  void resume() { paused_ = false; }
+  /// What Journal::open_actions returned at the start, before the first submit.
+  void recover(const std::vector<OpenAction>& open);
+
+  /// For calls from now on.
+  void set_limits(Limits limits);
+  /// While set, no page is moved: the host is short of memory.
+  void set_memory_pressure(bool high) { pacer_.set_memory_pressure(high); }
+
+  /// At most one blocking call. `now` is monotonic.
+  [[nodiscard]] ExecutorStep step(placement::Microseconds now);
+
+  /// The memory on its way, by action and VM.
+  [[nodiscard]] std::vector<TransferProgress> transfers() const;
+  /// Nothing waits, settles, moves or is to be closed.
+  [[nodiscard]] bool idle() const { return waiting_.empty() && runs_.empty() && events_.empty(); }
+
+ private:
+  struct Candidate {
+    ActionRun* run = nullptr;
+    MemoryWork* work = nullptr;
+    placement::Bytes allowed;
+  };
+
+  bool step_runs(placement::Microseconds now, std::optional<placement::Microseconds>& next);
+  bool begin_next(placement::Microseconds now);
+  std::optional<placement::Microseconds> move_pages(placement::Microseconds now,
+                                                    std::optional<placement::Microseconds>& next);
+  void step_run(ActionRun& run, placement::Microseconds now);
+  void look_for_room(MemoryWork& work, placement::Microseconds now);
+  [[nodiscard]] Candidate choose(const std::vector<Candidate>& ready);
+  void supersede_older(const ActionRun& newer);
+  void drop_waiting(const Order& order, const std::string& why);
+  void remove_closed();
+
+  Ports ports_;
+  Limits limits_;
+  Pacer pacer_;
+  std::deque<Order> waiting_;
+  std::list<ActionRun> runs_;  ///< a list, so that they stay where they are; by begin
+  std::vector<ActionEvent> events_;
+  bool paused_ = false;
+  placement::Microseconds now_;
+  std::int64_t turn_ = 0;
+  std::int64_t last_action_ = 0;  ///< whose window is being worked on
+  placement::VmId last_vm_;
+  placement::Bytes moved_by_all_;
+};
+
+}  // namespace vmnuma::migration

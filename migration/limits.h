@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the executor keeps to. A value; replaced as a whole when the configuration or the host
+/// changes.
+#pragma once
+
+#include <vector>
+
+#include "placement/model/amounts.h"
+#include "placement/model/ids.h"
+#include "placement/model/options.h"
+#include "placement/model/topology.h"
+
+namespace vmnuma::migration {
+
+struct Limits {
+  bool move_memory = true;               ///< Numa.PageMigEnable
+  placement::Bytes bytes_per_second;     ///< of the whole host; zero = unlimited
+  placement::Bytes vm_bytes_per_second;  ///< of one VM; zero = unlimited
+  placement::Microseconds stall_target{
+      5000};                               ///< how long one page migration call should take at most
+  placement::Permille node_reserve{20};    ///< share of a node's memory that moves leave available
+  std::vector<placement::CpuId> all_cpus;  ///< what a pin to "any CPU of the host" means, ascending
+  bool operator==(const Limits&) const = default;
+};
+
+/// The limits that the administrator's options and the host's topology give.
+[[nodiscard]] Limits limits_from(const placement::Options& options,
+                                 const placement::Topology& topology);
+
+}  // namespace vmnuma::migration

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "migration/linux/linux_page_mover.h"
+
+#include <cerrno>
+#include <charconv>
+#include <ctime>
+#include <optional>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <numaif.h>
+
+#include "migration/linux/maps.h"
+#include "migration/linux/movable_ranges.h"
+#include "migration/linux/node_files.h"
+
+namespace vmnuma::migration {
+
+using placement::Bytes;
+using placement::Microseconds;
+using placement::VmProcess;
+
+namespace {
+
+Error vanished(const VmProcess& process) {
+  return {ErrorCode::kVanished, ESRCH, fmt::format("process {} has ended", process.pid)};
+}
+
+/// Whether the folder is that of the process, still running.
+Result<void> check_identity(const Folder& folder, const VmProcess& process) {
+  const auto text = folder.read("stat");
+  if (!text) {
+    const bool gone =
+        text.error().code == ErrorCode::kNotFound || text.error().code == ErrorCode::kVanished;
+    return tl::unexpected(gone ? vanished(process) : text.error());
+  }
+  const auto stat = parse_process_stat(*text);
+  if (!stat) {
+    return tl::unexpected(stat.error());
+  }
+  if (stat->start_time_ticks != process.start_time_ticks || stat->state == 'Z' ||
+      stat->state == 'X') {
+    return tl::unexpected(vanished(process));
+  }
+  return {};
+}
+
+Microseconds monotonic_now() {
+  timespec now{};
+  (void)::clock_gettime(CLOCK_MONOTONIC, &now);  // cannot fail with this clock
+  return {static_cast<std::int64_t>(now.tv_sec) * 1'000'000 + now.tv_nsec / 1000};
+}
+
+/// move_pages wants pointers; the addresses are another process's and are never followed here.
+std::vector<void*> as_pointers(std::span<const std::uint64_t> addresses) {
+  std::vector<void*> pointers;
+  pointers.reserve(addresses.size());
+  for (const std::uint64_t address : addresses) {
+    pointers.push_back(reinterpret_cast<void*>(address));
+  }
+  return pointers;
+}
+
+Error move_error(int errno_value, const VmProcess& process, std::optional<placement::NodeId> node) {
+  const std::string target = node ? fmt::format(" to node {}", node->value) : std::string{};
+  const auto error = [&](ErrorCode code, std::string_view why) {
+    return Error{code, errno_value,
+                 fmt::format("cannot {} pages of process {}{}: {}", node ? "move" : "find",
+                             process.pid, target, why)};
+  };
+  switch (errno_value) {
+    case ESRCH:
+      return vanished(process);
+    case EPERM:
+      return error(ErrorCode::kPermissionDenied,
+                   "no permission (CAP_SYS_PTRACE, and CAP_SYS_NICE for shared pages)");
+    case EACCES:
+      return error(ErrorCode::kUnsupported, "its cpuset does not allow the node");
+    case ENODEV:
+      return error(ErrorCode::kNotFound, "there is no such node, or it has no memory");
+    case ENOMEM:
+      return error(ErrorCode::kNoSpace, "the node has no free memory");
+    default:
+      return error(ErrorCode::kIo, std::generic_category().message(errno_value));
+  }
+}
+
+/// Size of a transparent huge page; zero where the kernel has none.
+Bytes read_huge_page_size(const Folder& root) {
+  const auto text = root.read("sys/kernel/mm/transparent_hugepage/hpage_pmd_size");
+  std::int64_t size = 0;
+  if (!text || std::from_chars(text->data(), text->data() + text->size(), size).ec != std::errc{}) {
+    return {};
+  }
+  return {size > 0 ? size : 0};
+}
+
+}  // namespace
+
+Result<LinuxPageMover> LinuxPageMover::open(const std::string& root) {
+  auto folder = Folder::open(root);
+  if (!folder) {
+    return tl::unexpected(folder.error());
+  }
+  const Bytes huge_page_size = read_huge_page_size(*folder);
+  return LinuxPageMover(std::move(*folder), huge_page_size);
+}
+
+Result<Folder> LinuxPageMover::process_folder(const VmProcess& process) const {
+  auto folder = root_.folder(fmt::format("proc/{}", process.pid));
+  if (!folder) {
+    return tl::unexpected(folder.error().code == ErrorCode::kNotFound ? vanished(process)
+                                                                      : folder.error());
+  }
+  if (const auto same = check_identity(*folder, process); !same) {
+    return tl::unexpected(same.error());
+  }
+  return folder;
+}
+
+Result<void> LinuxPageMover::check(const VmProcess& process) {
+  const auto folder = process_folder(process);
+  if (!folder) {
+    return tl::unexpected(folder.error());
+  }
+  return {};
+}
+
+Result<std::vector<MemoryRange>> LinuxPageMover::find_ranges(const VmProcess& process) {
+  const auto folder = process_folder(process);
+  if (!folder) {
+    return tl::unexpected(folder.error());
+  }
+  const auto read = [&]() -> Result<std::vector<MemoryRange>> {
+    const auto maps_text = folder->read("maps");
+    if (!maps_text) {
+      return tl::unexpected(maps_text.error());
+    }
+    const auto numa_maps_text = folder->read("numa_maps");
+    if (!numa_maps_text) {
+      return tl::unexpected(numa_maps_text.error());
+    }
+    const auto mappings = parse_maps(*maps_text);
+    if (!mappings) {
+      return tl::unexpected(mappings.error());
+    }
+    const auto pages = parse_numa_maps(*numa_maps_text);
+    if (!pages) {
+      return tl::unexpected(pages.error());
+    }
+    return movable_ranges(*mappings, *pages, huge_page_size_);
+  };
+  auto ranges = read();
+  // The files of a process that ends are empty or cannot be read: that it ended is the better
+  // answer.
+  if (const auto same = check_identity(*folder, process); !same) {
+    return tl::unexpected(same.error());
+  }
+  if (!ranges) {
+    return failure(std::move(ranges).error(),
+                   fmt::format("while reading the mappings of process {}", process.pid));
+  }
+  return ranges;
+}
+
+Result<std::vector<int>> LinuxPageMover::query(const VmProcess& process,
+                                               std::span<const std::uint64_t> addresses) {
+  const auto folder = process_folder(process);
+  if (!folder) {
+    return tl::unexpected(folder.error());
+  }
+  std::vector<void*> pointers = as_pointers(addresses);
+  std::vector<int> statuses(addresses.size(), -ENOENT);
+  const long result = ::move_pages(static_cast<int>(process.pid), pointers.size(), pointers.data(),
+                                   nullptr, statuses.data(), 0);
+  const int errno_value = errno;
+  if (const auto same = check_identity(*folder, process); !same) {
+    return tl::unexpected(same.error());
+  }
+  if (result < 0) {
+    return tl::unexpected(move_error(errno_value, process, std::nullopt));
+  }
+  return statuses;
+}
+
+Result<MoveResult> LinuxPageMover::move(const VmProcess& process,
+                                        std::span<const std::uint64_t> addresses,
+                                        placement::NodeId node, SharedPages shared) {
+  const auto folder = process_folder(process);
+  if (!folder) {
+    return tl::unexpected(folder.error());
+  }
+  std::vector<void*> pointers = as_pointers(addresses);
+  const std::vector<int> nodes(addresses.size(), node.value);
+  MoveResult moved{.not_moved = 0,
+                   .statuses = std::vector<int>(addresses.size(), kStatusNotWritten),
+                   .elapsed = {}};
+  const int flags = shared == SharedPages::kMove ? MPOL_MF_MOVE_ALL : MPOL_MF_MOVE;
+  const Microseconds before = monotonic_now();
+  const long result = ::move_pages(static_cast<int>(process.pid), pointers.size(), pointers.data(),
+                                   nodes.data(), moved.statuses.data(), flags);
+  const int errno_value = errno;
+  moved.elapsed = monotonic_now() - before;
+  if (const auto same = check_identity(*folder, process); !same) {
+    return tl::unexpected(same.error());
+  }
+  if (result < 0) {
+    return tl::unexpected(move_error(errno_value, process, node));
+  }
+  moved.not_moved = result;
+  return moved;
+}
+
+Result<NodeMemory> LinuxPageMover::node_memory(placement::NodeId node) {
+  return read_node_memory(root_, node);
+}
+
+}  // namespace vmnuma::migration

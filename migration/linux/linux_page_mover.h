@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The page mover over move_pages(2), /proc and /sys.
+///
+/// Rights: ptrace read access to the VM's process (CAP_SYS_PTRACE for another user's), CAP_SYS_NICE
+/// to move shared pages. Start times are compared before and after each system call that names a
+/// pid, so a pid that was used again is an error and never another process's answer.
+#pragma once
+
+#include <string>
+
+#include "migration/linux/kernel_file.h"
+#include "migration/page_mover.h"
+
+namespace vmnuma::migration {
+
+class LinuxPageMover final : public PageMover {
+ public:
+  /// `root` is "/" on a live host: where proc and sys are. Error: cannot open it.
+  [[nodiscard]] static Result<LinuxPageMover> open(const std::string& root);
+
+  [[nodiscard]] Result<void> check(const placement::VmProcess& process) override;
+  [[nodiscard]] Result<std::vector<MemoryRange>> find_ranges(
+      const placement::VmProcess& process) override;
+  [[nodiscard]] Result<std::vector<int>> query(const placement::VmProcess& process,
+                                               std::span<const std::uint64_t> addresses) override;
+  [[nodiscard]] Result<MoveResult> move(const placement::VmProcess& process,
+                                        std::span<const std::uint64_t> addresses,
+                                        placement::NodeId node, SharedPages shared) override;
+  [[nodiscard]] Result<NodeMemory> node_memory(placement::NodeId node) override;
+
+ private:
+  LinuxPageMover(Folder root, placement::Bytes huge_page_size)
+      : root_(std::move(root)), huge_page_size_(huge_page_size) {}
+  /// The process's folder in /proc, sure to be this one's.
+  [[nodiscard]] Result<Folder> process_folder(const placement::VmProcess& process) const;
+
+  Folder root_;
+  placement::Bytes huge_page_size_;
+};
+
+}  // namespace vmnuma::migration

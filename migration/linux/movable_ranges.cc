@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "migration/linux/movable_ranges.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace vmnuma::migration {
+
+namespace {
+
+bool is_memory_file(std::string_view path) {
+  for (const std::string_view prefix : {"/memfd:", "/dev/shm/", "/dev/zero", "/SYSV"}) {
+    if (path.starts_with(prefix)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool holds_own_memory(const Mapping& mapping, bool hugetlb) {
+  const std::string_view name = mapping.name;
+  if (hugetlb || name.empty() || name == "[heap]" || name.starts_with("[stack") ||
+      name.starts_with("[anon")) {
+    return true;
+  }
+  if (name.starts_with('[') || !mapping.shared || !mapping.writable) {
+    return false;
+  }
+  return is_memory_file(name) ||
+         (name.starts_with('/') && !name.starts_with("/dev/") && !name.starts_with("/["));
+}
+
+}  // namespace
+
+std::vector<MemoryRange> movable_ranges(const std::vector<Mapping>& mappings,
+                                        const std::vector<MappingPages>& pages,
+                                        placement::Bytes huge_page_size) {
+  std::vector<MemoryRange> ranges;
+  auto mapping = mappings.begin();
+  for (const MappingPages& resident : pages) {
+    mapping = std::find_if(mapping, mappings.end(), [&](const Mapping& candidate) {
+      return candidate.start >= resident.start;
+    });
+    if (mapping == mappings.end()) {
+      break;
+    }
+    if (mapping->start != resident.start || resident.resident.empty() ||
+        !holds_own_memory(*mapping, resident.hugetlb)) {
+      continue;
+    }
+    const bool own_policy = resident.policy == "default" || resident.policy == "local";
+    ranges.push_back({.start = mapping->start,
+                      .length = {static_cast<std::int64_t>(mapping->end - mapping->start)},
+                      .page_size = resident.page_size,
+                      .huge_page_size = resident.hugetlb ? placement::Bytes{} : huge_page_size,
+                      .hugetlb = resident.hugetlb,
+                      .shared = mapping->shared,
+                      .policy = own_policy ? "" : resident.policy,
+                      .name = mapping->name.empty() ? "anonymous" : mapping->name,
+                      .resident = resident.resident});
+  }
+  return ranges;
+}
+
+}  // namespace vmnuma::migration

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Which mappings of a process hold memory of its own.
+///
+/// Problem: a VM's memory is the guest's RAM (anonymous, memfd, hugetlb or a file) and what QEMU
+/// itself has allocated: heap, stacks, translation buffers. All of it counts in memory.numa_stat,
+/// so all of it is moved. Program text, libraries and their data belong to every process that runs
+/// them, and devices' mappings are not memory at all. Approach: maps says what a mapping is,
+/// numa_maps what lies in it; they are joined by their first address. Rules: anonymous mappings and
+/// hugetlb always; files only if they are mapped shared and writable, which guest RAM in a file is
+/// and a library never, and are no device and no object of the kernel's own ("anon_inode:",
+/// "/[aio]"). Properties: a mapping that is in only one of the two files (it came or went between
+/// the reads) is left out; so are mappings without pages; ranges come in ascending order and do not
+/// overlap.
+#pragma once
+
+#include <vector>
+
+#include "migration/linux/maps.h"
+#include "migration/page_mover.h"
+
+namespace vmnuma::migration {
+
+/// `huge_page_size`: of transparent huge pages on this host, zero without them.
+[[nodiscard]] std::vector<MemoryRange> movable_ranges(const std::vector<Mapping>& mappings,
+                                                      const std::vector<MappingPages>& pages,
+                                                      placement::Bytes huge_page_size);
+
+}  // namespace vmnuma::migration

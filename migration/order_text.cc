@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "migration/order_text.h"
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "placement/model/text.h"
+
+namespace vmnuma::migration {
+
+namespace {
+
+using nlohmann::json;
+using placement::MemoryMode;
+using placement::NodeId;
+using placement::Reason;
+
+/// More than any order: 4096 pins with sets of 8192 scattered CPUs before and after would not fit,
+/// nothing real comes near it.
+constexpr std::size_t kLongestText = 64U << 20U;
+
+template <class Value>
+struct Name {
+  std::string_view name;
+  Value value;
+};
+
+constexpr std::array kThreads{Name{"vcpu", PinChange::Thread::kVcpu},
+                              Name{"emulator", PinChange::Thread::kEmulator},
+                              Name{"io-thread", PinChange::Thread::kIoThread}};
+constexpr std::array kModes{Name{"soft", MemoryMode::kSoft}, Name{"mask", MemoryMode::kMask},
+                            Name{"hands-off", MemoryMode::kHandsOff}};
+constexpr std::array kReasons{
+    Reason::kInitialPlacement, Reason::kLoadMove,     Reason::kLoadSwap,     Reason::kLongTermMove,
+    Reason::kLongTermSwap,     Reason::kLocalityMove, Reason::kLocalitySwap, Reason::kAffinityMove,
+    Reason::kMemoryPull,       Reason::kAdministrator};
+
+template <class Value, std::size_t n>
+std::string_view name_in(const std::array<Name<Value>, n>& names, Value value) {
+  for (const Name<Value>& entry : names) {
+    if (entry.value == value) {
+      return entry.name;
+    }
+  }
+  return "unknown";
+}
+
+/// Reads members of one JSON object. Remembers the first thing that is wrong; after that every read
+/// gives a default, so that callers check once, at the end.
+class Members {
+ public:
+  Members(const json& object, std::string where, std::optional<std::string>& wrong)
+      : object_(object), where_(std::move(where)), wrong_(wrong) {
+    if (!object.is_object()) {
+      complain("is not an object");
+    }
+  }
+
+  template <class Number>
+  Number number(const char* key) {
+    const json* value = find(key);
+    if (value == nullptr) {
+      return {};
+    }
+    if (value->is_number_unsigned()) {
+      const auto wide = value->get<std::uint64_t>();
+      if (std::in_range<Number>(wide)) {
+        return static_cast<Number>(wide);
+      }
+    } else if (value->is_number_integer()) {
+      const auto wide = value->get<std::int64_t>();
+      if (std::in_range<Number>(wide)) {
+        return static_cast<Number>(wide);
+      }
+    }
+    complain(fmt::format("has a '{}' that is no number of its kind", key));
+    return {};
+  }
+
+  std::string text(const char* key) {
+    const json* value = find(key);
+    if (value == nullptr) {
+      return {};
+    }
+    if (!value->is_string()) {
+      complain(fmt::format("has a '{}' that is no text", key));
+      return {};
+    }
+    return value->get<std::string>();
+  }
+
+  template <class Value, std::size_t n>
+  Value choice(const char* key, const std::array<Name<Value>, n>& names) {
+    const std::string name = text(key);
+    for (const Name<Value>& entry : names) {
+      if (entry.name == name) {
+        return entry.value;
+      }
+    }
+    complain(fmt::format("has an unknown '{}'", key));
+    return {};
+  }
+
+  /// Calls `read(Members&)` for every object of an array.
+  template <class Read>
+  void each(const char* key, Read read) {
+    const json* value = find(key);
+    if (value == nullptr) {
+      return;
+    }
+    if (!value->is_array()) {
+      complain(fmt::format("has a '{}' that is no list", key));
+      return;
+    }
+    std::size_t index = 0;
+    for (const json& element : *value) {
+      Members members(element, fmt::format("{}[{}]", key, index++), wrong_);
+      if (wrong_) {
+        return;
+      }
+      read(members);
+    }
+  }
+
+  Members object(const char* key) {
+    const json* value = find(key);
+    // Without it the complaint is made, and nothing is read from the stand-in.
+    return Members(value == nullptr ? object_ : *value, key, wrong_);
+  }
+
+  void complain(std::string_view what) {
+    if (!wrong_) {
+      wrong_ = fmt::format("{} {}", where_, what);
+    }
+  }
+
+  /// The value of a Result, or a default and a complaint.
+  template <class T>
+  T take(Result<T> result) {
+    if (!result) {
+      complain("is wrong: " + result.error().message);
+      return {};
+    }
+    return std::move(*result);
+  }
+
+ private:
+  const json* find(const char* key) {
+    if (wrong_) {
+      return nullptr;
+    }
+    const auto found = object_.find(key);
+    if (found == object_.end()) {
+      complain(fmt::format("has no '{}'", key));
+      return nullptr;
+    }
+    return &*found;
+  }
+
+  const json& object_;
+  std::string where_;
+  std::optional<std::string>& wrong_;
+};
+
+json to_json(const VmChange& change) {
+  json homes = json::array();
+  for (const HomeChange& home : change.homes) {
+    homes.push_back({{"client", home.client}, {"from", home.from.value}, {"to", home.to.value}});
+  }
+  json pins = json::array();
+  for (const PinChange& pin : change.pins) {
+    pins.push_back({{"thread", name_in(kThreads, pin.thread)},
+                    {"number", pin.number},
+                    {"before", placement::to_list(pin.before)},
+                    {"after", placement::to_list(pin.after)}});
+  }
+  json quotas = json::array();
+  for (const NodeQuota& quota : change.memory.quotas) {
+    quotas.push_back({{"node", quota.node.value}, {"bytes", quota.bytes.value}});
+  }
+  return {{"vm", placement::to_text(change.vm)},
+          {"name", change.vm_name},
+          {"pid", change.process.pid},
+          {"start_time_ticks", change.process.start_time_ticks},
+          {"homes", std::move(homes)},
+          {"pins", std::move(pins)},
+          {"quotas", std::move(quotas)},
+          {"undo_nodes", placement::to_list(change.memory.undo_nodes)},
+          {"memory_mode", name_in(kModes, change.memory_mode)}};
+}
+
+VmChange read_change(Members& members) {
+  VmChange change;
+  change.vm = members.take(placement::parse_vm_id(members.text("vm")));
+  change.vm_name = members.text("name");
+  change.process.pid = members.number<std::int64_t>("pid");
+  change.process.start_time_ticks = members.number<std::uint64_t>("start_time_ticks");
+  members.each("homes", [&](Members& home) {
+    change.homes.push_back({.client = home.number<std::int32_t>("client"),
+                            .from = NodeId{home.number<std::int32_t>("from")},
+                            .to = NodeId{home.number<std::int32_t>("to")}});
+  });
+  members.each("pins", [&](Members& pin) {
+    change.pins.push_back({.thread = pin.choice("thread", kThreads),
+                           .number = pin.number<std::int32_t>("number"),
+                           .before = pin.take(placement::parse_cpu_list(pin.text("before"))),
+                           .after = pin.take(placement::parse_cpu_list(pin.text("after")))});
+  });
+  members.each("quotas", [&](Members& quota) {
+    change.memory.quotas.push_back({.node = NodeId{quota.number<std::int32_t>("node")},
+                                    .bytes = {quota.number<std::int64_t>("bytes")}});
+  });
+  change.memory.undo_nodes = members.take(placement::parse_node_list(members.text("undo_nodes")));
+  change.memory_mode = members.choice("memory_mode", kModes);
+  return change;
+}
+
+Reason read_reason(Members& members) {
+  const std::string name = members.text("reason");
+  for (const Reason reason : kReasons) {
+    if (placement::name_of(reason) == name) {
+      return reason;
+    }
+  }
+  members.complain("has an unknown 'reason'");
+  return {};
+}
+
+}  // namespace
+
+std::string to_text(const Order& order) {
+  json changes = json::array();
+  for (const VmChange& change : order.changes) {
+    changes.push_back(to_json(change));
+  }
+  const placement::Prediction& predicted = order.predicted;
+  const json object{{"action", order.action},
+                    {"epoch", order.epoch},
+                    {"reason", placement::name_of(order.reason)},
+                    {"changes", std::move(changes)},
+                    {"predicted",
+                     {{"lost_before_us", predicted.lost_before.value},
+                      {"lost_after_us", predicted.lost_after.value},
+                      {"cost_us", predicted.cost.value},
+                      {"imbalance_before", predicted.imbalance_before.value},
+                      {"imbalance_after", predicted.imbalance_after.value},
+                      {"locality_before", predicted.locality_before.value},
+                      {"locality_after", predicted.locality_after.value}}}};
+  // A VM's name may hold bytes that are no UTF-8; they come out as U+FFFD.
+  return object.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+Result<Order> parse_order(std::string_view text) {
+  if (text.size() > kLongestText) {
+    return failure(ErrorCode::kCorrupt,
+                   fmt::format("this is no order: it has {} bytes", text.size()));
+  }
+  const json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (object.is_discarded()) {
+    return failure(ErrorCode::kCorrupt,
+                   fmt::format("this is no order: '{}' is no JSON", text.substr(0, 200)));
+  }
+  std::optional<std::string> wrong;
+  Members members(object, "the order", wrong);
+  Order order;
+  order.action = members.number<std::int64_t>("action");
+  order.epoch = members.number<std::int64_t>("epoch");
+  order.reason = read_reason(members);
+  members.each("changes", [&](Members& change) { order.changes.push_back(read_change(change)); });
+  Members predicted = members.object("predicted");
+  order.predicted = {.lost_before = {predicted.number<std::int64_t>("lost_before_us")},
+                     .lost_after = {predicted.number<std::int64_t>("lost_after_us")},
+                     .cost = {predicted.number<std::int64_t>("cost_us")},
+                     .imbalance_before = {predicted.number<std::int64_t>("imbalance_before")},
+                     .imbalance_after = {predicted.number<std::int64_t>("imbalance_after")},
+                     .locality_before = {predicted.number<std::int64_t>("locality_before")},
+                     .locality_after = {predicted.number<std::int64_t>("locality_after")}};
+  if (wrong) {
+    return failure(ErrorCode::kCorrupt, "this is no order: " + *wrong);
+  }
+  return order;
+}
+
+}  // namespace vmnuma::migration

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "migration/outcome.h"
+
+#include <numeric>
+
+#include <fmt/format.h>
+
+namespace vmnuma::migration {
+
+using placement::Bytes;
+
+std::string_view name_of(Leftover reason) {
+  switch (reason) {
+    case Leftover::kBusy:
+      return "busy";
+    case Leftover::kPinned:
+      return "pinned";
+    case Leftover::kShared:
+      return "shared";
+    case Leftover::kNoRoom:
+      return "no-room";
+    case Leftover::kNotAllowed:
+      return "not-allowed";
+    case Leftover::kNoNode:
+      return "no-node";
+    case Leftover::kPolicy:
+      return "policy";
+  }
+  return "unknown";
+}
+
+Bytes Outcome::unmovable() const {
+  return std::accumulate(left_by_reason.begin(), left_by_reason.end(), Bytes{});
+}
+
+Outcome& Outcome::operator+=(const Outcome& other) {
+  moved += other.moved;
+  already_home += other.already_home;
+  absent += other.absent;
+  for (std::size_t i = 0; i < kLeftoverCount; ++i) {
+    left_by_reason[i] += other.left_by_reason[i];
+  }
+  left += other.left;
+  calls += other.calls;
+  stalls += other.stalls;
+  return *this;
+}
+
+std::string to_text(Bytes bytes) {
+  constexpr std::string_view kUnits[] = {"KiB", "MiB", "GiB", "TiB"};
+  if (bytes < placement::kKiB) {
+    return fmt::format("{} B", bytes.value);
+  }
+  std::size_t unit = 0;
+  std::int64_t scale = placement::kKiB.value;
+  while (unit + 1 < std::size(kUnits) && bytes.value / 1024 >= scale) {
+    scale *= 1024;
+    ++unit;
+  }
+  return fmt::format("{}.{} {}", bytes.value / scale, bytes.value % scale * 10 / scale,
+                     kUnits[unit]);
+}
+
+std::string describe(const Outcome& outcome) {
+  std::string text =
+      fmt::format("moved {}, left {}", to_text(outcome.moved), to_text(outcome.left));
+  std::string reasons;
+  for (std::size_t i = 0; i < kLeftoverCount; ++i) {
+    if (outcome.left_by_reason[i] > Bytes{}) {
+      reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ",
+                             to_text(outcome.left_by_reason[i]), name_of(static_cast<Leftover>(i)));
+    }
+  }
+  return reasons.empty() ? text : fmt::format("{} ({})", text, reasons);
+}
+
+}  // namespace vmnuma::migration

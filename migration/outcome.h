@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What became of a VM's memory, as the kernel said.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "placement/model/amounts.h"
+
+namespace vmnuma::migration {
+
+/// Why a page that should have moved did not.
+enum class Leftover {
+  kBusy,    ///< in use by the kernel at each of several tries
+  kPinned,  ///< could not be moved at any of several tries: held by a device, or never out of use
+  kShared,  ///< mapped by other processes as well, for example merged with another VM's page
+  kNoRoom,  ///< the target has no memory above its reserve, or its huge page pool is empty
+  kNotAllowed,  ///< the VM's cpuset does not allow the target
+  kNoNode,      ///< the target does not exist or has no memory
+  kPolicy,      ///< the mapping has an explicit memory policy
+};
+inline constexpr std::size_t kLeftoverCount = 7;
+[[nodiscard]] std::string_view name_of(Leftover reason);
+
+struct Outcome {
+  placement::Bytes moved;
+  placement::Bytes already_home;  ///< found where it should be
+  placement::Bytes absent;        ///< given back by the guest between survey and move
+  std::array<placement::Bytes, kLeftoverCount> left_by_reason{};  ///< indexed by Leftover
+  placement::Bytes left;    ///< elsewhere at the end, reasons known or not
+  std::int64_t calls = 0;   ///< page migration calls
+  std::int64_t stalls = 0;  ///< of them, those that took longer than the target
+  bool operator==(const Outcome&) const = default;
+
+  [[nodiscard]] placement::Bytes& left_because(Leftover reason) {
+    return left_by_reason[static_cast<std::size_t>(reason)];
+  }
+  [[nodiscard]] placement::Bytes left_because(Leftover reason) const {
+    return left_by_reason[static_cast<std::size_t>(reason)];
+  }
+  /// Everything that could not move, whatever the reason.
+  [[nodiscard]] placement::Bytes unmovable() const;
+  Outcome& operator+=(const Outcome& other);
+};
+
+/// "moved 1.9 GiB, left 12.0 MiB (8.0 MiB shared, 4.0 MiB pinned)".
+[[nodiscard]] std::string describe(const Outcome& outcome);
+
+/// "1.9 GiB"; whole numbers below 1 KiB.
+[[nodiscard]] std::string to_text(placement::Bytes bytes);
+
+}  // namespace vmnuma::migration

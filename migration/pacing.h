@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How fast pages may be moved.
+///
+/// Problem: moving memory costs the guests memory bandwidth and TLB flushes; the administrator sets
+/// how much of it there may be per second on the host and per VM. Chunks must not become small only
+/// because little is allowed just now: each call has a fixed price on every CPU of the host.
+/// Approach: a token bucket for the host and one per VM. A chunk is allowed when both hold at least
+/// its minimum; what was moved is taken out afterwards, which may leave a debt (one 1 GiB page is
+/// more than a bucket holds). Under memory pressure nothing is allowed. Terms: a bucket holds a
+/// tenth of a second's rate, at least one largest chunk. Properties: over any time t at most rate x
+/// t + one bucket + one chunk is moved; an allowance is never below the minimum unless less was
+/// asked for; a wait never ends later than needed; time going back adds nothing.
+#pragma once
+
+#include <map>
+#include <variant>
+
+#include "placement/model/amounts.h"
+#include "placement/model/ids.h"
+
+namespace vmnuma::migration {
+
+/// Bounds of one call's work: 512 to 4096 pages of 4 KiB. Below, the fixed price of a call
+/// (draining every CPU's page lists) dominates; above, nothing is gained (measured on Linux 6.1).
+inline constexpr placement::Bytes kSmallestChunk = placement::kMiB * 2;
+inline constexpr placement::Bytes kLargestChunk = placement::kMiB * 16;
+
+/// Fills with `rate` bytes per second.
+class TokenBucket {
+ public:
+  explicit TokenBucket(placement::Bytes bytes_per_second) : rate_(bytes_per_second) {}
+
+  /// Zero = unlimited. What is in the bucket stays, up to the new size.
+  void set_rate(placement::Bytes bytes_per_second);
+  /// What may be taken now; the bucket starts full. Negative while in debt.
+  [[nodiscard]] placement::Bytes available(placement::Microseconds now);
+  /// When `bytes` will be available; not after it would be full.
+  [[nodiscard]] placement::Microseconds when(placement::Microseconds now, placement::Bytes bytes);
+  void take(placement::Microseconds now, placement::Bytes bytes);
+  [[nodiscard]] bool unlimited() const { return rate_ <= placement::Bytes{}; }
+
+ private:
+  [[nodiscard]] placement::Bytes size() const;
+  void fill(placement::Microseconds now);
+
+  placement::Bytes rate_;
+  bool started_ = false;
+  placement::Microseconds filled_at_;
+  placement::Bytes level_;
+};
+
+/// Either so many bytes now, or not before that time.
+using Allowance = std::variant<placement::Bytes, placement::Microseconds>;
+
+class Pacer {
+ public:
+  void set_rates(placement::Bytes bytes_per_second, placement::Bytes vm_bytes_per_second);
+  /// While set, nothing is allowed and callers are told to ask again after a second.
+  void set_memory_pressure(bool high) { pressure_ = high; }
+
+  [[nodiscard]] Allowance allow(placement::Microseconds now, const placement::VmId& vm,
+                                placement::Bytes want);
+  /// What was really moved.
+  void charge(placement::Microseconds now, const placement::VmId& vm, placement::Bytes moved);
+  /// Drops the VM's bucket when its last transfer has ended.
+  void forget(const placement::VmId& vm) { vms_.erase(vm); }
+
+ private:
+  [[nodiscard]] TokenBucket& bucket_of(const placement::VmId& vm);
+
+  TokenBucket host_{placement::Bytes{}};
+  placement::Bytes vm_rate_;
+  std::map<placement::VmId, TokenBucket> vms_;
+  bool pressure_ = false;
+};
+
+}  // namespace vmnuma::migration

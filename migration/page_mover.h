@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The port through which pages are found and moved. Shaped like the system calls behind it, so
+/// that a fake can be as honest as the kernel: move_pages(2) of Linux 6.1 (mm/migrate.c) and its
+/// habits are part of the contract.
+///
+/// Implemented by migration/linux over the kernel and by the simulated memory; both pass the same
+/// contract tests.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "placement/model/amounts.h"
+#include "placement/model/ids.h"
+#include "placement/model/sample.h"
+#include "placement/result.h"
+
+namespace vmnuma::migration {
+
+/// How much of something lies on a node.
+struct NodeBytes {
+  placement::NodeId node;
+  placement::Bytes bytes;
+  bool operator==(const NodeBytes&) const = default;
+};
+
+/// One mapping of a process that holds movable memory.
+struct MemoryRange {
+  std::uint64_t start = 0;     ///< first address, a multiple of page_size
+  placement::Bytes length;     ///< a multiple of page_size
+  placement::Bytes page_size;  ///< what one address stands for: 4 KiB, or the hugetlb page size
+  placement::Bytes
+      huge_page_size;  ///< of transparent huge pages that may back it; zero = none, as for hugetlb
+  bool hugetlb = false;  ///< its pages come from the nodes' pools of page_size
+  bool shared = false;   ///< other processes may map the same pages (memfd, /dev/shm)
+  std::string policy;    ///< an explicit memory policy, "bind:0-1"; empty = the process's own
+  std::string name;      ///< for messages: "anonymous", "heap", "/memfd:ram"
+  std::vector<NodeBytes> resident;  ///< where its pages are, ascending node
+  bool operator==(const MemoryRange&) const = default;
+};
+
+/// What a status holds that the kernel did not write.
+inline constexpr int kStatusNotWritten = std::numeric_limits<int>::min();
+
+struct MoveResult {
+  /// 0: every status is written and true. Positive: so many pages were not moved or not even tried,
+  /// and statuses may be missing even for pages that did move; only a query tells.
+  std::int64_t not_moved = 0;
+  /// As the addresses: the node a page is on now, or a negative errno: -EACCES shared with another
+  /// process and `move_all` not given, -EBUSY, -EFAULT or -ENOENT no page there, or
+  /// kStatusNotWritten.
+  std::vector<int> statuses;
+  placement::Microseconds elapsed;  ///< how long the call took
+};
+
+/// Free pages of one size in a node's hugetlb pool.
+struct PoolFree {
+  placement::Bytes page_size;
+  std::int64_t pages = 0;
+  bool operator==(const PoolFree&) const = default;
+};
+
+struct NodeMemory {
+  placement::Bytes total;
+  placement::Bytes available;   ///< free, or clean file cache that was not used lately
+  std::vector<PoolFree> pools;  ///< ascending page size
+  bool operator==(const NodeMemory&) const = default;
+};
+
+/// Whether pages that other processes map as well are moved (needs CAP_SYS_NICE). Not for private
+/// memory: pages that same-page merging shares between VMs would be torn back and forth.
+enum class SharedPages { kLeave, kMove };
+
+/// All calls block; executor worker only. The process is named by pid and start time, and every
+/// call makes sure before and after that it still is that process. Errors of all: vanished (no such
+/// process any more), permission-denied (needs ptrace access to it), io.
+class PageMover {
+ public:
+  virtual ~PageMover() = default;
+
+  /// Succeeds if the process still runs. Needs no rights.
+  [[nodiscard]] virtual Result<void> check(const placement::VmProcess& process) = 0;
+
+  /// The mappings that hold memory of its own: anonymous, hugetlb, memfd, other shared memory.
+  /// Program text and libraries are left out: they belong to all who run them. Only mappings with
+  /// pages, ascending address. Walks the page tables: about 10 ms per GiB of 4 KiB pages. Error
+  /// also: corrupt.
+  [[nodiscard]] virtual Result<std::vector<MemoryRange>> find_ranges(
+      const placement::VmProcess& process) = 0;
+
+  /// Where each page is: its node, or a negative errno (-ENOENT or -EFAULT: no page there). Moves
+  /// nothing.
+  [[nodiscard]] virtual Result<std::vector<int>> query(
+      const placement::VmProcess& process, std::span<const std::uint64_t> addresses) = 0;
+
+  /// Moves the pages at these addresses to `node`. One address moves a whole huge page; that of a
+  /// hugetlb page must be its first. Errors also: unsupported (the process's cpuset does not allow
+  /// the node), not-found (no such node, or it has no memory), no-space (the node ran full; some
+  /// pages may have moved).
+  [[nodiscard]] virtual Result<MoveResult> move(const placement::VmProcess& process,
+                                                std::span<const std::uint64_t> addresses,
+                                                placement::NodeId node, SharedPages shared) = 0;
+
+  /// What a node has to give now. Error also: not-found, corrupt.
+  [[nodiscard]] virtual Result<NodeMemory> node_memory(placement::NodeId node) = 0;
+};
+
+}  // namespace vmnuma::migration

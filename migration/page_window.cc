@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "migration/page_window.h"
+
+#include <algorithm>
+
+namespace vmnuma::migration {
+
+using placement::Bytes;
+using placement::NodeId;
+
+namespace {
+
+std::uint64_t unsigned_of(Bytes bytes) {
+  return static_cast<std::uint64_t>(bytes.value);
+}
+
+/// True if the pages from `first` on are one whole block with all its pages on one node.
+bool is_uniform_block(const MemoryRange& range, std::span<const std::uint64_t> addresses,
+                      std::span<const int> statuses, std::size_t first) {
+  if (range.huge_page_size <= range.page_size ||
+      addresses[first] % unsigned_of(range.huge_page_size) != 0) {
+    return false;
+  }
+  const auto pages = static_cast<std::size_t>(range.huge_page_size.value / range.page_size.value);
+  if (statuses.size() - first < pages || statuses[first] < 0) {
+    return false;
+  }
+  const auto block = statuses.subspan(first, pages);
+  return addresses[first + pages - 1] - addresses[first] ==
+             (pages - 1) * unsigned_of(range.page_size) &&
+         std::all_of(block.begin(), block.end(), [&](int status) { return status == block[0]; });
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> window_addresses(const MemoryRange& range, Bytes offset, Bytes size) {
+  std::vector<std::uint64_t> addresses;
+  const std::uint64_t page = unsigned_of(range.page_size);
+  const std::uint64_t begin = range.start + unsigned_of(offset);
+  const std::uint64_t range_end = range.start + unsigned_of(range.length);
+  std::uint64_t end = std::min(range_end, begin + std::max(unsigned_of(size), page));
+  if (end < range_end && range.huge_page_size > Bytes{}) {
+    const std::uint64_t border = end - end % unsigned_of(range.huge_page_size);
+    end = border > begin ? border : end;
+  }
+  for (std::uint64_t address = begin; address + page <= end; address += page) {
+    addresses.push_back(address);
+  }
+  return addresses;
+}
+
+WindowPages read_window(const MemoryRange& range, std::span<const std::uint64_t> addresses,
+                        std::span<const int> statuses, bool look_for_huge) {
+  WindowPages pages;
+  std::size_t i = 0;
+  while (i < addresses.size()) {
+    if (statuses[i] < 0) {
+      pages.absent += range.page_size;
+      ++i;
+      continue;
+    }
+    const bool block = look_for_huge && is_uniform_block(range, addresses, statuses, i);
+    const Bytes size = block ? range.huge_page_size : range.page_size;
+    pages.units.push_back({.address = addresses[i],
+                           .size = size,
+                           .from = NodeId{statuses[i]},
+                           .to = {},
+                           .may_be_huge = block});
+    i += static_cast<std::size_t>(size.value / range.page_size.value);
+  }
+  return pages;
+}
+
+std::vector<PageUnit> rest_of_block(const PageUnit& block, Bytes page_size) {
+  std::vector<PageUnit> pages;
+  const std::uint64_t page = unsigned_of(page_size);
+  for (std::uint64_t offset = page; offset + page <= unsigned_of(block.size); offset += page) {
+    pages.push_back({.address = block.address + offset,
+                     .size = page_size,
+                     .from = block.from,
+                     .to = block.to,
+                     .may_be_huge = false});
+  }
+  return pages;
+}
+
+}  // namespace vmnuma::migration

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Reading a stretch of a mapping: which addresses to ask about, and which pages the answers mean.
+///
+/// Problem: one address moves a whole transparent huge page, but nothing a daemon may read says
+/// which addresses are huge pages. Submitting all 512 addresses of one works, but every second one
+/// comes back busy. Approach: a block (an aligned stretch of the huge page's size) whose pages are
+/// all there and all on one node may be one huge page: it is one unit, of which only the first page
+/// is submitted; whether its last page came along is looked at afterwards. All other pages are
+/// units of their own. Properties: windows cover a range exactly once, without gaps; they end at a
+/// block's border unless the range ends; units and absent bytes add up to the window.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "migration/page_mover.h"
+
+namespace vmnuma::migration {
+
+/// The smallest thing that is submitted: a page, or a block that is taken for one huge page.
+struct PageUnit {
+  std::uint64_t address = 0;
+  placement::Bytes size;
+  placement::NodeId from;
+  placement::NodeId to;      ///< set when it is planned
+  bool may_be_huge = false;  ///< `size` is a block's; only its first page is submitted
+  bool operator==(const PageUnit&) const = default;
+};
+
+/// The pages to ask about from `offset` bytes into the range: at most `size` bytes, at least one
+/// page. Empty at the end of the range.
+[[nodiscard]] std::vector<std::uint64_t> window_addresses(const MemoryRange& range,
+                                                          placement::Bytes offset,
+                                                          placement::Bytes size);
+
+struct WindowPages {
+  std::vector<PageUnit> units;  ///< ascending address
+  placement::Bytes absent;
+};
+/// What the statuses of a query say, as long as `addresses`. With `look_for_huge` false every page
+/// is a unit.
+[[nodiscard]] WindowPages read_window(const MemoryRange& range,
+                                      std::span<const std::uint64_t> addresses,
+                                      std::span<const int> statuses, bool look_for_huge);
+
+/// The pages of a block that turned out to be small, without its first one.
+[[nodiscard]] std::vector<PageUnit> rest_of_block(const PageUnit& block,
+                                                  placement::Bytes page_size);
+
+}  // namespace vmnuma::migration

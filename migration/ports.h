@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Everything that carrying out an order reaches the world through.
+#pragma once
+
+#include "migration/domain_control.h"
+#include "migration/journal.h"
+#include "migration/page_mover.h"
+
+namespace vmnuma::migration {
+
+struct Ports {
+  DomainControl& control;
+  PageMover& mover;
+  Journal& journal;
+};
+
+}  // namespace vmnuma::migration

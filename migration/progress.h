@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the executor tells the controller. Values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "migration/journal.h"
+#include "migration/outcome.h"
+#include "placement/model/amounts.h"
+#include "placement/model/ids.h"
+
+namespace vmnuma::migration {
+
+/// Every order gives exactly one kFinished; before it one kStarted, unless it was superseded or
+/// cancelled while it waited or was resumed after a restart, and one kPinned once all its pins are
+/// made, if it has any.
+struct ActionEvent {
+  enum class Kind { kStarted, kPinned, kFinished };
+  Kind kind{};
+  std::int64_t action = 0;
+  std::vector<placement::VmId> vms;
+  ActionState state{};           ///< kFinished only, as all below
+  std::string detail;            ///< a sentence: why it ended so, and what became of the memory
+  Outcome outcome;               ///< of all its VMs together
+  placement::Microseconds took;  ///< since it was begun, or resumed after a restart
+  bool operator==(const ActionEvent&) const = default;
+};
+
+/// One VM's memory on its way.
+struct TransferProgress {
+  placement::VmId vm;
+  std::int64_t action = 0;
+  placement::Bytes done;
+  placement::Bytes remaining;   ///< zero until the first survey
+  placement::Bytes per_second;  ///< average since it began
+  Outcome outcome;              ///< so far: stalls, and unmovable bytes by reason
+  bool waits_for_room = false;
+  bool operator==(const TransferProgress&) const = default;
+};
+
+}  // namespace vmnuma::migration

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Whether there is room for the memory of an order, looked at before anything is changed.
+///
+/// Approach: per node and pool, what the changes bring and what they take away. A one-way move
+/// needs room for all of it. An exchange needs room only for the difference, and on one side for a
+/// first chunk; the rest follows by turns. A quota smaller than a home's share (memory that spills
+/// because no node is large enough) asks for no more than the quota. Properties: an order that fits
+/// passes whatever the order of its changes; what already lies on a home needs no room.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "migration/order.h"
+#include "migration/page_mover.h"
+
+namespace vmnuma::migration {
+
+/// What comes to a node and what leaves it, of one pool (zero = ordinary memory).
+struct RoomNeed {
+  placement::NodeId node;
+  placement::Bytes pool;
+  placement::Bytes in;
+  placement::Bytes out;
+  bool operator==(const RoomNeed&) const = default;
+};
+
+/// Of one VM, by node and pool; mappings with a memory policy of their own stay and are left out.
+[[nodiscard]] std::vector<RoomNeed> room_needs(const std::vector<NodeQuota>& quotas,
+                                               const std::vector<MemoryRange>& ranges);
+
+/// `needs` of all changes together; `nodes` has every node that something comes to. Nothing if it
+/// fits, otherwise a sentence that says where it does not.
+[[nodiscard]] std::optional<std::string> why_no_room(
+    const std::vector<RoomNeed>& needs, const std::map<placement::NodeId, NodeMemory>& nodes,
+    placement::Permille reserve);
+
+}  // namespace vmnuma::migration

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The steps of an order, their numbers and texts in the journal, and where to go on after a crash.
+///
+/// Numbers: an order with P pins and C changed VMs has pins 1..P in the order of the changes, the
+/// memory of change c as P + c + 1, and taking back pin k as P + C + 1 + P - k; so the number alone
+/// says what a step is. Properties: numbers are unique; a crash before the last pin leads to
+/// undoing every pin that was begun, one after it to moving memory again; a step without an outcome
+/// counts as possibly done.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "migration/journal.h"
+#include "migration/limits.h"
+#include "migration/order.h"
+
+namespace vmnuma::migration {
+
+/// A pin's place in its order.
+struct PinStep {
+  std::size_t change = 0;
+  std::size_t pin = 0;
+  bool operator==(const PinStep&) const = default;
+};
+/// All pins in the order in which they are made.
+[[nodiscard]] std::vector<PinStep> pin_steps(const Order& order);
+
+/// `index` counts from 0 in pin_steps(order).
+[[nodiscard]] std::int32_t pin_number(std::size_t index);
+[[nodiscard]] std::int32_t memory_number(const Order& order, std::size_t change);
+[[nodiscard]] std::int32_t undo_number(const Order& order, std::size_t index);
+
+/// "vCPU 3 of 'web1' to CPUs 8-15"; an empty set is "any CPU".
+[[nodiscard]] std::string pin_text(const Order& order, PinStep step);
+/// "vCPU 3 of 'web1' back to CPUs 0-7".
+[[nodiscard]] std::string undo_text(const Order& order, PinStep step);
+/// "memory of 'web1' to node 1".
+[[nodiscard]] std::string memory_text(const VmChange& change);
+
+/// What is to be done about an action that was open when the program ended.
+struct ResumePoint {
+  enum class Next { kNothingDone, kUndoPins, kMoveMemory };
+  Next next{};
+  std::size_t pins_begun = 0;  ///< for kUndoPins: the first so many may have been made
+  bool operator==(const ResumePoint&) const = default;
+};
+[[nodiscard]] ResumePoint resume_point(const OpenAction& open);
+
+}  // namespace vmnuma::migration

@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "migration/transfer.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <utility>
+
+namespace vmnuma::migration {
+
+using placement::Bytes;
+using placement::Microseconds;
+using placement::NodeId;
+
+namespace {
+
+constexpr std::int64_t kMostPasses = 3;
+constexpr std::int64_t kMostRetryRounds = 3;
+constexpr std::size_t kMostRetries =
+    65536;  ///< pages remembered for another try; bounds memory, not work
+constexpr std::int64_t kMostFailures = 3;
+constexpr std::int64_t kMostStuckCalls = 8;
+constexpr std::int64_t kLongestProbePause = 64;
+constexpr Microseconds kFirstBackOff{100'000};
+
+Microseconds back_off(std::int64_t round) {
+  return kFirstBackOff * (std::int64_t{1} << round);
+}
+
+bool is_absent(int status) {
+  return status == -ENOENT || status == -EFAULT;
+}
+
+}  // namespace
+
+Bytes room_on(const NodeMemory& node, Bytes pool, placement::Permille reserve) {
+  if (pool > Bytes{}) {
+    for (const PoolFree& free : node.pools) {
+      if (free.page_size == pool) {
+        return pool * free.pages;
+      }
+    }
+    return {};
+  }
+  return std::max(Bytes{}, node.available - node.total / 1000 * reserve.value);
+}
+
+Transfer::Transfer(placement::VmProcess process, std::vector<NodeQuota> quotas)
+    : process_(process), quotas_(std::move(quotas)) {
+  VMNUMA_CHECK(!quotas_.empty());
+}
+
+Bytes Transfer::pool() const {
+  const MemoryRange& memory = ranges_[window_.range].memory;
+  return memory.hugetlb ? memory.page_size : Bytes{};
+}
+
+Bytes Transfer::wants() const {
+  if (phase_ != Phase::kRoom) {
+    return {};
+  }
+  Bytes sum;
+  for (const PageUnit& unit : queue_) {
+    if (unit.to != queue_.front().to || sum >= chunk_.now()) {
+      break;
+    }
+    sum += unit.size;
+  }
+  return std::min(sum, std::max(chunk_.now(), queue_.front().size));
+}
+
+bool Transfer::between_windows() const {
+  return phase_ == Phase::kQuery || phase_ == Phase::kBlocked || phase_ == Phase::kFinished;
+}
+
+Bytes Transfer::remaining() const {
+  return destinations_ && !finished() ? destinations_->remaining() + bound_by_policy_
+                                      : outcome_.left;
+}
+
+TransferStep Transfer::step(PageMover& mover, const Limits& limits, Microseconds now,
+                            Bytes allowed) {
+  switch (phase_) {
+    case Phase::kSurvey:
+      return survey(mover, now);
+    case Phase::kQuery:
+      return query(mover, now);
+    case Phase::kRoom:
+      return look_for_room(mover, limits, now, allowed);
+    case Phase::kMove:
+      return move(mover, limits, now);
+    case Phase::kVerify:
+      return verify(mover, now);
+    case Phase::kBlocked:
+    case Phase::kFinished:
+      break;
+  }
+  return {};
+}
+
+TransferStep Transfer::survey(PageMover& mover, Microseconds now) {
+  auto found = mover.find_ranges(process_);
+  if (!found) {
+    fail(found.error(), failed_reads_, now);
+    return {};
+  }
+  failed_reads_ = 0;
+  begin_pass(std::move(*found));
+  if (!finished()) {
+    next_window(now);
+  }
+  return {};
+}
+
+void Transfer::begin_pass(std::vector<MemoryRange> found) {
+  const auto is_home = [this](NodeId node) {
+    return std::any_of(quotas_.begin(), quotas_.end(),
+                       [&](const NodeQuota& quota) { return quota.node == node; });
+  };
+  std::map<NodeId, Bytes> resident;
+  Bytes total;
+  bound_by_policy_ = {};
+  ranges_.clear();
+  for (MemoryRange& memory : found) {
+    const bool movable = memory.policy.empty();
+    Bytes elsewhere;
+    for (const NodeBytes& part : memory.resident) {
+      total += part.bytes;
+      elsewhere += is_home(part.node) ? Bytes{} : part.bytes;
+      if (movable) {
+        resident[part.node] += part.bytes;
+      }
+    }
+    if (!movable) {
+      bound_by_policy_ += elsewhere;
+    } else if (elsewhere > Bytes{} || quotas_.size() > 1) {
+      ranges_.push_back({.memory = std::move(memory)});
+    }
+  }
+  std::vector<NodeBytes> by_node;
+  for (const auto& [node, bytes] : resident) {
+    by_node.push_back({node, bytes});
+  }
+  destinations_.emplace(quotas_, by_node);
+  const Bytes left = destinations_->remaining() + bound_by_policy_;
+  if (pass_ == 0) {
+    outcome_.already_home = total - left;
+  }
+  const bool nothing_to_do = left == bound_by_policy_;
+  if (!nothing_to_do && pass_ > 0 && !another_pass_pays(left, total)) {
+    finish();
+    return;
+  }
+  outcome_.left_by_reason = {};
+  count_left(Leftover::kPolicy, bound_by_policy_);
+  if (nothing_to_do) {
+    finish();
+    return;
+  }
+  ++pass_;
+  moved_in_pass_ = {};
+  std::stable_sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) {
+    return a.memory.length > b.memory.length;
+  });
+  next_range_ = 0;
+  next_offset_ = {};
+  retry_round_ = 0;
+}
+
+bool Transfer::another_pass_pays(Bytes left, Bytes total) const {
+  // What came to lie elsewhere meanwhile is worth a pass only if it is more than a little, 1/64.
+  return pass_ < kMostPasses && moved_in_pass_ > Bytes{} &&
+         left - outcome_.unmovable() > total / 64;
+}
+
+void Transfer::next_window(Microseconds now) {
+  phase_ = Phase::kQuery;
+  while (next_range_ < ranges_.size()) {
+    auto addresses = window_addresses(ranges_[next_range_].memory, next_offset_, kLargestChunk);
+    if (!addresses.empty()) {
+      window_ = {.range = next_range_, .addresses = std::move(addresses), .is_retry = false};
+      return;
+    }
+    ++next_range_;
+    next_offset_ = {};
+  }
+  if (retrying_.empty()) {
+    begin_retry_round(now);
+  }
+  if (retrying_.empty()) {
+    phase_ = Phase::kSurvey;
+    return;
+  }
+  window_ = {.range = retrying_.back().range, .addresses = {}, .is_retry = true};
+  const Bytes page = range().memory.page_size;
+  while (!retrying_.empty() && retrying_.back().range == window_.range &&
+         (window_.addresses.empty() ||
+          page * static_cast<std::int64_t>(window_.addresses.size()) < kLargestChunk)) {
+    window_.addresses.push_back(retrying_.back().address);
+    retrying_.pop_back();
+  }
+}
+
+void Transfer::begin_retry_round(Microseconds now) {
+  if (retry_.empty()) {
+    return;
+  }
+  if (retry_round_ == kMostRetryRounds) {
+    for (const Retry& retry : retry_) {
+      count_left(retry.reason, ranges_[retry.range].memory.page_size);
+    }
+    retry_.clear();
+    return;
+  }
+  ready_at_ = now + back_off(retry_round_);
+  ++retry_round_;
+  retrying_ = std::exchange(retry_, {});
+  std::sort(retrying_.begin(), retrying_.end(), [](const Retry& a, const Retry& b) {
+    return std::pair(b.range, b.address) < std::pair(a.range, a.address);
+  });
+}
+
+TransferStep Transfer::query(PageMover& mover, Microseconds now) {
+  const auto statuses = mover.query(process_, window_.addresses);
+  if (!statuses) {
+    fail(statuses.error(), failed_reads_, now);
+    return {};
+  }
+  failed_reads_ = 0;
+  bool look_for_huge = false;
+  if (!window_.is_retry) {
+    next_offset_ += range().memory.page_size * static_cast<std::int64_t>(window_.addresses.size());
+    look_for_huge = range().windows_not_probed == 0;
+    range().windows_not_probed -= look_for_huge ? 0 : 1;
+  }
+  plan(read_window(range().memory, window_.addresses, *statuses, look_for_huge).units);
+  go_on(now);
+  return {};
+}
+
+void Transfer::plan(std::vector<PageUnit> units) {
+  const auto block = static_cast<std::uint64_t>(
+      std::max(range().memory.huge_page_size, range().memory.page_size).value);
+  const bool given_up = range().stuck_calls >= kMostStuckCalls;
+  std::optional<PageUnit> neighbour;
+  for (PageUnit& unit : units) {
+    const bool near = neighbour && neighbour->address / block == unit.address / block;
+    const Destination destination = destinations_->choose(
+        unit.from, unit.size, pool(), near ? std::optional(neighbour->to) : std::nullopt);
+    if (std::holds_alternative<Stay>(destination)) {
+      continue;
+    }
+    if (given_up) {
+      count_left(Leftover::kPinned, unit.size);
+    } else if (const auto* go = std::get_if<GoTo>(&destination)) {
+      unit.to = go->node;
+      destinations_->count_move(unit.from, unit.to, unit.size);
+      queue_.push_back(unit);
+      neighbour = unit;
+    } else if (const auto* refused = std::get_if<Refused>(&destination)) {
+      count_left(refused->reason, unit.size);
+    } else {
+      parked_.push_back(unit);
+    }
+  }
+  std::sort(queue_.begin(), queue_.end(), [](const PageUnit& a, const PageUnit& b) {
+    return std::pair(a.to, a.address) < std::pair(b.to, b.address);
+  });
+}
+
+void Transfer::plan_again() {
+  std::vector<PageUnit> units = std::exchange(queue_, {});
+  for (const PageUnit& unit : units) {
+    destinations_->count_move(unit.to, unit.from, unit.size);
+  }
+  for (const PageUnit& unit : std::exchange(parked_, {})) {
+    units.push_back(unit);
+  }
+  std::sort(units.begin(), units.end(),
+            [](const PageUnit& a, const PageUnit& b) { return a.address < b.address; });
+  plan(std::move(units));
+}
+
+void Transfer::go_on(Microseconds now) {
+  if (!queue_.empty()) {
+    phase_ = Phase::kRoom;
+  } else if (!parked_.empty()) {
+    phase_ = Phase::kBlocked;
+  } else {
+    next_window(now);
+  }
+}
+
+TransferStep Transfer::look_for_room(PageMover& mover, const Limits& limits, Microseconds now,
+                                     Bytes allowed) {
+  const PageUnit& first = queue_.front();
+  const NodeId target = first.to;
+  const auto memory = mover.node_memory(target);
+  if (memory) {
+    failed_reads_ = 0;
+    const Bytes room = room_on(*memory, pool(), limits.node_reserve);
+    if (room >= first.size) {
+      granted_ =
+          std::min({std::max(allowed, first.size), std::max(chunk_.now(), first.size), room});
+      phase_ = Phase::kMove;
+      return {};
+    }
+    destinations_->block(target, pool());
+  } else if (memory.error().code == ErrorCode::kNotFound) {
+    destinations_->close(target, pool(), Leftover::kNoNode);
+  } else {
+    fail(memory.error(), failed_reads_, now);
+    return {};
+  }
+  plan_again();
+  go_on(now);
+  return {};
+}
+
+TransferStep Transfer::move(PageMover& mover, const Limits& limits, Microseconds now) {
+  Bytes sum;
+  std::size_t count = 0;
+  std::vector<std::uint64_t> addresses;
+  while (count < queue_.size() && queue_[count].to == queue_.front().to &&
+         (count == 0 || sum + queue_[count].size <= granted_)) {
+    sum += queue_[count].size;
+    addresses.push_back(queue_[count].address);
+    ++count;
+  }
+  const auto split = queue_.begin() + static_cast<std::ptrdiff_t>(count);
+  submitted_.assign(queue_.begin(), split);
+  queue_.erase(queue_.begin(), split);
+
+  const SharedPages shared = range().memory.shared ? SharedPages::kMove : SharedPages::kLeave;
+  auto result = mover.move(process_, addresses, submitted_.front().to, shared);
+  ++outcome_.calls;
+  no_space_ = false;
+  if (!result) {
+    move_failed(result.error(), now);
+    return {};
+  }
+  failed_moves_ = 0;
+  result_ = std::move(*result);
+  stall_target_ = limits.stall_target;
+  outcome_.stalls += result_.elapsed > stall_target_ ? 1 : 0;
+  const bool certain =
+      result_.not_moved == 0 && std::none_of(submitted_.begin(), submitted_.end(),
+                                             [](const PageUnit& unit) { return unit.may_be_huge; });
+  TransferStep done{.moved = {}, .elapsed = result_.elapsed};
+  if (certain) {
+    done.moved = settle(result_.statuses, {}, now);
+  } else {
+    phase_ = Phase::kVerify;
+  }
+  return done;
+}
+
+void Transfer::move_failed(const Error& error, Microseconds now) {
+  // Asked afterwards, every page is either there or has no status of its own.
+  result_ = {.not_moved = static_cast<std::int64_t>(submitted_.size()),
+             .statuses = std::vector<int>(submitted_.size(), kStatusNotWritten),
+             .elapsed = {}};
+  switch (error.code) {
+    case ErrorCode::kUnsupported:
+    case ErrorCode::kNotFound: {
+      // The kernel refused the target before it touched a page.
+      destinations_->close(
+          submitted_.front().to, pool(),
+          error.code == ErrorCode::kNotFound ? Leftover::kNoNode : Leftover::kNotAllowed);
+      queue_.insert(queue_.end(), submitted_.begin(), submitted_.end());
+      plan_again();
+      go_on(now);
+      return;
+    }
+    case ErrorCode::kNoSpace:
+      no_space_ = true;
+      destinations_->block(submitted_.front().to, pool());
+      break;
+    default:
+      fail(error, failed_moves_, now);
+      break;
+  }
+  if (!finished()) {
+    phase_ = Phase::kVerify;
+  }
+}
+
+TransferStep Transfer::verify(PageMover& mover, Microseconds now) {
+  std::vector<std::uint64_t> addresses;
+  for (const PageUnit& unit : submitted_) {
+    addresses.push_back(unit.address);
+  }
+  const auto page = static_cast<std::uint64_t>(range().memory.page_size.value);
+  for (const PageUnit& unit : submitted_) {
+    if (unit.may_be_huge) {
+      addresses.push_back(unit.address + static_cast<std::uint64_t>(unit.size.value) - page);
+    }
+  }
+  const auto places = mover.query(process_, addresses);
+  if (!places) {
+    fail(places.error(), failed_reads_, now);
+    return {};
+  }
+  failed_reads_ = 0;
+  const auto split = places->begin() + static_cast<std::ptrdiff_t>(submitted_.size());
+  return {.moved = settle({places->begin(), split}, {split, places->end()}, now), .elapsed = {}};
+}
+
+Bytes Transfer::settle(const std::vector<int>& places, const std::vector<int>& last_places,
+                       Microseconds now) {
+  Bytes moved;
+  std::vector<PageUnit> again;
+  std::int64_t blocks_whole = 0;
+  std::int64_t blocks_small = 0;
+  auto last_place = last_places.begin();
+  for (std::size_t i = 0; i < submitted_.size(); ++i) {
+    const PageUnit& unit = submitted_[i];
+    const bool whole = !unit.may_be_huge || *last_place++ == unit.to.value;
+    if (places[i] == unit.to.value) {
+      moved += settle_moved(unit, whole, again);
+      blocks_whole += unit.may_be_huge && whole ? 1 : 0;
+      blocks_small += unit.may_be_huge && !whole ? 1 : 0;
+    } else if (is_absent(places[i]) && !unit.may_be_huge) {
+      outcome_.absent += unit.size;
+      destinations_->count_gone(unit.to, unit.size);
+    } else {
+      destinations_->count_move(unit.to, unit.from, unit.size);
+      settle_failed(unit, result_.statuses[i], again);
+    }
+  }
+  Range& range = this->range();
+  if (blocks_whole > 0) {
+    range.probe_pause = 1;
+  } else if (blocks_small > 0) {
+    range.windows_not_probed = range.probe_pause;
+    range.probe_pause = std::min(range.probe_pause * 2, kLongestProbePause);
+  }
+  if (moved > Bytes{}) {
+    range.stuck_calls = 0;
+  } else if (result_.not_moved > 0 && !no_space_) {
+    ++range.stuck_calls;
+  }
+  if (result_.elapsed > Microseconds{}) {  // unknown after an error
+    chunk_.learn(moved, result_.elapsed, stall_target_);
+  }
+  outcome_.moved += moved;
+  moved_in_pass_ += moved;
+  submitted_.clear();
+  plan(std::move(again));
+  if (no_space_ || range.stuck_calls >= kMostStuckCalls) {
+    plan_again();
+  }
+  go_on(now);
+  return moved;
+}
+
+Bytes Transfer::settle_moved(const PageUnit& unit, bool whole, std::vector<PageUnit>& again) {
+  if (whole) {
+    return unit.size;
+  }
+  const Bytes page = range().memory.page_size;
+  destinations_->count_move(unit.to, unit.from, unit.size - page);
+  const auto rest = rest_of_block(unit, page);
+  again.insert(again.end(), rest.begin(), rest.end());
+  return page;
+}
+
+void Transfer::settle_failed(const PageUnit& unit, int status, std::vector<PageUnit>& again) {
+  if (no_space_) {
+    again.push_back(unit);
+    return;
+  }
+  const Bytes page = range().memory.page_size;
+  if (unit.may_be_huge) {
+    const auto rest = rest_of_block(unit, page);
+    again.insert(again.end(), rest.begin(), rest.end());
+  }
+  if (status == -EACCES) {
+    count_left(Leftover::kShared, page);
+    return;
+  }
+  const Leftover reason = status == -EBUSY ? Leftover::kBusy : Leftover::kPinned;
+  if (retry_.size() < kMostRetries) {
+    retry_.push_back({window_.range, unit.address, reason});
+  } else {
+    count_left(reason, page);
+  }
+}
+
+void Transfer::retry_room(Microseconds now) {
+  if (waits_for_room()) {
+    destinations_->reopen();
+    plan_again();
+    go_on(now);
+  }
+}
+
+void Transfer::give_up_room(Microseconds now) {
+  if (waits_for_room()) {
+    destinations_->close_blocked();
+    plan_again();
+    go_on(now);
+  }
+}
+
+void Transfer::fail(const Error& error, std::int64_t& in_a_row, Microseconds now) {
+  const bool hopeless =
+      error.code == ErrorCode::kVanished || error.code == ErrorCode::kPermissionDenied;
+  if (hopeless || in_a_row == kMostFailures) {
+    error_ = error;
+    finish();
+    return;
+  }
+  ready_at_ = now + back_off(in_a_row);
+  ++in_a_row;
+}
+
+void Transfer::stop() {
+  if (!finished()) {
+    finish();
+  }
+}
+
+void Transfer::finish() {
+  outcome_.left = remaining();
+  phase_ = Phase::kFinished;
+}
+
+}  // namespace vmnuma::migration

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Bringing one VM's memory home.
+///
+/// Problem: hundreds of GiB must be moved while the guest runs, without stalling it, without
+/// filling a node, and with an honest account of what could not be moved. The kernel's answers are
+/// only partly to be trusted: after a positive return the status array is unreliable, one unmovable
+/// page ends a call early, and whether an address belongs to a huge page is not told. Approach: a
+/// machine of small steps, each at most one call to the PageMover, so that the same code runs on a
+/// worker thread and in simulated time. A pass: survey the mappings; then window by window ask
+/// where the pages are, plan those that must go (Destinations), look how much room the target has,
+/// move one chunk, and where the answer is not certain ask again. Pages that failed are tried again
+/// later, three rounds with back-off. A last survey says what is left; if much came to lie
+/// elsewhere meanwhile, another pass follows, at most three. An interrupted transfer needs no
+/// memory of where it was: a new one asks first and skips what is home. Terms. Window: the pages
+/// one query asks about. Chunk: the pages one call moves. Unit, block: page_window.h. Properties:
+/// only pages that are not where they belong are submitted, all of a call to one node; no more
+/// bytes per call than allowed, than fit above the target's reserve, and than one chunk, except
+/// that one page is always whole; after a positive return nothing is believed unasked; every page
+/// ends moved, at home, or counted by a reason; the number of calls is bounded; a range whose pages
+/// never move is given up after a bounded number of calls.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "migration/chunk_size.h"
+#include "migration/destinations.h"
+#include "migration/limits.h"
+#include "migration/outcome.h"
+#include "migration/page_mover.h"
+#include "migration/page_window.h"
+
+namespace vmnuma::migration {
+
+/// What one step cost.
+struct TransferStep {
+  placement::Bytes moved;
+  placement::Microseconds elapsed;  ///< of a page migration call
+};
+
+/// Not thread-safe; executor worker only.
+class Transfer {
+ public:
+  /// `quotas` not empty.
+  Transfer(placement::VmProcess process, std::vector<NodeQuota> quotas);
+
+  [[nodiscard]] bool finished() const { return phase_ == Phase::kFinished; }
+  /// Why it ended early: vanished, permission-denied, or an error that did not go away.
+  [[nodiscard]] const std::optional<Error>& error() const { return error_; }
+  /// No step before this time: the back-off after a failure or before the next round.
+  [[nodiscard]] placement::Microseconds ready_at() const { return ready_at_; }
+  /// No home has room for the next pages; continues after retry_room or give_up_room.
+  [[nodiscard]] bool waits_for_room() const { return phase_ == Phase::kBlocked; }
+  /// How much the next step but one would like to move. Zero: it needs no allowance.
+  [[nodiscard]] placement::Bytes wants() const;
+  /// True at the points where it is as well to go on with another VM's transfer.
+  [[nodiscard]] bool between_windows() const;
+
+  /// At most one call. Only when neither finished nor waiting for room nor before ready_at.
+  /// `allowed` is what pacing grants, asked for if wants() is not zero.
+  TransferStep step(PageMover& mover, const Limits& limits, placement::Microseconds now,
+                    placement::Bytes allowed);
+
+  /// Somebody may have made room; looks again.
+  void retry_room(placement::Microseconds now);
+  /// Nobody will make room: pages that fit nowhere are left, the others go on.
+  void give_up_room(placement::Microseconds now);
+  /// Ends it where it is.
+  void stop();
+
+  [[nodiscard]] const Outcome& outcome() const { return outcome_; }
+  /// What still has to travel, as far as is known.
+  [[nodiscard]] placement::Bytes remaining() const;
+
+ private:
+  enum class Phase { kSurvey, kQuery, kRoom, kMove, kVerify, kBlocked, kFinished };
+  struct Range {
+    MemoryRange memory;
+    std::int64_t stuck_calls = 0;  ///< in a row in which the kernel tried and nothing moved
+    std::int64_t windows_not_probed =
+        0;                         ///< still to pass before blocks are taken for huge pages again
+    std::int64_t probe_pause = 1;  ///< how many the next time
+  };
+  struct Retry {
+    std::size_t range = 0;
+    std::uint64_t address = 0;
+    Leftover reason{};
+  };
+  struct Window {
+    std::size_t range = 0;
+    std::vector<std::uint64_t> addresses;
+    bool is_retry = false;
+  };
+
+  TransferStep survey(PageMover& mover, placement::Microseconds now);
+  TransferStep query(PageMover& mover, placement::Microseconds now);
+  TransferStep look_for_room(PageMover& mover, const Limits& limits, placement::Microseconds now,
+                             placement::Bytes allowed);
+  TransferStep move(PageMover& mover, const Limits& limits, placement::Microseconds now);
+  TransferStep verify(PageMover& mover, placement::Microseconds now);
+
+  void begin_pass(std::vector<MemoryRange> found);
+  [[nodiscard]] bool another_pass_pays(placement::Bytes left, placement::Bytes total) const;
+  void next_window(placement::Microseconds now);
+  void begin_retry_round(placement::Microseconds now);
+  void plan(std::vector<PageUnit> units);
+  void plan_again();
+  void go_on(placement::Microseconds now);
+  void move_failed(const Error& error, placement::Microseconds now);
+  placement::Bytes settle(const std::vector<int>& places, const std::vector<int>& last_places,
+                          placement::Microseconds now);
+  placement::Bytes settle_moved(const PageUnit& unit, bool whole, std::vector<PageUnit>& again);
+  void settle_failed(const PageUnit& unit, int status, std::vector<PageUnit>& again);
+  void count_left(Leftover reason, placement::Bytes size) { outcome_.left_because(reason) += size; }
+  void fail(const Error& error, std::int64_t& in_a_row, placement::Microseconds now);
+  void finish();
+
+  [[nodiscard]] Range& range() { return ranges_[window_.range]; }
+  [[nodiscard]] placement::Bytes pool() const;
+
+  placement::VmProcess process_;
+  std::vector<NodeQuota> quotas_;
+  Phase phase_ = Phase::kSurvey;
+  placement::Microseconds ready_at_;
+  std::optional<Error> error_;
+  std::int64_t failed_reads_ = 0;  ///< in a row
+  std::int64_t failed_moves_ = 0;  ///< in a row
+
+  std::int64_t pass_ = 0;
+  placement::Bytes moved_in_pass_;
+  placement::Bytes bound_by_policy_;
+  std::optional<Destinations> destinations_;
+  std::vector<Range> ranges_;  ///< largest first
+  std::size_t next_range_ = 0;
+  placement::Bytes next_offset_;
+
+  Window window_;
+  std::vector<PageUnit> queue_;   ///< planned, by target, then address
+  std::vector<PageUnit> parked_;  ///< no home has room
+  std::vector<Retry> retry_;      ///< for the next round
+  std::vector<Retry> retrying_;   ///< of this round, still to be asked about, in descending order
+  std::int64_t retry_round_ = 0;
+
+  placement::Bytes granted_;
+  ChunkSize chunk_;
+  std::vector<PageUnit> submitted_;
+  MoveResult result_;
+  placement::Microseconds stall_target_;
+  bool no_space_ = false;  ///< the last call ended because the target ran full
+
+  Outcome outcome_;
+};
+
+/// What a node has left for moves: above the reserve, or in the huge page pool of that size.
+[[nodiscard]] placement::Bytes room_on(const NodeMemory& node, placement::Bytes pool,
+                                       placement::Permille reserve);
+
+}  // namespace vmnuma::migration
