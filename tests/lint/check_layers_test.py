@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""check-layers against small trees. Usage: check_layers_test.py CHECK_LAYERS"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CHECK_LAYERS = pathlib.Path(sys.argv.pop(1)).resolve()
+
+
+class CheckLayers(unittest.TestCase):
+    def check(self, **files):
+        """Runs the check on a tree; `files` maps a path with __ for / and _cc or _h for the suffix
+        to its includes (or other lines)."""
+        with tempfile.TemporaryDirectory() as directory:
+            root = pathlib.Path(directory)
+            for name, lines in files.items():
+                path, _, suffix = name.replace("__", "/").rpartition("_")
+                path = root / f"{path}.{suffix}"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text("".join(line + "\n" if line[0] not in '<"' else
+                                        f"#include {line}\n" for line in lines))
+            result = subprocess.run([CHECK_LAYERS, "--root", root], capture_output=True, text=True,
+                                    check=False)
+            return result.returncode, result.stdout + result.stderr
+
+    def assert_passes(self, **files):
+        self.assertEqual(self.check(**files), (0, ""))
+
+    def assert_finds(self, expected, **files):
+        status, text = self.check(**files)
+        self.assertEqual(status, 1, text)
+        self.assertIn(expected, text)
+
+    def test_accepts_arrows_that_point_down(self):
+        self.assert_passes(placement__a_h=["<vector>"],
+                           placement__model__b_h=['"placement/a.h"', "<tl/expected.hpp>"],
+                           balancer__core__c_h=['"placement/a.h"'],
+                           balancer__d_cc=['"balancer/core/c.h"', "<fmt/format.h>"],
+                           stats__e_cc=['"placement/a.h"', "<dirent.h>", "<sys/stat.h>"])
+
+    def test_finds_placement_looking_up(self):
+        self.assert_finds("placement/a.cc:1: 'placement' may not include 'balancer/core'",
+                          placement__a_cc=['"balancer/core/b.h"'], balancer__core__b_h=[])
+
+    def test_finds_the_core_looking_up_into_its_own_parent(self):
+        self.assert_finds("'balancer/core' may not include 'balancer'",
+                          balancer__core__a_cc=['"balancer/b.h"'], balancer__b_h=[])
+
+    def test_keeps_stats_and_migration_apart(self):
+        self.assert_finds("'stats' may not include 'migration'", stats__a_cc=['"migration/b.h"'],
+                          migration__b_h=[])
+        self.assert_finds("'migration/linux' may not include 'stats/linux'",
+                          migration__linux__a_cc=['"stats/linux/b.h"'], stats__linux__b_h=[])
+
+    def test_lets_the_host_see_only_the_ports_it_implements(self):
+        self.assert_passes(balancer__host__a_h=['"migration/b.h"', '"stats/c.h"'],
+                           migration__b_h=[], stats__c_h=[])
+        self.assert_finds("may not include 'balancer'", balancer__host__a_h=['"balancer/b.h"'],
+                          balancer__b_h=[])
+
+    def test_keeps_tests_out_of_the_product(self):
+        self.assert_finds("belongs to the tests", tools__x__a_cc=['"tests/support/b.h"'],
+                          tests__support__b_h=[])
+
+    def test_lets_tests_see_everything(self):
+        self.assert_passes(tests__unit__a_cc=['"stats/b.h"', '"migration/c.h"', "<sqlite3.h>"],
+                           stats__b_h=[], migration__c_h=[])
+
+    def test_finds_a_library_away_from_its_home(self):
+        for header, home in (("libvirt/libvirt.h", "balancer/host"), ("hwloc.h", "stats/topology"),
+                             ("numaif.h", "migration/linux"), ("sqlite3.h", "stats/history"),
+                             ("SQLiteCpp/Database.h", "stats/history"),
+                             ("boost/asio.hpp", "balancer/service"),
+                             ("pugixml.hpp", "balancer/host")):
+            self.assert_finds(f"<{header}> is included only in {home}",
+                              stats__linux__a_cc=[f"<{header}>"])
+            path = home.replace("/", "__") + "__a_cc"
+            self.assert_passes(**{path: [f"<{header}>"]})
+        self.assert_finds("<toml++/toml.h> is included only in balancer/config and tools/sim",
+                          balancer__a_cc=["<toml++/toml.h>"])
+
+    def test_finds_a_library_without_a_home(self):
+        self.assert_finds("<absl/strings/str_cat.h> has no home yet",
+                          stats__a_cc=["<absl/strings/str_cat.h>"])
+
+    def test_finds_the_world_in_the_pure_part(self):
+        for header in ("chrono", "random", "iostream", "thread", "cmath", "unistd.h", "cstdio",
+                       "fmt/format.h", "sys/types.h"):
+            self.assert_finds(f"<{header}> does not belong in the pure part",
+                              balancer__core__a_cc=[f"<{header}>"])
+
+    def test_finds_floating_point_in_the_pure_part(self):
+        self.assert_finds("placement/a.cc:1: floating point", placement__a_cc=["double x = 0.5;"])
+        self.assert_passes(placement__a_cc=["int doubled; // no double"],
+                           stats__b_cc=["double x = 0.5;"])
+
+    def test_keeps_the_full_json_header_out_of_headers(self):
+        self.assert_finds("belongs in .cc files only", stats__a_h=["<nlohmann/json.hpp>"])
+        self.assert_passes(stats__a_h=["<nlohmann/json_fwd.hpp>"],
+                           stats__a_cc=["<nlohmann/json.hpp>"])
+
+    def test_keeps_property_tests_on_one_wrapper(self):
+        self.assert_finds("only in tests/support", tests__property__a_cc=["<rapidcheck.h>"])
+        self.assert_passes(tests__support__a_h=["<rapidcheck.h>"])
+
+    def test_finds_an_include_that_does_not_start_at_the_root(self):
+        self.assert_finds("is no file of the tree", placement__a_cc=['"b.h"'], placement__b_h=[])
+
+    def test_finds_a_folder_without_a_rule(self):
+        self.assert_finds("there is no rule for 'placemint'", placement__a_cc=['"placemint/b.h"'],
+                          placemint__b_h=[])
+
+    def test_fails_where_there_is_nothing_to_check(self):
+        self.assertEqual(self.check()[0], 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
