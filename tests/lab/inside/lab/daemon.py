@@ -70,7 +70,8 @@ def ask(*command, limit_s=120):
     try:
         return json.loads(text)
     except ValueError as error:
-        raise Failure(f"'vmnuma --json {' '.join(map(str, command))}' is not JSON: {text}") from error
+        words = " ".join(map(str, command))
+        raise Failure(f"'vmnuma --json {words}' is not JSON: {text}") from error
 
 
 def is_answering():
@@ -90,7 +91,7 @@ def epoch():
 
 
 def wait_until_in(epochs, what, condition):
-    """Polls once an epoch until condition(status) is true; at most that many epochs of the daemon.
+    """Asks condition(status) after every epoch until it is true; at most that many epochs.
 
     Returns (value of the condition, epochs that passed). A daemon that was started again counts
     from where it is.
@@ -100,14 +101,14 @@ def wait_until_in(epochs, what, condition):
     passed = 0
     while True:
         now = status()
-        if now["epoch"] != last:
+        if now["epoch"] != last or passed == 0:
+            value = condition(now)
+            if value:
+                return value, passed
             passed += max(1, now["epoch"] - last)
             last = now["epoch"]
             heard = time.monotonic()
-        value = condition(now)
-        if value:
-            return value, passed
-        if passed >= epochs:
+        if passed > epochs:
             raise Failure(f"not within {epochs} epochs (from epoch {first}): {what}")
         if time.monotonic() - heard > _SILENCE_LIMIT_S:
             raise Failure(f"the daemon has finished no epoch for {_SILENCE_LIMIT_S} s: {what}")
@@ -134,6 +135,21 @@ def homes():
 def moves():
     """The history's rows, oldest first."""
     return list(reversed(ask("history", "--limit", 1000)["moves"]))
+
+
+def changes_of_home():
+    """Those rows of the history that took a client from one node to another."""
+    return [row for row in moves() if row["from"] is not None and row["from"] != row["to"]]
+
+
+def expect_at_home(vms):
+    """Every VM runs, and all its vCPUs are pinned to the node that the daemon calls its home."""
+    home = homes()
+    for vm in vms:
+        expect(vm.is_running(), f"'{vm.name}' does not run")
+        expect(home.get((vm.name, 0)) is not None, f"'{vm.name}' has no home")
+        expect(vm.pinned_node() == home[vm.name, 0],
+               f"'{vm.name}' is pinned to {vm.pinned_cpus()}, but its home is {home[vm.name, 0]}")
 
 
 def query(sql):
@@ -172,7 +188,11 @@ def keep_evidence(directory):
         source.close()
 
 
+def process():
+    """The daemon's main process; 0 if there is none."""
+    return int(run("systemctl", "show", "--property=MainPID", "--value", _UNIT))
+
+
 def memory_bytes():
     """Resident memory of the daemon."""
-    pid = run("systemctl", "show", "--property=MainPID", "--value", _UNIT).strip()
-    return int(read(f"/proc/{pid}/statm").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return int(read(f"/proc/{process()}/statm").split()[1]) * os.sysconf("SC_PAGE_SIZE")

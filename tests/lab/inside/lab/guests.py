@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guests: started through libvirt with the lab's own small kernel, seen through /proc and cgroups."""
+"""Guests: started through libvirt with the lab's own kernel, seen through /proc and cgroups."""
 
 import contextlib
 import dataclasses

@@ -10,7 +10,7 @@ class Failure(Exception):
 
 
 def run(*command, limit_s=120, check=True):
-    """Runs a program and returns its standard output. Fails on a non-zero exit unless told not to."""
+    """Runs a program and returns its output. Fails on a non-zero exit unless told not to."""
     words = [str(word) for word in command]
     try:
         done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True,

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Four VMs whose memory is all on node 0 end on a node each, with their memory, and stay there."""
+
+import statistics
+
+from lab import daemon, guests
+from lab.process import expect
+
+IN_SHORT_SET = True
+LIMIT_S = 600
+SPREAD_EPOCHS = 60
+MEMORY_EPOCHS = 90
+QUIET_EPOCHS = 30
+LEAST_LOCAL = 0.95
+MOST_IMBALANCE_PCT = 10
+
+
+def run():
+    vms = [guests.Guest(f"pile{number}") for number in range(4)]
+    guests.start(vms)
+    with guests.memory_forced(vms, 0):
+        daemon.start()
+
+    def spread(_status):
+        nodes = [vm.pinned_node() for vm in vms]
+        return None not in nodes and len(set(nodes)) == len(vms)
+
+    def at_home(_status):
+        return all(vm.memory_share(vm.pinned_node()) >= LEAST_LOCAL for vm in vms)
+
+    _, spread_after = daemon.wait_until_in(SPREAD_EPOCHS, "each VM has a node of its own", spread)
+    _, memory_after = daemon.wait_until_in(MEMORY_EPOCHS, "the memory has followed", at_home)
+    daemon.expect_at_home(vms)
+    before = daemon.changes_of_home()
+
+    imbalances = []
+    for _ in range(QUIET_EPOCHS):
+        imbalances.append(daemon.wait_epochs(1)["imbalance_pct"])
+    after = daemon.changes_of_home()
+
+    figures = {
+        "epochs_until_spread": spread_after,
+        "epochs_until_memory_there": spread_after + memory_after,
+        "moves": len(before),
+        "moves_afterwards": len(after) - len(before),
+        "local_memory": {vm.name: round(vm.memory_share(vm.pinned_node()), 3) for vm in vms},
+        "imbalance_pct": {"median": statistics.median(imbalances), "max": max(imbalances)},
+        "daemon_mib": round(daemon.memory_bytes() / 2**20, 1),
+    }
+    daemon.expect_at_home(vms)
+    expect(spread(None), "they are no longer on a node each")
+    expect(at_home(None), f"not all memory is at home: {figures['local_memory']}")
+    expect(len(after) == len(before), f"moved again: {after[len(before):]}")
+    # A single epoch may show what the machine itself did on a node.
+    expect(figures["imbalance_pct"]["median"] < MOST_IMBALANCE_PCT,
+           f"imbalance of owed time: {figures['imbalance_pct']}")
+    return figures

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two heavy VMs share a node and two light ones another: only a swap helps, and it happens.
+
+In CPUs: heavy wants 1.5, light 0.8, a node has 2. Heavy and heavy want 3.0, so 1.0 is lost. One
+heavy VM beside both light ones would want 3.1 and lose more; a light one beside both heavy ones
+too. Heavy and light on each node want 2.3, so 0.6 is lost. Other nodes are out of bounds by policy.
+"""
+
+from lab import daemon, guests
+from lab.process import expect
+
+IN_SHORT_SET = True
+LIMIT_S = 480
+SETTLE_EPOCHS = 30
+SWAP_EPOCHS = 60
+
+
+def run():
+    heavy = [guests.Guest(f"heavy{number}", load=75) for number in range(2)]
+    light = [guests.Guest(f"light{number}", load=40) for number in range(2)]
+    vms = heavy + light
+    policies = "\n".join(f'[vm."{vm.name}"]\nnodes = "0-1"' for vm in vms)
+    guests.start(vms)
+    # Nothing is moved until all are where the scenario wants them.
+    daemon.configure(f"[options]\n\"Numa.RebalanceEnable\" = 0\n{policies}")
+    daemon.start()
+    for vm in vms:
+        daemon.ask("move", vm.name, 0 if vm in heavy else 1, "--wait", limit_s=240)
+    daemon.wait_until_in(SETTLE_EPOCHS, "they are where the scenario wants them", lambda _: (
+        all(vm.pinned_node() == 0 for vm in heavy) and all(vm.pinned_node() == 1 for vm in light)))
+    before = daemon.wait_epochs(5)
+
+    daemon.ask("options", "set", "Numa.RebalanceEnable", 1)
+
+    def mixed(_status):
+        return all(len({vm.pinned_node() for vm in pair}) == 2 for pair in (heavy, light))
+
+    _, swapped_after = daemon.wait_until_in(SWAP_EPOCHS, "one heavy and one light VM on each node",
+                                            mixed)
+    after = daemon.wait_epochs(10)
+    swaps = [row for row in daemon.moves() if row["reason"] == "load-swap"]
+    counters = {row["vmName"]: row["loadSwap"] for row in daemon.stats("numa-migration")}
+    figures = {
+        "epochs_until_swap": swapped_after,
+        "lost_ms": [before["lost_ms"], after["lost_ms"]],
+        "imbalance_pct": [before["imbalance_pct"], after["imbalance_pct"]],
+        "loadSwap": counters,
+        "reasons": [row["reason"] for row in daemon.changes_of_home()],
+    }
+    daemon.expect_at_home(vms)
+    expect(swaps, f"no swap in the history: {figures['reasons']}")
+    expect(len({row["action"] for row in swaps}) == 1, f"more than one swap: {swaps}")
+    expect(sum(counters.values()) == 2, f"loadSwap counts {counters}")
+    return figures
