@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <libvirt/libvirt.h>
 
+#include "balancer/host/cpu_map.h"
 #include "balancer/host/domain_xml.h"
 #include "balancer/host/errors.h"
 #include "balancer/host/handles.h"
@@ -22,35 +23,20 @@ using placement::NodeId;
 using placement::NumatuneMode;
 using placement::VmId;
 
-/// One bit a CPU, lowest first, as libvirt takes it.
-using CpuMap = std::vector<unsigned char>;
-
 struct FreeBytes {
   void operator()(void* bytes) const noexcept { std::free(bytes); }
 };
 
-/// `cpus` as a map of the host's size. Refuses CPUs the host does not have online.
+/// `cpus` as a map of the host's size. Asked anew each time: CPUs come and go.
 Result<CpuMap> cpu_map(const Connection& connection, const std::vector<CpuId>& cpus) {
-  if (cpus.empty()) {
-    return failure(ErrorCode::kInvalidArgument, "the CPU set is empty");
-  }
   unsigned char* raw = nullptr;
   const int count = virNodeGetCPUMap(connection.get(), &raw, /*online=*/nullptr, /*flags=*/0);
   const std::unique_ptr<unsigned char, FreeBytes> online(raw);
   if (count < 0) {
     return tl::unexpected<Error>(last_libvirt_error("cannot read the host's CPUs"));
   }
-  CpuMap map((static_cast<std::size_t>(count) + 7) / 8, 0);
-  for (const CpuId cpu : cpus) {
-    const auto byte = static_cast<std::size_t>(cpu.value / 8);
-    const auto bit = static_cast<unsigned char>(1U << static_cast<unsigned int>(cpu.value % 8));
-    if (cpu.value < 0 || cpu.value >= count || (online.get()[byte] & bit) == 0) {
-      return failure(ErrorCode::kInvalidArgument,
-                     fmt::format("the host has no CPU {} online", cpu.value));
-    }
-    map[byte] = static_cast<unsigned char>(map[byte] | bit);
-  }
-  return map;
+  const std::size_t bytes = (static_cast<std::size_t>(count) + 7) / 8;
+  return make_cpu_map(cpus, CpuMap(online.get(), online.get() + bytes));
 }
 
 Result<DomainHandle> find(const Connection& connection, const VmId& vm) {

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/contract/domains_contract.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "placement/model/text.h"
+
+namespace vmnuma::tests {
+namespace {
+
+using placement::CpuId;
+using placement::NodeId;
+using placement::NumatuneMode;
+using placement::Pin;
+using placement::VmDescription;
+using placement::VmId;
+
+constexpr CpuId kNoSuchCpu{15000};
+constexpr NodeId kNoSuchNode{900};
+constexpr VmId kNoSuchVm{{0xde, 0xad}};
+
+/// What a result failed with, or nothing if it did not.
+std::optional<ErrorCode> code_of(const Result<void>& result) {
+  return result ? std::nullopt : std::optional(result.error().code);
+}
+
+bool is_listed(const std::optional<VmDescription>& vm) {
+  return vm.has_value();
+}
+bool is_not_listed(const std::optional<VmDescription>& vm) {
+  return !vm.has_value();
+}
+
+}  // namespace
+
+std::vector<VmDescription> DomainsContract::running() {
+  auto vms = host().inventory().refresh();
+  EXPECT_TRUE(vms.has_value()) << vms.error().message;
+  return vms.value_or(std::vector<VmDescription>{});
+}
+
+std::optional<VmDescription> DomainsContract::find(const VmId& vm) {
+  for (const VmDescription& one : running()) {
+    if (one.id == vm) {
+      return one;
+    }
+  }
+  return std::nullopt;
+}
+
+testing::AssertionResult DomainsContract::becomes(
+    const VmId& vm, const std::function<bool(const std::optional<VmDescription>&)>& holds) {
+  while (!holds(find(vm))) {
+    if (!host().wait_for_change()) {
+      return testing::AssertionFailure() << "VM " << placement::to_text(vm) << " never got there";
+    }
+  }
+  return testing::AssertionSuccess();
+}
+
+TEST_P(DomainsContract, ListsRunningVmsAscendingById) {
+  const VmId a = host().start("contract-a", NumatuneMode::kNone);
+  const VmId b = host().start("contract-b", NumatuneMode::kNone);
+  const VmId c = host().start("contract-c", NumatuneMode::kNone);
+
+  const auto vms = running();
+
+  EXPECT_TRUE(std::is_sorted(vms.begin(), vms.end(),
+                             [](const auto& x, const auto& y) { return x.id < y.id; }));
+  for (const VmId& id : {a, b, c}) {
+    EXPECT_EQ(std::count_if(vms.begin(), vms.end(), [&](const auto& vm) { return vm.id == id; }),
+              1);
+  }
+}
+
+TEST_P(DomainsContract, DescribesAVm) {
+  const VmId id = host().start("contract-a", NumatuneMode::kStrict);
+
+  const auto vm = find(id);
+
+  ASSERT_TRUE(vm.has_value());
+  EXPECT_EQ(vm->name, "contract-a");
+  EXPECT_GE(vm->domain_id, 0);
+  EXPECT_EQ(vm->vcpus, (std::vector<std::int32_t>{0, 1}));
+  EXPECT_EQ(vm->io_threads, std::vector<std::int32_t>{1});
+  EXPECT_EQ(vm->numatune, NumatuneMode::kStrict);
+  EXPECT_EQ(vm->numatune_nodes, std::vector<NodeId>{host().node()});
+}
+
+TEST_P(DomainsContract, AnswersTheSameWhileNothingChanges) {
+  (void)host().start("contract-a", NumatuneMode::kNone);
+  const auto first = running();
+  EXPECT_EQ(running(), first);
+}
+
+TEST_P(DomainsContract, SeesAVmThatStarts) {
+  (void)running();
+  const VmId vm = host().start("contract-a", NumatuneMode::kNone);
+  EXPECT_TRUE(becomes(vm, is_listed));
+}
+
+TEST_P(DomainsContract, ForgetsAVmThatStops) {
+  const VmId vm = host().start("contract-a", NumatuneMode::kNone);
+  ASSERT_TRUE(becomes(vm, is_listed));
+  host().stop(vm);
+  EXPECT_TRUE(becomes(vm, is_not_listed));
+}
+
+TEST_P(DomainsContract, AVcpuPinShowsInTheDescription) {
+  const VmId vm = host().start("contract-a", NumatuneMode::kNone);
+  ASSERT_TRUE(becomes(vm, is_listed));
+
+  ASSERT_EQ(code_of(host().control().pin_vcpu(vm, 1, {host().cpu()})), std::nullopt);
+  host().changed(vm);
+
+  EXPECT_TRUE(becomes(vm, [&](const auto& now) {
+    return now && now->vcpu_pins == std::vector<Pin>{{1, {host().cpu()}}};
+  }));
+}
+
+TEST_P(DomainsContract, AnEmulatorPinShowsInTheDescription) {
+  const VmId vm = host().start("contract-a", NumatuneMode::kNone);
+  ASSERT_TRUE(becomes(vm, is_listed));
+
+  ASSERT_EQ(code_of(host().control().pin_emulator(vm, {host().cpu()})), std::nullopt);
+  host().changed(vm);
+
+  EXPECT_TRUE(becomes(vm, [&](const auto& now) {
+    return now && now->emulator_pin == std::vector<CpuId>{host().cpu()};
+  }));
+}
+
+TEST_P(DomainsContract, AnIoThreadPinShowsInTheDescription) {
+  const VmId vm = host().start("contract-a", NumatuneMode::kNone);
+  ASSERT_TRUE(becomes(vm, is_listed));
+
+  ASSERT_EQ(code_of(host().control().pin_io_thread(vm, 1, {host().cpu()})), std::nullopt);
+  host().changed(vm);
+
+  EXPECT_TRUE(becomes(vm, [&](const auto& now) {
+    return now && now->io_thread_pins == std::vector<Pin>{{1, {host().cpu()}}};
+  }));
+}
+
+TEST_P(DomainsContract, RefusesAnEmptyCpuSet) {
+  const VmId vm = host().start("contract-a", NumatuneMode::kNone);
+  EXPECT_EQ(code_of(host().control().pin_vcpu(vm, 0, {})), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(host().control().pin_emulator(vm, {})), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(host().control().pin_io_thread(vm, 1, {})), ErrorCode::kInvalidArgument);
+}
+
+TEST_P(DomainsContract, RefusesACpuTheHostDoesNotHaveAndChangesNothing) {
+  const VmId vm = host().start("contract-a", NumatuneMode::kNone);
+  ASSERT_TRUE(becomes(vm, is_listed));
+  const std::vector<CpuId> cpus{host().cpu(), kNoSuchCpu};
+
+  EXPECT_EQ(code_of(host().control().pin_vcpu(vm, 0, cpus)), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(host().control().pin_emulator(vm, cpus)), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(host().control().pin_io_thread(vm, 1, cpus)), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(host().control().pin_vcpu(vm, 0, {CpuId{-1}})), ErrorCode::kInvalidArgument);
+  host().changed(vm);
+
+  const auto now = find(vm);
+  ASSERT_TRUE(now.has_value());
+  EXPECT_TRUE(now->vcpu_pins.empty());
+  EXPECT_TRUE(now->emulator_pin.empty());
+  EXPECT_TRUE(now->io_thread_pins.empty());
+}
+
+TEST_P(DomainsContract, AnUnknownVmIsNotFound) {
+  EXPECT_EQ(code_of(host().control().pin_vcpu(kNoSuchVm, 0, {host().cpu()})), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(host().control().pin_emulator(kNoSuchVm, {host().cpu()})),
+            ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(host().control().pin_io_thread(kNoSuchVm, 1, {host().cpu()})),
+            ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(host().control().set_memory_nodes(kNoSuchVm, {host().node()})),
+            ErrorCode::kNotFound);
+}
+
+TEST_P(DomainsContract, AStoppedVmIsNotFound) {
+  const VmId vm = host().start("contract-a", NumatuneMode::kNone);
+  host().stop(vm);
+  EXPECT_EQ(code_of(host().control().pin_vcpu(vm, 0, {host().cpu()})), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(host().control().pin_emulator(vm, {host().cpu()})), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(host().control().set_memory_nodes(vm, {host().node()})), ErrorCode::kNotFound);
+}
+
+TEST_P(DomainsContract, AnUnknownThreadIsNotFound) {
+  const VmId vm = host().start("contract-a", NumatuneMode::kNone);
+  for (const std::int32_t number : {-1, 99}) {
+    EXPECT_EQ(code_of(host().control().pin_vcpu(vm, number, {host().cpu()})), ErrorCode::kNotFound)
+        << number;
+    EXPECT_EQ(code_of(host().control().pin_io_thread(vm, number, {host().cpu()})),
+              ErrorCode::kNotFound)
+        << number;
+  }
+}
+
+TEST_P(DomainsContract, MemoryNodesMakeTheModeRestrictiveAndMayBeSetAgain) {
+  const VmId vm = host().start("contract-a", NumatuneMode::kNone);
+  ASSERT_TRUE(becomes(vm, is_listed));
+
+  for (int i = 0; i < 2; ++i) {
+    const auto set = host().control().set_memory_nodes(vm, {host().node()});
+    ASSERT_TRUE(set.has_value()) << set.error().message;
+  }
+  host().changed(vm);
+
+  EXPECT_TRUE(becomes(vm, [&](const auto& now) {
+    return now && now->numatune == NumatuneMode::kRestrictive &&
+           now->numatune_nodes == std::vector<NodeId>{host().node()};
+  }));
+}
+
+TEST_P(DomainsContract, MemoryNodesOfABoundVmAreUnsupported) {
+  const VmId vm = host().start("contract-a", NumatuneMode::kStrict);
+  EXPECT_EQ(code_of(host().control().set_memory_nodes(vm, {host().node()})),
+            ErrorCode::kUnsupported);
+}
+
+TEST_P(DomainsContract, RefusesAnEmptyNodeSet) {
+  const VmId vm = host().start("contract-a", NumatuneMode::kNone);
+  EXPECT_EQ(code_of(host().control().set_memory_nodes(vm, {})), ErrorCode::kInvalidArgument);
+}
+
+TEST_P(DomainsContract, RefusesANodeTheHostDoesNotHave) {
+  if (const auto reason = host().gap(Claim::kUnknownNodeIsRefused)) {
+    GTEST_SKIP() << *reason;
+  }
+  const VmId vm = host().start("contract-a", NumatuneMode::kNone);
+  EXPECT_EQ(code_of(host().control().set_memory_nodes(vm, {kNoSuchNode})),
+            ErrorCode::kInvalidArgument);
+}
+
+TEST_P(DomainsContract, ALostConnectionIsUnavailableUntilItIsBack) {
+  if (const auto reason = host().gap(Claim::kLostConnectionIsUnavailable)) {
+    GTEST_SKIP() << *reason;
+  }
+  const VmId vm = host().start("contract-a", NumatuneMode::kNone);
+  ASSERT_TRUE(becomes(vm, is_listed));
+
+  host().lose_connection();
+  const auto refreshed = host().inventory().refresh();
+  ASSERT_FALSE(refreshed.has_value());
+  EXPECT_EQ(refreshed.error().code, ErrorCode::kUnavailable) << refreshed.error().message;
+  EXPECT_EQ(code_of(host().control().pin_vcpu(vm, 0, {host().cpu()})), ErrorCode::kUnavailable);
+
+  host().restore_connection();
+  EXPECT_TRUE(becomes(vm, is_listed));
+  EXPECT_EQ(code_of(host().control().pin_vcpu(vm, 0, {host().cpu()})), std::nullopt);
+}
+
+}  // namespace vmnuma::tests

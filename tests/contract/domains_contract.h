@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What every implementation of the two VM ports must do: stats::DomainInventory and
+/// migration::DomainControl.
+///
+/// An implementation gives the suite a DomainHost and instantiates it:
+///   INSTANTIATE_TEST_SUITE_P(Fake, DomainsContract, testing::Values(make_fake_host));
+/// Claims it cannot be held to are named by gap(), with the reason that the skipped test prints.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "migration/domain_control.h"
+#include "placement/model/domain.h"
+#include "stats/domain_inventory.h"
+
+namespace vmnuma::tests {
+
+/// Claims that not every implementation can be tested for.
+enum class Claim {
+  kUnknownNodeIsRefused,
+  kLostConnectionIsUnavailable,
+};
+
+/// One host with the ports under test.
+class DomainHost {
+ public:
+  virtual ~DomainHost() = default;
+
+  virtual stats::DomainInventory& inventory() = 0;
+  virtual migration::DomainControl& control() = 0;
+
+  /// Starts a VM with two vCPUs and I/O thread 1, pinned nowhere; numatune kNone, or kStrict on
+  /// `node()`.
+  virtual placement::VmId start(const std::string& name, placement::NumatuneMode numatune) = 0;
+  virtual void stop(const placement::VmId& vm) = 0;
+  /// Called after each change through control(): for hosts that raise no event for it.
+  virtual void changed(const placement::VmId& vm) { (void)vm; }
+
+  /// Waits until refresh() may have something new. False if nothing will come.
+  virtual bool wait_for_change() = 0;
+
+  virtual void lose_connection() {}
+  virtual void restore_connection() {}
+
+  virtual placement::CpuId cpu() const = 0;  ///< an online one
+  virtual placement::NodeId node() const = 0;
+  virtual std::optional<std::string> gap(Claim claim) const = 0;
+};
+
+using MakeDomainHost = std::function<std::unique_ptr<DomainHost>()>;
+
+class DomainsContract : public testing::TestWithParam<MakeDomainHost> {
+ protected:
+  DomainsContract() : host_(GetParam()()) {}
+
+  DomainHost& host() { return *host_; }
+
+  /// The running VMs by the inventory, which must answer.
+  std::vector<placement::VmDescription> running();
+  /// The VM as the inventory has it now, if it has it.
+  std::optional<placement::VmDescription> find(const placement::VmId& vm);
+  /// Refreshes until `holds` is true of the VM's description (nothing if it is not listed).
+  testing::AssertionResult becomes(
+      const placement::VmId& vm,
+      const std::function<bool(const std::optional<placement::VmDescription>&)>& holds);
+
+ private:
+  std::unique_ptr<DomainHost> host_;
+};
+
+}  // namespace vmnuma::tests

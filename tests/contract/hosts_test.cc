@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The contract, held by the fake and by the libvirt adapter over libvirt's test driver, which
+/// needs no daemon.
+#include <utility>
+
+#include <fmt/format.h>
+#include <libvirt/libvirt.h>
+
+#include "balancer/host/event_loop.h"
+#include "balancer/host/handles.h"
+#include "balancer/host/libvirt_control.h"
+#include "balancer/host/libvirt_inventory.h"
+#include "tests/contract/domains_contract.h"
+#include "tests/support/fake_domains.h"
+#include "tests/support/wake_up.h"
+
+namespace vmnuma::tests {
+namespace {
+
+using placement::CpuId;
+using placement::NodeId;
+using placement::NumatuneMode;
+using placement::VmId;
+
+class FakeHost final : public DomainHost {
+ public:
+  stats::DomainInventory& inventory() override { return domains_; }
+  migration::DomainControl& control() override { return domains_; }
+
+  VmId start(const std::string& name, NumatuneMode numatune) override {
+    placement::VmDescription vm;
+    vm.id.uuid[15] = static_cast<std::uint8_t>(name.back());
+    vm.name = name;
+    vm.domain_id = 1;
+    vm.vcpus = {0, 1};
+    vm.max_vcpus = 2;
+    vm.io_threads = {1};
+    vm.numatune = numatune;
+    if (numatune != NumatuneMode::kNone) {
+      vm.numatune_nodes = {node()};
+    }
+    domains_.start(vm);
+    return vm.id;
+  }
+  void stop(const VmId& vm) override { domains_.stop(vm); }
+  bool wait_for_change() override { return false; }  // everything shows at once
+
+  void lose_connection() override {
+    domains_.fail_with(Error{ErrorCode::kUnavailable, 0, "no connection"});
+  }
+  void restore_connection() override { domains_.fail_with(std::nullopt); }
+
+  CpuId cpu() const override { return {4}; }
+  NodeId node() const override { return {1}; }
+  std::optional<std::string> gap(Claim) const override { return std::nullopt; }
+
+ private:
+  FakeDomains domains_{{CpuId{0}, CpuId{4}}, {NodeId{0}, NodeId{1}}};
+};
+
+/// libvirt's test driver: all connections of one process to test:///default see the same VMs, as
+/// long as one of them is open. It says that CPUs 0, 2 and 4 of 8 are online. What it lacks: an
+/// event for pins and numatune, any check of node numbers, and another side that a connection could
+/// lose.
+class TestDriverHost final : public DomainHost {
+ public:
+  TestDriverHost() : loop_(std::move(*balancer::EventLoop::start())) {
+    administrator_.reset(virConnectOpen(kUri));
+    inventory_ = std::make_unique<balancer::LibvirtInventory>(
+        *loop_,
+        balancer::InventoryOptions{.uri = kUri, .default_huge_page_size = placement::kMiB * 2},
+        [this] { dirty_.notify(); });
+    control_ = std::make_unique<balancer::LibvirtControl>(*loop_, kUri);
+  }
+
+  stats::DomainInventory& inventory() override { return *inventory_; }
+  migration::DomainControl& control() override { return *control_; }
+
+  VmId start(const std::string& name, NumatuneMode numatune) override {
+    const std::string xml = fmt::format(
+        "<domain type='test'><name>{}</name><memory>65536</memory><vcpu>2</vcpu>"
+        "<iothreads>1</iothreads>{}<os><type>hvm</type></os></domain>",
+        name,
+        numatune == NumatuneMode::kStrict
+            ? "<numatune><memory mode='strict' nodeset='1'/></numatune>"
+            : "");
+    const balancer::DomainHandle domain(
+        virDomainCreateXML(administrator_.get(), xml.c_str(), /*flags=*/0));
+    EXPECT_NE(domain, nullptr);
+    VmId id;
+    EXPECT_EQ(virDomainGetUUID(domain.get(), id.uuid.data()), 0);
+    return id;
+  }
+  void stop(const VmId& vm) override {
+    const balancer::DomainHandle domain(
+        virDomainLookupByUUID(administrator_.get(), vm.uuid.data()));
+    EXPECT_EQ(virDomainDestroy(domain.get()), 0);
+  }
+  void changed(const VmId& vm) override { inventory_->mark_dirty(vm); }
+  bool wait_for_change() override { return dirty_.wait(std::chrono::seconds(30)); }
+
+  CpuId cpu() const override { return {4}; }
+  NodeId node() const override { return {1}; }
+  std::optional<std::string> gap(Claim claim) const override {
+    switch (claim) {
+      case Claim::kUnknownNodeIsRefused:
+        return "libvirt's test driver accepts any node number";
+      case Claim::kLostConnectionIsUnavailable:
+        return "libvirt's test driver lives in this process and cannot be lost";
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static constexpr const char* kUri = "test:///default";
+
+  WakeUp dirty_;
+  std::unique_ptr<balancer::EventLoop> loop_;
+  balancer::ConnectionHandle administrator_;
+  std::unique_ptr<balancer::LibvirtInventory> inventory_;
+  std::unique_ptr<balancer::LibvirtControl> control_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Fake, DomainsContract, testing::Values(std::make_unique<FakeHost>),
+                         [](const auto&) { return "FakeDomains"; });
+INSTANTIATE_TEST_SUITE_P(TestDriver, DomainsContract,
+                         testing::Values(std::make_unique<TestDriverHost>),
+                         [](const auto&) { return "Libvirt"; });
+
+}  // namespace
+}  // namespace vmnuma::tests

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/fake_domains.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "placement/model/text.h"
+
+namespace vmnuma::tests {
+namespace {
+
+using placement::CpuId;
+using placement::NodeId;
+using placement::NumatuneMode;
+using placement::Pin;
+using placement::VmDescription;
+using placement::VmId;
+
+template <class T>
+bool contains(const std::vector<T>& values, const T& value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+/// Replaces or adds the pin of `number`, keeping the order.
+void set_pin(std::vector<Pin>& pins, std::int32_t number, const std::vector<CpuId>& cpus) {
+  const auto at = std::lower_bound(pins.begin(), pins.end(), number,
+                                   [](const Pin& pin, std::int32_t n) { return pin.number < n; });
+  if (at != pins.end() && at->number == number) {
+    at->cpus = cpus;
+  } else {
+    pins.insert(at, {number, cpus});
+  }
+}
+
+}  // namespace
+
+FakeDomains::FakeDomains(std::vector<CpuId> cpus, std::vector<NodeId> nodes)
+    : cpus_(std::move(cpus)), nodes_(std::move(nodes)) {}
+
+void FakeDomains::start(VmDescription vm) {
+  const std::lock_guard lock(mutex_);
+  running_.insert_or_assign(vm.id, std::move(vm));
+}
+
+void FakeDomains::stop(const VmId& vm) {
+  const std::lock_guard lock(mutex_);
+  running_.erase(vm);
+}
+
+void FakeDomains::fail_with(std::optional<Error> error) {
+  const std::lock_guard lock(mutex_);
+  error_ = std::move(error);
+}
+
+std::vector<std::string> FakeDomains::changes() const {
+  const std::lock_guard lock(mutex_);
+  return changes_;
+}
+
+Result<std::vector<VmDescription>> FakeDomains::refresh() {
+  const std::lock_guard lock(mutex_);
+  if (error_) {
+    return tl::unexpected<Error>(*error_);
+  }
+  std::vector<VmDescription> vms;
+  for (const auto& [id, vm] : running_) {
+    vms.push_back(vm);
+  }
+  return vms;
+}
+
+Result<void> FakeDomains::pin_vcpu(const VmId& id, std::int32_t vcpu,
+                                   const std::vector<CpuId>& cpus) {
+  const std::lock_guard lock(mutex_);
+  if (auto good = check(cpus); !good) {
+    return good;
+  }
+  const auto vm = find(id);
+  if (!vm) {
+    return tl::unexpected<Error>(vm.error());
+  }
+  if (!contains((*vm)->vcpus, vcpu)) {
+    return failure(ErrorCode::kNotFound, fmt::format("'{}' has no vCPU {}", (*vm)->name, vcpu));
+  }
+  set_pin((*vm)->vcpu_pins, vcpu, cpus);
+  changes_.push_back(
+      fmt::format("pin_vcpu {} {} to {}", (*vm)->name, vcpu, placement::to_list(cpus)));
+  return {};
+}
+
+Result<void> FakeDomains::pin_emulator(const VmId& id, const std::vector<CpuId>& cpus) {
+  const std::lock_guard lock(mutex_);
+  if (auto good = check(cpus); !good) {
+    return good;
+  }
+  const auto vm = find(id);
+  if (!vm) {
+    return tl::unexpected<Error>(vm.error());
+  }
+  (*vm)->emulator_pin = cpus;
+  changes_.push_back(fmt::format("pin_emulator {} to {}", (*vm)->name, placement::to_list(cpus)));
+  return {};
+}
+
+Result<void> FakeDomains::pin_io_thread(const VmId& id, std::int32_t io_thread,
+                                        const std::vector<CpuId>& cpus) {
+  const std::lock_guard lock(mutex_);
+  if (auto good = check(cpus); !good) {
+    return good;
+  }
+  const auto vm = find(id);
+  if (!vm) {
+    return tl::unexpected<Error>(vm.error());
+  }
+  if (!contains((*vm)->io_threads, io_thread)) {
+    return failure(ErrorCode::kNotFound,
+                   fmt::format("'{}' has no I/O thread {}", (*vm)->name, io_thread));
+  }
+  set_pin((*vm)->io_thread_pins, io_thread, cpus);
+  changes_.push_back(
+      fmt::format("pin_io_thread {} {} to {}", (*vm)->name, io_thread, placement::to_list(cpus)));
+  return {};
+}
+
+Result<void> FakeDomains::set_memory_nodes(const VmId& id, const std::vector<NodeId>& nodes) {
+  const std::lock_guard lock(mutex_);
+  const auto vm = find(id);
+  if (!vm) {
+    return tl::unexpected<Error>(vm.error());
+  }
+  if (nodes.empty()) {
+    return failure(ErrorCode::kInvalidArgument, "the node set is empty");
+  }
+  for (const NodeId node : nodes) {
+    if (!contains(nodes_, node)) {
+      return failure(ErrorCode::kInvalidArgument,
+                     fmt::format("the host has no node {}", node.value));
+    }
+  }
+  if ((*vm)->numatune != NumatuneMode::kNone && (*vm)->numatune != NumatuneMode::kRestrictive) {
+    return failure(ErrorCode::kUnsupported,
+                   fmt::format("'{}' has its memory bound for good", (*vm)->name));
+  }
+  (*vm)->numatune = NumatuneMode::kRestrictive;
+  (*vm)->numatune_auto = false;
+  (*vm)->numatune_nodes = nodes;
+  changes_.push_back(
+      fmt::format("set_memory_nodes {} to {}", (*vm)->name, placement::to_list(nodes)));
+  return {};
+}
+
+Result<VmDescription*> FakeDomains::find(const VmId& vm) {
+  if (error_) {
+    return tl::unexpected<Error>(*error_);
+  }
+  const auto found = running_.find(vm);
+  if (found == running_.end()) {
+    return failure(ErrorCode::kNotFound, fmt::format("no VM {}", placement::to_text(vm)));
+  }
+  return &found->second;
+}
+
+Result<void> FakeDomains::check(const std::vector<CpuId>& cpus) const {
+  if (cpus.empty()) {
+    return failure(ErrorCode::kInvalidArgument, "the CPU set is empty");
+  }
+  for (const CpuId cpu : cpus) {
+    if (!contains(cpus_, cpu)) {
+      return failure(ErrorCode::kInvalidArgument,
+                     fmt::format("the host has no CPU {} online", cpu.value));
+    }
+  }
+  return {};
+}
+
+}  // namespace vmnuma::tests

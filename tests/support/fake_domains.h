@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Running VMs that do not exist: both libvirt ports over a table in memory.
+///
+/// Problem: the sampler and the executor have to be tested with VMs that come, go and change at
+/// will. Approach: the same rules as libvirt's, proven by the same contract tests (tests/contract):
+/// changes show in the next refresh(), impossible ones are refused with the same error kinds.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "migration/domain_control.h"
+#include "placement/model/domain.h"
+#include "placement/model/ids.h"
+#include "stats/domain_inventory.h"
+
+namespace vmnuma::tests {
+
+/// All functions from any thread.
+class FakeDomains final : public stats::DomainInventory, public migration::DomainControl {
+ public:
+  /// The host's online CPUs and its nodes; anything else is refused.
+  FakeDomains(std::vector<placement::CpuId> cpus, std::vector<placement::NodeId> nodes);
+
+  /// Starts the VM, or replaces the running one with its id.
+  void start(placement::VmDescription vm);
+  void stop(const placement::VmId& vm);
+  /// From now on every call of the ports fails with `error`, until it is taken back with nothing.
+  void fail_with(std::optional<Error> error);
+
+  /// The changes made so far, in order: "pin_vcpu web1 0 to 4-7", "set_memory_nodes web1 to 0-1".
+  [[nodiscard]] std::vector<std::string> changes() const;
+
+  [[nodiscard]] Result<std::vector<placement::VmDescription>> refresh() override;
+  [[nodiscard]] Result<void> pin_vcpu(const placement::VmId& vm, std::int32_t vcpu,
+                                      const std::vector<placement::CpuId>& cpus) override;
+  [[nodiscard]] Result<void> pin_emulator(const placement::VmId& vm,
+                                          const std::vector<placement::CpuId>& cpus) override;
+  [[nodiscard]] Result<void> pin_io_thread(const placement::VmId& vm, std::int32_t io_thread,
+                                           const std::vector<placement::CpuId>& cpus) override;
+  [[nodiscard]] Result<void> set_memory_nodes(const placement::VmId& vm,
+                                              const std::vector<placement::NodeId>& nodes) override;
+
+ private:
+  [[nodiscard]] Result<placement::VmDescription*> find(const placement::VmId& vm);
+  [[nodiscard]] Result<void> check(const std::vector<placement::CpuId>& cpus) const;
+
+  const std::vector<placement::CpuId> cpus_;
+  const std::vector<placement::NodeId> nodes_;
+
+  mutable std::mutex mutex_;  // guards everything below
+  std::map<placement::VmId, placement::VmDescription> running_;
+  std::vector<std::string> changes_;
+  std::optional<Error> error_;
+};
+
+}  // namespace vmnuma::tests

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/host/cpu_map.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace vmnuma::balancer {
+namespace {
+
+using placement::CpuId;
+
+TEST(CpuMapTest, HasOneBitACpuLowestFirst) {
+  const auto map = make_cpu_map({CpuId{0}, CpuId{2}, CpuId{9}}, CpuMap{0xff, 0xff});
+  ASSERT_TRUE(map.has_value());
+  EXPECT_THAT(*map, testing::ElementsAre(0x05, 0x02));
+}
+
+TEST(CpuMapTest, HasRoomForMoreThanAThousandCpus) {
+  const auto map = make_cpu_map({CpuId{4095}}, CpuMap(512, 0xff));
+  ASSERT_TRUE(map.has_value());
+  ASSERT_EQ(map->size(), 512U);
+  EXPECT_EQ(map->back(), 0x80);
+}
+
+TEST(CpuMapTest, RefusesACpuThatIsOffline) {
+  const auto map = make_cpu_map({CpuId{0}, CpuId{1}}, CpuMap{0x05});
+  ASSERT_FALSE(map.has_value());
+  EXPECT_EQ(map.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(map.error().message, testing::HasSubstr("CPU 1"));
+}
+
+TEST(CpuMapTest, RefusesACpuBeyondTheHost) {
+  EXPECT_FALSE(make_cpu_map({CpuId{8}}, CpuMap{0xff}).has_value());
+  EXPECT_FALSE(make_cpu_map({CpuId{2147483647}}, CpuMap{0xff}).has_value());
+  EXPECT_FALSE(make_cpu_map({CpuId{0}}, CpuMap{}).has_value());
+}
+
+TEST(CpuMapTest, RefusesANegativeCpuAndAnEmptySet) {
+  EXPECT_FALSE(make_cpu_map({CpuId{-1}}, CpuMap{0xff}).has_value());
+  EXPECT_FALSE(make_cpu_map({}, CpuMap{0xff}).has_value());
+}
+
+}  // namespace
+}  // namespace vmnuma::balancer

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What parse_domain_xml refuses, and the defaults it fills in. What it understands of real XML is
+/// in tests/golden/domain_xml.
+#include "balancer/host/domain_xml.h"
+
+#include <string>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace vmnuma::balancer {
+namespace {
+
+using placement::CpuId;
+using placement::kGiB;
+using placement::kMiB;
+using placement::NodeId;
+using placement::NumatuneMode;
+using placement::Pin;
+using placement::VmDescription;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// A running domain 'web1' with 4 vCPUs and whatever else `body` says.
+std::string domain(const std::string& body) {
+  return "<domain type='kvm' id='7'><name>web1</name>"
+         "<uuid>3f2504e0-4f89-41d3-9a0c-0305e82c3301</uuid>"
+         "<memory unit='GiB'>4</memory><vcpu>4</vcpu>" +
+         body + "</domain>";
+}
+
+VmDescription parse(const std::string& body) {
+  auto vm = parse_domain_xml(domain(body), /*default_huge_page_size=*/kMiB * 2);
+  EXPECT_TRUE(vm.has_value()) << vm.error().message;
+  return vm.value_or(VmDescription{});
+}
+
+/// The message of the refusal, which must be an invalid argument.
+std::string refusal_of(const std::string& xml) {
+  const auto vm = parse_domain_xml(xml, /*default_huge_page_size=*/kMiB * 2);
+  if (vm) {
+    return "not refused";
+  }
+  EXPECT_EQ(vm.error().code, ErrorCode::kInvalidArgument);
+  return vm.error().message;
+}
+
+TEST(DomainXmlTest, RefusesWhatIsNotXml) {
+  for (const char* xml :
+       {"", " ", "domain", "<domain", "<domain>", "<domain></name>", "<a><b></a>"}) {
+    EXPECT_THAT(refusal_of(xml), HasSubstr("not XML")) << xml;
+  }
+}
+
+TEST(DomainXmlTest, RefusesAnotherDocument) {
+  EXPECT_THAT(refusal_of("<network><name>default</name></network>"), HasSubstr("<network>"));
+}
+
+TEST(DomainXmlTest, RefusesTextBeyondLibvirtsLimit) {
+  EXPECT_THAT(refusal_of(domain(std::string(4 * 1024 * 1024, ' '))), HasSubstr("longer"));
+}
+
+TEST(DomainXmlTest, RefusesElementsNestedTooDeep) {
+  std::string deep;
+  for (int i = 0; i < 300; ++i) {
+    deep += "<a>";
+  }
+  for (int i = 0; i < 300; ++i) {
+    deep += "</a>";
+  }
+  EXPECT_THAT(refusal_of(domain(deep)), HasSubstr("nested deeper"));
+}
+
+TEST(DomainXmlTest, RefusesADomainWithoutNameOrUuid) {
+  EXPECT_THAT(refusal_of("<domain><uuid>3f2504e0-4f89-41d3-9a0c-0305e82c3301</uuid>"
+                         "<memory>1</memory></domain>"),
+              HasSubstr("<name>"));
+  EXPECT_THAT(refusal_of("<domain><name>web1</name><memory>1</memory></domain>"),
+              HasSubstr("<uuid>"));
+  EXPECT_THAT(refusal_of("<domain><name>web1</name><uuid>web1</uuid></domain>"),
+              HasSubstr("domain XML of 'web1': <uuid>"));
+}
+
+TEST(DomainXmlTest, NamesTheDomainAndTheElementThatIsMalformed) {
+  const std::pair<const char*, const char*> bodies[] = {
+      {"<currentMemory unit='furlong'>1</currentMemory>", "<currentMemory>"},
+      {"<currentMemory>-1</currentMemory>", "<currentMemory>"},
+      {"<vcpus><vcpu id='4' enabled='yes'/></vcpus>", "<vcpus>"},
+      {"<vcpus><vcpu id='1' enabled='yes'/><vcpu id='1' enabled='yes'/></vcpus>", "twice"},
+      {"<cpu><topology sockets='0' cores='2' threads='1'/></cpu>", "<topology> sockets"},
+      {"<cpu><topology sockets='2' cores='two' threads='1'/></cpu>", "<topology> cores"},
+      {"<cpu><numa><cell cpus='0' memory='1'/></numa></cpu>", "<cell> id"},
+      {"<cpu><numa><cell id='0' cpus='0-4' memory='1'/></numa></cpu>", "vCPU 4 does not exist"},
+      {"<cpu><numa><cell id='0' cpus='0' memory='1'/><cell id='0' memory='1'/></numa></cpu>",
+       "declared twice"},
+      {"<cpu><numa><cell id='0' cpus='0' memory='1'/><cell id='1' cpus='0' "
+       "memory='1'/></numa></cpu>",
+       "in another cell"},
+      {"<cpu><numa><cell id='0' cpus='0'/></numa></cpu>", "guest NUMA cell 0"},
+      {"<iothreads>many</iothreads>", "<iothreads>"},
+      {"<iothreads>100000</iothreads>", "<iothreads>"},
+      {"<iothreadids><iothread id='0'/></iothreadids>", "<iothread> id"},
+      {"<iothreadids><iothread id='2'/><iothread id='2'/></iothreadids>", "twice"},
+      {"<numatune><memory mode='tight' nodeset='0'/></numatune>", "'tight' is unknown"},
+      {"<numatune><memory mode='strict' nodeset='x'/></numatune>", "<numatune> nodeset"},
+      {"<numatune><memnode cellid='0' mode='strict' nodeset='x'/></numatune>", "<memnode> nodeset"},
+      {"<memoryBacking><hugepages><page unit='G'/></hugepages></memoryBacking>", "<page> size"},
+      {"<cputune><vcpupin vcpu='4' cpuset='0'/></cputune>", "<vcpupin>: vcpu 4"},
+      {"<cputune><vcpupin vcpu='1' cpuset='0'/><vcpupin vcpu='1' cpuset='1'/></cputune>", "twice"},
+      {"<cputune><vcpupin vcpu='1' cpuset='0-'/></cputune>", "<vcpupin>"},
+      {"<cputune><emulatorpin cpuset='99999'/></cputune>", "<emulatorpin>"},
+      {"<cputune><iothreadpin iothread='1' cpuset='0'/></cputune>", "<iothreadpin>"},
+      {"<devices><hostdev mode='subsystem' type='pci'><source/></hostdev></devices>",
+       "no source address"},
+      {"<devices><hostdev mode='subsystem' type='pci'><source><address bus='0x100' slot='0' "
+       "function='0'/></source></hostdev></devices>",
+       "'bus'"},
+  };
+  for (const auto& [body, complaint] : bodies) {
+    EXPECT_THAT(refusal_of(domain(body)),
+                testing::AllOf(HasSubstr("domain XML of 'web1'"), HasSubstr(complaint)))
+        << body;
+  }
+}
+
+TEST(DomainXmlTest, RefusesAVcpuCountOutOfRange) {
+  for (const char* vcpu :
+       {"<vcpu>0</vcpu>", "<vcpu>4097</vcpu>", "<vcpu current='5'>4</vcpu>", "<vcpu/>"}) {
+    EXPECT_THAT(refusal_of("<domain><name>web1</name>"
+                           "<uuid>3f2504e0-4f89-41d3-9a0c-0305e82c3301</uuid><memory>1</memory>" +
+                           std::string(vcpu) + "</domain>"),
+                HasSubstr("<vcpu>"))
+        << vcpu;
+  }
+}
+
+TEST(DomainXmlTest, IgnoresWhatItDoesNotKnow) {
+  EXPECT_EQ(parse("<future><vcpu>9</vcpu></future><metadata><numatune/></metadata>"), parse(""));
+}
+
+TEST(DomainXmlTest, CurrentVcpusAreTheFirstOnesWithoutAList) {
+  const auto vm = parse_domain_xml(
+      "<domain id='1'><name>a</name><uuid>3f2504e0-4f89-41d3-9a0c-0305e82c3301</uuid>"
+      "<memory>1024</memory><vcpu current='2'>4</vcpu></domain>",
+      /*default_huge_page_size=*/{});
+  ASSERT_TRUE(vm.has_value());
+  EXPECT_THAT(vm->vcpus, ElementsAre(0, 1));
+  EXPECT_EQ(vm->max_vcpus, 4);
+}
+
+TEST(DomainXmlTest, CellsAreOrderedById) {
+  const VmDescription vm = parse(
+      "<cpu><numa><cell id='1' cpus='2-3' memory='1'/><cell id='0' cpus='0-1' memory='1'/></numa>"
+      "</cpu>");
+  ASSERT_EQ(vm.cells.size(), 2U);
+  EXPECT_EQ(vm.cells[0].id, 0);
+  EXPECT_THAT(vm.cells[0].vcpus, ElementsAre(0, 1));
+}
+
+TEST(DomainXmlTest, MissingIoThreadIdsAreTheLowestFreeOnes) {
+  EXPECT_THAT(parse("<iothreads>4</iothreads><iothreadids><iothread id='2'/><iothread id='9'/>"
+                    "</iothreadids>")
+                  .io_threads,
+              ElementsAre(1, 2, 3, 9));
+}
+
+TEST(DomainXmlTest, AModeLeftOutIsStrict) {
+  const VmDescription vm = parse("<numatune><memory nodeset='1'/></numatune>");
+  EXPECT_EQ(vm.numatune, NumatuneMode::kStrict);
+  EXPECT_THAT(vm.numatune_nodes, ElementsAre(NodeId{1}));
+}
+
+TEST(DomainXmlTest, CellsBoundOneByOneMakeTheVmBound) {
+  const VmDescription vm = parse(
+      "<numatune><memnode cellid='0' mode='strict' nodeset='2'/>"
+      "<memnode cellid='1' mode='strict' nodeset='0'/></numatune>");
+  EXPECT_EQ(vm.numatune, NumatuneMode::kStrict);
+  EXPECT_THAT(vm.numatune_nodes, ElementsAre(NodeId{0}, NodeId{2}));
+}
+
+TEST(DomainXmlTest, HugePagesWithoutASizeHaveTheHostsDefaultSize) {
+  const std::string xml = domain("<memoryBacking><hugepages/></memoryBacking>");
+  EXPECT_EQ(parse_domain_xml(xml, kGiB)->huge_page_size, kGiB);
+  EXPECT_EQ(parse_domain_xml(xml, kMiB * 2)->huge_page_size, kMiB * 2);
+}
+
+TEST(DomainXmlTest, TheLargestHugePageSizeCounts) {
+  EXPECT_EQ(parse("<memoryBacking><hugepages><page size='1' unit='G' nodeset='0'/>"
+                  "<page size='2048' unit='KiB' nodeset='1'/></hugepages></memoryBacking>")
+                .huge_page_size,
+            kGiB);
+}
+
+TEST(DomainXmlTest, OrdinaryPagesNamedAsHugePagesAreNone) {
+  EXPECT_EQ(parse("<memoryBacking><hugepages><page size='4' unit='KiB' nodeset='0'/></hugepages>"
+                  "</memoryBacking>")
+                .huge_page_size,
+            placement::Bytes{});
+}
+
+TEST(DomainXmlTest, PrivateMemfdMemoryIsNotShared) {
+  EXPECT_TRUE(parse("<memoryBacking><source type='memfd'/></memoryBacking>").memory_shared);
+  EXPECT_FALSE(
+      parse("<memoryBacking><source type='memfd'/><access mode='private'/></memoryBacking>")
+          .memory_shared);
+}
+
+TEST(DomainXmlTest, TheVcpuCpusetPinsEveryThreadWithoutAPinOfItsOwn) {
+  const auto vm = parse_domain_xml(
+      "<domain id='1'><name>a</name><uuid>3f2504e0-4f89-41d3-9a0c-0305e82c3301</uuid>"
+      "<memory>1024</memory><vcpu cpuset='4-5'>2</vcpu><iothreads>2</iothreads>"
+      "<cputune><vcpupin vcpu='0' cpuset='1'/><iothreadpin iothread='2' cpuset='3'/></cputune>"
+      "</domain>",
+      /*default_huge_page_size=*/{});
+  ASSERT_TRUE(vm.has_value());
+  const std::vector<CpuId> common{CpuId{4}, CpuId{5}};
+  EXPECT_THAT(vm->vcpu_pins, ElementsAre(Pin{0, {CpuId{1}}}, Pin{1, common}));
+  EXPECT_THAT(vm->io_thread_pins, ElementsAre(Pin{1, common}, Pin{2, {CpuId{3}}}));
+  EXPECT_EQ(vm->emulator_pin, common);
+}
+
+TEST(DomainXmlTest, AnAddressMayLeaveOutItsPciDomain) {
+  EXPECT_EQ(parse("<devices><hostdev mode='subsystem' type='pci'><source><address bus='0x3b' "
+                  "slot='0x1f' function='0x7'/></source></hostdev></devices>")
+                .pci_devices,
+            std::vector{placement::PciDevice{"0000:3b:1f.7"}});
+}
+
+TEST(DomainXmlTest, OtherHostDevicesPinNothing) {
+  const VmDescription vm = parse(
+      "<devices><hostdev mode='subsystem' type='usb'><source><vendor id='1'/></source></hostdev>"
+      "<interface type='bridge'><source bridge='br0'/></interface>"
+      "<disk type='file'><source file='/a'/></disk></devices>");
+  EXPECT_THAT(vm.pci_devices, IsEmpty());
+  EXPECT_THAT(vm.memory_pinned_by, IsEmpty());
+}
+
+TEST(DomainXmlTest, KeepsTheDefaultPolicy) {
+  EXPECT_EQ(parse("<metadata><x:policy xmlns:x='x' memory='hands-off'/></metadata>").policy,
+            placement::VmPolicy{});
+}
+
+}  // namespace
+}  // namespace vmnuma::balancer

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The inventory's own promises, over libvirt's test driver. What the port promises is in
+/// tests/contract.
+#include "balancer/host/libvirt_inventory.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <libvirt/libvirt.h>
+
+#include "balancer/host/handles.h"
+#include "tests/support/wake_up.h"
+
+namespace vmnuma::balancer {
+namespace {
+
+using placement::VmDescription;
+using placement::VmId;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr const char* kUri = "test:///default";
+constexpr std::chrono::seconds kLimit{30};
+
+class LibvirtInventoryTest : public testing::Test {
+ protected:
+  LibvirtInventoryTest() : loop_(std::move(*EventLoop::start())) {
+    // Keeps the driver's state alive between the connections of a test.
+    administrator_.reset(virConnectOpen(kUri));
+  }
+
+  std::unique_ptr<LibvirtInventory> inventory() {
+    return std::make_unique<LibvirtInventory>(
+        *loop_, InventoryOptions{.uri = kUri, .default_huge_page_size = placement::kMiB * 2},
+        [this] { dirty_.notify(); });
+  }
+
+  DomainHandle start(const std::string& name, int vcpus) {
+    const std::string xml = fmt::format(
+        "<domain type='test'><name>{}</name><memory>65536</memory><vcpu current='1'>{}</vcpu>"
+        "<os><type>hvm</type></os></domain>",
+        name, vcpus);
+    return DomainHandle(virDomainCreateXML(administrator_.get(), xml.c_str(), /*flags=*/0));
+  }
+
+  static std::vector<std::string> names(const std::vector<VmDescription>& vms) {
+    std::vector<std::string> names;
+    for (const VmDescription& vm : vms) {
+      names.push_back(vm.name);
+    }
+    return names;
+  }
+
+  tests::WakeUp dirty_;
+  std::unique_ptr<EventLoop> loop_;
+  ConnectionHandle administrator_;
+};
+
+TEST_F(LibvirtInventoryTest, OpensNothingBeforeTheFirstRefresh) {
+  const auto inventory = this->inventory();
+  const DomainHandle vm = start("early", 1);
+  const auto vms = inventory->refresh();
+  ASSERT_TRUE(vms.has_value()) << vms.error().message;
+  EXPECT_THAT(names(*vms), testing::Contains("early"));
+  EXPECT_EQ(dirty_.total(), 0);
+}
+
+TEST_F(LibvirtInventoryTest, AnnouncesAnEventOnceUntilTheNextRefresh) {
+  const auto inventory = this->inventory();
+  ASSERT_TRUE(inventory->refresh().has_value());
+
+  const DomainHandle a = start("a", 1);
+  ASSERT_TRUE(dirty_.wait(kLimit));
+  inventory->mark_dirty(VmId{});
+  const DomainHandle b = start("b", 1);
+  EXPECT_EQ(dirty_.total(), 1);
+
+  ASSERT_TRUE(inventory->refresh().has_value());
+  inventory->mark_dirty(VmId{});
+  EXPECT_TRUE(dirty_.wait(kLimit));
+}
+
+TEST_F(LibvirtInventoryTest, SeesMetadataChanges) {
+  const auto inventory = this->inventory();
+  const DomainHandle vm = start("web1", 1);
+  ASSERT_TRUE(inventory->refresh().has_value());
+
+  ASSERT_EQ(virDomainSetMetadata(vm.get(), VIR_DOMAIN_METADATA_ELEMENT, "<policy/>", "p",
+                                 "https://example.org/p", VIR_DOMAIN_AFFECT_CURRENT),
+            0);
+
+  EXPECT_TRUE(dirty_.wait(kLimit));
+  EXPECT_TRUE(inventory->refresh().has_value());
+}
+
+TEST_F(LibvirtInventoryTest, AMarkedVmIsReadAgain) {
+  const auto inventory = this->inventory();
+  const DomainHandle vm = start("web1", 4);
+  ASSERT_TRUE(inventory->refresh().has_value());
+  ASSERT_EQ(virDomainSetVcpusFlags(vm.get(), 3, VIR_DOMAIN_AFFECT_LIVE), 0);  // no event
+  VmId id;
+  ASSERT_EQ(virDomainGetUUID(vm.get(), id.uuid.data()), 0);
+
+  inventory->mark_dirty(id);
+
+  const auto vms = inventory->refresh();
+  ASSERT_TRUE(vms.has_value());
+  const auto found = std::find_if(vms->begin(), vms->end(),
+                                  [&](const VmDescription& one) { return one.id == id; });
+  ASSERT_NE(found, vms->end());
+  EXPECT_EQ(found->vcpus.size(), 3U);
+}
+
+TEST_F(LibvirtInventoryTest, AMarkForAVmThatNeverWasIsForgotten) {
+  const auto inventory = this->inventory();
+  ASSERT_TRUE(inventory->refresh().has_value());
+  inventory->mark_dirty(VmId{{0xde, 0xad}});
+  EXPECT_TRUE(inventory->refresh().has_value());
+  EXPECT_THAT(inventory->problems(), IsEmpty());
+}
+
+TEST_F(LibvirtInventoryTest, AVmThatCannotBeReadIsAProblemAndHidesNoOther) {
+  const auto inventory = this->inventory();
+  const DomainHandle good = start("good", 1);
+  const DomainHandle bad = start("bad", 5000);  // more vCPUs than any VM can have
+  ASSERT_NE(bad, nullptr);
+
+  for (int i = 0; i < 2; ++i) {  // and it stays one
+    const auto vms = inventory->refresh();
+    ASSERT_TRUE(vms.has_value()) << vms.error().message;
+    EXPECT_THAT(names(*vms), testing::Contains("good"));
+    EXPECT_THAT(names(*vms), testing::Not(testing::Contains("bad")));
+    ASSERT_EQ(inventory->problems().size(), 1U);
+    EXPECT_THAT(inventory->problems()[0].message, HasSubstr("'bad'"));
+  }
+
+  ASSERT_EQ(virDomainDestroy(bad.get()), 0);
+  ASSERT_TRUE(inventory->refresh().has_value());
+  EXPECT_THAT(inventory->problems(), IsEmpty());
+}
+
+TEST_F(LibvirtInventoryTest, IsSilentAfterItsEnd) {
+  auto inventory = this->inventory();
+  ASSERT_TRUE(inventory->refresh().has_value());
+  inventory.reset();
+
+  // A second inventory hears the event; when it has, the first one would have too.
+  const auto witness = this->inventory();
+  ASSERT_TRUE(witness->refresh().has_value());
+  const DomainHandle vm = start("late", 1);
+  ASSERT_TRUE(dirty_.wait(kLimit));
+  EXPECT_EQ(dirty_.total(), 1);
+}
+
+TEST_F(LibvirtInventoryTest, AUriThatCanNeverWorkIsSaidToBeSo) {
+  LibvirtInventory inventory(*loop_, {.uri = "qemu:///session", .default_huge_page_size = {}},
+                             [] {});
+  const auto vms = inventory.refresh();
+  ASSERT_FALSE(vms.has_value());
+  EXPECT_EQ(vms.error().code, ErrorCode::kUnsupported);
+}
+
+TEST_F(LibvirtInventoryTest, IsUnavailableWhileNoDaemonRuns) {
+  LibvirtInventory inventory(
+      *loop_, {.uri = "qemu:///system?socket=/nonexistent/sock", .default_huge_page_size = {}},
+      [] {});
+  for (int i = 0; i < 2; ++i) {
+    const auto vms = inventory.refresh();
+    ASSERT_FALSE(vms.has_value());
+    EXPECT_EQ(vms.error().code, ErrorCode::kUnavailable);
+  }
+}
+
+}  // namespace
+}  // namespace vmnuma::balancer
