@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A host that does not exist: the files of /proc, /sys and /run that describe one, in a temporary
+/// directory.
+///
+/// Tests say what the host is in values (nodes, CPUs, VMs) and get a root directory for the
+/// readers. Files are rewritten in place, so that descriptors kept open see the change as they do
+/// on a kernel. What a directory of files cannot imitate is a thread that ends under an open
+/// descriptor: see fake_qemu.h for real processes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "placement/model/amounts.h"
+#include "placement/model/domain.h"
+#include "placement/model/topology.h"
+#include "tests/support/temp_directory.h"
+
+namespace vmnuma::tests {
+
+struct FakeCpu {
+  std::int32_t id = 0;
+  std::int32_t core = 0;  ///< unique on the host
+  std::int32_t package = 0;
+  std::int32_t last_level_cache = 0;  ///< unique on the host
+};
+
+struct FakeNode {
+  std::int32_t id = 0;
+  std::vector<FakeCpu> cpus;  ///< online ones
+  placement::Bytes memory;
+  std::vector<placement::HugePagePool> huge_pages;
+};
+
+/// `count` nodes with ids 0, 1, ...; each is one package and one last-level cache. As firmware
+/// likes to number them, the first threads of all cores come first: 2 nodes, 2 cores, 2 threads
+/// give node 0 the CPUs 0,1,4,5.
+[[nodiscard]] std::vector<FakeNode> regular_nodes(std::int32_t count, std::int32_t cores,
+                                                  std::int32_t threads, placement::Bytes memory);
+
+struct FakeVcpu {
+  std::int32_t number = 0;
+  std::int64_t tid = 0;
+};
+
+struct FakeVm {
+  std::string name;
+  std::uint8_t uuid = 0;  ///< the last byte of its UUID; the others are zero
+  std::int32_t domain_id = 1;
+  std::int64_t pid = 0;
+  std::uint64_t start_time_ticks = 100;
+  std::vector<FakeVcpu> vcpus;
+  bool in_cgroup = true;  ///< false: a host without systemd and cgroup v2
+
+  [[nodiscard]] placement::VmId id() const;
+  /// What libvirt would tell about it.
+  [[nodiscard]] placement::VmDescription description() const;
+  /// Its directories, relative to the root.
+  [[nodiscard]] std::string process_directory() const;
+  [[nodiscard]] std::string thread_directory(std::int64_t tid) const;
+  [[nodiscard]] std::string scope() const;
+  [[nodiscard]] std::string vcpu_group(std::int32_t vcpu) const;
+};
+
+class FakeHost {
+ public:
+  [[nodiscard]] const std::string& path() const { return directory_.path(); }
+
+  /// Writes /sys/devices/system/{node,cpu} and a /proc/stat of an idle host. Distances are 10
+  /// and 20.
+  void set_nodes(const std::vector<FakeNode>& nodes);
+  /// Row by row, in the order of the nodes' ids.
+  void set_distances(const std::vector<FakeNode>& nodes,
+                     const std::vector<std::vector<std::int32_t>>& rows);
+  void set_node_memory(std::int32_t node, placement::Bytes total, placement::Bytes free);
+  /// The whole of /proc/stat: the time `busy_us[i]` of CPU i is user time.
+  void set_cpu_times(const std::vector<FakeNode>& nodes, std::int64_t busy_us);
+
+  /// Process, threads, cgroup and pid file of a VM, all counters zero, no limits, 64 MiB on node 0.
+  void start(const FakeVm& vm);
+  /// Removes what start() made.
+  void stop(const FakeVm& vm);
+  void plug(const FakeVm& vm, FakeVcpu vcpu);
+  void unplug(const FakeVm& vm, FakeVcpu vcpu);
+  void set_vcpu_times(const FakeVm& vm, FakeVcpu vcpu, std::int64_t run_ns, std::int64_t wait_ns);
+  void set_quota(const FakeVm& vm, std::int32_t vcpu, std::string_view cpu_max);
+  void set_throttled(const FakeVm& vm, std::int32_t vcpu, std::int64_t throttled_us);
+  struct MemoryOnNode {
+    std::int32_t node = 0;
+    placement::Bytes anonymous;
+    placement::Bytes shared;
+  };
+  void set_memory(const FakeVm& vm, const std::vector<MemoryOnNode>& memory);
+
+  /// Any file, relative to the root. Directories are made as needed; an existing file is rewritten
+  /// in place.
+  void write(const std::string& relative, std::string_view text);
+  void remove(const std::string& relative);
+  /// A symbolic link from there to a directory of the real host.
+  void link(const std::string& relative, const std::string& target);
+
+ private:
+  TempDirectory directory_;
+};
+
+}  // namespace vmnuma::tests

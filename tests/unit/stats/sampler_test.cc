@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/sampler.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include "stats/topology/topology_reader.h"
+#include "tests/support/fake_host.h"
+
+namespace vmnuma::stats {
+namespace {
+
+using placement::Bytes;
+using placement::CpuId;
+using placement::CpuSample;
+using placement::kGiB;
+using placement::kKiB;
+using placement::kMiB;
+using placement::Microseconds;
+using placement::MissingSource;
+using placement::NodeId;
+using placement::NodeSample;
+using placement::Sample;
+using placement::VcpuSample;
+using placement::VmDescription;
+using placement::VmId;
+using placement::VmSample;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+/// Takes a sample while no descriptor can be opened.
+Sample sample_without_new_descriptors(Sampler& sampler, const std::vector<VmDescription>& running) {
+  const std::set<VmId> moving;
+  const SampleRequest request{.sequence = 1, .now = {}, .running = running, .moving = moving};
+  rlimit before{};
+  VMNUMA_CHECK(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  rlimit none = before;
+  none.rlim_cur = 0;
+  VMNUMA_CHECK(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  Sample sample = sampler.sample(request);
+  VMNUMA_CHECK(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  return sample;
+}
+
+class SamplerTest : public testing::Test {
+ protected:
+  SamplerTest() {
+    host_.set_nodes(nodes_);
+    host_.start(web_);
+    host_.start(db_);
+  }
+
+  Sampler make_sampler(std::size_t slow_vms_per_epoch = 50) const {
+    Directory root = Directory::open(host_.path()).value();
+    auto topology = read_topology(root).value();
+    return {std::move(root), std::move(topology), {.slow_vms_per_epoch = slow_vms_per_epoch}};
+  }
+
+  Sample sample(Sampler& sampler) { return sample(sampler, {web_, db_}); }
+  Sample sample(Sampler& sampler, const std::vector<tests::FakeVm>& vms) {
+    std::vector<VmDescription> running;
+    for (const tests::FakeVm& vm : vms) {
+      running.push_back(vm.description());
+    }
+    return sample_described(sampler, running);
+  }
+  Sample sample_described(Sampler& sampler, const std::vector<VmDescription>& running) {
+    return sampler.sample({.sequence = ++sequence_,
+                           .now = Microseconds{sequence_ * 2'000'000},
+                           .running = running,
+                           .moving = moving_});
+  }
+
+  static const VmSample* find(const Sample& sample, const tests::FakeVm& vm) {
+    for (const VmSample& one : sample.vms) {
+      if (one.id == vm.id()) {
+        return &one;
+      }
+    }
+    return nullptr;
+  }
+
+  std::vector<tests::FakeNode> nodes_ = tests::regular_nodes(2, 2, 1, kGiB * 4);
+  tests::FakeVm web_{.name = "web",
+                     .uuid = 1,
+                     .domain_id = 11,
+                     .pid = 500,
+                     .start_time_ticks = 1000,
+                     .vcpus = {{0, 501}, {1, 502}}};
+  tests::FakeVm db_{.name = "db",
+                    .uuid = 2,
+                    .domain_id = 12,
+                    .pid = 600,
+                    .start_time_ticks = 2000,
+                    .vcpus = {{0, 601}, {1, 602}, {2, 603}}};
+  tests::FakeHost host_;
+  std::set<VmId> moving_;
+  std::int64_t sequence_ = 0;
+};
+
+TEST_F(SamplerTest, CarriesItsNumberAndTime) {
+  Sampler sampler = make_sampler();
+  EXPECT_EQ(sample(sampler).sequence, 1);
+  EXPECT_EQ(sample(sampler).taken_at, Microseconds{4'000'000});
+}
+
+TEST_F(SamplerTest, ReadsNodesAndCpus) {
+  host_.set_node_memory(1, kGiB * 4, kGiB);
+  host_.set_cpu_times(nodes_, 70'000);
+  Sampler sampler = make_sampler();
+  const Sample first = sample(sampler);
+  EXPECT_THAT(first.nodes, ElementsAre(NodeSample{NodeId{0}, kGiB * 4, kGiB * 4},
+                                       NodeSample{NodeId{1}, kGiB, kGiB * 4}));
+  EXPECT_THAT(first.cpus, ElementsAre(CpuSample{CpuId{0}, 70'000}, CpuSample{CpuId{1}, 70'000},
+                                      CpuSample{CpuId{2}, 70'000}, CpuSample{CpuId{3}, 70'000}));
+  EXPECT_THAT(first.missing, IsEmpty());
+
+  host_.set_node_memory(1, kGiB * 4, kGiB * 2);
+  host_.set_cpu_times(nodes_, 90'000);
+  const Sample second = sample(sampler);
+  EXPECT_EQ(second.nodes[1].free, kGiB * 2);
+  EXPECT_EQ(second.cpus[3].busy_us, 90'000);
+}
+
+TEST_F(SamplerTest, ReadsVcpuCountersAnewEachEpoch) {
+  host_.set_vcpu_times(web_, web_.vcpus[1], 5000, 70);
+  Sampler sampler = make_sampler();
+  const Sample first = sample(sampler);
+  ASSERT_THAT(first.vms, SizeIs(2));
+  EXPECT_EQ(first.vms[0].id, web_.id());
+  EXPECT_EQ(first.vms[0].process, (placement::VmProcess{500, 1000}));
+  EXPECT_THAT(first.vms[0].vcpus,
+              ElementsAre(VcpuSample{0, 501, 0, 0}, VcpuSample{1, 502, 5000, 70}));
+
+  host_.set_vcpu_times(web_, web_.vcpus[1], 9000, 75);
+  EXPECT_EQ(sample(sampler).vms[0].vcpus[1], (VcpuSample{1, 502, 9000, 75}));
+}
+
+TEST_F(SamplerTest, SortsVmsByIdWhateverTheOrder) {
+  Sampler sampler = make_sampler();
+  const Sample both = sample(sampler, {db_, web_, db_});
+  ASSERT_THAT(both.vms, SizeIs(2));
+  EXPECT_EQ(both.vms[0].id, web_.id());
+  EXPECT_EQ(both.vms[1].id, db_.id());
+}
+
+TEST_F(SamplerTest, ReadsWeightQuotaAndMemory) {
+  host_.write(web_.scope() + "cpu.weight", "2000\n");
+  host_.set_quota(web_, 0, "50000 100000");
+  host_.set_memory(web_, {{.node = 0, .anonymous = kMiB, .shared = kMiB * 2},
+                          {.node = 1, .anonymous = kMiB * 4, .shared = {}}});
+  Sampler sampler = make_sampler();
+  const VmSample web = sample(sampler).vms[0];
+  EXPECT_EQ(web.weight, 2000);
+  EXPECT_EQ(web.quota_permille,
+            1500);  // half a CPU for vCPU 0, a whole one for vCPU 1, which has no quota
+  EXPECT_EQ(web.memory, (std::vector{kMiB * 3, kMiB * 4}));
+}
+
+TEST_F(SamplerTest, HasNoQuotaWhereNoneLimits) {
+  host_.set_quota(web_, 0, "100000 100000");  // one CPU for one vCPU is no limit
+  Sampler sampler = make_sampler();
+  EXPECT_EQ(sample(sampler).vms[0].quota_permille, std::nullopt);
+}
+
+TEST_F(SamplerTest, TakesTheSmallestOfAllQuotas) {
+  host_.set_quota(db_, 0, "50000 100000");                          // vCPUs: 0.5 + 1 + 1
+  host_.write(db_.scope() + "libvirt/cpu.max", "120000 100000\n");  // global quota
+  host_.write(db_.scope() + "cpu.max", "200000 100000\n");          // systemd's CPUQuota
+  Sampler sampler = make_sampler();
+  EXPECT_EQ(sample(sampler).vms[1].quota_permille, 1200);
+}
+
+TEST_F(SamplerTest, CountsThrottledTimeOnlyWhereAQuotaThrottles) {
+  host_.set_quota(web_, 0, "50000 100000");
+  host_.set_throttled(web_, 0, 7000);
+  host_.write(web_.vcpu_group(1) + "cpu.stat", "not to be read");
+  Sampler sampler = make_sampler();
+  const Sample first = sample(sampler);
+  EXPECT_EQ(first.vms[0].throttled_us, 0);  // counted from when the quota was first seen
+  EXPECT_THAT(first.missing, IsEmpty());
+  host_.set_throttled(web_, 0, 7500);
+  EXPECT_EQ(sample(sampler).vms[0].throttled_us, 500);
+  host_.set_throttled(web_, 0, 8500);
+  EXPECT_EQ(sample(sampler).vms[0].throttled_us, 1500);
+}
+
+TEST_F(SamplerTest, CountsThrottledTimeOfTheGlobalQuota) {
+  host_.write(web_.scope() + "libvirt/cpu.max", "120000 100000\n");
+  host_.write(web_.scope() + "libvirt/cpu.stat", "throttled_usec 10\n");
+  Sampler sampler = make_sampler();
+  (void)sample(sampler);
+  host_.write(web_.scope() + "libvirt/cpu.stat", "throttled_usec 25\n");
+  EXPECT_EQ(sample(sampler).vms[0].throttled_us, 15);
+}
+
+TEST_F(SamplerTest, KeepsThrottledTimeWhenAVcpuIsUnplugged) {
+  for (const auto& vcpu : web_.vcpus) {
+    host_.set_quota(web_, vcpu.number, "50000 100000");
+  }
+  Sampler sampler = make_sampler();
+  (void)sample(sampler);
+  host_.set_throttled(web_, 0, 300);
+  host_.set_throttled(web_, 1, 400);
+  EXPECT_EQ(sample(sampler).vms[0].throttled_us, 700);
+  host_.unplug(web_, web_.vcpus[1]);
+  host_.set_throttled(web_, 0, 310);
+  EXPECT_EQ(sample(sampler).vms[0].throttled_us, 710);
+}
+
+TEST_F(SamplerTest, SeesAPluggedVcpuInTheSameEpoch) {
+  Sampler sampler = make_sampler(0);
+  (void)sample(sampler);
+  const tests::FakeVcpu plugged{2, 503};
+  host_.plug(web_, plugged);
+  host_.set_vcpu_times(web_, plugged, 10, 20);
+  const Sample after = sample(sampler);
+  if (after.vms[0].vcpus.size() == 2) {
+    const auto links = Directory::open(host_.path() + "/sys").value().link_count().value();
+    if (links < 3) {
+      GTEST_SKIP() << "the file system of '" << host_.path() << "' does not count sub-directories";
+    }
+  }
+  EXPECT_THAT(after.vms[0].vcpus, ElementsAre(VcpuSample{0, 501, 0, 0}, VcpuSample{1, 502, 0, 0},
+                                              VcpuSample{2, 503, 10, 20}));
+}
+
+TEST_F(SamplerTest, NamesAVcpuThatShouldBeThere) {
+  host_.unplug(web_, web_.vcpus[1]);
+  Sampler sampler = make_sampler();
+  const Sample after = sample(sampler);
+  EXPECT_THAT(after.vms[0].vcpus, SizeIs(1));
+  EXPECT_THAT(after.missing, ElementsAre(MissingSource{"VM 'web' vCPU 1",
+                                                       "no counters of its thread", web_.id()}));
+}
+
+TEST_F(SamplerTest, LeavesOutOnlyTheVcpuThatCannotBeRead) {
+  host_.write(web_.thread_directory(502) + "schedstat", "12");
+  Sampler sampler = make_sampler();
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    const Sample half = sample(sampler);
+    EXPECT_THAT(half.vms[0].vcpus, ElementsAre(VcpuSample{0, 501, 0, 0}));
+    ASSERT_THAT(half.missing, SizeIs(1));
+    EXPECT_EQ(half.missing[0].source, "VM 'web' vCPU 1");
+    EXPECT_THAT(half.missing[0].reason, HasSubstr("502/schedstat': this is not"));
+  }
+  host_.write(web_.thread_directory(502) + "schedstat", "12 13 14\n");
+  const Sample whole = sample(sampler);
+  EXPECT_THAT(whole.vms[0].vcpus,
+              ElementsAre(VcpuSample{0, 501, 0, 0}, VcpuSample{1, 502, 12, 13}));
+  EXPECT_THAT(whole.missing, IsEmpty());
+}
+
+TEST_F(SamplerTest, AVmWithoutReadableVcpusHasNoNumbers) {
+  host_.write(web_.thread_directory(501) + "schedstat", "");
+  host_.write(web_.thread_directory(502) + "schedstat", "");
+  Sampler sampler = make_sampler();
+  const Sample half = sample(sampler);
+  EXPECT_EQ(find(half, web_), nullptr);
+  EXPECT_NE(find(half, db_), nullptr);
+  ASSERT_THAT(half.missing, SizeIs(1));
+  EXPECT_EQ(half.missing[0].source, "VM 'web'");
+  EXPECT_THAT(half.missing[0].reason, HasSubstr("none of its vCPU threads can be read"));
+  EXPECT_EQ(half.missing[0].vm, web_.id());
+}
+
+TEST_F(SamplerTest, AVmOfDoubtfulIdentityHasNoNumbers) {
+  tests::FakeVm impostor = web_;
+  impostor.uuid = 99;
+  host_.start(impostor);
+  Sampler sampler = make_sampler();
+  const Sample after = sample(sampler);
+  EXPECT_EQ(find(after, web_), nullptr);
+  ASSERT_THAT(after.missing, SizeIs(1));
+  EXPECT_THAT(after.missing[0].reason, HasSubstr("not the QEMU of this VM"));
+}
+
+TEST_F(SamplerTest, AVmThatEndedHasNoNumbers) {
+  Sampler sampler = make_sampler();
+  (void)sample(sampler);
+  host_.stop(web_);
+  const Sample after = sample(sampler);
+  EXPECT_EQ(find(after, web_), nullptr);
+  EXPECT_NE(find(after, db_), nullptr);
+  ASSERT_THAT(after.missing, SizeIs(1));
+  EXPECT_THAT(after.missing[0].reason, HasSubstr("web.pid'"));
+}
+
+TEST_F(SamplerTest, ReadsARestartedVmInTheSameEpoch) {
+  Sampler sampler = make_sampler(0);
+  (void)sample(sampler);
+  host_.stop(web_);
+  web_.domain_id = 13;
+  web_.pid = 700;
+  web_.start_time_ticks = 9000;
+  web_.vcpus = {{0, 701}};
+  host_.start(web_);
+  host_.set_vcpu_times(web_, web_.vcpus[0], 1, 2);
+  const Sample after = sample(sampler);
+  EXPECT_EQ(after.vms[0].process, (placement::VmProcess{700, 9000}));
+  EXPECT_THAT(after.vms[0].vcpus, ElementsAre(VcpuSample{0, 701, 1, 2}));
+  EXPECT_THAT(after.missing, IsEmpty());
+}
+
+TEST_F(SamplerTest, NoticesARestartWithTheSamePid) {
+  Sampler sampler = make_sampler();
+  (void)sample(sampler);
+  host_.stop(web_);
+  web_.start_time_ticks = 1001;
+  host_.start(web_);
+  EXPECT_EQ(sample(sampler).vms[0].process, (placement::VmProcess{500, 1001}));
+}
+
+TEST_F(SamplerTest, FollowsAVmIntoAnotherCgroup) {
+  Sampler sampler = make_sampler();
+  host_.write("proc/500/cgroup", "0::/machine.slice\n");  // libvirt has not sorted it in yet
+  EXPECT_THAT(sample(sampler).missing, SizeIs(1));
+  host_.start(web_);
+  host_.write(web_.scope() + "cpu.weight", "333\n");
+  const Sample after = sample(sampler);
+  EXPECT_THAT(after.missing, IsEmpty());
+  EXPECT_EQ(after.vms[0].weight, 333);
+}
+
+TEST_F(SamplerTest, ForgetsVmsThatAreNotAskedFor) {
+  Sampler sampler = make_sampler(0);
+  (void)sample(sampler);
+  host_.set_memory(web_, {{.node = 1, .anonymous = kMiB, .shared = {}}});
+  EXPECT_THAT(sample(sampler, {db_}).vms, SizeIs(1));
+  // A VM that comes back is new: without a turn of its own it has a full reading.
+  EXPECT_EQ(sample(sampler).vms[0].memory, (std::vector{Bytes{}, kMiB}));
+}
+
+TEST_F(SamplerTest, ReadsMemoryInTurns) {
+  Sampler sampler = make_sampler(1);
+  (void)sample(sampler);  // both are new; the turn was the first one's
+  const auto set_both = [&](Bytes bytes) {
+    host_.set_memory(web_, {{.node = 0, .anonymous = bytes, .shared = {}}});
+    host_.set_memory(db_, {{.node = 0, .anonymous = bytes, .shared = {}}});
+  };
+  const auto read_both = [&] {
+    const Sample now = sample(sampler);
+    return std::vector{now.vms[0].memory->at(0), now.vms[1].memory->at(0)};
+  };
+  set_both(kMiB);
+  EXPECT_THAT(read_both(), ElementsAre(kMiB * 64, kMiB));
+  set_both(kMiB * 2);
+  EXPECT_THAT(read_both(), ElementsAre(kMiB * 2, kMiB));
+  set_both(kMiB * 3);
+  EXPECT_THAT(read_both(), ElementsAre(kMiB * 2, kMiB * 3));
+}
+
+TEST_F(SamplerTest, ReadsMemoryOfAMovingVmInEveryEpoch) {
+  Sampler sampler = make_sampler(0);
+  (void)sample(sampler);
+  moving_ = {db_.id()};
+  host_.set_memory(web_, {{.node = 0, .anonymous = kMiB, .shared = {}}});
+  host_.set_memory(db_, {{.node = 0, .anonymous = kMiB, .shared = {}}});
+  const Sample after = sample(sampler);
+  EXPECT_EQ(after.vms[0].memory->at(0), kMiB * 64);
+  EXPECT_EQ(after.vms[1].memory->at(0), kMiB);
+}
+
+TEST_F(SamplerTest, UnreadableMemoryIsAbsentAndNamedUntilItIsRead) {
+  Sampler sampler = make_sampler(0);
+  moving_ = {web_.id()};
+  host_.write(web_.scope() + "memory.numa_stat", "anon N0=12");
+  EXPECT_EQ(sample(sampler).vms[0].memory, std::nullopt);
+  moving_.clear();
+  const Sample later = sample(sampler);
+  EXPECT_EQ(later.vms[0].memory, std::nullopt);
+  ASSERT_THAT(later.missing, SizeIs(1));
+  EXPECT_EQ(later.missing[0].source, "VM 'web' memory.numa_stat");
+  EXPECT_THAT(later.missing[0].reason, HasSubstr("'anon N0=12'"));
+  EXPECT_EQ(later.missing[0].vm, web_.id());
+
+  moving_ = {web_.id()};
+  host_.set_memory(web_, {{.node = 0, .anonymous = kMiB, .shared = {}}});
+  const Sample healed = sample(sampler);
+  EXPECT_EQ(healed.vms[0].memory->at(0), kMiB);
+  EXPECT_THAT(healed.missing, IsEmpty());
+}
+
+TEST_F(SamplerTest, DoesNotPlaceMemoryOnANodeItDoesNotKnow) {
+  host_.set_memory(web_, {{.node = 9, .anonymous = kMiB, .shared = {}}});
+  Sampler sampler = make_sampler();
+  const Sample after = sample(sampler);
+  EXPECT_EQ(after.vms[0].memory, std::nullopt);
+  ASSERT_THAT(after.missing, SizeIs(1));
+  EXPECT_THAT(after.missing[0].reason, HasSubstr("node 9"));
+}
+
+TEST_F(SamplerTest, IgnoresEmptyNodesThatItDoesNotKnow) {
+  host_.set_memory(web_, {{.node = 0, .anonymous = kMiB, .shared = {}},
+                          {.node = 9, .anonymous = {}, .shared = {}}});
+  Sampler sampler = make_sampler();
+  EXPECT_EQ(sample(sampler).vms[0].memory, (std::vector{kMiB, Bytes{}}));
+}
+
+TEST_F(SamplerTest, ReadsMemoryOfAHugePageVmFromItsMappings) {
+  host_.write("proc/500/numa_maps",
+              "7f0000000000 default file=/dev/hugepages/ram huge dirty=3 N0=1 N1=2 "
+              "kernelpagesize_kB=2048\n"
+              "7f1000000000 default anon=4 dirty=4 N1=4 kernelpagesize_kB=4\n");
+  VmDescription web = web_.description();
+  web.huge_page_size = kMiB * 2;
+  Sampler sampler = make_sampler();
+  const Sample after = sample_described(sampler, {web});
+  EXPECT_EQ(after.vms[0].memory, (std::vector{kMiB * 2, kMiB * 4 + kKiB * 16}));
+}
+
+TEST_F(SamplerTest, ReadsAVmWithoutCgroupsByItsThreadNames) {
+  tests::FakeVm plain{.name = "plain",
+                      .uuid = 3,
+                      .domain_id = 14,
+                      .pid = 800,
+                      .start_time_ticks = 3000,
+                      .vcpus = {{0, 801}, {1, 802}},
+                      .in_cgroup = false};
+  host_.start(plain);
+  host_.set_vcpu_times(plain, plain.vcpus[1], 42, 43);
+  Sampler sampler = make_sampler();
+  const Sample after = sample(sampler, {plain});
+  ASSERT_THAT(after.vms, SizeIs(1));
+  EXPECT_THAT(after.vms[0].vcpus,
+              ElementsAre(VcpuSample{0, 801, 0, 0}, VcpuSample{1, 802, 42, 43}));
+  EXPECT_EQ(after.vms[0].weight, 100);
+  EXPECT_EQ(after.vms[0].memory, (std::vector{kMiB * 64, Bytes{}}));
+  ASSERT_THAT(after.missing, SizeIs(1));
+  EXPECT_EQ(after.missing[0].source, "VM 'plain' cgroup");
+  EXPECT_THAT(after.missing[0].reason, HasSubstr("weight, quota and throttled time are unknown"));
+}
+
+TEST_F(SamplerTest, NamesUnreadableWeightAndQuota) {
+  host_.write(web_.scope() + "cpu.weight", "heavy\n");
+  host_.set_quota(web_, 1, "half");
+  Sampler sampler = make_sampler();
+  const Sample after = sample(sampler);
+  ASSERT_THAT(after.missing, SizeIs(2));
+  EXPECT_EQ(after.missing[0].source, "VM 'web' cpu.weight");
+  EXPECT_EQ(after.missing[1].source, "VM 'web' quota of vCPU 1");
+  EXPECT_NE(find(after, web_), nullptr);
+}
+
+TEST_F(SamplerTest, NamesNodesAndCpusThatAreMissing) {
+  Sampler sampler = make_sampler();
+  (void)sample(sampler);
+  host_.write("sys/devices/system/node/node1/meminfo", "Node 1 MemTot");
+  host_.write("proc/stat",
+              "cpu0 0 0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0 0 0\ncpu2 0 0 0 0 0 0 0 0 0 0\n");
+  const Sample after = sample(sampler);
+  EXPECT_THAT(after.nodes, SizeIs(1));
+  EXPECT_THAT(after.cpus, SizeIs(3));
+  ASSERT_THAT(after.missing, SizeIs(2));
+  EXPECT_THAT(after.missing[0].source, HasSubstr("node1/meminfo"));
+  EXPECT_EQ(after.missing[0].vm, std::nullopt);
+  EXPECT_EQ(after.missing[1].reason, "there is no line of CPU 3");
+}
+
+TEST_F(SamplerTest, OpensAnewWhatCouldNotBeRead) {
+  Sampler sampler = make_sampler();
+  host_.remove("proc/stat");
+  host_.remove("sys/devices/system/node/node0/meminfo");
+  EXPECT_THAT(sample(sampler).missing, SizeIs(2));
+  host_.set_cpu_times(nodes_, 10'000);
+  host_.set_node_memory(0, kGiB, kGiB);
+  const Sample after = sample(sampler);
+  EXPECT_THAT(after.missing, IsEmpty());
+  EXPECT_THAT(after.cpus, SizeIs(4));
+  EXPECT_THAT(after.nodes, SizeIs(2));
+}
+
+TEST_F(SamplerTest, SurvivesAFullDescriptorTableAndRecovers) {
+  Sampler sampler = make_sampler();
+  const Sample empty =
+      sample_without_new_descriptors(sampler, {web_.description(), db_.description()});
+  EXPECT_THAT(empty.vms, IsEmpty());
+  ASSERT_THAT(empty.missing, SizeIs(5));  // two nodes, /proc/stat, two VMs
+  for (const MissingSource& source : empty.missing) {
+    EXPECT_THAT(source.reason, HasSubstr("Too many open files"));
+  }
+  const Sample whole = sample(sampler);
+  EXPECT_THAT(whole.vms, SizeIs(2));
+  EXPECT_THAT(whole.missing, IsEmpty());
+}
+
+TEST_F(SamplerTest, KeepsWhatItHasWhenNoNewDescriptorCanBeHad) {
+  Sampler sampler = make_sampler(0);
+  (void)sample(sampler);
+  const Sample after =
+      sample_without_new_descriptors(sampler, {web_.description(), db_.description()});
+  EXPECT_THAT(after.vms, SizeIs(2));
+  EXPECT_THAT(after.missing, IsEmpty());
+}
+
+TEST_F(SamplerTest, HasNothingToDoWithoutVms) {
+  Sampler sampler = make_sampler();
+  const Sample after = sample(sampler, {});
+  EXPECT_THAT(after.vms, IsEmpty());
+  EXPECT_THAT(after.missing, IsEmpty());
+  EXPECT_THAT(after.cpus, SizeIs(4));
+}
+
+}  // namespace
+}  // namespace vmnuma::stats
