@@ -7,9 +7,9 @@
 
 #include "balancer/controller.h"
 #include "balancer/core/guards.h"
+#include "balancer/reports.h"
 #include "balancer/views.h"
 #include "placement/model/text.h"
-#include "stats/reports/counters.h"
 
 namespace vmnuma::balancer {
 
@@ -58,7 +58,7 @@ Result<OptionView> one_option(const std::string& name, const placement::Options&
 
 void Controller::handle(const CommandReceived& event, Effects& effects) {
   // In two steps: answering may itself add effects.
-  Result<std::variant<Answer, stats::Report>> reply = answer(event.command, effects);
+  Result<Answer> reply = answer(event.command, effects);
   effects.replies.push_back({event.token, std::move(reply)});
 }
 
@@ -76,68 +76,53 @@ Result<const VmRecord*> Controller::find_vm(const std::string& name_or_uuid) con
                              nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));
 }
 
-Result<std::variant<Answer, stats::Report>> Controller::answer(const Command& command,
-                                                               Effects& effects) {
-  using Reply = Result<std::variant<Answer, stats::Report>>;
-  const auto as_reply = [](Result<Answer> result) -> Reply {
-    if (!result) {
-      return tl::unexpected(std::move(result).error());
-    }
-    return Reply(std::variant<Answer, stats::Report>(std::move(*result)));
-  };
-  const auto done = [](std::string message) -> Reply {
-    return Reply(std::variant<Answer, stats::Report>(Answer(DoneView{std::move(message), {}})));
-  };
-
+Result<Answer> Controller::answer(const Command& command, Effects& effects) {
   if (std::holds_alternative<StatusRequest>(command)) {
-    return as_reply(Answer(status()));
+    return Answer(status());
   }
   if (const auto* request = std::get_if<StatsRequest>(&command)) {
-    Result<stats::Report> report = make_report(request->type);
-    if (!report) {
-      return tl::unexpected(std::move(report).error());
-    }
-    return Reply(std::variant<Answer, stats::Report>(std::move(*report)));
+    return make_report(request->type, snapshot_, ledger_, transfers_).map([](stats::Report report) {
+      return Answer(std::move(report));
+    });
   }
   if (const auto* request = std::get_if<ExplainRequest>(&command)) {
-    return as_reply(explain(*request));
+    return explain(*request);
   }
   if (std::holds_alternative<PlanRequest>(command)) {
-    return as_reply(Answer(plan_view(snapshot_, plan_, setup_.options, mode())));
+    return Answer(plan_view(snapshot_, plan_, setup_.options, mode()));
   }
   if (std::holds_alternative<PauseRequest>(command)) {
     effects.pause_transfers = true;
     paused_ = true;
     effects.log.push_back({Severity::kNotice, "paused by command", {}});
-    return done("paused: VMs stay where they are until 'resume'");
+    return Answer(DoneView{"paused: VMs stay where they are until 'resume'", {}});
   }
   if (std::holds_alternative<ResumeRequest>(command)) {
     effects.pause_transfers = false;
     paused_ = false;
     effects.log.push_back({Severity::kNotice, "resumed by command", {}});
-    return done(fmt::format("resumed, mode is {}", name_of(mode())));
+    return Answer(DoneView{fmt::format("resumed, mode is {}", name_of(mode())), {}});
   }
   if (std::holds_alternative<OptionsListRequest>(command)) {
     OptionsView view;
     for (const placement::OptionInfo& info : placement::option_table()) {
       view.options.push_back(option_view(info, setup_.options, setup_.origins));
     }
-    return as_reply(Answer(std::move(view)));
+    return Answer(std::move(view));
   }
   if (const auto* request = std::get_if<OptionsGetRequest>(&command)) {
-    return as_reply(
-        one_option(request->name, setup_.options, setup_.origins).map([](OptionView view) {
-          return Answer(std::move(view));
-        }));
+    return one_option(request->name, setup_.options, setup_.origins).map([](OptionView view) {
+      return Answer(std::move(view));
+    });
   }
   if (const auto* request = std::get_if<OptionsSetRequest>(&command)) {
-    return as_reply(set_option(*request, effects));
+    return set_option(*request, effects);
   }
   if (const auto* request = std::get_if<MoveRequest>(&command)) {
-    return as_reply(move(*request, effects));
+    return move(*request, effects);
   }
   return failure(ErrorCode::kUnsupported,
-                 fmt::format("'{}' is not answered here", name_of(command)));
+                 fmt::format("'{}' is not answered by this version", name_of(command)));
 }
 
 StatusView Controller::status() const {
@@ -169,7 +154,10 @@ StatusView Controller::status() const {
     }
   }
   const auto history = missing_.find("history");
-  view.history = {setup_.history_path, history == missing_.end() ? "ok" : history->second.reason};
+  view.history = {setup_.history_path, history != missing_.end() ? history->second.reason
+                                       : setup_.history_notice.empty()
+                                           ? "ok"
+                                           : "ok; " + setup_.history_notice};
   return view;
 }
 

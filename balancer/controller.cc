@@ -8,7 +8,6 @@
 #include "balancer/orders.h"
 #include "balancer/views.h"
 #include "placement/model/text.h"
-#include "stats/reports/counters.h"
 
 namespace vmnuma::balancer {
 
@@ -506,6 +505,10 @@ void Controller::handle(const ActionProgressed& progressed, Effects& effects) {
                                      migration::name_of(event.state), event.detail),
                          {{"ACTION", std::to_string(event.action)}}});
   under_way_.erase(found);
+}
+
+void Controller::handle(const LoadExpected& event, Effects& /*effects*/) {
+  ledger_.set_expected_load(event.vm, event.per_vcpu);
 }
 
 void Controller::handle(const TransfersReported& event, Effects& /*effects*/) {

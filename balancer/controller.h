@@ -37,6 +37,7 @@ struct ControllerSetup {
   std::string version;
   std::string uri;
   std::string history_path;
+  std::string history_notice;  ///< what had to be set aside at the start; empty if nothing
   placement::Topology topology;
   placement::Options options;
   std::map<std::string, Origin> origins;
@@ -82,6 +83,7 @@ class Controller {
   void handle(const CommandReceived& event, Effects& effects);
   void handle(const ConfigChanged& event, Effects& effects);
   void handle(const TopologyChanged& event, Effects& effects);
+  void handle(const LoadExpected& event, Effects& effects);
 
   [[nodiscard]] std::vector<placement::VmDescription> with_policies(
       std::vector<placement::VmDescription> running) const;
@@ -92,10 +94,8 @@ class Controller {
   void order(const placement::Action& action, Effects& effects);
   void assume(const placement::Action& action);
   [[nodiscard]] bool acts() const;
-  [[nodiscard]] Result<std::variant<Answer, stats::Report>> answer(const Command& command,
-                                                                   Effects& effects);
+  [[nodiscard]] Result<Answer> answer(const Command& command, Effects& effects);
   [[nodiscard]] StatusView status() const;
-  [[nodiscard]] Result<stats::Report> make_report(const std::string& type) const;
   [[nodiscard]] Result<Answer> explain(const ExplainRequest& request) const;
   [[nodiscard]] Result<Answer> move(const MoveRequest& request, Effects& effects);
   [[nodiscard]] Result<Answer> set_option(const OptionsSetRequest& request, Effects& effects);

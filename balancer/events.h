@@ -13,7 +13,7 @@
 #include "balancer/mode.h"
 #include "balancer/origin.h"
 #include "balancer/protocol/request.h"
-#include "balancer/view.h"
+#include "balancer/protocol/response.h"
 #include "migration/order.h"
 #include "migration/progress.h"
 #include "placement/model/domain.h"
@@ -22,7 +22,6 @@
 #include "placement/model/snapshot.h"
 #include "placement/model/topology.h"
 #include "placement/result.h"
-#include "stats/reports/report.h"
 
 namespace vmnuma::balancer {
 
@@ -69,18 +68,25 @@ struct ConfigChanged {
   std::map<std::string, placement::VmPolicy> policies;  ///< by VM name or UUID
 };
 
+/// What a VM usually uses at its busy times, from the history: its load until it is measured.
+struct LoadExpected {
+  placement::VmId vm;
+  placement::Permille per_vcpu;
+};
+
 struct TopologyChanged {
   placement::Topology topology;
 };
 
-using Event = std::variant<DomainsChanged, SampleTaken, ActionProgressed, TransfersReported,
-                           SourceChanged, CommandReceived, ConfigChanged, TopologyChanged>;
+using Event =
+    std::variant<DomainsChanged, SampleTaken, ActionProgressed, TransfersReported, SourceChanged,
+                 CommandReceived, ConfigChanged, TopologyChanged, LoadExpected>;
 
 // ---- out ----
 
 struct Reply {
   std::int64_t token = 0;
-  Result<std::variant<Answer, stats::Report>> answer;
+  Result<Answer> answer;
 };
 
 struct HomeDecided {

@@ -121,7 +121,7 @@ std::vector<CpuId> cpus_of(const placement::Node& node) {
 
 Order make_order(std::int64_t number, const placement::Action& action, const Snapshot& snapshot,
                  const Ledger& ledger) {
-  Order order{number, action.reason, {}, action.predicted};
+  Order order{number, snapshot.epoch, action.reason, {}, action.predicted};
   std::vector<placement::VmId> vms;
   for (const Relocation& relocation : action.relocations) {
     if (std::find(vms.begin(), vms.end(), relocation.client.vm) == vms.end()) {

@@ -65,6 +65,29 @@ class ViewWriter {
   Json object_ = Json::object();
 };
 
+Json json_of_cell(const stats::Cell& cell) {
+  return std::visit([](const auto& value) { return Json(value); }, cell);
+}
+
+/// {"type":..,"columns":[..],"rows":[{column:value,..},..]}; a row has the extra cells as well.
+Json json_of_report(const stats::Report& report) {
+  Json json;
+  json["type"] = report.type;
+  json["columns"] = report.columns;
+  json["rows"] = Json::array();
+  for (std::size_t i = 0; i < report.rows.size(); ++i) {
+    Json row = Json::object();
+    for (std::size_t j = 0; j < report.columns.size(); ++j) {
+      row[report.columns[j]] = json_of_cell(report.rows[i][j]);
+    }
+    for (std::size_t j = 0; j < report.extra_columns.size(); ++j) {
+      row[report.extra_columns[j]] = json_of_cell(report.extra_cells[i][j]);
+    }
+    json["rows"].push_back(std::move(row));
+  }
+  return json;
+}
+
 std::string line_of(std::optional<std::int64_t> id, const char* key, Json value) {
   Json line;
   line["version"] = kProtocolVersion;
@@ -239,7 +262,14 @@ std::string encode_response(std::int64_t id, const Result<Answer>& answer) {
     return failure_line(id, answer.error());
   }
   return std::visit(
-      [id](const auto& view) { return line_of(id, "result", ViewWriter::write(view)); }, *answer);
+      [id]<class View>(const View& view) {
+        if constexpr (std::is_same_v<View, stats::Report>) {
+          return line_of(id, "result", json_of_report(view));
+        } else {
+          return line_of(id, "result", ViewWriter::write(view));
+        }
+      },
+      *answer);
 }
 
 std::string encode_response(const BadRequest& bad) {
@@ -288,6 +318,39 @@ Result<View> decode_view(std::string_view result) {
     return failure(std::move(view).error(), "the daemon's answer cannot be read");
   }
   return view;
+}
+
+/// Reports have cells of two kinds under names that only the report itself knows.
+template <>
+Result<stats::Report> decode_view(std::string_view result) {
+  const auto unreadable = [] {
+    return corrupt("the daemon's answer cannot be read: it is no report");
+  };
+  const Json json = Json::parse(result, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("columns") || !json["columns"].is_array() ||
+      !json.contains("rows") || !json["rows"].is_array()) {
+    return unreadable();
+  }
+  stats::Report report;
+  report.type = text_in(json, "type");
+  for (const Json& column : json["columns"]) {
+    if (!column.is_string()) {
+      return unreadable();
+    }
+    report.columns.push_back(column.get<std::string>());
+  }
+  for (const Json& object : json["rows"]) {
+    std::vector<stats::Cell>& row = report.rows.emplace_back();
+    for (const std::string& column : report.columns) {
+      const auto cell = object.is_object() ? object.find(column) : object.end();
+      if (cell == object.end() || !(cell->is_string() || cell->is_number_integer())) {
+        return unreadable();
+      }
+      row.push_back(cell->is_string() ? stats::Cell(cell->get<std::string>())
+                                      : stats::Cell(cell->get<std::int64_t>()));
+    }
+  }
+  return report;
 }
 
 template Result<StatusView> decode_view(std::string_view);

@@ -26,16 +26,18 @@
 #include "balancer/protocol/request.h"
 #include "balancer/view.h"
 #include "placement/result.h"
+#include "stats/reports/report.h"
 
 namespace vmnuma::balancer {
 
 /// A program refuses to read a longer answer.
 inline constexpr std::size_t kLongestAnswer = std::size_t{16} * 1024 * 1024;
 
-/// What a command is answered with: status StatusView, explain ExplainView, history HistoryView,
-/// plan PlanView, options-list OptionsView, options-get OptionView, all others DoneView.
-using Answer =
-    std::variant<StatusView, ExplainView, HistoryView, PlanView, OptionsView, OptionView, DoneView>;
+/// What a command is answered with: status StatusView, stats stats::Report, explain ExplainView,
+/// history HistoryView, plan PlanView, options-list OptionsView, options-get OptionView, all others
+/// DoneView.
+using Answer = std::variant<StatusView, stats::Report, ExplainView, HistoryView, PlanView,
+                            OptionsView, OptionView, DoneView>;
 
 /// The line that answers request `id`, with its '\n'.
 [[nodiscard]] std::string encode_response(std::int64_t id, const Result<Answer>& answer);

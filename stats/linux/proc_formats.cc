@@ -103,6 +103,21 @@ Result<ScheduleTimes> parse_schedstat(std::string_view text) {
   return ScheduleTimes{*run, *wait};
 }
 
+Result<placement::Bytes> parse_default_huge_page_size(std::string_view text) {
+  while (const auto line = take_line(text)) {
+    auto rest = after(*line, "Hugepagesize:");
+    if (!rest) {
+      continue;
+    }
+    const auto kib = take_number<std::int64_t>(*rest);
+    if (!kib || take_word(*rest) != "kB") {
+      return bad_line("/proc/meminfo", *line);
+    }
+    return placement::kKiB * *kib;
+  }
+  return placement::Bytes{};
+}
+
 Result<std::int64_t> parse_pid_file(std::string_view text) {
   std::string_view rest = text;
   const auto pid = to_number<std::int64_t>(take_line(rest).value_or(""));

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "placement/model/amounts.h"
 #include "placement/model/ids.h"
 #include "placement/model/sample.h"
 #include "placement/result.h"
@@ -42,6 +43,10 @@ struct ScheduleTimes {
 };
 /// /proc/PID/task/TID/schedstat: "run_ns wait_ns slices" (Linux 6.1, fs/proc/base.c).
 [[nodiscard]] Result<ScheduleTimes> parse_schedstat(std::string_view text);
+
+/// /proc/meminfo (Linux 6.1, fs/proc/meminfo.c and mm/hugetlb.c), line "Hugepagesize:    2048 kB": the size of huge
+/// pages where none is named. Zero on a kernel without huge pages.
+[[nodiscard]] Result<placement::Bytes> parse_default_huge_page_size(std::string_view text);
 
 /// A pid file: a number, with or without a newline.
 [[nodiscard]] Result<std::int64_t> parse_pid_file(std::string_view text);

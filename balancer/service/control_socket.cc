@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/service/control_socket.h"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <fmt/format.h>
+#include <grp.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "balancer/protocol/line_buffer.h"
+#include "balancer/protocol/response.h"
+
+namespace vmnuma::balancer {
+
+using boost::asio::local::stream_protocol;
+using boost::system::error_code;
+
+namespace {
+
+/// The effective user at the other end, or nothing.
+std::optional<std::uint32_t> peer_of(int fd) {
+  ucred credentials{};
+  socklen_t length = sizeof(credentials);
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) {
+    return std::nullopt;
+  }
+  return credentials.uid;
+}
+
+}  // namespace
+
+/// One connected program.
+class ControlSession : public std::enable_shared_from_this<ControlSession> {
+ public:
+  ControlSession(ControlSocket& owner, std::int64_t number, stream_protocol::socket socket)
+      : owner_(&owner),
+        number_(number),
+        socket_(std::move(socket)),
+        idle_(socket_.get_executor()),
+        lines_(kLongestRequest),
+        peer_(peer_of(socket_.native_handle())) {}
+
+  void start() {
+    if (!peer_) {
+      close();
+      return;
+    }
+    read();
+  }
+
+  void write(std::string line) {
+    if (owner_ == nullptr) {
+      return;
+    }
+    out_ = std::move(line);
+    watch();
+    boost::asio::async_write(socket_, boost::asio::buffer(out_),
+                             [self = shared_from_this()](const error_code& error, std::size_t) {
+                               if (error || self->last_) {
+                                 self->close();
+                               } else {
+                                 self->next_line();
+                               }
+                             });
+  }
+
+  [[nodiscard]] std::int64_t request_id() const { return request_id_; }
+
+  void abandon() {
+    owner_ = nullptr;
+    close();
+  }
+
+ private:
+  /// Closes the session if nothing happens for too long.
+  void watch() {
+    idle_.expires_after(ControlSocket::kIdleFor);
+    idle_.async_wait([weak = weak_from_this()](const error_code& error) {
+      if (const auto self = weak.lock(); self && !error) {
+        self->close();
+      }
+    });
+  }
+
+  void read() {
+    watch();
+    socket_.async_read_some(boost::asio::buffer(in_),
+                            [self = shared_from_this()](const error_code& error, std::size_t size) {
+                              if (error) {
+                                self->close();
+                              } else {
+                                self->take({self->in_.data(), size});
+                              }
+                            });
+  }
+
+  void take(std::string_view bytes) {
+    if (Result<void> added = lines_.append(bytes); !added) {
+      refuse_ = BadRequest{std::nullopt, std::move(added).error()};
+    }
+    next_line();
+  }
+
+  void next_line() {
+    if (owner_ == nullptr) {
+      return;
+    }
+    if (const std::optional<std::string> line = lines_.next_line()) {
+      handle(*line);
+    } else if (refuse_) {
+      last_ = true;
+      write(encode_response(*std::exchange(refuse_, std::nullopt)));
+    } else {
+      read();
+    }
+  }
+
+  void handle(const std::string& line) {
+    const tl::expected<Request, BadRequest> request = parse_request(line);
+    if (!request) {
+      write(encode_response(request.error()));
+      return;
+    }
+    if (!is_permitted(request->command, *peer_, geteuid())) {
+      write(encode_response(
+          BadRequest{request->id,
+                     {ErrorCode::kPermissionDenied, 0,
+                      fmt::format("'{}' changes something and is for root only, you are user {}",
+                                  name_of(request->command), *peer_)}}));
+      return;
+    }
+    watch();
+    request_id_ = request->id;
+    owner_->on_request_(number_, *request);
+  }
+
+  void close() {
+    idle_.cancel();
+    error_code ignored;  // it may be closed already, from the other end
+    socket_.close(ignored);
+    if (owner_ != nullptr) {
+      std::exchange(owner_, nullptr)->forget(number_);
+    }
+  }
+
+  ControlSocket* owner_;  ///< null once closed
+  std::int64_t number_;
+  stream_protocol::socket socket_;
+  boost::asio::steady_timer idle_;
+  LineBuffer lines_;
+  std::optional<std::uint32_t> peer_;
+  std::array<char, 4096> in_{};
+  std::string out_;
+  std::optional<BadRequest> refuse_;
+  std::int64_t request_id_ = 0;
+  bool last_ = false;
+};
+
+ControlSocket::ControlSocket(boost::asio::io_context& context, std::string path,
+                             OnRequest on_request)
+    : acceptor_(context),
+      retry_(context),
+      path_(std::move(path)),
+      on_request_(std::move(on_request)) {}
+
+Result<std::unique_ptr<ControlSocket>> ControlSocket::listen(boost::asio::io_context& context,
+                                                             const std::string& path,
+                                                             const std::string& group,
+                                                             OnRequest on_request) {
+  const auto refuse = [&](ErrorCode code, std::string_view why, int errno_value) {
+    return failure(code, fmt::format("cannot listen at '{}': {}", path, why), errno_value);
+  };
+  if (path.size() >= sizeof(sockaddr_un::sun_path)) {
+    return refuse(ErrorCode::kInvalidArgument, "the path is longer than 107 bytes", 0);
+  }
+  const stream_protocol::endpoint endpoint(path);
+  {
+    stream_protocol::socket probe(context);
+    error_code error;
+    probe.connect(endpoint, error);
+    if (!error) {
+      return refuse(ErrorCode::kBusy, "another daemon answers there", EADDRINUSE);
+    }
+    if (error == boost::system::errc::connection_refused) {
+      (void)unlink(
+          path.c_str());  // left over by a daemon that was killed; bind tells if this failed
+    }
+  }
+  std::unique_ptr<ControlSocket> self(new ControlSocket(context, path, std::move(on_request)));
+  error_code error;
+  self->acceptor_.open(endpoint.protocol(), error);
+  if (!error) {
+    // Nobody may slip in between bind and chmod.
+    const mode_t before = umask(0177);
+    self->acceptor_.bind(endpoint, error);
+    umask(before);
+  }
+  if (error) {
+    return refuse(error == boost::system::errc::permission_denied ? ErrorCode::kPermissionDenied
+                                                                  : ErrorCode::kIo,
+                  error.message(), error.value());
+  }
+  if (!group.empty()) {
+    const ::group* entry = getgrnam(group.c_str());
+    if (entry == nullptr) {
+      return refuse(ErrorCode::kInvalidArgument,
+                    fmt::format("there is no group '{}' (socket_group)", group), 0);
+    }
+    if (chown(path.c_str(), static_cast<uid_t>(-1), entry->gr_gid) != 0) {
+      return refuse(ErrorCode::kPermissionDenied,
+                    fmt::format("cannot give it to group '{}': {}", group, std::strerror(errno)),
+                    errno);
+    }
+  }
+  if (chmod(path.c_str(), 0660) != 0) {
+    return refuse(ErrorCode::kIo, std::strerror(errno), errno);
+  }
+  self->acceptor_.listen(boost::asio::socket_base::max_listen_connections, error);
+  if (error) {
+    return refuse(ErrorCode::kIo, error.message(), error.value());
+  }
+  self->accept();
+  return self;
+}
+
+ControlSocket::~ControlSocket() {
+  retry_.cancel();
+  error_code ignored;  // closing is all there is to do
+  acceptor_.close(ignored);
+  for (const auto& [number, session] : sessions_) {
+    session->abandon();
+  }
+  (void)unlink(path_.c_str());  // may be gone already
+}
+
+void ControlSocket::accept() {
+  acceptor_.async_accept([this](const error_code& error, stream_protocol::socket socket) {
+    if (error == boost::asio::error::operation_aborted) {
+      return;
+    }
+    if (!error && sessions_.size() < kMostSessions) {
+      const std::int64_t number = next_session_++;
+      const auto session = std::make_shared<ControlSession>(*this, number, std::move(socket));
+      sessions_.emplace(number, session);
+      session->start();
+    }
+    if (error) {
+      // Out of descriptors, most likely: trying again at once would only burn time.
+      retry_.expires_after(std::chrono::seconds(1));
+      retry_.async_wait([this](const error_code& cancelled) {
+        if (!cancelled) {
+          accept();
+        }
+      });
+      return;
+    }
+    accept();  // a connection too many is closed by its destructor
+  });
+}
+
+void ControlSocket::forget(std::int64_t session) {
+  sessions_.erase(session);
+}
+
+void ControlSocket::answer(std::int64_t token, std::string line) {
+  if (const auto session = sessions_.find(token); session != sessions_.end()) {
+    session->second->write(std::move(line));
+  }
+}
+
+}  // namespace vmnuma::balancer

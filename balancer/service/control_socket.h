@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The control socket: takes commands from local programs and gives them their answers.
+///
+/// Problem: any member of a group may connect, and may send garbage, send nothing, or never read.
+/// Approach: one JSON object a line (balancer/protocol); who is there is asked of the kernel
+/// (SO_PEERCRED, unix(7)). A session handles one line at a time and reads on only when the answer
+/// is written. Properties: at most kMostSessions; a session that neither sends nor reads for
+/// kIdleFor is closed; a line over the limit is answered with an error and closes the session;
+/// nothing a client does can block the service.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "balancer/protocol/request.h"
+#include "placement/result.h"
+
+namespace vmnuma::balancer {
+
+class ControlSession;
+
+class ControlSocket {
+ public:
+  static constexpr std::size_t kMostSessions = 64;
+  static constexpr std::chrono::seconds kIdleFor{60};
+
+  /// Called for every permitted request, on the service's thread. `token` names the request until
+  /// it is answered.
+  using OnRequest = std::function<void(std::int64_t token, const Request& request)>;
+
+  /// Listens at `path`; a socket nobody listens on any more is replaced. Mode 0660 and `group`
+  /// (empty: left as it is). Errors: busy (another daemon listens there), invalid-argument (path
+  /// too long, no such group), permission-denied, io.
+  [[nodiscard]] static Result<std::unique_ptr<ControlSocket>> listen(
+      boost::asio::io_context& context, const std::string& path, const std::string& group,
+      OnRequest on_request);
+  ~ControlSocket();
+  ControlSocket(const ControlSocket&) = delete;
+  ControlSocket& operator=(const ControlSocket&) = delete;
+
+  /// Sends the line that answers a request. A session that went away meanwhile is no error.
+  void answer(std::int64_t token, std::string line);
+
+ private:
+  friend class ControlSession;
+  ControlSocket(boost::asio::io_context& context, std::string path, OnRequest on_request);
+  void accept();
+  void forget(std::int64_t session);
+
+  boost::asio::local::stream_protocol::acceptor acceptor_;
+  boost::asio::steady_timer retry_;
+  std::string path_;
+  OnRequest on_request_;
+  std::map<std::int64_t, std::shared_ptr<ControlSession>>
+      sessions_;  ///< shared: outlived by async calls
+  std::int64_t next_session_ = 1;
+};
+
+}  // namespace vmnuma::balancer

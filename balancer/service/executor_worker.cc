@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/service/executor_worker.h"
+
+#include <future>
+
+#include <boost/asio/post.hpp>
+
+namespace vmnuma::balancer {
+namespace {
+
+constexpr std::size_t kMostWaiting = 10000;
+/// How often running transfers are reported when nothing else happens.
+constexpr std::chrono::milliseconds kReportEvery{500};
+
+}  // namespace
+
+placement::Microseconds monotonic_now() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return {std::chrono::duration_cast<std::chrono::microseconds>(now).count()};
+}
+
+ExecutorWorker::ExecutorWorker(migration::DomainControl& control, migration::PageMover& mover,
+                               migration::Journal& journal, migration::Limits limits,
+                               OnProgress on_progress)
+    : journal_(journal),
+      executor_(control, mover, journal, std::move(limits)),
+      on_progress_(std::move(on_progress)),
+      worker_("executor", kMostWaiting) {
+  timer_ = std::make_unique<boost::asio::steady_timer>(worker_.context());
+}
+
+void ExecutorWorker::recover() {
+  (void)worker_.post([this] {
+    Result<std::vector<migration::OpenAction>> open = journal_.open_actions();
+    // A journal that cannot be read stops every later action by itself.
+    if (open && !open->empty()) {
+      executor_.recover(*open);
+      pump();
+    }
+  });
+}
+
+void ExecutorWorker::submit(std::vector<migration::Order> orders) {
+  // Refused only while stopping; the journal then has no record of the order, so nothing is owed.
+  (void)worker_.post([this, orders = std::move(orders)]() mutable {
+    for (migration::Order& order : orders) {
+      executor_.submit(std::move(order));
+    }
+    pump();
+  });
+}
+
+void ExecutorWorker::cancel(std::vector<placement::VmId> vms) {
+  (void)worker_.post([this, vms = std::move(vms)] {
+    for (const placement::VmId& vm : vms) {
+      executor_.cancel(vm);
+    }
+    pump();
+  });
+}
+
+void ExecutorWorker::pause(bool paused) {
+  (void)worker_.post([this, paused] {
+    if (paused) {
+      executor_.pause();
+    } else {
+      executor_.resume();
+    }
+    pump();
+  });
+}
+
+void ExecutorWorker::set_limits(migration::Limits limits) {
+  (void)worker_.post([this, limits = std::move(limits)]() mutable {
+    executor_.set_limits(std::move(limits));
+    pump();
+  });
+}
+
+void ExecutorWorker::stop(std::chrono::milliseconds patience) {
+  std::promise<void> settled;
+  const bool posted = worker_.post([this, patience, &settled] {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    for (const migration::TransferProgress& transfer : executor_.transfers()) {
+      executor_.cancel(transfer.vm);
+    }
+    executor_.pause();
+    while (!executor_.idle() && std::chrono::steady_clock::now() < deadline) {
+      migration::ExecutorStep step = executor_.step(monotonic_now());
+      report(std::move(step.events));
+      if (!step.next_at || *step.next_at > monotonic_now()) {
+        break;
+      }
+    }
+    settled.set_value();
+  });
+  if (posted) {
+    settled.get_future().wait();
+  }
+  timer_->cancel();
+  worker_.context().stop();
+  worker_.drain();
+}
+
+void ExecutorWorker::pump_at(placement::Microseconds when) {
+  const placement::Microseconds now = monotonic_now();
+  if (when <= now) {
+    // Through the queue, so that what was submitted meanwhile gets its turn.
+    boost::asio::post(worker_.context(), [this] { pump(); });
+    return;
+  }
+  timer_->expires_after(std::chrono::microseconds((when - now).value));
+  timer_->async_wait([this](const boost::system::error_code& error) {
+    if (!error) {
+      pump();
+    }
+  });
+}
+
+void ExecutorWorker::pump() {
+  timer_->cancel();
+  migration::ExecutorStep step = executor_.step(monotonic_now());
+  report(std::move(step.events));
+  if (step.next_at) {
+    pump_at(*step.next_at);
+  }
+}
+
+void ExecutorWorker::report(std::vector<migration::ActionEvent> events) {
+  const auto now = std::chrono::steady_clock::now();
+  if (events.empty() && now - last_report_ < kReportEvery) {
+    return;
+  }
+  last_report_ = now;
+  on_progress_(std::move(events), executor_.transfers());
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The executor on a thread of its own: steps it whenever it is due and passes on what it says.
+///
+/// Properties: the executor is only ever touched on this thread; `on_progress` is called there and
+/// must only pass the news on; stop() lets actions come to a state that the journal can close, for
+/// at most the given time.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <boost/asio/steady_timer.hpp>
+
+#include "balancer/service/worker.h"
+#include "migration/executor.h"
+
+namespace vmnuma::balancer {
+
+class ExecutorWorker {
+ public:
+  using OnProgress = std::function<void(std::vector<migration::ActionEvent>,
+                                        std::vector<migration::TransferProgress>)>;
+
+  /// The ports must outlive this object and are used on its thread only.
+  ExecutorWorker(migration::DomainControl& control, migration::PageMover& mover,
+                 migration::Journal& journal, migration::Limits limits, OnProgress on_progress);
+
+  /// Finishes or takes back what an earlier run left open. Before the first submit. Any thread.
+  void recover();
+  void submit(std::vector<migration::Order> orders);
+  void cancel(std::vector<placement::VmId> vms);
+  void pause(bool paused);
+  void set_limits(migration::Limits limits);
+  /// Ends page moves where they are, lets pins settle, and ends the thread. Once; not on its own
+  /// thread.
+  void stop(std::chrono::milliseconds patience);
+
+ private:
+  void pump();
+  void pump_at(placement::Microseconds when);
+  void report(std::vector<migration::ActionEvent> events);
+
+  migration::Journal& journal_;
+  migration::Executor executor_;
+  OnProgress on_progress_;
+  std::chrono::steady_clock::time_point last_report_{};
+  std::unique_ptr<boost::asio::steady_timer> timer_;
+  Worker worker_;
+};
+
+/// Monotonic time as the executor and the samples are told it.
+[[nodiscard]] placement::Microseconds monotonic_now();
+
+}  // namespace vmnuma::balancer

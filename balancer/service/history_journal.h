@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The executor's journal, kept in the history database.
+///
+/// Terms: an order's text is what recovery needs; the columns beside it are what people look for.
+/// Properties: what was opened is found again after a crash; an order whose text cannot be read any
+/// more is closed as dropped and said, never guessed at. Without a database every call fails with
+/// unavailable, and the executor then does nothing: no VM is touched that could not be accounted
+/// for.
+#pragma once
+
+#include "migration/journal.h"
+#include "stats/history/history.h"
+
+namespace vmnuma::balancer {
+
+class HistoryJournal final : public migration::Journal {
+ public:
+  /// `history` may be null.
+  explicit HistoryJournal(stats::History* history) : history_(history) {}
+
+  [[nodiscard]] Result<void> open(const migration::Order& order) override;
+  [[nodiscard]] Result<void> begin_step(std::int64_t action, std::int32_t number,
+                                        std::string_view text) override;
+  [[nodiscard]] Result<void> end_step(std::int64_t action, std::int32_t number,
+                                      std::string_view outcome) override;
+  [[nodiscard]] Result<void> close(std::int64_t action, migration::ActionState state,
+                                   std::string_view detail) override;
+  [[nodiscard]] Result<std::vector<migration::OpenAction>> open_actions() override;
+
+ private:
+  [[nodiscard]] Result<stats::History*> available() const;
+
+  stats::History* history_;
+};
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/service/history_rows.h"
+
+#include "balancer/views.h"
+#include "placement/model/text.h"
+
+namespace vmnuma::balancer {
+namespace {
+
+std::int64_t milliseconds(placement::CpuTime time) {
+  return (time.value + 500) / 1000;
+}
+
+std::optional<std::int64_t> percent_if(const std::optional<placement::Permille>& share) {
+  return share ? std::optional(percent(*share)) : std::nullopt;
+}
+
+PredictionView prediction_view(const placement::Prediction& predicted) {
+  PredictionView view;
+  view.lost_before_ms = milliseconds(predicted.lost_before);
+  view.lost_after_ms = milliseconds(predicted.lost_after);
+  view.imbalance_before_pct = percent(predicted.imbalance_before);
+  view.imbalance_after_pct = percent(predicted.imbalance_after);
+  view.locality_before_pct = percent(predicted.locality_before);
+  view.locality_after_pct = percent(predicted.locality_after);
+  view.cost_ms = milliseconds(predicted.cost);
+  return view;
+}
+
+OutcomeView outcome_view(const stats::ActionOutcome& outcome) {
+  OutcomeView view;
+  view.lost_before_ms = milliseconds(outcome.lost_before);
+  view.lost_after_ms = milliseconds(outcome.lost_after);
+  view.imbalance_before_pct = percent(outcome.imbalance_before);
+  view.imbalance_after_pct = percent(outcome.imbalance_after);
+  view.locality_before_pct = percent_if(outcome.locality_before);
+  view.locality_after_pct = percent_if(outcome.locality_after);
+  view.moved_bytes = outcome.moved.value;
+  view.took_ms = outcome.took.count();
+  return view;
+}
+
+}  // namespace
+
+stats::EpochRows epoch_rows(const placement::Snapshot& snapshot, stats::WallTime time) {
+  stats::EpochRows rows;
+  rows.time = time;
+  rows.epoch_length = placement::Microseconds{snapshot.epoch_length.value};
+  for (placement::NodeIndex i = 0; i < snapshot.nodes.size(); ++i) {
+    const placement::NodeState& node = snapshot.nodes[i];
+    rows.nodes.push_back({snapshot.topology.nodes[i].id, node.used, node.non_vm, node.capacity,
+                          node.demand, node.entitled, node.owed, node.load_average, node.vcpus,
+                          node.free, node.total});
+  }
+  for (const placement::ClientState& client : snapshot.clients) {
+    stats::ClientSampleRow row;
+    row.vm = client.id.vm;
+    row.vm_name = snapshot.vms[client.vm].name;
+    row.client = client.id.index;
+    row.vcpus = client.vcpu_count();
+    row.used = client.used;
+    row.ready = client.ready;
+    row.demand = client.demand;
+    row.entitled = client.entitled;
+    row.owed = client.owed;
+    if (client.home != placement::kNoNode) {
+      row.home = snapshot.topology.nodes[client.home].id;
+      if (client.memory_known) {
+        stats::MemorySplit split;
+        for (placement::NodeIndex node = 0; node < client.memory.size(); ++node) {
+          (node == client.home ? split.local : split.remote) += client.memory[node];
+        }
+        row.memory = split;
+      }
+    }
+    rows.clients.push_back(std::move(row));
+  }
+  return rows;
+}
+
+stats::ActionOutcome outcome_row(const OutcomeMeasured& outcome) {
+  return {outcome.lost_before,
+          outcome.lost_after,
+          outcome.imbalance_before,
+          outcome.imbalance_after,
+          outcome.locality_before,
+          outcome.locality_after,
+          outcome.moved,
+          std::chrono::milliseconds(outcome.took.value / 1000)};
+}
+
+stats::ActionFilter filter_of(const HistoryRequest& request) {
+  stats::ActionFilter filter;
+  if (request.since_unix_s) {
+    filter.since = stats::WallTime(std::chrono::seconds(*request.since_unix_s));
+  }
+  filter.vm = request.vm.value_or("");
+  filter.node = request.node;
+  filter.reason = request.reason.value_or("");
+  filter.limit = request.limit + 1;  // one more tells whether there are more
+  return filter;
+}
+
+HistoryView history_view(const std::vector<stats::PastAction>& actions, std::int64_t limit) {
+  HistoryView view;
+  for (const stats::PastAction& past : actions) {
+    if (limit-- == 0) {
+      view.truncated = true;
+      break;
+    }
+    for (const stats::RelocationRow& relocation : past.action.relocations) {
+      HistoryRowView row;
+      row.action = past.action.id;
+      row.time_unix_s =
+          std::chrono::duration_cast<std::chrono::seconds>(past.action.time.time_since_epoch())
+              .count();
+      row.vm = relocation.vm_name;
+      row.vm_uuid = to_text(relocation.vm);
+      row.client = relocation.client;
+      row.reason = past.action.reason;
+      row.from = relocation.from;
+      row.to = relocation.to;
+      row.predicted = prediction_view(past.action.predicted);
+      if (past.outcome) {
+        row.outcome = outcome_view(*past.outcome);
+      }
+      row.state = name_of(past.state);
+      row.detail = past.detail;
+      view.moves.push_back(std::move(row));
+    }
+  }
+  return view;
+}
+
+}  // namespace vmnuma::balancer

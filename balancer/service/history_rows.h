@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Between what the controller speaks of and what the history keeps. Pure conversions.
+#pragma once
+
+#include "balancer/events.h"
+#include "balancer/view.h"
+#include "stats/history/rows.h"
+
+namespace vmnuma::balancer {
+
+[[nodiscard]] stats::EpochRows epoch_rows(const placement::Snapshot& snapshot,
+                                          stats::WallTime time);
+[[nodiscard]] stats::ActionOutcome outcome_row(const OutcomeMeasured& outcome);
+[[nodiscard]] stats::ActionFilter filter_of(const HistoryRequest& request);
+/// At most `limit` rows; `truncated` if there were more.
+[[nodiscard]] HistoryView history_view(const std::vector<stats::PastAction>& actions,
+                                       std::int64_t limit);
+
+}  // namespace vmnuma::balancer

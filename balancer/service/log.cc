@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/service/log.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <systemd/sd-journal.h>
+#include <unistd.h>
+
+namespace vmnuma::balancer {
+namespace {
+
+/// syslog(3)'s numbers, which the journal and the <N> prefix share.
+int priority_of(Severity severity) {
+  switch (severity) {
+    case Severity::kDebug:
+      return 7;
+    case Severity::kInfo:
+      return 6;
+    case Severity::kNotice:
+      return 5;
+    case Severity::kWarning:
+      return 4;
+    case Severity::kError:
+      return 3;
+  }
+  return 6;
+}
+
+int least_priority(LogLevel level) {
+  switch (level) {
+    case LogLevel::kError:
+      return 3;
+    case LogLevel::kWarning:
+      return 4;
+    case LogLevel::kInfo:
+      return 6;
+    case LogLevel::kDebug:
+      return 7;
+  }
+  return 6;
+}
+
+/// systemd.exec(5), $JOURNAL_STREAM: standard error is the journal if its device and inode say so.
+bool stderr_is_journal() {
+  const char* stream = std::getenv("JOURNAL_STREAM");
+  struct stat status {};
+  return stream != nullptr && fstat(STDERR_FILENO, &status) == 0 &&
+         fmt::format("{}:{}", status.st_dev, status.st_ino) == stream;
+}
+
+}  // namespace
+
+Log::Log(LogLevel level) : level_(level), to_journal_(stderr_is_journal()) {}
+
+void Log::write(const LogLine& line) const {
+  const int priority = priority_of(line.severity);
+  if (priority > least_priority(level_)) {
+    return;
+  }
+  if (!to_journal_) {
+    std::string fields;
+    for (const auto& [name, value] : line.fields) {
+      fields += fmt::format(" {}={}", name, value);
+    }
+    const std::string text = fmt::format("<{}>{}{}\n", priority, line.message,
+                                         fields.empty() ? "" : " [" + fields.substr(1) + "]");
+    (void)std::fputs(text.c_str(), stderr);  // nobody is left to tell
+    return;
+  }
+  std::vector<std::string> parts = {"MESSAGE=" + line.message,
+                                    fmt::format("PRIORITY={}", priority)};
+  for (const auto& [name, value] : line.fields) {
+    parts.push_back("VMNUMA_" + name + "=" + value);
+  }
+  std::vector<iovec> entries;
+  entries.reserve(parts.size());
+  for (std::string& part : parts) {
+    entries.push_back({part.data(), part.size()});
+  }
+  (void)sd_journal_sendv(entries.data(), static_cast<int>(entries.size()));  // likewise
+}
+
+}  // namespace vmnuma::balancer

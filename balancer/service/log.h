@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Where the daemon's log lines go: the journal with fields when started by systemd, standard error
+/// otherwise.
+#pragma once
+
+#include "balancer/config/config.h"
+#include "balancer/events.h"
+
+namespace vmnuma::balancer {
+
+/// Thread-safe. Lines below `level` are dropped.
+class Log {
+ public:
+  explicit Log(LogLevel level);
+  void set_level(LogLevel level) { level_ = level; }
+  void write(const LogLine& line) const;
+  void write(Severity severity, std::string message) const {
+    write(LogLine{severity, std::move(message), {}});
+  }
+
+ private:
+  LogLevel level_;
+  bool to_journal_;
+};
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/service/service.h"
+
+#include <csignal>
+
+#include <boost/asio/post.hpp>
+#include <fmt/format.h>
+#include <systemd/sd-daemon.h>
+
+#include "balancer/config/persisted_options.h"
+#include "balancer/protocol/response.h"
+#include "balancer/service/history_rows.h"
+#include "migration/limits.h"
+#include "stats/linux/proc_formats.h"
+
+namespace vmnuma::balancer {
+
+using boost::system::error_code;
+
+namespace {
+
+constexpr std::size_t kMostHistoryTasks = 2000;
+constexpr std::size_t kMostTasks = 16;
+
+std::int64_t wall_now() {
+  return std::chrono::duration_cast<std::chrono::seconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+std::map<std::string, placement::VmPolicy> policies_of(const Config& config) {
+  return {config.vms.begin(), config.vms.end()};
+}
+
+std::map<std::string, Origin> origins_of(const Config& config) {
+  return {config.origins.begin(), config.origins.end()};
+}
+
+ControllerSetup controller_setup(const ServiceSetup& setup) {
+  ControllerSetup controller;
+  controller.mode = setup.config.mode;
+  controller.version = VMNUMA_VERSION;
+  controller.uri = setup.config.uri;
+  controller.topology = setup.topology;
+  controller.options = setup.config.options;
+  controller.origins = origins_of(setup.config);
+  controller.policies = policies_of(setup.config);
+  if (setup.history == nullptr) {
+    return controller;
+  }
+  controller.history_path = setup.history->path();
+  controller.history_notice = setup.history->notice();
+  controller.last_action = setup.history->last_action_id().value_or(0);
+  // Homes that cannot be read are chosen anew.
+  for (const stats::HomeRow& home :
+       setup.history->load_homes().value_or(std::vector<stats::HomeRow>{})) {
+    controller.remembered_homes[{home.vm, home.client}] = home.node;
+  }
+  return controller;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Service>> Service::create(ServiceSetup setup) {
+  Result<std::unique_ptr<EventLoop>> loop = EventLoop::start();
+  if (!loop) {
+    return tl::unexpected(std::move(loop).error());
+  }
+  Result<stats::Directory> root = stats::Directory::open("/");
+  if (!root) {
+    return tl::unexpected(std::move(root).error());
+  }
+  Result<migration::LinuxPageMover> mover = migration::LinuxPageMover::open("/");
+  if (!mover) {
+    return tl::unexpected(std::move(mover).error());
+  }
+  const Result<placement::Bytes> huge_page_size =
+      root->read("proc/meminfo").and_then(stats::parse_default_huge_page_size);
+  if (!huge_page_size) {
+    return tl::unexpected(huge_page_size.error());
+  }
+  std::unique_ptr<Service> service(new Service(
+      std::move(setup), {std::move(*loop), std::move(*root), std::move(*mover), *huge_page_size}));
+  const Config& config = service->setup_.config;
+  Result<std::unique_ptr<ControlSocket>> socket =
+      ControlSocket::listen(service->context_, config.socket_path, config.socket_group,
+                            [self = service.get()](std::int64_t token, const Request& request) {
+                              self->on_request(token, request);
+                            });
+  if (!socket) {
+    return tl::unexpected(std::move(socket).error());
+  }
+  service->socket_ = std::move(*socket);
+  return service;
+}
+
+Service::Service(ServiceSetup setup, Host host)
+    : setup_(std::move(setup)),
+      log_(setup_.config.log_level),
+      signals_(context_, SIGTERM, SIGINT, SIGHUP),
+      epoch_timer_(context_),
+      sampler_(std::move(host.root), setup_.topology, {}),
+      loop_(std::move(host.loop)),
+      inventory_(*loop_, {setup_.config.uri, host.default_huge_page_size},
+                 [this] { boost::asio::post(context_, [this] { refresh_inventory(); }); }),
+      control_(*loop_, setup_.config.uri),
+      mover_(std::move(host.mover)),
+      journal_(setup_.history.get()),
+      controller_(controller_setup(setup_)),
+      history_worker_("history", kMostHistoryTasks),
+      sampler_worker_("sampler", kMostTasks),
+      inventory_worker_("inventory", kMostTasks) {
+  executor_ = std::make_unique<ExecutorWorker>(
+      control_, mover_, journal_, migration::limits_from(setup_.config.options, setup_.topology),
+      [this](std::vector<migration::ActionEvent> events,
+             std::vector<migration::TransferProgress> transfers) {
+        boost::asio::post(context_, [this, events = std::move(events),
+                                     transfers = std::move(transfers)]() mutable {
+          for (migration::ActionEvent& event : events) {
+            feed(ActionProgressed{std::move(event)});
+          }
+          transferring_.clear();
+          for (const migration::TransferProgress& transfer : transfers) {
+            transferring_.insert(transfer.vm);
+          }
+          feed(TransfersReported{std::move(transfers)});
+        });
+      });
+}
+
+Service::~Service() = default;
+
+void Service::run() {
+  if (setup_.history == nullptr) {
+    feed(SourceChanged{"history", setup_.history_problem, wall_now()});
+  } else if (!setup_.history->notice().empty()) {
+    log_.write(Severity::kWarning, setup_.history->notice());
+  }
+  log_.write(Severity::kNotice, fmt::format("vmnumad {} started, mode {}, {} nodes, libvirt at {}",
+                                            VMNUMA_VERSION, name_of(setup_.config.mode),
+                                            setup_.topology.nodes.size(), setup_.config.uri));
+  await_signal();
+  if (setup_.config.mode == Mode::kActive) {
+    executor_->recover();
+  }
+  refresh_inventory();
+  next_epoch_ = std::chrono::steady_clock::now();
+  arm_epoch();
+  (void)sd_notify(0, "READY=1");  // nobody listens if not started by systemd
+  context_.run();
+}
+
+// ---- events in, effects out ----
+
+void Service::feed(Event event) {
+  carry_out(controller_.on(event));
+}
+
+void Service::carry_out(Effects effects) {
+  for (const LogLine& line : effects.log) {
+    log_.write(line);
+  }
+  for (Reply& answer : effects.replies) {
+    reply(std::move(answer));
+  }
+  if (!effects.cancelled.empty()) {
+    executor_->cancel(std::move(effects.cancelled));
+  }
+  if (effects.pause_transfers) {
+    executor_->pause(*effects.pause_transfers);
+  }
+  for (const HomeDecided& home : effects.homes) {
+    with_history([home](stats::History& history) {
+      return home.home.value < 0 ? history.forget_homes(home.client.vm)
+                                 : history.save_home(home.client.vm, home.client.index, home.home);
+    });
+  }
+  if (!effects.orders.empty()) {
+    executor_->submit(std::move(effects.orders));
+  }
+  for (const OutcomeMeasured& outcome : effects.outcomes) {
+    with_history([outcome](stats::History& history) {
+      return history.set_outcome(outcome.action, outcome_row(outcome));
+    });
+  }
+  for (const OptionPersisted& option : effects.persisted) {
+    (void)history_worker_.post([this, option] {
+      if (const Result<void> kept =
+              persist_option(setup_.config.state_dir, option.name, option.value);
+          !kept) {
+        log_.write(Severity::kError, fmt::format("{} could not be kept for the next start: {}",
+                                                 option.name, kept.error().message));
+      }
+    });
+  }
+  if (effects.epoch) {
+    const stats::WallTime now =
+        std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+    with_history([rows = epoch_rows(effects.epoch->snapshot, now)](stats::History& history) {
+      return history.append_epoch(rows);
+    });
+  }
+}
+
+void Service::with_history(std::function<Result<void>(stats::History&)> task) {
+  if (setup_.history == nullptr) {
+    return;
+  }
+  const bool posted = history_worker_.post([this, task = std::move(task)] {
+    Result<void> done = task(*setup_.history);
+    boost::asio::post(context_, [this, reason = done ? std::string() : done.error().message] {
+      feed(SourceChanged{"history", reason, wall_now()});
+    });
+  });
+  if (!posted && ++lost_epochs_ == 1) {
+    log_.write(Severity::kWarning, "the history is too slow, leaving out what it cannot take");
+  }
+}
+
+// ---- the socket ----
+
+void Service::on_request(std::int64_t token, const Request& request) {
+  if (const auto* history = std::get_if<HistoryRequest>(&request.command)) {
+    answer_history(token, request.id, *history);
+    return;
+  }
+  waiting_[token] = request.id;
+  feed(CommandReceived{token, request.command});
+}
+
+void Service::reply(Reply reply) {
+  const auto found = waiting_.find(reply.token);
+  const std::int64_t id = found == waiting_.end() ? 0 : found->second;
+  waiting_.erase(reply.token);
+  socket_->answer(reply.token, encode_response(id, reply.answer));
+}
+
+void Service::answer_history(std::int64_t token, std::int64_t id, const HistoryRequest& request) {
+  const auto send = [this, token, id](const Result<Answer>& answer) {
+    socket_->answer(token, encode_response(id, answer));
+  };
+  if (setup_.history == nullptr) {
+    send(failure(ErrorCode::kUnavailable, "there is no history: " + setup_.history_problem));
+    return;
+  }
+  const bool posted = history_worker_.post([this, send, request] {
+    Result<Answer> answer = setup_.history->recent_actions(filter_of(request))
+                                .map([&](const std::vector<stats::PastAction>& actions) {
+                                  return Answer(history_view(actions, request.limit));
+                                });
+    boost::asio::post(context_, [send, answer = std::move(answer)] { send(answer); });
+  });
+  if (!posted) {
+    send(failure(ErrorCode::kBusy, "the history is busy, try again"));
+  }
+}
+
+// ---- the epoch ----
+
+void Service::arm_epoch() {
+  const auto now = std::chrono::steady_clock::now();
+  const std::chrono::milliseconds period(controller_.ledger().options().rebalance_period);
+  while (next_epoch_ <= now) {
+    next_epoch_ += period;
+  }
+  epoch_timer_.expires_at(next_epoch_);
+  epoch_timer_.async_wait([this](const error_code& error) {
+    if (!error) {
+      on_epoch();
+      arm_epoch();
+    }
+  });
+}
+
+void Service::on_epoch() {
+  (void)sd_notify(0, "WATCHDOG=1");
+  if (controller_.mode() == Mode::kDegraded) {
+    refresh_inventory();
+  }
+  if (sampling_ || !inventory_ready_) {
+    return;
+  }
+  sampling_ = true;
+  ++sequence_;
+  const bool posted = sampler_worker_.post(
+      [this, running = running_, moving = transferring_, sequence = sequence_] {
+        placement::Sample sample = sampler_.sample({sequence, monotonic_now(), running, moving});
+        boost::asio::post(context_, [this, sample = std::move(sample)]() mutable {
+          sampling_ = false;
+          feed(SampleTaken{std::move(sample), wall_now()});
+        });
+      });
+  if (!posted) {
+    sampling_ = false;
+  }
+}
+
+// ---- libvirt ----
+
+void Service::refresh_inventory() {
+  if (refreshing_) {
+    refresh_again_ = true;
+    return;
+  }
+  refreshing_ = inventory_worker_.post([this] {
+    Result<std::vector<placement::VmDescription>> running = inventory_.refresh();
+    boost::asio::post(context_, [this, running = std::move(running)]() mutable {
+      on_inventory(std::move(running));
+    });
+  });
+}
+
+void Service::on_inventory(Result<std::vector<placement::VmDescription>> running) {
+  refreshing_ = false;
+  feed(SourceChanged{"libvirt", running ? std::string() : running.error().message, wall_now()});
+  if (running) {
+    inventory_ready_ = true;
+    running_ = std::move(*running);
+    feed(DomainsChanged{running_});
+    ask_expected_load(running_);
+  }
+  if (std::exchange(refresh_again_, false) && running) {
+    refresh_inventory();
+  }
+}
+
+void Service::ask_expected_load(const std::vector<placement::VmDescription>& running) {
+  std::set<placement::VmId> now;
+  for (const placement::VmDescription& vm : running) {
+    now.insert(vm.id);
+    if (known_.contains(vm.id)) {
+      continue;
+    }
+    with_history([this, id = vm.id](stats::History& history) -> Result<void> {
+      Result<std::optional<placement::Permille>> usual = history.cpu_p95_permille(id);
+      if (!usual) {
+        return tl::unexpected(std::move(usual).error());
+      }
+      if (*usual) {
+        boost::asio::post(context_, [this, id, load = **usual] { feed(LoadExpected{id, load}); });
+      }
+      return {};
+    });
+  }
+  known_ = std::move(now);
+}
+
+// ---- signals ----
+
+void Service::await_signal() {
+  signals_.async_wait([this](const error_code& error, int signal) {
+    if (error) {
+      return;
+    }
+    if (signal == SIGHUP) {
+      reload();
+      await_signal();
+    } else {
+      stop();
+    }
+  });
+}
+
+void Service::reload() {
+  (void)sd_notify(0, "RELOADING=1");
+  Result<Config> config = setup_.reload();
+  if (!config) {
+    log_.write(Severity::kError,
+               fmt::format("configuration not read again, going on with the old one: {}",
+                           config.error().message));
+  } else {
+    const bool needs_restart = config->uri != setup_.config.uri ||
+                               config->socket_path != setup_.config.socket_path ||
+                               config->state_dir != setup_.config.state_dir;
+    if (needs_restart) {
+      log_.write(Severity::kWarning, "uri, socket_path and state_dir change with the next start");
+    }
+    setup_.config.mode = config->mode;
+    setup_.config.options = config->options;
+    setup_.config.vms = config->vms;
+    setup_.config.origins = config->origins;
+    setup_.config.log_level = config->log_level;
+    log_.set_level(config->log_level);
+    executor_->set_limits(migration::limits_from(config->options, setup_.topology));
+    feed(ConfigChanged{config->mode, config->options, origins_of(*config), policies_of(*config)});
+  }
+  (void)sd_notify(0, "READY=1");
+}
+
+void Service::stop() {
+  (void)sd_notify(0, "STOPPING=1");
+  log_.write(Severity::kNotice, "stopping; VMs stay where they are");
+  epoch_timer_.cancel();
+  signals_.cancel();
+  socket_.reset();
+  executor_->stop(kPatience);
+  history_worker_.drain();
+  context_.stop();
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The daemon: gives the controller events and carries its effects to where they belong.
+///
+/// Problem: sampling, libvirt, page moves and SQLite all block, each for its own time; decisions
+/// must never wait for them. Approach: one Asio thread runs the controller, the socket, timers and
+/// signals. Four workers do what blocks: *sampler* (files of the kernel), *inventory* (libvirt's
+/// events and descriptions), *executor* (pins and page moves) and *history* (SQLite). Values travel
+/// between them, nothing is shared. Properties: an epoch whose sampling is not finished is skipped,
+/// not queued; while libvirt is gone the inventory is retried every epoch and nothing is ordered; a
+/// full or failing disk costs history, never the service; stop lets actions come to rest for at
+/// most kPatience.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "balancer/config/config.h"
+#include "balancer/controller.h"
+#include "balancer/host/event_loop.h"
+#include "balancer/host/libvirt_control.h"
+#include "balancer/host/libvirt_inventory.h"
+#include "balancer/service/control_socket.h"
+#include "balancer/service/executor_worker.h"
+#include "balancer/service/history_journal.h"
+#include "balancer/service/log.h"
+#include "balancer/service/worker.h"
+#include "migration/linux/linux_page_mover.h"
+#include "stats/history/history.h"
+#include "stats/linux/directory.h"
+#include "stats/sampler.h"
+
+namespace vmnuma::balancer {
+
+struct ServiceSetup {
+  Config config;
+  std::function<Result<Config>()> reload;  ///< reads the configuration again, for SIGHUP
+  placement::Topology topology;
+  std::unique_ptr<stats::History> history;  ///< null: go on without
+  std::string history_problem;              ///< why, if null
+};
+
+class Service {
+ public:
+  /// Errors: of the libvirt event loop, of /proc and /sys, and of the socket. libvirtd itself need
+  /// not run yet.
+  [[nodiscard]] static Result<std::unique_ptr<Service>> create(ServiceSetup setup);
+  ~Service();
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  /// Runs until SIGTERM or SIGINT. The caller's thread.
+  void run();
+
+ private:
+  static constexpr std::chrono::seconds kPatience{5};
+
+  /// What create() could open.
+  struct Host {
+    std::unique_ptr<EventLoop> loop;
+    stats::Directory root;
+    migration::LinuxPageMover mover;
+    placement::Bytes default_huge_page_size;
+  };
+  Service(ServiceSetup setup, Host host);
+  void feed(Event event);
+  void carry_out(Effects effects);
+  void reply(Reply reply);
+  void answer_history(std::int64_t token, std::int64_t id, const HistoryRequest& request);
+  void on_request(std::int64_t token, const Request& request);
+  void on_epoch();
+  void arm_epoch();
+  void refresh_inventory();
+  void on_inventory(Result<std::vector<placement::VmDescription>> running);
+  void ask_expected_load(const std::vector<placement::VmDescription>& running);
+  void with_history(std::function<Result<void>(stats::History&)> task);
+  void await_signal();
+  void reload();
+  void stop();
+
+  ServiceSetup setup_;
+  Log log_;
+  boost::asio::io_context context_;
+  boost::asio::signal_set signals_;
+  boost::asio::steady_timer epoch_timer_;
+  std::chrono::steady_clock::time_point next_epoch_;
+  stats::Sampler sampler_;  ///< the sampler worker's alone
+  std::unique_ptr<EventLoop> loop_;
+  LibvirtInventory inventory_;
+  LibvirtControl control_;
+  migration::LinuxPageMover mover_;
+  HistoryJournal journal_;
+  Controller controller_;
+  std::unique_ptr<ControlSocket> socket_;
+  std::vector<placement::VmDescription> running_;
+  std::map<std::int64_t, std::int64_t> waiting_;  ///< token to request id
+  std::set<placement::VmId> known_;
+  std::set<placement::VmId> transferring_;
+  std::int64_t sequence_ = 0;
+  std::int64_t lost_epochs_ = 0;  ///< not written, the history was too slow
+  bool sampling_ = false;
+  bool refreshing_ = false;
+  bool refresh_again_ = false;
+  bool inventory_ready_ = false;
+  // Last, so that their threads end before what they use.
+  Worker history_worker_;
+  Worker sampler_worker_;
+  Worker inventory_worker_;
+  std::unique_ptr<ExecutorWorker> executor_;
+};
+
+}  // namespace vmnuma::balancer

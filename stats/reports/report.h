@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The tables of `vmnuma stats`, which are those of ESXi's sched-stats: one header row, then rows
+/// of cells that contain no blanks, so that awk on column numbers works.
+///
+/// Columns, their order and units are those of public sched-stats output of ESXi 6.5 to 8.0. A
+/// report is the same value whether it becomes text or JSON.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace vmnuma::stats {
+
+/// A number, or a word without blanks.
+using Cell = std::variant<std::int64_t, std::string>;
+
+struct Report {
+  std::string type;                  ///< "numa-pnode"
+  std::vector<std::string> columns;  ///< names of the cells
+  std::vector<std::vector<Cell>> rows;
+  /// What JSON has in addition, per row: names and values that the table has no column for.
+  std::vector<std::string> extra_columns;
+  std::vector<std::vector<Cell>> extra_cells;
+  bool operator==(const Report&) const = default;
+};
+
+/// The types there are, in the order in which `-h` lists them.
+[[nodiscard]] const std::vector<std::string_view>& report_types();
+
+/// The table as text, columns left-aligned and two blanks apart, each line ended by '\n'.
+[[nodiscard]] std::string format_report(const Report& report);
+
+}  // namespace vmnuma::stats
