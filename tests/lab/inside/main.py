@@ -14,6 +14,7 @@ import os
 import pkgutil
 import signal
 import sys
+import threading
 import time
 import traceback
 
@@ -83,8 +84,15 @@ def run_scenario(name, module):
     return result
 
 
+def give_signs_of_life():
+    while True:
+        with open(f"{RESULTS}/alive", "w", encoding="ascii") as file:
+            file.write(f"{time.monotonic()}\n")
+        time.sleep(5)
+
+
 def main():
-    open(f"{RESULTS}/started", "w", encoding="ascii").close()
+    threading.Thread(target=give_signs_of_life, daemon=True).start()
     try:
         todo = chosen()
         if os.path.isdir("/share/install/usr"):
