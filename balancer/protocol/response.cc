@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "balancer/protocol/report_json.h"
 #include "balancer/protocol/time_text.h"
 #include "balancer/protocol/view_fields.h"
 
@@ -64,29 +65,6 @@ class ViewWriter {
 
   Json object_ = Json::object();
 };
-
-Json json_of_cell(const stats::Cell& cell) {
-  return std::visit([](const auto& value) { return Json(value); }, cell);
-}
-
-/// {"type":..,"columns":[..],"rows":[{column:value,..},..]}; a row has the extra cells as well.
-Json json_of_report(const stats::Report& report) {
-  Json json;
-  json["type"] = report.type;
-  json["columns"] = report.columns;
-  json["rows"] = Json::array();
-  for (std::size_t i = 0; i < report.rows.size(); ++i) {
-    Json row = Json::object();
-    for (std::size_t j = 0; j < report.columns.size(); ++j) {
-      row[report.columns[j]] = json_of_cell(report.rows[i][j]);
-    }
-    for (std::size_t j = 0; j < report.extra_columns.size(); ++j) {
-      row[report.extra_columns[j]] = json_of_cell(report.extra_cells[i][j]);
-    }
-    json["rows"].push_back(std::move(row));
-  }
-  return json;
-}
 
 std::string line_of(std::optional<std::int64_t> id, const char* key, Json value) {
   Json line;
@@ -313,47 +291,21 @@ Result<Response> parse_response(std::string_view line, std::int64_t id) {
 template <class View>
 Result<View> decode_view(std::string_view result) {
   const Json json = Json::parse(result, nullptr, /*allow_exceptions=*/false);
-  auto view = ViewReader::read<View>(json);
+  auto view = [&json] {
+    if constexpr (std::is_same_v<View, stats::Report>) {
+      return report_of_json(json);
+    } else {
+      return ViewReader::read<View>(json);
+    }
+  }();
   if (!view) {
     return failure(std::move(view).error(), "the daemon's answer cannot be read");
   }
   return view;
 }
 
-/// Reports have cells of two kinds under names that only the report itself knows.
-template <>
-Result<stats::Report> decode_view(std::string_view result) {
-  const auto unreadable = [] {
-    return corrupt("the daemon's answer cannot be read: it is no report");
-  };
-  const Json json = Json::parse(result, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || !json.contains("columns") || !json["columns"].is_array() ||
-      !json.contains("rows") || !json["rows"].is_array()) {
-    return unreadable();
-  }
-  stats::Report report;
-  report.type = text_in(json, "type");
-  for (const Json& column : json["columns"]) {
-    if (!column.is_string()) {
-      return unreadable();
-    }
-    report.columns.push_back(column.get<std::string>());
-  }
-  for (const Json& object : json["rows"]) {
-    std::vector<stats::Cell>& row = report.rows.emplace_back();
-    for (const std::string& column : report.columns) {
-      const auto cell = object.is_object() ? object.find(column) : object.end();
-      if (cell == object.end() || !(cell->is_string() || cell->is_number_integer())) {
-        return unreadable();
-      }
-      row.push_back(cell->is_string() ? stats::Cell(cell->get<std::string>())
-                                      : stats::Cell(cell->get<std::int64_t>()));
-    }
-  }
-  return report;
-}
-
 template Result<StatusView> decode_view(std::string_view);
+template Result<stats::Report> decode_view(std::string_view);
 template Result<ExplainView> decode_view(std::string_view);
 template Result<HistoryView> decode_view(std::string_view);
 template Result<PlanView> decode_view(std::string_view);

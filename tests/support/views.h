@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Views in which every field has a value that is not its default.
+/// Views, and a table, in which every field has a value that is not its default.
 #pragma once
 
 #include "balancer/view.h"
+#include "stats/reports/report.h"
 
 namespace vmnuma::tests {
 
@@ -122,6 +123,18 @@ inline balancer::PlanView plan_view() {
                    "Swapping client 0 of 'web1' with client 0 of 'db7' saves 420 ms an epoch."}};
   view.rejections = {{"web1", explain_view().considered.front()}};
   return view;
+}
+
+/// Two rows of a shortened numa-clients.
+inline stats::Report report() {
+  stats::Report report;
+  report.type = "numa-clients";
+  report.columns = {"groupName", "groupID", "homeNode"};
+  report.rows = {{"vm.4711", std::int64_t{13424}, std::int64_t{0}},
+                 {"vm.4712", std::int64_t{16408}, std::int64_t{-1}}};
+  report.extra_columns = {"vmName"};
+  report.extra_cells = {{"web1"}, {"db 7"}};
+  return report;
 }
 
 inline balancer::OptionsView options_view() {

@@ -18,11 +18,11 @@ template <class View>
 Result<View> through_the_socket(const View& view) {
   const std::string line = encode_response(7, Answer(view));
   EXPECT_EQ(line.find('\n'), line.size() - 1);
-  const auto result = parse_response(line, 7);
-  if (!result) {
-    return tl::unexpected(result.error());
+  const auto response = parse_response(line, 7);
+  if (!response || !response->result) {
+    return tl::unexpected(response ? response->result.error() : response.error());
   }
-  return decode_view<View>(*result);
+  return decode_view<View>(*response->result);
 }
 
 template <class View>
@@ -34,6 +34,7 @@ void expect_unchanged(const View& view) {
 
 TEST(ResponseTest, ViewsComeThroughUnchanged) {
   expect_unchanged(tests::status_view());
+  expect_unchanged(tests::report());
   expect_unchanged(tests::explain_view());
   expect_unchanged(tests::history_view());
   expect_unchanged(tests::plan_view());
@@ -88,6 +89,39 @@ TEST(ResponseTest, RejectionHasItsVmBesideTheOtherFields) {
               HasSubstr(R"("rejections":[{"vm":"web1","action":"","client":0,)"));
 }
 
+TEST(ResponseTest, ReportHasTheDocumentedForm) {
+  EXPECT_EQ(encode_response(7, Answer(tests::report())),
+            R"({"version":1,"id":7,"ok":true,"result":{"type":"numa-clients",)"
+            R"("columns":["groupName","groupID","homeNode"],"rows":[)"
+            R"({"groupName":"vm.4711","groupID":13424,"homeNode":0,"vmName":"web1"},)"
+            R"({"groupName":"vm.4712","groupID":16408,"homeNode":-1,"vmName":"db 7"}]}})"
+            "\n");
+}
+
+TEST(ResponseTest, ReportWithoutRowsIsOne) {
+  stats::Report report;
+  report.type = "numa-pnode";
+  report.columns = {"nodeID"};
+  expect_unchanged(report);
+}
+
+TEST(ResponseTest, ReportsThatAreNoneAreCorrupt) {
+  for (const char* result :
+       {"[]", "{}", R"({"type":1,"columns":[],"rows":[]})",
+        R"({"type":"t","columns":{},"rows":[]})", R"({"type":"t","columns":[1],"rows":[]})",
+        R"({"type":"t","columns":["a"]})", R"({"type":"t","columns":["a"],"rows":{}})",
+        R"({"type":"t","columns":["a"],"rows":[1]})",
+        R"({"type":"t","columns":["a"],"rows":[{"b":1}]})",
+        R"({"type":"t","columns":["a"],"rows":[{"a":1.5}]})",
+        R"({"type":"t","columns":["a"],"rows":[{"a":null}]})",
+        R"({"type":"t","columns":["a"],"rows":[{"a":18446744073709551615}]})",
+        R"({"type":"t","columns":["a"],"rows":[{"a":1,"b":2},{"a":1}]})"}) {
+    const auto report = decode_view<stats::Report>(result);
+    ASSERT_FALSE(report) << result;
+    EXPECT_EQ(report.error().code, ErrorCode::kCorrupt);
+  }
+}
+
 TEST(ResponseTest, BytesThatAreNoTextAreReplaced) {
   DoneView view{"VM '\xff\xfe' is released\n", std::nullopt};
   const auto again = through_the_socket(view);
@@ -102,9 +136,10 @@ TEST(ResponseTest, ErrorsComeThroughAsThemselves) {
         ErrorCode::kNoSpace, ErrorCode::kUnsupported, ErrorCode::kCorrupt, ErrorCode::kIo}) {
     const Result<Answer> answer = failure(code, "there is no VM 'web1'", 2);
     const auto again = parse_response(encode_response(7, answer), 7);
-    ASSERT_FALSE(again);
-    EXPECT_EQ(again.error().code, code);
-    EXPECT_EQ(again.error().message, "there is no VM 'web1'");
+    ASSERT_TRUE(again) << again.error().message;
+    ASSERT_FALSE(again->result);
+    EXPECT_EQ(again->result.error().code, code);
+    EXPECT_EQ(again->result.error().message, "there is no VM 'web1'");
   }
 }
 
@@ -124,7 +159,9 @@ TEST(ResponseTest, BadRequestIsAnsweredWithItsIdOrWithNull) {
   ASSERT_FALSE(without);
   const std::string line = encode_response(without.error());
   EXPECT_THAT(line, HasSubstr(R"("id":null,"ok":false)"));
-  EXPECT_EQ(parse_response(line, 7).error().message, "the request is not a JSON object");
+  const auto response = parse_response(line, 7);
+  ASSERT_TRUE(response) << response.error().message;
+  EXPECT_EQ(response->result.error().message, "the request is not a JSON object");
 }
 
 TEST(ResponseTest, AnswersThatAreNoneAreCorrupt) {
@@ -151,9 +188,10 @@ TEST(ResponseTest, AnswerOfAnotherVersionIsUnsupported) {
 TEST(ResponseTest, UnknownErrorCodeIsStillAnError) {
   const auto result =
       parse_response(R"({"version":1,"id":7,"ok":false,"error":{"code":"new","message":"m"}})", 7);
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().code, ErrorCode::kIo);
-  EXPECT_EQ(result.error().message, "m");
+  ASSERT_TRUE(result);
+  ASSERT_FALSE(result->result);
+  EXPECT_EQ(result->result.error().code, ErrorCode::kIo);
+  EXPECT_EQ(result->result.error().message, "m");
 }
 
 TEST(ResponseTest, FieldsOfAnotherVersionAreSkippedAndMissingOnesKeepTheirDefault) {
