@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/invocation.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace vmnuma::tools {
+namespace {
+
+using balancer::Command;
+using balancer::HistoryRequest;
+using balancer::MoveRequest;
+using balancer::OptionsGetRequest;
+using balancer::OptionsSetRequest;
+using balancer::ReleaseRequest;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr std::int64_t kNow = 1738324800;
+
+using Arguments = std::vector<std::string>;
+
+Invocation parsed(const Arguments& arguments) {
+  const auto invocation = parse_arguments(arguments, kNow);
+  EXPECT_TRUE(invocation) << invocation.error().text;
+  return invocation.value_or(Invocation{});
+}
+
+/// The first line of what a wrong command line is answered with.
+std::string complaint(const Arguments& arguments) {
+  const auto invocation = parse_arguments(arguments, kNow);
+  if (invocation) {
+    return "accepted";
+  }
+  EXPECT_EQ(invocation.error().code, kExitUsage);
+  EXPECT_THAT(invocation.error().text, ::testing::EndsWith("\nTry 'vmnuma --help'.\n"));
+  return invocation.error().text.substr(0, invocation.error().text.find('\n'));
+}
+
+TEST(InvocationTest, DefaultsAreThoseOfTheManual) {
+  const Invocation invocation = parsed({"status"});
+  EXPECT_EQ(invocation.socket_path, "/run/vmnuma/vmnuma.sock");
+  EXPECT_FALSE(invocation.json || invocation.watch || invocation.wait);
+  EXPECT_EQ(invocation.command, Command(balancer::StatusRequest{}));
+}
+
+TEST(InvocationTest, ReadsEveryCommand) {
+  EXPECT_EQ(parsed({"stats", "-t", "numa-pnode"}).command,
+            Command(balancer::StatsRequest{"numa-pnode"}));
+  EXPECT_EQ(parsed({"explain", "web1"}).command, Command(balancer::ExplainRequest{"web1"}));
+  EXPECT_EQ(parsed({"plan"}).command, Command(balancer::PlanRequest{}));
+  EXPECT_EQ(parsed({"pause"}).command, Command(balancer::PauseRequest{}));
+  EXPECT_EQ(parsed({"resume"}).command, Command(balancer::ResumeRequest{}));
+  EXPECT_EQ(parsed({"options", "list"}).command, Command(balancer::OptionsListRequest{}));
+  EXPECT_EQ(parsed({"options", "get", "Numa.X"}).command, Command(OptionsGetRequest{"Numa.X"}));
+  EXPECT_EQ(parsed({"options", "set", "Numa.X", "5"}).command,
+            Command(OptionsSetRequest{"Numa.X", 5, false}));
+  EXPECT_EQ(parsed({"options", "set", "Numa.X", "5", "--persist"}).command,
+            Command(OptionsSetRequest{"Numa.X", 5, true}));
+  EXPECT_EQ(parsed({"move", "web1", "0"}).command, Command(MoveRequest{"web1", {0}, std::nullopt}));
+  EXPECT_EQ(parsed({"move", "web1", "3", "--client", "2"}).command,
+            Command(MoveRequest{"web1", {3}, 2}));
+  EXPECT_EQ(parsed({"release"}).command, Command(ReleaseRequest{}));
+  EXPECT_EQ(parsed({"release", "web1"}).command, Command(ReleaseRequest{"web1"}));
+}
+
+TEST(InvocationTest, ReadsTheFiltersOfTheHistory) {
+  EXPECT_EQ(parsed({"history"}).command, Command(HistoryRequest{}));
+  HistoryRequest history;
+  history.limit = 7;
+  history.since_unix_s = kNow - 7200;
+  history.vm = "web1";
+  history.node = placement::NodeId{2};
+  history.reason = "load-move";
+  EXPECT_EQ(parsed({"history", "--limit", "7", "--since", "2h", "--vm", "web1", "--node=2",
+                    "--reason", "load-move"})
+                .command,
+            Command(history));
+}
+
+TEST(InvocationTest, GlobalOptionsMayStandBeforeOrAfterTheCommand) {
+  for (const Arguments& arguments : {Arguments{"--json", "--socket", "/s", "status"},
+                                     Arguments{"status", "--json", "--socket", "/s"},
+                                     Arguments{"options", "get", "N", "--socket=/s", "--json"},
+                                     Arguments{"--json", "options", "--socket", "/s", "list"}}) {
+    EXPECT_TRUE(parsed(arguments).json);
+    EXPECT_EQ(parsed(arguments).socket_path, "/s");
+  }
+}
+
+TEST(InvocationTest, FlagsOfSingleCommands) {
+  EXPECT_TRUE(parsed({"status", "--watch"}).watch);
+  EXPECT_TRUE(parsed({"stats", "-t", "numa-pnode", "--watch"}).watch);
+  EXPECT_TRUE(parsed({"move", "web1", "0", "--wait"}).wait);
+  EXPECT_EQ(complaint({"plan", "--watch"}), "vmnuma: there is no option '--watch'");
+}
+
+TEST(InvocationTest, VmMayBeCalledLikeACommand) {
+  EXPECT_EQ(parsed({"explain", "status"}).command, Command(balancer::ExplainRequest{"status"}));
+  EXPECT_EQ(parsed({"move", "list", "1"}).command, Command(MoveRequest{"list", {1}, std::nullopt}));
+  EXPECT_EQ(parsed({"explain", "--", "-x"}).command, Command(balancer::ExplainRequest{"-x"}));
+}
+
+TEST(InvocationTest, MistypedWordsNameTheNearest) {
+  EXPECT_EQ(complaint({"explian", "web1"}),
+            "vmnuma: there is no command 'explian'; did you mean 'explain'?");
+  EXPECT_EQ(complaint({"options", "lst"}),
+            "vmnuma: there is no command 'lst'; did you mean 'list'?");
+  EXPECT_EQ(complaint({"--jsn", "status"}),
+            "vmnuma: there is no option '--jsn'; did you mean '--json'?");
+  EXPECT_EQ(complaint({"status", "--wtch"}),
+            "vmnuma: there is no option '--wtch'; did you mean '--watch'?");
+  EXPECT_EQ(complaint({"history", "--limt", "3"}),
+            "vmnuma: there is no option '--limt'; did you mean '--limit'?");
+  EXPECT_EQ(complaint({"frobnicate"}), "vmnuma: there is no command 'frobnicate'");
+}
+
+TEST(InvocationTest, MissingAndSuperfluousWordsAreNamed) {
+  EXPECT_EQ(complaint({}), "vmnuma: a command is needed, such as 'status'");
+  EXPECT_EQ(complaint({"--json"}), "vmnuma: a command is needed, such as 'status'");
+  EXPECT_EQ(complaint({"options"}), "vmnuma: options needs one of list, get and set");
+  EXPECT_EQ(complaint({"explain"}), "vmnuma: VM is required");
+  EXPECT_EQ(complaint({"stats"}), "vmnuma: -t is required");
+  EXPECT_EQ(complaint({"move", "web1"}), "vmnuma: NODE is required");
+  EXPECT_EQ(complaint({"status", "web1"}), "vmnuma: there is no argument 'web1'");
+  EXPECT_EQ(complaint({"explain", "web1", "web2"}), "vmnuma: there is no argument 'web2'");
+}
+
+TEST(InvocationTest, WrongValuesAreNamed) {
+  EXPECT_EQ(complaint({"history", "--limit", "0"}),
+            "vmnuma: --limit: Value 0 not in range 1 to 1000");
+  EXPECT_EQ(complaint({"history", "--limit", "1001"}),
+            "vmnuma: --limit: Value 1001 not in range 1 to 1000");
+  EXPECT_THAT(complaint({"history", "--since", "soon"}),
+              StartsWith("vmnuma: --since: 'soon' is no time;"));
+  EXPECT_THAT(complaint({"move", "web1", "-1"}), StartsWith("vmnuma: "));
+  EXPECT_THAT(complaint({"move", "web1", "one"}), HasSubstr("NODE"));
+  EXPECT_THAT(complaint({"options", "set", "Numa.X", "many"}), HasSubstr("VALUE"));
+  EXPECT_THAT(complaint({"options", "set", "Numa.X", "99999999999999999999"}), HasSubstr("VALUE"));
+}
+
+TEST(InvocationTest, HelpAndVersionAreNoErrors) {
+  const auto help = parse_arguments(Arguments{"--help"}, kNow);
+  ASSERT_FALSE(help);
+  EXPECT_EQ(help.error().code, kExitOk);
+  EXPECT_THAT(help.error().text, HasSubstr("Usage: vmnuma"));
+  const auto of_command = parse_arguments(Arguments{"history", "--help"}, kNow);
+  ASSERT_FALSE(of_command);
+  EXPECT_THAT(of_command.error().text, HasSubstr("--since"));
+  const auto version = parse_arguments(Arguments{"--version"}, kNow);
+  ASSERT_FALSE(version);
+  EXPECT_EQ(version.error().code, kExitOk);
+  EXPECT_EQ(version.error().text, "vmnuma " VMNUMA_VERSION "\n");
+}
+
+TEST(InvocationTest, HelpFitsTheTerminal) {
+  for (const Arguments& arguments :
+       {Arguments{"--help"}, Arguments{"status", "-h"}, Arguments{"stats", "-h"},
+        Arguments{"explain", "-h"}, Arguments{"history", "-h"}, Arguments{"options", "-h"},
+        Arguments{"options", "get", "-h"}, Arguments{"options", "set", "-h"},
+        Arguments{"move", "-h"}, Arguments{"release", "-h"}}) {
+    const auto help = parse_arguments(arguments, kNow);
+    ASSERT_FALSE(help);
+    std::string_view rest = help.error().text;
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find('\n'), rest.size());
+      EXPECT_LE(end, 80U) << rest.substr(0, end);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vmnuma::tools

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/run.h"
+
+#include <algorithm>
+#include <functional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/fake_daemon.h"
+#include "tests/support/time_zone.h"
+#include "tests/support/views.h"
+#include "tools/vmnuma/sched_stats.h"
+#include "tools/vmnuma/view_text.h"
+
+namespace vmnuma::tools {
+namespace {
+
+using balancer::Answer;
+using balancer::Command;
+using balancer::DoneView;
+using balancer::HistoryView;
+using std::chrono::milliseconds;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using tests::FakeDaemon;
+
+/// A program run against a daemon that answers as told.
+class RunTest : public ::testing::Test {
+ protected:
+  using Answers = std::function<Result<Answer>(const Command&)>;
+
+  int run(const std::vector<std::string>& arguments, Answers answers) {
+    FakeDaemon daemon(FakeDaemon::answering([this, &answers](const Command& command) {
+      commands_.emplace_back(name_of(command));
+      return answers(command);
+    }));
+    return run_at(daemon.socket_path(), arguments);
+  }
+
+  int run_at(const std::string& socket_path, std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"--socket", socket_path});
+    const auto invocation = parse_arguments(arguments, tests::kNoonUnixS);
+    EXPECT_TRUE(invocation) << invocation.error().text;
+    out_.str("");
+    err_.str("");
+    pauses_.clear();
+    Surroundings surroundings{out_, err_, is_terminal_,
+                              [this](milliseconds time) {
+                                pauses_.push_back(time);
+                                return pauses_.size() < most_pauses_;
+                              },
+                              milliseconds(60000)};
+    return tools::run(*invocation, surroundings);
+  }
+
+  std::ostringstream out_;
+  std::ostringstream err_;
+  bool is_terminal_ = false;
+  std::size_t most_pauses_ = 100;
+  std::vector<milliseconds> pauses_;
+  std::vector<std::string> commands_;  // written by the daemon's thread, read after it has ended
+
+ private:
+  tests::TimeZone zone_{"UTC"};
+};
+
+Result<Answer> status(const Command& command) {
+  EXPECT_EQ(command, Command(balancer::StatusRequest{}));
+  return tests::status_view();
+}
+
+TEST_F(RunTest, PrintsEachAnswerAsItsText) {
+  EXPECT_EQ(run({"status"}, status), kExitOk);
+  EXPECT_THAT(out_.str(), StartsWith("Mode        degraded (configured: active)\n"));
+  EXPECT_EQ(run({"explain", "web1"},
+                [](const Command& command) -> Result<Answer> {
+                  EXPECT_EQ(command, Command(balancer::ExplainRequest{"web1"}));
+                  return tests::explain_view();
+                }),
+            kExitOk);
+  EXPECT_THAT(out_.str(), StartsWith("VM web1 "));
+  EXPECT_EQ(
+      run({"history"}, [](const Command&) -> Result<Answer> { return tests::history_view(); }),
+      kExitOk);
+  EXPECT_THAT(out_.str(), StartsWith("TIME "));
+  EXPECT_EQ(run({"plan"}, [](const Command&) -> Result<Answer> { return tests::plan_view(); }),
+            kExitOk);
+  EXPECT_THAT(out_.str(), StartsWith("Plan of epoch 1234"));
+  EXPECT_EQ(run({"options", "list"},
+                [](const Command&) -> Result<Answer> { return tests::options_view(); }),
+            kExitOk);
+  EXPECT_THAT(out_.str(), StartsWith("NAME "));
+  EXPECT_EQ(run({"options", "get", "Numa.MigThreshold"},
+                [](const Command&) -> Result<Answer> { return tests::options_view().options[0]; }),
+            kExitOk);
+  EXPECT_THAT(out_.str(), StartsWith("Numa.MigThreshold = 3 % (persisted)\n"));
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"pause"},
+                                                    {"resume"},
+                                                    {"release", "web1"},
+                                                    {"options", "set", "N", "1"},
+                                                    {"move", "web1", "1"}}) {
+    EXPECT_EQ(run(arguments,
+                  [](const Command&) -> Result<Answer> {
+                    return DoneView{"done", std::nullopt};
+                  }),
+              kExitOk);
+    EXPECT_EQ(out_.str(), "done\n");
+    EXPECT_EQ(err_.str(), "");
+  }
+}
+
+TEST_F(RunTest, JsonIsTheResultInOneLine) {
+  EXPECT_EQ(run({"--json", "pause"},
+                [](const Command&) -> Result<Answer> {
+                  return DoneView{"paused", 4};
+                }),
+            kExitOk);
+  EXPECT_EQ(out_.str(), "{\"message\":\"paused\",\"action\":4}\n");
+}
+
+TEST_F(RunTest, TableInJsonHasWhatTheTextLacks) {
+  EXPECT_EQ(run({"--json", "stats", "-t", "numa-clients"},
+                [](const Command&) -> Result<Answer> { return tests::report(); }),
+            kExitOk);
+  EXPECT_THAT(out_.str(), HasSubstr(R"("homeNode":0,"vmName":"web1"})"));
+}
+
+TEST_F(RunTest, TableCannotSteerTheTerminal) {
+  EXPECT_EQ(run({"stats", "-t", "numa-clients"},
+                [](const Command&) -> Result<Answer> {
+                  stats::Report report = tests::report();
+                  report.rows[0][0] = "\x1b[2J";
+                  return report;
+                }),
+            kExitOk);
+  EXPECT_THAT(out_.str(), HasSubstr("?[2J"));
+}
+
+TEST_F(RunTest, SchedStatsSpeaksUnderItsOwnName) {
+  const tests::TempDirectory directory;
+  const auto invocation = parse_sched_stats_arguments(
+      std::vector<std::string>{"-t", "numa-pnode", "--socket", directory.path() + "/none"});
+  ASSERT_TRUE(invocation);
+  Surroundings surroundings{out_, err_, false, {}, milliseconds(60000)};
+  EXPECT_EQ(tools::run(*invocation, surroundings), kExitUnreachable);
+  EXPECT_THAT(err_.str(), StartsWith("sched-stats: cannot connect to '"));
+}
+
+TEST_F(RunTest, RefusalIsExitOneWithItsReason) {
+  EXPECT_EQ(run({"explain", "web1"},
+                [](const Command&) -> Result<Answer> {
+                  return failure(ErrorCode::kNotFound, "there is no VM 'web1'");
+                }),
+            kExitRefused);
+  EXPECT_EQ(out_.str(), "");
+  EXPECT_EQ(err_.str(), "vmnuma: there is no VM 'web1'\n");
+}
+
+TEST_F(RunTest, AbsentDaemonIsExitThree) {
+  const tests::TempDirectory directory;
+  EXPECT_EQ(run_at(directory.path() + "/none", {"--json", "status"}), kExitUnreachable);
+  EXPECT_EQ(out_.str(), "");
+  EXPECT_THAT(err_.str(), StartsWith("vmnuma: cannot connect to '"));
+}
+
+TEST_F(RunTest, AnswerThatIsNoViewIsExitThree) {
+  FakeDaemon daemon([](const std::string&) {
+    return std::optional<std::string>("{\"version\":1,\"id\":1,\"ok\":true,\"result\":[]}\n");
+  });
+  EXPECT_EQ(run_at(daemon.socket_path(), {"status"}), kExitUnreachable);
+  EXPECT_EQ(err_.str(), "vmnuma: the daemon's answer cannot be read: it is not an object\n");
+}
+
+TEST_F(RunTest, RefusalCannotSteerTheTerminal) {
+  EXPECT_EQ(run({"explain", "x"},
+                [](const Command&) -> Result<Answer> {
+                  return failure(ErrorCode::kNotFound, "no '\x1b[2J'");
+                }),
+            kExitRefused);
+  EXPECT_EQ(err_.str(), "vmnuma: no '?[2J'\n");
+}
+
+TEST_F(RunTest, FullOutputIsAnError) {
+  out_.setstate(std::ios::badbit);
+  EXPECT_EQ(run({"status"}, status), kExitRefused);
+  EXPECT_EQ(err_.str(), "vmnuma: cannot write to standard output\n");
+}
+
+TEST_F(RunTest, WatchShowsTheAnswerEveryEpochOfTheDaemon) {
+  most_pauses_ = 3;
+  EXPECT_EQ(run({"status", "--watch"}, status), kExitOk);
+  EXPECT_EQ(pauses_, (std::vector<milliseconds>{milliseconds(2000), milliseconds(2000),
+                                                milliseconds(2000)}));
+  const std::string once = text_of(tests::status_view());
+  EXPECT_EQ(out_.str(), once + "\n" + once + "\n" + once);
+}
+
+TEST_F(RunTest, WatchRedrawsATerminal) {
+  is_terminal_ = true;
+  most_pauses_ = 2;
+  EXPECT_EQ(run({"status", "--watch"}, status), kExitOk);
+  const std::string text = out_.str();
+  EXPECT_THAT(text, StartsWith("\x1b[H\x1b[JMode "));
+  EXPECT_THAT(text.substr(8), HasSubstr("\x1b[H\x1b[JMode "));
+}
+
+TEST_F(RunTest, WatchInJsonIsOneLineAnEpoch) {
+  most_pauses_ = 2;
+  EXPECT_EQ(run({"status", "--watch", "--json"}, status), kExitOk);
+  const std::string text = out_.str();
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2);
+}
+
+TEST_F(RunTest, WatchEndsWhenTheDaemonDoes) {
+  int answers = 0;
+  EXPECT_EQ(run({"status", "--watch"},
+                [&answers](const Command&) -> Result<Answer> {
+                  // Each round asks twice: for what is shown and for the length of the epoch.
+                  return ++answers > 4
+                             ? Result<Answer>(failure(ErrorCode::kUnavailable, "stopping"))
+                             : Result<Answer>(tests::status_view());
+                }),
+            kExitRefused);
+  EXPECT_EQ(pauses_.size(), 2U);
+  EXPECT_EQ(err_.str(), "vmnuma: stopping\n");
+}
+
+/// A daemon that accepts a move as action 12 and whose history goes through `states` (empty = no
+/// row yet).
+class MoveAnswers {
+ public:
+  explicit MoveAnswers(std::vector<std::string> states) : states_(std::move(states)) {}
+
+  Result<Answer> operator()(const Command& command) {
+    if (std::holds_alternative<balancer::MoveRequest>(command)) {
+      return DoneView{"moving", 12};
+    }
+    const auto* request = std::get_if<balancer::HistoryRequest>(&command);
+    if (request == nullptr || request->vm != "web1") {
+      return failure(ErrorCode::kInvalidArgument, "not what waiting should ask");
+    }
+    HistoryView view;
+    view.moves.emplace_back().action = 11;
+    view.moves[0].state = "undone";
+    const std::string state = states_[std::min(next_++, states_.size() - 1)];
+    if (!state.empty()) {
+      view.moves.emplace_back().action = 12;
+      view.moves[1].state = state;
+      view.moves[1].detail = "node 1 has no room";
+    }
+    return view;
+  }
+
+ private:
+  std::vector<std::string> states_;
+  std::size_t next_ = 0;
+};
+
+TEST_F(RunTest, WaitReturnsWhenTheMoveIsDone) {
+  EXPECT_EQ(run({"move", "web1", "1", "--wait"}, MoveAnswers({"", "open", "open", "done"})),
+            kExitOk);
+  EXPECT_EQ(out_.str(), "moving (action 12)\n");
+  EXPECT_EQ(pauses_.size(), 3U);
+  EXPECT_EQ(err_.str(), "");
+}
+
+TEST_F(RunTest, WithoutWaitNothingMoreIsAsked) {
+  EXPECT_EQ(run({"move", "web1", "1"}, MoveAnswers({"open"})), kExitOk);
+  EXPECT_EQ(commands_, (std::vector<std::string>{"move"}));
+}
+
+TEST_F(RunTest, WaitTellsWhyAMoveWasNotDone) {
+  EXPECT_EQ(run({"move", "web1", "1", "--wait"}, MoveAnswers({"open", "undone"})), kExitRefused);
+  EXPECT_EQ(err_.str(), "vmnuma: action 12 was undone: node 1 has no room\n");
+  EXPECT_EQ(run({"move", "web1", "1", "--wait"}, MoveAnswers({"dropped"})), kExitRefused);
+  EXPECT_EQ(err_.str(), "vmnuma: action 12 was dropped: node 1 has no room\n");
+}
+
+TEST_F(RunTest, WaitEndsWhereNothingIsRecorded) {
+  EXPECT_EQ(run({"move", "web1", "1", "--wait"}, MoveAnswers({""})), kExitRefused);
+  EXPECT_EQ(pauses_.size(), 20U);
+  EXPECT_EQ(err_.str(),
+            "vmnuma: action 12 is not in the history, so nothing tells when it is done\n");
+}
+
+TEST_F(RunTest, WaitNeedsAnAction) {
+  EXPECT_EQ(run({"move", "web1", "1", "--wait"},
+                [](const Command&) -> Result<Answer> {
+                  return DoneView{"nothing to do", std::nullopt};
+                }),
+            kExitUnreachable);
+}
+
+}  // namespace
+}  // namespace vmnuma::tools

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/sched_stats.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace vmnuma::tools {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+using Arguments = std::vector<std::string>;
+
+std::string complaint(const Arguments& arguments) {
+  const auto invocation = parse_sched_stats_arguments(arguments);
+  if (invocation) {
+    return "accepted";
+  }
+  EXPECT_EQ(invocation.error().code, kExitUsage);
+  return invocation.error().text.substr(0, invocation.error().text.find('\n'));
+}
+
+TEST(SchedStatsTest, AsksForATable) {
+  const auto invocation = parse_sched_stats_arguments(Arguments{"-t", "numa-clients"});
+  ASSERT_TRUE(invocation) << invocation.error().text;
+  EXPECT_EQ(invocation->command, balancer::Command(balancer::StatsRequest{"numa-clients"}));
+  EXPECT_EQ(invocation->socket_path, "/run/vmnuma/vmnuma.sock");
+  EXPECT_FALSE(invocation->json);
+}
+
+TEST(SchedStatsTest, SocketMayBeNamed) {
+  const auto invocation =
+      parse_sched_stats_arguments(Arguments{"--socket", "/s", "-t", "numa-pnode"});
+  ASSERT_TRUE(invocation) << invocation.error().text;
+  EXPECT_EQ(invocation->socket_path, "/s");
+}
+
+TEST(SchedStatsTest, HelpListsTheTables) {
+  const auto help = parse_sched_stats_arguments(Arguments{"-h"});
+  ASSERT_FALSE(help);
+  EXPECT_EQ(help.error().code, kExitOk);
+  EXPECT_THAT(help.error().text, StartsWith("Usage: sched-stats -t TYPE"));
+  EXPECT_THAT(help.error().text, HasSubstr("\n  numa-pnode\n"));
+}
+
+TEST(SchedStatsTest, WrongArgumentsAreNamed) {
+  EXPECT_EQ(complaint({}), "sched-stats: a table is needed, such as '-t numa-pnode'");
+  EXPECT_EQ(complaint({"-t"}), "sched-stats: -t needs a value");
+  EXPECT_EQ(complaint({"-t", ""}), "sched-stats: a table is needed, such as '-t numa-pnode'");
+  EXPECT_EQ(complaint({"-t", "numa-pnodes"}),
+            "sched-stats: there is no table 'numa-pnodes'; did you mean 'numa-pnode'?");
+  EXPECT_EQ(complaint({"-w", "1"}), "sched-stats: '-w' is not supported");
+  EXPECT_EQ(complaint({"numa-pnode"}), "sched-stats: 'numa-pnode' is not supported");
+}
+
+}  // namespace
+}  // namespace vmnuma::tools

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/since.h"
+
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/time_zone.h"
+
+namespace vmnuma::tools {
+namespace {
+
+constexpr std::int64_t kNow = 1738324800;  // 2025-01-31T12:00:00Z
+
+TEST(SinceTest, ReadsAges) {
+  EXPECT_EQ(*parse_since("90s", kNow), kNow - 90);
+  EXPECT_EQ(*parse_since("30m", kNow), kNow - 1800);
+  EXPECT_EQ(*parse_since("2h", kNow), kNow - 7200);
+  EXPECT_EQ(*parse_since("7d", kNow), kNow - 7 * 86400);
+  EXPECT_EQ(*parse_since("0s", kNow), kNow);
+}
+
+TEST(SinceTest, ReadsTimesInTheLocalZone) {
+  const tests::TimeZone zone("XYZ-2");  // two hours ahead of UTC (tzset(3))
+  EXPECT_EQ(*parse_since("2025-01-31 14:00", kNow), kNow);
+  EXPECT_EQ(*parse_since("2025-01-31 14:00:05", kNow), kNow + 5);
+  EXPECT_EQ(*parse_since("2025-01-31", kNow), kNow - 14 * 3600);
+}
+
+TEST(SinceTest, ReadsTimesInUtc) {
+  const tests::TimeZone zone("XYZ-2");
+  EXPECT_EQ(*parse_since("2025-01-31T12:00:00Z", kNow), kNow);
+}
+
+TEST(SinceTest, RefusesEverythingElse) {
+  for (const char* text :
+       {"", "h", "2", "-2h", "2w", "2h ", "2 h", "100001d", "99999999999999999999d", "yesterday",
+        "2025-02-30", "2025-1-31", "2025-01-31 25:00", "2025-01-31T14:00", "2025-01-31 14:00:5",
+        "31.01.2025"}) {
+    const auto time = parse_since(text, kNow);
+    ASSERT_FALSE(time) << text;
+    EXPECT_EQ(time.error().code, ErrorCode::kInvalidArgument);
+  }
+}
+
+}  // namespace
+}  // namespace vmnuma::tools

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole text of each command for a view with everything in it: what people see is part of the
+// contract.
+#include "tools/vmnuma/view_text.h"
+
+#include <algorithm>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/time_zone.h"
+#include "tests/support/views.h"
+
+namespace vmnuma::tools {
+namespace {
+
+class ViewTextTest : public ::testing::Test {
+ private:
+  tests::TimeZone zone_{"UTC"};
+};
+
+/// The longest line's length; the texts here are ASCII.
+std::size_t longest_line(std::string_view text) {
+  std::size_t longest = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    longest = std::max(longest, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return longest;
+}
+
+TEST_F(ViewTextTest, StatusWithTransfers) {
+  EXPECT_EQ(text_of(tests::status_view()), R"(Mode        degraded (configured: active)
+            libvirt: the connection is gone, trying again (since 2025-01-31
+            12:00:00)
+Version     0.1.0
+Hypervisor  qemu:///system
+Host        4 nodes, 21 VMs, 25 clients
+Epoch       1234, one every 2000 ms
+Imbalance   12 %
+Lost time   431 ms per epoch
+Actions     1 under way
+History     /var/lib/vmnuma/history.sqlite: ok
+
+Memory on its way:
+VM/CLIENT  ACTION  REASON     TO   STATE       DONE     LEFT         RATE
+web1/1         88  load-move  1,3  running  3.0 GiB  5.0 GiB  125.0 MiB/s
+)");
+}
+
+TEST_F(ViewTextTest, ExplainWithClientsAndCandidates) {
+  EXPECT_EQ(text_of(tests::explain_view()),
+            R"(VM web1 (c7a5fdbd-edaf-9455-926a-d65c16db1809), epoch 1234
+
+Client 0: vCPUs 0-3, on node 1 for 57 epochs, may use nodes 0-1
+  A load move brought it here because node 0 owed its clients 31 % of its
+  capacity.
+  CPU time in the last epoch: used 3100 ms, ready 420 ms, demand 3520 ms,
+  entitled 3400 ms, owed 300 ms
+  memory: 8.0 GiB, 97 % of it local
+
+Client 1: vCPUs 4-5,7, no home yet, may use nodes 0-1
+  It has no home yet.
+  CPU time in the last epoch: used 5 ms, ready 6 ms, demand 7 ms,
+  entitled 8 ms, owed 9 ms
+  memory: 0 B, locality not known
+
+Memory
+  Its memory follows its clients; 97 % of it is local.
+
+What the last plan considered, best first
+  load-move of client 0, node 1 to 0: costs 12 ms per epoch, stopped by
+  minimum-gain
+    Moving client 0 from node 1 to node 0 would cost 12 ms an epoch; at least 2
+    % are asked for.
+  load-swap of client 0 with db7/0, node 1 to 3: saves 210 ms per epoch, taken
+    Swapping it with client 0 of 'db7' saves 210 ms an epoch.
+)");
+}
+
+TEST_F(ViewTextTest, HistoryInATable) {
+  EXPECT_EQ(text_of(tests::history_view()),
+            R"(TIME                 VM/CLIENT  REASON             MOVE  STATE  SAVED(ms)
+2025-01-31 12:00:00  web1/1     load-move          0>1   done     420/403
+2025-01-31 10:53:20  db7/2      initial-placement  ->3   open         1/-
+There are more; --limit and --since say which to show.
+)");
+}
+
+TEST_F(ViewTextTest, PlanWithActionsAndRejections) {
+  EXPECT_EQ(text_of(tests::plan_view()),
+            R"(Plan of epoch 1234: lost time 431 ms per epoch, imbalance 12 %
+The balancer is in mode dry-run.
+
+Actions
+  1. load-swap
+     web1 client 0: node 1 to 3, 8.0 GiB of memory
+     db7 client 0: node 3 to 1, 2.0 GiB of memory
+     lost time 500 to 80 ms per epoch, imbalance 31 % to 4 %,
+     locality 97 % to 12 %, costs 65 ms once
+     Swapping client 0 of 'web1' with client 0 of 'db7' saves 420 ms an epoch.
+
+Not taken, best first
+  load-move of web1/0, node 1 to 0: costs 12 ms per epoch, stopped by
+  minimum-gain
+    Moving client 0 from node 1 to node 0 would cost 12 ms an epoch; at least 2
+    % are asked for.
+)");
+}
+
+TEST_F(ViewTextTest, OptionsInATable) {
+  EXPECT_EQ(text_of(tests::options_view()),
+            R"(NAME               VALUE  UNIT    DEFAULT  RANGE      FROM
+Numa.MigThreshold      3  %             2  0..100     persisted
+Numa.BreakerRest     150  epochs      150  1..100000  default
+)");
+}
+
+TEST_F(ViewTextTest, OneOptionInTheFormOfVsish) {
+  EXPECT_EQ(text_of(tests::options_view().options.front()), R"(Numa.MigThreshold = 3 % (persisted)
+   Default value:2
+   Min value:0
+   Max value:100
+   Current value:3
+   Description:Least improvement of a load move or swap, in per cent of a node's capacity
+)");
+}
+
+TEST_F(ViewTextTest, EmptyViewsSaySo) {
+  EXPECT_EQ(text_of(balancer::HistoryView{}), "No moves.\n");
+  EXPECT_THAT(text_of(balancer::PlanView{}),
+              ::testing::HasSubstr("Actions\n  none\n\nNot taken, best first\n  none\n"));
+  EXPECT_THAT(text_of(balancer::ExplainView{}), ::testing::HasSubstr("best first\n  nothing\n"));
+}
+
+TEST_F(ViewTextTest, ActiveModeNeedsNoWords) {
+  balancer::PlanView view;
+  view.mode = balancer::Mode::kActive;
+  EXPECT_THAT(text_of(view), ::testing::Not(::testing::HasSubstr("mode")));
+}
+
+TEST_F(ViewTextTest, DoneNamesItsAction) {
+  EXPECT_EQ(text_of(balancer::DoneView{"client 0 of 'web1' moves to node 1", 12}),
+            "client 0 of 'web1' moves to node 1 (action 12)\n");
+  EXPECT_EQ(text_of(balancer::DoneView{"paused", std::nullopt}), "paused\n");
+}
+
+TEST_F(ViewTextTest, HistoryTellsWhyAMoveWasNotDone) {
+  balancer::HistoryView view;
+  view.moves.emplace_back();
+  view.moves[0].vm = "web1";
+  view.moves[0].state = "dropped";
+  view.moves[0].detail = "node 1 has no room for 8 GiB any more";
+  EXPECT_THAT(text_of(view),
+              ::testing::HasSubstr("\ndropped web1/0: node 1 has no room for 8 GiB any more\n"));
+}
+
+TEST_F(ViewTextTest, TextsFitTheTerminalWithLongNames) {
+  const std::string name(200, 'v');
+  auto status = tests::status_view();
+  status.transfers[0].vm = name;
+  status.transfers[0].reason = "initial-placement";
+  status.transfers[0].action = 123456;
+  EXPECT_LE(longest_line(text_of(status)), 80U);
+  auto history = tests::history_view();
+  history.moves[0].vm = name;
+  history.moves[0].from = history.moves[0].to = {1023};
+  EXPECT_LE(longest_line(text_of(history)), 80U);
+}
+
+TEST_F(ViewTextTest, NamesCannotSteerTheTerminal) {
+  const std::string name = "\x1b]0;title\x07";
+  auto status = tests::status_view();
+  status.transfers[0].vm = name;
+  status.degraded[0].reason = name;
+  auto explain = tests::explain_view();
+  explain.vm = explain.memory = name;
+  explain.considered[0].partner = explain.clients[0].why = name;
+  auto history = tests::history_view();
+  history.moves[1].vm = history.moves[1].detail = name;
+  auto plan = tests::plan_view();
+  plan.actions[0].relocations[0].vm = plan.actions[0].sentence = plan.rejections[0].vm = name;
+  for (const std::string& text : {text_of(status), text_of(explain), text_of(history),
+                                  text_of(plan), text_of(balancer::DoneView{name, std::nullopt})}) {
+    EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+    EXPECT_EQ(text.find('\x07'), std::string::npos) << text;
+  }
+}
+
+}  // namespace
+}  // namespace vmnuma::tools

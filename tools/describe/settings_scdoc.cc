@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/describe/settings_scdoc.h"
+
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "balancer/config/keys.h"
+#include "placement/model/options.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+/// One setting: its name and default, and below it what it means and may be.
+std::string setting(std::string_view name, std::string_view value, std::string_view help,
+                    std::string_view allowed) {
+  return fmt::format("*{}* = {}\n\t{}. Allowed: {}.\n\n", escaped(name), escaped(value), escaped(help),
+                     escaped(allowed));
+}
+
+template <class Target>
+std::string keys_section(std::span<const balancer::KeyInfo<Target>> keys) {
+  std::string out;
+  for (const auto& key : keys) {
+    const std::string text = key.get(Target{});
+    out += setting(key.name, key.kind == balancer::KeyKind::kText ? "\"" + text + "\"" : text, key.help,
+                   key.allowed);
+  }
+  return out;
+}
+
+std::string options_section(bool from_esxi) {
+  std::string out;
+  for (const auto& option : placement::option_table()) {
+    if (option.from_esxi == from_esxi) {
+      out += setting(fmt::format("\"{}\"", option.name), std::to_string(placement::Options{}.*option.value),
+                     option.help,
+                     fmt::format("{} to {}{}{}", option.smallest, option.largest,
+                                 option.unit.empty() ? "" : " ", option.unit));
+    }
+  }
+  return out;
+}
+
+std::optional<std::string> section(std::string_view name) {
+  if (name == "@keys@") {
+    return keys_section(balancer::top_keys());
+  }
+  if (name == "@history@") {
+    return keys_section(balancer::history_keys());
+  }
+  if (name == "@policy@") {
+    return keys_section(balancer::policy_keys());
+  }
+  if (name == "@options-esxi@") {
+    return options_section(/*from_esxi=*/true);
+  }
+  if (name == "@options-own@") {
+    return options_section(/*from_esxi=*/false);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    // scdoc(5): emphasis, escapes, line breaks, and what begins a heading, list, table or comment.
+    if (std::string_view("*_\\+#-|[];<>`~").find(c) != std::string_view::npos) {
+      out += '\\';
+    }
+    out += c;
+  }
+  return out;
+}
+
+Result<std::string> fill_page(std::string_view page) {
+  std::string out;
+  while (!page.empty()) {
+    const std::size_t end = page.find('\n');
+    const std::string_view line = page.substr(0, end);
+    page.remove_prefix(end == std::string_view::npos ? page.size() : end + 1);
+    if (!line.starts_with('@')) {
+      out += fmt::format("{}\n", line);
+    } else if (const auto text = section(line)) {
+      out += *text;
+    } else {
+      return failure(ErrorCode::kInvalidArgument, fmt::format("there is no section '{}'", line));
+    }
+  }
+  return out;
+}
+
+}  // namespace vmnuma::tools

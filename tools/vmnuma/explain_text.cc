@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "tools/vmnuma/candidate_text.h"
+#include "tools/vmnuma/text.h"
+#include "tools/vmnuma/view_text.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+std::string home_text(const balancer::ClientView& client) {
+  return client.home.value < 0
+             ? std::string("no home yet")
+             : fmt::format("on node {} for {} epochs", client.home.value, client.since_epochs);
+}
+
+std::string client_text(const balancer::ClientView& client) {
+  const std::string locality = client.locality_pct
+                                   ? fmt::format("{} % of it local", *client.locality_pct)
+                                   : "locality not known";
+  return fmt::format("\nClient {}: vCPUs {}, {}, may use nodes {}\n", client.index,
+                     numbers_text(client.vcpus), home_text(client), nodes_text(client.allowed)) +
+         wrapped(client.why, /*indent=*/2) +
+         fmt::format(
+             "  CPU time in the last epoch: used {} ms, ready {} ms, demand {} ms,\n"
+             "  entitled {} ms, owed {} ms\n"
+             "  memory: {}, {}\n",
+             client.used_ms, client.ready_ms, client.demand_ms, client.entitled_ms, client.owed_ms,
+             bytes_text(client.memory_bytes), locality);
+}
+
+}  // namespace
+
+std::string text_of(const balancer::ExplainView& view) {
+  std::string out = fmt::format("VM {} ({}), epoch {}\n", printable(view.vm),
+                                printable(view.vm_uuid), view.epoch);
+  for (const auto& client : view.clients) {
+    out += client_text(client);
+  }
+  out += "\nMemory\n" + wrapped(view.memory, /*indent=*/2);
+  out += "\nWhat the last plan considered, best first\n";
+  for (const auto& candidate : view.considered) {
+    out += candidate_text(fmt::format("client {}", candidate.client), candidate);
+  }
+  if (view.considered.empty()) {
+    out += "  nothing\n";
+  }
+  return out;
+}
+
+}  // namespace vmnuma::tools

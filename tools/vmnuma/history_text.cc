@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "tools/vmnuma/table.h"
+#include "tools/vmnuma/text.h"
+#include "tools/vmnuma/view_text.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+/// What the action saved per epoch: as promised, and as measured where it has been.
+std::string saved_text(const balancer::HistoryRowView& row) {
+  const std::int64_t promised = row.predicted.lost_before_ms - row.predicted.lost_after_ms;
+  return row.outcome ? fmt::format("{}/{}", promised,
+                                   row.outcome->lost_before_ms - row.outcome->lost_after_ms)
+                     : fmt::format("{}/-", promised);
+}
+
+}  // namespace
+
+std::string text_of(const balancer::HistoryView& view) {
+  if (view.moves.empty()) {
+    return "No moves.\n";
+  }
+  using Align = Table::Align;
+  Table table({{"TIME"},
+               {"VM/CLIENT", Align::kShrinks},
+               {"REASON"},
+               {"MOVE"},
+               {"STATE"},
+               {"SAVED(ms)", Align::kRight}});
+  for (const auto& row : view.moves) {
+    table.add_row({local_time_text(row.time_unix_s), fmt::format("{}/{}", row.vm, row.client),
+                   row.reason, fmt::format("{}>{}", node_text(row.from), node_text(row.to)),
+                   row.state, saved_text(row)});
+  }
+  std::string out = table.text();
+  for (const auto& row : view.moves) {
+    if (!row.detail.empty() && row.state != "done") {
+      out += wrapped(fmt::format("{} {}/{}: {}", row.state, row.vm, row.client, row.detail),
+                     /*indent=*/0);
+    }
+  }
+  return view.truncated ? out + "There are more; --limit and --since say which to show.\n" : out;
+}
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// The only file of this program that knows CLI11.
+#include "tools/vmnuma/invocation.h"
+
+#include <charconv>
+#include <functional>
+#include <optional>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "balancer/config/config.h"
+#include "balancer/suggest.h"
+#include "tools/vmnuma/since.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+using balancer::Command;
+
+/// A check that does not repeat the range in the help.
+CLI::Validator in_range(std::int64_t smallest, std::int64_t largest) {
+  return CLI::Range(smallest, largest).description("");
+}
+
+/// The command line and where it puts what it reads. The last command that was given decides
+/// `make`.
+class CommandLine {
+ public:
+  explicit CommandLine(std::int64_t now_unix_s) : now_unix_s_(now_unix_s) {
+    app_.name("vmnuma");
+    app_.get_formatter()->column_width(24);
+    app_.set_version_flag("--version", "vmnuma " VMNUMA_VERSION);
+    app_.add_option("--socket", socket_path_, "The daemon's control socket")->type_name("PATH");
+    app_.add_flag("--json", json_, "Print the answer as one line of JSON");
+    app_.require_subcommand(0, 1);
+    app_.allow_extras();  // refused in unknown_word(), with a suggestion
+    add_reading_commands();
+    add_options_commands();
+    add_changing_commands();
+  }
+
+  [[nodiscard]] tl::expected<Invocation, EarlyExit> parse(std::span<const std::string> arguments) {
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants it
+    try {
+      app_.parse(reversed);
+    } catch (const CLI::Success& asked_for) {
+      return tl::unexpected(EarlyExit{kExitOk, text_for(asked_for)});
+    } catch (const CLI::ParseError& error) {
+      return usage(error.what());
+    }
+    for (const std::string& word : app_.remaining(/*recurse=*/true)) {
+      if (word != "--") {  // CLI11 leaves the end of the options there
+        return usage(unknown_word(word));
+      }
+    }
+    if (!make_) {
+      return usage(app_.got_subcommand("options") ? "options needs one of list, get and set"
+                                                  : "a command is needed, such as 'status'");
+    }
+    Invocation invocation;
+    invocation.socket_path = socket_path_;
+    invocation.json = json_;
+    invocation.watch = watch_;
+    invocation.wait = wait_;
+    auto command = make_();
+    if (!command) {
+      return usage(command.error().message);
+    }
+    invocation.command = std::move(*command);
+    return invocation;
+  }
+
+ private:
+  /// A command; `make` yields its request once the line has been read.
+  CLI::App* add(CLI::App& parent, const std::string& name, const std::string& help,
+                std::function<Result<Command>()> make) {
+    CLI::App* command = parent.add_subcommand(name, help);
+    command->fallthrough();  // `vmnuma status --json` is as good as `vmnuma --json status`
+    command->callback([this, make = std::move(make)] { make_ = make; });
+    return command;
+  }
+
+  void add_reading_commands() {
+    CLI::App* status = add(app_, "status", "What the balancer does",
+                           [] { return Command(balancer::StatusRequest{}); });
+    status->add_flag("--watch", watch_, "Show it again every epoch");
+
+    CLI::App* stats = add(app_, "stats", "The tables of ESXi's sched-stats",
+                          [this] { return Command(balancer::StatsRequest{type_}); });
+    stats->add_option("-t", type_, "Which table, such as numa-pnode")
+        ->required()
+        ->type_name("TYPE");
+    stats->add_flag("--watch", watch_, "Show it again every epoch");
+
+    CLI::App* explain = add(app_, "explain", "Why a VM is where it is",
+                            [this] { return Command(balancer::ExplainRequest{vm_}); });
+    add_vm(*explain)->required();
+
+    CLI::App* history =
+        add(app_, "history", "Past moves, newest first", [this] { return make_history(); });
+    history->add_option("--limit", history_.limit, "At most so many rows")
+        ->check(in_range(1, balancer::kMostHistoryRows))
+        ->type_name("N")
+        ->capture_default_str();
+    history->add_option("--since", since_, "Not before: an age such as 2h or 7d, or a time")
+        ->type_name("WHEN");
+    history->add_option("--vm", history_.vm, "Only this VM (name or UUID)")->type_name("VM");
+    history->add_option("--node", node_, "Only moves from or to this node")
+        ->check(in_range(0, kMostNode))
+        ->type_name("NODE");
+    history->add_option("--reason", history_.reason, "Only this reason, such as load-move")
+        ->type_name("REASON");
+
+    add(app_, "plan", "The last plan: what it does and what it does not",
+        [] { return Command(balancer::PlanRequest{}); });
+  }
+
+  void add_options_commands() {
+    CLI::App* options = app_.add_subcommand("options", "The numbers that steer decisions");
+    options->fallthrough();
+    options->require_subcommand(0, 1);
+    add(*options, "list", "All options", [] { return Command(balancer::OptionsListRequest{}); });
+    CLI::App* get = add(*options, "get", "One option, with its range and meaning",
+                        [this] { return Command(balancer::OptionsGetRequest{name_}); });
+    get->add_option("NAME", name_, "Such as Numa.MigThreshold")->required()->type_name("");
+    CLI::App* set = add(*options, "set", "Change an option of the running daemon",
+                        [this] { return make_options_set(); });
+    set->add_option("NAME", name_, "Such as Numa.MigThreshold")->required()->type_name("");
+    set->add_option("VALUE", value_, "An integer")->required()->type_name("");
+    set->add_flag("--persist", persist_, "Also after the daemon's next start");
+  }
+
+  void add_changing_commands() {
+    add(app_, "pause", "Begin no more moves", [] { return Command(balancer::PauseRequest{}); });
+    add(app_, "resume", "Go on after a pause", [] { return Command(balancer::ResumeRequest{}); });
+
+    CLI::App* move = add(app_, "move", "Move a VM to a node", [this] {
+      return Command(balancer::MoveRequest{vm_, {node_.value_or(-1)}, client_});
+    });
+    add_vm(*move)->required();
+    move->add_option("NODE", node_, "The node's number")
+        ->required()
+        ->check(in_range(0, kMostNode))
+        ->type_name("");
+    move->add_option("--client", client_, "Which client of a VM that has several")
+        ->check(in_range(0, kMostNode))
+        ->type_name("N");
+    move->add_flag("--wait", wait_, "Return when the move is done");
+
+    CLI::App* release =
+        add(app_, "release", "Give a VM, or all VMs, back as they were found", [this] {
+          return Command(balancer::ReleaseRequest{vm_.empty() ? std::nullopt : std::optional(vm_)});
+        });
+    add_vm(*release);
+  }
+
+  CLI::Option* add_vm(CLI::App& command) {
+    return command.add_option("VM", vm_, "The VM's name or UUID")->type_name("");
+  }
+
+  Result<Command> make_options_set() {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(value_.data(), value_.data() + value_.size(), value);
+    if (error != std::errc{} || end != value_.data() + value_.size()) {
+      return failure(ErrorCode::kInvalidArgument,
+                     fmt::format("VALUE is '{}', but must be an integer", value_));
+    }
+    return Command(balancer::OptionsSetRequest{name_, value, persist_});
+  }
+
+  Result<Command> make_history() {
+    if (since_) {
+      auto since = parse_since(*since_, now_unix_s_);
+      if (!since) {
+        return failure(std::move(since).error(), "--since");
+      }
+      history_.since_unix_s = *since;
+    }
+    if (node_) {
+      history_.node = placement::NodeId{*node_};
+    }
+    return Command(history_);
+  }
+
+  /// Help and version as CLI11 prints them.
+  [[nodiscard]] std::string text_for(const CLI::Success& asked_for) {
+    std::ostringstream out;
+    (void)app_.exit(asked_for, out, out);  // its exit code is that of success
+    return out.str();
+  }
+
+  [[nodiscard]] std::string unknown_word(const std::string& word) {
+    // The innermost command that was understood, or the program itself.
+    const CLI::App* at = &app_;
+    while (!at->get_subcommands().empty()) {
+      at = at->get_subcommands().front();
+    }
+    const auto commands_of = [](const CLI::App* app) {
+      return app->get_subcommands([](const CLI::App*) { return true; });
+    };
+    std::vector<std::string> known;
+    std::string_view what = "argument";
+    if (word.starts_with('-')) {
+      what = "option";
+      for (const CLI::App* app = at; app != nullptr; app = app->get_parent()) {
+        for (const CLI::Option* option : app->get_options()) {
+          known.push_back(option->get_name());
+        }
+      }
+    } else if (!commands_of(at).empty()) {
+      what = "command";
+      for (const CLI::App* command : commands_of(at)) {
+        known.push_back(command->get_name());
+      }
+    }
+    const std::vector<std::string_view> views(known.begin(), known.end());
+    return fmt::format("there is no {} '{}'{}", what, word, balancer::did_you_mean(word, views));
+  }
+
+  [[nodiscard]] static tl::unexpected<EarlyExit> usage(const std::string& problem) {
+    return tl::unexpected(
+        EarlyExit{kExitUsage, fmt::format("vmnuma: {}\nTry 'vmnuma --help'.\n", problem)});
+  }
+
+  static constexpr std::int32_t kMostNode = 1023;  // CONFIG_NODES_SHIFT is at most 10 (Linux 6.1)
+
+  CLI::App app_{"Shows and steers the NUMA balancer of this host."};
+  std::int64_t now_unix_s_;
+  std::function<Result<Command>()> make_;
+  std::string socket_path_{balancer::kDefaultSocketPath};
+  bool json_ = false;
+  bool watch_ = false;
+  bool wait_ = false;
+  bool persist_ = false;
+  std::string type_;
+  std::string vm_;
+  std::string name_;
+  std::string value_;
+  std::optional<std::int32_t> node_;
+  std::optional<std::int32_t> client_;
+  std::optional<std::string> since_;
+  balancer::HistoryRequest history_;
+};
+
+}  // namespace
+
+tl::expected<Invocation, EarlyExit> parse_arguments(std::span<const std::string> arguments,
+                                                    std::int64_t now_unix_s) {
+  return CommandLine(now_unix_s).parse(arguments);
+}
+
+}  // namespace vmnuma::tools

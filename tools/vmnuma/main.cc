@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <unistd.h>
+
+#include "tools/vmnuma/invocation.h"
+#include "tools/vmnuma/run.h"
+#include "tools/vmnuma/sched_stats.h"
+
+namespace {
+
+using vmnuma::tools::EarlyExit;
+using vmnuma::tools::Invocation;
+
+/// The program answers to two names.
+tl::expected<Invocation, EarlyExit> read_command_line(std::string_view called_as,
+                                                      const std::vector<std::string>& arguments) {
+  if (called_as.substr(called_as.rfind('/') + 1) == "sched-stats") {  // npos + 1 is 0
+    return vmnuma::tools::parse_sched_stats_arguments(arguments);
+  }
+  const auto now = std::chrono::system_clock::now();
+  return vmnuma::tools::parse_arguments(arguments, std::chrono::system_clock::to_time_t(now));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+  const auto invocation = read_command_line(argc > 0 ? argv[0] : "", arguments);
+  if (!invocation) {
+    const EarlyExit& exit = invocation.error();
+    (exit.code == vmnuma::tools::kExitOk ? std::cout : std::cerr) << exit.text << std::flush;
+    return exit.code;
+  }
+  vmnuma::tools::Surroundings surroundings{std::cout, std::cerr, ::isatty(STDOUT_FILENO) == 1,
+                                           [](std::chrono::milliseconds time) {
+                                             std::this_thread::sleep_for(time);
+                                             return true;  // a signal ends the program
+                                           }};
+  return run(*invocation, surroundings);
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "tools/vmnuma/candidate_text.h"
+#include "tools/vmnuma/text.h"
+#include "tools/vmnuma/view_text.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+std::string relocation_text(const balancer::RelocationView& relocation) {
+  return wrapped(fmt::format("{} client {}: node {} to {}, {} of memory", relocation.vm,
+                             relocation.client, node_text(relocation.from),
+                             node_text(relocation.to), bytes_text(relocation.memory_bytes)),
+                 /*indent=*/5);
+}
+
+std::string change_text(std::optional<std::int64_t> before, std::optional<std::int64_t> after) {
+  return before && after ? fmt::format("{} % to {} %", *before, *after) : "not known";
+}
+
+std::string action_text(std::size_t number, const balancer::ActionView& action) {
+  std::string out = fmt::format("{:>3}. {}\n", number, printable(action.reason));
+  for (const auto& relocation : action.relocations) {
+    out += relocation_text(relocation);
+  }
+  const auto& predicted = action.predicted;
+  out += fmt::format(
+      "     lost time {} to {} ms per epoch, imbalance {} % to {} %,\n"
+      "     locality {}, costs {} ms once\n",
+      predicted.lost_before_ms, predicted.lost_after_ms, predicted.imbalance_before_pct,
+      predicted.imbalance_after_pct,
+      change_text(predicted.locality_before_pct, predicted.locality_after_pct), predicted.cost_ms);
+  return out + wrapped(action.sentence, /*indent=*/5);
+}
+
+}  // namespace
+
+std::string text_of(const balancer::PlanView& view) {
+  std::string out = fmt::format("Plan of epoch {}: lost time {} ms per epoch, imbalance {} %\n",
+                                view.epoch, view.lost_ms, view.imbalance_pct);
+  if (view.mode != balancer::Mode::kActive) {
+    out += fmt::format("The balancer is in mode {}.\n", name_of(view.mode));
+  }
+  out += "\nActions\n";
+  for (std::size_t i = 0; i < view.actions.size(); ++i) {
+    out += action_text(i + 1, view.actions[i]);
+  }
+  if (view.actions.empty()) {
+    out += "  none\n";
+  }
+  out += "\nNot taken, best first\n";
+  for (const auto& rejection : view.rejections) {
+    out += candidate_text(fmt::format("{}/{}", rejection.vm, rejection.candidate.client),
+                          rejection.candidate);
+  }
+  if (view.rejections.empty()) {
+    out += "  none\n";
+  }
+  return out;
+}
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/run.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "balancer/protocol/response.h"
+#include "tools/vmnuma/client.h"
+#include "tools/vmnuma/report_text.h"
+#include "tools/vmnuma/text.h"
+#include "tools/vmnuma/view_text.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+using balancer::decode_view;
+using balancer::DoneView;
+using balancer::HistoryView;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kPollInterval{500};
+/// A move that was accepted is in the history at once; one that is not there after this many polls
+/// never will be, because no history is written.
+constexpr int kPollsWithoutRow = 20;
+
+/// What each command is answered with.
+template <class Request>
+struct AnswerTo {
+  using View = DoneView;
+};
+template <>
+struct AnswerTo<balancer::StatusRequest> {
+  using View = balancer::StatusView;
+};
+template <>
+struct AnswerTo<balancer::StatsRequest> {
+  using View = stats::Report;
+};
+template <>
+struct AnswerTo<balancer::ExplainRequest> {
+  using View = balancer::ExplainView;
+};
+template <>
+struct AnswerTo<balancer::HistoryRequest> {
+  using View = HistoryView;
+};
+template <>
+struct AnswerTo<balancer::PlanRequest> {
+  using View = balancer::PlanView;
+};
+template <>
+struct AnswerTo<balancer::OptionsListRequest> {
+  using View = balancer::OptionsView;
+};
+template <>
+struct AnswerTo<balancer::OptionsGetRequest> {
+  using View = balancer::OptionView;
+};
+
+/// A command's text for standard output.
+Result<std::string> text_for(const balancer::Command& command, const std::string& result) {
+  return std::visit(
+      [&result](const auto& request) -> Result<std::string> {
+        using View = typename AnswerTo<std::decay_t<decltype(request)>>::View;
+        return decode_view<View>(result).map([](const View& view) { return text_of(view); });
+      },
+      command);
+}
+
+class Runner {
+ public:
+  Runner(const Invocation& invocation, Surroundings& surroundings)
+      : invocation_(invocation), surroundings_(surroundings) {}
+
+  [[nodiscard]] int run() {
+    if (invocation_.watch) {
+      return watch();
+    }
+    const auto result = ask(invocation_.command);
+    if (!result) {
+      return failed(result.error());
+    }
+    if (const int code = print(*result, /*before=*/""); code != kExitOk) {
+      return code;
+    }
+    const auto* move = std::get_if<balancer::MoveRequest>(&invocation_.command);
+    return move != nullptr && invocation_.wait ? wait_for(*move, *result) : kExitOk;
+  }
+
+ private:
+  [[nodiscard]] tl::expected<std::string, Refusal> ask(const balancer::Command& command) const {
+    return tools::ask(invocation_.socket_path, command, surroundings_.time_limit);
+  }
+
+  [[nodiscard]] int print(const std::string& result, std::string_view before) {
+    std::string text = result + "\n";
+    if (!invocation_.json) {
+      auto readable = text_for(invocation_.command, result);
+      if (!readable) {
+        return failed({/*by_daemon=*/false, std::move(readable).error()});
+      }
+      text = std::move(*readable);
+    }
+    surroundings_.out << before << text << std::flush;
+    return surroundings_.out ? kExitOk : say("cannot write to standard output", kExitRefused);
+  }
+
+  /// Prints the answer every epoch until something is wrong or nobody wants to see more.
+  [[nodiscard]] int watch() {
+    const std::string_view clear =
+        surroundings_.out_is_terminal ? "\x1b[H\x1b[J" : "";  // ECMA-48 CUP, ED
+    for (std::string_view before = clear;;
+         before = surroundings_.out_is_terminal || invocation_.json ? clear : "\n") {
+      const auto result = ask(invocation_.command);
+      if (!result) {
+        return failed(result.error());
+      }
+      if (const int code = print(*result, before); code != kExitOk) {
+        return code;
+      }
+      const auto epoch = epoch_length();
+      if (!epoch) {
+        return failed(epoch.error());
+      }
+      if (!surroundings_.pause(*epoch)) {
+        return kExitOk;
+      }
+    }
+  }
+
+  [[nodiscard]] tl::expected<milliseconds, Refusal> epoch_length() const {
+    const auto result = ask(balancer::StatusRequest{});
+    if (!result) {
+      return tl::unexpected(result.error());
+    }
+    const auto status = decode_view<balancer::StatusView>(*result);
+    if (!status || status->epoch_length_ms <= 0) {
+      return tl::unexpected(
+          Refusal{/*by_daemon=*/false,
+                  {ErrorCode::kCorrupt, 0, "the daemon's status has no epoch length"}});
+    }
+    return milliseconds(status->epoch_length_ms);
+  }
+
+  /// Follows a move in the history until it is done.
+  [[nodiscard]] int wait_for(const balancer::MoveRequest& move, const std::string& result) {
+    const auto done = decode_view<DoneView>(result);
+    if (!done || !done->action) {
+      return failed(
+          {/*by_daemon=*/false,
+           {ErrorCode::kCorrupt, 0, "the daemon's answer does not name the action to wait for"}});
+    }
+    balancer::HistoryRequest history;
+    history.vm = move.vm;
+    for (int polls_without_row = 0; polls_without_row < kPollsWithoutRow;) {
+      const auto answer = ask(history);
+      if (!answer) {
+        return failed(answer.error());
+      }
+      const auto view = decode_view<HistoryView>(*answer);
+      if (!view) {
+        return failed({/*by_daemon=*/false, view.error()});
+      }
+      const auto row = find_action(*view, *done->action);
+      if (row && row->state == "done") {
+        return kExitOk;
+      }
+      if (row && row->state != "open") {
+        return say(fmt::format("action {} was {}: {}", *done->action, row->state, row->detail),
+                   kExitRefused);
+      }
+      polls_without_row = row ? 0 : polls_without_row + 1;
+      if (!surroundings_.pause(kPollInterval)) {
+        return kExitOk;
+      }
+    }
+    return say(fmt::format("action {} is not in the history, so nothing tells when it is done",
+                           *done->action),
+               kExitRefused);
+  }
+
+  [[nodiscard]] static std::optional<balancer::HistoryRowView> find_action(const HistoryView& view,
+                                                                           std::int64_t action) {
+    for (const auto& row : view.moves) {
+      if (row.action == action) {
+        return row;
+      }
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] int failed(const Refusal& refusal) {
+    return say(refusal.error.message, refusal.by_daemon ? kExitRefused : kExitUnreachable);
+  }
+
+  [[nodiscard]] int say(const std::string& message, int code) {
+    surroundings_.err << invocation_.program << ": " << printable(message) << std::endl;
+    return code;
+  }
+
+  const Invocation& invocation_;
+  Surroundings& surroundings_;
+};
+
+}  // namespace
+
+int run(const Invocation& invocation, Surroundings& surroundings) {
+  return Runner(invocation, surroundings).run();
+}
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "tools/vmnuma/table.h"
+#include "tools/vmnuma/text.h"
+#include "tools/vmnuma/view_text.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+std::string field(std::string_view name, const std::string& value) {
+  return fmt::format("{:<11} {}\n", name, printable(value));
+}
+
+std::string mode_text(const balancer::StatusView& view) {
+  std::string text(name_of(view.mode));
+  if (view.mode != view.configured_mode) {
+    text += fmt::format(" (configured: {})", name_of(view.configured_mode));
+  }
+  return text;
+}
+
+std::string transfers_text(const std::vector<balancer::TransferView>& transfers) {
+  using Align = Table::Align;
+  Table table({{"VM/CLIENT", Align::kShrinks},
+               {"ACTION", Align::kRight},
+               {"REASON"},
+               {"TO"},
+               {"STATE"},
+               {"DONE", Align::kRight},
+               {"LEFT", Align::kRight},
+               {"RATE", Align::kRight}});
+  for (const auto& transfer : transfers) {
+    table.add_row(
+        {fmt::format("{}/{}", transfer.vm, transfer.client), std::to_string(transfer.action),
+         transfer.reason, nodes_text(transfer.to), transfer.state, bytes_text(transfer.bytes_done),
+         bytes_text(transfer.bytes_remaining), bytes_text(transfer.rate_bytes_per_second) + "/s"});
+  }
+  return table.empty() ? "" : "\nMemory on its way:\n" + table.text();
+}
+
+}  // namespace
+
+std::string text_of(const balancer::StatusView& view) {
+  std::string out = field("Mode", mode_text(view));
+  for (const auto& degraded : view.degraded) {
+    out += wrapped(fmt::format("{}: {} (since {})", degraded.source, degraded.reason,
+                               local_time_text(degraded.since_unix_s)),
+                   /*indent=*/12);
+  }
+  out += field("Version", view.version);
+  out += field("Hypervisor", view.uri);
+  out += field("Host",
+               fmt::format("{} nodes, {} VMs, {} clients", view.nodes, view.vms, view.clients));
+  out += field("Epoch", fmt::format("{}, one every {} ms", view.epoch, view.epoch_length_ms));
+  out += field("Imbalance", fmt::format("{} %", view.imbalance_pct));
+  out += field("Lost time", fmt::format("{} ms per epoch", view.lost_ms));
+  out += field("Actions", fmt::format("{} under way", view.open_actions));
+  out += field("History", fmt::format("{}: {}", view.history.path, view.history.state));
+  return out + transfers_text(view.transfers);
+}
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A table of text that fits a terminal.
+///
+/// Columns are as wide as their widest cell and two blanks apart. If that is too wide for the
+/// terminal, the column marked as `kShrinks` is cut, with dots where something is missing.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace vmnuma::tools {
+
+class Table {
+ public:
+  enum class Align { kLeft, kRight, kShrinks };  ///< kShrinks: left, and cut first
+  struct Column {
+    std::string header;
+    Align align = Align::kLeft;
+  };
+
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  /// One cell a column.
+  void add_row(std::vector<std::string> cells);
+  [[nodiscard]] bool empty() const { return rows_.empty(); }
+
+  /// Header and rows, each line ended by '\n' and without blanks at its end; control characters
+  /// replaced.
+  [[nodiscard]] std::string text() const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace vmnuma::tools

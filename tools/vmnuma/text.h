@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Figures, names and sentences as people read them on a terminal.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "placement/model/ids.h"
+
+namespace vmnuma::tools {
+
+/// What every command's output fits into.
+inline constexpr std::size_t kTerminalWidth = 80;
+
+/// The text with control characters shown as '?': a VM's name may be anything, and a terminal obeys
+/// them.
+[[nodiscard]] std::string printable(std::string_view text);
+
+/// Columns that UTF-8 text takes, one for each character.
+[[nodiscard]] std::size_t width_of(std::string_view text);
+
+/// The first `width` columns; what had to be cut ends in "...".
+[[nodiscard]] std::string shortened(const std::string& text, std::size_t width);
+
+/// The sentence in lines of at most kTerminalWidth, each indented and ended by '\n'. A word that is
+/// longer than a line gets one to itself.
+[[nodiscard]] std::string wrapped(std::string_view sentence, std::size_t indent);
+
+/// "512 B", "3.0 GiB": binary units, one digit after the point, rounded down.
+[[nodiscard]] std::string bytes_text(std::int64_t bytes);
+
+/// "1", or "-" for no node.
+[[nodiscard]] std::string node_text(placement::NodeId node);
+/// "0-1,3", or "-" for none.
+[[nodiscard]] std::string nodes_text(const std::vector<placement::NodeId>& nodes);
+/// "0-3,5" for numbers in ascending order, or "-" for none.
+[[nodiscard]] std::string numbers_text(const std::vector<std::int32_t>& numbers);
+
+/// "2025-01-31 13:00:00" in the time zone of the environment (TZ).
+[[nodiscard]] std::string local_time_text(std::int64_t unix_s);
+
+}  // namespace vmnuma::tools
