@@ -112,7 +112,7 @@ void Ledger::set_domains(const std::vector<VmDescription>& running) {
     if (const auto known = vms_.find(description.id); known != vms_.end()) {
       record = std::move(known->second);
     } else {
-      record.found_running = epochs_ == 0;
+      record.found_running = !knows_domains_;
     }
     std::vector<placement::ClientShape> shapes =
         split_into_clients(description, topology_, options_.prefer_ht != 0);
@@ -133,6 +133,7 @@ void Ledger::set_domains(const std::vector<VmDescription>& running) {
     next.emplace(description.id, std::move(record));
   }
   vms_ = std::move(next);
+  knows_domains_ = true;
 }
 
 namespace {

@@ -129,6 +129,7 @@ class Ledger {
   std::optional<placement::Sample> last_sample_;
   std::vector<placement::CpuTime> last_non_vm_;  ///< per node, as read
   std::int64_t epochs_ = 0;
+  bool knows_domains_ = false;  ///< set_domains was called at least once
 };
 
 }  // namespace vmnuma::balancer

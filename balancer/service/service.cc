@@ -277,7 +277,7 @@ void Service::on_epoch() {
   if (controller_.mode() == Mode::kDegraded) {
     refresh_inventory();
   }
-  if (sampling_ || !inventory_ready_) {
+  if (sampling_) {
     return;
   }
   sampling_ = true;
@@ -314,7 +314,6 @@ void Service::on_inventory(Result<std::vector<placement::VmDescription>> running
   refreshing_ = false;
   feed(SourceChanged{"libvirt", running ? std::string() : running.error().message, wall_now()});
   if (running) {
-    inventory_ready_ = true;
     running_ = std::move(*running);
     feed(DomainsChanged{running_});
     ask_expected_load(running_);

@@ -110,7 +110,6 @@ class Service {
   bool sampling_ = false;
   bool refreshing_ = false;
   bool refresh_again_ = false;
-  bool inventory_ready_ = false;
   // Last, so that their threads end before what they use.
   Worker history_worker_;
   Worker sampler_worker_;
