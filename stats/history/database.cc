@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/history/database.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include "stats/history/schema.h"
+
+namespace vmnuma::stats {
+namespace {
+
+namespace fs = std::filesystem;
+
+// How long a call waits for another program's lock. The daemon's own calls never wait for each
+// other here.
+constexpr int kBusyTimeoutMs = 250;
+constexpr int kSetAsideKept = 3;
+constexpr std::int64_t kPageBytes = 4096;
+// After a checkpoint the log is cut back to this.
+constexpr std::int64_t kLogBytesKept = std::int64_t{16} << 20;
+
+ErrorCode code_of_errno(int error) {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+      return ErrorCode::kNotFound;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return ErrorCode::kPermissionDenied;
+    case ENOSPC:
+    case EDQUOT:
+      return ErrorCode::kNoSpace;
+    default:
+      return ErrorCode::kIo;
+  }
+}
+
+std::string text_of_errno(int error) {
+  return std::generic_category().message(error);
+}
+
+// Creates the file if there is none. SQLite would do that too, but says only "unable to open
+// database file" where it cannot, and lets everybody read it.
+Result<void> ensure_file(const fs::path& path) {
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0640);
+  if (fd < 0) {
+    const int error = errno;
+    return failure(
+        code_of_errno(error),
+        fmt::format("cannot open the history '{}': {}", path.string(), text_of_errno(error)),
+        error);
+  }
+  ::close(fd);
+  return {};
+}
+
+// Makes a file's name as durable as its content.
+void flush_directory(const fs::path& directory) {
+  const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd >= 0) {
+    (void)::fsync(fd);  // a file system that cannot do this has nothing better to offer
+    ::close(fd);
+  }
+}
+
+// How the file begins. Throws SQLite::Exception, also SQLITE_NOTADB.
+enum class Content { kNothing, kHistory, kUnusable };
+struct Judgement {
+  Content content{};
+  std::string reason;  // of kUnusable
+};
+
+Judgement judge(SQLite::Database& database) {
+  const int application = database.execAndGet("PRAGMA application_id").getInt();
+  const int version = database.execAndGet("PRAGMA user_version").getInt();
+  const int objects = database.execAndGet("SELECT count(*) FROM sqlite_schema").getInt();
+  if (application == 0 && version == 0 && objects == 0) {
+    return {Content::kNothing, {}};
+  }
+  if (application != kApplicationId || version < 1) {
+    return {Content::kUnusable, "belongs to another program"};
+  }
+  if (version > newest_version()) {
+    return {Content::kUnusable, fmt::format("has version {}, newer than {}, the newest known here",
+                                            version, newest_version())};
+  }
+  // The structure of the file, not our own constraints, which would take three times as long.
+  database.exec("PRAGMA ignore_check_constraints=ON");
+  const std::string check = database.execAndGet("PRAGMA quick_check(1)").getString();
+  database.exec("PRAGMA ignore_check_constraints=OFF");
+  if (check != "ok") {
+    return {Content::kUnusable, fmt::format("is damaged ({})", check)};
+  }
+  return {Content::kHistory, {}};
+}
+
+bool means_unusable(const SQLite::Exception& exception) {
+  return exception.getErrorCode() == SQLITE_NOTADB || exception.getErrorCode() == SQLITE_CORRUPT;
+}
+
+// The numbers n of the files "<path>.damaged-<n>", ascending.
+std::vector<int> numbers_set_aside(const fs::path& path) {
+  const std::string prefix = path.filename().string() + ".damaged-";
+  std::vector<int> numbers;
+  std::error_code
+      ignored;  // an unreadable directory has no such files for us; the rename will tell
+  for (fs::directory_iterator entry(path.parent_path(), ignored), end; entry != end;
+       entry.increment(ignored)) {
+    const std::string name = entry->path().filename().string();
+    int number = 0;
+    const char* last = name.data() + name.size();
+    if (name.starts_with(prefix)) {
+      const auto parsed = std::from_chars(name.data() + prefix.size(), last, number);
+      if (parsed.ec == std::errc() && parsed.ptr == last && number > 0) {
+        numbers.push_back(number);
+      }
+    }
+  }
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+fs::path with_suffix(const fs::path& path, std::string_view suffix) {
+  return fs::path(path.string().append(suffix));
+}
+
+// Renames the file and its log out of the way and returns the new name. The main file goes last:
+// until it is gone, another attempt finds it unusable again and goes on.
+Result<fs::path> set_aside(const fs::path& path) {
+  std::vector<int> numbers = numbers_set_aside(path);
+  const int number = numbers.empty() ? 1 : numbers.back() + 1;
+  const fs::path target = with_suffix(path, fmt::format(".damaged-{}", number));
+  std::error_code error;
+  for (const char* log : {"-wal", "-journal"}) {
+    fs::rename(with_suffix(path, log), with_suffix(target, log), error);
+    if (error && error != std::errc::no_such_file_or_directory) {
+      return failure(
+          code_of_errno(error.value()),
+          fmt::format("cannot set '{}{}' aside: {}", path.string(), log, error.message()),
+          error.value());
+    }
+  }
+  fs::remove(with_suffix(path, "-shm"), error);  // only an index of the log; made anew when needed
+  fs::rename(path, target, error);
+  if (error) {
+    return failure(code_of_errno(error.value()),
+                   fmt::format("cannot set '{}' aside: {}", path.string(), error.message()),
+                   error.value());
+  }
+  numbers.push_back(number);
+  for (std::size_t i = 0; i + kSetAsideKept < numbers.size(); ++i) {
+    const fs::path old = with_suffix(path, fmt::format(".damaged-{}", numbers[i]));
+    for (const char* part : {"", "-wal", "-journal"}) {
+      fs::remove(with_suffix(old, part), error);  // best effort: it only takes room
+    }
+  }
+  return target;
+}
+
+// Whether closing the file folds its log into it. Off until the file is known to be good, so that
+// one that is set aside stays as it was found.
+void fold_log_at_close(SQLite::Database& database, bool fold) {
+  (void)sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, fold ? 0 : 1,
+                          nullptr);
+}
+
+// Throws SQLite::Exception.
+void configure(SQLite::Database& database) {
+  // The page size and auto_vacuum have an effect on an empty file only.
+  database.exec(fmt::format("PRAGMA page_size={}", kPageBytes));
+  database.exec("PRAGMA auto_vacuum=INCREMENTAL");
+  database.exec("PRAGMA journal_mode=WAL");
+  database.exec(fmt::format("PRAGMA journal_size_limit={}", kLogBytesKept));
+  database.exec("PRAGMA foreign_keys=ON");
+  database.exec("PRAGMA secure_delete=OFF");  // Debian's default costs a write for every freed page
+  database.exec("PRAGMA temp_store=MEMORY");
+}
+
+}  // namespace
+
+Result<OpenedDatabase> open_database(const fs::path& path) {
+  std::string notice;
+  // A second round only after an unusable file was set aside; what is found then is new and empty.
+  for (bool retried = false;; retried = true) {
+    if (auto file = ensure_file(path); !file) {
+      return tl::unexpected<Error>(std::move(file).error());
+    }
+    std::string reason;
+    std::optional<SQLite::Database> database;
+    try {
+      database.emplace(path.string(), SQLite::OPEN_READWRITE, kBusyTimeoutMs);
+      fold_log_at_close(*database, false);
+      const Judgement judgement = judge(*database);
+      if (judgement.content != Content::kUnusable) {
+        configure(*database);
+        migrate(*database, migrations());
+        fold_log_at_close(*database, true);
+        if (judgement.content == Content::kNothing) {
+          flush_directory(path.parent_path());
+        }
+        return OpenedDatabase{std::move(*database), std::move(notice)};
+      }
+      reason = judgement.reason;
+    } catch (const SQLite::Exception& exception) {
+      if (!means_unusable(exception)) {
+        return sqlite_failure(exception, "open the history", path,
+                              database ? database->getHandle() : nullptr);
+      }
+      reason = fmt::format("is damaged ({})", exception.getErrorStr());
+    }
+    if (retried) {
+      return failure(ErrorCode::kCorrupt,
+                     fmt::format("the new history '{}' {}", path.string(), reason));
+    }
+    database.reset();
+    const auto target = set_aside(path);
+    if (!target) {
+      return failure(target.error(), fmt::format("the history '{}' {}", path.string(), reason));
+    }
+    notice = fmt::format("the history '{}' {}; it was set aside as '{}' and a new one begun",
+                         path.string(), reason, target->string());
+  }
+}
+
+SQLite::Transaction begin_write(SQLite::Database& database, Outlive outlive) {
+  database.exec(outlive == Outlive::kHost ? "PRAGMA synchronous=FULL"
+                                          : "PRAGMA synchronous=NORMAL");
+  return SQLite::Transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+}
+
+tl::unexpected<Error> sqlite_failure(const SQLite::Exception& exception, std::string_view doing,
+                                     const fs::path& path, sqlite3* handle) {
+  // SQLite remembers the errno of the last failed system call; it is about this failure only if
+  // this is one.
+  const bool from_system =
+      exception.getErrorCode() == SQLITE_IOERR || exception.getErrorCode() == SQLITE_CANTOPEN;
+  const int errno_value = from_system && handle != nullptr ? sqlite3_system_errno(handle) : 0;
+  ErrorCode code = ErrorCode::kIo;
+  switch (exception.getErrorCode()) {
+    case SQLITE_FULL:
+      code = ErrorCode::kNoSpace;
+      break;
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+      code = ErrorCode::kPermissionDenied;
+      break;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      code = ErrorCode::kBusy;
+      break;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      code = ErrorCode::kCorrupt;
+      break;
+    case SQLITE_CANTOPEN:
+    case SQLITE_IOERR:
+      code = errno_value != 0 ? code_of_errno(errno_value) : ErrorCode::kIo;
+      break;
+    default:
+      break;
+  }
+  std::string message =
+      fmt::format("cannot {} in '{}': {}", doing, path.string(), exception.what());
+  if (errno_value != 0) {
+    message += fmt::format(" ({})", text_of_errno(errno_value));
+  }
+  return failure(code, std::move(message), errno_value);
+}
+
+}  // namespace vmnuma::stats

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Opening the history's file, and what every access to it shares: transactions and the translation
+/// of SQLite's exceptions into errors. Internal to stats/history.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include <SQLiteCpp/Database.h>
+#include <SQLiteCpp/Exception.h>
+#include <SQLiteCpp/Statement.h>
+#include <SQLiteCpp/Transaction.h>
+
+#include "placement/result.h"
+
+namespace vmnuma::stats {
+
+struct OpenedDatabase {
+  SQLite::Database database;
+  std::string notice;  ///< what was set aside and why; empty if nothing was
+};
+
+/// Opens or creates the file, sets an unusable one aside, applies migrations and settings.
+/// Errors: as History::open().
+[[nodiscard]] Result<OpenedDatabase> open_database(const std::filesystem::path& path);
+
+/// What a commit has to outlive. A crash of the process never undoes a commit; the kernel has it.
+enum class Outlive {
+  kProcess,
+  kHost,  ///< the commit, and all before it, are flushed to the disk
+};
+
+/// Begins a transaction that writes. Commit it, or it is rolled back at the end of its scope.
+[[nodiscard]] SQLite::Transaction begin_write(SQLite::Database& database, Outlive outlive);
+
+/// "cannot <do this> in '/var/lib/.../history.sqlite': database or disk is full". `handle` may be
+/// null; the errno comes from it.
+[[nodiscard]] tl::unexpected<Error> sqlite_failure(const SQLite::Exception& exception,
+                                                   std::string_view doing,
+                                                   const std::filesystem::path& path,
+                                                   sqlite3* handle);
+
+/// The SQL NULL for anything that is not there.
+template <class T>
+void bind_or_null(SQLite::Statement& statement, int index, bool present, T value) {
+  if (present) {
+    statement.bind(index, value);
+  } else {
+    statement.bind(index);
+  }
+}
+
+}  // namespace vmnuma::stats

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/history/epoch_rows.h"
+
+#include <cstddef>
+
+namespace vmnuma::stats {
+namespace {
+
+MemorySplit split(const placement::ClientState& client) {
+  MemorySplit memory;
+  for (placement::NodeIndex node = 0; node < client.memory.size(); ++node) {
+    (node == client.home ? memory.local : memory.remote) += client.memory[node];
+  }
+  return memory;
+}
+
+}  // namespace
+
+EpochRows epoch_rows(const placement::Snapshot& snapshot, WallTime time) {
+  EpochRows epoch{
+      .time = time, .epoch_length = {snapshot.epoch_length.value}, .nodes = {}, .clients = {}};
+  for (std::size_t i = 0; i < snapshot.nodes.size(); ++i) {
+    const placement::NodeState& node = snapshot.nodes[i];
+    if (node.known) {
+      epoch.nodes.push_back({.node = snapshot.topology.nodes[i].id,
+                             .used = node.used,
+                             .non_vm = node.non_vm,
+                             .capacity = node.capacity,
+                             .demand = node.demand,
+                             .entitled = node.entitled,
+                             .owed = node.owed,
+                             .load_average = node.load_average,
+                             .vcpus = node.vcpus,
+                             .free = node.free,
+                             .total = node.total});
+    }
+  }
+  for (const placement::ClientState& client : snapshot.clients) {
+    const placement::VmState& vm = snapshot.vms[client.vm];
+    if (vm.fresh) {
+      ClientSampleRow& row = epoch.clients.emplace_back();
+      row.vm = vm.id;
+      row.vm_name = vm.name;
+      row.client = client.id.index;
+      if (client.home != placement::kNoNode) {
+        row.home = snapshot.topology.nodes[client.home].id;
+      }
+      row.vcpus = client.vcpu_count();
+      row.used = client.used;
+      row.ready = client.ready;
+      row.demand = client.demand;
+      row.entitled = client.entitled;
+      row.owed = client.owed;
+      if (client.memory_known) {
+        row.memory = split(client);
+      }
+    }
+  }
+  return epoch;
+}
+
+}  // namespace vmnuma::stats

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/history/history.h"
+
+#include <mutex>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "stats/history/actions.h"
+#include "stats/history/database.h"
+#include "stats/history/homes.h"
+#include "stats/history/retention.h"
+#include "stats/history/samples.h"
+
+namespace vmnuma::stats {
+namespace {
+
+constexpr std::int64_t kLeastBytes = std::int64_t{1} << 20;
+// The log stays near 4 MiB unless somebody's long read keeps it from being folded into the file.
+constexpr std::uintmax_t kMostLogBytes = std::uintmax_t{64} << 20;
+
+template <class T>
+struct IsResult : std::false_type {};
+template <class T>
+struct IsResult<Result<T>> : std::true_type {};
+
+}  // namespace
+
+struct History::Store {
+  std::filesystem::path path;
+  std::int64_t max_bytes;
+  std::string notice;
+  std::mutex mutex;
+  SQLite::Database database;  // under `mutex`
+
+  // Where SQLite's exceptions end. `doing` completes "cannot ... in 'file'".
+  template <class Function>
+  auto run(std::string_view doing, Function function) {
+    using Value = std::invoke_result_t<Function, SQLite::Database&>;
+    using Returned = std::conditional_t<IsResult<Value>::value, Value, Result<Value>>;
+    const std::lock_guard lock(mutex);
+    try {
+      Returned result = function(database);
+      if (!result) {
+        return Returned(failure(std::move(result).error(),
+                                fmt::format("cannot {} in '{}'", doing, path.string())));
+      }
+      return result;
+    } catch (const SQLite::Exception& exception) {
+      return Returned(sqlite_failure(exception, doing, path, database.getHandle()));
+    }
+  }
+};
+
+History::History(std::unique_ptr<Store> store) : store_(std::move(store)) {}
+History::~History() = default;
+
+Result<std::unique_ptr<History>> History::open(const HistoryOptions& options) {
+  if (options.max_bytes < kLeastBytes) {
+    return failure(ErrorCode::kInvalidArgument,
+                   fmt::format("the history needs at least {} bytes, {} are too few", kLeastBytes,
+                               options.max_bytes));
+  }
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::absolute(options.path, error);
+  if (error || !path.has_filename()) {
+    return failure(ErrorCode::kInvalidArgument,
+                   fmt::format("'{}' is not the path of a file", options.path.string()),
+                   error.value());
+  }
+  auto opened = open_database(path);
+  if (!opened) {
+    return tl::unexpected<Error>(std::move(opened).error());
+  }
+  return std::unique_ptr<History>(new History(std::unique_ptr<Store>(new Store{
+      path, options.max_bytes, std::move(opened->notice), {}, std::move(opened->database)})));
+}
+
+const std::filesystem::path& History::path() const {
+  return store_->path;
+}
+const std::string& History::notice() const {
+  return store_->notice;
+}
+
+Result<std::int64_t> History::last_action_id() {
+  return store_->run("read the last action's number",
+                     [](SQLite::Database& database) { return stats::last_action_id(database); });
+}
+
+Result<void> History::open_action(const ActionRow& action) {
+  return store_->run(fmt::format("record action {}", action.id), [&](SQLite::Database& database) {
+    return stats::open_action(database, action);
+  });
+}
+
+Result<void> History::begin_step(std::int64_t action, std::int32_t number, std::string_view text) {
+  return store_->run(fmt::format("record step {} of action {}", number, action),
+                     [&](SQLite::Database& database) {
+                       return stats::begin_step(database, action, number, text);
+                     });
+}
+
+Result<void> History::end_step(std::int64_t action, std::int32_t number, std::string_view outcome) {
+  return store_->run(fmt::format("record the end of step {} of action {}", number, action),
+                     [&](SQLite::Database& database) {
+                       return stats::end_step(database, action, number, outcome);
+                     });
+}
+
+Result<void> History::close_action(std::int64_t action, ActionState state,
+                                   std::string_view detail) {
+  return store_->run(fmt::format("record the end of action {}", action),
+                     [&](SQLite::Database& database) {
+                       return stats::close_action(database, action, state, detail);
+                     });
+}
+
+Result<void> History::set_outcome(std::int64_t action, const ActionOutcome& outcome) {
+  return store_->run(
+      fmt::format("record the outcome of action {}", action),
+      [&](SQLite::Database& database) { return stats::set_outcome(database, action, outcome); });
+}
+
+Result<std::vector<OpenAction>> History::open_actions() {
+  return store_->run("read the open actions",
+                     [](SQLite::Database& database) { return stats::open_actions(database); });
+}
+
+Result<std::vector<PastAction>> History::recent_actions(const ActionFilter& filter) {
+  return store_->run("read the actions", [&](SQLite::Database& database) {
+    return stats::recent_actions(database, filter);
+  });
+}
+
+Result<void> History::append_epoch(const EpochRows& epoch) {
+  return store_->run("record an epoch", [&](SQLite::Database& database) -> Result<void> {
+    std::error_code no_log;
+    const std::uintmax_t log_bytes =
+        std::filesystem::file_size(store_->path.string() + "-wal", no_log);
+    if (!no_log && log_bytes > kMostLogBytes &&
+        database.execAndGet("PRAGMA wal_checkpoint(TRUNCATE)").getInt() != 0) {
+      return failure(
+          ErrorCode::kBusy,
+          fmt::format("the log '{}-wal' has {} bytes because another program has been reading"
+                      " the history for long; epochs are not kept until it ends",
+                      store_->path.string(), log_bytes));
+    }
+    const std::int64_t now_ms = epoch.time.time_since_epoch().count();
+    SQLite::Transaction transaction = begin_write(database, Outlive::kProcess);
+    prune(database, now_ms, store_->max_bytes);
+    insert_epoch(database, epoch);
+    make_averages(database, now_ms);
+    transaction.commit();
+    return {};
+  });
+}
+
+Result<std::vector<Kept<NodeSampleRow>>> History::node_samples(const SampleFilter& filter) {
+  return store_->run("read node samples", [&](SQLite::Database& database) {
+    return read_node_samples(database, filter);
+  });
+}
+
+Result<std::vector<Kept<ClientSampleRow>>> History::client_samples(const SampleFilter& filter) {
+  return store_->run("read client samples", [&](SQLite::Database& database) {
+    return read_client_samples(database, filter);
+  });
+}
+
+Result<std::optional<placement::Permille>> History::cpu_p95_permille(const placement::VmId& vm) {
+  return store_->run("read a VM's demand",
+                     [&](SQLite::Database& database) { return read_cpu_p95(database, vm); });
+}
+
+Result<void> History::save_home(const placement::VmId& vm, std::int32_t client,
+                                placement::NodeId node) {
+  return store_->run("record a home", [&](SQLite::Database& database) {
+    return stats::save_home(database, {vm, client, node});
+  });
+}
+
+Result<void> History::forget_homes(const placement::VmId& vm) {
+  return store_->run("forget homes",
+                     [&](SQLite::Database& database) { return stats::forget_homes(database, vm); });
+}
+
+Result<std::vector<HomeRow>> History::load_homes() {
+  return store_->run("read the homes",
+                     [](SQLite::Database& database) { return stats::load_homes(database); });
+}
+
+Result<std::optional<std::string>> History::meta(std::string_view key) {
+  return store_->run("read a note",
+                     [&](SQLite::Database& database) { return read_meta(database, key); });
+}
+
+Result<void> History::set_meta(std::string_view key, std::string_view value) {
+  return store_->run("record a note",
+                     [&](SQLite::Database& database) { return write_meta(database, key, value); });
+}
+
+}  // namespace vmnuma::stats

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/history/retention.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include <SQLiteCpp/Statement.h>
+#include <fmt/format.h>
+
+#include "stats/history/samples.h"
+
+namespace vmnuma::stats {
+namespace {
+
+// A slice. An epoch adds one epoch's rows, at most one minute's and one hour's, so these keep well
+// ahead of it.
+constexpr int kTimesPerSlice = 4;
+constexpr int kActionsPerSlice = 16;
+constexpr int kVmsPerSlice = 16;
+constexpr int kRoundsForBytes = 8;
+constexpr int kPagesPerVacuum = 256;
+
+std::int64_t pragma(SQLite::Database& database, const char* query) {
+  return database.execAndGet(query).getInt64();
+}
+
+// The first or last time of a span in either table.
+std::optional<std::int64_t> extreme(SQLite::Database& database, const char* which,
+                                    std::int64_t span) {
+  SQLite::Statement select(
+      database,
+      fmt::format("SELECT {0}(time) FROM (SELECT {0}(time_ms) AS time FROM node_sample WHERE"
+                  " span = ?1 UNION ALL SELECT {0}(time_ms) FROM client_sample WHERE span = ?1)",
+                  which));
+  select.bind(1, span);
+  if (!select.executeStep() || select.isColumnNull(0)) {
+    return std::nullopt;
+  }
+  return select.getColumn(0).getInt64();
+}
+
+void delete_time(SQLite::Database& database, std::int64_t span, std::int64_t time_ms) {
+  for (const char* table : {"node_sample", "client_sample"}) {
+    SQLite::Statement remove(database,
+                             fmt::format("DELETE FROM {} WHERE span = ? AND time_ms = ?", table));
+    remove.bind(1, span);
+    remove.bind(2, time_ms);
+    remove.exec();
+  }
+}
+
+void prune_samples_by_age(SQLite::Database& database, std::int64_t span, std::int64_t before_ms) {
+  const std::int64_t limit_ms = std::min(before_ms, averaged_until_ms(database, span));
+  for (int i = 0; i < kTimesPerSlice; ++i) {
+    const auto oldest = extreme(database, "min", span);
+    if (!oldest || *oldest >= limit_ms) {
+      return;
+    }
+    delete_time(database, span, *oldest);
+  }
+}
+
+void prune_rows_by_age(SQLite::Database& database, const char* query, std::int64_t before_ms,
+                       int limit) {
+  SQLite::Statement remove(database, query);
+  remove.bind(1, before_ms);
+  remove.bind(2, limit);
+  remove.exec();
+}
+
+// Which time of a span can go for want of room: the oldest that has been averaged, or else one that
+// lies in the future because the clock went back.
+std::optional<std::int64_t> dispensable(SQLite::Database& database, std::int64_t span,
+                                        std::int64_t now_ms) {
+  const auto oldest = extreme(database, "min", span);
+  if (oldest && *oldest < averaged_until_ms(database, span)) {
+    return oldest;
+  }
+  const auto newest = extreme(database, "max", span);
+  return newest && *newest > now_ms ? newest : std::nullopt;
+}
+
+struct OldAction {
+  std::int64_t id;
+  std::int64_t time_ms;
+};
+
+std::optional<OldAction> oldest_closed_action(SQLite::Database& database) {
+  SQLite::Statement select(
+      database,
+      "SELECT id, time_ms FROM action WHERE state <> 'open' ORDER BY time_ms, id LIMIT 1");
+  if (!select.executeStep()) {
+    return std::nullopt;
+  }
+  return OldAction{select.getColumn(0).getInt64(), select.getColumn(1).getInt64()};
+}
+
+// Gives up the oldest piece of detail; false if there is nothing left that may go.
+bool give_up_oldest(SQLite::Database& database, std::int64_t now_ms) {
+  const auto epoch = dispensable(database, kEpochSpan, now_ms);
+  const auto minute = dispensable(database, kMinuteSpan, now_ms);
+  if (epoch && (!minute || *epoch <= *minute)) {
+    delete_time(database, kEpochSpan, *epoch);
+    return true;
+  }
+  if (minute) {
+    delete_time(database, kMinuteSpan, *minute);
+    return true;
+  }
+  const auto hour = dispensable(database, kHourSpan, now_ms);
+  const auto action = oldest_closed_action(database);
+  if (hour && (!action || *hour <= action->time_ms)) {
+    delete_time(database, kHourSpan, *hour);
+    return true;
+  }
+  if (action) {
+    SQLite::Statement remove(database, "DELETE FROM action WHERE id = ?");
+    remove.bind(1, action->id);
+    remove.exec();
+    return true;
+  }
+  return false;
+}
+
+void keep_below(SQLite::Database& database, std::int64_t now_ms, std::int64_t max_bytes) {
+  const std::int64_t page_bytes = pragma(database, "PRAGMA page_size");
+  const std::int64_t limit = max_bytes / 8 * 7;  // leaves room for one epoch and the journal
+  const auto used = [&] {
+    return (pragma(database, "PRAGMA page_count") - pragma(database, "PRAGMA freelist_count")) *
+           page_bytes;
+  };
+  for (int i = 0; i < kRoundsForBytes && used() > limit; ++i) {
+    if (!give_up_oldest(database, now_ms)) {
+      break;
+    }
+  }
+  // Free pages are used again; they are given back only if the file is larger than it was allowed
+  // to become since it was opened, because the limit is a new one.
+  if (pragma(database, "PRAGMA page_count") * page_bytes > max_bytes) {
+    database.exec(fmt::format("PRAGMA incremental_vacuum({})", kPagesPerVacuum));
+  }
+}
+
+}  // namespace
+
+void prune(SQLite::Database& database, std::int64_t now_ms, std::int64_t max_bytes) {
+  prune_samples_by_age(database, kEpochSpan, now_ms - kEpochsKeptMs);
+  prune_samples_by_age(database, kMinuteSpan, now_ms - kMinutesKeptMs);
+  prune_samples_by_age(database, kHourSpan, now_ms - kHoursKeptMs);
+  prune_rows_by_age(
+      database,
+      "DELETE FROM action WHERE id IN (SELECT id FROM action WHERE time_ms < ? AND state"
+      " <> 'open' ORDER BY time_ms LIMIT ?)",
+      now_ms - kActionsKeptMs, kActionsPerSlice);
+  // A day more than the hours, so that no sample is left without its VM.
+  prune_rows_by_age(
+      database,
+      "DELETE FROM vm WHERE number IN (SELECT number FROM vm WHERE last_seen_ms < ? ORDER BY"
+      " last_seen_ms LIMIT ?)",
+      now_ms - kHoursKeptMs - 24 * kHourMs, kVmsPerSlice);
+  keep_below(database, now_ms, max_bytes);
+}
+
+}  // namespace vmnuma::stats

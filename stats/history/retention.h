@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What may stay in the history, and for how long. Internal to stats/history.
+#pragma once
+
+#include <cstdint>
+
+#include <SQLiteCpp/Database.h>
+
+namespace vmnuma::stats {
+
+inline constexpr std::int64_t kHourMs = 3'600'000;
+inline constexpr std::int64_t kEpochsKeptMs = kHourMs;
+inline constexpr std::int64_t kMinutesKeptMs = 30 * 24 * kHourMs;
+inline constexpr std::int64_t kHoursKeptMs = 365 * 24 * kHourMs;
+inline constexpr std::int64_t kActionsKeptMs = 365 * 24 * kHourMs;
+
+/// Within the caller's transaction: deletes a slice of what is too old at `now_ms`, and of the
+/// oldest detail if the file comes near `max_bytes`: first epochs and minutes, whichever are older,
+/// then hours and closed actions. Nothing that is not yet averaged, no open action. Throws
+/// SQLite::Exception.
+void prune(SQLite::Database& database, std::int64_t now_ms, std::int64_t max_bytes);
+
+}  // namespace vmnuma::stats

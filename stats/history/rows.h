@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What goes into the history and comes out of it, as plain values.
+///
+/// Times are the wall clock's (UTC), so that they mean something to people and after a restart. CPU
+/// times are core-microseconds per epoch at every resolution: a minute's or hour's row is the
+/// average of its epochs, and `epoch_length` beside it is the average length, so their quotient is
+/// always a share of CPUs.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "placement/model/amounts.h"
+#include "placement/model/ids.h"
+#include "placement/model/plan.h"
+
+namespace vmnuma::stats {
+
+/// Milliseconds since 1970 (UTC).
+using WallTime = std::chrono::sys_time<std::chrono::milliseconds>;
+
+// ---- actions ----
+
+enum class ActionState {
+  kOpen,     ///< begun; after a crash the executor finishes or undoes it
+  kDone,     ///< carried out
+  kUndone,   ///< begun, failed and taken back
+  kDropped,  ///< not begun, or given up without anything to take back
+};
+/// "open", "done", "undone", "dropped".
+[[nodiscard]] constexpr std::string_view name_of(ActionState state) {
+  switch (state) {
+    case ActionState::kOpen:
+      return "open";
+    case ActionState::kDone:
+      return "done";
+    case ActionState::kUndone:
+      return "undone";
+    case ActionState::kDropped:
+      return "dropped";
+  }
+  return "unknown";
+}
+
+/// One client's part of an action. A swap has two, a wide VM's placement one a client.
+struct RelocationRow {
+  placement::VmId vm;
+  std::string vm_name;
+  std::int32_t client = 0;
+  placement::NodeId from;   ///< negative at the first placement
+  placement::NodeId to;     ///< equals `from` where only memory is pulled
+  placement::Bytes memory;  ///< what has to travel
+  bool operator==(const RelocationRow&) const = default;
+};
+
+/// An action as it is begun.
+struct ActionRow {
+  std::int64_t id = 0;  ///< unique in the history; see History::last_action_id()
+  WallTime time;
+  std::int64_t epoch = 0;
+  std::string reason;  ///< placement::name_of(Reason) of the version that wrote it
+  std::vector<RelocationRow> relocations;
+  placement::Prediction predicted;
+  std::string order_text;  ///< the whole order, for whoever has to finish or undo it; opaque here
+  bool operator==(const ActionRow&) const = default;
+};
+
+struct StepRow {
+  std::int32_t number = 0;
+  std::string text;
+  std::optional<std::string> outcome;  ///< absent if the step was begun and never ended
+  bool operator==(const StepRow&) const = default;
+};
+
+/// What an action brought, measured some epochs after it; the counterpart of `predicted`.
+struct ActionOutcome {
+  placement::CpuTime lost_before;  ///< of the whole host per epoch
+  placement::CpuTime lost_after;
+  placement::Permille imbalance_before;
+  placement::Permille imbalance_after;
+  std::optional<placement::Permille>
+      locality_before;  ///< of the clients that moved; absent if not known
+  std::optional<placement::Permille> locality_after;
+  placement::Bytes moved;
+  std::chrono::milliseconds took{};
+  bool operator==(const ActionOutcome&) const = default;
+};
+
+/// An action that a crash left open.
+struct OpenAction {
+  ActionRow action;
+  std::vector<StepRow> steps;  ///< by number
+  bool operator==(const OpenAction&) const = default;
+};
+
+/// An action as it is looked back upon.
+struct PastAction {
+  ActionRow action;
+  ActionState state{};
+  std::string detail;  ///< why it was undone or dropped
+  std::optional<ActionOutcome> outcome;
+  bool operator==(const PastAction&) const = default;
+};
+
+/// Which actions; a criterion that is not set matches all.
+struct ActionFilter {
+  std::optional<WallTime> since;
+  std::string vm;                         ///< a VM's name or UUID; any of its relocations counts
+  std::optional<placement::NodeId> node;  ///< left or reached
+  std::string reason;
+  std::int64_t limit = 100;
+};
+
+// ---- samples ----
+
+enum class SampleSpan { kEpoch, kMinute, kHour };
+
+struct NodeSampleRow {
+  placement::NodeId node;
+  placement::CpuTime used;  ///< by clients
+  placement::CpuTime non_vm;
+  placement::CpuTime capacity;
+  placement::CpuTime demand;
+  placement::CpuTime entitled;
+  placement::CpuTime owed;
+  placement::Permille load_average;
+  std::int32_t vcpus = 0;
+  placement::Bytes free;  ///< kept in KiB, rounded down
+  placement::Bytes total;
+  bool operator==(const NodeSampleRow&) const = default;
+};
+
+/// Where a client's memory lies. Kept in KiB, rounded down.
+struct MemorySplit {
+  placement::Bytes local;
+  placement::Bytes remote;
+  bool operator==(const MemorySplit&) const = default;
+};
+
+struct ClientSampleRow {
+  placement::VmId vm;
+  std::string vm_name;
+  std::int32_t client = 0;
+  placement::NodeId home;  ///< of an average: the last one; negative if it had none
+  std::int32_t vcpus = 0;
+  placement::CpuTime used;
+  placement::CpuTime ready;
+  placement::CpuTime demand;
+  placement::CpuTime entitled;
+  placement::CpuTime owed;
+  std::optional<MemorySplit> memory;  ///< absent if not known
+  bool operator==(const ClientSampleRow&) const = default;
+};
+
+/// Everything that is kept of one epoch.
+struct EpochRows {
+  WallTime time;  ///< its end
+  placement::Microseconds epoch_length;
+  std::vector<NodeSampleRow> nodes;
+  std::vector<ClientSampleRow> clients;
+};
+
+/// A stored row: one epoch's, or the average of `epochs` of them.
+template <class Row>
+struct Kept {
+  WallTime time;  ///< an epoch's end; a minute's or hour's beginning
+  std::int64_t epochs = 1;
+  placement::Microseconds epoch_length;
+  Row row;
+  bool operator==(const Kept&) const = default;
+};
+
+/// Which samples: `since` <= time < `until`.
+struct SampleFilter {
+  SampleSpan span = SampleSpan::kEpoch;
+  WallTime since;
+  WallTime until = WallTime::max();
+  std::optional<placement::NodeId> node;  ///< of node samples
+  std::optional<placement::VmId> vm;      ///< of client samples
+  std::int64_t limit = 100000;            ///< the oldest ones
+};
+
+// ---- homes ----
+
+struct HomeRow {
+  placement::VmId vm;
+  std::int32_t client = 0;
+  placement::NodeId node;
+  bool operator==(const HomeRow&) const = default;
+};
+
+}  // namespace vmnuma::stats

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The tables node_sample, client_sample and vm: appending epochs, averaging them, reading them.
+/// Internal to stats/history; History documents each function. All of them may throw
+/// SQLite::Exception.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <SQLiteCpp/Database.h>
+
+#include "placement/model/amounts.h"
+#include "placement/model/ids.h"
+#include "placement/result.h"
+#include "stats/history/rows.h"
+
+namespace vmnuma::stats {
+
+/// The values of the column `span`.
+inline constexpr std::int64_t kEpochSpan = 0;
+inline constexpr std::int64_t kMinuteSpan = 60;
+inline constexpr std::int64_t kHourSpan = 3600;
+
+/// Within the caller's transaction: adds one epoch. A row of the same time is replaced.
+void insert_epoch(SQLite::Database& database, const EpochRows& epoch);
+
+/// Within the caller's transaction: makes at most one minute and one hour of averages that are due
+/// when it is `now_ms`. What a stop or a clock's jump left behind is caught up with one by one, so
+/// no call takes long.
+void make_averages(SQLite::Database& database, std::int64_t now_ms);
+
+/// Up to which time rows of `span` are averaged into the next one, and may go; without limit for
+/// hours.
+[[nodiscard]] std::int64_t averaged_until_ms(SQLite::Database& database, std::int64_t span);
+
+[[nodiscard]] std::vector<Kept<NodeSampleRow>> read_node_samples(SQLite::Database& database,
+                                                                 const SampleFilter& filter);
+[[nodiscard]] Result<std::vector<Kept<ClientSampleRow>>> read_client_samples(
+    SQLite::Database& database, const SampleFilter& filter);
+/// The demand of the VM with the UUID `?` in each average of `span`, in thousandths. A VM's start
+/// waits for it, over up to 43 200 minutes among the rows of hundreds of VMs, so it must be
+/// answered from an index alone.
+[[nodiscard]] std::string demand_query(std::int64_t span);
+[[nodiscard]] std::optional<placement::Permille> read_cpu_p95(SQLite::Database& database,
+                                                              const placement::VmId& vm);
+
+}  // namespace vmnuma::stats

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/history/schema.h"
+
+#include <string>
+
+#include <SQLiteCpp/Statement.h>
+#include <SQLiteCpp/Transaction.h>
+
+namespace vmnuma::stats {
+namespace {
+
+// Version 1.
+//
+// Times are ms since 1970, CPU times core-us per epoch, memory KiB in samples and bytes in actions.
+// Samples of all resolutions share a table: `span` is 0 for epochs, 60 for minutes, 3600 for hours,
+// and the primary key keeps each span together in the order of time, so that appending touches one
+// page and deleting the oldest frees whole pages. `epochs` is how many epochs a row stands for.
+//
+// client_sample names its VM by a small number, because a UUID would double the row. It declares no
+// foreign key: that would need an index on `vm` over every raw row, which costs more than the rows
+// themselves.
+constexpr const char* kVersion1 = R"sql(
+CREATE TABLE meta (
+  key   TEXT NOT NULL PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE action (
+  id                            INTEGER PRIMARY KEY AUTOINCREMENT,
+  time_ms                       INTEGER NOT NULL,
+  epoch                         INTEGER NOT NULL,
+  reason                        TEXT NOT NULL,
+  state                         TEXT NOT NULL DEFAULT 'open'
+                                CHECK (state IN ('open', 'done', 'undone', 'dropped')),
+  detail                        TEXT NOT NULL DEFAULT '',
+  order_text                    TEXT NOT NULL,
+  predicted_lost_before_us      INTEGER NOT NULL,
+  predicted_lost_after_us       INTEGER NOT NULL,
+  predicted_cost_us             INTEGER NOT NULL,
+  predicted_imbalance_before    INTEGER NOT NULL,
+  predicted_imbalance_after     INTEGER NOT NULL,
+  predicted_locality_before     INTEGER NOT NULL,
+  predicted_locality_after      INTEGER NOT NULL,
+  measured_lost_before_us       INTEGER,
+  measured_lost_after_us        INTEGER,
+  measured_imbalance_before     INTEGER,
+  measured_imbalance_after      INTEGER,
+  measured_locality_before      INTEGER,
+  measured_locality_after       INTEGER,
+  moved_bytes                   INTEGER,
+  took_ms                       INTEGER
+) STRICT;
+CREATE INDEX action_by_time ON action (time_ms);
+CREATE INDEX open_action ON action (id) WHERE state = 'open';
+
+CREATE TABLE relocation (
+  action       INTEGER NOT NULL REFERENCES action ON DELETE CASCADE,
+  number       INTEGER NOT NULL,
+  vm           TEXT NOT NULL,
+  vm_name      TEXT NOT NULL,
+  client       INTEGER NOT NULL,
+  from_node    INTEGER,
+  to_node      INTEGER,
+  memory_bytes INTEGER NOT NULL,
+  PRIMARY KEY (action, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE step (
+  action  INTEGER NOT NULL REFERENCES action ON DELETE CASCADE,
+  number  INTEGER NOT NULL,
+  text    TEXT NOT NULL,
+  outcome TEXT,
+  PRIMARY KEY (action, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE vm (
+  number       INTEGER PRIMARY KEY,
+  uuid         TEXT NOT NULL UNIQUE,
+  name         TEXT NOT NULL,
+  last_seen_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX vm_by_last_seen ON vm (last_seen_ms);
+
+CREATE TABLE node_sample (
+  span          INTEGER NOT NULL CHECK (span IN (0, 60, 3600)),
+  time_ms       INTEGER NOT NULL,
+  node          INTEGER NOT NULL,
+  epochs        INTEGER NOT NULL,
+  epoch_us      INTEGER NOT NULL,
+  used_us       INTEGER NOT NULL,
+  non_vm_us     INTEGER NOT NULL,
+  capacity_us   INTEGER NOT NULL,
+  demand_us     INTEGER NOT NULL,
+  entitled_us   INTEGER NOT NULL,
+  owed_us       INTEGER NOT NULL,
+  load_permille INTEGER NOT NULL,
+  vcpus         INTEGER NOT NULL,
+  free_kib      INTEGER NOT NULL,
+  total_kib     INTEGER NOT NULL,
+  PRIMARY KEY (span, time_ms, node)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE client_sample (
+  span        INTEGER NOT NULL CHECK (span IN (0, 60, 3600)),
+  time_ms     INTEGER NOT NULL,
+  vm          INTEGER NOT NULL,
+  client      INTEGER NOT NULL,
+  epochs      INTEGER NOT NULL,
+  epoch_us    INTEGER NOT NULL,
+  home        INTEGER,
+  vcpus       INTEGER NOT NULL,
+  used_us     INTEGER NOT NULL,
+  ready_us    INTEGER NOT NULL,
+  demand_us   INTEGER NOT NULL,
+  entitled_us INTEGER NOT NULL,
+  owed_us     INTEGER NOT NULL,
+  local_kib   INTEGER,
+  remote_kib  INTEGER,
+  PRIMARY KEY (span, time_ms, vm, client)
+) STRICT, WITHOUT ROWID;
+-- All that a VM's busy times are computed from, for the averages only.
+CREATE INDEX demand_by_vm ON client_sample (vm, span, time_ms, demand_us, vcpus, epoch_us)
+  WHERE span > 0;
+
+-- Up to where minutes (60) and hours (3600) have been made.
+CREATE TABLE averaged (
+  span     INTEGER NOT NULL PRIMARY KEY,
+  until_ms INTEGER NOT NULL
+) STRICT;
+INSERT INTO averaged VALUES (60, 0), (3600, 0);
+
+CREATE TABLE home (
+  vm     TEXT NOT NULL,
+  client INTEGER NOT NULL,
+  node   INTEGER NOT NULL,
+  PRIMARY KEY (vm, client)
+) STRICT, WITHOUT ROWID;
+)sql";
+
+constexpr const char* kMigrations[] = {kVersion1};
+
+}  // namespace
+
+std::span<const char* const> migrations() {
+  return kMigrations;
+}
+
+std::int32_t newest_version() {
+  return static_cast<std::int32_t>(std::size(kMigrations));
+}
+
+void migrate(SQLite::Database& database, std::span<const char* const> steps) {
+  const int version = database.execAndGet("PRAGMA user_version").getInt();
+  for (std::size_t step = static_cast<std::size_t>(version); step < steps.size(); ++step) {
+    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+    database.exec(steps[step]);
+    database.exec("PRAGMA application_id=" + std::to_string(kApplicationId));
+    database.exec("PRAGMA user_version=" + std::to_string(step + 1));
+    transaction.commit();
+  }
+}
+
+}  // namespace vmnuma::stats

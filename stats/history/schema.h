@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The tables of the history, and how an older file becomes a newer one.
+///
+/// The file's header says whose it is (application_id) and which version (user_version). Version N
+/// is what the first N migrations make of an empty file; a migration that was released is never
+/// changed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include <SQLiteCpp/Database.h>
+
+namespace vmnuma::stats {
+
+/// PRAGMA application_id: "vmnu".
+inline constexpr std::int32_t kApplicationId = 0x766d6e75;
+
+/// SQL texts; each brings a file from the version of its index to the next.
+[[nodiscard]] std::span<const char* const> migrations();
+
+/// The version of this program: the number of migrations.
+[[nodiscard]] std::int32_t newest_version();
+
+/// Applies the migrations that the file has not seen, each in a transaction of its own, so a crash
+/// leaves some version, never a mixture. Throws SQLite::Exception.
+void migrate(SQLite::Database& database, std::span<const char* const> steps);
+
+}  // namespace vmnuma::stats

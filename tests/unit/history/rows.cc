@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/history/rows.h"
+
+#include <SQLiteCpp/Database.h>
+
+namespace vmnuma::stats::tests {
+
+using placement::Bytes;
+using placement::CpuTime;
+using placement::NodeId;
+using placement::Permille;
+
+WallTime at(std::chrono::milliseconds since) {
+  return WallTime(std::chrono::sys_days(std::chrono::year(2024) / 1 / 1)) + since;
+}
+
+placement::VmId vm_id(std::uint8_t number) {
+  placement::VmId id;
+  id.uuid.back() = number;
+  return id;
+}
+
+EpochRows epoch_at(WallTime time, std::int64_t used_us) {
+  EpochRows epoch{.time = time, .epoch_length = {2'000'000}, .nodes = {}, .clients = {}};
+  for (std::int32_t node = 0; node < 2; ++node) {
+    epoch.nodes.push_back({.node = {node},
+                           .used = CpuTime{used_us / (node + 1)},
+                           .non_vm = CpuTime{1000},
+                           .capacity = CpuTime{8'000'000},
+                           .demand = CpuTime{used_us / (node + 1) + 100},
+                           .entitled = CpuTime{used_us},
+                           .owed = CpuTime{100},
+                           .load_average = Permille{125},
+                           .vcpus = 4,
+                           .free = placement::kGiB * 5,
+                           .total = placement::kGiB * 16});
+  }
+  return epoch;
+}
+
+ClientSampleRow client_row(std::uint8_t vm, std::int32_t client, std::int64_t demand_us) {
+  return {.vm = vm_id(vm),
+          .vm_name = "vm" + std::to_string(vm),
+          .client = client,
+          .home = {1},
+          .vcpus = 4,
+          .used = CpuTime{demand_us / 2},
+          .ready = CpuTime{demand_us - demand_us / 2},
+          .demand = CpuTime{demand_us},
+          .entitled = CpuTime{demand_us},
+          .owed = CpuTime{demand_us - demand_us / 2},
+          .memory = MemorySplit{placement::kGiB * 3, placement::kGiB}};
+}
+
+ActionRow action_row(std::int64_t id, WallTime time) {
+  return {.id = id,
+          .time = time,
+          .epoch = 17,
+          .reason = "load-move",
+          .relocations = {{.vm = vm_id(1),
+                           .vm_name = "vm1",
+                           .client = 0,
+                           .from = {0},
+                           .to = {1},
+                           .memory = placement::kGiB}},
+          .predicted = {.lost_before = CpuTime{900'000},
+                        .lost_after = CpuTime{100'000},
+                        .cost = CpuTime{50'000},
+                        .imbalance_before = Permille{300},
+                        .imbalance_after = Permille{40},
+                        .locality_before = Permille{1000},
+                        .locality_after = Permille{0}},
+          .order_text = "{\"action\":" + std::to_string(id) + "}"};
+}
+
+void HistoryTest::reopen() {
+  history_.reset();
+  auto opened = History::open(options_);
+  ASSERT_TRUE(opened) << opened.error().message;
+  history_ = std::move(*opened);
+}
+
+History& HistoryTest::history() {
+  if (!history_) {
+    reopen();
+  }
+  return *history_;
+}
+
+std::int64_t HistoryTest::number(const std::string& query) const {
+  SQLite::Database database(file(), SQLite::OPEN_READONLY);
+  return database.execAndGet(query).getInt64();
+}
+
+}  // namespace vmnuma::stats::tests

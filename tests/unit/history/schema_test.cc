@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/history/schema.h"
+
+#include <string>
+#include <vector>
+
+#include <SQLiteCpp/Database.h>
+#include <SQLiteCpp/Exception.h>
+#include <SQLiteCpp/Statement.h>
+#include <gtest/gtest.h>
+
+#include "stats/history/samples.h"
+
+namespace vmnuma::stats::tests {
+namespace {
+
+class SchemaTest : public ::testing::Test {
+ protected:
+  std::int64_t number(const char* query) { return database_.execAndGet(query).getInt64(); }
+  SQLite::Database database_{":memory:", SQLite::OPEN_READWRITE};
+};
+
+TEST_F(SchemaTest, MakesStrictTablesOnly) {
+  migrate(database_, migrations());
+  EXPECT_EQ(number("PRAGMA user_version"), newest_version());
+  EXPECT_EQ(number("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND type = 'table'"
+                   " AND name NOT LIKE 'sqlite_%' AND NOT strict"),
+            0);
+  EXPECT_EQ(number("SELECT count(*) FROM sqlite_schema WHERE name IN ('meta', 'action', 'step',"
+                   " 'node_sample', 'client_sample')"),
+            5);
+}
+
+TEST_F(SchemaTest, DoesNothingToAFileThatIsUpToDate) {
+  migrate(database_, migrations());
+  database_.exec("INSERT INTO meta VALUES ('k', 'v')");
+  migrate(database_, migrations());
+  EXPECT_EQ(number("SELECT count(*) FROM meta"), 1);
+}
+
+TEST_F(SchemaTest, BringsAnOlderFileUpToDateAndKeepsItsRows) {
+  const std::vector<const char*> first = {"CREATE TABLE a (x INTEGER) STRICT"};
+  const std::vector<const char*> second = {first[0],
+                                           "ALTER TABLE a ADD COLUMN y INTEGER NOT NULL DEFAULT 7"};
+  migrate(database_, first);
+  database_.exec("INSERT INTO a VALUES (1)");
+  migrate(database_, second);
+  EXPECT_EQ(number("PRAGMA user_version"), 2);
+  EXPECT_EQ(number("SELECT y FROM a WHERE x = 1"), 7);
+}
+
+TEST_F(SchemaTest, AFailedStepLeavesTheVersionBeforeIt) {
+  const std::vector<const char*> steps = {
+      "CREATE TABLE a (x INTEGER) STRICT",
+      "CREATE TABLE b (x INTEGER) STRICT; CREATE TABLE a (x INTEGER) STRICT"};
+  EXPECT_THROW(migrate(database_, steps), SQLite::Exception);
+  EXPECT_EQ(number("PRAGMA user_version"), 1);
+  EXPECT_EQ(number("SELECT count(*) FROM sqlite_schema WHERE name = 'b'"), 0);
+}
+
+TEST_F(SchemaTest, TheDemandOfAVmIsReadFromAnIndexAlone) {
+  migrate(database_, migrations());
+  SQLite::Statement plan(database_, "EXPLAIN QUERY PLAN " + demand_query(kMinuteSpan));
+  std::string text;
+  while (plan.executeStep()) {
+    text += plan.getColumn("detail").getString() + '\n';
+  }
+  EXPECT_NE(text.find("client_sample USING COVERING INDEX demand_by_vm"), std::string::npos)
+      << text;
+}
+
+}  // namespace
+}  // namespace vmnuma::stats::tests
