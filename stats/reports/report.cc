@@ -28,6 +28,18 @@ void append_row(std::string& text, const std::vector<std::string>& cells,
   text += '\n';
 }
 
+// "name: value" lines, as sched-stats prints what is not a table.
+std::string format_pairs(const Report& report) {
+  std::string text;
+  for (const std::vector<Cell>& row : report.rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      text += text_of(row[i]);
+      text += i + 1 < row.size() ? ": " : "\n";
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 const std::vector<std::string_view>& report_types() {
@@ -37,6 +49,9 @@ const std::vector<std::string_view>& report_types() {
 }
 
 std::string format_report(const Report& report) {
+  if (report.type == "numa-global") {
+    return format_pairs(report);
+  }
   std::vector<std::vector<std::string>> lines = {report.columns};
   for (const std::vector<Cell>& row : report.rows) {
     std::vector<std::string>& line = lines.emplace_back();
@@ -44,8 +59,9 @@ std::string format_report(const Report& report) {
       line.push_back(text_of(cell));
     }
   }
-  std::vector<std::size_t> widths(report.columns.size());
+  std::vector<std::size_t> widths;
   for (const std::vector<std::string>& line : lines) {
+    widths.resize(std::max(widths.size(), line.size()));
     for (std::size_t i = 0; i < line.size(); ++i) {
       widths[i] = std::max(widths[i], line[i].size());
     }

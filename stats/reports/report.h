@@ -31,6 +31,7 @@ struct Report {
 [[nodiscard]] const std::vector<std::string_view>& report_types();
 
 /// The table as text, columns left-aligned and two blanks apart, each line ended by '\n'.
+/// numa-global is no table and becomes "name: value" lines.
 [[nodiscard]] std::string format_report(const Report& report);
 
 }  // namespace vmnuma::stats

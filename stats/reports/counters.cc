@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/reports/counters.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "placement/model/text.h"
+
+namespace vmnuma::stats {
+namespace {
+
+using placement::Bytes;
+using placement::ClientState;
+using placement::CpuTime;
+using placement::NodeId;
+using placement::NodeIndex;
+using placement::Snapshot;
+
+std::int64_t to_ms(CpuTime time) {  // to the nearest
+  return (time.value + 500) / 1000;
+}
+std::int64_t to_kb(Bytes bytes) {
+  return bytes.value / placement::kKiB.value;
+}
+std::int64_t percent(std::int64_t part, std::int64_t whole) {
+  return whole > 0 ? part * 100 / whole : 0;
+}
+
+std::int64_t number_of(const Snapshot& snapshot, NodeIndex node) {
+  return node == placement::kNoNode ? -1 : snapshot.topology.nodes[node].id.value;
+}
+
+struct MemoryKb {
+  std::int64_t local = 0;
+  std::int64_t remote = 0;
+};
+
+MemoryKb memory_of(const ClientState& client) {
+  MemoryKb memory;
+  for (NodeIndex node = 0; client.memory_known && node < client.memory.size(); ++node) {
+    (node == client.home ? memory.local : memory.remote) += to_kb(client.memory[node]);
+  }
+  return memory;
+}
+
+ClientCounters counters_of(const ReportInput& input, const ClientState& client) {
+  const auto found = input.counters.find(client.id);
+  return found == input.counters.end() ? ClientCounters{} : found->second;
+}
+
+/// Calls `visit(client, key)` for every client whose VM has a group.
+template <class Visit>
+void for_each_client(const ReportInput& input, Visit visit) {
+  for (const ClientState& client : input.snapshot.clients) {
+    const auto group = input.groups.find(client.id.vm);
+    if (group != input.groups.end()) {
+      visit(client, ClientKey{.group_name = "vm." + std::to_string(group->second.pid),
+                              .group_id = group->second.id,
+                              .client = client.id.index,
+                              .vm_name = input.snapshot.vms[client.vm].name,
+                              .vm_uuid = placement::to_text(client.id.vm)});
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<PnodeRow> pnode_rows(const Snapshot& snapshot) {
+  std::vector<PnodeRow> rows;
+  for (NodeIndex i = 0; i < snapshot.nodes.size(); ++i) {
+    const placement::NodeState& node = snapshot.nodes[i];
+    const CpuTime used = std::min(node.used + node.non_vm, node.threads);
+    rows.push_back({.node = number_of(snapshot, i),
+                    .used_ms = to_ms(used),
+                    .idle_ms = to_ms(node.threads) - to_ms(used),
+                    .entitled_ms = to_ms(node.entitled),
+                    .owed_ms = to_ms(node.owed),
+                    .load_average_pct = node.load_average.value / 10,
+                    .vcpus = node.vcpus,
+                    .free_kb = to_kb(node.free),
+                    .total_kb = to_kb(node.total)});
+  }
+  return rows;
+}
+
+std::vector<ClientRow> client_rows(const ReportInput& input) {
+  std::vector<ClientRow> rows;
+  for_each_client(input, [&](const ClientState& client, ClientKey key) {
+    std::vector<NodeId> allowed;
+    for (const NodeIndex node : client.allowed) {
+      allowed.push_back(input.snapshot.topology.nodes[node].id);
+    }
+    const MemoryKb memory = memory_of(client);
+    const ClientCounters counters = counters_of(input, client);
+    rows.push_back(
+        {.key = std::move(key),
+         .home = number_of(input.snapshot, client.home),
+         .affinity = affinity_mask(allowed),
+         .worlds = client.vcpu_count(),
+         .vmm_worlds = client.vcpu_count(),
+         .local_kb = memory.local,
+         .remote_kb = memory.remote,
+         .current_local_pct = percent(memory.local, memory.local + memory.remote),
+         .cumulative_local_pct = percent(counters.local_memory_sum, counters.all_memory_sum)});
+  });
+  return rows;
+}
+
+std::vector<MigrationRow> migration_rows(const ReportInput& input) {
+  std::vector<MigrationRow> rows;
+  for_each_client(input, [&](const ClientState& client, ClientKey key) {
+    const ClientCounters counters = counters_of(input, client);
+    rows.push_back({.key = std::move(key),
+                    .balance = counters.balance,
+                    .load = counters.load,
+                    .locality = counters.locality,
+                    .long_term = counters.long_term,
+                    .monitor = counters.monitor,
+                    .load_swap = counters.load_swap,
+                    .locality_swap = counters.locality_swap,
+                    .page_rate = counters.page_mig_rate});
+  });
+  return rows;
+}
+
+std::vector<CnodeRow> cnode_rows(const ReportInput& input, const NodeStays& stays) {
+  std::vector<CnodeRow> rows;
+  for_each_client(input, [&](const ClientState& client, const ClientKey& key) {
+    const std::map<NodeId, NodeStay>& of_client = stays.of(client.id);
+    std::int64_t life = 0;
+    for (const auto& [node, stay] : of_client) {
+      life += stay.epochs;
+    }
+    const MemoryKb memory = memory_of(client);
+    for (NodeIndex node = 0; node < input.snapshot.topology.nodes.size(); ++node) {
+      const auto found = of_client.find(input.snapshot.topology.nodes[node].id);
+      const NodeStay stay = found == of_client.end() ? NodeStay{} : found->second;
+      const bool allowed =
+          std::find(client.allowed.begin(), client.allowed.end(), node) != client.allowed.end();
+      const std::int64_t here =
+          client.memory_known && node < client.memory.size() ? to_kb(client.memory[node]) : 0;
+      if (stay.epochs > 0 || allowed || here > 0) {
+        rows.push_back({.key = key,
+                        .node = number_of(input.snapshot, node),
+                        .time = stay.epochs,
+                        .time_pct = percent(stay.epochs, life),
+                        .memory_kb = here,
+                        .memory_pct = percent(here, memory.local + memory.remote),
+                        .average_epochs = stay.arrivals > 0 ? stay.epochs / stay.arrivals : 0,
+                        .memory_moves = client.moving && client.home == node ? 1 : 0});
+      }
+    }
+  });
+  return rows;
+}
+
+std::vector<GlobalRow> global_rows(const ReportInput& input) {
+  std::int64_t clients = 0;
+  MemoryKb memory;
+  ClientCounters sum;
+  for_each_client(input, [&](const ClientState& client, const ClientKey&) {
+    ++clients;
+    const MemoryKb of_client = memory_of(client);
+    memory.local += of_client.local;
+    memory.remote += of_client.remote;
+    const ClientCounters counters = counters_of(input, client);
+    sum.balance += counters.balance;
+    sum.load += counters.load;
+    sum.locality += counters.locality;
+    sum.long_term += counters.long_term;
+    sum.monitor += counters.monitor;
+    sum.load_swap += counters.load_swap;
+    sum.locality_swap += counters.locality_swap;
+    sum.page_mig_rate += counters.page_mig_rate;
+  });
+  return {{"nodes", static_cast<std::int64_t>(input.snapshot.nodes.size())},
+          {"clients", clients},
+          {"localMemory", memory.local},
+          {"remoteMemory", memory.remote},
+          {"balanceMig", sum.balance},
+          {"loadMig", sum.load},
+          {"localityMig", sum.locality},
+          {"longTermMig", sum.long_term},
+          {"monitorMig", sum.monitor},
+          {"loadSwap", sum.load_swap},
+          {"localitySwap", sum.locality_swap},
+          {"pageMigRate", sum.page_mig_rate}};
+}
+
+std::string affinity_mask(const std::vector<NodeId>& nodes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::vector<unsigned> digits(1);  // the lowest first
+  for (const NodeId node : nodes) {
+    if (node.value >= 0) {
+      const auto digit = static_cast<std::size_t>(node.value) / 4;
+      digits.resize(std::max(digits.size(), digit + 1));
+      digits[digit] |= 1U << (static_cast<unsigned>(node.value) % 4);
+    }
+  }
+  std::string mask = "0x";
+  for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
+    mask += kDigits[*digit];
+  }
+  return mask;
+}
+
+}  // namespace vmnuma::stats

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How long each client has lived on which node, for numa-cnode. Pure; whoever takes the decisions
+/// keeps it beside them and tells it every epoch.
+///
+/// Properties: the epochs of a client add up to those in which it had a home; a client that is gone
+/// is forgotten.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "placement/model/ids.h"
+#include "placement/model/snapshot.h"
+
+namespace vmnuma::stats {
+
+struct NodeStay {
+  std::int64_t epochs = 0;
+  std::int64_t arrivals = 0;  ///< times it came, its first placement included
+  bool operator==(const NodeStay&) const = default;
+};
+
+class NodeStays {
+ public:
+  void advance(const placement::Snapshot& snapshot);
+  /// By node; empty for an unknown client. Valid until the next advance().
+  [[nodiscard]] const std::map<placement::NodeId, NodeStay>& of(
+      const placement::ClientId& client) const;
+
+ private:
+  struct Life {
+    placement::NodeId last;
+    std::map<placement::NodeId, NodeStay> stays;
+  };
+  std::map<placement::ClientId, Life> lives_;
+  std::map<placement::NodeId, NodeStay> none_;
+};
+
+}  // namespace vmnuma::stats

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/reports/tables.h"
+
+#include <string>
+#include <string_view>
+
+namespace vmnuma::stats {
+namespace {
+
+/// One column: its name, and how a row fills it.
+template <class Row>
+struct Column {
+  std::string_view name;
+  Cell (*cell)(const Row& row);
+};
+
+template <class Row>
+Report table(std::string_view type, std::span<const Row> rows, std::span<const Column<Row>> columns,
+             std::span<const Column<Row>> extra_columns = {}) {
+  Report report;
+  report.type = type;
+  for (const Column<Row>& column : columns) {
+    report.columns.emplace_back(column.name);
+  }
+  for (const Column<Row>& column : extra_columns) {
+    report.extra_columns.emplace_back(column.name);
+  }
+  for (const Row& row : rows) {
+    std::vector<Cell>& cells = report.rows.emplace_back();
+    for (const Column<Row>& column : columns) {
+      cells.push_back(column.cell(row));
+    }
+    if (!extra_columns.empty()) {
+      std::vector<Cell>& extra_cells = report.extra_cells.emplace_back();
+      for (const Column<Row>& column : extra_columns) {
+        extra_cells.push_back(column.cell(row));
+      }
+    }
+  }
+  return report;
+}
+
+template <class Row>
+constexpr Column<Row> kGroupName{"groupName",
+                                 [](const Row& row) -> Cell { return row.key.group_name; }};
+template <class Row>
+constexpr Column<Row> kGroupId{"groupID", [](const Row& row) -> Cell { return row.key.group_id; }};
+template <class Row>
+constexpr Column<Row> kClientId{"clientID", [](const Row& row) -> Cell { return row.key.client; }};
+template <class Row>
+constexpr Column<Row> kVmNames[] = {
+    {"vmName", [](const Row& row) -> Cell { return row.key.vm_name; }},
+    {"vmUuid", [](const Row& row) -> Cell { return row.key.vm_uuid; }},
+};
+
+constexpr Column<PnodeRow> kPnode[] = {
+    {"nodeID", [](const PnodeRow& row) -> Cell { return row.node; }},
+    {"used", [](const PnodeRow& row) -> Cell { return row.used_ms; }},
+    {"idle", [](const PnodeRow& row) -> Cell { return row.idle_ms; }},
+    {"entitled", [](const PnodeRow& row) -> Cell { return row.entitled_ms; }},
+    {"owed", [](const PnodeRow& row) -> Cell { return row.owed_ms; }},
+    {"loadAvgPct", [](const PnodeRow& row) -> Cell { return row.load_average_pct; }},
+    {"nVcpu", [](const PnodeRow& row) -> Cell { return row.vcpus; }},
+    {"freeMem", [](const PnodeRow& row) -> Cell { return row.free_kb; }},
+    {"totalMem", [](const PnodeRow& row) -> Cell { return row.total_kb; }},
+};
+
+constexpr Column<ClientRow> kClients[] = {
+    kGroupName<ClientRow>,
+    kGroupId<ClientRow>,
+    kClientId<ClientRow>,
+    {"homeNode", [](const ClientRow& row) -> Cell { return row.home; }},
+    {"affinity", [](const ClientRow& row) -> Cell { return row.affinity; }},
+    {"nWorlds", [](const ClientRow& row) -> Cell { return row.worlds; }},
+    {"vmmWorlds", [](const ClientRow& row) -> Cell { return row.vmm_worlds; }},
+    {"localMem", [](const ClientRow& row) -> Cell { return row.local_kb; }},
+    {"remoteMem", [](const ClientRow& row) -> Cell { return row.remote_kb; }},
+    {"currLocal%", [](const ClientRow& row) -> Cell { return row.current_local_pct; }},
+    {"cummLocal%", [](const ClientRow& row) -> Cell { return row.cumulative_local_pct; }},
+};
+
+constexpr Column<MigrationRow> kMigration[] = {
+    kGroupName<MigrationRow>,
+    kGroupId<MigrationRow>,
+    kClientId<MigrationRow>,
+    {"balanceMig", [](const MigrationRow& row) -> Cell { return row.balance; }},
+    {"loadMig", [](const MigrationRow& row) -> Cell { return row.load; }},
+    {"localityMig", [](const MigrationRow& row) -> Cell { return row.locality; }},
+    {"longTermMig", [](const MigrationRow& row) -> Cell { return row.long_term; }},
+    {"monitorMig", [](const MigrationRow& row) -> Cell { return row.monitor; }},
+    {"loadSwap", [](const MigrationRow& row) -> Cell { return row.load_swap; }},
+    {"localitySwap", [](const MigrationRow& row) -> Cell { return row.locality_swap; }},
+    {"pageMigRate", [](const MigrationRow& row) -> Cell { return row.page_rate; }},
+};
+
+constexpr Column<CnodeRow> kCnode[] = {
+    kGroupName<CnodeRow>,
+    kGroupId<CnodeRow>,
+    kClientId<CnodeRow>,
+    {"nodeID", [](const CnodeRow& row) -> Cell { return row.node; }},
+    {"time", [](const CnodeRow& row) -> Cell { return row.time; }},
+    {"timePct", [](const CnodeRow& row) -> Cell { return row.time_pct; }},
+    {"memory", [](const CnodeRow& row) -> Cell { return row.memory_kb; }},
+    {"memoryPct", [](const CnodeRow& row) -> Cell { return row.memory_pct; }},
+    {"anonMem", [](const CnodeRow&) -> Cell { return std::int64_t{0}; }},
+    {"anonMemPct", [](const CnodeRow&) -> Cell { return std::int64_t{0}; }},
+    {"avgEpochs", [](const CnodeRow& row) -> Cell { return row.average_epochs; }},
+    {"memMigHere", [](const CnodeRow& row) -> Cell { return row.memory_moves; }},
+};
+
+constexpr Column<GlobalRow> kGlobal[] = {
+    {"name", [](const GlobalRow& row) -> Cell { return row.name; }},
+    {"value", [](const GlobalRow& row) -> Cell { return row.value; }},
+};
+
+}  // namespace
+
+Report pnode_table(std::span<const PnodeRow> rows) {
+  return table<PnodeRow>("numa-pnode", rows, kPnode);
+}
+
+Report client_table(std::span<const ClientRow> rows) {
+  return table<ClientRow>("numa-clients", rows, kClients, kVmNames<ClientRow>);
+}
+
+Report migration_table(std::span<const MigrationRow> rows) {
+  return table<MigrationRow>("numa-migration", rows, kMigration, kVmNames<MigrationRow>);
+}
+
+Report cnode_table(std::span<const CnodeRow> rows) {
+  return table<CnodeRow>("numa-cnode", rows, kCnode, kVmNames<CnodeRow>);
+}
+
+Report global_table(std::span<const GlobalRow> rows) {
+  return table<GlobalRow>("numa-global", rows, kGlobal);
+}
+
+}  // namespace vmnuma::stats
