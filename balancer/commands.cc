@@ -81,9 +81,8 @@ Result<Answer> Controller::answer(const Command& command, Effects& effects) {
     return Answer(status());
   }
   if (const auto* request = std::get_if<StatsRequest>(&command)) {
-    return make_report(request->type, snapshot_, ledger_, transfers_).map([](stats::Report report) {
-      return Answer(std::move(report));
-    });
+    return make_report(request->type, {snapshot_, ledger_, stays_, transfers_})
+        .map([](stats::Report report) { return Answer(std::move(report)); });
   }
   if (const auto* request = std::get_if<ExplainRequest>(&command)) {
     return explain(*request);

@@ -314,6 +314,7 @@ void Controller::handle(const SampleTaken& event, Effects& effects) {
   }
 
   snapshot_ = ledger_.advance(event.sample);
+  stays_.advance(snapshot_);
   respect_foreign_pins(effects);
   keep_hands_off(snapshot_);
   for (const MeasuredOutcome& outcome : outcomes_.settle(snapshot_, setup_.options)) {

@@ -28,6 +28,7 @@
 #include "balancer/core/outcomes.h"
 #include "balancer/core/planner.h"
 #include "balancer/events.h"
+#include "stats/reports/node_stays.h"
 
 namespace vmnuma::balancer {
 
@@ -119,6 +120,7 @@ class Controller {
   std::map<placement::ClientId, std::string> why_here_;
   std::map<std::string, Source> missing_;
   std::vector<migration::TransferProgress> transfers_;
+  stats::NodeStays stays_;
   placement::NodeIndex last_placed_on_ = placement::kNoNode;
   std::int64_t next_action_ = 1;
   std::int64_t now_unix_s_ = 0;

@@ -9,31 +9,53 @@ using placement::Arrangement;
 using placement::ClientIndex;
 using placement::ClientState;
 using placement::CpuTime;
+using placement::Effect;
 using placement::Guard;
+using placement::kNoNode;
 using placement::NodeIndex;
 using placement::Options;
 using placement::Permille;
 using placement::Reason;
+using placement::Rehoming;
 
 namespace {
+
+bool is_for_locality(Reason reason) {
+  return reason == Reason::kLocalityMove || reason == Reason::kLocalitySwap;
+}
+
+/// What the node's clients want once the client and `changes` have moved.
+CpuTime demand_after(const Arrangement& arrangement, NodeIndex node, ClientIndex client,
+                     std::span<const Rehoming> changes) {
+  CpuTime demand = arrangement.node(node).demand() + arrangement.load(client).demand;
+  for (const Rehoming& change : changes) {
+    if (change.client == client) {
+      continue;
+    }
+    if (arrangement.home(change.client) == node) {
+      demand -= arrangement.load(change.client).demand;
+    }
+    if (change.to == node) {
+      demand += arrangement.load(change.client).demand;
+    }
+  }
+  return demand;
+}
+
+}  // namespace
 
 bool is_swap(Reason reason) {
   return reason == Reason::kLoadSwap || reason == Reason::kLocalitySwap ||
          reason == Reason::kLongTermSwap;
 }
 
-bool is_for_locality(Reason reason) {
-  return reason == Reason::kLocalityMove || reason == Reason::kLocalitySwap;
-}
-
-}  // namespace
-
 std::optional<Guard> why_it_stays(const Arrangement& arrangement, ClientIndex index,
                                   Reason reason) {
   const ClientState& client = arrangement.snapshot().clients[index];
   const placement::VmState& vm = arrangement.snapshot().vms[client.vm];
   const Options& options = arrangement.options();
-  if (!vm.fresh || !vm.measured) {
+  if (!vm.fresh || !vm.measured ||
+      (client.home != kNoNode && !arrangement.snapshot().nodes[client.home].known)) {
     return Guard::kStaleData;
   }
   if (vm.policy.do_not_move) {
@@ -52,7 +74,7 @@ std::optional<Guard> why_it_stays(const Arrangement& arrangement, ClientIndex in
 }
 
 std::optional<Guard> why_not_there(const Arrangement& arrangement, ClientIndex index, NodeIndex to,
-                                   Reason reason, ClientIndex leaving) {
+                                   Reason reason, std::span<const Rehoming> changes) {
   const ClientState& client = arrangement.snapshot().clients[index];
   const Options& options = arrangement.options();
   if (!arrangement.snapshot().nodes[to].known) {
@@ -64,42 +86,49 @@ std::optional<Guard> why_not_there(const Arrangement& arrangement, ClientIndex i
   if (to == client.came_from && client.epochs_here < options.no_return) {
     return Guard::kNoReturn;
   }
-  if (arrangement.forbidden_by_group(index, to, leaving)) {
+  if (arrangement.forbidden_by_group(index, to, changes)) {
     return Guard::kAntiAffinity;
   }
   if (is_for_locality(reason) && options.core_cap_ratio_pct > 0) {
-    CpuTime demand = arrangement.node(to).demand() + arrangement.load(index).demand;
-    if (leaving != placement::kNoClient) {
-      demand -= arrangement.load(leaving).demand;
-    }
-    const CpuTime cores =
-        arrangement.node(to).supply().cores - arrangement.node(to).supply().non_vm;
-    if (demand * 100 > cores * options.core_cap_ratio_pct) {
+    const placement::Supply& supply = arrangement.node(to).supply();
+    if (demand_after(arrangement, to, index, changes) * 100 >
+        (supply.cores - supply.non_vm) * options.core_cap_ratio_pct) {
       return Guard::kCoreCapacity;
     }
   }
   return std::nullopt;
 }
 
-std::optional<Guard> why_not_worth_it(const Arrangement& arrangement, const LoadChange& change) {
+CpuTime least_gain(const Arrangement& arrangement, std::span<const Rehoming> changes) {
+  CpuTime capacity;
+  for (const Rehoming& change : changes) {
+    const NodeIndex from = arrangement.home(change.client);
+    capacity = std::max({capacity, arrangement.node(from).capacity(),
+                         arrangement.node(change.to).capacity()});
+  }
+  return capacity * arrangement.options().mig_threshold / 100;
+}
+
+std::optional<Guard> why_not_worth_it(const Arrangement& arrangement, Reason reason,
+                                      std::span<const Rehoming> changes, const Effect& effect) {
   const Options& options = arrangement.options();
-  if (!change.effect.fits) {
+  if (!effect.fits) {
     return Guard::kNoRoom;
   }
-  const CpuTime capacity =
-      std::max(arrangement.node(change.from).capacity(), arrangement.node(change.to).capacity());
-  if (change.effect.gain <= CpuTime{} ||
-      change.effect.gain * 100 < capacity * options.mig_threshold) {
+  if (effect.gain <= CpuTime{} || effect.gain < least_gain(arrangement, changes)) {
     return Guard::kMinimumGain;
   }
-  if (!change.effect.pays(options)) {
+  if (!effect.pays(options)) {
     return Guard::kDoesNotPay;
   }
-  if (change.one_way) {
+  if (reason == Reason::kLoadMove && changes.size() == 1) {
     // A shortage that only changes sides comes back with the next plan.
-    const Permille before = arrangement.owed_share(change.from) - arrangement.owed_share(change.to);
-    const Permille after = arrangement.owed_share_after(change.to, change.at_to) -
-                           arrangement.owed_share_after(change.from, change.at_from);
+    const auto [client, to] = changes.front();
+    const NodeIndex from = arrangement.home(client);
+    const placement::Load& load = arrangement.load(client);
+    const Permille before = arrangement.owed_share(from) - arrangement.owed_share(to);
+    const Permille after = arrangement.owed_share_after(to, {.out = {}, .in = {load}}) -
+                           arrangement.owed_share_after(from, {.out = {load}, .in = {}});
     if (after > Permille{} && after * 100 > before * options.mig_thrash_threshold) {
       return Guard::kResidualImbalance;
     }

@@ -2,43 +2,44 @@
 /// What stops a move, each reason with a name.
 ///
 /// Problem: a balancer that acts on every improvement moves VMs to and fro and costs more than it
-/// saves. Approach: a candidate passes two rows of checks. The first row looks at the client and
-/// the target alone
-/// (`why_it_stays`, `why_not_there`): data, policy, time on the node, room. The second row
-/// (`why_not_worth_it`) looks at what the change would bring. Properties: the first check that
-/// fails is named; a client of a stale VM is never moved; every check can be switched off or
-/// widened by its option.
+/// saves. Approach: a candidate passes three rows of checks. The first looks at the client alone
+/// (`why_it_stays`: data, policy, time on the node), the second at the target (`why_not_there`:
+/// mask, way back, groups, cores), the third at what the change would bring (`why_not_worth_it`).
+/// Properties: the first check that fails is named; a client of a stale VM, or on or to a node
+/// without readings, is never moved; every check can be switched off or widened by its option.
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "placement/arrangement.h"
 #include "placement/model/plan.h"
 
 namespace vmnuma::balancer {
 
+[[nodiscard]] bool is_swap(placement::Reason reason);
+
 /// Why this client may not be moved anywhere now, or nothing.
 [[nodiscard]] std::optional<placement::Guard> why_it_stays(
     const placement::Arrangement& arrangement, placement::ClientIndex client,
     placement::Reason reason);
 
-/// Why it may not go to that node, or nothing. `leaving` is the client that makes room in a swap.
+/// Why it may not go to that node, or nothing. `changes` are the rehomings made together with this
+/// one, if any.
 [[nodiscard]] std::optional<placement::Guard> why_not_there(
     const placement::Arrangement& arrangement, placement::ClientIndex client,
     placement::NodeIndex to, placement::Reason reason,
-    placement::ClientIndex leaving = placement::kNoClient);
+    std::span<const placement::Rehoming> changes = {});
 
-/// Why a load move, load swap or group move with this effect is not worth making, or nothing.
-/// `from` and `to` are the nodes whose owed time it changes.
-struct LoadChange {
-  placement::NodeIndex from = placement::kNoNode;
-  placement::NodeIndex to = placement::kNoNode;
-  placement::Exchange at_from;
-  placement::Exchange at_to;
-  placement::Effect effect;
-  bool one_way = true;
-};
+/// Why a set of rehomings with this effect is not worth making for the sake of CPU time or of
+/// groups, or nothing.
 [[nodiscard]] std::optional<placement::Guard> why_not_worth_it(
-    const placement::Arrangement& arrangement, const LoadChange& change);
+    const placement::Arrangement& arrangement, placement::Reason reason,
+    std::span<const placement::Rehoming> changes, const placement::Effect& effect);
+
+/// The least gain that is worth acting for: Numa.MigThreshold of the largest node that `changes`
+/// touch.
+[[nodiscard]] placement::CpuTime least_gain(const placement::Arrangement& arrangement,
+                                            std::span<const placement::Rehoming> changes);
 
 }  // namespace vmnuma::balancer

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 #include <libvirt/libvirt.h>
+#include <libvirt/virterror.h>
 
 #include "balancer/host/cpu_map.h"
 #include "balancer/host/domain_xml.h"
@@ -191,10 +192,17 @@ Result<void> LibvirtControl::set_memory_nodes(const VmId& vm, const std::vector<
     return tl::unexpected<Error>(last_libvirt_error(what));
   }
   if (virDomainSetNumaParameters(domain->get(), parameters.data(), parameters.size(),
-                                 (*connection)->change_flags()) < 0) {
-    return tl::unexpected<Error>(refusal(*domain, what));
+                                 (*connection)->change_flags()) == 0) {
+    return {};
   }
-  return {};
+  // Numatune was found fit above, so the unsupported configuration is a node that is not there
+  // (virNumaNodesetIsAvailable, util/virnuma.c, 9.0).
+  const bool no_such_node = virGetLastErrorCode() == VIR_ERR_CONFIG_UNSUPPORTED;
+  Error error = refusal(*domain, what);
+  if (no_such_node) {
+    error.code = ErrorCode::kInvalidArgument;
+  }
+  return tl::unexpected<Error>(std::move(error));
 }
 
 }  // namespace vmnuma::balancer
