@@ -44,7 +44,7 @@ std::string format_pairs(const Report& report) {
 
 const std::vector<std::string_view>& report_types() {
   static const std::vector<std::string_view> types = {"numa-clients", "numa-migration",
-                                                      "numa-pnode"};
+                                                      "numa-cnode", "numa-pnode", "numa-global"};
   return types;
 }
 
