@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -43,10 +45,38 @@ std::string allowed_values(const placement::OptionInfo& option) {
                      option.unit.empty() ? "" : " ", option.unit);
 }
 
+/// The sentences as comment lines of at most 80 columns.
+std::string comment(std::string_view text) {
+  constexpr std::size_t kWidth = 80;
+  std::string out = "#";
+  std::size_t line_begin = 0;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    if (out.size() - line_begin + 1 + word.size() > kWidth) {
+      out += "\n#";
+      line_begin = out.size() - 1;
+    }
+    out += ' ';
+    out += word;
+  }
+  return out + "\n";
+}
+
+/// A setting at its default, not in force.
+std::string example_setting(std::string_view name, std::string_view value, std::string_view help,
+                            std::string_view allowed) {
+  return "\n" + comment(fmt::format("{}. Allowed: {}.", help, allowed)) +
+         fmt::format("#{} = {}\n", name, value);
+}
+
 template <class Target>
-std::string example_key(const KeyInfo<Target>& key) {
-  return fmt::format("\n# {}: {}.\n# {} = {}\n", key.help, key.allowed, key.name,
-                     value_of(key, Target{}));
+std::string example_keys(std::span<const KeyInfo<Target>> keys) {
+  std::string out;
+  for (const auto& key : keys) {
+    out += example_setting(key.name, value_of(key, Target{}), key.help, key.allowed);
+  }
+  return out;
 }
 
 }  // namespace
@@ -78,27 +108,17 @@ std::string render_config(const Config& config) {
 
 std::string example_config() {
   std::string out =
-      "# The configuration of vmnumad. Every line that is commented out shows the default.\n"
-      "# vmnuma.toml(5) explains the settings; `vmnumad --check-config` checks this file.\n";
-  for (const auto& key : top_keys()) {
-    out += example_key(key);
-  }
-  out += "\n[history]\n";
-  for (const auto& key : history_keys()) {
-    out += example_key(key);
-  }
-  out += "\n[options]\n";
+      comment(
+          "The configuration of vmnumad. Lines that begin with '#' and no blank show the defaults. "
+          "vmnuma.toml(5) explains more; `vmnumad --check-config` checks this file.") +
+      example_keys(top_keys()) + "\n[history]\n" + example_keys(history_keys()) + "\n[options]\n";
   for (const auto& option : placement::option_table()) {
-    out += fmt::format("\n# {}: {}.\n# {} = {}\n", option.help, allowed_values(option),
-                       quoted(option.name), placement::Options{}.*option.value);
+    out += example_setting(quoted(option.name), std::to_string(placement::Options{}.*option.value),
+                           option.help, allowed_values(option));
   }
-  out +=
-      "\n# One table for each VM that is to be treated differently, by its name or UUID.\n"
-      "# [vm.\"web1\"]\n";
-  for (const auto& key : policy_keys()) {
-    out += example_key(key);
-  }
-  return out;
+  return out + "\n" +
+         comment("One table for each VM that is to be treated differently, by its name or UUID.") +
+         "#[vm.\"web1\"]\n" + example_keys(policy_keys());
 }
 
 }  // namespace vmnuma::balancer

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Used by the build only: what the tables of settings say, as the example configuration or as a manual page.
+// Used by the build only: what the tables of settings say, as the example configuration or as a
+// manual page.
 #include <fstream>
 #include <iostream>
 #include <iterator>

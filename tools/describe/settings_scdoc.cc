@@ -15,8 +15,8 @@ namespace {
 /// One setting: its name and default, and below it what it means and may be.
 std::string setting(std::string_view name, std::string_view value, std::string_view help,
                     std::string_view allowed) {
-  return fmt::format("*{}* = {}\n\t{}. Allowed: {}.\n\n", escaped(name), escaped(value), escaped(help),
-                     escaped(allowed));
+  return fmt::format("*{}* = {}\n\t{}. Allowed: {}.\n\n", escaped(name), escaped(value),
+                     escaped(help), escaped(allowed));
 }
 
 template <class Target>
@@ -24,8 +24,8 @@ std::string keys_section(std::span<const balancer::KeyInfo<Target>> keys) {
   std::string out;
   for (const auto& key : keys) {
     const std::string text = key.get(Target{});
-    out += setting(key.name, key.kind == balancer::KeyKind::kText ? "\"" + text + "\"" : text, key.help,
-                   key.allowed);
+    out += setting(key.name, key.kind == balancer::KeyKind::kText ? "\"" + text + "\"" : text,
+                   key.help, key.allowed);
   }
   return out;
 }
@@ -34,8 +34,8 @@ std::string options_section(bool from_esxi) {
   std::string out;
   for (const auto& option : placement::option_table()) {
     if (option.from_esxi == from_esxi) {
-      out += setting(fmt::format("\"{}\"", option.name), std::to_string(placement::Options{}.*option.value),
-                     option.help,
+      out += setting(fmt::format("\"{}\"", option.name),
+                     std::to_string(placement::Options{}.*option.value), option.help,
                      fmt::format("{} to {}{}{}", option.smallest, option.largest,
                                  option.unit.empty() ? "" : " ", option.unit));
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The tables of keys and options as sections of a manual page in scdoc(5).
 ///
-/// A page is a template in which a line such as "@options@" stands for a section that is made from a table, so
-/// that the manual cannot disagree with the program.
+/// A page is a template in which a line such as "@options@" stands for a section that is made from
+/// a table, so that the manual cannot disagree with the program.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace vmnuma::tools {
 
-/// The template with its "@...@" lines filled in: @keys@, @history@, @options-esxi@, @options-own@, @policy@.
-/// Error: invalid-argument for any other such line.
+/// The template with its "@...@" lines filled in: @keys@, @history@, @options-esxi@, @options-own@,
+/// @policy@. Error: invalid-argument for any other such line.
 [[nodiscard]] Result<std::string> fill_page(std::string_view page);
 
 /// Text with what scdoc would take for markup escaped.

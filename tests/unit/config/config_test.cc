@@ -313,18 +313,16 @@ TEST(ConfigTest, ExampleIsAcceptedAndChangesNothing) {
 }
 
 TEST(ConfigTest, ExampleWithEveryLineInForceIsTheDefault) {
-  // "# key = value" and "# [table]" lose their "# "; explanations, which are sentences, keep it.
+  // Settings are "#key = value" and "#[table]"; explanations have a blank behind the '#'.
   std::string text;
   const std::string example = example_config();
   std::string_view rest = example;
   while (!rest.empty()) {
-    const std::size_t end = rest.find('\n');
-    std::string line(rest.substr(0, end));
-    rest.remove_prefix(end + 1);
-    if (line.starts_with("# ") && !line.ends_with(".")) {
-      line.erase(0, 2);
-    }
-    text += line + "\n";
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(line.size() + 1);
+    EXPECT_LE(line.size(), 80U) << line;
+    text += line.starts_with('#') && !line.starts_with("# ") ? line.substr(1) : line;
+    text += '\n';
   }
   const auto config = parse_config(text, "f.toml");
   ASSERT_TRUE(config) << config.error().message << "\n" << text;
