@@ -42,6 +42,7 @@ class CommandLine {
     add_reading_commands();
     add_options_commands();
     add_changing_commands();
+    add_sim_commands();
   }
 
   [[nodiscard]] tl::expected<Invocation, EarlyExit> parse(std::span<const std::string> arguments) {
@@ -58,8 +59,9 @@ class CommandLine {
         return usage(unknown_word(word));
       }
     }
-    if (!make_) {
+    if (!make_ && !sim_) {
       return usage(app_.got_subcommand("options") ? "options needs one of list, get and set"
+                   : app_.got_subcommand("sim")   ? "sim needs one of run and list"
                                                   : "a command is needed, such as 'status'");
     }
     Invocation invocation;
@@ -67,6 +69,10 @@ class CommandLine {
     invocation.json = json_;
     invocation.watch = watch_;
     invocation.wait = wait_;
+    if (sim_) {
+      invocation.sim = std::move(sim_);
+      return invocation;
+    }
     auto command = make_();
     if (!command) {
       return usage(command.error().message);
@@ -159,6 +165,28 @@ class CommandLine {
     add_vm(*release);
   }
 
+  void add_sim_commands() {
+    CLI::App* sim = app_.add_subcommand("sim", "The balancer on a simulated host");
+    sim->fallthrough();
+    sim->require_subcommand(0, 1);
+    CLI::App* run = sim->add_subcommand("run", "Run a scenario");
+    run->fallthrough();
+    run->add_option("SCENARIO", sim_run_.scenario, "A scenario file, or a name that `list` shows")
+        ->required()
+        ->type_name("");
+    run->add_option("--epochs", sim_run_.epochs, "So many epochs, whatever the scenario says")
+        ->check(in_range(1, 1'000'000))
+        ->type_name("N");
+    run->add_option("--seed", sim_run_.seed, "This seed, whatever the scenario says")
+        ->check(CLI::NonNegativeNumber.description(""))
+        ->type_name("N");
+    run->add_flag("--watch", watch_, "Show the tables after every epoch");
+    run->callback([this] { sim_ = sim_run_; });
+    CLI::App* list = sim->add_subcommand("list", "The scenarios that come with the program");
+    list->fallthrough();
+    list->callback([this] { sim_ = SimListRequest{}; });
+  }
+
   CLI::Option* add_vm(CLI::App& command) {
     return command.add_option("VM", vm_, "The VM's name or UUID")->type_name("");
   }
@@ -245,6 +273,8 @@ class CommandLine {
   std::optional<std::int32_t> client_;
   std::optional<std::string> since_;
   balancer::HistoryRequest history_;
+  SimRunRequest sim_run_;
+  std::optional<SimRequest> sim_;
 };
 
 }  // namespace

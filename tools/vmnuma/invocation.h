@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <variant>
 
 #include "balancer/protocol/request.h"
 #include "placement/result.h"
@@ -17,6 +19,16 @@ inline constexpr int kExitRefused = 1;      ///< the daemon said no, and why
 inline constexpr int kExitUsage = 2;        ///< the command line is wrong
 inline constexpr int kExitUnreachable = 3;  ///< there is no daemon, or no sense in its answer
 
+/// `sim run`.
+struct SimRunRequest {
+  std::string scenario;  ///< a file, or the name of one that comes with the program
+  std::optional<std::int64_t> epochs;
+  std::optional<std::int64_t> seed;
+};
+/// `sim list`.
+struct SimListRequest {};
+using SimRequest = std::variant<SimRunRequest, SimListRequest>;
+
 struct Invocation {
   std::string program = "vmnuma";  ///< what messages begin with
   std::string socket_path;
@@ -24,6 +36,7 @@ struct Invocation {
   bool watch = false;  ///< again every epoch
   bool wait = false;   ///< of `move`: until it is done
   balancer::Command command;
+  std::optional<SimRequest> sim;  ///< if set, no daemon is asked and `command` says nothing
 };
 
 /// The end of a run that asks nothing of the daemon: help, version, a wrong command line.

@@ -11,6 +11,7 @@
 #include "balancer/protocol/response.h"
 #include "tools/vmnuma/client.h"
 #include "tools/vmnuma/report_text.h"
+#include "tools/vmnuma/sim_commands.h"
 #include "tools/vmnuma/text.h"
 #include "tools/vmnuma/view_text.h"
 
@@ -210,6 +211,9 @@ class Runner {
 }  // namespace
 
 int run(const Invocation& invocation, Surroundings& surroundings) {
+  if (invocation.sim) {
+    return run_sim(invocation, scenario_directory(), surroundings);
+  }
   return Runner(invocation, surroundings).run();
 }
 

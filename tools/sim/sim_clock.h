@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The time of whoever is using the simulated host's ports.
+///
+/// Calls take virtual time: the daemon sets the clock before a step and finds it advanced
+/// afterwards.
+#pragma once
+
+#include "placement/model/amounts.h"
+
+namespace vmnuma::tools {
+
+struct SimClock {
+  placement::Microseconds now;
+  void spend(placement::Microseconds time) { now += time; }
+};
+
+}  // namespace vmnuma::tools

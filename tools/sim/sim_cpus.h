@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How the kernel of a simulated host shares out the CPUs of one node for a while.
+///
+/// Approach: threads share the node's thread time by weight, none gets more than one CPU or more
+/// than it wants (CFS with group weights, spread perfectly over the CPUs of the node). What others
+/// take comes first. Time that is not given is waited for. Threads that share cores get less done
+/// in their time (placement/capacity.h). Properties: what all ran and others took is at most the
+/// thread time; nobody waits while a CPU is idle.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "placement/model/amounts.h"
+
+namespace vmnuma::tools {
+
+/// What the second thread of a simulated core really adds, whatever the balancer is told.
+inline constexpr std::int64_t kSimSmtGainPct = 25;
+
+struct ThreadDemand {
+  std::int64_t weight = 1;   ///< at least 1
+  placement::CpuTime wants;  ///< at most the length of the while
+};
+
+struct NodeShares {
+  std::vector<placement::CpuTime> ran;  ///< in the order of the threads
+  placement::CpuTime others;            ///< what others took
+  placement::CpuTime busy;              ///< thread time that was used, by all
+  placement::CpuTime served;            ///< what that is worth in core time
+};
+
+/// `cores` and `cpus` are the node's, `length` the while, `others` what others want of it.
+[[nodiscard]] NodeShares share_node(std::int32_t cores, std::int32_t cpus,
+                                    placement::CpuTime length, placement::CpuTime others,
+                                    const std::vector<ThreadDemand>& threads);
+
+}  // namespace vmnuma::tools

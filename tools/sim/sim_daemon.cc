@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/sim/sim_daemon.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "migration/limits.h"
+
+namespace vmnuma::tools {
+
+using placement::Microseconds;
+
+namespace {
+
+/// 2025-01-01, when every simulation begins.
+constexpr std::int64_t kBeginUnixS = 1'735'689'600;
+constexpr std::int64_t kSecond = 1'000'000;
+/// Between two calls of work() lies at most an epoch; no call of a port takes no time.
+constexpr std::int64_t kMostSteps = 10'000'000;
+
+}  // namespace
+
+SimDaemon::SimDaemon(const placement::Options& options, SimHost& host, SimClock& clock)
+    : options_(options), host_(host), clock_(clock), journal_(clock) {}
+
+void SimDaemon::start(Microseconds now) {
+  now_ = now;
+  worker_free_at_ = now;
+  balancer::ControllerSetup setup;
+  setup.mode = balancer::Mode::kActive;
+  setup.version = VMNUMA_VERSION;
+  setup.uri = "sim";
+  setup.topology = host_.topology();
+  setup.options = options_;
+  setup.last_action = journal_.last_action();
+  setup.remembered_homes = homes_;
+  running_ = std::make_unique<Running>(
+      Running{balancer::Controller(std::move(setup)),
+              migration::Executor(host_, host_, journal_,
+                                  migration::limits_from(options_, host_.topology())),
+              std::nullopt});
+  clock_.now = now;
+  // The simulated journal can always be read.
+  if (const auto open = journal_.open_actions(); open && !open->empty()) {
+    running_->executor.recover(*open);
+    wake_executor();
+  }
+  feed(balancer::DomainsChanged{host_.refresh().value()});
+}
+
+void SimDaemon::stop() {
+  running_.reset();
+}
+
+void SimDaemon::tick(placement::Sample sample) {
+  now_ = sample.taken_at;
+  const std::int64_t wall = kBeginUnixS + now_.value / kSecond;
+  feed(balancer::TransfersReported{running_->executor.transfers()});
+  feed(balancer::SampleTaken{std::move(sample), wall});
+}
+
+void SimDaemon::refresh_domains() {
+  if (host_.domains_changed()) {
+    feed(balancer::DomainsChanged{host_.refresh().value()});
+  }
+}
+
+void SimDaemon::change_topology() {
+  running_->executor.set_limits(migration::limits_from(options_, host_.topology()));
+  wake_executor();
+  feed(balancer::TopologyChanged{host_.topology()});
+}
+
+void SimDaemon::wake_executor() {
+  running_->next_step = std::max(now_, worker_free_at_);
+}
+
+void SimDaemon::work(Microseconds until) {
+  std::int64_t steps = 0;
+  while (running_->next_step && *running_->next_step < until) {
+    if (++steps > kMostSteps) {
+      span_round_ = true;
+      return;
+    }
+    clock_.now = std::max(*running_->next_step, worker_free_at_);
+    const migration::ExecutorStep step = running_->executor.step(clock_.now);
+    worker_free_at_ = clock_.now;
+    running_->next_step = step.next_at;
+    if (step.next_at) {
+      running_->next_step = std::max(*step.next_at, worker_free_at_);
+    }
+    now_ = clock_.now;
+    for (const migration::ActionEvent& event : step.events) {
+      report_.events.push_back(event);
+      feed(balancer::ActionProgressed{event});
+    }
+  }
+}
+
+void SimDaemon::feed(balancer::Event event) {
+  balancer::Effects effects = running_->controller.on(event);
+  for (balancer::LogLine& line : effects.log) {
+    report_.log.push_back(std::move(line));
+  }
+  for (const balancer::HomeDecided& home : effects.homes) {
+    if (home.home.value < 0) {
+      homes_.erase(home.client);
+    } else {
+      homes_[home.client] = home.home;
+    }
+  }
+  for (const placement::VmId& vm : effects.cancelled) {
+    running_->executor.cancel(vm);
+    wake_executor();
+  }
+  if (effects.pause_transfers) {
+    if (*effects.pause_transfers) {
+      running_->executor.pause();
+    } else {
+      running_->executor.resume();
+    }
+    wake_executor();
+  }
+  for (migration::Order& order : effects.orders) {
+    report_.orders.push_back(order);
+    running_->executor.submit(std::move(order));
+    wake_executor();
+  }
+}
+
+stats::Report SimDaemon::table(const std::string& type) {
+  balancer::Effects effects =
+      running_->controller.on(balancer::CommandReceived{1, balancer::StatsRequest{type}});
+  return std::get<stats::Report>(effects.replies.at(0).answer.value());
+}
+
+DaemonReport SimDaemon::take_report() {
+  return std::exchange(report_, {});
+}
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The balancer on a simulated host: the shipped controller and executor, driven in virtual time.
+///
+/// Problem: what is simulated must be what runs, and a daemon must be able to die at any moment.
+/// Approach: this class does what balancer/service does with threads and timers, and nothing else:
+/// libvirt's news, samples and the executor's events go to the controller, its effects to the
+/// executor. What a daemon keeps in its database outlives stop() and start(). Properties: the
+/// executor's steps are made in order, one after the other, each beginning not before the former
+/// ended; no decision is taken here.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "balancer/controller.h"
+#include "migration/executor.h"
+#include "placement/model/options.h"
+#include "tools/sim/sim_clock.h"
+#include "tools/sim/sim_host.h"
+#include "tools/sim/sim_journal.h"
+
+namespace vmnuma::tools {
+
+/// What the daemon said and did since it was last asked.
+struct DaemonReport {
+  std::vector<migration::Order> orders;
+  std::vector<migration::ActionEvent> events;
+  std::vector<balancer::LogLine> log;
+};
+
+class SimDaemon {
+ public:
+  SimDaemon(const placement::Options& options, SimHost& host, SimClock& clock);
+
+  /// Starts it, or starts it again after stop().
+  void start(placement::Microseconds now);
+  /// It dies, without a chance to do anything.
+  void stop();
+  [[nodiscard]] bool running() const { return running_ != nullptr; }
+
+  /// An epoch's readings have been taken.
+  void tick(placement::Sample sample);
+  /// Tells what libvirt has told, if it has.
+  void refresh_domains();
+  void change_topology();
+  /// Makes all steps of the executor that begin before that time.
+  void work(placement::Microseconds until);
+
+  /// Only while it runs.
+  [[nodiscard]] const balancer::Controller& controller() const { return running_->controller; }
+  /// A table of `vmnuma stats`. Only while it runs.
+  [[nodiscard]] stats::Report table(const std::string& type);
+  [[nodiscard]] bool executor_idle() const { return !running_ || running_->executor.idle(); }
+  [[nodiscard]] SimJournal& journal() { return journal_; }
+  /// The executor made more steps than it can have had reason to.
+  [[nodiscard]] bool span_round() const { return span_round_; }
+  [[nodiscard]] DaemonReport take_report();
+
+ private:
+  struct Running {
+    balancer::Controller controller;
+    migration::Executor executor;
+    std::optional<placement::Microseconds> next_step;
+  };
+  void feed(balancer::Event event);
+  void wake_executor();
+
+  placement::Options options_;
+  SimHost& host_;
+  SimClock& clock_;
+  SimJournal journal_;
+  std::map<placement::ClientId, placement::NodeId> homes_;  ///< as the database has them
+  std::unique_ptr<Running> running_;
+  placement::Microseconds now_;             ///< of the thread that runs the controller
+  placement::Microseconds worker_free_at_;  ///< when the executor's last step ended
+  bool span_round_ = false;
+  DaemonReport report_;
+};
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The memory of a simulated host: which node every page of every VM lies on.
+///
+/// Problem: page moves are to be carried out for real, page by page, by code that believes it talks
+/// to a kernel. Approach: one byte for each page of 2 MiB names its node; counts per node and cell
+/// are kept beside it. A page that is touched first comes from the node that is asked for, or from
+/// the nearest that has one free, as with the kernel's default policy. Terms. Owner: a VM, by the
+/// number it got at add(). Cell: an equal part of an owner's pages in the order of their addresses;
+/// an owner without guest NUMA has one. Properties: a page is on one node or on none; counts and
+/// free memory agree with the pages at all times (audit); nothing is taken that a node does not
+/// have.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "placement/model/amounts.h"
+#include "placement/model/topology.h"
+
+namespace vmnuma::tools {
+
+class SimMemory {
+ public:
+  using Owner = std::size_t;
+  /// Pages per node.
+  using Counts = std::vector<std::int64_t>;
+
+  /// Pages of each node, and the distances between them, row by row.
+  SimMemory(Counts pages, std::vector<std::int32_t> distances);
+
+  void add(Owner owner, std::int64_t pages, std::int32_t cells);
+  void remove(Owner owner);
+
+  /// Takes the next `pages` untouched pages of the cell from `near`, or from the nearest of
+  /// `allowed` that has one. Takes less if there are no more.
+  void touch(Owner owner, std::size_t cell, std::int64_t pages, placement::NodeIndex near,
+             const std::vector<placement::NodeIndex>& allowed);
+  /// Moves one page. False if it is nowhere, or the node has none free.
+  bool move(Owner owner, std::int64_t page, placement::NodeIndex to);
+
+  /// Something else takes all that is free on the node, until it is given back.
+  void take_away(placement::NodeIndex node);
+  void give_back(placement::NodeIndex node);
+
+  [[nodiscard]] std::size_t node_count() const { return total_.size(); }
+  [[nodiscard]] std::int64_t free(placement::NodeIndex node) const { return free_[node]; }
+  [[nodiscard]] std::int64_t total(placement::NodeIndex node) const { return total_[node]; }
+  [[nodiscard]] std::optional<placement::NodeIndex> place(Owner owner, std::int64_t page) const;
+  [[nodiscard]] std::int64_t pages(Owner owner) const;
+  [[nodiscard]] std::size_t cells(Owner owner) const { return owners_.at(owner).counts.size(); }
+  [[nodiscard]] std::int64_t first_page(Owner owner, std::size_t cell) const;
+  [[nodiscard]] const Counts& counts(Owner owner, std::size_t cell) const {
+    return owners_.at(owner).counts[cell];
+  }
+  /// Of all cells.
+  [[nodiscard]] Counts counts(Owner owner) const;
+  [[nodiscard]] std::int64_t untouched_pages(Owner owner, std::size_t cell) const;
+
+  /// Counts every page anew. A sentence about the first thing that does not add up, or nothing.
+  [[nodiscard]] std::optional<std::string> audit() const;
+
+ private:
+  static constexpr std::int8_t kNowhere = -1;
+  struct Pages {
+    std::vector<std::int8_t> on;             ///< node of each page
+    std::vector<Counts> counts;              ///< by cell
+    std::vector<std::int64_t> next_touched;  ///< by cell
+  };
+  [[nodiscard]] std::size_t cell_of(const Pages& owner, std::int64_t page) const;
+
+  Counts total_;
+  Counts free_;
+  Counts taken_away_;
+  std::vector<std::vector<placement::NodeIndex>> nearest_;  ///< per node, all nodes by distance
+  std::map<Owner, Pages> owners_;
+};
+
+}  // namespace vmnuma::tools

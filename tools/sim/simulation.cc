@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/sim/simulation.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace vmnuma::tools {
+
+using placement::Bytes;
+using placement::CpuTime;
+using placement::Microseconds;
+using placement::Reason;
+using placement::VmId;
+
+namespace {
+
+constexpr std::int64_t kWhilesPerEpoch = 10;
+/// Every second fault that strikes does so early, when orders are most likely to be half carried
+/// out.
+constexpr std::int64_t kEarlyPart = 16;
+
+bool is_a_strike(FaultKind kind) {
+  return kind == FaultKind::kVmVanishes || kind == FaultKind::kDaemonRestart;
+}
+
+}  // namespace
+
+void Simulation::Mean::add(std::optional<Percentage> share) {
+  if (!share) {
+    return;
+  }
+  sum_ += share->value;
+  ++count_;
+  first_ = first_.value_or(*share);
+  last_ = *share;
+}
+
+Percentage Simulation::Mean::value() const {
+  return {count_ == 0 ? 0 : (sum_ + count_ / 2) / count_};
+}
+
+Simulation::Simulation(Scenario scenario)
+    : scenario_(std::move(scenario)),
+      random_(scenario_.seed),
+      host_(scenario_.host, scenario_.seed, scenario_.options.prefer_ht != 0, clock_),
+      daemon_(scenario_.options, host_, clock_),
+      oracles_(scenario_),
+      lives_(scenario_.vms.size()) {}
+
+Microseconds Simulation::time_of(std::int64_t epoch) const {
+  return Microseconds{scenario_.options.rebalance_period * 1000} * epoch;
+}
+
+Simulation::Life* Simulation::life_of(const VmId& vm) {
+  const auto life =
+      std::find_if(lives_.begin(), lives_.end(), [&](const Life& entry) { return entry.id == vm; });
+  return life == lives_.end() ? nullptr : &*life;
+}
+
+// ---- an epoch ----
+
+void Simulation::run_epoch() {
+  news_.clear();
+  now_ = time_of(epoch_);
+  if (epoch_ == 0) {
+    host_.begin_epoch(0);
+    start_and_stop_vms();
+    daemon_.start(now_);
+  } else if (daemon_back_in_ == epoch_) {
+    daemon_back_in_.reset();
+    daemon_.start(now_);
+    news_.push_back("the daemon is back");
+  }
+  begin_and_end_faults();
+  tick();
+  if (epoch_ > 0) {
+    host_.begin_epoch(epoch_);
+    start_and_stop_vms();
+  }
+  for (std::int64_t i = 1; i <= kWhilesPerEpoch; ++i) {
+    const Microseconds end = now_ + (time_of(epoch_ + 1) - now_) / (kWhilesPerEpoch + 1 - i);
+    while (!strikes_.empty() && strikes_.front().at <= end) {
+      pass(strikes_.front().at);
+      strike(strikes_.front().fault);
+      strikes_.erase(strikes_.begin());
+    }
+    pass(end);
+    if (daemon_.running()) {
+      daemon_.refresh_domains();
+    }
+  }
+  listen();
+  figures_ = figures_of(host_.take_truth());
+  take_down(figures_);
+  note_homes();
+  oracles_.epoch_ended(epoch_, host_, daemon_);
+  ++epoch_;
+  if (finished()) {
+    oracles_.simulation_ended(daemon_);
+  }
+}
+
+void Simulation::pass(Microseconds until) {
+  if (daemon_.running()) {
+    daemon_.work(until);
+  }
+  if (until > now_) {
+    host_.run(until - now_);
+    now_ = until;
+  }
+}
+
+void Simulation::tick() {
+  if (!daemon_.running()) {
+    return;
+  }
+  placement::Sample sample = host_.sample(epoch_ + 1, now_);
+  for (const Fault& fault : scenario_.faults) {
+    if (fault.kind != FaultKind::kStaleSample || !lasts(fault)) {
+      continue;
+    }
+    if (!fault.vm) {
+      sample.cpus.clear();
+      sample.missing.push_back({"/proc/stat", "it could not be read", std::nullopt});
+    } else if (const std::optional<VmId> id = lives_[*fault.vm].id) {
+      std::erase_if(sample.vms, [&](const placement::VmSample& vm) { return vm.id == *id; });
+      sample.missing.push_back({fmt::format("VM '{}' schedstat", scenario_.vms[*fault.vm].name),
+                                "it could not be read", id});
+    }
+  }
+  daemon_.refresh_domains();
+  daemon_.tick(std::move(sample));
+  listen();
+}
+
+void Simulation::start_and_stop_vms() {
+  for (std::size_t i = 0; i < scenario_.vms.size(); ++i) {
+    const ScenarioVm& vm = scenario_.vms[i];
+    if (vm.stop == epoch_ && lives_[i].id && host_.runs(*lives_[i].id)) {
+      host_.stop(*lives_[i].id);
+      news_.push_back(fmt::format("VM '{}' stops", vm.name));
+    }
+    if (vm.start == epoch_) {
+      lives_[i].id = host_.start(vm);
+      if (epoch_ > 0) {
+        news_.push_back(fmt::format("VM '{}' starts", vm.name));
+      }
+    }
+  }
+}
+
+// ---- what goes wrong ----
+
+bool Simulation::lasts(const Fault& fault) const {
+  return fault.epoch <= epoch_ && epoch_ < fault.epoch + fault.epochs;
+}
+
+void Simulation::begin_and_end_faults() {
+  for (const Fault& fault : scenario_.faults) {
+    if (fault.epoch == epoch_) {
+      if (is_a_strike(fault.kind)) {
+        const std::int64_t whole = scenario_.options.rebalance_period * 1000;
+        const bool early = random_.below(2) == 0;
+        const Microseconds after{random_.below(early ? whole / kEarlyPart : whole)};
+        strikes_.push_back({now_ + after, fault});
+      } else {
+        set_fault(fault, /*begins=*/true);
+      }
+    } else if (fault.epoch + fault.epochs == epoch_ && !is_a_strike(fault.kind)) {
+      set_fault(fault, /*begins=*/false);
+    }
+  }
+  std::stable_sort(strikes_.begin(), strikes_.end(),
+                   [](const Strike& a, const Strike& b) { return a.at < b.at; });
+}
+
+void Simulation::set_fault(const Fault& fault, bool begins) {
+  const std::optional<VmId> vm = fault.vm ? lives_[*fault.vm].id : std::nullopt;
+  std::string victim = fault.vm ? fmt::format(" of VM '{}'", scenario_.vms[*fault.vm].name) : "";
+  victim += fault.node ? fmt::format(" of node {}", fault.node->value) : "";
+  news_.push_back(
+      fmt::format("fault {}{} {}", name_of(fault.kind), victim, begins ? "begins" : "ends"));
+  switch (fault.kind) {
+    case FaultKind::kPinRefused:
+      if (vm) {
+        host_.refuse_pins(*vm, begins);
+      }
+      break;
+    case FaultKind::kPagesBusy:
+      if (vm) {
+        host_.keep_pages_busy(*vm, begins);
+      }
+      break;
+    case FaultKind::kNoMemory:
+      host_.take_memory(*fault.node, begins);
+      break;
+    case FaultKind::kSlowLibvirt:
+      host_.slow_down_libvirt(begins);
+      break;
+    case FaultKind::kNodeOffline:
+      host_.set_online(*fault.node, !begins);
+      if (daemon_.running()) {
+        daemon_.change_topology();
+      }
+      break;
+    case FaultKind::kStaleSample:  // looked for at the tick
+    case FaultKind::kVmVanishes:
+    case FaultKind::kDaemonRestart:
+      break;
+  }
+}
+
+void Simulation::strike(const Fault& fault) {
+  if (fault.kind == FaultKind::kVmVanishes) {
+    if (const std::optional<VmId> id = lives_[*fault.vm].id) {
+      host_.stop(*id);
+      news_.push_back(fmt::format("VM '{}' vanishes", scenario_.vms[*fault.vm].name));
+    }
+    return;
+  }
+  listen();
+  daemon_.stop();
+  // The simulated journal can always be read.
+  oracles_.daemon_stopped(daemon_.journal().open_actions().value());
+  daemon_back_in_ = epoch_ + fault.epochs;
+  news_.push_back("the daemon dies");
+}
+
+// ---- what is taken down ----
+
+void Simulation::listen() {
+  DaemonReport report = daemon_.take_report();
+  for (const balancer::LogLine& line : report.log) {
+    if (line.severity != balancer::Severity::kDebug) {
+      news_.push_back(line.message);
+    }
+  }
+  // An order is given in the tick and its events come later, so this is the order of the
+  // happenings.
+  for (migration::Order& order : report.orders) {
+    oracles_.order_given(epoch_, order, host_);
+    const std::int64_t action = order.action;
+    orders_.insert_or_assign(action, Given{epoch_, std::move(order), /*counted=*/false});
+  }
+  for (const PageMove& move : host_.take_moves()) {
+    result_.moved += move.moved;
+    oracles_.pages_moved(move, host_);
+  }
+  for (const migration::ActionEvent& event : report.events) {
+    oracles_.action_told(event);
+    const auto order = orders_.find(event.action);
+    if (order == orders_.end()) {
+      continue;
+    }
+    if (event.kind == migration::ActionEvent::Kind::kPinned && !order->second.counted) {
+      order->second.counted = true;
+      count_move(order->second);
+    } else if (event.kind == migration::ActionEvent::Kind::kFinished) {
+      orders_.erase(order);
+    }
+  }
+}
+
+void Simulation::count_move(const Given& given) {
+  const migration::Order& order = given.order;
+  std::int64_t moved_homes = 0;
+  for (const migration::VmChange& change : order.changes) {
+    for (const migration::HomeChange& home : change.homes) {
+      if (home.from.value < 0) {
+        continue;
+      }
+      ++moved_homes;
+      Life* life = life_of(change.vm);
+      if (order.reason == Reason::kLoadMove && life != nullptr) {
+        ++life->moves;
+      }
+    }
+  }
+  switch (order.reason) {
+    case Reason::kLoadMove:
+      result_.moves += moved_homes;
+      break;
+    case Reason::kLoadSwap:
+    case Reason::kLocalitySwap:
+      ++result_.swaps;
+      break;
+    case Reason::kLocalityMove:
+    case Reason::kAffinityMove:
+      result_.locality_moves += moved_homes;
+      break;
+    case Reason::kLongTermMove:
+    case Reason::kLongTermSwap:
+      ++result_.long_term_moves;
+      break;
+    case Reason::kInitialPlacement:
+    case Reason::kMemoryPull:
+    case Reason::kAdministrator:
+      return;
+  }
+  if (moved_homes > 0) {
+    result_.last_move_epoch = std::max(result_.last_move_epoch, given.epoch);
+  }
+}
+
+void Simulation::note_homes() {
+  if (!daemon_.running()) {
+    return;
+  }
+  for (Life& life : lives_) {
+    const balancer::VmRecord* vm = life.id ? daemon_.controller().ledger().find(*life.id) : nullptr;
+    if (vm == nullptr) {
+      continue;
+    }
+    life.homes.clear();
+    for (const balancer::ClientRecord& client : vm->clients) {
+      life.homes.push_back(client.home);
+    }
+  }
+}
+
+void Simulation::take_down(const EpochFigures& figures) {
+  CpuTime wanted;
+  CpuTime owed;
+  CpuTime stalled;
+  Bytes local;
+  Bytes resident;
+  for (const VmFigures& vm : figures.vms) {
+    wanted += vm.wanted;
+    owed += vm.owed;
+    stalled += vm.stalled;
+    local += vm.local;
+    resident += vm.resident;
+    Life& life = *life_of(vm.id);
+    life.could_use_us += vm.could_use.value;
+    life.served_us += vm.served.value;
+    life.entitled_us += vm.entitled.value;
+    life.locality = percentage_of(vm.local.value, vm.resident.value).value_or(Percentage{100'000});
+  }
+  imbalance_.add(percentage_of(figures.imbalance.value, 1000));
+  locality_.add(percentage_of(local.value, resident.value));
+  owed_.add(percentage_of(owed.value, wanted.value));
+  lost_.add(percentage_of((owed + stalled).value, wanted.value));
+}
+
+std::optional<stats::Report> Simulation::table(const std::string& type) {
+  return daemon_.running() ? std::optional(daemon_.table(type)) : std::nullopt;
+}
+
+SimulationResult Simulation::result() {
+  SimulationResult result = result_;
+  result.scenario = scenario_.name;
+  result.seed = scenario_.seed;
+  result.epochs = scenario_.epochs;
+  result.imbalance = {imbalance_.first(), imbalance_.value(), imbalance_.last()};
+  result.locality = {locality_.first(), locality_.value(), locality_.last()};
+  result.owed = owed_.value();
+  result.lost = lost_.value();
+  result.violations = oracles_.violations();
+  for (std::size_t i = 0; i < lives_.size(); ++i) {
+    const Life& life = lives_[i];
+    result.vms.push_back(
+        {.name = scenario_.vms[i].name,
+         .homes = life.homes,
+         .used = percentage_of(life.served_us, life.could_use_us).value_or(Percentage{}),
+         .entitled = percentage_of(life.entitled_us, life.could_use_us).value_or(Percentage{}),
+         .locality = life.locality,
+         .moves = life.moves});
+  }
+  return result;
+}
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Runs a scenario, epoch by epoch, in virtual time.
+///
+/// Problem: one fast and repeatable run must bring together a host, a daemon, things that go wrong
+/// and everybody who watches. Approach: an epoch begins with the daemon's tick; then VMs stop and
+/// start, loads change, and the epoch passes in whiles of a tenth, between which the executor works
+/// and faults strike at times that only the seed decides. At its end the truth is taken down and
+/// the oracles look. Properties: the same scenario gives the same result, to the byte; nothing
+/// depends on the real time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/sim/oracles.h"
+#include "tools/sim/random.h"
+#include "tools/sim/scenario.h"
+#include "tools/sim/sim_daemon.h"
+#include "tools/sim/sim_host.h"
+#include "tools/sim/simulation_result.h"
+#include "tools/sim/truth.h"
+
+namespace vmnuma::tools {
+
+class Simulation {
+ public:
+  explicit Simulation(Scenario scenario);
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  /// The next epoch, from 0.
+  [[nodiscard]] std::int64_t epoch() const { return epoch_; }
+  [[nodiscard]] bool finished() const { return epoch_ >= scenario_.epochs; }
+  void run_epoch();
+
+  /// Of the last epoch: what the daemon said, and what struck.
+  [[nodiscard]] const std::vector<std::string>& news() const { return news_; }
+  /// Of the last epoch.
+  [[nodiscard]] const EpochFigures& figures() const { return figures_; }
+  /// A table of `vmnuma stats`, or nothing while the daemon does not run.
+  [[nodiscard]] std::optional<stats::Report> table(const std::string& type);
+  [[nodiscard]] const Scenario& scenario() const { return scenario_; }
+
+  /// After the last epoch.
+  [[nodiscard]] SimulationResult result();
+
+ private:
+  struct Life {
+    std::optional<placement::VmId> id;  ///< once it has started
+    std::int64_t could_use_us = 0;
+    std::int64_t served_us = 0;
+    std::int64_t entitled_us = 0;
+    Percentage locality;
+    std::vector<placement::NodeId> homes;
+    std::int64_t moves = 0;
+  };
+  /// Something that happens in the midst of the epoch.
+  struct Strike {
+    placement::Microseconds at;
+    Fault fault;
+  };
+  struct Given {
+    std::int64_t epoch = 0;
+    migration::Order order;
+    bool counted = false;  ///< its pins are made; after a restart that is told again
+  };
+  class Mean {
+   public:
+    void add(std::optional<Percentage> share);
+    [[nodiscard]] Percentage value() const;
+    [[nodiscard]] Percentage first() const { return first_.value_or(Percentage{}); }
+    [[nodiscard]] Percentage last() const { return last_; }
+
+   private:
+    std::int64_t sum_ = 0;
+    std::int64_t count_ = 0;
+    std::optional<Percentage> first_;
+    Percentage last_;
+  };
+
+  void tick();
+  void start_and_stop_vms();
+  void begin_and_end_faults();
+  void set_fault(const Fault& fault, bool begins);
+  void strike(const Fault& fault);
+  void pass(placement::Microseconds until);
+  void listen();
+  void count_move(const Given& given);
+  void note_homes();
+  void take_down(const EpochFigures& figures);
+  [[nodiscard]] bool lasts(const Fault& fault) const;
+  [[nodiscard]] placement::Microseconds time_of(std::int64_t epoch) const;
+  [[nodiscard]] Life* life_of(const placement::VmId& vm);
+
+  Scenario scenario_;
+  Random random_;
+  SimClock clock_;
+  SimHost host_;
+  SimDaemon daemon_;
+  Oracles oracles_;
+  std::int64_t epoch_ = 0;
+  placement::Microseconds now_;
+  std::vector<Strike> strikes_;                 ///< of this epoch, earliest first
+  std::optional<std::int64_t> daemon_back_in_;  ///< epoch
+  std::map<std::int64_t, Given> orders_;        ///< that have not ended
+  std::vector<Life> lives_;                     ///< as scenario_.vms
+  std::vector<std::string> news_;
+  EpochFigures figures_;
+  Mean imbalance_;
+  Mean locality_;
+  Mean owed_;
+  Mean lost_;
+  SimulationResult result_;
+};
+
+}  // namespace vmnuma::tools

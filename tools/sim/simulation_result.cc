@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/sim/simulation_result.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace vmnuma::tools {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::int64_t kPerCent = 1000;
+constexpr std::int64_t kWhole = 100 * kPerCent;
+constexpr std::int64_t kSmallPage = 4096;
+
+/// In hundredths, which is all that means anything.
+double number(Percentage share) {
+  return static_cast<double>((share.value + 5) / 10) / 100;
+}
+
+std::string text(Percentage share) {
+  const std::int64_t tenths = (share.value + 50) / 100;
+  return fmt::format("{}.{} %", tenths / 10, tenths % 10);
+}
+
+ordered_json json_of(const Course& course) {
+  return {
+      {"start", number(course.start)}, {"mean", number(course.mean)}, {"end", number(course.end)}};
+}
+
+ordered_json json_of(const VmResult& vm) {
+  ordered_json homes = ordered_json::array();
+  for (const placement::NodeId home : vm.homes) {
+    homes.push_back(home.value < 0 ? ordered_json() : ordered_json(home.value));
+  }
+  return {{"name", vm.name},
+          {"homes", std::move(homes)},
+          {"used_pct", number(vm.used)},
+          {"entitled_pct", number(vm.entitled)},
+          {"locality_pct", number(vm.locality)},
+          {"moves", vm.moves}};
+}
+
+}  // namespace
+
+std::optional<Percentage> percentage_of(std::int64_t part, std::int64_t whole) {
+  if (whole <= 0) {
+    return std::nullopt;
+  }
+  // Bytes times 10^5 may exceed 64 bits.
+  const std::int64_t scale = whole > INT64_MAX / (2 * kWhole) ? kWhole : 1;
+  return Percentage{part / scale * kWhole / (whole / scale)};
+}
+
+std::string to_json(const SimulationResult& result) {
+  ordered_json vms = ordered_json::array();
+  for (const VmResult& vm : result.vms) {
+    vms.push_back(json_of(vm));
+  }
+  const ordered_json json = {{"scenario", result.scenario},
+                             {"seed", result.seed},
+                             {"epochs", result.epochs},
+                             {"moves", result.moves},
+                             {"swaps", result.swaps},
+                             {"locality_moves", result.locality_moves},
+                             {"long_term_moves", result.long_term_moves},
+                             {"pages_moved", result.moved.value / kSmallPage},
+                             {"bytes_moved", result.moved.value},
+                             {"imbalance_pct", json_of(result.imbalance)},
+                             {"locality_pct", json_of(result.locality)},
+                             {"owed_pct_mean", number(result.owed)},
+                             {"lost_pct_mean", number(result.lost)},
+                             {"last_move_epoch", result.last_move_epoch},
+                             {"vms", std::move(vms)},
+                             {"violations", result.violations}};
+  // Names may be anything that TOML can hold.
+  return json.dump(-1, ' ', /*ensure_ascii=*/false, ordered_json::error_handler_t::replace);
+}
+
+std::string to_text(const SimulationResult& result) {
+  std::string lines = fmt::format("scenario '{}', seed {}, {} epochs\n", result.scenario,
+                                  result.seed, result.epochs);
+  lines += fmt::format("  imbalance   {} at the start, {} on average, {} at the end\n",
+                       text(result.imbalance.start), text(result.imbalance.mean),
+                       text(result.imbalance.end));
+  lines += fmt::format("  locality    {} at the start, {} on average, {} at the end\n",
+                       text(result.locality.start), text(result.locality.mean),
+                       text(result.locality.end));
+  lines += fmt::format("  lost time   {} of demand on average, of it owed CPU time {}\n",
+                       text(result.lost), text(result.owed));
+  lines += fmt::format(
+      "  moves       {} for load, {} swaps, {} for locality, {} for fairness; {}\n", result.moves,
+      result.swaps, result.locality_moves, result.long_term_moves,
+      result.last_move_epoch < 0 ? "none"
+                                 : fmt::format("the last in epoch {}", result.last_move_epoch));
+  lines += fmt::format("  memory      {} MiB moved\n", result.moved.value / placement::kMiB.value);
+  if (result.violations.empty()) {
+    lines += "  violations  none\n";
+  }
+  for (const std::string& violation : result.violations) {
+    lines += fmt::format("  VIOLATION   {}\n", violation);
+  }
+  return lines;
+}
+
+}  // namespace vmnuma::tools

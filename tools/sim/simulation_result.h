@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a simulation came to: the object of `vmnuma sim run --json`, and its summary for people.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "placement/model/amounts.h"
+#include "placement/model/ids.h"
+
+namespace vmnuma::tools {
+
+/// A mean of shares over epochs, in thousandths of a per cent (10^-5).
+struct Percentage {
+  std::int64_t value = 0;
+};
+/// part / whole; nothing if `whole` is not positive.
+[[nodiscard]] std::optional<Percentage> percentage_of(std::int64_t part, std::int64_t whole);
+
+struct Course {
+  Percentage start;
+  Percentage mean;
+  Percentage end;
+};
+
+struct VmResult {
+  std::string name;
+  std::vector<placement::NodeId> homes;  ///< by client, at its end; a negative number is none
+  Percentage used;                       ///< of its vCPUs, in core time, mean over its life
+  Percentage entitled;
+  Percentage locality;  ///< at its end
+  std::int64_t moves = 0;
+};
+
+struct SimulationResult {
+  std::string scenario;
+  std::uint64_t seed = 0;
+  std::int64_t epochs = 0;
+  std::int64_t moves = 0;
+  std::int64_t swaps = 0;
+  std::int64_t locality_moves = 0;
+  std::int64_t long_term_moves = 0;
+  placement::Bytes moved;
+  Course imbalance;
+  Course locality;
+  Percentage owed;
+  Percentage lost;
+  std::int64_t last_move_epoch = -1;
+  std::vector<VmResult> vms;
+  std::vector<std::string> violations;
+};
+
+/// One line, without a line end.
+[[nodiscard]] std::string to_json(const SimulationResult& result);
+/// Some lines, each ended by '\n'.
+[[nodiscard]] std::string to_text(const SimulationResult& result);
+
+}  // namespace vmnuma::tools

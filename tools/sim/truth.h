@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What really happened in an epoch, which only a simulation knows, and figures made of it.
+///
+/// Problem: the balancer must not be judged by its own measurements. Approach: the simulated host
+/// keeps for every vCPU what it wanted, got and lost; the figures follow the definitions of the
+/// balancer (entitlement by weighted max-min over the host, owed = what it was entitled to and did
+/// not get) but start from these.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "placement/model/amounts.h"
+#include "placement/model/ids.h"
+#include "placement/model/topology.h"
+
+namespace vmnuma::tools {
+
+struct VcpuTruth {
+  placement::NodeIndex node = placement::kNoNode;  ///< where it was last
+  placement::CpuTime wanted;
+  placement::CpuTime ran;      ///< thread time
+  placement::CpuTime served;   ///< what that was worth in core time
+  placement::CpuTime stalled;  ///< of `served`, waiting for far or busy memory
+};
+
+struct VmTruth {
+  placement::VmId id;
+  std::int32_t shares = 0;
+  std::vector<VcpuTruth> vcpus;
+  std::vector<placement::Bytes> memory;  ///< per node, at the end
+};
+
+struct EpochTruth {
+  placement::CpuTime length;
+  placement::Topology topology;            ///< at the end
+  std::vector<placement::CpuTime> others;  ///< per node, what nobody's vCPUs used
+  std::vector<VmTruth> vms;                ///< ascending id; those that ran at the end
+};
+
+struct VmFigures {
+  placement::VmId id;
+  placement::CpuTime could_use;  ///< vCPUs x epoch
+  placement::CpuTime wanted;
+  placement::CpuTime served;
+  placement::CpuTime entitled;
+  placement::CpuTime owed;
+  placement::CpuTime stalled;
+  placement::Bytes local;  ///< memory on the nodes where its vCPUs are, each with its part
+  placement::Bytes resident;
+};
+
+struct EpochFigures {
+  std::vector<VmFigures> vms;
+  placement::Permille
+      imbalance;  ///< largest difference of owed / capacity between two nodes, at most 1000
+};
+
+[[nodiscard]] EpochFigures figures_of(const EpochTruth& truth);
+
+}  // namespace vmnuma::tools

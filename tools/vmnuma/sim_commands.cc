@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/sim_commands.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "stats/reports/report.h"
+#include "tools/sim/catalogue.h"
+#include "tools/sim/simulation.h"
+#include "tools/vmnuma/table.h"
+#include "tools/vmnuma/text.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+/// How often the tables are shown in a run, besides at its end.
+constexpr std::int64_t kTimesShown = 5;
+constexpr std::chrono::milliseconds kWatchedEpoch{200};
+constexpr std::size_t kWatchedNews = 12;
+
+int failed(Surroundings& surroundings, const Error& error) {
+  surroundings.err << "vmnuma: " << printable(error.message) << std::endl;
+  return kExitUsage;
+}
+
+std::string tables(Simulation& simulation) {
+  std::string text;
+  for (const char* type : {"numa-pnode", "numa-clients"}) {
+    const auto report = simulation.table(type);
+    text += report ? stats::format_report(*report) + "\n" : "";
+  }
+  return text;
+}
+
+std::string percent(Percentage share) {
+  return fmt::format("{}.{}", share.value / 1000, share.value / 100 % 10);
+}
+
+std::string vm_table(const SimulationResult& result) {
+  Table table({{"VM", Table::Align::kShrinks},
+               {"HOME"},
+               {"USED%", Table::Align::kRight},
+               {"ENTITLED%", Table::Align::kRight},
+               {"LOCAL%", Table::Align::kRight},
+               {"MOVES", Table::Align::kRight}});
+  for (const VmResult& vm : result.vms) {
+    std::string homes;
+    for (const placement::NodeId home : vm.homes) {
+      homes += (homes.empty() ? "" : ",") + node_text(home);
+    }
+    table.add_row({vm.name, homes.empty() ? "-" : homes, percent(vm.used), percent(vm.entitled),
+                   percent(vm.locality), std::to_string(vm.moves)});
+  }
+  return table.text();
+}
+
+/// Prints a run as it goes.
+class Progress {
+ public:
+  Progress(Surroundings& surroundings, bool watch, std::int64_t epochs)
+      : surroundings_(surroundings),
+        watch_(watch),
+        every_(std::max<std::int64_t>(epochs / kTimesShown, 1)) {}
+
+  /// False if nobody wants to see more.
+  [[nodiscard]] bool show(Simulation& simulation) {
+    const std::int64_t epoch = simulation.epoch() - 1;
+    for (const std::string& line : simulation.news()) {
+      news_.push_back(fmt::format("epoch {:>4}  {}", epoch, printable(line)));
+    }
+    if (watch_ && surroundings_.out_is_terminal) {
+      show_screen(simulation, epoch);
+      return surroundings_.pause(kWatchedEpoch);
+    }
+    for (const std::string& line : news_) {
+      surroundings_.out << line << '\n';
+    }
+    news_.clear();
+    if (watch_ || epoch % every_ == every_ - 1 || epoch == 0) {
+      surroundings_.out << fmt::format("\nafter epoch {}:\n", epoch) << tables(simulation);
+    }
+    return true;
+  }
+
+ private:
+  void show_screen(Simulation& simulation, std::int64_t epoch) {
+    surroundings_.out << "\x1b[H\x1b[J"  // ECMA-48 CUP, ED
+                      << fmt::format("epoch {} of {}\n\n", epoch, simulation.scenario().epochs)
+                      << tables(simulation);
+    if (news_.size() > kWatchedNews) {
+      news_.erase(news_.begin(), news_.end() - kWatchedNews);
+    }
+    for (const std::string& line : news_) {
+      surroundings_.out << line << '\n';
+    }
+    surroundings_.out << std::flush;
+  }
+
+  Surroundings& surroundings_;
+  bool watch_;
+  std::int64_t every_;
+  std::vector<std::string> news_;
+};
+
+int run_simulation(const SimRunRequest& request, bool json, bool watch,
+                   const std::string& scenarios, Surroundings& surroundings) {
+  Result<Scenario> scenario = find_scenario(request.scenario, scenarios);
+  if (!scenario) {
+    return failed(surroundings, scenario.error());
+  }
+  scenario->epochs = request.epochs.value_or(scenario->epochs);
+  scenario->seed = request.seed ? static_cast<std::uint64_t>(*request.seed) : scenario->seed;
+  Simulation simulation(std::move(*scenario));
+  Progress progress(surroundings, watch, simulation.scenario().epochs);
+  while (!simulation.finished()) {
+    simulation.run_epoch();
+    if (!json && !progress.show(simulation)) {
+      return kExitOk;
+    }
+  }
+  const SimulationResult result = simulation.result();
+  if (json) {
+    surroundings.out << to_json(result) << std::endl;
+  } else {
+    surroundings.out << vm_table(result) << '\n' << to_text(result) << std::flush;
+  }
+  return result.violations.empty() ? kExitOk : kExitRefused;
+}
+
+int list_simulations(bool json, const std::string& scenarios, Surroundings& surroundings) {
+  const Result<std::vector<Scenario>> all = list_scenarios(scenarios);
+  if (!all) {
+    return failed(surroundings, all.error());
+  }
+  if (json) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const Scenario& scenario : *all) {
+      list.push_back({{"name", scenario.name},
+                      {"description", scenario.description},
+                      {"epochs", scenario.epochs},
+                      {"nodes", scenario.host.nodes.size()},
+                      {"vms", scenario.vms.size()}});
+    }
+    surroundings.out << list.dump() << std::endl;
+    return kExitOk;
+  }
+  Table table({{"SCENARIO"}, {"WHAT", Table::Align::kShrinks}});
+  for (const Scenario& scenario : *all) {
+    table.add_row({scenario.name, scenario.description});
+  }
+  surroundings.out << table.text() << std::flush;
+  return kExitOk;
+}
+
+}  // namespace
+
+int run_sim(const Invocation& invocation, const std::string& scenarios,
+            Surroundings& surroundings) {
+  if (const auto* request = std::get_if<SimRunRequest>(&*invocation.sim)) {
+    return run_simulation(*request, invocation.json, invocation.watch, scenarios, surroundings);
+  }
+  return list_simulations(invocation.json, scenarios, surroundings);
+}
+
+std::string scenario_directory() {
+  std::error_code problem;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", problem);
+  return (self.parent_path().parent_path() / "share/vmnuma/scenarios").string();
+}
+
+}  // namespace vmnuma::tools
