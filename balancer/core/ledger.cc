@@ -279,6 +279,24 @@ Snapshot Ledger::advance(const Sample& sample) {
   return snapshot;
 }
 
+namespace {
+
+/// What lies away from its client's home, of all clients of a VM.
+Bytes remote_memory(const Snapshot& snapshot, const VmState& vm) {
+  Bytes remote;
+  for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
+    const ClientState& client = snapshot.clients[i];
+    for (NodeIndex node = 0; node < client.memory.size(); ++node) {
+      if (node != client.home) {
+        remote += client.memory[node];
+      }
+    }
+  }
+  return remote;
+}
+
+}  // namespace
+
 void Ledger::measure_vms(const Sample& sample, Snapshot& snapshot) {
   const CpuTime epoch = snapshot.epoch_length;
   for (auto& [id, vm] : vms_) {
@@ -403,6 +421,10 @@ void Ledger::measure_vms(const Sample& sample, Snapshot& snapshot) {
     }
     state.demand = wanted;
     attribute_memory(vm, state, snapshot);
+    if (state.epochs_since_transfer == placement::kEpochsUntilCounted) {
+      vm.left_behind = remote_memory(snapshot, state);
+      state.left_behind = vm.left_behind;
+    }
     snapshot.vms.push_back(std::move(state));
   }
 }

@@ -98,7 +98,9 @@ class Ledger {
   /// Takes a client's home away; it will be placed anew.
   void forget_home(const placement::ClientId& client);
   void set_moving(const placement::VmId& vm, bool moving);
-  /// Pages of the VM set out, or came to rest with `left_behind` bytes still far.
+  /// Pages of the VM set out, or came to rest with at least `left_behind` bytes still far. What is
+  /// really left is what the readings then show: they also count pages that are nobody's to move,
+  /// such as program text.
   void transfer_began(const placement::VmId& vm);
   void transfer_ended(const placement::VmId& vm, placement::Bytes left_behind);
   void set_expected_load(const placement::VmId& vm, placement::Permille per_vcpu);

@@ -21,6 +21,10 @@ namespace vmnuma::placement {
 using ClientIndex = std::size_t;
 inline constexpr ClientIndex kNoClient = static_cast<ClientIndex>(-1);
 
+/// memory.numa_stat is up to 2 s old (Linux 6.1, mm/memcontrol.c), so what a transfer left behind
+/// is known only this many epochs after it.
+inline constexpr std::int64_t kEpochsUntilCounted = 2;
+
 /// A node's supply and load in this epoch.
 struct NodeState {
   CpuTime physical;        ///< cores x epoch
