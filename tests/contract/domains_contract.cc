@@ -2,7 +2,6 @@
 #include "tests/contract/domains_contract.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "placement/model/text.h"
 
@@ -33,6 +32,14 @@ bool is_not_listed(const std::optional<VmDescription>& vm) {
 }
 
 }  // namespace
+
+void PrintTo(const DomainHostKind& kind, std::ostream* stream) {
+  *stream << kind.name;
+}
+
+std::string name_of_kind(const testing::TestParamInfo<DomainHostKind>& tested) {
+  return tested.param.name;
+}
 
 std::vector<VmDescription> DomainsContract::running() {
   auto vms = host().inventory().refresh();

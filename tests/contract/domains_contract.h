@@ -3,14 +3,18 @@
 /// migration::DomainControl.
 ///
 /// An implementation gives the suite a DomainHost and instantiates it:
-///   INSTANTIATE_TEST_SUITE_P(Fake, DomainsContract, testing::Values(make_fake_host));
+///   INSTANTIATE_TEST_SUITE_P(Fakes, DomainsContract,
+///                            testing::Values(DomainHostKind{"FakeDomains",
+///                            std::make_unique<FakeHost>}), name_of_kind);
 /// Claims it cannot be held to are named by gap(), with the reason that the skipped test prints.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -52,11 +56,18 @@ class DomainHost {
   virtual std::optional<std::string> gap(Claim claim) const = 0;
 };
 
-using MakeDomainHost = std::function<std::unique_ptr<DomainHost>()>;
+/// An implementation under test.
+struct DomainHostKind {
+  std::string name;
+  std::function<std::unique_ptr<DomainHost>()> make;
+};
+/// The kind in the names and messages of GoogleTest.
+void PrintTo(const DomainHostKind& kind, std::ostream* stream);
+std::string name_of_kind(const testing::TestParamInfo<DomainHostKind>& tested);
 
-class DomainsContract : public testing::TestWithParam<MakeDomainHost> {
+class DomainsContract : public testing::TestWithParam<DomainHostKind> {
  protected:
-  DomainsContract() : host_(GetParam()()) {}
+  DomainsContract() : host_(GetParam().make()) {}
 
   DomainHost& host() { return *host_; }
 

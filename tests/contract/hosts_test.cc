@@ -121,11 +121,11 @@ class TestDriverHost final : public DomainHost {
   std::unique_ptr<balancer::LibvirtControl> control_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Fake, DomainsContract, testing::Values(std::make_unique<FakeHost>),
-                         [](const auto&) { return "FakeDomains"; });
-INSTANTIATE_TEST_SUITE_P(TestDriver, DomainsContract,
-                         testing::Values(std::make_unique<TestDriverHost>),
-                         [](const auto&) { return "Libvirt"; });
+INSTANTIATE_TEST_SUITE_P(Hosts, DomainsContract,
+                         testing::Values(DomainHostKind{"FakeDomains", std::make_unique<FakeHost>},
+                                         DomainHostKind{"LibvirtTestDriver",
+                                                        std::make_unique<TestDriverHost>}),
+                         name_of_kind);
 
 }  // namespace
 }  // namespace vmnuma::tests
