@@ -13,8 +13,6 @@ namespace vmnuma::stats {
 namespace {
 
 using placement::CpuSample;
-using placement::MissingSource;
-using placement::NodeSample;
 using placement::Sample;
 using placement::VmDescription;
 using placement::VmId;

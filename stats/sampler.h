@@ -33,7 +33,7 @@ namespace vmnuma::stats {
 
 struct SamplerOptions {
   /// How many VMs have their slow sources read in one epoch.
-  std::size_t slow_vms_per_epoch = 50;
+  std::size_t slow_vms_per_epoch = 25;
 };
 
 struct SampleRequest {

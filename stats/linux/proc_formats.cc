@@ -104,14 +104,18 @@ Result<ScheduleTimes> parse_schedstat(std::string_view text) {
 }
 
 Result<placement::Bytes> parse_default_huge_page_size(std::string_view text) {
+  constexpr std::string_view kFormat = "/proc/meminfo";
+  if (const auto complete = check_complete(text, kFormat); !complete) {
+    return tl::unexpected(complete.error());
+  }
   while (const auto line = take_line(text)) {
     auto rest = after(*line, "Hugepagesize:");
     if (!rest) {
       continue;
     }
-    const auto kib = take_number<std::int64_t>(*rest);
-    if (!kib || take_word(*rest) != "kB") {
-      return bad_line("/proc/meminfo", *line);
+    const auto kib = take_number<std::int32_t>(*rest);
+    if (!kib || take_word(*rest) != "kB" || take_word(*rest)) {
+      return bad_line(kFormat, *line);
     }
     return placement::kKiB * *kib;
   }

@@ -44,8 +44,8 @@ struct ScheduleTimes {
 /// /proc/PID/task/TID/schedstat: "run_ns wait_ns slices" (Linux 6.1, fs/proc/base.c).
 [[nodiscard]] Result<ScheduleTimes> parse_schedstat(std::string_view text);
 
-/// /proc/meminfo (Linux 6.1, fs/proc/meminfo.c and mm/hugetlb.c), line "Hugepagesize:    2048 kB": the size of huge
-/// pages where none is named. Zero on a kernel without huge pages.
+/// /proc/meminfo (Linux 6.1, fs/proc/meminfo.c and mm/hugetlb.c), line "Hugepagesize:    2048 kB":
+/// the size of huge pages where none is named. Zero on a kernel without huge pages.
 [[nodiscard]] Result<placement::Bytes> parse_default_huge_page_size(std::string_view text);
 
 /// A pid file: a number, with or without a newline.

@@ -98,8 +98,10 @@ Result<VcpuCounters> VcpuReader::read(std::string& scratch, MissingLog& log) {
 }
 
 Result<void> VcpuReader::read_quotas(std::string& scratch) {
-  if (const auto found = find_threads(scratch); !found) {
-    return tl::unexpected(found.error());
+  if (threads_may_have_changed()) {
+    if (auto found = find_threads(scratch); !found) {
+      return found;
+    }
   }
   for (Vcpu& vcpu : vcpus_) {
     read_quota_of(vcpu, scratch);

@@ -44,7 +44,7 @@ class VcpuReader {
   /// could not be read of a single vCPU goes to `log`. Errors: those of looking for the threads.
   [[nodiscard]] Result<VcpuCounters> read(std::string& scratch, MissingLog& log);
 
-  /// Looks for threads and reads every vCPU's quota: the slow part, done now and then.
+  /// Reads every vCPU's quota: the slow part, done now and then.
   /// Errors: those of looking for the threads; a quota that cannot be read is named by each read().
   [[nodiscard]] Result<void> read_quotas(std::string& scratch);
 

@@ -19,6 +19,12 @@ using placement::VmDescription;
 
 constexpr std::string_view kCgroupMount = "sys/fs/cgroup/";
 
+/// True if the one hierarchy of cgroup v2 is mounted there. On a hybrid host it is below unified/
+/// and has no controllers, so nothing in it is of use.
+bool has_cgroup_v2(const Directory& root) {
+  return root.file(std::string(kCgroupMount) + "cgroup.controllers").has_value();
+}
+
 /// `memory` in the order of the topology's nodes.
 Result<std::vector<Bytes>> by_topology(const std::vector<NodeMemory>& memory,
                                        const Topology& topology) {
@@ -64,7 +70,7 @@ Result<VmReader> VmReader::open(const Directory& root, const VmDescription& vm) 
   }
   std::optional<Directory> scope;
   std::optional<Directory> thread_group;
-  const auto path = parse_process_cgroup(*cgroup_text);
+  const auto path = has_cgroup_v2(root) ? parse_process_cgroup(*cgroup_text) : std::nullopt;
   if (const auto cgroup = path ? vm_cgroup_of(*path) : std::nullopt) {
     auto opened_scope = root.directory(std::string(kCgroupMount) + cgroup->scope);
     auto opened_group = root.directory(std::string(kCgroupMount) + cgroup->thread_group);
@@ -116,7 +122,7 @@ Result<placement::VmSample> VmReader::read(const VmDescription& vm, Extent exten
 }
 
 Result<void> VmReader::read_slow_sources(const VmDescription& vm, ReadContext& context) {
-  if (const auto alive = check_alive(process_); !alive) {
+  if (auto alive = check_alive(process_); !alive) {
     return alive;
   }
   const auto cgroup_text = process_.directory.read("cgroup");
@@ -126,7 +132,7 @@ Result<void> VmReader::read_slow_sources(const VmDescription& vm, ReadContext& c
   if (*cgroup_text != cgroup_text_) {
     return failure(ErrorCode::kVanished, "its process has moved to another cgroup");
   }
-  if (const auto done = vcpus_.read_quotas(context.scratch); !done) {
+  if (auto done = vcpus_.read_quotas(context.scratch); !done) {
     return done;
   }
   MissingLog log(vm);

@@ -232,6 +232,7 @@ void FakeHost::start(const FakeVm& vm) {
   if (vm.in_cgroup) {
     const std::string path = vm.scope().substr(std::string_view("sys/fs/cgroup").size());
     write(process + "cgroup", fmt::format("0::{}libvirt/emulator\n", path));
+    write("sys/fs/cgroup/cgroup.controllers", "cpuset cpu io memory hugetlb pids\n");
     write(vm.scope() + "cpu.weight", "100\n");
     write(vm.scope() + "cpu.max", "max 100000\n");
     write(vm.scope() + "libvirt/cpu.max", "max 100000\n");

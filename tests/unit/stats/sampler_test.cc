@@ -65,6 +65,7 @@ class SamplerTest : public testing::Test {
   Sample sample(Sampler& sampler) { return sample(sampler, {web_, db_}); }
   Sample sample(Sampler& sampler, const std::vector<tests::FakeVm>& vms) {
     std::vector<VmDescription> running;
+    running.reserve(vms.size());
     for (const tests::FakeVm& vm : vms) {
       running.push_back(vm.description());
     }
@@ -435,6 +436,21 @@ TEST_F(SamplerTest, ReadsAVmWithoutCgroupsByItsThreadNames) {
   ASSERT_THAT(after.missing, SizeIs(1));
   EXPECT_EQ(after.missing[0].source, "VM 'plain' cgroup");
   EXPECT_THAT(after.missing[0].reason, HasSubstr("weight, quota and throttled time are unknown"));
+}
+
+TEST_F(SamplerTest, TakesAHybridHostForOneWithoutCgroups) {
+  // cgroup v1 has the controllers; the cgroup v2 hierarchy is at /sys/fs/cgroup/unified and has
+  // none.
+  host_.remove("sys/fs/cgroup");
+  host_.write("proc/500/cgroup",
+              "1:cpu:/machine/qemu-1-web.libvirt-qemu/emulator\n"
+              "0::/machine/qemu-1-web.libvirt-qemu/emulator\n");
+  Sampler sampler = make_sampler();
+  const Sample after = sample(sampler, {web_});
+  ASSERT_THAT(after.vms, SizeIs(1));
+  EXPECT_THAT(after.vms[0].vcpus, SizeIs(2));
+  ASSERT_THAT(after.missing, SizeIs(1));
+  EXPECT_EQ(after.missing[0].source, "VM 'web' cgroup");
 }
 
 TEST_F(SamplerTest, NamesUnreadableWeightAndQuota) {

@@ -75,7 +75,7 @@ TEST(GuestMemoryTest, AddsUpWhatCanBeRam) {
       "7f5000000000 default file=/usr/lib/x86_64-linux-gnu/libc.so.6 mapped=3 N1=300 "
       "kernelpagesize_kB=4\n");
   ASSERT_TRUE(memory.has_value());
-  EXPECT_THAT(*memory, ElementsAre(NodeMemory{NodeId{0}, kMiB * 2 + kKiB * (15 * 4)},
+  EXPECT_THAT(*memory, ElementsAre(NodeMemory{NodeId{0}, kMiB * 2 + kKiB * 60},
                                    NodeMemory{NodeId{1}, kKiB * 64}));
 }
 

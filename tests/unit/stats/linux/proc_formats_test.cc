@@ -108,6 +108,26 @@ TEST(SchedstatTest, RejectsAnythingElse) {
   }
 }
 
+TEST(DefaultHugePageSizeTest, IsInMeminfo) {
+  EXPECT_EQ(
+      parse_default_huge_page_size("MemTotal: 8 kB\nHugepagesize:    2048 kB\nHugetlb: 0 kB\n")
+          .value(),
+      placement::kMiB * 2);
+}
+
+TEST(DefaultHugePageSizeTest, IsZeroWithoutHugePages) {
+  EXPECT_EQ(parse_default_huge_page_size("MemTotal: 8 kB\n").value(), placement::Bytes{});
+}
+
+TEST(DefaultHugePageSizeTest, RejectsAnythingElse) {
+  expect_corrupt(parse_default_huge_page_size(""), "empty");
+  for (const char* line : {"Hugepagesize: 2048", "Hugepagesize: 2 MB", "Hugepagesize: -1 kB",
+                           "Hugepagesize: 2048 kB x", "Hugepagesize: 9999999999 kB"}) {
+    expect_corrupt(parse_default_huge_page_size(std::string(line) + "\n"),
+                   "'" + std::string(line) + "'");
+  }
+}
+
 TEST(PidFileTest, ReadsANumberWithOrWithoutNewline) {
   EXPECT_EQ(parse_pid_file("1234").value(), 1234);
   EXPECT_EQ(parse_pid_file("1234\n").value(), 1234);
