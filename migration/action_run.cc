@@ -13,6 +13,7 @@ using placement::Microseconds;
 namespace {
 
 constexpr std::int64_t kMostUndoTries = 10;
+constexpr std::int64_t kMostTriesOfAMissingThread = 3;
 constexpr Microseconds kFirstUndoWait{100'000};
 constexpr Microseconds kLongestUndoWait{30'000'000};
 constexpr Microseconds kFirstCloseWait{1'000'000};
@@ -329,6 +330,11 @@ void ActionRun::undo_check(const Ports& ports, std::vector<ActionEvent>& events)
   if (!alive && alive.error().code == ErrorCode::kVanished) {
     vanished_[change] = true;
     next_undo(events);
+    return;
+  }
+  if (tries_ + 1 < kMostTriesOfAMissingThread) {
+    wait(kFirstUndoWait, kLongestUndoWait);
+    phase_ = Phase::kUndo;
     return;
   }
   step_outcome_ = "there is no such thread any more";

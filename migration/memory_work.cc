@@ -154,7 +154,8 @@ void MemoryWork::stop(const std::string& why) {
 
 std::string MemoryWork::summary() const {
   std::string text =
-      fmt::format("memory of '{}': {}", change_.vm_name, describe(transfer_.outcome()));
+      fmt::format("memory of '{}': {}", change_.vm_name,
+                  transfer_.surveyed() ? describe(transfer_.outcome()) : "not looked at");
   if (vanished()) {
     text += "; the VM ended";
   } else if (transfer_.error()) {

@@ -96,6 +96,14 @@ class PageMover {
   [[nodiscard]] virtual Result<std::vector<int>> query(
       const placement::VmProcess& process, std::span<const std::uint64_t> addresses) = 0;
 
+  /// Makes pages visible that the kernel's NUMA balancing has hidden to learn who touches them:
+  /// query and move take them for absent (-ENOENT; follow_page_pte() of Linux 6.1, mm/gup.c, passes
+  /// over them) until somebody does. Reads one byte of each. Only for private memory: there a page
+  /// that never was is -EFAULT; in shared memory a read would make one. Does nothing for a process
+  /// that has pages in swap, which a read would fetch.
+  [[nodiscard]] virtual Result<void> reveal(const placement::VmProcess& process,
+                                            std::span<const std::uint64_t> addresses) = 0;
+
   /// Moves the pages at these addresses to `node`. One address moves a whole huge page; that of a
   /// hugetlb page must be its first. Errors also: unsupported (the process's cpuset does not allow
   /// the node), not-found (no such node, or it has no memory), no-space (the node ran full; some

@@ -55,6 +55,11 @@ Bytes Transfer::pool() const {
   return memory.hugetlb ? memory.page_size : Bytes{};
 }
 
+bool Transfer::is_home(NodeId node) const {
+  return std::any_of(quotas_.begin(), quotas_.end(),
+                     [&](const NodeQuota& quota) { return quota.node == node; });
+}
+
 Bytes Transfer::wants() const {
   if (phase_ != Phase::kRoom) {
     return {};
@@ -74,8 +79,10 @@ bool Transfer::between_windows() const {
 }
 
 Bytes Transfer::remaining() const {
-  return destinations_ && !finished() ? destinations_->remaining() + bound_by_policy_
-                                      : outcome_.left;
+  if (!destinations_ || finished()) {
+    return outcome_.left;
+  }
+  return destinations_->remaining() + planned_ + bound_by_policy_;
 }
 
 TransferStep Transfer::step(PageMover& mover, const Limits& limits, Microseconds now,
@@ -113,10 +120,6 @@ TransferStep Transfer::survey(PageMover& mover, Microseconds now) {
 }
 
 void Transfer::begin_pass(std::vector<MemoryRange> found) {
-  const auto is_home = [this](NodeId node) {
-    return std::any_of(quotas_.begin(), quotas_.end(),
-                       [&](const NodeQuota& quota) { return quota.node == node; });
-  };
   std::map<NodeId, Bytes> resident;
   Bytes total;
   bound_by_policy_ = {};
@@ -178,7 +181,7 @@ void Transfer::next_window(Microseconds now) {
   while (next_range_ < ranges_.size()) {
     auto addresses = window_addresses(ranges_[next_range_].memory, next_offset_, kLargestChunk);
     if (!addresses.empty()) {
-      window_ = {.range = next_range_, .addresses = std::move(addresses), .is_retry = false};
+      window_ = {.range = next_range_, .addresses = std::move(addresses), .were_on = {}};
       return;
     }
     ++next_range_;
@@ -191,12 +194,13 @@ void Transfer::next_window(Microseconds now) {
     phase_ = Phase::kSurvey;
     return;
   }
-  window_ = {.range = retrying_.back().range, .addresses = {}, .is_retry = true};
+  window_ = {.range = retrying_.back().range, .addresses = {}, .were_on = {}};
   const Bytes page = range().memory.page_size;
   while (!retrying_.empty() && retrying_.back().range == window_.range &&
          (window_.addresses.empty() ||
           page * static_cast<std::int64_t>(window_.addresses.size()) < kLargestChunk)) {
     window_.addresses.push_back(retrying_.back().address);
+    window_.were_on.push_back(retrying_.back().from);
     retrying_.pop_back();
   }
 }
@@ -221,21 +225,60 @@ void Transfer::begin_retry_round(Microseconds now) {
 }
 
 TransferStep Transfer::query(PageMover& mover, Microseconds now) {
-  const auto statuses = mover.query(process_, window_.addresses);
+  const auto statuses = find_pages(mover);
   if (!statuses) {
     fail(statuses.error(), failed_reads_, now);
     return {};
   }
   failed_reads_ = 0;
   bool look_for_huge = false;
-  if (!window_.is_retry) {
+  Bytes arrived;
+  if (window_.is_retry()) {
+    arrived = count_arrived(*statuses);
+  } else {
     next_offset_ += range().memory.page_size * static_cast<std::int64_t>(window_.addresses.size());
     look_for_huge = range().windows_not_probed == 0;
     range().windows_not_probed -= look_for_huge ? 0 : 1;
   }
   plan(read_window(range().memory, window_.addresses, *statuses, look_for_huge).units);
   go_on(now);
-  return {};
+  return {.moved = arrived, .elapsed = {}};
+}
+
+/// Where the window's pages are. What NUMA balancing has hidden is made visible first.
+Result<std::vector<int>> Transfer::find_pages(PageMover& mover) {
+  auto statuses = mover.query(process_, window_.addresses);
+  if (!statuses || range().memory.shared || range().memory.hugetlb) {
+    return statuses;
+  }
+  std::vector<std::uint64_t> hidden;
+  for (std::size_t i = 0; i < statuses->size(); ++i) {
+    if ((*statuses)[i] == -ENOENT) {
+      hidden.push_back(window_.addresses[i]);
+    }
+  }
+  if (hidden.empty()) {
+    return statuses;
+  }
+  if (const auto revealed = mover.reveal(process_, hidden); !revealed) {
+    return tl::unexpected(revealed.error());
+  }
+  return mover.query(process_, window_.addresses);
+}
+
+/// A page that could not be queued because its huge page already was has come along with it.
+Bytes Transfer::count_arrived(const std::vector<int>& statuses) {
+  Bytes arrived;
+  for (std::size_t i = 0; i < statuses.size(); ++i) {
+    const NodeId now{statuses[i]};
+    if (now != window_.were_on[i] && is_home(now)) {
+      arrived += range().memory.page_size;
+      destinations_->count_move(window_.were_on[i], now, range().memory.page_size);
+    }
+  }
+  outcome_.moved += arrived;
+  moved_in_pass_ += arrived;
+  return arrived;
 }
 
 void Transfer::plan(std::vector<PageUnit> units) {
@@ -255,6 +298,7 @@ void Transfer::plan(std::vector<PageUnit> units) {
     } else if (const auto* go = std::get_if<GoTo>(&destination)) {
       unit.to = go->node;
       destinations_->count_move(unit.from, unit.to, unit.size);
+      planned_ += unit.size;
       queue_.push_back(unit);
       neighbour = unit;
     } else if (const auto* refused = std::get_if<Refused>(&destination)) {
@@ -272,6 +316,7 @@ void Transfer::plan_again() {
   std::vector<PageUnit> units = std::exchange(queue_, {});
   for (const PageUnit& unit : units) {
     destinations_->count_move(unit.to, unit.from, unit.size);
+    planned_ -= unit.size;
   }
   for (const PageUnit& unit : std::exchange(parked_, {})) {
     units.push_back(unit);
@@ -415,6 +460,7 @@ Bytes Transfer::settle(const std::vector<int>& places, const std::vector<int>& l
   auto last_place = last_places.begin();
   for (std::size_t i = 0; i < submitted_.size(); ++i) {
     const PageUnit& unit = submitted_[i];
+    planned_ -= unit.size;
     const bool whole = !unit.may_be_huge || *last_place++ == unit.to.value;
     if (places[i] == unit.to.value) {
       moved += settle_moved(unit, whole, again);
@@ -481,7 +527,7 @@ void Transfer::settle_failed(const PageUnit& unit, int status, std::vector<PageU
   }
   const Leftover reason = status == -EBUSY ? Leftover::kBusy : Leftover::kPinned;
   if (retry_.size() < kMostRetries) {
-    retry_.push_back({window_.range, unit.address, reason});
+    retry_.push_back({window_.range, unit.address, unit.from, reason});
   } else {
     count_left(reason, page);
   }

@@ -71,6 +71,8 @@ class Transfer {
   void stop();
 
   [[nodiscard]] const Outcome& outcome() const { return outcome_; }
+  /// Where the memory is has been read at least once; before that, nothing is known to remain.
+  [[nodiscard]] bool surveyed() const { return destinations_.has_value(); }
   /// What still has to travel, as far as is known.
   [[nodiscard]] placement::Bytes remaining() const;
 
@@ -86,16 +88,19 @@ class Transfer {
   struct Retry {
     std::size_t range = 0;
     std::uint64_t address = 0;
+    placement::NodeId from;
     Leftover reason{};
   };
   struct Window {
     std::size_t range = 0;
     std::vector<std::uint64_t> addresses;
-    bool is_retry = false;
+    std::vector<placement::NodeId> were_on;  ///< of a retry, as addresses
+    [[nodiscard]] bool is_retry() const { return !were_on.empty(); }
   };
 
   TransferStep survey(PageMover& mover, placement::Microseconds now);
   TransferStep query(PageMover& mover, placement::Microseconds now);
+  [[nodiscard]] Result<std::vector<int>> find_pages(PageMover& mover);
   TransferStep look_for_room(PageMover& mover, const Limits& limits, placement::Microseconds now,
                              placement::Bytes allowed);
   TransferStep move(PageMover& mover, const Limits& limits, placement::Microseconds now);
@@ -105,6 +110,7 @@ class Transfer {
   [[nodiscard]] bool another_pass_pays(placement::Bytes left, placement::Bytes total) const;
   void next_window(placement::Microseconds now);
   void begin_retry_round(placement::Microseconds now);
+  placement::Bytes count_arrived(const std::vector<int>& statuses);
   void plan(std::vector<PageUnit> units);
   void plan_again();
   void go_on(placement::Microseconds now);
@@ -117,6 +123,7 @@ class Transfer {
   void fail(const Error& error, std::int64_t& in_a_row, placement::Microseconds now);
   void finish();
 
+  [[nodiscard]] bool is_home(placement::NodeId node) const;
   [[nodiscard]] Range& range() { return ranges_[window_.range]; }
   [[nodiscard]] placement::Bytes pool() const;
 
@@ -139,6 +146,7 @@ class Transfer {
   Window window_;
   std::vector<PageUnit> queue_;   ///< planned, by target, then address
   std::vector<PageUnit> parked_;  ///< no home has room
+  placement::Bytes planned_;      ///< counted as moved by destinations_, but not moved yet
   std::vector<Retry> retry_;      ///< for the next round
   std::vector<Retry> retrying_;   ///< of this round, still to be asked about, in descending order
   std::int64_t retry_round_ = 0;

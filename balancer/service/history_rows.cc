@@ -42,42 +42,6 @@ OutcomeView outcome_view(const stats::ActionOutcome& outcome) {
 
 }  // namespace
 
-stats::EpochRows epoch_rows(const placement::Snapshot& snapshot, stats::WallTime time) {
-  stats::EpochRows rows;
-  rows.time = time;
-  rows.epoch_length = placement::Microseconds{snapshot.epoch_length.value};
-  for (placement::NodeIndex i = 0; i < snapshot.nodes.size(); ++i) {
-    const placement::NodeState& node = snapshot.nodes[i];
-    rows.nodes.push_back({snapshot.topology.nodes[i].id, node.used, node.non_vm, node.capacity,
-                          node.demand, node.entitled, node.owed, node.load_average, node.vcpus,
-                          node.free, node.total});
-  }
-  for (const placement::ClientState& client : snapshot.clients) {
-    stats::ClientSampleRow row;
-    row.vm = client.id.vm;
-    row.vm_name = snapshot.vms[client.vm].name;
-    row.client = client.id.index;
-    row.vcpus = client.vcpu_count();
-    row.used = client.used;
-    row.ready = client.ready;
-    row.demand = client.demand;
-    row.entitled = client.entitled;
-    row.owed = client.owed;
-    if (client.home != placement::kNoNode) {
-      row.home = snapshot.topology.nodes[client.home].id;
-      if (client.memory_known) {
-        stats::MemorySplit split;
-        for (placement::NodeIndex node = 0; node < client.memory.size(); ++node) {
-          (node == client.home ? split.local : split.remote) += client.memory[node];
-        }
-        row.memory = split;
-      }
-    }
-    rows.clients.push_back(std::move(row));
-  }
-  return rows;
-}
-
 stats::ActionOutcome outcome_row(const OutcomeMeasured& outcome) {
   return {outcome.lost_before,
           outcome.lost_after,

@@ -8,8 +8,6 @@
 
 namespace vmnuma::balancer {
 
-[[nodiscard]] stats::EpochRows epoch_rows(const placement::Snapshot& snapshot,
-                                          stats::WallTime time);
 [[nodiscard]] stats::ActionOutcome outcome_row(const OutcomeMeasured& outcome);
 [[nodiscard]] stats::ActionFilter filter_of(const HistoryRequest& request);
 /// At most `limit` rows; `truncated` if there were more.

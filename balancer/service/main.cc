@@ -128,7 +128,14 @@ int run(const Arguments& arguments) {
   Result<std::unique_ptr<vmnuma::stats::History>> history = vmnuma::stats::History::open(
       {config->state_dir + "/history.sqlite", config->history.max_mib << 20U});
   if (history) {
-    setup.history = std::move(*history);
+    // Without the last number every action would be refused, so a history that cannot tell it is none.
+    const Result<std::int64_t> last_action = (*history)->last_action_id();
+    if (last_action) {
+      setup.last_action = *last_action;
+      setup.history = std::move(*history);
+    } else {
+      setup.history_problem = last_action.error().message;
+    }
   } else {
     setup.history_problem = history.error().message;
   }

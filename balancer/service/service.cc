@@ -11,6 +11,7 @@
 #include "balancer/protocol/response.h"
 #include "balancer/service/history_rows.h"
 #include "migration/limits.h"
+#include "stats/history/epoch_rows.h"
 #include "stats/linux/proc_formats.h"
 
 namespace vmnuma::balancer {
@@ -50,7 +51,7 @@ ControllerSetup controller_setup(const ServiceSetup& setup) {
   }
   controller.history_path = setup.history->path();
   controller.history_notice = setup.history->notice();
-  controller.last_action = setup.history->last_action_id().value_or(0);
+  controller.last_action = setup.last_action;
   // Homes that cannot be read are chosen anew.
   for (const stats::HomeRow& home :
        setup.history->load_homes().value_or(std::vector<stats::HomeRow>{})) {
@@ -196,7 +197,7 @@ void Service::carry_out(Effects effects) {
   if (effects.epoch) {
     const stats::WallTime now =
         std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
-    with_history([rows = epoch_rows(effects.epoch->snapshot, now)](stats::History& history) {
+    with_history([rows = stats::epoch_rows(effects.epoch->snapshot, now)](stats::History& history) {
       return history.append_epoch(rows);
     });
   }

@@ -47,6 +47,7 @@ struct ServiceSetup {
   placement::Topology topology;
   std::unique_ptr<stats::History> history;  ///< null: go on without
   std::string history_problem;              ///< why, if null
+  std::int64_t last_action = 0;             ///< the highest number in the history
 };
 
 class Service {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "migration/linux/linux_page_mover.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <ctime>
@@ -9,6 +11,7 @@
 
 #include <fmt/format.h>
 #include <numaif.h>
+#include <sys/uio.h>
 
 #include "migration/linux/maps.h"
 #include "migration/linux/movable_ranges.h"
@@ -181,6 +184,42 @@ Result<std::vector<int>> LinuxPageMover::query(const VmProcess& process,
     return tl::unexpected(move_error(errno_value, process, std::nullopt));
   }
   return statuses;
+}
+
+Result<void> LinuxPageMover::reveal(const VmProcess& process,
+                                    std::span<const std::uint64_t> addresses) {
+  const auto folder = process_folder(process);
+  if (!folder) {
+    return tl::unexpected(folder.error());
+  }
+  const auto status = folder->read("status");
+  if (!status) {
+    return tl::unexpected(status.error());
+  }
+  if (has_swapped_pages(*status)) {
+    return {};
+  }
+  constexpr std::size_t kMostAtOnce = 1024;  // IOV_MAX of Linux
+  for (std::size_t first = 0; first < addresses.size(); first += kMostAtOnce) {
+    const auto some = addresses.subspan(first, std::min(kMostAtOnce, addresses.size() - first));
+    for (std::size_t done = 0; done < some.size();) {
+      std::vector<iovec> remote;
+      for (const std::uint64_t address : some.subspan(done)) {
+        remote.push_back({reinterpret_cast<void*>(address), 1});
+      }
+      std::array<char, kMostAtOnce> bytes;
+      const iovec local{bytes.data(), remote.size()};
+      const ssize_t read = process_vm_readv(static_cast<pid_t>(process.pid), &local, 1,
+                                            remote.data(), remote.size(), 0);
+      if (read < 0 && errno != EFAULT) {
+        return tl::unexpected(move_error(errno, process, std::nullopt));
+      }
+      // It stops at the first page that is not there; that one is passed over.
+      done += static_cast<std::size_t>(std::max<ssize_t>(read, 0));
+      done += done < some.size() ? 1U : 0U;
+    }
+  }
+  return check_identity(*folder, process);
 }
 
 Result<MoveResult> LinuxPageMover::move(const VmProcess& process,

@@ -23,6 +23,8 @@ class LinuxPageMover final : public PageMover {
       const placement::VmProcess& process) override;
   [[nodiscard]] Result<std::vector<int>> query(const placement::VmProcess& process,
                                                std::span<const std::uint64_t> addresses) override;
+  [[nodiscard]] Result<void> reveal(const placement::VmProcess& process,
+                                    std::span<const std::uint64_t> addresses) override;
   [[nodiscard]] Result<MoveResult> move(const placement::VmProcess& process,
                                         std::span<const std::uint64_t> addresses,
                                         placement::NodeId node, SharedPages shared) override;

@@ -99,6 +99,12 @@ std::optional<MappingPages> read_mapping_pages(std::string_view line) {
     const std::string_view value = equals == std::string_view::npos ? "" : word.substr(equals + 1);
     if (word == "huge") {
       pages.hugetlb = true;
+    } else if (key == "anon") {
+      const auto count = to_number<std::int64_t>(value, 10);
+      if (!count) {
+        return std::nullopt;
+      }
+      pages.anonymous = Bytes{*count};
     } else if (key == "kernelpagesize_kB") {
       const auto size = to_number<std::int32_t>(value, 10);
       if (!size || *size == 0) {
@@ -116,6 +122,12 @@ std::optional<MappingPages> read_mapping_pages(std::string_view line) {
   }
   // The page size comes last, so counts become bytes here.
   constexpr std::int64_t kMostBytes = std::int64_t{1} << 52;  // more than any address space
+  if (pages.anonymous > Bytes{}) {
+    if (pages.page_size == Bytes{} || pages.anonymous.value > kMostBytes / pages.page_size.value) {
+      return std::nullopt;
+    }
+    pages.anonymous = pages.page_size * pages.anonymous.value;
+  }
   for (NodeBytes& part : pages.resident) {
     if (pages.page_size == Bytes{} || part.bytes.value > kMostBytes / pages.page_size.value) {
       return std::nullopt;
@@ -149,6 +161,16 @@ Result<std::vector<MappingPages>> parse_numa_maps(std::string_view text) {
     mappings.push_back(std::move(*pages));
   }
   return mappings;
+}
+
+bool has_swapped_pages(std::string_view status) {
+  while (const auto line = take_line(status)) {
+    std::string_view rest = *line;
+    if (take_word(rest) == "VmSwap:") {
+      return take_word(rest) != "0";
+    }
+  }
+  return false;
 }
 
 Result<ProcessStat> parse_process_stat(std::string_view text) {

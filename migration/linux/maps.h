@@ -34,10 +34,16 @@ struct MappingPages {
   std::string policy;  ///< as written, "default", "bind:0-1", "prefer (many):2"
   bool hugetlb = false;
   placement::Bytes page_size;  ///< zero if it has no pages
+  placement::Bytes
+      anonymous;  ///< of them, the process's own: written to, if the mapping is of a file
   std::vector<NodeBytes> resident;
   bool operator==(const MappingPages&) const = default;
 };
 [[nodiscard]] Result<std::vector<MappingPages>> parse_numa_maps(std::string_view text);
+
+/// Of /proc/PID/status: whether the line "VmSwap:	       0 kB" says more than nothing. False
+/// without such a line (a kernel without swap).
+[[nodiscard]] bool has_swapped_pages(std::string_view status);
 
 /// Of /proc/PID/stat: "PID (COMMAND) STATE ...", field 22 is the start time. The command may hold
 /// any byte.

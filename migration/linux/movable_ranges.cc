@@ -6,6 +6,8 @@
 
 namespace vmnuma::migration {
 
+using placement::Bytes;
+
 namespace {
 
 bool is_memory_file(std::string_view path) {
@@ -17,11 +19,25 @@ bool is_memory_file(std::string_view path) {
   return false;
 }
 
-bool holds_own_memory(const Mapping& mapping, bool hugetlb) {
+/// Relocated and written data of programs and libraries: mapped from a file, but the process's own,
+/// and counted as its memory by memory.numa_stat. Where a few pages of the file itself are among
+/// them, these are shared with others and stay.
+bool is_mostly_own(const MappingPages& pages) {
+  Bytes all;
+  for (const NodeBytes& part : pages.resident) {
+    all += part.bytes;
+  }
+  return pages.anonymous * 2 >= all;
+}
+
+bool holds_own_memory(const Mapping& mapping, const MappingPages& pages) {
   const std::string_view name = mapping.name;
-  if (hugetlb || name.empty() || name == "[heap]" || name.starts_with("[stack") ||
+  if (pages.hugetlb || name.empty() || name == "[heap]" || name.starts_with("[stack") ||
       name.starts_with("[anon")) {
     return true;
+  }
+  if (name.starts_with('/') && !mapping.shared) {
+    return is_mostly_own(pages);
   }
   if (name.starts_with('[') || !mapping.shared || !mapping.writable) {
     return false;
@@ -45,7 +61,7 @@ std::vector<MemoryRange> movable_ranges(const std::vector<Mapping>& mappings,
       break;
     }
     if (mapping->start != resident.start || resident.resident.empty() ||
-        !holds_own_memory(*mapping, resident.hugetlb)) {
+        !holds_own_memory(*mapping, resident)) {
       continue;
     }
     const bool own_policy = resident.policy == "default" || resident.policy == "local";

@@ -93,17 +93,23 @@ Result<void> SimHost::check_cpus(const std::vector<CpuId>& cpus) const {
   if (cpus.empty()) {
     return failure(ErrorCode::kInvalidArgument, "a pin needs at least one CPU");
   }
+  bool one_is_online = false;
   for (const CpuId cpu : cpus) {
-    const bool online = std::any_of(
-        topology_.nodes.begin(), topology_.nodes.end(), [cpu](const placement::Node& node) {
-          return std::any_of(node.cpus.begin(), node.cpus.end(),
-                             [cpu](const placement::Cpu& own) { return own.id == cpu; });
-        });
-    if (online) {
-      return {};  // the kernel leaves out those that are not
+    bool exists = false;
+    for (NodeIndex node = 0; node < nodes_.size(); ++node) {
+      for (const placement::Cpu& own : nodes_[node].cpus) {
+        exists = exists || own.id == cpu;
+        one_is_online = one_is_online || (own.id == cpu && topology_.nodes[node].cpu_count() > 0);
+      }
+    }
+    if (!exists) {
+      return failure(ErrorCode::kInvalidArgument, fmt::format("there is no CPU {}", cpu.value));
     }
   }
-  return failure(ErrorCode::kInvalidArgument, "none of these CPUs is online");
+  if (!one_is_online) {
+    return failure(ErrorCode::kInvalidArgument, "none of these CPUs is online");
+  }
+  return {};
 }
 
 void SimHost::pay_for_pin() {
@@ -259,6 +265,12 @@ Result<std::vector<int>> SimHost::query(const VmProcess& process,
     }
     return places;
   });
+}
+
+Result<void> SimHost::reveal(const VmProcess& process,
+                             std::span<const std::uint64_t> /*addresses*/) {
+  // No simulated page is ever hidden.
+  return find(process).map([](Vm* /*vm*/) {});
 }
 
 bool SimHost::is_busy(const Vm& vm, std::int64_t page, std::uint64_t manner) const {
