@@ -128,7 +128,8 @@ int run(const Arguments& arguments) {
   Result<std::unique_ptr<vmnuma::stats::History>> history = vmnuma::stats::History::open(
       {config->state_dir + "/history.sqlite", config->history.max_mib << 20U});
   if (history) {
-    // Without the last number every action would be refused, so a history that cannot tell it is none.
+    // Without the last number every action would be refused, so a history that cannot tell it is
+    // none.
     const Result<std::int64_t> last_action = (*history)->last_action_id();
     if (last_action) {
       setup.last_action = *last_action;
