@@ -222,11 +222,10 @@ void Controller::respect_foreign_pins(Effects& effects) {
       if (taken) {
         ledger_.adopt_home(client_id, pins.node);
         why_here_[client_id] = "somebody else pinned it to this node";
-        effects.homes.push_back({client_id, pins.node});
       } else {
         ledger_.forget_home(client_id);
-        effects.homes.push_back({client_id, NodeId{}});
       }
+      remember_homes(id, effects);
     }
     if (other && !foreign_.contains(id)) {
       foreign_[id] = "its vCPUs are pinned to other than one whole node";
@@ -241,6 +240,20 @@ void Controller::respect_foreign_pins(Effects& effects) {
            fmt::format("VM '{}' is no longer pinned by somebody else, managing it again",
                        vm.description.name),
            {{"VM", vm.description.name}}});
+    }
+  }
+}
+
+/// The history forgets homes by the VM, so those that stay are told again.
+void Controller::remember_homes(const VmId& id, Effects& effects) const {
+  const VmRecord* vm = ledger_.find(id);
+  if (vm == nullptr) {
+    return;
+  }
+  effects.homes.push_back({{id, 0}, NodeId{}});
+  for (std::size_t index = 0; index < vm->clients.size(); ++index) {
+    if (vm->clients[index].home.value >= 0) {
+      effects.homes.push_back({{id, static_cast<std::int32_t>(index)}, vm->clients[index].home});
     }
   }
 }
@@ -480,7 +493,7 @@ void Controller::handle(const ActionProgressed& progressed, Effects& effects) {
       } else {
         ledger_.forget_home(client);
       }
-      effects.homes.push_back({client, home});
+      remember_homes(client.vm, effects);
     }
     for (const VmId& vm : vms_of(under_way.action)) {
       Rest& rest = rests_[vm];

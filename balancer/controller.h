@@ -90,6 +90,7 @@ class Controller {
       std::vector<placement::VmDescription> running) const;
   void adopt_homes(const placement::VmId& vm, Effects& effects);
   void respect_foreign_pins(Effects& effects);
+  void remember_homes(const placement::VmId& vm, Effects& effects) const;
   void keep_hands_off(placement::Snapshot& snapshot) const;
   void decide(Effects& effects);
   void order(const placement::Action& action, Effects& effects);

@@ -91,7 +91,7 @@ struct Reply {
 
 struct HomeDecided {
   placement::ClientId client;
-  placement::NodeId home;  ///< negative: given up
+  placement::NodeId home;  ///< negative: all homes of the VM are given up
 };
 
 /// What an action really brought, beside what was predicted.

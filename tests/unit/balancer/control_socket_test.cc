@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/service/control_socket.h"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "balancer/protocol/response.h"
+
+namespace vmnuma::tests {
+namespace {
+
+using balancer::ControlSocket;
+using balancer::Request;
+using testing::HasSubstr;
+
+/// A connected client; everything it does is non-blocking from the socket's point of view, because
+/// the test runs the socket's context itself.
+class Client {
+ public:
+  explicit Client(const std::string& path)
+      : fd_(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
+    connected_ = connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+  }
+  ~Client() { close(fd_); }
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+  [[nodiscard]] bool connected() const { return connected_; }
+  void send(std::string_view text) {
+    while (!text.empty()) {
+      const ssize_t sent = ::send(fd_, text.data(), text.size(), MSG_NOSIGNAL);
+      if (sent <= 0) {
+        return;  // full, or closed by the other side
+      }
+      text.remove_prefix(static_cast<std::size_t>(sent));
+    }
+  }
+  /// What has arrived; closed_ is set at the end of the stream.
+  std::string received() {
+    std::string text;
+    std::array<char, 4096> buffer{};
+    ssize_t size = 0;
+    while ((size = recv(fd_, buffer.data(), buffer.size(), 0)) > 0) {
+      text.append(buffer.data(), static_cast<std::size_t>(size));
+    }
+    // A stream that was closed before all of it was read ends with a reset.
+    closed_ = size == 0 || errno == ECONNRESET;
+    return text;
+  }
+  [[nodiscard]] bool closed() const { return closed_; }
+
+ private:
+  int fd_;
+  bool connected_ = false;
+  bool closed_ = false;
+};
+
+class ControlSocketTest : public testing::Test {
+ protected:
+  ControlSocketTest() {
+    std::string pattern = "/tmp/vmnuma-XXXXXX";  // short, a socket's path has 107 bytes
+    directory_ = mkdtemp(pattern.data());
+    path_ = directory_ + "/s";
+    listen();
+  }
+  ~ControlSocketTest() override {
+    socket_.reset();
+    std::filesystem::remove_all(directory_);
+  }
+  void listen() {
+    auto listening = ControlSocket::listen(
+        context_, path_, "", [this](std::int64_t token, const Request& request) {
+          ++requests_;
+          socket_->answer(token, encode_response(request.id, Result<balancer::Answer>(
+                                                                 balancer::DoneView{"done", {}})));
+        });
+    ASSERT_TRUE(listening) << listening.error().message;
+    socket_ = std::move(*listening);
+  }
+  void run() {
+    context_.restart();
+    while (context_.poll() > 0) {
+    }
+  }
+
+  boost::asio::io_context context_;
+  std::string directory_;
+  std::string path_;
+  std::unique_ptr<ControlSocket> socket_;
+  int requests_ = 0;
+};
+
+constexpr std::string_view kStatus =
+    "{\"version\":1,\"id\":5,\"command\":\"status\",\"args\":{}}\n";
+
+TEST_F(ControlSocketTest, IsOpenToItsGroupOnly) {
+  struct stat status {};
+  ASSERT_EQ(stat(path_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0660U);
+}
+
+TEST_F(ControlSocketTest, AnswersARequestUnderItsId) {
+  Client client(path_);
+  run();
+  client.send(kStatus);
+  run();
+  EXPECT_THAT(client.received(), HasSubstr("\"id\":5,\"ok\":true"));
+}
+
+TEST_F(ControlSocketTest, PutsARequestTogetherThatComesInPieces) {
+  Client client(path_);
+  for (const char c : kStatus) {
+    client.send({&c, 1});
+    run();
+  }
+  EXPECT_EQ(requests_, 1);
+}
+
+TEST_F(ControlSocketTest, AnswersSeveralRequestsOfOneSession) {
+  Client client(path_);
+  client.send(std::string(kStatus) + std::string(kStatus) + std::string(kStatus));
+  run();
+  EXPECT_EQ(requests_, 3);
+}
+
+TEST_F(ControlSocketTest, RefusesNoiseAndGoesOn) {
+  Client client(path_);
+  client.send("\x01\xff not json\n" + std::string(kStatus));
+  run();
+  const std::string answers = client.received();
+  EXPECT_THAT(answers, HasSubstr("\"ok\":false"));
+  EXPECT_THAT(answers, HasSubstr("\"ok\":true"));
+}
+
+TEST_F(ControlSocketTest, ClosesASessionThatSendsAnEndlessLine) {
+  Client client(path_);
+  run();
+  const std::string piece(32 * 1024, 'x');
+  for (int i = 0; i < 4; ++i) {
+    client.send(piece);
+    run();
+  }
+  EXPECT_THAT(client.received(), HasSubstr("\"ok\":false"));
+  EXPECT_TRUE(client.closed());
+  EXPECT_EQ(requests_, 0);
+}
+
+TEST_F(ControlSocketTest, TakesNoMoreSessionsThanItsLimit) {
+  std::vector<std::unique_ptr<Client>> clients;
+  for (std::size_t i = 0; i < ControlSocket::kMostSessions + 5; ++i) {
+    clients.push_back(std::make_unique<Client>(path_));
+    run();
+  }
+  std::size_t closed = 0;
+  for (const auto& client : clients) {
+    (void)client->received();
+    closed += client->closed() ? 1U : 0U;
+  }
+  EXPECT_EQ(closed, 5U);
+}
+
+TEST_F(ControlSocketTest, AClientThatLeavesBeforeItsAnswerHarmsNobody) {
+  {
+    Client client(path_);
+    client.send(kStatus);
+  }
+  run();
+  Client other(path_);
+  other.send(kStatus);
+  run();
+  EXPECT_THAT(other.received(), HasSubstr("\"ok\":true"));
+}
+
+TEST_F(ControlSocketTest, DoesNotTakeASocketAwayFromALivingDaemon) {
+  const auto second =
+      ControlSocket::listen(context_, path_, "", [](std::int64_t, const Request&) {});
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, ErrorCode::kBusy);
+}
+
+TEST_F(ControlSocketTest, ReplacesASocketThatNobodyListensOnAnyMore) {
+  socket_.reset();
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, path_.c_str(), sizeof(address.sun_path) - 1);
+  ASSERT_EQ(bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  close(fd);  // killed: the file stays
+  listen();
+  EXPECT_TRUE(Client(path_).connected());
+}
+
+TEST_F(ControlSocketTest, SaysWhichGroupIsMissing) {
+  const auto other = ControlSocket::listen(context_, directory_ + "/t", "no-such-group-here",
+                                           [](std::int64_t, const Request&) {});
+  ASSERT_FALSE(other);
+  EXPECT_THAT(other.error().message, HasSubstr("no-such-group-here"));
+}
+
+}  // namespace
+}  // namespace vmnuma::tests

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/controller.h"
+
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/balancer/host_story.h"
+
+namespace vmnuma::tests {
+namespace {
+
+using balancer::CommandReceived;
+using balancer::Effects;
+using balancer::Mode;
+using migration::ActionState;
+using placement::NodeId;
+using placement::Reason;
+using testing::Contains;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+/// Four VMs of two busy vCPUs each, all memory on node 0 of four.
+HostStory pile_up(Mode mode = Mode::kActive) {
+  HostStory host(4, mode);
+  for (std::uint8_t number = 1; number <= 4; ++number) {
+    host.start(small_vm(number, "vm" + std::to_string(number), 2), /*memory_node=*/0,
+               /*busy_pct=*/100);
+  }
+  return host;
+}
+
+template <class View>
+View answer_of(HostStory& host, balancer::Command command) {
+  Effects effects = host.controller().on(CommandReceived{7, std::move(command)});
+  EXPECT_THAT(effects.replies, SizeIs(1));
+  EXPECT_EQ(effects.replies.front().token, 7);
+  EXPECT_TRUE(effects.replies.front().answer) << effects.replies.front().answer.error().message;
+  return std::get<View>(*effects.replies.front().answer);
+}
+
+std::string error_of(HostStory& host, balancer::Command command) {
+  Effects effects = host.controller().on(CommandReceived{7, std::move(command)});
+  EXPECT_FALSE(effects.replies.front().answer);
+  return effects.replies.front().answer ? "" : effects.replies.front().answer.error().message;
+}
+
+TEST(ControllerTest, PlacesVmsFoundRunningOnceTheyAreMeasured) {
+  HostStory host = pile_up();
+  EXPECT_TRUE(host.tell_domains().orders.empty());
+  EXPECT_THAT(host.epoch().orders, IsEmpty());  // one reading is no rate
+  const Effects second = host.epoch();
+  EXPECT_THAT(second.orders, SizeIs(4));
+  for (const migration::Order& order : second.orders) {
+    EXPECT_EQ(order.reason, Reason::kInitialPlacement);
+  }
+}
+
+TEST(ControllerTest, SpreadsAPileUpAndThenRests) {
+  HostStory host = pile_up();
+  (void)host.tell_domains();
+  (void)host.epoch();
+  host.carry_out(host.epoch());
+  EXPECT_EQ((std::set{host.home(1), host.home(2), host.home(3), host.home(4)}),
+            (std::set{0, 1, 2, 3}));
+  for (int epoch = 0; epoch < 30; ++epoch) {
+    const Effects effects = host.epoch();
+    EXPECT_THAT(effects.orders, IsEmpty()) << "epoch " << epoch;
+  }
+}
+
+TEST(ControllerTest, OrdersNothingInDryRunButShowsWhatItWouldDo) {
+  HostStory host = pile_up(Mode::kDryRun);
+  (void)host.tell_domains();
+  (void)host.epoch();
+  const Effects effects = host.epoch();
+  EXPECT_THAT(effects.orders, IsEmpty());
+  EXPECT_THAT(effects.log, Contains(Field(&balancer::LogLine::message, HasSubstr("would do"))));
+  EXPECT_NE(host.home(1), -1);  // assumed
+}
+
+TEST(ControllerTest, SaysWhatItWouldDoOnlyOnce) {
+  HostStory host = pile_up(Mode::kDryRun);
+  (void)host.tell_domains();
+  (void)host.epoch();
+  (void)host.epoch();
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    (void)host.epoch();
+  }
+  EXPECT_THAT(host.epoch().log, IsEmpty());
+}
+
+TEST(ControllerTest, AdoptsAWholeNodeThatAVmWasFoundPinnedTo) {
+  HostStory host(4, Mode::kActive);
+  host.start(small_vm(1, "web1", 2), 2, 50);
+  host.pin(1, node_cpus(2));
+  (void)host.tell_domains();
+  EXPECT_EQ(host.home(1), 2);
+  (void)host.epoch();
+  EXPECT_THAT(host.epoch().orders, IsEmpty());
+}
+
+TEST(ControllerTest, LeavesAVmAloneThatIsPinnedToSomethingElse) {
+  HostStory host(4, Mode::kActive);
+  host.start(small_vm(1, "web1", 2), 0, 100);
+  host.pin(1, {placement::CpuId{0}, placement::CpuId{2}});
+  (void)host.tell_domains();
+  (void)host.epoch();
+  EXPECT_THAT(host.epoch().orders, IsEmpty());
+  const auto view = answer_of<balancer::ExplainView>(host, balancer::ExplainRequest{"web1"});
+  EXPECT_THAT(view.memory, HasSubstr("pinned by somebody else"));
+}
+
+TEST(ControllerTest, TakesTheNodeThatSomebodyElsePinnedAVmToAsItsHome) {
+  HostStory host(4, Mode::kActive);
+  host.start(small_vm(1, "web1", 2), 1, 50);
+  (void)host.tell_domains();
+  (void)host.epoch();
+  host.carry_out(host.epoch());
+  const std::int32_t other = (host.home(1) + 1) % 4;
+  host.pin(1, node_cpus(other));
+  (void)host.tell_domains();
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    host.carry_out(host.epoch());
+  }
+  EXPECT_EQ(host.home(1), other);
+}
+
+TEST(ControllerTest, PlacesAVmAnewWhosePinsSomebodyRemoved) {
+  HostStory host(4, Mode::kActive);
+  host.start(small_vm(1, "web1", 2), 1, 50);
+  (void)host.tell_domains();
+  (void)host.epoch();
+  host.carry_out(host.epoch());
+  host.pin(1, {});
+  (void)host.tell_domains();
+  bool placed_again = false;
+  for (int epoch = 0; epoch < 6; ++epoch) {
+    const Effects effects = host.epoch();
+    placed_again = placed_again || !effects.orders.empty();
+    host.carry_out(effects);
+  }
+  EXPECT_TRUE(placed_again);
+}
+
+TEST(ControllerTest, GivesTheHomeBackAndRestsAfterAnUndoneOrder) {
+  HostStory host(2, Mode::kActive);
+  host.start(small_vm(1, "web1", 2), 0, 50);
+  (void)host.tell_domains();
+  (void)host.epoch();
+  const Effects effects = host.epoch();
+  ASSERT_THAT(effects.orders, SizeIs(1));
+  (void)host.finish(effects.orders.front(), ActionState::kUndone, "vCPU 1 could not be pinned");
+  EXPECT_EQ(host.home(1), -1);
+  int quiet = 0;
+  while (host.epoch().orders.empty() && quiet < 100) {
+    ++quiet;
+  }
+  EXPECT_GE(quiet, 3);
+  EXPECT_LT(quiet, 20);
+}
+
+TEST(ControllerTest, RestsLongerWithEveryFailure) {
+  HostStory host(2, Mode::kActive);
+  host.start(small_vm(1, "web1", 2), 0, 50);
+  (void)host.tell_domains();
+  (void)host.epoch();
+  int last = 0;
+  for (int failure = 0; failure < 3; ++failure) {
+    int quiet = 0;
+    Effects effects = host.epoch();
+    while (effects.orders.empty() && quiet < 200) {
+      ++quiet;
+      effects = host.epoch();
+    }
+    ASSERT_THAT(effects.orders, SizeIs(1));
+    (void)host.finish(effects.orders.front(), ActionState::kUndone, "no");
+    EXPECT_TRUE(failure == 0 || quiet > last);
+    last = quiet;
+  }
+}
+
+TEST(ControllerTest, OrdersNothingWhileLibvirtIsGoneAndGoesOnAfterwards) {
+  HostStory host = pile_up();
+  (void)host.tell_domains();
+  (void)host.epoch();
+  (void)host.controller().on(balancer::SourceChanged{"libvirt", "connection refused", 1});
+  EXPECT_EQ(host.controller().mode(), Mode::kDegraded);
+  EXPECT_THAT(host.epoch().orders, IsEmpty());
+  const auto status = answer_of<balancer::StatusView>(host, balancer::StatusRequest{});
+  ASSERT_THAT(status.degraded, SizeIs(1));
+  EXPECT_EQ(status.degraded.front().source, "libvirt");
+  (void)host.controller().on(balancer::SourceChanged{"libvirt", "", 2});
+  EXPECT_THAT(host.epoch().orders, SizeIs(4));
+}
+
+TEST(ControllerTest, PausesAndResumes) {
+  HostStory host = pile_up();
+  (void)host.tell_domains();
+  (void)host.epoch();
+  (void)answer_of<balancer::DoneView>(host, balancer::PauseRequest{});
+  EXPECT_EQ(host.controller().mode(), Mode::kPaused);
+  EXPECT_THAT(host.epoch().orders, IsEmpty());
+  (void)answer_of<balancer::DoneView>(host, balancer::ResumeRequest{});
+  EXPECT_THAT(host.epoch().orders, SizeIs(4));
+}
+
+TEST(ControllerTest, NeverTouchesAVmItCannotRead) {
+  HostStory host = pile_up();
+  host.hide(3);
+  (void)host.tell_domains();
+  (void)host.epoch();
+  const Effects effects = host.epoch();
+  EXPECT_THAT(effects.orders, SizeIs(3));
+  for (const migration::Order& order : effects.orders) {
+    EXPECT_NE(order.changes.front().vm, vm_id(3));
+  }
+}
+
+TEST(ControllerTest, NumbersActionsOnFromTheHistory) {
+  balancer::ControllerSetup setup;
+  setup.mode = Mode::kActive;
+  setup.topology = small_host(2);
+  setup.last_action = 41;
+  balancer::Controller controller(setup);
+  (void)controller.on(balancer::DomainsChanged{});
+  const auto vm = small_vm(1, "web1", 1);
+  (void)controller.on(balancer::DomainsChanged{{vm}});
+  placement::Sample sample;
+  sample.sequence = 1;
+  sample.taken_at = {2'000'000};
+  sample.nodes = {{NodeId{0}, placement::kGiB / 2, placement::kGiB},
+                  {NodeId{1}, placement::kGiB / 2, placement::kGiB}};
+  for (std::int32_t cpu = 0; cpu < 4; ++cpu) {
+    sample.cpus.push_back({placement::CpuId{cpu}, 0});
+  }
+  sample.vms = {{vm.id, {10, 1}, {{0, 11, 0, 0}}, 0, 100, std::nullopt, std::nullopt}};
+  const Effects effects = controller.on(balancer::SampleTaken{sample, 0});
+  ASSERT_THAT(effects.orders, SizeIs(1));
+  EXPECT_EQ(effects.orders.front().action, 42);
+}
+
+TEST(ControllerTest, MovesByCommandAndRefusesWhatCannotBe) {
+  HostStory host = pile_up();
+  EXPECT_THAT(error_of(host, balancer::MoveRequest{"vm9", NodeId{1}, {}}),
+              HasSubstr("no running VM 'vm9'"));
+  (void)host.tell_domains();
+  (void)host.epoch();
+  host.carry_out(host.epoch());
+  (void)host.epoch();
+  const std::int32_t here = host.home(1);
+  EXPECT_THAT(error_of(host, balancer::MoveRequest{"vm1", NodeId{here}, {}}),
+              HasSubstr("lives on node"));
+  EXPECT_THAT(error_of(host, balancer::MoveRequest{"vm1", NodeId{9}, {}}),
+              HasSubstr("cannot be a home"));
+  Effects effects = host.controller().on(
+      CommandReceived{1, balancer::MoveRequest{"vm1", NodeId{(here + 1) % 4}, {}}});
+  ASSERT_THAT(effects.orders, SizeIs(1));
+  EXPECT_EQ(effects.orders.front().reason, Reason::kAdministrator);
+  EXPECT_EQ(host.home(1), (here + 1) % 4);
+}
+
+TEST(ControllerTest, RefusesAMoveOutsideActiveMode) {
+  HostStory host = pile_up(Mode::kDryRun);
+  (void)host.tell_domains();
+  (void)host.epoch();
+  EXPECT_THAT(error_of(host, balancer::MoveRequest{"vm1", NodeId{1}, {}}), HasSubstr("dry-run"));
+}
+
+TEST(ControllerTest, SetsOptionsAndKeepsThemIfAsked) {
+  HostStory host = pile_up();
+  Effects effects = host.controller().on(
+      CommandReceived{1, balancer::OptionsSetRequest{"Numa.MigThreshold", 5, true}});
+  EXPECT_TRUE(effects.replies.front().answer);
+  ASSERT_THAT(effects.persisted, SizeIs(1));
+  const auto view =
+      answer_of<balancer::OptionView>(host, balancer::OptionsGetRequest{"Numa.MigThreshold"});
+  EXPECT_EQ(view.value, 5);
+  EXPECT_EQ(view.origin, balancer::Origin::kPersisted);
+  EXPECT_THAT(error_of(host, balancer::OptionsSetRequest{"Numa.MigTreshold", 5, false}),
+              HasSubstr("did you mean 'Numa.MigThreshold'"));
+  EXPECT_THAT(error_of(host, balancer::OptionsSetRequest{"Numa.MigThreshold", 101, false}),
+              HasSubstr("0 to 100"));
+}
+
+TEST(ControllerTest, ExplainsEveryNodeThatWasConsidered) {
+  HostStory host = pile_up();
+  (void)host.tell_domains();
+  (void)host.epoch();
+  host.carry_out(host.epoch());
+  (void)host.epoch();
+  const auto view = answer_of<balancer::ExplainView>(host, balancer::ExplainRequest{"vm2"});
+  ASSERT_THAT(view.clients, SizeIs(1));
+  EXPECT_THAT(view.clients.front().why, HasSubstr("initial-placement"));
+  EXPECT_THAT(view.considered, SizeIs(3));
+  for (const balancer::CandidateView& candidate : view.considered) {
+    EXPECT_FALSE(candidate.sentence.empty());
+  }
+}
+
+TEST(ControllerTest, ReportsUsedAndIdleThatAddUpToTheNode) {
+  HostStory host = pile_up();
+  (void)host.tell_domains();
+  (void)host.epoch();
+  host.carry_out(host.epoch());
+  (void)host.epoch();
+  const auto report = answer_of<stats::Report>(host, balancer::StatsRequest{"numa-pnode"});
+  ASSERT_THAT(report.rows, SizeIs(4));
+  for (const auto& row : report.rows) {
+    EXPECT_EQ(std::get<std::int64_t>(row[1]) + std::get<std::int64_t>(row[2]), 4000);
+  }
+  EXPECT_THAT(error_of(host, balancer::StatsRequest{"numa-pnod"}),
+              HasSubstr("did you mean 'numa-pnode'"));
+}
+
+TEST(ControllerTest, ForgetsAVmThatEnded) {
+  HostStory host = pile_up();
+  (void)host.tell_domains();
+  (void)host.epoch();
+  host.carry_out(host.epoch());
+  host.stop(2);
+  (void)host.tell_domains();
+  (void)host.epoch();
+  EXPECT_EQ(host.home(2), -2);
+  EXPECT_THAT(error_of(host, balancer::ExplainRequest{"vm2"}), HasSubstr("no running VM"));
+}
+
+TEST(ControllerTest, EqualEventsGiveEqualEffects) {
+  HostStory first = pile_up();
+  HostStory second = pile_up();
+  for (HostStory* host : {&first, &second}) {
+    (void)host->tell_domains();
+    (void)host->epoch();
+  }
+  const Effects one = first.epoch();
+  const Effects two = second.epoch();
+  EXPECT_EQ(one.orders, two.orders);
+  EXPECT_EQ(one.epoch->plan, two.epoch->plan);
+}
+
+}  // namespace
+}  // namespace vmnuma::tests

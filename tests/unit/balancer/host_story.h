@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A small host for tests of the controller: what happens on it is told epoch by epoch.
+///
+/// Nodes of two CPUs (and cores) each, 1 GiB of memory; VMs of 64 MiB. Node n has CPUs 2n and 2n+1.
+/// A vCPU is told to be busy for so many per cent of an epoch of 2 s; what its node cannot give
+/// becomes waiting time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "balancer/controller.h"
+
+namespace vmnuma::tests {
+
+inline constexpr placement::Bytes kVmMemory{64 * placement::kMiB.value};
+
+[[nodiscard]] placement::Topology small_host(std::int32_t nodes);
+[[nodiscard]] placement::VmId vm_id(std::uint8_t number);
+[[nodiscard]] placement::VmDescription small_vm(std::uint8_t number, const std::string& name,
+                                                std::int32_t vcpus);
+[[nodiscard]] std::vector<placement::CpuId> node_cpus(std::int32_t node);
+
+class HostStory {
+ public:
+  HostStory(std::int32_t nodes, balancer::Mode mode);
+
+  /// The VM runs from now on, its memory on `memory_node`, its vCPUs unpinned.
+  void start(const placement::VmDescription& vm, std::int32_t memory_node, std::int32_t busy_pct);
+  void stop(std::uint8_t number);
+  void set_busy(std::uint8_t number, std::int32_t pct) { vms_.at(vm_id(number)).busy_pct = pct; }
+  void set_memory(std::uint8_t number, std::int32_t node) {
+    vms_.at(vm_id(number)).memory_node = node;
+  }
+  /// Somebody (the executor, or an administrator) pinned all its vCPUs; empty = anywhere.
+  void pin(std::uint8_t number, const std::vector<placement::CpuId>& cpus);
+  /// This VM cannot be read from now on.
+  void hide(std::uint8_t number) { vms_.at(vm_id(number)).hidden = true; }
+
+  /// One epoch: time passes and the controller is told.
+  balancer::Effects epoch();
+  /// Tells the controller of the VMs, as the inventory does.
+  balancer::Effects tell_domains();
+  /// Everything an order asks for happens at once: pins, memory, events.
+  void carry_out(const balancer::Effects& effects);
+  balancer::Effects finish(const migration::Order& order, migration::ActionState state,
+                           const std::string& detail);
+
+  balancer::Controller& controller() { return controller_; }
+  [[nodiscard]] std::int32_t home(std::uint8_t number) const;
+
+ private:
+  struct Vm {
+    placement::VmDescription description;
+    std::int32_t memory_node = 0;
+    std::int32_t busy_pct = 0;
+    bool hidden = false;
+    std::vector<std::int64_t> run_ns;
+    std::vector<std::int64_t> wait_ns;
+  };
+  std::int32_t nodes_;
+  balancer::Controller controller_;
+  std::map<placement::VmId, Vm> vms_;
+  std::vector<std::int64_t> cpu_busy_us_;
+  std::int64_t sequence_ = 0;
+};
+
+}  // namespace vmnuma::tests

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/orders.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/balancer/host_story.h"
+
+namespace vmnuma::tests {
+namespace {
+
+using migration::PinChange;
+using placement::CpuId;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+/// A VM of two vCPUs with two I/O threads, placed: the order that does it.
+migration::Order placing_order(placement::VmDescription vm) {
+  HostStory host(2, balancer::Mode::kActive);
+  host.start(vm, 1, 50);
+  (void)host.tell_domains();
+  (void)host.epoch();
+  const balancer::Effects effects = host.epoch();
+  EXPECT_THAT(effects.orders, SizeIs(1));
+  return effects.orders.front();
+}
+
+TEST(OrdersTest, PinsVcpusFirstThenTheEmulatorThenIoThreads) {
+  placement::VmDescription vm = small_vm(1, "web1", 2);
+  vm.io_threads = {1, 2};
+  const migration::VmChange change = placing_order(vm).changes.front();
+  ASSERT_THAT(change.pins, SizeIs(5));
+  EXPECT_EQ(change.pins[0].thread, PinChange::Thread::kVcpu);
+  EXPECT_EQ(change.pins[1].thread, PinChange::Thread::kVcpu);
+  EXPECT_EQ(change.pins[2].thread, PinChange::Thread::kEmulator);
+  EXPECT_EQ(change.pins[3].thread, PinChange::Thread::kIoThread);
+  EXPECT_EQ(change.pins[3].number, 1);
+  EXPECT_EQ(change.pins[4].number, 2);
+}
+
+TEST(OrdersTest, PinsToAllUsableCpusOfTheHomeAndRemembersWhatWasThere) {
+  placement::VmDescription vm = small_vm(1, "web1", 2);
+  vm.emulator_pin = {CpuId{3}};
+  const migration::VmChange change = placing_order(vm).changes.front();
+  const std::int32_t home = change.homes.front().to.value;
+  EXPECT_EQ(change.pins[0].after, node_cpus(home));
+  EXPECT_THAT(change.pins[0].before, IsEmpty());
+  EXPECT_EQ(change.pins[2].before, std::vector<CpuId>{CpuId{3}});
+  EXPECT_EQ(change.process.pid, 1001);
+}
+
+TEST(OrdersTest, LeavesMemoryAloneThatCannotMove) {
+  placement::VmDescription vm = small_vm(1, "web1", 2);
+  EXPECT_THAT(placing_order(vm).changes.front().memory.quotas, SizeIs(1));
+  vm.numatune = placement::NumatuneMode::kStrict;
+  EXPECT_THAT(placing_order(vm).changes.front().memory.quotas, IsEmpty());
+}
+
+TEST(OrdersTest, SharesAWideVmsMemoryOutOverItsHomes) {
+  const migration::VmChange change = placing_order(small_vm(1, "wide", 4)).changes.front();
+  ASSERT_THAT(change.homes, SizeIs(2));
+  ASSERT_THAT(change.memory.quotas, SizeIs(2));
+  EXPECT_EQ(change.memory.quotas[0].bytes, kVmMemory / 2);
+  EXPECT_EQ(change.memory.quotas[1].bytes, kVmMemory / 2);
+  // The emulator serves both clients, so it may run on both homes.
+  EXPECT_THAT(change.pins.back().after, SizeIs(4));
+}
+
+}  // namespace
+}  // namespace vmnuma::tests

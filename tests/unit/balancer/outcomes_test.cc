@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/core/outcomes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/balancer/host_story.h"
+
+namespace vmnuma::tests {
+namespace {
+
+using balancer::Outcomes;
+using placement::CpuTime;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+/// One node of 4 s capacity with one client that is owed so much.
+placement::Snapshot owed(std::int64_t epoch, std::int64_t owed_us) {
+  placement::Snapshot snapshot;
+  snapshot.epoch = epoch;
+  snapshot.epoch_length = {2'000'000};
+  snapshot.topology = small_host(1);
+  placement::NodeState node;
+  node.capacity = {4'000'000};
+  node.owed = {owed_us};
+  snapshot.nodes = {node};
+  placement::VmState vm;
+  vm.id = vm_id(1);
+  vm.client_count = 1;
+  snapshot.vms = {vm};
+  placement::ClientState client;
+  client.id = {vm_id(1), 0};
+  client.home = 0;
+  client.demand = {2'000'000};
+  client.owed = {owed_us};
+  snapshot.clients = {client};
+  return snapshot;
+}
+
+const placement::Action kAction{placement::Reason::kLoadMove, {{{vm_id(1), 0}, 0, 0, {}}}, {}};
+
+TEST(OutcomesTest, MeasuresAFinishedActionOnceAfterItHasSettled) {
+  const placement::Options options;
+  Outcomes outcomes;
+  outcomes.began(1, kAction, owed(10, 1'000'000), options);
+  outcomes.ended(1, /*done=*/true, /*failed=*/false, options, 12);
+  EXPECT_THAT(outcomes.settle(owed(14, 0), options), IsEmpty());
+  const auto settled = outcomes.settle(owed(15, 200'000), options);
+  ASSERT_THAT(settled, SizeIs(1));
+  EXPECT_EQ(settled.front().before.lost, CpuTime{1'000'000});
+  EXPECT_EQ(settled.front().after.lost, CpuTime{200'000});
+  EXPECT_FALSE(settled.front().harmful);
+  EXPECT_THAT(outcomes.settle(owed(16, 0), options), IsEmpty());
+}
+
+TEST(OutcomesTest, AnUndoneActionIsNotMeasured) {
+  const placement::Options options;
+  Outcomes outcomes;
+  outcomes.began(1, kAction, owed(10, 0), options);
+  outcomes.ended(1, /*done=*/false, /*failed=*/true, options, 11);
+  EXPECT_THAT(outcomes.settle(owed(100, 0), options), IsEmpty());
+}
+
+TEST(OutcomesTest, OpensTheBreakerAfterFailuresInARowAndClosesItByItself) {
+  placement::Options options;
+  options.breaker_failures = 3;
+  options.breaker_rest = 10;
+  Outcomes outcomes;
+  for (std::int64_t action = 1; action <= 3; ++action) {
+    EXPECT_FALSE(outcomes.breaker_open(20));
+    outcomes.began(action, kAction, owed(20, 0), options);
+    outcomes.ended(action, /*done=*/false, /*failed=*/true, options, 20);
+  }
+  EXPECT_TRUE(outcomes.breaker_open(20));
+  EXPECT_TRUE(outcomes.breaker_open(29));
+  EXPECT_FALSE(outcomes.breaker_open(30));
+}
+
+TEST(OutcomesTest, CountsAMoveThatDidHarmAndForgetsItAfterAGoodOne) {
+  placement::Options options;
+  options.breaker_failures = 2;
+  Outcomes outcomes;
+  const auto act = [&](std::int64_t action, std::int64_t epoch, std::int64_t owed_after) {
+    outcomes.began(action, kAction, owed(epoch, 100'000), options);
+    outcomes.ended(action, /*done=*/true, /*failed=*/false, options, epoch);
+    return outcomes.settle(owed(epoch + Outcomes::kSettleEpochs, owed_after), options)
+        .front()
+        .harmful;
+  };
+  EXPECT_TRUE(act(1, 10, 900'000));
+  EXPECT_FALSE(act(2, 20, 0));
+  EXPECT_TRUE(act(3, 30, 900'000));
+  EXPECT_FALSE(outcomes.breaker_open(34));
+  EXPECT_TRUE(act(4, 40, 900'000));
+  EXPECT_TRUE(outcomes.breaker_open(44));
+}
+
+}  // namespace
+}  // namespace vmnuma::tests
