@@ -2,6 +2,7 @@
 #include "placement/arrangement.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 #include <utility>
@@ -23,36 +24,79 @@ Load load_of(const ClientState& client, Arrangement::Basis basis) {
   return {client.demand, std::min(client.entitled, client.demand), weight};
 }
 
+/// The nodes that a small set of rehomings touches, each with what leaves and what comes.
+class Exchanges {
+ public:
+  struct Entry {
+    NodeIndex node = kNoNode;
+    Exchange exchange;
+  };
+
+  Exchange& at(NodeIndex node) {
+    for (Entry& entry : entries()) {
+      if (entry.node == node) {
+        return entry.exchange;
+      }
+    }
+    entries_[count_].node = node;
+    return entries_[count_++].exchange;
+  }
+  [[nodiscard]] std::span<Entry> entries() { return {entries_.data(), count_}; }
+
+ private:
+  std::array<Entry, 2 * Arrangement::kMostTogether> entries_;
+  std::size_t count_ = 0;
+};
+
+/// Memory that a client was given and has not touched yet; nothing where that is not known.
+Bytes untouched_by(const Snapshot& snapshot, const ClientState& client,
+                   const MemoryProfile& memory) {
+  const bool new_here = !snapshot.vms[client.vm].measured;
+  return client.memory_known || new_here ? std::max(client.memory_size - memory.resident, Bytes{})
+                                         : Bytes{};
+}
+
 }  // namespace
 
 Arrangement::Arrangement(const Snapshot& snapshot, const Options& options, Basis basis)
     : snapshot_(&snapshot),
       options_(&options),
       residents_(snapshot.nodes.size()),
-      room_(room_on_nodes(snapshot)) {
+      room_(room_on_nodes(snapshot)),
+      untouched_(snapshot.nodes.size()) {
   const std::size_t clients = snapshot.clients.size();
   homes_.reserve(clients);
   loads_.reserve(clients);
   memory_.reserve(clients);
+  at_first_.resize(clients);
   std::vector<std::vector<Load>> loads(snapshot.nodes.size());
   for (ClientIndex i = 0; i < clients; ++i) {
     const ClientState& client = snapshot.clients[i];
     homes_.push_back(client.home);
     loads_.push_back(load_of(client, basis));
     memory_.push_back(memory_profile(snapshot, client, options));
+    memory_.back().demand = loads_.back().demand;
     if (client.home != kNoNode) {
+      at_first_[i] =
+          memory_cost(snapshot, client, memory_[i], client.home, room_[client.home], options);
       residents_[client.home].push_back(i);
-      loads[client.home].push_back(loads_.back());
+      untouched_[client.home] += untouched_by(snapshot, client, memory_[i]);
+      loads[client.home].push_back(loads_[i]);
     }
   }
+  here_ = at_first_;
   nodes_.reserve(snapshot.nodes.size());
+  owed_shares_.resize(snapshot.nodes.size());
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-    nodes_.emplace_back(supply_of(snapshot.nodes[node], options), std::move(loads[node]));
+    nodes_.emplace_back(supply_of(snapshot.nodes[node], options), loads[node]);
+    owed_shares_[node] = owed_share_after(node, Exchange{});
   }
-  add_to_groups();
+  find_groups();
 }
 
-void Arrangement::add_to_groups() {
+// ---- groups ----
+
+void Arrangement::find_groups() {
   groups_of_.resize(snapshot_->clients.size());
   std::map<std::pair<bool, std::string>, std::size_t> known;
   for (ClientIndex i = 0; i < snapshot_->clients.size(); ++i) {
@@ -74,28 +118,35 @@ void Arrangement::add_to_groups() {
   }
 }
 
-CpuTime Arrangement::group_loss(ClientIndex client, NodeIndex at,
-                                std::span<const Rehoming> others) const {
+NodeIndex Arrangement::home_after(ClientIndex client, std::span<const Rehoming> changes) const {
+  for (const Rehoming& change : changes) {
+    if (change.client == client) {
+      return change.to;
+    }
+  }
+  return homes_[client];
+}
+
+/// Lost time of the pairs that `client`, living on `at`, breaks once `changes` are made, but for
+/// pairs with those in `ignored`.
+CpuTime Arrangement::broken_pairs(ClientIndex client, NodeIndex at,
+                                  std::span<const Rehoming> changes,
+                                  std::span<const Rehoming> ignored) const {
   CpuTime loss;
   const ClientState& self = snapshot_->clients[client];
   for (const std::size_t index : groups_of_[client]) {
     const Group& group = groups_[index];
+    const std::int64_t weight =
+        group.apart ? options_->anti_affinity_weight : options_->affinity_weight;
     for (const ClientIndex member : group.members) {
       const ClientState& other = snapshot_->clients[member];
-      if (other.vm == self.vm) {
+      const NodeIndex there = home_after(member, changes);
+      if (other.vm == self.vm || there == kNoNode || at == kNoNode ||
+          (there == at) != group.apart ||
+          std::any_of(ignored.begin(), ignored.end(),
+                      [member](const Rehoming& change) { return change.client == member; })) {
         continue;
       }
-      NodeIndex there = homes_[member];
-      for (const Rehoming& change : others) {
-        if (change.client == member) {
-          there = change.to;
-        }
-      }
-      if (there == kNoNode || at == kNoNode || (there == at) != group.apart) {
-        continue;
-      }
-      const std::int64_t weight =
-          group.apart ? options_->anti_affinity_weight : options_->affinity_weight;
       loss +=
           snapshot_->epoch_length * std::min(self.vcpu_count(), other.vcpu_count()) * weight / 100;
     }
@@ -104,21 +155,23 @@ CpuTime Arrangement::group_loss(ClientIndex client, NodeIndex at,
 }
 
 bool Arrangement::forbidden_by_group(ClientIndex client, NodeIndex node,
-                                     ClientIndex leaving) const {
+                                     std::span<const Rehoming> changes) const {
   for (const std::size_t index : groups_of_[client]) {
     const Group& group = groups_[index];
     if (!group.apart || !group.hard) {
       continue;
     }
     for (const ClientIndex member : group.members) {
-      if (member != leaving && homes_[member] == node &&
-          snapshot_->clients[member].vm != snapshot_->clients[client].vm) {
+      if (snapshot_->clients[member].vm != snapshot_->clients[client].vm &&
+          home_after(member, changes) == node) {
         return true;
       }
     }
   }
   return false;
 }
+
+// ---- what is lost ----
 
 CpuTime Arrangement::lost() const {
   CpuTime lost;
@@ -127,29 +180,17 @@ CpuTime Arrangement::lost() const {
   }
   CpuTime pairs_twice;
   for (ClientIndex i = 0; i < homes_.size(); ++i) {
-    if (homes_[i] == kNoNode) {
-      continue;
-    }
-    if (!memory_[i].parts.empty()) {
-      lost += memory_cost_at(i, homes_[i], Bytes{}).standing;
-    }
-    if (!groups_of_[i].empty()) {
-      pairs_twice += group_loss(i, homes_[i], {});
-    }
+    lost += here_[i].standing;
+    pairs_twice += broken_pairs(i, homes_[i], {}, {});
   }
   return lost + pairs_twice / 2;
 }
 
-Permille Arrangement::owed_share(NodeIndex node) const {
-  return owed_share_after(node, Exchange{});
-}
-
 Permille Arrangement::owed_share_after(NodeIndex node, const Exchange& exchange) const {
   const NodeLoad& load = nodes_[node];
-  const CpuTime owed = exchange.in || exchange.out ? load.owed(exchange) : load.owed();
   // A node that others use up entirely is measured by its cores, so that what it owes still counts.
-  const CpuTime capacity = load.capacity().value > 0 ? load.capacity() : load.supply().cores;
-  return permille_of(owed.value, capacity.value, Permille{});
+  const CpuTime capacity = load.capacity() > CpuTime{} ? load.capacity() : load.supply().cores;
+  return permille_of(load.owed(exchange).value, capacity.value, Permille{});
 }
 
 Permille Arrangement::imbalance() const {
@@ -157,163 +198,158 @@ Permille Arrangement::imbalance() const {
   Permille least{};
   bool first = true;
   for (NodeIndex node = 0; node < nodes_.size(); ++node) {
-    if (!snapshot_->topology.can_be_home(node)) {
+    if (!snapshot_->topology.can_be_home(node) || !snapshot_->nodes[node].known) {
       continue;
     }
-    const Permille share = owed_share(node);
-    most = first ? share : std::max(most, share);
-    least = first ? share : std::min(least, share);
+    most = first ? owed_shares_[node] : std::max(most, owed_shares_[node]);
+    least = first ? owed_shares_[node] : std::min(least, owed_shares_[node]);
     first = false;
   }
   return most - least;
 }
 
-MemoryCost Arrangement::memory_cost_at(ClientIndex client, NodeIndex node, Bytes extra_room) const {
-  return memory_cost(*snapshot_, snapshot_->clients[client], memory_[client], node,
-                     room_[node] + extra_room, *options_);
+// ---- what a change would bring ----
+
+/// Memory that leaves `node` when the client moves away from where it lives.
+Bytes Arrangement::held_on(ClientIndex client, NodeIndex node) const {
+  const MemoryProfile& memory = memory_[client];
+  if (!memory.can_follow) {
+    return Bytes{};
+  }
+  if (homes_[client] == snapshot_->clients[client].home || homes_[client] == kNoNode) {
+    return memory.on(node);
+  }
+  return homes_[client] == node ? memory.resident : Bytes{};
 }
 
-Effect Arrangement::effect_of_move(ClientIndex client, NodeIndex to) const {
-  const NodeIndex from = homes_[client];
-  Effect effect;
-  if (from == to) {
-    return effect;
+/// What the memory of changes[which] costs at its new home. Who leaves that node makes room; those
+/// before it in `changes` that go there take some.
+MemoryCost Arrangement::memory_there(std::span<const Rehoming> changes, std::size_t which,
+                                     std::span<const Bytes> moved_before) const {
+  const auto [client, to] = changes[which];
+  if (to == kNoNode) {
+    return {};
   }
-  const Load& load = loads_[client];
-  if (from != kNoNode) {
-    const MemoryCost here = memory_cost_at(client, from, Bytes{});
-    effect.gain += nodes_[from].owed() - nodes_[from].owed({.out = load, .in = {}});
-    effect.gain += here.standing + group_loss(client, from, {});
-    effect.cost += CpuTime{options_->move_cost_fixed} - here.travel;
+  if (to == snapshot_->clients[client].home) {
+    return at_first_[client];
   }
-  if (to != kNoNode) {
-    const MemoryCost there = memory_cost_at(client, to, Bytes{});
-    effect.gain -= nodes_[to].owed({.out = {}, .in = load}) - nodes_[to].owed();
-    effect.gain -= there.standing + group_loss(client, to, {});
-    effect.cost += there.travel;
-    effect.to_move = there.to_move;
-    effect.fits = there.fits;
+  Bytes room = room_[to];
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (i != which && changes[i].to != to) {
+      room += held_on(changes[i].client, to);
+    }
+    if (i < which && changes[i].to == to) {
+      room -= moved_before[i];
+    }
   }
-  return effect;
-}
-
-Effect Arrangement::effect_of_swap(ClientIndex a, ClientIndex b) const {
-  VMNUMA_CHECK(homes_[a] != kNoNode && homes_[b] != kNoNode && homes_[a] != homes_[b]);
-  const Rehoming changes[] = {{a, homes_[b]}, {b, homes_[a]}};
-  const NodeExchange exchanges[] = {{homes_[a], {.out = loads_[a], .in = loads_[b]}},
-                                    {homes_[b], {.out = loads_[b], .in = loads_[a]}}};
-  return effect_by_exchange(changes, exchanges);
+  return memory_cost(*snapshot_, snapshot_->clients[client], memory_[client], to, room, *options_);
 }
 
 Effect Arrangement::effect_of(std::span<const Rehoming> changes) const {
-  std::vector<NodeExchange> exchanges;
-  bool one_each = true;  // at most one client leaves and one comes, at every node
-  const auto note = [&](NodeIndex node, std::optional<Load> Exchange::*side, const Load& load) {
-    if (node == kNoNode) {
-      return;
-    }
-    auto found = std::find_if(exchanges.begin(), exchanges.end(),
-                              [node](const NodeExchange& entry) { return entry.node == node; });
-    if (found == exchanges.end()) {
-      exchanges.push_back({node, {}});
-      found = exchanges.end() - 1;
-    }
-    one_each = one_each && !(found->exchange.*side).has_value();
-    found->exchange.*side = load;
-  };
-  for (const Rehoming& change : changes) {
-    note(homes_[change.client], &Exchange::out, loads_[change.client]);
-    note(change.to, &Exchange::in, loads_[change.client]);
-  }
-  return one_each ? effect_by_exchange(changes, exchanges) : effect_step_by_step(changes);
-}
-
-Effect Arrangement::effect_by_exchange(std::span<const Rehoming> changes,
-                                       std::span<const NodeExchange> exchanges) const {
+  VMNUMA_CHECK(changes.size() <= kMostTogether);
   Effect effect;
-  for (const NodeExchange& entry : exchanges) {
-    effect.gain += nodes_[entry.node].owed() - nodes_[entry.node].owed(entry.exchange);
-  }
-  for (const Rehoming& change : changes) {
-    const NodeIndex from = homes_[change.client];
-    if (from != kNoNode) {
-      const MemoryCost here = memory_cost_at(change.client, from, Bytes{});
-      effect.gain += here.standing + group_loss(change.client, from, {});
-      effect.cost += CpuTime{options_->move_cost_fixed} - here.travel;
-    }
-    if (change.to == kNoNode) {
+  Exchanges exchanges;
+  std::array<Bytes, kMostTogether> moved;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const auto [client, to] = changes[i];
+    const NodeIndex from = homes_[client];
+    if (from == to) {
       continue;
     }
-    Bytes freed;
-    for (const Rehoming& other : changes) {
-      if (homes_[other.client] == change.to && other.to != change.to &&
-          memory_[other.client].can_follow) {
-        freed += memory_[other.client].on(change.to);
-      }
+    if (from != kNoNode) {
+      exchanges.at(from).out.add(loads_[client]);
+      effect.cost += CpuTime{options_->move_cost_fixed};
     }
-    const MemoryCost there = memory_cost_at(change.client, change.to, freed);
-    effect.gain -= there.standing + group_loss(change.client, change.to, changes);
-    effect.cost += there.travel;
+    if (to != kNoNode) {
+      exchanges.at(to).in.add(loads_[client]);
+    }
+    const MemoryCost there = memory_there(changes, i, moved);
+    moved[i] = there.to_move;
+    effect.gain += here_[client].standing - there.standing;
+    effect.cost += there.travel - here_[client].travel;
     effect.to_move += there.to_move;
     effect.fits = effect.fits && there.fits;
+    if (!groups_of_[client].empty()) {
+      const std::span<const Rehoming> counted = changes.first(i);
+      effect.gain +=
+          broken_pairs(client, from, {}, counted) - broken_pairs(client, to, changes, counted);
+    }
+  }
+  for (const Exchanges::Entry& entry : exchanges.entries()) {
+    effect.gain += nodes_[entry.node].owed() - nodes_[entry.node].owed(entry.exchange);
   }
   return effect;
 }
 
-Effect Arrangement::effect_step_by_step(std::span<const Rehoming> changes) const {
-  Arrangement after = *this;
-  Effect effect;
-  for (const Rehoming& change : changes) {
-    const Effect step = after.effect_of_move(change.client, change.to);
-    effect.gain += step.gain;
-    effect.cost += step.cost;
-    effect.to_move += step.to_move;
-    effect.fits = effect.fits && step.fits;
-    after.relocate(change.client, change.to);
+Effect Arrangement::effect_of_move(ClientIndex client, NodeIndex to) const {
+  const Rehoming change{client, to};
+  return effect_of({&change, 1});
+}
+
+Effect Arrangement::effect_of_swap(ClientIndex a, ClientIndex b) const {
+  const std::array changes{Rehoming{a, homes_[b]}, Rehoming{b, homes_[a]}};
+  return effect_of(changes);
+}
+
+CpuTime Arrangement::most_saved_beside(ClientIndex client) const {
+  CpuTime saved = here_[client].standing;
+  if (!groups_of_[client].empty()) {
+    saved += broken_pairs(client, homes_[client], {}, {});
   }
-  return effect;
+  return saved;
+}
+
+// ---- making it real ----
+
+void Arrangement::apply(std::span<const Rehoming> changes) {
+  std::vector<MemoryCost> there;
+  std::vector<Bytes> moved;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    there.push_back(memory_there(changes, i, moved));
+    moved.push_back(there.back().to_move);
+  }
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (homes_[changes[i].client] != changes[i].to) {
+      relocate(changes[i].client, changes[i].to);
+      here_[changes[i].client] = there[i];
+    }
+  }
 }
 
 void Arrangement::relocate(ClientIndex client, NodeIndex to) {
   const NodeIndex from = homes_[client];
-  if (from == to) {
-    return;
-  }
+  const Bytes untouched = untouched_by(*snapshot_, snapshot_->clients[client], memory_[client]);
   if (from != kNoNode) {
-    nodes_[from].apply({.out = loads_[client], .in = {}});
+    nodes_[from].apply({.out = {loads_[client]}, .in = {}});
+    owed_shares_[from] = owed_share_after(from, Exchange{});
     std::erase(residents_[from], client);
+    untouched_[from] -= untouched;
   }
   if (to != kNoNode) {
-    nodes_[to].apply({.out = {}, .in = loads_[client]});
+    nodes_[to].apply({.out = {}, .in = {loads_[client]}});
+    owed_shares_[to] = owed_share_after(to, Exchange{});
     std::vector<ClientIndex>& residents = residents_[to];
     residents.insert(std::lower_bound(residents.begin(), residents.end(), client), client);
+    untouched_[to] += untouched;
   }
-  take_memory_along(client, from, to);
+  account_memory(client, from, 1);
+  account_memory(client, to, -1);
   homes_[client] = to;
 }
 
-void Arrangement::take_memory_along(ClientIndex client, NodeIndex from, NodeIndex to) {
+/// Gives or takes the room that the client's memory fills while it lives on `home`: as it lies now
+/// while that is its present home or nowhere, all of it at any other home.
+void Arrangement::account_memory(ClientIndex client, NodeIndex home, std::int64_t sign) {
   const MemoryProfile& memory = memory_[client];
   if (!memory.can_follow) {
     return;
   }
-  // As it lies now while the client is at its present home or nowhere; all of it at any other home.
-  const auto account = [&](NodeIndex home, std::int64_t sign) {
-    if (home == snapshot_->clients[client].home || home == kNoNode) {
-      for (const MemoryProfile::Part& part : memory.parts) {
-        room_[part.node] += part.bytes * sign;
-      }
-    } else {
-      room_[home] += memory.resident * sign;
+  if (home == snapshot_->clients[client].home || home == kNoNode) {
+    for (const MemoryProfile::Part& part : memory.parts) {
+      room_[part.node] += part.bytes * sign;
     }
-  };
-  account(from, 1);
-  account(to, -1);
-}
-
-void Arrangement::apply(std::span<const Rehoming> changes) {
-  for (const Rehoming& change : changes) {
-    relocate(change.client, change.to);
+  } else {
+    room_[home] += memory.resident * sign;
   }
 }
 

@@ -3,16 +3,20 @@
 ///
 /// Problem: every decision - a first home, a move, a swap - asks how much lost time the host would
 /// have after it. Approach: an arrangement starts from a snapshot and keeps, per node, the loads
-/// that live there (NodeLoad). A change of a few homes is evaluated from the nodes it touches;
-/// applying it makes it real. Terms: *lost* - per epoch: predicted owed + standing memory loss +
-/// broken groups. *Relocation* - one client to one node (or kNoNode: nowhere). *Effect* - what a
-/// set of relocations changes: `gain` = lost before - lost after; `cost` = what it takes once,
-/// above what staying takes. Properties:
-///  1. effect(r).gain equals lost() before - lost() after apply(r), within rounding.
-///  2. Applying relocations and then the reverse gives the arrangement back.
-///  3. No relocation has no effect.
+/// that live there (NodeLoad) and, per client, what its memory costs where it lives. A change of a
+/// few homes is evaluated from the nodes and clients it touches; applying it makes it real. What a
+/// change does to the room of clients that stay is not counted: their memory was judged when they
+/// came.
+/// Terms: *lost* - per epoch: predicted owed + standing memory loss + broken groups. *Rehoming* -
+/// one client to one node (or kNoNode: nowhere). *Effect* - what a set of rehomings changes: `gain`
+/// = lost before - lost after; `cost` = what it takes once, above what staying takes.
+/// Properties:
+///  1. effect_of(r).gain equals lost() before - lost() after apply(r), within rounding.
+///  2. Applying rehomings and then the reverse gives the arrangement back.
+///  3. Nobody's rehoming has no effect.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -37,10 +41,12 @@ struct Effect {
   Bytes to_move;     ///< memory that travels
   bool fits = true;  ///< there is room for all memory that follows
 
-  /// True if the gain over the horizon exceeds the cost.
-  [[nodiscard]] bool pays(const Options& options) const {
-    return gain * options.move_horizon > cost;
+  /// Gain over the horizon less the cost.
+  [[nodiscard]] CpuTime benefit(const Options& options) const {
+    return gain * options.move_horizon - cost;
   }
+  /// True if the gain over the horizon exceeds the cost.
+  [[nodiscard]] bool pays(const Options& options) const { return benefit(options) > CpuTime{}; }
 };
 
 class Arrangement {
@@ -48,6 +54,8 @@ class Arrangement {
   /// What a client is taken to want: its demand of this epoch, or its load average with pending
   /// load.
   enum class Basis { kDemand, kLoad };
+  /// The most rehomings that are judged together.
+  static constexpr std::size_t kMostTogether = FewLoads::kMost;
 
   /// `snapshot` and `options` must outlive the arrangement.
   Arrangement(const Snapshot& snapshot, const Options& options, Basis basis);
@@ -64,28 +72,32 @@ class Arrangement {
   }
   /// Bytes that may still come to the node.
   [[nodiscard]] Bytes room(NodeIndex node) const { return room_[node]; }
+  /// Memory that the node's clients have been given but not touched yet.
+  [[nodiscard]] Bytes untouched(NodeIndex node) const { return untouched_[node]; }
 
   [[nodiscard]] CpuTime lost() const;
   /// Owed / capacity of a node.
-  [[nodiscard]] Permille owed_share(NodeIndex node) const;
+  [[nodiscard]] Permille owed_share(NodeIndex node) const { return owed_shares_[node]; }
   [[nodiscard]] Permille owed_share_after(NodeIndex node, const Exchange& exchange) const;
-  /// Largest difference of owed / capacity between two nodes that can be a home.
+  /// Largest difference of owed / capacity between two nodes that can be a home and whose readings
+  /// are known.
   [[nodiscard]] Permille imbalance() const;
 
-  [[nodiscard]] MemoryCost memory_cost_at(ClientIndex client, NodeIndex node,
-                                          Bytes extra_room) const;
+  /// What the client's memory costs where it lives, as judged when it came there.
+  [[nodiscard]] const MemoryCost& memory_here(ClientIndex client) const { return here_[client]; }
   /// One client moves (or gets its first home).
   [[nodiscard]] Effect effect_of_move(ClientIndex client, NodeIndex to) const;
   /// Two clients on different nodes change places.
   [[nodiscard]] Effect effect_of_swap(ClientIndex a, ClientIndex b) const;
-  /// Any set of relocations of different clients. Slower than the two above; for chains.
+  /// Up to kMostTogether rehomings of different clients, at once.
   [[nodiscard]] Effect effect_of(std::span<const Rehoming> changes) const;
+  /// What moving the client saves at most beside owed time, in memory and groups, wherever it goes.
+  [[nodiscard]] CpuTime most_saved_beside(ClientIndex client) const;
   void apply(std::span<const Rehoming> changes);
 
-  /// True if a hard anti-affinity group forbids the client on that node as things are, `leaving`
-  /// ignored.
+  /// True if a hard anti-affinity group forbids the client on that node, once `changes` are made.
   [[nodiscard]] bool forbidden_by_group(ClientIndex client, NodeIndex node,
-                                        ClientIndex leaving = kNoClient) const;
+                                        std::span<const Rehoming> changes) const;
 
  private:
   struct Group {
@@ -93,27 +105,29 @@ class Arrangement {
     bool apart = false;
     bool hard = false;
   };
-  [[nodiscard]] CpuTime group_loss(ClientIndex client, NodeIndex at,
-                                   std::span<const Rehoming> others) const;
-  struct NodeExchange {
-    NodeIndex node = kNoNode;
-    Exchange exchange;
-  };
-  [[nodiscard]] Effect effect_by_exchange(std::span<const Rehoming> changes,
-                                          std::span<const NodeExchange> exchanges) const;
-  [[nodiscard]] Effect effect_step_by_step(std::span<const Rehoming> changes) const;
-  void add_to_groups();
+  void find_groups();
+  [[nodiscard]] NodeIndex home_after(ClientIndex client, std::span<const Rehoming> changes) const;
+  [[nodiscard]] CpuTime broken_pairs(ClientIndex client, NodeIndex at,
+                                     std::span<const Rehoming> changes,
+                                     std::span<const Rehoming> ignored) const;
+  [[nodiscard]] MemoryCost memory_there(std::span<const Rehoming> changes, std::size_t which,
+                                        std::span<const Bytes> moved_before) const;
+  [[nodiscard]] Bytes held_on(ClientIndex client, NodeIndex node) const;
   void relocate(ClientIndex client, NodeIndex to);
-  void take_memory_along(ClientIndex client, NodeIndex from, NodeIndex to);
+  void account_memory(ClientIndex client, NodeIndex home, std::int64_t sign);
 
   const Snapshot* snapshot_;
   const Options* options_;
   std::vector<NodeIndex> homes_;
   std::vector<Load> loads_;
   std::vector<MemoryProfile> memory_;
+  std::vector<MemoryCost> at_first_;  ///< where the snapshot has it
+  std::vector<MemoryCost> here_;
   std::vector<NodeLoad> nodes_;
+  std::vector<Permille> owed_shares_;
   std::vector<std::vector<ClientIndex>> residents_;
   std::vector<Bytes> room_;
+  std::vector<Bytes> untouched_;
   std::vector<Group> groups_;
   std::vector<std::vector<std::size_t>> groups_of_;  ///< per client
 };

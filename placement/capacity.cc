@@ -13,13 +13,18 @@ CpuTime service(const Supply& supply, CpuTime demand) {
   return supply.cores + std::max(beyond, CpuTime{}) * supply.smt_gain_pct / 100;
 }
 
+CpuTime threads_left(const Supply& supply) {
+  return std::max(supply.threads - supply.non_vm, CpuTime{});
+}
+
 CpuTime service_beside_others(const Supply& supply, CpuTime demand) {
-  const CpuTime left = service(supply, demand + supply.non_vm) - supply.non_vm;
-  return std::clamp(left, CpuTime{}, demand);
+  const CpuTime run = std::clamp(demand, CpuTime{}, threads_left(supply));
+  const CpuTime busy = run + supply.non_vm;
+  return busy <= supply.cores ? run : scaled(run, service(supply, busy).value, busy.value);
 }
 
 CpuTime capacity(const Supply& supply) {
-  return std::max(service(supply, supply.threads) - supply.non_vm, CpuTime{});
+  return service_beside_others(supply, threads_left(supply));
 }
 
 }  // namespace vmnuma::placement

@@ -3,10 +3,13 @@
 ///
 /// Problem: two busy threads on one core get much less than two cores would give. A balancer that
 /// counts threads as cores packs a VM on hyper-threads to gain locality and loses half of its CPU.
-/// Approach: demand up to the number of cores is served in full; what goes beyond shares cores and
-/// is worth only `smt_gain` of itself, up to the number of threads. Properties: never more than the
-/// demand; grows with the demand; never more than cores + gain x extra threads; without extra
-/// threads or at a gain of 100 % it is min(demand, threads).
+/// Approach: busy time up to the number of cores is worth what it is; what goes beyond shares cores
+/// and is worth only `smt_gain` of itself, up to the number of threads. The slow-down is
+/// everybody's alike, as the kernel cannot tell whose turn it is on a shared core: all busy threads
+/// of a node run at one *efficiency*, work that is not a VM's included. Terms: *thread time* - a
+/// logical CPU was busy. *Core time* - what that was worth. Properties: never more than the demand;
+/// grows with the demand; never more than cores + gain x extra threads; without extra threads or at
+/// a gain of 100 % it is min(demand, threads); what others do never helps.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +29,13 @@ struct Supply {
 /// Core time that `demand` of thread time gets from cores and threads, others ignored.
 [[nodiscard]] CpuTime service(const Supply& supply, CpuTime demand);
 
-/// Core time left for clients that together want `demand`, after what others take.
+/// Thread time that is left for clients.
+[[nodiscard]] CpuTime threads_left(const Supply& supply);
+
+/// Core time that clients get who together want `demand` of thread time, beside what others take.
 [[nodiscard]] CpuTime service_beside_others(const Supply& supply, CpuTime demand);
 
-/// The most that clients can get: service of all threads less what others take.
+/// The most that clients can get: what all threads that others leave are worth.
 [[nodiscard]] CpuTime capacity(const Supply& supply);
 
 }  // namespace vmnuma::placement

@@ -41,15 +41,6 @@ std::vector<Vcpus> cut_evenly(const std::vector<Vcpus>& units, std::size_t count
   return groups;
 }
 
-std::vector<Vcpus> single_vcpus(const Vcpus& vcpus) {
-  std::vector<Vcpus> units;
-  units.reserve(vcpus.size());
-  for (const std::int32_t vcpu : vcpus) {
-    units.push_back({vcpu});
-  }
-  return units;
-}
-
 std::size_t largest(const std::vector<Vcpus>& groups) {
   std::size_t most = 0;
   for (const Vcpus& group : groups) {
@@ -58,18 +49,13 @@ std::size_t largest(const std::vector<Vcpus>& groups) {
   return most;
 }
 
-/// The online vCPUs by declared socket; one unit a vCPU where no topology is declared.
-std::vector<Vcpus> socket_units(const VmDescription& vm) {
-  const std::int32_t per_socket =
-      std::max(vm.cores, 1) * std::max(vm.threads, 1) * std::max(vm.dies, 1);
-  if (vm.sockets <= 0 || per_socket <= 1) {
-    return single_vcpus(vm.vcpus);
-  }
+/// The online vCPUs in units of which each holds those of `per_unit` consecutive numbers.
+std::vector<Vcpus> units_of(const Vcpus& vcpus, std::int32_t per_unit) {
   std::vector<Vcpus> units;
-  std::int32_t socket = -1;
-  for (const std::int32_t vcpu : vm.vcpus) {
-    if (units.empty() || vcpu / per_socket != socket) {
-      socket = vcpu / per_socket;
+  std::int32_t unit = -1;
+  for (const std::int32_t vcpu : vcpus) {
+    if (units.empty() || vcpu / per_unit != unit) {
+      unit = vcpu / per_unit;
       units.emplace_back();
     }
     units.back().push_back(vcpu);
@@ -77,20 +63,27 @@ std::vector<Vcpus> socket_units(const VmDescription& vm) {
   return units;
 }
 
-/// At least `count` even groups of at most `size`; sockets stay whole if that still holds with
-/// them.
+/// At least `count` even groups of at most `size`, of the largest declared units - sockets, dies,
+/// cores - with which that works.
 std::vector<Vcpus> split_by_sockets(const VmDescription& vm, std::size_t size, std::size_t count) {
-  const std::size_t groups = std::max(
-      count, static_cast<std::size_t>(divided_up(static_cast<std::int64_t>(vm.vcpus.size()),
-                                                 static_cast<std::int64_t>(size))));
-  const std::vector<Vcpus> sockets = socket_units(vm);
-  if (sockets.size() >= groups) {
-    std::vector<Vcpus> whole = cut_evenly(sockets, groups);
-    if (largest(whole) <= size) {
-      return whole;
+  const std::size_t groups =
+      std::min(vm.vcpus.size(), std::max(count, static_cast<std::size_t>(divided_up(
+                                                    static_cast<std::int64_t>(vm.vcpus.size()),
+                                                    static_cast<std::int64_t>(size)))));
+  // The guest numbers its vCPUs by thread, core, die and socket, in this order.
+  const std::int32_t per_core = std::max(vm.threads, 1);
+  const std::int32_t per_die = per_core * std::max(vm.cores, 1);
+  const std::int32_t per_socket = per_die * std::max(vm.dies, 1);
+  for (const std::int32_t per_unit : {per_socket, per_die, per_core}) {
+    const std::vector<Vcpus> units = units_of(vm.vcpus, per_unit);
+    if (units.size() >= groups) {
+      std::vector<Vcpus> whole = cut_evenly(units, groups);
+      if (largest(whole) <= size) {
+        return whole;
+      }
     }
   }
-  return cut_evenly(single_vcpus(vm.vcpus), std::min(groups, vm.vcpus.size()));
+  return cut_evenly(units_of(vm.vcpus, 1), groups);
 }
 
 struct CellGroup {
@@ -106,7 +99,7 @@ Vcpus online_in(const GuestCell& cell, const VmDescription& vm) {
   return online;
 }
 
-/// True if runs of whole cells of at most `most` vCPUs each can be made with `count` groups.
+/// How many runs of whole neighbouring cells there are if each takes at most `most` vCPUs.
 std::size_t groups_needed(const std::vector<CellGroup>& cells, std::size_t most) {
   std::size_t groups = 0;
   std::size_t filled = most + 1;
@@ -125,15 +118,11 @@ std::size_t groups_needed(const std::vector<CellGroup>& cells, std::size_t most)
 std::vector<CellGroup> join_cells(const std::vector<CellGroup>& cells, std::size_t size,
                                   std::size_t count) {
   const std::size_t fewest = std::max(count, groups_needed(cells, size));
-  std::size_t most = size;
-  for (const CellGroup& cell : cells) {
-    most = std::max(most, cell.vcpus.size());
-  }
   std::size_t even = 1;
   for (const CellGroup& cell : cells) {
     even = std::max(even, cell.vcpus.size());
   }
-  while (even < most && groups_needed(cells, even) > fewest) {
+  while (groups_needed(cells, even) > fewest) {
     ++even;
   }
   std::vector<CellGroup> groups;
@@ -151,6 +140,9 @@ std::vector<CellGroup> join_cells(const std::vector<CellGroup>& cells, std::size
     group.cells.insert(group.cells.end(), cell.cells.begin(), cell.cells.end());
     group.memory += cell.memory;
     --left;
+  }
+  for (CellGroup& group : groups) {
+    std::sort(group.vcpus.begin(), group.vcpus.end());  // cells may interleave
   }
   return groups;
 }
@@ -171,11 +163,10 @@ std::vector<ClientShape> split_by_cells(const VmDescription& vm, std::size_t siz
       const auto parts = static_cast<std::size_t>(
           std::max<std::int64_t>(1, divided_up(static_cast<std::int64_t>(cell.vcpus.size()),
                                                static_cast<std::int64_t>(size))));
-      for (Vcpus& part : cut_evenly(single_vcpus(cell.vcpus), parts)) {
-        const std::int64_t share = static_cast<std::int64_t>(part.size());
-        const std::int64_t whole =
-            std::max<std::int64_t>(1, static_cast<std::int64_t>(cell.vcpus.size()));
-        const Bytes memory = parts == 1 ? cell.memory : cell.memory / whole * share;
+      for (Vcpus& part : cut_evenly(units_of(cell.vcpus, 1), parts)) {
+        const auto share = static_cast<std::int64_t>(part.size());
+        const auto whole = static_cast<std::int64_t>(cell.vcpus.size());
+        const Bytes memory = parts == 1 ? cell.memory : scaled(cell.memory, share, whole);
         shapes.push_back(
             {std::move(part), parts == 1 ? cell.cells : std::vector<std::int32_t>{}, memory});
       }
@@ -197,7 +188,7 @@ bool cells_cover(const VmDescription& vm) {
   return covered == vm.vcpus.size();
 }
 
-/// Clients without vCPUs (memory-only cells) give their memory to the first client that has some.
+/// Memory-only cells make no client; their memory goes to the first client that has vCPUs.
 void drop_empty(std::vector<ClientShape>& shapes) {
   const auto first = std::find_if(shapes.begin(), shapes.end(),
                                   [](const ClientShape& shape) { return !shape.vcpus.empty(); });
@@ -208,6 +199,25 @@ void drop_empty(std::vector<ClientShape>& shapes) {
     }
   }
   std::erase_if(shapes, [](const ClientShape& shape) { return shape.vcpus.empty(); });
+}
+
+/// The VM's memory as it is now in proportion to the cells' memory, or to the vCPUs where no cell
+/// says; what rounding leaves goes to the first.
+void share_out_memory(Bytes memory, std::vector<ClientShape>& shapes) {
+  Bytes declared;
+  std::int64_t vcpus = 0;
+  for (const ClientShape& shape : shapes) {
+    declared += shape.memory;
+    vcpus += static_cast<std::int64_t>(shape.vcpus.size());
+  }
+  Bytes left = memory;
+  for (ClientShape& shape : shapes) {
+    shape.memory = declared > Bytes{}
+                       ? scaled(memory, shape.memory.value, declared.value)
+                       : scaled(memory, static_cast<std::int64_t>(shape.vcpus.size()), vcpus);
+    left -= shape.memory;
+  }
+  shapes.front().memory += left;
 }
 
 }  // namespace
@@ -259,16 +269,7 @@ std::vector<ClientShape> split_into_clients(const VmDescription& vm, const Topol
       shapes.push_back({std::move(group), {}, Bytes{}});
     }
   }
-  // Memory follows the vCPUs where no cell says otherwise; what rounding leaves goes to the first.
-  Bytes left = vm.memory;
-  for (ClientShape& shape : shapes) {
-    if (shape.cells.empty()) {
-      shape.memory = vm.memory / static_cast<std::int64_t>(vm.vcpus.size()) *
-                     static_cast<std::int64_t>(shape.vcpus.size());
-    }
-    left -= shape.memory;
-  }
-  shapes.front().memory = std::max(shapes.front().memory + left, Bytes{});
+  share_out_memory(vm.memory, shapes);
   return shapes;
 }
 

@@ -4,13 +4,16 @@
 /// Problem: a VM wider than a node must live on several; what the guest believes to be close
 /// together (a NUMA cell, a socket) should really be, and no node should carry much more of it than
 /// another. Approach: as few clients as the size of a node allows; vCPUs in order and spread
-/// evenly; whole guest cells always stay together while they fit, whole sockets where the result is
-/// as even as it would be without. Terms: *size* - most vCPUs of one client: the cores (threads
-/// with prefer_ht) of the smallest allowed node, lowered by max_per_node and max_per_client. *Unit*
-/// - what is kept whole: a cell, a socket or a vCPU. Properties:
+/// evenly; whole guest cells stay together while they fit, else whole sockets, dies or cores, where
+/// that needs no more clients.
+/// Terms: *size* - most vCPUs of one client: the cores (threads with prefer_ht) of the smallest
+/// allowed node, lowered by max_per_node and max_per_client. *Unit* - what is kept whole: a cell, a
+/// socket, a die, a core or a vCPU.
+/// Properties:
 ///  1. Every online vCPU is in exactly one client; clients are in the order of their vCPUs.
 ///  2. No client is larger than `size`.
-///  3. Without cells and sockets, clients differ by at most one vCPU (12 on 10 cores: 6 + 6).
+///  3. The units of two clients differ by at most one: 12 vCPUs on 10 cores make 6 + 6; 30 in
+///  sockets of 2 on 20 cores 16 + 14. (Cells, which may differ in size, are as even as they can.)
 ///  4. A guest cell that fits a node is never split.
 ///  5. The memory of the clients adds up to the VM's.
 ///  6. A VM that fits a node is one client, unless `consolidate` is off and its memory does not

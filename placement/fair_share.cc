@@ -106,14 +106,17 @@ std::vector<CpuTime> fair_shares(CpuTime supply, std::span<const Claim> claims) 
     return shares;
   }
   if (floors >= supply.value) {
-    // Promises that do not fit: every floor is a ceiling now, and counts as its own weight.
-    std::vector<Claim> cut;
-    cut.reserve(claims.size());
-    for (const Claim& claim : claims) {
-      const CpuTime floor = floor_of(claim);
-      cut.push_back({std::max<std::int64_t>(floor.value / 1000, 1), CpuTime{}, floor});
+    // Promises that do not fit are cut in proportion.
+    std::vector<std::int64_t> remainders(claims.size());
+    std::int64_t rest = supply.value;
+    for (std::size_t i = 0; i < claims.size(); ++i) {
+      const CpuTime floor = floor_of(claims[i]);
+      shares[i] = scaled(floor, supply.value, floors);
+      remainders[i] = scaled(floor * 1000, supply.value, floors).value % 1000;
+      rest -= shares[i].value;
     }
-    return floors == supply.value ? fair_shares(CpuTime{floors}, cut) : fair_shares(supply, cut);
+    hand_out_rest(rest, claims, remainders, shares);
+    return shares;
   }
 
   const Level level = find_level(supply.value, claims);

@@ -46,7 +46,7 @@ class Chooser {
     std::vector<Judged> judged;
     const Snapshot& snapshot = arrangement_.snapshot();
     for (const NodeIndex node : snapshot.clients[client].allowed) {
-      if (snapshot.nodes[node].known && !arrangement_.forbidden_by_group(client, node)) {
+      if (snapshot.nodes[node].known && !arrangement_.forbidden_by_group(client, node, {})) {
         judged.push_back(judge(client, node));
       }
     }
@@ -65,8 +65,9 @@ class Chooser {
 
     NodeChoice choice;
     choice.node = node;
-    choice.room = arrangement_.room(node);
-    // What is not resident yet will be touched where the client lives.
+    // What is not resident yet will be touched where the client lives; that holds for those who
+    // live there already, too.
+    choice.room = arrangement_.room(node) - arrangement_.untouched(node);
     const Bytes expected =
         std::max(snapshot.clients[client].memory_size, memory.resident) - memory.on(node);
     choice.fits = expected <= choice.room;

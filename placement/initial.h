@@ -11,14 +11,14 @@
 /// Properties:
 ///  1. A node without CPUs or memory, outside the mask, or forbidden by a hard group is never
 ///  chosen.
-///  2. While a node with room exists, none without room is chosen.
+///  2. While a node with room exists, none without room is chosen; memory that was promised to
+///  others and is not touched yet is no room.
 ///  3. VMs of equal size placed one after the other on equal nodes end within one VM of each other.
 ///  4. Clients of one VM share a node only if there are more clients than allowed nodes or sharing
 ///  loses less.
 ///  5. Between equal nodes the choice goes round.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "placement/arrangement.h"
@@ -32,7 +32,7 @@ struct NodeChoice {
   CpuTime lost;       ///< over the horizon, with the cost of bringing memory
   Permille load_after;
   std::int64_t distance = 0;  ///< sum to the VM's clients already placed
-  Bytes room;
+  Bytes room;                 ///< free for it, above the reserve and what others have yet to touch
   bool operator==(const NodeChoice&) const = default;
 };
 

@@ -8,9 +8,9 @@ namespace {
 
 /// demand x stall x locality weight x extra / 10, where `extra` is (distance - 10) weighted by
 /// memory share in thousandths.
-CpuTime stall_loss(const Snapshot& snapshot, const ClientState& client, std::int64_t extra_permille,
-                   const Options& options) {
-  const std::int64_t stalled = client.demand.value * snapshot.vms[client.vm].stall.value / 1000 *
+CpuTime stall_loss(const Snapshot& snapshot, const ClientState& client, const MemoryProfile& memory,
+                   std::int64_t extra_permille, const Options& options) {
+  const std::int64_t stalled = memory.demand.value * snapshot.vms[client.vm].stall.value / 1000 *
                                options.locality_weight_mem;
   return CpuTime{stalled * extra_permille / (1000 * kLocalDistance)};
 }
@@ -40,6 +40,7 @@ Bytes MemoryProfile::on(NodeIndex node) const {
 MemoryProfile memory_profile(const Snapshot& snapshot, const ClientState& client,
                              const Options& options) {
   MemoryProfile profile;
+  profile.demand = client.demand;
   for (const Bytes bytes : client.memory) {
     profile.resident += bytes;
   }
@@ -56,7 +57,8 @@ MemoryProfile memory_profile(const Snapshot& snapshot, const ClientState& client
 
 CpuTime present_loss(const Snapshot& snapshot, const ClientState& client,
                      const MemoryProfile& memory, NodeIndex node, const Options& options) {
-  return stall_loss(snapshot, client, extra_distance(snapshot.topology, memory, node), options);
+  return stall_loss(snapshot, client, memory, extra_distance(snapshot.topology, memory, node),
+                    options);
 }
 
 MemoryCost memory_cost(const Snapshot& snapshot, const ClientState& client,

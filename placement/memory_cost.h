@@ -24,6 +24,7 @@ struct MemoryProfile {
     Bytes bytes;
     Permille share;  ///< of `resident`, rounded down
   };
+  CpuTime demand;  ///< what the client wants; waiting for memory is a share of it
   Bytes resident;
   std::vector<Part> parts;  ///< ascending node
   bool can_follow =

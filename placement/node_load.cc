@@ -2,168 +2,287 @@
 #include "placement/node_load.h"
 
 #include <algorithm>
-#include <limits>
+#include <tuple>
 
 #include "placement/result.h"
 
 namespace vmnuma::placement {
 namespace {
 
-constexpr int kLevelBits = 20;
-constexpr std::int64_t kUnlimited = NodeLoad::kAllServed;
-
-/// weight x ratio without overflow: weights and ratios of very different VMs can be far apart.
-std::int64_t times(std::int64_t weight, std::int64_t ratio) {
+/// a x b in units of 2^-24. Weights and levels of very different clients can be far apart; a
+/// product beyond the range is more than any node has.
+std::int64_t times(std::int64_t a, std::int64_t b) {
   std::int64_t product = 0;
-  return __builtin_mul_overflow(weight, ratio, &product) ? kUnlimited : product;
+  return (__builtin_mul_overflow(a, b, &product) ? Pace::kUnlimited : product) >> Pace::kBits;
 }
 
-std::int64_t ratio(CpuTime amount, std::int64_t weight) {
-  return (amount.value << kLevelBits) / weight;
+/// The same where the result is in range but the product may not be.
+std::int64_t times_wide(std::int64_t a, std::int64_t b) {
+  __extension__ using Wide = __int128;
+  return static_cast<std::int64_t>((static_cast<Wide>(a) * b) >> Pace::kBits);
 }
 
-/// weight x level, but never more than `limit`, which also keeps the product in range.
-CpuTime at_level(std::int64_t weight, std::int64_t level, CpuTime limit) {
-  return level >= ratio(limit, weight) ? limit : CpuTime{(weight * level) >> kLevelBits};
+/// amount / by in units of 2^-24, rounded up, so that `by` times it really is all of the amount.
+std::int64_t divided_up(CpuTime amount, std::int64_t by) {
+  return ((amount.value << Pace::kBits) + by - 1) / by;
+}
+
+/// Thread time that a load runs at a level.
+std::int64_t run(const Load& load, std::int64_t level) {
+  return std::min(load.demand.value, times(load.weight, level));
+}
+
+/// The level at which `weight` runs `amount`.
+std::int64_t level_of(std::int64_t amount, std::int64_t weight) {
+  return weight > 0 ? (std::max<std::int64_t>(amount, 0) << Pace::kBits) / weight
+                    : Pace::kUnlimited;
+}
+
+/// What busy thread time is worth on this node.
+std::int64_t efficiency_of(const Supply& supply, CpuTime busy) {
+  return busy <= supply.cores ? Pace::kFull
+                              : (service(supply, busy).value << Pace::kBits) / busy.value;
 }
 
 }  // namespace
 
-NodeLoad::NodeLoad(const Supply& supply, std::vector<Load> loads)
-    : supply_(supply), loads_(std::move(loads)), capacity_(placement::capacity(supply)) {
-  rebuild();
+FewLoads::FewLoads(std::initializer_list<Load> loads) {
+  for (const Load& load : loads) {
+    add(load);
+  }
 }
 
-std::vector<NodeLoad::Point> NodeLoad::sorted_points(const std::vector<Load>& loads,
-                                                     CpuTime Load::*amount) {
-  struct Entry {
-    std::int64_t ratio;
-    std::int64_t amount;
-    std::int64_t weight;
-  };
-  std::vector<Entry> entries;
-  entries.reserve(loads.size());
+void FewLoads::add(const Load& load) {
+  VMNUMA_CHECK(count_ < kMost);
+  loads_[count_++] = load;
+}
+
+CpuTime Pace::given(const Load& load) const {
+  return CpuTime{times(run(load, level), efficiency)};
+}
+
+CpuTime Pace::owed(const Load& load) const {
+  return std::max(load.entitled - given(load), CpuTime{});
+}
+
+NodeLoad::NodeLoad(const Supply& supply, const std::vector<Load>& loads)
+    : supply_(supply),
+      threads_left_(threads_left(supply)),
+      capacity_(placement::capacity(supply)),
+      busy_efficiency_(efficiency_of(supply, std::max(supply.threads, supply.non_vm))),
+      by_demand_(points_of(loads, Key::kDemand)),
+      by_entitled_(points_of(loads, Key::kEntitled)),
+      by_need_(points_of(loads, Key::kNeed)) {
+  take_totals();
+}
+
+std::int64_t NodeLoad::key_of(const Load& load, Key key) {
+  switch (key) {
+    case Key::kDemand:
+      return divided_up(load.demand, load.weight);
+    case Key::kEntitled:
+      return divided_up(load.entitled, load.weight);
+    case Key::kNeed:
+      break;
+  }
+  return load.demand.value > 0 ? divided_up(load.entitled, load.demand.value) : 0;
+}
+
+namespace {
+
+auto in_order(std::int64_t key, const Load& load) {
+  return std::tuple{key, load.demand.value, load.entitled.value, load.weight};
+}
+
+}  // namespace
+
+NodeLoad::Points NodeLoad::points_of(const std::vector<Load>& loads, Key key) const {
+  Points points;
+  points.reserve(loads.size() + 1);
   for (const Load& load : loads) {
-    entries.push_back({ratio(load.*amount, load.weight), (load.*amount).value, load.weight});
+    points.push_back({key_of(load, key), load, 0, 0, 0, 0});
   }
-  std::sort(entries.begin(), entries.end(),
-            [](const Entry& a, const Entry& b) { return a.ratio < b.ratio; });
-  std::vector<Point> points;
-  points.reserve(entries.size() + 1);
-  Point at;
-  for (const Entry& entry : entries) {
-    at.ratio = entry.ratio;
-    points.push_back(at);
-    at.amount_before += entry.amount;
-    at.weight_before += entry.weight;
-  }
-  at.ratio = kUnlimited;
-  points.push_back(at);
+  std::sort(points.begin(), points.end(), [](const Point& a, const Point& b) {
+    return in_order(a.key, a.load) < in_order(b.key, b.load);
+  });
+  points.push_back({Pace::kUnlimited, {CpuTime{}, CpuTime{}, 0}, 0, 0, 0, 0});
+  add_up(points);
   return points;
 }
 
-void NodeLoad::rebuild() {
-  by_demand_ = sorted_points(loads_, &Load::demand);
-  by_entitled_ = sorted_points(loads_, &Load::entitled);
-  demand_ = CpuTime{by_demand_.back().amount_before};
+void NodeLoad::add_up(Points& points) const {
+  const Pace all_run{Pace::kUnlimited, busy_efficiency_};
+  Point sums;
+  for (Point& point : points) {
+    point.demand_before = sums.demand_before;
+    point.entitled_before = sums.entitled_before;
+    point.weight_before = sums.weight_before;
+    point.owed_before = sums.owed_before;
+    sums.demand_before += point.load.demand.value;
+    sums.entitled_before += point.load.entitled.value;
+    sums.weight_before += point.load.weight;
+    sums.owed_before += all_run.owed(point.load).value;
+  }
+}
+
+void NodeLoad::insert(Points& points, const Load& load, Key key) {
+  const auto place =
+      std::lower_bound(points.begin(), points.end() - 1, in_order(key_of(load, key), load),
+                       [](const Point& point, const auto& wanted) {
+                         return in_order(point.key, point.load) < wanted;
+                       });
+  points.insert(place, {key_of(load, key), load, 0, 0, 0, 0});
+  add_up(points);
+}
+
+void NodeLoad::erase(Points& points, const Load& load, Key key) {
+  const auto found =
+      std::lower_bound(points.begin(), points.end() - 1, in_order(key_of(load, key), load),
+                       [](const Point& point, const auto& wanted) {
+                         return in_order(point.key, point.load) < wanted;
+                       });
+  VMNUMA_CHECK(found != points.end() - 1 && found->load == load);
+  points.erase(found);
+  add_up(points);
+}
+
+void NodeLoad::take_totals() {
+  demand_ = CpuTime{by_demand_.back().demand_before};
+  entitled_ = CpuTime{by_demand_.back().entitled_before};
   owed_ = owed(Exchange{});
 }
 
-std::int64_t NodeLoad::level(CpuTime served, const Exchange& exchange) const {
+std::int64_t NodeLoad::level(const Exchange& exchange) const {
   const Point& total = by_demand_.back();
-  // What all would take at this level, the exchange included; `point` says who is satisfied below
-  // it.
-  const auto taken = [&](const Point& point) {
+  // What all would run at this level, the exchange included; `point` says whose demand is met
+  // there.
+  const auto run_at = [&](const Point& point) {
     std::int64_t amount =
-        point.amount_before +
-        (times(total.weight_before - point.weight_before, point.ratio) >> kLevelBits);
-    if (exchange.out) {
-      amount -= at_level(exchange.out->weight, point.ratio, exchange.out->demand).value;
+        point.demand_before + times(total.weight_before - point.weight_before, point.key);
+    for (const Load& load : exchange.out) {
+      amount -= run(load, point.key);
     }
-    if (exchange.in) {
-      amount += at_level(exchange.in->weight, point.ratio, exchange.in->demand).value;
+    for (const Load& load : exchange.in) {
+      amount += run(load, point.key);
     }
     return amount;
   };
   auto found =
       std::partition_point(by_demand_.begin(), by_demand_.end() - 1,
-                           [&](const Point& point) { return taken(point) < served.value; });
-  // Loads of one ratio are satisfied together; rounding must not part them.
+                           [&](const Point& point) { return run_at(point) < threads_left_.value; });
+  // Loads of one key are met together; rounding must not part them.
   found = std::partition_point(by_demand_.begin(), found,
-                               [&](const Point& point) { return point.ratio < found->ratio; });
+                               [&](const Point& point) { return point.key < found->key; });
 
-  // Between this bend and the one before it the takers are fixed, but for the one who comes.
-  std::int64_t amount_left = served.value - found->amount_before;
+  // Between this bend and the one before it the takers are fixed, but for those who come.
+  std::int64_t amount_left = threads_left_.value - found->demand_before;
   std::int64_t weight_left = total.weight_before - found->weight_before;
-  if (exchange.out) {
-    // It is among the satisfied exactly if its own bend lies before `found`.
-    if (ratio(exchange.out->demand, exchange.out->weight) < found->ratio) {
-      amount_left += exchange.out->demand.value;
+  for (const Load& load : exchange.out) {
+    // Its demand is met exactly if its own bend lies before `found`.
+    if (key_of(load, Key::kDemand) < found->key) {
+      amount_left += load.demand.value;
     } else {
-      weight_left -= exchange.out->weight;
+      weight_left -= load.weight;
     }
   }
-  const auto level_of = [](std::int64_t amount, std::int64_t weight) {
-    return weight > 0 ? (std::max<std::int64_t>(amount, 0) << kLevelBits) / weight : kUnlimited;
+  std::array<std::int64_t, FewLoads::kMost> keys{};
+  std::size_t comers = 0;
+  for (const Load& load : exchange.in) {
+    keys[comers++] = key_of(load, Key::kDemand);
+    weight_left += load.weight;
+  }
+  // Of those who come, put aside whose demand is met, the most modest first.
+  for (std::size_t left = comers; left > 0; --left) {
+    const auto modest = std::min_element(keys.begin(), keys.begin() + comers);
+    if (level_of(amount_left, weight_left) <= *modest) {
+      break;
+    }
+    const Load& load = exchange.in.begin()[modest - keys.begin()];
+    amount_left -= load.demand.value;
+    weight_left -= load.weight;
+    *modest = Pace::kUnlimited;
+  }
+  return level_of(amount_left, weight_left);
+}
+
+Pace NodeLoad::pace_after(const Exchange& exchange) const {
+  CpuTime demand = demand_;
+  for (const Load& load : exchange.out) {
+    demand -= load.demand;
+  }
+  for (const Load& load : exchange.in) {
+    demand += load.demand;
+  }
+  if (demand <= threads_left_) {
+    return {Pace::kUnlimited, efficiency_of(supply_, demand + supply_.non_vm)};
+  }
+  return {level(exchange), busy_efficiency_};
+}
+
+CpuTime NodeLoad::owed_at(const Pace& pace) const {
+  const auto first_above = [](const Points& points, std::int64_t key) {
+    return std::partition_point(points.begin(), points.end() - 1,
+                                [key](const Point& point) { return point.key <= key; });
   };
-  if (!exchange.in) {
-    return level_of(amount_left, weight_left);
+  if (pace.level == Pace::kUnlimited) {
+    // All run what they want; owed is who needs more efficiency than there is.
+    const auto first = first_above(by_need_, pace.efficiency);
+    const Point& total = by_need_.back();
+    return CpuTime{total.entitled_before - first->entitled_before -
+                   times(total.demand_before - first->demand_before, pace.efficiency)};
   }
-  const std::int64_t unsatisfied = level_of(amount_left, weight_left + exchange.in->weight);
-  if (unsatisfied <= ratio(exchange.in->demand, exchange.in->weight)) {
-    return unsatisfied;
+  // Whose demand is met runs all of it, which may still be worth less than it is entitled to.
+  const auto not_met = first_above(by_demand_, pace.level);
+  std::int64_t owed = not_met->owed_before;
+  // The others run up to the level, which is worth this much per weight, and is too little for
+  // everybody who is entitled to more ...
+  const std::int64_t worth = times_wide(pace.level, pace.efficiency);
+  const auto first = first_above(by_entitled_, worth);
+  const Point& total = by_entitled_.back();
+  owed += total.entitled_before - first->entitled_before -
+          times(total.weight_before - first->weight_before, worth);
+  // ... but those of them whose demand is met have been counted already.
+  for (auto point = first_above(by_demand_, worth); point != not_met; ++point) {
+    owed -=
+        std::max<std::int64_t>(point->load.entitled.value - times(point->load.weight, worth), 0);
   }
-  return level_of(amount_left - exchange.in->demand.value, weight_left);
-}
-
-CpuTime NodeLoad::owed_at_level(const Load& load, std::int64_t level) {
-  return load.entitled - at_level(load.weight, level, load.entitled);
-}
-
-std::int64_t NodeLoad::level_after(const Exchange& exchange) const {
-  const CpuTime demand = demand_ - (exchange.out ? exchange.out->demand : CpuTime{}) +
-                         (exchange.in ? exchange.in->demand : CpuTime{});
-  const CpuTime served = service_beside_others(supply_, demand);
-  return served >= demand ? kAllServed : level(served, exchange);
+  return CpuTime{owed};
 }
 
 CpuTime NodeLoad::owed(const Exchange& exchange) const {
-  const std::int64_t at = level_after(exchange);
-  if (at == kAllServed) {
+  const Pace pace = pace_after(exchange);
+  if (pace.level == Pace::kUnlimited && pace.efficiency == Pace::kFull) {
     return CpuTime{};
   }
-  const Point& total = by_entitled_.back();
-  const auto first = std::partition_point(by_entitled_.begin(), by_entitled_.end() - 1,
-                                          [&](const Point& point) { return point.ratio <= at; });
-  // From `first` on everybody is entitled to more than the level gives.
-  const std::int64_t weight = total.weight_before - first->weight_before;
-  CpuTime owed{total.amount_before - first->amount_before};
-  if (weight > 0) {
-    owed -= CpuTime{(weight * at) >> kLevelBits};
+  CpuTime owed = owed_at(pace);
+  for (const Load& load : exchange.out) {
+    owed -= pace.owed(load);
   }
-  if (exchange.out) {
-    owed -= owed_at_level(*exchange.out, at);
-  }
-  if (exchange.in) {
-    owed += owed_at_level(*exchange.in, at);
+  for (const Load& load : exchange.in) {
+    owed += pace.owed(load);
   }
   return std::max(owed, CpuTime{});
 }
 
-CpuTime NodeLoad::given(const Load& load) const {
-  return at_level(load.weight, level_after(Exchange{}), load.demand);
+CpuTime NodeLoad::least_owed(CpuTime more_demand, CpuTime more_entitled) const {
+  const CpuTime demand = demand_ + more_demand;
+  const CpuTime served =
+      demand >= threads_left_ ? capacity_ : service_beside_others(supply_, demand);
+  return std::max(entitled_ + more_entitled - served, CpuTime{});
 }
 
 void NodeLoad::apply(const Exchange& exchange) {
-  if (exchange.out) {
-    const auto found = std::find(loads_.begin(), loads_.end(), *exchange.out);
-    VMNUMA_CHECK(found != loads_.end());
-    loads_.erase(found);
+  for (const Load& load : exchange.out) {
+    erase(by_demand_, load, Key::kDemand);
+    erase(by_entitled_, load, Key::kEntitled);
+    erase(by_need_, load, Key::kNeed);
   }
-  if (exchange.in) {
-    loads_.push_back(*exchange.in);
+  for (const Load& load : exchange.in) {
+    insert(by_demand_, load, Key::kDemand);
+    insert(by_entitled_, load, Key::kEntitled);
+    insert(by_need_, load, Key::kNeed);
   }
-  rebuild();
+  take_totals();
 }
 
 }  // namespace vmnuma::placement

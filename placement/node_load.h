@@ -3,20 +3,27 @@
 ///
 /// Problem: the planner asks thousands of times per epoch "what would this node's clients be owed
 /// without this one, or with that one?"; sharing out the node's time anew each time would cost
-/// clients x log clients. Approach: inside a node the kernel shares CPU time by weight (CFS, cgroup
-/// cpu.weight), so a client gets min(demand, weight x level) with one level for the node, and is
-/// owed max(0, entitled - that). Clients are kept in two sorted lists, by demand / weight and by
-/// entitled / weight, with running sums; level and sum of owed then take two binary searches, also
-/// with one client left out and one put in. Terms: *load* - what one client brings to a node.
-/// *Level* - time per unit of weight, in 2^-20 us. Properties:
-///  1. owed() equals the sum over clients computed one by one, within 1 us a client.
+/// clients x log clients. Approach: inside a node the kernel shares thread time by weight (CFS,
+/// cgroup cpu.weight), so a client runs min(demand, weight x level) with one level for the node;
+/// all of it is worth one efficiency (placement/capacity.h); it is owed max(0, entitled - run x
+/// efficiency). Clients are kept in sorted lists with running sums, so that level and sum of owed
+/// take a few binary searches, also with some clients left out and put in. Most candidates are bad,
+/// and for those not even that is needed: together a node's clients are owed at least what they are
+/// entitled to less what the node can serve (`least_owed`), which takes no search at all.
+/// Terms: *load* - what one client brings to a node. *Pace* - level and efficiency.
+/// Properties:
+///  1. owed() equals the sum over clients computed one by one, within 2 us a client.
 ///  2. owed({out, in}) equals owed() after really taking out and putting in.
-///  3. Owed is 0 where the demand is served in full; leaving never raises the others' owed.
+///  3. Owed is 0 where cores serve the demand in full. Who leaves never raises what others are
+///  owed.
+///  4. least_owed() is never above owed(), but for the same rounding.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
-#include <optional>
 #include <vector>
 
 #include "placement/capacity.h"
@@ -32,51 +39,100 @@ struct Load {
   bool operator==(const Load&) const = default;
 };
 
-/// A change to try: one load leaves, one comes; either may be absent.
+/// At most kMost loads; a change to try is never larger.
+class FewLoads {
+ public:
+  static constexpr std::size_t kMost = 3;
+
+  FewLoads() = default;
+  FewLoads(std::initializer_list<Load> loads);
+  void add(const Load& load);
+  [[nodiscard]] const Load* begin() const { return loads_.data(); }
+  [[nodiscard]] const Load* end() const { return loads_.data() + count_; }
+  [[nodiscard]] std::size_t size() const { return count_; }
+
+ private:
+  std::array<Load, kMost> loads_;
+  std::size_t count_ = 0;
+};
+
+/// A change to try: some loads leave, some come.
 struct Exchange {
-  std::optional<Load> out;
-  std::optional<Load> in;
+  FewLoads out;
+  FewLoads in;
+};
+
+/// How a node's clients get on: what a unit of weight may run, and what running is worth.
+struct Pace {
+  static constexpr int kBits = 24;
+  static constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
+  static constexpr std::int64_t kFull = std::int64_t{1} << kBits;
+
+  std::int64_t level = kUnlimited;  ///< thread time per unit of weight, in 2^-24 us
+  std::int64_t efficiency = kFull;  ///< core time per thread time, in 2^-24
+
+  /// Core time that this load gets.
+  [[nodiscard]] CpuTime given(const Load& load) const;
+  /// What it is owed then.
+  [[nodiscard]] CpuTime owed(const Load& load) const;
 };
 
 class NodeLoad {
  public:
   NodeLoad() = default;
-  NodeLoad(const Supply& supply, std::vector<Load> loads);
+  NodeLoad(const Supply& supply, const std::vector<Load>& loads);
 
   /// Predicted owed of all clients together, per epoch.
   [[nodiscard]] CpuTime owed() const { return owed_; }
-  /// The same after a change. `out` must be one of the node's loads.
+  /// The same after a change. What goes out must be among the node's loads.
   [[nodiscard]] CpuTime owed(const Exchange& exchange) const;
-  /// The level after a change; kAllServed if everybody's demand is met.
-  [[nodiscard]] std::int64_t level_after(const Exchange& exchange) const;
-  /// What a client with this load is owed at a level.
-  [[nodiscard]] static CpuTime owed_at_level(const Load& load, std::int64_t level);
-  static constexpr std::int64_t kAllServed = std::numeric_limits<std::int64_t>::max();
-  /// What a client with this load gets here, given all others (it is one of the node's loads).
-  [[nodiscard]] CpuTime given(const Load& load) const;
+  /// A lower bound of it, if demand and entitlements on the node grow (or shrink) by this much.
+  [[nodiscard]] CpuTime least_owed(CpuTime more_demand, CpuTime more_entitled) const;
+  /// How the clients get on after a change.
+  [[nodiscard]] Pace pace_after(const Exchange& exchange) const;
   [[nodiscard]] CpuTime demand() const { return demand_; }
+  [[nodiscard]] CpuTime entitled() const { return entitled_; }
   [[nodiscard]] CpuTime capacity() const { return capacity_; }
   [[nodiscard]] const Supply& supply() const { return supply_; }
   /// Makes a change real.
   void apply(const Exchange& exchange);
 
  private:
-  /// One client in a list sorted by `ratio` = amount / weight, with the sums of all before it.
+  /// One load in a sorted list, with the sums of all before it.
   struct Point {
-    std::int64_t ratio = 0;
-    std::int64_t amount_before = 0;
+    std::int64_t key = 0;
+    Load load;
+    std::int64_t demand_before = 0;
+    std::int64_t entitled_before = 0;
     std::int64_t weight_before = 0;
+    std::int64_t owed_before = 0;  ///< if all of them ran what they want, with every thread busy
   };
-  static std::vector<Point> sorted_points(const std::vector<Load>& loads, CpuTime Load::*amount);
-  [[nodiscard]] std::int64_t level(CpuTime served, const Exchange& exchange) const;
-  void rebuild();
+  /// What a list is sorted by.
+  enum class Key {
+    kDemand,    ///< the level at which its demand is met
+    kEntitled,  ///< the level at which it runs as much as it is entitled to
+    kNeed,      ///< entitled / demand: the efficiency it needs
+  };
+  using Points = std::vector<Point>;  ///< ends with a sentinel that carries the totals
+
+  static std::int64_t key_of(const Load& load, Key key);
+  [[nodiscard]] Points points_of(const std::vector<Load>& loads, Key key) const;
+  void add_up(Points& points) const;
+  void insert(Points& points, const Load& load, Key key);
+  void erase(Points& points, const Load& load, Key key);
+  [[nodiscard]] std::int64_t level(const Exchange& exchange) const;
+  [[nodiscard]] CpuTime owed_at(const Pace& pace) const;
+  void take_totals();
 
   Supply supply_;
-  std::vector<Load> loads_;
-  std::vector<Point> by_demand_;    ///< ends with a sentinel that carries the totals
-  std::vector<Point> by_entitled_;  ///< likewise
-  CpuTime demand_;
+  CpuTime threads_left_;
   CpuTime capacity_;
+  std::int64_t busy_efficiency_ = Pace::kFull;  ///< with every thread busy
+  Points by_demand_;
+  Points by_entitled_;
+  Points by_need_;
+  CpuTime demand_;
+  CpuTime entitled_;
   CpuTime owed_;
 };
 

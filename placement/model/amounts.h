@@ -48,4 +48,15 @@ inline constexpr Bytes kGiB{1024 * 1024 * 1024};
   return whole > 0 ? Permille{part * 1000 / whole} : when_empty;
 }
 
+/// amount x part / whole, rounded down, with no overflow on the way; nothing if whole is not
+/// positive.
+template <class Unit>
+[[nodiscard]] constexpr Amount<Unit> scaled(Amount<Unit> amount, std::int64_t part,
+                                            std::int64_t whole) {
+  __extension__ using Wide = __int128;
+  return whole > 0 ? Amount<Unit>{static_cast<std::int64_t>(static_cast<Wide>(amount.value) * part /
+                                                            whole)}
+                   : Amount<Unit>{};
+}
+
 }  // namespace vmnuma::placement

@@ -22,7 +22,8 @@ constexpr OptionInfo kTable[] = {
     {"Numa.MigThreshold", "%", 0, 100, &Options::mig_threshold, true,
      "Least improvement of a load move or swap, in per cent of a node's capacity"},
     {"Numa.MigThrashThreshold", "%", 0, 100, &Options::mig_thrash_threshold, true,
-     "Most imbalance that a one-way load move may leave, in per cent of the imbalance before it"},
+     "Most imbalance the other way round that a one-way load move may leave, in per cent of the "
+     "imbalance before it"},
     {"Numa.MigPreventLTermThresh", "%", 0, 100, &Options::mig_prevent_lterm_thresh, true,
      "Most increase of long-term imbalance that a load move or swap may cause; 0 = not checked"},
     {"Numa.LTermFairnessInterval", "epochs", 0, 1000, &Options::lterm_fairness_interval, true,
@@ -78,10 +79,10 @@ constexpr OptionInfo kTable[] = {
     {"Numa.PageMigVmRateMax", "pages/s", 0, 8000000, &Options::page_mig_vm_rate_max, false,
      "Most 4 KiB pages moved per second for one VM; 0 = only the host's limit"},
     {"Numa.AffinityWeight", "%", 0, 1000, &Options::affinity_weight, false,
-     "Lost time per broken pair of an affinity group, in per cent of the smaller member's demand"},
+     "Lost time per broken pair of an affinity group, in per cent of the smaller member's vCPUs"},
     {"Numa.AntiAffinityWeight", "%", 0, 1000, &Options::anti_affinity_weight, false,
      "Lost time per broken pair of an anti-affinity group, in per cent of the smaller member's "
-     "demand"},
+     "vCPUs"},
     {"Numa.BreakerFailures", "", 1, 1000, &Options::breaker_failures, false,
      "Failed or counter-productive actions in a row after which the balancer stops acting"},
     {"Numa.BreakerRest", "epochs", 1, 100000, &Options::breaker_rest, false,

@@ -75,7 +75,8 @@ struct Prediction {
 struct Action {
   Reason reason{};
   std::vector<Relocation>
-      relocations;  ///< one, or two for a swap; for a wide VM's placement one a client
+      relocations;  ///< one, two for a swap, up to three for a chain; one a client for placements
+                    ///< and pulls, the latter from a node to itself
   Prediction predicted;
   bool operator==(const Action&) const = default;
 };

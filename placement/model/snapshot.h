@@ -23,7 +23,7 @@ inline constexpr ClientIndex kNoClient = static_cast<ClientIndex>(-1);
 
 /// memory.numa_stat is up to 2 s old (Linux 6.1, mm/memcontrol.c), so what a transfer left behind
 /// is known only this many epochs after it.
-inline constexpr std::int64_t kEpochsUntilCounted = 2;
+inline constexpr std::int64_t kEpochsUntilCounted = 3;
 
 /// A node's supply and load in this epoch.
 struct NodeState {
@@ -77,14 +77,14 @@ struct ClientState {
   CpuTime effective_used;  ///< used, discounted for shared cores
   CpuTime entitled;
   CpuTime owed;
-  std::vector<CpuTime>
-      owed_before;            ///< of earlier epochs, newest first, at most lterm_fairness_interval
-  std::int64_t weight = 0;    ///< its part of the VM's weight, in thousandths
-  Bytes memory_size;          ///< its part of the VM's memory
+  std::vector<CpuTime> owed_before;  ///< of the epochs before this one that count for long-term
+                                     ///< fairness, newest first
+  std::int64_t weight = 0;           ///< its part of the VM's weight, in thousandths
+  Bytes memory_size;                 ///< its part of the VM's memory
   std::vector<Bytes> memory;  ///< where that part lies, per node; its sum is what is resident
   bool memory_known = false;
   std::vector<NodeIndex> allowed;      ///< nodes it may live on, ascending
-  std::int64_t epochs_here = 0;        ///< since its last move
+  std::int64_t epochs_here = 0;        ///< since its last move; 1 in the first epoch after it
   NodeIndex came_from = kNoNode;       ///< the node it last left
   std::int64_t epochs_since_swap = 0;  ///< large if never
   bool moving = false;                 ///< an action of it is being carried out

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Hosts with VMs on them, in few words.
+///
+/// Notation: nodes are listed in order, by cores and GiB; VMs by their homes (one client each),
+/// vCPUs a client and how busy each vCPU is. An epoch is 2 s, so one busy vCPU wants 2'000'000 us =
+/// kCpu; tests speak in kCpu. What is not said is harmless: one thread a core, 1 GiB of memory at
+/// home, at home for 100 epochs, epoch 30 (in which everything periodic is due).
+///
+///   const Snapshot snapshot = SnapshotBuilder()
+///                                 .node({.cores = 4})
+///                                 .node({.cores = 4})
+///                                 .vm({.name = "a", .homes = {0}, .vcpus = 4})
+///                                 .build();
+///
+/// What clients used is what the kernel would have given them: a node's threads shared by weight.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "placement/model/options.h"
+#include "placement/model/plan.h"
+#include "placement/model/snapshot.h"
+
+namespace vmnuma::tests {
+
+inline constexpr placement::CpuTime kCpu{2'000'000};  ///< one CPU for an epoch
+
+struct NodeSpec {
+  std::int32_t cores = 4;
+  std::int32_t threads_per_core = 1;
+  std::int64_t memory_gib = 64;
+  std::int64_t others_pct = 0;  ///< of one CPU, used by no client
+  bool known = true;
+  std::int32_t id = -1;  ///< the kernel's number; -1: its place in the list
+};
+
+struct VmSpec {
+  std::string name;
+  std::vector<placement::NodeIndex> homes = {0};  ///< one client each; kNoNode: to be placed
+  std::int32_t vcpus = 1;                         ///< of each client
+  std::int64_t busy_pct = 100;                    ///< of each vCPU
+  std::int32_t weight = 100;
+  std::vector<std::int64_t> memory_gib = {};       ///< of each client per node; empty: 1 at home
+  std::int64_t size_gib = 0;                       ///< of each client; 0: what is resident
+  std::vector<placement::NodeIndex> allowed = {};  ///< empty: all that can be a home
+  placement::VmPolicy policy = {};
+  std::string memory_stays_because = {};
+  bool fresh = true;
+  bool measured = true;
+  bool moving = false;
+  bool transferring = false;
+  std::int64_t epochs_here = 100;
+  placement::NodeIndex came_from = placement::kNoNode;
+  std::int64_t epochs_since_swap = 1'000'000;
+  std::vector<std::int64_t> owed_before_pct = {};  ///< of one CPU, newest first
+};
+
+class SnapshotBuilder {
+ public:
+  SnapshotBuilder& node(const NodeSpec& spec);
+  SnapshotBuilder& nodes(int count, const NodeSpec& spec);
+  SnapshotBuilder& vm(const VmSpec& spec);
+  SnapshotBuilder& epoch(std::int64_t epoch);
+  /// SLIT distance of every node to every other; 20 if not said.
+  SnapshotBuilder& distance(std::int32_t distance);
+  SnapshotBuilder& options(const placement::Options& options);
+  [[nodiscard]] placement::Snapshot build() const;
+
+ private:
+  std::vector<NodeSpec> nodes_;
+  std::vector<VmSpec> vms_;
+  std::int64_t epoch_ = 30;
+  std::int32_t distance_ = 20;
+  placement::Options options_;
+};
+
+/// A host of equal nodes, for what needs no clients.
+[[nodiscard]] placement::Topology equal_nodes(std::int32_t nodes, std::int32_t cores,
+                                              std::int32_t threads_per_core, std::int64_t gib);
+
+/// The snapshot one epoch after the plan was made and carried out, the demand unchanged.
+[[nodiscard]] placement::Snapshot next_epoch(const placement::Snapshot& snapshot,
+                                             const placement::Plan& plan,
+                                             const placement::Options& options);
+
+/// What clients ran if they live where they do, and what follows from it.
+void run_and_share_out(placement::Snapshot& snapshot, const placement::Options& options);
+
+/// Index of the VM's first client.
+[[nodiscard]] placement::ClientIndex client_of(const placement::Snapshot& snapshot,
+                                               std::string_view vm);
+
+/// "load-move a:0->1", "load-swap a:0->1 b:1->0", clients beyond the first as "a/1"; pulls as
+/// "memory-pull a:0". One line an action.
+[[nodiscard]] std::vector<std::string> actions_of(const placement::Snapshot& snapshot,
+                                                  const placement::Plan& plan);
+
+/// "residency a:0->1", "no-room a:0->1 b" for swaps. One line a rejection.
+[[nodiscard]] std::vector<std::string> rejections_of(const placement::Snapshot& snapshot,
+                                                     const placement::Plan& plan);
+
+}  // namespace vmnuma::tests
