@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "balancer/core/long_term.h"
+
 namespace vmnuma::balancer {
 
 using placement::Arrangement;
@@ -103,11 +105,30 @@ CpuTime least_gain(const Arrangement& arrangement, std::span<const Rehoming> cha
   CpuTime capacity;
   for (const Rehoming& change : changes) {
     const NodeIndex from = arrangement.home(change.client);
-    capacity = std::max({capacity, arrangement.node(from).capacity(),
-                         arrangement.node(change.to).capacity()});
+    capacity = std::max(
+        {capacity, arrangement.node(from).capacity(), arrangement.node(change.to).capacity()});
   }
   return capacity * arrangement.options().mig_threshold / 100;
 }
+
+namespace {
+
+/// What is lost because memory that cannot follow is then farther away.
+CpuTime lost_to_memory_that_stays(const Arrangement& arrangement,
+                                  std::span<const Rehoming> changes) {
+  const placement::Snapshot& snapshot = arrangement.snapshot();
+  CpuTime lost;
+  for (const auto& [client, to] : changes) {
+    const ClientState& state = snapshot.clients[client];
+    if (!snapshot.vms[state.vm].memory_stays_because.empty()) {
+      lost += present_loss(snapshot, state, arrangement.memory(client), to, arrangement.options()) -
+              arrangement.memory_here(client).standing;
+    }
+  }
+  return lost;
+}
+
+}  // namespace
 
 std::optional<Guard> why_not_worth_it(const Arrangement& arrangement, Reason reason,
                                       std::span<const Rehoming> changes, const Effect& effect) {
@@ -115,8 +136,11 @@ std::optional<Guard> why_not_worth_it(const Arrangement& arrangement, Reason rea
   if (!effect.fits) {
     return Guard::kNoRoom;
   }
-  if (effect.gain <= CpuTime{} || effect.gain < least_gain(arrangement, changes)) {
-    return Guard::kMinimumGain;
+  const CpuTime least = std::max(least_gain(arrangement, changes), CpuTime{1});
+  if (effect.gain < least) {
+    return effect.gain + lost_to_memory_that_stays(arrangement, changes) < least
+               ? Guard::kMinimumGain
+               : Guard::kMemoryStays;
   }
   if (!effect.pays(options)) {
     return Guard::kDoesNotPay;
@@ -131,6 +155,15 @@ std::optional<Guard> why_not_worth_it(const Arrangement& arrangement, Reason rea
                            arrangement.owed_share_after(from, {.out = {load}, .in = {}});
     if (after > Permille{} && after * 100 > before * options.mig_thrash_threshold) {
       return Guard::kResidualImbalance;
+    }
+  }
+  if (reason != Reason::kAffinityMove && options.mig_prevent_lterm_thresh > 0) {
+    CpuTime capacity;
+    for (const placement::NodeState& node : arrangement.snapshot().nodes) {
+      capacity += node.capacity;
+    }
+    if (LongTerm(arrangement).change(changes) * 100 > capacity * options.mig_prevent_lterm_thresh) {
+      return Guard::kLongTermImbalance;
     }
   }
   return std::nullopt;

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 
+#include "balancer/core/entitlement.h"
+#include "balancer/core/guards.h"
 #include "balancer/core/memory_attribution.h"
-#include "placement/capacity.h"
-#include "placement/fair_share.h"
+#include "balancer/core/node_usage.h"
 
 namespace vmnuma::balancer {
 
@@ -16,6 +17,7 @@ using placement::ClientState;
 using placement::CpuId;
 using placement::CpuTime;
 using placement::kNoNode;
+using placement::Microseconds;
 using placement::NodeId;
 using placement::NodeIndex;
 using placement::NodeState;
@@ -23,7 +25,6 @@ using placement::Permille;
 using placement::Reason;
 using placement::Sample;
 using placement::Snapshot;
-using placement::Supply;
 using placement::VmDescription;
 using placement::VmId;
 using placement::VmSample;
@@ -31,35 +32,21 @@ using placement::VmState;
 
 namespace {
 
+constexpr std::int64_t kSecond = 1'000'000;
 /// How long a VM just placed counts with more than is measured.
-constexpr CpuTime kPendingFor{60'000'000};
+constexpr CpuTime kPendingFor{60 * kSecond};
 constexpr std::int64_t kThousandth = 1000;
 
 std::optional<NodeIndex> node_of(const placement::Topology& topology, NodeId id) {
   return id.value < 0 ? std::nullopt : topology.index_of(id);
 }
 
-/// A vCPU's run and wait time between two readings, or nothing if they do not belong together.
-struct VcpuTime {
-  CpuTime run;
-  CpuTime wait;
-};
+CpuTime per_second(CpuTime amount, CpuTime epoch) {
+  return scaled(amount, kSecond, epoch.value);
+}
 
-std::optional<VcpuTime> time_of(std::int32_t vcpu, const VmSample& before, const VmSample& now) {
-  const auto find = [vcpu](const VmSample& sample) -> const placement::VcpuSample* {
-    const auto found = std::lower_bound(
-        sample.vcpus.begin(), sample.vcpus.end(), vcpu,
-        [](const placement::VcpuSample& entry, std::int32_t key) { return entry.vcpu < key; });
-    return found != sample.vcpus.end() && found->vcpu == vcpu ? &*found : nullptr;
-  };
-  const placement::VcpuSample* first = find(before);
-  const placement::VcpuSample* second = find(now);
-  if (first == nullptr || second == nullptr || first->tid != second->tid ||
-      second->run_ns < first->run_ns || second->wait_ns < first->wait_ns) {
-    return std::nullopt;
-  }
-  return VcpuTime{CpuTime{(second->run_ns - first->run_ns) / kThousandth},
-                  CpuTime{(second->wait_ns - first->wait_ns) / kThousandth}};
+CpuTime in_epoch(CpuTime rate, CpuTime epoch) {
+  return scaled(rate, epoch.value, kSecond);
 }
 
 /// One step of an exponential average with the given half-life. 2^(-t/h) is taken as h / (h + t ln
@@ -67,15 +54,7 @@ std::optional<VcpuTime> time_of(std::int32_t vcpu, const VmSample& before, const
 CpuTime averaged(CpuTime average, CpuTime now, CpuTime epoch, std::int64_t half_life_s) {
   const std::int64_t half_life_ms = half_life_s * 1000;
   const std::int64_t step_ms = epoch.value / 1000 * 693 / 1000;
-  return now + CpuTime{(average - now).value * half_life_ms / (half_life_ms + step_ms)};
-}
-
-/// Pins count as "on the node" if they name CPUs of that node and no others.
-bool pinned_within(const std::vector<CpuId>& cpus, const placement::Node& node) {
-  return !cpus.empty() && std::all_of(cpus.begin(), cpus.end(), [&](CpuId cpu) {
-    return std::any_of(node.cpus.begin(), node.cpus.end(),
-                       [cpu](const placement::Cpu& own) { return own.id == cpu; });
-  });
+  return now + scaled(average - now, half_life_ms, half_life_ms + step_ms);
 }
 
 std::string first_missing_for(const Sample& sample, const VmId& vm) {
@@ -87,21 +66,51 @@ std::string first_missing_for(const Sample& sample, const VmId& vm) {
   return {};
 }
 
+/// The node that all these vCPUs are pinned to: their pins name CPUs of it and of no other.
+NodeId pinned_node(const std::vector<std::int32_t>& vcpus, const std::vector<placement::Pin>& pins,
+                   const placement::Topology& topology) {
+  std::vector<CpuId> cpus;
+  for (const std::int32_t vcpu : vcpus) {
+    const auto pin = std::find_if(pins.begin(), pins.end(), [vcpu](const placement::Pin& entry) {
+      return entry.number == vcpu;
+    });
+    if (pin == pins.end() || pin->cpus.empty()) {
+      return NodeId{};
+    }
+    cpus.insert(cpus.end(), pin->cpus.begin(), pin->cpus.end());
+  }
+  std::sort(cpus.begin(), cpus.end());
+  cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
+  for (const placement::Node& node : topology.nodes) {
+    const auto is_own = [&node](CpuId cpu) {
+      return std::any_of(node.cpus.begin(), node.cpus.end(),
+                         [cpu](const placement::Cpu& own) { return own.id == cpu; });
+    };
+    if (!cpus.empty() && std::all_of(cpus.begin(), cpus.end(), is_own)) {
+      return node.id;
+    }
+  }
+  return NodeId{};
+}
+
 }  // namespace
 
 Ledger::Ledger(placement::Topology topology, placement::Options options)
     : topology_(std::move(topology)), options_(options) {}
+
+void Ledger::set_options(const placement::Options& options) {
+  options_ = options;
+  for (auto& [id, vm] : vms_) {
+    fit_to_host(vm);  // clients may be sized by threads now
+  }
+}
 
 void Ledger::set_topology(placement::Topology topology) {
   topology_ = std::move(topology);
   last_non_vm_.clear();
   for (auto& [id, vm] : vms_) {
     vm.memory.reset();
-    for (ClientRecord& client : vm.clients) {
-      if (!node_of(topology_, client.home)) {
-        client.home = NodeId{};
-      }
-    }
+    fit_to_host(vm);
   }
 }
 
@@ -114,26 +123,29 @@ void Ledger::set_domains(const std::vector<VmDescription>& running) {
     } else {
       record.found_running = !knows_domains_;
     }
-    std::vector<placement::ClientShape> shapes =
-        split_into_clients(description, topology_, options_.prefer_ht != 0);
-    std::vector<ClientRecord> clients(shapes.size());
-    for (std::size_t i = 0; i < shapes.size(); ++i) {
-      if (i < record.clients.size()) {
-        clients[i] = std::move(record.clients[i]);
-      }
-      clients[i].shape = std::move(shapes[i]);
-      const std::vector<NodeIndex> allowed = allowed_homes(topology_, description.policy);
-      const std::optional<NodeIndex> home = node_of(topology_, clients[i].home);
-      if (home && std::find(allowed.begin(), allowed.end(), *home) == allowed.end()) {
-        clients[i].home = NodeId{};
-      }
-    }
-    record.clients = std::move(clients);
     record.description = description;
+    fit_to_host(record);
     next.emplace(description.id, std::move(record));
   }
   vms_ = std::move(next);
   knows_domains_ = true;
+}
+
+/// Splits the VM anew; clients keep their number, home and history as far as there are as many.
+void Ledger::fit_to_host(VmRecord& vm) const {
+  vm.allowed = allowed_homes(topology_, vm.description.policy);
+  std::vector<placement::ClientShape> shapes =
+      split_into_clients(vm.description, topology_, options_.prefer_ht != 0);
+  vm.clients.resize(shapes.size());
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    ClientRecord& client = vm.clients[i];
+    client.shape = std::move(shapes[i]);
+    client.pinned_to = pinned_node(client.shape.vcpus, vm.description.vcpu_pins, topology_);
+    const std::optional<NodeIndex> home = node_of(topology_, client.home);
+    if (!home || !std::binary_search(vm.allowed.begin(), vm.allowed.end(), *home)) {
+      client.home = NodeId{};
+    }
+  }
 }
 
 namespace {
@@ -175,11 +187,6 @@ void count(MigrationCounts& counts, Reason reason) {
   }
 }
 
-bool is_swap(Reason reason) {
-  return reason == Reason::kLoadSwap || reason == Reason::kLocalitySwap ||
-         reason == Reason::kLongTermSwap;
-}
-
 }  // namespace
 
 void Ledger::set_home(const ClientId& id, NodeId node, Reason reason) {
@@ -205,8 +212,10 @@ void Ledger::count_move(const ClientId& id, Reason reason) {
 
 void Ledger::adopt_home(const ClientId& id, NodeId node) {
   ClientRecord* client = find_client(vms_, id);
-  if (client != nullptr && node_of(topology_, node)) {
+  if (client != nullptr && node_of(topology_, node) && client->home != node) {
     client->home = node;
+    client->came_from = NodeId{};
+    client->epochs_here = 0;
   }
 }
 
@@ -249,18 +258,9 @@ const VmRecord* Ledger::find(const VmId& vm) const {
   return found == vms_.end() ? nullptr : &found->second;
 }
 
-bool Ledger::is_bound(const VmRecord& vm, const ClientRecord& client) const {
-  const std::optional<NodeIndex> home = node_of(topology_, client.home);
-  if (!home || client.epochs_here == 0) {
-    return false;
-  }
-  return std::all_of(client.shape.vcpus.begin(), client.shape.vcpus.end(), [&](std::int32_t vcpu) {
-    return std::any_of(vm.description.vcpu_pins.begin(), vm.description.vcpu_pins.end(),
-                       [&](const placement::Pin& pin) {
-                         return pin.number == vcpu &&
-                                pinned_within(pin.cpus, topology_.nodes[*home]);
-                       });
-  });
+/// Its pins say where it ran only if they were in force all epoch.
+bool Ledger::is_bound(const ClientRecord& client) const {
+  return client.home.value >= 0 && client.pinned_to == client.home && client.epochs_here > 1;
 }
 
 Snapshot Ledger::advance(const Sample& sample) {
@@ -272,9 +272,16 @@ Snapshot Ledger::advance(const Sample& sample) {
   if (last_sample_ && sample.taken_at > last_sample_->taken_at) {
     snapshot.epoch_length = CpuTime{(sample.taken_at - last_sample_->taken_at).value};
   }
-  measure_vms(sample, snapshot);
+  for (auto& [id, vm] : vms_) {
+    ++vm.epochs_since_transfer;
+    for (ClientRecord& client : vm.clients) {
+      ++client.epochs_here;
+      ++client.epochs_since_swap;
+    }
+    measure_vm(vm, sample, snapshot);
+  }
   measure_nodes(sample, snapshot);
-  share_out(snapshot);
+  share_out(snapshot, options_);
   remember(sample, snapshot);
   return snapshot;
 }
@@ -295,162 +302,217 @@ Bytes remote_memory(const Snapshot& snapshot, const VmState& vm) {
   return remote;
 }
 
-}  // namespace
-
-void Ledger::measure_vms(const Sample& sample, Snapshot& snapshot) {
-  const CpuTime epoch = snapshot.epoch_length;
-  for (auto& [id, vm] : vms_) {
-    VmState state;
-    state.id = id;
-    state.name = vm.description.name;
-    state.policy = vm.description.policy;
-    state.memory_stays_because = why_memory_stays(vm.description).value_or("");
-    state.stall = Permille{options_.mem_stall_pct * 10};
-    state.transferring = vm.transferring;
-    state.left_behind = vm.left_behind;
-    state.epochs_since_transfer = vm.epochs_since_transfer++;
-    state.first_client = snapshot.clients.size();
-    state.client_count = vm.clients.size();
-
-    const auto found =
-        std::lower_bound(sample.vms.begin(), sample.vms.end(), id,
-                         [](const VmSample& entry, const VmId& key) { return entry.id < key; });
-    const VmSample* now = found != sample.vms.end() && found->id == id ? &*found : nullptr;
-    const auto stale = [&](std::string why) {
-      if (state.fresh) {
-        state.fresh = false;
-        state.stale_because = std::move(why);
-      }
-    };
-    if (now == nullptr) {
-      const std::string why = first_missing_for(sample, id);
-      stale(why.empty() ? "it was not read in this epoch" : why);
-      if (vm.last) {
-        state.weight = vm.last->weight;
-      }
-    } else {
-      state.weight = now->weight;
-      if (vm.last && vm.last->process != now->process) {
-        vm.last.reset();
-        vm.memory.reset();
-      }
-      if (now->memory) {
-        vm.memory = now->memory;
-      }
-    }
-    state.measured = now != nullptr && vm.last.has_value();
-    if (!state.measured && vm.found_running) {
-      stale("it was found running and needs a second reading");
-    }
-
-    CpuTime throttled;
-    if (state.measured) {
-      throttled = CpuTime{std::max<std::int64_t>(now->throttled_us - vm.last->throttled_us, 0)};
-    }
-    CpuTime ready_of_all;
-    for (std::size_t index = 0; index < vm.clients.size(); ++index) {
-      const ClientRecord& record = vm.clients[index];
-      ClientState client;
-      client.id = {id, static_cast<std::int32_t>(index)};
-      client.vm = snapshot.vms.size();
-      client.vcpus = record.shape.vcpus;
-      client.home = node_of(topology_, record.home).value_or(kNoNode);
-      client.memory_size = record.shape.memory;
-      client.allowed = allowed_homes(topology_, vm.description.policy);
-      client.epochs_here = record.epochs_here;
-      client.came_from = node_of(topology_, record.came_from).value_or(kNoNode);
-      client.epochs_since_swap = record.epochs_since_swap;
-      client.moving = record.moving;
-      client.owed_before = record.owed_before;
-      if (state.measured) {
-        for (const std::int32_t vcpu : record.shape.vcpus) {
-          if (const std::optional<VcpuTime> time = time_of(vcpu, *vm.last, *now)) {
-            client.used += time->run;
-            client.ready += time->wait;
-          } else {
-            stale("vCPU " + std::to_string(vcpu) + " has no two readings of one thread");
-          }
-        }
-      }
-      ready_of_all += client.ready;
-      client.weight =
-          static_cast<std::int64_t>(state.weight) * kThousandth * client.vcpu_count() /
-          std::max<std::int64_t>(static_cast<std::int64_t>(vm.description.vcpus.size()), 1);
-      snapshot.clients.push_back(std::move(client));
-    }
-
-    // Waiting for the VM's own quota is nobody's debt.
-    CpuTime wanted;
-    for (ClientIndex i = state.first_client; i < snapshot.clients.size(); ++i) {
-      ClientState& client = snapshot.clients[i];
-      ClientRecord& record = vm.clients[i - state.first_client];
-      const CpuTime most = epoch * client.vcpu_count();
-      const CpuTime own_wait =
-          ready_of_all.value > 0
-              ? throttled * permille_of(client.ready.value, ready_of_all.value, Permille{}).value /
-                    1000
-              : CpuTime{};
-      const CpuTime expected =
-          most * (vm.expected ? vm.expected->value : options_.cold_start_pct * 10) / 1000;
-      if (state.measured) {
-        client.demand = std::min(client.used + std::max(client.ready - own_wait, CpuTime{}), most);
-        record.average = record.age_epochs <= 1 ? client.demand
-                                                : averaged(record.average, client.demand, epoch,
-                                                           options_.load_half_life);
-      } else if (record.age_epochs == 0 && !vm.found_running) {
-        record.average = expected;
-      }
-      client.load = record.average;
-      const CpuTime age = epoch * record.age_epochs;
-      if (!vm.found_running && age < kPendingFor && expected > record.average) {
-        client.load += CpuTime{(expected - record.average).value * (kPendingFor - age).value /
-                               kPendingFor.value};
-      }
-      wanted += client.demand;
-    }
-    if (now != nullptr && now->quota_permille) {
-      const CpuTime quota{epoch.value * *now->quota_permille / 1000};
-      if (wanted > quota) {
-        for (ClientIndex i = state.first_client; i < snapshot.clients.size(); ++i) {
-          ClientState& client = snapshot.clients[i];
-          client.demand =
-              quota * permille_of(client.demand.value, wanted.value, Permille{}).value / 1000;
-        }
-        wanted = quota;
-      }
-    }
-    state.demand = wanted;
-    attribute_memory(vm, state, snapshot);
-    if (state.epochs_since_transfer == placement::kEpochsUntilCounted) {
-      vm.left_behind = remote_memory(snapshot, state);
-      state.left_behind = vm.left_behind;
-    }
-    snapshot.vms.push_back(std::move(state));
+void make_stale(VmState& vm, std::string why) {
+  if (vm.fresh) {
+    vm.fresh = false;
+    vm.stale_because = std::move(why);
   }
 }
 
-void Ledger::attribute_memory(const VmRecord& vm, const VmState& state, Snapshot& snapshot) const {
+}  // namespace
+
+void Ledger::measure_vm(VmRecord& vm, const Sample& sample, Snapshot& snapshot) const {
+  VmState state;
+  state.id = vm.description.id;
+  state.name = vm.description.name;
+  state.policy = vm.description.policy;
+  state.memory_stays_because = why_memory_stays(vm.description).value_or("");
+  state.stall = Permille{options_.mem_stall_pct * 10};
+  state.transferring = vm.transferring;
+  state.epochs_since_transfer = vm.epochs_since_transfer;
+  state.first_client = snapshot.clients.size();
+  state.client_count = vm.clients.size();
+  const std::optional<VmUsage> usage = read(vm, sample, state);
+  state.weight = vm.weight;
+  vm.measured = vm.measured || usage.has_value();
+  state.measured = vm.measured;
+  if (!state.measured && vm.found_running) {
+    make_stale(state, "it was found running and needs a second reading");
+  }
+  snapshot.vms.push_back(std::move(state));
+
+  for (std::size_t index = 0; index < vm.clients.size(); ++index) {
+    add_client(vm, index, usage ? &*usage : nullptr, snapshot);
+  }
+  if (usage) {
+    limit_to_quota(vm, snapshot);
+  }
+  VmState& added = snapshot.vms.back();
+  for (std::size_t index = 0; index < vm.clients.size(); ++index) {
+    const ClientState& client = snapshot.clients[added.first_client + index];
+    added.demand += client.demand;
+    if (usage) {
+      const CpuTime epoch = snapshot.epoch_length;
+      vm.clients[index].held = {per_second(client.used, epoch), per_second(client.ready, epoch),
+                                per_second(client.demand, epoch)};
+    }
+  }
+  average_load(vm, usage.has_value(), snapshot);
+  attribute_memory(vm, snapshot);
+  if (vm.epochs_since_transfer == placement::kEpochsUntilCounted) {
+    vm.left_behind = remote_memory(snapshot, added);
+  }
+  added.left_behind = vm.left_behind;
+}
+
+/// What the VM used in this epoch, or nothing if that cannot be told; `state` says why.
+std::optional<VmUsage> Ledger::read(VmRecord& vm, const Sample& sample, VmState& state) const {
+  const VmId& id = vm.description.id;
+  const auto found =
+      std::lower_bound(sample.vms.begin(), sample.vms.end(), id,
+                       [](const VmSample& entry, const VmId& key) { return entry.id < key; });
+  if (found == sample.vms.end() || found->id != id) {
+    const std::string why = first_missing_for(sample, id);
+    make_stale(state, why.empty() ? "it was not read in this epoch" : why);
+    return std::nullopt;
+  }
+  const VmSample& now = *found;
+  vm.weight = now.weight;
+  if (vm.last && vm.last->process != now.process) {
+    vm.last.reset();
+    vm.memory.reset();
+    vm.measured = false;
+    make_stale(state, "its process is a new one");
+  }
+  if (now.memory) {
+    vm.memory = now.memory;
+  }
+  std::optional<VmUsage> usage;
+  if (vm.last && vm.read_at != last_sample_->taken_at) {
+    make_stale(state, "it was not read in the epoch before");
+  } else if (vm.last) {
+    std::vector<std::vector<std::int32_t>> groups;
+    groups.reserve(vm.clients.size());
+    for (const ClientRecord& client : vm.clients) {
+      groups.push_back(client.shape.vcpus);
+    }
+    usage = usage_between(*vm.last, now, groups);
+    if (!usage->unusable_because.empty()) {
+      make_stale(state, usage->unusable_because);
+      usage.reset();
+    }
+  }
+  vm.last = now;
+  vm.read_at = sample.taken_at;
+  return usage;
+}
+
+/// Adds the client with what it used, or else with what it is held to.
+void Ledger::add_client(const VmRecord& vm, std::size_t index, const VmUsage* usage,
+                        Snapshot& snapshot) const {
+  const ClientRecord& record = vm.clients[index];
+  ClientState client;
+  client.id = {vm.description.id, static_cast<std::int32_t>(index)};
+  client.vm = snapshot.vms.size() - 1;
+  client.vcpus = record.shape.vcpus;
+  client.home = node_of(topology_, record.home).value_or(kNoNode);
+  client.memory_size = record.shape.memory;
+  client.allowed = vm.allowed;
+  client.epochs_here = record.epochs_here;
+  client.came_from = node_of(topology_, record.came_from).value_or(kNoNode);
+  client.epochs_since_swap = record.epochs_since_swap;
+  client.moving = record.moving;
+  client.owed_before = record.owed_before;
+  client.weight = static_cast<std::int64_t>(vm.weight) * kThousandth * client.vcpu_count() /
+                  static_cast<std::int64_t>(vm.description.vcpus.size());
+
+  const CpuTime most = snapshot.epoch_length * client.vcpu_count();
+  if (usage != nullptr) {
+    client.used = usage->groups[index].run;
+    client.ready = usage->groups[index].wait;
+    // Waiting for the VM's own quota is nobody's debt.
+    CpuTime ready_of_all;
+    for (const CpuUse& group : usage->groups) {
+      ready_of_all += group.wait;
+    }
+    const CpuTime own_wait = scaled(usage->throttled, client.ready.value, ready_of_all.value);
+    client.demand = client.used + std::max(client.ready - own_wait, CpuTime{});
+  } else if (vm.measured) {
+    client.used = in_epoch(record.held.used, snapshot.epoch_length);
+    client.ready = in_epoch(record.held.ready, snapshot.epoch_length);
+    client.demand = in_epoch(record.held.demand, snapshot.epoch_length);
+  }
+  client.demand = std::min(client.demand, most);
+  snapshot.clients.push_back(std::move(client));
+}
+
+/// Nobody wants more than its quota allows.
+void Ledger::limit_to_quota(const VmRecord& vm, Snapshot& snapshot) const {
+  if (!vm.last->quota_permille) {
+    return;
+  }
+  const ClientIndex first = snapshot.vms.back().first_client;
+  const CpuTime quota{snapshot.epoch_length.value * *vm.last->quota_permille / 1000};
+  CpuTime wanted;
+  for (ClientIndex i = first; i < snapshot.clients.size(); ++i) {
+    wanted += snapshot.clients[i].demand;
+  }
+  for (ClientIndex i = first; i < snapshot.clients.size() && wanted > quota; ++i) {
+    snapshot.clients[i].demand = scaled(snapshot.clients[i].demand, quota.value, wanted.value);
+  }
+}
+
+/// The clients' load averages, with pending load while the VM is new.
+void Ledger::average_load(VmRecord& vm, bool measured_now, Snapshot& snapshot) const {
+  const CpuTime epoch = snapshot.epoch_length;
+  for (std::size_t index = 0; index < vm.clients.size(); ++index) {
+    ClientRecord& record = vm.clients[index];
+    ClientState& client = snapshot.clients[snapshot.vms.back().first_client + index];
+    const std::int64_t expected_permille =
+        vm.expected ? vm.expected->value : options_.cold_start_pct * 10;
+    const CpuTime expected{kSecond * client.vcpu_count() * expected_permille / 1000};  // a second
+    if (measured_now) {
+      const CpuTime now = per_second(client.demand, epoch);
+      record.average =
+          record.has_average ? averaged(record.average, now, epoch, options_.load_half_life) : now;
+      record.has_average = true;
+    } else if (!record.has_average && !vm.found_running) {
+      record.average = expected;
+    }
+    CpuTime load = record.average;
+    const CpuTime age = epoch * record.age_epochs;
+    if (!vm.found_running && age < kPendingFor && expected > record.average) {
+      load += scaled(expected - record.average, (kPendingFor - age).value, kPendingFor.value);
+    }
+    client.load = in_epoch(load, epoch);
+  }
+}
+
+void Ledger::attribute_memory(const VmRecord& vm, Snapshot& snapshot) const {
   if (!vm.memory || vm.memory->size() != topology_.nodes.size()) {
     return;
   }
+  const ClientIndex first = snapshot.vms.back().first_client;
   std::vector<MemoryOwner> owners;
-  for (ClientIndex i = state.first_client; i < snapshot.clients.size(); ++i) {
+  for (ClientIndex i = first; i < snapshot.clients.size(); ++i) {
     owners.push_back({snapshot.clients[i].home, snapshot.clients[i].memory_size});
   }
   std::vector<std::vector<Bytes>> parts = balancer::attribute_memory(*vm.memory, owners);
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    ClientState& client = snapshot.clients[state.first_client + i];
-    client.memory = std::move(parts[i]);
-    client.memory_known = true;
+    snapshot.clients[first + i].memory = std::move(parts[i]);
+    snapshot.clients[first + i].memory_known = true;
   }
 }
 
 void Ledger::measure_nodes(const Sample& sample, Snapshot& snapshot) {
   const CpuTime epoch = snapshot.epoch_length;
   const std::size_t count = topology_.nodes.size();
-  std::vector<NodeReading> readings(count);
-  snapshot.nodes.assign(count, NodeState{});
+  const std::vector<NodeBusy> busy =
+      busy_between(topology_, last_sample_ ? &*last_sample_ : nullptr, sample, epoch);
+  std::vector<CpuTime> bound(count);
+  CpuTime unbound;
+  for (const ClientState& client : snapshot.clients) {
+    const VmRecord& vm = vms_.at(client.id.vm);
+    if (is_bound(vm.clients[static_cast<std::size_t>(client.id.index)])) {
+      bound[client.home] += client.used;
+    } else {
+      unbound += client.used;
+    }
+  }
+  std::vector<CpuTime> non_vm = non_vm_time(busy, bound, unbound);
+  last_non_vm_.resize(count);
 
+  snapshot.nodes.assign(count, NodeState{});
   for (NodeIndex node = 0; node < count; ++node) {
     NodeState& state = snapshot.nodes[node];
     state.physical = epoch * topology_.nodes[node].core_count();
@@ -458,145 +520,32 @@ void Ledger::measure_nodes(const Sample& sample, Snapshot& snapshot) {
     const auto found = std::lower_bound(
         sample.nodes.begin(), sample.nodes.end(), topology_.nodes[node].id,
         [](const placement::NodeSample& entry, NodeId key) { return entry.id < key; });
-    state.known = found != sample.nodes.end() && found->id == topology_.nodes[node].id;
-    if (state.known) {
+    const bool has_memory_reading =
+        found != sample.nodes.end() && found->id == topology_.nodes[node].id;
+    if (has_memory_reading) {
       state.free = found->free;
       state.total = found->total;
       state.reserve = found->total * options_.node_reserve_pct / 100;
     }
-    for (const placement::Cpu& cpu : topology_.nodes[node].cpus) {
-      const auto at = [&](const Sample& from) -> std::optional<std::int64_t> {
-        const auto entry = std::lower_bound(
-            from.cpus.begin(), from.cpus.end(), cpu.id,
-            [](const placement::CpuSample& item, CpuId key) { return item.id < key; });
-        return entry != from.cpus.end() && entry->id == cpu.id ? std::optional(entry->busy_us)
-                                                               : std::nullopt;
-      };
-      const std::optional<std::int64_t> now = at(sample);
-      const std::optional<std::int64_t> before = last_sample_ ? at(*last_sample_) : now;
-      if (!now || !before || *now < *before) {
-        state.known = false;
-        continue;
-      }
-      readings[node].busy += std::min(CpuTime{*now - *before}, epoch);
+    state.known = has_memory_reading && busy[node].known;
+    if (!busy[node].known) {
+      non_vm[node] = in_epoch(last_non_vm_[node], epoch);  // held
     }
-  }
-
-  CpuTime unbound;
-  for (const ClientState& client : snapshot.clients) {
-    const VmRecord& vm = vms_.at(client.id.vm);
-    const ClientRecord& record = vm.clients[static_cast<std::size_t>(client.id.index)];
-    if (client.home != kNoNode) {
-      NodeState& node = snapshot.nodes[client.home];
-      node.used += client.used;
-      node.demand += client.demand;
-      node.vcpus += client.vcpu_count();
-    }
-    if (client.home != kNoNode && is_bound(vm, record)) {
-      readings[client.home].bound_used += client.used;
-    } else {
-      unbound += client.used;
-    }
-  }
-
-  // What bound clients did not use was used by unbound ones, anywhere, and by everybody else.
-  CpuTime rest;
-  for (NodeReading& reading : readings) {
-    reading.busy = std::max(reading.busy - reading.bound_used, CpuTime{});
-    rest += reading.busy;
-  }
-  std::vector<CpuTime> non_vm(count);
-  for (NodeIndex node = 0; node < count; ++node) {
-    const CpuTime busy = readings[node].busy;
-    const CpuTime theirs =
-        rest > CpuTime{} ? unbound * permille_of(busy.value, rest.value, Permille{}).value / 1000
-                         : CpuTime{};
-    non_vm[node] = std::max(busy - theirs, CpuTime{});
-    NodeState& state = snapshot.nodes[node];
-    const CpuTime before = last_non_vm_.size() == count ? last_non_vm_[node] : non_vm[node];
-    state.non_vm = std::min({non_vm[node], before, state.threads});
-    state.capacity = placement::capacity(
-        Supply{state.physical, state.threads, state.non_vm, options_.smt_gain_pct});
-  }
-  last_non_vm_ = std::move(non_vm);
-}
-
-void Ledger::share_out(Snapshot& snapshot) const {
-  // The most the host could give for this demand, if it were spread perfectly.
-  Supply host{{}, {}, {}, options_.smt_gain_pct};
-  for (const NodeState& node : snapshot.nodes) {
-    host.cores += node.physical;
-    host.threads += node.threads;
-    host.non_vm += node.non_vm;
-  }
-  CpuTime demand;
-  std::vector<placement::Claim> claims;
-  for (const VmState& vm : snapshot.vms) {
-    demand += vm.demand;
-    CpuTime reserved;
-    for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
-      reserved += snapshot.epoch_length * snapshot.clients[i].vcpu_count() *
-                  vm.policy.reservation_permille / 1000;
-    }
-    claims.push_back({std::max(vm.weight, 1), reserved, vm.demand});
-  }
-  const CpuTime supply = service_beside_others(host, demand);
-  const std::vector<CpuTime> shares = placement::fair_shares(supply, claims);
-
-  for (std::size_t v = 0; v < snapshot.vms.size(); ++v) {
-    VmState& vm = snapshot.vms[v];
-    vm.entitled = shares[v];
-    std::vector<placement::Claim> parts;
-    for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
-      const ClientState& client = snapshot.clients[i];
-      parts.push_back({std::max(client.vcpu_count(), 1), CpuTime{}, client.demand});
-    }
-    const std::vector<CpuTime> of_clients = placement::fair_shares(vm.entitled, parts);
-    for (std::size_t part = 0; part < parts.size(); ++part) {
-      ClientState& client = snapshot.clients[vm.first_client + part];
-      client.entitled = of_clients[part];
-      client.effective_used = client.used;
-      if (client.home == kNoNode) {
-        continue;
-      }
-      NodeState& node = snapshot.nodes[client.home];
-      const Supply supply_of_node{node.physical, node.threads, node.non_vm, options_.smt_gain_pct};
-      const CpuTime busy = std::min(node.used + node.non_vm, node.threads);
-      if (busy > node.physical) {
-        client.effective_used = CpuTime{
-            client.used.value *
-            permille_of(service(supply_of_node, busy).value, busy.value, Permille{1000}).value /
-            1000};
-      }
-      client.owed = std::max(client.entitled - client.effective_used, CpuTime{});
-      node.entitled += client.entitled;
-      node.owed += client.owed;
-    }
-  }
-  std::vector<CpuTime> loads(snapshot.nodes.size());
-  for (const ClientState& client : snapshot.clients) {
-    if (client.home != kNoNode) {
-      loads[client.home] += client.load;
-    }
-  }
-  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-    NodeState& state = snapshot.nodes[node];
-    state.load_average = permille_of(loads[node].value, state.capacity.value, Permille{});
+    // A burst of one epoch is nothing to plan for.
+    state.non_vm = std::min({non_vm[node], in_epoch(last_non_vm_[node], epoch), state.threads});
+    last_non_vm_[node] = per_second(non_vm[node], epoch);
   }
 }
 
-void Ledger::remember(const Sample& sample, Snapshot& snapshot) {
+void Ledger::remember(const Sample& sample, const Snapshot& snapshot) {
+  // With this epoch's, which the next snapshot tells apart.
+  const auto most =
+      static_cast<std::size_t>(std::max<std::int64_t>(options_.lterm_fairness_interval - 1, 0));
   for (const ClientState& client : snapshot.clients) {
     VmRecord& vm = vms_.at(client.id.vm);
     ClientRecord& record = vm.clients[static_cast<std::size_t>(client.id.index)];
     record.owed_before.insert(record.owed_before.begin(), client.owed);
-    const auto most =
-        static_cast<std::size_t>(std::max<std::int64_t>(options_.lterm_fairness_interval, 0));
-    if (record.owed_before.size() > most) {
-      record.owed_before.resize(most);
-    }
-    ++record.epochs_here;
-    ++record.epochs_since_swap;
+    record.owed_before.resize(std::min(record.owed_before.size(), most));
     ++record.age_epochs;
     if (client.home != kNoNode && client.memory_known) {
       Bytes all;
@@ -605,11 +554,6 @@ void Ledger::remember(const Sample& sample, Snapshot& snapshot) {
       }
       record.local_mib_epochs += client.memory[client.home].value >> 20U;
       record.all_mib_epochs += all.value >> 20U;
-    }
-  }
-  for (const VmSample& now : sample.vms) {
-    if (const auto vm = vms_.find(now.id); vm != vms_.end()) {
-      vm->second.last = now;
     }
   }
   last_sample_ = sample;

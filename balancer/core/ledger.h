@@ -6,14 +6,15 @@
 /// decisions need things that no reading contains: homes, how long a client has lived there, what
 /// it was owed before. Approach: the ledger keeps the last sample and one record per client.
 /// `advance` takes the next sample in and returns a Snapshot, which holds everything a decision
-/// needs. Homes change only through set_home. Terms: *bound* - the client's vCPUs are really pinned
-/// to its home, so that its time was used there. *Pending load* - what a VM just placed counts
-/// with, fading to what is measured within kPendingFor. Properties:
-///  1. owed = max(0, min(entitled, demand) - effective used); entitlements of the host add up to
-///  what it can give.
+/// needs. Homes change only through set_home, adopt_home and forget_home. A VM or node that cannot
+/// be read for a while keeps the numbers it had, so that its load does not seem to be gone.
+/// Terms: *bound* - the client's vCPUs are pinned to its home, so that its time was used there.
+/// *Pending load* - what a VM just placed counts with, fading to what is measured within a minute.
+/// *Held* - the newest numbers known, instead of a reading.
+/// Properties:
+///  1. Numbers come only from two readings of one epoch and the one before it.
 ///  2. A counter that went backwards, a process that changed or a thread that is missing makes its
-///  VM stale for
-///     this epoch; its record is kept.
+///     VM stale for this epoch; its record is kept and its numbers are held.
 ///  3. Time that a VM was throttled by its own quota is not owed.
 ///  4. Load that is there in one epoch only does not count as non-VM load.
 ///  5. Equal inputs give equal snapshots.
@@ -24,6 +25,7 @@
 #include <optional>
 #include <vector>
 
+#include "balancer/core/vm_usage.h"
 #include "placement/clients.h"
 #include "placement/model/domain.h"
 #include "placement/model/options.h"
@@ -44,16 +46,26 @@ struct MigrationCounts {
   bool operator==(const MigrationCounts&) const = default;
 };
 
+/// A client's use of CPU time, per second, so that epochs of different length compare.
+struct CpuRates {
+  placement::CpuTime used;
+  placement::CpuTime ready;
+  placement::CpuTime demand;
+};
+
 /// What the ledger remembers about one client.
 struct ClientRecord {
   placement::ClientShape shape;
-  placement::NodeId home;       ///< value -1: none yet
-  placement::NodeId came_from;  ///< value -1: never moved
-  std::int64_t epochs_here = 0;
+  placement::NodeId home;        ///< value -1: none yet
+  placement::NodeId came_from;   ///< value -1: never moved
+  placement::NodeId pinned_to;   ///< the node all its vCPUs are pinned to; value -1: none
+  std::int64_t epochs_here = 0;  ///< since it got its home; 1 in the first epoch measured there
   std::int64_t epochs_since_swap = 1'000'000;
   std::int64_t age_epochs = 0;  ///< since first seen
   bool moving = false;
-  placement::CpuTime average;                   ///< demand, exponentially weighted
+  CpuRates held;                                ///< as last measured
+  bool has_average = false;                     ///< `average` has been measured
+  placement::CpuTime average;                   ///< demand per second, exponentially weighted
   std::vector<placement::CpuTime> owed_before;  ///< newest first
   MigrationCounts counts;
   std::int64_t local_mib_epochs = 0;  ///< for the cumulated locality
@@ -63,7 +75,11 @@ struct ClientRecord {
 struct VmRecord {
   placement::VmDescription description;
   std::vector<ClientRecord> clients;
-  std::optional<placement::VmSample> last;              ///< its newest complete reading
+  std::vector<placement::NodeIndex> allowed;            ///< homes it may have
+  std::optional<placement::VmSample> last;              ///< its newest reading
+  placement::Microseconds read_at;                      ///< when that was taken
+  bool measured = false;                                ///< at least once
+  std::int32_t weight = 100;                            ///< newest known
   std::optional<std::vector<placement::Bytes>> memory;  ///< newest known, per node
   bool found_running = false;                           ///< was there when the daemon started
   std::optional<placement::Permille> expected;  ///< its usual CPU use per vCPU, from the history
@@ -78,7 +94,7 @@ class Ledger {
 
   [[nodiscard]] const placement::Topology& topology() const { return topology_; }
   [[nodiscard]] const placement::Options& options() const { return options_; }
-  void set_options(const placement::Options& options) { options_ = options; }
+  void set_options(const placement::Options& options);
   /// A changed host. Homes on nodes that are gone become none.
   void set_topology(placement::Topology topology);
 
@@ -113,23 +129,25 @@ class Ledger {
   [[nodiscard]] const VmRecord* find(const placement::VmId& vm) const;
 
  private:
-  struct NodeReading {
-    placement::CpuTime busy;
-    placement::CpuTime bound_used;
-  };
-  void measure_vms(const placement::Sample& sample, placement::Snapshot& snapshot);
+  void fit_to_host(VmRecord& vm) const;
+  void measure_vm(VmRecord& vm, const placement::Sample& sample,
+                  placement::Snapshot& snapshot) const;
+  [[nodiscard]] std::optional<VmUsage> read(VmRecord& vm, const placement::Sample& sample,
+                                            placement::VmState& state) const;
+  void add_client(const VmRecord& vm, std::size_t index, const VmUsage* usage,
+                  placement::Snapshot& snapshot) const;
+  void limit_to_quota(const VmRecord& vm, placement::Snapshot& snapshot) const;
+  void average_load(VmRecord& vm, bool measured_now, placement::Snapshot& snapshot) const;
+  void attribute_memory(const VmRecord& vm, placement::Snapshot& snapshot) const;
   void measure_nodes(const placement::Sample& sample, placement::Snapshot& snapshot);
-  void share_out(placement::Snapshot& snapshot) const;
-  void attribute_memory(const VmRecord& vm, const placement::VmState& state,
-                        placement::Snapshot& snapshot) const;
-  void remember(const placement::Sample& sample, placement::Snapshot& snapshot);
-  [[nodiscard]] bool is_bound(const VmRecord& vm, const ClientRecord& client) const;
+  void remember(const placement::Sample& sample, const placement::Snapshot& snapshot);
+  [[nodiscard]] bool is_bound(const ClientRecord& client) const;
 
   placement::Topology topology_;
   placement::Options options_;
   std::map<placement::VmId, VmRecord> vms_;
   std::optional<placement::Sample> last_sample_;
-  std::vector<placement::CpuTime> last_non_vm_;  ///< per node, as read
+  std::vector<placement::CpuTime> last_non_vm_;  ///< per node, as read, per second
   std::int64_t epochs_ = 0;
   bool knows_domains_ = false;  ///< set_domains was called at least once
 };

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "balancer/core/memory_pulls.h"
 #include "balancer/core/search.h"
+#include "placement/initial.h"
 
 namespace vmnuma::balancer {
 
@@ -13,6 +15,7 @@ using placement::Bytes;
 using placement::ClientIndex;
 using placement::ClientState;
 using placement::CpuTime;
+using placement::Effect;
 using placement::Guard;
 using placement::HomeChoice;
 using placement::kNoNode;
@@ -23,18 +26,12 @@ using placement::Plan;
 using placement::Reason;
 using placement::Rehoming;
 using placement::Rejection;
-using placement::Relocation;
 using placement::Snapshot;
 using placement::VmState;
 
 namespace {
 
 constexpr std::size_t kMostRejections = 64;
-/// Less remote memory than this is not worth a transfer.
-constexpr Bytes kLeastPull{4 * placement::kMiB.value};
-constexpr std::int64_t kLeastPullPermille = 20;
-/// How long after a transfer that left pages behind these are tried again.
-constexpr std::int64_t kPullAgainAfter = 30;
 
 /// Local share of the memory of the clients that move, taken together.
 Permille locality_of(const Arrangement& arrangement, const std::vector<Rehoming>& changes,
@@ -58,6 +55,52 @@ bool epoch_is_due(std::int64_t epoch, std::int64_t interval) {
   return interval > 0 && epoch % interval == 0;
 }
 
+/// VMs that have clients without a home, wide and busy ones first: what is left over fits small
+/// ones more easily.
+std::vector<std::size_t> homeless_vms(const Snapshot& snapshot) {
+  std::vector<std::size_t> vms;
+  std::vector<CpuTime> loads(snapshot.vms.size());
+  for (std::size_t i = 0; i < snapshot.vms.size(); ++i) {
+    const VmState& vm = snapshot.vms[i];
+    bool homeless = false;
+    for (ClientIndex c = vm.first_client; c < vm.first_client + vm.client_count; ++c) {
+      homeless = homeless || snapshot.clients[c].home == kNoNode;
+      loads[i] += snapshot.clients[c].load;
+    }
+    if (homeless && vm.fresh) {
+      vms.push_back(i);
+    }
+  }
+  std::stable_sort(vms.begin(), vms.end(),
+                   [&](std::size_t a, std::size_t b) { return loads[a] > loads[b]; });
+  return vms;
+}
+
+bool host_is_large_enough(const Snapshot& snapshot, const Options& options) {
+  std::int64_t total = 0;
+  std::int64_t homes = 0;
+  std::int64_t smallest = 0;
+  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+    if (!snapshot.topology.can_be_home(node)) {
+      continue;
+    }
+    const std::int64_t cores = snapshot.topology.nodes[node].core_count();
+    smallest = homes == 0 ? cores : std::min(smallest, cores);
+    total += cores;
+    ++homes;
+  }
+  return homes >= 2 && total >= options.rebalance_cores_total &&
+         smallest >= options.rebalance_cores_node;
+}
+
+/// True if somebody moved in the epoch that was just measured, so that its figures are a mixture.
+bool has_just_moved(const Snapshot& snapshot) {
+  return std::any_of(snapshot.clients.begin(), snapshot.clients.end(),
+                     [](const ClientState& client) {
+                       return client.came_from != kNoNode && client.epochs_here <= 1;
+                     });
+}
+
 class Planner {
  public:
   Planner(const Snapshot& snapshot, const Options& options, const Circumstances& circumstances)
@@ -76,36 +119,28 @@ class Planner {
       return std::move(plan_);
     }
     place();
-    if (!host_is_large_enough() || circumstances_.breaker_open) {
-      refuse_all(circumstances_.breaker_open ? Guard::kBreaker : Guard::kDisabled);
+    if (!host_is_large_enough(snapshot_, options_)) {
+      refuse_all(Guard::kDisabled);
+    } else if (circumstances_.breaker_open) {
+      refuse_all(Guard::kBreaker);
     } else {
-      balance_load();
-      take_turns();
-      keep_groups();
-      improve_locality();
+      std::size_t before = 0;
+      do {
+        before = plan_.actions.size();
+        balance_load();
+        take_turns();
+        keep_groups();
+        improve_locality();
+      } while (plan_.actions.size() > before);
     }
     pull_memory();
+    std::stable_sort(plan_.rejections.begin(), plan_.rejections.end(),
+                     [](const Rejection& a, const Rejection& b) { return a.gain > b.gain; });
+    plan_.rejections.resize(std::min(plan_.rejections.size(), kMostRejections));
     return std::move(plan_);
   }
 
  private:
-  [[nodiscard]] bool host_is_large_enough() const {
-    std::int64_t total = 0;
-    std::int64_t homes = 0;
-    std::int64_t smallest = 0;
-    for (NodeIndex node = 0; node < snapshot_.nodes.size(); ++node) {
-      if (!snapshot_.topology.can_be_home(node)) {
-        continue;
-      }
-      const std::int64_t cores = snapshot_.topology.nodes[node].core_count();
-      smallest = homes == 0 ? cores : std::min(smallest, cores);
-      total += cores;
-      ++homes;
-    }
-    return homes >= 2 && total >= options_.rebalance_cores_total &&
-           smallest >= options_.rebalance_cores_node;
-  }
-
   /// Says for what was worth doing why it is not done at all.
   void refuse_all(Guard guard) {
     Considered considered;
@@ -118,30 +153,10 @@ class Planner {
   }
 
   void place() {
-    // Wide and busy VMs first: what is left over fits small ones more easily.
-    std::vector<std::size_t> vms;
-    for (std::size_t i = 0; i < snapshot_.vms.size(); ++i) {
-      const VmState& vm = snapshot_.vms[i];
-      bool homeless = false;
-      for (ClientIndex c = vm.first_client; c < vm.first_client + vm.client_count; ++c) {
-        homeless = homeless || snapshot_.clients[c].home == kNoNode;
-      }
-      if (homeless && vm.fresh) {
-        vms.push_back(i);
-      }
-    }
+    const std::vector<std::size_t> vms = homeless_vms(snapshot_);
     if (vms.empty()) {
       return;
     }
-    const auto load_of = [&](std::size_t vm) {
-      CpuTime load;
-      for (std::size_t i = 0; i < snapshot_.vms[vm].client_count; ++i) {
-        load += snapshot_.clients[snapshot_.vms[vm].first_client + i].load;
-      }
-      return load;
-    };
-    std::stable_sort(vms.begin(), vms.end(),
-                     [&](std::size_t a, std::size_t b) { return load_of(a) > load_of(b); });
     Arrangement by_load(snapshot_, options_, Arrangement::Basis::kLoad);
     NodeIndex round_robin = circumstances_.last_placed_on;
     for (const std::size_t vm : vms) {
@@ -152,155 +167,134 @@ class Planner {
         changes.push_back({choice.client, choice.home});
       }
       if (!changes.empty()) {
-        const placement::Effect effect = now_.effect_of(changes);
-        take({Reason::kInitialPlacement, changes, effect, CpuTime{}, std::nullopt});
+        take(Reason::kInitialPlacement, changes);
       }
     }
   }
 
   void balance_load() {
     while (now_.imbalance().value >= options_.mig_imbalance_threshold * 10) {
-      Considered moves;
-      consider_load_moves(now_, moves);
-      if (moves.best()) {
-        // A swap is not tried where a move will do, even if moves are due only in the next epoch.
-        if (!epoch_is_due(snapshot_.epoch, options_.swap_migrate_only) ||
-            !take_or_defer(*moves.best())) {
-          return;
+      if (options_.swap_migrate_only > 0) {
+        Considered moves;
+        consider_load_moves(now_, moves);
+        if (moves.best()) {
+          // A swap is not tried where a move will do, even if moves are due only in the next epoch.
+          a_move_waits_ = !epoch_is_due(snapshot_.epoch, options_.swap_migrate_only);
+          if (a_move_waits_ || !take_best(moves)) {
+            return;
+          }
+          continue;
         }
-        continue;
+        reject(moves.stopped());
       }
-      reject(moves.stopped());
+      if (!epoch_is_due(snapshot_.epoch, options_.swap_interval) ||
+          options_.swap_load_enable == 0) {
+        return;
+      }
       Considered others;
-      if (epoch_is_due(snapshot_.epoch, options_.swap_interval) && options_.swap_load_enable != 0) {
-        consider_load_swaps(now_, others);
-        if (!others.best()) {
-          reject(others.stopped());
-          others = Considered();
-          consider_chains(now_, others);
-        }
+      consider_load_swaps(now_, others);
+      if (!others.best()) {
+        reject(others.stopped());
+        others = Considered();
+        consider_chains(now_, others);
       }
-      if (!others.best() || !take_or_defer(*others.best())) {
+      if (!take_best(others)) {
         return;
       }
     }
   }
 
   void take_turns() {
-    if (!epoch_is_due(snapshot_.epoch, options_.lterm_fairness_interval) || moved_something_) {
+    if (!epoch_is_due(snapshot_.epoch, options_.lterm_fairness_interval) || moves_ > 0 ||
+        a_move_waits_ || has_just_moved(snapshot_)) {
       return;
     }
     Considered considered;
     consider_long_term(now_, considered);
-    if (considered.best()) {
-      take_or_defer(*considered.best());
-    } else {
-      reject(considered.stopped());
-    }
+    take_best(considered);
   }
 
   void keep_groups() {
-    while (true) {
+    bool again = true;
+    while (again) {
       Considered considered;
       consider_group_moves(now_, considered);
-      if (!considered.best()) {
-        reject(considered.stopped());
-        return;
-      }
-      if (!take_or_defer(*considered.best())) {
-        return;
-      }
+      again = take_best(considered);
     }
   }
 
   void improve_locality() {
-    while (now_.imbalance().value < options_.mig_imbalance_threshold * 10) {
+    bool again = true;
+    while (again && now_.imbalance().value < options_.mig_imbalance_threshold * 10) {
       Considered considered;
       consider_locality_moves(now_, considered);
       if (!considered.best() && epoch_is_due(snapshot_.epoch, options_.swap_interval)) {
         consider_locality_swaps(now_, considered);
       }
-      if (!considered.best()) {
-        reject(considered.stopped());
-        return;
-      }
-      if (!take_or_defer(*considered.best())) {
-        return;
-      }
+      again = take_best(considered);
     }
   }
 
   void pull_memory() {
-    for (const VmState& vm : snapshot_.vms) {
-      if (!vm.fresh || vm.transferring || !vm.memory_stays_because.empty() ||
-          options_.page_mig_enable == 0) {
-        continue;
-      }
-      Action pull{Reason::kMemoryPull, {}, {}};
-      Bytes resident;
-      Bytes remote;
-      bool settled = true;
-      std::vector<Rehoming> stay;
-      for (ClientIndex c = vm.first_client; c < vm.first_client + vm.client_count; ++c) {
-        const placement::MemoryProfile& memory = now_.memory(c);
-        const NodeIndex home = snapshot_.clients[c].home;
-        settled = settled && home != kNoNode && now_.home(c) == home && memory.can_follow &&
-                  !snapshot_.clients[c].moving;
-        if (!settled) {
-          break;
-        }
-        const Bytes away = memory.not_on(home);
-        resident += memory.resident;
-        remote += away;
-        if (away > Bytes{} && now_.room(home) > Bytes{}) {
-          pull.relocations.push_back({snapshot_.clients[c].id, home, home, away});
-          stay.push_back({c, home});
-        }
-      }
-      const Bytes least = std::max(kLeastPull, resident * kLeastPullPermille / 1000);
-      const Bytes already_tried =
-          vm.epochs_since_transfer < kPullAgainAfter ? vm.left_behind : Bytes{};
-      if (!settled || pull.relocations.empty() || remote < least + already_tried) {
-        continue;
-      }
+    for (Action& pull : memory_pulls(now_)) {
       pull.predicted.lost_before = pull.predicted.lost_after = lost_;
       pull.predicted.imbalance_before = pull.predicted.imbalance_after = now_.imbalance();
-      pull.predicted.locality_before = locality_of(now_, stay, /*after=*/false);
-      pull.predicted.locality_after = Permille{1000};
       plan_.actions.push_back(std::move(pull));
     }
   }
 
-  /// Makes the candidate an action, or says that it has to wait for the next epoch.
-  bool take_or_defer(Candidate candidate) {
+  /// Makes the best candidate an action; false if there is none or it has to wait for the next
+  /// epoch.
+  bool take_best(const Considered& considered) {
+    reject(considered.stopped());
+    if (!considered.best()) {
+      return false;
+    }
     if (moves_ >= options_.migrations_per_epoch) {
-      candidate.stopped_by = Guard::kActionLimit;
-      reject(candidate);
+      Candidate waiting = *considered.best();
+      waiting.stopped_by = Guard::kActionLimit;
+      reject(waiting);
       return false;
     }
     ++moves_;
-    moved_something_ = true;
-    take(candidate);
+    take(considered.best()->reason, considered.best()->changes);
     return true;
   }
 
-  void take(const Candidate& candidate) {
-    Action action{candidate.reason, {}, {}};
-    for (const Rehoming& change : candidate.changes) {
-      action.relocations.push_back(
-          {snapshot_.clients[change.client].id, now_.home(change.client), change.to,
-           now_.memory(change.client).can_follow ? now_.memory(change.client).not_on(change.to)
-                                                 : Bytes{}});
+  /// The effect of any number of rehomings, which are then made.
+  Effect apply(const std::vector<Rehoming>& changes) {
+    if (changes.size() <= Arrangement::kMostTogether) {
+      const Effect effect = now_.effect_of(changes);
+      now_.apply(changes);
+      return effect;
+    }
+    Effect sum;
+    for (const Rehoming& change : changes) {
+      const Effect effect = now_.effect_of_move(change.client, change.to);
+      now_.apply({&change, 1});
+      sum.gain += effect.gain;
+      sum.cost += effect.cost;
+    }
+    return sum;
+  }
+
+  void take(Reason reason, const std::vector<Rehoming>& changes) {
+    Action action{reason, {}, {}};
+    for (const Rehoming& change : changes) {
+      const placement::MemoryProfile& memory = now_.memory(change.client);
+      action.relocations.push_back({snapshot_.clients[change.client].id, now_.home(change.client),
+                                    change.to,
+                                    memory.can_follow ? memory.not_on(change.to) : Bytes{}});
     }
     placement::Prediction& predicted = action.predicted;
     predicted.lost_before = lost_;
-    lost_ = std::max(lost_ - candidate.effect.gain, CpuTime{});
-    predicted.lost_after = lost_;
-    predicted.cost = std::max(candidate.effect.cost, CpuTime{});
     predicted.imbalance_before = now_.imbalance();
-    predicted.locality_before = locality_of(now_, candidate.changes, /*after=*/false);
-    predicted.locality_after = locality_of(now_, candidate.changes, /*after=*/true);
-    now_.apply(candidate.changes);
+    predicted.locality_before = locality_of(now_, changes, /*after=*/false);
+    predicted.locality_after = locality_of(now_, changes, /*after=*/true);
+    const Effect effect = apply(changes);
+    lost_ = std::max(lost_ - effect.gain, CpuTime{});
+    predicted.lost_after = lost_;
+    predicted.cost = std::max(effect.cost, CpuTime{});
     predicted.imbalance_after = now_.imbalance();
     plan_.actions.push_back(std::move(action));
   }
@@ -312,9 +306,6 @@ class Planner {
   }
 
   void reject(const Candidate& candidate) {
-    if (plan_.rejections.size() >= kMostRejections) {
-      return;
-    }
     const Rehoming& first = candidate.changes.front();
     const Rehoming& last = candidate.changes.back();
     const Rejection rejection{candidate.reason,
@@ -337,7 +328,7 @@ class Planner {
   Plan plan_;
   CpuTime lost_;
   std::int64_t moves_ = 0;
-  bool moved_something_ = false;
+  bool a_move_waits_ = false;
 };
 
 }  // namespace
@@ -345,41 +336,6 @@ class Planner {
 Plan make_plan(const Snapshot& snapshot, const Options& options,
                const Circumstances& circumstances) {
   return Planner(snapshot, options, circumstances).make();
-}
-
-Snapshot after_plan(Snapshot snapshot, const Plan& plan) {
-  for (const Action& action : plan.actions) {
-    for (const Relocation& relocation : action.relocations) {
-      const auto client = std::lower_bound(
-          snapshot.clients.begin(), snapshot.clients.end(), relocation.client,
-          [](const ClientState& entry, const placement::ClientId& id) { return entry.id < id; });
-      if (client == snapshot.clients.end() || client->id != relocation.client) {
-        continue;
-      }
-      if (client->home != relocation.to) {
-        client->came_from = client->home;
-        client->epochs_here = 0;
-        client->home = relocation.to;
-      }
-      if (relocation.memory > Bytes{} && client->memory_known) {
-        for (NodeIndex node = 0; node < client->memory.size(); ++node) {
-          if (node == relocation.to) {
-            continue;
-          }
-          const Bytes room = std::max(
-              snapshot.nodes[relocation.to].free - snapshot.nodes[relocation.to].reserve, Bytes{});
-          const Bytes moved = std::min(client->memory[node], room);
-          client->memory[node] -= moved;
-          client->memory[relocation.to] += moved;
-          snapshot.nodes[node].free += moved;
-          snapshot.nodes[relocation.to].free -= moved;
-        }
-        VmState& vm = snapshot.vms[client->vm];
-        vm.left_behind = Bytes{};
-      }
-    }
-  }
-  return snapshot;
 }
 
 }  // namespace vmnuma::balancer

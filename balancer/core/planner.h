@@ -7,20 +7,21 @@
 /// is changed step by step as actions are chosen:
 ///   1. clients without a home get one (placement/initial.h);
 ///   2. while the imbalance of owed time between two nodes is at least Numa.MigImbalanceThreshold:
-///   the best
-///      one-way move, else the best swap of two clients, else the best short chain of moves;
+///      the best one-way move, else the best swap of two clients, else the best set of two or three
+///      moves;
 ///   3. where that finds nothing, every Numa.LTermFairnessInterval epochs: the move or swap that
-///   gives those a
-///      turn who were owed most over the last epochs, if the host loses no more in total;
+///      gives those a turn who were owed most over the last epochs, if the host loses no more in
+///      total; never while what the last move brought is not measured yet;
 ///   4. broken affinity groups, and without CPU imbalance locality moves and swaps;
-///   5. memory that lies away from its client's home is pulled there.
+///   5. steps 2 to 4 again as long as one of them found something;
+///   6. memory that lies away from its client's home is pulled there.
 /// Terms: *benefit* - gain x horizon - cost. *Gain* - lost time saved per epoch.
 /// Properties: equal input, equal plan; constraints hold (validator.h); a second plan on the
-/// planned result is empty; missing or stale data only takes actions away; renumbered nodes or VMs
-/// give the renumbered plan; one node gives no moves.
+/// planned result moves nothing; missing or stale data only takes actions away; renumbered nodes or
+/// VMs give the renumbered plan; one node gives no moves.
 #pragma once
 
-#include "placement/initial.h"
+#include "balancer/core/after_plan.h"
 #include "placement/model/options.h"
 #include "placement/model/plan.h"
 #include "placement/model/snapshot.h"
@@ -37,9 +38,5 @@ struct Circumstances {
 [[nodiscard]] placement::Plan make_plan(const placement::Snapshot& snapshot,
                                         const placement::Options& options,
                                         const Circumstances& circumstances);
-
-/// The snapshot as it should be when the plan has been carried out: new homes, memory there.
-[[nodiscard]] placement::Snapshot after_plan(placement::Snapshot snapshot,
-                                             const placement::Plan& plan);
 
 }  // namespace vmnuma::balancer

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/core/after_plan.h"
+
+#include <algorithm>
+
+#include "balancer/core/guards.h"
+
+namespace vmnuma::balancer {
+
+using placement::Action;
+using placement::Bytes;
+using placement::ClientState;
+using placement::NodeIndex;
+using placement::NodeState;
+using placement::Relocation;
+using placement::Snapshot;
+
+namespace {
+
+/// The client's memory leaves where it lies; what finds no room on `to` yet stays.
+void gather_memory(Snapshot& snapshot, ClientState& client, NodeIndex to) {
+  NodeState& target = snapshot.nodes[to];
+  for (NodeIndex node = 0; node < client.memory.size(); ++node) {
+    const Bytes room = std::max(target.free - target.reserve, Bytes{});
+    const Bytes moved = node == to ? Bytes{} : std::min(client.memory[node], room);
+    client.memory[node] -= moved;
+    client.memory[to] += moved;
+    snapshot.nodes[node].free += moved;
+    target.free -= moved;
+  }
+}
+
+ClientState* find_client(Snapshot& snapshot, const placement::ClientId& id) {
+  const auto found = std::lower_bound(
+      snapshot.clients.begin(), snapshot.clients.end(), id,
+      [](const ClientState& entry, const placement::ClientId& key) { return entry.id < key; });
+  return found != snapshot.clients.end() && found->id == id ? &*found : nullptr;
+}
+
+}  // namespace
+
+Snapshot after_plan(Snapshot snapshot, const placement::Plan& plan) {
+  for (const Action& action : plan.actions) {
+    for (const Relocation& relocation : action.relocations) {
+      ClientState* client = find_client(snapshot, relocation.client);
+      if (client == nullptr) {
+        continue;
+      }
+      if (client->home != relocation.to) {
+        client->came_from = client->home;
+        client->home = relocation.to;
+        client->epochs_here = 0;
+        if (is_swap(action.reason)) {
+          client->epochs_since_swap = 0;
+        }
+      }
+    }
+    // Two that change places need each other's room: those who leave a node go first.
+    for (int round = 0; round < 2; ++round) {
+      for (const Relocation& relocation : action.relocations) {
+        ClientState* client = find_client(snapshot, relocation.client);
+        if (client != nullptr && client->memory_known && relocation.memory > Bytes{}) {
+          gather_memory(snapshot, *client, relocation.to);
+        }
+      }
+    }
+  }
+  return snapshot;
+}
+
+}  // namespace vmnuma::balancer

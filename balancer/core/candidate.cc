@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/core/candidate.h"
+
+#include <algorithm>
+#include <array>
+
+#include "balancer/core/guards.h"
+
+namespace vmnuma::balancer {
+
+using placement::Arrangement;
+using placement::ClientIndex;
+using placement::CpuTime;
+using placement::Effect;
+using placement::Guard;
+using placement::kNoNode;
+using placement::Load;
+using placement::NodeIndex;
+using placement::Options;
+using placement::Reason;
+using placement::Rehoming;
+
+namespace {
+
+constexpr std::size_t kMostStopped = 32;
+
+std::optional<Guard> why_not_allowed(const Arrangement& arrangement, Reason reason,
+                                     std::span<const Rehoming> changes) {
+  for (const Rehoming& change : changes) {
+    if (const auto guard = why_not_there(arrangement, change.client, change.to, reason, changes)) {
+      return guard;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void Considered::add(Candidate candidate) {
+  if (!candidate.stopped_by) {
+    if (!best_ || candidate.benefit > best_->benefit) {
+      std::swap(candidate, best_ ? *best_ : best_.emplace());
+    }
+    if (candidate.changes.empty()) {
+      return;  // there was no best one before
+    }
+    candidate.stopped_by = Guard::kNotBest;
+  }
+  const auto place = std::upper_bound(
+      stopped_.begin(), stopped_.end(), candidate,
+      [](const Candidate& a, const Candidate& b) { return a.benefit > b.benefit; });
+  if (place - stopped_.begin() < static_cast<std::ptrdiff_t>(kMostStopped)) {
+    stopped_.insert(place, std::move(candidate));
+    if (stopped_.size() > kMostStopped) {
+      stopped_.pop_back();
+    }
+  }
+}
+
+bool Considered::hopeless(CpuTime benefit, bool stopped) const {
+  if (benefit <= CpuTime{}) {
+    return true;
+  }
+  if (best_) {
+    return stopped || benefit <= best_->benefit;
+  }
+  return stopped && stopped_.size() == kMostStopped && benefit <= stopped_.back().benefit;
+}
+
+Promise::Promise(const Arrangement& arrangement) : arrangement_(&arrangement) {
+  const std::size_t clients = arrangement.snapshot().clients.size();
+  saved_beside_.reserve(clients);
+  least_cost_.reserve(clients);
+  for (ClientIndex client = 0; client < clients; ++client) {
+    saved_beside_.push_back(arrangement.most_saved_beside(client));
+    least_cost_.push_back(CpuTime{arrangement.options().move_cost_fixed} -
+                          arrangement.memory_here(client).travel);
+  }
+}
+
+CpuTime Promise::most_gain(std::span<const Rehoming> changes) const {
+  struct More {
+    NodeIndex node = kNoNode;
+    CpuTime demand;
+    CpuTime entitled;
+  };
+  std::array<More, 2 * Arrangement::kMostTogether> more;
+  std::size_t nodes = 0;
+  const auto add = [&](NodeIndex node, const Load& load, std::int64_t sign) {
+    std::size_t i = 0;
+    while (i < nodes && more[i].node != node) {
+      ++i;
+    }
+    if (i == nodes) {
+      more[nodes++] = {node, CpuTime{}, CpuTime{}};
+    }
+    more[i].demand += load.demand * sign;
+    more[i].entitled += load.entitled * sign;
+  };
+  CpuTime gain;
+  for (const Rehoming& change : changes) {
+    const Load& load = arrangement_->load(change.client);
+    add(arrangement_->home(change.client), load, -1);
+    add(change.to, load, 1);
+    gain += saved_beside_[change.client];
+  }
+  for (std::size_t i = 0; i < nodes; ++i) {
+    const placement::NodeLoad& node = arrangement_->node(more[i].node);
+    gain += node.owed() - node.least_owed(more[i].demand, more[i].entitled);
+  }
+  return gain;
+}
+
+CpuTime Promise::most_benefit(CpuTime most_gain, std::span<const Rehoming> changes) const {
+  CpuTime benefit = most_gain * arrangement_->options().move_horizon;
+  for (const Rehoming& change : changes) {
+    benefit -= least_cost_[change.client];
+  }
+  return benefit;
+}
+
+Candidate judge(const Arrangement& arrangement, Reason reason, std::span<const Rehoming> changes) {
+  const Effect effect = arrangement.effect_of(changes);
+  Candidate candidate{reason,
+                      {changes.begin(), changes.end()},
+                      effect,
+                      effect.benefit(arrangement.options()),
+                      why_not_allowed(arrangement, reason, changes)};
+  if (!candidate.stopped_by) {
+    candidate.stopped_by = why_not_worth_it(arrangement, reason, changes, effect);
+  }
+  return candidate;
+}
+
+void consider(const Arrangement& arrangement, const Promise& promise, Reason reason,
+              std::span<const Rehoming> changes, Considered& considered) {
+  const CpuTime gain = promise.most_gain(changes);
+  if (gain <= CpuTime{}) {
+    return;
+  }
+  const CpuTime benefit = promise.most_benefit(gain, changes);
+  const bool stopped = gain < least_gain(arrangement, changes);
+  if (considered.hopeless(benefit, stopped)) {
+    return;
+  }
+  Candidate candidate = judge(arrangement, reason, changes);
+  if (!considered.hopeless(candidate.benefit, candidate.stopped_by.has_value())) {
+    considered.add(std::move(candidate));
+  }
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A change that was looked at, and the best of many.
+///
+/// Problem: nearly all candidates are bad, and finding out exactly how bad takes most of the
+/// planner's time. Approach: a candidate is judged in two steps. `Promise` gives an upper bound of
+/// its benefit from the nodes' totals alone; only where that beats what is known already, effect
+/// and guards are worked out. `Considered` keeps the best candidate that nothing stops and, for the
+/// explanation, the best few of the others that were judged.
+/// Terms: *benefit* - gain x horizon - cost.
+/// Properties: the best candidate is the same as if all had been judged exactly; of equal ones the
+/// first is kept.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "placement/arrangement.h"
+#include "placement/model/plan.h"
+
+namespace vmnuma::balancer {
+
+/// A change that was looked at: what it is, what it brings, and what stops it, if anything.
+struct Candidate {
+  placement::Reason reason{};
+  std::vector<placement::Rehoming> changes;
+  placement::Effect effect;
+  placement::CpuTime benefit;
+  std::optional<placement::Guard> stopped_by;
+};
+
+/// Keeps the best candidate that nothing stops, and the best few of the others.
+class Considered {
+ public:
+  void add(Candidate candidate);
+  [[nodiscard]] const std::optional<Candidate>& best() const { return best_; }
+  [[nodiscard]] const std::vector<Candidate>& stopped() const { return stopped_; }
+  /// True if a candidate with at most this benefit would not be kept, `stopped` or not.
+  [[nodiscard]] bool hopeless(placement::CpuTime benefit, bool stopped) const;
+
+ private:
+  std::optional<Candidate> best_;
+  std::vector<Candidate> stopped_;  ///< best benefit first, at most kMostStopped
+};
+
+/// What changes can bring at most.
+class Promise {
+ public:
+  /// Of the arrangement as it is now.
+  explicit Promise(const placement::Arrangement& arrangement);
+
+  /// Never below the gain that judging finds, but for rounding.
+  [[nodiscard]] placement::CpuTime most_gain(std::span<const placement::Rehoming> changes) const;
+  /// Never below the benefit that goes with such a gain.
+  [[nodiscard]] placement::CpuTime most_benefit(placement::CpuTime most_gain,
+                                                std::span<const placement::Rehoming> changes) const;
+
+ private:
+  const placement::Arrangement* arrangement_;
+  std::vector<placement::CpuTime> saved_beside_;  ///< per client, memory and groups
+  std::vector<placement::CpuTime> least_cost_;    ///< per client
+};
+
+/// Effect and guards of a set of rehomings made for CPU time or groups.
+[[nodiscard]] Candidate judge(const placement::Arrangement& arrangement, placement::Reason reason,
+                              std::span<const placement::Rehoming> changes);
+
+/// Judges such a set if it promises anything.
+void consider(const placement::Arrangement& arrangement, const Promise& promise,
+              placement::Reason reason, std::span<const placement::Rehoming> changes,
+              Considered& considered);
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/core/entitlement.h"
+
+#include <algorithm>
+
+#include "placement/capacity.h"
+#include "placement/fair_share.h"
+
+namespace vmnuma::balancer {
+
+using placement::Claim;
+using placement::ClientIndex;
+using placement::ClientState;
+using placement::CpuTime;
+using placement::kNoNode;
+using placement::NodeIndex;
+using placement::NodeState;
+using placement::Options;
+using placement::Permille;
+using placement::Snapshot;
+using placement::Supply;
+using placement::VmState;
+
+namespace {
+
+Supply supply_of(const NodeState& node, const Options& options) {
+  return {node.physical, node.threads, node.non_vm, options.smt_gain_pct};
+}
+
+void sum_up_nodes(Snapshot& snapshot, const Options& options) {
+  std::vector<CpuTime> loads(snapshot.nodes.size());
+  for (NodeState& node : snapshot.nodes) {
+    node.used = node.demand = node.entitled = node.owed = CpuTime{};
+    node.vcpus = 0;
+    node.capacity = capacity(supply_of(node, options));
+  }
+  for (const ClientState& client : snapshot.clients) {
+    if (client.home != kNoNode) {
+      NodeState& node = snapshot.nodes[client.home];
+      node.used += client.used;
+      node.demand += client.demand;
+      node.vcpus += client.vcpu_count();
+      loads[client.home] += client.load;
+    }
+  }
+  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+    NodeState& state = snapshot.nodes[node];
+    state.load_average = permille_of(loads[node].value, state.capacity.value, Permille{});
+  }
+}
+
+/// The most that any node could give the client if it had the node for itself.
+CpuTime usable(const Snapshot& snapshot, const ClientState& client, const Options& options) {
+  CpuTime most;
+  for (const NodeIndex node : client.allowed) {
+    most = std::max(most,
+                    service_beside_others(supply_of(snapshot.nodes[node], options), client.demand));
+    if (most == client.demand) {
+      break;
+    }
+  }
+  return most;
+}
+
+/// What the nodes that can be a home could give for this demand if it were spread perfectly.
+CpuTime supply_of_host(const Snapshot& snapshot, const Options& options, CpuTime demand) {
+  Supply host{{}, {}, {}, options.smt_gain_pct};
+  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+    if (snapshot.topology.can_be_home(node)) {
+      host.cores += snapshot.nodes[node].physical;
+      host.threads += snapshot.nodes[node].threads;
+      host.non_vm += snapshot.nodes[node].non_vm;
+    }
+  }
+  return service_beside_others(host, demand);
+}
+
+void entitle(Snapshot& snapshot, const Options& options) {
+  CpuTime demand;
+  std::vector<CpuTime> ceilings;  // per client
+  ceilings.reserve(snapshot.clients.size());
+  std::vector<Claim> claims;  // per VM
+  claims.reserve(snapshot.vms.size());
+  for (const VmState& vm : snapshot.vms) {
+    Claim claim{std::max(vm.weight, 1), CpuTime{}, CpuTime{}};
+    for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
+      const ClientState& client = snapshot.clients[i];
+      ceilings.push_back(usable(snapshot, client, options));
+      claim.ceiling += ceilings.back();
+      claim.floor +=
+          snapshot.epoch_length * client.vcpu_count() * vm.policy.reservation_permille / 1000;
+    }
+    claims.push_back(claim);
+    demand += vm.demand;
+  }
+  const std::vector<CpuTime> shares =
+      placement::fair_shares(supply_of_host(snapshot, options, demand), claims);
+
+  std::vector<Claim> parts;
+  for (std::size_t v = 0; v < snapshot.vms.size(); ++v) {
+    VmState& vm = snapshot.vms[v];
+    vm.entitled = shares[v];
+    parts.clear();
+    for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
+      parts.push_back({std::max(snapshot.clients[i].vcpu_count(), 1), CpuTime{}, ceilings[i]});
+    }
+    const std::vector<CpuTime> of_clients = placement::fair_shares(vm.entitled, parts);
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+      snapshot.clients[vm.first_client + part].entitled = of_clients[part];
+    }
+  }
+}
+
+void find_owed(Snapshot& snapshot, const Options& options) {
+  for (ClientState& client : snapshot.clients) {
+    client.effective_used = client.used;
+    client.owed = CpuTime{};
+    if (client.home == kNoNode) {
+      continue;
+    }
+    NodeState& node = snapshot.nodes[client.home];
+    const CpuTime busy = std::min(node.used + node.non_vm, node.threads);
+    if (busy > node.physical) {
+      client.effective_used =
+          scaled(client.used, service(supply_of(node, options), busy).value, busy.value);
+    }
+    client.owed = std::max(client.entitled - client.effective_used, CpuTime{});
+    node.entitled += client.entitled;
+    node.owed += client.owed;
+  }
+}
+
+}  // namespace
+
+void share_out(Snapshot& snapshot, const Options& options) {
+  sum_up_nodes(snapshot, options);
+  entitle(snapshot, options);
+  find_owed(snapshot, options);
+}
+
+}  // namespace vmnuma::balancer

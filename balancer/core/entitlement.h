@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What everybody is entitled to, and what it is owed.
+///
+/// Problem: "this VM gets too little" needs a measure that does not depend on where VMs happen to
+/// live. Approach: the host is taken as one large node, and its time is shared out by weight
+/// (placement/fair_share.h), each VM's part again among its clients. Nobody is entitled to what no
+/// single node could give it. What a client was entitled to and did not get in core time is owed.
+/// Properties:
+///  1. owed = max(0, min(entitled, demand) - effective used), effective used = used x efficiency of
+///  the node.
+///  2. Entitlements add up to at most what the host can give for the demand, and to all of it where
+///  every client could use its part on one node.
+///  3. Nodes that cannot be a home add nothing: their CPUs help nobody.
+///  4. A reservation is entitled before weights are looked at.
+#pragma once
+
+#include "placement/model/options.h"
+#include "placement/model/snapshot.h"
+
+namespace vmnuma::balancer {
+
+/// Fills in what follows from supply (cores, threads, non-VM time), homes, use, demand and load:
+/// the nodes' sums, capacities and load averages, and everybody's entitled, effective used and owed
+/// time.
+void share_out(placement::Snapshot& snapshot, const placement::Options& options);
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/core/long_term.h"
+
+#include <algorithm>
+#include <array>
+
+namespace vmnuma::balancer {
+
+using placement::Arrangement;
+using placement::ClientIndex;
+using placement::ClientState;
+using placement::CpuTime;
+using placement::kNoNode;
+using placement::NodeIndex;
+using placement::Permille;
+using placement::Rehoming;
+
+namespace {
+
+/// What a client was owed lately, in thousandths of what it is entitled to.
+Permille owed_lately(const ClientState& client) {
+  CpuTime sum = client.owed;
+  for (const CpuTime owed : client.owed_before) {
+    sum += owed;
+  }
+  const auto epochs = static_cast<std::int64_t>(client.owed_before.size()) + 1;
+  return std::min(permille_of(sum.value, (client.entitled * epochs).value, Permille{}),
+                  Permille{1000});
+}
+
+bool is_in(std::span<const Rehoming> changes, ClientIndex client) {
+  return std::any_of(changes.begin(), changes.end(),
+                     [client](const Rehoming& change) { return change.client == client; });
+}
+
+}  // namespace
+
+LongTerm::LongTerm(const Arrangement& arrangement) : arrangement_(&arrangement) {
+  lately_.reserve(arrangement.snapshot().clients.size());
+  for (const ClientState& client : arrangement.snapshot().clients) {
+    lately_.push_back(owed_lately(client));
+  }
+  for (NodeIndex node = 0; node < arrangement.snapshot().nodes.size(); ++node) {
+    weighted_.push_back(weighted_after(node, {}));
+  }
+}
+
+Permille LongTerm::imbalance() const {
+  Permille most{};
+  Permille least{1000};
+  for (ClientIndex client = 0; client < lately_.size(); ++client) {
+    if (arrangement_->home(client) != kNoNode &&
+        arrangement_->snapshot().clients[client].entitled > CpuTime{}) {
+      most = std::max(most, lately_[client]);
+      least = std::min(least, lately_[client]);
+    }
+  }
+  return std::max(most - least, Permille{});
+}
+
+CpuTime LongTerm::weighted_after(NodeIndex node, std::span<const Rehoming> changes) const {
+  placement::Exchange exchange;
+  for (const Rehoming& change : changes) {
+    if (arrangement_->home(change.client) == node) {
+      exchange.out.add(arrangement_->load(change.client));
+    }
+    if (change.to == node) {
+      exchange.in.add(arrangement_->load(change.client));
+    }
+  }
+  const placement::Pace pace = arrangement_->node(node).pace_after(exchange);
+  CpuTime sum;
+  const auto add = [&](ClientIndex client) {
+    sum += pace.owed(arrangement_->load(client)) * lately_[client].value / 1000;
+  };
+  for (const ClientIndex client : arrangement_->residents(node)) {
+    if (!is_in(changes, client)) {
+      add(client);
+    }
+  }
+  for (const Rehoming& change : changes) {
+    if (change.to == node) {
+      add(change.client);
+    }
+  }
+  return sum;
+}
+
+CpuTime LongTerm::change(std::span<const Rehoming> changes) const {
+  std::array<NodeIndex, 2 * Arrangement::kMostTogether> nodes{};
+  std::size_t count = 0;
+  for (const Rehoming& change : changes) {
+    for (const NodeIndex node : {arrangement_->home(change.client), change.to}) {
+      if (std::find(nodes.begin(), nodes.begin() + count, node) == nodes.begin() + count) {
+        nodes[count++] = node;
+      }
+    }
+  }
+  CpuTime more;
+  for (const NodeIndex node : std::span(nodes).first(count)) {
+    more += weighted_after(node, changes) - weighted_[node];
+  }
+  return more;
+}
+
+}  // namespace vmnuma::balancer

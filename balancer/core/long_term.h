@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Whose turn it is to be short of CPU time.
+///
+/// Problem: where three equal VMs saturate two nodes, two of them share one node whatever is done;
+/// without memory it is always the same two. Approach: what a client is predicted to be owed counts
+/// the more, the more of its entitlement it was owed over the last epochs. The sum over the host is
+/// what a fair balancer keeps low: it falls when those who waited get a node with time, and those
+/// who had it wait. Terms: *lately* - this epoch and the Numa.LTermFairnessInterval - 1 before it.
+/// *Weighted owed* - sum over clients of predicted owed x share owed lately. Properties: nobody was
+/// owed lately, nothing is weighed; change() is the difference that a set of rehomings makes to the
+/// sum, exactly.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "placement/arrangement.h"
+
+namespace vmnuma::balancer {
+
+class LongTerm {
+ public:
+  /// Of the arrangement as it is now.
+  explicit LongTerm(const placement::Arrangement& arrangement);
+
+  /// Largest difference between two clients in what they were owed lately.
+  [[nodiscard]] placement::Permille imbalance() const;
+  /// Weighted owed of a node's clients.
+  [[nodiscard]] placement::CpuTime weighted(placement::NodeIndex node) const {
+    return weighted_[node];
+  }
+  /// By how much `changes` raise the host's weighted owed; negative if they lower it.
+  [[nodiscard]] placement::CpuTime change(std::span<const placement::Rehoming> changes) const;
+
+ private:
+  [[nodiscard]] placement::CpuTime weighted_after(
+      placement::NodeIndex node, std::span<const placement::Rehoming> changes) const;
+
+  const placement::Arrangement* arrangement_;
+  std::vector<placement::Permille> lately_;   ///< per client
+  std::vector<placement::CpuTime> weighted_;  ///< per node
+};
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/core/memory_pulls.h"
+
+#include <algorithm>
+
+namespace vmnuma::balancer {
+
+using placement::Action;
+using placement::Arrangement;
+using placement::Bytes;
+using placement::ClientIndex;
+using placement::ClientState;
+using placement::kNoNode;
+using placement::MemoryProfile;
+using placement::NodeIndex;
+using placement::Permille;
+using placement::Snapshot;
+using placement::VmState;
+
+namespace {
+
+/// Less remote memory than this is not worth a transfer.
+constexpr Bytes kLeastPull{4 * placement::kMiB.value};
+constexpr std::int64_t kLeastPullPermille = 20;
+/// How long after a transfer that left pages behind these are tried again.
+constexpr std::int64_t kPullAgainAfter = 300;
+
+bool may_be_pulled(const Arrangement& arrangement, const VmState& vm) {
+  if (!vm.fresh || vm.transferring || vm.epochs_since_transfer <= placement::kEpochsUntilCounted) {
+    return false;
+  }
+  const Snapshot& snapshot = arrangement.snapshot();
+  for (ClientIndex c = vm.first_client; c < vm.first_client + vm.client_count; ++c) {
+    const ClientState& client = snapshot.clients[c];
+    if (client.home == kNoNode || arrangement.home(c) != client.home || client.moving ||
+        !snapshot.nodes[client.home].known || !arrangement.memory(c).can_follow) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<Action> memory_pulls(const Arrangement& arrangement) {
+  const Snapshot& snapshot = arrangement.snapshot();
+  std::vector<Bytes> room;
+  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+    room.push_back(arrangement.room(node));
+  }
+  std::vector<Action> pulls;
+  for (const VmState& vm : snapshot.vms) {
+    if (!may_be_pulled(arrangement, vm)) {
+      continue;
+    }
+    Action pull{placement::Reason::kMemoryPull, {}, {}};
+    Bytes resident;
+    Bytes remote;
+    Bytes coming;
+    std::vector<Bytes> room_left = room;
+    for (ClientIndex c = vm.first_client; c < vm.first_client + vm.client_count; ++c) {
+      const MemoryProfile& memory = arrangement.memory(c);
+      const NodeIndex home = snapshot.clients[c].home;
+      const Bytes away = memory.not_on(home);
+      const Bytes part = std::min(away, std::max(room_left[home], Bytes{}));
+      resident += memory.resident;
+      remote += away;
+      if (part > Bytes{}) {
+        coming += part;
+        room_left[home] -= part;
+        pull.relocations.push_back({snapshot.clients[c].id, home, home, part});
+      }
+    }
+    const Bytes least = std::max(kLeastPull, resident * kLeastPullPermille / 1000);
+    const Bytes tried = vm.epochs_since_transfer < kPullAgainAfter ? vm.left_behind : Bytes{};
+    if (std::min(coming, remote - tried) < least) {
+      continue;
+    }
+    pull.predicted.locality_before =
+        permille_of((resident - remote).value, resident.value, Permille{1000});
+    pull.predicted.locality_after =
+        permille_of((resident - remote + coming).value, resident.value, Permille{1000});
+    room = std::move(room_left);
+    pulls.push_back(std::move(pull));
+  }
+  return pulls;
+}
+
+}  // namespace vmnuma::balancer

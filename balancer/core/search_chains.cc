@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sets of two and three rehomings that belong together, where no single move and no swap helps: two
+// small clients for a large one, one that makes room for another, three that change places.
+#include <algorithm>
+#include <array>
+
+#include "balancer/core/search.h"
+#include "balancer/core/shortlist.h"
+
+namespace vmnuma::balancer {
+
+using placement::Arrangement;
+using placement::ClientIndex;
+using placement::CpuTime;
+using placement::NodeIndex;
+using placement::Reason;
+using placement::Rehoming;
+
+namespace {
+
+constexpr std::size_t kMostNodes = 4;
+constexpr std::size_t kMostClients = 16;
+
+/// The nodes that owe most and those that owe least.
+std::vector<NodeIndex> extremes(std::vector<NodeIndex> nodes) {
+  if (nodes.size() > kMostNodes) {
+    nodes.erase(nodes.begin() + kMostNodes / 2, nodes.end() - kMostNodes / 2);
+  }
+  return nodes;
+}
+
+}  // namespace
+
+void consider_chains(const Arrangement& arrangement, Considered& considered) {
+  const std::vector<NodeIndex> nodes = extremes(nodes_by_owed(arrangement));
+  if (nodes.size() < 2) {
+    return;
+  }
+  // Small hosts are searched completely; on larger ones three rehomings at once would be too many
+  // to try.
+  std::vector<std::vector<ClientIndex>> movable;
+  std::size_t all = 0;
+  for (const NodeIndex node : nodes) {
+    movable.push_back(movable_residents(arrangement, node, Reason::kLoadMove));
+    all += movable.back().size();
+  }
+  std::vector<ClientIndex> clients;
+  for (const std::vector<ClientIndex>& residents : movable) {
+    const std::vector<ClientIndex> some =
+        all <= kMostClients ? residents : spread_out(residents, kMostClients / nodes.size());
+    clients.insert(clients.end(), some.begin(), some.end());
+  }
+
+  const std::size_t longest = all <= kMostClients ? 3 : 2;
+  const Promise promise(arrangement);
+  std::array<Rehoming, 3> changes;
+  const auto try_sets = [&](const auto& self, std::size_t made, std::size_t next) -> void {
+    if (made >= 2) {
+      consider(arrangement, promise, Reason::kLoadMove, std::span(changes).first(made), considered);
+    }
+    if (made == longest) {
+      return;
+    }
+    for (std::size_t i = next; i < clients.size(); ++i) {
+      for (const NodeIndex to : nodes) {
+        if (to != arrangement.home(clients[i])) {
+          changes[made] = {clients[i], to};
+          self(self, made + 1, i + 1);
+        }
+      }
+    }
+  };
+  try_sets(try_sets, 0, 0);
+}
+
+}  // namespace vmnuma::balancer

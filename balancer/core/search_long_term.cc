@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns: moves and swaps that pass a shortage on to those who had less of it lately.
+#include <algorithm>
+#include <array>
+
+#include "balancer/core/guards.h"
+#include "balancer/core/long_term.h"
+#include "balancer/core/search.h"
+#include "balancer/core/shortlist.h"
+
+namespace vmnuma::balancer {
+
+using placement::Arrangement;
+using placement::ClientIndex;
+using placement::CpuTime;
+using placement::Guard;
+using placement::NodeIndex;
+using placement::Options;
+using placement::Reason;
+using placement::Rehoming;
+
+namespace {
+
+constexpr std::size_t kSourcesTried = 4;
+constexpr std::size_t kClientsTried = 8;  ///< a node; half as many on hosts with many nodes
+
+std::optional<Guard> why_no_turn(const Arrangement& arrangement, Reason reason,
+                                 std::span<const Rehoming> changes,
+                                 const placement::Effect& effect) {
+  for (const Rehoming& change : changes) {
+    if (const auto guard = why_not_there(arrangement, change.client, change.to, reason, changes)) {
+      return guard;
+    }
+  }
+  // A turn may cost the host a little, but not more than a move has to gain.
+  if (effect.gain < -least_gain(arrangement, changes)) {
+    return Guard::kMinimumGain;
+  }
+  return effect.fits ? std::nullopt : std::optional(Guard::kNoRoom);
+}
+
+void consider_turn(const Arrangement& arrangement, const LongTerm& long_term,
+                   std::span<const Rehoming> changes, Considered& considered) {
+  const NodeIndex from = arrangement.home(changes.front().client);
+  const CpuTime before = long_term.weighted(from) + long_term.weighted(changes.front().to);
+  const CpuTime relief = -long_term.change(changes);
+  // It must relieve those who waited by a tenth at least, or turns would never end.
+  if (relief <= CpuTime{} || relief * 10 < before) {
+    return;
+  }
+  const Options& options = arrangement.options();
+  const Reason reason = changes.size() == 1 ? Reason::kLongTermMove : Reason::kLongTermSwap;
+  Candidate candidate{reason,
+                      {changes.begin(), changes.end()},
+                      arrangement.effect_of(changes),
+                      CpuTime{},
+                      std::nullopt};
+  candidate.benefit = relief * options.move_horizon - candidate.effect.cost;
+  candidate.stopped_by = why_no_turn(arrangement, reason, changes, candidate.effect);
+  considered.add(std::move(candidate));
+}
+
+}  // namespace
+
+void consider_long_term(const Arrangement& arrangement, Considered& considered) {
+  const Options& options = arrangement.options();
+  const LongTerm long_term(arrangement);
+  if (long_term.imbalance().value < options.lterm_mig_imbal_threshold * 10) {
+    return;
+  }
+  std::vector<NodeIndex> nodes = nodes_by_owed(arrangement);
+  std::sort(nodes.begin(), nodes.end());
+  std::stable_sort(nodes.begin(), nodes.end(), [&](NodeIndex a, NodeIndex b) {
+    return long_term.weighted(a) > long_term.weighted(b);
+  });
+  // Only who waits can be relieved.
+  std::vector<NodeIndex> sources;
+  for (const NodeIndex node : nodes) {
+    if (sources.size() < kSourcesTried && long_term.weighted(node) > CpuTime{}) {
+      sources.push_back(node);
+    }
+  }
+  const std::size_t tried = nodes.size() <= kSourcesTried ? kClientsTried : kClientsTried / 2;
+  const auto some_of = [&](NodeIndex node, Reason reason) {
+    return spread_out(movable_residents(arrangement, node, reason), tried);
+  };
+
+  for (const NodeIndex from : sources) {
+    for (const ClientIndex client : some_of(from, Reason::kLongTermMove)) {
+      for (const NodeIndex to : nodes) {
+        if (to != from) {
+          const Rehoming change{client, to};
+          consider_turn(arrangement, long_term, {&change, 1}, considered);
+        }
+      }
+    }
+  }
+  if (considered.best() || options.swap_load_enable == 0) {
+    return;
+  }
+  for (const NodeIndex from : sources) {
+    const std::vector<ClientIndex> movers = some_of(from, Reason::kLongTermSwap);
+    for (const NodeIndex to : nodes) {
+      if (to == from) {
+        continue;
+      }
+      const std::vector<ClientIndex> partners = some_of(to, Reason::kLongTermSwap);
+      for (const ClientIndex client : movers) {
+        for (const ClientIndex partner : partners) {
+          const std::array changes{Rehoming{client, to}, Rehoming{partner, from}};
+          consider_turn(arrangement, long_term, changes, considered);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a VM's vCPUs did between two readings of their counters.
+///
+/// Problem: counters of two epochs belong together only if they are of the same threads of the same
+/// process; a difference of any others is a number without meaning. Approach: every vCPU is paired
+/// by number and thread id, and one that cannot be paired makes the whole VM unusable for the
+/// epoch. Properties: a missing vCPU, another thread or a counter that went backwards is named, and
+/// nothing is computed from it; counters are in ns, the differences in us, rounded down.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "placement/model/amounts.h"
+#include "placement/model/sample.h"
+
+namespace vmnuma::balancer {
+
+struct CpuUse {
+  placement::CpuTime run;
+  placement::CpuTime wait;  ///< runnable but not running
+};
+
+struct VmUsage {
+  std::vector<CpuUse> groups;    ///< one a group of vCPUs asked for
+  placement::CpuTime throttled;  ///< by the VM's own quota, all vCPUs together
+  std::string unusable_because;  ///< empty if the numbers can be used
+};
+
+/// Use of each group of vCPUs between `before` and `now`, which must be of the same process.
+[[nodiscard]] VmUsage usage_between(const placement::VmSample& before,
+                                    const placement::VmSample& now,
+                                    const std::vector<std::vector<std::int32_t>>& groups);
+
+}  // namespace vmnuma::balancer
