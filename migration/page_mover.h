@@ -99,8 +99,9 @@ class PageMover {
   /// Makes pages visible that the kernel's NUMA balancing has hidden to learn who touches them:
   /// query and move take them for absent (-ENOENT; follow_page_pte() of Linux 6.1, mm/gup.c, passes
   /// over them) until somebody does. Reads one byte of each. Only for private memory: there a page
-  /// that never was is -EFAULT; in shared memory a read would make one. Does nothing for a process
-  /// that has pages in swap, which a read would fetch.
+  /// that never was is -EFAULT; in shared memory a read would make one. Does nothing where a read
+  /// would do more than reveal: on kernels that call both -ENOENT, which hide none, and for a
+  /// process that has pages in swap, which a read would fetch.
   [[nodiscard]] virtual Result<void> reveal(const placement::VmProcess& process,
                                             std::span<const std::uint64_t> addresses) = 0;
 

@@ -92,6 +92,8 @@ TransferStep Transfer::step(PageMover& mover, const Limits& limits, Microseconds
       return survey(mover, now);
     case Phase::kQuery:
       return query(mover, now);
+    case Phase::kReveal:
+      return reveal(mover, now);
     case Phase::kRoom:
       return look_for_room(mover, limits, now, allowed);
     case Phase::kMove:
@@ -181,7 +183,7 @@ void Transfer::next_window(Microseconds now) {
   while (next_range_ < ranges_.size()) {
     auto addresses = window_addresses(ranges_[next_range_].memory, next_offset_, kLargestChunk);
     if (!addresses.empty()) {
-      window_ = {.range = next_range_, .addresses = std::move(addresses), .were_on = {}};
+      window_ = {.range = next_range_, .addresses = std::move(addresses)};
       return;
     }
     ++next_range_;
@@ -194,7 +196,7 @@ void Transfer::next_window(Microseconds now) {
     phase_ = Phase::kSurvey;
     return;
   }
-  window_ = {.range = retrying_.back().range, .addresses = {}, .were_on = {}};
+  window_ = {.range = retrying_.back().range};
   const Bytes page = range().memory.page_size;
   while (!retrying_.empty() && retrying_.back().range == window_.range &&
          (window_.addresses.empty() ||
@@ -225,12 +227,17 @@ void Transfer::begin_retry_round(Microseconds now) {
 }
 
 TransferStep Transfer::query(PageMover& mover, Microseconds now) {
-  const auto statuses = find_pages(mover);
+  const auto statuses = mover.query(process_, window_.addresses);
   if (!statuses) {
     fail(statuses.error(), failed_reads_, now);
     return {};
   }
   failed_reads_ = 0;
+  window_.hidden = hidden_pages(*statuses);
+  if (!window_.hidden.empty()) {
+    phase_ = Phase::kReveal;
+    return {};
+  }
   bool look_for_huge = false;
   Bytes arrived;
   if (window_.is_retry()) {
@@ -245,25 +252,30 @@ TransferStep Transfer::query(PageMover& mover, Microseconds now) {
   return {.moved = arrived, .elapsed = {}};
 }
 
-/// Where the window's pages are. What NUMA balancing has hidden is made visible first.
-Result<std::vector<int>> Transfer::find_pages(PageMover& mover) {
-  auto statuses = mover.query(process_, window_.addresses);
-  if (!statuses || range().memory.shared || range().memory.hugetlb) {
-    return statuses;
-  }
+/// Pages of the window that NUMA balancing may have hidden, if they were not revealed yet.
+std::vector<std::uint64_t> Transfer::hidden_pages(const std::vector<int>& statuses) {
   std::vector<std::uint64_t> hidden;
-  for (std::size_t i = 0; i < statuses->size(); ++i) {
-    if ((*statuses)[i] == -ENOENT) {
+  if (window_.revealed || range().memory.shared || range().memory.hugetlb) {
+    return hidden;
+  }
+  for (std::size_t i = 0; i < statuses.size(); ++i) {
+    if (statuses[i] == -ENOENT) {
       hidden.push_back(window_.addresses[i]);
     }
   }
-  if (hidden.empty()) {
-    return statuses;
+  return hidden;
+}
+
+TransferStep Transfer::reveal(PageMover& mover, Microseconds now) {
+  const auto revealed = mover.reveal(process_, window_.hidden);
+  if (!revealed) {
+    fail(revealed.error(), failed_reads_, now);
+    return {};
   }
-  if (const auto revealed = mover.reveal(process_, hidden); !revealed) {
-    return tl::unexpected(revealed.error());
-  }
-  return mover.query(process_, window_.addresses);
+  failed_reads_ = 0;
+  window_.revealed = true;
+  phase_ = Phase::kQuery;
+  return {};
 }
 
 /// A page that could not be queued because its huge page already was has come along with it.

@@ -77,7 +77,7 @@ class Transfer {
   [[nodiscard]] placement::Bytes remaining() const;
 
  private:
-  enum class Phase { kSurvey, kQuery, kRoom, kMove, kVerify, kBlocked, kFinished };
+  enum class Phase { kSurvey, kQuery, kReveal, kRoom, kMove, kVerify, kBlocked, kFinished };
   struct Range {
     MemoryRange memory;
     std::int64_t stuck_calls = 0;  ///< in a row in which the kernel tried and nothing moved
@@ -95,12 +95,15 @@ class Transfer {
     std::size_t range = 0;
     std::vector<std::uint64_t> addresses;
     std::vector<placement::NodeId> were_on;  ///< of a retry, as addresses
+    std::vector<std::uint64_t> hidden;       ///< by NUMA balancing, as far as was asked
+    bool revealed = false;
     [[nodiscard]] bool is_retry() const { return !were_on.empty(); }
   };
 
   TransferStep survey(PageMover& mover, placement::Microseconds now);
   TransferStep query(PageMover& mover, placement::Microseconds now);
-  [[nodiscard]] Result<std::vector<int>> find_pages(PageMover& mover);
+  [[nodiscard]] std::vector<std::uint64_t> hidden_pages(const std::vector<int>& statuses);
+  TransferStep reveal(PageMover& mover, placement::Microseconds now);
   TransferStep look_for_room(PageMover& mover, const Limits& limits, placement::Microseconds now,
                              placement::Bytes allowed);
   TransferStep move(PageMover& mover, const Limits& limits, placement::Microseconds now);

@@ -11,7 +11,9 @@
 
 #include <fmt/format.h>
 #include <numaif.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include "migration/linux/maps.h"
 #include "migration/linux/movable_ranges.h"
@@ -88,6 +90,20 @@ Error move_error(int errno_value, const VmProcess& process, std::optional<placem
   }
 }
 
+/// Whether this kernel calls a page that was never there -EFAULT. Linux 6.1 does, so its -ENOENT is
+/// a page that NUMA balancing has hidden. Kernels that call both -ENOENT (6.18 does) hide none.
+bool tells_hidden_pages() {
+  const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  void* page = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) {
+    return false;
+  }
+  int status = 0;
+  const long result = ::move_pages(0, 1, &page, nullptr, &status, 0);
+  (void)::munmap(page, size);  // a whole mapping of our own
+  return result == 0 && status == -EFAULT;
+}
+
 /// Size of a transparent huge page; zero where the kernel has none.
 Bytes read_huge_page_size(const Folder& root) {
   const auto text = root.read("sys/kernel/mm/transparent_hugepage/hpage_pmd_size");
@@ -106,7 +122,7 @@ Result<LinuxPageMover> LinuxPageMover::open(const std::string& root) {
     return tl::unexpected(folder.error());
   }
   const Bytes huge_page_size = read_huge_page_size(*folder);
-  return LinuxPageMover(std::move(*folder), huge_page_size);
+  return LinuxPageMover(std::move(*folder), huge_page_size, tells_hidden_pages());
 }
 
 Result<Folder> LinuxPageMover::process_folder(const VmProcess& process) const {
@@ -191,6 +207,9 @@ Result<void> LinuxPageMover::reveal(const VmProcess& process,
   const auto folder = process_folder(process);
   if (!folder) {
     return tl::unexpected(folder.error());
+  }
+  if (!tells_hidden_pages_) {
+    return {};
   }
   const auto status = folder->read("status");
   if (!status) {

@@ -31,13 +31,16 @@ class LinuxPageMover final : public PageMover {
   [[nodiscard]] Result<NodeMemory> node_memory(placement::NodeId node) override;
 
  private:
-  LinuxPageMover(Folder root, placement::Bytes huge_page_size)
-      : root_(std::move(root)), huge_page_size_(huge_page_size) {}
+  LinuxPageMover(Folder root, placement::Bytes huge_page_size, bool tells_hidden_pages)
+      : root_(std::move(root)),
+        huge_page_size_(huge_page_size),
+        tells_hidden_pages_(tells_hidden_pages) {}
   /// The process's folder in /proc, sure to be this one's.
   [[nodiscard]] Result<Folder> process_folder(const placement::VmProcess& process) const;
 
   Folder root_;
   placement::Bytes huge_page_size_;
+  bool tells_hidden_pages_;
 };
 
 }  // namespace vmnuma::migration

@@ -164,10 +164,11 @@ Result<std::vector<MappingPages>> parse_numa_maps(std::string_view text) {
 }
 
 bool has_swapped_pages(std::string_view status) {
-  while (const auto line = take_line(status)) {
-    std::string_view rest = *line;
-    if (take_word(rest) == "VmSwap:") {
-      return take_word(rest) != "0";
+  constexpr std::string_view kKey = "VmSwap:\t";
+  while (auto line = take_line(status)) {
+    if (line->starts_with(kKey)) {
+      line->remove_prefix(kKey.size());
+      return take_word(*line) != "0";
     }
   }
   return false;

@@ -34,8 +34,7 @@ struct MappingPages {
   std::string policy;  ///< as written, "default", "bind:0-1", "prefer (many):2"
   bool hugetlb = false;
   placement::Bytes page_size;  ///< zero if it has no pages
-  placement::Bytes
-      anonymous;  ///< of them, the process's own: written to, if the mapping is of a file
+  placement::Bytes anonymous;  ///< its own pages: of a file's mapping, those that were written
   std::vector<NodeBytes> resident;
   bool operator==(const MappingPages&) const = default;
 };

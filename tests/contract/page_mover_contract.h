@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What every implementation of migration::PageMover must do.
+///
+/// An implementation gives the suite a MemoryHost and instantiates it:
+///   INSTANTIATE_TEST_SUITE_P(Fake, PageMoverContract, testing::Values(make_fake_memory_host));
+/// On a host with one node of memory the claims about moving are skipped and say so.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include <gtest/gtest.h>
+
+#include "migration/page_mover.h"
+
+namespace vmnuma::tests {
+
+enum class MemoryKind {
+  kSmall,   ///< private pages of the base size
+  kHuge,    ///< private transparent huge pages
+  kShared,  ///< pages that a second process maps too
+};
+
+/// A process with a mapping: the first half has pages, all on one node, the second half has none.
+struct MemoryProcess {
+  placement::VmProcess process;
+  std::uint64_t start = 0;  ///< a multiple of the huge page size
+  placement::Bytes populated;
+  placement::Bytes page_size;
+  placement::Bytes huge_page_size;
+};
+
+class MemoryHost {
+ public:
+  virtual ~MemoryHost() = default;
+
+  virtual migration::PageMover& mover() = 0;
+  /// 8 MiB with pages. Nothing if this kind cannot be had.
+  virtual std::optional<MemoryProcess> start(MemoryKind kind) = 0;
+  virtual void end(const MemoryProcess& process) = 0;
+  /// A node with memory, other than `node`; nothing if there is none.
+  virtual std::optional<placement::NodeId> node_other_than(placement::NodeId node) = 0;
+};
+
+using MakeMemoryHost = std::function<std::unique_ptr<MemoryHost>()>;
+
+class PageMoverContract : public testing::TestWithParam<MakeMemoryHost> {
+ protected:
+  PageMoverContract() : host_(GetParam()()) {}
+
+  migration::PageMover& mover() { return host_->mover(); }
+  /// Addresses `stride` apart, from the first to the end of what has pages.
+  static std::vector<std::uint64_t> addresses(const MemoryProcess& process,
+                                              placement::Bytes stride);
+  /// The node of the first page.
+  placement::NodeId node_of(const MemoryProcess& process);
+
+  std::unique_ptr<MemoryHost> host_;
+};
+
+}  // namespace vmnuma::tests

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Processes' memory on nodes that do not exist: the PageMover port over a table of pages.
+///
+/// Problem: what matters about moving pages is how the kernel fails: batches that end early,
+/// statuses that are not written, huge pages, full nodes. Approach: move_pages(2) of Linux 6.1
+/// (mm/migrate.c, do_pages_move) step by step over pages with a node and flags; proven by the same
+/// contract tests as the real one (tests/contract). Terms. Queue: pages collected for one
+/// migration; it is flushed when a page cannot be queued and at the end. Properties: a page is on
+/// exactly one node or absent; no node and no pool ever holds more than it can.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "migration/page_mover.h"
+
+namespace vmnuma::tests {
+
+struct FakeNode {
+  placement::NodeId id;
+  placement::Bytes memory;
+  std::vector<migration::PoolFree> pools;  ///< huge page pools, all free
+};
+
+/// What a call of move costs.
+struct FakeMoveCost {
+  placement::Microseconds call{100};
+  placement::Microseconds page{1};
+  placement::Microseconds huge_page{100};
+};
+
+/// Not thread-safe.
+class FakeMemory final : public migration::PageMover {
+ public:
+  explicit FakeMemory(std::vector<FakeNode> nodes);
+
+  placement::VmProcess start_process();
+  void end_process(const placement::VmProcess& process);
+  /// The nodes its cpuset allows; all until set.
+  void set_cpuset(const placement::VmProcess& process, std::vector<placement::NodeId> nodes);
+  /// Adds a mapping without pages; `resident` is not looked at. Ranges in ascending order.
+  void map(const placement::VmProcess& process, migration::MemoryRange range);
+  /// Puts pages there, as transparent huge pages if asked (start and length must fit). The node
+  /// must have room.
+  void populate(const placement::VmProcess& process, std::uint64_t start, placement::Bytes length,
+                placement::NodeId node, bool huge);
+  /// Gives the pages back.
+  void discard(const placement::VmProcess& process, std::uint64_t start, placement::Bytes length);
+  /// Never movable: held by a device.
+  void pin(const placement::VmProcess& process, std::uint64_t start, placement::Bytes length);
+  /// Mapped by another process too.
+  void share(const placement::VmProcess& process, std::uint64_t start, placement::Bytes length);
+  /// Looks absent until it is revealed, as pages do that NUMA balancing watches.
+  void hide(const placement::VmProcess& process, std::uint64_t start, placement::Bytes length);
+  /// Fails to be moved so many times: at queueing (-EBUSY), or while it is being moved (no status).
+  void make_busy(const placement::VmProcess& process, std::uint64_t start, placement::Bytes length,
+                 int times, bool at_queueing);
+  /// Memory of a node that others use.
+  void set_used_by_others(placement::NodeId node, placement::Bytes bytes);
+  void set_cost(FakeMoveCost cost) { cost_ = cost; }
+  /// Who may not look at or move this process's pages.
+  void deny(const placement::VmProcess& process) { find(process)->denied = true; }
+
+  [[nodiscard]] Result<void> check(const placement::VmProcess& process) override;
+  [[nodiscard]] Result<std::vector<migration::MemoryRange>> find_ranges(
+      const placement::VmProcess& process) override;
+  [[nodiscard]] Result<std::vector<int>> query(const placement::VmProcess& process,
+                                               std::span<const std::uint64_t> addresses) override;
+  [[nodiscard]] Result<void> reveal(const placement::VmProcess& process,
+                                    std::span<const std::uint64_t> addresses) override;
+  [[nodiscard]] Result<migration::MoveResult> move(const placement::VmProcess& process,
+                                                   std::span<const std::uint64_t> addresses,
+                                                   placement::NodeId node,
+                                                   migration::SharedPages shared) override;
+  [[nodiscard]] Result<migration::NodeMemory> node_memory(placement::NodeId node) override;
+
+  /// Of a process, or of all.
+  [[nodiscard]] placement::Bytes bytes_on(const placement::VmProcess& process,
+                                          placement::NodeId node) const;
+  [[nodiscard]] placement::Bytes bytes_on(placement::NodeId node) const;
+  [[nodiscard]] placement::Bytes free_on(placement::NodeId node) const;
+  /// Nothing breaks the properties above.
+  [[nodiscard]] bool consistent() const;
+
+  /// One call of move, for tests of what is submitted.
+  struct Call {
+    std::vector<std::uint64_t> addresses;
+    placement::NodeId node;
+    migration::SharedPages shared{};
+    int moved_units = 0;
+  };
+  [[nodiscard]] const std::vector<Call>& moves() const { return moves_; }
+  [[nodiscard]] std::int64_t queries() const { return queries_; }
+
+ private:
+  struct Page {
+    std::int16_t node = -1;
+    std::uint8_t busy_queueing = 0;
+    std::uint8_t busy_moving = 0;
+    bool pinned = false;
+    bool hidden = false;
+    bool shared = false;
+    bool huge = false;
+    bool queued = false;  ///< by the call that is under way
+  };
+  struct Range {
+    migration::MemoryRange description;
+    std::vector<Page> pages;
+  };
+  struct Process {
+    bool running = true;
+    bool denied = false;
+    std::optional<std::vector<placement::NodeId>> cpuset;
+    std::vector<Range> ranges;
+  };
+  struct Place {
+    Range* range = nullptr;
+    std::size_t first = 0;  ///< of the pages that move together
+    std::size_t count = 0;
+    [[nodiscard]] Page& head() const { return range->pages[first]; }
+  };
+
+  [[nodiscard]] Process* find(const placement::VmProcess& process);
+  [[nodiscard]] Result<Process*> running(const placement::VmProcess& process);
+  [[nodiscard]] const FakeNode* node(placement::NodeId id) const;
+  [[nodiscard]] std::optional<Place> place(Process& process, std::uint64_t address) const;
+  template <class Change>
+  void each_page(const placement::VmProcess& process, std::uint64_t start, placement::Bytes length,
+                 Change change);
+  [[nodiscard]] bool has_room(const Place& place, placement::NodeId target) const;
+  void relocate(const Place& place, int target);
+  /// Migrates what is queued; 0, the number of pages that failed, or -ENOMEM.
+  long flush(std::vector<Place>& queue, placement::NodeId target, migration::MoveResult& result);
+  /// Bytes on the node in the pool of that page size; zero = ordinary.
+  [[nodiscard]] placement::Bytes used(placement::NodeId node, placement::Bytes pool) const;
+
+  std::vector<FakeNode> nodes_;
+  std::map<placement::NodeId, placement::Bytes> others_;
+  std::map<std::pair<placement::NodeId, placement::Bytes>, placement::Bytes> used_;
+  std::map<placement::VmProcess, Process> processes_;
+  std::int64_t next_pid_ = 1000;
+  FakeMoveCost cost_;
+  std::vector<Call> moves_;
+  std::int64_t queries_ = 0;
+};
+
+}  // namespace vmnuma::tests

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "migration/chunk_size.h"
+
+#include <gtest/gtest.h>
+
+namespace vmnuma::migration {
+namespace {
+
+using placement::Bytes;
+using placement::kMiB;
+using placement::Microseconds;
+
+constexpr Microseconds kTarget{5000};
+
+TEST(ChunkSizeTest, StartsSmall) {
+  EXPECT_EQ(ChunkSize().now(), kSmallestChunk);
+}
+
+TEST(ChunkSizeTest, DoublesAtMostWhenCallsAreFast) {
+  ChunkSize chunk;
+  chunk.learn(kMiB * 2, Microseconds{100}, kTarget);
+  EXPECT_EQ(chunk.now(), kMiB * 4);
+}
+
+TEST(ChunkSizeTest, NeverExceedsTheLargestChunk) {
+  ChunkSize chunk;
+  for (int i = 0; i < 10; ++i) {
+    chunk.learn(chunk.now(), Microseconds{1}, kTarget);
+  }
+  EXPECT_EQ(chunk.now(), kLargestChunk);
+}
+
+TEST(ChunkSizeTest, SettlesWhereACallTakesTheTarget) {
+  // 2 us per 4 KiB: the target is reached at 2500 pages.
+  ChunkSize chunk;
+  for (int i = 0; i < 20; ++i) {
+    const std::int64_t pages = chunk.now().value / 4096;
+    chunk.learn(chunk.now(), Microseconds{pages * 2}, kTarget);
+  }
+  EXPECT_EQ(chunk.now(), Bytes{2500 * 4096});
+}
+
+TEST(ChunkSizeTest, HalvesAtMostAndNeverFallsBelowTheSmallestChunk) {
+  ChunkSize chunk;
+  for (int i = 0; i < 3; ++i) {
+    chunk.learn(chunk.now(), Microseconds{1}, kTarget);
+  }
+  ASSERT_EQ(chunk.now(), kMiB * 16);
+  chunk.learn(kMiB * 16, Microseconds{1'000'000}, kTarget);
+  EXPECT_EQ(chunk.now(), kMiB * 8);
+  for (int i = 0; i < 10; ++i) {
+    chunk.learn(kMiB * 16, Microseconds{1'000'000}, kTarget);
+  }
+  EXPECT_EQ(chunk.now(), kSmallestChunk);
+}
+
+TEST(ChunkSizeTest, ASmallCallNeverMakesItGrow) {
+  ChunkSize chunk;
+  chunk.learn(kMiB, Microseconds{1}, kTarget);
+  EXPECT_EQ(chunk.now(), kSmallestChunk);
+}
+
+TEST(ChunkSizeTest, ASlowSmallCallMakesItShrink) {
+  ChunkSize chunk;
+  chunk.learn(kMiB * 2, Microseconds{1}, kTarget);
+  ASSERT_EQ(chunk.now(), kMiB * 4);
+  chunk.learn(kMiB, Microseconds{10'000}, kTarget);
+  EXPECT_EQ(chunk.now(), kMiB * 2);
+}
+
+}  // namespace
+}  // namespace vmnuma::migration

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Memory mode kMask: the set of nodes that libvirt allows follows the homes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/migration/world.h"
+
+namespace vmnuma::migration {
+namespace {
+
+using placement::kMiB;
+using placement::NodeId;
+using testing::HasSubstr;
+
+class MaskTest : public testing::Test {
+ protected:
+  VmChange masked(const TestVm& vm, std::int32_t from, std::int32_t to) {
+    VmChange change = world_.change(vm, from, to);
+    change.memory_mode = placement::MemoryMode::kMask;
+    return change;
+  }
+  ActionEvent carry_out(const VmChange& change) {
+    world_.executor().submit(World::order(7, {change}));
+    return finished(world_.run(), 7);
+  }
+  /// What was done to the set of nodes, in order.
+  std::vector<std::string> sets() {
+    std::vector<std::string> found;
+    for (const std::string& change : world_.domains.changes()) {
+      if (change.starts_with("set_memory_nodes")) {
+        found.push_back(change);
+      }
+    }
+    return found;
+  }
+
+  World world_;
+};
+
+TEST_F(MaskTest, WidensMovesNarrowsAndLooksAgain) {
+  const TestVm vm = world_.start_vm("web1", 0, kMiB * 64, true);
+  const ActionEvent end = carry_out(masked(vm, 0, 1));
+  EXPECT_EQ(end.state, ActionState::kDone);
+  EXPECT_EQ(sets(), (std::vector<std::string>{"set_memory_nodes web1 to 0-1",
+                                              "set_memory_nodes web1 to 1"}));
+  EXPECT_EQ(world_.memory_on(vm, 1), kMiB * 64);
+  EXPECT_THAT(end.detail, HasSubstr("0 B outside its nodes after narrowing"));
+}
+
+TEST_F(MaskTest, StaysWideWhileMuchIsLeft) {
+  const TestVm vm = world_.start_vm("web1", 0, kMiB * 64, true);
+  world_.memory.pin(vm.process, 0x7f0000000000, kMiB * 8);
+  const ActionEvent end = carry_out(masked(vm, 0, 1));
+  EXPECT_EQ(sets(), std::vector<std::string>{"set_memory_nodes web1 to 0-1"});
+  EXPECT_THAT(end.detail, HasSubstr("its set of memory nodes stays wide"));
+}
+
+TEST_F(MaskTest, WithoutOldHomesItIsNotNarrowedFirst) {
+  const TestVm vm = world_.start_vm("web1", 0, kMiB * 64, true);
+  VmChange change = masked(vm, 0, 1);
+  change.memory.undo_nodes.clear();
+  carry_out(change);
+  EXPECT_EQ(sets(), std::vector<std::string>{"set_memory_nodes web1 to 1"});
+  EXPECT_EQ(world_.memory_on(vm, 1), kMiB * 64);
+}
+
+TEST_F(MaskTest, SoftModeNeverTouchesTheSet) {
+  const TestVm vm = world_.start_vm("web1", 0, kMiB * 64, true);
+  world_.executor().submit(World::order(7, {world_.change(vm, 0, 1)}));
+  world_.run();
+  EXPECT_TRUE(sets().empty());
+}
+
+TEST_F(MaskTest, ASetThatCannotBeChangedIsSaidAndPagesMoveAnyway) {
+  const TestVm vm = world_.start_vm("web1", 0, kMiB * 64, true);
+  world_.executor().submit(World::order(7, {masked(vm, 0, 1)}));
+  world_.run([&] { return world_.home(vm) == 1; });
+  // Next come the end of the last pin's row, the memory's row and the widening.
+  world_.faults.arm({world_.faults.calls() + 3,
+                     Fault::Kind::kFailsBefore,
+                     {ErrorCode::kUnsupported, 0, "the domain refuses"},
+                     {}});
+  const ActionEvent end = finished(world_.run(), 7);
+  EXPECT_THAT(end.detail, HasSubstr("could not be widened: the domain refuses"));
+  EXPECT_EQ(end.state, ActionState::kDone);
+  EXPECT_EQ(world_.memory_on(vm, 1), kMiB * 64);
+}
+
+TEST_F(MaskTest, AfterACrashItWidensAgainAndGoesOn) {
+  const TestVm vm = world_.start_vm("web1", 0, kMiB * 64, true);
+  world_.executor().submit(World::order(7, {masked(vm, 0, 1)}));
+  world_.run([&] { return world_.memory_on(vm, 1) >= kMiB * 8; });
+  world_.restart();
+  EXPECT_EQ(finished(world_.run(), 7).state, ActionState::kDone);
+  EXPECT_EQ(sets(), (std::vector<std::string>{"set_memory_nodes web1 to 0-1",
+                                              "set_memory_nodes web1 to 0-1",
+                                              "set_memory_nodes web1 to 1"}));
+  EXPECT_EQ(world_.memory_on(vm, 1), kMiB * 64);
+}
+
+}  // namespace
+}  // namespace vmnuma::migration

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "migration/page_window.h"
+
+#include <cerrno>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace vmnuma::migration {
+namespace {
+
+using placement::Bytes;
+using placement::kKiB;
+using placement::kMiB;
+using placement::NodeId;
+
+constexpr Bytes kPage = kKiB * 4;
+constexpr Bytes kBlock = kMiB * 2;
+constexpr std::uint64_t kStart = 0x7f0000000000;  // a multiple of 2 MiB
+
+MemoryRange range_of(std::uint64_t start, Bytes length) {
+  return {.start = start,
+          .length = length,
+          .page_size = kPage,
+          .huge_page_size = kBlock,
+          .hugetlb = false,
+          .shared = false,
+          .policy = {},
+          .name = "anonymous",
+          .resident = {}};
+}
+
+TEST(WindowAddressesTest, EndAtABlocksBorder) {
+  const MemoryRange range = range_of(kStart + 4096, kMiB * 8);
+  const auto addresses = window_addresses(range, {}, kMiB * 4);
+  ASSERT_FALSE(addresses.empty());
+  EXPECT_EQ(addresses.front(), kStart + 4096);
+  EXPECT_EQ(addresses.back(), kStart + 4 * 1024 * 1024 - 4096);
+}
+
+TEST(WindowAddressesTest, AreAtLeastOnePage) {
+  MemoryRange range = range_of(kStart, placement::kGiB * 2);
+  range.page_size = placement::kGiB;
+  range.huge_page_size = {};
+  EXPECT_EQ(window_addresses(range, {}, kMiB), std::vector<std::uint64_t>{kStart});
+}
+
+TEST(WindowAddressesTest, AreNoneAtTheEnd) {
+  EXPECT_TRUE(window_addresses(range_of(kStart, kMiB), kMiB, kMiB).empty());
+}
+
+RC_GTEST_PROP(WindowAddressesTest, CoverARangeOnce, ()) {
+  const MemoryRange range =
+      range_of(kStart + static_cast<std::uint64_t>(*rc::gen::inRange(0, 1024)) * 4096,
+               kPage * *rc::gen::inRange(1, 3000));
+  Bytes offset;
+  std::uint64_t expected = range.start;
+  for (;;) {
+    const Bytes size = kPage * *rc::gen::inRange(1, 2000);
+    const auto addresses = window_addresses(range, offset, size);
+    if (addresses.empty()) {
+      break;
+    }
+    RC_ASSERT(addresses.size() <= static_cast<std::size_t>(size.value / kPage.value));
+    for (const std::uint64_t address : addresses) {
+      RC_ASSERT(address == expected);
+      expected += 4096;
+    }
+    offset += kPage * static_cast<std::int64_t>(addresses.size());
+  }
+  RC_ASSERT(expected == range.start + static_cast<std::uint64_t>(range.length.value));
+}
+
+WindowPages read(const MemoryRange& range, const std::vector<int>& statuses, bool look = true) {
+  const auto addresses =
+      window_addresses(range, {}, kPage * static_cast<std::int64_t>(statuses.size()));
+  return read_window(range, addresses, statuses, look);
+}
+
+TEST(ReadWindowTest, AUniformBlockIsOneUnit) {
+  const auto pages = read(range_of(kStart, kBlock), std::vector<int>(512, 3));
+  ASSERT_EQ(pages.units.size(), 1U);
+  EXPECT_EQ(pages.units[0], (PageUnit{kStart, kBlock, NodeId{3}, {}, true}));
+}
+
+TEST(ReadWindowTest, ABlockWithAPageElsewhereIsPages) {
+  std::vector<int> statuses(512, 3);
+  statuses[511] = 1;
+  const auto pages = read(range_of(kStart, kBlock), statuses);
+  EXPECT_EQ(pages.units.size(), 512U);
+  EXPECT_EQ(pages.units.back().from, NodeId{1});
+}
+
+TEST(ReadWindowTest, ABlockWithAHoleIsPages) {
+  std::vector<int> statuses(512, 3);
+  statuses[100] = -ENOENT;
+  const auto pages = read(range_of(kStart, kBlock), statuses);
+  EXPECT_EQ(pages.units.size(), 511U);
+  EXPECT_EQ(pages.absent, kPage);
+}
+
+TEST(ReadWindowTest, AnUnalignedStretchIsPages) {
+  const auto pages = read(range_of(kStart + 4096, kBlock), std::vector<int>(511, 3));
+  EXPECT_EQ(pages.units.size(), 511U);
+}
+
+TEST(ReadWindowTest, EveryPageIsAUnitWhenNotLookingForHugeOnes) {
+  const auto pages = read(range_of(kStart, kBlock), std::vector<int>(512, 3), /*look=*/false);
+  EXPECT_EQ(pages.units.size(), 512U);
+}
+
+TEST(ReadWindowTest, ScatteredAddressesAreNoBlock) {
+  const MemoryRange range = range_of(kStart, kMiB * 8);
+  std::vector<std::uint64_t> addresses;
+  for (std::uint64_t i = 0; i < 512; ++i) {
+    addresses.push_back(kStart + i * 8192);
+  }
+  EXPECT_EQ(read_window(range, addresses, std::vector<int>(512, 0), true).units.size(), 512U);
+}
+
+RC_GTEST_PROP(ReadWindowTest, UnitsAndAbsentBytesAddUpToTheWindow, ()) {
+  const MemoryRange range =
+      range_of(kStart + static_cast<std::uint64_t>(*rc::gen::inRange(0, 512)) * 4096, kMiB * 6);
+  const auto addresses = window_addresses(range, {}, kMiB * 6);
+  std::vector<int> statuses;
+  while (statuses.size() < addresses.size()) {
+    const int status = *rc::gen::element(0, 1, -EFAULT);
+    const auto run = *rc::gen::inRange<std::size_t>(1, 1500);
+    statuses.insert(statuses.end(), std::min(run, addresses.size() - statuses.size()), status);
+  }
+  const auto pages = read_window(range, addresses, statuses, true);
+  Bytes sum = pages.absent;
+  for (const PageUnit& unit : pages.units) {
+    sum += unit.size;
+  }
+  RC_ASSERT(sum == kPage * static_cast<std::int64_t>(addresses.size()));
+}
+
+TEST(RestOfBlockTest, IsEveryPageButTheFirst) {
+  const auto rest = rest_of_block({kStart, kBlock, NodeId{0}, NodeId{1}, true}, kPage);
+  ASSERT_EQ(rest.size(), 511U);
+  EXPECT_EQ(rest.front(), (PageUnit{kStart + 4096, kPage, NodeId{0}, NodeId{1}, false}));
+  EXPECT_EQ(rest.back().address, kStart + 511 * 4096);
+}
+
+}  // namespace
+}  // namespace vmnuma::migration

@@ -1,0 +1,677 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "migration/transfer.h"
+
+#include <algorithm>
+#include <functional>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/fake_memory.h"
+
+namespace vmnuma::migration {
+namespace {
+
+using placement::Bytes;
+using placement::kGiB;
+using placement::kKiB;
+using placement::kMiB;
+using placement::Microseconds;
+using placement::NodeId;
+using placement::VmProcess;
+using tests::FakeMemory;
+
+constexpr Bytes kPage = kKiB * 4;
+constexpr Bytes kBlock = kMiB * 2;
+constexpr std::uint64_t kStart = 0x7f0000000000;  // a multiple of 2 MiB
+
+/// A FakeMemory, some of whose calls fail or change the world just before.
+class Meddler final : public PageMover {
+ public:
+  explicit Meddler(FakeMemory& memory) : memory_(memory) {}
+
+  std::function<std::optional<Error>(const std::string& call)> before;
+
+  Result<void> check(const VmProcess& process) override { return memory_.check(process); }
+  Result<std::vector<MemoryRange>> find_ranges(const VmProcess& process) override {
+    if (const auto error = meddle("find_ranges")) {
+      return tl::unexpected(*error);
+    }
+    return memory_.find_ranges(process);
+  }
+  Result<std::vector<int>> query(const VmProcess& process,
+                                 std::span<const std::uint64_t> addresses) override {
+    if (const auto error = meddle("query")) {
+      return tl::unexpected(*error);
+    }
+    return memory_.query(process, addresses);
+  }
+  Result<void> reveal(const VmProcess& process, std::span<const std::uint64_t> addresses) override {
+    if (const auto error = meddle("reveal")) {
+      return tl::unexpected(*error);
+    }
+    return memory_.reveal(process, addresses);
+  }
+  Result<MoveResult> move(const VmProcess& process, std::span<const std::uint64_t> addresses,
+                          NodeId node, SharedPages shared) override {
+    if (const auto error = meddle("move")) {
+      return tl::unexpected(*error);
+    }
+    return memory_.move(process, addresses, node, shared);
+  }
+  Result<NodeMemory> node_memory(NodeId node) override {
+    if (const auto error = meddle("node_memory")) {
+      return tl::unexpected(*error);
+    }
+    return memory_.node_memory(node);
+  }
+
+ private:
+  std::optional<Error> meddle(const std::string& call) {
+    return before ? before(call) : std::nullopt;
+  }
+  FakeMemory& memory_;
+};
+
+class TransferTest : public testing::Test {
+ protected:
+  static FakeMemory four_nodes(Bytes each) {
+    return FakeMemory({{NodeId{0}, each, {{kBlock, 8}}},
+                       {NodeId{1}, each, {{kBlock, 8}}},
+                       {NodeId{2}, each, {}},
+                       {NodeId{4}, each, {}}});
+  }
+
+  void map(std::uint64_t start, Bytes length) {
+    memory_.map(process_, {.start = start,
+                           .length = length,
+                           .page_size = kPage,
+                           .huge_page_size = kBlock,
+                           .hugetlb = false,
+                           .shared = false,
+                           .policy = {},
+                           .name = "anonymous",
+                           .resident = {}});
+  }
+  /// Guest memory on node 0.
+  void populate(Bytes length, bool huge) {
+    map(kStart, length);
+    memory_.populate(process_, kStart, length, NodeId{0}, huge);
+  }
+
+  /// Runs to the end, or until it waits for room. Time passes as calls and waits say.
+  void run(Transfer& transfer) {
+    for (int steps = 0; !transfer.finished() && !transfer.waits_for_room(); ++steps) {
+      ASSERT_LT(steps, 100'000) << "it does not end";
+      now_ = std::max(now_, transfer.ready_at());
+      const Bytes moved_before = transfer.outcome().moved;
+      const TransferStep step = transfer.step(mover_, limits_, now_, allowed_);
+      EXPECT_EQ(transfer.outcome().moved - moved_before, step.moved);
+      EXPECT_TRUE(memory_.consistent());
+      now_ += step.elapsed;
+    }
+  }
+  /// Brings everything to node 1.
+  Outcome bring_home() {
+    Transfer transfer(process_, {{NodeId{1}, kGiB}});
+    run(transfer);
+    EXPECT_TRUE(transfer.finished());
+    error_ = transfer.error();
+    return transfer.outcome();
+  }
+  [[nodiscard]] Bytes on(std::int32_t node) const {
+    return memory_.bytes_on(process_, NodeId{node});
+  }
+
+  FakeMemory memory_ = four_nodes(kGiB);
+  Meddler mover_{memory_};
+  VmProcess process_ = memory_.start_process();
+  Limits limits_;
+  Bytes allowed_ = kGiB;
+  Microseconds now_{1'000'000};
+  std::optional<Error> error_;
+};
+
+// ---- what is moved ----
+
+TEST_F(TransferTest, BringsSmallPagesHome) {
+  populate(kMiB * 40, /*huge=*/false);
+  const Outcome outcome = bring_home();
+  EXPECT_EQ(on(1), kMiB * 40);
+  EXPECT_EQ(outcome.moved, kMiB * 40);
+  EXPECT_EQ(outcome.left, Bytes{});
+  EXPECT_EQ(outcome.unmovable(), Bytes{});
+}
+
+TEST_F(TransferTest, BringsHugePagesHomeWithOneAddressEach) {
+  populate(kMiB * 40, /*huge=*/true);
+  const Outcome outcome = bring_home();
+  EXPECT_EQ(on(1), kMiB * 40);
+  EXPECT_EQ(outcome.moved, kMiB * 40);
+  std::size_t addresses = 0;
+  for (const FakeMemory::Call& call : memory_.moves()) {
+    addresses += call.addresses.size();
+  }
+  EXPECT_EQ(addresses, 20U);
+}
+
+TEST_F(TransferTest, BringsAMixtureHome) {
+  map(kStart + 4096, kMiB * 40);
+  for (std::uint64_t block = 1; block < 20; ++block) {
+    memory_.populate(process_, kStart + block * 2097152, kBlock, NodeId{0}, block % 3 == 0);
+  }
+  memory_.populate(process_, kStart + 4096, kMiB, NodeId{2}, false);
+  EXPECT_EQ(bring_home().left, Bytes{});
+  EXPECT_EQ(on(1), kBlock * 19 + kMiB);
+}
+
+TEST_F(TransferTest, BringsHugetlbPagesHomeFromPoolToPool) {
+  memory_.map(process_, {.start = kStart,
+                         .length = kBlock * 4,
+                         .page_size = kBlock,
+                         .huge_page_size = {},
+                         .hugetlb = true,
+                         .shared = true,
+                         .policy = {},
+                         .name = "hugetlb",
+                         .resident = {}});
+  memory_.populate(process_, kStart, kBlock * 4, NodeId{0}, false);
+  EXPECT_EQ(bring_home().moved, kBlock * 4);
+  EXPECT_EQ(on(1), kBlock * 4);
+}
+
+TEST_F(TransferTest, BringsPagesHomeThatNumaBalancingHasHidden) {
+  populate(kMiB * 40, /*huge=*/false);
+  memory_.hide(process_, kStart + 4096 * 100, kMiB * 20);
+  EXPECT_EQ(bring_home().left, Bytes{});
+  EXPECT_EQ(on(1), kMiB * 40);
+}
+
+TEST_F(TransferTest, BringsHiddenHugePagesHome) {
+  populate(kMiB * 40, /*huge=*/true);
+  memory_.hide(process_, kStart, kMiB * 20);
+  EXPECT_EQ(bring_home().left, Bytes{});
+  EXPECT_EQ(on(1), kMiB * 40);
+}
+
+TEST_F(TransferTest, NeverTouchesPagesOfSharedMemoryToRevealThem) {
+  memory_.map(process_, {.start = kStart,
+                         .length = kMiB * 4,
+                         .page_size = kPage,
+                         .huge_page_size = {},
+                         .hugetlb = false,
+                         .shared = true,
+                         .policy = {},
+                         .name = "/memfd:ram",
+                         .resident = {}});
+  memory_.populate(process_, kStart, kMiB * 4, NodeId{0}, false);
+  memory_.hide(process_, kStart, kMiB);
+  mover_.before = [](const std::string& call) -> std::optional<Error> {
+    EXPECT_NE(call, "reveal");
+    return std::nullopt;
+  };
+  EXPECT_EQ(bring_home().left, kMiB);
+}
+
+TEST_F(TransferTest, LeavesWhatIsHomeAlone) {
+  map(kStart, kMiB * 40);
+  memory_.populate(process_, kStart, kMiB * 40, NodeId{1}, true);
+  const Outcome outcome = bring_home();
+  EXPECT_EQ(outcome.already_home, kMiB * 40);
+  EXPECT_EQ(outcome.calls, 0);
+  EXPECT_TRUE(memory_.moves().empty());
+}
+
+TEST_F(TransferTest, SubmitsOnlyPagesThatMustMoveAndOneTargetACall) {
+  map(kStart, kMiB * 8);
+  for (std::uint64_t page = 0; page < 2048; ++page) {
+    memory_.populate(process_, kStart + page * 4096, kPage, NodeId{static_cast<int>(page % 2)},
+                     false);
+  }
+  EXPECT_EQ(bring_home().moved, kMiB * 4);
+  for (const FakeMemory::Call& call : memory_.moves()) {
+    EXPECT_EQ(call.node, NodeId{1});
+    for (const std::uint64_t address : call.addresses) {
+      EXPECT_EQ((address - kStart) / 4096 % 2, 0U);
+    }
+  }
+}
+
+TEST_F(TransferTest, AProcessWithoutMemoryIsDoneAtOnce) {
+  const Outcome outcome = bring_home();
+  EXPECT_EQ(outcome, Outcome{});
+  EXPECT_EQ(memory_.queries(), 0);
+}
+
+TEST_F(TransferTest, AMappingWithItsOwnPolicyIsLeftAndSaidSo) {
+  memory_.map(process_, {.start = kStart,
+                         .length = kMiB * 4,
+                         .page_size = kPage,
+                         .huge_page_size = kBlock,
+                         .hugetlb = false,
+                         .shared = false,
+                         .policy = "bind:0",
+                         .name = "anonymous",
+                         .resident = {}});
+  memory_.populate(process_, kStart, kMiB * 4, NodeId{0}, false);
+  const Outcome outcome = bring_home();
+  EXPECT_EQ(outcome.left_because(Leftover::kPolicy), kMiB * 4);
+  EXPECT_EQ(outcome.left, kMiB * 4);
+  EXPECT_EQ(on(0), kMiB * 4);
+}
+
+TEST_F(TransferTest, SharedMappingsAreMovedWithAllTheirMappers) {
+  memory_.map(process_, {.start = kStart,
+                         .length = kMiB * 4,
+                         .page_size = kPage,
+                         .huge_page_size = {},
+                         .hugetlb = false,
+                         .shared = true,
+                         .policy = {},
+                         .name = "/memfd:ram",
+                         .resident = {}});
+  memory_.populate(process_, kStart, kMiB * 4, NodeId{0}, false);
+  memory_.share(process_, kStart, kMiB * 4);
+  EXPECT_EQ(bring_home().left, Bytes{});
+  EXPECT_EQ(memory_.moves().front().shared, SharedPages::kMove);
+}
+
+TEST_F(TransferTest, PagesOfPrivateMemoryThatAreSharedStayAndAreCounted) {
+  populate(kMiB * 8, /*huge=*/false);
+  memory_.share(process_, kStart + 4096 * 5, kPage * 3);
+  const Outcome outcome = bring_home();
+  EXPECT_EQ(outcome.left_because(Leftover::kShared), kPage * 3);
+  EXPECT_EQ(outcome.left, kPage * 3);
+  EXPECT_EQ(outcome.moved, kMiB * 8 - kPage * 3);
+}
+
+// ---- how pages fail ----
+
+TEST_F(TransferTest, RequeriesAfterAPositiveReturnAndMovesTheRest) {
+  populate(kMiB * 8, /*huge=*/false);
+  memory_.make_busy(process_, kStart + 4096 * 100, kPage * 50, 2, /*at_queueing=*/false);
+  const Outcome outcome = bring_home();
+  EXPECT_EQ(outcome.moved, kMiB * 8);
+  EXPECT_EQ(outcome.unmovable(), Bytes{});
+}
+
+TEST_F(TransferTest, RetriesPagesThatCouldNotBeQueued) {
+  populate(kMiB * 8, /*huge=*/false);
+  memory_.make_busy(process_, kStart, kMiB, 3, /*at_queueing=*/true);
+  const Outcome outcome = bring_home();
+  EXPECT_EQ(outcome.moved, kMiB * 8);
+}
+
+TEST_F(TransferTest, GivesUpOnBusyPagesAfterThreeRounds) {
+  populate(kMiB * 8, /*huge=*/false);
+  memory_.make_busy(process_, kStart, kPage * 10, 200, /*at_queueing=*/true);
+  const Outcome outcome = bring_home();
+  EXPECT_EQ(outcome.left_because(Leftover::kBusy), kPage * 10);
+  EXPECT_EQ(outcome.left, kPage * 10);
+}
+
+TEST_F(TransferTest, PinnedPagesAmongOthersAreLeftAndTheOthersMove) {
+  populate(kMiB * 32, /*huge=*/false);
+  for (std::uint64_t page = 0; page < 8192; page += 64) {
+    memory_.pin(process_, kStart + page * 4096, kPage);
+  }
+  const Outcome outcome = bring_home();
+  EXPECT_EQ(outcome.left_because(Leftover::kPinned), kPage * 128);
+  EXPECT_EQ(outcome.left, kPage * 128);
+  EXPECT_EQ(on(1), kMiB * 32 - kPage * 128);
+}
+
+TEST_F(TransferTest, PinnedHugePagesAreLeftWholeAndTheOthersMove) {
+  populate(kMiB * 32, /*huge=*/true);
+  memory_.pin(process_, kStart + 3 * 2097152, kBlock);
+  const Outcome outcome = bring_home();
+  // Its second page is already queued with the first, which the kernel calls busy.
+  EXPECT_EQ(outcome.left_because(Leftover::kPinned), kBlock - kPage);
+  EXPECT_EQ(outcome.left_because(Leftover::kBusy), kPage);
+  EXPECT_EQ(outcome.left, kBlock);
+}
+
+TEST_F(TransferTest, AFullyPinnedRangeIsGivenUpAfterAFewCalls) {
+  populate(kMiB * 512, /*huge=*/false);
+  memory_.pin(process_, kStart, kMiB * 512);
+  const Outcome outcome = bring_home();
+  EXPECT_EQ(outcome.left_because(Leftover::kPinned), kMiB * 512);
+  EXPECT_EQ(outcome.moved, Bytes{});
+  EXPECT_LT(outcome.calls, 20);
+}
+
+TEST_F(TransferTest, AHugePageWhoseFirstPageIsPinnedKeepsNoOtherPageBack) {
+  populate(kMiB * 8, /*huge=*/false);
+  memory_.pin(process_, kStart + 2097152, kPage);
+  const Outcome outcome = bring_home();
+  EXPECT_EQ(outcome.left_because(Leftover::kPinned), kPage);
+  EXPECT_EQ(outcome.moved, kMiB * 8 - kPage);
+}
+
+TEST_F(TransferTest, PagesGivenBackMeanwhileAreAbsent) {
+  populate(kMiB * 4, /*huge=*/false);
+  mover_.before = [this](const std::string& call) -> std::optional<Error> {
+    if (call == "move" && memory_.moves().size() == 1) {
+      memory_.discard(process_, kStart + 4096 * 8, kPage * 4);
+    }
+    return std::nullopt;
+  };
+  const Outcome outcome = bring_home();
+  EXPECT_EQ(outcome.absent, kPage * 4);
+  EXPECT_EQ(outcome.left, Bytes{});
+}
+
+TEST_F(TransferTest, PagesThatAppearElsewhereMeanwhileAreBroughtHomeInAnotherPass) {
+  map(kStart, kMiB * 64);
+  memory_.populate(process_, kStart + 33554432, kMiB * 32, NodeId{0}, false);
+  mover_.before = [this](const std::string& call) -> std::optional<Error> {
+    if (call == "move") {
+      memory_.populate(process_, kStart, kMiB * 32, NodeId{2}, false);
+    }
+    return std::nullopt;
+  };
+  EXPECT_EQ(bring_home().left, Bytes{});
+  EXPECT_EQ(on(1), kMiB * 64);
+}
+
+TEST_F(TransferTest, StopsAfterThreePassesHoweverMuchAppears) {
+  map(kStart, kGiB);
+  memory_.populate(process_, kStart, kMiB * 16, NodeId{0}, false);
+  std::uint64_t next = kStart + 16777216;
+  mover_.before = [&](const std::string& call) -> std::optional<Error> {
+    if (call == "find_ranges") {
+      memory_.populate(process_, next, kMiB * 16, NodeId{2}, false);
+      next += 16777216;
+    }
+    return std::nullopt;
+  };
+  const Outcome outcome = bring_home();
+  EXPECT_EQ(outcome.left, kMiB * 16);
+  EXPECT_EQ(on(2), kMiB * 16);
+}
+
+// ---- room ----
+
+TEST_F(TransferTest, StopsBeforeTheTargetFallsBelowItsReserve) {
+  populate(kMiB * 64, /*huge=*/true);
+  limits_.node_reserve = placement::Permille{100};
+  const Bytes reserve = kGiB / 1000 * 100;
+  memory_.set_used_by_others(NodeId{1}, kGiB - reserve - kMiB * 20);
+  Transfer transfer(process_, {{NodeId{1}, kGiB}});
+  run(transfer);
+  EXPECT_TRUE(transfer.waits_for_room());
+  EXPECT_EQ(on(1), kMiB * 20);
+  transfer.give_up_room(now_);
+  run(transfer);
+  EXPECT_EQ(transfer.outcome().left_because(Leftover::kNoRoom), kMiB * 44);
+  EXPECT_EQ(transfer.outcome().left, kMiB * 44);
+}
+
+TEST_F(TransferTest, GoesOnWhenRoomIsMade) {
+  populate(kMiB * 64, /*huge=*/true);
+  memory_.set_used_by_others(NodeId{1}, kGiB);
+  Transfer transfer(process_, {{NodeId{1}, kGiB}});
+  run(transfer);
+  ASSERT_TRUE(transfer.waits_for_room());
+  EXPECT_EQ(on(1), Bytes{});
+  memory_.set_used_by_others(NodeId{1}, {});
+  transfer.retry_room(now_);
+  run(transfer);
+  EXPECT_TRUE(transfer.finished());
+  EXPECT_EQ(on(1), kMiB * 64);
+}
+
+TEST_F(TransferTest, ANodeThatRunsFullDuringACallLosesNoPage) {
+  populate(kMiB * 64, /*huge=*/false);
+  limits_.node_reserve = placement::Permille{0};
+  bool full = false;
+  mover_.before = [&](const std::string& call) -> std::optional<Error> {
+    if (call == "move" && memory_.bytes_on(process_, NodeId{1}) >= kMiB * 8 && !full) {
+      full = true;
+      memory_.set_used_by_others(NodeId{1}, kGiB - memory_.bytes_on(NodeId{1}) - kMiB);
+    }
+    return std::nullopt;
+  };
+  Transfer transfer(process_, {{NodeId{1}, kGiB}});
+  run(transfer);
+  ASSERT_TRUE(full);
+  ASSERT_TRUE(transfer.waits_for_room());
+  EXPECT_EQ(transfer.outcome().moved, on(1));
+  memory_.set_used_by_others(NodeId{1}, {});
+  transfer.retry_room(now_);
+  run(transfer);
+  EXPECT_EQ(on(1), kMiB * 64);
+  EXPECT_EQ(transfer.outcome().moved, kMiB * 64);
+}
+
+TEST_F(TransferTest, AnEmptyHugePagePoolKeepsNoOrdinaryPagesBack) {
+  memory_.map(process_, {.start = kStart,
+                         .length = kBlock * 16,
+                         .page_size = kBlock,
+                         .huge_page_size = {},
+                         .hugetlb = true,
+                         .shared = false,
+                         .policy = {},
+                         .name = "hugetlb",
+                         .resident = {}});
+  memory_.populate(process_, kStart, kBlock * 8, NodeId{0}, false);
+  map(kStart + (std::uint64_t{1} << 30U), kMiB);
+  memory_.populate(process_, kStart + (std::uint64_t{1} << 30U), kMiB, NodeId{0}, false);
+  const VmProcess other = memory_.start_process();
+  memory_.map(other, {.start = kStart,
+                      .length = kBlock * 6,
+                      .page_size = kBlock,
+                      .huge_page_size = {},
+                      .hugetlb = true,
+                      .shared = false,
+                      .policy = {},
+                      .name = "hugetlb",
+                      .resident = {}});
+  memory_.populate(other, kStart, kBlock * 6, NodeId{1}, false);
+  Transfer transfer(process_, {{NodeId{1}, kGiB}});
+  run(transfer);
+  ASSERT_TRUE(transfer.waits_for_room());
+  transfer.give_up_room(now_);
+  run(transfer);
+  EXPECT_EQ(transfer.outcome().left_because(Leftover::kNoRoom), kBlock * 6);
+  EXPECT_EQ(on(1), kBlock * 2 + kMiB);
+}
+
+// ---- chunks ----
+
+TEST_F(TransferTest, AsksForNoMoreThanAChunkAndMovesNoMoreThanAllowed) {
+  populate(kMiB * 64, /*huge=*/false);
+  allowed_ = kMiB;
+  Transfer transfer(process_, {{NodeId{1}, kGiB}});
+  while (!transfer.finished()) {
+    EXPECT_LE(transfer.wants(), kLargestChunk);
+    const TransferStep step = transfer.step(mover_, limits_, now_, allowed_);
+    EXPECT_LE(step.moved, kMiB);
+  }
+  EXPECT_EQ(on(1), kMiB * 64);
+}
+
+TEST_F(TransferTest, ChunksFollowTheTargetStall) {
+  populate(kMiB * 256, /*huge=*/false);
+  memory_.set_cost({.call = Microseconds{100}, .page = Microseconds{5}, .huge_page = {}});
+  const Outcome outcome = bring_home();
+  // 5 ms less 100 us of call at 5 us a page are 980 pages: above that a call stalls. Only the few
+  // calls that find this out may.
+  EXPECT_LT(outcome.stalls, 8);
+  std::size_t largest = 0;
+  for (const FakeMemory::Call& call : memory_.moves()) {
+    largest = std::max(largest, call.addresses.size());
+  }
+  EXPECT_GE(largest, 900U);
+  EXPECT_LE(largest, 1100U);
+}
+
+TEST_F(TransferTest, ChunksOfHugePagesGrowToo) {
+  populate(kMiB * 256, /*huge=*/true);
+  memory_.set_cost({.call = Microseconds{100}, .page = {}, .huge_page = Microseconds{200}});
+  bring_home();
+  EXPECT_EQ(memory_.moves().back().addresses.size(), 8U);  // 16 MiB
+}
+
+TEST_F(TransferTest, SmallPagesAreNotTakenForHugeOnesForLong) {
+  populate(kMiB * 512, /*huge=*/false);
+  bring_home();
+  // 32 windows; looked for huge pages in the 1st, 3rd, 6th, 11th and 20th only, at 8 addresses.
+  const auto probes =
+      std::count_if(memory_.moves().begin(), memory_.moves().end(),
+                    [](const FakeMemory::Call& call) { return call.addresses.size() == 1; });
+  EXPECT_LE(probes, 5 * 8);
+  EXPECT_EQ(on(1), kMiB * 512);
+}
+
+// ---- several homes ----
+
+TEST_F(TransferTest, SharesAWideVmOutInTheProportionOfItsQuotas) {
+  populate(kMiB * 64, /*huge=*/true);
+  Transfer transfer(process_, {{NodeId{1}, kGiB}, {NodeId{2}, kGiB * 3}});
+  run(transfer);
+  EXPECT_EQ(on(0), Bytes{});
+  EXPECT_NEAR(static_cast<double>(on(1).value), static_cast<double>((kMiB * 16).value),
+              static_cast<double>((kMiB * 2).value));
+  EXPECT_EQ(on(1) + on(2), kMiB * 64);
+}
+
+TEST_F(TransferTest, AHomeInSurplusGivesToTheOther) {
+  populate(kMiB * 64, /*huge=*/false);
+  Transfer transfer(process_, {{NodeId{0}, kGiB}, {NodeId{1}, kGiB}});
+  run(transfer);
+  // Half each, but for the slack of 1/64 that may stay.
+  EXPECT_EQ(on(0), kMiB * 33);
+  EXPECT_EQ(on(1), kMiB * 31);
+  EXPECT_EQ(transfer.outcome().left, Bytes{});
+}
+
+TEST_F(TransferTest, WhatOneHomeCannotTakeGoesToTheOther) {
+  populate(kMiB * 64, /*huge=*/true);
+  memory_.set_used_by_others(NodeId{1}, kGiB);
+  Transfer transfer(process_, {{NodeId{1}, kGiB}, {NodeId{2}, kGiB}});
+  run(transfer);
+  ASSERT_TRUE(transfer.waits_for_room() || transfer.finished());
+  EXPECT_EQ(on(2), kMiB * 64);
+}
+
+// ---- errors ----
+
+TEST_F(TransferTest, ACpusetThatRefusesTheNodeIsAReason) {
+  populate(kMiB * 8, /*huge=*/true);
+  memory_.set_cpuset(process_, {NodeId{0}});
+  const Outcome outcome = bring_home();
+  EXPECT_FALSE(error_);
+  EXPECT_EQ(outcome.left_because(Leftover::kNotAllowed), kMiB * 8);
+  EXPECT_EQ(outcome.calls, 1);
+}
+
+TEST_F(TransferTest, AnUnknownNodeIsAReason) {
+  populate(kMiB * 8, /*huge=*/true);
+  Transfer transfer(process_, {{NodeId{3}, kGiB}});
+  run(transfer);
+  EXPECT_TRUE(transfer.finished());
+  EXPECT_EQ(transfer.outcome().left_because(Leftover::kNoNode), kMiB * 8);
+}
+
+TEST_F(TransferTest, AProcessThatEndsEndsIt) {
+  populate(kMiB * 64, /*huge=*/true);
+  mover_.before = [this](const std::string& call) -> std::optional<Error> {
+    if (call == "move" && memory_.moves().size() == 2) {
+      memory_.end_process(process_);
+    }
+    return std::nullopt;
+  };
+  bring_home();
+  ASSERT_TRUE(error_);
+  EXPECT_EQ(error_->code, ErrorCode::kVanished);
+}
+
+TEST_F(TransferTest, MissingRightsEndItAtOnce) {
+  populate(kMiB * 64, /*huge=*/true);
+  memory_.deny(process_);
+  bring_home();
+  ASSERT_TRUE(error_);
+  EXPECT_EQ(error_->code, ErrorCode::kPermissionDenied);
+}
+
+TEST_F(TransferTest, AFailureThatGoesAwayIsTriedAgainLater) {
+  for (const std::string failing : {"find_ranges", "query", "reveal", "move", "node_memory"}) {
+    SCOPED_TRACE(failing);
+    memory_ = four_nodes(kGiB);
+    process_ = memory_.start_process();
+    populate(kMiB * 16, /*huge=*/true);
+    memory_.hide(process_, kStart, kBlock);
+    int failures = 3;
+    mover_.before = [&](const std::string& call) -> std::optional<Error> {
+      if (call == failing && failures > 0) {
+        --failures;
+        return Error{ErrorCode::kIo, EIO, "it did not work"};
+      }
+      return std::nullopt;
+    };
+    const Microseconds before = now_;
+    EXPECT_EQ(bring_home().left, Bytes{});
+    EXPECT_FALSE(error_);
+    EXPECT_GE(now_ - before, Microseconds{100'000});
+    EXPECT_EQ(on(1), kMiB * 16);
+  }
+}
+
+TEST_F(TransferTest, AFailureThatStaysEndsItWithTheError) {
+  for (const std::string failing : {"find_ranges", "query", "reveal", "move", "node_memory"}) {
+    SCOPED_TRACE(failing);
+    memory_ = four_nodes(kGiB);
+    process_ = memory_.start_process();
+    populate(kMiB * 16, /*huge=*/true);
+    memory_.hide(process_, kStart, kBlock);
+    int calls = 0;
+    mover_.before = [&](const std::string& call) -> std::optional<Error> {
+      if (call == failing) {
+        ++calls;
+        return Error{ErrorCode::kIo, EIO, "it did not work"};
+      }
+      return std::nullopt;
+    };
+    bring_home();
+    ASSERT_TRUE(error_);
+    EXPECT_EQ(error_->message, "it did not work");
+    EXPECT_EQ(calls, 4);
+  }
+}
+
+TEST_F(TransferTest, StoppingSaysWhatIsLeft) {
+  populate(kMiB * 64, /*huge=*/true);
+  Transfer transfer(process_, {{NodeId{1}, kGiB}});
+  while (transfer.outcome().moved == Bytes{}) {
+    transfer.step(mover_, limits_, now_, allowed_);
+  }
+  transfer.stop();
+  EXPECT_TRUE(transfer.finished());
+  EXPECT_EQ(transfer.outcome().left, kMiB * 64 - on(1));
+  EXPECT_EQ(transfer.remaining(), transfer.outcome().left);
+}
+
+TEST_F(TransferTest, ASecondTransferGoesOnWhereTheFirstWasStopped) {
+  populate(kMiB * 64, /*huge=*/true);
+  Transfer first(process_, {{NodeId{1}, kGiB}});
+  while (first.outcome().moved < kMiB * 32) {
+    first.step(mover_, limits_, now_, allowed_);
+  }
+  const Outcome second = bring_home();
+  EXPECT_EQ(second.already_home, first.outcome().moved);
+  EXPECT_EQ(second.moved, kMiB * 64 - first.outcome().moved);
+}
+
+// ---- room_on ----
+
+TEST(RoomOnTest, IsWhatIsAboveTheReserveOrInThePool) {
+  const NodeMemory node{.total = kGiB * 100, .available = kGiB * 10, .pools = {{kBlock, 3}}};
+  EXPECT_EQ(room_on(node, {}, placement::Permille{20}), kGiB * 10 - kGiB * 100 / 1000 * 20);
+  EXPECT_EQ(room_on(node, {}, placement::Permille{200}), Bytes{});
+  EXPECT_EQ(room_on(node, kBlock, placement::Permille{200}), kBlock * 3);
+  EXPECT_EQ(room_on(node, kGiB, placement::Permille{20}), Bytes{});
+}
+
+}  // namespace
+}  // namespace vmnuma::migration
