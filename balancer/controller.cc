@@ -431,7 +431,7 @@ void Controller::order(const Action& action, Effects& effects) {
       ledger_.transfer_began(change.vm);
     }
   }
-  if (action.reason != Reason::kInitialPlacement && action.reason != Reason::kMemoryPull) {
+  if (action.reason != Reason::kInitialPlacement) {
     outcomes_.began(order.action, action, snapshot_, setup_.options);
   }
   effects.log.push_back({Severity::kInfo,
@@ -508,8 +508,7 @@ void Controller::handle(const ActionProgressed& progressed, Effects& effects) {
     }
     finished_[event.action] = {event.outcome.moved, event.took};
   }
-  const bool settles = done && under_way.action.reason != Reason::kInitialPlacement &&
-                       under_way.action.reason != Reason::kMemoryPull;
+  const bool settles = done && under_way.action.reason != Reason::kInitialPlacement;
   outcomes_.ended(event.action, done, is_failure(event), setup_.options, snapshot_.epoch);
   if (!settles) {
     finished_.erase(event.action);

@@ -68,6 +68,7 @@ void Outcomes::began(std::int64_t action, const placement::Action& plan, const S
   watched.before = measure(snapshot, options);
   for (const placement::Relocation& relocation : plan.relocations) {
     watched.clients.push_back(relocation.client);
+    watched.moves_clients = watched.moves_clients || relocation.from != relocation.to;
   }
   watched.locality_before = locality_of(snapshot, watched.clients);
   watched_[action] = std::move(watched);
@@ -118,10 +119,11 @@ std::vector<MeasuredOutcome> Outcomes::settle(const Snapshot& snapshot,
     outcome.locality_after = locality_of(snapshot, watched.clients);
     const CpuTime more_lost = outcome.after.lost - outcome.before.lost;
     const CpuTime more_wanted = std::max(outcome.after.demand - outcome.before.demand, CpuTime{});
-    outcome.harmful = (more_lost - more_wanted) * 100 > capacity * options.mig_threshold;
+    outcome.harmful =
+        watched.moves_clients && (more_lost - more_wanted) * 100 > capacity * options.mig_threshold;
     if (outcome.harmful) {
       count_failure(options, snapshot.epoch);
-    } else {
+    } else if (watched.moves_clients) {
       failures_in_a_row_ = 0;
     }
     settled.push_back(outcome);

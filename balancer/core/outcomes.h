@@ -65,6 +65,7 @@ class Outcomes {
     Measured before;
     std::optional<placement::Permille> locality_before;
     std::vector<placement::ClientId> clients;
+    bool moves_clients = false;       ///< else only memory, which never counts as harm
     std::optional<std::int64_t> due;  ///< epoch
   };
   void count_failure(const placement::Options& options, std::int64_t epoch);

@@ -37,7 +37,8 @@ placement::Snapshot owed(std::int64_t epoch, std::int64_t owed_us) {
   return snapshot;
 }
 
-const placement::Action kAction{placement::Reason::kLoadMove, {{{vm_id(1), 0}, 0, 0, {}}}, {}};
+const placement::Action kAction{
+    placement::Reason::kLoadMove, {{{vm_id(1), 0}, placement::kNoNode, 0, {}}}, {}};
 
 TEST(OutcomesTest, MeasuresAFinishedActionOnceAfterItHasSettled) {
   const placement::Options options;
