@@ -75,9 +75,9 @@ enum class FaultKind {
   kVmVanishes,     ///< the VM's process dies in the midst of the epoch
   kPinRefused,     ///< the VM's last vCPU cannot be pinned elsewhere
   kPagesBusy,      ///< some of the VM's pages cannot be moved
-  kNoMemory,       ///< something else takes all free memory of the node
-  kSlowLibvirt,    ///< each change of a pin takes seconds
-  kStaleSample,    ///< readings of the VM, or those of all CPUs, are missing
+  kNoMemory,       ///< something else takes all free memory of the node, or none is left for the VM
+  kSlowLibvirt,    ///< each change of a pin takes seconds, for all VMs or for one
+  kStaleSample,    ///< readings of the VM, of the node's memory, or those of all CPUs, are missing
   kDaemonRestart,  ///< the balancer dies in the midst of the epoch and comes back later
   kNodeOffline,    ///< the node's CPUs are taken away
 };

@@ -345,20 +345,44 @@ class ScenarioParser {
   }
 
   void check_victim(const TableReader& reader, const Fault& fault) {
-    const bool needs_vm = fault.kind == FaultKind::kVmVanishes ||
-                          fault.kind == FaultKind::kPinRefused ||
-                          fault.kind == FaultKind::kPagesBusy;
-    const bool needs_node =
-        fault.kind == FaultKind::kNoMemory || fault.kind == FaultKind::kNodeOffline;
-    const bool may_have_vm = needs_vm || fault.kind == FaultKind::kStaleSample;
-    for (const auto& [key, needed, allowed] :
-         {std::tuple("vm", needs_vm, may_have_vm), std::tuple("node", needs_node, needs_node)}) {
-      if (needed && !reader.has(key)) {
-        reader.complain("kind", fmt::format("a fault '{}' needs a '{}'", name_of(fault.kind), key));
+    enum class Victim { kNone, kVm, kNode, kVmOrNode, kMaybeVm, kMaybeVmOrNode };
+    const Victim victim = [&] {
+      switch (fault.kind) {
+        case FaultKind::kVmVanishes:
+        case FaultKind::kPinRefused:
+        case FaultKind::kPagesBusy:
+          return Victim::kVm;
+        case FaultKind::kNodeOffline:
+          return Victim::kNode;
+        case FaultKind::kNoMemory:
+          return Victim::kVmOrNode;
+        case FaultKind::kSlowLibvirt:
+          return Victim::kMaybeVm;
+        case FaultKind::kStaleSample:
+          return Victim::kMaybeVmOrNode;
+        case FaultKind::kDaemonRestart:
+          break;
       }
+      return Victim::kNone;
+    }();
+    const bool may_have_vm = victim != Victim::kNone && victim != Victim::kNode;
+    const bool may_have_node =
+        victim == Victim::kNode || victim == Victim::kVmOrNode || victim == Victim::kMaybeVmOrNode;
+    const bool needs_one =
+        victim == Victim::kVm || victim == Victim::kNode || victim == Victim::kVmOrNode;
+    for (const auto& [key, allowed] :
+         {std::pair("vm", may_have_vm), std::pair("node", may_have_node)}) {
       if (!allowed && reader.has(key)) {
         reader.complain(key, fmt::format("a fault '{}' has no '{}'", name_of(fault.kind), key));
       }
+    }
+    const bool has_vm = reader.has("vm");
+    if (needs_one && !has_vm && !reader.has("node")) {
+      reader.complain("kind", fmt::format("a fault '{}' needs a '{}'", name_of(fault.kind),
+                                          may_have_node ? "node" : "vm"));
+    }
+    if (may_have_node && has_vm && reader.has("node")) {
+      reader.complain("node", "a fault is about a 'vm' or a 'node', not both");
     }
   }
 

@@ -235,6 +235,18 @@ void SimHost::keep_pages_busy(const VmId& vm, bool busy) {
   }
 }
 
+void SimHost::refuse_memory(const VmId& vm, bool refuse) {
+  if (const auto found = vms_.find(vm); found != vms_.end()) {
+    found->second.finds_no_memory = refuse;
+  }
+}
+
+void SimHost::slow_down_libvirt(const VmId& vm, bool slow) {
+  if (const auto found = vms_.find(vm); found != vms_.end()) {
+    found->second.slow_pins = slow;
+  }
+}
+
 void SimHost::take_memory(NodeId node, bool take) {
   const NodeIndex index = *topology_.index_of(node);
   if (take) {

@@ -60,7 +60,11 @@ class SimHost final : public stats::DomainInventory,
   void refuse_pins(const placement::VmId& vm, bool refuse);
   void keep_pages_busy(const placement::VmId& vm, bool busy);
   void take_memory(placement::NodeId node, bool take);
+  /// No node has a page for this VM.
+  void refuse_memory(const placement::VmId& vm, bool refuse);
+  /// For all VMs, or for one.
   void slow_down_libvirt(bool slow) { slow_libvirt_ = slow; }
+  void slow_down_libvirt(const placement::VmId& vm, bool slow);
   void set_online(placement::NodeId node, bool online);
 
   // What there is to see.
@@ -125,6 +129,8 @@ class SimHost final : public stats::DomainInventory,
     std::int64_t turn = 0;  ///< of interleaved memory
     bool refuses_pins = false;
     bool pages_busy = false;
+    bool finds_no_memory = false;
+    bool slow_pins = false;
   };
   struct NodeCpus {
     std::vector<placement::Cpu> cpus;  ///< all, also offline ones
@@ -165,7 +171,7 @@ class SimHost final : public stats::DomainInventory,
   [[nodiscard]] Result<Vm*> find(const placement::VmId& vm);
   [[nodiscard]] Result<Vm*> find(const placement::VmProcess& process);
   [[nodiscard]] Result<void> check_cpus(const std::vector<placement::CpuId>& cpus) const;
-  void pay_for_pin();
+  void pay_for_pin(const placement::VmId& vm);
 
   SimClock& clock_;
   std::uint64_t seed_;

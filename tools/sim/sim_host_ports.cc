@@ -112,12 +112,14 @@ Result<void> SimHost::check_cpus(const std::vector<CpuId>& cpus) const {
   return {};
 }
 
-void SimHost::pay_for_pin() {
-  clock_.spend(slow_libvirt_ ? kSlowPinTime : kPinTime);
+void SimHost::pay_for_pin(const VmId& vm) {
+  const auto found = vms_.find(vm);
+  const bool slow = slow_libvirt_ || (found != vms_.end() && found->second.slow_pins);
+  clock_.spend(slow ? kSlowPinTime : kPinTime);
 }
 
 Result<void> SimHost::pin_vcpu(const VmId& id, std::int32_t vcpu, const std::vector<CpuId>& cpus) {
-  pay_for_pin();
+  pay_for_pin(id);
   return find(id).and_then([&](Vm* vm) -> Result<void> {
     if (vcpu < 0 || vcpu >= vm->spec.vcpus) {
       return failure(ErrorCode::kNotFound, fmt::format("'{}' has no vCPU {}", vm->spec.name, vcpu));
@@ -140,7 +142,7 @@ Result<void> SimHost::pin_vcpu(const VmId& id, std::int32_t vcpu, const std::vec
 }
 
 Result<void> SimHost::pin_emulator(const VmId& id, const std::vector<CpuId>& cpus) {
-  pay_for_pin();
+  pay_for_pin(id);
   return find(id).and_then([&](Vm* vm) -> Result<void> {
     if (auto checked = check_cpus(cpus); !checked) {
       return checked;
@@ -153,7 +155,7 @@ Result<void> SimHost::pin_emulator(const VmId& id, const std::vector<CpuId>& cpu
 
 Result<void> SimHost::pin_io_thread(const VmId& id, std::int32_t io_thread,
                                     const std::vector<CpuId>& cpus) {
-  pay_for_pin();
+  pay_for_pin(id);
   return find(id).and_then([&](Vm* vm) -> Result<void> {
     const std::vector<std::int32_t>& threads = vm->description.io_threads;
     if (std::find(threads.begin(), threads.end(), io_thread) == threads.end()) {
@@ -171,7 +173,7 @@ Result<void> SimHost::pin_io_thread(const VmId& id, std::int32_t io_thread,
 
 Result<void> SimHost::set_memory_nodes(const VmId& id, const std::vector<NodeId>& nodes) {
   using placement::NumatuneMode;
-  pay_for_pin();
+  pay_for_pin(id);
   return find(id).and_then([&](Vm* vm) -> Result<void> {
     const NumatuneMode mode = vm->description.numatune;
     if (mode != NumatuneMode::kNone && mode != NumatuneMode::kRestrictive) {
@@ -344,6 +346,9 @@ Result<MoveResult> SimHost::move(const VmProcess& process, std::span<const std::
   if (std::find(allowed.begin(), allowed.end(), *to) == allowed.end()) {
     return failure(ErrorCode::kUnsupported,
                    fmt::format("the cpuset does not allow node {}", node.value), EACCES);
+  }
+  if ((*vm)->finds_no_memory) {
+    return failure(ErrorCode::kNoSpace, fmt::format("node {} is full", node.value), ENOMEM);
   }
   Moving call{.vm = **vm, .to = *to, .queued = {}, .pages = {}, .result = {}, .moved = {}};
   call.result.statuses.assign(addresses.size(), migration::kStatusNotWritten);

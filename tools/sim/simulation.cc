@@ -73,12 +73,12 @@ void Simulation::run_epoch() {
     daemon_.start(now_);
     news_.push_back("the daemon is back");
   }
-  begin_and_end_faults();
   tick();
   if (epoch_ > 0) {
     host_.begin_epoch(epoch_);
     start_and_stop_vms();
   }
+  begin_and_end_faults();
   for (std::int64_t i = 1; i <= kWhilesPerEpoch; ++i) {
     const Microseconds end = now_ + (time_of(epoch_ + 1) - now_) / (kWhilesPerEpoch + 1 - i);
     while (!strikes_.empty() && strikes_.front().at <= end) {
@@ -121,7 +121,13 @@ void Simulation::tick() {
     if (fault.kind != FaultKind::kStaleSample || !lasts(fault)) {
       continue;
     }
-    if (!fault.vm) {
+    if (fault.node) {
+      std::erase_if(sample.nodes,
+                    [&](const placement::NodeSample& node) { return node.id == *fault.node; });
+      sample.missing.push_back(
+          {fmt::format("/sys/devices/system/node/node{}/meminfo", fault.node->value),
+           "it could not be read", std::nullopt});
+    } else if (!fault.vm) {
       sample.cpus.clear();
       sample.missing.push_back({"/proc/stat", "it could not be read", std::nullopt});
     } else if (const std::optional<VmId> id = lives_[*fault.vm].id) {
@@ -194,10 +200,18 @@ void Simulation::set_fault(const Fault& fault, bool begins) {
       }
       break;
     case FaultKind::kNoMemory:
-      host_.take_memory(*fault.node, begins);
+      if (vm) {
+        host_.refuse_memory(*vm, begins);
+      } else if (fault.node) {
+        host_.take_memory(*fault.node, begins);
+      }
       break;
     case FaultKind::kSlowLibvirt:
-      host_.slow_down_libvirt(begins);
+      if (vm) {
+        host_.slow_down_libvirt(*vm, begins);
+      } else if (!fault.vm) {
+        host_.slow_down_libvirt(begins);
+      }
       break;
     case FaultKind::kNodeOffline:
       host_.set_online(*fault.node, !begins);

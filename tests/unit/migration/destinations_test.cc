@@ -2,7 +2,8 @@
 #include "migration/destinations.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
+
+#include "tests/support/property.h"
 
 namespace vmnuma::migration {
 namespace {

@@ -3,7 +3,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
+
+#include "tests/support/property.h"
 
 namespace vmnuma::migration {
 namespace {

@@ -4,7 +4,8 @@
 #include <cerrno>
 
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
+
+#include "tests/support/property.h"
 
 namespace vmnuma::migration {
 namespace {

@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include "migration/transfer.h"
 #include "tests/support/fake_memory.h"
+#include "tests/support/property.h"
 
 namespace vmnuma::migration {
 namespace {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The programs of vmnuma on this machine: installed, configured, started, asked and killed."""
 
+import glob
 import json
 import os
 import shutil
@@ -22,6 +23,7 @@ _SILENCE_LIMIT_S = 60
 def install():
     """Installs what `cmake --install` has made, as an administrator would."""
     expect(os.path.isdir(_INSTALL + "/usr"), "the lab was started without the programs of vmnuma")
+    stop()
     for top in os.listdir(_INSTALL):
         run("cp", "-a", "--no-preserve=ownership", f"{_INSTALL}/{top}/.", f"/{top}/")
     run("systemd-sysusers")
@@ -38,10 +40,10 @@ def configure(text="", mode="active"):
 
 
 def start():
-    """Starts the daemon and waits for its first epoch."""
+    """Starts the daemon and waits until it has read every VM twice, which it needs for rates."""
     run("systemctl", "start", _UNIT)
-    wait_until("the daemon has finished an epoch",
-               lambda: is_answering() and epoch() > 0, _SILENCE_LIMIT_S)
+    wait_until("the daemon has finished three epochs",
+               lambda: is_answering() and epoch() >= 3, _SILENCE_LIMIT_S)
 
 
 def stop():
@@ -143,13 +145,19 @@ def changes_of_home():
 
 
 def expect_at_home(vms):
-    """Every VM runs, and all its vCPUs are pinned to the node that the daemon calls its home."""
-    home = homes()
+    """Every VM runs, and all its vCPUs are pinned to the node that the daemon calls its home.
+
+    The reports are of the last epoch, so what was done after it is waited for.
+    """
+    def misplaced(_status=None):
+        home = homes()
+        return [vm.name for vm in vms if vm.pinned_node() is None
+                or vm.pinned_node() != home.get((vm.name, 0))]
+
     for vm in vms:
         expect(vm.is_running(), f"'{vm.name}' does not run")
-        expect(home.get((vm.name, 0)) is not None, f"'{vm.name}' has no home")
-        expect(vm.pinned_node() == home[vm.name, 0],
-               f"'{vm.name}' is pinned to {vm.pinned_cpus()}, but its home is {home[vm.name, 0]}")
+    wait_until_in(3, f"pins of {[vm.name for vm in vms]} are to their homes",
+                  lambda status: not misplaced(status))
 
 
 def query(sql):
@@ -179,13 +187,8 @@ def keep_evidence(directory):
             text = str(error)
         with open(os.path.join(directory, name), "w", encoding="utf-8") as file:
             file.write(text)
-    if os.path.exists(_HISTORY):
-        copy = sqlite3.connect(os.path.join(directory, "history.sqlite"))
-        source = sqlite3.connect(f"file:{_HISTORY}?mode=ro", uri=True, timeout=30)
-        with copy:
-            source.backup(copy)
-        copy.close()
-        source.close()
+    for name in glob.glob(_HISTORY + "*"):  # the write-ahead log belongs to it
+        shutil.copy(name, directory)
 
 
 def process():

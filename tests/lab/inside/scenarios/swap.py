@@ -11,7 +11,7 @@ from lab.process import expect
 
 IN_SHORT_SET = True
 LIMIT_S = 480
-SETTLE_EPOCHS = 30
+SETTLE_EPOCHS = 60
 SWAP_EPOCHS = 60
 
 
@@ -25,10 +25,11 @@ def run():
     daemon.configure(f"[options]\n\"Numa.RebalanceEnable\" = 0\n{policies}")
     daemon.start()
     for vm in vms:
-        daemon.ask("move", vm.name, 0 if vm in heavy else 1, "--wait", limit_s=240)
-    daemon.wait_until_in(SETTLE_EPOCHS, "they are where the scenario wants them", lambda _: (
-        all(vm.pinned_node() == 0 for vm in heavy) and all(vm.pinned_node() == 1 for vm in light)))
-    before = daemon.wait_epochs(5)
+        daemon.ask("move", vm.name, 0 if vm in heavy else 1)
+    daemon.wait_until_in(SETTLE_EPOCHS, "they are where the scenario wants them", lambda status: (
+        not status["open_actions"] and all(vm.pinned_node() == 0 for vm in heavy)
+        and all(vm.pinned_node() == 1 for vm in light)))
+    before = daemon.wait_epochs(3)
 
     daemon.ask("options", "set", "Numa.RebalanceEnable", 1)
 

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The simulated host keeps the contract of the two VM ports.
+#include <memory>
+
+#include "tests/contract/domains_contract.h"
+#include "tests/sim/scenarios.h"
+#include "tools/sim/sim_host.h"
+
+namespace vmnuma::tests {
+namespace {
+
+class SimulatedHost final : public DomainHost {
+ public:
+  stats::DomainInventory& inventory() override { return host_; }
+  migration::DomainControl& control() override { return host_; }
+
+  placement::VmId start(const std::string& name, placement::NumatuneMode numatune) override {
+    tools::ScenarioVm vm = tools::busy_vm(name, /*vcpus=*/2, /*pct=*/10);
+    vm.numatune = numatune;
+    if (numatune != placement::NumatuneMode::kNone) {
+      vm.memory_on = {{node(), placement::kGiB}};
+    }
+    return host_.start(vm);
+  }
+  void stop(const placement::VmId& vm) override { host_.stop(vm); }
+  bool wait_for_change() override { return false; }  // everything shows at once
+
+  placement::CpuId cpu() const override { return {4}; }
+  placement::NodeId node() const override { return {1}; }
+  std::optional<std::string> gap(Claim claim) const override {
+    switch (claim) {
+      case Claim::kLostConnectionIsUnavailable:
+        return "the simulated libvirt is never lost";
+      default:
+        return std::nullopt;
+    }
+  }
+
+ private:
+  tools::SimClock clock_;
+  tools::SimHost host_{tools::small_host(2), /*seed=*/1, /*prefer_ht=*/false, clock_};
+};
+
+INSTANTIATE_TEST_SUITE_P(Simulated, DomainsContract,
+                         testing::Values(DomainHostKind{
+                             "SimHost", [] { return std::make_unique<SimulatedHost>(); }}),
+                         name_of_kind);
+
+}  // namespace
+}  // namespace vmnuma::tests

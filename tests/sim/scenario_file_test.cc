@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/sim/scenario_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tools/sim/toml_reader.h"
+
+namespace vmnuma::tools {
+namespace {
+
+using placement::kGiB;
+using placement::NodeId;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr std::string_view kHost = R"(
+[host]
+nodes = 2
+cores_per_node = 4
+memory_per_node = "8GiB"
+)";
+
+Result<Scenario> parse(const std::string& rest) {
+  return parse_scenario(std::string(kHost) + rest, "dir/some.toml");
+}
+
+std::string problem(const std::string& rest) {
+  const auto scenario = parse(rest);
+  return scenario ? "" : scenario.error().message;
+}
+
+TEST(ScenarioFileTest, ReadsEverythingThatAScenarioMayHave) {
+  const auto scenario = parse_scenario(R"(
+description = "all of it"
+seed = 7
+epochs = 300
+[host]
+nodes = 2
+cores_per_node = 10
+threads_per_core = 2
+memory_per_node = "128GiB"
+distances = [[10, 21], [21, 10]]
+[[host.other]]
+node = 1
+from = 5
+until = 9
+pct = 250
+[options]
+"Numa.MigImbalanceThreshold" = 20
+Numa.MigThreshold = 3
+[[vm]]
+name = "SQL00"
+vcpus = 4
+memory = "32GiB"
+start = 1
+stop = 200
+shares = 2048
+load = [{ from = 0, pct = 75 }, { from = 100, pct = 20 }]
+noise = 5
+stall = 0.3
+cells = 2
+placed_on = [0]
+memory_on = { "0" = "16GiB", "1" = "2GiB" }
+group = "db"
+anti_affinity = "soft"
+nodes = [0, 1]
+numatune = "restrictive"
+memory_mode = "mask"
+consolidate = false
+do_not_move = true
+[[fault]]
+epoch = 40
+epochs = 3
+kind = "pin-refused"
+vm = "SQL00"
+)",
+                                       "dir/some.toml");
+
+  ASSERT_TRUE(scenario.has_value()) << scenario.error().message;
+  EXPECT_EQ(scenario->name, "some");
+  EXPECT_EQ(scenario->description, "all of it");
+  EXPECT_EQ(scenario->seed, 7U);
+  EXPECT_EQ(scenario->epochs, 300);
+  ASSERT_EQ(scenario->host.nodes.size(), 2U);
+  EXPECT_EQ(scenario->host.nodes[1], (ScenarioNode{NodeId{1}, 10, 2, kGiB * 128}));
+  EXPECT_THAT(scenario->host.distances, ElementsAre(10, 21, 21, 10));
+  EXPECT_THAT(scenario->host.others, ElementsAre(OtherLoad{NodeId{1}, 5, 9, 250}));
+  EXPECT_EQ(scenario->options.mig_imbalance_threshold, 20);
+  EXPECT_EQ(scenario->options.mig_threshold, 3);
+  ASSERT_EQ(scenario->vms.size(), 1U);
+  const ScenarioVm& vm = scenario->vms[0];
+  EXPECT_EQ(vm.name, "SQL00");
+  EXPECT_EQ(vm.vcpus, 4);
+  EXPECT_EQ(vm.memory, kGiB * 32);
+  EXPECT_EQ(vm.start, 1);
+  EXPECT_EQ(vm.stop, 200);
+  EXPECT_EQ(vm.shares, 2048);
+  EXPECT_THAT(vm.load, ElementsAre(LoadStep{0, 75}, LoadStep{100, 20}));
+  EXPECT_EQ(vm.noise_pct, 5);
+  EXPECT_EQ(vm.stall.value, 300);
+  EXPECT_EQ(vm.cells, 2);
+  EXPECT_THAT(vm.placed_on, ElementsAre(NodeId{0}));
+  EXPECT_THAT(vm.memory_on, ElementsAre(migration::NodeBytes{NodeId{0}, kGiB * 16},
+                                        migration::NodeBytes{NodeId{1}, kGiB * 2}));
+  EXPECT_EQ(vm.policy.anti_affinity_group, "db");
+  EXPECT_FALSE(vm.policy.anti_affinity_hard);
+  EXPECT_THAT(vm.policy.nodes, ElementsAre(NodeId{0}, NodeId{1}));
+  EXPECT_EQ(vm.numatune, placement::NumatuneMode::kRestrictive);
+  EXPECT_EQ(vm.policy.memory_mode, placement::MemoryMode::kMask);
+  EXPECT_FALSE(vm.policy.consolidate);
+  EXPECT_TRUE(vm.policy.do_not_move);
+  EXPECT_THAT(scenario->faults,
+              ElementsAre(Fault{40, FaultKind::kPinRefused, 0U, std::nullopt, 3}));
+}
+
+TEST(ScenarioFileTest, HasDefaultsForTheRest) {
+  const auto scenario = parse("[[vm]]\nname = 'a'\nvcpus = 2\nmemory = '1GiB'\n");
+  ASSERT_TRUE(scenario.has_value()) << scenario.error().message;
+  EXPECT_EQ(scenario->seed, 1U);
+  EXPECT_EQ(scenario->epochs, 300);
+  EXPECT_THAT(scenario->host.distances, ElementsAre(10, 21, 21, 10));
+  EXPECT_EQ(scenario->vms[0].shares, 1024);
+  EXPECT_EQ(load_at(scenario->vms[0], 100), 0);
+}
+
+TEST(ScenarioFileTest, NodesMayDifferAndHaveGapsInTheirNumbers) {
+  const auto scenario = parse_scenario(R"(
+[host]
+threads_per_core = 2
+[[host.node]]
+cores = 8
+memory = "32GiB"
+[[host.node]]
+id = 4
+cores = 0
+memory = "64GiB"
+)",
+                                       "f.toml");
+  ASSERT_TRUE(scenario.has_value()) << scenario.error().message;
+  EXPECT_THAT(scenario->host.nodes, ElementsAre(ScenarioNode{NodeId{0}, 8, 2, kGiB * 32},
+                                                ScenarioNode{NodeId{4}, 0, 2, kGiB * 64}));
+}
+
+TEST(ScenarioFileTest, AnUnknownKeyIsNamedWithItsLineAndTheNearestThatExists) {
+  EXPECT_EQ(problem("[[vm]]\nname = 'a'\nvcpu = 2\nvcpus = 2\nmemory = '1GiB'\n"),
+            "dir/some.toml:8: there is no key 'vcpu' in [[vm]]; did you mean 'vcpus'?");
+}
+
+TEST(ScenarioFileTest, AllProblemsAreToldAtOnceByLine) {
+  const std::string problems =
+      problem("[[vm]]\nname = 'a'\nvcpus = 0\nmemory = '1GB'\nload = [{ from = 0, pct = 101 }]\n");
+  EXPECT_THAT(problems, HasSubstr("some.toml:8: 'vcpus' = 0 is out of range, it goes from 1"));
+  EXPECT_THAT(problems, HasSubstr("some.toml:9: 'memory': '1GB' is no size"));
+  EXPECT_THAT(problems, HasSubstr("some.toml:10: 'pct' = 101 is out of range"));
+}
+
+TEST(ScenarioFileTest, RefusesWhatIsNotThere) {
+  const std::string vm = "[[vm]]\nname = 'web1'\nvcpus = 2\nmemory = '1GiB'\n";
+  EXPECT_THAT(problem(vm + "placed_on = [2]\n"), HasSubstr("there is no node 2"));
+  EXPECT_THAT(problem(vm + "memory_on = { \"7\" = '1GiB' }\n"), HasSubstr("there is no node '7'"));
+  EXPECT_THAT(problem(vm + "[[fault]]\nepoch = 1\nkind = 'vm-vanishes'\nvm = 'web2'\n"),
+              HasSubstr("there is no VM named 'web2'; did you mean 'web1'?"));
+  EXPECT_THAT(problem(vm + "[[fault]]\nepoch = 1\nkind = 'vm-vanish'\nvm = 'web1'\n"),
+              HasSubstr("did you mean 'vm-vanishes'?"));
+  EXPECT_THAT(problem("[options]\n'Numa.MigTreshold' = 1\n"),
+              HasSubstr("did you mean 'Numa.MigThreshold'?"));
+}
+
+TEST(ScenarioFileTest, RefusesWhatContradictsItself) {
+  const std::string vm = "[[vm]]\nname = 'a'\nvcpus = 2\nmemory = '1GiB'\n";
+  EXPECT_THAT(problem(vm + vm), HasSubstr("there are two VMs named 'a'"));
+  EXPECT_THAT(problem(vm + "memory_on = { \"0\" = '2GiB' }\n"),
+              HasSubstr("more memory on nodes than in all"));
+  EXPECT_THAT(problem(vm + "start = 5\nstop = 5\n"), HasSubstr("'stop' = 5 is out of range"));
+  EXPECT_THAT(problem(vm + "load = [{ from = 9, pct = 1 }, { from = 9, pct = 2 }]\n"),
+              HasSubstr("'from' = 9 is out of range"));
+  EXPECT_THAT(problem(vm + "anti_affinity = 'hard'\n"), HasSubstr("needs a 'group'"));
+  EXPECT_THAT(problem(vm + "[[fault]]\nepoch = 1\nkind = 'no-memory'\n"),
+              HasSubstr("a fault 'no-memory' needs a 'node'"));
+  EXPECT_THAT(problem(vm + "[[fault]]\nepoch = 1\nkind = 'pages-busy'\n"),
+              HasSubstr("a fault 'pages-busy' needs a 'vm'"));
+  EXPECT_THAT(problem(vm + "[[fault]]\nepoch = 1\nkind = 'daemon-restart'\nvm = 'a'\n"),
+              HasSubstr("a fault 'daemon-restart' has no 'vm'"));
+  EXPECT_THAT(problem(vm + "[[fault]]\nepoch = 1\nkind = 'no-memory'\nvm = 'a'\nnode = 0\n"),
+              HasSubstr("not both"));
+}
+
+TEST(ScenarioFileTest, RefusesDistancesThatAreNoMatrix) {
+  const auto with = [](const std::string& distances) {
+    const auto scenario = parse_scenario(std::string(kHost) + "distances = " + distances, "f.toml");
+    return scenario ? "" : scenario.error().message;
+  };
+  EXPECT_EQ(with("[[10, 20], [20, 10]]"), "");
+  EXPECT_THAT(with("[[10, 20]]"), HasSubstr("must be 2 arrays of 2 integers"));
+  EXPECT_THAT(with("[[10], [10]]"), HasSubstr("must be 2 arrays of 2 integers"));
+  EXPECT_THAT(with("[[11, 20], [20, 10]]"), HasSubstr("must have 10 on the diagonal"));
+  EXPECT_THAT(with("[[10, 9], [20, 10]]"), HasSubstr("10 to 254 elsewhere"));
+  EXPECT_THAT(with("[[10, 'x'], [20, 10]]"), HasSubstr("10 to 254 elsewhere"));
+}
+
+TEST(ScenarioFileTest, NeedsAHost) {
+  const auto scenario = parse_scenario("seed = 1\n", "f.toml");
+  ASSERT_FALSE(scenario.has_value());
+  EXPECT_THAT(scenario.error().message, HasSubstr("'host' is missing"));
+}
+
+TEST(ScenarioFileTest, AHostHasNodesInOneOfTwoWays) {
+  EXPECT_FALSE(parse_scenario("[host]\n", "f.toml").has_value());
+  EXPECT_FALSE(parse("[[host.node]]\ncores = 1\nmemory = '1GiB'\n").has_value());
+}
+
+TEST(ScenarioFileTest, BrokenTomlIsToldWithItsLine) {
+  const auto scenario = parse_scenario("seed = 1\nepochs = = 2\n", "f.toml");
+  ASSERT_FALSE(scenario.has_value());
+  EXPECT_THAT(scenario.error().message, HasSubstr("f.toml:2:"));
+}
+
+TEST(ScenarioFileTest, AFileThatIsNotThereIsNotFound) {
+  const auto scenario = read_scenario("/nowhere/at/all.toml");
+  ASSERT_FALSE(scenario.has_value());
+  EXPECT_EQ(scenario.error().code, ErrorCode::kNotFound);
+}
+
+TEST(SizeTest, ReadsUnitsAndRefusesOthers) {
+  EXPECT_EQ(parse_size("512MiB"), kGiB / 2);
+  EXPECT_EQ(parse_size("1TiB"), kGiB * 1024);
+  EXPECT_EQ(parse_size("64TiB"), kGiB * 1024 * 64);
+  for (const char* text : {"", "GiB", "1", "1 GiB", "1GB", "-1GiB", "65TiB", "1.5GiB", "0x1GiB",
+                           "99999999999999999999MiB"}) {
+    EXPECT_FALSE(parse_size(text).has_value()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace vmnuma::tools

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/sim_commands.h"
+
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/sim/scenarios.h"
+
+namespace vmnuma::tools {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+struct Outcome {
+  int code = 0;
+  std::string out;
+  std::string err;
+};
+
+Outcome run(const std::vector<std::string>& arguments, bool terminal = false) {
+  std::ostringstream out;
+  std::ostringstream err;
+  const auto invocation = parse_arguments(arguments, /*now_unix_s=*/0);
+  if (!invocation) {
+    return {invocation.error().code, "", invocation.error().text};
+  }
+  Surroundings surroundings{out, err, terminal, [](std::chrono::milliseconds) { return true; }};
+  const int code = run_sim(*invocation, kScenarioDirectory, surroundings);
+  return {code, out.str(), err.str()};
+}
+
+std::vector<std::string> keys_of(const json& object) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : object.items()) {
+    keys.push_back(key);
+  }
+  return keys;
+}
+
+TEST(SimCommandsTest, JsonIsOneObjectWithTheseKeys) {
+  const Outcome outcome = run({"sim", "run", "pile-up", "--json", "--seed", "9"});
+  EXPECT_EQ(outcome.code, kExitOk);
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 1);
+  const auto result = nlohmann::ordered_json::parse(outcome.out);
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : result.items()) {
+    keys.push_back(key);
+  }
+  EXPECT_THAT(keys, ElementsAre("scenario", "seed", "epochs", "moves", "swaps", "locality_moves",
+                                "long_term_moves", "pages_moved", "bytes_moved", "imbalance_pct",
+                                "locality_pct", "owed_pct_mean", "lost_pct_mean", "last_move_epoch",
+                                "vms", "violations"));
+  EXPECT_EQ(result["scenario"], "pile-up");
+  EXPECT_EQ(result["seed"], 9);
+  EXPECT_EQ(result["epochs"], 300);
+  EXPECT_EQ(result["moves"], 3);
+  EXPECT_EQ(result["bytes_moved"].get<std::int64_t>(),
+            result["pages_moved"].get<std::int64_t>() * 4096);
+  EXPECT_THAT(keys_of(result["imbalance_pct"]), ElementsAre("end", "mean", "start"));
+  EXPECT_THAT(keys_of(result["locality_pct"]), ElementsAre("end", "mean", "start"));
+  ASSERT_EQ(result["vms"].size(), 4U);
+  EXPECT_THAT(keys_of(json(result["vms"][0])),
+              ElementsAre("entitled_pct", "homes", "locality_pct", "moves", "name", "used_pct"));
+  EXPECT_TRUE(result["violations"].empty());
+}
+
+TEST(SimCommandsTest, EpochsCanBeChosen) {
+  const Outcome outcome = run({"sim", "run", "pile-up", "--json", "--epochs", "4"});
+  const json result = json::parse(outcome.out);
+  EXPECT_EQ(result["epochs"], 4);
+  EXPECT_EQ(result["moves"], 0);
+  EXPECT_EQ(result["last_move_epoch"], -1);
+  EXPECT_EQ(result["imbalance_pct"]["start"], 100.0);
+}
+
+TEST(SimCommandsTest, AFileIsRunByItsPath) {
+  const Outcome outcome =
+      run({"sim", "run", kScenarioDirectory + "/pile-up.toml", "--json", "--epochs", "2"});
+  EXPECT_EQ(json::parse(outcome.out)["scenario"], "pile-up");
+}
+
+TEST(SimCommandsTest, TablesAndNewsAreShownAsItGoes) {
+  const Outcome outcome = run({"sim", "run", "pile-up", "--epochs", "60"});
+  EXPECT_EQ(outcome.code, kExitOk);
+  EXPECT_THAT(outcome.out, HasSubstr("nodeID"));
+  EXPECT_THAT(outcome.out, HasSubstr("homeNode"));
+  EXPECT_THAT(outcome.out, HasSubstr("load-move: web1 from node 0"));
+  EXPECT_THAT(outcome.out, HasSubstr("ENTITLED%"));
+  EXPECT_THAT(outcome.out, HasSubstr("violations  none"));
+}
+
+TEST(SimCommandsTest, WatchingShowsEveryEpoch) {
+  const Outcome plain = run({"sim", "run", "pile-up", "--epochs", "9", "--watch"});
+  EXPECT_THAT(plain.out, HasSubstr("after epoch 7:"));
+  const Outcome screen = run({"sim", "run", "pile-up", "--epochs", "9", "--watch"}, true);
+  EXPECT_THAT(screen.out, HasSubstr("epoch 7 of 9"));
+  EXPECT_THAT(screen.out, HasSubstr("\x1b[H"));
+}
+
+TEST(SimCommandsTest, ScenariosAreListed) {
+  const Outcome outcome = run({"sim", "list"});
+  EXPECT_EQ(outcome.code, kExitOk);
+  EXPECT_THAT(outcome.out, HasSubstr("three-on-two"));
+  const json list = json::parse(run({"sim", "list", "--json"}).out);
+  EXPECT_GE(list.size(), 20U);
+  EXPECT_THAT(keys_of(list[0]), ElementsAre("description", "epochs", "name", "nodes", "vms"));
+}
+
+TEST(SimCommandsTest, WhatIsWrongIsSaidAndIsAUsageError) {
+  const Outcome unknown = run({"sim", "run", "pile-upp"});
+  EXPECT_EQ(unknown.code, kExitUsage);
+  EXPECT_EQ(unknown.out, "");
+  EXPECT_THAT(unknown.err, HasSubstr("did you mean 'pile-up'?"));
+  EXPECT_EQ(run({"sim"}).code, kExitUsage);
+  EXPECT_EQ(run({"sim", "run"}).code, kExitUsage);
+  EXPECT_EQ(run({"sim", "run", "pile-up", "--epochs", "0"}).code, kExitUsage);
+  EXPECT_EQ(run({"sim", "run", "pile-up", "--seed", "-1"}).code, kExitUsage);
+  EXPECT_EQ(run({"sim", "walk"}).code, kExitUsage);
+  EXPECT_EQ(run({"sim", "run", "/nowhere/x.toml"}).code, kExitUsage);
+}
+
+}  // namespace
+}  // namespace vmnuma::tools
