@@ -36,6 +36,10 @@ constexpr std::int64_t kSecond = 1'000'000;
 /// How long a VM just placed counts with more than is measured.
 constexpr CpuTime kPendingFor{60 * kSecond};
 constexpr std::int64_t kThousandth = 1000;
+/// Pages that a transfer left behind are tried again after so many epochs, three times as many each
+/// time.
+constexpr std::int64_t kFirstPullAgain = 6;
+constexpr std::int64_t kLastPullAgain = 300;
 
 std::optional<NodeIndex> node_of(const placement::Topology& topology, NodeId id) {
   return id.value < 0 ? std::nullopt : topology.index_of(id);
@@ -199,6 +203,7 @@ void Ledger::set_home(const ClientId& id, NodeId node, Reason reason) {
   }
   client->home = node;
   client->epochs_here = 0;
+  vms_.at(id.vm).pull_again_after = 0;
   if (is_swap(reason)) {
     client->epochs_since_swap = 0;
   }
@@ -244,6 +249,8 @@ void Ledger::transfer_ended(const VmId& vm, Bytes left_behind) {
     found->second.transferring = false;
     found->second.left_behind = left_behind;
     found->second.epochs_since_transfer = 0;
+    found->second.pull_again_after =
+        std::clamp(found->second.pull_again_after * 3, kFirstPullAgain, kLastPullAgain);
   }
 }
 

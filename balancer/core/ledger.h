@@ -86,6 +86,7 @@ struct VmRecord {
   bool transferring = false;
   placement::Bytes left_behind;  ///< by the last transfer
   std::int64_t epochs_since_transfer = 1'000'000;
+  std::int64_t pull_again_after = 0;  ///< epochs; longer with every transfer that brings no change
 };
 
 class Ledger {

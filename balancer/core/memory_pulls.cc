@@ -20,10 +20,8 @@ using placement::VmState;
 namespace {
 
 /// Less remote memory than this is not worth a transfer.
-constexpr Bytes kLeastPull{4 * placement::kMiB.value};
+constexpr Bytes kLeastPull = placement::kMiB;
 constexpr std::int64_t kLeastPullPermille = 20;
-/// How long after a transfer that left pages behind these are tried again.
-constexpr std::int64_t kPullAgainAfter = 300;
 
 bool may_be_pulled(const Arrangement& arrangement, const VmState& vm) {
   if (!vm.fresh || vm.transferring || vm.epochs_since_transfer <= placement::kEpochsUntilCounted) {
@@ -72,7 +70,7 @@ std::vector<Action> memory_pulls(const Arrangement& arrangement) {
       }
     }
     const Bytes least = std::max(kLeastPull, resident * kLeastPullPermille / 1000);
-    const Bytes tried = vm.epochs_since_transfer < kPullAgainAfter ? vm.left_behind : Bytes{};
+    const Bytes tried = vm.epochs_since_transfer < vm.pull_again_after ? vm.left_behind : Bytes{};
     if (std::min(coming, remote - tried) < least) {
       continue;
     }

@@ -65,8 +65,11 @@ Result<std::vector<Id>> parse_list(std::string_view text) {
       return failure(ErrorCode::kInvalidArgument,
                      "'" + std::string(text.substr(0, 200)) + "' names more than 65536 numbers");
     }
-    for (std::int32_t number = first; number <= last; ++number) {
+    for (std::int32_t number = first;; ++number) {
       ids.push_back(Id{number});
+      if (number == last) {
+        break;  // before the largest number of all would overflow
+      }
     }
     if (at != end) {
       if (*at != ',' || at + 1 == end) {
