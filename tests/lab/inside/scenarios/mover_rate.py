@@ -12,7 +12,7 @@ import time
 from lab import daemon, guests, nodes
 from lab.process import expect
 
-IN_SHORT_SET = True
+IN_SHORT_SET = False
 LIMIT_S = 480
 ROUNDS = 3
 LEAST_RATIO = 0.9

@@ -8,7 +8,7 @@ fairness two of them would share a node for ever and get half.
 from lab import daemon, guests
 from lab.process import expect
 
-IN_SHORT_SET = True
+IN_SHORT_SET = False
 LIMIT_S = 600
 SETTLE_EPOCHS = 15
 WINDOW_EPOCHS = 75
