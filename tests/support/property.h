@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Property tests with rapidcheck, the one way in. A failing property prints how to reproduce it; set RC_PARAMS
+/// Property tests with rapidcheck, the one way in. A failing property prints how to reproduce it;
+/// set RC_PARAMS
 /// ("seed=...") in the environment to do so.
 #pragma once
 
