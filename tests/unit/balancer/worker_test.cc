@@ -13,8 +13,8 @@ namespace {
 using balancer::Worker;
 
 TEST(WorkerTest, RunsTasksInTheOrderInWhichTheyWerePosted) {
-  Worker worker("test", 100);
   std::vector<int> done;
+  Worker worker("test", 100);
   for (int i = 0; i < 10; ++i) {
     ASSERT_TRUE(worker.post([&done, i] { done.push_back(i); }));
   }
@@ -23,9 +23,9 @@ TEST(WorkerTest, RunsTasksInTheOrderInWhichTheyWerePosted) {
 }
 
 TEST(WorkerTest, RefusesWhatDoesNotFitItsQueue) {
-  Worker worker("test", 2);
-  std::promise<void> go_on;
+  std::promise<void> go_on;  // these outlive the worker, whose task uses them
   std::promise<void> started;
+  Worker worker("test", 2);
   ASSERT_TRUE(worker.post([&] {
     started.set_value();
     go_on.get_future().wait();
