@@ -25,6 +25,8 @@ std::string_view name_of(Leftover reason) {
       return "no-node";
     case Leftover::kPolicy:
       return "policy";
+    case Leftover::kUnseen:
+      return "unseen";
   }
   return "unknown";
 }

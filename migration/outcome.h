@@ -20,8 +20,9 @@ enum class Leftover {
   kNotAllowed,  ///< the VM's cpuset does not allow the target
   kNoNode,      ///< the target does not exist or has no memory
   kPolicy,      ///< the mapping has an explicit memory policy
+  kUnseen,      ///< was not there when it was looked for: came there, or was hidden, meanwhile
 };
-inline constexpr std::size_t kLeftoverCount = 7;
+inline constexpr std::size_t kLeftoverCount = 8;
 [[nodiscard]] std::string_view name_of(Leftover reason);
 
 struct Outcome {

@@ -97,13 +97,12 @@ class PageMover {
       const placement::VmProcess& process, std::span<const std::uint64_t> addresses) = 0;
 
   /// Makes pages visible that the kernel's NUMA balancing has hidden to learn who touches them:
-  /// query and move take them for absent (-ENOENT; follow_page_pte() of Linux 6.1, mm/gup.c, passes
-  /// over them) until somebody does. Reads one byte of each. Only for private memory: there a page
-  /// that never was is -EFAULT; in shared memory a read would make one. Does nothing where a read
-  /// would do more than reveal: on kernels that call both -ENOENT, which hide none, and for a
-  /// process that has pages in swap, which a read would fetch.
-  [[nodiscard]] virtual Result<void> reveal(const placement::VmProcess& process,
-                                            std::span<const std::uint64_t> addresses) = 0;
+  /// query and move take them for absent until somebody does (follow_page_pte() and
+  /// follow_trans_huge_pmd() of Linux 6.1, mm/gup.c and mm/huge_memory.c). Touches those of the
+  /// addresses that are in memory, and says how many those are; holes stay holes, swapped pages
+  /// stay swapped, and no page is moved.
+  [[nodiscard]] virtual Result<std::int64_t> reveal(const placement::VmProcess& process,
+                                                    std::span<const std::uint64_t> addresses) = 0;
 
   /// Moves the pages at these addresses to `node`. One address moves a whole huge page; that of a
   /// hugetlb page must be its first. Errors also: unsupported (the process's cpuset does not allow

@@ -153,6 +153,7 @@ void Transfer::begin_pass(std::vector<MemoryRange> found) {
   }
   const bool nothing_to_do = left == bound_by_policy_;
   if (!nothing_to_do && pass_ > 0 && !another_pass_pays(left, total)) {
+    count_left(Leftover::kUnseen, std::max(Bytes{}, left - outcome_.unmovable()));
     finish();
     return;
   }
@@ -227,65 +228,71 @@ void Transfer::begin_retry_round(Microseconds now) {
 }
 
 TransferStep Transfer::query(PageMover& mover, Microseconds now) {
-  const auto statuses = mover.query(process_, window_.addresses);
+  auto statuses = mover.query(process_, window_.addresses);
   if (!statuses) {
     fail(statuses.error(), failed_reads_, now);
     return {};
   }
   failed_reads_ = 0;
-  window_.hidden = hidden_pages(*statuses);
-  if (!window_.hidden.empty()) {
+  window_.statuses = std::move(*statuses);
+  const bool may_hide = !window_.revealed && !range().memory.hugetlb &&
+                        std::any_of(window_.statuses.begin(), window_.statuses.end(), is_absent);
+  if (may_hide) {
     phase_ = Phase::kReveal;
     return {};
   }
-  bool look_for_huge = false;
-  Bytes arrived;
-  if (window_.is_retry()) {
-    arrived = count_arrived(*statuses);
-  } else {
-    next_offset_ += range().memory.page_size * static_cast<std::int64_t>(window_.addresses.size());
-    look_for_huge = range().windows_not_probed == 0;
-    range().windows_not_probed -= look_for_huge ? 0 : 1;
-  }
-  plan(read_window(range().memory, window_.addresses, *statuses, look_for_huge).units);
-  go_on(now);
-  return {.moved = arrived, .elapsed = {}};
-}
-
-/// Pages of the window that NUMA balancing may have hidden, if they were not revealed yet.
-std::vector<std::uint64_t> Transfer::hidden_pages(const std::vector<int>& statuses) {
-  std::vector<std::uint64_t> hidden;
-  if (window_.revealed || range().memory.shared || range().memory.hugetlb) {
-    return hidden;
-  }
-  for (std::size_t i = 0; i < statuses.size(); ++i) {
-    if (statuses[i] == -ENOENT) {
-      hidden.push_back(window_.addresses[i]);
-    }
-  }
-  return hidden;
+  return plan_window(now);
 }
 
 TransferStep Transfer::reveal(PageMover& mover, Microseconds now) {
-  const auto revealed = mover.reveal(process_, window_.hidden);
+  std::vector<std::uint64_t> absent;
+  for (std::size_t i = 0; i < window_.statuses.size(); ++i) {
+    if (is_absent(window_.statuses[i])) {
+      absent.push_back(window_.addresses[i]);
+    }
+  }
+  const auto revealed = mover.reveal(process_, absent);
   if (!revealed) {
     fail(revealed.error(), failed_reads_, now);
     return {};
   }
   failed_reads_ = 0;
   window_.revealed = true;
+  if (*revealed == 0) {
+    return plan_window(now);
+  }
   phase_ = Phase::kQuery;
   return {};
 }
 
-/// A page that could not be queued because its huge page already was has come along with it.
-Bytes Transfer::count_arrived(const std::vector<int>& statuses) {
+TransferStep Transfer::plan_window(Microseconds now) {
+  bool look_for_huge = false;
   Bytes arrived;
-  for (std::size_t i = 0; i < statuses.size(); ++i) {
-    const NodeId now{statuses[i]};
-    if (now != window_.were_on[i] && is_home(now)) {
-      arrived += range().memory.page_size;
-      destinations_->count_move(window_.were_on[i], now, range().memory.page_size);
+  if (window_.is_retry()) {
+    arrived = count_retried();
+  } else {
+    next_offset_ += range().memory.page_size * static_cast<std::int64_t>(window_.addresses.size());
+    look_for_huge = range().windows_not_probed == 0;
+    range().windows_not_probed -= look_for_huge ? 0 : 1;
+  }
+  plan(read_window(range().memory, window_.addresses, window_.statuses, look_for_huge).units);
+  go_on(now);
+  return {.moved = arrived, .elapsed = {}};
+}
+
+/// Pages that were to be tried again and need not be: one that could not be queued because its huge
+/// page already was has come along with it, and others are no more.
+Bytes Transfer::count_retried() {
+  const Bytes page = range().memory.page_size;
+  Bytes arrived;
+  for (std::size_t i = 0; i < window_.statuses.size(); ++i) {
+    const NodeId now{window_.statuses[i]};
+    if (is_absent(window_.statuses[i])) {
+      outcome_.absent += page;
+      destinations_->count_gone(window_.were_on[i], page);
+    } else if (now != window_.were_on[i] && is_home(now)) {
+      arrived += page;
+      destinations_->count_move(window_.were_on[i], now, page);
     }
   }
   outcome_.moved += arrived;
@@ -478,12 +485,13 @@ Bytes Transfer::settle(const std::vector<int>& places, const std::vector<int>& l
       moved += settle_moved(unit, whole, again);
       blocks_whole += unit.may_be_huge && whole ? 1 : 0;
       blocks_small += unit.may_be_huge && !whole ? 1 : 0;
-    } else if (is_absent(places[i]) && !unit.may_be_huge) {
-      outcome_.absent += unit.size;
-      destinations_->count_gone(unit.to, unit.size);
     } else {
       destinations_->count_move(unit.to, unit.from, unit.size);
-      settle_failed(unit, result_.statuses[i], again);
+      if (is_absent(places[i])) {
+        settle_absent(unit);
+      } else {
+        settle_failed(unit, result_.statuses[i], again);
+      }
     }
   }
   Range& range = this->range();
@@ -542,6 +550,20 @@ void Transfer::settle_failed(const PageUnit& unit, int status, std::vector<PageU
     retry_.push_back({window_.range, unit.address, unit.from, reason});
   } else {
     count_left(reason, page);
+  }
+}
+
+/// It was there when it was planned: it is hidden now, or no more. Looked for once more.
+void Transfer::settle_absent(const PageUnit& unit) {
+  const Bytes page = range().memory.page_size;
+  const auto pages = static_cast<std::size_t>(unit.size.value / page.value);
+  if (retry_.size() + pages > kMostRetries) {
+    count_left(Leftover::kUnseen, unit.size);
+    return;
+  }
+  for (std::size_t i = 0; i < pages; ++i) {
+    retry_.push_back({window_.range, unit.address + i * static_cast<std::uint64_t>(page.value),
+                      unit.from, Leftover::kUnseen});
   }
 }
 

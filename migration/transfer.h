@@ -95,15 +95,15 @@ class Transfer {
     std::size_t range = 0;
     std::vector<std::uint64_t> addresses;
     std::vector<placement::NodeId> were_on;  ///< of a retry, as addresses
-    std::vector<std::uint64_t> hidden;       ///< by NUMA balancing, as far as was asked
-    bool revealed = false;
+    std::vector<int> statuses;               ///< as last asked
+    bool revealed = false;                   ///< what was hidden has been touched
     [[nodiscard]] bool is_retry() const { return !were_on.empty(); }
   };
 
   TransferStep survey(PageMover& mover, placement::Microseconds now);
   TransferStep query(PageMover& mover, placement::Microseconds now);
-  [[nodiscard]] std::vector<std::uint64_t> hidden_pages(const std::vector<int>& statuses);
   TransferStep reveal(PageMover& mover, placement::Microseconds now);
+  TransferStep plan_window(placement::Microseconds now);
   TransferStep look_for_room(PageMover& mover, const Limits& limits, placement::Microseconds now,
                              placement::Bytes allowed);
   TransferStep move(PageMover& mover, const Limits& limits, placement::Microseconds now);
@@ -113,7 +113,7 @@ class Transfer {
   [[nodiscard]] bool another_pass_pays(placement::Bytes left, placement::Bytes total) const;
   void next_window(placement::Microseconds now);
   void begin_retry_round(placement::Microseconds now);
-  placement::Bytes count_arrived(const std::vector<int>& statuses);
+  placement::Bytes count_retried();
   void plan(std::vector<PageUnit> units);
   void plan_again();
   void go_on(placement::Microseconds now);
@@ -122,6 +122,7 @@ class Transfer {
                           placement::Microseconds now);
   placement::Bytes settle_moved(const PageUnit& unit, bool whole, std::vector<PageUnit>& again);
   void settle_failed(const PageUnit& unit, int status, std::vector<PageUnit>& again);
+  void settle_absent(const PageUnit& unit);
   void count_left(Leftover reason, placement::Bytes size) { outcome_.left_because(reason) += size; }
   void fail(const Error& error, std::int64_t& in_a_row, placement::Microseconds now);
   void finish();

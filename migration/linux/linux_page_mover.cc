@@ -11,13 +11,13 @@
 
 #include <fmt/format.h>
 #include <numaif.h>
-#include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "migration/linux/maps.h"
 #include "migration/linux/movable_ranges.h"
 #include "migration/linux/node_files.h"
+#include "migration/linux/pagemap.h"
 
 namespace vmnuma::migration {
 
@@ -90,18 +90,40 @@ Error move_error(int errno_value, const VmProcess& process, std::optional<placem
   }
 }
 
-/// Whether this kernel calls a page that was never there -EFAULT. Linux 6.1 does, so its -ENOENT is
-/// a page that NUMA balancing has hidden. Kernels that call both -ENOENT (6.18 does) hide none.
-bool tells_hidden_pages() {
-  const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  void* page = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (page == MAP_FAILED) {
-    return false;
+/// While it lives, pages that this thread touches stay on their nodes. NUMA balancing brings a page
+/// to the thread that touches it only if neither has a policy (Linux 6.1, mm/mempolicy.c,
+/// mpol_misplaced()); this one allocates as the default does.
+class PagesStayPolicy {
+ public:
+  PagesStayPolicy() { (void)::set_mempolicy(MPOL_LOCAL, nullptr, 0); }  // else some move: no harm
+  PagesStayPolicy(const PagesStayPolicy&) = delete;
+  PagesStayPolicy& operator=(const PagesStayPolicy&) = delete;
+  ~PagesStayPolicy() { (void)::set_mempolicy(MPOL_DEFAULT, nullptr, 0); }  // as above
+};
+
+/// Reads one byte at each address; passes over those that cannot be read.
+Result<void> touch(const VmProcess& process, std::span<const std::uint64_t> addresses) {
+  constexpr std::size_t kMostAtOnce = 1024;  // IOV_MAX of Linux
+  const PagesStayPolicy policy;
+  std::size_t done = 0;
+  while (done < addresses.size()) {
+    std::vector<iovec> remote;
+    for (const std::uint64_t address :
+         addresses.subspan(done, std::min(kMostAtOnce, addresses.size() - done))) {
+      remote.push_back({reinterpret_cast<void*>(address), 1});
+    }
+    std::array<char, kMostAtOnce> bytes;
+    const iovec local{bytes.data(), remote.size()};
+    const ssize_t read = ::process_vm_readv(static_cast<pid_t>(process.pid), &local, 1,
+                                            remote.data(), remote.size(), 0);
+    if (read < 0 && errno != EFAULT) {
+      return tl::unexpected(move_error(errno, process, std::nullopt));
+    }
+    // It stops at the first that cannot be read.
+    const auto count = static_cast<std::size_t>(std::max<ssize_t>(read, 0));
+    done += count < remote.size() ? count + 1 : count;
   }
-  int status = 0;
-  const long result = ::move_pages(0, 1, &page, nullptr, &status, 0);
-  (void)::munmap(page, size);  // a whole mapping of our own
-  return result == 0 && status == -EFAULT;
+  return {};
 }
 
 /// Size of a transparent huge page; zero where the kernel has none.
@@ -122,7 +144,7 @@ Result<LinuxPageMover> LinuxPageMover::open(const std::string& root) {
     return tl::unexpected(folder.error());
   }
   const Bytes huge_page_size = read_huge_page_size(*folder);
-  return LinuxPageMover(std::move(*folder), huge_page_size, tells_hidden_pages());
+  return LinuxPageMover(std::move(*folder), huge_page_size);
 }
 
 Result<Folder> LinuxPageMover::process_folder(const VmProcess& process) const {
@@ -202,43 +224,24 @@ Result<std::vector<int>> LinuxPageMover::query(const VmProcess& process,
   return statuses;
 }
 
-Result<void> LinuxPageMover::reveal(const VmProcess& process,
-                                    std::span<const std::uint64_t> addresses) {
+Result<std::int64_t> LinuxPageMover::reveal(const VmProcess& process,
+                                            std::span<const std::uint64_t> addresses) {
   const auto folder = process_folder(process);
   if (!folder) {
     return tl::unexpected(folder.error());
   }
-  if (!tells_hidden_pages_) {
-    return {};
+  const auto present = pages_in_memory(*folder, addresses);
+  const auto touched = present ? touch(process, *present) : Result<void>{};
+  if (const auto same = check_identity(*folder, process); !same) {
+    return tl::unexpected(same.error());
   }
-  const auto status = folder->read("status");
-  if (!status) {
-    return tl::unexpected(status.error());
+  if (!present) {
+    return tl::unexpected(present.error());
   }
-  if (has_swapped_pages(*status)) {
-    return {};
+  if (!touched) {
+    return tl::unexpected(touched.error());
   }
-  constexpr std::size_t kMostAtOnce = 1024;  // IOV_MAX of Linux
-  for (std::size_t first = 0; first < addresses.size(); first += kMostAtOnce) {
-    const auto some = addresses.subspan(first, std::min(kMostAtOnce, addresses.size() - first));
-    for (std::size_t done = 0; done < some.size();) {
-      std::vector<iovec> remote;
-      for (const std::uint64_t address : some.subspan(done)) {
-        remote.push_back({reinterpret_cast<void*>(address), 1});
-      }
-      std::array<char, kMostAtOnce> bytes;
-      const iovec local{bytes.data(), remote.size()};
-      const ssize_t read = process_vm_readv(static_cast<pid_t>(process.pid), &local, 1,
-                                            remote.data(), remote.size(), 0);
-      if (read < 0 && errno != EFAULT) {
-        return tl::unexpected(move_error(errno, process, std::nullopt));
-      }
-      // It stops at the first page that is not there; that one is passed over.
-      done += static_cast<std::size_t>(std::max<ssize_t>(read, 0));
-      done += done < some.size() ? 1U : 0U;
-    }
-  }
-  return check_identity(*folder, process);
+  return static_cast<std::int64_t>(present->size());
 }
 
 Result<MoveResult> LinuxPageMover::move(const VmProcess& process,

@@ -23,24 +23,21 @@ class LinuxPageMover final : public PageMover {
       const placement::VmProcess& process) override;
   [[nodiscard]] Result<std::vector<int>> query(const placement::VmProcess& process,
                                                std::span<const std::uint64_t> addresses) override;
-  [[nodiscard]] Result<void> reveal(const placement::VmProcess& process,
-                                    std::span<const std::uint64_t> addresses) override;
+  [[nodiscard]] Result<std::int64_t> reveal(const placement::VmProcess& process,
+                                            std::span<const std::uint64_t> addresses) override;
   [[nodiscard]] Result<MoveResult> move(const placement::VmProcess& process,
                                         std::span<const std::uint64_t> addresses,
                                         placement::NodeId node, SharedPages shared) override;
   [[nodiscard]] Result<NodeMemory> node_memory(placement::NodeId node) override;
 
  private:
-  LinuxPageMover(Folder root, placement::Bytes huge_page_size, bool tells_hidden_pages)
-      : root_(std::move(root)),
-        huge_page_size_(huge_page_size),
-        tells_hidden_pages_(tells_hidden_pages) {}
+  LinuxPageMover(Folder root, placement::Bytes huge_page_size)
+      : root_(std::move(root)), huge_page_size_(huge_page_size) {}
   /// The process's folder in /proc, sure to be this one's.
   [[nodiscard]] Result<Folder> process_folder(const placement::VmProcess& process) const;
 
   Folder root_;
   placement::Bytes huge_page_size_;
-  bool tells_hidden_pages_;
 };
 
 }  // namespace vmnuma::migration

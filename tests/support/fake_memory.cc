@@ -229,6 +229,13 @@ Result<std::vector<MemoryRange>> FakeMemory::find_ranges(const VmProcess& proces
   return ranges;
 }
 
+int FakeMemory::status_of(const Page& head) {
+  if (head.hidden) {
+    return head.huge ? -EFAULT : -ENOENT;
+  }
+  return head.node;
+}
+
 Result<std::vector<int>> FakeMemory::query(const VmProcess& process,
                                            std::span<const std::uint64_t> addresses) {
   ++queries_;
@@ -242,13 +249,14 @@ Result<std::vector<int>> FakeMemory::query(const VmProcess& process,
   std::vector<int> statuses;
   for (const std::uint64_t address : addresses) {
     const auto page = place(**found, address);
-    statuses.push_back(!page ? -EFAULT : page->head().hidden ? -ENOENT : page->head().node);
+    statuses.push_back(page ? status_of(page->head()) : -EFAULT);
   }
   return statuses;
 }
 
-Result<void> FakeMemory::reveal(const VmProcess& process,
-                                std::span<const std::uint64_t> addresses) {
+Result<std::int64_t> FakeMemory::reveal(const VmProcess& process,
+                                        std::span<const std::uint64_t> addresses) {
+  ++reveals_;
   const auto found = running(process);
   if (!found) {
     return tl::unexpected(found.error());
@@ -256,12 +264,14 @@ Result<void> FakeMemory::reveal(const VmProcess& process,
   if ((*found)->denied) {
     return failure(ErrorCode::kPermissionDenied, "no permission", EPERM);
   }
+  std::int64_t touched = 0;
   for (const std::uint64_t address : addresses) {
     if (const auto page = place(**found, address)) {
       page->head().hidden = false;
+      ++touched;
     }
   }
-  return {};
+  return touched;
 }
 
 long FakeMemory::flush(std::vector<Place>& queue, NodeId target, MoveResult& result) {
@@ -329,7 +339,7 @@ Result<MoveResult> FakeMemory::move(const VmProcess& process,
       const bool inside_hugetlb =
           range.hugetlb && (addresses[i] - range.start) % unsigned_of(range.page_size) != 0;
       if (head.hidden) {
-        status = -ENOENT;
+        status = status_of(head);
       } else if (head.node == target.value) {
         status = target.value;
       } else if ((head.shared && shared == SharedPages::kLeave) || inside_hugetlb) {

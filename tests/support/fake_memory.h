@@ -52,7 +52,8 @@ class FakeMemory final : public migration::PageMover {
   void pin(const placement::VmProcess& process, std::uint64_t start, placement::Bytes length);
   /// Mapped by another process too.
   void share(const placement::VmProcess& process, std::uint64_t start, placement::Bytes length);
-  /// Looks absent until it is revealed, as pages do that NUMA balancing watches.
+  /// Looks absent until it is revealed, as pages do that NUMA balancing watches: a huge page as if
+  /// it never was.
   void hide(const placement::VmProcess& process, std::uint64_t start, placement::Bytes length);
   /// Fails to be moved so many times: at queueing (-EBUSY), or while it is being moved (no status).
   void make_busy(const placement::VmProcess& process, std::uint64_t start, placement::Bytes length,
@@ -68,8 +69,8 @@ class FakeMemory final : public migration::PageMover {
       const placement::VmProcess& process) override;
   [[nodiscard]] Result<std::vector<int>> query(const placement::VmProcess& process,
                                                std::span<const std::uint64_t> addresses) override;
-  [[nodiscard]] Result<void> reveal(const placement::VmProcess& process,
-                                    std::span<const std::uint64_t> addresses) override;
+  [[nodiscard]] Result<std::int64_t> reveal(const placement::VmProcess& process,
+                                            std::span<const std::uint64_t> addresses) override;
   [[nodiscard]] Result<migration::MoveResult> move(const placement::VmProcess& process,
                                                    std::span<const std::uint64_t> addresses,
                                                    placement::NodeId node,
@@ -93,6 +94,7 @@ class FakeMemory final : public migration::PageMover {
   };
   [[nodiscard]] const std::vector<Call>& moves() const { return moves_; }
   [[nodiscard]] std::int64_t queries() const { return queries_; }
+  [[nodiscard]] std::int64_t reveals() const { return reveals_; }
 
  private:
   struct Page {
@@ -129,6 +131,7 @@ class FakeMemory final : public migration::PageMover {
   template <class Change>
   void each_page(const placement::VmProcess& process, std::uint64_t start, placement::Bytes length,
                  Change change);
+  [[nodiscard]] static int status_of(const Page& head);
   [[nodiscard]] bool has_room(const Place& place, placement::NodeId target) const;
   void relocate(const Place& place, int target);
   /// Migrates what is queued; 0, the number of pages that failed, or -ENOMEM.
@@ -144,6 +147,7 @@ class FakeMemory final : public migration::PageMover {
   FakeMoveCost cost_;
   std::vector<Call> moves_;
   std::int64_t queries_ = 0;
+  std::int64_t reveals_ = 0;
 };
 
 }  // namespace vmnuma::tests

@@ -269,10 +269,10 @@ Result<std::vector<int>> SimHost::query(const VmProcess& process,
   });
 }
 
-Result<void> SimHost::reveal(const VmProcess& process,
-                             std::span<const std::uint64_t> /*addresses*/) {
+Result<std::int64_t> SimHost::reveal(const VmProcess& process,
+                                     std::span<const std::uint64_t> /*addresses*/) {
   // No simulated page is ever hidden.
-  return find(process).map([](Vm* /*vm*/) {});
+  return find(process).map([](Vm* /*vm*/) { return std::int64_t{0}; });
 }
 
 bool SimHost::is_busy(const Vm& vm, std::int64_t page, std::uint64_t manner) const {

@@ -46,7 +46,8 @@ class Meddler final : public PageMover {
     }
     return memory_.query(process, addresses);
   }
-  Result<void> reveal(const VmProcess& process, std::span<const std::uint64_t> addresses) override {
+  Result<std::int64_t> reveal(const VmProcess& process,
+                              std::span<const std::uint64_t> addresses) override {
     if (const auto error = meddle("reveal")) {
       return tl::unexpected(*error);
     }
@@ -194,7 +195,7 @@ TEST_F(TransferTest, BringsHiddenHugePagesHome) {
   EXPECT_EQ(on(1), kMiB * 40);
 }
 
-TEST_F(TransferTest, NeverTouchesPagesOfSharedMemoryToRevealThem) {
+TEST_F(TransferTest, BringsHiddenSharedPagesHome) {
   memory_.map(process_, {.start = kStart,
                          .length = kMiB * 4,
                          .page_size = kPage,
@@ -204,13 +205,75 @@ TEST_F(TransferTest, NeverTouchesPagesOfSharedMemoryToRevealThem) {
                          .policy = {},
                          .name = "/memfd:ram",
                          .resident = {}});
-  memory_.populate(process_, kStart, kMiB * 4, NodeId{0}, false);
+  memory_.populate(process_, kStart, kMiB * 3, NodeId{0}, false);
   memory_.hide(process_, kStart, kMiB);
-  mover_.before = [](const std::string& call) -> std::optional<Error> {
-    EXPECT_NE(call, "reveal");
+  EXPECT_EQ(bring_home().left, Bytes{});
+  EXPECT_EQ(on(1), kMiB * 3);
+}
+
+TEST_F(TransferTest, BringsHiddenHugePagesHomeFromBetweenHoles) {
+  map(kStart, kMiB * 400);
+  memory_.populate(process_, kStart + 33554432, kMiB * 40, NodeId{0}, true);
+  memory_.populate(process_, kStart + 134217728, kMiB * 3, NodeId{0}, false);
+  memory_.hide(process_, kStart, kMiB * 400);
+  EXPECT_EQ(bring_home().left, Bytes{});
+  EXPECT_EQ(on(1), kMiB * 43);
+}
+
+TEST_F(TransferTest, AsksOnceWhereNothingIsHidden) {
+  map(kStart, kMiB * 400);
+  memory_.populate(process_, kStart + 33554432, kMiB * 40, NodeId{0}, true);
+  EXPECT_EQ(bring_home().left, Bytes{});
+  // 25 windows of 16 MiB, and one question after each of the calls that moved.
+  EXPECT_EQ(memory_.queries(), 25 + static_cast<std::int64_t>(memory_.moves().size()));
+}
+
+TEST_F(TransferTest, LooksForNothingHiddenWhereAllPagesAreSeen) {
+  populate(kMiB * 40, /*huge=*/true);
+  EXPECT_EQ(bring_home().left, Bytes{});
+  EXPECT_EQ(memory_.reveals(), 0);
+}
+
+TEST_F(TransferTest, FindsPagesAgainThatAreHiddenWhileTheyAreMoved) {
+  for (const bool huge : {false, true}) {
+    memory_ = four_nodes(kGiB);
+    process_ = memory_.start_process();
+    populate(kMiB * 40, huge);
+    int hidings = 5;
+    mover_.before = [&](const std::string& call) -> std::optional<Error> {
+      if (call == "move" && hidings-- > 0) {
+        memory_.hide(process_, kStart, kMiB * 40);
+      }
+      return std::nullopt;
+    };
+    const Outcome outcome = bring_home();
+    EXPECT_EQ(outcome.left, Bytes{});
+    EXPECT_EQ(outcome.absent, Bytes{});
+    EXPECT_EQ(on(1), kMiB * 40);
+  }
+}
+
+TEST_F(TransferTest, CountsWhatCameElsewhereMeanwhileAsUnseen) {
+  populate(kMiB * 64, /*huge=*/false);
+  bool first = true;
+  mover_.before = [&](const std::string& call) -> std::optional<Error> {
+    if (call == "move" && std::exchange(first, false)) {
+      memory_.map(process_, {.start = kStart + 1'073'741'824,
+                             .length = kPage * 4,
+                             .page_size = kPage,
+                             .huge_page_size = {},
+                             .hugetlb = false,
+                             .shared = false,
+                             .policy = {},
+                             .name = "",
+                             .resident = {}});
+      memory_.populate(process_, kStart + 1'073'741'824, kPage * 4, NodeId{0}, false);
+    }
     return std::nullopt;
   };
-  EXPECT_EQ(bring_home().left, kMiB);
+  const Outcome outcome = bring_home();
+  EXPECT_EQ(outcome.left, kPage * 4);  // too little for another pass
+  EXPECT_EQ(outcome.left_because(Leftover::kUnseen), kPage * 4);
 }
 
 TEST_F(TransferTest, LeavesWhatIsHomeAlone) {

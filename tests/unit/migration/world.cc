@@ -66,7 +66,8 @@ class World::Ports final : public DomainControl, public PageMover, public Journa
                                  std::span<const std::uint64_t> addresses) override {
     return world_.faults.through([&] { return world_.memory.query(process, addresses); });
   }
-  Result<void> reveal(const VmProcess& process, std::span<const std::uint64_t> addresses) override {
+  Result<std::int64_t> reveal(const VmProcess& process,
+                              std::span<const std::uint64_t> addresses) override {
     return world_.faults.through([&] { return world_.memory.reveal(process, addresses); });
   }
   Result<MoveResult> move(const VmProcess& process, std::span<const std::uint64_t> addresses,
