@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "balancer/core/averages.h"
 #include "balancer/core/entitlement.h"
 #include "balancer/core/guards.h"
 #include "balancer/core/memory_attribution.h"
@@ -51,14 +52,6 @@ CpuTime per_second(CpuTime amount, CpuTime epoch) {
 
 CpuTime in_epoch(CpuTime rate, CpuTime epoch) {
   return scaled(rate, epoch.value, kSecond);
-}
-
-/// One step of an exponential average with the given half-life. 2^(-t/h) is taken as h / (h + t ln
-/// 2), which is within 0.1 % for epochs of a few seconds and needs only integers.
-CpuTime averaged(CpuTime average, CpuTime now, CpuTime epoch, std::int64_t half_life_s) {
-  const std::int64_t half_life_ms = half_life_s * 1000;
-  const std::int64_t step_ms = epoch.value / 1000 * 693 / 1000;
-  return now + scaled(average - now, half_life_ms, half_life_ms + step_ms);
 }
 
 std::string first_missing_for(const Sample& sample, const VmId& vm) {
@@ -420,6 +413,7 @@ void Ledger::add_client(const VmRecord& vm, std::size_t index, const VmUsage* us
   client.epochs_since_swap = record.epochs_since_swap;
   client.moving = record.moving;
   client.owed_before = record.owed_before;
+  client.owed_on_average = in_epoch(record.owed, snapshot.epoch_length);
   client.weight = static_cast<std::int64_t>(vm.weight) * kThousandth * client.vcpu_count() /
                   static_cast<std::int64_t>(vm.description.vcpus.size());
 
@@ -470,8 +464,9 @@ void Ledger::average_load(VmRecord& vm, bool measured_now, Snapshot& snapshot) c
     const CpuTime expected{kSecond * client.vcpu_count() * expected_permille / 1000};  // a second
     if (measured_now) {
       const CpuTime now = per_second(client.demand, epoch);
-      record.average =
-          record.has_average ? averaged(record.average, now, epoch, options_.load_half_life) : now;
+      record.average = record.has_average ? averaged(record.average, now, epoch,
+                                                     CpuTime{options_.load_half_life * kSecond})
+                                          : now;
       record.has_average = true;
     } else if (!record.has_average && !vm.found_running) {
       record.average = expected;
@@ -551,6 +546,9 @@ void Ledger::remember(const Sample& sample, const Snapshot& snapshot) {
   for (const ClientState& client : snapshot.clients) {
     VmRecord& vm = vms_.at(client.id.vm);
     ClientRecord& record = vm.clients[static_cast<std::size_t>(client.id.index)];
+    record.owed =
+        averaged(record.owed, per_second(client.owed, snapshot.epoch_length), snapshot.epoch_length,
+                 snapshot.epoch_length * (kFairnessMemory * options_.lterm_fairness_interval));
     record.owed_before.insert(record.owed_before.begin(), client.owed);
     record.owed_before.resize(std::min(record.owed_before.size(), most));
     ++record.age_epochs;

@@ -66,6 +66,7 @@ struct ClientRecord {
   CpuRates held;                                ///< as last measured
   bool has_average = false;                     ///< `average` has been measured
   placement::CpuTime average;                   ///< demand per second, exponentially weighted
+  placement::CpuTime owed;                      ///< per second, exponentially weighted over minutes
   std::vector<placement::CpuTime> owed_before;  ///< newest first
   MigrationCounts counts;
   std::int64_t local_mib_epochs = 0;  ///< for the cumulated locality

@@ -28,6 +28,12 @@ Permille owed_lately(const ClientState& client) {
                   Permille{1000});
 }
 
+/// The same over minutes.
+Permille share_owed_on_average(const ClientState& client) {
+  return std::min(permille_of(client.owed_on_average.value, client.entitled.value, Permille{}),
+                  Permille{1000});
+}
+
 bool is_in(std::span<const Rehoming> changes, ClientIndex client) {
   return std::any_of(changes.begin(), changes.end(),
                      [client](const Rehoming& change) { return change.client == client; });
@@ -39,6 +45,7 @@ LongTerm::LongTerm(const Arrangement& arrangement) : arrangement_(&arrangement) 
   lately_.reserve(arrangement.snapshot().clients.size());
   for (const ClientState& client : arrangement.snapshot().clients) {
     lately_.push_back(owed_lately(client));
+    on_average_.push_back(share_owed_on_average(client));
   }
   for (NodeIndex node = 0; node < arrangement.snapshot().nodes.size(); ++node) {
     weighted_.push_back(weighted_after(node, {}));
@@ -71,7 +78,7 @@ CpuTime LongTerm::weighted_after(NodeIndex node, std::span<const Rehoming> chang
   const placement::Pace pace = arrangement_->node(node).pace_after(exchange);
   CpuTime sum;
   const auto add = [&](ClientIndex client) {
-    sum += pace.owed(arrangement_->load(client)) * lately_[client].value / 1000;
+    sum += pace.owed(arrangement_->load(client)) * on_average_[client].value / 1000;
   };
   for (const ClientIndex client : arrangement_->residents(node)) {
     if (!is_in(changes, client)) {

@@ -81,6 +81,7 @@ struct ClientState {
   CpuTime owed;
   std::vector<CpuTime> owed_before;  ///< of the epochs before this one that count for long-term
                                      ///< fairness, newest first
+  CpuTime owed_on_average;           ///< per epoch over minutes, exponentially weighted
   std::int64_t weight = 0;           ///< its part of the VM's weight, in thousandths
   Bytes memory_size;                 ///< its part of the VM's memory
   std::vector<Bytes> memory;  ///< where that part lies, per node; its sum is what is resident

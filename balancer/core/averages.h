@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Exponentially weighted averages on integers.
+#pragma once
+
+#include "placement/model/amounts.h"
+
+namespace vmnuma::balancer {
+
+/// One step of an average with this half-life. 2^(-t/h) is taken as h / (h + t ln 2), which is
+/// within 0.1 % for steps far shorter than the half-life. A half-life of nothing remembers nothing.
+[[nodiscard]] constexpr placement::CpuTime averaged(placement::CpuTime average,
+                                                    placement::CpuTime now,
+                                                    placement::CpuTime elapsed,
+                                                    placement::CpuTime half_life) {
+  const placement::CpuTime step = elapsed * 693 / 1000;
+  return now + scaled(average - now, half_life.value, (half_life + step).value);
+}
+
+/// What a client was owed is remembered with a half-life of this many Numa.LTermFairnessIntervals:
+/// long enough for everybody to have had a turn.
+inline constexpr std::int64_t kFairnessMemory = 12;
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Long-term fairness over minutes: plans are made and carried out epoch by epoch in a model in
+/// which the kernel shares a node by weight and memory arrives at once.
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "balancer/core/planner.h"
+#include "tests/support/build_snapshot.h"
+
+namespace vmnuma::balancer {
+namespace {
+
+using placement::ClientState;
+using placement::Options;
+using placement::Plan;
+using placement::Snapshot;
+using tests::kCpu;
+using tests::SnapshotBuilder;
+
+struct Story {
+  std::map<std::string, double> cpus;  ///< on average, per VM
+  int moves = 0;
+};
+
+Story run(Snapshot snapshot, int epochs, const Options& options) {
+  Story story;
+  for (int i = 0; i < epochs; ++i) {
+    for (const ClientState& client : snapshot.clients) {
+      story.cpus[snapshot.vms[client.vm].name] +=
+          static_cast<double>(client.effective_used.value) / static_cast<double>(kCpu.value) /
+          epochs;
+    }
+    const Plan plan = make_plan(snapshot, options, {});
+    story.moves += static_cast<int>(plan.actions.size());
+    snapshot = tests::next_epoch(snapshot, plan, options);
+  }
+  return story;
+}
+
+/// `vms` VMs that want 4 CPUs each, on nodes of 4, as evenly as that goes.
+Snapshot too_many(int vms, int nodes) {
+  SnapshotBuilder builder;
+  builder.nodes(nodes, {.cores = 4});
+  for (int i = 0; i < vms; ++i) {
+    builder.vm({.name = std::string(1, static_cast<char>('a' + i)),
+                .homes = {static_cast<std::size_t>(i % nodes)},
+                .vcpus = 4});
+  }
+  return builder.build();
+}
+
+TEST(RotationTest, ThreeEqualVmsOnTwoNodesGetTwoThirdsEach) {
+  const Story story = run(too_many(3, 2), 900, {});
+  for (const auto& [name, cpus] : story.cpus) {
+    EXPECT_NEAR(cpus, 8.0 / 3, 0.05) << name;
+  }
+  // A turn every 5 epochs at most.
+  EXPECT_LE(story.moves, 180);
+}
+
+TEST(RotationTest, AnyNumberOfEqualVmsGetEqualShares) {
+  for (const auto& [vms, nodes] : {std::pair{5, 2}, {5, 3}, {5, 4}, {7, 3}, {7, 4}, {9, 4}}) {
+    const Story story = run(too_many(vms, nodes), 3000, {});
+    for (const auto& [name, cpus] : story.cpus) {
+      EXPECT_NEAR(cpus, 4.0 * nodes / vms, 0.08) << name << " of " << vms << " on " << nodes;
+    }
+  }
+}
+
+TEST(RotationTest, WithoutLongTermFairnessOneVmKeepsItsNode) {
+  Options options;
+  options.lterm_fairness_interval = 0;
+  const Story story = run(too_many(3, 2), 300, options);
+  EXPECT_NEAR(story.cpus.at("a"), 2.0, 0.01);
+  EXPECT_NEAR(story.cpus.at("b"), 4.0, 0.01);
+  EXPECT_EQ(story.moves, 0);
+}
+
+TEST(RotationTest, NobodyTakesTurnsWhereAllWaitAlike) {
+  EXPECT_EQ(run(too_many(4, 2), 100, {}).moves, 0);
+}
+
+TEST(RotationTest, AHostWithTimeForAllComesToRest) {
+  // 7 VMs of 3 CPUs want 21 of 24, which nodes of 8 cannot quite serve: somebody shares 8 for 9.
+  SnapshotBuilder builder;
+  builder.nodes(3, {.cores = 8});
+  for (int i = 0; i < 7; ++i) {
+    builder.vm({.name = std::string(1, static_cast<char>('a' + i)), .homes = {0}, .vcpus = 3});
+  }
+  Snapshot snapshot = builder.build();
+  for (int i = 0; i < 60; ++i) {
+    snapshot = tests::next_epoch(snapshot, make_plan(snapshot, {}, {}), {});
+  }
+  EXPECT_LE(make_plan(snapshot, {}, {}).lost, kCpu + placement::CpuTime{10});
+}
+
+}  // namespace
+}  // namespace vmnuma::balancer
