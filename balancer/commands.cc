@@ -120,6 +120,9 @@ Result<Answer> Controller::answer(const Command& command, Effects& effects) {
   if (const auto* request = std::get_if<MoveRequest>(&command)) {
     return move(*request, effects);
   }
+  if (const auto* request = std::get_if<WhatIfRequest>(&command)) {
+    return what_if(*request);
+  }
   return failure(ErrorCode::kUnsupported,
                  fmt::format("'{}' is not answered by this version", name_of(command)));
 }

@@ -100,6 +100,8 @@ class Controller {
   [[nodiscard]] StatusView status() const;
   [[nodiscard]] Result<Answer> explain(const ExplainRequest& request) const;
   [[nodiscard]] Result<Answer> move(const MoveRequest& request, Effects& effects);
+  [[nodiscard]] Result<Answer> what_if(const WhatIfRequest& request) const;
+  [[nodiscard]] placement::Snapshot since_the_plan() const;
   [[nodiscard]] Result<Answer> set_option(const OptionsSetRequest& request, Effects& effects);
   [[nodiscard]] Result<const VmRecord*> find_vm(const std::string& name_or_uuid) const;
 

@@ -217,6 +217,46 @@ struct OptionsView {
   bool operator==(const OptionsView&) const = default;
 };
 
+/// The figures every decision is about, of the whole host.
+struct StandingView {
+  std::int64_t lost_ms = 0;  ///< per epoch
+  std::int64_t imbalance_pct = 0;
+  std::int64_t locality_pct = 0;
+  bool operator==(const StandingView&) const = default;
+};
+
+/// A node that was considered for a client of a new VM.
+struct NodeChoiceView {
+  placement::NodeId node;
+  bool fits = false;            ///< its memory
+  std::int64_t load_pct = 0;    ///< the node's load average with it
+  std::int64_t room_bytes = 0;  ///< for it, above the reserve and what others have yet to touch
+  bool operator==(const NodeChoiceView&) const = default;
+};
+
+/// Where a client of a new VM would live.
+struct NewHomeView {
+  std::string vm;
+  std::int32_t client = 0;
+  std::int32_t vcpus = 0;
+  placement::NodeId home;  ///< none: no node may be its home
+  std::int64_t memory_bytes = 0;
+  std::int64_t elsewhere_bytes = 0;  ///< of it, what finds no room on the home
+  std::vector<NodeChoiceView> considered;
+  bool operator==(const NewHomeView&) const = default;
+};
+
+/// `vmnuma what-if`
+struct WhatIfView {
+  std::int64_t epoch = 0;  ///< the last one measured
+  StandingView before;
+  StandingView after;
+  std::vector<NewHomeView> homes;  ///< in the order in which the new VMs were given
+  PlanView plan;                   ///< of the next epoch, under what was supposed
+  std::vector<std::string> notes;  ///< sentences: what the answer leaves out
+  bool operator==(const WhatIfView&) const = default;
+};
+
 /// The answer to a command that changes something.
 struct DoneView {
   std::string message;                 ///< a sentence: what was done, or begun

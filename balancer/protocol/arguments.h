@@ -2,7 +2,7 @@
 /// The arguments of each request, listed once for reading and writing. Internal to this folder.
 ///
 /// `fields.required(NAME, value)` and `fields.optional(NAME, value)`; the names are those in the
-/// line.
+/// line. A value may be a list, also of objects that are listed here themselves.
 #pragma once
 
 #include <concepts>
@@ -63,6 +63,28 @@ void visit_arguments(Fields& fields, T& request) {
 template <class Fields, MaybeConst<ReleaseRequest> T>
 void visit_arguments(Fields& fields, T& request) {
   fields.optional("vm", request.vm);
+}
+
+template <class Fields, MaybeConst<WhatIfRequest::NewVm> T>
+void visit_arguments(Fields& fields, T& vm) {
+  fields.required("vcpus", vm.vcpus);
+  fields.required("memory_bytes", vm.memory_bytes);
+  fields.optional("load_pct", vm.load_pct);
+  fields.optional("weight", vm.weight);
+}
+
+template <class Fields, MaybeConst<WhatIfRequest::OptionValue> T>
+void visit_arguments(Fields& fields, T& option) {
+  fields.required("name", option.name);
+  fields.required("value", option.value);
+}
+
+template <class Fields, MaybeConst<WhatIfRequest> T>
+void visit_arguments(Fields& fields, T& request) {
+  fields.optional("add", request.add);
+  fields.optional("remove", request.remove);
+  fields.optional("move", request.move);
+  fields.optional("options", request.options);
 }
 
 }  // namespace vmnuma::balancer

@@ -131,6 +131,31 @@ class ArgumentReader {
     assign(name, json, value.value);
   }
 
+  template <class T>
+  void assign(std::string_view name, const Json& json, std::vector<T>& values) {
+    if (!json.is_array() || json.size() > kMostSupposed) {
+      note(fmt::format("the argument '{}' must be a list of at most {}", name, kMostSupposed));
+      return;
+    }
+    for (const Json& element : json) {
+      assign(name, element, values.emplace_back());
+    }
+  }
+
+  /// An object with arguments of its own.
+  template <class T>
+  requires std::is_class_v<T>
+  void assign(std::string_view name, const Json& json, T& value) {
+    if (!json.is_object()) {
+      note(fmt::format("the argument '{}' must be a list of objects", name));
+      return;
+    }
+    ArgumentReader reader(command_, json);
+    visit_arguments(reader, value);
+    note(reader.problem());
+  }
+
+  /// An empty one is none.
   void note(std::string problem) {
     if (problem_.empty()) {
       problem_ = std::move(problem);
@@ -148,9 +173,8 @@ class ArgumentWriter {
  public:
   template <class T>
   void required(const char* name, const T& value) {
-    args_[name] = value;
+    args_[name] = json_of(value);
   }
-  void required(const char* name, const placement::NodeId& value) { args_[name] = value.value; }
 
   template <class T>
   void optional(const char* name, const T& value) {
@@ -171,6 +195,26 @@ class ArgumentWriter {
   [[nodiscard]] OrderedJson take() && { return std::move(args_); }
 
  private:
+  template <class T>
+  static OrderedJson json_of(const T& value) {
+    if constexpr (std::is_same_v<T, std::string> || !std::is_class_v<T>) {
+      return value;
+    } else {
+      ArgumentWriter object;
+      visit_arguments(object, value);
+      return std::move(object).take();
+    }
+  }
+  static OrderedJson json_of(const placement::NodeId& value) { return value.value; }
+  template <class T>
+  static OrderedJson json_of(const std::vector<T>& values) {
+    OrderedJson list = OrderedJson::array();
+    for (const T& value : values) {
+      list.push_back(json_of(value));
+    }
+    return list;
+  }
+
   OrderedJson args_ = OrderedJson::object();
 };
 

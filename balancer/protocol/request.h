@@ -36,6 +36,8 @@ inline constexpr std::int64_t kProtocolVersion = 1;
 inline constexpr std::size_t kLongestRequest = std::size_t{64} * 1024;
 inline constexpr std::size_t kDeepestRequest = 8;
 inline constexpr std::int64_t kMostHistoryRows = 1000;
+/// Of each kind in one WhatIfRequest.
+inline constexpr std::size_t kMostSupposed = 64;
 
 struct StatusRequest {
   static constexpr std::string_view kCommand = "status";
@@ -129,9 +131,33 @@ struct ReleaseRequest {
   bool operator==(const ReleaseRequest&) const = default;
 };
 
-using Command = std::variant<StatusRequest, StatsRequest, ExplainRequest, HistoryRequest,
-                             PlanRequest, PauseRequest, ResumeRequest, OptionsListRequest,
-                             OptionsGetRequest, OptionsSetRequest, MoveRequest, ReleaseRequest>;
+/// Supposes changes that nobody makes, and asks what would come of them.
+struct WhatIfRequest {
+  static constexpr std::string_view kCommand = "what-if";
+  static constexpr bool kChanges = false;
+  struct NewVm {
+    std::int32_t vcpus = 0;
+    std::int64_t memory_bytes = 0;
+    std::optional<std::int64_t> load_pct;  ///< of each vCPU; Numa.ColdStartPct if left out
+    std::int64_t weight = 100;             ///< cpu.weight
+    bool operator==(const NewVm&) const = default;
+  };
+  struct OptionValue {
+    std::string name;
+    std::int64_t value = 0;
+    bool operator==(const OptionValue&) const = default;
+  };
+  std::vector<NewVm> add;
+  std::vector<std::string> remove;  ///< VMs
+  std::vector<MoveRequest> move;
+  std::vector<OptionValue> options;
+  bool operator==(const WhatIfRequest&) const = default;
+};
+
+using Command =
+    std::variant<StatusRequest, StatsRequest, ExplainRequest, HistoryRequest, PlanRequest,
+                 PauseRequest, ResumeRequest, OptionsListRequest, OptionsGetRequest,
+                 OptionsSetRequest, MoveRequest, ReleaseRequest, WhatIfRequest>;
 
 struct Request {
   std::int64_t id = 0;

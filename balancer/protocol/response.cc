@@ -311,6 +311,7 @@ template Result<HistoryView> decode_view(std::string_view);
 template Result<PlanView> decode_view(std::string_view);
 template Result<OptionsView> decode_view(std::string_view);
 template Result<OptionView> decode_view(std::string_view);
+template Result<WhatIfView> decode_view(std::string_view);
 template Result<DoneView> decode_view(std::string_view);
 
 }  // namespace vmnuma::balancer

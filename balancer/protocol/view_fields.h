@@ -192,6 +192,42 @@ void visit_fields(Fields& fields, T& view) {
   fields("options", view.options);
 }
 
+template <class Fields, MaybeConst<StandingView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("lost_ms", view.lost_ms);
+  fields("imbalance_pct", view.imbalance_pct);
+  fields("locality_pct", view.locality_pct);
+}
+
+template <class Fields, MaybeConst<NodeChoiceView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("node", view.node);
+  fields("fits", view.fits);
+  fields("load_pct", view.load_pct);
+  fields("room_bytes", view.room_bytes);
+}
+
+template <class Fields, MaybeConst<NewHomeView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("vm", view.vm);
+  fields("client", view.client);
+  fields("vcpus", view.vcpus);
+  fields("home", view.home);
+  fields("memory_bytes", view.memory_bytes);
+  fields("elsewhere_bytes", view.elsewhere_bytes);
+  fields("considered", view.considered);
+}
+
+template <class Fields, MaybeConst<WhatIfView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("epoch", view.epoch);
+  fields("before", view.before);
+  fields("after", view.after);
+  fields("homes", view.homes);
+  fields("plan", view.plan);
+  fields("notes", view.notes);
+}
+
 template <class Fields, MaybeConst<DoneView> T>
 void visit_fields(Fields& fields, T& view) {
   fields("message", view.message);

@@ -144,4 +144,23 @@ inline balancer::OptionsView options_view() {
             "How long the balancer then rests before it tries again"}}};
 }
 
+inline balancer::WhatIfView what_if_view() {
+  balancer::WhatIfView view;
+  view.epoch = 1234;
+  view.before = {431, 12, 97};
+  view.after = {1205, 31, 88};
+  view.homes = {{"new-1",
+                 0,
+                 16,
+                 {1},
+                 64 * kGiB,
+                 4 * kGiB,
+                 {{{1}, false, 83, 60 * kGiB}, {{0}, false, 131, 2 * kGiB}}},
+                {"new-2", 0, 4, {-1}, kGiB, 0, {}}};
+  view.plan = plan_view();
+  view.plan.epoch = 1235;
+  view.notes = {"VM 'new-2' gets no home: no node may be one"};
+  return view;
+}
+
 }  // namespace vmnuma::tests

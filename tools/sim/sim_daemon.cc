@@ -45,7 +45,7 @@ void SimDaemon::start(Microseconds now) {
     running_->executor.recover(*open);
     wake_executor();
   }
-  feed(balancer::DomainsChanged{host_.refresh().value()});
+  (void)feed(balancer::DomainsChanged{host_.refresh().value()});
 }
 
 void SimDaemon::stop() {
@@ -55,20 +55,20 @@ void SimDaemon::stop() {
 void SimDaemon::tick(placement::Sample sample) {
   now_ = sample.taken_at;
   const std::int64_t wall = kBeginUnixS + now_.value / kSecond;
-  feed(balancer::TransfersReported{running_->executor.transfers()});
-  feed(balancer::SampleTaken{std::move(sample), wall});
+  (void)feed(balancer::TransfersReported{running_->executor.transfers()});
+  (void)feed(balancer::SampleTaken{std::move(sample), wall});
 }
 
 void SimDaemon::refresh_domains() {
   if (host_.domains_changed()) {
-    feed(balancer::DomainsChanged{host_.refresh().value()});
+    (void)feed(balancer::DomainsChanged{host_.refresh().value()});
   }
 }
 
 void SimDaemon::change_topology() {
   running_->executor.set_limits(migration::limits_from(options_, host_.topology()));
   wake_executor();
-  feed(balancer::TopologyChanged{host_.topology()});
+  (void)feed(balancer::TopologyChanged{host_.topology()});
 }
 
 void SimDaemon::wake_executor() {
@@ -92,12 +92,12 @@ void SimDaemon::work(Microseconds until) {
     now_ = clock_.now;
     for (const migration::ActionEvent& event : step.events) {
       report_.events.push_back(event);
-      feed(balancer::ActionProgressed{event});
+      (void)feed(balancer::ActionProgressed{event});
     }
   }
 }
 
-void SimDaemon::feed(balancer::Event event) {
+std::vector<balancer::Reply> SimDaemon::feed(balancer::Event event) {
   balancer::Effects effects = running_->controller.on(event);
   for (balancer::LogLine& line : effects.log) {
     report_.log.push_back(std::move(line));
@@ -126,12 +126,12 @@ void SimDaemon::feed(balancer::Event event) {
     running_->executor.submit(std::move(order));
     wake_executor();
   }
+  return std::move(effects.replies);
 }
 
-stats::Report SimDaemon::table(const std::string& type) {
-  balancer::Effects effects =
-      running_->controller.on(balancer::CommandReceived{1, balancer::StatsRequest{type}});
-  return std::get<stats::Report>(effects.replies.at(0).answer.value());
+Result<balancer::Answer> SimDaemon::ask(const balancer::Command& command) {
+  std::vector<balancer::Reply> replies = feed(balancer::CommandReceived{1, command});
+  return std::move(replies.at(0).answer);
 }
 
 DaemonReport SimDaemon::take_report() {

@@ -51,8 +51,8 @@ class SimDaemon {
 
   /// Only while it runs.
   [[nodiscard]] const balancer::Controller& controller() const { return running_->controller; }
-  /// A table of `vmnuma stats`. Only while it runs.
-  [[nodiscard]] stats::Report table(const std::string& type);
+  /// Gives it a command of the control socket. Only while it runs.
+  [[nodiscard]] Result<balancer::Answer> ask(const balancer::Command& command);
   [[nodiscard]] bool executor_idle() const { return !running_ || running_->executor.idle(); }
   [[nodiscard]] SimJournal& journal() { return journal_; }
   /// The executor made more steps than it can have had reason to.
@@ -65,7 +65,7 @@ class SimDaemon {
     migration::Executor executor;
     std::optional<placement::Microseconds> next_step;
   };
-  void feed(balancer::Event event);
+  std::vector<balancer::Reply> feed(balancer::Event event);
   void wake_executor();
 
   placement::Options options_;

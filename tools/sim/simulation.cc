@@ -359,7 +359,15 @@ void Simulation::take_down(const EpochFigures& figures) {
 }
 
 std::optional<stats::Report> Simulation::table(const std::string& type) {
-  return daemon_.running() ? std::optional(daemon_.table(type)) : std::nullopt;
+  Result<balancer::Answer> answer = ask(balancer::StatsRequest{type});
+  return answer ? std::optional(std::get<stats::Report>(std::move(*answer))) : std::nullopt;
+}
+
+Result<balancer::Answer> Simulation::ask(const balancer::Command& command) {
+  if (!daemon_.running()) {
+    return failure(ErrorCode::kUnavailable, "the daemon does not run");
+  }
+  return daemon_.ask(command);
 }
 
 SimulationResult Simulation::result() {

@@ -42,6 +42,9 @@ class Simulation {
   [[nodiscard]] const EpochFigures& figures() const { return figures_; }
   /// A table of `vmnuma stats`, or nothing while the daemon does not run.
   [[nodiscard]] std::optional<stats::Report> table(const std::string& type);
+  /// Gives the daemon a command of the control socket, now. Error: unavailable while it does not
+  /// run, and those of the daemon.
+  [[nodiscard]] Result<balancer::Answer> ask(const balancer::Command& command);
   [[nodiscard]] const Scenario& scenario() const { return scenario_; }
 
   /// After the last epoch.

@@ -15,6 +15,7 @@
 #include "balancer/config/config.h"
 #include "balancer/suggest.h"
 #include "tools/vmnuma/since.h"
+#include "tools/vmnuma/what_if_arguments.h"
 
 namespace vmnuma::tools {
 
@@ -124,6 +125,22 @@ class CommandLine {
 
     add(app_, "plan", "The last plan: what it does and what it does not",
         [] { return Command(balancer::PlanRequest{}); });
+    add_what_if_command();
+  }
+
+  void add_what_if_command() {
+    CLI::App* what_if =
+        add(app_, "what-if", "What would be with another VM, one less, one elsewhere",
+            [this] { return make_what_if(); });
+    const auto add_supposed = [&](const char* name, std::vector<std::string>& texts,
+                                  const char* help, const char* type) {
+      what_if->add_option(name, texts, help)->type_name(type)->allow_extra_args(false);
+    };
+    add_supposed("--add", supposed_.add, "A new VM, such as vcpus=32,memory=128GiB", "VM");
+    add_supposed("--remove", supposed_.remove, "A VM that is gone (name or UUID)", "VM");
+    add_supposed("--move", supposed_.move, "A VM, or one client of it, on another node",
+                 "VM[/CLIENT]=NODE");
+    add_supposed("--option", supposed_.options, "Another value of an option", "NAME=VALUE");
   }
 
   void add_options_commands() {
@@ -201,6 +218,35 @@ class CommandLine {
     return Command(balancer::OptionsSetRequest{name_, value, persist_});
   }
 
+  Result<Command> make_what_if() {
+    balancer::WhatIfRequest request;
+    request.remove = supposed_.remove;
+    if (auto read = read_all("--add", supposed_.add, parse_new_vm, request.add); !read) {
+      return tl::unexpected(std::move(read).error());
+    }
+    if (auto read = read_all("--move", supposed_.move, parse_move, request.move); !read) {
+      return tl::unexpected(std::move(read).error());
+    }
+    if (auto read = read_all("--option", supposed_.options, parse_option_value, request.options);
+        !read) {
+      return tl::unexpected(std::move(read).error());
+    }
+    return Command(std::move(request));
+  }
+
+  template <class T>
+  static Result<void> read_all(const char* name, const std::vector<std::string>& texts,
+                               Result<T> (*parse)(std::string_view), std::vector<T>& values) {
+    for (const std::string& text : texts) {
+      auto value = parse(text);
+      if (!value) {
+        return failure(std::move(value).error(), name);
+      }
+      values.push_back(std::move(*value));
+    }
+    return {};
+  }
+
   Result<Command> make_history() {
     if (since_) {
       auto since = parse_since(*since_, now_unix_s_);
@@ -273,6 +319,12 @@ class CommandLine {
   std::optional<std::int32_t> client_;
   std::optional<std::string> since_;
   balancer::HistoryRequest history_;
+  struct {
+    std::vector<std::string> add;
+    std::vector<std::string> remove;
+    std::vector<std::string> move;
+    std::vector<std::string> options;
+  } supposed_;
   SimRunRequest sim_run_;
   std::optional<SimRequest> sim_;
 };

@@ -55,6 +55,10 @@ struct AnswerTo<balancer::PlanRequest> {
   using View = balancer::PlanView;
 };
 template <>
+struct AnswerTo<balancer::WhatIfRequest> {
+  using View = balancer::WhatIfView;
+};
+template <>
 struct AnswerTo<balancer::OptionsListRequest> {
   using View = balancer::OptionsView;
 };

@@ -81,6 +81,44 @@ TEST(InvocationTest, ReadsTheFiltersOfTheHistory) {
             Command(history));
 }
 
+TEST(InvocationTest, ReadsWhatIsSupposed) {
+  balancer::WhatIfRequest request;
+  EXPECT_EQ(parsed({"what-if"}).command, Command(request));
+  request.add = {{32, std::int64_t{128} << 30, std::nullopt, 100},
+                 {2, std::int64_t{512} << 20, 80, 50}};
+  request.remove = {"web1", "web2"};
+  request.move = {{"db=1", {1}, std::nullopt}, {"wide", {0}, 2}};
+  request.options = {{"Numa.MigThreshold", 5}, {"Numa.PreferHT", 1}};
+  EXPECT_EQ(
+      parsed({"what-if", "--add", "vcpus=32,memory=128GiB", "--remove", "web1", "--move", "db=1=1",
+              "--option", "Numa.MigThreshold=5", "--add", "load=80,memory=512MiB,vcpus=2,weight=50",
+              "--remove", "web2", "--move", "wide/2=0", "--option=Numa.PreferHT=1", "--json"})
+          .command,
+      Command(request));
+}
+
+TEST(InvocationTest, WhatCannotBeSupposedIsNamed) {
+  const auto of = [](const char* option, const char* text) {
+    return complaint({"what-if", option, text});
+  };
+  EXPECT_EQ(of("--add", "vcpus=32"),
+            "vmnuma: --add: 'vcpus=32' must say vcpus and memory, such as "
+            "'vcpus=32,memory=128GiB'");
+  EXPECT_EQ(of("--add", "vcpu=32,memory=1GiB"),
+            "vmnuma: --add: 'vcpu=32,memory=1GiB' has no 'vcpu'; did you mean 'vcpus'?");
+  for (const char* text : {"vcpus=0,memory=1GiB", "vcpus=two,memory=1GiB", "vcpus=2,memory=1G",
+                           "vcpus=2,memory=-1GiB", "vcpus=2,memory=99999999999999TiB",
+                           "vcpus=2,memory=1GiB,load=101", "vcpus=2,memory=1GiB,weight=0"}) {
+    EXPECT_THAT(of("--add", text), HasSubstr("is not understood; write vcpus=32")) << text;
+  }
+  for (const char* text : {"web1", "web1=", "=1", "web1=one", "web1=-1", "web1/x=1"}) {
+    EXPECT_THAT(of("--move", text), HasSubstr("is no move; write VM=NODE")) << text;
+  }
+  EXPECT_THAT(of("--option", "Numa.X"), HasSubstr("is no option; write NAME=INTEGER"));
+  EXPECT_THAT(of("--option", "Numa.X=1.5"), HasSubstr("is no option"));
+  EXPECT_EQ(complaint({"what-if", "web1"}), "vmnuma: there is no argument 'web1'");
+}
+
 TEST(InvocationTest, GlobalOptionsMayStandBeforeOrAfterTheCommand) {
   for (const Arguments& arguments : {Arguments{"--json", "--socket", "/s", "status"},
                                      Arguments{"status", "--json", "--socket", "/s"},
@@ -161,7 +199,7 @@ TEST(InvocationTest, HelpFitsTheTerminal) {
        {Arguments{"--help"}, Arguments{"status", "-h"}, Arguments{"stats", "-h"},
         Arguments{"explain", "-h"}, Arguments{"history", "-h"}, Arguments{"options", "-h"},
         Arguments{"options", "get", "-h"}, Arguments{"options", "set", "-h"},
-        Arguments{"move", "-h"}, Arguments{"release", "-h"}}) {
+        Arguments{"move", "-h"}, Arguments{"release", "-h"}, Arguments{"what-if", "-h"}}) {
     const auto help = parse_arguments(arguments, kNow);
     ASSERT_FALSE(help);
     std::string_view rest = help.error().text;

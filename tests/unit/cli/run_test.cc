@@ -90,6 +90,10 @@ TEST_F(RunTest, PrintsEachAnswerAsItsText) {
   EXPECT_EQ(run({"plan"}, [](const Command&) -> Result<Answer> { return tests::plan_view(); }),
             kExitOk);
   EXPECT_THAT(out_.str(), StartsWith("Plan of epoch 1234"));
+  EXPECT_EQ(
+      run({"what-if"}, [](const Command&) -> Result<Answer> { return tests::what_if_view(); }),
+      kExitOk);
+  EXPECT_THAT(out_.str(), StartsWith("Epoch 1234 "));
   EXPECT_EQ(run({"options", "list"},
                 [](const Command&) -> Result<Answer> { return tests::options_view(); }),
             kExitOk);

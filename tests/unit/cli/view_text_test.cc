@@ -110,6 +110,26 @@ Not taken, best first
 )");
 }
 
+TEST_F(ViewTextTest, WhatWouldBe) {
+  const std::string text = text_of(tests::what_if_view());
+  EXPECT_EQ(text.substr(0, text.find("\nActions\n")), R"(Epoch 1234       now  supposed
+Lost time        431      1205  ms per epoch
+Imbalance         12        31  %
+Locality          97        88  %
+
+Homes of new VMs
+  new-1/0, 16 vCPUs, 64.0 GiB: node 1, 4.0 GiB of its memory elsewhere
+    node 1: load 83 % with it, room for 60.0 GiB, too little
+    node 0: load 131 % with it, room for 2.0 GiB, too little
+  new-2/0, 4 vCPUs, 1.0 GiB: no home
+
+Plan of epoch 1235: lost time 431 ms per epoch, imbalance 12 %
+The balancer is in mode dry-run.
+)");
+  EXPECT_THAT(text,
+              ::testing::EndsWith("\nNotes\n  VM 'new-2' gets no home: no node may be one\n"));
+}
+
 TEST_F(ViewTextTest, OptionsInATable) {
   EXPECT_EQ(text_of(tests::options_view()),
             R"(NAME               VALUE  UNIT    DEFAULT  RANGE      FROM

@@ -61,6 +61,18 @@ TEST(RequestTest, ReadsEveryCommandWithAllItsArguments) {
   EXPECT_EQ(parsed<MoveRequest>(line("move", R"({"vm":"web1","node":1,"client":2})")),
             (MoveRequest{"web1", {1}, 2}));
   EXPECT_EQ(parsed<ReleaseRequest>(line("release", R"({"vm":"web1"})")).vm, "web1");
+  WhatIfRequest what_if;
+  what_if.add = {{8, 1024, std::nullopt, 100}, {2, 512, 70, 50}};
+  what_if.remove = {"web1", "web2"};
+  what_if.move = {{"db1", {1}, std::nullopt}};
+  what_if.options = {{"Numa.MigThreshold", 5}};
+  EXPECT_EQ(
+      parsed<WhatIfRequest>(line(
+          "what-if", R"({"add":[{"vcpus":8,"memory_bytes":1024},{"vcpus":2,"memory_bytes":512,)"
+                     R"("load_pct":70,"weight":50}],"remove":["web1","web2"],)"
+                     R"("move":[{"vm":"db1","node":1}],)"
+                     R"("options":[{"name":"Numa.MigThreshold","value":5}]})")),
+      what_if);
 }
 
 TEST(RequestTest, OptionalArgumentsHaveDefaults) {
@@ -99,7 +111,12 @@ TEST(RequestTest, EncodedRequestsReadBackTheSame) {
                                       MoveRequest{"web1", {63}, 1},
                                       MoveRequest{"web1", {0}, std::nullopt},
                                       ReleaseRequest{"web1"},
-                                      ReleaseRequest{}};
+                                      ReleaseRequest{},
+                                      WhatIfRequest{},
+                                      WhatIfRequest{{{8, 1024, 30, 7}, {1, 1, std::nullopt, 100}},
+                                                    {"a", "b"},
+                                                    {{"c", {2}, 1}, {"d", {0}, std::nullopt}},
+                                                    {{"Numa.X", -1}}}};
   std::int64_t id = -3;
   for (const Command& command : commands) {
     const Request request{++id, command};
@@ -161,6 +178,25 @@ TEST(RequestTest, WrongKindOfArgumentIsNamed) {
   EXPECT_EQ(
       refusal(line("history", R"({"since":"yesterday"})")),
       "the argument 'since' is 'yesterday', but must be a time such as '2025-01-31T12:00:00Z'");
+}
+
+TEST(RequestTest, WhatIsWrongInAListIsNamed) {
+  EXPECT_EQ(refusal(line("what-if", R"({"remove":"web1"})")),
+            "the argument 'remove' must be a list of at most 64");
+  EXPECT_EQ(refusal(line("what-if", R"({"remove":[1]})")),
+            "the argument 'remove' must be a string that is not empty");
+  EXPECT_EQ(refusal(line("what-if", R"({"add":[3]})")),
+            "the argument 'add' must be a list of objects");
+  EXPECT_EQ(refusal(line("what-if", R"({"add":[{"vcpus":1}]})")),
+            "the command 'what-if' needs the argument 'memory_bytes'");
+  EXPECT_EQ(refusal(line("what-if", R"({"move":[{"vm":"a","node":1,"nodes":2}]})")),
+            "the command 'what-if' has no argument 'nodes'; did you mean 'node'?");
+  std::string many = "[";
+  for (int i = 0; i < 65; ++i) {
+    many += std::string(i == 0 ? "" : ",") + "\"x\"";
+  }
+  EXPECT_EQ(refusal(line("what-if", R"({"remove":)" + many + "]}")),
+            "the argument 'remove' must be a list of at most 64");
 }
 
 TEST(RequestTest, HistoryLimitHasARange) {
@@ -236,16 +272,16 @@ TEST(RequestTest, ManyKeysAreHandledQuickly) {
 }
 
 TEST(RequestTest, ListsEveryCommand) {
-  EXPECT_THAT(command_names(),
-              ElementsAre("status", "stats", "explain", "history", "plan", "pause", "resume",
-                          "options-list", "options-get", "options-set", "move", "release"));
+  EXPECT_THAT(command_names(), ElementsAre("status", "stats", "explain", "history", "plan", "pause",
+                                           "resume", "options-list", "options-get", "options-set",
+                                           "move", "release", "what-if"));
 }
 
 TEST(PermissionTest, ReadingIsForWhoeverConnects) {
   for (const Command& command :
        {Command(StatusRequest{}), Command(StatsRequest{}), Command(ExplainRequest{}),
         Command(HistoryRequest{}), Command(PlanRequest{}), Command(OptionsListRequest{}),
-        Command(OptionsGetRequest{})}) {
+        Command(OptionsGetRequest{}), Command(WhatIfRequest{})}) {
     EXPECT_FALSE(changes_something(command)) << name_of(command);
     EXPECT_TRUE(is_permitted(command, 1000, 990)) << name_of(command);
   }

@@ -40,6 +40,7 @@ TEST(ResponseTest, ViewsComeThroughUnchanged) {
   expect_unchanged(tests::plan_view());
   expect_unchanged(tests::options_view());
   expect_unchanged(tests::options_view().options.front());
+  expect_unchanged(tests::what_if_view());
   expect_unchanged(DoneView{"client 0 of 'web1' moves to node 1", 12});
 }
 
@@ -50,6 +51,7 @@ TEST(ResponseTest, EmptyViewsComeThroughUnchanged) {
   expect_unchanged(PlanView{});
   expect_unchanged(OptionsView{});
   expect_unchanged(OptionView{});
+  expect_unchanged(WhatIfView{});
   expect_unchanged(DoneView{});
 }
 

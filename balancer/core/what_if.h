@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What would be if: a new VM, one less, one elsewhere, another option.
+///
+/// Problem: before changing a host somebody wants to know what the balancer would make of it, and
+/// asking must change nothing. Approach: the snapshot is a value; a copy of it is changed as
+/// supposed and judged and planned with as any other. The supposed changes are taken as finished:
+/// memory that can follow has followed, a new VM has touched all of its memory. Everything else
+/// stays as it was measured: demand, and what is not a VM's. Terms: *standing* - the figures every
+/// decision is about, of a whole host. Properties:
+///  1. If nothing is supposed, both standings are equal and the plan is that of the next epoch
+///  under
+///     the same readings.
+///  2. The homes of new VMs are those that the planner gives them.
+///  3. The order in which changes are supposed does not matter; new VMs are placed in theirs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "balancer/core/planner.h"
+#include "placement/initial.h"
+#include "placement/model/domain.h"
+#include "placement/model/options.h"
+#include "placement/model/plan.h"
+#include "placement/model/snapshot.h"
+
+namespace vmnuma::balancer {
+
+struct NewVm {
+  placement::VmDescription description;  ///< its id is that of no VM in the snapshot
+  std::int32_t weight = 100;             ///< cpu.weight
+  placement::Permille load;              ///< what each of its vCPUs wants of a CPU
+};
+
+struct ClientMove {
+  placement::ClientId client;
+  placement::NodeIndex to = placement::kNoNode;
+};
+
+struct Supposition {
+  std::vector<NewVm> added;
+  std::vector<placement::VmId> removed;
+  std::vector<ClientMove> moved;
+  placement::Options options;  ///< all of them, as supposed
+};
+
+struct Standing {
+  placement::CpuTime lost;        ///< per epoch, predicted
+  placement::Permille imbalance;  ///< largest difference of owed / capacity between two nodes
+  placement::Permille locality;   ///< share of the memory of clients with a home that lies there
+  bool operator==(const Standing&) const = default;
+};
+
+/// Where one client of a new VM would live.
+struct NewHome {
+  placement::ClientId client;
+  std::int32_t vcpus = 0;
+  placement::NodeIndex home = placement::kNoNode;  ///< kNoNode: no node may be its home
+  placement::Bytes memory;                         ///< its part of the VM's
+  placement::Bytes elsewhere;                      ///< of it, what finds no room on the home
+  placement::Bytes nowhere;                        ///< of it, what finds no room at all
+  std::vector<placement::NodeChoice> considered;   ///< best first
+};
+
+struct WhatIf {
+  Standing before;
+  Standing after;
+  std::vector<NewHome> homes;
+  placement::Snapshot supposed;  ///< the next epoch
+  placement::Plan plan;          ///< of that epoch
+};
+
+/// `now` is the last epoch with the homes as they are since its plan, `options` those in force. VMs
+/// and clients that `now` does not have are left out.
+[[nodiscard]] WhatIf what_if(const placement::Snapshot& now, const placement::Options& options,
+                             const Supposition& supposition, const Circumstances& circumstances);
+
+}  // namespace vmnuma::balancer
