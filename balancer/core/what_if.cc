@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "balancer/core/averages.h"
 #include "balancer/core/entitlement.h"
 #include "placement/clients.h"
 
@@ -55,6 +56,9 @@ void let_an_epoch_pass(Snapshot& snapshot, const Options& options) {
     ++client.epochs_since_swap;
     client.owed_before.insert(client.owed_before.begin(), client.owed);
     client.owed_before.resize(std::min(client.owed_before.size(), most));
+    client.owed_on_average =
+        averaged(client.owed_on_average, client.owed, snapshot.epoch_length,
+                 snapshot.epoch_length * (kFairnessMemory * options.lterm_fairness_interval));
   }
   for (VmState& vm : snapshot.vms) {
     ++vm.epochs_since_transfer;
