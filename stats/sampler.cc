@@ -101,9 +101,9 @@ void Sampler::read_cpus(Sample& sample) {
     for (const placement::Cpu& cpu : node.cpus) {
       const auto found = std::lower_bound(
           cpus->begin(), cpus->end(), cpu.id,
-          [](const CpuSample& sample_, placement::CpuId id) { return sample_.id < id; });
+          [](const CpuIdleTime& time, placement::CpuId id) { return time.id < id; });
       if (found != cpus->end() && found->id == cpu.id) {
-        sample.cpus.push_back(*found);
+        sample.cpus.push_back({cpu.id, busy_time(*found, sample.taken_at)});
       } else {
         missing("there is no line of CPU " + std::to_string(cpu.id.value));
       }
@@ -111,6 +111,17 @@ void Sampler::read_cpus(Sample& sample) {
   }
   std::sort(sample.cpus.begin(), sample.cpus.end(),
             [](const CpuSample& a, const CpuSample& b) { return a.id < b.id; });
+}
+
+/// The kernel counts busy time by the tick and misses what ends before one, and what runs while
+/// ticks are late; idle time it takes from the clock. A CPU that a hypervisor below us takes away
+/// counts as busy, as it should: it could not run anything of ours.
+std::int64_t Sampler::busy_time(const CpuIdleTime& cpu, placement::Microseconds now) {
+  const std::int64_t busy_us = now.value - cpu.idle_us;
+  // Idle time is told in ticks of 10 ms, so the difference may go back by one.
+  const auto last = busy_us_.try_emplace(cpu.id, busy_us).first;
+  last->second = std::max(last->second, busy_us);
+  return last->second;
 }
 
 void Sampler::read_vm(const VmDescription& vm, Extent extent, Sample& sample) {

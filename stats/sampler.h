@@ -27,6 +27,7 @@
 #include "placement/model/sample.h"
 #include "placement/model/topology.h"
 #include "stats/linux/directory.h"
+#include "stats/linux/proc_formats.h"
 #include "stats/linux/vm_reader.h"
 
 namespace vmnuma::stats {
@@ -57,6 +58,7 @@ class Sampler {
  private:
   void read_nodes(placement::Sample& sample);
   void read_cpus(placement::Sample& sample);
+  [[nodiscard]] std::int64_t busy_time(const CpuIdleTime& cpu, placement::Microseconds now);
   void read_vm(const placement::VmDescription& vm, Extent extent, placement::Sample& sample);
   [[nodiscard]] std::set<placement::VmId> whose_turn(
       const std::map<placement::VmId, const placement::VmDescription*>& running);
@@ -66,6 +68,7 @@ class Sampler {
   SamplerOptions options_;
   std::string scratch_;
   std::optional<KeptFile> proc_stat_;
+  std::map<placement::CpuId, std::int64_t> busy_us_;  ///< as last told
   std::map<placement::NodeId, KeptFile> meminfo_;
   std::map<placement::VmId, VmReader> vms_;
   placement::VmId last_turn_;  ///< the last VM that had its turn

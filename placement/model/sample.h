@@ -45,7 +45,8 @@ struct VmSample {
   bool operator==(const VmSample&) const = default;
 };
 
-/// Time a CPU was not idle since boot, from /proc/stat (guest time is inside user time).
+/// Time in which a CPU was not idle, since some moment: what passed less the idle time of
+/// /proc/stat. Never goes back.
 struct CpuSample {
   CpuId id;
   std::int64_t busy_us = 0;

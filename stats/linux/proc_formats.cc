@@ -13,42 +13,43 @@ namespace {
 
 constexpr std::int64_t kMicrosecondsPerTick = 1'000'000 / 100;  // USER_HZ
 
-/// The fields behind "cpuN" as busy time; nothing if they are not those of proc(5).
-std::optional<std::int64_t> busy_ticks(std::string_view fields) {
-  constexpr std::array kIsBusy = {true, true, true, false, false, true, true, true, false, false};
+/// The fields behind "cpuN" as idle time; nothing if they are not those of proc(5).
+std::optional<std::int64_t> idle_ticks(std::string_view fields) {
+  constexpr std::array kIsIdle = {false, false, false, true,  true,
+                                  false, false, false, false, false};
   // Ten numbers below this bound can be added up and converted without overflow. It is 29,000 years
   // of one CPU.
   constexpr std::int64_t kMost =
       std::numeric_limits<std::int64_t>::max() / kMicrosecondsPerTick / 10;
-  std::int64_t busy = 0;
-  for (const bool is_busy : kIsBusy) {
+  std::int64_t idle = 0;
+  for (const bool is_idle : kIsIdle) {
     const auto ticks = take_number<std::int64_t>(fields);
     if (!ticks || *ticks > kMost) {
       return std::nullopt;
     }
-    busy += is_busy ? *ticks : 0;
+    idle += is_idle ? *ticks : 0;
   }
   if (take_word(fields)) {
     return std::nullopt;
   }
-  return busy;
+  return idle;
 }
 
 }  // namespace
 
-Result<std::vector<placement::CpuSample>> parse_proc_stat(std::string_view text) {
+Result<std::vector<CpuIdleTime>> parse_proc_stat(std::string_view text) {
   constexpr std::string_view kFormat = "/proc/stat";
   if (const auto complete = check_complete(text, kFormat); !complete) {
     return tl::unexpected(complete.error());
   }
-  std::vector<placement::CpuSample> cpus;
+  std::vector<CpuIdleTime> cpus;
   while (const auto line = take_line(text)) {
     auto fields = after(*line, "cpu");
     if (!fields || fields->starts_with(' ')) {
       continue;  // the sum over all CPUs, interrupts, context switches and others
     }
     const auto number = take_number<std::int32_t>(*fields);
-    const auto ticks = number ? busy_ticks(*fields) : std::nullopt;
+    const auto ticks = number ? idle_ticks(*fields) : std::nullopt;
     if (!ticks) {
       return bad_line("a CPU's line of /proc/stat", *line);
     }

@@ -22,11 +22,12 @@ namespace vmnuma::stats {
 /// /proc/stat (Linux 6.1, fs/proc/stat.c): the lines "cpuN user nice system idle iowait irq softirq
 /// steal guest guest_nice" in USER_HZ, which is 100 a second on every architecture that runs KVM.
 /// By id.
-///
-/// Busy is user + nice + system + irq + softirq + steal. Guest time is already inside user and
-/// nice. Stolen time counts: a CPU taken away by a hypervisor below us could not run anything of
-/// ours, so it must not look like room.
-[[nodiscard]] Result<std::vector<placement::CpuSample>> parse_proc_stat(std::string_view text);
+struct CpuIdleTime {
+  placement::CpuId id;
+  std::int64_t idle_us = 0;  ///< idle + iowait
+  bool operator==(const CpuIdleTime&) const = default;
+};
+[[nodiscard]] Result<std::vector<CpuIdleTime>> parse_proc_stat(std::string_view text);
 
 struct ProcessStat {
   std::int64_t pid = 0;

@@ -207,11 +207,11 @@ void FakeHost::set_node_memory(std::int32_t node, Bytes total, Bytes free) {
                     node, total.value / 1024, free.value / 1024, (total - free).value / 1024));
 }
 
-void FakeHost::set_cpu_times(const std::vector<FakeNode>& nodes, std::int64_t busy_us) {
+void FakeHost::set_cpu_times(const std::vector<FakeNode>& nodes, std::int64_t idle_us) {
   constexpr std::int64_t kMicrosecondsPerTick = 10'000;
   std::string text = "cpu  0 0 0 0 0 0 0 0 0 0\n";
   for (const FakeCpu& cpu : all_cpus(nodes)) {
-    text += fmt::format("cpu{} {} 0 0 0 0 0 0 0 0 0\n", cpu.id, busy_us / kMicrosecondsPerTick);
+    text += fmt::format("cpu{} 0 0 0 {} 0 0 0 0 0 0\n", cpu.id, idle_us / kMicrosecondsPerTick);
   }
   write("proc/stat", text + "intr 0\nctxt 0\nbtime 1700000000\n");
 }

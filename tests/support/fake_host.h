@@ -75,8 +75,8 @@ class FakeHost {
   void set_distances(const std::vector<FakeNode>& nodes,
                      const std::vector<std::vector<std::int32_t>>& rows);
   void set_node_memory(std::int32_t node, placement::Bytes total, placement::Bytes free);
-  /// The whole of /proc/stat: the time `busy_us[i]` of CPU i is user time.
-  void set_cpu_times(const std::vector<FakeNode>& nodes, std::int64_t busy_us);
+  /// The whole of /proc/stat: every CPU was idle for that long.
+  void set_cpu_times(const std::vector<FakeNode>& nodes, std::int64_t idle_us);
 
   /// Process, threads, cgroup and pid file of a VM, all counters zero, no limits, 64 MiB on node 0.
   void start(const FakeVm& vm);

@@ -118,15 +118,28 @@ TEST_F(SamplerTest, ReadsNodesAndCpus) {
   const Sample first = sample(sampler);
   EXPECT_THAT(first.nodes, ElementsAre(NodeSample{NodeId{0}, kGiB * 4, kGiB * 4},
                                        NodeSample{NodeId{1}, kGiB, kGiB * 4}));
-  EXPECT_THAT(first.cpus, ElementsAre(CpuSample{CpuId{0}, 70'000}, CpuSample{CpuId{1}, 70'000},
-                                      CpuSample{CpuId{2}, 70'000}, CpuSample{CpuId{3}, 70'000}));
+  // What passed and was not idle.
+  EXPECT_THAT(first.cpus,
+              ElementsAre(CpuSample{CpuId{0}, 1'930'000}, CpuSample{CpuId{1}, 1'930'000},
+                          CpuSample{CpuId{2}, 1'930'000}, CpuSample{CpuId{3}, 1'930'000}));
   EXPECT_THAT(first.missing, IsEmpty());
 
   host_.set_node_memory(1, kGiB * 4, kGiB * 2);
   host_.set_cpu_times(nodes_, 90'000);
   const Sample second = sample(sampler);
   EXPECT_EQ(second.nodes[1].free, kGiB * 2);
-  EXPECT_EQ(second.cpus[3].busy_us, 90'000);
+  EXPECT_EQ(second.cpus[3].busy_us, second.taken_at.value - 90'000);
+}
+
+TEST_F(SamplerTest, BusyTimeNeverGoesBack) {
+  host_.set_cpu_times(nodes_, 70'000);
+  Sampler sampler = make_sampler();
+  const Sample first = sample(sampler);
+  // Idle all the time between the two, and the clock and its ticks disagree by one.
+  host_.set_cpu_times(nodes_, 70'000 + 2'000'000 + 10'000);
+  const Sample second = sample(sampler);
+  EXPECT_EQ(second.taken_at - first.taken_at, Microseconds{2'000'000});
+  EXPECT_EQ(second.cpus, first.cpus);
 }
 
 TEST_F(SamplerTest, ReadsVcpuCountersAnewEachEpoch) {

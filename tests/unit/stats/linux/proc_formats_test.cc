@@ -21,29 +21,21 @@ void expect_corrupt(const Result<T>& result, const std::string& quoted) {
   EXPECT_THAT(result.error().message, HasSubstr(quoted));
 }
 
-TEST(ProcStatTest, CountsEverythingButIdleAndWaitingForDisks) {
-  // user 1 + nice 2 + system 4 + irq 32 + softirq 64 + steal 128 = 231 ticks of 10 ms; idle 8,
-  // iowait 16 do not count.
+TEST(ProcStatTest, CountsIdleTimeAndWaitingForDisks) {
+  // Idle 8 + iowait 16 = 24 ticks of 10 ms.
   const auto cpus = parse_proc_stat("cpu  9 9 9 9 9 9 9 9 9 9\ncpu0 1 2 4 8 16 32 64 128 0 0\n");
   ASSERT_TRUE(cpus.has_value());
-  EXPECT_THAT(*cpus, ElementsAre(CpuSample{CpuId{0}, 2'310'000}));
-}
-
-TEST(ProcStatTest, DoesNotCountGuestTimeTwice) {
-  // Guest time 5 is inside user 7, guest_nice 1 inside nice 2.
-  const auto cpus = parse_proc_stat("cpu0 7 2 0 0 0 0 0 0 5 1\n");
-  ASSERT_TRUE(cpus.has_value());
-  EXPECT_EQ(cpus->front().busy_us, 90'000);
+  EXPECT_THAT(*cpus, ElementsAre(CpuIdleTime{CpuId{0}, 240'000}));
 }
 
 TEST(ProcStatTest, KeepsTheKernelsNumbersWithHoles) {
   const auto cpus = parse_proc_stat(
       "cpu  0 0 0 0 0 0 0 0 0 0\n"
-      "cpu1 1 0 0 0 0 0 0 0 0 0\n"
-      "cpu1500 2 0 0 0 0 0 0 0 0 0\n"
+      "cpu1 0 0 0 1 0 0 0 0 0 0\n"
+      "cpu1500 0 0 0 2 0 0 0 0 0 0\n"
       "intr 1 2 3\nctxt 5\n");
   ASSERT_TRUE(cpus.has_value());
-  EXPECT_THAT(*cpus, ElementsAre(CpuSample{CpuId{1}, 10'000}, CpuSample{CpuId{1500}, 20'000}));
+  EXPECT_THAT(*cpus, ElementsAre(CpuIdleTime{CpuId{1}, 10'000}, CpuIdleTime{CpuId{1500}, 20'000}));
 }
 
 TEST(ProcStatTest, RejectsALineWithTooFewNumbersAndQuotesIt) {
