@@ -27,9 +27,8 @@ Story run(Snapshot snapshot, int epochs, const Options& options) {
   Story story;
   for (int i = 0; i < epochs; ++i) {
     for (const ClientState& client : snapshot.clients) {
-      story.cpus[snapshot.vms[client.vm].name] +=
-          static_cast<double>(client.effective_used.value) / static_cast<double>(kCpu.value) /
-          epochs;
+      story.cpus[snapshot.vms[client.vm].name] += static_cast<double>(client.effective_used.value) /
+                                                  static_cast<double>(kCpu.value) / epochs;
     }
     const Plan plan = make_plan(snapshot, options, {});
     story.moves += static_cast<int>(plan.actions.size());
