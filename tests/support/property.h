@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Property tests with rapidcheck, the one way in. A failing property prints how to reproduce it;
-/// set RC_PARAMS
-/// ("seed=...") in the environment to do so.
+/// Property tests with rapidcheck, the one way in. CTest runs them on the same cases every time
+/// (VMNUMA_PROPERTY_SEED); a test program of its own takes new ones, and RC_PARAMS
+/// ("max_success=100000", or "reproduce=..." as a failing property prints it) from the environment.
 #pragma once
 
 #include <gtest/gtest.h>

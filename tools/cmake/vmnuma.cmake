@@ -26,6 +26,7 @@ pkg_check_modules(SYSTEMD REQUIRED IMPORTED_TARGET libsystemd)
 find_package(SQLiteCpp REQUIRED)
 find_library(NUMA_LIBRARY numa REQUIRED)
 
+set(VMNUMA_PROPERTY_SEED 1 CACHE STRING "What the cases of property tests are generated from")
 option(VMNUMA_WARNINGS_AS_ERRORS "Stop at the first warning" OFF)
 
 # What every target of ours is compiled with. Third-party headers come in as SYSTEM.
@@ -88,5 +89,10 @@ function(vmnuma_test name)
   target_link_libraries(${name} PRIVATE vmnuma_build ${ARG_DEPENDS} GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE VMNUMA_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              VMNUMA_BINARY_DIR="${PROJECT_BINARY_DIR}")
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 300)
+  # A run that fails must fail again: properties are tried on the same cases every time.
+  set(properties TIMEOUT 300 ENVIRONMENT RC_PARAMS=seed=${VMNUMA_PROPERTY_SEED})
+  if(ARG_LABELS)
+    list(APPEND properties LABELS "${ARG_LABELS}")
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES ${properties})
 endfunction()
