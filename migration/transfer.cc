@@ -203,7 +203,7 @@ void Transfer::next_window(Microseconds now) {
          (window_.addresses.empty() ||
           page * static_cast<std::int64_t>(window_.addresses.size()) < kLargestChunk)) {
     window_.addresses.push_back(retrying_.back().address);
-    window_.were_on.push_back(retrying_.back().from);
+    window_.retries.push_back(retrying_.back());
     retrying_.pop_back();
   }
 }
@@ -212,14 +212,9 @@ void Transfer::begin_retry_round(Microseconds now) {
   if (retry_.empty()) {
     return;
   }
-  if (retry_round_ == kMostRetryRounds) {
-    for (const Retry& retry : retry_) {
-      count_left(retry.reason, ranges_[retry.range].memory.page_size);
-    }
-    retry_.clear();
-    return;
+  if (retry_round_ < kMostRetryRounds) {
+    ready_at_ = now + back_off(retry_round_);
   }
-  ready_at_ = now + back_off(retry_round_);
   ++retry_round_;
   retrying_ = std::exchange(retry_, {});
   std::sort(retrying_.begin(), retrying_.end(), [](const Retry& a, const Retry& b) {
@@ -270,6 +265,10 @@ TransferStep Transfer::plan_window(Microseconds now) {
   Bytes arrived;
   if (window_.is_retry()) {
     arrived = count_retried();
+    if (retry_round_ > kMostRetryRounds) {
+      next_window(now);
+      return {.moved = arrived, .elapsed = {}};
+    }
   } else {
     next_offset_ += range().memory.page_size * static_cast<std::int64_t>(window_.addresses.size());
     look_for_huge = range().windows_not_probed == 0;
@@ -281,18 +280,22 @@ TransferStep Transfer::plan_window(Microseconds now) {
 }
 
 /// Pages that were to be tried again and need not be: one that could not be queued because its huge
-/// page already was has come along with it, and others are no more.
+/// page already was has come along with it, and others are no more. After the last round, those
+/// that are still where they were are left there.
 Bytes Transfer::count_retried() {
   const Bytes page = range().memory.page_size;
   Bytes arrived;
   for (std::size_t i = 0; i < window_.statuses.size(); ++i) {
+    const Retry& retry = window_.retries[i];
     const NodeId now{window_.statuses[i]};
     if (is_absent(window_.statuses[i])) {
       outcome_.absent += page;
-      destinations_->count_gone(window_.were_on[i], page);
-    } else if (now != window_.were_on[i] && is_home(now)) {
+      destinations_->count_gone(retry.from, page);
+    } else if (now != retry.from && is_home(now)) {
       arrived += page;
-      destinations_->count_move(window_.were_on[i], now, page);
+      destinations_->count_move(retry.from, now, page);
+    } else if (retry_round_ > kMostRetryRounds) {
+      count_left(retry.reason, page);
     }
   }
   outcome_.moved += arrived;
@@ -359,25 +362,38 @@ TransferStep Transfer::look_for_room(PageMover& mover, const Limits& limits, Mic
                                      Bytes allowed) {
   const PageUnit& first = queue_.front();
   const NodeId target = first.to;
-  const auto memory = mover.node_memory(target);
-  if (memory) {
-    failed_reads_ = 0;
-    const Bytes room = room_on(*memory, pool(), limits.node_reserve);
-    if (room >= first.size) {
-      granted_ =
-          std::min({std::max(allowed, first.size), std::max(chunk_.now(), first.size), room});
-      phase_ = Phase::kMove;
+  const bool known = room_ && !window_.is_retry() && room_->target == target &&
+                     room_->pool == pool() && std::min(room_->room, room_->good_for) >= first.size;
+  if (!known) {
+    const auto memory = mover.node_memory(target);
+    if (!memory && memory.error().code != ErrorCode::kNotFound) {
+      fail(memory.error(), failed_reads_, now);
       return {};
     }
-    destinations_->block(target, pool());
-  } else if (memory.error().code == ErrorCode::kNotFound) {
-    destinations_->close(target, pool(), Leftover::kNoNode);
-  } else {
-    fail(memory.error(), failed_reads_, now);
-    return {};
+    if (!memory) {
+      destinations_->close(target, pool(), Leftover::kNoNode);
+      plan_again();
+      go_on(now);
+      return {};
+    }
+    failed_reads_ = 0;
+    room_ = {.target = target,
+             .pool = pool(),
+             .room = room_on(*memory, pool(), limits.node_reserve),
+             .good_for = std::max(kLargestChunk, first.size)};
+    if (room_->room < first.size) {
+      destinations_->block(target, pool());
+      plan_again();
+      go_on(now);
+      return {};
+    }
   }
-  plan_again();
-  go_on(now);
+  granted_ =
+      std::min({std::max(allowed, first.size), std::max(chunk_.now(), first.size), room_->room});
+  if (known) {
+    return move(mover, limits, now);
+  }
+  phase_ = Phase::kMove;
   return {};
 }
 
@@ -393,6 +409,8 @@ TransferStep Transfer::move(PageMover& mover, const Limits& limits, Microseconds
   }
   const auto split = queue_.begin() + static_cast<std::ptrdiff_t>(count);
   submitted_.assign(queue_.begin(), split);
+  room_->room -= sum;
+  room_->good_for -= sum;
   queue_.erase(queue_.begin(), split);
 
   const SharedPages shared = range().memory.shared ? SharedPages::kMove : SharedPages::kLeave;
@@ -407,9 +425,12 @@ TransferStep Transfer::move(PageMover& mover, const Limits& limits, Microseconds
   result_ = std::move(*result);
   stall_target_ = limits.stall_target;
   outcome_.stalls += result_.elapsed > stall_target_ ? 1 : 0;
-  const bool certain =
-      result_.not_moved == 0 && std::none_of(submitted_.begin(), submitted_.end(),
-                                             [](const PageUnit& unit) { return unit.may_be_huge; });
+  // A page that came along with its huge page is called busy when it is asked for in the same call.
+  const auto all_there = [](int status) { return status >= 0; };
+  const bool certain = result_.not_moved == 0 &&
+                       std::all_of(result_.statuses.begin(), result_.statuses.end(), all_there) &&
+                       std::none_of(submitted_.begin(), submitted_.end(),
+                                    [](const PageUnit& unit) { return unit.may_be_huge; });
   TransferStep done{.moved = {}, .elapsed = result_.elapsed};
   if (certain) {
     done.moved = settle(result_.statuses, {}, now);
@@ -420,6 +441,7 @@ TransferStep Transfer::move(PageMover& mover, const Limits& limits, Microseconds
 }
 
 void Transfer::move_failed(const Error& error, Microseconds now) {
+  room_.reset();
   // Asked afterwards, every page is either there or has no status of its own.
   result_ = {.not_moved = static_cast<std::int64_t>(submitted_.size()),
              .statuses = std::vector<int>(submitted_.size(), kStatusNotWritten),
@@ -487,6 +509,7 @@ Bytes Transfer::settle(const std::vector<int>& places, const std::vector<int>& l
       blocks_small += unit.may_be_huge && !whole ? 1 : 0;
     } else {
       destinations_->count_move(unit.to, unit.from, unit.size);
+      room_.reset();  // one of its pages that is tried alone may take all of a huge page along
       if (is_absent(places[i])) {
         settle_absent(unit);
       } else {

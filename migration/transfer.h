@@ -9,15 +9,15 @@
 /// worker thread and in simulated time. A pass: survey the mappings; then window by window ask
 /// where the pages are, plan those that must go (Destinations), look how much room the target has,
 /// move one chunk, and where the answer is not certain ask again. Pages that failed are tried again
-/// later, three rounds with back-off. A last survey says what is left; if much came to lie
-/// elsewhere meanwhile, another pass follows, at most three. An interrupted transfer needs no
-/// memory of where it was: a new one asks first and skips what is home. Terms. Window: the pages
-/// one query asks about. Chunk: the pages one call moves. Unit, block: page_window.h. Properties:
-/// only pages that are not where they belong are submitted, all of a call to one node; no more
-/// bytes per call than allowed, than fit above the target's reserve, and than one chunk, except
-/// that one page is always whole; after a positive return nothing is believed unasked; every page
-/// ends moved, at home, or counted by a reason; the number of calls is bounded; a range whose pages
-/// never move is given up after a bounded number of calls.
+/// later, three rounds with back-off, and looked at a last time. A last survey says what is left;
+/// if much came to lie elsewhere meanwhile, another pass follows, at most three. An interrupted
+/// transfer needs no memory of where it was: a new one asks first and skips what is home. Terms.
+/// Window: the pages one query asks about. Chunk: the pages one call moves. Unit, block:
+/// page_window.h. Properties: only pages that are not where they belong are submitted, all of a
+/// call to one node; no more bytes per call than allowed, than fit above the target's reserve, and
+/// than one chunk, except that one page is always whole; after a positive return nothing is
+/// believed unasked; every page ends moved, at home, or counted by a reason; the number of calls is
+/// bounded; a range whose pages never move is given up after a bounded number of calls.
 #pragma once
 
 #include <cstddef>
@@ -94,10 +94,10 @@ class Transfer {
   struct Window {
     std::size_t range = 0;
     std::vector<std::uint64_t> addresses;
-    std::vector<placement::NodeId> were_on;  ///< of a retry, as addresses
-    std::vector<int> statuses;               ///< as last asked
-    bool revealed = false;                   ///< what was hidden has been touched
-    [[nodiscard]] bool is_retry() const { return !were_on.empty(); }
+    std::vector<Retry> retries;  ///< as addresses, if these are tried again
+    std::vector<int> statuses;   ///< as last asked
+    bool revealed = false;       ///< what was hidden has been touched
+    [[nodiscard]] bool is_retry() const { return !retries.empty(); }
   };
 
   TransferStep survey(PageMover& mover, placement::Microseconds now);
@@ -155,6 +155,15 @@ class Transfer {
   std::vector<Retry> retrying_;   ///< of this round, still to be asked about, in descending order
   std::int64_t retry_round_ = 0;
 
+  /// Reading a target's room costs about as much as moving a huge page, so it is done once for a
+  /// window's worth of pages.
+  struct KnownRoom {
+    placement::NodeId target;
+    placement::Bytes pool;
+    placement::Bytes room;
+    placement::Bytes good_for;
+  };
+  std::optional<KnownRoom> room_;
   placement::Bytes granted_;
   ChunkSize chunk_;
   std::vector<PageUnit> submitted_;

@@ -147,37 +147,47 @@ Result<LinuxPageMover> LinuxPageMover::open(const std::string& root) {
   return LinuxPageMover(std::move(*folder), huge_page_size);
 }
 
-Result<Folder> LinuxPageMover::process_folder(const VmProcess& process) const {
+Result<const LinuxPageMover::Known*> LinuxPageMover::known(const VmProcess& process) {
+  if (last_ && last_->process == process) {
+    if (!last_->descriptor.runs()) {
+      return tl::unexpected(vanished(process));
+    }
+    return &*last_;
+  }
   auto folder = root_.folder(fmt::format("proc/{}", process.pid));
   if (!folder) {
     return tl::unexpected(folder.error().code == ErrorCode::kNotFound ? vanished(process)
                                                                       : folder.error());
   }
+  auto descriptor = ProcessDescriptor::open(process.pid);
+  if (!descriptor) {
+    return tl::unexpected(descriptor.error().code == ErrorCode::kVanished ? vanished(process)
+                                                                          : descriptor.error());
+  }
+  // The folder's process runs after the descriptor was opened, so both are of the same one.
   if (const auto same = check_identity(*folder, process); !same) {
     return tl::unexpected(same.error());
   }
-  return folder;
+  last_.emplace(Known{process, std::move(*folder), std::move(*descriptor)});
+  return &*last_;
 }
 
 Result<void> LinuxPageMover::check(const VmProcess& process) {
-  const auto folder = process_folder(process);
-  if (!folder) {
-    return tl::unexpected(folder.error());
-  }
-  return {};
+  return known(process).map([](const Known* /*runs*/) {});
 }
 
 Result<std::vector<MemoryRange>> LinuxPageMover::find_ranges(const VmProcess& process) {
-  const auto folder = process_folder(process);
-  if (!folder) {
-    return tl::unexpected(folder.error());
+  const auto found = known(process);
+  if (!found) {
+    return tl::unexpected(found.error());
   }
   const auto read = [&]() -> Result<std::vector<MemoryRange>> {
-    const auto maps_text = folder->read("maps");
+    const Folder& folder = (*found)->folder;
+    const auto maps_text = folder.read("maps");
     if (!maps_text) {
       return tl::unexpected(maps_text.error());
     }
-    const auto numa_maps_text = folder->read("numa_maps");
+    const auto numa_maps_text = folder.read("numa_maps");
     if (!numa_maps_text) {
       return tl::unexpected(numa_maps_text.error());
     }
@@ -194,8 +204,8 @@ Result<std::vector<MemoryRange>> LinuxPageMover::find_ranges(const VmProcess& pr
   auto ranges = read();
   // The files of a process that ends are empty or cannot be read: that it ended is the better
   // answer.
-  if (const auto same = check_identity(*folder, process); !same) {
-    return tl::unexpected(same.error());
+  if (!(*found)->descriptor.runs()) {
+    return tl::unexpected(vanished(process));
   }
   if (!ranges) {
     return failure(std::move(ranges).error(),
@@ -206,17 +216,17 @@ Result<std::vector<MemoryRange>> LinuxPageMover::find_ranges(const VmProcess& pr
 
 Result<std::vector<int>> LinuxPageMover::query(const VmProcess& process,
                                                std::span<const std::uint64_t> addresses) {
-  const auto folder = process_folder(process);
-  if (!folder) {
-    return tl::unexpected(folder.error());
+  const auto found = known(process);
+  if (!found) {
+    return tl::unexpected(found.error());
   }
   std::vector<void*> pointers = as_pointers(addresses);
   std::vector<int> statuses(addresses.size(), -ENOENT);
   const long result = ::move_pages(static_cast<int>(process.pid), pointers.size(), pointers.data(),
                                    nullptr, statuses.data(), 0);
   const int errno_value = errno;
-  if (const auto same = check_identity(*folder, process); !same) {
-    return tl::unexpected(same.error());
+  if (!(*found)->descriptor.runs()) {
+    return tl::unexpected(vanished(process));
   }
   if (result < 0) {
     return tl::unexpected(move_error(errno_value, process, std::nullopt));
@@ -226,14 +236,14 @@ Result<std::vector<int>> LinuxPageMover::query(const VmProcess& process,
 
 Result<std::int64_t> LinuxPageMover::reveal(const VmProcess& process,
                                             std::span<const std::uint64_t> addresses) {
-  const auto folder = process_folder(process);
-  if (!folder) {
-    return tl::unexpected(folder.error());
+  const auto found = known(process);
+  if (!found) {
+    return tl::unexpected(found.error());
   }
-  const auto present = pages_in_memory(*folder, addresses);
+  const auto present = pages_in_memory((*found)->folder, addresses);
   const auto touched = present ? touch(process, *present) : Result<void>{};
-  if (const auto same = check_identity(*folder, process); !same) {
-    return tl::unexpected(same.error());
+  if (!(*found)->descriptor.runs()) {
+    return tl::unexpected(vanished(process));
   }
   if (!present) {
     return tl::unexpected(present.error());
@@ -247,9 +257,9 @@ Result<std::int64_t> LinuxPageMover::reveal(const VmProcess& process,
 Result<MoveResult> LinuxPageMover::move(const VmProcess& process,
                                         std::span<const std::uint64_t> addresses,
                                         placement::NodeId node, SharedPages shared) {
-  const auto folder = process_folder(process);
-  if (!folder) {
-    return tl::unexpected(folder.error());
+  const auto found = known(process);
+  if (!found) {
+    return tl::unexpected(found.error());
   }
   std::vector<void*> pointers = as_pointers(addresses);
   const std::vector<int> nodes(addresses.size(), node.value);
@@ -262,8 +272,8 @@ Result<MoveResult> LinuxPageMover::move(const VmProcess& process,
                                    nodes.data(), moved.statuses.data(), flags);
   const int errno_value = errno;
   moved.elapsed = monotonic_now() - before;
-  if (const auto same = check_identity(*folder, process); !same) {
-    return tl::unexpected(same.error());
+  if (!(*found)->descriptor.runs()) {
+    return tl::unexpected(vanished(process));
   }
   if (result < 0) {
     return tl::unexpected(move_error(errno_value, process, node));

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "migration/linux/kernel_file.h"
+#include "migration/linux/process_descriptor.h"
 #include "migration/page_mover.h"
 
 namespace vmnuma::migration {
@@ -33,11 +34,18 @@ class LinuxPageMover final : public PageMover {
  private:
   LinuxPageMover(Folder root, placement::Bytes huge_page_size)
       : root_(std::move(root)), huge_page_size_(huge_page_size) {}
-  /// The process's folder in /proc, sure to be this one's.
-  [[nodiscard]] Result<Folder> process_folder(const placement::VmProcess& process) const;
+  /// A process that was seen to be the one meant; the descriptor tells for good when it ends.
+  struct Known {
+    placement::VmProcess process;
+    Folder folder;  ///< its own in /proc
+    ProcessDescriptor descriptor;
+  };
+  /// The process, which runs now. Valid until the next call.
+  [[nodiscard]] Result<const Known*> known(const placement::VmProcess& process);
 
   Folder root_;
   placement::Bytes huge_page_size_;
+  std::optional<Known> last_;  ///< calls come in rows for the same process
 };
 
 }  // namespace vmnuma::migration
