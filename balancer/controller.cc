@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "balancer/core/validator.h"
 #include "balancer/orders.h"
 #include "balancer/views.h"
 #include "placement/model/text.h"
@@ -32,6 +33,8 @@ constexpr std::int64_t kSettledAfter = 3;
 /// How long a VM rests after its first failed action; doubles with each further one.
 constexpr std::int64_t kFirstRest = 5;
 constexpr std::int64_t kLongestRest = 300;
+/// As a source that is missing, when a plan breaks a rule.
+constexpr const char* kPlanner = "planner";
 
 /// The node whose usable CPUs are exactly these, or nothing.
 std::optional<NodeIndex> whole_node(const placement::Topology& topology,
@@ -373,7 +376,12 @@ void Controller::decide(Effects& effects) {
             : LogLine{Severity::kNotice, "moving again after a rest", {}});
   }
   placement::Plan previous = std::move(plan_);
-  plan_ = make_plan(snapshot_, setup_.options, {last_placed_on_, breaker_open});
+  const Circumstances circumstances{last_placed_on_, breaker_open};
+  plan_ = setup_.make_plan(snapshot_, setup_.options, circumstances);
+  plan_violations_ = violations_of(plan_, snapshot_, setup_.options, circumstances);
+  if (refuse_broken_plan(effects)) {
+    return;
+  }
   for (const Action& action : plan_.actions) {
     if (action.reason == Reason::kInitialPlacement) {
       last_placed_on_ = action.relocations.back().to;
@@ -394,6 +402,31 @@ void Controller::decide(Effects& effects) {
       assume(action);
     }
   }
+}
+
+bool Controller::refuse_broken_plan(Effects& effects) {
+  const auto known = missing_.find(kPlanner);
+  if (plan_violations_.empty()) {
+    if (known != missing_.end()) {
+      missing_.erase(known);
+      effects.log.push_back({Severity::kNotice, "plans are sound again", {}});
+    }
+    return false;
+  }
+  const std::string reason =
+      fmt::format("the plan of epoch {} breaks a rule, which is an error in vmnuma itself: {}",
+                  plan_.epoch, plan_violations_.front());
+  if (known == missing_.end()) {
+    effects.log.push_back(
+        {Severity::kError,
+         fmt::format("{}; nothing of it is carried out, please report this", reason),
+         {}});
+    missing_[kPlanner] = {reason, now_unix_s_};
+  } else {
+    known->second.reason = reason;
+  }
+  plan_.actions.clear();
+  return true;
 }
 
 void Controller::assume(const Action& action) {

@@ -16,7 +16,8 @@
 ///  4. Pins that somebody else changed are respected: one whole node becomes the home, any other
 ///  narrow set takes
 ///     the VM out of management until the pins are gone, and no pins at all let it be placed anew.
-///  5. While libvirt is gone or paused, nothing is ordered and everything is still measured.
+///  5. Of a plan that breaks a rule (core/validator.h) nothing is carried out.
+///  6. While libvirt is gone or paused, nothing is ordered and everything is still measured.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +46,9 @@ struct ControllerSetup {
   std::map<std::string, placement::VmPolicy> policies;  ///< by VM name or UUID
   std::int64_t last_action = 0;                         ///< the highest number in the history
   std::map<placement::ClientId, placement::NodeId> remembered_homes;
+  /// What plans; another one only in tests of what happens to a broken plan.
+  placement::Plan (*make_plan)(const placement::Snapshot&, const placement::Options&,
+                               const Circumstances&) = balancer::make_plan;
 };
 
 class Controller {
@@ -56,6 +60,8 @@ class Controller {
   [[nodiscard]] const Ledger& ledger() const { return ledger_; }
   [[nodiscard]] const placement::Snapshot& snapshot() const { return snapshot_; }
   [[nodiscard]] const placement::Plan& plan() const { return plan_; }
+  /// What was wrong with the last plan, of which nothing was carried out then.
+  [[nodiscard]] const std::vector<std::string>& plan_violations() const { return plan_violations_; }
   /// The mode it is in now: paused and degraded come before the configured one.
   [[nodiscard]] Mode mode() const;
 
@@ -93,6 +99,7 @@ class Controller {
   void remember_homes(const placement::VmId& vm, Effects& effects) const;
   void keep_hands_off(placement::Snapshot& snapshot) const;
   void decide(Effects& effects);
+  [[nodiscard]] bool refuse_broken_plan(Effects& effects);
   void order(const placement::Action& action, Effects& effects);
   void assume(const placement::Action& action);
   [[nodiscard]] bool acts() const;
@@ -110,6 +117,7 @@ class Controller {
   Outcomes outcomes_;
   placement::Snapshot snapshot_;
   placement::Plan plan_;
+  std::vector<std::string> plan_violations_;
   std::vector<placement::VmDescription> running_;
   std::map<std::int64_t, UnderWay> under_way_;
   struct Finished {

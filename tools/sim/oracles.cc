@@ -238,6 +238,9 @@ void Oracles::epoch_ended(std::int64_t epoch, const SimHost& host, const SimDaem
   }
   if (daemon.running()) {
     check_pins(host, daemon.controller());
+    for (const std::string& text : daemon.controller().plan_violations()) {
+      violation("the plan breaks a rule: " + text);
+    }
   }
   std::erase_if(vm_meters_, [&](const auto& entry) { return !is_under_way(entry.first); });
   begun_in_epoch_ = 0;

@@ -16,6 +16,7 @@
 ///  5. Every order ends once, and nothing is left open in the journal.
 ///  6. Under a load that no longer changes moves come to an end (turns of long-term fairness
 ///  aside).
+///  7. No plan breaks a rule of balancer/core/validator.h.
 #pragma once
 
 #include <cstdint>

@@ -341,5 +341,43 @@ TEST(ControllerTest, EqualEventsGiveEqualEffects) {
   EXPECT_EQ(one.epoch->plan, two.epoch->plan);
 }
 
+/// Places everybody, and then moves somebody as soon as it was placed.
+placement::Plan broken_plan(const placement::Snapshot& snapshot, const placement::Options& options,
+                            const balancer::Circumstances& circumstances) {
+  placement::Plan plan = balancer::make_plan(snapshot, options, circumstances);
+  if (plan.actions.empty() && !snapshot.clients.empty() &&
+      snapshot.clients.front().home != placement::kNoNode && snapshot.epoch < 5) {
+    const placement::ClientState& client = snapshot.clients.front();
+    plan.actions.push_back(
+        {Reason::kLoadMove, {{client.id, client.home, (client.home + 1) % 4, {}}}, {}});
+  }
+  return plan;
+}
+
+TEST(ControllerTest, CarriesOutNothingOfAPlanThatBreaksARuleAndSaysSo) {
+  HostStory host(4, Mode::kActive, broken_plan);
+  host.start(small_vm(1, "vm1", 2), /*memory_node=*/0, /*busy_pct=*/100);
+  (void)host.tell_domains();
+  (void)host.epoch();
+  host.carry_out(host.epoch());
+  const std::int32_t home = host.home(1);
+  const Effects refused = host.epoch();
+  EXPECT_THAT(refused.orders, IsEmpty());
+  EXPECT_EQ(host.home(1), home);
+  EXPECT_THAT(refused.log,
+              Contains(Field(&balancer::LogLine::message, HasSubstr("an error in vmnuma itself"))));
+  EXPECT_TRUE(host.controller().plan().actions.empty());
+  EXPECT_THAT(host.controller().plan_violations(), Contains(HasSubstr("less than Numa.Residency")));
+  const auto status = answer_of<balancer::StatusView>(host, balancer::StatusRequest{});
+  EXPECT_EQ(status.mode, Mode::kDegraded);
+  EXPECT_THAT(status.degraded, Contains(Field(&balancer::DegradedView::source, "planner")));
+
+  // Said once, and taken back.
+  EXPECT_THAT(host.epoch().log, IsEmpty());
+  EXPECT_THAT(host.epoch().log,
+              Contains(Field(&balancer::LogLine::message, "plans are sound again")));
+  EXPECT_EQ(host.controller().mode(), Mode::kActive);
+}
+
 }  // namespace
 }  // namespace vmnuma::tests

@@ -14,12 +14,14 @@ namespace {
 
 constexpr std::int64_t kEpochUs = 2'000'000;
 
-balancer::ControllerSetup setup_for(std::int32_t nodes, balancer::Mode mode) {
+balancer::ControllerSetup setup_for(std::int32_t nodes, balancer::Mode mode,
+                                    decltype(balancer::ControllerSetup::make_plan) planner) {
   balancer::ControllerSetup setup;
   setup.mode = mode;
   setup.version = "test";
   setup.uri = "test:///";
   setup.topology = small_host(nodes);
+  setup.make_plan = planner;
   return setup;
 }
 
@@ -64,9 +66,10 @@ std::vector<CpuId> node_cpus(std::int32_t node) {
   return {CpuId{2 * node}, CpuId{2 * node + 1}};
 }
 
-HostStory::HostStory(std::int32_t nodes, balancer::Mode mode)
+HostStory::HostStory(std::int32_t nodes, balancer::Mode mode,
+                     decltype(balancer::ControllerSetup::make_plan) planner)
     : nodes_(nodes),
-      controller_(setup_for(nodes, mode)),
+      controller_(setup_for(nodes, mode, planner)),
       cpu_busy_us_(static_cast<std::size_t>(2 * nodes)) {}
 
 void HostStory::start(const placement::VmDescription& vm, std::int32_t memory_node,

@@ -25,7 +25,8 @@ inline constexpr placement::Bytes kVmMemory{64 * placement::kMiB.value};
 
 class HostStory {
  public:
-  HostStory(std::int32_t nodes, balancer::Mode mode);
+  HostStory(std::int32_t nodes, balancer::Mode mode,
+            decltype(balancer::ControllerSetup::make_plan) planner = balancer::make_plan);
 
   /// The VM runs from now on, its memory on `memory_node`, its vCPUs unpinned.
   void start(const placement::VmDescription& vm, std::int32_t memory_node, std::int32_t busy_pct);

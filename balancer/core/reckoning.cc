@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/core/reckoning.h"
+
+#include <algorithm>
+
+#include "placement/capacity.h"
+#include "placement/fair_share.h"
+
+namespace vmnuma::balancer {
+
+using placement::Bytes;
+using placement::Claim;
+using placement::ClientIndex;
+using placement::ClientState;
+using placement::CpuTime;
+using placement::kNoNode;
+using placement::MemoryProfile;
+using placement::NodeIndex;
+using placement::NodeState;
+using placement::Options;
+using placement::Permille;
+using placement::Rehoming;
+using placement::Snapshot;
+using placement::Supply;
+
+Reckoning::Reckoning(const Snapshot& snapshot, const Options& options)
+    : snapshot_(&snapshot), options_(&options), room_(room_on_nodes(snapshot)) {
+  for (const ClientState& client : snapshot.clients) {
+    homes_.push_back(client.home);
+    memory_.push_back(memory_profile(snapshot, client, options));
+    lost_to_memory_.push_back(client.home == kNoNode
+                                  ? CpuTime{}
+                                  : memory_cost(snapshot, client, memory_.back(), client.home,
+                                                room_[client.home], options)
+                                        .standing);
+  }
+}
+
+void Reckoning::apply(std::span<const Rehoming> changes) {
+  // Who leaves makes room before anybody comes.
+  for (const auto& [client, to] : changes) {
+    if (memory_[client].can_follow) {
+      for (const MemoryProfile::Part& part : memory_[client].parts) {
+        room_[part.node] += part.node == to ? Bytes{} : part.bytes;
+      }
+    }
+  }
+  for (const auto& [client, to] : changes) {
+    const MemoryProfile& memory = memory_[client];
+    lost_to_memory_[client] =
+        memory_cost(*snapshot_, snapshot_->clients[client], memory, to, room_[to], *options_)
+            .standing;
+    if (memory.can_follow) {
+      room_[to] -= memory.not_on(to);
+    }
+    homes_[client] = to;
+  }
+}
+
+std::vector<CpuTime> Reckoning::owed() const {
+  std::vector<CpuTime> owed(homes_.size());
+  for (NodeIndex node = 0; node < snapshot_->nodes.size(); ++node) {
+    const NodeState& state = snapshot_->nodes[node];
+    const Supply supply{state.physical, state.threads, state.non_vm, options_->smt_gain_pct};
+    std::vector<ClientIndex> residents;
+    std::vector<Claim> claims;
+    CpuTime demand;
+    for (ClientIndex client = 0; client < homes_.size(); ++client) {
+      if (homes_[client] == node) {
+        const ClientState& resident = snapshot_->clients[client];
+        residents.push_back(client);
+        claims.push_back({std::max<std::int64_t>(resident.weight, 1), CpuTime{}, resident.demand});
+        demand += resident.demand;
+      }
+    }
+    const std::vector<CpuTime> runs = fair_shares(threads_left(supply), claims);
+    const CpuTime all_run = std::min(demand, threads_left(supply));
+    const CpuTime worth = service_beside_others(supply, demand);
+    for (std::size_t i = 0; i < residents.size(); ++i) {
+      const ClientState& resident = snapshot_->clients[residents[i]];
+      owed[residents[i]] = std::max(std::min(resident.entitled, resident.demand) -
+                                        scaled(runs[i], worth.value, all_run.value),
+                                    CpuTime{});
+    }
+  }
+  return owed;
+}
+
+CpuTime Reckoning::lost_to_groups() const {
+  CpuTime lost;
+  for (ClientIndex a = 0; a < homes_.size(); ++a) {
+    const ClientState& one = snapshot_->clients[a];
+    const placement::VmPolicy& policy = snapshot_->vms[one.vm].policy;
+    if (homes_[a] == kNoNode ||
+        (policy.affinity_group.empty() && policy.anti_affinity_group.empty())) {
+      continue;
+    }
+    for (ClientIndex b = a + 1; b < homes_.size(); ++b) {
+      const ClientState& other = snapshot_->clients[b];
+      if (homes_[b] == kNoNode || other.vm == one.vm) {
+        continue;
+      }
+      const placement::VmPolicy& its = snapshot_->vms[other.vm].policy;
+      const bool together = homes_[a] == homes_[b];
+      std::int64_t weight = 0;
+      if (!together && !policy.affinity_group.empty() &&
+          policy.affinity_group == its.affinity_group) {
+        weight += options_->affinity_weight;
+      }
+      if (together && !policy.anti_affinity_group.empty() &&
+          policy.anti_affinity_group == its.anti_affinity_group) {
+        weight += options_->anti_affinity_weight;
+      }
+      lost +=
+          snapshot_->epoch_length * std::min(one.vcpu_count(), other.vcpu_count()) * weight / 100;
+    }
+  }
+  return lost;
+}
+
+CpuTime Reckoning::lost() const {
+  CpuTime lost = lost_to_groups();
+  for (const CpuTime owed : owed()) {
+    lost += owed;
+  }
+  for (const CpuTime lost_to_memory : lost_to_memory_) {
+    lost += lost_to_memory;
+  }
+  return lost;
+}
+
+std::vector<Permille> Reckoning::owed_shares() const {
+  const std::vector<CpuTime> owed_by_client = owed();
+  std::vector<Permille> shares;
+  for (NodeIndex node = 0; node < snapshot_->nodes.size(); ++node) {
+    CpuTime sum;
+    for (ClientIndex client = 0; client < homes_.size(); ++client) {
+      sum += homes_[client] == node ? owed_by_client[client] : CpuTime{};
+    }
+    const NodeState& state = snapshot_->nodes[node];
+    // A node that others use up entirely is measured by its cores.
+    const CpuTime capacity = state.capacity > CpuTime{} ? state.capacity : state.physical;
+    shares.push_back(permille_of(sum.value, capacity.value, Permille{}));
+  }
+  return shares;
+}
+
+Permille Reckoning::imbalance() const {
+  const std::vector<Permille> all = owed_shares();
+  std::vector<Permille> shares;
+  for (NodeIndex node = 0; node < all.size(); ++node) {
+    if (snapshot_->topology.can_be_home(node) && snapshot_->nodes[node].known) {
+      shares.push_back(all[node]);
+    }
+  }
+  if (shares.empty()) {
+    return Permille{};
+  }
+  const auto [least, most] = std::minmax_element(shares.begin(), shares.end());
+  return *most - *least;
+}
+
+CpuTime Reckoning::rounding() const {
+  CpuTime demand;
+  for (const ClientState& client : snapshot_->clients) {
+    demand += client.demand;
+  }
+  return CpuTime{static_cast<std::int64_t>(homes_.size()) * 4} + demand / (std::int64_t{1} << 20U);
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a host loses with its clients on given nodes, worked out the slow and plain way.
+///
+/// Problem: the planner keeps running sums (placement/arrangement.h, placement/node_load.h); who
+/// checks it must not lean on them. Approach: homes, room and what memory costs are kept per client
+/// and node; owed time is shared out anew, client by client, whenever it is asked for. It shares
+/// only the definitions with the planner: capacity, fair shares, memory cost. Properties: lost(),
+/// imbalance() and room() are the arrangement's within rounding().
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "placement/arrangement.h"
+
+namespace vmnuma::balancer {
+
+class Reckoning {
+ public:
+  /// `snapshot` and `options` must outlive it.
+  Reckoning(const placement::Snapshot& snapshot, const placement::Options& options);
+
+  [[nodiscard]] placement::NodeIndex home(placement::ClientIndex client) const {
+    return homes_[client];
+  }
+  [[nodiscard]] const placement::MemoryProfile& memory(placement::ClientIndex client) const {
+    return memory_[client];
+  }
+  /// Bytes above the reserve; negative where more was promised than there is.
+  [[nodiscard]] placement::Bytes room(placement::NodeIndex node) const { return room_[node]; }
+
+  /// All at once. A client may be rehomed once.
+  void apply(std::span<const placement::Rehoming> changes);
+
+  [[nodiscard]] placement::CpuTime lost() const;
+  /// Per client, what it is predicted to be owed.
+  [[nodiscard]] std::vector<placement::CpuTime> owed() const;
+  /// Per node, owed / capacity.
+  [[nodiscard]] std::vector<placement::Permille> owed_shares() const;
+  /// Largest difference of owed share between two nodes that can be a home and are known.
+  [[nodiscard]] placement::Permille imbalance() const;
+  /// How far lost() may be from what running sums say.
+  [[nodiscard]] placement::CpuTime rounding() const;
+
+ private:
+  [[nodiscard]] placement::CpuTime lost_to_groups() const;
+
+  const placement::Snapshot* snapshot_;
+  const placement::Options* options_;
+  std::vector<placement::NodeIndex> homes_;         ///< per client
+  std::vector<placement::MemoryProfile> memory_;    ///< per client
+  std::vector<placement::CpuTime> lost_to_memory_;  ///< per client
+  std::vector<placement::Bytes> room_;              ///< per node
+};
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/core/validator.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "balancer/core/reckoning.h"
+#include "balancer/core/validator_rules.h"
+
+namespace vmnuma::balancer {
+
+using placement::Action;
+using placement::Arrangement;
+using placement::Bytes;
+using placement::ClientId;
+using placement::ClientIndex;
+using placement::ClientState;
+using placement::CpuTime;
+using placement::kNoClient;
+using placement::kNoNode;
+using placement::MemoryProfile;
+using placement::NodeIndex;
+using placement::NodeState;
+using placement::Options;
+using placement::Permille;
+using placement::Plan;
+using placement::Prediction;
+using placement::Reason;
+using placement::Rehoming;
+using placement::Relocation;
+using placement::Snapshot;
+using placement::VmState;
+
+namespace {
+
+class Validator {
+ public:
+  Validator(const Plan& plan, const Snapshot& snapshot, const Options& options,
+            const Circumstances& circumstances)
+      : plan_(plan),
+        snapshot_(snapshot),
+        options_(options),
+        circumstances_(circumstances),
+        now_(snapshot, options) {}
+
+  std::vector<std::string> check() {
+    if (plan_.epoch != snapshot_.epoch) {
+      violation("the plan is for epoch " + std::to_string(plan_.epoch) + ", not " +
+                std::to_string(snapshot_.epoch));
+    }
+    if (plan_.actions.empty()) {
+      return std::move(violations_);
+    }
+    if (options_.rebalance_enable == 0) {
+      violation("there are actions although Numa.RebalanceEnable is 0");
+    }
+    check_figure("lost time", plan_.lost, now_.lost());
+    check_imbalance(plan_.imbalance);
+    lost_ = plan_.lost;
+    for (const Action& action : plan_.actions) {
+      ++number_;
+      action_ = &action;
+      check_action();
+    }
+    return std::move(violations_);
+  }
+
+ private:
+  void violation(std::string text) {
+    if (action_ != nullptr) {
+      text = "action " + std::to_string(number_) + " (" + std::string(name_of(action_->reason)) +
+             "): " + text;
+    }
+    violations_.push_back(std::move(text));
+  }
+
+  void add(std::vector<std::string> texts) {
+    for (std::string& text : texts) {
+      violation(std::move(text));
+    }
+  }
+
+  [[nodiscard]] std::string name(ClientIndex client) const {
+    return client_name(snapshot_, client);
+  }
+
+  /// Everything about one action; its figures only if it can be carried out at all.
+  void check_action() {
+    const std::optional<std::vector<Rehoming>> changes = rehomings();
+    if (!changes) {
+      return;
+    }
+    check_shape(*changes);
+    add(broken_by_time(*action_, snapshot_, options_, circumstances_));
+    moves_ += moves_a_home(action_->reason) ? 1 : 0;
+    if (moves_ > options_.migrations_per_epoch && moves_a_home(action_->reason)) {
+      violation("it is one more than Numa.MigrationsPerEpoch");
+    }
+    for (const Relocation& relocation : action_->relocations) {
+      const ClientIndex client = find(relocation.client);
+      add(broken_by_client(action_->reason, client, relocation.to, snapshot_, options_));
+      check_memory(client, relocation);
+    }
+    check_start_of_figures();
+    if (action_->reason == Reason::kMemoryPull) {
+      pull(*changes);
+    } else {
+      carry_out(*changes);
+    }
+  }
+
+  // ---- what can be read at all ----
+
+  [[nodiscard]] ClientIndex find(const ClientId& id) const {
+    const auto found = std::lower_bound(
+        snapshot_.clients.begin(), snapshot_.clients.end(), id,
+        [](const ClientState& client, const ClientId& key) { return client.id < key; });
+    return found != snapshot_.clients.end() && found->id == id
+               ? static_cast<ClientIndex>(found - snapshot_.clients.begin())
+               : kNoClient;
+  }
+
+  /// The action as clients and nodes of the snapshot; nothing if it has others.
+  std::optional<std::vector<Rehoming>> rehomings() {
+    std::vector<Rehoming> changes;
+    for (const Relocation& relocation : action_->relocations) {
+      const ClientIndex client = find(relocation.client);
+      if (client == kNoClient) {
+        violation("there is no such client");
+        return std::nullopt;
+      }
+      if (relocation.to >= snapshot_.nodes.size() ||
+          !snapshot_.topology.can_be_home(relocation.to)) {
+        violation(name(client) + " goes to a node that cannot be a home");
+        return std::nullopt;
+      }
+      if (!seen_.insert(client).second) {
+        violation(name(client) + " is in the plan twice");
+        return std::nullopt;
+      }
+      changes.push_back({client, relocation.to});
+    }
+    if (changes.empty()) {
+      violation("it does nothing");
+      return std::nullopt;
+    }
+    return changes;
+  }
+
+  void check_shape(const std::vector<Rehoming>& changes) {
+    const Reason reason = action_->reason;
+    if (reason == Reason::kAdministrator) {
+      violation("this is not for a plan to do");
+    }
+    if (exchanges_homes(reason)) {
+      if (changes.size() != 2 || changes[0].to != now_.home(changes[1].client) ||
+          changes[1].to != now_.home(changes[0].client)) {
+        violation("a swap is two clients that change places");
+      }
+    } else if (moves_a_home(reason)) {
+      const std::size_t most = reason == Reason::kLoadMove ? Arrangement::kMostTogether : 1;
+      if (changes.size() > most) {
+        violation("it moves more clients than it may");
+      }
+    }
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      const NodeIndex from = action_->relocations[i].from;
+      const bool stays = changes[i].to == now_.home(changes[i].client);
+      if (from != now_.home(changes[i].client) || stays != (reason == Reason::kMemoryPull)) {
+        violation(name(changes[i].client) + " does not live where it is taken from, or " +
+                  "does not go anywhere");
+      }
+    }
+  }
+
+  // ---- memory and groups ----
+
+  void check_memory(ClientIndex index, const Relocation& relocation) {
+    const MemoryProfile& memory = now_.memory(index);
+    if (action_->reason == Reason::kMemoryPull) {
+      if (!memory.can_follow || relocation.memory <= Bytes{} ||
+          relocation.memory > memory.not_on(relocation.to)) {
+        violation(name(index) + " has not that much to be pulled");
+      }
+    } else if (relocation.memory != (memory.can_follow ? memory.not_on(relocation.to) : Bytes{})) {
+      violation("the memory of " + name(index) + " is counted wrong");
+    }
+  }
+
+  void check_groups(const std::vector<Rehoming>& changes) {
+    for (const Rehoming& change : changes) {
+      const ClientState& client = snapshot_.clients[change.client];
+      const std::string& group = snapshot_.vms[client.vm].policy.anti_affinity_group;
+      if (group.empty()) {
+        continue;
+      }
+      // Hard for one is hard for all of the group.
+      const bool hard =
+          std::any_of(snapshot_.vms.begin(), snapshot_.vms.end(), [&](const auto& vm) {
+            return vm.client_count > 0 && vm.policy.anti_affinity_group == group &&
+                   vm.policy.anti_affinity_hard;
+          });
+      for (ClientIndex other = 0; hard && other < snapshot_.clients.size(); ++other) {
+        const ClientState& member = snapshot_.clients[other];
+        if (member.vm != client.vm && now_.home(other) == change.to &&
+            snapshot_.vms[member.vm].policy.anti_affinity_group == group) {
+          violation(name(change.client) + " goes to " + name(other) +
+                    ", which a hard group forbids");
+        }
+      }
+    }
+  }
+
+  // ---- what it brings ----
+
+  void check_figure(const std::string& what, CpuTime told, CpuTime is) {
+    const CpuTime off = told > is ? told - is : is - told;
+    if (off > now_.rounding() * (moves_and_placements_ + 1)) {
+      violation("the " + what + " is " + std::to_string(is.value) + " us, not " +
+                std::to_string(told.value));
+    }
+  }
+
+  /// How far an owed share may be from what running sums say.
+  [[nodiscard]] Permille share_rounding() const {
+    std::int64_t smallest = 0;
+    for (const NodeState& node : snapshot_.nodes) {
+      const CpuTime capacity = node.capacity > CpuTime{} ? node.capacity : node.physical;
+      if (capacity > CpuTime{} && (smallest == 0 || capacity.value < smallest)) {
+        smallest = capacity.value;
+      }
+    }
+    return Permille{2} + permille_of(now_.rounding().value, smallest, Permille{});
+  }
+
+  void check_imbalance(Permille told) {
+    const Permille is = now_.imbalance();
+    const Permille off = told > is ? told - is : is - told;
+    if (off > share_rounding()) {
+      violation("the imbalance is " + std::to_string(is.value) + " per mille, not " +
+                std::to_string(told.value));
+    }
+  }
+
+  void check_start_of_figures() {
+    const Prediction& predicted = action_->predicted;
+    if (predicted.lost_before != lost_) {
+      violation("its figures do not begin where those before end");
+    }
+    lost_ = predicted.lost_after;
+    check_imbalance(predicted.imbalance_before);
+  }
+
+  void pull(const std::vector<Rehoming>& changes) {
+    const Prediction& predicted = action_->predicted;
+    if (predicted.lost_after != predicted.lost_before) {
+      violation("pages alone are not counted as gain");
+    }
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      pulled_[changes[i].to] += action_->relocations[i].memory;
+      if (pulled_[changes[i].to] > now_.room(changes[i].to)) {
+        violation("there is no room for all that is pulled");
+      }
+    }
+  }
+
+  void carry_out(const std::vector<Rehoming>& changes) {
+    const Reason reason = action_->reason;
+    const std::vector<Permille> shares_before = now_.owed_shares();
+    const std::vector<CpuTime> owed_before = now_.owed();
+    std::vector<NodeIndex> from;
+    Permille locality;
+    for (const Rehoming& change : changes) {
+      from.push_back(now_.home(change.client));
+      if (from.back() != kNoNode) {
+        const MemoryProfile& memory = now_.memory(change.client);
+        locality += memory.locality(change.to) - memory.locality(from.back());
+      }
+    }
+    now_.apply(changes);
+    ++moves_and_placements_;
+    check_groups(changes);
+    check_figure("lost time after it", action_->predicted.lost_after, now_.lost());
+    check_imbalance(action_->predicted.imbalance_after);
+    if (reason == Reason::kInitialPlacement) {
+      return;
+    }
+    check_room(changes);
+    check_gain(changes, from);
+    if (is_for_locality(reason)) {
+      if (locality.value < options_.locality_mig_threshold * 10) {
+        violation("locality grows by less than Numa.LocalityMigThreshold");
+      }
+      check_cores(changes);
+    }
+    if (reason == Reason::kLoadMove && changes.size() == 1) {
+      check_residual(from.front(), changes.front().to, shares_before);
+    }
+    if (is_for_load(reason)) {
+      check_long_term(owed_before);
+    }
+  }
+
+  void check_room(const std::vector<Rehoming>& changes) {
+    for (const Rehoming& change : changes) {
+      const MemoryProfile& memory = now_.memory(change.client);
+      if (memory.can_follow && memory.not_on(change.to) > Bytes{} &&
+          now_.room(change.to) < Bytes{}) {
+        violation("there is no room for the memory of " + name(change.client));
+      }
+    }
+  }
+
+  void check_gain(const std::vector<Rehoming>& changes, const std::vector<NodeIndex>& from) {
+    CpuTime largest;
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      for (const NodeIndex node : {from[i], changes[i].to}) {
+        largest = std::max(
+            largest, node < snapshot_.nodes.size() ? snapshot_.nodes[node].capacity : CpuTime{});
+      }
+    }
+    const CpuTime threshold = largest * options_.mig_threshold / 100;
+    const Prediction& predicted = action_->predicted;
+    const CpuTime gain = predicted.lost_before - predicted.lost_after + now_.rounding();
+    const bool is_for_time =
+        is_for_load(action_->reason) || action_->reason == Reason::kAffinityMove;
+    if (gain < (is_for_time ? std::max(threshold, CpuTime{1}) : -threshold)) {
+      violation("it brings less than Numa.MigThreshold");
+    }
+    if (!is_a_turn(action_->reason) && predicted.cost > CpuTime{} &&
+        gain * options_.move_horizon <= predicted.cost) {
+      violation("it does not pay within Numa.MoveHorizon");
+    }
+  }
+
+  void check_cores(const std::vector<Rehoming>& changes) {
+    for (const Rehoming& change : changes) {
+      CpuTime demand;
+      for (ClientIndex client = 0; client < snapshot_.clients.size(); ++client) {
+        demand += now_.home(client) == change.to ? snapshot_.clients[client].demand : CpuTime{};
+      }
+      const NodeState& node = snapshot_.nodes[change.to];
+      if (options_.core_cap_ratio_pct > 0 &&
+          demand * 100 > (node.physical - node.non_vm) * options_.core_cap_ratio_pct) {
+        violation("it fills a node beyond Numa.CoreCapRatioPct");
+      }
+    }
+  }
+
+  void check_residual(NodeIndex from, NodeIndex to, const std::vector<Permille>& before) {
+    if (from == kNoNode) {
+      return;
+    }
+    const std::vector<Permille> after = now_.owed_shares();
+    const Permille was = before[from] - before[to] + share_rounding();
+    const Permille left = after[to] - after[from] - share_rounding();
+    if (left > Permille{} && left * 100 > was * options_.mig_thrash_threshold) {
+      violation("it leaves more imbalance the other way than Numa.MigThrashThreshold");
+    }
+  }
+
+  void check_long_term(const std::vector<CpuTime>& before) {
+    if (options_.mig_prevent_lterm_thresh == 0) {
+      return;
+    }
+    const std::vector<CpuTime> after = now_.owed();
+    CpuTime more;
+    CpuTime capacity;
+    for (ClientIndex client = 0; client < after.size(); ++client) {
+      const ClientState& state = snapshot_.clients[client];
+      const Permille weight =
+          std::min(permille_of(state.owed_on_average.value, state.entitled.value, Permille{}),
+                   Permille{1000});
+      more += (after[client] - before[client]) * weight.value / 1000;
+    }
+    for (const NodeState& node : snapshot_.nodes) {
+      capacity += node.capacity;
+    }
+    if ((more - now_.rounding()) * 100 > capacity * options_.mig_prevent_lterm_thresh) {
+      violation("it raises long-term imbalance beyond Numa.MigPreventLTermThresh");
+    }
+  }
+
+  const Plan& plan_;
+  const Snapshot& snapshot_;
+  const Options& options_;
+  const Circumstances& circumstances_;
+  Reckoning now_;
+  std::vector<std::string> violations_;
+  const Action* action_ = nullptr;
+  std::int64_t number_ = 0;
+  std::set<ClientIndex> seen_;
+  std::map<NodeIndex, Bytes> pulled_;
+  CpuTime lost_;
+  std::int64_t moves_ = 0;
+  std::int64_t moves_and_placements_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::string> violations_of(const Plan& plan, const Snapshot& snapshot,
+                                       const Options& options, const Circumstances& circumstances) {
+  return Validator(plan, snapshot, options, circumstances).check();
+}
+
+}  // namespace vmnuma::balancer

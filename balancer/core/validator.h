@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Proves of every plan, before anybody acts on it, that it is one.
+///
+/// Problem: a planner fast enough for its epoch is full of bounds, running sums and short lists; a
+/// mistake in it would move somebody's VM. Approach: the rules are written down a second time, in
+/// the order in which a plan is read, on a model that shares no code with the planner's but the
+/// definitions (reckoning.h). What it finds is a bug of ours: the controller acts on nothing of
+/// such a plan and says so. Rules:
+///   - every client and node is known, the target can be a home, is allowed and its readings are
+///     there; nobody is in two actions;
+///   - what the reason says is what is done: a swap exchanges two homes, a pull moves no home, a
+///     placement is of a client that has none, everything else starts at the client's home;
+///   - the client may be moved: fresh, measured, not moving, not forbidden by the administrator,
+///     long enough where it is, not straight back, not swapped again; no hard group is broken;
+///   - what was switched off, is not due in this epoch or goes beyond Numa.MigrationsPerEpoch is
+///     not done; nothing but placements and pulls with an open breaker or on too small a host;
+///   - memory is counted right and there is room for it on the target;
+///   - gain, cost, residual imbalance, cores and locality are within the thresholds;
+///   - each action's figures begin where those of the one before end, and are what the model says,
+///     within rounding.
+/// Properties: no plan of make_plan is refused; each rule, broken alone, is named.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "balancer/core/planner.h"
+
+namespace vmnuma::balancer {
+
+/// What is wrong with the plan: "action 2 (load-move): 'web'/0 has been on its node for 3 epochs,
+/// less than Numa.Residency". Actions are counted from 1. Empty if nothing is.
+[[nodiscard]] std::vector<std::string> violations_of(const placement::Plan& plan,
+                                                     const placement::Snapshot& snapshot,
+                                                     const placement::Options& options,
+                                                     const Circumstances& circumstances);
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/core/validator_rules.h"
+
+#include <algorithm>
+
+namespace vmnuma::balancer {
+
+using placement::Action;
+using placement::ClientIndex;
+using placement::ClientState;
+using placement::NodeIndex;
+using placement::Options;
+using placement::Reason;
+using placement::Snapshot;
+using placement::VmState;
+
+bool is_for_load(Reason reason) {
+  return reason == Reason::kLoadMove || reason == Reason::kLoadSwap;
+}
+
+bool is_for_locality(Reason reason) {
+  return reason == Reason::kLocalityMove || reason == Reason::kLocalitySwap;
+}
+
+bool is_a_turn(Reason reason) {
+  return reason == Reason::kLongTermMove || reason == Reason::kLongTermSwap;
+}
+
+bool exchanges_homes(Reason reason) {
+  return reason == Reason::kLoadSwap || reason == Reason::kLocalitySwap ||
+         reason == Reason::kLongTermSwap;
+}
+
+bool moves_a_home(Reason reason) {
+  return reason != Reason::kInitialPlacement && reason != Reason::kMemoryPull;
+}
+
+std::string client_name(const Snapshot& snapshot, ClientIndex client) {
+  const ClientState& state = snapshot.clients[client];
+  return "'" + snapshot.vms[state.vm].name + "'/" + std::to_string(state.id.index);
+}
+
+namespace {
+
+bool is_large_enough(const Snapshot& snapshot, const Options& options) {
+  std::int64_t cores = 0;
+  std::int64_t homes = 0;
+  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+    if (snapshot.topology.can_be_home(node)) {
+      const std::int32_t here = snapshot.topology.nodes[node].core_count();
+      if (here < options.rebalance_cores_node) {
+        return false;
+      }
+      cores += here;
+      ++homes;
+    }
+  }
+  return homes > 1 && cores >= options.rebalance_cores_total;
+}
+
+}  // namespace
+
+std::vector<std::string> broken_by_time(const Action& action, const Snapshot& snapshot,
+                                        const Options& options,
+                                        const Circumstances& circumstances) {
+  std::vector<std::string> broken;
+  const Reason reason = action.reason;
+  if (!moves_a_home(reason)) {
+    return broken;
+  }
+  const auto check = [&broken](bool holds, const char* text) {
+    if (!holds) {
+      broken.emplace_back(text);
+    }
+  };
+  const auto is_due = [&snapshot](std::int64_t interval) {
+    return interval > 0 && snapshot.epoch % interval == 0;
+  };
+  const bool is_single = action.relocations.size() == 1;
+
+  check(!circumstances.breaker_open, "the circuit breaker is open");
+  check(is_large_enough(snapshot, options),
+        "the host is smaller than Numa.RebalanceCoresTotal or Numa.RebalanceCoresNode");
+  if (reason == Reason::kLoadMove && is_single) {
+    check(is_due(options.swap_migrate_only), "Numa.SwapMigrateOnly does not let it in this epoch");
+  }
+  if (is_a_turn(reason)) {
+    check(is_due(options.lterm_fairness_interval),
+          "Numa.LTermFairnessInterval does not let it in this epoch");
+  }
+  if (reason == Reason::kLocalitySwap || (is_for_load(reason) && !is_single)) {
+    check(is_due(options.swap_interval), "Numa.SwapInterval does not let it in this epoch");
+  }
+  if (reason == Reason::kLocalitySwap) {
+    check(options.swap_locality_enable != 0, "Numa.SwapLocalityEnable is 0");
+  }
+  if ((is_for_load(reason) || is_a_turn(reason)) && !is_single) {
+    check(options.swap_load_enable != 0, "Numa.SwapLoadEnable is 0");
+  }
+  const bool is_imbalanced =
+      action.predicted.imbalance_before.value >= options.mig_imbalance_threshold * 10;
+  if (is_for_load(reason)) {
+    check(is_imbalanced, "the imbalance is below Numa.MigImbalanceThreshold");
+  }
+  if (is_for_locality(reason)) {
+    check(options.locality_weight_mem != 0, "Numa.LocalityWeightMem is 0");
+    check(!is_imbalanced, "the imbalance is not below Numa.MigImbalanceThreshold");
+  }
+  return broken;
+}
+
+std::vector<std::string> broken_by_client(Reason reason, ClientIndex index, NodeIndex to,
+                                          const Snapshot& snapshot, const Options& options) {
+  std::vector<std::string> broken;
+  const ClientState& client = snapshot.clients[index];
+  const VmState& vm = snapshot.vms[client.vm];
+  const auto check = [&](bool holds, const std::string& text) {
+    if (!holds) {
+      broken.push_back(client_name(snapshot, index) + " " + text);
+    }
+  };
+
+  check(vm.fresh, "has no readings");
+  check(snapshot.nodes[to].known, "goes to a node without readings");
+  if (reason == Reason::kMemoryPull) {
+    check(!client.moving, "is being moved already");
+    check(!vm.transferring && vm.epochs_since_transfer > placement::kEpochsUntilCounted,
+          "has pages under way");
+    return broken;
+  }
+  check(std::find(client.allowed.begin(), client.allowed.end(), to) != client.allowed.end(),
+        "goes to a node that it may not use");
+  if (reason == Reason::kInitialPlacement) {
+    return broken;
+  }
+  check(vm.measured, "has never been measured");
+  check(client.home >= snapshot.nodes.size() || snapshot.nodes[client.home].known,
+        "leaves a node without readings");
+  check(!vm.policy.do_not_move, "is not to be moved, says the administrator");
+  check(!client.moving, "is being moved already");
+  check(client.epochs_here >= options.residency, "has been on its node for " +
+                                                     std::to_string(client.epochs_here) +
+                                                     " epochs, less than Numa.Residency");
+  check(
+      client.came_from != to || client.epochs_here >= options.no_return,
+      "goes back after " + std::to_string(client.epochs_here) + " epochs, less than Numa.NoReturn");
+  check(!exchanges_homes(reason) || client.epochs_since_swap >= options.swap_consider_period,
+        "was swapped " + std::to_string(client.epochs_since_swap) +
+            " epochs ago, less than Numa.SwapConsiderPeriod");
+  return broken;
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The rules of a plan that can be read off a snapshot, without reckoning. For validator.cc only.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "balancer/core/planner.h"
+
+namespace vmnuma::balancer {
+
+[[nodiscard]] bool is_for_load(placement::Reason reason);
+[[nodiscard]] bool is_for_locality(placement::Reason reason);
+[[nodiscard]] bool is_a_turn(placement::Reason reason);
+/// By the name of the reason: two clients change places.
+[[nodiscard]] bool exchanges_homes(placement::Reason reason);
+/// All but placements, which give a home, and pulls.
+[[nodiscard]] bool moves_a_home(placement::Reason reason);
+
+/// "'web'/0"
+[[nodiscard]] std::string client_name(const placement::Snapshot& snapshot,
+                                      placement::ClientIndex client);
+
+/// Which switches, intervals and thresholds do not let the action be in this epoch's plan.
+[[nodiscard]] std::vector<std::string> broken_by_time(const placement::Action& action,
+                                                      const placement::Snapshot& snapshot,
+                                                      const placement::Options& options,
+                                                      const Circumstances& circumstances);
+
+/// Why this client may not be moved, placed or pulled, or not to that node.
+[[nodiscard]] std::vector<std::string> broken_by_client(placement::Reason reason,
+                                                        placement::ClientIndex client,
+                                                        placement::NodeIndex to,
+                                                        const placement::Snapshot& snapshot,
+                                                        const placement::Options& options);
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What planner.h and validator.h promise of every plan, on generated hosts.
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "balancer/core/after_plan.h"
+#include "balancer/core/planner.h"
+#include "balancer/core/validator.h"
+#include "tests/property/any_host.h"
+#include "tests/support/build_snapshot.h"
+
+namespace vmnuma::balancer {
+namespace {
+
+using placement::Action;
+using placement::ClientState;
+using placement::CpuTime;
+using placement::kNoNode;
+using placement::NodeIndex;
+using placement::Options;
+using placement::Plan;
+using placement::Reason;
+using placement::Relocation;
+using placement::Snapshot;
+using placement::VmState;
+using tests::any_host;
+using tests::plain_host;
+
+std::string listed(const std::vector<std::string>& lines) {
+  return std::accumulate(
+      lines.begin(), lines.end(), std::string(),
+      [](std::string all, const std::string& line) { return all + line + "\n"; });
+}
+
+std::vector<Action> moves_of(const Plan& plan) {
+  std::vector<Action> moves;
+  for (const Action& action : plan.actions) {
+    if (action.reason != Reason::kInitialPlacement && action.reason != Reason::kMemoryPull) {
+      moves.push_back(action);
+    }
+  }
+  return moves;
+}
+
+RC_GTEST_PROP(PlannerProperty, NoPlanBreaksARule, ()) {
+  const tests::AnyHost host = *any_host(16, 200);
+  const Snapshot snapshot = host.snapshot();
+  const Options options = host.options();
+  const Plan plan = make_plan(snapshot, options, {});
+  const std::vector<std::string> violations = violations_of(plan, snapshot, options, {});
+  RC_TAG(std::min<std::size_t>(moves_of(plan).size(), 4));
+  if (!violations.empty()) {
+    RC_LOG() << listed(tests::actions_of(snapshot, plan)) << listed(violations);
+  }
+  RC_ASSERT(violations.empty());
+}
+
+RC_GTEST_PROP(PlannerProperty, EqualInputGivesEqualPlan, ()) {
+  const tests::AnyHost host = *any_host(16, 100);
+  RC_ASSERT(make_plan(host.snapshot(), host.options(), {}) ==
+            make_plan(host.snapshot(), host.options(), {}));
+}
+
+/// Turns aside, which are never done.
+Options without_turns(const tests::AnyHost& host) {
+  Options options = host.options();
+  options.lterm_fairness_interval = 0;
+  options.mig_prevent_lterm_thresh = 0;
+  return options;
+}
+
+/// Every node has room for all memory there is: how much a move takes from those who stay is not
+/// weighed by the planner and would be news to a second plan.
+void make_room(Snapshot& snapshot) {
+  for (placement::NodeState& node : snapshot.nodes) {
+    node.free += placement::kGiB * 10'000;
+    node.total += placement::kGiB * 10'000;
+  }
+}
+
+RC_GTEST_PROP(PlannerProperty, ASecondPlanOnThePlannedResultIsEmpty, ()) {
+  const tests::AnyHost host = *plain_host(8, 60);
+  Snapshot snapshot = host.snapshot();
+  make_room(snapshot);
+  Options options = without_turns(host);
+  options.migrations_per_epoch = 1000;
+  options.residency = std::max<std::int64_t>(options.residency, 1);
+  const Plan first = make_plan(snapshot, options, {});
+  Snapshot after = after_plan(snapshot, first);
+  tests::run_and_share_out(after, options);
+  const Plan second = make_plan(after, options, {});
+  RC_LOG() << listed(tests::actions_of(snapshot, first)) << "then\n"
+           << listed(tests::actions_of(after, second));
+  // A VM that moved with the first plan could not have the rest of its memory pulled by it.
+  RC_ASSERT(moves_of(second).empty());
+  std::set<placement::VmId> moved;
+  for (const Action& action : moves_of(first)) {
+    for (const Relocation& relocation : action.relocations) {
+      moved.insert(relocation.client.vm);
+    }
+  }
+  for (const Action& action : second.actions) {
+    RC_ASSERT(moved.contains(action.relocations.front().client.vm));
+  }
+}
+
+RC_GTEST_PROP(PlannerProperty, AHostUnderAConstantLoadComesToRest, ()) {
+  const tests::AnyHost host = *any_host(8, 60);
+  const Options options = without_turns(host);
+  Snapshot snapshot = host.snapshot();
+  std::int64_t last_action = 0;
+  for (std::int64_t epoch = 0; epoch < 200; ++epoch) {
+    const Plan plan = make_plan(snapshot, options, {});
+    last_action = moves_of(plan).empty() ? last_action : epoch;
+    snapshot = tests::next_epoch(snapshot, plan, options);
+  }
+  RC_ASSERT(last_action < 150);
+}
+
+RC_GTEST_PROP(PlannerProperty, StaleDataOnlyTakesActionsAway, ()) {
+  const tests::AnyHost host = *plain_host(4, 8);
+  Snapshot snapshot = host.snapshot();
+  const Options options = host.options();
+  const Plan plan = make_plan(snapshot, options, {});
+  std::set<placement::VmId> busy;
+  for (const Action& action : plan.actions) {
+    for (const Relocation& relocation : action.relocations) {
+      busy.insert(relocation.client.vm);
+    }
+  }
+  // Those who are in no action become unreadable, and nothing changes.
+  for (VmState& vm : snapshot.vms) {
+    vm.fresh = busy.contains(vm.id);
+  }
+  RC_ASSERT(make_plan(snapshot, options, {}).actions == plan.actions);
+  // So do the others.
+  for (VmState& vm : snapshot.vms) {
+    vm.fresh = false;
+  }
+  RC_ASSERT(make_plan(snapshot, options, {}).actions.empty());
+}
+
+RC_GTEST_PROP(PlannerProperty, UnknownNodesAreNeitherLeftNorEntered, ()) {
+  const tests::AnyHost host = *any_host(6, 40);
+  Snapshot snapshot = host.snapshot();
+  for (placement::NodeState& node : snapshot.nodes) {
+    node.known = false;
+  }
+  RC_ASSERT(make_plan(snapshot, host.options(), {}).actions.empty());
+}
+
+RC_GTEST_PROP(PlannerProperty, OneNodeGivesNoMoves, ()) {
+  const tests::AnyHost host = *any_host(1, 50);
+  RC_ASSERT(moves_of(make_plan(host.snapshot(), host.options(), {})).empty());
+}
+
+RC_GTEST_PROP(PlannerProperty, AnOpenBreakerOrASwitchedOffBalancerMovesNothing, ()) {
+  const tests::AnyHost host = *any_host(8, 60);
+  Options options = host.options();
+  RC_ASSERT(moves_of(make_plan(host.snapshot(), options, {kNoNode, true})).empty());
+  options.rebalance_enable = 0;
+  RC_ASSERT(make_plan(host.snapshot(), options, {}).actions.empty());
+}
+
+/// Kernel numbers and ids are only names: other ones in the same order change nothing else.
+RC_GTEST_PROP(PlannerProperty, OtherNumbersInTheSameOrderGiveTheSamePlan, ()) {
+  const tests::AnyHost host = *any_host(8, 60);
+  Snapshot snapshot = host.snapshot();
+  const Plan plan = make_plan(snapshot, host.options(), {});
+  for (placement::Node& node : snapshot.topology.nodes) {
+    node.id.value = node.id.value * 7 + 5;
+  }
+  const auto renamed = [](placement::VmId id) {
+    id.uuid[0] = 0x80;
+    return id;
+  };
+  for (VmState& vm : snapshot.vms) {
+    vm.id = renamed(vm.id);
+  }
+  for (ClientState& client : snapshot.clients) {
+    client.id.vm = renamed(client.id.vm);
+  }
+  const Plan other = make_plan(snapshot, host.options(), {});
+  RC_ASSERT(other.actions.size() == plan.actions.size());
+  for (std::size_t i = 0; i < plan.actions.size(); ++i) {
+    Action expected = plan.actions[i];
+    for (Relocation& relocation : expected.relocations) {
+      relocation.client.vm = renamed(relocation.client.vm);
+    }
+    RC_ASSERT(other.actions[i] == expected);
+  }
+}
+
+/// The snapshot with node `i` called `order[i]`.
+Snapshot with_nodes_in_order(const Snapshot& snapshot, const std::vector<NodeIndex>& order) {
+  Snapshot result = snapshot;
+  const std::size_t nodes = order.size();
+  for (NodeIndex i = 0; i < nodes; ++i) {
+    result.nodes[order[i]] = snapshot.nodes[i];
+    const placement::NodeId id = result.topology.nodes[order[i]].id;
+    result.topology.nodes[order[i]] = snapshot.topology.nodes[i];
+    result.topology.nodes[order[i]].id = id;
+    for (NodeIndex j = 0; j < nodes; ++j) {
+      result.topology.distances[order[i] * nodes + order[j]] = snapshot.topology.distance(i, j);
+    }
+  }
+  for (std::size_t c = 0; c < snapshot.clients.size(); ++c) {
+    ClientState& client = result.clients[c];
+    const auto renumber = [&](NodeIndex& node) { node = node == kNoNode ? kNoNode : order[node]; };
+    renumber(client.home);
+    renumber(client.came_from);
+    for (NodeIndex& node : client.allowed) {
+      renumber(node);
+    }
+    std::sort(client.allowed.begin(), client.allowed.end());
+    for (NodeIndex i = 0; i < nodes; ++i) {
+      client.memory[order[i]] = snapshot.clients[c].memory[i];
+    }
+  }
+  return result;
+}
+
+/// Of candidates that are worth exactly the same the first is taken, so only the worth is certain.
+RC_GTEST_PROP(PlannerProperty, RenumberedNodesGiveAPlanThatBeginsAsWell, ()) {
+  const tests::AnyHost host = *plain_host(4, 12);
+  const Options options = host.options();
+  const Snapshot snapshot = host.snapshot();
+  std::vector<NodeIndex> order(snapshot.nodes.size());
+  std::iota(order.rbegin(), order.rend(), NodeIndex{0});
+  const Plan plan = make_plan(snapshot, options, {});
+  const Plan other = make_plan(with_nodes_in_order(snapshot, order), options, {});
+  RC_LOG() << listed(tests::actions_of(snapshot, plan)) << "against\n"
+           << listed(tests::actions_of(snapshot, other));
+  RC_ASSERT(plan.lost == other.lost);
+  RC_ASSERT(plan.imbalance == other.imbalance);
+  RC_ASSERT(plan.actions.empty() == other.actions.empty());
+  if (!plan.actions.empty()) {
+    const auto benefit = [&](const Action& action) {
+      return (action.predicted.lost_before - action.predicted.lost_after).value *
+                 options.move_horizon -
+             action.predicted.cost.value;
+    };
+    RC_ASSERT(plan.actions.front().reason == other.actions.front().reason);
+    RC_ASSERT(benefit(plan.actions.front()) == benefit(other.actions.front()));
+  }
+}
+
+}  // namespace
+}  // namespace vmnuma::balancer

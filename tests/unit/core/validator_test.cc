@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Sound plans, each with one thing made wrong.
+#include "balancer/core/validator.h"
+
+#include <functional>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/build_snapshot.h"
+
+namespace vmnuma::balancer {
+namespace {
+
+using placement::Bytes;
+using placement::ClientState;
+using placement::CpuTime;
+using placement::kGiB;
+using placement::kNoNode;
+using placement::Options;
+using placement::Permille;
+using placement::Plan;
+using placement::Reason;
+using placement::Snapshot;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using tests::actions_of;
+using tests::client_of;
+using tests::kCpu;
+using tests::SnapshotBuilder;
+
+/// A plan with all that goes with it, to be made wrong.
+struct Case {
+  Snapshot snapshot;
+  Options options;
+  Circumstances circumstances;
+  Plan plan;
+
+  Case(Snapshot made, const Options& with) : snapshot(std::move(made)), options(with) {
+    plan = make_plan(snapshot, options, circumstances);
+    EXPECT_FALSE(plan.actions.empty());
+    EXPECT_THAT(violations(), IsEmpty());
+  }
+  [[nodiscard]] std::vector<std::string> violations() const {
+    return violations_of(plan, snapshot, options, circumstances);
+  }
+  placement::Action& action() { return plan.actions.front(); }
+  ClientState& client(const char* vm) { return snapshot.clients[client_of(snapshot, vm)]; }
+  placement::VmState& vm(const char* name) { return snapshot.vms[client(name).vm]; }
+};
+
+/// Two VMs of 4 CPUs on a node of 4, another node empty: one of them moves.
+Case load_move() {
+  Case made(SnapshotBuilder()
+                .nodes(2, {.cores = 4})
+                .vm({.name = "a", .vcpus = 4})
+                .vm({.name = "b", .vcpus = 4})
+                .build(),
+            {});
+  EXPECT_THAT(actions_of(made.snapshot, made.plan), ElementsAre("load-move a:0->1"));
+  return made;
+}
+
+/// 11 CPUs wanted on a node of 8 and 5 on the other: only an exchange evens it out.
+Case load_swap() {
+  Options options;
+  options.mig_thrash_threshold = 0;
+  Case made(SnapshotBuilder()
+                .options(options)
+                .nodes(2, {.cores = 8})
+                .vm({.name = "a", .homes = {0}, .vcpus = 6})
+                .vm({.name = "b", .homes = {0}, .vcpus = 5})
+                .vm({.name = "c", .homes = {1}, .vcpus = 3})
+                .vm({.name = "d", .homes = {1}, .vcpus = 2})
+                .build(),
+            options);
+  return made;
+}
+
+/// All memory on the other node and room for the client there.
+Case locality_move() {
+  Case made(SnapshotBuilder()
+                .nodes(2, {.cores = 8})
+                .vm({.name = "a", .homes = {0}, .vcpus = 2, .memory_gib = {0, 8}})
+                .build(),
+            {});
+  EXPECT_THAT(actions_of(made.snapshot, made.plan), ElementsAre("locality-move a:0->1"));
+  return made;
+}
+
+Case pull() {
+  Case made(SnapshotBuilder()
+                .nodes(2, {.cores = 8})
+                .vm({.name = "a", .homes = {0}, .vcpus = 2, .memory_gib = {6, 2}})
+                .build(),
+            {});
+  EXPECT_THAT(actions_of(made.snapshot, made.plan), ElementsAre("memory-pull a:0"));
+  return made;
+}
+
+Case first_home() {
+  Case made(SnapshotBuilder()
+                .nodes(2, {.cores = 8})
+                .vm({.name = "a", .homes = {kNoNode}, .vcpus = 2})
+                .build(),
+            {});
+  return made;
+}
+
+using Break = std::function<void(Case&)>;
+
+std::vector<std::string> broken(Case made, const Break& how) {
+  how(made);
+  return made.violations();
+}
+
+TEST(ValidatorTest, FindsNothingInAnEmptyPlan) {
+  const Snapshot snapshot = SnapshotBuilder().nodes(2, {}).vm({.name = "a"}).build();
+  EXPECT_THAT(violations_of(make_plan(snapshot, {}, {}), snapshot, {}, {}), IsEmpty());
+}
+
+TEST(ValidatorTest, NamesAPlanOfAnotherEpoch) {
+  EXPECT_THAT(broken(load_move(), [](Case& it) { it.plan.epoch = 7; }),
+              ElementsAre("the plan is for epoch 7, not 30"));
+}
+
+TEST(ValidatorTest, NamesWhoAndWhereIsUnknown) {
+  EXPECT_THAT(broken(load_move(), [](Case& it) { it.action().relocations[0].client.index = 3; }),
+              ElementsAre("action 1 (load-move): there is no such client"));
+  EXPECT_THAT(broken(load_move(), [](Case& it) { it.action().relocations[0].to = 2; }),
+              ElementsAre(HasSubstr("'a'/0 goes to a node that cannot be a home")));
+  EXPECT_THAT(broken(load_move(), [](Case& it) { it.snapshot.topology.nodes[1].memory = Bytes{}; }),
+              Contains(HasSubstr("'a'/0 goes to a node that cannot be a home")));
+  EXPECT_THAT(broken(load_move(), [](Case& it) { it.action().relocations.clear(); }),
+              ElementsAre(HasSubstr("it does nothing")));
+}
+
+TEST(ValidatorTest, NamesWhoIsInThePlanTwice) {
+  EXPECT_THAT(broken(load_move(), [](Case& it) { it.plan.actions.push_back(it.action()); }),
+              ElementsAre("action 2 (load-move): 'a'/0 is in the plan twice"));
+}
+
+TEST(ValidatorTest, NamesWhatTheReasonDoesNotMean) {
+  const auto as = [](Reason reason) { return [reason](Case& it) { it.action().reason = reason; }; };
+  EXPECT_THAT(broken(load_move(), as(Reason::kAdministrator)),
+              Contains(HasSubstr("not for a plan to do")));
+  EXPECT_THAT(broken(load_move(), as(Reason::kLoadSwap)),
+              Contains(HasSubstr("two clients that change places")));
+  EXPECT_THAT(broken(load_move(), as(Reason::kMemoryPull)),
+              Contains(HasSubstr("does not live where it is taken from, or does not go anywhere")));
+  EXPECT_THAT(broken(load_move(), [](Case& it) { it.action().relocations[0].from = 1; }),
+              Contains(HasSubstr("does not live where it is taken from")));
+  EXPECT_THAT(broken(load_swap(), as(Reason::kLocalityMove)),
+              Contains(HasSubstr("moves more clients than it may")));
+}
+
+TEST(ValidatorTest, NamesWhoMustNotBeMoved) {
+  const std::vector<std::pair<Break, std::string>> cases{
+      {[](Case& it) { it.vm("a").fresh = false; }, "has no readings"},
+      {[](Case& it) { it.vm("a").measured = false; }, "has never been measured"},
+      {[](Case& it) { it.snapshot.nodes[0].known = false; }, "leaves a node without readings"},
+      {[](Case& it) { it.snapshot.nodes[1].known = false; }, "goes to a node without readings"},
+      {[](Case& it) { it.vm("a").policy.do_not_move = true; },
+       "is not to be moved, says the administrator"},
+      {[](Case& it) { it.client("a").moving = true; }, "is being moved already"},
+      {[](Case& it) { it.client("a").epochs_here = 4; },
+       "has been on its node for 4 epochs, less than Numa.Residency"},
+      {[](Case& it) {
+         it.client("a").epochs_here = 6;
+         it.client("a").came_from = 1;
+       },
+       "goes back after 6 epochs, less than Numa.NoReturn"},
+      {[](Case& it) { it.client("a").allowed = {0}; }, "goes to a node that it may not use"},
+  };
+  for (const auto& [how, text] : cases) {
+    EXPECT_THAT(broken(load_move(), how), Contains(HasSubstr("'a'/0 " + text)));
+  }
+}
+
+TEST(ValidatorTest, NamesWhatIsSwitchedOffOrNotDue) {
+  const std::vector<std::pair<Break, std::string>> cases{
+      {[](Case& it) { it.options.rebalance_enable = 0; }, "Numa.RebalanceEnable is 0"},
+      {[](Case& it) { it.circumstances.breaker_open = true; }, "breaker is open"},
+      {[](Case& it) { it.options.rebalance_cores_total = 9; }, "Numa.RebalanceCoresTotal"},
+      {[](Case& it) { it.options.rebalance_cores_node = 5; }, "Numa.RebalanceCoresNode"},
+      {[](Case& it) { it.options.swap_migrate_only = 0; }, "Numa.SwapMigrateOnly"},
+      {[](Case& it) { it.options.swap_migrate_only = 7; }, "Numa.SwapMigrateOnly"},
+      {[](Case& it) { it.options.migrations_per_epoch = 0; }, "Numa.MigrationsPerEpoch"},
+      {[](Case& it) { it.options.mig_imbalance_threshold = 101; },
+       "the imbalance is below Numa.MigImbalanceThreshold"},
+      {[](Case& it) { it.options.mig_threshold = 101; }, "less than Numa.MigThreshold"},
+      {[](Case& it) { it.options.move_horizon = 0; }, "does not pay within Numa.MoveHorizon"},
+  };
+  for (const auto& [how, text] : cases) {
+    EXPECT_THAT(broken(load_move(), how), Contains(HasSubstr(text)));
+  }
+}
+
+TEST(ValidatorTest, NamesSwapsThatAreNotLetIn) {
+  ASSERT_EQ(load_swap().action().relocations.size(), 2U);
+  EXPECT_THAT(broken(load_swap(), [](Case& it) { it.options.swap_interval = 7; }),
+              Contains(HasSubstr("Numa.SwapInterval")));
+  EXPECT_THAT(broken(load_swap(), [](Case& it) { it.options.swap_load_enable = 0; }),
+              Contains(HasSubstr("Numa.SwapLoadEnable is 0")));
+  EXPECT_THAT(broken(load_swap(),
+                     [](Case& it) {
+                       for (ClientState& client : it.snapshot.clients) {
+                         client.epochs_since_swap = 3;
+                       }
+                     }),
+              Contains(HasSubstr("was swapped 3 epochs ago, less than Numa.SwapConsiderPeriod")));
+}
+
+TEST(ValidatorTest, NamesWhatLocalityDoesNotJustify) {
+  const std::vector<std::pair<Break, std::string>> cases{
+      {[](Case& it) { it.options.locality_weight_mem = 0; }, "Numa.LocalityWeightMem is 0"},
+      {[](Case& it) { it.options.mig_imbalance_threshold = 0; }, "the imbalance is not below"},
+      {[](Case& it) { it.options.core_cap_ratio_pct = 20; }, "Numa.CoreCapRatioPct"},
+      {[](Case& it) { it.options.locality_mig_threshold = 101; }, "Numa.LocalityMigThreshold"},
+  };
+  for (const auto& [how, text] : cases) {
+    EXPECT_THAT(broken(locality_move(), how), Contains(HasSubstr(text)));
+  }
+  EXPECT_THAT(broken(load_swap(),
+                     [](Case& it) {
+                       it.action().reason = Reason::kLocalitySwap;
+                       it.options.swap_locality_enable = 0;
+                     }),
+              Contains(HasSubstr("Numa.SwapLocalityEnable is 0")));
+}
+
+TEST(ValidatorTest, NamesTurnsOutOfTurn) {
+  EXPECT_THAT(broken(load_move(),
+                     [](Case& it) {
+                       it.action().reason = Reason::kLongTermMove;
+                       it.options.lterm_fairness_interval = 7;
+                     }),
+              ElementsAre(HasSubstr("Numa.LTermFairnessInterval")));
+}
+
+TEST(ValidatorTest, NamesAHardGroupThatIsBroken) {
+  EXPECT_THAT(broken(load_swap(),
+                     [](Case& it) {
+                       it.vm("d").policy.anti_affinity_hard = true;
+                       for (const char* name : {"a", "b", "c", "d"}) {
+                         it.vm(name).policy.anti_affinity_group = "g";
+                       }
+                     }),
+              Contains(HasSubstr("which a hard group forbids")));
+}
+
+TEST(ValidatorTest, NamesMemoryThatIsCountedWrongOrHasNoRoom) {
+  EXPECT_THAT(broken(load_move(), [](Case& it) { it.action().relocations[0].memory = Bytes{1}; }),
+              ElementsAre(HasSubstr("the memory of 'a'/0 is counted wrong")));
+  EXPECT_THAT(broken(load_move(), [](Case& it) { it.snapshot.nodes[1].free = kGiB; }),
+              Contains(HasSubstr("there is no room for the memory of 'a'/0")));
+}
+
+TEST(ValidatorTest, NamesPullsOfWhatIsNotThereOrMayNotCome) {
+  const std::vector<std::pair<Break, std::string>> cases{
+      {[](Case& it) { it.action().relocations[0].memory = kGiB * 3; }, "not that much"},
+      {[](Case& it) { it.action().relocations[0].memory = Bytes{}; }, "not that much"},
+      {[](Case& it) { it.vm("a").memory_stays_because = "it is locked"; }, "not that much"},
+      {[](Case& it) { it.vm("a").transferring = true; }, "has pages under way"},
+      {[](Case& it) { it.vm("a").epochs_since_transfer = 2; }, "has pages under way"},
+      {[](Case& it) { it.client("a").moving = true; }, "is being moved already"},
+      {[](Case& it) { it.vm("a").fresh = false; }, "has no readings"},
+      {[](Case& it) { it.snapshot.nodes[0].free = kGiB; }, "no room for all that is pulled"},
+      {[](Case& it) { it.action().predicted.lost_after = CpuTime{1}; }, "not counted as gain"},
+  };
+  for (const auto& [how, text] : cases) {
+    EXPECT_THAT(broken(pull(), how), Contains(HasSubstr(text)));
+  }
+}
+
+TEST(ValidatorTest, NamesPlacementsOutsideTheMask) {
+  EXPECT_THAT(broken(first_home(),
+                     [](Case& it) {
+                       it.client("a").allowed = {it.action().relocations[0].to == 0 ? 1U : 0U};
+                     }),
+              ElementsAre(HasSubstr("goes to a node that it may not use")));
+}
+
+TEST(ValidatorTest, NamesFiguresThatAreNotWhatTheModelSays) {
+  const std::vector<std::pair<Break, std::string>> cases{
+      {[](Case& it) { it.plan.lost += CpuTime{1000}; }, "the lost time is 8000000 us, not 8001000"},
+      {[](Case& it) { it.plan.imbalance = Permille{400}; }, "the imbalance is 1000 per mille"},
+      {[](Case& it) { it.action().predicted.lost_before = kCpu; }, "do not begin where"},
+      {[](Case& it) { it.action().predicted.lost_after = kCpu; }, "the lost time after it is 0 us"},
+      {[](Case& it) { it.action().predicted.imbalance_after = Permille{90}; },
+       "the imbalance is 0 per mille, not 90"},
+  };
+  for (const auto& [how, text] : cases) {
+    EXPECT_THAT(broken(load_move(), how), Contains(HasSubstr(text)));
+  }
+}
+
+/// 7 CPUs wanted on a node of 4 and 2 on the other; one of 3 goes over, where 5 are then too many
+/// and the other, of half the weight, gets less than before.
+Case move_that_leaves_some() {
+  Case made(SnapshotBuilder()
+                .nodes(2, {.cores = 4})
+                .vm({.name = "a", .vcpus = 4})
+                .vm({.name = "b", .vcpus = 3})
+                .vm({.name = "c", .homes = {1}, .vcpus = 2, .weight = 50})
+                .build(),
+            {});
+  EXPECT_THAT(actions_of(made.snapshot, made.plan), ElementsAre("load-move b:0->1"));
+  return made;
+}
+
+TEST(ValidatorTest, NamesShortagesThatOnlyChangeSides) {
+  EXPECT_THAT(
+      broken(move_that_leaves_some(), [](Case& it) { it.options.mig_thrash_threshold = 0; }),
+      ElementsAre(HasSubstr("Numa.MigThrashThreshold")));
+}
+
+TEST(ValidatorTest, NamesShortagesForThoseWhoWaitedAlready) {
+  EXPECT_THAT(broken(move_that_leaves_some(),
+                     [](Case& it) {
+                       it.options.mig_prevent_lterm_thresh = 1;
+                       it.client("c").owed_on_average = it.client("c").entitled;
+                     }),
+              ElementsAre(HasSubstr("Numa.MigPreventLTermThresh")));
+}
+
+}  // namespace
+}  // namespace vmnuma::balancer
