@@ -128,7 +128,7 @@ NodeIndex Arrangement::home_after(ClientIndex client, std::span<const Rehoming> 
 }
 
 /// Lost time of the pairs that `client`, living on `at`, breaks once `changes` are made, but for
-/// pairs with those in `ignored`.
+/// pairs with those in `ignored` who really go somewhere.
 CpuTime Arrangement::broken_pairs(ClientIndex client, NodeIndex at,
                                   std::span<const Rehoming> changes,
                                   std::span<const Rehoming> ignored) const {
@@ -143,8 +143,9 @@ CpuTime Arrangement::broken_pairs(ClientIndex client, NodeIndex at,
       const NodeIndex there = home_after(member, changes);
       if (other.vm == self.vm || there == kNoNode || at == kNoNode ||
           (there == at) != group.apart ||
-          std::any_of(ignored.begin(), ignored.end(),
-                      [member](const Rehoming& change) { return change.client == member; })) {
+          std::any_of(ignored.begin(), ignored.end(), [&](const Rehoming& change) {
+            return change.client == member && change.to != homes_[member];
+          })) {
         continue;
       }
       loss +=
@@ -235,7 +236,7 @@ MemoryCost Arrangement::memory_there(std::span<const Rehoming> changes, std::siz
   }
   Bytes room = room_[to];
   for (std::size_t i = 0; i < changes.size(); ++i) {
-    if (i != which && changes[i].to != to) {
+    if (changes[i].to != to && changes[i].to != homes_[changes[i].client]) {
       room += held_on(changes[i].client, to);
     }
     if (i < which && changes[i].to == to) {
@@ -306,7 +307,8 @@ void Arrangement::apply(std::span<const Rehoming> changes) {
   std::vector<Bytes> moved;
   for (std::size_t i = 0; i < changes.size(); ++i) {
     there.push_back(memory_there(changes, i, moved));
-    moved.push_back(there.back().to_move);
+    const bool stays = homes_[changes[i].client] == changes[i].to;
+    moved.push_back(stays ? Bytes{} : there.back().to_move);
   }
   for (std::size_t i = 0; i < changes.size(); ++i) {
     if (homes_[changes[i].client] != changes[i].to) {

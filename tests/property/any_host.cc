@@ -61,13 +61,14 @@ bool can_be_home(const NodeSpec& node) {
   return node.cores > 0 && node.memory_gib > 0;
 }
 
-/// Memory of one client: most of it at home, as far as there is any free.
-std::vector<std::int64_t> memory_of(Draw& draw, NodeIndex home, std::vector<std::int64_t>& free) {
+/// Memory of each of a VM's clients: most of it at one node, as far as there is any free.
+std::vector<std::int64_t> memory_of(Draw& draw, NodeIndex home, std::int64_t clients,
+                                    std::vector<std::int64_t>& free) {
   std::vector<std::int64_t> memory(free.size());
   const auto put = [&](NodeIndex node, std::int64_t gib) {
-    const std::int64_t taken = std::min(gib, free[node]);
+    const std::int64_t taken = std::min(gib, free[node] / clients);
     memory[node] += taken;
-    free[node] -= taken;
+    free[node] -= taken * clients;
   };
   if (home != kNoNode) {
     put(home, draw.up_to(3));
@@ -139,21 +140,7 @@ VmSpec vm_of(const AnyHost& host, int number, const std::vector<NodeIndex>& home
   if (draw.one_in(4)) {
     vm.weight = static_cast<std::int32_t>(draw.one_in(2) ? draw.between(1, 10'000) : 1000);
   }
-  for (const NodeIndex home : vm.homes) {
-    // The builder gives all clients of a VM the same memory.
-    if (vm.memory_gib.empty()) {
-      vm.memory_gib = memory_of(draw, home, free);
-      for (std::size_t node = 0; node < free.size(); ++node) {
-        vm.memory_gib[node] =
-            std::min(vm.memory_gib[node], (free[node] + vm.memory_gib[node]) /
-                                              static_cast<std::int64_t>(vm.homes.size()));
-      }
-    } else {
-      for (std::size_t node = 0; node < free.size(); ++node) {
-        free[node] -= vm.memory_gib[node];
-      }
-    }
-  }
+  vm.memory_gib = memory_of(draw, vm.homes.front(), clients, free);
   if (draw.one_in(4)) {
     vm.size_gib = draw.between(4, 16);
   }

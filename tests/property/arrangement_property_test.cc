@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What node_load.h, arrangement.h, reckoning.h, long_term.h and candidate.h promise: that running
+/// sums, effects and upper bounds are those of the plain way.
+#include <algorithm>
+#include <array>
+
+#include "balancer/core/guards.h"
+#include "balancer/core/long_term.h"
+#include "balancer/core/reckoning.h"
+#include "balancer/core/search.h"
+#include "placement/fair_share.h"
+#include "tests/property/any_host.h"
+
+namespace vmnuma::balancer {
+namespace {
+
+using placement::Arrangement;
+using placement::Bytes;
+using placement::Claim;
+using placement::ClientIndex;
+using placement::CpuTime;
+using placement::Effect;
+using placement::Exchange;
+using placement::FewLoads;
+using placement::kNoNode;
+using placement::Load;
+using placement::NodeIndex;
+using placement::NodeLoad;
+using placement::Options;
+using placement::Permille;
+using placement::Reason;
+using placement::Rehoming;
+using placement::Snapshot;
+using placement::Supply;
+using tests::any_host;
+using tests::Draw;
+
+Draw any_draw() {
+  return Draw(*rc::gen::noShrink(rc::gen::inRange<std::uint64_t>(0, 1U << 30U)), 0);
+}
+
+bool is_near(CpuTime a, CpuTime b, CpuTime tolerance) {
+  return a - b <= tolerance && b - a <= tolerance;
+}
+
+// ---- one node ----
+
+Load any_load(Draw& draw) {
+  const CpuTime demand{draw.one_in(4) ? 2'000'000 : draw.up_to(16'000'000)};
+  return {demand, CpuTime{draw.one_in(4) ? demand.value : draw.up_to(demand.value)},
+          draw.one_in(3) ? draw.between(1, 10'000'000) : 100'000};
+}
+
+struct AnyNode {
+  Supply supply;
+  std::vector<Load> loads;
+};
+
+AnyNode any_node(Draw& draw) {
+  AnyNode node;
+  node.supply.cores = CpuTime{draw.between(1, 32) * 2'000'000};
+  node.supply.threads = node.supply.cores * draw.between(1, 2);
+  node.supply.non_vm = CpuTime{draw.one_in(2) ? 0 : draw.up_to(node.supply.threads.value)};
+  node.supply.smt_gain_pct = draw.up_to(100);
+  for (std::int64_t i = draw.up_to(30); i > 0; --i) {
+    node.loads.push_back(any_load(draw));
+  }
+  return node;
+}
+
+/// Client by client.
+CpuTime owed_one_by_one(const AnyNode& node) {
+  std::vector<Claim> claims;
+  CpuTime demand;
+  for (const Load& load : node.loads) {
+    claims.push_back({load.weight, CpuTime{}, load.demand});
+    demand += load.demand;
+  }
+  const std::vector<CpuTime> runs = fair_shares(threads_left(node.supply), claims);
+  const CpuTime all_run = std::min(demand, threads_left(node.supply));
+  CpuTime owed;
+  for (std::size_t i = 0; i < node.loads.size(); ++i) {
+    const CpuTime given =
+        scaled(runs[i], service_beside_others(node.supply, demand).value, all_run.value);
+    owed += std::max(node.loads[i].entitled - given, CpuTime{});
+  }
+  return owed;
+}
+
+CpuTime rounding(const AnyNode& node) {
+  CpuTime demand;
+  for (const Load& load : node.loads) {
+    demand += load.demand;
+  }
+  return CpuTime{static_cast<std::int64_t>(node.loads.size()) * 2 + 4} + demand / (1 << 22);
+}
+
+RC_GTEST_PROP(NodeLoadProperty, OwedIsTheSumOverClientsOneByOne, ()) {
+  Draw draw = any_draw();
+  const AnyNode node = any_node(draw);
+  RC_ASSERT(
+      is_near(NodeLoad(node.supply, node.loads).owed(), owed_one_by_one(node), rounding(node)));
+}
+
+RC_GTEST_PROP(NodeLoadProperty, AnExchangeIsWhatReallyExchangingGives, ()) {
+  Draw draw = any_draw();
+  AnyNode node = any_node(draw);
+  NodeLoad load(node.supply, node.loads);
+  Exchange exchange;
+  for (std::int64_t i = draw.up_to(3); i > 0 && !node.loads.empty(); --i) {
+    const auto which =
+        static_cast<std::ptrdiff_t>(draw.up_to(static_cast<std::int64_t>(node.loads.size()) - 1));
+    exchange.out.add(node.loads[static_cast<std::size_t>(which)]);
+    node.loads.erase(node.loads.begin() + which);
+  }
+  CpuTime more_demand;
+  CpuTime more_entitled;
+  for (std::int64_t i = draw.up_to(3); i > 0; --i) {
+    exchange.in.add(any_load(draw));
+  }
+  for (const Load& comer : exchange.in) {
+    node.loads.push_back(comer);
+    more_demand += comer.demand;
+    more_entitled += comer.entitled;
+  }
+  for (const Load& leaver : exchange.out) {
+    more_demand -= leaver.demand;
+    more_entitled -= leaver.entitled;
+  }
+  const CpuTime owed = load.owed(exchange);
+  RC_ASSERT(load.least_owed(more_demand, more_entitled) <= owed + rounding(node));
+  const CpuTime before = load.owed();
+  load.apply(exchange);
+  RC_ASSERT(is_near(owed, load.owed(), rounding(node)));
+  RC_ASSERT(is_near(owed, owed_one_by_one(node), rounding(node)));
+  RC_ASSERT(load.demand() == NodeLoad(node.supply, node.loads).demand());
+  load.apply({.out = exchange.in, .in = exchange.out});
+  RC_ASSERT(load.owed() == before);
+}
+
+RC_GTEST_PROP(NodeLoadProperty, NobodyIsOwedWhereCoresServeAll, ()) {
+  Draw draw = any_draw();
+  AnyNode node = any_node(draw);
+  const NodeLoad load(node.supply, node.loads);
+  RC_ASSERT(load.demand() + node.supply.non_vm > node.supply.cores || load.owed() == CpuTime{});
+}
+
+RC_GTEST_PROP(NodeLoadProperty, WhoLeavesNeverHarmsThoseWhoStay, ()) {
+  Draw draw = any_draw();
+  const AnyNode node = any_node(draw);
+  if (node.loads.empty()) {
+    return;
+  }
+  const NodeLoad load(node.supply, node.loads);
+  const Load& leaver = node.loads.front();
+  const CpuTime of_others = load.owed() - load.pace_after({}).owed(leaver);
+  RC_ASSERT(load.owed({.out = {leaver}, .in = {}}) <= of_others + rounding(node));
+}
+
+// ---- the host ----
+
+/// Up to three different clients to any homes.
+std::vector<Rehoming> any_changes(const Snapshot& snapshot, Draw& draw) {
+  std::vector<Rehoming> changes;
+  for (std::int64_t i = draw.between(1, 3); i > 0; --i) {
+    const auto client = static_cast<ClientIndex>(
+        draw.up_to(static_cast<std::int64_t>(snapshot.clients.size()) - 1));
+    if (std::none_of(changes.begin(), changes.end(),
+                     [client](const Rehoming& change) { return change.client == client; })) {
+      const std::vector<NodeIndex>& allowed = snapshot.clients[client].allowed;
+      changes.push_back({client, allowed[static_cast<std::size_t>(
+                                     draw.up_to(static_cast<std::int64_t>(allowed.size()) - 1))]});
+    }
+  }
+  return changes;
+}
+
+RC_GTEST_PROP(ArrangementProperty, EffectsAreWhatApplyingBringsAndThePlainWaySaysSo, ()) {
+  const tests::AnyHost host = *any_host(8, 60);
+  const Snapshot snapshot = host.snapshot();
+  const Options options = host.options();
+  if (snapshot.clients.empty()) {
+    return;
+  }
+  Arrangement arrangement(snapshot, options, Arrangement::Basis::kDemand);
+  Reckoning reckoning(snapshot, options);
+  const CpuTime rounding = reckoning.rounding();
+  RC_ASSERT(is_near(arrangement.lost(), reckoning.lost(), rounding));
+  Draw draw(host.seed, 7);
+  const std::vector<Rehoming> changes = any_changes(snapshot, draw);
+  const Effect effect = arrangement.effect_of(changes);
+  // Upper bounds are only of those who live somewhere.
+  if (std::none_of(changes.begin(), changes.end(), [&](const Rehoming& change) {
+        return arrangement.home(change.client) == kNoNode;
+      })) {
+    const Promise promise(arrangement);
+    RC_ASSERT(promise.most_gain(changes) >= effect.gain - rounding);
+    RC_ASSERT(promise.most_benefit(effect.gain, changes) >=
+              effect.benefit(options) - CpuTime{options.move_cost_fixed * 3});
+  }
+  const CpuTime before = arrangement.lost();
+  arrangement.apply(changes);
+  RC_ASSERT(is_near(before - arrangement.lost(), effect.gain, rounding));
+  std::vector<Rehoming> real;
+  for (const Rehoming& change : changes) {
+    if (change.to != snapshot.clients[change.client].home) {
+      real.push_back(change);
+    }
+  }
+  reckoning.apply(real);
+  RC_ASSERT(is_near(arrangement.lost(), reckoning.lost(), rounding));
+  const std::vector<Permille> shares = reckoning.owed_shares();
+  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+    RC_ASSERT(arrangement.room(node) == reckoning.room(node));
+    const CpuTime capacity = std::max(arrangement.node(node).capacity(), CpuTime{1});
+    RC_ASSERT(std::abs((arrangement.owed_share(node) - shares[node]).value) <=
+              2 + rounding.value * 1000 / capacity.value);
+  }
+}
+
+RC_GTEST_PROP(ArrangementProperty, WhatIsAppliedAndTakenBackNeverWas, ()) {
+  const tests::AnyHost host = *any_host(8, 60);
+  const Snapshot snapshot = host.snapshot();
+  const Options options = host.options();
+  if (snapshot.clients.empty()) {
+    return;
+  }
+  Arrangement arrangement(snapshot, options, Arrangement::Basis::kLoad);
+  const Arrangement untouched = arrangement;
+  Draw draw(host.seed, 8);
+  const std::vector<Rehoming> changes = any_changes(snapshot, draw);
+  std::vector<Rehoming> back;
+  for (const Rehoming& change : changes) {
+    back.push_back({change.client, arrangement.home(change.client)});
+  }
+  arrangement.apply(changes);
+  arrangement.apply(back);
+  RC_ASSERT(arrangement.lost() == untouched.lost());
+  RC_ASSERT(arrangement.imbalance() == untouched.imbalance());
+  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+    RC_ASSERT(arrangement.room(node) == untouched.room(node));
+    RC_ASSERT(arrangement.untouched(node) == untouched.untouched(node));
+    RC_ASSERT(arrangement.residents(node) == untouched.residents(node));
+    RC_ASSERT(arrangement.node(node).owed() == untouched.node(node).owed());
+  }
+  // Nobody's rehoming, and one to where the client is, are none.
+  const Rehoming stays{changes.front().client, arrangement.home(changes.front().client)};
+  for (const Effect& none : {arrangement.effect_of({}), arrangement.effect_of({&stays, 1})}) {
+    RC_ASSERT(none.gain == CpuTime{});
+    RC_ASSERT(none.cost == CpuTime{});
+    RC_ASSERT(none.to_move == Bytes{});
+  }
+}
+
+RC_GTEST_PROP(LongTermProperty, AChangeOfWeightedOwedIsTheDifferenceExactly, ()) {
+  const tests::AnyHost host = *any_host(6, 40);
+  Snapshot snapshot = host.snapshot();
+  const Options options = host.options();
+  Draw draw(host.seed, 9);
+  for (placement::ClientState& client : snapshot.clients) {
+    client.owed_on_average = CpuTime{draw.up_to(std::max<std::int64_t>(client.demand.value, 1))};
+  }
+  if (snapshot.clients.empty()) {
+    return;
+  }
+  Arrangement arrangement(snapshot, options, Arrangement::Basis::kDemand);
+  const auto all_weighted = [&] {
+    const LongTerm long_term(arrangement);
+    CpuTime sum;
+    for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+      sum += long_term.weighted(node);
+    }
+    return sum;
+  };
+  std::vector<Rehoming> changes = any_changes(snapshot, draw);
+  std::erase_if(changes, [&](const Rehoming& change) {
+    return arrangement.home(change.client) == kNoNode ||
+           arrangement.home(change.client) == change.to;
+  });
+  const CpuTime before = all_weighted();
+  const CpuTime change = LongTerm(arrangement).change(changes);
+  arrangement.apply(changes);
+  // The pace of a node is the same either way but for the last bits.
+  RC_ASSERT(is_near(all_weighted() - before, change, Reckoning(snapshot, options).rounding()));
+}
+
+RC_GTEST_PROP(LongTermProperty, WhereNobodyWasOwedNothingIsWeighed, ()) {
+  const tests::AnyHost host = *any_host(6, 40);
+  const Snapshot snapshot = host.snapshot();  // with no average yet
+  const Options options = host.options();
+  const Arrangement arrangement(snapshot, options, Arrangement::Basis::kDemand);
+  const LongTerm long_term(arrangement);
+  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+    RC_ASSERT(long_term.weighted(node) == CpuTime{});
+  }
+}
+
+// ---- the search ----
+
+RC_GTEST_PROP(SearchProperty, TheBestMoveIsTheBestOfAllJudgedOneByOne, ()) {
+  const tests::AnyHost host = *any_host(8, 60);
+  const Snapshot snapshot = host.snapshot();
+  const Options options = host.options();
+  const Arrangement arrangement(snapshot, options, Arrangement::Basis::kDemand);
+  Considered considered;
+  consider_load_moves(arrangement, considered);
+  CpuTime best;
+  for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {
+    for (const Candidate& candidate : all_moves_of(arrangement, client)) {
+      const NodeIndex from = arrangement.home(client);
+      const NodeIndex to = candidate.changes.front().to;
+      // From where something is owed to where less is; nothing else is a move for the load.
+      if (!candidate.stopped_by && arrangement.node(from).owed() > CpuTime{} &&
+          arrangement.node(from).owed() >=
+              arrangement.node(from).capacity() * options.mig_threshold / 100 &&
+          arrangement.owed_share(to) < arrangement.owed_share(from)) {
+        best = std::max(best, candidate.benefit);
+      }
+    }
+  }
+  RC_ASSERT((considered.best() ? considered.best()->benefit : CpuTime{}) == best);
+}
+
+RC_GTEST_PROP(SearchProperty, NothingThatAGuardStopsIsEverBest, ()) {
+  const tests::AnyHost host = *any_host(6, 40);
+  const Snapshot snapshot = host.snapshot();
+  const Options options = host.options();
+  const Arrangement arrangement(snapshot, options, Arrangement::Basis::kDemand);
+  for (const auto consider :
+       {consider_load_moves, consider_load_swaps, consider_chains, consider_long_term,
+        consider_group_moves, consider_locality_moves, consider_locality_swaps}) {
+    Considered considered;
+    consider(arrangement, considered);
+    for (const Candidate& candidate : considered.stopped()) {
+      RC_ASSERT(candidate.stopped_by.has_value());
+    }
+    if (!considered.best()) {
+      continue;
+    }
+    RC_ASSERT(!considered.best()->stopped_by);
+    const std::vector<Rehoming>& changes = considered.best()->changes;
+    for (const Rehoming& change : changes) {
+      RC_ASSERT(!why_it_stays(arrangement, change.client, considered.best()->reason));
+      RC_ASSERT(!why_not_there(arrangement, change.client, change.to, considered.best()->reason,
+                               changes));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vmnuma::balancer
