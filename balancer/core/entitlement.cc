@@ -111,7 +111,18 @@ void entitle(Snapshot& snapshot, const Options& options) {
   }
 }
 
+/// What the client was entitled to and waited for.
+CpuTime waited(const ClientState& client) {
+  return std::max(std::min(client.entitled, client.demand) - client.used, CpuTime{});
+}
+
 void find_owed(Snapshot& snapshot, const Options& options) {
+  std::vector<CpuTime> all_waited(snapshot.nodes.size());
+  for (const ClientState& client : snapshot.clients) {
+    if (client.home != kNoNode) {
+      all_waited[client.home] += waited(client);
+    }
+  }
   for (ClientState& client : snapshot.clients) {
     client.effective_used = client.used;
     client.owed = CpuTime{};
@@ -124,7 +135,10 @@ void find_owed(Snapshot& snapshot, const Options& options) {
       client.effective_used =
           scaled(client.used, service(supply_of(node, options), busy).value, busy.value);
     }
-    client.owed = std::max(client.entitled - client.effective_used, CpuTime{});
+    const CpuTime idle =
+        std::clamp(node.threads - node.used - node.non_vm, CpuTime{}, all_waited[client.home]);
+    const CpuTime excused = scaled(waited(client), idle.value, all_waited[client.home].value);
+    client.owed = std::max(client.entitled - client.effective_used - excused, CpuTime{});
     node.entitled += client.entitled;
     node.owed += client.owed;
   }

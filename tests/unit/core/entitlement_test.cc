@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/core/entitlement.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/build_snapshot.h"
+
+namespace vmnuma::balancer {
+namespace {
+
+using placement::CpuTime;
+using placement::Snapshot;
+using tests::kCpu;
+using tests::SnapshotBuilder;
+
+TEST(EntitlementTest, WhatOthersTakeFromANodeIsOwedToItsClients) {
+  const Snapshot snapshot = SnapshotBuilder()
+                                .node({.cores = 4, .others_pct = 200})
+                                .node({.cores = 4})
+                                .vm({.name = "a", .homes = {0}, .vcpus = 4})
+                                .build();
+  EXPECT_EQ(snapshot.clients[0].used, kCpu * 2);
+  EXPECT_EQ(snapshot.clients[0].owed, kCpu * 2);
+}
+
+TEST(EntitlementTest, WaitingBesideIdleCpusIsNotOwed) {
+  Snapshot snapshot =
+      SnapshotBuilder().node({.cores = 4}).vm({.name = "a", .homes = {0}, .vcpus = 4}).build();
+  snapshot.clients[0].used = kCpu * 3;  // it waited for a CPU's time, and one was idle as long
+  share_out(snapshot, {});
+  EXPECT_EQ(snapshot.clients[0].owed, CpuTime{});
+  EXPECT_EQ(snapshot.nodes[0].owed, CpuTime{});
+}
+
+TEST(EntitlementTest, IdleTimeExcusesWaitingOnceAndEverybodyAlike) {
+  Snapshot snapshot = SnapshotBuilder()
+                          .node({.cores = 4, .others_pct = 200})
+                          .node({.cores = 4})
+                          .vm({.name = "a", .homes = {0}, .vcpus = 2})
+                          .vm({.name = "b", .homes = {0}, .vcpus = 2})
+                          .build();
+  // Four are wanted, two are left, and half of one of these was idle.
+  snapshot.clients[0].used = kCpu * 3 / 4;
+  snapshot.clients[1].used = kCpu * 3 / 4;
+  share_out(snapshot, {});
+  EXPECT_EQ(snapshot.clients[0].owed, kCpu);
+  EXPECT_EQ(snapshot.clients[1].owed, kCpu);
+}
+
+TEST(EntitlementTest, SharingCoresIsOwedThoughThreadsAreIdle) {
+  // Six busy vCPUs on four cores of two threads: two threads are idle, and help none of them.
+  const Snapshot snapshot = SnapshotBuilder()
+                                .nodes(2, {.cores = 4, .threads_per_core = 2})
+                                .vm({.name = "a", .homes = {0}, .vcpus = 3})
+                                .vm({.name = "b", .homes = {0}, .vcpus = 3})
+                                .build();
+  EXPECT_EQ(snapshot.clients[0].used, kCpu * 3);
+  EXPECT_GT(snapshot.clients[0].owed, CpuTime{});
+  EXPECT_GT(snapshot.clients[1].owed, CpuTime{});
+}
+
+}  // namespace
+}  // namespace vmnuma::balancer
