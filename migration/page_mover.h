@@ -97,12 +97,16 @@ class PageMover {
       const placement::VmProcess& process, std::span<const std::uint64_t> addresses) = 0;
 
   /// Makes pages visible that the kernel's NUMA balancing has hidden to learn who touches them:
-  /// query and move take them for absent until somebody does (follow_page_pte() and
-  /// follow_trans_huge_pmd() of Linux 6.1, mm/gup.c and mm/huge_memory.c). Touches those of the
-  /// addresses that are in memory, and says how many those are; holes stay holes, swapped pages
-  /// stay swapped, and no page is moved.
-  [[nodiscard]] virtual Result<std::int64_t> reveal(const placement::VmProcess& process,
-                                                    std::span<const std::uint64_t> addresses) = 0;
+  /// query and move take them for absent until somebody does (Linux 6.1, mm/gup.c: -ENOENT, while a
+  /// page that never was is -EFAULT; but a hidden huge page is -EFAULT too). An address stands for
+  /// `unit`. Of the page size: it is read, which in shared memory or where there is no page would
+  /// make one, so only for pages that are known to be there. Of the huge page size: it is made sure
+  /// that it is a huge page, and nothing is touched otherwise (needs CAP_SYS_NICE, does nothing
+  /// without). Never moves a page. Does nothing on kernels that hide none, nor for single pages of
+  /// a process that has some in swap, which a read would fetch.
+  [[nodiscard]] virtual Result<void> reveal(const placement::VmProcess& process,
+                                            std::span<const std::uint64_t> addresses,
+                                            placement::Bytes unit) = 0;
 
   /// Moves the pages at these addresses to `node`. One address moves a whole huge page; that of a
   /// hugetlb page must be its first. Errors also: unsupported (the process's cpuset does not allow

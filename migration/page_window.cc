@@ -2,6 +2,7 @@
 #include "migration/page_window.h"
 
 #include <algorithm>
+#include <cerrno>
 
 namespace vmnuma::migration {
 
@@ -14,7 +15,7 @@ std::uint64_t unsigned_of(Bytes bytes) {
   return static_cast<std::uint64_t>(bytes.value);
 }
 
-/// True if the pages from `first` on are one whole block with all its pages on one node.
+/// True if the pages from `first` on are one whole block with the same status.
 bool is_uniform_block(const MemoryRange& range, std::span<const std::uint64_t> addresses,
                       std::span<const int> statuses, std::size_t first) {
   if (range.huge_page_size <= range.page_size ||
@@ -22,7 +23,7 @@ bool is_uniform_block(const MemoryRange& range, std::span<const std::uint64_t> a
     return false;
   }
   const auto pages = static_cast<std::size_t>(range.huge_page_size.value / range.page_size.value);
-  if (statuses.size() - first < pages || statuses[first] < 0) {
+  if (statuses.size() - first < pages) {
     return false;
   }
   const auto block = statuses.subspan(first, pages);
@@ -67,6 +68,27 @@ WindowPages read_window(const MemoryRange& range, std::span<const std::uint64_t>
                            .to = {},
                            .may_be_huge = block});
     i += static_cast<std::size_t>(size.value / range.page_size.value);
+  }
+  return pages;
+}
+
+std::vector<std::uint64_t> unseen_blocks(const MemoryRange& range,
+                                         std::span<const std::uint64_t> addresses,
+                                         std::span<const int> statuses) {
+  std::vector<std::uint64_t> blocks;
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    if (statuses[i] == -EFAULT && is_uniform_block(range, addresses, statuses, i)) {
+      blocks.push_back(addresses[i]);
+    }
+  }
+  return blocks;
+}
+
+std::vector<std::uint64_t> pages_of_block(const MemoryRange& range, std::uint64_t block) {
+  std::vector<std::uint64_t> pages;
+  for (std::uint64_t offset = 0; offset < unsigned_of(range.huge_page_size);
+       offset += unsigned_of(range.page_size)) {
+    pages.push_back(block + offset);
   }
   return pages;
 }

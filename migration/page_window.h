@@ -44,6 +44,16 @@ struct WindowPages {
                                       std::span<const std::uint64_t> addresses,
                                       std::span<const int> statuses, bool look_for_huge);
 
+/// First addresses of the blocks that lie whole in the window and of which all is -EFAULT: holes,
+/// or huge pages that NUMA balancing has hidden.
+[[nodiscard]] std::vector<std::uint64_t> unseen_blocks(const MemoryRange& range,
+                                                       std::span<const std::uint64_t> addresses,
+                                                       std::span<const int> statuses);
+
+/// The pages of a block, in order.
+[[nodiscard]] std::vector<std::uint64_t> pages_of_block(const MemoryRange& range,
+                                                        std::uint64_t block);
+
 /// The pages of a block that turned out to be small, without its first one.
 [[nodiscard]] std::vector<PageUnit> rest_of_block(const PageUnit& block,
                                                   placement::Bytes page_size);

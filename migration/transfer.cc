@@ -21,6 +21,7 @@ constexpr std::size_t kMostRetries =
 constexpr std::int64_t kMostFailures = 3;
 constexpr std::int64_t kMostStuckCalls = 8;
 constexpr std::int64_t kLongestProbePause = 64;
+constexpr std::int64_t kMuch = 64;  ///< a 64th of all is worth another look
 constexpr Microseconds kFirstBackOff{100'000};
 
 Microseconds back_off(std::int64_t round) {
@@ -129,17 +130,19 @@ void Transfer::begin_pass(std::vector<MemoryRange> found) {
   for (MemoryRange& memory : found) {
     const bool movable = memory.policy.empty();
     Bytes elsewhere;
+    Bytes all;
     for (const NodeBytes& part : memory.resident) {
-      total += part.bytes;
+      all += part.bytes;
       elsewhere += is_home(part.node) ? Bytes{} : part.bytes;
       if (movable) {
         resident[part.node] += part.bytes;
       }
     }
+    total += all;
     if (!movable) {
       bound_by_policy_ += elsewhere;
     } else if (elsewhere > Bytes{} || quotas_.size() > 1) {
-      ranges_.push_back({.memory = std::move(memory)});
+      ranges_.push_back({.memory = std::move(memory), .resident = all});
     }
   }
   std::vector<NodeBytes> by_node;
@@ -174,21 +177,43 @@ void Transfer::begin_pass(std::vector<MemoryRange> found) {
 }
 
 bool Transfer::another_pass_pays(Bytes left, Bytes total) const {
-  // What came to lie elsewhere meanwhile is worth a pass only if it is more than a little, 1/64.
+  // What was hidden or came to lie elsewhere meanwhile is worth a pass only if it is much.
   return pass_ < kMostPasses && moved_in_pass_ > Bytes{} &&
-         left - outcome_.unmovable() > total / 64;
+         left - outcome_.unmovable() > total / kMuch;
+}
+
+/// True if a range is still to be scanned: next_range_ is that one.
+bool Transfer::has_window_left() {
+  while (next_range_ < ranges_.size()) {
+    Range& range = ranges_[next_range_];
+    const Bytes unseen = range.resident - range.seen;
+    const bool much_is_unseen =
+        range.memory.huge_page_size > Bytes{} && !range.memory.shared &&
+        unseen >= std::max(range.memory.huge_page_size, range.resident / kMuch);
+    if (next_offset_ < range.memory.length && (!range.second_look || much_is_unseen)) {
+      return true;
+    }
+    if (!range.second_look && much_is_unseen) {
+      range.second_look = true;
+    } else {
+      ++next_range_;
+    }
+    next_offset_ = {};
+  }
+  return false;
 }
 
 void Transfer::next_window(Microseconds now) {
   phase_ = Phase::kQuery;
-  while (next_range_ < ranges_.size()) {
-    auto addresses = window_addresses(ranges_[next_range_].memory, next_offset_, kLargestChunk);
-    if (!addresses.empty()) {
-      window_ = {.range = next_range_, .addresses = std::move(addresses)};
-      return;
-    }
-    ++next_range_;
-    next_offset_ = {};
+  if (has_window_left()) {
+    Range& range = ranges_[next_range_];
+    const bool look_for_huge = range.windows_not_probed == 0;
+    range.windows_not_probed -= look_for_huge ? 0 : 1;
+    window_ = {.range = next_range_,
+               .addresses = window_addresses(range.memory, next_offset_, kLargestChunk),
+               .look_for_huge = look_for_huge || range.second_look};
+    next_offset_ += range.memory.page_size * static_cast<std::int64_t>(window_.addresses.size());
+    return;
   }
   if (retrying_.empty()) {
     begin_retry_round(now);
@@ -230,38 +255,56 @@ TransferStep Transfer::query(PageMover& mover, Microseconds now) {
   }
   failed_reads_ = 0;
   window_.statuses = std::move(*statuses);
-  const bool may_hide = !window_.revealed && !range().memory.hugetlb &&
-                        std::any_of(window_.statuses.begin(), window_.statuses.end(), is_absent);
-  if (may_hide) {
+  if (!window_.revealed && find_hidden()) {
     phase_ = Phase::kReveal;
     return {};
   }
   return plan_window(now);
 }
 
-TransferStep Transfer::reveal(PageMover& mover, Microseconds now) {
-  std::vector<std::uint64_t> absent;
-  for (std::size_t i = 0; i < window_.statuses.size(); ++i) {
-    if (is_absent(window_.statuses[i])) {
-      absent.push_back(window_.addresses[i]);
+/// A page that is not there has this status only if NUMA balancing has hidden it.
+bool Transfer::may_be_hidden(int status) {
+  // Shared memory calls a page that never was the same, so only if there is none such.
+  const bool has_no_holes = range().resident >= range().memory.length;
+  return status == -ENOENT && !range().memory.hugetlb && (!range().memory.shared || has_no_holes);
+}
+
+/// True if something in the window is to be revealed first; then says what. A second look asks
+/// again about nothing but blocks that were not seen.
+bool Transfer::find_hidden() {
+  if (range().second_look && !window_.is_retry()) {
+    window_.hidden = unseen_blocks(range().memory, window_.addresses, window_.statuses);
+    window_.hidden_unit = range().memory.huge_page_size;
+    window_.addresses.clear();
+    window_.statuses.clear();
+    for (const std::uint64_t block : window_.hidden) {
+      const auto pages = pages_of_block(range().memory, block);
+      window_.addresses.insert(window_.addresses.end(), pages.begin(), pages.end());
+    }
+  } else {
+    window_.hidden_unit = range().memory.page_size;
+    for (std::size_t i = 0; i < window_.statuses.size(); ++i) {
+      if (may_be_hidden(window_.statuses[i])) {
+        window_.hidden.push_back(window_.addresses[i]);
+      }
     }
   }
-  const auto revealed = mover.reveal(process_, absent);
+  return !window_.hidden.empty();
+}
+
+TransferStep Transfer::reveal(PageMover& mover, Microseconds now) {
+  const auto revealed = mover.reveal(process_, window_.hidden, window_.hidden_unit);
   if (!revealed) {
     fail(revealed.error(), failed_reads_, now);
     return {};
   }
   failed_reads_ = 0;
   window_.revealed = true;
-  if (*revealed == 0) {
-    return plan_window(now);
-  }
   phase_ = Phase::kQuery;
   return {};
 }
 
 TransferStep Transfer::plan_window(Microseconds now) {
-  bool look_for_huge = false;
   Bytes arrived;
   if (window_.is_retry()) {
     arrived = count_retried();
@@ -269,12 +312,13 @@ TransferStep Transfer::plan_window(Microseconds now) {
       next_window(now);
       return {.moved = arrived, .elapsed = {}};
     }
-  } else {
-    next_offset_ += range().memory.page_size * static_cast<std::int64_t>(window_.addresses.size());
-    look_for_huge = range().windows_not_probed == 0;
-    range().windows_not_probed -= look_for_huge ? 0 : 1;
   }
-  plan(read_window(range().memory, window_.addresses, window_.statuses, look_for_huge).units);
+  WindowPages pages =
+      read_window(range().memory, window_.addresses, window_.statuses, window_.look_for_huge);
+  for (const PageUnit& unit : pages.units) {
+    range().seen += window_.is_retry() ? Bytes{} : unit.size;
+  }
+  plan(std::move(pages.units));
   go_on(now);
   return {.moved = arrived, .elapsed = {}};
 }
@@ -578,15 +622,12 @@ void Transfer::settle_failed(const PageUnit& unit, int status, std::vector<PageU
 
 /// It was there when it was planned: it is hidden now, or no more. Looked for once more.
 void Transfer::settle_absent(const PageUnit& unit) {
-  const Bytes page = range().memory.page_size;
-  const auto pages = static_cast<std::size_t>(unit.size.value / page.value);
-  if (retry_.size() + pages > kMostRetries) {
-    count_left(Leftover::kUnseen, unit.size);
+  if (unit.may_be_huge) {
+    range().seen -= unit.size;  // the second look finds it if it is hidden
     return;
   }
-  for (std::size_t i = 0; i < pages; ++i) {
-    retry_.push_back({window_.range, unit.address + i * static_cast<std::uint64_t>(page.value),
-                      unit.from, Leftover::kUnseen});
+  if (retry_.size() < kMostRetries) {  // else the last survey finds it
+    retry_.push_back({window_.range, unit.address, unit.from, Leftover::kUnseen});
   }
 }
 

@@ -80,6 +80,9 @@ class Transfer {
   enum class Phase { kSurvey, kQuery, kReveal, kRoom, kMove, kVerify, kBlocked, kFinished };
   struct Range {
     MemoryRange memory;
+    placement::Bytes resident;     ///< by the survey, which sees hidden pages too
+    placement::Bytes seen;         ///< by queries
+    bool second_look = false;      ///< for huge pages that NUMA balancing has hidden
     std::int64_t stuck_calls = 0;  ///< in a row in which the kernel tried and nothing moved
     std::int64_t windows_not_probed =
         0;                         ///< still to pass before blocks are taken for huge pages again
@@ -95,13 +98,18 @@ class Transfer {
     std::size_t range = 0;
     std::vector<std::uint64_t> addresses;
     std::vector<Retry> retries;  ///< as addresses, if these are tried again
-    std::vector<int> statuses;   ///< as last asked
-    bool revealed = false;       ///< what was hidden has been touched
+    bool look_for_huge = false;
+    std::vector<int> statuses;          ///< as last asked
+    std::vector<std::uint64_t> hidden;  ///< what is to be revealed
+    placement::Bytes hidden_unit;
+    bool revealed = false;
     [[nodiscard]] bool is_retry() const { return !retries.empty(); }
   };
 
   TransferStep survey(PageMover& mover, placement::Microseconds now);
   TransferStep query(PageMover& mover, placement::Microseconds now);
+  [[nodiscard]] bool may_be_hidden(int status);
+  [[nodiscard]] bool find_hidden();
   TransferStep reveal(PageMover& mover, placement::Microseconds now);
   TransferStep plan_window(placement::Microseconds now);
   TransferStep look_for_room(PageMover& mover, const Limits& limits, placement::Microseconds now,
@@ -111,6 +119,7 @@ class Transfer {
 
   void begin_pass(std::vector<MemoryRange> found);
   [[nodiscard]] bool another_pass_pays(placement::Bytes left, placement::Bytes total) const;
+  [[nodiscard]] bool has_window_left();
   void next_window(placement::Microseconds now);
   void begin_retry_round(placement::Microseconds now);
   placement::Bytes count_retried();

@@ -105,32 +105,6 @@ Result<std::string> Folder::read(const std::string& relative) const {
   }
 }
 
-Result<std::string> Folder::read_at(const std::string& relative, std::uint64_t offset,
-                                    std::size_t size) const {
-  const auto fd = open_at(relative, 0);
-  if (!fd) {
-    return tl::unexpected(fd.error());
-  }
-  const Closer closer{*fd};
-  std::string bytes(size, '\0');
-  std::size_t done = 0;
-  while (done < size) {
-    const auto read = uninterrupted([&] {
-      return ::pread(*fd, bytes.data() + done, size - done, static_cast<off_t>(offset + done));
-    });
-    if (read < 0) {
-      return tl::unexpected(
-          system_error(errno, fmt::format("cannot read '{}{}'", path_, relative)));
-    }
-    if (read == 0) {
-      break;
-    }
-    done += static_cast<std::size_t>(read);
-  }
-  bytes.resize(done);
-  return bytes;
-}
-
 Result<std::vector<std::string>> Folder::names() const {
   const auto fd = open_at(".", O_DIRECTORY);
   if (!fd) {

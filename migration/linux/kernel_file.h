@@ -6,8 +6,6 @@
 /// nothing, no descriptor survives an exec, no read is unbounded, every error names the path.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,9 +34,6 @@ class Folder {
   /// `relative` has no leading '/'.
   [[nodiscard]] Result<Folder> folder(const std::string& relative) const;
   [[nodiscard]] Result<std::string> read(const std::string& relative) const;
-  /// At most `size` bytes from `offset` on; less at the end of the file.
-  [[nodiscard]] Result<std::string> read_at(const std::string& relative, std::uint64_t offset,
-                                            std::size_t size) const;
   /// The names in it, sorted, without "." and "..".
   [[nodiscard]] Result<std::vector<std::string>> names() const;
 

@@ -10,14 +10,15 @@
 #include <system_error>
 
 #include <fmt/format.h>
+#include <linux/mman.h>
 #include <numaif.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "migration/linux/maps.h"
 #include "migration/linux/movable_ranges.h"
 #include "migration/linux/node_files.h"
-#include "migration/linux/pagemap.h"
 
 namespace vmnuma::migration {
 
@@ -90,6 +91,20 @@ Error move_error(int errno_value, const VmProcess& process, std::optional<placem
   }
 }
 
+/// Whether this kernel calls a page that was never there -EFAULT. Linux 6.1 does, so its -ENOENT is
+/// a page that NUMA balancing has hidden. Kernels that call both -ENOENT (6.18 does) hide none.
+bool tells_hidden_pages() {
+  const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  void* page = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) {
+    return false;
+  }
+  int status = 0;
+  const long result = ::move_pages(0, 1, &page, nullptr, &status, 0);
+  (void)::munmap(page, size);  // a whole mapping of our own
+  return result == 0 && status == -EFAULT;
+}
+
 /// While it lives, pages that this thread touches stay on their nodes. NUMA balancing brings a page
 /// to the thread that touches it only if neither has a policy (Linux 6.1, mm/mempolicy.c,
 /// mpol_misplaced()); this one allocates as the default does.
@@ -100,6 +115,21 @@ class PagesStayPolicy {
   PagesStayPolicy& operator=(const PagesStayPolicy&) = delete;
   ~PagesStayPolicy() { (void)::set_mempolicy(MPOL_DEFAULT, nullptr, 0); }  // as above
 };
+
+/// Those of the blocks that are huge pages already. MADV_COLLAPSE has nothing to do for these and
+/// succeeds; for a block without pages it fails and does nothing (Linux 6.1, mm/khugepaged.c,
+/// madvise_collapse()). Not for blocks of small pages: it would make a huge one of them.
+std::vector<std::uint64_t> huge_pages_among(const ProcessDescriptor& process,
+                                            std::span<const std::uint64_t> blocks, Bytes size) {
+  std::vector<std::uint64_t> found;
+  for (const std::uint64_t block : blocks) {
+    const iovec range{reinterpret_cast<void*>(block), static_cast<std::size_t>(size.value)};
+    if (::process_madvise(process.fd(), &range, 1, MADV_COLLAPSE, 0) == size.value) {
+      found.push_back(block);
+    }
+  }
+  return found;
+}
 
 /// Reads one byte at each address; passes over those that cannot be read.
 Result<void> touch(const VmProcess& process, std::span<const std::uint64_t> addresses) {
@@ -144,7 +174,7 @@ Result<LinuxPageMover> LinuxPageMover::open(const std::string& root) {
     return tl::unexpected(folder.error());
   }
   const Bytes huge_page_size = read_huge_page_size(*folder);
-  return LinuxPageMover(std::move(*folder), huge_page_size);
+  return LinuxPageMover(std::move(*folder), huge_page_size, tells_hidden_pages());
 }
 
 Result<const LinuxPageMover::Known*> LinuxPageMover::known(const VmProcess& process) {
@@ -234,24 +264,32 @@ Result<std::vector<int>> LinuxPageMover::query(const VmProcess& process,
   return statuses;
 }
 
-Result<std::int64_t> LinuxPageMover::reveal(const VmProcess& process,
-                                            std::span<const std::uint64_t> addresses) {
+Result<void> LinuxPageMover::reveal(const VmProcess& process,
+                                    std::span<const std::uint64_t> addresses, Bytes unit) {
   const auto found = known(process);
   if (!found) {
     return tl::unexpected(found.error());
   }
-  const auto present = pages_in_memory((*found)->folder, addresses);
-  const auto touched = present ? touch(process, *present) : Result<void>{};
+  if (!tells_hidden_pages_) {
+    return {};
+  }
+  std::vector<std::uint64_t> present(addresses.begin(), addresses.end());
+  if (unit == huge_page_size_) {
+    present = huge_pages_among((*found)->descriptor, addresses, unit);
+  } else {
+    const auto status = (*found)->folder.read("status");
+    if (!status) {
+      return tl::unexpected(status.error());
+    }
+    if (has_swapped_pages(*status)) {
+      return {};
+    }
+  }
+  const auto touched = touch(process, present);
   if (!(*found)->descriptor.runs()) {
     return tl::unexpected(vanished(process));
   }
-  if (!present) {
-    return tl::unexpected(present.error());
-  }
-  if (!touched) {
-    return tl::unexpected(touched.error());
-  }
-  return static_cast<std::int64_t>(present->size());
+  return touched;
 }
 
 Result<MoveResult> LinuxPageMover::move(const VmProcess& process,

@@ -24,16 +24,19 @@ class LinuxPageMover final : public PageMover {
       const placement::VmProcess& process) override;
   [[nodiscard]] Result<std::vector<int>> query(const placement::VmProcess& process,
                                                std::span<const std::uint64_t> addresses) override;
-  [[nodiscard]] Result<std::int64_t> reveal(const placement::VmProcess& process,
-                                            std::span<const std::uint64_t> addresses) override;
+  [[nodiscard]] Result<void> reveal(const placement::VmProcess& process,
+                                    std::span<const std::uint64_t> addresses,
+                                    placement::Bytes unit) override;
   [[nodiscard]] Result<MoveResult> move(const placement::VmProcess& process,
                                         std::span<const std::uint64_t> addresses,
                                         placement::NodeId node, SharedPages shared) override;
   [[nodiscard]] Result<NodeMemory> node_memory(placement::NodeId node) override;
 
  private:
-  LinuxPageMover(Folder root, placement::Bytes huge_page_size)
-      : root_(std::move(root)), huge_page_size_(huge_page_size) {}
+  LinuxPageMover(Folder root, placement::Bytes huge_page_size, bool tells_hidden_pages)
+      : root_(std::move(root)),
+        huge_page_size_(huge_page_size),
+        tells_hidden_pages_(tells_hidden_pages) {}
   /// A process that was seen to be the one meant; the descriptor tells for good when it ends.
   struct Known {
     placement::VmProcess process;
@@ -45,6 +48,7 @@ class LinuxPageMover final : public PageMover {
 
   Folder root_;
   placement::Bytes huge_page_size_;
+  bool tells_hidden_pages_;
   std::optional<Known> last_;  ///< calls come in rows for the same process
 };
 

@@ -163,6 +163,17 @@ Result<std::vector<MappingPages>> parse_numa_maps(std::string_view text) {
   return mappings;
 }
 
+bool has_swapped_pages(std::string_view status) {
+  constexpr std::string_view kKey = "VmSwap:\t";
+  while (auto line = take_line(status)) {
+    if (line->starts_with(kKey)) {
+      line->remove_prefix(kKey.size());
+      return take_word(*line) != "0";
+    }
+  }
+  return false;
+}
+
 Result<ProcessStat> parse_process_stat(std::string_view text) {
   constexpr int kFieldsBetween =
       18;  // after the state (field 3) and before the start time (field 22)

@@ -40,6 +40,10 @@ struct MappingPages {
 };
 [[nodiscard]] Result<std::vector<MappingPages>> parse_numa_maps(std::string_view text);
 
+/// Of /proc/PID/status: whether the line "VmSwap:	       0 kB" says more than nothing. False
+/// without such a line (a kernel without swap).
+[[nodiscard]] bool has_swapped_pages(std::string_view status);
+
 /// Of /proc/PID/stat: "PID (COMMAND) STATE ...", field 22 is the start time. The command may hold
 /// any byte.
 struct ProcessStat {

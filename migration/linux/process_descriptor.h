@@ -25,6 +25,8 @@ class ProcessDescriptor {
 
   /// False once all its threads have ended, whether or not its parent has taken notice.
   [[nodiscard]] bool runs() const;
+  /// For calls that take one; stays this object's.
+  [[nodiscard]] int fd() const { return fd_; }
 
  private:
   explicit ProcessDescriptor(int fd) : fd_(fd) {}

@@ -137,15 +137,18 @@ TEST_P(PageMoverContract, NothingAskedIsNothingAnswered) {
   EXPECT_EQ(moved->not_moved, 0);
 }
 
-TEST_P(PageMoverContract, RevealingTouchesWhatIsThereAndMakesNothing) {
-  START_OR_SKIP(process, MemoryKind::kSmall);
+TEST_P(PageMoverContract, RevealingWhatIsSeenOrIsNoHugePageChangesNothing) {
+  START_OR_SKIP(process, MemoryKind::kHuge);
   const std::uint64_t hole = process->start + static_cast<std::uint64_t>(process->populated.value);
   const std::vector pages{process->start, hole, hole + 4096};
   const auto before = mover().query(process->process, pages);
   ASSERT_TRUE(before) << before.error().message;
-  const auto revealed = mover().reveal(process->process, pages);
-  ASSERT_TRUE(revealed) << revealed.error().message;
-  EXPECT_EQ(*revealed, 1);
+  const auto one =
+      mover().reveal(process->process, std::vector{process->start}, process->page_size);
+  EXPECT_TRUE(one) << one.error().message;
+  const auto blocks =
+      mover().reveal(process->process, std::vector{process->start, hole}, process->huge_page_size);
+  EXPECT_TRUE(blocks) << blocks.error().message;
   EXPECT_EQ(*mover().query(process->process, pages), *before);
 }
 
@@ -238,7 +241,8 @@ TEST_P(PageMoverContract, AProcessThatEndedHasVanished) {
   EXPECT_EQ(mover().check(process->process).error().code, ErrorCode::kVanished);
   EXPECT_EQ(mover().find_ranges(process->process).error().code, ErrorCode::kVanished);
   EXPECT_EQ(mover().query(process->process, pages).error().code, ErrorCode::kVanished);
-  EXPECT_EQ(mover().reveal(process->process, pages).error().code, ErrorCode::kVanished);
+  EXPECT_EQ(mover().reveal(process->process, pages, process->page_size).error().code,
+            ErrorCode::kVanished);
   EXPECT_EQ(mover().move(process->process, pages, node, SharedPages::kLeave).error().code,
             ErrorCode::kVanished);
 }

@@ -229,11 +229,20 @@ Result<std::vector<MemoryRange>> FakeMemory::find_ranges(const VmProcess& proces
   return ranges;
 }
 
-int FakeMemory::status_of(const Page& head) {
-  if (head.hidden) {
-    return head.huge ? -EFAULT : -ENOENT;
+int FakeMemory::status_at(Process& process, std::uint64_t address) const {
+  const auto page = place(process, address);
+  if (page && !page->head().hidden) {
+    return page->head().node;
   }
-  return head.node;
+  if (page) {
+    return page->head().huge ? -EFAULT : -ENOENT;
+  }
+  const bool shared =
+      std::any_of(process.ranges.begin(), process.ranges.end(), [&](const Range& range) {
+        return range.description.shared && address >= range.description.start &&
+               address < range.description.start + unsigned_of(range.description.length);
+      });
+  return shared ? -ENOENT : -EFAULT;
 }
 
 Result<std::vector<int>> FakeMemory::query(const VmProcess& process,
@@ -248,15 +257,13 @@ Result<std::vector<int>> FakeMemory::query(const VmProcess& process,
   }
   std::vector<int> statuses;
   for (const std::uint64_t address : addresses) {
-    const auto page = place(**found, address);
-    statuses.push_back(page ? status_of(page->head()) : -EFAULT);
+    statuses.push_back(status_at(**found, address));
   }
   return statuses;
 }
 
-Result<std::int64_t> FakeMemory::reveal(const VmProcess& process,
-                                        std::span<const std::uint64_t> addresses) {
-  ++reveals_;
+Result<void> FakeMemory::reveal(const VmProcess& process, std::span<const std::uint64_t> addresses,
+                                Bytes unit) {
   const auto found = running(process);
   if (!found) {
     return tl::unexpected(found.error());
@@ -264,14 +271,16 @@ Result<std::int64_t> FakeMemory::reveal(const VmProcess& process,
   if ((*found)->denied) {
     return failure(ErrorCode::kPermissionDenied, "no permission", EPERM);
   }
-  std::int64_t touched = 0;
   for (const std::uint64_t address : addresses) {
-    if (const auto page = place(**found, address)) {
+    const auto page = place(**found, address);
+    if (!page) {
+      // Of a whole block it is made sure first.
+      holes_touched_ += unit == placement::kKiB * 4 ? 1 : 0;
+    } else if (page->head().huge == (unit > page->range->description.page_size)) {
       page->head().hidden = false;
-      ++touched;
     }
   }
-  return touched;
+  return {};
 }
 
 long FakeMemory::flush(std::vector<Place>& queue, NodeId target, MoveResult& result) {
@@ -332,15 +341,13 @@ Result<MoveResult> FakeMemory::move(const VmProcess& process,
   };
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     const auto page = place(owner, addresses[i]);
-    int status = -EFAULT;
-    if (page) {
+    int status = status_at(owner, addresses[i]);
+    if (status >= 0) {
       const MemoryRange& range = page->range->description;
       Page& head = page->head();
       const bool inside_hugetlb =
           range.hugetlb && (addresses[i] - range.start) % unsigned_of(range.page_size) != 0;
-      if (head.hidden) {
-        status = status_of(head);
-      } else if (head.node == target.value) {
+      if (head.node == target.value) {
         status = target.value;
       } else if ((head.shared && shared == SharedPages::kLeave) || inside_hugetlb) {
         status = -EACCES;

@@ -69,8 +69,9 @@ class FakeMemory final : public migration::PageMover {
       const placement::VmProcess& process) override;
   [[nodiscard]] Result<std::vector<int>> query(const placement::VmProcess& process,
                                                std::span<const std::uint64_t> addresses) override;
-  [[nodiscard]] Result<std::int64_t> reveal(const placement::VmProcess& process,
-                                            std::span<const std::uint64_t> addresses) override;
+  [[nodiscard]] Result<void> reveal(const placement::VmProcess& process,
+                                    std::span<const std::uint64_t> addresses,
+                                    placement::Bytes unit) override;
   [[nodiscard]] Result<migration::MoveResult> move(const placement::VmProcess& process,
                                                    std::span<const std::uint64_t> addresses,
                                                    placement::NodeId node,
@@ -94,7 +95,8 @@ class FakeMemory final : public migration::PageMover {
   };
   [[nodiscard]] const std::vector<Call>& moves() const { return moves_; }
   [[nodiscard]] std::int64_t queries() const { return queries_; }
-  [[nodiscard]] std::int64_t reveals() const { return reveals_; }
+  /// Pages that a reveal would have made where there were none.
+  [[nodiscard]] std::int64_t holes_touched() const { return holes_touched_; }
 
  private:
   struct Page {
@@ -131,7 +133,8 @@ class FakeMemory final : public migration::PageMover {
   template <class Change>
   void each_page(const placement::VmProcess& process, std::uint64_t start, placement::Bytes length,
                  Change change);
-  [[nodiscard]] static int status_of(const Page& head);
+  /// What a query says there.
+  [[nodiscard]] int status_at(Process& process, std::uint64_t address) const;
   [[nodiscard]] bool has_room(const Place& place, placement::NodeId target) const;
   void relocate(const Place& place, int target);
   /// Migrates what is queued; 0, the number of pages that failed, or -ENOMEM.
@@ -147,7 +150,7 @@ class FakeMemory final : public migration::PageMover {
   FakeMoveCost cost_;
   std::vector<Call> moves_;
   std::int64_t queries_ = 0;
-  std::int64_t reveals_ = 0;
+  std::int64_t holes_touched_ = 0;
 };
 
 }  // namespace vmnuma::tests

@@ -99,8 +99,9 @@ class SimHost final : public stats::DomainInventory,
   [[nodiscard]] Result<void> check(const placement::VmProcess& process) override;
   [[nodiscard]] Result<std::vector<migration::MemoryRange>> find_ranges(
       const placement::VmProcess& process) override;
-  [[nodiscard]] Result<std::int64_t> reveal(const placement::VmProcess& process,
-                                            std::span<const std::uint64_t> addresses) override;
+  [[nodiscard]] Result<void> reveal(const placement::VmProcess& process,
+                                    std::span<const std::uint64_t> addresses,
+                                    placement::Bytes unit) override;
   [[nodiscard]] Result<std::vector<int>> query(const placement::VmProcess& process,
                                                std::span<const std::uint64_t> addresses) override;
   [[nodiscard]] Result<migration::MoveResult> move(const placement::VmProcess& process,

@@ -269,10 +269,10 @@ Result<std::vector<int>> SimHost::query(const VmProcess& process,
   });
 }
 
-Result<std::int64_t> SimHost::reveal(const VmProcess& process,
-                                     std::span<const std::uint64_t> /*addresses*/) {
+Result<void> SimHost::reveal(const VmProcess& process, std::span<const std::uint64_t> /*addresses*/,
+                             Bytes /*unit*/) {
   // No simulated page is ever hidden.
-  return find(process).map([](Vm* /*vm*/) { return std::int64_t{0}; });
+  return find(process).map([](Vm* /*vm*/) {});
 }
 
 bool SimHost::is_busy(const Vm& vm, std::int64_t page, std::uint64_t manner) const {

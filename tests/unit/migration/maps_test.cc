@@ -99,6 +99,13 @@ TEST(NumaMapsTest, RefusesStrangeLines) {
   }
 }
 
+TEST(ProcessStatusTest, TellsWhetherPagesAreInSwap) {
+  EXPECT_FALSE(has_swapped_pages("Name:\tqemu\nVmSwap:\t       0 kB\nThreads:\t4\n"));
+  EXPECT_TRUE(has_swapped_pages("Name:\tqemu\nVmSwap:\t     128 kB\nThreads:\t4\n"));
+  EXPECT_FALSE(has_swapped_pages("Name:\tqemu\n"));
+  EXPECT_FALSE(has_swapped_pages(""));
+}
+
 TEST(ProcessStatTest, ReadsStateAndStartTimeWhateverTheCommand) {
   // proc(5): the 22nd field is the start time.
   const auto stat = parse_process_stat(

@@ -137,6 +137,29 @@ RC_GTEST_PROP(ReadWindowTest, UnitsAndAbsentBytesAddUpToTheWindow, ()) {
   RC_ASSERT(sum == kPage * static_cast<std::int64_t>(addresses.size()));
 }
 
+TEST(UnseenBlocksTest, AreWholeBlocksWithoutAPage) {
+  const MemoryRange range = range_of(kStart + 4096, kMiB * 8);
+  const auto addresses = window_addresses(range, {}, kMiB * 8);
+  std::vector<int> statuses(addresses.size(), -EFAULT);
+  statuses[511 + 512 + 7] = 0;  // in the second whole block
+  EXPECT_EQ(unseen_blocks(range, addresses, statuses),
+            (std::vector<std::uint64_t>{kStart + 2097152, kStart + 3 * 2097152}));
+}
+
+TEST(UnseenBlocksTest, AreNoneWithoutTransparentHugePages) {
+  MemoryRange range = range_of(kStart, kMiB * 4);
+  range.huge_page_size = {};
+  const auto addresses = window_addresses(range, {}, kMiB * 4);
+  EXPECT_TRUE(unseen_blocks(range, addresses, std::vector<int>(1024, -EFAULT)).empty());
+}
+
+TEST(PagesOfBlockTest, AreAllOfThem) {
+  const auto pages = pages_of_block(range_of(kStart, kBlock), kStart + 2097152);
+  EXPECT_EQ(pages.size(), 512U);
+  EXPECT_EQ(pages.front(), kStart + 2097152);
+  EXPECT_EQ(pages.back(), kStart + 2097152 + 511 * 4096);
+}
+
 TEST(RestOfBlockTest, IsEveryPageButTheFirst) {
   const auto rest = rest_of_block({kStart, kBlock, NodeId{0}, NodeId{1}, true}, kPage);
   ASSERT_EQ(rest.size(), 511U);

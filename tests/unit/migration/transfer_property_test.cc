@@ -121,6 +121,7 @@ RC_GTEST_PROP(TransferProperty, ConservesPagesAndAccountsForEveryOne, ()) {
 
   const Outcome& outcome = transfer.outcome();
   RC_ASSERT(memory.consistent());
+  RC_ASSERT(memory.holes_touched() == 0);
   RC_ASSERT(!transfer.error());
   Bytes at_home;
   Bytes after;

@@ -46,12 +46,12 @@ class Meddler final : public PageMover {
     }
     return memory_.query(process, addresses);
   }
-  Result<std::int64_t> reveal(const VmProcess& process,
-                              std::span<const std::uint64_t> addresses) override {
+  Result<void> reveal(const VmProcess& process, std::span<const std::uint64_t> addresses,
+                      Bytes unit) override {
     if (const auto error = meddle("reveal")) {
       return tl::unexpected(*error);
     }
-    return memory_.reveal(process, addresses);
+    return memory_.reveal(process, addresses, unit);
   }
   Result<MoveResult> move(const VmProcess& process, std::span<const std::uint64_t> addresses,
                           NodeId node, SharedPages shared) override {
@@ -195,32 +195,17 @@ TEST_F(TransferTest, BringsHiddenHugePagesHome) {
   EXPECT_EQ(on(1), kMiB * 40);
 }
 
-TEST_F(TransferTest, BringsHiddenSharedPagesHome) {
-  memory_.map(process_, {.start = kStart,
-                         .length = kMiB * 4,
-                         .page_size = kPage,
-                         .huge_page_size = {},
-                         .hugetlb = false,
-                         .shared = true,
-                         .policy = {},
-                         .name = "/memfd:ram",
-                         .resident = {}});
-  memory_.populate(process_, kStart, kMiB * 3, NodeId{0}, false);
-  memory_.hide(process_, kStart, kMiB);
-  EXPECT_EQ(bring_home().left, Bytes{});
-  EXPECT_EQ(on(1), kMiB * 3);
-}
-
-TEST_F(TransferTest, BringsHiddenHugePagesHomeFromBetweenHoles) {
+TEST_F(TransferTest, BringsHiddenHugePagesHomeWithoutTouchingHoles) {
   map(kStart, kMiB * 400);
   memory_.populate(process_, kStart + 33554432, kMiB * 40, NodeId{0}, true);
   memory_.populate(process_, kStart + 134217728, kMiB * 3, NodeId{0}, false);
   memory_.hide(process_, kStart, kMiB * 400);
   EXPECT_EQ(bring_home().left, Bytes{});
   EXPECT_EQ(on(1), kMiB * 43);
+  EXPECT_EQ(memory_.holes_touched(), 0);
 }
 
-TEST_F(TransferTest, AsksOnceWhereNothingIsHidden) {
+TEST_F(TransferTest, LooksOnceWhereNothingIsHidden) {
   map(kStart, kMiB * 400);
   memory_.populate(process_, kStart + 33554432, kMiB * 40, NodeId{0}, true);
   EXPECT_EQ(bring_home().left, Bytes{});
@@ -228,10 +213,26 @@ TEST_F(TransferTest, AsksOnceWhereNothingIsHidden) {
   EXPECT_EQ(memory_.queries(), 25 + static_cast<std::int64_t>(memory_.moves().size()));
 }
 
-TEST_F(TransferTest, LooksForNothingHiddenWhereAllPagesAreSeen) {
-  populate(kMiB * 40, /*huge=*/true);
-  EXPECT_EQ(bring_home().left, Bytes{});
-  EXPECT_EQ(memory_.reveals(), 0);
+TEST_F(TransferTest, HiddenSharedPagesAreRevealedOnlyWhereThereIsNoHole) {
+  for (const bool full : {true, false}) {
+    memory_ = four_nodes(kGiB);
+    process_ = memory_.start_process();
+    memory_.map(process_, {.start = kStart,
+                           .length = kMiB * 4,
+                           .page_size = kPage,
+                           .huge_page_size = {},
+                           .hugetlb = false,
+                           .shared = true,
+                           .policy = {},
+                           .name = "/memfd:ram",
+                           .resident = {}});
+    memory_.populate(process_, kStart, full ? kMiB * 4 : kMiB * 3, NodeId{0}, false);
+    memory_.hide(process_, kStart, kMiB);
+    const Outcome outcome = bring_home();
+    EXPECT_EQ(outcome.left, full ? Bytes{} : kMiB);
+    EXPECT_EQ(outcome.left_because(Leftover::kUnseen), outcome.left);
+    EXPECT_EQ(memory_.holes_touched(), 0);
+  }
 }
 
 TEST_F(TransferTest, FindsPagesAgainThatAreHiddenWhileTheyAreMoved) {

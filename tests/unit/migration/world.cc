@@ -66,9 +66,9 @@ class World::Ports final : public DomainControl, public PageMover, public Journa
                                  std::span<const std::uint64_t> addresses) override {
     return world_.faults.through([&] { return world_.memory.query(process, addresses); });
   }
-  Result<std::int64_t> reveal(const VmProcess& process,
-                              std::span<const std::uint64_t> addresses) override {
-    return world_.faults.through([&] { return world_.memory.reveal(process, addresses); });
+  Result<void> reveal(const VmProcess& process, std::span<const std::uint64_t> addresses,
+                      Bytes unit) override {
+    return world_.faults.through([&] { return world_.memory.reveal(process, addresses, unit); });
   }
   Result<MoveResult> move(const VmProcess& process, std::span<const std::uint64_t> addresses,
                           NodeId node, SharedPages shared) override {
