@@ -120,6 +120,12 @@ Result<Answer> Controller::answer(const Command& command, Effects& effects) {
   if (const auto* request = std::get_if<MoveRequest>(&command)) {
     return move(*request, effects);
   }
+  if (const auto* request = std::get_if<ReleaseRequest>(&command)) {
+    return release(*request, effects);
+  }
+  if (const auto* request = std::get_if<ManageRequest>(&command)) {
+    return manage(*request, effects);
+  }
   if (const auto* request = std::get_if<WhatIfRequest>(&command)) {
     return what_if(*request);
   }

@@ -150,11 +150,13 @@ void Controller::handle(const DomainsChanged& event, Effects& effects) {
       foreign_.erase(id);
       rests_.erase(id);
       settled_since_.erase(id);
+      setup_.originals.erase(id);
       std::erase_if(why_here_, [&](const auto& entry) { return entry.first.vm == id; });
       std::erase_if(setup_.remembered_homes,
                     [&](const auto& entry) { return entry.first.vm == id; });
     }
   }
+  end_releases(effects);
   for (const auto& [id, vm] : ledger_.vms()) {
     if (std::find(known.begin(), known.end(), id) == known.end()) {
       adopt_homes(id, effects);
@@ -163,6 +165,9 @@ void Controller::handle(const DomainsChanged& event, Effects& effects) {
 }
 
 void Controller::adopt_homes(const VmId& id, Effects& effects) {
+  if (setup_.released.contains(id)) {
+    return;
+  }
   const VmRecord& vm = *ledger_.find(id);
   std::vector<std::pair<ClientId, NodeId>> found;
   for (std::size_t index = 0; index < vm.clients.size(); ++index) {
@@ -199,7 +204,7 @@ void Controller::respect_foreign_pins(Effects& effects) {
     const auto settled = settled_since_.find(id);
     const bool moving = std::any_of(vm.clients.begin(), vm.clients.end(),
                                     [](const ClientRecord& client) { return client.moving; });
-    if (moving ||
+    if (moving || setup_.released.contains(id) ||
         (settled != settled_since_.end() && snapshot_.epoch - settled->second < kSettledAfter)) {
       continue;
     }
@@ -331,6 +336,7 @@ void Controller::handle(const SampleTaken& event, Effects& effects) {
 
   snapshot_ = ledger_.advance(event.sample);
   stays_.advance(snapshot_);
+  end_releases(effects);
   respect_foreign_pins(effects);
   keep_hands_off(snapshot_);
   for (const MeasuredOutcome& outcome : outcomes_.settle(snapshot_, setup_.options)) {
@@ -350,7 +356,10 @@ void Controller::handle(const SampleTaken& event, Effects& effects) {
 
 void Controller::keep_hands_off(Snapshot& snapshot) const {
   for (VmState& vm : snapshot.vms) {
-    if (const auto foreign = foreign_.find(vm.id); foreign != foreign_.end()) {
+    if (setup_.released.contains(vm.id)) {
+      vm.fresh = false;
+      vm.stale_because = "it was released; 'vmnuma manage' takes it back";
+    } else if (const auto foreign = foreign_.find(vm.id); foreign != foreign_.end()) {
       vm.fresh = false;
       vm.stale_because = "it is pinned by somebody else: " + foreign->second;
     } else if (const auto rest = rests_.find(vm.id);
@@ -444,7 +453,8 @@ void Controller::order(const Action& action, Effects& effects) {
     return;
   }
   const std::string text = action_text(snapshot_, action);
-  UnderWay under_way{action, {}, false};
+  note_order(setup_.originals, order);
+  UnderWay under_way{action, {}, false, false};
   for (const Relocation& relocation : action.relocations) {
     const VmRecord* vm = ledger_.find(relocation.client.vm);
     under_way.homes_before.emplace_back(
@@ -486,7 +496,7 @@ void Controller::handle(const ActionProgressed& progressed, Effects& effects) {
   }
   UnderWay& under_way = found->second;
   const auto pins_are_made = [&] {
-    if (under_way.pinned) {
+    if (under_way.pinned && !under_way.gives_back) {
       for (const Relocation& relocation : under_way.action.relocations) {
         ledger_.count_move(relocation.client, under_way.action.reason);
       }
@@ -521,6 +531,9 @@ void Controller::handle(const ActionProgressed& progressed, Effects& effects) {
   }
   if (!done) {
     for (const auto& [client, home] : under_way.homes_before) {
+      if (setup_.released.contains(client.vm)) {
+        continue;  // it was taken back for that
+      }
       if (home.value >= 0) {
         ledger_.adopt_home(client, home);
       } else {
@@ -529,6 +542,9 @@ void Controller::handle(const ActionProgressed& progressed, Effects& effects) {
       remember_homes(client.vm, effects);
     }
     for (const VmId& vm : vms_of(under_way.action)) {
+      if (under_way.gives_back && setup_.released.erase(vm) > 0) {
+        effects.released = setup_.released;  // it is not as it was found, so it is managed on
+      }
       Rest& rest = rests_[vm];
       rest.failures = std::min<std::int64_t>(rest.failures + 1, 8);
       rest.until_epoch =
@@ -538,10 +554,14 @@ void Controller::handle(const ActionProgressed& progressed, Effects& effects) {
   } else {
     for (const VmId& vm : vms_of(under_way.action)) {
       rests_.erase(vm);
+      if (under_way.gives_back) {
+        setup_.originals.erase(vm);
+      }
     }
     finished_[event.action] = {event.outcome.moved, event.took};
   }
-  const bool settles = done && under_way.action.reason != Reason::kInitialPlacement;
+  const bool settles =
+      done && !under_way.gives_back && under_way.action.reason != Reason::kInitialPlacement;
   outcomes_.ended(event.action, done, is_failure(event), setup_.options, snapshot_.epoch);
   if (!settles) {
     finished_.erase(event.action);

@@ -17,7 +17,9 @@
 ///  narrow set takes
 ///     the VM out of management until the pins are gone, and no pins at all let it be placed anew.
 ///  5. Of a plan that breaks a rule (core/validator.h) nothing is carried out.
-///  6. While libvirt is gone or paused, nothing is ordered and everything is still measured.
+///  6. A VM that was released is as it was found, and is left alone until it is managed again or
+///  its process is a new one.
+///  7. While libvirt is gone or paused, nothing is ordered and everything is still measured.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +31,7 @@
 #include "balancer/core/outcomes.h"
 #include "balancer/core/planner.h"
 #include "balancer/events.h"
+#include "balancer/originals.h"
 #include "stats/reports/node_stays.h"
 
 namespace vmnuma::balancer {
@@ -46,6 +49,9 @@ struct ControllerSetup {
   std::map<std::string, placement::VmPolicy> policies;  ///< by VM name or UUID
   std::int64_t last_action = 0;                         ///< the highest number in the history
   std::map<placement::ClientId, placement::NodeId> remembered_homes;
+  Originals originals;          ///< noted from all orders of the past
+  bool originals_known = true;  ///< none of those orders is missing
+  std::map<placement::VmId, placement::VmProcess> released;
   /// What plans; another one only in tests of what happens to a broken plan.
   placement::Plan (*make_plan)(const placement::Snapshot&, const placement::Options&,
                                const Circumstances&) = balancer::make_plan;
@@ -71,6 +77,7 @@ class Controller {
     placement::Action action;
     std::vector<std::pair<placement::ClientId, placement::NodeId>> homes_before;
     bool pinned = false;
+    bool gives_back = false;
   };
   struct Rest {
     std::int64_t failures = 0;
@@ -91,6 +98,7 @@ class Controller {
   void handle(const ConfigChanged& event, Effects& effects);
   void handle(const TopologyChanged& event, Effects& effects);
   void handle(const LoadExpected& event, Effects& effects);
+  void handle(const Stopping& event, Effects& effects);
 
   [[nodiscard]] std::vector<placement::VmDescription> with_policies(
       std::vector<placement::VmDescription> running) const;
@@ -107,6 +115,10 @@ class Controller {
   [[nodiscard]] StatusView status() const;
   [[nodiscard]] Result<Answer> explain(const ExplainRequest& request) const;
   [[nodiscard]] Result<Answer> move(const MoveRequest& request, Effects& effects);
+  [[nodiscard]] Result<Answer> release(const ReleaseRequest& request, Effects& effects);
+  [[nodiscard]] Result<Answer> manage(const ManageRequest& request, Effects& effects);
+  DoneView give_back(const VmRecord& vm, Effects& effects);
+  void end_releases(Effects& effects);
   [[nodiscard]] Result<Answer> what_if(const WhatIfRequest& request) const;
   [[nodiscard]] placement::Snapshot since_the_plan() const;
   [[nodiscard]] Result<Answer> set_option(const OptionsSetRequest& request, Effects& effects);

@@ -78,9 +78,14 @@ struct TopologyChanged {
   placement::Topology topology;
 };
 
+/// The daemon is about to end.
+struct Stopping {
+  bool restore = false;  ///< give all VMs back as they were found
+};
+
 using Event =
     std::variant<DomainsChanged, SampleTaken, ActionProgressed, TransfersReported, SourceChanged,
-                 CommandReceived, ConfigChanged, TopologyChanged, LoadExpected>;
+                 CommandReceived, ConfigChanged, TopologyChanged, LoadExpected, Stopping>;
 
 // ---- out ----
 
@@ -128,14 +133,17 @@ struct OptionPersisted {
 };
 
 struct Effects {
-  std::vector<migration::Order> orders;    ///< to be carried out, in this order
-  std::vector<placement::VmId> cancelled;  ///< whose transfers are to be given up
+  std::vector<migration::Order> orders;  ///< to be carried out, in this order
+  /// Whose orders and transfers are to be given up, before `orders` are submitted.
+  std::vector<placement::VmId> cancelled;
   std::optional<bool> pause_transfers;
   std::vector<Reply> replies;
   std::vector<HomeDecided> homes;
   std::vector<OutcomeMeasured> outcomes;
   std::optional<EpochEnded> epoch;
   std::vector<OptionPersisted> persisted;
+  /// If set: all VMs that are released from now on, for the next start.
+  std::optional<std::map<placement::VmId, placement::VmProcess>> released;
   std::vector<LogLine> log;
 };
 

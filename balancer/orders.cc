@@ -86,7 +86,8 @@ void add_pins(const Snapshot& snapshot, const VmRecord& vm,
 }
 
 void add_memory(const Snapshot& snapshot, const placement::VmState& state,
-                const std::map<std::int32_t, NodeIndex>& homes, VmChange& change) {
+                const std::map<std::int32_t, NodeIndex>& homes,
+                const std::vector<NodeId>& allowed_before, VmChange& change) {
   if (!state.memory_stays_because.empty()) {
     return;
   }
@@ -103,6 +104,9 @@ void add_memory(const Snapshot& snapshot, const placement::VmState& state,
     }
   }
   change.memory.undo_nodes = distinct(std::move(change.memory.undo_nodes));
+  if (change.memory_mode == placement::MemoryMode::kMask) {
+    change.memory.allowed_before = allowed_before;
+  }
   for (const auto& [node, bytes] : quotas) {
     change.memory.quotas.push_back({node, bytes});
   }
@@ -155,7 +159,7 @@ Order make_order(std::int64_t number, const placement::Action& action, const Sna
     }
     const std::map<std::int32_t, NodeIndex> homes = homes_after(snapshot, *state, relocations);
     add_pins(snapshot, *vm, relocations, homes, change);
-    add_memory(snapshot, *state, homes, change);
+    add_memory(snapshot, *state, homes, vm->description.numatune_nodes, change);
     order.changes.push_back(std::move(change));
   }
   return order;

@@ -356,10 +356,12 @@ void ActionRun::begin_memory(const Limits& limits, std::vector<ActionEvent>& eve
   pins_made_ = true;
   for (std::size_t change = 0; change < order_.changes.size(); ++change) {
     const VmChange& vm = changed(change);
-    if (vm.memory.quotas.empty()) {
+    const bool only_sets_nodes = !vm.memory.allowed_after.empty();
+    if (vm.memory.quotas.empty() && !only_sets_nodes) {
       continue;
     }
-    if (!limits.move_memory || vm.memory_mode == placement::MemoryMode::kHandsOff) {
+    if (!only_sets_nodes &&
+        (!limits.move_memory || vm.memory_mode == placement::MemoryMode::kHandsOff)) {
       memory_left_alone_ += fmt::format(
           "; memory of '{}' is left alone because {}", vm.vm_name,
           limits.move_memory ? "its memory mode is hands-off" : "page migration is switched off");

@@ -67,11 +67,21 @@ TransferStep MemoryWork::step(const Ports& ports, const Limits& limits, Microsec
         transfer_.stop();
         note("not begun, because the journal could not be written: " + begun.error().message);
         phase_ = Phase::kDone;
+      } else if (!change_.memory.allowed_after.empty()) {
+        phase_ = Phase::kSetNodes;
       } else {
         // Without the old homes the wider set is not known; a VM that never had one may use every
         // node.
         phase_ = mask && !change_.memory.undo_nodes.empty() ? Phase::kWiden : Phase::kTransfer;
       }
+      break;
+    }
+    case Phase::kSetNodes: {
+      const auto set = ports.control.set_memory_nodes(change_.vm, change_.memory.allowed_after);
+      if (!set) {
+        note("its set of memory nodes could not be changed: " + set.error().message);
+      }
+      phase_ = Phase::kEnd;
       break;
     }
     case Phase::kWiden: {
@@ -153,6 +163,9 @@ void MemoryWork::stop(const std::string& why) {
 }
 
 std::string MemoryWork::summary() const {
+  if (!change_.memory.allowed_after.empty()) {
+    return memory_text(change_) + notes_;
+  }
   std::string text =
       fmt::format("memory of '{}': {}", change_.vm_name,
                   transfer_.surveyed() ? describe(transfer_.outcome()) : "not looked at");

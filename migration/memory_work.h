@@ -5,7 +5,8 @@
 /// libvirt allows. Approach: journal row; kMask: widen the set to old and new homes; transfer;
 /// kMask: if next to nothing is left, narrow the set to the homes, and look where the memory is
 /// now, because success does not mean moved; journal row. A failure here never takes pins back:
-/// memory that stays where it is is no broken state. Properties: the set is never narrowed while
+/// memory that stays where it is is no broken state. A change that only sets the nodes does that
+/// between the two rows. Properties: the set is never narrowed while
 /// more than a little would have to be copied by libvirt; it is never widened to less than the VM
 /// had; what is left is said with its reason.
 #pragma once
@@ -58,7 +59,7 @@ class MemoryWork {
   Turn turn;
 
  private:
-  enum class Phase { kBegin, kWiden, kTransfer, kNarrow, kLookAgain, kEnd, kDone };
+  enum class Phase { kBegin, kSetNodes, kWiden, kTransfer, kNarrow, kLookAgain, kEnd, kDone };
 
   void after_transfer();
   void note(const std::string& text);

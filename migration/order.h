@@ -36,6 +36,10 @@ struct NodeQuota {
 struct MemoryChange {
   std::vector<NodeQuota> quotas;              ///< ascending node; empty = memory is left alone
   std::vector<placement::NodeId> undo_nodes;  ///< homes before, for taking the pages back
+  /// In mode kMask: the nodes that the VM's memory may use as libvirt has it; empty = all.
+  std::vector<placement::NodeId> allowed_before;
+  /// If not empty, it may use these from now on, and nothing is moved; `quotas` is empty then.
+  std::vector<placement::NodeId> allowed_after;
   bool operator==(const MemoryChange&) const = default;
 };
 

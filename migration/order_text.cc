@@ -192,7 +192,9 @@ json to_json(const VmChange& change) {
           {"pins", std::move(pins)},
           {"quotas", std::move(quotas)},
           {"undo_nodes", placement::to_list(change.memory.undo_nodes)},
-          {"memory_mode", name_in(kModes, change.memory_mode)}};
+          {"memory_mode", name_in(kModes, change.memory_mode)},
+          {"allowed_before", placement::to_list(change.memory.allowed_before)},
+          {"allowed_after", placement::to_list(change.memory.allowed_after)}};
 }
 
 VmChange read_change(Members& members) {
@@ -218,6 +220,10 @@ VmChange read_change(Members& members) {
   });
   change.memory.undo_nodes = members.take(placement::parse_node_list(members.text("undo_nodes")));
   change.memory_mode = members.choice("memory_mode", kModes);
+  change.memory.allowed_before =
+      members.take(placement::parse_node_list(members.text("allowed_before")));
+  change.memory.allowed_after =
+      members.take(placement::parse_node_list(members.text("allowed_after")));
   return change;
 }
 

@@ -77,6 +77,10 @@ std::string undo_text(const Order& order, PinStep step) {
 }
 
 std::string memory_text(const VmChange& change) {
+  if (!change.memory.allowed_after.empty()) {
+    return fmt::format("memory of '{}' may use nodes {}", change.vm_name,
+                       placement::to_list(change.memory.allowed_after));
+  }
   std::vector<placement::NodeId> nodes;
   for (const NodeQuota& quota : change.memory.quotas) {
     nodes.push_back(quota.node);

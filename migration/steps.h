@@ -37,7 +37,7 @@ struct PinStep {
 [[nodiscard]] std::string pin_text(const Order& order, PinStep step);
 /// "vCPU 3 of 'web1' back to CPUs 0-7".
 [[nodiscard]] std::string undo_text(const Order& order, PinStep step);
-/// "memory of 'web1' to node 1".
+/// "memory of 'web1' to node 1", or "memory of 'web1' may use nodes 0-3".
 [[nodiscard]] std::string memory_text(const VmChange& change);
 
 /// What is to be done about an action that was open when the program ended.

@@ -47,9 +47,7 @@ Bytes room_on(const NodeMemory& node, Bytes pool, placement::Permille reserve) {
 }
 
 Transfer::Transfer(placement::VmProcess process, std::vector<NodeQuota> quotas)
-    : process_(process), quotas_(std::move(quotas)) {
-  VMNUMA_CHECK(!quotas_.empty());
-}
+    : process_(process), quotas_(std::move(quotas)) {}
 
 Bytes Transfer::pool() const {
   const MemoryRange& memory = ranges_[window_.range].memory;
@@ -88,6 +86,7 @@ Bytes Transfer::remaining() const {
 
 TransferStep Transfer::step(PageMover& mover, const Limits& limits, Microseconds now,
                             Bytes allowed) {
+  VMNUMA_CHECK(!quotas_.empty());
   switch (phase_) {
     case Phase::kSurvey:
       return survey(mover, now);

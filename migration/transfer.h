@@ -43,7 +43,7 @@ struct TransferStep {
 /// Not thread-safe; executor worker only.
 class Transfer {
  public:
-  /// `quotas` not empty.
+  /// With no `quotas` there is nothing to step.
   Transfer(placement::VmProcess process, std::vector<NodeQuota> quotas);
 
   [[nodiscard]] bool finished() const { return phase_ == Phase::kFinished; }

@@ -65,6 +65,11 @@ void visit_arguments(Fields& fields, T& request) {
   fields.optional("vm", request.vm);
 }
 
+template <class Fields, MaybeConst<ManageRequest> T>
+void visit_arguments(Fields& fields, T& request) {
+  fields.optional("vm", request.vm);
+}
+
 template <class Fields, MaybeConst<WhatIfRequest::NewVm> T>
 void visit_arguments(Fields& fields, T& vm) {
   fields.required("vcpus", vm.vcpus);

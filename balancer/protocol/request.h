@@ -131,6 +131,14 @@ struct ReleaseRequest {
   bool operator==(const ReleaseRequest&) const = default;
 };
 
+/// Takes a released VM, or all of them, under management again.
+struct ManageRequest {
+  static constexpr std::string_view kCommand = "manage";
+  static constexpr bool kChanges = true;
+  std::optional<std::string> vm;
+  bool operator==(const ManageRequest&) const = default;
+};
+
 /// Supposes changes that nobody makes, and asks what would come of them.
 struct WhatIfRequest {
   static constexpr std::string_view kCommand = "what-if";
@@ -157,7 +165,7 @@ struct WhatIfRequest {
 using Command =
     std::variant<StatusRequest, StatsRequest, ExplainRequest, HistoryRequest, PlanRequest,
                  PauseRequest, ResumeRequest, OptionsListRequest, OptionsGetRequest,
-                 OptionsSetRequest, MoveRequest, ReleaseRequest, WhatIfRequest>;
+                 OptionsSetRequest, MoveRequest, ReleaseRequest, ManageRequest, WhatIfRequest>;
 
 struct Request {
   std::int64_t id = 0;

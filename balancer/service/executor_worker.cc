@@ -2,6 +2,7 @@
 #include "balancer/service/executor_worker.h"
 
 #include <future>
+#include <utility>
 
 #include <boost/asio/post.hpp>
 
@@ -77,6 +78,15 @@ void ExecutorWorker::set_limits(migration::Limits limits) {
   });
 }
 
+bool ExecutorWorker::finish(std::chrono::milliseconds patience) {
+  const auto idle = std::make_shared<std::promise<void>>();
+  const bool posted = worker_.post([this, idle] {
+    idle_ = idle;
+    pump();
+  });
+  return posted && idle->get_future().wait_for(patience) == std::future_status::ready;
+}
+
 void ExecutorWorker::stop(std::chrono::milliseconds patience) {
   std::promise<void> settled;
   const bool posted = worker_.post([this, patience, &settled] {
@@ -123,6 +133,9 @@ void ExecutorWorker::pump() {
   report(std::move(step.events));
   if (step.next_at) {
     pump_at(*step.next_at);
+  }
+  if (idle_ && executor_.idle()) {
+    std::exchange(idle_, nullptr)->set_value();
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <functional>
+#include <future>
 #include <memory>
 #include <vector>
 
@@ -33,6 +34,9 @@ class ExecutorWorker {
   void cancel(std::vector<placement::VmId> vms);
   void pause(bool paused);
   void set_limits(migration::Limits limits);
+  /// Carries out all that was submitted, for at most the given time; false if that was too short.
+  /// Blocks the caller, who is not its own thread.
+  [[nodiscard]] bool finish(std::chrono::milliseconds patience);
   /// Ends page moves where they are, lets pins settle, and ends the thread. Once; not on its own
   /// thread.
   void stop(std::chrono::milliseconds patience);
@@ -46,6 +50,8 @@ class ExecutorWorker {
   migration::Executor executor_;
   OnProgress on_progress_;
   std::chrono::steady_clock::time_point last_report_{};
+  /// Told once nothing is left to do; shared, because who waits may give up first.
+  std::shared_ptr<std::promise<void>> idle_;
   std::unique_ptr<boost::asio::steady_timer> timer_;
   Worker worker_;
 };

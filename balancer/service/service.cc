@@ -10,6 +10,7 @@
 #include "balancer/config/persisted_options.h"
 #include "balancer/protocol/response.h"
 #include "balancer/service/history_rows.h"
+#include "balancer/service/remembered.h"
 #include "migration/limits.h"
 #include "stats/history/epoch_rows.h"
 #include "stats/linux/proc_formats.h"
@@ -47,16 +48,17 @@ ControllerSetup controller_setup(const ServiceSetup& setup) {
   controller.origins = origins_of(setup.config);
   controller.policies = policies_of(setup.config);
   if (setup.history == nullptr) {
+    controller.originals_known = false;
     return controller;
   }
   controller.history_path = setup.history->path();
   controller.history_notice = setup.history->notice();
   controller.last_action = setup.last_action;
-  // Homes that cannot be read are chosen anew.
-  for (const stats::HomeRow& home :
-       setup.history->load_homes().value_or(std::vector<stats::HomeRow>{})) {
-    controller.remembered_homes[{home.vm, home.client}] = home.node;
-  }
+  Remembered remembered = remember(*setup.history);
+  controller.remembered_homes = std::move(remembered.homes);
+  controller.originals = std::move(remembered.originals);
+  controller.originals_known = remembered.originals_known;
+  controller.released = std::move(remembered.released);
   return controller;
 }
 
@@ -174,6 +176,11 @@ void Service::carry_out(Effects effects) {
     with_history([home](stats::History& history) {
       return home.home.value < 0 ? history.forget_homes(home.client.vm)
                                  : history.save_home(home.client.vm, home.client.index, home.home);
+    });
+  }
+  if (effects.released) {
+    with_history([released = std::move(*effects.released)](stats::History& history) {
+      return keep_released(history, released);
     });
   }
   if (!effects.orders.empty()) {
@@ -379,6 +386,7 @@ void Service::reload() {
     setup_.config.options = config->options;
     setup_.config.vms = config->vms;
     setup_.config.origins = config->origins;
+    setup_.config.on_stop = config->on_stop;
     setup_.config.log_level = config->log_level;
     log_.set_level(config->log_level);
     executor_->set_limits(migration::limits_from(config->options, setup_.topology));
@@ -389,10 +397,21 @@ void Service::reload() {
 
 void Service::stop() {
   (void)sd_notify(0, "STOPPING=1");
-  log_.write(Severity::kNotice, "stopping; VMs stay where they are");
+  const bool restore = setup_.config.on_stop == OnStop::kRestore;
+  log_.write(Severity::kNotice, restore ? "stopping; VMs are given back as they were found"
+                                        : "stopping; VMs stay where they are");
   epoch_timer_.cancel();
   signals_.cancel();
   socket_.reset();
+  if (restore) {
+    feed(Stopping{restore});
+    if (!executor_->finish(kRestorePatience)) {
+      log_.write(Severity::kWarning,
+                 fmt::format("not all VMs could be given back within {} s, the others stay where "
+                             "they are",
+                             kRestorePatience.count()));
+    }
+  }
   executor_->stop(kPatience);
   history_worker_.drain();
   context_.stop();

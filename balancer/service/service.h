@@ -8,7 +8,7 @@
 /// between them, nothing is shared. Properties: an epoch whose sampling is not finished is skipped,
 /// not queued; while libvirt is gone the inventory is retried every epoch and nothing is ordered; a
 /// full or failing disk costs history, never the service; stop lets actions come to rest for at
-/// most kPatience.
+/// most kPatience, after it has given VMs back for at most kRestorePatience if that is asked for.
 #pragma once
 
 #include <chrono>
@@ -64,6 +64,8 @@ class Service {
 
  private:
   static constexpr std::chrono::seconds kPatience{5};
+  /// For giving all VMs back at the end; the unit's TimeoutStopSec is longer.
+  static constexpr std::chrono::seconds kRestorePatience{60};
 
   /// What create() could open.
   struct Host {

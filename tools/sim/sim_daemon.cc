@@ -34,6 +34,8 @@ void SimDaemon::start(Microseconds now) {
   setup.options = options_;
   setup.last_action = journal_.last_action();
   setup.remembered_homes = homes_;
+  setup.originals = originals_;
+  setup.released = released_;
   running_ = std::make_unique<Running>(
       Running{balancer::Controller(std::move(setup)),
               migration::Executor(host_, host_, journal_,
@@ -121,7 +123,11 @@ std::vector<balancer::Reply> SimDaemon::feed(balancer::Event event) {
     }
     wake_executor();
   }
+  if (effects.released) {
+    released_ = std::move(*effects.released);
+  }
   for (migration::Order& order : effects.orders) {
+    note_order(originals_, order);
     report_.orders.push_back(order);
     running_->executor.submit(std::move(order));
     wake_executor();

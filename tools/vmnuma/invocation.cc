@@ -180,6 +180,11 @@ class CommandLine {
           return Command(balancer::ReleaseRequest{vm_.empty() ? std::nullopt : std::optional(vm_)});
         });
     add_vm(*release);
+    CLI::App* manage =
+        add(app_, "manage", "Take a released VM, or all, under management again", [this] {
+          return Command(balancer::ManageRequest{vm_.empty() ? std::nullopt : std::optional(vm_)});
+        });
+    add_vm(*manage);
   }
 
   void add_sim_commands() {

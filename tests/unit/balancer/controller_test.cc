@@ -355,7 +355,8 @@ placement::Plan broken_plan(const placement::Snapshot& snapshot, const placement
 }
 
 TEST(ControllerTest, CarriesOutNothingOfAPlanThatBreaksARuleAndSaysSo) {
-  HostStory host(4, Mode::kActive, broken_plan);
+  HostStory host(4, Mode::kActive,
+                 [](balancer::ControllerSetup& setup) { setup.make_plan = broken_plan; });
   host.start(small_vm(1, "vm1", 2), /*memory_node=*/0, /*busy_pct=*/100);
   (void)host.tell_domains();
   (void)host.epoch();

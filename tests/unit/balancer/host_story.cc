@@ -15,13 +15,15 @@ namespace {
 constexpr std::int64_t kEpochUs = 2'000'000;
 
 balancer::ControllerSetup setup_for(std::int32_t nodes, balancer::Mode mode,
-                                    decltype(balancer::ControllerSetup::make_plan) planner) {
+                                    const std::function<void(balancer::ControllerSetup&)>& change) {
   balancer::ControllerSetup setup;
   setup.mode = mode;
   setup.version = "test";
   setup.uri = "test:///";
   setup.topology = small_host(nodes);
-  setup.make_plan = planner;
+  if (change) {
+    change(setup);
+  }
   return setup;
 }
 
@@ -67,9 +69,9 @@ std::vector<CpuId> node_cpus(std::int32_t node) {
 }
 
 HostStory::HostStory(std::int32_t nodes, balancer::Mode mode,
-                     decltype(balancer::ControllerSetup::make_plan) planner)
+                     const std::function<void(balancer::ControllerSetup&)>& change)
     : nodes_(nodes),
-      controller_(setup_for(nodes, mode, planner)),
+      controller_(setup_for(nodes, mode, change)),
       cpu_busy_us_(static_cast<std::size_t>(2 * nodes)) {}
 
 void HostStory::start(const placement::VmDescription& vm, std::int32_t memory_node,

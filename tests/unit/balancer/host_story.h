@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -25,8 +26,9 @@ inline constexpr placement::Bytes kVmMemory{64 * placement::kMiB.value};
 
 class HostStory {
  public:
+  /// `change` may change what the controller starts with.
   HostStory(std::int32_t nodes, balancer::Mode mode,
-            decltype(balancer::ControllerSetup::make_plan) planner = balancer::make_plan);
+            const std::function<void(balancer::ControllerSetup&)>& change = {});
 
   /// The VM runs from now on, its memory on `memory_node`, its vCPUs unpinned.
   void start(const placement::VmDescription& vm, std::int32_t memory_node, std::int32_t busy_pct);

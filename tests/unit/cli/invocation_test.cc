@@ -65,6 +65,8 @@ TEST(InvocationTest, ReadsEveryCommand) {
             Command(MoveRequest{"web1", {3}, 2}));
   EXPECT_EQ(parsed({"release"}).command, Command(ReleaseRequest{}));
   EXPECT_EQ(parsed({"release", "web1"}).command, Command(ReleaseRequest{"web1"}));
+  EXPECT_EQ(parsed({"manage"}).command, Command(balancer::ManageRequest{}));
+  EXPECT_EQ(parsed({"manage", "web1"}).command, Command(balancer::ManageRequest{"web1"}));
 }
 
 TEST(InvocationTest, ReadsTheFiltersOfTheHistory) {

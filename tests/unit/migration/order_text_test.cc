@@ -23,7 +23,9 @@ Order sample_order() {
                  {PinChange::Thread::kEmulator, 0, {}, {CpuId{8}, CpuId{9}}},
                  {PinChange::Thread::kIoThread, 2, {}, {CpuId{8}}}};
   change.memory = {{{NodeId{1}, placement::kGiB}, {NodeId{3}, placement::kMiB}},
-                   {NodeId{0}, NodeId{2}}};
+                   {NodeId{0}, NodeId{2}},
+                   {NodeId{0}},
+                   {NodeId{1}, NodeId{3}}};
   change.memory_mode = placement::MemoryMode::kMask;
   VmChange other;
   other.vm_name = "db1";

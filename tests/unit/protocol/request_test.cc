@@ -61,6 +61,7 @@ TEST(RequestTest, ReadsEveryCommandWithAllItsArguments) {
   EXPECT_EQ(parsed<MoveRequest>(line("move", R"({"vm":"web1","node":1,"client":2})")),
             (MoveRequest{"web1", {1}, 2}));
   EXPECT_EQ(parsed<ReleaseRequest>(line("release", R"({"vm":"web1"})")).vm, "web1");
+  EXPECT_EQ(parsed<ManageRequest>(line("manage", R"({"vm":"web1"})")).vm, "web1");
   WhatIfRequest what_if;
   what_if.add = {{8, 1024, std::nullopt, 100}, {2, 512, 70, 50}};
   what_if.remove = {"web1", "web2"};
@@ -112,6 +113,8 @@ TEST(RequestTest, EncodedRequestsReadBackTheSame) {
                                       MoveRequest{"web1", {0}, std::nullopt},
                                       ReleaseRequest{"web1"},
                                       ReleaseRequest{},
+                                      ManageRequest{"web1"},
+                                      ManageRequest{},
                                       WhatIfRequest{},
                                       WhatIfRequest{{{8, 1024, 30, 7}, {1, 1, std::nullopt, 100}},
                                                     {"a", "b"},
@@ -274,7 +277,7 @@ TEST(RequestTest, ManyKeysAreHandledQuickly) {
 TEST(RequestTest, ListsEveryCommand) {
   EXPECT_THAT(command_names(), ElementsAre("status", "stats", "explain", "history", "plan", "pause",
                                            "resume", "options-list", "options-get", "options-set",
-                                           "move", "release", "what-if"));
+                                           "move", "release", "manage", "what-if"));
 }
 
 TEST(PermissionTest, ReadingIsForWhoeverConnects) {
@@ -290,7 +293,7 @@ TEST(PermissionTest, ReadingIsForWhoeverConnects) {
 TEST(PermissionTest, ChangingIsForRootAndTheDaemonItself) {
   for (const Command& command :
        {Command(PauseRequest{}), Command(ResumeRequest{}), Command(OptionsSetRequest{}),
-        Command(MoveRequest{}), Command(ReleaseRequest{})}) {
+        Command(MoveRequest{}), Command(ReleaseRequest{}), Command(ManageRequest{})}) {
     EXPECT_TRUE(changes_something(command)) << name_of(command);
     EXPECT_FALSE(is_permitted(command, 1000, 990)) << name_of(command);
     EXPECT_TRUE(is_permitted(command, 0, 990)) << name_of(command);

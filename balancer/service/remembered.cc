@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/service/remembered.h"
+
+#include <charconv>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "migration/order_text.h"
+#include "placement/model/text.h"
+
+namespace vmnuma::balancer {
+
+namespace {
+
+constexpr std::string_view kReleased = "released";
+/// Of one VM. Who has more has been moved every five minutes for a year.
+constexpr std::int64_t kMostActions = 100'000;
+
+/// Notes a VM's orders, oldest first. False if there are more than can be read, or not all can.
+bool note_orders_of(const placement::VmId& vm, stats::History& history, Originals& originals) {
+  stats::ActionFilter filter;
+  filter.vm = placement::to_text(vm);
+  filter.limit = kMostActions;
+  const Result<std::vector<stats::PastAction>> actions = history.recent_actions(filter);
+  if (!actions || actions->size() >= static_cast<std::size_t>(kMostActions)) {
+    return false;
+  }
+  for (auto action = actions->rbegin(); action != actions->rend(); ++action) {
+    if (action->state == stats::ActionState::kUndone ||
+        action->state == stats::ActionState::kDropped) {
+      continue;
+    }
+    Result<migration::Order> order = migration::parse_order(action->action.order_text);
+    if (!order) {
+      return false;
+    }
+    // A swap's other VM is noted with its own orders.
+    std::erase_if(order->changes,
+                  [&](const migration::VmChange& change) { return change.vm != vm; });
+    note_order(originals, *order);
+  }
+  return true;
+}
+
+template <class Integer>
+bool read_number(std::string_view text, Integer& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+/// Lines "UUID PID START_TIME_TICKS"; others are left out.
+Released read_released(std::string_view text) {
+  Released released;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const std::size_t first = line.find(' ');
+    const std::size_t second = line.find(' ', first + 1);
+    if (first == std::string_view::npos || second == std::string_view::npos) {
+      continue;
+    }
+    const Result<placement::VmId> vm = placement::parse_vm_id(line.substr(0, first));
+    placement::VmProcess process;
+    if (vm && read_number(line.substr(first + 1, second - first - 1), process.pid) &&
+        read_number(line.substr(second + 1), process.start_time_ticks)) {
+      released[*vm] = process;
+    }
+  }
+  return released;
+}
+
+}  // namespace
+
+Remembered remember(stats::History& history) {
+  Remembered remembered;
+  // Homes that cannot be read are chosen anew.
+  std::set<placement::VmId> vms;
+  for (const stats::HomeRow& home : history.load_homes().value_or(std::vector<stats::HomeRow>{})) {
+    remembered.homes[{home.vm, home.client}] = home.node;
+    vms.insert(home.vm);
+  }
+  remembered.originals_known = history.notice().empty();
+  for (const placement::VmId& vm : vms) {
+    remembered.originals_known =
+        note_orders_of(vm, history, remembered.originals) && remembered.originals_known;
+  }
+  const Result<std::optional<std::string>> released = history.meta(kReleased);
+  if (released && *released) {
+    remembered.released = read_released(**released);
+  }
+  return remembered;
+}
+
+Result<void> keep_released(stats::History& history, const Released& released) {
+  std::string text;
+  for (const auto& [vm, process] : released) {
+    text +=
+        fmt::format("{} {} {}\n", placement::to_text(vm), process.pid, process.start_time_ticks);
+  }
+  return history.set_meta(kReleased, text);
+}
+
+}  // namespace vmnuma::balancer

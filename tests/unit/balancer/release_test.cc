@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "balancer/originals.h"
+#include "tests/unit/balancer/host_story.h"
+
+namespace vmnuma::tests {
+namespace {
+
+using balancer::Effects;
+using balancer::ManageRequest;
+using balancer::Mode;
+using balancer::Original;
+using balancer::Originals;
+using balancer::ReleaseRequest;
+using migration::ActionState;
+using migration::PinChange;
+using placement::CpuId;
+using placement::NodeId;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+using Cpus = std::vector<CpuId>;
+
+Effects give(HostStory& host, balancer::Command command) {
+  return host.controller().on(balancer::CommandReceived{7, std::move(command)});
+}
+
+std::string message_of(const Effects& effects) {
+  const auto& answer = effects.replies.at(0).answer;
+  return answer ? std::get<balancer::DoneView>(*answer).message : answer.error().message;
+}
+
+/// Two VMs that were found free and have homes on a host of two nodes.
+HostStory two_placed(const std::function<void(balancer::ControllerSetup&)>& change = {}) {
+  HostStory host(2, Mode::kActive, change);
+  host.start(small_vm(1, "web1", 2), 0, 60);
+  host.start(small_vm(2, "web2", 2), 0, 60);
+  (void)host.tell_domains();
+  (void)host.epoch();
+  host.carry_out(host.epoch());
+  return host;
+}
+
+TEST(ReleaseTest, AVmThatWasFoundFreeIsFreeAgain) {
+  HostStory host = two_placed();
+  const Effects effects = give(host, ReleaseRequest{"web1"});
+  EXPECT_EQ(message_of(effects),
+            "VM 'web1' is given back; 2 of its threads are pinned as they were found; it is left "
+            "alone until 'manage' or its next start");
+  ASSERT_THAT(effects.orders, SizeIs(1));
+  ASSERT_THAT(effects.orders[0].changes, SizeIs(1));
+  for (const PinChange& pin : effects.orders[0].changes[0].pins) {
+    EXPECT_THAT(pin.after, IsEmpty());
+  }
+  EXPECT_EQ(effects.orders[0].changes[0].homes.at(0).to, NodeId{});
+  EXPECT_EQ(host.home(1), -1);
+  EXPECT_NE(host.home(2), -1);
+}
+
+TEST(ReleaseTest, AVmThatWasFoundPinnedIsPinnedThereAgain) {
+  HostStory host(2, Mode::kActive);
+  for (std::uint8_t number = 1; number <= 2; ++number) {
+    host.start(small_vm(number, "web" + std::to_string(number), 2), 0, 100);
+    host.pin(number, node_cpus(0));
+  }
+  (void)host.tell_domains();
+  for (int epoch = 0; epoch < 10; ++epoch) {
+    host.carry_out(host.epoch());
+  }
+  const std::uint8_t moved = host.home(1) == 1 ? 1 : 2;
+  ASSERT_EQ(host.home(moved), 1);
+  const Effects effects = give(host, ReleaseRequest{"web" + std::to_string(moved)});
+  ASSERT_THAT(effects.orders, SizeIs(1));
+  for (const PinChange& pin : effects.orders[0].changes[0].pins) {
+    if (pin.thread == PinChange::Thread::kVcpu) {
+      EXPECT_EQ(pin.after, node_cpus(0));
+    }
+  }
+}
+
+TEST(ReleaseTest, AVmThatWasNeverTouchedStaysAsItIs) {
+  HostStory host(2, Mode::kActive);
+  host.start(small_vm(1, "web1", 2), 0, 50);
+  host.pin(1, node_cpus(0));
+  (void)host.tell_domains();
+  (void)host.epoch();
+  (void)host.epoch();
+  const Effects effects = give(host, ReleaseRequest{"web1"});
+  EXPECT_THAT(effects.orders, IsEmpty());
+  EXPECT_THAT(message_of(effects), HasSubstr("its pins are as they were found"));
+}
+
+TEST(ReleaseTest, WhatIsNotKnownIsSaidAndTheVmMayRunAnywhere) {
+  HostStory host(2, Mode::kActive,
+                 [](balancer::ControllerSetup& setup) { setup.originals_known = false; });
+  host.start(small_vm(1, "web1", 2), 0, 50);
+  host.pin(1, node_cpus(0));
+  (void)host.tell_domains();
+  (void)host.epoch();
+  const Effects effects = give(host, ReleaseRequest{"web1"});
+  EXPECT_THAT(message_of(effects), HasSubstr("how it was found is not known, so its threads may "
+                                             "run on any CPU of the host"));
+  ASSERT_THAT(effects.orders, SizeIs(1));
+  EXPECT_THAT(effects.orders[0].changes[0].pins, SizeIs(2));
+  EXPECT_THAT(effects.orders[0].changes[0].pins[0].after, IsEmpty());
+}
+
+TEST(ReleaseTest, AReleasedVmIsLeftAloneAndSaysSo) {
+  HostStory host = two_placed();
+  host.carry_out(give(host, ReleaseRequest{"web1"}));
+  host.set_busy(1, 100);
+  host.set_busy(2, 100);
+  for (int epoch = 0; epoch < 20; ++epoch) {
+    for (const migration::Order& order : host.epoch().orders) {
+      EXPECT_NE(order.changes[0].vm, vm_id(1)) << "epoch " << epoch;
+    }
+  }
+  const auto explained = give(host, balancer::ExplainRequest{"web1"});
+  const auto view = std::get<balancer::ExplainView>(explained.replies[0].answer.value());
+  EXPECT_EQ(view.memory, "it is not touched: it was released; 'vmnuma manage' takes it back");
+  EXPECT_THAT(message_of(give(host, balancer::MoveRequest{"web1", {1}, {}})),
+              HasSubstr("it was released"));
+}
+
+TEST(ReleaseTest, ManageTakesItBack) {
+  HostStory host = two_placed();
+  host.carry_out(give(host, ReleaseRequest{"web1"}));
+  (void)host.epoch();
+  const Effects effects = give(host, ManageRequest{"web1"});
+  EXPECT_EQ(message_of(effects), "VM 'web1' is managed again");
+  ASSERT_TRUE(effects.released);
+  EXPECT_THAT(*effects.released, IsEmpty());
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    host.carry_out(host.epoch());
+  }
+  EXPECT_NE(host.home(1), -1);
+  EXPECT_EQ(message_of(give(host, ManageRequest{"web1"})), "VM 'web1' is managed already");
+}
+
+TEST(ReleaseTest, ItsNextStartEndsIt) {
+  HostStory host = two_placed();
+  const Effects effects = give(host, ReleaseRequest{"web1"});
+  ASSERT_TRUE(effects.released);
+  EXPECT_THAT(*effects.released, SizeIs(1));
+  host.carry_out(effects);
+  host.stop(1);
+  EXPECT_THAT(host.tell_domains().released.value(), IsEmpty());
+  host.start(small_vm(1, "web1", 2), 0, 60);
+  (void)host.tell_domains();
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    host.carry_out(host.epoch());
+  }
+  EXPECT_NE(host.home(1), -1);
+}
+
+TEST(ReleaseTest, ARestartOfTheDaemonDoesNotEndIt) {
+  // HostStory's VMs have the process {1000 + number, 1}.
+  HostStory host = two_placed([](balancer::ControllerSetup& setup) {
+    setup.released[vm_id(1)] = {1001, 1};
+    setup.released[vm_id(2)] = {999, 1};  // of an earlier life
+  });
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    host.carry_out(host.epoch());
+  }
+  EXPECT_EQ(host.home(1), -1);
+  EXPECT_NE(host.home(2), -1);
+}
+
+TEST(ReleaseTest, AllAreReleasedWithoutAName) {
+  HostStory host = two_placed();
+  const Effects effects = give(host, ReleaseRequest{});
+  EXPECT_EQ(message_of(effects),
+            "2 VMs are given back; each is left alone until 'manage' or its next start");
+  EXPECT_THAT(effects.orders, SizeIs(2));
+  host.carry_out(effects);
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    EXPECT_THAT(host.epoch().orders, IsEmpty());
+  }
+  EXPECT_EQ(message_of(give(host, ManageRequest{})), "2 VMs are managed again");
+}
+
+TEST(ReleaseTest, WhatIsUnderWayIsCancelledFirst) {
+  HostStory host(2, Mode::kActive);
+  host.start(small_vm(1, "web1", 2), 0, 60);
+  (void)host.tell_domains();
+  (void)host.epoch();
+  const Effects placed = host.epoch();
+  ASSERT_THAT(placed.orders, SizeIs(1));
+  const Effects effects = give(host, ReleaseRequest{"web1"});
+  EXPECT_THAT(effects.cancelled, ElementsAre(vm_id(1)));
+  // The order that was taken back gives the VM no home again.
+  (void)host.finish(placed.orders[0], ActionState::kUndone, "cancelled");
+  EXPECT_EQ(host.home(1), -1);
+}
+
+TEST(ReleaseTest, AVmThatCouldNotBeGivenBackIsManagedOn) {
+  HostStory host = two_placed();
+  const Effects effects = give(host, ReleaseRequest{"web1"});
+  const Effects after = host.finish(effects.orders.at(0), ActionState::kUndone, "no");
+  EXPECT_THAT(after.released.value(), IsEmpty());
+  const Effects again = give(host, ReleaseRequest{"web1"});
+  EXPECT_THAT(again.orders, SizeIs(1));
+}
+
+TEST(ReleaseTest, IsRefusedWhereNothingIsChanged) {
+  HostStory dry(2, Mode::kDryRun);
+  EXPECT_EQ(message_of(give(dry, ReleaseRequest{"web1"})),
+            "the daemon is in mode dry-run, no pin is changed");
+  HostStory host = two_placed();
+  EXPECT_EQ(message_of(give(host, ReleaseRequest{"web3"})),
+            "there is no running VM 'web3'; did you mean 'web1'?");
+  host.carry_out(give(host, ReleaseRequest{"web1"}));
+  EXPECT_EQ(message_of(give(host, ReleaseRequest{"web1"})), "VM 'web1' is released already");
+  (void)give(host, balancer::PauseRequest{});
+  EXPECT_EQ(message_of(give(host, ReleaseRequest{"web2"})),
+            "the daemon is in mode paused, no pin is changed");
+}
+
+TEST(ReleaseTest, AtTheEndAllAreGivenBackIfAskedFor) {
+  HostStory host = two_placed();
+  EXPECT_THAT(host.controller().on(balancer::Stopping{false}).orders, IsEmpty());
+  (void)give(host, balancer::PauseRequest{});
+  const Effects effects = host.controller().on(balancer::Stopping{true});
+  EXPECT_THAT(effects.orders, SizeIs(2));
+  EXPECT_EQ(effects.pause_transfers, false);
+  EXPECT_FALSE(effects.released);  // after the next start they are managed again
+  HostStory dry(2, Mode::kDryRun);
+  dry.start(small_vm(1, "web1", 2), 0, 60);
+  (void)dry.tell_domains();
+  (void)dry.epoch();
+  EXPECT_THAT(dry.controller().on(balancer::Stopping{true}).orders, IsEmpty());
+}
+
+// ---- what was found ----
+
+migration::Order order_for(const placement::VmProcess& process, const Cpus& before,
+                           const Cpus& after) {
+  migration::Order order;
+  order.changes.push_back({});
+  order.changes[0].vm = vm_id(1);
+  order.changes[0].process = process;
+  order.changes[0].pins = {{PinChange::Thread::kVcpu, 0, before, after}};
+  return order;
+}
+
+constexpr placement::VmProcess kProcess{1001, 1};
+
+Cpus way_back_of(const Originals& originals, const Cpus& now) {
+  placement::VmDescription vm = small_vm(1, "web1", 1);
+  vm.vcpu_pins = {{0, now}};
+  const auto original = originals.find(vm.id);
+  const auto change = way_back(
+      vm, kProcess, original == originals.end() ? nullptr : &original->second, small_host(2));
+  return change.pins.empty() ? Cpus{CpuId{-1}} : change.pins[0].after;
+}
+const Cpus kStays{CpuId{-1}};
+
+TEST(OriginalsTest, TheFirstOrderOfAProcessTellsWhatWasFound) {
+  Originals originals;
+  note_order(originals, order_for(kProcess, {CpuId{3}}, node_cpus(0)));
+  note_order(originals, order_for(kProcess, node_cpus(0), node_cpus(1)));
+  // libvirt may tell late, so the one before last counts as ours, too.
+  note_order(originals, order_for(kProcess, node_cpus(0), node_cpus(1)));
+  EXPECT_EQ(way_back_of(originals, node_cpus(1)), Cpus{CpuId{3}});
+  EXPECT_EQ(way_back_of(originals, node_cpus(0)), Cpus{CpuId{3}});
+}
+
+TEST(OriginalsTest, WhatSomebodyElsePinnedStays) {
+  Originals originals;
+  note_order(originals, order_for(kProcess, {}, node_cpus(0)));
+  EXPECT_EQ(way_back_of(originals, {CpuId{2}}), kStays);
+  // Somebody pinned it, and then it was moved again.
+  note_order(originals, order_for(kProcess, {CpuId{2}}, node_cpus(1)));
+  EXPECT_EQ(way_back_of(originals, node_cpus(1)), Cpus{CpuId{2}});
+}
+
+TEST(OriginalsTest, AnotherProcessStartsAnew) {
+  Originals originals;
+  note_order(originals, order_for({1000, 1}, {CpuId{3}}, node_cpus(0)));
+  note_order(originals, order_for(kProcess, {}, node_cpus(0)));
+  EXPECT_EQ(way_back_of(originals, node_cpus(0)), Cpus{});
+  EXPECT_EQ(originals.at(vm_id(1)).process, kProcess);
+}
+
+TEST(OriginalsTest, AMaskIsTakenBackToTheNodesThatWereFound) {
+  migration::Order order = order_for(kProcess, {}, node_cpus(0));
+  migration::VmChange& change = order.changes[0];
+  change.memory_mode = placement::MemoryMode::kMask;
+  change.memory.quotas = {{NodeId{0}, kVmMemory}};
+  change.memory.allowed_before = {NodeId{1}};
+  Originals originals;
+  note_order(originals, order);
+  change.memory.allowed_before = {NodeId{0}};
+  note_order(originals, order);
+  placement::VmDescription vm = small_vm(1, "web1", 1);
+  vm.policy.memory_mode = placement::MemoryMode::kMask;
+  vm.numatune_nodes = {NodeId{0}};
+  EXPECT_THAT(way_back(vm, kProcess, &originals.at(vm.id), small_host(2)).memory.allowed_after,
+              ElementsAre(NodeId{1}));
+  originals.at(vm.id).memory_nodes->clear();
+  EXPECT_THAT(way_back(vm, kProcess, &originals.at(vm.id), small_host(2)).memory.allowed_after,
+              ElementsAre(NodeId{0}, NodeId{1}));
+}
+
+TEST(OriginalsTest, AllThreadsAreTakenBackInTheOrderOfPins) {
+  Originals originals;
+  migration::Order order = order_for(kProcess, {}, node_cpus(0));
+  order.changes[0].pins = {{PinChange::Thread::kIoThread, 1, {}, node_cpus(0)},
+                           {PinChange::Thread::kEmulator, 0, {}, node_cpus(0)},
+                           {PinChange::Thread::kVcpu, 0, {}, node_cpus(0)}};
+  note_order(originals, order);
+  placement::VmDescription vm = small_vm(1, "web1", 1);
+  vm.vcpu_pins = {{0, node_cpus(0)}};
+  vm.emulator_pin = node_cpus(0);
+  vm.io_threads = {1};
+  vm.io_thread_pins = {{1, node_cpus(0)}};
+  const auto change = way_back(vm, kProcess, &originals.at(vm.id), small_host(2));
+  ASSERT_THAT(change.pins, SizeIs(3));
+  EXPECT_EQ(change.pins[0].thread, PinChange::Thread::kVcpu);
+  EXPECT_EQ(change.pins[1].thread, PinChange::Thread::kEmulator);
+  EXPECT_EQ(change.pins[2].thread, PinChange::Thread::kIoThread);
+}
+
+}  // namespace
+}  // namespace vmnuma::tests

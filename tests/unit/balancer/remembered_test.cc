@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/service/remembered.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "balancer/service/history_journal.h"
+#include "tests/support/temp_directory.h"
+
+namespace vmnuma::tests {
+namespace {
+
+using balancer::keep_released;
+using balancer::remember;
+using balancer::Remembered;
+using migration::ActionState;
+using migration::PinChange;
+using placement::CpuId;
+using placement::NodeId;
+using placement::VmId;
+using testing::IsEmpty;
+
+constexpr placement::VmProcess kProcess{77, 18'446'744'073'709'551'615U};
+
+class RememberedTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto opened = stats::History::open({directory_.path() + "/h.sqlite", std::int64_t{16} << 20U});
+    ASSERT_TRUE(opened) << opened.error().message;
+    history_ = std::move(*opened);
+    vm_.uuid[15] = 1;
+  }
+  void carried_out(std::int64_t number, std::vector<CpuId> before, std::vector<CpuId> after,
+                   ActionState state = ActionState::kDone) {
+    migration::Order order;
+    order.action = number;
+    order.reason = placement::Reason::kLoadMove;
+    order.changes.push_back({});
+    order.changes[0].vm = vm_;
+    order.changes[0].process = kProcess;
+    order.changes[0].homes = {{0, NodeId{0}, NodeId{1}}};
+    order.changes[0].pins = {{PinChange::Thread::kVcpu, 0, std::move(before), std::move(after)}};
+    balancer::HistoryJournal journal(history_.get());
+    ASSERT_TRUE(journal.open(order));
+    ASSERT_TRUE(journal.close(number, state, "as ordered"));
+  }
+
+  TempDirectory directory_;
+  std::unique_ptr<stats::History> history_;
+  VmId vm_;
+};
+
+TEST_F(RememberedTest, WhatWasFoundIsToldByTheFirstOrder) {
+  ASSERT_TRUE(history_->save_home(vm_, 0, NodeId{1}));
+  carried_out(1, {CpuId{9}}, {CpuId{0}}, ActionState::kUndone);
+  carried_out(2, {CpuId{5}}, {CpuId{0}});
+  carried_out(3, {CpuId{0}}, {CpuId{1}});
+  const Remembered remembered = remember(*history_);
+  EXPECT_EQ(remembered.homes.at({vm_, 0}), NodeId{1});
+  EXPECT_TRUE(remembered.originals_known);
+  const balancer::Original& original = remembered.originals.at(vm_);
+  EXPECT_EQ(original.process, kProcess);
+  EXPECT_EQ(original.threads.at({PinChange::Thread::kVcpu, 0}).found, std::vector{CpuId{5}});
+  EXPECT_EQ(original.threads.at({PinChange::Thread::kVcpu, 0}).ours.size(), 2U);
+}
+
+TEST_F(RememberedTest, AnEmptyHistoryKnowsThatNothingWasDone) {
+  const Remembered remembered = remember(*history_);
+  EXPECT_THAT(remembered.homes, IsEmpty());
+  EXPECT_THAT(remembered.released, IsEmpty());
+  EXPECT_TRUE(remembered.originals_known);
+}
+
+TEST_F(RememberedTest, ReleasedVmsAreKept) {
+  ASSERT_TRUE(keep_released(*history_, {{vm_, kProcess}}));
+  EXPECT_EQ(remember(*history_).released, (balancer::Released{{vm_, kProcess}}));
+  ASSERT_TRUE(keep_released(*history_, {}));
+  EXPECT_THAT(remember(*history_).released, IsEmpty());
+}
+
+TEST_F(RememberedTest, WhatIsNoListIsNone) {
+  ASSERT_TRUE(history_->set_meta("released", "\n x\nc7a5fdbd 1 2\nnone 1\n"));
+  EXPECT_THAT(remember(*history_).released, IsEmpty());
+}
+
+}  // namespace
+}  // namespace vmnuma::tests
