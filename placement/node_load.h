@@ -42,7 +42,7 @@ struct Load {
 /// At most kMost loads; a change to try is never larger.
 class FewLoads {
  public:
-  static constexpr std::size_t kMost = 3;
+  static constexpr std::size_t kMost = 4;
 
   FewLoads() = default;
   FewLoads(std::initializer_list<Load> loads);

@@ -7,7 +7,7 @@
 /// is changed step by step as actions are chosen:
 ///   1. clients without a home get one (placement/initial.h);
 ///   2. while the imbalance of owed time between two nodes is at least Numa.MigImbalanceThreshold:
-///      the best one-way move, else the best swap of two clients, else the best set of two or three
+///      the best one-way move, else the best swap of two clients, else the best set of two to four
 ///      moves;
 ///   3. where that finds nothing, every Numa.LTermFairnessInterval epochs: the move or swap that
 ///      gives those a turn who were owed most over the last epochs, if the host loses no more in

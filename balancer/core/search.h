@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The planner's candidates: which moves, swaps and chains are looked at, and which is best.
 ///
-/// Problem: all moves are clients x nodes, all swaps clients squared, and sets of three moves
+/// Problem: all moves are clients x nodes, all swaps clients squared, and sets of more moves
 /// beyond counting; a plan must take two milliseconds. Approach: one room a kind of candidate, each
 /// with its own short list:
 ///   search_load.cc      from nodes that owe: every move; swaps of clients whose difference in
 ///                       demand is near what would even two nodes out
-///   search_chains.cc    sets of two and three rehomings of a few clients on a few nodes
+///   search_chains.cc    sets of two to four rehomings of a few clients on a few nodes
 ///   search_long_term.cc turns for those who were owed most over the last epochs
 ///   search_groups.cc    moves that mend affinity and anti-affinity groups
 ///   search_locality.cc  moves and swaps towards memory

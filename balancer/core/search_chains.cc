@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets of two and three rehomings that belong together, where no single move and no swap helps: two
-// small clients for a large one, one that makes room for another, three that change places.
+// Sets of two to four rehomings that belong together, where no single move and no swap helps: two
+// small clients for a large one, one that makes room for another, three or four that change places.
 #include <algorithm>
 #include <array>
 
@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t kMostNodes = 4;
 constexpr std::size_t kMostClients = 16;
+constexpr std::size_t kMostInFours = 9;  ///< clients on all nodes
 
 /// The nodes that owe most and those that owe least.
 std::vector<NodeIndex> extremes(std::vector<NodeIndex> nodes) {
@@ -36,7 +37,7 @@ void consider_chains(const Arrangement& arrangement, Considered& considered) {
   if (nodes.size() < 2) {
     return;
   }
-  // Small hosts are searched completely; on larger ones three rehomings at once would be too many
+  // Small hosts are searched completely; on larger ones so many rehomings at once would be too many
   // to try.
   std::vector<std::vector<ClientIndex>> movable;
   std::size_t all = 0;
@@ -51,9 +52,9 @@ void consider_chains(const Arrangement& arrangement, Considered& considered) {
     clients.insert(clients.end(), some.begin(), some.end());
   }
 
-  const std::size_t longest = all <= kMostClients ? 3 : 2;
+  const std::size_t longest = all <= kMostInFours ? 4 : all <= kMostClients ? 3 : 2;
   const Promise promise(arrangement);
-  std::array<Rehoming, 3> changes;
+  std::array<Rehoming, Arrangement::kMostTogether> changes;
   const auto try_sets = [&](const auto& self, std::size_t made, std::size_t next) -> void {
     if (made >= 2) {
       consider(arrangement, promise, Reason::kLoadMove, std::span(changes).first(made), considered);

@@ -75,7 +75,7 @@ struct Prediction {
 struct Action {
   Reason reason{};
   std::vector<Relocation>
-      relocations;  ///< one, two for a swap, up to three for a chain; one a client for placements
+      relocations;  ///< one, two for a swap, up to four for a chain; one a client for placements
                     ///< and pulls, the latter from a node to itself
   Prediction predicted;
   bool operator==(const Action&) const = default;
