@@ -65,6 +65,15 @@ CpuTime Pace::owed(const Load& load) const {
   return std::max(load.entitled - given(load), CpuTime{});
 }
 
+std::int64_t Pace::owed_by_thousandths(std::span<const WeighedLoad> loads) const {
+  std::int64_t sum = 0;
+  for (const auto& [load, weight] : loads) {
+    const std::int64_t given = times(run(load, level), efficiency);
+    sum += std::max<std::int64_t>(load.entitled.value - given, 0) * weight.value;
+  }
+  return sum;
+}
+
 NodeLoad::NodeLoad(const Supply& supply, const std::vector<Load>& loads)
     : supply_(supply),
       threads_left_(threads_left(supply)),

@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "placement/capacity.h"
@@ -62,6 +63,12 @@ struct Exchange {
   FewLoads in;
 };
 
+/// A load whose owed time counts only in part.
+struct WeighedLoad {
+  Load load;
+  Permille weight;
+};
+
 /// How a node's clients get on: what a unit of weight may run, and what running is worth.
 struct Pace {
   static constexpr int kBits = 24;
@@ -75,6 +82,8 @@ struct Pace {
   [[nodiscard]] CpuTime given(const Load& load) const;
   /// What it is owed then.
   [[nodiscard]] CpuTime owed(const Load& load) const;
+  /// Sum over the loads of what each is owed times its weight in thousandths.
+  [[nodiscard]] std::int64_t owed_by_thousandths(std::span<const WeighedLoad> loads) const;
 };
 
 class NodeLoad {

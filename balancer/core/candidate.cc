@@ -9,6 +9,7 @@
 namespace vmnuma::balancer {
 
 using placement::Arrangement;
+using placement::Bytes;
 using placement::ClientIndex;
 using placement::CpuTime;
 using placement::Effect;
@@ -67,54 +68,100 @@ bool Considered::hopeless(CpuTime benefit, bool stopped) const {
   return stopped && stopped_.size() == kMostStopped && benefit <= stopped_.back().benefit;
 }
 
-Promise::Promise(const Arrangement& arrangement) : arrangement_(&arrangement) {
+Promise::Promise(const Arrangement& arrangement)
+    : arrangement_(&arrangement),
+      gain_of_leaving_(arrangement.snapshot().clients.size()),
+      cost_of_memory_(arrangement.snapshot().clients.size() * arrangement.snapshot().nodes.size()) {
   const std::size_t clients = arrangement.snapshot().clients.size();
   saved_beside_.reserve(clients);
-  least_cost_.reserve(clients);
   for (ClientIndex client = 0; client < clients; ++client) {
     saved_beside_.push_back(arrangement.most_saved_beside(client));
-    least_cost_.push_back(CpuTime{arrangement.options().move_cost_fixed} -
-                          arrangement.memory_here(client).travel);
   }
 }
 
-CpuTime Promise::most_gain(std::span<const Rehoming> changes) const {
+CpuTime Promise::gain_of_leaving(ClientIndex client) {
+  std::optional<CpuTime>& gain = gain_of_leaving_[client];
+  if (!gain) {
+    const placement::NodeLoad& node = arrangement_->node(arrangement_->home(client));
+    gain = node.owed() - node.owed({.out = {arrangement_->load(client)}, .in = {}});
+  }
+  return *gain;
+}
+
+CpuTime Promise::cost_of_memory(const Rehoming& change) {
+  const placement::Snapshot& snapshot = arrangement_->snapshot();
+  std::optional<CpuTime>& cost = cost_of_memory_[change.client * snapshot.nodes.size() + change.to];
+  if (!cost) {
+    const placement::MemoryProfile& memory = arrangement_->memory(change.client);
+    cost = memory_cost(snapshot, snapshot.clients[change.client], memory, change.to,
+                       memory.resident, arrangement_->options())
+               .travel;
+  }
+  return *cost;
+}
+
+CpuTime Promise::most_gain(std::span<const Rehoming> changes) {
   struct More {
     NodeIndex node = kNoNode;
     CpuTime demand;
     CpuTime entitled;
+    std::size_t leavers = 0;
+    ClientIndex leaver = placement::kNoClient;
   };
   std::array<More, 2 * Arrangement::kMostTogether> more;
   std::size_t nodes = 0;
-  const auto add = [&](NodeIndex node, const Load& load, std::int64_t sign) {
+  const auto at = [&](NodeIndex node) -> More& {
     std::size_t i = 0;
     while (i < nodes && more[i].node != node) {
       ++i;
     }
     if (i == nodes) {
-      more[nodes++] = {node, CpuTime{}, CpuTime{}};
+      more[nodes++].node = node;
     }
-    more[i].demand += load.demand * sign;
-    more[i].entitled += load.entitled * sign;
+    return more[i];
   };
   CpuTime gain;
   for (const Rehoming& change : changes) {
     const Load& load = arrangement_->load(change.client);
-    add(arrangement_->home(change.client), load, -1);
-    add(change.to, load, 1);
+    More& from = at(arrangement_->home(change.client));
+    from.demand -= load.demand;
+    from.entitled -= load.entitled;
+    ++from.leavers;
+    from.leaver = change.client;
+    More& to = at(change.to);
+    to.demand += load.demand;
+    to.entitled += load.entitled;
     gain += saved_beside_[change.client];
   }
-  for (std::size_t i = 0; i < nodes; ++i) {
-    const placement::NodeLoad& node = arrangement_->node(more[i].node);
-    gain += node.owed() - node.least_owed(more[i].demand, more[i].entitled);
+  for (const More& change : std::span(more).first(nodes)) {
+    const placement::NodeLoad& node = arrangement_->node(change.node);
+    CpuTime most = node.owed() - node.least_owed(change.demand, change.entitled);
+    if (change.leavers == 1 && most > CpuTime{}) {
+      most = std::min(most, gain_of_leaving(change.leaver));
+    }
+    gain += most;
   }
   return gain;
 }
 
-CpuTime Promise::most_benefit(CpuTime most_gain, std::span<const Rehoming> changes) const {
+CpuTime Promise::most_benefit(CpuTime most_gain, std::span<const Rehoming> changes) {
   CpuTime benefit = most_gain * arrangement_->options().move_horizon;
   for (const Rehoming& change : changes) {
-    benefit -= least_cost_[change.client];
+    benefit -= CpuTime{arrangement_->options().move_cost_fixed} -
+               arrangement_->memory_here(change.client).travel;
+  }
+  if (benefit <= CpuTime{}) {
+    return benefit;
+  }
+  for (const Rehoming& change : changes) {
+    Bytes coming;
+    for (const Rehoming& other : changes) {
+      coming += other.to == change.to ? arrangement_->memory(other.client).resident : Bytes{};
+    }
+    // What finds no room is judged as it comes.
+    if (coming <= arrangement_->room(change.to)) {
+      benefit -= cost_of_memory(change);
+    }
   }
   return benefit;
 }
@@ -132,7 +179,7 @@ Candidate judge(const Arrangement& arrangement, Reason reason, std::span<const R
   return candidate;
 }
 
-void consider(const Arrangement& arrangement, const Promise& promise, Reason reason,
+void consider(const Arrangement& arrangement, Promise& promise, Reason reason,
               std::span<const Rehoming> changes, Considered& considered) {
   const CpuTime gain = promise.most_gain(changes);
   if (gain <= CpuTime{}) {

@@ -44,21 +44,29 @@ class Considered {
 };
 
 /// What changes can bring at most.
+///
+/// A node that somebody leaves gains what it would gain if nobody came instead, which is found once
+/// a client; and all clients of a node together are owed at least what `least_owed` says. Memory
+/// that finds room costs the same whoever else moves, which is found once a client and node.
 class Promise {
  public:
   /// Of the arrangement as it is now.
   explicit Promise(const placement::Arrangement& arrangement);
 
   /// Never below the gain that judging finds, but for rounding.
-  [[nodiscard]] placement::CpuTime most_gain(std::span<const placement::Rehoming> changes) const;
+  [[nodiscard]] placement::CpuTime most_gain(std::span<const placement::Rehoming> changes);
   /// Never below the benefit that goes with such a gain.
   [[nodiscard]] placement::CpuTime most_benefit(placement::CpuTime most_gain,
-                                                std::span<const placement::Rehoming> changes) const;
+                                                std::span<const placement::Rehoming> changes);
 
  private:
+  [[nodiscard]] placement::CpuTime gain_of_leaving(placement::ClientIndex client);
+  [[nodiscard]] placement::CpuTime cost_of_memory(const placement::Rehoming& change);
+
   const placement::Arrangement* arrangement_;
   std::vector<placement::CpuTime> saved_beside_;  ///< per client, memory and groups
-  std::vector<placement::CpuTime> least_cost_;    ///< per client
+  std::vector<std::optional<placement::CpuTime>> gain_of_leaving_;  ///< per client, when asked for
+  std::vector<std::optional<placement::CpuTime>> cost_of_memory_;   ///< per client and node
 };
 
 /// Effect and guards of a set of rehomings made for CPU time or groups.
@@ -66,8 +74,7 @@ class Promise {
                               std::span<const placement::Rehoming> changes);
 
 /// Judges such a set if it promises anything.
-void consider(const placement::Arrangement& arrangement, const Promise& promise,
-              placement::Reason reason, std::span<const placement::Rehoming> changes,
-              Considered& considered);
+void consider(const placement::Arrangement& arrangement, Promise& promise, placement::Reason reason,
+              std::span<const placement::Rehoming> changes, Considered& considered);
 
 }  // namespace vmnuma::balancer

@@ -34,11 +34,6 @@ Permille share_owed_on_average(const ClientState& client) {
                   Permille{1000});
 }
 
-bool is_in(std::span<const Rehoming> changes, ClientIndex client) {
-  return std::any_of(changes.begin(), changes.end(),
-                     [client](const Rehoming& change) { return change.client == client; });
-}
-
 }  // namespace
 
 LongTerm::LongTerm(const Arrangement& arrangement) : arrangement_(&arrangement) {
@@ -46,6 +41,14 @@ LongTerm::LongTerm(const Arrangement& arrangement) : arrangement_(&arrangement) 
   for (const ClientState& client : arrangement.snapshot().clients) {
     lately_.push_back(owed_lately(client));
     on_average_.push_back(share_owed_on_average(client));
+  }
+  waiting_.resize(arrangement.snapshot().nodes.size());
+  for (NodeIndex node = 0; node < waiting_.size(); ++node) {
+    for (const ClientIndex client : arrangement.residents(node)) {
+      if (on_average_[client] > Permille{}) {
+        waiting_[node].push_back({arrangement.load(client), on_average_[client]});
+      }
+    }
   }
   for (NodeIndex node = 0; node < arrangement.snapshot().nodes.size(); ++node) {
     weighted_.push_back(weighted_after(node, {}));
@@ -76,21 +79,20 @@ CpuTime LongTerm::weighted_after(NodeIndex node, std::span<const Rehoming> chang
     }
   }
   const placement::Pace pace = arrangement_->node(node).pace_after(exchange);
-  CpuTime sum;
-  const auto add = [&](ClientIndex client) {
-    sum += pace.owed(arrangement_->load(client)) * on_average_[client].value / 1000;
+  const auto of = [&](ClientIndex client) {
+    const placement::WeighedLoad one{arrangement_->load(client), on_average_[client]};
+    return pace.owed_by_thousandths({&one, 1});
   };
-  for (const ClientIndex client : arrangement_->residents(node)) {
-    if (!is_in(changes, client)) {
-      add(client);
-    }
-  }
+  std::int64_t sum = pace.owed_by_thousandths(waiting_[node]);
   for (const Rehoming& change : changes) {
+    if (arrangement_->home(change.client) == node) {
+      sum -= of(change.client);
+    }
     if (change.to == node) {
-      add(change.client);
+      sum += of(change.client);
     }
   }
-  return sum;
+  return CpuTime{sum / 1000};
 }
 
 CpuTime LongTerm::change(std::span<const Rehoming> changes) const {

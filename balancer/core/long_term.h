@@ -40,9 +40,10 @@ class LongTerm {
       placement::NodeIndex node, std::span<const placement::Rehoming> changes) const;
 
   const placement::Arrangement* arrangement_;
-  std::vector<placement::Permille> lately_;      ///< per client
-  std::vector<placement::Permille> on_average_;  ///< per client
-  std::vector<placement::CpuTime> weighted_;     ///< per node
+  std::vector<placement::Permille> lately_;                   ///< per client
+  std::vector<placement::Permille> on_average_;               ///< per client
+  std::vector<std::vector<placement::WeighedLoad>> waiting_;  ///< per node: who was owed anything
+  std::vector<placement::CpuTime> weighted_;                  ///< per node
 };
 
 }  // namespace vmnuma::balancer

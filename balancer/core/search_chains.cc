@@ -53,7 +53,7 @@ void consider_chains(const Arrangement& arrangement, Considered& considered) {
   }
 
   const std::size_t longest = all <= kMostInFours ? 4 : all <= kMostClients ? 3 : 2;
-  const Promise promise(arrangement);
+  Promise promise(arrangement);
   std::array<Rehoming, Arrangement::kMostTogether> changes;
   const auto try_sets = [&](const auto& self, std::size_t made, std::size_t next) -> void {
     if (made >= 2) {

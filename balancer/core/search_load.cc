@@ -41,7 +41,7 @@ std::span<const ClientIndex> likely_partners(const Arrangement& arrangement, Cli
 
 void consider_load_moves(const Arrangement& arrangement, Considered& considered) {
   const Options& options = arrangement.options();
-  const Promise promise(arrangement);
+  Promise promise(arrangement);
   const std::vector<NodeIndex> nodes = nodes_by_owed(arrangement);
   for (const NodeIndex from : nodes) {
     const placement::NodeLoad& source = arrangement.node(from);
@@ -64,7 +64,7 @@ void consider_load_moves(const Arrangement& arrangement, Considered& considered)
 }
 
 void consider_load_swaps(const Arrangement& arrangement, Considered& considered) {
-  const Promise promise(arrangement);
+  Promise promise(arrangement);
   const std::vector<NodeIndex> nodes = nodes_by_owed(arrangement);
   std::vector<std::vector<ClientIndex>> movable(arrangement.snapshot().nodes.size());
   for (const NodeIndex node : nodes) {
