@@ -63,7 +63,9 @@ std::optional<Guard> why_it_stays(const Arrangement& arrangement, ClientIndex in
   if (vm.policy.do_not_move) {
     return Guard::kDoNotMove;
   }
-  if (client.moving) {
+  // A turn is for long: who takes one has its memory with it before the next.
+  const bool is_turn = reason == Reason::kLongTermMove || reason == Reason::kLongTermSwap;
+  if (client.moving || (is_turn && vm.transferring)) {
     return Guard::kMoving;
   }
   if (arrangement.home(index) != client.home || client.epochs_here < options.residency) {

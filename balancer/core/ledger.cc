@@ -36,6 +36,7 @@ namespace {
 constexpr std::int64_t kSecond = 1'000'000;
 /// How long a VM just placed counts with more than is measured.
 constexpr CpuTime kPendingFor{60 * kSecond};
+constexpr CpuTime kNonVmHalfLife{10 * kSecond};
 constexpr std::int64_t kThousandth = 1000;
 /// Pages that a transfer left behind are tried again after so many epochs, three times as many each
 /// time.
@@ -104,7 +105,7 @@ void Ledger::set_options(const placement::Options& options) {
 
 void Ledger::set_topology(placement::Topology topology) {
   topology_ = std::move(topology);
-  last_non_vm_.clear();
+  lasting_non_vm_.clear();
   for (auto& [id, vm] : vms_) {
     vm.memory.reset();
     fit_to_host(vm);
@@ -512,7 +513,7 @@ void Ledger::measure_nodes(const Sample& sample, Snapshot& snapshot) {
     }
   }
   std::vector<CpuTime> non_vm = non_vm_time(busy, bound, unbound);
-  last_non_vm_.resize(count);
+  lasting_non_vm_.resize(count);
 
   snapshot.nodes.assign(count, NodeState{});
   for (NodeIndex node = 0; node < count; ++node) {
@@ -531,11 +532,12 @@ void Ledger::measure_nodes(const Sample& sample, Snapshot& snapshot) {
     }
     state.known = has_memory_reading && busy[node].known;
     if (!busy[node].known) {
-      non_vm[node] = in_epoch(last_non_vm_[node], epoch);  // held
+      non_vm[node] = in_epoch(lasting_non_vm_[node], epoch);  // held
     }
-    // A burst of one epoch is nothing to plan for.
-    state.non_vm = std::min({non_vm[node], in_epoch(last_non_vm_[node], epoch), state.threads});
-    last_non_vm_[node] = per_second(non_vm[node], epoch);
+    // Bursts are nothing to plan for: what counts is what lasts, and is there now.
+    lasting_non_vm_[node] =
+        averaged(lasting_non_vm_[node], per_second(non_vm[node], epoch), epoch, kNonVmHalfLife);
+    state.non_vm = std::min({non_vm[node], in_epoch(lasting_non_vm_[node], epoch), state.threads});
   }
 }
 

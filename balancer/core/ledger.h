@@ -149,7 +149,7 @@ class Ledger {
   placement::Options options_;
   std::map<placement::VmId, VmRecord> vms_;
   std::optional<placement::Sample> last_sample_;
-  std::vector<placement::CpuTime> last_non_vm_;  ///< per node, as read, per second
+  std::vector<placement::CpuTime> lasting_non_vm_;  ///< per node, averaged, per second
   std::int64_t epochs_ = 0;
   bool knows_domains_ = false;  ///< set_domains was called at least once
 };

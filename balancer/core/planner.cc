@@ -204,6 +204,17 @@ class Planner {
     }
   }
 
+  /// True if an exchange would help, but it is not yet time to look for one.
+  [[nodiscard]] bool a_swap_waits() const {
+    if (epoch_is_due(snapshot_.epoch, options_.swap_interval) || options_.swap_load_enable == 0 ||
+        now_.imbalance().value < options_.mig_imbalance_threshold * 10) {
+      return false;
+    }
+    Considered swaps;
+    consider_load_swaps(now_, swaps);
+    return swaps.best().has_value();
+  }
+
   void take_turns() {
     if (!epoch_is_due(snapshot_.epoch, options_.lterm_fairness_interval) || moves_ > 0 ||
         a_move_waits_ || has_just_moved(snapshot_)) {
@@ -211,7 +222,9 @@ class Planner {
     }
     Considered considered;
     consider_long_term(now_, considered);
-    take_best(considered);
+    if (!considered.best() || !a_swap_waits()) {
+      take_best(considered);
+    }
   }
 
   void keep_groups() {

@@ -29,7 +29,7 @@ inline constexpr std::int64_t kEpochsUntilCounted = 3;
 struct NodeState {
   CpuTime physical;        ///< cores x epoch
   CpuTime threads;         ///< logical CPUs x epoch
-  CpuTime non_vm;          ///< busy time that no client used, at most `threads`
+  CpuTime non_vm;          ///< lasting busy time that no client used, at most `threads`
   CpuTime capacity;        ///< what the node can give to clients: service(threads) - non_vm
   CpuTime used;            ///< thread time its clients ran
   CpuTime demand;          ///< thread time its clients wanted
