@@ -144,7 +144,7 @@ def changes_of_home():
     return [row for row in moves() if row["from"] is not None and row["from"] != row["to"]]
 
 
-def expect_at_home(vms):
+def expect_at_home(vms, epochs=3):
     """Every VM runs, and all its vCPUs are pinned to the node that the daemon calls its home.
 
     The reports are of the last epoch, so what was done after it is waited for.
@@ -156,7 +156,7 @@ def expect_at_home(vms):
 
     for vm in vms:
         expect(vm.is_running(), f"'{vm.name}' does not run")
-    wait_until_in(3, f"pins of {[vm.name for vm in vms]} are to their homes",
+    wait_until_in(epochs, f"pins of {[vm.name for vm in vms]} are to their homes",
                   lambda status: not misplaced(status))
 
 
