@@ -101,6 +101,13 @@ CpuTime Promise::cost_of_memory(const Rehoming& change) {
 }
 
 CpuTime Promise::most_gain(std::span<const Rehoming> changes) {
+  if (changes.size() == 1) {
+    const auto [client, to] = changes.front();
+    const Load& load = arrangement_->load(client);
+    const placement::NodeLoad& target = arrangement_->node(to);
+    return saved_beside_[client] + gain_of_leaving(client) + target.owed() -
+           target.least_owed(load.demand, load.entitled);
+  }
   struct More {
     NodeIndex node = kNoNode;
     CpuTime demand;

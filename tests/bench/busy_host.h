@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Hosts of any size under three kinds of load, the same in every run: what decisions are timed and
+/// counted on.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "balancer/core/ledger.h"
+
+namespace vmnuma::tests {
+
+/// kCalm: every node wants half of its cores. kImbalanced: a quarter of them wants 1.6 times.
+/// kOverloaded: all want 1.5 times.
+enum class Load { kCalm, kImbalanced, kOverloaded };
+
+/// Nodes of 32 cores with two threads each, VMs of 2 to 8 vCPUs and 8 GiB, spread evenly.
+class BusyHost {
+ public:
+  BusyHost(std::int32_t nodes, std::int32_t clients, Load load);
+
+  [[nodiscard]] placement::Sample next_sample();
+  [[nodiscard]] const placement::Snapshot& snapshot() const { return snapshot_; }
+  [[nodiscard]] balancer::Ledger& ledger() { return ledger_; }
+
+ private:
+  std::int32_t nodes_;
+  balancer::Ledger ledger_;
+  std::vector<placement::VmDescription> vms_;
+  std::vector<std::int64_t> busy_us_;
+  std::int64_t sequence_ = 0;
+  placement::Snapshot snapshot_;
+};
+
+}  // namespace vmnuma::tests

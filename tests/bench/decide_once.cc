@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes one plan for a host of busy_host.h: what count-instructions counts.
+//
+// usage: decide_once calm|imbalanced|overloaded NODES CLIENTS
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <string>
+
+#include "balancer/core/planner.h"
+#include "tests/bench/busy_host.h"
+
+namespace {
+
+std::int32_t number(const char* text) {
+  std::int32_t value = 0;
+  std::from_chars(text, text + std::strlen(text), value);
+  return value;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using vmnuma::tests::Load;
+  const std::map<std::string, Load> loads{
+      {"calm", Load::kCalm}, {"imbalanced", Load::kImbalanced}, {"overloaded", Load::kOverloaded}};
+  if (argc != 4 || !loads.contains(argv[1]) || number(argv[2]) <= 0 || number(argv[3]) <= 0) {
+    std::fputs("usage: decide_once calm|imbalanced|overloaded NODES CLIENTS\n", stderr);
+    return 2;
+  }
+  const vmnuma::tests::BusyHost host(number(argv[2]), number(argv[3]), loads.at(argv[1]));
+  vmnuma::placement::Snapshot snapshot = host.snapshot();
+  snapshot.epoch = 30;  // everything periodic is due
+  const vmnuma::placement::Plan plan = vmnuma::balancer::make_plan(snapshot, {}, {});
+  std::printf("%zu actions\n", plan.actions.size());
+  return 0;
+}
