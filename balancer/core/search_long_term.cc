@@ -7,6 +7,7 @@
 #include "balancer/core/long_term.h"
 #include "balancer/core/search.h"
 #include "balancer/core/shortlist.h"
+#include "placement/capacity.h"
 
 namespace vmnuma::balancer {
 
@@ -60,6 +61,13 @@ void consider_turn(const Arrangement& arrangement, const LongTerm& long_term,
   considered.add(std::move(candidate));
 }
 
+/// True if a node's clients want more than it could give them if it had nothing else to do.
+bool wants_more_than_it_has(const placement::NodeLoad& node) {
+  placement::Supply all = node.supply();
+  all.non_vm = CpuTime{};
+  return node.demand() > placement::capacity(all);
+}
+
 }  // namespace
 
 void consider_long_term(const Arrangement& arrangement, Considered& considered) {
@@ -73,10 +81,12 @@ void consider_long_term(const Arrangement& arrangement, Considered& considered) 
   std::stable_sort(nodes.begin(), nodes.end(), [&](NodeIndex a, NodeIndex b) {
     return long_term.weighted(a) > long_term.weighted(b);
   });
-  // Only who waits can be relieved.
+  // Only who waits for another VM can be relieved by one. What the host itself takes of a node
+  // stays there, and VMs that pass it round would carry their memory about for ever.
   std::vector<NodeIndex> sources;
   for (const NodeIndex node : nodes) {
-    if (sources.size() < kSourcesTried && long_term.weighted(node) > CpuTime{}) {
+    if (sources.size() < kSourcesTried && long_term.weighted(node) > CpuTime{} &&
+        wants_more_than_it_has(arrangement.node(node))) {
       sources.push_back(node);
     }
   }

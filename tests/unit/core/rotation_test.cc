@@ -80,6 +80,18 @@ TEST(RotationTest, NobodyTakesTurnsWhereAllWaitAlike) {
   EXPECT_EQ(run(too_many(4, 2), 100, {}).moves, 0);
 }
 
+TEST(RotationTest, NobodyTakesTurnsForWhatTheHostItselfTakes) {
+  // Each has a node of its own; on one of them the host needs a CPU for itself.
+  SnapshotBuilder builder;
+  builder.node({.cores = 4, .others_pct = 100}).node({.cores = 4});
+  for (int i = 0; i < 2; ++i) {
+    builder.vm({.name = std::string(1, static_cast<char>('a' + i)),
+                .homes = {static_cast<std::size_t>(i)},
+                .vcpus = 4});
+  }
+  EXPECT_EQ(run(builder.build(), 100, {}).moves, 0);
+}
+
 TEST(RotationTest, AHostWithTimeForAllComesToRest) {
   // 7 VMs of 3 CPUs want 21 of 24, which nodes of 8 cannot quite serve: somebody shares 8 for 9.
   SnapshotBuilder builder;
