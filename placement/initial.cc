@@ -50,9 +50,24 @@ class Chooser {
         judged.push_back(judge(client, node));
       }
     }
+    const auto least = std::min_element(
+        judged.begin(), judged.end(),
+        [](const auto& a, const auto& b) { return a.choice.lost < b.choice.lost; });
+    const CpuTime least_lost = judged.empty() ? CpuTime{} : least->choice.lost;
+    for (Judged& one : judged) {
+      one.rank.lost_steps = (one.choice.lost - least_lost).value / lost_step(one.choice.node);
+    }
     std::sort(judged.begin(), judged.end(),
               [](const Judged& a, const Judged& b) { return a.rank < b.rank; });
     return judged;
+  }
+
+  /// Less lost time than this on a node is no difference.
+  [[nodiscard]] std::int64_t lost_step(NodeIndex node) const {
+    const Options& options = arrangement_.options();
+    return std::max<std::int64_t>(arrangement_.node(node).capacity().value * options.mig_threshold /
+                                      100 * options.move_horizon,
+                                  1);
   }
 
  private:
@@ -88,15 +103,15 @@ class Chooser {
       }
     }
 
-    const std::int64_t lost_step = std::max<std::int64_t>(
-        capacity.value * options.mig_threshold / 100 * options.move_horizon, 1);
+    choice.lost += lost_to_each_other(client, node) * options.move_horizon;
+
     const std::int64_t room_step =
         std::max<std::int64_t>(snapshot.topology.nodes[node].memory.value / kRoomSteps, 1);
     const std::size_t nodes = snapshot.nodes.size();
     const std::size_t turn =
         round_robin_ == kNoNode ? node : (node + nodes - round_robin_ - 1) % nodes;
     const Rank rank{.lacks_room = !choice.fits,
-                    .lost_steps = choice.lost.value / lost_step,
+                    .lost_steps = 0,  // against the best of all
                     .load_steps = choice.load_after.value / kLoadStepPermille,
                     .distance = choice.distance,
                     .room_steps = -(choice.room.value / room_step),
@@ -104,12 +119,45 @@ class Chooser {
     return {rank, choice};
   }
 
+  [[nodiscard]] NodeIndex nearest(NodeIndex node) const {
+    const Topology& topology = arrangement_.snapshot().topology;
+    NodeIndex best = kNoNode;
+    for (NodeIndex other = 0; other < topology.nodes.size(); ++other) {
+      if (other != node &&
+          (best == kNoNode || topology.distance(node, other) < topology.distance(node, best))) {
+        best = other;
+      }
+    }
+    return best == kNoNode ? node : best;
+  }
+
+  /// What a wide VM's client loses per epoch on the way to the memory of its other clients that
+  /// have a home: as a whole it uses all of it evenly.
+  [[nodiscard]] CpuTime lost_to_each_other(ClientIndex client, NodeIndex node) const {
+    const Snapshot& snapshot = arrangement_.snapshot();
+    const ClientState& state = snapshot.clients[client];
+    const VmState& vm = snapshot.vms[state.vm];
+    MemoryProfile memory{.demand = arrangement_.load(client).demand, .resident = {}, .parts = {}};
+    for (ClientIndex other = vm.first_client; other < vm.first_client + vm.client_count; ++other) {
+      if (other != client && arrangement_.home(other) != kNoNode) {
+        // Two on one node are no nearer than neighbours: the split was for spreading.
+        const NodeIndex home = arrangement_.home(other);
+        memory.parts.push_back({home == node ? nearest(node) : home, kGiB,
+                                Permille{1000 / static_cast<std::int64_t>(vm.client_count)}});
+        memory.resident += kGiB;
+      }
+    }
+    return present_loss(snapshot, state, memory, node, arrangement_.options());
+  }
+
   Arrangement& arrangement_;
   NodeIndex round_robin_;
 };
 
 struct Attempt {
-  Rank rank;
+  Rank rank;  ///< without lost time
+  CpuTime lost;
+  std::int64_t lost_step = 1;
   std::vector<HomeChoice> choices;
 };
 
@@ -128,11 +176,15 @@ Attempt attempt(Arrangement& arrangement, const std::vector<ClientIndex>& client
         result.choices.empty() ? std::min(first_choice, judged.size() - 1) : 0;
     std::rotate(judged.begin(), judged.begin() + static_cast<std::ptrdiff_t>(taken),
                 judged.begin() + static_cast<std::ptrdiff_t>(taken) + 1);
+    const Judged& best = judged.front();
     if (result.choices.empty()) {
-      result.rank = judged.front().rank;
+      result.rank = best.rank;
     } else {
-      result.rank += judged.front().rank;
+      result.rank += best.rank;
     }
+    result.rank.lost_steps = 0;
+    result.lost += best.choice.lost;
+    result.lost_step = std::max(result.lost_step, chooser.lost_step(best.choice.node));
     HomeChoice choice{client, judged.front().choice.node, {}};
     for (const Judged& node : judged) {
       choice.considered.push_back(node.choice);
@@ -146,6 +198,12 @@ Attempt attempt(Arrangement& arrangement, const std::vector<ClientIndex>& client
     arrangement.apply({&taken_back, 1});
   }
   return result;
+}
+
+bool is_better(const Attempt& a, const Attempt& b) {
+  Rank of_a = a.rank;
+  of_a.lost_steps = (a.lost - b.lost).value / std::max(a.lost_step, b.lost_step);
+  return of_a < b.rank;
 }
 
 }  // namespace
@@ -166,7 +224,7 @@ std::vector<HomeChoice> choose_homes(Arrangement& arrangement, ClientIndex first
   Attempt best = attempt(arrangement, clients, /*first_choice=*/0, round_robin);
   for (std::size_t start = 1; clients.size() > 1 && start < starts; ++start) {
     Attempt other = attempt(arrangement, clients, start, round_robin);
-    if (other.rank < best.rank) {
+    if (is_better(other, best)) {
       best = std::move(other);
     }
   }

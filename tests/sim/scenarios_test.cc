@@ -45,7 +45,7 @@ std::int64_t all_moves(const SimulationResult& result) {
 TEST(ScenariosTest, ADozenVmsEndOnFourNodesWithTheirMemoryNear) {
   const SimulationResult result = run("default");
   EXPECT_EQ(homes(result).size(), 4U);
-  EXPECT_GE(pct(result.imbalance.start), 50);
+  EXPECT_GE(pct(result.imbalance.start), 30);  // one node is overloaded
   EXPECT_GE(pct(result.locality.end), 95);
   EXPECT_LT(all_moves(result), 12);
   for (const VmResult& one : result.vms) {
