@@ -36,7 +36,6 @@ namespace {
 constexpr std::int64_t kSecond = 1'000'000;
 /// How long a VM just placed counts with more than is measured.
 constexpr CpuTime kPendingFor{60 * kSecond};
-constexpr CpuTime kNonVmHalfLife{10 * kSecond};
 constexpr std::int64_t kThousandth = 1000;
 /// Pages that a transfer left behind are tried again after so many epochs, three times as many each
 /// time.
@@ -534,9 +533,10 @@ void Ledger::measure_nodes(const Sample& sample, Snapshot& snapshot) {
     if (!busy[node].known) {
       non_vm[node] = in_epoch(lasting_non_vm_[node], epoch);  // held
     }
-    // Bursts are nothing to plan for: what counts is what lasts, and is there now.
-    lasting_non_vm_[node] =
-        averaged(lasting_non_vm_[node], per_second(non_vm[node], epoch), epoch, kNonVmHalfLife);
+    // Bursts are nothing to plan for, nor is what wanders from node to node, as the daemon's own
+    // copying does: what counts is what lasts, and is there now.
+    lasting_non_vm_[node] = averaged(lasting_non_vm_[node], per_second(non_vm[node], epoch), epoch,
+                                     CpuTime{options_.load_half_life * kSecond});
     state.non_vm = std::min({non_vm[node], in_epoch(lasting_non_vm_[node], epoch), state.threads});
   }
 }
