@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kMostNodes = 4;
 constexpr std::size_t kMostClients = 16;
-constexpr std::size_t kMostInFours = 9;  ///< clients on all nodes
+constexpr std::size_t kMostInFours = 6;  ///< clients on all nodes
 
 /// The nodes that owe most and those that owe least.
 std::vector<NodeIndex> extremes(std::vector<NodeIndex> nodes) {

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/core/ledger.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/build_snapshot.h"
+
+namespace vmnuma::balancer {
+namespace {
+
+using placement::Bytes;
+using placement::ClientId;
+using placement::ClientState;
+using placement::CpuId;
+using placement::CpuTime;
+using placement::kGiB;
+using placement::kNoNode;
+using placement::NodeId;
+using placement::Options;
+using placement::Permille;
+using placement::Reason;
+using placement::Sample;
+using placement::Snapshot;
+using placement::VmDescription;
+using placement::VmId;
+using placement::VmSample;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using tests::kCpu;
+
+constexpr std::int64_t kEpochUs = 2'000'000;
+
+VmId id_of(std::uint8_t number) {
+  VmId id;
+  id.uuid[15] = number;
+  return id;
+}
+
+VmDescription vm_of(std::uint8_t number, std::int32_t vcpus) {
+  VmDescription vm;
+  vm.id = id_of(number);
+  vm.name = "vm" + std::to_string(number);
+  for (std::int32_t vcpu = 0; vcpu < vcpus; ++vcpu) {
+    vm.vcpus.push_back(vcpu);
+  }
+  vm.max_vcpus = vcpus;
+  vm.memory = kGiB * 2;
+  return vm;
+}
+
+/// Two nodes of 4 CPUs and a ledger; every epoch each vCPU runs 1 s and waits half a second.
+class LedgerTest : public testing::Test {
+ protected:
+  LedgerTest() : ledger_(tests::equal_nodes(2, 4, 1, 64), Options{}) {}
+
+  void run(const std::vector<VmDescription>& vms) {
+    running_ = vms;
+    ledger_.set_domains(vms);
+  }
+
+  /// The next epoch's readings.
+  Sample next() {
+    ++epoch_;
+    Sample sample;
+    sample.sequence = epoch_;
+    sample.taken_at = {epoch_ * kEpochUs};
+    for (const placement::Node& node : ledger_.topology().nodes) {
+      sample.nodes.push_back({node.id, kGiB * 32, kGiB * 64});
+      for (const placement::Cpu& cpu : node.cpus) {
+        sample.cpus.push_back({cpu.id, epoch_ * kEpochUs / 2});
+      }
+    }
+    for (const VmDescription& vm : running_) {
+      VmSample reading;
+      reading.id = vm.id;
+      reading.process = {1000 + vm.id.uuid[15], 7};
+      for (const std::int32_t vcpu : vm.vcpus) {
+        reading.vcpus.push_back({vcpu, 5000 + vcpu, epoch_ * 1'000'000'000, epoch_ * 500'000'000});
+      }
+      reading.memory = {kGiB, kGiB};
+      sample.vms.push_back(reading);
+    }
+    return sample;
+  }
+  Snapshot epoch() { return ledger_.advance(next()); }
+  Snapshot epochs(int count) {
+    for (int i = 1; i < count; ++i) {
+      (void)epoch();
+    }
+    return epoch();
+  }
+
+  Ledger ledger_;
+  std::vector<VmDescription> running_;
+  std::int64_t epoch_ = 0;
+};
+
+TEST_F(LedgerTest, NumbersNeedTwoReadings) {
+  run({vm_of(1, 2)});
+  const Snapshot first = epoch();
+  EXPECT_FALSE(first.vms[0].fresh);
+  EXPECT_THAT(first.vms[0].stale_because, HasSubstr("needs a second reading"));
+  EXPECT_EQ(first.clients[0].demand, CpuTime{});
+
+  const Snapshot second = epoch();
+  EXPECT_TRUE(second.vms[0].fresh);
+  EXPECT_EQ(second.epoch_length, kCpu);
+  EXPECT_EQ(second.clients[0].used, kCpu);       // 2 x 1 s
+  EXPECT_EQ(second.clients[0].ready, kCpu / 2);  // 2 x 0.5 s
+  EXPECT_EQ(second.clients[0].demand, kCpu + kCpu / 2);
+  EXPECT_EQ(second.nodes[0].free, kGiB * 32);
+  EXPECT_EQ(second.nodes[0].reserve, kGiB * 64 * 2 / 100);
+}
+
+TEST_F(LedgerTest, ANewVmIsPlacedByWhatItIsExpectedToUseAndThatFades) {
+  run({});
+  (void)epoch();
+  run({vm_of(1, 2)});
+  const Snapshot first = epoch();
+  EXPECT_TRUE(first.vms[0].fresh);  // it may be placed
+  EXPECT_FALSE(first.vms[0].measured);
+  EXPECT_EQ(first.clients[0].load, kCpu);  // half of its vCPUs
+
+  run({vm_of(1, 2), vm_of(2, 2)});
+  ledger_.set_expected_load(id_of(2), Permille{1000});
+  ledger_.set_expected_load(id_of(9), Permille{1000});  // unknown: nothing happens
+  const Snapshot second = epoch();
+  EXPECT_EQ(second.clients[1].load, kCpu * 2);
+  // Measured at 1.5 of the 2 expected; what is pending of the rest is gone within a minute.
+  EXPECT_GT(epoch().clients[1].load, kCpu + kCpu / 2);
+  EXPECT_EQ(epochs(31).clients[1].load, kCpu + kCpu / 2);
+}
+
+TEST_F(LedgerTest, WhatCannotBeTrustedMakesTheVmStaleAndItsNumbersAreHeld) {
+  run({vm_of(1, 2)});
+  const Snapshot known = epochs(2);
+  const auto stale_after = [&](auto&& harm) {
+    Sample sample = next();
+    harm(sample);
+    const Snapshot snapshot = ledger_.advance(sample);
+    EXPECT_FALSE(snapshot.vms[0].fresh);
+    EXPECT_EQ(snapshot.clients[0].demand, known.clients[0].demand);
+    const std::string why = snapshot.vms[0].stale_because;
+    (void)epochs(2);
+    return why;
+  };
+  EXPECT_THAT(stale_after([](Sample& it) { it.vms[0].vcpus[1].run_ns = 0; }),
+              HasSubstr("vCPU 1 has no two readings"));
+  EXPECT_THAT(stale_after([](Sample& it) { it.vms[0].vcpus[1].wait_ns = 0; }),
+              HasSubstr("vCPU 1 has no two readings"));
+  EXPECT_THAT(stale_after([](Sample& it) { it.vms[0].vcpus[0].tid = 1; }),
+              HasSubstr("vCPU 0 has no two readings"));
+  EXPECT_THAT(stale_after([](Sample& it) { it.vms[0].vcpus.pop_back(); }),
+              HasSubstr("vCPU 1 has no two readings"));
+  EXPECT_THAT(stale_after([](Sample& it) { it.vms.clear(); }), "it was not read in this epoch");
+  EXPECT_THAT(stale_after([](Sample& it) {
+                it.vms.clear();
+                it.missing.push_back({"/proc/stat", "gone", std::nullopt});
+                it.missing.push_back({"its schedstat", "permission denied", id_of(1)});
+              }),
+              "its schedstat: permission denied");
+}
+
+TEST_F(LedgerTest, AfterAGapOneReadingIsNotEnough) {
+  run({vm_of(1, 2)});
+  (void)epochs(2);
+  Sample gap = next();
+  gap.vms.clear();
+  (void)ledger_.advance(gap);
+  EXPECT_EQ(epoch().vms[0].stale_because, "it was not read in the epoch before");
+  EXPECT_TRUE(epoch().vms[0].fresh);
+}
+
+TEST_F(LedgerTest, ANewProcessStartsAnew) {
+  run({vm_of(1, 2)});
+  (void)epochs(3);
+  Sample sample = next();
+  sample.vms[0].process.start_time_ticks = 8;
+  sample.vms[0].memory.reset();
+  const Snapshot snapshot = ledger_.advance(sample);
+  EXPECT_EQ(snapshot.vms[0].stale_because, "its process is a new one");
+  EXPECT_FALSE(snapshot.clients[0].memory_known);
+  EXPECT_EQ(snapshot.clients[0].demand, CpuTime{});
+}
+
+TEST_F(LedgerTest, WaitingForItsOwnQuotaIsNotOwed) {
+  run({vm_of(1, 2)});
+  (void)epoch();
+  Sample throttled = next();
+  throttled.vms[0].throttled_us = kEpochUs / 4;
+  EXPECT_EQ(ledger_.advance(throttled).clients[0].demand, kCpu + kCpu / 4);
+
+  Sample limited = next();
+  limited.vms[0].throttled_us = kEpochUs / 4;
+  limited.vms[0].quota_permille = 500;
+  EXPECT_EQ(ledger_.advance(limited).clients[0].demand, kCpu / 2);
+}
+
+TEST_F(LedgerTest, ANodeWithoutReadingsIsUnknown) {
+  run({});
+  (void)epoch();
+  Sample sample = next();
+  sample.nodes.erase(sample.nodes.begin());
+  const Snapshot no_memory = ledger_.advance(sample);
+  EXPECT_FALSE(no_memory.nodes[0].known);
+  EXPECT_TRUE(no_memory.nodes[1].known);
+  sample = next();
+  sample.cpus.pop_back();
+  const Snapshot no_cpu = ledger_.advance(sample);
+  EXPECT_TRUE(no_cpu.nodes[0].known);
+  EXPECT_FALSE(no_cpu.nodes[1].known);
+  EXPECT_TRUE(epochs(2).nodes[1].known);
+}
+
+TEST_F(LedgerTest, HomesAreKeptCountedAndForgotten) {
+  run({vm_of(1, 2)});
+  const ClientId client{id_of(1), 0};
+  ledger_.set_home(client, NodeId{0}, Reason::kInitialPlacement);
+  Snapshot snapshot = epoch();
+  EXPECT_EQ(snapshot.clients[0].home, 0U);
+  EXPECT_EQ(snapshot.clients[0].came_from, kNoNode);
+  EXPECT_EQ(snapshot.clients[0].epochs_here, 1);
+
+  ledger_.set_home(client, NodeId{1}, Reason::kLoadSwap);
+  ledger_.set_moving(id_of(1), true);
+  snapshot = epoch();
+  EXPECT_EQ(snapshot.clients[0].home, 1U);
+  EXPECT_EQ(snapshot.clients[0].came_from, 0U);
+  EXPECT_EQ(snapshot.clients[0].epochs_since_swap, 1);
+  EXPECT_TRUE(snapshot.clients[0].moving);
+
+  // The same home, an unknown node, an unknown client: nothing happens.
+  ledger_.set_home(client, NodeId{1}, Reason::kLoadMove);
+  ledger_.set_home(client, NodeId{7}, Reason::kLoadMove);
+  ledger_.set_home({id_of(1), 4}, NodeId{0}, Reason::kLoadMove);
+  ledger_.set_home({id_of(1), -1}, NodeId{0}, Reason::kLoadMove);
+  ledger_.set_home({id_of(2), 0}, NodeId{0}, Reason::kLoadMove);
+  ledger_.adopt_home({id_of(2), 0}, NodeId{0});
+  ledger_.adopt_home(client, NodeId{7});
+  ledger_.adopt_home(client, NodeId{1});
+  ledger_.forget_home({id_of(2), 0});
+  ledger_.count_move({id_of(2), 0}, Reason::kLoadMove);
+  ledger_.set_moving(id_of(2), true);
+  ledger_.transfer_began(id_of(2));
+  ledger_.transfer_ended(id_of(2), Bytes{});
+  EXPECT_EQ(epoch().clients[0].epochs_here, 2);
+  EXPECT_EQ(ledger_.find(id_of(2)), nullptr);
+
+  ledger_.adopt_home(client, NodeId{0});
+  EXPECT_EQ(epoch().clients[0].came_from, kNoNode);
+  ledger_.forget_home(client);
+  EXPECT_EQ(epoch().clients[0].home, kNoNode);
+}
+
+TEST_F(LedgerTest, MovesAreCountedByReason) {
+  run({vm_of(1, 2)});
+  for (const Reason reason :
+       {Reason::kInitialPlacement, Reason::kLoadMove, Reason::kLoadSwap, Reason::kLongTermMove,
+        Reason::kLongTermSwap, Reason::kLocalityMove, Reason::kLocalitySwap, Reason::kAffinityMove,
+        Reason::kMemoryPull, Reason::kAdministrator}) {
+    ledger_.count_move({id_of(1), 0}, reason);
+  }
+  EXPECT_EQ(ledger_.find(id_of(1))->clients[0].counts, (MigrationCounts{.balance = 1,
+                                                                        .load_swap = 1,
+                                                                        .locality = 2,
+                                                                        .locality_swap = 1,
+                                                                        .long_term = 2,
+                                                                        .administrator = 1}));
+}
+
+TEST_F(LedgerTest, WhatATransferLeftIsWhatTheReadingsShowLater) {
+  run({vm_of(1, 2)});
+  ledger_.set_home({id_of(1), 0}, NodeId{0}, Reason::kInitialPlacement);
+  ledger_.transfer_began(id_of(1));
+  EXPECT_TRUE(epoch().vms[0].transferring);
+  ledger_.transfer_ended(id_of(1), Bytes{100});
+  const Snapshot ended = epoch();
+  EXPECT_FALSE(ended.vms[0].transferring);
+  EXPECT_EQ(ended.vms[0].left_behind, Bytes{100});
+  EXPECT_EQ(ended.vms[0].epochs_since_transfer, 1);
+  EXPECT_EQ(epochs(2).vms[0].left_behind, kGiB);  // what still lies on node 1
+}
+
+TEST_F(LedgerTest, MemoryIsKnownOnceReadAndWhileTheHostIsTheSame) {
+  run({vm_of(1, 2)});
+  const Snapshot snapshot = epoch();
+  EXPECT_TRUE(snapshot.clients[0].memory_known);
+  EXPECT_EQ(snapshot.clients[0].memory, (std::vector<Bytes>{kGiB, kGiB}));
+  ledger_.set_topology(tests::equal_nodes(3, 4, 1, 64));
+  Sample sample = next();
+  sample.vms[0].memory.reset();
+  EXPECT_FALSE(ledger_.advance(sample).clients[0].memory_known);
+}
+
+TEST_F(LedgerTest, HomesOnNodesThatAreGoneBecomeNone) {
+  run({vm_of(1, 2)});
+  ledger_.set_home({id_of(1), 0}, NodeId{1}, Reason::kInitialPlacement);
+  (void)epoch();
+  ledger_.set_topology(tests::equal_nodes(1, 4, 1, 64));
+  EXPECT_EQ(epoch().clients[0].home, kNoNode);
+}
+
+TEST_F(LedgerTest, HomesOutsideANewPolicyBecomeNone) {
+  run({vm_of(1, 2)});
+  ledger_.set_home({id_of(1), 0}, NodeId{1}, Reason::kInitialPlacement);
+  VmDescription vm = vm_of(1, 2);
+  vm.policy.nodes = {NodeId{0}};
+  run({vm});
+  EXPECT_EQ(epoch().clients[0].home, kNoNode);
+}
+
+TEST_F(LedgerTest, AVmThatSplitsAnewKeepsTheHomesThatCorrespond) {
+  run({vm_of(1, 4)});
+  ledger_.set_home({id_of(1), 0}, NodeId{1}, Reason::kInitialPlacement);
+  run({vm_of(1, 8)});
+  const Snapshot snapshot = epoch();
+  ASSERT_THAT(snapshot.clients, SizeIs(2));
+  EXPECT_EQ(snapshot.clients[0].home, 1U);
+  EXPECT_EQ(snapshot.clients[1].home, kNoNode);
+  // Threads instead of cores make no difference here; 2 vCPUs a client do.
+  Options options;
+  options.prefer_ht = 1;
+  ledger_.set_options(options);
+  EXPECT_THAT(epoch().clients, SizeIs(2));
+  EXPECT_EQ(ledger_.options(), options);
+}
+
+TEST_F(LedgerTest, VanishedVmsLoseTheirRecord) {
+  run({vm_of(1, 2), vm_of(2, 2)});
+  (void)epoch();
+  run({vm_of(2, 2)});
+  EXPECT_THAT(epoch().vms, SizeIs(1));
+  EXPECT_EQ(ledger_.find(id_of(1)), nullptr);
+  ASSERT_NE(ledger_.find(id_of(2)), nullptr);
+  run({});
+  EXPECT_THAT(epoch().vms, IsEmpty());
+}
+
+TEST_F(LedgerTest, PinnedVcpusMakeNonVmLoadOfTheRestOfTheirNode) {
+  // CPUs 0..3 are node 0's, each busy 1 s of 2; the VM's two vCPUs ran 1 s each there.
+  VmDescription vm = vm_of(1, 2);
+  vm.vcpu_pins = {{0, {CpuId{0}, CpuId{1}}}, {1, {CpuId{0}, CpuId{1}}}};
+  run({vm});
+  ledger_.adopt_home({id_of(1), 0}, NodeId{0});
+  const Snapshot snapshot = epochs(200);
+  EXPECT_NEAR(static_cast<double>(snapshot.nodes[0].non_vm.value), 1e6 * 2, 1e5);
+  EXPECT_NEAR(static_cast<double>(snapshot.nodes[1].non_vm.value), 1e6 * 4, 1e5);
+
+  // Pinned across nodes, or not all of them, is not bound anywhere.
+  vm.vcpu_pins = {{0, {CpuId{0}, CpuId{4}}}, {1, {CpuId{0}}}};
+  run({vm});
+  EXPECT_EQ(ledger_.find(id_of(1))->clients[0].pinned_to, NodeId{});
+  vm.vcpu_pins = {{0, {CpuId{0}}}};
+  run({vm});
+  EXPECT_EQ(ledger_.find(id_of(1))->clients[0].pinned_to, NodeId{});
+  vm.vcpu_pins = {{0, {CpuId{0}}}, {1, {}}};
+  run({vm});
+  EXPECT_EQ(ledger_.find(id_of(1))->clients[0].pinned_to, NodeId{});
+}
+
+TEST_F(LedgerTest, WhatIsOwedIsRememberedForAFewEpochsAndOnAverage) {
+  run({vm_of(1, 4), vm_of(2, 4)});
+  for (const std::uint8_t number : {std::uint8_t{1}, std::uint8_t{2}}) {
+    ledger_.set_home({id_of(number), 0}, NodeId{0}, Reason::kInitialPlacement);
+  }
+  const Snapshot snapshot = epochs(20);
+  const ClientState& client = snapshot.clients[0];
+  EXPECT_THAT(client.owed_before, SizeIs(4));  // Numa.LTermFairnessInterval, with this epoch's
+  EXPECT_LE(client.owed_on_average, client.owed);
+  EXPECT_GE(ledger_.find(id_of(1))->clients[0].all_mib_epochs,
+            ledger_.find(id_of(1))->clients[0].local_mib_epochs);
+}
+
+TEST_F(LedgerTest, EqualReadingsGiveEqualSnapshots) {
+  run({vm_of(1, 2), vm_of(2, 6)});
+  Ledger other(ledger_.topology(), Options{});
+  other.set_domains(running_);
+  for (int i = 0; i < 5; ++i) {
+    const Sample sample = next();
+    EXPECT_EQ(ledger_.advance(sample), other.advance(sample));
+  }
+}
+
+}  // namespace
+}  // namespace vmnuma::balancer

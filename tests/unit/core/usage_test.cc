@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What counters of vCPUs and CPUs say between two readings.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "balancer/core/node_usage.h"
+#include "balancer/core/vm_usage.h"
+#include "tests/support/build_snapshot.h"
+
+namespace vmnuma::balancer {
+namespace {
+
+using placement::CpuId;
+using placement::CpuTime;
+using placement::Sample;
+using placement::VmSample;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+VmSample vm_at(std::int64_t run_ns, std::int64_t wait_ns) {
+  VmSample vm;
+  vm.vcpus = {{0, 10, run_ns, wait_ns}, {2, 12, run_ns * 2, wait_ns * 2}};
+  return vm;
+}
+
+TEST(VmUsageTest, SumsUpGroupsAndRoundsNanosecondsDown) {
+  VmSample before = vm_at(0, 0);
+  VmSample now = vm_at(1'999, 500'000);
+  now.throttled_us = 30;
+  before.throttled_us = 10;
+  const VmUsage usage = usage_between(before, now, {{0}, {2}, {0, 2}});
+  EXPECT_EQ(usage.unusable_because, "");
+  ASSERT_EQ(usage.groups.size(), 3U);
+  EXPECT_EQ(usage.groups[0].run, CpuTime{1});
+  EXPECT_EQ(usage.groups[1].run, CpuTime{3});
+  EXPECT_EQ(usage.groups[2].run, CpuTime{4});
+  EXPECT_EQ(usage.groups[2].wait, CpuTime{1500});
+  EXPECT_EQ(usage.throttled, CpuTime{20});
+  // A cgroup made anew counts from zero.
+  EXPECT_EQ(usage_between(now, before, {}).throttled, CpuTime{});
+}
+
+TEST(VmUsageTest, NamesTheVcpuThatHasNoTwoReadings) {
+  const VmSample before = vm_at(100, 100);
+  EXPECT_THAT(usage_between(before, vm_at(200, 200), {{0, 1}}).unusable_because,
+              HasSubstr("vCPU 1 "));
+  EXPECT_THAT(usage_between(before, vm_at(200, 200), {{3}}).unusable_because, HasSubstr("vCPU 3 "));
+  EXPECT_THAT(usage_between(before, vm_at(99, 200), {{0}}).unusable_because, HasSubstr("vCPU 0 "));
+  EXPECT_THAT(usage_between(before, vm_at(200, 99), {{0}}).unusable_because, HasSubstr("vCPU 0 "));
+  VmSample other_thread = vm_at(200, 200);
+  other_thread.vcpus[1].tid = 13;
+  EXPECT_THAT(usage_between(before, other_thread, {{2}}).unusable_because, HasSubstr("vCPU 2 "));
+}
+
+TEST(NodeUsageTest, BusyTimeIsOfAllCpusOfANodeAndAtMostTheEpoch) {
+  const placement::Topology topology = tests::equal_nodes(2, 2, 1, 64);
+  Sample before;
+  Sample now;
+  before.cpus = {{CpuId{0}, 100}, {CpuId{1}, 100}, {CpuId{2}, 100}, {CpuId{3}, 100}};
+  now.cpus = {{CpuId{0}, 150}, {CpuId{1}, 900}, {CpuId{2}, 100}, {CpuId{3}, 90}};
+  const std::vector<NodeBusy> busy = busy_between(topology, &before, now, CpuTime{500});
+  EXPECT_EQ(busy[0].busy, CpuTime{550});
+  EXPECT_TRUE(busy[0].known);
+  EXPECT_FALSE(busy[1].known);  // CPU 3 went backwards
+  now.cpus.erase(now.cpus.begin());
+  EXPECT_FALSE(busy_between(topology, &before, now, CpuTime{500})[0].known);
+  before.cpus.erase(before.cpus.begin() + 1, before.cpus.end());
+  EXPECT_FALSE(busy_between(topology, &before, now, CpuTime{500})[1].known);
+}
+
+TEST(NodeUsageTest, WithoutAnEarlierReadingNothingIsBusyYet) {
+  const placement::Topology topology = tests::equal_nodes(1, 1, 1, 64);
+  Sample now;
+  now.cpus = {{CpuId{0}, 5000}};
+  EXPECT_EQ(busy_between(topology, nullptr, now, CpuTime{500})[0].busy, CpuTime{});
+  EXPECT_TRUE(busy_between(topology, nullptr, now, CpuTime{500})[0].known);
+}
+
+TEST(NodeUsageTest, WhatIsNotBoundIsTakenToHaveRunWhereThereIsBusyTime) {
+  const std::vector<NodeBusy> busy{{CpuTime{100}, true}, {CpuTime{400}, true}};
+  EXPECT_THAT(non_vm_time(busy, {CpuTime{50}, CpuTime{250}}, CpuTime{100}),
+              ElementsAre(CpuTime{25}, CpuTime{75}));
+  // Never negative, whatever rounding and late readings say.
+  EXPECT_THAT(non_vm_time(busy, {CpuTime{150}, CpuTime{0}}, CpuTime{900}),
+              ElementsAre(CpuTime{}, CpuTime{}));
+  EXPECT_THAT(non_vm_time({}, {}, CpuTime{100}), ElementsAre());
+}
+
+}  // namespace
+}  // namespace vmnuma::balancer
