@@ -2,6 +2,8 @@
 #include "balancer/core/guards.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "balancer/core/long_term.h"
 
@@ -130,6 +132,38 @@ CpuTime lost_to_memory_that_stays(const Arrangement& arrangement,
   return lost;
 }
 
+/// The imbalance among the nodes that the changes touch, without and with them. Of a single move it
+/// is that of where it goes against where it leaves, so that changing sides shows.
+std::pair<Permille, Permille> imbalance_of(const Arrangement& arrangement,
+                                           std::span<const Rehoming> changes) {
+  if (changes.size() == 1) {
+    const auto [client, to] = changes.front();
+    const NodeIndex from = arrangement.home(client);
+    const placement::Load& load = arrangement.load(client);
+    return {arrangement.owed_share(from) - arrangement.owed_share(to),
+            arrangement.owed_share_after(to, {.out = {}, .in = {load}}) -
+                arrangement.owed_share_after(from, {.out = {load}, .in = {}})};
+  }
+  std::map<NodeIndex, placement::Exchange> exchanges;
+  for (const auto& [client, to] : changes) {
+    exchanges[arrangement.home(client)].out.add(arrangement.load(client));
+    exchanges[to].in.add(arrangement.load(client));
+  }
+  Permille most_before{};
+  Permille most_after{};
+  Permille least_before{1'000'000};
+  Permille least_after{1'000'000};
+  for (const auto& [node, exchange] : exchanges) {
+    const Permille before = arrangement.owed_share(node);
+    const Permille after = arrangement.owed_share_after(node, exchange);
+    most_before = std::max(most_before, before);
+    most_after = std::max(most_after, after);
+    least_before = std::min(least_before, before);
+    least_after = std::min(least_after, after);
+  }
+  return {most_before - least_before, most_after - least_after};
+}
+
 }  // namespace
 
 std::optional<Guard> why_not_worth_it(const Arrangement& arrangement, Reason reason,
@@ -147,14 +181,9 @@ std::optional<Guard> why_not_worth_it(const Arrangement& arrangement, Reason rea
   if (!effect.pays(options)) {
     return Guard::kDoesNotPay;
   }
-  if (reason == Reason::kLoadMove && changes.size() == 1) {
+  if (reason == Reason::kLoadMove) {
     // A shortage that only changes sides comes back with the next plan.
-    const auto [client, to] = changes.front();
-    const NodeIndex from = arrangement.home(client);
-    const placement::Load& load = arrangement.load(client);
-    const Permille before = arrangement.owed_share(from) - arrangement.owed_share(to);
-    const Permille after = arrangement.owed_share_after(to, {.out = {}, .in = {load}}) -
-                           arrangement.owed_share_after(from, {.out = {load}, .in = {}});
+    const auto [before, after] = imbalance_of(arrangement, changes);
     if (after > Permille{} && after * 100 > before * options.mig_thrash_threshold) {
       return Guard::kResidualImbalance;
     }
