@@ -6,7 +6,7 @@ import statistics
 from lab import daemon, guests
 from lab.process import expect
 
-IN_SHORT_SET = False
+IN_SHORT_SET = True
 LIMIT_S = 600
 SPREAD_EPOCHS = 60
 MEMORY_EPOCHS = 90
