@@ -52,8 +52,8 @@ class ExecutorWorker {
   std::chrono::steady_clock::time_point last_report_{};
   /// Told once nothing is left to do; shared, because who waits may give up first.
   std::shared_ptr<std::promise<void>> idle_;
-  std::unique_ptr<boost::asio::steady_timer> timer_;
   Worker worker_;
+  std::unique_ptr<boost::asio::steady_timer> timer_;  ///< of the worker's thread, ends before it
 };
 
 /// Monotonic time as the executor and the samples are told it.
