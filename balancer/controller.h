@@ -72,6 +72,7 @@ class Controller {
   [[nodiscard]] Mode mode() const;
 
  private:
+  friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
   /// An action whose order is being carried out.
   struct UnderWay {
     placement::Action action;

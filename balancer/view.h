@@ -257,6 +257,17 @@ struct WhatIfView {
   bool operator==(const WhatIfView&) const = default;
 };
 
+/// Lines of a recording under way.
+struct RecordingView {
+  std::int64_t recording = 0;      ///< its number, for the next request
+  std::vector<std::string> lines;  ///< each with its end
+  bool more = false;               ///< there are more, to be asked for at once
+  std::int64_t epochs = 0;         ///< recorded so far
+  bool complete = false;           ///< it has as many as were asked for
+  std::string ended;               ///< why it is over, or empty
+  bool operator==(const RecordingView&) const = default;
+};
+
 /// The answer to a command that changes something.
 struct DoneView {
   std::string message;                 ///< a sentence: what was done, or begun

@@ -53,6 +53,8 @@ struct CpuRates {
   placement::CpuTime demand;
 };
 
+struct RecordFields;
+
 /// What the ledger remembers about one client.
 struct ClientRecord {
   placement::ClientShape shape;
@@ -131,6 +133,7 @@ class Ledger {
   [[nodiscard]] const VmRecord* find(const placement::VmId& vm) const;
 
  private:
+  friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
   void fit_to_host(VmRecord& vm) const;
   void measure_vm(VmRecord& vm, const placement::Sample& sample,
                   placement::Snapshot& snapshot) const;

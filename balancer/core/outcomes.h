@@ -36,6 +36,8 @@ struct Measured {
 [[nodiscard]] std::optional<placement::Permille> locality_of(
     const placement::Snapshot& snapshot, const std::vector<placement::ClientId>& clients);
 
+struct RecordFields;
+
 struct MeasuredOutcome {
   std::int64_t action = 0;
   Measured before;
@@ -61,6 +63,7 @@ class Outcomes {
   [[nodiscard]] std::int64_t rests_until() const { return rest_until_; }
 
  private:
+  friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
   struct Watched {
     Measured before;
     std::optional<placement::Permille> locality_before;

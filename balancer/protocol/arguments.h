@@ -70,6 +70,22 @@ void visit_arguments(Fields& fields, T& request) {
   fields.optional("vm", request.vm);
 }
 
+template <class Fields, MaybeConst<RecordStartRequest> T>
+void visit_arguments(Fields& fields, T& request) {
+  fields.optional("anonymize", request.anonymize);
+  fields.optional("epochs", request.epochs);
+}
+
+template <class Fields, MaybeConst<RecordNextRequest> T>
+void visit_arguments(Fields& fields, T& request) {
+  fields.required("recording", request.recording);
+}
+
+template <class Fields, MaybeConst<RecordStopRequest> T>
+void visit_arguments(Fields& fields, T& request) {
+  fields.required("recording", request.recording);
+}
+
 template <class Fields, MaybeConst<WhatIfRequest::NewVm> T>
 void visit_arguments(Fields& fields, T& vm) {
   fields.required("vcpus", vm.vcpus);

@@ -162,10 +162,36 @@ struct WhatIfRequest {
   bool operator==(const WhatIfRequest&) const = default;
 };
 
+/// Begins a recording. One at a time; it ends if nobody takes its lines.
+struct RecordStartRequest {
+  static constexpr std::string_view kCommand = "record-start";
+  static constexpr bool kChanges = true;
+  bool anonymize = false;
+  std::optional<std::int64_t> epochs;  ///< until it is stopped if left out
+  bool operator==(const RecordStartRequest&) const = default;
+};
+
+/// Takes the lines written since.
+struct RecordNextRequest {
+  static constexpr std::string_view kCommand = "record-next";
+  static constexpr bool kChanges = true;
+  std::int64_t recording = 0;
+  bool operator==(const RecordNextRequest&) const = default;
+};
+
+/// Ends it and takes the last lines.
+struct RecordStopRequest {
+  static constexpr std::string_view kCommand = "record-stop";
+  static constexpr bool kChanges = true;
+  std::int64_t recording = 0;
+  bool operator==(const RecordStopRequest&) const = default;
+};
+
 using Command =
     std::variant<StatusRequest, StatsRequest, ExplainRequest, HistoryRequest, PlanRequest,
                  PauseRequest, ResumeRequest, OptionsListRequest, OptionsGetRequest,
-                 OptionsSetRequest, MoveRequest, ReleaseRequest, ManageRequest, WhatIfRequest>;
+                 OptionsSetRequest, MoveRequest, ReleaseRequest, ManageRequest, WhatIfRequest,
+                 RecordStartRequest, RecordNextRequest, RecordStopRequest>;
 
 struct Request {
   std::int64_t id = 0;

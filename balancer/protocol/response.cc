@@ -312,6 +312,7 @@ template Result<PlanView> decode_view(std::string_view);
 template Result<OptionsView> decode_view(std::string_view);
 template Result<OptionView> decode_view(std::string_view);
 template Result<WhatIfView> decode_view(std::string_view);
+template Result<RecordingView> decode_view(std::string_view);
 template Result<DoneView> decode_view(std::string_view);
 
 }  // namespace vmnuma::balancer

@@ -228,6 +228,16 @@ void visit_fields(Fields& fields, T& view) {
   fields("notes", view.notes);
 }
 
+template <class Fields, MaybeConst<RecordingView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("recording", view.recording);
+  fields("lines", view.lines);
+  fields("more", view.more);
+  fields("epochs", view.epochs);
+  fields("complete", view.complete);
+  fields("ended", view.ended);
+}
+
 template <class Fields, MaybeConst<DoneView> T>
 void visit_fields(Fields& fields, T& view) {
   fields("message", view.message);

@@ -38,6 +38,12 @@ std::map<std::string, Origin> origins_of(const Config& config) {
   return {config.origins.begin(), config.origins.end()};
 }
 
+bool is_about_recording(const Command& command) {
+  return std::holds_alternative<RecordStartRequest>(command) ||
+         std::holds_alternative<RecordNextRequest>(command) ||
+         std::holds_alternative<RecordStopRequest>(command);
+}
+
 ControllerSetup controller_setup(const ServiceSetup& setup) {
   ControllerSetup controller;
   controller.mode = setup.config.mode;
@@ -156,7 +162,7 @@ void Service::run() {
 // ---- events in, effects out ----
 
 void Service::feed(Event event) {
-  carry_out(controller_.on(event));
+  carry_out(recorder_.pass(controller_, event));
 }
 
 void Service::carry_out(Effects effects) {
@@ -230,6 +236,11 @@ void Service::with_history(std::function<Result<void>(stats::History&)> task) {
 void Service::on_request(std::int64_t token, const Request& request) {
   if (const auto* history = std::get_if<HistoryRequest>(&request.command)) {
     answer_history(token, request.id, *history);
+    return;
+  }
+  if (is_about_recording(request.command)) {
+    socket_->answer(token,
+                    encode_response(request.id, recorder_.answer(request.command, controller_)));
     return;
   }
   waiting_[token] = request.id;

@@ -29,6 +29,7 @@
 #include "balancer/host/event_loop.h"
 #include "balancer/host/libvirt_control.h"
 #include "balancer/host/libvirt_inventory.h"
+#include "balancer/record/recorder.h"
 #include "balancer/service/control_socket.h"
 #include "balancer/service/executor_worker.h"
 #include "balancer/service/history_journal.h"
@@ -103,6 +104,7 @@ class Service {
   migration::LinuxPageMover mover_;
   HistoryJournal journal_;
   Controller controller_;
+  Recorder recorder_;
   std::unique_ptr<ControlSocket> socket_;
   std::vector<placement::VmDescription> running_;
   std::map<std::int64_t, std::int64_t> waiting_;  ///< token to request id

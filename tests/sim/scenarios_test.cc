@@ -95,7 +95,8 @@ TEST(ScenariosTest, SharesDecideAcrossNodes) {
 
 TEST(ScenariosTest, AnExchangeIsFoundWhereNoMoveHelps) {
   const SimulationResult result = run("swap-only");
-  EXPECT_EQ(result.swaps, 1);
+  // For load or, if that is due first, for fairness.
+  EXPECT_EQ(result.swaps + result.long_term_moves, 1);
   EXPECT_EQ(result.moves, 0);
   EXPECT_EQ(pct(result.imbalance.end), 0);
   EXPECT_EQ(pct(result.locality.end), 100);

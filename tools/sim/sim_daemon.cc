@@ -41,6 +41,9 @@ void SimDaemon::start(Microseconds now) {
               migration::Executor(host_, host_, journal_,
                                   migration::limits_from(options_, host_.topology())),
               std::nullopt});
+  if (records_) {
+    recorder_.begin(running_->controller, anonymizes_, std::nullopt);
+  }
   clock_.now = now;
   // The simulated journal can always be read.
   if (const auto open = journal_.open_actions(); open && !open->empty()) {
@@ -100,7 +103,7 @@ void SimDaemon::work(Microseconds until) {
 }
 
 std::vector<balancer::Reply> SimDaemon::feed(balancer::Event event) {
-  balancer::Effects effects = running_->controller.on(event);
+  balancer::Effects effects = recorder_.pass(running_->controller, event);
   for (balancer::LogLine& line : effects.log) {
     report_.log.push_back(std::move(line));
   }
@@ -138,6 +141,18 @@ std::vector<balancer::Reply> SimDaemon::feed(balancer::Event event) {
 Result<balancer::Answer> SimDaemon::ask(const balancer::Command& command) {
   std::vector<balancer::Reply> replies = feed(balancer::CommandReceived{1, command});
   return std::move(replies.at(0).answer);
+}
+
+void SimDaemon::record(bool anonymize) {
+  records_ = true;
+  anonymizes_ = anonymize;
+  if (running_) {
+    recorder_.begin(running_->controller, anonymizes_, std::nullopt);
+  }
+}
+
+std::vector<std::string> SimDaemon::take_recording() {
+  return recorder_.take_lines(balancer::Recorder::kMostBytes);
 }
 
 DaemonReport SimDaemon::take_report() {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "balancer/controller.h"
+#include "balancer/record/recorder.h"
 #include "migration/executor.h"
 #include "placement/model/options.h"
 #include "tools/sim/sim_clock.h"
@@ -58,6 +59,10 @@ class SimDaemon {
   /// The executor made more steps than it can have had reason to.
   [[nodiscard]] bool span_round() const { return span_round_; }
   [[nodiscard]] DaemonReport take_report();
+  /// Records from now on if it runs, else from its start on; also across its restarts.
+  void record(bool anonymize);
+  /// Lines of the recording since the last call, each with its end.
+  [[nodiscard]] std::vector<std::string> take_recording();
 
  private:
   struct Running {
@@ -80,6 +85,9 @@ class SimDaemon {
   placement::Microseconds worker_free_at_;  ///< when the executor's last step ended
   bool span_round_ = false;
   DaemonReport report_;
+  balancer::Recorder recorder_;
+  bool records_ = false;
+  bool anonymizes_ = false;
 };
 
 }  // namespace vmnuma::tools

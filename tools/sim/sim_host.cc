@@ -300,6 +300,16 @@ placement::Sample SimHost::sample(std::int64_t sequence, placement::Microseconds
   return sample;
 }
 
+std::vector<std::int32_t> SimHost::vcpus_on(const VmId& vm) const {
+  std::vector<std::int32_t> count(nodes_.size());
+  for (const Vcpu& vcpu : vms_.at(vm).vcpus) {
+    if (vcpu.node != placement::kNoNode) {
+      ++count[vcpu.node];
+    }
+  }
+  return count;
+}
+
 EpochTruth SimHost::take_truth() {
   EpochTruth truth;
   truth.length = std::exchange(epoch_so_far_, CpuTime{});

@@ -77,6 +77,8 @@ class SimHost final : public stats::DomainInventory,
   [[nodiscard]] const placement::VmDescription& description(const placement::VmId& vm) const {
     return vms_.at(vm).description;
   }
+  /// How many of its vCPUs each node ran last. It must run.
+  [[nodiscard]] std::vector<std::int32_t> vcpus_on(const placement::VmId& vm) const;
   /// Since the last call.
   [[nodiscard]] EpochTruth take_truth();
   [[nodiscard]] std::vector<PageMove> take_moves();

@@ -41,11 +41,15 @@ Percentage Simulation::Mean::value() const {
   return {count_ == 0 ? 0 : (sum_ + count_ / 2) / count_};
 }
 
-Simulation::Simulation(Scenario scenario)
+Simulation::Simulation(Scenario scenario) : Simulation(std::move(scenario), nullptr) {}
+
+Simulation::Simulation(Scenario scenario, std::unique_ptr<Policy> policy)
     : scenario_(std::move(scenario)),
       random_(scenario_.seed),
       host_(scenario_.host, scenario_.seed, scenario_.options.prefer_ht != 0, clock_),
       daemon_(scenario_.options, host_, clock_),
+      policy_(std::move(policy)),
+      policy_host_(host_),
       oracles_(scenario_),
       lives_(scenario_.vms.size()) {}
 
@@ -67,7 +71,9 @@ void Simulation::run_epoch() {
   if (epoch_ == 0) {
     host_.begin_epoch(0);
     start_and_stop_vms();
-    daemon_.start(now_);
+    if (!policy_) {
+      daemon_.start(now_);
+    }
   } else if (daemon_back_in_ == epoch_) {
     daemon_back_in_.reset();
     daemon_.start(now_);
@@ -92,12 +98,16 @@ void Simulation::run_epoch() {
     }
   }
   listen();
-  figures_ = figures_of(host_.take_truth());
+  const EpochTruth truth = host_.take_truth();
+  figures_ = figures_of(truth);
   take_down(figures_);
+  count_node_changes(truth);
   note_homes();
-  oracles_.epoch_ended(epoch_, host_, daemon_);
+  if (!policy_) {
+    oracles_.epoch_ended(epoch_, host_, daemon_);
+  }
   ++epoch_;
-  if (finished()) {
+  if (finished() && !policy_) {
     oracles_.simulation_ended(daemon_);
   }
 }
@@ -113,6 +123,11 @@ void Simulation::pass(Microseconds until) {
 }
 
 void Simulation::tick() {
+  if (policy_) {
+    clock_.now = now_;
+    policy_host_.read(host_.sample(epoch_ + 1, now_));
+    policy_->epoch(policy_host_);
+  }
   if (!daemon_.running()) {
     return;
   }
@@ -234,6 +249,9 @@ void Simulation::strike(const Fault& fault) {
     }
     return;
   }
+  if (policy_) {
+    return;  // only the balancer has a daemon that dies
+  }
   listen();
   daemon_.stop();
   // The simulated journal can always be read.
@@ -260,7 +278,9 @@ void Simulation::listen() {
   }
   for (const PageMove& move : host_.take_moves()) {
     result_.moved += move.moved;
-    oracles_.pages_moved(move, host_);
+    if (!policy_) {
+      oracles_.pages_moved(move, host_);
+    }
   }
   for (const migration::ActionEvent& event : report.events) {
     oracles_.action_told(event);
@@ -356,6 +376,24 @@ void Simulation::take_down(const EpochFigures& figures) {
   locality_.add(percentage_of(local.value, resident.value));
   owed_.add(percentage_of(owed.value, wanted.value));
   lost_.add(percentage_of((owed + stalled).value, wanted.value));
+}
+
+void Simulation::count_node_changes(const EpochTruth& truth) {
+  for (const VmTruth& vm : truth.vms) {
+    std::vector<std::int32_t> vcpus(truth.topology.nodes.size());
+    for (const VcpuTruth& vcpu : vm.vcpus) {
+      if (vcpu.node != placement::kNoNode) {
+        ++vcpus[vcpu.node];
+      }
+    }
+    Life& life = *life_of(vm.id);
+    const auto most = std::max_element(vcpus.begin(), vcpus.end());
+    const bool stays = life.main_node != placement::kNoNode && vcpus[life.main_node] == *most;
+    if (!stays) {
+      result_.node_changes += life.main_node == placement::kNoNode ? 0 : 1;
+      life.main_node = static_cast<placement::NodeIndex>(most - vcpus.begin());
+    }
+  }
 }
 
 std::optional<stats::Report> Simulation::table(const std::string& type) {

@@ -11,11 +11,13 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "tools/sim/oracles.h"
+#include "tools/sim/policies/policy.h"
 #include "tools/sim/random.h"
 #include "tools/sim/scenario.h"
 #include "tools/sim/sim_daemon.h"
@@ -28,6 +30,9 @@ namespace vmnuma::tools {
 class Simulation {
  public:
   explicit Simulation(Scenario scenario);
+  /// Without the balancer: the other policy decides, and nothing is held against the rules that the
+  /// balancer keeps.
+  Simulation(Scenario scenario, std::unique_ptr<Policy> policy);
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
@@ -45,6 +50,10 @@ class Simulation {
   /// Gives the daemon a command of the control socket, now. Error: unavailable while it does not
   /// run, and those of the daemon.
   [[nodiscard]] Result<balancer::Answer> ask(const balancer::Command& command);
+  /// Records what the daemon sees and plans, from the next epoch on.
+  void record(bool anonymize) { daemon_.record(anonymize); }
+  /// Lines of the recording since the last call. To be taken every few epochs.
+  [[nodiscard]] std::vector<std::string> take_recording() { return daemon_.take_recording(); }
   [[nodiscard]] const Scenario& scenario() const { return scenario_; }
 
   /// After the last epoch.
@@ -59,6 +68,7 @@ class Simulation {
     Percentage locality;
     std::vector<placement::NodeId> homes;
     std::int64_t moves = 0;
+    placement::NodeIndex main_node = placement::kNoNode;  ///< where most of its vCPUs were
   };
   /// Something that happens in the midst of the epoch.
   struct Strike {
@@ -94,6 +104,7 @@ class Simulation {
   void count_move(const Given& given);
   void note_homes();
   void take_down(const EpochFigures& figures);
+  void count_node_changes(const EpochTruth& truth);
   [[nodiscard]] bool lasts(const Fault& fault) const;
   [[nodiscard]] placement::Microseconds time_of(std::int64_t epoch) const;
   [[nodiscard]] Life* life_of(const placement::VmId& vm);
@@ -103,6 +114,8 @@ class Simulation {
   SimClock clock_;
   SimHost host_;
   SimDaemon daemon_;
+  std::unique_ptr<Policy> policy_;  ///< null: the balancer
+  PolicyHost policy_host_;
   Oracles oracles_;
   std::int64_t epoch_ = 0;
   placement::Microseconds now_;

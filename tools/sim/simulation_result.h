@@ -48,6 +48,8 @@ struct SimulationResult {
   Percentage owed;
   Percentage lost;
   std::int64_t last_move_epoch = -1;
+  std::int64_t node_changes =
+      0;  ///< how often a VM went to run mainly on another node, by any cause
   std::vector<VmResult> vms;
   std::vector<std::string> violations;
 };

@@ -43,6 +43,7 @@ class CommandLine {
     add_reading_commands();
     add_options_commands();
     add_changing_commands();
+    add_recording_commands();
     add_sim_commands();
   }
 
@@ -60,9 +61,9 @@ class CommandLine {
         return usage(unknown_word(word));
       }
     }
-    if (!make_ && !sim_) {
+    if (!make_ && !sim_ && !record_ && !replay_) {
       return usage(app_.got_subcommand("options") ? "options needs one of list, get and set"
-                   : app_.got_subcommand("sim")   ? "sim needs one of run and list"
+                   : app_.got_subcommand("sim")   ? "sim needs one of run, list and compare"
                                                   : "a command is needed, such as 'status'");
     }
     Invocation invocation;
@@ -70,8 +71,16 @@ class CommandLine {
     invocation.json = json_;
     invocation.watch = watch_;
     invocation.wait = wait_;
-    if (sim_) {
+    if (replay_) {
+      if (auto read = read_all("--options", replay_options_, parse_named_value, replay_->options);
+          !read) {
+        return usage(read.error().message);
+      }
+    }
+    if (sim_ || record_ || replay_) {
       invocation.sim = std::move(sim_);
+      invocation.record = std::move(record_);
+      invocation.replay = std::move(replay_);
       return invocation;
     }
     auto command = make_();
@@ -187,6 +196,36 @@ class CommandLine {
     add_vm(*manage);
   }
 
+  void add_recording_commands() {
+    CLI::App* record = app_.add_subcommand("record", "Write down what the daemon sees and plans");
+    record->fallthrough();
+    record->add_option("FILE", recording_.path, "A file, which must not exist yet")
+        ->required()
+        ->type_name("");
+    record->add_option("--epochs", recording_.epochs, "So many; until interrupted if left out")
+        ->check(in_range(1, 1'000'000))
+        ->type_name("N");
+    record->add_flag("--anonymize", recording_.anonymize, "Without names and UUIDs of VMs");
+    record->callback([this] { record_ = recording_; });
+    CLI::App* replay = app_.add_subcommand("replay", "Make the plans of a recording again");
+    replay->fallthrough();
+    replay->add_option("FILE", replayed_.path, "A file that `record` has written")
+        ->required()
+        ->type_name("");
+    replay
+        ->add_option("--options", replay_options_,
+                     "Also plan with other options; may be given several times")
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false);
+    replay->callback([this] { replay_ = replayed_; });
+  }
+
+  static Result<std::pair<std::string, std::int64_t>> parse_named_value(std::string_view text) {
+    return parse_option_value(text).map([](balancer::WhatIfRequest::OptionValue option) {
+      return std::pair(std::move(option.name), option.value);
+    });
+  }
+
   void add_sim_commands() {
     CLI::App* sim = app_.add_subcommand("sim", "The balancer on a simulated host");
     sim->fallthrough();
@@ -202,11 +241,21 @@ class CommandLine {
     run->add_option("--seed", sim_run_.seed, "This seed, whatever the scenario says")
         ->check(CLI::NonNegativeNumber.description(""))
         ->type_name("N");
+    run->add_option("--record", sim_run_.record, "Also write a recording into this new file")
+        ->type_name("FILE");
     run->add_flag("--watch", watch_, "Show the tables after every epoch");
     run->callback([this] { sim_ = sim_run_; });
     CLI::App* list = sim->add_subcommand("list", "The scenarios that come with the program");
     list->fallthrough();
     list->callback([this] { sim_ = SimListRequest{}; });
+    CLI::App* compare = sim->add_subcommand("compare", "Run scenarios under other policies, too");
+    compare->fallthrough();
+    compare->add_option("SCENARIO", sim_compare_.scenarios, "As for `run`; all if left out")
+        ->type_name("");
+    compare->add_option("--epochs", sim_compare_.epochs, "So many epochs at most")
+        ->check(in_range(1, 1'000'000))
+        ->type_name("N");
+    compare->callback([this] { sim_ = sim_compare_; });
   }
 
   CLI::Option* add_vm(CLI::App& command) {
@@ -331,7 +380,13 @@ class CommandLine {
     std::vector<std::string> options;
   } supposed_;
   SimRunRequest sim_run_;
+  SimCompareRequest sim_compare_;
   std::optional<SimRequest> sim_;
+  RecordRun recording_;
+  ReplayRun replayed_;
+  std::vector<std::string> replay_options_;
+  std::optional<RecordRun> record_;
+  std::optional<ReplayRun> replay_;
 };
 
 }  // namespace

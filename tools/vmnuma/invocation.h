@@ -6,7 +6,9 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "balancer/protocol/request.h"
 #include "placement/result.h"
@@ -24,10 +26,28 @@ struct SimRunRequest {
   std::string scenario;  ///< a file, or the name of one that comes with the program
   std::optional<std::int64_t> epochs;
   std::optional<std::int64_t> seed;
+  std::optional<std::string> record;  ///< a file that is made
 };
 /// `sim list`.
 struct SimListRequest {};
-using SimRequest = std::variant<SimRunRequest, SimListRequest>;
+/// `sim compare`.
+struct SimCompareRequest {
+  std::vector<std::string> scenarios;  ///< all that come with the program if empty
+  std::optional<std::int64_t> epochs;
+};
+using SimRequest = std::variant<SimRunRequest, SimListRequest, SimCompareRequest>;
+
+/// `record`.
+struct RecordRun {
+  std::string path;
+  std::optional<std::int64_t> epochs;
+  bool anonymize = false;
+};
+/// `replay`.
+struct ReplayRun {
+  std::string path;
+  std::vector<std::pair<std::string, std::int64_t>> options;
+};
 
 struct Invocation {
   std::string program = "vmnuma";  ///< what messages begin with
@@ -36,7 +56,10 @@ struct Invocation {
   bool watch = false;  ///< again every epoch
   bool wait = false;   ///< of `move`: until it is done
   balancer::Command command;
-  std::optional<SimRequest> sim;  ///< if set, no daemon is asked and `command` says nothing
+  // If one of these is set, `command` says nothing.
+  std::optional<SimRequest> sim;
+  std::optional<RecordRun> record;
+  std::optional<ReplayRun> replay;
 };
 
 /// The end of a run that asks nothing of the daemon: help, version, a wrong command line.

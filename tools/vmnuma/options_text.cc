@@ -37,6 +37,11 @@ std::string text_of(const balancer::OptionView& view) {
       printable(view.help));
 }
 
+std::string text_of(const balancer::RecordingView& view) {
+  return fmt::format("recording {}: {} epochs{}\n", view.recording, view.epochs,
+                     view.ended.empty() ? "" : ", " + printable(view.ended));
+}
+
 std::string text_of(const balancer::DoneView& view) {
   return view.action ? fmt::format("{} (action {})\n", printable(view.message), *view.action)
                      : printable(view.message) + "\n";

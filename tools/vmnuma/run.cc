@@ -10,6 +10,7 @@
 
 #include "balancer/protocol/response.h"
 #include "tools/vmnuma/client.h"
+#include "tools/vmnuma/record_commands.h"
 #include "tools/vmnuma/report_text.h"
 #include "tools/vmnuma/sim_commands.h"
 #include "tools/vmnuma/text.h"
@@ -53,6 +54,18 @@ struct AnswerTo<balancer::HistoryRequest> {
 template <>
 struct AnswerTo<balancer::PlanRequest> {
   using View = balancer::PlanView;
+};
+template <>
+struct AnswerTo<balancer::RecordStartRequest> {
+  using View = balancer::RecordingView;
+};
+template <>
+struct AnswerTo<balancer::RecordNextRequest> {
+  using View = balancer::RecordingView;
+};
+template <>
+struct AnswerTo<balancer::RecordStopRequest> {
+  using View = balancer::RecordingView;
 };
 template <>
 struct AnswerTo<balancer::WhatIfRequest> {
@@ -217,6 +230,12 @@ class Runner {
 int run(const Invocation& invocation, Surroundings& surroundings) {
   if (invocation.sim) {
     return run_sim(invocation, scenario_directory(), surroundings);
+  }
+  if (invocation.record) {
+    return run_record(invocation, surroundings);
+  }
+  if (invocation.replay) {
+    return run_replay(invocation, surroundings);
   }
   return Runner(invocation, surroundings).run();
 }

@@ -11,7 +11,9 @@
 
 #include "stats/reports/report.h"
 #include "tools/sim/catalogue.h"
+#include "tools/sim/policies/comparison.h"
 #include "tools/sim/simulation.h"
+#include "tools/vmnuma/recording_file.h"
 #include "tools/vmnuma/table.h"
 #include "tools/vmnuma/text.h"
 
@@ -117,9 +119,23 @@ int run_simulation(const SimRunRequest& request, bool json, bool watch,
   scenario->epochs = request.epochs.value_or(scenario->epochs);
   scenario->seed = request.seed ? static_cast<std::uint64_t>(*request.seed) : scenario->seed;
   Simulation simulation(std::move(*scenario));
+  std::optional<RecordingFile> recording;
+  if (request.record) {
+    Result<RecordingFile> file = RecordingFile::create(*request.record);
+    if (!file) {
+      return failed(surroundings, file.error());
+    }
+    recording = std::move(*file);
+    simulation.record(/*anonymize=*/false);
+  }
   Progress progress(surroundings, watch, simulation.scenario().epochs);
   while (!simulation.finished()) {
     simulation.run_epoch();
+    if (recording) {
+      if (Result<void> written = recording->write(simulation.take_recording()); !written) {
+        return failed(surroundings, written.error());
+      }
+    }
     if (!json && !progress.show(simulation)) {
       return kExitOk;
     }
@@ -131,6 +147,32 @@ int run_simulation(const SimRunRequest& request, bool json, bool watch,
     surroundings.out << vm_table(result) << '\n' << to_text(result) << std::flush;
   }
   return result.violations.empty() ? kExitOk : kExitRefused;
+}
+
+int compare_simulations(const SimCompareRequest& request, bool json, const std::string& scenarios,
+                        Surroundings& surroundings) {
+  std::vector<Scenario> chosen;
+  if (request.scenarios.empty()) {
+    Result<std::vector<Scenario>> all = list_scenarios(scenarios);
+    if (!all) {
+      return failed(surroundings, all.error());
+    }
+    chosen = std::move(*all);
+  }
+  for (const std::string& name : request.scenarios) {
+    Result<Scenario> scenario = find_scenario(name, scenarios);
+    if (!scenario) {
+      return failed(surroundings, scenario.error());
+    }
+    chosen.push_back(std::move(*scenario));
+  }
+  std::vector<ScenarioComparison> comparisons;
+  for (Scenario& scenario : chosen) {
+    scenario.epochs = std::min(scenario.epochs, request.epochs.value_or(scenario.epochs));
+    comparisons.push_back(compare_policies(scenario));
+  }
+  surroundings.out << (json ? to_json(comparisons) + "\n" : to_text(comparisons)) << std::flush;
+  return kExitOk;
 }
 
 int list_simulations(bool json, const std::string& scenarios, Surroundings& surroundings) {
@@ -164,6 +206,9 @@ int run_sim(const Invocation& invocation, const std::string& scenarios,
             Surroundings& surroundings) {
   if (const auto* request = std::get_if<SimRunRequest>(&*invocation.sim)) {
     return run_simulation(*request, invocation.json, invocation.watch, scenarios, surroundings);
+  }
+  if (const auto* request = std::get_if<SimCompareRequest>(&*invocation.sim)) {
+    return compare_simulations(*request, invocation.json, scenarios, surroundings);
   }
   return list_simulations(invocation.json, scenarios, surroundings);
 }

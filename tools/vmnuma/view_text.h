@@ -18,6 +18,8 @@ namespace vmnuma::tools {
 /// /config/Numa/intOpts/NAME`.
 [[nodiscard]] std::string text_of(const balancer::OptionView& view);
 [[nodiscard]] std::string text_of(const balancer::WhatIfView& view);
+/// What the recording is at; its lines are for a file.
+[[nodiscard]] std::string text_of(const balancer::RecordingView& view);
 [[nodiscard]] std::string text_of(const balancer::DoneView& view);
 
 }  // namespace vmnuma::tools

@@ -99,6 +99,24 @@ TEST(InvocationTest, ReadsWhatIsSupposed) {
       Command(request));
 }
 
+TEST(InvocationTest, ReadsRecordingAndReplaying) {
+  const Invocation record = parsed({"record", "/f", "--epochs", "9", "--anonymize"});
+  ASSERT_TRUE(record.record);
+  EXPECT_EQ(record.record->path, "/f");
+  EXPECT_EQ(record.record->epochs, 9);
+  EXPECT_TRUE(record.record->anonymize);
+  EXPECT_FALSE(parsed({"record", "/f"}).record->epochs);
+  const Invocation replay =
+      parsed({"replay", "/f", "--options", "Numa.X=1", "--options", "Numa.Y=-2"});
+  ASSERT_TRUE(replay.replay);
+  EXPECT_EQ(replay.replay->path, "/f");
+  EXPECT_EQ(replay.replay->options,
+            (std::vector<std::pair<std::string, std::int64_t>>{{"Numa.X", 1}, {"Numa.Y", -2}}));
+  EXPECT_EQ(complaint({"record"}), "vmnuma: FILE is required");
+  EXPECT_THAT(complaint({"replay", "/f", "--options", "x"}), HasSubstr("is no option"));
+  EXPECT_THAT(complaint({"record", "/f", "--epochs", "0"}), HasSubstr("--epochs"));
+}
+
 TEST(InvocationTest, WhatCannotBeSupposedIsNamed) {
   const auto of = [](const char* option, const char* text) {
     return complaint({"what-if", option, text});
@@ -201,7 +219,8 @@ TEST(InvocationTest, HelpFitsTheTerminal) {
        {Arguments{"--help"}, Arguments{"status", "-h"}, Arguments{"stats", "-h"},
         Arguments{"explain", "-h"}, Arguments{"history", "-h"}, Arguments{"options", "-h"},
         Arguments{"options", "get", "-h"}, Arguments{"options", "set", "-h"},
-        Arguments{"move", "-h"}, Arguments{"release", "-h"}, Arguments{"what-if", "-h"}}) {
+        Arguments{"move", "-h"}, Arguments{"release", "-h"}, Arguments{"what-if", "-h"},
+        Arguments{"record", "-h"}, Arguments{"replay", "-h"}}) {
     const auto help = parse_arguments(arguments, kNow);
     ASSERT_FALSE(help);
     std::string_view rest = help.error().text;

@@ -115,6 +115,10 @@ TEST(RequestTest, EncodedRequestsReadBackTheSame) {
                                       ReleaseRequest{},
                                       ManageRequest{"web1"},
                                       ManageRequest{},
+                                      RecordStartRequest{},
+                                      RecordStartRequest{true, 100},
+                                      RecordNextRequest{7},
+                                      RecordStopRequest{7},
                                       WhatIfRequest{},
                                       WhatIfRequest{{{8, 1024, 30, 7}, {1, 1, std::nullopt, 100}},
                                                     {"a", "b"},
@@ -275,9 +279,10 @@ TEST(RequestTest, ManyKeysAreHandledQuickly) {
 }
 
 TEST(RequestTest, ListsEveryCommand) {
-  EXPECT_THAT(command_names(), ElementsAre("status", "stats", "explain", "history", "plan", "pause",
-                                           "resume", "options-list", "options-get", "options-set",
-                                           "move", "release", "manage", "what-if"));
+  EXPECT_THAT(command_names(),
+              ElementsAre("status", "stats", "explain", "history", "plan", "pause", "resume",
+                          "options-list", "options-get", "options-set", "move", "release", "manage",
+                          "what-if", "record-start", "record-next", "record-stop"));
 }
 
 TEST(PermissionTest, ReadingIsForWhoeverConnects) {

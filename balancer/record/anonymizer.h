@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Takes out of a recording what says whose VMs they are.
+///
+/// Problem: a recording is worth showing to others, but names, UUIDs and reasons are nobody's
+/// business; and yet it must lead to the same plans, which go by the order of UUIDs where nothing
+/// else decides. Approach: every name gets another as it is met; every UUID gets a number between
+/// those of its neighbours. Properties: equal names stay equal and different ones different; the
+/// order of UUIDs stays, and nothing else of them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "placement/model/ids.h"
+
+namespace vmnuma::balancer {
+
+class Anonymizer {
+ public:
+  [[nodiscard]] placement::VmId id(const placement::VmId& vm);
+  /// "vm7"; empty stays empty.
+  [[nodiscard]] std::string vm_name(const std::string& name);
+  /// "group2"; empty stays empty.
+  [[nodiscard]] std::string group(const std::string& name);
+  /// What may be a name or a UUID.
+  [[nodiscard]] std::string name_or_uuid(const std::string& text);
+  /// False once a UUID found no number between its neighbours, so that their order is not kept.
+  [[nodiscard]] bool order_is_kept() const { return order_is_kept_; }
+
+ private:
+  __extension__ using Number = unsigned __int128;
+  std::map<placement::VmId, Number> numbers_;
+  std::map<std::string, std::string> vm_names_;
+  std::map<std::string, std::string> groups_;
+  bool order_is_kept_ = true;
+};
+
+}  // namespace vmnuma::balancer

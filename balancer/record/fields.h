@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a recording keeps of each value, listed once for writing and reading. Internal to this
+/// folder.
+///
+/// `fields(NAME, value)` for what is kept as it is; `fields.vm_name`, `fields.group`,
+/// `fields.policies` and `fields.command` for what an anonymized recording keeps under other names;
+/// `fields.prose` and `fields.sentences` for what it replaces by "left out". What only explains -
+/// why a client is where it is, origins of options - is not kept: no plan depends on it. A friend
+/// of the classes whose state it lists.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "balancer/controller.h"
+
+namespace vmnuma::balancer {
+
+struct RecordFields {
+  template <class Value, class T>
+  static constexpr bool kIs = std::same_as<std::remove_const_t<Value>, T>;
+
+#define VMNUMA_FIELDS(Type)        \
+  template <class Fields, class T> \
+  requires kIs<T, Type>            \
+  static void visit(Fields& fields, T& value)
+
+  // ---- the host ----
+
+  VMNUMA_FIELDS(placement::Cpu) {
+    fields("id", value.id);
+    fields("core", value.core);
+    fields("last_level_cache", value.last_level_cache);
+  }
+  VMNUMA_FIELDS(placement::HugePagePool) {
+    fields("page_size", value.page_size);
+    fields("pages", value.pages);
+  }
+  VMNUMA_FIELDS(placement::Node) {
+    fields("id", value.id);
+    fields("cpus", value.cpus);
+    fields("memory", value.memory);
+    fields("package", value.package);
+    fields("huge_pages", value.huge_pages);
+  }
+  VMNUMA_FIELDS(placement::Topology) {
+    fields("nodes", value.nodes);
+    fields("distances", value.distances);
+  }
+  VMNUMA_FIELDS(placement::Options) {
+    for (const placement::OptionInfo& info : placement::option_table()) {
+      fields(info.name, value.*(info.value));
+    }
+  }
+
+  // ---- VMs ----
+
+  VMNUMA_FIELDS(placement::GuestCell) {
+    fields("id", value.id);
+    fields("vcpus", value.vcpus);
+    fields("memory", value.memory);
+  }
+  VMNUMA_FIELDS(placement::PciDevice) {
+    fields.prose("address", value.address);
+  }
+  VMNUMA_FIELDS(placement::Pin) {
+    fields("number", value.number);
+    fields("cpus", value.cpus);
+  }
+  VMNUMA_FIELDS(placement::VmPolicy) {
+    fields("memory_mode", value.memory_mode);
+    fields("do_not_move", value.do_not_move);
+    fields("prefer_ht", value.prefer_ht);
+    fields("max_per_node", value.max_per_node);
+    fields("max_per_client", value.max_per_client);
+    fields("consolidate", value.consolidate);
+    fields("nodes", value.nodes);
+    fields.group("affinity_group", value.affinity_group);
+    fields.group("anti_affinity_group", value.anti_affinity_group);
+    fields("anti_affinity_hard", value.anti_affinity_hard);
+    fields("reservation_permille", value.reservation_permille);
+  }
+  VMNUMA_FIELDS(placement::VmDescription) {
+    fields("id", value.id);
+    fields.vm_name("name", value.name);
+    fields("domain_id", value.domain_id);
+    fields("vcpus", value.vcpus);
+    fields("max_vcpus", value.max_vcpus);
+    fields("memory", value.memory);
+    fields("max_memory", value.max_memory);
+    fields("cells", value.cells);
+    fields("sockets", value.sockets);
+    fields("dies", value.dies);
+    fields("cores", value.cores);
+    fields("threads", value.threads);
+    fields("io_threads", value.io_threads);
+    fields("numatune", value.numatune);
+    fields("numatune_auto", value.numatune_auto);
+    fields("numatune_nodes", value.numatune_nodes);
+    fields("huge_page_size", value.huge_page_size);
+    fields("memory_locked", value.memory_locked);
+    fields("memory_shared", value.memory_shared);
+    fields("pci_devices", value.pci_devices);
+    fields("memory_pinned_by", value.memory_pinned_by);  // a kind of device, not a name
+    fields("vcpu_pins", value.vcpu_pins);
+    fields("emulator_pin", value.emulator_pin);
+    fields("io_thread_pins", value.io_thread_pins);
+    fields.prose("partition", value.partition);
+    fields("policy", value.policy);
+  }
+
+  // ---- readings ----
+
+  VMNUMA_FIELDS(placement::VmProcess) {
+    fields("pid", value.pid);
+    fields("start_time_ticks", value.start_time_ticks);
+  }
+  VMNUMA_FIELDS(placement::VcpuSample) {
+    fields("vcpu", value.vcpu);
+    fields("tid", value.tid);
+    fields("run_ns", value.run_ns);
+    fields("wait_ns", value.wait_ns);
+  }
+  VMNUMA_FIELDS(placement::VmSample) {
+    fields("id", value.id);
+    fields("process", value.process);
+    fields("vcpus", value.vcpus);
+    fields("throttled_us", value.throttled_us);
+    fields("weight", value.weight);
+    fields("quota_permille", value.quota_permille);
+    fields("memory", value.memory);
+  }
+  VMNUMA_FIELDS(placement::CpuSample) {
+    fields("id", value.id);
+    fields("busy_us", value.busy_us);
+  }
+  VMNUMA_FIELDS(placement::NodeSample) {
+    fields("id", value.id);
+    fields("free", value.free);
+    fields("total", value.total);
+  }
+  VMNUMA_FIELDS(placement::MissingSource) {
+    fields("vm", value.vm);
+    if (value.vm) {
+      fields.prose("source", value.source);
+    } else {
+      fields("source", value.source);
+    }
+    fields.prose("reason", value.reason);
+  }
+  VMNUMA_FIELDS(placement::Sample) {
+    fields("sequence", value.sequence);
+    fields("taken_at", value.taken_at);
+    fields("nodes", value.nodes);
+    fields("cpus", value.cpus);
+    fields("vms", value.vms);
+    fields("missing", value.missing);
+  }
+
+  // ---- the epoch as the planner sees it ----
+
+  VMNUMA_FIELDS(placement::NodeState) {
+    fields("physical", value.physical);
+    fields("threads", value.threads);
+    fields("non_vm", value.non_vm);
+    fields("capacity", value.capacity);
+    fields("used", value.used);
+    fields("demand", value.demand);
+    fields("entitled", value.entitled);
+    fields("owed", value.owed);
+    fields("load_average", value.load_average);
+    fields("vcpus", value.vcpus);
+    fields("free", value.free);
+    fields("total", value.total);
+    fields("reserve", value.reserve);
+    fields("known", value.known);
+  }
+  VMNUMA_FIELDS(placement::VmState) {
+    fields("id", value.id);
+    fields.vm_name("name", value.name);
+    fields("weight", value.weight);
+    fields("first_client", value.first_client);
+    fields("client_count", value.client_count);
+    fields("demand", value.demand);
+    fields("entitled", value.entitled);
+    fields("stall", value.stall);
+    fields("memory_stays_because", value.memory_stays_because);  // one of a few sentences of ours
+    fields("policy", value.policy);
+    fields("fresh", value.fresh);
+    fields.prose("stale_because", value.stale_because);
+    fields("measured", value.measured);
+    fields("transferring", value.transferring);
+    fields("left_behind", value.left_behind);
+    fields("epochs_since_transfer", value.epochs_since_transfer);
+    fields("pull_again_after", value.pull_again_after);
+  }
+  VMNUMA_FIELDS(placement::ClientState) {
+    fields("id", value.id);
+    fields("vm", value.vm);
+    fields("vcpus", value.vcpus);
+    fields("home", value.home);
+    fields("used", value.used);
+    fields("ready", value.ready);
+    fields("demand", value.demand);
+    fields("load", value.load);
+    fields("effective_used", value.effective_used);
+    fields("entitled", value.entitled);
+    fields("owed", value.owed);
+    fields("owed_before", value.owed_before);
+    fields("owed_on_average", value.owed_on_average);
+    fields("weight", value.weight);
+    fields("memory_size", value.memory_size);
+    fields("memory", value.memory);
+    fields("memory_known", value.memory_known);
+    fields("allowed", value.allowed);
+    fields("epochs_here", value.epochs_here);
+    fields("came_from", value.came_from);
+    fields("epochs_since_swap", value.epochs_since_swap);
+    fields("moving", value.moving);
+  }
+  VMNUMA_FIELDS(placement::Snapshot) {
+    fields("epoch", value.epoch);
+    fields("epoch_length", value.epoch_length);
+    fields("topology", value.topology);
+    fields("nodes", value.nodes);
+    fields("vms", value.vms);
+    fields("clients", value.clients);
+  }
+
+  // ---- plans ----
+
+  VMNUMA_FIELDS(placement::Relocation) {
+    fields("client", value.client);
+    fields("from", value.from);
+    fields("to", value.to);
+    fields("memory", value.memory);
+  }
+  VMNUMA_FIELDS(placement::Prediction) {
+    fields("lost_before", value.lost_before);
+    fields("lost_after", value.lost_after);
+    fields("cost", value.cost);
+    fields("imbalance_before", value.imbalance_before);
+    fields("imbalance_after", value.imbalance_after);
+    fields("locality_before", value.locality_before);
+    fields("locality_after", value.locality_after);
+  }
+  VMNUMA_FIELDS(placement::Action) {
+    fields("reason", value.reason);
+    fields("relocations", value.relocations);
+    fields("predicted", value.predicted);
+  }
+  VMNUMA_FIELDS(placement::Rejection) {
+    fields("reason", value.reason);
+    fields("client", value.client);
+    fields("from", value.from);
+    fields("to", value.to);
+    fields("partner", value.partner);
+    fields("guard", value.guard);
+    fields("gain", value.gain);
+  }
+  VMNUMA_FIELDS(placement::Plan) {
+    fields("epoch", value.epoch);
+    fields("lost", value.lost);
+    fields("imbalance", value.imbalance);
+    fields("actions", value.actions);
+    fields("rejections", value.rejections);
+  }
+
+  // ---- what became of orders ----
+
+  VMNUMA_FIELDS(migration::Outcome) {
+    fields("moved", value.moved);
+    fields("already_home", value.already_home);
+    fields("absent", value.absent);
+    fields("left_by_reason", value.left_by_reason);
+    fields("left", value.left);
+    fields("calls", value.calls);
+    fields("stalls", value.stalls);
+  }
+  VMNUMA_FIELDS(migration::ActionEvent) {
+    fields("kind", value.kind);
+    fields("action", value.action);
+    fields("vms", value.vms);
+    fields("state", value.state);
+    fields.prose("detail", value.detail);
+    fields("outcome", value.outcome);
+    fields("took", value.took);
+  }
+  VMNUMA_FIELDS(migration::TransferProgress) {
+    fields("vm", value.vm);
+    fields("action", value.action);
+    fields("done", value.done);
+    fields("remaining", value.remaining);
+    fields("per_second", value.per_second);
+    fields("outcome", value.outcome);
+    fields("waits_for_room", value.waits_for_room);
+  }
+
+  // ---- events ----
+
+  VMNUMA_FIELDS(DomainsChanged) {
+    fields("running", value.running);
+  }
+  VMNUMA_FIELDS(SampleTaken) {
+    fields("sample", value.sample);
+    fields("wall_unix_s", value.wall_unix_s);
+  }
+  VMNUMA_FIELDS(ActionProgressed) {
+    fields("event", value.event);
+  }
+  VMNUMA_FIELDS(TransfersReported) {
+    fields("transfers", value.transfers);
+  }
+  VMNUMA_FIELDS(SourceChanged) {
+    fields("source", value.source);
+    fields.prose("reason", value.reason);
+    fields("wall_unix_s", value.wall_unix_s);
+  }
+  VMNUMA_FIELDS(CommandReceived) {
+    fields.command("request", value.command);
+  }
+  VMNUMA_FIELDS(ConfigChanged) {
+    fields("mode", value.mode);
+    fields("options", value.options);
+    fields.policies("policies", value.policies);
+  }
+  VMNUMA_FIELDS(TopologyChanged) {
+    fields("topology", value.topology);
+  }
+  VMNUMA_FIELDS(LoadExpected) {
+    fields("vm", value.vm);
+    fields("per_vcpu", value.per_vcpu);
+  }
+  VMNUMA_FIELDS(Stopping) {
+    fields("restore", value.restore);
+  }
+
+  // ---- the state in which a recording begins ----
+
+  VMNUMA_FIELDS(ThreadId) {
+    fields("kind", value.kind);
+    fields("number", value.number);
+  }
+  VMNUMA_FIELDS(Original::Pins) {
+    fields("found", value.found);
+    fields("ours", value.ours);
+  }
+  VMNUMA_FIELDS(Original) {
+    fields("process", value.process);
+    fields("threads", value.threads);
+    fields("memory_nodes", value.memory_nodes);
+  }
+  VMNUMA_FIELDS(ControllerSetup) {
+    fields("mode", value.mode);
+    fields("topology", value.topology);
+    fields("options", value.options);
+    fields.policies("policies", value.policies);
+    fields("remembered_homes", value.remembered_homes);
+    fields("originals", value.originals);
+    fields("originals_known", value.originals_known);
+    fields("released", value.released);
+  }
+  VMNUMA_FIELDS(placement::ClientShape) {
+    fields("vcpus", value.vcpus);
+    fields("cells", value.cells);
+    fields("memory", value.memory);
+  }
+  VMNUMA_FIELDS(CpuRates) {
+    fields("used", value.used);
+    fields("ready", value.ready);
+    fields("demand", value.demand);
+  }
+  VMNUMA_FIELDS(MigrationCounts) {
+    fields("balance", value.balance);
+    fields("load_swap", value.load_swap);
+    fields("locality", value.locality);
+    fields("locality_swap", value.locality_swap);
+    fields("long_term", value.long_term);
+    fields("administrator", value.administrator);
+  }
+  VMNUMA_FIELDS(ClientRecord) {
+    fields("shape", value.shape);
+    fields("home", value.home);
+    fields("came_from", value.came_from);
+    fields("pinned_to", value.pinned_to);
+    fields("epochs_here", value.epochs_here);
+    fields("epochs_since_swap", value.epochs_since_swap);
+    fields("age_epochs", value.age_epochs);
+    fields("moving", value.moving);
+    fields("held", value.held);
+    fields("has_average", value.has_average);
+    fields("average", value.average);
+    fields("owed", value.owed);
+    fields("owed_before", value.owed_before);
+    fields("counts", value.counts);
+    fields("local_mib_epochs", value.local_mib_epochs);
+    fields("all_mib_epochs", value.all_mib_epochs);
+  }
+  VMNUMA_FIELDS(VmRecord) {
+    fields("description", value.description);
+    fields("clients", value.clients);
+    fields("allowed", value.allowed);
+    fields("last", value.last);
+    fields("read_at", value.read_at);
+    fields("measured", value.measured);
+    fields("weight", value.weight);
+    fields("memory", value.memory);
+    fields("found_running", value.found_running);
+    fields("expected", value.expected);
+    fields("transferring", value.transferring);
+    fields("left_behind", value.left_behind);
+    fields("epochs_since_transfer", value.epochs_since_transfer);
+    fields("pull_again_after", value.pull_again_after);
+  }
+  VMNUMA_FIELDS(Ledger) {
+    fields("topology", value.topology_);
+    fields("options", value.options_);
+    fields("vms", value.vms_);
+    fields("last_sample", value.last_sample_);
+    fields("lasting_non_vm", value.lasting_non_vm_);
+    fields("epochs", value.epochs_);
+    fields("knows_domains", value.knows_domains_);
+  }
+  VMNUMA_FIELDS(Measured) {
+    fields("lost", value.lost);
+    fields("demand", value.demand);
+    fields("imbalance", value.imbalance);
+  }
+  VMNUMA_FIELDS(Outcomes::Watched) {
+    fields("before", value.before);
+    fields("locality_before", value.locality_before);
+    fields("clients", value.clients);
+    fields("moves_clients", value.moves_clients);
+    fields("due", value.due);
+  }
+  VMNUMA_FIELDS(Outcomes) {
+    fields("watched", value.watched_);
+    fields("failures_in_a_row", value.failures_in_a_row_);
+    fields("rest_until", value.rest_until_);
+  }
+  VMNUMA_FIELDS(Controller::UnderWay) {
+    fields("action", value.action);
+    fields("homes_before", value.homes_before);
+    fields("pinned", value.pinned);
+    fields("gives_back", value.gives_back);
+  }
+  VMNUMA_FIELDS(Controller::Rest) {
+    fields("failures", value.failures);
+    fields("until_epoch", value.until_epoch);
+    fields.prose("why", value.why);
+  }
+  VMNUMA_FIELDS(Controller::Source) {
+    fields.prose("reason", value.reason);
+    fields("since_unix_s", value.since_unix_s);
+  }
+  VMNUMA_FIELDS(Controller::Finished) {
+    fields("moved", value.moved);
+    fields("took", value.took);
+  }
+  VMNUMA_FIELDS(Controller) {
+    fields("setup", value.setup_);
+    fields("ledger", value.ledger_);
+    fields("outcomes", value.outcomes_);
+    fields("snapshot", value.snapshot_);
+    fields("plan", value.plan_);
+    fields("running", value.running_);
+    fields("under_way", value.under_way_);
+    fields("finished", value.finished_);
+    fields("rests", value.rests_);
+    fields("settled_since", value.settled_since_);
+    fields.sentences("foreign", value.foreign_);
+    fields("missing", value.missing_);
+    fields("last_placed_on", value.last_placed_on_);
+    fields("next_action", value.next_action_);
+    fields("now_unix_s", value.now_unix_s_);
+    fields("paused", value.paused_);
+    fields("breaker_was_open", value.breaker_was_open_);
+  }
+
+#undef VMNUMA_FIELDS
+};
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/record/frame.h"
+
+#include <array>
+#include <limits>
+#include <map>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "balancer/protocol/request.h"
+#include "balancer/record/fields.h"
+#include "placement/model/text.h"
+
+namespace vmnuma::balancer {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using placement::VmId;
+
+constexpr std::string_view kBefore = R"({"frame":)";
+constexpr std::string_view kBetween = R"(,"crc32":")";
+constexpr std::string_view kAfter = R"("})";
+constexpr std::size_t kDigits = 8;
+constexpr std::string_view kLeftOut = "left out";
+
+/// In the order of the alternatives of Event.
+constexpr std::array<std::string_view, std::variant_size_v<Event>> kEvents{
+    "domains", "sample", "action",   "transfers", "source",
+    "command", "config", "topology", "load",      "stopping"};
+
+template <class T>
+struct IsAmount : std::false_type {};
+template <class Unit>
+struct IsAmount<placement::Amount<Unit>> : std::true_type {};
+
+std::uint32_t crc32_of(std::string_view bytes) {
+  constexpr auto kTable = [] {
+    std::array<std::uint32_t, 256> table{};
+    for (std::uint32_t i = 0; i < table.size(); ++i) {
+      std::uint32_t value = i;
+      for (int bit = 0; bit < 8; ++bit) {
+        value = (value & 1U) != 0 ? 0xedb88320U ^ (value >> 1U) : value >> 1U;
+      }
+      table[i] = value;
+    }
+    return table;
+  }();
+  std::uint32_t crc = 0xffffffffU;
+  for (const char c : bytes) {
+    crc = kTable[(crc ^ static_cast<unsigned char>(c)) & 0xffU] ^ (crc >> 8U);
+  }
+  return crc ^ 0xffffffffU;
+}
+
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string line_of(const Json& frame) {
+  const std::string text = text_of(frame);
+  return fmt::format("{}{}{}{:08x}{}\n", kBefore, text, kBetween, crc32_of(text), kAfter);
+}
+
+// ---- writing
+
+class Writer {
+ public:
+  explicit Writer(Anonymizer* anonymizer) : anonymizer_(anonymizer) {}
+
+  template <class T>
+  void operator()(std::string_view name, const T& value) {
+    object_[std::string(name)] = json_of(value);
+  }
+  void vm_name(std::string_view name, const std::string& value) {
+    (*this)(name, anonymizer_ == nullptr ? value : anonymizer_->vm_name(value));
+  }
+  void group(std::string_view name, const std::string& value) {
+    (*this)(name, anonymizer_ == nullptr ? value : anonymizer_->group(value));
+  }
+  void prose(std::string_view name, const std::string& value) { (*this)(name, sentence(value)); }
+  void sentences(std::string_view name, const std::map<VmId, std::string>& values) {
+    std::map<VmId, std::string> written;
+    for (const auto& [vm, text] : values) {
+      written[vm] = sentence(text);
+    }
+    (*this)(name, written);
+  }
+  void policies(std::string_view name, const std::map<std::string, placement::VmPolicy>& policies) {
+    std::map<std::string, placement::VmPolicy> written;
+    for (const auto& [vm, policy] : policies) {
+      written[name_or_uuid(vm)] = policy;
+    }
+    (*this)(name, written);
+  }
+  void command(std::string_view name, Command command) {
+    std::visit(
+        [this]<class T>(T& request) {
+          if constexpr (std::is_same_v<T, MoveRequest>) {
+            request.vm = name_or_uuid(request.vm);
+          } else if constexpr (std::is_same_v<T, ReleaseRequest> ||
+                               std::is_same_v<T, ManageRequest>) {
+            request.vm = request.vm ? std::optional(name_or_uuid(*request.vm)) : std::nullopt;
+          }
+        },
+        command);
+    (*this)(name, encode_request({0, std::move(command)}));
+  }
+
+  template <class T>
+  [[nodiscard]] Json write(const T& value) const {
+    Writer writer(anonymizer_);
+    RecordFields::visit(writer, value);
+    return std::move(writer.object_);
+  }
+
+ private:
+  [[nodiscard]] std::string sentence(const std::string& text) const {
+    return anonymizer_ == nullptr || text.empty() ? text : std::string(kLeftOut);
+  }
+  [[nodiscard]] std::string name_or_uuid(const std::string& text) const {
+    return anonymizer_ == nullptr ? text : anonymizer_->name_or_uuid(text);
+  }
+
+  template <class T>
+  [[nodiscard]] Json json_of(const T& value) const {
+    if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
+      return value;
+    } else if constexpr (std::is_enum_v<T> || std::is_integral_v<T>) {
+      return static_cast<std::int64_t>(value);  // no node is -1
+    } else if constexpr (IsAmount<T>::value || std::is_same_v<T, placement::NodeId> ||
+                         std::is_same_v<T, placement::CpuId>) {
+      return value.value;
+    } else {
+      return write(value);
+    }
+  }
+  [[nodiscard]] Json json_of(const VmId& vm) const {
+    return to_text(anonymizer_ == nullptr ? vm : anonymizer_->id(vm));
+  }
+  [[nodiscard]] Json json_of(const placement::ClientId& client) const {
+    return Json::array({json_of(client.vm), client.index});
+  }
+  template <class T>
+  [[nodiscard]] Json json_of(const std::optional<T>& value) const {
+    return value ? json_of(*value) : Json(nullptr);
+  }
+  template <class A, class B>
+  [[nodiscard]] Json json_of(const std::pair<A, B>& value) const {
+    return Json::array({json_of(value.first), json_of(value.second)});
+  }
+  template <class Range>
+  [[nodiscard]] Json list_of(const Range& values) const {
+    Json list = Json::array();
+    for (const auto& value : values) {
+      list.push_back(json_of(value));
+    }
+    return list;
+  }
+  template <class T>
+  [[nodiscard]] Json json_of(const std::vector<T>& values) const {
+    return list_of(values);
+  }
+  template <class T, std::size_t n>
+  [[nodiscard]] Json json_of(const std::array<T, n>& values) const {
+    return list_of(values);
+  }
+  template <class Key, class T>
+  [[nodiscard]] Json json_of(const std::map<Key, T>& values) const {
+    return list_of(values);
+  }
+
+  Anonymizer* anonymizer_;
+  Json object_ = Json::object();
+};
+
+// ---- reading
+
+/// Reads members of one object. Keeps the first thing that is wrong.
+class Reader {
+ public:
+  template <class T>
+  void operator()(std::string_view name, T& value) {
+    const auto found = object_.find(std::string(name));
+    if (found == object_.end()) {
+      note(fmt::format("there is no '{}'", name));
+    } else if (!assign(*found, value)) {
+      note(fmt::format("'{}' is not what it should be", name));
+    }
+  }
+  void vm_name(std::string_view name, std::string& value) { (*this)(name, value); }
+  void group(std::string_view name, std::string& value) { (*this)(name, value); }
+  void prose(std::string_view name, std::string& value) { (*this)(name, value); }
+  void sentences(std::string_view name, std::map<VmId, std::string>& values) {
+    (*this)(name, values);
+  }
+  void policies(std::string_view name, std::map<std::string, placement::VmPolicy>& policies) {
+    (*this)(name, policies);
+  }
+  void command(std::string_view name, Command& command) {
+    std::string line;
+    (*this)(name, line);
+    if (auto request = parse_request(line)) {
+      command = std::move(request->command);
+    } else {
+      note(request.error().error.message);
+    }
+  }
+
+  template <class T>
+  [[nodiscard]] static Result<void> read(const Json& json, T& value) {
+    std::string wrong;
+    if (!json.is_object()) {
+      wrong = "it is no object";
+    } else {
+      Reader reader(json);
+      RecordFields::visit(reader, value);
+      wrong = std::move(reader.wrong_);
+    }
+    if (!wrong.empty()) {
+      return failure(ErrorCode::kCorrupt, std::move(wrong));
+    }
+    return {};
+  }
+
+ private:
+  explicit Reader(const Json& object) : object_(object) {}
+  void note(std::string wrong) {
+    if (wrong_.empty()) {
+      wrong_ = std::move(wrong);
+    }
+  }
+
+  template <class T>
+  bool assign(const Json& json, T& value) {
+    if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
+      const bool fits = std::is_same_v<T, bool> ? json.is_boolean() : json.is_string();
+      if (fits) {
+        value = json.get<T>();
+      }
+      return fits;
+    } else if constexpr (std::is_enum_v<T> || std::is_integral_v<T>) {
+      if (!json.is_number_integer()) {
+        return false;
+      }
+      value = static_cast<T>(json.get<std::int64_t>());
+      return true;
+    } else if constexpr (IsAmount<T>::value || std::is_same_v<T, placement::NodeId> ||
+                         std::is_same_v<T, placement::CpuId>) {
+      return assign(json, value.value);
+    } else {
+      const Result<void> done = read(json, value);
+      if (!done) {
+        note(done.error().message);
+      }
+      return done.has_value();
+    }
+  }
+  bool assign(const Json& json, VmId& vm) {
+    const auto id = json.is_string() ? placement::parse_vm_id(json.get_ref<const std::string&>())
+                                     : Result<VmId>(failure(ErrorCode::kCorrupt, ""));
+    vm = id.value_or(VmId{});
+    return id.has_value();
+  }
+  bool assign(const Json& json, placement::ClientId& client) {
+    return json.is_array() && json.size() == 2 && assign(json[0], client.vm) &&
+           assign(json[1], client.index);
+  }
+  template <class T>
+  bool assign(const Json& json, std::optional<T>& value) {
+    value.reset();
+    return json.is_null() || assign(json, value.emplace());
+  }
+  template <class A, class B>
+  bool assign(const Json& json, std::pair<A, B>& value) {
+    return json.is_array() && json.size() == 2 && assign(json[0], value.first) &&
+           assign(json[1], value.second);
+  }
+  template <class T>
+  bool assign(const Json& json, std::vector<T>& values) {
+    values.clear();
+    if (!json.is_array()) {
+      return false;
+    }
+    for (const Json& element : json) {
+      if (!assign(element, values.emplace_back())) {
+        return false;
+      }
+    }
+    return true;
+  }
+  template <class T, std::size_t n>
+  bool assign(const Json& json, std::array<T, n>& values) {
+    if (!json.is_array() || json.size() != n) {
+      return false;
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!assign(json[i], values[i])) {
+        return false;
+      }
+    }
+    return true;
+  }
+  template <class Key, class T>
+  bool assign(const Json& json, std::map<Key, T>& values) {
+    values.clear();
+    if (!json.is_array()) {
+      return false;
+    }
+    for (const Json& element : json) {
+      Key key{};
+      const bool is_pair = element.is_array() && element.size() == 2;
+      if (!is_pair || !assign(element[0], key) || !assign(element[1], values[key])) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  const Json& object_;
+  std::string wrong_;
+};
+
+/// Reads data into the alternative of that name.
+template <std::size_t kIndex = 0>
+Result<Event> read_event(std::string_view name, const Json& data) {
+  if constexpr (kIndex == std::variant_size_v<Event>) {
+    return failure(ErrorCode::kCorrupt, fmt::format("there is no event '{}'", name));
+  } else {
+    if (name != kEvents[kIndex]) {
+      return read_event<kIndex + 1>(name, data);
+    }
+    std::variant_alternative_t<kIndex, Event> event;
+    return Reader::read(data, event).map([&] { return Event(std::move(event)); });
+  }
+}
+
+Result<HeaderFrame> read_header(const Json& header) {
+  const auto format = header.find("format");
+  if (format == header.end() || *format != kRecordingFormat) {
+    return failure(ErrorCode::kUnsupported,
+                   fmt::format("the recording is not of format {}", kRecordingFormat));
+  }
+  HeaderFrame frame;
+  frame.version = header.value("version", "");
+  frame.epoch_length_ms = header.value("epoch_length_ms", std::int64_t{0});
+  frame.anonymized = header.value("anonymized", false);
+  frame.controller = std::make_shared<Controller>(ControllerSetup{});
+  const auto state = header.find("state");
+  if (state == header.end()) {
+    return failure(ErrorCode::kCorrupt, "the header has no 'state'");
+  }
+  return Reader::read(*state, *frame.controller).map([&] { return std::move(frame); });
+}
+
+Result<Frame> read_content(const Json& json) {
+  Frame frame;
+  frame.number = json.value("n", std::int64_t{-1});
+  if (const auto header = json.find("header"); header != json.end() && header->is_object()) {
+    return read_header(*header).map([&](HeaderFrame content) {
+      frame.content = std::move(content);
+      return std::move(frame);
+    });
+  }
+  if (const auto plan = json.find("plan"); plan != json.end()) {
+    frame.content = PlanFrame{text_of(*plan)};
+    return frame;
+  }
+  const auto event = json.find("event");
+  const auto data = json.find("data");
+  if (event == json.end() || !event->is_string() || data == json.end()) {
+    return failure(ErrorCode::kCorrupt, "the frame is neither header nor event nor plan");
+  }
+  return read_event(event->get_ref<const std::string&>(), *data).map([&](Event content) {
+    frame.content = std::move(content);
+    return std::move(frame);
+  });
+}
+
+}  // namespace
+
+std::string header_line(std::int64_t number, const Controller& controller, Anonymizer* anonymizer) {
+  const Writer writer(anonymizer);
+  Json header;
+  header["format"] = kRecordingFormat;
+  header["version"] = VMNUMA_VERSION;
+  header["epoch_length_ms"] = controller.ledger().options().rebalance_period;
+  header["anonymized"] = anonymizer != nullptr;
+  header["topology"] = writer.write(controller.ledger().topology());
+  header["options"] = writer.write(controller.ledger().options());
+  header["state"] = writer.write(controller);
+  Json frame;
+  frame["n"] = number;
+  frame["header"] = std::move(header);
+  return line_of(frame);
+}
+
+std::string event_line(std::int64_t number, const Event& event, Anonymizer* anonymizer) {
+  Json frame;
+  frame["n"] = number;
+  frame["event"] = kEvents.at(event.index());
+  frame["data"] =
+      std::visit([&](const auto& data) { return Writer(anonymizer).write(data); }, event);
+  return line_of(frame);
+}
+
+std::string plan_line(std::int64_t number, const placement::Plan& plan, Anonymizer* anonymizer) {
+  Json frame;
+  frame["n"] = number;
+  frame["plan"] = Writer(anonymizer).write(plan);
+  return line_of(frame);
+}
+
+std::string plan_text(const placement::Plan& plan, Anonymizer* anonymizer) {
+  return text_of(Writer(anonymizer).write(plan));
+}
+
+Result<Frame> read_frame(std::string_view line) {
+  if (line.ends_with('\n')) {
+    line.remove_suffix(1);
+  }
+  const std::size_t around = kBefore.size() + kBetween.size() + kDigits + kAfter.size();
+  if (line.size() < around || !line.starts_with(kBefore) || !line.ends_with(kAfter)) {
+    return failure(ErrorCode::kCorrupt, "the line is cut off or no frame");
+  }
+  const std::string_view text = line.substr(kBefore.size(), line.size() - around);
+  const std::string_view rest = line.substr(kBefore.size() + text.size());
+  if (!rest.starts_with(kBetween) ||
+      rest.substr(kBetween.size(), kDigits) != fmt::format("{:08x}", crc32_of(text))) {
+    return failure(ErrorCode::kCorrupt, "the checksum is wrong, so the line is damaged");
+  }
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) {
+    return failure(ErrorCode::kCorrupt, "the frame is no JSON object");
+  }
+  return read_content(json);
+}
+
+bool matters(const Event& event) {
+  const auto* command = std::get_if<CommandReceived>(&event);
+  return command == nullptr || changes_something(command->command);
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/record/replay.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "balancer/record/frame.h"
+#include "balancer/views.h"
+
+namespace vmnuma::balancer {
+
+using placement::Action;
+using placement::Reason;
+
+namespace {
+
+constexpr std::size_t kMostProposals = 20;
+
+/// What is around the first byte in which two texts differ.
+std::pair<std::string, std::string> first_difference(const std::string& a, const std::string& b) {
+  constexpr std::size_t kBefore = 60;
+  constexpr std::size_t kShown = 160;
+  const auto at = static_cast<std::size_t>(
+      std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+  const std::size_t from = at > kBefore ? at - kBefore : 0;
+  return {a.substr(from, kShown), b.substr(std::min(from, b.size()), kShown)};
+}
+
+/// Plans of another policy beside those that were recorded.
+class Comparison {
+ public:
+  explicit Comparison(OtherOptions options) : options_(std::move(options)) {}
+
+  /// Before the controller gets the sample.
+  void judge(Controller controller, const Event& sample) {
+    for (const auto& [name, value] : options_) {
+      (void)controller.on(
+          CommandReceived{0, OptionsSetRequest{name, value, false}});  // checked before
+    }
+    (void)controller.on(sample);
+    plan_ = controller.plan();
+    std::set<std::string> planned;
+    for (const Action& action : plan_.actions) {
+      std::string text = action_text(controller.snapshot(), action);
+      const std::string what = text.substr(0, text.find(';'));
+      if (!before_.contains(what)) {
+        count(action, result_.other_moves, result_.other_pulls);
+        if (result_.proposals.size() < kMostProposals && action.reason != Reason::kMemoryPull) {
+          result_.proposals.push_back(fmt::format("epoch {}: {}", plan_.epoch, text));
+        }
+      }
+      planned.insert(what);
+    }
+    before_ = std::move(planned);
+  }
+
+  /// After it.
+  void compare(const placement::Plan& recorded) {
+    result_.epochs_that_differ += recorded.actions == plan_.actions ? 0 : 1;
+    for (const Action& action : recorded.actions) {
+      count(action, result_.recorded_moves, result_.recorded_pulls);
+    }
+  }
+
+  [[nodiscard]] const OtherPolicy& result() const { return result_; }
+
+ private:
+  static void count(const Action& action, std::int64_t& moves, std::int64_t& pulls) {
+    pulls += action.reason == Reason::kMemoryPull ? 1 : 0;
+    moves +=
+        action.reason != Reason::kMemoryPull && action.reason != Reason::kInitialPlacement ? 1 : 0;
+  }
+
+  OtherOptions options_;
+  placement::Plan plan_;
+  std::set<std::string> before_;
+  OtherPolicy result_;
+};
+
+class Replayer {
+ public:
+  explicit Replayer(const OtherOptions& other) {
+    if (!other.empty()) {
+      comparison_.emplace(other);
+    }
+  }
+
+  /// Error: the line cannot be what comes next.
+  [[nodiscard]] Result<void> take(const std::string& line) {
+    ++line_;
+    Result<Frame> frame = read_frame(line);
+    if (!frame) {
+      return failure(std::move(frame).error(), fmt::format("line {}", line_));
+    }
+    if (frame->number != static_cast<std::int64_t>(line_) - 1) {
+      return failure(ErrorCode::kCorrupt,
+                     fmt::format("line {}: it is frame {}, but must be frame {}", line_,
+                                 frame->number, line_ - 1));
+    }
+    if (controller_ == nullptr && !std::holds_alternative<HeaderFrame>(frame->content)) {
+      return failure(ErrorCode::kCorrupt, "line 1: the recording does not begin with a header");
+    }
+    std::visit([this](auto& content) { handle(content); }, frame->content);
+    return {};
+  }
+
+  [[nodiscard]] ReplayReport report() && {
+    if (comparison_) {
+      report_.other = comparison_->result();
+    }
+    return std::move(report_);
+  }
+  void damaged(Error error) { report_.damage = std::move(error); }
+  [[nodiscard]] bool has_begun() const { return controller_ != nullptr; }
+
+ private:
+  void handle(HeaderFrame& header) {
+    controller_ = std::move(header.controller);
+    report_.version = header.version;
+    report_.anonymized = header.anonymized;
+  }
+  void handle(const Event& event) {
+    if (comparison_ && std::holds_alternative<SampleTaken>(event)) {
+      comparison_->judge(*controller_, event);
+    }
+    (void)controller_->on(event);
+  }
+  void handle(const PlanFrame& recorded) {
+    const placement::Plan& plan = controller_->plan();
+    const std::string made = plan_text(plan, nullptr);
+    ++report_.epochs;
+    if (made != recorded.text) {
+      ++report_.differing;
+      if (!report_.first_difference) {
+        auto [was, is] = first_difference(recorded.text, made);
+        report_.first_difference = {line_, plan.epoch, std::move(was), std::move(is)};
+      }
+    }
+    if (comparison_) {
+      comparison_->compare(plan);
+    }
+  }
+
+  std::size_t line_ = 0;
+  std::shared_ptr<Controller> controller_;
+  std::optional<Comparison> comparison_;
+  ReplayReport report_;
+};
+
+}  // namespace
+
+Result<ReplayReport> replay(const std::function<std::optional<std::string>()>& next_line,
+                            const OtherOptions& other) {
+  placement::Options scratch;
+  for (const auto& [name, value] : other) {
+    if (Result<void> set = placement::set_option(scratch, name, value); !set) {
+      return tl::unexpected(std::move(set).error());
+    }
+  }
+  Replayer replayer(other);
+  while (const std::optional<std::string> line = next_line()) {
+    Result<void> taken = replayer.take(*line);
+    if (!taken && !replayer.has_begun()) {
+      return tl::unexpected(std::move(taken).error());
+    }
+    if (!taken) {
+      replayer.damaged(std::move(taken).error());
+      break;
+    }
+  }
+  if (!replayer.has_begun()) {
+    return failure(ErrorCode::kCorrupt, "the recording is empty");
+  }
+  return std::move(replayer).report();
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints the table of all scenarios under all policies. What it says is in tests/bench/README.md.
+#include <iostream>
+
+#include <gtest/gtest.h>
+
+#include "tests/sim/scenarios.h"
+#include "tools/sim/policies/comparison.h"
+
+namespace vmnuma::tools {
+namespace {
+
+TEST(FiguresTest, AllScenariosUnderAllPolicies) {
+  std::vector<ScenarioComparison> comparisons;
+  std::int64_t ours = 0;
+  std::int64_t nobodys = 0;
+  const auto scenarios = list_scenarios(kScenarioDirectory);
+  ASSERT_TRUE(scenarios) << scenarios.error().message;
+  for (const Scenario& scenario : *scenarios) {
+    comparisons.push_back(compare_policies(scenario));
+    nobodys += comparisons.back().policies.front().lost.value;
+    ours += comparisons.back().policies.back().lost.value;
+  }
+  std::cout << to_text(comparisons);
+  EXPECT_LT(ours, nobodys);
+}
+
+}  // namespace
+}  // namespace vmnuma::tools

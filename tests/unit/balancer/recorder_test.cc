@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/record/recorder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "balancer/record/anonymizer.h"
+#include "tests/unit/balancer/host_story.h"
+
+namespace vmnuma::tests {
+namespace {
+
+using balancer::Recorder;
+using balancer::RecordingView;
+using balancer::RecordNextRequest;
+using balancer::RecordStartRequest;
+using balancer::RecordStopRequest;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class RecorderTest : public testing::Test {
+ protected:
+  RecordingView ask(const balancer::Command& command) {
+    const auto answer = recorder_.answer(command, controller_);
+    EXPECT_TRUE(answer) << answer.error().message;
+    return answer ? std::get<RecordingView>(*answer) : RecordingView{};
+  }
+  void epoch() {
+    placement::Sample sample;
+    sample.sequence = ++sequence_;
+    sample.taken_at = {2'000'000 * sequence_};
+    (void)recorder_.pass(controller_, balancer::SampleTaken{sample, 0});
+  }
+
+  balancer::Controller controller_{[] {
+    balancer::ControllerSetup setup;
+    setup.topology = small_host(2);
+    return setup;
+  }()};
+  Recorder recorder_;
+  std::int64_t sequence_ = 0;
+};
+
+TEST_F(RecorderTest, LinesAreTakenAsTheyCome) {
+  const RecordingView begun = ask(RecordStartRequest{});
+  EXPECT_THAT(begun.lines, SizeIs(1));
+  EXPECT_THAT(begun.lines[0], HasSubstr("\"header\""));
+  epoch();
+  const RecordingView first = ask(RecordNextRequest{begun.recording});
+  EXPECT_THAT(first.lines, SizeIs(2));  // sample and plan
+  EXPECT_EQ(first.epochs, 1);
+  EXPECT_THAT(ask(RecordNextRequest{begun.recording}).lines, IsEmpty());
+  epoch();
+  const RecordingView last = ask(RecordStopRequest{begun.recording});
+  EXPECT_THAT(last.lines, SizeIs(2));
+  EXPECT_EQ(last.ended, "it was stopped");
+  EXPECT_FALSE(recorder_.running());
+}
+
+TEST_F(RecorderTest, QuestionsAreNotRecorded) {
+  const RecordingView begun = ask(RecordStartRequest{});
+  (void)recorder_.pass(controller_, balancer::CommandReceived{1, balancer::StatusRequest{}});
+  (void)recorder_.pass(controller_, balancer::CommandReceived{1, balancer::PauseRequest{}});
+  EXPECT_THAT(ask(RecordNextRequest{begun.recording}).lines, SizeIs(1));
+}
+
+TEST_F(RecorderTest, EndsAfterAsManyEpochsAsWereAskedFor) {
+  const RecordingView begun = ask(RecordStartRequest{false, 2});
+  for (int i = 0; i < 5; ++i) {
+    epoch();
+  }
+  const RecordingView view = ask(RecordNextRequest{begun.recording});
+  EXPECT_THAT(view.lines, SizeIs(4));
+  EXPECT_TRUE(view.complete);
+  EXPECT_EQ(view.epochs, 2);
+}
+
+TEST_F(RecorderTest, EndsWhenNobodyComesForItsLines) {
+  const RecordingView begun = ask(RecordStartRequest{});
+  for (std::int64_t i = 0; i <= Recorder::kPatience; ++i) {
+    EXPECT_TRUE(recorder_.running());
+    epoch();
+  }
+  EXPECT_FALSE(recorder_.running());
+  EXPECT_THAT(ask(RecordNextRequest{begun.recording}).ended, HasSubstr("nobody asked"));
+  EXPECT_EQ(ask(RecordStartRequest{}).recording, begun.recording + 1);
+}
+
+TEST_F(RecorderTest, OnlyOneAtATimeAndOnlyItsOwn) {
+  EXPECT_FALSE(recorder_.answer(RecordNextRequest{0}, controller_));
+  const RecordingView begun = ask(RecordStartRequest{});
+  EXPECT_EQ(recorder_.answer(RecordStartRequest{}, controller_).error().code, ErrorCode::kBusy);
+  EXPECT_EQ(recorder_.answer(RecordNextRequest{begun.recording + 1}, controller_).error().code,
+            ErrorCode::kNotFound);
+}
+
+TEST_F(RecorderTest, LongAnswersComeInParts) {
+  recorder_.begin(controller_, false, std::nullopt);
+  epoch();
+  EXPECT_THAT(recorder_.take_lines(1), SizeIs(1));
+  EXPECT_THAT(recorder_.take_lines(1), SizeIs(1));
+  EXPECT_THAT(recorder_.take_lines(1 << 20), SizeIs(1));
+  EXPECT_THAT(recorder_.take_lines(1), IsEmpty());
+}
+
+TEST(AnonymizerTest, KeepsTheOrderOfIds) {
+  balancer::Anonymizer anonymizer;
+  std::map<placement::VmId, placement::VmId> other;
+  for (const int number : {128, 7, 200, 64, 65, 66, 1, 255, 129, 127}) {
+    const placement::VmId vm = vm_id(static_cast<std::uint8_t>(number));
+    other[vm] = anonymizer.id(vm);
+  }
+  placement::VmId last;
+  for (const auto& [vm, id] : other) {
+    EXPECT_LT(last, id);
+    EXPECT_NE(vm, id);
+    EXPECT_EQ(anonymizer.id(vm), id);
+    last = id;
+  }
+  EXPECT_TRUE(anonymizer.order_is_kept());
+}
+
+TEST(AnonymizerTest, TellsWhenItCannot) {
+  balancer::Anonymizer anonymizer;
+  // Each between the last two: halves the room every time.
+  (void)anonymizer.id(vm_id(1));
+  (void)anonymizer.id(vm_id(250));
+  for (std::uint8_t number = 249; number > 130; --number) {
+    (void)anonymizer.id(vm_id(number));
+  }
+  EXPECT_FALSE(anonymizer.order_is_kept());
+}
+
+TEST(AnonymizerTest, NamesStayApart) {
+  balancer::Anonymizer anonymizer;
+  EXPECT_EQ(anonymizer.vm_name("web1"), "vm1");
+  EXPECT_EQ(anonymizer.vm_name("db1"), "vm2");
+  EXPECT_EQ(anonymizer.vm_name("web1"), "vm1");
+  EXPECT_EQ(anonymizer.vm_name(""), "");
+  EXPECT_EQ(anonymizer.group("web1"), "group1");
+  EXPECT_EQ(anonymizer.name_or_uuid("db1"), "vm2");
+  EXPECT_NE(anonymizer.name_or_uuid("c7a5fdbd-edaf-9455-926a-d65c16db1809"),
+            "c7a5fdbd-edaf-9455-926a-d65c16db1809");
+}
+
+}  // namespace
+}  // namespace vmnuma::tests

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/sim/policies/esxi_defaults.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace vmnuma::tools {
+
+using placement::Bytes;
+using placement::CpuTime;
+using placement::kNoNode;
+using placement::NodeIndex;
+
+namespace {
+
+constexpr std::int64_t kImbalancePct = 10;
+constexpr std::int64_t kImprovementPct = 2;
+constexpr std::int64_t kResidualPct = 50;
+constexpr std::int64_t kMoveEvery = 2;
+constexpr std::int64_t kSwapEvery = 3;
+constexpr std::int64_t kSwapRest = 15;
+constexpr std::size_t kFairnessEpochs = 5;
+constexpr std::int64_t kLocalityPct = 20;
+constexpr std::int64_t kCorePct = 90;
+constexpr Bytes kPagesPerSecond{32'000LL * 4096};
+constexpr std::int64_t kLoadStepPct = 10;
+
+PolicyVm* find(PolicyHost& host, const placement::VmId& id) {
+  const auto found = std::find_if(host.vms().begin(), host.vms().end(),
+                                  [&](const PolicyVm& vm) { return vm.id == id; });
+  return found == host.vms().end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+/// Full cores: it sizes clients by them, too.
+CpuTime EsxiPolicy::capacity(const PolicyHost& host, NodeIndex node) const {
+  return std::max(host.epoch_length() * host.topology().nodes[node].core_count(), CpuTime{1});
+}
+
+CpuTime EsxiPolicy::demand_on(NodeIndex node) const {
+  CpuTime sum;
+  for (const Client& client : clients_) {
+    sum += client.home == node ? client.demand : CpuTime{};
+  }
+  return sum;
+}
+
+std::int64_t EsxiPolicy::imbalance_pct(const PolicyHost& host,
+                                       const std::vector<CpuTime>& owed) const {
+  std::int64_t most = 0;
+  std::int64_t least = -1;
+  for (const NodeIndex node : host.homes()) {
+    const std::int64_t share = owed[node].value * 100 / capacity(host, node).value;
+    most = std::max(most, share);
+    least = least < 0 ? share : std::min(least, share);
+  }
+  return most - std::max<std::int64_t>(least, 0);
+}
+
+void EsxiPolicy::meet(PolicyHost& host, PolicyVm& vm) {
+  std::int32_t size = 0;
+  for (const NodeIndex node : host.homes()) {
+    const std::int32_t cores = host.topology().nodes[node].core_count();
+    size = size == 0 ? cores : std::min(size, cores);
+  }
+  const std::int32_t count = (vm.vcpus + size - 1) / std::max(size, 1);
+  std::int32_t first = 0;
+  for (std::int32_t i = 0; i < count; ++i) {
+    Client client;
+    client.vm = vm.id;
+    client.first_vcpu = first;
+    client.vcpus = vm.vcpus / count + (i < vm.vcpus % count ? 1 : 0);
+    first += client.vcpus;
+    const bool found_there = !vm.found_on.empty();
+    if (found_there) {
+      client.home = vm.found_on[static_cast<std::size_t>(i) % vm.found_on.size()];
+      host.pin_vcpus(vm, client.first_vcpu, client.vcpus, client.home);
+    } else {
+      place(host, vm, client);
+    }
+    clients_.push_back(std::move(client));
+  }
+}
+
+void EsxiPolicy::place(PolicyHost& host, PolicyVm& vm, Client& client) {
+  const std::vector<NodeIndex> homes = host.homes();
+  NodeIndex best = kNoNode;
+  std::int64_t best_rank = 0;
+  for (std::size_t i = 0; i < homes.size(); ++i) {
+    const NodeIndex node = homes[(next_ + i) % homes.size()];
+    const bool has_room = host.free(node) + vm.memory[node] >= vm.size;
+    const std::int64_t rank = load_pct_[node] / kLoadStepPct + (has_room ? 0 : 1'000);
+    if (best == kNoNode || rank < best_rank) {
+      best = node;
+      best_rank = rank;
+    }
+  }
+  next_ = (next_ + 1) % homes.size();
+  rehome(host, client, best);
+}
+
+void EsxiPolicy::rehome(PolicyHost& host, Client& client, NodeIndex node) {
+  PolicyVm& vm = *find(host, client.vm);
+  client.home = node;
+  host.pin_vcpus(vm, client.first_vcpu, client.vcpus, node);
+}
+
+void EsxiPolicy::measure(PolicyHost& host) {
+  std::erase_if(clients_, [&](const Client& client) { return find(host, client.vm) == nullptr; });
+  for (Client& client : clients_) {
+    const PolicyVm& vm = *find(host, client.vm);
+    client.owed_before.insert(client.owed_before.begin(), client.owed);
+    client.owed_before.resize(std::min(client.owed_before.size(), kFairnessEpochs));
+    client.demand = vm.demand() * client.vcpus / vm.vcpus;
+    client.owed = vm.ready * client.vcpus / vm.vcpus;
+  }
+  for (const NodeIndex node : host.homes()) {
+    load_pct_[node] =
+        (load_pct_[node] + demand_on(node).value * 100 / capacity(host, node).value) / 2;
+  }
+}
+
+bool EsxiPolicy::move_one(PolicyHost& host, bool long_term) {
+  const std::vector<NodeIndex> homes = host.homes();
+  const auto owed_if = [&](NodeIndex node, CpuTime more) {
+    return std::max(demand_on(node) + more - capacity(host, node), CpuTime{});
+  };
+  Client* best = nullptr;
+  NodeIndex target = kNoNode;
+  std::int64_t least = 0;
+  for (Client& client : clients_) {
+    if (client.home == kNoNode || client.owed <= CpuTime{}) {
+      continue;
+    }
+    CpuTime lately;
+    for (const CpuTime owed : client.owed_before) {
+      lately += owed;
+    }
+    for (const NodeIndex node : homes) {
+      if (node == client.home) {
+        continue;
+      }
+      const CpuTime before = owed_if(client.home, CpuTime{}) + owed_if(node, CpuTime{});
+      const CpuTime here = owed_if(client.home, -client.demand);
+      const CpuTime there = owed_if(node, client.demand);
+      const std::int64_t residual = std::abs((here - there).value);
+      const bool improves =
+          (before - here - there).value * 100 >= kImprovementPct * capacity(host, node).value;
+      const bool thrashes =
+          residual * 100 >
+          kResidualPct * std::abs((owed_if(client.home, {}) - owed_if(node, {})).value);
+      const bool allowed = long_term ? lately > CpuTime{} : improves && !thrashes;
+      const std::int64_t rank = long_term ? -lately.value : (here + there).value;
+      if (allowed && (best == nullptr || rank < least)) {
+        best = &client;
+        target = node;
+        least = rank;
+      }
+    }
+  }
+  if (best != nullptr) {
+    rehome(host, *best, target);
+  }
+  return best != nullptr;
+}
+
+bool EsxiPolicy::swap_two(PolicyHost& host) {
+  const auto over = [&](NodeIndex node, CpuTime more) {
+    return std::max(demand_on(node) + more - capacity(host, node), CpuTime{});
+  };
+  std::pair<Client*, Client*> best{nullptr, nullptr};
+  CpuTime most;
+  for (Client& a : clients_) {
+    for (Client& b : clients_) {
+      const bool may = a.home != b.home && a.home != kNoNode && b.home != kNoNode &&
+                       host.epoch() - a.swapped_at >= kSwapRest &&
+                       host.epoch() - b.swapped_at >= kSwapRest && a.demand > b.demand;
+      if (!may) {
+        continue;
+      }
+      const CpuTime more = a.demand - b.demand;
+      const CpuTime gain =
+          over(a.home, {}) + over(b.home, {}) - over(a.home, -more) - over(b.home, more);
+      if (gain.value * 100 >= kImprovementPct * capacity(host, a.home).value && gain > most) {
+        most = gain;
+        best = {&a, &b};
+      }
+    }
+  }
+  if (best.first == nullptr) {
+    return false;
+  }
+  const NodeIndex first = best.first->home;
+  const NodeIndex second = best.second->home;
+  rehome(host, *best.first, second);
+  rehome(host, *best.second, first);
+  best.first->swapped_at = best.second->swapped_at = host.epoch();
+  return true;
+}
+
+void EsxiPolicy::follow_memory(PolicyHost& host) {
+  for (Client& client : clients_) {
+    const PolicyVm& vm = *find(host, client.vm);
+    const std::int64_t resident = vm.resident().value;
+    if (client.home == kNoNode || resident == 0 || client.vcpus != vm.vcpus) {
+      continue;  // which memory is whose part of a wide VM is not known
+    }
+    for (const NodeIndex node : host.homes()) {
+      const std::int64_t better =
+          (vm.memory[node] - vm.memory[client.home]).value / (resident / 100 + 1);
+      const CpuTime there = demand_on(node) + client.demand;
+      if (node != client.home && better >= kLocalityPct &&
+          there.value * 100 <= kCorePct * capacity(host, node).value) {
+        rehome(host, client, node);
+        return;  // one at a time
+      }
+    }
+  }
+}
+
+void EsxiPolicy::move_pages(PolicyHost& host) const {
+  Bytes left = kPagesPerSecond * host.epoch_length().value / 1'000'000;
+  for (PolicyVm& vm : host.vms()) {
+    std::vector<NodeIndex> homes;
+    for (const Client& client : clients_) {
+      if (client.vm == vm.id && client.home != kNoNode) {
+        homes.push_back(client.home);
+      }
+    }
+    Bytes far = vm.resident();
+    for (const NodeIndex home : homes) {
+      far -= vm.memory[home];
+    }
+    if (vm.memory_moves && !homes.empty() && far >= kSimPage && left >= kSimPage) {
+      left -= host.move_memory(vm, homes, left);
+    }
+  }
+}
+
+void EsxiPolicy::balance(PolicyHost& host) {
+  const std::size_t nodes = host.topology().nodes.size();
+  std::vector<CpuTime> owed(nodes);
+  std::vector<CpuTime> lately(nodes);
+  for (const Client& client : clients_) {
+    if (client.home == kNoNode) {
+      continue;
+    }
+    owed[client.home] += client.owed;
+    for (const CpuTime before : client.owed_before) {
+      lately[client.home] += before / static_cast<std::int64_t>(kFairnessEpochs);
+    }
+  }
+  if (imbalance_pct(host, owed) < kImbalancePct) {
+    follow_memory(host);
+    return;
+  }
+  const bool moved = host.epoch() % kMoveEvery == 0 && move_one(host, /*long_term=*/false);
+  const bool swapped = !moved && host.epoch() % kSwapEvery == 0 && swap_two(host);
+  if (!moved && !swapped && host.epoch() % static_cast<std::int64_t>(kFairnessEpochs) == 0 &&
+      imbalance_pct(host, lately) >= kImbalancePct) {
+    (void)move_one(host, /*long_term=*/true);  // if there is nobody, nobody gets a turn
+  }
+}
+
+void EsxiPolicy::epoch(PolicyHost& host) {
+  measure(host);
+  for (PolicyVm& vm : host.vms()) {
+    if (vm.age == 0) {
+      meet(host, vm);
+    }
+  }
+  if (host.epoch_length() > CpuTime{}) {
+    balance(host);
+    move_pages(host);
+  }
+}
+
+}  // namespace vmnuma::tools

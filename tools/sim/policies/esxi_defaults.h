@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/// ESXi's NUMA scheduler with its default options, as far as it is public.
+///
+/// Documented (vSphere Resource Management; public lists of advanced settings): a VM is one client
+/// a node's worth of cores; a new one goes to the next node in turn that has room, unless the
+/// nodes' load averages say otherwise. Every epoch (RebalancePeriod 2000 ms) nodes are compared by
+/// what they owe. From MigImbalanceThreshold 10 % on, every SwapMigrateOnly 2 epochs the one-way
+/// move that cuts the imbalance most is made, every SwapInterval 3 epochs an exchange, if it
+/// improves by MigThreshold 2 % and leaves at most MigThrashThreshold 50 % of the imbalance; who
+/// was exchanged is not considered for SwapConsiderPeriod 15 epochs. What was owed over
+/// LTermFairnessInterval 5 epochs gives somebody else a turn from LTermMigImbalThreshold 10 % on.
+/// Without imbalance a client goes where at least 20 % more of its memory is, unless the cores
+/// there would be used above CoreCapRatioPct 90 %. Memory follows at PageMigRateMax 32000 pages a
+/// second. VMs begin where the scenario has found them. Left out: action affinity, which 9.1
+/// switches off, and monitor migrations. Not public, and taken as simple as can be: the shape of
+/// the load average (half of it is the last epoch), and how much may be owed before a node counts
+/// as imbalanced (time that its clients waited).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "tools/sim/policies/policy.h"
+
+namespace vmnuma::tools {
+
+class EsxiPolicy final : public Policy {
+ public:
+  void epoch(PolicyHost& host) override;
+
+ private:
+  struct Client {
+    placement::VmId vm;
+    std::int32_t first_vcpu = 0;
+    std::int32_t vcpus = 0;
+    placement::NodeIndex home = placement::kNoNode;
+    placement::CpuTime demand;
+    placement::CpuTime owed;
+    std::vector<placement::CpuTime> owed_before;  ///< newest first
+    std::int64_t swapped_at = -1'000;
+  };
+  void meet(PolicyHost& host, PolicyVm& vm);
+  void measure(PolicyHost& host);
+  void place(PolicyHost& host, PolicyVm& vm, Client& client);
+  void balance(PolicyHost& host);
+  bool move_one(PolicyHost& host, bool long_term);
+  bool swap_two(PolicyHost& host);
+  void follow_memory(PolicyHost& host);
+  void move_pages(PolicyHost& host) const;
+  void rehome(PolicyHost& host, Client& client, placement::NodeIndex node);
+  [[nodiscard]] placement::CpuTime capacity(const PolicyHost& host,
+                                            placement::NodeIndex node) const;
+  [[nodiscard]] placement::CpuTime demand_on(placement::NodeIndex node) const;
+  [[nodiscard]] std::int64_t imbalance_pct(const PolicyHost& host,
+                                           const std::vector<placement::CpuTime>& owed) const;
+
+  std::vector<Client> clients_;
+  std::map<placement::NodeIndex, std::int64_t> load_pct_;
+  placement::NodeIndex next_ = 0;
+};
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Kubernetes' kubelet with the static policies of its CPU, memory and topology managers.
+///
+/// Documented (Kubernetes: "Control CPU Management Policies on the Node", "Control Topology
+/// Management Policies on a Node"): a pod with whole CPUs gets CPUs of its own when it is admitted;
+/// the topology manager (best-effort) prefers the fewest nodes on which CPUs and memory are left,
+/// and among equal ones the lowest numbers; nothing is changed as long as the pod runs; what has no
+/// CPUs of its own shares those that are left. VMs begin as nobody placed them. A VM for which no
+/// CPUs are left would not be admitted; here it shares what is left, or all. Left out: which CPUs
+/// of a node they are.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "tools/sim/policies/policy.h"
+
+namespace vmnuma::tools {
+
+class KubeletPolicy final : public Policy {
+ public:
+  void epoch(PolicyHost& host) override;
+
+ private:
+  using Share = std::vector<std::int32_t>;  ///< CPUs per node
+  [[nodiscard]] Share choose(const PolicyHost& host, const PolicyVm& vm, const Share& left) const;
+
+  std::map<placement::VmId, Share> given_;
+};
+
+}  // namespace vmnuma::tools

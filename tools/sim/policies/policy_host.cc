@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/sim/policies/policy_host.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace vmnuma::tools {
+
+using placement::Bytes;
+using placement::CpuId;
+using placement::CpuTime;
+using placement::NodeIndex;
+using placement::VmId;
+
+namespace {
+
+constexpr std::size_t kPagesPerCall = 64;
+
+template <class Row, class Key>
+const Row* find(const std::vector<Row>& rows, const Key& id) {
+  const auto found =
+      std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.id == id; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+Bytes PolicyVm::resident() const {
+  Bytes sum;
+  for (const Bytes bytes : memory) {
+    sum += bytes;
+  }
+  return sum;
+}
+
+std::vector<CpuId> PolicyHost::cpus_of(const std::vector<NodeIndex>& nodes) const {
+  std::vector<CpuId> cpus;
+  for (NodeIndex node = 0; node < topology().nodes.size(); ++node) {
+    if (nodes.empty() || std::find(nodes.begin(), nodes.end(), node) != nodes.end()) {
+      for (const placement::Cpu& cpu : topology().nodes[node].cpus) {
+        cpus.push_back(cpu.id);
+      }
+    }
+  }
+  std::sort(cpus.begin(), cpus.end());
+  return cpus;
+}
+
+std::vector<NodeIndex> PolicyHost::homes() const {
+  std::vector<NodeIndex> homes;
+  for (NodeIndex node = 0; node < topology().nodes.size(); ++node) {
+    if (topology().can_be_home(node)) {
+      homes.push_back(node);
+    }
+  }
+  return homes;
+}
+
+void PolicyHost::read(placement::Sample sample) {
+  ++epoch_;
+  const std::size_t nodes = topology().nodes.size();
+  length_ = last_ ? CpuTime{(sample.taken_at - last_->taken_at).value} : CpuTime{};
+  free_.assign(nodes, Bytes{});
+  busy_.assign(nodes, CpuTime{});
+  for (NodeIndex node = 0; node < nodes; ++node) {
+    if (const auto* row = find(sample.nodes, topology().nodes[node].id)) {
+      free_[node] = row->free;
+    }
+    for (const placement::Cpu& cpu : topology().nodes[node].cpus) {
+      const auto* now = find(sample.cpus, cpu.id);
+      const auto* then = last_ ? find(last_->cpus, cpu.id) : nullptr;
+      busy_[node] +=
+          now != nullptr && then != nullptr ? CpuTime{now->busy_us - then->busy_us} : CpuTime{};
+    }
+  }
+  std::vector<PolicyVm> vms;
+  processes_.clear();
+  for (const placement::VmSample& row : sample.vms) {
+    const placement::VmDescription& description = host_.description(row.id);
+    PolicyVm vm;
+    const auto* before = find(vms_, row.id);
+    if (before != nullptr) {
+      vm = *before;
+      ++vm.age;
+    }
+    vm.id = row.id;
+    vm.vcpus = static_cast<std::int32_t>(row.vcpus.size());
+    vm.weight = row.weight;
+    vm.size = description.memory;
+    vm.memory = row.memory.value_or(std::vector<Bytes>(nodes));
+    vm.memory_moves = description.numatune == placement::NumatuneMode::kNone ||
+                      description.numatune == placement::NumatuneMode::kRestrictive;
+    vm.vcpus_on = host_.vcpus_on(row.id);
+    for (const placement::Pin& pin : description.vcpu_pins) {
+      for (NodeIndex node = 0; before == nullptr && node < nodes; ++node) {
+        const bool is_there = pin.cpus == cpus_of({node});
+        const bool is_new =
+            std::find(vm.found_on.begin(), vm.found_on.end(), node) == vm.found_on.end();
+        if (is_there && is_new) {
+          vm.found_on.push_back(node);
+        }
+      }
+    }
+    vm.used = vm.ready = CpuTime{};
+    const auto* then = last_ ? find(last_->vms, row.id) : nullptr;
+    for (std::size_t i = 0; then != nullptr && i < row.vcpus.size(); ++i) {
+      vm.used += CpuTime{(row.vcpus[i].run_ns - then->vcpus[i].run_ns) / 1000};
+      vm.ready += CpuTime{(row.vcpus[i].wait_ns - then->vcpus[i].wait_ns) / 1000};
+    }
+    processes_[row.id] = row.process;
+    vms.push_back(std::move(vm));
+  }
+  vms_ = std::move(vms);
+  last_ = std::move(sample);
+}
+
+void PolicyHost::pin(PolicyVm& vm, const std::vector<NodeIndex>& nodes) {
+  const std::vector<CpuId> cpus = cpus_of(nodes);
+  for (std::int32_t vcpu = 0; vcpu < vm.vcpus; ++vcpu) {
+    (void)host_.pin_vcpu(vm.id, vcpu, cpus);  // who cannot be pinned stays where it is
+  }
+  (void)host_.pin_emulator(vm.id, cpus);
+  vm.on = nodes;
+}
+
+void PolicyHost::pin_vcpus(PolicyVm& vm, std::int32_t first, std::int32_t count, NodeIndex node) {
+  for (std::int32_t vcpu = first; vcpu < first + count; ++vcpu) {
+    (void)host_.pin_vcpu(vm.id, vcpu, cpus_of({node}));  // as above
+  }
+  if (std::find(vm.on.begin(), vm.on.end(), node) == vm.on.end()) {
+    vm.on.push_back(node);
+  }
+}
+
+Bytes PolicyHost::move_memory(PolicyVm& vm, const std::vector<NodeIndex>& nodes, Bytes most) {
+  const placement::VmProcess process = processes_.at(vm.id);
+  const auto ranges = host_.find_ranges(process);
+  Bytes moved;
+  std::size_t turn = 0;
+  for (const migration::MemoryRange& range :
+       ranges.value_or(std::vector<migration::MemoryRange>{})) {
+    std::vector<std::uint64_t> addresses;
+    for (std::int64_t at = 0; at < range.length.value; at += kSimPage.value) {
+      addresses.push_back(range.start + static_cast<std::uint64_t>(at));
+    }
+    const auto places = host_.query(process, addresses).value_or(std::vector<int>{});
+    std::vector<std::uint64_t> chunk;
+    for (std::size_t i = 0; i < places.size() && moved < most; ++i) {
+      const bool far =
+          places[i] >= 0 && std::none_of(nodes.begin(), nodes.end(), [&](NodeIndex node) {
+            return topology().nodes[node].id.value == places[i];
+          });
+      if (far) {
+        chunk.push_back(addresses[i]);
+        moved += kSimPage;
+      }
+      const bool full = chunk.size() == kPagesPerCall || i + 1 == places.size() || moved >= most;
+      if (!chunk.empty() && full) {
+        const NodeIndex to = nodes[turn++ % nodes.size()];
+        // A page that does not move stays, as the kernel has it; nobody here asks again.
+        (void)host_.move(process, chunk, topology().nodes[to].id, migration::SharedPages::kLeave);
+        chunk.clear();
+      }
+    }
+  }
+  return moved;
+}
+
+}  // namespace vmnuma::tools

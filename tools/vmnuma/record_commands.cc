@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/record_commands.h"
+
+#include <chrono>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "balancer/protocol/response.h"
+#include "balancer/record/replay.h"
+#include "tools/vmnuma/client.h"
+#include "tools/vmnuma/recording_file.h"
+#include "tools/vmnuma/text.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+using balancer::RecordingView;
+
+int say(Surroundings& surroundings, const std::string& message, int code) {
+  surroundings.err << "vmnuma: " << printable(message) << std::endl;
+  return code;
+}
+
+int failed(Surroundings& surroundings, const Refusal& refusal) {
+  return say(surroundings, refusal.error.message,
+             refusal.by_daemon ? kExitRefused : kExitUnreachable);
+}
+
+class Recording {
+ public:
+  Recording(const Invocation& invocation, Surroundings& surroundings)
+      : invocation_(invocation), surroundings_(surroundings) {}
+
+  [[nodiscard]] int run() {
+    const RecordRun& asked = *invocation_.record;
+    auto view = ask(balancer::RecordStartRequest{asked.anonymize, asked.epochs});
+    if (!view) {
+      return failed(surroundings_, view.error());
+    }
+    // Only now, so that no file is left behind where the daemon says no.
+    Result<RecordingFile> file = RecordingFile::create(asked.path);
+    if (!file) {
+      (void)ask(balancer::RecordStopRequest{view->recording});  // what matters is said below
+      return say(surroundings_, file.error().message, kExitUsage);
+    }
+    bool stopped = false;
+    while (true) {
+      if (auto written = file->write(view->lines); !written) {
+        (void)ask(balancer::RecordStopRequest{view->recording});
+        return say(surroundings_, written.error().message, kExitRefused);
+      }
+      if (!view->more && (stopped || view->complete)) {
+        return finish(view->epochs);
+      }
+      if (!view->more && !view->ended.empty()) {
+        return say(surroundings_, "the recording ended: " + view->ended, kExitRefused);
+      }
+      const bool stop = !view->more && !surroundings_.pause(kPollInterval);
+      view = stop ? ask(balancer::RecordStopRequest{view->recording})
+                  : ask(balancer::RecordNextRequest{view->recording});
+      stopped = stopped || stop;
+      if (!view) {
+        return failed(surroundings_, view.error());
+      }
+    }
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kPollInterval{1000};
+
+  [[nodiscard]] tl::expected<RecordingView, Refusal> ask(const balancer::Command& command) const {
+    auto result = tools::ask(invocation_.socket_path, command, surroundings_.time_limit);
+    if (!result) {
+      return tl::unexpected(std::move(result).error());
+    }
+    auto view = balancer::decode_view<RecordingView>(*result);
+    if (!view) {
+      return tl::unexpected(Refusal{/*by_daemon=*/false, std::move(view).error()});
+    }
+    return std::move(*view);
+  }
+
+  [[nodiscard]] int finish(std::int64_t epochs) {
+    if (invocation_.json) {
+      surroundings_.out
+          << nlohmann::ordered_json{{"file", invocation_.record->path}, {"epochs", epochs}}.dump(
+                 -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
+          << std::endl;
+    } else {
+      surroundings_.out << fmt::format("{} epochs are in '{}'\n", epochs,
+                                       printable(invocation_.record->path))
+                        << std::flush;
+    }
+    return kExitOk;
+  }
+
+  const Invocation& invocation_;
+  Surroundings& surroundings_;
+};
+
+nlohmann::ordered_json json_of(const balancer::ReplayReport& report) {
+  nlohmann::ordered_json json = {{"version", report.version},
+                                 {"anonymized", report.anonymized},
+                                 {"epochs", report.epochs},
+                                 {"differing", report.differing},
+                                 {"first_difference", nullptr},
+                                 {"other", nullptr},
+                                 {"damage", nullptr}};
+  if (report.first_difference) {
+    const auto& first = *report.first_difference;
+    json["first_difference"] = {{"line", first.line},
+                                {"epoch", first.epoch},
+                                {"recorded", first.recorded},
+                                {"replayed", first.replayed}};
+  }
+  if (report.other) {
+    const auto& other = *report.other;
+    json["other"] = {{"epochs_that_differ", other.epochs_that_differ},
+                     {"recorded_moves", other.recorded_moves},
+                     {"other_moves", other.other_moves},
+                     {"recorded_pulls", other.recorded_pulls},
+                     {"other_pulls", other.other_pulls},
+                     {"proposals", other.proposals}};
+  }
+  if (report.damage) {
+    json["damage"] = report.damage->message;
+  }
+  return json;
+}
+
+std::string text_of(const balancer::ReplayReport& report) {
+  std::string out = fmt::format("{} plans were made again, {}\n", report.epochs,
+                                report.differing == 0 ? "all the same to the byte"
+                                                      : fmt::format("{} differ", report.differing));
+  if (report.version != VMNUMA_VERSION) {
+    out += fmt::format("It was recorded by version {}, this is {}.\n", printable(report.version),
+                       VMNUMA_VERSION);
+  }
+  if (report.first_difference) {
+    const auto& first = *report.first_difference;
+    out +=
+        fmt::format("\nThe first in line {}, epoch {}\n  recorded: {}\n  replayed: {}\n",
+                    first.line, first.epoch, printable(first.recorded), printable(first.replayed));
+  }
+  if (report.other) {
+    const auto& other = *report.other;
+    out += fmt::format(
+        "\nWith the other options {} of {} plans do something else.\n"
+        "  moves         recorded {:>5}, proposed {:>5}\n"
+        "  memory pulls  recorded {:>5}, proposed {:>5}\n",
+        other.epochs_that_differ, report.epochs, other.recorded_moves, other.other_moves,
+        other.recorded_pulls, other.other_pulls);
+    out += wrapped(
+        "Every epoch is judged by itself, with the homes as they were. What load and memory would "
+        "have been after another move is not in a recording; what is proposed again in the next "
+        "epoch is counted once.",
+        /*indent=*/0);
+    for (const std::string& proposal : other.proposals) {
+      out += wrapped(proposal, /*indent=*/2);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+int run_record(const Invocation& invocation, Surroundings& surroundings) {
+  return Recording(invocation, surroundings).run();
+}
+
+int run_replay(const Invocation& invocation, Surroundings& surroundings) {
+  const std::string& path = invocation.replay->path;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    return say(surroundings, fmt::format("cannot open '{}'", path), kExitUsage);
+  }
+  const auto report = balancer::replay(
+      [&file]() -> std::optional<std::string> {
+        std::string line;
+        return std::getline(file, line) ? std::optional(std::move(line)) : std::nullopt;
+      },
+      invocation.replay->options);
+  if (!report) {
+    return say(surroundings, fmt::format("'{}': {}", path, report.error().message), kExitUsage);
+  }
+  if (invocation.json) {
+    surroundings.out << json_of(*report).dump(-1, ' ', false,
+                                              nlohmann::ordered_json::error_handler_t::replace)
+                     << std::endl;
+  } else {
+    surroundings.out << text_of(*report) << std::flush;
+  }
+  if (report->damage) {
+    return say(
+        surroundings,
+        fmt::format("'{}': {}; what comes before was replayed", path, report->damage->message),
+        kExitRefused);
+  }
+  return report->differing == 0 ? kExitOk : kExitRefused;
+}
+
+}  // namespace vmnuma::tools
