@@ -129,6 +129,15 @@ Result<Answer> Controller::answer(const Command& command, Effects& effects) {
   if (const auto* request = std::get_if<WhatIfRequest>(&command)) {
     return what_if(*request);
   }
+  if (const auto* request = std::get_if<AnnounceRequest>(&command)) {
+    return announce(*request);
+  }
+  if (const auto* request = std::get_if<WithdrawRequest>(&command)) {
+    return withdraw(*request);
+  }
+  if (const auto* request = std::get_if<SuggestRequest>(&command)) {
+    return suggest(*request, effects);
+  }
   return failure(ErrorCode::kUnsupported,
                  fmt::format("'{}' is not answered by this version", name_of(command)));
 }

@@ -159,6 +159,7 @@ void Controller::handle(const DomainsChanged& event, Effects& effects) {
   end_releases(effects);
   for (const auto& [id, vm] : ledger_.vms()) {
     if (std::find(known.begin(), known.end(), id) == known.end()) {
+      ledger_.set_suggested(id, starting_.appeared(vm.description));
       adopt_homes(id, effects);
     }
   }
@@ -351,6 +352,7 @@ void Controller::handle(const SampleTaken& event, Effects& effects) {
     finished_.erase(finished);
   }
   decide(effects);
+  forget_started();
   effects.epoch = EpochEnded{snapshot_, plan_};
 }
 

@@ -30,6 +30,7 @@
 #include "balancer/core/ledger.h"
 #include "balancer/core/outcomes.h"
 #include "balancer/core/planner.h"
+#include "balancer/core/starting_vms.h"
 #include "balancer/events.h"
 #include "balancer/originals.h"
 #include "stats/reports/node_stays.h"
@@ -122,6 +123,11 @@ class Controller {
   void end_releases(Effects& effects);
   [[nodiscard]] Result<Answer> what_if(const WhatIfRequest& request) const;
   [[nodiscard]] placement::Snapshot since_the_plan() const;
+  [[nodiscard]] Result<Answer> announce(const AnnounceRequest& request);
+  [[nodiscard]] Result<Answer> withdraw(const WithdrawRequest& request);
+  [[nodiscard]] Result<Answer> suggest(const SuggestRequest& request, Effects& effects);
+  [[nodiscard]] placement::Snapshot with_starting_vms() const;
+  void forget_started();
   [[nodiscard]] Result<Answer> set_option(const OptionsSetRequest& request, Effects& effects);
   [[nodiscard]] Result<const VmRecord*> find_vm(const std::string& name_or_uuid) const;
 
@@ -145,6 +151,7 @@ class Controller {
   std::map<std::string, Source> missing_;
   std::vector<migration::TransferProgress> transfers_;
   stats::NodeStays stays_;
+  StartingVms starting_;
   placement::NodeIndex last_placed_on_ = placement::kNoNode;
   std::int64_t next_action_ = 1;
   std::int64_t now_unix_s_ = 0;

@@ -268,6 +268,15 @@ struct RecordingView {
   bool operator==(const RecordingView&) const = default;
 };
 
+/// Where a VM should start.
+struct SuggestView {
+  std::string vm;       ///< the one that was announced; empty: nobody was
+  std::string vm_uuid;  ///< empty with it
+  std::vector<placement::NodeId>
+      nodes;  ///< its homes, and where its memory finds room; never empty
+  bool operator==(const SuggestView&) const = default;
+};
+
 /// The answer to a command that changes something.
 struct DoneView {
   std::string message;                 ///< a sentence: what was done, or begun

@@ -26,8 +26,7 @@ using placement::VmState;
 
 namespace {
 
-constexpr std::int32_t kMostVcpus = 4096;
-constexpr std::int64_t kMostMemory = std::int64_t{64} << 40U;
+constexpr std::int64_t kMostMemory = kMostMemoryMib << 20U;
 
 tl::unexpected<Error> refused(std::string message) {
   return failure(ErrorCode::kInvalidArgument, std::move(message));

@@ -13,6 +13,7 @@ constexpr std::int64_t kRoomSteps = 64;
 /// A node's rank for a client; smaller is better.
 struct Rank {
   bool lacks_room = false;
+  bool not_suggested = false;
   std::int64_t lost_steps = 0;
   std::int64_t load_steps = 0;
   std::int64_t distance = 0;
@@ -22,6 +23,7 @@ struct Rank {
   auto operator<=>(const Rank&) const = default;
   Rank& operator+=(const Rank& other) {
     lacks_room = lacks_room || other.lacks_room;
+    not_suggested = not_suggested || other.not_suggested;
     lost_steps += other.lost_steps;
     load_steps = std::max(load_steps, other.load_steps);
     distance += other.distance;
@@ -110,12 +112,16 @@ class Chooser {
     const std::size_t nodes = snapshot.nodes.size();
     const std::size_t turn =
         round_robin_ == kNoNode ? node : (node + nodes - round_robin_ - 1) % nodes;
-    const Rank rank{.lacks_room = !choice.fits,
-                    .lost_steps = 0,  // against the best of all
-                    .load_steps = choice.load_after.value / kLoadStepPermille,
-                    .distance = choice.distance,
-                    .room_steps = -(choice.room.value / room_step),
-                    .turn = turn};
+    const std::vector<NodeIndex>& suggested = snapshot.vms[snapshot.clients[client].vm].suggested;
+    const Rank rank{
+        .lacks_room = !choice.fits,
+        .not_suggested = !suggested.empty() &&
+                         std::find(suggested.begin(), suggested.end(), node) == suggested.end(),
+        .lost_steps = 0,  // against the best of all
+        .load_steps = choice.load_after.value / kLoadStepPermille,
+        .distance = choice.distance,
+        .room_steps = -(choice.room.value / room_step),
+        .turn = turn};
     return {rank, choice};
   }
 

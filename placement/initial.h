@@ -3,12 +3,12 @@
 ///
 /// Problem: a new VM has no history, several may start at once, and a placement that always prefers
 /// the same node piles them up there. Approach: each client tries every allowed node. Nodes are
-/// compared, in this order, by: room for the memory; lost time over the horizon including what
-/// bringing existing memory there costs, judged by load averages that contain the pending load of
-/// VMs placed a moment ago, and what a wide VM's clients lose on the way to each other's memory;
-/// load average after placement; distance to the VM's other clients; free memory; and last by round
-/// robin. Amounts are compared in steps, lost time against the best of all, so that noise does not
-/// decide.
+/// compared, in this order, by: room for the memory; whether libvirt was told to start the VM
+/// there, because it has done so; lost time over the horizon including what bringing existing
+/// memory there costs, judged by load averages that contain the pending load of VMs placed a moment
+/// ago, and what a wide VM's clients lose on the way to each other's memory; load average after
+/// placement; distance to the VM's other clients; free memory; and last by round robin. Amounts are
+/// compared in steps, lost time against the best of all, so that noise does not decide.
 /// A wide VM tries every node as the home of its first client and keeps the best set.
 /// Properties:
 ///  1. A node without CPUs or memory, outside the mask, or forbidden by a hard group is never

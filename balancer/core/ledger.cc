@@ -200,6 +200,9 @@ void Ledger::set_home(const ClientId& id, NodeId node, Reason reason) {
   if (is_swap(reason)) {
     client->epochs_since_swap = 0;
   }
+  if (reason != Reason::kInitialPlacement) {
+    vms_.at(id.vm).suggested.clear();  // it has moved on since
+  }
 }
 
 void Ledger::count_move(const ClientId& id, Reason reason) {
@@ -220,6 +223,12 @@ void Ledger::adopt_home(const ClientId& id, NodeId node) {
 void Ledger::forget_home(const ClientId& id) {
   if (ClientRecord* client = find_client(vms_, id); client != nullptr) {
     client->home = NodeId{};
+  }
+}
+
+void Ledger::set_suggested(const VmId& vm, std::vector<NodeId> nodes) {
+  if (const auto found = vms_.find(vm); found != vms_.end()) {
+    found->second.suggested = std::move(nodes);
   }
 }
 
@@ -318,6 +327,11 @@ void Ledger::measure_vm(VmRecord& vm, const Sample& sample, Snapshot& snapshot) 
   state.policy = vm.description.policy;
   state.memory_stays_because = why_memory_stays(vm.description).value_or("");
   state.stall = Permille{options_.mem_stall_pct * 10};
+  for (const NodeId node : vm.suggested) {
+    if (const std::optional<NodeIndex> index = node_of(topology_, node)) {
+      state.suggested.push_back(*index);
+    }
+  }
   state.transferring = vm.transferring;
   state.epochs_since_transfer = vm.epochs_since_transfer;
   state.first_client = snapshot.clients.size();

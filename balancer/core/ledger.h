@@ -86,6 +86,7 @@ struct VmRecord {
   std::optional<std::vector<placement::Bytes>> memory;  ///< newest known, per node
   bool found_running = false;                           ///< was there when the daemon started
   std::optional<placement::Permille> expected;  ///< its usual CPU use per vCPU, from the history
+  std::vector<placement::NodeId> suggested;     ///< where libvirt was told to start it
   bool transferring = false;
   placement::Bytes left_behind;  ///< by the last transfer
   std::int64_t epochs_since_transfer = 1'000'000;
@@ -115,6 +116,9 @@ class Ledger {
   void count_move(const placement::ClientId& client, placement::Reason reason);
   /// Takes a home over as it was found or remembered, without counting a move.
   void adopt_home(const placement::ClientId& client, placement::NodeId node);
+  /// Where libvirt was told to start the VM: its clients get their first homes there if they can.
+  /// Forgotten with the first move.
+  void set_suggested(const placement::VmId& vm, std::vector<placement::NodeId> nodes);
   /// Takes a client's home away; it will be placed anew.
   void forget_home(const placement::ClientId& client);
   void set_moving(const placement::VmId& vm, bool moving);

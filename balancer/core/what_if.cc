@@ -6,16 +6,13 @@
 
 #include "balancer/core/averages.h"
 #include "balancer/core/entitlement.h"
-#include "placement/clients.h"
 
 namespace vmnuma::balancer {
 
 using placement::Action;
 using placement::Arrangement;
 using placement::Bytes;
-using placement::ClientIndex;
 using placement::ClientState;
-using placement::CpuTime;
 using placement::kNoNode;
 using placement::NodeIndex;
 using placement::NodeState;
@@ -118,109 +115,6 @@ Snapshot move_clients(Snapshot snapshot, const std::vector<ClientMove>& moves,
   Plan plan;
   plan.actions.push_back(std::move(action));
   return after_plan(std::move(snapshot), plan);
-}
-
-/// Adds it without a home, in its place by id.
-void add_vm(Snapshot& snapshot, const NewVm& vm, const Options& options) {
-  const auto place =
-      std::lower_bound(snapshot.vms.begin(), snapshot.vms.end(), vm.description.id,
-                       [](const VmState& entry, const VmId& key) { return entry.id < key; });
-  const auto index = static_cast<std::size_t>(place - snapshot.vms.begin());
-  VmState state;
-  state.id = vm.description.id;
-  state.name = vm.description.name;
-  state.policy = vm.description.policy;
-  state.weight = vm.weight;
-  state.memory_stays_because = why_memory_stays(vm.description).value_or("");
-  state.stall = Permille{options.mem_stall_pct * 10};
-  state.measured = false;
-  state.first_client = place == snapshot.vms.end() ? snapshot.clients.size() : place->first_client;
-  const std::vector<placement::ClientShape> shapes =
-      split_into_clients(vm.description, snapshot.topology, options.prefer_ht != 0);
-  state.client_count = shapes.size();
-  std::vector<ClientState> clients;
-  for (const placement::ClientShape& shape : shapes) {
-    ClientState client;
-    client.id = {state.id, static_cast<std::int32_t>(clients.size())};
-    client.vcpus = shape.vcpus;
-    client.memory_size = shape.memory;
-    client.allowed = allowed_homes(snapshot.topology, state.policy);
-    client.epochs_since_swap = 1'000'000;
-    client.demand = snapshot.epoch_length * client.vcpu_count() * vm.load.value / 1000;
-    client.used = client.load = client.demand;
-    client.weight = static_cast<std::int64_t>(vm.weight) * 1000 * client.vcpu_count() /
-                    static_cast<std::int64_t>(vm.description.vcpus.size());
-    state.demand += client.demand;
-    clients.push_back(std::move(client));
-  }
-  const std::size_t count = clients.size();
-  snapshot.clients.insert(
-      snapshot.clients.begin() + static_cast<std::ptrdiff_t>(state.first_client),
-      std::make_move_iterator(clients.begin()), std::make_move_iterator(clients.end()));
-  snapshot.vms.insert(place, std::move(state));
-  for (std::size_t v = index; v < snapshot.vms.size(); ++v) {
-    VmState& moved = snapshot.vms[v];
-    moved.first_client += v > index ? count : 0;
-    for (std::size_t i = 0; i < moved.client_count; ++i) {
-      snapshot.clients[moved.first_client + i].vm = v;
-    }
-  }
-}
-
-/// The client touches all of its memory: at home, and then as near as there is room.
-void touch_memory(Snapshot& snapshot, ClientState& client, NewHome& home) {
-  std::vector<NodeIndex> nodes(snapshot.nodes.size());
-  for (NodeIndex node = 0; node < nodes.size(); ++node) {
-    nodes[node] = node;
-  }
-  std::stable_sort(nodes.begin(), nodes.end(), [&](NodeIndex a, NodeIndex b) {
-    const std::int64_t to_a = a == client.home ? 0 : snapshot.topology.distance(client.home, a);
-    const std::int64_t to_b = b == client.home ? 0 : snapshot.topology.distance(client.home, b);
-    return to_a < to_b;
-  });
-  client.memory.assign(nodes.size(), Bytes{});
-  client.memory_known = true;
-  Bytes left = client.memory_size;
-  for (const NodeIndex node : nodes) {
-    NodeState& state = snapshot.nodes[node];
-    const Bytes here = std::min(left, std::max(state.free - state.reserve, Bytes{}));
-    client.memory[node] = here;
-    state.free -= here;
-    left -= here;
-    home.elsewhere += node == client.home ? Bytes{} : here;
-  }
-  home.nowhere = left;
-}
-
-std::vector<NewHome> place_vm(Snapshot& snapshot, const VmId& id, const Options& options,
-                              NodeIndex& last_placed_on) {
-  const auto vm = std::find_if(snapshot.vms.begin(), snapshot.vms.end(),
-                               [&](const VmState& entry) { return entry.id == id; });
-  std::vector<placement::HomeChoice> choices;
-  {
-    Arrangement by_load(snapshot, options, Arrangement::Basis::kLoad);
-    choices = choose_homes(by_load, vm->first_client, vm->client_count, last_placed_on);
-  }
-  std::vector<NewHome> homes;
-  for (std::size_t i = 0; i < vm->client_count; ++i) {
-    const ClientIndex index = vm->first_client + i;
-    ClientState& client = snapshot.clients[index];
-    NewHome home;
-    home.client = client.id;
-    home.vcpus = client.vcpu_count();
-    home.memory = client.memory_size;
-    for (placement::HomeChoice& choice : choices) {
-      if (choice.client == index) {
-        home.home = client.home = choice.home;
-        home.considered = std::move(choice.considered);
-      }
-    }
-    if (client.home != kNoNode) {
-      touch_memory(snapshot, client, home);
-    }
-    homes.push_back(std::move(home));
-  }
-  return homes;
 }
 
 }  // namespace

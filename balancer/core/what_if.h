@@ -17,20 +17,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "balancer/core/new_vm.h"
 #include "balancer/core/planner.h"
-#include "placement/initial.h"
-#include "placement/model/domain.h"
 #include "placement/model/options.h"
 #include "placement/model/plan.h"
 #include "placement/model/snapshot.h"
 
 namespace vmnuma::balancer {
-
-struct NewVm {
-  placement::VmDescription description;  ///< its id is that of no VM in the snapshot
-  std::int32_t weight = 100;             ///< cpu.weight
-  placement::Permille load;              ///< what each of its vCPUs wants of a CPU
-};
 
 struct ClientMove {
   placement::ClientId client;
@@ -49,17 +42,6 @@ struct Standing {
   placement::Permille imbalance;  ///< largest difference of owed / capacity between two nodes
   placement::Permille locality;   ///< share of the memory of clients with a home that lies there
   bool operator==(const Standing&) const = default;
-};
-
-/// Where one client of a new VM would live.
-struct NewHome {
-  placement::ClientId client;
-  std::int32_t vcpus = 0;
-  placement::NodeIndex home = placement::kNoNode;  ///< kNoNode: no node may be its home
-  placement::Bytes memory;                         ///< its part of the VM's
-  placement::Bytes elsewhere;                      ///< of it, what finds no room on the home
-  placement::Bytes nowhere;                        ///< of it, what finds no room at all
-  std::vector<placement::NodeChoice> considered;   ///< best first
 };
 
 struct WhatIf {

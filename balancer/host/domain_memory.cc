@@ -44,6 +44,7 @@ void read_numatune(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) 
   if (const pugi::xml_node memory = numatune.child("memory")) {
     vm.numatune = read_mode(memory, fields);
     vm.numatune_auto = std::string_view(memory.attribute("placement").value()) == "auto";
+    vm.placement_auto |= vm.numatune_auto;
     vm.numatune_nodes = fields.nodes(memory.attribute("nodeset").value(), "<numatune> nodeset");
     return;
   }

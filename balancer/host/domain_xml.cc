@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "balancer/host/domain_devices.h"
+#include "balancer/host/domain_document.h"
 #include "balancer/host/domain_memory.h"
 #include "balancer/host/xml_fields.h"
 #include "placement/model/text.h"
@@ -25,11 +26,6 @@ using placement::CpuId;
 using placement::Pin;
 using placement::VmDescription;
 
-/// The longest string libvirt's protocol carries (REMOTE_STRING_MAX,
-/// remote/remote_protocol.x, 9.0).
-constexpr std::size_t kMostCharacters = 4 * 1024 * 1024;
-/// libxml2, through which libvirt reads every definition, stops at this depth.
-constexpr int kMostDepth = 256;
 /// QEMU's largest machine type has 4096 vCPUs (q35 in QEMU 9; 288 in 7.2).
 constexpr std::int32_t kMostVcpus = 4096;
 /// More than any QEMU can use; keeps a made-up count from costing memory.
@@ -37,14 +33,9 @@ constexpr std::int32_t kMostIoThreads = 1024;
 constexpr std::int32_t kMostCells = 1024;
 constexpr std::size_t kMostQuotedName = 100;
 
-/// Stops at the first element that lies too deep.
-class DepthCheck : public pugi::xml_tree_walker {
- public:
-  bool for_each(pugi::xml_node& /*node*/) override { return depth() < kMostDepth; }
-};
-
 void read_vcpus(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) {
   const pugi::xml_node vcpu = domain.child("vcpu");
+  vm.placement_auto = std::string_view(vcpu.attribute("placement").value()) == "auto";
   vm.max_vcpus = vcpu ? fields.small_number(vcpu.text().get(), "<vcpu>", 1, kMostVcpus) : 1;
   if (const pugi::xml_node list = domain.child("vcpus")) {
     std::set<std::int32_t> online;
@@ -210,27 +201,12 @@ void read_identity(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) 
 }  // namespace
 
 Result<VmDescription> parse_domain_xml(std::string_view xml, Bytes default_huge_page_size) {
-  if (xml.size() > kMostCharacters) {
-    return failure(ErrorCode::kInvalidArgument,
-                   fmt::format("a domain XML of {} characters is longer than libvirt's limit of {}",
-                               xml.size(), kMostCharacters));
-  }
   pugi::xml_document document;
-  const pugi::xml_parse_result parsed =
-      document.load_buffer(xml.data(), xml.size(), pugi::parse_default, pugi::encoding_utf8);
-  if (!parsed) {
-    return failure(ErrorCode::kInvalidArgument,
-                   fmt::format("not XML: {} at character {}", parsed.description(), parsed.offset));
+  const auto loaded = load_domain_document(xml, pugi::parse_default, document);
+  if (!loaded) {
+    return tl::unexpected(loaded.error());
   }
-  if (DepthCheck depth; !document.traverse(depth)) {
-    return failure(ErrorCode::kInvalidArgument,
-                   fmt::format("the XML is nested deeper than {} elements", kMostDepth));
-  }
-  const pugi::xml_node domain = document.document_element();
-  if (std::string_view(domain.name()) != "domain") {
-    return failure(ErrorCode::kInvalidArgument,
-                   fmt::format("the XML's outermost element is <{}>, not <domain>", domain.name()));
-  }
+  const pugi::xml_node domain = *loaded;
 
   VmDescription vm;
   XmlFields fields;

@@ -108,4 +108,23 @@ void visit_arguments(Fields& fields, T& request) {
   fields.optional("options", request.options);
 }
 
+template <class Fields, MaybeConst<AnnounceRequest> T>
+void visit_arguments(Fields& fields, T& request) {
+  fields.required("vm", request.vm);
+  fields.required("vm_uuid", request.vm_uuid);
+  fields.required("vcpus", request.vcpus);
+  fields.required("memory_mib", request.memory_mib);
+}
+
+template <class Fields, MaybeConst<WithdrawRequest> T>
+void visit_arguments(Fields& fields, T& request) {
+  fields.required("vm_uuid", request.vm_uuid);
+}
+
+template <class Fields, MaybeConst<SuggestRequest> T>
+void visit_arguments(Fields& fields, T& request) {
+  fields.required("vcpus", request.vcpus);
+  fields.optional("memory_mib", request.memory_mib);
+}
+
 }  // namespace vmnuma::balancer

@@ -36,6 +36,9 @@ inline constexpr std::int64_t kProtocolVersion = 1;
 inline constexpr std::size_t kLongestRequest = std::size_t{64} * 1024;
 inline constexpr std::size_t kDeepestRequest = 8;
 inline constexpr std::int64_t kMostHistoryRows = 1000;
+/// Of a VM that does not run yet.
+inline constexpr std::int32_t kMostVcpus = 4096;
+inline constexpr std::int64_t kMostMemoryMib = std::int64_t{64} << 20U;
 /// Of each kind in one WhatIfRequest.
 inline constexpr std::size_t kMostSupposed = 64;
 
@@ -187,11 +190,39 @@ struct RecordStopRequest {
   bool operator==(const RecordStopRequest&) const = default;
 };
 
-using Command =
-    std::variant<StatusRequest, StatsRequest, ExplainRequest, HistoryRequest, PlanRequest,
-                 PauseRequest, ResumeRequest, OptionsListRequest, OptionsGetRequest,
-                 OptionsSetRequest, MoveRequest, ReleaseRequest, ManageRequest, WhatIfRequest,
-                 RecordStartRequest, RecordNextRequest, RecordStopRequest>;
+/// libvirt is about to start a VM and will ask where. Remembered until it does.
+struct AnnounceRequest {
+  static constexpr std::string_view kCommand = "announce";
+  static constexpr bool kChanges = true;
+  std::string vm;  ///< its name
+  std::string vm_uuid;
+  std::int32_t vcpus = 0;       ///< 1..kMostVcpus, as libvirt will ask
+  std::int64_t memory_mib = 0;  ///< 1..kMostMemoryMib, as libvirt will ask
+  bool operator==(const AnnounceRequest&) const = default;
+};
+
+/// A VM that was announced does not start, or has ended.
+struct WithdrawRequest {
+  static constexpr std::string_view kCommand = "withdraw";
+  static constexpr bool kChanges = true;
+  std::string vm_uuid;
+  bool operator==(const WithdrawRequest&) const = default;
+};
+
+/// Where should a VM of this size start? The answer counts as the VM's load there from then on.
+struct SuggestRequest {
+  static constexpr std::string_view kCommand = "suggest";
+  static constexpr bool kChanges = true;
+  std::int32_t vcpus = 0;       ///< 1..kMostVcpus
+  std::int64_t memory_mib = 0;  ///< 0..kMostMemoryMib; 0: not known
+  bool operator==(const SuggestRequest&) const = default;
+};
+
+using Command = std::variant<StatusRequest, StatsRequest, ExplainRequest, HistoryRequest,
+                             PlanRequest, PauseRequest, ResumeRequest, OptionsListRequest,
+                             OptionsGetRequest, OptionsSetRequest, MoveRequest, ReleaseRequest,
+                             ManageRequest, WhatIfRequest, RecordStartRequest, RecordNextRequest,
+                             RecordStopRequest, AnnounceRequest, WithdrawRequest, SuggestRequest>;
 
 struct Request {
   std::int64_t id = 0;

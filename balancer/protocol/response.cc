@@ -313,6 +313,7 @@ template Result<OptionsView> decode_view(std::string_view);
 template Result<OptionView> decode_view(std::string_view);
 template Result<WhatIfView> decode_view(std::string_view);
 template Result<RecordingView> decode_view(std::string_view);
+template Result<SuggestView> decode_view(std::string_view);
 template Result<DoneView> decode_view(std::string_view);
 
 }  // namespace vmnuma::balancer

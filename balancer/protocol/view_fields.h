@@ -238,6 +238,13 @@ void visit_fields(Fields& fields, T& view) {
   fields("ended", view.ended);
 }
 
+template <class Fields, MaybeConst<SuggestView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("vm", view.vm);
+  fields("vm_uuid", view.vm_uuid);
+  fields("nodes", view.nodes);
+}
+
 template <class Fields, MaybeConst<DoneView> T>
 void visit_fields(Fields& fields, T& view) {
   fields("message", view.message);

@@ -74,7 +74,8 @@ struct VmDescription {
   std::int32_t threads = 0;
   std::vector<std::int32_t> io_threads;  ///< I/O thread ids, ascending
   NumatuneMode numatune = NumatuneMode::kNone;
-  bool numatune_auto = false;  ///< placement='auto': libvirt asked for advice at start
+  bool numatune_auto = false;   ///< placement='auto' of its memory
+  bool placement_auto = false;  ///< of its memory or vCPUs: libvirt asks numad where to start it
   std::vector<NodeId> numatune_nodes;
   Bytes huge_page_size;        ///< <memoryBacking><hugepages>; zero = ordinary pages
   bool memory_locked = false;  ///< <memoryBacking><locked/>

@@ -52,6 +52,29 @@ TEST(InitialTest, GoesRoundBetweenEqualNodes) {
   EXPECT_THAT(place_all(snapshot, 2), ElementsAre(0));
 }
 
+TEST(InitialTest, TheFirstHomeIsWhereLibvirtWasToldToStartIt) {
+  Snapshot snapshot = SnapshotBuilder()
+                          .nodes(3, {.cores = 4, .memory_gib = 16})
+                          .vm({.name = "busy", .homes = {2}, .vcpus = 8})
+                          .vm(homeless("a", 4))
+                          .build();
+  EXPECT_THAT(place_all(snapshot), ElementsAre(0));
+  snapshot.vms[1].suggested = {2};
+  EXPECT_THAT(place_all(snapshot), ElementsAre(2));
+  snapshot.vms[1].suggested = {1, 2};
+  EXPECT_THAT(place_all(snapshot), ElementsAre(1));
+}
+
+TEST(InitialTest, WhereThereIsNoRoomNobodyIsPlacedOnASuggestion) {
+  Snapshot snapshot = SnapshotBuilder()
+                          .nodes(2, {.cores = 4, .memory_gib = 16})
+                          .vm({.name = "large", .homes = {1}, .memory_gib = {0, 14}})
+                          .vm(homeless("a"))
+                          .build();
+  snapshot.vms[1].suggested = {1};
+  EXPECT_THAT(place_all(snapshot), ElementsAre(0));
+}
+
 TEST(InitialTest, SpreadsABootStormWithinOneVmANode) {
   for (const int nodes : {2, 3, 4, 8}) {
     SnapshotBuilder builder;

@@ -74,6 +74,13 @@ TEST(RequestTest, ReadsEveryCommandWithAllItsArguments) {
                      R"("move":[{"vm":"db1","node":1}],)"
                      R"("options":[{"name":"Numa.MigThreshold","value":5}]})")),
       what_if);
+  EXPECT_EQ(parsed<AnnounceRequest>(
+                line("announce", R"({"vm":"web1","vm_uuid":"u","vcpus":4,"memory_mib":2048})")),
+            (AnnounceRequest{"web1", "u", 4, 2048}));
+  EXPECT_EQ(parsed<WithdrawRequest>(line("withdraw", R"({"vm_uuid":"u"})")).vm_uuid, "u");
+  EXPECT_EQ(parsed<SuggestRequest>(line("suggest", R"({"vcpus":4,"memory_mib":2048})")),
+            (SuggestRequest{4, 2048}));
+  EXPECT_EQ(parsed<SuggestRequest>(line("suggest", R"({"vcpus":4})")), (SuggestRequest{4, 0}));
 }
 
 TEST(RequestTest, OptionalArgumentsHaveDefaults) {
@@ -123,7 +130,10 @@ TEST(RequestTest, EncodedRequestsReadBackTheSame) {
                                       WhatIfRequest{{{8, 1024, 30, 7}, {1, 1, std::nullopt, 100}},
                                                     {"a", "b"},
                                                     {{"c", {2}, 1}, {"d", {0}, std::nullopt}},
-                                                    {{"Numa.X", -1}}}};
+                                                    {{"Numa.X", -1}}},
+                                      AnnounceRequest{"web1", "u", 4, 2048},
+                                      WithdrawRequest{"u"},
+                                      SuggestRequest{4, 2048}};
   std::int64_t id = -3;
   for (const Command& command : commands) {
     const Request request{++id, command};
@@ -282,7 +292,8 @@ TEST(RequestTest, ListsEveryCommand) {
   EXPECT_THAT(command_names(),
               ElementsAre("status", "stats", "explain", "history", "plan", "pause", "resume",
                           "options-list", "options-get", "options-set", "move", "release", "manage",
-                          "what-if", "record-start", "record-next", "record-stop"));
+                          "what-if", "record-start", "record-next", "record-stop", "announce",
+                          "withdraw", "suggest"));
 }
 
 TEST(PermissionTest, ReadingIsForWhoeverConnects) {

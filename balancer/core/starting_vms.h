@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/// VMs that are about to start, and where libvirt was told to start them.
+///
+/// Problem: libvirt asks where a VM should start without saying which VM it is, and between the
+/// answer and the VM's first reading seconds pass in which many others may ask. Approach: a VM is
+/// *announced* (by libvirt's hook, with its name) and then *asks* (without it); the oldest
+/// announcement of the same size that has not asked yet is the one. The answer is a *reservation*:
+/// it counts as a VM that lives there until the VM is seen and has its homes, or is withdrawn, or
+/// grows old. A VM that asks without an announcement gets a reservation, too; the first VM of its
+/// size to appear takes it. Properties: an announcement answers one question at most; two questions
+/// of one size are told apart by their order; whatever is never followed up is forgotten; at most
+/// kMostStarting are remembered, the oldest goes first.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "placement/model/domain.h"
+#include "placement/model/ids.h"
+
+namespace vmnuma::balancer {
+
+struct StartingVm {
+  placement::VmDescription description;  ///< without a name if it was not announced
+  bool asks = true;                      ///< false: it has asked, or has appeared
+  std::int64_t since_epoch = 0;          ///< when it was announced or asked, whatever was last
+  std::vector<placement::NodeId> homes;  ///< by client; empty until it was told
+  std::vector<placement::NodeId> nodes;  ///< what libvirt was told
+  bool appeared = false;
+};
+
+class StartingVms {
+ public:
+  static constexpr std::size_t kMostStarting = 256;
+  /// libvirt asks right after the announcement, unless another hook takes its time.
+  static constexpr std::int64_t kAsksWithin = 15;
+  /// With much memory to allocate, QEMU takes its time to start.
+  static constexpr std::int64_t kStartsWithin = 60;
+
+  /// A new announcement of the same VM replaces the old one.
+  void announce(const placement::VmDescription& vm, std::int64_t epoch);
+  void withdraw(const placement::VmId& vm);
+
+  /// The VM of so many vCPUs and so much memory that asks, to be told its homes and nodes. The
+  /// reference is good until the next call.
+  [[nodiscard]] StartingVm& asking(std::int32_t vcpus, placement::Bytes memory, std::int64_t epoch);
+
+  /// A VM runs from now on. Returns where it was told to start, or nothing if it never asked.
+  [[nodiscard]] std::vector<placement::NodeId> appeared(const placement::VmDescription& vm);
+
+  void forget_older(std::int64_t epoch);
+
+  /// Oldest first.
+  [[nodiscard]] const std::vector<StartingVm>& all() const { return vms_; }
+
+ private:
+  void add(StartingVm vm);
+
+  std::vector<StartingVm> vms_;
+  std::uint32_t unnamed_ = 0;
+};
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/host/fit_xml.h"
+
+#include <algorithm>
+#include <iterator>
+#include <pugixml.hpp>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "balancer/host/domain_document.h"
+#include "balancer/host/xml_fields.h"
+#include "placement/model/text.h"
+
+namespace vmnuma::balancer {
+namespace {
+
+using placement::CpuId;
+using placement::NodeId;
+
+/// Whatever is not said to be dropped comes out as it went in.
+constexpr unsigned int kKeepEverything = pugi::parse_full | pugi::parse_ws_pcdata;
+
+class StringWriter : public pugi::xml_writer {
+ public:
+  void write(const void* data, std::size_t size) override {
+    text_.append(static_cast<const char*>(data), size);
+  }
+  [[nodiscard]] std::string take() && { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+template <class Id>
+std::vector<Id> common(const std::vector<Id>& a, const std::vector<Id>& b) {
+  std::vector<Id> both;
+  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
+  return both;
+}
+
+class Fitter {
+ public:
+  explicit Fitter(const HostSets& host) : host_(host) {}
+
+  void fit(pugi::xml_node domain) {
+    fit_vcpu(domain.child("vcpu"));
+    const pugi::xml_node cputune = domain.child("cputune");
+    fit_pins(cputune, "vcpupin");
+    fit_pins(cputune, "emulatorpin");
+    fit_pins(cputune, "iothreadpin");
+    fit_numatune(domain.child("numatune"));
+    for (const pugi::xml_node device : domain.child("devices").children("memory")) {
+      fit_nodemask(device.child("source"));
+    }
+  }
+
+  [[nodiscard]] const std::optional<std::string>& complaint() const { return fields_.complaint(); }
+  [[nodiscard]] std::vector<std::string> take_changes() && { return std::move(changes_); }
+
+ private:
+  /// What is left of a set on this host; nothing if all of it is. Says what is changed, in `what`.
+  std::optional<std::vector<CpuId>> left_of_cpus(std::string_view text, const std::string& what) {
+    const std::vector<CpuId> given = fields_.cpus(text, what);
+    return left_of(given, host_.cpus, "CPUs", what);
+  }
+  std::optional<std::vector<NodeId>> left_of_nodes(std::string_view text, const std::string& what) {
+    const std::vector<NodeId> given = fields_.nodes(text, what);
+    return left_of(given, host_.memory_nodes, "nodes", what);
+  }
+  template <class Id>
+  std::optional<std::vector<Id>> left_of(const std::vector<Id>& given, const std::vector<Id>& here,
+                                         std::string_view kind, const std::string& what) {
+    std::vector<Id> left = common(given, here);
+    if (left == given) {
+      return std::nullopt;
+    }
+    changes_.push_back(left.empty()
+                           ? fmt::format("{}: none of the {} {} is here, leaving it free", what,
+                                         kind, placement::to_list(given))
+                           : fmt::format("{}: {} {} instead of {}", what, kind,
+                                         placement::to_list(left), placement::to_list(given)));
+    return left;
+  }
+
+  void fit_vcpu(pugi::xml_node vcpu) {
+    pugi::xml_attribute cpuset = vcpu.attribute("cpuset");
+    if (!cpuset) {
+      return;
+    }
+    if (const auto left = left_of_cpus(cpuset.value(), "<vcpu> cpuset")) {
+      if (left->empty()) {
+        vcpu.remove_attribute(cpuset);
+      } else {
+        cpuset.set_value(placement::to_list(*left).c_str());
+      }
+    }
+  }
+
+  void fit_pins(pugi::xml_node cputune, const char* element) {
+    for (pugi::xml_node pin = cputune.child(element); pin;) {
+      const pugi::xml_node next = pin.next_sibling(element);
+      const pugi::xml_attribute number = pin.first_attribute();
+      const std::string what =
+          std::string_view(element) == "emulatorpin"
+              ? "<emulatorpin>"
+              : fmt::format("<{} {}='{}'>", element, number.name(), number.value());
+      if (const auto left = left_of_cpus(pin.attribute("cpuset").value(), what)) {
+        if (left->empty()) {
+          remove(cputune, pin);
+        } else {
+          pin.attribute("cpuset").set_value(placement::to_list(*left).c_str());
+        }
+      }
+      pin = next;
+    }
+  }
+
+  void fit_numatune(pugi::xml_node numatune) {
+    if (pugi::xml_attribute nodeset = numatune.child("memory").attribute("nodeset")) {
+      if (auto left = left_of_nodes(nodeset.value(), "<numatune> memory")) {
+        nodeset.set_value(placement::to_list(left->empty() ? host_.memory_nodes : *left).c_str());
+      }
+    }
+    for (pugi::xml_node cell = numatune.child("memnode"); cell;) {
+      const pugi::xml_node next = cell.next_sibling("memnode");
+      const std::string what =
+          fmt::format("<memnode cellid='{}'>", cell.attribute("cellid").value());
+      if (const auto left = left_of_nodes(cell.attribute("nodeset").value(), what)) {
+        if (left->empty()) {
+          remove(numatune, cell);
+        } else {
+          cell.attribute("nodeset").set_value(placement::to_list(*left).c_str());
+        }
+      }
+      cell = next;
+    }
+  }
+
+  void fit_nodemask(pugi::xml_node source) {
+    const pugi::xml_node mask = source.child("nodemask");
+    if (!mask) {
+      return;
+    }
+    if (const auto left = left_of_nodes(mask.text().get(), "<memory> nodemask")) {
+      if (left->empty()) {
+        remove(source, mask);
+      } else {
+        mask.text().set(placement::to_list(*left).c_str());
+      }
+    }
+  }
+
+  /// With the blanks before it, which were its line.
+  static void remove(pugi::xml_node parent, pugi::xml_node child) {
+    const pugi::xml_node before = child.previous_sibling();
+    if (before.type() == pugi::node_pcdata &&
+        std::string_view(before.value()).find_first_not_of(" \t\r\n") == std::string_view::npos) {
+      parent.remove_child(before);
+    }
+    parent.remove_child(child);
+  }
+
+  const HostSets& host_;
+  XmlFields fields_;
+  std::vector<std::string> changes_;
+};
+
+}  // namespace
+
+Result<std::optional<FittedXml>> fit_xml(std::string_view xml, const HostSets& host) {
+  pugi::xml_document document;
+  const auto domain = load_domain_document(xml, kKeepEverything, document);
+  if (!domain) {
+    return tl::unexpected(domain.error());
+  }
+  Fitter fitter(host);
+  fitter.fit(*domain);
+  if (fitter.complaint()) {
+    return failure(ErrorCode::kInvalidArgument, "domain XML: " + *fitter.complaint());
+  }
+  std::vector<std::string> changes = std::move(fitter).take_changes();
+  if (changes.empty()) {
+    return std::nullopt;
+  }
+  StringWriter writer;
+  document.save(
+      writer, "",
+      pugi::format_raw | pugi::format_no_declaration | pugi::format_attribute_single_quote,
+      pugi::encoding_utf8);
+  std::string text = std::move(writer).take();
+  if (xml.ends_with('\n')) {
+    text += '\n';  // after the outermost element blanks are no part of the document
+  }
+  return FittedXml{std::move(text), std::move(changes)};
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// The controller's answers about VMs that are about to start: `announce`, `withdraw`, `suggest`.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "balancer/controller.h"
+#include "balancer/core/entitlement.h"
+#include "balancer/core/new_vm.h"
+#include "placement/model/text.h"
+
+namespace vmnuma::balancer {
+
+using placement::Bytes;
+using placement::ClientState;
+using placement::kNoNode;
+using placement::NodeId;
+using placement::NodeIndex;
+using placement::Permille;
+using placement::Snapshot;
+using placement::VmId;
+using placement::VmState;
+
+namespace {
+
+Result<void> check_size(std::int32_t vcpus, std::int64_t memory_mib) {
+  if (vcpus < 1 || vcpus > kMostVcpus) {
+    return failure(ErrorCode::kInvalidArgument,
+                   fmt::format("a VM has 1 to {} vCPUs, not {}", kMostVcpus, vcpus));
+  }
+  if (memory_mib < 0 || memory_mib > kMostMemoryMib) {
+    return failure(
+        ErrorCode::kInvalidArgument,
+        fmt::format("a VM has at most {} MiB of memory, not {}", kMostMemoryMib, memory_mib));
+  }
+  return {};
+}
+
+/// The nodes that are still there.
+std::vector<NodeIndex> indices_of(const std::vector<NodeId>& nodes,
+                                  const placement::Topology& topology) {
+  std::vector<NodeIndex> indices;
+  for (const NodeId node : nodes) {
+    if (const auto index = topology.index_of(node)) {
+      indices.push_back(*index);
+    }
+  }
+  return indices;
+}
+
+std::vector<NodeId> ids_of(const std::vector<NodeIndex>& nodes,
+                           const placement::Topology& topology) {
+  std::vector<NodeId> ids;
+  for (const NodeIndex node : nodes) {
+    ids.push_back(topology.nodes[node].id);
+  }
+  return ids;
+}
+
+/// Clients that are not placed yet count where they will be.
+void place_at(Snapshot& snapshot, const VmState& vm, const std::vector<NodeIndex>& homes) {
+  for (std::size_t i = 0; i < vm.client_count; ++i) {
+    ClientState& client = snapshot.clients[vm.first_client + i];
+    if (client.home == kNoNode) {
+      client.home = homes[std::min(i, homes.size() - 1)];
+    }
+  }
+}
+
+}  // namespace
+
+Result<Answer> Controller::announce(const AnnounceRequest& request) {
+  if (Result<void> size = check_size(request.vcpus, request.memory_mib); !size) {
+    return tl::unexpected(std::move(size).error());
+  }
+  const Result<VmId> id = placement::parse_vm_id(request.vm_uuid);
+  if (!id) {
+    return tl::unexpected(id.error());
+  }
+  placement::VmDescription vm;
+  vm.id = *id;
+  vm.name = request.vm;
+  for (std::int32_t vcpu = 0; vcpu < request.vcpus; ++vcpu) {
+    vm.vcpus.push_back(vcpu);
+  }
+  vm.max_vcpus = request.vcpus;
+  vm.memory = vm.max_memory = placement::kMiB * request.memory_mib;
+  starting_.announce(vm, snapshot_.epoch);
+  return Answer(DoneView{fmt::format("VM '{}' is expected", vm.name), {}});
+}
+
+Result<Answer> Controller::withdraw(const WithdrawRequest& request) {
+  const Result<VmId> id = placement::parse_vm_id(request.vm_uuid);
+  if (!id) {
+    return tl::unexpected(id.error());
+  }
+  starting_.withdraw(*id);
+  return Answer(DoneView{fmt::format("VM '{}' is not expected", request.vm_uuid), {}});
+}
+
+Result<Answer> Controller::suggest(const SuggestRequest& request, Effects& effects) {
+  if (Result<void> size = check_size(request.vcpus, request.memory_mib); !size) {
+    return tl::unexpected(std::move(size).error());
+  }
+  if (snapshot_.epoch == 0) {
+    return failure(ErrorCode::kBusy, "nothing has been measured yet, ask again after an epoch");
+  }
+  Snapshot snapshot = with_starting_vms();
+  StartingVm& vm =
+      starting_.asking(request.vcpus, placement::kMiB * request.memory_mib, snapshot_.epoch);
+  NewVm added;
+  added.description = with_policies({vm.description}).front();
+  added.load = Permille{setup_.options.cold_start_pct * 10};
+  add_vm(snapshot, added, setup_.options);
+  share_out(snapshot, setup_.options);
+  const std::vector<NewHome> homes =
+      place_vm(snapshot, vm.description.id, setup_.options, last_placed_on_);
+  vm.homes.clear();
+  for (const NewHome& home : homes) {
+    if (home.home != kNoNode) {
+      vm.homes.push_back(snapshot.topology.nodes[home.home].id);
+    }
+  }
+  vm.nodes = ids_of(start_nodes(snapshot, added.description, homes), snapshot.topology);
+  const std::string name =
+      vm.description.name.empty()
+          ? fmt::format("a VM of {} vCPUs and {} MiB", request.vcpus, request.memory_mib)
+          : fmt::format("VM '{}'", vm.description.name);
+  if (vm.homes.empty()) {
+    return failure(ErrorCode::kUnsupported, fmt::format("no node can be the home of {}", name));
+  }
+  effects.log.push_back({Severity::kInfo,
+                         fmt::format("{} asked where to start: on node{} {}", name,
+                                     vm.nodes.size() == 1 ? "" : "s", placement::to_list(vm.nodes)),
+                         {{"VM", vm.description.name}}});
+  SuggestView view;
+  view.vm = vm.description.name;
+  view.vm_uuid = view.vm.empty() ? "" : placement::to_text(vm.description.id);
+  view.nodes = vm.nodes;
+  return Answer(std::move(view));
+}
+
+/// The last epoch with the VMs that have been told where to start since.
+Snapshot Controller::with_starting_vms() const {
+  Snapshot snapshot = since_the_plan();
+  for (const StartingVm& starting : starting_.all()) {
+    const std::vector<NodeIndex> homes = indices_of(starting.homes, snapshot.topology);
+    if (homes.empty()) {
+      continue;
+    }
+    const VmId& id = starting.description.id;
+    const auto running = std::find_if(snapshot.vms.begin(), snapshot.vms.end(),
+                                      [&](const VmState& vm) { return vm.id == id; });
+    if (running != snapshot.vms.end()) {
+      place_at(snapshot, *running, homes);
+      continue;
+    }
+    NewVm added;
+    added.description = starting.description;
+    added.load = Permille{setup_.options.cold_start_pct * 10};
+    add_vm(snapshot, added, setup_.options);
+    settle_vm(snapshot, id, homes);
+  }
+  return snapshot;
+}
+
+/// VMs that live somewhere count by themselves from now on.
+void Controller::forget_started() {
+  std::vector<VmId> placed;
+  for (const StartingVm& starting : starting_.all()) {
+    const VmRecord* vm = ledger_.find(starting.description.id);
+    if (starting.appeared && vm != nullptr &&
+        std::all_of(vm->clients.begin(), vm->clients.end(),
+                    [](const ClientRecord& client) { return client.home.value >= 0; })) {
+      placed.push_back(starting.description.id);
+    }
+  }
+  for (const VmId& vm : placed) {
+    starting_.withdraw(vm);
+  }
+  starting_.forget_older(snapshot_.epoch);
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+/// numad, vmnuma-hook and the hook script as libvirt meets them: exit status, output, and an end
+/// before long, whatever the daemon does. Time limits are the programs' own; the bounds here only
+/// tell a program that ends from one that hangs.
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include "tests/support/fake_daemon.h"
+#include "tests/support/temp_directory.h"
+
+namespace vmnuma::tests {
+namespace {
+
+using balancer::Answer;
+using balancer::Command;
+using std::chrono::steady_clock;
+using testing::HasSubstr;
+using testing::Lt;
+using testing::MatchesRegex;
+
+constexpr std::chrono::seconds kBeforeLong{20};
+constexpr int kAttempts = 20;
+
+constexpr const char* kXml =
+    "<domain type='kvm'><name>web1</name><uuid>c7a5fdbd-edaf-9455-926a-d65c16db1809</uuid>"
+    "<memory>65536</memory><vcpu placement='auto' cpuset='16383'>2</vcpu></domain>";
+constexpr const char* kFittedXml =
+    "<domain type='kvm'><name>web1</name><uuid>c7a5fdbd-edaf-9455-926a-d65c16db1809</uuid>"
+    "<memory>65536</memory><vcpu placement='auto'>2</vcpu></domain>";
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+struct Outcome {
+  int status = -1;
+  std::string out;
+  std::string err;
+};
+
+class StartProgramsTest : public testing::Test {
+ protected:
+  StartProgramsTest() { std::ofstream(path("vm.xml")) << kXml; }
+
+  [[nodiscard]] std::string path(const std::string& name) const {
+    return directory_.path() + "/" + name;
+  }
+
+  Outcome run(const std::string& command) const {
+    const auto began = steady_clock::now();
+    // The command line is the test's own.
+    const int status = std::system(  // NOLINT(cert-env33-c)
+        fmt::format("({}) >{} 2>{}", command, path("out"), path("err")).c_str());
+    EXPECT_THAT(steady_clock::now() - began, Lt(kBeforeLong)) << command;
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(path("out")),
+            read_file(path("err"))};
+  }
+
+  Outcome numad(const std::string& socket) const {
+    return run(fmt::format("{} --socket {} -w 1:64 </dev/null", VMNUMA_NUMAD, socket));
+  }
+  Outcome hook(const std::string& socket, const std::string& operation) const {
+    return run(fmt::format("{} --socket {} -- web1 {} begin - <{}", VMNUMA_HOOK, socket, operation,
+                           path("vm.xml")));
+  }
+
+  /// Both programs come to a good end without this daemon's help.
+  void expect_both_go_on(const std::string& socket) const {
+    const Outcome advice = numad(socket);
+    EXPECT_EQ(advice.status, 0) << advice.err;
+    EXPECT_THAT(advice.out, MatchesRegex("[0-9][0-9,-]*\n"));
+    for (const char* operation :
+         {"prepare", "start", "started", "stopped", "release", "reconnect", "attach"}) {
+      const Outcome hooked = hook(socket, operation);
+      EXPECT_EQ(hooked.status, 0) << operation << hooked.err;
+      EXPECT_EQ(hooked.out, "") << operation;
+    }
+    for (const char* operation : {"migrate", "restore"}) {
+      const Outcome hooked = hook(socket, operation);
+      EXPECT_EQ(hooked.status, 0) << operation << hooked.err;
+      EXPECT_EQ(hooked.out, kFittedXml) << operation;
+    }
+  }
+
+  TempDirectory directory_;
+};
+
+TEST_F(StartProgramsTest, TheDaemonsAnswerIsPrinted) {
+  const FakeDaemon daemon(FakeDaemon::answering([](const Command&) -> Result<Answer> {
+    return Answer(balancer::SuggestView{"web1", "", {{5}, {6}}});
+  }));
+  Outcome advice;
+  // On a busy machine numad may give up waiting.
+  for (int attempt = 0; attempt < kAttempts && advice.out != "5-6\n"; ++attempt) {
+    advice = numad(daemon.socket_path());
+  }
+  EXPECT_EQ(advice.status, 0);
+  EXPECT_EQ(advice.out, "5-6\n");
+  EXPECT_EQ(advice.err, "");
+}
+
+TEST_F(StartProgramsTest, GoOnWithoutADaemon) {
+  expect_both_go_on(path("nobody"));
+}
+
+TEST_F(StartProgramsTest, GoOnWithoutAnAnswer) {
+  const FakeDaemon daemon([](const std::string&) { return std::nullopt; });
+  expect_both_go_on(daemon.socket_path());
+}
+
+TEST_F(StartProgramsTest, GoOnIfTheDaemonHangsUp) {
+  const FakeDaemon daemon([](const std::string&) { return ""; });
+  expect_both_go_on(daemon.socket_path());
+}
+
+TEST_F(StartProgramsTest, GoOnWithGarbage) {
+  const FakeDaemon daemon([](const std::string&) { return "\xff{]\n"; });
+  expect_both_go_on(daemon.socket_path());
+}
+
+TEST_F(StartProgramsTest, GoOnWithAnAnswerThatNeverEnds) {
+  const FakeDaemon daemon(
+      [](const std::string&) { return std::string(std::size_t{32} << 20U, 'x'); });
+  expect_both_go_on(daemon.socket_path());
+}
+
+TEST_F(StartProgramsTest, TheHookEndsEvenIfItsInputDoesNot) {
+  const Outcome hooked = run(fmt::format(
+      "mkfifo {0} && exec 3<>{0} && {1} -- web1 migrate begin - <&3", path("fifo"), VMNUMA_HOOK));
+  EXPECT_EQ(hooked.status, 0);
+  EXPECT_EQ(hooked.out, "");
+  EXPECT_THAT(hooked.err, HasSubstr("did not end in time"));
+}
+
+TEST_F(StartProgramsTest, NumadRefusesWhatItIsNot) {
+  const Outcome service = run(fmt::format("{} -i 15", VMNUMA_NUMAD));
+  EXPECT_EQ(service.status, 2);
+  EXPECT_EQ(service.out, "");
+  EXPECT_THAT(service.err, HasSubstr("only answers libvirt's"));
+}
+
+class HookScriptTest : public StartProgramsTest {
+ protected:
+  /// Runs the script with a helper of this text, or without one.
+  Outcome script(const std::string& helper) const {
+    std::filesystem::create_directory(path("bin"));
+    if (!helper.empty()) {
+      std::ofstream(path("bin/vmnuma-hook")) << "#!/bin/sh\n" << helper << "\n";
+      std::filesystem::permissions(path("bin/vmnuma-hook"), std::filesystem::perms::owner_all);
+    }
+    return run(fmt::format("PATH={}:/usr/bin:/bin {} 'web 1' prepare begin - <{}", path("bin"),
+                           VMNUMA_HOOK_SCRIPT, path("vm.xml")));
+  }
+};
+
+TEST_F(HookScriptTest, PassesEverythingOn) {
+  const Outcome hooked = script("echo \"$@\"; cat");
+  EXPECT_EQ(hooked.status, 0);
+  EXPECT_EQ(hooked.out, std::string("-- web 1 prepare begin -\n") + kXml);
+}
+
+TEST_F(HookScriptTest, SucceedsIfTheHelperFails) {
+  EXPECT_EQ(script("exit 3").status, 0);
+  EXPECT_EQ(script("kill -SEGV $$").status, 0);
+}
+
+TEST_F(HookScriptTest, SucceedsWithoutAHelper) {
+  const Outcome hooked = script("");
+  EXPECT_EQ(hooked.status, 0);
+  EXPECT_EQ(hooked.out, "");
+}
+
+TEST_F(HookScriptTest, EndsAHelperThatHangs) {
+  EXPECT_EQ(script("trap '' TERM; exec sleep 1000").status, 0);
+}
+
+}  // namespace
+}  // namespace vmnuma::tests

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/hook/arguments.h"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "balancer/config/config.h"
+
+namespace vmnuma::tools {
+
+Result<HookArguments> parse_hook_arguments(std::span<const std::string> arguments) {
+  HookArguments read;
+  read.socket_path = balancer::kDefaultSocketPath;
+  std::vector<std::string> words;
+  bool options_end = false;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    if (options_end || word.empty() || word.front() != '-' || !words.empty()) {
+      words.push_back(word);
+    } else if (word == "--") {
+      options_end = true;
+    } else if (word == "-h" || word == "--help") {
+      read.help = true;
+      return read;
+    } else if (word == "--version") {
+      read.version = true;
+      return read;
+    } else if (word == "--socket" && i + 1 < arguments.size()) {
+      read.socket_path = arguments[++i];
+    } else {
+      return failure(ErrorCode::kInvalidArgument,
+                     fmt::format("there is no option '{}', or it needs a value", word));
+    }
+  }
+  if (words.size() < 2) {
+    return failure(ErrorCode::kInvalidArgument, "the VM's name and an operation are needed");
+  }
+  read.vm = words[0];
+  read.operation = words[1];
+  return read;
+}
+
+std::string hook_help() {
+  return "Usage: vmnuma-hook [--socket PATH] [--] NAME OPERATION [SUB-OPERATION [EXTRA]]\n"
+         "Tells vmnumad what libvirt is about to do with a VM whose XML is on standard input.\n"
+         "\n"
+         "Options:\n"
+         "  --socket PATH   The daemon's control socket\n"
+         "  --version       Print the version and exit\n"
+         "  -h, --help      Print this help and exit\n";
+}
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the hook does at each of libvirt's operations.
+///
+/// Problem: the hook is the only one who knows which VM is about to ask where to start, and who may
+/// change the XML of an arriving one; but libvirt waits for it, and every failure of it costs a VM.
+/// Approach: *prepare* of a VM that will ask announces it to the daemon, *release* withdraws it;
+/// *migrate* and *restore* fit the XML to this host (balancer/host/fit_xml.h); in all others
+/// (start, started, stopped, reconnect, attach, ...) there is nothing to do, because the daemon
+/// hears of them from libvirt. Properties: it always succeeds; it writes to standard output only at
+/// migrate and restore, and there a whole XML or nothing, which libvirt takes for "unchanged"; it
+/// gives up waiting after kHookLimit; it never calls libvirt.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <iosfwd>
+#include <span>
+#include <string>
+
+namespace vmnuma::tools {
+
+/// For reading the XML and asking the daemon, together.
+inline constexpr std::chrono::milliseconds kHookLimit{100};
+
+struct HookSurroundings {
+  int in = 0;  ///< descriptor of standard input
+  std::ostream& out;
+  std::string root = "/";                          ///< of the host's files
+  std::function<void(const std::string&)> report;  ///< a sentence for the system's log
+  std::chrono::milliseconds limit = kHookLimit;
+};
+
+/// Whatever came of it has been reported; the program ends well.
+void run_hook(std::span<const std::string> arguments, const HookSurroundings& surroundings);
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/numad/local_choice.h"
+
+#include <fmt/format.h>
+
+#include "balancer/core/entitlement.h"
+#include "balancer/core/new_vm.h"
+#include "placement/model/text.h"
+#include "stats/linux/node_formats.h"
+#include "stats/linux/read_parsed.h"
+#include "stats/topology/topology_reader.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+using placement::CpuTime;
+using placement::Node;
+using placement::NodeId;
+using placement::NodeIndex;
+using placement::Snapshot;
+
+/// The host as if nothing ran on it, with the memory that is free now.
+Result<Snapshot> read_host(const stats::Directory& root, const placement::Options& options) {
+  auto topology = stats::read_topology(root);
+  if (!topology) {
+    return tl::unexpected(std::move(topology).error());
+  }
+  Snapshot snapshot;
+  snapshot.epoch = 1;
+  snapshot.epoch_length = CpuTime{options.rebalance_period * 1000};
+  snapshot.topology = std::move(*topology);
+  for (const Node& node : snapshot.topology.nodes) {
+    const auto memory = stats::read_parsed(
+        root, fmt::format("sys/devices/system/node/node{}/meminfo", node.id.value),
+        [&](std::string_view text) { return stats::parse_node_meminfo(node.id, text); });
+    if (!memory) {
+      return tl::unexpected(memory.error());
+    }
+    placement::NodeState state;
+    state.physical = snapshot.epoch_length * node.core_count();
+    state.threads = snapshot.epoch_length * node.cpu_count();
+    state.free = memory->free;
+    state.total = memory->total;
+    state.reserve = memory->total * options.node_reserve_pct / 100;
+    snapshot.nodes.push_back(state);
+  }
+  return snapshot;
+}
+
+}  // namespace
+
+Result<std::vector<NodeId>> choose_locally(const stats::Directory& root, std::int32_t vcpus,
+                                           std::int64_t memory_mib, std::uint64_t turn) {
+  const placement::Options options;
+  auto host = read_host(root, options);
+  if (!host) {
+    return tl::unexpected(std::move(host).error());
+  }
+  Snapshot& snapshot = *host;
+  balancer::NewVm vm;
+  vm.load = placement::Permille{options.cold_start_pct * 10};
+  for (std::int32_t vcpu = 0; vcpu < vcpus; ++vcpu) {
+    vm.description.vcpus.push_back(vcpu);
+  }
+  vm.description.max_vcpus = vcpus;
+  vm.description.memory = vm.description.max_memory = placement::kMiB * memory_mib;
+  balancer::add_vm(snapshot, vm, options);
+  balancer::share_out(snapshot, options);
+  NodeIndex last_placed_on = turn % snapshot.nodes.size();
+  const std::vector<balancer::NewHome> homes =
+      balancer::place_vm(snapshot, vm.description.id, options, last_placed_on);
+  std::vector<NodeId> nodes;
+  for (const NodeIndex node : balancer::start_nodes(snapshot, vm.description, homes)) {
+    nodes.push_back(snapshot.topology.nodes[node].id);
+  }
+  if (nodes.empty()) {
+    return failure(ErrorCode::kUnsupported, "no node has both CPUs and memory");
+  }
+  return nodes;
+}
+
+Result<std::vector<NodeId>> all_nodes(const stats::Directory& root) {
+  auto nodes =
+      stats::read_parsed(root, "sys/devices/system/node/online", placement::parse_node_list);
+  if (nodes && nodes->empty()) {
+    return failure(ErrorCode::kUnsupported, "no node is online");
+  }
+  return nodes;
+}
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/numad/run.h"
+
+#include <algorithm>
+#include <ostream>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "balancer/protocol/response.h"
+#include "placement/model/text.h"
+#include "tools/numad/arguments.h"
+#include "tools/numad/local_choice.h"
+#include "tools/vmnuma/client.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+using Nodes = std::vector<placement::NodeId>;
+
+Result<Nodes> ask_daemon(const NumadArguments& arguments, std::chrono::milliseconds limit) {
+  const auto text = ask(arguments.socket_path,
+                        balancer::SuggestRequest{arguments.vcpus, arguments.memory_mib}, limit);
+  if (!text) {
+    return tl::unexpected(text.error().error);
+  }
+  auto view = balancer::decode_view<balancer::SuggestView>(*text);
+  if (!view) {
+    return tl::unexpected(std::move(view).error());
+  }
+  Nodes nodes = std::move(view->nodes);
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  if (nodes.empty() || nodes.front().value < 0) {
+    return failure(ErrorCode::kCorrupt, "the daemon's answer names no node");
+  }
+  return nodes;
+}
+
+}  // namespace
+
+int run_numad(std::span<const std::string> arguments, const NumadSurroundings& surroundings) {
+  const auto read = parse_numad_arguments(arguments);
+  if (!read) {
+    surroundings.err << "numad: " << read.error().message << "\n";
+    return kNumadUsage;
+  }
+  if (read->help || read->version) {
+    surroundings.out << (read->help ? numad_help() : "numad of vmnuma " VMNUMA_VERSION "\n");
+    return kNumadAnswered;
+  }
+  Result<Nodes> nodes = ask_daemon(*read, surroundings.daemon_limit);
+  const auto fall_back = [&](std::string_view how, const auto& choose) {
+    if (nodes) {
+      return;
+    }
+    surroundings.err << fmt::format("numad: {}; {}\n", nodes.error().message, how);
+    const auto root = stats::Directory::open(surroundings.root);
+    nodes = root ? choose(*root) : Result<Nodes>(tl::unexpected(root.error()));
+  };
+  fall_back("choosing by free memory instead", [&](const stats::Directory& root) {
+    return choose_locally(root, read->vcpus, read->memory_mib, surroundings.turn);
+  });
+  fall_back("naming all nodes instead", all_nodes);
+  if (!nodes) {
+    surroundings.err << fmt::format("numad: {}; there is no answer\n", nodes.error().message);
+    return kNumadFailed;
+  }
+  surroundings.out << placement::to_list(*nodes) << "\n" << std::flush;
+  return surroundings.out ? kNumadAnswered : kNumadFailed;
+}
+
+}  // namespace vmnuma::tools

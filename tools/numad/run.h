@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What numad does: one line with nodes, or a message and a failure.
+///
+/// Problem: libvirt waits for the answer with the VM locked and without a time limit, and starts no
+/// VM for which it gets none. Approach: the daemon is asked for kDaemonLimit; without its answer
+/// the choice is made here. Properties: never an empty line; never a node list that libvirt cannot
+/// read (virBitmapParse, util/virbitmap.c, 9.0); no libvirt is called.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <iosfwd>
+#include <span>
+#include <string>
+
+namespace vmnuma::tools {
+
+/// How the program ends. libvirt fails the start of the VM on everything but the first.
+inline constexpr int kNumadAnswered = 0;
+inline constexpr int kNumadFailed = 1;
+inline constexpr int kNumadUsage = 2;
+
+/// The whole call is to take no more than a second.
+inline constexpr std::chrono::milliseconds kDaemonLimit{800};
+
+struct NumadSurroundings {
+  std::ostream& out;
+  std::ostream& err;
+  std::string root = "/";  ///< of the host's files
+  std::uint64_t turn = 0;  ///< differs from call to call
+  std::chrono::milliseconds daemon_limit = kDaemonLimit;
+};
+
+[[nodiscard]] int run_numad(std::span<const std::string> arguments,
+                            const NumadSurroundings& surroundings);
+
+}  // namespace vmnuma::tools
