@@ -55,6 +55,8 @@ class StartingVms {
   [[nodiscard]] const std::vector<StartingVm>& all() const { return vms_; }
 
  private:
+  friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
+
   void add(StartingVm vm);
 
   std::vector<StartingVm> vms_;

@@ -96,6 +96,7 @@ struct RecordFields {
     fields("io_threads", value.io_threads);
     fields("numatune", value.numatune);
     fields("numatune_auto", value.numatune_auto);
+    fields("placement_auto", value.placement_auto);
     fields("numatune_nodes", value.numatune_nodes);
     fields("huge_page_size", value.huge_page_size);
     fields("memory_locked", value.memory_locked);
@@ -189,6 +190,7 @@ struct RecordFields {
     fields("fresh", value.fresh);
     fields.prose("stale_because", value.stale_because);
     fields("measured", value.measured);
+    fields("suggested", value.suggested);
     fields("transferring", value.transferring);
     fields("left_behind", value.left_behind);
     fields("epochs_since_transfer", value.epochs_since_transfer);
@@ -407,6 +409,7 @@ struct RecordFields {
     fields("memory", value.memory);
     fields("found_running", value.found_running);
     fields("expected", value.expected);
+    fields("suggested", value.suggested);
     fields("transferring", value.transferring);
     fields("left_behind", value.left_behind);
     fields("epochs_since_transfer", value.epochs_since_transfer);
@@ -420,6 +423,18 @@ struct RecordFields {
     fields("lasting_non_vm", value.lasting_non_vm_);
     fields("epochs", value.epochs_);
     fields("knows_domains", value.knows_domains_);
+  }
+  VMNUMA_FIELDS(StartingVm) {
+    fields("description", value.description);
+    fields("asks", value.asks);
+    fields("since_epoch", value.since_epoch);
+    fields("homes", value.homes);
+    fields("nodes", value.nodes);
+    fields("appeared", value.appeared);
+  }
+  VMNUMA_FIELDS(StartingVms) {
+    fields("vms", value.vms_);
+    fields("unnamed", value.unnamed_);
   }
   VMNUMA_FIELDS(Measured) {
     fields("lost", value.lost);
@@ -461,6 +476,7 @@ struct RecordFields {
     fields("setup", value.setup_);
     fields("ledger", value.ledger_);
     fields("outcomes", value.outcomes_);
+    fields("starting", value.starting_);
     fields("snapshot", value.snapshot_);
     fields("plan", value.plan_);
     fields("running", value.running_);

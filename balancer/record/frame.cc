@@ -106,6 +106,11 @@ class Writer {
           } else if constexpr (std::is_same_v<T, ReleaseRequest> ||
                                std::is_same_v<T, ManageRequest>) {
             request.vm = request.vm ? std::optional(name_or_uuid(*request.vm)) : std::nullopt;
+          } else if constexpr (std::is_same_v<T, AnnounceRequest>) {
+            request.vm = name_or_uuid(request.vm);
+            request.vm_uuid = name_or_uuid(request.vm_uuid);
+          } else if constexpr (std::is_same_v<T, WithdrawRequest>) {
+            request.vm_uuid = name_or_uuid(request.vm_uuid);
           }
         },
         command);

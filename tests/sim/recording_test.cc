@@ -8,6 +8,7 @@
 
 #include "balancer/record/frame.h"
 #include "balancer/record/replay.h"
+#include "placement/model/text.h"
 #include "tests/sim/scenarios.h"
 
 namespace vmnuma::tools {
@@ -149,6 +150,49 @@ TEST(RecordingTest, CommandsAreInIt) {
                           }),
             7);
 }
+
+class RecordedStarts : public testing::TestWithParam<bool> {};
+
+// Recorded from the midst of the storm on: some have asked, some are only announced, and all whom
+// the recording knows by name from its beginning or later are the same to it.
+TEST_P(RecordedStarts, ReplayToTheByte) {
+  const bool anonymize = GetParam();
+  Scenario storm = find_scenario("boot-storm", kScenarioDirectory).value();
+  for (ScenarioVm& vm : storm.vms) {
+    vm.name = "secret" + vm.name;
+  }
+  const auto announce = [](Simulation& simulation, std::size_t vm) {
+    const ScenarioVm& spec = simulation.scenario().vms[vm];
+    ASSERT_TRUE(simulation.ask(
+        balancer::AnnounceRequest{spec.name, placement::to_text(SimHost::id_of_started(vm)),
+                                  spec.vcpus, spec.memory.value / placement::kMiB.value}));
+  };
+  const Lines lines = record(storm, 3, anonymize, [&](Simulation& simulation) {
+    const auto now = static_cast<std::size_t>(simulation.epoch());
+    if (now == 2 || now == 3) {
+      for (std::size_t vm = now * 4; vm < now * 4 + 4; ++vm) {
+        announce(simulation, vm);
+      }
+      for (std::int64_t asks = 0; asks < 3; ++asks) {
+        ASSERT_TRUE(simulation.ask(balancer::SuggestRequest{2, 4096}));
+      }
+      ASSERT_TRUE(simulation.ask(balancer::SuggestRequest{1, 512}));  // of nobody who is announced
+    } else if (now == 5) {
+      ASSERT_TRUE(simulation.ask(
+          balancer::WithdrawRequest{placement::to_text(SimHost::id_of_started(15))}));
+    }
+  });
+  expect_the_same(lines, 50);
+  for (const std::string& line : lines) {
+    const bool tells = line.find("secret") != std::string::npos ||
+                       line.find("513a0000-0000-4000-8000") != std::string::npos;
+    ASSERT_FALSE(anonymize && tells) << line.substr(0, 200);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sim, RecordedStarts, testing::Bool(), [](const auto& tested) {
+  return tested.param ? "Anonymized" : "Plain";
+});
 
 TEST(RecordingTest, AnotherOptionIsEvaluatedEpochByEpoch) {
   const Lines lines = record(pile_up(), 0, false);

@@ -53,16 +53,16 @@ placement::Topology make_topology(const ScenarioHost& host) {
   return topology;
 }
 
-VmId id_for(SimMemory::Owner owner) {
+}  // namespace
+
+VmId SimHost::id_of_started(std::size_t number) {
   VmId id;
   id.uuid = {0x51, 0x3a, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 0};
   for (std::size_t byte = 0; byte < 4; ++byte) {
-    id.uuid[15 - byte] = static_cast<std::uint8_t>(((owner + 1) >> (8 * byte)) & 0xffU);
+    id.uuid[15 - byte] = static_cast<std::uint8_t>(((number + 1) >> (8 * byte)) & 0xffU);
   }
   return id;
 }
-
-}  // namespace
 
 SimHost::SimHost(const ScenarioHost& host, std::uint64_t seed, bool prefer_ht, SimClock& clock)
     : clock_(clock),
@@ -94,7 +94,7 @@ VmId SimHost::start(const ScenarioVm& spec) {
   vm.process = {10'000 + number * kPidsPerVm, static_cast<std::uint64_t>(500 + number)};
   vm.random = random_for(seed_, owner);
   vm.vcpus.resize(static_cast<std::size_t>(spec.vcpus));
-  vm.description.id = id_for(owner);
+  vm.description.id = id_of_started(owner);
   describe(vm);
   pin_as_found(vm);
   memory_.add(owner, spec.memory.value / kSimPage.value, spec.cells);

@@ -48,6 +48,9 @@ class SimHost final : public stats::DomainInventory,
   /// that are found placed are split.
   SimHost(const ScenarioHost& host, std::uint64_t seed, bool prefer_ht, SimClock& clock);
 
+  /// Of the VM that is started as number `number`, from 0.
+  [[nodiscard]] static placement::VmId id_of_started(std::size_t number);
+
   // What happens to the host.
   placement::VmId start(const ScenarioVm& vm);
   /// Nothing if it does not run.
