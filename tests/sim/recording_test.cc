@@ -190,9 +190,8 @@ TEST_P(RecordedStarts, ReplayToTheByte) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Sim, RecordedStarts, testing::Bool(), [](const auto& tested) {
-  return tested.param ? "Anonymized" : "Plain";
-});
+INSTANTIATE_TEST_SUITE_P(Sim, RecordedStarts, testing::Bool(),
+                         [](const auto& tested) { return tested.param ? "Anonymized" : "Plain"; });
 
 TEST(RecordingTest, AnotherOptionIsEvaluatedEpochByEpoch) {
   const Lines lines = record(pile_up(), 0, false);
