@@ -85,9 +85,33 @@ void add_pins(const Snapshot& snapshot, const VmRecord& vm,
   }
 }
 
-void add_memory(const Snapshot& snapshot, const placement::VmState& state,
-                const std::map<std::int32_t, NodeIndex>& homes,
-                const std::vector<NodeId>& allowed_before, VmChange& change) {
+/// Nothing unless every cell belongs to one client, and they have different homes.
+std::vector<migration::CellHome> cell_homes(const Snapshot& snapshot, const VmRecord& vm,
+                                            const std::map<std::int32_t, NodeIndex>& homes) {
+  std::vector<migration::CellHome> cells;
+  for (const placement::GuestCell& cell : vm.description.cells) {
+    NodeId node;
+    std::size_t owners = 0;
+    for (const auto& [index, home] : homes) {
+      const auto& owned = vm.clients[static_cast<std::size_t>(index)].shape.cells;
+      if (std::find(owned.begin(), owned.end(), cell.id) != owned.end()) {
+        node = id_of(snapshot, home);
+        ++owners;
+      }
+    }
+    if (owners != 1) {
+      return {};
+    }
+    cells.push_back({cell.memory, node});
+  }
+  const bool apart = std::any_of(cells.begin(), cells.end(), [&](const migration::CellHome& cell) {
+    return cell.node != cells.front().node;
+  });
+  return apart ? cells : std::vector<migration::CellHome>{};
+}
+
+void add_memory(const Snapshot& snapshot, const placement::VmState& state, const VmRecord& vm,
+                const std::map<std::int32_t, NodeIndex>& homes, VmChange& change) {
   if (!state.memory_stays_because.empty()) {
     return;
   }
@@ -105,11 +129,12 @@ void add_memory(const Snapshot& snapshot, const placement::VmState& state,
   }
   change.memory.undo_nodes = distinct(std::move(change.memory.undo_nodes));
   if (change.memory_mode == placement::MemoryMode::kMask) {
-    change.memory.allowed_before = allowed_before;
+    change.memory.allowed_before = vm.description.numatune_nodes;
   }
   for (const auto& [node, bytes] : quotas) {
     change.memory.quotas.push_back({node, bytes});
   }
+  change.memory.cells = cell_homes(snapshot, vm, homes);
 }
 
 }  // namespace
@@ -159,7 +184,7 @@ Order make_order(std::int64_t number, const placement::Action& action, const Sna
     }
     const std::map<std::int32_t, NodeIndex> homes = homes_after(snapshot, *state, relocations);
     add_pins(snapshot, *vm, relocations, homes, change);
-    add_memory(snapshot, *state, homes, vm->description.numatune_nodes, change);
+    add_memory(snapshot, *state, *vm, homes, change);
     order.changes.push_back(std::move(change));
   }
   return order;

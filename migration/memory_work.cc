@@ -46,7 +46,7 @@ MemoryWork::MemoryWork(const VmChange& change, std::int64_t action, std::int32_t
       action_(action),
       number_(number),
       began_at_(now),
-      transfer_(change.process, change.memory.quotas) {}
+      transfer_(change.process, change.memory) {}
 
 bool MemoryWork::vanished() const {
   return transfer_.error() && transfer_.error()->code == ErrorCode::kVanished;
@@ -169,6 +169,10 @@ std::string MemoryWork::summary() const {
   std::string text =
       fmt::format("memory of '{}': {}", change_.vm_name,
                   transfer_.surveyed() ? describe(transfer_.outcome()) : "not looked at");
+  if (!transfer_.cells_unknown_because().empty()) {
+    text += fmt::format("; shared out over its homes, because its guest NUMA cells are not told ({})",
+                        transfer_.cells_unknown_because());
+  }
   if (vanished()) {
     text += "; the VM ended";
   } else if (transfer_.error()) {

@@ -31,10 +31,19 @@ struct NodeQuota {
   bool operator==(const NodeQuota&) const = default;
 };
 
+/// The memory of one guest NUMA cell, and where it shall lie.
+struct CellHome {
+  placement::Bytes size;  ///< of the whole cell, as the domain defines it
+  placement::NodeId node;
+  bool operator==(const CellHome&) const = default;
+};
+
 /// The memory side of a VM: all its pages end on the nodes of `quotas`, shared out in their
-/// proportion, as far as each node has room above its reserve.
+/// proportion, as far as each node has room above its reserve. Where the mappings of the guest's
+/// cells can be told, their pages end on the nodes of `cells`, and only the rest is shared out.
 struct MemoryChange {
   std::vector<NodeQuota> quotas;              ///< ascending node; empty = memory is left alone
+  std::vector<CellHome> cells;                ///< ascending cell; empty if all have one home
   std::vector<placement::NodeId> undo_nodes;  ///< homes before, for taking the pages back
   /// In mode kMask: the nodes that the VM's memory may use as libvirt has it; empty = all.
   std::vector<placement::NodeId> allowed_before;

@@ -184,6 +184,10 @@ json to_json(const VmChange& change) {
   for (const NodeQuota& quota : change.memory.quotas) {
     quotas.push_back({{"node", quota.node.value}, {"bytes", quota.bytes.value}});
   }
+  json cells = json::array();
+  for (const CellHome& cell : change.memory.cells) {
+    cells.push_back({{"bytes", cell.size.value}, {"node", cell.node.value}});
+  }
   return {{"vm", placement::to_text(change.vm)},
           {"name", change.vm_name},
           {"pid", change.process.pid},
@@ -191,6 +195,7 @@ json to_json(const VmChange& change) {
           {"homes", std::move(homes)},
           {"pins", std::move(pins)},
           {"quotas", std::move(quotas)},
+          {"cells", std::move(cells)},
           {"undo_nodes", placement::to_list(change.memory.undo_nodes)},
           {"memory_mode", name_in(kModes, change.memory_mode)},
           {"allowed_before", placement::to_list(change.memory.allowed_before)},
@@ -217,6 +222,10 @@ VmChange read_change(Members& members) {
   members.each("quotas", [&](Members& quota) {
     change.memory.quotas.push_back({.node = NodeId{quota.number<std::int32_t>("node")},
                                     .bytes = {quota.number<std::int64_t>("bytes")}});
+  });
+  members.each("cells", [&](Members& cell) {
+    change.memory.cells.push_back({.size = {cell.number<std::int64_t>("bytes")},
+                                   .node = NodeId{cell.number<std::int32_t>("node")}});
   });
   change.memory.undo_nodes = members.take(placement::parse_node_list(members.text("undo_nodes")));
   change.memory_mode = members.choice("memory_mode", kModes);

@@ -38,7 +38,7 @@ struct MemoryRange {
   bool shared = false;   ///< other processes may map the same pages (memfd, /dev/shm)
   std::string policy;    ///< an explicit memory policy, "bind:0-1"; empty = the process's own
   std::string name;      ///< for messages: "anonymous", "heap", "/memfd:ram"
-  std::vector<NodeBytes> resident;  ///< where its pages are, ascending node
+  std::vector<NodeBytes> resident;  ///< where its pages are, ascending node; empty without pages
   bool operator==(const MemoryRange&) const = default;
 };
 
@@ -85,8 +85,8 @@ class PageMover {
   [[nodiscard]] virtual Result<void> check(const placement::VmProcess& process) = 0;
 
   /// The mappings that hold memory of its own: anonymous, hugetlb, memfd, other shared memory.
-  /// Program text and libraries are left out: they belong to all who run them. Only mappings with
-  /// pages, ascending address. Walks the page tables: about 10 ms per GiB of 4 KiB pages. Error
+  /// Program text and libraries are left out: they belong to all who run them. Also those without
+  /// a page yet, if they can be written to. Ascending address. Walks the page tables: about 10 ms per GiB of 4 KiB pages. Error
   /// also: corrupt.
   [[nodiscard]] virtual Result<std::vector<MemoryRange>> find_ranges(
       const placement::VmProcess& process) = 0;

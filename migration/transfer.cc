@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "placement/cell_mappings.h"
+
 namespace vmnuma::migration {
 
 using placement::Bytes;
@@ -46,16 +48,27 @@ Bytes room_on(const NodeMemory& node, Bytes pool, placement::Permille reserve) {
   return std::max(Bytes{}, node.available - node.total / 1000 * reserve.value);
 }
 
-Transfer::Transfer(placement::VmProcess process, std::vector<NodeQuota> quotas)
-    : process_(process), quotas_(std::move(quotas)) {}
+Transfer::Transfer(placement::VmProcess process, MemoryChange change)
+    : process_(process), change_(std::move(change)) {}
 
 Bytes Transfer::pool() const {
   const MemoryRange& memory = ranges_[window_.range].memory;
   return memory.hugetlb ? memory.page_size : Bytes{};
 }
 
-bool Transfer::is_home(NodeId node) const {
-  return std::any_of(quotas_.begin(), quotas_.end(),
+std::vector<NodeQuota> Transfer::quotas_of(std::size_t part) const {
+  if (part == 0) {
+    return change_.quotas;
+  }
+  const CellHome& cell = change_.cells[part - 1];
+  return {{cell.node, cell.size}};
+}
+
+bool Transfer::is_home(std::size_t part, NodeId node) const {
+  if (part > 0) {
+    return change_.cells[part - 1].node == node;
+  }
+  return std::any_of(change_.quotas.begin(), change_.quotas.end(),
                      [&](const NodeQuota& quota) { return quota.node == node; });
 }
 
@@ -78,15 +91,19 @@ bool Transfer::between_windows() const {
 }
 
 Bytes Transfer::remaining() const {
-  if (!destinations_ || finished()) {
+  if (parts_.empty() || finished()) {
     return outcome_.left;
   }
-  return destinations_->remaining() + planned_ + bound_by_policy_;
+  Bytes sum = planned_ + bound_by_policy_;
+  for (const Destinations& part : parts_) {
+    sum += part.remaining();
+  }
+  return sum;
 }
 
 TransferStep Transfer::step(PageMover& mover, const Limits& limits, Microseconds now,
                             Bytes allowed) {
-  VMNUMA_CHECK(!quotas_.empty());
+  VMNUMA_CHECK(!change_.quotas.empty());
   switch (phase_) {
     case Phase::kSurvey:
       return survey(mover, now);
@@ -121,35 +138,69 @@ TransferStep Transfer::survey(PageMover& mover, Microseconds now) {
   return {};
 }
 
+/// Of each mapping. If a pass cannot tell the cells, their memory is one with all the rest.
+std::vector<std::size_t> Transfer::parts_of(const std::vector<MemoryRange>& found) {
+  std::vector<std::size_t> parts(found.size(), 0);
+  if (change_.cells.empty()) {
+    return parts;
+  }
+  std::vector<Bytes> sizes;
+  for (const CellHome& cell : change_.cells) {
+    sizes.push_back(cell.size);
+  }
+  std::vector<placement::MappedMemory> mappings;
+  for (const MemoryRange& memory : found) {
+    mappings.push_back({memory.start, memory.length});
+  }
+  const auto mapping_of = placement::mappings_of_cells(sizes, mappings);
+  if (!mapping_of) {
+    cells_unknown_because_ = mapping_of.error().message;
+    return parts;
+  }
+  cells_unknown_because_.clear();
+  for (std::size_t cell = 0; cell < mapping_of->size(); ++cell) {
+    if ((*mapping_of)[cell] != placement::kNoMapping) {
+      parts[(*mapping_of)[cell]] = cell + 1;
+    }
+  }
+  return parts;
+}
+
 void Transfer::begin_pass(std::vector<MemoryRange> found) {
-  std::map<NodeId, Bytes> resident;
+  const std::vector<std::size_t> parts = parts_of(found);
+  std::vector<std::map<NodeId, Bytes>> resident(change_.cells.size() + 1);
   Bytes total;
   bound_by_policy_ = {};
   ranges_.clear();
-  for (MemoryRange& memory : found) {
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    MemoryRange& memory = found[i];
     const bool movable = memory.policy.empty();
     Bytes elsewhere;
     Bytes all;
-    for (const NodeBytes& part : memory.resident) {
-      all += part.bytes;
-      elsewhere += is_home(part.node) ? Bytes{} : part.bytes;
+    for (const NodeBytes& on_node : memory.resident) {
+      all += on_node.bytes;
+      elsewhere += is_home(parts[i], on_node.node) ? Bytes{} : on_node.bytes;
       if (movable) {
-        resident[part.node] += part.bytes;
+        resident[parts[i]][on_node.node] += on_node.bytes;
       }
     }
     total += all;
+    const bool is_shared_out = parts[i] == 0 && change_.quotas.size() > 1 && all > Bytes{};
     if (!movable) {
       bound_by_policy_ += elsewhere;
-    } else if (elsewhere > Bytes{} || quotas_.size() > 1) {
-      ranges_.push_back({.memory = std::move(memory), .resident = all});
+    } else if (elsewhere > Bytes{} || is_shared_out) {
+      ranges_.push_back({.memory = std::move(memory), .part = parts[i], .resident = all});
     }
   }
-  std::vector<NodeBytes> by_node;
-  for (const auto& [node, bytes] : resident) {
-    by_node.push_back({node, bytes});
+  parts_.clear();
+  for (std::size_t part = 0; part < resident.size(); ++part) {
+    std::vector<NodeBytes> by_node;
+    for (const auto& [node, bytes] : resident[part]) {
+      by_node.push_back({node, bytes});
+    }
+    parts_.emplace_back(quotas_of(part), by_node);
   }
-  destinations_.emplace(quotas_, by_node);
-  const Bytes left = destinations_->remaining() + bound_by_policy_;
+  const Bytes left = remaining();
   if (pass_ == 0) {
     outcome_.already_home = total - left;
   }
@@ -333,10 +384,10 @@ Bytes Transfer::count_retried() {
     const NodeId now{window_.statuses[i]};
     if (is_absent(window_.statuses[i])) {
       outcome_.absent += page;
-      destinations_->count_gone(retry.from, page);
-    } else if (now != retry.from && is_home(now)) {
+      destinations().count_gone(retry.from, page);
+    } else if (now != retry.from && is_home(range().part, now)) {
       arrived += page;
-      destinations_->count_move(retry.from, now, page);
+      destinations().count_move(retry.from, now, page);
     } else if (retry_round_ > kMostRetryRounds) {
       count_left(retry.reason, page);
     }
@@ -353,7 +404,7 @@ void Transfer::plan(std::vector<PageUnit> units) {
   std::optional<PageUnit> neighbour;
   for (PageUnit& unit : units) {
     const bool near = neighbour && neighbour->address / block == unit.address / block;
-    const Destination destination = destinations_->choose(
+    const Destination destination = destinations().choose(
         unit.from, unit.size, pool(), near ? std::optional(neighbour->to) : std::nullopt);
     if (std::holds_alternative<Stay>(destination)) {
       continue;
@@ -362,7 +413,7 @@ void Transfer::plan(std::vector<PageUnit> units) {
       count_left(Leftover::kPinned, unit.size);
     } else if (const auto* go = std::get_if<GoTo>(&destination)) {
       unit.to = go->node;
-      destinations_->count_move(unit.from, unit.to, unit.size);
+      destinations().count_move(unit.from, unit.to, unit.size);
       planned_ += unit.size;
       queue_.push_back(unit);
       neighbour = unit;
@@ -380,7 +431,7 @@ void Transfer::plan(std::vector<PageUnit> units) {
 void Transfer::plan_again() {
   std::vector<PageUnit> units = std::exchange(queue_, {});
   for (const PageUnit& unit : units) {
-    destinations_->count_move(unit.to, unit.from, unit.size);
+    destinations().count_move(unit.to, unit.from, unit.size);
     planned_ -= unit.size;
   }
   for (const PageUnit& unit : std::exchange(parked_, {})) {
@@ -414,7 +465,7 @@ TransferStep Transfer::look_for_room(PageMover& mover, const Limits& limits, Mic
       return {};
     }
     if (!memory) {
-      destinations_->close(target, pool(), Leftover::kNoNode);
+      destinations().close(target, pool(), Leftover::kNoNode);
       plan_again();
       go_on(now);
       return {};
@@ -425,7 +476,7 @@ TransferStep Transfer::look_for_room(PageMover& mover, const Limits& limits, Mic
              .room = room_on(*memory, pool(), limits.node_reserve),
              .good_for = std::max(kLargestChunk, first.size)};
     if (room_->room < first.size) {
-      destinations_->block(target, pool());
+      destinations().block(target, pool());
       plan_again();
       go_on(now);
       return {};
@@ -493,7 +544,7 @@ void Transfer::move_failed(const Error& error, Microseconds now) {
     case ErrorCode::kUnsupported:
     case ErrorCode::kNotFound: {
       // The kernel refused the target before it touched a page.
-      destinations_->close(
+      destinations().close(
           submitted_.front().to, pool(),
           error.code == ErrorCode::kNotFound ? Leftover::kNoNode : Leftover::kNotAllowed);
       queue_.insert(queue_.end(), submitted_.begin(), submitted_.end());
@@ -503,7 +554,7 @@ void Transfer::move_failed(const Error& error, Microseconds now) {
     }
     case ErrorCode::kNoSpace:
       no_space_ = true;
-      destinations_->block(submitted_.front().to, pool());
+      destinations().block(submitted_.front().to, pool());
       break;
     default:
       fail(error, failed_moves_, now);
@@ -551,7 +602,7 @@ Bytes Transfer::settle(const std::vector<int>& places, const std::vector<int>& l
       blocks_whole += unit.may_be_huge && whole ? 1 : 0;
       blocks_small += unit.may_be_huge && !whole ? 1 : 0;
     } else {
-      destinations_->count_move(unit.to, unit.from, unit.size);
+      destinations().count_move(unit.to, unit.from, unit.size);
       room_.reset();  // one of its pages that is tried alone may take all of a huge page along
       if (is_absent(places[i])) {
         settle_absent(unit);
@@ -591,7 +642,7 @@ Bytes Transfer::settle_moved(const PageUnit& unit, bool whole, std::vector<PageU
     return unit.size;
   }
   const Bytes page = range().memory.page_size;
-  destinations_->count_move(unit.to, unit.from, unit.size - page);
+  destinations().count_move(unit.to, unit.from, unit.size - page);
   const auto rest = rest_of_block(unit, page);
   again.insert(again.end(), rest.begin(), rest.end());
   return page;
@@ -632,7 +683,9 @@ void Transfer::settle_absent(const PageUnit& unit) {
 
 void Transfer::retry_room(Microseconds now) {
   if (waits_for_room()) {
-    destinations_->reopen();
+    for (Destinations& part : parts_) {
+      part.reopen();
+    }
     plan_again();
     go_on(now);
   }
@@ -640,7 +693,9 @@ void Transfer::retry_room(Microseconds now) {
 
 void Transfer::give_up_room(Microseconds now) {
   if (waits_for_room()) {
-    destinations_->close_blocked();
+    for (Destinations& part : parts_) {
+      part.close_blocked();
+    }
     plan_again();
     go_on(now);
   }

@@ -12,7 +12,7 @@
 /// later, three rounds with back-off, and looked at a last time. A last survey says what is left;
 /// if much came to lie elsewhere meanwhile, another pass follows, at most three. An interrupted
 /// transfer needs no memory of where it was: a new one asks first and skips what is home. Terms.
-/// Window: the pages one query asks about. Chunk: the pages one call moves. Unit, block:
+/// Part: memory that belongs to the same homes, one guest NUMA cell's or all the rest. Window: the pages one query asks about. Chunk: the pages one call moves. Unit, block:
 /// page_window.h. Properties: only pages that are not where they belong are submitted, all of a
 /// call to one node; no more bytes per call than allowed, than fit above the target's reserve, and
 /// than one chunk, except that one page is always whole; after a positive return nothing is
@@ -23,11 +23,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "migration/chunk_size.h"
 #include "migration/destinations.h"
 #include "migration/limits.h"
+#include "migration/order.h"
 #include "migration/outcome.h"
 #include "migration/page_mover.h"
 #include "migration/page_window.h"
@@ -43,8 +45,8 @@ struct TransferStep {
 /// Not thread-safe; executor worker only.
 class Transfer {
  public:
-  /// With no `quotas` there is nothing to step.
-  Transfer(placement::VmProcess process, std::vector<NodeQuota> quotas);
+  /// With no quotas there is nothing to step.
+  Transfer(placement::VmProcess process, MemoryChange change);
 
   [[nodiscard]] bool finished() const { return phase_ == Phase::kFinished; }
   /// Why it ended early: vanished, permission-denied, or an error that did not go away.
@@ -72,14 +74,18 @@ class Transfer {
 
   [[nodiscard]] const Outcome& outcome() const { return outcome_; }
   /// Where the memory is has been read at least once; before that, nothing is known to remain.
-  [[nodiscard]] bool surveyed() const { return destinations_.has_value(); }
+  [[nodiscard]] bool surveyed() const { return !parts_.empty(); }
   /// What still has to travel, as far as is known.
   [[nodiscard]] placement::Bytes remaining() const;
+  /// Why the memory of the guest's cells could not be told apart, so that all of it is shared out
+  /// over the homes; empty if it could, or needs not be.
+  [[nodiscard]] const std::string& cells_unknown_because() const { return cells_unknown_because_; }
 
  private:
   enum class Phase { kSurvey, kQuery, kReveal, kRoom, kMove, kVerify, kBlocked, kFinished };
   struct Range {
     MemoryRange memory;
+    std::size_t part = 0;
     placement::Bytes resident;     ///< by the survey, which sees hidden pages too
     placement::Bytes seen;         ///< by queries
     bool second_look = false;      ///< for huge pages that NUMA balancing has hidden
@@ -118,6 +124,8 @@ class Transfer {
   TransferStep verify(PageMover& mover, placement::Microseconds now);
 
   void begin_pass(std::vector<MemoryRange> found);
+  [[nodiscard]] std::vector<std::size_t> parts_of(const std::vector<MemoryRange>& found);
+  [[nodiscard]] std::vector<NodeQuota> quotas_of(std::size_t part) const;
   [[nodiscard]] bool another_pass_pays(placement::Bytes left, placement::Bytes total) const;
   [[nodiscard]] bool has_window_left();
   void next_window(placement::Microseconds now);
@@ -136,12 +144,14 @@ class Transfer {
   void fail(const Error& error, std::int64_t& in_a_row, placement::Microseconds now);
   void finish();
 
-  [[nodiscard]] bool is_home(placement::NodeId node) const;
+  [[nodiscard]] bool is_home(std::size_t part, placement::NodeId node) const;
   [[nodiscard]] Range& range() { return ranges_[window_.range]; }
+  [[nodiscard]] Destinations& destinations() { return parts_[range().part]; }
   [[nodiscard]] placement::Bytes pool() const;
 
   placement::VmProcess process_;
-  std::vector<NodeQuota> quotas_;
+  MemoryChange change_;
+  std::string cells_unknown_because_;
   Phase phase_ = Phase::kSurvey;
   placement::Microseconds ready_at_;
   std::optional<Error> error_;
@@ -151,7 +161,7 @@ class Transfer {
   std::int64_t pass_ = 0;
   placement::Bytes moved_in_pass_;
   placement::Bytes bound_by_policy_;
-  std::optional<Destinations> destinations_;
+  std::vector<Destinations> parts_;  ///< first what is no cell's, then by cell
   std::vector<Range> ranges_;  ///< largest first
   std::size_t next_range_ = 0;
   placement::Bytes next_offset_;
@@ -159,7 +169,7 @@ class Transfer {
   Window window_;
   std::vector<PageUnit> queue_;   ///< planned, by target, then address
   std::vector<PageUnit> parked_;  ///< no home has room
-  placement::Bytes planned_;      ///< counted as moved by destinations_, but not moved yet
+  placement::Bytes planned_;      ///< counted as moved by parts_, but not moved yet
   std::vector<Retry> retry_;      ///< for the next round
   std::vector<Retry> retrying_;   ///< of this round, still to be asked about, in descending order
   std::int64_t retry_round_ = 0;

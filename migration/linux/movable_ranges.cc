@@ -10,6 +10,9 @@ using placement::Bytes;
 
 namespace {
 
+/// Of a mapping without pages the files do not tell it.
+constexpr Bytes kSmallestPage = placement::kKiB * 4;
+
 bool is_memory_file(std::string_view path) {
   for (const std::string_view prefix : {"/memfd:", "/dev/shm/", "/dev/zero", "/SYSV"}) {
     if (path.starts_with(prefix)) {
@@ -60,14 +63,15 @@ std::vector<MemoryRange> movable_ranges(const std::vector<Mapping>& mappings,
     if (mapping == mappings.end()) {
       break;
     }
-    if (mapping->start != resident.start || resident.resident.empty() ||
+    const bool only_addresses = resident.resident.empty() && !mapping->writable;
+    if (mapping->start != resident.start || only_addresses ||
         !holds_own_memory(*mapping, resident)) {
       continue;
     }
     const bool own_policy = resident.policy == "default" || resident.policy == "local";
     ranges.push_back({.start = mapping->start,
                       .length = {static_cast<std::int64_t>(mapping->end - mapping->start)},
-                      .page_size = resident.page_size,
+                      .page_size = std::max(resident.page_size, kSmallestPage),
                       .huge_page_size = resident.hugetlb ? placement::Bytes{} : huge_page_size,
                       .hugetlb = resident.hugetlb,
                       .shared = mapping->shared,

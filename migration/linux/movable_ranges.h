@@ -11,7 +11,8 @@
 /// writable, which guest RAM in a file is and a library never, and is no device and no object of
 /// the kernel's own ("anon_inode:", "/[aio]").
 /// Properties: a mapping that is in only one of the two files (it came or went between the reads)
-/// is left out; so are mappings without pages; ranges come in ascending order and do not overlap.
+/// is left out; so are mappings without pages that cannot be written to, which only hold addresses;
+/// ranges come in ascending order and do not overlap.
 #pragma once
 
 #include <vector>

@@ -165,7 +165,9 @@ TEST_P(LinuxTransferTest, BringsARealProcessHome) {
   ASSERT_TRUE(at) << at.error().message;
   const auto other = host.node_other_than(NodeId{at->at(0)});
   const NodeId home = other.value_or(NodeId{at->at(0)});
-  migration::Transfer transfer(child->process(), {{home, placement::kGiB}});
+  migration::MemoryChange change;
+  change.quotas = {{home, placement::kGiB}};
+  migration::Transfer transfer(child->process(), change);
   migration::Limits limits;
   limits.node_reserve = {};
   placement::Microseconds now{1};

@@ -218,9 +218,6 @@ Result<std::vector<MemoryRange>> FakeMemory::find_ranges(const VmProcess& proces
         resident[NodeId{page.node}] += range.description.page_size;
       }
     }
-    if (resident.empty()) {
-      continue;
-    }
     ranges.push_back(range.description);
     for (const auto& [node, bytes] : resident) {
       ranges.back().resident.push_back({node, bytes});

@@ -167,6 +167,10 @@ class SimHost final : public stats::DomainInventory,
   // Memory
   void touch_memory(Vm& vm);
   [[nodiscard]] std::vector<placement::NodeIndex> memory_nodes_for(const Vm& vm) const;
+  /// Pages that are mapped below this cell's.
+  [[nodiscard]] std::int64_t pages_below(const Vm& vm, std::size_t cell) const;
+  /// -1 if the address is none of the VM's.
+  [[nodiscard]] std::int64_t page_at(const Vm& vm, std::uint64_t address) const;
   [[nodiscard]] bool is_busy(const Vm& vm, std::int64_t page, std::uint64_t manner) const;
   [[nodiscard]] placement::Microseconds copy_time(placement::NodeIndex from,
                                                   placement::NodeIndex to) const;

@@ -39,16 +39,6 @@ constexpr std::int64_t kBusyPct = 20;
 constexpr std::uint64_t kFirstAddress = std::uint64_t{1} << 40U;
 constexpr auto kPageSize = static_cast<std::uint64_t>(kSimPage.value);
 
-std::uint64_t address_of(std::int64_t page) {
-  return kFirstAddress + static_cast<std::uint64_t>(page) * kPageSize;
-}
-
-/// The page that an address lies in; -1 if below all.
-std::int64_t page_of(std::uint64_t address) {
-  return address < kFirstAddress ? -1
-                                 : static_cast<std::int64_t>((address - kFirstAddress) / kPageSize);
-}
-
 std::string policy_of(const placement::VmDescription& vm) {
   using placement::NumatuneMode;
   switch (vm.numatune) {
@@ -228,6 +218,26 @@ Result<void> SimHost::check(const VmProcess& process) {
   return find(process).map([](Vm* /*vm*/) {});
 }
 
+/// As QEMU maps them, the first cell highest.
+std::int64_t SimHost::pages_below(const Vm& vm, std::size_t cell) const {
+  return memory_.pages(vm.owner) - memory_.first_page(vm.owner, cell + 1);
+}
+
+std::int64_t SimHost::page_at(const Vm& vm, std::uint64_t address) const {
+  if (address < kFirstAddress) {
+    return -1;
+  }
+  const auto below = static_cast<std::int64_t>((address - kFirstAddress) / kPageSize);
+  for (std::size_t cell = 0; cell < memory_.cells(vm.owner); ++cell) {
+    const std::int64_t in_cell = below - pages_below(vm, cell);
+    if (in_cell >= 0) {
+      const std::int64_t page = memory_.first_page(vm.owner, cell) + in_cell;
+      return page < memory_.first_page(vm.owner, cell + 1) ? page : -1;
+    }
+  }
+  return -1;
+}
+
 Result<std::vector<MemoryRange>> SimHost::find_ranges(const VmProcess& process) {
   return find(process).map([&](Vm* vm) {
     // numa_maps counts huge pages quickly: 1 ms for 4 GiB.
@@ -236,7 +246,8 @@ Result<std::vector<MemoryRange>> SimHost::find_ranges(const VmProcess& process) 
     for (std::size_t cell = 0; cell < memory_.cells(vm->owner); ++cell) {
       const std::int64_t first = memory_.first_page(vm->owner, cell);
       MemoryRange range;
-      range.start = address_of(first);
+      range.start =
+          kFirstAddress + static_cast<std::uint64_t>(pages_below(*vm, cell)) * kPageSize;
       range.length = kSimPage * (memory_.first_page(vm->owner, cell + 1) - first);
       range.page_size = kSimPage;
       range.policy = policy_of(vm->description);
@@ -247,9 +258,7 @@ Result<std::vector<MemoryRange>> SimHost::find_ranges(const VmProcess& process) 
           range.resident.push_back({topology_.nodes[node].id, kSimPage * pages[node]});
         }
       }
-      if (!range.resident.empty()) {
-        ranges.push_back(std::move(range));
-      }
+      ranges.insert(ranges.begin(), std::move(range));
     }
     return ranges;
   });
@@ -262,7 +271,7 @@ Result<std::vector<int>> SimHost::query(const VmProcess& process,
   return find(process).map([&](Vm* vm) {
     std::vector<int> places;
     for (const std::uint64_t address : addresses) {
-      const std::optional<NodeIndex> node = memory_.place(vm->owner, page_of(address));
+      const std::optional<NodeIndex> node = memory_.place(vm->owner, page_at(*vm, address));
       places.push_back(node ? topology_.nodes[*node].id.value : -EFAULT);
     }
     return places;
@@ -356,7 +365,7 @@ Result<MoveResult> SimHost::move(const VmProcess& process, std::span<const std::
   std::size_t tried = 0;
   bool goes_on = true;
   for (; tried < addresses.size() && goes_on; ++tried) {
-    const std::int64_t page = page_of(addresses[tried]);
+    const std::int64_t page = page_at(call.vm, addresses[tried]);
     call.pages.push_back(page);
     const std::optional<NodeIndex> from = memory_.place((*vm)->owner, page);
     if (from && *from != *to && !is_busy(**vm, page, /*manner=*/2)) {

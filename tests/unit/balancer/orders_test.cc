@@ -66,5 +66,23 @@ TEST(OrdersTest, SharesAWideVmsMemoryOutOverItsHomes) {
   EXPECT_THAT(change.pins.back().after, SizeIs(4));
 }
 
+TEST(OrdersTest, TheMemoryOfEachGuestCellBelongsOnTheHomeOfItsClient) {
+  placement::VmDescription vm = small_vm(1, "wide", 4);
+  vm.cells = {{0, {0, 1}, kVmMemory / 2}, {1, {2, 3}, kVmMemory / 2}};
+  const migration::VmChange change = placing_order(vm).changes.front();
+  ASSERT_THAT(change.homes, SizeIs(2));
+  ASSERT_THAT(change.memory.cells, SizeIs(2));
+  EXPECT_EQ(change.memory.cells[0].size, kVmMemory / 2);
+  EXPECT_EQ(change.memory.cells[0].node, change.homes[0].to);
+  EXPECT_EQ(change.memory.cells[1].node, change.homes[1].to);
+  EXPECT_NE(change.memory.cells[0].node, change.memory.cells[1].node);
+}
+
+TEST(OrdersTest, CellsOnOneHomeNeedNotBeTold) {
+  placement::VmDescription vm = small_vm(1, "small", 2);
+  vm.cells = {{0, {0}, kVmMemory / 2}, {1, {1}, kVmMemory / 2}};
+  EXPECT_THAT(placing_order(vm).changes.front().memory.cells, IsEmpty());
+}
+
 }  // namespace
 }  // namespace vmnuma::tests

@@ -103,10 +103,10 @@ TEST(MovableRangesTest, AnExplicitPolicyIsTold) {
   EXPECT_EQ(policy("prefer (many):1"), "prefer (many):1");
 }
 
-TEST(MovableRangesTest, MappingsWithoutPagesOrInOnlyOneFileAreLeftOut) {
+TEST(MovableRangesTest, MappingsThatOnlyHoldAddressesOrAreInOnlyOneFileAreLeftOut) {
   const auto ranges = ranges_of(
       "10000-20000 rw-p 0 00:00 0 \n"
-      "30000-40000 rw-p 0 00:00 0 \n"
+      "30000-40000 ---p 0 00:00 0 \n"
       "50000-60000 rw-p 0 00:00 0 \n"
       "90000-a0000 rw-p 0 00:00 0 \n",
       "20000 default N0=1 kernelpagesize_kB=4\n"
@@ -118,6 +118,14 @@ TEST(MovableRangesTest, MappingsWithoutPagesOrInOnlyOneFileAreLeftOut) {
   ASSERT_EQ(ranges.size(), 2U);
   EXPECT_EQ(ranges[0].start, 0x50000U);
   EXPECT_EQ(ranges[1].start, 0x90000U);
+}
+
+TEST(MovableRangesTest, MemoryThatIsNotTouchedYetIsTold) {
+  const auto ranges = ranges_of("30000-40000 rw-p 0 00:00 0 \n", "30000 default\n");
+  ASSERT_EQ(ranges.size(), 1U);
+  EXPECT_EQ(ranges[0].length, kKiB * 64);
+  EXPECT_EQ(ranges[0].page_size, kKiB * 4);
+  EXPECT_TRUE(ranges[0].resident.empty());
 }
 
 }  // namespace

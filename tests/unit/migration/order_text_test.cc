@@ -23,6 +23,7 @@ Order sample_order() {
                  {PinChange::Thread::kEmulator, 0, {}, {CpuId{8}, CpuId{9}}},
                  {PinChange::Thread::kIoThread, 2, {}, {CpuId{8}}}};
   change.memory = {{{NodeId{1}, placement::kGiB}, {NodeId{3}, placement::kMiB}},
+                   {{placement::kGiB * 2, NodeId{3}}, {placement::kMiB, NodeId{1}}},
                    {NodeId{0}, NodeId{2}},
                    {NodeId{0}},
                    {NodeId{1}, NodeId{3}}};

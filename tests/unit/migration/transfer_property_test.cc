@@ -100,7 +100,9 @@ RC_GTEST_PROP(TransferProperty, ConservesPagesAndAccountsForEveryOne, ()) {
   Limits limits;
   limits.node_reserve = placement::Permille{*rc::gen::inRange(0, 200)};
 
-  Transfer transfer(process, quotas);
+  MemoryChange change;
+  change.quotas = quotas;
+  Transfer transfer(process, change);
   Microseconds now{1};
   Bytes granted;
   for (int steps = 0; !transfer.finished(); ++steps) {

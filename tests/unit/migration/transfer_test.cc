@@ -74,6 +74,12 @@ class Meddler final : public PageMover {
   FakeMemory& memory_;
 };
 
+MemoryChange shared_out(std::vector<NodeQuota> quotas) {
+  MemoryChange change;
+  change.quotas = std::move(quotas);
+  return change;
+}
+
 class TransferTest : public testing::Test {
  protected:
   static FakeMemory four_nodes(Bytes each) {
@@ -114,7 +120,7 @@ class TransferTest : public testing::Test {
   }
   /// Brings everything to node 1.
   Outcome bring_home() {
-    Transfer transfer(process_, {{NodeId{1}, kGiB}});
+    Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}));
     run(transfer);
     EXPECT_TRUE(transfer.finished());
     error_ = transfer.error();
@@ -461,7 +467,7 @@ TEST_F(TransferTest, StopsBeforeTheTargetFallsBelowItsReserve) {
   limits_.node_reserve = placement::Permille{100};
   const Bytes reserve = kGiB / 1000 * 100;
   memory_.set_used_by_others(NodeId{1}, kGiB - reserve - kMiB * 20);
-  Transfer transfer(process_, {{NodeId{1}, kGiB}});
+  Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}));
   run(transfer);
   EXPECT_TRUE(transfer.waits_for_room());
   EXPECT_EQ(on(1), kMiB * 20);
@@ -474,7 +480,7 @@ TEST_F(TransferTest, StopsBeforeTheTargetFallsBelowItsReserve) {
 TEST_F(TransferTest, GoesOnWhenRoomIsMade) {
   populate(kMiB * 64, /*huge=*/true);
   memory_.set_used_by_others(NodeId{1}, kGiB);
-  Transfer transfer(process_, {{NodeId{1}, kGiB}});
+  Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}));
   run(transfer);
   ASSERT_TRUE(transfer.waits_for_room());
   EXPECT_EQ(on(1), Bytes{});
@@ -496,7 +502,7 @@ TEST_F(TransferTest, ANodeThatRunsFullDuringACallLosesNoPage) {
     }
     return std::nullopt;
   };
-  Transfer transfer(process_, {{NodeId{1}, kGiB}});
+  Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}));
   run(transfer);
   ASSERT_TRUE(full);
   ASSERT_TRUE(transfer.waits_for_room());
@@ -532,7 +538,7 @@ TEST_F(TransferTest, AnEmptyHugePagePoolKeepsNoOrdinaryPagesBack) {
                       .name = "hugetlb",
                       .resident = {}});
   memory_.populate(other, kStart, kBlock * 6, NodeId{1}, false);
-  Transfer transfer(process_, {{NodeId{1}, kGiB}});
+  Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}));
   run(transfer);
   ASSERT_TRUE(transfer.waits_for_room());
   transfer.give_up_room(now_);
@@ -546,7 +552,7 @@ TEST_F(TransferTest, AnEmptyHugePagePoolKeepsNoOrdinaryPagesBack) {
 TEST_F(TransferTest, AsksForNoMoreThanAChunkAndMovesNoMoreThanAllowed) {
   populate(kMiB * 64, /*huge=*/false);
   allowed_ = kMiB;
-  Transfer transfer(process_, {{NodeId{1}, kGiB}});
+  Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}));
   while (!transfer.finished()) {
     EXPECT_LE(transfer.wants(), kLargestChunk);
     const TransferStep step = transfer.step(mover_, limits_, now_, allowed_);
@@ -592,7 +598,7 @@ TEST_F(TransferTest, SmallPagesAreNotTakenForHugeOnesForLong) {
 
 TEST_F(TransferTest, SharesAWideVmOutInTheProportionOfItsQuotas) {
   populate(kMiB * 64, /*huge=*/true);
-  Transfer transfer(process_, {{NodeId{1}, kGiB}, {NodeId{2}, kGiB * 3}});
+  Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}, {NodeId{2}, kGiB * 3}}));
   run(transfer);
   EXPECT_EQ(on(0), Bytes{});
   EXPECT_NEAR(static_cast<double>(on(1).value), static_cast<double>((kMiB * 16).value),
@@ -602,7 +608,7 @@ TEST_F(TransferTest, SharesAWideVmOutInTheProportionOfItsQuotas) {
 
 TEST_F(TransferTest, AHomeInSurplusGivesToTheOther) {
   populate(kMiB * 64, /*huge=*/false);
-  Transfer transfer(process_, {{NodeId{0}, kGiB}, {NodeId{1}, kGiB}});
+  Transfer transfer(process_, shared_out({{NodeId{0}, kGiB}, {NodeId{1}, kGiB}}));
   run(transfer);
   // Half each, but for the slack of 1/64 that may stay.
   EXPECT_EQ(on(0), kMiB * 33);
@@ -613,10 +619,94 @@ TEST_F(TransferTest, AHomeInSurplusGivesToTheOther) {
 TEST_F(TransferTest, WhatOneHomeCannotTakeGoesToTheOther) {
   populate(kMiB * 64, /*huge=*/true);
   memory_.set_used_by_others(NodeId{1}, kGiB);
-  Transfer transfer(process_, {{NodeId{1}, kGiB}, {NodeId{2}, kGiB}});
+  Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}, {NodeId{2}, kGiB}}));
   run(transfer);
   ASSERT_TRUE(transfer.waits_for_room() || transfer.finished());
   EXPECT_EQ(on(2), kMiB * 64);
+}
+
+// ---- guest NUMA cells ----
+
+class CellsTest : public TransferTest {
+ protected:
+  static constexpr std::uint64_t kSecondCell = kStart;
+  static constexpr std::uint64_t kFirstCell = kStart + (kMiB * 64).value + 4096;
+
+  /// Two cells of 32 MiB, mapped one below the other as QEMU does, and QEMU's own memory.
+  void map_cells() {
+    map(kSecondCell, kMiB * 32);
+    map(kFirstCell, kMiB * 32);
+    map(kOwn, kMiB * 8);
+    memory_.populate(process_, kOwn, kMiB * 8, NodeId{0}, /*huge=*/false);
+  }
+  static MemoryChange cells_to(std::int32_t first, std::int32_t second) {
+    MemoryChange change;
+    change.quotas = {{NodeId{first}, kMiB * 32}, {NodeId{second}, kMiB * 32}};
+    std::sort(change.quotas.begin(), change.quotas.end(),
+              [](const NodeQuota& a, const NodeQuota& b) { return a.node < b.node; });
+    change.cells = {{kMiB * 32, NodeId{first}}, {kMiB * 32, NodeId{second}}};
+    return change;
+  }
+  Bytes on_node(std::uint64_t start, std::int32_t node) {
+    const auto ranges = memory_.find_ranges(process_).value();
+    const auto range = std::find_if(ranges.begin(), ranges.end(), [&](const MemoryRange& found) {
+      return found.start == start;
+    });
+    Bytes bytes;
+    for (const NodeBytes& part : range->resident) {
+      bytes += part.node == NodeId{node} ? part.bytes : Bytes{};
+    }
+    return bytes;
+  }
+
+  static constexpr std::uint64_t kOwn = kStart + (kGiB).value;
+};
+
+TEST_F(CellsTest, EachCellGoesToItsOwnHomeAndTheRestIsSharedOut) {
+  map_cells();
+  memory_.populate(process_, kFirstCell, kMiB * 32, NodeId{0}, /*huge=*/false);
+  memory_.populate(process_, kSecondCell, kMiB * 32, NodeId{1}, /*huge=*/true);
+  Transfer transfer(process_, cells_to(2, 4));
+  run(transfer);
+  EXPECT_TRUE(transfer.finished());
+  EXPECT_EQ(on_node(kFirstCell, 2), kMiB * 32);
+  EXPECT_EQ(on_node(kSecondCell, 4), kMiB * 32);
+  EXPECT_EQ(on_node(kOwn, 2), kMiB * 4);
+  EXPECT_EQ(on_node(kOwn, 4), kMiB * 4);
+  EXPECT_EQ(transfer.outcome().left, Bytes{});
+  EXPECT_EQ(transfer.cells_unknown_because(), "");
+}
+
+TEST_F(CellsTest, CellsThatLieOnEachOthersHomesChangePlaces) {
+  map_cells();
+  memory_.populate(process_, kFirstCell, kMiB * 32, NodeId{1}, /*huge=*/true);
+  memory_.populate(process_, kSecondCell, kMiB * 32, NodeId{0}, /*huge=*/true);
+  Transfer transfer(process_, cells_to(0, 1));
+  run(transfer);
+  EXPECT_EQ(on_node(kFirstCell, 0), kMiB * 32);
+  EXPECT_EQ(on_node(kSecondCell, 1), kMiB * 32);
+}
+
+TEST_F(CellsTest, ACellThatIsNotTouchedYetDoesNotHideTheOther) {
+  map_cells();
+  memory_.populate(process_, kSecondCell, kMiB * 32, NodeId{0}, /*huge=*/true);
+  Transfer transfer(process_, cells_to(1, 2));
+  run(transfer);
+  EXPECT_EQ(on_node(kSecondCell, 2), kMiB * 32);
+}
+
+TEST_F(CellsTest, CellsThatCannotBeToldApartAreSharedOutAndItIsSaid) {
+  map_cells();
+  map(kStart + (kGiB * 2).value, kMiB * 32);
+  memory_.populate(process_, kFirstCell, kMiB * 32, NodeId{0}, /*huge=*/true);
+  memory_.populate(process_, kSecondCell, kMiB * 32, NodeId{0}, /*huge=*/true);
+  Transfer transfer(process_, cells_to(1, 2));
+  run(transfer);
+  EXPECT_EQ(transfer.cells_unknown_because(), "32 MiB: 3 mappings for 2 guest NUMA cells");
+  EXPECT_EQ(transfer.outcome().left, Bytes{});
+  EXPECT_EQ(on(0), Bytes{});
+  EXPECT_LE(on(1) - on(2), kMiB * 4);
+  EXPECT_LE(on(2) - on(1), kMiB * 4);
 }
 
 // ---- errors ----
@@ -632,7 +722,7 @@ TEST_F(TransferTest, ACpusetThatRefusesTheNodeIsAReason) {
 
 TEST_F(TransferTest, AnUnknownNodeIsAReason) {
   populate(kMiB * 8, /*huge=*/true);
-  Transfer transfer(process_, {{NodeId{3}, kGiB}});
+  Transfer transfer(process_, shared_out({{NodeId{3}, kGiB}}));
   run(transfer);
   EXPECT_TRUE(transfer.finished());
   EXPECT_EQ(transfer.outcome().left_because(Leftover::kNoNode), kMiB * 8);
@@ -706,7 +796,7 @@ TEST_F(TransferTest, AFailureThatStaysEndsItWithTheError) {
 
 TEST_F(TransferTest, StoppingSaysWhatIsLeft) {
   populate(kMiB * 64, /*huge=*/true);
-  Transfer transfer(process_, {{NodeId{1}, kGiB}});
+  Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}));
   while (transfer.outcome().moved == Bytes{}) {
     transfer.step(mover_, limits_, now_, allowed_);
   }
@@ -718,7 +808,7 @@ TEST_F(TransferTest, StoppingSaysWhatIsLeft) {
 
 TEST_F(TransferTest, ASecondTransferGoesOnWhereTheFirstWasStopped) {
   populate(kMiB * 64, /*huge=*/true);
-  Transfer first(process_, {{NodeId{1}, kGiB}});
+  Transfer first(process_, shared_out({{NodeId{1}, kGiB}}));
   while (first.outcome().moved < kMiB * 32) {
     first.step(mover_, limits_, now_, allowed_);
   }

@@ -150,7 +150,7 @@ VmChange World::change(const TestVm& vm, std::int32_t from, std::int32_t to) con
                    {Thread::kVcpu, 1, cpus_of(from), cpus_of(to)},
                    {Thread::kEmulator, 0, cpus_of(from), cpus_of(to)},
                    {Thread::kIoThread, 1, cpus_of(from), cpus_of(to)}},
-          .memory = {{{NodeId{to}, kGiB}}, {NodeId{from}}},
+          .memory = {{{NodeId{to}, kGiB}}, {}, {NodeId{from}}},
           .memory_mode = placement::MemoryMode::kSoft};
 }
 

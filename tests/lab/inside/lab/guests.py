@@ -19,18 +19,25 @@ _MIB = 1 << 20
 
 @dataclasses.dataclass(frozen=True)
 class Guest:
-    """One VM. `load` is how busy each vCPU is, in per cent of the time."""
+    """One VM. `load` is how busy each vCPU is, in per cent of the time. `cells`: equal guest NUMA
+    cells, none if 0."""
 
     name: str
     load: int = 100
     memory_mib: int = 64
     vcpus: int = 2
     kind: str = "qemu"
+    cells: int = 0
 
     def xml(self):
         # Under emulated SVM first touches are slow, so KVM guests get their memory before they run.
         backing = ("<memoryBacking><allocation mode='immediate'/></memoryBacking>"
                    if self.kind == "kvm" else "")
+        per_cell = self.vcpus // max(1, self.cells)
+        cells = "".join(
+            f"<cell id='{cell}' cpus='{cell * per_cell}-{(cell + 1) * per_cell - 1}'"
+            f" memory='{self.memory_mib // self.cells}' unit='MiB'/>"
+            for cell in range(self.cells))
         return f"""<domain type='{self.kind}'>
   <name>{self.name}</name>
   <memory unit='MiB'>{self.memory_mib}</memory>
@@ -42,6 +49,7 @@ class Guest:
     <cmdline>load={self.load}</cmdline>
   </os>
   <features><acpi/><apic/></features>
+  {f"<cpu><numa>{cells}</numa></cpu>" if cells else ""}
   <on_poweroff>destroy</on_poweroff><on_reboot>destroy</on_reboot><on_crash>destroy</on_crash>
   <devices><controller type='usb' model='none'/><memballoon model='none'/></devices>
 </domain>"""
@@ -81,6 +89,36 @@ class Guest:
         """Share of its private memory that is on the node, 0 to 1."""
         memory = self.memory()
         return memory[node] / max(1, sum(memory.values()))
+
+    def cell_mappings(self):
+        """First addresses of its cells' memory, the cell with the guest's program first.
+
+        The program begins at 1 MiB of the guest's memory (busy.ld), with a Multiboot magic number.
+        """
+        size = self.memory_mib // self.cells * _MIB
+        starts = []
+        for line in read(f"/proc/{self.pid()}/maps").splitlines():
+            start, end = (int(address, 16) for address in line.split()[0].split("-"))
+            if end - start == size:
+                starts.append(start)
+        expect(len(starts) == self.cells, f"{len(starts)} mappings of {size} bytes")
+        with open(f"/proc/{self.pid()}/mem", "rb", buffering=0) as memory:
+            def has_program(start):
+                memory.seek(start + _MIB)
+                return b"\x02\xb0\xad\x1b" in memory.read(8192)
+            return sorted(starts, key=lambda start: not has_program(start))
+
+    def mapping_share(self, start, node):
+        """Share of the mapping's pages that is on the node, 0 to 1, as numa_maps tells."""
+        line = next(line for line in read(f"/proc/{self.pid()}/numa_maps").splitlines()
+                    if int(line.split()[0], 16) == start)
+        pages = {int(node): int(count) for node, count in re.findall(r" N(\d+)=(\d+)", line)}
+        return pages.get(node, 0) / max(1, sum(pages.values()))
+
+    def pinned_nodes(self):
+        """For each vCPU the one node that it is pinned to, or None."""
+        of_pins = [nodes.nodes_of(pins) for pins in self.pinned_cpus()]
+        return [pins.pop() if len(pins) == 1 else None for pins in of_pins]
 
     def pinned_cpus(self):
         """For each vCPU the CPUs it is pinned to, as virsh tells."""
