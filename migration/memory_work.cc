@@ -170,8 +170,9 @@ std::string MemoryWork::summary() const {
       fmt::format("memory of '{}': {}", change_.vm_name,
                   transfer_.surveyed() ? describe(transfer_.outcome()) : "not looked at");
   if (!transfer_.cells_unknown_because().empty()) {
-    text += fmt::format("; shared out over its homes, because its guest NUMA cells are not told ({})",
-                        transfer_.cells_unknown_because());
+    text +=
+        fmt::format("; shared out over its homes, because its guest NUMA cells are not told ({})",
+                    transfer_.cells_unknown_because());
   }
   if (vanished()) {
     text += "; the VM ended";

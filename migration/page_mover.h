@@ -86,8 +86,8 @@ class PageMover {
 
   /// The mappings that hold memory of its own: anonymous, hugetlb, memfd, other shared memory.
   /// Program text and libraries are left out: they belong to all who run them. Also those without
-  /// a page yet, if they can be written to. Ascending address. Walks the page tables: about 10 ms per GiB of 4 KiB pages. Error
-  /// also: corrupt.
+  /// a page yet, if they can be written to. Ascending address. Walks the page tables: about 10 ms
+  /// per GiB of 4 KiB pages. Error also: corrupt.
   [[nodiscard]] virtual Result<std::vector<MemoryRange>> find_ranges(
       const placement::VmProcess& process) = 0;
 

@@ -12,12 +12,13 @@
 /// later, three rounds with back-off, and looked at a last time. A last survey says what is left;
 /// if much came to lie elsewhere meanwhile, another pass follows, at most three. An interrupted
 /// transfer needs no memory of where it was: a new one asks first and skips what is home. Terms.
-/// Part: memory that belongs to the same homes, one guest NUMA cell's or all the rest. Window: the pages one query asks about. Chunk: the pages one call moves. Unit, block:
-/// page_window.h. Properties: only pages that are not where they belong are submitted, all of a
-/// call to one node; no more bytes per call than allowed, than fit above the target's reserve, and
-/// than one chunk, except that one page is always whole; after a positive return nothing is
-/// believed unasked; every page ends moved, at home, or counted by a reason; the number of calls is
-/// bounded; a range whose pages never move is given up after a bounded number of calls.
+/// Part: memory that belongs to the same homes, one guest NUMA cell's or all the rest. Window: the
+/// pages one query asks about. Chunk: the pages one call moves. Unit, block: page_window.h.
+/// Properties: only pages that are not where they belong are submitted, all of a call to one node;
+/// no more bytes per call than allowed, than fit above the target's reserve, and than one chunk,
+/// except that one page is always whole; after a positive return nothing is believed unasked; every
+/// page ends moved, at home, or counted by a reason; the number of calls is bounded; a range whose
+/// pages never move is given up after a bounded number of calls.
 #pragma once
 
 #include <cstddef>
@@ -162,7 +163,7 @@ class Transfer {
   placement::Bytes moved_in_pass_;
   placement::Bytes bound_by_policy_;
   std::vector<Destinations> parts_;  ///< first what is no cell's, then by cell
-  std::vector<Range> ranges_;  ///< largest first
+  std::vector<Range> ranges_;        ///< largest first
   std::size_t next_range_ = 0;
   placement::Bytes next_offset_;
 

@@ -385,11 +385,13 @@ std::optional<VmUsage> Ledger::read(VmRecord& vm, const Sample& sample, VmState&
   if (vm.last && vm.last->process != now.process) {
     vm.last.reset();
     vm.memory.reset();
+    vm.cell_memory.clear();
     vm.measured = false;
     make_stale(state, "its process is a new one");
   }
   if (now.memory) {
     vm.memory = now.memory;
+    vm.cell_memory = now.cell_memory;
   }
   std::optional<VmUsage> usage;
   if (vm.last && vm.read_at != last_sample_->taken_at) {
@@ -494,6 +496,25 @@ void Ledger::average_load(VmRecord& vm, bool measured_now, Snapshot& snapshot) c
   }
 }
 
+/// Per node what is known to be these cells'; empty if nothing is.
+std::vector<Bytes> Ledger::memory_of_cells(const VmRecord& vm,
+                                           const std::vector<std::int32_t>& cells) const {
+  const std::vector<placement::GuestCell>& all = vm.description.cells;
+  if (vm.cell_memory.size() != all.size() || cells.empty()) {
+    return {};
+  }
+  std::vector<Bytes> sum(topology_.nodes.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool is_one = std::find(cells.begin(), cells.end(), all[i].id) != cells.end();
+    if (is_one && vm.cell_memory[i].size() == sum.size()) {
+      for (NodeIndex node = 0; node < sum.size(); ++node) {
+        sum[node] += vm.cell_memory[i][node];
+      }
+    }
+  }
+  return sum;
+}
+
 void Ledger::attribute_memory(const VmRecord& vm, Snapshot& snapshot) const {
   if (!vm.memory || vm.memory->size() != topology_.nodes.size()) {
     return;
@@ -501,7 +522,8 @@ void Ledger::attribute_memory(const VmRecord& vm, Snapshot& snapshot) const {
   const ClientIndex first = snapshot.vms.back().first_client;
   std::vector<MemoryOwner> owners;
   for (ClientIndex i = first; i < snapshot.clients.size(); ++i) {
-    owners.push_back({snapshot.clients[i].home, snapshot.clients[i].memory_size});
+    owners.push_back({snapshot.clients[i].home, snapshot.clients[i].memory_size,
+                      memory_of_cells(vm, vm.clients[i - first].shape.cells)});
   }
   std::vector<std::vector<Bytes>> parts = balancer::attribute_memory(*vm.memory, owners);
   for (std::size_t i = 0; i < parts.size(); ++i) {

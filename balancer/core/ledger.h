@@ -84,7 +84,9 @@ struct VmRecord {
   bool measured = false;                                ///< at least once
   std::int32_t weight = 100;                            ///< newest known
   std::optional<std::vector<placement::Bytes>> memory;  ///< newest known, per node
-  bool found_running = false;                           ///< was there when the daemon started
+  std::vector<std::vector<placement::Bytes>>
+      cell_memory;                              ///< of `memory`, by cell; empty = unknown
+  bool found_running = false;                   ///< was there when the daemon started
   std::optional<placement::Permille> expected;  ///< its usual CPU use per vCPU, from the history
   std::vector<placement::NodeId> suggested;     ///< where libvirt was told to start it
   bool transferring = false;
@@ -147,6 +149,8 @@ class Ledger {
                   placement::Snapshot& snapshot) const;
   void limit_to_quota(const VmRecord& vm, placement::Snapshot& snapshot) const;
   void average_load(VmRecord& vm, bool measured_now, placement::Snapshot& snapshot) const;
+  [[nodiscard]] std::vector<placement::Bytes> memory_of_cells(
+      const VmRecord& vm, const std::vector<std::int32_t>& cells) const;
   void attribute_memory(const VmRecord& vm, placement::Snapshot& snapshot) const;
   void measure_nodes(const placement::Sample& sample, placement::Snapshot& snapshot);
   void remember(const placement::Sample& sample, const placement::Snapshot& snapshot);

@@ -33,13 +33,21 @@ std::vector<Bytes> quotas(Bytes all, const std::vector<MemoryOwner>& owners) {
 
 std::vector<std::vector<Bytes>> attribute_memory(const std::vector<Bytes>& on_nodes,
                                                  const std::vector<MemoryOwner>& owners) {
-  Bytes all;
-  for (const Bytes bytes : on_nodes) {
-    all += bytes;
-  }
   std::vector<std::vector<Bytes>> parts(owners.size(), std::vector<Bytes>(on_nodes.size()));
-  std::vector<Bytes> open = quotas(all, owners);
   std::vector<Bytes> unclaimed = on_nodes;
+  for (std::size_t owner = 0; owner < owners.size(); ++owner) {
+    for (NodeIndex node = 0; node < owners[owner].own.size(); ++node) {
+      // The two were not read in the same moment, nor counted in the same way.
+      const Bytes own = std::min(owners[owner].own[node], unclaimed[node]);
+      parts[owner][node] += own;
+      unclaimed[node] -= own;
+    }
+  }
+  Bytes rest;
+  for (const Bytes bytes : unclaimed) {
+    rest += bytes;
+  }
+  std::vector<Bytes> open = quotas(rest, owners);
   const auto claim = [&](std::size_t owner, NodeIndex node) {
     const Bytes taken = std::min(open[owner], unclaimed[node]);
     parts[owner][node] += taken;

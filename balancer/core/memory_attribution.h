@@ -2,11 +2,12 @@
 /// Which part of a VM's memory belongs to which of its clients.
 ///
 /// Problem: a VM is one process with one address space, but its clients live on several nodes and
-/// each should have its memory near. Approach: every client owns a share of the resident memory in
-/// proportion to its part of the VM's memory. What lies on a client's home counts as its own first;
-/// the rest fills up the shares in order of nodes and clients. Properties: nothing is lost or
-/// counted twice; a VM with one client owns all of it; if every home holds exactly its clients'
-/// share, every client is fully local.
+/// each should have its memory near. Approach: what is known to be a client's own, because it is
+/// its guest NUMA cells', is its own. Of the rest every client owns a share in proportion to its
+/// part of the VM's memory: what lies on its home counts as its own first, and what is left fills
+/// up the shares in order of nodes and clients. Properties: nothing is lost or counted twice; a VM
+/// with one client owns all of it; if every home holds exactly its clients' share, every client is
+/// fully local; if all is known, everybody has what is his.
 #pragma once
 
 #include <vector>
@@ -19,6 +20,8 @@ namespace vmnuma::balancer {
 struct MemoryOwner {
   placement::NodeIndex home = placement::kNoNode;
   placement::Bytes size;  ///< its part of the VM's memory; only the proportion counts
+  std::vector<placement::Bytes>
+      own;  ///< per node, what is known to be its own; empty if nothing is
 };
 
 /// Per owner, in their order, the bytes on each node. `on_nodes` is the VM's memory per node.

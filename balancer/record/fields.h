@@ -130,6 +130,7 @@ struct RecordFields {
     fields("weight", value.weight);
     fields("quota_permille", value.quota_permille);
     fields("memory", value.memory);
+    fields("cell_memory", value.cell_memory);
   }
   VMNUMA_FIELDS(placement::CpuSample) {
     fields("id", value.id);
@@ -407,6 +408,7 @@ struct RecordFields {
     fields("measured", value.measured);
     fields("weight", value.weight);
     fields("memory", value.memory);
+    fields("cell_memory", value.cell_memory);
     fields("found_running", value.found_running);
     fields("expected", value.expected);
     fields("suggested", value.suggested);

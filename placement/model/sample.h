@@ -42,6 +42,8 @@ struct VmSample {
   std::optional<std::int64_t> quota_permille;  ///< CPU quota of all vCPUs in thousandths of one CPU
   std::optional<std::vector<Bytes>>
       memory;  ///< per topology node, from memory.numa_stat; absent = unread
+  /// Per guest NUMA cell and topology node, from numa_maps; empty = not known.
+  std::vector<std::vector<Bytes>> cell_memory;
   bool operator==(const VmSample&) const = default;
 };
 

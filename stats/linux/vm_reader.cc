@@ -118,7 +118,8 @@ Result<placement::VmSample> VmReader::read(const VmDescription& vm, Extent exten
                              .throttled_us = throttled_us_,
                              .weight = weight_,
                              .quota_permille = quota_permille_,
-                             .memory = memory_};
+                             .memory = memory_,
+                             .cell_memory = cell_memory_.cells()};
 }
 
 Result<void> VmReader::read_slow_sources(const VmDescription& vm, ReadContext& context) {
@@ -176,9 +177,14 @@ void VmReader::read_memory(const VmDescription& vm, ReadContext& context, Missin
                         : Result<std::vector<Bytes>>(tl::unexpected(memory.error()));
   if (ordered) {
     memory_ = std::move(*ordered);
+    const auto cells = cell_memory_.refresh(process_.directory, vm, *memory_, context.topology);
+    if (!cells) {
+      log.add("memory of its guest NUMA cells", cells.error().message);
+    }
     return;
   }
   memory_.reset();
+  cell_memory_.forget();
   log.add(by_mappings ? "numa_maps" : "memory.numa_stat", ordered.error().message);
 }
 

@@ -6,7 +6,8 @@
 /// slowly. Approach: a full reading has everything; a reading of counters has the vCPU threads'
 /// counters anew and repeats weight, quota and memory from the last full one. The sampler decides
 /// whose turn it is. Memory comes from memory.numa_stat of the VM's scope; from numa_maps for a VM
-/// on hugetlbfs pages, which no cgroup file shows by node, and for a VM outside cgroup v2.
+/// on hugetlbfs pages, which no cgroup file shows by node, and for a VM outside cgroup v2. Guest
+/// NUMA cells have theirs from cell_memory.h.
 ///
 /// Properties: numbers of another process never appear; a process that ended or moved to another
 /// cgroup is an error; what could not be read is named at every reading until it can be.
@@ -21,6 +22,7 @@
 #include "placement/model/sample.h"
 #include "placement/model/topology.h"
 #include "placement/result.h"
+#include "stats/linux/cell_memory.h"
 #include "stats/linux/cpu_limit.h"
 #include "stats/linux/directory.h"
 #include "stats/linux/missing_log.h"
@@ -86,6 +88,7 @@ class VmReader {
   std::int32_t weight_ = 100;
   std::optional<std::int64_t> quota_permille_;
   std::optional<std::vector<placement::Bytes>> memory_;
+  CellMemory cell_memory_;
   std::vector<placement::MissingSource> slow_missing_;
 };
 

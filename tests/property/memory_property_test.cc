@@ -87,7 +87,11 @@ RC_GTEST_PROP(MemoryAttributionProperty, NothingIsLostOrCountedTwice, ()) {
     owners.push_back(
         {draw.one_in(6) ? kNoNode
                         : static_cast<NodeIndex>(draw.up_to(static_cast<std::int64_t>(nodes) - 1)),
-         Bytes{draw.one_in(6) ? 0 : draw.up_to(kGiB.value * 64)}});
+         Bytes{draw.one_in(6) ? 0 : draw.up_to(kGiB.value * 64)},
+         {}});
+    for (std::size_t node = 0; draw.one_in(2) && node < nodes; ++node) {
+      owners.back().own.push_back(Bytes{draw.up_to(kGiB.value * 32)});
+    }
   }
   const auto parts = balancer::attribute_memory(on_nodes, owners);
   RC_ASSERT(parts.size() == owners.size());
@@ -113,11 +117,31 @@ RC_GTEST_PROP(MemoryAttributionProperty, EveryClientIsLocalWhereEveryHomeHoldsIt
   std::vector<balancer::MemoryOwner> owners;
   for (std::int64_t i = 0; i < clients; ++i) {
     on_nodes.push_back(each);
-    owners.push_back({static_cast<NodeIndex>(clients - 1 - i), kGiB});
+    owners.push_back({static_cast<NodeIndex>(clients - 1 - i), kGiB, {}});
   }
   const auto parts = balancer::attribute_memory(on_nodes, owners);
   for (std::size_t i = 0; i < owners.size(); ++i) {
     RC_ASSERT(parts[i][owners[i].home] == sum_of(parts[i]));
+  }
+}
+
+RC_GTEST_PROP(MemoryAttributionProperty, WhereAllIsKnownEverybodyHasWhatIsHis, ()) {
+  Draw draw(*rc::gen::noShrink(rc::gen::inRange<std::uint64_t>(0, 1U << 30U)), 0);
+  const auto nodes = static_cast<std::size_t>(draw.between(1, 8));
+  std::vector<Bytes> on_nodes(nodes);
+  std::vector<balancer::MemoryOwner> owners;
+  for (std::int64_t i = draw.between(1, 5); i > 0; --i) {
+    balancer::MemoryOwner owner{
+        static_cast<NodeIndex>(draw.up_to(static_cast<std::int64_t>(nodes) - 1)), kGiB, {}};
+    for (std::size_t node = 0; node < nodes; ++node) {
+      owner.own.push_back(Bytes{draw.up_to(kGiB.value)});
+      on_nodes[node] += owner.own.back();
+    }
+    owners.push_back(std::move(owner));
+  }
+  const auto parts = balancer::attribute_memory(on_nodes, owners);
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    RC_ASSERT(parts[i] == owners[i].own);
   }
 }
 

@@ -216,6 +216,12 @@ TEST(ScenariosTest, VmsThatVanishLeaveTheOthersInOrder) {
   EXPECT_EQ(pct(result.imbalance.end), 0);
 }
 
+TEST(ScenariosTest, EachGuestCellsMemoryIsBroughtToItsOwnClient) {
+  const SimulationResult result = run("guest-cells");
+  EXPECT_GE(pct(result.locality.end), 98);
+  EXPECT_LE(pct(result.lost), 10);
+}
+
 TEST(ScenariosTest, ADaemonThatDiedFinishesItsWork) {
   const SimulationResult result = run("daemon-restart");
   EXPECT_EQ(homes(result).size(), 4U);

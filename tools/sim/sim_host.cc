@@ -295,6 +295,12 @@ placement::Sample SimHost::sample(std::int64_t sequence, placement::Microseconds
       memory.push_back(kSimPage * pages);
     }
     row.memory = std::move(memory);
+    for (std::size_t cell = 0; cell < vm.description.cells.size(); ++cell) {
+      std::vector<Bytes>& on_nodes = row.cell_memory.emplace_back();
+      for (const std::int64_t pages : memory_.counts(vm.owner, cell)) {
+        on_nodes.push_back(kSimPage * pages);
+      }
+    }
     sample.vms.push_back(std::move(row));
   }
   return sample;

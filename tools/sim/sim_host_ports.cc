@@ -246,8 +246,7 @@ Result<std::vector<MemoryRange>> SimHost::find_ranges(const VmProcess& process) 
     for (std::size_t cell = 0; cell < memory_.cells(vm->owner); ++cell) {
       const std::int64_t first = memory_.first_page(vm->owner, cell);
       MemoryRange range;
-      range.start =
-          kFirstAddress + static_cast<std::uint64_t>(pages_below(*vm, cell)) * kPageSize;
+      range.start = kFirstAddress + static_cast<std::uint64_t>(pages_below(*vm, cell)) * kPageSize;
       range.length = kSimPage * (memory_.first_page(vm->owner, cell + 1) - first);
       range.page_size = kSimPage;
       range.policy = policy_of(vm->description);

@@ -630,7 +630,7 @@ TEST_F(TransferTest, WhatOneHomeCannotTakeGoesToTheOther) {
 class CellsTest : public TransferTest {
  protected:
   static constexpr std::uint64_t kSecondCell = kStart;
-  static constexpr std::uint64_t kFirstCell = kStart + (kMiB * 64).value + 4096;
+  static constexpr std::uint64_t kFirstCell = kStart + (kMiB * 64).value;
 
   /// Two cells of 32 MiB, mapped one below the other as QEMU does, and QEMU's own memory.
   void map_cells() {
@@ -649,9 +649,8 @@ class CellsTest : public TransferTest {
   }
   Bytes on_node(std::uint64_t start, std::int32_t node) {
     const auto ranges = memory_.find_ranges(process_).value();
-    const auto range = std::find_if(ranges.begin(), ranges.end(), [&](const MemoryRange& found) {
-      return found.start == start;
-    });
+    const auto range = std::find_if(ranges.begin(), ranges.end(),
+                                    [&](const MemoryRange& found) { return found.start == start; });
     Bytes bytes;
     for (const NodeBytes& part : range->resident) {
       bytes += part.node == NodeId{node} ? part.bytes : Bytes{};

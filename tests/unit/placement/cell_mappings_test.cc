@@ -11,8 +11,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 TEST(CellMappingsTest, CellsOfDifferentSizeAreToldBySize) {
-  const auto found = mappings_of_cells(
-      {kGiB, kGiB * 2}, {{0x1000, kMiB}, {0x100000, kGiB}, {0x90000000, kGiB * 2}});
+  const auto found = mappings_of_cells({kGiB, kGiB * 2},
+                                       {{0x1000, kMiB}, {0x100000, kGiB}, {0x90000000, kGiB * 2}});
   ASSERT_TRUE(found);
   EXPECT_THAT(*found, ElementsAre(1, 2));
 }

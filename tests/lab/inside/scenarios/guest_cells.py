@@ -4,7 +4,7 @@
 from lab import daemon, guests
 from lab.process import expect
 
-IN_SHORT_SET = False
+IN_SHORT_SET = True
 LIMIT_S = 480
 PLACED_EPOCHS = 90
 MOVED_EPOCHS = 120

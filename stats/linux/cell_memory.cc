@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/linux/cell_memory.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "placement/cell_mappings.h"
+#include "stats/linux/fields.h"
+#include "stats/linux/numa_maps.h"
+
+namespace vmnuma::stats {
+namespace {
+
+using placement::Bytes;
+using placement::MappedMemory;
+using placement::NodeId;
+
+/// "7f8333fff000-7f8337fff000 rw-s ...": those that can be written to.
+Result<std::vector<MappedMemory>> parse_writable_maps(std::string_view maps) {
+  constexpr std::string_view kFormat = "a line of maps";
+  constexpr int kHexadecimal = 16;
+  if (const auto complete = check_complete(maps, "maps"); !complete) {
+    return tl::unexpected(complete.error());
+  }
+  std::vector<MappedMemory> mappings;
+  while (const auto line = take_line(maps)) {
+    std::string_view fields = *line;
+    const std::string_view addresses = take_word(fields).value_or("");
+    const std::string_view rights = take_word(fields).value_or("");
+    std::uint64_t start = 0;
+    std::uint64_t end = 0;
+    const char* const last = addresses.data() + addresses.size();
+    const auto first = std::from_chars(addresses.data(), last, start, kHexadecimal);
+    if (first.ec != std::errc{} || first.ptr == last || *first.ptr != '-' || rights.size() != 4) {
+      return bad_line(kFormat, *line);
+    }
+    const auto second = std::from_chars(first.ptr + 1, last, end, kHexadecimal);
+    if (second.ec != std::errc{} || second.ptr != last || end <= start) {
+      return bad_line(kFormat, *line);
+    }
+    if (rights[1] == 'w') {
+      mappings.push_back({start, Bytes{static_cast<std::int64_t>(end - start)}});
+    }
+  }
+  return mappings;
+}
+
+Bytes sum_of(const std::vector<Bytes>& parts) {
+  Bytes sum;
+  for (const Bytes part : parts) {
+    sum += part;
+  }
+  return sum;
+}
+
+}  // namespace
+
+Result<CellBytes> parse_cell_memory(std::string_view maps, std::string_view numa_maps,
+                                    const std::vector<placement::GuestCell>& cells,
+                                    const placement::Topology& topology) {
+  const auto mappings = parse_writable_maps(maps);
+  if (!mappings) {
+    return tl::unexpected(mappings.error());
+  }
+  std::vector<Bytes> sizes;
+  for (const placement::GuestCell& cell : cells) {
+    sizes.push_back(cell.memory);
+  }
+  const auto mapping_of = placement::mappings_of_cells(sizes, *mappings);
+  if (!mapping_of) {
+    return tl::unexpected(mapping_of.error());
+  }
+  std::map<std::uint64_t, std::size_t> cell_at;
+  for (std::size_t cell = 0; cell < cells.size(); ++cell) {
+    if ((*mapping_of)[cell] != placement::kNoMapping) {
+      cell_at[(*mappings)[(*mapping_of)[cell]].start] = cell;
+    }
+  }
+  if (const auto complete = check_complete(numa_maps, "numa_maps"); !complete) {
+    return tl::unexpected(complete.error());
+  }
+  CellBytes memory(cells.size(), std::vector<Bytes>(topology.nodes.size()));
+  while (const auto line = take_line(numa_maps)) {
+    const auto mapping = parse_numa_map(*line);
+    if (!mapping) {
+      return tl::unexpected(mapping.error());
+    }
+    const auto cell = cell_at.find(mapping->start);
+    if (cell == cell_at.end()) {
+      continue;
+    }
+    for (const NodeMemory& part : mapping->memory) {
+      if (const auto node = topology.index_of(part.node)) {
+        memory[cell->second][*node] += part.bytes;
+      }
+    }
+  }
+  return memory;
+}
+
+Result<void> CellMemory::refresh(const Directory& process, const placement::VmDescription& vm,
+                                 const std::vector<Bytes>& on_nodes,
+                                 const placement::Topology& topology) {
+  constexpr std::int64_t kParts = 64;
+  if (vm.cells.size() < 2) {
+    cells_.clear();
+    return {};
+  }
+  if (!cells_.empty()) {
+    Bytes most;
+    for (std::size_t node = 0; node < on_nodes.size(); ++node) {
+      const Bytes change = on_nodes[node] - read_beside_[node];
+      most = std::max({most, change, -change});
+    }
+    if (most > sum_of(on_nodes) / kParts) {
+      cells_.clear();
+    }
+  }
+  if (readings_to_skip_ > 0) {
+    --readings_to_skip_;
+    return {};
+  }
+  cells_.clear();
+  readings_to_skip_ = sum_of(on_nodes).value / placement::kGiB.value;
+  const auto maps = process.read("maps");
+  if (!maps) {
+    return tl::unexpected(maps.error());
+  }
+  const auto numa_maps = process.read("numa_maps");
+  if (!numa_maps) {
+    return tl::unexpected(numa_maps.error());
+  }
+  auto read = parse_cell_memory(*maps, *numa_maps, vm.cells, topology);
+  if (read) {
+    cells_ = std::move(*read);
+    read_beside_ = on_nodes;
+    return {};
+  }
+  if (read.error().code == ErrorCode::kUnsupported) {
+    return {};
+  }
+  return failure(std::move(read).error(), "while reading '" + process.path_of("numa_maps") + "'");
+}
+
+}  // namespace vmnuma::stats
