@@ -23,6 +23,23 @@ namespace {
 constexpr Bytes kLeastPull = placement::kMiB;
 constexpr std::int64_t kLeastPullPermille = 20;
 
+/// True for a client that could go to where more of its memory is, but has not been at home for
+/// long enough to be moved: a move costs next to nothing, all its memory much.
+bool may_yet_go_there(const Arrangement& arrangement, ClientIndex index) {
+  const ClientState& client = arrangement.snapshot().clients[index];
+  const placement::Options& options = arrangement.options();
+  if (client.epochs_here >= options.residency + options.swap_interval ||
+      options.locality_weight_mem == 0 ||
+      arrangement.snapshot().vms[client.vm].policy.do_not_move) {
+    return false;
+  }
+  const MemoryProfile& memory = arrangement.memory(index);
+  return std::any_of(client.allowed.begin(), client.allowed.end(), [&](NodeIndex node) {
+    return (memory.locality(node) - memory.locality(client.home)).value >=
+           options.locality_mig_threshold * 10;
+  });
+}
+
 bool may_be_pulled(const Arrangement& arrangement, const VmState& vm) {
   if (!vm.fresh || vm.transferring || vm.epochs_since_transfer <= placement::kEpochsUntilCounted) {
     return false;
@@ -31,7 +48,8 @@ bool may_be_pulled(const Arrangement& arrangement, const VmState& vm) {
   for (ClientIndex c = vm.first_client; c < vm.first_client + vm.client_count; ++c) {
     const ClientState& client = snapshot.clients[c];
     if (client.home == kNoNode || arrangement.home(c) != client.home || client.moving ||
-        !snapshot.nodes[client.home].known || !arrangement.memory(c).can_follow) {
+        !snapshot.nodes[client.home].known || !arrangement.memory(c).can_follow ||
+        may_yet_go_there(arrangement, c)) {
       return false;
     }
   }

@@ -216,6 +216,13 @@ TEST(ScenariosTest, VmsThatVanishLeaveTheOthersInOrder) {
   EXPECT_EQ(pct(result.imbalance.end), 0);
 }
 
+TEST(ScenariosTest, UnderLightLoadVmsGoToTheirMemoryAndNotTheOtherWay) {
+  const SimulationResult result = run("light-load-bad-locality");
+  EXPECT_EQ(result.moved, Bytes{});
+  EXPECT_EQ(result.locality_moves, 4);
+  EXPECT_EQ(pct(result.locality.end), 100);
+}
+
 TEST(ScenariosTest, EachGuestCellsMemoryIsBroughtToItsOwnClient) {
   const SimulationResult result = run("guest-cells");
   EXPECT_GE(pct(result.locality.end), 98);

@@ -6,6 +6,7 @@ import dataclasses
 import glob
 import re
 import shutil
+import struct
 import subprocess
 
 from lab import nodes
@@ -90,23 +91,35 @@ class Guest:
         memory = self.memory()
         return memory[node] / max(1, sum(memory.values()))
 
-    def cell_mappings(self):
-        """First addresses of its cells' memory, the cell with the guest's program first.
-
-        The program begins at 1 MiB of the guest's memory (busy.ld), with a Multiboot magic number.
-        """
-        size = self.memory_mib // self.cells * _MIB
+    def mappings_of(self, size):
+        """First addresses of its mappings of exactly that size."""
         starts = []
         for line in read(f"/proc/{self.pid()}/maps").splitlines():
             start, end = (int(address, 16) for address in line.split()[0].split("-"))
             if end - start == size:
                 starts.append(start)
-        expect(len(starts) == self.cells, f"{len(starts)} mappings of {size} bytes")
+        return starts
+
+    def program(self, start):
+        """What lies at 1 MiB of the guest's memory if this mapping is its beginning."""
         with open(f"/proc/{self.pid()}/mem", "rb", buffering=0) as memory:
-            def has_program(start):
-                memory.seek(start + _MIB)
-                return b"\x02\xb0\xad\x1b" in memory.read(8192)
-            return sorted(starts, key=lambda start: not has_program(start))
+            memory.seek(start + _MIB)
+            return memory.read(4096)
+
+    def report(self):
+        """(rounds, damaged pages) as its program counts them (busy.c, struct Report)."""
+        for start in self.mappings_of(self.memory_mib * _MIB):
+            _, found, numbers = self.program(start).partition(b"vmnuma:\0")
+            if found:
+                return struct.unpack("<II", numbers[:8])
+        raise Failure(f"the report of '{self.name}' was not found")
+
+    def cell_mappings(self):
+        """First addresses of its cells' memory, the cell with the guest's program first."""
+        size = self.memory_mib // self.cells * _MIB
+        starts = self.mappings_of(size)
+        expect(len(starts) == self.cells, f"{len(starts)} mappings of {size} bytes")
+        return sorted(starts, key=lambda start: b"vmnuma:" not in self.program(start))
 
     def mapping_share(self, start, node):
         """Share of the mapping's pages that is on the node, 0 to 1, as numa_maps tells."""

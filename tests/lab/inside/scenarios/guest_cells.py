@@ -29,6 +29,7 @@ def run():
                 and not status["open_actions"] and not status["transfers"])
 
     daemon.start()
+    expect(not daemon.status()["degraded"], f"it cannot read all: {daemon.status()['degraded']}")
     _, placed_after = daemon.wait_until_in(
         PLACED_EPOCHS, "each cell has a home, and its memory is there", settled)
     first = homes()
