@@ -2,13 +2,16 @@
 /// What every implementation of migration::PageMover must do.
 ///
 /// An implementation gives the suite a MemoryHost and instantiates it:
-///   INSTANTIATE_TEST_SUITE_P(Fake, PageMoverContract, testing::Values(make_fake_memory_host));
+///   INSTANTIATE_TEST_SUITE_P(Fake, PageMoverContract,
+///                            testing::Values(MemoryHostKind{"FakeMemory", make_fake_memory}));
 /// On a host with one node of memory the claims about moving are skipped and say so.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <optional>
+#include <ostream>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -43,11 +46,17 @@ class MemoryHost {
   virtual std::optional<placement::NodeId> node_other_than(placement::NodeId node) = 0;
 };
 
-using MakeMemoryHost = std::function<std::unique_ptr<MemoryHost>()>;
+struct MemoryHostKind {
+  std::string name;
+  std::function<std::unique_ptr<MemoryHost>()> make;
+};
+inline void PrintTo(const MemoryHostKind& kind, std::ostream* stream) {
+  *stream << kind.name;
+}
 
-class PageMoverContract : public testing::TestWithParam<MakeMemoryHost> {
+class PageMoverContract : public testing::TestWithParam<MemoryHostKind> {
  protected:
-  PageMoverContract() : host_(GetParam()()) {}
+  PageMoverContract() : host_(GetParam().make()) {}
 
   migration::PageMover& mover() { return host_->mover(); }
   /// Addresses `stride` apart, from the first to the end of what has pages.

@@ -95,9 +95,11 @@ class LinuxMemoryHost final : public MemoryHost {
 };
 
 INSTANTIATE_TEST_SUITE_P(Fake, PageMoverContract,
-                         testing::Values([] { return std::make_unique<FakeMemoryHost>(); }));
+                         testing::Values(MemoryHostKind{
+                             "FakeMemory", [] { return std::make_unique<FakeMemoryHost>(); }}));
 INSTANTIATE_TEST_SUITE_P(Linux, PageMoverContract,
-                         testing::Values([] { return std::make_unique<LinuxMemoryHost>(); }));
+                         testing::Values(MemoryHostKind{
+                             "Kernel", [] { return std::make_unique<LinuxMemoryHost>(); }}));
 
 // ---- only the kernel ----
 
