@@ -168,6 +168,8 @@ StatusView Controller::status() const {
     }
     if (paused_) {
       transfer.state = "paused";
+    } else if (memory_pressure_) {
+      transfer.state = "waiting";
     }
   }
   const auto history = missing_.find("history");

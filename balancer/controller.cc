@@ -19,6 +19,7 @@ using placement::CpuId;
 using placement::kNoNode;
 using placement::NodeId;
 using placement::NodeIndex;
+using placement::Permille;
 using placement::Reason;
 using placement::Relocation;
 using placement::Snapshot;
@@ -312,6 +313,25 @@ void Controller::handle(const SourceChanged& event, Effects& effects) {
 
 // ---- the epoch ----
 
+/// Moving pages needs free ones on the target, and bandwidth: not while others wait for memory.
+void Controller::heed_memory_pressure(const placement::Sample& sample, Effects& effects) {
+  const Permille most{setup_.options.page_mig_pressure_max * 10};
+  const Permille now = sample.memory_pressure.value_or(Permille{});
+  const bool high = memory_pressure_ ? now.value * 2 > most.value : now > most;
+  if (high == memory_pressure_) {
+    return;
+  }
+  memory_pressure_ = high;
+  effects.memory_pressure = high;
+  effects.log.push_back(
+      {Severity::kNotice,
+       high ? fmt::format("page migration rests: some task waits for memory {} % of the time "
+                          "(Numa.PageMigPressureMax is {})",
+                          now.value / 10, setup_.options.page_mig_pressure_max)
+            : std::string("page migration goes on: the pressure on memory is over"),
+       {}});
+}
+
 void Controller::handle(const SampleTaken& event, Effects& effects) {
   now_unix_s_ = event.wall_unix_s;
   const std::vector<std::string> host_sources = [&] {
@@ -335,6 +355,7 @@ void Controller::handle(const SampleTaken& event, Effects& effects) {
     handle(SourceChanged{source, "", now_unix_s_}, effects);
   }
 
+  heed_memory_pressure(event.sample, effects);
   snapshot_ = ledger_.advance(event.sample);
   stays_.advance(snapshot_);
   end_releases(effects);

@@ -105,6 +105,7 @@ class Controller {
   [[nodiscard]] std::vector<placement::VmDescription> with_policies(
       std::vector<placement::VmDescription> running) const;
   void adopt_homes(const placement::VmId& vm, Effects& effects);
+  void heed_memory_pressure(const placement::Sample& sample, Effects& effects);
   void respect_foreign_pins(Effects& effects);
   void remember_homes(const placement::VmId& vm, Effects& effects) const;
   void keep_hands_off(placement::Snapshot& snapshot) const;
@@ -156,6 +157,7 @@ class Controller {
   std::int64_t next_action_ = 1;
   std::int64_t now_unix_s_ = 0;
   bool paused_ = false;
+  bool memory_pressure_ = false;  ///< page migration rests
   bool breaker_was_open_ = false;
 };
 

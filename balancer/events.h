@@ -137,6 +137,7 @@ struct Effects {
   /// Whose orders and transfers are to be given up, before `orders` are submitted.
   std::vector<placement::VmId> cancelled;
   std::optional<bool> pause_transfers;
+  std::optional<bool> memory_pressure;  ///< from now on no page is moved, or again
   std::vector<Reply> replies;
   std::vector<HomeDecided> homes;
   std::vector<OutcomeMeasured> outcomes;

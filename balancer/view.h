@@ -36,7 +36,7 @@ struct TransferView {
   std::int64_t action = 0;  ///< its number in the history
   std::string reason;
   std::vector<placement::NodeId> to;
-  std::string state;  ///< "running", "waiting" (for its turn or the rate), "paused"
+  std::string state;  ///< "running", "waiting" (for room, or for memory pressure to end), "paused"
   std::int64_t bytes_done = 0;
   std::int64_t bytes_remaining = 0;
   std::int64_t rate_bytes_per_second = 0;

@@ -34,6 +34,7 @@ Sample Sampler::sample(const SampleRequest& request) {
 
   read_nodes(sample);
   read_cpus(sample);
+  read_memory_pressure(sample);
   for (const auto& [id, vm] : running) {
     const bool full = turn.contains(id) || request.moving.contains(id);
     read_vm(*vm, full ? Extent::kFull : Extent::kCounters, sample);
@@ -111,6 +112,22 @@ void Sampler::read_cpus(Sample& sample) {
   }
   std::sort(sample.cpus.begin(), sample.cpus.end(),
             [](const CpuSample& a, const CpuSample& b) { return a.id < b.id; });
+}
+
+/// A kernel without pressure stall information (psi=0) has no such file, or one that cannot be
+/// read.
+void Sampler::read_memory_pressure(Sample& sample) {
+  const std::string path = "proc/pressure/memory";
+  const auto text = root_.read(path);
+  if (!text) {
+    return;
+  }
+  const auto pressure = parse_memory_pressure(*text);
+  if (pressure) {
+    sample.memory_pressure = *pressure;
+  } else {
+    sample.missing.push_back({root_.path_of(path), pressure.error().message, std::nullopt});
+  }
 }
 
 /// The kernel counts busy time by the tick and misses what ends before one, and what runs while

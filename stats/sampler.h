@@ -58,6 +58,7 @@ class Sampler {
  private:
   void read_nodes(placement::Sample& sample);
   void read_cpus(placement::Sample& sample);
+  void read_memory_pressure(placement::Sample& sample);
   [[nodiscard]] std::int64_t busy_time(const CpuIdleTime& cpu, placement::Microseconds now);
   void read_vm(const placement::VmDescription& vm, Extent extent, placement::Sample& sample);
   [[nodiscard]] std::set<placement::VmId> whose_turn(

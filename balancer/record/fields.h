@@ -156,6 +156,7 @@ struct RecordFields {
     fields("nodes", value.nodes);
     fields("cpus", value.cpus);
     fields("vms", value.vms);
+    fields("memory_pressure", value.memory_pressure);
     fields("missing", value.missing);
   }
 
@@ -492,6 +493,7 @@ struct RecordFields {
     fields("next_action", value.next_action_);
     fields("now_unix_s", value.now_unix_s_);
     fields("paused", value.paused_);
+    fields("memory_pressure", value.memory_pressure_);
     fields("breaker_was_open", value.breaker_was_open_);
   }
 

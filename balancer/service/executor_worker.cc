@@ -60,6 +60,13 @@ void ExecutorWorker::cancel(std::vector<placement::VmId> vms) {
   });
 }
 
+void ExecutorWorker::set_memory_pressure(bool high) {
+  (void)worker_.post([this, high] {
+    executor_.set_memory_pressure(high);
+    pump();
+  });
+}
+
 void ExecutorWorker::pause(bool paused) {
   (void)worker_.post([this, paused] {
     if (paused) {

@@ -33,6 +33,7 @@ class ExecutorWorker {
   void submit(std::vector<migration::Order> orders);
   void cancel(std::vector<placement::VmId> vms);
   void pause(bool paused);
+  void set_memory_pressure(bool high);
   void set_limits(migration::Limits limits);
   /// Carries out all that was submitted, for at most the given time; false if that was too short.
   /// Blocks the caller, who is not its own thread.

@@ -178,6 +178,9 @@ void Service::carry_out(Effects effects) {
   if (effects.pause_transfers) {
     executor_->pause(*effects.pause_transfers);
   }
+  if (effects.memory_pressure) {
+    executor_->set_memory_pressure(*effects.memory_pressure);
+  }
   for (const HomeDecided& home : effects.homes) {
     with_history([home](stats::History& history) {
       return home.home.value < 0 ? history.forget_homes(home.client.vm)

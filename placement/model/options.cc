@@ -78,6 +78,10 @@ constexpr OptionInfo kTable[] = {
      "Longest time one page migration call should take; chunks are sized after it"},
     {"Numa.PageMigVmRateMax", "pages/s", 0, 8000000, &Options::page_mig_vm_rate_max, false,
      "Most 4 KiB pages moved per second for one VM; 0 = only the host's limit"},
+    {"Numa.PageMigPressureMax", "%", 0, 100, &Options::page_mig_pressure_max, false,
+     "Share of the time in which some task waits for memory (PSI) above which page migration "
+     "rests, "
+     "until it is half of that"},
     {"Numa.AffinityWeight", "%", 0, 1000, &Options::affinity_weight, false,
      "Lost time per broken pair of an affinity group, in per cent of the smaller member's vCPUs"},
     {"Numa.AntiAffinityWeight", "%", 0, 1000, &Options::anti_affinity_weight, false,

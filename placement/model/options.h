@@ -54,6 +54,7 @@ struct Options {
   std::int64_t node_reserve_pct = 2;
   std::int64_t page_mig_stall_target = 5000;
   std::int64_t page_mig_vm_rate_max = 0;
+  std::int64_t page_mig_pressure_max = 10;
   std::int64_t affinity_weight = 10;
   std::int64_t anti_affinity_weight = 10;
   std::int64_t breaker_failures = 5;

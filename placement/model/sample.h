@@ -77,6 +77,8 @@ struct Sample {
   std::vector<NodeSample> nodes;  ///< by id
   std::vector<CpuSample> cpus;    ///< by id
   std::vector<VmSample> vms;      ///< by id
+  /// Share of the time in which some task waited for memory; absent where the kernel does not tell.
+  std::optional<Permille> memory_pressure;
   std::vector<MissingSource> missing;
   bool operator==(const Sample&) const = default;
 };

@@ -104,6 +104,32 @@ Result<ScheduleTimes> parse_schedstat(std::string_view text) {
   return ScheduleTimes{*run, *wait};
 }
 
+Result<placement::Permille> parse_memory_pressure(std::string_view text) {
+  constexpr std::string_view kFormat = "/proc/pressure/memory";
+  if (const auto complete = check_complete(text, kFormat); !complete) {
+    return tl::unexpected(complete.error());
+  }
+  std::string_view rest = text;
+  while (const auto line = take_line(rest)) {
+    std::string_view fields = *line;
+    if (take_word(fields) != "some") {
+      continue;
+    }
+    const auto average = after(take_word(fields).value_or(""), "avg10=");
+    const std::size_t point = average ? average->find('.') : std::string_view::npos;
+    if (point == std::string_view::npos || average->size() != point + 3) {
+      return bad_line(kFormat, *line);
+    }
+    const auto whole = to_number<std::int32_t>(average->substr(0, point));
+    const auto hundredths = to_number<std::int32_t>(average->substr(point + 1));
+    if (!whole || !hundredths || *whole < 0 || *whole > 100 || *hundredths < 0) {
+      return bad_line(kFormat, *line);
+    }
+    return placement::Permille{*whole * 10 + *hundredths / 10};
+  }
+  return bad_line(kFormat, text);
+}
+
 Result<placement::Bytes> parse_default_huge_page_size(std::string_view text) {
   constexpr std::string_view kFormat = "/proc/meminfo";
   if (const auto complete = check_complete(text, kFormat); !complete) {

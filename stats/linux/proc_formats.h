@@ -49,6 +49,10 @@ struct ScheduleTimes {
 /// the size of huge pages where none is named. Zero on a kernel without huge pages.
 [[nodiscard]] Result<placement::Bytes> parse_default_huge_page_size(std::string_view text);
 
+/// /proc/pressure/memory (Linux 6.1, kernel/sched/psi.c, psi_show()): the share of the last 10
+/// seconds in which some task waited for memory, from "some avg10=1.53 avg60=0.87 ...".
+[[nodiscard]] Result<placement::Permille> parse_memory_pressure(std::string_view text);
+
 /// A pid file: a number, with or without a newline.
 [[nodiscard]] Result<std::int64_t> parse_pid_file(std::string_view text);
 

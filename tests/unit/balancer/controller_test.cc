@@ -208,6 +208,24 @@ TEST(ControllerTest, PausesAndResumes) {
   EXPECT_THAT(host.epoch().orders, SizeIs(4));
 }
 
+TEST(ControllerTest, PageMigrationRestsUnderMemoryPressureUntilItIsHalfTheLimit) {
+  HostStory host = pile_up();
+  (void)host.tell_domains();
+  const auto told = [&](std::optional<std::int64_t> permille) {
+    if (permille) {
+      host.set_memory_pressure(placement::Permille{*permille});
+    }
+    return host.epoch().memory_pressure;
+  };
+  EXPECT_EQ(told(std::nullopt), std::nullopt);
+  EXPECT_EQ(told(100), std::nullopt);
+  EXPECT_EQ(told(101), true);
+  EXPECT_EQ(told(300), std::nullopt);
+  EXPECT_EQ(told(51), std::nullopt);
+  EXPECT_EQ(told(50), false);
+  EXPECT_EQ(told(60), std::nullopt);
+}
+
 TEST(ControllerTest, NeverTouchesAVmItCannotRead) {
   HostStory host = pile_up();
   host.hide(3);

@@ -131,6 +131,7 @@ Effects HostStory::epoch() {
   }
   placement::Sample sample;
   sample.sequence = ++sequence_;
+  sample.memory_pressure = memory_pressure_;
   sample.taken_at = {sequence_ * kEpochUs};
   for (std::int32_t n = 0; n < nodes_; ++n) {
     sample.nodes.push_back({NodeId{n}, placement::kGiB / 2, placement::kGiB});

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,8 @@ class HostStory {
   /// This VM cannot be read from now on.
   void hide(std::uint8_t number) { vms_.at(vm_id(number)).hidden = true; }
 
+  void set_memory_pressure(placement::Permille share) { memory_pressure_ = share; }
+
   /// One epoch: time passes and the controller is told.
   balancer::Effects epoch();
   /// Tells the controller of the VMs, as the inventory does.
@@ -67,6 +70,7 @@ class HostStory {
   balancer::Controller controller_;
   std::map<placement::VmId, Vm> vms_;
   std::vector<std::int64_t> cpu_busy_us_;
+  std::optional<placement::Permille> memory_pressure_;
   std::int64_t sequence_ = 0;
 };
 

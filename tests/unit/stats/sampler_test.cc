@@ -410,6 +410,19 @@ TEST_F(SamplerTest, DoesNotPlaceMemoryOnANodeItDoesNotKnow) {
   EXPECT_THAT(after.missing[0].reason, HasSubstr("node 9"));
 }
 
+TEST_F(SamplerTest, TellsMemoryPressureWhereTheKernelDoes) {
+  Sampler sampler = make_sampler();
+  const Sample without = sample(sampler);
+  EXPECT_EQ(without.memory_pressure, std::nullopt);
+  EXPECT_THAT(without.missing, IsEmpty());
+  host_.write("proc/pressure/memory", "some avg10=12.34 avg60=0.87 avg300=0.29 total=11\n");
+  EXPECT_EQ(sample(sampler).memory_pressure, placement::Permille{123});
+  host_.write("proc/pressure/memory", "nonsense\n");
+  const Sample damaged = sample(sampler);
+  EXPECT_EQ(damaged.memory_pressure, std::nullopt);
+  EXPECT_THAT(damaged.missing, SizeIs(1));
+}
+
 TEST_F(SamplerTest, IgnoresEmptyNodesThatItDoesNotKnow) {
   host_.set_memory(web_, {{.node = 0, .anonymous = kMiB, .shared = {}},
                           {.node = 9, .anonymous = {}, .shared = {}}});

@@ -120,6 +120,24 @@ TEST(DefaultHugePageSizeTest, RejectsAnythingElse) {
   }
 }
 
+TEST(MemoryPressureTest, IsTheShareOfTimeInWhichSomeTaskWaited) {
+  EXPECT_EQ(parse_memory_pressure("some avg10=1.53 avg60=0.87 avg300=0.29 total=1157622151\n"
+                                  "full avg10=0.00 avg60=0.13 avg300=0.05 total=1047808\n")
+                .value(),
+            placement::Permille{15});
+  EXPECT_EQ(parse_memory_pressure("some avg10=100.00 avg60=0.87 avg300=0.29 total=1\n").value(),
+            placement::Permille{1000});
+}
+
+TEST(MemoryPressureTest, RejectsAnythingElse) {
+  expect_corrupt(parse_memory_pressure(""), "empty");
+  for (const char* line :
+       {"full avg10=1.00 total=1", "some", "some avg10=", "some avg10=1", "some avg10=1.0",
+        "some avg10=-1.00", "some avg10=101.00", "some avg60=1.00 avg10=1.00", "some avg10=x.00"}) {
+    expect_corrupt(parse_memory_pressure(std::string(line) + "\n"), line);
+  }
+}
+
 TEST(PidFileTest, ReadsANumberWithOrWithoutNewline) {
   EXPECT_EQ(parse_pid_file("1234").value(), 1234);
   EXPECT_EQ(parse_pid_file("1234\n").value(), 1234);
