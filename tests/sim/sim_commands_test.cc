@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/vmnuma/sim_commands.h"
 
+#include <iterator>
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -93,6 +94,34 @@ TEST(SimCommandsTest, TablesAndNewsAreShownAsItGoes) {
   EXPECT_THAT(outcome.out, HasSubstr("load-move: web1 from node 0"));
   EXPECT_THAT(outcome.out, HasSubstr("ENTITLED%"));
   EXPECT_THAT(outcome.out, HasSubstr("violations  none"));
+}
+
+TEST(SimCommandsTest, ARunNamesTheCommandThatExplainsAMove) {
+  const Outcome outcome = run({"sim", "run", "pile-up", "--epochs", "60", "--seed", "2"});
+  const std::string begin = "\nNext, ask why: vmnuma ";
+  const std::size_t at = outcome.out.find(begin);
+  ASSERT_NE(at, std::string::npos) << outcome.out;
+  std::istringstream words(outcome.out.substr(at + begin.size()));
+  using Words = std::istream_iterator<std::string>;
+  const Outcome explained = run(std::vector<std::string>(Words(words), Words()));
+  EXPECT_EQ(explained.code, kExitOk) << explained.err;
+  EXPECT_THAT(explained.out, testing::StartsWith("VM web1 ("));
+  EXPECT_THAT(explained.out, HasSubstr("What the last plan considered"));
+}
+
+TEST(SimCommandsTest, TheExplanationIsThatOfTheDaemonInJson) {
+  const Outcome outcome =
+      run({"sim", "run", "pile-up", "--epochs", "9", "--explain", "web2", "--json"});
+  const json view = json::parse(outcome.out);
+  EXPECT_EQ(view["vm"], "web2");
+  EXPECT_EQ(view["clients"].size(), 1U);
+}
+
+TEST(SimCommandsTest, WhomTheHostDoesNotHaveCannotBeExplained) {
+  const Outcome outcome = run({"sim", "run", "pile-up", "--epochs", "9", "--explain", "web9"});
+  EXPECT_EQ(outcome.code, kExitUsage);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, HasSubstr("'web9'"));
 }
 
 TEST(SimCommandsTest, WatchingShowsEveryEpoch) {

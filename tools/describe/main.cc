@@ -1,35 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-// Used by the build only: what the tables of settings say, as the example configuration or as a
-// manual page.
+// Used by the build only: what the tables of settings and commands say, as the example
+// configuration, as a manual page or as a shell's completion.
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <string>
 
 #include "balancer/config/config.h"
+#include "tools/describe/completions.h"
 #include "tools/describe/settings_scdoc.h"
 
 namespace {
 
+using vmnuma::Result;
+
 int usage() {
-  std::cerr << "Usage: vmnuma-describe example | vmnuma-describe page TEMPLATE\n";
+  std::cerr << "Usage: vmnuma-describe example | vmnuma-describe page TEMPLATE |\n"
+               "       vmnuma-describe completion TEMPLATE\n";
   return 2;
 }
 
-int page(const char* path) {
+int print(const std::string& text) {
+  std::cout << text << std::flush;
+  return std::cout ? 0 : 1;
+}
+
+/// Prints what `fill` makes of the file.
+int fill_file(const char* path, Result<std::string> (*fill)(std::string_view text)) {
   std::ifstream file(path);
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (!file || text.empty()) {
     std::cerr << "vmnuma-describe: cannot read '" << path << "'\n";
     return 1;
   }
-  const auto filled = vmnuma::tools::fill_page(text);
+  const auto filled = fill(text);
   if (!filled) {
     std::cerr << "vmnuma-describe: '" << path << "': " << filled.error().message << "\n";
     return 1;
   }
-  std::cout << *filled << std::flush;
-  return std::cout ? 0 : 1;
+  return print(*filled);
+}
+
+Result<std::string> completion(std::string_view text) {
+  return vmnuma::tools::fill_completion(text, vmnuma::tools::command_table());
 }
 
 }  // namespace
@@ -37,8 +50,13 @@ int page(const char* path) {
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   if (what == "example" && argc == 2) {
-    std::cout << vmnuma::balancer::example_config() << std::flush;
-    return std::cout ? 0 : 1;
+    return print(vmnuma::balancer::example_config());
   }
-  return what == "page" && argc == 3 ? page(argv[2]) : usage();
+  if (what == "page" && argc == 3) {
+    return fill_file(argv[2], vmnuma::tools::fill_page);
+  }
+  if (what == "completion" && argc == 3) {
+    return fill_file(argv[2], completion);
+  }
+  return usage();
 }

@@ -7,6 +7,7 @@
 
 #include "balancer/config/keys.h"
 #include "placement/model/options.h"
+#include "tools/describe/template.h"
 
 namespace vmnuma::tools {
 
@@ -77,20 +78,7 @@ std::string escaped(std::string_view text) {
 }
 
 Result<std::string> fill_page(std::string_view page) {
-  std::string out;
-  while (!page.empty()) {
-    const std::size_t end = page.find('\n');
-    const std::string_view line = page.substr(0, end);
-    page.remove_prefix(end == std::string_view::npos ? page.size() : end + 1);
-    if (!line.starts_with('@')) {
-      out += fmt::format("{}\n", line);
-    } else if (const auto text = section(line)) {
-      out += *text;
-    } else {
-      return failure(ErrorCode::kInvalidArgument, fmt::format("there is no section '{}'", line));
-    }
-  }
-  return out;
+  return fill_template(page, section);
 }
 
 }  // namespace vmnuma::tools

@@ -14,6 +14,7 @@
 
 #include "balancer/config/config.h"
 #include "balancer/suggest.h"
+#include "tools/vmnuma/command_table.h"
 #include "tools/vmnuma/since.h"
 #include "tools/vmnuma/what_if_arguments.h"
 
@@ -91,7 +92,34 @@ class CommandLine {
     return invocation;
   }
 
+  [[nodiscard]] CommandInfo table() const { return info_of(app_); }
+
  private:
+  static CommandInfo info_of(const CLI::App& app) {
+    CommandInfo info{app.get_name(), app.get_description(), {}, {}, {}};
+    for (const CLI::Option* option : app.get_options()) {
+      const bool repeatable = option->get_items_expected_max() > 1;
+      if (option->nonpositional()) {
+        OptionInfo& added = info.options.emplace_back();
+        for (const std::string& name : option->get_snames()) {
+          added.names.push_back("-" + name);
+        }
+        for (const std::string& name : option->get_lnames()) {
+          added.names.push_back("--" + name);
+        }
+        added.value = option->get_items_expected_max() == 0 ? "" : option->get_type_name();
+        added.help = option->get_description();
+        added.repeatable = repeatable;
+      } else {
+        info.arguments.push_back({option->get_name(), option->get_description(), repeatable});
+      }
+    }
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+      info.commands.push_back(info_of(*command));
+    }
+    return info;
+  }
+
   /// A command; `make` yields its request once the line has been read.
   CLI::App* add(CLI::App& parent, const std::string& name, const std::string& help,
                 std::function<Result<Command>()> make) {
@@ -243,6 +271,9 @@ class CommandLine {
         ->type_name("N");
     run->add_option("--record", sim_run_.record, "Also write a recording into this new file")
         ->type_name("FILE");
+    run->add_option("--explain", sim_run_.explain,
+                    "Say at the end why this VM is where it is, and nothing else")
+        ->type_name("VM");
     run->add_flag("--watch", watch_, "Show the tables after every epoch");
     run->callback([this] { sim_ = sim_run_; });
     CLI::App* list = sim->add_subcommand("list", "The scenarios that come with the program");
@@ -394,6 +425,10 @@ class CommandLine {
 tl::expected<Invocation, EarlyExit> parse_arguments(std::span<const std::string> arguments,
                                                     std::int64_t now_unix_s) {
   return CommandLine(now_unix_s).parse(arguments);
+}
+
+CommandInfo command_table() {
+  return CommandLine(/*now_unix_s=*/0).table();
 }
 
 }  // namespace vmnuma::tools

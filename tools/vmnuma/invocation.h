@@ -26,7 +26,8 @@ struct SimRunRequest {
   std::string scenario;  ///< a file, or the name of one that comes with the program
   std::optional<std::int64_t> epochs;
   std::optional<std::int64_t> seed;
-  std::optional<std::string> record;  ///< a file that is made
+  std::optional<std::string> record;   ///< a file that is made
+  std::optional<std::string> explain;  ///< a VM; its explanation is then all that is printed
 };
 /// `sim list`.
 struct SimListRequest {};

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "balancer/protocol/response.h"
 #include "stats/reports/report.h"
 #include "tools/sim/catalogue.h"
 #include "tools/sim/policies/comparison.h"
@@ -16,6 +17,7 @@
 #include "tools/vmnuma/recording_file.h"
 #include "tools/vmnuma/table.h"
 #include "tools/vmnuma/text.h"
+#include "tools/vmnuma/view_text.h"
 
 namespace vmnuma::tools {
 
@@ -110,6 +112,42 @@ class Progress {
   std::vector<std::string> news_;
 };
 
+/// What `explain` answers in the simulated host.
+int explain(Simulation& simulation, const std::string& vm, bool json, Surroundings& surroundings) {
+  const Result<balancer::Answer> answer = simulation.ask(balancer::ExplainRequest{vm});
+  if (!answer) {
+    return failed(surroundings, answer.error());
+  }
+  if (json) {
+    const auto response = balancer::parse_response(balancer::encode_response(0, answer), 0);
+    if (!response || !response->result) {
+      return failed(surroundings, response ? response->result.error() : response.error());
+    }
+    surroundings.out << *response->result << std::endl;
+  } else {
+    surroundings.out << text_of(std::get<balancer::ExplainView>(*answer)) << std::flush;
+  }
+  return kExitOk;
+}
+
+/// The command that says why a VM is where it is, at best one that was moved.
+std::string next_step(const SimRunRequest& request, const SimulationResult& result) {
+  if (result.vms.empty()) {
+    return "";
+  }
+  const auto moved = std::find_if(result.vms.begin(), result.vms.end(),
+                                  [](const VmResult& vm) { return vm.moves > 0; });
+  std::string command = "vmnuma sim run " + request.scenario;
+  if (request.epochs) {
+    command += fmt::format(" --epochs {}", *request.epochs);
+  }
+  if (request.seed) {
+    command += fmt::format(" --seed {}", *request.seed);
+  }
+  const VmResult& vm = moved != result.vms.end() ? *moved : result.vms.front();
+  return printable(fmt::format("Next, ask why: {} --explain {}", command, vm.name)) + "\n";
+}
+
 int run_simulation(const SimRunRequest& request, bool json, bool watch,
                    const std::string& scenarios, Surroundings& surroundings) {
   Result<Scenario> scenario = find_scenario(request.scenario, scenarios);
@@ -136,15 +174,20 @@ int run_simulation(const SimRunRequest& request, bool json, bool watch,
         return failed(surroundings, written.error());
       }
     }
-    if (!json && !progress.show(simulation)) {
+    if (!json && !request.explain && !progress.show(simulation)) {
       return kExitOk;
     }
+  }
+  if (request.explain) {
+    return explain(simulation, *request.explain, json, surroundings);
   }
   const SimulationResult result = simulation.result();
   if (json) {
     surroundings.out << to_json(result) << std::endl;
   } else {
-    surroundings.out << vm_table(result) << '\n' << to_text(result) << std::flush;
+    surroundings.out << vm_table(result) << '\n'
+                     << to_text(result) << '\n'
+                     << next_step(request, result) << std::flush;
   }
   return result.violations.empty() ? kExitOk : kExitRefused;
 }

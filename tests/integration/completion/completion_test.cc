@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The completions as bash and zsh meet them: what is offered for a word, and that zsh reads its
+/// own.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stats/reports/tables.h"
+#include "tests/support/fake_daemon.h"
+#include "tests/support/temp_directory.h"
+#include "tools/describe/completions.h"
+
+namespace vmnuma::tests {
+namespace {
+
+using balancer::Answer;
+using balancer::Command;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::UnorderedElementsAreArray;
+using tools::CommandInfo;
+
+using Words = std::vector<std::string>;
+
+class CompletionTest : public testing::Test {
+ protected:
+  /// What bash offers for the last of the words.
+  [[nodiscard]] Words offered(Words words) const {
+    words.insert(words.begin(), VMNUMA_PROGRAM);
+    for (std::string& word : words) {
+      word = "'" + word + "'";
+    }
+    const std::string script = directory_.path() + "/script";
+    std::ofstream(script) << fmt::format(
+        ". {}/bash/vmnuma\nCOMP_WORDS=({})\nCOMP_CWORD={}\n_vmnuma\n"
+        "((${{#COMPREPLY[@]}} == 0)) || printf '%s\\n' \"${{COMPREPLY[@]}}\"\n",
+        VMNUMA_COMPLETIONS, fmt::join(words, " "), words.size() - 1);
+    return output_of("bash -u " + script);
+  }
+
+  /// The lines that a command prints.
+  [[nodiscard]] Words output_of(const std::string& command) const {
+    const std::string out = directory_.path() + "/out";
+    // The command line is the test's own.
+    const int status = std::system(  // NOLINT(cert-env33-c)
+        fmt::format("{} >{} 2>&1", command, out).c_str());
+    EXPECT_EQ(status, 0) << command;
+    std::ifstream file(out);
+    Words lines;
+    for (std::string line; std::getline(file, line);) {
+      lines.push_back(line);
+    }
+    return lines;
+  }
+
+  [[nodiscard]] static std::string program_directory() {
+    return std::filesystem::path(VMNUMA_PROGRAM).parent_path().string();
+  }
+
+  TempDirectory directory_;
+};
+
+using Visit = std::function<void(const Words& path, const CommandInfo& command)>;
+
+void each_command(const CommandInfo& command, const Visit& visit, const Words& path = {}) {
+  visit(path, command);
+  for (const CommandInfo& below : command.commands) {
+    Words longer = path;
+    longer.push_back(below.name);
+    each_command(below, visit, longer);
+  }
+}
+
+Words with(Words words, const std::string& last) {
+  words.push_back(last);
+  return words;
+}
+
+TEST_F(CompletionTest, EveryCommandAndOptionOfTheTableIsOfferedAndNothingElse) {
+  each_command(tools::command_table(), [&](const Words& path, const CommandInfo& command) {
+    Words options;
+    for (const auto& option : command.options) {
+      std::copy_if(option.names.begin(), option.names.end(), std::back_inserter(options),
+                   [](const std::string& name) { return name.starts_with("--"); });
+    }
+    if (!path.empty()) {
+      options.insert(options.end(), {"--socket", "--json"});
+    }
+    EXPECT_THAT(offered(with(path, "--")), UnorderedElementsAreArray(options))
+        << fmt::format("{}", fmt::join(path, " "));
+    if (!command.commands.empty()) {
+      Words names;
+      for (const CommandInfo& below : command.commands) {
+        names.push_back(below.name);
+      }
+      EXPECT_THAT(offered(with(path, "")), UnorderedElementsAreArray(names));
+    }
+  });
+}
+
+TEST_F(CompletionTest, AWordThatIsBegunIsFinished) {
+  EXPECT_THAT(offered({"expl"}), ElementsAre("explain"));
+  EXPECT_THAT(offered({"--json", "options", "s"}), ElementsAre("set"));
+  EXPECT_THAT(offered({"stats", "-t", "numa-p"}), ElementsAre("numa-pnode"));
+  EXPECT_THAT(offered({"sim", "run", "pile"}), ElementsAre("pile-up"));
+  EXPECT_THAT(offered({"sim", "compare", "swap-only", "pile"}), ElementsAre("pile-up"));
+  EXPECT_THAT(offered({"nonsense", "x"}), IsEmpty());
+}
+
+TEST_F(CompletionTest, FilesAreOfferedWhereAFileIsWanted) {
+  const std::string path = directory_.path() + "/recording";
+  std::ofstream(path) << "\n";
+  EXPECT_THAT(offered({"replay", directory_.path() + "/rec"}), ElementsAre(path));
+  EXPECT_THAT(offered({"--socket", directory_.path() + "/rec"}), ElementsAre(path));
+}
+
+TEST_F(CompletionTest, VmsAndNodesAreThoseOfTheDaemon) {
+  const FakeDaemon daemon(FakeDaemon::answering([](const Command& command) -> Result<Answer> {
+    const auto* request = std::get_if<balancer::StatsRequest>(&command);
+    EXPECT_NE(request, nullptr);
+    if (request->type == "numa-pnode") {
+      const stats::PnodeRow rows[] = {{.node = 0}, {.node = 12}};
+      return Answer(stats::pnode_table(rows));
+    }
+    const stats::ClientRow rows[] = {{.key = {.vm_name = "web1"}},
+                                     {.key = {.client = 1, .vm_name = "web1"}},
+                                     {.key = {.vm_name = "my db"}}};
+    return Answer(stats::client_table(rows));
+  }));
+  const Words at{"--socket", daemon.socket_path()};
+  const auto asked = [&](Words words) {
+    words.insert(words.begin(), at.begin(), at.end());
+    return offered(words);
+  };
+  EXPECT_THAT(asked({"explain", ""}), ElementsAre("my\\ db", "web1"));
+  EXPECT_THAT(asked({"history", "--vm", "w"}), ElementsAre("web1"));
+  EXPECT_THAT(asked({"move", "web1", ""}), ElementsAre("0", "12"));
+}
+
+TEST_F(CompletionTest, WithoutADaemonThereAreNoVmsAndNoComplaints) {
+  EXPECT_THAT(offered({"--socket", directory_.path() + "/nobody", "explain", ""}), IsEmpty());
+}
+
+TEST_F(CompletionTest, AnUnknownSectionOfATemplateIsAnError) {
+  const auto filled = tools::fill_completion("a\n@nonsense@\n", tools::command_table());
+  ASSERT_FALSE(filled);
+  EXPECT_EQ(filled.error().message, "there is no section '@nonsense@'");
+}
+
+TEST_F(CompletionTest, ZshFinishesCommandsAndValues) {
+  if (std::system("command -v zsh >/dev/null") != 0) {  // NOLINT(cert-env33-c)
+    GTEST_SKIP() << "zsh is not installed";
+  }
+  const std::string script = directory_.path() + "/script";
+  // The line editor wants a terminal; zpty(zshmodules) is one. What is typed and finished is run.
+  std::ofstream(script) << "setup='PS1= path=(" << program_directory() << " $path) fpath=("
+                        << VMNUMA_COMPLETIONS << R"(/zsh $fpath)
+autoload -U compinit; compinit -D -u; echo re""ady'
+zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell $setup
+zpty -r shell line '*ready*'
+zpty -n -w shell $'vmnuma sim run pile\t--epochs 2\n'
+zpty -n -w shell $'vmnuma opt\tse\t\n'
+zpty -w shell 'echo fin""ished'
+zpty -r shell line '*finished*'
+print -r -- $line
+)";
+  const std::vector<std::string> lines = output_of("zsh -f " + script);
+  EXPECT_THAT(lines, Contains(HasSubstr("vmnuma sim run pile-up --epochs 2 --explain")));
+  EXPECT_THAT(lines, Contains(HasSubstr("vmnuma: NAME is required")));
+}
+
+}  // namespace
+}  // namespace vmnuma::tests

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/describe/completions.h"
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "stats/reports/report.h"
+#include "tools/describe/template.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+/// A word's kind, by what the help calls it; empty if nothing can be offered.
+std::string kind_of(std::string_view name) {
+  struct Kind {
+    std::string_view name;
+    std::string_view kind;
+  };
+  static constexpr Kind kKinds[] = {{"FILE", "file"},  {"PATH", "file"}, {"VM", "vm"},
+                                    {"NODE", "node"},  {"TYPE", "type"}, {"SCENARIO", "scenario"},
+                                    {"NAME", "option"}};
+  for (const Kind& kind : kKinds) {
+    if (kind.name == name) {
+      return std::string(kind.kind);
+    }
+  }
+  return "";
+}
+
+std::string kind_of(const CommandInfo& command, const OptionInfo& option) {
+  // These VMs are not the host's: of `what-if --add`, and of `sim run --explain`.
+  const std::string& name = option.names.back();
+  const bool elsewhere = name == "--add" || (command.name == "run" && name == "--explain");
+  return elsewhere ? "" : kind_of(option.value);
+}
+
+using Visit = std::function<void(const std::string& path, const CommandInfo& command)>;
+
+/// Calls `visit` for the program with "", and for every command below it with its words.
+void each_command(const CommandInfo& command, const Visit& visit, const std::string& path = "") {
+  visit(path, command);
+  for (const CommandInfo& below : command.commands) {
+    each_command(below, visit, path.empty() ? below.name : path + " " + below.name);
+  }
+}
+
+/// Options of the program that are good after every command.
+std::vector<OptionInfo> general_options(const CommandInfo& program) {
+  std::vector<OptionInfo> options;
+  for (const OptionInfo& option : program.options) {
+    if (option.names.back() == "--socket" || option.names.back() == "--json") {
+      options.push_back(option);
+    }
+  }
+  return options;
+}
+
+std::vector<OptionInfo> options_after(const CommandInfo& program, const CommandInfo& command) {
+  std::vector<OptionInfo> options = command.options;
+  if (&command != &program) {
+    const std::vector<OptionInfo> general = general_options(program);
+    options.insert(options.end(), general.begin(), general.end());
+  }
+  return options;
+}
+
+// ---- bash ----
+
+/// The branches of a `case` over commands, with what `of` says; "" is left out.
+std::string cases(const CommandInfo& program,
+                  const std::function<std::vector<std::string>(const CommandInfo&)>& of) {
+  std::string out;
+  each_command(program, [&](const std::string& path, const CommandInfo& command) {
+    if (const std::vector<std::string> words = of(command); !words.empty()) {
+      out += fmt::format("    '{}') echo '{}' ;;\n", path, fmt::join(words, " "));
+    }
+  });
+  return out;
+}
+
+std::vector<std::string> names_below(const CommandInfo& command) {
+  std::vector<std::string> names;
+  for (const CommandInfo& below : command.commands) {
+    names.push_back(below.name);
+  }
+  return names;
+}
+
+std::vector<std::string> argument_kinds(const CommandInfo& command) {
+  std::vector<std::string> kinds;
+  for (const ArgumentInfo& argument : command.arguments) {
+    const std::string kind = kind_of(argument.name);
+    kinds.push_back(kind.empty() ? "any" : kind);
+    if (argument.repeatable) {
+      kinds.emplace_back("*");
+    }
+  }
+  return kinds;
+}
+
+std::string value_cases(const CommandInfo& program) {
+  std::string out;
+  each_command(program, [&](const std::string& path, const CommandInfo& command) {
+    for (const OptionInfo& option : options_after(program, command)) {
+      for (const std::string& name : option.names) {
+        if (!option.value.empty()) {
+          const std::string kind = kind_of(command, option);
+          out += fmt::format("    '{} {}') echo {} ;;\n", path, name, kind.empty() ? "any" : kind);
+        }
+      }
+    }
+  });
+  return out;
+}
+
+// ---- zsh ----
+
+/// Text within single quotes, with what _arguments and _describe read as separators escaped.
+std::string zsh_text(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\'') {
+      out += "'\\''";
+      continue;
+    }
+    if (std::string_view("[]:\\").find(c) != std::string_view::npos) {
+      out += '\\';
+    }
+    out += c;
+  }
+  return out;
+}
+
+std::string zsh_action(const std::string& kind) {
+  return kind.empty() ? " " : kind == "file" ? "_files" : "_vmnuma_offer " + kind;
+}
+
+/// Its words for _arguments.
+std::string zsh_words(const CommandInfo& program, const CommandInfo& command) {
+  std::string out;
+  for (const OptionInfo& option : options_after(program, command)) {
+    for (const std::string& name : option.names) {
+      out += fmt::format(" \\\n    '{}{}[{}]", option.repeatable ? "*" : "", name,
+                         zsh_text(option.help));
+      if (!option.value.empty()) {
+        out += fmt::format(":{}:{}", zsh_text(option.value), zsh_action(kind_of(command, option)));
+      }
+      out += "'";
+    }
+  }
+  int position = 0;
+  for (const ArgumentInfo& argument : command.arguments) {
+    out +=
+        fmt::format(" \\\n    '{}:{}:{}'", argument.repeatable ? "*" : std::to_string(++position),
+                    argument.name, zsh_action(kind_of(argument.name)));
+  }
+  return out;
+}
+
+std::string zsh_function_name(const std::string& path) {
+  std::string name = path.empty() ? "_vmnuma" : "_vmnuma_" + path;
+  for (char& c : name) {
+    c = c == ' ' ? '_' : c;
+  }
+  return name;
+}
+
+std::string zsh_function(const CommandInfo& program, const std::string& path,
+                         const CommandInfo& command) {
+  const std::string words = zsh_words(program, command);
+  const std::string name = zsh_function_name(path);
+  if (command.commands.empty()) {
+    return fmt::format("{}() {{\n  _arguments{}\n}}\n\n", name, words);
+  }
+  std::string commands;
+  std::string calls;
+  for (const CommandInfo& below : command.commands) {
+    commands += fmt::format("        '{}:{}'\n", below.name, zsh_text(below.help));
+    calls += fmt::format("        {}) {} ;;\n", below.name,
+                         zsh_function_name(path.empty() ? below.name : path + " " + below.name));
+  }
+  return fmt::format(
+      "{}() {{\n"
+      "  local curcontext=$curcontext state state_descr line\n"
+      "  typeset -A opt_args\n"
+      "  _arguments -C{} \\\n"
+      "    '1:command:->command' \\\n"
+      "    '*::argument:->argument'\n"
+      "  case $state in\n"
+      "    command)\n"
+      "      local -a commands=(\n{}      )\n"
+      "      _describe command commands\n"
+      "      ;;\n"
+      "    argument)\n"
+      "      case $line[1] in\n{}      esac\n"
+      "      ;;\n"
+      "  esac\n"
+      "}}\n\n",
+      name, words, commands, calls);
+}
+
+std::string zsh_functions(const CommandInfo& program) {
+  std::string out;
+  each_command(program, [&](const std::string& path, const CommandInfo& command) {
+    out += zsh_function(program, path, command);
+  });
+  return out;
+}
+
+}  // namespace
+
+Result<std::string> fill_completion(std::string_view text, const CommandInfo& program) {
+  return fill_template(text, [&](std::string_view line) -> std::optional<std::string> {
+    if (line == "@commands@") {
+      return cases(program, names_below);
+    }
+    if (line == "@options@") {
+      return cases(program, [&](const CommandInfo& command) {
+        std::vector<std::string> names;
+        for (const OptionInfo& option : options_after(program, command)) {
+          names.insert(names.end(), option.names.begin(), option.names.end());
+        }
+        return names;
+      });
+    }
+    if (line == "@arguments@") {
+      return cases(program, argument_kinds);
+    }
+    if (line == "@values@") {
+      return value_cases(program);
+    }
+    if (line == "@functions@") {
+      return zsh_functions(program);
+    }
+    if (line == "@types@") {
+      return fmt::format("      printf '%s\\n' {}\n", fmt::join(stats::report_types(), " "));
+    }
+    return std::nullopt;
+  });
+}
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Shell completions of `vmnuma`, made from its own table of commands.
+///
+/// A completion is a template (tools/completions) in which lines such as "@commands@" stand for
+/// what is made from the table, so that it cannot disagree with the program.
+///
+/// Terms: a word's kind says what may stand there: files, or values that a command lists, such as
+/// the host's VMs. It follows from the name that the help gives it (VM, NODE, FILE, ...).
+/// Properties, tested with the shell: every command and option of the table is offered where it is
+/// good, and nothing else; names of VMs are the daemon's; without a daemon there are none.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "placement/result.h"
+#include "tools/vmnuma/command_table.h"
+
+namespace vmnuma::tools {
+
+/// The template with its "@...@" lines filled in: @commands@, @options@, @arguments@ and @values@
+/// for bash, @functions@ for zsh, @types@ for both. Error: invalid-argument for any other such
+/// line.
+[[nodiscard]] Result<std::string> fill_completion(std::string_view text,
+                                                  const CommandInfo& program);
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the command line of `vmnuma` knows, for who completes words of it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace vmnuma::tools {
+
+struct OptionInfo {
+  std::vector<std::string> names;  ///< "-h", "--help"
+  std::string value;               ///< what it takes, such as "VM"; empty for a switch
+  std::string help;
+  bool repeatable = false;
+};
+
+struct ArgumentInfo {
+  std::string name;  ///< "VM"
+  std::string help;
+  bool repeatable = false;
+};
+
+struct CommandInfo {
+  std::string name;
+  std::string help;
+  std::vector<OptionInfo> options;  ///< its own; those of the commands above it are good as well
+  std::vector<ArgumentInfo> arguments;
+  std::vector<CommandInfo> commands;
+};
+
+/// The whole command line; the name is "vmnuma".
+[[nodiscard]] CommandInfo command_table();
+
+}  // namespace vmnuma::tools
