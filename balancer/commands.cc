@@ -7,6 +7,7 @@
 
 #include "balancer/controller.h"
 #include "balancer/core/guards.h"
+#include "balancer/host_view.h"
 #include "balancer/reports.h"
 #include "balancer/views.h"
 #include "placement/model/text.h"
@@ -79,6 +80,9 @@ Result<const VmRecord*> Controller::find_vm(const std::string& name_or_uuid) con
 Result<Answer> Controller::answer(const Command& command, Effects& effects) {
   if (std::holds_alternative<StatusRequest>(command)) {
     return Answer(status());
+  }
+  if (std::holds_alternative<HostRequest>(command)) {
+    return Answer(host_view(snapshot_, ledger_, totals_));
   }
   if (const auto* request = std::get_if<StatsRequest>(&command)) {
     return make_report(request->type, {snapshot_, ledger_, stays_, transfers_})

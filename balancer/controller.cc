@@ -358,6 +358,7 @@ void Controller::handle(const SampleTaken& event, Effects& effects) {
   heed_memory_pressure(event.sample, effects);
   snapshot_ = ledger_.advance(event.sample);
   stays_.advance(snapshot_);
+  totals_.advance(snapshot_);
   end_releases(effects);
   respect_foreign_pins(effects);
   keep_hands_off(snapshot_);
@@ -411,6 +412,7 @@ void Controller::decide(Effects& effects) {
   const Circumstances circumstances{last_placed_on_, breaker_open};
   plan_ = setup_.make_plan(snapshot_, setup_.options, circumstances);
   plan_violations_ = violations_of(plan_, snapshot_, setup_.options, circumstances);
+  totals_.add_lost(plan_.lost);
   if (refuse_broken_plan(effects)) {
     return;
   }
@@ -538,6 +540,7 @@ void Controller::handle(const ActionProgressed& progressed, Effects& effects) {
     return;
   }
   const bool done = event.state == migration::ActionState::kDone;
+  totals_.count_action(under_way.action.reason, event.state, event.outcome.moved);
   for (const VmId& vm : vms_of(under_way.action)) {
     const bool superseded =
         std::any_of(under_way_.begin(), under_way_.end(), [&](const auto& other) {

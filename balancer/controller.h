@@ -33,6 +33,7 @@
 #include "balancer/core/starting_vms.h"
 #include "balancer/events.h"
 #include "balancer/originals.h"
+#include "balancer/totals.h"
 #include "stats/reports/node_stays.h"
 
 namespace vmnuma::balancer {
@@ -152,6 +153,7 @@ class Controller {
   std::map<std::string, Source> missing_;
   std::vector<migration::TransferProgress> transfers_;
   stats::NodeStays stays_;
+  Totals totals_;
   StartingVms starting_;
   placement::NodeIndex last_placed_on_ = placement::kNoNode;
   std::int64_t next_action_ = 1;

@@ -70,6 +70,92 @@ struct StatusView {
   bool operator==(const StatusView&) const = default;
 };
 
+/// CPU time since the daemon was started. Only grows, apart from a restart.
+struct CpuTotalView {
+  std::int64_t used_ms = 0;
+  std::int64_t ready_ms = 0;  ///< runnable, but waiting for a CPU
+  std::int64_t entitled_ms = 0;
+  std::int64_t owed_ms = 0;
+  bool operator==(const CpuTotalView&) const = default;
+};
+
+/// One node in HostView. Times are of the last epoch; `used` to `owed` are sums over its clients.
+struct NodeView {
+  placement::NodeId node;
+  bool known = true;  ///< false: its readings are missing, so nothing is moved to it
+  std::int32_t cores = 0;
+  std::int32_t cpus = 0;                ///< logical CPUs that VMs may use
+  std::vector<std::int32_t> distances;  ///< SLIT, to the nodes in the order of HostView::nodes
+  std::int32_t vcpus = 0;               ///< homed here
+  std::int64_t load_pct = 0;            ///< load average; above 100 if more is wanted than it has
+  std::int64_t capacity_ms = 0;         ///< what it can give to clients
+  std::int64_t non_vm_ms = 0;           ///< used by all but clients
+  std::int64_t used_ms = 0;
+  std::int64_t demand_ms = 0;
+  std::int64_t entitled_ms = 0;
+  std::int64_t owed_ms = 0;
+  std::int64_t memory_bytes = 0;
+  std::int64_t free_bytes = 0;
+  std::int64_t reserve_bytes = 0;  ///< what moves must leave free
+  std::int64_t capacity_total_ms = 0;
+  std::int64_t non_vm_total_ms = 0;
+  CpuTotalView total;
+  bool operator==(const NodeView&) const = default;
+};
+
+/// One client in HostView. Times are of the last epoch.
+struct VmClientView {
+  std::int32_t index = 0;
+  std::int32_t vcpus = 0;
+  placement::NodeId home;  ///< none until it is placed
+  bool moving = false;
+  std::int64_t used_ms = 0;
+  std::int64_t ready_ms = 0;
+  std::int64_t demand_ms = 0;
+  std::int64_t entitled_ms = 0;
+  std::int64_t owed_ms = 0;
+  std::int64_t size_bytes = 0;             ///< its part of the VM's memory
+  std::vector<std::int64_t> memory_bytes;  ///< what is resident, per node of HostView::nodes; empty
+                                           ///< if not known
+  std::optional<std::int64_t> locality_pct;  ///< share of it on the home node
+  std::int64_t moves = 0;                    ///< since its VM was first seen
+  CpuTotalView total;
+  bool operator==(const VmClientView&) const = default;
+};
+
+/// One VM in HostView.
+struct VmView {
+  std::string vm;
+  std::string vm_uuid;
+  std::int32_t weight = 0;
+  bool managed = true;      ///< false: it is left alone
+  std::string not_managed;  ///< why, if so
+  bool transferring = false;
+  std::vector<VmClientView> clients;
+  bool operator==(const VmView&) const = default;
+};
+
+/// How many actions of one reason have ended in one way.
+struct ActionCountView {
+  std::string reason;
+  std::string state;  ///< "done", "undone", "dropped"
+  std::int64_t count = 0;
+  bool operator==(const ActionCountView&) const = default;
+};
+
+/// The host as it is: every node and every client, and what was counted since the daemon was
+/// started.
+struct HostView {
+  std::int64_t epoch = 0;
+  std::int64_t epoch_length_ms = 0;
+  std::int64_t lost_total_ms = 0;        ///< CPU time the whole host lost
+  std::int64_t moved_bytes = 0;          ///< of memory, by actions that have ended
+  std::vector<ActionCountView> actions;  ///< every reason with every state, also those at 0
+  std::vector<NodeView> nodes;
+  std::vector<VmView> vms;
+  bool operator==(const HostView&) const = default;
+};
+
 /// One client of the VM that `vmnuma explain` is about.
 struct ClientView {
   std::int32_t index = 0;

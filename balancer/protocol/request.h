@@ -48,6 +48,13 @@ struct StatusRequest {
   bool operator==(const StatusRequest&) const = default;
 };
 
+/// Every node and every client as they are, and what was counted.
+struct HostRequest {
+  static constexpr std::string_view kCommand = "host";
+  static constexpr bool kChanges = false;
+  bool operator==(const HostRequest&) const = default;
+};
+
 /// One of the tables in stats/reports, by its name ("numa-pnode").
 struct StatsRequest {
   static constexpr std::string_view kCommand = "stats";
@@ -218,11 +225,12 @@ struct SuggestRequest {
   bool operator==(const SuggestRequest&) const = default;
 };
 
-using Command = std::variant<StatusRequest, StatsRequest, ExplainRequest, HistoryRequest,
-                             PlanRequest, PauseRequest, ResumeRequest, OptionsListRequest,
-                             OptionsGetRequest, OptionsSetRequest, MoveRequest, ReleaseRequest,
-                             ManageRequest, WhatIfRequest, RecordStartRequest, RecordNextRequest,
-                             RecordStopRequest, AnnounceRequest, WithdrawRequest, SuggestRequest>;
+using Command =
+    std::variant<StatusRequest, StatsRequest, ExplainRequest, HistoryRequest, PlanRequest,
+                 PauseRequest, ResumeRequest, OptionsListRequest, OptionsGetRequest,
+                 OptionsSetRequest, MoveRequest, ReleaseRequest, ManageRequest, WhatIfRequest,
+                 RecordStartRequest, RecordNextRequest, RecordStopRequest, AnnounceRequest,
+                 WithdrawRequest, SuggestRequest, HostRequest>;
 
 struct Request {
   std::int64_t id = 0;

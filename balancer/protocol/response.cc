@@ -314,6 +314,7 @@ template Result<OptionView> decode_view(std::string_view);
 template Result<WhatIfView> decode_view(std::string_view);
 template Result<RecordingView> decode_view(std::string_view);
 template Result<SuggestView> decode_view(std::string_view);
+template Result<HostView> decode_view(std::string_view);
 template Result<DoneView> decode_view(std::string_view);
 
 }  // namespace vmnuma::balancer

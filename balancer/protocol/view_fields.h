@@ -56,6 +56,84 @@ void visit_fields(Fields& fields, T& view) {
   fields("history", view.history);
 }
 
+template <class Fields, MaybeConst<CpuTotalView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("used_ms", view.used_ms);
+  fields("ready_ms", view.ready_ms);
+  fields("entitled_ms", view.entitled_ms);
+  fields("owed_ms", view.owed_ms);
+}
+
+template <class Fields, MaybeConst<NodeView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("node", view.node);
+  fields("known", view.known);
+  fields("cores", view.cores);
+  fields("cpus", view.cpus);
+  fields("distances", view.distances);
+  fields("vcpus", view.vcpus);
+  fields("load_pct", view.load_pct);
+  fields("capacity_ms", view.capacity_ms);
+  fields("non_vm_ms", view.non_vm_ms);
+  fields("used_ms", view.used_ms);
+  fields("demand_ms", view.demand_ms);
+  fields("entitled_ms", view.entitled_ms);
+  fields("owed_ms", view.owed_ms);
+  fields("memory_bytes", view.memory_bytes);
+  fields("free_bytes", view.free_bytes);
+  fields("reserve_bytes", view.reserve_bytes);
+  fields("capacity_total_ms", view.capacity_total_ms);
+  fields("non_vm_total_ms", view.non_vm_total_ms);
+  fields("total", view.total);
+}
+
+template <class Fields, MaybeConst<VmClientView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("index", view.index);
+  fields("vcpus", view.vcpus);
+  fields("home", view.home);
+  fields("moving", view.moving);
+  fields("used_ms", view.used_ms);
+  fields("ready_ms", view.ready_ms);
+  fields("demand_ms", view.demand_ms);
+  fields("entitled_ms", view.entitled_ms);
+  fields("owed_ms", view.owed_ms);
+  fields("size_bytes", view.size_bytes);
+  fields("memory_bytes", view.memory_bytes);
+  fields("locality_pct", view.locality_pct);
+  fields("moves", view.moves);
+  fields("total", view.total);
+}
+
+template <class Fields, MaybeConst<VmView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("vm", view.vm);
+  fields("vm_uuid", view.vm_uuid);
+  fields("weight", view.weight);
+  fields("managed", view.managed);
+  fields("not_managed", view.not_managed);
+  fields("transferring", view.transferring);
+  fields("clients", view.clients);
+}
+
+template <class Fields, MaybeConst<ActionCountView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("reason", view.reason);
+  fields("state", view.state);
+  fields("count", view.count);
+}
+
+template <class Fields, MaybeConst<HostView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("epoch", view.epoch);
+  fields("epoch_length_ms", view.epoch_length_ms);
+  fields("lost_total_ms", view.lost_total_ms);
+  fields("moved_bytes", view.moved_bytes);
+  fields("actions", view.actions);
+  fields("nodes", view.nodes);
+  fields("vms", view.vms);
+}
+
 template <class Fields, MaybeConst<ClientView> T>
 void visit_fields(Fields& fields, T& view) {
   fields("index", view.index);

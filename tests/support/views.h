@@ -39,6 +39,94 @@ inline balancer::StatusView status_view() {
   return view;
 }
 
+inline balancer::HostView host_view() {
+  balancer::HostView view;
+  view.epoch = 1234;
+  view.epoch_length_ms = 2000;
+  view.lost_total_ms = 98765;
+  view.moved_bytes = 11 * kGiB;
+  view.actions = {{"load-move", "done", 7}, {"load-move", "undone", 1}};
+  view.nodes = {{{0},
+                 true,
+                 8,
+                 16,
+                 {10, 21},
+                 12,
+                 83,
+                 19200,
+                 600,
+                 15900,
+                 16300,
+                 16100,
+                 250,
+                 64 * kGiB,
+                 20 * kGiB,
+                 2 * kGiB,
+                 9600000,
+                 300000,
+                 {7950000, 400000, 8050000, 125000}},
+                {{1},
+                 false,
+                 8,
+                 16,
+                 {21, 10},
+                 4,
+                 21,
+                 19100,
+                 700,
+                 4000,
+                 4001,
+                 4002,
+                 3,
+                 64 * kGiB,
+                 50 * kGiB,
+                 2 * kGiB,
+                 9500000,
+                 350000,
+                 {2000000, 5, 2000001, 6}}};
+  view.vms = {{"web1",
+               "c7a5fdbd-edaf-9455-926a-d65c16db1809",
+               200,
+               true,
+               "",
+               true,
+               {{0,
+                 12,
+                 {0},
+                 true,
+                 15900,
+                 400,
+                 16300,
+                 16100,
+                 250,
+                 16 * kGiB,
+                 {15 * kGiB, kGiB},
+                 93,
+                 3,
+                 {7950000, 400000, 8050000, 125000}}}},
+              {"db \"7\"",
+               "11111111-2222-3333-4444-555555555555",
+               100,
+               false,
+               "it was released; 'vmnuma manage' takes it back",
+               false,
+               {{0,
+                 4,
+                 {-1},
+                 false,
+                 4000,
+                 1,
+                 4001,
+                 4002,
+                 3,
+                 8 * kGiB,
+                 {},
+                 std::nullopt,
+                 0,
+                 {2000000, 5, 2000001, 6}}}}};
+  return view;
+}
+
 inline balancer::ExplainView explain_view() {
   balancer::ExplainView view;
   view.vm = "web1";

@@ -398,5 +398,46 @@ TEST(ControllerTest, CarriesOutNothingOfAPlanThatBreaksARuleAndSaysSo) {
   EXPECT_EQ(host.controller().mode(), Mode::kActive);
 }
 
+TEST(ControllerTest, ShowsTheWholeHost) {
+  HostStory host = pile_up();
+  (void)host.tell_domains();
+  (void)host.epoch();
+  host.carry_out(host.epoch());
+  (void)host.epoch();
+  const auto view = answer_of<balancer::HostView>(host, balancer::HostRequest{});
+  EXPECT_EQ(view.epoch_length_ms, 2000);
+  ASSERT_THAT(view.nodes, SizeIs(4));
+  EXPECT_EQ(view.nodes[2].node, NodeId{2});
+  EXPECT_EQ(view.nodes[2].cpus, 2);
+  EXPECT_THAT(view.nodes[2].distances, SizeIs(4));
+  EXPECT_EQ(view.nodes[2].distances[2], placement::kLocalDistance);
+  EXPECT_EQ(view.nodes[2].capacity_ms, 4000);  // two cores for 2 s
+  ASSERT_THAT(view.vms, SizeIs(4));
+  for (const balancer::VmView& vm : view.vms) {
+    EXPECT_TRUE(vm.managed) << vm.not_managed;
+    ASSERT_THAT(vm.clients, SizeIs(1));
+    EXPECT_EQ(vm.clients[0].vcpus, 2);
+    EXPECT_EQ(vm.clients[0].used_ms, 4000);  // two vCPUs, always busy, a node for each VM
+    EXPECT_EQ(vm.clients[0].moves, 0);       // a placement is none
+    EXPECT_THAT(vm.clients[0].memory_bytes, SizeIs(4));
+  }
+  const auto placed = std::find_if(view.actions.begin(), view.actions.end(), [](const auto& row) {
+    return row.reason == "initial-placement" && row.state == "done";
+  });
+  ASSERT_NE(placed, view.actions.end());
+  EXPECT_EQ(placed->count, 4);
+  EXPECT_THAT(view.actions, SizeIs(10 * 3));  // every reason with every state
+}
+
+TEST(ControllerTest, ShowsTheNodesBeforeTheFirstEpoch) {
+  HostStory host(2, Mode::kDryRun);
+  const auto view = answer_of<balancer::HostView>(host, balancer::HostRequest{});
+  ASSERT_THAT(view.nodes, SizeIs(2));
+  EXPECT_FALSE(view.nodes[0].known);
+  EXPECT_EQ(view.nodes[0].cpus, 2);
+  EXPECT_GT(view.nodes[0].memory_bytes, 0);
+  EXPECT_THAT(view.vms, IsEmpty());
+}
+
 }  // namespace
 }  // namespace vmnuma::tests

@@ -133,7 +133,8 @@ TEST(RequestTest, EncodedRequestsReadBackTheSame) {
                                                     {{"Numa.X", -1}}},
                                       AnnounceRequest{"web1", "u", 4, 2048},
                                       WithdrawRequest{"u"},
-                                      SuggestRequest{4, 2048}};
+                                      SuggestRequest{4, 2048},
+                                      HostRequest{}};
   std::int64_t id = -3;
   for (const Command& command : commands) {
     const Request request{++id, command};
@@ -293,14 +294,14 @@ TEST(RequestTest, ListsEveryCommand) {
               ElementsAre("status", "stats", "explain", "history", "plan", "pause", "resume",
                           "options-list", "options-get", "options-set", "move", "release", "manage",
                           "what-if", "record-start", "record-next", "record-stop", "announce",
-                          "withdraw", "suggest"));
+                          "withdraw", "suggest", "host"));
 }
 
 TEST(PermissionTest, ReadingIsForWhoeverConnects) {
   for (const Command& command :
-       {Command(StatusRequest{}), Command(StatsRequest{}), Command(ExplainRequest{}),
-        Command(HistoryRequest{}), Command(PlanRequest{}), Command(OptionsListRequest{}),
-        Command(OptionsGetRequest{}), Command(WhatIfRequest{})}) {
+       {Command(StatusRequest{}), Command(HostRequest{}), Command(StatsRequest{}),
+        Command(ExplainRequest{}), Command(HistoryRequest{}), Command(PlanRequest{}),
+        Command(OptionsListRequest{}), Command(OptionsGetRequest{}), Command(WhatIfRequest{})}) {
     EXPECT_FALSE(changes_something(command)) << name_of(command);
     EXPECT_TRUE(is_permitted(command, 1000, 990)) << name_of(command);
   }

@@ -34,6 +34,7 @@ void expect_unchanged(const View& view) {
 
 TEST(ResponseTest, ViewsComeThroughUnchanged) {
   expect_unchanged(tests::status_view());
+  expect_unchanged(tests::host_view());
   expect_unchanged(tests::report());
   expect_unchanged(tests::explain_view());
   expect_unchanged(tests::history_view());
@@ -47,6 +48,7 @@ TEST(ResponseTest, ViewsComeThroughUnchanged) {
 
 TEST(ResponseTest, EmptyViewsComeThroughUnchanged) {
   expect_unchanged(StatusView{});
+  expect_unchanged(HostView{});
   expect_unchanged(ExplainView{});
   expect_unchanged(HistoryView{});
   expect_unchanged(PlanView{});

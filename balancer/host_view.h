@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The whole host in one answer: nodes, clients and what was counted.
+#pragma once
+
+#include "balancer/core/ledger.h"
+#include "balancer/totals.h"
+#include "balancer/view.h"
+#include "placement/model/snapshot.h"
+
+namespace vmnuma::balancer {
+
+/// Nodes and VMs in the order of the snapshot. Before the first epoch the nodes have no figures.
+[[nodiscard]] HostView host_view(const placement::Snapshot& snapshot, const Ledger& ledger,
+                                 const Totals& totals);
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What has added up since the daemon was started, for whoever draws rates from it.
+///
+/// Problem: a reader that comes every minute must not lose the epochs between. Approach: sums that
+/// only grow, told every epoch and whenever an action ends. Nothing decides by them. Properties:
+/// an epoch adds exactly what its snapshot shows; a stale VM adds nothing; a client that is gone is
+/// forgotten.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "migration/journal.h"
+#include "placement/model/plan.h"
+#include "placement/model/snapshot.h"
+
+namespace vmnuma::balancer {
+
+struct CpuTotal {
+  placement::CpuTime used;
+  placement::CpuTime ready;
+  placement::CpuTime entitled;
+  placement::CpuTime owed;
+  bool operator==(const CpuTotal&) const = default;
+};
+
+struct NodeTotal {
+  placement::CpuTime capacity;
+  placement::CpuTime non_vm;
+  CpuTotal clients;  ///< of those that were homed here at the time
+  bool operator==(const NodeTotal&) const = default;
+};
+
+class Totals {
+ public:
+  void advance(const placement::Snapshot& snapshot);
+  void add_lost(placement::CpuTime lost) { lost_ += lost; }
+  void count_action(placement::Reason reason, migration::ActionState state, placement::Bytes moved);
+
+  /// Zero for what is unknown.
+  [[nodiscard]] CpuTotal of(const placement::ClientId& client) const;
+  [[nodiscard]] NodeTotal of(placement::NodeId node) const;
+  [[nodiscard]] std::int64_t actions(placement::Reason reason, migration::ActionState state) const;
+  [[nodiscard]] placement::CpuTime lost() const { return lost_; }
+  [[nodiscard]] placement::Bytes moved() const { return moved_; }
+
+ private:
+  std::map<placement::ClientId, CpuTotal> clients_;
+  std::map<placement::NodeId, NodeTotal> nodes_;
+  std::map<std::pair<placement::Reason, migration::ActionState>, std::int64_t> actions_;
+  placement::CpuTime lost_;
+  placement::Bytes moved_;
+};
+
+}  // namespace vmnuma::balancer
