@@ -8,6 +8,7 @@
 #include "balancer/config/keys.h"
 #include "placement/model/options.h"
 #include "tools/describe/template.h"
+#include "tools/exporter/metric_table.h"
 
 namespace vmnuma::tools {
 
@@ -44,9 +45,22 @@ std::string options_section(bool from_esxi) {
   return out;
 }
 
+std::string metrics_section() {
+  std::string out;
+  for (const MetricInfo& metric : metric_table()) {
+    out += fmt::format("*{}*{}\n\t{}\n\n", escaped(metric.name),
+                       metric.labels.empty() ? "" : fmt::format(" ({})", escaped(metric.labels)),
+                       escaped(metric.help));
+  }
+  return out;
+}
+
 std::optional<std::string> section(std::string_view name) {
   if (name == "@keys@") {
     return keys_section(balancer::top_keys());
+  }
+  if (name == "@metrics@") {
+    return metrics_section();
   }
   if (name == "@history@") {
     return keys_section(balancer::history_keys());

@@ -13,7 +13,7 @@
 namespace vmnuma::tools {
 
 /// The template with its "@...@" lines filled in: @keys@, @history@, @options-esxi@, @options-own@,
-/// @policy@. Error: invalid-argument for any other such line.
+/// @policy@, @metrics@. Error: invalid-argument for any other such line.
 [[nodiscard]] Result<std::string> fill_page(std::string_view page);
 
 /// Text with what scdoc would take for markup escaped.

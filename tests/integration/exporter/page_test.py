@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Looks at the dashboard with a browser, as people would: in light and dark, small and large, with the keyboard.
+
+Starts a daemon on a simulated host, vmnuma-exporter, and headless Chromium, which is driven through its DevTools
+protocol over a pipe. Screenshots are left in the output directory.
+
+Usage: page_test.py CHROMIUM EXPORTER PAGE_HOST SCENARIO OUTPUT_DIRECTORY
+Exit status: 0 all is well, 1 not, 77 there is no Chromium.
+"""
+import base64
+import json
+import os
+import pathlib
+import select
+import subprocess
+import sys
+import tempfile
+import time
+
+LIMIT_S = 120
+
+
+class Browser:
+    """One page of a headless Chromium."""
+
+    def __init__(self, chromium, profile):
+        from_us, to_browser = os.pipe()
+        self.from_browser, from_it = os.pipe()
+        self.to_browser = to_browser
+
+        def place_pipes():  # --remote-debugging-pipe reads descriptor 3 and writes descriptor 4
+            kept = os.dup2(from_us, 100), os.dup2(from_it, 101)
+            os.dup2(kept[0], 3)
+            os.dup2(kept[1], 4)
+
+        self.process = subprocess.Popen(
+            [chromium, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+             "--disable-background-networking", "--no-first-run", "--remote-debugging-pipe",
+             f"--user-data-dir={profile}", "about:blank"],
+            preexec_fn=place_pipes, close_fds=False, stderr=subprocess.DEVNULL)
+        os.close(from_us)
+        os.close(from_it)
+        self.buffer = b""
+        self.events = []
+        self.number = 0
+        self.session = None
+        target = next(target for target in self.call("Target.getTargets")["targetInfos"]
+                      if target["type"] == "page")
+        self.session = self.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+
+    def read(self):
+        end = time.monotonic() + LIMIT_S
+        while b"\0" not in self.buffer:
+            ready, _, _ = select.select([self.from_browser], [], [], max(0, end - time.monotonic()))
+            chunk = os.read(self.from_browser, 1 << 20) if ready else b""
+            if not chunk:
+                raise RuntimeError("the browser does not answer")
+            self.buffer += chunk
+        message, _, self.buffer = self.buffer.partition(b"\0")
+        return json.loads(message)
+
+    def call(self, method, **params):
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": params}
+        if self.session:
+            message["sessionId"] = self.session
+        os.write(self.to_browser, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self.read()
+            if answer.get("id") == self.number:
+                if "error" in answer:
+                    raise RuntimeError(f"{method}: {answer['error']}")
+                return answer["result"]
+            self.events.append(answer)
+
+    def value(self, expression):
+        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in result:
+            raise RuntimeError(f"{expression}: {result['exceptionDetails']}")
+        return result["result"].get("value")
+
+    def wait_for(self, expression):
+        """Until the expression is true; the page itself tells, after each frame."""
+        return self.value(f"""new Promise((resolve) => {{
+            const look = () => ({expression}) ? resolve(true) : requestAnimationFrame(look);
+            setTimeout(() => resolve(false), {LIMIT_S * 1000});
+            look();
+        }})""")
+
+    def press(self, key):
+        codes = {"Enter": 13, "Tab": 9, "ArrowLeft": 37, "Escape": 27}
+        for kind in ("keyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=codes[key],
+                      **({"text": "\r"} if key == "Enter" and kind == "keyDown" else {}))
+
+    def look(self, width, height, scheme):
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+
+    def screenshot(self, path):
+        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)["data"]
+        path.write_bytes(base64.b64decode(data))
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+class Findings:
+    def __init__(self):
+        self.count = 0
+
+    def check(self, good, claim):
+        print(f"{'ok' if good else 'FAILED'}: {claim}", flush=True)
+        self.count += 0 if good else 1
+
+
+def luminance(colour):
+    """Relative luminance (WCAG 2.1) of a colour as the browser tells it."""
+    parts = [float(part) / 255 for part in colour[colour.index("(") + 1:-1].split(",")[:3]]
+    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def visit(browser, url, output, findings):
+    check = findings.check
+    browser.look(1280, 900, "light")
+    browser.call("Page.navigate", url=url)
+    check(browser.wait_for("document.querySelectorAll('#vms tbody tr').length >= 8"), "VMs are listed")
+    check(browser.wait_for("document.querySelectorAll('.plot path[d]').length >= 16"), "plots are drawn")
+    check(browser.value("document.getElementById('mode').textContent") == "active", "the mode is shown")
+    text = browser.value("document.body.innerText")
+    for name in ("db1", "db4", "web1", "Node 0", "Node 3", "Locality", "load-move"):
+        check(name in text, f"the page says '{name}'")
+    homes = browser.value("[...document.querySelectorAll('.node')].map((node) => "
+                          "node.querySelectorAll('.clients li').length)")
+    check(len(homes) == 4 and sum(homes) >= 8, f"VMs are shown on their nodes: {homes}")
+
+    for scheme in ("light", "dark"):
+        browser.look(1280, 900, scheme)
+        colours = browser.value("""['body', 'h1', '.figure h3', '.clients small', 'td', '#mode', '.plot h3 small'].map((s) => {
+            const element = document.querySelector(s);
+            let under = element;
+            while (getComputedStyle(under).backgroundColor === 'rgba(0, 0, 0, 0)') under = under.parentElement;
+            return [s, getComputedStyle(element).color, getComputedStyle(under).backgroundColor];
+        })""")
+        for where, colour, background in colours:
+            ratio = contrast(colour, background)
+            check(ratio >= 4.5, f"{scheme}: '{where}' can be read, contrast {ratio:.1f}")
+        browser.screenshot(output / f"dashboard-{scheme}.png")
+    for width in (1280, 768, 360):
+        browser.look(width, 800, "light")
+        wide = browser.value("document.documentElement.scrollWidth")
+        check(wide <= width, f"nothing sticks out at {width} pixels: {wide}")
+    browser.screenshot(output / "dashboard-small.png")
+    browser.look(1280, 900, "light")
+
+    # The click path: sort by what is owed, filter, read a plot with the arrow keys.
+    browser.value("[...document.querySelectorAll('#vms th button')].find((b) => b.textContent === 'Locality').focus()")
+    browser.press("Enter")
+    check(browser.value("document.querySelector('#vms th[aria-sort]').textContent") == "Locality" and
+          browser.value("document.querySelector('#vms th[aria-sort]').getAttribute('aria-sort')") == "descending",
+          "Enter on a column's head sorts by it")
+    check(browser.value("document.activeElement.textContent") == "Locality", "the focus stays where it was")
+    browser.value("const f = document.getElementById('filter'); f.value = 'WEB'; f.dispatchEvent(new Event('input'))")
+    names = browser.value("[...document.querySelectorAll('#vms tbody th span')].map((n) => n.textContent)")
+    check(names and all("web" in name for name in names), f"the filter leaves what matches: {names}")
+    browser.value("document.querySelector('.area').focus()")
+    browser.press("ArrowLeft")
+    check(browser.value("document.getElementById('plots-title').textContent").startswith("At "),
+          "arrow keys read a moment of the plots")
+    browser.press("Escape")
+    check(browser.value("document.getElementById('plots-title').textContent") == "Last 10 minutes",
+          "Escape goes back to now")
+    before = browser.value("document.getElementById('about').textContent")
+    check(browser.wait_for(f"document.getElementById('about').textContent !== {json.dumps(before)}"),
+          "the page goes on by itself")
+
+
+def main():
+    chromium, exporter, page_host, scenario, output = sys.argv[1:]
+    if not os.path.exists(chromium):
+        print("there is no Chromium here (Debian package chromium)")
+        return 77
+    output = pathlib.Path(output)
+    output.mkdir(parents=True, exist_ok=True)
+    findings = Findings()
+    host = subprocess.Popen([page_host, scenario, "150"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    served = subprocess.Popen([exporter, "--socket", host.stdout.readline().strip(), "--listen", "127.0.0.1:0"],
+                              stdout=subprocess.PIPE, text=True)
+    url = served.stdout.readline().split()[-1]
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        browser = Browser(chromium, profile)
+        try:
+            visit(browser, url, output, findings)
+            served.terminate()
+            findings.check(served.wait() == 0, "the exporter ends when told to")
+            findings.check(browser.wait_for("document.getElementById('mode').textContent === 'no exporter'"),
+                           "the page says that the exporter is gone")
+            # What the page did wrong, as the browser noticed.
+            complaints = [event for event in browser.events
+                          if event.get("method") == "Runtime.exceptionThrown" or
+                          (event.get("method") == "Log.entryAdded" and
+                           event["params"]["entry"]["source"] in ("javascript", "security"))]
+            findings.check(not complaints, f"the browser had nothing to complain about: {complaints[:3]}")
+            asked = {event["params"]["request"]["url"] for event in browser.events
+                     if event.get("method") == "Network.requestWillBeSent"}
+            strangers = [address for address in asked if not address.startswith((url, "about:", "data:"))]
+            findings.check(not strangers, f"nothing was fetched from elsewhere: {strangers}")
+        finally:
+            browser.end()
+            if served.poll() is None:
+                served.terminate()
+                served.wait()
+            host.stdin.close()
+            host.wait()
+    return 1 if findings.count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

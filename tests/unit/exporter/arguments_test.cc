@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/exporter/arguments.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace vmnuma::tools {
+namespace {
+
+using ::testing::HasSubstr;
+
+tl::expected<ExporterArguments, ExporterExit> parsed(const std::vector<std::string>& arguments) {
+  return parse_exporter_arguments(arguments);
+}
+
+TEST(ExporterArgumentsTest, ListensToThisHostOnlyByDefault) {
+  const auto read = parsed({});
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->socket_path, "/run/vmnuma/vmnuma.sock");
+  EXPECT_EQ(read->listen.host, "127.0.0.1");
+  EXPECT_EQ(read->listen.port, 9721);
+}
+
+TEST(ExporterArgumentsTest, TakesTheSocketAndTheAddress) {
+  const auto read = parsed({"--socket", "/s", "--listen", "[::1]:0"});
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->socket_path, "/s");
+  EXPECT_EQ(read->listen.host, "::1");
+  EXPECT_EQ(read->listen.port, 0);
+}
+
+TEST(ExporterArgumentsTest, RefusesWhatIsNoAddress) {
+  for (const char* address :
+       {"", "9721", "localhost:9721", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1",
+        "127.0.0.1:97x", "::1:9721", "[127.0.0.1]:9721", "[::1]", "1.2.3:80"}) {
+    const auto read = parsed({"--listen", address});
+    ASSERT_FALSE(read) << address;
+    EXPECT_EQ(read.error().code, kExporterUsage);
+    EXPECT_THAT(read.error().text, HasSubstr("is no address to listen at")) << address;
+  }
+}
+
+TEST(ExporterArgumentsTest, RefusesWhatItDoesNotKnow) {
+  const auto read = parsed({"--lissten", "x"});
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, kExporterUsage);
+  EXPECT_THAT(read.error().text, HasSubstr("vmnuma-exporter --help"));
+}
+
+TEST(ExporterArgumentsTest, HelpAndVersionAreASuccess) {
+  for (const char* word : {"--help", "--version"}) {
+    const auto read = parsed({word});
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().code, kExporterOk);
+    EXPECT_THAT(read.error().text, HasSubstr("vmnuma-exporter"));
+  }
+}
+
+}  // namespace
+}  // namespace vmnuma::tools

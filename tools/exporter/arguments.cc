@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/exporter/arguments.h"
+
+#include <algorithm>
+#include <sstream>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "balancer/config/config.h"
+
+namespace vmnuma::tools {
+
+tl::expected<ExporterArguments, ExporterExit> parse_exporter_arguments(
+    std::span<const std::string> arguments) {
+  CLI::App app{"Serves the NUMA balancer's metrics to Prometheus, and a dashboard to browsers.",
+               "vmnuma-exporter"};
+  std::string listen = "127.0.0.1:9721";
+  ExporterArguments read;
+  read.socket_path = balancer::kDefaultSocketPath;
+  app.add_option("--socket", read.socket_path, "The daemon's control socket")
+      ->type_name("PATH")
+      ->capture_default_str();
+  app.add_option("--listen", listen, "Where to listen; port 0 takes any that is free")
+      ->type_name("ADDRESS:PORT")
+      ->capture_default_str();
+  app.set_version_flag("--version", "vmnuma-exporter " VMNUMA_VERSION, "Print the version");
+  // CLI11 takes them off the end.
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  const auto usage = [](const std::string& problem) {
+    return tl::unexpected(
+        ExporterExit{kExporterUsage,
+                     fmt::format("vmnuma-exporter: {}\nTry 'vmnuma-exporter --help'.\n", problem)});
+  };
+  try {
+    app.parse(std::move(reversed));
+  } catch (const CLI::Success& asked_for) {
+    std::ostringstream out;
+    (void)app.exit(asked_for, out, out);  // its exit code is that of success
+    return tl::unexpected(ExporterExit{kExporterOk, out.str()});
+  } catch (const CLI::ParseError& error) {
+    return usage(error.what());
+  }
+  auto address = parse_listen_address(listen);
+  if (!address) {
+    return usage("--listen: " + address.error().message);
+  }
+  read.listen = std::move(*address);
+  return read;
+}
+
+}  // namespace vmnuma::tools

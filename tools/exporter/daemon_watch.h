@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Reads the daemon again and again, on a thread of its own.
+///
+/// Properties: one reading at a time, however slow the daemon is; one that comes to nothing is told
+/// like any other; the destructor waits for the reading under way, which has a limit.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "tools/exporter/reading.h"
+
+namespace vmnuma::tools {
+
+class DaemonWatch {
+ public:
+  /// As often as the balancer decides by default.
+  static constexpr std::chrono::milliseconds kInterval{2000};
+  static constexpr std::chrono::milliseconds kLimit{1000};
+
+  struct Setup {
+    std::function<Result<Views>()> read;  ///< may block
+    std::function<void(const Reading&)> tell;
+    std::function<void(const std::string&)> log;  ///< what people should know, once
+    std::chrono::milliseconds interval = kInterval;
+  };
+
+  /// Reads once, then on and on. All functions are called from one thread at a time.
+  explicit DaemonWatch(Setup setup);
+
+ private:
+  void read_once();
+  void run(const std::stop_token& stop);
+
+  Setup setup_;
+  bool was_up_ = true;
+  std::int64_t failures_ = 0;
+  std::mutex mutex_;
+  std::condition_variable_any stopped_;
+  std::jthread thread_;  ///< last, so that it ends first
+};
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <csignal>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include <sys/signalfd.h>
+
+#include "tools/exporter/arguments.h"
+#include "tools/exporter/daemon_watch.h"
+#include "tools/exporter/http_server.h"
+#include "tools/exporter/pages.h"
+
+namespace {
+
+using vmnuma::tools::DaemonWatch;
+using vmnuma::tools::ExporterArguments;
+using vmnuma::tools::ExporterExit;
+using vmnuma::tools::HttpRequest;
+using vmnuma::tools::HttpServer;
+using vmnuma::tools::kExporterFailed;
+using vmnuma::tools::kExporterOk;
+using vmnuma::tools::Pages;
+using vmnuma::tools::Reading;
+
+void say(const std::string& sentence) {
+  std::cerr << "vmnuma-exporter: " << sentence << std::endl;
+}
+
+/// Readable once SIGTERM or SIGINT has come. To be called before there are threads.
+vmnuma::stats::FileDescriptor stop_signals() {
+  sigset_t signals{};
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  VMNUMA_CHECK(pthread_sigmask(SIG_BLOCK, &signals, nullptr) == 0);
+  return vmnuma::stats::FileDescriptor(::signalfd(-1, &signals, SFD_CLOEXEC));
+}
+
+int run(const ExporterArguments& arguments) {
+  const auto stop = stop_signals();
+  Pages pages(vmnuma::tools::is_loopback(arguments.listen.host));
+  auto server = HttpServer::listen(
+      arguments.listen, {}, [&pages](const HttpRequest& request) { return pages.answer(request); });
+  if (!server) {
+    say(server.error().message);
+    return kExporterFailed;
+  }
+  const DaemonWatch watch(
+      {[&] { return vmnuma::tools::read_daemon(arguments.socket_path, DaemonWatch::kLimit); },
+       [&pages](const Reading& reading) { pages.show(reading); }, say});
+  std::cout << "vmnuma-exporter " VMNUMA_VERSION " serves " << server->url() << std::endl;
+  if (const auto served = server->run(stop.get()); !served) {
+    say(served.error().message);
+    return kExporterFailed;
+  }
+  return kExporterOk;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  const auto arguments = vmnuma::tools::parse_exporter_arguments(words);
+  if (!arguments) {
+    const ExporterExit& exit = arguments.error();
+    (exit.code == kExporterOk ? std::cout : std::cerr) << exit.text << std::flush;
+    return exit.code;
+  }
+  return run(*arguments);
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/exporter/metrics.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+
+#include "balancer/mode.h"
+#include "tools/exporter/metric_table.h"
+#include "tools/exporter/node_locality.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+using balancer::CpuTotalView;
+using balancer::Mode;
+using balancer::NodeView;
+using balancer::VmClientView;
+using balancer::VmView;
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+
+using Labels = std::vector<ClientMetric::Label>;
+
+double seconds(std::int64_t ms) {
+  return static_cast<double>(ms) / 1000;
+}
+double ratio(std::int64_t pct) {
+  return static_cast<double>(pct) / 100;
+}
+double number(std::int64_t value) {
+  return static_cast<double>(value);
+}
+
+/// The families of the table, filled in any order.
+class Families {
+ public:
+  Families() {
+    for (const MetricInfo& info : metric_table()) {
+      MetricFamily family;
+      family.name = info.name;
+      family.help = info.help;
+      family.type = info.kind == MetricKind::kCounter ? prometheus::MetricType::Counter
+                                                      : prometheus::MetricType::Gauge;
+      index_.emplace(info.name, families_.size());
+      families_.push_back(std::move(family));
+    }
+  }
+
+  void add(std::string_view name, double value, Labels labels = {}) {
+    const auto found = index_.find(name);
+    VMNUMA_CHECK(found != index_.end());
+    MetricFamily& family = families_[found->second];
+    ClientMetric metric;
+    metric.label = std::move(labels);
+    (family.type == prometheus::MetricType::Counter ? metric.counter.value : metric.gauge.value) =
+        value;
+    family.metric.push_back(std::move(metric));
+  }
+
+  [[nodiscard]] std::string text() && {
+    std::erase_if(families_, [](const MetricFamily& family) { return family.metric.empty(); });
+    return prometheus::TextSerializer().Serialize(families_);
+  }
+
+ private:
+  std::vector<MetricFamily> families_;
+  std::map<std::string_view, std::size_t> index_;
+};
+
+void add_daemon(const balancer::StatusView& status, Families& families) {
+  families.add("vmnuma_daemon_info", 1, {{"version", status.version}, {"uri", status.uri}});
+  for (const Mode mode :
+       {Mode::kObserve, Mode::kDryRun, Mode::kActive, Mode::kPaused, Mode::kDegraded}) {
+    families.add("vmnuma_mode", mode == status.mode ? 1 : 0,
+                 {{"mode", std::string(name_of(mode))}});
+  }
+  families.add("vmnuma_missing_sources", number(static_cast<std::int64_t>(status.degraded.size())));
+  for (const balancer::DegradedView& missing : status.degraded) {
+    families.add("vmnuma_source_missing_since_timestamp_seconds", number(missing.since_unix_s),
+                 {{"source", missing.source}});
+  }
+  families.add("vmnuma_history_writable", status.history.state.starts_with("ok") ? 1 : 0);
+  families.add("vmnuma_nodes", number(status.nodes));
+  families.add("vmnuma_vms", number(status.vms));
+  families.add("vmnuma_clients", number(status.clients));
+  families.add("vmnuma_imbalance_ratio", ratio(status.imbalance_pct));
+  families.add("vmnuma_open_actions", number(status.open_actions));
+  std::map<std::string, std::int64_t> transfers{{"running", 0}, {"waiting", 0}, {"paused", 0}};
+  for (const balancer::TransferView& transfer : status.transfers) {
+    ++transfers[transfer.state];
+  }
+  for (const auto& [state, count] : transfers) {
+    families.add("vmnuma_transfers", number(count), {{"state", state}});
+  }
+}
+
+void add_host(const balancer::HostView& host, Families& families) {
+  families.add("vmnuma_epochs_total", number(host.epoch));
+  families.add("vmnuma_epoch_length_seconds", seconds(host.epoch_length_ms));
+  families.add("vmnuma_lost_cpu_seconds_total", seconds(host.lost_total_ms));
+  families.add("vmnuma_migrated_bytes_total", number(host.moved_bytes));
+  for (const balancer::ActionCountView& row : host.actions) {
+    families.add("vmnuma_actions_total", number(row.count),
+                 {{"reason", row.reason}, {"state", row.state}});
+  }
+}
+
+/// Four counters whose names differ in what they are of.
+void add_total(std::string_view of, const CpuTotalView& total, const Labels& labels,
+               Families& families) {
+  const auto add = [&](std::string_view what, std::int64_t ms) {
+    std::string name = "vmnuma_";
+    name.append(of).append("_").append(what).append("_cpu_seconds_total");
+    families.add(name, seconds(ms), labels);
+  };
+  add("used", total.used_ms);
+  add("ready", total.ready_ms);
+  add("entitled", total.entitled_ms);
+  add("owed", total.owed_ms);
+}
+
+void add_node(const balancer::HostView& host, const NodeView& node, Families& families) {
+  const std::string name = std::to_string(node.node.value);
+  const Labels labels{{"node", name}};
+  families.add("vmnuma_node_known", node.known ? 1 : 0, labels);
+  families.add("vmnuma_node_cores", node.cores, labels);
+  families.add("vmnuma_node_cpus", node.cpus, labels);
+  families.add("vmnuma_node_vcpus", node.vcpus, labels);
+  for (std::size_t i = 0; i < std::min(node.distances.size(), host.nodes.size()); ++i) {
+    families.add("vmnuma_node_distance", node.distances[i],
+                 {{"node", name}, {"to", std::to_string(host.nodes[i].node.value)}});
+  }
+  families.add("vmnuma_node_load_ratio", ratio(node.load_pct), labels);
+  families.add("vmnuma_node_capacity_cpu_seconds_total", seconds(node.capacity_total_ms), labels);
+  families.add("vmnuma_node_non_vm_cpu_seconds_total", seconds(node.non_vm_total_ms), labels);
+  add_total("node", node.total, labels, families);
+  families.add("vmnuma_node_memory_bytes", number(node.memory_bytes), labels);
+  families.add("vmnuma_node_memory_free_bytes", number(node.free_bytes), labels);
+  families.add("vmnuma_node_memory_reserve_bytes", number(node.reserve_bytes), labels);
+}
+
+void add_client(const balancer::HostView& host, const std::string& vm, const VmClientView& client,
+                Families& families) {
+  const Labels labels{{"vm", vm}, {"client", std::to_string(client.index)}};
+  const auto on_node = [&](placement::NodeId node) {
+    Labels all = labels;
+    all.push_back({"node", std::to_string(node.value)});
+    return all;
+  };
+  families.add("vmnuma_client_vcpus", client.vcpus, labels);
+  if (client.home.value >= 0) {
+    families.add("vmnuma_client_home", 1, on_node(client.home));
+  }
+  add_total("client", client.total, labels, families);
+  for (std::size_t i = 0; i < std::min(client.memory_bytes.size(), host.nodes.size()); ++i) {
+    families.add("vmnuma_client_memory_bytes", number(client.memory_bytes[i]),
+                 on_node(host.nodes[i].node));
+  }
+  if (client.locality_pct) {
+    families.add("vmnuma_client_locality_ratio", ratio(*client.locality_pct), labels);
+  }
+  families.add("vmnuma_client_moves_total", number(client.moves), labels);
+}
+
+/// How a VM is called: by its name, with its UUID where another VM has that name. libvirt keeps
+/// names apart, but bytes that are no UTF-8 become the same replacement character.
+class VmNames {
+ public:
+  explicit VmNames(const std::vector<VmView>& vms) {
+    for (const VmView& vm : vms) {
+      ++uses_[vm.vm];
+    }
+  }
+  [[nodiscard]] std::string of(const std::string& name, const std::string& uuid) const {
+    const auto uses = uses_.find(name);
+    return uses == uses_.end() || uses->second < 2 ? name : name + " (" + uuid + ")";
+  }
+
+ private:
+  std::map<std::string, int> uses_;
+};
+
+}  // namespace
+
+std::string metrics_text(const Reading& reading) {
+  Families families;
+  families.add("vmnuma_up", reading.views ? 1 : 0);
+  families.add("vmnuma_exporter_info", 1, {{"version", VMNUMA_VERSION}});
+  families.add("vmnuma_failed_reads_total", number(reading.failures));
+  if (!reading.views) {
+    return std::move(families).text();
+  }
+  families.add("vmnuma_answer_seconds", std::chrono::duration<double>(reading.took).count());
+  const auto& [status, host, status_json, host_json, history_json] = *reading.views;
+  add_daemon(status, families);
+  add_host(host, families);
+  for (const NodeView& node : host.nodes) {
+    add_node(host, node, families);
+  }
+  for (const auto& [node, share] : node_locality(host)) {
+    families.add("vmnuma_node_locality_ratio", share, {{"node", std::to_string(node.value)}});
+  }
+  const VmNames names(host.vms);
+  std::set<std::string> transferring;
+  for (const balancer::TransferView& transfer : status.transfers) {
+    const std::string vm = names.of(transfer.vm, transfer.vm_uuid);
+    if (transferring.insert(vm).second) {
+      families.add("vmnuma_transfer_done_bytes", number(transfer.bytes_done), {{"vm", vm}});
+      families.add("vmnuma_transfer_remaining_bytes", number(transfer.bytes_remaining),
+                   {{"vm", vm}});
+    }
+  }
+  for (const VmView& view : host.vms) {
+    const std::string vm = names.of(view.vm, view.vm_uuid);
+    families.add("vmnuma_vm_info", 1, {{"vm", vm}, {"uuid", view.vm_uuid}});
+    families.add("vmnuma_vm_weight", view.weight, {{"vm", vm}});
+    families.add("vmnuma_vm_managed", view.managed ? 1 : 0, {{"vm", vm}});
+    for (const VmClientView& client : view.clients) {
+      add_client(host, vm, client, families);
+    }
+  }
+  return std::move(families).text();
+}
+
+}  // namespace vmnuma::tools

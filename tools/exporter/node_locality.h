@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How near the memory of each node's clients is.
+#pragma once
+
+#include <map>
+
+#include "balancer/view.h"
+#include "placement/model/ids.h"
+
+namespace vmnuma::tools {
+
+/// Of the resident memory of the clients homed on a node, the share that lies there, 0 to 1. Nodes
+/// without such memory are absent, and clients whose memory is not known do not count.
+[[nodiscard]] std::map<placement::NodeId, double> node_locality(const balancer::HostView& host);
+
+}  // namespace vmnuma::tools

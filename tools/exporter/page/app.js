@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asks for the state every two seconds and hands it to those who show it.
+import { byId, setText } from "./dom.js";
+import { showFigures } from "./figures.js";
+import { showMap } from "./host_map.js";
+import { addToPlots, beginPlots } from "./plots.js";
+import { showMoves, showTransfers, showVms } from "./tables.js";
+
+const kInterval = 2000;
+const kTimeLimit = 5000;
+const kModes = {
+  active: ["good", "VMs are placed and moved"],
+  "dry-run": ["warn", "what would be done is only said"],
+  observe: ["", "only watching"],
+  paused: ["warn", "VMs stay where they are until 'vmnuma resume'"],
+  degraded: ["bad", "something is missing"],
+};
+
+let shownAt = 0; // when the figures on the page were read, in ms
+
+async function fetchJson(path) {
+  const answer = await fetch(path, { cache: "no-store", signal: AbortSignal.timeout(kTimeLimit) });
+  if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
+  return answer.json();
+}
+
+function showProblem(text, isBad) {
+  const problem = byId("problem");
+  setText(problem, text);
+  problem.classList.toggle("bad", isBad);
+  problem.hidden = text === "";
+}
+
+function showMode(name, detail, kind) {
+  const mode = byId("mode");
+  setText(mode, name);
+  mode.title = detail;
+  mode.className = `pill ${kind}`;
+}
+
+function showAge() {
+  const seconds = Math.round((Date.now() - shownAt) / 1000);
+  setText(byId("age"), shownAt === 0 ? "" : seconds < 5 ? "live" : `as of ${seconds} s ago`);
+}
+
+function show(state) {
+  if (!state.up) {
+    showMode("no daemon", state.problem, "bad");
+    showProblem(`${state.problem}${shownAt ? " The page shows what was last known." : ""}`, true);
+    return;
+  }
+  shownAt = state.time_ms;
+  const { status, host, history } = state;
+  showMode(status.mode, kModes[status.mode]?.[1] ?? "", kModes[status.mode]?.[0] ?? "");
+  showProblem(status.degraded.map((missing) => `${missing.source} is missing: ${missing.reason}.`).join(" "), true);
+  setText(byId("where"), `${location.hostname} · ${status.uri}`);
+  setText(byId("about"), `vmnumad ${status.version} · epoch ${host.epoch} · history ${status.history.state}`);
+  showFigures(status, host);
+  showMap(status, host);
+  showTransfers(status);
+  showVms(host);
+  showMoves(history);
+  addToPlots(state);
+}
+
+async function refresh() {
+  setTimeout(refresh, kInterval);
+  if (document.hidden) return;
+  const state = await fetchJson("/api/state").catch((error) => {
+    showMode("no exporter", String(error), "bad");
+    showProblem("vmnuma-exporter does not answer; trying again.", true);
+  });
+  if (state) show(state);
+  showAge();
+}
+
+async function begin() {
+  const past = await fetchJson("/api/past").catch(() => null); // what is wrong is shown by refresh()
+  if (past) beginPlots(past);
+  await refresh();
+}
+
+begin();

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/exporter/reading.h"
+
+#include <algorithm>
+
+#include "balancer/protocol/response.h"
+#include "tools/vmnuma/client.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr std::int64_t kMovesShown = 30;
+
+class Reader {
+ public:
+  Reader(const std::string& socket_path, milliseconds limit)
+      : socket_path_(socket_path), deadline_(steady_clock::now() + limit) {}
+
+  /// The answer's JSON text. The command's type says that it changes nothing.
+  template <class Request>
+  [[nodiscard]] tl::expected<std::string, Refusal> text(Request request) const {
+    static_assert(!Request::kChanges, "the exporter only reads");
+    const auto left =
+        std::chrono::duration_cast<milliseconds>(deadline_ - steady_clock::now()).count();
+    return ask(socket_path_, std::move(request), milliseconds(std::max<std::int64_t>(left, 1)));
+  }
+
+ private:
+  const std::string& socket_path_;
+  steady_clock::time_point deadline_;
+};
+
+}  // namespace
+
+Result<Views> read_daemon(const std::string& socket_path, milliseconds limit) {
+  const Reader reader(socket_path, limit);
+  auto status = reader.text(balancer::StatusRequest{});
+  if (!status) {
+    return tl::unexpected(std::move(status.error().error));
+  }
+  auto host = reader.text(balancer::HostRequest{});
+  if (!host) {
+    return tl::unexpected(std::move(host.error().error));
+  }
+  balancer::HistoryRequest recent;
+  recent.limit = kMovesShown;
+  auto history = reader.text(recent);
+  if (!history && !history.error().by_daemon) {
+    return tl::unexpected(std::move(history.error().error));
+  }
+  auto status_view = balancer::decode_view<balancer::StatusView>(*status);
+  if (!status_view) {
+    return tl::unexpected(std::move(status_view).error());
+  }
+  auto host_view = balancer::decode_view<balancer::HostView>(*host);
+  if (!host_view) {
+    return tl::unexpected(std::move(host_view).error());
+  }
+  // A daemon without a history says so; everything else is shown all the same.
+  return Views{std::move(*status_view), std::move(*host_view), std::move(*status), std::move(*host),
+               history ? std::move(*history) : "null"};
+}
+
+}  // namespace vmnuma::tools
