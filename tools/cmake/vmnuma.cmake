@@ -24,6 +24,7 @@ pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(PROMETHEUS REQUIRED IMPORTED_TARGET prometheus-cpp-core)
 pkg_check_modules(SYSTEMD REQUIRED IMPORTED_TARGET libsystemd)
 find_package(SQLiteCpp REQUIRED)
+pkg_check_modules(NCURSES REQUIRED IMPORTED_TARGET ncursesw)
 find_library(NUMA_LIBRARY numa REQUIRED)
 
 set(VMNUMA_PROPERTY_SEED 1 CACHE STRING "What the cases of property tests are generated from")

@@ -2,6 +2,7 @@
 // The only file of this program that knows CLI11.
 #include "tools/vmnuma/invocation.h"
 
+#include <algorithm>
 #include <charconv>
 #include <functional>
 #include <optional>
@@ -49,7 +50,8 @@ class CommandLine {
   }
 
   [[nodiscard]] tl::expected<Invocation, EarlyExit> parse(std::span<const std::string> arguments) {
-    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants it
+    std::vector<std::string> reversed = with_watch_joined(arguments);
+    std::reverse(reversed.begin(), reversed.end());  // as CLI11 wants it
     try {
       app_.parse(reversed);
     } catch (const CLI::Success& asked_for) {
@@ -70,7 +72,8 @@ class CommandLine {
     Invocation invocation;
     invocation.socket_path = socket_path_;
     invocation.json = json_;
-    invocation.watch = watch_;
+    invocation.watch = watch_ >= 0;
+    invocation.watch_seconds = std::max<std::int64_t>(watch_, 0);
     invocation.wait = wait_;
     if (replay_) {
       if (auto read = read_all("--options", replay_options_, parse_named_value, replay_->options);
@@ -89,6 +92,8 @@ class CommandLine {
       return usage(command.error().message);
     }
     invocation.command = std::move(*command);
+    invocation.full_screen = std::holds_alternative<balancer::HostRequest>(invocation.command) &&
+                             !once_ && !json_ && !invocation.watch;
     return invocation;
   }
 
@@ -129,24 +134,58 @@ class CommandLine {
     return command;
   }
 
-  void add_reading_commands() {
-    CLI::App* status = add(app_, "status", "What the balancer does",
-                           [] { return Command(balancer::StatusRequest{}); });
-    status->add_flag("--watch", watch_, "Show it again every epoch");
+  /// A command that shows something.
+  CLI::App* add_reading(CLI::App& parent, const std::string& name, const std::string& help,
+                        std::function<Result<Command>()> make) {
+    CLI::App* command = add(parent, name, help, std::move(make));
+    add_watch(*command);
+    return command;
+  }
 
-    CLI::App* stats = add(app_, "stats", "The tables of ESXi's sched-stats",
-                          [this] { return Command(balancer::StatsRequest{type_}); });
+  CLI::Option* add_watch(CLI::App& command) {
+    return command.add_option("--watch", watch_, "Again every epoch, or every so many seconds")
+        ->check(in_range(0, kLongestWatch))
+        ->type_name("[SECONDS]");
+  }
+
+  /// CLI11 would take any word behind "--watch" for its number, so it is given one by "=".
+  static std::vector<std::string> with_watch_joined(std::span<const std::string> arguments) {
+    const auto is_number = [](const std::string& text) {
+      return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+    };
+    std::vector<std::string> joined;
+    bool options_end = false;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      joined.push_back(arguments[i]);
+      options_end = options_end || arguments[i] == "--";
+      if (arguments[i] == "--watch" && !options_end) {
+        const bool has_number = i + 1 < arguments.size() && is_number(arguments[i + 1]);
+        joined.back() += "=" + (has_number ? arguments[++i] : "0");
+      }
+    }
+    return joined;
+  }
+
+  void add_reading_commands() {
+    add_reading(app_, "status", "What the balancer does",
+                [] { return Command(balancer::StatusRequest{}); });
+
+    CLI::App* top = add_reading(app_, "top", "Nodes and VMs on a full screen",
+                                [] { return Command(balancer::HostRequest{}); });
+    top->add_flag("--once", once_, "Print one screen as text, as it is done without a terminal");
+
+    CLI::App* stats = add_reading(app_, "stats", "The tables of ESXi's sched-stats",
+                                  [this] { return Command(balancer::StatsRequest{type_}); });
     stats->add_option("-t", type_, "Which table, such as numa-pnode")
         ->required()
         ->type_name("TYPE");
-    stats->add_flag("--watch", watch_, "Show it again every epoch");
 
-    CLI::App* explain = add(app_, "explain", "Why a VM is where it is",
-                            [this] { return Command(balancer::ExplainRequest{vm_}); });
+    CLI::App* explain = add_reading(app_, "explain", "Why a VM is where it is",
+                                    [this] { return Command(balancer::ExplainRequest{vm_}); });
     add_vm(*explain)->required();
 
     CLI::App* history =
-        add(app_, "history", "Past moves, newest first", [this] { return make_history(); });
+        add_reading(app_, "history", "Past moves, newest first", [this] { return make_history(); });
     history->add_option("--limit", history_.limit, "At most so many rows")
         ->check(in_range(1, balancer::kMostHistoryRows))
         ->type_name("N")
@@ -160,15 +199,15 @@ class CommandLine {
     history->add_option("--reason", history_.reason, "Only this reason, such as load-move")
         ->type_name("REASON");
 
-    add(app_, "plan", "The last plan: what it does and what it does not",
-        [] { return Command(balancer::PlanRequest{}); });
+    add_reading(app_, "plan", "The last plan: what it does and what it does not",
+                [] { return Command(balancer::PlanRequest{}); });
     add_what_if_command();
   }
 
   void add_what_if_command() {
     CLI::App* what_if =
-        add(app_, "what-if", "What would be with another VM, one less, one elsewhere",
-            [this] { return make_what_if(); });
+        add_reading(app_, "what-if", "What would be with another VM, one less, one elsewhere",
+                    [this] { return make_what_if(); });
     const auto add_supposed = [&](const char* name, std::vector<std::string>& texts,
                                   const char* help, const char* type) {
       what_if->add_option(name, texts, help)->type_name(type)->allow_extra_args(false);
@@ -184,9 +223,10 @@ class CommandLine {
     CLI::App* options = app_.add_subcommand("options", "The numbers that steer decisions");
     options->fallthrough();
     options->require_subcommand(0, 1);
-    add(*options, "list", "All options", [] { return Command(balancer::OptionsListRequest{}); });
-    CLI::App* get = add(*options, "get", "One option, with its range and meaning",
-                        [this] { return Command(balancer::OptionsGetRequest{name_}); });
+    add_reading(*options, "list", "All options",
+                [] { return Command(balancer::OptionsListRequest{}); });
+    CLI::App* get = add_reading(*options, "get", "One option, with its range and meaning",
+                                [this] { return Command(balancer::OptionsGetRequest{name_}); });
     get->add_option("NAME", name_, "Such as Numa.MigThreshold")->required()->type_name("");
     CLI::App* set = add(*options, "set", "Change an option of the running daemon",
                         [this] { return make_options_set(); });
@@ -274,7 +314,7 @@ class CommandLine {
     run->add_option("--explain", sim_run_.explain,
                     "Say at the end why this VM is where it is, and nothing else")
         ->type_name("VM");
-    run->add_flag("--watch", watch_, "Show the tables after every epoch");
+    add_watch(*run)->description("Show the tables after every epoch, which then takes so long");
     run->callback([this] { sim_ = sim_run_; });
     CLI::App* list = sim->add_subcommand("list", "The scenarios that come with the program");
     list->fallthrough();
@@ -378,7 +418,8 @@ class CommandLine {
       }
     }
     const std::vector<std::string_view> views(known.begin(), known.end());
-    return fmt::format("there is no {} '{}'{}", what, word, balancer::did_you_mean(word, views));
+    const std::string name = word.substr(0, what == "option" ? word.find('=') : word.npos);
+    return fmt::format("there is no {} '{}'{}", what, name, balancer::did_you_mean(name, views));
   }
 
   [[nodiscard]] static tl::unexpected<EarlyExit> usage(const std::string& problem) {
@@ -386,6 +427,7 @@ class CommandLine {
         EarlyExit{kExitUsage, fmt::format("vmnuma: {}\nTry 'vmnuma --help'.\n", problem)});
   }
 
+  static constexpr std::int64_t kLongestWatch = 86'400;
   static constexpr std::int32_t kMostNode = 1023;  // CONFIG_NODES_SHIFT is at most 10 (Linux 6.1)
 
   CLI::App app_{"Shows and steers the NUMA balancer of this host."};
@@ -393,7 +435,8 @@ class CommandLine {
   std::function<Result<Command>()> make_;
   std::string socket_path_{balancer::kDefaultSocketPath};
   bool json_ = false;
-  bool watch_ = false;
+  std::int64_t watch_ = -1;  ///< not given; 0: without a number
+  bool once_ = false;
   bool wait_ = false;
   bool persist_ = false;
   std::string type_;

@@ -54,8 +54,10 @@ struct Invocation {
   std::string program = "vmnuma";  ///< what messages begin with
   std::string socket_path;
   bool json = false;
-  bool watch = false;  ///< again every epoch
-  bool wait = false;   ///< of `move`: until it is done
+  bool watch = false;              ///< again and again
+  std::int64_t watch_seconds = 0;  ///< how often; 0: every epoch
+  bool full_screen = false;        ///< of `top`, where there is a terminal
+  bool wait = false;               ///< of `move`: until it is done
   balancer::Command command;
   // If one of these is set, `command` says nothing.
   std::optional<SimRequest> sim;

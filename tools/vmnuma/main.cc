@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
+#include <cstdlib>
 #include <iostream>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "tools/vmnuma/invocation.h"
 #include "tools/vmnuma/run.h"
 #include "tools/vmnuma/sched_stats.h"
+#include "tools/vmnuma/top/curses_terminal.h"
 
 namespace {
 
@@ -25,6 +27,12 @@ tl::expected<Invocation, EarlyExit> read_command_line(std::string_view called_as
   }
   const auto now = std::chrono::system_clock::now();
   return vmnuma::tools::parse_arguments(arguments, std::chrono::system_clock::to_time_t(now));
+}
+
+/// NO_COLOR as of https://no-color.org: any value but an empty one.
+bool wants_colours() {
+  const char* unwanted = std::getenv("NO_COLOR");
+  return unwanted == nullptr || *unwanted == '\0';
 }
 
 }  // namespace
@@ -42,5 +50,8 @@ int main(int argc, char** argv) {
                                              std::this_thread::sleep_for(time);
                                              return true;  // a signal ends the program
                                            }};
+  if (::isatty(STDIN_FILENO) == 1 && surroundings.out_is_terminal) {
+    surroundings.open_terminal = [] { return vmnuma::tools::open_terminal(wants_colours()); };
+  }
   return run(*invocation, surroundings);
 }

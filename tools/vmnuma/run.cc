@@ -14,6 +14,8 @@
 #include "tools/vmnuma/report_text.h"
 #include "tools/vmnuma/sim_commands.h"
 #include "tools/vmnuma/text.h"
+#include "tools/vmnuma/top/run_top.h"
+#include "tools/vmnuma/top/top_frame.h"
 #include "tools/vmnuma/view_text.h"
 
 namespace vmnuma::tools {
@@ -96,6 +98,9 @@ class Runner {
       : invocation_(invocation), surroundings_(surroundings) {}
 
   [[nodiscard]] int run() {
+    if (invocation_.full_screen && surroundings_.open_terminal) {
+      return show_top();
+    }
     if (invocation_.watch) {
       return watch();
     }
@@ -115,12 +120,33 @@ class Runner {
     return tools::ask(invocation_.socket_path, command, surroundings_.time_limit);
   }
 
+  /// The answer for people.
+  [[nodiscard]] tl::expected<std::string, Refusal> readable_text(const std::string& result) const {
+    const auto unreadable = [](Error error) {
+      return Refusal{/*by_daemon=*/false, std::move(error)};
+    };
+    if (!std::holds_alternative<balancer::HostRequest>(invocation_.command)) {
+      return text_for(invocation_.command, result).map_error(unreadable);
+    }
+    const auto status = ask(balancer::StatusRequest{});
+    if (!status) {
+      return tl::unexpected(status.error());
+    }
+    return decode_view<balancer::StatusView>(*status)
+        .and_then([&](balancer::StatusView view) {
+          return decode_view<balancer::HostView>(result).map([&](const balancer::HostView& host) {
+            return top_text(top_host(std::move(view), host));
+          });
+        })
+        .map_error(unreadable);
+  }
+
   [[nodiscard]] int print(const std::string& result, std::string_view before) {
     std::string text = result + "\n";
     if (!invocation_.json) {
-      auto readable = text_for(invocation_.command, result);
+      auto readable = readable_text(result);
       if (!readable) {
-        return failed({/*by_daemon=*/false, std::move(readable).error()});
+        return failed(readable.error());
       }
       text = std::move(*readable);
     }
@@ -128,7 +154,24 @@ class Runner {
     return surroundings_.out ? kExitOk : say("cannot write to standard output", kExitRefused);
   }
 
-  /// Prints the answer every epoch until something is wrong or nobody wants to see more.
+  [[nodiscard]] int show_top() {
+    std::optional<Refusal> refusal;
+    const auto ask_daemon = [&](const balancer::Command& command) -> Result<std::string> {
+      auto result = ask(command);
+      if (!result) {
+        refusal = result.error();
+        return tl::unexpected(std::move(result).error().error);
+      }
+      return std::move(*result);
+    };
+    if (const auto shown = run_top(ask_daemon, surroundings_.open_terminal); !shown) {
+      return refusal ? failed(*refusal) : say(shown.error().message, kExitUnreachable);
+    }
+    return kExitOk;
+  }
+
+  /// Prints the answer every epoch, or as often as was asked for, until something is wrong or
+  /// nobody wants to see more.
   [[nodiscard]] int watch() {
     const std::string_view clear =
         surroundings_.out_is_terminal ? "\x1b[H\x1b[J" : "";  // ECMA-48 CUP, ED
@@ -141,11 +184,14 @@ class Runner {
       if (const int code = print(*result, before); code != kExitOk) {
         return code;
       }
-      const auto epoch = epoch_length();
-      if (!epoch) {
-        return failed(epoch.error());
+      tl::expected<milliseconds, Refusal> period = std::chrono::seconds(invocation_.watch_seconds);
+      if (invocation_.watch_seconds == 0) {
+        period = epoch_length();
       }
-      if (!surroundings_.pause(*epoch)) {
+      if (!period) {
+        return failed(period.error());
+      }
+      if (!surroundings_.pause(*period)) {
         return kExitOk;
       }
     }

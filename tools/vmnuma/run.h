@@ -8,9 +8,11 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <ostream>
 
 #include "tools/vmnuma/invocation.h"
+#include "tools/vmnuma/top/top_terminal.h"
 
 namespace vmnuma::tools {
 
@@ -22,6 +24,8 @@ struct Surroundings {
   /// Waits; false = stop instead of going on.
   std::function<bool(std::chrono::milliseconds)> pause;
   std::chrono::milliseconds time_limit{5000};  ///< for each answer of the daemon
+  /// Takes the terminal over for `top`; empty where there is none.
+  std::function<Result<std::unique_ptr<TopTerminal>>()> open_terminal{};
 };
 
 /// Returns the exit code.

@@ -67,9 +67,12 @@ std::string vm_table(const SimulationResult& result) {
 /// Prints a run as it goes.
 class Progress {
  public:
-  Progress(Surroundings& surroundings, bool watch, std::int64_t epochs)
+  Progress(Surroundings& surroundings, const Invocation& invocation, std::int64_t epochs)
       : surroundings_(surroundings),
-        watch_(watch),
+        watch_(invocation.watch),
+        watched_epoch_(invocation.watch_seconds == 0
+                           ? kWatchedEpoch
+                           : std::chrono::seconds(invocation.watch_seconds)),
         every_(std::max<std::int64_t>(epochs / kTimesShown, 1)) {}
 
   /// False if nobody wants to see more.
@@ -80,7 +83,7 @@ class Progress {
     }
     if (watch_ && surroundings_.out_is_terminal) {
       show_screen(simulation, epoch);
-      return surroundings_.pause(kWatchedEpoch);
+      return surroundings_.pause(watched_epoch_);
     }
     for (const std::string& line : news_) {
       surroundings_.out << line << '\n';
@@ -108,6 +111,7 @@ class Progress {
 
   Surroundings& surroundings_;
   bool watch_;
+  std::chrono::milliseconds watched_epoch_;
   std::int64_t every_;
   std::vector<std::string> news_;
 };
@@ -148,7 +152,7 @@ std::string next_step(const SimRunRequest& request, const SimulationResult& resu
   return printable(fmt::format("Next, ask why: {} --explain {}", command, vm.name)) + "\n";
 }
 
-int run_simulation(const SimRunRequest& request, bool json, bool watch,
+int run_simulation(const SimRunRequest& request, const Invocation& invocation,
                    const std::string& scenarios, Surroundings& surroundings) {
   Result<Scenario> scenario = find_scenario(request.scenario, scenarios);
   if (!scenario) {
@@ -166,7 +170,7 @@ int run_simulation(const SimRunRequest& request, bool json, bool watch,
     recording = std::move(*file);
     simulation.record(/*anonymize=*/false);
   }
-  Progress progress(surroundings, watch, simulation.scenario().epochs);
+  Progress progress(surroundings, invocation, simulation.scenario().epochs);
   while (!simulation.finished()) {
     simulation.run_epoch();
     if (recording) {
@@ -174,15 +178,15 @@ int run_simulation(const SimRunRequest& request, bool json, bool watch,
         return failed(surroundings, written.error());
       }
     }
-    if (!json && !request.explain && !progress.show(simulation)) {
+    if (!invocation.json && !request.explain && !progress.show(simulation)) {
       return kExitOk;
     }
   }
   if (request.explain) {
-    return explain(simulation, *request.explain, json, surroundings);
+    return explain(simulation, *request.explain, invocation.json, surroundings);
   }
   const SimulationResult result = simulation.result();
-  if (json) {
+  if (invocation.json) {
     surroundings.out << to_json(result) << std::endl;
   } else {
     surroundings.out << vm_table(result) << '\n'
@@ -248,7 +252,7 @@ int list_simulations(bool json, const std::string& scenarios, Surroundings& surr
 int run_sim(const Invocation& invocation, const std::string& scenarios,
             Surroundings& surroundings) {
   if (const auto* request = std::get_if<SimRunRequest>(&*invocation.sim)) {
-    return run_simulation(*request, invocation.json, invocation.watch, scenarios, surroundings);
+    return run_simulation(*request, invocation, scenarios, surroundings);
   }
   if (const auto* request = std::get_if<SimCompareRequest>(&*invocation.sim)) {
     return compare_simulations(*request, invocation.json, scenarios, surroundings);

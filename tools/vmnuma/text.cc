@@ -39,17 +39,21 @@ std::size_t width_of(std::string_view text) {
          static_cast<std::size_t>(std::count_if(text.begin(), text.end(), continues_character));
 }
 
+std::string first_columns(const std::string& text, std::size_t width) {
+  std::size_t characters = 0;
+  std::size_t end = 0;
+  while (end < text.size() && (continues_character(text[end]) || ++characters <= width)) {
+    ++end;
+  }
+  return text.substr(0, end);
+}
+
 std::string shortened(const std::string& text, std::size_t width) {
   constexpr std::size_t kDots = 3;
   if (width_of(text) <= width || width <= kDots) {
     return text;
   }
-  std::size_t characters = 0;
-  std::size_t end = 0;
-  while (end < text.size() && (continues_character(text[end]) || ++characters <= width - kDots)) {
-    ++end;
-  }
-  return text.substr(0, end) + "...";
+  return first_columns(text, width - kDots) + "...";
 }
 
 std::string wrapped(std::string_view sentence, std::size_t indent) {

@@ -22,6 +22,9 @@ inline constexpr std::size_t kTerminalWidth = 80;
 /// Columns that UTF-8 text takes, one for each character.
 [[nodiscard]] std::size_t width_of(std::string_view text);
 
+/// The first `width` columns, and nothing that says that there was more.
+[[nodiscard]] std::string first_columns(const std::string& text, std::size_t width);
+
 /// The first `width` columns; what had to be cut ends in "...".
 [[nodiscard]] std::string shortened(const std::string& text, std::size_t width);
 

@@ -153,7 +153,42 @@ TEST(InvocationTest, FlagsOfSingleCommands) {
   EXPECT_TRUE(parsed({"status", "--watch"}).watch);
   EXPECT_TRUE(parsed({"stats", "-t", "numa-pnode", "--watch"}).watch);
   EXPECT_TRUE(parsed({"move", "web1", "0", "--wait"}).wait);
-  EXPECT_EQ(complaint({"plan", "--watch"}), "vmnuma: there is no option '--watch'");
+  EXPECT_EQ(complaint({"pause", "--watch"}), "vmnuma: there is no option '--watch'");
+}
+
+TEST(InvocationTest, EveryReadingCommandCanBeWatched) {
+  for (const Arguments& arguments :
+       {Arguments{"status"}, Arguments{"top"}, Arguments{"stats", "-t", "numa-pnode"},
+        Arguments{"explain", "web1"}, Arguments{"history"}, Arguments{"plan"}, Arguments{"what-if"},
+        Arguments{"options", "list"}, Arguments{"options", "get", "N"}}) {
+    Arguments watched = arguments;
+    watched.emplace_back("--watch");
+    EXPECT_TRUE(parsed(watched).watch) << arguments[0];
+    EXPECT_EQ(parsed(watched).watch_seconds, 0);
+    watched.emplace_back("5");
+    EXPECT_EQ(parsed(watched).watch_seconds, 5) << arguments[0];
+    EXPECT_FALSE(parsed(arguments).watch);
+  }
+}
+
+TEST(InvocationTest, WordBehindWatchIsSecondsOnlyIfItIsANumber) {
+  const Invocation invocation = parsed({"explain", "--watch", "web1"});
+  EXPECT_TRUE(invocation.watch);
+  EXPECT_EQ(invocation.command, Command(balancer::ExplainRequest{"web1"}));
+  EXPECT_EQ(parsed({"explain", "--watch=7", "5"}).command, Command(balancer::ExplainRequest{"5"}));
+  EXPECT_EQ(parsed({"explain", "--", "--watch"}).command,
+            Command(balancer::ExplainRequest{"--watch"}));
+  EXPECT_THAT(complaint({"status", "--watch", "86401"}), HasSubstr("86401"));
+  EXPECT_THAT(complaint({"status", "--watch=soon"}), HasSubstr("soon"));
+}
+
+TEST(InvocationTest, TopFillsTheScreenUnlessTextIsAskedFor) {
+  EXPECT_EQ(parsed({"top"}).command, Command(balancer::HostRequest{}));
+  EXPECT_TRUE(parsed({"top"}).full_screen);
+  EXPECT_FALSE(parsed({"top", "--once"}).full_screen);
+  EXPECT_FALSE(parsed({"top", "--json"}).full_screen);
+  EXPECT_FALSE(parsed({"top", "--watch"}).full_screen);
+  EXPECT_FALSE(parsed({"status"}).full_screen);
 }
 
 TEST(InvocationTest, VmMayBeCalledLikeACommand) {

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Two nodes and three clients in which everything that top shows is to be seen.
+#pragma once
+
+#include "tests/support/views.h"
+#include "tools/vmnuma/top/top_host.h"
+
+namespace vmnuma::tools {
+
+inline TopHost small_host() {
+  using tests::kGiB;
+  TopHost host;
+  host.status = tests::status_view();
+  host.epoch_length_ms = 2000;
+  host.nodes = {{{0}, false, 32, 34, 87, 60000, 6000, 48 * kGiB, 64 * kGiB},
+                {{2}, true, 16, 4, 3, 31000, 3, 4 * kGiB, 64 * kGiB}};
+  host.clients = {{"web1",
+                   "c7a5fdbd-edaf-9455-926a-d65c16db1809",
+                   0,
+                   4,
+                   {0},
+                   true,
+                   3520,
+                   300,
+                   8 * kGiB,
+                   6 * kGiB},
+                  {"web1",
+                   "c7a5fdbd-edaf-9455-926a-d65c16db1809",
+                   1,
+                   4,
+                   {2},
+                   false,
+                   850,
+                   3,
+                   8 * kGiB,
+                   8 * kGiB},
+                  {"db7",
+                   "11111111-2222-3333-4444-555555555555",
+                   0,
+                   30,
+                   {-1},
+                   false,
+                   46000,
+                   5700,
+                   std::nullopt,
+                   std::nullopt}};
+  return host;
+}
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/top/top_cells.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/top/small_host.h"
+#include "tools/vmnuma/text.h"
+
+namespace vmnuma::tools {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+TEST(TopCellsTest, BarIsAsFullAsItsShare) {
+  EXPECT_EQ(bar(0, 6), "......");
+  EXPECT_EQ(bar(500, 6), "|||...");
+  EXPECT_EQ(bar(1000, 6), "||||||");
+}
+
+TEST(TopCellsTest, BarNeverLeavesItsWidthAndShowsTheSmallestShare) {
+  EXPECT_EQ(bar(1, 6), "|.....");
+  EXPECT_EQ(bar(25000, 6), "||||||");
+  EXPECT_EQ(bar(-5, 6), "......");
+  EXPECT_EQ(bar(500, 0), "");
+}
+
+TEST(TopCellsTest, RowsAreAsWideAsTheTerminalAndGrowWithIt) {
+  const TopHost host = small_host();
+  std::size_t last_bar = 0;
+  for (std::size_t columns = 60; columns <= 300; ++columns) {
+    const TopGrid grid = grid_for(columns);
+    EXPECT_GE(grid.bar, last_bar);
+    last_bar = grid.bar;
+    for (const auto& node : host.nodes) {
+      EXPECT_LE(width_of(node_line(host, node, grid)), columns);
+    }
+    for (const auto& client : host.clients) {
+      EXPECT_LE(width_of(client_line(host, client, grid)), columns);
+    }
+    EXPECT_LE(width_of(header_text("VM/CLIENT", "HOME", grid)), columns);
+  }
+  EXPECT_EQ(width_of(node_line(host, host.nodes[0], grid_for(80))), 80U);
+  EXPECT_EQ(grid_for(10).bar, 0U);  // digits only
+}
+
+TEST(TopCellsTest, NodeShowsLoadOwedUsedMemoryAndItsClientsLocality) {
+  const TopHost host = small_host();
+  // Node 2: 3 of 31000 ms owed, 4 of 64 GiB used, all of its client's memory local.
+  EXPECT_EQ(plain_text({node_line(host, host.nodes[1], grid_for(80))}),
+            "node 2             16    4 |.....   3% ......   0% |.....    4.0 GiB |||||| 100%\n");
+}
+
+TEST(TopCellsTest, NodeWithoutReadingsShowsNone) {
+  const TopHost host = small_host();
+  const std::string text = plain_text({node_line(host, host.nodes[0], grid_for(80))});
+  EXPECT_THAT(text, StartsWith("node 0             32   34           -           -"));
+  EXPECT_THAT(text, HasSubstr("||||..  75%"));  // of web1/0's 8 GiB, 6 are local
+}
+
+TEST(TopCellsTest, ClientThatMovesIsMarked) {
+  const TopHost host = small_host();
+  // 3520 of 4 x 2000 ms wanted, 300 of them owed, 8 of node 0's 64 GiB.
+  EXPECT_EQ(plain_text({client_line(host, host.clients[0], grid_for(80))}),
+            "web1/0          *   0    4 ||....  44% |.....   8% |.....    8.0 GiB ||||..  75%\n");
+}
+
+TEST(TopCellsTest, ClientWithoutHomeAndMemoryShowsThat) {
+  const TopHost host = small_host();
+  EXPECT_EQ(plain_text({client_line(host, host.clients[2], grid_for(80))}),
+            "db7/0               -   30 ||||..  76% |.....  12%                 -           -\n");
+}
+
+TEST(TopCellsTest, NamesCannotSteerTheTerminal) {
+  TopHost host = small_host();
+  host.clients[0].vm = "\x1b[2J";
+  EXPECT_THAT(plain_text({client_line(host, host.clients[0], grid_for(80))}), StartsWith("?[2J/0"));
+  host.status.transfers[0].vm = "\x1b[2J";
+  EXPECT_THAT(plain_text({transfer_line(host.status.transfers[0], grid_for(80))}),
+              StartsWith("> ?[2J/1"));
+}
+
+TEST(TopCellsTest, TransferShowsHowFarItIs) {
+  EXPECT_EQ(plain_text({transfer_line(tests::status_view().transfers[0], grid_for(80))}),
+            "> web1/1         to 1,3 ||||....... 37%, 5.0 GiB left, 125.0 MiB/s, running\n");
+}
+
+}  // namespace
+}  // namespace vmnuma::tools

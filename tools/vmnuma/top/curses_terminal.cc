@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/top/curses_terminal.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <clocale>
+#include <csignal>
+#include <cstdio>
+#include <optional>
+
+#define NCURSES_NOMACROS  // its functions otherwise hide std::move and others
+#include <curses.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+namespace vmnuma::tools {
+
+namespace {
+
+// Numbers of colour pairs; 0 is the terminal's own.
+constexpr short kGreen = 1;
+constexpr short kYellow = 2;
+constexpr short kRed = 3;
+
+constexpr int kEscape = 27;
+constexpr int kDelete = 127;
+constexpr int kEscapeDelayMs = 25;  // how long the rest of a key's sequence may take to come
+
+std::optional<KeyPress> key_press(int key) {
+  switch (key) {
+    case KEY_UP:
+      return KeyPress{TopKey::kUp};
+    case KEY_DOWN:
+      return KeyPress{TopKey::kDown};
+    case KEY_PPAGE:
+      return KeyPress{TopKey::kPageUp};
+    case KEY_NPAGE:
+      return KeyPress{TopKey::kPageDown};
+    case KEY_HOME:
+      return KeyPress{TopKey::kFirst};
+    case KEY_END:
+      return KeyPress{TopKey::kLast};
+    case KEY_ENTER:
+    case '\r':
+    case '\n':
+      return KeyPress{TopKey::kEnter};
+    case KEY_BACKSPACE:
+    case KEY_LEFT:
+    case '\b':
+    case kDelete:
+    case kEscape:
+      return KeyPress{TopKey::kBack};
+    default:
+      return key >= ' ' && key < kDelete
+                 ? std::optional(KeyPress{TopKey::kCharacter, static_cast<char>(key)})
+                 : std::nullopt;
+  }
+}
+
+/// Signals that end the program come as events, so that the terminal can be restored first.
+class EndingSignals {
+ public:
+  EndingSignals() {
+    sigset_t signals{};
+    (void)sigemptyset(&signals);  // these fail only on numbers that are no signals
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+      (void)sigaddset(&signals, signal);
+    }
+    (void)sigprocmask(SIG_BLOCK, &signals, &before_);
+    fd_ = ::signalfd(-1, &signals, SFD_CLOEXEC);
+  }
+  EndingSignals(const EndingSignals&) = delete;
+  EndingSignals& operator=(const EndingSignals&) = delete;
+  ~EndingSignals() {
+    if (fd_ >= 0) {
+      // Read, so that it does not strike once it is no longer blocked.
+      pollfd pending{fd_, POLLIN, 0};
+      signalfd_siginfo ignored{};
+      while (::poll(&pending, 1, 0) > 0 && ::read(fd_, &ignored, sizeof(ignored)) > 0) {
+      }
+      (void)::close(fd_);  // nothing was written to it
+    }
+    (void)sigprocmask(SIG_SETMASK, &before_, nullptr);  // `before_` came from the same call
+  }
+  [[nodiscard]] int fd() const { return fd_; }
+
+ private:
+  sigset_t before_{};
+  int fd_ = -1;
+};
+
+class Ticks {
+ public:
+  Ticks() : fd_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {}
+  Ticks(const Ticks&) = delete;
+  Ticks& operator=(const Ticks&) = delete;
+  ~Ticks() {
+    if (fd_ >= 0) {
+      (void)::close(fd_);  // nothing was written to it
+    }
+  }
+  [[nodiscard]] int fd() const { return fd_; }
+
+  void set_period(std::chrono::milliseconds period) {
+    if (period == period_) {
+      return;
+    }
+    period_ = period;
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(period);
+    itimerspec every{};
+    every.it_interval.tv_sec = seconds.count();
+    every.it_interval.tv_nsec = std::chrono::nanoseconds(period - seconds).count();
+    every.it_value = every.it_interval;
+    (void)::timerfd_settime(fd_, 0, &every, nullptr);  // a valid descriptor and time
+  }
+  /// True if at least one tick is over.
+  [[nodiscard]] bool take() const {
+    std::uint64_t ticks = 0;
+    return ::read(fd_, &ticks, sizeof(ticks)) == static_cast<ssize_t>(sizeof(ticks));
+  }
+
+ private:
+  int fd_ = -1;
+  std::chrono::milliseconds period_{};
+};
+
+class CursesTerminal : public TopTerminal {
+ public:
+  CursesTerminal(SCREEN* screen, bool colours) : screen_(screen) {
+    // Each of these fails only on terminals that lack the feature, which then goes without.
+    (void)cbreak();
+    (void)noecho();
+    (void)keypad(stdscr, TRUE);
+    (void)nodelay(stdscr, TRUE);
+    (void)set_escdelay(kEscapeDelayMs);
+    (void)curs_set(0);
+    colours_ = colours && has_colors() && start_color() == OK && use_default_colors() == OK;
+    if (colours_) {
+      (void)init_pair(kGreen, COLOR_GREEN, -1);
+      (void)init_pair(kYellow, COLOR_YELLOW, -1);
+      (void)init_pair(kRed, COLOR_RED, -1);
+    }
+  }
+  ~CursesTerminal() override {
+    (void)endwin();  // nothing else can be done for the terminal
+    delscreen(screen_);
+  }
+
+  [[nodiscard]] bool is_ready() const { return signals_.fd() >= 0 && ticks_.fd() >= 0; }
+
+  [[nodiscard]] ScreenSize size() const override {
+    return {static_cast<std::size_t>(std::max(getmaxy(stdscr), 1)),
+            static_cast<std::size_t>(std::max(getmaxx(stdscr), 1))};
+  }
+
+  void show(const std::vector<Line>& lines) override {
+    (void)erase();
+    for (std::size_t row = 0; row < lines.size(); ++row) {
+      (void)move(static_cast<int>(row), 0);
+      for (const Span& span : lines[row]) {
+        (void)attrset(static_cast<int>(attributes_of(span.style)));
+        (void)addstr(span.text.c_str());  // ERR in the last corner, where it is shown all the same
+      }
+    }
+    (void)attrset(A_NORMAL);
+    (void)refresh();
+  }
+
+  [[nodiscard]] TopEvent wait(std::chrono::milliseconds period) override {
+    ticks_.set_period(period);
+    bool key_is_due = false;
+    while (true) {
+      const int key = getch();  // also redraws, and tells of a changed size
+      if (key == KEY_RESIZE) {
+        return {TopEvent::Kind::kResized, {}};
+      }
+      if (key == ERR && key_is_due) {
+        return {TopEvent::Kind::kStopped, {}};  // readable without a key: the terminal is gone
+      }
+      key_is_due = false;
+      if (key != ERR) {
+        if (const auto press = key_press(key)) {
+          return {TopEvent::Kind::kKey, *press};
+        }
+        continue;
+      }
+      std::array<pollfd, 3> fds{
+          {{STDIN_FILENO, POLLIN, 0}, {signals_.fd(), POLLIN, 0}, {ticks_.fd(), POLLIN, 0}}};
+      if (::poll(fds.data(), fds.size(), -1) < 0) {
+        if (errno == EINTR) {
+          continue;  // SIGWINCH, of which getch() then tells
+        }
+        return {TopEvent::Kind::kStopped, {}};
+      }
+      if (fds[1].revents != 0) {
+        return {TopEvent::Kind::kStopped, {}};
+      }
+      if (fds[2].revents != 0 && ticks_.take()) {
+        return {TopEvent::Kind::kTick, {}};
+      }
+      key_is_due = fds[0].revents != 0;
+    }
+  }
+
+ private:
+  [[nodiscard]] chtype attributes_of(Style style) const {
+    const auto in_colour = [this](short pair, chtype otherwise) {
+      return colours_ ? static_cast<chtype>(COLOR_PAIR(pair)) : otherwise;
+    };
+    switch (style) {
+      case Style::kPlain:
+        return A_NORMAL;
+      case Style::kTitle:
+        return A_BOLD;
+      case Style::kHeader:
+        return A_BOLD | A_UNDERLINE;
+      case Style::kSelected:
+        return A_REVERSE;
+      case Style::kDim:
+        return A_DIM;
+      case Style::kGood:
+        return in_colour(kGreen, A_NORMAL);
+      case Style::kWarning:
+        return in_colour(kYellow, A_BOLD);
+      case Style::kBad:
+        return in_colour(kRed, A_BOLD);
+    }
+    return A_NORMAL;
+  }
+
+  SCREEN* screen_;
+  bool colours_ = false;
+  EndingSignals signals_;
+  Ticks ticks_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<TopTerminal>> open_terminal(bool colours) {
+  // Names of VMs are UTF-8 where the user's locale is.
+  (void)std::setlocale(LC_CTYPE, "");  // without it, what is not ASCII is shown as its bytes
+  SCREEN* screen = newterm(nullptr, stdout, stdin);
+  if (screen == nullptr) {
+    return failure(ErrorCode::kUnsupported,
+                   "the terminal in $TERM is not known; 'vmnuma top --once' needs none");
+  }
+  auto terminal = std::make_unique<CursesTerminal>(screen, colours);
+  if (!terminal->is_ready()) {
+    return failure(ErrorCode::kIo, "cannot watch for signals and time", errno);
+  }
+  return terminal;
+}
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/top/run_top.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "balancer/protocol/response.h"
+#include "tools/vmnuma/top/top_frame.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::int64_t kMovesShown = 200;
+
+template <class View>
+Result<View> ask_for(const AskDaemon& ask, const balancer::Command& command) {
+  return ask(command).and_then(
+      [](const std::string& result) { return balancer::decode_view<View>(result); });
+}
+
+Result<TopHost> ask_for_host(const AskDaemon& ask) {
+  return ask_for<balancer::StatusView>(ask, balancer::StatusRequest{})
+      .and_then([&](balancer::StatusView status) {
+        return ask_for<balancer::HostView>(ask, balancer::HostRequest{})
+            .map([&](const balancer::HostView& host) { return top_host(std::move(status), host); });
+      });
+}
+
+/// Bounds what a daemon may make of the time between two questions.
+milliseconds period_of(const TopHost& host) {
+  return milliseconds(std::clamp<std::int64_t>(host.status.epoch_length_ms, 250, 60'000));
+}
+
+void refresh_detail(const AskDaemon& ask, const TopState& state, TopData& data) {
+  balancer::HistoryRequest history;
+  history.vm = state.vm_uuid;
+  history.limit = kMovesShown;
+  data.detail =
+      TopDetail{ask_for<balancer::ExplainView>(ask, balancer::ExplainRequest{state.vm_uuid}),
+                ask_for<balancer::HistoryView>(ask, history)};
+}
+
+void refresh(const AskDaemon& ask, const TopState& state, TopData& data) {
+  auto host = ask_for_host(ask);
+  data.problem = host ? "" : host.error().message;
+  if (host) {
+    data.host = std::move(*host);
+  }
+  if (state.page == TopPage::kVm) {
+    refresh_detail(ask, state, data);
+  }
+}
+
+}  // namespace
+
+Result<void> run_top(const AskDaemon& ask,
+                     const std::function<Result<std::unique_ptr<TopTerminal>>()>& open) {
+  auto host = ask_for_host(ask);
+  if (!host) {
+    return tl::unexpected(std::move(host).error());
+  }
+  TopData data{std::move(*host), "", std::nullopt};
+  auto terminal = open();
+  if (!terminal) {
+    return tl::unexpected(std::move(terminal).error());
+  }
+  TopState state;
+  while (!state.quits) {
+    const ScreenSize size = (*terminal)->size();
+    (*terminal)->show(top_frame(data, state, size));
+    const TopEvent event = (*terminal)->wait(period_of(data.host));
+    switch (event.kind) {
+      case TopEvent::Kind::kStopped:
+        return {};
+      case TopEvent::Kind::kResized:
+        break;
+      case TopEvent::Kind::kTick:
+        if (!state.frozen) {
+          refresh(ask, state, data);
+        }
+        break;
+      case TopEvent::Kind::kKey: {
+        const TopPage before = state.page;
+        state =
+            after_key(std::move(state), event.key, data.host,
+                      std::max<std::size_t>(size.rows / 2, 1), most_scrolled(data, state, size));
+        if (state.page == TopPage::kVm && before != TopPage::kVm) {
+          refresh_detail(ask, state, data);
+        }
+        break;
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/// `vmnuma top`: asks, draws, waits for a key or the next epoch, and again.
+///
+/// Properties: a daemon that goes away leaves its last figures on the screen, marked as such, and
+/// is asked again every epoch; nothing is asked while the screen is frozen.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "balancer/protocol/request.h"
+#include "placement/result.h"
+#include "tools/vmnuma/top/top_terminal.h"
+
+namespace vmnuma::tools {
+
+/// Asks the daemon and returns the result's JSON text.
+using AskDaemon = std::function<Result<std::string>(const balancer::Command&)>;
+
+/// Returns when the user has had enough. Errors: those of the first question; nothing is drawn
+/// then.
+[[nodiscard]] Result<void> run_top(
+    const AskDaemon& ask, const std::function<Result<std::unique_ptr<TopTerminal>>()>& open);
+
+}  // namespace vmnuma::tools

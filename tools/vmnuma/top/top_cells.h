@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The rows of `vmnuma top`: nodes and clients in one grid, so that their bars stand below each
+/// other. Pure.
+///
+///     NODE             CPUS VCPU LOAD        OWED        MEMORY            LOCAL
+///     node 0             32   34 |||||   87% |.....  10% ||||..   48.0 GiB ||||..  75%
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "tools/vmnuma/screen.h"
+#include "tools/vmnuma/top/top_host.h"
+
+namespace vmnuma::tools {
+
+/// Widths of what grows with the terminal.
+struct TopGrid {
+  std::size_t name = 16;
+  std::size_t bar = 6;  ///< 0: digits only
+};
+/// Rows are exactly 80 columns wide at 80, and never wider than a terminal of 56 or more.
+[[nodiscard]] TopGrid grid_for(std::size_t columns);
+
+[[nodiscard]] std::string header_text(std::string_view first, std::string_view second,
+                                      const TopGrid& grid);
+[[nodiscard]] Line node_line(const TopHost& host, const TopNode& node, const TopGrid& grid);
+[[nodiscard]] Line client_line(const TopHost& host, const TopClient& client, const TopGrid& grid);
+[[nodiscard]] Line transfer_line(const balancer::TransferView& transfer, const TopGrid& grid);
+
+/// `width` characters of which `permille` thousandths are full; at least one if it is not 0.
+[[nodiscard]] std::string bar(std::int64_t permille, std::size_t width);
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/top/top_frame.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "tools/vmnuma/text.h"
+#include "tools/vmnuma/top/top_cells.h"
+#include "tools/vmnuma/view_text.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+constexpr std::size_t kMostTransfers = 4;
+
+Line plain(std::string text, Style style = Style::kPlain) {
+  return {{printable(text), style}};
+}
+
+/// A line over the whole width.
+Line full(const std::string& text, std::size_t columns, Style style) {
+  const std::string shown = first_columns(printable(text), columns);
+  return {{shown + std::string(columns - width_of(shown), ' '), style}};
+}
+
+std::vector<Line> head(const TopData& data) {
+  const balancer::StatusView& status = data.host.status;
+  const bool is_well = status.degraded.empty();
+  std::vector<Line> lines;
+  lines.push_back({{"vmnuma ", Style::kTitle},
+                   {std::string(name_of(status.mode)), is_well ? Style::kGood : Style::kBad},
+                   {fmt::format("  epoch {}  {} nodes, {} VMs, {} clients", status.epoch,
+                                status.nodes, status.vms, status.clients)}});
+  lines.push_back({{fmt::format(
+      "imbalance {} %  lost {} ms per epoch of {} ms  actions under way {}", status.imbalance_pct,
+      status.lost_ms, status.epoch_length_ms, status.open_actions)}});
+  for (const balancer::DegradedView& missing : status.degraded) {
+    lines.push_back(plain(fmt::format("{}: {} (since {})", missing.source, missing.reason,
+                                      local_time_text(missing.since_unix_s)),
+                          Style::kWarning));
+  }
+  if (!data.problem.empty()) {
+    lines.push_back(plain("not of now: " + data.problem, Style::kBad));
+  }
+  return lines;
+}
+
+std::vector<Line> transfers(const std::vector<balancer::TransferView>& transfers,
+                            const TopGrid& grid, std::size_t most) {
+  std::vector<Line> lines;
+  for (const balancer::TransferView& transfer : transfers) {
+    if (lines.size() + 1 == most && transfers.size() > most) {
+      lines.push_back(plain(fmt::format("and {} more transfers", transfers.size() - lines.size()),
+                            Style::kDim));
+      break;
+    }
+    lines.push_back(transfer_line(transfer, grid));
+  }
+  return lines;
+}
+
+std::vector<Line> node_rows(const TopHost& host, const TopGrid& grid, std::size_t most) {
+  std::vector<Line> lines;
+  for (const TopNode& node : host.nodes) {
+    if (lines.size() + 1 == most && host.nodes.size() > most) {
+      lines.push_back(
+          plain(fmt::format("and {} more nodes", host.nodes.size() - lines.size()), Style::kDim));
+      break;
+    }
+    lines.push_back(node_line(host, node, grid));
+  }
+  return lines;
+}
+
+void append(std::vector<Line>& lines, std::vector<Line> more) {
+  lines.insert(lines.end(), std::make_move_iterator(more.begin()),
+               std::make_move_iterator(more.end()));
+}
+
+std::string clients_header(const TopGrid& grid, const TopState& state) {
+  return header_text("VM/CLIENT", "HOME", grid) +
+         fmt::format("  {}{}", name_of(state.order), state.reversed ? ", reversed" : "");
+}
+
+/// The rows of the page that the selected one is on.
+std::vector<Line> client_rows(const TopHost& host, const TopGrid& grid, const TopState& state,
+                              std::size_t rows) {
+  const std::vector<TopClient> clients = ordered_clients(host, state);
+  std::vector<Line> lines;
+  if (clients.empty()) {
+    lines.push_back(plain("No VM runs.", Style::kDim));
+    return lines;
+  }
+  const std::size_t selected = selected_row(clients, state);
+  const std::size_t first = rows == 0 ? 0 : selected / rows * rows;
+  for (std::size_t row = first; row < std::min(first + rows, clients.size()); ++row) {
+    Line line = client_line(host, clients[row], grid);
+    if (row == selected) {
+      for (Span& span : line) {
+        span.style = Style::kSelected;
+      }
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::string footer_text(const TopHost& host, const TopState& state, std::size_t rows) {
+  const std::size_t count = host.clients.size();
+  const std::size_t pages = rows == 0 ? 1 : std::max<std::size_t>((count + rows - 1) / rows, 1);
+  const std::size_t row = selected_row(ordered_clients(host, state), state);
+  return fmt::format("page {}/{}  q quit  ? help  Enter explains  olmfhn order  r reverse  {}",
+                     rows == 0 ? 1 : row / rows + 1, pages,
+                     state.frozen ? "FROZEN" : "Space freeze");
+}
+
+/// How the rows between head and footer are shared out.
+struct Shares {
+  std::size_t nodes = 0;
+  std::size_t transfers = 0;
+  std::size_t clients = 0;
+};
+
+Shares shares_of(const TopHost& host, std::size_t head_rows, std::size_t rows) {
+  // Two headers and the footer.
+  const std::size_t left = rows - std::min(rows, head_rows + 3);
+  Shares shares;
+  shares.transfers = std::min({host.status.transfers.size(), kMostTransfers, left / 4});
+  shares.nodes = std::min(host.nodes.size(), (left - shares.transfers) / 2);
+  shares.clients = left - shares.transfers - shares.nodes;
+  return shares;
+}
+
+std::vector<Line> host_page(const TopData& data, const TopState& state, ScreenSize size) {
+  const TopGrid grid = grid_for(size.columns);
+  std::vector<Line> lines = head(data);
+  const Shares shares = shares_of(data.host, lines.size(), size.rows);
+  lines.push_back(full(header_text("NODE", "CPUS", grid), size.columns, Style::kHeader));
+  append(lines, node_rows(data.host, grid, shares.nodes));
+  append(lines, transfers(data.host.status.transfers, grid, shares.transfers));
+  lines.push_back(full(clients_header(grid, state), size.columns, Style::kHeader));
+  append(lines, client_rows(data.host, grid, state, shares.clients));
+  lines.resize(std::max(size.rows, std::size_t{1}) - 1);
+  lines.push_back(full(footer_text(data.host, state, shares.clients), size.columns, Style::kDim));
+  return lines;
+}
+
+std::vector<Line> lines_of(const std::string& text) {
+  std::vector<Line> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(plain(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+std::vector<Line> vm_text(const TopData& data) {
+  if (!data.detail) {
+    return {plain("asking the daemon")};
+  }
+  const auto& [explain, history] = *data.detail;
+  std::vector<Line> lines = lines_of(explain ? text_of(*explain) : explain.error().message + "\n");
+  lines.push_back({});
+  lines.push_back(plain("Its moves, newest first"));
+  append(lines, lines_of(history ? text_of(*history) : history.error().message + "\n"));
+  return lines;
+}
+
+std::vector<Line> help_text() {
+  std::vector<Line> lines = lines_of(
+      "Up Down PgUp PgDn Home End   choose a client, or scroll a page of text\n"
+      "Enter                        why the VM lives where it does, and its moves\n"
+      "Esc Backspace                back\n"
+      "r                            reverse the order\n"
+      "Space                        freeze what is shown, and go on\n"
+      "q                            back, or quit\n"
+      "\n"
+      "The order of clients:\n");
+  for (const OrderKey& key : order_keys()) {
+    lines.push_back(plain(fmt::format("{}                            {}", key.key, key.help)));
+  }
+  append(lines,
+         lines_of("\n"
+                  "Of a node: LOAD is its load average and OWED what its clients are owed,\n"
+                  "both in per cent of its capacity; MEMORY is what is used; LOCAL is the\n"
+                  "share of its clients' memory that lies on it.\n"
+                  "Of a client: LOAD is what it wants, in per cent of its vCPUs; OWED is what\n"
+                  "it was not given of that; MEMORY is what is resident, the bar its share of\n"
+                  "the node; LOCAL is the share of it on the home. * marks what is moving.\n"));
+  return lines;
+}
+
+std::vector<Line> page_text(const TopData& data, const TopState& state) {
+  return state.page == TopPage::kHelp ? help_text() : vm_text(data);
+}
+
+std::vector<Line> text_page(const TopData& data, const TopState& state, ScreenSize size) {
+  const std::vector<Line> text = page_text(data, state);
+  const std::size_t first = std::min(state.scrolled, most_scrolled(data, state, size));
+  std::vector<Line> lines(text.begin() + static_cast<std::ptrdiff_t>(first), text.end());
+  lines.resize(std::max(size.rows, std::size_t{1}) - 1);
+  const std::string place = fmt::format("lines {}-{} of {}", first + 1,
+                                        std::min(first + size.rows - 1, text.size()), text.size());
+  lines.push_back(full("Esc back  " + place + (data.problem.empty() ? "" : "  " + data.problem),
+                       size.columns, data.problem.empty() ? Style::kDim : Style::kBad));
+  return lines;
+}
+
+}  // namespace
+
+std::size_t most_scrolled(const TopData& data, const TopState& state, ScreenSize size) {
+  if (state.page == TopPage::kHost) {
+    return 0;
+  }
+  const std::size_t lines = page_text(data, state).size();
+  const std::size_t shown = std::max(size.rows, std::size_t{2}) - 1;
+  return lines - std::min(lines, shown);
+}
+
+std::vector<Line> top_frame(const TopData& data, const TopState& state, ScreenSize size) {
+  if (size.rows == 0) {
+    return {};
+  }
+  std::vector<Line> lines =
+      state.page == TopPage::kHost ? host_page(data, state, size) : text_page(data, state, size);
+  for (Line& line : lines) {
+    line = clipped(line, size.columns);
+  }
+  return lines;
+}
+
+std::string top_text(const TopHost& host) {
+  const TopGrid grid = grid_for(kTerminalWidth);
+  std::vector<Line> lines = head({host, "", std::nullopt});
+  lines.push_back({});
+  lines.push_back(plain(header_text("NODE", "CPUS", grid)));
+  append(lines, node_rows(host, grid, host.nodes.size()));
+  if (!host.status.transfers.empty()) {
+    lines.push_back({});
+    append(lines, transfers(host.status.transfers, grid, host.status.transfers.size()));
+  }
+  lines.push_back({});
+  lines.push_back(plain(header_text("VM/CLIENT", "HOME", grid)));
+  for (const TopClient& client : ordered_clients(host, TopState{})) {
+    lines.push_back(client_line(host, client, grid));
+  }
+  return plain_text(lines);
+}
+
+}  // namespace vmnuma::tools

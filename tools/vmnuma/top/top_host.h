@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The host as `vmnuma top` looks at it: one list of nodes, one of clients. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "balancer/view.h"
+
+namespace vmnuma::tools {
+
+/// Times are of the last epoch.
+struct TopNode {
+  placement::NodeId node;
+  bool known = true;  ///< false: its readings are missing
+  std::int64_t cpus = 0;
+  std::int64_t vcpus = 0;     ///< homed here
+  std::int64_t load_pct = 0;  ///< load average; above 100 if more is wanted than it has
+  std::int64_t capacity_ms = 0;
+  std::int64_t owed_ms = 0;
+  std::int64_t used_bytes = 0;
+  std::int64_t total_bytes = 0;
+};
+
+struct TopClient {
+  std::string vm;
+  std::string vm_uuid;
+  std::int32_t client = 0;
+  std::int64_t vcpus = 0;
+  placement::NodeId home;
+  bool moving = false;
+  std::int64_t demand_ms = 0;
+  std::int64_t owed_ms = 0;
+  std::optional<std::int64_t> memory_bytes;  ///< what is resident; absent if not known
+  std::optional<std::int64_t> local_bytes;   ///< of it, on the home; absent also without a home
+};
+
+struct TopHost {
+  balancer::StatusView status;
+  std::int64_t epoch_length_ms = 0;  ///< of the times below
+  std::vector<TopNode> nodes;      ///< by number
+  std::vector<TopClient> clients;  ///< by VM, then client
+};
+
+/// Two answers of the daemon, of which one may be an epoch older.
+[[nodiscard]] TopHost top_host(balancer::StatusView status, const balancer::HostView& host);
+
+}  // namespace vmnuma::tools

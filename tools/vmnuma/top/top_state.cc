@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/top/top_state.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace vmnuma::tools {
+
+namespace {
+
+/// Larger comes first.
+std::int64_t rank(const TopClient& client, TopOrder order, std::int64_t epoch_length_ms) {
+  switch (order) {
+    case TopOrder::kOwed:
+      return client.owed_ms;
+    case TopOrder::kLoad:
+      return load_permille(client, epoch_length_ms);
+    case TopOrder::kMemory:
+      return client.memory_bytes.value_or(0);
+    case TopOrder::kLocality:  // the worst first, and what is not known last
+      return -local_permille(client).value_or(1001);
+    case TopOrder::kHome:
+      return -client.home.value;
+    case TopOrder::kName:
+      break;
+  }
+  return 0;
+}
+
+std::size_t moved(std::size_t from, TopKey key, std::size_t page, std::size_t last) {
+  switch (key) {
+    case TopKey::kUp:
+      return from - std::min<std::size_t>(from, 1);
+    case TopKey::kDown:
+      return std::min(from + 1, last);
+    case TopKey::kPageUp:
+      return from - std::min(from, page);
+    case TopKey::kPageDown:
+      return std::min(from + page, last);
+    case TopKey::kFirst:
+      return 0;
+    case TopKey::kLast:
+      return last;
+    case TopKey::kCharacter:
+    case TopKey::kEnter:
+    case TopKey::kBack:
+      break;
+  }
+  return from;
+}
+
+TopState with_page(TopState state, TopPage page) {
+  state.page = page;
+  state.scrolled = 0;
+  return state;
+}
+
+TopState after_character(TopState state, char character) {
+  for (const OrderKey& key : order_keys()) {
+    if (character == key.key && state.page == TopPage::kHost) {
+      state.order = key.order;
+      state.reversed = false;
+      return state;
+    }
+  }
+  switch (character) {
+    case 'q':
+      if (state.page != TopPage::kHost) {
+        return with_page(std::move(state), TopPage::kHost);
+      }
+      state.quits = true;
+      return state;
+    case 'r':
+      state.reversed = !state.reversed;
+      return state;
+    case ' ':
+      state.frozen = !state.frozen;
+      return state;
+    case '?':
+      return with_page(std::move(state), TopPage::kHelp);
+    default:
+      return state;
+  }
+}
+
+}  // namespace
+
+const std::vector<OrderKey>& order_keys() {
+  static const std::vector<OrderKey> keys = {
+      {'o', TopOrder::kOwed, "owed", "by CPU time owed, most first"},
+      {'l', TopOrder::kLoad, "load", "by load, highest first"},
+      {'m', TopOrder::kMemory, "memory", "by memory, most first"},
+      {'f', TopOrder::kLocality, "locality", "by locality, most memory far away first"},
+      {'h', TopOrder::kHome, "home", "by home node"},
+      {'n', TopOrder::kName, "name", "by name"},
+  };
+  return keys;
+}
+
+std::string_view name_of(TopOrder order) {
+  for (const OrderKey& key : order_keys()) {
+    if (key.order == order) {
+      return key.name;
+    }
+  }
+  return "unknown";
+}
+
+std::int64_t share_permille(std::int64_t part, std::int64_t whole) {
+  constexpr std::int64_t kLarge = std::int64_t{1} << 50U;  // a thousand times this still fits
+  if (whole <= 0 || part <= 0) {
+    return 0;
+  }
+  return part < kLarge ? part * 1000 / whole : part / std::max<std::int64_t>(whole / 1000, 1);
+}
+
+std::int64_t load_permille(const TopClient& client, std::int64_t epoch_length_ms) {
+  return share_permille(client.demand_ms, client.vcpus * epoch_length_ms);
+}
+
+std::int64_t owed_permille(const TopClient& client) {
+  return share_permille(client.owed_ms, client.demand_ms);
+}
+
+std::optional<std::int64_t> local_permille(const TopClient& client) {
+  if (!client.local_bytes || client.memory_bytes.value_or(0) <= 0) {
+    return std::nullopt;
+  }
+  return share_permille(*client.local_bytes, *client.memory_bytes);
+}
+
+std::vector<TopClient> ordered_clients(const TopHost& host, const TopState& state) {
+  std::vector<TopClient> rows = host.clients;
+  const std::int64_t epoch = host.epoch_length_ms;
+  std::sort(rows.begin(), rows.end(), [&](const TopClient& a, const TopClient& b) {
+    const auto key = [&](const TopClient& client) {
+      return std::tuple(-rank(client, state.order, epoch), client.vm, client.vm_uuid,
+                        client.client);
+    };
+    return state.reversed ? key(b) < key(a) : key(a) < key(b);
+  });
+  return rows;
+}
+
+std::size_t selected_row(const std::vector<TopClient>& rows, const TopState& state) {
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const TopClient& row) {
+    return row.vm_uuid == state.vm_uuid && row.client == state.client;
+  });
+  return found == rows.end() ? 0 : static_cast<std::size_t>(found - rows.begin());
+}
+
+TopState after_key(TopState state, const KeyPress& press, const TopHost& host,
+                   std::size_t page_rows, std::size_t most_scrolled) {
+  if (press.key == TopKey::kCharacter) {
+    return after_character(std::move(state), press.character);
+  }
+  if (press.key == TopKey::kBack) {
+    return with_page(std::move(state), TopPage::kHost);
+  }
+  if (state.page != TopPage::kHost) {
+    state.scrolled =
+        moved(std::min(state.scrolled, most_scrolled), press.key, page_rows, most_scrolled);
+    return state;
+  }
+  const std::vector<TopClient> rows = ordered_clients(host, state);
+  if (rows.empty()) {
+    return state;
+  }
+  const std::size_t row =
+      moved(selected_row(rows, state), press.key, page_rows, /*last=*/rows.size() - 1);
+  state.vm_uuid = rows[row].vm_uuid;
+  state.client = rows[row].client;
+  return press.key == TopKey::kEnter ? with_page(std::move(state), TopPage::kVm) : state;
+}
+
+}  // namespace vmnuma::tools

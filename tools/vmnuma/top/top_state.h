@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What somebody in front of `vmnuma top` looks at, and what each key does to it. Pure.
+///
+/// Terms: *page*, one of the three things the screen can show; *row*, a client in the order of the
+/// page of the host. Properties: the selected client stays selected when the order changes; when it
+/// is gone, the first row is; no key ever selects what is not there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/vmnuma/top/top_host.h"
+
+namespace vmnuma::tools {
+
+enum class TopPage { kHost, kVm, kHelp };
+
+enum class TopOrder { kOwed, kLoad, kMemory, kLocality, kHome, kName };
+
+/// A key that chooses an order.
+struct OrderKey {
+  char key = 0;
+  TopOrder order{};
+  std::string_view name;  ///< "owed"
+  std::string_view help;
+};
+[[nodiscard]] const std::vector<OrderKey>& order_keys();
+[[nodiscard]] std::string_view name_of(TopOrder order);
+
+enum class TopKey { kCharacter, kUp, kDown, kPageUp, kPageDown, kFirst, kLast, kEnter, kBack };
+
+struct KeyPress {
+  TopKey key = TopKey::kCharacter;
+  char character = 0;  ///< of kCharacter
+  bool operator==(const KeyPress&) const = default;
+};
+
+struct TopState {
+  TopPage page = TopPage::kHost;
+  TopOrder order = TopOrder::kOwed;
+  bool reversed = false;
+  bool frozen = false;  ///< what is shown stays as it is
+  bool quits = false;
+  std::string vm_uuid;  ///< of the selected client; empty: the first row
+  std::int32_t client = 0;
+  std::size_t scrolled = 0;  ///< lines above the first one shown, of a page of text
+  bool operator==(const TopState&) const = default;
+};
+
+/// The clients in the order to be shown: what needs looking at first, ties by name and number.
+[[nodiscard]] std::vector<TopClient> ordered_clients(const TopHost& host, const TopState& state);
+
+/// The selected row of ordered_clients(); 0 if the client is gone or none was chosen.
+[[nodiscard]] std::size_t selected_row(const std::vector<TopClient>& rows, const TopState& state);
+
+/// Part of the whole in thousandths, rounded down; 0 of nothing.
+[[nodiscard]] std::int64_t share_permille(std::int64_t part, std::int64_t whole);
+
+/// What a client wants of its vCPUs' full time, in thousandths.
+[[nodiscard]] std::int64_t load_permille(const TopClient& client, std::int64_t epoch_length_ms);
+/// What it was owed of what it wanted, in thousandths.
+[[nodiscard]] std::int64_t owed_permille(const TopClient& client);
+/// Its memory that is local, in thousandths; nothing if that is not known or it has none.
+[[nodiscard]] std::optional<std::int64_t> local_permille(const TopClient& client);
+
+/// `page_rows` is how far PageUp and PageDown go, `most_scrolled` the last place of a page of text.
+[[nodiscard]] TopState after_key(TopState state, const KeyPress& press, const TopHost& host,
+                                 std::size_t page_rows, std::size_t most_scrolled);
+
+}  // namespace vmnuma::tools

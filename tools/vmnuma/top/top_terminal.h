@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The terminal under `vmnuma top`, as the rest of it needs one.
+#pragma once
+
+#include <chrono>
+#include <vector>
+
+#include "tools/vmnuma/screen.h"
+#include "tools/vmnuma/top/top_state.h"
+
+namespace vmnuma::tools {
+
+struct TopEvent {
+  enum class Kind { kKey, kTick, kResized, kStopped };
+  Kind kind{};
+  KeyPress key;  ///< of kKey
+};
+
+class TopTerminal {
+ public:
+  TopTerminal() = default;
+  TopTerminal(const TopTerminal&) = delete;
+  TopTerminal& operator=(const TopTerminal&) = delete;
+  virtual ~TopTerminal() = default;
+
+  [[nodiscard]] virtual ScreenSize size() const = 0;
+  virtual void show(const std::vector<Line>& lines) = 0;
+  /// What happens next. kTick when `period` is over since the last kTick, or since the first call.
+  [[nodiscard]] virtual TopEvent wait(std::chrono::milliseconds period) = 0;
+};
+
+}  // namespace vmnuma::tools
