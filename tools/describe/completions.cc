@@ -21,9 +21,9 @@ std::string kind_of(std::string_view name) {
     std::string_view name;
     std::string_view kind;
   };
-  static constexpr Kind kKinds[] = {{"FILE", "file"},  {"PATH", "file"}, {"VM", "vm"},
-                                    {"NODE", "node"},  {"TYPE", "type"}, {"SCENARIO", "scenario"},
-                                    {"NAME", "option"}};
+  static constexpr Kind kKinds[] = {{"FILE", "file"},   {"PATH", "file"}, {"VM", "vm"},
+                                    {"NODE", "node"},   {"TYPE", "type"}, {"SCENARIO", "scenario"},
+                                    {"NAME", "option"}, {"DIR", "file"}};
   for (const Kind& kind : kKinds) {
     if (kind.name == name) {
       return std::string(kind.kind);

@@ -15,6 +15,7 @@
 
 #include "balancer/config/config.h"
 #include "balancer/suggest.h"
+#include "placement/model/plan.h"
 #include "tools/vmnuma/command_table.h"
 #include "tools/vmnuma/since.h"
 #include "tools/vmnuma/what_if_arguments.h"
@@ -64,7 +65,7 @@ class CommandLine {
         return usage(unknown_word(word));
       }
     }
-    if (!make_ && !sim_ && !record_ && !replay_) {
+    if (!make_ && !sim_ && !record_ && !replay_ && !doctor_ && !past_) {
       return usage(app_.got_subcommand("options") ? "options needs one of list, get and set"
                    : app_.got_subcommand("sim")   ? "sim needs one of run, list and compare"
                                                   : "a command is needed, such as 'status'");
@@ -81,7 +82,20 @@ class CommandLine {
         return usage(read.error().message);
       }
     }
-    if (sim_ || record_ || replay_) {
+    if (past_) {
+      auto since = parse_since(past_since_, now_unix_s_);
+      if (!since) {
+        return usage(std::move(since).error().within("--since").message);
+      }
+      past_->since_unix_s = *since;
+      past_->until_unix_s = now_unix_s_;
+      if (*since >= now_unix_s_) {
+        return usage("--since must be in the past");
+      }
+    }
+    if (sim_ || record_ || replay_ || doctor_ || past_) {
+      invocation.report = std::move(past_);
+      invocation.doctor = std::move(doctor_);
       invocation.sim = std::move(sim_);
       invocation.record = std::move(record_);
       invocation.replay = std::move(replay_);
@@ -202,6 +216,28 @@ class CommandLine {
     add_reading(app_, "plan", "The last plan: what it does and what it does not",
                 [] { return Command(balancer::PlanRequest{}); });
     add_what_if_command();
+    add_doctor_command();
+    add_report_command();
+  }
+
+  void add_report_command() {
+    CLI::App* report = app_.add_subcommand("report", "What happened, as a text or as a page");
+    report->fallthrough();
+    report->add_flag("--html", report_.html, "A page that needs nothing but itself");
+    report->add_option("--since", past_since_, "Not before: an age such as 2h or 7d, or a time")
+        ->type_name("WHEN")
+        ->capture_default_str();
+    report->add_option("--history", report_.history_path, "Another history than the daemon's")
+        ->type_name("FILE");
+    report->callback([this] { past_ = report_; });
+  }
+
+  void add_doctor_command() {
+    CLI::App* doctor = app_.add_subcommand("doctor", "What is wrong on this host, and the cure");
+    doctor->fallthrough();
+    doctor->add_option("--root", examined_.root, "Look at the files below this directory")
+        ->type_name("DIR");
+    doctor->callback([this] { doctor_ = examined_; });
   }
 
   void add_what_if_command() {
@@ -380,6 +416,17 @@ class CommandLine {
       }
       history_.since_unix_s = *since;
     }
+    if (history_.reason) {
+      std::vector<std::string_view> known;
+      for (int value = 0; name_of(static_cast<placement::Reason>(value)) != "unknown"; ++value) {
+        known.push_back(name_of(static_cast<placement::Reason>(value)));
+      }
+      if (std::find(known.begin(), known.end(), *history_.reason) == known.end()) {
+        return failure(ErrorCode::kInvalidArgument,
+                       fmt::format("--reason: there is no reason '{}'{}", *history_.reason,
+                                   balancer::did_you_mean(*history_.reason, known)));
+      }
+    }
     if (node_) {
       history_.node = placement::NodeId{*node_};
     }
@@ -461,6 +508,11 @@ class CommandLine {
   std::vector<std::string> replay_options_;
   std::optional<RecordRun> record_;
   std::optional<ReplayRun> replay_;
+  ReportRun report_;
+  std::string past_since_ = "1d";
+  std::optional<ReportRun> past_;
+  DoctorRun examined_;
+  std::optional<DoctorRun> doctor_;
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "balancer/protocol/request.h"
 #include "placement/result.h"
+#include "tools/vmnuma/report_shape.h"
 
 namespace vmnuma::tools {
 
@@ -20,6 +21,8 @@ inline constexpr int kExitOk = 0;
 inline constexpr int kExitRefused = 1;      ///< the daemon said no, and why
 inline constexpr int kExitUsage = 2;        ///< the command line is wrong
 inline constexpr int kExitUnreachable = 3;  ///< there is no daemon, or no sense in its answer
+inline constexpr int kExitWarning = 4;      ///< of `doctor`: its worst finding is a warning
+inline constexpr int kExitBroken = 5;       ///< of `doctor`: its worst finding is an error
 
 /// `sim run`.
 struct SimRunRequest {
@@ -50,11 +53,25 @@ struct ReplayRun {
   std::vector<std::pair<std::string, std::int64_t>> options;
 };
 
+/// `doctor`.
+struct DoctorRun {
+  std::string root = "/";  ///< the host's root directory
+};
+
+/// `report`.
+struct ReportRun {
+  bool html = false;
+  std::int64_t since_unix_s = 0;
+  std::int64_t until_unix_s = 0;
+  std::string history_path;  ///< empty: the daemon's
+};
+
 struct Invocation {
   std::string program = "vmnuma";  ///< what messages begin with
   std::string socket_path;
   bool json = false;
   bool watch = false;              ///< again and again
+  ReportShape shape;               ///< of the table of `sched-stats`
   std::int64_t watch_seconds = 0;  ///< how often; 0: every epoch
   bool full_screen = false;        ///< of `top`, where there is a terminal
   bool wait = false;               ///< of `move`: until it is done
@@ -63,6 +80,8 @@ struct Invocation {
   std::optional<SimRequest> sim;
   std::optional<RecordRun> record;
   std::optional<ReplayRun> replay;
+  std::optional<DoctorRun> doctor;
+  std::optional<ReportRun> report;
 };
 
 /// The end of a run that asks nothing of the daemon: help, version, a wrong command line.

@@ -50,8 +50,11 @@ int main(int argc, char** argv) {
                                              std::this_thread::sleep_for(time);
                                              return true;  // a signal ends the program
                                            }};
+  surroundings.colours = surroundings.out_is_terminal && wants_colours();
   if (::isatty(STDIN_FILENO) == 1 && surroundings.out_is_terminal) {
-    surroundings.open_terminal = [] { return vmnuma::tools::open_terminal(wants_colours()); };
+    surroundings.open_terminal = [colours = surroundings.colours] {
+      return vmnuma::tools::open_terminal(colours);
+    };
   }
   return run(*invocation, surroundings);
 }

@@ -10,7 +10,9 @@
 
 #include "balancer/protocol/response.h"
 #include "tools/vmnuma/client.h"
+#include "tools/vmnuma/doctor/examine.h"
 #include "tools/vmnuma/record_commands.h"
+#include "tools/vmnuma/report/run_report.h"
 #include "tools/vmnuma/report_text.h"
 #include "tools/vmnuma/sim_commands.h"
 #include "tools/vmnuma/text.h"
@@ -125,6 +127,11 @@ class Runner {
     const auto unreadable = [](Error error) {
       return Refusal{/*by_daemon=*/false, std::move(error)};
     };
+    if (std::holds_alternative<balancer::StatsRequest>(invocation_.command)) {
+      return decode_view<stats::Report>(result)
+          .map([&](const stats::Report& report) { return text_of(report, invocation_.shape); })
+          .map_error(unreadable);
+    }
     if (!std::holds_alternative<balancer::HostRequest>(invocation_.command)) {
       return text_for(invocation_.command, result).map_error(unreadable);
     }
@@ -282,6 +289,12 @@ int run(const Invocation& invocation, Surroundings& surroundings) {
   }
   if (invocation.replay) {
     return run_replay(invocation, surroundings);
+  }
+  if (invocation.doctor) {
+    return run_doctor(invocation, surroundings);
+  }
+  if (invocation.report) {
+    return run_report(invocation, surroundings);
   }
   return Runner(invocation, surroundings).run();
 }

@@ -24,6 +24,7 @@ struct Surroundings {
   /// Waits; false = stop instead of going on.
   std::function<bool(std::chrono::milliseconds)> pause;
   std::chrono::milliseconds time_limit{5000};  ///< for each answer of the daemon
+  bool colours = false;  ///< standard output shows colours and nobody has said NO_COLOR
   /// Takes the terminal over for `top`; empty where there is none.
   std::function<Result<std::unique_ptr<TopTerminal>>()> open_terminal{};
 };

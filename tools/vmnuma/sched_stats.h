@@ -10,8 +10,8 @@
 
 namespace vmnuma::tools {
 
-/// Understands `-t TYPE` and `-h`, and `--socket PATH` of our own. Of the other switches there it
-/// says that they are not supported.
+/// Understands `-t TYPE`, `-g GROUP`, `-l ID,ID`, `-z COLUMN,COLUMN`, `-q` and `-h`, and `--socket
+/// PATH` of our own. Of the other switches there it says that they are not supported.
 [[nodiscard]] tl::expected<Invocation, EarlyExit> parse_sched_stats_arguments(
     std::span<const std::string> arguments);
 

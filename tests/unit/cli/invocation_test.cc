@@ -182,6 +182,19 @@ TEST(InvocationTest, WordBehindWatchIsSecondsOnlyIfItIsANumber) {
   EXPECT_THAT(complaint({"status", "--watch=soon"}), HasSubstr("soon"));
 }
 
+TEST(InvocationTest, MistypedReasonNamesTheNearest) {
+  EXPECT_EQ(complaint({"history", "--reason", "load-mov"}),
+            "vmnuma: --reason: there is no reason 'load-mov'; did you mean 'load-move'?");
+}
+
+TEST(InvocationTest, DoctorLooksAtThisHostOrACopyOfOne) {
+  ASSERT_TRUE(parsed({"doctor"}).doctor);
+  EXPECT_EQ(parsed({"doctor"}).doctor->root, "/");
+  EXPECT_EQ(parsed({"doctor", "--root", "/mnt"}).doctor->root, "/mnt");
+  EXPECT_FALSE(parsed({"status"}).doctor);
+  EXPECT_EQ(complaint({"doctr"}), "vmnuma: there is no command 'doctr'; did you mean 'doctor'?");
+}
+
 TEST(InvocationTest, TopFillsTheScreenUnlessTextIsAskedFor) {
   EXPECT_EQ(parsed({"top"}).command, Command(balancer::HostRequest{}));
   EXPECT_TRUE(parsed({"top"}).full_screen);

@@ -54,12 +54,14 @@ class RunTest : public ::testing::Test {
                                 return pauses_.size() < most_pauses_;
                               },
                               milliseconds(60000)};
+    surroundings.open_terminal = open_terminal_;
     return tools::run(*invocation, surroundings);
   }
 
   std::ostringstream out_;
   std::ostringstream err_;
   bool is_terminal_ = false;
+  std::function<Result<std::unique_ptr<TopTerminal>>()> open_terminal_;
   std::size_t most_pauses_ = 100;
   std::vector<milliseconds> pauses_;
   std::vector<std::string> commands_;  // written by the daemon's thread, read after it has ended
@@ -217,6 +219,62 @@ TEST_F(RunTest, WatchInJsonIsOneLineAnEpoch) {
   EXPECT_EQ(run({"status", "--watch", "--json"}, status), kExitOk);
   const std::string text = out_.str();
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2);
+}
+
+TEST_F(RunTest, WatchWithSecondsDoesNotAskForTheEpoch) {
+  most_pauses_ = 2;
+  EXPECT_EQ(run({"plan", "--watch", "7"},
+                [](const Command&) -> Result<Answer> { return tests::plan_view(); }),
+            kExitOk);
+  EXPECT_EQ(pauses_, (std::vector<milliseconds>{milliseconds(7000), milliseconds(7000)}));
+  EXPECT_EQ(commands_, (std::vector<std::string>{"plan", "plan"}));
+}
+
+Result<Answer> host(const Command& command) {
+  return std::holds_alternative<balancer::HostRequest>(command) ? Answer(tests::host_view())
+                                                                : Answer(tests::status_view());
+}
+
+TEST_F(RunTest, TopWithoutATerminalIsText) {
+  EXPECT_EQ(run({"top"}, host), kExitOk);
+  EXPECT_THAT(out_.str(), StartsWith("vmnuma degraded  epoch 1234"));
+  EXPECT_THAT(out_.str(), HasSubstr("\nweb1/0 "));
+  EXPECT_EQ(commands_, (std::vector<std::string>{"host", "status"}));
+}
+
+TEST_F(RunTest, TopInJsonIsTheHost) {
+  EXPECT_EQ(run({"top", "--json"}, host), kExitOk);
+  EXPECT_THAT(out_.str(), StartsWith("{\"epoch\":1234,"));
+}
+
+TEST_F(RunTest, TopTakesTheTerminalUnlessTextIsAskedFor) {
+  open_terminal_ = []() -> Result<std::unique_ptr<TopTerminal>> {
+    return failure(ErrorCode::kUnsupported, "the terminal was asked for");
+  };
+  EXPECT_EQ(run({"top", "--once"}, host), kExitOk);
+  EXPECT_EQ(run({"top"}, host), kExitUnreachable);
+  EXPECT_EQ(err_.str(), "vmnuma: the terminal was asked for\n");
+}
+
+TEST_F(RunTest, TopWithoutADaemonIsExitThreeAndLeavesTheTerminalAlone) {
+  open_terminal_ = []() -> Result<std::unique_ptr<TopTerminal>> {
+    ADD_FAILURE() << "opened";
+    return failure(ErrorCode::kIo, "");
+  };
+  const tests::TempDirectory directory;
+  EXPECT_EQ(run_at(directory.path() + "/none", {"top"}), kExitUnreachable);
+  EXPECT_THAT(err_.str(), StartsWith("vmnuma: cannot connect to '"));
+}
+
+TEST_F(RunTest, ReportIsPrintedInTheShapeAskedFor) {
+  FakeDaemon daemon(
+      FakeDaemon::answering([](const Command&) -> Result<Answer> { return tests::report(); }));
+  const auto invocation = parse_sched_stats_arguments(std::vector<std::string>{
+      "-t", "numa-clients", "-z", "groupID", "-q", "--socket", daemon.socket_path()});
+  ASSERT_TRUE(invocation);
+  Surroundings surroundings{out_, err_, false, {}, milliseconds(60000)};
+  EXPECT_EQ(tools::run(*invocation, surroundings), kExitOk);
+  EXPECT_EQ(out_.str(), "groupID\n13424\n16408\n");
 }
 
 TEST_F(RunTest, WatchEndsWhenTheDaemonDoes) {

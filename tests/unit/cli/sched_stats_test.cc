@@ -44,7 +44,32 @@ TEST(SchedStatsTest, HelpListsTheTables) {
   ASSERT_FALSE(help);
   EXPECT_EQ(help.error().code, kExitOk);
   EXPECT_THAT(help.error().text, StartsWith("Usage: sched-stats -t TYPE"));
-  EXPECT_THAT(help.error().text, HasSubstr("\n  numa-pnode\n"));
+  EXPECT_THAT(help.error().text, HasSubstr("\n                      numa-pnode\n"));
+}
+
+TEST(SchedStatsTest, RowsAndColumnsCanBeChosen) {
+  const auto invocation = parse_sched_stats_arguments(Arguments{
+      "-t", "numa-clients", "-g", "vm.4711", "-l", "7,8", "-z", "homeNode,groupName", "-q"});
+  ASSERT_TRUE(invocation) << invocation.error().text;
+  EXPECT_EQ(invocation->shape,
+            (ReportShape{{7, 8}, "vm.4711", {"homeNode", "groupName"}, /*csv=*/true}));
+}
+
+TEST(SchedStatsTest, ChoicesThatFitNoRowAreNamed) {
+  EXPECT_EQ(complaint({"-t", "numa-pnode", "-l", "0,x"}),
+            "sched-stats: -l takes numbers such as '0,1', not '0,x'");
+  EXPECT_EQ(complaint({"-t", "numa-pnode", "-l", ""}),
+            "sched-stats: -l takes numbers such as '0,1', not ''");
+  EXPECT_EQ(complaint({"-t", "numa-pnode", "-z", "nodeId"}),
+            "sched-stats: numa-pnode has no column 'nodeId'; did you mean 'nodeID'?");
+  EXPECT_EQ(complaint({"-t", "numa-global", "-l", "1"}),
+            "sched-stats: rows of numa-global have no number to choose them by");
+  EXPECT_EQ(complaint({"-t", "numa-pnode", "-g", "vm.1"}),
+            "sched-stats: rows of numa-pnode have no group");
+}
+
+TEST(SchedStatsTest, ResettingIsRefusedWithAnotherWay) {
+  EXPECT_THAT(complaint({"-r"}), HasSubstr("take the difference"));
 }
 
 TEST(SchedStatsTest, WrongArgumentsAreNamed) {

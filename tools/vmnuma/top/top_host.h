@@ -40,8 +40,8 @@ struct TopClient {
 struct TopHost {
   balancer::StatusView status;
   std::int64_t epoch_length_ms = 0;  ///< of the times below
-  std::vector<TopNode> nodes;      ///< by number
-  std::vector<TopClient> clients;  ///< by VM, then client
+  std::vector<TopNode> nodes;        ///< by number
+  std::vector<TopClient> clients;    ///< by VM, then client
 };
 
 /// Two answers of the daemon, of which one may be an epoch older.

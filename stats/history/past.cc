@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/history/past.h"
+
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "stats/history/actions.h"
+#include "stats/history/database.h"
+#include "stats/history/samples.h"
+#include "stats/history/schema.h"
+
+namespace vmnuma::stats {
+namespace {
+
+constexpr int kBusyMs = 2000;  // how long another program may hold the file
+
+SampleSpan span_for(std::chrono::milliseconds length) {
+  if (length <= std::chrono::hours(1)) {
+    return SampleSpan::kEpoch;
+  }
+  return length <= std::chrono::days(2) ? SampleSpan::kMinute : SampleSpan::kHour;
+}
+
+std::int64_t column_value(SampleSpan span) {
+  switch (span) {
+    case SampleSpan::kEpoch:
+      return kEpochSpan;
+    case SampleSpan::kMinute:
+      return kMinuteSpan;
+    case SampleSpan::kHour:
+      break;
+  }
+  return kHourSpan;
+}
+
+std::vector<LocalityPoint> read_locality(SQLite::Database& database, const SampleFilter& filter) {
+  SQLite::Statement select(database,
+                           "SELECT time_ms, sum(local_kib), sum(remote_kib) FROM client_sample"
+                           " WHERE span = ? AND time_ms >= ? AND time_ms < ?"
+                           " AND local_kib IS NOT NULL GROUP BY time_ms ORDER BY time_ms LIMIT ?");
+  select.bind(1, column_value(filter.span));
+  select.bind(2, std::int64_t{filter.since.time_since_epoch().count()});
+  select.bind(3, std::int64_t{filter.until.time_since_epoch().count()});
+  select.bind(4, filter.limit);
+  std::vector<LocalityPoint> points;
+  while (select.executeStep()) {
+    points.push_back({WallTime(std::chrono::milliseconds(select.getColumn(0).getInt64())),
+                      placement::Bytes{select.getColumn(1).getInt64() * placement::kKiB.value},
+                      placement::Bytes{select.getColumn(2).getInt64() * placement::kKiB.value}});
+  }
+  return points;
+}
+
+Result<Past> read(SQLite::Database& database, WallTime since, WallTime until) {
+  if (database.execAndGet("PRAGMA application_id").getInt() != kApplicationId ||
+      database.execAndGet("PRAGMA user_version").getInt() != newest_version()) {
+    return failure(ErrorCode::kUnsupported, "it is not a history of this version");
+  }
+  // One state of the file for all three.
+  SQLite::Transaction transaction(database);
+  const SampleFilter filter{
+      .span = span_for(until - since), .since = since, .until = until, .node = {}, .vm = {}};
+  Past past;
+  past.span = filter.span;
+  past.nodes = read_node_samples(database, filter);
+  past.locality = read_locality(database, filter);
+  ActionFilter actions;
+  actions.since = since;
+  actions.limit = kMostPastActions;
+  auto found = recent_actions(database, actions);
+  if (!found) {
+    return tl::unexpected(std::move(found).error());
+  }
+  past.actions = std::move(*found);
+  return past;
+}
+
+}  // namespace
+
+Result<Past> read_past(const std::filesystem::path& path, WallTime since, WallTime until) {
+  std::error_code problem;
+  if (!std::filesystem::exists(path, problem)) {
+    return failure(problem ? ErrorCode::kPermissionDenied : ErrorCode::kNotFound,
+                   fmt::format("there is no history '{}'{}", path.string(),
+                               problem ? " that may be read: " + problem.message() : ""),
+                   problem.value());
+  }
+  try {
+    SQLite::Database database(path.string(), SQLite::OPEN_READONLY, kBusyMs);
+    Result<Past> past = read(database, since, until);
+    if (!past) {
+      return failure(std::move(past).error(), fmt::format("cannot read '{}'", path.string()));
+    }
+    return past;
+  } catch (const SQLite::Exception& exception) {
+    return sqlite_failure(exception, "look back", path, nullptr);
+  }
+}
+
+}  // namespace vmnuma::stats

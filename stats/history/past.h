@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The history for who looks back over hours or days, also while no daemon runs.
+///
+/// Reads the file that History writes, and never changes it.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "placement/result.h"
+#include "stats/history/rows.h"
+
+namespace vmnuma::stats {
+
+/// Where the memory of all clients of the host lay.
+struct LocalityPoint {
+  WallTime time;
+  placement::Bytes local;
+  placement::Bytes remote;
+  bool operator==(const LocalityPoint&) const = default;
+};
+
+struct Past {
+  SampleSpan span{};                       ///< of the samples: as fine as the time allows
+  std::vector<Kept<NodeSampleRow>> nodes;  ///< ascending time, then node
+  std::vector<LocalityPoint> locality;     ///< ascending time
+  std::vector<PastAction> actions;         ///< newest first, at most kMostPastActions
+};
+
+inline constexpr std::int64_t kMostPastActions = 1000;
+
+/// Up to an hour back in epochs, up to two days in minutes, further in hours. Errors: not-found,
+/// permission-denied, busy, unsupported (a file of another version), corrupt, io; all name the
+/// file.
+[[nodiscard]] Result<Past> read_past(const std::filesystem::path& path, WallTime since,
+                                     WallTime until);
+
+}  // namespace vmnuma::stats

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/report_shape.h"
+
+#include <gtest/gtest.h>
+
+#include "stats/reports/tables.h"
+#include "tests/support/views.h"
+
+namespace vmnuma::tools {
+namespace {
+
+/// Groups 13424 on node 0 and 16408 without a home.
+const stats::Report kClients = tests::report();
+
+std::string shaped(const ReportShape& shape) {
+  return text_of(kClients, shape);
+}
+
+TEST(ReportShapeTest, NothingAskedForIsTheWholeTable) {
+  EXPECT_EQ(shaped({}),
+            "groupName  groupID  homeNode\nvm.4711    13424    0\nvm.4712    16408    -1\n");
+}
+
+TEST(ReportShapeTest, RowsAreChosenByTheirNumber) {
+  EXPECT_EQ(shaped({.ids = {16408, 1}}), "groupName  groupID  homeNode\nvm.4712    16408    -1\n");
+  EXPECT_EQ(shaped({.ids = {1}}), "groupName  groupID  homeNode\n");
+}
+
+TEST(ReportShapeTest, GroupIsChosenByNameOrNumber) {
+  const std::string row = "groupName  groupID  homeNode\nvm.4711    13424    0\n";
+  EXPECT_EQ(shaped({.group = "vm.4711"}), row);
+  EXPECT_EQ(shaped({.group = "13424"}), row);
+}
+
+TEST(ReportShapeTest, ColumnsComeInTheOrderAskedFor) {
+  EXPECT_EQ(shaped({.columns = {"homeNode", "groupName"}}),
+            "homeNode  groupName\n0         vm.4711\n-1        vm.4712\n");
+}
+
+TEST(ReportShapeTest, ValuesCanBeSeparatedByCommas) {
+  EXPECT_EQ(shaped({.csv = true}),
+            "groupName,groupID,homeNode\nvm.4711,13424,0\nvm.4712,16408,-1\n");
+  stats::Report report = kClients;
+  report.rows = {{"a,\"b\"", std::int64_t{1}, std::int64_t{2}}};
+  EXPECT_EQ(text_of(report, {.csv = true}), "groupName,groupID,homeNode\n\"a,\"\"b\"\"\",1,2\n");
+}
+
+TEST(ReportShapeTest, NodesAreChosenByTheirNumber) {
+  const std::vector<stats::PnodeRow> nodes{{.node = 0}, {.node = 2}};
+  EXPECT_EQ(text_of(stats::pnode_table(nodes), {.ids = {2}, .columns = {"nodeID"}}), "nodeID\n2\n");
+}
+
+TEST(ReportShapeTest, EveryTypeCanBeShaped) {
+  for (const std::string_view type : stats::report_types()) {
+    EXPECT_TRUE(check_shape({}, std::string(type))) << type;
+  }
+  const auto unknown = check_shape({}, "numa-pnodes");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().message, "there is no table 'numa-pnodes'; did you mean 'numa-pnode'?");
+}
+
+}  // namespace
+}  // namespace vmnuma::tools

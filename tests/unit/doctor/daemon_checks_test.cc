@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/doctor/daemon_checks.h"
+
+#include <cerrno>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/views.h"
+#include "tests/unit/doctor/fake_root.h"
+
+namespace vmnuma::tools {
+namespace {
+
+using balancer::Mode;
+using balancer::StatusView;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+StatusView well() {
+  StatusView status = tests::status_view();
+  status.mode = Mode::kActive;
+  status.degraded.clear();
+  return status;
+}
+
+std::vector<Finding> found(const StatusView& status) {
+  return check_daemon(status, "0.1.0");
+}
+
+TEST(DaemonChecksTest, GoodDaemonHasNothingToMend) {
+  const std::vector<Finding> findings = found(well());
+  EXPECT_EQ(findings.size(), 2U);
+  EXPECT_EQ(worst_of(findings), Severity::kOk);
+  EXPECT_EQ(findings[1].what, "the daemon reaches qemu:///system");
+}
+
+TEST(DaemonChecksTest, AbsentDaemonIsAnErrorAndOneThatRefusesUsIsAnother) {
+  const auto absent =
+      check_daemon(failure(ErrorCode::kUnavailable, "cannot connect to '/s'", ENOENT), "0.1.0");
+  ASSERT_EQ(absent.size(), 1U);
+  EXPECT_EQ(absent[0].severity, Severity::kError);
+  EXPECT_THAT(absent[0].lines, Contains("systemctl enable --now vmnumad"));
+  const auto refused =
+      check_daemon(failure(ErrorCode::kUnavailable, "cannot connect to '/s'", EACCES), "0.1.0");
+  EXPECT_EQ(refused[0].severity, Severity::kError);
+  EXPECT_THAT(refused[0].mend, HasSubstr("group vmnuma"));
+}
+
+TEST(DaemonChecksTest, DaemonThatOnlyLooksIsANote) {
+  StatusView status = well();
+  for (const Mode mode : {Mode::kDryRun, Mode::kObserve}) {
+    status.mode = mode;
+    EXPECT_EQ(worst_of(found(status)), Severity::kNote);
+    EXPECT_THAT(found(status)[0].mend, HasSubstr("mode = \"active\""));
+  }
+  status.mode = Mode::kPaused;
+  EXPECT_THAT(found(status)[0].lines, Contains("vmnuma resume"));
+}
+
+TEST(DaemonChecksTest, UnreachableLibvirtIsAnError) {
+  StatusView status = well();
+  status.mode = Mode::kDegraded;
+  status.degraded = tests::status_view().degraded;
+  EXPECT_EQ(worst_of(found(status)), Severity::kError);
+  EXPECT_THAT(found(status)[1].what, HasSubstr("the connection is gone"));
+}
+
+TEST(DaemonChecksTest, WhatElseIsMissingIsToldOnce) {
+  StatusView status = well();
+  status.degraded = {{"history", "the disk is full", 0}};
+  status.history.state = "the disk is full";
+  const std::vector<Finding> findings = found(status);
+  EXPECT_EQ(findings.size(), 3U);
+  EXPECT_EQ(findings[2].what, "history is missing: the disk is full");
+}
+
+TEST(DaemonChecksTest, HistoryThatIsNotWrittenIsAWarning) {
+  StatusView status = well();
+  status.history.state = "switched off";
+  EXPECT_EQ(worst_of(found(status)), Severity::kWarning);
+  status.history.state = "ok; a damaged file was set aside";
+  EXPECT_EQ(worst_of(found(status)), Severity::kOk);
+}
+
+TEST(DaemonChecksTest, DaemonOfAnotherVersionIsAWarning) {
+  const std::vector<Finding> findings = check_daemon(well(), "0.2.0");
+  EXPECT_EQ(worst_of(findings), Severity::kWarning);
+  EXPECT_THAT(findings.back().lines, Contains("systemctl restart vmnumad"));
+}
+
+TEST(DaemonChecksTest, RightsAreReadFromTheProcess) {
+  const tests::FakeRoot root;
+  make_well(root);
+  EXPECT_EQ(check_rights(root.root()).severity, Severity::kOk);
+  root.run(700, "vmnumad", "CapEff:\t0000000000080000\n");
+  EXPECT_EQ(check_rights(root.root()).severity, Severity::kError);
+  EXPECT_THAT(check_rights(root.root()).what, HasSubstr("lacks CAP_SYS_NICE,"));
+  root.run(700, "vmnumad", "CapEff:\t0000000000800000\n");
+  EXPECT_THAT(check_rights(root.root()).what, HasSubstr("lacks CAP_SYS_PTRACE,"));
+  root.run(700, "vmnumad", "CapEff:\t0000000000000000\n");
+  EXPECT_THAT(check_rights(root.root()).what, HasSubstr("lacks CAP_SYS_PTRACE and CAP_SYS_NICE,"));
+}
+
+TEST(DaemonChecksTest, RightsThatCannotBeReadAreNotJudged) {
+  const tests::FakeRoot root;
+  EXPECT_EQ(check_rights(root.root()).severity, Severity::kNote);
+  root.run(700, "vmnumad", "CapEff:\tzz\n");
+  EXPECT_EQ(check_rights(root.root()).severity, Severity::kWarning);
+  root.run(700, "vmnumad", "");
+  EXPECT_EQ(check_rights(root.root()).severity, Severity::kWarning);
+}
+
+}  // namespace
+}  // namespace vmnuma::tools

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/doctor/host_checks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/doctor/fake_root.h"
+
+namespace vmnuma::tools {
+namespace {
+
+using ::testing::HasSubstr;
+
+class HostChecksTest : public ::testing::Test {
+ protected:
+  HostChecksTest() { make_well(root_); }
+  void write(const std::string& path, const std::string& text) { root_.write(path, text); }
+  void remove(const std::string& path) {
+    std::filesystem::remove_all(std::filesystem::path(root_.path()) / path);
+  }
+  tests::FakeRoot root_;
+};
+
+TEST_F(HostChecksTest, GoodHostHasNothingToMend) {
+  for (const Finding& finding : check_host(root_.root())) {
+    EXPECT_EQ(finding.severity, Severity::kOk) << finding.check << ": " << finding.what;
+    EXPECT_NE(finding.what, "");
+    EXPECT_EQ(finding.mend, "");
+  }
+}
+
+TEST_F(HostChecksTest, EmptyRootYieldsOneFindingACheck) {
+  const tests::FakeRoot empty;
+  EXPECT_EQ(check_host(empty.root()).size(), 6U);
+}
+
+TEST_F(HostChecksTest, KernelWithoutNodesIsAnError) {
+  remove("sys/devices/system/node");
+  const Finding finding = check_nodes(root_.root());
+  EXPECT_EQ(finding.severity, Severity::kError);
+  EXPECT_THAT(finding.mend, HasSubstr("CONFIG_NUMA"));
+  EXPECT_EQ(check_distances(root_.root()).severity, Severity::kOk);  // one finding is enough
+}
+
+TEST_F(HostChecksTest, HalfWrittenNodesAreAWarning) {
+  remove("sys/devices/system/node/has_memory");
+  EXPECT_EQ(check_nodes(root_.root()).severity, Severity::kWarning);
+  write("sys/devices/system/node/online", "0-x\n");
+  EXPECT_EQ(check_nodes(root_.root()).severity, Severity::kError);
+}
+
+TEST_F(HostChecksTest, OneNodeIsANote) {
+  write("sys/devices/system/node/online", "0\n");
+  const Finding finding = check_nodes(root_.root());
+  EXPECT_EQ(finding.severity, Severity::kNote);
+  EXPECT_THAT(finding.what, HasSubstr("one NUMA node"));
+}
+
+TEST_F(HostChecksTest, SparseAndMemorylessAndCpulessNodesAreToldApart) {
+  write("sys/devices/system/node/online", "0,2-3,9\n");
+  write("sys/devices/system/node/has_cpu", "0,2-3\n");
+  write("sys/devices/system/node/has_memory", "0,2,9\n");
+  const Finding finding = check_nodes(root_.root());
+  EXPECT_EQ(finding.severity, Severity::kNote);
+  EXPECT_EQ(finding.what,
+            "4 nodes: 0,2-3,9; without memory: 3; without CPUs: 9 (no VM gets its home there)");
+  EXPECT_THAT(finding.mend, HasSubstr("slots"));
+}
+
+TEST_F(HostChecksTest, EqualDistancesAreAWarning) {
+  write("sys/devices/system/node/node0/distance", "10 10\n");
+  write("sys/devices/system/node/node1/distance", "10 10\n");
+  const Finding finding = check_distances(root_.root());
+  EXPECT_EQ(finding.severity, Severity::kWarning);
+  EXPECT_THAT(finding.mend, HasSubstr("SLIT"));
+}
+
+TEST_F(HostChecksTest, UnreadableDistancesAreAnError) {
+  write("sys/devices/system/node/node1/distance", "ten\n");
+  EXPECT_EQ(check_distances(root_.root()).severity, Severity::kError);
+}
+
+TEST_F(HostChecksTest, HostWithoutCgroupVersionTwoIsAnError) {
+  remove("sys/fs/cgroup/cgroup.controllers");
+  const Finding finding = check_cgroup(root_.root());
+  EXPECT_EQ(finding.severity, Severity::kError);
+  EXPECT_THAT(finding.mend, HasSubstr("systemd.unified_cgroup_hierarchy=1"));
+}
+
+TEST_F(HostChecksTest, MissingControllersAreNamed) {
+  write("sys/fs/cgroup/cgroup.controllers", "cpuset io hugetlb\n");  // "cpu" is not in "cpuset"
+  const Finding finding = check_cgroup(root_.root());
+  EXPECT_EQ(finding.severity, Severity::kError);
+  EXPECT_THAT(finding.what, HasSubstr("cpu, memory"));
+}
+
+TEST_F(HostChecksTest, KernelWithoutSchedstatIsAnError) {
+  remove("proc/self/schedstat");
+  const Finding finding = check_schedstat(root_.root());
+  EXPECT_EQ(finding.severity, Severity::kError);
+  EXPECT_THAT(finding.mend, HasSubstr("CONFIG_SCHED_INFO"));
+}
+
+TEST_F(HostChecksTest, KernelWithoutPressureIsAWarning) {
+  remove("proc/pressure");
+  const Finding finding = check_pressure(root_.root());
+  EXPECT_EQ(finding.severity, Severity::kWarning);
+  EXPECT_THAT(finding.mend, HasSubstr("psi=1"));
+}
+
+TEST_F(HostChecksTest, KernelsOwnBalancingIsFineUnlessItTiersMemory) {
+  EXPECT_THAT(check_kernel_balancing(root_.root()).what, HasSubstr("is on"));
+  write("proc/sys/kernel/numa_balancing", "0\n");
+  EXPECT_THAT(check_kernel_balancing(root_.root()).what, HasSubstr("is off"));
+  remove("proc/sys/kernel/numa_balancing");
+  EXPECT_EQ(check_kernel_balancing(root_.root()).severity, Severity::kOk);
+  write("proc/sys/kernel/numa_balancing", "3\n");
+  const Finding finding = check_kernel_balancing(root_.root());
+  EXPECT_EQ(finding.severity, Severity::kWarning);
+  EXPECT_THAT(finding.lines, ::testing::ElementsAre("sysctl kernel.numa_balancing=1"));
+}
+
+}  // namespace
+}  // namespace vmnuma::tools

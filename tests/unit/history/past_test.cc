@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/history/past.h"
+
+#include <fstream>
+
+#include <SQLiteCpp/Database.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/history/rows.h"
+
+namespace vmnuma::stats::tests {
+namespace {
+
+using std::chrono::days;
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+class PastTest : public HistoryTest {};
+
+TEST_F(PastTest, LooksBackWhileTheHistoryIsOpen) {
+  EpochRows epoch = epoch_at(at(seconds(2)));
+  epoch.clients = {client_row(1, 0, 10), client_row(2, 0, 10)};
+  ASSERT_TRUE(history().append_epoch(epoch));
+  ASSERT_TRUE(history().open_action(action_row(1, at(seconds(3)))));
+  const auto past = read_past(file(), at(seconds(0)), at(minutes(10)));
+  ASSERT_TRUE(past) << past.error().message;
+  EXPECT_EQ(past->span, SampleSpan::kEpoch);
+  EXPECT_THAT(past->nodes, SizeIs(2));
+  // 3 GiB local and 1 GiB remote of each of two clients.
+  ASSERT_THAT(past->locality, SizeIs(1));
+  EXPECT_EQ(past->locality[0], (LocalityPoint{at(seconds(2)), placement::Bytes{6LL << 30},
+                                              placement::Bytes{2LL << 30}}));
+  ASSERT_THAT(past->actions, SizeIs(1));
+  EXPECT_EQ(past->actions[0].action.id, 1);
+}
+
+TEST_F(PastTest, ClientsWhoseMemoryIsNotKnownDoNotCount) {
+  EpochRows epoch = epoch_at(at(seconds(2)));
+  epoch.clients = {client_row(1, 0, 10), client_row(2, 0, 10)};
+  epoch.clients[1].memory.reset();
+  ASSERT_TRUE(history().append_epoch(epoch));
+  const auto past = read_past(file(), at(seconds(0)), at(minutes(10)));
+  ASSERT_TRUE(past);
+  EXPECT_EQ(past->locality[0].local, placement::Bytes{3LL << 30});
+}
+
+TEST_F(PastTest, SamplesAreAsFineAsTheTimeAllows) {
+  (void)history();
+  const auto span_of = [&](auto length) {
+    return read_past(file(), at(seconds(0)), at(length)).value().span;
+  };
+  EXPECT_EQ(span_of(hours(1)), SampleSpan::kEpoch);
+  EXPECT_EQ(span_of(minutes(61)), SampleSpan::kMinute);
+  EXPECT_EQ(span_of(days(2)), SampleSpan::kMinute);
+  EXPECT_EQ(span_of(days(3)), SampleSpan::kHour);
+}
+
+TEST_F(PastTest, MissingFileIsNotMade) {
+  const auto past = read_past(directory_.path() + "/none", at(seconds(0)), at(seconds(1)));
+  ASSERT_FALSE(past);
+  EXPECT_EQ(past.error().code, ErrorCode::kNotFound);
+  EXPECT_FALSE(std::filesystem::exists(directory_.path() + "/none"));
+}
+
+TEST_F(PastTest, WhatIsNoHistoryIsRefused) {
+  std::ofstream(file()) << "this is not a database, and longer than the header of one would be, "
+                           "so that it is read as one and found not to be";
+  const auto past = read_past(file(), at(seconds(0)), at(seconds(1)));
+  ASSERT_FALSE(past);
+  EXPECT_THAT(past.error().message, HasSubstr(file()));
+}
+
+TEST_F(PastTest, FileOfAnotherVersionIsRefused) {
+  reopen();
+  history_.reset();
+  {
+    SQLite::Database database(file(), SQLite::OPEN_READWRITE);
+    database.exec("PRAGMA user_version = 999");
+  }
+  const auto past = read_past(file(), at(seconds(0)), at(seconds(1)));
+  ASSERT_FALSE(past);
+  EXPECT_EQ(past.error().code, ErrorCode::kUnsupported);
+}
+
+}  // namespace
+}  // namespace vmnuma::stats::tests

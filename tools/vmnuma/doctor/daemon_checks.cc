@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/doctor/daemon_checks.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+#include <linux/capability.h>
+
+#include "tools/vmnuma/doctor/start_checks.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+using balancer::StatusView;
+
+Finding mode_finding(const StatusView& status) {
+  const std::string what =
+      fmt::format("vmnumad {} is in mode {}", status.version, name_of(status.mode));
+  if (status.mode == balancer::Mode::kActive || status.mode == balancer::Mode::kDegraded) {
+    return {"daemon", Severity::kOk, what, "", {}};
+  }
+  if (status.mode == balancer::Mode::kPaused) {
+    return {"daemon",
+            Severity::kNote,
+            what + ": VMs stay where they are",
+            "Go on with:",
+            {"vmnuma resume"}};
+  }
+  return {"daemon",
+          Severity::kNote,
+          what + ": it changes no VM",
+          "To let it act, set mode = \"active\" in /etc/vmnuma/vmnuma.toml, then:",
+          {"systemctl reload vmnumad"}};
+}
+
+Finding libvirt_finding(const StatusView& status) {
+  const auto missing =
+      std::find_if(status.degraded.begin(), status.degraded.end(),
+                   [](const balancer::DegradedView& view) { return view.source == "libvirt"; });
+  if (missing == status.degraded.end()) {
+    return {"libvirt", Severity::kOk, "the daemon reaches " + status.uri, "", {}};
+  }
+  return {"libvirt",
+          Severity::kError,
+          fmt::format("the daemon does not reach {}: {}", status.uri, missing->reason),
+          "Look whether libvirt runs, and whether polkit lets the user vmnuma in (the rule is "
+          "50-vmnuma.rules):",
+          {"systemctl status libvirtd", "journalctl -u vmnumad -u polkit"}};
+}
+
+}  // namespace
+
+std::vector<Finding> check_daemon(const Result<StatusView>& status, std::string_view version) {
+  if (!status) {
+    const bool is_refused =
+        status.error().code == ErrorCode::kPermissionDenied || status.error().errno_value == EACCES;
+    return {{"daemon", Severity::kError, status.error().message,
+             is_refused ? "Ask as root or as a member of the group vmnuma."
+                        : "Start it, or see why it ended:",
+             is_refused ? std::vector<std::string>{}
+                        : std::vector<std::string>{"systemctl enable --now vmnumad",
+                                                   "journalctl -u vmnumad"}}};
+  }
+  std::vector<Finding> findings = {mode_finding(*status), libvirt_finding(*status)};
+  for (const balancer::DegradedView& missing : status->degraded) {
+    if (missing.source != "libvirt") {
+      findings.push_back({"daemon",
+                          Severity::kError,
+                          fmt::format("{} is missing: {}", missing.source, missing.reason),
+                          "The journal has more:",
+                          {"journalctl -u vmnumad"}});
+    }
+  }
+  if (!status->history.state.starts_with("ok") &&
+      std::none_of(status->degraded.begin(), status->degraded.end(),
+                   [](const balancer::DegradedView& view) { return view.source == "history"; })) {
+    findings.push_back({"history",
+                        Severity::kWarning,
+                        fmt::format("{}: {}", status->history.path, status->history.state),
+                        "Nothing is recorded until that is mended.",
+                        {}});
+  }
+  if (status->version != version) {
+    findings.push_back(
+        {"version",
+         Severity::kWarning,
+         fmt::format("the daemon is of version {}, this program of {}", status->version, version),
+         "An update was not followed by a new start:",
+         {"systemctl restart vmnumad"}});
+  }
+  return findings;
+}
+
+Finding check_rights(const stats::Directory& root) {
+  const int pid = process_named(root, "vmnumad");
+  const auto status = pid < 0 ? failure(ErrorCode::kNotFound, "no process is named vmnumad")
+                              : root.read(fmt::format("proc/{}/status", pid));
+  if (!status) {
+    return {"rights", Severity::kNote, "not looked at: " + status.error().message, "", {}};
+  }
+  constexpr std::string_view kLabel = "\nCapEff:\t";
+  std::uint64_t capabilities = 0;
+  const std::size_t at = status->find(kLabel);
+  const char* begin =
+      status->data() + (at == std::string::npos ? status->size() : at + kLabel.size());
+  if (std::from_chars(begin, status->data() + status->size(), capabilities, /*base=*/16).ec !=
+      std::errc{}) {
+    return {"rights",
+            Severity::kWarning,
+            fmt::format("the kernel does not say what vmnumad (pid {}) may do", pid),
+            "",
+            {}};
+  }
+  std::string missing;
+  if ((capabilities >> CAP_SYS_PTRACE & 1U) == 0) {
+    missing = "CAP_SYS_PTRACE";
+  }
+  if ((capabilities >> CAP_SYS_NICE & 1U) == 0) {
+    missing += missing.empty() ? "CAP_SYS_NICE" : " and CAP_SYS_NICE";
+  }
+  if (!missing.empty()) {
+    return {"rights",
+            Severity::kError,
+            fmt::format("vmnumad (pid {}) lacks {}, without which it cannot see where memory of "
+                        "VMs is and move it",
+                        pid, missing),
+            "Its unit gives both (AmbientCapabilities=); look for a drop-in that does not:",
+            {"systemctl cat vmnumad"}};
+  }
+  return {"rights",
+          Severity::kOk,
+          fmt::format("vmnumad (pid {}) has CAP_SYS_PTRACE and CAP_SYS_NICE", pid),
+          "",
+          {}};
+}
+
+}  // namespace vmnuma::tools

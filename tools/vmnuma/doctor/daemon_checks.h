@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How the daemon fares: by what it says of itself, and by what the kernel says of its rights.
+#pragma once
+
+#include <vector>
+
+#include "balancer/view.h"
+#include "placement/result.h"
+#include "stats/linux/directory.h"
+#include "tools/vmnuma/doctor/finding.h"
+
+namespace vmnuma::tools {
+
+/// `status` is its answer, or why there is none; `version` that of this program.
+[[nodiscard]] std::vector<Finding> check_daemon(const Result<balancer::StatusView>& status,
+                                                std::string_view version);
+
+/// The capabilities of the process named vmnumad (proc(5), /proc/PID/status: CapEff;
+/// linux/capability.h).
+[[nodiscard]] Finding check_rights(const stats::Directory& root);
+
+}  // namespace vmnuma::tools

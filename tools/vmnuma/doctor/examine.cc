@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/doctor/examine.h"
+
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "balancer/protocol/response.h"
+#include "stats/linux/directory.h"
+#include "tools/vmnuma/client.h"
+#include "tools/vmnuma/doctor/daemon_checks.h"
+#include "tools/vmnuma/doctor/host_checks.h"
+#include "tools/vmnuma/doctor/start_checks.h"
+#include "tools/vmnuma/text.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+Result<balancer::StatusView> ask_status(const Invocation& invocation,
+                                        const Surroundings& surroundings) {
+  const auto result =
+      ask(invocation.socket_path, balancer::StatusRequest{}, surroundings.time_limit);
+  if (!result) {
+    return tl::unexpected(result.error().error);
+  }
+  return balancer::decode_view<balancer::StatusView>(*result);
+}
+
+void append(std::vector<Finding>& findings, std::vector<Finding> more) {
+  findings.insert(findings.end(), std::make_move_iterator(more.begin()),
+                  std::make_move_iterator(more.end()));
+}
+
+}  // namespace
+
+int run_doctor(const Invocation& invocation, Surroundings& surroundings) {
+  const auto root = stats::Directory::open(invocation.doctor->root);
+  if (!root) {
+    surroundings.err << invocation.program << ": " << printable(root.error().message) << std::endl;
+    return kExitUsage;
+  }
+  std::vector<Finding> findings =
+      check_daemon(ask_status(invocation, surroundings), VMNUMA_VERSION);
+  findings.push_back(check_rights(*root));
+  append(findings, check_host(*root));
+  append(findings, check_start(*root));
+  surroundings.out << (invocation.json ? json_of(findings) + "\n"
+                                       : text_of(findings, surroundings.colours))
+                   << std::flush;
+  switch (worst_of(findings)) {
+    case Severity::kOk:
+    case Severity::kNote:
+      return kExitOk;
+    case Severity::kWarning:
+      return kExitWarning;
+    case Severity::kError:
+      break;
+  }
+  return kExitBroken;
+}
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What `vmnuma doctor` finds: one finding a check, also where all is well.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vmnuma::tools {
+
+enum class Severity {
+  kOk,
+  kNote,     ///< good to know; nothing has to be done
+  kWarning,  ///< something works less well than it could
+  kError,    ///< VMs are not balanced, or do not start
+};
+
+/// "ok", "note", "warning", "error".
+[[nodiscard]] constexpr std::string_view name_of(Severity severity) {
+  switch (severity) {
+    case Severity::kOk:
+      return "ok";
+    case Severity::kNote:
+      return "note";
+    case Severity::kWarning:
+      return "warning";
+    case Severity::kError:
+      return "error";
+  }
+  return "unknown";
+}
+
+struct Finding {
+  std::string_view check;  ///< one word: "cgroup"
+  Severity severity{};
+  std::string what;                ///< a sentence
+  std::string mend;                ///< a sentence: how it is put right; empty if nothing has to be
+  std::vector<std::string> lines;  ///< for the shell or a file, as they are to be written there
+  bool operator==(const Finding&) const = default;
+};
+
+/// The worst there is; kOk of nothing.
+[[nodiscard]] Severity worst_of(const std::vector<Finding>& findings);
+
+/// One line a finding, and below what is not well how to mend it. With `colours` for a terminal.
+[[nodiscard]] std::string text_of(const std::vector<Finding>& findings, bool colours);
+/// {"worst":"warning","findings":[{"check":...,"severity":...,"what":...,"mend":...,"lines":[]}]}
+[[nodiscard]] std::string json_of(const std::vector<Finding>& findings);
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/doctor/host_checks.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "placement/model/text.h"
+#include "stats/linux/node_formats.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+using placement::NodeId;
+using stats::Directory;
+
+constexpr std::string_view kNodes = "sys/devices/system/node/";
+
+Result<std::vector<NodeId>> node_list(const Directory& root, std::string_view name) {
+  return root.read(std::string(kNodes) + std::string(name)).and_then([](const std::string& text) {
+    return placement::parse_node_list(text);
+  });
+}
+
+std::vector<NodeId> without(const std::vector<NodeId>& nodes, const std::vector<NodeId>& taken) {
+  std::vector<NodeId> rest;
+  std::set_difference(nodes.begin(), nodes.end(), taken.begin(), taken.end(),
+                      std::back_inserter(rest));
+  return rest;
+}
+
+/// A file's text without blanks at its end.
+Result<std::string> word_in(const Directory& root, std::string_view path) {
+  return root.read(path).map([](std::string text) {
+    text.erase(text.find_last_not_of(" \n") + 1);  // npos + 1 is 0
+    return text;
+  });
+}
+
+bool has_word(std::string_view text, std::string_view word) {
+  for (std::size_t at = text.find(word); at != std::string_view::npos;
+       at = text.find(word, at + 1)) {
+    const bool begins = at == 0 || text[at - 1] == ' ';
+    const std::size_t end = at + word.size();
+    if (begins && (end == text.size() || text[end] == ' ')) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Finding check_nodes(const Directory& root) {
+  const auto online = node_list(root, "online");
+  if (!online) {
+    return {"nodes",
+            Severity::kError,
+            "the kernel tells of no NUMA nodes: " + online.error().message,
+            "Use a kernel with CONFIG_NUMA, such as Debian's, and start it without numa=off.",
+            {}};
+  }
+  const auto with_cpus = node_list(root, "has_cpu");
+  const auto with_memory = node_list(root, "has_memory");
+  if (!with_cpus || !with_memory) {
+    return {"nodes",
+            Severity::kWarning,
+            "which nodes have CPUs and memory cannot be read: " +
+                (with_cpus ? with_memory : with_cpus).error().message,
+            "",
+            {}};
+  }
+  if (online->size() < 2) {
+    return {
+        "nodes",
+        Severity::kNote,
+        "the host has one NUMA node, so there is nothing to balance",
+        "If it has more, the firmware hides them: look for 'node interleaving' in its setup, or "
+        "for NUMA cells in the definition of this host if it is a VM itself.",
+        {}};
+  }
+  const std::vector<NodeId> cpuless = without(*online, *with_cpus);
+  const std::vector<NodeId> memoryless = without(*online, *with_memory);
+  std::string what = fmt::format("{} nodes: {}", online->size(), placement::to_list(*online));
+  if (!memoryless.empty()) {
+    what += fmt::format("; without memory: {}", placement::to_list(memoryless));
+  }
+  if (!cpuless.empty()) {
+    what += fmt::format("; without CPUs: {}", placement::to_list(cpuless));
+  }
+  const bool is_whole = cpuless.empty() && memoryless.empty();
+  if (!is_whole) {
+    what += " (no VM gets its home there)";
+  }
+  const bool can_fill = memoryless.size() > 0;
+  return {
+      "nodes",
+      is_whole ? Severity::kOk : Severity::kNote,
+      what,
+      can_fill ? "If the host should have memory there, look whether its slots are filled." : "",
+      {}};
+}
+
+Finding check_distances(const Directory& root) {
+  const auto online = node_list(root, "online");
+  if (!online || online->size() < 2) {
+    return {"distances", Severity::kOk, "no two nodes, no distances", "", {}};
+  }
+  bool all_local = true;
+  for (const NodeId node : *online) {
+    const std::string path = fmt::format("{}node{}/distance", kNodes, node.value);
+    const auto row = root.read(path).and_then(
+        [](const std::string& text) { return stats::parse_node_distances(text); });
+    if (!row) {
+      return {"distances", Severity::kError, "they cannot be read: " + row.error().message, "", {}};
+    }
+    all_local = all_local && std::all_of(row->begin(), row->end(),
+                                         [](std::int32_t distance) { return distance == 10; });
+  }
+  if (all_local) {
+    return {"distances",
+            Severity::kWarning,
+            "every node is told to be as near as itself (10), so locality seems worth nothing",
+            "The firmware has no SLIT, or the kernel was started with numa=fake; update the "
+            "firmware, or give this host distances if it is a VM itself.",
+            {}};
+  }
+  return {
+      "distances", Severity::kOk, "the firmware tells how far nodes are from each other", "", {}};
+}
+
+Finding check_cgroup(const Directory& root) {
+  const auto controllers = word_in(root, "sys/fs/cgroup/cgroup.controllers");
+  if (!controllers) {
+    return {"cgroup",
+            Severity::kError,
+            "there is no cgroup v2 at /sys/fs/cgroup, where VMs are measured",
+            "Start the kernel with systemd.unified_cgroup_hierarchy=1 and without "
+            "cgroup_no_v1=.",
+            {}};
+  }
+  std::string missing;
+  for (const std::string_view controller : {"cpuset", "cpu", "memory"}) {
+    if (!has_word(*controllers, controller)) {
+      missing += (missing.empty() ? "" : ", ") + std::string(controller);
+    }
+  }
+  if (!missing.empty()) {
+    return {"cgroup",
+            Severity::kError,
+            "cgroup v2 lacks the controllers " + missing,
+            "They are in use by a cgroup v1 hierarchy, or disabled by cgroup_disable= on the "
+            "kernel's command line.",
+            {}};
+  }
+  return {"cgroup", Severity::kOk, "cgroup v2 with cpuset, cpu and memory", "", {}};
+}
+
+Finding check_schedstat(const Directory& root) {
+  if (const auto text = root.read("proc/self/schedstat"); !text) {
+    return {"schedstat",
+            Severity::kError,
+            "the kernel does not tell how long threads ran and waited: " + text.error().message,
+            "Use a kernel with CONFIG_SCHED_INFO, such as Debian's.",
+            {}};
+  }
+  return {"schedstat", Severity::kOk, "the kernel tells how long threads ran and waited", "", {}};
+}
+
+Finding check_pressure(const Directory& root) {
+  if (const auto text = root.read("proc/pressure/memory"); !text) {
+    return {"pressure",
+            Severity::kWarning,
+            "the kernel does not tell who waits for memory, so moving pages does not rest for them",
+            "Start the kernel with psi=1.",
+            {}};
+  }
+  return {"pressure", Severity::kOk, "the kernel tells how long tasks wait for memory", "", {}};
+}
+
+Finding check_kernel_balancing(const Directory& root) {
+  constexpr std::string_view kPath = "proc/sys/kernel/numa_balancing";
+  const auto value = word_in(root, kPath);
+  if (!value || *value == "0") {
+    return {"balancing", Severity::kOk, "the kernel's own NUMA balancing is off", "", {}};
+  }
+  if (*value == "1") {
+    return {"balancing",
+            Severity::kOk,
+            "the kernel's own NUMA balancing is on; it follows the vCPUs that vmnuma pins",
+            "",
+            {}};
+  }
+  return {"balancing",
+          Severity::kWarning,
+          fmt::format("kernel.numa_balancing is {}: memory tiering moves pages between nodes, "
+                      "whatever their home",
+                      *value),
+          "Unless that is wanted, set it back:",
+          {"sysctl kernel.numa_balancing=1"}};
+}
+
+std::vector<Finding> check_host(const Directory& root) {
+  return {check_nodes(root),     check_distances(root), check_cgroup(root),
+          check_schedstat(root), check_pressure(root),  check_kernel_balancing(root)};
+}
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A chart over time as inline SVG 1.1, and text that is safe inside a page. Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vmnuma::tools {
+
+/// Text with the characters that mean something in HTML replaced, and control characters too.
+[[nodiscard]] std::string html_escaped(std::string_view text);
+
+struct ChartPoint {
+  std::int64_t time_unix_s = 0;
+  std::int64_t permille = 0;
+  bool operator==(const ChartPoint&) const = default;
+};
+
+struct ChartLine {
+  std::string name;
+  std::vector<ChartPoint> points;  ///< ascending time
+};
+
+struct Chart {
+  std::string title;
+  std::int64_t since_unix_s = 0;
+  std::int64_t until_unix_s = 0;
+  std::vector<ChartLine> lines;
+};
+
+/// At most `most` points, each the average of those it stands for.
+[[nodiscard]] std::vector<ChartPoint> thinned(const std::vector<ChartPoint>& points,
+                                              std::size_t most);
+
+/// The chart in per cent, from 0 to the next round number above the highest point, but at least to
+/// 100 %. Line n has the classes "line" and "cN" with N = n modulo 8. Says so if there is nothing
+/// to show.
+[[nodiscard]] std::string svg_of(const Chart& chart, std::size_t most_points);
+
+}  // namespace vmnuma::tools

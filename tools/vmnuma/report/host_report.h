@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/// `vmnuma report`: what happened on a host in a stretch of time, to be read away from it.
+///
+/// Problem: who was not there wants to see what the balancer did and what it brought. Approach: the
+/// history is read into values, which become a page or a text. The page needs nothing but itself:
+/// no script, no font, no picture from elsewhere. Properties:
+///  - equal values give equal bytes;
+///  - names from outside cannot become markup;
+///  - the page stays small: a line of a chart has at most kMostPoints points.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "balancer/view.h"
+#include "stats/history/past.h"
+
+namespace vmnuma::tools {
+
+inline constexpr std::size_t kMostPoints = 400;
+
+struct HostReport {
+  std::string host_name;
+  std::int64_t since_unix_s = 0;
+  std::int64_t until_unix_s = 0;
+  stats::Past past;
+  std::optional<balancer::HostView> host;  ///< as it is now; absent without a daemon
+  std::string why_no_host;
+};
+
+/// A few lines: how the nodes fared, and what became of the moves.
+[[nodiscard]] std::string report_text(const HostReport& report);
+/// The same figures for programs.
+[[nodiscard]] std::string report_json(const HostReport& report);
+/// The page.
+[[nodiscard]] std::string report_html(const HostReport& report);
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/report/run_report.h"
+
+#include <array>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include <unistd.h>
+
+#include "balancer/config/config.h"
+#include "balancer/protocol/response.h"
+#include "tools/vmnuma/client.h"
+#include "tools/vmnuma/report/host_report.h"
+#include "tools/vmnuma/text.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "this host";
+}
+
+template <class View>
+Result<View> ask_for(const Invocation& invocation, const Surroundings& surroundings,
+                     const balancer::Command& command) {
+  const auto result = ask(invocation.socket_path, command, surroundings.time_limit);
+  if (!result) {
+    return tl::unexpected(result.error().error);
+  }
+  return balancer::decode_view<View>(*result);
+}
+
+/// Where the daemon says, where it would be, or where the command line says.
+std::string history_path(const Invocation& invocation, const Surroundings& surroundings) {
+  if (!invocation.report->history_path.empty()) {
+    return invocation.report->history_path;
+  }
+  const auto status =
+      ask_for<balancer::StatusView>(invocation, surroundings, balancer::StatusRequest{});
+  return status && !status->history.path.empty() ? status->history.path
+                                                 : balancer::Config().state_dir + "/history.sqlite";
+}
+
+}  // namespace
+
+int run_report(const Invocation& invocation, Surroundings& surroundings) {
+  HostReport report;
+  report.host_name = host_name();
+  report.since_unix_s = invocation.report->since_unix_s;
+  report.until_unix_s = invocation.report->until_unix_s;
+  const auto wall = [](std::int64_t unix_s) {
+    return stats::WallTime(std::chrono::seconds(unix_s));
+  };
+  auto past = stats::read_past(history_path(invocation, surroundings), wall(report.since_unix_s),
+                               wall(report.until_unix_s));
+  if (!past) {
+    surroundings.err << invocation.program << ": " << printable(past.error().message) << std::endl;
+    return kExitRefused;
+  }
+  report.past = std::move(*past);
+  auto host = ask_for<balancer::HostView>(invocation, surroundings, balancer::HostRequest{});
+  if (host) {
+    report.host = std::move(*host);
+  } else {
+    report.why_no_host = host.error().message;
+  }
+  surroundings.out << (invocation.report->html ? report_html(report)
+                       : invocation.json       ? report_json(report) + "\n"
+                                               : report_text(report))
+                   << std::flush;
+  if (!surroundings.out) {
+    surroundings.err << invocation.program << ": cannot write to standard output" << std::endl;
+    return kExitRefused;
+  }
+  return kExitOk;
+}
+
+}  // namespace vmnuma::tools

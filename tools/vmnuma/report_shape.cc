@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/report_shape.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "balancer/suggest.h"
+#include "stats/reports/tables.h"
+#include "tools/vmnuma/report_text.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+using stats::Cell;
+using stats::Report;
+
+/// A table of that type without rows; nothing for an unknown one.
+std::optional<Report> empty_table(const std::string& type) {
+  for (Report table : {stats::pnode_table({}), stats::client_table({}), stats::migration_table({}),
+                       stats::cnode_table({}), stats::global_table({})}) {
+    if (table.type == type) {
+      return table;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> column_of(const Report& report, std::string_view name) {
+  const auto found = std::find(report.columns.begin(), report.columns.end(), name);
+  return found == report.columns.end()
+             ? std::nullopt
+             : std::optional(static_cast<std::size_t>(found - report.columns.begin()));
+}
+
+/// The column with a row's number: of its group, or of the node in a table of nodes.
+std::optional<std::size_t> id_column(const Report& report) {
+  const auto group = column_of(report, "groupID");
+  return group ? group : column_of(report, "nodeID");
+}
+
+std::string cell_text(const Cell& cell) {
+  const auto* number = std::get_if<std::int64_t>(&cell);
+  return number != nullptr ? std::to_string(*number) : std::get<std::string>(cell);
+}
+
+bool is_wanted(const Report& report, const std::vector<Cell>& row, const ReportShape& shape) {
+  const auto id = id_column(report);
+  if (!shape.ids.empty() && id) {
+    const auto* number = std::get_if<std::int64_t>(&row[*id]);
+    if (number == nullptr ||
+        std::find(shape.ids.begin(), shape.ids.end(), *number) == shape.ids.end()) {
+      return false;
+    }
+  }
+  if (!shape.group.empty()) {
+    const auto name = column_of(report, "groupName");
+    return (name && cell_text(row[*name]) == shape.group) ||
+           (id && cell_text(row[*id]) == shape.group);
+  }
+  return true;
+}
+
+Report shaped(const Report& report, const ReportShape& shape) {
+  std::vector<std::size_t> kept;
+  for (const std::string& name : shape.columns.empty() ? report.columns : shape.columns) {
+    if (const auto column = column_of(report, name)) {
+      kept.push_back(*column);
+    }
+  }
+  Report out;
+  out.type = report.type;
+  for (const std::size_t column : kept) {
+    out.columns.push_back(report.columns[column]);
+  }
+  for (const std::vector<Cell>& row : report.rows) {
+    if (is_wanted(report, row, shape)) {
+      std::vector<Cell>& cells = out.rows.emplace_back();
+      for (const std::size_t column : kept) {
+        cells.push_back(row[column]);
+      }
+    }
+  }
+  return out;
+}
+
+/// RFC 4180, with the line ends of this system.
+std::string csv_line(const std::vector<std::string>& fields) {
+  std::string line;
+  for (const std::string& field : fields) {
+    std::string text = field;
+    if (field.find_first_of(",\"\n") != std::string::npos) {
+      for (std::size_t at = text.find('"'); at != std::string::npos; at = text.find('"', at + 2)) {
+        text.insert(at, 1, '"');
+      }
+      text = "\"" + text + "\"";
+    }
+    line += (line.empty() ? "" : ",") + text;
+  }
+  return line + "\n";
+}
+
+}  // namespace
+
+Result<void> check_shape(const ReportShape& shape, const std::string& type) {
+  const auto table = empty_table(type);
+  if (!table) {
+    return failure(ErrorCode::kNotFound,
+                   fmt::format("there is no table '{}'{}", type,
+                               balancer::did_you_mean(type, stats::report_types())));
+  }
+  const std::vector<std::string_view> known(table->columns.begin(), table->columns.end());
+  for (const std::string& name : shape.columns) {
+    if (!column_of(*table, name)) {
+      return failure(ErrorCode::kNotFound, fmt::format("{} has no column '{}'{}", type, name,
+                                                       balancer::did_you_mean(name, known)));
+    }
+  }
+  if (!shape.ids.empty() && !id_column(*table)) {
+    return failure(ErrorCode::kInvalidArgument,
+                   fmt::format("rows of {} have no number to choose them by", type));
+  }
+  if (!shape.group.empty() && !column_of(*table, "groupID")) {
+    return failure(ErrorCode::kInvalidArgument, fmt::format("rows of {} have no group", type));
+  }
+  return {};
+}
+
+std::string text_of(const Report& report, const ReportShape& shape) {
+  const Report wanted = shaped(report, shape);
+  if (!shape.csv) {
+    return text_of(wanted);
+  }
+  std::string text = csv_line(wanted.columns);
+  for (const std::vector<Cell>& row : wanted.rows) {
+    std::vector<std::string> fields;
+    for (const Cell& cell : row) {
+      fields.push_back(cell_text(cell));
+    }
+    text += csv_line(fields);
+  }
+  return text;
+}
+
+}  // namespace vmnuma::tools
