@@ -116,6 +116,13 @@ void expect_served(const Served& served) {
   EXPECT_THAT(ask(served, kGet), EndsWith("\r\n\r\npath /"));
 }
 
+/// Sanitizers keep freed memory back, so what is resident says nothing under them.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kMemoryTells = false;
+#else
+constexpr bool kMemoryTells = true;
+#endif
+
 /// Of this process, in bytes.
 std::size_t resident() {
   std::ifstream file("/proc/self/statm");
@@ -237,7 +244,7 @@ TEST(HttpServerTest, TenThousandConnectionsAndSlowReadersCostLittleMemory) {
     }
   }
   // 64 places of 8 KiB and the kernel's business; the big answer is there once.
-  EXPECT_LT(resident(), before + (std::size_t{16} << 20U));
+  EXPECT_TRUE(!kMemoryTells || resident() < before + (std::size_t{16} << 20U));
   open.clear();
   expect_served(served);
 }
