@@ -58,6 +58,15 @@ Result<OptionView> one_option(const std::string& name, const placement::Options&
 }  // namespace
 
 void Controller::handle(const CommandReceived& event, Effects& effects) {
+  if (const auto* set = std::get_if<SetRequest>(&event.command)) {
+    if (Result<PolicyWrite> write = write_policy(*set)) {
+      write->token = event.token;
+      effects.policies.push_back(std::move(*write));  // answered when it has been written
+    } else {
+      effects.replies.push_back({event.token, tl::unexpected(std::move(write).error())});
+    }
+    return;
+  }
   // In two steps: answering may itself add effects.
   Result<Answer> reply = answer(event.command, effects);
   effects.replies.push_back({event.token, std::move(reply)});
@@ -134,13 +143,16 @@ Result<Answer> Controller::answer(const Command& command, Effects& effects) {
     return what_if(*request);
   }
   if (const auto* request = std::get_if<AnnounceRequest>(&command)) {
-    return announce(*request);
+    return announce(*request, effects);
   }
   if (const auto* request = std::get_if<WithdrawRequest>(&command)) {
     return withdraw(*request);
   }
   if (const auto* request = std::get_if<SuggestRequest>(&command)) {
     return suggest(*request, effects);
+  }
+  if (const auto* request = std::get_if<PolicyRequest>(&command)) {
+    return policy(*request);
   }
   return failure(ErrorCode::kUnsupported,
                  fmt::format("'{}' is not answered by this version", name_of(command)));
@@ -163,6 +175,11 @@ StatusView Controller::status() const {
   view.vms = static_cast<std::int64_t>(ledger_.vms().size());
   for (const auto& [id, vm] : ledger_.vms()) {
     view.clients += static_cast<std::int64_t>(vm.clients.size());
+  }
+  for (const auto& [id, reason] : refused_) {
+    const VmRecord* vm = ledger_.find(id);
+    view.refused_policies.push_back(
+        {vm == nullptr ? "" : vm->description.name, to_text(id), reason});
   }
   view.open_actions = static_cast<std::int64_t>(under_way_.size());
   view.transfers = transfer_views(snapshot_, transfers_);
@@ -205,8 +222,10 @@ Result<Answer> Controller::explain(const ExplainRequest& request) const {
                          ? fmt::format("it has no home: {}", or_none(state->stale_because))
                          : "");
   }
-  return Answer(explain_view(snapshot_, static_cast<std::size_t>(state - snapshot_.vms.begin()),
-                             setup_.options, why));
+  ExplainView view = explain_view(
+      snapshot_, static_cast<std::size_t>(state - snapshot_.vms.begin()), setup_.options, why);
+  view.policy = policy_view(**vm);
+  return Answer(std::move(view));
 }
 
 Result<Answer> Controller::set_option(const OptionsSetRequest& request, Effects& effects) {

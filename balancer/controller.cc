@@ -128,24 +128,13 @@ Effects Controller::on(const Event& event) {
 
 // ---- what is known ----
 
-std::vector<VmDescription> Controller::with_policies(std::vector<VmDescription> running) const {
-  for (VmDescription& vm : running) {
-    for (const std::string& key : {vm.name, to_text(vm.id)}) {
-      if (const auto policy = setup_.policies.find(key); policy != setup_.policies.end()) {
-        vm.policy = policy->second;
-      }
-    }
-  }
-  return running;
-}
-
 void Controller::handle(const DomainsChanged& event, Effects& effects) {
   std::vector<VmId> known;
   for (const auto& [id, vm] : ledger_.vms()) {
     known.push_back(id);
   }
   running_ = event.running;
-  ledger_.set_domains(with_policies(running_));
+  apply_domains(effects);
   for (const VmId& id : known) {
     if (ledger_.find(id) == nullptr) {
       foreign_.erase(id);
@@ -271,7 +260,7 @@ void Controller::remember_homes(const VmId& id, Effects& effects) const {
 void Controller::handle(const TopologyChanged& event, Effects& effects) {
   setup_.topology = event.topology;
   ledger_.set_topology(event.topology);
-  ledger_.set_domains(with_policies(running_));
+  apply_domains(effects);
   last_placed_on_ = kNoNode;
   effects.log.push_back(
       {Severity::kNotice,
@@ -284,8 +273,9 @@ void Controller::handle(const ConfigChanged& event, Effects& effects) {
   setup_.options = event.options;
   setup_.origins = event.origins;
   setup_.policies = event.policies;
+  setup_.metadata_wins = event.metadata_wins;
   ledger_.set_options(event.options);
-  ledger_.set_domains(with_policies(running_));
+  apply_domains(effects);
   effects.log.push_back({Severity::kNotice,
                          fmt::format("configuration read again, mode is {}", name_of(mode())),
                          {}});
@@ -383,6 +373,9 @@ void Controller::keep_hands_off(Snapshot& snapshot) const {
     if (setup_.released.contains(vm.id)) {
       vm.fresh = false;
       vm.stale_because = "it was released; 'vmnuma manage' takes it back";
+    } else if (const auto refused = refused_.find(vm.id); refused != refused_.end()) {
+      vm.fresh = false;
+      vm.stale_because = "the policy in its metadata is refused: " + refused->second;
     } else if (const auto foreign = foreign_.find(vm.id); foreign != foreign_.end()) {
       vm.fresh = false;
       vm.stale_because = "it is pinned by somebody else: " + foreign->second;

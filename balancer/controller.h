@@ -19,7 +19,9 @@
 ///  5. Of a plan that breaks a rule (core/validator.h) nothing is carried out.
 ///  6. A VM that was released is as it was found, and is left alone until it is managed again or
 ///  its process is a new one.
-///  7. While libvirt is gone or paused, nothing is ordered and everything is still measured.
+///  7. A policy in a domain's metadata that is wrong anywhere counts nowhere: the VM keeps that of
+///  the configuration and is left where it is until the metadata is mended.
+///  8. While libvirt is gone or paused, nothing is ordered and everything is still measured.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +36,7 @@
 #include "balancer/events.h"
 #include "balancer/originals.h"
 #include "balancer/totals.h"
+#include "placement/admission.h"
 #include "stats/reports/node_stays.h"
 
 namespace vmnuma::balancer {
@@ -49,7 +52,8 @@ struct ControllerSetup {
   placement::Options options;
   std::map<std::string, Origin> origins;
   std::map<std::string, placement::VmPolicy> policies;  ///< by VM name or UUID
-  std::int64_t last_action = 0;                         ///< the highest number in the history
+  bool metadata_wins = true;     ///< a policy in the domain's metadata goes before `policies`
+  std::int64_t last_action = 0;  ///< the highest number in the history
   std::map<placement::ClientId, placement::NodeId> remembered_homes;
   Originals originals;          ///< noted from all orders of the past
   bool originals_known = true;  ///< none of those orders is missing
@@ -103,8 +107,10 @@ class Controller {
   void handle(const LoadExpected& event, Effects& effects);
   void handle(const Stopping& event, Effects& effects);
 
+  [[nodiscard]] placement::VmPolicy configured_policy(const placement::VmDescription& vm) const;
   [[nodiscard]] std::vector<placement::VmDescription> with_policies(
       std::vector<placement::VmDescription> running) const;
+  void apply_domains(Effects& effects);
   void adopt_homes(const placement::VmId& vm, Effects& effects);
   void heed_memory_pressure(const placement::Sample& sample, Effects& effects);
   void respect_foreign_pins(Effects& effects);
@@ -125,11 +131,19 @@ class Controller {
   void end_releases(Effects& effects);
   [[nodiscard]] Result<Answer> what_if(const WhatIfRequest& request) const;
   [[nodiscard]] placement::Snapshot since_the_plan() const;
-  [[nodiscard]] Result<Answer> announce(const AnnounceRequest& request);
+  [[nodiscard]] Result<Answer> announce(const AnnounceRequest& request, Effects& effects);
+  [[nodiscard]] placement::AdmissionRequest admission_of(const placement::VmDescription& vm,
+                                                         const placement::Snapshot& snapshot,
+                                                         const AnnounceRequest& request) const;
+  void find_start(StartingVm& vm, placement::VmDescription description,
+                  placement::Snapshot snapshot);
   [[nodiscard]] Result<Answer> withdraw(const WithdrawRequest& request);
   [[nodiscard]] Result<Answer> suggest(const SuggestRequest& request, Effects& effects);
   [[nodiscard]] placement::Snapshot with_starting_vms() const;
   void forget_started();
+  [[nodiscard]] PolicyView policy_view(const VmRecord& vm) const;
+  [[nodiscard]] Result<Answer> policy(const PolicyRequest& request) const;
+  [[nodiscard]] Result<PolicyWrite> write_policy(const SetRequest& request) const;
   [[nodiscard]] Result<Answer> set_option(const OptionsSetRequest& request, Effects& effects);
   [[nodiscard]] Result<const VmRecord*> find_vm(const std::string& name_or_uuid) const;
 
@@ -149,6 +163,7 @@ class Controller {
   std::map<placement::VmId, Rest> rests_;
   std::map<placement::VmId, std::int64_t> settled_since_;  ///< epoch of its last order's end
   std::map<placement::VmId, std::string> foreign_;         ///< pinned by somebody else: how
+  std::map<placement::VmId, std::string> refused_;  ///< policies in metadata, and what is wrong
   std::map<placement::ClientId, std::string> why_here_;
   std::map<std::string, Source> missing_;
   std::vector<migration::TransferProgress> transfers_;

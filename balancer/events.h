@@ -66,6 +66,7 @@ struct ConfigChanged {
   placement::Options options;
   std::map<std::string, Origin> origins;  ///< of options that do not have their default
   std::map<std::string, placement::VmPolicy> policies;  ///< by VM name or UUID
+  bool metadata_wins = true;  ///< a policy in the domain's metadata goes before `policies`
 };
 
 /// What a VM usually uses at its busy times, from the history: its load until it is measured.
@@ -132,6 +133,18 @@ struct OptionPersisted {
   std::int64_t value = 0;
 };
 
+/// A VM's policy that is to be written into its metadata. Who does so answers `token`.
+struct PolicyWrite {
+  std::int64_t token = 0;
+  placement::VmId vm;
+  std::string name;                                ///< of the VM, for messages
+  std::vector<placement::PolicySetting> settings;  ///< all of them; empty: no policy
+  bool persistent = false;                         ///< also into the definition
+};
+
+/// What is answered once it has been written.
+[[nodiscard]] DoneView done_view(const PolicyWrite& policy);
+
 struct Effects {
   std::vector<migration::Order> orders;  ///< to be carried out, in this order
   /// Whose orders and transfers are to be given up, before `orders` are submitted.
@@ -143,6 +156,7 @@ struct Effects {
   std::vector<OutcomeMeasured> outcomes;
   std::optional<EpochEnded> epoch;
   std::vector<OptionPersisted> persisted;
+  std::vector<PolicyWrite> policies;
   /// If set: all VMs that are released from now on, for the next start.
   std::optional<std::map<placement::VmId, placement::VmProcess>> released;
   std::vector<LogLine> log;

@@ -13,6 +13,7 @@ enum class Origin {
   kCommandLine,  ///< an argument of vmnumad
   kRuntime,      ///< `vmnuma options set`, lost at the next start
   kPersisted,    ///< `vmnuma options set --persist`
+  kMetadata,     ///< the domain's own metadata, as `vmnuma set` writes it
 };
 
 [[nodiscard]] constexpr std::string_view name_of(Origin origin) {
@@ -27,6 +28,8 @@ enum class Origin {
       return "runtime";
     case Origin::kPersisted:
       return "persisted";
+    case Origin::kMetadata:
+      return "metadata";
   }
   return "unknown";
 }

@@ -8,6 +8,7 @@
 #include "balancer/controller.h"
 #include "balancer/core/entitlement.h"
 #include "balancer/core/new_vm.h"
+#include "placement/arrangement.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::balancer {
@@ -23,6 +24,9 @@ using placement::VmId;
 using placement::VmState;
 
 namespace {
+
+/// No architecture has larger pages than 16 GiB.
+constexpr std::int64_t kMostPageKib = std::int64_t{16} << 20U;
 
 Result<void> check_size(std::int32_t vcpus, std::int64_t memory_mib) {
   if (vcpus < 1 || vcpus > kMostVcpus) {
@@ -58,6 +62,33 @@ std::vector<NodeId> ids_of(const std::vector<NodeIndex>& nodes,
   return ids;
 }
 
+/// True if it only starts where it fits together.
+bool is_kept_together(const placement::VmPolicy& policy) {
+  return policy.topology_policy == placement::TopologyPolicy::kRestricted ||
+         policy.topology_policy == placement::TopologyPolicy::kSingleNumaNode;
+}
+
+/// The VM as far as the hook tells of it.
+placement::VmDescription described(const AnnounceRequest& request, const VmId& id) {
+  placement::VmDescription vm;
+  vm.id = id;
+  vm.name = request.vm;
+  for (std::int32_t vcpu = 0; vcpu < request.vcpus; ++vcpu) {
+    vm.vcpus.push_back(vcpu);
+  }
+  vm.max_vcpus = request.vcpus;
+  vm.memory = vm.max_memory = placement::kMiB * request.memory_mib;
+  for (const RequestedSetting& setting : request.policy) {
+    vm.own_policy.push_back({setting.key, setting.value.value_or("")});
+  }
+  for (const AnnounceRequest::Device& device : request.devices) {
+    vm.pci_devices.push_back({device.address, device.node});
+  }
+  vm.huge_page_size =
+      Bytes{std::clamp<std::int64_t>(request.huge_page_kib, 0, kMostPageKib) * 1024};
+  return vm;
+}
+
 /// Clients that are not placed yet count where they will be.
 void place_at(Snapshot& snapshot, const VmState& vm, const std::vector<NodeIndex>& homes) {
   for (std::size_t i = 0; i < vm.client_count; ++i) {
@@ -70,7 +101,7 @@ void place_at(Snapshot& snapshot, const VmState& vm, const std::vector<NodeIndex
 
 }  // namespace
 
-Result<Answer> Controller::announce(const AnnounceRequest& request) {
+Result<Answer> Controller::announce(const AnnounceRequest& request, Effects& effects) {
   if (Result<void> size = check_size(request.vcpus, request.memory_mib); !size) {
     return tl::unexpected(std::move(size).error());
   }
@@ -78,16 +109,75 @@ Result<Answer> Controller::announce(const AnnounceRequest& request) {
   if (!id) {
     return tl::unexpected(id.error());
   }
-  placement::VmDescription vm;
-  vm.id = *id;
-  vm.name = request.vm;
-  for (std::int32_t vcpu = 0; vcpu < request.vcpus; ++vcpu) {
-    vm.vcpus.push_back(vcpu);
+  const placement::VmDescription vm = described(request, *id);
+  const placement::VmDescription with_policy = with_policies({vm}).front();
+  if (!is_kept_together(with_policy.policy)) {
+    if (request.asks) {
+      (void)starting_.announce(vm, /*asks=*/true, snapshot_.epoch);  // nothing else to say yet
+    }
+    return Answer(DoneView{fmt::format("VM '{}' is expected", vm.name), {}});
   }
-  vm.max_vcpus = request.vcpus;
-  vm.memory = vm.max_memory = placement::kMiB * request.memory_mib;
-  starting_.announce(vm, snapshot_.epoch);
-  return Answer(DoneView{fmt::format("VM '{}' is expected", vm.name), {}});
+  if (snapshot_.epoch == 0) {
+    return failure(ErrorCode::kBusy, "nothing has been measured yet, ask again after an epoch");
+  }
+  starting_.withdraw(vm.id);
+  Snapshot snapshot = with_starting_vms();
+  const placement::AdmissionRequest asked = admission_of(with_policy, snapshot, request);
+  const placement::Admission admission = admit(snapshot.topology, asked);
+  if (!admission.admitted) {
+    const std::string why = refusal_text(snapshot.topology, asked);
+    effects.log.push_back({Severity::kNotice,
+                           fmt::format("VM '{}' is not admitted: {}", vm.name, why),
+                           {{"VM", vm.name}}});
+    return failure(ErrorCode::kNoSpace, why);
+  }
+  StartingVm& starting = starting_.announce(vm, request.asks, snapshot_.epoch);
+  placement::VmDescription narrowed = with_policy;
+  narrowed.policy.nodes = ids_of(admission.nodes, snapshot.topology);
+  find_start(starting, std::move(narrowed), std::move(snapshot));
+  return Answer(DoneView{
+      fmt::format("VM '{}' is admitted on nodes {}", vm.name, placement::to_list(starting.nodes)),
+      {}});
+}
+
+placement::AdmissionRequest Controller::admission_of(const placement::VmDescription& vm,
+                                                     const Snapshot& snapshot,
+                                                     const AnnounceRequest& request) const {
+  const placement::Arrangement now(snapshot, setup_.options, placement::Arrangement::Basis::kLoad);
+  std::vector<Bytes> room;
+  std::vector<std::int64_t> load;
+  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+    room.push_back(snapshot.nodes[node].known ? now.room(node) - now.untouched(node) : Bytes{});
+    load.push_back(now.node(node).demand().value * 1000 /
+                   std::max<std::int64_t>(now.node(node).capacity().value, 1));
+  }
+  std::vector<placement::FreeHugePages> pages;
+  for (const AnnounceRequest::Pages& one : request.huge_pages) {
+    pages.push_back({one.node, one.free, one.total});
+  }
+  placement::AdmissionRequest asked = request_of(snapshot.topology, vm, room, pages);
+  asked.load = std::move(load);
+  asked.last = last_placed_on_;
+  return asked;
+}
+
+/// Its homes, and where libvirt should start it. `snapshot` is the host with all other VMs.
+void Controller::find_start(StartingVm& vm, placement::VmDescription description,
+                            Snapshot snapshot) {
+  NewVm added;
+  added.description = std::move(description);
+  added.load = Permille{setup_.options.cold_start_pct * 10};
+  add_vm(snapshot, added, setup_.options);
+  share_out(snapshot, setup_.options);
+  const std::vector<NewHome> homes =
+      place_vm(snapshot, added.description.id, setup_.options, last_placed_on_);
+  vm.homes.clear();
+  for (const NewHome& home : homes) {
+    if (home.home != kNoNode) {
+      vm.homes.push_back(snapshot.topology.nodes[home.home].id);
+    }
+  }
+  vm.nodes = ids_of(start_nodes(snapshot, added.description, homes), snapshot.topology);
 }
 
 Result<Answer> Controller::withdraw(const WithdrawRequest& request) {
@@ -109,20 +199,9 @@ Result<Answer> Controller::suggest(const SuggestRequest& request, Effects& effec
   Snapshot snapshot = with_starting_vms();
   StartingVm& vm =
       starting_.asking(request.vcpus, placement::kMiB * request.memory_mib, snapshot_.epoch);
-  NewVm added;
-  added.description = with_policies({vm.description}).front();
-  added.load = Permille{setup_.options.cold_start_pct * 10};
-  add_vm(snapshot, added, setup_.options);
-  share_out(snapshot, setup_.options);
-  const std::vector<NewHome> homes =
-      place_vm(snapshot, vm.description.id, setup_.options, last_placed_on_);
-  vm.homes.clear();
-  for (const NewHome& home : homes) {
-    if (home.home != kNoNode) {
-      vm.homes.push_back(snapshot.topology.nodes[home.home].id);
-    }
+  if (vm.homes.empty()) {  // else it was admitted there
+    find_start(vm, with_policies({vm.description}).front(), std::move(snapshot));
   }
-  vm.nodes = ids_of(start_nodes(snapshot, added.description, homes), snapshot.topology);
   const std::string name =
       vm.description.name.empty()
           ? fmt::format("a VM of {} vCPUs and {} MiB", request.vcpus, request.memory_mib)

@@ -43,6 +43,14 @@ struct TransferView {
   bool operator==(const TransferView&) const = default;
 };
 
+/// A policy in a domain's metadata that is not followed.
+struct RefusedPolicyView {
+  std::string vm;
+  std::string vm_uuid;
+  std::string reason;
+  bool operator==(const RefusedPolicyView&) const = default;
+};
+
 struct HistoryStateView {
   std::string path;
   std::string state;  ///< "ok", or why nothing is recorded now
@@ -66,6 +74,7 @@ struct StatusView {
   std::int64_t clients = 0;
   std::int64_t open_actions = 0;  ///< begun and not finished
   std::vector<TransferView> transfers;
+  std::vector<RefusedPolicyView> refused_policies;
   HistoryStateView history;
   bool operator==(const StatusView&) const = default;
 };
@@ -187,6 +196,27 @@ struct CandidateView {
   bool operator==(const CandidateView&) const = default;
 };
 
+/// One key of a VM's policy.
+struct PolicyKeyView {
+  std::string name;
+  std::string value;
+  std::string default_value;
+  Origin origin{};      ///< default, file or metadata
+  std::string allowed;  ///< what a value may be
+  std::string help;
+  bool operator==(const PolicyKeyView&) const = default;
+};
+
+/// `vmnuma set VM`: the policy that counts for a VM.
+struct PolicyView {
+  std::string vm;
+  std::string vm_uuid;
+  bool metadata_wins = true;        ///< the configuration lets metadata go first
+  std::string refused;              ///< what is wrong with the policy in its metadata; or empty
+  std::vector<PolicyKeyView> keys;  ///< all, in the order of the table
+  bool operator==(const PolicyView&) const = default;
+};
+
 /// `vmnuma explain VM`
 struct ExplainView {
   std::string vm;
@@ -195,6 +225,7 @@ struct ExplainView {
   std::vector<ClientView> clients;
   std::vector<CandidateView> considered;  ///< best first
   std::string memory;  ///< a sentence: what is done with its memory, or why nothing is
+  PolicyView policy;
   bool operator==(const ExplainView&) const = default;
 };
 

@@ -35,6 +35,13 @@ class DomainControl {
   /// copies memory before it returns.
   [[nodiscard]] virtual Result<void> set_memory_nodes(
       const placement::VmId& vm, const std::vector<placement::NodeId>& nodes) = 0;
+
+  /// Makes `settings` the policy in the VM's metadata; none: takes it away. `persistent`: also in
+  /// the VM's definition, which is unsupported for a transient VM. Any thread. Errors: not-found,
+  /// permission-denied, unavailable, unsupported, io; nothing has changed then.
+  [[nodiscard]] virtual Result<void> set_policy(
+      const placement::VmId& vm, const std::vector<placement::PolicySetting>& settings,
+      bool persistent) = 0;
 };
 
 }  // namespace vmnuma::migration

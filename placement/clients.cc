@@ -28,6 +28,19 @@ std::size_t client_size(const VmPolicy& policy, const Topology& topology,
   return static_cast<std::size_t>(std::max(size, 1));
 }
 
+/// True if each vCPU could have a CPU of its own there.
+bool holds_whole(const Node& node, const VmDescription& vm) {
+  return static_cast<std::size_t>(node.cpu_count()) >= vm.vcpus.size();
+}
+
+/// Keeps those of `nodes` that are `good`, or all if none is.
+template <class Good>
+void keep_if_any(std::vector<NodeIndex>& nodes, const Good& good) {
+  if (std::any_of(nodes.begin(), nodes.end(), good)) {
+    std::erase_if(nodes, [&](NodeIndex node) { return !good(node); });
+  }
+}
+
 /// Cuts `units` into `count` runs whose numbers of units differ by at most one, larger runs first.
 std::vector<Vcpus> cut_evenly(const std::vector<Vcpus>& units, std::size_t count) {
   std::vector<Vcpus> groups(count);
@@ -238,19 +251,51 @@ std::vector<NodeIndex> allowed_homes(const Topology& topology, const VmPolicy& p
   return named.empty() ? all : named;
 }
 
+std::vector<NodeIndex> device_nodes(const Topology& topology, const VmDescription& vm) {
+  std::vector<NodeIndex> nodes;
+  for (const PciDevice& device : vm.pci_devices) {
+    const std::optional<NodeIndex> node = topology.index_of(device.node);
+    if (node && vm.policy.device_locality != DeviceLocality::kNone) {
+      nodes.push_back(*node);
+    }
+  }
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  return nodes;
+}
+
+std::vector<NodeIndex> allowed_homes(const Topology& topology, const VmDescription& vm) {
+  std::vector<NodeIndex> homes = allowed_homes(topology, vm.policy);
+  if (vm.policy.device_locality == DeviceLocality::kStrict) {
+    const std::vector<NodeIndex> devices = device_nodes(topology, vm);
+    keep_if_any(homes, [&](NodeIndex node) {
+      return std::binary_search(devices.begin(), devices.end(), node);
+    });
+  }
+  if (vm.policy.topology_policy == TopologyPolicy::kSingleNumaNode) {
+    keep_if_any(homes, [&](NodeIndex node) { return holds_whole(topology.nodes[node], vm); });
+  }
+  return homes;
+}
+
 std::vector<ClientShape> split_into_clients(const VmDescription& vm, const Topology& topology,
                                             bool prefer_ht) {
-  const std::vector<NodeIndex> homes = allowed_homes(topology, vm.policy);
+  const std::vector<NodeIndex> homes = allowed_homes(topology, vm);
   if (vm.vcpus.empty() || homes.empty()) {
     return {};
   }
-  const std::size_t size =
-      client_size(vm.policy, topology, homes, prefer_ht || vm.policy.prefer_ht);
+  const TopologyPolicy together = vm.policy.topology_policy;
+  const bool one =
+      together == TopologyPolicy::kSingleNumaNode && holds_whole(topology.nodes[homes.front()], vm);
+  const std::size_t size = one ? vm.vcpus.size()
+                               : client_size(vm.policy, topology, homes,
+                                             prefer_ht || vm.policy.prefer_ht ||
+                                                 together == TopologyPolicy::kRestricted);
 
   // Memory that does not fit a node asks for more clients only if the administrator wants it
   // spread.
   std::size_t count = 1;
-  if (!vm.policy.consolidate) {
+  if (!vm.policy.consolidate && !one) {
     Bytes smallest = topology.nodes[homes.front()].memory;
     for (const NodeIndex home : homes) {
       smallest = std::min(smallest, topology.nodes[home].memory);

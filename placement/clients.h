@@ -16,7 +16,9 @@
 ///  sockets of 2 on 20 cores 16 + 14. (Cells, which may differ in size, are as even as they can.)
 ///  4. A guest cell that fits a node is never split.
 ///  5. The memory of the clients adds up to the VM's.
-///  6. A VM that fits a node is one client, unless `consolidate` is off and its memory does not
+///  6. With topology policy single-numa-node a VM is one client if any allowed node has as many
+///  CPUs; with restricted it is sized by threads, as the kubelet counts CPUs.
+///  7. A VM that fits a node is one client, unless `consolidate` is off and its memory does not
 ///  fit.
 #pragma once
 
@@ -41,6 +43,17 @@ struct ClientShape {
 /// nodes. If the policy names no such node, all that can be a home are allowed. Ascending.
 [[nodiscard]] std::vector<NodeIndex> allowed_homes(const Topology& topology,
                                                    const VmPolicy& policy);
+
+/// The same for a VM as a whole: with device_locality strict only nodes of its devices, with
+/// topology policy single-numa-node only those with as many CPUs as it has vCPUs; each as long as
+/// there is such a node.
+[[nodiscard]] std::vector<NodeIndex> allowed_homes(const Topology& topology,
+                                                   const VmDescription& vm);
+
+/// The nodes of its passed-through devices, unless its policy says that they mean nothing.
+/// Ascending.
+[[nodiscard]] std::vector<NodeIndex> device_nodes(const Topology& topology,
+                                                  const VmDescription& vm);
 
 /// The clients of `vm` on this host. `prefer_ht` counts threads (the VM's policy or the host's
 /// option). Empty if the VM has no online vCPU or the host no node to live on.

@@ -15,6 +15,8 @@ struct Rank {
   bool lacks_room = false;
   bool not_suggested = false;
   std::int64_t lost_steps = 0;
+  std::int64_t device_distance = 0;
+  std::int64_t beside_devices = 0;
   std::int64_t load_steps = 0;
   std::int64_t distance = 0;
   std::int64_t room_steps = 0;
@@ -25,6 +27,8 @@ struct Rank {
     lacks_room = lacks_room || other.lacks_room;
     not_suggested = not_suggested || other.not_suggested;
     lost_steps += other.lost_steps;
+    device_distance += other.device_distance;
+    beside_devices += other.beside_devices;
     load_steps = std::max(load_steps, other.load_steps);
     distance += other.distance;
     room_steps += other.room_steps;
@@ -41,7 +45,15 @@ struct Judged {
 class Chooser {
  public:
   Chooser(Arrangement& arrangement, NodeIndex round_robin)
-      : arrangement_(arrangement), round_robin_(round_robin) {}
+      : arrangement_(arrangement),
+        round_robin_(round_robin),
+        has_devices_(arrangement.snapshot().nodes.size()) {
+    for (const VmState& vm : arrangement.snapshot().vms) {
+      for (const NodeIndex node : vm.device_nodes) {
+        has_devices_[node] = true;
+      }
+    }
+  }
 
   /// All nodes the client may live on, best first.
   [[nodiscard]] std::vector<Judged> judge(ClientIndex client) const {
@@ -112,12 +124,19 @@ class Chooser {
     const std::size_t nodes = snapshot.nodes.size();
     const std::size_t turn =
         round_robin_ == kNoNode ? node : (node + nodes - round_robin_ - 1) % nodes;
-    const std::vector<NodeIndex>& suggested = snapshot.vms[snapshot.clients[client].vm].suggested;
+    const VmState& vm = snapshot.vms[snapshot.clients[client].vm];
+    const std::vector<NodeIndex>& suggested = vm.suggested;
+    std::int64_t device_distance = 0;
+    for (const NodeIndex device : vm.device_nodes) {
+      device_distance += snapshot.topology.distance(node, device);
+    }
     const Rank rank{
         .lacks_room = !choice.fits,
         .not_suggested = !suggested.empty() &&
                          std::find(suggested.begin(), suggested.end(), node) == suggested.end(),
         .lost_steps = 0,  // against the best of all
+        .device_distance = device_distance,
+        .beside_devices = vm.device_nodes.empty() && has_devices_[node] ? 1 : 0,
         .load_steps = choice.load_after.value / kLoadStepPermille,
         .distance = choice.distance,
         .room_steps = -(choice.room.value / room_step),
@@ -158,6 +177,7 @@ class Chooser {
 
   Arrangement& arrangement_;
   NodeIndex round_robin_;
+  std::vector<bool> has_devices_;  ///< by node: devices that belong to VMs
 };
 
 struct Attempt {

@@ -55,6 +55,11 @@ MemoryProfile memory_profile(const Snapshot& snapshot, const ClientState& client
   return profile;
 }
 
+Permille stall_of(const VmPolicy& policy, const Options& options) {
+  return Permille{
+      std::min<std::int64_t>(options.mem_stall_pct * policy.locality_weight_pct / 10, 1000)};
+}
+
 CpuTime present_loss(const Snapshot& snapshot, const ClientState& client,
                      const MemoryProfile& memory, NodeIndex node, const Options& options) {
   return stall_loss(snapshot, client, memory, extra_distance(snapshot.topology, memory, node),

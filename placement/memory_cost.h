@@ -40,6 +40,9 @@ struct MemoryProfile {
 [[nodiscard]] MemoryProfile memory_profile(const Snapshot& snapshot, const ClientState& client,
                                            const Options& options);
 
+/// The share of its run time that a VM of this policy is taken to wait for memory.
+[[nodiscard]] Permille stall_of(const VmPolicy& policy, const Options& options);
+
 /// Time lost per epoch at home `node` with the memory lying where it lies now.
 [[nodiscard]] CpuTime present_loss(const Snapshot& snapshot, const ClientState& client,
                                    const MemoryProfile& memory, NodeIndex node,

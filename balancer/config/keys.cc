@@ -1,106 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/config/keys.h"
 
-#include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
-#include <utility>
 
-#include "balancer/suggest.h"
-#include "placement/model/text.h"
+#include "balancer/policy/value_text.h"
 
 namespace vmnuma::balancer {
 
 namespace {
 
-using balancer::name_of;
-using placement::VmPolicy;
-
 /// sun_path of sockaddr_un (unix(7)) has 108 bytes with the final zero.
 constexpr std::size_t kLongestSocketPath = 107;
-constexpr std::size_t kLongestText = 4096;
-constexpr std::int64_t kMostVcpus = 4096;
-
-std::string_view name_of(placement::MemoryMode mode) {
-  switch (mode) {
-    case placement::MemoryMode::kSoft:
-      return "soft";
-    case placement::MemoryMode::kMask:
-      return "mask";
-    case placement::MemoryMode::kHandsOff:
-      return "hands-off";
-  }
-  return "unknown";
-}
-
-tl::unexpected<Error> refuse(std::string message) {
-  return failure(ErrorCode::kInvalidArgument, std::move(message));
-}
-
-std::string quoted(std::string_view text) {
-  return "'" + std::string(text) + "'";
-}
-
-Result<void> set_text(std::string& target, std::string_view text) {
-  const bool has_control = std::any_of(text.begin(), text.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-  });
-  if (text.size() > kLongestText || has_control) {
-    return refuse("must be at most 4096 bytes without control characters");
-  }
-  target = text;
-  return {};
-}
 
 Result<void> set_path(std::string& target, std::string_view text) {
   if (text.empty() || text.front() != '/') {
     return refuse("is " + quoted(text) + ", but must be a path that begins with '/'");
   }
   return set_text(target, text);
-}
-
-/// For numbers kept in an integer type of the target's choice.
-template <class Number>
-Result<void> set_number(Number& target, std::string_view text, std::int64_t smallest,
-                        std::int64_t largest) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < smallest ||
-      value > largest) {
-    return refuse("is " + std::string(text) + ", but must be a number from " +
-                  std::to_string(smallest) + " to " + std::to_string(largest));
-  }
-  target = static_cast<Number>(value);
-  return {};
-}
-
-Result<void> set_switch(bool& target, std::string_view text) {
-  if (text != "true" && text != "false") {
-    return refuse("is " + quoted(text) + ", but must be true or false");
-  }
-  target = text == "true";
-  return {};
-}
-
-std::string switch_text(bool value) {
-  return value ? "true" : "false";
-}
-
-/// Sets an enumeration from the name_of() of one of its values.
-template <class Choice, std::size_t kCount>
-Result<void> set_choice(Choice& target, std::string_view text,
-                        const std::array<Choice, kCount>& choices) {
-  std::string allowed;
-  for (std::size_t i = 0; i < kCount; ++i) {
-    if (name_of(choices[i]) == text) {
-      target = choices[i];
-      return {};
-    }
-    allowed += i == 0 ? "" : (i + 1 == kCount ? " or " : ", ");
-    allowed += quoted(name_of(choices[i]));
-  }
-  return refuse("is " + quoted(text) + ", but must be " + allowed);
 }
 
 Result<void> set_uri(Config& config, std::string_view text) {
@@ -123,8 +40,6 @@ constexpr std::array kModes{Mode::kObserve, Mode::kDryRun, Mode::kActive};
 constexpr std::array kOnStops{OnStop::kLeave, OnStop::kRestore};
 constexpr std::array kLogLevels{LogLevel::kError, LogLevel::kWarning, LogLevel::kInfo,
                                 LogLevel::kDebug};
-constexpr std::array kMemoryModes{placement::MemoryMode::kSoft, placement::MemoryMode::kMask,
-                                  placement::MemoryMode::kHandsOff};
 
 constexpr KeyInfo<Config> kTop[] = {
     {"uri", KeyKind::kText, "a libvirt URI", "The hypervisor whose VMs are balanced", set_uri,
@@ -142,7 +57,7 @@ constexpr KeyInfo<Config> kTop[] = {
      },
      [](const Config& config) { return std::string(name_of(config.on_stop)); }},
     {"metadata_wins", KeyKind::kSwitch, "true or false",
-     "true lets a policy in the domain's own metadata replace the one in this file; false ignores "
+     "true lets what a policy in the domain's own metadata says go before this file; false ignores "
      "it",
      [](Config& config, std::string_view text) { return set_switch(config.metadata_wins, text); },
      [](const Config& config) { return switch_text(config.metadata_wins); }},
@@ -191,92 +106,6 @@ constexpr KeyInfo<HistoryLimits> kHistory[] = {
      get_limit<&HistoryLimits::hour_samples_days>},
 };
 
-Result<void> set_nodes(VmPolicy& policy, std::string_view text) {
-  if (text.empty()) {
-    policy.nodes.clear();
-    return {};
-  }
-  auto nodes = placement::parse_node_list(text);
-  if (!nodes || nodes->empty()) {
-    return refuse("is " + quoted(text) + ", but must be a list of nodes such as '0-1,3'");
-  }
-  policy.nodes = std::move(*nodes);
-  return {};
-}
-
-Result<void> set_anti_affinity(VmPolicy& policy, std::string_view text) {
-  if (text != "soft" && text != "hard") {
-    return refuse("is " + quoted(text) + ", but must be 'soft' or 'hard'");
-  }
-  policy.anti_affinity_hard = text == "hard";
-  return {};
-}
-
-Result<void> set_reservation(VmPolicy& policy, std::string_view text) {
-  std::int32_t per_cent = 0;
-  if (auto set = set_number(per_cent, text, 0, 100); !set) {
-    return set;
-  }
-  policy.reservation_permille = per_cent * 10;
-  return {};
-}
-
-constexpr KeyInfo<VmPolicy> kPolicy[] = {
-    {"nodes", KeyKind::kText, "a list of nodes such as 0-1,3; empty = all",
-     "The nodes that the VM may use", set_nodes,
-     [](const VmPolicy& policy) { return placement::to_list(policy.nodes); }},
-    {"memory_mode", KeyKind::kText, "soft, mask or hands-off",
-     "soft moves pages and lets memory spill, mask also limits the VM's memory to its home nodes, "
-     "hands-off never touches it",
-     [](VmPolicy& policy, std::string_view text) {
-       return set_choice(policy.memory_mode, text, kMemoryModes);
-     },
-     [](const VmPolicy& policy) { return std::string(name_of(policy.memory_mode)); }},
-    {"do_not_move", KeyKind::kSwitch, "true or false",
-     "true places the VM once and leaves it there",
-     [](VmPolicy& policy, std::string_view text) { return set_switch(policy.do_not_move, text); },
-     [](const VmPolicy& policy) { return switch_text(policy.do_not_move); }},
-    {"prefer_ht", KeyKind::kSwitch, "true or false",
-     "true sizes the VM's clients by a node's threads instead of its cores",
-     [](VmPolicy& policy, std::string_view text) { return set_switch(policy.prefer_ht, text); },
-     [](const VmPolicy& policy) { return switch_text(policy.prefer_ht); }},
-    {"max_per_node", KeyKind::kNumber, "0 to 4096",
-     "Most vCPUs of the VM on one node; 0 = as many as the node has room for",
-     [](VmPolicy& policy, std::string_view text) {
-       return set_number(policy.max_per_node, text, 0, kMostVcpus);
-     },
-     [](const VmPolicy& policy) { return std::to_string(policy.max_per_node); }},
-    {"max_per_client", KeyKind::kNumber, "0 to 4096",
-     "Most vCPUs of one client of the VM; 0 = as max_per_node",
-     [](VmPolicy& policy, std::string_view text) {
-       return set_number(policy.max_per_client, text, 0, kMostVcpus);
-     },
-     [](const VmPolicy& policy) { return std::to_string(policy.max_per_client); }},
-    {"consolidate", KeyKind::kSwitch, "true or false",
-     "true keeps the fewest clients even if memory spills to another node, false splits by memory "
-     "as well",
-     [](VmPolicy& policy, std::string_view text) { return set_switch(policy.consolidate, text); },
-     [](const VmPolicy& policy) { return switch_text(policy.consolidate); }},
-    {"affinity_group", KeyKind::kText, "a name, or nothing",
-     "VMs with the same name are brought together on a node",
-     [](VmPolicy& policy, std::string_view text) { return set_text(policy.affinity_group, text); },
-     [](const VmPolicy& policy) { return policy.affinity_group; }},
-    {"anti_affinity_group", KeyKind::kText, "a name, or nothing",
-     "VMs with the same name are kept on different nodes",
-     [](VmPolicy& policy, std::string_view text) {
-       return set_text(policy.anti_affinity_group, text);
-     },
-     [](const VmPolicy& policy) { return policy.anti_affinity_group; }},
-    {"anti_affinity", KeyKind::kText, "soft or hard",
-     "hard never lets two VMs of the group share a node, soft rather not", set_anti_affinity,
-     [](const VmPolicy& policy) {
-       return std::string(policy.anti_affinity_hard ? "hard" : "soft");
-     }},
-    {"reservation", KeyKind::kNumber, "0 to 100",
-     "CPU time the VM is guaranteed, in per cent of its vCPUs' full speed", set_reservation,
-     [](const VmPolicy& policy) { return std::to_string(policy.reservation_permille / 10); }},
-};
-
 }  // namespace
 
 std::span<const KeyInfo<Config>> top_keys() {
@@ -284,21 +113,6 @@ std::span<const KeyInfo<Config>> top_keys() {
 }
 std::span<const KeyInfo<HistoryLimits>> history_keys() {
   return kHistory;
-}
-std::span<const KeyInfo<VmPolicy>> policy_keys() {
-  return kPolicy;
-}
-
-Result<void> set_policy_key(VmPolicy& policy, std::string_view name, std::string_view text) {
-  const KeyInfo<VmPolicy>* key = find_key(policy_keys(), name);
-  if (key == nullptr) {
-    return failure(ErrorCode::kNotFound, "there is no policy " + quoted(name) +
-                                             did_you_mean(name, names_of(policy_keys())));
-  }
-  if (auto set = key->set(policy, text); !set) {
-    return failure(ErrorCode::kInvalidArgument, quoted(name) + " " + set.error().message);
-  }
-  return {};
 }
 
 std::string_view name_of(OnStop on_stop) {

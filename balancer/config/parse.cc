@@ -12,6 +12,7 @@
 
 #include "balancer/config/config.h"
 #include "balancer/config/keys.h"
+#include "balancer/policy/policy_keys.h"
 #include "balancer/suggest.h"
 #include "placement/model/text.h"
 

@@ -8,6 +8,7 @@
 
 #include "balancer/config/config.h"
 #include "balancer/config/keys.h"
+#include "balancer/policy/policy_keys.h"
 #include "placement/model/options.h"
 
 namespace vmnuma::balancer {

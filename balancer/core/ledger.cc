@@ -8,6 +8,7 @@
 #include "balancer/core/guards.h"
 #include "balancer/core/memory_attribution.h"
 #include "balancer/core/node_usage.h"
+#include "placement/memory_cost.h"
 
 namespace vmnuma::balancer {
 
@@ -130,7 +131,7 @@ void Ledger::set_domains(const std::vector<VmDescription>& running) {
 
 /// Splits the VM anew; clients keep their number, home and history as far as there are as many.
 void Ledger::fit_to_host(VmRecord& vm) const {
-  vm.allowed = allowed_homes(topology_, vm.description.policy);
+  vm.allowed = allowed_homes(topology_, vm.description);
   std::vector<placement::ClientShape> shapes =
       split_into_clients(vm.description, topology_, options_.prefer_ht != 0);
   vm.clients.resize(shapes.size());
@@ -326,7 +327,8 @@ void Ledger::measure_vm(VmRecord& vm, const Sample& sample, Snapshot& snapshot) 
   state.name = vm.description.name;
   state.policy = vm.description.policy;
   state.memory_stays_because = why_memory_stays(vm.description).value_or("");
-  state.stall = Permille{options_.mem_stall_pct * 10};
+  state.stall = stall_of(state.policy, options_);
+  state.device_nodes = device_nodes(topology_, vm.description);
   for (const NodeId node : vm.suggested) {
     if (const std::optional<NodeIndex> index = node_of(topology_, node)) {
       state.suggested.push_back(*index);

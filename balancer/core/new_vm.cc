@@ -7,6 +7,7 @@
 
 #include "placement/arrangement.h"
 #include "placement/clients.h"
+#include "placement/memory_cost.h"
 
 namespace vmnuma::balancer {
 
@@ -87,19 +88,21 @@ void add_vm(Snapshot& snapshot, const NewVm& vm, const Options& options) {
   state.policy = vm.description.policy;
   state.weight = vm.weight;
   state.memory_stays_because = why_memory_stays(vm.description).value_or("");
-  state.stall = Permille{options.mem_stall_pct * 10};
+  state.stall = stall_of(state.policy, options);
+  state.device_nodes = device_nodes(snapshot.topology, vm.description);
   state.measured = false;
   state.first_client = place == snapshot.vms.end() ? snapshot.clients.size() : place->first_client;
   const std::vector<placement::ClientShape> shapes =
       split_into_clients(vm.description, snapshot.topology, options.prefer_ht != 0);
   state.client_count = shapes.size();
+  const std::vector<NodeIndex> allowed = allowed_homes(snapshot.topology, vm.description);
   std::vector<ClientState> clients;
   for (const placement::ClientShape& shape : shapes) {
     ClientState client;
     client.id = {state.id, static_cast<std::int32_t>(clients.size())};
     client.vcpus = shape.vcpus;
     client.memory_size = shape.memory;
-    client.allowed = allowed_homes(snapshot.topology, state.policy);
+    client.allowed = allowed;
     client.epochs_since_swap = 1'000'000;
     client.demand = snapshot.epoch_length * client.vcpu_count() * vm.load.value / 1000;
     client.used = client.load = client.demand;
@@ -164,7 +167,7 @@ void settle_vm(Snapshot& snapshot, const VmId& id, const std::vector<NodeIndex>&
 
 std::vector<NodeIndex> start_nodes(const Snapshot& snapshot, const placement::VmDescription& vm,
                                    const std::vector<NewHome>& homes) {
-  const std::vector<NodeIndex> allowed = allowed_homes(snapshot.topology, vm.policy);
+  const std::vector<NodeIndex> allowed = allowed_homes(snapshot.topology, vm);
   std::vector<NodeIndex> nodes = nodes_of(snapshot, vm.id);
   if (std::any_of(homes.begin(), homes.end(),
                   [](const NewHome& home) { return home.nowhere > Bytes{}; })) {

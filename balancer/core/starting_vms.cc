@@ -42,13 +42,15 @@ void StartingVms::add(StartingVm vm) {
   vms_.push_back(std::move(vm));
 }
 
-void StartingVms::announce(const VmDescription& vm, std::int64_t epoch) {
+StartingVm& StartingVms::announce(const VmDescription& vm, bool asks, std::int64_t epoch) {
   withdraw(vm.id);
   StartingVm starting;
   starting.description = vm;
   starting.description.memory = starting.description.max_memory = as_asked(vm.max_memory);
+  starting.asks = asks;
   starting.since_epoch = epoch;
   add(std::move(starting));
+  return vms_.back();
 }
 
 void StartingVms::withdraw(const VmId& vm) {

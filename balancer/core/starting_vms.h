@@ -21,6 +21,8 @@
 
 namespace vmnuma::balancer {
 
+struct RecordFields;
+
 struct StartingVm {
   placement::VmDescription description;  ///< without a name if it was not announced
   bool asks = true;                      ///< false: it has asked, or has appeared
@@ -38,8 +40,9 @@ class StartingVms {
   /// With much memory to allocate, QEMU takes its time to start.
   static constexpr std::int64_t kStartsWithin = 60;
 
-  /// A new announcement of the same VM replaces the old one.
-  void announce(const placement::VmDescription& vm, std::int64_t epoch);
+  /// A new announcement of the same VM replaces the old one. Without `asks` nobody will ask about
+  /// it. The reference is good until the next call.
+  StartingVm& announce(const placement::VmDescription& vm, bool asks, std::int64_t epoch);
   void withdraw(const placement::VmId& vm);
 
   /// The VM of so many vCPUs and so much memory that asks, to be told its homes and nodes. The

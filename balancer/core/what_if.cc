@@ -6,6 +6,7 @@
 
 #include "balancer/core/averages.h"
 #include "balancer/core/entitlement.h"
+#include "placement/memory_cost.h"
 
 namespace vmnuma::balancer {
 
@@ -65,7 +66,7 @@ void let_an_epoch_pass(Snapshot& snapshot, const Options& options) {
 /// What the ledger derives from options.
 void take_options(Snapshot& snapshot, const Options& options) {
   for (VmState& vm : snapshot.vms) {
-    vm.stall = Permille{options.mem_stall_pct * 10};
+    vm.stall = stall_of(vm.policy, options);
   }
   for (NodeState& node : snapshot.nodes) {
     node.reserve = node.total * options.node_reserve_pct / 100;

@@ -15,6 +15,7 @@
 #include "balancer/host/domain_devices.h"
 #include "balancer/host/domain_document.h"
 #include "balancer/host/domain_memory.h"
+#include "balancer/host/domain_policy.h"
 #include "balancer/host/xml_fields.h"
 #include "placement/model/text.h"
 
@@ -219,6 +220,7 @@ Result<VmDescription> parse_domain_xml(std::string_view xml, Bytes default_huge_
   read_pins(domain, vm, fields);
   vm.pci_devices = pci_devices_of(domain, fields);
   vm.memory_pinned_by = other_memory_pin_of(domain);
+  vm.own_policy = policy_settings_of(domain);
   vm.partition = domain.child("resource").child("partition").text().get();
   if (fields.complaint()) {
     return failure(ErrorCode::kInvalidArgument,

@@ -22,7 +22,8 @@ namespace vmnuma::balancer {
 
 /// `xml` is a live <domain>; without an `id` attribute (a definition that does not run) domain_id
 /// is -1. `default_huge_page_size` is what <hugepages/> without a size means on this host:
-/// Hugepagesize of /proc/meminfo. The policy keeps its defaults. Reads no file and calls no
+/// Hugepagesize of /proc/meminfo. The policy keeps its defaults;
+/// `own_policy` is what the metadata says. Reads no file and calls no
 /// libvirt; any thread. Errors: invalid-argument.
 [[nodiscard]] Result<placement::VmDescription> parse_domain_xml(
     std::string_view xml, placement::Bytes default_huge_page_size);

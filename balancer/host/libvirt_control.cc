@@ -11,6 +11,7 @@
 #include <libvirt/virterror.h>
 
 #include "balancer/host/cpu_map.h"
+#include "balancer/host/domain_policy.h"
 #include "balancer/host/domain_xml.h"
 #include "balancer/host/errors.h"
 #include "balancer/host/handles.h"
@@ -203,6 +204,41 @@ Result<void> LibvirtControl::set_memory_nodes(const VmId& vm, const std::vector<
     error.code = ErrorCode::kInvalidArgument;
   }
   return tl::unexpected<Error>(std::move(error));
+}
+
+Result<void> LibvirtControl::set_policy(const VmId& vm,
+                                        const std::vector<placement::PolicySetting>& settings,
+                                        bool persistent) {
+  const std::string what =
+      fmt::format("cannot write the policy of VM {} into its metadata", placement::to_text(vm));
+  const auto connection = connected();
+  if (!connection) {
+    return tl::unexpected<Error>(connection.error());
+  }
+  const auto domain = find(**connection, vm);
+  if (!domain) {
+    return failure(domain.error(), what);
+  }
+  // Otherwise a definition that does not run would be changed where it alone was meant to be left.
+  if (virDomainIsActive(domain->get()) == 0) {
+    return failure(ErrorCode::kNotFound, what + ": it does not run");
+  }
+  if (persistent && virDomainIsPersistent(domain->get()) == 0) {
+    return failure(ErrorCode::kUnsupported,
+                   what + ": it is transient, so there is no definition to keep the policy");
+  }
+  const std::string element = policy_element(settings);
+  unsigned int flags = VIR_DOMAIN_AFFECT_LIVE;
+  if (persistent) {
+    flags |= VIR_DOMAIN_AFFECT_CONFIG;
+  }
+  // Taking away needs no text; libvirt does not mind if there is nothing to take.
+  if (virDomainSetMetadata(domain->get(), VIR_DOMAIN_METADATA_ELEMENT,
+                           settings.empty() ? nullptr : element.c_str(), kPolicyPrefix,
+                           kPolicyNamespace, flags) == 0) {
+    return {};
+  }
+  return tl::unexpected<Error>(refusal(*domain, what));
 }
 
 }  // namespace vmnuma::balancer

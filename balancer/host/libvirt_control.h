@@ -4,9 +4,10 @@
 /// Problem: writing cgroups and affinities behind libvirt's back leaves it with a wrong picture
 /// that it writes back at the next hot-plug or restart. Approach: every change is a libvirt call
 /// with the LIVE flag, on a connection of its own, so that a nodeset change that copies memory for
-/// minutes holds up no event and no query. Properties: only the running domain changes, never its
-/// definition; CPUs that are not online on the host are refused before libvirt is asked, because
-/// the kernel would silently drop them; a lost connection is opened again by the next call.
+/// minutes holds up no event and no query. Properties: only the running domain changes, its
+/// definition only where a policy is to persist; CPUs that are not online on the host are refused
+/// before libvirt is asked, because the kernel would silently drop them; a lost connection is
+/// opened again by the next call.
 #pragma once
 
 #include <memory>
@@ -34,6 +35,9 @@ class LibvirtControl final : public migration::DomainControl {
                                            const std::vector<placement::CpuId>& cpus) override;
   [[nodiscard]] Result<void> set_memory_nodes(const placement::VmId& vm,
                                               const std::vector<placement::NodeId>& nodes) override;
+  [[nodiscard]] Result<void> set_policy(const placement::VmId& vm,
+                                        const std::vector<placement::PolicySetting>& settings,
+                                        bool persistent) override;
 
  private:
   [[nodiscard]] Result<std::shared_ptr<Connection>> connected();

@@ -108,17 +108,53 @@ void visit_arguments(Fields& fields, T& request) {
   fields.optional("options", request.options);
 }
 
+template <class Fields, MaybeConst<RequestedSetting> T>
+void visit_arguments(Fields& fields, T& setting) {
+  fields.required("key", setting.key);
+  fields.optional("value", setting.value);
+}
+
+template <class Fields, MaybeConst<AnnounceRequest::Device> T>
+void visit_arguments(Fields& fields, T& device) {
+  fields.required("address", device.address);
+  fields.required("node", device.node);
+}
+
+template <class Fields, MaybeConst<AnnounceRequest::Pages> T>
+void visit_arguments(Fields& fields, T& pages) {
+  fields.required("node", pages.node);
+  fields.required("free", pages.free);
+  fields.required("total", pages.total);
+}
+
 template <class Fields, MaybeConst<AnnounceRequest> T>
 void visit_arguments(Fields& fields, T& request) {
   fields.required("vm", request.vm);
   fields.required("vm_uuid", request.vm_uuid);
   fields.required("vcpus", request.vcpus);
   fields.required("memory_mib", request.memory_mib);
+  fields.optional("asks", request.asks);
+  fields.optional("policy", request.policy);
+  fields.optional("devices", request.devices);
+  fields.optional("huge_page_kib", request.huge_page_kib);
+  fields.optional("huge_pages", request.huge_pages);
 }
 
 template <class Fields, MaybeConst<WithdrawRequest> T>
 void visit_arguments(Fields& fields, T& request) {
   fields.required("vm_uuid", request.vm_uuid);
+}
+
+template <class Fields, MaybeConst<PolicyRequest> T>
+void visit_arguments(Fields& fields, T& request) {
+  fields.required("vm", request.vm);
+}
+
+template <class Fields, MaybeConst<SetRequest> T>
+void visit_arguments(Fields& fields, T& request) {
+  fields.required("vm", request.vm);
+  fields.required("settings", request.settings);
+  fields.optional("persistent", request.persistent);
 }
 
 template <class Fields, MaybeConst<SuggestRequest> T>

@@ -197,14 +197,38 @@ struct RecordStopRequest {
   bool operator==(const RecordStopRequest&) const = default;
 };
 
-/// libvirt is about to start a VM and will ask where. Remembered until it does.
+/// One setting of a policy.
+struct RequestedSetting {
+  std::string key;
+  std::optional<std::string> value;  ///< left out: none; of SetRequest, takes the key away
+  bool operator==(const RequestedSetting&) const = default;
+};
+
+/// libvirt is about to start a VM. If it will ask where, that is remembered until it does. Refused
+/// with no-space if the VM's policy asks for admission control and it does not fit.
 struct AnnounceRequest {
   static constexpr std::string_view kCommand = "announce";
   static constexpr bool kChanges = true;
   std::string vm;  ///< its name
   std::string vm_uuid;
-  std::int32_t vcpus = 0;       ///< 1..kMostVcpus, as libvirt will ask
-  std::int64_t memory_mib = 0;  ///< 1..kMostMemoryMib, as libvirt will ask
+  std::int32_t vcpus = 0;                ///< 1..kMostVcpus, as libvirt will ask
+  std::int64_t memory_mib = 0;           ///< 1..kMostMemoryMib, as libvirt will ask
+  bool asks = true;                      ///< libvirt will ask
+  std::vector<RequestedSetting> policy;  ///< in its metadata
+  struct Device {
+    std::string address;
+    placement::NodeId node;
+    bool operator==(const Device&) const = default;
+  };
+  std::vector<Device> devices;     ///< passed through, of which the node is known
+  std::int64_t huge_page_kib = 0;  ///< the pages its memory consists of; 0: ordinary ones
+  struct Pages {
+    placement::NodeId node;
+    std::int64_t free = 0;
+    std::int64_t total = 0;
+    bool operator==(const Pages&) const = default;
+  };
+  std::vector<Pages> huge_pages;  ///< of that size, as they are now
   bool operator==(const AnnounceRequest&) const = default;
 };
 
@@ -225,12 +249,30 @@ struct SuggestRequest {
   bool operator==(const SuggestRequest&) const = default;
 };
 
+/// The policy that counts for a VM, and where each part of it comes from.
+struct PolicyRequest {
+  static constexpr std::string_view kCommand = "policy";
+  static constexpr bool kChanges = false;
+  std::string vm;
+  bool operator==(const PolicyRequest&) const = default;
+};
+
+/// Changes a VM's policy in its metadata.
+struct SetRequest {
+  static constexpr std::string_view kCommand = "set";
+  static constexpr bool kChanges = true;
+  std::string vm;
+  std::vector<RequestedSetting> settings;
+  bool persistent = false;  ///< also for the VM's next starts
+  bool operator==(const SetRequest&) const = default;
+};
+
 using Command =
     std::variant<StatusRequest, StatsRequest, ExplainRequest, HistoryRequest, PlanRequest,
                  PauseRequest, ResumeRequest, OptionsListRequest, OptionsGetRequest,
                  OptionsSetRequest, MoveRequest, ReleaseRequest, ManageRequest, WhatIfRequest,
                  RecordStartRequest, RecordNextRequest, RecordStopRequest, AnnounceRequest,
-                 WithdrawRequest, SuggestRequest, HostRequest>;
+                 WithdrawRequest, SuggestRequest, HostRequest, PolicyRequest, SetRequest>;
 
 struct Request {
   std::int64_t id = 0;

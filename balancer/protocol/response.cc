@@ -207,9 +207,9 @@ class ViewReader {
   static std::array<Mode, 5> choices(Mode /*unused*/) {
     return {Mode::kObserve, Mode::kDryRun, Mode::kActive, Mode::kPaused, Mode::kDegraded};
   }
-  static std::array<Origin, 5> choices(Origin /*unused*/) {
-    return {Origin::kDefault, Origin::kFile, Origin::kCommandLine, Origin::kRuntime,
-            Origin::kPersisted};
+  static std::array<Origin, 6> choices(Origin /*unused*/) {
+    return {Origin::kDefault, Origin::kFile,      Origin::kCommandLine,
+            Origin::kRuntime, Origin::kPersisted, Origin::kMetadata};
   }
 
   const Json& object_;
@@ -315,6 +315,7 @@ template Result<WhatIfView> decode_view(std::string_view);
 template Result<RecordingView> decode_view(std::string_view);
 template Result<SuggestView> decode_view(std::string_view);
 template Result<HostView> decode_view(std::string_view);
+template Result<PolicyView> decode_view(std::string_view);
 template Result<DoneView> decode_view(std::string_view);
 
 }  // namespace vmnuma::balancer

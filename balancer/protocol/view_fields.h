@@ -37,6 +37,13 @@ void visit_fields(Fields& fields, T& view) {
   fields("state", view.state);
 }
 
+template <class Fields, MaybeConst<RefusedPolicyView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("vm", view.vm);
+  fields("vm_uuid", view.vm_uuid);
+  fields("reason", view.reason);
+}
+
 template <class Fields, MaybeConst<StatusView> T>
 void visit_fields(Fields& fields, T& view) {
   fields("mode", view.mode);
@@ -53,6 +60,7 @@ void visit_fields(Fields& fields, T& view) {
   fields("clients", view.clients);
   fields("open_actions", view.open_actions);
   fields("transfers", view.transfers);
+  fields("refused_policies", view.refused_policies);
   fields("history", view.history);
 }
 
@@ -163,6 +171,25 @@ void visit_fields(Fields& fields, T& view) {
   fields("sentence", view.sentence);
 }
 
+template <class Fields, MaybeConst<PolicyKeyView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("name", view.name);
+  fields("value", view.value);
+  fields("default", view.default_value);
+  fields("origin", view.origin);
+  fields("allowed", view.allowed);
+  fields("help", view.help);
+}
+
+template <class Fields, MaybeConst<PolicyView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("vm", view.vm);
+  fields("vm_uuid", view.vm_uuid);
+  fields("metadata_wins", view.metadata_wins);
+  fields("refused", view.refused);
+  fields("keys", view.keys);
+}
+
 template <class Fields, MaybeConst<ExplainView> T>
 void visit_fields(Fields& fields, T& view) {
   fields("vm", view.vm);
@@ -171,6 +198,7 @@ void visit_fields(Fields& fields, T& view) {
   fields("clients", view.clients);
   fields("considered", view.considered);
   fields("memory", view.memory);
+  fields("policy", view.policy);
 }
 
 template <class Fields, MaybeConst<PredictionView> T>

@@ -3,10 +3,10 @@
 /// folder.
 ///
 /// `fields(NAME, value)` for what is kept as it is; `fields.vm_name`, `fields.group`,
-/// `fields.policies` and `fields.command` for what an anonymized recording keeps under other names;
-/// `fields.prose` and `fields.sentences` for what it replaces by "left out". What only explains -
-/// why a client is where it is, origins of options - is not kept: no plan depends on it. A friend
-/// of the classes whose state it lists.
+/// `fields.policies`, `fields.settings` and `fields.command` for what an anonymized recording keeps
+/// under other names; `fields.prose` and `fields.sentences` for what it replaces by "left out".
+/// What only explains - why a client is where it is, origins of options - is not kept: no plan
+/// depends on it. A friend of the classes whose state it lists.
 #pragma once
 
 #include <concepts>
@@ -62,10 +62,15 @@ struct RecordFields {
   }
   VMNUMA_FIELDS(placement::PciDevice) {
     fields.prose("address", value.address);
+    fields("node", value.node);
   }
   VMNUMA_FIELDS(placement::Pin) {
     fields("number", value.number);
     fields("cpus", value.cpus);
+  }
+  VMNUMA_FIELDS(placement::PolicySetting) {
+    fields("key", value.key);
+    fields("value", value.value);
   }
   VMNUMA_FIELDS(placement::VmPolicy) {
     fields("memory_mode", value.memory_mode);
@@ -79,6 +84,11 @@ struct RecordFields {
     fields.group("anti_affinity_group", value.anti_affinity_group);
     fields("anti_affinity_hard", value.anti_affinity_hard);
     fields("reservation_permille", value.reservation_permille);
+    fields("topology_policy", value.topology_policy);
+    fields("prefer_closest_numa_nodes", value.prefer_closest_numa_nodes);
+    fields("max_allowable_numa_nodes", value.max_allowable_numa_nodes);
+    fields("device_locality", value.device_locality);
+    fields("locality_weight_pct", value.locality_weight_pct);
   }
   VMNUMA_FIELDS(placement::VmDescription) {
     fields("id", value.id);
@@ -107,6 +117,7 @@ struct RecordFields {
     fields("emulator_pin", value.emulator_pin);
     fields("io_thread_pins", value.io_thread_pins);
     fields.prose("partition", value.partition);
+    fields.settings("own_policy", value.own_policy);
     fields("policy", value.policy);
   }
 
@@ -193,6 +204,7 @@ struct RecordFields {
     fields.prose("stale_because", value.stale_because);
     fields("measured", value.measured);
     fields("suggested", value.suggested);
+    fields("device_nodes", value.device_nodes);
     fields("transferring", value.transferring);
     fields("left_behind", value.left_behind);
     fields("epochs_since_transfer", value.epochs_since_transfer);
@@ -327,6 +339,7 @@ struct RecordFields {
     fields("mode", value.mode);
     fields("options", value.options);
     fields.policies("policies", value.policies);
+    fields("metadata_wins", value.metadata_wins);
   }
   VMNUMA_FIELDS(TopologyChanged) {
     fields("topology", value.topology);
@@ -359,6 +372,7 @@ struct RecordFields {
     fields("topology", value.topology);
     fields("options", value.options);
     fields.policies("policies", value.policies);
+    fields("metadata_wins", value.metadata_wins);
     fields("remembered_homes", value.remembered_homes);
     fields("originals", value.originals);
     fields("originals_known", value.originals_known);
@@ -488,6 +502,7 @@ struct RecordFields {
     fields("rests", value.rests_);
     fields("settled_since", value.settled_since_);
     fields.sentences("foreign", value.foreign_);
+    fields.sentences("refused", value.refused_);
     fields("missing", value.missing_);
     fields("last_placed_on", value.last_placed_on_);
     fields("next_action", value.next_action_);

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "balancer/policy/policy_keys.h"
 #include "balancer/protocol/request.h"
 #include "balancer/record/fields.h"
 #include "placement/model/text.h"
@@ -98,19 +99,54 @@ class Writer {
     }
     (*this)(name, written);
   }
+  void settings(std::string_view name, std::vector<placement::PolicySetting> settings) {
+    (*this)(name, anonymous(std::move(settings)));
+  }
+  /// A setting that is wrong stays wrong, and any other says the same.
+  [[nodiscard]] std::vector<placement::PolicySetting> anonymous(
+      std::vector<placement::PolicySetting> settings) const {
+    for (placement::PolicySetting& setting : settings) {
+      placement::VmPolicy policy;
+      if (anonymizer_ == nullptr) {
+        break;
+      }
+      if (!set_policy_key(policy, setting.key, setting.value)) {
+        setting = {std::string(kLeftOut), ""};
+      } else if (!policy.affinity_group.empty() || !policy.anti_affinity_group.empty()) {
+        setting.value = anonymizer_->group(setting.value);
+      }
+    }
+    return settings;
+  }
   void command(std::string_view name, Command command) {
     std::visit(
         [this]<class T>(T& request) {
           if constexpr (std::is_same_v<T, MoveRequest>) {
             request.vm = name_or_uuid(request.vm);
-          } else if constexpr (std::is_same_v<T, ReleaseRequest> ||
-                               std::is_same_v<T, ManageRequest>) {
-            request.vm = request.vm ? std::optional(name_or_uuid(*request.vm)) : std::nullopt;
+          } else if constexpr (std::is_same_v<T, SetRequest>) {
+            // What it brings comes with the VM's next description.
+            request = {name_or_uuid(request.vm), {}, request.persistent};
           } else if constexpr (std::is_same_v<T, AnnounceRequest>) {
             request.vm = name_or_uuid(request.vm);
             request.vm_uuid = name_or_uuid(request.vm_uuid);
+            for (AnnounceRequest::Device& device : request.devices) {
+              device.address = kLeftOut;
+            }
+            std::vector<placement::PolicySetting> policy;
+            for (const RequestedSetting& setting : request.policy) {
+              policy.push_back({setting.key, setting.value.value_or("")});
+            }
+            request.policy.clear();
+            for (placement::PolicySetting& setting : anonymous(std::move(policy))) {
+              request.policy.push_back({setting.key, setting.value.empty()
+                                                         ? std::nullopt
+                                                         : std::optional(setting.value)});
+            }
           } else if constexpr (std::is_same_v<T, WithdrawRequest>) {
             request.vm_uuid = name_or_uuid(request.vm_uuid);
+          } else if constexpr (std::is_same_v<T, ReleaseRequest> ||
+                               std::is_same_v<T, ManageRequest>) {
+            request.vm = request.vm ? std::optional(name_or_uuid(*request.vm)) : std::nullopt;
           }
         },
         command);
@@ -206,6 +242,9 @@ class Reader {
   }
   void policies(std::string_view name, std::map<std::string, placement::VmPolicy>& policies) {
     (*this)(name, policies);
+  }
+  void settings(std::string_view name, std::vector<placement::PolicySetting>& settings) {
+    (*this)(name, settings);
   }
   void command(std::string_view name, Command& command) {
     std::string line;

@@ -13,6 +13,7 @@
 #include "balancer/service/remembered.h"
 #include "migration/limits.h"
 #include "stats/history/epoch_rows.h"
+#include "stats/linux/pci_devices.h"
 #include "stats/linux/proc_formats.h"
 
 namespace vmnuma::balancer {
@@ -53,6 +54,7 @@ ControllerSetup controller_setup(const ServiceSetup& setup) {
   controller.options = setup.config.options;
   controller.origins = origins_of(setup.config);
   controller.policies = policies_of(setup.config);
+  controller.metadata_wins = setup.config.metadata_wins;
   if (setup.history == nullptr) {
     controller.originals_known = false;
     return controller;
@@ -79,6 +81,10 @@ Result<std::unique_ptr<Service>> Service::create(ServiceSetup setup) {
   if (!root) {
     return tl::unexpected(std::move(root).error());
   }
+  Result<stats::Directory> devices = stats::Directory::open("/");
+  if (!devices) {
+    return tl::unexpected(std::move(devices).error());
+  }
   Result<migration::LinuxPageMover> mover = migration::LinuxPageMover::open("/");
   if (!mover) {
     return tl::unexpected(std::move(mover).error());
@@ -88,8 +94,9 @@ Result<std::unique_ptr<Service>> Service::create(ServiceSetup setup) {
   if (!huge_page_size) {
     return tl::unexpected(huge_page_size.error());
   }
-  std::unique_ptr<Service> service(new Service(
-      std::move(setup), {std::move(*loop), std::move(*root), std::move(*mover), *huge_page_size}));
+  std::unique_ptr<Service> service(
+      new Service(std::move(setup), {std::move(*loop), std::move(*root), std::move(*devices),
+                                     std::move(*mover), *huge_page_size}));
   const Config& config = service->setup_.config;
   Result<std::unique_ptr<ControlSocket>> socket =
       ControlSocket::listen(service->context_, config.socket_path, config.socket_group,
@@ -112,6 +119,7 @@ Service::Service(ServiceSetup setup, Host host)
       loop_(std::move(host.loop)),
       inventory_(*loop_, {setup_.config.uri, host.default_huge_page_size},
                  [this] { boost::asio::post(context_, [this] { refresh_inventory(); }); }),
+      devices_(std::move(host.devices)),
       control_(*loop_, setup_.config.uri),
       mover_(std::move(host.mover)),
       journal_(setup_.history.get()),
@@ -210,6 +218,9 @@ void Service::carry_out(Effects effects) {
       }
     });
   }
+  for (PolicyWrite& policy : effects.policies) {
+    write_policy(std::move(policy));
+  }
   if (effects.epoch) {
     const stats::WallTime now =
         std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
@@ -255,6 +266,23 @@ void Service::reply(Reply reply) {
   const std::int64_t id = found == waiting_.end() ? 0 : found->second;
   waiting_.erase(reply.token);
   socket_->answer(reply.token, encode_response(id, reply.answer));
+}
+
+/// libvirt tells of the change with an event, which makes it count.
+void Service::write_policy(PolicyWrite policy) {
+  const std::int64_t token = policy.token;
+  const bool posted = inventory_worker_.post([this, policy = std::move(policy)] {
+    Result<Answer> answer =
+        control_.set_policy(policy.vm, policy.settings, policy.persistent).map([&] {
+          return Answer(done_view(policy));
+        });
+    boost::asio::post(context_, [this, token = policy.token, answer = std::move(answer)]() mutable {
+      reply({token, std::move(answer)});
+    });
+  });
+  if (!posted) {
+    reply({token, failure(ErrorCode::kBusy, "libvirt is slow to answer, try again")});
+  }
 }
 
 void Service::answer_history(std::int64_t token, std::int64_t id, const HistoryRequest& request) {
@@ -326,6 +354,11 @@ void Service::refresh_inventory() {
   }
   refreshing_ = inventory_worker_.post([this] {
     Result<std::vector<placement::VmDescription>> running = inventory_.refresh();
+    if (running) {
+      for (placement::VmDescription& vm : *running) {
+        stats::read_device_nodes(devices_, vm);
+      }
+    }
     boost::asio::post(context_, [this, running = std::move(running)]() mutable {
       on_inventory(std::move(running));
     });
@@ -399,12 +432,14 @@ void Service::reload() {
     setup_.config.mode = config->mode;
     setup_.config.options = config->options;
     setup_.config.vms = config->vms;
+    setup_.config.metadata_wins = config->metadata_wins;
     setup_.config.origins = config->origins;
     setup_.config.on_stop = config->on_stop;
     setup_.config.log_level = config->log_level;
     log_.set_level(config->log_level);
     executor_->set_limits(migration::limits_from(config->options, setup_.topology));
-    feed(ConfigChanged{config->mode, config->options, origins_of(*config), policies_of(*config)});
+    feed(ConfigChanged{config->mode, config->options, origins_of(*config), policies_of(*config),
+                       config->metadata_wins});
   }
   (void)sd_notify(0, "READY=1");
 }

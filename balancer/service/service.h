@@ -72,6 +72,7 @@ class Service {
   struct Host {
     std::unique_ptr<EventLoop> loop;
     stats::Directory root;
+    stats::Directory devices;  ///< the same, for the inventory worker
     migration::LinuxPageMover mover;
     placement::Bytes default_huge_page_size;
   };
@@ -79,6 +80,7 @@ class Service {
   void feed(Event event);
   void carry_out(Effects effects);
   void reply(Reply reply);
+  void write_policy(PolicyWrite policy);
   void answer_history(std::int64_t token, std::int64_t id, const HistoryRequest& request);
   void on_request(std::int64_t token, const Request& request);
   void on_epoch();
@@ -100,6 +102,7 @@ class Service {
   stats::Sampler sampler_;  ///< the sampler worker's alone
   std::unique_ptr<EventLoop> loop_;
   LibvirtInventory inventory_;
+  stats::Directory devices_;  ///< the inventory worker's alone
   LibvirtControl control_;
   migration::LinuxPageMover mover_;
   HistoryJournal journal_;

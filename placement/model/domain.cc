@@ -3,6 +3,44 @@
 
 namespace vmnuma::placement {
 
+std::string_view name_of(MemoryMode mode) {
+  switch (mode) {
+    case MemoryMode::kSoft:
+      return "soft";
+    case MemoryMode::kMask:
+      return "mask";
+    case MemoryMode::kHandsOff:
+      return "hands-off";
+  }
+  return "unknown";
+}
+
+std::string_view name_of(TopologyPolicy policy) {
+  switch (policy) {
+    case TopologyPolicy::kNone:
+      return "none";
+    case TopologyPolicy::kBestEffort:
+      return "best-effort";
+    case TopologyPolicy::kRestricted:
+      return "restricted";
+    case TopologyPolicy::kSingleNumaNode:
+      return "single-numa-node";
+  }
+  return "unknown";
+}
+
+std::string_view name_of(DeviceLocality locality) {
+  switch (locality) {
+    case DeviceLocality::kStrict:
+      return "strict";
+    case DeviceLocality::kPreferred:
+      return "preferred";
+    case DeviceLocality::kNone:
+      return "none";
+  }
+  return "unknown";
+}
+
 std::optional<std::string> why_memory_stays(const VmDescription& vm) {
   if (vm.policy.memory_mode == MemoryMode::kHandsOff) {
     return "its memory mode is hands-off";

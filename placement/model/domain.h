@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "placement/model/amounts.h"
@@ -21,6 +22,18 @@ enum class NumatuneMode { kNone, kStrict, kPreferred, kInterleave, kRestrictive 
 /// kSoft: cpuset.mems stays wide, pages are moved; kMask: libvirt numatune `restrictive` follows
 /// the homes; kHandsOff: memory is never touched.
 enum class MemoryMode { kSoft, kMask, kHandsOff };
+[[nodiscard]] std::string_view name_of(MemoryMode mode);
+
+/// Whether a VM may start where it does not fit together: the kubelet's topology manager policies.
+/// kBestEffort: it may; kRestricted: only on as few nodes as the host could ever give it;
+/// kSingleNumaNode: only on one; kNone: nobody looks.
+enum class TopologyPolicy { kNone, kBestEffort, kRestricted, kSingleNumaNode };
+[[nodiscard]] std::string_view name_of(TopologyPolicy policy);
+
+/// What the nodes of passed-through devices mean for their VM. kStrict: it lives there;
+/// kPreferred: it starts there unless that loses CPU time; kNone: nothing.
+enum class DeviceLocality { kStrict, kPreferred, kNone };
+[[nodiscard]] std::string_view name_of(DeviceLocality locality);
 
 /// One guest NUMA cell: <cpu><numa><cell id= cpus= memory=>.
 struct GuestCell {
@@ -33,6 +46,7 @@ struct GuestCell {
 /// A PCI device handed to the guest (<hostdev type='pci'>), in lspci's long form "0000:3b:00.0".
 struct PciDevice {
   std::string address;
+  NodeId node;  ///< negative: not known
   bool operator==(const PciDevice&) const = default;
 };
 
@@ -56,7 +70,19 @@ struct VmPolicy {
   std::string anti_affinity_group;  ///< VMs of one group belong apart; empty = none
   bool anti_affinity_hard = false;  ///< never together, rather than rather not
   std::int32_t reservation_permille = 0;  ///< guaranteed share of its vCPUs' full speed
+  TopologyPolicy topology_policy = TopologyPolicy::kBestEffort;
+  bool prefer_closest_numa_nodes = false;     ///< of equally few nodes those near each other
+  std::int32_t max_allowable_numa_nodes = 0;  ///< on larger hosts it is not admitted; 0 = any
+  DeviceLocality device_locality = DeviceLocality::kPreferred;
+  std::int32_t locality_weight_pct = 100;  ///< of what remote memory is reckoned to cost
   bool operator==(const VmPolicy&) const = default;
+};
+
+/// One setting of a policy as it is written down: "nodes" = "0-1".
+struct PolicySetting {
+  std::string key;
+  std::string value;
+  bool operator==(const PolicySetting&) const = default;
 };
 
 struct VmDescription {
@@ -86,7 +112,8 @@ struct VmDescription {
   std::vector<CpuId> emulator_pin;
   std::vector<Pin> io_thread_pins;
   std::string partition;  ///< <resource><partition>, for finding the cgroup; may be empty
-  VmPolicy policy;
+  std::vector<PolicySetting> own_policy;  ///< in the domain's metadata, as found: not checked yet
+  VmPolicy policy;                        ///< the one that counts
   bool operator==(const VmDescription&) const = default;
 };
 

@@ -59,9 +59,10 @@ struct VmState {
   bool fresh = true;  ///< false: numbers missing or stale; it is never touched
   std::string stale_because;
   bool measured = true;  ///< false: only just seen, demand assumed; it may be placed, not moved
-  std::vector<NodeIndex> suggested;  ///< where libvirt was told to start it; its first homes
-  bool transferring = false;         ///< pages of it are on their way
-  Bytes left_behind;                 ///< what its last transfer could not bring home
+  std::vector<NodeIndex> suggested;     ///< where libvirt was told to start it; its first homes
+  std::vector<NodeIndex> device_nodes;  ///< of its devices, as far as they matter to it; ascending
+  bool transferring = false;            ///< pages of it are on their way
+  Bytes left_behind;                    ///< what its last transfer could not bring home
   std::int64_t epochs_since_transfer = 1'000'000;
   std::int64_t pull_again_after =
       0;  ///< epochs since its last transfer until what was left is tried again

@@ -12,6 +12,7 @@ using placement::CpuId;
 using placement::NodeId;
 using placement::NumatuneMode;
 using placement::Pin;
+using placement::PolicySetting;
 using placement::VmDescription;
 using placement::VmId;
 
@@ -238,6 +239,59 @@ TEST_P(DomainsContract, RefusesANodeTheHostDoesNotHave) {
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
   EXPECT_EQ(code_of(host().control().set_memory_nodes(vm, {kNoSuchNode})),
             ErrorCode::kInvalidArgument);
+}
+
+TEST_P(DomainsContract, APolicyShowsInTheDescriptionAndCanBeTakenAway) {
+  const VmId vm = host().start("contract-a", NumatuneMode::kNone);
+  ASSERT_TRUE(becomes(vm, is_listed));
+  const std::vector<PolicySetting> policy{{"nodes", "0-1"}, {"affinity_group", "a<b>&\"'c ä"}};
+
+  const auto set = host().control().set_policy(vm, policy, /*persistent=*/false);
+  ASSERT_TRUE(set.has_value()) << set.error().message;
+  EXPECT_TRUE(becomes(vm, [&](const auto& now) { return now && now->own_policy == policy; }));
+
+  const std::vector<PolicySetting> other{{"do_not_move", "true"}};
+  ASSERT_EQ(code_of(host().control().set_policy(vm, other, false)), std::nullopt);
+  EXPECT_TRUE(becomes(vm, [&](const auto& now) { return now && now->own_policy == other; }));
+
+  for (int i = 0; i < 2; ++i) {  // also where there is none
+    ASSERT_EQ(code_of(host().control().set_policy(vm, {}, false)), std::nullopt);
+  }
+  EXPECT_TRUE(becomes(vm, [&](const auto& now) { return now && now->own_policy.empty(); }));
+}
+
+TEST_P(DomainsContract, ThePolicyOfAnUnknownOrStoppedVmIsNotFound) {
+  const VmId vm = host().start("contract-a", NumatuneMode::kNone);
+  host().stop(vm);
+  EXPECT_EQ(code_of(host().control().set_policy(vm, {}, false)), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(host().control().set_policy(kNoSuchVm, {}, false)), ErrorCode::kNotFound);
+}
+
+TEST_P(DomainsContract, PersistingThePolicyOfATransientVmIsUnsupportedAndChangesNothing) {
+  const VmId vm = host().start("contract-a", NumatuneMode::kNone);
+  EXPECT_EQ(code_of(host().control().set_policy(vm, {{"nodes", "0"}}, /*persistent=*/true)),
+            ErrorCode::kUnsupported);
+  const auto now = find(vm);
+  ASSERT_TRUE(now.has_value());
+  EXPECT_TRUE(now->own_policy.empty());
+}
+
+TEST_P(DomainsContract, OnlyAPersistentPolicyIsInTheDefinition) {
+  if (const auto reason = host().gap(Claim::kVmsHaveDefinitions)) {
+    GTEST_SKIP() << *reason;
+  }
+  const VmId vm = host().start("contract-a", NumatuneMode::kNone);
+  host().define(vm);
+  const std::vector<PolicySetting> running{{"nodes", "0"}};
+  const std::vector<PolicySetting> kept{{"nodes", "1"}};
+
+  ASSERT_EQ(code_of(host().control().set_policy(vm, running, /*persistent=*/false)), std::nullopt);
+  EXPECT_TRUE(host().defined_policy(vm).empty());
+
+  const auto set = host().control().set_policy(vm, kept, /*persistent=*/true);
+  ASSERT_TRUE(set.has_value()) << set.error().message;
+  EXPECT_EQ(host().defined_policy(vm), kept);
+  EXPECT_TRUE(becomes(vm, [&](const auto& now) { return now && now->own_policy == kept; }));
 }
 
 TEST_P(DomainsContract, ALostConnectionIsUnavailableUntilItIsBack) {

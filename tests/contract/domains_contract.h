@@ -28,6 +28,7 @@ namespace vmnuma::tests {
 enum class Claim {
   kUnknownNodeIsRefused,
   kLostConnectionIsUnavailable,
+  kVmsHaveDefinitions,
 };
 
 /// One host with the ports under test.
@@ -42,6 +43,14 @@ class DomainHost {
   /// `node()`.
   virtual placement::VmId start(const std::string& name, placement::NumatuneMode numatune) = 0;
   virtual void stop(const placement::VmId& vm) = 0;
+  /// Gives the running VM, which start() made transient, a definition. Not called where the host
+  /// has none.
+  virtual void define(const placement::VmId& vm) { (void)vm; }
+  /// The policy in its definition.
+  virtual std::vector<placement::PolicySetting> defined_policy(const placement::VmId& vm) {
+    (void)vm;
+    return {};
+  }
   /// Called after each change through control(): for hosts that raise no event for it.
   virtual void changed(const placement::VmId& vm) { (void)vm; }
 

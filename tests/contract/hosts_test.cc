@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The contract, held by the fake and by the libvirt adapter over libvirt's test driver, which
 /// needs no daemon.
+#include <cstdlib>
 #include <utility>
 
 #include <fmt/format.h>
 #include <libvirt/libvirt.h>
 
+#include "balancer/host/domain_xml.h"
 #include "balancer/host/event_loop.h"
 #include "balancer/host/handles.h"
 #include "balancer/host/libvirt_control.h"
@@ -20,6 +22,7 @@ namespace {
 using placement::CpuId;
 using placement::NodeId;
 using placement::NumatuneMode;
+using placement::PolicySetting;
 using placement::VmId;
 
 class FakeHost final : public DomainHost {
@@ -43,6 +46,10 @@ class FakeHost final : public DomainHost {
     return vm.id;
   }
   void stop(const VmId& vm) override { domains_.stop(vm); }
+  void define(const VmId& vm) override { domains_.define(vm); }
+  std::vector<PolicySetting> defined_policy(const VmId& vm) override {
+    return domains_.defined_policy(vm);
+  }
   bool wait_for_change() override { return false; }  // everything shows at once
 
   void lose_connection() override {
@@ -96,6 +103,17 @@ class TestDriverHost final : public DomainHost {
         virDomainLookupByUUID(administrator_.get(), vm.uuid.data()));
     EXPECT_EQ(virDomainDestroy(domain.get()), 0);
   }
+  void define(const VmId& vm) override {
+    const balancer::DomainHandle domain = find(vm);
+    const std::string xml = xml_of(domain, /*flags=*/0);
+    EXPECT_NE(balancer::DomainHandle(virDomainDefineXML(administrator_.get(), xml.c_str())),
+              nullptr);
+  }
+  std::vector<PolicySetting> defined_policy(const VmId& vm) override {
+    const auto defined = balancer::parse_domain_xml(xml_of(find(vm), VIR_DOMAIN_XML_INACTIVE),
+                                                    /*default_huge_page_size=*/{});
+    return defined ? defined->own_policy : std::vector<PolicySetting>{{"unreadable", ""}};
+  }
   void changed(const VmId& vm) override { inventory_->mark_dirty(vm); }
   bool wait_for_change() override { return dirty_.wait(std::chrono::seconds(30)); }
 
@@ -107,12 +125,25 @@ class TestDriverHost final : public DomainHost {
         return "libvirt's test driver accepts any node number";
       case Claim::kLostConnectionIsUnavailable:
         return "libvirt's test driver lives in this process and cannot be lost";
+      case Claim::kVmsHaveDefinitions:
+        return std::nullopt;
     }
     return std::nullopt;
   }
 
  private:
   static constexpr const char* kUri = "test:///default";
+
+  [[nodiscard]] balancer::DomainHandle find(const VmId& vm) const {
+    return balancer::DomainHandle(virDomainLookupByUUID(administrator_.get(), vm.uuid.data()));
+  }
+  static std::string xml_of(const balancer::DomainHandle& domain, unsigned int flags) {
+    char* text = virDomainGetXMLDesc(domain.get(), flags);
+    EXPECT_NE(text, nullptr);
+    std::string xml = text == nullptr ? "" : text;
+    std::free(text);
+    return xml;
+  }
 
   WakeUp dirty_;
   std::unique_ptr<balancer::EventLoop> loop_;

@@ -31,6 +31,8 @@ class SimulatedHost final : public DomainHost {
     switch (claim) {
       case Claim::kLostConnectionIsUnavailable:
         return "the simulated libvirt is never lost";
+      case Claim::kVmsHaveDefinitions:
+        return "simulated VMs are transient";
       default:
         return std::nullopt;
     }

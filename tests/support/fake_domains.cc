@@ -49,6 +49,16 @@ void FakeDomains::stop(const VmId& vm) {
   running_.erase(vm);
 }
 
+void FakeDomains::define(const VmId& vm) {
+  const std::lock_guard lock(mutex_);
+  defined_[vm] = running_.at(vm).own_policy;
+}
+
+std::vector<placement::PolicySetting> FakeDomains::defined_policy(const VmId& vm) const {
+  const std::lock_guard lock(mutex_);
+  return defined_.at(vm);
+}
+
 void FakeDomains::fail_with(std::optional<Error> error) {
   const std::lock_guard lock(mutex_);
   error_ = std::move(error);
@@ -148,6 +158,26 @@ Result<void> FakeDomains::set_memory_nodes(const VmId& id, const std::vector<Nod
   (*vm)->numatune_nodes = nodes;
   changes_.push_back(
       fmt::format("set_memory_nodes {} to {}", (*vm)->name, placement::to_list(nodes)));
+  return {};
+}
+
+Result<void> FakeDomains::set_policy(const VmId& id,
+                                     const std::vector<placement::PolicySetting>& settings,
+                                     bool persistent) {
+  const std::lock_guard lock(mutex_);
+  const auto vm = find(id);
+  if (!vm) {
+    return tl::unexpected<Error>(vm.error());
+  }
+  const auto defined = defined_.find(id);
+  if (persistent && defined == defined_.end()) {
+    return failure(ErrorCode::kUnsupported, fmt::format("'{}' is transient", (*vm)->name));
+  }
+  (*vm)->own_policy = settings;
+  if (persistent) {
+    defined->second = settings;
+  }
+  changes_.push_back(fmt::format("set_policy {}", (*vm)->name));
   return {};
 }
 

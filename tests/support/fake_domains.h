@@ -28,6 +28,11 @@ class FakeDomains final : public stats::DomainInventory, public migration::Domai
   /// Starts the VM, or replaces the running one with its id.
   void start(placement::VmDescription vm);
   void stop(const placement::VmId& vm);
+  /// The running VM has a definition from now on; others are transient.
+  void define(const placement::VmId& vm);
+  /// What the VM would start with the next time.
+  [[nodiscard]] std::vector<placement::PolicySetting> defined_policy(
+      const placement::VmId& vm) const;
   /// From now on every call of the ports fails with `error`, until it is taken back with nothing.
   void fail_with(std::optional<Error> error);
 
@@ -43,6 +48,9 @@ class FakeDomains final : public stats::DomainInventory, public migration::Domai
                                            const std::vector<placement::CpuId>& cpus) override;
   [[nodiscard]] Result<void> set_memory_nodes(const placement::VmId& vm,
                                               const std::vector<placement::NodeId>& nodes) override;
+  [[nodiscard]] Result<void> set_policy(const placement::VmId& vm,
+                                        const std::vector<placement::PolicySetting>& settings,
+                                        bool persistent) override;
 
  private:
   [[nodiscard]] Result<placement::VmDescription*> find(const placement::VmId& vm);
@@ -53,6 +61,7 @@ class FakeDomains final : public stats::DomainInventory, public migration::Domai
 
   mutable std::mutex mutex_;  // guards everything below
   std::map<placement::VmId, placement::VmDescription> running_;
+  std::map<placement::VmId, std::vector<placement::PolicySetting>> defined_;
   std::vector<std::string> changes_;
   std::optional<Error> error_;
 };

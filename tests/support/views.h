@@ -35,6 +35,8 @@ inline balancer::StatusView status_view() {
                      3 * kGiB,
                      5 * kGiB,
                      131072000}};
+  view.refused_policies = {
+      {"db7", "11111111-2222-3333-4444-555555555555", "there is no policy 'x'"}};
   view.history = {"/var/lib/vmnuma/history.sqlite", "ok"};
   return view;
 }
@@ -127,6 +129,18 @@ inline balancer::HostView host_view() {
   return view;
 }
 
+inline balancer::PolicyView policy_view() {
+  balancer::PolicyView view;
+  view.vm = "web1";
+  view.vm_uuid = "c7a5fdbd-edaf-9455-926a-d65c16db1809";
+  view.metadata_wins = false;
+  view.refused = "there is no policy 'colour'";
+  view.keys = {{"nodes", "0-1", "", balancer::Origin::kMetadata, "a list of nodes", "Which nodes"},
+               {"do_not_move", "true", "false", balancer::Origin::kFile, "true or false", "Stays"},
+               {"prefer_ht", "false", "false", balancer::Origin::kDefault, "true or false", "HT"}};
+  return view;
+}
+
 inline balancer::ExplainView explain_view() {
   balancer::ExplainView view;
   view.vm = "web1";
@@ -165,6 +179,7 @@ inline balancer::ExplainView explain_view() {
                       "",
                       "Swapping it with client 0 of 'db7' saves 210 ms an epoch."}};
   view.memory = "Its memory follows its clients; 97 % of it is local.";
+  view.policy = policy_view();
   return view;
 }
 

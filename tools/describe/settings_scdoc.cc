@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "balancer/config/keys.h"
+#include "balancer/policy/policy_keys.h"
 #include "placement/model/options.h"
 #include "tools/describe/template.h"
 #include "tools/exporter/metric_table.h"

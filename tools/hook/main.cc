@@ -15,7 +15,6 @@ int main(int argc, char** argv) {
     std::cerr << "vmnuma-hook: " << sentence << "\n";
     ::syslog(LOG_NOTICE, "%s", sentence.c_str());
   };
-  vmnuma::tools::run_hook(arguments,
-                          {STDIN_FILENO, std::cout, "/", report, vmnuma::tools::kHookLimit});
-  return 0;
+  return vmnuma::tools::run_hook(arguments,
+                                 {STDIN_FILENO, std::cout, "/", report, vmnuma::tools::kHookLimit});
 }

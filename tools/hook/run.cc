@@ -8,11 +8,15 @@
 
 #include "balancer/host/domain_xml.h"
 #include "balancer/host/fit_xml.h"
+#include "balancer/policy/policy_keys.h"
 #include "balancer/protocol/request.h"
 #include "placement/model/text.h"
 #include "stats/linux/directory.h"
+#include "stats/linux/pci_devices.h"
+#include "stats/linux/proc_formats.h"
 #include "stats/linux/read_parsed.h"
 #include "tools/hook/arguments.h"
+#include "tools/hook/local_admission.h"
 #include "tools/hook/read_input.h"
 #include "tools/vmnuma/client.h"
 
@@ -26,37 +30,87 @@ using std::chrono::steady_clock;
 /// remote/remote_protocol.x, 9.0).
 constexpr std::size_t kMostInput = std::size_t{5} * 1024 * 1024;
 
-/// Pages of which size a VM wants makes no difference here.
+/// Where the host does not say, or it makes no difference.
 constexpr placement::Bytes kAnyPageSize{};
 
-Result<void> tell(const HookArguments& arguments, const balancer::Command& command,
-                  steady_clock::time_point deadline) {
-  const auto left =
-      std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady_clock::now());
-  const auto answer = ask(arguments.socket_path, command, left);
-  return answer ? Result<void>{} : tl::unexpected(answer.error().error);
+/// What is left until then.
+std::chrono::milliseconds until(steady_clock::time_point deadline) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady_clock::now());
 }
 
-/// A VM that will ask is announced before it does, and withdrawn after it has ended.
-Result<void> announce_or_withdraw(const HookArguments& arguments, std::string_view xml,
-                                  steady_clock::time_point deadline) {
+/// The VM has ended, or does not start.
+Result<void> withdraw(const HookArguments& arguments, std::string_view xml,
+                      steady_clock::time_point deadline) {
   const auto vm = balancer::parse_domain_xml(xml, kAnyPageSize);
   if (!vm) {
     return tl::unexpected(vm.error());
   }
-  if (!vm->placement_auto) {
-    return {};
-  }
-  const std::string uuid = placement::to_text(vm->id);
-  if (arguments.operation == "release") {
-    return tell(arguments, balancer::WithdrawRequest{uuid}, deadline);
-  }
+  const auto answer = ask(arguments.socket_path,
+                          balancer::WithdrawRequest{placement::to_text(vm->id)}, until(deadline));
+  return answer ? Result<void>{} : tl::unexpected(answer.error().error);
+}
+
+balancer::AnnounceRequest announcement(const placement::VmDescription& vm,
+                                       const stats::Directory& root) {
+  balancer::AnnounceRequest request;
+  request.vm = vm.name;
+  request.vm_uuid = placement::to_text(vm.id);
   // As libvirt counts them for its question: online vCPUs, and MiB rounded up.
   const std::int64_t mib = placement::kMiB.value;
-  return tell(arguments,
-              balancer::AnnounceRequest{vm->name, uuid, static_cast<std::int32_t>(vm->vcpus.size()),
-                                        (vm->max_memory.value + mib - 1) / mib},
-              deadline);
+  request.vcpus = static_cast<std::int32_t>(vm.vcpus.size());
+  request.memory_mib = (vm.max_memory.value + mib - 1) / mib;
+  request.asks = vm.placement_auto;
+  for (const placement::PolicySetting& setting : vm.own_policy) {
+    request.policy.push_back(
+        {setting.key, setting.value.empty() ? std::nullopt : std::optional(setting.value)});
+  }
+  for (const placement::PciDevice& device : vm.pci_devices) {
+    if (device.node.value >= 0) {
+      request.devices.push_back({device.address, device.node});
+    }
+  }
+  request.huge_page_kib = vm.huge_page_size.value / 1024;
+  for (const placement::FreeHugePages& pages : read_huge_pages(root, vm)) {
+    request.huge_pages.push_back({pages.node, pages.free, pages.total});
+  }
+  return request;
+}
+
+/// By its metadata alone; one that is wrong does not count, as for the daemon.
+bool asks_for_admission(placement::VmDescription& vm) {
+  vm.policy = balancer::with_settings({}, vm.own_policy).value_or(placement::VmPolicy{});
+  return vm.policy.topology_policy == placement::TopologyPolicy::kRestricted ||
+         vm.policy.topology_policy == placement::TopologyPolicy::kSingleNumaNode;
+}
+
+/// Announces the VM. The error is no-space if its policy does not let it start, and only then.
+Result<void> announce(const HookArguments& arguments, std::string_view xml,
+                      const HookSurroundings& surroundings, steady_clock::time_point deadline) {
+  const auto root = stats::Directory::open(surroundings.root);
+  if (!root) {
+    return failure(ErrorCode::kIo, root.error().message);
+  }
+  const auto default_page_size =
+      stats::read_parsed(*root, "proc/meminfo", stats::parse_default_huge_page_size);
+  auto vm = balancer::parse_domain_xml(xml, default_page_size.value_or(kAnyPageSize));
+  if (!vm) {
+    return tl::unexpected(vm.error());
+  }
+  stats::read_device_nodes(*root, *vm);
+  const auto answer = ask(arguments.socket_path, announcement(*vm, *root), until(deadline));
+  if (answer) {
+    return {};
+  }
+  const std::string& why = answer.error().error.message;
+  if (answer.error().by_daemon && answer.error().error.code == ErrorCode::kNoSpace) {
+    return failure(ErrorCode::kNoSpace, why);
+  }
+  if (!asks_for_admission(*vm)) {
+    return failure(ErrorCode::kUnavailable, why);
+  }
+  surroundings.report(fmt::format("at '{}' of VM '{}': {}, judging by the host's files",
+                                  arguments.operation, arguments.vm, why));
+  return admit_locally(*root, *vm);
 }
 
 Result<balancer::HostSets> read_host(const std::string& root) {
@@ -105,8 +159,11 @@ Result<void> handle(const HookArguments& arguments, const HookSurroundings& surr
   if (!xml) {
     return tl::unexpected(xml.error());
   }
-  if (arguments.operation == "prepare" || arguments.operation == "release") {
-    return announce_or_withdraw(arguments, *xml, deadline);
+  if (arguments.operation == "prepare") {
+    return announce(arguments, *xml, surroundings, deadline);
+  }
+  if (arguments.operation == "release") {
+    return withdraw(arguments, *xml, deadline);
   }
   if (arguments.operation == "migrate" || arguments.operation == "restore") {
     return fit(arguments, *xml, surroundings);
@@ -116,21 +173,29 @@ Result<void> handle(const HookArguments& arguments, const HookSurroundings& surr
 
 }  // namespace
 
-void run_hook(std::span<const std::string> arguments, const HookSurroundings& surroundings) {
+int run_hook(std::span<const std::string> arguments, const HookSurroundings& surroundings) {
   const auto deadline = steady_clock::now() + surroundings.limit;
   const auto read = parse_hook_arguments(arguments);
   if (!read) {
     surroundings.report(fmt::format("{}, doing nothing", read.error().message));
-    return;
+    return kHookDone;
   }
   if (read->help || read->version) {
     surroundings.out << (read->help ? hook_help() : "vmnuma-hook " VMNUMA_VERSION "\n");
-    return;
+    return kHookDone;
   }
-  if (const Result<void> handled = handle(*read, surroundings, deadline); !handled) {
-    surroundings.report(fmt::format("at '{}' of VM '{}': {}, going on without", read->operation,
-                                    read->vm, handled.error().message));
+  const Result<void> handled = handle(*read, surroundings, deadline);
+  if (handled) {
+    return kHookDone;
   }
+  if (read->operation == "prepare" && handled.error().code == ErrorCode::kNoSpace) {
+    surroundings.report(
+        fmt::format("VM '{}' may not start: {}", read->vm, handled.error().message));
+    return kHookRefused;
+  }
+  surroundings.report(fmt::format("at '{}' of VM '{}': {}, going on without", read->operation,
+                                  read->vm, handled.error().message));
+  return kHookDone;
 }
 
 }  // namespace vmnuma::tools

@@ -3,12 +3,15 @@
 ///
 /// Problem: the hook is the only one who knows which VM is about to ask where to start, and who may
 /// change the XML of an arriving one; but libvirt waits for it, and every failure of it costs a VM.
-/// Approach: *prepare* of a VM that will ask announces it to the daemon, *release* withdraws it;
+/// Approach: *prepare* announces the VM to the daemon, who also judges whether a VM that asks for
+/// admission control fits; where the daemon does not answer, that is judged from the host's files.
+/// *release* withdraws it;
 /// *migrate* and *restore* fit the XML to this host (balancer/host/fit_xml.h); in all others
 /// (start, started, stopped, reconnect, attach, ...) there is nothing to do, because the daemon
-/// hears of them from libvirt. Properties: it always succeeds; it writes to standard output only at
-/// migrate and restore, and there a whole XML or nothing, which libvirt takes for "unchanged"; it
-/// gives up waiting after kHookLimit; it never calls libvirt.
+/// hears of them from libvirt. Properties: it always succeeds, but where a VM's own policy does not
+/// let it start; it writes to standard output only at migrate and restore, and there a whole XML or
+/// nothing, which libvirt takes for "unchanged"; it gives up waiting after kHookLimit; it never
+/// calls libvirt.
 #pragma once
 
 #include <chrono>
@@ -30,7 +33,11 @@ struct HookSurroundings {
   std::chrono::milliseconds limit = kHookLimit;
 };
 
-/// Whatever came of it has been reported; the program ends well.
-void run_hook(std::span<const std::string> arguments, const HookSurroundings& surroundings);
+/// How the program ends. The script that libvirt runs passes on a refusal only.
+inline constexpr int kHookDone = 0;      ///< whatever came of it has been reported
+inline constexpr int kHookRefused = 10;  ///< the VM's policy does not let it start, as was reported
+
+[[nodiscard]] int run_hook(std::span<const std::string> arguments,
+                           const HookSurroundings& surroundings);
 
 }  // namespace vmnuma::tools

@@ -139,6 +139,12 @@ std::vector<balancer::Reply> SimDaemon::feed(balancer::Event event) {
     running_->executor.submit(std::move(order));
     wake_executor();
   }
+  for (const balancer::PolicyWrite& policy : effects.policies) {
+    effects.replies.push_back(
+        {policy.token, host_.set_policy(policy.vm, policy.settings, policy.persistent).map([&] {
+           return balancer::Answer(balancer::done_view(policy));
+         })});
+  }
   return std::move(effects.replies);
 }
 

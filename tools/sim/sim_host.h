@@ -99,6 +99,9 @@ class SimHost final : public stats::DomainInventory,
                                            const std::vector<placement::CpuId>& cpus) override;
   [[nodiscard]] Result<void> set_memory_nodes(const placement::VmId& vm,
                                               const std::vector<placement::NodeId>& nodes) override;
+  [[nodiscard]] Result<void> set_policy(const placement::VmId& vm,
+                                        const std::vector<placement::PolicySetting>& settings,
+                                        bool persistent) override;
 
   // migration::PageMover
   [[nodiscard]] Result<void> check(const placement::VmProcess& process) override;

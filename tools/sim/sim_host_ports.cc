@@ -161,6 +161,20 @@ Result<void> SimHost::pin_io_thread(const VmId& id, std::int32_t io_thread,
   });
 }
 
+Result<void> SimHost::set_policy(const VmId& id,
+                                 const std::vector<placement::PolicySetting>& settings,
+                                 bool persistent) {
+  return find(id).and_then([&](Vm* vm) -> Result<void> {
+    if (persistent) {
+      return failure(ErrorCode::kUnsupported,
+                     fmt::format("'{}' is transient, as all VMs here", vm->spec.name));
+    }
+    vm->description.own_policy = settings;
+    domains_changed_ = true;
+    return {};
+  });
+}
+
 Result<void> SimHost::set_memory_nodes(const VmId& id, const std::vector<NodeId>& nodes) {
   using placement::NumatuneMode;
   pay_for_pin(id);

@@ -30,6 +30,20 @@ std::string client_text(const balancer::ClientView& client) {
              bytes_text(client.memory_bytes), locality);
 }
 
+/// What differs from a VM without a policy.
+std::string policy_text(const balancer::PolicyView& view) {
+  std::string out;
+  if (!view.refused.empty()) {
+    out += wrapped("what its metadata says is refused: " + view.refused, /*indent=*/2);
+  }
+  for (const auto& key : view.keys) {
+    if (key.origin != balancer::Origin::kDefault) {
+      out += fmt::format("  {} = {} ({})\n", key.name, printable(key.value), name_of(key.origin));
+    }
+  }
+  return out.empty() ? "" : "\nPolicy\n" + out;
+}
+
 }  // namespace
 
 std::string text_of(const balancer::ExplainView& view) {
@@ -39,6 +53,7 @@ std::string text_of(const balancer::ExplainView& view) {
     out += client_text(client);
   }
   out += "\nMemory\n" + wrapped(view.memory, /*indent=*/2);
+  out += policy_text(view.policy);
   out += "\nWhat the last plan considered, best first\n";
   for (const auto& candidate : view.considered) {
     out += candidate_text(fmt::format("client {}", candidate.client), candidate);

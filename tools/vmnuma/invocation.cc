@@ -288,6 +288,13 @@ class CommandLine {
         ->type_name("N");
     move->add_flag("--wait", wait_, "Return when the move is done");
 
+    CLI::App* set = add(app_, "set", "A VM's policy: show it, or change it in its metadata",
+                        [this] { return make_set(); });
+    add_vm(*set)->required();
+    set->add_option("SETTING", settings_, "KEY=VALUE; nothing after the = takes the key away")
+        ->type_name("");
+    set->add_flag("--persistent", persistent_, "Also for the VM's next starts");
+
     CLI::App* release =
         add(app_, "release", "Give a VM, or all VMs, back as they were found", [this] {
           return Command(balancer::ReleaseRequest{vm_.empty() ? std::nullopt : std::optional(vm_)});
@@ -367,6 +374,24 @@ class CommandLine {
 
   CLI::Option* add_vm(CLI::App& command) {
     return command.add_option("VM", vm_, "The VM's name or UUID")->type_name("");
+  }
+
+  Result<Command> make_set() {
+    if (settings_.empty() && !persistent_) {
+      return Command(balancer::PolicyRequest{vm_});
+    }
+    balancer::SetRequest request{vm_, {}, persistent_};
+    for (const std::string& text : settings_) {
+      const std::size_t sign = text.find('=');
+      if (sign == std::string::npos || sign == 0) {
+        return failure(ErrorCode::kInvalidArgument,
+                       fmt::format("'{}' is not of the form KEY=VALUE", text));
+      }
+      std::string value = text.substr(sign + 1);
+      request.settings.push_back(
+          {text.substr(0, sign), value.empty() ? std::nullopt : std::optional(std::move(value))});
+    }
+    return Command(std::move(request));
   }
 
   Result<Command> make_options_set() {
@@ -486,6 +511,8 @@ class CommandLine {
   bool once_ = false;
   bool wait_ = false;
   bool persist_ = false;
+  bool persistent_ = false;
+  std::vector<std::string> settings_;
   std::string type_;
   std::string vm_;
   std::string name_;

@@ -76,6 +76,10 @@ struct AnswerTo<balancer::WhatIfRequest> {
   using View = balancer::WhatIfView;
 };
 template <>
+struct AnswerTo<balancer::PolicyRequest> {
+  using View = balancer::PolicyView;
+};
+template <>
 struct AnswerTo<balancer::OptionsListRequest> {
   using View = balancer::OptionsView;
 };

@@ -58,6 +58,11 @@ std::string text_of(const balancer::StatusView& view) {
   out += field("Lost time", fmt::format("{} ms per epoch", view.lost_ms));
   out += field("Actions", fmt::format("{} under way", view.open_actions));
   out += field("History", fmt::format("{}: {}", view.history.path, view.history.state));
+  for (const auto& refused : view.refused_policies) {
+    out += wrapped(fmt::format("The policy in the metadata of VM {} is refused: {}", refused.vm,
+                               refused.reason),
+                   /*indent=*/0);
+  }
   return out + transfers_text(view.transfers);
 }
 

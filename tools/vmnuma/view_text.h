@@ -17,6 +17,7 @@ namespace vmnuma::tools {
 /// The value with its unit and origin, then the lines of ESXi's `vsish -e get
 /// /config/Numa/intOpts/NAME`.
 [[nodiscard]] std::string text_of(const balancer::OptionView& view);
+[[nodiscard]] std::string text_of(const balancer::PolicyView& view);
 [[nodiscard]] std::string text_of(const balancer::WhatIfView& view);
 /// What the recording is at; its lines are for a file.
 [[nodiscard]] std::string text_of(const balancer::RecordingView& view);

@@ -98,6 +98,9 @@ std::string describe(const VmDescription& vm) {
   line("emulator pin", placement::to_list(vm.emulator_pin));
   line("io thread pins", text_of(vm.io_thread_pins));
   line("partition", vm.partition);
+  for (const auto& setting : vm.own_policy) {
+    line("policy", fmt::format("{}={}", setting.key, setting.value));
+  }
   return text;
 }
 

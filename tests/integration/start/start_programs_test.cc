@@ -151,14 +151,14 @@ TEST_F(StartProgramsTest, NumadRefusesWhatItIsNot) {
 class HookScriptTest : public StartProgramsTest {
  protected:
   /// Runs the script with a helper of this text, or without one.
-  Outcome script(const std::string& helper) const {
+  Outcome script(const std::string& helper, const std::string& operation = "prepare") const {
     std::filesystem::create_directory(path("bin"));
     if (!helper.empty()) {
       std::ofstream(path("bin/vmnuma-hook")) << "#!/bin/sh\n" << helper << "\n";
       std::filesystem::permissions(path("bin/vmnuma-hook"), std::filesystem::perms::owner_all);
     }
-    return run(fmt::format("PATH={}:/usr/bin:/bin {} 'web 1' prepare begin - <{}", path("bin"),
-                           VMNUMA_HOOK_SCRIPT, path("vm.xml")));
+    return run(fmt::format("PATH={}:/usr/bin:/bin {} 'web 1' {} begin - <{}", path("bin"),
+                           VMNUMA_HOOK_SCRIPT, operation, path("vm.xml")));
   }
 };
 
@@ -171,6 +171,15 @@ TEST_F(HookScriptTest, PassesEverythingOn) {
 TEST_F(HookScriptTest, SucceedsIfTheHelperFails) {
   EXPECT_EQ(script("exit 3").status, 0);
   EXPECT_EQ(script("kill -SEGV $$").status, 0);
+}
+
+TEST_F(HookScriptTest, PassesOnlyARefusalOn) {
+  const Outcome refused = script("echo 'no room' >&2; exit 10");
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_EQ(refused.err, "no room\n");
+  for (const char* operation : {"start", "started", "stopped", "release", "reconnect", "migrate"}) {
+    EXPECT_EQ(script("exit 10", operation).status, 0) << operation;
+  }
 }
 
 TEST_F(HookScriptTest, SucceedsWithoutAHelper) {

@@ -103,7 +103,7 @@ Effects HostStory::tell_domains() {
   for (const auto& [id, vm] : vms_) {
     event.running.push_back(vm.description);
   }
-  return controller_.on(event);
+  return recorder_.pass(controller_, event);
 }
 
 Effects HostStory::epoch() {
@@ -156,7 +156,8 @@ Effects HostStory::epoch() {
     (*entry.memory)[static_cast<std::size_t>(vm.memory_node)] = kVmMemory;
     sample.vms.push_back(std::move(entry));
   }
-  return controller_.on(balancer::SampleTaken{std::move(sample), 1'700'000'000 + 2 * sequence_});
+  return recorder_.pass(controller_,
+                        balancer::SampleTaken{std::move(sample), 1'700'000'000 + 2 * sequence_});
 }
 
 Effects HostStory::finish(const migration::Order& order, migration::ActionState state,
@@ -166,7 +167,7 @@ Effects HostStory::finish(const migration::Order& order, migration::ActionState 
   event.action = order.action;
   event.state = state;
   event.detail = detail;
-  return controller_.on(balancer::ActionProgressed{std::move(event)});
+  return recorder_.pass(controller_, balancer::ActionProgressed{std::move(event)});
 }
 
 void HostStory::carry_out(const Effects& effects) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "balancer/controller.h"
+#include "balancer/record/recorder.h"
 
 namespace vmnuma::tests {
 
@@ -40,6 +41,10 @@ class HostStory {
   }
   /// Somebody (the executor, or an administrator) pinned all its vCPUs; empty = anywhere.
   void pin(std::uint8_t number, const std::vector<placement::CpuId>& cpus);
+  /// Somebody changed the policy in its metadata.
+  void set_own_policy(std::uint8_t number, std::vector<placement::PolicySetting> settings) {
+    vms_.at(vm_id(number)).description.own_policy = std::move(settings);
+  }
   /// This VM cannot be read from now on.
   void hide(std::uint8_t number) { vms_.at(vm_id(number)).hidden = true; }
 
@@ -55,6 +60,8 @@ class HostStory {
                            const std::string& detail);
 
   balancer::Controller& controller() { return controller_; }
+  /// Everything the controller is told here passes through it.
+  balancer::Recorder& recorder() { return recorder_; }
   [[nodiscard]] std::int32_t home(std::uint8_t number) const;
 
  private:
@@ -68,6 +75,7 @@ class HostStory {
   };
   std::int32_t nodes_;
   balancer::Controller controller_;
+  balancer::Recorder recorder_;
   std::map<placement::VmId, Vm> vms_;
   std::vector<std::int64_t> cpu_busy_us_;
   std::optional<placement::Permille> memory_pressure_;

@@ -172,6 +172,92 @@ TEST_P(StartCommandsTest, ThePolicysNodesAreKept) {
   EXPECT_EQ(node(2, kFreeMib * 100), 2);
 }
 
+/// A VM whose metadata asks for one node.
+AnnounceRequest for_one_node(std::uint8_t number, std::int32_t vcpus, std::int64_t memory_mib) {
+  AnnounceRequest request{"vm" + std::to_string(number), to_text(vm_id(number)), vcpus, memory_mib};
+  request.policy = {{"topology_policy", "single-numa-node"}};
+  return request;
+}
+
+TEST_P(StartCommandsTest, AVmThatFitsOneNodeIsAdmittedAndCountsThereAtOnce) {
+  measure();
+  std::set<std::int32_t> nodes;
+  for (std::uint8_t number = 5; number < 9; ++number) {
+    AnnounceRequest request = for_one_node(number, 2, kVmMib);
+    request.asks = number % 2 == 0;
+    const auto answer = ask(request);
+    ASSERT_TRUE(answer) << answer.error().message;
+    const std::string message = std::get<balancer::DoneView>(*answer).message;
+    EXPECT_THAT(message, HasSubstr("is admitted on nodes "));
+    nodes.insert(message.back() - '0');
+  }
+  EXPECT_THAT(nodes, SizeIs(4));
+  // libvirt asks for two of them, and hears what was found then.
+  EXPECT_EQ(suggest(2).vm, "vm6");
+  EXPECT_EQ(suggest(2).vm, "vm8");
+  EXPECT_EQ(suggest(2).vm, "");
+}
+
+TEST_P(StartCommandsTest, AVmThatDoesNotFitIsRefusedWithPolicyDemandAndWhatEachNodeHad) {
+  measure();
+  const auto answer = ask(for_one_node(5, 1, kFreeMib * 3 / 2));
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, ErrorCode::kNoSpace);
+  EXPECT_THAT(answer.error().message, HasSubstr("topology_policy is 'single-numa-node'"));
+  EXPECT_THAT(answer.error().message, HasSubstr("1 CPUs, 768 MiB of memory"));
+  EXPECT_THAT(answer.error().message, HasSubstr("on node 3 2 CPUs"));
+  EXPECT_THAT(last_.log, Contains(Field(&balancer::LogLine::message, HasSubstr("not admitted"))));
+  EXPECT_EQ(suggest(1, kFreeMib * 3 / 2).vm, "");  // it is not expected
+  EXPECT_THAT(refusal(for_one_node(6, 3, kVmMib)), HasSubstr("3 CPUs"));
+}
+
+TEST_P(StartCommandsTest, ARestrictedVmMayHaveTwoNodesWhereNoEmptyNodeWouldDo) {
+  measure();
+  AnnounceRequest request = for_one_node(5, 3, kVmMib);
+  request.policy = {{"topology_policy", "restricted"}};
+  EXPECT_TRUE(ask(request));
+  EXPECT_THAT(suggest(3).nodes, SizeIs(2));
+}
+
+TEST_P(StartCommandsTest, HugePagesAndDevicesAreJudgedAsTheHookTellsThem) {
+  measure();
+  AnnounceRequest request = for_one_node(5, 1, 64);
+  request.huge_page_kib = 2048;
+  request.huge_pages = {{{0}, 32, 32}, {{2}, 31, 64}, {{3}, 40, 64}};
+  request.devices = {{"0000:3b:00.0", {3}}};
+  EXPECT_TRUE(ask(request));
+  EXPECT_THAT(suggest(1).nodes, ElementsAre(NodeId{3}));
+  request.devices = {{"0000:3b:00.0", {2}}};
+  EXPECT_THAT(refusal(request), HasSubstr("32 huge pages of 2048 KiB, PCI devices of node 2"));
+}
+
+TEST_P(StartCommandsTest, ThePolicyThatCountsDecidesOnAdmission) {
+  balancer::ConfigChanged config;
+  config.mode = GetParam();
+  config.policies["vm5"].topology_policy = placement::TopologyPolicy::kSingleNumaNode;
+  (void)host_.controller().on(config);
+  measure();
+  AnnounceRequest request = for_one_node(5, 1, kFreeMib * 100);
+  EXPECT_THAT(refusal(request), HasSubstr("single-numa-node"));
+  request.policy = {};  // the configuration's word
+  EXPECT_THAT(refusal(request), HasSubstr("single-numa-node"));
+  request.policy = {{"topology_policy", "best-effort"}};
+  EXPECT_TRUE(ask(request));
+  // A policy that is wrong counts nowhere.
+  AnnounceRequest wrong = for_one_node(6, 1, kFreeMib * 100);
+  wrong.policy.push_back({"colour", "blue"});
+  EXPECT_TRUE(ask(wrong));
+  config.metadata_wins = false;
+  (void)host_.controller().on(config);
+  EXPECT_TRUE(ask(for_one_node(6, 1, kFreeMib * 100)));
+}
+
+TEST_P(StartCommandsTest, BeforeTheFirstReadingNobodyIsRefusedForLackOfRoom) {
+  const auto answer = ask(for_one_node(5, 1, kFreeMib * 100));
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, ErrorCode::kBusy);
+}
+
 TEST_P(StartCommandsTest, WithoutAMemorySizeThereIsAnAnswer) {
   measure();
   EXPECT_THAT(suggest(2, 0).nodes, SizeIs(1));

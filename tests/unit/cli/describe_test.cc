@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "balancer/config/keys.h"
+#include "balancer/policy/policy_keys.h"
 #include "placement/model/options.h"
 #include "tools/describe/settings_scdoc.h"
 

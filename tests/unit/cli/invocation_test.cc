@@ -69,6 +69,21 @@ TEST(InvocationTest, ReadsEveryCommand) {
   EXPECT_EQ(parsed({"manage", "web1"}).command, Command(balancer::ManageRequest{"web1"}));
 }
 
+TEST(InvocationTest, ReadsPolicies) {
+  EXPECT_EQ(parsed({"set", "web1"}).command, Command(balancer::PolicyRequest{"web1"}));
+  EXPECT_EQ(parsed({"set", "web1", "nodes=0-1", "affinity_group=a=b", "prefer_ht="}).command,
+            Command(balancer::SetRequest{
+                "web1",
+                {{"nodes", "0-1"}, {"affinity_group", "a=b"}, {"prefer_ht", std::nullopt}},
+                false}));
+  EXPECT_EQ(parsed({"set", "web1", "nodes=0", "--persistent"}).command,
+            Command(balancer::SetRequest{"web1", {{"nodes", "0"}}, true}));
+  EXPECT_EQ(parsed({"set", "web1", "--persistent"}).command,
+            Command(balancer::SetRequest{"web1", {}, true}));
+  EXPECT_EQ(complaint({"set", "web1", "nodes"}), "vmnuma: 'nodes' is not of the form KEY=VALUE");
+  EXPECT_EQ(complaint({"set", "web1", "=0"}), "vmnuma: '=0' is not of the form KEY=VALUE");
+}
+
 TEST(InvocationTest, ReadsTheFiltersOfTheHistory) {
   EXPECT_EQ(parsed({"history"}).command, Command(HistoryRequest{}));
   HistoryRequest history;

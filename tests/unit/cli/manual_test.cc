@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "balancer/mode.h"
+#include "balancer/policy/policy_keys.h"
 #include "balancer/protocol/request.h"
 #include "placement/model/plan.h"
 #include "stats/reports/report.h"
@@ -59,6 +60,14 @@ TEST(ManualTest, EveryTableIsExplained) {
   EXPECT_FALSE(stats::report_types().empty());
   for (const std::string_view type : stats::report_types()) {
     EXPECT_TRUE(has(text, "*" + std::string(type) + "*")) << type;
+  }
+}
+
+TEST(ManualTest, TheSchemaHasEveryPolicyKey) {
+  std::ifstream file(VMNUMA_SOURCE_DIR "/man/policy.rng");
+  const std::string schema{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  for (const auto& key : balancer::policy_keys()) {
+    EXPECT_TRUE(has(schema, "<attribute name=\"" + std::string(key.name) + "\"")) << key.name;
   }
 }
 

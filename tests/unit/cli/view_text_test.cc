@@ -43,6 +43,7 @@ Imbalance   12 %
 Lost time   431 ms per epoch
 Actions     1 under way
 History     /var/lib/vmnuma/history.sqlite: ok
+The policy in the metadata of VM db7 is refused: there is no policy 'x'
 
 Memory on its way:
 VM/CLIENT  ACTION  REASON     TO   STATE       DONE     LEFT         RATE
@@ -70,6 +71,11 @@ Client 1: vCPUs 4-5,7, no home yet, may use nodes 0-1
 Memory
   Its memory follows its clients; 97 % of it is local.
 
+Policy
+  what its metadata says is refused: there is no policy 'colour'
+  nodes = 0-1 (metadata)
+  do_not_move = true (file)
+
 What the last plan considered, best first
   load-move of client 0, node 1 to 0: costs 12 ms per epoch, stopped by
   minimum-gain
@@ -77,6 +83,20 @@ What the last plan considered, best first
     % are asked for.
   load-swap of client 0 with db7/0, node 1 to 3: saves 210 ms per epoch, taken
     Swapping it with client 0 of 'db7' saves 210 ms an epoch.
+)");
+}
+
+TEST_F(ViewTextTest, PolicyOfAVm) {
+  EXPECT_EQ(text_of(tests::policy_view()),
+            R"(VM web1 (c7a5fdbd-edaf-9455-926a-d65c16db1809)
+The policy in its metadata is refused, and it is left where it is: there is no
+policy 'colour'
+Metadata does not count, because metadata_wins is false.
+
+KEY          VALUE  FROM      ALLOWED
+nodes        0-1    metadata  a list of nodes
+do_not_move  true   file      true or false
+prefer_ht    false  default   true or false
 )");
 }
 

@@ -33,9 +33,9 @@ constexpr std::int64_t kNow = 100;
 
 TEST(StartingVmsTest, WhoAsksIsWhoWasAnnouncedWithThatSize) {
   StartingVms starting;
-  starting.announce(vm(1, 2, kMiB * 512), kNow);
-  starting.announce(vm(2, 4, kMiB * 512), kNow);
-  starting.announce(vm(3, 2, kMiB * 300), kNow);
+  starting.announce(vm(1, 2, kMiB * 512), true, kNow);
+  starting.announce(vm(2, 4, kMiB * 512), true, kNow);
+  starting.announce(vm(3, 2, kMiB * 300), true, kNow);
   EXPECT_EQ(starting.asking(2, kMiB * 300, kNow).description.name, "vm3");
   EXPECT_EQ(starting.asking(4, kMiB * 512, kNow).description.name, "vm2");
   EXPECT_EQ(starting.asking(2, kMiB * 512, kNow).description.name, "vm1");
@@ -43,8 +43,8 @@ TEST(StartingVmsTest, WhoAsksIsWhoWasAnnouncedWithThatSize) {
 
 TEST(StartingVmsTest, EqualSizesAskInTheOrderOfTheirAnnouncements) {
   StartingVms starting;
-  starting.announce(vm(1, 2, kMiB * 512), kNow);
-  starting.announce(vm(2, 2, kMiB * 512), kNow);
+  starting.announce(vm(1, 2, kMiB * 512), true, kNow);
+  starting.announce(vm(2, 2, kMiB * 512), true, kNow);
   EXPECT_EQ(starting.asking(2, kMiB * 512, kNow).description.name, "vm1");
   EXPECT_EQ(starting.asking(2, kMiB * 512, kNow).description.name, "vm2");
   EXPECT_EQ(starting.asking(2, kMiB * 512, kNow).description.name, "");
@@ -52,14 +52,14 @@ TEST(StartingVmsTest, EqualSizesAskInTheOrderOfTheirAnnouncements) {
 
 TEST(StartingVmsTest, MemoryIsComparedAsLibvirtAsks) {
   StartingVms starting;
-  starting.announce(vm(1, 2, kMiB * 299 + Bytes{1024}), kNow);
+  starting.announce(vm(1, 2, kMiB * 299 + Bytes{1024}), true, kNow);
   EXPECT_EQ(starting.asking(2, kMiB * 300, kNow).description.name, "vm1");
 }
 
 TEST(StartingVmsTest, AnnouncedAgainIsAnnouncedOnce) {
   StartingVms starting;
-  starting.announce(vm(1, 2, kMiB * 512), kNow);
-  starting.announce(vm(1, 4, kMiB * 512), kNow + 1);
+  starting.announce(vm(1, 2, kMiB * 512), true, kNow);
+  starting.announce(vm(1, 4, kMiB * 512), true, kNow + 1);
   EXPECT_THAT(starting.all(), SizeIs(1));
   EXPECT_EQ(starting.asking(2, kMiB * 512, kNow).description.name, "");
   EXPECT_EQ(starting.asking(4, kMiB * 512, kNow).description.name, "vm1");
@@ -67,7 +67,7 @@ TEST(StartingVmsTest, AnnouncedAgainIsAnnouncedOnce) {
 
 TEST(StartingVmsTest, WithdrawnIsForgotten) {
   StartingVms starting;
-  starting.announce(vm(1, 2, kMiB * 512), kNow);
+  starting.announce(vm(1, 2, kMiB * 512), true, kNow);
   starting.withdraw(vm(1, 2, kMiB * 512).id);
   EXPECT_THAT(starting.all(), IsEmpty());
   starting.withdraw(vm(9, 1, kMiB).id);  // of which nobody knows
@@ -75,7 +75,7 @@ TEST(StartingVmsTest, WithdrawnIsForgotten) {
 
 TEST(StartingVmsTest, AVmThatAppearsIsToldWhereItWasToStart) {
   StartingVms starting;
-  starting.announce(vm(1, 2, kMiB * 512), kNow);
+  starting.announce(vm(1, 2, kMiB * 512), true, kNow);
   starting.asking(2, kMiB * 512, kNow).nodes = {NodeId{2}, NodeId{3}};
   EXPECT_THAT(starting.appeared(vm(1, 2, kMiB * 512)), ElementsAre(NodeId{2}, NodeId{3}));
   EXPECT_THAT(starting.appeared(vm(2, 2, kMiB * 512)), IsEmpty());
@@ -101,7 +101,7 @@ TEST(StartingVmsTest, UnnamedVmsAreDifferentOnes) {
 
 TEST(StartingVmsTest, WhatIsNotFollowedUpIsForgotten) {
   StartingVms starting;
-  starting.announce(vm(1, 2, kMiB * 512), kNow);
+  starting.announce(vm(1, 2, kMiB * 512), true, kNow);
   (void)starting.asking(4, kMiB * 512, kNow);
   starting.forget_older(kNow + StartingVms::kAsksWithin);
   EXPECT_THAT(starting.all(), SizeIs(2));

@@ -47,14 +47,15 @@ class HookRunTest : public testing::Test {
  protected:
   HookRunTest() { host_.set_nodes(tests::regular_nodes(2, 2, 1, kGiB * 4)); }
 
-  void run(const std::string& operation, const std::string& xml, const std::string& socket) {
+  int run(const std::string& operation, const std::string& xml, const std::string& socket) {
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> input(std::tmpfile(), std::fclose);
     std::fputs(xml.c_str(), input.get());
     std::rewind(input.get());
     const std::vector<std::string> arguments{"--socket", socket,  "--", "web1",
                                              operation,  "begin", "-"};
-    run_hook(arguments, {::fileno(input.get()), out_, host_.path(),
-                         [this](const std::string& text) { reports_.push_back(text); }, kNoHurry});
+    return run_hook(arguments,
+                    {::fileno(input.get()), out_, host_.path(),
+                     [this](const std::string& text) { reports_.push_back(text); }, kNoHurry});
   }
 
   /// What the daemon is told.
@@ -66,7 +67,7 @@ class HookRunTest : public testing::Test {
             commands.push_back(command);
             return Answer(DoneView{});
           }));
-      run(operation, xml, daemon.socket_path());
+      EXPECT_EQ(run(operation, xml, daemon.socket_path()), kHookDone);
     }
     return commands;
   }
@@ -93,9 +94,83 @@ TEST_F(HookRunTest, WithdrawsItWhenItIsReleased) {
   EXPECT_THAT(told("release", kAsks), ElementsAre(Command(WithdrawRequest{kUuid})));
 }
 
-TEST_F(HookRunTest, NobodyIsToldOfAVmThatDoesNotAsk) {
-  EXPECT_THAT(told("prepare", kDoesNotAsk), IsEmpty());
-  EXPECT_THAT(told("release", kDoesNotAsk), IsEmpty());
+TEST_F(HookRunTest, AVmThatDoesNotAskIsAnnouncedAsOne) {
+  AnnounceRequest request{"web1", kUuid, 2, 301};
+  request.asks = false;
+  EXPECT_THAT(told("prepare", kDoesNotAsk), ElementsAre(Command(request)));
+}
+
+TEST_F(HookRunTest, TellsWhatTheVmNeedsAndWhatTheHostHasOfIt) {
+  host_.write("proc/meminfo", "Hugepagesize:       2048 kB\n");
+  host_.write("sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages", "100\n");
+  host_.write("sys/devices/system/node/node1/hugepages/hugepages-2048kB/free_hugepages", "40\n");
+  host_.write("sys/bus/pci/devices/0000:3b:00.0/numa_node", "1\n");
+  AnnounceRequest request{"web1", kUuid, 2, 301};
+  request.asks = false;
+  request.policy = {{"nodes", "0-1"}, {"affinity_group", std::nullopt}};
+  request.devices = {{"0000:3b:00.0", {1}}};
+  request.huge_page_kib = 2048;
+  request.huge_pages = {{{0}, 0, 0}, {{1}, 40, 100}};
+  EXPECT_THAT(
+      told("prepare",
+           vm_xml("<vcpu>2</vcpu>",
+                  "<metadata><v:policy xmlns:v='https://vmnuma.org/policy/1.0' nodes='0-1' "
+                  "affinity_group=''/></metadata><memoryBacking><hugepages/></memoryBacking>"
+                  "<devices><hostdev mode='subsystem' type='pci'><source><address domain='0' "
+                  "bus='0x3b' slot='0' function='0'/></source></hostdev></devices>")),
+      ElementsAre(Command(request)));
+}
+
+std::string with_policy(const std::string& policy, const std::string& memory_kib = "1024") {
+  return std::string("<domain type='kvm'><name>web1</name><uuid>") + kUuid +
+         "</uuid><metadata><v:policy xmlns:v='https://vmnuma.org/policy/1.0' " + policy +
+         "/></metadata><memory unit='KiB'>" + memory_kib +
+         "</memory><vcpu>2</vcpu><os><type>hvm</type></os></domain>";
+}
+constexpr const char* kSingle = "topology_policy='single-numa-node'";
+constexpr const char* kTooMuch = "999999999";
+
+TEST_F(HookRunTest, AVmThatTheDaemonDoesNotAdmitMayNotStart) {
+  const FakeDaemon daemon(FakeDaemon::answering([](const Command&) -> Result<Answer> {
+    return failure(ErrorCode::kNoSpace, "topology_policy is 'restricted', but ...");
+  }));
+  EXPECT_EQ(run("prepare", kAsks, daemon.socket_path()), kHookRefused);
+  EXPECT_THAT(reports_, ElementsAre("VM 'web1' may not start: topology_policy is 'restricted', "
+                                    "but ..."));
+  EXPECT_EQ(run("release", kAsks, daemon.socket_path()), kHookDone);
+}
+
+TEST_F(HookRunTest, NoOtherErrorOfTheDaemonKeepsAVmFromStarting) {
+  for (const ErrorCode code : {ErrorCode::kInvalidArgument, ErrorCode::kBusy,
+                               ErrorCode::kPermissionDenied, ErrorCode::kUnsupported}) {
+    const FakeDaemon daemon(FakeDaemon::answering(
+        [code](const Command&) -> Result<Answer> { return failure(code, "no"); }));
+    EXPECT_EQ(run("prepare", kAsks, daemon.socket_path()), kHookDone) << name_of(code);
+    EXPECT_EQ(run("prepare", with_policy(kSingle), daemon.socket_path()), kHookDone);
+  }
+}
+
+TEST_F(HookRunTest, WithoutTheDaemonTheHostsFilesDecideWhereTheVmAsksForIt) {
+  EXPECT_EQ(run("prepare", with_policy(kSingle), "/nonexistent"), kHookDone);
+  EXPECT_THAT(reports_, ElementsAre(HasSubstr("judging by the host's files")));
+  reports_.clear();
+  EXPECT_EQ(run("prepare", with_policy(kSingle, kTooMuch), "/nonexistent"), kHookRefused);
+  EXPECT_THAT(reports_.back(), HasSubstr("topology_policy is 'single-numa-node'"));
+  EXPECT_THAT(reports_.back(), HasSubstr("976562 MiB of memory"));
+  EXPECT_THAT(reports_.back(), HasSubstr("on node 1 2 CPUs"));
+  // Only there.
+  for (const char* policy : {"", "topology_policy='best-effort'", "topology_policy='single'",
+                             "topology_policy='restricted' colour='blue'"}) {
+    EXPECT_EQ(run("prepare", with_policy(policy, kTooMuch), "/nonexistent"), kHookDone) << policy;
+  }
+  for (const char* operation : {"start", "started", "reconnect", "release", "migrate", "restore"}) {
+    EXPECT_EQ(run(operation, with_policy(kSingle, kTooMuch), "/nonexistent"), kHookDone);
+  }
+}
+
+TEST_F(HookRunTest, AHostThatCannotBeReadRefusesNobody) {
+  host_.remove("sys/devices/system/node/online");
+  EXPECT_EQ(run("prepare", with_policy(kSingle, kTooMuch), "/nonexistent"), kHookDone);
 }
 
 TEST_F(HookRunTest, TheOtherOperationsDoNothing) {
@@ -118,14 +193,14 @@ TEST_F(HookRunTest, FitsTheXmlOfAnArrivingVm) {
 }
 
 TEST_F(HookRunTest, AnXmlThatFitsIsPassedOnByPrintingNothing) {
-  run("migrate", kAsks, "/nonexistent");
+  EXPECT_EQ(run("migrate", kAsks, "/nonexistent"), kHookDone);
   EXPECT_EQ(out_.str(), "");
   EXPECT_THAT(reports_, IsEmpty());
 }
 
 TEST_F(HookRunTest, OnlyArrivingVmsAreChanged) {
-  run("prepare", kPinnedElsewhere, "/nonexistent");
-  run("reconnect", kPinnedElsewhere, "/nonexistent");
+  EXPECT_EQ(run("prepare", kPinnedElsewhere, "/nonexistent"), kHookDone);
+  EXPECT_EQ(run("reconnect", kPinnedElsewhere, "/nonexistent"), kHookDone);
   EXPECT_EQ(out_.str(), "");
 }
 
@@ -133,7 +208,7 @@ TEST_F(HookRunTest, WhatIsNoXmlIsPassedOn) {
   for (const char* operation : {"prepare", "migrate", "restore", "release"}) {
     for (const char* xml : {"", "-", "<domain>", "<domain/>x<", "<network/>", "\xff\xfe"}) {
       reports_.clear();
-      run(operation, xml, "/nonexistent");
+      EXPECT_EQ(run(operation, xml, "/nonexistent"), kHookDone);
       EXPECT_EQ(out_.str(), "");
       EXPECT_THAT(reports_, ElementsAre(HasSubstr("going on without"))) << operation << xml;
     }
@@ -141,21 +216,23 @@ TEST_F(HookRunTest, WhatIsNoXmlIsPassedOn) {
 }
 
 TEST_F(HookRunTest, ADaemonThatIsAwayIsReportedOnce) {
-  run("prepare", kAsks, "/nonexistent");
+  EXPECT_EQ(run("prepare", kAsks, "/nonexistent"), kHookDone);
   EXPECT_THAT(reports_, ElementsAre(HasSubstr("at 'prepare' of VM 'web1'")));
 }
 
 TEST_F(HookRunTest, AHostThatCannotBeReadLeavesTheXml) {
   host_.remove("sys/devices/system/node/has_memory");
-  run("migrate", kPinnedElsewhere, "/nonexistent");
+  EXPECT_EQ(run("migrate", kPinnedElsewhere, "/nonexistent"), kHookDone);
   EXPECT_EQ(out_.str(), "");
   EXPECT_THAT(reports_, ElementsAre(HasSubstr("has_memory")));
 }
 
 TEST_F(HookRunTest, WithoutAnOperationNothingIsDone) {
   const std::vector<std::string> arguments{"web1"};
-  run_hook(arguments, {-1, out_, host_.path(),
-                       [this](const std::string& text) { reports_.push_back(text); }, kNoHurry});
+  EXPECT_EQ(run_hook(arguments,
+                     {-1, out_, host_.path(),
+                      [this](const std::string& text) { reports_.push_back(text); }, kNoHurry}),
+            kHookDone);
   EXPECT_THAT(reports_, ElementsAre(HasSubstr("doing nothing")));
 }
 

@@ -160,6 +160,45 @@ TEST(ClientsTest, AllowsAllNodesWhereThePolicyNamesNoneThatExists) {
   EXPECT_THAT(allowed_homes(kTenCores, policy), ElementsAre(0, 1));
 }
 
+TEST(ClientsTest, AVmStrictlyNearItsDevicesMayLiveOnTheirNodesOnly) {
+  const Topology topology = equal_nodes(3, 8, 1, 64);
+  VmDescription vm = vm_of(4);
+  vm.pci_devices = {{"0000:3b:00.0", NodeId{2}}, {"0000:3b:00.1", NodeId{}}};
+  EXPECT_THAT(device_nodes(topology, vm), ElementsAre(2));
+  EXPECT_THAT(allowed_homes(topology, vm), ElementsAre(0, 1, 2));
+  vm.policy.device_locality = DeviceLocality::kStrict;
+  EXPECT_THAT(allowed_homes(topology, vm), ElementsAre(2));
+  vm.policy.nodes = {NodeId{0}, NodeId{1}};  // the administrator's word comes first
+  EXPECT_THAT(allowed_homes(topology, vm), ElementsAre(0, 1));
+  vm.policy.device_locality = DeviceLocality::kNone;
+  EXPECT_THAT(device_nodes(topology, vm), IsEmpty());
+}
+
+TEST(ClientsTest, AVmForASingleNodeIsOneClientWhereANodeHasAsManyCpus) {
+  Topology topology = equal_nodes(3, 8, 2, 64);  // 16 CPUs each
+  topology.nodes[1].cpus.resize(4);
+  VmDescription vm = vm_of(12);
+  EXPECT_THAT(sizes(vm, topology), SizeIs(6));  // by the cores of the smallest
+  vm.policy.topology_policy = TopologyPolicy::kSingleNumaNode;
+  EXPECT_THAT(sizes(vm, topology), ElementsAre(12));
+  EXPECT_THAT(allowed_homes(topology, vm), ElementsAre(0, 2));
+  EXPECT_THAT(allowed_homes(topology, vm_of(12)), ElementsAre(0, 1, 2));
+}
+
+TEST(ClientsTest, AVmTooWideForASingleNodeIsSplitAllTheSame) {
+  VmDescription vm = vm_of(24);
+  vm.policy.topology_policy = TopologyPolicy::kSingleNumaNode;
+  EXPECT_THAT(sizes(vm, kTenCores), ElementsAre(8, 8, 8));
+}
+
+TEST(ClientsTest, ARestrictedVmIsSizedByThreads) {
+  const Topology topology = equal_nodes(2, 8, 2, 64);
+  VmDescription vm = vm_of(16);
+  EXPECT_THAT(sizes(vm, topology), ElementsAre(8, 8));
+  vm.policy.topology_policy = TopologyPolicy::kRestricted;
+  EXPECT_THAT(sizes(vm, topology), ElementsAre(16));
+}
+
 TEST(ClientsTest, HasNoClientsWithoutVcpusOrHomes) {
   EXPECT_THAT(split_into_clients(vm_of(0), kTenCores, false), IsEmpty());
   EXPECT_THAT(split_into_clients(vm_of(4), Topology{}, false), IsEmpty());

@@ -75,6 +75,50 @@ TEST(InitialTest, WhereThereIsNoRoomNobodyIsPlacedOnASuggestion) {
   EXPECT_THAT(place_all(snapshot), ElementsAre(0));
 }
 
+TEST(InitialTest, AVmWithDevicesStartsOnTheirNode) {
+  Snapshot snapshot =
+      SnapshotBuilder().nodes(3, {.cores = 8, .memory_gib = 64}).vm(homeless("a")).build();
+  snapshot.vms[0].device_nodes = {2};
+  EXPECT_THAT(place_all(snapshot), ElementsAre(2));
+}
+
+TEST(InitialTest, NearItsDevicesIsBetterThanFar) {
+  Snapshot snapshot =
+      SnapshotBuilder().nodes(4, {.cores = 8, .memory_gib = 64}).vm(homeless("a")).build();
+  // The device's node has no room; node 3 is nearest to it.
+  snapshot.nodes[2].free = Bytes{};
+  snapshot.topology.distances = {10, 20, 30, 30, 20, 10, 30, 30, 30, 30, 10, 12, 30, 30, 12, 10};
+  snapshot.vms[0].device_nodes = {2};
+  EXPECT_THAT(place_all(snapshot), ElementsAre(3));
+}
+
+TEST(InitialTest, DevicesDoNotPullAVmWhereItWouldLoseCpuTime) {
+  Snapshot snapshot = SnapshotBuilder()
+                          .nodes(2, {.cores = 4, .memory_gib = 64})
+                          .vm({.name = "busy", .homes = {1}, .vcpus = 8})
+                          .vm(homeless("a", 4))
+                          .build();
+  snapshot.vms[1].device_nodes = {1};
+  EXPECT_THAT(place_all(snapshot), ElementsAre(0));
+}
+
+TEST(InitialTest, OthersKeepOffTheNodesOfDevicesWhileThereIsRoom) {
+  const auto storm = [](int vms) {
+    SnapshotBuilder builder;
+    builder.nodes(3, {.cores = 8, .memory_gib = 64})
+        .vm({.name = "0-nic", .homes = {1}, .vcpus = 1, .busy_pct = 1});
+    for (int i = 0; i < vms; ++i) {
+      builder.vm(homeless("vm" + std::to_string(i), 1));
+    }
+    Snapshot snapshot = builder.build();
+    snapshot.vms[0].device_nodes = {1};
+    return place_all(snapshot);
+  };
+  EXPECT_THAT(storm(6), testing::Each(testing::Ne(1)));
+  // Elsewhere their memory finds no room, or they would lose CPU time.
+  EXPECT_THAT(storm(60), testing::Contains(1));
+}
+
 TEST(InitialTest, SpreadsABootStormWithinOneVmANode) {
   for (const int nodes : {2, 3, 4, 8}) {
     SnapshotBuilder builder;

@@ -77,10 +77,28 @@ TEST(RequestTest, ReadsEveryCommandWithAllItsArguments) {
   EXPECT_EQ(parsed<AnnounceRequest>(
                 line("announce", R"({"vm":"web1","vm_uuid":"u","vcpus":4,"memory_mib":2048})")),
             (AnnounceRequest{"web1", "u", 4, 2048}));
+  AnnounceRequest announced{"web1", "u", 4, 2048};
+  announced.asks = false;
+  announced.policy = {{"nodes", "0"}, {"x", std::nullopt}};
+  announced.devices = {{"0000:3b:00.0", {1}}};
+  announced.huge_page_kib = 2048;
+  announced.huge_pages = {{{1}, 5, 9}};
+  EXPECT_EQ(
+      parsed<AnnounceRequest>(line(
+          "announce", R"({"vm":"web1","vm_uuid":"u","vcpus":4,"memory_mib":2048,"asks":false,)"
+                      R"("policy":[{"key":"nodes","value":"0"},{"key":"x"}],)"
+                      R"("devices":[{"address":"0000:3b:00.0","node":1}],"huge_page_kib":2048,)"
+                      R"("huge_pages":[{"node":1,"free":5,"total":9}]})")),
+      announced);
   EXPECT_EQ(parsed<WithdrawRequest>(line("withdraw", R"({"vm_uuid":"u"})")).vm_uuid, "u");
   EXPECT_EQ(parsed<SuggestRequest>(line("suggest", R"({"vcpus":4,"memory_mib":2048})")),
             (SuggestRequest{4, 2048}));
   EXPECT_EQ(parsed<SuggestRequest>(line("suggest", R"({"vcpus":4})")), (SuggestRequest{4, 0}));
+  EXPECT_EQ(parsed<PolicyRequest>(line("policy", R"({"vm":"web1"})")).vm, "web1");
+  EXPECT_EQ(
+      parsed<SetRequest>(line("set", R"({"vm":"web1","settings":[{"key":"nodes","value":"0"},)"
+                                     R"({"key":"prefer_ht"}],"persistent":true})")),
+      (SetRequest{"web1", {{"nodes", "0"}, {"prefer_ht", std::nullopt}}, true}));
 }
 
 TEST(RequestTest, OptionalArgumentsHaveDefaults) {
@@ -105,36 +123,39 @@ TEST(RequestTest, EncodedRequestsReadBackTheSame) {
   history.vm = "größe \"x\"\n\\";
   history.node = placement::NodeId{0};
   history.reason = "administrator";
-  const std::vector<Command> commands{StatusRequest{},
-                                      StatsRequest{"numa-clients"},
-                                      ExplainRequest{"web1"},
-                                      HistoryRequest{},
-                                      history,
-                                      PlanRequest{},
-                                      PauseRequest{},
-                                      ResumeRequest{},
-                                      OptionsListRequest{},
-                                      OptionsGetRequest{"Numa.X"},
-                                      OptionsSetRequest{"Numa.X", -9, true},
-                                      MoveRequest{"web1", {63}, 1},
-                                      MoveRequest{"web1", {0}, std::nullopt},
-                                      ReleaseRequest{"web1"},
-                                      ReleaseRequest{},
-                                      ManageRequest{"web1"},
-                                      ManageRequest{},
-                                      RecordStartRequest{},
-                                      RecordStartRequest{true, 100},
-                                      RecordNextRequest{7},
-                                      RecordStopRequest{7},
-                                      WhatIfRequest{},
-                                      WhatIfRequest{{{8, 1024, 30, 7}, {1, 1, std::nullopt, 100}},
-                                                    {"a", "b"},
-                                                    {{"c", {2}, 1}, {"d", {0}, std::nullopt}},
-                                                    {{"Numa.X", -1}}},
-                                      AnnounceRequest{"web1", "u", 4, 2048},
-                                      WithdrawRequest{"u"},
-                                      SuggestRequest{4, 2048},
-                                      HostRequest{}};
+  const std::vector<Command> commands{
+      StatusRequest{},
+      StatsRequest{"numa-clients"},
+      ExplainRequest{"web1"},
+      HistoryRequest{},
+      history,
+      PlanRequest{},
+      PauseRequest{},
+      ResumeRequest{},
+      OptionsListRequest{},
+      OptionsGetRequest{"Numa.X"},
+      OptionsSetRequest{"Numa.X", -9, true},
+      MoveRequest{"web1", {63}, 1},
+      PolicyRequest{"web1"},
+      SetRequest{"web1", {{"nodes", "0"}, {"x", std::nullopt}}, true},
+      MoveRequest{"web1", {0}, std::nullopt},
+      ReleaseRequest{"web1"},
+      ReleaseRequest{},
+      ManageRequest{"web1"},
+      ManageRequest{},
+      RecordStartRequest{},
+      RecordStartRequest{true, 100},
+      RecordNextRequest{7},
+      RecordStopRequest{7},
+      WhatIfRequest{},
+      WhatIfRequest{{{8, 1024, 30, 7}, {1, 1, std::nullopt, 100}},
+                    {"a", "b"},
+                    {{"c", {2}, 1}, {"d", {0}, std::nullopt}},
+                    {{"Numa.X", -1}}},
+      AnnounceRequest{"web1", "u", 4, 2048},
+      WithdrawRequest{"u"},
+      SuggestRequest{4, 2048},
+      HostRequest{}};
   std::int64_t id = -3;
   for (const Command& command : commands) {
     const Request request{++id, command};
@@ -294,14 +315,15 @@ TEST(RequestTest, ListsEveryCommand) {
               ElementsAre("status", "stats", "explain", "history", "plan", "pause", "resume",
                           "options-list", "options-get", "options-set", "move", "release", "manage",
                           "what-if", "record-start", "record-next", "record-stop", "announce",
-                          "withdraw", "suggest", "host"));
+                          "withdraw", "suggest", "host", "policy", "set"));
 }
 
 TEST(PermissionTest, ReadingIsForWhoeverConnects) {
   for (const Command& command :
        {Command(StatusRequest{}), Command(HostRequest{}), Command(StatsRequest{}),
         Command(ExplainRequest{}), Command(HistoryRequest{}), Command(PlanRequest{}),
-        Command(OptionsListRequest{}), Command(OptionsGetRequest{}), Command(WhatIfRequest{})}) {
+        Command(OptionsListRequest{}), Command(OptionsGetRequest{}), Command(WhatIfRequest{}),
+        Command(PolicyRequest{})}) {
     EXPECT_FALSE(changes_something(command)) << name_of(command);
     EXPECT_TRUE(is_permitted(command, 1000, 990)) << name_of(command);
   }
@@ -310,7 +332,8 @@ TEST(PermissionTest, ReadingIsForWhoeverConnects) {
 TEST(PermissionTest, ChangingIsForRootAndTheDaemonItself) {
   for (const Command& command :
        {Command(PauseRequest{}), Command(ResumeRequest{}), Command(OptionsSetRequest{}),
-        Command(MoveRequest{}), Command(ReleaseRequest{}), Command(ManageRequest{})}) {
+        Command(MoveRequest{}), Command(ReleaseRequest{}), Command(ManageRequest{}),
+        Command(SetRequest{})}) {
     EXPECT_TRUE(changes_something(command)) << name_of(command);
     EXPECT_FALSE(is_permitted(command, 1000, 990)) << name_of(command);
     EXPECT_TRUE(is_permitted(command, 0, 990)) << name_of(command);

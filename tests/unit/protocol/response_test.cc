@@ -42,6 +42,7 @@ TEST(ResponseTest, ViewsComeThroughUnchanged) {
   expect_unchanged(tests::options_view());
   expect_unchanged(tests::options_view().options.front());
   expect_unchanged(tests::what_if_view());
+  expect_unchanged(tests::policy_view());
   expect_unchanged(SuggestView{"web1", "c7a5fdbd-edaf-9455-926a-d65c16db1809", {{1}, {3}}});
   expect_unchanged(DoneView{"client 0 of 'web1' moves to node 1", 12});
 }
@@ -55,6 +56,7 @@ TEST(ResponseTest, EmptyViewsComeThroughUnchanged) {
   expect_unchanged(OptionsView{});
   expect_unchanged(OptionView{});
   expect_unchanged(WhatIfView{});
+  expect_unchanged(PolicyView{});
   expect_unchanged(DoneView{});
 }
 
@@ -74,7 +76,7 @@ TEST(ResponseTest, StatusHasTheDocumentedForm) {
       R"("degraded":[{"source":"libvirt","reason":"no connection","since":"2025-01-31T12:00:00Z"}],)"
       R"("version":"0.1.0","uri":"qemu:///system","epoch":5,"epoch_length_ms":2000,)"
       R"("imbalance_pct":0,"lost_ms":0,"nodes":0,"vms":0,"clients":0,"open_actions":0,)"
-      R"("transfers":[],"history":{"path":"/var/lib/vmnuma/history.sqlite","state":"ok"}}})"
+      R"("transfers":[],"refused_policies":[],"history":{"path":"/var/lib/vmnuma/history.sqlite","state":"ok"}}})"
       "\n");
 }
 

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/host/domain_policy.h"
+
+#include <sstream>
+#include <string_view>
+
+namespace vmnuma::balancer {
+namespace {
+
+using placement::PolicySetting;
+
+constexpr std::string_view kElement = "policy";
+/// There are fewer keys than that, so what is beyond is no policy, and is refused for what is not.
+constexpr std::size_t kMostSettings = 64;
+/// Longer values are refused, so the rest of them need not be kept.
+constexpr std::size_t kMostOfValue = 4097;
+
+std::string_view prefix_of(std::string_view name) {
+  const std::size_t colon = name.find(':');
+  return colon == std::string_view::npos ? std::string_view() : name.substr(0, colon);
+}
+
+std::string_view local_name_of(std::string_view name) {
+  return name.substr(name.find(':') + 1);
+}
+
+bool is_declaration(std::string_view attribute) {
+  return attribute == "xmlns" || attribute.starts_with("xmlns:");
+}
+
+/// The namespace of an element (Namespaces in XML 1.0, section 6): declared by itself or the
+/// nearest element around it.
+std::string_view namespace_of(pugi::xml_node element) {
+  const std::string_view prefix = prefix_of(element.name());
+  const std::string declaration = prefix.empty() ? "xmlns" : "xmlns:" + std::string(prefix);
+  for (pugi::xml_node node = element; node; node = node.parent()) {
+    if (const pugi::xml_attribute found = node.attribute(declaration.c_str())) {
+      return found.value();
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<PolicySetting> policy_settings_of(pugi::xml_node domain) {
+  std::vector<PolicySetting> settings;
+  const auto add = [&settings](std::string key, std::string_view value) {
+    if (settings.size() < kMostSettings) {
+      settings.push_back({key.substr(0, kMostOfValue), std::string(value.substr(0, kMostOfValue))});
+    }
+  };
+  for (const pugi::xml_node element : domain.child("metadata").children()) {
+    if (element.type() != pugi::node_element || namespace_of(element) != kPolicyNamespace) {
+      continue;
+    }
+    if (local_name_of(element.name()) != kElement) {
+      add("<" + std::string(element.name()) + ">", "");
+      continue;
+    }
+    for (const pugi::xml_attribute attribute : element.attributes()) {
+      if (!is_declaration(attribute.name())) {
+        add(attribute.name(), attribute.value());
+      }
+    }
+    for (const pugi::xml_node inside : element.children()) {
+      add(inside.type() == pugi::node_element ? "<" + std::string(inside.name()) + ">" : "text",
+          "");
+    }
+  }
+  return settings;
+}
+
+std::string policy_element(const std::vector<PolicySetting>& settings) {
+  pugi::xml_document document;
+  pugi::xml_node element = document.append_child(kElement.data());
+  for (const PolicySetting& setting : settings) {
+    element.append_attribute(setting.key.c_str()) = setting.value.c_str();
+  }
+  std::ostringstream text;
+  element.print(text, "", pugi::format_raw);
+  return text.str();
+}
+
+}  // namespace vmnuma::balancer

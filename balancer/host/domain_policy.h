@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The policy element in a domain's metadata, documented in vmnuma-metadata(5):
+///
+///     <metadata>
+///       <vmnuma:policy xmlns:vmnuma="https://vmnuma.org/policy/1.0" nodes="0-1"
+///       do_not_move="true"/>
+///     </metadata>
+///
+/// libvirt keeps one element of each namespace there (virDomainSetMetadata, 9.0). Approach: every
+/// attribute is a setting, whatever it is called, and what belongs to no policy is a setting that
+/// nobody knows, so that who checks them (balancer/policy/policy_keys.h) can say so. Properties:
+/// any prefix will do, the namespace counts; nothing of our namespace is silently ignored; what is
+/// written and read is the same.
+#pragma once
+
+#include <pugixml.hpp>
+#include <string>
+#include <vector>
+
+#include "placement/model/domain.h"
+
+namespace vmnuma::balancer {
+
+inline constexpr const char* kPolicyNamespace = "https://vmnuma.org/policy/1.0";
+/// The prefix we ask libvirt to use; any other is understood as well.
+inline constexpr const char* kPolicyPrefix = "vmnuma";
+
+/// The settings in the metadata of `domain`, in their order. Empty if it has no policy.
+[[nodiscard]] std::vector<placement::PolicySetting> policy_settings_of(pugi::xml_node domain);
+
+/// The element for virDomainSetMetadata, which adds namespace and prefix itself.
+[[nodiscard]] std::string policy_element(const std::vector<placement::PolicySetting>& settings);
+
+}  // namespace vmnuma::balancer

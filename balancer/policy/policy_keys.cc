@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/policy/policy_keys.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include "balancer/policy/value_text.h"
+#include "balancer/suggest.h"
+#include "placement/model/text.h"
+
+namespace vmnuma::balancer {
+
+namespace {
+
+using placement::PolicySetting;
+using placement::VmPolicy;
+
+constexpr std::int64_t kMostVcpus = 4096;
+
+constexpr std::array kMemoryModes{placement::MemoryMode::kSoft, placement::MemoryMode::kMask,
+                                  placement::MemoryMode::kHandsOff};
+
+constexpr std::array kTopologyPolicies{
+    placement::TopologyPolicy::kNone, placement::TopologyPolicy::kBestEffort,
+    placement::TopologyPolicy::kRestricted, placement::TopologyPolicy::kSingleNumaNode};
+constexpr std::array kDeviceLocalities{placement::DeviceLocality::kStrict,
+                                       placement::DeviceLocality::kPreferred,
+                                       placement::DeviceLocality::kNone};
+
+Result<void> set_nodes(VmPolicy& policy, std::string_view text) {
+  if (text.empty()) {
+    policy.nodes.clear();
+    return {};
+  }
+  auto nodes = placement::parse_node_list(text);
+  if (!nodes || nodes->empty()) {
+    return refuse("is " + quoted(text) + ", but must be a list of nodes such as '0-1,3'");
+  }
+  policy.nodes = std::move(*nodes);
+  return {};
+}
+
+Result<void> set_anti_affinity(VmPolicy& policy, std::string_view text) {
+  if (text != "soft" && text != "hard") {
+    return refuse("is " + quoted(text) + ", but must be 'soft' or 'hard'");
+  }
+  policy.anti_affinity_hard = text == "hard";
+  return {};
+}
+
+Result<void> set_reservation(VmPolicy& policy, std::string_view text) {
+  std::int32_t per_cent = 0;
+  if (auto set = set_number(per_cent, text, 0, 100); !set) {
+    return set;
+  }
+  policy.reservation_permille = per_cent * 10;
+  return {};
+}
+
+constexpr KeyInfo<VmPolicy> kPolicy[] = {
+    {"nodes", KeyKind::kText, "a list of nodes such as 0-1,3; empty = all",
+     "The nodes that the VM may use", set_nodes,
+     [](const VmPolicy& policy) { return placement::to_list(policy.nodes); }},
+    {"memory_mode", KeyKind::kText, "soft, mask or hands-off",
+     "soft moves pages and lets memory spill, mask also limits the VM's memory to its home nodes, "
+     "hands-off never touches it",
+     [](VmPolicy& policy, std::string_view text) {
+       return set_choice(policy.memory_mode, text, kMemoryModes);
+     },
+     [](const VmPolicy& policy) { return std::string(name_of(policy.memory_mode)); }},
+    {"do_not_move", KeyKind::kSwitch, "true or false",
+     "true places the VM once and leaves it there",
+     [](VmPolicy& policy, std::string_view text) { return set_switch(policy.do_not_move, text); },
+     [](const VmPolicy& policy) { return switch_text(policy.do_not_move); }},
+    {"prefer_ht", KeyKind::kSwitch, "true or false",
+     "true sizes the VM's clients by a node's threads instead of its cores",
+     [](VmPolicy& policy, std::string_view text) { return set_switch(policy.prefer_ht, text); },
+     [](const VmPolicy& policy) { return switch_text(policy.prefer_ht); }},
+    {"max_per_node", KeyKind::kNumber, "0 to 4096",
+     "Most vCPUs of the VM on one node; 0 = as many as the node has room for",
+     [](VmPolicy& policy, std::string_view text) {
+       return set_number(policy.max_per_node, text, 0, kMostVcpus);
+     },
+     [](const VmPolicy& policy) { return std::to_string(policy.max_per_node); }},
+    {"max_per_client", KeyKind::kNumber, "0 to 4096",
+     "Most vCPUs of one client of the VM; 0 = as max_per_node",
+     [](VmPolicy& policy, std::string_view text) {
+       return set_number(policy.max_per_client, text, 0, kMostVcpus);
+     },
+     [](const VmPolicy& policy) { return std::to_string(policy.max_per_client); }},
+    {"consolidate", KeyKind::kSwitch, "true or false",
+     "true keeps the fewest clients even if memory spills to another node, false splits by memory "
+     "as well",
+     [](VmPolicy& policy, std::string_view text) { return set_switch(policy.consolidate, text); },
+     [](const VmPolicy& policy) { return switch_text(policy.consolidate); }},
+    {"affinity_group", KeyKind::kText, "a name, or nothing",
+     "VMs with the same name are brought together on a node",
+     [](VmPolicy& policy, std::string_view text) { return set_text(policy.affinity_group, text); },
+     [](const VmPolicy& policy) { return policy.affinity_group; }},
+    {"anti_affinity_group", KeyKind::kText, "a name, or nothing",
+     "VMs with the same name are kept on different nodes",
+     [](VmPolicy& policy, std::string_view text) {
+       return set_text(policy.anti_affinity_group, text);
+     },
+     [](const VmPolicy& policy) { return policy.anti_affinity_group; }},
+    {"anti_affinity", KeyKind::kText, "soft or hard",
+     "hard never lets two VMs of the group share a node, soft rather not", set_anti_affinity,
+     [](const VmPolicy& policy) {
+       return std::string(policy.anti_affinity_hard ? "hard" : "soft");
+     }},
+    {"reservation", KeyKind::kNumber, "0 to 100",
+     "CPU time the VM is guaranteed, in per cent of its vCPUs' full speed", set_reservation,
+     [](const VmPolicy& policy) { return std::to_string(policy.reservation_permille / 10); }},
+    {"topology_policy", KeyKind::kText, "none, best-effort, restricted or single-numa-node",
+     "Whether the VM may start where it does not fit together: restricted refuses it unless all it "
+     "needs is free on as few nodes as this host could ever give it, single-numa-node unless one "
+     "node has all; both are the kubelet's",
+     [](VmPolicy& policy, std::string_view text) {
+       return set_choice(policy.topology_policy, text, kTopologyPolicies);
+     },
+     [](const VmPolicy& policy) { return std::string(name_of(policy.topology_policy)); }},
+    {"prefer_closest_numa_nodes", KeyKind::kSwitch, "true or false",
+     "true chooses among equally few nodes those near each other when a restricted VM starts",
+     [](VmPolicy& policy, std::string_view text) {
+       return set_switch(policy.prefer_closest_numa_nodes, text);
+     },
+     [](const VmPolicy& policy) { return switch_text(policy.prefer_closest_numa_nodes); }},
+    {"max_allowable_numa_nodes", KeyKind::kNumber, "0 to 1024",
+     "A restricted or single-numa-node VM does not start on a host with more nodes; 0 = on any",
+     [](VmPolicy& policy, std::string_view text) {
+       return set_number(policy.max_allowable_numa_nodes, text, 0, 1024);
+     },
+     [](const VmPolicy& policy) { return std::to_string(policy.max_allowable_numa_nodes); }},
+    {"locality_weight", KeyKind::kNumber, "0 to 1000",
+     "What remote memory costs this VM, in per cent of what it is reckoned to cost others",
+     [](VmPolicy& policy, std::string_view text) {
+       return set_number(policy.locality_weight_pct, text, 0, 1000);
+     },
+     [](const VmPolicy& policy) { return std::to_string(policy.locality_weight_pct); }},
+    {"device_locality", KeyKind::kText, "strict, preferred or none",
+     "strict keeps the VM on the nodes of its passed-through PCI devices, preferred starts it "
+     "there "
+     "unless that loses CPU time, none ignores where they are",
+     [](VmPolicy& policy, std::string_view text) {
+       return set_choice(policy.device_locality, text, kDeviceLocalities);
+     },
+     [](const VmPolicy& policy) { return std::string(name_of(policy.device_locality)); }},
+};
+
+/// The place of a key in the table; after all others if it is not there.
+std::size_t place_of(std::string_view name) {
+  const KeyInfo<VmPolicy>* key = find_key(policy_keys(), name);
+  return key == nullptr ? std::size(kPolicy) : static_cast<std::size_t>(key - kPolicy);
+}
+
+}  // namespace
+
+std::span<const KeyInfo<VmPolicy>> policy_keys() {
+  return kPolicy;
+}
+
+Result<void> set_policy_key(VmPolicy& policy, std::string_view name, std::string_view text) {
+  const KeyInfo<VmPolicy>* key = find_key(policy_keys(), name);
+  if (key == nullptr) {
+    const auto names = names_of(policy_keys());
+    std::string message =
+        "there is no policy " + quoted(name) + did_you_mean(name, names) + " (valid are ";
+    for (const std::string_view one : names) {
+      message += one;
+      message += one == names.back() ? ")" : ", ";
+    }
+    return failure(ErrorCode::kNotFound, std::move(message));
+  }
+  if (auto set = key->set(policy, text); !set) {
+    return failure(ErrorCode::kInvalidArgument, quoted(name) + " " + set.error().message);
+  }
+  return {};
+}
+
+Result<VmPolicy> with_settings(const VmPolicy& base, const std::vector<PolicySetting>& settings) {
+  VmPolicy policy = base;
+  for (const PolicySetting& setting : settings) {
+    if (auto set = set_policy_key(policy, setting.key, setting.value); !set) {
+      return tl::unexpected(std::move(set).error());
+    }
+  }
+  return policy;
+}
+
+std::vector<PolicySetting> changed_settings(std::vector<PolicySetting> settings,
+                                            const std::vector<PolicySetting>& changes) {
+  for (const PolicySetting& change : changes) {
+    std::erase_if(settings,
+                  [&](const PolicySetting& setting) { return setting.key == change.key; });
+    if (!change.value.empty()) {
+      settings.push_back(change);
+    }
+  }
+  std::stable_sort(settings.begin(), settings.end(),
+                   [](const PolicySetting& a, const PolicySetting& b) {
+                     return place_of(a.key) < place_of(b.key);
+                   });
+  return settings;
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A VM's policy as text: the keys of `[vm."NAME"]` in the configuration file and of the policy
+/// element in a domain's metadata.
+///
+/// Problem: a policy is written in two places by people who make typing mistakes, and a VM must not
+/// be treated by half of one. Approach: one table of keys for both. The policy in the domain's
+/// metadata is laid over that of the file, key by key, as a whole or not at all. Properties: a
+/// wrong key or value is an error that names the valid ones, and then nothing of the metadata
+/// counts; keys that the metadata does not have keep what the file says; what is set and shown
+/// again is the same.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "balancer/policy/key.h"
+#include "placement/model/domain.h"
+#include "placement/result.h"
+
+namespace vmnuma::balancer {
+
+/// The keys, in the order in which they are shown.
+[[nodiscard]] std::span<const KeyInfo<placement::VmPolicy>> policy_keys();
+
+/// Sets one key of a VM's policy from text. Errors: not-found (naming the nearest key),
+/// invalid-argument.
+[[nodiscard]] Result<void> set_policy_key(placement::VmPolicy& policy, std::string_view name,
+                                          std::string_view text);
+
+/// `base` with all of these settings. Errors: as set_policy_key(), for the first that is wrong.
+[[nodiscard]] Result<placement::VmPolicy> with_settings(
+    const placement::VmPolicy& base, const std::vector<placement::PolicySetting>& settings);
+
+/// `settings` with these changes: an empty value takes a key away. In the order of the keys; keys
+/// that do not exist come last.
+[[nodiscard]] std::vector<placement::PolicySetting> changed_settings(
+    std::vector<placement::PolicySetting> settings,
+    const std::vector<placement::PolicySetting>& changes);
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/policy/value_text.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace vmnuma::balancer {
+
+namespace {
+
+constexpr std::size_t kLongestText = 4096;
+
+}  // namespace
+
+std::string quoted(std::string_view text) {
+  return "'" + std::string(text) + "'";
+}
+
+std::string switch_text(bool value) {
+  return value ? "true" : "false";
+}
+
+Result<void> set_text(std::string& target, std::string_view text) {
+  const bool has_control = std::any_of(text.begin(), text.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+  });
+  if (text.size() > kLongestText || has_control) {
+    return refuse("must be at most 4096 bytes without control characters");
+  }
+  target = text;
+  return {};
+}
+
+Result<void> set_switch(bool& target, std::string_view text) {
+  if (text != "true" && text != "false") {
+    return refuse("is " + quoted(text) + ", but must be true or false");
+  }
+  target = text == "true";
+  return {};
+}
+
+Result<std::int64_t> read_number(std::string_view text, std::int64_t smallest,
+                                 std::int64_t largest) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < smallest ||
+      value > largest) {
+    return refuse("is " + std::string(text) + ", but must be a number from " +
+                  std::to_string(smallest) + " to " + std::to_string(largest));
+  }
+  return value;
+}
+
+}  // namespace vmnuma::balancer

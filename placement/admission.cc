@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "placement/admission.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "placement/clients.h"
+#include "placement/model/text.h"
+
+namespace vmnuma::placement {
+namespace {
+
+/// The fewest of `amounts` that make `asked` in sum; nothing if all together do not.
+std::optional<std::size_t> fewest(std::vector<std::int64_t> amounts, std::int64_t asked) {
+  std::sort(amounts.rbegin(), amounts.rend());
+  std::size_t count = 0;
+  for (std::int64_t sum = 0; sum < asked; sum += amounts[count++]) {
+    if (count == amounts.size()) {
+      return std::nullopt;
+    }
+  }
+  return count;
+}
+
+std::vector<std::int64_t> amounts_on(const std::vector<NodeIndex>& nodes,
+                                     const std::vector<std::int64_t>& by_node) {
+  std::vector<std::int64_t> amounts;
+  for (const NodeIndex node : nodes) {
+    amounts.push_back(std::max<std::int64_t>(by_node[node], 0));
+  }
+  return amounts;
+}
+
+/// How good a set is among those of its size; less is better.
+struct Rank {
+  std::int64_t distance = 0;
+  std::int64_t load = 0;
+  auto operator<=>(const Rank&) const = default;
+};
+
+/// The best set of a given size, by depth.
+class Search {
+ public:
+  Search(const Topology& topology, const AdmissionRequest& request)
+      : topology_(topology), request_(request), nodes_(request.allowed) {
+    VMNUMA_CHECK(request.resources.size() <= kMostResources);
+    // Device nodes come first, they are in every set. Then the least loaded, and the next in turn:
+    // of equally good sets the first that is found stays.
+    std::sort(nodes_.begin(), nodes_.end(), [this](NodeIndex a, NodeIndex b) {
+      return std::tuple(!is_device(a), load_of(a), turn_of(a)) <
+             std::tuple(!is_device(b), load_of(b), turn_of(b));
+    });
+    must_ = static_cast<std::size_t>(
+        std::count_if(nodes_.begin(), nodes_.end(), [this](NodeIndex n) { return is_device(n); }));
+    for (const NodeResource& resource : request.resources) {
+      if (resource.asked > 0) {
+        asked_[amounts_.size()] = resource.asked;
+        amounts_.push_back(amounts_on(nodes_, resource.available));
+        best_of_rest_.push_back(best_sums(amounts_.back()));
+      }
+    }
+  }
+
+  /// The fewest nodes that may be enough; nothing if all are not.
+  [[nodiscard]] std::optional<std::size_t> smallest() const {
+    std::size_t size = std::max<std::size_t>(must_, 1);
+    if (must_ < request_.devices.size()) {
+      return std::nullopt;  // a device is where it may not live
+    }
+    for (std::size_t r = 0; r < amounts_.size(); ++r) {
+      const auto needed = fewest(amounts_[r], asked_[r]);
+      if (!needed) {
+        return std::nullopt;
+      }
+      size = std::max(size, *needed);
+    }
+    return size;
+  }
+
+  [[nodiscard]] std::optional<std::vector<NodeIndex>> of_size(std::size_t size) {
+    size_ = size;
+    best_.reset();
+    chosen_.clear();
+    descend(0, asked_, {});
+    if (!best_) {
+      return std::nullopt;
+    }
+    std::vector<NodeIndex> nodes = best_->second;
+    std::sort(nodes.begin(), nodes.end());
+    return nodes;
+  }
+
+  [[nodiscard]] bool gave_up() const { return steps_ >= kMostSteps; }
+
+ private:
+  using Amounts = std::array<std::int64_t, kMostResources>;
+
+  [[nodiscard]] bool is_device(NodeIndex node) const {
+    return std::binary_search(request_.devices.begin(), request_.devices.end(), node);
+  }
+  [[nodiscard]] std::int64_t load_of(NodeIndex node) const {
+    return request_.load.empty() ? 0 : request_.load[node];
+  }
+  [[nodiscard]] std::size_t turn_of(NodeIndex node) const {
+    const std::size_t count = topology_.nodes.size();
+    return request_.last == kNoNode ? node : (node + count - request_.last % count - 1) % count;
+  }
+
+  /// [from][count]: the most that `count` of the nodes from `from` on have together.
+  static std::vector<std::vector<std::int64_t>> best_sums(
+      const std::vector<std::int64_t>& amounts) {
+    std::vector<std::vector<std::int64_t>> sums(amounts.size() + 1);
+    std::vector<std::int64_t> sorted;
+    for (std::size_t from = amounts.size() + 1; from-- > 0;) {
+      if (from < amounts.size()) {
+        sorted.insert(std::upper_bound(sorted.begin(), sorted.end(), amounts[from],
+                                       std::greater<std::int64_t>()),
+                      amounts[from]);
+      }
+      sums[from].push_back(0);
+      for (const std::int64_t amount : sorted) {
+        sums[from].push_back(sums[from].back() + amount);
+      }
+    }
+    return sums;
+  }
+
+  /// Whether something enough, and better than the best so far, may lie below.
+  [[nodiscard]] bool is_worth_it(std::size_t from, const Amounts& missing, Rank rank) const {
+    const std::size_t left = size_ - chosen_.size();
+    if (left > nodes_.size() - from) {
+      return false;
+    }
+    for (std::size_t r = 0; r < amounts_.size(); ++r) {
+      if (missing[r] > best_of_rest_[r][from][left]) {
+        return false;
+      }
+    }
+    if (best_ && from >= must_) {
+      for (std::size_t i = 0; i < left; ++i) {
+        rank.load += load_of(nodes_[from + i]);  // they are in this order
+      }
+      return rank < best_->first;
+    }
+    return true;
+  }
+
+  void descend(std::size_t from, const Amounts& missing, Rank rank) {
+    if (gave_up() || !is_worth_it(from, missing, rank)) {
+      return;
+    }
+    if (chosen_.size() == size_) {
+      best_.emplace(rank, chosen_);
+      return;
+    }
+    // A device's node is not left out.
+    const std::size_t end = from < must_ ? from + 1 : nodes_.size();
+    for (std::size_t next = from; next < end; ++next) {
+      ++steps_;
+      const NodeIndex node = nodes_[next];
+      Amounts then = missing;
+      for (std::size_t r = 0; r < amounts_.size(); ++r) {
+        then[r] -= amounts_[r][next];
+      }
+      Rank with{rank.distance, rank.load + load_of(node)};
+      for (const NodeIndex other : chosen_) {
+        with.distance += request_.prefer_closest
+                             ? topology_.distance(other, node) + topology_.distance(node, other)
+                             : 0;
+      }
+      chosen_.push_back(node);
+      descend(next + 1, then, with);
+      chosen_.pop_back();
+    }
+  }
+
+  const Topology& topology_;
+  const AdmissionRequest& request_;
+  std::vector<NodeIndex> nodes_;
+  std::size_t must_ = 0;  ///< so many of the first of them
+  Amounts asked_{};
+  std::vector<std::vector<std::int64_t>> amounts_;  ///< by resource, as nodes_
+  std::vector<std::vector<std::vector<std::int64_t>>> best_of_rest_;
+  std::size_t size_ = 0;
+  std::vector<NodeIndex> chosen_;
+  std::optional<std::pair<Rank, std::vector<NodeIndex>>> best_;
+  std::int64_t steps_ = 0;
+};
+
+/// Whether this many nodes are no more than one of the resources needs on the empty host.
+bool is_preferred(const AdmissionRequest& request, std::size_t count) {
+  std::size_t needed = std::max<std::size_t>(request.devices.size(), 1);
+  for (const NodeResource& resource : request.resources) {
+    const auto alone = fewest(amounts_on(request.allowed, resource.capacity), resource.asked);
+    if (!alone) {
+      return false;
+    }
+    needed = std::max(needed, *alone);
+  }
+  return count <= needed;
+}
+
+std::string kernel_numbers(const Topology& topology, const std::vector<NodeIndex>& nodes) {
+  std::vector<NodeId> ids;
+  for (const NodeIndex node : nodes) {
+    ids.push_back(topology.nodes[node].id);
+  }
+  return to_list(ids);
+}
+
+bool is_too_large(const Topology& topology, const AdmissionRequest& request) {
+  return request.max_allowable_nodes > 0 &&
+         topology.nodes.size() > static_cast<std::size_t>(request.max_allowable_nodes);
+}
+
+}  // namespace
+
+AdmissionRequest request_of(const Topology& topology, const VmDescription& vm,
+                            const std::vector<Bytes>& room,
+                            const std::vector<FreeHugePages>& huge_pages) {
+  AdmissionRequest request;
+  request.policy = vm.policy.topology_policy;
+  request.prefer_closest = vm.policy.prefer_closest_numa_nodes;
+  request.max_allowable_nodes = vm.policy.max_allowable_numa_nodes;
+  request.allowed = allowed_homes(topology, vm.policy);
+  request.devices = device_nodes(topology, vm);
+  NodeResource cpus{"CPUs", static_cast<std::int64_t>(vm.vcpus.size()), {}, {}};
+  NodeResource memory{"MiB of memory", vm.max_memory.value / kMiB.value, {}, {}};
+  const std::int64_t page = vm.huge_page_size.value;
+  NodeResource pages{"huge pages of " + std::to_string(page / 1024) + " KiB", 0, {}, {}};
+  if (page > 0) {
+    pages.asked = (vm.max_memory.value + page - 1) / page;
+    memory.asked = 0;
+  }
+  for (NodeIndex node = 0; node < topology.nodes.size(); ++node) {
+    cpus.available.push_back(topology.nodes[node].cpu_count());
+    memory.available.push_back(room[node].value / kMiB.value);
+    memory.capacity.push_back(topology.nodes[node].memory.value / kMiB.value);
+    const auto pool =
+        std::find_if(huge_pages.begin(), huge_pages.end(),
+                     [&](const FreeHugePages& one) { return one.node == topology.nodes[node].id; });
+    pages.available.push_back(pool == huge_pages.end() ? 0 : pool->free);
+    pages.capacity.push_back(pool == huge_pages.end() ? 0 : pool->total);
+  }
+  cpus.capacity = cpus.available;
+  request.resources = {std::move(cpus), std::move(memory), std::move(pages)};
+  return request;
+}
+
+Admission admit(const Topology& topology, const AdmissionRequest& request) {
+  Admission admission;
+  admission.nodes = request.allowed;
+  const bool must_align = request.policy == TopologyPolicy::kRestricted ||
+                          request.policy == TopologyPolicy::kSingleNumaNode;
+  if (request.policy == TopologyPolicy::kNone || is_too_large(topology, request)) {
+    admission.admitted = !must_align;
+    return admission;
+  }
+  Search search(topology, request);
+  const std::optional<std::size_t> smallest = search.smallest();
+  for (std::size_t size = smallest.value_or(request.allowed.size() + 1);
+       size <= request.allowed.size() && !admission.enough && !search.gave_up(); ++size) {
+    if (auto nodes = search.of_size(size)) {
+      admission.enough = true;
+      admission.preferred = is_preferred(request, nodes->size());
+      admission.nodes = std::move(*nodes);
+    }
+  }
+  // What could not be searched to the end is enough as a whole, or a resource is short.
+  admission.enough = admission.enough || (smallest && search.gave_up());
+  admission.admitted =
+      !must_align || (admission.enough && (request.policy == TopologyPolicy::kRestricted
+                                               ? admission.preferred
+                                               : admission.nodes.size() == 1));
+  return admission;
+}
+
+std::string refusal_text(const Topology& topology, const AdmissionRequest& request) {
+  std::string text = "topology_policy is '" + std::string(name_of(request.policy)) + "'";
+  if (is_too_large(topology, request)) {
+    return text + ", but this host has " + std::to_string(topology.nodes.size()) +
+           " nodes and max_allowable_numa_nodes is " + std::to_string(request.max_allowable_nodes);
+  }
+  std::string asked;
+  for (const NodeResource& resource : request.resources) {
+    if (resource.asked > 0) {
+      asked += (asked.empty() ? "" : ", ") + std::to_string(resource.asked) + " " + resource.name;
+    }
+  }
+  if (!request.devices.empty()) {
+    asked += (asked.empty() ? "" : ", ") + std::string("PCI devices of node ") +
+             kernel_numbers(topology, request.devices);
+  }
+  text += request.policy == TopologyPolicy::kSingleNumaNode
+              ? ", but no single node has all that is asked for: "
+              : ", but what is asked for is not free on as few nodes as it could be: ";
+  text += asked + ". Free were";
+  for (std::size_t i = 0; i < request.allowed.size(); ++i) {
+    const NodeIndex node = request.allowed[i];
+    text += (i == 0 ? " on node " : "; on node ") + std::to_string(topology.nodes[node].id.value);
+    bool first = true;
+    for (const NodeResource& resource : request.resources) {
+      if (resource.asked > 0) {
+        text += (first ? " " : ", ") +
+                std::to_string(std::max<std::int64_t>(resource.available[node], 0)) + " " +
+                resource.name;
+        first = false;
+      }
+    }
+  }
+  return request.allowed.empty() ? text + " no nodes" : text;
+}
+
+}  // namespace vmnuma::placement

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+/// On which nodes a VM fits together, and whether it may start at all.
+///
+/// Problem: CPUs, memory, huge pages and PCI devices each are on some nodes, and a VM that asks for
+/// it must only start where all of them are together. The kubelet's topology manager does this for
+/// containers: every provider of a resource names sets of nodes (*hints*), and one hint of each is
+/// merged by intersection; it tries all combinations, so its cost is exponential in nodes and
+/// providers, and of equal results the lowest node always wins. Approach: here a hint is not
+/// listed. A resource is an amount that is asked for and what each node has of it, so a set of
+/// nodes is a hint of it exactly if it has enough in sum, and a set that is enough for every
+/// resource is in the hints of all of them; the narrowest such set is what merging finds. It is
+/// searched for by depth, smallest size first; a branch is cut off where even the best remaining
+/// nodes could not make up what is missing, or could not beat what was found.
+/// Terms: *enough* - as above; *preferred* - as narrow as the widest need of a single resource on
+/// this host if nothing ran on it (the kubelet's meaning, but for VMs whose resources need
+/// different numbers of nodes: there the largest counts).
+/// Properties:
+///  1. If any set of allowed nodes is enough, the answer is enough for every resource.
+///  2. No narrower set would be (up to kMostSteps of searching, which 16 nodes never need).
+///  3. Of equally narrow sets the closest wins if that is asked for, then the least loaded, then
+///  the next in turn.
+///  4. Renumbering the nodes renumbers the answer, but for the turn.
+///  5. `none` and `best-effort` always admit; `restricted` admits what is preferred;
+///  `single-numa-node` what fits one node.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "placement/model/domain.h"
+#include "placement/model/topology.h"
+
+namespace vmnuma::placement {
+
+/// One kind of thing that is asked for. Amounts in a unit of its own.
+struct NodeResource {
+  std::string name;                     ///< after a number: "CPUs", "MiB of memory"
+  std::int64_t asked = 0;               ///< zero: of no interest
+  std::vector<std::int64_t> available;  ///< by node
+  std::vector<std::int64_t> capacity;   ///< by node, if nothing used it
+};
+
+struct AdmissionRequest {
+  TopologyPolicy policy = TopologyPolicy::kBestEffort;
+  bool prefer_closest = false;
+  std::int32_t max_allowable_nodes = 0;  ///< 0: any number of nodes on the host is all right
+  std::vector<NodeIndex> allowed;        ///< ascending
+  std::vector<NodeResource> resources;
+  std::vector<NodeIndex> devices;  ///< nodes of its devices, all of which belong in; ascending
+  std::vector<std::int64_t> load;  ///< by node, less is better; empty: all alike
+  NodeIndex last = kNoNode;        ///< whose turn it was
+};
+
+struct Admission {
+  bool admitted = true;
+  bool enough = false;           ///< some set of allowed nodes has all that is asked for
+  bool preferred = false;        ///< and is as narrow as this host could ever give it
+  std::vector<NodeIndex> nodes;  ///< ascending; all allowed ones if none are enough
+};
+
+/// Huge pages of one size on a node.
+struct FreeHugePages {
+  NodeId node;
+  std::int64_t free = 0;
+  std::int64_t total = 0;
+  bool operator==(const FreeHugePages&) const = default;
+};
+
+/// What a VM asks for by its description and policy: CPUs, memory or huge pages, and the nodes of
+/// its devices. CPUs are shared, so one VM's vCPUs only need as many CPUs as they are. `room` is
+/// what of each node's memory is free for it; `huge_pages` are those of its page size.
+[[nodiscard]] AdmissionRequest request_of(const Topology& topology, const VmDescription& vm,
+                                          const std::vector<Bytes>& room,
+                                          const std::vector<FreeHugePages>& huge_pages);
+
+/// How many sets are looked at: more than 16 nodes have.
+inline constexpr std::int64_t kMostSteps = 70'000;
+inline constexpr std::size_t kMostResources = 8;  ///< in a request
+
+[[nodiscard]] Admission admit(const Topology& topology, const AdmissionRequest& request);
+
+/// Why a VM was not admitted, for people: the policy, what was asked for, and what each node had.
+[[nodiscard]] std::string refusal_text(const Topology& topology, const AdmissionRequest& request);
+
+}  // namespace vmnuma::placement
