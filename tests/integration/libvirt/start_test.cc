@@ -3,6 +3,7 @@
 /// without a daemon, and a VM that comes back with pins of another host is fitted to this one.
 ///
 /// numad and vmnuma-hook are the wrappers of CMakeLists.txt, which name the socket kSocket.
+#include <algorithm>
 #include <filesystem>
 #include <mutex>
 #include <optional>
@@ -27,7 +28,6 @@ using balancer::SuggestView;
 using balancer::WithdrawRequest;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::Not;
 
 constexpr const char* kSocket = "/run/libvirt/private/vmnuma.sock";
@@ -84,11 +84,22 @@ TEST_F(StartTest, WithoutADaemonVmsStartAllTheSame) {
   virsh(std::string("destroy ") + kName);
 }
 
-TEST_F(StartTest, AVmThatDoesNotAskIsNoneOfOurBusiness) {
+TEST_F(StartTest, AVmThatDoesNotAskIsOnlyAnnounced) {
   start_daemon();
-  (void)start_guest(kName, "");
-  virsh(std::string("destroy ") + kName);
-  EXPECT_THAT(commands(), IsEmpty());
+  // On a busy machine the hook may have run out of its time before it could say anything.
+  for (int attempt = 0; attempt < 20 && commands().empty(); ++attempt) {
+    (void)start_guest(kName, "");
+    virsh(std::string("destroy ") + kName);
+  }
+  const std::vector<Command> told = commands();
+  ASSERT_FALSE(told.empty());
+  const auto* announced = std::get_if<AnnounceRequest>(&told.front());
+  ASSERT_NE(announced, nullptr);
+  EXPECT_EQ(announced->vm, kName);
+  EXPECT_FALSE(announced->asks);
+  EXPECT_TRUE(std::none_of(told.begin(), told.end(), [](const Command& command) {
+    return std::holds_alternative<SuggestRequest>(command);
+  }));
 }
 
 TEST_F(StartTest, ASavedVmIsRestoredWithoutThePinsOfAnotherHost) {

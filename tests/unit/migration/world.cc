@@ -55,6 +55,11 @@ class World::Ports final : public DomainControl, public PageMover, public Journa
   Result<void> set_memory_nodes(const VmId& vm, const std::vector<NodeId>& nodes) override {
     return world_.faults.through([&] { return world_.domains.set_memory_nodes(vm, nodes); });
   }
+  Result<void> set_policy(const VmId& vm, const std::vector<placement::PolicySetting>& settings,
+                          bool persistent) override {
+    return world_.faults.through(
+        [&] { return world_.domains.set_policy(vm, settings, persistent); });
+  }
 
   Result<void> check(const VmProcess& process) override {
     return world_.faults.through([&] { return world_.memory.check(process); });
