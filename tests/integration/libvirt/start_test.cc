@@ -121,7 +121,10 @@ TEST_F(StartTest, ARunningVmSurvivesARestartOfLibvirtd) {
   (void)start_guest(kName, kAsks);
   stop_libvirtd();
   start_libvirtd();
-  EXPECT_THAT(virsh(std::string("domstate ") + kName), HasSubstr("running"));
+  // Waits until libvirtd has found its way back to the VM. Destroyed before that, it would be gone
+  // twice.
+  EXPECT_THAT(virsh(std::string("qemu-monitor-command ") + kName + " --hmp 'info status'"),
+              HasSubstr("running"));
   virsh(std::string("destroy ") + kName);
 }
 
