@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How often which value was seen, where what is long ago counts less.
+///
+/// Problem: the usual values of a load change over days; a plain histogram never forgets, a window
+/// forgets everything at once and has to be kept. Approach: buckets of equal width hold weights. A
+/// value of half a day later enters with twice the weight, which is the same as halving all before
+/// it; when weights have grown large, all are divided at once. Weights are fixed-point integers.
+/// Terms: *half-life* - the time in which a value's weight halves against newer ones.
+/// Properties:
+///  1. A quantile grows with its share and lies between the least and the largest value seen,
+///  within one bucket's width.
+///  2. Values of one minute count alike, whatever their order.
+///  3. A value counts half of one that is a half-life newer.
+///  4. Moving all times by the same number of half-lives changes nothing.
+///  5. Values outside the range count as the nearest one inside.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "placement/model/amounts.h"
+
+namespace vmnuma::placement {
+
+class DecayingHistogram {
+ public:
+  static constexpr std::int64_t kHalfLifeMinutes = 720;
+
+  /// Buckets of `width` that cover `least` to `largest`.
+  DecayingHistogram(std::int64_t least, std::int64_t largest, std::int64_t width);
+
+  /// Times may come in any order.
+  void add(std::int64_t value, std::int64_t minute);
+
+  /// The value that `share` of the weight does not exceed, interpolated within its bucket; nothing
+  /// if the histogram is empty.
+  [[nodiscard]] std::optional<std::int64_t> quantile(Permille share) const;
+
+ private:
+  std::int64_t least_;
+  std::int64_t width_;
+  std::vector<std::uint64_t> weights_;
+  std::uint64_t total_ = 0;
+  std::int64_t reference_ = 0;  ///< in half-lives since minute 0: where the weight is 1
+};
+
+}  // namespace vmnuma::placement

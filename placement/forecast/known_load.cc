@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "placement/forecast/known_load.h"
+
+#include <algorithm>
+
+namespace vmnuma::placement {
+namespace {
+
+constexpr Permille kMost{1000};
+constexpr std::int64_t kBucket = 5;
+/// How long the last minutes are.
+constexpr std::int64_t kNowMinutes = 5;
+constexpr std::int64_t kLatelyMinutes = 15;
+constexpr std::int64_t kWeek = 7 * LoadPast::kDay;
+/// Without a reading for that long a VM is taken to be off.
+constexpr std::int64_t kOffAfter = 10;
+/// Each value moves the mean loss by 2^-13 of the difference: with ten values a minute half of a
+/// mean is 568 minutes old, about the histograms' half-life.
+constexpr unsigned kLossShift = 13;
+constexpr unsigned kLossBits = 16;
+/// Values before a mean loss counts as known: a day's. Before it, it is the plain mean.
+constexpr std::int64_t kPlainMean = std::int64_t{1} << kLossShift;
+
+std::size_t ring_place(std::int64_t minute) {
+  return static_cast<std::size_t>(((minute % kForecastMinutes) + kForecastMinutes) %
+                                  kForecastMinutes);
+}
+
+}  // namespace
+
+KnownLoad::KnownLoad() {
+  records_.push_back({DecayingHistogram(0, kMost.value, kBucket)});
+  while (records_.size() < kAnchors) {
+    records_.push_back({DecayingHistogram(-kMost.value, kMost.value, kBucket)});
+  }
+}
+
+std::optional<Permille> KnownLoad::anchor_at(std::int64_t minute, Anchor anchor) const {
+  const auto peak = [](const std::optional<LoadPast::Span>& span) {
+    return span ? std::optional(span->peak) : std::nullopt;
+  };
+  switch (anchor) {
+    case Anchor::kNothing:
+      return Permille{};
+    case Anchor::kNow: {
+      const std::optional<LoadPast::Span> span = past_.up_to(minute, kNowMinutes);
+      return span ? std::optional(span->mean) : std::nullopt;
+    }
+    case Anchor::kLately:
+      return peak(past_.up_to(minute, kLatelyMinutes));
+    case Anchor::kHour:
+      return peak(past_.up_to(minute, LoadPast::kMinutes));
+    case Anchor::kDayBefore:
+      return peak(
+          past_.around(minute + 1 - LoadPast::kDay, minute + kForecastMinutes - LoadPast::kDay));
+    case Anchor::kWeekBefore:
+      return peak(past_.around(minute + 1 - kWeek, minute + kForecastMinutes - kWeek));
+  }
+  return std::nullopt;
+}
+
+std::optional<Permille> KnownLoad::quantile_from(std::size_t anchor, Permille at,
+                                                 Permille share) const {
+  const std::optional<std::int64_t> rise = records_[anchor].rises.quantile(share);
+  return rise ? std::optional(std::clamp(at + Permille{*rise}, Permille{}, kMost)) : std::nullopt;
+}
+
+/// What was guessed in the last minutes meets what came.
+void KnownLoad::judge(std::int64_t minute, Permille load) {
+  for (const Minute& made : guesses_) {
+    if (made.minute >= minute || made.minute < minute - kForecastMinutes) {
+      continue;
+    }
+    for (std::size_t anchor = 0; anchor < kAnchors; ++anchor) {
+      const Guess& guess = made.guesses[anchor];
+      Record& record = records_[anchor];
+      if (guess.anchor) {
+        record.rises.add((load - *guess.anchor).value, minute);
+      }
+      if (guess.p95) {
+        const std::int64_t loss = pinball_loss(*guess.p95, load) << kLossBits;
+        record.values = std::min(record.values + 1, kPlainMean);
+        record.mean_loss += (loss - record.mean_loss) / record.values;
+      }
+    }
+  }
+}
+
+void KnownLoad::add(std::int64_t minute, Permille load) {
+  if (!past_.empty() && minute <= past_.last_minute()) {
+    return;
+  }
+  load = std::clamp(load, Permille{}, kMost);
+  judge(minute, load);
+  past_.add(minute, load);
+  ++minutes_;
+  Minute& now = guesses_[ring_place(minute)];
+  now.minute = minute;
+  for (std::size_t anchor = 0; anchor < kAnchors; ++anchor) {
+    Guess& guess = now.guesses[anchor];
+    guess.anchor = anchor_at(minute, static_cast<Anchor>(anchor));
+    guess.p95 = guess.anchor ? quantile_from(anchor, *guess.anchor, kForecastShare) : std::nullopt;
+  }
+}
+
+std::optional<Permille> KnownLoad::quantile(std::int64_t minute, Permille share) const {
+  if (minutes_ < kLeastMinutes) {
+    return std::nullopt;
+  }
+  if (minute - past_.last_minute() > kOffAfter) {
+    return quantile_from(/*anchor=*/0, Permille{}, share);
+  }
+  std::optional<std::size_t> best;
+  for (std::size_t anchor = 0; anchor < kAnchors; ++anchor) {
+    const Record& record = records_[anchor];
+    if (record.values == 0 || !anchor_at(minute, static_cast<Anchor>(anchor))) {
+      continue;
+    }
+    if (!best || record.mean_loss < records_[*best].mean_loss) {
+      best = anchor;
+    }
+  }
+  if (!best) {
+    return quantile_from(/*anchor=*/0, Permille{}, share);
+  }
+  return quantile_from(*best, *anchor_at(minute, static_cast<Anchor>(*best)), share);
+}
+
+}  // namespace vmnuma::placement

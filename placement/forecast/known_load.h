@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+/// All that is known of a VM's load, and what usually followed.
+///
+/// Problem: how much a VM may want in the next ten minutes is best read from what it wanted before;
+/// but before *what*? The load of one VM stays near where it is, that of another comes back every
+/// hour or every day. Approach: several *anchors* are looked at in every minute: nothing (the load
+/// itself), the mean and the peak of the last minutes, the peak of the last hour, that of the same
+/// time a day and a week ago. For each a decaying histogram keeps how far above the anchor the load
+/// of the next ten minutes was; anchor plus percentile is a forecast. What each would have lost
+/// (score.h) is averaged with the same half-life, and the one that lost least speaks.
+/// Terms: *rise* - load less anchor, in thousandths of the VM's full time; *usual* - the percentile
+/// of the load itself, which needs no recent minutes.
+/// Properties:
+///  1. A forecast lies between nothing and the VM's full time.
+///  2. It is made of nothing but minutes up to the one it is made in.
+///  3. A constant load is forecast within one bucket.
+///  4. While the VM is off, what is usual is forecast.
+///  5. Equal minutes give equal forecasts.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "placement/forecast/decaying_histogram.h"
+#include "placement/forecast/load_past.h"
+#include "placement/forecast/score.h"
+#include "placement/model/amounts.h"
+
+namespace vmnuma::placement {
+
+class KnownLoad {
+ public:
+  /// What rises are counted from.
+  enum class Anchor { kNothing, kNow, kLately, kHour, kDayBefore, kWeekBefore };
+  static constexpr std::size_t kAnchors = 6;
+  /// Minutes before the histograms say anything.
+  static constexpr std::int64_t kLeastMinutes = 60;
+
+  KnownLoad();
+
+  /// Times ascend; a minute that is not later than the last one changes nothing.
+  void add(std::int64_t minute, Permille load);
+
+  [[nodiscard]] const LoadPast& past() const { return past_; }
+  [[nodiscard]] std::int64_t minutes() const { return minutes_; }
+
+  /// The load that `share` of the next ten minutes' will not exceed, as seen at the end of
+  /// `minute`, which is the last one that was added or a later one; nothing before kLeastMinutes.
+  [[nodiscard]] std::optional<Permille> quantile(std::int64_t minute, Permille share) const;
+
+ private:
+  struct Guess {
+    std::optional<Permille> anchor;
+    std::optional<Permille> p95;
+  };
+  struct Record {
+    DecayingHistogram rises;
+    std::int64_t mean_loss = 0;  ///< of pinball_loss(), in 2^-16, exponentially weighted
+    std::int64_t values = 0;     ///< that went into it
+  };
+  struct Minute {
+    std::int64_t minute = 0;
+    std::array<Guess, kAnchors> guesses;
+  };
+
+  [[nodiscard]] std::optional<Permille> anchor_at(std::int64_t minute, Anchor anchor) const;
+  [[nodiscard]] std::optional<Permille> quantile_from(std::size_t anchor, Permille at,
+                                                      Permille share) const;
+  void judge(std::int64_t minute, Permille load);
+
+  LoadPast past_;
+  std::vector<Record> records_;                   ///< by Anchor
+  std::array<Minute, kForecastMinutes> guesses_;  ///< of the last minutes, a ring
+  std::int64_t minutes_ = 0;
+};
+
+}  // namespace vmnuma::placement

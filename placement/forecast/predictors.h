@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Who forecasts a VM's load, and who speaks when another cannot.
+///
+/// Problem: the best predictor needs a model that may be missing or not fit; a forecast is wanted
+/// all the same. Approach: all predictors answer the same question - which load will 95 of 100 of
+/// the next ten minutes not exceed? - or nothing. A chain asks one after the other.
+/// Properties: the first predictor that answers is believed, and named; without any minute of
+/// the VM nobody answers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "placement/forecast/known_load.h"
+#include "placement/model/amounts.h"
+
+namespace vmnuma::placement {
+
+/// What a VM is, beside its load.
+struct VmFacts {
+  std::string name;
+  std::int64_t vcpus = 0;
+  std::int64_t memory_mib = 0;
+  std::int64_t shares = 100;  ///< cpu.weight
+  std::string guest_os;       ///< libosinfo's id, as the domain's metadata has it; may be empty
+  bool operator==(const VmFacts&) const = default;
+};
+
+enum class PredictorKind { kTrained, kHistogram, kLastMaximum };
+inline constexpr std::size_t kPredictorKinds = 3;
+/// "trained", "histogram", "last-maximum"
+[[nodiscard]] std::string_view name_of(PredictorKind kind);
+
+class Predictor {
+ public:
+  Predictor() = default;
+  Predictor(const Predictor&) = delete;
+  Predictor& operator=(const Predictor&) = delete;
+  virtual ~Predictor() = default;
+
+  [[nodiscard]] virtual PredictorKind kind() const = 0;
+  /// As seen at the end of `minute`, which is not before the last one of `load`. Nothing if it
+  /// cannot tell.
+  [[nodiscard]] virtual std::optional<Permille> forecast(const VmFacts& vm, const KnownLoad& load,
+                                                         std::int64_t minute) const = 0;
+};
+
+/// KnownLoad's histograms; needs an hour of the VM.
+class HistogramPredictor final : public Predictor {
+ public:
+  [[nodiscard]] PredictorKind kind() const override { return PredictorKind::kHistogram; }
+  [[nodiscard]] std::optional<Permille> forecast(const VmFacts& vm, const KnownLoad& load,
+                                                 std::int64_t minute) const override;
+};
+
+/// The peak of the last hour in which the VM was seen; needs one minute.
+class LastMaximumPredictor final : public Predictor {
+ public:
+  [[nodiscard]] PredictorKind kind() const override { return PredictorKind::kLastMaximum; }
+  [[nodiscard]] std::optional<Permille> forecast(const VmFacts& vm, const KnownLoad& load,
+                                                 std::int64_t minute) const override;
+};
+
+struct ChosenForecast {
+  Permille p95;
+  PredictorKind by{};
+  bool operator==(const ChosenForecast&) const = default;
+};
+
+/// The first of the predictors that answers, in their order. All of them outlive the call.
+[[nodiscard]] std::optional<ChosenForecast> first_forecast(
+    const std::vector<const Predictor*>& predictors, const VmFacts& vm, const KnownLoad& load,
+    std::int64_t minute);
+
+}  // namespace vmnuma::placement

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Predictors against each other on generated loads.
+///
+/// Every VM's load is gone through minute by minute. From the first judged day on each predictor
+/// forecasts every ten minutes, and its forecast meets each of the next ten minutes' load.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "placement/forecast/known_load.h"
+#include "placement/forecast/score.h"
+#include "tests/support/load_families.h"
+
+namespace vmnuma::tests {
+
+struct Contestant {
+  std::string name;
+  std::function<std::optional<placement::Permille>(const placement::VmFacts&,
+                                                   const placement::KnownLoad&)>
+      forecast;
+};
+
+/// The last minute's load; the peak of the last hour; the exponentially weighted mean of the last
+/// hour with a half-life of ten minutes.
+[[nodiscard]] std::vector<Contestant> plain_contestants();
+
+/// Scores by contestant, in their order, for each family.
+using TrialTable = std::map<LoadFamily, std::vector<placement::ForecastScore>>;
+
+[[nodiscard]] TrialTable try_forecasts(const std::vector<GeneratedVm>& vms,
+                                       const std::vector<Contestant>& contestants,
+                                       std::int64_t first_judged_day);
+
+/// Of all families together.
+[[nodiscard]] std::vector<placement::ForecastScore> all_together(const TrialTable& table);
+
+/// For people: pinball loss in thousandths of the VM's full time, and coverage.
+[[nodiscard]] std::string to_text(const TrialTable& table,
+                                  const std::vector<Contestant>& contestants);
+
+}  // namespace vmnuma::tests

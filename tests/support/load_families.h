@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Generated loads of VMs, for trying predictors.
+///
+/// Problem: predictors must be compared on loads whose nature is known, the same ones every time.
+/// Approach: families of loads, each a few VMs that differ in level, phase and noise, by minute
+/// over whole weeks. Integers and one seed per VM (tools/sim/random.h), so that all machines see
+/// the same.
+///
+///   constant   one level with noise
+///   diurnal    a hump by day, another height every day
+///   weekly     the same from Monday to Friday, little at weekends
+///   bursty     a low level; bursts of random height come at random, some minutes each
+///   trend      rises (or falls) over twelve days and begins again
+///   batch      idle, but for a job of fixed length every hour, every six hours or every night, a
+///              minute or two early or late
+///   on-off     works or rests, for one to three hours each at random
+///
+/// Noise is the sum of four dice: bell-shaped and bounded.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "placement/forecast/predictors.h"
+#include "placement/model/amounts.h"
+
+namespace vmnuma::tests {
+
+enum class LoadFamily { kConstant, kDiurnal, kWeekly, kBursty, kTrend, kBatch, kOnOff };
+inline constexpr LoadFamily kLoadFamilies[] = {
+    LoadFamily::kConstant, LoadFamily::kDiurnal, LoadFamily::kWeekly, LoadFamily::kBursty,
+    LoadFamily::kTrend,    LoadFamily::kBatch,   LoadFamily::kOnOff};
+/// "on-off"
+[[nodiscard]] std::string_view name_of(LoadFamily family);
+
+struct GeneratedVm {
+  placement::VmFacts facts;
+  LoadFamily family{};
+  std::int64_t first_minute = 0;          ///< a Monday, 0:00 UTC
+  std::vector<placement::Permille> load;  ///< by minute
+};
+
+/// The `which`-th VM of a family over so many days.
+[[nodiscard]] GeneratedVm generate_load(LoadFamily family, std::int64_t which, std::int64_t days);
+
+}  // namespace vmnuma::tests
