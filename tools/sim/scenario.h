@@ -99,7 +99,8 @@ struct Fault {
 
 struct Scenario {
   std::string name;
-  std::string description;  ///< one line
+  std::string description;        ///< one line
+  std::string not_first_because;  ///< why another policy does better here; empty if none does
   std::uint64_t seed = 1;
   std::int64_t epochs = 0;
   ScenarioHost host;

@@ -36,9 +36,11 @@ class ScenarioParser {
   }
 
   Scenario parse(const toml::table& root) {
-    const TableReader top(problems_, root, "",
-                          {"description", "seed", "epochs", "host", "options", "vm", "fault"});
+    const TableReader top(
+        problems_, root, "",
+        {"description", "not_first_because", "seed", "epochs", "host", "options", "vm", "fault"});
     scenario_.description = top.text("description").value_or("");
+    scenario_.not_first_because = top.text("not_first_because").value_or("");
     scenario_.seed = static_cast<std::uint64_t>(top.integer("seed", {0, INT64_MAX}, 1));
     scenario_.epochs = top.integer("epochs", {1, kEpochs.largest}, kStandardEpochs);
     top.require("host");

@@ -41,7 +41,7 @@ double number(Percentage share) {
 }  // namespace
 
 ScenarioComparison compare_policies(const Scenario& scenario) {
-  ScenarioComparison comparison{scenario.name, {}};
+  ScenarioComparison comparison{scenario.name, {}, scenario.not_first_because};
   for (const std::string_view name : kPeers) {
     Simulation simulation(scenario, make_policy(name));
     comparison.policies.push_back(result_of(name, run(simulation)));
@@ -49,6 +49,13 @@ ScenarioComparison compare_policies(const Scenario& scenario) {
   Simulation simulation(scenario);
   comparison.policies.push_back(result_of(kOurs, run(simulation)));
   return comparison;
+}
+
+bool we_are_first(const ScenarioComparison& comparison) {
+  return std::all_of(comparison.policies.begin(), comparison.policies.end(),
+                     [&](const PolicyResult& row) {
+                       return comparison.policies.back().lost.value <= row.lost.value + 1000;
+                     });
 }
 
 std::string to_text(const std::vector<ScenarioComparison>& comparisons) {
@@ -65,6 +72,10 @@ std::string to_text(const std::vector<ScenarioComparison>& comparisons) {
                          number(row.lost) <= number(Percentage{least}) ? "*" : " ",
                          number(row.worst_off), row.changes, row.moved.value >> 20U);
     }
+    if (!comparison.not_first_because.empty() && !we_are_first(comparison)) {
+      out += fmt::format("{:<24}  {} is not first: {}\n", comparison.scenario, kOurs,
+                         comparison.not_first_because);
+    }
   }
   return out;
 }
@@ -80,7 +91,10 @@ std::string to_json(const std::vector<ScenarioComparison>& comparisons) {
                           {"changes", row.changes},
                           {"bytes_moved", row.moved.value}});
     }
-    list.push_back({{"scenario", comparison.scenario}, {"policies", std::move(policies)}});
+    list.push_back(
+        {{"scenario", comparison.scenario},
+         {"policies", std::move(policies)},
+         {"not_first_because", we_are_first(comparison) ? "" : comparison.not_first_because}});
   }
   return list.dump(-1, ' ', /*ensure_ascii=*/false, ordered_json::error_handler_t::replace);
 }

@@ -32,11 +32,16 @@ struct PolicyResult {
 struct ScenarioComparison {
   std::string scenario;
   std::vector<PolicyResult> policies;  ///< kPeers, and kOurs last
+  std::string not_first_because;       ///< as the scenario says
 };
+
+/// Policies that differ by no more than one per cent of what is wanted are equal.
+[[nodiscard]] bool we_are_first(const ScenarioComparison& comparison);
 
 [[nodiscard]] ScenarioComparison compare_policies(const Scenario& scenario);
 
-/// Columns as wide as they must be; the least lost time of a scenario is marked with '*'.
+/// Columns as wide as they must be; the least lost time of a scenario is marked with '*', and
+/// where the balancer is not first, the reason follows.
 [[nodiscard]] std::string to_text(const std::vector<ScenarioComparison>& comparisons);
 /// One line, without a line end.
 [[nodiscard]] std::string to_json(const std::vector<ScenarioComparison>& comparisons);
