@@ -82,18 +82,18 @@ function(vmnuma_program name)
   endif()
 endfunction()
 
-# vmnuma_test(NAME SOURCES a_test.cc ... [DEPENDS target ...] [LABELS label ...])
+# vmnuma_test(NAME SOURCES a_test.cc ... [DEPENDS target ...] [LABEL label])
 # Every GoogleTest case becomes a CTest case of its own, named <Suite>.<Claim>.
 function(vmnuma_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "LABEL" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE vmnuma_build ${ARG_DEPENDS} GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE VMNUMA_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              VMNUMA_BINARY_DIR="${PROJECT_BINARY_DIR}")
   # A run that fails must fail again: properties are tried on the same cases every time.
   set(properties TIMEOUT 300 ENVIRONMENT RC_PARAMS=seed=${VMNUMA_PROPERTY_SEED})
-  if(ARG_LABELS)
-    list(APPEND properties LABELS "${ARG_LABELS}")
+  if(ARG_LABEL)
+    list(APPEND properties LABELS ${ARG_LABEL})
   endif()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES ${properties})
 endfunction()

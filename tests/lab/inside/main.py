@@ -5,7 +5,9 @@ usage: main.py [SCENARIO...]      without names: what /share/request.json asks f
 
 A scenario is a module in scenarios/ with a docstring whose first line says what must hold,
 IN_SHORT_SET, LIMIT_S (of this machine's clock) and run(), which returns its figures or raises.
-Each begins without guests and with a daemon that is stopped and remembers nothing.
+Each begins without guests and with a daemon that is stopped and remembers nothing. One that fails
+is run once more after all others, because an emulated machine stalls now and then; that it took two
+attempts is said.
 """
 
 import importlib
@@ -98,13 +100,21 @@ def main():
         if os.path.isdir("/share/install/usr"):
             daemon.install()
         results = [run_scenario(name, module) for name, module in todo.items()]
+        for number, result in enumerate(results):
+            if not result["passed"]:
+                name = result["scenario"]
+                log(f"{name}: once more")
+                results[number] = run_scenario(name, todo[name])
+                results[number]["first_attempt"] = result["reason"]
     except Failure as failure:
         log(str(failure))
         results = [{"scenario": "lab", "passed": False}]
     guests.destroy_all()
     failed = [result["scenario"] for result in results if not result["passed"]]
+    second = [result["scenario"] for result in results if result["passed"] and "first_attempt" in result]
     with open(f"{RESULTS}/summary", "w", encoding="utf-8") as file:
-        file.write("".join(f"lab: {name} failed\n" for name in failed))
+        file.write("".join(f"lab: {name} failed twice\n" for name in failed))
+        file.write("".join(f"lab: {name} passed at the second attempt\n" for name in second))
         file.write(f"{len(results) - len(failed)} passed, {len(failed)} failed\n")
     with open(f"{RESULTS}/verdict", "w", encoding="ascii") as file:
         file.write("failed" if failed else "passed")
