@@ -198,6 +198,7 @@ void Ledger::set_home(const ClientId& id, NodeId node, Reason reason) {
   client->home = node;
   client->epochs_here = 0;
   vms_.at(id.vm).pull_again_after = 0;
+  vms_.at(id.vm).epochs_travelled = 0;
   if (is_swap(reason)) {
     client->epochs_since_swap = 0;
   }
@@ -273,6 +274,16 @@ bool Ledger::is_bound(const ClientRecord& client) const {
   return client.home.value >= 0 && client.pinned_to == client.home && client.epochs_here > 1;
 }
 
+namespace {
+
+/// Not only been placed.
+bool has_moved(const VmRecord& vm) {
+  return std::any_of(vm.clients.begin(), vm.clients.end(),
+                     [](const ClientRecord& client) { return client.came_from.value >= 0; });
+}
+
+}  // namespace
+
 Snapshot Ledger::advance(const Sample& sample) {
   ++epochs_;
   Snapshot snapshot;
@@ -284,6 +295,7 @@ Snapshot Ledger::advance(const Sample& sample) {
   }
   for (auto& [id, vm] : vms_) {
     ++vm.epochs_since_transfer;
+    vm.epochs_travelled += vm.transferring && has_moved(vm) ? 1 : 0;
     for (ClientRecord& client : vm.clients) {
       ++client.epochs_here;
       ++client.epochs_since_swap;
@@ -336,6 +348,7 @@ void Ledger::measure_vm(VmRecord& vm, const Sample& sample, Snapshot& snapshot) 
   }
   state.transferring = vm.transferring;
   state.epochs_since_transfer = vm.epochs_since_transfer;
+  state.epochs_travelled = vm.epochs_travelled;
   state.first_client = snapshot.clients.size();
   state.client_count = vm.clients.size();
   const std::optional<VmUsage> usage = read(vm, sample, state);

@@ -92,6 +92,7 @@ struct VmRecord {
   bool transferring = false;
   placement::Bytes left_behind;  ///< by the last transfer
   std::int64_t epochs_since_transfer = 1'000'000;
+  std::int64_t epochs_travelled = 0;  ///< with pages on their way, since its last change of home
   std::int64_t pull_again_after = 0;  ///< epochs; longer with every transfer that brings no change
 };
 

@@ -56,6 +56,21 @@ bool may_be_pulled(const Arrangement& arrangement, const VmState& vm) {
   return true;
 }
 
+struct VmMemory {
+  Bytes resident;
+  Bytes remote;  ///< of it: not at home
+};
+
+VmMemory memory_of(const Arrangement& arrangement, const VmState& vm) {
+  VmMemory sum;
+  for (ClientIndex c = vm.first_client; c < vm.first_client + vm.client_count; ++c) {
+    const MemoryProfile& memory = arrangement.memory(c);
+    sum.resident += memory.resident;
+    sum.remote += memory.not_on(arrangement.snapshot().clients[c].home);
+  }
+  return sum;
+}
+
 }  // namespace
 
 std::vector<Action> memory_pulls(const Arrangement& arrangement) {
@@ -69,27 +84,26 @@ std::vector<Action> memory_pulls(const Arrangement& arrangement) {
     if (!may_be_pulled(arrangement, vm)) {
       continue;
     }
+    const auto [resident, remote] = memory_of(arrangement, vm);
+    const Bytes least = std::max(kLeastPull, resident * kLeastPullPermille / 1000);
+    const Bytes tried = vm.epochs_since_transfer < vm.pull_again_after ? vm.left_behind : Bytes{};
+    if (remote - tried < least) {
+      continue;
+    }
     Action pull{placement::Reason::kMemoryPull, {}, {}};
-    Bytes resident;
-    Bytes remote;
     Bytes coming;
     std::vector<Bytes> room_left = room;
     for (ClientIndex c = vm.first_client; c < vm.first_client + vm.client_count; ++c) {
-      const MemoryProfile& memory = arrangement.memory(c);
       const NodeIndex home = snapshot.clients[c].home;
-      const Bytes away = memory.not_on(home);
-      const Bytes part = std::min(away, std::max(room_left[home], Bytes{}));
-      resident += memory.resident;
-      remote += away;
+      const Bytes part =
+          std::min(arrangement.memory(c).not_on(home), std::max(room_left[home], Bytes{}));
       if (part > Bytes{}) {
         coming += part;
         room_left[home] -= part;
         pull.relocations.push_back({snapshot.clients[c].id, home, home, part});
       }
     }
-    const Bytes least = std::max(kLeastPull, resident * kLeastPullPermille / 1000);
-    const Bytes tried = vm.epochs_since_transfer < vm.pull_again_after ? vm.left_behind : Bytes{};
-    if (std::min(coming, remote - tried) < least) {
+    if (coming < least) {
       continue;
     }
     pull.predicted.locality_before =

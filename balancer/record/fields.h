@@ -168,6 +168,8 @@ struct RecordFields {
     fields("cpus", value.cpus);
     fields("vms", value.vms);
     fields("memory_pressure", value.memory_pressure);
+    fields("direct_reclaims", value.direct_reclaims);
+    fields("kernel_numa_balancing", value.kernel_numa_balancing);
     fields("missing", value.missing);
   }
 
@@ -208,6 +210,7 @@ struct RecordFields {
     fields("transferring", value.transferring);
     fields("left_behind", value.left_behind);
     fields("epochs_since_transfer", value.epochs_since_transfer);
+    fields("epochs_travelled", value.epochs_travelled);
     fields("pull_again_after", value.pull_again_after);
   }
   VMNUMA_FIELDS(placement::ClientState) {
@@ -292,6 +295,8 @@ struct RecordFields {
     fields("left", value.left);
     fields("calls", value.calls);
     fields("stalls", value.stalls);
+    fields("long_stalls", value.long_stalls);
+    fields("longest", value.longest);
   }
   VMNUMA_FIELDS(migration::ActionEvent) {
     fields("kind", value.kind);
@@ -340,6 +345,7 @@ struct RecordFields {
     fields("options", value.options);
     fields.policies("policies", value.policies);
     fields("metadata_wins", value.metadata_wins);
+    fields("repairs_pins", value.repairs_pins);
   }
   VMNUMA_FIELDS(TopologyChanged) {
     fields("topology", value.topology);
@@ -373,6 +379,7 @@ struct RecordFields {
     fields("options", value.options);
     fields.policies("policies", value.policies);
     fields("metadata_wins", value.metadata_wins);
+    fields("repairs_pins", value.repairs_pins);
     fields("remembered_homes", value.remembered_homes);
     fields("originals", value.originals);
     fields("originals_known", value.originals_known);
@@ -430,6 +437,7 @@ struct RecordFields {
     fields("transferring", value.transferring);
     fields("left_behind", value.left_behind);
     fields("epochs_since_transfer", value.epochs_since_transfer);
+    fields("epochs_travelled", value.epochs_travelled);
     fields("pull_again_after", value.pull_again_after);
   }
   VMNUMA_FIELDS(Ledger) {
@@ -502,13 +510,17 @@ struct RecordFields {
     fields("rests", value.rests_);
     fields("settled_since", value.settled_since_);
     fields.sentences("foreign", value.foreign_);
+    fields("repairs", value.repairs_);
     fields.sentences("refused", value.refused_);
     fields("missing", value.missing_);
     fields("last_placed_on", value.last_placed_on_);
     fields("next_action", value.next_action_);
     fields("now_unix_s", value.now_unix_s_);
     fields("paused", value.paused_);
+    fields("direct_reclaims", value.direct_reclaims_);
+    fields("reclaims_read_at", value.reclaims_read_at_);
     fields("memory_pressure", value.memory_pressure_);
+    fields("kernel_numa_balancing", value.kernel_numa_balancing_);
     fields("breaker_was_open", value.breaker_was_open_);
   }
 

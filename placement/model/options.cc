@@ -62,6 +62,9 @@ constexpr OptionInfo kTable[] = {
      "Share of a VM's run time that waits for memory, where it is not measured"},
     {"Numa.Residency", "epochs", 0, 10000, &Options::residency, false,
      "How long a client stays on its node before it may be moved again"},
+    {"Numa.LTermRestTimes", "", 0, 1000, &Options::lterm_rest_times, false,
+     "How many times as long as its memory travelled a VM stays at rest before it takes another "
+     "turn"},
     {"Numa.NoReturn", "epochs", 0, 10000, &Options::no_return, false,
      "How long a client may not go back to the node it left"},
     {"Numa.MoveHorizon", "epochs", 1, 10000, &Options::move_horizon, false,
@@ -82,6 +85,9 @@ constexpr OptionInfo kTable[] = {
      "Share of the time in which some task waits for memory (PSI) above which page migration "
      "rests, "
      "until it is half of that"},
+    {"Numa.PageMigReclaimMax", "1/s", 0, 1000000, &Options::page_mig_reclaim_max, false,
+     "How often a second tasks may have to free memory themselves (allocstall in /proc/vmstat) "
+     "before page migration rests, until it is half of that"},
     {"Numa.AffinityWeight", "%", 0, 1000, &Options::affinity_weight, false,
      "Lost time per broken pair of an affinity group, in per cent of the smaller member's vCPUs"},
     {"Numa.AntiAffinityWeight", "%", 0, 1000, &Options::anti_affinity_weight, false,

@@ -46,6 +46,7 @@ struct Options {
   std::int64_t locality_mig_threshold = 20;
   std::int64_t mem_stall_pct = 30;
   std::int64_t residency = 5;
+  std::int64_t lterm_rest_times = 4;
   std::int64_t no_return = 15;
   std::int64_t move_horizon = 30;
   std::int64_t move_cost_fixed = 20000;
@@ -55,6 +56,7 @@ struct Options {
   std::int64_t page_mig_stall_target = 5000;
   std::int64_t page_mig_vm_rate_max = 0;
   std::int64_t page_mig_pressure_max = 10;
+  std::int64_t page_mig_reclaim_max = 50;
   std::int64_t affinity_weight = 10;
   std::int64_t anti_affinity_weight = 10;
   std::int64_t breaker_failures = 5;

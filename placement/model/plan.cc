@@ -39,6 +39,8 @@ std::string_view name_of(Guard guard) {
       return "residual-imbalance";
     case Guard::kResidency:
       return "residency";
+    case Guard::kTravel:
+      return "travel";
     case Guard::kNoReturn:
       return "no-return";
     case Guard::kSwapReconsider:

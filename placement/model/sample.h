@@ -79,6 +79,12 @@ struct Sample {
   std::vector<VmSample> vms;      ///< by id
   /// Share of the time in which some task waited for memory; absent where the kernel does not tell.
   std::optional<Permille> memory_pressure;
+  /// How often some task had to free memory itself since the host was booted; absent where the
+  /// kernel does not tell.
+  std::optional<std::int64_t> direct_reclaims;
+  /// The kernel's own NUMA balancing (sysctl kernel.numa_balancing, Linux 6.1, sched/core.c): a sum
+  /// of 1 = pages and threads by who touches what, 2 = memory tiers; absent where it has none.
+  std::optional<std::int32_t> kernel_numa_balancing;
   std::vector<MissingSource> missing;
   bool operator==(const Sample&) const = default;
 };

@@ -106,6 +106,7 @@ void make_odd(Draw& draw, const std::vector<NodeIndex>& homes, VmSpec& vm) {
   vm.measured = !draw.one_in(12);
   vm.moving = draw.one_in(12);
   vm.transferring = draw.one_in(12);
+  vm.epochs_travelled = draw.one_in(6) ? draw.up_to(20) : 0;
   if (draw.one_in(3)) {
     vm.epochs_here = draw.up_to(20);
     vm.came_from =
@@ -204,6 +205,7 @@ Options AnyHost::options() const {
   sometimes(options.smt_gain_pct, 0, 100);
   sometimes(options.locality_mig_threshold, 1, 50);
   sometimes(options.residency, 0, 10);
+  sometimes(options.lterm_rest_times, 0, 10);
   sometimes(options.no_return, 0, 30);
   sometimes(options.move_horizon, 1, 100);
   sometimes(options.move_cost_fixed, 0, 100'000);

@@ -113,6 +113,7 @@ Snapshot SnapshotBuilder::build() const {
     vm.fresh = spec.fresh;
     vm.measured = spec.measured;
     vm.transferring = spec.transferring;
+    vm.epochs_travelled = spec.epochs_travelled;
     for (std::size_t c = 0; c < spec.homes.size(); ++c) {
       ClientState client;
       client.id = {vm.id, static_cast<std::int32_t>(c)};
@@ -202,6 +203,9 @@ Snapshot next_epoch(const Snapshot& snapshot, const Plan& plan, const Options& o
         next.epoch_length * (balancer::kFairnessMemory * options.lterm_fairness_interval));
     client.owed_before.insert(client.owed_before.begin(), client.owed);
     client.owed_before.resize(std::min(client.owed_before.size(), remembered));
+  }
+  for (VmState& vm : next.vms) {
+    ++vm.epochs_since_transfer;
   }
   run_and_share_out(next, options);
   return next;

@@ -52,6 +52,7 @@ struct VmSpec {
   bool measured = true;
   bool moving = false;
   bool transferring = false;
+  std::int64_t epochs_travelled = 0;
   std::int64_t epochs_here = 100;
   placement::NodeIndex came_from = placement::kNoNode;
   std::int64_t epochs_since_swap = 1'000'000;

@@ -25,6 +25,7 @@ inline balancer::StatusView status_view() {
   view.vms = 21;
   view.clients = 25;
   view.open_actions = 1;
+  view.kernel_numa_balancing = 1;
   view.transfers = {{"web1",
                      "c7a5fdbd-edaf-9455-926a-d65c16db1809",
                      1,
@@ -34,7 +35,10 @@ inline balancer::StatusView status_view() {
                      "running",
                      3 * kGiB,
                      5 * kGiB,
-                     131072000}};
+                     131072000,
+                     41,
+                     3,
+                     12 * kGiB / 1024}};
   view.refused_policies = {
       {"db7", "11111111-2222-3333-4444-555555555555", "there is no policy 'x'"}};
   view.history = {"/var/lib/vmnuma/history.sqlite", "ok"};

@@ -283,6 +283,28 @@ TEST_F(LedgerTest, WhatATransferLeftIsWhatTheReadingsShowLater) {
   EXPECT_EQ(epochs(2).vms[0].left_behind, kGiB);  // what still lies on node 1
 }
 
+TEST_F(LedgerTest, HowLongMemoryTravelsIsCountedFromEachMoveOn) {
+  run({vm_of(1, 2)});
+  const ClientId client{id_of(1), 0};
+  const auto travelled = [&] { return epoch().vms[0].epochs_travelled; };
+  ledger_.set_home(client, NodeId{0}, Reason::kInitialPlacement);
+  ledger_.transfer_began(id_of(1));
+  EXPECT_EQ(travelled(), 0);  // it was placed, not moved
+  ledger_.transfer_ended(id_of(1), Bytes{});
+
+  ledger_.set_home(client, NodeId{1}, Reason::kLongTermMove);
+  EXPECT_EQ(travelled(), 0);
+  ledger_.transfer_began(id_of(1));
+  EXPECT_EQ(travelled(), 1);
+  EXPECT_EQ(travelled(), 2);
+  ledger_.transfer_ended(id_of(1), Bytes{});
+  EXPECT_EQ(travelled(), 2);
+  ledger_.transfer_began(id_of(1));  // what was left is fetched
+  EXPECT_EQ(travelled(), 3);
+  ledger_.set_home(client, NodeId{0}, Reason::kLongTermMove);
+  EXPECT_EQ(travelled(), 1);
+}
+
 TEST_F(LedgerTest, MemoryIsKnownOnceReadAndWhileTheHostIsTheSame) {
   run({vm_of(1, 2)});
   const Snapshot snapshot = epoch();

@@ -67,6 +67,20 @@ TEST(RotationTest, AnyNumberOfEqualVmsGetEqualShares) {
   }
 }
 
+TEST(RotationTest, WhoseMemoryTravelledForLongWaitsLongerForItsNextTurn) {
+  Snapshot snapshot = too_many(3, 2);
+  for (placement::VmState& vm : snapshot.vms) {
+    vm.epochs_travelled = 10;
+    vm.epochs_since_transfer = 0;
+  }
+  Options options;
+  options.lterm_rest_times = 4;
+  EXPECT_EQ(run(snapshot, 39, options).moves, 0);
+  EXPECT_GT(run(snapshot, 60, options).moves, 0);
+  options.lterm_rest_times = 0;
+  EXPECT_GT(run(snapshot, 39, options).moves, 0);
+}
+
 TEST(RotationTest, WithoutLongTermFairnessOneVmKeepsItsNode) {
   Options options;
   options.lterm_fairness_interval = 0;

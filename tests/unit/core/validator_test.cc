@@ -240,6 +240,17 @@ TEST(ValidatorTest, NamesTurnsOutOfTurn) {
               ElementsAre(HasSubstr("Numa.LTermFairnessInterval")));
 }
 
+TEST(ValidatorTest, NamesATurnTakenTooEarly) {
+  EXPECT_THAT(broken(load_move(),
+                     [](Case& it) {
+                       it.action().reason = Reason::kLongTermMove;
+                       it.options.lterm_rest_times = 2;
+                       it.vm("a").epochs_since_transfer = 9;
+                       it.vm("a").epochs_travelled = 5;
+                     }),
+              Contains(HasSubstr("takes a turn 9 epochs after its memory travelled for 5")));
+}
+
 TEST(ValidatorTest, NamesAHardGroupThatIsBroken) {
   EXPECT_THAT(broken(load_swap(),
                      [](Case& it) {
