@@ -182,6 +182,7 @@ StatusView Controller::status() const {
         {vm == nullptr ? "" : vm->description.name, to_text(id), reason});
   }
   view.open_actions = static_cast<std::int64_t>(under_way_.size());
+  view.kernel_numa_balancing = kernel_numa_balancing_;
   view.transfers = transfer_views(snapshot_, transfers_);
   for (TransferView& transfer : view.transfers) {
     if (const auto action = under_way_.find(transfer.action); action != under_way_.end()) {
@@ -191,6 +192,9 @@ StatusView Controller::status() const {
       transfer.state = "paused";
     } else if (memory_pressure_) {
       transfer.state = "waiting";
+    }
+    if (transfer.state != "running") {
+      transfer.seconds_left.reset();
     }
   }
   const auto history = missing_.find("history");

@@ -34,6 +34,8 @@ constexpr std::int64_t kSettledAfter = 3;
 /// How long a VM rests after its first failed action; doubles with each further one.
 constexpr std::int64_t kFirstRest = 5;
 constexpr std::int64_t kLongestRest = 300;
+/// How often a VM is pinned home again before whoever pins it elsewhere has his way.
+constexpr std::int64_t kMostRepairs = 3;
 /// As a source that is missing, when a plan breaks a rule.
 constexpr const char* kPlanner = "planner";
 
@@ -138,6 +140,7 @@ void Controller::handle(const DomainsChanged& event, Effects& effects) {
   for (const VmId& id : known) {
     if (ledger_.find(id) == nullptr) {
       foreign_.erase(id);
+      repairs_.erase(id);
       rests_.erase(id);
       settled_since_.erase(id);
       setup_.originals.erase(id);
@@ -187,8 +190,39 @@ void Controller::adopt_homes(const VmId& id, Effects& effects) {
   }
 }
 
-void Controller::respect_foreign_pins(Effects& effects) {
-  if (setup_.mode != Mode::kActive) {
+/// Gives up the VM's homes so that it is placed anew, where they were. False if that was done too
+/// often: somebody else insists.
+bool Controller::repair_pins(const VmRecord& vm, Effects& effects) {
+  const VmId id = vm.description.id;
+  std::int64_t& repairs = repairs_[id];
+  if (++repairs > kMostRepairs) {
+    if (repairs == kMostRepairs + 1) {
+      effects.log.push_back(
+          {Severity::kWarning,
+           fmt::format("VM '{}' was pinned elsewhere by somebody else {} times, giving in",
+                       vm.description.name, repairs),
+           {{"VM", vm.description.name}}});
+    }
+    return false;
+  }
+  std::vector<NodeId> homes;
+  for (std::size_t index = 0; index < vm.clients.size(); ++index) {
+    const ClientId client{id, static_cast<std::int32_t>(index)};
+    homes.push_back(vm.clients[index].home);
+    ledger_.forget_home(client);
+  }
+  ledger_.set_suggested(id, homes);
+  remember_homes(id, effects);
+  effects.log.push_back(
+      {Severity::kNotice,
+       fmt::format("VM '{}' was pinned elsewhere by somebody else, pinning it to its home again",
+                   vm.description.name),
+       {{"VM", vm.description.name}}});
+  return true;
+}
+
+void Controller::heed_foreign_pins(Effects& effects) {
+  if (setup_.mode != Mode::kActive || (setup_.repairs_pins && !acts())) {
     return;
   }
   for (const auto& [id, vm] : ledger_.vms()) {
@@ -200,15 +234,27 @@ void Controller::respect_foreign_pins(Effects& effects) {
       continue;
     }
     bool other = false;
+    bool homeless = false;
+    std::vector<std::pair<ClientId, PinState>> elsewhere;
     for (std::size_t index = 0; index < vm.clients.size(); ++index) {
       const ClientRecord& client = vm.clients[index];
-      const ClientId client_id{id, static_cast<std::int32_t>(index)};
       const PinState pins = pin_state(vm, client, ledger_.topology());
       other = other || pins.kind == PinState::Kind::kOther;
-      if (client.home.value < 0 || pins.kind == PinState::Kind::kOther ||
-          (pins.kind == PinState::Kind::kOneNode && pins.node == client.home)) {
-        continue;
+      homeless = homeless || client.home.value < 0;
+      if (client.home.value >= 0 && pins.kind != PinState::Kind::kOther &&
+          !(pins.kind == PinState::Kind::kOneNode && pins.node == client.home)) {
+        elsewhere.emplace_back(ClientId{id, static_cast<std::int32_t>(index)}, pins);
       }
+    }
+    if (setup_.repairs_pins && (other || !elsewhere.empty()) && !homeless &&
+        !foreign_.contains(id) && repair_pins(vm, effects)) {
+      continue;
+    }
+    if (const auto repairs = repairs_.find(id);
+        homeless && repairs != repairs_.end() && repairs->second <= kMostRepairs) {
+      continue;  // it is on its way home
+    }
+    for (const auto& [client, pins] : elsewhere) {
       const bool taken = pins.kind == PinState::Kind::kOneNode;
       effects.log.push_back(
           {Severity::kNotice,
@@ -219,10 +265,10 @@ void Controller::respect_foreign_pins(Effects& effects) {
                                vm.description.name),
            {{"VM", vm.description.name}}});
       if (taken) {
-        ledger_.adopt_home(client_id, pins.node);
-        why_here_[client_id] = "somebody else pinned it to this node";
+        ledger_.adopt_home(client, pins.node);
+        why_here_[client] = "somebody else pinned it to this node";
       } else {
-        ledger_.forget_home(client_id);
+        ledger_.forget_home(client);
       }
       remember_homes(id, effects);
     }
@@ -274,6 +320,7 @@ void Controller::handle(const ConfigChanged& event, Effects& effects) {
   setup_.origins = event.origins;
   setup_.policies = event.policies;
   setup_.metadata_wins = event.metadata_wins;
+  setup_.repairs_pins = event.repairs_pins;
   ledger_.set_options(event.options);
   apply_domains(effects);
   effects.log.push_back({Severity::kNotice,
@@ -305,21 +352,39 @@ void Controller::handle(const SourceChanged& event, Effects& effects) {
 
 /// Moving pages needs free ones on the target, and bandwidth: not while others wait for memory.
 void Controller::heed_memory_pressure(const placement::Sample& sample, Effects& effects) {
-  const Permille most{setup_.options.page_mig_pressure_max * 10};
-  const Permille now = sample.memory_pressure.value_or(Permille{});
-  const bool high = memory_pressure_ ? now.value * 2 > most.value : now > most;
+  const auto is_high = [this](std::int64_t now, std::int64_t most) {
+    return memory_pressure_ ? now * 2 > most : now > most;
+  };
+  const std::int64_t waiting = sample.memory_pressure.value_or(Permille{}).value;
+  std::int64_t reclaims = 0;
+  if (sample.direct_reclaims && direct_reclaims_) {
+    const std::int64_t elapsed_us =
+        std::max<std::int64_t>((sample.taken_at - reclaims_read_at_).value, 1'000);
+    reclaims = (*sample.direct_reclaims - *direct_reclaims_) * 1'000'000 / elapsed_us;
+  }
+  direct_reclaims_ = sample.direct_reclaims;
+  reclaims_read_at_ = sample.taken_at;
+  const placement::Options& options = setup_.options;
+  const bool they_wait = is_high(waiting, options.page_mig_pressure_max * 10);
+  const bool high = they_wait || is_high(reclaims, options.page_mig_reclaim_max);
   if (high == memory_pressure_) {
     return;
   }
   memory_pressure_ = high;
   effects.memory_pressure = high;
-  effects.log.push_back(
-      {Severity::kNotice,
-       high ? fmt::format("page migration rests: some task waits for memory {} % of the time "
-                          "(Numa.PageMigPressureMax is {})",
-                          now.value / 10, setup_.options.page_mig_pressure_max)
-            : std::string("page migration goes on: the pressure on memory is over"),
-       {}});
+  std::string message = "page migration goes on: the pressure on memory is over";
+  if (high && they_wait) {
+    message = fmt::format(
+        "page migration rests: some task waits for memory {} % of the time "
+        "(Numa.PageMigPressureMax is {})",
+        waiting / 10, options.page_mig_pressure_max);
+  } else if (high) {
+    message = fmt::format(
+        "page migration rests: tasks have to free memory themselves {} times a second "
+        "(Numa.PageMigReclaimMax is {})",
+        reclaims, options.page_mig_reclaim_max);
+  }
+  effects.log.push_back({Severity::kNotice, std::move(message), {}});
 }
 
 void Controller::handle(const SampleTaken& event, Effects& effects) {
@@ -346,11 +411,12 @@ void Controller::handle(const SampleTaken& event, Effects& effects) {
   }
 
   heed_memory_pressure(event.sample, effects);
+  kernel_numa_balancing_ = event.sample.kernel_numa_balancing;
   snapshot_ = ledger_.advance(event.sample);
   stays_.advance(snapshot_);
   totals_.advance(snapshot_);
   end_releases(effects);
-  respect_foreign_pins(effects);
+  heed_foreign_pins(effects);
   keep_hands_off(snapshot_);
   for (const MeasuredOutcome& outcome : outcomes_.settle(snapshot_, setup_.options)) {
     const auto finished = finished_.find(outcome.action);

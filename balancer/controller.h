@@ -53,6 +53,7 @@ struct ControllerSetup {
   std::map<std::string, Origin> origins;
   std::map<std::string, placement::VmPolicy> policies;  ///< by VM name or UUID
   bool metadata_wins = true;     ///< a policy in the domain's metadata goes before `policies`
+  bool repairs_pins = false;     ///< VMs that somebody else pins elsewhere are pinned home again
   std::int64_t last_action = 0;  ///< the highest number in the history
   std::map<placement::ClientId, placement::NodeId> remembered_homes;
   Originals originals;          ///< noted from all orders of the past
@@ -113,7 +114,8 @@ class Controller {
   void apply_domains(Effects& effects);
   void adopt_homes(const placement::VmId& vm, Effects& effects);
   void heed_memory_pressure(const placement::Sample& sample, Effects& effects);
-  void respect_foreign_pins(Effects& effects);
+  void heed_foreign_pins(Effects& effects);
+  [[nodiscard]] bool repair_pins(const VmRecord& vm, Effects& effects);
   void remember_homes(const placement::VmId& vm, Effects& effects) const;
   void keep_hands_off(placement::Snapshot& snapshot) const;
   void decide(Effects& effects);
@@ -162,6 +164,7 @@ class Controller {
   std::map<std::int64_t, Finished> finished_;  ///< done and waiting to be measured
   std::map<placement::VmId, Rest> rests_;
   std::map<placement::VmId, std::int64_t> settled_since_;  ///< epoch of its last order's end
+  std::map<placement::VmId, std::int64_t> repairs_;        ///< how often it was pinned home again
   std::map<placement::VmId, std::string> foreign_;         ///< pinned by somebody else: how
   std::map<placement::VmId, std::string> refused_;  ///< policies in metadata, and what is wrong
   std::map<placement::ClientId, std::string> why_here_;
@@ -174,6 +177,9 @@ class Controller {
   std::int64_t next_action_ = 1;
   std::int64_t now_unix_s_ = 0;
   bool paused_ = false;
+  std::optional<std::int32_t> kernel_numa_balancing_;  ///< as last read
+  std::optional<std::int64_t> direct_reclaims_;        ///< as last read
+  placement::Microseconds reclaims_read_at_;
   bool memory_pressure_ = false;  ///< page migration rests
   bool breaker_was_open_ = false;
 };

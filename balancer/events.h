@@ -67,6 +67,7 @@ struct ConfigChanged {
   std::map<std::string, Origin> origins;  ///< of options that do not have their default
   std::map<std::string, placement::VmPolicy> policies;  ///< by VM name or UUID
   bool metadata_wins = true;  ///< a policy in the domain's metadata goes before `policies`
+  bool repairs_pins = false;  ///< VMs that somebody else pins elsewhere are pinned home again
 };
 
 /// What a VM usually uses at its busy times, from the history: its load until it is measured.

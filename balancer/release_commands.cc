@@ -144,6 +144,7 @@ Result<Answer> Controller::manage(const ManageRequest& request, Effects& effects
   }
   for (const VmId& id : taken) {
     setup_.released.erase(id);
+    repairs_.erase(id);
     adopt_homes(id, effects);
   }
   effects.released = setup_.released;

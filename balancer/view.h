@@ -40,6 +40,9 @@ struct TransferView {
   std::int64_t bytes_done = 0;
   std::int64_t bytes_remaining = 0;
   std::int64_t rate_bytes_per_second = 0;
+  std::optional<std::int64_t> seconds_left;  ///< at this rate; unknown without one, or at rest
+  std::int64_t stalls = 0;           ///< calls that took longer than Numa.PageMigStallTarget
+  std::int64_t unmovable_bytes = 0;  ///< given up, at least for now
   bool operator==(const TransferView&) const = default;
 };
 
@@ -73,6 +76,8 @@ struct StatusView {
   std::int64_t vms = 0;
   std::int64_t clients = 0;
   std::int64_t open_actions = 0;  ///< begun and not finished
+  /// What the sysctl kernel.numa_balancing holds: 0 = off; absent where the kernel has none.
+  std::optional<std::int32_t> kernel_numa_balancing;
   std::vector<TransferView> transfers;
   std::vector<RefusedPolicyView> refused_policies;
   HistoryStateView history;

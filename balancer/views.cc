@@ -122,6 +122,11 @@ std::string guard_text(Guard guard, const Options& options) {
     case Guard::kResidency:
       return fmt::format("it has not yet been on its node for Numa.Residency ({} epochs)",
                          options.residency);
+    case Guard::kTravel:
+      return fmt::format(
+          "its memory has not yet been at rest for Numa.LTermRestTimes ({}) times as long as it "
+          "travelled",
+          options.lterm_rest_times);
     case Guard::kNoReturn:
       return fmt::format("it left that node less than Numa.NoReturn ({} epochs) ago",
                          options.no_return);
@@ -298,6 +303,12 @@ std::vector<TransferView> transfer_views(
     view.bytes_done = transfer.done.value;
     view.bytes_remaining = transfer.remaining.value;
     view.rate_bytes_per_second = transfer.per_second.value;
+    if (transfer.per_second > placement::Bytes{} && !transfer.waits_for_room) {
+      view.seconds_left =
+          (transfer.remaining.value + transfer.per_second.value - 1) / transfer.per_second.value;
+    }
+    view.stalls = transfer.outcome.stalls;
+    view.unmovable_bytes = transfer.outcome.unmovable().value;
     views.push_back(std::move(view));
   }
   return views;

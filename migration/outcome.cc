@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "migration/outcome.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -45,6 +46,8 @@ Outcome& Outcome::operator+=(const Outcome& other) {
   left += other.left;
   calls += other.calls;
   stalls += other.stalls;
+  long_stalls += other.long_stalls;
+  longest = std::max(longest, other.longest);
   return *this;
 }
 
@@ -73,7 +76,17 @@ std::string describe(const Outcome& outcome) {
                              to_text(outcome.left_by_reason[i]), name_of(static_cast<Leftover>(i)));
     }
   }
-  return reasons.empty() ? text : fmt::format("{} ({})", text, reasons);
+  if (!reasons.empty()) {
+    text += fmt::format(" ({})", reasons);
+  }
+  if (outcome.calls > 0) {
+    text += fmt::format("; {} calls, the longest {}.{} ms", outcome.calls,
+                        outcome.longest.value / 1000, outcome.longest.value % 1000 / 100);
+  }
+  if (outcome.long_stalls > 0) {
+    text += fmt::format(", {} above twice the target", outcome.long_stalls);
+  }
+  return text;
 }
 
 }  // namespace vmnuma::migration

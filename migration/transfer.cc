@@ -519,6 +519,8 @@ TransferStep Transfer::move(PageMover& mover, const Limits& limits, Microseconds
   result_ = std::move(*result);
   stall_target_ = limits.stall_target;
   outcome_.stalls += result_.elapsed > stall_target_ ? 1 : 0;
+  outcome_.long_stalls += result_.elapsed > stall_target_ + stall_target_ ? 1 : 0;
+  outcome_.longest = std::max(outcome_.longest, result_.elapsed);
   // A page that came along with its huge page is called busy when it is asked for in the same call.
   const auto all_there = [](int status) { return status >= 0; };
   const bool certain = result_.not_moved == 0 &&

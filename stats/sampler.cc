@@ -35,6 +35,8 @@ Sample Sampler::sample(const SampleRequest& request) {
   read_nodes(sample);
   read_cpus(sample);
   read_memory_pressure(sample);
+  read_direct_reclaims(sample);
+  read_kernel_numa_balancing(sample);
   for (const auto& [id, vm] : running) {
     const bool full = turn.contains(id) || request.moving.contains(id);
     read_vm(*vm, full ? Extent::kFull : Extent::kCounters, sample);
@@ -127,6 +129,35 @@ void Sampler::read_memory_pressure(Sample& sample) {
     sample.memory_pressure = *pressure;
   } else {
     sample.missing.push_back({root_.path_of(path), pressure.error().message, std::nullopt});
+  }
+}
+
+void Sampler::read_direct_reclaims(Sample& sample) {
+  const std::string path = "proc/vmstat";
+  const auto text = root_.read(path);
+  if (!text) {
+    return;
+  }
+  const auto count = parse_direct_reclaims(*text);
+  if (count) {
+    sample.direct_reclaims = *count;
+  } else {
+    sample.missing.push_back({root_.path_of(path), count.error().message, std::nullopt});
+  }
+}
+
+/// A kernel built without NUMA balancing has no such file.
+void Sampler::read_kernel_numa_balancing(Sample& sample) {
+  const std::string path = "proc/sys/kernel/numa_balancing";
+  const auto text = root_.read(path);
+  if (!text) {
+    return;
+  }
+  const auto value = parse_numa_balancing(*text);
+  if (value) {
+    sample.kernel_numa_balancing = *value;
+  } else {
+    sample.missing.push_back({root_.path_of(path), value.error().message, std::nullopt});
   }
 }
 

@@ -38,6 +38,13 @@ enum class OnStop {
 };
 [[nodiscard]] std::string_view name_of(OnStop on_stop);
 
+/// What becomes of a VM that somebody else pins elsewhere while it is balanced.
+enum class ForeignPins {
+  kRespect,  ///< a whole node is its home from then on; pinned otherwise, it is left alone
+  kRepair,   ///< it is pinned to its home again, up to three times
+};
+[[nodiscard]] std::string_view name_of(ForeignPins foreign_pins);
+
 enum class LogLevel { kError, kWarning, kInfo, kDebug };
 [[nodiscard]] std::string_view name_of(LogLevel level);
 
@@ -59,6 +66,7 @@ struct Config {
   std::string state_dir = "/var/lib/vmnuma";
   Mode mode = Mode::kDryRun;  ///< kObserve, kDryRun or kActive
   OnStop on_stop = OnStop::kLeave;
+  ForeignPins foreign_pins = ForeignPins::kRespect;
   LogLevel log_level = LogLevel::kInfo;
   bool metadata_wins = true;  ///< a policy in the domain's metadata goes before `vms`
   HistoryLimits history;

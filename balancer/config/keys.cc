@@ -38,6 +38,7 @@ Result<void> set_socket_path(Config& config, std::string_view text) {
 
 constexpr std::array kModes{Mode::kObserve, Mode::kDryRun, Mode::kActive};
 constexpr std::array kOnStops{OnStop::kLeave, OnStop::kRestore};
+constexpr std::array kForeignPins{ForeignPins::kRespect, ForeignPins::kRepair};
 constexpr std::array kLogLevels{LogLevel::kError, LogLevel::kWarning, LogLevel::kInfo,
                                 LogLevel::kDebug};
 
@@ -56,6 +57,14 @@ constexpr KeyInfo<Config> kTop[] = {
        return set_choice(config.on_stop, text, kOnStops);
      },
      [](const Config& config) { return std::string(name_of(config.on_stop)); }},
+    {"foreign_pins", KeyKind::kText, "respect or repair",
+     "What becomes of a VM that somebody else pins elsewhere: respect takes a whole node as its "
+     "new "
+     "home and leaves it alone otherwise; repair pins it to its home again, three times at most",
+     [](Config& config, std::string_view text) {
+       return set_choice(config.foreign_pins, text, kForeignPins);
+     },
+     [](const Config& config) { return std::string(name_of(config.foreign_pins)); }},
     {"metadata_wins", KeyKind::kSwitch, "true or false",
      "true lets what a policy in the domain's own metadata says go before this file; false ignores "
      "it",
@@ -117,6 +126,10 @@ std::span<const KeyInfo<HistoryLimits>> history_keys() {
 
 std::string_view name_of(OnStop on_stop) {
   return on_stop == OnStop::kLeave ? "leave" : "restore";
+}
+
+std::string_view name_of(ForeignPins foreign_pins) {
+  return foreign_pins == ForeignPins::kRespect ? "respect" : "repair";
 }
 
 std::string_view name_of(LogLevel level) {

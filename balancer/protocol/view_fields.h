@@ -29,6 +29,9 @@ void visit_fields(Fields& fields, T& view) {
   fields("bytes_done", view.bytes_done);
   fields("bytes_remaining", view.bytes_remaining);
   fields("rate_bytes_per_second", view.rate_bytes_per_second);
+  fields("seconds_left", view.seconds_left);
+  fields("stalls", view.stalls);
+  fields("unmovable_bytes", view.unmovable_bytes);
 }
 
 template <class Fields, MaybeConst<HistoryStateView> T>
@@ -59,6 +62,7 @@ void visit_fields(Fields& fields, T& view) {
   fields("vms", view.vms);
   fields("clients", view.clients);
   fields("open_actions", view.open_actions);
+  fields("kernel_numa_balancing", view.kernel_numa_balancing);
   fields("transfers", view.transfers);
   fields("refused_policies", view.refused_policies);
   fields("history", view.history);

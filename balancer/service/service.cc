@@ -55,6 +55,7 @@ ControllerSetup controller_setup(const ServiceSetup& setup) {
   controller.origins = origins_of(setup.config);
   controller.policies = policies_of(setup.config);
   controller.metadata_wins = setup.config.metadata_wins;
+  controller.repairs_pins = setup.config.foreign_pins == ForeignPins::kRepair;
   if (setup.history == nullptr) {
     controller.originals_known = false;
     return controller;
@@ -435,11 +436,12 @@ void Service::reload() {
     setup_.config.metadata_wins = config->metadata_wins;
     setup_.config.origins = config->origins;
     setup_.config.on_stop = config->on_stop;
+    setup_.config.foreign_pins = config->foreign_pins;
     setup_.config.log_level = config->log_level;
     log_.set_level(config->log_level);
     executor_->set_limits(migration::limits_from(config->options, setup_.topology));
     feed(ConfigChanged{config->mode, config->options, origins_of(*config), policies_of(*config),
-                       config->metadata_wins});
+                       config->metadata_wins, config->foreign_pins == ForeignPins::kRepair});
   }
   (void)sd_notify(0, "READY=1");
 }

@@ -130,6 +130,43 @@ Result<placement::Permille> parse_memory_pressure(std::string_view text) {
   return bad_line(kFormat, text);
 }
 
+Result<std::int64_t> parse_direct_reclaims(std::string_view text) {
+  constexpr std::string_view kFormat = "/proc/vmstat";
+  if (const auto complete = check_complete(text, kFormat); !complete) {
+    return tl::unexpected(complete.error());
+  }
+  std::optional<std::int64_t> sum;
+  while (const auto line = take_line(text)) {
+    std::string_view fields = *line;
+    if (!after(take_word(fields).value_or(""), "allocstall_")) {
+      continue;
+    }
+    const auto count = take_number<std::int64_t>(fields);
+    if (!count || !fields.empty()) {
+      return bad_line(kFormat, *line);
+    }
+    sum = sum.value_or(0) + *count;
+  }
+  if (!sum) {
+    return failure(ErrorCode::kCorrupt, "/proc/vmstat has no line 'allocstall_...'");
+  }
+  return *sum;
+}
+
+Result<std::int32_t> parse_numa_balancing(std::string_view text) {
+  constexpr std::string_view kFormat = "/proc/sys/kernel/numa_balancing";
+  if (const auto complete = check_complete(text, kFormat); !complete) {
+    return tl::unexpected(complete.error());
+  }
+  std::string_view rest = text;
+  const auto line = take_line(rest);
+  const auto value = to_number<std::int32_t>(line.value_or(""));
+  if (!value || !rest.empty()) {
+    return bad_line(kFormat, text);
+  }
+  return *value;
+}
+
 Result<placement::Bytes> parse_default_huge_page_size(std::string_view text) {
   constexpr std::string_view kFormat = "/proc/meminfo";
   if (const auto complete = check_complete(text, kFormat); !complete) {

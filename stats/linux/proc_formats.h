@@ -53,6 +53,14 @@ struct ScheduleTimes {
 /// seconds in which some task waited for memory, from "some avg10=1.53 avg60=0.87 ...".
 [[nodiscard]] Result<placement::Permille> parse_memory_pressure(std::string_view text);
 
+/// /proc/vmstat: the sum of all lines allocstall_ZONE, direct reclaims since the boot (Linux 6.1,
+/// include/linux/vm_event_item.h and mm/vmstat.c). Error: corrupt, also without any such line.
+[[nodiscard]] Result<std::int64_t> parse_direct_reclaims(std::string_view text);
+
+/// /proc/sys/kernel/numa_balancing: one number (Linux 6.1, kernel/sched/core.c,
+/// sysctl_numa_balancing). Error: corrupt.
+[[nodiscard]] Result<std::int32_t> parse_numa_balancing(std::string_view text);
+
 /// A pid file: a number, with or without a newline.
 [[nodiscard]] Result<std::int64_t> parse_pid_file(std::string_view text);
 

@@ -21,23 +21,42 @@ std::string mode_text(const balancer::StatusView& view) {
   return text;
 }
 
+/// Its bits: Linux 6.1, include/linux/sched/sysctl.h, NUMA_BALANCING_NORMAL and
+/// NUMA_BALANCING_MEMORY_TIERING.
+std::string kernel_text(std::int32_t numa_balancing) {
+  if (numa_balancing == 0) {
+    return "its own NUMA balancing is off";
+  }
+  return fmt::format("its own NUMA balancing is on ({})", numa_balancing);
+}
+
 std::string transfers_text(const std::vector<balancer::TransferView>& transfers) {
   using Align = Table::Align;
   Table table({{"VM/CLIENT", Align::kShrinks},
                {"ACTION", Align::kRight},
-               {"REASON"},
                {"TO"},
                {"STATE"},
                {"DONE", Align::kRight},
                {"LEFT", Align::kRight},
-               {"RATE", Align::kRight}});
+               {"RATE", Align::kRight},
+               {"ENDS IN", Align::kRight}});
+  std::string notes;
   for (const auto& transfer : transfers) {
-    table.add_row(
-        {fmt::format("{}/{}", transfer.vm, transfer.client), std::to_string(transfer.action),
-         transfer.reason, nodes_text(transfer.to), transfer.state, bytes_text(transfer.bytes_done),
-         bytes_text(transfer.bytes_remaining), bytes_text(transfer.rate_bytes_per_second) + "/s"});
+    table.add_row({fmt::format("{}/{}", transfer.vm, transfer.client),
+                   std::to_string(transfer.action), nodes_text(transfer.to), transfer.state,
+                   bytes_text(transfer.bytes_done), bytes_text(transfer.bytes_remaining),
+                   bytes_text(transfer.rate_bytes_per_second) + "/s",
+                   transfer.seconds_left ? fmt::format("{} s", *transfer.seconds_left) : "-"});
+    if (transfer.stalls > 0) {
+      notes += fmt::format("Action {}: {} calls took longer than Numa.PageMigStallTarget\n",
+                           transfer.action, transfer.stalls);
+    }
+    if (transfer.unmovable_bytes > 0) {
+      notes += fmt::format("Action {}: {} could not be moved, at least for now\n", transfer.action,
+                           bytes_text(transfer.unmovable_bytes));
+    }
   }
-  return table.empty() ? "" : "\nMemory on its way:\n" + table.text();
+  return table.empty() ? "" : "\nMemory on its way:\n" + table.text() + notes;
 }
 
 }  // namespace
@@ -57,6 +76,9 @@ std::string text_of(const balancer::StatusView& view) {
   out += field("Imbalance", fmt::format("{} %", view.imbalance_pct));
   out += field("Lost time", fmt::format("{} ms per epoch", view.lost_ms));
   out += field("Actions", fmt::format("{} under way", view.open_actions));
+  if (view.kernel_numa_balancing) {
+    out += field("Kernel", kernel_text(*view.kernel_numa_balancing));
+  }
   out += field("History", fmt::format("{}: {}", view.history.path, view.history.state));
   for (const auto& refused : view.refused_policies) {
     out += wrapped(fmt::format("The policy in the metadata of VM {} is refused: {}", refused.vm,

@@ -146,6 +146,59 @@ TEST(ControllerTest, PlacesAVmAnewWhosePinsSomebodyRemoved) {
   EXPECT_TRUE(placed_again);
 }
 
+/// A VM with a home, where pins of others are repaired.
+HostStory with_repairs() {
+  HostStory host(4, Mode::kActive,
+                 [](balancer::ControllerSetup& setup) { setup.repairs_pins = true; });
+  host.start(small_vm(1, "web1", 2), 1, 50);
+  (void)host.tell_domains();
+  (void)host.epoch();
+  host.carry_out(host.epoch());
+  return host;
+}
+
+void live_through(HostStory& host, int epochs) {
+  for (int epoch = 0; epoch < epochs; ++epoch) {
+    (void)host.tell_domains();
+    host.carry_out(host.epoch());
+  }
+}
+
+TEST(ControllerTest, PinsAVmHomeAgainWhereThatIsWantedUntilSomebodyInsists) {
+  HostStory host = with_repairs();
+  const std::int32_t home = host.home(1);
+  const std::int32_t other = (home + 1) % 4;
+  for (const auto& pins : {node_cpus(other), std::vector<placement::CpuId>{},
+                           std::vector{placement::CpuId{0}, placement::CpuId{2}}}) {
+    host.pin(1, pins);
+    live_through(host, 8);
+    EXPECT_EQ(host.home(1), home);
+    EXPECT_EQ(host.pins(1), node_cpus(home));
+  }
+  host.pin(1, node_cpus(other));
+  live_through(host, 4);  // later it may go to its memory
+  EXPECT_EQ(host.home(1), other);
+  EXPECT_EQ(host.pins(1), node_cpus(other));
+}
+
+TEST(ControllerTest, RepairsNoPinsWhilePausedNorThoseItFound) {
+  HostStory host = with_repairs();
+  const std::int32_t home = host.home(1);
+  (void)host.controller().on(CommandReceived{7, balancer::PauseRequest{}});
+  host.pin(1, node_cpus((home + 1) % 4));
+  live_through(host, 8);
+  EXPECT_EQ(host.pins(1), node_cpus((home + 1) % 4));
+  (void)host.controller().on(CommandReceived{7, balancer::ResumeRequest{}});
+  live_through(host, 8);
+  EXPECT_EQ(host.pins(1), node_cpus(home));
+
+  const std::vector found{placement::CpuId{0}, placement::CpuId{2}};
+  host.start(small_vm(2, "web2", 2), 0, 50);
+  host.pin(2, found);
+  live_through(host, 8);
+  EXPECT_EQ(host.pins(2), found);
+}
+
 TEST(ControllerTest, GivesTheHomeBackAndRestsAfterAnUndoneOrder) {
   HostStory host(2, Mode::kActive);
   host.start(small_vm(1, "web1", 2), 0, 50);
@@ -224,6 +277,23 @@ TEST(ControllerTest, PageMigrationRestsUnderMemoryPressureUntilItIsHalfTheLimit)
   EXPECT_EQ(told(51), std::nullopt);
   EXPECT_EQ(told(50), false);
   EXPECT_EQ(told(60), std::nullopt);
+}
+
+TEST(ControllerTest, PageMigrationRestsWhileTasksHaveToFreeMemoryThemselves) {
+  HostStory host = pile_up();
+  (void)host.tell_domains();
+  const auto told = [&](std::optional<std::int64_t> reclaims) {
+    host.set_direct_reclaims(reclaims);
+    return host.epoch().memory_pressure;
+  };
+  // Epochs are 2 s long, and the limit is 50 a second.
+  EXPECT_EQ(told(1'000'000), std::nullopt);  // no rate yet
+  EXPECT_EQ(told(1'000'100), std::nullopt);
+  EXPECT_EQ(told(1'000'202), true);
+  EXPECT_EQ(told(1'000'254), std::nullopt);
+  EXPECT_EQ(told(1'000'304), false);
+  EXPECT_EQ(told(1'000'504), true);
+  EXPECT_EQ(told(std::nullopt), false);
 }
 
 TEST(ControllerTest, NeverTouchesAVmItCannotRead) {

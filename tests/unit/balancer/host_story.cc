@@ -98,6 +98,11 @@ void HostStory::pin(std::uint8_t number, const std::vector<CpuId>& cpus) {
   }
 }
 
+std::vector<CpuId> HostStory::pins(std::uint8_t number) const {
+  const std::vector<placement::Pin>& pins = vms_.at(vm_id(number)).description.vcpu_pins;
+  return pins.empty() ? std::vector<CpuId>{} : pins.front().cpus;
+}
+
 Effects HostStory::tell_domains() {
   balancer::DomainsChanged event;
   for (const auto& [id, vm] : vms_) {
@@ -132,6 +137,7 @@ Effects HostStory::epoch() {
   placement::Sample sample;
   sample.sequence = ++sequence_;
   sample.memory_pressure = memory_pressure_;
+  sample.direct_reclaims = direct_reclaims_;
   sample.taken_at = {sequence_ * kEpochUs};
   for (std::int32_t n = 0; n < nodes_; ++n) {
     sample.nodes.push_back({NodeId{n}, placement::kGiB / 2, placement::kGiB});

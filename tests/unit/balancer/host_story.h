@@ -41,6 +41,8 @@ class HostStory {
   }
   /// Somebody (the executor, or an administrator) pinned all its vCPUs; empty = anywhere.
   void pin(std::uint8_t number, const std::vector<placement::CpuId>& cpus);
+  /// What its first vCPU is pinned to; empty = anywhere.
+  [[nodiscard]] std::vector<placement::CpuId> pins(std::uint8_t number) const;
   /// Somebody changed the policy in its metadata.
   void set_own_policy(std::uint8_t number, std::vector<placement::PolicySetting> settings) {
     vms_.at(vm_id(number)).description.own_policy = std::move(settings);
@@ -48,6 +50,7 @@ class HostStory {
   /// This VM cannot be read from now on.
   void hide(std::uint8_t number) { vms_.at(vm_id(number)).hidden = true; }
 
+  void set_direct_reclaims(std::optional<std::int64_t> count) { direct_reclaims_ = count; }
   void set_memory_pressure(placement::Permille share) { memory_pressure_ = share; }
 
   /// One epoch: time passes and the controller is told.
@@ -79,6 +82,7 @@ class HostStory {
   std::map<placement::VmId, Vm> vms_;
   std::vector<std::int64_t> cpu_busy_us_;
   std::optional<placement::Permille> memory_pressure_;
+  std::optional<std::int64_t> direct_reclaims_;
   std::int64_t sequence_ = 0;
 };
 

@@ -42,12 +42,15 @@ Epoch       1234, one every 2000 ms
 Imbalance   12 %
 Lost time   431 ms per epoch
 Actions     1 under way
+Kernel      its own NUMA balancing is on (1)
 History     /var/lib/vmnuma/history.sqlite: ok
 The policy in the metadata of VM db7 is refused: there is no policy 'x'
 
 Memory on its way:
-VM/CLIENT  ACTION  REASON     TO   STATE       DONE     LEFT         RATE
-web1/1         88  load-move  1,3  running  3.0 GiB  5.0 GiB  125.0 MiB/s
+VM/CLIENT  ACTION  TO   STATE       DONE     LEFT         RATE  ENDS IN
+web1/1         88  1,3  running  3.0 GiB  5.0 GiB  125.0 MiB/s     41 s
+Action 88: 3 calls took longer than Numa.PageMigStallTarget
+Action 88: 12.0 MiB could not be moved, at least for now
 )");
 }
 

@@ -40,6 +40,7 @@ TEST(ConfigTest, ReadsEveryTopKey) {
     uri = "test:///default"
     mode = "active"
     on_stop = "restore"
+    foreign_pins = "repair"
     metadata_wins = false
     socket_path = "/tmp/s"
     socket_group = "operators"
@@ -51,6 +52,7 @@ TEST(ConfigTest, ReadsEveryTopKey) {
   EXPECT_EQ(config->uri, "test:///default");
   EXPECT_EQ(config->mode, Mode::kActive);
   EXPECT_EQ(config->on_stop, OnStop::kRestore);
+  EXPECT_EQ(config->foreign_pins, ForeignPins::kRepair);
   EXPECT_FALSE(config->metadata_wins);
   EXPECT_EQ(config->socket_path, "/tmp/s");
   EXPECT_EQ(config->socket_group, "operators");
@@ -266,6 +268,7 @@ Config unusual_config() {
   config.mode = Mode::kActive;
   config.on_stop = OnStop::kRestore;
   config.log_level = LogLevel::kError;
+  config.foreign_pins = ForeignPins::kRepair;
   config.metadata_wins = false;
   config.socket_path = "/s";
   config.socket_group = "";

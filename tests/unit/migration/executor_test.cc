@@ -62,7 +62,9 @@ TEST_F(ExecutorTest, MovesThreadsThenMemoryAndClosesDone) {
   EXPECT_EQ(end.state, ActionState::kDone);
   EXPECT_EQ(end.vms, std::vector{vm.id});
   EXPECT_EQ(end.outcome.moved, kMiB * 32);
-  EXPECT_EQ(end.detail, "all threads are pinned; memory of 'web1': moved 32.0 MiB, left 0 B");
+  EXPECT_EQ(end.detail,
+            "all threads are pinned; memory of 'web1': moved 32.0 MiB, left 0 B; 5 calls, the "
+            "longest 0.9 ms");
   EXPECT_GT(end.took, Microseconds{});
   EXPECT_EQ(world_.home(vm), 1);
   EXPECT_EQ(world_.memory_on(vm, 1), kMiB * 32);
@@ -92,7 +94,8 @@ TEST_F(ExecutorTest, JournalsEveryStepBeforeItAndItsOutcomeAfterIt) {
                           JournalStep{3, "emulator of 'web1' to CPUs 4-7", "ok"},
                           JournalStep{4, "I/O thread 1 of 'web1' to CPUs 4-7", "ok"},
                           JournalStep{5, "memory of 'web1' to node 1",
-                                      "memory of 'web1': moved 32.0 MiB, left 0 B"}));
+                                      "memory of 'web1': moved 32.0 MiB, left 0 B; 5 calls, "
+                                      "the longest 0.9 ms"}));
 }
 
 TEST_F(ExecutorTest, APullMovesPagesOnly) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "migration/outcome.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace vmnuma::migration {
@@ -19,6 +20,11 @@ TEST(OutcomeTest, SaysWhatWasMovedAndWhatWasLeftAndWhy) {
   outcome.left_because(Leftover::kShared) = kMiB * 8;
   outcome.left_because(Leftover::kPinned) = kMiB * 4;
   EXPECT_EQ(describe(outcome), "moved 1.9 GiB, left 12.0 MiB (4.0 MiB pinned, 8.0 MiB shared)");
+  outcome.calls = 396;
+  outcome.longest = placement::Microseconds{6249};
+  EXPECT_THAT(describe(outcome), testing::EndsWith("shared); 396 calls, the longest 6.2 ms"));
+  outcome.long_stalls = 1;
+  EXPECT_THAT(describe(outcome), testing::EndsWith("6.2 ms, 1 above twice the target"));
   EXPECT_EQ(outcome.unmovable(), kMiB * 12);
 }
 
@@ -29,7 +35,9 @@ TEST(OutcomeTest, AddsUpMemberByMember) {
             .left_by_reason = {},
             .left = {4},
             .calls = 5,
-            .stalls = 6};
+            .stalls = 6,
+            .long_stalls = 3,
+            .longest = {9}};
   a.left_because(Leftover::kBusy) = {7};
   Outcome sum = a;
   sum += a;
@@ -39,6 +47,8 @@ TEST(OutcomeTest, AddsUpMemberByMember) {
   EXPECT_EQ(sum.left, Bytes{8});
   EXPECT_EQ(sum.calls, 10);
   EXPECT_EQ(sum.stalls, 12);
+  EXPECT_EQ(sum.long_stalls, 6);
+  EXPECT_EQ(sum.longest, placement::Microseconds{9});
   EXPECT_EQ(sum.left_because(Leftover::kBusy), Bytes{14});
 }
 

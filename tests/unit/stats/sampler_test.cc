@@ -410,6 +410,28 @@ TEST_F(SamplerTest, DoesNotPlaceMemoryOnANodeItDoesNotKnow) {
   EXPECT_THAT(after.missing[0].reason, HasSubstr("node 9"));
 }
 
+TEST_F(SamplerTest, TellsWhetherTheKernelBalancesWhereItCan) {
+  Sampler sampler = make_sampler();
+  EXPECT_EQ(sample(sampler).kernel_numa_balancing, std::nullopt);
+  host_.write("proc/sys/kernel/numa_balancing", "1\n");
+  EXPECT_EQ(sample(sampler).kernel_numa_balancing, 1);
+  host_.write("proc/sys/kernel/numa_balancing", "maybe\n");
+  const Sample damaged = sample(sampler);
+  EXPECT_EQ(damaged.kernel_numa_balancing, std::nullopt);
+  EXPECT_THAT(damaged.missing, SizeIs(1));
+}
+
+TEST_F(SamplerTest, TellsDirectReclaimsWhereTheKernelDoes) {
+  Sampler sampler = make_sampler();
+  EXPECT_EQ(sample(sampler).direct_reclaims, std::nullopt);
+  host_.write("proc/vmstat", "pgalloc_dma 5\nallocstall_dma 0\nallocstall_normal 7\n");
+  EXPECT_EQ(sample(sampler).direct_reclaims, 7);
+  host_.write("proc/vmstat", "pgalloc_dma 5\n");
+  const Sample damaged = sample(sampler);
+  EXPECT_EQ(damaged.direct_reclaims, std::nullopt);
+  EXPECT_THAT(damaged.missing, SizeIs(1));
+}
+
 TEST_F(SamplerTest, TellsMemoryPressureWhereTheKernelDoes) {
   Sampler sampler = make_sampler();
   const Sample without = sample(sampler);

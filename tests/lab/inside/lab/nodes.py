@@ -27,6 +27,11 @@ def nodes_of(cpus):
     return {node for node in all_nodes() if cpus_of(node) & set(cpus)}
 
 
+def kernel_balancing():
+    """What the sysctl kernel.numa_balancing holds; 0 = off."""
+    return int(read("/proc/sys/kernel/numa_balancing"))
+
+
 def set_kernel_balancing(on):
     """The kernel's own NUMA balancing, which moves pages to where they are used."""
     with open("/proc/sys/kernel/numa_balancing", "w", encoding="ascii") as file:

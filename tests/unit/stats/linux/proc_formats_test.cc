@@ -129,6 +129,33 @@ TEST(MemoryPressureTest, IsTheShareOfTimeInWhichSomeTaskWaited) {
             placement::Permille{1000});
 }
 
+TEST(DirectReclaimsTest, AreTheSumOverZones) {
+  EXPECT_EQ(parse_direct_reclaims("pgfree 9\nallocstall_dma 1\nallocstall_normal 20\n"
+                                  "allocstall_movable 300\npgskip_normal 4\n")
+                .value(),
+            321);
+}
+
+TEST(DirectReclaimsTest, RejectsAnythingElse) {
+  expect_corrupt(parse_direct_reclaims(""), "");
+  expect_corrupt(parse_direct_reclaims("pgfree 9\n"), "allocstall");
+  for (const char* line :
+       {"allocstall_dma", "allocstall_dma x", "allocstall_dma -1", "allocstall_dma 1 2"}) {
+    expect_corrupt(parse_direct_reclaims(std::string(line) + "\n"), line);
+  }
+}
+
+TEST(NumaBalancingTest, IsOneNumber) {
+  EXPECT_EQ(parse_numa_balancing("0\n").value(), 0);
+  EXPECT_EQ(parse_numa_balancing("3\n").value(), 3);
+}
+
+TEST(NumaBalancingTest, RejectsAnythingElse) {
+  for (const char* text : {"", "1", "x\n", "-1\n", "1\n1\n", "1 \n"}) {
+    expect_corrupt(parse_numa_balancing(text), "/proc/sys/kernel/numa_balancing");
+  }
+}
+
 TEST(MemoryPressureTest, RejectsAnythingElse) {
   expect_corrupt(parse_memory_pressure(""), "empty");
   for (const char* line :
