@@ -240,6 +240,7 @@ Result<Answer> Controller::set_option(const OptionsSetRequest& request, Effects&
   setup_.options = options;
   setup_.origins[request.name] = request.persist ? Origin::kPersisted : Origin::kRuntime;
   ledger_.set_options(options);
+  effects.options = options;
   if (request.persist) {
     effects.persisted.push_back({request.name, request.value});
   }

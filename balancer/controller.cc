@@ -322,6 +322,7 @@ void Controller::handle(const ConfigChanged& event, Effects& effects) {
   setup_.metadata_wins = event.metadata_wins;
   setup_.repairs_pins = event.repairs_pins;
   ledger_.set_options(event.options);
+  effects.options = event.options;
   apply_domains(effects);
   effects.log.push_back({Severity::kNotice,
                          fmt::format("configuration read again, mode is {}", name_of(mode())),

@@ -151,7 +151,8 @@ struct Effects {
   /// Whose orders and transfers are to be given up, before `orders` are submitted.
   std::vector<placement::VmId> cancelled;
   std::optional<bool> pause_transfers;
-  std::optional<bool> memory_pressure;  ///< from now on no page is moved, or again
+  std::optional<placement::Options> options;  ///< page migration goes by these from now on
+  std::optional<bool> memory_pressure;        ///< from now on no page is moved, or again
   std::vector<Reply> replies;
   std::vector<HomeDecided> homes;
   std::vector<OutcomeMeasured> outcomes;

@@ -187,6 +187,9 @@ void Service::carry_out(Effects effects) {
   if (effects.pause_transfers) {
     executor_->pause(*effects.pause_transfers);
   }
+  if (effects.options) {
+    executor_->set_limits(migration::limits_from(*effects.options, setup_.topology));
+  }
   if (effects.memory_pressure) {
     executor_->set_memory_pressure(*effects.memory_pressure);
   }
@@ -439,7 +442,6 @@ void Service::reload() {
     setup_.config.foreign_pins = config->foreign_pins;
     setup_.config.log_level = config->log_level;
     log_.set_level(config->log_level);
-    executor_->set_limits(migration::limits_from(config->options, setup_.topology));
     feed(ConfigChanged{config->mode, config->options, origins_of(*config), policies_of(*config),
                        config->metadata_wins, config->foreign_pins == ForeignPins::kRepair});
   }

@@ -126,6 +126,10 @@ std::vector<balancer::Reply> SimDaemon::feed(balancer::Event event) {
     }
     wake_executor();
   }
+  if (effects.options) {
+    running_->executor.set_limits(migration::limits_from(*effects.options, host_.topology()));
+    wake_executor();
+  }
   if (effects.memory_pressure) {
     running_->executor.set_memory_pressure(*effects.memory_pressure);
     wake_executor();

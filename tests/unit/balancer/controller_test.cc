@@ -374,6 +374,21 @@ TEST(ControllerTest, SetsOptionsAndKeepsThemIfAsked) {
               HasSubstr("0 to 100"));
 }
 
+TEST(ControllerTest, PageMigrationGoesByOptionsAsTheyAreNow) {
+  HostStory host = pile_up();
+  const Effects set = host.controller().on(
+      CommandReceived{1, balancer::OptionsSetRequest{"Numa.PageMigStallTarget", 20'000, false}});
+  ASSERT_TRUE(set.options);
+  EXPECT_EQ(set.options->page_mig_stall_target, 20'000);
+  balancer::ConfigChanged config;
+  config.mode = Mode::kActive;
+  config.options.page_mig_rate_max = 7;
+  const Effects read = host.controller().on(config);
+  ASSERT_TRUE(read.options);
+  EXPECT_EQ(read.options->page_mig_rate_max, 7);
+  EXPECT_FALSE(host.epoch().options);
+}
+
 TEST(ControllerTest, ExplainsEveryNodeThatWasConsidered) {
   HostStory host = pile_up();
   (void)host.tell_domains();
