@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/optimal/assignment.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace vmnuma::balancer {
+
+using placement::Arrangement;
+using placement::ClientIndex;
+using placement::CpuTime;
+using placement::Effect;
+using placement::kNoNode;
+using placement::NodeIndex;
+using placement::Options;
+using placement::Rehoming;
+
+namespace {
+
+/// The program and the reckoning round differently, by less than this a client.
+constexpr CpuTime kRounding{4};
+
+Arrangement arranged(const Arrangement& now, const Homes& homes) {
+  Arrangement then = now;
+  std::vector<Rehoming> changes;
+  for (ClientIndex client = 0; client < homes.size(); ++client) {
+    if (homes[client] != now.home(client)) {
+      changes.push_back({client, homes[client]});
+    }
+  }
+  then.apply(changes);
+  return then;
+}
+
+Assignment assess_arranged(const Arrangement& now, const Arrangement& then) {
+  const Options& options = now.options();
+  Assignment result;
+  result.homes = homes_of(then);
+  for (ClientIndex client = 0; client < result.homes.size(); ++client) {
+    if (then.home(client) != now.home(client)) {
+      result.moving += CpuTime{options.move_cost_fixed} + then.memory_here(client).travel -
+                       now.memory_here(client).travel;
+    }
+  }
+  result.lost = then.lost();
+  result.cost = result.lost + result.moving / std::max<std::int64_t>(options.move_horizon, 1);
+  return result;
+}
+
+/// Single moves, and moves that another client makes room for by going elsewhere or the other way,
+/// the best each time, as long as one lowers the cost.
+class Polish {
+ public:
+  Polish(const Arrangement& now, const HomesProgram& program, const std::vector<MemoryPool>& pools,
+         Arrangement& then)
+      : now_(now), program_(program), pools_(pools), then_(then) {}
+
+  void run() {
+    // Each step lowers a whole number, so there is an end; the bound is against surprises.
+    for (int steps = 0; steps < 1000; ++steps) {
+      best_gain_ = CpuTime{};
+      try_all();
+      if (best_gain_ <= CpuTime{}) {
+        return;
+      }
+      then_.apply(best_);
+    }
+  }
+
+ private:
+  void try_all() {
+    const std::size_t clients = now_.snapshot().clients.size();
+    for (ClientIndex a = 0; a < clients; ++a) {
+      if (program_.choices(a).size() < 2) {
+        continue;
+      }
+      for (const NodeIndex node : program_.choices(a)) {
+        if (node != then_.home(a)) {
+          consider(std::array{Rehoming{a, node}});
+        }
+      }
+      for (ClientIndex b = 0; b < clients; ++b) {
+        if (then_.home(a) == then_.home(b) || !may_live(a, then_.home(b))) {
+          continue;
+        }
+        for (const NodeIndex node : program_.choices(b)) {
+          if (node != then_.home(b) && (node != then_.home(a) || a < b)) {
+            consider(std::array{Rehoming{a, then_.home(b)}, Rehoming{b, node}});
+          }
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] bool may_live(ClientIndex client, NodeIndex node) const {
+    const std::vector<NodeIndex>& choices = program_.choices(client);
+    return std::binary_search(choices.begin(), choices.end(), node);
+  }
+
+  void consider(std::span<const Rehoming> changes) {
+    const Options& options = now_.options();
+    const Effect effect = then_.effect_of(changes);
+    // Who goes back saves the fixed cost that going costs.
+    CpuTime cost = effect.cost;
+    for (const Rehoming& change : changes) {
+      cost -=
+          then_.home(change.client) == now_.home(change.client)
+              ? CpuTime{}
+              : CpuTime{options.move_cost_fixed} * (change.to == now_.home(change.client) ? 2 : 1);
+    }
+    const CpuTime gain = effect.gain * std::max<std::int64_t>(options.move_horizon, 1) - cost;
+    if (gain <= best_gain_ || !effect.fits) {
+      return;
+    }
+    for (const Rehoming& change : changes) {
+      if (then_.forbidden_by_group(change.client, change.to, changes)) {
+        return;
+      }
+    }
+    if (!have_room(pools_, now_, then_, changes)) {
+      return;  // who goes back finds it taken, which the effect does not say
+    }
+    best_gain_ = gain;
+    best_.assign(changes.begin(), changes.end());
+  }
+
+  const Arrangement& now_;
+  const HomesProgram& program_;
+  const std::vector<MemoryPool>& pools_;
+  Arrangement& then_;
+  CpuTime best_gain_;
+  std::vector<Rehoming> best_;
+};
+
+/// Tells the program of every node where more is owed than it thinks; false if there is none.
+bool learn_from(const Arrangement& then, HomesProgram& program) {
+  const Homes homes = homes_of(then);
+  bool learnt = false;
+  for (NodeIndex node = 0; node < then.snapshot().nodes.size(); ++node) {
+    const std::vector<ClientIndex>& residents = then.residents(node);
+    const CpuTime rounding = kRounding * static_cast<std::int64_t>(residents.size());
+    const CpuTime owed = then.node(node).owed() - rounding;
+    if (owed > program.owed(node, homes) + rounding) {
+      program.learn(node, residents, owed);
+      learnt = true;
+    }
+  }
+  return learnt;
+}
+
+}  // namespace
+
+Homes homes_of(const Arrangement& arrangement) {
+  Homes homes;
+  for (ClientIndex client = 0; client < arrangement.snapshot().clients.size(); ++client) {
+    homes.push_back(arrangement.home(client));
+  }
+  return homes;
+}
+
+Assignment assess(const Arrangement& now, const Homes& homes) {
+  return assess_arranged(now, arranged(now, homes));
+}
+
+Optimum find_optimum(const Arrangement& now, const std::vector<MemoryPool>& huge_pages,
+                     const Homes& start, const SearchLimits& limits,
+                     const std::function<double()>& clock) {
+  const std::vector<MemoryPool> pools = all_pools(now.snapshot(), huge_pages);
+  HomesProgram program(now, pools);
+  Optimum optimum;
+  const Homes present = homes_of(now);
+  CpuTime demand;
+  for (ClientIndex client = 0; client < present.size(); ++client) {
+    demand += now.load(client).demand;
+  }
+  optimum.best = assess(now, present);
+  if (start.size() == present.size() && !program.values_of(start).empty()) {
+    if (Assignment given = assess(now, start); given.cost < optimum.best.cost) {
+      optimum.best = std::move(given);
+    }
+  }
+  if (program.program().rows.empty()) {
+    return optimum;  // nobody lives anywhere
+  }
+  const CpuTime gap = demand * limits.gap.value / 1000;
+  const double end = clock() + limits.seconds;
+  for (double left = limits.seconds; left > 0; left = end - clock()) {
+    const Result<Solution> solved = solve(program.program(), program.values_of(optimum.best.homes),
+                                          {left, static_cast<double>(gap.value) / 1000 / 2});
+    if (!solved) {
+      optimum.trouble = solved.error().message;
+      return optimum;
+    }
+    ++optimum.rounds;
+    const double bound = std::floor(solved->bound * 1000) - 1;
+    if (std::isfinite(bound)) {
+      const CpuTime known{static_cast<std::int64_t>(bound)};
+      optimum.bound = std::max(optimum.bound.value_or(known), known);
+    }
+    if (solved->values.empty()) {
+      optimum.trouble = "no solution was found in time";
+      return optimum;
+    }
+    Arrangement then = arranged(now, program.homes_of(solved->values));
+    bool learnt = learn_from(then, program);
+    Polish(now, program, pools, then).run();
+    learnt = learn_from(then, program) || learnt;
+    if (Assignment found = assess_arranged(now, then); found.cost < optimum.best.cost) {
+      optimum.best = std::move(found);
+    }
+    if (!learnt || (optimum.bound && optimum.best.cost - *optimum.bound <= gap)) {
+      break;
+    }
+  }
+  return optimum;
+}
+
+}  // namespace vmnuma::balancer

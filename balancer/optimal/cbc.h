@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/// COIN-OR CBC, the branch-and-cut solver, behind one function.
+///
+/// Approach: everything is checked before it is handed over, because CBC ends the process on input
+/// it does not like; its talk is switched off. It reads the clock and needs memory as it likes: who
+/// must not be hurt by that runs it in a process of its own (apart.h). Properties: a value that is
+/// not finite, or a column that does not exist, is an error and never reaches CBC; `bound` is never
+/// above `cost`.
+#pragma once
+
+#include <vector>
+
+#include "balancer/optimal/linear_program.h"
+#include "placement/result.h"
+
+namespace vmnuma::balancer {
+
+struct SolveLimits {
+  double seconds = 5;
+  double gap = 0;  ///< a solution this close to the bound, in the unit of cost, is good enough
+};
+
+struct Solution {
+  std::vector<double> values;  ///< one a column; empty if none was found
+  double cost = 0;             ///< of `values`
+  double bound = 0;            ///< no solution costs less; minus infinity if nothing is known
+};
+
+/// `start`: values of all columns, from which the search begins; may be empty. Errors:
+/// invalid-argument (what the program has that it must not), not-found (nothing satisfies all
+/// rows), unavailable (the solver gave up).
+[[nodiscard]] Result<Solution> solve(const LinearProgram& program, const std::vector<double>& start,
+                                     const SolveLimits& limits);
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/optimal/memory_pool.h"
+
+#include <algorithm>
+
+namespace vmnuma::balancer {
+
+using placement::Arrangement;
+using placement::Bytes;
+using placement::ClientIndex;
+using placement::MemoryProfile;
+using placement::NodeIndex;
+using placement::Rehoming;
+
+namespace {
+
+bool has_room(const MemoryPool& pool, const Arrangement& now, const Arrangement& then,
+              std::span<const Rehoming> changes) {
+  std::vector<Bytes> free = pool.free;
+  std::vector<NodeIndex> targets;
+  for (ClientIndex client = 0; client < now.snapshot().clients.size(); ++client) {
+    const placement::VmId& vm = now.snapshot().clients[client].id.vm;
+    if (!std::binary_search(pool.vms.begin(), pool.vms.end(), vm)) {
+      continue;
+    }
+    const auto change =
+        std::find_if(changes.begin(), changes.end(),
+                     [client](const Rehoming& entry) { return entry.client == client; });
+    const NodeIndex home = change == changes.end() ? then.home(client) : change->to;
+    const MemoryProfile& memory = now.memory(client);
+    if (home != now.home(client) && home != placement::kNoNode && memory.can_follow) {
+      for (const MemoryProfile::Part& part : memory.parts) {
+        free[part.node] += part.bytes;
+      }
+      free[home] -= memory.resident;
+    }
+    if (change != changes.end()) {
+      targets.push_back(home);
+    }
+  }
+  return std::all_of(targets.begin(), targets.end(),
+                     [&](NodeIndex node) { return free[node] >= Bytes{}; });
+}
+
+}  // namespace
+
+std::vector<MemoryPool> all_pools(const placement::Snapshot& snapshot,
+                                  const std::vector<MemoryPool>& huge_pages) {
+  MemoryPool ordinary{placement::room_on_nodes(snapshot), {}};
+  for (const placement::VmState& vm : snapshot.vms) {
+    ordinary.vms.push_back(vm.id);
+  }
+  std::vector<MemoryPool> pools{std::move(ordinary)};
+  pools.insert(pools.end(), huge_pages.begin(), huge_pages.end());
+  return pools;
+}
+
+bool have_room(const std::vector<MemoryPool>& pools, const Arrangement& now,
+               const Arrangement& then, std::span<const Rehoming> changes) {
+  return std::all_of(pools.begin(), pools.end(),
+                     [&](const MemoryPool& pool) { return has_room(pool, now, then, changes); });
+}
+
+}  // namespace vmnuma::balancer

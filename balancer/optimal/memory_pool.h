@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Room for clients' memory: ordinary memory and huge pages of each size.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "placement/arrangement.h"
+
+namespace vmnuma::balancer {
+
+/// Memory of one kind and who uses it. VMs with huge pages need room in their pool as well as what
+/// the planner asks of everybody: as much ordinary memory above the reserve.
+struct MemoryPool {
+  std::vector<placement::Bytes> free;  ///< per node
+  std::vector<placement::VmId> vms;    ///< ascending
+  bool operator==(const MemoryPool&) const = default;
+};
+
+/// The ordinary memory of a host, used by all, and these.
+[[nodiscard]] std::vector<MemoryPool> all_pools(const placement::Snapshot& snapshot,
+                                                const std::vector<MemoryPool>& huge_pages);
+
+/// True if all who use the pools find room where `changes` take them. `now` is as the pools are
+/// known, `then` what became of it since; at any other home than now, all of a client's memory is
+/// there.
+[[nodiscard]] bool have_room(const std::vector<MemoryPool>& pools,
+                             const placement::Arrangement& now, const placement::Arrangement& then,
+                             std::span<const placement::Rehoming> changes);
+
+}  // namespace vmnuma::balancer

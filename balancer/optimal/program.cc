@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/optimal/program.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "balancer/core/guards.h"
+#include "balancer/optimal/owed_drops.h"
+
+namespace vmnuma::balancer {
+
+using placement::Arrangement;
+using placement::Bytes;
+using placement::ClientIndex;
+using placement::ClientState;
+using placement::CpuTime;
+using placement::Guard;
+using placement::kNoNode;
+using placement::Load;
+using placement::MemoryProfile;
+using placement::NodeIndex;
+using placement::Options;
+using placement::Snapshot;
+using placement::Supply;
+using placement::VmPolicy;
+
+namespace {
+
+/// Costs are in thousands of core-us, memory in MiB, so that all numbers are of a like size.
+double in_units(CpuTime time) {
+  return static_cast<double>(time.value) / 1000;
+}
+double in_units(Bytes bytes) {
+  return static_cast<double>(bytes.value) / static_cast<double>(placement::kMiB.value);
+}
+
+bool are_alike(const Supply& a, const Supply& b) {
+  return a.cores == b.cores && a.threads == b.threads && a.non_vm == b.non_vm;
+}
+
+/// A line that service is never above: at + slope x demand, in units.
+struct Tangent {
+  double at = 0;
+  double slope = 0;
+};
+
+/// Of service_beside_others(), where demand exceeds the cores. With T cores' time, N that others
+/// use and gain g it is  g r + (1 - g) T r / (r + N)  for what runs, r, from T - N to what all
+/// threads leave; its slope is  g + (1 - g) T N / (r + N)^2.
+std::vector<Tangent> tangents_of(const Supply& supply) {
+  constexpr int kMost = 9;  // the curve bends by less than a tenth of the node between two of them
+  const double gain = static_cast<double>(supply.smt_gain_pct) / 100;
+  const double cores = in_units(supply.cores);
+  const double others = in_units(supply.non_vm);
+  const double from = std::max(cores - others, 0.0);
+  const double to = std::max(in_units(placement::threads_left(supply)), from);
+  std::vector<Tangent> tangents;
+  tangents.push_back({in_units(placement::capacity(supply)) + 0.001, 0});  // rounded down
+  if (supply.threads <= supply.cores || to <= from) {
+    return tangents;
+  }
+  const int count = others > 0 ? kMost : 1;
+  for (int i = 0; i < count; ++i) {
+    const double run = count == 1 ? from : from + (to - from) * i / (count - 1);
+    const double busy = std::max(run + others, 0.001);
+    const double service = gain * run + (1 - gain) * cores * run / busy;
+    const double slope = gain + (1 - gain) * cores * others / (busy * busy);
+    tangents.push_back({service - slope * run, slope});
+  }
+  return tangents;
+}
+
+}  // namespace
+
+HomesProgram::HomesProgram(const Arrangement& now, const std::vector<MemoryPool>& pools)
+    : now_(&now) {
+  add_homes();
+  add_owed();
+  for (const MemoryPool& pool : pools) {
+    add_memory(pool);
+  }
+  add_groups();
+}
+
+/// Residency and the way back are a matter of seconds; the other guards are not.
+bool HomesProgram::is_held(ClientIndex client) const {
+  const auto guard = why_it_stays(*now_, client, placement::Reason::kLoadMove);
+  return guard && *guard != Guard::kResidency;
+}
+
+void HomesProgram::add_homes() {
+  const Snapshot& snapshot = now_->snapshot();
+  const Options& options = now_->options();
+  const double horizon = static_cast<double>(std::max<std::int64_t>(options.move_horizon, 1));
+  choices_.resize(snapshot.clients.size());
+  columns_.assign(snapshot.clients.size(), std::vector<ColumnIndex>(snapshot.nodes.size(), kNone));
+  for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {
+    const ClientState& state = snapshot.clients[client];
+    if (state.home == kNoNode) {
+      continue;
+    }
+    const bool held = is_held(client);
+    const placement::MemoryCost& here = now_->memory_here(client);
+    LinearProgram::Row one_home{{}, 1, /*exactly=*/true};
+    for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+      double cost = in_units(here.standing);
+      if (node != state.home) {
+        if (held || !snapshot.nodes[node].known || !snapshot.topology.can_be_home(node) ||
+            !std::binary_search(state.allowed.begin(), state.allowed.end(), node)) {
+          continue;
+        }
+        const MemoryProfile& memory = now_->memory(client);
+        const placement::MemoryCost there =
+            memory_cost(snapshot, state, memory, node, memory.resident, options);
+        cost = in_units(there.standing) +
+               in_units(CpuTime{options.move_cost_fixed} + there.travel - here.travel) / horizon;
+      }
+      choices_[client].push_back(node);
+      columns_[client][node] = program_.add({0, 1, cost, /*whole=*/true});
+      one_home.terms.push_back({columns_[client][node], 1});
+    }
+    program_.rows.push_back(std::move(one_home));
+  }
+}
+
+void HomesProgram::add_owed() {
+  const Snapshot& snapshot = now_->snapshot();
+  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+    owed_.push_back(program_.add({0, LinearProgram::kNoLimit, 1, /*whole=*/false}));
+    owed_rows_.emplace_back();
+    for (const Tangent& tangent : tangents_of(now_->node(node).supply())) {
+      // entitled - at - slope x demand <= owed
+      LinearProgram::Row row{{{owed_[node], -1}}, tangent.at, /*exactly=*/false};
+      for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {
+        if (const ColumnIndex column = columns_[client][node]; column != kNone) {
+          const Load& load = now_->load(client);
+          row.terms.push_back(
+              {column, in_units(load.entitled) - tangent.slope * in_units(load.demand)});
+        }
+      }
+      owed_rows_[node].push_back(program_.rows.size());
+      program_.rows.push_back(std::move(row));
+    }
+    // Nobody is owed less in company than alone.
+    LinearProgram::Row alone{{{owed_[node], -1}}, 0, /*exactly=*/false};
+    for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {
+      const ColumnIndex column = columns_[client][node];
+      if (column == kNone) {
+        continue;
+      }
+      const CpuTime owed =
+          placement::NodeLoad(now_->node(node).supply(), {now_->load(client)}).owed() - CpuTime{2};
+      if (owed > CpuTime{}) {
+        alone.terms.push_back({column, in_units(owed)});
+      }
+    }
+    if (alone.terms.size() > 1) {
+      owed_rows_[node].push_back(program_.rows.size());
+      program_.rows.push_back(std::move(alone));
+    }
+  }
+}
+
+void HomesProgram::learn(NodeIndex node, const std::vector<ClientIndex>& residents, CpuTime owed) {
+  std::vector<Load> loads;
+  for (const ClientIndex client : residents) {
+    loads.push_back(now_->load(client));
+  }
+  const std::vector<CpuTime> drops = drops_of(now_->node(node).supply(), loads, owed);
+  for (NodeIndex like = 0; like < owed_.size(); ++like) {
+    if (!are_alike(now_->node(like).supply(), now_->node(node).supply())) {
+      continue;
+    }
+    // owed - sum over residents of drop x (1 - lives there) <= owed column
+    LinearProgram::Row row{{{owed_[like], -1}}, -in_units(owed), /*exactly=*/false};
+    for (std::size_t i = 0; i < residents.size(); ++i) {
+      row.limit += in_units(drops[i]);
+      if (const ColumnIndex column = columns_[residents[i]][like]; column != kNone) {
+        row.terms.push_back({column, in_units(drops[i])});
+      }
+    }
+    owed_rows_[like].push_back(program_.rows.size());
+    program_.rows.push_back(std::move(row));
+  }
+}
+
+CpuTime HomesProgram::owed(NodeIndex node, const Homes& homes) const {
+  std::vector<double> values = values_of(homes);
+  double most = 0;
+  for (const std::size_t index : owed_rows_[node]) {
+    const LinearProgram::Row& row = program_.rows[index];
+    double owed = -row.limit;
+    for (const LinearProgram::Term& term : row.terms) {
+      owed += term.column == owed_[node] ? 0 : term.factor * values[term.column];
+    }
+    most = std::max(most, owed);
+  }
+  return CpuTime{static_cast<std::int64_t>(most * 1000)};
+}
+
+// ---- memory ----
+
+void HomesProgram::add_memory(const MemoryPool& pool) {
+  const Snapshot& snapshot = now_->snapshot();
+  for (NodeIndex node = 0; node < pool.free.size(); ++node) {
+    LinearProgram::Row row{{}, in_units(std::max(pool.free[node], Bytes{})), /*exactly=*/false};
+    for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {
+      const MemoryProfile& memory = now_->memory(client);
+      if (!memory.can_follow ||
+          !std::binary_search(pool.vms.begin(), pool.vms.end(), snapshot.clients[client].id.vm)) {
+        continue;
+      }
+      // At any other home than now all of it comes to there, and what lies here leaves.
+      for (const NodeIndex home : choices_[client]) {
+        if (home == now_->home(client)) {
+          continue;
+        }
+        const Bytes more = (home == node ? memory.resident : Bytes{}) - memory.on(node);
+        if (more != Bytes{}) {
+          row.terms.push_back({columns_[client][home], in_units(more)});
+        }
+      }
+    }
+    if (std::any_of(row.terms.begin(), row.terms.end(),
+                    [](const LinearProgram::Term& term) { return term.factor > 0; })) {
+      program_.rows.push_back(std::move(row));
+    }
+  }
+}
+
+// ---- groups ----
+
+std::vector<ColumnIndex> HomesProgram::columns(const std::vector<ClientIndex>& clients,
+                                               NodeIndex node) const {
+  std::vector<ColumnIndex> columns;
+  for (const ClientIndex client : clients) {
+    if (columns_[client][node] != kNone) {
+      columns.push_back(columns_[client][node]);
+    }
+  }
+  return columns;
+}
+
+ColumnIndex HomesProgram::any_of(const std::vector<ColumnIndex>& columns) {
+  if (columns.size() == 1) {
+    return columns.front();
+  }
+  const ColumnIndex any = program_.add({0, 1, 0, /*whole=*/false});
+  for (const ColumnIndex column : columns) {
+    program_.rows.push_back({{{column, 1}, {any, -1}}, 0, /*exactly=*/false});
+  }
+  return any;
+}
+
+void HomesProgram::add_groups() {
+  const Snapshot& snapshot = now_->snapshot();
+  const Options& options = now_->options();
+  for (const bool apart : {false, true}) {
+    std::map<std::string, std::vector<ClientIndex>> groups;
+    std::set<std::string> hard;
+    for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {
+      const VmPolicy& policy = snapshot.vms[snapshot.clients[client].vm].policy;
+      const std::string& name = apart ? policy.anti_affinity_group : policy.affinity_group;
+      if (!name.empty() && !choices_[client].empty()) {
+        groups[name].push_back(client);
+        if (apart && policy.anti_affinity_hard) {
+          hard.insert(name);
+        }
+      }
+    }
+    const std::int64_t weight = apart ? options.anti_affinity_weight : options.affinity_weight;
+    for (const auto& [name, members] : groups) {
+      if (hard.contains(name)) {
+        keep_apart(members);
+      }
+      for (std::size_t i = 0; weight > 0 && i < members.size(); ++i) {
+        for (std::size_t j = i + 1; j < members.size(); ++j) {
+          const ClientState& one = snapshot.clients[members[i]];
+          const ClientState& other = snapshot.clients[members[j]];
+          if (one.vm != other.vm) {
+            const CpuTime loss = snapshot.epoch_length *
+                                 std::min(one.vcpu_count(), other.vcpu_count()) * weight / 100;
+            add_pair(members[i], members[j], in_units(loss), apart);
+          }
+        }
+      }
+    }
+  }
+}
+
+/// At most one VM of the group on a node; where more are already, none joins before all are gone.
+void HomesProgram::keep_apart(const std::vector<ClientIndex>& members) {
+  std::map<std::size_t, std::vector<ClientIndex>> vms;
+  for (const ClientIndex client : members) {
+    vms[now_->snapshot().clients[client].vm].push_back(client);
+  }
+  for (NodeIndex node = 0; node < now_->snapshot().nodes.size(); ++node) {
+    struct Part {
+      ColumnIndex column;
+      bool is_here;
+    };
+    std::vector<Part> parts;
+    for (const auto& [vm, clients] : vms) {
+      const std::vector<ColumnIndex> choices = columns(clients, node);
+      if (!choices.empty()) {
+        const bool is_here = std::any_of(clients.begin(), clients.end(), [&](ClientIndex client) {
+          return now_->home(client) == node;
+        });
+        parts.push_back({any_of(choices), is_here});
+      }
+    }
+    const auto already =
+        std::count_if(parts.begin(), parts.end(), [](const Part& part) { return part.is_here; });
+    const double most = std::max(static_cast<double>(already), 1.0);
+    LinearProgram::Row row{{}, most, /*exactly=*/false};
+    for (const Part& part : parts) {
+      row.terms.push_back({part.column, part.is_here ? 1.0 : most});
+    }
+    if (row.terms.size() > 1) {
+      program_.rows.push_back(std::move(row));
+    }
+  }
+}
+
+/// A column that is 1 where the pair is broken: apart, or together if it should be apart.
+void HomesProgram::add_pair(ClientIndex a, ClientIndex b, double cost, bool apart) {
+  const ColumnIndex broken = program_.add({0, 1, cost, /*whole=*/false});
+  for (NodeIndex node = 0; node < now_->snapshot().nodes.size(); ++node) {
+    const ColumnIndex one = columns_[a][node];
+    const ColumnIndex other = columns_[b][node];
+    LinearProgram::Row row{{{broken, -1}}, apart ? 1.0 : 0.0, /*exactly=*/false};
+    if (one != kNone) {
+      row.terms.push_back({one, 1});
+    }
+    if (other != kNone) {
+      row.terms.push_back({other, apart ? 1.0 : -1.0});
+    }
+    if (one != kNone && (!apart || other != kNone)) {
+      program_.rows.push_back(std::move(row));
+    }
+  }
+}
+
+// ---- solutions ----
+
+Homes HomesProgram::homes_of(const std::vector<double>& values) const {
+  Homes homes(choices_.size(), kNoNode);
+  for (ClientIndex client = 0; client < choices_.size(); ++client) {
+    double most = -1;
+    for (const NodeIndex node : choices_[client]) {
+      if (const double value = values[columns_[client][node]]; value > most) {
+        most = value;
+        homes[client] = node;
+      }
+    }
+  }
+  return homes;
+}
+
+std::vector<double> HomesProgram::values_of(const Homes& homes) const {
+  std::vector<double> values(program_.columns.size(), 0);
+  for (ClientIndex client = 0; client < homes.size(); ++client) {
+    if (homes[client] == kNoNode) {
+      continue;
+    }
+    const ColumnIndex column = columns_[client][homes[client]];
+    if (column == kNone) {
+      return {};
+    }
+    values[column] = 1;
+  }
+  return values;
+}
+
+}  // namespace vmnuma::balancer

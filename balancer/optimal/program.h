@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The choice of all homes at once, as a mixed-integer program.
+///
+/// Problem: the planner changes a few homes at a time; how far its result is from the best of all
+/// arrangements needs a bound on what any arrangement loses. Approach: one 0/1 column a client and
+/// node it may live on, one column a node for what its clients are owed, one a pair for what a
+/// broken group loses. The cost of a solution is
+///
+///     owed + standing memory loss + broken groups + what moving costs / horizon
+///
+/// in core-us an epoch: lost time as the planner reckons it, and its cost of moving spread over its
+/// horizon, so that clients stay where moving does not pay. Rows:
+///   - every client lives on one node: one of its mask whose readings are known, or its home;
+///   - clients that the guards hold for as long as anybody can see (stale, not measured, under way,
+///     forbidden by the administrator) stay; those that only have to wait (residency, way back)
+///     may go;
+///   - members of a hard anti-affinity group share no node, but for those who do so already;
+///   - on each node what comes is no more than room and what leaves, of ordinary memory and of huge
+///     pages of each size.
+/// Clients without a home are left to the planner.
+///
+/// *How owed time is made linear.* A node serves demand D with S(D) (placement/capacity.h), which
+/// is concave, and each of its clients gets at most what it wants; so together they are owed at
+/// least E - S(D), E being what they are entitled to. S is replaced by tangents, which are never
+/// below it. On nodes without SMT and without other load this is exact but for weights, as the
+/// planner's own test of a promise (NodeLoad::least_owed). It is too little where S is curved
+/// (other load on SMT nodes, at most 1 % of the node between two tangents) and where
+/// one client gets more than it is entitled to while its neighbour is owed: on SMT nodes that are
+/// more than full, and with reservations. `learn` closes such gaps one arrangement at a time.
+/// Properties, each with a test: no arrangement loses less than its cost in the program; the
+/// present arrangement is a solution; each kind of row, alone, changes the answer.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "balancer/optimal/linear_program.h"
+#include "balancer/optimal/memory_pool.h"
+#include "placement/arrangement.h"
+
+namespace vmnuma::balancer {
+
+/// Homes of all clients, kNoNode where the snapshot has none.
+using Homes = std::vector<placement::NodeIndex>;
+
+class HomesProgram {
+ public:
+  /// Of the arrangement as the snapshot has it (basis kDemand), which must outlive the program.
+  HomesProgram(const placement::Arrangement& now, const std::vector<MemoryPool>& pools);
+
+  [[nodiscard]] const LinearProgram& program() const { return program_; }
+  /// Nodes that the client may live on, ascending; none if it has no home.
+  [[nodiscard]] const std::vector<placement::NodeIndex>& choices(
+      placement::ClientIndex client) const {
+    return choices_[client];
+  }
+  [[nodiscard]] Homes homes_of(const std::vector<double>& values) const;
+  /// The 0/1 columns for these homes; the others follow from them and are left at 0. Nothing if a
+  /// client may not live there.
+  [[nodiscard]] std::vector<double> values_of(const Homes& homes) const;
+  /// What the program takes the node's clients to be owed with these homes.
+  [[nodiscard]] placement::CpuTime owed(placement::NodeIndex node, const Homes& homes) const;
+
+  /// Tells the program that `residents` are owed `owed` together on `node`, and so on every node
+  /// like it: who is added to them can only raise that, and who is taken away lowers it by no more
+  /// than owed_drops.h says.
+  void learn(placement::NodeIndex node, const std::vector<placement::ClientIndex>& residents,
+             placement::CpuTime owed);
+
+ private:
+  void add_homes();
+  void add_owed();
+  void add_memory(const MemoryPool& pool);
+  void add_groups();
+  void keep_apart(const std::vector<placement::ClientIndex>& members);
+  void add_pair(placement::ClientIndex a, placement::ClientIndex b, double cost, bool apart);
+  [[nodiscard]] bool is_held(placement::ClientIndex client) const;
+  /// The columns of these clients on the node, as far as they may live there.
+  [[nodiscard]] std::vector<ColumnIndex> columns(const std::vector<placement::ClientIndex>& clients,
+                                                 placement::NodeIndex node) const;
+  /// One that is 1 if one of `columns` is.
+  [[nodiscard]] ColumnIndex any_of(const std::vector<ColumnIndex>& columns);
+
+  static constexpr ColumnIndex kNone = static_cast<ColumnIndex>(-1);
+
+  const placement::Arrangement* now_;
+  LinearProgram program_;
+  std::vector<std::vector<placement::NodeIndex>> choices_;
+  std::vector<std::vector<ColumnIndex>> columns_;    ///< per client and node; kNone: no choice
+  std::vector<ColumnIndex> owed_;                    ///< per node
+  std::vector<std::vector<std::size_t>> owed_rows_;  ///< per node
+};
+
+}  // namespace vmnuma::balancer

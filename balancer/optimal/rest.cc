@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/optimal/rest.h"
+
+#include <algorithm>
+
+namespace vmnuma::balancer {
+
+using placement::ClientState;
+using placement::Options;
+using placement::Plan;
+using placement::Snapshot;
+
+namespace {
+
+constexpr std::int64_t kMostEpochs = 1000;
+
+/// Epochs after which everybody may move again and everything periodic was due.
+std::int64_t long_enough(const Options& options) {
+  return std::max({options.residency, options.no_return, options.swap_consider_period}) +
+         std::max<std::int64_t>(options.swap_interval, 1) *
+             std::max<std::int64_t>(options.swap_migrate_only, 1);
+}
+
+}  // namespace
+
+Homes homes_at_rest(Snapshot snapshot, Options options, const Circumstances& circumstances) {
+  options.lterm_fairness_interval = 0;
+  std::int64_t quiet = 0;
+  for (std::int64_t epoch = 0; epoch < kMostEpochs && quiet < long_enough(options); ++epoch) {
+    const Plan plan = make_plan(snapshot, options, circumstances);
+    quiet = plan.actions.empty() ? quiet + 1 : 0;
+    snapshot = after_plan(std::move(snapshot), plan);
+    ++snapshot.epoch;
+    for (ClientState& client : snapshot.clients) {
+      ++client.epochs_here;
+      ++client.epochs_since_swap;
+    }
+    for (placement::VmState& vm : snapshot.vms) {
+      ++vm.epochs_since_transfer;
+    }
+  }
+  Homes homes;
+  for (const ClientState& client : snapshot.clients) {
+    homes.push_back(client.home);
+  }
+  return homes;
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/optimal/sequence.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+
+namespace vmnuma::balancer {
+
+using placement::Arrangement;
+using placement::ClientIndex;
+using placement::CpuTime;
+using placement::Effect;
+using placement::Guard;
+using placement::kNoNode;
+using placement::MemoryProfile;
+using placement::NodeIndex;
+using placement::Rehoming;
+
+namespace {
+
+class Sequencer {
+ public:
+  Sequencer(const Arrangement& now, const std::vector<MemoryPool>& huge_pages)
+      : now_(now), pools_(all_pools(now.snapshot(), huge_pages)), then_(now) {}
+
+  Sequence run(const Homes& homes) {
+    for (ClientIndex client = 0; client < homes.size(); ++client) {
+      if (homes[client] != kNoNode && now_.home(client) != kNoNode &&
+          homes[client] != now_.home(client)) {
+        waiting_.push_back({client, homes[client]});
+      }
+    }
+    while (!waiting_.empty()) {
+      std::vector<Rehoming> next;
+      for (std::size_t together = 1; next.empty() && together <= Arrangement::kMostTogether;
+           ++together) {
+        next = best_of(together);
+      }
+      if (next.empty()) {
+        break;
+      }
+      take(next);
+    }
+    for (const Rehoming& left : waiting_) {
+      sequence_.stuck.push_back({now_.snapshot().clients[left.client].id, left.to,
+                                 why_not(std::span(&left, 1)).value_or(Guard::kNoRoom)});
+    }
+    for (ClientIndex client = 0; client < homes.size(); ++client) {
+      sequence_.reached.push_back(then_.home(client));
+    }
+    return std::move(sequence_);
+  }
+
+ private:
+  [[nodiscard]] std::optional<Guard> why_not(std::span<const Rehoming> changes) const {
+    for (const Rehoming& change : changes) {
+      if (then_.forbidden_by_group(change.client, change.to, changes)) {
+        return Guard::kAntiAffinity;
+      }
+    }
+    const bool fits = then_.effect_of(changes).fits && have_room(pools_, now_, then_, changes);
+    return fits ? std::nullopt : std::optional(Guard::kNoRoom);
+  }
+
+  /// The set of so many waiting moves that is possible and saves most; none if there is none.
+  /// Several go together only where each goes where the one before it leaves: others would be
+  /// possible one by one.
+  std::vector<Rehoming> best_of(std::size_t together) {
+    best_.clear();
+    for (std::size_t first = 0; first < waiting_.size(); ++first) {
+      std::vector<Rehoming> changes{waiting_[first]};
+      extend(changes, together);
+    }
+    return std::move(best_);
+  }
+
+  void extend(std::vector<Rehoming>& changes, std::size_t together) {
+    if (changes.size() == together) {
+      if (!why_not(changes)) {
+        const CpuTime benefit = then_.effect_of(changes).benefit(now_.options());
+        if (best_.empty() || benefit > best_benefit_) {
+          best_ = changes;
+          best_benefit_ = benefit;
+        }
+      }
+      return;
+    }
+    const NodeIndex crowded = changes.back().to;
+    for (const Rehoming& other : waiting_) {
+      if (then_.home(other.client) == crowded &&
+          std::find(changes.begin(), changes.end(), other) == changes.end()) {
+        changes.push_back(other);
+        extend(changes, together);
+        changes.pop_back();
+      }
+    }
+  }
+
+  void take(const std::vector<Rehoming>& changes) {
+    const Effect effect = then_.effect_of(changes);
+    Step step;
+    for (const Rehoming& change : changes) {
+      const MemoryProfile& memory = then_.memory(change.client);
+      step.relocations.push_back(
+          {now_.snapshot().clients[change.client].id, then_.home(change.client), change.to,
+           memory.can_follow ? memory.not_on(change.to) : placement::Bytes{}});
+      std::erase(waiting_, change);
+    }
+    step.lost_before = then_.lost();
+    then_.apply(changes);
+    step.lost_after = then_.lost();
+    step.cost = std::max(effect.cost, CpuTime{});
+    sequence_.steps.push_back(std::move(step));
+  }
+
+  const Arrangement& now_;
+  std::vector<MemoryPool> pools_;
+  Arrangement then_;
+  std::vector<Rehoming> waiting_;
+  std::vector<Rehoming> best_;
+  CpuTime best_benefit_;
+  Sequence sequence_;
+};
+
+}  // namespace
+
+Sequence in_order(const Arrangement& now, const Homes& homes,
+                  const std::vector<MemoryPool>& huge_pages) {
+  return Sequencer(now, huge_pages).run(homes);
+}
+
+}  // namespace vmnuma::balancer

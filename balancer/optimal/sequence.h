@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/// In which order clients go to their new homes.
+///
+/// Problem: the best homes are known, but not every client can go there first: a node may have no
+/// room before another client has left it, a hard group may still be in the way. Approach: of all
+/// moves that are possible as things stand then, the one that saves most is next; where none is,
+/// two clients go at the same time, or up to four in a ring, so that who leaves makes room for who
+/// comes. What cannot be ordered that way is left where it is, and said.
+/// Properties: after each step every node has room for what came, and no hard group is broken that
+/// was not before; every client that goes is in exactly one step; the last step's figures are those
+/// of the homes that were reached.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "balancer/optimal/program.h"
+#include "placement/model/plan.h"
+
+namespace vmnuma::balancer {
+
+struct Step {
+  std::vector<placement::Relocation> relocations;  ///< all at once
+  placement::CpuTime lost_before;                  ///< of the whole host per epoch
+  placement::CpuTime lost_after;
+  placement::CpuTime cost;  ///< of moving, once
+};
+
+/// A client that finds no way to its new home.
+struct Stuck {
+  placement::ClientId client;
+  placement::NodeIndex to = placement::kNoNode;
+  placement::Guard because{};  ///< kNoRoom or kAntiAffinity
+};
+
+struct Sequence {
+  std::vector<Step> steps;
+  std::vector<Stuck> stuck;
+  Homes reached;
+};
+
+/// From the homes of `now` to `homes`. A client without a home in either is left out.
+[[nodiscard]] Sequence in_order(const placement::Arrangement& now, const Homes& homes,
+                                const std::vector<MemoryPool>& huge_pages);
+
+}  // namespace vmnuma::balancer
