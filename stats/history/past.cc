@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/history/past.h"
 
-#include <system_error>
-
-#include <fmt/format.h>
-
 #include "stats/history/actions.h"
 #include "stats/history/database.h"
+#include "stats/history/read_only.h"
 #include "stats/history/samples.h"
-#include "stats/history/schema.h"
 
 namespace vmnuma::stats {
 namespace {
-
-constexpr int kBusyMs = 2000;  // how long another program may hold the file
 
 SampleSpan span_for(std::chrono::milliseconds length) {
   if (length <= std::chrono::hours(1)) {
@@ -53,10 +47,6 @@ std::vector<LocalityPoint> read_locality(SQLite::Database& database, const Sampl
 }
 
 Result<Past> read(SQLite::Database& database, WallTime since, WallTime until) {
-  if (database.execAndGet("PRAGMA application_id").getInt() != kApplicationId ||
-      database.execAndGet("PRAGMA user_version").getInt() != newest_version()) {
-    return failure(ErrorCode::kUnsupported, "it is not a history of this version");
-  }
   // One state of the file for all three.
   SQLite::Transaction transaction(database);
   const SampleFilter filter{
@@ -79,23 +69,7 @@ Result<Past> read(SQLite::Database& database, WallTime since, WallTime until) {
 }  // namespace
 
 Result<Past> read_past(const std::filesystem::path& path, WallTime since, WallTime until) {
-  std::error_code problem;
-  if (!std::filesystem::exists(path, problem)) {
-    return failure(problem ? ErrorCode::kPermissionDenied : ErrorCode::kNotFound,
-                   fmt::format("there is no history '{}'{}", path.string(),
-                               problem ? " that may be read: " + problem.message() : ""),
-                   problem.value());
-  }
-  try {
-    SQLite::Database database(path.string(), SQLite::OPEN_READONLY, kBusyMs);
-    Result<Past> past = read(database, since, until);
-    if (!past) {
-      return failure(std::move(past).error(), fmt::format("cannot read '{}'", path.string()));
-    }
-    return past;
-  } catch (const SQLite::Exception& exception) {
-    return sqlite_failure(exception, "look back", path, nullptr);
-  }
+  return read_from(path, [&](SQLite::Database& database) { return read(database, since, until); });
 }
 
 }  // namespace vmnuma::stats

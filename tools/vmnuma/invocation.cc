@@ -65,10 +65,11 @@ class CommandLine {
         return usage(unknown_word(word));
       }
     }
-    if (!make_ && !sim_ && !record_ && !replay_ && !doctor_ && !past_) {
-      return usage(app_.got_subcommand("options") ? "options needs one of list, get and set"
-                   : app_.got_subcommand("sim")   ? "sim needs one of run, list and compare"
-                                                  : "a command is needed, such as 'status'");
+    if (!make_ && !sim_ && !record_ && !replay_ && !doctor_ && !past_ && !forecast_ && !train_) {
+      return usage(app_.got_subcommand("options")    ? "options needs one of list, get and set"
+                   : app_.got_subcommand("forecast") ? "forecast needs one of show and train"
+                   : app_.got_subcommand("sim")      ? "sim needs one of run, list and compare"
+                                                     : "a command is needed, such as 'status'");
     }
     Invocation invocation;
     invocation.socket_path = socket_path_;
@@ -93,7 +94,9 @@ class CommandLine {
         return usage("--since must be in the past");
       }
     }
-    if (sim_ || record_ || replay_ || doctor_ || past_) {
+    if (sim_ || record_ || replay_ || doctor_ || past_ || forecast_ || train_) {
+      invocation.forecast = std::move(forecast_);
+      invocation.train = std::move(train_);
       invocation.report = std::move(past_);
       invocation.doctor = std::move(doctor_);
       invocation.sim = std::move(sim_);
@@ -215,9 +218,31 @@ class CommandLine {
 
     add_reading(app_, "plan", "The last plan: what it does and what it does not",
                 [] { return Command(balancer::PlanRequest{}); });
+    add_forecast_commands();
     add_what_if_command();
     add_doctor_command();
     add_report_command();
+  }
+
+  void add_forecast_commands() {
+    CLI::App* forecast = app_.add_subcommand("forecast", "What VMs will want");
+    forecast->fallthrough();
+    forecast->require_subcommand(0, 1);
+    CLI::App* show = forecast->add_subcommand(
+        "show", "A VM's next ten minutes, and how good past forecasts were");
+    show->fallthrough();
+    show->add_option("VM", forecast_show_.vm, "The VM's name or UUID")->required()->type_name("");
+    show->add_option("--history", forecast_show_.history_path, "Another history than the daemon's")
+        ->type_name("FILE");
+    show->callback([this] { forecast_ = forecast_show_; });
+    CLI::App* train =
+        forecast->add_subcommand("train", "Learn from the history how to correct forecasts");
+    train->fallthrough();
+    train->add_option("--history", learnt_.history_path, "Another history than the daemon's")
+        ->type_name("FILE");
+    train->add_option("--model", learnt_.model_path, "Write this file, not one beside the history")
+        ->type_name("FILE");
+    train->callback([this] { train_ = learnt_; });
   }
 
   void add_report_command() {
@@ -538,6 +563,10 @@ class CommandLine {
   ReportRun report_;
   std::string past_since_ = "1d";
   std::optional<ReportRun> past_;
+  ForecastShowRun forecast_show_;
+  std::optional<ForecastShowRun> forecast_;
+  ForecastTrainRun learnt_;
+  std::optional<ForecastTrainRun> train_;
   DoctorRun examined_;
   std::optional<DoctorRun> doctor_;
 };

@@ -58,6 +58,17 @@ struct DoctorRun {
   std::string root = "/";  ///< the host's root directory
 };
 
+/// `forecast show`.
+struct ForecastShowRun {
+  std::string vm;            ///< name or UUID
+  std::string history_path;  ///< empty: the daemon's
+};
+/// `forecast train`.
+struct ForecastTrainRun {
+  std::string history_path;
+  std::string model_path;  ///< empty: beside the history
+};
+
 /// `report`.
 struct ReportRun {
   bool html = false;
@@ -82,6 +93,8 @@ struct Invocation {
   std::optional<ReplayRun> replay;
   std::optional<DoctorRun> doctor;
   std::optional<ReportRun> report;
+  std::optional<ForecastShowRun> forecast;
+  std::optional<ForecastTrainRun> train;
 };
 
 /// The end of a run that asks nothing of the daemon: help, version, a wrong command line.

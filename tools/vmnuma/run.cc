@@ -11,6 +11,8 @@
 #include "balancer/protocol/response.h"
 #include "tools/vmnuma/client.h"
 #include "tools/vmnuma/doctor/examine.h"
+#include "tools/vmnuma/forecast_show.h"
+#include "tools/vmnuma/forecast_train.h"
 #include "tools/vmnuma/record_commands.h"
 #include "tools/vmnuma/report/run_report.h"
 #include "tools/vmnuma/report_text.h"
@@ -299,6 +301,12 @@ int run(const Invocation& invocation, Surroundings& surroundings) {
   }
   if (invocation.report) {
     return run_report(invocation, surroundings);
+  }
+  if (invocation.forecast) {
+    return run_forecast_show(invocation, surroundings);
+  }
+  if (invocation.train) {
+    return run_forecast_train(invocation, surroundings);
   }
   return Runner(invocation, surroundings).run();
 }

@@ -69,6 +69,19 @@ TEST(InvocationTest, ReadsEveryCommand) {
   EXPECT_EQ(parsed({"manage", "web1"}).command, Command(balancer::ManageRequest{"web1"}));
 }
 
+TEST(InvocationTest, ReadsForecasts) {
+  const auto show = parsed({"forecast", "show", "web1", "--history", "h", "--json"});
+  ASSERT_TRUE(show.forecast);
+  EXPECT_EQ(show.forecast->vm, "web1");
+  EXPECT_EQ(show.forecast->history_path, "h");
+  EXPECT_TRUE(show.json);
+  const auto train = parsed({"forecast", "train", "--history", "h", "--model", "m"}).train;
+  ASSERT_TRUE(train);
+  EXPECT_EQ(train->history_path, "h");
+  EXPECT_EQ(train->model_path, "m");
+  EXPECT_EQ(complaint({"forecast"}), "vmnuma: forecast needs one of show and train");
+}
+
 TEST(InvocationTest, ReadsPolicies) {
   EXPECT_EQ(parsed({"set", "web1"}).command, Command(balancer::PolicyRequest{"web1"}));
   EXPECT_EQ(parsed({"set", "web1", "nodes=0-1", "affinity_group=a=b", "prefer_ht="}).command,

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A forecast as a sum of decision trees.
+///
+/// Problem: what a library has learnt must be asked in a daemon with many rights, every minute, for
+/// every VM, and must not be able to harm it. Approach: only the trees are kept, as whole numbers;
+/// asking them takes a few comparisons each. A tree is a list of nodes in which children come after
+/// their parent, so that every walk ends. Terms: *correction* - what the trees add to the
+/// histogram's forecast, in thousandths of a thousandth.
+/// Properties: is_sound() holds of every model that a walk can end in; a forecast lies between
+/// nothing and the VM's full time; for minutes that it was trained on it says nothing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "placement/forecast/features.h"
+#include "placement/forecast/predictors.h"
+
+namespace vmnuma::placement {
+
+struct TreeNode {
+  std::int32_t feature = -1;   ///< below 0: a leaf
+  std::int32_t threshold = 0;  ///< less goes to `left`, all else to `right`
+  std::int32_t left = 0;       ///< indices in the tree
+  std::int32_t right = 0;
+  std::int32_t correction = 0;  ///< of a leaf
+  bool operator==(const TreeNode&) const = default;
+};
+using Tree = std::vector<TreeNode>;
+
+struct TreeModel {
+  std::vector<Tree> trees;
+  std::int64_t trained_until = 0;  ///< the first minute that it has not seen
+  bool operator==(const TreeModel&) const = default;
+};
+
+/// No tree is empty, children come after their parents and lie within the tree, features exist.
+[[nodiscard]] bool is_sound(const TreeModel& model);
+
+/// The index of the leaf in which a walk ends. The tree is sound.
+[[nodiscard]] std::size_t leaf_of(const Tree& tree, const Features& features);
+
+/// The histogram's forecast, corrected by all trees of a sound model.
+[[nodiscard]] Permille corrected(const TreeModel& model, const FeaturesAt& at);
+
+class TrainedPredictor final : public Predictor {
+ public:
+  /// The model is sound.
+  explicit TrainedPredictor(TreeModel model) : model_(std::move(model)) {}
+  [[nodiscard]] PredictorKind kind() const override { return PredictorKind::kTrained; }
+  [[nodiscard]] std::optional<Permille> forecast(const VmFacts& vm, const KnownLoad& load,
+                                                 std::int64_t minute) const override;
+
+ private:
+  TreeModel model_;
+};
+
+}  // namespace vmnuma::placement

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/history/loads.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <SQLiteCpp/Statement.h>
+
+#include "placement/model/text.h"
+#include "stats/history/read_only.h"
+#include "stats/history/samples.h"
+
+namespace vmnuma::stats {
+namespace {
+
+constexpr std::int64_t kMinuteMs = 60'000;
+
+struct Known {
+  std::int64_t number = 0;
+  VmLoads loads;
+};
+
+Result<std::vector<Known>> read_vms(SQLite::Database& database, std::string_view vm) {
+  SQLite::Statement select(database,
+                           "SELECT number, uuid, name FROM vm"
+                           " WHERE :vm = '' OR name = :vm OR uuid = :vm ORDER BY number");
+  select.bind(":vm", std::string(vm));
+  std::vector<Known> vms;
+  while (select.executeStep()) {
+    const auto id = placement::parse_vm_id(select.getColumn(1).getString());
+    if (!id) {
+      return failure(ErrorCode::kCorrupt, id.error().message);
+    }
+    vms.push_back({select.getColumn(0).getInt64(), {*id, select.getColumn(2).getString(), 0, {}}});
+  }
+  return vms;
+}
+
+/// From an index alone, as samples.h explains.
+void read_minutes(SQLite::Database& database, Known& vm) {
+  SQLite::Statement select(
+      database,
+      "SELECT time_ms, SUM(demand_us) * 1000 / SUM(vcpus * epoch_us), SUM(vcpus)"
+      " FROM client_sample INDEXED BY demand_by_vm WHERE vm = ? AND span > 0 AND span = ?"
+      " GROUP BY time_ms ORDER BY time_ms");
+  select.bind(1, vm.number);
+  select.bind(2, kMinuteSpan);
+  while (select.executeStep()) {
+    if (!select.isColumnNull(1)) {
+      vm.loads.minutes.push_back(
+          {select.getColumn(0).getInt64() / kMinuteMs,
+           placement::Permille{std::clamp<std::int64_t>(select.getColumn(1).getInt64(), 0, 1000)}});
+      vm.loads.vcpus = select.getColumn(2).getInt();
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::int64_t> read_vm_loads(const std::filesystem::path& path, std::string_view vm,
+                                   const std::function<void(VmLoads)>& take) {
+  return read_from(path, [&](SQLite::Database& database) -> Result<std::int64_t> {
+    SQLite::Transaction transaction(database);  // one state of the file for all
+    Result<std::vector<Known>> vms = read_vms(database, vm);
+    if (!vms) {
+      return tl::unexpected(std::move(vms).error());
+    }
+    for (Known& known : *vms) {
+      read_minutes(database, known);
+      if (!known.loads.minutes.empty()) {
+        take(std::move(known.loads));
+      }
+    }
+    return averaged_until_ms(database, kEpochSpan) / kMinuteMs;
+  });
+}
+
+}  // namespace vmnuma::stats

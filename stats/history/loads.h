@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What VMs wanted in each minute, for who forecasts.
+///
+/// Reads the file that History writes, and never changes it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "placement/model/amounts.h"
+#include "placement/model/ids.h"
+#include "placement/result.h"
+
+namespace vmnuma::stats {
+
+struct MinuteLoad {
+  std::int64_t minute = 0;   ///< since 1970 (UTC)
+  placement::Permille load;  ///< of the VM's vCPUs' full time, at most 1000
+  bool operator==(const MinuteLoad&) const = default;
+};
+
+struct VmLoads {
+  placement::VmId vm;
+  std::string name;
+  std::int32_t vcpus = 0;           ///< in the last minute
+  std::vector<MinuteLoad> minutes;  ///< all that are kept, ascending
+  bool operator==(const VmLoads&) const = default;
+};
+
+/// Gives `take` every VM of that name or UUID (all if it is empty) that was seen for a whole
+/// minute, in the order they were first seen. Returns the first minute that is not complete.
+/// Errors: as read_past().
+[[nodiscard]] Result<std::int64_t> read_vm_loads(const std::filesystem::path& path,
+                                                 std::string_view vm,
+                                                 const std::function<void(VmLoads)>& take);
+
+}  // namespace vmnuma::stats

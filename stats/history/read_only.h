@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How those look into a history who are not the daemon. Internal to stats/history.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "placement/result.h"
+#include "stats/history/database.h"
+#include "stats/history/schema.h"
+
+namespace vmnuma::stats {
+
+/// Opens the file, checks whose it is, and lets `read` read from it, which returns a Result.
+/// Errors: those of `read`; not-found, permission-denied, busy, unsupported (a file of another
+/// version), corrupt, io. All name the file.
+template <class Read>
+[[nodiscard]] std::invoke_result_t<Read, SQLite::Database&> read_from(
+    const std::filesystem::path& path, Read read) {
+  constexpr int kBusyMs = 2000;  // how long another program may hold the file
+  std::error_code problem;
+  if (!std::filesystem::exists(path, problem)) {
+    return failure(problem ? ErrorCode::kPermissionDenied : ErrorCode::kNotFound,
+                   fmt::format("there is no history '{}'{}", path.string(),
+                               problem ? " that may be read: " + problem.message() : ""),
+                   problem.value());
+  }
+  const std::string context = fmt::format("cannot read '{}'", path.string());
+  try {
+    SQLite::Database database(path.string(), SQLite::OPEN_READONLY, kBusyMs);
+    if (database.execAndGet("PRAGMA application_id").getInt() != kApplicationId ||
+        database.execAndGet("PRAGMA user_version").getInt() != newest_version()) {
+      return failure(Error{ErrorCode::kUnsupported, 0, "it is not a history of this version"},
+                     context);
+    }
+    auto result = read(database);
+    if (!result) {
+      return failure(std::move(result).error(), context);
+    }
+    return result;
+  } catch (const SQLite::Exception& exception) {
+    return sqlite_failure(exception, "look back", path, nullptr);
+  }
+}
+
+}  // namespace vmnuma::stats
