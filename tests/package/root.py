@@ -18,12 +18,10 @@ _NOT_COMPARED = re.compile(r"/(proc|sys|dev|root|tmp|var/(log|cache)|var/lib/(dp
 
 
 def sources():
-    """This machine's apt sources that carry Debian's own suite, as one-line sources."""
-    targets = subprocess.run(
-        ["apt-get", "indextargets", "--format", "deb $(SITE) $(RELEASE) $(COMPONENT)",
-         "Created-By: Packages"], check=True, capture_output=True, text=True).stdout
-    debian = re.compile(rf"/debian(-security)?/? {SUITE}(-updates|-security)? main$")
-    return sorted({line for line in targets.splitlines() if debian.search(line)})
+    """This machine's apt sources that carry Debian's own suite, one a line."""
+    program = pathlib.Path(__file__).parent.parent / "support/debian-sources"
+    return subprocess.run([program, SUITE], check=True, stdout=subprocess.PIPE,
+                          text=True).stdout.strip()
 
 
 def _names(depends):
@@ -36,9 +34,7 @@ def base(cache, depends):
     it is there."""
     names = _names(depends)
     lines = sources()
-    if not lines:
-        raise RuntimeError(f"apt of this machine names no source of Debian '{SUITE}'")
-    key = hashlib.sha256("\n".join([SUITE, *names, *lines]).encode()).hexdigest()[:16]
+    key = hashlib.sha256("\n".join([SUITE, *names, lines]).encode()).hexdigest()[:16]
     archive = cache / f"base-{key}.tar"
     if not archive.exists():
         for old in cache.glob("base-*"):
@@ -47,7 +43,7 @@ def base(cache, depends):
         with open(cache / "base.log", "w", encoding="utf-8") as log:
             subprocess.run(["mmdebstrap", "--mode=root", "--variant=minbase",
                             "--include=" + ",".join(names), SUITE, str(part), "-"],
-                           input="\n".join(lines), text=True, check=True, stdout=log, stderr=log)
+                           input=lines, text=True, check=True, stdout=log, stderr=log)
         part.rename(archive)
     return archive
 
