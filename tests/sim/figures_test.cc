@@ -18,7 +18,7 @@ TEST(FiguresTest, AllScenariosUnderAllPolicies) {
   const auto scenarios = list_scenarios(kScenarioDirectory);
   ASSERT_TRUE(scenarios) << scenarios.error().message;
   for (const Scenario& scenario : *scenarios) {
-    comparisons.push_back(compare_policies(scenario));
+    comparisons.push_back(compare_policies(scenario, [] {}));
     nobodys += comparisons.back().policies.front().lost.value;
     ours += comparisons.back().policies.back().lost.value;
   }

@@ -23,7 +23,8 @@ struct Outcome {
   std::string err;
 };
 
-Outcome run(const std::vector<std::string>& arguments, bool terminal = false) {
+Outcome run(const std::vector<std::string>& arguments, bool terminal = false,
+            bool err_terminal = false) {
   std::ostringstream out;
   std::ostringstream err;
   const auto invocation = parse_arguments(arguments, /*now_unix_s=*/0);
@@ -31,6 +32,7 @@ Outcome run(const std::vector<std::string>& arguments, bool terminal = false) {
     return {invocation.error().code, "", invocation.error().text};
   }
   Surroundings surroundings{out, err, terminal, [](std::chrono::milliseconds) { return true; }};
+  surroundings.err_is_terminal = err_terminal;
   const int code = run_sim(*invocation, kScenarioDirectory, surroundings);
   return {code, out.str(), err.str()};
 }
@@ -130,6 +132,25 @@ TEST(SimCommandsTest, WatchingShowsEveryEpoch) {
   const Outcome screen = run({"sim", "run", "pile-up", "--epochs", "9", "--watch"}, true);
   EXPECT_THAT(screen.out, HasSubstr("epoch 7 of 9"));
   EXPECT_THAT(screen.out, HasSubstr("\x1b[H"));
+}
+
+TEST(SimCommandsTest, ATerminalShowsHowFarARunIsAndNothingElseChanges) {
+  const std::vector<std::string> arguments{"sim", "run", "pile-up", "--epochs", "9"};
+  const Outcome shown = run(arguments, /*terminal=*/false, /*err_terminal=*/true);
+  EXPECT_THAT(shown.err, HasSubstr("pile-up  [####################]  100 %  epoch 9 of 9"));
+  EXPECT_THAT(shown.err, testing::EndsWith("\r\x1b[K"));
+  EXPECT_EQ(shown.out, run(arguments).out);
+  EXPECT_EQ(run(arguments).err, "");
+  EXPECT_EQ(run({"sim", "run", "pile-up", "--epochs", "9", "--json"}, false, true).err, "");
+}
+
+TEST(SimCommandsTest, ATerminalShowsHowFarAComparisonIs) {
+  const Outcome shown = run({"sim", "compare", "pile-up", "swap-only", "--epochs", "3"},
+                            /*terminal=*/false, /*err_terminal=*/true);
+  // Six policies each, of which the first six are half of the work.
+  EXPECT_THAT(shown.err, HasSubstr("sim compare  [##########..........]   50 %  pile-up"));
+  EXPECT_THAT(shown.err, HasSubstr("sim compare  [####################]  100 %  swap-only"));
+  EXPECT_THAT(shown.out, HasSubstr("swap-only"));
 }
 
 TEST(SimCommandsTest, ScenariosAreListed) {

@@ -51,6 +51,8 @@ int main(int argc, char** argv) {
                                              return true;  // a signal ends the program
                                            }};
   surroundings.colours = surroundings.out_is_terminal && wants_colours();
+  surroundings.err_is_terminal = ::isatty(STDERR_FILENO) == 1;
+  surroundings.err_colours = surroundings.err_is_terminal && wants_colours();
   if (::isatty(STDIN_FILENO) == 1 && surroundings.out_is_terminal) {
     surroundings.open_terminal = [colours = surroundings.colours] {
       return vmnuma::tools::open_terminal(colours);

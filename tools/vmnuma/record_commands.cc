@@ -2,9 +2,11 @@
 #include "tools/vmnuma/record_commands.h"
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,6 +15,7 @@
 #include "balancer/protocol/response.h"
 #include "balancer/record/replay.h"
 #include "tools/vmnuma/client.h"
+#include "tools/vmnuma/progress_bar.h"
 #include "tools/vmnuma/recording_file.h"
 #include "tools/vmnuma/text.h"
 
@@ -180,12 +183,22 @@ int run_replay(const Invocation& invocation, Surroundings& surroundings) {
   if (!file) {
     return say(surroundings, fmt::format("cannot open '{}'", path), kExitUsage);
   }
+  std::error_code unknown;  // of a pipe: then there is no bar
+  const std::uintmax_t size = std::filesystem::file_size(path, unknown);
+  ProgressBar bar(surroundings, invocation, "replay");
+  std::int64_t bytes = 0;
   const auto report = balancer::replay(
-      [&file]() -> std::optional<std::string> {
+      [&]() -> std::optional<std::string> {
         std::string line;
-        return std::getline(file, line) ? std::optional(std::move(line)) : std::nullopt;
+        if (!std::getline(file, line)) {
+          return std::nullopt;
+        }
+        bytes += static_cast<std::int64_t>(line.size()) + 1;
+        bar.show(bytes, unknown ? 0 : static_cast<std::int64_t>(size), /*note=*/"");
+        return line;
       },
       invocation.replay->options);
+  bar.hide();
   if (!report) {
     return say(surroundings, fmt::format("'{}': {}", path, report.error().message), kExitUsage);
   }

@@ -7,12 +7,14 @@
 #include <variant>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "balancer/protocol/response.h"
 #include "tools/vmnuma/client.h"
 #include "tools/vmnuma/doctor/examine.h"
 #include "tools/vmnuma/forecast_show.h"
 #include "tools/vmnuma/forecast_train.h"
+#include "tools/vmnuma/progress_bar.h"
 #include "tools/vmnuma/record_commands.h"
 #include "tools/vmnuma/report/run_report.h"
 #include "tools/vmnuma/report_text.h"
@@ -35,6 +37,8 @@ constexpr milliseconds kPollInterval{500};
 /// A move that was accepted is in the history at once; one that is not there after this many polls
 /// never will be, because no history is written.
 constexpr int kPollsWithoutRow = 20;
+/// A move is measured some epochs after its end; one whose VM has ended never is.
+constexpr int kPollsForOutcome = 40;
 
 /// What each command is answered with.
 template <class Request>
@@ -116,11 +120,15 @@ class Runner {
     if (!result) {
       return failed(result.error());
     }
-    if (const int code = print(*result, /*before=*/""); code != kExitOk) {
-      return code;
-    }
     const auto* move = std::get_if<balancer::MoveRequest>(&invocation_.command);
-    return move != nullptr && invocation_.wait ? wait_for(*move, *result) : kExitOk;
+    const bool waits = move != nullptr && invocation_.wait;
+    // In JSON a move that is waited for is one line at its end.
+    if (!waits || !invocation_.json) {
+      if (const int code = print(*result, /*before=*/""); code != kExitOk) {
+        return code;
+      }
+    }
+    return waits ? wait_for(*move, *result) : kExitOk;
   }
 
  private:
@@ -234,6 +242,9 @@ class Runner {
     }
     balancer::HistoryRequest history;
     history.vm = move.vm;
+    ProgressBar bar(surroundings_, invocation_,
+                    fmt::format("{} to node {}", move.vm, move.node.value));
+    int polls_when_done = 0;
     for (int polls_without_row = 0; polls_without_row < kPollsWithoutRow;) {
       const auto answer = ask(history);
       if (!answer) {
@@ -245,20 +256,74 @@ class Runner {
       }
       const auto row = find_action(*view, *done->action);
       if (row && row->state == "done") {
-        return kExitOk;
+        // What it took is in the history once the move has settled.
+        if (!invocation_.json || row->outcome || ++polls_when_done == kPollsForOutcome) {
+          bar.hide();
+          return print_done(*done, *row);
+        }
+        polls_without_row = 0;
+        if (!surroundings_.pause(kPollInterval)) {
+          return kExitOk;
+        }
+        continue;
       }
       if (row && row->state != "open") {
+        bar.hide();
         return say(fmt::format("action {} was {}: {}", *done->action, row->state, row->detail),
                    kExitRefused);
+      }
+      if (bar.is_shown()) {
+        show_transfer(*done->action, bar);
       }
       polls_without_row = row ? 0 : polls_without_row + 1;
       if (!surroundings_.pause(kPollInterval)) {
         return kExitOk;
       }
     }
+    bar.hide();
     return say(fmt::format("action {} is not in the history, so nothing tells when it is done",
                            *done->action),
                kExitRefused);
+  }
+
+  /// The memory of an action that is on its way. That it cannot be had is no reason to end.
+  void show_transfer(std::int64_t action, ProgressBar& bar) const {
+    const auto answer = ask(balancer::StatusRequest{});
+    const auto status = answer ? decode_view<balancer::StatusView>(*answer)
+                               : Result<balancer::StatusView>(failure(ErrorCode::kIo, ""));
+    const balancer::TransferView* found = nullptr;
+    for (std::size_t i = 0; status && i < status->transfers.size(); ++i) {
+      if (status->transfers[i].action == action) {
+        found = &status->transfers[i];
+      }
+    }
+    if (found == nullptr) {
+      bar.show(0, 0, "waiting");
+      return;
+    }
+    bar.show(found->bytes_done, found->bytes_done + found->bytes_remaining,
+             found->state == "running" ? fmt::format("{}, {}/s", bytes_text(found->bytes_done),
+                                                     bytes_text(found->rate_bytes_per_second))
+                                       : found->state);
+  }
+
+  /// The end of a move that was waited for.
+  [[nodiscard]] int print_done(const DoneView& done, const balancer::HistoryRowView& row) {
+    std::string text = row.detail.empty() ? "" : wrapped(row.detail, /*indent=*/0);
+    if (invocation_.json) {
+      nlohmann::ordered_json json = {{"message", done.message}, {"action", *done.action},
+                                     {"state", row.state},      {"detail", row.detail},
+                                     {"moved_bytes", nullptr},  {"seconds", nullptr}};
+      if (row.outcome) {
+        json["moved_bytes"] = row.outcome->moved_bytes;
+        json["seconds"] = static_cast<double>(row.outcome->took_ms) / 1000;
+      }
+      text = json.dump(-1, ' ', /*ensure_ascii=*/false,
+                       nlohmann::ordered_json::error_handler_t::replace) +
+             "\n";
+    }
+    surroundings_.out << text << std::flush;
+    return surroundings_.out ? kExitOk : say("cannot write to standard output", kExitRefused);
   }
 
   [[nodiscard]] static std::optional<balancer::HistoryRowView> find_action(const HistoryView& view,

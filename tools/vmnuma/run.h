@@ -25,6 +25,8 @@ struct Surroundings {
   std::function<bool(std::chrono::milliseconds)> pause;
   std::chrono::milliseconds time_limit{5000};  ///< for each answer of the daemon
   bool colours = false;  ///< standard output shows colours and nobody has said NO_COLOR
+  bool err_is_terminal = false;
+  bool err_colours = false;  ///< of standard error
   /// Takes the terminal over for `top`; empty where there is none.
   std::function<Result<std::unique_ptr<TopTerminal>>()> open_terminal{};
 };

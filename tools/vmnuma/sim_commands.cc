@@ -13,7 +13,9 @@
 #include "stats/reports/report.h"
 #include "tools/sim/catalogue.h"
 #include "tools/sim/policies/comparison.h"
+#include "tools/sim/policies/policy.h"
 #include "tools/sim/simulation.h"
+#include "tools/vmnuma/progress_bar.h"
 #include "tools/vmnuma/recording_file.h"
 #include "tools/vmnuma/table.h"
 #include "tools/vmnuma/text.h"
@@ -67,8 +69,10 @@ std::string vm_table(const SimulationResult& result) {
 /// Prints a run as it goes.
 class Progress {
  public:
-  Progress(Surroundings& surroundings, const Invocation& invocation, std::int64_t epochs)
+  Progress(Surroundings& surroundings, const Invocation& invocation, std::int64_t epochs,
+           ProgressBar& bar)
       : surroundings_(surroundings),
+        bar_(bar),
         watch_(invocation.watch),
         watched_epoch_(invocation.watch_seconds == 0
                            ? kWatchedEpoch
@@ -85,11 +89,15 @@ class Progress {
       show_screen(simulation, epoch);
       return surroundings_.pause(watched_epoch_);
     }
+    const bool tables_are_due = watch_ || epoch % every_ == every_ - 1 || epoch == 0;
+    if (!news_.empty() || tables_are_due) {
+      bar_.hide();
+    }
     for (const std::string& line : news_) {
       surroundings_.out << line << '\n';
     }
     news_.clear();
-    if (watch_ || epoch % every_ == every_ - 1 || epoch == 0) {
+    if (tables_are_due) {
       surroundings_.out << fmt::format("\nafter epoch {}:\n", epoch) << tables(simulation);
     }
     return true;
@@ -110,6 +118,7 @@ class Progress {
   }
 
   Surroundings& surroundings_;
+  ProgressBar& bar_;
   bool watch_;
   std::chrono::milliseconds watched_epoch_;
   std::int64_t every_;
@@ -170,7 +179,9 @@ int run_simulation(const SimRunRequest& request, const Invocation& invocation,
     recording = std::move(*file);
     simulation.record(/*anonymize=*/false);
   }
-  Progress progress(surroundings, invocation, simulation.scenario().epochs);
+  const std::int64_t epochs = simulation.scenario().epochs;
+  ProgressBar bar(surroundings, invocation, simulation.scenario().name);
+  Progress progress(surroundings, invocation, epochs, bar);
   while (!simulation.finished()) {
     simulation.run_epoch();
     if (recording) {
@@ -181,7 +192,10 @@ int run_simulation(const SimRunRequest& request, const Invocation& invocation,
     if (!invocation.json && !request.explain && !progress.show(simulation)) {
       return kExitOk;
     }
+    surroundings.out << std::flush;  // the bar comes after what was printed
+    bar.show(simulation.epoch(), epochs, fmt::format("epoch {} of {}", simulation.epoch(), epochs));
   }
+  bar.hide();
   if (request.explain) {
     return explain(simulation, *request.explain, invocation.json, surroundings);
   }
@@ -196,8 +210,8 @@ int run_simulation(const SimRunRequest& request, const Invocation& invocation,
   return result.violations.empty() ? kExitOk : kExitRefused;
 }
 
-int compare_simulations(const SimCompareRequest& request, bool json, const std::string& scenarios,
-                        Surroundings& surroundings) {
+int compare_simulations(const SimCompareRequest& request, const Invocation& invocation,
+                        const std::string& scenarios, Surroundings& surroundings) {
   std::vector<Scenario> chosen;
   if (request.scenarios.empty()) {
     Result<std::vector<Scenario>> all = list_scenarios(scenarios);
@@ -214,11 +228,18 @@ int compare_simulations(const SimCompareRequest& request, bool json, const std::
     chosen.push_back(std::move(*scenario));
   }
   std::vector<ScenarioComparison> comparisons;
+  ProgressBar bar(surroundings, invocation, "sim compare");
+  const auto all = static_cast<std::int64_t>(chosen.size() * (kPeers.size() + 1));
+  std::int64_t done = 0;
   for (Scenario& scenario : chosen) {
     scenario.epochs = std::min(scenario.epochs, request.epochs.value_or(scenario.epochs));
-    comparisons.push_back(compare_policies(scenario));
+    bar.show(done, all, scenario.name);
+    comparisons.push_back(
+        compare_policies(scenario, [&] { bar.show(++done, all, scenario.name); }));
   }
-  surroundings.out << (json ? to_json(comparisons) + "\n" : to_text(comparisons)) << std::flush;
+  bar.hide();
+  surroundings.out << (invocation.json ? to_json(comparisons) + "\n" : to_text(comparisons))
+                   << std::flush;
   return kExitOk;
 }
 
@@ -255,7 +276,7 @@ int run_sim(const Invocation& invocation, const std::string& scenarios,
     return run_simulation(*request, invocation, scenarios, surroundings);
   }
   if (const auto* request = std::get_if<SimCompareRequest>(&*invocation.sim)) {
-    return compare_simulations(*request, invocation.json, scenarios, surroundings);
+    return compare_simulations(*request, invocation, scenarios, surroundings);
   }
   return list_simulations(invocation.json, scenarios, surroundings);
 }

@@ -55,12 +55,14 @@ class RunTest : public ::testing::Test {
                               },
                               milliseconds(60000)};
     surroundings.open_terminal = open_terminal_;
+    surroundings.err_is_terminal = err_is_terminal_;
     return tools::run(*invocation, surroundings);
   }
 
   std::ostringstream out_;
   std::ostringstream err_;
   bool is_terminal_ = false;
+  bool err_is_terminal_ = false;
   std::function<Result<std::unique_ptr<TopTerminal>>()> open_terminal_;
   std::size_t most_pauses_ = 100;
   std::vector<milliseconds> pauses_;
@@ -296,10 +298,20 @@ TEST_F(RunTest, WatchEndsWhenTheDaemonDoes) {
 class MoveAnswers {
  public:
   explicit MoveAnswers(std::vector<std::string> states) : states_(std::move(states)) {}
+  /// From this answer on the history knows what the move took.
+  MoveAnswers& measured_from(std::size_t answer) {
+    measured_from_ = answer;
+    return *this;
+  }
 
   Result<Answer> operator()(const Command& command) {
     if (std::holds_alternative<balancer::MoveRequest>(command)) {
       return DoneView{"moving", 12};
+    }
+    if (std::holds_alternative<balancer::StatusRequest>(command)) {
+      balancer::StatusView status = tests::status_view();
+      status.transfers[0].action = 12;
+      return status;
     }
     const auto* request = std::get_if<balancer::HistoryRequest>(&command);
     if (request == nullptr || request->vm != "web1") {
@@ -308,11 +320,15 @@ class MoveAnswers {
     HistoryView view;
     view.moves.emplace_back().action = 11;
     view.moves[0].state = "undone";
+    const bool measured = next_ >= measured_from_;
     const std::string state = states_[std::min(next_++, states_.size() - 1)];
     if (!state.empty()) {
       view.moves.emplace_back().action = 12;
       view.moves[1].state = state;
-      view.moves[1].detail = "node 1 has no room";
+      view.moves[1].detail = state == "done" ? "8 GiB moved" : "node 1 has no room";
+      if (measured) {
+        view.moves[1].outcome = tests::history_view().moves[0].outcome;
+      }
     }
     return view;
   }
@@ -320,14 +336,44 @@ class MoveAnswers {
  private:
   std::vector<std::string> states_;
   std::size_t next_ = 0;
+  std::size_t measured_from_ = SIZE_MAX;
 };
 
 TEST_F(RunTest, WaitReturnsWhenTheMoveIsDone) {
   EXPECT_EQ(run({"move", "web1", "1", "--wait"}, MoveAnswers({"", "open", "open", "done"})),
             kExitOk);
-  EXPECT_EQ(out_.str(), "moving (action 12)\n");
+  EXPECT_EQ(out_.str(), "moving (action 12)\n8 GiB moved\n");
   EXPECT_EQ(pauses_.size(), 3U);
   EXPECT_EQ(err_.str(), "");
+}
+
+TEST_F(RunTest, WaitInJsonIsOneLineWithBytesAndSeconds) {
+  // Done at the second answer, measured at the fourth.
+  EXPECT_EQ(run({"move", "web1", "1", "--wait", "--json"},
+                MoveAnswers({"open", "done"}).measured_from(3)),
+            kExitOk);
+  EXPECT_EQ(out_.str(), R"({"message":"moving","action":12,"state":"done","detail":"8 GiB moved",)"
+                        R"("moved_bytes":8589934592,"seconds":42.0})"
+                        "\n");
+  EXPECT_EQ(pauses_.size(), 3U);
+}
+
+TEST_F(RunTest, WaitInJsonEndsAlsoWhenNothingIsMeasured) {
+  EXPECT_EQ(run({"move", "web1", "1", "--wait", "--json"}, MoveAnswers({"done"})), kExitOk);
+  EXPECT_THAT(out_.str(), ::testing::EndsWith("\"moved_bytes\":null,\"seconds\":null}\n"));
+  EXPECT_EQ(pauses_.size(), 39U);
+}
+
+TEST_F(RunTest, WaitOnATerminalShowsTheMemoryOnItsWay) {
+  err_is_terminal_ = true;
+  EXPECT_EQ(run({"move", "web1", "1", "--wait"}, MoveAnswers({"open", "done"})), kExitOk);
+  // 3 of 8 GiB; gone at the end.
+  EXPECT_EQ(err_.str(),
+            "\r\x1b[Kweb1 to node 1  [#######.............]   37 %  3.0 GiB, 125.0 MiB/s\r\x1b[K");
+  EXPECT_EQ(out_.str(), "moving (action 12)\n8 GiB moved\n");
+  EXPECT_EQ(run({"move", "web1", "1", "--wait", "--json"}, MoveAnswers({"open", "dropped"})),
+            kExitRefused);
+  EXPECT_EQ(err_.str(), "vmnuma: action 12 was dropped: node 1 has no room\n");
 }
 
 TEST_F(RunTest, WithoutWaitNothingMoreIsAsked) {

@@ -40,14 +40,17 @@ double number(Percentage share) {
 
 }  // namespace
 
-ScenarioComparison compare_policies(const Scenario& scenario) {
+ScenarioComparison compare_policies(const Scenario& scenario,
+                                    const std::function<void()>& policy_done) {
   ScenarioComparison comparison{scenario.name, {}, scenario.not_first_because};
   for (const std::string_view name : kPeers) {
     Simulation simulation(scenario, make_policy(name));
     comparison.policies.push_back(result_of(name, run(simulation)));
+    policy_done();
   }
   Simulation simulation(scenario);
   comparison.policies.push_back(result_of(kOurs, run(simulation)));
+  policy_done();
   return comparison;
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,7 +39,9 @@ struct ScenarioComparison {
 /// Policies that differ by no more than one per cent of what is wanted are equal.
 [[nodiscard]] bool we_are_first(const ScenarioComparison& comparison);
 
-[[nodiscard]] ScenarioComparison compare_policies(const Scenario& scenario);
+/// `policy_done` is called after each of the policies.
+[[nodiscard]] ScenarioComparison compare_policies(const Scenario& scenario,
+                                                  const std::function<void()>& policy_done);
 
 /// Columns as wide as they must be; the least lost time of a scenario is marked with '*', and
 /// where the balancer is not first, the reason follows.
