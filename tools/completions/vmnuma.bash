@@ -38,6 +38,10 @@ _vmnuma_values() {  # the values of the kind $1, one a line; the rest is the pro
 @types@
       return
       ;;
+    format)
+@formats@
+      return
+      ;;
     *) return ;;
   esac
   "$@" --json 2>/dev/null | command grep -Eo "\"$member\":(\"[^\"]*\"|[0-9]+)" |

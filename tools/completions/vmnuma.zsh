@@ -17,6 +17,12 @@ _vmnuma_offer() {  # offers the values of the kind in the last argument; the oth
       )
       return
       ;;
+    format)
+      compadd "${@[1,-2]}" -- $(
+@formats@
+      )
+      return
+      ;;
   esac
   offered=(${(f)"$($ask --json 2>/dev/null | command grep -Eo "\"$member\":(\"[^\"]*\"|[0-9]+)" |
     command sed 's/^[^:]*://; s/"//g' | command sort -u)"})

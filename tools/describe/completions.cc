@@ -10,6 +10,7 @@
 
 #include "stats/reports/report.h"
 #include "tools/describe/template.h"
+#include "tools/vmnuma/invocation.h"
 
 namespace vmnuma::tools {
 
@@ -23,7 +24,7 @@ std::string kind_of(std::string_view name) {
   };
   static constexpr Kind kKinds[] = {{"FILE", "file"},   {"PATH", "file"}, {"VM", "vm"},
                                     {"NODE", "node"},   {"TYPE", "type"}, {"SCENARIO", "scenario"},
-                                    {"NAME", "option"}, {"DIR", "file"}};
+                                    {"NAME", "option"}, {"DIR", "file"},  {"FORMAT", "format"}};
   for (const Kind& kind : kKinds) {
     if (kind.name == name) {
       return std::string(kind.kind);
@@ -239,6 +240,9 @@ Result<std::string> fill_completion(std::string_view text, const CommandInfo& pr
     }
     if (line == "@types@") {
       return fmt::format("      printf '%s\\n' {}\n", fmt::join(stats::report_types(), " "));
+    }
+    if (line == "@formats@") {
+      return fmt::format("      printf '%s\\n' {}\n", fmt::join(kExportFormats, " "));
     }
     return std::nullopt;
   });

@@ -109,8 +109,9 @@ class CommandLine {
       return usage(command.error().message);
     }
     invocation.command = std::move(*command);
+    invocation.exported = std::move(exported_);
     invocation.full_screen = std::holds_alternative<balancer::HostRequest>(invocation.command) &&
-                             !once_ && !json_ && !invocation.watch;
+                             !invocation.exported && !once_ && !json_ && !invocation.watch;
     return invocation;
   }
 
@@ -222,6 +223,18 @@ class CommandLine {
     add_what_if_command();
     add_doctor_command();
     add_report_command();
+    add_export_command();
+  }
+
+  void add_export_command() {
+    CLI::App* exported =
+        add_reading(app_, "export", "The host in the words of a cluster's scheduler",
+                    [this] { return make_export(); });
+    exported->add_option("--format", format_, "nrt for Kubernetes, or openstack")
+        ->required()
+        ->type_name("FORMAT");
+    exported->add_option("--name", export_name_, "What the cluster calls this host")
+        ->type_name("HOST");
   }
 
   void add_forecast_commands() {
@@ -458,6 +471,18 @@ class CommandLine {
     return {};
   }
 
+  Result<Command> make_export() {
+    const auto* const found = std::find(kExportFormats.begin(), kExportFormats.end(), format_);
+    if (found == kExportFormats.end()) {
+      return failure(ErrorCode::kInvalidArgument,
+                     fmt::format("--format: there is no format '{}'{}", format_,
+                                 balancer::did_you_mean(
+                                     format_, {kExportFormats.begin(), kExportFormats.end()})));
+    }
+    exported_ = {static_cast<ExportFormat>(found - kExportFormats.begin()), export_name_};
+    return Command(balancer::HostRequest{});
+  }
+
   Result<Command> make_history() {
     if (since_) {
       auto since = parse_since(*since_, now_unix_s_);
@@ -567,6 +592,9 @@ class CommandLine {
   std::optional<ForecastShowRun> forecast_;
   ForecastTrainRun learnt_;
   std::optional<ForecastTrainRun> train_;
+  std::string format_;
+  std::optional<std::string> export_name_;
+  std::optional<ExportRun> exported_;
   DoctorRun examined_;
   std::optional<DoctorRun> doctor_;
 };

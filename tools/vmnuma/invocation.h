@@ -2,10 +2,12 @@
 /// What the command line asks for.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -77,15 +79,28 @@ struct ReportRun {
   std::string history_path;  ///< empty: the daemon's
 };
 
+/// What `export` prints.
+enum class ExportFormat { kNodeResourceTopology, kPlacementInventories };
+
+/// `export`.
+struct ExportRun {
+  ExportFormat format{};
+  std::optional<std::string> name;  ///< of the host; its own if left out
+};
+
+/// What --format takes, in the order of ExportFormat.
+inline constexpr std::array<std::string_view, 2> kExportFormats{"nrt", "openstack"};
+
 struct Invocation {
   std::string program = "vmnuma";  ///< what messages begin with
   std::string socket_path;
   bool json = false;
-  bool watch = false;              ///< again and again
-  ReportShape shape;               ///< of the table of `sched-stats`
-  std::int64_t watch_seconds = 0;  ///< how often; 0: every epoch
-  bool full_screen = false;        ///< of `top`, where there is a terminal
-  bool wait = false;               ///< of `move`: until it is done
+  bool watch = false;                 ///< again and again
+  ReportShape shape;                  ///< of the table of `sched-stats`
+  std::int64_t watch_seconds = 0;     ///< how often; 0: every epoch
+  bool full_screen = false;           ///< of `top`, where there is a terminal
+  bool wait = false;                  ///< of `move`: until it is done
+  std::optional<ExportRun> exported;  ///< `command` asks for the host that is to be exported
   balancer::Command command;
   // If one of these is set, `command` says nothing.
   std::optional<SimRequest> sim;

@@ -14,6 +14,7 @@
 #include "tools/vmnuma/doctor/examine.h"
 #include "tools/vmnuma/forecast_show.h"
 #include "tools/vmnuma/forecast_train.h"
+#include "tools/vmnuma/export/export_text.h"
 #include "tools/vmnuma/progress_bar.h"
 #include "tools/vmnuma/record_commands.h"
 #include "tools/vmnuma/report/run_report.h"
@@ -164,7 +165,18 @@ class Runner {
 
   [[nodiscard]] int print(const std::string& result, std::string_view before) {
     std::string text = result + "\n";
-    if (!invocation_.json) {
+    if (invocation_.exported) {
+      auto host = decode_view<balancer::HostView>(result);
+      if (!host) {
+        return failed({/*by_daemon=*/false, host.error()});
+      }
+      auto exported = export_text(*invocation_.exported, std::move(*host),
+                                  invocation_.json ? JsonLayout::kOneLine : JsonLayout::kIndented);
+      if (!exported) {
+        return say(exported.error().message, kExitUsage);
+      }
+      text = std::move(*exported);
+    } else if (!invocation_.json) {
       auto readable = readable_text(result);
       if (!readable) {
         return failed(readable.error());

@@ -1,27 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/vmnuma/report/run_report.h"
 
-#include <array>
 #include <chrono>
 #include <string>
 #include <utility>
 
-#include <unistd.h>
-
 #include "balancer/config/config.h"
 #include "balancer/protocol/response.h"
 #include "tools/vmnuma/client.h"
+#include "tools/vmnuma/host_name.h"
 #include "tools/vmnuma/report/host_report.h"
 #include "tools/vmnuma/text.h"
 
 namespace vmnuma::tools {
 
 namespace {
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "this host";
-}
 
 template <class View>
 Result<View> ask_for(const Invocation& invocation, const Surroundings& surroundings,

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/export/export_text.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "tools/vmnuma/host_name.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+/// placement/schemas/resource_provider.py allows 200, "_NUMA1023" among them.
+constexpr std::size_t kLongestHostName = 190;
+
+Result<std::string> unfit(const std::string& name, std::string_view what) {
+  return failure(ErrorCode::kInvalidArgument,
+                 fmt::format("'{}' cannot be the name of a {}; --name gives another", name, what));
+}
+
+std::string in_small_letters(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return name;
+}
+
+}  // namespace
+
+Result<std::string> export_text(const ExportRun& run, balancer::HostView host, JsonLayout layout) {
+  std::string name = run.name.value_or(host_name());
+  if (run.format == ExportFormat::kNodeResourceTopology) {
+    name = run.name ? name : in_small_letters(std::move(name));
+    if (!is_object_name(name)) {
+      return unfit(name, "Kubernetes object");
+    }
+    return node_resource_topology({std::move(name), std::move(host)}, layout) + "\n";
+  }
+  if (name.empty() || name.size() > kLongestHostName) {
+    return unfit(name, "resource provider");
+  }
+  return placement_inventories({std::move(name), std::move(host)}, layout) + "\n";
+}
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What `vmnuma export` prints.
+#pragma once
+
+#include "tools/vmnuma/export/documents.h"
+#include "tools/vmnuma/invocation.h"
+
+namespace vmnuma::tools {
+
+/// The document with its newline. Without a name of its own the host has the kernel's, in small
+/// letters for Kubernetes. Error: invalid-argument if that cannot be a name there.
+[[nodiscard]] Result<std::string> export_text(const ExportRun& run, balancer::HostView host,
+                                              JsonLayout layout);
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "tools/vmnuma/export/documents.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::int64_t kMiB = std::int64_t{1} << 20U;
+/// placement/db/constants.py, MAX_INT.
+constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+
+Json inventory(std::int64_t total, std::int64_t reserved) {
+  return {{"total", total}, {"reserved", std::clamp<std::int64_t>(reserved, 0, total)},
+          {"min_unit", 1},  {"max_unit", total},
+          {"step_size", 1}, {"allocation_ratio", 1.0}};
+}
+
+/// A class of which there is nothing has no inventory: its total would have to be 1 at least.
+Json inventories_of(const balancer::NodeView& node) {
+  Json inventories = Json::object();
+  if (node.cpus > 0) {
+    inventories["VCPU"] = inventory(node.cpus, node.known ? 0 : node.cpus);
+  }
+  const std::int64_t memory = std::min(node.memory_bytes / kMiB, kMost);
+  if (memory > 0) {
+    const std::int64_t reserve = (node.reserve_bytes + kMiB - 1) / kMiB;
+    inventories["MEMORY_MB"] = inventory(memory, node.known ? reserve : memory);
+  }
+  return inventories;
+}
+
+}  // namespace
+
+std::string placement_inventories(const ExportedHost& exported, JsonLayout layout) {
+  Json providers = Json::array();
+  for (const balancer::NodeView& node : exported.host.nodes) {
+    // A provider that was only just made is of generation 0.
+    providers.push_back(
+        {{"resource_provider",
+          {{"name", fmt::format("{}_NUMA{}", exported.name, node.node.value)}}},
+         {"inventories",
+          {{"resource_provider_generation", 0}, {"inventories", inventories_of(node)}}}});
+  }
+  return Json{{"providers", std::move(providers)}}.dump(layout == JsonLayout::kIndented ? 2 : -1,
+                                                        ' ', /*ensure_ascii=*/false,
+                                                        Json::error_handler_t::replace);
+}
+
+}  // namespace vmnuma::tools

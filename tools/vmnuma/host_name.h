@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace vmnuma::tools {
+
+/// As the kernel knows it (gethostname(2)); "this host" if it cannot be had.
+[[nodiscard]] std::string host_name();
+
+}  // namespace vmnuma::tools
