@@ -5,6 +5,7 @@
 
 #include "balancer/suggest.h"
 #include "stats/reports/counters.h"
+#include "stats/reports/latency_rows.h"
 #include "stats/reports/tables.h"
 
 namespace vmnuma::balancer {
@@ -56,6 +57,10 @@ Result<stats::Report> make_report(const std::string& type, const ReportSources& 
   }
   if (type == "numa-cnode") {
     return stats::cnode_table(stats::cnode_rows(input, sources.stays));
+  }
+  if (type == stats::kLatencyTable) {
+    // Nothing is decided by what was measured, so the controller has only what SLIT says.
+    return stats::latency_table(stats::latency_rows(sources.snapshot.topology, {}));
   }
   if (type == "numa-global") {
     return stats::global_table(stats::global_rows(input));

@@ -10,11 +10,14 @@
 #include "balancer/config/persisted_options.h"
 #include "balancer/protocol/response.h"
 #include "balancer/service/history_rows.h"
+#include "balancer/service/host_latencies.h"
 #include "balancer/service/remembered.h"
 #include "migration/limits.h"
 #include "stats/history/epoch_rows.h"
+#include "stats/latency/chase_probe.h"
 #include "stats/linux/pci_devices.h"
 #include "stats/linux/proc_formats.h"
+#include "stats/reports/tables.h"
 
 namespace vmnuma::balancer {
 
@@ -86,6 +89,10 @@ Result<std::unique_ptr<Service>> Service::create(ServiceSetup setup) {
   if (!devices) {
     return tl::unexpected(std::move(devices).error());
   }
+  Result<stats::Directory> latencies = stats::Directory::open("/");
+  if (!latencies) {
+    return tl::unexpected(std::move(latencies).error());
+  }
   Result<migration::LinuxPageMover> mover = migration::LinuxPageMover::open("/");
   if (!mover) {
     return tl::unexpected(std::move(mover).error());
@@ -97,7 +104,7 @@ Result<std::unique_ptr<Service>> Service::create(ServiceSetup setup) {
   }
   std::unique_ptr<Service> service(
       new Service(std::move(setup), {std::move(*loop), std::move(*root), std::move(*devices),
-                                     std::move(*mover), *huge_page_size}));
+                                     std::move(*latencies), std::move(*mover), *huge_page_size}));
   const Config& config = service->setup_.config;
   Result<std::unique_ptr<ControlSocket>> socket =
       ControlSocket::listen(service->context_, config.socket_path, config.socket_group,
@@ -121,13 +128,15 @@ Service::Service(ServiceSetup setup, Host host)
       inventory_(*loop_, {setup_.config.uri, host.default_huge_page_size},
                  [this] { boost::asio::post(context_, [this] { refresh_inventory(); }); }),
       devices_(std::move(host.devices)),
+      latencies_(std::move(host.latencies)),
       control_(*loop_, setup_.config.uri),
       mover_(std::move(host.mover)),
       journal_(setup_.history.get()),
       controller_(controller_setup(setup_)),
       history_worker_("history", kMostHistoryTasks),
       sampler_worker_("sampler", kMostTasks),
-      inventory_worker_("inventory", kMostTasks) {
+      inventory_worker_("inventory", kMostTasks),
+      latency_worker_("latency", 1) {
   executor_ = std::make_unique<ExecutorWorker>(
       control_, mover_, journal_, migration::limits_from(setup_.config.options, setup_.topology),
       [this](std::vector<migration::ActionEvent> events,
@@ -162,6 +171,7 @@ void Service::run() {
     executor_->recover();
   }
   refresh_inventory();
+  find_host_latencies();
   next_epoch_ = std::chrono::steady_clock::now();
   arm_epoch();
   (void)sd_notify(0, "READY=1");  // nobody listens if not started by systemd
@@ -261,6 +271,14 @@ void Service::on_request(std::int64_t token, const Request& request) {
                     encode_response(request.id, recorder_.answer(request.command, controller_)));
     return;
   }
+  if (const auto* asked = std::get_if<StatsRequest>(&request.command);
+      asked != nullptr && asked->type == stats::kLatencyTable) {
+    socket_->answer(
+        token,
+        encode_response(request.id, Answer(stats::latency_table(stats::latency_rows(
+                                        controller_.snapshot().topology, host_latencies_)))));
+    return;
+  }
   waiting_[token] = request.id;
   feed(CommandReceived{token, request.command});
 }
@@ -306,6 +324,23 @@ void Service::answer_history(std::int64_t token, std::int64_t id, const HistoryR
   });
   if (!posted) {
     send(failure(ErrorCode::kBusy, "the history is busy, try again"));
+  }
+}
+
+// ---- the start ----
+
+/// On a worker of its own, because the thread is bound to one node after the other.
+void Service::find_host_latencies() {
+  const bool posted = latency_worker_.post([this, state_dir = setup_.config.state_dir] {
+    stats::ChaseProbe probe;
+    FoundLatencies found = find_latencies(latencies_, state_dir, setup_.topology, probe, stopping_);
+    boost::asio::post(context_, [this, found = std::move(found)] {
+      log_.write(found.log);
+      host_latencies_ = found.latencies;
+    });
+  });
+  if (!posted) {
+    log_.write(Severity::kWarning, "memory latencies are not measured");
   }
 }
 
@@ -450,6 +485,7 @@ void Service::reload() {
 
 void Service::stop() {
   (void)sd_notify(0, "STOPPING=1");
+  stopping_ = true;
   const bool restore = setup_.config.on_stop == OnStop::kRestore;
   log_.write(Severity::kNotice, restore ? "stopping; VMs are given back as they were found"
                                         : "stopping; VMs stay where they are");

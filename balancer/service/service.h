@@ -3,14 +3,16 @@
 ///
 /// Problem: sampling, libvirt, page moves and SQLite all block, each for its own time; decisions
 /// must never wait for them. Approach: one Asio thread runs the controller, the socket, timers and
-/// signals. Four workers do what blocks: *sampler* (files of the kernel), *inventory* (libvirt's
-/// events and descriptions), *executor* (pins and page moves) and *history* (SQLite). Values travel
-/// between them, nothing is shared. Properties: an epoch whose sampling is not finished is skipped,
+/// signals. Workers do what blocks: *sampler* (files of the kernel), *inventory* (libvirt's events
+/// and descriptions), *executor* (pins and page moves), *history* (SQLite), and *latency*, which at
+/// the start measures once how far the nodes' memory is. Values travel between them, nothing is
+/// shared. Properties: an epoch whose sampling is not finished is skipped,
 /// not queued; while libvirt is gone the inventory is retried every epoch and nothing is ordered; a
 /// full or failing disk costs history, never the service; stop lets actions come to rest for at
 /// most kPatience, after it has given VMs back for at most kRestorePatience if that is asked for.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -38,6 +40,7 @@
 #include "migration/linux/linux_page_mover.h"
 #include "stats/history/history.h"
 #include "stats/linux/directory.h"
+#include "stats/reports/latency_rows.h"
 #include "stats/sampler.h"
 
 namespace vmnuma::balancer {
@@ -72,7 +75,8 @@ class Service {
   struct Host {
     std::unique_ptr<EventLoop> loop;
     stats::Directory root;
-    stats::Directory devices;  ///< the same, for the inventory worker
+    stats::Directory devices;    ///< the same, for the inventory worker
+    stats::Directory latencies;  ///< the same, for the latency worker
     migration::LinuxPageMover mover;
     placement::Bytes default_huge_page_size;
   };
@@ -89,6 +93,7 @@ class Service {
   void on_inventory(Result<std::vector<placement::VmDescription>> running);
   void ask_expected_load(const std::vector<placement::VmDescription>& running);
   void with_history(std::function<Result<void>(stats::History&)> task);
+  void find_host_latencies();
   void await_signal();
   void reload();
   void stop();
@@ -102,7 +107,8 @@ class Service {
   stats::Sampler sampler_;  ///< the sampler worker's alone
   std::unique_ptr<EventLoop> loop_;
   LibvirtInventory inventory_;
-  stats::Directory devices_;  ///< the inventory worker's alone
+  stats::Directory devices_;    ///< the inventory worker's alone
+  stats::Directory latencies_;  ///< the latency worker's alone
   LibvirtControl control_;
   migration::LinuxPageMover mover_;
   HistoryJournal journal_;
@@ -110,6 +116,7 @@ class Service {
   Recorder recorder_;
   std::unique_ptr<ControlSocket> socket_;
   std::vector<placement::VmDescription> running_;
+  stats::HostLatencies host_latencies_;
   std::map<std::int64_t, std::int64_t> waiting_;  ///< token to request id
   std::set<placement::VmId> known_;
   std::set<placement::VmId> transferring_;
@@ -118,10 +125,12 @@ class Service {
   bool sampling_ = false;
   bool refreshing_ = false;
   bool refresh_again_ = false;
+  std::atomic<bool> stopping_ = false;  ///< ends a measurement early
   // Last, so that their threads end before what they use.
   Worker history_worker_;
   Worker sampler_worker_;
   Worker inventory_worker_;
+  Worker latency_worker_;
   std::unique_ptr<ExecutorWorker> executor_;
 };
 

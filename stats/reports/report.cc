@@ -43,8 +43,8 @@ std::string format_pairs(const Report& report) {
 }  // namespace
 
 const std::vector<std::string_view>& report_types() {
-  static const std::vector<std::string_view> types = {"numa-clients", "numa-migration",
-                                                      "numa-cnode", "numa-pnode", "numa-global"};
+  static const std::vector<std::string_view> types = {
+      "numa-clients", "numa-migration", "numa-cnode", "numa-pnode", "numa-latency", "numa-global"};
   return types;
 }
 

@@ -75,6 +75,18 @@ struct CnodeRow {
   bool operator==(const CnodeRow&) const = default;
 };
 
+/// numa-latency: reading memory of one node from another.
+struct LatencyRow {
+  std::int64_t cpu_node = 0;
+  std::int64_t memory_node = 0;
+  std::int64_t read_ns = -1;   ///< measured; -1: not
+  std::int64_t relative = -1;  ///< the same as SLIT counts: 10 is from the node's own memory
+  std::int64_t slit = 0;
+  std::int64_t hmat_ns = -1;  ///< as the firmware says; -1: it does not
+  std::string state;          ///< name_of(LatencyState)
+  bool operator==(const LatencyRow&) const = default;
+};
+
 /// numa-global: one number of the whole host.
 struct GlobalRow {
   std::string name;

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "stats/reports/latency_rows.h"
+
 namespace vmnuma::stats {
 namespace {
 
@@ -108,6 +110,16 @@ constexpr Column<CnodeRow> kCnode[] = {
     {"memMigHere", [](const CnodeRow& row) -> Cell { return row.memory_moves; }},
 };
 
+constexpr Column<LatencyRow> kLatency[] = {
+    {"cpuNode", [](const LatencyRow& row) -> Cell { return row.cpu_node; }},
+    {"memNode", [](const LatencyRow& row) -> Cell { return row.memory_node; }},
+    {"readNs", [](const LatencyRow& row) -> Cell { return row.read_ns; }},
+    {"relative", [](const LatencyRow& row) -> Cell { return row.relative; }},
+    {"slit", [](const LatencyRow& row) -> Cell { return row.slit; }},
+    {"hmatNs", [](const LatencyRow& row) -> Cell { return row.hmat_ns; }},
+    {"state", [](const LatencyRow& row) -> Cell { return row.state; }},
+};
+
 constexpr Column<GlobalRow> kGlobal[] = {
     {"name", [](const GlobalRow& row) -> Cell { return row.name; }},
     {"value", [](const GlobalRow& row) -> Cell { return row.value; }},
@@ -129,6 +141,10 @@ Report migration_table(std::span<const MigrationRow> rows) {
 
 Report cnode_table(std::span<const CnodeRow> rows) {
   return table<CnodeRow>("numa-cnode", rows, kCnode, kVmNames<CnodeRow>);
+}
+
+Report latency_table(std::span<const LatencyRow> rows) {
+  return table<LatencyRow>(kLatencyTable, rows, kLatency);
 }
 
 Report global_table(std::span<const GlobalRow> rows) {

@@ -18,6 +18,8 @@ namespace vmnuma::stats {
 [[nodiscard]] Report migration_table(std::span<const MigrationRow> rows);
 /// anonMem and anonMemPct are always 0: what QEMU itself needs is not told from the guest's memory.
 [[nodiscard]] Report cnode_table(std::span<const CnodeRow> rows);
+/// Ours: how ESXi's table of this name looks is not public.
+[[nodiscard]] Report latency_table(std::span<const LatencyRow> rows);
 /// Its text is one "name: value" a line, without a header.
 [[nodiscard]] Report global_table(std::span<const GlobalRow> rows);
 

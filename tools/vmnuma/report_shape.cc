@@ -22,7 +22,7 @@ using stats::Report;
 /// A table of that type without rows; nothing for an unknown one.
 std::optional<Report> empty_table(const std::string& type) {
   for (Report table : {stats::pnode_table({}), stats::client_table({}), stats::migration_table({}),
-                       stats::cnode_table({}), stats::global_table({})}) {
+                       stats::cnode_table({}), stats::latency_table({}), stats::global_table({})}) {
     if (table.type == type) {
       return table;
     }
@@ -39,8 +39,12 @@ std::optional<std::size_t> column_of(const Report& report, std::string_view name
 
 /// The column with a row's number: of its group, or of the node in a table of nodes.
 std::optional<std::size_t> id_column(const Report& report) {
-  const auto group = column_of(report, "groupID");
-  return group ? group : column_of(report, "nodeID");
+  for (const char* name : {"groupID", "nodeID", "cpuNode"}) {
+    if (const auto column = column_of(report, name)) {
+      return column;
+    }
+  }
+  return std::nullopt;
 }
 
 std::string cell_text(const Cell& cell) {

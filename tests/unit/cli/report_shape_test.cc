@@ -48,6 +48,9 @@ TEST(ReportShapeTest, ValuesCanBeSeparatedByCommas) {
 TEST(ReportShapeTest, NodesAreChosenByTheirNumber) {
   const std::vector<stats::PnodeRow> nodes{{.node = 0}, {.node = 2}};
   EXPECT_EQ(text_of(stats::pnode_table(nodes), {.ids = {2}, .columns = {"nodeID"}}), "nodeID\n2\n");
+  const std::vector<stats::LatencyRow> pairs{{.cpu_node = 0, .memory_node = 2}, {.cpu_node = 2}};
+  EXPECT_EQ(text_of(stats::latency_table(pairs), {.ids = {0}, .columns = {"memNode"}}),
+            "memNode\n2\n");
 }
 
 TEST(ReportShapeTest, EveryTypeCanBeShaped) {

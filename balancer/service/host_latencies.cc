@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/service/host_latencies.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "balancer/config/file.h"
+#include "stats/latency/hmat.h"
+#include "stats/latency/latency_text.h"
+
+namespace vmnuma::balancer {
+
+namespace {
+
+/// Of 1024 nodes nobody has heard; this is enough for 128.
+constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
+
+/// Empty if it cannot be told, so that nothing is kept.
+std::string read_boot_id(const stats::Directory& root) {
+  std::string id = root.read("proc/sys/kernel/random/boot_id").value_or("");
+  id.erase(std::remove(id.begin(), id.end(), '\n'), id.end());
+  return id;
+}
+
+/// Shortest and longest, for the log.
+std::string range_text(const std::vector<stats::MeasuredLatency>& latencies) {
+  const auto [shortest, longest] = std::minmax_element(
+      latencies.begin(), latencies.end(),
+      [](const auto& left, const auto& right) { return left.read_ns < right.read_ns; });
+  return fmt::format("{} to {} ns", shortest->read_ns, longest->read_ns);
+}
+
+LogLine measure(const std::string& path, const std::string& boot_id,
+                const placement::Topology& topology, stats::LatencyProbe& probe,
+                const std::atomic<bool>& stop, stats::HostLatencies& latencies) {
+  stats::LatencyMeasurement measurement = stats::measure_latencies(topology, probe, stop);
+  latencies.measured = std::move(measurement.latencies);
+  if (!measurement.problem.empty()) {
+    return {Severity::kNotice,
+            fmt::format("memory latencies were not all measured ({}), the next start tries again",
+                        measurement.problem),
+            {}};
+  }
+  if (latencies.measured.empty()) {
+    return {Severity::kInfo, "no node has CPUs and memory to measure latencies with", {}};
+  }
+  const std::string range = range_text(latencies.measured);
+  const Result<void> kept = boot_id.empty()
+                                ? failure(ErrorCode::kUnavailable, "the host's boot has no number")
+                                : replace_file(path, stats::text_of({boot_id, latencies.measured}));
+  if (!kept) {
+    return {Severity::kWarning,
+            fmt::format("memory latencies measured, {}, but not kept for the next start: {}", range,
+                        kept.error().message),
+            {}};
+  }
+  return {Severity::kInfo, fmt::format("memory latencies measured: {}", range), {}};
+}
+
+}  // namespace
+
+FoundLatencies find_latencies(const stats::Directory& root, const std::string& state_dir,
+                              const placement::Topology& topology, stats::LatencyProbe& probe,
+                              const std::atomic<bool>& stop) {
+  FoundLatencies found;
+  const std::string path = state_dir + "/latencies.json";
+  const std::string boot_id = read_boot_id(root);
+  auto kept = read_file(path, kMostBytes).and_then(stats::parse_latencies);
+  if (kept && still_hold(*kept, boot_id, topology)) {
+    found.latencies.measured = std::move(kept->latencies);
+    found.log = {Severity::kDebug, "memory latencies are those kept from an earlier start", {}};
+  } else {
+    // A kept file that is damaged or of another boot is as good as none: it is written anew.
+    found.log = measure(path, boot_id, topology, probe, stop, found.latencies);
+  }
+  if (auto firmware = stats::read_hmat(root, topology)) {
+    found.latencies.firmware = std::move(*firmware);
+  } else {
+    found.log.severity = std::max(found.log.severity, Severity::kWarning);
+    found.log.message +=
+        fmt::format("; what HMAT says cannot be read: {}", firmware.error().message);
+  }
+  return found;
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The latencies of this host: kept ones if they still hold, measured ones otherwise.
+///
+/// Properties: a restart of the daemon measures nothing again; what was not measured of all nodes
+/// is not kept, so that the next start tries again; whatever fails is said in one line, and the
+/// rest is shown all the same.
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "balancer/events.h"
+#include "placement/model/topology.h"
+#include "stats/latency/measure.h"
+#include "stats/linux/directory.h"
+
+namespace vmnuma::balancer {
+
+struct FoundLatencies {
+  stats::HostLatencies latencies;
+  LogLine log;
+};
+
+/// `root` is the host's root directory; the kept ones are in `state_dir`/latencies.json. Blocks for
+/// the time of the measurement. Gives up early once `stop` is set.
+[[nodiscard]] FoundLatencies find_latencies(const stats::Directory& root,
+                                            const std::string& state_dir,
+                                            const placement::Topology& topology,
+                                            stats::LatencyProbe& probe,
+                                            const std::atomic<bool>& stop);
+
+}  // namespace vmnuma::balancer

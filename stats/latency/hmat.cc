@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/latency/hmat.h"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "stats/linux/node_formats.h"
+#include "stats/linux/read_parsed.h"
+
+namespace vmnuma::stats {
+namespace {
+
+Result<std::int64_t> parse_latency(std::string_view text) {
+  return parse_single_number("a latency", text);
+}
+
+bool is_missing(const Error& error) {
+  return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kVanished;
+}
+
+/// Adds what is known of reading the memory of one node.
+Result<void> add_memory(const Directory& initiators, const placement::Topology& topology,
+                        placement::NodeId memory, std::vector<FirmwareLatency>& latencies) {
+  const auto read_ns = read_parsed(initiators, "read_latency", parse_latency);
+  if (!read_ns) {
+    return is_missing(read_ns.error()) ? Result<void>{} : tl::unexpected(read_ns.error());
+  }
+  const auto names = initiators.names();
+  if (!names) {
+    return tl::unexpected(names.error());
+  }
+  for (const placement::Node& cpu : topology.nodes) {
+    const std::string link = fmt::format("node{}", cpu.id.value);
+    if (*read_ns > 0 && std::find(names->begin(), names->end(), link) != names->end()) {
+      latencies.push_back({cpu.id, memory, *read_ns});
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<FirmwareLatency>> read_hmat(const Directory& root,
+                                               const placement::Topology& topology) {
+  std::vector<FirmwareLatency> latencies;
+  for (const placement::Node& node : topology.nodes) {
+    const auto initiators = root.directory(
+        fmt::format("sys/devices/system/node/node{}/access0/initiators", node.id.value));
+    if (!initiators) {
+      if (is_missing(initiators.error())) {
+        continue;
+      }
+      return tl::unexpected(initiators.error());
+    }
+    if (const auto added = add_memory(*initiators, topology, node.id, latencies); !added) {
+      return tl::unexpected(added.error());
+    }
+  }
+  return latencies;
+}
+
+}  // namespace vmnuma::stats

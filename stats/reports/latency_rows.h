@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How long a CPU of one node waits for memory of another: measured, as SLIT has it and as HMAT has
+/// it, as rows of the table numa-latency. Pure.
+///
+/// Properties: a row for every pair of a node with CPUs and a node with memory, by the kernel's
+/// numbers; what is not known is -1 and never a guess.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "placement/model/topology.h"
+#include "stats/reports/rows.h"
+
+namespace vmnuma::stats {
+
+inline constexpr std::string_view kLatencyTable = "numa-latency";
+
+enum class LatencyState {
+  kNotMeasured,  ///< nobody has tried yet, or it cannot be done here
+  kMeasured,
+  kBusy,      ///< something else ran or used the memory all the time
+  kNoMemory,  ///< the node had no free memory to measure with
+};
+
+/// "measured", "not-measured", "busy", "no-memory"; never with a blank.
+[[nodiscard]] std::string_view name_of(LatencyState state);
+
+/// One read of memory of `memory` by a CPU of `cpu`, past all caches.
+struct MeasuredLatency {
+  placement::NodeId cpu;
+  placement::NodeId memory;
+  LatencyState state{};
+  std::int64_t read_ns = 0;  ///< if it was measured
+  bool operator==(const MeasuredLatency&) const = default;
+};
+
+/// What the firmware says of it (ACPI's HMAT).
+struct FirmwareLatency {
+  placement::NodeId cpu;
+  placement::NodeId memory;
+  std::int64_t read_ns = 0;
+  bool operator==(const FirmwareLatency&) const = default;
+};
+
+struct HostLatencies {
+  std::vector<MeasuredLatency> measured;
+  std::vector<FirmwareLatency> firmware;
+  bool operator==(const HostLatencies&) const = default;
+};
+
+/// By node of the CPUs, then node of the memory.
+[[nodiscard]] std::vector<LatencyRow> latency_rows(const placement::Topology& topology,
+                                                   const HostLatencies& latencies);
+
+}  // namespace vmnuma::stats

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Real memory of this machine. Only what must be so on any: how long a read takes here is nobody's
+// promise.
+#include "stats/latency/chase_probe.h"
+
+#include <atomic>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include "stats/linux/directory.h"
+#include "stats/topology/topology_reader.h"
+
+namespace vmnuma::stats {
+namespace {
+
+class ChaseProbeTest : public testing::Test {
+ protected:
+  void SetUp() override {
+#if !defined(__x86_64__)
+    GTEST_SKIP() << "reading past the caches is not known for this machine";
+#endif
+    auto topology = read_topology(Directory::open("/").value());
+    ASSERT_TRUE(topology) << topology.error().message;
+    topology_ = std::move(*topology);
+    for (const placement::Node& node : topology_.nodes) {
+      if (!node.cpus.empty() && node.memory > placement::Bytes{}) {
+        node_ = node;
+        return;
+      }
+    }
+    GTEST_SKIP() << "no node of this machine has CPUs and memory";
+  }
+  /// The probe binds its thread, which should not be the test's.
+  template <class Body>
+  static void aside(Body body) {
+    std::thread(body).join();
+  }
+
+  placement::Topology topology_;
+  placement::Node node_;
+};
+
+TEST_F(ChaseProbeTest, ReadsEveryLineOfMemoryOnTheNode) {
+  aside([&] {
+    ChaseProbe probe;
+    const Result<void> prepared = probe.prepare(node_, node_.id);
+    ASSERT_TRUE(prepared) << prepared.error().message;
+    const LatencyRound round = probe.round();
+    EXPECT_EQ(round.reads, 65536);            // 4 MiB in lines of 64 bytes
+    EXPECT_GT(round.passed_ns, round.reads);  // a read from memory takes more than one nanosecond
+    EXPECT_GT(round.running_ns, 0);
+    EXPECT_LE(round.running_ns, round.passed_ns + 1'000'000);
+    EXPECT_EQ(getpriority(PRIO_PROCESS, 0), 19);
+  });
+  EXPECT_NE(getpriority(PRIO_PROCESS, 0), 19);  // only the thread that measured
+}
+
+TEST_F(ChaseProbeTest, MeasuresThisHostOrSaysThatItIsBusy) {
+  aside([&] {
+    ChaseProbe probe;
+    const std::atomic<bool> stop = false;
+    const LatencyMeasurement measured = measure_latencies(topology_, probe, stop);
+    ASSERT_FALSE(measured.latencies.empty());
+    for (const MeasuredLatency& latency : measured.latencies) {
+      EXPECT_EQ(latency.state == LatencyState::kMeasured, latency.read_ns > 0);
+      EXPECT_LT(latency.read_ns, 1'000'000);
+      RecordProperty("node" + std::to_string(latency.cpu.value) + "_to_node" +
+                         std::to_string(latency.memory.value) + "_ns",
+                     std::to_string(latency.read_ns));
+    }
+  });
+}
+
+TEST_F(ChaseProbeTest, ANodeThatIsNotThereIsAnError) {
+  aside([&] {
+    ChaseProbe probe;
+    EXPECT_FALSE(probe.prepare(node_, {1023}));
+    placement::Node elsewhere = node_;
+    elsewhere.cpus = {{{8191}, 8191, 8191}};
+    EXPECT_FALSE(probe.prepare(elsewhere, node_.id));
+    EXPECT_TRUE(probe.prepare(node_, node_.id));  // after an error, too
+  });
+}
+
+}  // namespace
+}  // namespace vmnuma::stats
