@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/service/history_rows.h"
 
+#include <fmt/format.h>
+
+#include "balancer/suggest.h"
 #include "balancer/views.h"
 #include "placement/model/text.h"
 
@@ -94,6 +97,29 @@ HistoryView history_view(const std::vector<stats::PastAction>& actions, std::int
     }
   }
   return view;
+}
+
+Result<void> check_vm_is_known(const std::string& name_or_uuid,
+                               const std::vector<stats::PastVm>& past,
+                               const std::vector<placement::VmDescription>& running) {
+  const Result<placement::VmId> id = placement::parse_vm_id(name_or_uuid);
+  const std::string uuid = id ? to_text(*id) : name_or_uuid;
+  std::vector<std::string_view> names;
+  for (const stats::PastVm& vm : past) {
+    if (vm.name == name_or_uuid || vm.uuid == uuid) {
+      return {};
+    }
+    names.push_back(vm.name);
+  }
+  for (const placement::VmDescription& vm : running) {
+    if (vm.name == name_or_uuid || to_text(vm.id) == uuid) {
+      return {};
+    }
+    names.push_back(vm.name);
+  }
+  return failure(ErrorCode::kNotFound,
+                 fmt::format("there is no VM '{}', running or in the history{}", name_or_uuid,
+                             did_you_mean(name_or_uuid, names)));
 }
 
 }  // namespace vmnuma::balancer

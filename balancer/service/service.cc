@@ -315,11 +315,22 @@ void Service::answer_history(std::int64_t token, std::int64_t id, const HistoryR
     send(failure(ErrorCode::kUnavailable, "there is no history: " + setup_.history_problem));
     return;
   }
-  const bool posted = history_worker_.post([this, send, request] {
-    Result<Answer> answer = setup_.history->recent_actions(filter_of(request))
+  const bool posted = history_worker_.post([this, send, request, running = running_] {
+    stats::History& history = *setup_.history;
+    Result<Answer> answer = history.recent_actions(filter_of(request))
                                 .map([&](const std::vector<stats::PastAction>& actions) {
                                   return Answer(history_view(actions, request.limit));
                                 });
+    if (answer && request.vm && std::get<HistoryView>(*answer).moves.empty()) {
+      // A VM that has not moved has no moves; one that nobody knows is an error.
+      const Result<void> known =
+          history.past_vms().and_then([&](const std::vector<stats::PastVm>& past) {
+            return check_vm_is_known(*request.vm, past, running);
+          });
+      if (!known) {
+        answer = tl::unexpected(known.error());
+      }
+    }
     boost::asio::post(context_, [send, answer = std::move(answer)] { send(answer); });
   });
   if (!posted) {

@@ -303,6 +303,17 @@ Result<std::vector<OpenAction>> open_actions(SQLite::Database& database) {
   return open;
 }
 
+std::vector<PastVm> past_vms(SQLite::Database& database) {
+  SQLite::Statement select(database,
+                           "SELECT uuid, name FROM vm UNION SELECT vm, vm_name FROM relocation"
+                           " ORDER BY 2, 1");
+  std::vector<PastVm> vms;
+  while (select.executeStep()) {
+    vms.push_back({select.getColumn(0).getString(), select.getColumn(1).getString()});
+  }
+  return vms;
+}
+
 Result<std::vector<PastAction>> recent_actions(SQLite::Database& database,
                                                const ActionFilter& filter) {
   std::string query = fmt::format("SELECT {} FROM action WHERE 1", kColumns);

@@ -28,5 +28,7 @@ namespace vmnuma::stats {
 [[nodiscard]] Result<std::vector<OpenAction>> open_actions(SQLite::Database& database);
 [[nodiscard]] Result<std::vector<PastAction>> recent_actions(SQLite::Database& database,
                                                              const ActionFilter& filter);
+/// Those of table vm, too.
+[[nodiscard]] std::vector<PastVm> past_vms(SQLite::Database& database);
 
 }  // namespace vmnuma::stats

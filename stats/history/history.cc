@@ -135,6 +135,11 @@ Result<std::vector<PastAction>> History::recent_actions(const ActionFilter& filt
   });
 }
 
+Result<std::vector<PastVm>> History::past_vms() {
+  return store_->run("read the VMs",
+                     [](SQLite::Database& database) { return stats::past_vms(database); });
+}
+
 Result<void> History::append_epoch(const EpochRows& epoch) {
   return store_->run("record an epoch", [&](SQLite::Database& database) -> Result<void> {
     std::error_code no_log;

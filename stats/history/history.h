@@ -94,6 +94,8 @@ class History {
   [[nodiscard]] Result<std::vector<OpenAction>> open_actions();
   /// Actions in any state, newest first.
   [[nodiscard]] Result<std::vector<PastAction>> recent_actions(const ActionFilter& filter);
+  /// By name, then UUID.
+  [[nodiscard]] Result<std::vector<PastVm>> past_vms();
 
   // ---- samples ----
 

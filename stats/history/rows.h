@@ -106,6 +106,13 @@ struct PastAction {
   bool operator==(const PastAction&) const = default;
 };
 
+/// A VM of which the history has samples or actions. A VM that was renamed is here once a name.
+struct PastVm {
+  std::string uuid;
+  std::string name;
+  bool operator==(const PastVm&) const = default;
+};
+
 /// Which actions; a criterion that is not set matches all.
 struct ActionFilter {
   std::optional<WallTime> since;

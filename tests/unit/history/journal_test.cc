@@ -217,6 +217,20 @@ TEST_F(JournalFilterTest, FindsANodeThatWasLeftOrReached) {
   EXPECT_THAT(ids(history().recent_actions({.node = NodeId{2}})), ElementsAre(3, 2));
 }
 
+TEST_F(JournalFilterTest, KnowsEveryVmThatMovedOrWasSampled) {
+  EpochRows epoch = epoch_at(at(hours(3)));
+  epoch.clients = {client_row(1, 0, 10), client_row(9, 0, 10)};
+  ASSERT_TRUE(history().append_epoch(epoch));
+  const auto vms = history().past_vms();
+  ASSERT_TRUE(vms);
+  std::vector<std::string> names;
+  for (const PastVm& vm : *vms) {
+    names.push_back(vm.name);
+  }
+  EXPECT_THAT(names, ElementsAre("vm1", "vm2", "vm3", "vm9"));
+  EXPECT_EQ(vms->front().uuid, "00000000-0000-0000-0000-000000000001");
+}
+
 TEST_F(JournalFilterTest, CriteriaAddUp) {
   EXPECT_THAT(ids(history().recent_actions({.since = at(hours(1))})), ElementsAre(3, 2));
   EXPECT_THAT(ids(history().recent_actions({.reason = "load-swap"})), ElementsAre(3));

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/service/history_rows.h"
+
+#include <gtest/gtest.h>
+
+#include "placement/model/text.h"
+
+namespace vmnuma::balancer {
+namespace {
+
+const std::vector<stats::PastVm> kPast{{"c7a5fdbd-edaf-9455-926a-d65c16db1809", "web1"},
+                                       {"11111111-2222-3333-4444-555555555555", "db7"}};
+
+std::vector<placement::VmDescription> running() {
+  placement::VmDescription vm;
+  vm.id = placement::parse_vm_id("00000000-0000-0000-0000-00000000000a").value();
+  vm.name = "mail1";
+  return {vm};
+}
+
+std::string complaint(const std::string& name) {
+  const Result<void> known = check_vm_is_known(name, kPast, running());
+  return known ? "known" : known.error().message;
+}
+
+TEST(HistoryRowsTest, KnowsVmsOfThePastAndOfThePresentByBothTheirNames) {
+  for (const char* name :
+       {"web1", "db7", "mail1", "c7a5fdbd-edaf-9455-926a-d65c16db1809",
+        "C7A5FDBD-EDAF-9455-926A-D65C16DB1809", "00000000-0000-0000-0000-00000000000a"}) {
+    EXPECT_EQ(complaint(name), "known") << name;
+  }
+}
+
+TEST(HistoryRowsTest, SuggestsTheNameThatAnUnknownOneIsMostLike) {
+  EXPECT_EQ(complaint("web2"),
+            "there is no VM 'web2', running or in the history; did you mean 'web1'?");
+  EXPECT_EQ(complaint("mail"),
+            "there is no VM 'mail', running or in the history; did you mean 'mail1'?");
+  EXPECT_EQ(complaint("xxxxxxxxxxxx"), "there is no VM 'xxxxxxxxxxxx', running or in the history");
+  EXPECT_EQ(check_vm_is_known("web1", {}, {}).error().code, ErrorCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace vmnuma::balancer
