@@ -60,6 +60,7 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
       return;
     }
     out_ = std::move(line);
+    asked_ = false;
     watch();
     boost::asio::async_write(socket_, boost::asio::buffer(out_),
                              [self = shared_from_this()](const error_code& error, std::size_t) {
@@ -72,15 +73,24 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
   }
 
   [[nodiscard]] std::int64_t request_id() const { return request_id_; }
+  /// Since when its client keeps us waiting; nothing while it waits for us.
+  [[nodiscard]] std::optional<std::int64_t> waiting_since() const {
+    return asked_ ? std::nullopt : std::optional(last_turn_);
+  }
 
   void abandon() {
     owner_ = nullptr;
     close();
   }
+  /// Its place is needed.
+  void give_up() { close(); }
 
  private:
   /// Closes the session if nothing happens for too long.
   void watch() {
+    if (owner_ != nullptr) {
+      last_turn_ = ++owner_->turns_;
+    }
     idle_.expires_after(ControlSocket::kIdleFor);
     idle_.async_wait([weak = weak_from_this()](const error_code& error) {
       if (const auto self = weak.lock(); self && !error) {
@@ -138,6 +148,7 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
     }
     watch();
     request_id_ = request->id;
+    asked_ = true;
     owner_->on_request_(number_, *request);
   }
 
@@ -160,6 +171,8 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
   std::string out_;
   std::optional<BadRequest> refuse_;
   std::int64_t request_id_ = 0;
+  std::int64_t last_turn_ = 0;
+  bool asked_ = false;  ///< and not yet answered
   bool last_ = false;
 };
 
@@ -245,7 +258,7 @@ void ControlSocket::accept() {
     if (error == boost::asio::error::operation_aborted) {
       return;
     }
-    if (!error && sessions_.size() < kMostSessions) {
+    if (!error && make_room()) {
       const std::int64_t number = next_session_++;
       const auto session = std::make_shared<ControlSession>(*this, number, std::move(socket));
       sessions_.emplace(number, session);
@@ -263,6 +276,25 @@ void ControlSocket::accept() {
     }
     accept();  // a connection too many is closed by its destructor
   });
+}
+
+/// False if all sessions wait for an answer.
+bool ControlSocket::make_room() {
+  if (sessions_.size() < kMostSessions) {
+    return true;
+  }
+  std::shared_ptr<ControlSession> longest;
+  for (const auto& [number, session] : sessions_) {
+    const std::optional<std::int64_t> since = session->waiting_since();
+    if (since && (!longest || *since < *longest->waiting_since())) {
+      longest = session;
+    }
+  }
+  if (!longest) {
+    return false;
+  }
+  longest->give_up();
+  return true;
 }
 
 void ControlSocket::forget(std::int64_t session) {

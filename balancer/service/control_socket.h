@@ -4,9 +4,11 @@
 /// Problem: any member of a group may connect, and may send garbage, send nothing, or never read.
 /// Approach: one JSON object a line (balancer/protocol); who is there is asked of the kernel
 /// (SO_PEERCRED, unix(7)). A session handles one line at a time and reads on only when the answer
-/// is written. Properties: at most kMostSessions; a session that neither sends nor reads for
-/// kIdleFor is closed; a line over the limit is answered with an error and closes the session;
-/// nothing a client does can block the service.
+/// is written. Where all places are taken, a new session takes that of the one whose client has
+/// kept us waiting longest, so that nobody is locked out by those who say nothing or do not read.
+/// Properties: at most kMostSessions; a session that waits for our answer is not closed for another
+/// one; a session that neither sends nor reads for kIdleFor is closed; a line over the limit is
+/// answered with an error and closes the session; nothing a client does can block the service.
 #pragma once
 
 #include <chrono>
@@ -53,6 +55,7 @@ class ControlSocket {
   friend class ControlSession;
   ControlSocket(boost::asio::io_context& context, std::string path, OnRequest on_request);
   void accept();
+  [[nodiscard]] bool make_room();
   void forget(std::int64_t session);
 
   boost::asio::local::stream_protocol::acceptor acceptor_;
@@ -62,6 +65,7 @@ class ControlSocket {
   std::map<std::int64_t, std::shared_ptr<ControlSession>>
       sessions_;  ///< shared: outlived by async calls
   std::int64_t next_session_ = 1;
+  std::int64_t turns_ = 0;  ///< counts what clients do, in the place of a clock
 };
 
 }  // namespace vmnuma::balancer

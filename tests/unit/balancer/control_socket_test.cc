@@ -162,12 +162,105 @@ TEST_F(ControlSocketTest, TakesNoMoreSessionsThanItsLimit) {
     clients.push_back(std::make_unique<Client>(path_));
     run();
   }
-  std::size_t closed = 0;
-  for (const auto& client : clients) {
-    (void)client->received();
-    closed += client->closed() ? 1U : 0U;
+  // The five that have said nothing for longest had to go.
+  for (std::size_t i = 0; i < clients.size(); ++i) {
+    (void)clients[i]->received();
+    EXPECT_EQ(clients[i]->closed(), i < 5) << i;
   }
-  EXPECT_EQ(closed, 5U);
+}
+
+TEST_F(ControlSocketTest, WhoAsksNowAndThenKeepsItsPlace) {
+  Client regular(path_);
+  std::vector<std::unique_ptr<Client>> silent;
+  for (std::size_t i = 0; i < 3 * ControlSocket::kMostSessions; ++i) {
+    silent.push_back(std::make_unique<Client>(path_));
+    silent.back()->send("{\"version\":1,\"id\":7,");  // and never the rest
+    if (i % 10 == 0) {
+      regular.send(kStatus);
+    }
+    run();
+  }
+  (void)regular.received();
+  EXPECT_FALSE(regular.closed());
+  EXPECT_EQ(requests_, 20);  // 192 / 10, rounded up
+}
+
+TEST_F(ControlSocketTest, WhoWaitsForUsIsNotClosedForAnother) {
+  socket_.reset();
+  std::vector<std::int64_t> asked;
+  auto listening =
+      ControlSocket::listen(context_, path_, "", [&asked](std::int64_t token, const Request&) {
+        asked.push_back(token);  // answered later
+      });
+  ASSERT_TRUE(listening);
+  socket_ = std::move(*listening);
+  std::vector<std::unique_ptr<Client>> waiting;
+  for (std::size_t i = 0; i < ControlSocket::kMostSessions; ++i) {
+    waiting.push_back(std::make_unique<Client>(path_));
+    waiting.back()->send(kStatus);
+    run();
+  }
+  ASSERT_EQ(asked.size(), ControlSocket::kMostSessions);
+  Client late(path_);
+  run();
+  (void)late.received();
+  EXPECT_TRUE(late.closed());
+  socket_->answer(asked[0],
+                  encode_response(5, Result<balancer::Answer>(balancer::DoneView{"done", {}})));
+  run();
+  EXPECT_THAT(waiting[0]->received(), HasSubstr("\"ok\":true"));
+  Client next(path_);  // takes the place of the one that has its answer
+  run();
+  (void)next.received();
+  EXPECT_FALSE(next.closed());
+  (void)waiting[0]->received();
+  EXPECT_TRUE(waiting[0]->closed());
+}
+
+TEST_F(ControlSocketTest, WhoDoesNotReadIsClosedForAnother) {
+  socket_.reset();
+  auto listening =
+      ControlSocket::listen(context_, path_, "", [this](std::int64_t token, const Request&) {
+        socket_->answer(token, std::string(std::size_t{4} << 20U, 'x') + "\n");
+      });
+  ASSERT_TRUE(listening);
+  socket_ = std::move(*listening);
+  std::vector<std::unique_ptr<Client>> slow;
+  for (std::size_t i = 0; i < ControlSocket::kMostSessions; ++i) {
+    slow.push_back(std::make_unique<Client>(path_));
+    slow.back()->send(kStatus);
+    run();
+  }
+  Client reader(path_);
+  reader.send(kStatus);
+  run();
+  std::string answer;
+  while (answer.empty() || answer.back() != '\n') {
+    answer += reader.received();
+    ASSERT_FALSE(reader.closed());
+    run();
+  }
+  EXPECT_EQ(answer.size(), (std::size_t{4} << 20U) + 1);
+}
+
+TEST_F(ControlSocketTest, ABinaryFloodCostsOnlyItsSession) {
+  Client flood(path_);
+  std::uint32_t state = 1;
+  for (int round = 0; round < 64; ++round) {
+    std::string noise;
+    for (int i = 0; i < 16384; ++i) {
+      state = state * 1664525U + 1013904223U;
+      noise += static_cast<char>(state >> 24U);
+    }
+    flood.send(noise);
+    run();
+    (void)flood.received();
+  }
+  EXPECT_EQ(requests_, 0);
+  Client other(path_);
+  other.send(kStatus);
+  run();
+  EXPECT_THAT(other.received(), HasSubstr("\"ok\":true"));
 }
 
 TEST_F(ControlSocketTest, AClientThatLeavesBeforeItsAnswerHarmsNobody) {
