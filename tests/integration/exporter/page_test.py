@@ -100,8 +100,8 @@ class Browser:
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
-    def screenshot(self, path):
-        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)["data"]
+    def screenshot(self, path, **what):
+        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True, **what)["data"]
         path.write_bytes(base64.b64decode(data))
 
     def end(self):
@@ -156,6 +156,10 @@ def visit(browser, url, output, findings):
             ratio = contrast(colour, background)
             check(ratio >= 4.5, f"{scheme}: '{where}' can be read, contrast {ratio:.1f}")
         browser.screenshot(output / f"dashboard-{scheme}.png")
+        if scheme == "light":  # the README's, man/images/dashboard.png: figures and host, without the distances
+            end = browser.value("document.querySelector('.node').getBoundingClientRect().bottom + scrollY")
+            browser.screenshot(output / "dashboard-readme.png",
+                               clip={"x": 0, "y": 0, "width": 1280, "height": end + 16, "scale": 1})
     for width in (1280, 768, 360):
         browser.look(width, 800, "light")
         wide = browser.value("document.documentElement.scrollWidth")

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -14,6 +16,7 @@
 #include "balancer/protocol/request.h"
 #include "placement/model/plan.h"
 #include "stats/reports/report.h"
+#include "tools/vmnuma/invocation.h"
 
 namespace vmnuma {
 namespace {
@@ -45,6 +48,24 @@ TEST(ManualTest, EveryGuardIsExplained) {
                 has(text, "|[ " + std::string(guard) + "\n"))
         << guard;
   }
+}
+
+TEST(ManualTest, EveryCommandOfTheReadmeIsOne) {
+  std::ifstream readme(VMNUMA_SOURCE_DIR "/README.md");
+  const std::string prompt = "    $ vmnuma ";
+  std::size_t commands = 0;
+  for (std::string line; std::getline(readme, line);) {
+    if (!line.starts_with(prompt)) {
+      continue;
+    }
+    ++commands;
+    std::istringstream words(line.substr(prompt.size(), line.find_first_of("#>") - prompt.size()));
+    using Words = std::istream_iterator<std::string>;
+    const auto invocation = tools::parse_arguments(std::vector<std::string>(Words(words), Words()),
+                                                   /*now_unix_s=*/1738324800);
+    EXPECT_TRUE(invocation) << line << "\n" << invocation.error().text;
+  }
+  EXPECT_GE(commands, 12U);
 }
 
 TEST(ManualTest, EveryModeIsExplained) {
