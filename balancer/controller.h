@@ -64,6 +64,14 @@ struct ControllerSetup {
                                const Circumstances&) = balancer::make_plan;
 };
 
+/// What the next plan would be made from.
+struct Outlook {
+  placement::Snapshot snapshot;  ///< the last epoch with the homes as they are since its plan
+  placement::Options options;
+  Circumstances circumstances;
+  std::map<placement::VmId, placement::Bytes> huge_page_sizes;  ///< of VMs that have such memory
+};
+
 class Controller {
  public:
   explicit Controller(ControllerSetup setup);
@@ -77,6 +85,8 @@ class Controller {
   [[nodiscard]] const std::vector<std::string>& plan_violations() const { return plan_violations_; }
   /// The mode it is in now: paused and degraded come before the configured one.
   [[nodiscard]] Mode mode() const;
+  /// Error: busy before the first epoch was measured.
+  [[nodiscard]] Result<Outlook> outlook() const;
 
  private:
   friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this

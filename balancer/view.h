@@ -390,6 +390,12 @@ struct RecordingView {
   bool operator==(const RecordingView&) const = default;
 };
 
+/// What the daemon plans from.
+struct StateView {
+  std::string line;  ///< the first line of a recording that begins now
+  bool operator==(const StateView&) const = default;
+};
+
 /// Where a VM should start.
 struct SuggestView {
   std::string vm;       ///< the one that was announced; empty: nobody was

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The controller's answer to `what-if`: checks what is supposed and hands it to core/what_if.h.
+// The controller's answer to `what-if`: checks what is supposed and hands it to core/what_if.h. And
+// what others need to plan themselves.
 #include <algorithm>
 #include <set>
 
@@ -220,6 +221,22 @@ Snapshot Controller::since_the_plan() const {
     }
   }
   return snapshot;
+}
+
+Result<Outlook> Controller::outlook() const {
+  if (snapshot_.epoch == 0) {
+    return failure(ErrorCode::kBusy, "nothing has been measured yet, ask again after an epoch");
+  }
+  Outlook outlook{since_the_plan(),
+                  setup_.options,
+                  {last_placed_on_, outcomes_.breaker_open(snapshot_.epoch + 1)},
+                  {}};
+  for (const auto& [id, vm] : ledger_.vms()) {
+    if (vm.description.huge_page_size > placement::Bytes{}) {
+      outlook.huge_page_sizes[id] = vm.description.huge_page_size;
+    }
+  }
+  return outlook;
 }
 
 Result<Answer> Controller::what_if(const WhatIfRequest& request) const {

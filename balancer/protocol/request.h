@@ -267,12 +267,19 @@ struct SetRequest {
   bool operator==(const SetRequest&) const = default;
 };
 
-using Command =
-    std::variant<StatusRequest, StatsRequest, ExplainRequest, HistoryRequest, PlanRequest,
-                 PauseRequest, ResumeRequest, OptionsListRequest, OptionsGetRequest,
-                 OptionsSetRequest, MoveRequest, ReleaseRequest, ManageRequest, WhatIfRequest,
-                 RecordStartRequest, RecordNextRequest, RecordStopRequest, AnnounceRequest,
-                 WithdrawRequest, SuggestRequest, HostRequest, PolicyRequest, SetRequest>;
+/// Everything that the daemon knows and plans from, for programs that plan themselves.
+struct StateRequest {
+  static constexpr std::string_view kCommand = "state";
+  static constexpr bool kChanges = false;
+  bool operator==(const StateRequest&) const = default;
+};
+
+using Command = std::variant<StatusRequest, StatsRequest, ExplainRequest, HistoryRequest,
+                             PlanRequest, PauseRequest, ResumeRequest, OptionsListRequest,
+                             OptionsGetRequest, OptionsSetRequest, MoveRequest, ReleaseRequest,
+                             ManageRequest, WhatIfRequest, RecordStartRequest, RecordNextRequest,
+                             RecordStopRequest, AnnounceRequest, WithdrawRequest, SuggestRequest,
+                             HostRequest, PolicyRequest, SetRequest, StateRequest>;
 
 struct Request {
   std::int64_t id = 0;

@@ -338,6 +338,11 @@ void visit_fields(Fields& fields, T& view) {
   fields("notes", view.notes);
 }
 
+template <class Fields, MaybeConst<StateView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("line", view.line);
+}
+
 template <class Fields, MaybeConst<RecordingView> T>
 void visit_fields(Fields& fields, T& view) {
   fields("recording", view.recording);

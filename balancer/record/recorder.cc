@@ -88,6 +88,9 @@ std::vector<std::string> Recorder::take_lines(std::size_t most_bytes) {
 }
 
 Result<Answer> Recorder::answer(const Command& command, const Controller& controller) {
+  if (std::holds_alternative<StateRequest>(command)) {
+    return Answer(StateView{header_line(0, controller, nullptr)});
+  }
   RecordingView view;
   if (const auto* start = std::get_if<RecordStartRequest>(&command)) {
     if (running_) {

@@ -38,8 +38,9 @@ class Recorder {
   /// there is any.
   [[nodiscard]] std::vector<std::string> take_lines(std::size_t most_bytes);
 
-  /// Answers RecordStartRequest, RecordNextRequest and RecordStopRequest. Errors: busy (somebody
-  /// else records), not-found (no such recording).
+  /// Answers RecordStartRequest, RecordNextRequest and RecordStopRequest, and StateRequest, which
+  /// is the first line of a recording and begins none. Errors: busy (somebody else records),
+  /// not-found (no such recording).
   [[nodiscard]] Result<Answer> answer(const Command& command, const Controller& controller);
 
  private:

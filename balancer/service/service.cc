@@ -43,7 +43,8 @@ std::map<std::string, Origin> origins_of(const Config& config) {
 }
 
 bool is_about_recording(const Command& command) {
-  return std::holds_alternative<RecordStartRequest>(command) ||
+  return std::holds_alternative<StateRequest>(command) ||
+         std::holds_alternative<RecordStartRequest>(command) ||
          std::holds_alternative<RecordNextRequest>(command) ||
          std::holds_alternative<RecordStopRequest>(command);
 }

@@ -110,6 +110,9 @@ class CommandLine {
     }
     invocation.command = std::move(*command);
     invocation.exported = std::move(exported_);
+    if (wants_optimum_) {
+      invocation.optimal = optimal_;
+    }
     invocation.full_screen = std::holds_alternative<balancer::HostRequest>(invocation.command) &&
                              !invocation.exported && !once_ && !json_ && !invocation.watch;
     return invocation;
@@ -217,8 +220,7 @@ class CommandLine {
     history->add_option("--reason", history_.reason, "Only this reason, such as load-move")
         ->type_name("REASON");
 
-    add_reading(app_, "plan", "The last plan: what it does and what it does not",
-                [] { return Command(balancer::PlanRequest{}); });
+    add_plan_command();
     add_forecast_commands();
     add_what_if_command();
     add_doctor_command();
@@ -256,6 +258,30 @@ class CommandLine {
     train->add_option("--model", learnt_.model_path, "Write this file, not one beside the history")
         ->type_name("FILE");
     train->callback([this] { train_ = learnt_; });
+  }
+
+  void add_plan_command() {
+    CLI::App* plan = add(app_, "plan", "The last plan: what it does and what it does not",
+                         [] { return Command(balancer::PlanRequest{}); });
+    CLI::Option* watch = add_watch(*plan);
+    CLI::Option* optimal =
+        plan->add_flag("--optimal", wants_optimum_, "The best homes for all, and the way there");
+    optimal->excludes(watch);
+    plan->add_option("--seconds", optimal_.seconds, "The search ends after so long")
+        ->needs(optimal)
+        ->check(in_range(1, 3600))
+        ->type_name("N")
+        ->capture_default_str();
+    plan->add_option("--gap", optimal_.gap, "So near is enough, in 1/1000 of what VMs want")
+        ->needs(optimal)
+        ->check(in_range(0, 1000))
+        ->type_name("N")
+        ->capture_default_str();
+    plan->add_option("--memory-mib", optimal_.memory_mib, "The search has so much memory")
+        ->needs(optimal)
+        ->check(in_range(64, 1'048'576))
+        ->type_name("N")
+        ->capture_default_str();
   }
 
   void add_report_command() {
@@ -595,6 +621,8 @@ class CommandLine {
   std::string format_;
   std::optional<std::string> export_name_;
   std::optional<ExportRun> exported_;
+  OptimalRun optimal_;
+  bool wants_optimum_ = false;
   DoctorRun examined_;
   std::optional<DoctorRun> doctor_;
 };

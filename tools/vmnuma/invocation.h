@@ -91,6 +91,13 @@ struct ExportRun {
 /// What --format takes, in the order of ExportFormat.
 inline constexpr std::array<std::string_view, 2> kExportFormats{"nrt", "openstack"};
 
+/// `plan --optimal`.
+struct OptimalRun {
+  std::int64_t seconds = 5;        ///< for the search
+  std::int64_t gap = 1;            ///< so close is enough, in thousandths of what VMs want
+  std::int64_t memory_mib = 2048;  ///< for the search
+};
+
 struct Invocation {
   std::string program = "vmnuma";  ///< what messages begin with
   std::string socket_path;
@@ -110,6 +117,7 @@ struct Invocation {
   std::optional<ReportRun> report;
   std::optional<ForecastShowRun> forecast;
   std::optional<ForecastTrainRun> train;
+  std::optional<OptimalRun> optimal;
 };
 
 /// The end of a run that asks nothing of the daemon: help, version, a wrong command line.

@@ -15,6 +15,7 @@
 #include "tools/vmnuma/export/export_text.h"
 #include "tools/vmnuma/forecast_show.h"
 #include "tools/vmnuma/forecast_train.h"
+#include "tools/vmnuma/optimal_command.h"
 #include "tools/vmnuma/progress_bar.h"
 #include "tools/vmnuma/record_commands.h"
 #include "tools/vmnuma/report/run_report.h"
@@ -375,6 +376,9 @@ int run(const Invocation& invocation, Surroundings& surroundings) {
   }
   if (invocation.doctor) {
     return run_doctor(invocation, surroundings);
+  }
+  if (invocation.optimal) {
+    return run_optimal(invocation, surroundings);
   }
   if (invocation.report) {
     return run_report(invocation, surroundings);

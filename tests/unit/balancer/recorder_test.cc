@@ -144,5 +144,16 @@ TEST(AnonymizerTest, NamesStayApart) {
             "c7a5fdbd-edaf-9455-926a-d65c16db1809");
 }
 
+TEST_F(RecorderTest, TellsTheStateWithoutBeginningARecording) {
+  epoch();
+  const auto answer = recorder_.answer(balancer::StateRequest{}, controller_);
+  ASSERT_TRUE(answer);
+  const auto frame = balancer::read_frame(std::get<balancer::StateView>(*answer).line);
+  ASSERT_TRUE(frame) << frame.error().message;
+  const auto& header = std::get<balancer::HeaderFrame>(frame->content);
+  EXPECT_EQ(header.controller->snapshot().epoch, controller_.snapshot().epoch);
+  EXPECT_FALSE(recorder_.running());
+}
+
 }  // namespace
 }  // namespace vmnuma::tests

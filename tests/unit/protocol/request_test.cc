@@ -155,7 +155,8 @@ TEST(RequestTest, EncodedRequestsReadBackTheSame) {
       AnnounceRequest{"web1", "u", 4, 2048},
       WithdrawRequest{"u"},
       SuggestRequest{4, 2048},
-      HostRequest{}};
+      HostRequest{},
+      StateRequest{}};
   std::int64_t id = -3;
   for (const Command& command : commands) {
     const Request request{++id, command};
@@ -315,7 +316,7 @@ TEST(RequestTest, ListsEveryCommand) {
               ElementsAre("status", "stats", "explain", "history", "plan", "pause", "resume",
                           "options-list", "options-get", "options-set", "move", "release", "manage",
                           "what-if", "record-start", "record-next", "record-stop", "announce",
-                          "withdraw", "suggest", "host", "policy", "set"));
+                          "withdraw", "suggest", "host", "policy", "set", "state"));
 }
 
 TEST(PermissionTest, ReadingIsForWhoeverConnects) {
@@ -323,7 +324,7 @@ TEST(PermissionTest, ReadingIsForWhoeverConnects) {
        {Command(StatusRequest{}), Command(HostRequest{}), Command(StatsRequest{}),
         Command(ExplainRequest{}), Command(HistoryRequest{}), Command(PlanRequest{}),
         Command(OptionsListRequest{}), Command(OptionsGetRequest{}), Command(WhatIfRequest{}),
-        Command(PolicyRequest{})}) {
+        Command(PolicyRequest{}), Command(StateRequest{})}) {
     EXPECT_FALSE(changes_something(command)) << name_of(command);
     EXPECT_TRUE(is_permitted(command, 1000, 990)) << name_of(command);
   }

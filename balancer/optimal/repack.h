@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How things are, where the planner would take them, what would be best, and the way there.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "balancer/core/planner.h"
+#include "balancer/optimal/assignment.h"
+#include "balancer/optimal/sequence.h"
+
+namespace vmnuma::balancer {
+
+struct Repack {
+  placement::CpuTime demand;  ///< of all clients together, per epoch
+  Assignment present;
+  Assignment planner;                       ///< where it comes to rest
+  Assignment best;                          ///< the best homes that were found
+  std::optional<placement::CpuTime> bound;  ///< no homes cost less; nothing if that is not known
+  std::int64_t rounds = 0;
+  std::string trouble;  ///< why no program was solved to the end; empty if one was
+  Sequence sequence;    ///< from the present homes to the best, as far as there is a way
+};
+
+/// `clock` gives seconds. Clients without a home stay without one.
+[[nodiscard]] Repack plan_repack(const placement::Snapshot& snapshot,
+                                 const placement::Options& options,
+                                 const Circumstances& circumstances,
+                                 const std::vector<MemoryPool>& huge_pages,
+                                 const SearchLimits& limits, const std::function<double()>& clock);
+
+/// The same without a solver: the best is what the planner comes to, and nobody knows a bound.
+[[nodiscard]] Repack plan_without_solver(const placement::Snapshot& snapshot,
+                                         const placement::Options& options,
+                                         const Circumstances& circumstances,
+                                         const std::vector<MemoryPool>& huge_pages,
+                                         std::string trouble);
+
+/// The pools of a host by the size of the pages that VMs have: what is not used by these VMs is
+/// taken to be free. VMs without huge pages are left out.
+[[nodiscard]] std::vector<MemoryPool> huge_page_pools(
+    const placement::Snapshot& snapshot,
+    const std::map<placement::VmId, placement::Bytes>& page_sizes);
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/optimal_command.h"
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "balancer/protocol/response.h"
+#include "balancer/record/frame.h"
+#include "tools/vmnuma/client.h"
+#include "tools/vmnuma/optimal_text.h"
+#include "tools/vmnuma/run_apart.h"
+#include "tools/vmnuma/text.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+using balancer::MemoryPool;
+using balancer::Outlook;
+using balancer::Repack;
+
+/// Beyond its own limit, until a search that does not end by itself is ended.
+constexpr std::chrono::seconds kGrace{5};
+
+double seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+tl::expected<Outlook, Refusal> ask_outlook(const Invocation& invocation,
+                                           const Surroundings& surroundings) {
+  const auto wrong = [](Error error) {
+    return tl::unexpected(Refusal{/*by_daemon=*/false, std::move(error)});
+  };
+  const auto result =
+      ask(invocation.socket_path, balancer::StateRequest{}, surroundings.time_limit);
+  if (!result) {
+    return tl::unexpected(result.error());
+  }
+  const auto view = balancer::decode_view<balancer::StateView>(*result);
+  if (!view) {
+    return wrong(view.error());
+  }
+  const Result<balancer::Frame> frame = balancer::read_frame(view->line);
+  if (!frame) {
+    return wrong(frame.error());
+  }
+  const auto* header = std::get_if<balancer::HeaderFrame>(&frame->content);
+  if (header == nullptr || header->controller == nullptr) {
+    return wrong({ErrorCode::kCorrupt, 0, "the daemon's state cannot be read"});
+  }
+  Result<Outlook> outlook = header->controller->outlook();
+  if (!outlook) {
+    return tl::unexpected(Refusal{/*by_daemon=*/true, std::move(outlook).error()});
+  }
+  return std::move(*outlook);
+}
+
+}  // namespace
+
+int run_optimal(const Invocation& invocation, Surroundings& surroundings) {
+  const auto outlook = ask_outlook(invocation, surroundings);
+  if (!outlook) {
+    surroundings.err << invocation.program << ": " << printable(outlook.error().error.message)
+                     << std::endl;
+    return outlook.error().by_daemon ? kExitRefused : kExitUnreachable;
+  }
+  const OptimalRun& asked = *invocation.optimal;
+  const std::vector<MemoryPool> huge_pages =
+      balancer::huge_page_pools(outlook->snapshot, outlook->huge_page_sizes);
+  const auto text = [&](const Repack& repack) {
+    return invocation.json ? json_of(repack, *outlook) : text_of(repack, *outlook);
+  };
+  const auto solve = [&] {
+    return text(plan_repack(outlook->snapshot, outlook->options, outlook->circumstances, huge_pages,
+                            {static_cast<double>(asked.seconds), placement::Permille{asked.gap}},
+                            seconds));
+  };
+  const Result<std::string> solved =
+      run_apart(solve, {std::chrono::seconds(asked.seconds) + kGrace, asked.memory_mib << 20U});
+  surroundings.out << (solved ? *solved
+                              : text(plan_without_solver(outlook->snapshot, outlook->options,
+                                                         outlook->circumstances, huge_pages,
+                                                         solved.error().message)))
+                   << std::flush;
+  if (!surroundings.out) {
+    surroundings.err << invocation.program << ": cannot write to standard output" << std::endl;
+    return kExitRefused;
+  }
+  return kExitOk;
+}
+
+}  // namespace vmnuma::tools

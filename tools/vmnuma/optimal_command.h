@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/// `vmnuma plan --optimal`: what would be best, how far from it the host is, and the way there.
+///
+/// Problem: a solver may take long, need much memory or fail, and the daemon must do none of that.
+/// Approach: the daemon tells its state, as in the first line of a recording; everything else is
+/// done here, the solver in a process of its own with limits on time and memory. Where that fails,
+/// the answer is what the planner comes to, and the reason is said. Property: nothing is changed.
+#pragma once
+
+#include "tools/vmnuma/run.h"
+
+namespace vmnuma::tools {
+
+/// Returns the exit code.
+[[nodiscard]] int run_optimal(const Invocation& invocation, Surroundings& surroundings);
+
+}  // namespace vmnuma::tools
