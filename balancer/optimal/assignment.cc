@@ -180,8 +180,10 @@ Optimum find_optimum(const Arrangement& now, const std::vector<MemoryPool>& huge
       optimum.best = std::move(given);
     }
   }
-  if (program.program().rows.empty()) {
-    return optimum;  // nobody lives anywhere
+  if (std::all_of(present.begin(), present.end(),
+                  [](placement::NodeIndex home) { return home == placement::kNoNode; })) {
+    optimum.bound = optimum.best.cost;  // nobody lives anywhere, so there is nothing to choose
+    return optimum;
   }
   const CpuTime gap = demand * limits.gap.value / 1000;
   const double end = clock() + limits.seconds;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "balancer/record/anonymizer.h"
+#include "balancer/record/frame.h"
 #include "tests/unit/balancer/host_story.h"
 
 namespace vmnuma::tests {

@@ -30,6 +30,7 @@ tests::HostStory crowded_host() {
     story.start(tests::small_vm(number, number == 1 ? "one" : "two", 2), 0, 100);
     story.pin(number, tests::node_cpus(0));
   }
+  (void)story.tell_domains();
   for (int epoch = 0; epoch < 10; ++epoch) {
     (void)story.epoch();
   }
@@ -76,7 +77,8 @@ TEST_F(OptimalCommandTest, TellsProgramsTheSame) {
   EXPECT_EQ(json["optimum"]["lost_ms"], 0);
   EXPECT_EQ(json["optimum"]["moves"], 1);
   EXPECT_EQ(json["optimum"]["above_bound_permille"], 0);
-  EXPECT_EQ(json["now"]["above_bound_permille"], 500);
+  // The bound has the cost of the move in it.
+  EXPECT_EQ(json["now"]["above_bound_permille"], 499);
   ASSERT_EQ(json["steps"].size(), 1);
   EXPECT_EQ(json["steps"][0]["relocations"][0]["from"], 0);
   EXPECT_EQ(json["steps"][0]["relocations"][0]["to"], 1);

@@ -83,6 +83,16 @@ TEST(AssignmentTest, KeepsEverybodyWhereMovingDoesNotPay) {
   EXPECT_EQ(optimum_of(snapshot, free).best.lost, CpuTime{});
 }
 
+TEST(AssignmentTest, WithNobodyThereIsNothingToChoose) {
+  const placement::Snapshot nobody = tests::SnapshotBuilder().nodes(2, {.cores = 4}).build();
+  const placement::Options options;
+  const Arrangement now(nobody, options, Arrangement::Basis::kDemand);
+  const Optimum optimum = find_optimum(now, {}, {}, {}, [] { return 0.0; });
+  EXPECT_EQ(optimum.bound, placement::CpuTime{});
+  EXPECT_EQ(optimum.trouble, "");
+  EXPECT_TRUE(optimum.best.homes.empty());
+}
+
 TEST(AssignmentTest, KeepsToMasks) {
   SnapshotBuilder builder;
   builder.nodes(3, {.cores = 4});
