@@ -16,7 +16,8 @@ _CONFIG = "/etc/vmnuma/vmnuma.toml"
 _STATE = "/var/lib/vmnuma"
 _HISTORY = _STATE + "/history.sqlite"
 
-# An epoch is 2 s of this machine's clock. A daemon that finishes none for this long has hung.
+# An epoch, by this machine's clock. A daemon that finishes none for the silence limit has hung.
+_EPOCH_S = 2
 _SILENCE_LIMIT_S = 60
 
 
@@ -118,10 +119,22 @@ def wait_until_in(epochs, what, condition):
 
 
 def wait_epochs(epochs):
-    """Lets that many epochs pass and returns the status at the end."""
+    """Lets that many epochs pass and returns the status at the end.
+
+    Asks as rarely as it can: every question takes CPU time that a guest is owed then.
+    """
     first = epoch()
+    time.sleep(epochs * _EPOCH_S)
     return wait_until_in(2 * epochs, f"{epochs} epochs have passed",
                          lambda now: now["epoch"] - first >= epochs and now)[0]
+
+
+def owed_pct(epochs):
+    """What each node owed over the last so many epochs, in percent of its capacity: {node: percent}."""
+    rows = query("SELECT node, 100.0 * sum(owed_us) / sum(capacity_us) FROM node_sample"
+                 " WHERE span = 0 AND time_ms IN (SELECT DISTINCT time_ms FROM node_sample"
+                 f" WHERE span = 0 ORDER BY time_ms DESC LIMIT {epochs}) GROUP BY node")
+    return dict(rows)
 
 
 def stats(report):
