@@ -133,6 +133,9 @@ Result<Answer> Controller::answer(const Command& command, Effects& effects) {
   if (const auto* request = std::get_if<MoveRequest>(&command)) {
     return move(*request, effects);
   }
+  if (const auto* request = std::get_if<MoveTogetherRequest>(&command)) {
+    return move_together(*request, effects);
+  }
   if (const auto* request = std::get_if<ReleaseRequest>(&command)) {
     return release(*request, effects);
   }
@@ -249,67 +252,6 @@ Result<Answer> Controller::set_option(const OptionsSetRequest& request, Effects&
                                      request.persist ? ", also after the next start" : ""),
                          {}});
   return Answer(DoneView{fmt::format("{} = {}", request.name, request.value), {}});
-}
-
-Result<Answer> Controller::move(const MoveRequest& request, Effects& effects) {
-  if (!acts()) {
-    return failure(ErrorCode::kUnsupported,
-                   fmt::format("the daemon is in mode {}, nothing is moved", name_of(mode())));
-  }
-  const Result<const VmRecord*> vm = find_vm(request.vm);
-  if (!vm) {
-    return tl::unexpected(vm.error());
-  }
-  const std::size_t clients = (*vm)->clients.size();
-  if (!request.client && clients > 1) {
-    return failure(ErrorCode::kInvalidArgument,
-                   fmt::format("VM '{}' has {} clients, say which one", request.vm, clients));
-  }
-  const ClientId id{(*vm)->description.id, request.client.value_or(0)};
-  const auto client =
-      std::find_if(snapshot_.clients.begin(), snapshot_.clients.end(),
-                   [&](const placement::ClientState& entry) { return entry.id == id; });
-  if (client == snapshot_.clients.end()) {
-    return failure(ErrorCode::kNotFound,
-                   fmt::format("VM '{}' has no client {}", request.vm, id.index));
-  }
-  const std::optional<NodeIndex> to = snapshot_.topology.index_of(request.node);
-  if (!to || !snapshot_.topology.can_be_home(*to)) {
-    return failure(ErrorCode::kInvalidArgument,
-                   fmt::format("node {} cannot be a home on this host", request.node.value));
-  }
-  const VmState& state = snapshot_.vms[client->vm];
-  if (!state.fresh || client->moving || client->home == *to) {
-    return failure(
-        client->home == *to ? ErrorCode::kInvalidArgument : ErrorCode::kBusy,
-        client->home == *to
-            ? fmt::format("VM '{}' lives on node {} already", request.vm, request.node.value)
-            : fmt::format("VM '{}' cannot be moved now: {}", request.vm,
-                          client->moving ? "it is being moved" : state.stale_because));
-  }
-  const placement::Arrangement now(snapshot_, setup_.options,
-                                   placement::Arrangement::Basis::kDemand);
-  const auto index = static_cast<placement::ClientIndex>(client - snapshot_.clients.begin());
-  if (const std::optional<placement::Guard> guard =
-          why_not_there(now, index, *to, Reason::kAdministrator);
-      guard == placement::Guard::kNotAllowed || guard == placement::Guard::kAntiAffinity) {
-    return failure(ErrorCode::kInvalidArgument,
-                   fmt::format("VM '{}' may not live on node {}: {}", request.vm,
-                               request.node.value, guard_text(*guard, setup_.options)));
-  }
-  const placement::Effect effect = now.effect_of_move(index, *to);
-  if (!effect.fits) {
-    return failure(ErrorCode::kNoSpace, fmt::format("node {} has no room for the memory of VM '{}'",
-                                                    request.node.value, request.vm));
-  }
-  Action action{Reason::kAdministrator, {{id, client->home, *to, effect.to_move}}, {}};
-  action.predicted.lost_before = plan_.lost;
-  action.predicted.lost_after = std::max(plan_.lost - effect.gain, placement::CpuTime{});
-  action.predicted.cost = std::max(effect.cost, placement::CpuTime{});
-  const std::int64_t number = next_action_;
-  order(action, effects);
-  return Answer(
-      DoneView{fmt::format("moving VM '{}' to node {}", request.vm, request.node.value), number});
 }
 
 }  // namespace vmnuma::balancer

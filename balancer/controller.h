@@ -37,6 +37,7 @@
 #include "balancer/originals.h"
 #include "balancer/totals.h"
 #include "placement/admission.h"
+#include "placement/arrangement.h"
 #include "stats/reports/node_stays.h"
 
 namespace vmnuma::balancer {
@@ -137,6 +138,12 @@ class Controller {
   [[nodiscard]] StatusView status() const;
   [[nodiscard]] Result<Answer> explain(const ExplainRequest& request) const;
   [[nodiscard]] Result<Answer> move(const MoveRequest& request, Effects& effects);
+  [[nodiscard]] Result<Answer> move_together(const MoveTogetherRequest& request, Effects& effects);
+  [[nodiscard]] Result<placement::Rehoming> rehoming_of(const std::string& vm,
+                                                        std::optional<std::int32_t> client,
+                                                        placement::NodeId to) const;
+  [[nodiscard]] Result<Answer> order_moves(std::vector<placement::Rehoming> moves,
+                                           Effects& effects);
   [[nodiscard]] Result<Answer> release(const ReleaseRequest& request, Effects& effects);
   [[nodiscard]] Result<Answer> manage(const ManageRequest& request, Effects& effects);
   DoneView give_back(const VmRecord& vm, Effects& effects);

@@ -60,6 +60,19 @@ void visit_arguments(Fields& fields, T& request) {
   fields.optional("client", request.client);
 }
 
+template <class Fields, MaybeConst<MoveTogetherRequest::ClientMove> T>
+void visit_arguments(Fields& fields, T& move) {
+  fields.required("vm", move.vm);
+  fields.required("client", move.client);
+  fields.required("from", move.from);
+  fields.required("to", move.to);
+}
+
+template <class Fields, MaybeConst<MoveTogetherRequest> T>
+void visit_arguments(Fields& fields, T& request) {
+  fields.required("moves", request.moves);
+}
+
 template <class Fields, MaybeConst<ReleaseRequest> T>
 void visit_arguments(Fields& fields, T& request) {
   fields.optional("vm", request.vm);

@@ -133,6 +133,21 @@ struct MoveRequest {
   bool operator==(const MoveRequest&) const = default;
 };
 
+/// Moves clients at the same time, so that who leaves makes room for who comes: all or none.
+struct MoveTogetherRequest {
+  static constexpr std::string_view kCommand = "move-together";
+  static constexpr bool kChanges = true;
+  struct ClientMove {
+    std::string vm;
+    std::int32_t client = 0;
+    placement::NodeId from;  ///< refused if it does not live there any more
+    placement::NodeId to;
+    bool operator==(const ClientMove&) const = default;
+  };
+  std::vector<ClientMove> moves;  ///< of different clients, 1..Arrangement::kMostTogether
+  bool operator==(const MoveTogetherRequest&) const = default;
+};
+
 /// Gives up the placement of a VM, or of all, and restores what was found.
 struct ReleaseRequest {
   static constexpr std::string_view kCommand = "release";
@@ -276,10 +291,10 @@ struct StateRequest {
 
 using Command = std::variant<StatusRequest, StatsRequest, ExplainRequest, HistoryRequest,
                              PlanRequest, PauseRequest, ResumeRequest, OptionsListRequest,
-                             OptionsGetRequest, OptionsSetRequest, MoveRequest, ReleaseRequest,
-                             ManageRequest, WhatIfRequest, RecordStartRequest, RecordNextRequest,
-                             RecordStopRequest, AnnounceRequest, WithdrawRequest, SuggestRequest,
-                             HostRequest, PolicyRequest, SetRequest, StateRequest>;
+                             OptionsGetRequest, OptionsSetRequest, MoveRequest, MoveTogetherRequest,
+                             ReleaseRequest, ManageRequest, WhatIfRequest, RecordStartRequest,
+                             RecordNextRequest, RecordStopRequest, AnnounceRequest, WithdrawRequest,
+                             SuggestRequest, HostRequest, PolicyRequest, SetRequest, StateRequest>;
 
 struct Request {
   std::int64_t id = 0;

@@ -123,6 +123,10 @@ class Writer {
         [this]<class T>(T& request) {
           if constexpr (std::is_same_v<T, MoveRequest>) {
             request.vm = name_or_uuid(request.vm);
+          } else if constexpr (std::is_same_v<T, MoveTogetherRequest>) {
+            for (MoveTogetherRequest::ClientMove& move : request.moves) {
+              move.vm = name_or_uuid(move.vm);
+            }
           } else if constexpr (std::is_same_v<T, SetRequest>) {
             // What it brings comes with the VM's next description.
             request = {name_or_uuid(request.vm), {}, request.persistent};

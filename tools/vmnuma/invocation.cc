@@ -65,7 +65,8 @@ class CommandLine {
         return usage(unknown_word(word));
       }
     }
-    if (!make_ && !sim_ && !record_ && !replay_ && !doctor_ && !past_ && !forecast_ && !train_) {
+    if (!make_ && !sim_ && !record_ && !replay_ && !doctor_ && !past_ && !forecast_ && !train_ &&
+        !repack_) {
       return usage(app_.got_subcommand("options")    ? "options needs one of list, get and set"
                    : app_.got_subcommand("forecast") ? "forecast needs one of show and train"
                    : app_.got_subcommand("sim")      ? "sim needs one of run, list and compare"
@@ -94,7 +95,8 @@ class CommandLine {
         return usage("--since must be in the past");
       }
     }
-    if (sim_ || record_ || replay_ || doctor_ || past_ || forecast_ || train_) {
+    if (sim_ || record_ || replay_ || doctor_ || past_ || forecast_ || train_ || repack_) {
+      invocation.repack = repack_;
       invocation.forecast = std::move(forecast_);
       invocation.train = std::move(train_);
       invocation.report = std::move(past_);
@@ -221,6 +223,7 @@ class CommandLine {
         ->type_name("REASON");
 
     add_plan_command();
+    add_repack_command();
     add_forecast_commands();
     add_what_if_command();
     add_doctor_command();
@@ -267,21 +270,42 @@ class CommandLine {
     CLI::Option* optimal =
         plan->add_flag("--optimal", wants_optimum_, "The best homes for all, and the way there");
     optimal->excludes(watch);
-    plan->add_option("--seconds", optimal_.seconds, "The search ends after so long")
-        ->needs(optimal)
-        ->check(in_range(1, 3600))
-        ->type_name("N")
-        ->capture_default_str();
-    plan->add_option("--gap", optimal_.gap, "So near is enough, in 1/1000 of what VMs want")
-        ->needs(optimal)
+    for (CLI::Option* option : add_search_options(*plan, optimal_)) {
+      option->needs(optimal);
+    }
+  }
+
+  void add_repack_command() {
+    CLI::App* repack = app_.add_subcommand("repack", "Take all VMs to their best homes");
+    repack->fallthrough();
+    add_search_options(*repack, repacked_.search);
+    repack
+        ->add_option("--least-gain", repacked_.least_gain,
+                     "Nothing is done for less, in 1/1000 of what VMs want")
         ->check(in_range(0, 1000))
         ->type_name("N")
         ->capture_default_str();
-    plan->add_option("--memory-mib", optimal_.memory_mib, "The search has so much memory")
-        ->needs(optimal)
-        ->check(in_range(64, 1'048'576))
+    repack->add_option("--at-most", repacked_.at_most, "So many clients move")
+        ->check(in_range(1, 1'000'000))
         ->type_name("N")
         ->capture_default_str();
+    repack->callback([this] { repack_ = repacked_; });
+  }
+
+  static std::array<CLI::Option*, 3> add_search_options(CLI::App& command, OptimalRun& search) {
+    return {
+        command.add_option("--seconds", search.seconds, "The search ends after so long")
+            ->check(in_range(1, 3600))
+            ->type_name("N")
+            ->capture_default_str(),
+        command.add_option("--gap", search.gap, "So near is enough, in 1/1000 of what VMs want")
+            ->check(in_range(0, 1000))
+            ->type_name("N")
+            ->capture_default_str(),
+        command.add_option("--memory-mib", search.memory_mib, "The search has so much memory")
+            ->check(in_range(64, 1'048'576))
+            ->type_name("N")
+            ->capture_default_str()};
   }
 
   void add_report_command() {
@@ -622,6 +646,8 @@ class CommandLine {
   std::optional<std::string> export_name_;
   std::optional<ExportRun> exported_;
   OptimalRun optimal_;
+  RepackRun repacked_;
+  std::optional<RepackRun> repack_;
   bool wants_optimum_ = false;
   DoctorRun examined_;
   std::optional<DoctorRun> doctor_;

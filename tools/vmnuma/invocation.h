@@ -98,6 +98,13 @@ struct OptimalRun {
   std::int64_t memory_mib = 2048;  ///< for the search
 };
 
+/// `repack`.
+struct RepackRun {
+  OptimalRun search;
+  std::int64_t least_gain = 5;  ///< nothing is done for less, in thousandths of what VMs want
+  std::int64_t at_most = 100;   ///< so many clients move
+};
+
 struct Invocation {
   std::string program = "vmnuma";  ///< what messages begin with
   std::string socket_path;
@@ -118,6 +125,7 @@ struct Invocation {
   std::optional<ForecastShowRun> forecast;
   std::optional<ForecastTrainRun> train;
   std::optional<OptimalRun> optimal;
+  std::optional<RepackRun> repack;
 };
 
 /// The end of a run that asks nothing of the daemon: help, version, a wrong command line.

@@ -58,31 +58,40 @@ tl::expected<Outlook, Refusal> ask_outlook(const Invocation& invocation,
 
 }  // namespace
 
-int run_optimal(const Invocation& invocation, Surroundings& surroundings) {
+tl::expected<std::string, Refusal> find_optimal_plan(const Invocation& invocation,
+                                                     const OptimalRun& search, bool json,
+                                                     const Surroundings& surroundings) {
   const auto outlook = ask_outlook(invocation, surroundings);
   if (!outlook) {
-    surroundings.err << invocation.program << ": " << printable(outlook.error().error.message)
-                     << std::endl;
-    return outlook.error().by_daemon ? kExitRefused : kExitUnreachable;
+    return tl::unexpected(outlook.error());
   }
-  const OptimalRun& asked = *invocation.optimal;
   const std::vector<MemoryPool> huge_pages =
       balancer::huge_page_pools(outlook->snapshot, outlook->huge_page_sizes);
   const auto text = [&](const Repack& repack) {
-    return invocation.json ? json_of(repack, *outlook) : text_of(repack, *outlook);
+    return json ? json_of(repack, *outlook) : text_of(repack, *outlook);
   };
   const auto solve = [&] {
     return text(plan_repack(outlook->snapshot, outlook->options, outlook->circumstances, huge_pages,
-                            {static_cast<double>(asked.seconds), placement::Permille{asked.gap}},
+                            {static_cast<double>(search.seconds), placement::Permille{search.gap}},
                             seconds));
   };
   const Result<std::string> solved =
-      run_apart(solve, {std::chrono::seconds(asked.seconds) + kGrace, asked.memory_mib << 20U});
-  surroundings.out << (solved ? *solved
-                              : text(plan_without_solver(outlook->snapshot, outlook->options,
-                                                         outlook->circumstances, huge_pages,
-                                                         solved.error().message)))
-                   << std::flush;
+      run_apart(solve, {std::chrono::seconds(search.seconds) + kGrace, search.memory_mib << 20U});
+  return solved
+             ? *solved
+             : text(plan_without_solver(outlook->snapshot, outlook->options, outlook->circumstances,
+                                        huge_pages, solved.error().message));
+}
+
+int run_optimal(const Invocation& invocation, Surroundings& surroundings) {
+  const auto found =
+      find_optimal_plan(invocation, *invocation.optimal, invocation.json, surroundings);
+  if (!found) {
+    surroundings.err << invocation.program << ": " << printable(found.error().error.message)
+                     << std::endl;
+    return found.error().by_daemon ? kExitRefused : kExitUnreachable;
+  }
+  surroundings.out << *found << std::flush;
   if (!surroundings.out) {
     surroundings.err << invocation.program << ": cannot write to standard output" << std::endl;
     return kExitRefused;

@@ -7,9 +7,18 @@
 /// the answer is what the planner comes to, and the reason is said. Property: nothing is changed.
 #pragma once
 
+#include <string>
+
+#include "tools/vmnuma/client.h"
 #include "tools/vmnuma/run.h"
 
 namespace vmnuma::tools {
+
+/// What was found for the host as the daemon sees it, as text for people or as JSON
+/// (optimal_text.h).
+[[nodiscard]] tl::expected<std::string, Refusal> find_optimal_plan(
+    const Invocation& invocation, const OptimalRun& search, bool json,
+    const Surroundings& surroundings);
 
 /// Returns the exit code.
 [[nodiscard]] int run_optimal(const Invocation& invocation, Surroundings& surroundings);

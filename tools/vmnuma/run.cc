@@ -13,11 +13,13 @@
 #include "tools/vmnuma/client.h"
 #include "tools/vmnuma/doctor/examine.h"
 #include "tools/vmnuma/export/export_text.h"
+#include "tools/vmnuma/follow_action.h"
 #include "tools/vmnuma/forecast_show.h"
 #include "tools/vmnuma/forecast_train.h"
 #include "tools/vmnuma/optimal_command.h"
 #include "tools/vmnuma/progress_bar.h"
 #include "tools/vmnuma/record_commands.h"
+#include "tools/vmnuma/repack_command.h"
 #include "tools/vmnuma/report/run_report.h"
 #include "tools/vmnuma/report_text.h"
 #include "tools/vmnuma/sim_commands.h"
@@ -34,13 +36,6 @@ using balancer::decode_view;
 using balancer::DoneView;
 using balancer::HistoryView;
 using std::chrono::milliseconds;
-
-constexpr milliseconds kPollInterval{500};
-/// A move that was accepted is in the history at once; one that is not there after this many polls
-/// never will be, because no history is written.
-constexpr int kPollsWithoutRow = 20;
-/// A move is measured some epochs after its end; one whose VM has ended never is.
-constexpr int kPollsForOutcome = 40;
 
 /// What each command is answered with.
 template <class Request>
@@ -253,50 +248,21 @@ class Runner {
           {/*by_daemon=*/false,
            {ErrorCode::kCorrupt, 0, "the daemon's answer does not name the action to wait for"}});
     }
-    balancer::HistoryRequest history;
-    history.vm = move.vm;
     ProgressBar bar(surroundings_, invocation_,
                     fmt::format("{} to node {}", move.vm, move.node.value));
-    int polls_when_done = 0;
-    for (int polls_without_row = 0; polls_without_row < kPollsWithoutRow;) {
-      const auto answer = ask(history);
-      if (!answer) {
-        return failed(answer.error());
-      }
-      const auto view = decode_view<HistoryView>(*answer);
-      if (!view) {
-        return failed({/*by_daemon=*/false, view.error()});
-      }
-      const auto row = find_action(*view, *done->action);
-      if (row && row->state == "done") {
-        // What it took is in the history once the move has settled.
-        if (!invocation_.json || row->outcome || ++polls_when_done == kPollsForOutcome) {
-          bar.hide();
-          return print_done(*done, *row);
-        }
-        polls_without_row = 0;
-        if (!surroundings_.pause(kPollInterval)) {
-          return kExitOk;
-        }
-        continue;
-      }
-      if (row && row->state != "open") {
-        bar.hide();
-        return say(fmt::format("action {} was {}: {}", *done->action, row->state, row->detail),
-                   kExitRefused);
-      }
-      if (bar.is_shown()) {
-        show_transfer(*done->action, bar);
-      }
-      polls_without_row = row ? 0 : polls_without_row + 1;
-      if (!surroundings_.pause(kPollInterval)) {
-        return kExitOk;
-      }
-    }
+    const auto row =
+        follow_action(invocation_, surroundings_, move.vm, *done->action,
+                      // What it took is in the history once the move has settled.
+                      invocation_.json ? FollowUntil::kMeasured : FollowUntil::kEnded, [&] {
+                        if (bar.is_shown()) {
+                          show_transfer(*done->action, bar);
+                        }
+                      });
     bar.hide();
-    return say(fmt::format("action {} is not in the history, so nothing tells when it is done",
-                           *done->action),
-               kExitRefused);
+    if (!row) {
+      return failed(row.error());
+    }
+    return *row ? print_done(*done, **row) : kExitOk;
   }
 
   /// The memory of an action that is on its way. That it cannot be had is no reason to end.
@@ -339,16 +305,6 @@ class Runner {
     return surroundings_.out ? kExitOk : say("cannot write to standard output", kExitRefused);
   }
 
-  [[nodiscard]] static std::optional<balancer::HistoryRowView> find_action(const HistoryView& view,
-                                                                           std::int64_t action) {
-    for (const auto& row : view.moves) {
-      if (row.action == action) {
-        return row;
-      }
-    }
-    return std::nullopt;
-  }
-
   [[nodiscard]] int failed(const Refusal& refusal) {
     return say(refusal.error.message, refusal.by_daemon ? kExitRefused : kExitUnreachable);
   }
@@ -376,6 +332,9 @@ int run(const Invocation& invocation, Surroundings& surroundings) {
   }
   if (invocation.doctor) {
     return run_doctor(invocation, surroundings);
+  }
+  if (invocation.repack) {
+    return run_repack(invocation, surroundings);
   }
   if (invocation.optimal) {
     return run_optimal(invocation, surroundings);

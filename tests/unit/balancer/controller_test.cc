@@ -351,11 +351,44 @@ TEST(ControllerTest, MovesByCommandAndRefusesWhatCannotBe) {
   EXPECT_EQ(host.home(1), (here + 1) % 4);
 }
 
+TEST(ControllerTest, MovesClientsTogetherOrNone) {
+  using Move = balancer::MoveTogetherRequest::ClientMove;
+  HostStory host = pile_up();
+  (void)host.tell_domains();
+  (void)host.epoch();
+  host.carry_out(host.epoch());
+  (void)host.epoch();
+  const NodeId first{host.home(1)};
+  const NodeId second{host.home(2)};
+  ASSERT_NE(first, second);
+  const auto error = [&](std::vector<Move> moves) {
+    return error_of(host, balancer::MoveTogetherRequest{std::move(moves)});
+  };
+  EXPECT_THAT(error({}), HasSubstr("1 to 4 clients"));
+  EXPECT_THAT(error({{"vm1", 0, second, first}}), HasSubstr("lives on node"));
+  EXPECT_THAT(error({{"vm1", 0, first, second}, {"vm2", 0, first, first}}),
+              HasSubstr("does not live on node"));
+  EXPECT_THAT(error({{"vm1", 0, second, second}}), HasSubstr("any more"));
+  EXPECT_THAT(error({{"vm1", 0, first, second}, {"vm1", 0, first, second}}),
+              HasSubstr("two nodes at once"));
+  EXPECT_EQ(host.home(1), first.value);
+
+  const Effects effects = host.controller().on(CommandReceived{
+      1, balancer::MoveTogetherRequest{{{"vm1", 0, first, second}, {"vm2", 0, second, first}}}});
+  ASSERT_THAT(effects.orders, SizeIs(1));
+  EXPECT_EQ(effects.orders.front().reason, Reason::kAdministrator);
+  EXPECT_THAT(effects.orders.front().changes, SizeIs(2));
+  EXPECT_EQ(host.home(1), second.value);
+  EXPECT_EQ(host.home(2), first.value);
+}
+
 TEST(ControllerTest, RefusesAMoveOutsideActiveMode) {
   HostStory host = pile_up(Mode::kDryRun);
   (void)host.tell_domains();
   (void)host.epoch();
   EXPECT_THAT(error_of(host, balancer::MoveRequest{"vm1", NodeId{1}, {}}), HasSubstr("dry-run"));
+  EXPECT_THAT(error_of(host, balancer::MoveTogetherRequest{{{"vm1", 0, NodeId{0}, NodeId{1}}}}),
+              HasSubstr("dry-run"));
 }
 
 TEST(ControllerTest, SetsOptionsAndKeepsThemIfAsked) {

@@ -60,6 +60,9 @@ TEST(RequestTest, ReadsEveryCommandWithAllItsArguments) {
             (OptionsSetRequest{"Numa.PreferHT", 1, true}));
   EXPECT_EQ(parsed<MoveRequest>(line("move", R"({"vm":"web1","node":1,"client":2})")),
             (MoveRequest{"web1", {1}, 2}));
+  EXPECT_EQ(parsed<MoveTogetherRequest>(
+                line("move-together", R"({"moves":[{"vm":"web1","client":1,"from":0,"to":2}]})")),
+            (MoveTogetherRequest{{{"web1", 1, {0}, {2}}}}));
   EXPECT_EQ(parsed<ReleaseRequest>(line("release", R"({"vm":"web1"})")).vm, "web1");
   EXPECT_EQ(parsed<ManageRequest>(line("manage", R"({"vm":"web1"})")).vm, "web1");
   WhatIfRequest what_if;
@@ -139,6 +142,7 @@ TEST(RequestTest, EncodedRequestsReadBackTheSame) {
       PolicyRequest{"web1"},
       SetRequest{"web1", {{"nodes", "0"}, {"x", std::nullopt}}, true},
       MoveRequest{"web1", {0}, std::nullopt},
+      MoveTogetherRequest{{{"web1", 0, {0}, {1}}, {"web2", 1, {1}, {0}}}},
       ReleaseRequest{"web1"},
       ReleaseRequest{},
       ManageRequest{"web1"},
@@ -312,11 +316,12 @@ TEST(RequestTest, ManyKeysAreHandledQuickly) {
 }
 
 TEST(RequestTest, ListsEveryCommand) {
-  EXPECT_THAT(command_names(),
-              ElementsAre("status", "stats", "explain", "history", "plan", "pause", "resume",
-                          "options-list", "options-get", "options-set", "move", "release", "manage",
-                          "what-if", "record-start", "record-next", "record-stop", "announce",
-                          "withdraw", "suggest", "host", "policy", "set", "state"));
+  EXPECT_THAT(
+      command_names(),
+      ElementsAre("status", "stats", "explain", "history", "plan", "pause", "resume",
+                  "options-list", "options-get", "options-set", "move", "move-together", "release",
+                  "manage", "what-if", "record-start", "record-next", "record-stop", "announce",
+                  "withdraw", "suggest", "host", "policy", "set", "state"));
 }
 
 TEST(PermissionTest, ReadingIsForWhoeverConnects) {
@@ -333,8 +338,8 @@ TEST(PermissionTest, ReadingIsForWhoeverConnects) {
 TEST(PermissionTest, ChangingIsForRootAndTheDaemonItself) {
   for (const Command& command :
        {Command(PauseRequest{}), Command(ResumeRequest{}), Command(OptionsSetRequest{}),
-        Command(MoveRequest{}), Command(ReleaseRequest{}), Command(ManageRequest{}),
-        Command(SetRequest{})}) {
+        Command(MoveRequest{}), Command(MoveTogetherRequest{}), Command(ReleaseRequest{}),
+        Command(ManageRequest{}), Command(SetRequest{})}) {
     EXPECT_TRUE(changes_something(command)) << name_of(command);
     EXPECT_FALSE(is_permitted(command, 1000, 990)) << name_of(command);
     EXPECT_TRUE(is_permitted(command, 0, 990)) << name_of(command);

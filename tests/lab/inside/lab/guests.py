@@ -21,7 +21,8 @@ _MIB = 1 << 20
 @dataclasses.dataclass(frozen=True)
 class Guest:
     """One VM. `load` is how busy each vCPU is, in per cent of the time. `cells`: equal guest NUMA
-    cells, none if 0."""
+    cells, none if 0. `auto`: libvirt asks where to start it. `policy`: attributes of its metadata.
+    `vcpus_at_start`: the others can be plugged later; all if 0."""
 
     name: str
     load: int = 100
@@ -29,6 +30,9 @@ class Guest:
     vcpus: int = 2
     kind: str = "qemu"
     cells: int = 0
+    auto: bool = False
+    policy: str = ""
+    vcpus_at_start: int = 0
 
     def xml(self):
         # Under emulated SVM first touches are slow, so KVM guests get their memory before they run.
@@ -39,11 +43,20 @@ class Guest:
             f"<cell id='{cell}' cpus='{cell * per_cell}-{(cell + 1) * per_cell - 1}'"
             f" memory='{self.memory_mib // self.cells}' unit='MiB'/>"
             for cell in range(self.cells))
+        metadata = (f"<metadata><vmnuma:policy xmlns:vmnuma='https://vmnuma.org/policy/1.0'"
+                    f" {self.policy}/></metadata>" if self.policy else "")
+        current = f" current='{self.vcpus_at_start}'" if self.vcpus_at_start else ""
+        placement = " placement='auto'" if self.auto else ""
+        # Restrictive, because libvirt changes no other mode of a running VM.
+        numatune = ("<numatune><memory mode='restrictive' placement='auto'/></numatune>"
+                    if self.auto else "")
         return f"""<domain type='{self.kind}'>
   <name>{self.name}</name>
+  {metadata}
   <memory unit='MiB'>{self.memory_mib}</memory>
   {backing}
-  <vcpu>{self.vcpus}</vcpu>
+  <vcpu{placement}{current}>{self.vcpus}</vcpu>
+  {numatune}
   <os>
     <type arch='x86_64' machine='pc'>hvm</type>
     <kernel>{_KERNEL}</kernel>
@@ -146,19 +159,27 @@ class Guest:
         return of_pins.pop() if len(pins) == self.vcpus and len(of_pins) == 1 else None
 
 
-def start(guests):
-    """Starts guests side by side and waits until all memory of each has been touched."""
+def definition(guest):
+    """Its XML in a file, for virsh."""
     shutil.copyfile(_KERNEL_SOURCE, _KERNEL)
-    starts = []
-    for guest in guests:
-        definition = f"/run/lab-{guest.name}.xml"
-        with open(definition, "w", encoding="utf-8") as file:
-            file.write(guest.xml())
-        starts.append(subprocess.Popen(["virsh", "-q", "create", definition],
-                                       stdin=subprocess.DEVNULL))
+    path = f"/run/lab-{guest.name}.xml"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(guest.xml())
+    return path
+
+
+def create(guests):
+    """Starts guests side by side; returns once libvirt says that they run."""
+    starts = [subprocess.Popen(["virsh", "-q", "create", definition(guest)],
+                               stdin=subprocess.DEVNULL) for guest in guests]
     for guest, process in zip(guests, starts):
         if process.wait(timeout=_START_LIMIT_S) != 0:
             raise Failure(f"libvirt did not start '{guest.name}'")
+
+
+def start(guests):
+    """Starts guests side by side and waits until all memory of each has been touched."""
+    create(guests)
     for guest in guests:
         wait_until(f"'{guest.name}' has touched its memory",
                    lambda guest=guest: sum(guest.memory().values()) >= guest.memory_mib * _MIB,

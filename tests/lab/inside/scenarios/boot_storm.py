@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Thirty VMs started as fast as virsh can end evenly spread: the nodes differ by one VM at most."""
+
+import collections
+
+from lab import daemon, guests, libvirt, nodes
+from lab.process import expect
+
+IN_SHORT_SET = False
+LIMIT_S = 900
+VMS = 30
+PLACED_EPOCHS = 60
+
+
+def run():
+    libvirt.be_asked()
+    daemon.start()
+    vms = [guests.Guest(f"storm{number}", load=1, memory_mib=16, vcpus=1, auto=number % 2 == 0)
+           for number in range(VMS)]
+    guests.create(vms)
+
+    def placed(_status):
+        homes = daemon.homes()
+        return len(homes) == VMS and None not in homes.values()
+
+    daemon.wait_until_in(PLACED_EPOCHS, "every VM has a home", placed)
+    homes = daemon.homes()
+    at_home = collections.Counter(homes.values())
+    counts = {node: at_home[node] for node in nodes.all_nodes()}
+    figures = {"vms_per_node": counts, "moves": len(daemon.changes_of_home())}
+    expect(max(counts.values()) - min(counts.values()) <= 1, f"unevenly spread: {figures}")
+    daemon.expect_at_home(vms, epochs=PLACED_EPOCHS)
+    return figures
