@@ -693,14 +693,26 @@ void Transfer::retry_room(Microseconds now) {
   }
 }
 
-void Transfer::give_up_room(Microseconds now) {
-  if (waits_for_room()) {
-    for (Destinations& part : parts_) {
-      part.close_blocked();
-    }
-    plan_again();
-    go_on(now);
+void Transfer::give_up_room() {
+  if (!waits_for_room()) {
+    return;
   }
+  for (Destinations& part : parts_) {
+    part.close_blocked();
+  }
+  // Where they are is asked once more: a page that was tried before them may have been part of a
+  // huge page and have taken them along, into the last room there was.
+  Window again{.range = window_.range};
+  for (const PageUnit& unit : std::exchange(parked_, {})) {
+    const auto page = static_cast<std::uint64_t>(range().memory.page_size.value);
+    const auto end = unit.address + static_cast<std::uint64_t>(unit.size.value);
+    for (std::uint64_t address = unit.address; address < end; address += page) {
+      again.addresses.push_back(address);
+      again.retries.push_back({again.range, address, unit.from, Leftover::kNoRoom});
+    }
+  }
+  window_ = std::move(again);
+  phase_ = Phase::kQuery;
 }
 
 void Transfer::fail(const Error& error, std::int64_t& in_a_row, Microseconds now) {

@@ -69,7 +69,7 @@ class Transfer {
   /// Somebody may have made room; looks again.
   void retry_room(placement::Microseconds now);
   /// Nobody will make room: pages that fit nowhere are left, the others go on.
-  void give_up_room(placement::Microseconds now);
+  void give_up_room();
   /// Ends it where it is.
   void stop();
 

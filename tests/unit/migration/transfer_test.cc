@@ -471,7 +471,7 @@ TEST_F(TransferTest, StopsBeforeTheTargetFallsBelowItsReserve) {
   run(transfer);
   EXPECT_TRUE(transfer.waits_for_room());
   EXPECT_EQ(on(1), kMiB * 20);
-  transfer.give_up_room(now_);
+  transfer.give_up_room();
   run(transfer);
   EXPECT_EQ(transfer.outcome().left_because(Leftover::kNoRoom), kMiB * 44);
   EXPECT_EQ(transfer.outcome().left, kMiB * 44);
@@ -489,6 +489,26 @@ TEST_F(TransferTest, GoesOnWhenRoomIsMade) {
   run(transfer);
   EXPECT_TRUE(transfer.finished());
   EXPECT_EQ(on(1), kMiB * 64);
+}
+
+TEST_F(TransferTest, CountsPagesThatAHugePageTookAlongIntoTheLastRoom) {
+  map(kStart, kMiB * 32);
+  // The first window teaches that blocks are of small pages, and so the huge one of the second is
+  // taken for small pages, too: the first of them takes all the room that was left.
+  const std::uint64_t second_window = kStart + 16777216;
+  memory_.populate(process_, kStart, kBlock, NodeId{0}, /*huge=*/false);
+  memory_.populate(process_, second_window, kBlock, NodeId{0}, /*huge=*/true);
+  limits_.node_reserve = placement::Permille{0};
+  allowed_ = kKiB * 256;
+  memory_.set_used_by_others(NodeId{1}, kGiB - kBlock * 2);
+  Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}));
+  run(transfer);
+  ASSERT_TRUE(transfer.waits_for_room());
+  transfer.give_up_room();
+  run(transfer);
+  EXPECT_EQ(on(1), kBlock * 2);
+  EXPECT_EQ(transfer.outcome().moved, kBlock * 2);
+  EXPECT_EQ(transfer.outcome().unmovable(), Bytes{});
 }
 
 TEST_F(TransferTest, ANodeThatRunsFullDuringACallLosesNoPage) {
@@ -541,7 +561,7 @@ TEST_F(TransferTest, AnEmptyHugePagePoolKeepsNoOrdinaryPagesBack) {
   Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}));
   run(transfer);
   ASSERT_TRUE(transfer.waits_for_room());
-  transfer.give_up_room(now_);
+  transfer.give_up_room();
   run(transfer);
   EXPECT_EQ(transfer.outcome().left_because(Leftover::kNoRoom), kBlock * 6);
   EXPECT_EQ(on(1), kBlock * 2 + kMiB);
