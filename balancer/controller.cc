@@ -50,9 +50,10 @@ std::optional<NodeIndex> whole_node(const placement::Topology& topology,
   return std::nullopt;
 }
 
-/// How the vCPUs of one client are pinned.
+/// How the vCPUs of one client are pinned. kIncomplete: to one node, but for some that nobody has
+/// pinned yet; libvirt pins a vCPU that is plugged into a running VM only if told to.
 struct PinState {
-  enum class Kind { kFree, kOneNode, kOther };
+  enum class Kind { kFree, kOneNode, kIncomplete, kOther };
   Kind kind = Kind::kFree;
   NodeId node;
 };
@@ -65,12 +66,16 @@ PinState pin_state(const VmRecord& vm, const ClientRecord& client,
   }
   std::optional<std::vector<CpuId>> common;
   std::size_t pinned = 0;
+  std::size_t unpinned = 0;
   for (const std::int32_t vcpu : client.shape.vcpus) {
     const auto pin =
         std::find_if(vm.description.vcpu_pins.begin(), vm.description.vcpu_pins.end(),
                      [vcpu](const placement::Pin& entry) { return entry.number == vcpu; });
-    if (pin == vm.description.vcpu_pins.end() || pin->cpus.empty() ||
-        pin->cpus.size() >= every_cpu) {
+    if (pin == vm.description.vcpu_pins.end()) {
+      ++unpinned;
+      continue;
+    }
+    if (pin->cpus.empty() || pin->cpus.size() >= every_cpu) {
       continue;
     }
     ++pinned;
@@ -83,9 +88,12 @@ PinState pin_state(const VmRecord& vm, const ClientRecord& client,
     return {};
   }
   const std::optional<NodeIndex> node =
-      pinned == client.shape.vcpus.size() ? whole_node(topology, *common) : std::nullopt;
-  return node ? PinState{PinState::Kind::kOneNode, topology.nodes[*node].id}
-              : PinState{PinState::Kind::kOther, {}};
+      pinned + unpinned == client.shape.vcpus.size() ? whole_node(topology, *common) : std::nullopt;
+  if (!node) {
+    return {PinState::Kind::kOther, {}};
+  }
+  return {unpinned == 0 ? PinState::Kind::kOneNode : PinState::Kind::kIncomplete,
+          topology.nodes[*node].id};
 }
 
 bool is_failure(const ActionEvent& event) {
@@ -168,13 +176,14 @@ void Controller::adopt_homes(const VmId& id, Effects& effects) {
     const ClientId client{id, static_cast<std::int32_t>(index)};
     const PinState pins = pin_state(vm, vm.clients[index], ledger_.topology());
     const auto remembered = setup_.remembered_homes.find(client);
-    if (pins.kind == PinState::Kind::kOneNode) {
+    const bool ours =
+        remembered != setup_.remembered_homes.end() && remembered->second == pins.node;
+    if (pins.kind == PinState::Kind::kOneNode ||
+        (pins.kind == PinState::Kind::kIncomplete && ours)) {
       found.emplace_back(client, pins.node);
-      const bool ours =
-          remembered != setup_.remembered_homes.end() && remembered->second == pins.node;
       why_here_[client] = ours ? "it was placed here before the daemon was last started"
                                : "it was found pinned to this node";
-    } else if (pins.kind == PinState::Kind::kOther) {
+    } else if (pins.kind != PinState::Kind::kFree) {
       foreign_[id] = "its vCPUs are pinned to other than one whole node";
       effects.log.push_back(
           {Severity::kNotice,
@@ -190,8 +199,7 @@ void Controller::adopt_homes(const VmId& id, Effects& effects) {
   }
 }
 
-/// Gives up the VM's homes so that it is placed anew, where they were. False if that was done too
-/// often: somebody else insists.
+/// Pins the VM home again. False if that was done too often: somebody else insists.
 bool Controller::repair_pins(const VmRecord& vm, Effects& effects) {
   const VmId id = vm.description.id;
   std::int64_t& repairs = repairs_[id];
@@ -205,6 +213,17 @@ bool Controller::repair_pins(const VmRecord& vm, Effects& effects) {
     }
     return false;
   }
+  place_at_home_again(
+      vm,
+      fmt::format("VM '{}' was pinned elsewhere by somebody else, pinning it to its home again",
+                  vm.description.name),
+      effects);
+  return true;
+}
+
+/// Gives up the VM's homes so that it is placed anew, where they were, with all its threads.
+void Controller::place_at_home_again(const VmRecord& vm, std::string because, Effects& effects) {
+  const VmId id = vm.description.id;
   std::vector<NodeId> homes;
   for (std::size_t index = 0; index < vm.clients.size(); ++index) {
     const ClientId client{id, static_cast<std::int32_t>(index)};
@@ -213,12 +232,7 @@ bool Controller::repair_pins(const VmRecord& vm, Effects& effects) {
   }
   ledger_.set_suggested(id, homes);
   remember_homes(id, effects);
-  effects.log.push_back(
-      {Severity::kNotice,
-       fmt::format("VM '{}' was pinned elsewhere by somebody else, pinning it to its home again",
-                   vm.description.name),
-       {{"VM", vm.description.name}}});
-  return true;
+  effects.log.push_back({Severity::kNotice, std::move(because), {{"VM", vm.description.name}}});
 }
 
 void Controller::heed_foreign_pins(Effects& effects) {
@@ -235,16 +249,30 @@ void Controller::heed_foreign_pins(Effects& effects) {
     }
     bool other = false;
     bool homeless = false;
+    bool plugged = false;
     std::vector<std::pair<ClientId, PinState>> elsewhere;
     for (std::size_t index = 0; index < vm.clients.size(); ++index) {
       const ClientRecord& client = vm.clients[index];
       const PinState pins = pin_state(vm, client, ledger_.topology());
-      other = other || pins.kind == PinState::Kind::kOther;
+      const bool incomplete = pins.kind == PinState::Kind::kIncomplete;
+      plugged = plugged || incomplete;
+      // One that is on its way home has none.
+      const bool by_others = incomplete && pins.node != client.home &&
+                             (client.home.value >= 0 || foreign_.contains(id));
+      other = other || pins.kind == PinState::Kind::kOther || by_others;
       homeless = homeless || client.home.value < 0;
-      if (client.home.value >= 0 && pins.kind != PinState::Kind::kOther &&
+      if (client.home.value >= 0 && pins.kind != PinState::Kind::kOther && !incomplete &&
           !(pins.kind == PinState::Kind::kOneNode && pins.node == client.home)) {
         elsewhere.emplace_back(ClientId{id, static_cast<std::int32_t>(index)}, pins);
       }
+    }
+    if (plugged && !other && elsewhere.empty()) {
+      if (acts() && !homeless) {
+        place_at_home_again(
+            vm, fmt::format("VM '{}' has new vCPUs, pinning them to its home", vm.description.name),
+            effects);
+      }
+      continue;
     }
     if (setup_.repairs_pins && (other || !elsewhere.empty()) && !homeless &&
         !foreign_.contains(id) && repair_pins(vm, effects)) {

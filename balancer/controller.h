@@ -127,6 +127,7 @@ class Controller {
   void heed_memory_pressure(const placement::Sample& sample, Effects& effects);
   void heed_foreign_pins(Effects& effects);
   [[nodiscard]] bool repair_pins(const VmRecord& vm, Effects& effects);
+  void place_at_home_again(const VmRecord& vm, std::string because, Effects& effects);
   void remember_homes(const placement::VmId& vm, Effects& effects) const;
   void keep_hands_off(placement::Snapshot& snapshot) const;
   void decide(Effects& effects);

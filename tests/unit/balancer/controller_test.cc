@@ -181,6 +181,41 @@ TEST(ControllerTest, PinsAVmHomeAgainWhereThatIsWantedUntilSomebodyInsists) {
   EXPECT_EQ(host.pins(1), node_cpus(other));
 }
 
+/// A VM of one vCPU with a home.
+HostStory with_a_small_vm(bool repairs) {
+  HostStory host(4, Mode::kActive,
+                 [&](balancer::ControllerSetup& setup) { setup.repairs_pins = repairs; });
+  host.start(small_vm(1, "web1", 1), 1, 50);
+  live_through(host, 6);
+  return host;
+}
+
+TEST(ControllerTest, PinsAPluggedVcpuWhereItsVmIsAtHome) {
+  for (const bool repairs : {true, false}) {
+    HostStory host = with_a_small_vm(repairs);
+    const std::int32_t home = host.home(1);
+    host.plug_vcpu(1);
+    EXPECT_FALSE(host.all_pinned(1));
+    live_through(host, 8);
+    EXPECT_EQ(host.home(1), home);
+    EXPECT_TRUE(host.all_pinned(1));
+    EXPECT_EQ(host.pins(1), node_cpus(home));
+  }
+}
+
+TEST(ControllerTest, PinsAPluggedVcpuOnlyWhenItMayAct) {
+  HostStory host = with_a_small_vm(/*repairs=*/false);
+  const std::int32_t home = host.home(1);
+  (void)host.controller().on(CommandReceived{7, balancer::PauseRequest{}});
+  host.plug_vcpu(1);
+  live_through(host, 8);
+  EXPECT_FALSE(host.all_pinned(1));
+  EXPECT_EQ(host.home(1), home);
+  (void)host.controller().on(CommandReceived{7, balancer::ResumeRequest{}});
+  live_through(host, 8);
+  EXPECT_TRUE(host.all_pinned(1));
+}
+
 TEST(ControllerTest, RepairsNoPinsWhilePausedNorThoseItFound) {
   HostStory host = with_repairs();
   const std::int32_t home = host.home(1);

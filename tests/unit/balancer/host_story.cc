@@ -88,6 +88,18 @@ void HostStory::stop(std::uint8_t number) {
   vms_.erase(vm_id(number));
 }
 
+void HostStory::plug_vcpu(std::uint8_t number) {
+  Vm& vm = vms_.at(vm_id(number));
+  vm.description.vcpus.push_back(vm.description.vcpus.back() + 1);
+  vm.run_ns.push_back(0);
+  vm.wait_ns.push_back(0);
+}
+
+bool HostStory::all_pinned(std::uint8_t number) const {
+  const placement::VmDescription& vm = vms_.at(vm_id(number)).description;
+  return vm.vcpu_pins.size() == vm.vcpus.size();
+}
+
 void HostStory::pin(std::uint8_t number, const std::vector<CpuId>& cpus) {
   placement::VmDescription& vm = vms_.at(vm_id(number)).description;
   vm.vcpu_pins.clear();
