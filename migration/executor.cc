@@ -230,7 +230,7 @@ void Executor::look_for_room(MemoryWork& work, Microseconds now) {
     return;
   } else if (++turn.room_looks >= kMostRoomLooks) {
     turn = {.last_served = turn.last_served};
-    work.transfer().give_up_room();
+    work.transfer().give_up_room(now);
     return;
   }
   turn.next_room_look = now + kRoomLookInterval;

@@ -34,8 +34,7 @@ bool is_uniform_block(const MemoryRange& range, std::span<const std::uint64_t> a
 
 }  // namespace
 
-std::vector<std::uint64_t> window_addresses(const MemoryRange& range, Bytes offset, Bytes size) {
-  std::vector<std::uint64_t> addresses;
+Bytes window_length(const MemoryRange& range, Bytes offset, Bytes size) {
   const std::uint64_t page = unsigned_of(range.page_size);
   const std::uint64_t begin = range.start + unsigned_of(offset);
   const std::uint64_t range_end = range.start + unsigned_of(range.length);
@@ -44,10 +43,67 @@ std::vector<std::uint64_t> window_addresses(const MemoryRange& range, Bytes offs
     const std::uint64_t border = end - end % unsigned_of(range.huge_page_size);
     end = border > begin ? border : end;
   }
-  for (std::uint64_t address = begin; address + page <= end; address += page) {
+  return {static_cast<std::int64_t>((end - begin) / page * page)};
+}
+
+std::vector<std::uint64_t> window_addresses(const MemoryRange& range, Bytes offset, Bytes size) {
+  std::vector<std::uint64_t> addresses;
+  const std::uint64_t page = unsigned_of(range.page_size);
+  const std::uint64_t begin = range.start + unsigned_of(offset);
+  const std::uint64_t end = begin + unsigned_of(window_length(range, offset, size));
+  for (std::uint64_t address = begin; address < end; address += page) {
     addresses.push_back(address);
   }
   return addresses;
+}
+
+std::vector<std::uint64_t> sample_addresses(const MemoryRange& range, Bytes offset, Bytes size) {
+  std::vector<std::uint64_t> addresses;
+  const std::uint64_t page = unsigned_of(range.page_size);
+  const std::uint64_t block = unsigned_of(range.huge_page_size);
+  const std::uint64_t begin = range.start + unsigned_of(offset);
+  const std::uint64_t end = begin + unsigned_of(window_length(range, offset, size));
+  for (std::uint64_t address = begin; address < end;) {
+    const bool whole = block > page && address % block == 0 && end - address >= block;
+    addresses.push_back(address);
+    if (whole) {
+      addresses.push_back(address + block - page);
+    }
+    address += whole ? block : page;
+  }
+  return addresses;
+}
+
+SampledPages read_sample(const MemoryRange& range, std::span<const std::uint64_t> addresses,
+                         std::span<const int> statuses) {
+  SampledPages pages;
+  const std::uint64_t block = unsigned_of(range.huge_page_size);
+  const std::uint64_t to_last = block - unsigned_of(range.page_size);
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    const bool ends_follow = addresses[i] % block == 0 && i + 1 < addresses.size() &&
+                             addresses[i + 1] - addresses[i] == to_last;
+    const int status = statuses[i];
+    if (ends_follow) {
+      ++i;
+      if (status >= 0 && statuses[i] == status) {
+        pages.units.push_back({.address = addresses[i - 1],
+                               .size = range.huge_page_size,
+                               .from = NodeId{status},
+                               .to = {},
+                               .may_be_huge = true,
+                               .sampled = true});
+      } else {
+        pages.blocks.push_back(addresses[i - 1]);
+      }
+    } else if (status >= 0) {
+      pages.units.push_back({.address = addresses[i],
+                             .size = range.page_size,
+                             .from = NodeId{status},
+                             .to = {},
+                             .may_be_huge = false});
+    }
+  }
+  return pages;
 }
 
 WindowPages read_window(const MemoryRange& range, std::span<const std::uint64_t> addresses,

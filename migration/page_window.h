@@ -6,8 +6,11 @@
 /// comes back busy. Approach: a block (an aligned stretch of the huge page's size) whose pages are
 /// all there and all on one node may be one huge page: it is one unit, of which only the first page
 /// is submitted; whether its last page came along is looked at afterwards. All other pages are
-/// units of their own. Properties: windows cover a range exactly once, without gaps; they end at a
-/// block's border unless the range ends; units and absent bytes add up to the window.
+/// units of their own. Asking about every page costs a tenth of moving them, so where blocks have
+/// been huge pages only the first and the last page of each block are asked about: a sample.
+/// Properties: windows cover a range exactly once, without gaps; they end at a block's border
+/// unless the range ends; units and absent bytes add up to the window; those of a sample add up to
+/// it with the blocks that are to be asked about whole.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +28,16 @@ struct PageUnit {
   placement::NodeId from;
   placement::NodeId to;      ///< set when it is planned
   bool may_be_huge = false;  ///< `size` is a block's; only its first page is submitted
+  bool sampled = false;      ///< nothing but its first and its last page was asked about
   bool operator==(const PageUnit&) const = default;
 };
 
-/// The pages to ask about from `offset` bytes into the range: at most `size` bytes, at least one
-/// page. Empty at the end of the range.
+/// How far a window reaches that begins `offset` bytes into the range: at most `size` bytes, at
+/// least one page, nothing at the end of the range.
+[[nodiscard]] placement::Bytes window_length(const MemoryRange& range, placement::Bytes offset,
+                                             placement::Bytes size);
+
+/// All pages of that window.
 [[nodiscard]] std::vector<std::uint64_t> window_addresses(const MemoryRange& range,
                                                           placement::Bytes offset,
                                                           placement::Bytes size);
@@ -43,6 +51,20 @@ struct WindowPages {
 [[nodiscard]] WindowPages read_window(const MemoryRange& range,
                                       std::span<const std::uint64_t> addresses,
                                       std::span<const int> statuses, bool look_for_huge);
+
+/// The window's first and last page of each block, and all pages that are in no whole block.
+[[nodiscard]] std::vector<std::uint64_t> sample_addresses(const MemoryRange& range,
+                                                          placement::Bytes offset,
+                                                          placement::Bytes size);
+
+struct SampledPages {
+  std::vector<PageUnit> units;
+  std::vector<std::uint64_t> blocks;  ///< of different pages, or absent: to be asked about whole
+};
+/// What the statuses of sample_addresses say.
+[[nodiscard]] SampledPages read_sample(const MemoryRange& range,
+                                       std::span<const std::uint64_t> addresses,
+                                       std::span<const int> statuses);
 
 /// First addresses of the blocks that lie whole in the window and of which all is -EFAULT: holes,
 /// or huge pages that NUMA balancing has hidden.

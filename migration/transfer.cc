@@ -236,6 +236,9 @@ bool Transfer::another_pass_pays(Bytes left, Bytes total) const {
 bool Transfer::has_window_left() {
   while (next_range_ < ranges_.size()) {
     Range& range = ranges_[next_range_];
+    if (!range.blocks_to_ask.empty()) {
+      return true;
+    }
     const Bytes unseen = range.resident - range.seen;
     const bool much_is_unseen =
         range.memory.huge_page_size > Bytes{} && !range.memory.shared &&
@@ -257,12 +260,26 @@ void Transfer::next_window(Microseconds now) {
   phase_ = Phase::kQuery;
   if (has_window_left()) {
     Range& range = ranges_[next_range_];
+    window_ = {.range = next_range_};
+    if (!range.blocks_to_ask.empty()) {
+      // As many as a window has room for.
+      const auto most =
+          static_cast<std::size_t>(kLargestChunk.value / range.memory.huge_page_size.value);
+      for (std::size_t i = 0; i < most && !range.blocks_to_ask.empty(); ++i) {
+        const auto pages = pages_of_block(range.memory, range.blocks_to_ask.back());
+        range.blocks_to_ask.pop_back();
+        window_.addresses.insert(window_.addresses.end(), pages.begin(), pages.end());
+      }
+      return;
+    }
     const bool look_for_huge = range.windows_not_probed == 0;
     range.windows_not_probed -= look_for_huge ? 0 : 1;
-    window_ = {.range = next_range_,
-               .addresses = window_addresses(range.memory, next_offset_, kLargestChunk),
-               .look_for_huge = look_for_huge || range.second_look};
-    next_offset_ += range.memory.page_size * static_cast<std::int64_t>(window_.addresses.size());
+    window_.look_for_huge = look_for_huge || range.second_look;
+    window_.sampled = look_for_huge && range.huge_so_far && !range.second_look;
+    window_.addresses = window_.sampled
+                            ? sample_addresses(range.memory, next_offset_, kLargestChunk)
+                            : window_addresses(range.memory, next_offset_, kLargestChunk);
+    next_offset_ += window_length(range.memory, next_offset_, kLargestChunk);
     return;
   }
   if (retrying_.empty()) {
@@ -322,6 +339,9 @@ bool Transfer::may_be_hidden(int status) {
 /// True if something in the window is to be revealed first; then says what. A second look asks
 /// again about nothing but blocks that were not seen.
 bool Transfer::find_hidden() {
+  if (window_.sampled) {
+    return false;  // what is not seen is asked about page by page
+  }
   if (range().second_look && !window_.is_retry()) {
     window_.hidden = unseen_blocks(range().memory, window_.addresses, window_.statuses);
     window_.hidden_unit = range().memory.huge_page_size;
@@ -362,6 +382,17 @@ TransferStep Transfer::plan_window(Microseconds now) {
       next_window(now);
       return {.moved = arrived, .elapsed = {}};
     }
+  }
+  if (window_.sampled) {
+    SampledPages sample = read_sample(range().memory, window_.addresses, window_.statuses);
+    for (const PageUnit& unit : sample.units) {
+      range().seen += unit.size;
+    }
+    range().blocks_to_ask.insert(range().blocks_to_ask.end(), sample.blocks.begin(),
+                                 sample.blocks.end());
+    plan(std::move(sample.units));
+    go_on(now);
+    return {};
   }
   WindowPages pages =
       read_window(range().memory, window_.addresses, window_.statuses, window_.look_for_huge);
@@ -406,6 +437,12 @@ void Transfer::plan(std::vector<PageUnit> units) {
     const bool near = neighbour && neighbour->address / block == unit.address / block;
     const Destination destination = destinations().choose(
         unit.from, unit.size, pool(), near ? std::optional(neighbour->to) : std::nullopt);
+    const bool goes = std::holds_alternative<GoTo>(destination) ||
+                      std::holds_alternative<WaitForRoom>(destination);
+    if (unit.sampled && (given_up || !goes)) {
+      ask_whole(unit);
+      continue;
+    }
     if (std::holds_alternative<Stay>(destination)) {
       continue;
     }
@@ -616,7 +653,9 @@ Bytes Transfer::settle(const std::vector<int>& places, const std::vector<int>& l
   Range& range = this->range();
   if (blocks_whole > 0) {
     range.probe_pause = 1;
+    range.huge_so_far = blocks_small == 0;
   } else if (blocks_small > 0) {
+    range.huge_so_far = false;
     range.windows_not_probed = range.probe_pause;
     range.probe_pause = std::min(range.probe_pause * 2, kLongestProbePause);
   }
@@ -645,6 +684,10 @@ Bytes Transfer::settle_moved(const PageUnit& unit, bool whole, std::vector<PageU
   }
   const Bytes page = range().memory.page_size;
   destinations().count_move(unit.to, unit.from, unit.size - page);
+  if (unit.sampled) {
+    ask_whole(unit);
+    return page;
+  }
   const auto rest = rest_of_block(unit, page);
   again.insert(again.end(), rest.begin(), rest.end());
   return page;
@@ -653,6 +696,10 @@ Bytes Transfer::settle_moved(const PageUnit& unit, bool whole, std::vector<PageU
 void Transfer::settle_failed(const PageUnit& unit, int status, std::vector<PageUnit>& again) {
   if (no_space_) {
     again.push_back(unit);
+    return;
+  }
+  if (unit.sampled) {
+    ask_whole(unit);
     return;
   }
   const Bytes page = range().memory.page_size;
@@ -670,6 +717,12 @@ void Transfer::settle_failed(const PageUnit& unit, int status, std::vector<PageU
   } else {
     count_left(reason, page);
   }
+}
+
+/// A sampled block that is not simply a huge page on its way: what its pages are is found out.
+void Transfer::ask_whole(const PageUnit& unit) {
+  range().seen -= unit.size;  // seen again then
+  range().blocks_to_ask.push_back(unit.address);
 }
 
 /// It was there when it was planned: it is hidden now, or no more. Looked for once more.
@@ -693,7 +746,7 @@ void Transfer::retry_room(Microseconds now) {
   }
 }
 
-void Transfer::give_up_room() {
+void Transfer::give_up_room(Microseconds now) {
   if (!waits_for_room()) {
     return;
   }
@@ -704,12 +757,20 @@ void Transfer::give_up_room() {
   // huge page and have taken them along, into the last room there was.
   Window again{.range = window_.range};
   for (const PageUnit& unit : std::exchange(parked_, {})) {
+    if (unit.sampled) {
+      ask_whole(unit);
+      continue;
+    }
     const auto page = static_cast<std::uint64_t>(range().memory.page_size.value);
     const auto end = unit.address + static_cast<std::uint64_t>(unit.size.value);
     for (std::uint64_t address = unit.address; address < end; address += page) {
       again.addresses.push_back(address);
       again.retries.push_back({again.range, address, unit.from, Leftover::kNoRoom});
     }
+  }
+  if (again.addresses.empty()) {
+    next_window(now);
+    return;
   }
   window_ = std::move(again);
   phase_ = Phase::kQuery;

@@ -69,7 +69,7 @@ class Transfer {
   /// Somebody may have made room; looks again.
   void retry_room(placement::Microseconds now);
   /// Nobody will make room: pages that fit nowhere are left, the others go on.
-  void give_up_room();
+  void give_up_room(placement::Microseconds now);
   /// Ends it where it is.
   void stop();
 
@@ -94,6 +94,8 @@ class Transfer {
     std::int64_t windows_not_probed =
         0;                         ///< still to pass before blocks are taken for huge pages again
     std::int64_t probe_pause = 1;  ///< how many the next time
+    bool huge_so_far = false;      ///< the blocks that moved last were huge pages
+    std::vector<std::uint64_t> blocks_to_ask;  ///< page by page, because a sample was not enough
   };
   struct Retry {
     std::size_t range = 0;
@@ -106,6 +108,7 @@ class Transfer {
     std::vector<std::uint64_t> addresses;
     std::vector<Retry> retries;  ///< as addresses, if these are tried again
     bool look_for_huge = false;
+    bool sampled = false;
     std::vector<int> statuses;          ///< as last asked
     std::vector<std::uint64_t> hidden;  ///< what is to be revealed
     placement::Bytes hidden_unit;
@@ -141,6 +144,7 @@ class Transfer {
   placement::Bytes settle_moved(const PageUnit& unit, bool whole, std::vector<PageUnit>& again);
   void settle_failed(const PageUnit& unit, int status, std::vector<PageUnit>& again);
   void settle_absent(const PageUnit& unit);
+  void ask_whole(const PageUnit& unit);
   void count_left(Leftover reason, placement::Bytes size) { outcome_.left_because(reason) += size; }
   void fail(const Error& error, std::int64_t& in_a_row, placement::Microseconds now);
   void finish();

@@ -245,6 +245,7 @@ int FakeMemory::status_at(Process& process, std::uint64_t address) const {
 Result<std::vector<int>> FakeMemory::query(const VmProcess& process,
                                            std::span<const std::uint64_t> addresses) {
   ++queries_;
+  addresses_asked_ += static_cast<std::int64_t>(addresses.size());
   const auto found = running(process);
   if (!found) {
     return tl::unexpected(found.error());

@@ -95,6 +95,7 @@ class FakeMemory final : public migration::PageMover {
   };
   [[nodiscard]] const std::vector<Call>& moves() const { return moves_; }
   [[nodiscard]] std::int64_t queries() const { return queries_; }
+  [[nodiscard]] std::int64_t addresses_asked() const { return addresses_asked_; }
   /// Pages that a reveal would have made where there were none.
   [[nodiscard]] std::int64_t holes_touched() const { return holes_touched_; }
 
@@ -150,6 +151,7 @@ class FakeMemory final : public migration::PageMover {
   FakeMoveCost cost_;
   std::vector<Call> moves_;
   std::int64_t queries_ = 0;
+  std::int64_t addresses_asked_ = 0;
   std::int64_t holes_touched_ = 0;
 };
 

@@ -109,7 +109,7 @@ RC_GTEST_PROP(TransferProperty, ConservesPagesAndAccountsForEveryOne, ()) {
     RC_ASSERT(steps < 50'000);
     now = std::max(now, transfer.ready_at());
     if (transfer.waits_for_room()) {
-      transfer.give_up_room();
+      transfer.give_up_room(now);
       continue;
     }
     if (transfer.wants() > Bytes{}) {

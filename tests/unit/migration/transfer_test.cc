@@ -212,11 +212,35 @@ TEST_F(TransferTest, BringsHiddenHugePagesHomeWithoutTouchingHoles) {
 }
 
 TEST_F(TransferTest, LooksOnceWhereNothingIsHidden) {
-  map(kStart, kMiB * 400);
-  memory_.populate(process_, kStart + 33554432, kMiB * 40, NodeId{0}, true);
+  populate(kMiB * 400, /*huge=*/true);
   EXPECT_EQ(bring_home().left, Bytes{});
   // 25 windows of 16 MiB, and one question after each of the calls that moved.
   EXPECT_EQ(memory_.queries(), 25 + static_cast<std::int64_t>(memory_.moves().size()));
+}
+
+TEST_F(TransferTest, AsksOnlyForTheEndsOfBlocksOnceTheyAreHugePages) {
+  populate(kMiB * 400, /*huge=*/true);
+  EXPECT_EQ(bring_home().left, Bytes{});
+  // The first window's pages, two of each block after it, and two after each move of a block.
+  EXPECT_EQ(memory_.addresses_asked(), 4096 + 2 * (200 - 8) + 2 * 200);
+}
+
+TEST_F(TransferTest, AsksForEveryPageOfABlockThatOnlyLooksHuge) {
+  map(kStart, kMiB * 64);
+  memory_.populate(process_, kStart, kMiB * 32, NodeId{0}, /*huge=*/true);
+  // Both ends on node 0, and between them pages that are at home, elsewhere, or not there.
+  memory_.populate(process_, kStart + 33554432, kPage, NodeId{0}, false);
+  memory_.populate(process_, kStart + 33554432 + 4096, kPage * 100, NodeId{1}, false);
+  memory_.populate(process_, kStart + 33554432 + 4096 * 300, kPage * 212, NodeId{0}, false);
+  // Both ends at home, and between them pages that are not.
+  memory_.populate(process_, kStart + 35651584, kPage, NodeId{1}, false);
+  memory_.populate(process_, kStart + 35651584 + 4096, kPage * 510, NodeId{2}, false);
+  memory_.populate(process_, kStart + 35651584 + 4096 * 511, kPage, NodeId{1}, false);
+  const Outcome outcome = bring_home();
+  EXPECT_EQ(outcome.left, Bytes{});
+  EXPECT_EQ(outcome.already_home, kPage * 102);
+  EXPECT_EQ(outcome.moved, kMiB * 32 + kPage * (213 + 510));
+  EXPECT_EQ(outcome.absent, Bytes{});
 }
 
 TEST_F(TransferTest, HiddenSharedPagesAreRevealedOnlyWhereThereIsNoHole) {
@@ -471,7 +495,7 @@ TEST_F(TransferTest, StopsBeforeTheTargetFallsBelowItsReserve) {
   run(transfer);
   EXPECT_TRUE(transfer.waits_for_room());
   EXPECT_EQ(on(1), kMiB * 20);
-  transfer.give_up_room();
+  transfer.give_up_room(now_);
   run(transfer);
   EXPECT_EQ(transfer.outcome().left_because(Leftover::kNoRoom), kMiB * 44);
   EXPECT_EQ(transfer.outcome().left, kMiB * 44);
@@ -492,10 +516,10 @@ TEST_F(TransferTest, GoesOnWhenRoomIsMade) {
 }
 
 TEST_F(TransferTest, CountsPagesThatAHugePageTookAlongIntoTheLastRoom) {
-  map(kStart, kMiB * 32);
+  map(kStart, kLargestChunk * 2);
   // The first window teaches that blocks are of small pages, and so the huge one of the second is
   // taken for small pages, too: the first of them takes all the room that was left.
-  const std::uint64_t second_window = kStart + 16777216;
+  const std::uint64_t second_window = kStart + static_cast<std::uint64_t>(kLargestChunk.value);
   memory_.populate(process_, kStart, kBlock, NodeId{0}, /*huge=*/false);
   memory_.populate(process_, second_window, kBlock, NodeId{0}, /*huge=*/true);
   limits_.node_reserve = placement::Permille{0};
@@ -504,7 +528,7 @@ TEST_F(TransferTest, CountsPagesThatAHugePageTookAlongIntoTheLastRoom) {
   Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}));
   run(transfer);
   ASSERT_TRUE(transfer.waits_for_room());
-  transfer.give_up_room();
+  transfer.give_up_room(now_);
   run(transfer);
   EXPECT_EQ(on(1), kBlock * 2);
   EXPECT_EQ(transfer.outcome().moved, kBlock * 2);
@@ -561,7 +585,7 @@ TEST_F(TransferTest, AnEmptyHugePagePoolKeepsNoOrdinaryPagesBack) {
   Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}));
   run(transfer);
   ASSERT_TRUE(transfer.waits_for_room());
-  transfer.give_up_room();
+  transfer.give_up_room(now_);
   run(transfer);
   EXPECT_EQ(transfer.outcome().left_because(Leftover::kNoRoom), kBlock * 6);
   EXPECT_EQ(on(1), kBlock * 2 + kMiB);
