@@ -94,7 +94,7 @@ Result<Answer> Controller::answer(const Command& command, Effects& effects) {
     return Answer(host_view(snapshot_, ledger_, totals_));
   }
   if (const auto* request = std::get_if<StatsRequest>(&command)) {
-    return make_report(request->type, {snapshot_, ledger_, stays_, transfers_})
+    return make_report(request->type, {snapshot_, ledger_, stays_, transfers_, narrow_})
         .map([](stats::Report report) { return Answer(std::move(report)); });
   }
   if (const auto* request = std::get_if<ExplainRequest>(&command)) {
@@ -232,6 +232,7 @@ Result<Answer> Controller::explain(const ExplainRequest& request) const {
   ExplainView view = explain_view(
       snapshot_, static_cast<std::size_t>(state - snapshot_.vms.begin()), setup_.options, why);
   view.policy = policy_view(**vm);
+  explain_cpus(view, state->id);
   return Answer(std::move(view));
 }
 

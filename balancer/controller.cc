@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "balancer/core/validator.h"
+#include "balancer/cpu_pins.h"
 #include "balancer/orders.h"
 #include "balancer/views.h"
 #include "placement/model/text.h"
@@ -58,8 +59,9 @@ struct PinState {
   NodeId node;
 };
 
+/// `given`: the part of its home that it was given; empty: the whole.
 PinState pin_state(const VmRecord& vm, const ClientRecord& client,
-                   const placement::Topology& topology) {
+                   const placement::Topology& topology, const std::vector<CpuId>& given) {
   std::size_t every_cpu = 0;
   for (const placement::Node& node : topology.nodes) {
     every_cpu += node.cpus.size();
@@ -87,13 +89,23 @@ PinState pin_state(const VmRecord& vm, const ClientRecord& client,
   if (pinned == 0) {
     return {};
   }
-  const std::optional<NodeIndex> node =
-      pinned + unpinned == client.shape.vcpus.size() ? whole_node(topology, *common) : std::nullopt;
-  if (!node) {
-    return {PinState::Kind::kOther, {}};
+  const bool all_or_new = pinned + unpinned == client.shape.vcpus.size();
+  const PinState::Kind kind =
+      unpinned == 0 ? PinState::Kind::kOneNode : PinState::Kind::kIncomplete;
+  if (all_or_new && *common == given) {
+    return {kind, client.home.value >= 0 ? client.home : client.pinned_to};
   }
-  return {unpinned == 0 ? PinState::Kind::kOneNode : PinState::Kind::kIncomplete,
-          topology.nodes[*node].id};
+  const std::optional<NodeIndex> node = all_or_new ? whole_node(topology, *common) : std::nullopt;
+  const bool lost_its_part = node && !given.empty() && topology.nodes[*node].id == client.home;
+  return node && !lost_its_part ? PinState{kind, topology.nodes[*node].id}
+                                : PinState{PinState::Kind::kOther, {}};
+}
+
+std::string foreign_text(const std::vector<CpuId>& given) {
+  return given.empty()
+             ? "its vCPUs are pinned to other than one whole node"
+             : fmt::format("its vCPUs are pinned to other CPUs than {}, which it was given",
+                           placement::to_list(given));
 }
 
 bool is_failure(const ActionEvent& event) {
@@ -148,6 +160,7 @@ void Controller::handle(const DomainsChanged& event, Effects& effects) {
   for (const VmId& id : known) {
     if (ledger_.find(id) == nullptr) {
       foreign_.erase(id);
+      narrow_.erase(id);
       repairs_.erase(id);
       rests_.erase(id);
       settled_since_.erase(id);
@@ -174,7 +187,7 @@ void Controller::adopt_homes(const VmId& id, Effects& effects) {
   std::vector<std::pair<ClientId, NodeId>> found;
   for (std::size_t index = 0; index < vm.clients.size(); ++index) {
     const ClientId client{id, static_cast<std::int32_t>(index)};
-    const PinState pins = pin_state(vm, vm.clients[index], ledger_.topology());
+    const PinState pins = pin_state(vm, vm.clients[index], ledger_.topology(), given_cpus(client));
     const auto remembered = setup_.remembered_homes.find(client);
     const bool ours =
         remembered != setup_.remembered_homes.end() && remembered->second == pins.node;
@@ -184,7 +197,13 @@ void Controller::adopt_homes(const VmId& id, Effects& effects) {
       why_here_[client] = ours ? "it was placed here before the daemon was last started"
                                : "it was found pinned to this node";
     } else if (pins.kind != PinState::Kind::kFree) {
-      foreign_[id] = "its vCPUs are pinned to other than one whole node";
+      if (const auto node = find_given_cpus(vm, index)) {
+        found.emplace_back(client, *node);
+        why_here_[client] = "it was placed here before the daemon was last started";
+        continue;
+      }
+      narrow_.erase(id);
+      foreign_[id] = foreign_text({});
       effects.log.push_back(
           {Severity::kNotice,
            fmt::format("VM '{}' is pinned by somebody else ({}), leaving it alone",
@@ -250,16 +269,21 @@ void Controller::heed_foreign_pins(Effects& effects) {
     bool other = false;
     bool homeless = false;
     bool plugged = false;
+    std::string how;
     std::vector<std::pair<ClientId, PinState>> elsewhere;
     for (std::size_t index = 0; index < vm.clients.size(); ++index) {
       const ClientRecord& client = vm.clients[index];
-      const PinState pins = pin_state(vm, client, ledger_.topology());
+      const std::vector<CpuId> given = given_cpus({id, static_cast<std::int32_t>(index)});
+      const PinState pins = pin_state(vm, client, ledger_.topology(), given);
       const bool incomplete = pins.kind == PinState::Kind::kIncomplete;
       plugged = plugged || incomplete;
       // One that is on its way home has none.
       const bool by_others = incomplete && pins.node != client.home &&
                              (client.home.value >= 0 || foreign_.contains(id));
-      other = other || pins.kind == PinState::Kind::kOther || by_others;
+      if (pins.kind == PinState::Kind::kOther || by_others) {
+        other = true;
+        how = foreign_text(given);
+      }
       homeless = homeless || client.home.value < 0;
       if (client.home.value >= 0 && pins.kind != PinState::Kind::kOther && !incomplete &&
           !(pins.kind == PinState::Kind::kOneNode && pins.node == client.home)) {
@@ -301,7 +325,7 @@ void Controller::heed_foreign_pins(Effects& effects) {
       remember_homes(id, effects);
     }
     if (other && !foreign_.contains(id)) {
-      foreign_[id] = "its vCPUs are pinned to other than one whole node";
+      foreign_[id] = how;
       effects.log.push_back(
           {Severity::kNotice,
            fmt::format("VM '{}' was pinned by somebody else ({}), leaving it alone",
@@ -349,6 +373,7 @@ void Controller::handle(const ConfigChanged& event, Effects& effects) {
   setup_.policies = event.policies;
   setup_.metadata_wins = event.metadata_wins;
   setup_.repairs_pins = event.repairs_pins;
+  setup_.strategy = event.strategy;
   ledger_.set_options(event.options);
   effects.options = event.options;
   apply_domains(effects);
@@ -441,6 +466,7 @@ void Controller::handle(const SampleTaken& event, Effects& effects) {
 
   heed_memory_pressure(event.sample, effects);
   kernel_numa_balancing_ = event.sample.kernel_numa_balancing;
+  count_exclusive_cores();
   snapshot_ = ledger_.advance(event.sample);
   stays_.advance(snapshot_);
   totals_.advance(snapshot_);
@@ -459,6 +485,7 @@ void Controller::handle(const SampleTaken& event, Effects& effects) {
     finished_.erase(finished);
   }
   decide(effects);
+  assign_cpus(effects);
   forget_started();
   effects.epoch = EpochEnded{snapshot_, plan_};
 }
@@ -561,13 +588,20 @@ void Controller::assume(const Action& action) {
 }
 
 void Controller::order(const Action& action, Effects& effects) {
-  migration::Order order = make_order(next_action_, action, snapshot_, ledger_);
+  order(action, cpu_pins(action.relocations), effects);
+}
+
+void Controller::order(const Action& action, const CpuPins& pins, Effects& effects) {
+  migration::Order order = make_order(next_action_, action, snapshot_, ledger_, pins.narrow);
   if (order.changes.empty()) {
+    if (action.reason == Reason::kCpuAssignment) {
+      note_given_cpus(action, action.relocations.front().client.vm, pins);  // pinned so already
+    }
     return;
   }
   const std::string text = action_text(snapshot_, action);
   note_order(setup_.originals, order);
-  UnderWay under_way{action, {}, false, false};
+  UnderWay under_way{action, {}, {}, false, false};
   for (const Relocation& relocation : action.relocations) {
     const VmRecord* vm = ledger_.find(relocation.client.vm);
     under_way.homes_before.emplace_back(
@@ -581,13 +615,21 @@ void Controller::order(const Action& action, Effects& effects) {
   }
   for (const migration::VmChange& change : order.changes) {
     if (!change.pins.empty()) {
+      const auto given = narrow_.find(change.vm);
+      under_way.narrow_before.emplace_back(
+          change.vm, given == narrow_.end() ? std::nullopt : std::optional(given->second));
+      note_given_cpus(action, change.vm, pins);
+    }
+  }
+  for (const migration::VmChange& change : order.changes) {
+    if (!change.pins.empty()) {
       ledger_.set_moving(change.vm, true);
     }
     if (!change.memory.quotas.empty()) {
       ledger_.transfer_began(change.vm);
     }
   }
-  if (action.reason != Reason::kInitialPlacement) {
+  if (action.reason != Reason::kInitialPlacement && action.reason != Reason::kCpuAssignment) {
     outcomes_.began(order.action, action, snapshot_, setup_.options);
   }
   effects.log.push_back({Severity::kInfo,
@@ -655,6 +697,13 @@ void Controller::handle(const ActionProgressed& progressed, Effects& effects) {
       }
       remember_homes(client.vm, effects);
     }
+    for (const auto& [vm, given] : under_way.narrow_before) {
+      if (!setup_.released.contains(vm) && given) {
+        narrow_[vm] = *given;
+      } else {
+        narrow_.erase(vm);
+      }
+    }
     for (const VmId& vm : vms_of(under_way.action)) {
       if (under_way.gives_back && setup_.released.erase(vm) > 0) {
         effects.released = setup_.released;  // it is not as it was found, so it is managed on
@@ -674,8 +723,9 @@ void Controller::handle(const ActionProgressed& progressed, Effects& effects) {
     }
     finished_[event.action] = {event.outcome.moved, event.took};
   }
-  const bool settles =
-      done && !under_way.gives_back && under_way.action.reason != Reason::kInitialPlacement;
+  const bool settles = done && !under_way.gives_back &&
+                       under_way.action.reason != Reason::kInitialPlacement &&
+                       under_way.action.reason != Reason::kCpuAssignment;
   outcomes_.ended(event.action, done, is_failure(event), setup_.options, snapshot_.epoch);
   if (!settles) {
     finished_.erase(event.action);

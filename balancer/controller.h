@@ -14,18 +14,21 @@
 ///  rests for a time
 ///     that doubles with every failure.
 ///  4. Pins that somebody else changed are respected: one whole node becomes the home, any other
-///  narrow set takes
+///  narrow set, and for a VM that was given a part of its home also the whole of it, takes
 ///     the VM out of management until the pins are gone, and no pins at all let it be placed anew.
 ///  5. Of a plan that breaks a rule (core/validator.h) nothing is carried out.
 ///  6. A VM that was released is as it was found, and is left alone until it is managed again or
 ///  its process is a new one.
 ///  7. A policy in a domain's metadata that is wrong anywhere counts nowhere: the VM keeps that of
 ///  the configuration and is left where it is until the metadata is mended.
-///  8. While libvirt is gone or paused, nothing is ordered and everything is still measured.
+///  8. A VM at home whose CPUs there change is pinned to them by an order of its own.
+///  9. While libvirt is gone or paused, nothing is ordered and everything is still measured.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +36,7 @@
 #include "balancer/core/outcomes.h"
 #include "balancer/core/planner.h"
 #include "balancer/core/starting_vms.h"
+#include "balancer/cpu_pins.h"
 #include "balancer/events.h"
 #include "balancer/originals.h"
 #include "balancer/totals.h"
@@ -53,8 +57,10 @@ struct ControllerSetup {
   placement::Options options;
   std::map<std::string, Origin> origins;
   std::map<std::string, placement::VmPolicy> policies;  ///< by VM name or UUID
-  bool metadata_wins = true;     ///< a policy in the domain's metadata goes before `policies`
-  bool repairs_pins = false;     ///< VMs that somebody else pins elsewhere are pinned home again
+  bool metadata_wins = true;  ///< a policy in the domain's metadata goes before `policies`
+  bool repairs_pins = false;  ///< VMs that somebody else pins elsewhere are pinned home again
+  /// Of VMs whose policy has none of its own.
+  placement::PlacementStrategy strategy = placement::PlacementStrategy::kLeastLostTime;
   std::int64_t last_action = 0;  ///< the highest number in the history
   std::map<placement::ClientId, placement::NodeId> remembered_homes;
   Originals originals;          ///< noted from all orders of the past
@@ -84,6 +90,8 @@ class Controller {
   [[nodiscard]] const placement::Plan& plan() const { return plan_; }
   /// What was wrong with the last plan, of which nothing was carried out then.
   [[nodiscard]] const std::vector<std::string>& plan_violations() const { return plan_violations_; }
+  /// What VMs were given that do not have their homes whole.
+  [[nodiscard]] const std::map<placement::VmId, VmCpus>& narrow_cpus() const { return narrow_; }
   /// The mode it is in now: paused and degraded come before the configured one.
   [[nodiscard]] Mode mode() const;
   /// Error: busy before the first epoch was measured.
@@ -95,6 +103,7 @@ class Controller {
   struct UnderWay {
     placement::Action action;
     std::vector<std::pair<placement::ClientId, placement::NodeId>> homes_before;
+    std::vector<std::pair<placement::VmId, std::optional<VmCpus>>> narrow_before;
     bool pinned = false;
     bool gives_back = false;
   };
@@ -120,6 +129,7 @@ class Controller {
   void handle(const Stopping& event, Effects& effects);
 
   [[nodiscard]] placement::VmPolicy configured_policy(const placement::VmDescription& vm) const;
+  [[nodiscard]] placement::VmPolicy with_strategy(placement::VmPolicy policy) const;
   [[nodiscard]] std::vector<placement::VmDescription> with_policies(
       std::vector<placement::VmDescription> running) const;
   void apply_domains(Effects& effects);
@@ -130,9 +140,22 @@ class Controller {
   void place_at_home_again(const VmRecord& vm, std::string because, Effects& effects);
   void remember_homes(const placement::VmId& vm, Effects& effects) const;
   void keep_hands_off(placement::Snapshot& snapshot) const;
+  [[nodiscard]] std::set<placement::VmId> left_alone() const;
+  [[nodiscard]] CpuPins cpu_pins(const std::vector<placement::Relocation>& relocations) const;
+  [[nodiscard]] std::vector<placement::CpuId> given_cpus(const placement::ClientId& client) const;
+  [[nodiscard]] std::optional<placement::NodeId> find_given_cpus(const VmRecord& vm,
+                                                                 std::size_t index);
+  void note_given_cpus(const placement::Action& action, const placement::VmId& id,
+                       const CpuPins& pins);
+  void assign_cpus(Effects& effects);
+  void count_exclusive_cores();
+  void explain_cpus(ExplainView& view, const placement::VmId& id) const;
+  [[nodiscard]] std::optional<std::string> why_no_cores(const placement::VmDescription& vm,
+                                                        placement::Snapshot snapshot) const;
   void decide(Effects& effects);
   [[nodiscard]] bool refuse_broken_plan(Effects& effects);
   void order(const placement::Action& action, Effects& effects);
+  void order(const placement::Action& action, const CpuPins& pins, Effects& effects);
   void assume(const placement::Action& action);
   [[nodiscard]] bool acts() const;
   [[nodiscard]] Result<Answer> answer(const Command& command, Effects& effects);
@@ -184,6 +207,7 @@ class Controller {
   std::map<placement::VmId, std::int64_t> settled_since_;  ///< epoch of its last order's end
   std::map<placement::VmId, std::int64_t> repairs_;        ///< how often it was pinned home again
   std::map<placement::VmId, std::string> foreign_;         ///< pinned by somebody else: how
+  std::map<placement::VmId, VmCpus> narrow_;  ///< what VMs were given that do not have homes whole
   std::map<placement::VmId, std::string> refused_;  ///< policies in metadata, and what is wrong
   std::map<placement::ClientId, std::string> why_here_;
   std::map<std::string, Source> missing_;

@@ -68,6 +68,8 @@ struct ConfigChanged {
   std::map<std::string, placement::VmPolicy> policies;  ///< by VM name or UUID
   bool metadata_wins = true;  ///< a policy in the domain's metadata goes before `policies`
   bool repairs_pins = false;  ///< VMs that somebody else pins elsewhere are pinned home again
+  /// Of VMs whose policy has none of its own.
+  placement::PlacementStrategy strategy = placement::PlacementStrategy::kLeastLostTime;
 };
 
 /// What a VM usually uses at its busy times, from the history: its load until it is measured.

@@ -52,36 +52,49 @@ std::vector<NodeId> distinct(std::vector<NodeId> nodes) {
   return nodes;
 }
 
-void add_pins(const Snapshot& snapshot, const VmRecord& vm,
-              const std::vector<Relocation>& relocations,
-              const std::map<std::int32_t, NodeIndex>& homes, VmChange& change) {
+/// What the threads of a VM with these homes are pinned to.
+VmCpus cpus_after(const Snapshot& snapshot, const VmRecord& vm,
+                  const std::map<std::int32_t, NodeIndex>& homes,
+                  const std::map<placement::VmId, VmCpus>& narrow) {
+  if (const auto found = narrow.find(vm.description.id); found != narrow.end()) {
+    return found->second;
+  }
+  VmCpus whole;
+  whole.clients.resize(vm.clients.size());
+  for (const auto& [client, home] : homes) {
+    if (home != kNoNode) {
+      std::vector<CpuId>& cpus = whole.clients[static_cast<std::size_t>(client)];
+      cpus = cpus_of(snapshot.topology.nodes[home]);
+      whole.reach.insert(whole.reach.end(), cpus.begin(), cpus.end());
+    }
+  }
+  std::sort(whole.reach.begin(), whole.reach.end());
+  whole.reach.erase(std::unique(whole.reach.begin(), whole.reach.end()), whole.reach.end());
+  return whole;
+}
+
+void add_pins(const VmRecord& vm, const std::vector<Relocation>& relocations, const VmCpus& cpus,
+              bool stays_home, VmChange& change) {
   for (const Relocation& relocation : relocations) {
-    if (relocation.from == relocation.to) {
+    if (relocation.from == relocation.to && !stays_home) {
       continue;
     }
-    const std::vector<CpuId> cpus = cpus_of(snapshot.topology.nodes[relocation.to]);
-    for (const std::int32_t vcpu :
-         vm.clients[static_cast<std::size_t>(relocation.client.index)].shape.vcpus) {
-      change.pins.push_back(
-          {PinChange::Thread::kVcpu, vcpu, pin_of(vm.description.vcpu_pins, vcpu), cpus});
+    const auto client = static_cast<std::size_t>(relocation.client.index);
+    for (const std::int32_t vcpu : vm.clients[client].shape.vcpus) {
+      change.pins.push_back({PinChange::Thread::kVcpu, vcpu, pin_of(vm.description.vcpu_pins, vcpu),
+                             cpus.clients[client]});
     }
   }
   if (change.pins.empty()) {
     return;
   }
-  std::vector<CpuId> reach;
-  for (const auto& [client, home] : homes) {
-    if (home != kNoNode) {
-      const std::vector<CpuId> cpus = cpus_of(snapshot.topology.nodes[home]);
-      reach.insert(reach.end(), cpus.begin(), cpus.end());
-    }
-  }
-  std::sort(reach.begin(), reach.end());
-  reach.erase(std::unique(reach.begin(), reach.end()), reach.end());
-  change.pins.push_back({PinChange::Thread::kEmulator, 0, vm.description.emulator_pin, reach});
+  change.pins.push_back({PinChange::Thread::kEmulator, 0, vm.description.emulator_pin, cpus.reach});
   for (const std::int32_t io_thread : vm.description.io_threads) {
     change.pins.push_back({PinChange::Thread::kIoThread, io_thread,
-                           pin_of(vm.description.io_thread_pins, io_thread), reach});
+                           pin_of(vm.description.io_thread_pins, io_thread), cpus.reach});
+  }
+  if (stays_home) {
+    std::erase_if(change.pins, [](const PinChange& pin) { return pin.before == pin.after; });
   }
 }
 
@@ -139,17 +152,9 @@ void add_memory(const Snapshot& snapshot, const placement::VmState& state, const
 
 }  // namespace
 
-std::vector<CpuId> cpus_of(const placement::Node& node) {
-  std::vector<CpuId> cpus;
-  cpus.reserve(node.cpus.size());
-  for (const placement::Cpu& cpu : node.cpus) {
-    cpus.push_back(cpu.id);
-  }
-  return cpus;
-}
-
 Order make_order(std::int64_t number, const placement::Action& action, const Snapshot& snapshot,
-                 const Ledger& ledger) {
+                 const Ledger& ledger, const std::map<placement::VmId, VmCpus>& narrow) {
+  const bool stays_home = action.reason == placement::Reason::kCpuAssignment;
   Order order{number, snapshot.epoch, action.reason, {}, action.predicted};
   std::vector<placement::VmId> vms;
   for (const Relocation& relocation : action.relocations) {
@@ -177,15 +182,20 @@ Order make_order(std::int64_t number, const placement::Action& action, const Sna
     change.process = vm->last->process;
     change.memory_mode = vm->description.policy.memory_mode;
     for (const Relocation& relocation : relocations) {
-      if (relocation.from != relocation.to) {
+      if (relocation.from != relocation.to || stays_home) {
         change.homes.push_back({relocation.client.index, id_of(snapshot, relocation.from),
                                 id_of(snapshot, relocation.to)});
       }
     }
     const std::map<std::int32_t, NodeIndex> homes = homes_after(snapshot, *state, relocations);
-    add_pins(snapshot, *vm, relocations, homes, change);
-    add_memory(snapshot, *state, *vm, homes, change);
-    order.changes.push_back(std::move(change));
+    add_pins(*vm, relocations, cpus_after(snapshot, *vm, homes, narrow), stays_home, change);
+    // An order ends the transfers of the one before it, so what is on its way must be in it.
+    if (!stays_home || state->transferring) {
+      add_memory(snapshot, *state, *vm, homes, change);
+    }
+    if (!stays_home || !change.pins.empty()) {
+      order.changes.push_back(std::move(change));
+    }
   }
   return order;
 }

@@ -12,6 +12,7 @@
 
 namespace vmnuma::balancer {
 
+using placement::PlacementStrategy;
 using placement::PolicySetting;
 using placement::VmDescription;
 using placement::VmId;
@@ -45,17 +46,26 @@ Result<void> check_nodes(const VmPolicy& policy, const placement::Topology& topo
 VmPolicy Controller::configured_policy(const VmDescription& vm) const {
   for (const std::string& key : {to_text(vm.id), vm.name}) {
     if (const auto found = setup_.policies.find(key); found != setup_.policies.end()) {
-      return found->second;
+      return with_strategy(found->second);
     }
   }
-  return vm.policy;
+  return with_strategy(vm.policy);
+}
+
+/// What is silent about the strategy has the host's.
+VmPolicy Controller::with_strategy(VmPolicy policy) const {
+  if (policy.strategy == PlacementStrategy::kHost &&
+      setup_.strategy != PlacementStrategy::kLeastLostTime) {
+    policy.strategy = setup_.strategy;
+  }
+  return policy;
 }
 
 std::vector<VmDescription> Controller::with_policies(std::vector<VmDescription> running) const {
   for (VmDescription& vm : running) {
     vm.policy = configured_policy(vm);
     if (setup_.metadata_wins) {
-      vm.policy = with_settings(vm.policy, vm.own_policy).value_or(vm.policy);
+      vm.policy = with_strategy(with_settings(vm.policy, vm.own_policy).value_or(vm.policy));
     }
   }
   return running;

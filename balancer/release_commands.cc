@@ -40,7 +40,7 @@ DoneView Controller::give_back(const VmRecord& vm, Effects& effects) {
                              : setup_.originals_known ? &untouched
                                                       : nullptr;
   migration::VmChange change = way_back(vm.description, process, original, ledger_.topology());
-  UnderWay order{{placement::Reason::kAdministrator, {}, {}}, {}, false, true};
+  UnderWay order{{placement::Reason::kAdministrator, {}, {}}, {}, {}, false, true};
   for (std::size_t index = 0; index < vm.clients.size(); ++index) {
     const ClientId client{id, static_cast<std::int32_t>(index)};
     change.homes.push_back({client.index, vm.clients[index].home, NodeId{}});
@@ -50,6 +50,7 @@ DoneView Controller::give_back(const VmRecord& vm, Effects& effects) {
   }
   setup_.released[id] = process;
   foreign_.erase(id);
+  narrow_.erase(id);
   rests_.erase(id);
   effects.homes.push_back({{id, 0}, NodeId{}});
 

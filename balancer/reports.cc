@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "balancer/suggest.h"
+#include "placement/model/text.h"
 #include "stats/reports/counters.h"
 #include "stats/reports/latency_rows.h"
 #include "stats/reports/tables.h"
@@ -31,6 +32,13 @@ stats::ReportInput input_of(const ReportSources& sources) {
       counters.local_memory_sum = client.local_mib_epochs;
       counters.all_memory_sum = client.all_mib_epochs;
       input.counters[{id, static_cast<std::int32_t>(index)}] = counters;
+    }
+  }
+  for (const auto& [id, vm] : sources.narrow) {
+    for (std::size_t index = 0; index < vm.clients.size(); ++index) {
+      if (!vm.clients[index].empty()) {
+        input.cpus[{id, static_cast<std::int32_t>(index)}] = to_list(vm.clients[index]);
+      }
     }
   }
   for (const migration::TransferProgress& transfer : sources.transfers) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "balancer/core/ledger.h"
+#include "balancer/cpu_pins.h"
 #include "migration/progress.h"
 #include "placement/model/snapshot.h"
 #include "placement/result.h"
@@ -20,6 +21,7 @@ struct ReportSources {
   const Ledger& ledger;
   const stats::NodeStays& stays;
   const std::vector<migration::TransferProgress>& transfers;
+  const std::map<placement::VmId, VmCpus>& narrow;  ///< who does not have its homes whole
 };
 
 /// Errors: not-found (no such type), naming the nearest one.

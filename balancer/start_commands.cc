@@ -9,7 +9,9 @@
 #include "balancer/core/entitlement.h"
 #include "balancer/core/new_vm.h"
 #include "placement/arrangement.h"
+#include "placement/exclusive_cores.h"
 #include "placement/model/text.h"
+#include "placement/strategy.h"
 
 namespace vmnuma::balancer {
 
@@ -89,6 +91,43 @@ placement::VmDescription described(const AnnounceRequest& request, const VmId& i
   return vm;
 }
 
+/// How little a VM that must start together wants to be on the node, by its strategy.
+std::int64_t reluctance(const placement::Arrangement& now, NodeIndex node,
+                        const placement::VmDescription& vm) {
+  using placement::PlacementStrategy;
+  constexpr std::int64_t kLacksCpus = 1'000'000;
+  const PlacementStrategy strategy = vm.policy.strategy;
+  const std::int64_t load = now.node(node).demand().value * 1000 /
+                            std::max<std::int64_t>(now.node(node).capacity().value, 1);
+  if (strategy == PlacementStrategy::kHost || strategy == PlacementStrategy::kLeastLostTime) {
+    return load;
+  }
+  const std::int64_t cpus = now.snapshot().topology.nodes[node].cpu_count();
+  const std::int64_t allocated = allocated_cpus(now, node, placement::kNoClient);
+  if (allocated + static_cast<std::int64_t>(vm.vcpus.size()) > cpus) {
+    return kLacksCpus + load;
+  }
+  const std::int64_t share = permille_of(allocated, cpus, Permille{1000}).value;
+  return strategy == PlacementStrategy::kMostAllocated ? 1000 - share : share;
+}
+
+/// Cores that nobody else could use, as a resource. Nodes are taken to be alike.
+placement::NodeResource own_cores(const placement::Arrangement& now,
+                                  const placement::VmDescription& vm, NodeIndex example) {
+  const placement::Topology& topology = now.snapshot().topology;
+  placement::NodeResource cores{
+      "cores of its own",
+      cores_for(vm.policy.cpu_policy, static_cast<std::int32_t>(vm.vcpus.size()),
+                topology.nodes[example]),
+      {},
+      {}};
+  for (NodeIndex node = 0; node < topology.nodes.size(); ++node) {
+    cores.available.push_back(free_cores(now, node, placement::kNoClient));
+    cores.capacity.push_back(topology.nodes[node].core_count() - placement::kCoresForOthers);
+  }
+  return cores;
+}
+
 /// Clients that are not placed yet count where they will be.
 void place_at(Snapshot& snapshot, const VmState& vm, const std::vector<NodeIndex>& homes) {
   for (std::size_t i = 0; i < vm.client_count; ++i) {
@@ -111,7 +150,9 @@ Result<Answer> Controller::announce(const AnnounceRequest& request, Effects& eff
   }
   const placement::VmDescription vm = described(request, *id);
   const placement::VmDescription with_policy = with_policies({vm}).front();
-  if (!is_kept_together(with_policy.policy)) {
+  const bool wants_cores = with_policy.policy.cpu_binding == placement::CpuBinding::kExclusive &&
+                           setup_.mode == Mode::kActive;
+  if (!is_kept_together(with_policy.policy) && !wants_cores) {
     if (request.asks) {
       (void)starting_.announce(vm, /*asks=*/true, snapshot_.epoch);  // nothing else to say yet
     }
@@ -122,18 +163,26 @@ Result<Answer> Controller::announce(const AnnounceRequest& request, Effects& eff
   }
   starting_.withdraw(vm.id);
   Snapshot snapshot = with_starting_vms();
-  const placement::AdmissionRequest asked = admission_of(with_policy, snapshot, request);
-  const placement::Admission admission = admit(snapshot.topology, asked);
-  if (!admission.admitted) {
-    const std::string why = refusal_text(snapshot.topology, asked);
+  placement::VmDescription narrowed = with_policy;
+  std::optional<std::string> why;
+  if (is_kept_together(with_policy.policy)) {
+    const placement::AdmissionRequest asked = admission_of(with_policy, snapshot, request);
+    const placement::Admission admission = admit(snapshot.topology, asked);
+    narrowed.policy.nodes = ids_of(admission.nodes, snapshot.topology);
+    if (!admission.admitted) {
+      why = refusal_text(snapshot.topology, asked);
+    }
+  }
+  if (!why && wants_cores) {
+    why = why_no_cores(narrowed, snapshot);
+  }
+  if (why) {
     effects.log.push_back({Severity::kNotice,
-                           fmt::format("VM '{}' is not admitted: {}", vm.name, why),
+                           fmt::format("VM '{}' is not admitted: {}", vm.name, *why),
                            {{"VM", vm.name}}});
-    return failure(ErrorCode::kNoSpace, why);
+    return failure(ErrorCode::kNoSpace, *why);
   }
   StartingVm& starting = starting_.announce(vm, request.asks, snapshot_.epoch);
-  placement::VmDescription narrowed = with_policy;
-  narrowed.policy.nodes = ids_of(admission.nodes, snapshot.topology);
   find_start(starting, std::move(narrowed), std::move(snapshot));
   return Answer(DoneView{
       fmt::format("VM '{}' is admitted on nodes {}", vm.name, placement::to_list(starting.nodes)),
@@ -148,14 +197,16 @@ placement::AdmissionRequest Controller::admission_of(const placement::VmDescript
   std::vector<std::int64_t> load;
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
     room.push_back(snapshot.nodes[node].known ? now.room(node) - now.untouched(node) : Bytes{});
-    load.push_back(now.node(node).demand().value * 1000 /
-                   std::max<std::int64_t>(now.node(node).capacity().value, 1));
+    load.push_back(reluctance(now, node, vm));
   }
   std::vector<placement::FreeHugePages> pages;
   for (const AnnounceRequest::Pages& one : request.huge_pages) {
     pages.push_back({one.node, one.free, one.total});
   }
   placement::AdmissionRequest asked = request_of(snapshot.topology, vm, room, pages);
+  if (vm.policy.cpu_binding == placement::CpuBinding::kExclusive && !asked.allowed.empty()) {
+    asked.resources.push_back(own_cores(now, vm, asked.allowed.front()));
+  }
   asked.load = std::move(load);
   asked.last = last_placed_on_;
   return asked;
@@ -237,6 +288,9 @@ Snapshot Controller::with_starting_vms() const {
     }
     NewVm added;
     added.description = starting.description;
+    const placement::VmPolicy policy = with_policies({starting.description}).front().policy;
+    added.description.policy.cpu_binding = policy.cpu_binding;
+    added.description.policy.cpu_policy = policy.cpu_policy;
     added.load = Permille{setup_.options.cold_start_pct * 10};
     add_vm(snapshot, added, setup_.options);
     settle_vm(snapshot, id, homes);

@@ -185,6 +185,8 @@ struct ClientView {
   std::int64_t owed_ms = 0;
   std::int64_t memory_bytes = 0;             ///< what is resident
   std::optional<std::int64_t> locality_pct;  ///< share of it on the home node; absent if not known
+  std::string cpus;                          ///< of its home, as a list; empty: all of them
+  std::string no_own_cores;  ///< why it was not given cores of its own; empty otherwise
   bool operator==(const ClientView&) const = default;
 };
 

@@ -86,7 +86,9 @@ std::string action_text(const Snapshot& snapshot, const placement::Action& actio
       text += ", ";
     }
     text += client_text(snapshot, relocation.client);
-    if (relocation.from == relocation.to) {
+    if (action.reason == placement::Reason::kCpuAssignment) {
+      text += " gets other CPUs of " + node_text(snapshot, relocation.to);
+    } else if (relocation.from == relocation.to) {
       text += fmt::format(" gets {} MiB home to {}", relocation.memory.value >> 20U,
                           node_text(snapshot, relocation.to));
     } else if (relocation.from == kNoNode) {
@@ -99,7 +101,8 @@ std::string action_text(const Snapshot& snapshot, const placement::Action& actio
   const placement::Prediction& predicted = action.predicted;
   text = fmt::format("{}: {}", name_of(action.reason), text);
   if (action.reason != placement::Reason::kInitialPlacement &&
-      action.reason != placement::Reason::kMemoryPull) {
+      action.reason != placement::Reason::kMemoryPull &&
+      action.reason != placement::Reason::kCpuAssignment) {
     text += fmt::format("; the host then loses {} instead of {} ms per epoch, for {} ms once",
                         milliseconds(predicted.lost_after), milliseconds(predicted.lost_before),
                         milliseconds(predicted.cost));
@@ -144,6 +147,8 @@ std::string guard_text(Guard guard, const Options& options) {
       return "it is marked do_not_move or is pinned by somebody else";
     case Guard::kNotAllowed:
       return "the node is not among those it may use";
+    case Guard::kNoFreeCores:
+      return "the node has not as many cores left that could be its own";
     case Guard::kAntiAffinity:
       return "a member of its hard anti-affinity group lives there";
     case Guard::kStaleData:

@@ -52,7 +52,8 @@ struct MemoryChange {
   bool operator==(const MemoryChange&) const = default;
 };
 
-/// One client's change of home, for the record. `from.value` is -1 at the first placement.
+/// One client's change of home, for the record. `from.value` is -1 at the first placement, and
+/// `from` is `to` where only its CPUs within the home change.
 struct HomeChange {
   std::int32_t client = 0;
   placement::NodeId from;

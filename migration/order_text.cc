@@ -37,9 +37,9 @@ constexpr std::array kThreads{Name{"vcpu", PinChange::Thread::kVcpu},
 constexpr std::array kModes{Name{"soft", MemoryMode::kSoft}, Name{"mask", MemoryMode::kMask},
                             Name{"hands-off", MemoryMode::kHandsOff}};
 constexpr std::array kReasons{
-    Reason::kInitialPlacement, Reason::kLoadMove,     Reason::kLoadSwap,     Reason::kLongTermMove,
-    Reason::kLongTermSwap,     Reason::kLocalityMove, Reason::kLocalitySwap, Reason::kAffinityMove,
-    Reason::kMemoryPull,       Reason::kAdministrator};
+    Reason::kInitialPlacement, Reason::kLoadMove,      Reason::kLoadSwap,     Reason::kLongTermMove,
+    Reason::kLongTermSwap,     Reason::kLocalityMove,  Reason::kLocalitySwap, Reason::kAffinityMove,
+    Reason::kMemoryPull,       Reason::kAdministrator, Reason::kCpuAssignment};
 
 template <class Value, std::size_t n>
 std::string_view name_in(const std::array<Name<Value>, n>& names, Value value) {

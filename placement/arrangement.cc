@@ -13,7 +13,7 @@ namespace vmnuma::placement {
 namespace {
 
 Supply supply_of(const NodeState& node, const Options& options) {
-  return {node.physical, node.threads, node.non_vm, options.smt_gain_pct};
+  return {node.physical, node.threads, node.non_vm + node.set_aside, options.smt_gain_pct};
 }
 
 Load load_of(const ClientState& client, Arrangement::Basis basis) {

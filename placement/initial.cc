@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <tuple>
 
+#include "placement/exclusive_cores.h"
+#include "placement/strategy.h"
+
 namespace vmnuma::placement {
 namespace {
 
@@ -14,6 +17,8 @@ constexpr std::int64_t kRoomSteps = 64;
 struct Rank {
   bool lacks_room = false;
   bool not_suggested = false;
+  std::int64_t lacks_cores = 0;
+  StrategyRank strategy;
   std::int64_t lost_steps = 0;
   std::int64_t device_distance = 0;
   std::int64_t beside_devices = 0;
@@ -26,6 +31,8 @@ struct Rank {
   Rank& operator+=(const Rank& other) {
     lacks_room = lacks_room || other.lacks_room;
     not_suggested = not_suggested || other.not_suggested;
+    lacks_cores += other.lacks_cores;
+    strategy += other.strategy;
     lost_steps += other.lost_steps;
     device_distance += other.device_distance;
     beside_devices += other.beside_devices;
@@ -134,6 +141,8 @@ class Chooser {
         .lacks_room = !choice.fits,
         .not_suggested = !suggested.empty() &&
                          std::find(suggested.begin(), suggested.end(), node) == suggested.end(),
+        .lacks_cores = lacks_cores(arrangement_, client, node) ? 1 : 0,
+        .strategy = strategy_rank(arrangement_, client, node),
         .lost_steps = 0,  // against the best of all
         .device_distance = device_distance,
         .beside_devices = vm.device_nodes.empty() && has_devices_[node] ? 1 : 0,

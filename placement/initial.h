@@ -4,13 +4,14 @@
 /// Problem: a new VM has no history, several may start at once, and a placement that always prefers
 /// the same node piles them up there. Approach: each client tries every allowed node. Nodes are
 /// compared, in this order, by: room for the memory; whether libvirt was told to start the VM
-/// there, because it has done so; lost time over the horizon including what bringing existing
-/// memory there costs, judged by load averages that contain the pending load of VMs placed a moment
-/// ago, and what a wide VM's clients lose on the way to each other's memory; distance to its
-/// passed-through devices; whether it would sit beside those of others; load average after
-/// placement; distance to the VM's other clients; free memory; and last by round robin. Amounts are
-/// compared in steps, lost time against the best of all, so that noise does not decide.
-/// A wide VM tries every node as the home of its first client and keeps the best set.
+/// there, because it has done so; cores of its own, if it asks for them; what the VM's strategy
+/// says (placement/strategy.h; by default nothing); lost time over the horizon including what
+/// bringing existing memory there costs, judged by load averages that contain the pending load of
+/// VMs placed a moment ago, and what a wide VM's clients lose on the way to each other's memory;
+/// distance to its passed-through devices; whether it would sit beside those of others; load
+/// average after placement; distance to the VM's other clients; free memory; and last by round
+/// robin. Amounts are compared in steps, lost time against the best of all, so that noise does not
+/// decide. A wide VM tries every node as the home of its first client and keeps the best set.
 /// Properties:
 ///  1. A node without CPUs or memory, outside the mask, or forbidden by a hard group is never
 ///  chosen.
@@ -20,7 +21,9 @@
 ///  4. Clients of one VM share a node only if there are more clients than allowed nodes or sharing
 ///  loses less.
 ///  5. Between equal nodes the choice goes round.
-///  6. A VM with devices lives on their node, and others keep off it, as long as there is room and
+///  6. A VM with cpu_binding exclusive gets a node that has the cores while there is one.
+///  7. With a strategy, the node is one that the strategy prefers most, of those with room.
+///  8. A VM with devices lives on their node, and others keep off it, as long as there is room and
 ///  no CPU time is lost by it.
 #pragma once
 

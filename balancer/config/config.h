@@ -67,6 +67,8 @@ struct Config {
   Mode mode = Mode::kDryRun;  ///< kObserve, kDryRun or kActive
   OnStop on_stop = OnStop::kLeave;
   ForeignPins foreign_pins = ForeignPins::kRespect;
+  /// Of VMs whose policy has none of its own; never kHost.
+  placement::PlacementStrategy strategy = placement::PlacementStrategy::kLeastLostTime;
   LogLevel log_level = LogLevel::kInfo;
   bool metadata_wins = true;  ///< a policy in the domain's metadata goes before `vms`
   HistoryLimits history;

@@ -37,6 +37,9 @@ Result<void> set_socket_path(Config& config, std::string_view text) {
 }
 
 constexpr std::array kModes{Mode::kObserve, Mode::kDryRun, Mode::kActive};
+constexpr std::array kStrategies{
+    placement::PlacementStrategy::kLeastLostTime, placement::PlacementStrategy::kMostAllocated,
+    placement::PlacementStrategy::kLeastAllocated, placement::PlacementStrategy::kDistributeEvenly};
 constexpr std::array kOnStops{OnStop::kLeave, OnStop::kRestore};
 constexpr std::array kForeignPins{ForeignPins::kRespect, ForeignPins::kRepair};
 constexpr std::array kLogLevels{LogLevel::kError, LogLevel::kWarning, LogLevel::kInfo,
@@ -65,6 +68,13 @@ constexpr KeyInfo<Config> kTop[] = {
        return set_choice(config.foreign_pins, text, kForeignPins);
      },
      [](const Config& config) { return std::string(name_of(config.foreign_pins)); }},
+    {"strategy", KeyKind::kText,
+     "least-lost-time, MostAllocated, LeastAllocated or DistributeEvenly",
+     "Which of the nodes with room a VM starts on, unless its policy has a strategy of its own",
+     [](Config& config, std::string_view text) {
+       return set_choice(config.strategy, text, kStrategies);
+     },
+     [](const Config& config) { return std::string(name_of(config.strategy)); }},
     {"metadata_wins", KeyKind::kSwitch, "true or false",
      "true lets what a policy in the domain's own metadata says go before this file; false ignores "
      "it",

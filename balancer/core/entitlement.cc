@@ -24,7 +24,7 @@ using placement::VmState;
 namespace {
 
 Supply supply_of(const NodeState& node, const Options& options) {
-  return {node.physical, node.threads, node.non_vm, options.smt_gain_pct};
+  return {node.physical, node.threads, node.non_vm + node.set_aside, options.smt_gain_pct};
 }
 
 void sum_up_nodes(Snapshot& snapshot, const Options& options) {
@@ -69,7 +69,7 @@ CpuTime supply_of_host(const Snapshot& snapshot, const Options& options, CpuTime
     if (snapshot.topology.can_be_home(node)) {
       host.cores += snapshot.nodes[node].physical;
       host.threads += snapshot.nodes[node].threads;
-      host.non_vm += snapshot.nodes[node].non_vm;
+      host.non_vm += snapshot.nodes[node].non_vm + snapshot.nodes[node].set_aside;
     }
   }
   return service_beside_others(host, demand);
@@ -130,13 +130,14 @@ void find_owed(Snapshot& snapshot, const Options& options) {
       continue;
     }
     NodeState& node = snapshot.nodes[client.home];
-    const CpuTime busy = std::min(node.used + node.non_vm, node.threads);
+    const CpuTime others = node.non_vm + node.set_aside;
+    const CpuTime busy = std::min(node.used + others, node.threads);
     if (busy > node.physical) {
       client.effective_used =
           scaled(client.used, service(supply_of(node, options), busy).value, busy.value);
     }
     const CpuTime idle =
-        std::clamp(node.threads - node.used - node.non_vm, CpuTime{}, all_waited[client.home]);
+        std::clamp(node.threads - node.used - others, CpuTime{}, all_waited[client.home]);
     const CpuTime excused = scaled(waited(client), idle.value, all_waited[client.home].value);
     client.owed = std::max(client.entitled - client.effective_used - excused, CpuTime{});
     node.entitled += client.entitled;

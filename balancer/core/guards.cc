@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "balancer/core/long_term.h"
+#include "placement/exclusive_cores.h"
 
 namespace vmnuma::balancer {
 
@@ -97,6 +98,9 @@ std::optional<Guard> why_not_there(const Arrangement& arrangement, ClientIndex i
   }
   if (arrangement.forbidden_by_group(index, to, changes)) {
     return Guard::kAntiAffinity;
+  }
+  if (client.exclusive_cores > 0 && lacks_cores(arrangement, index, to)) {
+    return Guard::kNoFreeCores;
   }
   if (is_for_locality(reason) && options.core_cap_ratio_pct > 0) {
     const placement::Supply& supply = arrangement.node(to).supply();

@@ -181,6 +181,7 @@ void count(MigrationCounts& counts, Reason reason) {
       break;
     case Reason::kInitialPlacement:
     case Reason::kMemoryPull:
+    case Reason::kCpuAssignment:
       break;
   }
 }
@@ -239,6 +240,12 @@ void Ledger::set_moving(const VmId& vm, bool moving) {
     for (ClientRecord& client : found->second.clients) {
       client.moving = moving;
     }
+  }
+}
+
+void Ledger::set_exclusive_cores(const ClientId& id, std::int32_t cores) {
+  if (ClientRecord* client = find_client(vms_, id); client != nullptr) {
+    client->exclusive_cores = cores;
   }
 }
 
@@ -443,6 +450,7 @@ void Ledger::add_client(const VmRecord& vm, std::size_t index, const VmUsage* us
   client.came_from = node_of(topology_, record.came_from).value_or(kNoNode);
   client.epochs_since_swap = record.epochs_since_swap;
   client.moving = record.moving;
+  client.exclusive_cores = record.exclusive_cores;
   client.owed_before = record.owed_before;
   client.owed_on_average = in_epoch(record.owed, snapshot.epoch_length);
   client.weight = static_cast<std::int64_t>(vm.weight) * kThousandth * client.vcpu_count() /
@@ -563,6 +571,12 @@ void Ledger::measure_nodes(const Sample& sample, Snapshot& snapshot) {
     }
   }
   std::vector<CpuTime> non_vm = non_vm_time(busy, bound, unbound);
+  std::vector<CpuTime> set_aside(count);
+  for (const ClientState& client : snapshot.clients) {
+    if (client.home != kNoNode && client.exclusive_cores > 0) {
+      set_aside[client.home] += std::max(epoch * client.exclusive_cores - client.used, CpuTime{});
+    }
+  }
   lasting_non_vm_.resize(count);
 
   snapshot.nodes.assign(count, NodeState{});
@@ -589,6 +603,7 @@ void Ledger::measure_nodes(const Sample& sample, Snapshot& snapshot) {
     lasting_non_vm_[node] = averaged(lasting_non_vm_[node], per_second(non_vm[node], epoch), epoch,
                                      CpuTime{options_.load_half_life * kSecond});
     state.non_vm = std::min({non_vm[node], in_epoch(lasting_non_vm_[node], epoch), state.threads});
+    state.set_aside = std::min(set_aside[node], state.threads - state.non_vm);
   }
 }
 

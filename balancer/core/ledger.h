@@ -17,7 +17,9 @@
 ///     VM stale for this epoch; its record is kept and its numbers are held.
 ///  3. Time that a VM was throttled by its own quota is not owed.
 ///  4. Load that is there in one epoch only does not count as non-VM load.
-///  5. Equal inputs give equal snapshots.
+///  5. Time that a core which belongs to one client alone idled is set aside: no other client can
+///     have it.
+///  6. Equal inputs give equal snapshots.
 #pragma once
 
 #include <cstdint>
@@ -65,6 +67,7 @@ struct ClientRecord {
   std::int64_t epochs_since_swap = 1'000'000;
   std::int64_t age_epochs = 0;  ///< since first seen
   bool moving = false;
+  std::int32_t exclusive_cores = 0;             ///< of its home, that belong to it alone
   CpuRates held;                                ///< as last measured
   bool has_average = false;                     ///< `average` has been measured
   placement::CpuTime average;                   ///< demand per second, exponentially weighted
@@ -125,6 +128,8 @@ class Ledger {
   /// Takes a client's home away; it will be placed anew.
   void forget_home(const placement::ClientId& client);
   void set_moving(const placement::VmId& vm, bool moving);
+  /// How many cores of its home belong to the client alone.
+  void set_exclusive_cores(const placement::ClientId& client, std::int32_t cores);
   /// Pages of the VM set out, or came to rest with at least `left_behind` bytes still far. What is
   /// really left is what the readings then show: they also count pages that are nobody's to move,
   /// such as program text.

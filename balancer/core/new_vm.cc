@@ -7,6 +7,7 @@
 
 #include "placement/arrangement.h"
 #include "placement/clients.h"
+#include "placement/exclusive_cores.h"
 #include "placement/memory_cost.h"
 
 namespace vmnuma::balancer {
@@ -56,6 +57,15 @@ void touch_memory(Snapshot& snapshot, ClientState& client, NewHome& home) {
     home.elsewhere += node == client.home ? Bytes{} : here;
   }
   home.nowhere = left;
+}
+
+/// Cores that nobody else can count on.
+void hold_own_cores(const Snapshot& snapshot, ClientState& client) {
+  const placement::VmPolicy& policy = snapshot.vms[client.vm].policy;
+  if (policy.cpu_binding == placement::CpuBinding::kExclusive && client.home != kNoNode) {
+    client.exclusive_cores = placement::cores_for(policy.cpu_policy, client.vcpu_count(),
+                                                  snapshot.topology.nodes[client.home]);
+  }
 }
 
 /// Its homes, and where its memory lies. Ascending.
@@ -148,6 +158,7 @@ std::vector<NewHome> place_vm(Snapshot& snapshot, const VmId& id, const Options&
       }
     }
     if (client.home != kNoNode) {
+      hold_own_cores(snapshot, client);
       touch_memory(snapshot, client, home);
     }
     homes.push_back(std::move(home));
@@ -160,6 +171,7 @@ void settle_vm(Snapshot& snapshot, const VmId& id, const std::vector<NodeIndex>&
   for (std::size_t i = 0; vm != nullptr && !homes.empty() && i < vm->client_count; ++i) {
     ClientState& client = snapshot.clients[vm->first_client + i];
     client.home = homes[std::min(i, homes.size() - 1)];
+    hold_own_cores(snapshot, client);
     NewHome ignored;
     touch_memory(snapshot, client, ignored);
   }

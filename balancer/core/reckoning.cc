@@ -61,7 +61,8 @@ std::vector<CpuTime> Reckoning::owed() const {
   std::vector<CpuTime> owed(homes_.size());
   for (NodeIndex node = 0; node < snapshot_->nodes.size(); ++node) {
     const NodeState& state = snapshot_->nodes[node];
-    const Supply supply{state.physical, state.threads, state.non_vm, options_->smt_gain_pct};
+    const Supply supply{state.physical, state.threads, state.non_vm + state.set_aside,
+                        options_->smt_gain_pct};
     std::vector<ClientIndex> residents;
     std::vector<Claim> claims;
     CpuTime demand;

@@ -151,7 +151,7 @@ class Validator {
 
   void check_shape(const std::vector<Rehoming>& changes) {
     const Reason reason = action_->reason;
-    if (reason == Reason::kAdministrator) {
+    if (reason == Reason::kAdministrator || reason == Reason::kCpuAssignment) {
       violation("this is not for a plan to do");
     }
     if (exchanges_homes(reason)) {
@@ -343,7 +343,8 @@ class Validator {
       }
       const NodeState& node = snapshot_.nodes[change.to];
       if (options_.core_cap_ratio_pct > 0 &&
-          demand * 100 > (node.physical - node.non_vm) * options_.core_cap_ratio_pct) {
+          demand * 100 >
+              (node.physical - node.non_vm - node.set_aside) * options_.core_cap_ratio_pct) {
         violation("it fills a node beyond Numa.CoreCapRatioPct");
       }
     }

@@ -29,6 +29,17 @@ constexpr std::array kDeviceLocalities{placement::DeviceLocality::kStrict,
                                        placement::DeviceLocality::kPreferred,
                                        placement::DeviceLocality::kNone};
 
+constexpr std::array kStrategies{
+    placement::PlacementStrategy::kHost, placement::PlacementStrategy::kLeastLostTime,
+    placement::PlacementStrategy::kMostAllocated, placement::PlacementStrategy::kLeastAllocated,
+    placement::PlacementStrategy::kDistributeEvenly};
+constexpr std::array kCpuBindings{placement::CpuBinding::kNode, placement::CpuBinding::kShare,
+                                  placement::CpuBinding::kExclusive};
+constexpr std::array kCpuPolicies{placement::CpuPolicy::kNone, placement::CpuPolicy::kFullPCPUs,
+                                  placement::CpuPolicy::kSpreadByPCPUs};
+constexpr std::array kCpuClasses{placement::CpuClass::kNone, placement::CpuClass::kLatency,
+                                 placement::CpuClass::kBatch};
+
 Result<void> set_nodes(VmPolicy& policy, std::string_view text) {
   if (text.empty()) {
     policy.nodes.clear();
@@ -147,6 +158,37 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
        return set_choice(policy.device_locality, text, kDeviceLocalities);
      },
      [](const VmPolicy& policy) { return std::string(name_of(policy.device_locality)); }},
+    {"strategy", KeyKind::kText,
+     "host, least-lost-time, MostAllocated, LeastAllocated or DistributeEvenly",
+     "Which of the nodes with room the VM starts on: least-lost-time where it costs the host "
+     "least, MostAllocated and LeastAllocated where most or least CPUs are taken by VMs already, "
+     "DistributeEvenly spreads a wide VM's clients; host as the file's strategy says",
+     [](VmPolicy& policy, std::string_view text) {
+       return set_choice(policy.strategy, text, kStrategies);
+     },
+     [](const VmPolicy& policy) { return std::string(name_of(policy.strategy)); }},
+    {"cpu_binding", KeyKind::kText, "node, share or exclusive",
+     "Which CPUs of its home the VM runs on: node all that belong to no other VM alone, share of "
+     "these the ones of one last-level cache where it fits, exclusive physical cores of its own",
+     [](VmPolicy& policy, std::string_view text) {
+       return set_choice(policy.cpu_binding, text, kCpuBindings);
+     },
+     [](const VmPolicy& policy) { return std::string(name_of(policy.cpu_binding)); }},
+    {"cpu_policy", KeyKind::kText, "none, FullPCPUs or SpreadByPCPUs",
+     "How many cores a VM with cpu_binding share or exclusive takes: FullPCPUs as few whole ones "
+     "as hold its vCPUs, SpreadByPCPUs one for each vCPU and one thread of each; none is all with "
+     "share and as FullPCPUs with exclusive",
+     [](VmPolicy& policy, std::string_view text) {
+       return set_choice(policy.cpu_policy, text, kCpuPolicies);
+     },
+     [](const VmPolicy& policy) { return std::string(name_of(policy.cpu_policy)); }},
+    {"class", KeyKind::kText, "none, latency or batch",
+     "batch keeps the VM off the caches and cores of latency VMs on its node while there are "
+     "others",
+     [](VmPolicy& policy, std::string_view text) {
+       return set_choice(policy.cpu_class, text, kCpuClasses);
+     },
+     [](const VmPolicy& policy) { return std::string(name_of(policy.cpu_class)); }},
 };
 
 /// The place of a key in the table; after all others if it is not there.

@@ -153,6 +153,8 @@ void visit_fields(Fields& fields, T& view) {
   fields("home", view.home);
   fields("allowed", view.allowed);
   fields("why", view.why);
+  fields("cpus", view.cpus);
+  fields("no_own_cores", view.no_own_cores);
   fields("since_epochs", view.since_epochs);
   fields("used_ms", view.used_ms);
   fields("ready_ms", view.ready_ms);

@@ -89,6 +89,10 @@ struct RecordFields {
     fields("max_allowable_numa_nodes", value.max_allowable_numa_nodes);
     fields("device_locality", value.device_locality);
     fields("locality_weight_pct", value.locality_weight_pct);
+    fields("strategy", value.strategy);
+    fields("cpu_binding", value.cpu_binding);
+    fields("cpu_policy", value.cpu_policy);
+    fields("cpu_class", value.cpu_class);
   }
   VMNUMA_FIELDS(placement::VmDescription) {
     fields("id", value.id);
@@ -179,6 +183,7 @@ struct RecordFields {
     fields("physical", value.physical);
     fields("threads", value.threads);
     fields("non_vm", value.non_vm);
+    fields("set_aside", value.set_aside);
     fields("capacity", value.capacity);
     fields("used", value.used);
     fields("demand", value.demand);
@@ -236,6 +241,7 @@ struct RecordFields {
     fields("came_from", value.came_from);
     fields("epochs_since_swap", value.epochs_since_swap);
     fields("moving", value.moving);
+    fields("exclusive_cores", value.exclusive_cores);
   }
   VMNUMA_FIELDS(placement::Snapshot) {
     fields("epoch", value.epoch);
@@ -346,6 +352,7 @@ struct RecordFields {
     fields.policies("policies", value.policies);
     fields("metadata_wins", value.metadata_wins);
     fields("repairs_pins", value.repairs_pins);
+    fields("strategy", value.strategy);
   }
   VMNUMA_FIELDS(TopologyChanged) {
     fields("topology", value.topology);
@@ -380,6 +387,7 @@ struct RecordFields {
     fields.policies("policies", value.policies);
     fields("metadata_wins", value.metadata_wins);
     fields("repairs_pins", value.repairs_pins);
+    fields("strategy", value.strategy);
     fields("remembered_homes", value.remembered_homes);
     fields("originals", value.originals);
     fields("originals_known", value.originals_known);
@@ -412,6 +420,7 @@ struct RecordFields {
     fields("epochs_since_swap", value.epochs_since_swap);
     fields("age_epochs", value.age_epochs);
     fields("moving", value.moving);
+    fields("exclusive_cores", value.exclusive_cores);
     fields("held", value.held);
     fields("has_average", value.has_average);
     fields("average", value.average);
@@ -478,9 +487,14 @@ struct RecordFields {
     fields("failures_in_a_row", value.failures_in_a_row_);
     fields("rest_until", value.rest_until_);
   }
+  VMNUMA_FIELDS(VmCpus) {
+    fields("clients", value.clients);
+    fields("reach", value.reach);
+  }
   VMNUMA_FIELDS(Controller::UnderWay) {
     fields("action", value.action);
     fields("homes_before", value.homes_before);
+    fields("narrow_before", value.narrow_before);
     fields("pinned", value.pinned);
     fields("gives_back", value.gives_back);
   }
@@ -510,6 +524,7 @@ struct RecordFields {
     fields("rests", value.rests_);
     fields("settled_since", value.settled_since_);
     fields.sentences("foreign", value.foreign_);
+    fields("narrow", value.narrow_);
     fields("repairs", value.repairs_);
     fields.sentences("refused", value.refused_);
     fields("missing", value.missing_);

@@ -60,6 +60,7 @@ ControllerSetup controller_setup(const ServiceSetup& setup) {
   controller.policies = policies_of(setup.config);
   controller.metadata_wins = setup.config.metadata_wins;
   controller.repairs_pins = setup.config.foreign_pins == ForeignPins::kRepair;
+  controller.strategy = setup.config.strategy;
   if (setup.history == nullptr) {
     controller.originals_known = false;
     return controller;
@@ -487,10 +488,12 @@ void Service::reload() {
     setup_.config.origins = config->origins;
     setup_.config.on_stop = config->on_stop;
     setup_.config.foreign_pins = config->foreign_pins;
+    setup_.config.strategy = config->strategy;
     setup_.config.log_level = config->log_level;
     log_.set_level(config->log_level);
     feed(ConfigChanged{config->mode, config->options, origins_of(*config), policies_of(*config),
-                       config->metadata_wins, config->foreign_pins == ForeignPins::kRepair});
+                       config->metadata_wins, config->foreign_pins == ForeignPins::kRepair,
+                       config->strategy});
   }
   (void)sd_notify(0, "READY=1");
 }

@@ -41,6 +41,58 @@ std::string_view name_of(DeviceLocality locality) {
   return "unknown";
 }
 
+std::string_view name_of(PlacementStrategy strategy) {
+  switch (strategy) {
+    case PlacementStrategy::kHost:
+      return "host";
+    case PlacementStrategy::kLeastLostTime:
+      return "least-lost-time";
+    case PlacementStrategy::kMostAllocated:
+      return "MostAllocated";
+    case PlacementStrategy::kLeastAllocated:
+      return "LeastAllocated";
+    case PlacementStrategy::kDistributeEvenly:
+      return "DistributeEvenly";
+  }
+  return "unknown";
+}
+
+std::string_view name_of(CpuBinding binding) {
+  switch (binding) {
+    case CpuBinding::kNode:
+      return "node";
+    case CpuBinding::kShare:
+      return "share";
+    case CpuBinding::kExclusive:
+      return "exclusive";
+  }
+  return "unknown";
+}
+
+std::string_view name_of(CpuPolicy policy) {
+  switch (policy) {
+    case CpuPolicy::kNone:
+      return "none";
+    case CpuPolicy::kFullPCPUs:
+      return "FullPCPUs";
+    case CpuPolicy::kSpreadByPCPUs:
+      return "SpreadByPCPUs";
+  }
+  return "unknown";
+}
+
+std::string_view name_of(CpuClass cpu_class) {
+  switch (cpu_class) {
+    case CpuClass::kNone:
+      return "none";
+    case CpuClass::kLatency:
+      return "latency";
+    case CpuClass::kBatch:
+      return "batch";
+  }
+  return "unknown";
+}
+
 std::optional<std::string> why_memory_stays(const VmDescription& vm) {
   if (vm.policy.memory_mode == MemoryMode::kHandsOff) {
     return "its memory mode is hands-off";

@@ -35,6 +35,32 @@ enum class TopologyPolicy { kNone, kBestEffort, kRestricted, kSingleNumaNode };
 enum class DeviceLocality { kStrict, kPreferred, kNone };
 [[nodiscard]] std::string_view name_of(DeviceLocality locality);
 
+/// Which of the nodes with room a VM without a home gets (placement/strategy.h). The names are
+/// those of the kubelet and of Koordinator. kHost: as the host's configuration says.
+enum class PlacementStrategy {
+  kHost,
+  kLeastLostTime,
+  kMostAllocated,
+  kLeastAllocated,
+  kDistributeEvenly,
+};
+[[nodiscard]] std::string_view name_of(PlacementStrategy strategy);
+
+/// Which CPUs of its home a client is pinned to (placement/cpu_assignment.h). kNode: all that
+/// belong to nobody alone; kShare: of these, the ones of one last-level cache where it fits;
+/// kExclusive: physical cores of its own.
+enum class CpuBinding { kNode, kShare, kExclusive };
+[[nodiscard]] std::string_view name_of(CpuBinding binding);
+
+/// How many cores such a client takes, by Koordinator's names. kFullPCPUs: whole ones, all threads;
+/// kSpreadByPCPUs: one for each vCPU, one thread of each; kNone: no certain number.
+enum class CpuPolicy { kNone, kFullPCPUs, kSpreadByPCPUs };
+[[nodiscard]] std::string_view name_of(CpuPolicy policy);
+
+/// kBatch is kept off the cores and caches of kLatency while there are others.
+enum class CpuClass { kNone, kLatency, kBatch };
+[[nodiscard]] std::string_view name_of(CpuClass cpu_class);
+
 /// One guest NUMA cell: <cpu><numa><cell id= cpus= memory=>.
 struct GuestCell {
   std::int32_t id = 0;
@@ -75,6 +101,10 @@ struct VmPolicy {
   std::int32_t max_allowable_numa_nodes = 0;  ///< on larger hosts it is not admitted; 0 = any
   DeviceLocality device_locality = DeviceLocality::kPreferred;
   std::int32_t locality_weight_pct = 100;  ///< of what remote memory is reckoned to cost
+  PlacementStrategy strategy = PlacementStrategy::kHost;
+  CpuBinding cpu_binding = CpuBinding::kNode;
+  CpuPolicy cpu_policy = CpuPolicy::kNone;
+  CpuClass cpu_class = CpuClass::kNone;
   bool operator==(const VmPolicy&) const = default;
 };
 

@@ -25,6 +25,8 @@ std::string_view name_of(Reason reason) {
       return "memory-pull";
     case Reason::kAdministrator:
       return "administrator";
+    case Reason::kCpuAssignment:
+      return "cpu-assignment";
   }
   return "unknown";
 }
@@ -55,6 +57,8 @@ std::string_view name_of(Guard guard) {
       return "do-not-move";
     case Guard::kNotAllowed:
       return "not-allowed";
+    case Guard::kNoFreeCores:
+      return "no-free-cores";
     case Guard::kAntiAffinity:
       return "anti-affinity";
     case Guard::kStaleData:

@@ -24,6 +24,7 @@ enum class Reason {
   kAffinityMove,   ///< a declared group is brought together or apart
   kMemoryPull,     ///< only pages move, home to their client
   kAdministrator,  ///< `vmnuma move`
+  kCpuAssignment,  ///< other CPUs of the same home
 };
 [[nodiscard]] std::string_view name_of(Reason reason);
 
@@ -41,6 +42,7 @@ enum class Guard {
   kMemoryStays,        ///< its memory cannot follow
   kDoNotMove,          ///< the administrator's word
   kNotAllowed,         ///< the node is outside the client's mask
+  kNoFreeCores,        ///< the target has not enough cores that a VM can have alone
   kAntiAffinity,       ///< a hard anti-affinity group
   kStaleData,          ///< numbers of the VM or the node are missing or old
   kMoving,             ///< an earlier action of the client is not finished

@@ -30,6 +30,7 @@ struct NodeState {
   CpuTime physical;        ///< cores x epoch
   CpuTime threads;         ///< logical CPUs x epoch
   CpuTime non_vm;          ///< lasting busy time that no client used, at most `threads`
+  CpuTime set_aside;       ///< time of cores that belong to one client alone and idled
   CpuTime capacity;        ///< what the node can give to clients: service(threads) - non_vm
   CpuTime used;            ///< thread time its clients ran
   CpuTime demand;          ///< thread time its clients wanted
@@ -94,6 +95,7 @@ struct ClientState {
   NodeIndex came_from = kNoNode;       ///< the node it last left
   std::int64_t epochs_since_swap = 0;  ///< large if never
   bool moving = false;                 ///< an action of it is being carried out
+  std::int32_t exclusive_cores = 0;    ///< of its home, that belong to it alone
   bool operator==(const ClientState&) const = default;
 
   [[nodiscard]] std::int32_t vcpu_count() const { return static_cast<std::int32_t>(vcpus.size()); }

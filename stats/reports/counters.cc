@@ -92,6 +92,7 @@ std::vector<ClientRow> client_rows(const ReportInput& input) {
     }
     const MemoryKb memory = memory_of(client);
     const ClientCounters counters = counters_of(input, client);
+    const auto cpus = input.cpus.find(client.id);
     rows.push_back(
         {.key = std::move(key),
          .home = number_of(input.snapshot, client.home),
@@ -101,7 +102,8 @@ std::vector<ClientRow> client_rows(const ReportInput& input) {
          .local_kb = memory.local,
          .remote_kb = memory.remote,
          .current_local_pct = percent(memory.local, memory.local + memory.remote),
-         .cumulative_local_pct = percent(counters.local_memory_sum, counters.all_memory_sum)});
+         .cumulative_local_pct = percent(counters.local_memory_sum, counters.all_memory_sum),
+         .cpus = cpus == input.cpus.end() ? std::string{} : cpus->second});
   });
   return rows;
 }

@@ -45,6 +45,8 @@ struct ReportInput {
   const placement::Snapshot& snapshot;
   std::map<placement::VmId, Group> groups;
   std::map<placement::ClientId, ClientCounters> counters;
+  /// The CPUs of those that do not have their home whole, as a list.
+  std::map<placement::ClientId, std::string> cpus = {};
 };
 
 /// By node.

@@ -45,6 +45,7 @@ struct ClientRow {
   std::int64_t remote_kb = 0;
   std::int64_t current_local_pct = 0;     ///< 0 without memory, as in ESXi
   std::int64_t cumulative_local_pct = 0;  ///< over the client's life
+  std::string cpus = {};                  ///< of its home; empty: all of them
   bool operator==(const ClientRow&) const = default;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/reports/tables.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -65,6 +66,12 @@ constexpr Column<PnodeRow> kPnode[] = {
     {"nVcpu", [](const PnodeRow& row) -> Cell { return row.vcpus; }},
     {"freeMem", [](const PnodeRow& row) -> Cell { return row.free_kb; }},
     {"totalMem", [](const PnodeRow& row) -> Cell { return row.total_kb; }},
+};
+
+constexpr Column<ClientRow> kClientNamesAndCpus[] = {
+    kVmNames<ClientRow>[0],
+    kVmNames<ClientRow>[1],
+    { "cpus", [](const ClientRow& row) -> Cell { return row.cpus; } },
 };
 
 constexpr Column<ClientRow> kClients[] = {
@@ -132,7 +139,11 @@ Report pnode_table(std::span<const PnodeRow> rows) {
 }
 
 Report client_table(std::span<const ClientRow> rows) {
-  return table<ClientRow>("numa-clients", rows, kClients, kVmNames<ClientRow>);
+  const bool all_have_homes_whole =
+      std::all_of(rows.begin(), rows.end(), [](const ClientRow& row) { return row.cpus.empty(); });
+  return all_have_homes_whole
+             ? table<ClientRow>("numa-clients", rows, kClients, kVmNames<ClientRow>)
+             : table<ClientRow>("numa-clients", rows, kClients, kClientNamesAndCpus);
 }
 
 Report migration_table(std::span<const MigrationRow> rows) {

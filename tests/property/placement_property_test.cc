@@ -6,6 +6,7 @@
 
 #include "placement/clients.h"
 #include "placement/initial.h"
+#include "placement/strategy.h"
 #include "tests/property/any_host.h"
 #include "tests/support/build_snapshot.h"
 
@@ -176,6 +177,73 @@ RC_GTEST_PROP(InitialPlacementProperty, OnlyAllowedNodesAndWithRoomWhereThereIsA
         RC_ASSERT(choice.considered.front().fits == some_fit);
       }
     }
+  }
+}
+
+RC_GTEST_PROP(InitialPlacementProperty, AStrategyChoosesAmongAllowedNodesWithRoom, ()) {
+  const tests::AnyHost host = *tests::any_host(8, 40);
+  Snapshot snapshot = host.snapshot();
+  Draw draw(host.seed, 4711);
+  for (VmState& vm : snapshot.vms) {
+    vm.policy.strategy = static_cast<PlacementStrategy>(draw.up_to(4));
+  }
+  const Options options = host.options();
+  Arrangement arrangement(snapshot, options, Arrangement::Basis::kLoad);
+  NodeIndex round_robin = kNoNode;
+  for (const VmState& vm : snapshot.vms) {
+    const Arrangement before = arrangement;
+    const std::vector<HomeChoice> choices =
+        choose_homes(arrangement, vm.first_client, vm.client_count, round_robin);
+    for (const HomeChoice& choice : choices) {
+      const std::vector<NodeIndex>& allowed = snapshot.clients[choice.client].allowed;
+      RC_ASSERT(std::find(allowed.begin(), allowed.end(), choice.home) != allowed.end());
+      RC_ASSERT(!arrangement.forbidden_by_group(choice.client, choice.home, {}));
+      if (choices.size() > 1) {
+        continue;
+      }
+      for (const NodeChoice& other : choice.considered) {
+        RC_ASSERT(choice.considered.front().fits || !other.fits);
+        if (other.fits == choice.considered.front().fits) {
+          RC_ASSERT(strategy_rank(before, choice.client, choice.home) <=
+                    strategy_rank(before, choice.client, other.node));
+        }
+      }
+    }
+  }
+}
+
+RC_GTEST_PROP(InitialPlacementProperty, PackingNeverOvercommitsWhileANodeHasCpus, ()) {
+  Draw draw(*rc::gen::noShrink(rc::gen::inRange<std::uint64_t>(0, 1U << 30U)), 0);
+  const auto nodes = static_cast<int>(draw.between(2, 6));
+  const auto vms = static_cast<int>(draw.between(1, 40));
+  tests::SnapshotBuilder builder;
+  builder.nodes(nodes, {.cores = 8, .threads_per_core = 2, .memory_gib = 512});
+  for (int i = 0; i < vms; ++i) {
+    tests::VmSpec vm{.name = "vm" + std::to_string(i),
+                     .homes = {kNoNode},
+                     .vcpus = static_cast<std::int32_t>(draw.between(1, 8)),
+                     .busy_pct = draw.up_to(100),
+                     .size_gib = 1,
+                     .measured = false};
+    vm.policy.strategy =
+        draw.one_in(2) ? PlacementStrategy::kMostAllocated : PlacementStrategy::kLeastAllocated;
+    builder.vm(vm);
+  }
+  const Snapshot snapshot = builder.build();
+  const Options options;
+  Arrangement arrangement(snapshot, options, Arrangement::Basis::kLoad);
+  NodeIndex round_robin = kNoNode;
+  for (const VmState& vm : snapshot.vms) {
+    const ClientIndex client = vm.first_client;
+    bool one_has_cpus = false;
+    for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+      one_has_cpus =
+          one_has_cpus ||
+          allocated_cpus(arrangement, node, client) + snapshot.clients[client].vcpu_count() <= 16;
+    }
+    const auto choices = choose_homes(arrangement, client, 1, round_robin);
+    RC_ASSERT(choices.size() == 1);
+    RC_ASSERT(!one_has_cpus || allocated_cpus(arrangement, choices[0].home, kNoClient) <= 16);
   }
 }
 

@@ -69,6 +69,7 @@ numatune = "restrictive"
 memory_mode = "mask"
 consolidate = false
 do_not_move = true
+strategy = "DistributeEvenly"
 [[fault]]
 epoch = 40
 epochs = 3
@@ -110,6 +111,7 @@ vm = "SQL00"
   EXPECT_EQ(vm.policy.memory_mode, placement::MemoryMode::kMask);
   EXPECT_FALSE(vm.policy.consolidate);
   EXPECT_TRUE(vm.policy.do_not_move);
+  EXPECT_EQ(vm.policy.strategy, placement::PlacementStrategy::kDistributeEvenly);
   EXPECT_THAT(scenario->faults,
               ElementsAre(Fault{40, FaultKind::kPinRefused, 0U, std::nullopt, 3}));
 }

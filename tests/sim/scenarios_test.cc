@@ -74,6 +74,124 @@ TEST(ScenariosTest, ABootStormIsSpreadEvenly) {
   EXPECT_GE(pct(result.locality.end), 95);
 }
 
+TEST(ScenariosTest, PackedVmsLeaveALargeOneItsNode) {
+  const Scenario packed = find_scenario("packing", kScenarioDirectory).value();
+  const SimulationResult result = run_to_end(packed);
+  std::map<NodeId, int> small;
+  for (const VmResult& one : result.vms) {
+    if (one.name != "large") {
+      ++small[one.homes.at(0)];
+    }
+  }
+  ASSERT_EQ(small.size(), 2U);
+  EXPECT_EQ(small.begin()->second, 4);
+  EXPECT_EQ(all_moves(result), 0);
+  EXPECT_GE(pct(vm(result, "large").locality), 97);
+
+  // Spread, no node has room for the large one.
+  for (const auto strategy :
+       {placement::PlacementStrategy::kLeastLostTime, placement::PlacementStrategy::kLeastAllocated,
+        placement::PlacementStrategy::kDistributeEvenly}) {
+    Scenario spread = packed;
+    spread.strategy = strategy;
+    const SimulationResult apart = run_to_end(spread);
+    EXPECT_LT(pct(vm(apart, "large").locality), 95) << name_of(strategy);
+    EXPECT_GT(apart.lost.value, result.lost.value + 1000) << name_of(strategy);
+  }
+}
+
+/// Two nodes of 4 cores with 2 threads each, and 4 VMs of 2 vCPUs that are packed on one of them.
+Scenario packed_on_threads(std::int64_t from, std::int64_t load_pct) {
+  Scenario scenario;
+  scenario.name = "packed-on-threads";
+  scenario.epochs = 200;
+  scenario.strategy = placement::PlacementStrategy::kMostAllocated;
+  scenario.host = small_host(2, 2);
+  for (int i = 0; i < 4; ++i) {
+    ScenarioVm small = busy_vm("vm" + std::to_string(i), 2, 40);
+    small.load.push_back({from, load_pct});
+    scenario.vms.push_back(std::move(small));
+  }
+  return scenario;
+}
+
+TEST(ScenariosTest, APackingIsNotUndoneWhileNothingIsLost) {
+  // 8 vCPUs at 40 % fill 3.2 of 4 cores.
+  const SimulationResult result = run_to_end(packed_on_threads(100, 45));
+  EXPECT_EQ(homes(result).size(), 1U);
+  EXPECT_EQ(all_moves(result), 0);
+  EXPECT_EQ(pct(result.owed), 0);
+}
+
+TEST(ScenariosTest, APackingIsUndoneWhenTimeIsLost) {
+  // 8 busy vCPUs share 4 cores while 4 others idle.
+  const SimulationResult result = run_to_end(packed_on_threads(100, 100));
+  EXPECT_EQ(homes(result).size(), 2U);
+  EXPECT_GE(all_moves(result), 1);
+  EXPECT_GE(result.last_move_epoch, 100);
+}
+
+/// One node of 8 cores with 2 threads each, and a VM of 4 busy vCPUs beside 12 others; the other
+/// node has nothing to do, and they may not use it.
+Scenario beside_noise(placement::CpuBinding binding) {
+  Scenario scenario;
+  scenario.name = "beside-noise";
+  scenario.epochs = 100;
+  scenario.host = small_host(2, 2);
+  for (ScenarioNode& node : scenario.host.nodes) {
+    node.cores = 8;
+    node.caches = 2;
+  }
+  ScenarioVm fast = busy_vm("fast", 4, 100);
+  fast.policy.cpu_binding = binding;
+  fast.policy.cpu_policy = placement::CpuPolicy::kSpreadByPCPUs;
+  scenario.vms.push_back(fast);
+  for (int i = 0; i < 3; ++i) {
+    scenario.vms.push_back(busy_vm("noise" + std::to_string(i), 4, 100));
+  }
+  for (ScenarioVm& one : scenario.vms) {
+    one.policy.nodes = {NodeId{0}};
+  }
+  return scenario;
+}
+
+TEST(ScenariosTest, CoresOfItsOwnKeepTheNoiseOff) {
+  // 16 busy vCPUs on 8 cores: each thread is worth 10/16 of a core.
+  const SimulationResult without = run_to_end(beside_noise(placement::CpuBinding::kNode));
+  EXPECT_THAT(without.violations, testing::IsEmpty());
+  EXPECT_NEAR(static_cast<double>(pct(vm(without, "fast").used)), 62, 2);
+  EXPECT_NEAR(static_cast<double>(pct(vm(without, "noise0").used)), 62, 2);
+  // 4 cores for 4 vCPUs; the other 12 have 4 cores with 8 threads, worth 5 cores.
+  const SimulationResult with = run_to_end(beside_noise(placement::CpuBinding::kExclusive));
+  EXPECT_THAT(with.violations, testing::IsEmpty());
+  EXPECT_GE(pct(vm(with, "fast").used), 97);
+  EXPECT_NEAR(static_cast<double>(pct(vm(with, "noise0").used)), 42, 2);
+}
+
+/// What two VMs of 2 busy vCPUs get of them on 4 cores with 2 threads each, in per cent.
+std::int64_t used_by_pairs(placement::CpuPolicy policy) {
+  Scenario scenario;
+  scenario.name = "pairs";
+  scenario.epochs = 60;
+  scenario.host = small_host(1, 2);
+  for (const char* const name : {"a", "b"}) {
+    ScenarioVm pair = busy_vm(name, 2, 100);
+    pair.policy.cpu_binding = placement::CpuBinding::kShare;
+    pair.policy.cpu_policy = policy;
+    scenario.vms.push_back(pair);
+  }
+  const SimulationResult result = run_to_end(scenario);
+  EXPECT_THAT(result.violations, testing::IsEmpty());
+  EXPECT_EQ(pct(vm(result, "a").used), pct(vm(result, "b").used));
+  return pct(vm(result, "a").used);
+}
+
+TEST(ScenariosTest, ThreadsOfOneCoreAreWorthLessThanTwoCores) {
+  EXPECT_NEAR(static_cast<double>(used_by_pairs(placement::CpuPolicy::kFullPCPUs)), 62, 3);
+  EXPECT_GE(used_by_pairs(placement::CpuPolicy::kSpreadByPCPUs), 97);
+  EXPECT_GE(used_by_pairs(placement::CpuPolicy::kNone), 97);
+}
+
 TEST(ScenariosTest, WhereNothingHelpsNothingIsMoved) {
   const SimulationResult result = run("overload");
   EXPECT_EQ(all_moves(result), 0);

@@ -57,5 +57,58 @@ TEST(SimCpusTest, ANodeWithoutThreadsIsIdle) {
   EXPECT_TRUE(shares.ran.empty());
 }
 
+// ---- threads that may not run everywhere ----
+
+/// 2 cores with 2 threads each: CPUs 0 and 2 are core 0, CPUs 1 and 3 core 1.
+const std::vector<std::int32_t> kCores{0, 1, 0, 1};
+
+PinnedThread thread_on(std::vector<std::size_t> cpus, CpuTime wants = kWhile,
+                       std::int64_t weight = 1) {
+  return {{weight, wants}, std::move(cpus)};
+}
+
+TEST(ShareCpusTest, ThreadsShareTheCpuThatTheyArePinnedTo) {
+  const NodeShares shares =
+      share_cpus(kCores, kWhile, CpuTime{}, {thread_on({0}), thread_on({0}), thread_on({1})});
+  EXPECT_EQ(shares.ran, (std::vector{CpuTime{50'000}, CpuTime{50'000}, kWhile}));
+  EXPECT_EQ(shares.served_of, shares.ran);
+  EXPECT_EQ(shares.busy, CpuTime{200'000});
+}
+
+TEST(ShareCpusTest, SharesFollowTheWeights) {
+  const NodeShares shares =
+      share_cpus(kCores, kWhile, CpuTime{}, {thread_on({0}, kWhile, 3), thread_on({0})});
+  EXPECT_NEAR(static_cast<double>(shares.ran[0].value), 75'000, 2'000);
+  EXPECT_EQ(shares.ran[0] + shares.ran[1], kWhile);
+}
+
+TEST(ShareCpusTest, ThreadsOfOneCoreAreWorthLess) {
+  const NodeShares shares = share_cpus(kCores, kWhile, CpuTime{},
+                                       {thread_on({0, 2}), thread_on({0, 2}), thread_on({1, 3})});
+  EXPECT_EQ(shares.ran, (std::vector{kWhile, kWhile, kWhile}));
+  // Two threads of a core together are worth 1.25 cores.
+  EXPECT_EQ(shares.served_of, (std::vector{CpuTime{62'500}, CpuTime{62'500}, kWhile}));
+}
+
+TEST(ShareCpusTest, WhoMayRunAnywhereGoesWhereACoreIdles) {
+  const NodeShares shares =
+      share_cpus(kCores, kWhile, CpuTime{}, {thread_on({0, 2}), thread_on({0, 1, 2, 3})});
+  EXPECT_EQ(shares.served_of, (std::vector{kWhile, kWhile}));
+}
+
+TEST(ShareCpusTest, OthersComeFirstAndAreNotMoreThanThereIs) {
+  const NodeShares shares = share_cpus(kCores, kWhile, CpuTime{300'000}, {thread_on({0})});
+  EXPECT_EQ(shares.others, CpuTime{300'000});
+  EXPECT_EQ(shares.others + shares.ran[0], shares.busy);
+  EXPECT_LE(shares.busy, CpuTime{400'000});
+  EXPECT_EQ(share_cpus(kCores, kWhile, CpuTime{900'000}, {}).others, CpuTime{400'000});
+}
+
+TEST(ShareCpusTest, NobodyRunsLongerThanItWants) {
+  const NodeShares shares =
+      share_cpus(kCores, kWhile, CpuTime{}, {thread_on({0}, CpuTime{1'234}), thread_on({0})});
+  EXPECT_EQ(shares.ran, (std::vector{CpuTime{1'234}, CpuTime{98'766}}));
+}
+
 }  // namespace
 }  // namespace vmnuma::tools

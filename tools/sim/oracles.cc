@@ -30,7 +30,7 @@ constexpr std::int64_t kSecond = 1'000'000;
 /// Moves that the balancer chose to make.
 bool is_balancing(Reason reason) {
   return reason != Reason::kInitialPlacement && reason != Reason::kMemoryPull &&
-         reason != Reason::kAdministrator;
+         reason != Reason::kAdministrator && reason != Reason::kCpuAssignment;
 }
 
 bool is_a_turn(Reason reason) {
@@ -218,8 +218,12 @@ void Oracles::check_pins(const SimHost& host, const balancer::Controller& contro
         continue;
       }
       const auto home = host.topology().index_of(client.home);
+      const auto narrow = controller.narrow_cpus().find(id);
+      const bool has_a_part =
+          narrow != controller.narrow_cpus().end() && index < narrow->second.clients.size();
       if (client.home.value >= 0 && pins.size() == 1 && home &&
-          *pins.begin() != balancer::cpus_of(host.topology().nodes[*home])) {
+          *pins.begin() != (has_a_part ? narrow->second.clients[index]
+                                       : balancer::cpus_of(host.topology().nodes[*home]))) {
         violation(fmt::format("'{}'/{} has its home on node {} and is pinned to CPUs '{}'",
                               live.name, index, client.home.value,
                               placement::to_list(*pins.begin())));

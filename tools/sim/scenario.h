@@ -27,6 +27,7 @@ struct ScenarioNode {
   std::int32_t cores = 0;  ///< 0: a node without CPUs
   std::int32_t threads_per_core = 1;
   placement::Bytes memory;  ///< 0: a node without memory
+  std::int32_t caches = 1;  ///< last-level ones, each of equally many cores
   bool operator==(const ScenarioNode&) const = default;
 };
 
@@ -105,6 +106,8 @@ struct Scenario {
   std::int64_t epochs = 0;
   ScenarioHost host;
   placement::Options options;
+  /// Of VMs whose policy has none of its own.
+  placement::PlacementStrategy strategy = placement::PlacementStrategy::kLeastLostTime;
   std::vector<ScenarioVm> vms;
   std::vector<Fault> faults;
   bool operator==(const Scenario&) const = default;

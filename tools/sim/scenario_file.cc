@@ -9,6 +9,7 @@
 #include <toml++/toml.h>
 
 #include "balancer/config/file.h"
+#include "balancer/policy/policy_keys.h"
 #include "balancer/suggest.h"
 #include "placement/model/topology.h"
 #include "tools/sim/toml_reader.h"
@@ -36,13 +37,14 @@ class ScenarioParser {
   }
 
   Scenario parse(const toml::table& root) {
-    const TableReader top(
-        problems_, root, "",
-        {"description", "not_first_because", "seed", "epochs", "host", "options", "vm", "fault"});
+    const TableReader top(problems_, root, "",
+                          {"description", "not_first_because", "seed", "epochs", "strategy", "host",
+                           "options", "vm", "fault"});
     scenario_.description = top.text("description").value_or("");
     scenario_.not_first_because = top.text("not_first_because").value_or("");
     scenario_.seed = static_cast<std::uint64_t>(top.integer("seed", {0, INT64_MAX}, 1));
     scenario_.epochs = top.integer("epochs", {1, kEpochs.largest}, kStandardEpochs);
+    scenario_.strategy = read_strategy(top).value_or(scenario_.strategy);
     top.require("host");
     if (const toml::table* host = top.table("host")) {
       read_host(*host);
@@ -64,10 +66,20 @@ class ScenarioParser {
   }
 
  private:
+  static std::optional<placement::PlacementStrategy> read_strategy(const TableReader& reader) {
+    using placement::PlacementStrategy;
+    constexpr PlacementStrategy kAll[] = {
+        PlacementStrategy::kLeastLostTime, PlacementStrategy::kMostAllocated,
+        PlacementStrategy::kLeastAllocated, PlacementStrategy::kDistributeEvenly};
+    const auto word = reader.word(
+        "strategy", {name_of(kAll[0]), name_of(kAll[1]), name_of(kAll[2]), name_of(kAll[3])});
+    return word ? std::optional(kAll[*word]) : std::nullopt;
+  }
+
   void read_host(const toml::table& table) {
     const TableReader host(problems_, table, " in [host]",
-                           {"nodes", "cores_per_node", "threads_per_core", "memory_per_node",
-                            "distances", "node", "other"});
+                           {"nodes", "cores_per_node", "threads_per_core", "caches_per_node",
+                            "memory_per_node", "distances", "node", "other"});
     const bool alike = host.has("nodes");
     if (alike == host.has("node")) {
       host.complain("node", "[host] must have either 'nodes', a number, or [[host.node]] tables");
@@ -78,6 +90,7 @@ class ScenarioParser {
     standard.threads_per_core =
         static_cast<std::int32_t>(host.integer("threads_per_core", {1, 8}, 1));
     standard.memory = host.size("memory_per_node").value_or(Bytes{});
+    standard.caches = static_cast<std::int32_t>(host.integer("caches_per_node", {1, 64}, 1));
     if (alike) {
       host.require("cores_per_node");
       host.require("memory_per_node");
@@ -190,10 +203,12 @@ class ScenarioParser {
   }
 
   void read_vm(const toml::table& table) {
-    const TableReader reader(problems_, table, " in [[vm]]",
-                             {"name", "vcpus", "memory", "start", "stop", "shares", "load", "noise",
-                              "stall", "cells", "placed_on", "memory_on", "group", "anti_affinity",
-                              "nodes", "numatune", "memory_mode", "consolidate", "do_not_move"});
+    const TableReader reader(
+        problems_, table, " in [[vm]]",
+        {"name",        "vcpus",         "memory",      "start",      "stop",        "shares",
+         "load",        "noise",         "stall",       "cells",      "placed_on",   "memory_on",
+         "group",       "anti_affinity", "nodes",       "numatune",   "memory_mode", "consolidate",
+         "do_not_move", "strategy",      "cpu_binding", "cpu_policy", "class"});
     for (const std::string_view key : {"name", "vcpus", "memory"}) {
       reader.require(key);
     }
@@ -307,6 +322,14 @@ class ScenarioParser {
     }
     vm.policy.consolidate = !reader.has("consolidate") || reader.truth("consolidate");
     vm.policy.do_not_move = reader.truth("do_not_move");
+    vm.policy.strategy = read_strategy(reader).value_or(vm.policy.strategy);
+    for (const std::string_view key : {"cpu_binding", "cpu_policy", "class"}) {
+      if (const auto text = reader.text(key)) {
+        if (const auto set = balancer::set_policy_key(vm.policy, key, *text); !set) {
+          reader.complain(key, set.error().message);
+        }
+      }
+    }
   }
 
   void read_fault(const toml::table& table) {

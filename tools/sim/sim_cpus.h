@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /// How the kernel of a simulated host shares out the CPUs of one node for a while.
 ///
-/// Approach: threads share the node's thread time by weight, none gets more than one CPU or more
-/// than it wants (CFS with group weights, spread perfectly over the CPUs of the node). What others
-/// take comes first. Time that is not given is waited for. Threads that share cores get less done
-/// in their time (placement/capacity.h). Properties: what all ran and others took is at most the
-/// thread time; nobody waits while a CPU is idle.
+/// Approach: where every thread may run on all CPUs of the node, threads share the node's thread
+/// time by weight, none gets more than one CPU or more than it wants (CFS with group weights,
+/// spread perfectly over the CPUs of the node). What others take comes first. Time that is not
+/// given is waited for. Threads that share cores get less done in their time
+/// (placement/capacity.h). Where some may not, time is given out in small slices: the thread that
+/// has had least for its weight takes one on the emptiest of its CPUs that idles then, by
+/// preference on a core of which no thread is busy, and each core is worth by itself what its busy
+/// threads leave of it. Properties: what all ran and others took is at most the thread time; nobody
+/// waits while a CPU that it may use is idle; nobody runs where it may not.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -25,14 +30,27 @@ struct ThreadDemand {
 
 struct NodeShares {
   std::vector<placement::CpuTime> ran;  ///< in the order of the threads
-  placement::CpuTime others;            ///< what others took
-  placement::CpuTime busy;              ///< thread time that was used, by all
-  placement::CpuTime served;            ///< what that is worth in core time
+  /// What of it was worth in core time, thread by thread; empty: as `served` to `busy` for all.
+  std::vector<placement::CpuTime> served_of;
+  placement::CpuTime others;  ///< what others took
+  placement::CpuTime busy;    ///< thread time that was used, by all
+  placement::CpuTime served;  ///< what that is worth in core time
 };
 
 /// `cores` and `cpus` are the node's, `length` the while, `others` what others want of it.
 [[nodiscard]] NodeShares share_node(std::int32_t cores, std::int32_t cpus,
                                     placement::CpuTime length, placement::CpuTime others,
                                     const std::vector<ThreadDemand>& threads);
+
+/// A thread that may run on some of the node's CPUs only.
+struct PinnedThread {
+  ThreadDemand demand;
+  std::vector<std::size_t> cpus;  ///< indices in `cores`
+};
+
+/// `cores` names the core of each CPU of the node.
+[[nodiscard]] NodeShares share_cpus(const std::vector<std::int32_t>& cores,
+                                    placement::CpuTime length, placement::CpuTime others,
+                                    const std::vector<PinnedThread>& threads);
 
 }  // namespace vmnuma::tools

@@ -20,8 +20,9 @@ constexpr std::int64_t kMostSteps = 10'000'000;
 
 }  // namespace
 
-SimDaemon::SimDaemon(const placement::Options& options, SimHost& host, SimClock& clock)
-    : options_(options), host_(host), clock_(clock), journal_(clock) {}
+SimDaemon::SimDaemon(const placement::Options& options, placement::PlacementStrategy strategy,
+                     SimHost& host, SimClock& clock)
+    : options_(options), strategy_(strategy), host_(host), clock_(clock), journal_(clock) {}
 
 void SimDaemon::start(Microseconds now) {
   now_ = now;
@@ -32,6 +33,7 @@ void SimDaemon::start(Microseconds now) {
   setup.uri = "sim";
   setup.topology = host_.topology();
   setup.options = options_;
+  setup.strategy = strategy_;
   setup.last_action = journal_.last_action();
   setup.remembered_homes = homes_;
   setup.originals = originals_;

@@ -34,7 +34,8 @@ struct DaemonReport {
 
 class SimDaemon {
  public:
-  SimDaemon(const placement::Options& options, SimHost& host, SimClock& clock);
+  SimDaemon(const placement::Options& options, placement::PlacementStrategy strategy, SimHost& host,
+            SimClock& clock);
 
   /// Starts it, or starts it again after stop().
   void start(placement::Microseconds now);
@@ -74,6 +75,7 @@ class SimDaemon {
   void wake_executor();
 
   placement::Options options_;
+  placement::PlacementStrategy strategy_;
   SimHost& host_;
   SimClock& clock_;
   SimJournal journal_;

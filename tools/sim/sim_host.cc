@@ -44,7 +44,10 @@ placement::Topology make_topology(const ScenarioHost& host) {
                          .huge_pages = {}};
     for (std::int32_t thread = 0; thread < node.threads_per_core; ++thread) {
       for (std::int32_t core = first_core; core < first_core + node.cores; ++core) {
-        made.cpus.push_back({CpuId{thread * all_cores + core}, core, node.id.value});
+        // Cores of one cache follow each other.
+        const std::int32_t cache = (core - first_core) * node.caches / node.cores;
+        made.cpus.push_back(
+            {CpuId{thread * all_cores + core}, core, node.id.value * node.caches + cache});
       }
     }
     first_core += node.cores;

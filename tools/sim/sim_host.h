@@ -7,9 +7,9 @@
 /// memory is touched where vCPUs run (sim_memory.h), and remote memory costs part of the time that
 /// was given. The ports below the executor act on the same state and take time on the worker's
 /// clock; page moves keep to the habits of move_pages(2) of Linux 6.1 (mm/migrate.c), also the
-/// awkward ones. A pin says which nodes a thread may run on; which CPU within a node is not
-/// simulated. Properties: equal calls give equal answers; time a thread wanted is time it ran or
-/// waited; memory is neither lost nor made.
+/// awkward ones. Which CPU within a node a thread runs on is simulated only on nodes where some
+/// thread may not run on all of them. Properties: equal calls give equal answers; time a thread
+/// wanted is time it ran or waited; memory is neither lost nor made.
 #pragma once
 
 #include <cstdint>
@@ -162,6 +162,8 @@ class SimHost final : public stats::DomainInventory,
   void run_node(placement::NodeIndex node, placement::CpuTime length);
   void settle_threads(placement::CpuTime length);
   [[nodiscard]] std::vector<placement::NodeIndex> nodes_for(const Vm& vm, std::size_t vcpu) const;
+  [[nodiscard]] std::vector<std::size_t> cpus_for(const Vm& vm, std::size_t vcpu,
+                                                  const placement::Node& node) const;
   [[nodiscard]] placement::CpuTime stall_of(const Vm& vm, std::size_t vcpu,
                                             placement::CpuTime served,
                                             placement::CpuTime length) const;

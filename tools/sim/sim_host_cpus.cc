@@ -30,6 +30,24 @@ std::int64_t pressure(CpuTime demand, std::int32_t cores, std::int32_t cpus, Cpu
   return demand.value * 1000 / std::max<std::int64_t>(capacity(supply).value, 1);
 }
 
+std::vector<std::int32_t> cores_of(const placement::Node& node) {
+  std::vector<std::int32_t> cores;
+  for (const placement::Cpu& cpu : node.cpus) {
+    cores.push_back(cpu.core);
+  }
+  return cores;
+}
+
+NodeShares share_evenly(const placement::Node& node, CpuTime length, CpuTime others,
+                        const std::vector<PinnedThread>& threads) {
+  std::vector<ThreadDemand> demands;
+  demands.reserve(threads.size());
+  for (const PinnedThread& thread : threads) {
+    demands.push_back(thread.demand);
+  }
+  return share_node(node.core_count(), node.cpu_count(), length, others, demands);
+}
+
 }  // namespace
 
 std::size_t SimHost::cell_of(const Vm& vm, std::size_t vcpu) const {
@@ -59,6 +77,25 @@ std::vector<NodeIndex> SimHost::nodes_for(const Vm& vm, std::size_t vcpu) const 
   }
   // If none of its CPUs is left, the kernel lets a thread run anywhere.
   return allowed.empty() ? online : allowed;
+}
+
+/// Those of the node's CPUs that the vCPU may run on, by index.
+std::vector<std::size_t> SimHost::cpus_for(const Vm& vm, std::size_t vcpu,
+                                           const placement::Node& node) const {
+  const auto pin = std::find_if(vm.description.vcpu_pins.begin(), vm.description.vcpu_pins.end(),
+                                [vcpu](const placement::Pin& entry) {
+                                  return entry.number == static_cast<std::int32_t>(vcpu);
+                                });
+  std::vector<std::size_t> all;
+  std::vector<std::size_t> allowed;
+  for (std::size_t cpu = 0; cpu < node.cpus.size(); ++cpu) {
+    all.push_back(cpu);
+    if (pin != vm.description.vcpu_pins.end() &&
+        std::binary_search(pin->cpus.begin(), pin->cpus.end(), node.cpus[cpu].id)) {
+      allowed.push_back(cpu);
+    }
+  }
+  return allowed.empty() ? all : allowed;
 }
 
 void SimHost::settle_threads(CpuTime length) {
@@ -134,8 +171,10 @@ void SimHost::run_node(NodeIndex node, CpuTime length) {
     Vm* vm;
     std::size_t vcpu;
   };
+  const placement::Node& online = topology_.nodes[node];
   std::vector<Thread> threads;
-  std::vector<ThreadDemand> demands;
+  std::vector<PinnedThread> demands;
+  bool all_float = true;
   for (auto& [id, vm] : vms_) {
     CpuTime all;
     for (const Vcpu& vcpu : vm.vcpus) {
@@ -148,15 +187,16 @@ void SimHost::run_node(NodeIndex node, CpuTime length) {
         const std::int64_t weight =
             vm.spec.shares * 1000 * vcpu.wants.value / std::max<std::int64_t>(all.value, 1);
         threads.push_back({&vm, i});
-        demands.push_back({std::max<std::int64_t>(weight, 1), vcpu.wants});
+        demands.push_back(
+            {{std::max<std::int64_t>(weight, 1), vcpu.wants}, cpus_for(vm, i, online)});
+        all_float = all_float && demands.back().cpus.size() == online.cpus.size();
       }
     }
   }
   NodeCpus& cpus = nodes_[node];
-  const placement::Node& online = topology_.nodes[node];
   const CpuTime others = CpuTime{length.value * cpus.other_pct / 100} + cpus.moving;
-  const NodeShares shares =
-      share_node(online.core_count(), online.cpu_count(), length, others, demands);
+  const NodeShares shares = all_float ? share_evenly(online, length, others, demands)
+                                      : share_cpus(cores_of(online), length, others, demands);
   cpus.moving = others - shares.others;
   cpus.moving = std::min(cpus.moving, length);  // nobody copies more than one CPU can
   cpus.others += shares.others;
@@ -164,8 +204,10 @@ void SimHost::run_node(NodeIndex node, CpuTime length) {
   for (std::size_t i = 0; i < threads.size(); ++i) {
     Vcpu& vcpu = threads[i].vm->vcpus[threads[i].vcpu];
     const CpuTime ran = shares.ran[i];
-    const CpuTime served{ran.value * shares.served.value /
-                         std::max<std::int64_t>(shares.busy.value, 1)};
+    const CpuTime served = shares.served_of.empty()
+                               ? CpuTime{ran.value * shares.served.value /
+                                         std::max<std::int64_t>(shares.busy.value, 1)}
+                               : shares.served_of[i];
     vcpu.ran_us += ran.value;
     vcpu.waited_us += (vcpu.wants - ran).value;
     vcpu.not_yet_touched_us += ran.value;

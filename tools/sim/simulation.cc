@@ -47,7 +47,7 @@ Simulation::Simulation(Scenario scenario, std::unique_ptr<Policy> policy)
     : scenario_(std::move(scenario)),
       random_(scenario_.seed),
       host_(scenario_.host, scenario_.seed, scenario_.options.prefer_ht != 0, clock_),
-      daemon_(scenario_.options, host_, clock_),
+      daemon_(scenario_.options, scenario_.strategy, host_, clock_),
       policy_(std::move(policy)),
       policy_host_(host_),
       oracles_(scenario_),
@@ -331,6 +331,7 @@ void Simulation::count_move(const Given& given) {
     case Reason::kInitialPlacement:
     case Reason::kMemoryPull:
     case Reason::kAdministrator:
+    case Reason::kCpuAssignment:
       return;
   }
   if (moved_homes > 0) {

@@ -15,13 +15,25 @@ std::string home_text(const balancer::ClientView& client) {
              : fmt::format("on node {} for {} epochs", client.home.value, client.since_epochs);
 }
 
+/// Nothing where it has its home whole and asked for no more.
+std::string cpus_text(const balancer::ClientView& client) {
+  std::string out;
+  if (!client.cpus.empty()) {
+    out += wrapped("runs on CPUs " + client.cpus, /*indent=*/2);
+  }
+  if (!client.no_own_cores.empty()) {
+    out += wrapped("has no cores of its own: " + client.no_own_cores, /*indent=*/2);
+  }
+  return out;
+}
+
 std::string client_text(const balancer::ClientView& client) {
   const std::string locality = client.locality_pct
                                    ? fmt::format("{} % of it local", *client.locality_pct)
                                    : "locality not known";
   return fmt::format("\nClient {}: vCPUs {}, {}, may use nodes {}\n", client.index,
                      numbers_text(client.vcpus), home_text(client), nodes_text(client.allowed)) +
-         wrapped(client.why, /*indent=*/2) +
+         wrapped(client.why, /*indent=*/2) + cpus_text(client) +
          fmt::format(
              "  CPU time in the last epoch: used {} ms, ready {} ms, demand {} ms,\n"
              "  entitled {} ms, owed {} ms\n"

@@ -149,6 +149,32 @@ TEST(MetadataPolicyTest, TheConfigurationReadAgainMayLetMetadataCountNoMore) {
   EXPECT_THAT(policy_of(host).nodes, IsEmpty());
 }
 
+TEST(MetadataPolicyTest, TheHostsStrategyCountsForWhoHasNone) {
+  using placement::PlacementStrategy;
+  HostStory host(4, Mode::kActive, [](balancer::ControllerSetup& setup) {
+    configure(setup);
+    setup.strategy = PlacementStrategy::kMostAllocated;
+  });
+  host.start(vm_with({}), 0, 50);
+  (void)host.tell_domains();
+  EXPECT_EQ(policy_of(host).strategy, PlacementStrategy::kMostAllocated);
+  PolicyKeyView key = key_of(answer_of<PolicyView>(host, PolicyRequest{"web1"}), "strategy");
+  EXPECT_EQ(key.value, "MostAllocated");
+  EXPECT_EQ(key.origin, Origin::kFile);
+  // Its own word goes before, and "host" is none.
+  host.set_own_policy(1, {{"strategy", "least-lost-time"}});
+  (void)host.tell_domains();
+  EXPECT_EQ(policy_of(host).strategy, PlacementStrategy::kLeastLostTime);
+  host.set_own_policy(1, {{"strategy", "host"}});
+  (void)host.tell_domains();
+  EXPECT_EQ(policy_of(host).strategy, PlacementStrategy::kMostAllocated);
+  balancer::ConfigChanged config;
+  config.mode = Mode::kActive;
+  config.strategy = PlacementStrategy::kLeastAllocated;
+  (void)host.controller().on(config);
+  EXPECT_EQ(policy_of(host).strategy, PlacementStrategy::kLeastAllocated);
+}
+
 /// Recorded, with a wrong policy, one that is changed and one that is mended.
 std::vector<std::string> recorded(bool anonymize, std::int64_t from) {
   HostStory host(4, Mode::kActive, configure);

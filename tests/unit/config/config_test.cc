@@ -270,6 +270,7 @@ Config unusual_config() {
   config.log_level = LogLevel::kError;
   config.foreign_pins = ForeignPins::kRepair;
   config.metadata_wins = false;
+  config.strategy = placement::PlacementStrategy::kDistributeEvenly;
   config.socket_path = "/s";
   config.socket_group = "";
   config.state_dir = "/d";
@@ -284,6 +285,7 @@ Config unusual_config() {
   policy.nodes = {{0}, {7}};
   policy.affinity_group = "größe \"x\"";
   policy.reservation_permille = 990;
+  policy.strategy = placement::PlacementStrategy::kMostAllocated;
   config.vms["odd \"name\"\\ \n."] = policy;
   config.vms["plain"] = placement::VmPolicy{};
   return config;
@@ -295,6 +297,20 @@ TEST(ConfigTest, RenderedConfigReadsBackTheSame) {
   const auto again = parse_config(text, "f.toml");
   ASSERT_TRUE(again) << again.error().message << "\n" << text;
   EXPECT_EQ(*again, config);
+}
+
+TEST(ConfigTest, StrategiesHaveTheNamesTheyHaveElsewhere) {
+  for (const std::string name :
+       {"least-lost-time", "MostAllocated", "LeastAllocated", "DistributeEvenly"}) {
+    const auto config =
+        parse_config("strategy = \"" + name + "\"\n[vm.a]\nstrategy = \"" + name + "\"", "f.toml");
+    ASSERT_TRUE(config) << config.error().message;
+    EXPECT_EQ(name_of(config->strategy), name);
+    EXPECT_EQ(name_of(config->vms.at("a").strategy), name);
+  }
+  EXPECT_EQ(problems_of("strategy = \"mostallocated\""),
+            "f.toml:1: 'strategy' is 'mostallocated', but must be 'least-lost-time', "
+            "'MostAllocated', 'LeastAllocated' or 'DistributeEvenly'");
 }
 
 TEST(ConfigTest, RenderShowsWhereEachValueComesFrom) {

@@ -67,7 +67,7 @@ TEST(DomainTest, SaysWhyMemoryStays) {
 
 TEST(PlanTest, NamesEveryReasonAndGuardOnce) {
   std::set<std::string_view> names;
-  for (int i = 0; i <= static_cast<int>(Reason::kAdministrator); ++i) {
+  for (int i = 0; i <= static_cast<int>(Reason::kCpuAssignment); ++i) {
     EXPECT_TRUE(names.insert(name_of(static_cast<Reason>(i))).second);
   }
   for (int i = 0; i <= static_cast<int>(Guard::kNotBest); ++i) {

@@ -62,6 +62,17 @@ TEST(TablesTest, OnlyJsonHasTheVmsOwnName) {
   EXPECT_EQ(format_report(report).find("blanks"), std::string::npos);
 }
 
+TEST(TablesTest, JsonHasTheCpusOfClientsWhereSomeDoNotHaveTheirHomeWhole) {
+  std::vector<ClientRow> rows(2);
+  EXPECT_THAT(client_table(rows).extra_columns, ElementsAre("vmName", "vmUuid"));
+  rows[1].cpus = "0-3,8";
+  const Report report = client_table(rows);
+  EXPECT_THAT(report.extra_columns, ElementsAre("vmName", "vmUuid", "cpus"));
+  EXPECT_EQ(report.extra_cells.at(0).at(2), Cell{std::string()});
+  EXPECT_EQ(report.extra_cells.at(1).at(2), Cell{std::string("0-3,8")});
+  EXPECT_EQ(report.columns, client_table({}).columns);
+}
+
 TEST(TablesTest, NodesHaveNoVm) {
   EXPECT_THAT(pnode_table(pnode_samples()).extra_columns, IsEmpty());
   EXPECT_THAT(pnode_table(pnode_samples()).extra_cells, IsEmpty());

@@ -23,7 +23,7 @@ function sums(host) {
     sum.memory += node.memory_bytes;
   }
   for (const action of host.actions) {
-    if (action.state === "done" && !["initial-placement", "memory-pull"].includes(action.reason)) {
+    if (action.state === "done" && !["initial-placement", "memory-pull", "cpu-assignment"].includes(action.reason)) {
       sum.moves += action.count;
     }
   }

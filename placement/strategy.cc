@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "placement/strategy.h"
+
+#include "placement/exclusive_cores.h"
+
+namespace vmnuma::placement {
+namespace {
+
+/// CPUs that the client takes on that node.
+std::int64_t taken_by(const Arrangement& arrangement, ClientIndex client, NodeIndex node) {
+  const std::int64_t cores = exclusive_cores(arrangement, client, node);
+  if (cores == 0) {
+    return arrangement.snapshot().clients[client].vcpu_count();
+  }
+  const Node& where = arrangement.snapshot().topology.nodes[node];
+  return cores * where.cpu_count() / where.core_count();
+}
+
+std::int64_t own_clients(const Arrangement& arrangement, ClientIndex client, NodeIndex node) {
+  const auto& clients = arrangement.snapshot().clients;
+  std::int64_t count = 0;
+  for (const ClientIndex other : arrangement.residents(node)) {
+    count += other != client && clients[other].vm == clients[client].vm ? 1 : 0;
+  }
+  return count;
+}
+
+}  // namespace
+
+std::int64_t allocated_cpus(const Arrangement& arrangement, NodeIndex node, ClientIndex except) {
+  std::int64_t cpus = 0;
+  for (const ClientIndex client : arrangement.residents(node)) {
+    cpus += client == except ? 0 : taken_by(arrangement, client, node);
+  }
+  return cpus;
+}
+
+StrategyRank& StrategyRank::operator+=(const StrategyRank& other) {
+  lacks_cpus += other.lacks_cpus;
+  own_clients += other.own_clients;
+  allocated_permille += other.allocated_permille;
+  return *this;
+}
+
+StrategyRank strategy_rank(const Arrangement& arrangement, ClientIndex client, NodeIndex node) {
+  const Snapshot& snapshot = arrangement.snapshot();
+  const PlacementStrategy strategy = snapshot.vms[snapshot.clients[client].vm].policy.strategy;
+  if (strategy == PlacementStrategy::kHost || strategy == PlacementStrategy::kLeastLostTime) {
+    return {};
+  }
+  const std::int64_t cpus = snapshot.topology.nodes[node].cpu_count();
+  const std::int64_t allocated = allocated_cpus(arrangement, node, client);
+  if (allocated + taken_by(arrangement, client, node) > cpus) {
+    return {.lacks_cpus = 1, .own_clients = 0, .allocated_permille = 0};
+  }
+  const std::int64_t share = permille_of(allocated, cpus, Permille{1000}).value;
+  const bool packs = strategy == PlacementStrategy::kMostAllocated;
+  return {.lacks_cpus = 0,
+          .own_clients = strategy == PlacementStrategy::kLeastAllocated
+                             ? 0
+                             : own_clients(arrangement, client, node),
+          .allocated_permille = packs ? -share : share};
+}
+
+}  // namespace vmnuma::placement
