@@ -276,10 +276,11 @@ void Transfer::next_window(Microseconds now) {
     range.windows_not_probed -= look_for_huge ? 0 : 1;
     window_.look_for_huge = look_for_huge || range.second_look;
     window_.sampled = look_for_huge && range.huge_so_far && !range.second_look;
-    window_.addresses = window_.sampled
-                            ? sample_addresses(range.memory, next_offset_, kLargestChunk)
-                            : window_addresses(range.memory, next_offset_, kLargestChunk);
-    next_offset_ += window_length(range.memory, next_offset_, kLargestChunk);
+    // Whether a mapping's blocks are huge pages shows in a few of them.
+    const Bytes reach = next_offset_ == Bytes{} ? kSmallestChunk * 4 : kLargestChunk;
+    window_.addresses = window_.sampled ? sample_addresses(range.memory, next_offset_, reach)
+                                        : window_addresses(range.memory, next_offset_, reach);
+    next_offset_ += window_length(range.memory, next_offset_, reach);
     return;
   }
   if (retrying_.empty()) {

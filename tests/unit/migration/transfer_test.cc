@@ -214,15 +214,15 @@ TEST_F(TransferTest, BringsHiddenHugePagesHomeWithoutTouchingHoles) {
 TEST_F(TransferTest, LooksOnceWhereNothingIsHidden) {
   populate(kMiB * 400, /*huge=*/true);
   EXPECT_EQ(bring_home().left, Bytes{});
-  // 25 windows of 16 MiB, and one question after each of the calls that moved.
-  EXPECT_EQ(memory_.queries(), 25 + static_cast<std::int64_t>(memory_.moves().size()));
+  // A window of 8 MiB, 13 of 32 MiB, and one question after each of the calls that moved.
+  EXPECT_EQ(memory_.queries(), 14 + static_cast<std::int64_t>(memory_.moves().size()));
 }
 
 TEST_F(TransferTest, AsksOnlyForTheEndsOfBlocksOnceTheyAreHugePages) {
   populate(kMiB * 400, /*huge=*/true);
   EXPECT_EQ(bring_home().left, Bytes{});
   // The first window's pages, two of each block after it, and two after each move of a block.
-  EXPECT_EQ(memory_.addresses_asked(), 4096 + 2 * (200 - 8) + 2 * 200);
+  EXPECT_EQ(memory_.addresses_asked(), 2048 + 2 * (200 - 4) + 2 * 200);
 }
 
 TEST_F(TransferTest, AsksForEveryPageOfABlockThatOnlyLooksHuge) {
@@ -270,7 +270,7 @@ TEST_F(TransferTest, FindsPagesAgainThatAreHiddenWhileTheyAreMoved) {
     memory_ = four_nodes(kGiB);
     process_ = memory_.start_process();
     populate(kMiB * 40, huge);
-    int hidings = 5;
+    int hidings = 3;
     mover_.before = [&](const std::string& call) -> std::optional<Error> {
       if (call == "move" && hidings-- > 0) {
         memory_.hide(process_, kStart, kMiB * 40);
@@ -621,10 +621,10 @@ TEST_F(TransferTest, ChunksFollowTheTargetStall) {
 }
 
 TEST_F(TransferTest, ChunksOfHugePagesGrowToo) {
-  populate(kMiB * 256, /*huge=*/true);
+  populate(kMiB * 264, /*huge=*/true);
   memory_.set_cost({.call = Microseconds{100}, .page = {}, .huge_page = Microseconds{200}});
   bring_home();
-  EXPECT_EQ(memory_.moves().back().addresses.size(), 8U);  // 16 MiB
+  EXPECT_EQ(memory_.moves().back().addresses.size(), 16U);  // 32 MiB
 }
 
 TEST_F(TransferTest, SmallPagesAreNotTakenForHugeOnesForLong) {

@@ -17,7 +17,7 @@ from lab.process import Failure, expect, run as run_program
 IN_SHORT_SET = False
 LIMIT_S = 600
 PROGRAM = "/share/mover_rate"
-ROUNDS = 30
+ROUNDS = 16
 LEAST_RATIO = 0.95
 MEMORY_MIB = 256
 NODE, OTHER_NODE = 0, 2
