@@ -466,19 +466,19 @@ TEST_F(ExecutorTest, AnOrderWaitsWhileAnotherOfItsVmSettles) {
 }
 
 TEST_F(ExecutorTest, TheMostUsefulTransferGoesFirstAndTheOtherDoesNotStarve) {
-  const TestVm dull = world_.start_vm("dull", 0, kMiB * 120, true);
-  const TestVm keen = world_.start_vm("keen", 0, kMiB * 120, true);
+  const TestVm dull = world_.start_vm("dull", 0, kMiB * 64, true);
+  const TestVm keen = world_.start_vm("keen", 0, kMiB * 180, true);
   Order first = World::order(7, {world_.change(dull, 0, 1)});
   Order second = World::order(8, {world_.change(keen, 0, 1)});
   first.predicted.lost_before = {10};
   second.predicted.lost_before = {10'000};
   world_.executor().submit(first);
   world_.executor().submit(second);
-  world_.run([&] { return world_.memory_on(keen, 1) == kMiB * 120; });
+  world_.run([&] { return world_.memory_on(keen, 1) == kMiB * 180; });
   EXPECT_GT(world_.memory_on(dull, 1), Bytes{});
-  EXPECT_LE(world_.memory_on(dull, 1), kMiB * 60);
+  EXPECT_LT(world_.memory_on(dull, 1), kMiB * 64);
   world_.run();
-  EXPECT_EQ(world_.memory_on(dull, 1), kMiB * 120);
+  EXPECT_EQ(world_.memory_on(dull, 1), kMiB * 64);
 }
 
 // ---- control ----
