@@ -93,6 +93,9 @@ Result<Answer> Controller::answer(const Command& command, Effects& effects) {
   if (std::holds_alternative<HostRequest>(command)) {
     return Answer(host_view(snapshot_, ledger_, totals_));
   }
+  if (std::holds_alternative<MemoryRequest>(command)) {
+    return Answer(memory_view(ledger_, host_memory_));
+  }
   if (const auto* request = std::get_if<StatsRequest>(&command)) {
     return make_report(request->type, {snapshot_, ledger_, stays_, transfers_, narrow_})
         .map([](stats::Report report) { return Answer(std::move(report)); });
@@ -184,7 +187,7 @@ StatusView Controller::status() const {
     view.refused_policies.push_back(
         {vm == nullptr ? "" : vm->description.name, to_text(id), reason});
   }
-  view.open_actions = static_cast<std::int64_t>(under_way_.size());
+  view.open_actions = static_cast<std::int64_t>(under_way_.size()) + memory_steering_.under_way();
   view.kernel_numa_balancing = kernel_numa_balancing_;
   view.transfers = transfer_views(snapshot_, transfers_);
   for (TransferView& transfer : view.transfers) {

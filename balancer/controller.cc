@@ -127,6 +127,7 @@ std::vector<VmId> vms_of(const Action& action) {
 Controller::Controller(ControllerSetup setup)
     : setup_(std::move(setup)),
       ledger_(setup_.topology, setup_.options),
+      memory_steering_(std::move(setup_.memory_originals)),
       next_action_(setup_.last_action + 1) {
   snapshot_.topology = setup_.topology;
 }
@@ -171,6 +172,7 @@ void Controller::handle(const DomainsChanged& event, Effects& effects) {
     }
   }
   end_releases(effects);
+  forget_memory_of_ended(effects);
   for (const auto& [id, vm] : ledger_.vms()) {
     if (std::find(known.begin(), known.end(), id) == known.end()) {
       ledger_.set_suggested(id, starting_.appeared(vm.description));
@@ -473,6 +475,8 @@ void Controller::handle(const SampleTaken& event, Effects& effects) {
   end_releases(effects);
   heed_foreign_pins(effects);
   keep_hands_off(snapshot_);
+  host_memory_ = host_memory(setup_.topology, event.sample);
+  steer_memory(effects);
   for (const MeasuredOutcome& outcome : outcomes_.settle(snapshot_, setup_.options)) {
     const auto finished = finished_.find(outcome.action);
     if (finished == finished_.end()) {

@@ -23,6 +23,8 @@
 ///  the configuration and is left where it is until the metadata is mended.
 ///  8. A VM at home whose CPUs there change is pinned to them by an order of its own.
 ///  9. While libvirt is gone or paused, nothing is ordered and everything is still measured.
+///  10. Memory limits of a VM are changed only if its policy has a memory_class,
+///  Numa.MemQosEnable is 1 and the mode is active.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +40,8 @@
 #include "balancer/core/starting_vms.h"
 #include "balancer/cpu_pins.h"
 #include "balancer/events.h"
+#include "balancer/memory_steering.h"
+#include "balancer/memory_view.h"
 #include "balancer/originals.h"
 #include "balancer/totals.h"
 #include "placement/admission.h"
@@ -66,6 +70,7 @@ struct ControllerSetup {
   Originals originals;          ///< noted from all orders of the past
   bool originals_known = true;  ///< none of those orders is missing
   std::map<placement::VmId, placement::VmProcess> released;
+  MemoryOriginals memory_originals;
   /// What plans; another one only in tests of what happens to a broken plan.
   placement::Plan (*make_plan)(const placement::Snapshot&, const placement::Options&,
                                const Circumstances&) = balancer::make_plan;
@@ -126,6 +131,7 @@ class Controller {
   void handle(const ConfigChanged& event, Effects& effects);
   void handle(const TopologyChanged& event, Effects& effects);
   void handle(const LoadExpected& event, Effects& effects);
+  void handle(const MemoryLimitsSet& event, Effects& effects);
   void handle(const Stopping& event, Effects& effects);
 
   [[nodiscard]] placement::VmPolicy configured_policy(const placement::VmDescription& vm) const;
@@ -135,6 +141,11 @@ class Controller {
   void apply_domains(Effects& effects);
   void adopt_homes(const placement::VmId& vm, Effects& effects);
   void heed_memory_pressure(const placement::Sample& sample, Effects& effects);
+  void take(MemorySteering::Steps steps, Effects& effects);
+  [[nodiscard]] std::vector<MemoryWish> memory_wishes(Effects& effects);
+  void steer_memory(Effects& effects);
+  void forget_memory_of_ended(Effects& effects);
+  [[nodiscard]] bool has_changed_memory_of(const placement::VmId& vm) const;
   void heed_foreign_pins(Effects& effects);
   [[nodiscard]] bool repair_pins(const VmRecord& vm, Effects& effects);
   void place_at_home_again(const VmRecord& vm, std::string because, Effects& effects);
@@ -214,6 +225,9 @@ class Controller {
   std::vector<migration::TransferProgress> transfers_;
   stats::NodeStays stays_;
   Totals totals_;
+  MemorySteering memory_steering_;
+  HostMemory host_memory_;
+  std::set<placement::VmId> not_reserved_;  ///< guaranteed, but there is no room for that
   StartingVms starting_;
   placement::NodeIndex last_placed_on_ = placement::kNoNode;
   std::int64_t next_action_ = 1;

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "balancer/memory_steering.h"
 #include "balancer/mode.h"
 #include "balancer/origin.h"
 #include "balancer/protocol/request.h"
@@ -78,6 +79,12 @@ struct LoadExpected {
   placement::Permille per_vcpu;
 };
 
+/// What became of a change of memory limits.
+struct MemoryLimitsSet {
+  std::string path;     ///< of the cgroup
+  std::string problem;  ///< empty: it was carried out
+};
+
 struct TopologyChanged {
   placement::Topology topology;
 };
@@ -87,9 +94,9 @@ struct Stopping {
   bool restore = false;  ///< give all VMs back as they were found
 };
 
-using Event =
-    std::variant<DomainsChanged, SampleTaken, ActionProgressed, TransfersReported, SourceChanged,
-                 CommandReceived, ConfigChanged, TopologyChanged, LoadExpected, Stopping>;
+using Event = std::variant<DomainsChanged, SampleTaken, ActionProgressed, TransfersReported,
+                           SourceChanged, CommandReceived, ConfigChanged, TopologyChanged,
+                           LoadExpected, MemoryLimitsSet, Stopping>;
 
 // ---- out ----
 
@@ -163,6 +170,9 @@ struct Effects {
   std::vector<PolicyWrite> policies;
   /// If set: all VMs that are released from now on, for the next start.
   std::optional<std::map<placement::VmId, placement::VmProcess>> released;
+  /// If set: to be kept for the next start, before `memory` is carried out.
+  std::optional<MemoryOriginals> memory_originals;
+  std::vector<MemoryChange> memory;  ///< each is answered with MemoryLimitsSet
   std::vector<LogLine> log;
 };
 

@@ -64,6 +64,9 @@ DoneView Controller::give_back(const VmRecord& vm, Effects& effects) {
     done.message +=
         fmt::format("; {} of its threads are pinned as they were found", change.pins.size());
   }
+  if (has_changed_memory_of(id)) {
+    done.message += "; its memory limits, too";
+  }
   if (!change.pins.empty() || !change.memory.allowed_after.empty()) {
     done.action = next_action_++;
     if (!change.pins.empty()) {
@@ -102,6 +105,7 @@ Result<Answer> Controller::release(const ReleaseRequest& request, Effects& effec
     DoneView done = give_back(**vm, effects);
     done.message += fmt::format("; {}", kUntil);
     effects.released = setup_.released;
+    steer_memory(effects);
     return Answer(std::move(done));
   }
   std::size_t given = 0;
@@ -118,6 +122,7 @@ Result<Answer> Controller::release(const ReleaseRequest& request, Effects& effec
     ++given;
   }
   effects.released = setup_.released;
+  steer_memory(effects);
   std::string message = fmt::format(
       "{} VMs are given back; each is left alone until 'manage' or its next start", given);
   if (unread > 0) {
@@ -166,6 +171,7 @@ void Controller::handle(const Stopping& event, Effects& effects) {
       (void)give_back(vm, effects);  // logged; after the next start they are managed again
     }
   }
+  take(memory_steering_.give_all_back(), effects);
 }
 
 /// A VM that was released and has started anew is managed again.

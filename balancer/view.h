@@ -398,6 +398,54 @@ struct StateView {
   bool operator==(const StateView&) const = default;
 };
 
+/// One VM in MemoryView.
+struct VmMemoryView {
+  std::string vm;
+  std::string vm_uuid;
+  std::string memory_class;     ///< name_of(MemoryClass)
+  bool known = false;           ///< false: it could not be read, most figures are missing
+  std::int64_t size_bytes = 0;  ///< of the guest
+  std::int64_t anonymous_bytes = 0;
+  std::int64_t shared_bytes = 0;       ///< of memfd and the like
+  std::int64_t file_bytes = 0;         ///< page cache
+  std::int64_t unevictable_bytes = 0;  ///< of all these, what is locked
+  std::int64_t swap_bytes = 0;
+  std::vector<std::int64_t> node_bytes;  ///< resident, per node of MemoryView::nodes; empty if not
+                                         ///< known
+  std::int64_t min_bytes = 0;            ///< memory.min in force
+  std::int64_t low_bytes = 0;            ///< memory.low
+  std::optional<std::int64_t> high_bytes;      ///< memory.high; absent: no limit
+  std::optional<std::int64_t> max_bytes;       ///< memory.max
+  std::optional<std::int64_t> swap_max_bytes;  ///< memory.swap.max
+  /// Share of the last 10 s in which some of its tasks, or all, waited for memory.
+  std::optional<std::int64_t> waits_some_permille;
+  std::optional<std::int64_t> waits_full_permille;
+  std::int64_t oom_score_adj = 0;
+  std::string not_reclaimable;  ///< why none of the guest's memory can be taken, or empty
+  bool operator==(const VmMemoryView&) const = default;
+};
+
+/// A VM's place in an order of who loses memory.
+struct VictimView {
+  std::string vm;
+  std::int64_t bytes = 0;  ///< what can be taken; of a kill: what counts, may be negative
+  std::string sentence;    ///< why it is there
+  bool operator==(const VictimView&) const = default;
+};
+
+/// `vmnuma memory`
+struct MemoryView {
+  bool enabled = false;  ///< Numa.MemQosEnable
+  std::int64_t memory_bytes = 0;
+  std::optional<std::int64_t> swap_bytes;  ///< of the host; absent if not known
+  bool protection_inherited = true;        ///< cgroup v2 is mounted with memory_recursiveprot
+  std::vector<placement::NodeId> nodes;
+  std::vector<VmMemoryView> vms;  ///< by name
+  std::vector<VictimView> reclaimed_first;
+  std::vector<VictimView> killed_first;
+  bool operator==(const MemoryView&) const = default;
+};
+
 /// Where a VM should start.
 struct SuggestView {
   std::string vm;       ///< the one that was announced; empty: nobody was

@@ -48,11 +48,13 @@ class Exchanges {
   std::size_t count_ = 0;
 };
 
-/// Memory that a client was given and has not touched yet; nothing where that is not known.
+/// Memory that a client was given and has not touched yet; nothing where that is not known, unless
+/// it is guaranteed: then all of it counts that is not known to be there.
 Bytes untouched_by(const Snapshot& snapshot, const ClientState& client,
                    const MemoryProfile& memory) {
-  const bool new_here = !snapshot.vms[client.vm].measured;
-  return client.memory_known || new_here ? std::max(client.memory_size - memory.resident, Bytes{})
+  const VmState& vm = snapshot.vms[client.vm];
+  const bool promised = !vm.measured || vm.policy.memory_class == MemoryClass::kGuaranteed;
+  return client.memory_known || promised ? std::max(client.memory_size - memory.resident, Bytes{})
                                          : Bytes{};
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "stats/linux/memory_formats.h"
+#include "stats/linux/memory_reader.h"
 #include "stats/linux/missing_log.h"
 #include "stats/linux/node_formats.h"
 #include "stats/linux/proc_formats.h"
@@ -37,10 +39,13 @@ Sample Sampler::sample(const SampleRequest& request) {
   read_memory_pressure(sample);
   read_direct_reclaims(sample);
   read_kernel_numa_balancing(sample);
+  read_swap(sample);
+  read_protection_inherited(sample);
   for (const auto& [id, vm] : running) {
     const bool full = turn.contains(id) || request.moving.contains(id);
     read_vm(*vm, full ? Extent::kFull : Extent::kCounters, sample);
   }
+  read_slices(sample);
   return sample;
 }
 
@@ -161,6 +166,44 @@ void Sampler::read_kernel_numa_balancing(Sample& sample) {
   }
 }
 
+void Sampler::read_swap(Sample& sample) {
+  const std::string path = "proc/meminfo";
+  const auto text = root_.read(path);
+  if (!text) {
+    return;
+  }
+  const auto swap = parse_swap_total(*text);
+  if (swap) {
+    sample.swap_total = *swap;
+  } else {
+    sample.missing.push_back({root_.path_of(path), swap.error().message, std::nullopt});
+  }
+}
+
+void Sampler::read_protection_inherited(Sample& sample) {
+  if (const auto text = root_.read("proc/self/mountinfo")) {
+    sample.protection_inherited = has_recursive_protection(*text);
+  }
+}
+
+/// Of the slices that VMs are in. One that cannot be read is left out, and who needs it says so.
+void Sampler::read_slices(Sample& sample) {
+  std::set<std::string> paths;
+  for (const placement::VmSample& vm : sample.vms) {
+    if (vm.memory_state) {
+      for (std::string& path : placement::slices_above(vm.memory_state->scope)) {
+        paths.insert(std::move(path));
+      }
+    }
+  }
+  for (const std::string& path : paths) {
+    const auto limits = root_.directory("sys/fs/cgroup/" + path).and_then(read_memory_limits);
+    if (limits) {
+      sample.slices.push_back({path, *limits});
+    }
+  }
+}
+
 /// The kernel counts busy time by the tick and misses what ends before one, and what runs while
 /// ticks are late; idle time it takes from the clock. A CPU that a hypervisor below us takes away
 /// counts as busy, as it should: it could not run anything of ours.
@@ -173,7 +216,7 @@ std::int64_t Sampler::busy_time(const CpuIdleTime& cpu, placement::Microseconds 
 }
 
 void Sampler::read_vm(const VmDescription& vm, Extent extent, Sample& sample) {
-  ReadContext context{topology_, scratch_, sample.missing};
+  ReadContext context{topology_, scratch_, sample.missing, sample.sequence};
   const auto named = [&](std::string reason) {
     MissingLog log(vm);
     log.add("", std::move(reason));

@@ -61,6 +61,9 @@ class Sampler {
   void read_memory_pressure(placement::Sample& sample);
   void read_direct_reclaims(placement::Sample& sample);
   void read_kernel_numa_balancing(placement::Sample& sample);
+  void read_swap(placement::Sample& sample);
+  void read_protection_inherited(placement::Sample& sample);
+  void read_slices(placement::Sample& sample);
   [[nodiscard]] std::int64_t busy_time(const CpuIdleTime& cpu, placement::Microseconds now);
   void read_vm(const placement::VmDescription& vm, Extent extent, placement::Sample& sample);
   [[nodiscard]] std::set<placement::VmId> whose_turn(

@@ -25,6 +25,9 @@ constexpr std::array kMemoryModes{placement::MemoryMode::kSoft, placement::Memor
 constexpr std::array kTopologyPolicies{
     placement::TopologyPolicy::kNone, placement::TopologyPolicy::kBestEffort,
     placement::TopologyPolicy::kRestricted, placement::TopologyPolicy::kSingleNumaNode};
+constexpr std::array kMemoryClasses{
+    placement::MemoryClass::kNone, placement::MemoryClass::kGuaranteed,
+    placement::MemoryClass::kBurstable, placement::MemoryClass::kBestEffort};
 constexpr std::array kDeviceLocalities{placement::DeviceLocality::kStrict,
                                        placement::DeviceLocality::kPreferred,
                                        placement::DeviceLocality::kNone};
@@ -189,6 +192,14 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
        return set_choice(policy.cpu_class, text, kCpuClasses);
      },
      [](const VmPolicy& policy) { return std::string(name_of(policy.cpu_class)); }},
+    {"memory_class", KeyKind::kText, "none, guaranteed, burstable or best-effort",
+     "guaranteed keeps all of the VM's memory whatever others want, burstable as long as there is "
+     "other memory to take, best-effort gives some back first; none leaves its limits alone "
+     "(counts with Numa.MemQosEnable)",
+     [](VmPolicy& policy, std::string_view text) {
+       return set_choice(policy.memory_class, text, kMemoryClasses);
+     },
+     [](const VmPolicy& policy) { return std::string(name_of(policy.memory_class)); }},
 };
 
 /// The place of a key in the table; after all others if it is not there.

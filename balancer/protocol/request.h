@@ -55,6 +55,13 @@ struct HostRequest {
   bool operator==(const HostRequest&) const = default;
 };
 
+/// How memory stands, VM by VM.
+struct MemoryRequest {
+  static constexpr std::string_view kCommand = "memory";
+  static constexpr bool kChanges = false;
+  bool operator==(const MemoryRequest&) const = default;
+};
+
 /// One of the tables in stats/reports, by its name ("numa-pnode").
 struct StatsRequest {
   static constexpr std::string_view kCommand = "stats";
@@ -289,12 +296,13 @@ struct StateRequest {
   bool operator==(const StateRequest&) const = default;
 };
 
-using Command = std::variant<StatusRequest, StatsRequest, ExplainRequest, HistoryRequest,
-                             PlanRequest, PauseRequest, ResumeRequest, OptionsListRequest,
-                             OptionsGetRequest, OptionsSetRequest, MoveRequest, MoveTogetherRequest,
-                             ReleaseRequest, ManageRequest, WhatIfRequest, RecordStartRequest,
-                             RecordNextRequest, RecordStopRequest, AnnounceRequest, WithdrawRequest,
-                             SuggestRequest, HostRequest, PolicyRequest, SetRequest, StateRequest>;
+using Command =
+    std::variant<StatusRequest, StatsRequest, ExplainRequest, HistoryRequest, PlanRequest,
+                 PauseRequest, ResumeRequest, OptionsListRequest, OptionsGetRequest,
+                 OptionsSetRequest, MoveRequest, MoveTogetherRequest, ReleaseRequest, ManageRequest,
+                 WhatIfRequest, RecordStartRequest, RecordNextRequest, RecordStopRequest,
+                 AnnounceRequest, WithdrawRequest, SuggestRequest, HostRequest, PolicyRequest,
+                 SetRequest, StateRequest, MemoryRequest>;
 
 struct Request {
   std::int64_t id = 0;

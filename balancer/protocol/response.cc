@@ -317,6 +317,7 @@ template Result<SuggestView> decode_view(std::string_view);
 template Result<HostView> decode_view(std::string_view);
 template Result<PolicyView> decode_view(std::string_view);
 template Result<StateView> decode_view(std::string_view);
+template Result<MemoryView> decode_view(std::string_view);
 template Result<DoneView> decode_view(std::string_view);
 
 }  // namespace vmnuma::balancer

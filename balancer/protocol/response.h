@@ -36,10 +36,10 @@ inline constexpr std::size_t kLongestAnswer = std::size_t{16} * 1024 * 1024;
 /// What a command is answered with: status StatusView, stats stats::Report, explain ExplainView,
 /// history HistoryView, plan PlanView, options-list OptionsView, options-get OptionView, what-if
 /// WhatIfView, record-* RecordingView, suggest SuggestView, host HostView, policy PolicyView, state
-/// StateView, all others DoneView.
+/// StateView, memory MemoryView, all others DoneView.
 using Answer = std::variant<StatusView, stats::Report, ExplainView, HistoryView, PlanView,
                             OptionsView, OptionView, WhatIfView, RecordingView, SuggestView,
-                            DoneView, HostView, PolicyView, StateView>;
+                            DoneView, HostView, PolicyView, StateView, MemoryView>;
 
 /// The line that answers request `id`, with its '\n'.
 [[nodiscard]] std::string encode_response(std::int64_t id, const Result<Answer>& answer);

@@ -146,6 +146,49 @@ void visit_fields(Fields& fields, T& view) {
   fields("vms", view.vms);
 }
 
+template <class Fields, MaybeConst<VmMemoryView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("vm", view.vm);
+  fields("vm_uuid", view.vm_uuid);
+  fields("memory_class", view.memory_class);
+  fields("known", view.known);
+  fields("size_bytes", view.size_bytes);
+  fields("anonymous_bytes", view.anonymous_bytes);
+  fields("shared_bytes", view.shared_bytes);
+  fields("file_bytes", view.file_bytes);
+  fields("unevictable_bytes", view.unevictable_bytes);
+  fields("swap_bytes", view.swap_bytes);
+  fields("node_bytes", view.node_bytes);
+  fields("min_bytes", view.min_bytes);
+  fields("low_bytes", view.low_bytes);
+  fields("high_bytes", view.high_bytes);
+  fields("max_bytes", view.max_bytes);
+  fields("swap_max_bytes", view.swap_max_bytes);
+  fields("waits_some_permille", view.waits_some_permille);
+  fields("waits_full_permille", view.waits_full_permille);
+  fields("oom_score_adj", view.oom_score_adj);
+  fields("not_reclaimable", view.not_reclaimable);
+}
+
+template <class Fields, MaybeConst<VictimView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("vm", view.vm);
+  fields("bytes", view.bytes);
+  fields("sentence", view.sentence);
+}
+
+template <class Fields, MaybeConst<MemoryView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("enabled", view.enabled);
+  fields("memory_bytes", view.memory_bytes);
+  fields("swap_bytes", view.swap_bytes);
+  fields("protection_inherited", view.protection_inherited);
+  fields("nodes", view.nodes);
+  fields("vms", view.vms);
+  fields("reclaimed_first", view.reclaimed_first);
+  fields("killed_first", view.killed_first);
+}
+
 template <class Fields, MaybeConst<ClientView> T>
 void visit_fields(Fields& fields, T& view) {
   fields("index", view.index);

@@ -93,6 +93,7 @@ struct RecordFields {
     fields("cpu_binding", value.cpu_binding);
     fields("cpu_policy", value.cpu_policy);
     fields("cpu_class", value.cpu_class);
+    fields("memory_class", value.memory_class);
   }
   VMNUMA_FIELDS(placement::VmDescription) {
     fields("id", value.id);
@@ -137,6 +138,30 @@ struct RecordFields {
     fields("run_ns", value.run_ns);
     fields("wait_ns", value.wait_ns);
   }
+  VMNUMA_FIELDS(placement::MemoryLimits) {
+    fields("min", value.min);
+    fields("low", value.low);
+    fields("high", value.high);
+    fields("max", value.max);
+    fields("swap_max", value.swap_max);
+  }
+  VMNUMA_FIELDS(placement::MemoryState) {
+    fields.prose("scope", value.scope);  // has the VM's name in it
+    fields("read_in", value.read_in);
+    fields("limits", value.limits);
+    fields("anonymous", value.anonymous);
+    fields("shared", value.shared);
+    fields("file", value.file);
+    fields("unevictable", value.unevictable);
+    fields("swap", value.swap);
+    fields("waits_some", value.waits_some);
+    fields("waits_full", value.waits_full);
+    fields("oom_score_adj", value.oom_score_adj);
+  }
+  VMNUMA_FIELDS(placement::SliceMemory) {
+    fields.prose("path", value.path);
+    fields("limits", value.limits);
+  }
   VMNUMA_FIELDS(placement::VmSample) {
     fields("id", value.id);
     fields("process", value.process);
@@ -146,6 +171,7 @@ struct RecordFields {
     fields("quota_permille", value.quota_permille);
     fields("memory", value.memory);
     fields("cell_memory", value.cell_memory);
+    fields("memory_state", value.memory_state);
   }
   VMNUMA_FIELDS(placement::CpuSample) {
     fields("id", value.id);
@@ -174,6 +200,9 @@ struct RecordFields {
     fields("memory_pressure", value.memory_pressure);
     fields("direct_reclaims", value.direct_reclaims);
     fields("kernel_numa_balancing", value.kernel_numa_balancing);
+    fields("slices", value.slices);
+    fields("swap_total", value.swap_total);
+    fields("protection_inherited", value.protection_inherited);
     fields("missing", value.missing);
   }
 
@@ -360,6 +389,10 @@ struct RecordFields {
   VMNUMA_FIELDS(LoadExpected) {
     fields("vm", value.vm);
     fields("per_vcpu", value.per_vcpu);
+  }
+  VMNUMA_FIELDS(MemoryLimitsSet) {
+    fields.prose("path", value.path);
+    fields.prose("problem", value.problem);
   }
   VMNUMA_FIELDS(Stopping) {
     fields("restore", value.restore);

@@ -16,6 +16,8 @@ namespace vmnuma::balancer {
 namespace {
 
 constexpr std::string_view kReleased = "released";
+constexpr std::string_view kMemoryOriginals = "memory_originals";
+constexpr std::string_view kNoLimit = "max";
 /// Of one VM. Who has more has been moved every five minutes for a year.
 constexpr std::int64_t kMostActions = 100'000;
 
@@ -72,6 +74,58 @@ Released read_released(std::string_view text) {
   return released;
 }
 
+/// Cuts off the first word, which ends at a blank or at the end.
+std::string_view take_word(std::string_view& line) {
+  const std::string_view word = line.substr(0, line.find(' '));
+  line.remove_prefix(std::min(word.size() + 1, line.size()));
+  return word;
+}
+
+std::string to_text(const std::optional<placement::Bytes>& limit) {
+  return limit ? std::to_string(limit->value) : std::string(kNoLimit);
+}
+
+std::string to_text(const placement::MemoryLimits& limits) {
+  return fmt::format("{} {} {} {} {}", limits.min.value, limits.low.value, to_text(limits.high),
+                     to_text(limits.max), to_text(limits.swap_max));
+}
+
+bool take_limit(std::string_view& line, std::optional<placement::Bytes>& limit) {
+  const std::string_view word = take_word(line);
+  if (word == kNoLimit) {
+    limit.reset();
+    return true;
+  }
+  return read_number(word, limit.emplace().value);
+}
+
+bool take_limits(std::string_view& line, placement::MemoryLimits& limits) {
+  return read_number(take_word(line), limits.min.value) &&
+         read_number(take_word(line), limits.low.value) && take_limit(line, limits.high) &&
+         take_limit(line, limits.max) && take_limit(line, limits.swap_max);
+}
+
+/// Lines "PATH UUID PID START_TIME_TICKS" and three times five limits; others are left out. Paths
+/// have no blanks: systemd escapes them in the names of units.
+MemoryOriginals read_memory_originals(std::string_view text) {
+  MemoryOriginals originals;
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const std::string path(take_word(line));
+    const Result<placement::VmId> vm = placement::parse_vm_id(take_word(line));
+    MemoryOriginal original;
+    if (vm && read_number(take_word(line), original.process.pid) &&
+        read_number(take_word(line), original.process.start_time_ticks) &&
+        take_limits(line, original.found) && take_limits(line, original.before) &&
+        take_limits(line, original.ours) && line.empty()) {
+      original.vm = *vm;
+      originals[path] = original;
+    }
+  }
+  return originals;
+}
+
 }  // namespace
 
 Remembered remember(stats::History& history) {
@@ -91,7 +145,21 @@ Remembered remember(stats::History& history) {
   if (released && *released) {
     remembered.released = read_released(**released);
   }
+  const Result<std::optional<std::string>> memory = history.meta(kMemoryOriginals);
+  if (memory && *memory) {
+    remembered.memory_originals = read_memory_originals(**memory);
+  }
   return remembered;
+}
+
+Result<void> keep_memory_originals(stats::History& history, const MemoryOriginals& originals) {
+  std::string text;
+  for (const auto& [path, original] : originals) {
+    text += fmt::format("{} {} {} {} {} {} {}\n", path, placement::to_text(original.vm),
+                        original.process.pid, original.process.start_time_ticks,
+                        to_text(original.found), to_text(original.before), to_text(original.ours));
+  }
+  return history.set_meta(kMemoryOriginals, text);
 }
 
 Result<void> keep_released(stats::History& history, const Released& released) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "balancer/memory_steering.h"
 #include "balancer/originals.h"
 #include "placement/model/ids.h"
 #include "placement/model/sample.h"
@@ -24,6 +25,7 @@ struct Remembered {
   Originals originals;
   bool originals_known = false;  ///< the history has all orders of these VMs
   Released released;
+  MemoryOriginals memory_originals;
 };
 
 /// Disk I/O; before anybody else uses the history.
@@ -31,5 +33,9 @@ struct Remembered {
 
 /// Keeps the list of released VMs for the next start. Errors: those of History::set_meta.
 [[nodiscard]] Result<void> keep_released(stats::History& history, const Released& released);
+
+/// Keeps what cgroups were like before their memory limits were changed. Errors: as above.
+[[nodiscard]] Result<void> keep_memory_originals(stats::History& history,
+                                                 const MemoryOriginals& originals);
 
 }  // namespace vmnuma::balancer

@@ -73,6 +73,7 @@ ControllerSetup controller_setup(const ServiceSetup& setup) {
   controller.originals = std::move(remembered.originals);
   controller.originals_known = remembered.originals_known;
   controller.released = std::move(remembered.released);
+  controller.memory_originals = std::move(remembered.memory_originals);
   return controller;
 }
 
@@ -134,6 +135,7 @@ Service::Service(ServiceSetup setup, Host host)
       control_(*loop_, setup_.config.uri),
       mover_(std::move(host.mover)),
       journal_(setup_.history.get()),
+      systemd_(/*address=*/""),
       controller_(controller_setup(setup_)),
       history_worker_("history", kMostHistoryTasks),
       sampler_worker_("sampler", kMostTasks),
@@ -153,6 +155,12 @@ Service::Service(ServiceSetup setup, Host host)
             transferring_.insert(transfer.vm);
           }
           feed(TransfersReported{std::move(transfers)});
+        });
+      });
+  memory_worker_ = std::make_unique<MemoryWorker>(
+      systemd_, setup_.history.get(), [this](const std::string& path, const std::string& problem) {
+        boost::asio::post(context_, [this, path, problem] {
+          feed(MemoryLimitsSet{path, problem});
         });
       });
 }
@@ -218,6 +226,9 @@ void Service::carry_out(Effects effects) {
   }
   if (!effects.orders.empty()) {
     executor_->submit(std::move(effects.orders));
+  }
+  if (effects.memory_originals || !effects.memory.empty()) {
+    memory_worker_->submit(std::move(effects.memory_originals), std::move(effects.memory));
   }
   for (const OutcomeMeasured& outcome : effects.outcomes) {
     with_history([outcome](stats::History& history) {
@@ -517,6 +528,7 @@ void Service::stop() {
     }
   }
   executor_->stop(kPatience);
+  memory_worker_->drain();
   history_worker_.drain();
   context_.stop();
 }

@@ -4,12 +4,13 @@
 /// Problem: sampling, libvirt, page moves and SQLite all block, each for its own time; decisions
 /// must never wait for them. Approach: one Asio thread runs the controller, the socket, timers and
 /// signals. Workers do what blocks: *sampler* (files of the kernel), *inventory* (libvirt's events
-/// and descriptions), *executor* (pins and page moves), *history* (SQLite), and *latency*, which at
-/// the start measures once how far the nodes' memory is. Values travel between them, nothing is
-/// shared. Properties: an epoch whose sampling is not finished is skipped,
-/// not queued; while libvirt is gone the inventory is retried every epoch and nothing is ordered; a
-/// full or failing disk costs history, never the service; stop lets actions come to rest for at
-/// most kPatience, after it has given VMs back for at most kRestorePatience if that is asked for.
+/// and descriptions), *executor* (pins and page moves), *memory* (limits of units, through
+/// systemd), *history* (SQLite), and *latency*, which at the start measures once how far the nodes'
+/// memory is. Values travel between them, nothing is shared. Properties: an epoch whose sampling is
+/// not finished is skipped, not queued; while libvirt is gone the inventory is retried every epoch
+/// and nothing is ordered; a full or failing disk costs history, never the service; stop lets
+/// actions come to rest for at most kPatience, after it has given VMs back for at most
+/// kRestorePatience if that is asked for.
 #pragma once
 
 #include <atomic>
@@ -36,6 +37,8 @@
 #include "balancer/service/executor_worker.h"
 #include "balancer/service/history_journal.h"
 #include "balancer/service/log.h"
+#include "balancer/service/memory_worker.h"
+#include "balancer/service/systemd_control.h"
 #include "balancer/service/worker.h"
 #include "migration/linux/linux_page_mover.h"
 #include "stats/history/history.h"
@@ -112,6 +115,7 @@ class Service {
   LibvirtControl control_;
   migration::LinuxPageMover mover_;
   HistoryJournal journal_;
+  SystemdControl systemd_;  ///< the memory worker's alone
   Controller controller_;
   Recorder recorder_;
   std::unique_ptr<ControlSocket> socket_;
@@ -132,6 +136,7 @@ class Service {
   Worker inventory_worker_;
   Worker latency_worker_;
   std::unique_ptr<ExecutorWorker> executor_;
+  std::unique_ptr<MemoryWorker> memory_worker_;
 };
 
 }  // namespace vmnuma::balancer

@@ -93,6 +93,20 @@ std::string_view name_of(CpuClass cpu_class) {
   return "unknown";
 }
 
+std::string_view name_of(MemoryClass memory_class) {
+  switch (memory_class) {
+    case MemoryClass::kNone:
+      return "none";
+    case MemoryClass::kGuaranteed:
+      return "guaranteed";
+    case MemoryClass::kBurstable:
+      return "burstable";
+    case MemoryClass::kBestEffort:
+      return "best-effort";
+  }
+  return "unknown";
+}
+
 std::optional<std::string> why_memory_stays(const VmDescription& vm) {
   if (vm.policy.memory_mode == MemoryMode::kHandsOff) {
     return "its memory mode is hands-off";

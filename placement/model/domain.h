@@ -61,6 +61,11 @@ enum class CpuPolicy { kNone, kFullPCPUs, kSpreadByPCPUs };
 enum class CpuClass { kNone, kLatency, kBatch };
 [[nodiscard]] std::string_view name_of(CpuClass cpu_class);
 
+/// What a VM's memory is worth beside that of others: Kubernetes' classes of service. kNone: its
+/// limits are not touched; the others are explained in placement/memory_qos.h.
+enum class MemoryClass { kNone, kGuaranteed, kBurstable, kBestEffort };
+[[nodiscard]] std::string_view name_of(MemoryClass memory_class);
+
 /// One guest NUMA cell: <cpu><numa><cell id= cpus= memory=>.
 struct GuestCell {
   std::int32_t id = 0;
@@ -105,6 +110,7 @@ struct VmPolicy {
   CpuBinding cpu_binding = CpuBinding::kNode;
   CpuPolicy cpu_policy = CpuPolicy::kNone;
   CpuClass cpu_class = CpuClass::kNone;
+  MemoryClass memory_class = MemoryClass::kNone;
   bool operator==(const VmPolicy&) const = default;
 };
 

@@ -97,6 +97,12 @@ constexpr OptionInfo kTable[] = {
      "Failed or counter-productive actions in a row after which the balancer stops acting"},
     {"Numa.BreakerRest", "epochs", 1, 100000, &Options::breaker_rest, false,
      "How long the balancer then rests before it tries again"},
+    {"Numa.MemQosEnable", "", 0, 1, &Options::mem_qos_enable, false,
+     "1 protects and limits the memory of VMs that have a memory_class"},
+    {"Numa.MemQosThrottlingPct", "%", 1, 100, &Options::mem_qos_throttling_pct, false,
+     "Share of what a VM may use above its request from which on it has to give memory back"},
+    {"Numa.MemQosOverhead", "MiB", 0, 1048576, &Options::mem_qos_overhead, false,
+     "Memory that a VM is reckoned to need beside its guest's: QEMU itself and page tables"},
 };
 
 }  // namespace

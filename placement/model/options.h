@@ -61,6 +61,9 @@ struct Options {
   std::int64_t anti_affinity_weight = 10;
   std::int64_t breaker_failures = 5;
   std::int64_t breaker_rest = 150;
+  std::int64_t mem_qos_enable = 0;
+  std::int64_t mem_qos_throttling_pct = 90;
+  std::int64_t mem_qos_overhead = 256;
 
   bool operator==(const Options&) const = default;
 };

@@ -13,6 +13,7 @@
 
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
+#include "placement/model/memory_state.h"
 
 namespace vmnuma::placement {
 
@@ -44,6 +45,7 @@ struct VmSample {
       memory;  ///< per topology node, from memory.numa_stat; absent = unread
   /// Per guest NUMA cell and topology node, from numa_maps; empty = not known.
   std::vector<std::vector<Bytes>> cell_memory;
+  std::optional<MemoryState> memory_state;  ///< absent outside cgroup v2 and where unread
   bool operator==(const VmSample&) const = default;
 };
 
@@ -85,6 +87,11 @@ struct Sample {
   /// The kernel's own NUMA balancing (sysctl kernel.numa_balancing, Linux 6.1, sched/core.c): a sum
   /// of 1 = pages and threads by who touches what, 2 = memory tiers; absent where it has none.
   std::optional<std::int32_t> kernel_numa_balancing;
+  std::vector<SliceMemory> slices;  ///< those above the VMs' scopes, by path
+  std::optional<Bytes> swap_total;  ///< of the host; absent where it is not known
+  /// Whether cgroup v2 is mounted with memory_recursiveprot, so that what protects a VM's scope
+  /// also protects the groups below it, which its memory is charged to; absent = not known.
+  std::optional<bool> protection_inherited;
   std::vector<MissingSource> missing;
   bool operator==(const Sample&) const = default;
 };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "stats/linux/cgroup_formats.h"
+#include "stats/linux/memory_reader.h"
 #include "stats/linux/missing_log.h"
 #include "stats/linux/numa_maps.h"
 #include "stats/linux/proc_formats.h"
@@ -68,6 +69,7 @@ Result<VmReader> VmReader::open(const Directory& root, const VmDescription& vm) 
   if (!cgroup_text) {
     return tl::unexpected(cgroup_text.error());
   }
+  std::string scope_path;
   std::optional<Directory> scope;
   std::optional<Directory> thread_group;
   const auto path = has_cgroup_v2(root) ? parse_process_cgroup(*cgroup_text) : std::nullopt;
@@ -77,11 +79,12 @@ Result<VmReader> VmReader::open(const Directory& root, const VmDescription& vm) 
     if (!opened_scope || !opened_group) {
       return tl::unexpected(opened_scope ? opened_group.error() : opened_scope.error());
     }
+    scope_path = cgroup->scope;
     scope = std::move(*opened_scope);
     thread_group = std::move(*opened_group);
   }
-  return VmReader(vm.domain_id, std::move(*process), std::move(*cgroup_text), std::move(scope),
-                  VcpuReader(std::move(*tasks), std::move(thread_group)));
+  return VmReader(vm.domain_id, std::move(*process), std::move(*cgroup_text), std::move(scope_path),
+                  std::move(scope), VcpuReader(std::move(*tasks), std::move(thread_group)));
 }
 
 Result<placement::VmSample> VmReader::read(const VmDescription& vm, Extent extent,
@@ -119,7 +122,8 @@ Result<placement::VmSample> VmReader::read(const VmDescription& vm, Extent exten
                              .weight = weight_,
                              .quota_permille = quota_permille_,
                              .memory = memory_,
-                             .cell_memory = cell_memory_.cells()};
+                             .cell_memory = cell_memory_.cells(),
+                             .memory_state = memory_state_};
 }
 
 Result<void> VmReader::read_slow_sources(const VmDescription& vm, ReadContext& context) {
@@ -139,6 +143,7 @@ Result<void> VmReader::read_slow_sources(const VmDescription& vm, ReadContext& c
   MissingLog log(vm);
   read_weight_and_quota(log, context.scratch);
   read_memory(vm, context, log);
+  read_memory_state(context.sequence, log);
   slow_missing_ = log.entries();
   return {};
 }
@@ -186,6 +191,22 @@ void VmReader::read_memory(const VmDescription& vm, ReadContext& context, Missin
   memory_.reset();
   cell_memory_.forget();
   log.add(by_mappings ? "numa_maps" : "memory.numa_stat", ordered.error().message);
+}
+
+/// Outside cgroup v2 there is none, which is said with the weight.
+void VmReader::read_memory_state(std::int64_t sequence, MissingLog& log) {
+  memory_state_.reset();
+  if (!scope_) {
+    return;
+  }
+  auto state = stats::read_memory_state(*scope_, process_.directory);
+  if (!state) {
+    log.add("memory limits", state.error().message);
+    return;
+  }
+  state->scope = scope_path_;
+  state->read_in = sequence;
+  memory_state_ = std::move(*state);
 }
 
 }  // namespace vmnuma::stats

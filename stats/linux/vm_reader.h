@@ -36,6 +36,7 @@ struct ReadContext {
   const placement::Topology& topology;
   std::string& scratch;                            ///< the read buffer
   std::vector<placement::MissingSource>& missing;  ///< what could not be read is added here
+  std::int64_t sequence = 0;                       ///< of the sample that is being read
 };
 
 enum class Extent { kCounters, kFull };
@@ -62,10 +63,11 @@ class VmReader {
 
  private:
   VmReader(std::int32_t domain_id, QemuProcess process, std::string cgroup_text,
-           std::optional<Directory> scope, VcpuReader vcpus)
+           std::string scope_path, std::optional<Directory> scope, VcpuReader vcpus)
       : domain_id_(domain_id),
         process_(std::move(process)),
         cgroup_text_(std::move(cgroup_text)),
+        scope_path_(std::move(scope_path)),
         scope_(std::move(scope)),
         vcpus_(std::move(vcpus)) {}
 
@@ -73,10 +75,12 @@ class VmReader {
                                                ReadContext& context);
   void read_weight_and_quota(MissingLog& log, std::string& scratch);
   void read_memory(const placement::VmDescription& vm, ReadContext& context, MissingLog& log);
+  void read_memory_state(std::int64_t sequence, MissingLog& log);
 
   std::int32_t domain_id_;
   QemuProcess process_;
   std::string cgroup_text_;         ///< /proc/PID/cgroup when the reader was opened
+  std::string scope_path_;          ///< of `scope_`, below the mount of cgroup v2
   std::optional<Directory> scope_;  ///< the VM's cgroup; nothing outside cgroup v2
   VcpuReader vcpus_;
   CpuLimit scope_limit_;         ///< set by an administrator through systemd (CPUQuota=)
@@ -89,6 +93,7 @@ class VmReader {
   std::optional<std::int64_t> quota_permille_;
   std::optional<std::vector<placement::Bytes>> memory_;
   CellMemory cell_memory_;
+  std::optional<placement::MemoryState> memory_state_;
   std::vector<placement::MissingSource> slow_missing_;
 };
 

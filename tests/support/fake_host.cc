@@ -226,6 +226,7 @@ void FakeHost::start(const FakeVm& vm) {
                         ",debug-threads=on|-uuid|" + placement::to_text(vm.id()) + "|";
   std::replace(cmdline.begin(), cmdline.end(), '|', '\0');
   write(process + "cmdline", cmdline);
+  write(process + "oom_score_adj", "0\n");
   write(process + "numa_maps",
         "55d000000000 default file=/usr/bin/qemu mapped=3 N0=3 kernelpagesize_kB=4\n"
         "7f0000000000 default anon=16384 dirty=16384 N0=16384 kernelpagesize_kB=4\n");
@@ -238,6 +239,9 @@ void FakeHost::start(const FakeVm& vm) {
     write(vm.scope() + "libvirt/cpu.max", "max 100000\n");
     write(vm.scope() + "libvirt/emulator/cgroup.threads", fmt::format("{}\n", vm.pid));
     set_memory(vm, {{.node = 0, .anonymous = placement::kMiB * 64, .shared = {}}});
+    set_memory_limits(vm.scope(), {});
+    set_memory_limits("sys/fs/cgroup/machine.slice/", {});
+    write(vm.scope() + "memory.swap.current", "0\n");
   } else {
     write(process + "cgroup", "1:cpu:/machine/qemu-1.libvirt-qemu/emulator\n0::/\n");
   }
@@ -288,12 +292,32 @@ void FakeHost::set_memory(const FakeVm& vm, const std::vector<MemoryOnNode>& mem
   std::string anon = "anon";
   std::string file = "file";
   std::string shmem = "shmem";
+  Bytes anonymous;
+  Bytes shared;
+  Bytes cached;
   for (const MemoryOnNode& part : memory) {
+    anonymous += part.anonymous;
+    shared += part.shared;
+    cached += placement::kMiB;
     anon += fmt::format(" N{}={}", part.node, part.anonymous.value);
     file += fmt::format(" N{}={}", part.node, (part.shared + placement::kMiB).value);
     shmem += fmt::format(" N{}={}", part.node, part.shared.value);
   }
   write(vm.scope() + "memory.numa_stat", anon + "\n" + file + "\n" + shmem + "\n");
+  write(vm.scope() + "memory.stat",
+        fmt::format("anon {}\nfile {}\nshmem {}\nunevictable 0\n", anonymous.value,
+                    (shared + cached).value, shared.value));
+}
+
+void FakeHost::set_memory_limits(const std::string& cgroup, const placement::MemoryLimits& limits) {
+  const auto text = [](const std::optional<Bytes>& limit) {
+    return limit ? fmt::format("{}\n", limit->value) : std::string("max\n");
+  };
+  write(cgroup + "memory.min", text(limits.min));
+  write(cgroup + "memory.low", text(limits.low));
+  write(cgroup + "memory.high", text(limits.high));
+  write(cgroup + "memory.max", text(limits.max));
+  write(cgroup + "memory.swap.max", text(limits.swap_max));
 }
 
 void FakeHost::write(const std::string& relative, std::string_view text) {

@@ -15,6 +15,7 @@
 
 #include "placement/model/amounts.h"
 #include "placement/model/domain.h"
+#include "placement/model/memory_state.h"
 #include "placement/model/topology.h"
 #include "tests/support/temp_directory.h"
 
@@ -93,6 +94,8 @@ class FakeHost {
     placement::Bytes shared;
   };
   void set_memory(const FakeVm& vm, const std::vector<MemoryOnNode>& memory);
+  /// The files memory.min, .low, .high, .max and .swap.max of a cgroup, "machine.slice/".
+  void set_memory_limits(const std::string& cgroup, const placement::MemoryLimits& limits);
 
   /// Any file, relative to the root. Directories are made as needed; an existing file is rewritten
   /// in place.

@@ -133,6 +133,83 @@ inline balancer::HostView host_view() {
   return view;
 }
 
+inline balancer::MemoryView memory_view() {
+  constexpr std::int64_t kMiB = 1 << 20;
+  balancer::MemoryView view;
+  view.enabled = true;
+  view.memory_bytes = 8192 * kMiB;
+  view.swap_bytes = 2048 * kMiB;
+  view.protection_inherited = false;
+  view.nodes = {{0}, {3}};
+  view.vms = {{"batch",
+               "11111111-2222-3333-4444-555555555555",
+               "best-effort",
+               true,
+               1024 * kMiB,
+               900 * kMiB,
+               0,
+               30 * kMiB,
+               5 * kMiB,
+               100 * kMiB,
+               {0, 900 * kMiB},
+               0,
+               0,
+               1152 * kMiB,
+               4096 * kMiB,
+               512 * kMiB,
+               123,
+               7,
+               200,
+               ""},
+              {"db",
+               "c7a5fdbd-edaf-9455-926a-d65c16db1809",
+               "guaranteed",
+               true,
+               2048 * kMiB,
+               2000 * kMiB,
+               48 * kMiB,
+               0,
+               0,
+               0,
+               {1024 * kMiB, 1024 * kMiB},
+               2304 * kMiB,
+               kMiB,
+               std::nullopt,
+               std::nullopt,
+               0,
+               std::nullopt,
+               std::nullopt,
+               0,
+               "PCI device 0000:3b:00.0 is passed through, VFIO pins all memory"},
+              {"new",
+               "22222222-2222-3333-4444-555555555555",
+               "none",
+               false,
+               64 * kMiB,
+               0,
+               0,
+               0,
+               0,
+               0,
+               {},
+               0,
+               0,
+               std::nullopt,
+               std::nullopt,
+               std::nullopt,
+               std::nullopt,
+               std::nullopt,
+               0,
+               ""}};
+  view.reclaimed_first = {{"batch", 900 * kMiB, "nothing protects 900 MiB of its memory"},
+                          {"db", 0, "memory.min protects all that it has"}};
+  view.killed_first = {{"batch", 3048 * kMiB,
+                        "1000 MiB of memory and swap count, with oom_score_adj 200 as much as "
+                        "3048 MiB"},
+                       {"db", 2048 * kMiB, "2048 MiB of memory and swap count"}};
+  return view;
+}
+
 inline balancer::PolicyView policy_view() {
   balancer::PolicyView view;
   view.vm = "web1";

@@ -203,6 +203,9 @@ class CommandLine {
         ->required()
         ->type_name("TYPE");
 
+    add_reading(app_, "memory", "Memory of VMs: what protects it, and who loses some first",
+                [] { return Command(balancer::MemoryRequest{}); });
+
     CLI::App* explain = add_reading(app_, "explain", "Why a VM is where it is",
                                     [this] { return Command(balancer::ExplainRequest{vm_}); });
     add_vm(*explain)->required();

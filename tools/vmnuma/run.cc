@@ -79,6 +79,10 @@ struct AnswerTo<balancer::WhatIfRequest> {
   using View = balancer::WhatIfView;
 };
 template <>
+struct AnswerTo<balancer::MemoryRequest> {
+  using View = balancer::MemoryView;
+};
+template <>
 struct AnswerTo<balancer::PolicyRequest> {
   using View = balancer::PolicyView;
 };

@@ -18,6 +18,7 @@ namespace vmnuma::tools {
 /// /config/Numa/intOpts/NAME`.
 [[nodiscard]] std::string text_of(const balancer::OptionView& view);
 [[nodiscard]] std::string text_of(const balancer::PolicyView& view);
+[[nodiscard]] std::string text_of(const balancer::MemoryView& view);
 [[nodiscard]] std::string text_of(const balancer::WhatIfView& view);
 /// What the recording is at; its lines are for a file.
 [[nodiscard]] std::string text_of(const balancer::RecordingView& view);

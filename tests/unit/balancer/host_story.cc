@@ -172,7 +172,16 @@ Effects HostStory::epoch() {
     }
     entry.memory.emplace(static_cast<std::size_t>(nodes_));
     (*entry.memory)[static_cast<std::size_t>(vm.memory_node)] = kVmMemory;
+    entry.memory_state = placement::MemoryState{};
+    entry.memory_state->scope = vm_scope(id.uuid[15]);
+    entry.memory_state->read_in = sequence_;
+    entry.memory_state->limits = limits_[entry.memory_state->scope];
+    entry.memory_state->anonymous = kVmMemory;
     sample.vms.push_back(std::move(entry));
+  }
+  sample.swap_total = placement::kGiB;
+  if (!vms_.empty()) {
+    sample.slices.push_back({"machine.slice", limits_["machine.slice"]});
   }
   return recorder_.pass(controller_,
                         balancer::SampleTaken{std::move(sample), 1'700'000'000 + 2 * sequence_});
@@ -189,6 +198,12 @@ Effects HostStory::finish(const migration::Order& order, migration::ActionState 
 }
 
 void HostStory::carry_out(const Effects& effects) {
+  for (const balancer::MemoryChange& change : effects.memory) {
+    if (limits_problem_.empty()) {
+      limits_[change.path] = change.limits;
+    }
+    (void)recorder_.pass(controller_, balancer::MemoryLimitsSet{change.path, limits_problem_});
+  }
   for (const migration::Order& order : effects.orders) {
     for (const migration::VmChange& change : order.changes) {
       for (const migration::PinChange& made : change.pins) {

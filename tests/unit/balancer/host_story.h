@@ -54,6 +54,14 @@ class HostStory {
   /// This VM cannot be read from now on.
   void hide(std::uint8_t number) { vms_.at(vm_id(number)).hidden = true; }
 
+  /// Limits in force, by path of the cgroup; VM n is in vm_scope(n).
+  std::map<std::string, placement::MemoryLimits>& limits() { return limits_; }
+  [[nodiscard]] static std::string vm_scope(std::uint8_t number) {
+    return "machine.slice/vm" + std::to_string(number) + ".scope";
+  }
+  /// What carrying out a change of limits ends with; empty = it works.
+  void set_limits_problem(std::string problem) { limits_problem_ = std::move(problem); }
+
   void set_direct_reclaims(std::optional<std::int64_t> count) { direct_reclaims_ = count; }
   void set_memory_pressure(placement::Permille share) { memory_pressure_ = share; }
 
@@ -61,7 +69,7 @@ class HostStory {
   balancer::Effects epoch();
   /// Tells the controller of the VMs, as the inventory does.
   balancer::Effects tell_domains();
-  /// Everything an order asks for happens at once: pins, memory, events.
+  /// Everything an order asks for happens at once: pins, memory, limits, events.
   void carry_out(const balancer::Effects& effects);
   balancer::Effects finish(const migration::Order& order, migration::ActionState state,
                            const std::string& detail);
@@ -87,6 +95,8 @@ class HostStory {
   std::vector<std::int64_t> cpu_busy_us_;
   std::optional<placement::Permille> memory_pressure_;
   std::optional<std::int64_t> direct_reclaims_;
+  std::map<std::string, placement::MemoryLimits> limits_;
+  std::string limits_problem_;
   std::int64_t sequence_ = 0;
 };
 

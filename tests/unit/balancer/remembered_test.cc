@@ -83,5 +83,33 @@ TEST_F(RememberedTest, WhatIsNoListIsNone) {
   EXPECT_THAT(remember(*history_).released, IsEmpty());
 }
 
+TEST_F(RememberedTest, WhatCgroupsWereLikeComesThroughUnchanged) {
+  balancer::MemoryOriginals originals;
+  balancer::MemoryOriginal scope;
+  scope.vm = vm_;
+  scope.process = kProcess;
+  scope.found = {placement::kMiB, {}, placement::kGiB, std::nullopt, placement::Bytes{}};
+  scope.ours = {placement::kGiB, placement::kMiB, std::nullopt, placement::kGiB, std::nullopt};
+  originals["machine.slice/machine-qemu\\x2d1\\x2da.scope"] = scope;
+  originals["machine.slice"] = {};
+  ASSERT_TRUE(balancer::keep_memory_originals(*history_, originals));
+  EXPECT_EQ(remember(*history_).memory_originals, originals);
+  ASSERT_TRUE(balancer::keep_memory_originals(*history_, {}));
+  EXPECT_THAT(remember(*history_).memory_originals, IsEmpty());
+}
+
+TEST_F(RememberedTest, LinesThatAreDamagedAreLeftOut) {
+  ASSERT_TRUE(history_->set_meta(
+      "memory_originals",
+      "a.scope 00000000-0000-0000-0000-000000000001 7 8 1 2 max max 0 1 2 3 4 5 1 2 3 4 5\n"
+      "b.scope 00000000-0000-0000-0000-000000000001 7 8 1 2 max max 0\n"
+      "c.scope nobody 7 8 1 2 max max 0 1 2 3 4 5 1 2 3 4 5\n"
+      "d.scope 00000000-0000-0000-0000-000000000001 7 8 1 2 max max 0 1 2 3 4 5 1 2 3 4 5 6\n"
+      "\n"));
+  const Remembered remembered = remember(*history_);
+  ASSERT_EQ(remembered.memory_originals.size(), 1U);
+  EXPECT_EQ(remembered.memory_originals.at("a.scope").found.swap_max, placement::Bytes{0});
+}
+
 }  // namespace
 }  // namespace vmnuma::tests

@@ -225,6 +225,7 @@ TEST(InvocationTest, DoctorLooksAtThisHostOrACopyOfOne) {
 
 TEST(InvocationTest, TopFillsTheScreenUnlessTextIsAskedFor) {
   EXPECT_EQ(parsed({"top"}).command, Command(balancer::HostRequest{}));
+  EXPECT_EQ(parsed({"memory"}).command, Command(balancer::MemoryRequest{}));
   EXPECT_TRUE(parsed({"top"}).full_screen);
   EXPECT_FALSE(parsed({"top", "--once"}).full_screen);
   EXPECT_FALSE(parsed({"top", "--json"}).full_screen);

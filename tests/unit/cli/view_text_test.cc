@@ -54,6 +54,40 @@ Action 88: 12.0 MiB could not be moved, at least for now
 )");
 }
 
+TEST_F(ViewTextTest, MemoryWithVictims) {
+  EXPECT_EQ(text_of(tests::memory_view()),
+            R"(Memory QoS is on, the host has 8.0 GiB of memory and 2.0 GiB of swap
+cgroup v2 is mounted without memory_recursiveprot: nothing protects QEMU.
+
+VM     CLASS             ANON      FILE       SWAP    SOME   FULL  OOM
+batch  best-effort  900.0 MiB  30.0 MiB  100.0 MiB  12.3 %  0.7 %  200
+db     guaranteed     2.0 GiB       0 B        0 B       -      -    0
+new    none                 -         -          -       -      -    -
+
+VM         MIN      LOW     HIGH      MAX   SWAP MAX
+batch        -        -  1.1 GiB  4.0 GiB  512.0 MiB
+db     2.2 GiB  1.0 MiB        -        -        0 B
+
+VM     BY NODE
+batch  3: 900.0 MiB
+db     0: 1.0 GiB, 3: 1.0 GiB
+new    -
+
+Not throttled
+  db is never throttled: PCI device 0000:3b:00.0 is passed through, VFIO pins
+  all memory
+
+Whose memory is taken first
+  1. batch: nothing protects 900 MiB of its memory
+  2. db: memory.min protects all that it has
+
+Who is killed first if that is not enough
+  1. batch: 1000 MiB of memory and swap count, with oom_score_adj 200 as much as
+  3048 MiB
+  2. db: 2048 MiB of memory and swap count
+)");
+}
+
 TEST_F(ViewTextTest, ExplainWithClientsAndCandidates) {
   EXPECT_EQ(text_of(tests::explain_view()),
             R"(VM web1 (c7a5fdbd-edaf-9455-926a-d65c16db1809), epoch 1234
@@ -211,6 +245,9 @@ TEST_F(ViewTextTest, TextsFitTheTerminalWithLongNames) {
   history.moves[0].vm = name;
   history.moves[0].from = history.moves[0].to = {1023};
   EXPECT_LE(longest_line(text_of(history)), 80U);
+  auto memory = tests::memory_view();
+  memory.vms[0].vm = memory.reclaimed_first[0].vm = name;
+  EXPECT_LE(longest_line(text_of(memory)), 80U);
 }
 
 TEST_F(ViewTextTest, NamesCannotSteerTheTerminal) {

@@ -199,6 +199,24 @@ TEST(InitialTest, TakesPromisedMemoryForUsed) {
   EXPECT_THAT(place_all(snapshot), ElementsAre(1));
 }
 
+TEST(InitialTest, AGuaranteedVmsMemoryIsPromisedEvenWhereItCannotBeRead) {
+  for (const MemoryClass memory_class : {MemoryClass::kBurstable, MemoryClass::kGuaranteed}) {
+    VmPolicy policy;
+    policy.memory_class = memory_class;
+    Snapshot snapshot =
+        SnapshotBuilder()
+            .nodes(2, {.cores = 8})
+            .vm({.name = "kept", .homes = {0}, .busy_pct = 0, .size_gib = 62, .policy = policy})
+            .vm({.name = "busy", .homes = {1}, .vcpus = 4})
+            .vm(homeless("new"))
+            .build();
+    snapshot.clients[0].memory_known = false;
+    snapshot.clients[0].memory.assign(2, Bytes{});
+    const NodeIndex expected = memory_class == MemoryClass::kGuaranteed ? 1 : 0;
+    EXPECT_THAT(place_all(snapshot), ElementsAre(expected)) << name_of(memory_class);
+  }
+}
+
 TEST(InitialTest, DoesNotPromiseMemoryTwice) {
   // 8 idle VMs of 30 GiB: two a node of 64, although none has touched anything.
   SnapshotBuilder builder;

@@ -6,6 +6,7 @@
 
 #include "placement/model/amounts.h"
 #include "placement/model/domain.h"
+#include "placement/model/memory_state.h"
 #include "placement/model/options.h"
 #include "placement/model/plan.h"
 #include "placement/model/text.h"
@@ -42,6 +43,16 @@ TEST(TopologyTest, FindsNodesByTheirKernelNumber) {
   EXPECT_EQ(topology.index_of(NodeId{-1}), std::nullopt);
   EXPECT_EQ(topology.distance(0, 0), 10);
   EXPECT_EQ(topology.distance(0, 2), 20);
+}
+
+TEST(MemoryStateTest, NamesTheSlicesAndTheUnitOfAScope) {
+  const std::string scope = "machine.slice/machine-prod.slice/machine-qemu\\x2d1\\x2da.scope";
+  EXPECT_THAT(slices_above(scope),
+              ElementsAre("machine.slice", "machine.slice/machine-prod.slice"));
+  EXPECT_EQ(unit_of(scope), "machine-qemu\\x2d1\\x2da.scope");
+  EXPECT_THAT(slices_above("machine/qemu-1-a.libvirt-qemu"), IsEmpty());
+  EXPECT_THAT(slices_above("machine.slice"), IsEmpty());
+  EXPECT_EQ(unit_of("machine.slice"), "machine.slice");
 }
 
 TEST(DomainTest, SaysWhyMemoryStays) {

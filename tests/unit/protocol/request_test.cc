@@ -160,6 +160,7 @@ TEST(RequestTest, EncodedRequestsReadBackTheSame) {
       WithdrawRequest{"u"},
       SuggestRequest{4, 2048},
       HostRequest{},
+      MemoryRequest{},
       StateRequest{}};
   std::int64_t id = -3;
   for (const Command& command : commands) {
@@ -321,7 +322,7 @@ TEST(RequestTest, ListsEveryCommand) {
       ElementsAre("status", "stats", "explain", "history", "plan", "pause", "resume",
                   "options-list", "options-get", "options-set", "move", "move-together", "release",
                   "manage", "what-if", "record-start", "record-next", "record-stop", "announce",
-                  "withdraw", "suggest", "host", "policy", "set", "state"));
+                  "withdraw", "suggest", "host", "policy", "set", "state", "memory"));
 }
 
 TEST(PermissionTest, ReadingIsForWhoeverConnects) {
@@ -329,7 +330,7 @@ TEST(PermissionTest, ReadingIsForWhoeverConnects) {
        {Command(StatusRequest{}), Command(HostRequest{}), Command(StatsRequest{}),
         Command(ExplainRequest{}), Command(HistoryRequest{}), Command(PlanRequest{}),
         Command(OptionsListRequest{}), Command(OptionsGetRequest{}), Command(WhatIfRequest{}),
-        Command(PolicyRequest{}), Command(StateRequest{})}) {
+        Command(PolicyRequest{}), Command(StateRequest{}), Command(MemoryRequest{})}) {
     EXPECT_FALSE(changes_something(command)) << name_of(command);
     EXPECT_TRUE(is_permitted(command, 1000, 990)) << name_of(command);
   }

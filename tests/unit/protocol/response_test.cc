@@ -43,6 +43,7 @@ TEST(ResponseTest, ViewsComeThroughUnchanged) {
   expect_unchanged(tests::options_view().options.front());
   expect_unchanged(tests::what_if_view());
   expect_unchanged(tests::policy_view());
+  expect_unchanged(tests::memory_view());
   expect_unchanged(StateView{"{\"frame\":{}}\n"});
   expect_unchanged(SuggestView{"web1", "c7a5fdbd-edaf-9455-926a-d65c16db1809", {{1}, {3}}});
   expect_unchanged(DoneView{"client 0 of 'web1' moves to node 1", 12});
@@ -58,6 +59,7 @@ TEST(ResponseTest, EmptyViewsComeThroughUnchanged) {
   expect_unchanged(OptionView{});
   expect_unchanged(WhatIfView{});
   expect_unchanged(PolicyView{});
+  expect_unchanged(MemoryView{});
   expect_unchanged(DoneView{});
 }
 

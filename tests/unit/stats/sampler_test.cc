@@ -563,6 +563,74 @@ TEST_F(SamplerTest, KeepsWhatItHasWhenNoNewDescriptorCanBeHad) {
   EXPECT_THAT(after.missing, IsEmpty());
 }
 
+TEST_F(SamplerTest, ReadsHowMemoryStands) {
+  host_.set_memory(web_, {{.node = 0, .anonymous = kMiB * 4, .shared = kMiB * 2}});
+  host_.set_memory_limits(web_.scope(), {kMiB, kMiB * 2, kMiB * 3, std::nullopt, Bytes{}});
+  host_.write(web_.scope() + "memory.swap.current", "4096\n");
+  host_.write(web_.scope() + "memory.pressure",
+              "some avg10=1.50 avg60=0.00 avg300=0.00 total=5\n"
+              "full avg10=0.50 avg60=0.00 avg300=0.00 total=3\n");
+  host_.write(web_.process_directory() + "oom_score_adj", "-500\n");
+  host_.set_memory_limits("sys/fs/cgroup/machine.slice/", {kMiB * 9, {}, {}, {}, {}});
+  host_.write("proc/meminfo", "MemTotal: 100 kB\nSwapTotal: 2048 kB\n");
+  host_.write("proc/self/mountinfo",
+              "29 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,memory_recursiveprot\n");
+  Sampler sampler = make_sampler();
+  const Sample now = sample(sampler);
+  ASSERT_TRUE(now.vms[0].memory_state);
+  const placement::MemoryState& web = *now.vms[0].memory_state;
+  EXPECT_EQ("sys/fs/cgroup/" + web.scope + "/", web_.scope());
+  EXPECT_EQ(web.read_in, 1);
+  EXPECT_EQ(web.limits, (placement::MemoryLimits{kMiB, kMiB * 2, kMiB * 3, std::nullopt, Bytes{}}));
+  EXPECT_EQ(web.anonymous, kMiB * 4);
+  EXPECT_EQ(web.shared, kMiB * 2);
+  EXPECT_EQ(web.file, kMiB);
+  EXPECT_EQ(web.swap, Bytes{4096});
+  EXPECT_EQ(web.waits_some, placement::Permille{15});
+  EXPECT_EQ(web.waits_full, placement::Permille{5});
+  EXPECT_EQ(web.oom_score_adj, -500);
+  EXPECT_THAT(now.slices,
+              ElementsAre(placement::SliceMemory{"machine.slice", {kMiB * 9, {}, {}, {}, {}}}));
+  EXPECT_EQ(now.swap_total, kMiB * 2);
+  EXPECT_EQ(now.protection_inherited, true);
+  EXPECT_THAT(now.missing, IsEmpty());
+  EXPECT_EQ(sample(sampler).vms[0].memory_state->read_in, 2);
+}
+
+TEST_F(SamplerTest, HowMemoryStandsIsSlowToRead) {
+  Sampler sampler = make_sampler(0);
+  (void)sample(sampler);
+  host_.set_memory_limits(web_.scope(), {kMiB, {}, {}, {}, {}});
+  const Sample later = sample(sampler);
+  EXPECT_EQ(later.vms[0].memory_state->limits, placement::MemoryLimits{});
+  EXPECT_EQ(later.vms[0].memory_state->read_in, 1);
+}
+
+TEST_F(SamplerTest, UnreadableLimitsAreAbsentAndNamed) {
+  host_.write(web_.scope() + "memory.high", "much");
+  host_.remove("sys/fs/cgroup/machine.slice/memory.min");
+  Sampler sampler = make_sampler();
+  const Sample now = sample(sampler);
+  EXPECT_EQ(now.vms[0].memory_state, std::nullopt);
+  EXPECT_THAT(now.slices, IsEmpty());
+  ASSERT_THAT(now.missing, SizeIs(1));
+  EXPECT_EQ(now.missing[0].source, "VM 'web' memory limits");
+  EXPECT_THAT(now.missing[0].reason, HasSubstr("memory.high"));
+}
+
+TEST_F(SamplerTest, WithoutSwapAndPressureFilesThereIsStillAState) {
+  host_.remove(web_.scope() + "memory.swap.max");
+  host_.remove(web_.scope() + "memory.swap.current");
+  Sampler sampler = make_sampler();
+  const Sample now = sample(sampler);
+  ASSERT_TRUE(now.vms[0].memory_state);
+  EXPECT_EQ(now.vms[0].memory_state->limits.swap_max, std::nullopt);
+  EXPECT_EQ(now.vms[0].memory_state->waits_full, std::nullopt);
+  EXPECT_EQ(now.swap_total, std::nullopt);
+  EXPECT_EQ(now.protection_inherited, std::nullopt);
+  EXPECT_THAT(now.missing, IsEmpty());
+}
+
 TEST_F(SamplerTest, HasNothingToDoWithoutVms) {
   Sampler sampler = make_sampler();
   const Sample after = sample(sampler, {});

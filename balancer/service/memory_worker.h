@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Carries out changes of memory limits: what was found is on disk before anything is changed.
+///
+/// Properties: without a history nothing is changed, because nobody could give it back; every
+/// change is answered, whatever becomes of it; once the service manager does not answer, the rest
+/// of that batch fails at once, so that the end of the daemon does not wait for each.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "balancer/memory_steering.h"
+#include "balancer/service/unit_control.h"
+#include "balancer/service/worker.h"
+#include "stats/history/history.h"
+
+namespace vmnuma::balancer {
+
+class MemoryWorker {
+ public:
+  /// `path` of the cgroup, and what went wrong, or nothing. Called on the worker's thread.
+  using OnAnswer = std::function<void(const std::string& path, const std::string& problem)>;
+
+  /// `history` may be null. Both must outlive this object; `units` is used on its thread only.
+  MemoryWorker(UnitControl& units, stats::History* history, OnAnswer on_answer);
+
+  /// Any thread. `originals`, if set, are kept before the changes.
+  void submit(std::optional<MemoryOriginals> originals, std::vector<MemoryChange> changes);
+  /// Lets all that was submitted be carried out and ends the thread. Any other thread, once.
+  void drain() { worker_.drain(); }
+
+ private:
+  void carry_out(const std::optional<MemoryOriginals>& originals,
+                 const std::vector<MemoryChange>& changes);
+  [[nodiscard]] Result<void> keep(const std::optional<MemoryOriginals>& originals);
+
+  UnitControl& units_;
+  stats::History* history_;
+  OnAnswer on_answer_;
+  std::optional<MemoryOriginals> unkept_;  ///< the newest, if they are not on disk yet
+  Worker worker_;
+};
+
+}  // namespace vmnuma::balancer

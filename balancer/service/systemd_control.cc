@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/service/systemd_control.h"
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+#include <systemd/sd-bus.h>
+
+namespace vmnuma::balancer {
+namespace {
+
+/// How systemd writes "no limit".
+constexpr std::uint64_t kInfinity = UINT64_MAX;
+
+struct UnrefMessage {
+  void operator()(sd_bus_message* message) const { sd_bus_message_unref(message); }
+};
+using Message = std::unique_ptr<sd_bus_message, UnrefMessage>;
+
+std::uint64_t number_of(const std::optional<placement::Bytes>& limit) {
+  return limit ? static_cast<std::uint64_t>(limit->value) : kInfinity;
+}
+
+/// The arguments s b a(sv). A negative errno on failure.
+int append(sd_bus_message* call, const std::string& unit, const placement::MemoryLimits& limits) {
+  const std::pair<const char*, std::uint64_t> properties[] = {
+      {"MemoryMin", number_of(limits.min)},          {"MemoryLow", number_of(limits.low)},
+      {"MemoryHigh", number_of(limits.high)},        {"MemoryMax", number_of(limits.max)},
+      {"MemorySwapMax", number_of(limits.swap_max)},
+  };
+  int done = sd_bus_message_append(call, "sb", unit.c_str(), /*runtime=*/1);
+  if (done >= 0) {
+    done = sd_bus_message_open_container(call, 'a', "(sv)");
+  }
+  for (const auto& [name, value] : properties) {
+    if (done >= 0) {
+      done = sd_bus_message_append(call, "(sv)", name, "t", value);
+    }
+  }
+  return done >= 0 ? sd_bus_message_close_container(call) : done;
+}
+
+ErrorCode code_of(int number) {
+  switch (number) {
+    case EACCES:
+    case EPERM:
+      return ErrorCode::kPermissionDenied;
+    case ENOENT:
+      return ErrorCode::kNotFound;
+    case ETIMEDOUT:
+    case ECONNRESET:
+    case ENOTCONN:
+      return ErrorCode::kUnavailable;
+    default:
+      return ErrorCode::kIo;
+  }
+}
+
+}  // namespace
+
+void SystemdControl::CloseBus::operator()(sd_bus* bus) const {
+  sd_bus_close_unref(bus);
+}
+
+SystemdControl::SystemdControl(std::string address) : address_(std::move(address)) {}
+
+SystemdControl::~SystemdControl() = default;
+
+Result<void> SystemdControl::connect() {
+  if (bus_ != nullptr) {
+    return {};
+  }
+  sd_bus* bus = nullptr;
+  int done = 0;
+  if (address_.empty()) {
+    done = sd_bus_open_system(&bus);
+  } else {
+    done = sd_bus_new(&bus);
+    if (done >= 0) {
+      done = sd_bus_set_address(bus, address_.c_str());
+    }
+    if (done >= 0) {
+      done = sd_bus_set_bus_client(bus, 1);
+    }
+    if (done >= 0) {
+      done = sd_bus_start(bus);
+    }
+  }
+  std::unique_ptr<sd_bus, CloseBus> opened(bus);
+  if (done < 0) {
+    return failure(ErrorCode::kUnavailable,
+                   fmt::format("cannot connect to systemd's bus: {}", std::strerror(-done)), -done);
+  }
+  bus_ = std::move(opened);
+  return {};
+}
+
+Result<void> SystemdControl::set_memory(const std::string& unit,
+                                        const placement::MemoryLimits& limits) {
+  if (auto connected = connect(); !connected) {
+    return connected;
+  }
+  sd_bus_message* created = nullptr;
+  int done = sd_bus_message_new_method_call(
+      bus_.get(), &created, "org.freedesktop.systemd1", "/org/freedesktop/systemd1",
+      "org.freedesktop.systemd1.Manager", "SetUnitProperties");
+  const Message call(created);
+  if (done >= 0) {
+    done = append(call.get(), unit, limits);
+  }
+  sd_bus_error error = SD_BUS_ERROR_NULL;
+  if (done >= 0) {
+    const auto patience = std::chrono::duration_cast<std::chrono::microseconds>(kPatience);
+    done = sd_bus_call(bus_.get(), call.get(), static_cast<std::uint64_t>(patience.count()), &error,
+                       /*ret_reply=*/nullptr);
+  }
+  if (done >= 0) {
+    return {};
+  }
+  const std::string why = error.message != nullptr ? error.message : std::strerror(-done);
+  sd_bus_error_free(&error);
+  const ErrorCode code = code_of(-done);
+  if (code == ErrorCode::kUnavailable || code == ErrorCode::kIo) {
+    bus_.reset();  // whatever is wrong with it, the next call begins anew
+  }
+  return failure(code, fmt::format("systemd refuses: {}", why), -done);
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "placement/memory_qos.h"
+
+#include <algorithm>
+
+namespace vmnuma::placement {
+
+namespace {
+
+Bytes whole_pages(Bytes bytes) {
+  return bytes / kLargestPage.value * kLargestPage.value;
+}
+
+/// What is charged to the VM's scope when the guest has `guest` bytes.
+Bytes need_of(const VmDescription& vm, Bytes guest, const Options& options) {
+  const Bytes charged = vm.huge_page_size > Bytes{} ? Bytes{} : guest;
+  return whole_pages(charged + kMiB * options.mem_qos_overhead);
+}
+
+std::optional<Bytes> high_of(const VmDescription& vm, Bytes request, Bytes limit, Bytes swap,
+                             const Options& options) {
+  if (limit <= request || why_not_reclaimable(vm, swap)) {
+    return std::nullopt;
+  }
+  return whole_pages(request + scaled(limit - request, options.mem_qos_throttling_pct, 100));
+}
+
+}  // namespace
+
+std::optional<std::string> why_not_reclaimable(const VmDescription& vm, Bytes swap) {
+  if (vm.policy.memory_mode == MemoryMode::kHandsOff) {
+    return "its memory mode is hands-off";
+  }
+  if (!vm.pci_devices.empty()) {
+    return "PCI device " + vm.pci_devices.front().address +
+           " is passed through, VFIO pins all memory";
+  }
+  if (!vm.memory_pinned_by.empty()) {
+    return "its memory is pinned by " + vm.memory_pinned_by;
+  }
+  if (vm.memory_locked) {
+    return "its memory is locked (<memoryBacking><locked/>)";
+  }
+  if (vm.huge_page_size > Bytes{}) {
+    return "its memory is on huge pages (<memoryBacking><hugepages/>)";
+  }
+  if (swap <= Bytes{}) {
+    return "the host has no swap";
+  }
+  return std::nullopt;
+}
+
+std::optional<MemoryProtection> protection_of(const VmDescription& vm, Bytes swap,
+                                              const Options& options) {
+  const Bytes need = need_of(vm, vm.memory, options);
+  const Bytes most = need_of(vm, std::max(vm.memory, vm.max_memory), options);
+  MemoryProtection protection;
+  switch (vm.policy.memory_class) {
+    case MemoryClass::kNone:
+      return std::nullopt;
+    case MemoryClass::kGuaranteed:
+      protection.min = need;
+      protection.swap_max = Bytes{};
+      break;
+    case MemoryClass::kBurstable:
+      protection.low = need;
+      protection.high = high_of(vm, need, most, swap, options);
+      break;
+    case MemoryClass::kBestEffort:
+      protection.high = high_of(vm, Bytes{}, most, swap, options);
+      break;
+  }
+  return protection;
+}
+
+std::vector<bool> granted(const std::vector<Reservation>& reservations, Bytes room) {
+  std::vector<bool> fits(reservations.size());
+  for (const bool held : {true, false}) {
+    for (std::size_t i = 0; i < reservations.size(); ++i) {
+      if (reservations[i].held == held && reservations[i].asked <= room) {
+        room -= reservations[i].asked;
+        fits[i] = true;
+      }
+    }
+  }
+  return fits;
+}
+
+}  // namespace vmnuma::placement

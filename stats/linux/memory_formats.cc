@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/linux/memory_formats.h"
+
+#include <string>
+
+#include "stats/linux/fields.h"
+
+namespace vmnuma::stats {
+namespace {
+
+using placement::Bytes;
+using placement::Permille;
+
+constexpr std::int64_t kBytesOfAKilobyte = 1024;
+
+/// The one line of a file, without its newline.
+Result<std::string_view> only_line(std::string_view text, std::string_view format) {
+  if (const auto complete = check_complete(text, format); !complete) {
+    return tl::unexpected(complete.error());
+  }
+  std::string_view rest = text;
+  const auto line = take_line(rest);
+  if (!line || !rest.empty()) {
+    return bad_line(format, text);
+  }
+  return *line;
+}
+
+/// "avg10=12.34" in thousandths, rounded down.
+std::optional<Permille> average_of(std::string_view word) {
+  const auto average = after(word, "avg10=");
+  const std::size_t point = average ? average->find('.') : std::string_view::npos;
+  if (point == std::string_view::npos || average->size() != point + 3) {
+    return std::nullopt;
+  }
+  const auto whole = to_number<std::int32_t>(average->substr(0, point));
+  const auto hundredths = to_number<std::int32_t>(average->substr(point + 1));
+  if (!whole || !hundredths || *whole > 100) {
+    return std::nullopt;
+  }
+  return Permille{*whole * 10 + *hundredths / 10};
+}
+
+}  // namespace
+
+Result<std::optional<Bytes>> parse_memory_limit(std::string_view text) {
+  constexpr std::string_view kFormat = "a memory limit";
+  const auto line = only_line(text, kFormat);
+  if (!line) {
+    return tl::unexpected(line.error());
+  }
+  if (*line == "max") {
+    return std::optional<Bytes>();
+  }
+  const auto bytes = to_number<std::int64_t>(*line);
+  if (!bytes) {
+    return bad_line(kFormat, *line);
+  }
+  return std::optional<Bytes>(Bytes{*bytes});
+}
+
+Result<Bytes> parse_memory_amount(std::string_view text) {
+  constexpr std::string_view kFormat = "an amount of memory";
+  const auto line = only_line(text, kFormat);
+  if (!line) {
+    return tl::unexpected(line.error());
+  }
+  const auto bytes = to_number<std::int64_t>(*line);
+  if (!bytes) {
+    return bad_line(kFormat, *line);
+  }
+  return Bytes{*bytes};
+}
+
+Result<MemoryStat> parse_memory_stat(std::string_view text) {
+  constexpr std::string_view kFormat = "memory.stat";
+  if (const auto complete = check_complete(text, kFormat); !complete) {
+    return tl::unexpected(complete.error());
+  }
+  struct Wanted {
+    std::string_view name;
+    std::optional<Bytes> bytes;
+  };
+  Wanted wanted[] = {{"anon", {}}, {"file", {}}, {"shmem", {}}, {"unevictable", {}}};
+  while (const auto line = take_line(text)) {
+    std::string_view fields = *line;
+    const auto name = take_word(fields);
+    for (Wanted& one : wanted) {
+      if (name != one.name) {
+        continue;
+      }
+      const auto bytes = take_number<std::int64_t>(fields);
+      if (!bytes || !fields.empty()) {
+        return bad_line(kFormat, *line);
+      }
+      one.bytes = Bytes{*bytes};
+    }
+  }
+  for (const Wanted& one : wanted) {
+    if (!one.bytes) {
+      return failure(ErrorCode::kCorrupt,
+                     "memory.stat has no line '" + std::string(one.name) + "'");
+    }
+  }
+  return MemoryStat{*wanted[0].bytes, *wanted[1].bytes, *wanted[2].bytes, *wanted[3].bytes};
+}
+
+Result<MemoryWaits> parse_memory_waits(std::string_view text) {
+  constexpr std::string_view kFormat = "memory.pressure";
+  if (const auto complete = check_complete(text, kFormat); !complete) {
+    return tl::unexpected(complete.error());
+  }
+  std::optional<Permille> some;
+  std::optional<Permille> full;
+  std::string_view rest = text;
+  while (const auto line = take_line(rest)) {
+    std::string_view fields = *line;
+    const auto kind = take_word(fields);
+    const auto average = average_of(take_word(fields).value_or(""));
+    if (!average || (kind != "some" && kind != "full")) {
+      return bad_line(kFormat, *line);
+    }
+    (kind == "some" ? some : full) = *average;
+  }
+  if (!some || !full) {
+    return bad_line(kFormat, text);
+  }
+  return MemoryWaits{*some, *full};
+}
+
+Result<std::int32_t> parse_oom_score_adj(std::string_view text) {
+  constexpr std::string_view kFormat = "oom_score_adj";
+  const auto line = only_line(text, kFormat);
+  if (!line) {
+    return tl::unexpected(line.error());
+  }
+  const bool negative = line->starts_with('-');
+  const auto value = to_number<std::int32_t>(negative ? line->substr(1) : *line);
+  if (!value || *value > 1000) {
+    return bad_line(kFormat, *line);
+  }
+  return negative ? -*value : *value;
+}
+
+Result<Bytes> parse_swap_total(std::string_view meminfo) {
+  constexpr std::string_view kFormat = "/proc/meminfo";
+  if (const auto complete = check_complete(meminfo, kFormat); !complete) {
+    return tl::unexpected(complete.error());
+  }
+  while (const auto line = take_line(meminfo)) {
+    std::string_view fields = *line;
+    if (take_word(fields) != "SwapTotal:") {
+      continue;
+    }
+    const auto kilobytes = take_number<std::int64_t>(fields);
+    if (!kilobytes || take_word(fields) != "kB" || !fields.empty()) {
+      return bad_line(kFormat, *line);
+    }
+    return Bytes{*kilobytes * kBytesOfAKilobyte};
+  }
+  return failure(ErrorCode::kCorrupt, "/proc/meminfo has no line 'SwapTotal:'");
+}
+
+std::optional<bool> has_recursive_protection(std::string_view mountinfo) {
+  // "29 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,memory_recursiveprot"
+  while (const auto line = take_line(mountinfo)) {
+    std::string_view fields = *line;
+    std::string_view mounted_at;
+    for (int field = 0; field < 5; ++field) {
+      mounted_at = take_word(fields).value_or("");
+    }
+    const std::size_t end_of_optional = fields.find(" - ");
+    if (mounted_at != "/sys/fs/cgroup" || end_of_optional == std::string_view::npos) {
+      continue;
+    }
+    fields.remove_prefix(end_of_optional + 3);
+    if (take_word(fields) != "cgroup2") {
+      continue;
+    }
+    (void)take_word(fields);  // the source, which is any word
+    std::string_view options = take_word(fields).value_or("");
+    while (!options.empty()) {
+      const std::size_t comma = options.find(',');
+      if (options.substr(0, comma) == "memory_recursiveprot") {
+        return true;
+      }
+      options.remove_prefix(comma == std::string_view::npos ? options.size() : comma + 1);
+    }
+    return false;
+  }
+  return std::nullopt;
+}
+
+}  // namespace vmnuma::stats

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The formats of the files that tell how a cgroup's memory stands (Linux 6.1, mm/memcontrol.c,
+/// kernel/sched/psi.c, fs/proc/base.c). Pure functions of the text.
+///
+/// Properties: as in proc_formats.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "placement/model/amounts.h"
+#include "placement/result.h"
+
+namespace vmnuma::stats {
+
+/// memory.min, memory.low, memory.high, memory.max and memory.swap.max: a number of bytes, or
+/// "max", which is nothing. Error: corrupt.
+[[nodiscard]] Result<std::optional<placement::Bytes>> parse_memory_limit(std::string_view text);
+
+/// memory.swap.current: a number of bytes. Error: corrupt.
+[[nodiscard]] Result<placement::Bytes> parse_memory_amount(std::string_view text);
+
+/// Lines of memory.stat.
+struct MemoryStat {
+  placement::Bytes anonymous;    ///< anon
+  placement::Bytes file;         ///< file, with shmem in it
+  placement::Bytes shared;       ///< shmem
+  placement::Bytes unevictable;  ///< unevictable
+  bool operator==(const MemoryStat&) const = default;
+};
+/// Error: corrupt, also if one of these lines is missing.
+[[nodiscard]] Result<MemoryStat> parse_memory_stat(std::string_view text);
+
+/// The averages over 10 s of memory.pressure.
+struct MemoryWaits {
+  placement::Permille some;
+  placement::Permille full;
+  bool operator==(const MemoryWaits&) const = default;
+};
+/// Rounded down to thousandths. Error: corrupt.
+[[nodiscard]] Result<MemoryWaits> parse_memory_waits(std::string_view text);
+
+/// /proc/PID/oom_score_adj: -1000 to 1000. Error: corrupt.
+[[nodiscard]] Result<std::int32_t> parse_oom_score_adj(std::string_view text);
+
+/// /proc/meminfo, line "SwapTotal:        999420 kB". Error: corrupt.
+[[nodiscard]] Result<placement::Bytes> parse_swap_total(std::string_view meminfo);
+
+/// /proc/self/mountinfo (proc(5)): whether the cgroup2 file system that is mounted at
+/// /sys/fs/cgroup has the option memory_recursiveprot. Nothing if there is none.
+[[nodiscard]] std::optional<bool> has_recursive_protection(std::string_view mountinfo);
+
+}  // namespace vmnuma::stats

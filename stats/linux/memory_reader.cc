@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/linux/memory_reader.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "stats/linux/memory_formats.h"
+#include "stats/linux/read_parsed.h"
+
+namespace vmnuma::stats {
+namespace {
+
+using placement::Bytes;
+using placement::MemoryLimits;
+using placement::MemoryState;
+
+/// More than any host has, for a protection that is set to "max".
+constexpr Bytes kEverything{std::int64_t{1} << 62U};
+
+/// For files that a kernel may be built without.
+template <class Parse>
+auto read_if_there(const Directory& cgroup, std::string_view name, Parse parse)
+    -> Result<std::optional<typename decltype(parse(std::string_view{}))::value_type>> {
+  auto value = read_parsed(cgroup, name, parse);
+  if (value) {
+    return std::optional(std::move(*value));
+  }
+  if (value.error().code == ErrorCode::kNotFound) {
+    return std::nullopt;
+  }
+  return tl::unexpected(std::move(value).error());
+}
+
+}  // namespace
+
+Result<MemoryLimits> read_memory_limits(const Directory& cgroup) {
+  MemoryLimits limits;
+  for (const auto& [name, target] :
+       {std::pair("memory.min", &limits.min), std::pair("memory.low", &limits.low)}) {
+    const auto value = read_parsed(cgroup, name, parse_memory_limit);
+    if (!value) {
+      return tl::unexpected(value.error());
+    }
+    *target = value->value_or(kEverything);
+  }
+  for (const auto& [name, target] :
+       {std::pair("memory.high", &limits.high), std::pair("memory.max", &limits.max)}) {
+    const auto value = read_parsed(cgroup, name, parse_memory_limit);
+    if (!value) {
+      return tl::unexpected(value.error());
+    }
+    *target = *value;
+  }
+  const auto swap = read_if_there(cgroup, "memory.swap.max", parse_memory_limit);
+  if (!swap) {
+    return tl::unexpected(swap.error());
+  }
+  limits.swap_max = swap->value_or(std::nullopt);
+  return limits;
+}
+
+Result<MemoryState> read_memory_state(const Directory& scope, const Directory& process) {
+  MemoryState state;
+  auto limits = read_memory_limits(scope);
+  if (!limits) {
+    return tl::unexpected(std::move(limits).error());
+  }
+  state.limits = *limits;
+  const auto stat = read_parsed(scope, "memory.stat", parse_memory_stat);
+  if (!stat) {
+    return tl::unexpected(stat.error());
+  }
+  state.anonymous = stat->anonymous;
+  state.shared = stat->shared;
+  state.file = std::max(stat->file - stat->shared, Bytes{});
+  state.unevictable = stat->unevictable;
+  const auto swap = read_if_there(scope, "memory.swap.current", parse_memory_amount);
+  if (!swap) {
+    return tl::unexpected(swap.error());
+  }
+  state.swap = swap->value_or(Bytes{});
+  const auto waits = read_if_there(scope, "memory.pressure", parse_memory_waits);
+  if (!waits) {
+    return tl::unexpected(waits.error());
+  }
+  if (*waits) {
+    state.waits_some = (*waits)->some;
+    state.waits_full = (*waits)->full;
+  }
+  const auto adjustment = read_parsed(process, "oom_score_adj", parse_oom_score_adj);
+  if (!adjustment) {
+    return tl::unexpected(adjustment.error());
+  }
+  state.oom_score_adj = *adjustment;
+  return state;
+}
+
+}  // namespace vmnuma::stats

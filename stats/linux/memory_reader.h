@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How the memory of a VM and of the slices above it stands, from the files of their cgroups.
+#pragma once
+
+#include "placement/model/memory_state.h"
+#include "placement/result.h"
+#include "stats/linux/directory.h"
+
+namespace vmnuma::stats {
+
+/// What the memory controller of this cgroup is set to. A host without swap accounting has no
+/// memory.swap.max, which is no limit. Errors: of Directory::read, corrupt.
+[[nodiscard]] Result<placement::MemoryLimits> read_memory_limits(const Directory& cgroup);
+
+/// `scope` is the VM's, `process` its /proc/PID; `MemoryState::scope` and `read_in` are left to the
+/// caller. A kernel without pressure stall information has no memory.pressure. Errors: as above.
+[[nodiscard]] Result<placement::MemoryState> read_memory_state(const Directory& scope,
+                                                               const Directory& process);
+
+}  // namespace vmnuma::stats

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/service/memory_worker.h"
+
+#include <map>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "balancer/service/remembered.h"
+#include "tests/support/temp_directory.h"
+
+namespace vmnuma::tests {
+namespace {
+
+using balancer::MemoryChange;
+using balancer::MemoryOriginals;
+using balancer::MemoryWorker;
+using placement::kGiB;
+using placement::kMiB;
+using placement::MemoryLimits;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
+
+/// Remembers what it was told, and what the history knew at that moment.
+class FakeUnits final : public balancer::UnitControl {
+ public:
+  explicit FakeUnits(stats::History* history) : history_(history) {}
+  [[nodiscard]] Result<void> set_memory(const std::string& unit,
+                                        const MemoryLimits& limits) override {
+    calls.emplace_back(unit, limits);
+    if (history_ != nullptr) {
+      kept_before = balancer::remember(*history_).memory_originals;
+    }
+    if (problem) {
+      return failure(*problem, "it does not answer");
+    }
+    return {};
+  }
+
+  std::vector<std::pair<std::string, MemoryLimits>> calls;
+  MemoryOriginals kept_before;
+  std::optional<ErrorCode> problem;
+
+ private:
+  stats::History* history_;
+};
+
+class MemoryWorkerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto opened = stats::History::open({directory_.path() + "/h.sqlite", std::int64_t{16} << 20U});
+    ASSERT_TRUE(opened) << opened.error().message;
+    history_ = std::move(*opened);
+    balancer::MemoryOriginal original;
+    original.process = {7, 8};
+    original.found.max = kGiB;
+    originals_["machine.slice/a.scope"] = original;
+  }
+
+  TempDirectory directory_;
+  std::unique_ptr<stats::History> history_;
+  MemoryOriginals originals_;
+  std::vector<MemoryChange> changes_{{"machine.slice/a.scope", {kMiB, {}, {}, {}, {}}},
+                                     {"machine.slice", {kGiB, {}, {}, {}, {}}}};
+  std::vector<std::pair<std::string, std::string>> answers_;
+};
+
+TEST_F(MemoryWorkerTest, KeepsWhatWasFoundBeforeItChangesAnything) {
+  FakeUnits units(history_.get());
+  MemoryWorker worker(units, history_.get(), [&](const std::string& path, const std::string& why) {
+    answers_.emplace_back(path, why);
+  });
+  worker.submit(originals_, changes_);
+  worker.drain();
+  EXPECT_EQ(units.kept_before, originals_);
+  EXPECT_THAT(units.calls, ElementsAre(Pair("a.scope", changes_[0].limits),
+                                       Pair("machine.slice", changes_[1].limits)));
+  EXPECT_THAT(answers_, ElementsAre(Pair("machine.slice/a.scope", ""), Pair("machine.slice", "")));
+}
+
+TEST_F(MemoryWorkerTest, WithoutAHistoryNothingIsChanged) {
+  FakeUnits units(nullptr);
+  MemoryWorker worker(units, nullptr, [&](const std::string& path, const std::string& why) {
+    answers_.emplace_back(path, why);
+  });
+  worker.submit(originals_, {changes_[0]});
+  worker.submit(std::nullopt, {changes_[1]});
+  worker.drain();
+  EXPECT_THAT(units.calls, IsEmpty());
+  EXPECT_THAT(answers_, ElementsAre(Pair("machine.slice/a.scope", HasSubstr("no history")),
+                                    Pair("machine.slice", HasSubstr("no history"))));
+}
+
+TEST_F(MemoryWorkerTest, AServiceManagerThatDoesNotAnswerIsAskedOnceABatch) {
+  FakeUnits units(nullptr);
+  units.problem = ErrorCode::kUnavailable;
+  MemoryWorker worker(units, history_.get(), [&](const std::string& path, const std::string& why) {
+    answers_.emplace_back(path, why);
+  });
+  worker.submit(originals_, changes_);
+  worker.drain();
+  EXPECT_THAT(units.calls, testing::SizeIs(1));
+  EXPECT_THAT(answers_, ElementsAre(Pair("machine.slice/a.scope", "it does not answer"),
+                                    Pair("machine.slice", "it does not answer")));
+}
+
+TEST_F(MemoryWorkerTest, ARefusalConcernsOneUnitOnly) {
+  FakeUnits units(nullptr);
+  units.problem = ErrorCode::kNotFound;
+  MemoryWorker worker(units, history_.get(), [&](const std::string& path, const std::string& why) {
+    answers_.emplace_back(path, why);
+  });
+  worker.submit(originals_, changes_);
+  worker.drain();
+  EXPECT_THAT(units.calls, testing::SizeIs(2));
+}
+
+}  // namespace
+}  // namespace vmnuma::tests

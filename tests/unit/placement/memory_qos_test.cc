@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "placement/memory_qos.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace vmnuma::placement {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// 1 GiB, of which the guest has three quarters at present, as a VM of that class.
+VmDescription vm_of(MemoryClass memory_class) {
+  VmDescription vm;
+  vm.name = "web";
+  vm.memory = kMiB * 768;
+  vm.max_memory = kGiB;
+  vm.policy.memory_class = memory_class;
+  return vm;
+}
+
+std::optional<MemoryProtection> protection(const VmDescription& vm, Bytes swap = kGiB) {
+  return protection_of(vm, swap, Options{});
+}
+
+TEST(MemoryQosTest, AVmWithoutAClassGetsNothing) {
+  EXPECT_EQ(protection(vm_of(MemoryClass::kNone)), std::nullopt);
+}
+
+TEST(MemoryQosTest, AGuaranteedVmKeepsAllThatItNeedsAndNeverSwaps) {
+  // 768 MiB and 256 MiB beside them.
+  EXPECT_EQ(protection(vm_of(MemoryClass::kGuaranteed)),
+            (MemoryProtection{kGiB, Bytes{}, std::nullopt, Bytes{}}));
+}
+
+TEST(MemoryQosTest, ABurstableVmIsProtectedAsLongAsThereIsOtherMemory) {
+  // The request is 1024 MiB and the limit 1280: 1024 + 0.9 x 256 = 1254.4 MiB, 20070.4 pages.
+  EXPECT_EQ(protection(vm_of(MemoryClass::kBurstable)),
+            (MemoryProtection{Bytes{}, kGiB, Bytes{20070 * 65536}, std::nullopt}));
+}
+
+TEST(MemoryQosTest, WhereRequestAndLimitAreEqualNothingThrottles) {
+  VmDescription vm = vm_of(MemoryClass::kBurstable);
+  vm.memory = vm.max_memory;
+  EXPECT_EQ(protection(vm), (MemoryProtection{Bytes{}, kMiB * 1280, std::nullopt, std::nullopt}));
+}
+
+TEST(MemoryQosTest, ABestEffortVmGivesMemoryBackFirst) {
+  // 0.9 x 1280 MiB = 1152 MiB.
+  EXPECT_EQ(protection(vm_of(MemoryClass::kBestEffort)),
+            (MemoryProtection{Bytes{}, Bytes{}, kMiB * 1152, std::nullopt}));
+}
+
+TEST(MemoryQosTest, TheFactorAndTheOverheadAreOptions) {
+  Options options;
+  options.mem_qos_throttling_pct = 50;
+  options.mem_qos_overhead = 0;
+  EXPECT_EQ(protection_of(vm_of(MemoryClass::kBestEffort), kGiB, options)->high, kMiB * 512);
+  EXPECT_EQ(protection_of(vm_of(MemoryClass::kGuaranteed), kGiB, options)->min, kMiB * 768);
+  options.mem_qos_throttling_pct = 100;
+  EXPECT_EQ(protection_of(vm_of(MemoryClass::kBestEffort), kGiB, options)->high, kGiB);
+}
+
+TEST(MemoryQosTest, WhatIsNotReclaimableIsNeverThrottled) {
+  struct Case {
+    void (*change)(VmDescription& vm);
+    const char* why;
+  };
+  const Case cases[] = {
+      {[](VmDescription& vm) { vm.memory_locked = true; }, "is locked"},
+      {[](VmDescription& vm) { vm.huge_page_size = kMiB * 2; }, "huge pages"},
+      {[](VmDescription& vm) {
+         vm.pci_devices = {{"0000:3b:00.0", {0}}};
+       },
+       "0000:3b:00.0"},
+      {[](VmDescription& vm) { vm.memory_pinned_by = "an mdev"; }, "pinned by an mdev"},
+      {[](VmDescription& vm) { vm.policy.memory_mode = MemoryMode::kHandsOff; }, "hands-off"},
+  };
+  for (const MemoryClass memory_class :
+       {MemoryClass::kGuaranteed, MemoryClass::kBurstable, MemoryClass::kBestEffort}) {
+    for (const Case& one : cases) {
+      VmDescription vm = vm_of(memory_class);
+      one.change(vm);
+      EXPECT_EQ(protection(vm)->high, std::nullopt) << one.why;
+      EXPECT_THAT(why_not_reclaimable(vm, kGiB).value_or(""), HasSubstr(one.why));
+    }
+    EXPECT_EQ(protection(vm_of(memory_class), Bytes{})->high, std::nullopt);
+  }
+  EXPECT_EQ(why_not_reclaimable(vm_of(MemoryClass::kBestEffort), Bytes{}), "the host has no swap");
+  EXPECT_EQ(why_not_reclaimable(vm_of(MemoryClass::kBestEffort), kGiB), std::nullopt);
+}
+
+TEST(MemoryQosTest, HugePagesNeedNoProtectionButQemuDoes) {
+  VmDescription vm = vm_of(MemoryClass::kGuaranteed);
+  vm.huge_page_size = kMiB * 2;
+  EXPECT_EQ(protection(vm)->min, kMiB * 256);
+}
+
+TEST(MemoryQosTest, ValuesAreWholePages) {
+  Options options;
+  for (std::int64_t kibibytes = 700'001; kibibytes < 700'200; kibibytes += 13) {
+    VmDescription vm = vm_of(MemoryClass::kBurstable);
+    vm.memory = kKiB * kibibytes;
+    options.mem_qos_throttling_pct = kibibytes % 100 + 1;
+    const auto burstable = protection_of(vm, kGiB, options);
+    EXPECT_EQ(burstable->low.value % kLargestPage.value, 0);
+    EXPECT_EQ(burstable->high->value % kLargestPage.value, 0);
+    EXPECT_GE(*burstable->high, burstable->low);
+    vm.policy.memory_class = MemoryClass::kGuaranteed;
+    EXPECT_EQ(protection_of(vm, kGiB, options)->min, burstable->low);
+  }
+}
+
+TEST(MemoryQosTest, AVmOfTheLargestSizeDoesNotOverflow) {
+  VmDescription vm = vm_of(MemoryClass::kBestEffort);
+  vm.memory = vm.max_memory = kGiB * (std::int64_t{64} << 10U);
+  EXPECT_GT(protection(vm)->high.value(), vm.memory * 8 / 10);
+}
+
+TEST(GrantedTest, WhatFitsIsGrantedInOrder) {
+  EXPECT_THAT(granted({{kGiB * 3, false}, {kGiB * 2, false}, {kGiB, false}}, kGiB * 4),
+              ElementsAre(true, false, true));
+  EXPECT_THAT(granted({}, kGiB), IsEmpty());
+}
+
+TEST(GrantedTest, WhoHasItsReservationKeepsIt) {
+  EXPECT_THAT(granted({{kGiB * 3, false}, {kGiB * 2, true}}, kGiB * 4), ElementsAre(false, true));
+}
+
+TEST(GrantedTest, AHostThatShrankGrantsLessAndNeverTooMuch) {
+  EXPECT_THAT(granted({{kGiB * 3, true}, {kGiB * 2, true}}, kGiB * 2), ElementsAre(false, true));
+  EXPECT_THAT(granted({{kGiB, true}}, Bytes{}), ElementsAre(false));
+  EXPECT_THAT(granted({{kGiB, true}}, Bytes{-5}), ElementsAre(false));
+}
+
+}  // namespace
+}  // namespace vmnuma::placement

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/linux/memory_formats.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace vmnuma::stats {
+namespace {
+
+using placement::Bytes;
+using placement::Permille;
+using testing::HasSubstr;
+
+template <class T>
+void expect_corrupt(const Result<T>& result, const std::string& part) {
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::kCorrupt);
+  EXPECT_THAT(result.error().message, HasSubstr(part));
+}
+
+TEST(MemoryFormatsTest, ReadsLimits) {
+  EXPECT_EQ(parse_memory_limit("max\n").value(), std::nullopt);
+  EXPECT_EQ(parse_memory_limit("0\n").value(), Bytes{0});
+  EXPECT_EQ(parse_memory_limit("9223372036854771712\n").value(), Bytes{9223372036854771712});
+  expect_corrupt(parse_memory_limit("12"), "a memory limit");
+  expect_corrupt(parse_memory_limit("12\n13\n"), "12");
+  expect_corrupt(parse_memory_limit("-1\n"), "'-1'");
+  expect_corrupt(parse_memory_limit("maximal\n"), "'maximal'");
+  expect_corrupt(parse_memory_limit(""), "empty");
+}
+
+TEST(MemoryFormatsTest, ReadsAmounts) {
+  EXPECT_EQ(parse_memory_amount("4096\n").value(), Bytes{4096});
+  expect_corrupt(parse_memory_amount("max\n"), "'max'");
+}
+
+TEST(MemoryFormatsTest, ReadsTheLinesOfMemoryStatThatItNeeds) {
+  const auto stat = parse_memory_stat(
+      "anon 1000\nfile 300\nkernel 7\nshmem 200\nfile_mapped 1\nunevictable 40\npgfault 9\n");
+  EXPECT_EQ(stat.value(), (MemoryStat{Bytes{1000}, Bytes{300}, Bytes{200}, Bytes{40}}));
+  expect_corrupt(parse_memory_stat("anon 1\nfile 2\nunevictable 3\n"), "no line 'shmem'");
+  expect_corrupt(parse_memory_stat("anon 1 2\nfile 2\nshmem 1\nunevictable 3\n"), "'anon 1 2'");
+}
+
+TEST(MemoryFormatsTest, ReadsWhatWaits) {
+  const auto waits = parse_memory_waits(
+      "some avg10=12.34 avg60=0.00 avg300=0.00 total=5\n"
+      "full avg10=1.09 avg60=0.00 avg300=0.00 total=3\n");
+  EXPECT_EQ(waits.value(), (MemoryWaits{Permille{123}, Permille{10}}));
+  expect_corrupt(parse_memory_waits("some avg10=12.34 avg60=0.00 avg300=0.00 total=5\n"), "some");
+  expect_corrupt(parse_memory_waits("some avg10=12.3 total=5\nfull avg10=0.00 total=3\n"), "12.3");
+  expect_corrupt(parse_memory_waits("some avg10=101.00 total=5\nfull avg10=0.00 total=3\n"), "101");
+}
+
+TEST(MemoryFormatsTest, ReadsTheOomAdjustment) {
+  EXPECT_EQ(parse_oom_score_adj("0\n").value(), 0);
+  EXPECT_EQ(parse_oom_score_adj("-1000\n").value(), -1000);
+  EXPECT_EQ(parse_oom_score_adj("1000\n").value(), 1000);
+  expect_corrupt(parse_oom_score_adj("1001\n"), "'1001'");
+  expect_corrupt(parse_oom_score_adj("--1\n"), "'--1'");
+}
+
+TEST(MemoryFormatsTest, ReadsSwap) {
+  EXPECT_EQ(parse_swap_total("MemTotal:  8 kB\nSwapTotal:        999420 kB\n").value(),
+            Bytes{999420 * 1024});
+  EXPECT_EQ(parse_swap_total("SwapTotal:             0 kB\n").value(), Bytes{0});
+  expect_corrupt(parse_swap_total("MemTotal: 8 kB\n"), "no line 'SwapTotal:'");
+  expect_corrupt(parse_swap_total("SwapTotal: 8 MB\n"), "8 MB");
+}
+
+TEST(MemoryFormatsTest, SeesWhetherProtectionIsInherited) {
+  const auto mount = [](std::string_view options) {
+    return "23 1 0:20 / /sys rw - sysfs sysfs rw\n"
+           "29 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 " +
+           std::string(options) + "\n";
+  };
+  EXPECT_EQ(has_recursive_protection(mount("rw,nsdelegate,memory_recursiveprot")), true);
+  EXPECT_EQ(has_recursive_protection(mount("rw,nsdelegate")), false);
+  EXPECT_EQ(has_recursive_protection(mount("rw,memory_recursiveprots")), false);
+  EXPECT_EQ(has_recursive_protection("23 1 0:20 / /sys rw - sysfs sysfs rw\n"), std::nullopt);
+  EXPECT_EQ(has_recursive_protection("29 23 0:26 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n"),
+            std::nullopt);
+  EXPECT_EQ(has_recursive_protection("29 23\n"), std::nullopt);
+  EXPECT_EQ(has_recursive_protection(""), std::nullopt);
+}
+
+}  // namespace
+}  // namespace vmnuma::stats
