@@ -10,7 +10,7 @@ made here last some twenty epochs, a fifth of what is watched, so that shares ar
 from lab import daemon, guests
 from lab.process import expect
 
-IN_SHORT_SET = False
+IN_SHORT_SET = True
 LIMIT_S = 1200
 CONFIG = """[options]
 "Numa.LTermRestTimes" = 1

@@ -18,7 +18,7 @@ MOST_IMBALANCE_PCT = 10
 
 
 def run():
-    vms = [guests.Guest(f"pile{number}", memory_mib=96) for number in range(4)]
+    vms = [guests.Guest(f"pile{number}") for number in range(4)]
     guests.start(vms)
     with guests.memory_forced(vms, 0):
         daemon.start()
