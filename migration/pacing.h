@@ -20,11 +20,11 @@
 
 namespace vmnuma::migration {
 
-/// Bounds of one call's work: 512 to 8192 pages of 4 KiB. Below, the fixed price of a call
+/// Bounds of one call's work: 512 to 6144 pages of 4 KiB. Below, the fixed price of a call
 /// (draining every CPU's page lists) dominates; at 16 MiB it still was a tenth of a call
 /// (Linux 6.1).
 inline constexpr placement::Bytes kSmallestChunk = placement::kMiB * 2;
-inline constexpr placement::Bytes kLargestChunk = placement::kMiB * 32;
+inline constexpr placement::Bytes kLargestChunk = placement::kMiB * 24;
 
 /// Fills with `rate` bytes per second.
 class TokenBucket {

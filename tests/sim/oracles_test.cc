@@ -40,7 +40,7 @@ class OraclesTest : public testing::Test {
   }
   void make() {
     host_ = std::make_unique<SimHost>(scenario_.host, 1, false, clock_);
-    daemon_ = std::make_unique<SimDaemon>(scenario_.options, *host_, clock_);
+    daemon_ = std::make_unique<SimDaemon>(scenario_.options, scenario_.strategy, *host_, clock_);
     oracles_ = std::make_unique<Oracles>(scenario_);
     vm_ = host_->start(scenario_.vms[0]);
     daemon_->start(Microseconds{});

@@ -570,22 +570,22 @@ TEST_F(ExecutorTest, CancellingOneVmOfASwapLeavesTheOthersMemoryMoving) {
 // ---- pace ----
 
 TEST_F(ExecutorTest, MovesNoFasterThanTheRateAllows) {
-  const TestVm vm = world_.start_vm("web1", 0, kMiB * 232, true);
+  const TestVm vm = world_.start_vm("web1", 0, kMiB * 224, true);
   Limits limits = world_.limits();
   limits.bytes_per_second = kMiB * 100;
   world_.set_limits(limits);
   world_.executor().submit(World::order(7, {world_.change(vm, 0, 1)}));
   const Microseconds before = world_.now();
   world_.run();
-  // 232 MiB less one full bucket of 32 MiB at 100 MiB/s.
+  // 224 MiB less one full bucket of 24 MiB at 100 MiB/s.
   EXPECT_GE(world_.now() - before, Microseconds{1'990'000});
   EXPECT_LE(world_.now() - before, Microseconds{2'500'000});
-  EXPECT_EQ(world_.memory_on(vm, 1), kMiB * 232);
+  EXPECT_EQ(world_.memory_on(vm, 1), kMiB * 224);
 }
 
 TEST_F(ExecutorTest, AVmsOwnRateSlowsNoOther) {
-  const TestVm a = world_.start_vm("a", 0, kMiB * 80, true);
-  const TestVm b = world_.start_vm("b", 0, kMiB * 80, true);
+  const TestVm a = world_.start_vm("a", 0, kMiB * 72, true);
+  const TestVm b = world_.start_vm("b", 0, kMiB * 72, true);
   Limits limits = world_.limits();
   limits.vm_bytes_per_second = kMiB * 32;
   world_.set_limits(limits);
@@ -593,7 +593,7 @@ TEST_F(ExecutorTest, AVmsOwnRateSlowsNoOther) {
   world_.executor().submit(World::order(8, {world_.change(b, 0, 1)}));
   const Microseconds before = world_.now();
   world_.run();
-  // Each: 80 MiB less its bucket of 32 MiB at 32 MiB/s = 1.5 s, both at once.
+  // Each: 72 MiB less its bucket of 24 MiB at 32 MiB/s = 1.5 s, both at once.
   EXPECT_GE(world_.now() - before, Microseconds{1'490'000});
   EXPECT_LE(world_.now() - before, Microseconds{1'700'000});
 }

@@ -54,8 +54,8 @@ TEST(PacerTest, WaitsLessForLess) {
 TEST(PacerTest, ADebtIsPaidOffFirst) {
   Pacer pacer;
   pacer.set_rates(kMiB * 100, {});
-  pacer.charge(kStart, kVm, kGiB);  // one huge page: 1024 - 32 MiB of debt, then 2 MiB
-  EXPECT_EQ(later(pacer.allow(kStart, kVm, kGiB)), kStart + Microseconds{9'940'000});
+  pacer.charge(kStart, kVm, kGiB);  // one huge page: 1024 - 24 MiB of debt, then 2 MiB
+  EXPECT_EQ(later(pacer.allow(kStart, kVm, kGiB)), kStart + Microseconds{10'020'000});
 }
 
 TEST(PacerTest, TheTighterOfTheTwoRatesCounts) {
@@ -108,7 +108,7 @@ TEST(TokenBucketTest, TimeGoingBackAddsNothing) {
 TEST(TokenBucketTest, ALongSleepFillsItOnceOnly) {
   TokenBucket bucket(kMiB * 100);
   bucket.take(kStart, kGiB);
-  // A month: the bucket holds max(32 MiB, a tenth of a second's rate).
+  // A month: the bucket holds max(24 MiB, a tenth of a second's rate).
   EXPECT_EQ(bucket.available(kStart + Microseconds{2'600'000'000'000}), kLargestChunk);
 }
 

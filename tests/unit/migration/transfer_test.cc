@@ -214,8 +214,8 @@ TEST_F(TransferTest, BringsHiddenHugePagesHomeWithoutTouchingHoles) {
 TEST_F(TransferTest, LooksOnceWhereNothingIsHidden) {
   populate(kMiB * 400, /*huge=*/true);
   EXPECT_EQ(bring_home().left, Bytes{});
-  // A window of 8 MiB, 13 of 32 MiB, and one question after each of the calls that moved.
-  EXPECT_EQ(memory_.queries(), 14 + static_cast<std::int64_t>(memory_.moves().size()));
+  // A window of 8 MiB, 17 of 24 MiB, and one question after each of the calls that moved.
+  EXPECT_EQ(memory_.queries(), 18 + static_cast<std::int64_t>(memory_.moves().size()));
 }
 
 TEST_F(TransferTest, AsksOnlyForTheEndsOfBlocksOnceTheyAreHugePages) {
@@ -621,10 +621,10 @@ TEST_F(TransferTest, ChunksFollowTheTargetStall) {
 }
 
 TEST_F(TransferTest, ChunksOfHugePagesGrowToo) {
-  populate(kMiB * 264, /*huge=*/true);
+  populate(kMiB * 248, /*huge=*/true);
   memory_.set_cost({.call = Microseconds{100}, .page = {}, .huge_page = Microseconds{200}});
   bring_home();
-  EXPECT_EQ(memory_.moves().back().addresses.size(), 16U);  // 32 MiB
+  EXPECT_EQ(memory_.moves().back().addresses.size(), 12U);  // 24 MiB
 }
 
 TEST_F(TransferTest, SmallPagesAreNotTakenForHugeOnesForLong) {
