@@ -127,8 +127,8 @@ std::string guard_text(Guard guard, const Options& options) {
                          options.residency);
     case Guard::kTravel:
       return fmt::format(
-          "its memory has not yet been at rest for Numa.LTermRestTimes ({}) times as long as it "
-          "travelled",
+          "its memory, or that of the last to take a turn there, has not yet been at rest for "
+          "Numa.LTermRestTimes ({}) times as long as it travelled",
           options.lterm_rest_times);
     case Guard::kNoReturn:
       return fmt::format("it left that node less than Numa.NoReturn ({} epochs) ago",

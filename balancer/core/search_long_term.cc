@@ -25,6 +25,27 @@ namespace {
 constexpr std::size_t kSourcesTried = 4;
 constexpr std::size_t kClientsTried = 8;  ///< a node; half as many on hosts with many nodes
 
+/// True if who took the last turn to or from these nodes travelled for so long that the next is not
+/// due. A round, in which each of their clients travels once, takes Numa.LTermRestTimes times as
+/// long as the travels do, and a turn its part of it. Turns taken as soon as the mover itself has
+/// rested come in bunches, and who is alone between two bunches gets more than the others.
+bool is_too_early(const Arrangement& arrangement, NodeIndex from, NodeIndex to) {
+  const CpuTime demand = arrangement.node(from).demand() + arrangement.node(to).demand();
+  const auto rests = [&](ClientIndex client) {
+    const placement::Snapshot& snapshot = arrangement.snapshot();
+    const placement::VmState& vm = snapshot.vms[snapshot.clients[client].vm];
+    const CpuTime its_part = arrangement.load(client).demand;
+    return vm.transferring ||
+           demand * vm.epochs_since_transfer <
+               its_part * (vm.epochs_travelled * arrangement.options().lterm_rest_times);
+  };
+  const auto somebody_rests = [&](NodeIndex node) {
+    return std::any_of(arrangement.residents(node).begin(), arrangement.residents(node).end(),
+                       rests);
+  };
+  return somebody_rests(from) || somebody_rests(to);
+}
+
 std::optional<Guard> why_no_turn(const Arrangement& arrangement, Reason reason,
                                  std::span<const Rehoming> changes,
                                  const placement::Effect& effect) {
@@ -32,6 +53,9 @@ std::optional<Guard> why_no_turn(const Arrangement& arrangement, Reason reason,
     if (const auto guard = why_not_there(arrangement, change.client, change.to, reason, changes)) {
       return guard;
     }
+  }
+  if (is_too_early(arrangement, arrangement.home(changes.front().client), changes.front().to)) {
+    return Guard::kTravel;
   }
   // A turn may cost the host a little, but not more than a move has to gain.
   if (effect.gain < -least_gain(arrangement, changes)) {

@@ -2,6 +2,7 @@
 #include "balancer/core/validator.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -213,6 +214,29 @@ class Validator {
     }
   }
 
+  // ---- turns ----
+
+  void check_turn_is_due(const Rehoming& change) {
+    const std::array nodes{now_.home(change.client), change.to};
+    const auto lives_here = [&](ClientIndex client) {
+      return std::find(nodes.begin(), nodes.end(), now_.home(client)) != nodes.end();
+    };
+    CpuTime demand;
+    for (ClientIndex client = 0; client < snapshot_.clients.size(); ++client) {
+      demand += lives_here(client) ? snapshot_.clients[client].demand : CpuTime{};
+    }
+    for (ClientIndex client = 0; client < snapshot_.clients.size(); ++client) {
+      const ClientState& state = snapshot_.clients[client];
+      const VmState& vm = snapshot_.vms[state.vm];
+      if (lives_here(client) &&
+          (vm.transferring ||
+           demand * vm.epochs_since_transfer <
+               state.demand * (vm.epochs_travelled * options_.lterm_rest_times))) {
+        violation("it comes too early after the turn of " + name(client));
+      }
+    }
+  }
+
   // ---- what it brings ----
 
   void check_figure(const std::string& what, CpuTime told, CpuTime is) {
@@ -278,6 +302,9 @@ class Validator {
         const MemoryProfile& memory = now_.memory(change.client);
         locality += memory.locality(change.to) - memory.locality(from.back());
       }
+    }
+    if (is_a_turn(reason)) {
+      check_turn_is_due(changes.front());
     }
     now_.apply(changes);
     ++moves_and_placements_;

@@ -64,7 +64,7 @@ constexpr OptionInfo kTable[] = {
      "How long a client stays on its node before it may be moved again"},
     {"Numa.LTermRestTimes", "", 0, 1000, &Options::lterm_rest_times, false,
      "How many times as long as its memory travelled a VM stays at rest before it takes another "
-     "turn"},
+     "turn, and over which turns to and from its node are spread"},
     {"Numa.NoReturn", "epochs", 0, 10000, &Options::no_return, false,
      "How long a client may not go back to the node it left"},
     {"Numa.MoveHorizon", "epochs", 1, 10000, &Options::move_horizon, false,

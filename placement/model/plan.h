@@ -34,7 +34,7 @@ enum class Guard {
   kDoesNotPay,         ///< gain over the horizon is less than the cost of moving
   kResidualImbalance,  ///< would leave more than Numa.MigThrashThreshold of the imbalance
   kResidency,          ///< the client has not been on its node for Numa.Residency epochs
-  kTravel,             ///< a turn, and its memory travelled for long not long ago
+  kTravel,             ///< a turn, and its memory or a neighbour's travelled for long not long ago
   kNoReturn,           ///< the client left that node less than Numa.NoReturn epochs ago
   kSwapReconsider,     ///< swapped less than Numa.SwapConsiderPeriod epochs ago
   kCoreCapacity,       ///< would take the target above Numa.CoreCapRatioPct

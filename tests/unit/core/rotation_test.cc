@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Long-term fairness over minutes: plans are made and carried out epoch by epoch in a model in
-/// which the kernel shares a node by weight and memory arrives at once.
+/// which the kernel shares a node by weight.
+#include <algorithm>
 #include <map>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "balancer/core/planner.h"
@@ -23,7 +25,8 @@ struct Story {
   int moves = 0;
 };
 
-Story run(Snapshot snapshot, int epochs, const Options& options) {
+/// The memory of who moves is on its way for `travel` epochs, but costs nothing.
+Story run(Snapshot snapshot, int epochs, const Options& options, int travel = 0) {
   Story story;
   for (int i = 0; i < epochs; ++i) {
     for (const ClientState& client : snapshot.clients) {
@@ -33,6 +36,15 @@ Story run(Snapshot snapshot, int epochs, const Options& options) {
     const Plan plan = make_plan(snapshot, options, {});
     story.moves += static_cast<int>(plan.actions.size());
     snapshot = tests::next_epoch(snapshot, plan, options);
+    for (const placement::Action& action : plan.actions) {
+      for (const placement::Relocation& relocation : action.relocations) {
+        const auto moved =
+            std::find_if(snapshot.vms.begin(), snapshot.vms.end(),
+                         [&](const auto& vm) { return vm.id == relocation.client.vm; });
+        moved->epochs_travelled = travel;
+        moved->epochs_since_transfer = -travel;  // it has only left
+      }
+    }
   }
   return story;
 }
@@ -79,6 +91,18 @@ TEST(RotationTest, WhoseMemoryTravelledForLongWaitsLongerForItsNextTurn) {
   EXPECT_GT(run(snapshot, 60, options).moves, 0);
   options.lterm_rest_times = 0;
   EXPECT_GT(run(snapshot, 39, options).moves, 0);
+}
+
+TEST(RotationTest, VmsWhoseMemoryTravelsForLongGetEqualSharesToo) {
+  for (const int travel : {10, 30, 70}) {
+    const int rounds = 10;
+    const int round = 3 * travel + travel * static_cast<int>(Options().lterm_rest_times);
+    const Story story = run(too_many(3, 2), rounds * round, {}, travel);
+    for (const auto& [name, cpus] : story.cpus) {
+      EXPECT_NEAR(cpus, 8.0 / 3, 0.1) << name << ", travels of " << travel;
+    }
+    EXPECT_THAT(story.moves, testing::AllOf(testing::Gt(2 * rounds), testing::Le(3 * rounds + 3)));
+  }
 }
 
 TEST(RotationTest, WithoutLongTermFairnessOneVmKeepsItsNode) {

@@ -251,6 +251,27 @@ TEST(ValidatorTest, NamesATurnTakenTooEarly) {
               Contains(HasSubstr("takes a turn 9 epochs after its memory travelled for 5")));
 }
 
+TEST(ValidatorTest, NamesATurnTakenTooEarlyAfterANeighboursTurn) {
+  // 'b' is half of what the two nodes' clients want, so half of its rest is to pass.
+  const auto after = [](std::int64_t epochs) {
+    return broken(load_move(), [epochs](Case& it) {
+      it.action().reason = Reason::kLongTermMove;
+      it.options.lterm_rest_times = 2;
+      it.vm("b").epochs_since_transfer = epochs;
+      it.vm("b").epochs_travelled = 10;
+    });
+  };
+  const auto too_early = HasSubstr("it comes too early after the turn of 'b'/0");
+  EXPECT_THAT(after(9), Contains(too_early));
+  EXPECT_THAT(after(10), testing::Not(Contains(too_early)));
+  EXPECT_THAT(broken(load_move(),
+                     [](Case& it) {
+                       it.action().reason = Reason::kLongTermMove;
+                       it.vm("b").transferring = true;
+                     }),
+              Contains(too_early));
+}
+
 TEST(ValidatorTest, NamesAHardGroupThatIsBroken) {
   EXPECT_THAT(broken(load_swap(),
                      [](Case& it) {
