@@ -4,8 +4,14 @@
 /// Problem: the guest stalls on pages that are being moved, so a call should not take long; what
 /// fits into the time depends on page size, machine and load, and is only known afterwards.
 /// Approach: after each call the size follows target / elapsed, at most doubled or halved at a
-/// time. Properties: never outside kSmallestChunk..kLargestChunk; a call of a steady rate settles
-/// at the target; a small call says nothing about larger ones, so it never makes chunks grow.
+/// time. Every call also has a price of its own, whatever its size: the kernel first drains the
+/// page lists of all CPUs (lru_cache_disable() in mm/swap.c, Linux 6.1), for which a worker must
+/// get its turn on each. Where all CPUs are busy that alone can take many times the target; small
+/// calls would then only be more calls, and memory be on its way for minutes. So where a call of
+/// the smallest size takes more than twice the target, calls may take twice as long as that one.
+/// Properties: never outside kSmallestChunk..kLargestChunk; a call of a steady rate settles at the
+/// target, or at twice what the smallest takes if that is more than twice the target; a small call
+/// says nothing about larger ones, so it never makes chunks grow.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +28,19 @@ class ChunkSize {
   /// A call that handled `work` took `elapsed`.
   void learn(placement::Bytes work, placement::Microseconds elapsed,
              placement::Microseconds target) {
+    if (!knows_smallest_ && work <= kSmallestChunk) {
+      smallest_takes_ = elapsed;
+      knows_smallest_ = true;
+    } else if (elapsed < smallest_takes_ || work <= kSmallestChunk) {
+      // No call is quicker than the smallest; how slow that one is differs from call to call.
+      smallest_takes_ =
+          elapsed < smallest_takes_ ? elapsed : smallest_takes_ + (elapsed - smallest_takes_) / 4;
+    }
+    if (smallest_takes_ > target * 2) {
+      target = smallest_takes_ * 2;
+    }
     if (elapsed > target) {
-      // work <= 2^40 and targets <= 2^20 us, so the product fits.
+      // work <= 2^30 in calls this slow and targets <= 2^32 us, so the product fits.
       const placement::Bytes fitting =
           work * target.value / std::max<std::int64_t>(elapsed.value, 1);
       size_ = std::max(std::min(size_, fitting), size_ / 2);
@@ -37,6 +54,8 @@ class ChunkSize {
 
  private:
   placement::Bytes size_ = kSmallestChunk;
+  placement::Microseconds smallest_takes_;  ///< a call of the smallest size, lately
+  bool knows_smallest_ = false;
 };
 
 }  // namespace vmnuma::migration

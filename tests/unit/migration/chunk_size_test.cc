@@ -68,5 +68,47 @@ TEST(ChunkSizeTest, ASlowSmallCallMakesItShrink) {
   EXPECT_EQ(chunk.now(), kMiB * 2);
 }
 
+/// A call that takes `price_us` whatever its size, and so much more for each MiB.
+void call(ChunkSize& chunk, std::int64_t price_us, std::int64_t us_per_mib) {
+  const std::int64_t mib = chunk.now().value / kMiB.value;
+  chunk.learn(chunk.now(), Microseconds{price_us + mib * us_per_mib}, kTarget);
+}
+
+TEST(ChunkSizeTest, GrowsWhereEvenTheSmallestCallTakesLong) {
+  ChunkSize chunk;
+  for (int i = 0; i < 10; ++i) {
+    call(chunk, 40'000, 1000);
+  }
+  EXPECT_EQ(chunk.now(), kLargestChunk);
+}
+
+TEST(ChunkSizeTest, ThenSettlesWhereACallTakesTwiceTheSmallest) {
+  ChunkSize chunk;
+  for (int i = 0; i < 20; ++i) {
+    call(chunk, 10'000, 5000);  // 20 ms for 2 MiB
+  }
+  EXPECT_NEAR(static_cast<double>(chunk.now().value) / static_cast<double>(kMiB.value), 6, 0.2);
+}
+
+TEST(ChunkSizeTest, KeepsTheTargetWhereTheSmallestCallTakesLessThanTwiceAsMuch) {
+  ChunkSize chunk;
+  for (int i = 0; i < 10; ++i) {
+    call(chunk, 8000, 900);
+  }
+  EXPECT_EQ(chunk.now(), kSmallestChunk);
+}
+
+TEST(ChunkSizeTest, ShrinksAgainWhenAQuickCallShowsThatThePriceHasFallen) {
+  ChunkSize chunk;
+  for (int i = 0; i < 10; ++i) {
+    call(chunk, 40'000, 1000);
+  }
+  chunk.learn(kMiB, Microseconds{500}, kTarget);
+  for (int i = 0; i < 10; ++i) {
+    call(chunk, 500, 1000);
+  }
+  EXPECT_LT(chunk.now(), kMiB * 6);
+}
+
 }  // namespace
 }  // namespace vmnuma::migration
