@@ -2,6 +2,7 @@
 #include "placement/initial.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 #include "placement/exclusive_cores.h"
@@ -10,6 +11,7 @@
 namespace vmnuma::placement {
 namespace {
 
+constexpr std::int64_t kMuchLoadPermille = 200;
 constexpr std::int64_t kLoadStepPermille = 50;
 constexpr std::int64_t kRoomSteps = 64;
 
@@ -22,6 +24,8 @@ struct Rank {
   std::int64_t lost_steps = 0;
   std::int64_t device_distance = 0;
   std::int64_t beside_devices = 0;
+  std::int64_t much_load_steps = 0;
+  std::int64_t vcpu_steps = 0;
   std::int64_t load_steps = 0;
   std::int64_t distance = 0;
   std::int64_t room_steps = 0;
@@ -36,6 +40,8 @@ struct Rank {
     lost_steps += other.lost_steps;
     device_distance += other.device_distance;
     beside_devices += other.beside_devices;
+    much_load_steps = std::max(much_load_steps, other.much_load_steps);
+    vcpu_steps = std::max(vcpu_steps, other.vcpu_steps);
     load_steps = std::max(load_steps, other.load_steps);
     distance += other.distance;
     room_steps += other.room_steps;
@@ -47,6 +53,7 @@ struct Rank {
 struct Judged {
   Rank rank;
   NodeChoice choice;
+  Permille vcpus_there;  ///< of the node's CPUs
 };
 
 class Chooser {
@@ -71,13 +78,7 @@ class Chooser {
         judged.push_back(judge(client, node));
       }
     }
-    const auto least = std::min_element(
-        judged.begin(), judged.end(),
-        [](const auto& a, const auto& b) { return a.choice.lost < b.choice.lost; });
-    const CpuTime least_lost = judged.empty() ? CpuTime{} : least->choice.lost;
-    for (Judged& one : judged) {
-      one.rank.lost_steps = (one.choice.lost - least_lost).value / lost_step(one.choice.node);
-    }
+    compare_with_the_best(client, judged);
     std::sort(judged.begin(), judged.end(),
               [](const Judged& a, const Judged& b) { return a.rank < b.rank; });
     return judged;
@@ -92,6 +93,29 @@ class Chooser {
   }
 
  private:
+  /// Ranks by what a node has more than the one that has least of it.
+  void compare_with_the_best(ClientIndex client, std::vector<Judged>& judged) const {
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    CpuTime least_lost{kMost};
+    Permille least_load{kMost};
+    Permille fewest_vcpus{kMost};
+    for (const Judged& one : judged) {
+      least_lost = std::min(least_lost, one.choice.lost);
+      least_load = std::min(least_load, one.choice.load_after);
+      fewest_vcpus = std::min(fewest_vcpus, one.vcpus_there);
+    }
+    for (Judged& one : judged) {
+      const NodeIndex node = one.choice.node;
+      const Permille its_own =
+          permille_of(arrangement_.snapshot().clients[client].vcpu_count(),
+                      arrangement_.snapshot().topology.nodes[node].cpu_count(), Permille{1000});
+      one.rank.lost_steps = (one.choice.lost - least_lost).value / lost_step(node);
+      one.rank.much_load_steps = (one.choice.load_after - least_load).value / kMuchLoadPermille;
+      one.rank.vcpu_steps =
+          (one.vcpus_there - fewest_vcpus).value / std::max<std::int64_t>(its_own.value, 1);
+    }
+  }
+
   [[nodiscard]] Judged judge(ClientIndex client, NodeIndex node) const {
     const Snapshot& snapshot = arrangement_.snapshot();
     const Options& options = arrangement_.options();
@@ -143,14 +167,19 @@ class Chooser {
                          std::find(suggested.begin(), suggested.end(), node) == suggested.end(),
         .lacks_cores = lacks_cores(arrangement_, client, node) ? 1 : 0,
         .strategy = strategy_rank(arrangement_, client, node),
-        .lost_steps = 0,  // against the best of all
+        // What is 0 here is told against the best of all.
+        .lost_steps = 0,
         .device_distance = device_distance,
         .beside_devices = vm.device_nodes.empty() && has_devices_[node] ? 1 : 0,
+        .much_load_steps = 0,
+        .vcpu_steps = 0,
         .load_steps = choice.load_after.value / kLoadStepPermille,
         .distance = choice.distance,
         .room_steps = -(choice.room.value / room_step),
         .turn = turn};
-    return {rank, choice};
+    return {rank, choice,
+            permille_of(allocated_cpus(arrangement_, node, client),
+                        snapshot.topology.nodes[node].cpu_count(), Permille{1000})};
   }
 
   [[nodiscard]] NodeIndex nearest(NodeIndex node) const {

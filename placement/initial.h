@@ -9,15 +9,18 @@
 /// bringing existing memory there costs, judged by load averages that contain the pending load of
 /// VMs placed a moment ago, and what a wide VM's clients lose on the way to each other's memory;
 /// distance to its passed-through devices; whether it would sit beside those of others; load
-/// average after placement; distance to the VM's other clients; free memory; and last by round
-/// robin. Amounts are compared in steps, lost time against the best of all, so that noise does not
-/// decide. A wide VM tries every node as the home of its first client and keeps the best set.
+/// average after placement, if it is higher than elsewhere by a fifth of the node; vCPUs that live
+/// there already, because VMs that idle now, as during a boot storm, tell little by their load;
+/// load average in small steps; distance to the VM's other clients; free memory; and last by round
+/// robin. Amounts are compared in steps and against the best of all, so that noise does not decide.
+/// A wide VM tries every node as the home of its first client and keeps the best set.
 /// Properties:
 ///  1. A node without CPUs or memory, outside the mask, or forbidden by a hard group is never
 ///  chosen.
 ///  2. While a node with room exists, none without room is chosen; memory that was promised to
 ///  others and is not touched yet is no room.
-///  3. VMs of equal size placed one after the other on equal nodes end within one VM of each other.
+///  3. VMs of equal size placed one after the other on equal nodes end within one VM of each other,
+///  as long as no load differs by a fifth of a node.
 ///  4. Clients of one VM share a node only if there are more clients than allowed nodes or sharing
 ///  loses less.
 ///  5. Between equal nodes the choice goes round.

@@ -150,6 +150,20 @@ TEST(InitialTest, SpreadsAStormThatOvercommitsTheHost) {
   }
 }
 
+TEST(InitialTest, SpreadsIdleVmsByVcpusWhileTheirLoadsDifferLittle) {
+  const auto home_beside = [](std::int64_t busy_pct) {
+    return place_all(SnapshotBuilder()
+                         .nodes(2, {.cores = 2})
+                         .vm({.name = "boots", .homes = {0}, .busy_pct = busy_pct})
+                         .vm({.name = "i1", .homes = {1}, .busy_pct = 1})
+                         .vm({.name = "i2", .homes = {1}, .busy_pct = 1})
+                         .vm({.name = "new", .homes = {kNoNode}, .busy_pct = 1})
+                         .build());
+  };
+  EXPECT_THAT(home_beside(30), ElementsAre(0));
+  EXPECT_THAT(home_beside(60), ElementsAre(1));
+}
+
 TEST(InitialTest, LooksAtLoadNotAtTheNumberOfVms) {
   // Three idle VMs on node 0, one busy VM on node 1.
   const Snapshot snapshot = SnapshotBuilder()
