@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "placement/model/held_memory.h"
+
 namespace vmnuma::placement {
 
 namespace {
@@ -28,18 +30,8 @@ std::optional<Bytes> high_of(const VmDescription& vm, Bytes request, Bytes limit
 }  // namespace
 
 std::optional<std::string> why_not_reclaimable(const VmDescription& vm, Bytes swap) {
-  if (vm.policy.memory_mode == MemoryMode::kHandsOff) {
-    return "its memory mode is hands-off";
-  }
-  if (!vm.pci_devices.empty()) {
-    return "PCI device " + vm.pci_devices.front().address +
-           " is passed through, VFIO pins all memory";
-  }
-  if (!vm.memory_pinned_by.empty()) {
-    return "its memory is pinned by " + vm.memory_pinned_by;
-  }
-  if (vm.memory_locked) {
-    return "its memory is locked (<memoryBacking><locked/>)";
+  if (auto held = why_memory_is_held(vm)) {
+    return held;
   }
   if (vm.huge_page_size > Bytes{}) {
     return "its memory is on huge pages (<memoryBacking><hugepages/>)";

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "placement/model/domain.h"
 
+#include "placement/model/held_memory.h"
+
 namespace vmnuma::placement {
 
 std::string_view name_of(MemoryMode mode) {
@@ -108,18 +110,8 @@ std::string_view name_of(MemoryClass memory_class) {
 }
 
 std::optional<std::string> why_memory_stays(const VmDescription& vm) {
-  if (vm.policy.memory_mode == MemoryMode::kHandsOff) {
-    return "its memory mode is hands-off";
-  }
-  if (!vm.pci_devices.empty()) {
-    return "PCI device " + vm.pci_devices.front().address +
-           " is passed through, VFIO pins all memory";
-  }
-  if (!vm.memory_pinned_by.empty()) {
-    return "its memory is pinned by " + vm.memory_pinned_by;
-  }
-  if (vm.memory_locked) {
-    return "its memory is locked (<memoryBacking><locked/>)";
+  if (auto held = why_memory_is_held(vm)) {
+    return held;
   }
   switch (vm.numatune) {
     case NumatuneMode::kStrict:
