@@ -134,10 +134,14 @@ class Guest:
         expect(len(starts) == self.cells, f"{len(starts)} mappings of {size} bytes")
         return sorted(starts, key=lambda start: b"vmnuma:" not in self.program(start))
 
+    def numa_maps(self, starts):
+        """The lines of numa_maps about the mappings that start there."""
+        lines = read(f"/proc/{self.pid()}/numa_maps").splitlines()
+        return [line for line in lines if int(line.split()[0], 16) in starts]
+
     def mapping_share(self, start, node):
         """Share of the mapping's pages that is on the node, 0 to 1, as numa_maps tells."""
-        line = next(line for line in read(f"/proc/{self.pid()}/numa_maps").splitlines()
-                    if int(line.split()[0], 16) == start)
+        line, = self.numa_maps([start])
         pages = {int(node): int(count) for node, count in re.findall(r" N(\d+)=(\d+)", line)}
         return pages.get(node, 0) / max(1, sum(pages.values()))
 

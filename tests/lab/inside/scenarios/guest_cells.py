@@ -8,6 +8,7 @@ IN_SHORT_SET = True
 LIMIT_S = 480
 PLACED_EPOCHS = 90
 MOVED_EPOCHS = 120
+QUIET_EPOCHS = 10
 LEAST_LOCAL = 0.95
 
 
@@ -42,7 +43,9 @@ def run():
             MOVED_EPOCHS, f"client {client} is on node {node} with its memory",
             lambda status, client=client, node=node: homes()[client] == node and settled(status))
         moved_after += epochs
+    daemon.wait_epochs(QUIET_EPOCHS)
     expect(homes() == others, f"the clients live on {homes()}, not on {others}")
+    expect(min(shares()) >= LEAST_LOCAL, f"memory left again: {vm.numa_maps(mappings)}")
     return {"epochs_until_placed": placed_after, "epochs_until_moved": moved_after,
             "homes": [first, others],
             "first_cell_is_mapped_above": mappings[0] > mappings[1],
