@@ -175,6 +175,8 @@ StatusView Controller::status() const {
   view.uri = setup_.uri;
   view.epoch = snapshot_.epoch;
   view.epoch_length_ms = snapshot_.epoch_length.value / 1000;
+  view.late_ms = late_.value / 1000;
+  view.late_most_ms = late_most_.value / 1000;
   view.imbalance_pct = percent(measure(snapshot_, setup_.options).imbalance);
   view.lost_ms = (plan_.lost.value + 500) / 1000;
   view.nodes = static_cast<std::int64_t>(snapshot_.topology.nodes.size());

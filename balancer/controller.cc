@@ -445,6 +445,8 @@ void Controller::heed_memory_pressure(const placement::Sample& sample, Effects& 
 
 void Controller::handle(const SampleTaken& event, Effects& effects) {
   now_unix_s_ = event.wall_unix_s;
+  late_ = event.late;
+  late_most_ = std::max(late_most_, late_);
   const std::vector<std::string> host_sources = [&] {
     std::vector<std::string> sources;
     for (const placement::MissingSource& missing : event.sample.missing) {

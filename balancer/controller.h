@@ -232,6 +232,8 @@ class Controller {
   placement::NodeIndex last_placed_on_ = placement::kNoNode;
   std::int64_t next_action_ = 1;
   std::int64_t now_unix_s_ = 0;
+  placement::Microseconds late_;       ///< the last epoch
+  placement::Microseconds late_most_;  ///< of all epochs
   bool paused_ = false;
   std::optional<std::int32_t> kernel_numa_balancing_;  ///< as last read
   std::optional<std::int64_t> direct_reclaims_;        ///< as last read

@@ -37,6 +37,7 @@ struct DomainsChanged {
 struct SampleTaken {
   placement::Sample sample;
   std::int64_t wall_unix_s = 0;
+  placement::Microseconds late;  ///< from when the epoch was due; shown, but nothing depends on it
 };
 
 /// An action has come further.

@@ -69,6 +69,8 @@ struct StatusView {
   std::string uri;  ///< the libvirt connection
   std::int64_t epoch = 0;
   std::int64_t epoch_length_ms = 0;
+  std::int64_t late_ms = 0;       ///< from when the last epoch was due until it had been measured
+  std::int64_t late_most_ms = 0;  ///< the same of the latest since the daemon was started
   std::int64_t imbalance_pct =
       0;                     ///< largest difference of owed / capacity between two nodes, 0..100
   std::int64_t lost_ms = 0;  ///< CPU time the whole host lost in the last epoch

@@ -56,6 +56,8 @@ void visit_fields(Fields& fields, T& view) {
   fields("uri", view.uri);
   fields("epoch", view.epoch);
   fields("epoch_length_ms", view.epoch_length_ms);
+  fields("late_ms", view.late_ms);
+  fields("late_most_ms", view.late_most_ms);
   fields("imbalance_pct", view.imbalance_pct);
   fields("lost_ms", view.lost_ms);
   fields("nodes", view.nodes);

@@ -395,12 +395,16 @@ void Service::on_epoch() {
   }
   sampling_ = true;
   ++sequence_;
+  const auto due = next_epoch_;
   const bool posted = sampler_worker_.post(
-      [this, running = running_, moving = transferring_, sequence = sequence_] {
+      [this, due, running = running_, moving = transferring_, sequence = sequence_] {
         placement::Sample sample = sampler_.sample({sequence, monotonic_now(), running, moving});
-        boost::asio::post(context_, [this, sample = std::move(sample)]() mutable {
+        boost::asio::post(context_, [this, due, sample = std::move(sample)]() mutable {
           sampling_ = false;
-          feed(SampleTaken{std::move(sample), wall_now()});
+          const auto late = std::chrono::steady_clock::now() - due;
+          feed(SampleTaken{std::move(sample),
+                           wall_now(),
+                           {std::chrono::duration_cast<std::chrono::microseconds>(late).count()}});
         });
       });
   if (!posted) {

@@ -19,6 +19,8 @@ inline balancer::StatusView status_view() {
   view.uri = "qemu:///system";
   view.epoch = 1234;
   view.epoch_length_ms = 2000;
+  view.late_ms = 7;
+  view.late_most_ms = 45;
   view.imbalance_pct = 12;
   view.lost_ms = 431;
   view.nodes = 4;

@@ -28,6 +28,10 @@ constexpr std::array kTable{
     MetricInfo{"vmnuma_history_writable", kGauge, "", "1 if the history is being recorded."},
     MetricInfo{"vmnuma_epochs_total", kCounter, "", "Epochs the daemon has measured."},
     MetricInfo{"vmnuma_epoch_length_seconds", kGauge, "", "Length of the last epoch."},
+    MetricInfo{"vmnuma_epoch_late_seconds", kGauge, "",
+               "From when the last epoch was due until it had been measured."},
+    MetricInfo{"vmnuma_epoch_late_most_seconds", kGauge, "",
+               "The same of the epoch that was the latest since the daemon was started."},
 
     // the host
     MetricInfo{"vmnuma_nodes", kGauge, "", "NUMA nodes of the host."},

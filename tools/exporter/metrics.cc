@@ -88,6 +88,8 @@ void add_daemon(const balancer::StatusView& status, Families& families) {
     families.add("vmnuma_source_missing_since_timestamp_seconds", number(missing.since_unix_s),
                  {{"source", missing.source}});
   }
+  families.add("vmnuma_epoch_late_seconds", seconds(status.late_ms));
+  families.add("vmnuma_epoch_late_most_seconds", seconds(status.late_most_ms));
   families.add("vmnuma_history_writable", status.history.state.starts_with("ok") ? 1 : 0);
   families.add("vmnuma_nodes", number(status.nodes));
   families.add("vmnuma_vms", number(status.vms));

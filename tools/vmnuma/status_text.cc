@@ -73,6 +73,8 @@ std::string text_of(const balancer::StatusView& view) {
   out += field("Host",
                fmt::format("{} nodes, {} VMs, {} clients", view.nodes, view.vms, view.clients));
   out += field("Epoch", fmt::format("{}, one every {} ms", view.epoch, view.epoch_length_ms));
+  out += field("Lateness", fmt::format("{} ms in the last epoch, {} ms at most", view.late_ms,
+                                       view.late_most_ms));
   out += field("Imbalance", fmt::format("{} %", view.imbalance_pct));
   out += field("Lost time", fmt::format("{} ms per epoch", view.lost_ms));
   out += field("Actions", fmt::format("{} under way", view.open_actions));

@@ -551,6 +551,18 @@ TEST(ControllerTest, CarriesOutNothingOfAPlanThatBreaksARuleAndSaysSo) {
   EXPECT_EQ(host.controller().mode(), Mode::kActive);
 }
 
+TEST(ControllerTest, TellsHowLateTheLastEpochWasAndTheLatest) {
+  HostStory host = pile_up();
+  (void)host.tell_domains();
+  for (const std::int64_t late_us : {1999, 45000, 7000}) {
+    host.set_late({late_us});
+    (void)host.epoch();
+  }
+  const auto view = answer_of<balancer::StatusView>(host, balancer::StatusRequest{});
+  EXPECT_EQ(view.late_ms, 7);
+  EXPECT_EQ(view.late_most_ms, 45);
+}
+
 TEST(ControllerTest, ShowsTheWholeHost) {
   HostStory host = pile_up();
   (void)host.tell_domains();

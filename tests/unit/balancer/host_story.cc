@@ -183,8 +183,8 @@ Effects HostStory::epoch() {
   if (!vms_.empty()) {
     sample.slices.push_back({"machine.slice", limits_["machine.slice"]});
   }
-  return recorder_.pass(controller_,
-                        balancer::SampleTaken{std::move(sample), 1'700'000'000 + 2 * sequence_});
+  return recorder_.pass(
+      controller_, balancer::SampleTaken{std::move(sample), 1'700'000'000 + 2 * sequence_, late_});
 }
 
 Effects HostStory::finish(const migration::Order& order, migration::ActionState state,

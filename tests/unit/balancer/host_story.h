@@ -64,6 +64,8 @@ class HostStory {
 
   void set_direct_reclaims(std::optional<std::int64_t> count) { direct_reclaims_ = count; }
   void set_memory_pressure(placement::Permille share) { memory_pressure_ = share; }
+  /// So much later than they are due epochs are told from now on.
+  void set_late(placement::Microseconds late) { late_ = late; }
 
   /// One epoch: time passes and the controller is told.
   balancer::Effects epoch();
@@ -94,6 +96,7 @@ class HostStory {
   std::map<placement::VmId, Vm> vms_;
   std::vector<std::int64_t> cpu_busy_us_;
   std::optional<placement::Permille> memory_pressure_;
+  placement::Microseconds late_;
   std::optional<std::int64_t> direct_reclaims_;
   std::map<std::string, placement::MemoryLimits> limits_;
   std::string limits_problem_;

@@ -39,6 +39,7 @@ Version     0.1.0
 Hypervisor  qemu:///system
 Host        4 nodes, 21 VMs, 25 clients
 Epoch       1234, one every 2000 ms
+Lateness    7 ms in the last epoch, 45 ms at most
 Imbalance   12 %
 Lost time   431 ms per epoch
 Actions     1 under way
