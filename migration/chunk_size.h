@@ -7,14 +7,16 @@
 /// time. Every call also has a price of its own, whatever its size: the kernel first drains the
 /// page lists of all CPUs (lru_cache_disable() in mm/swap.c, Linux 6.1), for which a worker must
 /// get its turn on each. Where all CPUs are busy that alone can take many times the target; small
-/// calls would then only be more calls, and memory be on its way for minutes. So where a call of
-/// the smallest size takes more than twice the target, calls may take twice as long as that one.
+/// calls would then only be more calls, and memory be on its way for minutes. So where even
+/// the quickest of the last few calls of the smallest size took more than twice the target, calls
+/// may take twice as long as that one.
 /// Properties: never outside kSmallestChunk..kLargestChunk; a call of a steady rate settles at the
 /// target, or at twice what the smallest takes if that is more than twice the target; a small call
 /// says nothing about larger ones, so it never makes chunks grow.
 #pragma once
 
 #include <algorithm>
+#include <array>
 
 #include "migration/pacing.h"
 #include "placement/model/amounts.h"
@@ -28,16 +30,17 @@ class ChunkSize {
   /// A call that handled `work` took `elapsed`.
   void learn(placement::Bytes work, placement::Microseconds elapsed,
              placement::Microseconds target) {
-    if (!knows_smallest_ && work <= kSmallestChunk) {
-      smallest_takes_ = elapsed;
-      knows_smallest_ = true;
-    } else if (elapsed < smallest_takes_ || work <= kSmallestChunk) {
-      // No call is quicker than the smallest; how slow that one is differs from call to call.
-      smallest_takes_ =
-          elapsed < smallest_takes_ ? elapsed : smallest_takes_ + (elapsed - smallest_takes_) / 4;
+    if (work <= kSmallestChunk) {
+      std::rotate(smallest_took_.begin(), smallest_took_.begin() + 1, smallest_took_.end());
+      smallest_took_.back() = elapsed;
     }
-    if (smallest_takes_ > target * 2) {
-      target = smallest_takes_ * 2;
+    for (placement::Microseconds& took : smallest_took_) {
+      took = std::min(took, elapsed);  // a smaller call would not have taken longer
+    }
+    const placement::Microseconds quickest =
+        *std::min_element(smallest_took_.begin(), smallest_took_.end());
+    if (quickest > target * 2) {
+      target = quickest * 2;
     }
     if (elapsed > target) {
       // work <= 2^30 in calls this slow and targets <= 2^32 us, so the product fits.
@@ -54,8 +57,8 @@ class ChunkSize {
 
  private:
   placement::Bytes size_ = kSmallestChunk;
-  placement::Microseconds smallest_takes_;  ///< a call of the smallest size, lately
-  bool knows_smallest_ = false;
+  /// The last calls of the smallest size; 0: not that many yet.
+  std::array<placement::Microseconds, 4> smallest_took_{};
 };
 
 }  // namespace vmnuma::migration

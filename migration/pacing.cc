@@ -17,7 +17,7 @@ constexpr Microseconds kAskAgain{kSecond};
 }  // namespace
 
 Bytes TokenBucket::size() const {
-  return std::max(kLargestChunk, rate_ / 10);
+  return std::max(kSmallestBucket, rate_ / 10);
 }
 
 void TokenBucket::fill(Microseconds now) {

@@ -7,7 +7,7 @@
 /// Approach: a token bucket for the host and one per VM. A chunk is allowed when both hold at least
 /// its minimum; what was moved is taken out afterwards, which may leave a debt (one 1 GiB page is
 /// more than a bucket holds). Under memory pressure nothing is allowed. Terms: a bucket holds a
-/// tenth of a second's rate, at least one largest chunk. Properties: over any time t at most rate x
+/// tenth of a second's rate, at least kSmallestBucket. Properties: over any time t at most rate x
 /// t + one bucket + one chunk is moved; an allowance is never below the minimum unless less was
 /// asked for; a wait never ends later than needed; time going back adds nothing.
 #pragma once
@@ -20,11 +20,13 @@
 
 namespace vmnuma::migration {
 
-/// Bounds of one call's work: 512 to 6144 pages of 4 KiB. Below, the fixed price of a call
+/// Bounds of one call's work: 512 to 16384 pages of 4 KiB. Below, the fixed price of a call
 /// (draining every CPU's page lists) dominates; at 16 MiB it still was a tenth of a call
-/// (Linux 6.1).
+/// (Linux 6.1). The largest is only reached where the target stall is far above the default.
 inline constexpr placement::Bytes kSmallestChunk = placement::kMiB * 2;
-inline constexpr placement::Bytes kLargestChunk = placement::kMiB * 24;
+inline constexpr placement::Bytes kLargestChunk = placement::kMiB * 64;
+/// Where there is a rate, this much may be moved at once: more than a call at the default target.
+inline constexpr placement::Bytes kSmallestBucket = placement::kMiB * 24;
 
 /// Fills with `rate` bytes per second.
 class TokenBucket {

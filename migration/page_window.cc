@@ -74,6 +74,14 @@ std::vector<std::uint64_t> sample_addresses(const MemoryRange& range, Bytes offs
   return addresses;
 }
 
+std::vector<std::uint64_t> spot_check(std::span<const std::uint64_t> addresses) {
+  std::vector<std::uint64_t> some;
+  for (std::size_t i = 0; i < addresses.size(); i += kSpotCheckApart) {
+    some.push_back(addresses[i]);
+  }
+  return some;
+}
+
 SampledPages read_sample(const MemoryRange& range, std::span<const std::uint64_t> addresses,
                          std::span<const int> statuses) {
   SampledPages pages;

@@ -7,7 +7,8 @@
 /// all there and all on one node may be one huge page: it is one unit, of which only the first page
 /// is submitted; whether its last page came along is looked at afterwards. All other pages are
 /// units of their own. Asking about every page costs a tenth of moving them, so where blocks have
-/// been huge pages only the first and the last page of each block are asked about: a sample.
+/// been huge pages only the first and the last page of each block are asked about: a sample. Where
+/// they have not, and a mapping is on one node as a whole, some pages of each window are.
 /// Properties: windows cover a range exactly once, without gaps; they end at a block's border
 /// unless the range ends; units and absent bytes add up to the window; those of a sample add up to
 /// it with the blocks that are to be asked about whole.
@@ -29,6 +30,7 @@ struct PageUnit {
   placement::NodeId to;      ///< set when it is planned
   bool may_be_huge = false;  ///< `size` is a block's; only its first page is submitted
   bool sampled = false;      ///< nothing but its first and its last page was asked about
+  bool assumed = false;      ///< nobody asked about this page, only about some of its window
   bool operator==(const PageUnit&) const = default;
 };
 
@@ -46,6 +48,10 @@ struct WindowPages {
   std::vector<PageUnit> units;  ///< ascending address
   placement::Bytes absent;
 };
+/// Some of a window's pages, one of kSpotCheckApart.
+inline constexpr std::size_t kSpotCheckApart = 64;
+[[nodiscard]] std::vector<std::uint64_t> spot_check(std::span<const std::uint64_t> addresses);
+
 /// What the statuses of a query say, as long as `addresses`. With `look_for_huge` false every page
 /// is a unit.
 [[nodiscard]] WindowPages read_window(const MemoryRange& range,

@@ -190,6 +190,7 @@ void Transfer::begin_pass(std::vector<MemoryRange> found) {
       bound_by_policy_ += elsewhere;
     } else if (elsewhere > Bytes{} || is_shared_out) {
       ranges_.push_back({.memory = std::move(memory), .part = parts[i], .resident = all});
+      ranges_.back().all_on = all_on(ranges_.back());
     }
   }
   parts_.clear();
@@ -226,6 +227,26 @@ void Transfer::begin_pass(std::vector<MemoryRange> found) {
   retry_round_ = 0;
 }
 
+/// The node that the whole mapping has to leave for the same other one, if that is so.
+std::optional<NodeId> Transfer::all_on(const Range& range) const {
+  const MemoryRange& memory = range.memory;
+  const bool nearly_all = range.resident >= memory.length - memory.length / kMuch;
+  if (pass_ > 0 || !nearly_all || memory.shared || memory.hugetlb ||
+      quotas_of(range.part).size() != 1) {
+    return std::nullopt;
+  }
+  std::optional<NodeId> node;
+  for (const NodeBytes& on_node : memory.resident) {
+    if (on_node.bytes > Bytes{}) {
+      if (node || is_home(range.part, on_node.node)) {
+        return std::nullopt;
+      }
+      node = on_node.node;
+    }
+  }
+  return node;
+}
+
 bool Transfer::another_pass_pays(Bytes left, Bytes total) const {
   // What was hidden or came to lie elsewhere meanwhile is worth a pass only if it is much.
   return pass_ < kMostPasses && moved_in_pass_ > Bytes{} &&
@@ -236,7 +257,7 @@ bool Transfer::another_pass_pays(Bytes left, Bytes total) const {
 bool Transfer::has_window_left() {
   while (next_range_ < ranges_.size()) {
     Range& range = ranges_[next_range_];
-    if (!range.blocks_to_ask.empty()) {
+    if (!range.blocks_to_ask.empty() || !range.pages_to_ask.empty()) {
       return true;
     }
     const Bytes unseen = range.resident - range.seen;
@@ -272,12 +293,18 @@ void Transfer::next_window(Microseconds now) {
       }
       return;
     }
+    if (!range.pages_to_ask.empty()) {
+      window_.addresses = std::exchange(range.pages_to_ask, {});
+      std::sort(window_.addresses.begin(), window_.addresses.end());
+      return;
+    }
     const bool look_for_huge = range.windows_not_probed == 0;
     range.windows_not_probed -= look_for_huge ? 0 : 1;
     window_.look_for_huge = look_for_huge || range.second_look;
     window_.sampled = look_for_huge && range.huge_so_far && !range.second_look;
+    window_.assumed = !window_.look_for_huge && range.all_on.has_value();
     // Whether a mapping's blocks are huge pages shows in a few of them.
-    const Bytes reach = next_offset_ == Bytes{} ? kSmallestChunk * 4 : kLargestChunk;
+    const Bytes reach = look_for_huge && !range.huge_so_far ? kSmallestChunk * 4 : kLargestChunk;
     window_.addresses = window_.sampled ? sample_addresses(range.memory, next_offset_, reach)
                                         : window_addresses(range.memory, next_offset_, reach);
     next_offset_ += window_length(range.memory, next_offset_, reach);
@@ -315,7 +342,28 @@ void Transfer::begin_retry_round(Microseconds now) {
   });
 }
 
+/// Assumes that all pages of the window are where the survey has seen them, if some of them are.
+TransferStep Transfer::check_assumption(PageMover& mover, Microseconds now) {
+  const auto statuses = mover.query(process_, spot_check(window_.addresses));
+  if (!statuses) {
+    fail(statuses.error(), failed_reads_, now);
+    return {};
+  }
+  failed_reads_ = 0;
+  const int node = range().all_on->value;
+  window_.assumed = std::all_of(statuses->begin(), statuses->end(),
+                                [node](int status) { return status == node; });
+  if (!window_.assumed) {
+    return {};  // asks about every page then
+  }
+  window_.statuses.assign(window_.addresses.size(), node);
+  return plan_window(now);
+}
+
 TransferStep Transfer::query(PageMover& mover, Microseconds now) {
+  if (window_.assumed) {
+    return check_assumption(mover, now);
+  }
   auto statuses = mover.query(process_, window_.addresses);
   if (!statuses) {
     fail(statuses.error(), failed_reads_, now);
@@ -397,7 +445,8 @@ TransferStep Transfer::plan_window(Microseconds now) {
   }
   WindowPages pages =
       read_window(range().memory, window_.addresses, window_.statuses, window_.look_for_huge);
-  for (const PageUnit& unit : pages.units) {
+  for (PageUnit& unit : pages.units) {
+    unit.assumed = window_.assumed;
     range().seen += window_.is_retry() ? Bytes{} : unit.size;
   }
   plan(std::move(pages.units));
@@ -440,8 +489,8 @@ void Transfer::plan(std::vector<PageUnit> units) {
         unit.from, unit.size, pool(), near ? std::optional(neighbour->to) : std::nullopt);
     const bool goes = std::holds_alternative<GoTo>(destination) ||
                       std::holds_alternative<WaitForRoom>(destination);
-    if (unit.sampled && (given_up || !goes)) {
-      ask_whole(unit);
+    if ((unit.sampled || unit.assumed) && (given_up || !goes)) {
+      ask_again(unit);
       continue;
     }
     if (std::holds_alternative<Stay>(destination)) {
@@ -644,7 +693,9 @@ Bytes Transfer::settle(const std::vector<int>& places, const std::vector<int>& l
     } else {
       destinations().count_move(unit.to, unit.from, unit.size);
       room_.reset();  // one of its pages that is tried alone may take all of a huge page along
-      if (is_absent(places[i])) {
+      if (unit.assumed && !no_space_) {
+        ask_again(unit);
+      } else if (is_absent(places[i])) {
         settle_absent(unit);
       } else {
         settle_failed(unit, result_.statuses[i], again);
@@ -686,7 +737,7 @@ Bytes Transfer::settle_moved(const PageUnit& unit, bool whole, std::vector<PageU
   const Bytes page = range().memory.page_size;
   destinations().count_move(unit.to, unit.from, unit.size - page);
   if (unit.sampled) {
-    ask_whole(unit);
+    ask_again(unit);
     return page;
   }
   const auto rest = rest_of_block(unit, page);
@@ -700,7 +751,7 @@ void Transfer::settle_failed(const PageUnit& unit, int status, std::vector<PageU
     return;
   }
   if (unit.sampled) {
-    ask_whole(unit);
+    ask_again(unit);
     return;
   }
   const Bytes page = range().memory.page_size;
@@ -721,9 +772,9 @@ void Transfer::settle_failed(const PageUnit& unit, int status, std::vector<PageU
 }
 
 /// A sampled block that is not simply a huge page on its way: what its pages are is found out.
-void Transfer::ask_whole(const PageUnit& unit) {
+void Transfer::ask_again(const PageUnit& unit) {
   range().seen -= unit.size;  // seen again then
-  range().blocks_to_ask.push_back(unit.address);
+  (unit.assumed ? range().pages_to_ask : range().blocks_to_ask).push_back(unit.address);
 }
 
 /// It was there when it was planned: it is hidden now, or no more. Looked for once more.
@@ -759,7 +810,7 @@ void Transfer::give_up_room(Microseconds now) {
   Window again{.range = window_.range};
   for (const PageUnit& unit : std::exchange(parked_, {})) {
     if (unit.sampled) {
-      ask_whole(unit);
+      ask_again(unit);
       continue;
     }
     const auto page = static_cast<std::uint64_t>(range().memory.page_size.value);

@@ -13,12 +13,14 @@
 /// if much came to lie elsewhere meanwhile, another pass follows, at most three. An interrupted
 /// transfer needs no memory of where it was: a new one asks first and skips what is home. Terms.
 /// Part: memory that belongs to the same homes, one guest NUMA cell's or all the rest. Window: the
-/// pages one query asks about. Chunk: the pages one call moves. Unit, block: page_window.h.
-/// Properties: only pages that are not where they belong are submitted, all of a call to one node;
-/// no more bytes per call than allowed, than fit above the target's reserve, and than one chunk,
-/// except that one page is always whole; after a positive return nothing is believed unasked; every
-/// page ends moved, at home, or counted by a reason; the number of calls is bounded; a range whose
-/// pages never move is given up after a bounded number of calls.
+/// pages one query asks about; where a mapping of small pages was all on one node, some of them
+/// speak for all, and only those that did not arrive are asked about. Chunk: the pages one call
+/// moves. Unit, block: page_window.h. Properties: only pages that are not where they belong, as far
+/// as is known, are submitted, all of a call to one node; no more bytes per call than allowed, than
+/// fit above the target's reserve, and than one chunk, except that one page is always whole; after
+/// a positive return nothing is believed unasked; every page ends moved, at home, or counted by a
+/// reason; the number of calls is bounded; a range whose pages never move is given up after a
+/// bounded number of calls.
 #pragma once
 
 #include <cstddef>
@@ -96,6 +98,8 @@ class Transfer {
     std::int64_t probe_pause = 1;  ///< how many the next time
     bool huge_so_far = false;      ///< the blocks that moved last were huge pages
     std::vector<std::uint64_t> blocks_to_ask;  ///< page by page, because a sample was not enough
+    std::vector<std::uint64_t> pages_to_ask;   ///< because what was assumed of them was wrong
+    std::optional<placement::NodeId> all_on;   ///< nearly all of the mapping is there, on this node
   };
   struct Retry {
     std::size_t range = 0;
@@ -109,6 +113,7 @@ class Transfer {
     std::vector<Retry> retries;  ///< as addresses, if these are tried again
     bool look_for_huge = false;
     bool sampled = false;
+    bool assumed = false;               ///< all is where Range::all_on says, if a spot check agrees
     std::vector<int> statuses;          ///< as last asked
     std::vector<std::uint64_t> hidden;  ///< what is to be revealed
     placement::Bytes hidden_unit;
@@ -118,6 +123,7 @@ class Transfer {
 
   TransferStep survey(PageMover& mover, placement::Microseconds now);
   TransferStep query(PageMover& mover, placement::Microseconds now);
+  TransferStep check_assumption(PageMover& mover, placement::Microseconds now);
   [[nodiscard]] bool may_be_hidden(int status);
   [[nodiscard]] bool find_hidden();
   TransferStep reveal(PageMover& mover, placement::Microseconds now);
@@ -128,6 +134,7 @@ class Transfer {
   TransferStep verify(PageMover& mover, placement::Microseconds now);
 
   void begin_pass(std::vector<MemoryRange> found);
+  [[nodiscard]] std::optional<placement::NodeId> all_on(const Range& range) const;
   [[nodiscard]] std::vector<std::size_t> parts_of(const std::vector<MemoryRange>& found);
   [[nodiscard]] std::vector<NodeQuota> quotas_of(std::size_t part) const;
   [[nodiscard]] bool another_pass_pays(placement::Bytes left, placement::Bytes total) const;
@@ -144,7 +151,7 @@ class Transfer {
   placement::Bytes settle_moved(const PageUnit& unit, bool whole, std::vector<PageUnit>& again);
   void settle_failed(const PageUnit& unit, int status, std::vector<PageUnit>& again);
   void settle_absent(const PageUnit& unit);
-  void ask_whole(const PageUnit& unit);
+  void ask_again(const PageUnit& unit);
   void count_left(Leftover reason, placement::Bytes size) { outcome_.left_because(reason) += size; }
   void fail(const Error& error, std::int64_t& in_a_row, placement::Microseconds now);
   void finish();

@@ -77,7 +77,7 @@ void call(ChunkSize& chunk, std::int64_t price_us, std::int64_t us_per_mib) {
 TEST(ChunkSizeTest, GrowsWhereEvenTheSmallestCallTakesLong) {
   ChunkSize chunk;
   for (int i = 0; i < 10; ++i) {
-    call(chunk, 40'000, 1000);
+    call(chunk, 80'000, 1000);
   }
   EXPECT_EQ(chunk.now(), kLargestChunk);
 }
@@ -96,6 +96,18 @@ TEST(ChunkSizeTest, KeepsTheTargetWhereTheSmallestCallTakesLessThanTwiceAsMuch) 
     call(chunk, 8000, 900);
   }
   EXPECT_EQ(chunk.now(), kSmallestChunk);
+}
+
+TEST(ChunkSizeTest, KeepsTheTargetWhereOneSmallCallTookLong) {
+  ChunkSize chunk;
+  for (int i = 0; i < 10; ++i) {
+    call(chunk, 1000, 2000);
+  }
+  chunk.learn(kMiB, Microseconds{200'000}, kTarget);
+  for (int i = 0; i < 3; ++i) {
+    call(chunk, 1000, 2000);
+    EXPECT_EQ(chunk.now(), kSmallestChunk);
+  }
 }
 
 TEST(ChunkSizeTest, ShrinksAgainWhenAQuickCallShowsThatThePriceHasFallen) {

@@ -465,16 +465,19 @@ TEST_F(ExecutorTest, AnOrderWaitsWhileAnotherOfItsVmSettles) {
   EXPECT_EQ(finished(events, 8).state, ActionState::kDone);
 }
 
-TEST_F(ExecutorTest, TheMostUsefulTransferGoesFirstAndTheOtherDoesNotStarve) {
+TEST_F(ExecutorTest, TheMostUsefulTransfersGoFirstAndTheOtherDoesNotStarve) {
   const TestVm dull = world_.start_vm("dull", 0, kMiB * 64, true);
-  const TestVm keen = world_.start_vm("keen", 0, kMiB * 180, true);
-  Order first = World::order(7, {world_.change(dull, 0, 1)});
-  Order second = World::order(8, {world_.change(keen, 0, 1)});
-  first.predicted.lost_before = {10};
-  second.predicted.lost_before = {10'000};
-  world_.executor().submit(first);
-  world_.executor().submit(second);
-  world_.run([&] { return world_.memory_on(keen, 1) == kMiB * 180; });
+  const TestVm keen = world_.start_vm("keen", 0, kMiB * 110, false);
+  const TestVm eager = world_.start_vm("eager", 0, kMiB * 70, false);
+  std::int64_t action = 7;
+  for (const auto& [vm, gain] : {std::pair{dull, 10}, {keen, 10'000}, {eager, 5000}}) {
+    Order order = World::order(action++, {world_.change(vm, 0, 1)});
+    order.predicted.lost_before = {gain};
+    world_.executor().submit(order);
+  }
+  world_.run([&] {
+    return world_.memory_on(keen, 1) == kMiB * 110 && world_.memory_on(eager, 1) == kMiB * 70;
+  });
   EXPECT_GT(world_.memory_on(dull, 1), Bytes{});
   EXPECT_LT(world_.memory_on(dull, 1), kMiB * 64);
   world_.run();

@@ -38,16 +38,16 @@ TEST(PacerTest, AllowsEverythingWithoutRates) {
 TEST(PacerTest, WaitsUntilASmallestChunkIsThere) {
   Pacer pacer;
   pacer.set_rates(kMiB * 100, {});
-  pacer.charge(kStart, kVm, kLargestChunk);
+  pacer.charge(kStart, kVm, kSmallestBucket);
   // Empty; 2 MiB take 2/100 s.
-  EXPECT_EQ(later(pacer.allow(kStart, kVm, kLargestChunk)), kStart + Microseconds{20'000});
-  EXPECT_EQ(bytes(pacer.allow(kStart + Microseconds{20'000}, kVm, kLargestChunk)), kMiB * 2);
+  EXPECT_EQ(later(pacer.allow(kStart, kVm, kSmallestBucket)), kStart + Microseconds{20'000});
+  EXPECT_EQ(bytes(pacer.allow(kStart + Microseconds{20'000}, kVm, kSmallestBucket)), kMiB * 2);
 }
 
 TEST(PacerTest, WaitsLessForLess) {
   Pacer pacer;
   pacer.set_rates(kMiB * 100, {});
-  pacer.charge(kStart, kVm, kLargestChunk);
+  pacer.charge(kStart, kVm, kSmallestBucket);
   EXPECT_EQ(later(pacer.allow(kStart, kVm, kMiB)), kStart + Microseconds{10'000});
 }
 
@@ -61,7 +61,7 @@ TEST(PacerTest, ADebtIsPaidOffFirst) {
 TEST(PacerTest, TheTighterOfTheTwoRatesCounts) {
   Pacer pacer;
   pacer.set_rates(kMiB * 1000, kMiB * 100);
-  pacer.charge(kStart, kVm, kLargestChunk);
+  pacer.charge(kStart, kVm, kSmallestBucket);
   EXPECT_EQ(later(pacer.allow(kStart, kVm, kMiB)), kStart + Microseconds{10'000});
   EXPECT_EQ(bytes(pacer.allow(kStart, kOther, kMiB)), kMiB);
 }
@@ -69,7 +69,7 @@ TEST(PacerTest, TheTighterOfTheTwoRatesCounts) {
 TEST(PacerTest, OneVmCannotUseUpAnothersRateButTheHosts) {
   Pacer pacer;
   pacer.set_rates(kMiB * 100, kMiB * 1000);
-  pacer.charge(kStart, kVm, kLargestChunk);
+  pacer.charge(kStart, kVm, kSmallestBucket);
   EXPECT_EQ(later(pacer.allow(kStart, kOther, kMiB)), kStart + Microseconds{10'000});
 }
 
@@ -84,7 +84,7 @@ TEST(PacerTest, NothingIsAllowedUnderMemoryPressure) {
 TEST(PacerTest, ANewRateCountsFromNowOn) {
   Pacer pacer;
   pacer.set_rates(kMiB * 100, {});
-  pacer.charge(kStart, kVm, kLargestChunk);
+  pacer.charge(kStart, kVm, kSmallestBucket);
   pacer.set_rates(kMiB * 10, {});
   EXPECT_EQ(later(pacer.allow(kStart, kVm, kMiB)), kStart + Microseconds{100'000});
   pacer.set_rates({}, {});
@@ -101,7 +101,7 @@ TEST(PacerTest, AForgottenVmStartsAfresh) {
 
 TEST(TokenBucketTest, TimeGoingBackAddsNothing) {
   TokenBucket bucket(kMiB * 100);
-  bucket.take(kStart, kLargestChunk);
+  bucket.take(kStart, kSmallestBucket);
   EXPECT_EQ(bucket.available(kStart - Microseconds{1'000'000}), Bytes{});
 }
 
@@ -109,7 +109,7 @@ TEST(TokenBucketTest, ALongSleepFillsItOnceOnly) {
   TokenBucket bucket(kMiB * 100);
   bucket.take(kStart, kGiB);
   // A month: the bucket holds max(24 MiB, a tenth of a second's rate).
-  EXPECT_EQ(bucket.available(kStart + Microseconds{2'600'000'000'000}), kLargestChunk);
+  EXPECT_EQ(bucket.available(kStart + Microseconds{2'600'000'000'000}), kSmallestBucket);
 }
 
 TEST(TokenBucketTest, TheHighestRateDoesNotOverflow) {
@@ -130,7 +130,7 @@ RC_GTEST_PROP(PacerTest, NeverMoreThanRateTimesTimePlusOneBucketAndOneChunk, ())
   Bytes moved;
   for (const std::int64_t wait : waits) {
     now += Microseconds{wait};
-    const Bytes chunk{*rc::gen::inRange<std::int64_t>(4096, kLargestChunk.value)};
+    const Bytes chunk{*rc::gen::inRange<std::int64_t>(4096, kSmallestBucket.value)};
     const Bytes allowed = bytes(pacer.allow(now, kVm, chunk));
     RC_ASSERT(allowed <= chunk);
     RC_ASSERT(allowed == Bytes{} || allowed >= std::min(chunk, kSmallestChunk));
@@ -139,7 +139,7 @@ RC_GTEST_PROP(PacerTest, NeverMoreThanRateTimesTimePlusOneBucketAndOneChunk, ())
   }
   const std::int64_t passed = (now - kStart).value;
   const Bytes gained{rate.value / 1'000'000 * passed + rate.value % 1'000'000 * passed / 1'000'000};
-  RC_ASSERT(moved <= gained + std::max(kLargestChunk, rate / 10) + kLargestChunk);
+  RC_ASSERT(moved <= gained + std::max(kSmallestBucket, rate / 10) + kSmallestBucket);
 }
 
 RC_GTEST_PROP(PacerTest, AWaitEndsWhenTheChunkIsThereAndNotLater, ()) {
@@ -147,7 +147,7 @@ RC_GTEST_PROP(PacerTest, AWaitEndsWhenTheChunkIsThereAndNotLater, ()) {
   const Bytes debt{*rc::gen::inRange<std::int64_t>(0, kGiB.value)};
   Pacer pacer;
   pacer.set_rates(rate, {});
-  pacer.charge(kStart, kVm, std::max(kLargestChunk, rate / 10) + debt);
+  pacer.charge(kStart, kVm, std::max(kSmallestBucket, rate / 10) + debt);
   const Microseconds at = later(pacer.allow(kStart, kVm, kMiB));
   RC_ASSERT(at > kStart);
   Pacer early = pacer;
