@@ -186,9 +186,9 @@ class Controller {
   [[nodiscard]] Result<Answer> what_if(const WhatIfRequest& request) const;
   [[nodiscard]] placement::Snapshot since_the_plan() const;
   [[nodiscard]] Result<Answer> announce(const AnnounceRequest& request, Effects& effects);
-  [[nodiscard]] placement::AdmissionRequest admission_of(const placement::VmDescription& vm,
-                                                         const placement::Snapshot& snapshot,
-                                                         const AnnounceRequest& request) const;
+  [[nodiscard]] placement::VmAdmission admit(const placement::VmDescription& vm,
+                                             const placement::Snapshot& snapshot,
+                                             const AnnounceRequest& request) const;
   void find_start(StartingVm& vm, placement::VmDescription description,
                   placement::Snapshot snapshot);
   [[nodiscard]] Result<Answer> withdraw(const WithdrawRequest& request);

@@ -43,6 +43,20 @@ Result<void> check_size(std::int32_t vcpus, std::int64_t memory_mib) {
   return {};
 }
 
+Result<void> check_cells(const std::vector<AnnounceRequest::Cell>& cells) {
+  for (const AnnounceRequest::Cell& cell : cells) {
+    const bool good =
+        std::is_sorted(cell.vcpus.begin(), cell.vcpus.end()) &&
+        (cell.vcpus.empty() || (cell.vcpus.front() >= 0 && cell.vcpus.back() < kMostVcpus)) &&
+        cell.memory_mib >= 0 && cell.memory_mib <= kMostMemoryMib;
+    if (!good) {
+      return failure(ErrorCode::kInvalidArgument,
+                     "a guest NUMA cell's vCPUs are ascending numbers, its memory is as a VM's");
+    }
+  }
+  return {};
+}
+
 /// The nodes that are still there.
 std::vector<NodeIndex> indices_of(const std::vector<NodeId>& nodes,
                                   const placement::Topology& topology) {
@@ -85,6 +99,10 @@ placement::VmDescription described(const AnnounceRequest& request, const VmId& i
   }
   for (const AnnounceRequest::Device& device : request.devices) {
     vm.pci_devices.push_back({device.address, device.node});
+  }
+  for (const AnnounceRequest::Cell& cell : request.cells) {
+    vm.cells.push_back({static_cast<std::int32_t>(vm.cells.size()), cell.vcpus,
+                        placement::kMiB * cell.memory_mib});
   }
   vm.huge_page_size =
       Bytes{std::clamp<std::int64_t>(request.huge_page_kib, 0, kMostPageKib) * 1024};
@@ -144,6 +162,9 @@ Result<Answer> Controller::announce(const AnnounceRequest& request, Effects& eff
   if (Result<void> size = check_size(request.vcpus, request.memory_mib); !size) {
     return tl::unexpected(std::move(size).error());
   }
+  if (Result<void> cells = check_cells(request.cells); !cells) {
+    return tl::unexpected(std::move(cells).error());
+  }
   const Result<VmId> id = placement::parse_vm_id(request.vm_uuid);
   if (!id) {
     return tl::unexpected(id.error());
@@ -166,12 +187,9 @@ Result<Answer> Controller::announce(const AnnounceRequest& request, Effects& eff
   placement::VmDescription narrowed = with_policy;
   std::optional<std::string> why;
   if (is_kept_together(with_policy.policy)) {
-    const placement::AdmissionRequest asked = admission_of(with_policy, snapshot, request);
-    const placement::Admission admission = admit(snapshot.topology, asked);
+    placement::VmAdmission admission = admit(with_policy, snapshot, request);
     narrowed.policy.nodes = ids_of(admission.nodes, snapshot.topology);
-    if (!admission.admitted) {
-      why = refusal_text(snapshot.topology, asked);
-    }
+    why = std::move(admission.refused);
   }
   if (!why && wants_cores) {
     why = why_no_cores(narrowed, snapshot);
@@ -189,27 +207,29 @@ Result<Answer> Controller::announce(const AnnounceRequest& request, Effects& eff
       {}});
 }
 
-placement::AdmissionRequest Controller::admission_of(const placement::VmDescription& vm,
-                                                     const Snapshot& snapshot,
-                                                     const AnnounceRequest& request) const {
+placement::VmAdmission Controller::admit(const placement::VmDescription& vm,
+                                         const Snapshot& snapshot,
+                                         const AnnounceRequest& request) const {
   const placement::Arrangement now(snapshot, setup_.options, placement::Arrangement::Basis::kLoad);
-  std::vector<Bytes> room;
-  std::vector<std::int64_t> load;
+  placement::FreeForVm free;
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-    room.push_back(snapshot.nodes[node].known ? now.room(node) - now.untouched(node) : Bytes{});
-    load.push_back(reluctance(now, node, vm));
+    free.room.push_back(snapshot.nodes[node].known ? now.room(node) - now.untouched(node)
+                                                   : Bytes{});
   }
-  std::vector<placement::FreeHugePages> pages;
   for (const AnnounceRequest::Pages& one : request.huge_pages) {
-    pages.push_back({one.node, one.free, one.total});
+    free.huge_pages.push_back({one.node, one.free, one.total});
   }
-  placement::AdmissionRequest asked = request_of(snapshot.topology, vm, room, pages);
-  if (vm.policy.cpu_binding == placement::CpuBinding::kExclusive && !asked.allowed.empty()) {
-    asked.resources.push_back(own_cores(now, vm, asked.allowed.front()));
-  }
-  asked.load = std::move(load);
-  asked.last = last_placed_on_;
-  return asked;
+  const auto complete = [&](placement::AdmissionRequest& asked,
+                            const placement::VmDescription& part) {
+    if (part.policy.cpu_binding == placement::CpuBinding::kExclusive && !asked.allowed.empty()) {
+      asked.resources.push_back(own_cores(now, part, asked.allowed.front()));
+    }
+    for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+      asked.load.push_back(reluctance(now, node, part));
+    }
+    asked.last = last_placed_on_;
+  };
+  return admit_vm(snapshot.topology, vm, setup_.options.prefer_ht != 0, std::move(free), complete);
 }
 
 /// Its homes, and where libvirt should start it. `snapshot` is the host with all other VMs.

@@ -15,6 +15,11 @@
 namespace vmnuma::placement {
 namespace {
 
+/// Their places in what request_of() makes.
+constexpr std::size_t kCpus = 0;
+constexpr std::size_t kMemory = 1;
+constexpr std::size_t kHugePages = 2;
+
 /// The fewest of `amounts` that make `asked` in sum; nothing if all together do not.
 std::optional<std::size_t> fewest(std::vector<std::int64_t> amounts, std::int64_t asked) {
   std::sort(amounts.rbegin(), amounts.rend());
@@ -205,6 +210,39 @@ bool is_preferred(const AdmissionRequest& request, std::size_t count) {
   return count <= needed;
 }
 
+/// What is admitted together: the VM, or each of its clients with its part of everything.
+std::vector<VmDescription> parts_of(const VmDescription& vm, const Topology& topology,
+                                    bool prefer_ht) {
+  if (vm.policy.topology_scope == TopologyScope::kVm) {
+    return {vm};
+  }
+  std::vector<VmDescription> parts;
+  VmDescription whole = vm;
+  whole.memory = vm.max_memory;
+  for (const ClientShape& client : split_into_clients(whole, topology, prefer_ht)) {
+    VmDescription part = vm;
+    part.vcpus = client.vcpus;
+    part.memory = part.max_memory = client.memory;
+    if (!parts.empty()) {
+      part.pci_devices.clear();
+    }
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+/// Takes `asked` from `available` of these nodes, from each as much as it has.
+template <class Take>
+void take(std::int64_t asked, const NodeResource& resource, const std::vector<NodeIndex>& nodes,
+          const Take& take_from) {
+  for (const NodeIndex node : nodes) {
+    const std::int64_t here =
+        std::clamp<std::int64_t>(resource.available[node], 0, std::max<std::int64_t>(asked, 0));
+    take_from(node, here);
+    asked -= here;
+  }
+}
+
 std::string kernel_numbers(const Topology& topology, const std::vector<NodeIndex>& nodes) {
   std::vector<NodeId> ids;
   for (const NodeIndex node : nodes) {
@@ -250,6 +288,46 @@ AdmissionRequest request_of(const Topology& topology, const VmDescription& vm,
   cpus.capacity = cpus.available;
   request.resources = {std::move(cpus), std::move(memory), std::move(pages)};
   return request;
+}
+
+VmAdmission admit_vm(const Topology& topology, const VmDescription& vm, bool prefer_ht,
+                     FreeForVm free, const CompleteRequest& complete) {
+  VmAdmission result;
+  const std::vector<VmDescription> parts = parts_of(vm, topology, prefer_ht);
+  std::vector<std::int64_t> cpus_taken(topology.nodes.size());
+  std::int64_t number = 0;
+  for (const VmDescription& part : parts) {
+    AdmissionRequest request = request_of(topology, part, free.room, free.huge_pages);
+    complete(request, part);
+    NodeResource& cpus = request.resources[kCpus];
+    for (NodeIndex node = 0; node < topology.nodes.size(); ++node) {
+      cpus.available[node] -= cpus_taken[node];
+    }
+    const Admission admission = admit(topology, request);
+    if (!admission.admitted) {
+      result.refused =
+          (parts.size() > 1 ? "for client " + std::to_string(number) + " the " : std::string()) +
+          refusal_text(topology, request);
+      result.nodes = request.allowed;
+      return result;
+    }
+    ++number;
+    result.nodes.insert(result.nodes.end(), admission.nodes.begin(), admission.nodes.end());
+    take(cpus.asked, cpus, admission.nodes,
+         [&](NodeIndex node, std::int64_t count) { cpus_taken[node] += count; });
+    const NodeResource& memory = request.resources[kMemory];
+    take(memory.asked, memory, admission.nodes,
+         [&](NodeIndex node, std::int64_t mib) { free.room[node] -= kMiB * mib; });
+    const NodeResource& pages = request.resources[kHugePages];
+    take(pages.asked, pages, admission.nodes, [&](NodeIndex node, std::int64_t count) {
+      for (FreeHugePages& one : free.huge_pages) {
+        one.free -= one.node == topology.nodes[node].id ? count : 0;
+      }
+    });
+  }
+  std::sort(result.nodes.begin(), result.nodes.end());
+  result.nodes.erase(std::unique(result.nodes.begin(), result.nodes.end()), result.nodes.end());
+  return result;
 }
 
 Admission admit(const Topology& topology, const AdmissionRequest& request) {

@@ -20,12 +20,16 @@
 ///  3. Of equally narrow sets the closest wins if that is asked for, then the least loaded, then
 ///  the next in turn.
 ///  4. Renumbering the nodes renumbers the answer, but for the turn.
-///  5. `none` and `best-effort` always admit; `restricted` admits what is preferred;
+///  5. With topology_scope client each client is admitted by itself, and what one is admitted with
+///  no other gets.
+///  6. `none` and `best-effort` always admit; `restricted` admits what is preferred;
 ///  `single-numa-node` what fits one node.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -83,5 +87,25 @@ inline constexpr std::size_t kMostResources = 8;  ///< in a request
 
 /// Why a VM was not admitted, for people: the policy, what was asked for, and what each node had.
 [[nodiscard]] std::string refusal_text(const Topology& topology, const AdmissionRequest& request);
+
+/// What is free for a VM that is to start.
+struct FreeForVm {
+  std::vector<Bytes> room;                ///< of memory, by node
+  std::vector<FreeHugePages> huge_pages;  ///< of its page size
+};
+
+struct VmAdmission {
+  std::vector<NodeIndex> nodes;        ///< where it fits together, as Admission::nodes; ascending
+  std::optional<std::string> refused;  ///< why it may not start
+};
+
+/// Adds to the request for (a part of) the VM what only the caller knows of.
+using CompleteRequest = std::function<void(AdmissionRequest&, const VmDescription& part)>;
+
+/// Admits the VM by its topology_scope: as a whole, or one client after the other, each of what
+/// those before it leave. Its devices then count for the first client, as which of them uses a
+/// device is the guest's affair.
+[[nodiscard]] VmAdmission admit_vm(const Topology& topology, const VmDescription& vm,
+                                   bool prefer_ht, FreeForVm free, const CompleteRequest& complete);
 
 }  // namespace vmnuma::placement

@@ -33,6 +33,12 @@ bool holds_whole(const Node& node, const VmDescription& vm) {
   return static_cast<std::size_t>(node.cpu_count()) >= vm.vcpus.size();
 }
 
+/// True if it only starts, and is kept, on one node.
+bool must_be_whole(const VmPolicy& policy) {
+  return policy.topology_policy == TopologyPolicy::kSingleNumaNode &&
+         policy.topology_scope == TopologyScope::kVm;
+}
+
 /// Keeps those of `nodes` that are `good`, or all if none is.
 template <class Good>
 void keep_if_any(std::vector<NodeIndex>& nodes, const Good& good) {
@@ -272,7 +278,7 @@ std::vector<NodeIndex> allowed_homes(const Topology& topology, const VmDescripti
       return std::binary_search(devices.begin(), devices.end(), node);
     });
   }
-  if (vm.policy.topology_policy == TopologyPolicy::kSingleNumaNode) {
+  if (must_be_whole(vm.policy)) {
     keep_if_any(homes, [&](NodeIndex node) { return holds_whole(topology.nodes[node], vm); });
   }
   return homes;
@@ -285,8 +291,7 @@ std::vector<ClientShape> split_into_clients(const VmDescription& vm, const Topol
     return {};
   }
   const TopologyPolicy together = vm.policy.topology_policy;
-  const bool one =
-      together == TopologyPolicy::kSingleNumaNode && holds_whole(topology.nodes[homes.front()], vm);
+  const bool one = must_be_whole(vm.policy) && holds_whole(topology.nodes[homes.front()], vm);
   const std::size_t size = one ? vm.vcpus.size()
                                : client_size(vm.policy, topology, homes,
                                              prefer_ht || vm.policy.prefer_ht ||

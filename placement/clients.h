@@ -16,8 +16,8 @@
 ///  sockets of 2 on 20 cores 16 + 14. (Cells, which may differ in size, are as even as they can.)
 ///  4. A guest cell that fits a node is never split.
 ///  5. The memory of the clients adds up to the VM's.
-///  6. With topology policy single-numa-node a VM is one client if any allowed node has as many
-///  CPUs; with restricted it is sized by threads, as the kubelet counts CPUs.
+///  6. With topology policy single-numa-node (and scope vm) a VM is one client if any allowed node
+///  has as many CPUs; with restricted it is sized by threads, as the kubelet counts CPUs.
 ///  7. A VM that fits a node is one client, unless `consolidate` is off and its memory does not
 ///  fit.
 #pragma once

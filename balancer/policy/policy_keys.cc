@@ -25,6 +25,8 @@ constexpr std::array kMemoryModes{placement::MemoryMode::kSoft, placement::Memor
 constexpr std::array kTopologyPolicies{
     placement::TopologyPolicy::kNone, placement::TopologyPolicy::kBestEffort,
     placement::TopologyPolicy::kRestricted, placement::TopologyPolicy::kSingleNumaNode};
+constexpr std::array kTopologyScopes{placement::TopologyScope::kVm,
+                                     placement::TopologyScope::kClient};
 constexpr std::array kMemoryClasses{
     placement::MemoryClass::kNone, placement::MemoryClass::kGuaranteed,
     placement::MemoryClass::kBurstable, placement::MemoryClass::kBestEffort};
@@ -135,6 +137,14 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
        return set_choice(policy.topology_policy, text, kTopologyPolicies);
      },
      [](const VmPolicy& policy) { return std::string(name_of(policy.topology_policy)); }},
+    {"topology_scope", KeyKind::kText, "vm or client",
+     "What topology_policy keeps together: vm the whole VM, client each of its clients by itself, "
+     "so that a VM with guest NUMA cells may start where each cell fits; the kubelet's pod and "
+     "container",
+     [](VmPolicy& policy, std::string_view text) {
+       return set_choice(policy.topology_scope, text, kTopologyScopes);
+     },
+     [](const VmPolicy& policy) { return std::string(name_of(policy.topology_scope)); }},
     {"prefer_closest_numa_nodes", KeyKind::kSwitch, "true or false",
      "true chooses among equally few nodes those near each other when a restricted VM starts",
      [](VmPolicy& policy, std::string_view text) {

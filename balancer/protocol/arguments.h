@@ -133,6 +133,12 @@ void visit_arguments(Fields& fields, T& device) {
   fields.required("node", device.node);
 }
 
+template <class Fields, MaybeConst<AnnounceRequest::Cell> T>
+void visit_arguments(Fields& fields, T& cell) {
+  fields.required("vcpus", cell.vcpus);
+  fields.required("memory_mib", cell.memory_mib);
+}
+
 template <class Fields, MaybeConst<AnnounceRequest::Pages> T>
 void visit_arguments(Fields& fields, T& pages) {
   fields.required("node", pages.node);
@@ -149,6 +155,7 @@ void visit_arguments(Fields& fields, T& request) {
   fields.optional("asks", request.asks);
   fields.optional("policy", request.policy);
   fields.optional("devices", request.devices);
+  fields.optional("cells", request.cells);
   fields.optional("huge_page_kib", request.huge_page_kib);
   fields.optional("huge_pages", request.huge_pages);
 }

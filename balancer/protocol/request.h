@@ -242,7 +242,13 @@ struct AnnounceRequest {
     placement::NodeId node;
     bool operator==(const Device&) const = default;
   };
-  std::vector<Device> devices;     ///< passed through, of which the node is known
+  std::vector<Device> devices;  ///< passed through, of which the node is known
+  struct Cell {
+    std::vector<std::int32_t> vcpus;  ///< ascending
+    std::int64_t memory_mib = 0;
+    bool operator==(const Cell&) const = default;
+  };
+  std::vector<Cell> cells;         ///< guest NUMA; empty without
   std::int64_t huge_page_kib = 0;  ///< the pages its memory consists of; 0: ordinary ones
   struct Pages {
     placement::NodeId node;

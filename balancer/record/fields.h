@@ -85,6 +85,7 @@ struct RecordFields {
     fields("anti_affinity_hard", value.anti_affinity_hard);
     fields("reservation_permille", value.reservation_permille);
     fields("topology_policy", value.topology_policy);
+    fields("topology_scope", value.topology_scope);
     fields("prefer_closest_numa_nodes", value.prefer_closest_numa_nodes);
     fields("max_allowable_numa_nodes", value.max_allowable_numa_nodes);
     fields("device_locality", value.device_locality);

@@ -31,6 +31,16 @@ std::string_view name_of(TopologyPolicy policy) {
   return "unknown";
 }
 
+std::string_view name_of(TopologyScope scope) {
+  switch (scope) {
+    case TopologyScope::kVm:
+      return "vm";
+    case TopologyScope::kClient:
+      return "client";
+  }
+  return "unknown";
+}
+
 std::string_view name_of(DeviceLocality locality) {
   switch (locality) {
     case DeviceLocality::kStrict:

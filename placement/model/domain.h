@@ -30,6 +30,11 @@ enum class MemoryMode { kSoft, kMask, kHandsOff };
 enum class TopologyPolicy { kNone, kBestEffort, kRestricted, kSingleNumaNode };
 [[nodiscard]] std::string_view name_of(TopologyPolicy policy);
 
+/// What topology_policy asks to be together, as in the kubelet's pod and container scopes. kVm: the
+/// whole VM; kClient: each of its clients by itself.
+enum class TopologyScope { kVm, kClient };
+[[nodiscard]] std::string_view name_of(TopologyScope scope);
+
 /// What the nodes of passed-through devices mean for their VM. kStrict: it lives there;
 /// kPreferred: it starts there unless that loses CPU time; kNone: nothing.
 enum class DeviceLocality { kStrict, kPreferred, kNone };
@@ -102,6 +107,7 @@ struct VmPolicy {
   bool anti_affinity_hard = false;  ///< never together, rather than rather not
   std::int32_t reservation_permille = 0;  ///< guaranteed share of its vCPUs' full speed
   TopologyPolicy topology_policy = TopologyPolicy::kBestEffort;
+  TopologyScope topology_scope = TopologyScope::kVm;
   bool prefer_closest_numa_nodes = false;     ///< of equally few nodes those near each other
   std::int32_t max_allowable_numa_nodes = 0;  ///< on larger hosts it is not admitted; 0 = any
   DeviceLocality device_locality = DeviceLocality::kPreferred;

@@ -91,12 +91,10 @@ Result<void> admit_locally(const stats::Directory& root, const placement::VmDesc
   if (!host) {
     return tl::unexpected(host.error());
   }
-  const placement::AdmissionRequest request =
-      placement::request_of(host->topology, vm, host->room, read_huge_pages(root, vm));
-  if (!admit(host->topology, request).admitted) {
-    return failure(ErrorCode::kNoSpace, refusal_text(host->topology, request));
-  }
-  return {};
+  const placement::VmAdmission admission = admit_vm(
+      host->topology, vm, placement::Options{}.prefer_ht != 0,
+      {host->room, read_huge_pages(root, vm)}, [](auto& /*request*/, const auto& /*part*/) {});
+  return admission.refused ? failure(ErrorCode::kNoSpace, *admission.refused) : Result<void>{};
 }
 
 }  // namespace vmnuma::tools

@@ -69,6 +69,9 @@ balancer::AnnounceRequest announcement(const placement::VmDescription& vm,
       request.devices.push_back({device.address, device.node});
     }
   }
+  for (const placement::GuestCell& cell : vm.cells) {
+    request.cells.push_back({cell.vcpus, (cell.memory.value + mib - 1) / mib});
+  }
   request.huge_page_kib = vm.huge_page_size.value / 1024;
   for (const placement::FreeHugePages& pages : read_huge_pages(root, vm)) {
     request.huge_pages.push_back({pages.node, pages.free, pages.total});

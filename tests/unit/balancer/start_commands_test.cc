@@ -219,6 +219,18 @@ TEST_P(StartCommandsTest, ARestrictedVmMayHaveTwoNodesWhereNoEmptyNodeWouldDo) {
   EXPECT_THAT(suggest(3).nodes, SizeIs(2));
 }
 
+TEST_P(StartCommandsTest, WithScopeClientEachGuestCellMayHaveANodeOfItsOwn) {
+  measure();
+  AnnounceRequest request = for_one_node(5, 4, kVmMib);
+  EXPECT_THAT(refusal(request), HasSubstr("4 CPUs"));
+  request.policy.push_back({"topology_scope", "client"});
+  request.cells = {{{0, 1}, kVmMib / 2}, {{2, 3}, kVmMib / 2}};
+  EXPECT_TRUE(ask(request));
+  EXPECT_THAT(suggest(4).nodes, SizeIs(2));
+  request.cells = {{{1, 0}, kVmMib}};
+  EXPECT_THAT(refusal(request), HasSubstr("vCPUs are ascending numbers"));
+}
+
 TEST_P(StartCommandsTest, HugePagesAndDevicesAreJudgedAsTheHookTellsThem) {
   measure();
   AnnounceRequest request = for_one_node(5, 1, 64);

@@ -121,6 +121,17 @@ TEST_F(HookRunTest, TellsWhatTheVmNeedsAndWhatTheHostHasOfIt) {
       ElementsAre(Command(request)));
 }
 
+TEST_F(HookRunTest, TellsOfTheGuestsNumaCells) {
+  AnnounceRequest request{"web1", kUuid, 4, 301};
+  request.asks = false;
+  request.cells = {{{0, 1}, 1}, {{2, 3}, 1}};
+  EXPECT_THAT(told("prepare", vm_xml("<vcpu>4</vcpu>",
+                                     "<cpu><numa>"
+                                     "<cell id='0' cpus='0-1' memory='1024'/>"
+                                     "<cell id='1' cpus='2-3' memory='1024'/></numa></cpu>")),
+              ElementsAre(Command(request)));
+}
+
 std::string with_policy(const std::string& policy, const std::string& memory_kib = "1024") {
   return std::string("<domain type='kvm'><name>web1</name><uuid>") + kUuid +
          "</uuid><metadata><v:policy xmlns:v='https://vmnuma.org/policy/1.0' " + policy +

@@ -172,6 +172,55 @@ TEST(AdmissionTest, AVmOfOrdinaryPagesAsksForMemoryWithinItsNodes) {
   EXPECT_THAT(refusal_text(topology, asked), Not(HasSubstr("node 1")));
 }
 
+/// A VM of two guest cells with 4 vCPUs and 8 GiB each, every one of which must be on one node.
+VmDescription two_cells(TopologyScope scope) {
+  VmDescription vm;
+  vm.vcpus = {0, 1, 2, 3, 4, 5, 6, 7};
+  vm.cells = {{0, {0, 1, 2, 3}, kGiB * 8}, {1, {4, 5, 6, 7}, kGiB * 8}};
+  vm.memory = vm.max_memory = kGiB * 16;
+  vm.policy.topology_policy = TopologyPolicy::kSingleNumaNode;
+  vm.policy.topology_scope = scope;
+  return vm;
+}
+
+VmAdmission admit_where_free(const VmDescription& vm, std::vector<Bytes> room) {
+  return admit_vm(equal_nodes(3, 4, 1, 16), vm, /*prefer_ht=*/false, {std::move(room), {}},
+                  [](AdmissionRequest& /*request*/, const VmDescription& /*part*/) {});
+}
+
+TEST(AdmissionTest, WithScopeClientEachClientFitsByItself) {
+  const std::vector<Bytes> room{kGiB * 9, kGiB * 2, kGiB * 9};
+  EXPECT_THAT(admit_where_free(two_cells(TopologyScope::kVm), room).refused,
+              testing::Optional(HasSubstr("8 CPUs, 16384 MiB of memory")));
+  const VmAdmission admission = admit_where_free(two_cells(TopologyScope::kClient), room);
+  EXPECT_EQ(admission.refused, std::nullopt);
+  EXPECT_THAT(admission.nodes, ElementsAre(0, 2));
+}
+
+TEST(AdmissionTest, WithScopeClientNobodyGetsWhatAnotherClientWasAdmittedWith) {
+  EXPECT_THAT(admit_where_free(two_cells(TopologyScope::kClient), {kGiB * 9, kGiB, kGiB}).refused,
+              testing::Optional(testing::AllOf(
+                  HasSubstr("for client 1 the topology_policy is 'single-numa-node'"),
+                  HasSubstr("4 CPUs, 8192 MiB of memory. Free were on node 0 0 CPUs, 1024 MiB"))));
+  VmDescription vm = two_cells(TopologyScope::kClient);
+  vm.huge_page_size = kGiB;
+  const VmAdmission admission =
+      admit_vm(equal_nodes(2, 4, 1, 16), vm, /*prefer_ht=*/false,
+               {{Bytes{}, Bytes{}}, {{NodeId{0}, 15, 16}, {NodeId{1}, 8, 16}}},
+               [](AdmissionRequest& /*request*/, const VmDescription& /*part*/) {});
+  EXPECT_EQ(admission.refused, std::nullopt);
+  EXPECT_THAT(admission.nodes, ElementsAre(0, 1));
+}
+
+TEST(AdmissionTest, WithScopeClientTheFirstClientHasTheDevices) {
+  VmDescription vm = two_cells(TopologyScope::kClient);
+  vm.pci_devices = {{"0000:3b:00.0", NodeId{2}}};
+  const VmAdmission admission = admit_where_free(vm, {kGiB * 9, kGiB * 2, kGiB * 9});
+  EXPECT_EQ(admission.refused, std::nullopt);
+  EXPECT_THAT(admission.nodes, ElementsAre(0, 2));
+  EXPECT_NE(admit_where_free(vm, {kGiB * 9, kGiB * 9, kGiB * 2}).refused, std::nullopt);
+}
+
 TEST(AdmissionTest, AHostWithoutNodesAdmitsNobodyWhoMustBeAligned) {
   AdmissionRequest asked;
   asked.policy = TopologyPolicy::kRestricted;
