@@ -261,6 +261,9 @@ bool Transfer::has_window_left() {
       return true;
     }
     const Bytes unseen = range.resident - range.seen;
+    if (unseen <= Bytes{}) {
+      next_offset_ = range.memory.length;  // what is behind is a hole
+    }
     const bool much_is_unseen =
         range.memory.huge_page_size > Bytes{} && !range.memory.shared &&
         unseen >= std::max(range.memory.huge_page_size, range.resident / kMuch);

@@ -14,13 +14,14 @@
 /// transfer needs no memory of where it was: a new one asks first and skips what is home. Terms.
 /// Part: memory that belongs to the same homes, one guest NUMA cell's or all the rest. Window: the
 /// pages one query asks about; where a mapping of small pages was all on one node, some of them
-/// speak for all, and only those that did not arrive are asked about. Chunk: the pages one call
-/// moves. Unit, block: page_window.h. Properties: only pages that are not where they belong, as far
-/// as is known, are submitted, all of a call to one node; no more bytes per call than allowed, than
-/// fit above the target's reserve, and than one chunk, except that one page is always whole; after
-/// a positive return nothing is believed unasked; every page ends moved, at home, or counted by a
-/// reason; the number of calls is bounded; a range whose pages never move is given up after a
-/// bounded number of calls.
+/// speak for all, and only those that did not arrive are asked about. A mapping in which as much
+/// was found as the survey saw is not searched on: the rest, often most of it, are holes. Chunk:
+/// the pages one call moves. Unit, block: page_window.h. Properties: only pages that are not where
+/// they belong, as far as is known, are submitted, all of a call to one node; no more bytes per
+/// call than allowed, than fit above the target's reserve, and than one chunk, except that one page
+/// is always whole; after a positive return nothing is believed unasked; every page ends moved, at
+/// home, or counted by a reason; the number of calls is bounded; a range whose pages never move is
+/// given up after a bounded number of calls.
 #pragma once
 
 #include <cstddef>

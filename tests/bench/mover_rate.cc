@@ -80,6 +80,7 @@ class TimedMover final : public PageMover {
   }
   Result<std::vector<int>> query(const VmProcess& process,
                                  std::span<const std::uint64_t> addresses) override {
+    asked_ += addresses.size();
     return timed(asking_, [&] { return mover_.query(process, addresses); });
   }
   Result<void> reveal(const VmProcess& process, std::span<const std::uint64_t> addresses,
@@ -88,16 +89,24 @@ class TimedMover final : public PageMover {
   }
   Result<MoveResult> move(const VmProcess& process, std::span<const std::uint64_t> addresses,
                           NodeId node, SharedPages shared) override {
+    submitted_ += addresses.size();
+    ++calls_;
     return timed(moving_, [&] { return mover_.move(process, addresses, node, shared); });
   }
   Result<NodeMemory> node_memory(NodeId node) override { return mover_.node_memory(node); }
 
+  [[nodiscard]] std::size_t asked() const { return asked_; }
+  [[nodiscard]] std::size_t submitted() const { return submitted_; }
+  [[nodiscard]] std::size_t calls() const { return calls_; }
   [[nodiscard]] double moving() const { return moving_; }
   [[nodiscard]] double asking() const { return asking_; }
   [[nodiscard]] double surveying() const { return surveying_; }
 
  private:
   PageMover& mover_;
+  std::size_t asked_ = 0;      ///< addresses
+  std::size_t submitted_ = 0;  ///< addresses
+  std::size_t calls_ = 0;
   double moving_ = 0;
   double asking_ = 0;
   double surveying_ = 0;
@@ -183,8 +192,10 @@ int main(int argc, char** argv) {
   }
   fmt::print(
       "{{\"migrate_pages_mib_per_s\": [{:.0f}], \"mover_mib_per_s\": [{:.0f}], \"ratio\": {:.2f},"
-      " \"share_moving\": {:.2f}, \"share_asking\": {:.2f}, \"share_surveying\": {:.2f}}}\n",
+      " \"share_moving\": {:.2f}, \"share_asking\": {:.2f}, \"share_surveying\": {:.2f},"
+      " \"addresses_asked\": {}, \"addresses_submitted\": {}, \"calls\": {}}}\n",
       fmt::join(rates[0], ", "), fmt::join(rates[1], ", "), seconds[0] / seconds[1],
-      kept.moving() / seconds[1], kept.asking() / seconds[1], kept.surveying() / seconds[1]);
+      kept.moving() / seconds[1], kept.asking() / seconds[1], kept.surveying() / seconds[1],
+      kept.asked(), kept.submitted(), kept.calls());
   return 0;
 }

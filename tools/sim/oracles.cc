@@ -165,7 +165,7 @@ void Oracles::check_rate(Meter& meter, Bytes rate, const PageMove& move, const s
   meter.level = std::max(meter.level - leaked, Bytes{}) + move.moved;
   meter.at = move.at;
   // The bucket that pacing may empty at once, and one call that it cannot foresee.
-  const Bytes most = std::max(migration::kLargestChunk, rate / 10) + migration::kLargestChunk;
+  const Bytes most = std::max(migration::kSmallestBucket, rate / 10) + migration::kSmallestBucket;
   if (meter.level > most) {
     violation(
         fmt::format("pages of {} were moved faster than {} bytes per second", whose, rate.value));

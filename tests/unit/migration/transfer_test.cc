@@ -251,6 +251,14 @@ TEST_F(TransferTest, AsksForSomePagesOnlyWhereAMappingOfSmallPagesIsAllOnOneNode
   EXPECT_LT(memory_.addresses_asked(), 400 * 256 / 5);
 }
 
+TEST_F(TransferTest, AsksForNoHolesBehindTheLastPageOfAMapping) {
+  map(kStart, kMiB * 1024);
+  memory_.populate(process_, kStart, kMiB * 3, NodeId{0}, false);
+  memory_.populate(process_, kStart + 4194304, kMiB * 20, NodeId{0}, true);
+  EXPECT_EQ(bring_home().moved, kMiB * 23);
+  EXPECT_LT(memory_.addresses_asked(), 100 * 256);
+}
+
 TEST_F(TransferTest, AsksForEveryPageWhereSomeOfAMappingAreElsewhere) {
   populate(kMiB * 400, /*huge=*/false);
   memory_.discard(process_, kStart + 41943040, kPage);
