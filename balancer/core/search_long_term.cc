@@ -2,6 +2,8 @@
 // Turns: moves and swaps that pass a shortage on to those who had less of it lately.
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <vector>
 
 #include "balancer/core/guards.h"
 #include "balancer/core/long_term.h"
@@ -25,28 +27,48 @@ namespace {
 constexpr std::size_t kSourcesTried = 4;
 constexpr std::size_t kClientsTried = 8;  ///< a node; half as many on hosts with many nodes
 
-/// True if who took the last turn to or from these nodes travelled for so long that the next is not
-/// due. A round, in which each of their clients travels once, takes Numa.LTermRestTimes times as
-/// long as the travels do, and a turn its part of it. Turns taken as soon as the mover itself has
-/// rested come in bunches, and who is alone between two bunches gets more than the others.
-bool is_too_early(const Arrangement& arrangement, NodeIndex from, NodeIndex to) {
-  const CpuTime demand = arrangement.node(from).demand() + arrangement.node(to).demand();
-  const auto rests = [&](ClientIndex client) {
-    const placement::Snapshot& snapshot = arrangement.snapshot();
-    const placement::VmState& vm = snapshot.vms[snapshot.clients[client].vm];
-    const CpuTime its_part = arrangement.load(client).demand;
-    return vm.transferring ||
-           demand * vm.epochs_since_transfer <
-               its_part * (vm.epochs_travelled * arrangement.options().lterm_rest_times);
-  };
-  const auto somebody_rests = [&](NodeIndex node) {
-    return std::any_of(arrangement.residents(node).begin(), arrangement.residents(node).end(),
-                       rests);
-  };
-  return somebody_rests(from) || somebody_rests(to);
-}
+/// Whether who took the last turn to or from a node travelled for so long that the next is not due.
+/// A round, in which each client of two nodes travels once, takes Numa.LTermRestTimes times as long
+/// as the travels do, and a turn its part of it. Turns taken as soon as the mover itself has rested
+/// come in bunches, and who is alone between two bunches gets more than the others.
+class Rest {
+ public:
+  explicit Rest(const Arrangement& arrangement) : arrangement_(&arrangement) {
+    for (NodeIndex node = 0; node < arrangement.snapshot().nodes.size(); ++node) {
+      CpuTime least;
+      for (const ClientIndex client : arrangement.residents(node)) {
+        least = std::max(least, least_demand(client));
+      }
+      least_demand_.push_back(least);
+    }
+  }
 
-std::optional<Guard> why_no_turn(const Arrangement& arrangement, Reason reason,
+  /// True if a turn between the two nodes comes too early.
+  [[nodiscard]] bool lasts(NodeIndex from, NodeIndex to) const {
+    return arrangement_->node(from).demand() + arrangement_->node(to).demand() <
+           std::max(least_demand_[from], least_demand_[to]);
+  }
+
+ private:
+  /// What the clients of both nodes must want together for its part of the rest to be over.
+  [[nodiscard]] CpuTime least_demand(ClientIndex client) const {
+    constexpr CpuTime kMoreThanAnybodyWants{std::numeric_limits<std::int64_t>::max()};
+    const placement::Snapshot& snapshot = arrangement_->snapshot();
+    const placement::VmState& vm = snapshot.vms[snapshot.clients[client].vm];
+    const CpuTime travel = arrangement_->load(client).demand * vm.epochs_travelled *
+                           arrangement_->options().lterm_rest_times;
+    if (vm.transferring || (travel > CpuTime{} && vm.epochs_since_transfer <= 0)) {
+      return kMoreThanAnybodyWants;
+    }
+    return travel > CpuTime{} ? CpuTime{(travel.value - 1) / vm.epochs_since_transfer + 1}
+                              : CpuTime{};
+  }
+
+  const Arrangement* arrangement_;
+  std::vector<CpuTime> least_demand_;  ///< by node
+};
+
+std::optional<Guard> why_no_turn(const Arrangement& arrangement, const Rest& rest, Reason reason,
                                  std::span<const Rehoming> changes,
                                  const placement::Effect& effect) {
   for (const Rehoming& change : changes) {
@@ -54,7 +76,7 @@ std::optional<Guard> why_no_turn(const Arrangement& arrangement, Reason reason,
       return guard;
     }
   }
-  if (is_too_early(arrangement, arrangement.home(changes.front().client), changes.front().to)) {
+  if (rest.lasts(arrangement.home(changes.front().client), changes.front().to)) {
     return Guard::kTravel;
   }
   // A turn may cost the host a little, but not more than a move has to gain.
@@ -64,7 +86,7 @@ std::optional<Guard> why_no_turn(const Arrangement& arrangement, Reason reason,
   return effect.fits ? std::nullopt : std::optional(Guard::kNoRoom);
 }
 
-void consider_turn(const Arrangement& arrangement, const LongTerm& long_term,
+void consider_turn(const Arrangement& arrangement, const LongTerm& long_term, const Rest& rest,
                    std::span<const Rehoming> changes, Considered& considered) {
   const NodeIndex from = arrangement.home(changes.front().client);
   const CpuTime before = long_term.weighted(from) + long_term.weighted(changes.front().to);
@@ -81,7 +103,7 @@ void consider_turn(const Arrangement& arrangement, const LongTerm& long_term,
                       CpuTime{},
                       std::nullopt};
   candidate.benefit = relief * options.move_horizon - candidate.effect.cost;
-  candidate.stopped_by = why_no_turn(arrangement, reason, changes, candidate.effect);
+  candidate.stopped_by = why_no_turn(arrangement, rest, reason, changes, candidate.effect);
   considered.add(std::move(candidate));
 }
 
@@ -100,6 +122,7 @@ void consider_long_term(const Arrangement& arrangement, Considered& considered) 
   if (long_term.imbalance().value < options.lterm_mig_imbal_threshold * 10) {
     return;
   }
+  const Rest rest(arrangement);
   std::vector<NodeIndex> nodes = nodes_by_owed(arrangement);
   std::sort(nodes.begin(), nodes.end());
   std::stable_sort(nodes.begin(), nodes.end(), [&](NodeIndex a, NodeIndex b) {
@@ -124,7 +147,7 @@ void consider_long_term(const Arrangement& arrangement, Considered& considered) 
       for (const NodeIndex to : nodes) {
         if (to != from) {
           const Rehoming change{client, to};
-          consider_turn(arrangement, long_term, {&change, 1}, considered);
+          consider_turn(arrangement, long_term, rest, {&change, 1}, considered);
         }
       }
     }
@@ -142,7 +165,7 @@ void consider_long_term(const Arrangement& arrangement, Considered& considered) 
       for (const ClientIndex client : movers) {
         for (const ClientIndex partner : partners) {
           const std::array changes{Rehoming{client, to}, Rehoming{partner, from}};
-          consider_turn(arrangement, long_term, changes, considered);
+          consider_turn(arrangement, long_term, rest, changes, considered);
         }
       }
     }

@@ -12,6 +12,7 @@ from lab.process import Failure, expect, run as run_program
 
 IN_SHORT_SET = False
 LIMIT_S = 900
+LOAD = 10  # libvirt and QEMU's monitor need CPU time, too
 PLACED_EPOCHS = 20
 PLUGGED_EPOCHS = 20
 TOO_MUCH_MIB = 3 * 1024  # a node has 2 GiB
@@ -52,7 +53,7 @@ def run():
     daemon.start()
 
     # With the daemon: nobody knows these VMs, and they are spread.
-    first, second = told = [guests.Guest(f"told{number}", auto=True) for number in range(2)]
+    first, second = told = [guests.Guest(f"told{number}", load=LOAD, auto=True) for number in range(2)]
     started_on = {}
     for vm in told:
         guests.create([vm])
@@ -67,7 +68,7 @@ def run():
                                           policy="topology_policy='single-numa-node'"))
 
     # A vCPU that is plugged later is pinned where its VM is at home.
-    growing = guests.Guest("growing", vcpus=2, vcpus_at_start=1, auto=True)
+    growing = guests.Guest("growing", load=LOAD, vcpus=2, vcpus_at_start=1, auto=True)
     guests.create([growing])
     daemon.wait_until_in(PLACED_EPOCHS, "'growing' is at home", lambda _: (
         home_of(growing) is not None and growing.pinned_nodes()[0] == home_of(growing)))
@@ -87,12 +88,12 @@ def run():
 
     # The daemon hangs, and is gone: VMs start on one node all the same.
     os.kill(daemon.process(), 19)  # SIGSTOP
-    hanging = guests.Guest("hanging", auto=True)
+    hanging = guests.Guest("hanging", load=LOAD, auto=True)
     guests.create([hanging])
     expect_started_on_one_node(hanging)
     os.kill(daemon.process(), 18)  # SIGCONT
     daemon.stop()
-    alone = guests.Guest("alone", auto=True)
+    alone = guests.Guest("alone", load=LOAD, auto=True)
     guests.create([alone])
     expect_started_on_one_node(alone)
 
