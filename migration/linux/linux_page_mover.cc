@@ -76,6 +76,8 @@ Error move_error(int errno_value, const VmProcess& process, std::optional<placem
   };
   switch (errno_value) {
     case ESRCH:
+    case EINVAL:  // it is ending and has no memory any more (Linux 6.1, mm/migrate.c,
+                  // find_mm_struct())
       return vanished(process);
     case EPERM:
       return error(ErrorCode::kPermissionDenied,
@@ -216,6 +218,9 @@ Result<std::vector<MemoryRange>> LinuxPageMover::find_ranges(const VmProcess& pr
     const auto maps_text = folder.read("maps");
     if (!maps_text) {
       return tl::unexpected(maps_text.error());
+    }
+    if (maps_text->empty()) {  // it is ending and has no memory any more
+      return tl::unexpected(vanished(process));
     }
     const auto numa_maps_text = folder.read("numa_maps");
     if (!numa_maps_text) {

@@ -13,6 +13,7 @@ using migration::SharedPages;
 using placement::Bytes;
 using placement::NodeId;
 using testing::AnyOf;
+using testing::Contains;
 using testing::Each;
 using testing::Ge;
 using testing::IsEmpty;
@@ -21,6 +22,7 @@ namespace {
 
 constexpr NodeId kNoSuchNode{1000};
 constexpr std::uint64_t kUnmapped = 0x1000;  // below vm.mmap_min_addr
+constexpr Bytes kPopulated = placement::kMiB * 8;
 
 }  // namespace
 
@@ -40,7 +42,7 @@ NodeId PageMoverContract::node_of(const MemoryProcess& process) {
 }
 
 #define START_OR_SKIP(process, kind)                          \
-  const auto process = host_->start(kind);                    \
+  const auto process = host_->start(kind, kPopulated);        \
   if (!process) {                                             \
     GTEST_SKIP() << "this host gives no memory of this kind"; \
   }
@@ -102,6 +104,16 @@ TEST_P(PageMoverContract, TellsSharedMappings) {
   ASSERT_TRUE(ranges) << ranges.error().message;
   EXPECT_TRUE(std::any_of(ranges->begin(), ranges->end(), [&](const MemoryRange& range) {
     return range.start == process->start && range.shared;
+  }));
+}
+
+TEST_P(PageMoverContract, TellsHugetlbMappingsAndTheirPageSize) {
+  START_OR_SKIP(process, MemoryKind::kHugetlb);
+  const auto ranges = mover().find_ranges(process->process);
+  ASSERT_TRUE(ranges) << ranges.error().message;
+  EXPECT_TRUE(std::any_of(ranges->begin(), ranges->end(), [&](const MemoryRange& range) {
+    return range.start == process->start && range.hugetlb && !range.shared &&
+           range.page_size == process->huge_page_size && range.huge_page_size == Bytes{};
   }));
 }
 
@@ -219,6 +231,105 @@ TEST_P(PageMoverContract, SharedPagesMoveOnlyIfAsked) {
   const auto moved = mover().move(process->process, pages, *other, SharedPages::kMove);
   ASSERT_TRUE(moved) << moved.error().message;
   EXPECT_THAT(*mover().query(process->process, pages), Each(other->value));
+}
+
+TEST_P(PageMoverContract, OneAddressMovesAHugetlbPage) {
+  START_OR_SKIP(process, MemoryKind::kHugetlb);
+  OTHER_NODE_OR_SKIP(other, node_of(*process));
+  const auto pages = addresses(*process, process->huge_page_size);
+  const auto moved = mover().move(process->process, pages, *other, SharedPages::kLeave);
+  ASSERT_TRUE(moved) << moved.error().message;
+  EXPECT_EQ(moved->not_moved, 0);
+  EXPECT_THAT(moved->statuses, Each(other->value));
+  EXPECT_THAT(*mover().query(process->process, pages), Each(other->value));
+}
+
+TEST_P(PageMoverContract, AnAddressInsideAHugetlbPageIsRefused) {
+  START_OR_SKIP(process, MemoryKind::kHugetlb);
+  const NodeId node = node_of(*process);
+  OTHER_NODE_OR_SKIP(other, node);
+  const auto moved = mover().move(process->process, std::vector{process->start + 4096}, *other,
+                                  SharedPages::kLeave);
+  ASSERT_TRUE(moved) << moved.error().message;
+  EXPECT_THAT(moved->statuses, Each(-EACCES));
+  EXPECT_EQ(node_of(*process), node);
+}
+
+TEST_P(PageMoverContract, LockedPagesMove) {
+  START_OR_SKIP(process, MemoryKind::kLocked);
+  OTHER_NODE_OR_SKIP(other, node_of(*process));
+  const auto pages = addresses(*process, process->page_size);
+  const auto moved = mover().move(process->process, pages, *other, SharedPages::kLeave);
+  ASSERT_TRUE(moved) << moved.error().message;
+  EXPECT_EQ(moved->not_moved, 0);
+  EXPECT_THAT(*mover().query(process->process, pages), Each(other->value));
+}
+
+TEST_P(PageMoverContract, PinnedPagesStayAndTheOthersMove) {
+  START_OR_SKIP(process, MemoryKind::kPinned);
+  const NodeId node = node_of(*process);
+  OTHER_NODE_OR_SKIP(other, node);
+  const auto pages = addresses(*process, process->page_size);
+  const std::size_t pinned = pages.size() / 2;
+  const auto all = mover().move(process->process, pages, *other, SharedPages::kLeave);
+  ASSERT_TRUE(all) << all.error().message;
+  EXPECT_GE(all->not_moved, static_cast<std::int64_t>(pinned));
+  const auto rest =
+      mover().move(process->process, std::span(pages).subspan(pinned), *other, SharedPages::kLeave);
+  ASSERT_TRUE(rest) << rest.error().message;
+  EXPECT_EQ(rest->not_moved, 0);
+  EXPECT_THAT(*mover().query(process->process, std::span(pages).first(pinned)), Each(node.value));
+  EXPECT_THAT(*mover().query(process->process, std::span(pages).subspan(pinned)),
+              Each(other->value));
+}
+
+TEST_P(PageMoverContract, MergedPagesAreNotTornApart) {
+  START_OR_SKIP(process, MemoryKind::kMerged);
+  const NodeId node = node_of(*process);
+  OTHER_NODE_OR_SKIP(other, node);
+  const auto pages = addresses(*process, process->page_size);
+  const auto moved = mover().move(process->process, pages, *other, SharedPages::kLeave);
+  ASSERT_TRUE(moved) << moved.error().message;
+  EXPECT_THAT(moved->statuses, Each(-EACCES));
+  EXPECT_THAT(*mover().query(process->process, pages), Each(node.value));
+}
+
+TEST_P(PageMoverContract, ANodeThatRunsFullTakesAPartAndNoPageIsLost) {
+  constexpr Bytes kRoom = placement::kMiB * 64;
+  const auto process = host_->start(MemoryKind::kSmall, kRoom * 4);
+  ASSERT_TRUE(process);
+  const NodeId node = node_of(*process);
+  OTHER_NODE_OR_SKIP(other, node);
+  if (!host_->leave_room(*other, kRoom)) {
+    GTEST_SKIP() << "this host's nodes are too large to be filled";
+  }
+  const auto pages = addresses(*process, process->page_size);
+  const auto moved = mover().move(process->process, pages, *other, SharedPages::kLeave);
+  if (moved) {
+    EXPECT_GT(moved->not_moved, 0);
+  } else {
+    EXPECT_EQ(moved.error().code, ErrorCode::kNoSpace) << moved.error().message;
+  }
+  const auto at = mover().query(process->process, pages);
+  ASSERT_TRUE(at) << at.error().message;
+  EXPECT_THAT(*at, Each(AnyOf(node.value, other->value)));
+  EXPECT_THAT(*at, Contains(node.value));
+  EXPECT_THAT(*at, Contains(other->value));
+}
+
+TEST_P(PageMoverContract, ANodeOutsideTheCpusetIsRefusedAndNothingMoves) {
+  START_OR_SKIP(process, MemoryKind::kSmall);
+  const NodeId node = node_of(*process);
+  OTHER_NODE_OR_SKIP(other, node);
+  if (!host_->confine(*process, node)) {
+    GTEST_SKIP() << "this host lets nobody make a cgroup with a cpuset";
+  }
+  const auto pages = addresses(*process, process->page_size);
+  const auto moved = mover().move(process->process, pages, *other, SharedPages::kLeave);
+  ASSERT_FALSE(moved);
+  EXPECT_EQ(moved.error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(moved.error().errno_value, EACCES);
+  EXPECT_THAT(*mover().query(process->process, pages), Each(node.value));
 }
 
 TEST_P(PageMoverContract, AnUnknownNodeIsNotFound) {

@@ -4,7 +4,8 @@
 /// An implementation gives the suite a MemoryHost and instantiates it:
 ///   INSTANTIATE_TEST_SUITE_P(Fake, PageMoverContract,
 ///                            testing::Values(MemoryHostKind{"FakeMemory", make_fake_memory}));
-/// On a host with one node of memory the claims about moving are skipped and say so.
+/// Claims that need what a host does not have are skipped and say so: a second node with memory,
+/// pools of huge pages on each node, same-page merging, a cgroup with cpusets.
 #pragma once
 
 #include <functional>
@@ -16,14 +17,9 @@
 #include <gtest/gtest.h>
 
 #include "migration/page_mover.h"
+#include "tests/support/memory_process.h"
 
 namespace vmnuma::tests {
-
-enum class MemoryKind {
-  kSmall,   ///< private pages of the base size
-  kHuge,    ///< private transparent huge pages
-  kShared,  ///< pages that a second process maps too
-};
 
 /// A process with a mapping: the first half has pages, all on one node, the second half has none.
 struct MemoryProcess {
@@ -39,11 +35,15 @@ class MemoryHost {
   virtual ~MemoryHost() = default;
 
   virtual migration::PageMover& mover() = 0;
-  /// 8 MiB with pages. Nothing if this kind cannot be had.
-  virtual std::optional<MemoryProcess> start(MemoryKind kind) = 0;
+  /// Nothing if this kind cannot be had.
+  virtual std::optional<MemoryProcess> start(MemoryKind kind, placement::Bytes populated) = 0;
   virtual void end(const MemoryProcess& process) = 0;
   /// A node with memory, other than `node`; nothing if there is none.
   virtual std::optional<placement::NodeId> node_other_than(placement::NodeId node) = 0;
+  /// Takes a node's memory but for about so much; false if it cannot.
+  virtual bool leave_room(placement::NodeId node, placement::Bytes room) = 0;
+  /// Allows the process this node's memory only; false if it cannot.
+  virtual bool confine(const MemoryProcess& process, placement::NodeId node) = 0;
 };
 
 struct MemoryHostKind {

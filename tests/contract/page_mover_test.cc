@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The contract, held by the fake and by the kernel, and what only the kernel can be asked.
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <map>
+#include <thread>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -25,38 +29,86 @@ using placement::kKiB;
 using placement::kMiB;
 using placement::NodeId;
 
-constexpr Bytes kPopulated = kMiB * 8;
 constexpr Bytes kHugePage = kMiB * 2;
 
 class FakeMemoryHost final : public MemoryHost {
  public:
   migration::PageMover& mover() override { return memory_; }
 
-  std::optional<MemoryProcess> start(MemoryKind kind) override {
+  std::optional<MemoryProcess> start(MemoryKind kind, Bytes populated) override {
     constexpr std::uint64_t kStart = 0x7f0000000000;
+    const bool hugetlb = kind == MemoryKind::kHugetlb;
+    const Bytes page_size = hugetlb ? kHugePage : kKiB * 4;
     const placement::VmProcess process = memory_.start_process();
     memory_.map(process, {.start = kStart,
-                          .length = kPopulated * 2,
-                          .page_size = kKiB * 4,
-                          .huge_page_size = kHugePage,
-                          .hugetlb = false,
+                          .length = populated * 2,
+                          .page_size = page_size,
+                          .huge_page_size = hugetlb ? Bytes{} : kHugePage,
+                          .hugetlb = hugetlb,
                           .shared = kind == MemoryKind::kShared,
                           .policy = {},
                           .name = "anonymous",
                           .resident = {}});
-    memory_.populate(process, kStart, kPopulated, NodeId{3}, kind == MemoryKind::kHuge);
-    if (kind == MemoryKind::kShared) {
-      memory_.share(process, kStart, kPopulated);
+    memory_.populate(process, kStart, populated, NodeId{3}, kind == MemoryKind::kHuge);
+    if (kind == MemoryKind::kShared || kind == MemoryKind::kMerged) {
+      memory_.share(process, kStart, populated);
     }
-    return MemoryProcess{process, kStart, kPopulated, kKiB * 4, kHugePage};
+    if (kind == MemoryKind::kPinned) {
+      memory_.pin(process, kStart, Bytes{populated.value / 2});
+    }
+    return MemoryProcess{process, kStart, populated, page_size, kHugePage};
   }
   void end(const MemoryProcess& process) override { memory_.end_process(process.process); }
   std::optional<NodeId> node_other_than(NodeId node) override {
     return node == NodeId{3} ? NodeId{5} : NodeId{3};
   }
+  bool leave_room(NodeId node, Bytes room) override {
+    memory_.set_used_by_others(node, memory_.free_on(node) - room);
+    return true;
+  }
+  bool confine(const MemoryProcess& process, NodeId node) override {
+    memory_.set_cpuset(process.process, {node});
+    return true;
+  }
 
  private:
-  FakeMemory memory_{{{NodeId{3}, kMiB * 64, {}}, {NodeId{5}, kMiB * 64, {}}}};
+  FakeMemory memory_{
+      {{NodeId{3}, kMiB * 512, {{kHugePage, 8}}}, {NodeId{5}, kMiB * 512, {{kHugePage, 8}}}}};
+};
+
+/// A cgroup of its own while it lives; empty where none can be made. cgroup v2, as systemd mounts
+/// it.
+class Cpuset {
+ public:
+  Cpuset() {
+    constexpr std::string_view kParent = "/sys/fs/cgroup";
+    path_ = fmt::format("{}/vmnuma-contract-{}", kParent, ::getpid());
+    write(fmt::format("{}/cgroup.subtree_control", kParent), "+cpuset");  // mostly it is there
+    std::error_code error;
+    if (!std::filesystem::create_directory(path_, error)) {
+      path_.clear();
+    }
+  }
+  Cpuset(const Cpuset&) = delete;
+  Cpuset& operator=(const Cpuset&) = delete;
+  ~Cpuset() {
+    std::error_code error;
+    std::filesystem::remove(path_, error);  // an empty cgroup left behind does no harm
+  }
+
+  /// False if the process is not confined to the node now.
+  [[nodiscard]] bool take(std::int64_t pid, NodeId node) const {
+    return !path_.empty() && write(path_ + "/cpuset.mems", std::to_string(node.value)) &&
+           write(path_ + "/cgroup.procs", std::to_string(pid));
+  }
+
+ private:
+  static bool write(const std::string& path, const std::string& text) {
+    std::ofstream file(path, std::ios::in);  // creates nothing
+    file << text << std::flush;
+    return file.good();
+  }
+  std::string path_;
 };
 
 /// The kernel and children of this test.
@@ -64,16 +116,15 @@ class LinuxMemoryHost final : public MemoryHost {
  public:
   migration::PageMover& mover() override { return *mover_; }
 
-  std::optional<MemoryProcess> start(MemoryKind kind) override {
-    auto child = MemoryChild::start({.populated = kPopulated,
-                                     .alignment = kHugePage,
-                                     .huge = kind == MemoryKind::kHuge,
-                                     .shared_with_second = kind == MemoryKind::kShared});
+  std::optional<MemoryProcess> start(MemoryKind kind, Bytes populated) override {
+    auto child = MemoryChild::start({.populated = populated, .alignment = kHugePage, .kind = kind});
     if (child == nullptr) {
       return std::nullopt;
     }
-    const MemoryProcess process{child->process(), child->address(), kPopulated,
-                                Bytes{::sysconf(_SC_PAGESIZE)}, kHugePage};
+    const Bytes page_size =
+        kind == MemoryKind::kHugetlb ? kHugePage : Bytes{::sysconf(_SC_PAGESIZE)};
+    const MemoryProcess process{child->process(), child->address(), populated, page_size,
+                                kHugePage};
     children_[process.process] = std::move(child);
     return process;
   }
@@ -88,9 +139,28 @@ class LinuxMemoryHost final : public MemoryHost {
     }
     return std::nullopt;
   }
+  bool leave_room(NodeId node, Bytes room) override {
+    constexpr Bytes kMostTaken = placement::kGiB * 4;
+    const auto memory = mover_->node_memory(node);
+    if (!memory || memory->available - room > kMostTaken) {
+      return false;
+    }
+    const Bytes taken = kHugePage * ((memory->available - room).value / kHugePage.value);
+    auto child = MemoryChild::start({.populated = taken, .alignment = kHugePage, .node = node});
+    if (child == nullptr) {
+      return false;
+    }
+    children_[child->process()] = std::move(child);
+    return true;
+  }
+  bool confine(const MemoryProcess& process, NodeId node) override {
+    cpuset_.emplace();
+    return cpuset_->take(process.process.pid, node);
+  }
 
  private:
   Result<LinuxPageMover> mover_ = LinuxPageMover::open("/");
+  std::optional<Cpuset> cpuset_;  ///< goes after the children, who must have left it
   std::map<placement::VmProcess, std::unique_ptr<MemoryChild>> children_;
 };
 
@@ -154,14 +224,37 @@ TEST_F(LinuxPageMoverTest, AMissingRootIsNotFound) {
   EXPECT_EQ(LinuxPageMover::open("/there/is/no/such/root").error().code, ErrorCode::kNotFound);
 }
 
+TEST_F(LinuxPageMoverTest, AProcessThatEndsWhileItsPagesMoveHasVanished) {
+  LinuxMemoryHost host;
+  constexpr int kTimes = 8;
+  for (int i = 0; i < kTimes; ++i) {
+    const auto child = MemoryChild::start({.populated = kMiB * 32, .alignment = kHugePage});
+    ASSERT_NE(child, nullptr);
+    std::vector<std::uint64_t> pages;
+    for (std::uint64_t offset = 0; offset < 32U << 20U; offset += 4096) {
+      pages.push_back(child->address() + offset);
+    }
+    const auto at = mover_->query(child->process(), std::vector{pages.front()});
+    ASSERT_TRUE(at) << at.error().message;
+    const NodeId target = host.node_other_than(NodeId{at->at(0)}).value_or(NodeId{at->at(0)});
+    std::thread end([&child] { child->kill(); });
+    const auto moved = mover_->move(child->process(), pages, target, SharedPages::kLeave);
+    end.join();
+    // It may have been quicker than the end.
+    EXPECT_TRUE(moved || moved.error().code == ErrorCode::kVanished) << moved.error().message;
+    EXPECT_EQ(mover_->check(child->process()).error().code, ErrorCode::kVanished);
+  }
+}
+
 /// A whole transfer of a real process, huge and small pages: to another node where there is one,
 /// otherwise nothing is to be done.
-class LinuxTransferTest : public LinuxPageMoverTest, public testing::WithParamInterface<bool> {};
+class LinuxTransferTest : public LinuxPageMoverTest,
+                          public testing::WithParamInterface<MemoryKind> {};
 
 TEST_P(LinuxTransferTest, BringsARealProcessHome) {
   LinuxMemoryHost host;
   const auto child =
-      MemoryChild::start({.populated = kMiB * 64, .alignment = kHugePage, .huge = GetParam()});
+      MemoryChild::start({.populated = kMiB * 64, .alignment = kHugePage, .kind = GetParam()});
   ASSERT_NE(child, nullptr);
   const auto at = mover_->query(child->process(), std::vector{child->address()});
   ASSERT_TRUE(at) << at.error().message;
@@ -186,13 +279,14 @@ TEST_P(LinuxTransferTest, BringsARealProcessHome) {
     GTEST_SKIP() << "this host has one node with memory, so nothing had to move";
   }
   EXPECT_GE(outcome.moved, kMiB * 60) << describe(outcome);
-  if (GetParam()) {
+  if (GetParam() == MemoryKind::kHuge) {
     // 16 MiB of huge pages a call once the chunk has grown, far from 512 addresses a huge page.
     EXPECT_LE(outcome.calls, 64);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(SmallAndHuge, LinuxTransferTest, testing::Bool());
+INSTANTIATE_TEST_SUITE_P(SmallAndHuge, LinuxTransferTest,
+                         testing::Values(MemoryKind::kSmall, MemoryKind::kHuge));
 
 }  // namespace
 }  // namespace vmnuma::tests

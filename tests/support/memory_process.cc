@@ -6,8 +6,13 @@
 #include <sstream>
 #include <string>
 
+#include <linux/io_uring.h>
+#include <numaif.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,45 +22,129 @@ namespace vmnuma::tests {
 
 namespace {
 
+constexpr std::size_t kPageSize = 4096;
+
+/// Stays on the CPU it runs on, so that all pages come from one node.
+void stay_on_this_cpu() {
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &cpus);
+  (void)::sched_setaffinity(0, sizeof(cpus), &cpus);  // pages on two nodes are found by the tests
+}
+
+/// As much again as is populated, at a multiple of the alignment; null if it cannot be had.
+char* map_twice(const ChildMemory& memory) {
+  const auto alignment = static_cast<std::uint64_t>(memory.alignment.value);
+  const auto populated = static_cast<std::size_t>(memory.populated.value);
+  int flags = MAP_ANONYMOUS | MAP_NORESERVE;
+  flags |= memory.kind == MemoryKind::kShared ? MAP_SHARED : MAP_PRIVATE;
+  flags |= memory.kind == MemoryKind::kHugetlb ? MAP_HUGETLB : 0;
+  void* mapped = ::mmap(nullptr, populated * 2 + alignment, PROT_READ | PROT_WRITE, flags, -1, 0);
+  if (mapped == MAP_FAILED) {
+    return nullptr;
+  }
+  const auto start = reinterpret_cast<std::uint64_t>(mapped);
+  const std::uint64_t aligned = (start + alignment - 1) / alignment * alignment;
+  if (aligned > start) {
+    (void)::munmap(mapped, aligned - start);  // what stays before it does no harm
+  }
+  return reinterpret_cast<char*>(aligned);
+}
+
+/// Writes to every page, sixteen different ones by turns: so many may be merged as the kernel lets
+/// share one page (max_page_sharing is 256).
+void touch(char* bytes, std::size_t size) {
+  constexpr std::size_t kDifferent = 16;
+  for (std::size_t i = 0; i < size; i += kPageSize) {
+    bytes[i] = static_cast<char>(1 + i / kPageSize % kDifferent);
+  }
+}
+
+/// A second process that has the pages too, until its parent ends.
+void share_with_second(char* bytes, std::size_t size) {
+  int touched[2];
+  if (::pipe(touched) == 0 && ::fork() == 0) {
+    (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);  // as for the first
+    touch(bytes, size);
+    (void)!::write(touched[1], "x", 1);  // else its parent waits until the test's limit
+    for (;;) {
+      ::pause();
+    }
+  }
+  char byte = 0;
+  (void)!::read(touched[0], &byte, 1);  // either way the pages are looked at afterwards
+}
+
+/// Hands the bytes to io_uring, which holds them as long as this process runs. By bare calls,
+/// because the C library has none (io_uring_register(2)).
+bool pin(char* bytes, std::size_t size) {
+  io_uring_params params{};
+  const auto ring = static_cast<int>(::syscall(__NR_io_uring_setup, 1, &params));
+  const iovec buffer{bytes, size};
+  return ring >= 0 &&
+         ::syscall(__NR_io_uring_register, ring, IORING_REGISTER_BUFFERS, &buffer, 1) == 0;
+}
+
+/// Waits until all pages are merged; false if the kernel does not merge, or not in half a minute.
+bool merge(char* bytes, std::size_t size) {
+  constexpr int kTries = 300;
+  constexpr useconds_t kBetween = 100'000;
+  if (::madvise(bytes, size, MADV_MERGEABLE) != 0) {
+    return false;
+  }
+  const auto number_in = [](const char* path) {
+    std::ifstream file(path);
+    std::size_t number = 0;
+    file >> number;
+    return number;
+  };
+  for (int i = 0; i < kTries && number_in("/sys/kernel/mm/ksm/run") == 1; ++i) {
+    if (number_in("/proc/self/ksm_merging_pages") == size / kPageSize) {
+      return true;
+    }
+    ::usleep(kBetween);
+  }
+  return false;
+}
+
+/// Makes the pages and what they are; false if they cannot be had.
+bool populate(const ChildMemory& memory, char* bytes) {
+  const auto size = static_cast<std::size_t>(memory.populated.value);
+  const bool huge = memory.kind == MemoryKind::kHuge || memory.node;
+  (void)::madvise(bytes, size, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);  // not for hugetlb
+  if (memory.node) {
+    const std::uint64_t nodes = 1ULL << static_cast<unsigned>(memory.node->value);
+    if (::mbind(bytes, size, MPOL_PREFERRED, &nodes, sizeof(nodes) * 8, 0) != 0) {
+      return false;
+    }
+  }
+  if (memory.kind == MemoryKind::kHugetlb && ::madvise(bytes, size, MADV_POPULATE_WRITE) != 0) {
+    return false;  // the pool is too small; to touch the pages would be the end of this process
+  }
+  touch(bytes, size);
+  switch (memory.kind) {
+    case MemoryKind::kLocked:
+      return ::mlock(bytes, size) == 0;
+    case MemoryKind::kPinned:
+      return pin(bytes, size / 2);
+    case MemoryKind::kMerged:
+      return merge(bytes, size);
+    case MemoryKind::kShared:
+      share_with_second(bytes, size);
+      return true;
+    default:
+      return true;
+  }
+}
+
 /// What the child does; it says where its memory is, 0 if it has none, and waits for its end.
 [[noreturn]] void run_child(const ChildMemory& memory, int said) {
   (void)::prctl(PR_SET_PDEATHSIG,
                 SIGKILL);  // if it fails the child outlives a crashed test, no more
-  const auto alignment = static_cast<std::uint64_t>(memory.alignment.value);
-  const auto populated = static_cast<std::size_t>(memory.populated.value);
-  const int kind = memory.shared_with_second ? MAP_SHARED : MAP_PRIVATE;
-  void* mapped = ::mmap(nullptr, populated * 2 + alignment, PROT_READ | PROT_WRITE,
-                        kind | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  std::uint64_t start = 0;
-  if (mapped != MAP_FAILED) {
-    start = reinterpret_cast<std::uint64_t>(mapped);
-    const std::uint64_t aligned = (start + alignment - 1) / alignment * alignment;
-    if (aligned > start) {
-      (void)::munmap(mapped, aligned - start);  // what stays before it does no harm
-    }
-    start = aligned;
-    char* bytes = reinterpret_cast<char*>(start);
-    (void)::madvise(bytes, populated, memory.huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
-    for (std::size_t i = 0; i < populated; i += 4096) {
-      bytes[i] = 1;
-    }
-    if (memory.shared_with_second) {
-      int touched[2];
-      if (::pipe(touched) == 0 && ::fork() == 0) {
-        (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);  // as above
-        for (std::size_t i = 0; i < populated; i += 4096) {
-          bytes[i] = 2;
-        }
-        (void)!::write(touched[1], "x",
-                       1);  // its parent would wait for ever, which the test's limit ends
-        for (;;) {
-          ::pause();
-        }
-      }
-      char byte = 0;
-      (void)!::read(touched[0], &byte, 1);  // either way the pages are looked at afterwards
-    }
-  }
+  stay_on_this_cpu();
+  char* bytes = map_twice(memory);
+  const bool done = bytes != nullptr && populate(memory, bytes);
+  const std::uint64_t start = done ? reinterpret_cast<std::uint64_t>(bytes) : 0;
   (void)!::write(said, &start, sizeof(start));  // the parent sees a short read
   for (;;) {
     ::pause();

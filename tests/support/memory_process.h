@@ -13,11 +13,22 @@
 
 namespace vmnuma::tests {
 
+enum class MemoryKind {
+  kSmall,    ///< private pages of the base size
+  kHuge,     ///< private transparent huge pages
+  kHugetlb,  ///< from the pools of huge pages
+  kLocked,   ///< private, small, mlock(2)ed
+  kPinned,   ///< private, small, the first half held as a fixed buffer of io_uring(7)
+  kMerged,   ///< private, small, each merged with others by the kernel's same-page merging
+  kShared,   ///< small pages that a second process maps too
+};
+
 struct ChildMemory {
-  placement::Bytes populated;       ///< as much again is mapped without pages
-  placement::Bytes alignment;       ///< of the start
-  bool huge = false;                ///< ask for transparent huge pages
-  bool shared_with_second = false;  ///< a second child maps and touches the same pages
+  placement::Bytes populated;  ///< all on one node; as much again is mapped without pages
+  placement::Bytes alignment;  ///< of the start
+  MemoryKind kind = MemoryKind::kSmall;
+  /// Where the pages shall be, as far as there is room; the node that the child runs on if not set.
+  std::optional<placement::NodeId> node = std::nullopt;
 };
 
 /// Ends and is reaped with its object.
