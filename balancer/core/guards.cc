@@ -74,7 +74,7 @@ std::optional<Guard> why_it_stays(const Arrangement& arrangement, ClientIndex in
   if (arrangement.home(index) != client.home || client.epochs_here < options.residency) {
     return Guard::kResidency;
   }
-  if (is_turn && vm.epochs_since_transfer < vm.epochs_travelled * options.lterm_rest_times) {
+  if (is_turn && vm.epochs_rested < vm.epochs_travelled * options.lterm_rest_times) {
     return Guard::kTravel;
   }
   if (is_swap(reason) && client.epochs_since_swap < options.swap_consider_period) {

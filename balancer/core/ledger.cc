@@ -200,6 +200,7 @@ void Ledger::set_home(const ClientId& id, NodeId node, Reason reason) {
   client->epochs_here = 0;
   vms_.at(id.vm).pull_again_after = 0;
   vms_.at(id.vm).epochs_travelled = 0;
+  vms_.at(id.vm).epochs_rested = 0;
   if (is_swap(reason)) {
     client->epochs_since_swap = 0;
   }
@@ -303,6 +304,7 @@ Snapshot Ledger::advance(const Sample& sample) {
   for (auto& [id, vm] : vms_) {
     ++vm.epochs_since_transfer;
     vm.epochs_travelled += vm.transferring && has_moved(vm) ? 1 : 0;
+    vm.epochs_rested += vm.transferring ? 0 : 1;
     for (ClientRecord& client : vm.clients) {
       ++client.epochs_here;
       ++client.epochs_since_swap;
@@ -356,6 +358,8 @@ void Ledger::measure_vm(VmRecord& vm, const Sample& sample, Snapshot& snapshot) 
   state.transferring = vm.transferring;
   state.epochs_since_transfer = vm.epochs_since_transfer;
   state.epochs_travelled = vm.epochs_travelled;
+  state.epochs_rested = vm.epochs_rested;
+  state.pull_again_after = vm.pull_again_after;
   state.first_client = snapshot.clients.size();
   state.client_count = vm.clients.size();
   const std::optional<VmUsage> usage = read(vm, sample, state);

@@ -96,6 +96,7 @@ struct VmRecord {
   placement::Bytes left_behind;  ///< by the last transfer
   std::int64_t epochs_since_transfer = 1'000'000;
   std::int64_t epochs_travelled = 0;  ///< with pages on their way, since its last change of home
+  std::int64_t epochs_rested = 1'000'000;  ///< without, since then
   std::int64_t pull_again_after = 0;  ///< epochs; longer with every transfer that brings no change
 };
 

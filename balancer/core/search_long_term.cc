@@ -57,11 +57,10 @@ class Rest {
     const placement::VmState& vm = snapshot.vms[snapshot.clients[client].vm];
     const CpuTime travel = arrangement_->load(client).demand * vm.epochs_travelled *
                            arrangement_->options().lterm_rest_times;
-    if (vm.transferring || (travel > CpuTime{} && vm.epochs_since_transfer <= 0)) {
+    if (vm.transferring || (travel > CpuTime{} && vm.epochs_rested <= 0)) {
       return kMoreThanAnybodyWants;
     }
-    return travel > CpuTime{} ? CpuTime{(travel.value - 1) / vm.epochs_since_transfer + 1}
-                              : CpuTime{};
+    return travel > CpuTime{} ? CpuTime{(travel.value - 1) / vm.epochs_rested + 1} : CpuTime{};
   }
 
   const Arrangement* arrangement_;

@@ -230,7 +230,7 @@ class Validator {
       const VmState& vm = snapshot_.vms[state.vm];
       if (lives_here(client) &&
           (vm.transferring ||
-           demand * vm.epochs_since_transfer <
+           demand * vm.epochs_rested <
                state.demand * (vm.epochs_travelled * options_.lterm_rest_times))) {
         violation("it comes too early after the turn of " + name(client));
       }

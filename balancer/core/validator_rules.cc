@@ -144,11 +144,10 @@ std::vector<std::string> broken_by_client(Reason reason, ClientIndex index, Node
   check(
       client.came_from != to || client.epochs_here >= options.no_return,
       "goes back after " + std::to_string(client.epochs_here) + " epochs, less than Numa.NoReturn");
-  check(!is_a_turn(reason) ||
-            vm.epochs_since_transfer >= vm.epochs_travelled * options.lterm_rest_times,
-        "takes a turn " + std::to_string(vm.epochs_since_transfer) +
-            " epochs after its memory travelled for " + std::to_string(vm.epochs_travelled) +
-            ", too early for Numa.LTermRestTimes");
+  check(!is_a_turn(reason) || vm.epochs_rested >= vm.epochs_travelled * options.lterm_rest_times,
+        "takes a turn after " + std::to_string(vm.epochs_rested) +
+            " epochs of rest, although its memory travelled for " +
+            std::to_string(vm.epochs_travelled) + ", too early for Numa.LTermRestTimes");
   check(!exchanges_homes(reason) || client.epochs_since_swap >= options.swap_consider_period,
         "was swapped " + std::to_string(client.epochs_since_swap) +
             " epochs ago, less than Numa.SwapConsiderPeriod");

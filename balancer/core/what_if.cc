@@ -60,6 +60,7 @@ void let_an_epoch_pass(Snapshot& snapshot, const Options& options) {
   }
   for (VmState& vm : snapshot.vms) {
     ++vm.epochs_since_transfer;
+    ++vm.epochs_rested;
   }
 }
 

@@ -37,6 +37,7 @@ Homes homes_at_rest(Snapshot snapshot, Options options, const Circumstances& cir
     }
     for (placement::VmState& vm : snapshot.vms) {
       ++vm.epochs_since_transfer;
+      ++vm.epochs_rested;
     }
   }
   Homes homes;

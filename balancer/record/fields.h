@@ -246,6 +246,7 @@ struct RecordFields {
     fields("left_behind", value.left_behind);
     fields("epochs_since_transfer", value.epochs_since_transfer);
     fields("epochs_travelled", value.epochs_travelled);
+    fields("epochs_rested", value.epochs_rested);
     fields("pull_again_after", value.pull_again_after);
   }
   VMNUMA_FIELDS(placement::ClientState) {
@@ -481,6 +482,7 @@ struct RecordFields {
     fields("left_behind", value.left_behind);
     fields("epochs_since_transfer", value.epochs_since_transfer);
     fields("epochs_travelled", value.epochs_travelled);
+    fields("epochs_rested", value.epochs_rested);
     fields("pull_again_after", value.pull_again_after);
   }
   VMNUMA_FIELDS(Ledger) {

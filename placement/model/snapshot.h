@@ -65,7 +65,9 @@ struct VmState {
   bool transferring = false;            ///< pages of it are on their way
   Bytes left_behind;                    ///< what its last transfer could not bring home
   std::int64_t epochs_since_transfer = 1'000'000;
-  std::int64_t epochs_travelled = 0;  ///< how long pages have been on their way since its last move
+  /// Since it last left a home: with pages on their way, and without.
+  std::int64_t epochs_travelled = 0;
+  std::int64_t epochs_rested = 1'000'000;
   std::int64_t pull_again_after =
       0;  ///< epochs since its last transfer until what was left is tried again
   bool operator==(const VmState&) const = default;

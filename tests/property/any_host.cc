@@ -106,7 +106,10 @@ void make_odd(Draw& draw, const std::vector<NodeIndex>& homes, VmSpec& vm) {
   vm.measured = !draw.one_in(12);
   vm.moving = draw.one_in(12);
   vm.transferring = draw.one_in(12);
-  vm.epochs_travelled = draw.one_in(6) ? draw.up_to(20) : 0;
+  if (draw.one_in(6)) {
+    vm.epochs_travelled = draw.up_to(20);
+    vm.epochs_rested = draw.up_to(200);
+  }
   if (draw.one_in(3)) {
     vm.epochs_here = draw.up_to(20);
     vm.came_from =

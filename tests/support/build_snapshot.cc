@@ -114,6 +114,7 @@ Snapshot SnapshotBuilder::build() const {
     vm.measured = spec.measured;
     vm.transferring = spec.transferring;
     vm.epochs_travelled = spec.epochs_travelled;
+    vm.epochs_rested = spec.epochs_rested;
     for (std::size_t c = 0; c < spec.homes.size(); ++c) {
       ClientState client;
       client.id = {vm.id, static_cast<std::int32_t>(c)};
@@ -206,6 +207,7 @@ Snapshot next_epoch(const Snapshot& snapshot, const Plan& plan, const Options& o
   }
   for (VmState& vm : next.vms) {
     ++vm.epochs_since_transfer;
+    ++vm.epochs_rested;
   }
   run_and_share_out(next, options);
   return next;

@@ -53,6 +53,7 @@ struct VmSpec {
   bool moving = false;
   bool transferring = false;
   std::int64_t epochs_travelled = 0;
+  std::int64_t epochs_rested = 1'000'000;
   std::int64_t epochs_here = 100;
   placement::NodeIndex came_from = placement::kNoNode;
   std::int64_t epochs_since_swap = 1'000'000;

@@ -305,6 +305,37 @@ TEST_F(LedgerTest, HowLongMemoryTravelsIsCountedFromEachMoveOn) {
   EXPECT_EQ(travelled(), 1);
 }
 
+TEST_F(LedgerTest, AVmRestsWheneverItsMemoryDoesNotTravelHoweverOftenTheRestIsFetched) {
+  run({vm_of(1, 2)});
+  const ClientId client{id_of(1), 0};
+  ledger_.set_home(client, NodeId{0}, Reason::kInitialPlacement);
+  (void)epoch();
+  ledger_.set_home(client, NodeId{1}, Reason::kLongTermMove);
+  ledger_.transfer_began(id_of(1));
+  EXPECT_EQ(epoch().vms[0].epochs_rested, 0);
+  ledger_.transfer_ended(id_of(1), Bytes{});
+  EXPECT_EQ(epochs(5).vms[0].epochs_rested, 5);
+  ledger_.transfer_began(id_of(1));
+  EXPECT_EQ(epoch().vms[0].epochs_rested, 5);
+  ledger_.transfer_ended(id_of(1), Bytes{});
+  EXPECT_EQ(epoch().vms[0].epochs_rested, 6);
+}
+
+TEST_F(LedgerTest, WhatTransfersLeaveIsTriedAgainEverMoreRarely) {
+  run({vm_of(1, 2)});
+  const auto again_after = [&] {
+    ledger_.transfer_began(id_of(1));
+    ledger_.transfer_ended(id_of(1), kGiB);
+    return epoch().vms[0].pull_again_after;
+  };
+  const std::int64_t first = again_after();
+  EXPECT_GT(first, placement::kEpochsUntilCounted);
+  EXPECT_EQ(again_after(), first * 3);
+  EXPECT_EQ(again_after(), first * 9);
+  ledger_.set_home({id_of(1), 0}, NodeId{1}, Reason::kLoadMove);
+  EXPECT_EQ(epoch().vms[0].pull_again_after, 0);  // all else is elsewhere now
+}
+
 TEST_F(LedgerTest, MemoryIsKnownOnceReadAndWhileTheHostIsTheSame) {
   run({vm_of(1, 2)});
   const Snapshot snapshot = epoch();

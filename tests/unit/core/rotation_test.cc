@@ -42,7 +42,7 @@ Story run(Snapshot snapshot, int epochs, const Options& options, int travel = 0)
             std::find_if(snapshot.vms.begin(), snapshot.vms.end(),
                          [&](const auto& vm) { return vm.id == relocation.client.vm; });
         moved->epochs_travelled = travel;
-        moved->epochs_since_transfer = -travel;  // it has only left
+        moved->epochs_rested = -travel;  // it has only left
       }
     }
   }
@@ -83,7 +83,7 @@ TEST(RotationTest, WhoseMemoryTravelledForLongWaitsLongerForItsNextTurn) {
   Snapshot snapshot = too_many(3, 2);
   for (placement::VmState& vm : snapshot.vms) {
     vm.epochs_travelled = 10;
-    vm.epochs_since_transfer = 0;
+    vm.epochs_rested = 0;
   }
   Options options;
   options.lterm_rest_times = 4;

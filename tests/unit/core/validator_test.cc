@@ -245,10 +245,11 @@ TEST(ValidatorTest, NamesATurnTakenTooEarly) {
                      [](Case& it) {
                        it.action().reason = Reason::kLongTermMove;
                        it.options.lterm_rest_times = 2;
-                       it.vm("a").epochs_since_transfer = 9;
+                       it.vm("a").epochs_rested = 9;
                        it.vm("a").epochs_travelled = 5;
                      }),
-              Contains(HasSubstr("takes a turn 9 epochs after its memory travelled for 5")));
+              Contains(HasSubstr(
+                  "takes a turn after 9 epochs of rest, although its memory travelled for 5")));
 }
 
 TEST(ValidatorTest, NamesATurnTakenTooEarlyAfterANeighboursTurn) {
@@ -257,7 +258,7 @@ TEST(ValidatorTest, NamesATurnTakenTooEarlyAfterANeighboursTurn) {
     return broken(load_move(), [epochs](Case& it) {
       it.action().reason = Reason::kLongTermMove;
       it.options.lterm_rest_times = 2;
-      it.vm("b").epochs_since_transfer = epochs;
+      it.vm("b").epochs_rested = epochs;
       it.vm("b").epochs_travelled = 10;
     });
   };
