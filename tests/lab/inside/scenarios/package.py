@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Debian packages with a real systemd and libvirt: installed, tried, live, upgraded, removed, purged.
+
+A VM runs all the while. It is looked at only until the administrator goes live, keeps its place through
+an upgrade, and has no pin any more once the package is removed.
+"""
+
+import glob
+import os
+import pathlib
+import re
+import shutil
+
+from lab import daemon, guests
+from lab.process import expect, read, run as run_program
+
+IN_SHORT_SET = False
+LIMIT_S = 600
+PACKAGES = "/share/packages"
+UNIT = "vmnumad.service"
+EXPORTER = "vmnuma-exporter.service"
+CONFIG = pathlib.Path("/etc/vmnuma/vmnuma.toml")
+STATE = ("/var/lib/vmnuma", "/etc/vmnuma", "/run/vmnuma", "/etc/libvirt/hooks/qemu.d/vmnuma",
+         "/usr/bin/vmnuma", "/usr/bin/vmnumad", "/usr/bin/vmnuma-exporter")
+MOST_EXPOSURE = 2.0
+PLACED_EPOCHS = 45
+QUIET_EPOCHS = 3
+
+
+def state_of(unit):
+    return run_program("systemctl", "is-active", unit, check=False).strip()
+
+
+def exposure(unit):
+    said = run_program("systemd-analyze", "security", "--no-pager", unit)
+    return float(re.search(r"Overall exposure level for \S+: ([0-9.]+)", said)[1])
+
+
+def pins(vm):
+    """What virsh says about the vCPUs' CPUs."""
+    return run_program("virsh", "-q", "vcpupin", vm.name)
+
+
+def forget_the_build_tree():
+    """Removes what the lab has installed and configured without packages, so that only they bring something."""
+    daemon.stop()
+    for directory in ("/etc/vmnuma", "/var/lib/vmnuma"):
+        shutil.rmtree(directory, ignore_errors=True)
+    for top, _, names in os.walk("/share/install"):
+        for name in names:
+            path = os.path.join(top.removeprefix("/share/install"), name)
+            if os.path.lexists(path):
+                os.remove(path)
+    run_program("systemctl", "daemon-reload")
+
+
+def install(debs):
+    return run_program("dpkg", "-i", *debs, limit_s=LIMIT_S)
+
+
+def run():
+    debs = sorted(glob.glob(PACKAGES + "/*.deb"))
+    expect(len(debs) == 2, f"there are no packages in the build tree, only {debs}: tools/package makes them")
+    forget_the_build_tree()
+    vm = guests.Guest("tenant", load=20)
+    guests.start([vm])
+    without_us = pins(vm)
+    try:
+        said = install(debs)
+        expect("dry-run" in said and "vmnuma " in said, f"the first installation does not say what is next: {said}")
+        expect(state_of(UNIT) == "active" and state_of(EXPORTER) == "active", "the services do not run")
+        daemon.wait_until_in(PLACED_EPOCHS, "the VM is known", lambda _: ("tenant", 0) in daemon.homes())
+        expect(daemon.status()["mode"] == "dry-run", "the first start is no dry-run")
+        daemon.wait_epochs(QUIET_EPOCHS)
+        expect(pins(vm) == without_us, "the VM was touched in dry-run")
+        figures = {"exposure": {unit: exposure(unit) for unit in (UNIT, EXPORTER)}}
+        for unit, level in figures["exposure"].items():
+            expect(level <= MOST_EXPOSURE, f"{unit} is exposed by {level}")
+
+        # As the administrator goes live.
+        daemon.configure()
+        run_program("systemctl", "restart", UNIT)
+        daemon.wait_until_in(PLACED_EPOCHS, "it has a home", lambda _: vm.pinned_node() is not None)
+        home = vm.pinned_node()
+        daemon.expect_at_home([vm])
+
+        before = daemon.process()
+        install(debs)  # the same version again: what an upgrade does
+        expect(state_of(UNIT) == "active" and daemon.process() != before, "it was not restarted")
+        daemon.wait_until_in(PLACED_EPOCHS, "the VM is known again", lambda _: ("tenant", 0) in daemon.homes())
+        expect(vm.pinned_node() == home, "the upgrade moved the VM")
+
+        run_program("dpkg", "-r", "vmnuma-exporter", "vmnuma", limit_s=LIMIT_S)
+        expect(vm.is_running() and pins(vm) == without_us, f"the VM is left with pins: {pins(vm)}")
+        expect(state_of(UNIT) == "inactive" and CONFIG.exists(), "the service or its configuration")
+        run_program("dpkg", "-P", "vmnuma-exporter", "vmnuma", limit_s=LIMIT_S)
+        left = [path for path in STATE if os.path.lexists(path)]
+        expect(not left, f"a purge leaves {left}")
+        expect("vmnuma" not in read("/etc/passwd"), "a purge leaves the user")
+        run_program("virsh", "-q", "destroy", vm.name)  # no hook is left that could fail
+    finally:
+        run_program("dpkg", "-P", "vmnuma-exporter", "vmnuma", limit_s=LIMIT_S, check=False)
+        daemon.install()
+    return figures
