@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "balancer/originals.h"
+
 namespace vmnuma::balancer {
 
 using migration::HomeChange;
@@ -141,8 +143,19 @@ void add_memory(const Snapshot& snapshot, const placement::VmState& state, const
     }
   }
   change.memory.undo_nodes = distinct(std::move(change.memory.undo_nodes));
+  const placement::VmDescription& described = vm.description;
+  // Which nodes libvirt was advised at the start is no limit for later.
+  const bool advised = described.numatune == placement::NumatuneMode::kRestrictive &&
+                       described.numatune_auto &&
+                       !std::all_of(quotas.begin(), quotas.end(), [&](const auto& quota) {
+                         const auto& nodes = described.numatune_nodes;
+                         return std::find(nodes.begin(), nodes.end(), quota.first) != nodes.end();
+                       });
   if (change.memory_mode == placement::MemoryMode::kMask) {
-    change.memory.allowed_before = vm.description.numatune_nodes;
+    change.memory.allowed_before = described.numatune_nodes;
+  } else if (change.memory_mode == placement::MemoryMode::kSoft && advised) {
+    change.memory.allowed_before = described.numatune_nodes;
+    change.memory.allowed_after = nodes_with_memory(snapshot.topology);
   }
   for (const auto& [node, bytes] : quotas) {
     change.memory.quotas.push_back({node, bytes});

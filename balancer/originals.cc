@@ -30,9 +30,9 @@ void note_change(Original& original, const VmChange& change) {
       pins.ours.push_back(pin.after);
     }
   }
-  const bool narrows = change.memory_mode == placement::MemoryMode::kMask &&
-                       !change.memory.quotas.empty() && !original.memory_nodes;
-  if (narrows) {
+  const bool sets_nodes =
+      change.memory_mode == placement::MemoryMode::kMask || !change.memory.allowed_after.empty();
+  if (sets_nodes && !change.memory.quotas.empty() && !original.memory_nodes) {
     original.memory_nodes = change.memory.allowed_before;
   }
 }
@@ -58,6 +58,8 @@ std::vector<std::pair<ThreadId, std::vector<CpuId>>> threads_of(
   return threads;
 }
 
+}  // namespace
+
 std::vector<NodeId> nodes_with_memory(const placement::Topology& topology) {
   std::vector<NodeId> nodes;
   for (const placement::Node& node : topology.nodes) {
@@ -67,8 +69,6 @@ std::vector<NodeId> nodes_with_memory(const placement::Topology& topology) {
   }
   return nodes;
 }
-
-}  // namespace
 
 void note_order(Originals& originals, const migration::Order& order) {
   for (const VmChange& change : order.changes) {

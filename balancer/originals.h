@@ -43,7 +43,7 @@ struct Original {
   };
   placement::VmProcess process;
   std::map<ThreadId, Pins> threads;
-  /// The nodes that its memory could use before an order first narrowed them; empty: all. Nothing
+  /// The nodes that its memory could use before an order first changed them; empty: all. Nothing
   /// if none did.
   std::optional<std::vector<placement::NodeId>> memory_nodes;
   bool operator==(const Original&) const = default;
@@ -53,6 +53,9 @@ using Originals = std::map<placement::VmId, Original>;
 
 /// Notes an order. Older processes of its VMs are forgotten.
 void note_order(Originals& originals, const migration::Order& order);
+
+/// Those that a VM's memory may be on if nothing limits it, as libvirt is told. Ascending.
+[[nodiscard]] std::vector<placement::NodeId> nodes_with_memory(const placement::Topology& topology);
 
 /// What gives a VM back: its process, pins and memory nodes; no pins and no nodes if it is as it
 /// was found. `original` is null if nothing is known of what was found: then every thread may run

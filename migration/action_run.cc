@@ -356,11 +356,11 @@ void ActionRun::begin_memory(const Limits& limits, std::vector<ActionEvent>& eve
   pins_made_ = true;
   for (std::size_t change = 0; change < order_.changes.size(); ++change) {
     const VmChange& vm = changed(change);
-    const bool only_sets_nodes = !vm.memory.allowed_after.empty();
-    if (vm.memory.quotas.empty() && !only_sets_nodes) {
+    const bool moves_pages = !vm.memory.quotas.empty();
+    if (!moves_pages && vm.memory.allowed_after.empty()) {
       continue;
     }
-    if (!only_sets_nodes &&
+    if (moves_pages &&
         (!limits.move_memory || vm.memory_mode == placement::MemoryMode::kHandsOff)) {
       memory_left_alone_ += fmt::format(
           "; memory of '{}' is left alone because {}", vm.vm_name,

@@ -7,6 +7,7 @@
 
 #include "migration/destinations.h"
 #include "migration/steps.h"
+#include "placement/model/text.h"
 
 namespace vmnuma::migration {
 
@@ -30,9 +31,12 @@ std::vector<NodeId> homes_of(const VmChange& change) {
   return nodes;
 }
 
+/// The nodes between which pages move. Before the first home it is whatever libvirt has allowed.
 std::vector<NodeId> old_and_new_homes_of(const VmChange& change) {
   std::vector<NodeId> nodes = homes_of(change);
-  nodes.insert(nodes.end(), change.memory.undo_nodes.begin(), change.memory.undo_nodes.end());
+  const std::vector<NodeId>& old =
+      change.memory.undo_nodes.empty() ? change.memory.allowed_before : change.memory.undo_nodes;
+  nodes.insert(nodes.end(), old.begin(), old.end());
   std::sort(nodes.begin(), nodes.end());
   nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
   return nodes;
@@ -70,9 +74,10 @@ TransferStep MemoryWork::step(const Ports& ports, const Limits& limits, Microsec
       } else if (!change_.memory.allowed_after.empty()) {
         phase_ = Phase::kSetNodes;
       } else {
-        // Without the old homes the wider set is not known; a VM that never had one may use every
-        // node.
-        phase_ = mask && !change_.memory.undo_nodes.empty() ? Phase::kWiden : Phase::kTransfer;
+        // A VM that never had a home or a set of nodes may use every node.
+        const bool narrow =
+            !change_.memory.undo_nodes.empty() || !change_.memory.allowed_before.empty();
+        phase_ = mask && narrow ? Phase::kWiden : Phase::kTransfer;
       }
       break;
     }
@@ -80,8 +85,10 @@ TransferStep MemoryWork::step(const Ports& ports, const Limits& limits, Microsec
       const auto set = ports.control.set_memory_nodes(change_.vm, change_.memory.allowed_after);
       if (!set) {
         note("its set of memory nodes could not be changed: " + set.error().message);
+      } else if (!change_.memory.quotas.empty()) {
+        note("it may use memory nodes " + placement::to_list(change_.memory.allowed_after));
       }
-      phase_ = Phase::kEnd;
+      phase_ = change_.memory.quotas.empty() ? Phase::kEnd : Phase::kTransfer;
       break;
     }
     case Phase::kWiden: {
@@ -163,7 +170,7 @@ void MemoryWork::stop(const std::string& why) {
 }
 
 std::string MemoryWork::summary() const {
-  if (!change_.memory.allowed_after.empty()) {
+  if (change_.memory.quotas.empty()) {
     return memory_text(change_) + notes_;
   }
   std::string text =

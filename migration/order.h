@@ -45,9 +45,10 @@ struct MemoryChange {
   std::vector<NodeQuota> quotas;              ///< ascending node; empty = memory is left alone
   std::vector<CellHome> cells;                ///< ascending cell; empty if all have one home
   std::vector<placement::NodeId> undo_nodes;  ///< homes before, for taking the pages back
-  /// In mode kMask: the nodes that the VM's memory may use as libvirt has it; empty = all.
+  /// Where its set of nodes is changed: the nodes that the VM's memory may use as libvirt has it;
+  /// empty = all.
   std::vector<placement::NodeId> allowed_before;
-  /// If not empty, it may use these from now on, and nothing is moved; `quotas` is empty then.
+  /// If not empty, it may use these from now on; set before pages move.
   std::vector<placement::NodeId> allowed_after;
   bool operator==(const MemoryChange&) const = default;
 };

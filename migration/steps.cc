@@ -77,7 +77,7 @@ std::string undo_text(const Order& order, PinStep step) {
 }
 
 std::string memory_text(const VmChange& change) {
-  if (!change.memory.allowed_after.empty()) {
+  if (change.memory.quotas.empty()) {
     return fmt::format("memory of '{}' may use nodes {}", change.vm_name,
                        placement::to_list(change.memory.allowed_after));
   }

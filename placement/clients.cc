@@ -278,6 +278,13 @@ std::vector<NodeIndex> allowed_homes(const Topology& topology, const VmDescripti
       return std::binary_search(devices.begin(), devices.end(), node);
     });
   }
+  if (vm.numatune == NumatuneMode::kRestrictive && !vm.numatune_auto &&
+      vm.policy.memory_mode == MemoryMode::kSoft) {
+    keep_if_any(homes, [&](NodeIndex node) {
+      return std::find(vm.numatune_nodes.begin(), vm.numatune_nodes.end(),
+                       topology.nodes[node].id) != vm.numatune_nodes.end();
+    });
+  }
   if (must_be_whole(vm.policy)) {
     keep_if_any(homes, [&](NodeIndex node) { return holds_whole(topology.nodes[node], vm); });
   }

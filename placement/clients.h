@@ -45,8 +45,9 @@ struct ClientShape {
                                                    const VmPolicy& policy);
 
 /// The same for a VM as a whole: with device_locality strict only nodes of its devices, with
-/// topology policy single-numa-node only those with as many CPUs as it has vCPUs; each as long as
-/// there is such a node.
+/// topology policy single-numa-node only those with as many CPUs as it has vCPUs, in memory mode
+/// soft only those that a numatune in mode restrictive names (not with placement='auto', which
+/// names the advice of the start); each as long as there is such a node.
 [[nodiscard]] std::vector<NodeIndex> allowed_homes(const Topology& topology,
                                                    const VmDescription& vm);
 

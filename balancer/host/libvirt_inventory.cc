@@ -15,6 +15,7 @@
 namespace vmnuma::balancer {
 namespace {
 
+using placement::NodeId;
 using placement::VmDescription;
 using placement::VmId;
 
@@ -24,6 +25,27 @@ struct FreeText {
 
 bool is_gone(const Error& error) {
   return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kVanished;
+}
+
+/// The nodes that a VM's memory may use as libvirt has it, where its XML does not say: with
+/// placement='auto' that is what libvirt was advised at the start (qemuDomainGetNumaParameters(),
+/// libvirt 9.0). Nothing if it does not tell.
+std::vector<NodeId> memory_nodes(virDomain* domain) {
+  int count = 0;
+  if (virDomainGetNumaParameters(domain, nullptr, &count, /*flags=*/0) != 0 || count <= 0) {
+    return {};
+  }
+  std::vector<virTypedParameter> parameters(static_cast<std::size_t>(count));
+  if (virDomainGetNumaParameters(domain, parameters.data(), &count, /*flags=*/0) != 0) {
+    return {};
+  }
+  std::vector<NodeId> nodes;
+  const char* text = nullptr;
+  if (virTypedParamsGetString(parameters.data(), count, VIR_DOMAIN_NUMA_NODESET, &text) == 1) {
+    nodes = placement::parse_node_list(text).value_or(std::vector<NodeId>{});
+  }
+  virTypedParamsClear(parameters.data(), count);
+  return nodes;
 }
 
 }  // namespace
@@ -140,6 +162,9 @@ Result<VmDescription> LibvirtInventory::read(const VmId& vm) const {
   }
   if (description->domain_id < 0) {
     return failure(ErrorCode::kNotFound, what + ": it does not run");
+  }
+  if (description->numatune_auto && description->numatune_nodes.empty()) {
+    description->numatune_nodes = memory_nodes(domain.get());
   }
   return description;
 }

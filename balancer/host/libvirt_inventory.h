@@ -49,8 +49,8 @@ class LibvirtInventory final : public stats::DomainInventory {
   [[nodiscard]] Result<std::vector<placement::VmDescription>> refresh() override;
 
   /// Re-reads this VM at the next refresh() and calls on_dirty: for changes that libvirt raises no
-  /// event for, which are a plugged vCPU, an added I/O thread and a changed nodeset, also one that
-  /// LibvirtControl::set_memory_nodes made. Any thread, never blocks on libvirt.
+  /// event for and somebody else has noticed, such as a plugged vCPU. Any thread, never blocks on
+  /// libvirt.
   void mark_dirty(const placement::VmId& vm);
 
   /// What went wrong with single domains in the last refresh(), by VM id. Any thread.

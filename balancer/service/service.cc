@@ -399,6 +399,9 @@ void Service::on_epoch() {
   const bool posted = sampler_worker_.post(
       [this, due, running = running_, moving = transferring_, sequence = sequence_] {
         placement::Sample sample = sampler_.sample({sequence, monotonic_now(), running, moving});
+        for (const placement::VmId& vm : vcpu_watch_.changed(running, sample)) {
+          inventory_.mark_dirty(vm);
+        }
         boost::asio::post(context_, [this, due, sample = std::move(sample)]() mutable {
           sampling_ = false;
           const auto late = std::chrono::steady_clock::now() - due;

@@ -39,6 +39,7 @@
 #include "balancer/service/log.h"
 #include "balancer/service/memory_worker.h"
 #include "balancer/service/systemd_control.h"
+#include "balancer/service/vcpu_watch.h"
 #include "balancer/service/worker.h"
 #include "migration/linux/linux_page_mover.h"
 #include "stats/history/history.h"
@@ -124,6 +125,7 @@ class Service {
   std::map<std::int64_t, std::int64_t> waiting_;  ///< token to request id
   std::set<placement::VmId> known_;
   std::set<placement::VmId> transferring_;
+  VcpuWatch vcpu_watch_;  ///< the sampler worker's alone
   std::int64_t sequence_ = 0;
   std::int64_t lost_epochs_ = 0;  ///< not written, the history was too slow
   bool sampling_ = false;

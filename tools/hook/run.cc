@@ -33,9 +33,11 @@ constexpr std::size_t kMostInput = std::size_t{5} * 1024 * 1024;
 /// Where the host does not say, or it makes no difference.
 constexpr placement::Bytes kAnyPageSize{};
 
-/// What is left until then.
+/// What is left until then, never less than nothing.
 std::chrono::milliseconds until(steady_clock::time_point deadline) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady_clock::now());
+  const auto left = deadline - steady_clock::now();
+  return std::max(std::chrono::duration_cast<std::chrono::milliseconds>(left),
+                  std::chrono::milliseconds(0));
 }
 
 /// The VM has ended, or does not start.

@@ -12,6 +12,7 @@ namespace {
 using migration::PinChange;
 using placement::CpuId;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 /// A VM of two vCPUs with two I/O threads, placed: the order that does it.
@@ -76,6 +77,21 @@ TEST(OrdersTest, TheMemoryOfEachGuestCellBelongsOnTheHomeOfItsClient) {
   EXPECT_EQ(change.memory.cells[0].node, change.homes[0].to);
   EXPECT_EQ(change.memory.cells[1].node, change.homes[1].to);
   EXPECT_NE(change.memory.cells[0].node, change.memory.cells[1].node);
+}
+
+TEST(OrdersTest, WhereLibvirtWasAdvisedToStartIsNoLimitForLater) {
+  placement::VmDescription vm = small_vm(1, "small", 2);
+  vm.numatune = placement::NumatuneMode::kRestrictive;
+  vm.numatune_auto = true;
+  const migration::MemoryChange unknown = placing_order(vm).changes.front().memory;
+  EXPECT_THAT(unknown.allowed_after, Not(IsEmpty()));  // libvirt does not say what it was
+  vm.numatune_nodes = unknown.allowed_after;
+  EXPECT_THAT(placing_order(vm).changes.front().memory.allowed_after, IsEmpty());
+  ASSERT_THAT(unknown.quotas, SizeIs(1));
+  std::erase(vm.numatune_nodes, unknown.quotas.front().node);
+  const migration::MemoryChange elsewhere = placing_order(vm).changes.front().memory;
+  EXPECT_EQ(elsewhere.allowed_after, unknown.allowed_after);
+  EXPECT_EQ(elsewhere.allowed_before, vm.numatune_nodes);
 }
 
 TEST(OrdersTest, CellsOnOneHomeNeedNotBeTold) {

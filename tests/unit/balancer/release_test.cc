@@ -306,6 +306,19 @@ TEST(OriginalsTest, AMaskIsTakenBackToTheNodesThatWereFound) {
               ElementsAre(NodeId{0}, NodeId{1}));
 }
 
+TEST(OriginalsTest, AWidenedSetIsTakenBackToWhatLibvirtWasAdvised) {
+  migration::Order order = order_for(kProcess, {}, node_cpus(0));
+  migration::VmChange& change = order.changes[0];
+  change.memory.quotas = {{NodeId{0}, kVmMemory}};
+  change.memory.allowed_before = {NodeId{1}};
+  change.memory.allowed_after = {NodeId{0}, NodeId{1}};
+  Originals originals;
+  note_order(originals, order);
+  EXPECT_THAT(way_back(small_vm(1, "web1", 1), kProcess, &originals.at(vm_id(1)), small_host(2))
+                  .memory.allowed_after,
+              ElementsAre(NodeId{1}));
+}
+
 TEST(OriginalsTest, AllThreadsAreTakenBackInTheOrderOfPins) {
   Originals originals;
   migration::Order order = order_for(kProcess, {}, node_cpus(0));

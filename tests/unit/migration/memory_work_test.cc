@@ -76,6 +76,27 @@ TEST_F(MaskTest, AChangeThatOnlySetsTheNodesMovesNothing) {
   EXPECT_THAT(end.detail, HasSubstr("memory of 'web1' may use nodes 0-1"));
 }
 
+TEST_F(MaskTest, BeforeTheFirstHomeItIsWidenedByWhatWasAllowed) {
+  const TestVm vm = world_.start_vm("web1", 0, kMiB * 64, true);
+  VmChange change = masked(vm, 0, 1);
+  change.memory.undo_nodes.clear();
+  change.memory.allowed_before = {NodeId{0}};
+  carry_out(change);
+  EXPECT_EQ(sets(), (std::vector<std::string>{"set_memory_nodes web1 to 0-1",
+                                              "set_memory_nodes web1 to 1"}));
+}
+
+TEST_F(MaskTest, ASetThatIsToBeAnotherIsChangedBeforePagesMoveAndStays) {
+  const TestVm vm = world_.start_vm("web1", 0, kMiB * 64, true);
+  VmChange change = masked(vm, 0, 1);
+  change.memory_mode = placement::MemoryMode::kSoft;
+  change.memory.allowed_after = {NodeId{0}, NodeId{1}};
+  const ActionEvent end = carry_out(change);
+  EXPECT_EQ(sets(), std::vector<std::string>{"set_memory_nodes web1 to 0-1"});
+  EXPECT_EQ(world_.memory_on(vm, 1), kMiB * 64);
+  EXPECT_THAT(end.detail, HasSubstr("it may use memory nodes 0-1"));
+}
+
 TEST_F(MaskTest, SoftModeNeverTouchesTheSet) {
   const TestVm vm = world_.start_vm("web1", 0, kMiB * 64, true);
   world_.executor().submit(World::order(7, {world_.change(vm, 0, 1)}));

@@ -160,6 +160,19 @@ TEST(ClientsTest, AllowsAllNodesWhereThePolicyNamesNoneThatExists) {
   EXPECT_THAT(allowed_homes(kTenCores, policy), ElementsAre(0, 1));
 }
 
+TEST(ClientsTest, AVmLivesWhereItsMemoryMayFollow) {
+  const Topology topology = equal_nodes(3, 8, 1, 64);
+  VmDescription vm = vm_of(4);
+  vm.numatune = placement::NumatuneMode::kRestrictive;
+  vm.numatune_nodes = {NodeId{1}, NodeId{2}};
+  EXPECT_THAT(allowed_homes(topology, vm), ElementsAre(1, 2));
+  vm.numatune_auto = true;  // that was the advice of the start
+  EXPECT_THAT(allowed_homes(topology, vm), ElementsAre(0, 1, 2));
+  vm.numatune_auto = false;
+  vm.policy.memory_mode = placement::MemoryMode::kMask;  // it follows the homes
+  EXPECT_THAT(allowed_homes(topology, vm), ElementsAre(0, 1, 2));
+}
+
 TEST(ClientsTest, AVmStrictlyNearItsDevicesMayLiveOnTheirNodesOnly) {
   const Topology topology = equal_nodes(3, 8, 1, 64);
   VmDescription vm = vm_of(4);

@@ -2,7 +2,7 @@
 """libvirt asks vmnuma where a VM starts, and VMs live through whatever happens to either.
 
 With the daemon, with one that hangs and without one; a VM that its own policy keeps from starting;
-restarts of libvirtd; save and restore; a vCPU that is plugged later.
+a move away from there; restarts of libvirtd; save and restore; a vCPU that is plugged later.
 """
 
 import os
@@ -15,6 +15,8 @@ LIMIT_S = 900
 LOAD = 10  # libvirt and QEMU's monitor need CPU time, too
 PLACED_EPOCHS = 20
 PLUGGED_EPOCHS = 20
+MOVED_EPOCHS = 60
+LEAST_LOCAL = 0.95
 TOO_MUCH_MIB = 3 * 1024  # a node has 2 GiB
 SAVED = "/var/lib/libvirt/images/saved"
 
@@ -63,6 +65,12 @@ def run():
     expect(homes == started_on, f"started on {started_on}, but at home on {homes}")
     expect(len(set(homes.values())) == 2, f"both have the same home: {homes}")
     expect(not daemon.changes_of_home(), "they were moved although they started at home")
+
+    # What libvirt was advised is no limit for later: its memory comes along.
+    target = (homes[first.name] + 2) % 4
+    daemon.ask("move", first.name, target)
+    daemon.wait_until_in(MOVED_EPOCHS, f"'{first.name}' is on node {target} with its memory", lambda _: (
+        first.pinned_node() == target and first.memory_share(target) >= LEAST_LOCAL))
 
     refusal = expect_refused(guests.Guest("refused", memory_mib=TOO_MUCH_MIB,
                                           policy="topology_policy='single-numa-node'"))
