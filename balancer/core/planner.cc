@@ -195,6 +195,9 @@ class Planner {
       consider_load_swaps(now_, others);
       if (!others.best()) {
         reject(others.stopped());
+        if (options_.swap_migrate_only == 0) {
+          return;  // several moves at once are moves, too
+        }
         others = Considered();
         consider_chains(now_, others);
       }

@@ -84,6 +84,9 @@ std::vector<std::string> broken_by_time(const Action& action, const Snapshot& sn
   if (reason == Reason::kLoadMove && is_single) {
     check(is_due(options.swap_migrate_only), "Numa.SwapMigrateOnly does not let it in this epoch");
   }
+  if (reason == Reason::kLoadMove && !is_single) {
+    check(options.swap_migrate_only > 0, "Numa.SwapMigrateOnly is 0");
+  }
   if (is_a_turn(reason)) {
     check(is_due(options.lterm_fairness_interval),
           "Numa.LTermFairnessInterval does not let it in this epoch");

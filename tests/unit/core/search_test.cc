@@ -21,6 +21,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Not;
+using testing::SizeIs;
 using testing::StartsWith;
 using tests::actions_of;
 using tests::rejections_of;
@@ -90,6 +91,20 @@ TEST(PlannerTest, WaitsForTheEpochInWhichMovesAreDue) {
   Options options;
   options.swap_migrate_only = 0;
   EXPECT_THAT(planned(crowded({}).build(), options), Not(Contains(StartsWith("load-move a:0->1"))));
+}
+
+TEST(PlannerTest, WithoutMovesThereAreNoneTogetherEither) {
+  const Snapshot snapshot = SnapshotBuilder()
+                                .nodes(2, {.cores = 8})
+                                .vm({.name = "a", .homes = {0}, .vcpus = 4})
+                                .vm({.name = "b", .homes = {0}, .vcpus = 4})
+                                .vm({.name = "c", .homes = {0}, .vcpus = 4})
+                                .vm({.name = "d", .homes = {0}, .vcpus = 4})
+                                .build();
+  Options options;
+  EXPECT_THAT(planned(snapshot, options), SizeIs(2));
+  options.swap_migrate_only = 0;
+  EXPECT_THAT(planned(snapshot, options), IsEmpty());
 }
 
 TEST(PlannerTest, ExchangesTwoWhereNoMoveHelps) {
