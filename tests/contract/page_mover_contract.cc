@@ -301,7 +301,7 @@ TEST_P(PageMoverContract, ANodeThatRunsFullTakesAPartAndNoPageIsLost) {
   const NodeId node = node_of(*process);
   OTHER_NODE_OR_SKIP(other, node);
   if (!host_->leave_room(*other, kRoom)) {
-    GTEST_SKIP() << "this host's nodes are too large to be filled";
+    GTEST_SKIP() << "this host has no node that can be filled: one is too large, or lacks memory";
   }
   const auto pages = addresses(*process, process->page_size);
   const auto moved = mover().move(process->process, pages, *other, SharedPages::kLeave);
