@@ -90,10 +90,10 @@ function(vmnuma_test name)
   target_link_libraries(${name} PRIVATE vmnuma_build ${ARG_DEPENDS} GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE VMNUMA_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              VMNUMA_BINARY_DIR="${PROJECT_BINARY_DIR}")
-  # The sanitizers make optimising a test's own code cost a quarter of the build; what it calls is optimised. Where
-  # it works hard itself, it pays.
-  if(NOT ARG_LABEL MATCHES "^(property|sim)$")
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Debug>:-O0>)
+  # Optimising a test's own code costs a quarter of the build; what it calls is optimised. Where it works hard itself,
+  # it pays.
+  if(NOT ARG_LABEL MATCHES "^(property|sim|figures)$")
+    target_compile_options(${name} PRIVATE -O0 -U_FORTIFY_SOURCE)
   endif()
   # A run that fails must fail again: properties are tried on the same cases every time.
   set(properties TIMEOUT 300 ENVIRONMENT RC_PARAMS=seed=${VMNUMA_PROPERTY_SEED})
