@@ -117,6 +117,24 @@ TEST_F(StartTest, ASavedVmIsRestoredWithoutThePinsOfAnotherHost) {
   virsh(std::string("destroy ") + kName);
 }
 
+TEST_F(StartTest, AMigratingVmArrivesWithoutThePinsOfAnotherHost) {
+  shell("\"$VMNUMA_TEST_LIBVIRTD\" --start-other");
+  const std::string other = "qemu+unix:///system?socket=/run/libvirt/private/other/libvirt-sock";
+  const std::string file = "/run/libvirt/private/migrating.xml";
+  // The first domain id is the other's.
+  (void)start_guest(kName, "");
+  virsh(std::string("destroy ") + kName);
+  (void)start_guest(kName, "<cputune><vcpupin vcpu='0' cpuset='0'/></cputune>");
+  shell(std::string("virsh dumpxml --migratable ") + kName +
+        " | sed \"s/cpuset='0'/cpuset='4000'/\" > " + file + " && grep -q 4000 " + file);
+  virsh(std::string("migrate --live ") + kName + " '" + other +
+        "' --migrateuri unix:///run/libvirt/private/migrating --xml " + file);
+  EXPECT_THAT(virsh("list --name"), Not(HasSubstr(kName)));
+  EXPECT_THAT(virsh("-c '" + other + "' domstate " + kName), HasSubstr("running"));
+  EXPECT_THAT(virsh("-c '" + other + "' dumpxml " + kName), Not(HasSubstr("vcpupin")));
+  virsh("-c '" + other + "' destroy " + kName);
+}
+
 TEST_F(StartTest, ARunningVmSurvivesARestartOfLibvirtd) {
   (void)start_guest(kName, kAsks);
   stop_libvirtd();
