@@ -22,7 +22,8 @@ _MIB = 1 << 20
 class Guest:
     """One VM. `load` is how busy each vCPU is, in per cent of the time. `cells`: equal guest NUMA
     cells, none if 0. `auto`: libvirt asks where to start it. `policy`: attributes of its metadata.
-    `vcpus_at_start`: the others can be plugged later; all if 0."""
+    `vcpus_at_start`: the others can be plugged later; all if 0. `bridge`: where its network is, none if
+    empty."""
 
     name: str
     load: int = 100
@@ -33,6 +34,7 @@ class Guest:
     auto: bool = False
     policy: str = ""
     vcpus_at_start: int = 0
+    bridge: str = ""
 
     def xml(self):
         # Under emulated SVM first touches are slow, so KVM guests get their memory before they run.
@@ -50,6 +52,8 @@ class Guest:
         # Restrictive, because libvirt changes no other mode of a running VM.
         numatune = ("<numatune><memory mode='restrictive' placement='auto'/></numatune>"
                     if self.auto else "")
+        network = (f"<interface type='bridge'><source bridge='{self.bridge}'/><model type='virtio'/>"
+                   f"<rom enabled='no'/></interface>" if self.bridge else "")
         return f"""<domain type='{self.kind}'>
   <name>{self.name}</name>
   {metadata}
@@ -65,7 +69,7 @@ class Guest:
   <features><acpi/><apic/></features>
   {f"<cpu><numa>{cells}</numa></cpu>" if cells else ""}
   <on_poweroff>destroy</on_poweroff><on_reboot>destroy</on_reboot><on_crash>destroy</on_crash>
-  <devices><controller type='usb' model='none'/><memballoon model='none'/></devices>
+  <devices><controller type='usb' model='none'/><memballoon model='none'/>{network}</devices>
 </domain>"""
 
     def virsh(self, command, *arguments, **how):

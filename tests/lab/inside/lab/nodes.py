@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The machine's NUMA nodes."""
 
+import os
+
 from lab.process import read
 
 
@@ -25,6 +27,18 @@ def cpus_of(node):
 def nodes_of(cpus):
     """The nodes that have any of these CPUs."""
     return {node for node in all_nodes() if cpus_of(node) & set(cpus)}
+
+
+def adapters():
+    """The node of each network adapter, by name. A virtio device's is that of its PCI device."""
+    found = {}
+    for name in os.listdir("/sys/class/net"):
+        device = os.path.realpath(f"/sys/class/net/{name}/device")
+        for place in (device, os.path.dirname(device)):
+            if os.path.exists(f"{place}/numa_node"):
+                found[name] = int(read(f"{place}/numa_node"))
+                break
+    return found
 
 
 def kernel_balancing():
