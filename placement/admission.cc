@@ -225,6 +225,7 @@ std::vector<VmDescription> parts_of(const VmDescription& vm, const Topology& top
     part.memory = part.max_memory = client.memory;
     if (!parts.empty()) {
       part.pci_devices.clear();
+      part.host_interfaces.clear();
     }
     parts.push_back(std::move(part));
   }
@@ -266,7 +267,10 @@ AdmissionRequest request_of(const Topology& topology, const VmDescription& vm,
   request.prefer_closest = vm.policy.prefer_closest_numa_nodes;
   request.max_allowable_nodes = vm.policy.max_allowable_numa_nodes;
   request.allowed = allowed_homes(topology, vm.policy);
-  request.devices = device_nodes(topology, vm);
+  keep_its_sockets(topology, vm, request.allowed);
+  if (vm.policy.device_locality != DeviceLocality::kSocket) {
+    request.devices = device_nodes(topology, vm);
+  }
   NodeResource cpus{"CPUs", static_cast<std::int64_t>(vm.vcpus.size()), {}, {}};
   NodeResource memory{"MiB of memory", vm.max_memory.value / kMiB.value, {}, {}};
   const std::int64_t page = vm.huge_page_size.value;
@@ -371,7 +375,7 @@ std::string refusal_text(const Topology& topology, const AdmissionRequest& reque
     }
   }
   if (!request.devices.empty()) {
-    asked += (asked.empty() ? "" : ", ") + std::string("PCI devices of node ") +
+    asked += (asked.empty() ? "" : ", ") + std::string("devices of node ") +
              kernel_numbers(topology, request.devices);
   }
   text += request.policy == TopologyPolicy::kSingleNumaNode

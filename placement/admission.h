@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// On which nodes a VM fits together, and whether it may start at all.
 ///
-/// Problem: CPUs, memory, huge pages and PCI devices each are on some nodes, and a VM that asks for
+/// Problem: CPUs, memory, huge pages and devices each are on some nodes, and a VM that asks for
 /// it must only start where all of them are together. The kubelet's topology manager does this for
 /// containers: every provider of a resource names sets of nodes (*hints*), and one hint of each is
 /// merged by intersection; it tries all combinations, so its cost is exponential in nodes and

@@ -39,6 +39,18 @@ bool must_be_whole(const VmPolicy& policy) {
          policy.topology_scope == TopologyScope::kVm;
 }
 
+/// Adds the nodes of these devices that the host has; `nodes` stays ascending, each once.
+template <class Devices>
+void add_nodes_of(const Devices& devices, const Topology& topology, std::vector<NodeIndex>& nodes) {
+  for (const auto& device : devices) {
+    if (const std::optional<NodeIndex> node = topology.index_of(device.node)) {
+      nodes.push_back(*node);
+    }
+  }
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+}
+
 /// Keeps those of `nodes` that are `good`, or all if none is.
 template <class Good>
 void keep_if_any(std::vector<NodeIndex>& nodes, const Good& good) {
@@ -259,15 +271,35 @@ std::vector<NodeIndex> allowed_homes(const Topology& topology, const VmPolicy& p
 
 std::vector<NodeIndex> device_nodes(const Topology& topology, const VmDescription& vm) {
   std::vector<NodeIndex> nodes;
-  for (const PciDevice& device : vm.pci_devices) {
-    const std::optional<NodeIndex> node = topology.index_of(device.node);
-    if (node && vm.policy.device_locality != DeviceLocality::kNone) {
-      nodes.push_back(*node);
-    }
+  const DeviceLocality locality = vm.policy.device_locality;
+  if (locality != DeviceLocality::kNone) {
+    add_nodes_of(vm.pci_devices, topology, nodes);
   }
-  std::sort(nodes.begin(), nodes.end());
-  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  if (locality == DeviceLocality::kStrict || locality == DeviceLocality::kSocket) {
+    add_nodes_of(vm.host_interfaces, topology, nodes);
+  }
   return nodes;
+}
+
+std::vector<NodeIndex> interface_nodes(const Topology& topology, const VmDescription& vm) {
+  std::vector<NodeIndex> nodes;
+  if (vm.policy.device_locality == DeviceLocality::kPreferred) {
+    add_nodes_of(vm.host_interfaces, topology, nodes);
+  }
+  return nodes;
+}
+
+void keep_its_sockets(const Topology& topology, const VmDescription& vm,
+                      std::vector<NodeIndex>& homes) {
+  if (vm.policy.device_locality != DeviceLocality::kSocket) {
+    return;
+  }
+  const std::vector<NodeIndex> devices = device_nodes(topology, vm);
+  keep_if_any(homes, [&](NodeIndex node) {
+    return std::any_of(devices.begin(), devices.end(), [&](NodeIndex device) {
+      return topology.nodes[device].package == topology.nodes[node].package;
+    });
+  });
 }
 
 std::vector<NodeIndex> allowed_homes(const Topology& topology, const VmDescription& vm) {
@@ -278,6 +310,7 @@ std::vector<NodeIndex> allowed_homes(const Topology& topology, const VmDescripti
       return std::binary_search(devices.begin(), devices.end(), node);
     });
   }
+  keep_its_sockets(topology, vm, homes);
   if (vm.numatune == NumatuneMode::kRestrictive && !vm.numatune_auto &&
       vm.policy.memory_mode == MemoryMode::kSoft) {
     keep_if_any(homes, [&](NodeIndex node) {

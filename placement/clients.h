@@ -45,16 +45,28 @@ struct ClientShape {
                                                    const VmPolicy& policy);
 
 /// The same for a VM as a whole: with device_locality strict only nodes of its devices, with
-/// topology policy single-numa-node only those with as many CPUs as it has vCPUs, in memory mode
-/// soft only those that a numatune in mode restrictive names (not with placement='auto', which
-/// names the advice of the start); each as long as there is such a node.
+/// socket those of their sockets, with topology policy single-numa-node only those with as many
+/// CPUs as it has vCPUs, in memory mode soft only those that a numatune in mode restrictive names
+/// (not with placement='auto', which names the advice of the start); each as long as there is such
+/// a node.
 [[nodiscard]] std::vector<NodeIndex> allowed_homes(const Topology& topology,
                                                    const VmDescription& vm);
 
-/// The nodes of its passed-through devices, unless its policy says that they mean nothing.
-/// Ascending.
+/// With device_locality socket, leaves of `homes` those that share a socket with a device of the
+/// VM, if there is one.
+void keep_its_sockets(const Topology& topology, const VmDescription& vm,
+                      std::vector<NodeIndex>& homes);
+
+/// The nodes of its passed-through devices, with device_locality strict and socket also those of
+/// its host interfaces, unless its policy says that they mean nothing. Ascending.
 [[nodiscard]] std::vector<NodeIndex> device_nodes(const Topology& topology,
                                                   const VmDescription& vm);
+
+/// The nodes of its host interfaces where they are no more than a wish: with device_locality
+/// preferred. Most VMs of a host share one adapter, so that more would pile them up at its node.
+/// Ascending.
+[[nodiscard]] std::vector<NodeIndex> interface_nodes(const Topology& topology,
+                                                     const VmDescription& vm);
 
 /// The clients of `vm` on this host. `prefer_ht` counts threads (the VM's policy or the host's
 /// option). Empty if the VM has no online vCPU or the host no node to live on.

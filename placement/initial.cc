@@ -28,6 +28,7 @@ struct Rank {
   std::int64_t vcpu_steps = 0;
   std::int64_t load_steps = 0;
   std::int64_t distance = 0;
+  std::int64_t interface_distance = 0;
   std::int64_t room_steps = 0;
   std::size_t turn = 0;
 
@@ -44,6 +45,7 @@ struct Rank {
     vcpu_steps = std::max(vcpu_steps, other.vcpu_steps);
     load_steps = std::max(load_steps, other.load_steps);
     distance += other.distance;
+    interface_distance += other.interface_distance;
     room_steps += other.room_steps;
     turn = std::min(turn, other.turn);
     return *this;
@@ -157,10 +159,13 @@ class Chooser {
         round_robin_ == kNoNode ? node : (node + nodes - round_robin_ - 1) % nodes;
     const VmState& vm = snapshot.vms[snapshot.clients[client].vm];
     const std::vector<NodeIndex>& suggested = vm.suggested;
-    std::int64_t device_distance = 0;
-    for (const NodeIndex device : vm.device_nodes) {
-      device_distance += snapshot.topology.distance(node, device);
-    }
+    const auto distance_to = [&](const std::vector<NodeIndex>& others) {
+      std::int64_t distance = 0;
+      for (const NodeIndex other : others) {
+        distance += snapshot.topology.distance(node, other);
+      }
+      return distance;
+    };
     const Rank rank{
         .lacks_room = !choice.fits,
         .not_suggested = !suggested.empty() &&
@@ -169,12 +174,13 @@ class Chooser {
         .strategy = strategy_rank(arrangement_, client, node),
         // What is 0 here is told against the best of all.
         .lost_steps = 0,
-        .device_distance = device_distance,
+        .device_distance = distance_to(vm.device_nodes),
         .beside_devices = vm.device_nodes.empty() && has_devices_[node] ? 1 : 0,
         .much_load_steps = 0,
         .vcpu_steps = 0,
         .load_steps = choice.load_after.value / kLoadStepPermille,
         .distance = choice.distance,
+        .interface_distance = distance_to(vm.interface_nodes),
         .room_steps = -(choice.room.value / room_step),
         .turn = turn};
     return {rank, choice,

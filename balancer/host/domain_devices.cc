@@ -2,6 +2,8 @@
 #include "balancer/host/domain_devices.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -9,6 +11,8 @@
 
 namespace vmnuma::balancer {
 namespace {
+
+constexpr std::size_t kInterfaceNameSize = 16;  // IFNAMSIZ, with the final zero
 
 bool is(pugi::xml_attribute attribute, std::string_view value) {
   return attribute.value() == value;
@@ -39,6 +43,38 @@ std::string text_of(pugi::xml_node address, XmlFields& fields) {
       address_part(address, "slot", 0x1f, fields), address_part(address, "function", 7, fields));
 }
 
+/// vhost serves virtio interfaces whose driver is not said to be QEMU itself.
+bool is_served_by_vhost(pugi::xml_node interface) {
+  const std::string_view model = interface.child("model").attribute("type").value();
+  return model.starts_with("virtio") && !is(interface.child("driver").attribute("name"), "qemu");
+}
+
+/// The bridge, interface or vDPA device behind an <interface>; empty if there is none by name.
+std::string_view host_side_of(pugi::xml_node interface) {
+  const pugi::xml_node source = interface.child("source");
+  const std::string_view type = interface.attribute("type").value();
+  if (type == "vdpa") {
+    constexpr std::string_view kDevices = "/dev/";
+    std::string_view device = source.attribute("dev").value();
+    device.remove_prefix(device.starts_with(kDevices) ? kDevices.size() : 0);
+    return device;
+  }
+  if ((type == "bridge" || type == "direct" || type == "network") &&
+      is_served_by_vhost(interface)) {
+    const char* bridge = source.attribute("bridge").value();
+    return *bridge != '\0' ? bridge : source.attribute("dev").value();
+  }
+  return {};
+}
+
+/// As dev_valid_name (net/core/dev.c, Linux 6.1) has it; the name becomes part of a path.
+bool is_interface_name(std::string_view name) {
+  return !name.empty() && name.size() < kInterfaceNameSize && name != "." && name != ".." &&
+         std::none_of(name.begin(), name.end(), [](unsigned char character) {
+           return character == '/' || character == ':' || std::isspace(character) != 0;
+         });
+}
+
 }  // namespace
 
 std::vector<placement::PciDevice> pci_devices_of(pugi::xml_node domain, XmlFields& fields) {
@@ -59,6 +95,18 @@ std::vector<placement::PciDevice> pci_devices_of(pugi::xml_node domain, XmlField
     }
   }
   return devices;
+}
+
+std::vector<placement::HostInterface> host_interfaces_of(pugi::xml_node domain) {
+  std::vector<placement::HostInterface> found;
+  for (const pugi::xml_node interface : domain.child("devices").children("interface")) {
+    placement::HostInterface host{std::string(host_side_of(interface)), {}};
+    if (is_interface_name(host.name) &&
+        std::find(found.begin(), found.end(), host) == found.end()) {
+      found.push_back(std::move(host));
+    }
+  }
+  return found;
 }
 
 std::string other_memory_pin_of(pugi::xml_node domain) {

@@ -20,6 +20,12 @@ namespace vmnuma::balancer {
 [[nodiscard]] std::vector<placement::PciDevice> pci_devices_of(pugi::xml_node domain,
                                                                XmlFields& fields);
 
+/// Where the guest's traffic leaves QEMU for a worker of the kernel's or a device: the bridge or
+/// interface of each <interface> of a virtio model that vhost serves, and vDPA devices by their
+/// name. In document order, each once. An <interface type='network'> counts once libvirt has
+/// written the bridge or interface into the live XML; names that are none for the kernel do not.
+[[nodiscard]] std::vector<placement::HostInterface> host_interfaces_of(pugi::xml_node domain);
+
 /// What pins guest memory besides PCI devices: mediated devices, vDPA interfaces, memory
 /// encryption. Empty if nothing does.
 [[nodiscard]] std::string other_memory_pin_of(pugi::xml_node domain);

@@ -219,6 +219,7 @@ Result<VmDescription> parse_domain_xml(std::string_view xml, Bytes default_huge_
   read_io_threads(domain, vm, fields);
   read_pins(domain, vm, fields);
   vm.pci_devices = pci_devices_of(domain, fields);
+  vm.host_interfaces = host_interfaces_of(domain);
   vm.memory_pinned_by = other_memory_pin_of(domain);
   vm.own_policy = policy_settings_of(domain);
   vm.partition = domain.child("resource").child("partition").text().get();

@@ -30,9 +30,9 @@ constexpr std::array kTopologyScopes{placement::TopologyScope::kVm,
 constexpr std::array kMemoryClasses{
     placement::MemoryClass::kNone, placement::MemoryClass::kGuaranteed,
     placement::MemoryClass::kBurstable, placement::MemoryClass::kBestEffort};
-constexpr std::array kDeviceLocalities{placement::DeviceLocality::kStrict,
-                                       placement::DeviceLocality::kPreferred,
-                                       placement::DeviceLocality::kNone};
+constexpr std::array kDeviceLocalities{
+    placement::DeviceLocality::kStrict, placement::DeviceLocality::kSocket,
+    placement::DeviceLocality::kPreferred, placement::DeviceLocality::kNone};
 
 constexpr std::array kStrategies{
     placement::PlacementStrategy::kHost, placement::PlacementStrategy::kLeastLostTime,
@@ -163,10 +163,11 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
        return set_number(policy.locality_weight_pct, text, 0, 1000);
      },
      [](const VmPolicy& policy) { return std::to_string(policy.locality_weight_pct); }},
-    {"device_locality", KeyKind::kText, "strict, preferred or none",
-     "strict keeps the VM on the nodes of its passed-through PCI devices, preferred starts it "
-     "there "
-     "unless that loses CPU time, none ignores where they are",
+    {"device_locality", KeyKind::kText, "strict, socket, preferred or none",
+     "strict keeps the VM on the nodes of its passed-through PCI devices and of the adapters its "
+     "vhost and vDPA interfaces end at, socket on nodes of the same sockets, preferred starts it "
+     "near its PCI devices unless that loses CPU time, and near the adapters where nothing else "
+     "makes a difference, none ignores where they are",
      [](VmPolicy& policy, std::string_view text) {
        return set_choice(policy.device_locality, text, kDeviceLocalities);
      },

@@ -133,6 +133,12 @@ void visit_arguments(Fields& fields, T& device) {
   fields.required("node", device.node);
 }
 
+template <class Fields, MaybeConst<AnnounceRequest::Interface> T>
+void visit_arguments(Fields& fields, T& interface) {
+  fields.required("name", interface.name);
+  fields.required("node", interface.node);
+}
+
 template <class Fields, MaybeConst<AnnounceRequest::Cell> T>
 void visit_arguments(Fields& fields, T& cell) {
   fields.required("vcpus", cell.vcpus);
@@ -155,6 +161,7 @@ void visit_arguments(Fields& fields, T& request) {
   fields.optional("asks", request.asks);
   fields.optional("policy", request.policy);
   fields.optional("devices", request.devices);
+  fields.optional("interfaces", request.interfaces);
   fields.optional("cells", request.cells);
   fields.optional("huge_page_kib", request.huge_page_kib);
   fields.optional("huge_pages", request.huge_pages);

@@ -243,6 +243,12 @@ struct AnnounceRequest {
     bool operator==(const Device&) const = default;
   };
   std::vector<Device> devices;  ///< passed through, of which the node is known
+  struct Interface {
+    std::string name;
+    placement::NodeId node;
+    bool operator==(const Interface&) const = default;
+  };
+  std::vector<Interface> interfaces;  ///< of the host, of which the node is known
   struct Cell {
     std::vector<std::int32_t> vcpus;  ///< ascending
     std::int64_t memory_mib = 0;

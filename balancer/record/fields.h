@@ -64,6 +64,10 @@ struct RecordFields {
     fields.prose("address", value.address);
     fields("node", value.node);
   }
+  VMNUMA_FIELDS(placement::HostInterface) {
+    fields.prose("name", value.name);
+    fields("node", value.node);
+  }
   VMNUMA_FIELDS(placement::Pin) {
     fields("number", value.number);
     fields("cpus", value.cpus);
@@ -118,6 +122,7 @@ struct RecordFields {
     fields("memory_locked", value.memory_locked);
     fields("memory_shared", value.memory_shared);
     fields("pci_devices", value.pci_devices);
+    fields("host_interfaces", value.host_interfaces);
     fields("memory_pinned_by", value.memory_pinned_by);  // a kind of device, not a name
     fields("vcpu_pins", value.vcpu_pins);
     fields("emulator_pin", value.emulator_pin);
@@ -242,6 +247,7 @@ struct RecordFields {
     fields("measured", value.measured);
     fields("suggested", value.suggested);
     fields("device_nodes", value.device_nodes);
+    fields("interface_nodes", value.interface_nodes);
     fields("transferring", value.transferring);
     fields("left_behind", value.left_behind);
     fields("epochs_since_transfer", value.epochs_since_transfer);

@@ -136,6 +136,9 @@ class Writer {
             for (AnnounceRequest::Device& device : request.devices) {
               device.address = kLeftOut;
             }
+            for (AnnounceRequest::Interface& interface : request.interfaces) {
+              interface.name = kLeftOut;
+            }
             std::vector<placement::PolicySetting> policy;
             for (const RequestedSetting& setting : request.policy) {
               policy.push_back({setting.key, setting.value.value_or("")});

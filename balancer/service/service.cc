@@ -15,7 +15,7 @@
 #include "migration/limits.h"
 #include "stats/history/epoch_rows.h"
 #include "stats/latency/chase_probe.h"
-#include "stats/linux/pci_devices.h"
+#include "stats/linux/host_devices.h"
 #include "stats/linux/proc_formats.h"
 #include "stats/reports/tables.h"
 
@@ -425,9 +425,7 @@ void Service::refresh_inventory() {
   refreshing_ = inventory_worker_.post([this] {
     Result<std::vector<placement::VmDescription>> running = inventory_.refresh();
     if (running) {
-      for (placement::VmDescription& vm : *running) {
-        stats::read_device_nodes(devices_, vm);
-      }
+      stats::read_device_nodes(devices_, *running);
     }
     boost::asio::post(context_, [this, running = std::move(running)]() mutable {
       on_inventory(std::move(running));

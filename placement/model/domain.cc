@@ -45,6 +45,8 @@ std::string_view name_of(DeviceLocality locality) {
   switch (locality) {
     case DeviceLocality::kStrict:
       return "strict";
+    case DeviceLocality::kSocket:
+      return "socket";
     case DeviceLocality::kPreferred:
       return "preferred";
     case DeviceLocality::kNone:

@@ -35,9 +35,10 @@ enum class TopologyPolicy { kNone, kBestEffort, kRestricted, kSingleNumaNode };
 enum class TopologyScope { kVm, kClient };
 [[nodiscard]] std::string_view name_of(TopologyScope scope);
 
-/// What the nodes of passed-through devices mean for their VM. kStrict: it lives there;
-/// kPreferred: it starts there unless that loses CPU time; kNone: nothing.
-enum class DeviceLocality { kStrict, kPreferred, kNone };
+/// What the nodes of its devices mean for a VM. kStrict: it lives there; kSocket: it lives on nodes
+/// of their sockets; kPreferred: it starts near passed-through devices unless that loses CPU time,
+/// and near its network interfaces where nothing else speaks against it; kNone: nothing.
+enum class DeviceLocality { kStrict, kSocket, kPreferred, kNone };
 [[nodiscard]] std::string_view name_of(DeviceLocality locality);
 
 /// Which of the nodes with room a VM without a home gets (placement/strategy.h). The names are
@@ -84,6 +85,14 @@ struct PciDevice {
   std::string address;
   NodeId node;  ///< negative: not known
   bool operator==(const PciDevice&) const = default;
+};
+
+/// A network interface of the host that carries the guest's traffic by vhost or vDPA: a bridge, the
+/// interface below a macvtap ("eth0"), or a vDPA device ("vhost-vdpa-0").
+struct HostInterface {
+  std::string name;
+  NodeId node;  ///< of the adapter below it; negative: not known, or there is none or several
+  bool operator==(const HostInterface&) const = default;
 };
 
 /// The cpus that one thread of the VM is pinned to in the live XML.
@@ -149,6 +158,7 @@ struct VmDescription {
   bool memory_locked = false;  ///< <memoryBacking><locked/>
   bool memory_shared = false;  ///< <memoryBacking> access shared: memfd, vhost-user
   std::vector<PciDevice> pci_devices;
+  std::vector<HostInterface> host_interfaces;
   std::string memory_pinned_by;  ///< what else pins its memory, e.g. an mdev; may be empty
   std::vector<Pin> vcpu_pins;    ///< by vCPU; empty = may run anywhere
   std::vector<CpuId> emulator_pin;

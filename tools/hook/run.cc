@@ -12,7 +12,7 @@
 #include "balancer/protocol/request.h"
 #include "placement/model/text.h"
 #include "stats/linux/directory.h"
-#include "stats/linux/pci_devices.h"
+#include "stats/linux/host_devices.h"
 #include "stats/linux/proc_formats.h"
 #include "stats/linux/read_parsed.h"
 #include "tools/hook/arguments.h"
@@ -71,6 +71,11 @@ balancer::AnnounceRequest announcement(const placement::VmDescription& vm,
       request.devices.push_back({device.address, device.node});
     }
   }
+  for (const placement::HostInterface& interface : vm.host_interfaces) {
+    if (interface.node.value >= 0) {
+      request.interfaces.push_back({interface.name, interface.node});
+    }
+  }
   for (const placement::GuestCell& cell : vm.cells) {
     request.cells.push_back({cell.vcpus, (cell.memory.value + mib - 1) / mib});
   }
@@ -101,7 +106,7 @@ Result<void> announce(const HookArguments& arguments, std::string_view xml,
   if (!vm) {
     return tl::unexpected(vm.error());
   }
-  stats::read_device_nodes(*root, *vm);
+  stats::read_device_nodes(*root, {&*vm, 1});
   const auto answer = ask(arguments.socket_path, announcement(*vm, *root), until(deadline));
   if (answer) {
     return {};

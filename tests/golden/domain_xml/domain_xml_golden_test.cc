@@ -93,6 +93,9 @@ std::string describe(const VmDescription& vm) {
   for (const auto& device : vm.pci_devices) {
     line("pci device", device.address);
   }
+  for (const auto& interface : vm.host_interfaces) {
+    line("host interface", interface.name);
+  }
   line("pinned by", vm.memory_pinned_by);
   line("vcpu pins", text_of(vm.vcpu_pins));
   line("emulator pin", placement::to_list(vm.emulator_pin));

@@ -240,7 +240,12 @@ TEST_P(StartCommandsTest, HugePagesAndDevicesAreJudgedAsTheHookTellsThem) {
   EXPECT_TRUE(ask(request));
   EXPECT_THAT(suggest(1).nodes, ElementsAre(NodeId{3}));
   request.devices = {{"0000:3b:00.0", {2}}};
-  EXPECT_THAT(refusal(request), HasSubstr("32 huge pages of 2048 KiB, PCI devices of node 2"));
+  EXPECT_THAT(refusal(request), HasSubstr("32 huge pages of 2048 KiB, devices of node 2"));
+  request.devices = {};
+  request.interfaces = {{"br0", {2}}};
+  EXPECT_TRUE(ask(request));  // no more than a wish
+  request.policy.push_back({"device_locality", "strict"});
+  EXPECT_THAT(refusal(request), HasSubstr("devices of node 2"));
 }
 
 TEST_P(StartCommandsTest, ThePolicyThatCountsDecidesOnAdmission) {

@@ -108,7 +108,10 @@ TEST_F(HookRunTest, TellsWhatTheVmNeedsAndWhatTheHostHasOfIt) {
   AnnounceRequest request{"web1", kUuid, 2, 301};
   request.asks = false;
   request.policy = {{"nodes", "0-1"}, {"affinity_group", std::nullopt}};
+  host_.write("sys/class/net/br0/lower_eth0/ifindex", "2\n");
+  host_.write("sys/class/net/eth0/device/numa_node", "1\n");
   request.devices = {{"0000:3b:00.0", {1}}};
+  request.interfaces = {{"br0", {1}}};
   request.huge_page_kib = 2048;
   request.huge_pages = {{{0}, 0, 0}, {{1}, 40, 100}};
   EXPECT_THAT(
@@ -117,7 +120,10 @@ TEST_F(HookRunTest, TellsWhatTheVmNeedsAndWhatTheHostHasOfIt) {
                   "<metadata><v:policy xmlns:v='https://vmnuma.org/policy/1.0' nodes='0-1' "
                   "affinity_group=''/></metadata><memoryBacking><hugepages/></memoryBacking>"
                   "<devices><hostdev mode='subsystem' type='pci'><source><address domain='0' "
-                  "bus='0x3b' slot='0' function='0'/></source></hostdev></devices>")),
+                  "bus='0x3b' slot='0' function='0'/></source></hostdev>"
+                  "<interface type='bridge'><source bridge='br0'/><model type='virtio'/>"
+                  "</interface><interface type='bridge'><source bridge='br1'/>"
+                  "<model type='virtio'/></interface></devices>")),
       ElementsAre(Command(request)));
 }
 

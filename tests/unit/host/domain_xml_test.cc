@@ -237,6 +237,43 @@ TEST(DomainXmlTest, OtherHostDevicesPinNothing) {
   EXPECT_THAT(vm.memory_pinned_by, IsEmpty());
 }
 
+TEST(DomainXmlTest, KnowsWhereVhostTakesTheGuestsTraffic) {
+  const auto interfaces = [](const std::string& devices) {
+    std::vector<std::string> names;
+    for (const auto& interface : parse("<devices>" + devices + "</devices>").host_interfaces) {
+      names.push_back(interface.name);
+    }
+    return names;
+  };
+  const std::string virtio = "<model type='virtio'/>";
+  EXPECT_THAT(interfaces("<interface type='bridge'><source bridge='br0'/>" + virtio +
+                         "</interface><interface type='direct'><source dev='eth1' mode='vepa'/>"
+                         "<model type='virtio-non-transitional'/><driver name='vhost'/></interface>"
+                         "<interface type='bridge'><source bridge='br0'/>" +
+                         virtio + "</interface>"),
+              ElementsAre("br0", "eth1"));
+  // A network's bridge is in the live XML only.
+  EXPECT_THAT(
+      interfaces("<interface type='network'><source network='default' bridge='virbr0'/>" + virtio +
+                 "</interface><interface type='network'><source network='other'/>" + virtio +
+                 "</interface>"),
+      ElementsAre("virbr0"));
+  EXPECT_THAT(interfaces("<interface type='vdpa'><source dev='/dev/vhost-vdpa-0'/></interface>"),
+              ElementsAre("vhost-vdpa-0"));
+  // QEMU itself carries these.
+  EXPECT_THAT(interfaces("<interface type='bridge'><source bridge='br0'/><model type='e1000'/>"
+                         "</interface><interface type='bridge'><source bridge='br0'/>" +
+                         virtio + "<driver name='qemu'/></interface><interface type='user'>" +
+                         virtio + "</interface>"),
+              IsEmpty());
+  for (const char* name : {"../../x", "..", "", "a name", "sixteen-letters-"}) {
+    EXPECT_THAT(interfaces(std::string("<interface type='bridge'><source bridge='") + name + "'/>" +
+                           virtio + "</interface>"),
+                IsEmpty())
+        << name;
+  }
+}
+
 TEST(DomainXmlTest, KeepsTheDefaultPolicy) {
   EXPECT_EQ(parse("<metadata><x:policy xmlns:x='x' memory='hands-off'/></metadata>").policy,
             placement::VmPolicy{});

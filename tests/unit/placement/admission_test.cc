@@ -147,13 +147,29 @@ TEST(AdmissionTest, ARefusalNamesThePolicyWhatWasAskedForAndWhatEachNodeHad) {
   EXPECT_FALSE(admit(topology, asked).admitted);
   EXPECT_EQ(refusal_text(topology, asked),
             "topology_policy is 'single-numa-node', but no single node has all that is asked for: "
-            "4 CPUs, 4096 huge pages of 2048 KiB, PCI devices of node 4. Free were on node 0 16 "
+            "4 CPUs, 4096 huge pages of 2048 KiB, devices of node 4. Free were on node 0 16 "
             "CPUs, 5000 huge pages of 2048 KiB; on node 4 16 CPUs, 10 huge pages of 2048 KiB");
   vm.policy.device_locality = DeviceLocality::kNone;
   EXPECT_THAT(admit(topology, request_of(topology, vm, {kGiB, kGiB},
                                          {{NodeId{0}, 5000, 6000}, {NodeId{4}, 10, 6000}}))
                   .nodes,
               ElementsAre(0));
+}
+
+TEST(AdmissionTest, AVmNearItsDevicesSocketsIsAdmittedOnAnyOfTheirNodes) {
+  Topology topology = equal_nodes(4, 8, 1, 64);
+  topology.nodes[2].package = topology.nodes[3].package = 1;
+  VmDescription vm;
+  vm.vcpus = {0, 1};
+  vm.max_memory = kGiB * 8;
+  vm.pci_devices = {{"0000:3b:00.0", NodeId{3}}};
+  vm.policy.topology_policy = TopologyPolicy::kSingleNumaNode;
+  vm.policy.device_locality = DeviceLocality::kSocket;
+  const auto admitted = [&](const std::vector<Bytes>& room) {
+    return admit(topology, request_of(topology, vm, room, {}));
+  };
+  EXPECT_THAT(admitted({kGiB * 64, kGiB * 64, kGiB * 64, kGiB}).nodes, ElementsAre(2));
+  EXPECT_FALSE(admitted({kGiB * 64, kGiB * 64, kGiB, kGiB}).admitted);
 }
 
 TEST(AdmissionTest, AVmOfOrdinaryPagesAsksForMemoryWithinItsNodes) {

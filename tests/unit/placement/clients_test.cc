@@ -187,6 +187,38 @@ TEST(ClientsTest, AVmStrictlyNearItsDevicesMayLiveOnTheirNodesOnly) {
   EXPECT_THAT(device_nodes(topology, vm), IsEmpty());
 }
 
+TEST(ClientsTest, AVmNearItsDevicesSocketsMayLiveOnAllNodesOfThem) {
+  Topology topology = equal_nodes(4, 8, 1, 64);
+  for (NodeIndex node = 0; node < 4; ++node) {
+    topology.nodes[node].package = static_cast<std::int32_t>(node / 2);
+  }
+  VmDescription vm = vm_of(4);
+  vm.pci_devices = {{"0000:3b:00.0", NodeId{2}}};
+  vm.policy.device_locality = DeviceLocality::kSocket;
+  EXPECT_THAT(allowed_homes(topology, vm), ElementsAre(2, 3));
+  vm.host_interfaces = {{"br0", NodeId{0}}};
+  EXPECT_THAT(allowed_homes(topology, vm), ElementsAre(0, 1, 2, 3));
+  vm.pci_devices = {};
+  EXPECT_THAT(allowed_homes(topology, vm), ElementsAre(0, 1));
+  vm.host_interfaces[0].node = NodeId{};
+  EXPECT_THAT(allowed_homes(topology, vm), ElementsAre(0, 1, 2, 3));
+}
+
+TEST(ClientsTest, HostInterfacesAreAWishUnlessAskedForMore) {
+  const Topology topology = equal_nodes(3, 8, 1, 64);
+  VmDescription vm = vm_of(4);
+  vm.host_interfaces = {{"br0", NodeId{2}}, {"br1", NodeId{1}}, {"br2", NodeId{}}};
+  EXPECT_THAT(device_nodes(topology, vm), IsEmpty());
+  EXPECT_THAT(interface_nodes(topology, vm), ElementsAre(1, 2));
+  vm.policy.device_locality = DeviceLocality::kStrict;
+  EXPECT_THAT(device_nodes(topology, vm), ElementsAre(1, 2));
+  EXPECT_THAT(interface_nodes(topology, vm), IsEmpty());
+  EXPECT_THAT(allowed_homes(topology, vm), ElementsAre(1, 2));
+  vm.policy.device_locality = DeviceLocality::kNone;
+  EXPECT_THAT(device_nodes(topology, vm), IsEmpty());
+  EXPECT_THAT(interface_nodes(topology, vm), IsEmpty());
+}
+
 TEST(ClientsTest, AVmForASingleNodeIsOneClientWhereANodeHasAsManyCpus) {
   Topology topology = equal_nodes(3, 8, 2, 64);  // 16 CPUs each
   topology.nodes[1].cpus.resize(4);

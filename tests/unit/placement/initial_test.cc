@@ -119,6 +119,29 @@ TEST(InitialTest, OthersKeepOffTheNodesOfDevicesWhileThereIsRoom) {
   EXPECT_THAT(storm(60), testing::Contains(1));
 }
 
+TEST(InitialTest, OfEqualNodesAVmStartsAtItsNetworkAdapter) {
+  Snapshot snapshot =
+      SnapshotBuilder().nodes(3, {.cores = 8, .memory_gib = 64}).vm(homeless("a")).build();
+  snapshot.vms[0].interface_nodes = {2};
+  EXPECT_THAT(place_all(snapshot), ElementsAre(2));
+}
+
+TEST(InitialTest, VmsOfOneNetworkAdapterDoNotPileUpAtIt) {
+  SnapshotBuilder builder;
+  builder.nodes(4, {.cores = 16, .memory_gib = 256});
+  for (int i = 0; i < 30; ++i) {
+    builder.vm(homeless("vm" + std::to_string(i)));
+  }
+  Snapshot snapshot = builder.build();
+  for (auto& vm : snapshot.vms) {
+    vm.interface_nodes = {1};
+  }
+  const std::vector<NodeIndex> homes = place_all(snapshot);
+  for (NodeIndex node = 0; node < 4; ++node) {
+    EXPECT_THAT(std::count(homes.begin(), homes.end(), node), testing::AllOf(Ge(7), Le(8)));
+  }
+}
+
 TEST(InitialTest, SpreadsABootStormWithinOneVmANode) {
   for (const int nodes : {2, 3, 4, 8}) {
     SnapshotBuilder builder;
