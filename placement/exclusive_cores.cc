@@ -44,19 +44,32 @@ std::int32_t exclusive_cores(const Arrangement& arrangement, ClientIndex client,
   return state.home == node ? state.exclusive_cores : cores_asked(snapshot, state, node);
 }
 
-std::int32_t free_cores(const Arrangement& arrangement, NodeIndex node, ClientIndex except) {
+std::int32_t free_cores(const Arrangement& arrangement, NodeIndex node, ClientIndex except,
+                        std::span<const Rehoming> changes) {
+  const auto is_changed = [changes](ClientIndex client) {
+    return std::any_of(changes.begin(), changes.end(),
+                       [client](const Rehoming& change) { return change.client == client; });
+  };
   std::int32_t free = arrangement.snapshot().topology.nodes[node].core_count() - kCoresForOthers;
   for (const ClientIndex client : arrangement.residents(node)) {
-    free -= client == except ? 0 : exclusive_cores(arrangement, client, node);
+    if (client != except && !is_changed(client)) {
+      free -= exclusive_cores(arrangement, client, node);
+    }
+  }
+  for (const Rehoming& change : changes) {
+    if (change.client != except && change.to == node) {
+      free -= exclusive_cores(arrangement, change.client, node);
+    }
   }
   return free;
 }
 
-bool lacks_cores(const Arrangement& arrangement, ClientIndex client, NodeIndex node) {
+bool lacks_cores(const Arrangement& arrangement, ClientIndex client, NodeIndex node,
+                 std::span<const Rehoming> changes) {
   const Snapshot& snapshot = arrangement.snapshot();
   const ClientState& state = snapshot.clients[client];
   return is_exclusive(snapshot, state) &&
-         cores_asked(snapshot, state, node) > free_cores(arrangement, node, client);
+         cores_asked(snapshot, state, node) > free_cores(arrangement, node, client, changes);
 }
 
 }  // namespace vmnuma::placement

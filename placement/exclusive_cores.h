@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "placement/arrangement.h"
 #include "placement/model/domain.h"
@@ -29,11 +30,13 @@ inline constexpr std::int32_t kCoresForOthers = 1;
 [[nodiscard]] std::int32_t exclusive_cores(const Arrangement& arrangement, ClientIndex client,
                                            NodeIndex node);
 
-/// Cores that could still be given to one client, `except` left out; may be negative.
+/// Cores that could still be given to one client once `changes` are carried out, `except` left out;
+/// may be negative.
 [[nodiscard]] std::int32_t free_cores(const Arrangement& arrangement, NodeIndex node,
-                                      ClientIndex except);
+                                      ClientIndex except, std::span<const Rehoming> changes = {});
 
-/// True if the client asks for cores of its own and the node has not as many left.
-[[nodiscard]] bool lacks_cores(const Arrangement& arrangement, ClientIndex client, NodeIndex node);
+/// True if the client asks for cores of its own and the node will not have as many left.
+[[nodiscard]] bool lacks_cores(const Arrangement& arrangement, ClientIndex client, NodeIndex node,
+                               std::span<const Rehoming> changes = {});
 
 }  // namespace vmnuma::placement

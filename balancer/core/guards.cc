@@ -99,7 +99,7 @@ std::optional<Guard> why_not_there(const Arrangement& arrangement, ClientIndex i
   if (arrangement.forbidden_by_group(index, to, changes)) {
     return Guard::kAntiAffinity;
   }
-  if (client.exclusive_cores > 0 && lacks_cores(arrangement, index, to)) {
+  if (client.exclusive_cores > 0 && lacks_cores(arrangement, index, to, changes)) {
     return Guard::kNoFreeCores;
   }
   if (is_for_locality(reason) && options.core_cap_ratio_pct > 0) {

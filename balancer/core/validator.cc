@@ -9,6 +9,7 @@
 
 #include "balancer/core/reckoning.h"
 #include "balancer/core/validator_rules.h"
+#include "placement/exclusive_cores.h"
 
 namespace vmnuma::balancer {
 
@@ -315,6 +316,7 @@ class Validator {
       return;
     }
     check_room(changes);
+    check_own_cores(changes);
     check_gain(changes, from);
     if (is_for_locality(reason)) {
       if (locality.value < options_.locality_mig_threshold * 10) {
@@ -359,6 +361,31 @@ class Validator {
     if (!is_a_turn(action_->reason) && predicted.cost > CpuTime{} &&
         gain * options_.move_horizon <= predicted.cost) {
       violation("it does not pay within Numa.MoveHorizon");
+    }
+  }
+
+  /// Who has cores of its own gets as many where it goes, beside those of everybody who is there
+  /// then.
+  void check_own_cores(const std::vector<Rehoming>& changes) {
+    for (const Rehoming& change : changes) {
+      if (snapshot_.clients[change.client].exclusive_cores == 0) {
+        continue;
+      }
+      const placement::Node& node = snapshot_.topology.nodes[change.to];
+      std::int32_t taken = placement::kCoresForOthers;
+      for (ClientIndex client = 0; client < snapshot_.clients.size(); ++client) {
+        const ClientState& state = snapshot_.clients[client];
+        const placement::VmPolicy& policy = snapshot_.vms[state.vm].policy;
+        if (now_.home(client) == change.to &&
+            policy.cpu_binding == placement::CpuBinding::kExclusive) {
+          taken += state.home == change.to
+                       ? state.exclusive_cores
+                       : placement::cores_for(policy.cpu_policy, state.vcpu_count(), node);
+        }
+      }
+      if (taken > node.core_count()) {
+        violation(name(change.client) + " does not find its cores there");
+      }
     }
   }
 

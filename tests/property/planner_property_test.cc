@@ -7,6 +7,7 @@
 #include "balancer/core/after_plan.h"
 #include "balancer/core/planner.h"
 #include "balancer/core/validator.h"
+#include "placement/exclusive_cores.h"
 #include "tests/property/any_host.h"
 #include "tests/support/build_snapshot.h"
 
@@ -53,6 +54,44 @@ RC_GTEST_PROP(PlannerProperty, NoPlanBreaksARule, ()) {
   if (!violations.empty()) {
     RC_LOG() << listed(tests::actions_of(snapshot, plan)) << listed(violations);
   }
+  RC_ASSERT(violations.empty());
+}
+
+/// Makes VMs ask for cores of their own, about one in `every`; who finds them at home has them.
+void give_cores(Snapshot& snapshot, std::int32_t every) {
+  std::vector<std::int32_t> free;
+  for (const placement::Node& node : snapshot.topology.nodes) {
+    free.push_back(node.core_count() - placement::kCoresForOthers);
+  }
+  for (VmState& vm : snapshot.vms) {
+    if (*rc::gen::inRange(0, every) > 0) {
+      continue;
+    }
+    vm.policy.cpu_binding = placement::CpuBinding::kExclusive;
+    for (std::size_t i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
+      ClientState& client = snapshot.clients[i];
+      if (client.home == kNoNode) {
+        continue;
+      }
+      const std::int32_t asked = placement::cores_for(vm.policy.cpu_policy, client.vcpu_count(),
+                                                      snapshot.topology.nodes[client.home]);
+      if (asked <= free[client.home]) {
+        client.exclusive_cores = asked;
+        free[client.home] -= asked;
+      }
+    }
+  }
+}
+
+RC_GTEST_PROP(PlannerProperty, WhoHasCoresOfItsOwnFindsThemWhereItGoes, ()) {
+  const tests::AnyHost host = *any_host(8, 60);
+  Snapshot snapshot = host.snapshot();
+  give_cores(snapshot, *rc::gen::inRange(1, 4));
+  const Options options = host.options();
+  const Plan plan = make_plan(snapshot, options, {});
+  RC_TAG(std::min<std::size_t>(moves_of(plan).size(), 4));
+  const std::vector<std::string> violations = violations_of(plan, snapshot, options, {});
+  RC_LOG() << listed(tests::actions_of(snapshot, plan)) << listed(violations);
   RC_ASSERT(violations.empty());
 }
 

@@ -284,6 +284,19 @@ TEST(ValidatorTest, NamesAHardGroupThatIsBroken) {
               Contains(HasSubstr("which a hard group forbids")));
 }
 
+TEST(ValidatorTest, NamesCoresOfItsOwnThatAreNotThere) {
+  const auto exclusive = [](std::int32_t cores) {
+    return [cores](Case& it) {
+      it.vm("a").policy.cpu_binding = placement::CpuBinding::kExclusive;
+      it.client("a").exclusive_cores = cores;
+    };
+  };
+  // One of the four cores is left to others.
+  EXPECT_THAT(broken(load_move(), exclusive(4)),
+              ElementsAre(HasSubstr("'a'/0 does not find its cores there")));
+  EXPECT_THAT(broken(load_move(), exclusive(0)), IsEmpty());
+}
+
 TEST(ValidatorTest, NamesMemoryThatIsCountedWrongOrHasNoRoom) {
   EXPECT_THAT(broken(load_move(), [](Case& it) { it.action().relocations[0].memory = Bytes{1}; }),
               ElementsAre(HasSubstr("the memory of 'a'/0 is counted wrong")));

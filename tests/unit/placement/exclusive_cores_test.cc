@@ -66,6 +66,30 @@ TEST(ExclusiveCoresTest, WhatOthersHoldIsNotFree) {
   EXPECT_FALSE(lacks_cores(arrangement, 2, 0));
 }
 
+TEST(ExclusiveCoresTest, WhoComesAlongAndWhoMakesPlaceCount) {
+  Snapshot snapshot = SnapshotBuilder()
+                          .nodes(2, {.cores = 8, .memory_gib = 64})
+                          .vm(exclusive("a", 0, 4))
+                          .vm(exclusive("b", 0, 3))
+                          .vm(exclusive("c", 1, 5))
+                          .build();
+  snapshot.clients[0].exclusive_cores = 4;
+  snapshot.clients[1].exclusive_cores = 3;
+  snapshot.clients[2].exclusive_cores = 5;
+  const Options options;
+  const Arrangement arrangement(snapshot, options, Arrangement::Basis::kLoad);
+  const std::vector<Rehoming> swap{{0, 1}, {2, 0}};
+  EXPECT_TRUE(lacks_cores(arrangement, 0, 1));
+  EXPECT_FALSE(lacks_cores(arrangement, 0, 1, swap));
+  EXPECT_TRUE(lacks_cores(arrangement, 2, 0, swap));  // b stays
+  const std::vector<Rehoming> all{{0, 1}, {1, 1}, {2, 0}};
+  EXPECT_FALSE(lacks_cores(arrangement, 0, 1, all));
+  EXPECT_FALSE(lacks_cores(arrangement, 1, 1, all));
+  EXPECT_FALSE(lacks_cores(arrangement, 2, 0, all));
+  const std::vector<Rehoming> together{{0, 1}, {1, 1}};
+  EXPECT_TRUE(lacks_cores(arrangement, 1, 1, together));
+}
+
 TEST(ExclusiveCoresTest, AVmStartsWhereItsCoresAre) {
   Snapshot snapshot = SnapshotBuilder()
                           .nodes(2, {.cores = 8, .memory_gib = 64})
