@@ -192,6 +192,20 @@ TEST(ScenariosTest, ThreadsOfOneCoreAreWorthLessThanTwoCores) {
   EXPECT_GE(used_by_pairs(placement::CpuPolicy::kNone), 97);
 }
 
+TEST(ScenariosTest, ACacheForEachVmSavesWaiting) {
+  const SimulationResult with = run("caches");
+  EXPECT_THAT(with.violations, testing::IsEmpty());
+  EXPECT_EQ(homes(with).size(), 2U);
+  Scenario scenario = find_scenario("caches", kScenarioDirectory).value();
+  for (ScenarioVm& one : scenario.vms) {
+    one.policy.cpu_binding = placement::CpuBinding::kNode;
+  }
+  const SimulationResult without = run_to_end(scenario);
+  EXPECT_THAT(without.violations, testing::IsEmpty());
+  EXPECT_LE(pct(with.lost), 2);
+  EXPECT_GE(pct(without.lost), 8);
+}
+
 TEST(ScenariosTest, WhereNothingHelpsNothingIsMoved) {
   const SimulationResult result = run("overload");
   EXPECT_EQ(all_moves(result), 0);
@@ -310,6 +324,21 @@ TEST(ScenariosTest, WhatBelongsTogetherIsBroughtTogether) {
   const SimulationResult result = run("affinity-pair");
   EXPECT_EQ(vm(result, "app").homes, vm(result, "db").homes);
   EXPECT_EQ(result.locality_moves, 1);
+}
+
+TEST(ScenariosTest, AGroupThatIsTooLargeDoesNotPileUp) {
+  const SimulationResult result = run("affinity-crowd");
+  EXPECT_THAT(result.violations, testing::IsEmpty());
+  EXPECT_LE(pct(result.owed), 1);
+  EXPECT_LE(all_moves(result), 6);
+  std::map<NodeId, int> vms;
+  for (const VmResult& one : result.vms) {
+    ++vms[one.homes.front()];
+    EXPECT_GE(pct(one.used) + 2, 80) << one.name;
+  }
+  for (const auto& [node, count] : vms) {
+    EXPECT_LE(count, 5) << node.value;  // 16 cores hold five VMs of 3.2
+  }
 }
 
 TEST(ScenariosTest, BoundMemoryStays) {

@@ -93,6 +93,7 @@ NodeShares share_cpus(const std::vector<std::int32_t>& cores, CpuTime length, Cp
   NodeShares shares;
   shares.ran.resize(threads.size());
   shares.served_of.resize(threads.size());
+  shares.on_cpu.assign(threads.size(), std::vector<CpuTime>(cores.size()));
   const CpuTime slice = std::max(length / kSlices, CpuTime{1});
   std::vector<std::size_t> all(cores.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
@@ -138,6 +139,7 @@ NodeShares share_cpus(const std::vector<std::int32_t>& cores, CpuTime length, Cp
     shares.served += served;
     if (one.thread < threads.size()) {
       shares.served_of[one.thread] += served;
+      shares.on_cpu[one.thread][one.cpu] += one.time;
     }
   }
   return shares;

@@ -32,6 +32,8 @@ struct NodeShares {
   std::vector<placement::CpuTime> ran;  ///< in the order of the threads
   /// What of it was worth in core time, thread by thread; empty: as `served` to `busy` for all.
   std::vector<placement::CpuTime> served_of;
+  /// How long each thread ran on each CPU; empty: evenly on all.
+  std::vector<std::vector<placement::CpuTime>> on_cpu;
   placement::CpuTime others;  ///< what others took
   placement::CpuTime busy;    ///< thread time that was used, by all
   placement::CpuTime served;  ///< what that is worth in core time

@@ -165,8 +165,8 @@ class SimHost final : public stats::DomainInventory,
   [[nodiscard]] std::vector<std::size_t> cpus_for(const Vm& vm, std::size_t vcpu,
                                                   const placement::Node& node) const;
   [[nodiscard]] placement::CpuTime stall_of(const Vm& vm, std::size_t vcpu,
-                                            placement::CpuTime served,
-                                            placement::CpuTime length) const;
+                                            placement::CpuTime served, placement::CpuTime length,
+                                            placement::Permille crowded) const;
   [[nodiscard]] std::size_t cell_of(const Vm& vm, std::size_t vcpu) const;
 
   // Memory

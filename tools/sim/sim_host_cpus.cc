@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What CPUs do in a while: threads settle on nodes, run, touch memory and wait for it.
 #include <algorithm>
+#include <map>
 
 #include "placement/capacity.h"
+#include "tools/sim/sim_caches.h"
 #include "tools/sim/sim_cpus.h"
 #include "tools/sim/sim_host.h"
 
@@ -46,6 +48,37 @@ NodeShares share_evenly(const placement::Node& node, CpuTime length, CpuTime oth
     demands.push_back(thread.demand);
   }
   return share_node(node.core_count(), node.cpu_count(), length, others, demands);
+}
+
+/// The node's CPUs by last-level cache, as indices.
+std::vector<std::vector<std::size_t>> caches_of(const placement::Node& node) {
+  std::map<std::int32_t, std::vector<std::size_t>> cpus;
+  for (std::size_t cpu = 0; cpu < node.cpus.size(); ++cpu) {
+    cpus[node.cpus[cpu].last_level_cache].push_back(cpu);
+  }
+  std::vector<std::vector<std::size_t>> caches;
+  for (auto& [cache, its_cpus] : cpus) {
+    caches.push_back(std::move(its_cpus));
+  }
+  return caches;
+}
+
+/// How long the thread ran on the CPUs of each cache.
+std::vector<CpuTime> on_caches(const NodeShares& shares, std::size_t thread,
+                               const std::vector<std::vector<std::size_t>>& caches,
+                               std::size_t cpus) {
+  std::vector<CpuTime> on_cache(caches.size());
+  for (std::size_t cache = 0; cache < caches.size(); ++cache) {
+    if (shares.on_cpu.empty()) {
+      on_cache[cache] = scaled(shares.ran[thread], static_cast<std::int64_t>(caches[cache].size()),
+                               static_cast<std::int64_t>(cpus));
+      continue;
+    }
+    for (const std::size_t cpu : caches[cache]) {
+      on_cache[cache] += shares.on_cpu[thread][cpu];
+    }
+  }
+  return on_cache;
 }
 
 }  // namespace
@@ -201,6 +234,20 @@ void SimHost::run_node(NodeIndex node, CpuTime length) {
   cpus.moving = std::min(cpus.moving, length);  // nobody copies more than one CPU can
   cpus.others += shares.others;
   cpus.busy_us += shares.busy.value;
+  std::vector<placement::Permille> crowded(threads.size());
+  const std::vector<std::vector<std::size_t>> caches = caches_of(online);
+  if (caches.size() > 1) {
+    std::vector<CacheUse> uses;
+    for (std::size_t i = 0; i < threads.size(); ++i) {
+      uses.push_back({threads[i].vm->owner, threads[i].vm->spec.stall,
+                      on_caches(shares, i, caches, online.cpus.size())});
+    }
+    std::vector<CpuTime> time;
+    for (const std::vector<std::size_t>& cache : caches) {
+      time.push_back(length * static_cast<std::int64_t>(cache.size()));
+    }
+    crowded = crowding(uses, time);
+  }
   for (std::size_t i = 0; i < threads.size(); ++i) {
     Vcpu& vcpu = threads[i].vm->vcpus[threads[i].vcpu];
     const CpuTime ran = shares.ran[i];
@@ -214,11 +261,12 @@ void SimHost::run_node(NodeIndex node, CpuTime length) {
     vcpu.truth.wanted += vcpu.wants;
     vcpu.truth.ran += ran;
     vcpu.truth.served += served;
-    vcpu.truth.stalled += stall_of(*threads[i].vm, threads[i].vcpu, served, length);
+    vcpu.truth.stalled += stall_of(*threads[i].vm, threads[i].vcpu, served, length, crowded[i]);
   }
 }
 
-CpuTime SimHost::stall_of(const Vm& vm, std::size_t index, CpuTime served, CpuTime length) const {
+CpuTime SimHost::stall_of(const Vm& vm, std::size_t index, CpuTime served, CpuTime length,
+                          placement::Permille crowded) const {
   const NodeIndex here = vm.vcpus[index].node;
   const SimMemory::Counts& pages = memory_.counts(vm.owner, cell_of(vm, index));
   std::int64_t resident = 0;
@@ -233,7 +281,8 @@ CpuTime SimHost::stall_of(const Vm& vm, std::size_t index, CpuTime served, CpuTi
   const std::int64_t deliverable = kNodeBandwidth.value / kSecond * length.value;
   const std::int64_t moving = std::min(nodes_[here].moved.value, deliverable) / kSimPage.value;
   const std::int64_t busy = on_memory * moving / (deliverable / kSimPage.value + 1);
-  return std::min(CpuTime{far + busy}, served);
+  const std::int64_t pushed_out = on_memory * crowded.value / 1000;
+  return std::min(CpuTime{far + busy + pushed_out}, served);
 }
 
 void SimHost::touch_memory(Vm& vm) {

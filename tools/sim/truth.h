@@ -19,9 +19,10 @@ namespace vmnuma::tools {
 struct VcpuTruth {
   placement::NodeIndex node = placement::kNoNode;  ///< where it was last
   placement::CpuTime wanted;
-  placement::CpuTime ran;      ///< thread time
-  placement::CpuTime served;   ///< what that was worth in core time
-  placement::CpuTime stalled;  ///< of `served`, waiting for far or busy memory
+  placement::CpuTime ran;     ///< thread time
+  placement::CpuTime served;  ///< what that was worth in core time
+  placement::CpuTime
+      stalled;  ///< of `served`, waiting for far or busy memory or for a crowded cache
 };
 
 struct VmTruth {
