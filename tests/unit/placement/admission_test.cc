@@ -158,7 +158,9 @@ TEST(AdmissionTest, ARefusalNamesThePolicyWhatWasAskedForAndWhatEachNodeHad) {
 
 TEST(AdmissionTest, AVmNearItsDevicesSocketsIsAdmittedOnAnyOfTheirNodes) {
   Topology topology = equal_nodes(4, 8, 1, 64);
-  topology.nodes[2].package = topology.nodes[3].package = 1;
+  for (NodeIndex node = 0; node < 4; ++node) {
+    topology.nodes[node].package = static_cast<std::int32_t>(node / 2);
+  }
   VmDescription vm;
   vm.vcpus = {0, 1};
   vm.max_memory = kGiB * 8;
