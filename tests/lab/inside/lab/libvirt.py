@@ -41,6 +41,14 @@ def be_asked():
     restart()
 
 
+def forget_us():
+    """Takes back what be_asked() has linked."""
+    for link in _LINKS:
+        if os.path.islink(link):
+            os.remove(link)
+    restart()
+
+
 def advised_nodes(vm):
     """The nodes that numad answered when this VM was started, as libvirt remembers, e.g. "2"."""
     status = xml.parse(f"/run/libvirt/qemu/{vm.name}.xml")

@@ -11,7 +11,7 @@ import pathlib
 import re
 import shutil
 
-from lab import daemon, guests
+from lab import daemon, guests, libvirt
 from lab.process import expect, read, run as run_program
 
 IN_SHORT_SET = False
@@ -44,6 +44,7 @@ def pins(vm):
 def forget_the_build_tree():
     """Removes what the lab has installed and configured without packages, so that only they bring something."""
     daemon.stop()
+    libvirt.forget_us()
     for directory in ("/etc/vmnuma", "/var/lib/vmnuma"):
         shutil.rmtree(directory, ignore_errors=True)
     for top, _, names in os.walk("/share/install"):
