@@ -216,8 +216,9 @@ placement::VmAdmission Controller::admit(const placement::VmDescription& vm,
   const placement::Arrangement now(snapshot, setup_.options, placement::Arrangement::Basis::kLoad);
   placement::FreeForVm free;
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-    free.room.push_back(snapshot.nodes[node].known ? now.room(node) - now.untouched(node)
-                                                   : Bytes{});
+    free.room.push_back(snapshot.nodes[node].known
+                            ? now.room().ordinary(node) - now.untouched().ordinary(node)
+                            : Bytes{});
   }
   for (const AnnounceRequest::Pages& one : request.huge_pages) {
     free.huge_pages.push_back({one.node, one.free, one.total});

@@ -140,7 +140,7 @@ std::string guard_text(Guard guard, const Options& options) {
       return fmt::format("the node would be used above Numa.CoreCapRatioPct ({} %) of its cores",
                          options.core_cap_ratio_pct);
     case Guard::kNoRoom:
-      return "the node has no room for its memory above the reserve";
+      return "the node has no room for its memory, above the reserve or among its huge pages";
     case Guard::kMemoryStays:
       return "its memory cannot follow";
     case Guard::kDoNotMove:

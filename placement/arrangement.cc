@@ -64,8 +64,8 @@ Arrangement::Arrangement(const Snapshot& snapshot, const Options& options, Basis
     : snapshot_(&snapshot),
       options_(&options),
       residents_(snapshot.nodes.size()),
-      room_(room_on_nodes(snapshot)),
-      untouched_(snapshot.nodes.size()) {
+      room_(snapshot),
+      untouched_(MemoryRoom::none(snapshot)) {
   const std::size_t clients = snapshot.clients.size();
   homes_.reserve(clients);
   loads_.reserve(clients);
@@ -80,9 +80,9 @@ Arrangement::Arrangement(const Snapshot& snapshot, const Options& options, Basis
     memory_.back().demand = loads_.back().demand;
     if (client.home != kNoNode) {
       at_first_[i] =
-          memory_cost(snapshot, client, memory_[i], client.home, room_[client.home], options);
+          memory_cost(snapshot, client, memory_[i], client.home, room_.of(i, client.home), options);
       residents_[client.home].push_back(i);
-      untouched_[client.home] += untouched_by(snapshot, client, memory_[i]);
+      untouched_.of(i, client.home) += untouched_by(snapshot, client, memory_[i]);
       loads[client.home].push_back(loads_[i]);
     }
   }
@@ -236,8 +236,11 @@ MemoryCost Arrangement::memory_there(std::span<const Rehoming> changes, std::siz
   if (to == snapshot_->clients[client].home) {
     return at_first_[client];
   }
-  Bytes room = room_[to];
+  Bytes room = room_.of(client, to);
   for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (!room_.share(client, changes[i].client)) {
+      continue;
+    }
     if (changes[i].to != to && changes[i].to != homes_[changes[i].client]) {
       room += held_on(changes[i].client, to);
     }
@@ -327,14 +330,14 @@ void Arrangement::relocate(ClientIndex client, NodeIndex to) {
     nodes_[from].apply({.out = {loads_[client]}, .in = {}});
     owed_shares_[from] = owed_share_after(from, Exchange{});
     std::erase(residents_[from], client);
-    untouched_[from] -= untouched;
+    untouched_.of(client, from) -= untouched;
   }
   if (to != kNoNode) {
     nodes_[to].apply({.out = {}, .in = {loads_[client]}});
     owed_shares_[to] = owed_share_after(to, Exchange{});
     std::vector<ClientIndex>& residents = residents_[to];
     residents.insert(std::lower_bound(residents.begin(), residents.end(), client), client);
-    untouched_[to] += untouched;
+    untouched_.of(client, to) += untouched;
   }
   account_memory(client, from, 1);
   account_memory(client, to, -1);
@@ -350,10 +353,10 @@ void Arrangement::account_memory(ClientIndex client, NodeIndex home, std::int64_
   }
   if (home == snapshot_->clients[client].home || home == kNoNode) {
     for (const MemoryProfile::Part& part : memory.parts) {
-      room_[part.node] += part.bytes * sign;
+      room_.of(client, part.node) += part.bytes * sign;
     }
   } else {
-    room_[home] += memory.resident * sign;
+    room_.of(client, home) += memory.resident * sign;
   }
 }
 

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "placement/memory_cost.h"
+#include "placement/memory_room.h"
 #include "placement/model/options.h"
 #include "placement/model/snapshot.h"
 #include "placement/node_load.h"
@@ -70,10 +71,10 @@ class Arrangement {
   [[nodiscard]] const std::vector<ClientIndex>& residents(NodeIndex node) const {
     return residents_[node];
   }
-  /// Bytes that may still come to the node.
-  [[nodiscard]] Bytes room(NodeIndex node) const { return room_[node]; }
-  /// Memory that the node's clients have been given but not touched yet.
-  [[nodiscard]] Bytes untouched(NodeIndex node) const { return untouched_[node]; }
+  /// What may still come to each node.
+  [[nodiscard]] const MemoryRoom& room() const { return room_; }
+  /// Memory that each node's clients have been given but not touched yet.
+  [[nodiscard]] const MemoryRoom& untouched() const { return untouched_; }
 
   [[nodiscard]] CpuTime lost() const;
   /// Owed / capacity of a node.
@@ -126,8 +127,8 @@ class Arrangement {
   std::vector<NodeLoad> nodes_;
   std::vector<Permille> owed_shares_;
   std::vector<std::vector<ClientIndex>> residents_;
-  std::vector<Bytes> room_;
-  std::vector<Bytes> untouched_;
+  MemoryRoom room_;
+  MemoryRoom untouched_;
   std::vector<Group> groups_;
   std::vector<std::vector<std::size_t>> groups_of_;  ///< per client
 };

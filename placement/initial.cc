@@ -129,7 +129,7 @@ class Chooser {
     choice.node = node;
     // What is not resident yet will be touched where the client lives; that holds for those who
     // live there already, too.
-    choice.room = arrangement_.room(node) - arrangement_.untouched(node);
+    choice.room = arrangement_.room().of(client, node) - arrangement_.untouched().of(client, node);
     const Bytes expected =
         std::max(snapshot.clients[client].memory_size, memory.resident) - memory.on(node);
     choice.fits = expected <= choice.room;

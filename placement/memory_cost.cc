@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "placement/memory_room.h"
+
 namespace vmnuma::placement {
 namespace {
 
@@ -41,11 +43,16 @@ MemoryProfile memory_profile(const Snapshot& snapshot, const ClientState& client
                              const Options& options) {
   MemoryProfile profile;
   profile.demand = client.demand;
-  for (const Bytes bytes : client.memory) {
+  std::vector<Bytes> of_its_kind;
+  if (snapshot.vms[client.vm].huge_page_size > Bytes{}) {
+    of_its_kind = memory_by_node(snapshot, client);
+  }
+  const std::vector<Bytes>& memory = of_its_kind.empty() ? client.memory : of_its_kind;
+  for (const Bytes bytes : memory) {
     profile.resident += bytes;
   }
-  for (NodeIndex node = 0; node < client.memory.size(); ++node) {
-    if (const Bytes bytes = client.memory[node]; bytes.value > 0) {
+  for (NodeIndex node = 0; node < memory.size(); ++node) {
+    if (const Bytes bytes = memory[node]; bytes.value > 0) {
       profile.parts.push_back(
           {node, bytes, permille_of(bytes.value, profile.resident.value, Permille{})});
     }
@@ -105,15 +112,6 @@ MemoryCost memory_cost(const Snapshot& snapshot, const ClientState& client,
   }
   cost.travel += CpuTime{moved / kMiB.value * options.move_cost_per_mib};
   return cost;
-}
-
-std::vector<Bytes> room_on_nodes(const Snapshot& snapshot) {
-  std::vector<Bytes> room;
-  room.reserve(snapshot.nodes.size());
-  for (const NodeState& node : snapshot.nodes) {
-    room.push_back(std::max(node.free - node.reserve, Bytes{}));
-  }
-  return room;
 }
 
 }  // namespace vmnuma::placement

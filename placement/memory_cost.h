@@ -17,7 +17,8 @@
 
 namespace vmnuma::placement {
 
-/// Where a client's resident memory lies, without the empty nodes.
+/// Where a client's resident memory of its kind of pages lies (placement/memory_room.h), without
+/// the empty nodes.
 struct MemoryProfile {
   struct Part {
     NodeIndex node = kNoNode;
@@ -59,8 +60,5 @@ struct MemoryCost {
 [[nodiscard]] MemoryCost memory_cost(const Snapshot& snapshot, const ClientState& client,
                                      const MemoryProfile& memory, NodeIndex node, Bytes room,
                                      const Options& options);
-
-/// Room for more memory on each node: free less reserve, never negative.
-[[nodiscard]] std::vector<Bytes> room_on_nodes(const Snapshot& snapshot);
 
 }  // namespace vmnuma::placement

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "balancer/core/guards.h"
+#include "placement/memory_room.h"
 
 namespace vmnuma::balancer {
 
@@ -11,7 +12,6 @@ using placement::Action;
 using placement::Bytes;
 using placement::ClientState;
 using placement::NodeIndex;
-using placement::NodeState;
 using placement::Relocation;
 using placement::Snapshot;
 
@@ -19,14 +19,18 @@ namespace {
 
 /// The client's memory leaves where it lies; what finds no room on `to` yet stays.
 void gather_memory(Snapshot& snapshot, ClientState& client, NodeIndex to) {
-  NodeState& target = snapshot.nodes[to];
+  const bool is_ordinary = snapshot.vms[client.vm].huge_page_size == Bytes{};
+  const auto index = static_cast<placement::ClientIndex>(&client - snapshot.clients.data());
+  Bytes room = std::max(placement::MemoryRoom(snapshot).of(index, to), Bytes{});
   for (NodeIndex node = 0; node < client.memory.size(); ++node) {
-    const Bytes room = std::max(target.free - target.reserve, Bytes{});
     const Bytes moved = node == to ? Bytes{} : std::min(client.memory[node], room);
     client.memory[node] -= moved;
     client.memory[to] += moved;
-    snapshot.nodes[node].free += moved;
-    target.free -= moved;
+    room -= moved;
+    if (is_ordinary) {
+      snapshot.nodes[node].free += moved;
+      snapshot.nodes[to].free -= moved;
+    }
   }
 }
 

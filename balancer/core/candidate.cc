@@ -161,12 +161,15 @@ CpuTime Promise::most_benefit(CpuTime most_gain, std::span<const Rehoming> chang
     return benefit;
   }
   for (const Rehoming& change : changes) {
+    const placement::MemoryRoom& room = arrangement_->room();
     Bytes coming;
     for (const Rehoming& other : changes) {
-      coming += other.to == change.to ? arrangement_->memory(other.client).resident : Bytes{};
+      if (other.to == change.to && room.share(other.client, change.client)) {
+        coming += arrangement_->memory(other.client).resident;
+      }
     }
     // What finds no room is judged as it comes.
-    if (coming <= arrangement_->room(change.to)) {
+    if (coming <= room.of(change.client, change.to)) {
       benefit -= cost_of_memory(change);
     }
   }

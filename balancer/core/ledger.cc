@@ -348,6 +348,7 @@ void Ledger::measure_vm(VmRecord& vm, const Sample& sample, Snapshot& snapshot) 
   state.name = vm.description.name;
   state.policy = vm.description.policy;
   state.memory_stays_because = why_memory_stays(vm.description).value_or("");
+  state.huge_page_size = vm.description.huge_page_size;
   state.stall = stall_of(state.policy, options_);
   state.device_nodes = device_nodes(topology_, vm.description);
   state.interface_nodes = interface_nodes(topology_, vm.description);

@@ -75,10 +75,7 @@ VmMemory memory_of(const Arrangement& arrangement, const VmState& vm) {
 
 std::vector<Action> memory_pulls(const Arrangement& arrangement) {
   const Snapshot& snapshot = arrangement.snapshot();
-  std::vector<Bytes> room;
-  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-    room.push_back(arrangement.room(node));
-  }
+  placement::MemoryRoom room = arrangement.room();
   std::vector<Action> pulls;
   for (const VmState& vm : snapshot.vms) {
     if (!may_be_pulled(arrangement, vm)) {
@@ -92,14 +89,14 @@ std::vector<Action> memory_pulls(const Arrangement& arrangement) {
     }
     Action pull{placement::Reason::kMemoryPull, {}, {}};
     Bytes coming;
-    std::vector<Bytes> room_left = room;
+    placement::MemoryRoom room_left = room;
     for (ClientIndex c = vm.first_client; c < vm.first_client + vm.client_count; ++c) {
       const NodeIndex home = snapshot.clients[c].home;
       const Bytes part =
-          std::min(arrangement.memory(c).not_on(home), std::max(room_left[home], Bytes{}));
+          std::min(arrangement.memory(c).not_on(home), std::max(room_left.of(c, home), Bytes{}));
       if (part > Bytes{}) {
         coming += part;
-        room_left[home] -= part;
+        room_left.of(c, home) -= part;
         pull.relocations.push_back({snapshot.clients[c].id, home, home, part});
       }
     }

@@ -9,6 +9,7 @@
 #include "placement/clients.h"
 #include "placement/exclusive_cores.h"
 #include "placement/memory_cost.h"
+#include "placement/memory_room.h"
 
 namespace vmnuma::balancer {
 
@@ -48,11 +49,13 @@ void touch_memory(Snapshot& snapshot, ClientState& client, NewHome& home) {
   client.memory.assign(nodes.size(), Bytes{});
   client.memory_known = true;
   Bytes left = client.memory_size;
+  const placement::MemoryRoom room(snapshot);
+  const auto index = static_cast<ClientIndex>(&client - snapshot.clients.data());
+  const bool is_ordinary = snapshot.vms[client.vm].huge_page_size == Bytes{};
   for (const NodeIndex node : nodes) {
-    NodeState& state = snapshot.nodes[node];
-    const Bytes here = std::min(left, std::max(state.free - state.reserve, Bytes{}));
+    const Bytes here = std::min(left, std::max(room.of(index, node), Bytes{}));
     client.memory[node] = here;
-    state.free -= here;
+    snapshot.nodes[node].free -= is_ordinary ? here : Bytes{};
     left -= here;
     home.elsewhere += node == client.home ? Bytes{} : here;
   }
@@ -98,6 +101,7 @@ void add_vm(Snapshot& snapshot, const NewVm& vm, const Options& options) {
   state.policy = vm.description.policy;
   state.weight = vm.weight;
   state.memory_stays_because = why_memory_stays(vm.description).value_or("");
+  state.huge_page_size = vm.description.huge_page_size;
   state.stall = stall_of(state.policy, options);
   state.device_nodes = device_nodes(snapshot.topology, vm.description);
   state.interface_nodes = interface_nodes(snapshot.topology, vm.description);

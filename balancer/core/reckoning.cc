@@ -24,14 +24,14 @@ using placement::Snapshot;
 using placement::Supply;
 
 Reckoning::Reckoning(const Snapshot& snapshot, const Options& options)
-    : snapshot_(&snapshot), options_(&options), room_(room_on_nodes(snapshot)) {
+    : snapshot_(&snapshot), options_(&options), room_(snapshot) {
   for (const ClientState& client : snapshot.clients) {
     homes_.push_back(client.home);
     memory_.push_back(memory_profile(snapshot, client, options));
     lost_to_memory_.push_back(client.home == kNoNode
                                   ? CpuTime{}
                                   : memory_cost(snapshot, client, memory_.back(), client.home,
-                                                room_[client.home], options)
+                                                room_.of(homes_.size() - 1, client.home), options)
                                         .standing);
   }
 }
@@ -41,17 +41,17 @@ void Reckoning::apply(std::span<const Rehoming> changes) {
   for (const auto& [client, to] : changes) {
     if (memory_[client].can_follow) {
       for (const MemoryProfile::Part& part : memory_[client].parts) {
-        room_[part.node] += part.node == to ? Bytes{} : part.bytes;
+        room_.of(client, part.node) += part.node == to ? Bytes{} : part.bytes;
       }
     }
   }
   for (const auto& [client, to] : changes) {
     const MemoryProfile& memory = memory_[client];
-    lost_to_memory_[client] =
-        memory_cost(*snapshot_, snapshot_->clients[client], memory, to, room_[to], *options_)
-            .standing;
+    lost_to_memory_[client] = memory_cost(*snapshot_, snapshot_->clients[client], memory, to,
+                                          room_.of(client, to), *options_)
+                                  .standing;
     if (memory.can_follow) {
-      room_[to] -= memory.not_on(to);
+      room_.of(client, to) -= memory.not_on(to);
     }
     homes_[client] = to;
   }

@@ -26,8 +26,8 @@ class Reckoning {
   [[nodiscard]] const placement::MemoryProfile& memory(placement::ClientIndex client) const {
     return memory_[client];
   }
-  /// Bytes above the reserve; negative where more was promised than there is.
-  [[nodiscard]] placement::Bytes room(placement::NodeIndex node) const { return room_[node]; }
+  /// Negative where more was promised than there is.
+  [[nodiscard]] const placement::MemoryRoom& room() const { return room_; }
 
   /// All at once. A client may be rehomed once.
   void apply(std::span<const placement::Rehoming> changes);
@@ -50,7 +50,7 @@ class Reckoning {
   std::vector<placement::NodeIndex> homes_;         ///< per client
   std::vector<placement::MemoryProfile> memory_;    ///< per client
   std::vector<placement::CpuTime> lost_to_memory_;  ///< per client
-  std::vector<placement::Bytes> room_;              ///< per node
+  placement::MemoryRoom room_;
 };
 
 }  // namespace vmnuma::balancer

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <optional>
 #include <set>
 
@@ -45,7 +44,8 @@ class Validator {
         snapshot_(snapshot),
         options_(options),
         circumstances_(circumstances),
-        now_(snapshot, options) {}
+        now_(snapshot, options),
+        pulled_(placement::MemoryRoom::none(snapshot)) {}
 
   std::vector<std::string> check() {
     if (plan_.epoch != snapshot_.epoch) {
@@ -284,8 +284,9 @@ class Validator {
       violation("pages alone are not counted as gain");
     }
     for (std::size_t i = 0; i < changes.size(); ++i) {
-      pulled_[changes[i].to] += action_->relocations[i].memory;
-      if (pulled_[changes[i].to] > now_.room(changes[i].to)) {
+      Bytes& pulled = pulled_.of(changes[i].client, changes[i].to);
+      pulled += action_->relocations[i].memory;
+      if (pulled > now_.room().of(changes[i].client, changes[i].to)) {
         violation("there is no room for all that is pulled");
       }
     }
@@ -336,7 +337,7 @@ class Validator {
     for (const Rehoming& change : changes) {
       const MemoryProfile& memory = now_.memory(change.client);
       if (memory.can_follow && memory.not_on(change.to) > Bytes{} &&
-          now_.room(change.to) < Bytes{}) {
+          now_.room().of(change.client, change.to) < Bytes{}) {
         violation("there is no room for the memory of " + name(change.client));
       }
     }
@@ -447,7 +448,7 @@ class Validator {
   const Action* action_ = nullptr;
   std::int64_t number_ = 0;
   std::set<ClientIndex> seen_;
-  std::map<NodeIndex, Bytes> pulled_;
+  placement::MemoryRoom pulled_;
   CpuTime lost_;
   std::int64_t moves_ = 0;
   std::int64_t moves_and_placements_ = 0;

@@ -83,7 +83,9 @@ void remove_vm(Snapshot& snapshot, const VmId& id) {
   const auto first = snapshot.clients.begin() + static_cast<std::ptrdiff_t>(vm->first_client);
   const auto last = first + static_cast<std::ptrdiff_t>(vm->client_count);
   for (auto client = first; client != last; ++client) {
-    for (NodeIndex node = 0; node < client->memory.size(); ++node) {
+    // Huge pages go back to their pools, which are reckoned from who has them.
+    for (NodeIndex node = 0; vm->huge_page_size == Bytes{} && node < client->memory.size();
+         ++node) {
       snapshot.nodes[node].free += client->memory[node];
     }
   }

@@ -46,9 +46,15 @@ bool has_room(const MemoryPool& pool, const Arrangement& now, const Arrangement&
 
 std::vector<MemoryPool> all_pools(const placement::Snapshot& snapshot,
                                   const std::vector<MemoryPool>& huge_pages) {
-  MemoryPool ordinary{placement::room_on_nodes(snapshot), {}};
+  const placement::MemoryRoom room(snapshot);
+  MemoryPool ordinary;
+  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+    ordinary.free.push_back(room.ordinary(node));
+  }
   for (const placement::VmState& vm : snapshot.vms) {
-    ordinary.vms.push_back(vm.id);
+    if (vm.huge_page_size == Bytes{}) {
+      ordinary.vms.push_back(vm.id);
+    }
   }
   std::vector<MemoryPool> pools{std::move(ordinary)};
   pools.insert(pools.end(), huge_pages.begin(), huge_pages.end());

@@ -9,15 +9,14 @@
 
 namespace vmnuma::balancer {
 
-/// Memory of one kind and who uses it. VMs with huge pages need room in their pool as well as what
-/// the planner asks of everybody: as much ordinary memory above the reserve.
+/// Memory of one kind and who uses it.
 struct MemoryPool {
   std::vector<placement::Bytes> free;  ///< per node
   std::vector<placement::VmId> vms;    ///< ascending
   bool operator==(const MemoryPool&) const = default;
 };
 
-/// The ordinary memory of a host, used by all, and these.
+/// The ordinary memory of a host, used by all VMs without huge pages, and these.
 [[nodiscard]] std::vector<MemoryPool> all_pools(const placement::Snapshot& snapshot,
                                                 const std::vector<MemoryPool>& huge_pages);
 

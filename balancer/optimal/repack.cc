@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "balancer/optimal/rest.h"
+#include "placement/memory_room.h"
 
 namespace vmnuma::balancer {
 
@@ -65,7 +66,7 @@ std::vector<MemoryPool> huge_page_pools(
       }
       for (const placement::ClientState& client : snapshot.clients) {
         if (std::binary_search(pool.vms.begin(), pool.vms.end(), client.id.vm)) {
-          free -= client.memory[node];
+          free -= memory_by_node(snapshot, client)[node];
         }
       }
       pool.free.push_back(std::max(free, placement::Bytes{}));

@@ -240,6 +240,7 @@ struct RecordFields {
     fields("demand", value.demand);
     fields("entitled", value.entitled);
     fields("stall", value.stall);
+    fields("huge_page_size", value.huge_page_size);
     fields("memory_stays_because", value.memory_stays_because);  // one of a few sentences of ours
     fields("policy", value.policy);
     fields("fresh", value.fresh);

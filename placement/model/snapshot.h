@@ -56,6 +56,7 @@ struct VmState {
   CpuTime entitled;                  ///< its fair share of the whole host, at most its demand
   Permille stall;                    ///< share of its run time that waits for memory
   std::string memory_stays_because;  ///< empty if its memory can be moved
+  Bytes huge_page_size;              ///< of hugetlbfs, that its memory consists of; zero: ordinary
   VmPolicy policy;
   bool fresh = true;  ///< false: numbers missing or stale; it is never touched
   std::string stale_because;

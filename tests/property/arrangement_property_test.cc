@@ -211,7 +211,7 @@ RC_GTEST_PROP(ArrangementProperty, EffectsAreWhatApplyingBringsAndThePlainWaySay
   RC_ASSERT(is_near(arrangement.lost(), reckoning.lost(), rounding));
   const std::vector<Permille> shares = reckoning.owed_shares();
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-    RC_ASSERT(arrangement.room(node) == reckoning.room(node));
+    RC_ASSERT(arrangement.room().ordinary(node) == reckoning.room().ordinary(node));
     const CpuTime capacity = std::max(arrangement.node(node).capacity(), CpuTime{1});
     RC_ASSERT(std::abs((arrangement.owed_share(node) - shares[node]).value) <=
               2 + rounding.value * 1000 / capacity.value);
@@ -238,8 +238,8 @@ RC_GTEST_PROP(ArrangementProperty, WhatIsAppliedAndTakenBackNeverWas, ()) {
   RC_ASSERT(arrangement.lost() == untouched.lost());
   RC_ASSERT(arrangement.imbalance() == untouched.imbalance());
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-    RC_ASSERT(arrangement.room(node) == untouched.room(node));
-    RC_ASSERT(arrangement.untouched(node) == untouched.untouched(node));
+    RC_ASSERT(arrangement.room().ordinary(node) == untouched.room().ordinary(node));
+    RC_ASSERT(arrangement.untouched().ordinary(node) == untouched.untouched().ordinary(node));
     RC_ASSERT(arrangement.residents(node) == untouched.residents(node));
     RC_ASSERT(arrangement.node(node).owed() == untouched.node(node).owed());
   }

@@ -6,6 +6,7 @@
 #include "balancer/core/memory_attribution.h"
 #include "balancer/core/memory_pulls.h"
 #include "placement/memory_cost.h"
+#include "placement/memory_room.h"
 #include "tests/property/any_host.h"
 
 namespace vmnuma::placement {
@@ -25,15 +26,16 @@ RC_GTEST_PROP(MemoryCostProperty, LocalMemoryCostsNothingAndStayingNeverTravels,
   const tests::AnyHost host = *tests::any_host(8, 40);
   const Snapshot snapshot = host.snapshot();
   const Options options = host.options();
-  const std::vector<Bytes> room = room_on_nodes(snapshot);
+  const MemoryRoom all_room(snapshot);
   for (const ClientState& client : snapshot.clients) {
     const MemoryProfile memory = memory_profile(snapshot, client, options);
     for (const NodeIndex node : client.allowed) {
-      const MemoryCost cost = memory_cost(snapshot, client, memory, node, room[node], options);
+      const Bytes room = all_room.ordinary(node);
+      const MemoryCost cost = memory_cost(snapshot, client, memory, node, room, options);
       RC_ASSERT(cost.standing >= CpuTime{});
       RC_ASSERT(cost.travel >= CpuTime{});
       RC_ASSERT(cost.to_move <= memory.not_on(node));
-      RC_ASSERT(cost.to_move <= std::max(room[node], Bytes{}));
+      RC_ASSERT(cost.to_move <= std::max(room, Bytes{}));
       RC_ASSERT(cost.standing <= present_loss(snapshot, client, memory, node, options));
       RC_ASSERT(!cost.fits || !memory.can_follow || cost.standing == CpuTime{});
       if (memory.not_on(node) == Bytes{}) {

@@ -8,6 +8,7 @@
 #include "balancer/core/planner.h"
 #include "balancer/core/validator.h"
 #include "placement/exclusive_cores.h"
+#include "placement/memory_room.h"
 #include "tests/property/any_host.h"
 #include "tests/support/build_snapshot.h"
 
@@ -93,6 +94,41 @@ RC_GTEST_PROP(PlannerProperty, WhoHasCoresOfItsOwnFindsThemWhereItGoes, ()) {
   const std::vector<std::string> violations = violations_of(plan, snapshot, options, {});
   RC_LOG() << listed(tests::actions_of(snapshot, plan)) << listed(violations);
   RC_ASSERT(violations.empty());
+}
+
+/// Makes VMs have huge pages, about one in `every`, from pools that may be too small for a move.
+void give_huge_pages(Snapshot& snapshot, std::int32_t every) {
+  for (placement::Node& node : snapshot.topology.nodes) {
+    node.huge_pages = {{placement::kMiB * 2, *rc::gen::inRange<std::int64_t>(0, 50'000)}};
+  }
+  for (VmState& vm : snapshot.vms) {
+    vm.huge_page_size = *rc::gen::inRange(0, every) > 0 ? placement::Bytes{} : placement::kMiB * 2;
+  }
+}
+
+RC_GTEST_PROP(PlannerProperty, NoPlanPromisesHugePagesThatAreNotThere, ()) {
+  const tests::AnyHost host = *any_host(8, 60);
+  Snapshot snapshot = host.snapshot();
+  give_huge_pages(snapshot, *rc::gen::inRange(1, 4));
+  const Options options = host.options();
+  const Plan plan = make_plan(snapshot, options, {});
+  RC_TAG(std::min<std::size_t>(moves_of(plan).size(), 4));
+  const std::vector<std::string> violations = violations_of(plan, snapshot, options, {});
+  RC_LOG() << listed(tests::actions_of(snapshot, plan)) << listed(violations);
+  RC_ASSERT(violations.empty());
+  // Those without readings count as at home, wherever that is.
+  for (const ClientState& client : snapshot.clients) {
+    if (!client.memory_known) {
+      return;
+    }
+  }
+  const placement::MemoryRoom after(after_plan(snapshot, plan));
+  const placement::MemoryRoom before(snapshot);
+  for (std::size_t client = 0; client < snapshot.clients.size(); ++client) {
+    for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+      RC_ASSERT(after.of(client, node) >= std::min(before.of(client, node), placement::Bytes{}));
+    }
+  }
 }
 
 RC_GTEST_PROP(PlannerProperty, EqualInputGivesEqualPlan, ()) {

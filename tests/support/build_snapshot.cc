@@ -16,6 +16,8 @@ using namespace placement;
 
 namespace {
 
+constexpr Bytes kHugePage = kMiB * 2;
+
 Topology topology_of(const std::vector<NodeSpec>& specs, std::int32_t distance) {
   Topology topology;
   std::int32_t cpu = 0;
@@ -29,6 +31,9 @@ Topology topology_of(const std::vector<NodeSpec>& specs, std::int32_t distance) 
       }
     }
     node.memory = kGiB * specs[i].memory_gib;
+    if (specs[i].huge_gib > 0) {
+      node.huge_pages = {{kHugePage, specs[i].huge_gib * kGiB.value / kHugePage.value}};
+    }
     node.package = static_cast<std::int32_t>(i);
     topology.nodes.push_back(std::move(node));
     for (std::size_t j = 0; j < specs.size(); ++j) {
@@ -109,6 +114,7 @@ Snapshot SnapshotBuilder::build() const {
     vm.client_count = spec.homes.size();
     vm.stall = Permille{options_.mem_stall_pct * 10};
     vm.memory_stays_because = spec.memory_stays_because;
+    vm.huge_page_size = spec.huge_pages ? kHugePage : Bytes{};
     vm.policy = spec.policy;
     vm.fresh = spec.fresh;
     vm.measured = spec.measured;
@@ -138,7 +144,7 @@ Snapshot SnapshotBuilder::build() const {
       Bytes resident;
       for (NodeIndex node = 0; node < nodes_.size(); ++node) {
         resident += client.memory[node];
-        snapshot.nodes[node].free -= client.memory[node];
+        snapshot.nodes[node].free -= spec.huge_pages ? Bytes{} : client.memory[node];
       }
       client.memory_size = spec.size_gib > 0 ? kGiB * spec.size_gib : resident;
       client.memory_known = true;

@@ -33,6 +33,7 @@ struct NodeSpec {
   std::int32_t threads_per_core = 1;
   std::int64_t memory_gib = 64;
   std::int64_t others_pct = 0;  ///< of one CPU, used by no client
+  std::int64_t huge_gib = 0;    ///< in huge pages of 2 MiB, beside memory_gib
   bool known = true;
   std::int32_t id = -1;  ///< the kernel's number; -1: its place in the list
 };
@@ -45,6 +46,7 @@ struct VmSpec {
   std::int32_t weight = 100;
   std::vector<std::int64_t> memory_gib = {};       ///< of each client per node; empty: 1 at home
   std::int64_t size_gib = 0;                       ///< of each client; 0: what is resident
+  bool huge_pages = false;                         ///< its memory consists of those of 2 MiB
   std::vector<placement::NodeIndex> allowed = {};  ///< empty: all that can be a home
   placement::VmPolicy policy = {};
   std::string memory_stays_because = {};

@@ -79,7 +79,7 @@ TEST(ArrangementTest, GivesItselfBackWhenAChangeIsReversed) {
   const Snapshot snapshot = uneven();
   Arrangement now = arranged(snapshot);
   const CpuTime lost = now.lost();
-  const Bytes room = now.room(0);
+  const Bytes room = now.room().ordinary(0);
   const std::array there{Rehoming{0, 1}, Rehoming{2, 0}};
   const std::array back{Rehoming{2, 1}, Rehoming{0, 0}};
   now.apply(there);
@@ -88,7 +88,7 @@ TEST(ArrangementTest, GivesItselfBackWhenAChangeIsReversed) {
   const CpuTime between = now.lost();
   now.apply(back);
   EXPECT_EQ(now.lost(), lost);
-  EXPECT_EQ(now.room(0), room);
+  EXPECT_EQ(now.room().ordinary(0), room);
   EXPECT_EQ(now.imbalance(), Permille{750});
   expect_near(undone.gain, between - lost);
 }
@@ -136,6 +136,28 @@ TEST(ArrangementTest, LosesToMemoryThatCannotFollow) {
   EXPECT_EQ(now.most_saved_beside(0), CpuTime{600'000});
 }
 
+TEST(ArrangementTest, HugePagesNeedRoomInThePoolAndNowhereElse) {
+  Snapshot snapshot = SnapshotBuilder()
+                          .nodes(2, {.memory_gib = 50, .huge_gib = 8})
+                          .vm({.name = "a", .homes = {0}, .memory_gib = {5, 0}, .huge_pages = true})
+                          .vm({.name = "b", .homes = {1}, .memory_gib = {0, 4}, .huge_pages = true})
+                          .vm({.name = "c", .homes = {1}, .memory_gib = {0, 8}})
+                          .build();
+  Arrangement now = arranged(snapshot);
+  EXPECT_FALSE(now.effect_of_move(0, 1).fits);
+  EXPECT_FALSE(now.effect_of_move(1, 0).fits);  // 4 GiB do not fit into 3
+  const std::array swap{Rehoming{0, 1}, Rehoming{1, 0}};
+  EXPECT_TRUE(now.effect_of(swap).fits);
+  const std::array beside{Rehoming{0, 1}, Rehoming{2, 0}};
+  EXPECT_FALSE(now.effect_of(beside).fits);  // c makes no room for a
+  now.apply(swap);
+  EXPECT_EQ(now.room().of(0, 0), kGiB * 4);
+  EXPECT_EQ(now.room().of(0, 1), kGiB * 3);
+  // However little ordinary memory there is.
+  snapshot.nodes[0].free = snapshot.nodes[1].free = Bytes{};
+  EXPECT_TRUE(arranged(snapshot).effect_of(swap).fits);
+}
+
 TEST(ArrangementTest, CountsTheRoomThatAMoveTakesAndLeaves) {
   const Snapshot snapshot = SnapshotBuilder()
                                 .nodes(2, {.memory_gib = 50})
@@ -144,8 +166,8 @@ TEST(ArrangementTest, CountsTheRoomThatAMoveTakesAndLeaves) {
                                 .build();
   Arrangement now = arranged(snapshot);
   const Bytes reserve = kGiB;
-  EXPECT_EQ(now.room(0), kGiB * 20 - reserve);
-  EXPECT_EQ(now.room(1), kGiB * 8 - reserve);
+  EXPECT_EQ(now.room().ordinary(0), kGiB * 20 - reserve);
+  EXPECT_EQ(now.room().ordinary(1), kGiB * 8 - reserve);
   // 30 GiB do not fit into 7.
   EXPECT_FALSE(now.effect_of_move(0, 1).fits);
   // Changing places works: b leaves 40 GiB to a, a 30 of 49 to b.
@@ -153,8 +175,8 @@ TEST(ArrangementTest, CountsTheRoomThatAMoveTakesAndLeaves) {
   EXPECT_TRUE(swap.fits);
   EXPECT_EQ(swap.to_move, kGiB * 70);
   now.apply(std::array{Rehoming{0, 1}, Rehoming{1, 0}});
-  EXPECT_EQ(now.room(0), kGiB * 10 - reserve);
-  EXPECT_EQ(now.room(1), kGiB * 18 - reserve);
+  EXPECT_EQ(now.room().ordinary(0), kGiB * 10 - reserve);
+  EXPECT_EQ(now.room().ordinary(1), kGiB * 18 - reserve);
 }
 
 TEST(ArrangementTest, LetsTwoThatGoToOneNodeShareItsRoom) {
@@ -175,10 +197,10 @@ TEST(ArrangementTest, RemembersWhatWasNotTouchedYet) {
                                 .vm({.name = "a", .homes = {0}, .memory_gib = {2}, .size_gib = 8})
                                 .build();
   Arrangement now = arranged(snapshot);
-  EXPECT_EQ(now.untouched(0), kGiB * 6);
+  EXPECT_EQ(now.untouched().ordinary(0), kGiB * 6);
   now.apply(std::array{Rehoming{0, 1}});
-  EXPECT_EQ(now.untouched(0), Bytes{});
-  EXPECT_EQ(now.untouched(1), kGiB * 6);
+  EXPECT_EQ(now.untouched().ordinary(0), Bytes{});
+  EXPECT_EQ(now.untouched().ordinary(1), kGiB * 6);
 }
 
 TEST(ArrangementTest, TakesMemoryThatWasNotReadForTouched) {
@@ -187,9 +209,9 @@ TEST(ArrangementTest, TakesMemoryThatWasNotReadForTouched) {
                           .vm({.name = "a", .homes = {0}, .memory_gib = {0}, .size_gib = 8})
                           .build();
   snapshot.clients[0].memory_known = false;
-  EXPECT_EQ(arranged(snapshot).untouched(0), Bytes{});
+  EXPECT_EQ(arranged(snapshot).untouched().ordinary(0), Bytes{});
   snapshot.vms[0].measured = false;  // but not that of a VM that has just begun
-  EXPECT_EQ(arranged(snapshot).untouched(0), kGiB * 8);
+  EXPECT_EQ(arranged(snapshot).untouched().ordinary(0), kGiB * 8);
 }
 
 Snapshot with_groups(const VmPolicy& policy) {

@@ -75,6 +75,20 @@ TEST(InitialTest, WhereThereIsNoRoomNobodyIsPlacedOnASuggestion) {
   EXPECT_THAT(place_all(snapshot), ElementsAre(0));
 }
 
+TEST(InitialTest, AVmStartsWhereItsHugePagesAre) {
+  Snapshot snapshot = SnapshotBuilder()
+                          .nodes(2, {.cores = 8, .memory_gib = 64})
+                          .node({.cores = 8, .memory_gib = 16, .huge_gib = 8})
+                          .vm({.name = "busy", .homes = {2}, .vcpus = 4})
+                          .vm(homeless("a"))
+                          .build();
+  snapshot.vms[1].huge_page_size = kMiB * 2;
+  snapshot.clients[1].memory_size = kGiB * 8;
+  EXPECT_THAT(place_all(snapshot), ElementsAre(2));
+  snapshot.clients[1].memory_size = kGiB * 9;
+  EXPECT_THAT(place_all(snapshot), ElementsAre(0));
+}
+
 TEST(InitialTest, AVmWithDevicesStartsOnTheirNode) {
   Snapshot snapshot =
       SnapshotBuilder().nodes(3, {.cores = 8, .memory_gib = 64}).vm(homeless("a")).build();

@@ -117,16 +117,6 @@ TEST(MemoryCostTest, CostsStayingWhatComesHome) {
   EXPECT_EQ(cost.travel, CpuTime{1'228'800 / 4 + 512'000});
 }
 
-TEST(MemoryCostTest, LeavesTheReserveFree) {
-  const Case one({.memory_gib = {3, 0}});
-  // 64 GiB less 2 % reserve, in bytes.
-  const Bytes reserve = kGiB * 64 * 2 / 100;
-  EXPECT_THAT(room_on_nodes(one.snapshot), ElementsAre(kGiB * 61 - reserve, kGiB * 64 - reserve));
-  Snapshot full = one.snapshot;
-  full.nodes[0].free = Bytes{1};
-  EXPECT_EQ(room_on_nodes(full)[0], Bytes{});
-}
-
 TEST(MemoryCostTest, NeedsNoMemoryAtAll) {
   const Case none({.memory_gib = {0, 0}});
   EXPECT_EQ(none.at(1), MemoryCost{});

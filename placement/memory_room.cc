@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "placement/memory_room.h"
+
+#include <algorithm>
+#include <map>
+
+namespace vmnuma::placement {
+namespace {
+
+Bytes page_size_of(const Snapshot& snapshot, const ClientState& client) {
+  return snapshot.vms[client.vm].huge_page_size;
+}
+
+Bytes pool_of(const Node& node, Bytes page_size) {
+  for (const HugePagePool& pool : node.huge_pages) {
+    if (pool.page_size == page_size) {
+      return page_size * pool.pages;
+    }
+  }
+  return Bytes{};
+}
+
+}  // namespace
+
+std::vector<Bytes> memory_by_node(const Snapshot& snapshot, const ClientState& client) {
+  std::vector<Bytes> memory = client.memory;
+  if (page_size_of(snapshot, client) == Bytes{}) {
+    return memory;
+  }
+  Bytes beyond = -client.memory_size;
+  for (const Bytes bytes : memory) {
+    beyond += bytes;
+  }
+  // What is not of the pool lies where most of it lies, as far as anybody knows.
+  while (beyond > Bytes{}) {
+    Bytes& most = *std::max_element(memory.begin(), memory.end());
+    const Bytes taken = std::min(most, beyond);
+    most -= taken;
+    beyond -= taken;
+  }
+  return memory;
+}
+
+MemoryRoom MemoryRoom::none(const Snapshot& snapshot) {
+  MemoryRoom room;
+  std::map<Bytes, std::size_t> kinds{{Bytes{}, 0}};
+  room.kinds_.resize(snapshot.clients.size());
+  for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {
+    const Bytes page_size = page_size_of(snapshot, snapshot.clients[client]);
+    if (page_size > Bytes{}) {
+      room.kinds_[client] = kinds.try_emplace(page_size, kinds.size()).first->second;
+    }
+  }
+  room.amounts_.assign(kinds.size(), std::vector<Bytes>(snapshot.nodes.size()));
+  return room;
+}
+
+MemoryRoom::MemoryRoom(const Snapshot& snapshot) : MemoryRoom(none(snapshot)) {
+  std::vector<bool> is_filled(amounts_.size());
+  for (ClientIndex i = 0; i < snapshot.clients.size(); ++i) {
+    const ClientState& client = snapshot.clients[i];
+    const std::size_t kind = kinds_[i];
+    if (kind == 0) {
+      continue;
+    }
+    std::vector<Bytes> held = memory_by_node(snapshot, client);
+    if (!client.memory_known && client.home != kNoNode) {
+      held.assign(snapshot.nodes.size(), Bytes{});
+      held[client.home] = client.memory_size;
+    }
+    for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+      if (!is_filled[kind]) {
+        amounts_[kind][node] +=
+            pool_of(snapshot.topology.nodes[node], page_size_of(snapshot, client));
+      }
+      amounts_[kind][node] -= node < held.size() ? held[node] : Bytes{};
+    }
+    is_filled[kind] = true;
+  }
+  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+    amounts_.front()[node] =
+        std::max(snapshot.nodes[node].free - snapshot.nodes[node].reserve, Bytes{});
+  }
+}
+
+}  // namespace vmnuma::placement

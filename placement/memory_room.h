@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How much more memory each node has room for, by kind of pages.
+///
+/// Problem: memory on huge pages of hugetlbfs comes from its node's pool of that size, however much
+/// ordinary memory is free, and ordinary memory never comes from a pool. Approach: one amount per
+/// node for ordinary memory and for each size of huge pages that a VM of the snapshot has. Of
+/// ordinary memory, free less reserve is room. Of a pool, its pages less what VMs have of it:
+/// nobody else is taken to use them. Properties: ordinary room is never negative; a VM whose
+/// readings are not known holds all its huge pages at home; where a node's pool is not known there
+/// is no room.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "placement/model/snapshot.h"
+
+namespace vmnuma::placement {
+
+/// Where the client's memory of its own kind of pages lies, per node. QEMU's other memory is not in
+/// a pool: of a client with huge pages no more counts than the VM's definition says.
+[[nodiscard]] std::vector<Bytes> memory_by_node(const Snapshot& snapshot,
+                                                const ClientState& client);
+
+class MemoryRoom {
+ public:
+  /// As the snapshot has it.
+  explicit MemoryRoom(const Snapshot& snapshot);
+  /// The same kinds of memory, and none of it.
+  [[nodiscard]] static MemoryRoom none(const Snapshot& snapshot);
+
+  /// Room on the node for memory of the client's kind.
+  [[nodiscard]] Bytes& of(ClientIndex client, NodeIndex node) {
+    return amounts_[kinds_[client]][node];
+  }
+  [[nodiscard]] Bytes of(ClientIndex client, NodeIndex node) const {
+    return amounts_[kinds_[client]][node];
+  }
+  /// Room for ordinary memory.
+  [[nodiscard]] Bytes ordinary(NodeIndex node) const { return amounts_.front()[node]; }
+  /// True if the two take room from each other.
+  [[nodiscard]] bool share(ClientIndex a, ClientIndex b) const { return kinds_[a] == kinds_[b]; }
+  bool operator==(const MemoryRoom&) const = default;
+
+ private:
+  MemoryRoom() = default;
+
+  std::vector<std::size_t> kinds_;           ///< per client; 0: ordinary
+  std::vector<std::vector<Bytes>> amounts_;  ///< per kind and node
+};
+
+}  // namespace vmnuma::placement
