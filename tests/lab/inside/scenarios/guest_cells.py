@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each guest NUMA cell's memory follows its own client, when both clients move to other nodes."""
+"""Each guest NUMA cell's memory follows its own client, when both clients move to other nodes.
 
-from lab import daemon, guests
+Each vCPU of the guest writes to pages of both cells, so that the kernel's NUMA balancing would take them to and
+fro; it is off.
+"""
+
+from lab import daemon, guests, nodes
 from lab.process import expect
 
 IN_SHORT_SET = True
@@ -13,6 +17,7 @@ LEAST_LOCAL = 0.95
 
 
 def run():
+    nodes.set_kernel_balancing(False)
     vm = guests.Guest("wide", load=5, memory_mib=128, vcpus=4, cells=2)
     guests.start([vm])
     mappings = vm.cell_mappings()
