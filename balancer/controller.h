@@ -81,7 +81,6 @@ struct Outlook {
   placement::Snapshot snapshot;  ///< the last epoch with the homes as they are since its plan
   placement::Options options;
   Circumstances circumstances;
-  std::map<placement::VmId, placement::Bytes> huge_page_sizes;  ///< of VMs that have such memory
 };
 
 class Controller {

@@ -227,16 +227,9 @@ Result<Outlook> Controller::outlook() const {
   if (snapshot_.epoch == 0) {
     return failure(ErrorCode::kBusy, "nothing has been measured yet, ask again after an epoch");
   }
-  Outlook outlook{since_the_plan(),
-                  setup_.options,
-                  {last_placed_on_, outcomes_.breaker_open(snapshot_.epoch + 1)},
-                  {}};
-  for (const auto& [id, vm] : ledger_.vms()) {
-    if (vm.description.huge_page_size > placement::Bytes{}) {
-      outlook.huge_page_sizes[id] = vm.description.huge_page_size;
-    }
-  }
-  return outlook;
+  return Outlook{since_the_plan(),
+                 setup_.options,
+                 {last_placed_on_, outcomes_.breaker_open(snapshot_.epoch + 1)}};
 }
 
 Result<Answer> Controller::what_if(const WhatIfRequest& request) const {

@@ -163,10 +163,9 @@ Assignment assess(const Arrangement& now, const Homes& homes) {
   return assess_arranged(now, arranged(now, homes));
 }
 
-Optimum find_optimum(const Arrangement& now, const std::vector<MemoryPool>& huge_pages,
-                     const Homes& start, const SearchLimits& limits,
+Optimum find_optimum(const Arrangement& now, const Homes& start, const SearchLimits& limits,
                      const std::function<double()>& clock) {
-  const std::vector<MemoryPool> pools = all_pools(now.snapshot(), huge_pages);
+  const std::vector<MemoryPool> pools = memory_pools(now.snapshot());
   HomesProgram program(now, pools);
   Optimum optimum;
   const Homes present = homes_of(now);

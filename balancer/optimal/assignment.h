@@ -51,8 +51,7 @@ struct Optimum {
 /// the planner comes to rest at; the present ones are always tried. `clock` gives seconds. Errors:
 /// none; where the solver fails the answer is the better start, without a bound, and `trouble`
 /// says why.
-[[nodiscard]] Optimum find_optimum(const placement::Arrangement& now,
-                                   const std::vector<MemoryPool>& huge_pages, const Homes& start,
+[[nodiscard]] Optimum find_optimum(const placement::Arrangement& now, const Homes& start,
                                    const SearchLimits& limits,
                                    const std::function<double()>& clock);
 

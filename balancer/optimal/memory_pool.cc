@@ -2,6 +2,8 @@
 #include "balancer/optimal/memory_pool.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace vmnuma::balancer {
 
@@ -44,21 +46,25 @@ bool has_room(const MemoryPool& pool, const Arrangement& now, const Arrangement&
 
 }  // namespace
 
-std::vector<MemoryPool> all_pools(const placement::Snapshot& snapshot,
-                                  const std::vector<MemoryPool>& huge_pages) {
+std::vector<MemoryPool> memory_pools(const placement::Snapshot& snapshot) {
   const placement::MemoryRoom room(snapshot);
-  MemoryPool ordinary;
+  std::map<Bytes, MemoryPool> pools;
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-    ordinary.free.push_back(room.ordinary(node));
+    pools[Bytes{}].free.push_back(room.ordinary(node));
   }
   for (const placement::VmState& vm : snapshot.vms) {
-    if (vm.huge_page_size == Bytes{}) {
-      ordinary.vms.push_back(vm.id);
+    MemoryPool& pool = pools[vm.huge_page_size];
+    pool.vms.push_back(vm.id);
+    for (NodeIndex node = pool.free.size(); vm.client_count > 0 && node < snapshot.nodes.size();
+         ++node) {
+      pool.free.push_back(std::max(room.of(vm.first_client, node), Bytes{}));
     }
   }
-  std::vector<MemoryPool> pools{std::move(ordinary)};
-  pools.insert(pools.end(), huge_pages.begin(), huge_pages.end());
-  return pools;
+  std::vector<MemoryPool> all;
+  for (auto& [page_size, pool] : pools) {
+    all.push_back(std::move(pool));
+  }
+  return all;
 }
 
 bool have_room(const std::vector<MemoryPool>& pools, const Arrangement& now,

@@ -16,9 +16,9 @@ struct MemoryPool {
   bool operator==(const MemoryPool&) const = default;
 };
 
-/// The ordinary memory of a host, used by all VMs without huge pages, and these.
-[[nodiscard]] std::vector<MemoryPool> all_pools(const placement::Snapshot& snapshot,
-                                                const std::vector<MemoryPool>& huge_pages);
+/// What placement/memory_room.h tells apart: first the ordinary memory, then the pools of huge
+/// pages that VMs have memory of.
+[[nodiscard]] std::vector<MemoryPool> memory_pools(const placement::Snapshot& snapshot);
 
 /// True if all who use the pools find room where `changes` take them. `now` is as the pools are
 /// known, `then` what became of it since; at any other home than now, all of a client's memory is

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/optimal/repack.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "balancer/optimal/rest.h"
-#include "placement/memory_room.h"
 
 namespace vmnuma::balancer {
 
@@ -14,8 +12,8 @@ using placement::Options;
 using placement::Snapshot;
 
 Repack plan_repack(const Snapshot& snapshot, const Options& options,
-                   const Circumstances& circumstances, const std::vector<MemoryPool>& huge_pages,
-                   const SearchLimits& limits, const std::function<double()>& clock) {
+                   const Circumstances& circumstances, const SearchLimits& limits,
+                   const std::function<double()>& clock) {
   const double begin = clock();
   const Arrangement now(snapshot, options, Arrangement::Basis::kDemand);
   Repack repack;
@@ -31,49 +29,20 @@ Repack plan_repack(const Snapshot& snapshot, const Options& options,
   }
   repack.planner = assess(now, rest);
   Optimum optimum =
-      find_optimum(now, huge_pages, rest, {limits.seconds - (clock() - begin), limits.gap}, clock);
+      find_optimum(now, rest, {limits.seconds - (clock() - begin), limits.gap}, clock);
   repack.best = std::move(optimum.best);
   repack.bound = optimum.bound;
   repack.rounds = optimum.rounds;
   repack.trouble = std::move(optimum.trouble);
-  repack.sequence = in_order(now, repack.best.homes, huge_pages);
+  repack.sequence = in_order(now, repack.best.homes);
   return repack;
 }
 
 Repack plan_without_solver(const Snapshot& snapshot, const Options& options,
-                           const Circumstances& circumstances,
-                           const std::vector<MemoryPool>& huge_pages, std::string trouble) {
-  Repack repack =
-      plan_repack(snapshot, options, circumstances, huge_pages, {.seconds = 0}, [] { return 0.0; });
+                           const Circumstances& circumstances, std::string trouble) {
+  Repack repack = plan_repack(snapshot, options, circumstances, {.seconds = 0}, [] { return 0.0; });
   repack.trouble = std::move(trouble);
   return repack;
-}
-
-std::vector<MemoryPool> huge_page_pools(
-    const Snapshot& snapshot, const std::map<placement::VmId, placement::Bytes>& page_sizes) {
-  std::map<placement::Bytes, MemoryPool> pools;
-  for (const auto& [vm, page_size] : page_sizes) {
-    if (page_size > placement::Bytes{}) {
-      pools[page_size].vms.push_back(vm);
-    }
-  }
-  std::vector<MemoryPool> all;
-  for (auto& [page_size, pool] : pools) {
-    for (placement::NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-      placement::Bytes free;
-      for (const placement::HugePagePool& pages : snapshot.topology.nodes[node].huge_pages) {
-        free += pages.page_size == page_size ? page_size * pages.pages : placement::Bytes{};
-      }
-      for (const placement::ClientState& client : snapshot.clients) {
-        if (std::binary_search(pool.vms.begin(), pool.vms.end(), client.id.vm)) {
-          free -= memory_by_node(snapshot, client)[node];
-        }
-      }
-      pool.free.push_back(std::max(free, placement::Bytes{}));
-    }
-    all.push_back(std::move(pool));
-  }
-  return all;
 }
 
 }  // namespace vmnuma::balancer

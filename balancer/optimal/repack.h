@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,21 +27,12 @@ struct Repack {
 /// `clock` gives seconds. Clients without a home stay without one.
 [[nodiscard]] Repack plan_repack(const placement::Snapshot& snapshot,
                                  const placement::Options& options,
-                                 const Circumstances& circumstances,
-                                 const std::vector<MemoryPool>& huge_pages,
-                                 const SearchLimits& limits, const std::function<double()>& clock);
+                                 const Circumstances& circumstances, const SearchLimits& limits,
+                                 const std::function<double()>& clock);
 
 /// The same without a solver: the best is what the planner comes to, and nobody knows a bound.
 [[nodiscard]] Repack plan_without_solver(const placement::Snapshot& snapshot,
                                          const placement::Options& options,
-                                         const Circumstances& circumstances,
-                                         const std::vector<MemoryPool>& huge_pages,
-                                         std::string trouble);
-
-/// The pools of a host by the size of the pages that VMs have: what is not used by these VMs is
-/// taken to be free. VMs without huge pages are left out.
-[[nodiscard]] std::vector<MemoryPool> huge_page_pools(
-    const placement::Snapshot& snapshot,
-    const std::map<placement::VmId, placement::Bytes>& page_sizes);
+                                         const Circumstances& circumstances, std::string trouble);
 
 }  // namespace vmnuma::balancer

@@ -21,8 +21,8 @@ namespace {
 
 class Sequencer {
  public:
-  Sequencer(const Arrangement& now, const std::vector<MemoryPool>& huge_pages)
-      : now_(now), pools_(all_pools(now.snapshot(), huge_pages)), then_(now) {}
+  explicit Sequencer(const Arrangement& now)
+      : now_(now), pools_(memory_pools(now.snapshot())), then_(now) {}
 
   Sequence run(const Homes& homes) {
     for (ClientIndex client = 0; client < homes.size(); ++client) {
@@ -125,9 +125,8 @@ class Sequencer {
 
 }  // namespace
 
-Sequence in_order(const Arrangement& now, const Homes& homes,
-                  const std::vector<MemoryPool>& huge_pages) {
-  return Sequencer(now, huge_pages).run(homes);
+Sequence in_order(const Arrangement& now, const Homes& homes) {
+  return Sequencer(now).run(homes);
 }
 
 }  // namespace vmnuma::balancer

@@ -40,7 +40,6 @@ struct Sequence {
 };
 
 /// From the homes of `now` to `homes`. A client without a home in either is left out.
-[[nodiscard]] Sequence in_order(const placement::Arrangement& now, const Homes& homes,
-                                const std::vector<MemoryPool>& huge_pages);
+[[nodiscard]] Sequence in_order(const placement::Arrangement& now, const Homes& homes);
 
 }  // namespace vmnuma::balancer

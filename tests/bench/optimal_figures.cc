@@ -68,8 +68,7 @@ int run(int cases) {
     const Assignment rest = assess(now, homes_at_rest(snapshot, as_shipped, {}));
     const Assignment unbridled = assess(now, homes_at_rest(snapshot, every_gain, {}));
     const double begin = seconds();
-    const Optimum optimum =
-        find_optimum(now, {}, rest.homes, {.seconds = kSecondsOfSearch}, seconds);
+    const Optimum optimum = find_optimum(now, rest.homes, {.seconds = kSecondsOfSearch}, seconds);
     const double end = seconds();
     if (!optimum.bound) {
       ++unbounded;

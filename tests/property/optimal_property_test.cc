@@ -46,7 +46,7 @@ TEST(OptimalPropertyTest, OnSmallHostsNoArrangementLosesLessAndTheBoundSaysSo) {
   for (int number = 0; number < kCases; ++number) {
     const Snapshot snapshot = tests::small_host(static_cast<std::uint64_t>(number), free);
     const Arrangement now(snapshot, free, Arrangement::Basis::kDemand);
-    const Optimum optimum = find_optimum(now, {}, {}, {.seconds = 60, .gap = Permille{0}}, no_time);
+    const Optimum optimum = find_optimum(now, {}, {.seconds = 60, .gap = Permille{0}}, no_time);
     const CpuTime least = tests::least_lost(snapshot, free);
     // Within rounding of a few us a client.
     const CpuTime rounding{100};
@@ -64,7 +64,7 @@ RC_GTEST_PROP(OptimalPropertyTest, KeepsEveryConstraintAndCostsNoLessThanItsBoun
   const Snapshot snapshot = host.snapshot();
   const Options options = host.options();
   const Arrangement now(snapshot, options, Arrangement::Basis::kDemand);
-  const Optimum optimum = find_optimum(now, {}, {}, {.seconds = 10, .gap = Permille{5}}, no_time);
+  const Optimum optimum = find_optimum(now, {}, {.seconds = 10, .gap = Permille{5}}, no_time);
   const CpuTime rounding = Reckoning(snapshot, options).rounding();
 
   RC_ASSERT(optimum.best.cost <= assess(now, homes_of(now)).cost);
@@ -86,8 +86,8 @@ RC_GTEST_PROP(OptimalPropertyTest, EveryStepHasRoomAndLeadsWhereItSays, ()) {
   const Snapshot snapshot = host.snapshot();
   const Options options = host.options();
   const Arrangement now(snapshot, options, Arrangement::Basis::kDemand);
-  const Optimum optimum = find_optimum(now, {}, {}, {.seconds = 10, .gap = Permille{5}}, no_time);
-  const Sequence sequence = in_order(now, optimum.best.homes, {});
+  const Optimum optimum = find_optimum(now, {}, {.seconds = 10, .gap = Permille{5}}, no_time);
+  const Sequence sequence = in_order(now, optimum.best.homes);
 
   Reckoning then(snapshot, options);
   std::vector<int> steps_of(snapshot.clients.size(), 0);

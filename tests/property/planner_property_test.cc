@@ -45,10 +45,8 @@ std::vector<Action> moves_of(const Plan& plan) {
   return moves;
 }
 
-RC_GTEST_PROP(PlannerProperty, NoPlanBreaksARule, ()) {
-  const tests::AnyHost host = *any_host(16, 200);
-  const Snapshot snapshot = host.snapshot();
-  const Options options = host.options();
+/// A plan for the snapshot that breaks no rule.
+Plan sound_plan(const Snapshot& snapshot, const Options& options) {
   const Plan plan = make_plan(snapshot, options, {});
   const std::vector<std::string> violations = violations_of(plan, snapshot, options, {});
   RC_TAG(std::min<std::size_t>(moves_of(plan).size(), 4));
@@ -56,6 +54,12 @@ RC_GTEST_PROP(PlannerProperty, NoPlanBreaksARule, ()) {
     RC_LOG() << listed(tests::actions_of(snapshot, plan)) << listed(violations);
   }
   RC_ASSERT(violations.empty());
+  return plan;
+}
+
+RC_GTEST_PROP(PlannerProperty, NoPlanBreaksARule, ()) {
+  const tests::AnyHost host = *any_host(16, 200);
+  (void)sound_plan(host.snapshot(), host.options());
 }
 
 /// Makes VMs ask for cores of their own, about one in `every`; who finds them at home has them.
@@ -88,12 +92,7 @@ RC_GTEST_PROP(PlannerProperty, WhoHasCoresOfItsOwnFindsThemWhereItGoes, ()) {
   const tests::AnyHost host = *any_host(8, 60);
   Snapshot snapshot = host.snapshot();
   give_cores(snapshot, *rc::gen::inRange(1, 4));
-  const Options options = host.options();
-  const Plan plan = make_plan(snapshot, options, {});
-  RC_TAG(std::min<std::size_t>(moves_of(plan).size(), 4));
-  const std::vector<std::string> violations = violations_of(plan, snapshot, options, {});
-  RC_LOG() << listed(tests::actions_of(snapshot, plan)) << listed(violations);
-  RC_ASSERT(violations.empty());
+  (void)sound_plan(snapshot, host.options());
 }
 
 /// Makes VMs have huge pages, about one in `every`, from pools that may be too small for a move.
@@ -110,12 +109,7 @@ RC_GTEST_PROP(PlannerProperty, NoPlanPromisesHugePagesThatAreNotThere, ()) {
   const tests::AnyHost host = *any_host(8, 60);
   Snapshot snapshot = host.snapshot();
   give_huge_pages(snapshot, *rc::gen::inRange(1, 4));
-  const Options options = host.options();
-  const Plan plan = make_plan(snapshot, options, {});
-  RC_TAG(std::min<std::size_t>(moves_of(plan).size(), 4));
-  const std::vector<std::string> violations = violations_of(plan, snapshot, options, {});
-  RC_LOG() << listed(tests::actions_of(snapshot, plan)) << listed(violations);
-  RC_ASSERT(violations.empty());
+  const Plan plan = sound_plan(snapshot, host.options());
   // Those without readings count as at home, wherever that is.
   for (const ClientState& client : snapshot.clients) {
     if (!client.memory_known) {

@@ -16,7 +16,6 @@ namespace vmnuma::tools {
 
 namespace {
 
-using balancer::MemoryPool;
 using balancer::Outlook;
 using balancer::Repack;
 
@@ -65,22 +64,19 @@ tl::expected<std::string, Refusal> find_optimal_plan(const Invocation& invocatio
   if (!outlook) {
     return tl::unexpected(outlook.error());
   }
-  const std::vector<MemoryPool> huge_pages =
-      balancer::huge_page_pools(outlook->snapshot, outlook->huge_page_sizes);
   const auto text = [&](const Repack& repack) {
     return json ? json_of(repack, *outlook) : text_of(repack, *outlook);
   };
   const auto solve = [&] {
-    return text(plan_repack(outlook->snapshot, outlook->options, outlook->circumstances, huge_pages,
+    return text(plan_repack(outlook->snapshot, outlook->options, outlook->circumstances,
                             {static_cast<double>(search.seconds), placement::Permille{search.gap}},
                             seconds));
   };
   const Result<std::string> solved =
       run_apart(solve, {std::chrono::seconds(search.seconds) + kGrace, search.memory_mib << 20U});
-  return solved
-             ? *solved
-             : text(plan_without_solver(outlook->snapshot, outlook->options, outlook->circumstances,
-                                        huge_pages, solved.error().message));
+  return solved ? *solved
+                : text(plan_without_solver(outlook->snapshot, outlook->options,
+                                           outlook->circumstances, solved.error().message));
 }
 
 int run_optimal(const Invocation& invocation, Surroundings& surroundings) {

@@ -91,7 +91,7 @@ TEST_F(OptimalCommandTest, FallsBackToThePlannerWhereTheSolverFails) {
   const auto outlook = story.controller().outlook();
   ASSERT_TRUE(outlook);
   const balancer::Repack repack = balancer::plan_without_solver(
-      outlook->snapshot, outlook->options, outlook->circumstances, {}, "it had a bad day");
+      outlook->snapshot, outlook->options, outlook->circumstances, "it had a bad day");
   EXPECT_FALSE(repack.bound);
   EXPECT_EQ(repack.best, repack.planner);
   EXPECT_THAT(text_of(repack, *outlook), HasSubstr("it had a bad day"));

@@ -12,7 +12,6 @@ namespace {
 using placement::Arrangement;
 using placement::Bytes;
 using placement::CpuTime;
-using placement::kGiB;
 using placement::kNoNode;
 using placement::Options;
 using placement::Permille;
@@ -28,10 +27,9 @@ double no_time() {
 }
 
 /// With the gap closed.
-Optimum optimum_of(const Snapshot& snapshot, const Options& options,
-                   const std::vector<MemoryPool>& huge_pages = {}) {
+Optimum optimum_of(const Snapshot& snapshot, const Options& options) {
   const Arrangement now(snapshot, options, Arrangement::Basis::kDemand);
-  return find_optimum(now, huge_pages, {}, {.seconds = 60, .gap = Permille{0}}, no_time);
+  return find_optimum(now, {}, {.seconds = 60, .gap = Permille{0}}, no_time);
 }
 
 /// 4 + 2 CPUs are wanted on node 0, which has 4, none on node 1.
@@ -87,7 +85,7 @@ TEST(AssignmentTest, WithNobodyThereIsNothingToChoose) {
   const placement::Snapshot nobody = tests::SnapshotBuilder().nodes(2, {.cores = 4}).build();
   const placement::Options options;
   const Arrangement now(nobody, options, Arrangement::Basis::kDemand);
-  const Optimum optimum = find_optimum(now, {}, {}, {}, [] { return 0.0; });
+  const Optimum optimum = find_optimum(now, {}, {}, [] { return 0.0; });
   EXPECT_EQ(optimum.bound, placement::CpuTime{});
   EXPECT_EQ(optimum.trouble, "");
   EXPECT_TRUE(optimum.best.homes.empty());
@@ -152,13 +150,20 @@ TEST(AssignmentTest, CountsTheRoomThatOthersLeave) {
   EXPECT_THAT(optimum.best.homes, AnyOf(ElementsAre(0, 1, 0), ElementsAre(1, 0, 0)));
 }
 
-TEST(AssignmentTest, CountsMemoryPoolBesides) {
-  const Snapshot snapshot = crowded().build();
-  // Both use 2 MiB pages and have 1 GiB of them; node 1 has half a GiB.
-  MemoryPool pages{{kGiB, kGiB / 2}, {snapshot.vms[0].id, snapshot.vms[1].id}};
-  EXPECT_THAT(optimum_of(snapshot, {}, {pages}).best.homes, ElementsAre(0, 0));
-  pages.free[1] = kGiB;
-  EXPECT_EQ(optimum_of(snapshot, {}, {pages}).best.lost, CpuTime{});
+TEST(AssignmentTest, HugePagesNeedRoomInTheirPool) {
+  Snapshot snapshot = crowded().build();
+  // Both have 1 GiB of 2 MiB pages; node 1 has half a GiB of them.
+  for (placement::VmState& vm : snapshot.vms) {
+    vm.huge_page_size = placement::kMiB * 2;
+  }
+  snapshot.topology.nodes[0].huge_pages = {{placement::kMiB * 2, 1024}};
+  snapshot.topology.nodes[1].huge_pages = {{placement::kMiB * 2, 256}};
+  EXPECT_THAT(optimum_of(snapshot, {}).best.homes, ElementsAre(0, 0));
+  snapshot.topology.nodes[1].huge_pages[0].pages = 512;
+  EXPECT_EQ(optimum_of(snapshot, {}).best.lost, CpuTime{});
+  // However little ordinary memory there is.
+  snapshot.nodes[1].free = placement::Bytes{};
+  EXPECT_EQ(optimum_of(snapshot, {}).best.lost, CpuTime{});
 }
 
 TEST(AssignmentTest, KeepsHardAntiAffinityGroupsApart) {
@@ -224,7 +229,7 @@ TEST(AssignmentTest, IsTheBetterStartWhereThereIsNoTime) {
   const Options options;
   const Arrangement now(snapshot, options, Arrangement::Basis::kDemand);
   const Homes rest = homes_at_rest(snapshot, options, {});
-  const Optimum optimum = find_optimum(now, {}, rest, {.seconds = 0}, no_time);
+  const Optimum optimum = find_optimum(now, rest, {.seconds = 0}, no_time);
   EXPECT_FALSE(optimum.bound);
   EXPECT_EQ(optimum.best.homes, rest);
   EXPECT_EQ(optimum.best.lost, CpuTime{});

@@ -19,11 +19,10 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using tests::SnapshotBuilder;
 
-Sequence sequence_of(const Snapshot& snapshot, const Homes& homes,
-                     const std::vector<MemoryPool>& huge_pages = {}) {
+Sequence sequence_of(const Snapshot& snapshot, const Homes& homes) {
   const Options options;
   const Arrangement now(snapshot, options, Arrangement::Basis::kDemand);
-  return in_order(now, homes, huge_pages);
+  return in_order(now, homes);
 }
 
 /// "a:0->1 b:1->0", one a step.
@@ -129,17 +128,14 @@ TEST(SequenceTest, BreaksNoHardGroupOnTheWay) {
   EXPECT_EQ(stuck.stuck[0].because, Guard::kAntiAffinity);
 }
 
-TEST(SequenceTest, ExchangesTwoForTheSakeOfMemoryPool) {
+TEST(SequenceTest, ExchangesTwoWhosePoolsHaveNoMorePages) {
   SnapshotBuilder builder;
-  builder.nodes(2, {.cores = 4});
-  builder.vm({.name = "a", .homes = {0}, .vcpus = 2});
-  builder.vm({.name = "b", .homes = {1}, .vcpus = 2});
+  builder.nodes(2, {.cores = 4, .huge_gib = 1});
+  builder.vm({.name = "a", .homes = {0}, .vcpus = 2, .huge_pages = true});
+  builder.vm({.name = "b", .homes = {1}, .vcpus = 2, .huge_pages = true});
   const Snapshot snapshot = builder.build();
-  const MemoryPool pages{{placement::Bytes{}, placement::Bytes{}},
-                         {snapshot.vms[0].id, snapshot.vms[1].id}};
-  EXPECT_THAT(steps_of(snapshot, sequence_of(snapshot, {1, 0}, {pages})),
-              ElementsAre("a:0->1 b:1->0"));
-  EXPECT_THAT(sequence_of(snapshot, {1, 1}, {pages}).stuck, SizeIs(1));
+  EXPECT_THAT(steps_of(snapshot, sequence_of(snapshot, {1, 0})), ElementsAre("a:0->1 b:1->0"));
+  EXPECT_THAT(sequence_of(snapshot, {1, 1}).stuck, SizeIs(1));
 }
 
 }  // namespace
