@@ -226,6 +226,15 @@ struct PolicyView {
   bool operator==(const PolicyView&) const = default;
 };
 
+/// A VM that the one explained talks to.
+struct TalkView {
+  std::string vm;
+  std::string vm_uuid;
+  std::int64_t wakeups_per_second = 0;  ///< either way, averaged
+  std::int64_t same_node_pct = 0;       ///< of the pairs of their clients
+  bool operator==(const TalkView&) const = default;
+};
+
 /// `vmnuma explain VM`
 struct ExplainView {
   std::string vm;
@@ -233,7 +242,8 @@ struct ExplainView {
   std::int64_t epoch = 0;
   std::vector<ClientView> clients;
   std::vector<CandidateView> considered;  ///< best first
-  std::string memory;  ///< a sentence: what is done with its memory, or why nothing is
+  std::string memory;           ///< a sentence: what is done with its memory, or why nothing is
+  std::vector<TalkView> talks;  ///< most first, at most five
   PolicyView policy;
   bool operator==(const ExplainView&) const = default;
 };

@@ -61,6 +61,67 @@ std::string saves_text(CpuTime gain) {
              : fmt::format("would lose {} ms more per epoch", milliseconds(-gain));
 }
 
+/// Whom the VM wakes and is woken by.
+const VmState* partner_in(const Snapshot& snapshot, const placement::Chat& chat, const VmId& vm) {
+  return chat.a == vm   ? find_vm(snapshot, chat.b)
+         : chat.b == vm ? find_vm(snapshot, chat.a)
+                        : nullptr;
+}
+
+/// " (talks to 'db' there: 48000 wake-ups a second)", of those who live there the one it talks to
+/// most; nothing if there is none.
+std::string talk_text(const Snapshot& snapshot, const placement::Relocation& relocation) {
+  std::string text;
+  placement::WakeupRate most;
+  for (const placement::Chat& chat : snapshot.chats) {
+    const VmState* partner = partner_in(snapshot, chat, relocation.client.vm);
+    if (partner == nullptr || chat.rate <= most) {
+      continue;
+    }
+    for (std::size_t i = 0; i < partner->client_count; ++i) {
+      if (snapshot.clients[partner->first_client + i].home == relocation.to) {
+        most = chat.rate;
+        text = fmt::format(" (talks to '{}' there: {} wake-ups a second)", partner->name,
+                           chat.rate.value);
+      }
+    }
+  }
+  return text;
+}
+
+/// Of the pairs of clients of the two that have homes, those on one node.
+std::int64_t same_node_pct(const Snapshot& snapshot, const VmState& a, const VmState& b) {
+  std::int64_t pairs = 0;
+  std::int64_t together = 0;
+  for (std::size_t i = 0; i < a.client_count; ++i) {
+    for (std::size_t j = 0; j < b.client_count; ++j) {
+      const NodeIndex one = snapshot.clients[a.first_client + i].home;
+      const NodeIndex other = snapshot.clients[b.first_client + j].home;
+      if (one != kNoNode && other != kNoNode) {
+        ++pairs;
+        together += one == other ? 1 : 0;
+      }
+    }
+  }
+  return percent(placement::permille_of(together, pairs, Permille{}));
+}
+
+std::vector<TalkView> talk_views(const Snapshot& snapshot, const VmState& vm) {
+  constexpr std::size_t kMost = 5;
+  std::vector<TalkView> views;
+  for (const placement::Chat& chat : snapshot.chats) {
+    if (const VmState* partner = partner_in(snapshot, chat, vm.id); partner != nullptr) {
+      views.push_back({partner->name, to_text(partner->id), chat.rate.value,
+                       same_node_pct(snapshot, vm, *partner)});
+    }
+  }
+  std::stable_sort(views.begin(), views.end(), [](const TalkView& a, const TalkView& b) {
+    return a.wakeups_per_second > b.wakeups_per_second;
+  });
+  views.resize(std::min(views.size(), kMost));
+  return views;
+}
+
 }  // namespace
 
 std::int64_t percent(Permille share) {
@@ -97,6 +158,9 @@ std::string action_text(const Snapshot& snapshot, const placement::Action& actio
       text += fmt::format(" from {} to {}", node_text(snapshot, relocation.from),
                           node_text(snapshot, relocation.to));
     }
+    if (action.reason == placement::Reason::kAffinityMove) {
+      text += talk_text(snapshot, relocation);
+    }
   }
   const placement::Prediction& predicted = action.predicted;
   text = fmt::format("{}: {}", name_of(action.reason), text);
@@ -113,8 +177,9 @@ std::string action_text(const Snapshot& snapshot, const placement::Action& actio
 std::string guard_text(Guard guard, const Options& options) {
   switch (guard) {
     case Guard::kMinimumGain:
-      return fmt::format("it gains less than Numa.MigThreshold ({} %) of a node",
-                         options.mig_threshold);
+      return fmt::format(
+          "it gains less than Numa.MigThreshold ({} %) of a node, or by talk alone of its vCPUs",
+          options.mig_threshold);
     case Guard::kDoesNotPay:
       return fmt::format("moving costs more than it gains within Numa.MoveHorizon ({} epochs)",
                          options.move_horizon);
@@ -167,6 +232,10 @@ std::string guard_text(Guard guard, const Options& options) {
              "for";
     case Guard::kNotBest:
       return "another action is better";
+    case Guard::kOwedTime:
+      return "talk is not worth CPU time that somebody is then owed";
+    case Guard::kBusierNode:
+      return "the node is busier than its own, and VMs that talk meet on the calmer one";
   }
   return "unknown";
 }
@@ -266,6 +335,7 @@ ExplainView explain_view(const Snapshot& snapshot, std::size_t vm_index, const O
       view.considered.push_back(std::move(considered));
     }
   }
+  view.talks = talk_views(snapshot, vm);
   if (!vm.fresh) {
     view.memory = "it is not touched: " + vm.stale_because;
   } else if (!vm.memory_stays_because.empty()) {

@@ -94,9 +94,10 @@ Arrangement::Arrangement(const Snapshot& snapshot, const Options& options, Basis
     owed_shares_[node] = owed_share_after(node, Exchange{});
   }
   find_groups();
+  talks_ = talks_of(snapshot, options);
 }
 
-// ---- groups ----
+// ---- groups and talks ----
 
 void Arrangement::find_groups() {
   groups_of_.resize(snapshot_->clients.size());
@@ -129,6 +130,13 @@ NodeIndex Arrangement::home_after(ClientIndex client, std::span<const Rehoming> 
   return homes_[client];
 }
 
+/// True if the pairs with `other` were counted with one of `ignored`, who really go somewhere.
+bool Arrangement::counted_before(ClientIndex other, std::span<const Rehoming> ignored) const {
+  return std::any_of(ignored.begin(), ignored.end(), [&](const Rehoming& change) {
+    return change.client == other && change.to != homes_[other];
+  });
+}
+
 /// Lost time of the pairs that `client`, living on `at`, breaks once `changes` are made, but for
 /// pairs with those in `ignored` who really go somewhere.
 CpuTime Arrangement::broken_pairs(ClientIndex client, NodeIndex at,
@@ -144,10 +152,7 @@ CpuTime Arrangement::broken_pairs(ClientIndex client, NodeIndex at,
       const ClientState& other = snapshot_->clients[member];
       const NodeIndex there = home_after(member, changes);
       if (other.vm == self.vm || there == kNoNode || at == kNoNode ||
-          (there == at) != group.apart ||
-          std::any_of(ignored.begin(), ignored.end(), [&](const Rehoming& change) {
-            return change.client == member && change.to != homes_[member];
-          })) {
+          (there == at) != group.apart || counted_before(member, ignored)) {
         continue;
       }
       loss +=
@@ -155,6 +160,25 @@ CpuTime Arrangement::broken_pairs(ClientIndex client, NodeIndex at,
     }
   }
   return loss;
+}
+
+/// The same of those it talks to and does not live with.
+CpuTime Arrangement::parted_talks(ClientIndex client, NodeIndex at,
+                                  std::span<const Rehoming> changes,
+                                  std::span<const Rehoming> ignored) const {
+  CpuTime loss;
+  for (const auto& [with, lost_apart] : talks_[client]) {
+    const NodeIndex there = home_after(with, changes);
+    if (there != at && there != kNoNode && at != kNoNode && !counted_before(with, ignored)) {
+      loss += lost_apart;
+    }
+  }
+  return loss;
+}
+
+bool Arrangement::talks_to(ClientIndex client, NodeIndex node) const {
+  return talks(client) && std::any_of(talks_[client].begin(), talks_[client].end(),
+                                      [&](const Talk& talk) { return homes_[talk.with] == node; });
 }
 
 bool Arrangement::forbidden_by_group(ClientIndex client, NodeIndex node,
@@ -185,6 +209,9 @@ CpuTime Arrangement::lost() const {
   for (ClientIndex i = 0; i < homes_.size(); ++i) {
     lost += here_[i].standing;
     pairs_twice += broken_pairs(i, homes_[i], {}, {});
+    if (talks(i)) {
+      pairs_twice += parted_talks(i, homes_[i], {}, {});
+    }
   }
   return lost + pairs_twice / 2;
 }
@@ -275,15 +302,20 @@ Effect Arrangement::effect_of(std::span<const Rehoming> changes) const {
     effect.cost += there.travel - here_[client].travel;
     effect.to_move += there.to_move;
     effect.fits = effect.fits && there.fits;
+    const std::span<const Rehoming> counted = changes.first(i);
     if (!groups_of_[client].empty()) {
-      const std::span<const Rehoming> counted = changes.first(i);
       effect.gain +=
           broken_pairs(client, from, {}, counted) - broken_pairs(client, to, changes, counted);
     }
+    if (talks(client)) {
+      effect.talk +=
+          parted_talks(client, from, {}, counted) - parted_talks(client, to, changes, counted);
+    }
   }
   for (const Exchanges::Entry& entry : exchanges.entries()) {
-    effect.gain += nodes_[entry.node].owed() - nodes_[entry.node].owed(entry.exchange);
+    effect.owed += nodes_[entry.node].owed() - nodes_[entry.node].owed(entry.exchange);
   }
+  effect.gain += effect.owed + effect.talk;
   return effect;
 }
 
@@ -301,6 +333,9 @@ CpuTime Arrangement::most_saved_beside(ClientIndex client) const {
   CpuTime saved = here_[client].standing;
   if (!groups_of_[client].empty()) {
     saved += broken_pairs(client, homes_[client], {}, {});
+  }
+  if (talks(client)) {
+    saved += parted_talks(client, homes_[client], {}, {});
   }
   return saved;
 }

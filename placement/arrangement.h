@@ -7,10 +7,10 @@
 /// few homes is evaluated from the nodes and clients it touches; applying it makes it real. What a
 /// change does to the room of clients that stay is not counted: their memory was judged when they
 /// came.
-/// Terms: *lost* - per epoch: predicted owed + standing memory loss + broken groups. *Rehoming* -
-/// one client to one node (or kNoNode: nowhere). *Effect* - what a set of rehomings changes: `gain`
-/// = lost before - lost after; `cost` = what it takes once, above what staying takes.
-/// Properties:
+/// Terms: *lost* - per epoch: predicted owed + standing memory loss + broken groups + wake-ups from
+/// node to node (action_affinity.h). *Rehoming* - one client to one node (or kNoNode: nowhere).
+/// *Effect* - what a set of rehomings changes: `gain` = lost before - lost after; `cost` = what it
+/// takes once, above what staying takes. Properties:
 ///  1. effect_of(r).gain equals lost() before - lost() after apply(r), within rounding.
 ///  2. Applying rehomings and then the reverse gives the arrangement back.
 ///  3. Nobody's rehoming has no effect.
@@ -20,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "placement/action_affinity.h"
 #include "placement/memory_cost.h"
 #include "placement/memory_room.h"
 #include "placement/model/options.h"
@@ -37,6 +38,8 @@ struct Rehoming {
 
 struct Effect {
   CpuTime gain;      ///< lost time saved per epoch; negative if it gets worse
+  CpuTime owed;      ///< of that, owed time
+  CpuTime talk;      ///< of that, wake-ups that no longer go from node to node
   CpuTime cost;      ///< once: copying, waiting for memory under way, fixed cost, less what staying
                      ///< would cost
   Bytes to_move;     ///< memory that travels
@@ -92,9 +95,15 @@ class Arrangement {
   [[nodiscard]] Effect effect_of_swap(ClientIndex a, ClientIndex b) const;
   /// Up to kMostTogether rehomings of different clients, at once.
   [[nodiscard]] Effect effect_of(std::span<const Rehoming> changes) const;
-  /// What moving the client saves at most beside owed time, in memory and groups, wherever it goes.
+  /// What moving the client saves at most beside owed time, in memory, groups and wake-ups,
+  /// wherever it goes.
   [[nodiscard]] CpuTime most_saved_beside(ClientIndex client) const;
   void apply(std::span<const Rehoming> changes);
+  /// True if the client talks to somebody, wherever that is; to somebody who lives on that node.
+  [[nodiscard]] bool talks(ClientIndex client) const {
+    return !talks_.empty() && !talks_[client].empty();
+  }
+  [[nodiscard]] bool talks_to(ClientIndex client, NodeIndex node) const;
 
   /// True if a hard anti-affinity group forbids the client on that node, once `changes` are made.
   [[nodiscard]] bool forbidden_by_group(ClientIndex client, NodeIndex node,
@@ -111,6 +120,10 @@ class Arrangement {
   [[nodiscard]] CpuTime broken_pairs(ClientIndex client, NodeIndex at,
                                      std::span<const Rehoming> changes,
                                      std::span<const Rehoming> ignored) const;
+  [[nodiscard]] CpuTime parted_talks(ClientIndex client, NodeIndex at,
+                                     std::span<const Rehoming> changes,
+                                     std::span<const Rehoming> ignored) const;
+  [[nodiscard]] bool counted_before(ClientIndex other, std::span<const Rehoming> ignored) const;
   [[nodiscard]] MemoryCost memory_there(std::span<const Rehoming> changes, std::size_t which,
                                         std::span<const Bytes> moved_before) const;
   [[nodiscard]] Bytes held_on(ClientIndex client, NodeIndex node) const;
@@ -131,6 +144,7 @@ class Arrangement {
   MemoryRoom untouched_;
   std::vector<Group> groups_;
   std::vector<std::vector<std::size_t>> groups_of_;  ///< per client
+  std::vector<std::vector<Talk>> talks_;             ///< per client; empty if nobody talks
 };
 
 }  // namespace vmnuma::placement

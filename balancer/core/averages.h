@@ -8,10 +8,11 @@ namespace vmnuma::balancer {
 
 /// One step of an average with this half-life. 2^(-t/h) is taken as h / (h + t ln 2), which is
 /// within 0.1 % for steps far shorter than the half-life. A half-life of nothing remembers nothing.
-[[nodiscard]] constexpr placement::CpuTime averaged(placement::CpuTime average,
-                                                    placement::CpuTime now,
-                                                    placement::CpuTime elapsed,
-                                                    placement::CpuTime half_life) {
+template <class Unit>
+[[nodiscard]] constexpr placement::Amount<Unit> averaged(placement::Amount<Unit> average,
+                                                         placement::Amount<Unit> now,
+                                                         placement::CpuTime elapsed,
+                                                         placement::CpuTime half_life) {
   const placement::CpuTime step = elapsed * 693 / 1000;
   return now + scaled(average - now, half_life.value, (half_life + step).value);
 }

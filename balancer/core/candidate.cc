@@ -196,7 +196,11 @@ void consider(const Arrangement& arrangement, Promise& promise, Reason reason,
     return;
   }
   const CpuTime benefit = promise.most_benefit(gain, changes);
-  const bool stopped = gain < least_gain(arrangement, changes);
+  // What talk can bring is held against less.
+  const bool stopped =
+      gain < least_gain(arrangement, changes) &&
+      (reason != Reason::kAffinityMove || !arrangement.talks(changes.front().client) ||
+       gain < least_gain_of_talk(arrangement, changes.front().client));
   if (considered.hopeless(benefit, stopped)) {
     return;
   }

@@ -64,12 +64,12 @@ class Promise {
   [[nodiscard]] placement::CpuTime cost_of_memory(const placement::Rehoming& change);
 
   const placement::Arrangement* arrangement_;
-  std::vector<placement::CpuTime> saved_beside_;  ///< per client, memory and groups
+  std::vector<placement::CpuTime> saved_beside_;  ///< per client: memory, groups and talk
   std::vector<std::optional<placement::CpuTime>> gain_of_leaving_;  ///< per client, when asked for
   std::vector<std::optional<placement::CpuTime>> cost_of_memory_;   ///< per client and node
 };
 
-/// Effect and guards of a set of rehomings made for CPU time or groups.
+/// Effect and guards of a set of rehomings made for CPU time, groups or talk.
 [[nodiscard]] Candidate judge(const placement::Arrangement& arrangement, placement::Reason reason,
                               std::span<const placement::Rehoming> changes);
 

@@ -47,11 +47,26 @@ CpuTime demand_after(const Arrangement& arrangement, NodeIndex node, ClientIndex
   return demand;
 }
 
+/// True if the node would be used above Numa.CoreCapRatioPct.
+bool fills_cores(const Arrangement& arrangement, NodeIndex node, ClientIndex client,
+                 std::span<const Rehoming> changes) {
+  const std::int64_t most_pct = arrangement.options().core_cap_ratio_pct;
+  const placement::Supply& supply = arrangement.node(node).supply();
+  return most_pct > 0 && demand_after(arrangement, node, client, changes) * 100 >
+                             (supply.cores - supply.non_vm) * most_pct;
+}
+
 }  // namespace
 
 bool is_swap(Reason reason) {
   return reason == Reason::kLoadSwap || reason == Reason::kLocalitySwap ||
          reason == Reason::kLongTermSwap;
+}
+
+bool has_group(const Arrangement& arrangement, ClientIndex client) {
+  const placement::Snapshot& snapshot = arrangement.snapshot();
+  const placement::VmPolicy& policy = snapshot.vms[snapshot.clients[client].vm].policy;
+  return !policy.affinity_group.empty() || !policy.anti_affinity_group.empty();
 }
 
 std::optional<Guard> why_it_stays(const Arrangement& arrangement, ClientIndex index,
@@ -102,12 +117,8 @@ std::optional<Guard> why_not_there(const Arrangement& arrangement, ClientIndex i
   if (client.exclusive_cores > 0 && lacks_cores(arrangement, index, to, changes)) {
     return Guard::kNoFreeCores;
   }
-  if (is_for_locality(reason) && options.core_cap_ratio_pct > 0) {
-    const placement::Supply& supply = arrangement.node(to).supply();
-    if (demand_after(arrangement, to, index, changes) * 100 >
-        (supply.cores - supply.non_vm) * options.core_cap_ratio_pct) {
-      return Guard::kCoreCapacity;
-    }
+  if (is_for_locality(reason) && fills_cores(arrangement, to, index, changes)) {
+    return Guard::kCoreCapacity;
   }
   return std::nullopt;
 }
@@ -120,6 +131,12 @@ CpuTime least_gain(const Arrangement& arrangement, std::span<const Rehoming> cha
         {capacity, arrangement.node(from).capacity(), arrangement.node(change.to).capacity()});
   }
   return capacity * arrangement.options().mig_threshold / 100;
+}
+
+CpuTime least_gain_of_talk(const Arrangement& arrangement, ClientIndex client) {
+  const placement::Snapshot& snapshot = arrangement.snapshot();
+  return snapshot.epoch_length * snapshot.clients[client].vcpu_count() *
+         arrangement.options().mig_threshold / 100;
 }
 
 namespace {
@@ -183,6 +200,38 @@ std::pair<Permille, Permille> imbalance_of(const Arrangement& arrangement,
   return {most_before - least_before, most_after - least_after};
 }
 
+/// Demand against what the node can give.
+Permille load_of(const placement::NodeLoad& node) {
+  return permille_of(node.demand().value, node.capacity().value, Permille{1'000'000});
+}
+
+/// True of a move that nothing but talk speaks for.
+bool is_for_talk(const Arrangement& arrangement, const Rehoming& change, const Effect& effect,
+                 CpuTime least) {
+  return !has_group(arrangement, change.client) ||
+         (effect.talk > CpuTime{} && effect.gain - effect.talk < least);
+}
+
+/// What speaks against such a move.
+std::optional<Guard> why_not_for_talk(const Arrangement& arrangement, const Rehoming& change,
+                                      const Effect& effect) {
+  if (std::min(effect.gain, effect.talk) <
+      std::max(least_gain_of_talk(arrangement, change.client), CpuTime{1})) {
+    return Guard::kMinimumGain;
+  }
+  if (effect.owed < CpuTime{}) {
+    return Guard::kOwedTime;
+  }
+  if (fills_cores(arrangement, change.to, change.client, {&change, 1})) {
+    return Guard::kCoreCapacity;
+  }
+  if (load_of(arrangement.node(change.to)) >
+      load_of(arrangement.node(arrangement.home(change.client)))) {
+    return Guard::kBusierNode;
+  }
+  return effect.pays(arrangement.options()) ? std::nullopt : std::optional(Guard::kDoesNotPay);
+}
+
 }  // namespace
 
 std::optional<Guard> why_not_worth_it(const Arrangement& arrangement, Reason reason,
@@ -192,8 +241,12 @@ std::optional<Guard> why_not_worth_it(const Arrangement& arrangement, Reason rea
     return Guard::kNoRoom;
   }
   const CpuTime least = std::max(least_gain(arrangement, changes), CpuTime{1});
-  if (effect.gain < least) {
-    return effect.gain + lost_to_memory_that_stays(arrangement, changes) < least
+  if (reason == Reason::kAffinityMove && is_for_talk(arrangement, changes.front(), effect, least)) {
+    return why_not_for_talk(arrangement, changes.front(), effect);
+  }
+  const CpuTime without_talk = effect.gain - std::max(effect.talk, CpuTime{});
+  if (without_talk < least) {
+    return without_talk + lost_to_memory_that_stays(arrangement, changes) < least
                ? Guard::kMinimumGain
                : Guard::kMemoryStays;
   }

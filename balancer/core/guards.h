@@ -6,7 +6,10 @@
 /// (`why_it_stays`: data, policy, time on the node), the second at the target (`why_not_there`:
 /// mask, way back, groups, cores), the third at what the change would bring (`why_not_worth_it`).
 /// Properties: the first check that fails is named; a client of a stale VM, or on or to a node
-/// without readings, is never moved; every check can be switched off or widened by its option.
+/// without readings, is never moved; every check can be switched off or widened by its option; for
+/// the sake of talk (placement/action_affinity.h) nothing is moved to a busier node, nor if that
+/// raises owed time or fills a node beyond Numa.CoreCapRatioPct, so that talkers do not pile up;
+/// and talk is never a reason to move for anything else.
 #pragma once
 
 #include <optional>
@@ -18,6 +21,10 @@
 namespace vmnuma::balancer {
 
 [[nodiscard]] bool is_swap(placement::Reason reason);
+
+/// True if the client's VM belongs to an affinity or anti-affinity group.
+[[nodiscard]] bool has_group(const placement::Arrangement& arrangement,
+                             placement::ClientIndex client);
 
 /// Why this client may not be moved anywhere now, or nothing.
 [[nodiscard]] std::optional<placement::Guard> why_it_stays(
@@ -38,8 +45,10 @@ namespace vmnuma::balancer {
     std::span<const placement::Rehoming> changes, const placement::Effect& effect);
 
 /// The least gain that is worth acting for: Numa.MigThreshold of the largest node that `changes`
-/// touch.
+/// touch; for the sake of talk, of the vCPUs of the client that moves.
 [[nodiscard]] placement::CpuTime least_gain(const placement::Arrangement& arrangement,
                                             std::span<const placement::Rehoming> changes);
+[[nodiscard]] placement::CpuTime least_gain_of_talk(const placement::Arrangement& arrangement,
+                                                    placement::ClientIndex client);
 
 }  // namespace vmnuma::balancer

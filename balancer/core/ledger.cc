@@ -313,6 +313,7 @@ Snapshot Ledger::advance(const Sample& sample) {
   }
   measure_nodes(sample, snapshot);
   share_out(snapshot, options_);
+  measure_chats(sample, snapshot);
   remember(sample, snapshot);
   return snapshot;
 }
@@ -611,6 +612,15 @@ void Ledger::measure_nodes(const Sample& sample, Snapshot& snapshot) {
     state.non_vm = std::min({non_vm[node], in_epoch(lasting_non_vm_[node], epoch), state.threads});
     state.set_aside = std::min(set_aside[node], state.threads - state.non_vm);
   }
+}
+
+void Ledger::measure_chats(const Sample& sample, Snapshot& snapshot) {
+  wakeups_.advance(last_sample_ ? &*last_sample_ : nullptr, sample,
+                   CpuTime{options_.load_half_life * kSecond});
+  snapshot.chats = wakeups_.chats();
+  std::erase_if(snapshot.chats, [this](const placement::Chat& chat) {
+    return !vms_.contains(chat.a) || !vms_.contains(chat.b);
+  });
 }
 
 void Ledger::remember(const Sample& sample, const Snapshot& snapshot) {

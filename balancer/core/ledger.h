@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "balancer/core/vm_usage.h"
+#include "balancer/core/wakeups.h"
 #include "placement/clients.h"
 #include "placement/model/domain.h"
 #include "placement/model/options.h"
@@ -160,6 +161,7 @@ class Ledger {
       const VmRecord& vm, const std::vector<std::int32_t>& cells) const;
   void attribute_memory(const VmRecord& vm, placement::Snapshot& snapshot) const;
   void measure_nodes(const placement::Sample& sample, placement::Snapshot& snapshot);
+  void measure_chats(const placement::Sample& sample, placement::Snapshot& snapshot);
   void remember(const placement::Sample& sample, const placement::Snapshot& snapshot);
   [[nodiscard]] bool is_bound(const ClientRecord& client) const;
 
@@ -168,6 +170,7 @@ class Ledger {
   std::map<placement::VmId, VmRecord> vms_;
   std::optional<placement::Sample> last_sample_;
   std::vector<placement::CpuTime> lasting_non_vm_;  ///< per node, averaged, per second
+  Wakeups wakeups_;
   std::int64_t epochs_ = 0;
   bool knows_domains_ = false;  ///< set_domains was called at least once
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "placement/action_affinity.h"
 #include "placement/memory_cost.h"
 
 namespace vmnuma::balancer {
@@ -25,6 +26,17 @@ Measured measure(const Snapshot& snapshot, const placement::Options& options) {
                                     client.home, options);
     }
   }
+  const auto talks = talks_of(snapshot, options);
+  for (placement::ClientIndex one = 0; one < talks.size(); ++one) {
+    for (const placement::Talk& talk : talks[one]) {
+      const placement::NodeIndex here = snapshot.clients[one].home;
+      const placement::NodeIndex there = snapshot.clients[talk.with].home;
+      if (one < talk.with && here != there && here != kNoNode && there != kNoNode) {
+        measured.talk += talk.lost_apart;
+      }
+    }
+  }
+  measured.lost += measured.talk;
   bool first = true;
   Permille most{};
   Permille least{};
@@ -117,7 +129,8 @@ std::vector<MeasuredOutcome> Outcomes::settle(const Snapshot& snapshot,
     outcome.after = measure(snapshot, options);
     outcome.locality_before = watched.locality_before;
     outcome.locality_after = locality_of(snapshot, watched.clients);
-    const CpuTime more_lost = outcome.after.lost - outcome.before.lost;
+    const CpuTime more_lost =
+        (outcome.after.lost - outcome.after.talk) - (outcome.before.lost - outcome.before.talk);
     const CpuTime more_wanted = std::max(outcome.after.demand - outcome.before.demand, CpuTime{});
     outcome.harmful =
         watched.moves_clients && (more_lost - more_wanted) * 100 > capacity * options.mig_threshold;

@@ -5,7 +5,8 @@
 /// Approach: the measured state of the epoch in which an action was decided is kept; kSettleEpochs
 /// after it finished (pins made, memory arrived or given up) the state is measured again and put
 /// beside the prediction. An action did harm if the host then loses more than before by
-/// Numa.MigThreshold of its capacity although the demand has not grown as much.
+/// Numa.MigThreshold of its capacity although the demand has not grown as much;
+/// wake-ups aside, which VMs have more of when they have more to say to each other.
 /// Numa.BreakerFailures failed or harmful actions in a row open the breaker for Numa.BreakerRest
 /// epochs. Properties: every finished action is measured exactly once; a good action closes the
 /// count; an open breaker closes by itself.
@@ -24,9 +25,10 @@ namespace vmnuma::balancer {
 
 /// The host's state in one epoch, as measured.
 struct Measured {
-  placement::CpuTime lost;  ///< owed, and time lost to memory where it lies
+  placement::CpuTime lost;  ///< owed, and time lost to memory where it lies and to far wake-ups
   placement::CpuTime demand;
   placement::Permille imbalance;  ///< largest difference of owed / capacity between two nodes
+  placement::CpuTime talk;        ///< of `lost`, wake-ups from node to node
   bool operator==(const Measured&) const = default;
 };
 [[nodiscard]] Measured measure(const placement::Snapshot& snapshot,

@@ -12,7 +12,8 @@
 ///   3. where that finds nothing, every Numa.LTermFairnessInterval epochs: the move or swap that
 ///      gives those a turn who were owed most over the last epochs, if the host loses no more in
 ///      total; never while what the last move brought is not measured yet;
-///   4. broken affinity groups, and without CPU imbalance locality moves and swaps;
+///   4. broken affinity groups and VMs that talk to each other (placement/action_affinity.h), and
+///      without CPU imbalance locality moves and swaps;
 ///   5. steps 2 to 4 again as long as one of them found something;
 ///   6. memory that lies away from its client's home is pulled there.
 /// Terms: *benefit* - gain x horizon - cost. *Gain* - lost time saved per epoch.

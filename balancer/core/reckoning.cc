@@ -24,7 +24,10 @@ using placement::Snapshot;
 using placement::Supply;
 
 Reckoning::Reckoning(const Snapshot& snapshot, const Options& options)
-    : snapshot_(&snapshot), options_(&options), room_(snapshot) {
+    : snapshot_(&snapshot),
+      options_(&options),
+      talks_(talks_of(snapshot, options)),
+      room_(snapshot) {
   for (const ClientState& client : snapshot.clients) {
     homes_.push_back(client.home);
     memory_.push_back(memory_profile(snapshot, client, options));
@@ -119,8 +122,21 @@ CpuTime Reckoning::lost_to_groups() const {
   return lost;
 }
 
+CpuTime Reckoning::lost_to_talks() const {
+  CpuTime lost;
+  for (ClientIndex one = 0; one < talks_.size(); ++one) {
+    for (const placement::Talk& talk : talks_[one]) {
+      if (one < talk.with && homes_[one] != kNoNode && homes_[talk.with] != kNoNode &&
+          homes_[one] != homes_[talk.with]) {
+        lost += talk.lost_apart;
+      }
+    }
+  }
+  return lost;
+}
+
 CpuTime Reckoning::lost() const {
-  CpuTime lost = lost_to_groups();
+  CpuTime lost = lost_to_groups() + lost_to_talks();
   for (const CpuTime owed : owed()) {
     lost += owed;
   }

@@ -4,8 +4,8 @@
 /// Problem: the planner keeps running sums (placement/arrangement.h, placement/node_load.h); who
 /// checks it must not lean on them. Approach: homes, room and what memory costs are kept per client
 /// and node; owed time is shared out anew, client by client, whenever it is asked for. It shares
-/// only the definitions with the planner: capacity, fair shares, memory cost. Properties: lost(),
-/// imbalance() and room() are the arrangement's within rounding().
+/// only the definitions with the planner: capacity, fair shares, memory cost, what talks cost.
+/// Properties: lost(), imbalance() and room() are the arrangement's within rounding().
 #pragma once
 
 #include <span>
@@ -33,6 +33,8 @@ class Reckoning {
   void apply(std::span<const placement::Rehoming> changes);
 
   [[nodiscard]] placement::CpuTime lost() const;
+  /// Of that, wake-ups that go from node to node.
+  [[nodiscard]] placement::CpuTime lost_to_talks() const;
   /// Per client, what it is predicted to be owed.
   [[nodiscard]] std::vector<placement::CpuTime> owed() const;
   /// Per node, owed / capacity.
@@ -47,9 +49,10 @@ class Reckoning {
 
   const placement::Snapshot* snapshot_;
   const placement::Options* options_;
-  std::vector<placement::NodeIndex> homes_;         ///< per client
-  std::vector<placement::MemoryProfile> memory_;    ///< per client
-  std::vector<placement::CpuTime> lost_to_memory_;  ///< per client
+  std::vector<placement::NodeIndex> homes_;          ///< per client
+  std::vector<placement::MemoryProfile> memory_;     ///< per client
+  std::vector<placement::CpuTime> lost_to_memory_;   ///< per client
+  std::vector<std::vector<placement::Talk>> talks_;  ///< per client; empty if nobody talks
   placement::MemoryRoom room_;
 };
 

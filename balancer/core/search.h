@@ -8,7 +8,7 @@
 ///                       demand is near what would even two nodes out
 ///   search_chains.cc    sets of two to four rehomings of a few clients on a few nodes
 ///   search_long_term.cc turns for those who were owed most over the last epochs
-///   search_groups.cc    moves that mend affinity and anti-affinity groups
+///   search_groups.cc    moves that mend affinity and anti-affinity groups, or unite talkers
 ///   search_locality.cc  moves and swaps towards memory
 /// All are held against candidate.h's upper bound before they are judged.
 /// Properties: the result does not depend on the order of equal candidates but by index; the number

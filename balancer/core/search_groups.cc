@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves that bring together or apart what the administrator declared to belong so.
+// Moves that bring together or apart what the administrator declared to belong so, and together
+// what talks to each other.
 #include "balancer/core/guards.h"
 #include "balancer/core/search.h"
 
@@ -13,10 +14,10 @@ using placement::Rehoming;
 
 void consider_group_moves(const Arrangement& arrangement, Considered& considered) {
   const placement::Snapshot& snapshot = arrangement.snapshot();
-  std::optional<Promise> promise;  // most hosts have no groups at all
+  std::optional<Promise> promise;  // most hosts have neither
   for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {
-    const placement::VmPolicy& policy = snapshot.vms[snapshot.clients[client].vm].policy;
-    if ((policy.affinity_group.empty() && policy.anti_affinity_group.empty()) ||
+    const bool declared = has_group(arrangement, client);
+    if ((!declared && !arrangement.talks(client)) ||
         arrangement.home(client) == placement::kNoNode ||
         why_it_stays(arrangement, client, Reason::kAffinityMove)) {
       continue;
@@ -25,7 +26,7 @@ void consider_group_moves(const Arrangement& arrangement, Considered& considered
       promise.emplace(arrangement);
     }
     for (const NodeIndex to : snapshot.clients[client].allowed) {
-      if (to != arrangement.home(client)) {
+      if (to != arrangement.home(client) && (declared || arrangement.talks_to(client, to))) {
         const Rehoming change{client, to};
         consider(arrangement, *promise, Reason::kAffinityMove, {&change, 1}, considered);
       }

@@ -115,6 +115,9 @@ std::vector<Candidate> all_moves_of(const Arrangement& arrangement, ClientIndex 
     }
     const Rehoming change{client, to};
     candidates.push_back(judge(arrangement, Reason::kLoadMove, {&change, 1}));
+    if (candidates.back().stopped_by && candidates.back().effect.talk > placement::CpuTime{}) {
+      candidates.back() = judge(arrangement, Reason::kAffinityMove, {&change, 1});
+    }
     if (stays) {
       candidates.back().stopped_by = stays;
     }

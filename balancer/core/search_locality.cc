@@ -11,6 +11,7 @@ namespace vmnuma::balancer {
 
 using placement::Arrangement;
 using placement::ClientIndex;
+using placement::CpuTime;
 using placement::Effect;
 using placement::Guard;
 using placement::kNoNode;
@@ -76,7 +77,7 @@ std::optional<Guard> why_not_for_locality(const Arrangement& arrangement,
     return Guard::kNoRoom;
   }
   // Locality may not be bought with CPU time that somebody is then owed.
-  if (effect.gain < -least_gain(arrangement, changes)) {
+  if (effect.gain - std::max(effect.talk, CpuTime{}) < -least_gain(arrangement, changes)) {
     return Guard::kMinimumGain;
   }
   return effect.pays(arrangement.options()) ? std::nullopt : std::optional(Guard::kDoesNotPay);

@@ -79,7 +79,7 @@ std::optional<Guard> why_no_turn(const Arrangement& arrangement, const Rest& res
     return Guard::kTravel;
   }
   // A turn may cost the host a little, but not more than a move has to gain.
-  if (effect.gain < -least_gain(arrangement, changes)) {
+  if (effect.gain - std::max(effect.talk, CpuTime{}) < -least_gain(arrangement, changes)) {
     return Guard::kMinimumGain;
   }
   return effect.fits ? std::nullopt : std::optional(Guard::kNoRoom);

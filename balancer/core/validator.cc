@@ -308,6 +308,7 @@ class Validator {
     if (is_a_turn(reason)) {
       check_turn_is_due(changes.front());
     }
+    const CpuTime talks_before = now_.lost_to_talks();
     now_.apply(changes);
     ++moves_and_placements_;
     check_groups(changes);
@@ -318,7 +319,12 @@ class Validator {
     }
     check_room(changes);
     check_own_cores(changes);
-    check_gain(changes, from);
+    const CpuTime talk = std::max(talks_before - now_.lost_to_talks(), CpuTime{});
+    if (is_for_talk(changes, from, talk)) {
+      check_talk(changes.front(), from.front(), talk, owed_before);
+    } else {
+      check_gain(changes, from, talk);
+    }
     if (is_for_locality(reason)) {
       if (locality.value < options_.locality_mig_threshold * 10) {
         violation("locality grows by less than Numa.LocalityMigThreshold");
@@ -343,7 +349,9 @@ class Validator {
     }
   }
 
-  void check_gain(const std::vector<Rehoming>& changes, const std::vector<NodeIndex>& from) {
+  /// Numa.MigThreshold of the largest node.
+  [[nodiscard]] CpuTime threshold(const std::vector<Rehoming>& changes,
+                                  const std::vector<NodeIndex>& from) const {
     CpuTime largest;
     for (std::size_t i = 0; i < changes.size(); ++i) {
       for (const NodeIndex node : {from[i], changes[i].to}) {
@@ -351,18 +359,77 @@ class Validator {
             largest, node < snapshot_.nodes.size() ? snapshot_.nodes[node].capacity : CpuTime{});
       }
     }
-    const CpuTime threshold = largest * options_.mig_threshold / 100;
-    const Prediction& predicted = action_->predicted;
-    const CpuTime gain = predicted.lost_before - predicted.lost_after + now_.rounding();
-    const bool is_for_time =
-        is_for_load(action_->reason) || action_->reason == Reason::kAffinityMove;
-    if (gain < (is_for_time ? std::max(threshold, CpuTime{1}) : -threshold)) {
-      violation("it brings less than Numa.MigThreshold");
-    }
-    if (!is_a_turn(action_->reason) && predicted.cost > CpuTime{} &&
-        gain * options_.move_horizon <= predicted.cost) {
+    return largest * options_.mig_threshold / 100;
+  }
+
+  [[nodiscard]] CpuTime predicted_gain() const {
+    return action_->predicted.lost_before - action_->predicted.lost_after + now_.rounding();
+  }
+
+  void check_pays() {
+    if (action_->predicted.cost > CpuTime{} &&
+        predicted_gain() * options_.move_horizon <= action_->predicted.cost) {
       violation("it does not pay within Numa.MoveHorizon");
     }
+  }
+
+  /// `talk` is what it gains by bringing talkers together, which counts for no other reason.
+  void check_gain(const std::vector<Rehoming>& changes, const std::vector<NodeIndex>& from,
+                  CpuTime talk) {
+    const CpuTime least = threshold(changes, from);
+    const bool is_for_time =
+        is_for_load(action_->reason) || action_->reason == Reason::kAffinityMove;
+    if (predicted_gain() - talk < (is_for_time ? std::max(least, CpuTime{1}) : -least)) {
+      violation("it brings less than Numa.MigThreshold");
+    }
+    if (!is_a_turn(action_->reason)) {
+      check_pays();
+    }
+  }
+
+  /// True of a move that nothing but talk speaks for.
+  [[nodiscard]] bool is_for_talk(const std::vector<Rehoming>& changes,
+                                 const std::vector<NodeIndex>& from, CpuTime talk) const {
+    if (action_->reason != Reason::kAffinityMove) {
+      return false;
+    }
+    const ClientState& client = snapshot_.clients[changes.front().client];
+    const placement::VmPolicy& policy = snapshot_.vms[client.vm].policy;
+    return (policy.affinity_group.empty() && policy.anti_affinity_group.empty()) ||
+           (talk > CpuTime{} &&
+            predicted_gain() - talk < std::max(threshold(changes, from), CpuTime{1}));
+  }
+
+  /// Demand against capacity, before the client went from `from` to where it is.
+  [[nodiscard]] Permille load_before(NodeIndex node, const Rehoming& moved, NodeIndex from) const {
+    CpuTime demand;
+    for (ClientIndex client = 0; client < snapshot_.clients.size(); ++client) {
+      const NodeIndex lived = client == moved.client ? from : now_.home(client);
+      demand += lived == node ? snapshot_.clients[client].demand : CpuTime{};
+    }
+    return permille_of(demand.value, snapshot_.nodes[node].capacity.value, Permille{1'000'000});
+  }
+
+  void check_talk(const Rehoming& change, NodeIndex from, CpuTime talk,
+                  const std::vector<CpuTime>& owed_before) {
+    const CpuTime own = snapshot_.epoch_length * snapshot_.clients[change.client].vcpu_count();
+    if (std::min(predicted_gain(), talk) <
+        std::max(own * options_.mig_threshold / 100, CpuTime{1})) {
+      violation("the talk that it brings together is less than Numa.MigThreshold");
+    }
+    CpuTime more;
+    const std::vector<CpuTime> owed = now_.owed();
+    for (ClientIndex client = 0; client < owed.size(); ++client) {
+      more += owed[client] - owed_before[client];
+    }
+    if (more > now_.rounding()) {
+      violation("it brings talk together at the price of owed time");
+    }
+    check_cores({change});
+    if (load_before(change.to, change, from) > load_before(from, change, from)) {
+      violation("it brings talk together on a busier node");
+    }
+    check_pays();
   }
 
   /// Who has cores of its own gets as many where it goes, beside those of everybody who is there

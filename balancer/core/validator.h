@@ -15,7 +15,8 @@
 ///   - what was switched off, is not due in this epoch or goes beyond Numa.MigrationsPerEpoch is
 ///     not done; nothing but placements and pulls with an open breaker or on too small a host;
 ///   - memory is counted right and there is room for it on the target;
-///   - gain, cost, residual imbalance, cores and locality are within the thresholds;
+///   - gain, cost, residual imbalance, cores and locality are within the thresholds; what only talk
+///     speaks for raises no owed time and goes to no busier node;
 ///   - each action's figures begin where those of the one before end, and are what the model says,
 ///     within rounding.
 /// Properties: no plan of make_plan is refused; each rule, broken alone, is named.

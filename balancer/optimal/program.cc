@@ -83,6 +83,7 @@ HomesProgram::HomesProgram(const Arrangement& now, const std::vector<MemoryPool>
     add_memory(pool);
   }
   add_groups();
+  add_talks();
 }
 
 /// Residency and the way back are a matter of seconds; the other guards are not.
@@ -286,6 +287,17 @@ void HomesProgram::add_groups() {
             add_pair(members[i], members[j], in_units(loss), apart);
           }
         }
+      }
+    }
+  }
+}
+
+void HomesProgram::add_talks() {
+  const auto talks = talks_of(now_->snapshot(), now_->options());
+  for (ClientIndex client = 0; client < talks.size(); ++client) {
+    for (const placement::Talk& talk : talks[client]) {
+      if (client < talk.with && !choices_[client].empty() && !choices_[talk.with].empty()) {
+        add_pair(client, talk.with, in_units(talk.lost_apart), /*apart=*/false);
       }
     }
   }

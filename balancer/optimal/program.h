@@ -4,9 +4,9 @@
 /// Problem: the planner changes a few homes at a time; how far its result is from the best of all
 /// arrangements needs a bound on what any arrangement loses. Approach: one 0/1 column a client and
 /// node it may live on, one column a node for what its clients are owed, one a pair for what a
-/// broken group loses. The cost of a solution is
+/// broken group or a parted talk loses. The cost of a solution is
 ///
-///     owed + standing memory loss + broken groups + what moving costs / horizon
+///     owed + standing memory loss + broken groups and parted talks + what moving costs / horizon
 ///
 /// in core-us an epoch: lost time as the planner reckons it, and its cost of moving spread over its
 /// horizon, so that clients stay where moving does not pay. Rows:
@@ -17,7 +17,8 @@
 ///   - members of a hard anti-affinity group share no node, but for those who do so already;
 ///   - on each node what comes is no more than room and what leaves, of ordinary memory and of huge
 ///     pages of each size.
-/// Clients without a home are left to the planner.
+/// Clients without a home are left to the planner. That talk leads nobody to a busier node is a
+/// rule of steps, not of homes, and not in the program.
 ///
 /// *How owed time is made linear.* A node serves demand D with S(D) (placement/capacity.h), which
 /// is concave, and each of its clients gets at most what it wants; so together they are owed at
@@ -72,6 +73,7 @@ class HomesProgram {
   void add_owed();
   void add_memory(const MemoryPool& pool);
   void add_groups();
+  void add_talks();
   void keep_apart(const std::vector<placement::ClientIndex>& members);
   void add_pair(placement::ClientIndex a, placement::ClientIndex b, double cost, bool apart);
   [[nodiscard]] bool is_held(placement::ClientIndex client) const;

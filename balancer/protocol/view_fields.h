@@ -241,6 +241,14 @@ void visit_fields(Fields& fields, T& view) {
   fields("keys", view.keys);
 }
 
+template <class Fields, MaybeConst<TalkView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("vm", view.vm);
+  fields("vm_uuid", view.vm_uuid);
+  fields("wakeups_per_second", view.wakeups_per_second);
+  fields("same_node_pct", view.same_node_pct);
+}
+
 template <class Fields, MaybeConst<ExplainView> T>
 void visit_fields(Fields& fields, T& view) {
   fields("vm", view.vm);
@@ -249,6 +257,7 @@ void visit_fields(Fields& fields, T& view) {
   fields("clients", view.clients);
   fields("considered", view.considered);
   fields("memory", view.memory);
+  fields("talks", view.talks);
   fields("policy", view.policy);
 }
 

@@ -2,7 +2,8 @@
 /// What a recording keeps of each value, listed once for writing and reading. Internal to this
 /// folder.
 ///
-/// `fields(NAME, value)` for what is kept as it is; `fields.vm_name`, `fields.group`,
+/// `fields(NAME, value)` for what is kept as it is, `fields.added` for what older recordings do not
+/// have, which leaves it as it is by default; `fields.vm_name`, `fields.group`,
 /// `fields.policies`, `fields.settings` and `fields.command` for what an anonymized recording keeps
 /// under other names; `fields.prose` and `fields.sentences` for what it replaces by "left out".
 /// What only explains - why a client is where it is, origins of options - is not kept: no plan
@@ -49,7 +50,7 @@ struct RecordFields {
   }
   VMNUMA_FIELDS(placement::Options) {
     for (const placement::OptionInfo& info : placement::option_table()) {
-      fields(info.name, value.*(info.value));
+      fields.added(info.name, value.*(info.value));
     }
   }
 
@@ -197,6 +198,11 @@ struct RecordFields {
     }
     fields.prose("reason", value.reason);
   }
+  VMNUMA_FIELDS(placement::WakeupSample) {
+    fields("a", value.a);
+    fields("b", value.b);
+    fields("count", value.count);
+  }
   VMNUMA_FIELDS(placement::Sample) {
     fields("sequence", value.sequence);
     fields("taken_at", value.taken_at);
@@ -209,6 +215,7 @@ struct RecordFields {
     fields("slices", value.slices);
     fields("swap_total", value.swap_total);
     fields("protection_inherited", value.protection_inherited);
+    fields.added("wakeups", value.wakeups);
     fields("missing", value.missing);
   }
 
@@ -281,6 +288,11 @@ struct RecordFields {
     fields("moving", value.moving);
     fields("exclusive_cores", value.exclusive_cores);
   }
+  VMNUMA_FIELDS(placement::Chat) {
+    fields("a", value.a);
+    fields("b", value.b);
+    fields("rate", value.rate);
+  }
   VMNUMA_FIELDS(placement::Snapshot) {
     fields("epoch", value.epoch);
     fields("epoch_length", value.epoch_length);
@@ -288,6 +300,7 @@ struct RecordFields {
     fields("nodes", value.nodes);
     fields("vms", value.vms);
     fields("clients", value.clients);
+    fields.added("chats", value.chats);
   }
 
   // ---- plans ----
@@ -492,12 +505,22 @@ struct RecordFields {
     fields("epochs_rested", value.epochs_rested);
     fields("pull_again_after", value.pull_again_after);
   }
+  VMNUMA_FIELDS(Wakeups::Pair) {
+    fields("a", value.a);
+    fields("b", value.b);
+    fields("average", value.average);
+  }
+  VMNUMA_FIELDS(Wakeups) {
+    fields("pairs", value.pairs_);
+    fields("epochs_held", value.epochs_held_);
+  }
   VMNUMA_FIELDS(Ledger) {
     fields("topology", value.topology_);
     fields("options", value.options_);
     fields("vms", value.vms_);
     fields("last_sample", value.last_sample_);
     fields("lasting_non_vm", value.lasting_non_vm_);
+    fields.added("wakeups", value.wakeups_);
     fields("epochs", value.epochs_);
     fields("knows_domains", value.knows_domains_);
   }
@@ -517,6 +540,7 @@ struct RecordFields {
     fields("lost", value.lost);
     fields("demand", value.demand);
     fields("imbalance", value.imbalance);
+    fields.added("talk", value.talk);
   }
   VMNUMA_FIELDS(Outcomes::Watched) {
     fields("before", value.before);

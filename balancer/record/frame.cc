@@ -78,6 +78,10 @@ class Writer {
   void operator()(std::string_view name, const T& value) {
     object_[std::string(name)] = json_of(value);
   }
+  template <class T>
+  void added(std::string_view name, const T& value) {
+    (*this)(name, value);
+  }
   void vm_name(std::string_view name, const std::string& value) {
     (*this)(name, anonymizer_ == nullptr ? value : anonymizer_->vm_name(value));
   }
@@ -239,6 +243,12 @@ class Reader {
       note(fmt::format("there is no '{}'", name));
     } else if (!assign(*found, value)) {
       note(fmt::format("'{}' is not what it should be", name));
+    }
+  }
+  template <class T>
+  void added(std::string_view name, T& value) {
+    if (object_.contains(std::string(name))) {
+      (*this)(name, value);
     }
   }
   void vm_name(std::string_view name, std::string& value) { (*this)(name, value); }

@@ -35,6 +35,8 @@ using CpuTime = Amount<struct CpuTimeUnit>;
 using Bytes = Amount<struct BytesUnit>;
 /// A share in thousandths.
 using Permille = Amount<struct PermilleUnit>;
+/// Wake-ups per second.
+using WakeupRate = Amount<struct WakeupRateUnit>;
 /// A point or span of monotonic time in microseconds. The core never reads a clock; it is told.
 using Microseconds = Amount<struct MicrosecondsUnit>;
 

@@ -42,6 +42,10 @@ constexpr OptionInfo kTable[] = {
      "How often one-way moves are considered; 0 = no one-way moves"},
     {"Numa.LocalityWeightMem", "", 0, 100, &Options::locality_weight_mem, true,
      "Weight of memory locality against CPU time; 1 = as measured, 0 = locality does not count"},
+    {"Numa.LocalityWeightActionAffinity", "", 0, 200, &Options::locality_weight_action_affinity,
+     true,
+     "Weight of wake-ups between VMs on different nodes: lost time of each in units of 10 ns, so "
+     "that 100 is a microsecond; 0 = they do not count"},
     {"Numa.CoreCapRatioPct", "%", 0, 100, &Options::core_cap_ratio_pct, true,
      "Most demand in per cent of a node's cores after a locality move; 0 = not checked"},
     {"Numa.PageMigEnable", "", 0, 1, &Options::page_mig_enable, true,
@@ -93,6 +97,8 @@ constexpr OptionInfo kTable[] = {
     {"Numa.AntiAffinityWeight", "%", 0, 1000, &Options::anti_affinity_weight, false,
      "Lost time per broken pair of an anti-affinity group, in per cent of the smaller member's "
      "vCPUs"},
+    {"Numa.ActionAffinityMax", "%", 0, 100, &Options::action_affinity_max, false,
+     "Most that wake-ups of other VMs count for a client, in per cent of its vCPUs"},
     {"Numa.BreakerFailures", "", 1, 1000, &Options::breaker_failures, false,
      "Failed or counter-productive actions in a row after which the balancer stops acting"},
     {"Numa.BreakerRest", "epochs", 1, 100000, &Options::breaker_rest, false,

@@ -3,8 +3,9 @@
 ///
 /// The table yields the config check, `vmnuma options`, the man page and the example config. Where
 /// ESXi has the option, name, default and range are ESXi's (public lists of advanced
-/// settings, 6.0U3 to 9.0.1; PageMigRateMax as in 9.0); the others carry our names under the same
-/// prefix. All values are integers.
+/// settings, 6.0U3 to 9.0.1; PageMigRateMax as in 9.0; LocalityWeightActionAffinity, 130 until 9.0,
+/// is off as in 9.1: it made VMs that talk to each other pile up on one node); the others carry our
+/// names under the same prefix. All values are integers.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +35,7 @@ struct Options {
   std::int64_t swap_consider_period = 15;
   std::int64_t swap_migrate_only = 2;
   std::int64_t locality_weight_mem = 1;
+  std::int64_t locality_weight_action_affinity = 0;
   std::int64_t core_cap_ratio_pct = 90;
   std::int64_t page_mig_enable = 1;
   std::int64_t page_mig_rate_max = 32000;
@@ -59,6 +61,7 @@ struct Options {
   std::int64_t page_mig_reclaim_max = 50;
   std::int64_t affinity_weight = 10;
   std::int64_t anti_affinity_weight = 10;
+  std::int64_t action_affinity_max = 5;
   std::int64_t breaker_failures = 5;
   std::int64_t breaker_rest = 150;
   std::int64_t mem_qos_enable = 0;

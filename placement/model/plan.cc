@@ -75,6 +75,10 @@ std::string_view name_of(Guard guard) {
       return "disabled";
     case Guard::kNotBest:
       return "not-best";
+    case Guard::kOwedTime:
+      return "owed-time";
+    case Guard::kBusierNode:
+      return "busier-node";
   }
   return "unknown";
 }

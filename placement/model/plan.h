@@ -51,6 +51,8 @@ enum class Guard {
   kBreaker,            ///< the circuit breaker is open
   kDisabled,           ///< Numa.RebalanceEnable = 0, or the host is below the minimum size
   kNotBest,            ///< possible, but another action was better
+  kOwedTime,           ///< would bring talking VMs together at the price of owed CPU time
+  kBusierNode,         ///< they may only meet on the calmer of their nodes
 };
 [[nodiscard]] std::string_view name_of(Guard guard);
 

@@ -73,6 +73,15 @@ struct MissingSource {
   bool operator==(const MissingSource&) const = default;
 };
 
+/// How often threads of two VMs, those of vhost included, woke each other since some moment.
+/// Never goes back while both processes live.
+struct WakeupSample {
+  VmId a;  ///< < b
+  VmId b;
+  std::int64_t count = 0;
+  bool operator==(const WakeupSample&) const = default;
+};
+
 struct Sample {
   std::int64_t sequence = 0;      ///< counts epochs since the daemon started, from 1
   Microseconds taken_at;          ///< monotonic
@@ -92,6 +101,8 @@ struct Sample {
   /// Whether cgroup v2 is mounted with memory_recursiveprot, so that what protects a VM's scope
   /// also protects the groups below it, which its memory is charged to; absent = not known.
   std::optional<bool> protection_inherited;
+  /// By a, b; absent = nobody counts them.
+  std::optional<std::vector<WakeupSample>> wakeups;
   std::vector<MissingSource> missing;
   bool operator==(const Sample&) const = default;
 };

@@ -105,6 +105,14 @@ struct ClientState {
   [[nodiscard]] std::int32_t vcpu_count() const { return static_cast<std::int32_t>(vcpus.size()); }
 };
 
+/// Two VMs that talk to each other: their threads, those of vhost included, wake each other.
+struct Chat {
+  VmId a;  ///< < b
+  VmId b;
+  WakeupRate rate;  ///< exponentially weighted
+  bool operator==(const Chat&) const = default;
+};
+
 struct Snapshot {
   std::int64_t epoch = 0;
   CpuTime epoch_length;  ///< of one CPU
@@ -112,6 +120,7 @@ struct Snapshot {
   std::vector<NodeState> nodes;      ///< as topology.nodes
   std::vector<VmState> vms;          ///< ascending id
   std::vector<ClientState> clients;  ///< by VM, then index
+  std::vector<Chat> chats;           ///< by a, b; those worth mentioning
   bool operator==(const Snapshot&) const = default;
 };
 

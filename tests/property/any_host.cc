@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/build_snapshot.h"
@@ -169,6 +170,32 @@ void set_distances(const AnyHost& host, Snapshot& snapshot) {
   }
 }
 
+/// On half of the hosts some VMs talk to each other: pairs, or everybody with everybody.
+void set_chats(const AnyHost& host, Snapshot& snapshot) {
+  Draw draw(host.seed, kForHost + 5);
+  const auto vms = static_cast<std::int64_t>(snapshot.vms.size());
+  if (vms < 2 || draw.one_in(2)) {
+    return;
+  }
+  const std::int64_t chats = draw.one_in(3) ? vms * 3 : draw.between(1, vms);
+  for (std::int64_t i = 0; i < chats; ++i) {
+    const std::int64_t a = draw.up_to(vms - 1);
+    const std::int64_t b = draw.up_to(vms - 1);
+    if (a != b) {
+      snapshot.chats.push_back({snapshot.vms[static_cast<std::size_t>(std::min(a, b))].id,
+                                snapshot.vms[static_cast<std::size_t>(std::max(a, b))].id,
+                                {draw.between(100, 200'000)}});
+    }
+  }
+  const auto key = [](const placement::Chat& chat) { return std::pair(chat.a, chat.b); };
+  std::stable_sort(snapshot.chats.begin(), snapshot.chats.end(),
+                   [&](const auto& one, const auto& other) { return key(one) < key(other); });
+  snapshot.chats.erase(
+      std::unique(snapshot.chats.begin(), snapshot.chats.end(),
+                  [&](const auto& one, const auto& other) { return key(one) == key(other); }),
+      snapshot.chats.end());
+}
+
 }  // namespace
 
 std::int64_t Draw::up_to(std::int64_t most) {
@@ -217,6 +244,10 @@ Options AnyHost::options() const {
   sometimes(options.node_reserve_pct, 0, 20);
   sometimes(options.affinity_weight, 0, 50);
   sometimes(options.anti_affinity_weight, 0, 50);
+  if (draw.one_in(2)) {
+    options.locality_weight_action_affinity = draw.between(1, 200);
+  }
+  sometimes(options.action_affinity_max, 0, 100);
   return options;
 }
 
@@ -241,6 +272,7 @@ Snapshot AnyHost::snapshot() const {
   }
   Snapshot built = builder.build();
   set_distances(*this, built);
+  set_chats(*this, built);
   return built;
 }
 

@@ -252,6 +252,25 @@ RC_GTEST_PROP(ArrangementProperty, WhatIsAppliedAndTakenBackNeverWas, ()) {
   }
 }
 
+RC_GTEST_PROP(ActionAffinityProperty, NobodyLosesMoreThanItsLimitAndBothOfAPairTheSame, ()) {
+  const tests::AnyHost host = *any_host(8, 60);
+  const Snapshot snapshot = host.snapshot();
+  Options options = host.options();
+  options.locality_weight_action_affinity = *rc::gen::inRange<std::int64_t>(1, 201);
+  const std::vector<std::vector<placement::Talk>> talks = talks_of(snapshot, options);
+  for (ClientIndex client = 0; client < talks.size(); ++client) {
+    CpuTime all;
+    for (const placement::Talk& talk : talks[client]) {
+      all += talk.lost_apart;
+      RC_ASSERT(snapshot.clients[talk.with].vm != snapshot.clients[client].vm);
+      RC_ASSERT(std::count(talks[talk.with].begin(), talks[talk.with].end(),
+                           placement::Talk{client, talk.lost_apart}) == 1);
+    }
+    RC_ASSERT(all <= snapshot.epoch_length * snapshot.clients[client].vcpu_count() *
+                         options.action_affinity_max / 100);
+  }
+}
+
 RC_GTEST_PROP(LongTermProperty, AChangeOfWeightedOwedIsTheDifferenceExactly, ()) {
   const tests::AnyHost host = *any_host(6, 40);
   Snapshot snapshot = host.snapshot();
@@ -310,7 +329,8 @@ RC_GTEST_PROP(SearchProperty, TheBestMoveIsTheBestOfAllJudgedOneByOne, ()) {
       const NodeIndex from = arrangement.home(client);
       const NodeIndex to = candidate.changes.front().to;
       // From where something is owed to where less is; nothing else is a move for the load.
-      if (!candidate.stopped_by && arrangement.node(from).owed() > CpuTime{} &&
+      if (!candidate.stopped_by && candidate.reason == Reason::kLoadMove &&
+          arrangement.node(from).owed() > CpuTime{} &&
           arrangement.node(from).owed() >=
               arrangement.node(from).capacity() * options.mig_threshold / 100 &&
           arrangement.owed_share(to) < arrangement.owed_share(from)) {

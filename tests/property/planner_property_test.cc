@@ -250,6 +250,10 @@ RC_GTEST_PROP(PlannerProperty, OtherNumbersInTheSameOrderGiveTheSamePlan, ()) {
   for (ClientState& client : snapshot.clients) {
     client.id.vm = renamed(client.id.vm);
   }
+  for (placement::Chat& chat : snapshot.chats) {
+    chat.a = renamed(chat.a);
+    chat.b = renamed(chat.b);
+  }
   const Plan other = make_plan(snapshot, host.options(), {});
   RC_ASSERT(other.actions.size() == plan.actions.size());
   for (std::size_t i = 0; i < plan.actions.size(); ++i) {

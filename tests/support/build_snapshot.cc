@@ -2,6 +2,7 @@
 #include "tests/support/build_snapshot.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "balancer/core/after_plan.h"
 #include "balancer/core/averages.h"
@@ -70,6 +71,12 @@ SnapshotBuilder& SnapshotBuilder::nodes(int count, const NodeSpec& spec) {
 
 SnapshotBuilder& SnapshotBuilder::vm(const VmSpec& spec) {
   vms_.push_back(spec);
+  return *this;
+}
+
+SnapshotBuilder& SnapshotBuilder::chat(const std::string& a, const std::string& b,
+                                       std::int64_t per_second) {
+  chats_.push_back({a, b, per_second});
   return *this;
 }
 
@@ -162,6 +169,14 @@ Snapshot SnapshotBuilder::build() const {
     }
     snapshot.vms.push_back(std::move(vm));
   }
+  for (const ChatSpec& spec : chats_) {
+    const auto [a, b] = std::minmax(snapshot.clients[client_of(snapshot, spec.a)].id.vm,
+                                    snapshot.clients[client_of(snapshot, spec.b)].id.vm);
+    snapshot.chats.push_back({a, b, {spec.per_second}});
+  }
+  std::sort(snapshot.chats.begin(), snapshot.chats.end(), [](const Chat& one, const Chat& other) {
+    return std::pair(one.a, one.b) < std::pair(other.a, other.b);
+  });
   run_and_share_out(snapshot, options_);
   return snapshot;
 }

@@ -67,6 +67,8 @@ class SnapshotBuilder {
   SnapshotBuilder& node(const NodeSpec& spec);
   SnapshotBuilder& nodes(int count, const NodeSpec& spec);
   SnapshotBuilder& vm(const VmSpec& spec);
+  /// Two VMs that wake each other so often.
+  SnapshotBuilder& chat(const std::string& a, const std::string& b, std::int64_t per_second);
   SnapshotBuilder& epoch(std::int64_t epoch);
   /// SLIT distance of every node to every other; 20 if not said.
   SnapshotBuilder& distance(std::int32_t distance);
@@ -76,6 +78,12 @@ class SnapshotBuilder {
  private:
   std::vector<NodeSpec> nodes_;
   std::vector<VmSpec> vms_;
+  struct ChatSpec {
+    std::string a;
+    std::string b;
+    std::int64_t per_second = 0;
+  };
+  std::vector<ChatSpec> chats_;
   std::int64_t epoch_ = 30;
   std::int32_t distance_ = 20;
   placement::Options options_;

@@ -42,6 +42,21 @@ std::string client_text(const balancer::ClientView& client) {
              bytes_text(client.memory_bytes), locality);
 }
 
+std::string talks_text(const std::vector<balancer::TalkView>& talks) {
+  std::string out;
+  for (const balancer::TalkView& talk : talks) {
+    const std::string where =
+        talk.same_node_pct == 100 ? std::string("on the same node")
+        : talk.same_node_pct == 0
+            ? std::string("on different nodes")
+            : fmt::format("{} % of them on the same node", talk.same_node_pct);
+    out += wrapped(fmt::format("VM '{}': {} wake-ups a second, {}", printable(talk.vm),
+                               talk.wakeups_per_second, where),
+                   /*indent=*/2);
+  }
+  return out.empty() ? "" : "\nTalks most to\n" + out;
+}
+
 /// What differs from a VM without a policy.
 std::string policy_text(const balancer::PolicyView& view) {
   std::string out;
@@ -65,6 +80,7 @@ std::string text_of(const balancer::ExplainView& view) {
     out += client_text(client);
   }
   out += "\nMemory\n" + wrapped(view.memory, /*indent=*/2);
+  out += talks_text(view.talks);
   out += policy_text(view.policy);
   out += "\nWhat the last plan considered, best first\n";
   for (const auto& candidate : view.considered) {

@@ -124,6 +124,18 @@ What the last plan considered, best first
 )");
 }
 
+TEST_F(ViewTextTest, ExplainNamesWhomAVmTalksTo) {
+  auto view = tests::explain_view();
+  view.talks = {{"db7", "", 61'234, 100}, {"db8", "", 400, 0}, {"wide", "", 300, 50}};
+  EXPECT_THAT(text_of(view), ::testing::HasSubstr(R"(
+Talks most to
+  VM 'db7': 61234 wake-ups a second, on the same node
+  VM 'db8': 400 wake-ups a second, on different nodes
+  VM 'wide': 300 wake-ups a second, 50 % of them on the same node
+
+)"));
+}
+
 TEST_F(ViewTextTest, PolicyOfAVm) {
   EXPECT_EQ(text_of(tests::policy_view()),
             R"(VM web1 (c7a5fdbd-edaf-9455-926a-d65c16db1809)

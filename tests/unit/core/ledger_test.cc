@@ -97,6 +97,22 @@ class LedgerTest : public testing::Test {
   std::int64_t epoch_ = 0;
 };
 
+TEST_F(LedgerTest, ChatsAreOfVmsThatRun) {
+  run({vm_of(1, 2), vm_of(2, 2), vm_of(3, 2)});
+  const auto talking = [this] {
+    Sample sample = next();
+    sample.wakeups = {{id_of(1), id_of(2), epoch_ * 100'000}, {id_of(2), id_of(3), epoch_ * 20}};
+    return ledger_.advance(sample);
+  };
+  EXPECT_THAT(talking().chats, testing::IsEmpty());
+  const Snapshot snapshot = talking();
+  ASSERT_EQ(snapshot.chats.size(), 1U);  // 10 a second are not worth mentioning
+  EXPECT_EQ(snapshot.chats[0].a, id_of(1));
+  EXPECT_EQ(snapshot.chats[0].b, id_of(2));
+  run({vm_of(1, 2), vm_of(3, 2)});
+  EXPECT_THAT(talking().chats, testing::IsEmpty());
+}
+
 TEST_F(LedgerTest, NumbersNeedTwoReadings) {
   run({vm_of(1, 2)});
   const Snapshot first = epoch();

@@ -37,6 +37,33 @@ TEST(OutcomesMeasureTest, TakesOwedTimeFarMemoryAndNodesThatCanBeAHome) {
   EXPECT_EQ(measure(Snapshot{}, {}), Measured{});
 }
 
+TEST(OutcomesMeasureTest, TalkFromNodeToNodeIsLostAndNeverHarm) {
+  Options options;
+  options.locality_weight_action_affinity = 100;
+  options.mig_threshold = 1;  // of 8 CPUs; twice as much talk as counts for one is more
+  const auto talking = [](std::int64_t per_second) {
+    return SnapshotBuilder()
+        .nodes(2, {.cores = 4})
+        .vm({.name = "a", .homes = {0}, .vcpus = 4, .busy_pct = 25})
+        .vm({.name = "b", .homes = {1}, .vcpus = 4, .busy_pct = 25})
+        .chat("a", "b", per_second)
+        .build();
+  };
+  const Snapshot before = talking(100'000);
+  const Measured measured = measure(before, options);
+  EXPECT_EQ(measured.lost, tests::kCpu / 10);
+  EXPECT_EQ(measured.talk, tests::kCpu / 10);
+  EXPECT_EQ(measure(before, {}).lost, placement::CpuTime{});
+  const Plan plan = make_plan(before, options, {});
+  ASSERT_EQ(plan.actions.front().reason, placement::Reason::kAffinityMove);
+  Outcomes outcomes;
+  outcomes.began(1, plan.actions.front(), before, options);
+  outcomes.ended(1, /*done=*/true, /*failed=*/false, options, before.epoch);
+  Snapshot after = talking(10'000'000);
+  after.epoch += Outcomes::kSettleEpochs;
+  EXPECT_FALSE(outcomes.settle(after, options).front().harmful);
+}
+
 TEST(OutcomesMeasureTest, LocalityIsKnownOnlyOfClientsThatLiveSomewhere) {
   Snapshot snapshot = crowded();
   EXPECT_EQ(locality_of(snapshot, {snapshot.clients[0].id}), Permille{750});

@@ -141,6 +141,129 @@ TEST(PlannerTest, BringsGroupsTogetherAndApart) {
   EXPECT_THAT(planned(two({0, 0}, {.affinity_group = "g"})), IsEmpty());
 }
 
+// ---- VMs that talk to each other
+
+Options with_talk() {
+  Options options;
+  options.locality_weight_action_affinity = 100;
+  return options;
+}
+
+/// Two VMs of 4 CPUs, half busy, on a node of 8 each, that wake each other so often; others use as
+/// many CPUs of each node as told. Only `a` may move.
+Snapshot two_talkers(std::int64_t per_second, std::int32_t others = 1) {
+  const VmPolicy stays{.do_not_move = true};
+  return SnapshotBuilder()
+      .nodes(2, {.cores = 8})
+      .vm({.name = "a", .homes = {0}, .vcpus = 4, .busy_pct = 50})
+      .vm({.name = "b", .homes = {1}, .vcpus = 4, .busy_pct = 50, .policy = stays})
+      .vm({.name = "c", .homes = {0}, .vcpus = others, .policy = stays})
+      .vm({.name = "d", .homes = {1}, .vcpus = others, .policy = stays})
+      .chat("a", "b", per_second)
+      .build();
+}
+
+TEST(PlannerTest, BringsTalkersTogetherIfItIsToldWhatWakeUpsCost) {
+  EXPECT_THAT(planned(two_talkers(100'000), with_talk()), ElementsAre("affinity-move a:0->1"));
+  EXPECT_THAT(planned(two_talkers(100'000)), IsEmpty());
+}
+
+TEST(PlannerTest, TalkBelowTheThresholdOfItsVcpusIsNotWorthAMove) {
+  // Numa.MigThreshold is 2 % of 4 vCPUs: 80 ms a second, or 80000 wake-ups of 1 us.
+  EXPECT_THAT(planned(two_talkers(79'000), with_talk()), IsEmpty());
+  EXPECT_THAT(refused(two_talkers(79'000), with_talk()), Contains("minimum-gain a:0->1"));
+  EXPECT_THAT(planned(two_talkers(81'000), with_talk()), ElementsAre("affinity-move a:0->1"));
+}
+
+TEST(PlannerTest, TalkIsNoReasonToMakeSomebodyWait) {
+  // Node 1 has 8 CPUs; of these b and d want 7, so with a it would be 9.
+  EXPECT_THAT(planned(two_talkers(10'000'000, 5), with_talk()), IsEmpty());
+  // Nor where no limit keeps it from outweighing owed time.
+  Options options = with_talk();
+  options.action_affinity_max = 100;
+  EXPECT_THAT(planned(two_talkers(10'000'000, 5), options), IsEmpty());
+  EXPECT_THAT(refused(two_talkers(10'000'000, 5), options), Contains("owed-time a:0->1"));
+}
+
+TEST(PlannerTest, TalkFillsNoNodeToTheBrim) {
+  // With a it would be 8 of 8 CPUs: nobody would be owed anything, and nobody could do more.
+  EXPECT_THAT(planned(two_talkers(1'000'000, 4), with_talk()), IsEmpty());
+  EXPECT_THAT(refused(two_talkers(1'000'000, 4), with_talk()), Contains("core-capacity a:0->1"));
+  Options options = with_talk();
+  options.core_cap_ratio_pct = 0;
+  EXPECT_THAT(planned(two_talkers(1'000'000, 4), options), ElementsAre("affinity-move a:0->1"));
+}
+
+TEST(PlannerTest, OwedTimeIsNoExcuseToMoveForTheSakeOfTalk) {
+  // Node 0 owes 0.4 of 4 CPUs, which is not enough for a load move; a little talk changes nothing.
+  const auto busy = [](std::int64_t per_second) {
+    return SnapshotBuilder()
+        .nodes(2, {.cores = 4})
+        .vm({.name = "a", .homes = {0}, .vcpus = 2})
+        .vm({.name = "b", .homes = {1}, .vcpus = 1})
+        .vm({.name = "c", .homes = {0}, .vcpus = 3, .busy_pct = 78})
+        .chat("a", "b", per_second)
+        .build();
+  };
+  EXPECT_THAT(planned(busy(1'000), with_talk()), IsEmpty());
+  EXPECT_THAT(planned(busy(1'000'000), with_talk()), ElementsAre("affinity-move a:0->1"));
+}
+
+TEST(PlannerTest, TalkersMeetOnTheCalmerNode) {
+  const auto pair_beside = [](std::int32_t others, const VmPolicy& policy_of_b) {
+    return SnapshotBuilder()
+        .nodes(2, {.cores = 8})
+        .vm({.name = "a", .homes = {0}, .vcpus = 2})
+        .vm({.name = "b", .homes = {1}, .vcpus = 2, .policy = policy_of_b})
+        .vm({.name = "c", .homes = {1}, .vcpus = others, .policy = {.do_not_move = true}})
+        .chat("a", "b", 1'000'000)
+        .build();
+  };
+  EXPECT_THAT(planned(pair_beside(1, {}), with_talk()), ElementsAre("affinity-move b:1->0"));
+  const Snapshot b_stays = pair_beside(1, {.do_not_move = true});
+  EXPECT_THAT(planned(b_stays, with_talk()), IsEmpty());
+  EXPECT_THAT(refused(b_stays, with_talk()), Contains("busier-node a:0->1"));
+}
+
+TEST(PlannerTest, OwedTimeComesBeforeTalk) {
+  // Two VMs of 4 CPUs that talk as much as counts share a node of 4.
+  const Snapshot snapshot = SnapshotBuilder()
+                                .nodes(2, {.cores = 4})
+                                .vm({.name = "a", .vcpus = 4})
+                                .vm({.name = "b", .vcpus = 4})
+                                .chat("a", "b", 10'000'000)
+                                .build();
+  EXPECT_THAT(planned(snapshot, with_talk()), ElementsAre("load-move a:0->1"));
+}
+
+TEST(PlannerTest, ACrowdOfTalkersDoesNotPileUp) {
+  // Six that all talk to each other; so many are on node 0, and each node has room for four.
+  const auto crowd = [](int on_node_0) {
+    SnapshotBuilder builder;
+    builder.nodes(2, {.cores = 8});
+    for (int i = 0; i < 6; ++i) {
+      builder.vm({.name = std::string(1, static_cast<char>('a' + i)),
+                  .homes = {static_cast<placement::NodeIndex>(i < on_node_0 ? 0 : 1)},
+                  .vcpus = 2,
+                  .busy_pct = 80});
+    }
+    for (char a = 'a'; a < 'f'; ++a) {
+      for (char b = static_cast<char>(a + 1); b <= 'f'; ++b) {
+        builder.chat(std::string(1, a), std::string(1, b), 1'000'000);
+      }
+    }
+    return builder.build();
+  };
+  // Who goes over gains one of the five it talks to, a fifth of the limit of 5 %.
+  EXPECT_THAT(planned(crowd(3), with_talk()), IsEmpty());
+  // The fifth on node 0 would gain three of five, but that node is busier already.
+  EXPECT_THAT(planned(crowd(4), with_talk()), IsEmpty());
+  EXPECT_THAT(refused(crowd(4), with_talk()), Contains("core-capacity e:1->0"));
+  Options options = with_talk();
+  options.core_cap_ratio_pct = 0;
+  EXPECT_THAT(refused(crowd(4), options), Contains("busier-node e:1->0"));
+}
+
 TEST(PlannerTest, AHardGroupIsNeverBroughtTogether) {
   const VmPolicy apart{.anti_affinity_group = "g", .anti_affinity_hard = true};
   const Snapshot snapshot =

@@ -284,6 +284,35 @@ TEST(ValidatorTest, NamesAHardGroupThatIsBroken) {
               Contains(HasSubstr("which a hard group forbids")));
 }
 
+/// Two VMs of 4 CPUs of which half is wanted come together for the sake of talk alone.
+Case talk_move() {
+  Options options;
+  options.locality_weight_action_affinity = 100;
+  return Case(SnapshotBuilder()
+                  .nodes(2, {.cores = 8})
+                  .vm({.name = "a", .homes = {0}, .vcpus = 4, .busy_pct = 50})
+                  .vm({.name = "b", .homes = {1}, .vcpus = 4, .busy_pct = 50})
+                  .chat("a", "b", 1'000'000)
+                  .build(),
+              options);
+}
+
+TEST(ValidatorTest, NamesTalkThatIsNotWorthIt) {
+  // The plan of the case is: a to b, which gains 5 % of 4 vCPUs.
+  EXPECT_THAT(broken(talk_move(), [](Case& it) { it.options.mig_threshold = 6; }),
+              Contains(HasSubstr("the talk that it brings together is less than")));
+  EXPECT_THAT(broken(talk_move(), [](Case& it) { it.options.core_cap_ratio_pct = 40; }),
+              Contains(HasSubstr("beyond Numa.CoreCapRatioPct")));
+  EXPECT_THAT(broken(talk_move(), [](Case& it) { it.client("b").demand += kCpu; }),
+              Contains(HasSubstr("on a busier node")));
+  EXPECT_THAT(broken(talk_move(),
+                     [](Case& it) {
+                       it.client("b").demand += kCpu * 5;
+                       it.client("b").entitled += kCpu * 5;
+                     }),
+              Contains(HasSubstr("at the price of owed time")));
+}
+
 TEST(ValidatorTest, NamesCoresOfItsOwnThatAreNotThere) {
   const auto exclusive = [](std::int32_t cores) {
     return [cores](Case& it) {

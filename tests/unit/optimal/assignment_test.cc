@@ -216,6 +216,21 @@ TEST(AssignmentTest, WeighsSoftGroups) {
   EXPECT_THAT(optimum_of(builder.build(), none).best.homes, ElementsAre(0, 1, 0, 0));
 }
 
+TEST(AssignmentTest, WeighsTalk) {
+  SnapshotBuilder builder;
+  builder.nodes(2, {.cores = 8});
+  builder.vm({.name = "a", .homes = {0}, .vcpus = 2});
+  builder.vm({.name = "b", .homes = {1}, .vcpus = 2});
+  builder.vm({.name = "c", .homes = {kNoNode}, .vcpus = 2});
+  builder.chat("a", "b", 100'000).chat("a", "c", 100'000);
+  EXPECT_THAT(optimum_of(builder.build(), {}).best.homes, ElementsAre(0, 1, kNoNode));
+  Options options;
+  options.locality_weight_action_affinity = 100;
+  const Optimum optimum = optimum_of(builder.build(), options);
+  EXPECT_EQ(optimum.best.homes[0], optimum.best.homes[1]);
+  EXPECT_EQ(optimum.best.lost, CpuTime{});
+}
+
 TEST(AssignmentTest, LeavesClientsWithoutAHomeToThePlanner) {
   SnapshotBuilder builder = crowded();
   builder.vm({.name = "c", .homes = {kNoNode}, .vcpus = 1, .memory_gib = {0, 0}});

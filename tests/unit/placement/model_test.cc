@@ -81,7 +81,7 @@ TEST(PlanTest, NamesEveryReasonAndGuardOnce) {
   for (int i = 0; i <= static_cast<int>(Reason::kCpuAssignment); ++i) {
     EXPECT_TRUE(names.insert(name_of(static_cast<Reason>(i))).second);
   }
-  for (int i = 0; i <= static_cast<int>(Guard::kNotBest); ++i) {
+  for (int i = 0; i <= static_cast<int>(Guard::kBusierNode); ++i) {
     EXPECT_TRUE(names.insert(name_of(static_cast<Guard>(i))).second);
   }
   EXPECT_FALSE(names.contains("unknown"));

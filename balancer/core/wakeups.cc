@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/core/wakeups.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "balancer/core/averages.h"
+
+namespace vmnuma::balancer {
+
+using placement::Chat;
+using placement::CpuTime;
+using placement::Sample;
+using placement::VmId;
+using placement::VmProcess;
+using placement::VmSample;
+using placement::WakeupRate;
+using placement::WakeupSample;
+
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000;
+constexpr std::int64_t kMostEpochsHeld = 30;
+/// Less is not a thousandth of a CPU's time, even if each costs 10 us.
+constexpr WakeupRate kWorthMentioning{100};
+
+std::pair<VmId, VmId> key_of(const WakeupSample& sample) {
+  return {sample.a, sample.b};
+}
+
+/// The VM's process, or that of nobody if it was not read.
+VmProcess process_of(const Sample& sample, const VmId& id) {
+  const auto found =
+      std::lower_bound(sample.vms.begin(), sample.vms.end(), id,
+                       [](const VmSample& vm, const VmId& key) { return vm.id < key; });
+  return found != sample.vms.end() && found->id == id ? found->process : VmProcess{};
+}
+
+bool are_of_one_life(const VmProcess& known, const VmProcess& now) {
+  return known == now || known == VmProcess{} || now == VmProcess{};
+}
+
+}  // namespace
+
+void Wakeups::advance(const Sample* before, const Sample& now, CpuTime half_life) {
+  if (before == nullptr || !before->wakeups || !now.wakeups || now.taken_at <= before->taken_at) {
+    if (++epochs_held_ > kMostEpochsHeld) {
+      pairs_.clear();
+    }
+    return;
+  }
+  epochs_held_ = 0;
+  const CpuTime elapsed{(now.taken_at - before->taken_at).value};
+  std::map<std::pair<VmId, VmId>, Pair> next;
+  auto old = before->wakeups->begin();
+  for (const WakeupSample& sample : *now.wakeups) {
+    while (old != before->wakeups->end() && key_of(*old) < key_of(sample)) {
+      ++old;
+    }
+    if (old == before->wakeups->end() || key_of(*old) != key_of(sample) ||
+        sample.count < old->count) {
+      continue;
+    }
+    Pair pair{process_of(now, sample.a), process_of(now, sample.b), {}};
+    if (const auto known = pairs_.find(key_of(sample)); known != pairs_.end()) {
+      if (!are_of_one_life(known->second.a, pair.a) || !are_of_one_life(known->second.b, pair.b)) {
+        continue;
+      }
+      pair.average = known->second.average;
+    }
+    const auto rate = scaled(WakeupRate{sample.count - old->count}, kSecond, elapsed.value);
+    pair.average = averaged(pair.average, rate, elapsed, half_life);
+    if (pair.average > WakeupRate{}) {
+      next.emplace(key_of(sample), pair);
+    }
+  }
+  pairs_ = std::move(next);
+}
+
+std::vector<Chat> Wakeups::chats() const {
+  std::vector<Chat> chats;
+  for (const auto& [vms, pair] : pairs_) {
+    if (pair.average >= kWorthMentioning) {
+      chats.push_back({vms.first, vms.second, pair.average});
+    }
+  }
+  return chats;
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Which VMs talk to each other, and how much.
+///
+/// Problem: counters of wake-ups only grow, come and go with their VMs, and may not be there at
+/// all; and a burst of talk is nothing to move a VM for. Approach: what a pair's counter grew by
+/// between two samples is a rate; rates are averaged with the load's half-life, beginning with
+/// nothing, so that only talk that lasts counts. Where nobody counts any more, the averages are
+/// held for a minute and then forgotten.
+/// Properties:
+///  1. A pair whose counter went back or was not there before, or one of whose processes is a new
+///     one, begins anew.
+///  2. Pairs that hardly talk are not in chats(), so that an idle host has none.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "placement/model/amounts.h"
+#include "placement/model/sample.h"
+#include "placement/model/snapshot.h"
+
+namespace vmnuma::balancer {
+
+struct RecordFields;
+
+class Wakeups {
+ public:
+  /// Takes the next sample in; `before` is the one before it, or null.
+  void advance(const placement::Sample* before, const placement::Sample& now,
+               placement::CpuTime half_life);
+  /// By a, b.
+  [[nodiscard]] std::vector<placement::Chat> chats() const;
+
+  struct Pair {
+    placement::VmProcess a;
+    placement::VmProcess b;
+    placement::WakeupRate average;
+  };
+
+ private:
+  friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
+  std::map<std::pair<placement::VmId, placement::VmId>, Pair> pairs_;
+  std::int64_t epochs_held_ = 0;
+};
+
+}  // namespace vmnuma::balancer
