@@ -116,6 +116,26 @@ vm = "SQL00"
               ElementsAre(Fault{40, FaultKind::kPinRefused, 0U, std::nullopt, 3}));
 }
 
+std::string talk(const std::string& between) {
+  std::string text;
+  for (const char* name : {"a", "b", "c"}) {
+    text += "[[vm]]\nname = '" + std::string(name) + "'\nvcpus = 2\nmemory = '1GiB'\n";
+  }
+  return text + "[[talk]]\nwakeups_per_second = 5000\nbetween = " + between + "\n";
+}
+
+TEST(ScenarioFileTest, VmsMayTalk) {
+  const auto scenario = parse(talk("['a', 'c']"));
+  ASSERT_TRUE(scenario.has_value()) << scenario.error().message;
+  EXPECT_THAT(scenario->talks, ElementsAre(ScenarioTalk{{0, 2}, 5000}));
+  EXPECT_THAT(problem(talk("['a', 'd']")), HasSubstr("there is no VM 'd'"));
+  EXPECT_THAT(problem(talk("['a', 1]")), HasSubstr("must be an array of names of VMs"));
+  EXPECT_THAT(problem(talk("['a', 'a']")), HasSubstr("'a' cannot talk to itself"));
+  EXPECT_THAT(problem(talk("['a']")), HasSubstr("it takes two VMs to talk"));
+  EXPECT_THAT(problem(talk("'a'")), HasSubstr("'between'"));
+  EXPECT_THAT(problem("[[talk]]\n"), HasSubstr("wakeups_per_second"));
+}
+
 TEST(ScenarioFileTest, HasDefaultsForTheRest) {
   const auto scenario = parse("[[vm]]\nname = 'a'\nvcpus = 2\nmemory = '1GiB'\n");
   ASSERT_TRUE(scenario.has_value()) << scenario.error().message;

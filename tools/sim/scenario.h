@@ -98,6 +98,13 @@ struct Fault {
   bool operator==(const Fault&) const = default;
 };
 
+/// VMs of which every two wake each other so often.
+struct ScenarioTalk {
+  std::vector<std::size_t> vms;  ///< indices in Scenario::vms
+  std::int64_t wakeups_per_second = 0;
+  bool operator==(const ScenarioTalk&) const = default;
+};
+
 struct Scenario {
   std::string name;
   std::string description;        ///< one line
@@ -109,6 +116,7 @@ struct Scenario {
   /// Of VMs whose policy has none of its own.
   placement::PlacementStrategy strategy = placement::PlacementStrategy::kLeastLostTime;
   std::vector<ScenarioVm> vms;
+  std::vector<ScenarioTalk> talks;
   std::vector<Fault> faults;
   bool operator==(const Scenario&) const = default;
 };

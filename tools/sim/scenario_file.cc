@@ -26,6 +26,7 @@ constexpr Range kEpochs{0, 1'000'000};
 constexpr std::int64_t kMostNodes = 64;
 constexpr std::int64_t kMostVms = 10'000;
 constexpr std::int64_t kLongestFault = 10'000;
+constexpr std::int64_t kMostWakeups = 10'000'000;
 constexpr std::int64_t kStandardEpochs = 300;
 constexpr std::int64_t kStandardFault = 10;
 constexpr std::int64_t kRemoteDistance = 21;
@@ -39,7 +40,7 @@ class ScenarioParser {
   Scenario parse(const toml::table& root) {
     const TableReader top(problems_, root, "",
                           {"description", "not_first_because", "seed", "epochs", "strategy", "host",
-                           "options", "vm", "fault"});
+                           "options", "vm", "talk", "fault"});
     scenario_.description = top.text("description").value_or("");
     scenario_.not_first_because = top.text("not_first_because").value_or("");
     scenario_.seed = static_cast<std::uint64_t>(top.integer("seed", {0, INT64_MAX}, 1));
@@ -58,6 +59,9 @@ class ScenarioParser {
     }
     for (const toml::table* vm : vms) {
       read_vm(*vm);
+    }
+    for (const toml::table* talk : top.tables("talk")) {
+      read_talk(*talk);
     }
     for (const toml::table* fault : top.tables("fault")) {
       read_fault(*fault);
@@ -330,6 +334,31 @@ class ScenarioParser {
         }
       }
     }
+  }
+
+  void read_talk(const toml::table& table) {
+    const TableReader reader(problems_, table, " in [[talk]]", {"between", "wakeups_per_second"});
+    reader.require("between");
+    reader.require("wakeups_per_second");
+    ScenarioTalk talk;
+    talk.wakeups_per_second = reader.integer("wakeups_per_second", {0, kMostWakeups}, 0);
+    const toml::array* names = reader.array("between");
+    for (std::size_t i = 0; names != nullptr && i < names->size(); ++i) {
+      const auto name = names->get(i)->value<std::string>();
+      const std::optional<std::size_t> vm = name ? find_vm(*name) : std::nullopt;
+      if (!vm) {
+        reader.complain("between", name ? fmt::format("there is no VM '{}'", *name)
+                                        : "'between' must be an array of names of VMs");
+      } else if (std::find(talk.vms.begin(), talk.vms.end(), *vm) != talk.vms.end()) {
+        reader.complain("between", fmt::format("'{}' cannot talk to itself", *name));
+      } else {
+        talk.vms.push_back(*vm);
+      }
+    }
+    if (names != nullptr && names->size() < 2) {
+      reader.complain("between", "it takes two VMs to talk");
+    }
+    scenario_.talks.push_back(std::move(talk));
   }
 
   void read_fault(const toml::table& table) {

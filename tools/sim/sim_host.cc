@@ -197,6 +197,7 @@ void SimHost::stop(const VmId& id) {
     return;
   }
   memory_.remove(vm->second.owner);
+  talks_.remove(id);
   vms_.erase(vm);
   domains_changed_ = true;
 }
@@ -305,6 +306,9 @@ placement::Sample SimHost::sample(std::int64_t sequence, placement::Microseconds
       }
     }
     sample.vms.push_back(std::move(row));
+  }
+  if (!talks_.empty()) {
+    sample.wakeups = talks_.counters();
   }
   return sample;
 }

@@ -4,12 +4,13 @@
 /// Problem: decisions can only be judged where everything about the host is known, time costs
 /// nothing and every run is the same. Approach: virtual time in short whiles. In each, vCPUs that
 /// are pinned nowhere float to the least loaded node, every node shares out its CPUs (sim_cpus.h),
-/// memory is touched where vCPUs run (sim_memory.h), and remote memory costs part of the time that
-/// was given. The ports below the executor act on the same state and take time on the worker's
-/// clock; page moves keep to the habits of move_pages(2) of Linux 6.1 (mm/migrate.c), also the
-/// awkward ones. Which CPU within a node a thread runs on is simulated only on nodes where some
-/// thread may not run on all of them. Properties: equal calls give equal answers; time a thread
-/// wanted is time it ran or waited; memory is neither lost nor made.
+/// memory is touched where vCPUs run (sim_memory.h), and remote memory and wake-ups from node to
+/// node (sim_talks.h) cost part of the time that was given. The ports below the executor act on the
+/// same state and take time on the worker's clock; page moves keep to the habits of move_pages(2)
+/// of Linux 6.1 (mm/migrate.c), also the awkward ones. Which CPU within a node a thread runs on is
+/// simulated only on nodes where some thread may not run on all of them. Properties: equal calls
+/// give equal answers; time a thread wanted is time it ran or waited; memory is neither lost nor
+/// made.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,7 @@
 #include "tools/sim/scenario.h"
 #include "tools/sim/sim_clock.h"
 #include "tools/sim/sim_memory.h"
+#include "tools/sim/sim_talks.h"
 #include "tools/sim/truth.h"
 
 namespace vmnuma::tools {
@@ -55,6 +57,10 @@ class SimHost final : public stats::DomainInventory,
   placement::VmId start(const ScenarioVm& vm);
   /// Nothing if it does not run.
   void stop(const placement::VmId& vm);
+  /// Two running VMs wake each other so often from now on, until one of them stops.
+  void let_talk(const placement::VmId& one, const placement::VmId& other, std::int64_t per_second) {
+    talks_.add(one, other, per_second);
+  }
   /// Takes over the loads of that epoch.
   void begin_epoch(std::int64_t epoch);
   void run(placement::Microseconds length);
@@ -161,6 +167,7 @@ class SimHost final : public stats::DomainInventory,
   // CPUs
   void run_node(placement::NodeIndex node, placement::CpuTime length);
   void settle_threads(placement::CpuTime length);
+  void pay_for_talk(placement::CpuTime length);
   [[nodiscard]] std::vector<placement::NodeIndex> nodes_for(const Vm& vm, std::size_t vcpu) const;
   [[nodiscard]] std::vector<std::size_t> cpus_for(const Vm& vm, std::size_t vcpu,
                                                   const placement::Node& node) const;
@@ -196,6 +203,7 @@ class SimHost final : public stats::DomainInventory,
   SimMemory memory_;
   std::map<placement::VmId, Vm> vms_;
   SimMemory::Owner next_owner_ = 0;
+  SimTalks talks_;
   std::vector<PageMove> moves_;
   std::map<placement::NodeId, placement::Bytes> free_told_;
   placement::CpuTime epoch_so_far_;

@@ -190,6 +190,7 @@ void SimHost::run(placement::Microseconds time) {
       run_node(node, length);
     }
   }
+  pay_for_talk(length);
   for (auto& [id, vm] : vms_) {
     touch_memory(vm);
   }
@@ -283,6 +284,23 @@ CpuTime SimHost::stall_of(const Vm& vm, std::size_t index, CpuTime served, CpuTi
   const std::int64_t busy = on_memory * moving / (deliverable / kSimPage.value + 1);
   const std::int64_t pushed_out = on_memory * crowded.value / 1000;
   return std::min(CpuTime{far + busy + pushed_out}, served);
+}
+
+/// What wake-ups from node to node took is lost to all vCPUs of the VM alike, as far as they ran.
+void SimHost::pay_for_talk(CpuTime length) {
+  if (talks_.empty()) {
+    return;
+  }
+  const auto lost = talks_.pass(length, [this](const placement::VmId& id) {
+    return vms_.at(id).load_pct > 0 ? vcpus_on(id) : std::vector<std::int32_t>(nodes_.size());
+  });
+  for (const auto& [id, time] : lost) {
+    std::vector<Vcpu>& vcpus = vms_.at(id).vcpus;
+    for (Vcpu& vcpu : vcpus) {
+      vcpu.truth.stalled = std::min(
+          vcpu.truth.stalled + time / static_cast<std::int64_t>(vcpus.size()), vcpu.truth.served);
+    }
+  }
 }
 
 void SimHost::touch_memory(Vm& vm) {

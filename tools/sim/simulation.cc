@@ -165,8 +165,23 @@ void Simulation::start_and_stop_vms() {
     }
     if (vm.start == epoch_) {
       lives_[i].id = host_.start(vm);
+      begin_talks(i);
       if (epoch_ > 0) {
         news_.push_back(fmt::format("VM '{}' starts", vm.name));
+      }
+    }
+  }
+}
+
+/// Of a VM that has just started, with those that run.
+void Simulation::begin_talks(std::size_t vm) {
+  for (const ScenarioTalk& talk : scenario_.talks) {
+    if (std::find(talk.vms.begin(), talk.vms.end(), vm) == talk.vms.end()) {
+      continue;
+    }
+    for (const std::size_t other : talk.vms) {
+      if (other != vm && lives_[other].id && host_.runs(*lives_[other].id)) {
+        host_.let_talk(*lives_[vm].id, *lives_[other].id, talk.wakeups_per_second);
       }
     }
   }

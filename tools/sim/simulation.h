@@ -96,6 +96,7 @@ class Simulation {
 
   void tick();
   void start_and_stop_vms();
+  void begin_talks(std::size_t vm);
   void begin_and_end_faults();
   void set_fault(const Fault& fault, bool begins);
   void strike(const Fault& fault);

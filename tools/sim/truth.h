@@ -22,7 +22,7 @@ struct VcpuTruth {
   placement::CpuTime ran;     ///< thread time
   placement::CpuTime served;  ///< what that was worth in core time
   placement::CpuTime
-      stalled;  ///< of `served`, waiting for far or busy memory or for a crowded cache
+      stalled;  ///< of `served`, lost to far or busy memory, a crowded cache or far wake-ups
 };
 
 struct VmTruth {
