@@ -21,7 +21,7 @@ UNIT = "vmnumad.service"
 EXPORTER = "vmnuma-exporter.service"
 CONFIG = pathlib.Path("/etc/vmnuma/vmnuma.toml")
 STATE = ("/var/lib/vmnuma", "/etc/vmnuma", "/run/vmnuma", "/etc/libvirt/hooks/qemu.d/vmnuma",
-         "/usr/bin/vmnuma", "/usr/sbin/vmnumad", "/usr/bin/vmnuma-exporter")
+         "/usr/bin/vmnuma", "/usr/sbin/vmnumad", "/usr/bin/vmnuma-exporter", "/usr/sbin/vmnuma-wakeups")
 MOST_EXPOSURE = 2.0
 PLACED_EPOCHS = 45
 QUIET_EPOCHS = 3

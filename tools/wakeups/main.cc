@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <csignal>
+#include <ctime>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include <systemd/sd-daemon.h>
+
+#include "stats/linux/wakeup_counts.h"
+#include "tools/wakeups/arguments.h"
+#include "tools/wakeups/counts_file.h"
+#include "tools/wakeups/vm_pids.h"
+#include "tools/wakeups/wakeup_counter.h"
+
+namespace {
+
+using vmnuma::Result;
+using vmnuma::placement::Microseconds;
+using vmnuma::tools::kWakeupsFailed;
+using vmnuma::tools::kWakeupsOk;
+using vmnuma::tools::WakeupCounter;
+using vmnuma::tools::WakeupsArguments;
+
+void say(const std::string& sentence) {
+  std::cerr << "vmnuma-wakeups: " << sentence << std::endl;
+}
+
+Microseconds monotonic_now() {
+  timespec now{};
+  VMNUMA_CHECK(::clock_gettime(CLOCK_MONOTONIC, &now) == 0);
+  return Microseconds{now.tv_sec * 1'000'000 + now.tv_nsec / 1000};
+}
+
+/// Blocks them, so that they are only taken where they are waited for.
+sigset_t block_stop_signals() {
+  sigset_t signals{};
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  VMNUMA_CHECK(::sigprocmask(SIG_BLOCK, &signals, nullptr) == 0);
+  return signals;
+}
+
+/// True if one of the signals came within the time.
+bool is_stopped(const sigset_t& signals, std::chrono::milliseconds limit) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
+  const timespec wait{.tv_sec = seconds.count(),
+                      .tv_nsec = std::chrono::nanoseconds(limit - seconds).count()};
+  return ::sigtimedwait(&signals, nullptr, &wait) >= 0;
+}
+
+/// One period's work.
+Result<void> tell(const WakeupsArguments& arguments, WakeupCounter& counter) {
+  const auto pids = vmnuma::tools::read_vm_pids(arguments.pid_dir);
+  if (!pids) {
+    return tl::unexpected(pids.error());
+  }
+  const Result<void> set = counter.set_vms(*pids);
+  if (!set && set.error().code != vmnuma::ErrorCode::kNoSpace) {
+    return set;
+  }
+  auto pairs = counter.read();
+  if (!pairs) {
+    return tl::unexpected(pairs.error());
+  }
+  const vmnuma::stats::WakeupCounts counts{
+      monotonic_now(), Microseconds{arguments.period.count() * 1000}, std::move(*pairs)};
+  const Result<void> written = vmnuma::tools::write_counts_file(arguments.output, text_of(counts));
+  return written ? set : written;
+}
+
+int run(const WakeupsArguments& arguments) {
+  const sigset_t stop = block_stop_signals();
+  auto counter = WakeupCounter::load();
+  if (!counter) {
+    say(counter.error().message + "; without it there are declared affinity groups only");
+    return kWakeupsFailed;
+  }
+  if (!counter->tells_interrupts()) {
+    say("the kernel does not let BPF programs tell interrupts: wake-ups by an interrupt count for "
+        "the VM that it interrupts");
+  }
+  std::string problem;
+  bool is_ready = false;
+  do {
+    const Result<void> told = tell(arguments, *counter);
+    if (!told && !is_ready) {
+      say(told.error().message);
+      return kWakeupsFailed;
+    }
+    // Once, and again only if it is another or came back.
+    const std::string now = told ? "" : told.error().message;
+    if (!now.empty() && now != problem) {
+      say(now + "; going on");
+    }
+    problem = now;
+    if (!is_ready) {
+      is_ready = true;
+      std::cout << "vmnuma-wakeups " VMNUMA_VERSION " writes '" << arguments.output << "'"
+                << std::endl;
+      (void)sd_notify(0, "READY=1");  // nobody listens if not started by systemd
+    }
+  } while (!is_stopped(stop, arguments.period));
+  (void)sd_notify(0, "STOPPING=1");
+  if (const Result<void> removed = vmnuma::tools::remove_counts_file(arguments.output); !removed) {
+    say(removed.error().message);
+  }
+  return kWakeupsOk;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  const auto arguments = vmnuma::tools::parse_wakeups_arguments(words);
+  if (!arguments) {
+    const vmnuma::tools::WakeupsExit& exit = arguments.error();
+    (exit.code == kWakeupsOk ? std::cout : std::cerr) << exit.text << std::flush;
+    return exit.code;
+  }
+  return run(*arguments);
+}

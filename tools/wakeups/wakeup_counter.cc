@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/wakeups/wakeup_counter.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <tuple>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <unistd.h>
+#include <wakeups.skel.h>
+#include <wakeups_in_interrupts.skel.h>
+
+#include "stats/linux/file_descriptor.h"
+
+namespace vmnuma::tools {
+namespace {
+
+/// As in wakeups.bpf.c.
+struct PairKey {
+  std::uint32_t a = 0;
+  std::uint32_t b = 0;
+};
+
+/// libbpf's own messages are for those who write BPF programs.
+int stay_silent(libbpf_print_level /*level*/, const char* /*format*/, va_list /*arguments*/) {
+  return 0;
+}
+
+tl::unexpected<Error> cannot_load(int errno_value) {
+  constexpr const char* kBtf = "/sys/kernel/btf/vmlinux";
+  const std::string what = "cannot load the BPF program: ";
+  if (::access(kBtf, R_OK) != 0) {
+    return failure(ErrorCode::kUnsupported, what + "the kernel has no BTF (" + kBtf + ")",
+                   errno_value);
+  }
+  if (errno_value == EPERM || errno_value == EACCES) {
+    return failure(ErrorCode::kPermissionDenied,
+                   what + "CAP_BPF and CAP_PERFMON are needed, and no lockdown", errno_value);
+  }
+  return failure(ErrorCode::kUnsupported, what + std::strerror(errno_value), errno_value);
+}
+
+}  // namespace
+
+void WakeupCounter::Close::operator()(bpf_object* object) const {
+  bpf_object__close(object);
+}
+
+void WakeupCounter::Close::operator()(bpf_link* link) const {
+  (void)bpf_link__destroy(link);  // it closes a descriptor
+}
+
+/// A way to compile wakeups.bpf.c.
+struct WakeupCounter::Kind {
+  const void* (*bytes)(std::size_t* size);
+  bool tells_interrupts;
+};
+
+Result<WakeupCounter> WakeupCounter::load(const Kind& kind) {
+  std::size_t size = 0;
+  const void* bytes = kind.bytes(&size);
+  WakeupCounter counter;
+  counter.object_.reset(bpf_object__open_mem(bytes, size, nullptr));
+  if (!counter.object_) {
+    return cannot_load(errno);
+  }
+  if (const int result = bpf_object__load(counter.object_.get()); result != 0) {
+    return cannot_load(-result);
+  }
+  counter.link_.reset(
+      bpf_program__attach(bpf_object__find_program_by_name(counter.object_.get(), "count_wakeup")));
+  if (!counter.link_) {
+    return cannot_load(errno);
+  }
+  counter.vms_map_ = bpf_object__find_map_fd_by_name(counter.object_.get(), "vms");
+  counter.pairs_map_ = bpf_object__find_map_fd_by_name(counter.object_.get(), "pairs");
+  counter.tells_interrupts_ = kind.tells_interrupts;
+  return counter;
+}
+
+Result<WakeupCounter> WakeupCounter::load() {
+  (void)libbpf_set_print(stay_silent);
+  auto counter = load({wakeups::elf_bytes, /*tells_interrupts=*/true});
+  return counter ? std::move(counter)
+                 : load({wakeups_in_interrupts::elf_bytes, /*tells_interrupts=*/false});
+}
+
+Result<void> WakeupCounter::set_vms(const std::set<std::uint32_t>& pids) {
+  for (auto vm = vms_.begin(); vm != vms_.end();) {
+    if (pids.contains(*vm)) {
+      ++vm;
+      continue;
+    }
+    (void)bpf_map_delete_elem(vms_map_, &*vm);  // that it is not there is all that counts
+    vm = vms_.erase(vm);
+  }
+  for (const std::uint32_t pid : pids) {
+    if (vms_.contains(pid)) {
+      continue;
+    }
+    const std::uint8_t is_vm = 1;
+    if (bpf_map_update_elem(vms_map_, &pid, &is_vm, BPF_ANY) != 0) {
+      return errno == E2BIG ? failure(ErrorCode::kNoSpace,
+                                      "there are more than " + std::to_string(kMostVms) +
+                                          " VMs, the last ones are not counted",
+                                      errno)
+                            : tl::unexpected(stats::system_error(
+                                  errno, "cannot count VMs' process " + std::to_string(pid)));
+    }
+    vms_.insert(pid);
+  }
+  return {};
+}
+
+Result<std::vector<stats::PidWakeups>> WakeupCounter::read() {
+  std::vector<PairKey> keys(kMostPairs);
+  std::vector<std::uint64_t> counts(kMostPairs);
+  std::uint32_t found = kMostPairs;
+  std::uint32_t next = 0;
+  // ENOENT: there are no more.
+  if (bpf_map_lookup_batch(pairs_map_, nullptr, &next, keys.data(), counts.data(), &found,
+                           nullptr) != 0 &&
+      errno != ENOENT) {
+    return tl::unexpected(stats::system_error(errno, "cannot read the counted wake-ups"));
+  }
+  std::vector<stats::PidWakeups> read;
+  for (std::size_t i = 0; i < found; ++i) {
+    if (vms_.contains(keys[i].a) && vms_.contains(keys[i].b)) {
+      read.push_back({keys[i].a, keys[i].b, static_cast<std::int64_t>(counts[i])});
+    } else {
+      (void)bpf_map_delete_elem(pairs_map_, &keys[i]);  // tried again with the next reading
+    }
+  }
+  std::sort(read.begin(), read.end(), [](const auto& left, const auto& right) {
+    return std::tie(left.a, left.b) < std::tie(right.a, right.b);
+  });
+  return read;
+}
+
+}  // namespace vmnuma::tools

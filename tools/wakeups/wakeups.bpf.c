@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
+/// Counts how often threads of two VMs wake each other, in the kernel.
+///
+/// Problem: a busy host has hundreds of thousands of wake-ups a second; telling user space of each
+/// would cost more than it brings. Approach: a program at the tracepoint sched_waking, which runs
+/// on the waker's CPU while `current` is the waker (Linux 6.1, kernel/sched/core.c,
+/// try_to_wake_up), adds one to the pair's entry in a map that user space reads now and then.
+///
+/// Terms: a VM is the pid of its QEMU process. Its threads are those of the process and the vhost
+/// threads that do its network's work.
+///
+/// Properties: only pairs of different VMs from `vms` are counted, whichever woke the other; memory
+/// is bounded, and of pairs beyond the bound nothing is counted; what wakes in an interrupt, hard or
+/// soft, is not counted, because `current` is then whoever was in its way. So packets that pass from
+/// VM to VM through a soft interrupt (macvtap) are not seen; over a bridge they are. Compiled with
+/// COUNT_IN_INTERRUPTS it counts them, for kernels that do not let programs tell.
+///
+/// The licence names the GPL because the kernel offers some helpers to such programs only.
+#include <linux/bpf.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "tools/wakeups/vhost_name.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+#define MOST_VMS 4096
+#define MOST_PAIRS 65536
+
+// What is used of the kernel's types; libbpf fits the places to the kernel that runs (CO-RE).
+struct task_struct {
+  int tgid;
+  unsigned int flags;
+  char comm[VMNUMA_THREAD_NAME_BYTES];
+} __attribute__((preserve_access_index));
+#define PF_KTHREAD 0x00200000  // Linux 6.1, linux/sched.h
+
+#ifndef COUNT_IN_INTERRUPTS
+// x86: the CPU's preempt_count (Linux 6.1, arch/x86/kernel/cpu/common.c; Linux 6.2 to 6.14 have it
+// elsewhere). Programs get at it by name, so the kernel must have names of data
+// (CONFIG_KALLSYMS_ALL, as Debian's). Not weak: to look for what is not there libbpf 1.1 needs
+// CAP_SYS_ADMIN.
+extern const int __preempt_count __ksym;
+// Bits of it (Linux 6.1, linux/preempt.h): 8 = a soft interrupt is served, 16..19 = hard interrupts,
+// 20..23 = NMIs. 9..15 say that soft interrupts are off, and who did that is the waker.
+#define IN_INTERRUPT 0x00ff0100
+#endif
+
+// Filled by user space: the VMs' pids.
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, MOST_VMS);
+  __type(key, __u32);
+  __type(value, __u8);
+} vms SEC(".maps");
+
+struct pair {
+  __u32 a;  // < b
+  __u32 b;
+};
+// Read by user space. One entry for all CPUs: one for each would take 8 bytes times pairs times
+// CPUs, in the kernel and again in every reading.
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, MOST_PAIRS);
+  __type(key, struct pair);
+  __type(value, __u64);
+} pairs SEC(".maps");
+
+static __always_inline _Bool in_interrupt(void) {
+#ifdef COUNT_IN_INTERRUPTS
+  return 0;
+#else
+  return (*(const int*)bpf_this_cpu_ptr(&__preempt_count) & IN_INTERRUPT) != 0;
+#endif
+}
+
+/// The VM that a thread belongs to, 0 if none.
+static __always_inline __u32 vm_of(const struct task_struct* task) {
+  const __u32 pid = task->flags & PF_KTHREAD ? vmnuma_pid_of_vhost(task->comm) : task->tgid;
+  return pid != 0 && bpf_map_lookup_elem(&vms, &pid) ? pid : 0;
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(count_wakeup, struct task_struct* wakee) {
+  if (in_interrupt()) {
+    return 0;
+  }
+  const __u32 woken = vm_of(wakee);
+  if (woken == 0) {
+    return 0;
+  }
+  const __u32 waking = vm_of(bpf_get_current_task_btf());
+  if (waking == 0 || waking == woken) {
+    return 0;
+  }
+  const struct pair pair = {waking < woken ? waking : woken, waking < woken ? woken : waking};
+  __u64* count = bpf_map_lookup_elem(&pairs, &pair);
+  if (!count) {
+    // Another CPU may be faster, or the map full: the look-up tells.
+    const __u64 none = 0;
+    bpf_map_update_elem(&pairs, &pair, &none, BPF_NOEXIST);
+    count = bpf_map_lookup_elem(&pairs, &pair);
+  }
+  if (count) {
+    __sync_fetch_and_add(count, 1);
+  }
+  return 0;
+}
