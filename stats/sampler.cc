@@ -23,6 +23,14 @@ bool is_over(const Error& error) {
   return error.code == ErrorCode::kVanished || error.code == ErrorCode::kNotFound;
 }
 
+std::set<VmId> ids_of(const std::map<VmId, const VmDescription*>& running) {
+  std::set<VmId> ids;
+  for (const auto& [id, vm] : running) {
+    ids.insert(id);
+  }
+  return ids;
+}
+
 }  // namespace
 
 Sample Sampler::sample(const SampleRequest& request) {
@@ -46,6 +54,8 @@ Sample Sampler::sample(const SampleRequest& request) {
     read_vm(*vm, full ? Extent::kFull : Extent::kCounters, sample);
   }
   read_slices(sample);
+  wakeups_.keep_only(ids_of(running));
+  read_wakeups(sample);
   return sample;
 }
 
@@ -201,6 +211,21 @@ void Sampler::read_slices(Sample& sample) {
     if (limits) {
       sample.slices.push_back({path, *limits});
     }
+  }
+}
+
+/// Without the file, or with one that nobody writes any more, nobody counts. That is no fault.
+void Sampler::read_wakeups(Sample& sample) {
+  const auto text = root_.read(kWakeupCountsFile);
+  if (!text) {
+    return;
+  }
+  const auto counts = parse_wakeup_counts(*text);
+  if (!counts) {
+    sample.missing.push_back(
+        {root_.path_of(kWakeupCountsFile), counts.error().message, std::nullopt});
+  } else if (is_current(*counts, sample.taken_at)) {
+    sample.wakeups = wakeups_.advance(*counts, sample.vms);
   }
 }
 

@@ -29,6 +29,7 @@
 #include "stats/linux/directory.h"
 #include "stats/linux/proc_formats.h"
 #include "stats/linux/vm_reader.h"
+#include "stats/wakeup_totals.h"
 
 namespace vmnuma::stats {
 
@@ -64,6 +65,7 @@ class Sampler {
   void read_swap(placement::Sample& sample);
   void read_protection_inherited(placement::Sample& sample);
   void read_slices(placement::Sample& sample);
+  void read_wakeups(placement::Sample& sample);
   [[nodiscard]] std::int64_t busy_time(const CpuIdleTime& cpu, placement::Microseconds now);
   void read_vm(const placement::VmDescription& vm, Extent extent, placement::Sample& sample);
   [[nodiscard]] std::set<placement::VmId> whose_turn(
@@ -78,6 +80,7 @@ class Sampler {
   std::map<placement::NodeId, KeptFile> meminfo_;
   std::map<placement::VmId, VmReader> vms_;
   placement::VmId last_turn_;  ///< the last VM that had its turn
+  WakeupTotals wakeups_;
 };
 
 }  // namespace vmnuma::stats

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -202,11 +203,14 @@ class Counting {
     for (const pid_t pid : vms) {
       std::ofstream(pid_file(pid)) << pid << "\n";
     }
-    VMNUMA_CHECK(::chmod(directory_.path().c_str(), 0777) == 0);  // for a run as somebody else
+    // For a run as somebody else, who may not get at the build tree.
+    VMNUMA_CHECK(::chmod(directory_.path().c_str(), 0777) == 0);
+    const std::string program = directory_.path() + "/vmnuma-wakeups";
+    std::filesystem::copy_file(VMNUMA_WAKEUPS, program);
     VMNUMA_CHECK(::inotify_add_watch(news_.get(), directory_.path().c_str(), IN_MOVED_TO) >= 0);
     std::vector<std::string> words = std::move(before);
     words.insert(words.end(),
-                 {VMNUMA_WAKEUPS, "--pid-dir", pid_dir(), "--output", output(), "--period", "20"});
+                 {program, "--pid-dir", pid_dir(), "--output", output(), "--period", "20"});
     std::vector<char*> arguments;
     for (std::string& word : words) {
       arguments.push_back(word.data());

@@ -421,6 +421,41 @@ TEST_F(SamplerTest, TellsWhetherTheKernelBalancesWhereItCan) {
   EXPECT_THAT(damaged.missing, SizeIs(1));
 }
 
+TEST_F(SamplerTest, TellsWakeUpsBetweenVmsWhereSomebodyCountsThem) {
+  Sampler sampler = make_sampler();
+  const auto counts = [&](std::int64_t taken_us) {
+    return "vmnuma-wakeups 1 " + std::to_string(taken_us) + " 2000\n" +
+           std::to_string(std::min(web_.pid, db_.pid)) + " " +
+           std::to_string(std::max(web_.pid, db_.pid)) + " 90\n";
+  };
+  EXPECT_EQ(sample(sampler).wakeups, std::nullopt);
+  host_.write("run/vmnuma-wakeups/counts", counts(4'000'000));
+  const Sample counted = sample(sampler);
+  ASSERT_TRUE(counted.wakeups);
+  EXPECT_THAT(*counted.wakeups,
+              ElementsAre(placement::WakeupSample{std::min(web_.id(), db_.id()),
+                                                  std::max(web_.id(), db_.id()), 90}));
+  EXPECT_THAT(sample(sampler, {web_}).wakeups->size(), 0);  // the other has ended
+  EXPECT_THAT(counted.missing, IsEmpty());
+}
+
+TEST_F(SamplerTest, NobodyCountsWhereTheFileIsOldAndThatIsNoFault) {
+  Sampler sampler = make_sampler();
+  host_.write("run/vmnuma-wakeups/counts", "vmnuma-wakeups 1 900000000 2000\n");
+  const Sample old = sample(sampler);
+  EXPECT_EQ(old.wakeups, std::nullopt);
+  EXPECT_THAT(old.missing, IsEmpty());
+}
+
+TEST_F(SamplerTest, DamagedCountsOfWakeUpsAreMissing) {
+  Sampler sampler = make_sampler();
+  host_.write("run/vmnuma-wakeups/counts", "vmnuma-wakeups 2\n");
+  const Sample damaged = sample(sampler);
+  EXPECT_EQ(damaged.wakeups, std::nullopt);
+  ASSERT_THAT(damaged.missing, SizeIs(1));
+  EXPECT_THAT(damaged.missing[0].source, HasSubstr("run/vmnuma-wakeups/counts"));
+}
+
 TEST_F(SamplerTest, TellsDirectReclaimsWhereTheKernelDoes) {
   Sampler sampler = make_sampler();
   EXPECT_EQ(sample(sampler).direct_reclaims, std::nullopt);
