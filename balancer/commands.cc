@@ -191,6 +191,8 @@ StatusView Controller::status() const {
   }
   view.open_actions = static_cast<std::int64_t>(under_way_.size()) + memory_steering_.under_way();
   view.kernel_numa_balancing = kernel_numa_balancing_;
+  view.wants_wakeups = setup_.options.locality_weight_action_affinity > 0;
+  view.wakeup_pairs = wakeup_pairs_;
   view.transfers = transfer_views(snapshot_, transfers_);
   for (TransferView& transfer : view.transfers) {
     if (const auto action = under_way_.find(transfer.action); action != under_way_.end()) {

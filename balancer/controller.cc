@@ -470,6 +470,10 @@ void Controller::handle(const SampleTaken& event, Effects& effects) {
 
   heed_memory_pressure(event.sample, effects);
   kernel_numa_balancing_ = event.sample.kernel_numa_balancing;
+  wakeup_pairs_.reset();
+  if (event.sample.wakeups) {
+    wakeup_pairs_ = static_cast<std::int64_t>(event.sample.wakeups->size());
+  }
   count_exclusive_cores();
   snapshot_ = ledger_.advance(event.sample);
   stays_.advance(snapshot_);

@@ -235,6 +235,7 @@ class Controller {
   placement::Microseconds late_most_;  ///< of all epochs
   bool paused_ = false;
   std::optional<std::int32_t> kernel_numa_balancing_;  ///< as last read
+  std::optional<std::int64_t> wakeup_pairs_;           ///< as last read
   std::optional<std::int64_t> direct_reclaims_;        ///< as last read
   placement::Microseconds reclaims_read_at_;
   bool memory_pressure_ = false;  ///< page migration rests

@@ -80,6 +80,9 @@ struct StatusView {
   std::int64_t open_actions = 0;  ///< begun and not finished
   /// What the sysctl kernel.numa_balancing holds: 0 = off; absent where the kernel has none.
   std::optional<std::int32_t> kernel_numa_balancing;
+  bool wants_wakeups = false;  ///< Numa.LocalityWeightActionAffinity is not 0
+  /// Of how many pairs of VMs it is counted how often they wake each other; absent = nobody counts.
+  std::optional<std::int64_t> wakeup_pairs;
   std::vector<TransferView> transfers;
   std::vector<RefusedPolicyView> refused_policies;
   HistoryStateView history;

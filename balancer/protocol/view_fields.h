@@ -65,6 +65,8 @@ void visit_fields(Fields& fields, T& view) {
   fields("clients", view.clients);
   fields("open_actions", view.open_actions);
   fields("kernel_numa_balancing", view.kernel_numa_balancing);
+  fields("wants_wakeups", view.wants_wakeups);
+  fields("wakeup_pairs", view.wakeup_pairs);
   fields("transfers", view.transfers);
   fields("refused_policies", view.refused_policies);
   fields("history", view.history);

@@ -28,6 +28,8 @@ inline balancer::StatusView status_view() {
   view.clients = 25;
   view.open_actions = 1;
   view.kernel_numa_balancing = 1;
+  view.wants_wakeups = true;
+  view.wakeup_pairs = 3;
   view.transfers = {{"web1",
                      "c7a5fdbd-edaf-9455-926a-d65c16db1809",
                      1,

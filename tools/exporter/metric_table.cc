@@ -32,6 +32,8 @@ constexpr std::array kTable{
                "From when the last epoch was due until it had been measured."},
     MetricInfo{"vmnuma_epoch_late_most_seconds", kGauge, "",
                "The same of the epoch that was the latest since the daemon was started."},
+    MetricInfo{"vmnuma_wakeup_pairs", kGauge, "",
+               "Pairs of VMs whose wake-ups of each other are counted; absent if nobody counts."},
 
     // the host
     MetricInfo{"vmnuma_nodes", kGauge, "", "NUMA nodes of the host."},

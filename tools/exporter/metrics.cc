@@ -90,6 +90,9 @@ void add_daemon(const balancer::StatusView& status, Families& families) {
   }
   families.add("vmnuma_epoch_late_seconds", seconds(status.late_ms));
   families.add("vmnuma_epoch_late_most_seconds", seconds(status.late_most_ms));
+  if (status.wakeup_pairs) {
+    families.add("vmnuma_wakeup_pairs", number(*status.wakeup_pairs));
+  }
   families.add("vmnuma_history_writable", status.history.state.starts_with("ok") ? 1 : 0);
   families.add("vmnuma_nodes", number(status.nodes));
   families.add("vmnuma_vms", number(status.vms));

@@ -30,6 +30,13 @@ std::string kernel_text(std::int32_t numa_balancing) {
   return fmt::format("its own NUMA balancing is on ({})", numa_balancing);
 }
 
+std::string wakeups_text(std::optional<std::int64_t> pairs) {
+  if (!pairs) {
+    return "not counted: declared affinity groups only (vmnuma-wakeups.service)";
+  }
+  return fmt::format("counted, {} {} of VMs", *pairs, *pairs == 1 ? "pair" : "pairs");
+}
+
 std::string transfers_text(const std::vector<balancer::TransferView>& transfers) {
   using Align = Table::Align;
   Table table({{"VM/CLIENT", Align::kShrinks},
@@ -80,6 +87,9 @@ std::string text_of(const balancer::StatusView& view) {
   out += field("Actions", fmt::format("{} under way", view.open_actions));
   if (view.kernel_numa_balancing) {
     out += field("Kernel", kernel_text(*view.kernel_numa_balancing));
+  }
+  if (view.wants_wakeups || view.wakeup_pairs) {
+    out += field("Wake-ups", wakeups_text(view.wakeup_pairs));
   }
   out += field("History", fmt::format("{}: {}", view.history.path, view.history.state));
   for (const auto& refused : view.refused_policies) {

@@ -563,6 +563,27 @@ TEST(ControllerTest, TellsHowLateTheLastEpochWasAndTheLatest) {
   EXPECT_EQ(view.late_most_ms, 45);
 }
 
+TEST(ControllerTest, TellsWhetherWakeUpsAreCountedAndWanted) {
+  HostStory host = pile_up();
+  (void)host.tell_domains();
+  (void)host.epoch();
+  auto view = answer_of<balancer::StatusView>(host, balancer::StatusRequest{});
+  EXPECT_FALSE(view.wants_wakeups);
+  EXPECT_EQ(view.wakeup_pairs, std::nullopt);
+  (void)host.controller().on(CommandReceived{
+      1, balancer::OptionsSetRequest{"Numa.LocalityWeightActionAffinity", 100, false}});
+  host.set_wakeups(
+      std::vector<placement::WakeupSample>{{vm_id(1), vm_id(2), 4000}, {vm_id(1), vm_id(3), 7}});
+  (void)host.epoch();
+  view = answer_of<balancer::StatusView>(host, balancer::StatusRequest{});
+  EXPECT_TRUE(view.wants_wakeups);
+  EXPECT_EQ(view.wakeup_pairs, 2);
+  host.set_wakeups(std::nullopt);
+  (void)host.epoch();
+  EXPECT_EQ(answer_of<balancer::StatusView>(host, balancer::StatusRequest{}).wakeup_pairs,
+            std::nullopt);
+}
+
 TEST(ControllerTest, ShowsTheWholeHost) {
   HostStory host = pile_up();
   (void)host.tell_domains();

@@ -150,6 +150,7 @@ Effects HostStory::epoch() {
   sample.sequence = ++sequence_;
   sample.memory_pressure = memory_pressure_;
   sample.direct_reclaims = direct_reclaims_;
+  sample.wakeups = wakeups_;
   sample.taken_at = {sequence_ * kEpochUs};
   for (std::int32_t n = 0; n < nodes_; ++n) {
     sample.nodes.push_back({NodeId{n}, placement::kGiB / 2, placement::kGiB});

@@ -62,6 +62,9 @@ class HostStory {
   /// What carrying out a change of limits ends with; empty = it works.
   void set_limits_problem(std::string problem) { limits_problem_ = std::move(problem); }
 
+  void set_wakeups(std::optional<std::vector<placement::WakeupSample>> wakeups) {
+    wakeups_ = std::move(wakeups);
+  }
   void set_direct_reclaims(std::optional<std::int64_t> count) { direct_reclaims_ = count; }
   void set_memory_pressure(placement::Permille share) { memory_pressure_ = share; }
   /// So much later than they are due epochs are told from now on.
@@ -98,6 +101,7 @@ class HostStory {
   std::optional<placement::Permille> memory_pressure_;
   placement::Microseconds late_;
   std::optional<std::int64_t> direct_reclaims_;
+  std::optional<std::vector<placement::WakeupSample>> wakeups_;
   std::map<std::string, placement::MemoryLimits> limits_;
   std::string limits_problem_;
   std::int64_t sequence_ = 0;

@@ -44,6 +44,7 @@ Imbalance   12 %
 Lost time   431 ms per epoch
 Actions     1 under way
 Kernel      its own NUMA balancing is on (1)
+Wake-ups    counted, 3 pairs of VMs
 History     /var/lib/vmnuma/history.sqlite: ok
 The policy in the metadata of VM db7 is refused: there is no policy 'x'
 
@@ -53,6 +54,18 @@ web1/1         88  1,3  running  3.0 GiB  5.0 GiB  125.0 MiB/s     41 s
 Action 88: 3 calls took longer than Numa.PageMigStallTarget
 Action 88: 12.0 MiB could not be moved, at least for now
 )");
+}
+
+TEST_F(ViewTextTest, StatusSaysWhatAffinityIsKnownFromWhereItMatters) {
+  balancer::StatusView view = tests::status_view();
+  view.wakeup_pairs = 1;
+  EXPECT_THAT(text_of(view), ::testing::HasSubstr("\nWake-ups    counted, 1 pair of VMs\n"));
+  view.wakeup_pairs.reset();
+  EXPECT_THAT(text_of(view),
+              ::testing::HasSubstr("\nWake-ups    not counted: declared affinity groups only "
+                                   "(vmnuma-wakeups.service)\n"));
+  view.wants_wakeups = false;
+  EXPECT_THAT(text_of(view), ::testing::Not(::testing::HasSubstr("Wake-ups")));
 }
 
 TEST_F(ViewTextTest, MemoryWithVictims) {

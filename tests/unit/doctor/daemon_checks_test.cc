@@ -83,6 +83,15 @@ TEST(DaemonChecksTest, HistoryThatIsNotWrittenIsAWarning) {
   EXPECT_EQ(worst_of(found(status)), Severity::kOk);
 }
 
+TEST(DaemonChecksTest, WakeUpsThatAreWantedAndNotCountedAreAWarning) {
+  StatusView status = well();
+  status.wakeup_pairs.reset();
+  EXPECT_EQ(worst_of(found(status)), Severity::kWarning);
+  EXPECT_THAT(found(status).back().lines, Contains("systemctl enable --now vmnuma-wakeups"));
+  status.wants_wakeups = false;
+  EXPECT_EQ(worst_of(found(status)), Severity::kOk);
+}
+
 TEST(DaemonChecksTest, DaemonOfAnotherVersionIsAWarning) {
   const std::vector<Finding> findings = check_daemon(well(), "0.2.0");
   EXPECT_EQ(worst_of(findings), Severity::kWarning);

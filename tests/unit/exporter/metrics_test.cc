@@ -60,6 +60,7 @@ TEST(MetricsTest, FiguresComeInBaseUnits) {
            "vmnuma_epoch_length_seconds 2",
            "vmnuma_epoch_late_seconds 0.007",
            "vmnuma_epoch_late_most_seconds 0.045",
+           "vmnuma_wakeup_pairs 3",
            "vmnuma_imbalance_ratio 0.12",
            "vmnuma_lost_cpu_seconds_total 98.765",
            "vmnuma_actions_total{reason=\"load-move\",state=\"done\"} 7",

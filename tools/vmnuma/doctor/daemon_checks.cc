@@ -86,6 +86,15 @@ std::vector<Finding> check_daemon(const Result<StatusView>& status, std::string_
                         "Nothing is recorded until that is mended.",
                         {}});
   }
+  if (status->wants_wakeups && !status->wakeup_pairs) {
+    findings.push_back({"wakeups",
+                        Severity::kWarning,
+                        "Numa.LocalityWeightActionAffinity is set, but nobody counts which VMs "
+                        "wake each other, so "
+                        "declared affinity groups count only",
+                        "Let them be counted (vmnuma-wakeups(8)):",
+                        {"systemctl enable --now vmnuma-wakeups", "journalctl -u vmnuma-wakeups"}});
+  }
   if (status->version != version) {
     findings.push_back(
         {"version",
