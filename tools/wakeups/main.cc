@@ -56,7 +56,7 @@ Result<void> tell(const WakeupsArguments& arguments, WakeupCounter& counter) {
   if (!pids) {
     return tl::unexpected(pids.error());
   }
-  const Result<void> set = counter.set_vms(*pids);
+  Result<void> set = counter.set_vms(*pids);
   if (!set && set.error().code != vmnuma::ErrorCode::kNoSpace) {
     return set;
   }
@@ -66,7 +66,7 @@ Result<void> tell(const WakeupsArguments& arguments, WakeupCounter& counter) {
   }
   const vmnuma::stats::WakeupCounts counts{
       monotonic_now(), Microseconds{arguments.period.count() * 1000}, std::move(*pairs)};
-  const Result<void> written = vmnuma::tools::write_counts_file(arguments.output, text_of(counts));
+  Result<void> written = vmnuma::tools::write_counts_file(arguments.output, text_of(counts));
   return written ? set : written;
 }
 
