@@ -26,6 +26,12 @@ std::size_t ring_place(std::int64_t minute) {
                                   kForecastMinutes);
 }
 
+/// One more value of an exponentially weighted mean, which is the plain one at first.
+void take_in(std::int64_t value, std::int64_t& mean, std::int64_t& values) {
+  values = std::min(values + 1, kPlainMean);
+  mean += (value * (std::int64_t{1} << kLossBits) - mean) / values;
+}
+
 }  // namespace
 
 KnownLoad::KnownLoad() {
@@ -42,6 +48,8 @@ std::optional<Permille> KnownLoad::anchor_at(std::int64_t minute, Anchor anchor)
   switch (anchor) {
     case Anchor::kNothing:
       return Permille{};
+    case Anchor::kMinute:
+      return past_.at(minute);
     case Anchor::kNow: {
       const std::optional<LoadPast::Span> span = past_.up_to(minute, kNowMinutes);
       return span ? std::optional(span->mean) : std::nullopt;
@@ -75,12 +83,16 @@ void KnownLoad::judge(std::int64_t minute, Permille load) {
       const Guess& guess = made.guesses[anchor];
       Record& record = records_[anchor];
       if (guess.anchor) {
-        record.rises.add((load - *guess.anchor).value, minute);
+        const std::int64_t rise = (load - *guess.anchor).value;
+        record.rises.add(rise, minute);
+        take_in(rise, record.mean_rise, record.rise_values);
       }
       if (guess.p95) {
-        const std::int64_t loss = pinball_loss(*guess.p95, load) << kLossBits;
-        record.values = std::min(record.values + 1, kPlainMean);
-        record.mean_loss += (loss - record.mean_loss) / record.values;
+        take_in(pinball_loss(*guess.p95, load), record.mean_loss, record.values);
+      }
+      if (guess.mean) {
+        const std::int64_t error = (load - *guess.mean).value;
+        take_in(error * error, record.mean_error, record.error_values);
       }
     }
   }
@@ -100,30 +112,52 @@ void KnownLoad::add(std::int64_t minute, Permille load) {
     Guess& guess = now.guesses[anchor];
     guess.anchor = anchor_at(minute, static_cast<Anchor>(anchor));
     guess.p95 = guess.anchor ? quantile_from(anchor, *guess.anchor, kForecastShare) : std::nullopt;
+    guess.mean = guess.anchor ? mean_from(anchor, *guess.anchor) : std::nullopt;
   }
+}
+
+std::optional<Permille> KnownLoad::mean_from(std::size_t anchor, Permille at) const {
+  const Record& record = records_[anchor];
+  if (record.rise_values == 0) {
+    return std::nullopt;
+  }
+  const Permille rise{record.mean_rise / (std::int64_t{1} << kLossBits)};
+  return std::clamp(at + rise, Permille{}, kMost);
+}
+
+std::size_t KnownLoad::best_anchor(std::int64_t minute, std::int64_t Record::*loss,
+                                   std::int64_t Record::*values) const {
+  if (minute - past_.last_minute() > kOffAfter) {
+    return 0;
+  }
+  std::optional<std::size_t> best;
+  for (std::size_t anchor = 0; anchor < kAnchors; ++anchor) {
+    const Record& record = records_[anchor];
+    if (record.*values == 0 || !anchor_at(minute, static_cast<Anchor>(anchor))) {
+      continue;
+    }
+    if (!best || record.*loss < records_[*best].*loss) {
+      best = anchor;
+    }
+  }
+  return best.value_or(0);
 }
 
 std::optional<Permille> KnownLoad::quantile(std::int64_t minute, Permille share) const {
   if (minutes_ < kLeastMinutes) {
     return std::nullopt;
   }
-  if (minute - past_.last_minute() > kOffAfter) {
-    return quantile_from(/*anchor=*/0, Permille{}, share);
+  const std::size_t anchor = best_anchor(minute, &Record::mean_loss, &Record::values);
+  return quantile_from(anchor, anchor_at(minute, static_cast<Anchor>(anchor)).value_or(Permille{}),
+                       share);
+}
+
+std::optional<Permille> KnownLoad::mean(std::int64_t minute) const {
+  if (minutes_ < kLeastMinutes) {
+    return std::nullopt;
   }
-  std::optional<std::size_t> best;
-  for (std::size_t anchor = 0; anchor < kAnchors; ++anchor) {
-    const Record& record = records_[anchor];
-    if (record.values == 0 || !anchor_at(minute, static_cast<Anchor>(anchor))) {
-      continue;
-    }
-    if (!best || record.mean_loss < records_[*best].mean_loss) {
-      best = anchor;
-    }
-  }
-  if (!best) {
-    return quantile_from(/*anchor=*/0, Permille{}, share);
-  }
-  return quantile_from(*best, *anchor_at(minute, static_cast<Anchor>(*best)), share);
+  const std::size_t anchor = best_anchor(minute, &Record::mean_error, &Record::error_values);
+  return mean_from(anchor, anchor_at(minute, static_cast<Anchor>(anchor)).value_or(Permille{}));
 }
 
 }  // namespace vmnuma::placement

@@ -4,10 +4,11 @@
 /// Problem: how much a VM may want in the next ten minutes is best read from what it wanted before;
 /// but before *what*? The load of one VM stays near where it is, that of another comes back every
 /// hour or every day. Approach: several *anchors* are looked at in every minute: nothing (the load
-/// itself), the mean and the peak of the last minutes, the peak of the last hour, that of the same
-/// time a day and a week ago. For each a decaying histogram keeps how far above the anchor the load
-/// of the next ten minutes was; anchor plus percentile is a forecast. What each would have lost
-/// (score.h) is averaged with the same half-life, and the one that lost least speaks.
+/// itself), the last minute, the mean and the peak of the last minutes, the peak of the last hour,
+/// that of the same time a day and a week ago. For each a decaying histogram keeps how far above
+/// the anchor the load of the next ten minutes was; anchor plus percentile is a forecast. What each
+/// would have lost (score.h) is averaged with the same half-life, and the one that lost least
+/// speaks. Of the mean it is the one whose squared errors were least.
 /// Terms: *rise* - load less anchor, in thousandths of the VM's full time; *usual* - the percentile
 /// of the load itself, which needs no recent minutes.
 /// Properties:
@@ -33,8 +34,8 @@ namespace vmnuma::placement {
 class KnownLoad {
  public:
   /// What rises are counted from.
-  enum class Anchor { kNothing, kNow, kLately, kHour, kDayBefore, kWeekBefore };
-  static constexpr std::size_t kAnchors = 6;
+  enum class Anchor { kNothing, kMinute, kNow, kLately, kHour, kDayBefore, kWeekBefore };
+  static constexpr std::size_t kAnchors = 7;
   /// Minutes before the histograms say anything.
   static constexpr std::int64_t kLeastMinutes = 60;
 
@@ -49,16 +50,23 @@ class KnownLoad {
   /// The load that `share` of the next ten minutes' will not exceed, as seen at the end of
   /// `minute`, which is the last one that was added or a later one; nothing before kLeastMinutes.
   [[nodiscard]] std::optional<Permille> quantile(std::int64_t minute, Permille share) const;
+  /// What the next ten minutes' loads are expected to be on average; otherwise as quantile().
+  [[nodiscard]] std::optional<Permille> mean(std::int64_t minute) const;
 
  private:
   struct Guess {
     std::optional<Permille> anchor;
     std::optional<Permille> p95;
+    std::optional<Permille> mean;
   };
   struct Record {
     DecayingHistogram rises;
     std::int64_t mean_loss = 0;  ///< of pinball_loss(), in 2^-16, exponentially weighted
     std::int64_t values = 0;     ///< that went into it
+    std::int64_t mean_rise = 0;  ///< in 2^-16, exponentially weighted
+    std::int64_t rise_values = 0;
+    std::int64_t mean_error = 0;  ///< of the means, squared, in 2^-16, exponentially weighted
+    std::int64_t error_values = 0;
   };
   struct Minute {
     std::int64_t minute = 0;
@@ -66,6 +74,11 @@ class KnownLoad {
   };
 
   [[nodiscard]] std::optional<Permille> anchor_at(std::int64_t minute, Anchor anchor) const;
+  [[nodiscard]] std::optional<Permille> mean_from(std::size_t anchor, Permille at) const;
+  /// Whose forecasts lost least by `loss`, of those that can be made now; nothing, the first one,
+  /// if none can.
+  [[nodiscard]] std::size_t best_anchor(std::int64_t minute, std::int64_t Record::*loss,
+                                        std::int64_t Record::*values) const;
   [[nodiscard]] std::optional<Permille> quantile_from(std::size_t anchor, Permille at,
                                                       Permille share) const;
   void judge(std::int64_t minute, Permille load);

@@ -12,12 +12,12 @@
 #include <cstdint>
 
 #include "placement/model/amounts.h"
+#include "placement/model/forecast.h"
 
 namespace vmnuma::placement {
 
 /// What every forecast of a load is: the percentile of the next ten minutes, by minute.
 inline constexpr Permille kForecastShare{950};
-inline constexpr std::int64_t kForecastMinutes = 10;
 
 /// Pinball loss of one value, in millionths of the VM's full time: thousandths of a thousandth.
 [[nodiscard]] std::int64_t pinball_loss(Permille forecast, Permille value);

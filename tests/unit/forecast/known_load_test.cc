@@ -59,6 +59,24 @@ TEST(KnownLoadTest, ForecastsWhatIsUsualWhileTheVmIsOff) {
   EXPECT_NEAR(static_cast<double>(load.quantile(later, Permille{500})->value), 100, 5);
 }
 
+TEST(KnownLoadTest, TheMeanOfWhatComesAndGoesIsItsAverageAndOfWhatStaysItsLevel) {
+  KnownLoad comes_and_goes;
+  KnownLoad stays;
+  for (std::int64_t minute = 0; minute < 2400; ++minute) {
+    comes_and_goes.add(kMidnight + minute, Permille{minute * 7919 % 13 < 6 ? 900 : 100});
+    stays.add(kMidnight + minute, Permille{minute / 600 % 2 == 0 ? 900 : 100});
+  }
+  const std::int64_t last = stays.past().last_minute();
+  const std::int64_t average = (6 * 900 + 7 * 100) / 13;
+  EXPECT_NEAR(static_cast<double>(comes_and_goes.mean(last)->value), static_cast<double>(average),
+              60);
+  // A minute into another level that lasts for hours.
+  stays.add(last + 1, Permille{900});
+  stays.add(last + 2, Permille{900});
+  EXPECT_GE(*stays.mean(last + 2), Permille{800});
+  EXPECT_EQ(KnownLoad().mean(0), std::nullopt);
+}
+
 TEST(KnownLoadTest, IgnoresWhatIsNotLater) {
   KnownLoad load;
   load.add(kMidnight, Permille{100});

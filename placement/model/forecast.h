@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a VM is expected to want in the next ten minutes, made by stats/forecast from its past.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "placement/model/amounts.h"
+#include "placement/model/ids.h"
+
+namespace vmnuma::placement {
+
+/// How far forecasts look ahead.
+inline constexpr std::int64_t kForecastMinutes = 10;
+
+/// In thousandths of its vCPUs' full time.
+struct LoadForecast {
+  Permille mean;
+  Permille p95;  ///< what 95 of 100 minutes will not exceed
+  bool operator==(const LoadForecast&) const = default;
+};
+
+using LoadForecasts = std::map<VmId, LoadForecast>;
+
+}  // namespace vmnuma::placement

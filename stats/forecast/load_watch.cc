@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/forecast/load_watch.h"
+
+#include <utility>
+
+namespace vmnuma::stats {
+
+using placement::CpuTime;
+using placement::LoadForecast;
+using placement::LoadForecasts;
+using placement::Permille;
+
+namespace {
+
+constexpr std::int64_t kMinuteS = 60;
+constexpr CpuTime kHalfMinute{30'000'000};
+constexpr std::int64_t kKnownMinutes = placement::LoadPast::kDays * placement::LoadPast::kDay;
+
+}  // namespace
+
+void LoadWatch::set_predictors(std::vector<const placement::Predictor*> predictors) {
+  predictors_ = std::move(predictors);
+}
+
+void LoadWatch::learn(const VmLoads& loads) {
+  Watched& vm = vms_[loads.vm];
+  vm.facts.name = loads.name;
+  vm.facts.vcpus = loads.vcpus;
+  for (const MinuteLoad& minute : loads.minutes) {
+    if (minute.minute > loads.minutes.back().minute - kKnownMinutes) {
+      vm.load.add(minute.minute, minute.load);
+    }
+  }
+}
+
+std::optional<LoadForecasts> LoadWatch::epoch(const placement::Snapshot& snapshot,
+                                              std::int64_t wall_unix_s) {
+  const std::int64_t minute = wall_unix_s / kMinuteS;
+  std::optional<LoadForecasts> made;
+  if (minute_ && minute != *minute_) {
+    for (auto& [id, vm] : vms_) {
+      const Sums sums = std::exchange(vm.minute, {});
+      if (measured_ >= kHalfMinute && sums.full > CpuTime{}) {
+        vm.load.add(*minute_, permille_of(sums.demand.value, sums.full.value, Permille{}));
+      }
+    }
+    std::erase_if(vms_, [&](const auto& entry) {
+      return entry.second.load.minutes() > 0 &&
+             entry.second.load.past().last_minute() < minute - kKnownMinutes;
+    });
+    measured_ = CpuTime{};
+    made = forecasts(minute - 1);
+  }
+  minute_ = minute;
+  measured_ += snapshot.epoch_length;
+  for (const placement::VmState& state : snapshot.vms) {
+    if (!state.fresh || !state.measured) {
+      continue;
+    }
+    Watched& vm = vms_[state.id];
+    std::int64_t vcpus = 0;
+    for (std::size_t i = 0; i < state.client_count; ++i) {
+      vcpus += snapshot.clients[state.first_client + i].vcpu_count();
+    }
+    vm.facts.name = state.name;
+    vm.facts.vcpus = vcpus;
+    vm.minute.demand += state.demand;
+    vm.minute.full += snapshot.epoch_length * vcpus;
+  }
+  return made;
+}
+
+LoadForecasts LoadWatch::forecasts(std::int64_t minute) const {
+  LoadForecasts all;
+  for (const auto& [id, vm] : vms_) {
+    const auto p95 = first_forecast(predictors_, vm.facts, vm.load, minute);
+    const std::optional<Permille> mean = vm.load.mean(minute);
+    if (p95 && mean) {
+      all[id] = {std::min(*mean, p95->p95), p95->p95};
+    }
+  }
+  return all;
+}
+
+}  // namespace vmnuma::stats
