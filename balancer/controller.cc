@@ -747,6 +747,10 @@ void Controller::handle(const ActionProgressed& progressed, Effects& effects) {
   under_way_.erase(found);
 }
 
+void Controller::handle(const LoadsForecast& event, Effects& /*effects*/) {
+  ledger_.set_forecasts(event.forecasts);
+}
+
 void Controller::handle(const LoadExpected& event, Effects& /*effects*/) {
   ledger_.set_expected_load(event.vm, event.per_vcpu);
 }

@@ -130,6 +130,7 @@ class Controller {
   void handle(const ConfigChanged& event, Effects& effects);
   void handle(const TopologyChanged& event, Effects& effects);
   void handle(const LoadExpected& event, Effects& effects);
+  void handle(const LoadsForecast& event, Effects& effects);
   void handle(const MemoryLimitsSet& event, Effects& effects);
   void handle(const Stopping& event, Effects& effects);
 

@@ -196,7 +196,7 @@ std::optional<std::string> Controller::why_no_cores(const placement::VmDescripti
                                                     Snapshot snapshot) const {
   NewVm added;
   added.description = vm;
-  added.load = placement::Permille{setup_.options.cold_start_pct * 10};
+  added.load = ledger_.start_load(vm.id);
   add_vm(snapshot, added, setup_.options);
   share_out(snapshot, setup_.options);
   NodeIndex last_placed_on = last_placed_on_;

@@ -18,6 +18,7 @@
 #include "migration/order.h"
 #include "migration/progress.h"
 #include "placement/model/domain.h"
+#include "placement/model/forecast.h"
 #include "placement/model/options.h"
 #include "placement/model/sample.h"
 #include "placement/model/snapshot.h"
@@ -80,6 +81,11 @@ struct LoadExpected {
   placement::Permille per_vcpu;
 };
 
+/// What VMs are expected to want in the next ten minutes; takes the place of all before it.
+struct LoadsForecast {
+  placement::LoadForecasts forecasts;
+};
+
 /// What became of a change of memory limits.
 struct MemoryLimitsSet {
   std::string path;     ///< of the cgroup
@@ -97,7 +103,7 @@ struct Stopping {
 
 using Event = std::variant<DomainsChanged, SampleTaken, ActionProgressed, TransfersReported,
                            SourceChanged, CommandReceived, ConfigChanged, TopologyChanged,
-                           LoadExpected, MemoryLimitsSet, Stopping>;
+                           LoadExpected, LoadsForecast, MemoryLimitsSet, Stopping>;
 
 // ---- out ----
 

@@ -22,8 +22,9 @@ using placement::VmState;
 namespace {
 
 constexpr std::array kReasons{
-    Reason::kInitialPlacement, Reason::kLoadMove,      Reason::kLoadSwap,     Reason::kLongTermMove,
-    Reason::kLongTermSwap,     Reason::kLocalityMove,  Reason::kLocalitySwap, Reason::kAffinityMove,
+    Reason::kInitialPlacement, Reason::kLoadMove,      Reason::kLoadSwap,
+    Reason::kLongTermMove,     Reason::kLongTermSwap,  Reason::kLocalityMove,
+    Reason::kLocalitySwap,     Reason::kAffinityMove,  Reason::kForecastMove,
     Reason::kMemoryPull,       Reason::kAdministrator, Reason::kCpuAssignment};
 constexpr std::array kStates{ActionState::kDone, ActionState::kUndone, ActionState::kDropped};
 

@@ -241,7 +241,7 @@ void Controller::find_start(StartingVm& vm, placement::VmDescription description
                             Snapshot snapshot) {
   NewVm added;
   added.description = std::move(description);
-  added.load = Permille{setup_.options.cold_start_pct * 10};
+  added.load = ledger_.start_load(added.description.id);
   add_vm(snapshot, added, setup_.options);
   share_out(snapshot, setup_.options);
   const std::vector<NewHome> homes =
@@ -315,7 +315,7 @@ Snapshot Controller::with_starting_vms() const {
     const placement::VmPolicy policy = with_policies({starting.description}).front().policy;
     added.description.policy.cpu_binding = policy.cpu_binding;
     added.description.policy.cpu_policy = policy.cpu_policy;
-    added.load = Permille{setup_.options.cold_start_pct * 10};
+    added.load = ledger_.start_load(id);
     add_vm(snapshot, added, setup_.options);
     settle_vm(snapshot, id, homes);
   }

@@ -183,6 +183,11 @@ std::string guard_text(Guard guard, const Options& options) {
     case Guard::kDoesNotPay:
       return fmt::format("moving costs more than it gains within Numa.MoveHorizon ({} epochs)",
                          options.move_horizon);
+    case Guard::kDoesNotLast:
+      return fmt::format(
+          "it would not pay for long: over the next ten minutes the VMs are expected to want "
+          "something else (Numa.ForecastWeight, {} %)",
+          options.forecast_weight);
     case Guard::kResidualImbalance:
       return fmt::format(
           "the shortage would only change sides, more than Numa.MigThrashThreshold ({} %) of it",

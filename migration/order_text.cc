@@ -37,8 +37,9 @@ constexpr std::array kThreads{Name{"vcpu", PinChange::Thread::kVcpu},
 constexpr std::array kModes{Name{"soft", MemoryMode::kSoft}, Name{"mask", MemoryMode::kMask},
                             Name{"hands-off", MemoryMode::kHandsOff}};
 constexpr std::array kReasons{
-    Reason::kInitialPlacement, Reason::kLoadMove,      Reason::kLoadSwap,     Reason::kLongTermMove,
-    Reason::kLongTermSwap,     Reason::kLocalityMove,  Reason::kLocalitySwap, Reason::kAffinityMove,
+    Reason::kInitialPlacement, Reason::kLoadMove,      Reason::kLoadSwap,
+    Reason::kLongTermMove,     Reason::kLongTermSwap,  Reason::kLocalityMove,
+    Reason::kLocalitySwap,     Reason::kAffinityMove,  Reason::kForecastMove,
     Reason::kMemoryPull,       Reason::kAdministrator, Reason::kCpuAssignment};
 
 template <class Value, std::size_t n>

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "placement/model/forecast.h"
 #include "placement/result.h"
 
 namespace vmnuma::placement {
@@ -16,12 +17,9 @@ Supply supply_of(const NodeState& node, const Options& options) {
   return {node.physical, node.threads, node.non_vm + node.set_aside, options.smt_gain_pct};
 }
 
-Load load_of(const ClientState& client, Arrangement::Basis basis) {
-  const std::int64_t weight = std::max<std::int64_t>(client.weight, 1);
-  if (basis == Arrangement::Basis::kLoad) {
-    return {client.load, client.load, weight};
-  }
-  return {client.demand, std::min(client.entitled, client.demand), weight};
+Load mean_load_of(const ClientState& client) {
+  const CpuTime load = client.ahead ? client.ahead->mean : client.load;
+  return {load, load, std::max<std::int64_t>(client.weight, 1)};
 }
 
 /// The nodes that a small set of rehomings touches, each with what leaves and what comes.
@@ -60,9 +58,32 @@ Bytes untouched_by(const Snapshot& snapshot, const ClientState& client,
 
 }  // namespace
 
+Load load_of(const ClientState& client, Arrangement::Basis basis) {
+  const std::int64_t weight = std::max<std::int64_t>(client.weight, 1);
+  if (basis == Arrangement::Basis::kLoad) {
+    const CpuTime load = client.ahead ? client.ahead->p95 : client.load;
+    return {load, load, weight};
+  }
+  return {client.demand, std::min(client.entitled, client.demand), weight};
+}
+
+bool something_is_forecast(const Snapshot& snapshot) {
+  return std::any_of(snapshot.clients.begin(), snapshot.clients.end(),
+                     [](const ClientState& client) { return client.ahead.has_value(); });
+}
+
+std::int64_t longest_horizon(const Snapshot& snapshot, const Options& options) {
+  constexpr CpuTime kForecast{kForecastMinutes * 60 * 1'000'000};
+  return something_is_forecast(snapshot)
+             ? std::max(options.move_horizon, kForecast.value / snapshot.epoch_length.value)
+             : options.move_horizon;
+}
+
 Arrangement::Arrangement(const Snapshot& snapshot, const Options& options, Basis basis)
     : snapshot_(&snapshot),
       options_(&options),
+      basis_(basis),
+      longest_horizon_(placement::longest_horizon(snapshot, options)),
       residents_(snapshot.nodes.size()),
       room_(snapshot),
       untouched_(MemoryRoom::none(snapshot)) {
@@ -78,6 +99,7 @@ Arrangement::Arrangement(const Snapshot& snapshot, const Options& options, Basis
     loads_.push_back(load_of(client, basis));
     memory_.push_back(memory_profile(snapshot, client, options));
     memory_.back().demand = loads_.back().demand;
+    memory_.back().horizon = longest_horizon_;
     if (client.home != kNoNode) {
       at_first_[i] =
           memory_cost(snapshot, client, memory_[i], client.home, room_.of(i, client.home), options);
@@ -86,6 +108,7 @@ Arrangement::Arrangement(const Snapshot& snapshot, const Options& options, Basis
       loads[client.home].push_back(loads_[i]);
     }
   }
+  take_other_basis();
   here_ = at_first_;
   nodes_.reserve(snapshot.nodes.size());
   owed_shares_.resize(snapshot.nodes.size());
@@ -95,6 +118,25 @@ Arrangement::Arrangement(const Snapshot& snapshot, const Options& options, Basis
   }
   find_groups();
   talks_ = talks_of(snapshot, options);
+}
+
+/// Where something is forecast, the loads that changes are also asked of.
+void Arrangement::take_other_basis() {
+  if (!something_is_forecast(*snapshot_)) {
+    return;
+  }
+  std::vector<std::vector<Load>> loads(snapshot_->nodes.size());
+  for (const ClientState& client : snapshot_->clients) {
+    other_loads_.push_back(basis_ == Basis::kDemand ? mean_load_of(client)
+                                                    : load_of(client, Basis::kDemand));
+    if (client.home != kNoNode) {
+      loads[client.home].push_back(other_loads_.back());
+    }
+  }
+  other_nodes_.reserve(loads.size());
+  for (NodeIndex node = 0; node < snapshot_->nodes.size(); ++node) {
+    other_nodes_.emplace_back(supply_of(snapshot_->nodes[node], *options_), loads[node]);
+  }
 }
 
 // ---- groups and talks ----
@@ -316,7 +358,37 @@ Effect Arrangement::effect_of(std::span<const Rehoming> changes) const {
     effect.owed += nodes_[entry.node].owed() - nodes_[entry.node].owed(entry.exchange);
   }
   effect.gain += effect.owed + effect.talk;
+  effect.in_all =
+      other_loads_.empty() ? effect.gain * options_->move_horizon : in_all(effect, changes);
   return effect;
+}
+
+/// What an effect brings over the horizon where the changes are also asked of the other basis.
+CpuTime Arrangement::in_all(const Effect& effect, std::span<const Rehoming> changes) const {
+  Exchanges exchanges;
+  for (const auto& [client, to] : changes) {
+    if (homes_[client] == to) {
+      continue;
+    }
+    if (homes_[client] != kNoNode) {
+      exchanges.at(homes_[client]).out.add(other_loads_[client]);
+    }
+    if (to != kNoNode) {
+      exchanges.at(to).in.add(other_loads_[client]);
+    }
+  }
+  CpuTime other = effect.gain - effect.owed;
+  for (const Exchanges::Entry& entry : exchanges.entries()) {
+    other += other_nodes_[entry.node].owed() - other_nodes_[entry.node].owed(entry.exchange);
+  }
+  if (other < CpuTime{} && basis_ == Basis::kLoad) {
+    return std::min(effect.gain, other) * options_->move_horizon;
+  }
+  const CpuTime in_both = basis_ == Basis::kLoad ? effect.gain : std::min(effect.gain, other);
+  const std::int64_t epochs = in_both < CpuTime{} ? options_->move_horizon : longest_horizon_;
+  return (effect.gain * options_->move_horizon * (100 - options_->forecast_weight) +
+          in_both * epochs * options_->forecast_weight) /
+         100;
 }
 
 Effect Arrangement::effect_of_move(ClientIndex client, NodeIndex to) const {
@@ -361,6 +433,12 @@ void Arrangement::apply(std::span<const Rehoming> changes) {
 void Arrangement::relocate(ClientIndex client, NodeIndex to) {
   const NodeIndex from = homes_[client];
   const Bytes untouched = untouched_by(*snapshot_, snapshot_->clients[client], memory_[client]);
+  if (!other_loads_.empty() && from != kNoNode) {
+    other_nodes_[from].apply({.out = {other_loads_[client]}, .in = {}});
+  }
+  if (!other_loads_.empty() && to != kNoNode) {
+    other_nodes_[to].apply({.out = {}, .in = {other_loads_[client]}});
+  }
   if (from != kNoNode) {
     nodes_[from].apply({.out = {loads_[client]}, .in = {}});
     owed_shares_[from] = owed_share_after(from, Exchange{});

@@ -10,10 +10,15 @@
 /// Terms: *lost* - per epoch: predicted owed + standing memory loss + broken groups + wake-ups from
 /// node to node (action_affinity.h). *Rehoming* - one client to one node (or kNoNode: nowhere).
 /// *Effect* - what a set of rehomings changes: `gain` = lost before - lost after; `cost` = what it
-/// takes once, above what staying takes. Properties:
+/// takes once, above what staying takes. *Horizon* - how long a gain counts: Numa.MoveHorizon.
+/// Where loads are forecast, Numa.ForecastWeight per cent of it are the gain that is there with the
+/// loads of now and with those that are expected, the smaller of both, which then counts for the
+/// ten minutes that forecasts look ahead. Properties:
 ///  1. effect_of(r).gain equals lost() before - lost() after apply(r), within rounding.
 ///  2. Applying rehomings and then the reverse gives the arrangement back.
 ///  3. Nobody's rehoming has no effect.
+///  4. Without forecasts in_all is gain x Numa.MoveHorizon; with them, what would cost time as
+///  things are expected counts for less than without.
 #pragma once
 
 #include <cstddef>
@@ -40,23 +45,24 @@ struct Effect {
   CpuTime gain;      ///< lost time saved per epoch; negative if it gets worse
   CpuTime owed;      ///< of that, owed time
   CpuTime talk;      ///< of that, wake-ups that no longer go from node to node
+  CpuTime in_all;    ///< what it brings over the horizon
   CpuTime cost;      ///< once: copying, waiting for memory under way, fixed cost, less what staying
                      ///< would cost
   Bytes to_move;     ///< memory that travels
   bool fits = true;  ///< there is room for all memory that follows
 
-  /// Gain over the horizon less the cost.
-  [[nodiscard]] CpuTime benefit(const Options& options) const {
-    return gain * options.move_horizon - cost;
-  }
-  /// True if the gain over the horizon exceeds the cost.
-  [[nodiscard]] bool pays(const Options& options) const { return benefit(options) > CpuTime{}; }
+  /// What it brings, less the cost.
+  [[nodiscard]] CpuTime benefit() const { return in_all - cost; }
+  /// True if that is more than nothing.
+  [[nodiscard]] bool pays() const { return benefit() > CpuTime{}; }
 };
 
 class Arrangement {
  public:
-  /// What a client is taken to want: its demand of this epoch, or its load average with pending
-  /// load.
+  /// What a client is taken to want. kDemand: its demand of this epoch; what is expected beside it
+  /// is the mean of the next ten minutes. kLoad: what 95 in 100 of the next ten minutes are
+  /// expected not to exceed, or its load average with pending load where nothing is forecast; what
+  /// would raise lost time with the demand of this epoch brings nothing.
   enum class Basis { kDemand, kLoad };
   /// The most rehomings that are judged together.
   static constexpr std::size_t kMostTogether = FewLoads::kMost;
@@ -78,6 +84,9 @@ class Arrangement {
   [[nodiscard]] const MemoryRoom& room() const { return room_; }
   /// Memory that each node's clients have been given but not touched yet.
   [[nodiscard]] const MemoryRoom& untouched() const { return untouched_; }
+
+  /// Epochs for which the gain of a change counts at most.
+  [[nodiscard]] std::int64_t longest_horizon() const { return longest_horizon_; }
 
   [[nodiscard]] CpuTime lost() const;
   /// Owed / capacity of a node.
@@ -115,6 +124,8 @@ class Arrangement {
     bool apart = false;
     bool hard = false;
   };
+  void take_other_basis();
+  [[nodiscard]] CpuTime in_all(const Effect& effect, std::span<const Rehoming> changes) const;
   void find_groups();
   [[nodiscard]] NodeIndex home_after(ClientIndex client, std::span<const Rehoming> changes) const;
   [[nodiscard]] CpuTime broken_pairs(ClientIndex client, NodeIndex at,
@@ -132,6 +143,8 @@ class Arrangement {
 
   const Snapshot* snapshot_;
   const Options* options_;
+  Basis basis_;
+  std::int64_t longest_horizon_;
   std::vector<NodeIndex> homes_;
   std::vector<Load> loads_;
   std::vector<MemoryProfile> memory_;
@@ -139,6 +152,8 @@ class Arrangement {
   std::vector<MemoryCost> here_;
   std::vector<NodeLoad> nodes_;
   std::vector<Permille> owed_shares_;
+  std::vector<Load> other_loads_;      ///< per client, on the other basis; empty without forecasts
+  std::vector<NodeLoad> other_nodes_;  ///< with these loads
   std::vector<std::vector<ClientIndex>> residents_;
   MemoryRoom room_;
   MemoryRoom untouched_;
@@ -146,5 +161,15 @@ class Arrangement {
   std::vector<std::vector<std::size_t>> groups_of_;  ///< per client
   std::vector<std::vector<Talk>> talks_;             ///< per client; empty if nobody talks
 };
+
+/// Whether anybody's load over the next ten minutes is known.
+[[nodiscard]] bool something_is_forecast(const Snapshot& snapshot);
+
+/// Epochs for which the gain of a change counts at most: Numa.MoveHorizon, or ten minutes where
+/// something is forecast.
+[[nodiscard]] std::int64_t longest_horizon(const Snapshot& snapshot, const Options& options);
+
+/// What the client brings to a node on that basis.
+[[nodiscard]] Load load_of(const ClientState& client, Arrangement::Basis basis);
 
 }  // namespace vmnuma::placement

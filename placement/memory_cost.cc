@@ -43,6 +43,7 @@ MemoryProfile memory_profile(const Snapshot& snapshot, const ClientState& client
                              const Options& options) {
   MemoryProfile profile;
   profile.demand = client.demand;
+  profile.horizon = options.move_horizon;
   std::vector<Bytes> of_its_kind;
   if (snapshot.vms[client.vm].huge_page_size > Bytes{}) {
     of_its_kind = memory_by_node(snapshot, client);
@@ -95,7 +96,7 @@ MemoryCost memory_cost(const Snapshot& snapshot, const ClientState& client,
   constexpr std::int64_t kSmallPage = 4096;
   const std::int64_t per_epoch =
       options.page_mig_rate_max * kSmallPage / 1000 * snapshot.epoch_length.value / 1000;
-  const std::int64_t horizon = options.move_horizon;
+  const std::int64_t horizon = memory.horizon;
   std::int64_t moved = cost.to_move.value;
   if (per_epoch > 0) {
     const std::int64_t duration_permille =

@@ -9,8 +9,10 @@
 /// follows at the permitted rate loses it while it is under way, within the horizon, plus the CPU
 /// time of copying (*travel cost*). Properties: all-local memory costs nothing; both grow with
 /// distance, share and demand; a client that is already where its memory is never pays for staying;
-/// nothing is counted beyond the horizon.
+/// nothing is counted beyond the horizon (placement/arrangement.h).
 #pragma once
+
+#include <cstdint>
 
 #include "placement/model/options.h"
 #include "placement/model/snapshot.h"
@@ -25,7 +27,8 @@ struct MemoryProfile {
     Bytes bytes;
     Permille share;  ///< of `resident`, rounded down
   };
-  CpuTime demand;  ///< what the client wants; waiting for memory is a share of it
+  CpuTime demand;            ///< what the client wants; waiting for memory is a share of it
+  std::int64_t horizon = 0;  ///< epochs after which nothing is counted
   Bytes resident;
   std::vector<Part> parts;  ///< ascending node
   bool can_follow =

@@ -152,7 +152,8 @@ CpuTime Promise::most_gain(std::span<const Rehoming> changes) {
 }
 
 CpuTime Promise::most_benefit(CpuTime most_gain, std::span<const Rehoming> changes) {
-  CpuTime benefit = most_gain * arrangement_->options().move_horizon;
+  CpuTime benefit = most_gain * (most_gain > CpuTime{} ? arrangement_->longest_horizon()
+                                                       : arrangement_->options().move_horizon);
   for (const Rehoming& change : changes) {
     benefit -= CpuTime{arrangement_->options().move_cost_fixed} -
                arrangement_->memory_here(change.client).travel;
@@ -181,7 +182,7 @@ Candidate judge(const Arrangement& arrangement, Reason reason, std::span<const R
   Candidate candidate{reason,
                       {changes.begin(), changes.end()},
                       effect,
-                      effect.benefit(arrangement.options()),
+                      effect.benefit(),
                       why_not_allowed(arrangement, reason, changes)};
   if (!candidate.stopped_by) {
     candidate.stopped_by = why_not_worth_it(arrangement, reason, changes, effect);
@@ -205,6 +206,9 @@ void consider(const Arrangement& arrangement, Promise& promise, Reason reason,
     return;
   }
   Candidate candidate = judge(arrangement, reason, changes);
+  if (candidate.stopped_by == Guard::kDoesNotLast) {
+    considered.note_doubt();
+  }
   if (!considered.hopeless(candidate.benefit, candidate.stopped_by.has_value())) {
     considered.add(std::move(candidate));
   }

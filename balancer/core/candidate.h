@@ -35,11 +35,15 @@ class Considered {
   void add(Candidate candidate);
   [[nodiscard]] const std::optional<Candidate>& best() const { return best_; }
   [[nodiscard]] const std::vector<Candidate>& stopped() const { return stopped_; }
+  /// One was judged that would pay if it lasted.
+  void note_doubt() { doubt_ = true; }
+  [[nodiscard]] bool doubt() const { return doubt_; }
   /// True if a candidate with at most this benefit would not be kept, `stopped` or not.
   [[nodiscard]] bool hopeless(placement::CpuTime benefit, bool stopped) const;
 
  private:
   std::optional<Candidate> best_;
+  bool doubt_ = false;
   std::vector<Candidate> stopped_;  ///< best benefit first, at most kMostStopped
 };
 

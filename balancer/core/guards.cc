@@ -229,7 +229,7 @@ std::optional<Guard> why_not_for_talk(const Arrangement& arrangement, const Reho
       load_of(arrangement.node(arrangement.home(change.client)))) {
     return Guard::kBusierNode;
   }
-  return effect.pays(arrangement.options()) ? std::nullopt : std::optional(Guard::kDoesNotPay);
+  return effect.pays() ? std::nullopt : std::optional(Guard::kDoesNotPay);
 }
 
 }  // namespace
@@ -250,10 +250,11 @@ std::optional<Guard> why_not_worth_it(const Arrangement& arrangement, Reason rea
                ? Guard::kMinimumGain
                : Guard::kMemoryStays;
   }
-  if (!effect.pays(options)) {
-    return Guard::kDoesNotPay;
+  if (!effect.pays()) {
+    return effect.gain * options.move_horizon > effect.cost ? Guard::kDoesNotLast
+                                                            : Guard::kDoesNotPay;
   }
-  if (reason == Reason::kLoadMove) {
+  if (reason == Reason::kLoadMove || reason == Reason::kForecastMove) {
     // A shortage that only changes sides comes back with the next plan.
     const auto [before, after] = imbalance_of(arrangement, changes);
     if (after > Permille{} && after * 100 > before * options.mig_thrash_threshold) {

@@ -37,6 +37,7 @@ namespace {
 constexpr std::int64_t kSecond = 1'000'000;
 /// How long a VM just placed counts with more than is measured.
 constexpr CpuTime kPendingFor{60 * kSecond};
+constexpr Microseconds kForecastsHoldFor{placement::kForecastMinutes * 60 * kSecond};
 constexpr std::int64_t kThousandth = 1000;
 /// Pages that a transfer left behind are tried again after so many epochs, three times as many each
 /// time.
@@ -160,6 +161,7 @@ ClientRecord* find_client(std::map<VmId, VmRecord>& vms, const ClientId& id) {
 void count(MigrationCounts& counts, Reason reason) {
   switch (reason) {
     case Reason::kLoadMove:
+    case Reason::kForecastMove:
       ++counts.balance;
       break;
     case Reason::kLoadSwap:
@@ -264,6 +266,18 @@ void Ledger::transfer_ended(const VmId& vm, Bytes left_behind) {
     found->second.pull_again_after =
         std::clamp(found->second.pull_again_after * 3, kFirstPullAgain, kLastPullAgain);
   }
+}
+
+Permille Ledger::start_load(const VmId& vm) const {
+  const auto forecast = forecasts_.find(vm);
+  return forecast != forecasts_.end() && options_.forecast_weight > 0
+             ? forecast->second.p95
+             : Permille{options_.cold_start_pct * 10};
+}
+
+void Ledger::set_forecasts(placement::LoadForecasts forecasts) {
+  forecasts_ = std::move(forecasts);
+  forecasts_end_ = (last_sample_ ? last_sample_->taken_at : Microseconds{}) + kForecastsHoldFor;
 }
 
 void Ledger::set_expected_load(const VmId& vm, Permille per_vcpu) {
@@ -391,6 +405,7 @@ void Ledger::measure_vm(VmRecord& vm, const Sample& sample, Snapshot& snapshot) 
     }
   }
   average_load(vm, usage.has_value(), snapshot);
+  look_ahead(vm, snapshot);
   attribute_memory(vm, snapshot);
   if (vm.epochs_since_transfer == placement::kEpochsUntilCounted) {
     vm.left_behind = remote_memory(snapshot, added);
@@ -500,6 +515,23 @@ void Ledger::limit_to_quota(const VmRecord& vm, Snapshot& snapshot) const {
 }
 
 /// The clients' load averages, with pending load while the VM is new.
+/// What its clients will want, if that is known and what is measured does not belie it.
+void Ledger::look_ahead(const VmRecord& vm, Snapshot& snapshot) const {
+  const auto forecast = forecasts_.find(vm.description.id);
+  if (forecast == forecasts_.end() || options_.forecast_weight == 0 ||
+      (last_sample_ && last_sample_->taken_at > forecasts_end_)) {
+    return;
+  }
+  for (std::size_t index = 0; index < vm.clients.size(); ++index) {
+    ClientState& client = snapshot.clients[snapshot.clients.size() - vm.clients.size() + index];
+    const CpuTime full = snapshot.epoch_length * client.vcpu_count();
+    const CpuTime p95 = full * forecast->second.p95.value / 1000;
+    if (client.load <= p95) {
+      client.ahead = {full * forecast->second.mean.value / 1000, p95};
+    }
+  }
+}
+
 void Ledger::average_load(VmRecord& vm, bool measured_now, Snapshot& snapshot) const {
   const CpuTime epoch = snapshot.epoch_length;
   for (std::size_t index = 0; index < vm.clients.size(); ++index) {

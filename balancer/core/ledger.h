@@ -31,6 +31,7 @@
 #include "balancer/core/wakeups.h"
 #include "placement/clients.h"
 #include "placement/model/domain.h"
+#include "placement/model/forecast.h"
 #include "placement/model/options.h"
 #include "placement/model/plan.h"
 #include "placement/model/sample.h"
@@ -138,6 +139,10 @@ class Ledger {
   void transfer_began(const placement::VmId& vm);
   void transfer_ended(const placement::VmId& vm, placement::Bytes left_behind);
   void set_expected_load(const placement::VmId& vm, placement::Permille per_vcpu);
+  /// What the VM is taken to want when it starts, of its vCPUs' full time.
+  [[nodiscard]] placement::Permille start_load(const placement::VmId& vm) const;
+  /// In place of all before. They hold for ten minutes.
+  void set_forecasts(placement::LoadForecasts forecasts);
 
   /// Takes the epoch's readings in. The first call has no rates yet: every VM is stale in its
   /// snapshot.
@@ -156,6 +161,7 @@ class Ledger {
   void add_client(const VmRecord& vm, std::size_t index, const VmUsage* usage,
                   placement::Snapshot& snapshot) const;
   void limit_to_quota(const VmRecord& vm, placement::Snapshot& snapshot) const;
+  void look_ahead(const VmRecord& vm, placement::Snapshot& snapshot) const;
   void average_load(VmRecord& vm, bool measured_now, placement::Snapshot& snapshot) const;
   [[nodiscard]] std::vector<placement::Bytes> memory_of_cells(
       const VmRecord& vm, const std::vector<std::int32_t>& cells) const;
@@ -168,6 +174,8 @@ class Ledger {
   placement::Topology topology_;
   placement::Options options_;
   std::map<placement::VmId, VmRecord> vms_;
+  placement::LoadForecasts forecasts_;
+  placement::Microseconds forecasts_end_;  ///< when they are worth nothing any more
   std::optional<placement::Sample> last_sample_;
   std::vector<placement::CpuTime> lasting_non_vm_;  ///< per node, averaged, per second
   Wakeups wakeups_;

@@ -132,6 +132,7 @@ class Planner {
         keep_groups();
         improve_locality();
       } while (plan_.actions.size() > before);
+      prepare();
     }
     pull_memory();
     std::stable_sort(plan_.rejections.begin(), plan_.rejections.end(),
@@ -144,7 +145,7 @@ class Planner {
   /// Says for what was worth doing why it is not done at all.
   void refuse_all(Guard guard) {
     Considered considered;
-    consider_load_moves(now_, considered);
+    consider_load_moves(now_, Reason::kLoadMove, considered);
     if (considered.best()) {
       Candidate candidate = *considered.best();
       candidate.stopped_by = guard;
@@ -176,7 +177,7 @@ class Planner {
     while (now_.imbalance().value >= options_.mig_imbalance_threshold * 10) {
       if (options_.swap_migrate_only > 0) {
         Considered moves;
-        consider_load_moves(now_, moves);
+        consider_load_moves(now_, Reason::kLoadMove, moves);
         if (moves.best()) {
           // A swap is not tried where a move will do, even if moves are due only in the next epoch.
           a_move_waits_ = !epoch_is_due(snapshot_.epoch, options_.swap_migrate_only);
@@ -186,6 +187,7 @@ class Planner {
           continue;
         }
         reject(moves.stopped());
+        a_move_waits_ = moves.doubt();
       }
       if (!epoch_is_due(snapshot_.epoch, options_.swap_interval) ||
           options_.swap_load_enable == 0) {
@@ -248,6 +250,21 @@ class Planner {
         consider_locality_swaps(now_, considered);
       }
       again = take_best(considered);
+    }
+  }
+
+  /// What is expected to be short is moved while nobody needs it, one move a plan.
+  void prepare() {
+    if (!plan_.actions.empty() || a_move_waits_ || has_just_moved(snapshot_) ||
+        !something_is_forecast(snapshot_) ||
+        now_.imbalance().value >= options_.mig_imbalance_threshold * 10) {
+      return;
+    }
+    const Arrangement expected(snapshot_, options_, Arrangement::Basis::kLoad);
+    if (expected.imbalance().value >= options_.mig_imbalance_threshold * 10) {
+      Considered considered;
+      consider_load_moves(expected, Reason::kForecastMove, considered);
+      take_best(considered);
     }
   }
 

@@ -15,9 +15,11 @@
 ///   4. broken affinity groups and VMs that talk to each other (placement/action_affinity.h), and
 ///      without CPU imbalance locality moves and swaps;
 ///   5. steps 2 to 4 again as long as one of them found something;
-///   6. memory that lies away from its client's home is pulled there.
-/// Terms: *benefit* - gain x horizon - cost. *Gain* - lost time saved per epoch.
-/// Properties: equal input, equal plan; constraints hold (validator.h); a second plan on the
+///   6. if nothing moves now and a shortage is expected within the next ten minutes, the best
+///      one-way move against it, as long as it costs nobody CPU time at present;
+///   7. memory that lies away from its client's home is pulled there.
+/// Terms: *benefit* - gain x horizon - cost (placement/arrangement.h). *Gain* - lost time saved per
+/// epoch. Properties: equal input, equal plan; constraints hold (validator.h); a second plan on the
 /// planned result moves nothing; missing or stale data only takes actions away; renumbered nodes or
 /// VMs give the renumbered plan; one node gives no moves.
 #pragma once

@@ -23,14 +23,18 @@ using placement::Rehoming;
 using placement::Snapshot;
 using placement::Supply;
 
-Reckoning::Reckoning(const Snapshot& snapshot, const Options& options)
+Reckoning::Reckoning(const Snapshot& snapshot, const Options& options, Basis basis)
     : snapshot_(&snapshot),
       options_(&options),
       talks_(talks_of(snapshot, options)),
       room_(snapshot) {
+  const std::int64_t horizon = longest_horizon(snapshot, options);
   for (const ClientState& client : snapshot.clients) {
     homes_.push_back(client.home);
+    loads_.push_back(load_of(client, basis));
     memory_.push_back(memory_profile(snapshot, client, options));
+    memory_.back().demand = loads_.back().demand;
+    memory_.back().horizon = horizon;
     lost_to_memory_.push_back(client.home == kNoNode
                                   ? CpuTime{}
                                   : memory_cost(snapshot, client, memory_.back(), client.home,
@@ -71,20 +75,18 @@ std::vector<CpuTime> Reckoning::owed() const {
     CpuTime demand;
     for (ClientIndex client = 0; client < homes_.size(); ++client) {
       if (homes_[client] == node) {
-        const ClientState& resident = snapshot_->clients[client];
+        const placement::Load& load = loads_[client];
         residents.push_back(client);
-        claims.push_back({std::max<std::int64_t>(resident.weight, 1), CpuTime{}, resident.demand});
-        demand += resident.demand;
+        claims.push_back({load.weight, CpuTime{}, load.demand});
+        demand += load.demand;
       }
     }
     const std::vector<CpuTime> runs = fair_shares(threads_left(supply), claims);
     const CpuTime all_run = std::min(demand, threads_left(supply));
     const CpuTime worth = service_beside_others(supply, demand);
     for (std::size_t i = 0; i < residents.size(); ++i) {
-      const ClientState& resident = snapshot_->clients[residents[i]];
-      owed[residents[i]] = std::max(std::min(resident.entitled, resident.demand) -
-                                        scaled(runs[i], worth.value, all_run.value),
-                                    CpuTime{});
+      owed[residents[i]] = std::max(
+          loads_[residents[i]].entitled - scaled(runs[i], worth.value, all_run.value), CpuTime{});
     }
   }
   return owed;
@@ -179,8 +181,8 @@ Permille Reckoning::imbalance() const {
 
 CpuTime Reckoning::rounding() const {
   CpuTime demand;
-  for (const ClientState& client : snapshot_->clients) {
-    demand += client.demand;
+  for (const placement::Load& load : loads_) {
+    demand += load.demand;
   }
   return CpuTime{static_cast<std::int64_t>(homes_.size()) * 4} + demand / (std::int64_t{1} << 20U);
 }

@@ -17,8 +17,10 @@ namespace vmnuma::balancer {
 
 class Reckoning {
  public:
+  using Basis = placement::Arrangement::Basis;
   /// `snapshot` and `options` must outlive it.
-  Reckoning(const placement::Snapshot& snapshot, const placement::Options& options);
+  Reckoning(const placement::Snapshot& snapshot, const placement::Options& options,
+            Basis basis = Basis::kDemand);
 
   [[nodiscard]] placement::NodeIndex home(placement::ClientIndex client) const {
     return homes_[client];
@@ -50,6 +52,7 @@ class Reckoning {
   const placement::Snapshot* snapshot_;
   const placement::Options* options_;
   std::vector<placement::NodeIndex> homes_;          ///< per client
+  std::vector<placement::Load> loads_;               ///< per client
   std::vector<placement::MemoryProfile> memory_;     ///< per client
   std::vector<placement::CpuTime> lost_to_memory_;   ///< per client
   std::vector<std::vector<placement::Talk>> talks_;  ///< per client; empty if nobody talks

@@ -22,7 +22,9 @@
 
 namespace vmnuma::balancer {
 
-void consider_load_moves(const placement::Arrangement& arrangement, Considered& considered);
+/// `reason` is kLoadMove, or kForecastMove with an arrangement of what is expected.
+void consider_load_moves(const placement::Arrangement& arrangement, placement::Reason reason,
+                         Considered& considered);
 void consider_load_swaps(const placement::Arrangement& arrangement, Considered& considered);
 void consider_chains(const placement::Arrangement& arrangement, Considered& considered);
 void consider_long_term(const placement::Arrangement& arrangement, Considered& considered);

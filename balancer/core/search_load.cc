@@ -39,7 +39,7 @@ std::span<const ClientIndex> likely_partners(const Arrangement& arrangement, Cli
 
 }  // namespace
 
-void consider_load_moves(const Arrangement& arrangement, Considered& considered) {
+void consider_load_moves(const Arrangement& arrangement, Reason reason, Considered& considered) {
   const Options& options = arrangement.options();
   Promise promise(arrangement);
   const std::vector<NodeIndex> nodes = nodes_by_owed(arrangement);
@@ -50,13 +50,13 @@ void consider_load_moves(const Arrangement& arrangement, Considered& considered)
       break;  // by owed share, so no other node owes much either
     }
     for (const ClientIndex client : arrangement.residents(from)) {
-      if (why_it_stays(arrangement, client, Reason::kLoadMove)) {
+      if (why_it_stays(arrangement, client, reason)) {
         continue;
       }
       for (const NodeIndex to : nodes) {
         if (arrangement.owed_share(to) < arrangement.owed_share(from)) {
           const Rehoming change{client, to};
-          consider(arrangement, promise, Reason::kLoadMove, {&change, 1}, considered);
+          consider(arrangement, promise, reason, {&change, 1}, considered);
         }
       }
     }

@@ -80,7 +80,7 @@ std::optional<Guard> why_not_for_locality(const Arrangement& arrangement,
   if (effect.gain - std::max(effect.talk, CpuTime{}) < -least_gain(arrangement, changes)) {
     return Guard::kMinimumGain;
   }
-  return effect.pays(arrangement.options()) ? std::nullopt : std::optional(Guard::kDoesNotPay);
+  return effect.pays() ? std::nullopt : std::optional(Guard::kDoesNotPay);
 }
 
 void consider_for_locality(const Arrangement& arrangement, Reason reason,
@@ -89,7 +89,7 @@ void consider_for_locality(const Arrangement& arrangement, Reason reason,
   considered.add({reason,
                   {changes.begin(), changes.end()},
                   effect,
-                  effect.benefit(arrangement.options()),
+                  effect.benefit(),
                   why_not_for_locality(arrangement, changes, reason, effect)});
 }
 

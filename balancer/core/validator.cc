@@ -349,6 +349,23 @@ class Validator {
     }
   }
 
+  /// What is expected to be short is moved where it will not be, at nobody's cost now.
+  void check_forecast(const std::vector<Rehoming>& changes, const std::vector<NodeIndex>& from) {
+    if (predicted_gain() < CpuTime{}) {
+      violation("it costs CPU time that nobody expects to be short");
+    }
+    Reckoning expected(snapshot_, options_, Reckoning::Basis::kLoad);
+    const CpuTime before = expected.lost();
+    expected.apply(changes);
+    if (before - expected.lost() + expected.rounding() <
+        std::max(threshold(changes, from), CpuTime{1})) {
+      violation("it is not expected to bring Numa.MigThreshold");
+    }
+    if (moves_and_placements_ > 1 || changes.size() > 1) {
+      violation("what is expected is moved beside others");
+    }
+  }
+
   /// Numa.MigThreshold of the largest node.
   [[nodiscard]] CpuTime threshold(const std::vector<Rehoming>& changes,
                                   const std::vector<NodeIndex>& from) const {
@@ -368,14 +385,18 @@ class Validator {
 
   void check_pays() {
     if (action_->predicted.cost > CpuTime{} &&
-        predicted_gain() * options_.move_horizon <= action_->predicted.cost) {
-      violation("it does not pay within Numa.MoveHorizon");
+        predicted_gain() * longest_horizon(snapshot_, options_) <= action_->predicted.cost) {
+      violation("it does not pay within the horizon");
     }
   }
 
   /// `talk` is what it gains by bringing talkers together, which counts for no other reason.
   void check_gain(const std::vector<Rehoming>& changes, const std::vector<NodeIndex>& from,
                   CpuTime talk) {
+    if (action_->reason == Reason::kForecastMove) {
+      check_forecast(changes, from);
+      return;
+    }
     const CpuTime least = threshold(changes, from);
     const bool is_for_time =
         is_for_load(action_->reason) || action_->reason == Reason::kAffinityMove;

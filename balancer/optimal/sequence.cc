@@ -78,7 +78,7 @@ class Sequencer {
   void extend(std::vector<Rehoming>& changes, std::size_t together) {
     if (changes.size() == together) {
       if (!why_not(changes)) {
-        const CpuTime benefit = then_.effect_of(changes).benefit(now_.options());
+        const CpuTime benefit = then_.effect_of(changes).benefit();
         if (best_.empty() || benefit > best_benefit_) {
           best_ = changes;
           best_benefit_ = benefit;

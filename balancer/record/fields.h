@@ -263,6 +263,10 @@ struct RecordFields {
     fields("epochs_rested", value.epochs_rested);
     fields("pull_again_after", value.pull_again_after);
   }
+  VMNUMA_FIELDS(placement::Ahead) {
+    fields("mean", value.mean);
+    fields("p95", value.p95);
+  }
   VMNUMA_FIELDS(placement::ClientState) {
     fields("id", value.id);
     fields("vm", value.vm);
@@ -272,6 +276,7 @@ struct RecordFields {
     fields("ready", value.ready);
     fields("demand", value.demand);
     fields("load", value.load);
+    fields.added("ahead", value.ahead);
     fields("effective_used", value.effective_used);
     fields("entitled", value.entitled);
     fields("owed", value.owed);
@@ -408,6 +413,13 @@ struct RecordFields {
   VMNUMA_FIELDS(TopologyChanged) {
     fields("topology", value.topology);
   }
+  VMNUMA_FIELDS(placement::LoadForecast) {
+    fields("mean", value.mean);
+    fields("p95", value.p95);
+  }
+  VMNUMA_FIELDS(LoadsForecast) {
+    fields("forecasts", value.forecasts);
+  }
   VMNUMA_FIELDS(LoadExpected) {
     fields("vm", value.vm);
     fields("per_vcpu", value.per_vcpu);
@@ -518,6 +530,8 @@ struct RecordFields {
     fields("topology", value.topology_);
     fields("options", value.options_);
     fields("vms", value.vms_);
+    fields.added("forecasts", value.forecasts_);
+    fields.added("forecasts_end", value.forecasts_end_);
     fields("last_sample", value.last_sample_);
     fields("lasting_non_vm", value.lasting_non_vm_);
     fields.added("wakeups", value.wakeups_);

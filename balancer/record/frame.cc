@@ -32,8 +32,8 @@ constexpr std::string_view kLeftOut = "left out";
 
 /// In the order of the alternatives of Event.
 constexpr std::array<std::string_view, std::variant_size_v<Event>> kEvents{
-    "domains", "sample",   "action", "transfers", "source",  "command",
-    "config",  "topology", "load",   "memory",    "stopping"};
+    "domains", "sample",   "action", "transfers", "source", "command",
+    "config",  "topology", "load",   "forecast",  "memory", "stopping"};
 
 template <class T>
 struct IsAmount : std::false_type {};

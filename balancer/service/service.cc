@@ -163,6 +163,14 @@ Service::Service(ServiceSetup setup, Host host)
           feed(MemoryLimitsSet{path, problem});
         });
       });
+  forecast_worker_ = std::make_unique<ForecastWorker>(
+      setup_.history ? std::filesystem::path(setup_.config.state_dir) / "history.sqlite"
+                     : std::filesystem::path(),
+      [this](placement::LoadForecasts forecasts) {
+        boost::asio::post(context_, [this, forecasts = std::move(forecasts)]() mutable {
+          feed(LoadsForecast{std::move(forecasts)});
+        });
+      });
 }
 
 Service::~Service() = default;
@@ -254,6 +262,7 @@ void Service::carry_out(Effects effects) {
     with_history([rows = stats::epoch_rows(effects.epoch->snapshot, now)](stats::History& history) {
       return history.append_epoch(rows);
     });
+    forecast_worker_->epoch(std::move(effects.epoch->snapshot), wall_now());
   }
 }
 
@@ -510,6 +519,7 @@ void Service::reload() {
     feed(ConfigChanged{config->mode, config->options, origins_of(*config), policies_of(*config),
                        config->metadata_wins, config->foreign_pins == ForeignPins::kRepair,
                        config->strategy});
+    forecast_worker_->reload();
   }
   (void)sd_notify(0, "READY=1");
 }

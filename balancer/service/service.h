@@ -5,12 +5,12 @@
 /// must never wait for them. Approach: one Asio thread runs the controller, the socket, timers and
 /// signals. Workers do what blocks: *sampler* (files of the kernel), *inventory* (libvirt's events
 /// and descriptions), *executor* (pins and page moves), *memory* (limits of units, through
-/// systemd), *history* (SQLite), and *latency*, which at the start measures once how far the nodes'
-/// memory is. Values travel between them, nothing is shared. Properties: an epoch whose sampling is
-/// not finished is skipped, not queued; while libvirt is gone the inventory is retried every epoch
-/// and nothing is ordered; a full or failing disk costs history, never the service; stop lets
-/// actions come to rest for at most kPatience, after it has given VMs back for at most
-/// kRestorePatience if that is asked for.
+/// systemd), *history* (SQLite), *forecast*, and *latency*, which at the start measures once how
+/// far the nodes' memory is. Values travel between them, nothing is shared. Properties: an epoch
+/// whose sampling is not finished is skipped, not queued; while libvirt is gone the inventory is
+/// retried every epoch and nothing is ordered; a full or failing disk costs history, never the
+/// service; stop lets actions come to rest for at most kPatience, after it has given VMs back for
+/// at most kRestorePatience if that is asked for.
 #pragma once
 
 #include <atomic>
@@ -35,6 +35,7 @@
 #include "balancer/record/recorder.h"
 #include "balancer/service/control_socket.h"
 #include "balancer/service/executor_worker.h"
+#include "balancer/service/forecast_worker.h"
 #include "balancer/service/history_journal.h"
 #include "balancer/service/log.h"
 #include "balancer/service/memory_worker.h"
@@ -139,6 +140,7 @@ class Service {
   Worker latency_worker_;
   std::unique_ptr<ExecutorWorker> executor_;
   std::unique_ptr<MemoryWorker> memory_worker_;
+  std::unique_ptr<ForecastWorker> forecast_worker_;
 };
 
 }  // namespace vmnuma::balancer

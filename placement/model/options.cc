@@ -99,6 +99,9 @@ constexpr OptionInfo kTable[] = {
      "vCPUs"},
     {"Numa.ActionAffinityMax", "%", 0, 100, &Options::action_affinity_max, false,
      "Most that wake-ups of other VMs count for a client, in per cent of its vCPUs"},
+    {"Numa.ForecastWeight", "%", 0, 100, &Options::forecast_weight, false,
+     "How much of what a move brings must last as VMs are expected to use CPU time in the next ten "
+     "minutes, and 0: forecasts count for nothing"},
     {"Numa.BreakerFailures", "", 1, 1000, &Options::breaker_failures, false,
      "Failed or counter-productive actions in a row after which the balancer stops acting"},
     {"Numa.BreakerRest", "epochs", 1, 100000, &Options::breaker_rest, false,

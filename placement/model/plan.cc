@@ -19,6 +19,8 @@ std::string_view name_of(Reason reason) {
       return "locality-move";
     case Reason::kLocalitySwap:
       return "locality-swap";
+    case Reason::kForecastMove:
+      return "forecast-move";
     case Reason::kAffinityMove:
       return "affinity-move";
     case Reason::kMemoryPull:
@@ -37,6 +39,8 @@ std::string_view name_of(Guard guard) {
       return "minimum-gain";
     case Guard::kDoesNotPay:
       return "does-not-pay";
+    case Guard::kDoesNotLast:
+      return "does-not-last";
     case Guard::kResidualImbalance:
       return "residual-imbalance";
     case Guard::kResidency:

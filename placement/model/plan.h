@@ -25,6 +25,7 @@ enum class Reason {
   kMemoryPull,     ///< only pages move, home to their client
   kAdministrator,  ///< `vmnuma move`
   kCpuAssignment,  ///< other CPUs of the same home
+  kForecastMove,   ///< balanceMig: a load move before there is a shortage
 };
 [[nodiscard]] std::string_view name_of(Reason reason);
 
@@ -53,6 +54,7 @@ enum class Guard {
   kNotBest,            ///< possible, but another action was better
   kOwedTime,           ///< would bring talking VMs together at the price of owed CPU time
   kBusierNode,         ///< they may only meet on the calmer of their nodes
+  kDoesNotLast,        ///< would pay, but not with the loads that are expected
 };
 [[nodiscard]] std::string_view name_of(Guard guard);
 

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,13 @@ struct VmState {
   bool operator==(const VmState&) const = default;
 };
 
+/// What a client is expected to want per epoch over the next ten minutes.
+struct Ahead {
+  CpuTime mean;
+  CpuTime p95;  ///< what 95 of 100 minutes do not exceed
+  bool operator==(const Ahead&) const = default;
+};
+
 struct ClientState {
   ClientId id;
   std::size_t vm = 0;               ///< index in Snapshot::vms
@@ -82,9 +90,10 @@ struct ClientState {
   NodeIndex home = kNoNode;         ///< kNoNode until placed
   CpuTime used;                     ///< thread time run in the epoch
   CpuTime ready;                    ///< runnable but waiting
-  CpuTime demand;          ///< used + ready - throttled wait, at most vCPUs x epoch and the quota
-  CpuTime load;            ///< demand, exponentially weighted, with pending load while new
-  CpuTime effective_used;  ///< used, discounted for shared cores
+  CpuTime demand;  ///< used + ready - throttled wait, at most vCPUs x epoch and the quota
+  CpuTime load;    ///< demand, exponentially weighted, with pending load while new
+  std::optional<Ahead> ahead;  ///< absent where nothing is known
+  CpuTime effective_used;      ///< used, discounted for shared cores
   CpuTime entitled;
   CpuTime owed;
   std::vector<CpuTime> owed_before;  ///< of the epochs before this one that count for long-term

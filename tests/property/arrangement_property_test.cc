@@ -196,7 +196,7 @@ RC_GTEST_PROP(ArrangementProperty, EffectsAreWhatApplyingBringsAndThePlainWaySay
       })) {
     Promise promise(arrangement);
     RC_ASSERT(promise.most_gain(changes) >= effect.gain - rounding);
-    RC_ASSERT(promise.most_benefit(effect.gain, changes) >= effect.benefit(options));
+    RC_ASSERT(promise.most_benefit(effect.gain, changes) >= effect.benefit());
   }
   const CpuTime before = arrangement.lost();
   arrangement.apply(changes);
@@ -322,7 +322,7 @@ RC_GTEST_PROP(SearchProperty, TheBestMoveIsTheBestOfAllJudgedOneByOne, ()) {
   const Options options = host.options();
   const Arrangement arrangement(snapshot, options, Arrangement::Basis::kDemand);
   Considered considered;
-  consider_load_moves(arrangement, considered);
+  consider_load_moves(arrangement, Reason::kLoadMove, considered);
   CpuTime best;
   for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {
     for (const Candidate& candidate : all_moves_of(arrangement, client)) {
@@ -346,9 +346,14 @@ RC_GTEST_PROP(SearchProperty, NothingThatAGuardStopsIsEverBest, ()) {
   const Snapshot snapshot = host.snapshot();
   const Options options = host.options();
   const Arrangement arrangement(snapshot, options, Arrangement::Basis::kDemand);
-  for (const auto consider :
-       {consider_load_moves, consider_load_swaps, consider_chains, consider_long_term,
-        consider_group_moves, consider_locality_moves, consider_locality_swaps}) {
+  using Consider = void (*)(const Arrangement&, Considered&);
+  const Consider consider_moves = [](const Arrangement& from, Considered& considered) {
+    consider_load_moves(from, Reason::kLoadMove, considered);
+  };
+  for (const Consider consider :
+       {consider_moves, Consider{consider_load_swaps}, Consider{consider_chains},
+        Consider{consider_long_term}, Consider{consider_group_moves},
+        Consider{consider_locality_moves}, Consider{consider_locality_swaps}}) {
     Considered considered;
     consider(arrangement, considered);
     for (const Candidate& candidate : considered.stopped()) {

@@ -136,6 +136,46 @@ TEST(ScenarioFileTest, VmsMayTalk) {
   EXPECT_THAT(problem("[[talk]]\n"), HasSubstr("wakeups_per_second"));
 }
 
+/// Of one VM that has these keys, and of whose load an hour is known.
+Result<Scenario> with_vm(const std::string& keys) {
+  return parse_scenario("epochs = 100\nknown_minutes = 60\n" + std::string(kHost) +
+                            "[[vm]]\nname = 'a'\nvcpus = 1\nmemory = '1GiB'\n" + keys,
+                        "dir/some.toml");
+}
+
+TEST(ScenarioFileTest, LoadsMayRepeatAlsoBeforeTheStart) {
+  const auto scenario =
+      with_vm("load = [{ from = 0, pct = 10 }, { from = 40, pct = 90 }]\nload_repeats = 50\n");
+  ASSERT_TRUE(scenario.has_value()) << scenario.error().message;
+  EXPECT_EQ(known_epochs(*scenario), 1800);
+  const ScenarioVm& vm = scenario->vms.at(0);
+  EXPECT_EQ(load_at(vm, 39), 10);
+  EXPECT_EQ(load_at(vm, 40), 90);
+  EXPECT_EQ(load_at(vm, 50), 10);
+  EXPECT_EQ(load_at(vm, -1), 90);
+  EXPECT_EQ(load_at(vm, -50), 10);
+  EXPECT_THAT(with_vm("load = [{ from = 40, pct = 9 }]\nload_repeats = 40\n").error().message,
+              HasSubstr("'load_repeats'"));
+}
+
+TEST(ScenarioFileTest, VmsMayWorkInSpellsAtRandomAndOnlyInSomeHours) {
+  const auto scenario = with_vm(
+      "on_off = { pct = 90, idle_pct = 5, shortest = 2, longest = 6, every = 50, "
+      "from = 20, until = 40 }\n");
+  ASSERT_TRUE(scenario.has_value()) << scenario.error().message;
+  const ScenarioVm& vm = scenario->vms.at(0);
+  std::int64_t busy = 0;
+  for (std::int64_t epoch = -1800; epoch < 100; ++epoch) {
+    const std::int64_t of_day = (epoch + 1800) % 50;
+    EXPECT_TRUE(load_at(vm, epoch) == 5 || (of_day >= 20 && of_day < 46)) << epoch;
+    busy += load_at(vm, epoch) == 90 ? 1 : 0;
+  }
+  EXPECT_GT(busy, 200);
+  EXPECT_LT(busy, 700);
+  EXPECT_THAT(with_vm("load = [{ pct = 9 }]\non_off = { pct = 9 }\n").error().message,
+              HasSubstr("either 'load' or 'on_off'"));
+}
+
 TEST(ScenarioFileTest, HasDefaultsForTheRest) {
   const auto scenario = parse("[[vm]]\nname = 'a'\nvcpus = 2\nmemory = '1GiB'\n");
   ASSERT_TRUE(scenario.has_value()) << scenario.error().message;

@@ -74,6 +74,28 @@ TEST(ScenariosTest, ABootStormIsSpreadEvenly) {
   EXPECT_GE(pct(result.locality.end), 95);
 }
 
+/// With forecasts, against without: fewer moves and less lost time.
+void expect_forecasts_help(const std::string& name) {
+  Scenario scenario = find_scenario(name, kScenarioDirectory).value();
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    scenario.seed = seed;
+    scenario.options.forecast_weight = 0;
+    const SimulationResult without = run_to_end(scenario);
+    scenario.options.forecast_weight = placement::Options{}.forecast_weight;
+    const SimulationResult with = run_to_end(scenario);
+    EXPECT_LT(all_moves(with), all_moves(without)) << name << ", seed " << seed;
+    EXPECT_LT(with.lost.value, without.lost.value) << name << ", seed " << seed;
+  }
+}
+
+TEST(ScenariosTest, ForecastsKeepJobsThatComeAndGoFromChasingEachOther) {
+  expect_forecasts_help("on-off");
+}
+
+TEST(ScenariosTest, ForecastsKnowOfficeHours) {
+  expect_forecasts_help("office-hours");
+}
+
 TEST(ScenariosTest, PackedVmsLeaveALargeOneItsNode) {
   const Scenario packed = find_scenario("packing", kScenarioDirectory).value();
   const SimulationResult result = run_to_end(packed);

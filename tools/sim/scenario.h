@@ -61,8 +61,9 @@ struct ScenarioVm {
   std::int64_t start = 0;
   std::optional<std::int64_t> stop;  ///< first epoch without it
   std::int32_t shares = 1024;
-  std::vector<LoadStep> load;  ///< ascending `from`
-  std::int64_t noise_pct = 0;  ///< by how much the load wavers from epoch to epoch
+  std::vector<LoadStep> load;     ///< ascending `from`
+  std::int64_t load_repeats = 0;  ///< epochs after which it begins again; 0: never
+  std::int64_t noise_pct = 0;     ///< by how much the load wavers from epoch to epoch
   placement::Permille stall{300};
   std::int32_t cells = 0;                       ///< guest NUMA cells of equal size; 0 = none
   std::vector<placement::NodeId> placed_on;     ///< pinned there, client by client, at its start
@@ -115,13 +116,18 @@ struct Scenario {
   placement::Options options;
   /// Of VMs whose policy has none of its own.
   placement::PlacementStrategy strategy = placement::PlacementStrategy::kLeastLostTime;
+  std::int64_t known_minutes = 0;  ///< of the VMs' loads before the start, as a history has them
   std::vector<ScenarioVm> vms;
   std::vector<ScenarioTalk> talks;
   std::vector<Fault> faults;
   bool operator==(const Scenario&) const = default;
 };
 
-/// What every vCPU of the VM wants in that epoch, without noise, in per cent of a CPU.
+/// Epochs in `known_minutes`.
+[[nodiscard]] std::int64_t known_epochs(const Scenario& scenario);
+
+/// What every vCPU of the VM wants in that epoch, without noise, in per cent of a CPU. Epochs
+/// before the start are negative.
 [[nodiscard]] std::int64_t load_at(const ScenarioVm& vm, std::int64_t epoch);
 
 }  // namespace vmnuma::tools

@@ -12,6 +12,7 @@
 #include "balancer/policy/policy_keys.h"
 #include "balancer/suggest.h"
 #include "placement/model/topology.h"
+#include "tools/sim/random.h"
 #include "tools/sim/toml_reader.h"
 
 namespace vmnuma::tools {
@@ -30,6 +31,7 @@ constexpr std::int64_t kMostWakeups = 10'000'000;
 constexpr std::int64_t kStandardEpochs = 300;
 constexpr std::int64_t kStandardFault = 10;
 constexpr std::int64_t kRemoteDistance = 21;
+constexpr std::int64_t kMostKnownMinutes = 14 * 24 * 60;
 
 class ScenarioParser {
  public:
@@ -39,13 +41,14 @@ class ScenarioParser {
 
   Scenario parse(const toml::table& root) {
     const TableReader top(problems_, root, "",
-                          {"description", "not_first_because", "seed", "epochs", "strategy", "host",
-                           "options", "vm", "talk", "fault"});
+                          {"description", "not_first_because", "seed", "epochs", "strategy",
+                           "known_minutes", "host", "options", "vm", "talk", "fault"});
     scenario_.description = top.text("description").value_or("");
     scenario_.not_first_because = top.text("not_first_because").value_or("");
     scenario_.seed = static_cast<std::uint64_t>(top.integer("seed", {0, INT64_MAX}, 1));
     scenario_.epochs = top.integer("epochs", {1, kEpochs.largest}, kStandardEpochs);
     scenario_.strategy = read_strategy(top).value_or(scenario_.strategy);
+    scenario_.known_minutes = top.integer("known_minutes", {0, kMostKnownMinutes}, 0);
     top.require("host");
     if (const toml::table* host = top.table("host")) {
       read_host(*host);
@@ -209,10 +212,11 @@ class ScenarioParser {
   void read_vm(const toml::table& table) {
     const TableReader reader(
         problems_, table, " in [[vm]]",
-        {"name",        "vcpus",         "memory",      "start",      "stop",        "shares",
-         "load",        "noise",         "stall",       "cells",      "placed_on",   "memory_on",
-         "group",       "anti_affinity", "nodes",       "numatune",   "memory_mode", "consolidate",
-         "do_not_move", "strategy",      "cpu_binding", "cpu_policy", "class"});
+        {"name",          "vcpus",    "memory",       "start",       "stop",
+         "shares",        "load",     "load_repeats", "on_off",      "noise",
+         "stall",         "cells",    "placed_on",    "memory_on",   "group",
+         "anti_affinity", "nodes",    "numatune",     "memory_mode", "consolidate",
+         "do_not_move",   "strategy", "cpu_binding",  "cpu_policy",  "class"});
     for (const std::string_view key : {"name", "vcpus", "memory"}) {
       reader.require(key);
     }
@@ -251,6 +255,34 @@ class ScenarioParser {
       step.pct = reader.integer("pct", {0, 100}, 0);
       vm.load.push_back(step);
       earliest = step.from + 1;
+    }
+    vm.load_repeats = vm_reader.integer("load_repeats", {earliest, kEpochs.largest}, 0);
+    if (const toml::table* table = vm_reader.table("on_off")) {
+      read_on_off(*table, vm);
+    }
+  }
+
+  /// Works or rests, for a random number of epochs each; from the first known minute on, and only
+  /// between `from` and `until` of each `every` epochs.
+  void read_on_off(const toml::table& table, ScenarioVm& vm) {
+    const TableReader reader(problems_, table, " in 'on_off'",
+                             {"pct", "idle_pct", "shortest", "longest", "every", "from", "until"});
+    const std::int64_t pct = reader.integer("pct", {0, 100}, 100);
+    const std::int64_t idle_pct = reader.integer("idle_pct", {0, 100}, 0);
+    const std::int64_t shortest = reader.integer("shortest", {1, kEpochs.largest}, 1);
+    const std::int64_t longest = reader.integer("longest", {shortest, kEpochs.largest}, shortest);
+    const std::int64_t every = reader.integer("every", {1, kEpochs.largest}, 1);
+    const std::int64_t begins = reader.integer("from", {0, every - 1}, 0);
+    const std::int64_t ends = reader.integer("until", {begins + 1, every}, every);
+    if (!vm.load.empty()) {
+      reader.complain("pct", "a VM has either 'load' or 'on_off'");
+    }
+    Random random = random_for(scenario_.seed, scenario_.vms.size());
+    bool works = random.below(2) == 0;
+    for (std::int64_t from = -known_epochs(scenario_); from < scenario_.epochs; works = !works) {
+      const std::int64_t now = (from % every + every) % every;
+      vm.load.push_back({from, works && begins <= now && now < ends ? pct : idle_pct});
+      from += shortest + random.below(longest - shortest + 1);
     }
   }
 

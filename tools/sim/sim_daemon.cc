@@ -15,6 +15,7 @@ namespace {
 /// 2025-01-01, when every simulation begins.
 constexpr std::int64_t kBeginUnixS = 1'735'689'600;
 constexpr std::int64_t kSecond = 1'000'000;
+constexpr std::int64_t kMinuteS = 60;
 /// Between two calls of work() lies at most an epoch; no call of a port takes no time.
 constexpr std::int64_t kMostSteps = 10'000'000;
 
@@ -22,7 +23,9 @@ constexpr std::int64_t kMostSteps = 10'000'000;
 
 SimDaemon::SimDaemon(const placement::Options& options, placement::PlacementStrategy strategy,
                      SimHost& host, SimClock& clock)
-    : options_(options), strategy_(strategy), host_(host), clock_(clock), journal_(clock) {}
+    : options_(options), strategy_(strategy), host_(host), clock_(clock), journal_(clock) {
+  loads_.set_predictors({&histogram_, &last_maximum_});
+}
 
 void SimDaemon::start(Microseconds now) {
   now_ = now;
@@ -52,7 +55,23 @@ void SimDaemon::start(Microseconds now) {
     running_->executor.recover(*open);
     wake_executor();
   }
+  (void)feed(balancer::LoadsForecast{loads_.forecasts(wall_now() / kMinuteS - 1)});
   (void)feed(balancer::DomainsChanged{host_.refresh().value()});
+}
+
+std::int64_t SimDaemon::wall_now() const {
+  return kBeginUnixS + now_.value / kSecond;
+}
+
+void SimDaemon::remember_load(const placement::VmId& vm,
+                              const std::vector<placement::Permille>& minutes) {
+  stats::VmLoads loads;
+  loads.vm = vm;
+  std::int64_t minute = kBeginUnixS / kMinuteS - static_cast<std::int64_t>(minutes.size());
+  for (const placement::Permille load : minutes) {
+    loads.minutes.push_back({minute++, load});
+  }
+  loads_.learn(loads);
 }
 
 void SimDaemon::stop() {
@@ -61,9 +80,8 @@ void SimDaemon::stop() {
 
 void SimDaemon::tick(placement::Sample sample) {
   now_ = sample.taken_at;
-  const std::int64_t wall = kBeginUnixS + now_.value / kSecond;
   (void)feed(balancer::TransfersReported{running_->executor.transfers()});
-  (void)feed(balancer::SampleTaken{std::move(sample), wall});
+  (void)feed(balancer::SampleTaken{std::move(sample), wall_now(), {}});
 }
 
 void SimDaemon::refresh_domains() {
@@ -108,6 +126,11 @@ std::vector<balancer::Reply> SimDaemon::feed(balancer::Event event) {
   balancer::Effects effects = recorder_.pass(running_->controller, event);
   for (balancer::LogLine& line : effects.log) {
     report_.log.push_back(std::move(line));
+  }
+  if (effects.epoch) {
+    if (auto forecasts = loads_.epoch(effects.epoch->snapshot, wall_now())) {
+      (void)feed(balancer::LoadsForecast{std::move(*forecasts)});
+    }
   }
   for (const balancer::HomeDecided& home : effects.homes) {
     if (home.home.value < 0) {

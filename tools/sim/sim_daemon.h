@@ -18,7 +18,9 @@
 #include "balancer/controller.h"
 #include "balancer/record/recorder.h"
 #include "migration/executor.h"
+#include "placement/forecast/predictors.h"
 #include "placement/model/options.h"
+#include "stats/forecast/load_watch.h"
 #include "tools/sim/sim_clock.h"
 #include "tools/sim/sim_host.h"
 #include "tools/sim/sim_journal.h"
@@ -43,6 +45,8 @@ class SimDaemon {
   void stop();
   [[nodiscard]] bool running() const { return running_ != nullptr; }
 
+  /// What the history knows of a VM's load in the minutes before the simulation's first.
+  void remember_load(const placement::VmId& vm, const std::vector<placement::Permille>& minutes);
   /// An epoch's readings have been taken.
   void tick(placement::Sample sample);
   /// Tells what libvirt has told, if it has.
@@ -73,7 +77,11 @@ class SimDaemon {
   };
   std::vector<balancer::Reply> feed(balancer::Event event);
   void wake_executor();
+  [[nodiscard]] std::int64_t wall_now() const;
 
+  placement::HistogramPredictor histogram_;
+  placement::LastMaximumPredictor last_maximum_;
+  stats::LoadWatch loads_;  ///< like the history, outlives a daemon
   placement::Options options_;
   placement::PlacementStrategy strategy_;
   SimHost& host_;

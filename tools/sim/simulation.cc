@@ -21,6 +21,22 @@ constexpr std::int64_t kWhilesPerEpoch = 10;
 /// out.
 constexpr std::int64_t kEarlyPart = 16;
 
+/// A VM's load in the minutes before the start.
+std::vector<placement::Permille> known_minutes_of(const Scenario& scenario, const ScenarioVm& vm) {
+  std::vector<placement::Permille> minutes;
+  const std::int64_t all = known_epochs(scenario);
+  for (std::int64_t minute = 0; minute < scenario.known_minutes; ++minute) {
+    const std::int64_t begin = all * minute / scenario.known_minutes - all;
+    const std::int64_t end = all * (minute + 1) / scenario.known_minutes - all;
+    std::int64_t sum = 0;
+    for (std::int64_t epoch = begin; epoch < end; ++epoch) {
+      sum += load_at(vm, epoch);
+    }
+    minutes.emplace_back(sum * 10 / std::max<std::int64_t>(end - begin, 1));
+  }
+  return minutes;
+}
+
 bool is_a_strike(FaultKind kind) {
   return kind == FaultKind::kVmVanishes || kind == FaultKind::kDaemonRestart;
 }
@@ -166,6 +182,7 @@ void Simulation::start_and_stop_vms() {
     if (vm.start == epoch_) {
       lives_[i].id = host_.start(vm);
       begin_talks(i);
+      daemon_.remember_load(*lives_[i].id, known_minutes_of(scenario_, vm));
       if (epoch_ > 0) {
         news_.push_back(fmt::format("VM '{}' starts", vm.name));
       }
@@ -329,6 +346,7 @@ void Simulation::count_move(const Given& given) {
   }
   switch (order.reason) {
     case Reason::kLoadMove:
+    case Reason::kForecastMove:
       result_.moves += moved_homes;
       break;
     case Reason::kLoadSwap:

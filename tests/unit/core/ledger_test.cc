@@ -149,6 +149,36 @@ TEST_F(LedgerTest, ANewVmIsPlacedByWhatItIsExpectedToUseAndThatFades) {
   EXPECT_EQ(epochs(31).clients[1].load, kCpu + kCpu / 2);
 }
 
+TEST_F(LedgerTest, ForecastsHoldForTenMinutesUnlessMoreIsMeasured) {
+  run({vm_of(1, 2), vm_of(2, 2)});
+  (void)epochs(3);
+  // Both want three quarters of their time.
+  ledger_.set_forecasts({{id_of(1), {Permille{250}, Permille{900}}},
+                         {id_of(2), {Permille{250}, Permille{700}}},
+                         {id_of(9), {Permille{100}, Permille{100}}}});
+  const Snapshot now = epoch();
+  ASSERT_TRUE(now.clients[0].ahead);
+  EXPECT_EQ(now.clients[0].ahead->mean, kCpu / 2);
+  EXPECT_EQ(now.clients[0].ahead->p95, kCpu * 9 / 5);
+  EXPECT_FALSE(now.clients[1].ahead);  // it wants more than was believed possible
+  EXPECT_TRUE(epochs(299).clients[0].ahead);
+  EXPECT_FALSE(epochs(2).clients[0].ahead);
+}
+
+TEST_F(LedgerTest, ForecastsCountForNothingIfTheirWeightIsNothing) {
+  Options options;
+  options.forecast_weight = 0;
+  ledger_.set_options(options);
+  run({vm_of(1, 2)});
+  (void)epochs(3);
+  ledger_.set_forecasts({{id_of(1), {Permille{250}, Permille{900}}}});
+  EXPECT_FALSE(epoch().clients[0].ahead);
+  EXPECT_EQ(ledger_.start_load(id_of(1)), Permille{500});
+  ledger_.set_options({});
+  EXPECT_EQ(ledger_.start_load(id_of(1)), Permille{900});
+  EXPECT_EQ(ledger_.start_load(id_of(2)), Permille{500});
+}
+
 TEST_F(LedgerTest, WhatCannotBeTrustedMakesTheVmStaleAndItsNumbersAreHeld) {
   run({vm_of(1, 2)});
   const Snapshot known = epochs(2);
@@ -275,10 +305,10 @@ TEST_F(LedgerTest, MovesAreCountedByReason) {
   for (const Reason reason :
        {Reason::kInitialPlacement, Reason::kLoadMove, Reason::kLoadSwap, Reason::kLongTermMove,
         Reason::kLongTermSwap, Reason::kLocalityMove, Reason::kLocalitySwap, Reason::kAffinityMove,
-        Reason::kMemoryPull, Reason::kAdministrator}) {
+        Reason::kForecastMove, Reason::kMemoryPull, Reason::kAdministrator}) {
     ledger_.count_move({id_of(1), 0}, reason);
   }
-  EXPECT_EQ(ledger_.find(id_of(1))->clients[0].counts, (MigrationCounts{.balance = 1,
+  EXPECT_EQ(ledger_.find(id_of(1))->clients[0].counts, (MigrationCounts{.balance = 2,
                                                                         .load_swap = 1,
                                                                         .locality = 2,
                                                                         .locality_swap = 1,

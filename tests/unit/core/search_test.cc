@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the planner finds, and the guard it names where it may not: one situation each.
+#include "balancer/core/search.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "balancer/core/after_plan.h"
 #include "balancer/core/guards.h"
 #include "balancer/core/planner.h"
+#include "balancer/core/validator.h"
 #include "tests/support/build_snapshot.h"
 
 namespace vmnuma::balancer {
@@ -47,6 +50,50 @@ SnapshotBuilder crowded(VmSpec a) {
 
 TEST(PlannerTest, MovesOneOfTwoWhoShareANodeToTheEmptyOne) {
   EXPECT_THAT(planned(crowded({}).build()), ElementsAre("load-move a:0->1"));
+}
+
+/// What all clients are expected to want, of their vCPUs' full time.
+Snapshot expecting(Snapshot snapshot, std::int64_t mean_permille, std::int64_t p95_permille) {
+  for (placement::ClientState& client : snapshot.clients) {
+    const placement::CpuTime full = snapshot.epoch_length * client.vcpu_count();
+    client.ahead = {full * mean_permille / 1000, full * p95_permille / 1000};
+  }
+  return snapshot;
+}
+
+TEST(PlannerTest, AMoveThatIsNotExpectedToPayForLongIsNotMade) {
+  // Its 20 GiB take minutes; what the two want together is expected to fit one node.
+  const Snapshot now = crowded({.memory_gib = {20, 0}}).build();
+  EXPECT_THAT(planned(now), ElementsAre("load-move a:0->1"));
+  const Snapshot soon_over = expecting(now, 250, 1000);
+  EXPECT_THAT(planned(soon_over), IsEmpty());
+  const placement::Arrangement arrangement(soon_over, Options{},
+                                           placement::Arrangement::Basis::kDemand);
+  const std::vector<Candidate> moves = all_moves_of(arrangement, 0);
+  ASSERT_THAT(moves, SizeIs(1));
+  EXPECT_EQ(moves[0].stopped_by, placement::Guard::kDoesNotLast);
+}
+
+TEST(PlannerTest, AMoveThatIsExpectedToPayForTenMinutesMayCostMoreThanTheHorizonBrings) {
+  Options options;
+  options.move_cost_fixed = 300'000'000;  // 240 s are saved within the horizon
+  const Snapshot now = crowded({}).build();
+  EXPECT_THAT(planned(now, options), IsEmpty());
+  EXPECT_THAT(planned(expecting(now, 1000, 1000), options), ElementsAre("load-move a:0->1"));
+}
+
+TEST(PlannerTest, WhatIsExpectedToBeShortIsMovedWhileNobodyNeedsIt) {
+  SnapshotBuilder builder;
+  builder.nodes(2, {.cores = 4});
+  builder.vm({.name = "a", .vcpus = 4, .busy_pct = 10});
+  builder.vm({.name = "b", .vcpus = 4, .busy_pct = 10, .policy = VmPolicy{.do_not_move = true}});
+  const Snapshot idle = builder.build();
+  EXPECT_THAT(planned(idle), IsEmpty());
+  EXPECT_THAT(planned(expecting(idle, 100, 200)), IsEmpty());
+  const Snapshot before_work = expecting(idle, 100, 900);
+  EXPECT_THAT(planned(before_work), ElementsAre("forecast-move a:0->1"));
+  const Plan plan = make_plan(before_work, Options{}, {});
+  EXPECT_THAT(violations_of(plan, before_work, Options{}, {}), IsEmpty());
 }
 
 TEST(PlannerTest, NamesWhatStopsTheOnlyMove) {

@@ -191,7 +191,7 @@ TEST(ValidatorTest, NamesWhatIsSwitchedOffOrNotDue) {
       {[](Case& it) { it.options.mig_imbalance_threshold = 101; },
        "the imbalance is below Numa.MigImbalanceThreshold"},
       {[](Case& it) { it.options.mig_threshold = 101; }, "less than Numa.MigThreshold"},
-      {[](Case& it) { it.options.move_horizon = 0; }, "does not pay within Numa.MoveHorizon"},
+      {[](Case& it) { it.options.move_horizon = 0; }, "does not pay within the horizon"},
   };
   for (const auto& [how, text] : cases) {
     EXPECT_THAT(broken(load_move(), how), Contains(HasSubstr(text)));

@@ -57,7 +57,7 @@ TEST(ArrangementTest, TellsWhatAMoveWouldBring) {
   // copying; 20 ms are charged for any move.
   EXPECT_EQ(effect.cost, CpuTime{4 * 1'228'800 + 512'000 + 20'000});
   EXPECT_EQ(effect.to_move, kGiB);
-  EXPECT_TRUE(effect.pays(Options{}));
+  EXPECT_TRUE(effect.pays());
   const CpuTime before = now.lost();
   now.apply(std::array{Rehoming{client_of(snapshot, "b"), 1}});
   expect_near(before - now.lost(), effect.gain);

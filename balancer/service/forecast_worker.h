@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Forecasts of all VMs' loads, made beside the service's thread.
+///
+/// Problem: what is known of hundreds of VMs from eight days takes half a minute to read and learn;
+/// decisions must not wait for it. Approach: a thread of its own reads the history once, then takes
+/// every epoch in, and tells when forecasts are made anew: each minute. The trained model is read
+/// at the start and after reload(). Properties: without a history, or with a damaged one, it learns
+/// from the epochs alone; epochs that find the queue full are left out; what was learnt is never
+/// written anywhere.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+
+#include "balancer/service/worker.h"
+#include "placement/forecast/tree_model.h"
+#include "placement/model/forecast.h"
+#include "placement/model/snapshot.h"
+#include "stats/forecast/load_watch.h"
+
+namespace vmnuma::balancer {
+
+class ForecastWorker {
+ public:
+  /// Called on the worker's thread.
+  using OnForecasts = std::function<void(placement::LoadForecasts)>;
+
+  /// Reads `history`, and the trained model beside it, if there is one. An empty path: there is no
+  /// history.
+  ForecastWorker(std::filesystem::path history, OnForecasts on_forecasts);
+
+  /// An epoch that has ended. Any thread.
+  void epoch(placement::Snapshot snapshot, std::int64_t wall_unix_s);
+  /// Reads the trained model again. Any thread.
+  void reload();
+
+ private:
+  void read_model();
+  void learn();
+
+  std::filesystem::path history_;
+  OnForecasts on_forecasts_;
+  // The worker's alone.
+  placement::HistogramPredictor histogram_;
+  placement::LastMaximumPredictor last_maximum_;
+  std::unique_ptr<placement::TrainedPredictor> trained_;
+  stats::LoadWatch loads_;
+  Worker worker_;  // last, so that its thread ends before what it uses
+};
+
+}  // namespace vmnuma::balancer
