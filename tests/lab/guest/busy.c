@@ -12,6 +12,7 @@
 // Kernel command line:
 //   load=PERCENT   busy time of each CPU, 1 to 100 (default 100: never halts)
 //   touch=MIB      memory to write to, from 2 MiB up (default: all of it)
+//   talk=1         the first CPU also sends bytes on the first serial line, and takes what comes
 
 #include <stdint.h>
 
@@ -24,6 +25,8 @@ enum {
   kSpuriousVector = 0xFF,
   kTimerPeriod = 100 * 1000 * 1000,  // 100 ms at the 1 GHz of QEMU's and KVM's local APIC
   kMaxCpus = 63,
+  kLine = 0x3F8,        // of a 16550: its data
+  kLineStatus = 0x3FD,  // bit 0: a byte has come, bit 5: one can be sent
 };
 
 // Local APIC registers (Intel SDM volume 3, table "Local APIC Register Address Map").
@@ -71,6 +74,7 @@ __attribute__((section(".report"), used)) static volatile struct Report report =
 static struct Gate gates[256];
 static uint32_t load_percent;
 static uint32_t last_byte;
+static uint32_t talks;
 
 static void apic_write(uint32_t reg, uint32_t value) {
   *(volatile uint32_t*)(kApicBase + reg) = value;
@@ -185,10 +189,33 @@ static uint32_t write_batch(uint32_t page) {
   return page;
 }
 
+static uint8_t read_port(uint16_t port) {
+  uint8_t value;
+  __asm__ volatile("inb %1, %0" : "=a"(value) : "d"(port));
+  return value;
+}
+
+static void write_port(uint16_t port, uint8_t value) {
+  __asm__ volatile("outb %0, %1" : : "a"(value), "d"(port));
+}
+
+static void talk(void) {
+  const uint8_t status = read_port(kLineStatus);
+  if (status & 1) {
+    (void)read_port(kLine);
+  }
+  if (status & 0x20) {
+    write_port(kLine, 'x');
+  }
+}
+
 static void work(uint32_t cpu) {
   const uint32_t idle = kTimerPeriod / 100 * (100 - load_percent);
   uint32_t page = kFirstByte + cpu * kPageSize;
   for (;;) {
+    if (talks && cpu == 0) {
+      talk();
+    }
     if (idle == 0) {
       page = write_batch(page);
       continue;
@@ -215,6 +242,7 @@ void first_cpu(const struct MultibootInfo* info) {
   load_percent = option(line, "load=", 100);
   load_percent = load_percent < 1 ? 1 : load_percent > 100 ? 100 : load_percent;
   last_byte = touch << 20;
+  talks = option(line, "talk=", 0);
 
   for (uint32_t page = kFirstByte; page < last_byte; page += kPageSize) {
     write_page(page, 0);

@@ -23,7 +23,7 @@ class Guest:
     """One VM. `load` is how busy each vCPU is, in per cent of the time. `cells`: equal guest NUMA
     cells, none if 0. `auto`: libvirt asks where to start it. `policy`: attributes of its metadata.
     `vcpus_at_start`: the others can be plugged later; all if 0. `bridge`: where its network is, none if
-    empty."""
+    empty. `line`: the socket of a serial line on which it talks; `answers`: the other end makes it."""
 
     name: str
     load: int = 100
@@ -35,6 +35,8 @@ class Guest:
     policy: str = ""
     vcpus_at_start: int = 0
     bridge: str = ""
+    line: str = ""
+    answers: bool = False
 
     def xml(self):
         # Under emulated SVM first touches are slow, so KVM guests get their memory before they run.
@@ -54,6 +56,10 @@ class Guest:
                     if self.auto else "")
         network = (f"<interface type='bridge'><source bridge='{self.bridge}'/><model type='virtio'/>"
                    f"<rom enabled='no'/></interface>" if self.bridge else "")
+        mode = "connect" if self.answers else "bind"
+        line = (f"<serial type='unix'><source mode='{mode}' path='{self.line}'/></serial>"
+                if self.line else "")
+        talk = " talk=1" if self.line else ""
         return f"""<domain type='{self.kind}'>
   <name>{self.name}</name>
   {metadata}
@@ -64,12 +70,12 @@ class Guest:
   <os>
     <type arch='x86_64' machine='pc'>hvm</type>
     <kernel>{_KERNEL}</kernel>
-    <cmdline>load={self.load}</cmdline>
+    <cmdline>load={self.load}{talk}</cmdline>
   </os>
   <features><acpi/><apic/></features>
   {f"<cpu><numa>{cells}</numa></cpu>" if cells else ""}
   <on_poweroff>destroy</on_poweroff><on_reboot>destroy</on_reboot><on_crash>destroy</on_crash>
-  <devices><controller type='usb' model='none'/><memballoon model='none'/>{network}</devices>
+  <devices><controller type='usb' model='none'/><memballoon model='none'/>{network}{line}</devices>
 </domain>"""
 
     def virsh(self, command, *arguments, **how):
