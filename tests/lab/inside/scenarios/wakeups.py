@@ -10,7 +10,7 @@ from lab import daemon, guests, process
 from lab.process import expect, read, wait_until
 
 IN_SHORT_SET = False
-LIMIT_S = 300
+LIMIT_S = 480
 UNIT = "vmnuma-wakeups.service"
 COUNTS = "/run/vmnuma-wakeups/counts"
 LINE = "/run/lab-line"
@@ -31,8 +31,8 @@ def run():
     caller = guests.Guest("caller", load=20, memory_mib=32, vcpus=1, line=LINE)
     answerer = guests.Guest("answerer", load=20, memory_mib=32, vcpus=1, line=LINE, answers=True)
     silent = guests.Guest("silent", load=20, memory_mib=32, vcpus=1)
-    guests.create([caller, silent])
-    guests.create([answerer])
+    guests.start([caller, silent])
+    guests.start([answerer])  # the line is there now
     pair = tuple(sorted((caller.pid(), answerer.pid())))
     daemon.start()
     process.run("systemctl", "start", UNIT)
