@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -21,6 +23,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/bpf.h>
 #include <linux/vhost.h>
 #include <poll.h>
 #include <sched.h>
@@ -29,6 +32,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,6 +57,15 @@ std::optional<std::string> why_not_here() {
   }
   if (::access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
     return "the kernel has no BTF (/sys/kernel/btf/vmlinux)";
+  }
+  // A container may refuse BPF also to root.
+  bpf_attr map{};
+  map.map_type = BPF_MAP_TYPE_ARRAY;
+  map.key_size = map.value_size = sizeof(std::uint32_t);
+  map.max_entries = 1;
+  const FileDescriptor made(static_cast<int>(::syscall(SYS_bpf, BPF_MAP_CREATE, &map, sizeof map)));
+  if (made.get() < 0) {
+    return std::string("BPF is not permitted here: ") + std::strerror(errno);
   }
   struct stat pids {};
   if (::stat("/proc/self/ns/pid", &pids) != 0 ||
