@@ -25,6 +25,10 @@ ForecastWorker::ForecastWorker(std::filesystem::path history, OnForecasts on_for
   });
 }
 
+ForecastWorker::~ForecastWorker() {
+  stopping_ = true;
+}
+
 void ForecastWorker::epoch(placement::Snapshot snapshot, std::int64_t wall_unix_s) {
   (void)worker_.post([this, snapshot = std::move(snapshot), wall_unix_s] {
     if (auto forecasts = loads_.epoch(snapshot, wall_unix_s)) {
@@ -58,8 +62,12 @@ void ForecastWorker::learn() {
   }
   // A history that cannot be read is told about by who writes it.
   const Result<std::int64_t> until =
-      stats::read_vm_loads(history_, "", [&](const stats::VmLoads& loads) { loads_.learn(loads); });
-  if (until) {
+      stats::read_vm_loads(history_, "", [&](const stats::VmLoads& loads) {
+        if (!stopping_) {
+          loads_.learn(loads);
+        }
+      });
+  if (until && !stopping_) {
     on_forecasts_(loads_.forecasts(*until - 1));
   }
 }

@@ -9,6 +9,7 @@
 /// written anywhere.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -30,6 +31,10 @@ class ForecastWorker {
   /// Reads `history`, and the trained model beside it, if there is one. An empty path: there is no
   /// history.
   ForecastWorker(std::filesystem::path history, OnForecasts on_forecasts);
+  /// What is left of the history is not learnt any more.
+  ~ForecastWorker();
+  ForecastWorker(const ForecastWorker&) = delete;
+  ForecastWorker& operator=(const ForecastWorker&) = delete;
 
   /// An epoch that has ended. Any thread.
   void epoch(placement::Snapshot snapshot, std::int64_t wall_unix_s);
@@ -42,6 +47,7 @@ class ForecastWorker {
 
   std::filesystem::path history_;
   OnForecasts on_forecasts_;
+  std::atomic<bool> stopping_ = false;
   // The worker's alone.
   placement::HistogramPredictor histogram_;
   placement::LastMaximumPredictor last_maximum_;

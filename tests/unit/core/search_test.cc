@@ -67,7 +67,8 @@ TEST(PlannerTest, AMoveThatIsNotExpectedToPayForLongIsNotMade) {
   EXPECT_THAT(planned(now), ElementsAre("load-move a:0->1"));
   const Snapshot soon_over = expecting(now, 250, 1000);
   EXPECT_THAT(planned(soon_over), IsEmpty());
-  const placement::Arrangement arrangement(soon_over, Options{},
+  const Options options;
+  const placement::Arrangement arrangement(soon_over, options,
                                            placement::Arrangement::Basis::kDemand);
   const std::vector<Candidate> moves = all_moves_of(arrangement, 0);
   ASSERT_THAT(moves, SizeIs(1));
