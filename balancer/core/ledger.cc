@@ -514,7 +514,6 @@ void Ledger::limit_to_quota(const VmRecord& vm, Snapshot& snapshot) const {
   }
 }
 
-/// The clients' load averages, with pending load while the VM is new.
 /// What its clients will want, if that is known and what is measured does not belie it.
 void Ledger::look_ahead(const VmRecord& vm, Snapshot& snapshot) const {
   const auto forecast = forecasts_.find(vm.description.id);
@@ -532,6 +531,7 @@ void Ledger::look_ahead(const VmRecord& vm, Snapshot& snapshot) const {
   }
 }
 
+/// The clients' load averages, with pending load while the VM is new.
 void Ledger::average_load(VmRecord& vm, bool measured_now, Snapshot& snapshot) const {
   const CpuTime epoch = snapshot.epoch_length;
   for (std::size_t index = 0; index < vm.clients.size(); ++index) {
