@@ -361,6 +361,7 @@ void Ledger::measure_vm(VmRecord& vm, const Sample& sample, Snapshot& snapshot) 
   VmState state;
   state.id = vm.description.id;
   state.name = vm.description.name;
+  state.guest_os = vm.description.guest_os;
   state.policy = vm.description.policy;
   state.memory_stays_because = why_memory_stays(vm.description).value_or("");
   state.huge_page_size = vm.description.huge_page_size;

@@ -98,6 +98,7 @@ void add_vm(Snapshot& snapshot, const NewVm& vm, const Options& options) {
   VmState state;
   state.id = vm.description.id;
   state.name = vm.description.name;
+  state.guest_os = vm.description.guest_os;
   state.policy = vm.description.policy;
   state.weight = vm.weight;
   state.memory_stays_because = why_memory_stays(vm.description).value_or("");

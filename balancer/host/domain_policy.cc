@@ -4,6 +4,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "balancer/host/xml_names.h"
+
 namespace vmnuma::balancer {
 namespace {
 
@@ -15,30 +17,8 @@ constexpr std::size_t kMostSettings = 64;
 /// Longer values are refused, so the rest of them need not be kept.
 constexpr std::size_t kMostOfValue = 4097;
 
-std::string_view prefix_of(std::string_view name) {
-  const std::size_t colon = name.find(':');
-  return colon == std::string_view::npos ? std::string_view() : name.substr(0, colon);
-}
-
-std::string_view local_name_of(std::string_view name) {
-  return name.substr(name.find(':') + 1);
-}
-
 bool is_declaration(std::string_view attribute) {
   return attribute == "xmlns" || attribute.starts_with("xmlns:");
-}
-
-/// The namespace of an element (Namespaces in XML 1.0, section 6): declared by itself or the
-/// nearest element around it.
-std::string_view namespace_of(pugi::xml_node element) {
-  const std::string_view prefix = prefix_of(element.name());
-  const std::string declaration = prefix.empty() ? "xmlns" : "xmlns:" + std::string(prefix);
-  for (pugi::xml_node node = element; node; node = node.parent()) {
-    if (const pugi::xml_attribute found = node.attribute(declaration.c_str())) {
-      return found.value();
-    }
-  }
-  return {};
 }
 
 }  // namespace

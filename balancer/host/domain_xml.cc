@@ -14,6 +14,7 @@
 
 #include "balancer/host/domain_devices.h"
 #include "balancer/host/domain_document.h"
+#include "balancer/host/domain_guest_os.h"
 #include "balancer/host/domain_memory.h"
 #include "balancer/host/domain_policy.h"
 #include "balancer/host/xml_fields.h"
@@ -222,6 +223,7 @@ Result<VmDescription> parse_domain_xml(std::string_view xml, Bytes default_huge_
   vm.host_interfaces = host_interfaces_of(domain);
   vm.memory_pinned_by = other_memory_pin_of(domain);
   vm.own_policy = policy_settings_of(domain);
+  vm.guest_os = guest_os_of(domain);
   vm.partition = domain.child("resource").child("partition").text().get();
   if (fields.complaint()) {
     return failure(ErrorCode::kInvalidArgument,

@@ -129,6 +129,7 @@ struct RecordFields {
     fields("emulator_pin", value.emulator_pin);
     fields("io_thread_pins", value.io_thread_pins);
     fields.prose("partition", value.partition);
+    // guest_os decides nothing, and might tell whose VM it is.
     fields.settings("own_policy", value.own_policy);
     fields("policy", value.policy);
   }

@@ -16,18 +16,9 @@
 
 #include "placement/forecast/known_load.h"
 #include "placement/model/amounts.h"
+#include "placement/model/vm_facts.h"
 
 namespace vmnuma::placement {
-
-/// What a VM is, beside its load.
-struct VmFacts {
-  std::string name;
-  std::int64_t vcpus = 0;
-  std::int64_t memory_mib = 0;
-  std::int64_t shares = 100;  ///< cpu.weight
-  std::string guest_os;       ///< libosinfo's id, as the domain's metadata has it; may be empty
-  bool operator==(const VmFacts&) const = default;
-};
 
 enum class PredictorKind { kTrained, kHistogram, kLastMaximum };
 inline constexpr std::size_t kPredictorKinds = 3;

@@ -163,6 +163,7 @@ struct VmDescription {
   std::vector<Pin> vcpu_pins;    ///< by vCPU; empty = may run anywhere
   std::vector<CpuId> emulator_pin;
   std::vector<Pin> io_thread_pins;
+  std::string guest_os;   ///< libosinfo's id of it ("http://debian.org/debian/12"); may be empty
   std::string partition;  ///< <resource><partition>, for finding the cgroup; may be empty
   std::vector<PolicySetting> own_policy;  ///< in the domain's metadata, as found: not checked yet
   VmPolicy policy;                        ///< the one that counts

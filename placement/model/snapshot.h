@@ -50,6 +50,7 @@ struct NodeState {
 struct VmState {
   VmId id;
   std::string name;
+  std::string guest_os;          ///< VmDescription::guest_os; decides nothing
   std::int32_t weight = 100;     ///< cpu.weight
   ClientIndex first_client = 0;  ///< its clients are consecutive
   std::size_t client_count = 0;

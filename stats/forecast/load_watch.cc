@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "placement/model/vm_facts.h"
+
 namespace vmnuma::stats {
 
 using placement::CpuTime;
@@ -24,8 +26,7 @@ void LoadWatch::set_predictors(std::vector<const placement::Predictor*> predicto
 
 void LoadWatch::learn(const VmLoads& loads) {
   Watched& vm = vms_[loads.vm];
-  vm.facts.name = loads.name;
-  vm.facts.vcpus = loads.vcpus;
+  vm.facts = loads.facts;
   for (const MinuteLoad& minute : loads.minutes) {
     if (minute.minute > loads.minutes.back().minute - kKnownMinutes) {
       vm.load.add(minute.minute, minute.load);
@@ -58,14 +59,9 @@ std::optional<LoadForecasts> LoadWatch::epoch(const placement::Snapshot& snapsho
       continue;
     }
     Watched& vm = vms_[state.id];
-    std::int64_t vcpus = 0;
-    for (std::size_t i = 0; i < state.client_count; ++i) {
-      vcpus += snapshot.clients[state.first_client + i].vcpu_count();
-    }
-    vm.facts.name = state.name;
-    vm.facts.vcpus = vcpus;
+    vm.facts = placement::facts_of(snapshot, state);
     vm.minute.demand += state.demand;
-    vm.minute.full += snapshot.epoch_length * vcpus;
+    vm.minute.full += snapshot.epoch_length * vm.facts.vcpus;
   }
   return made;
 }

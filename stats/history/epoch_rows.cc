@@ -2,6 +2,9 @@
 #include "stats/history/epoch_rows.h"
 
 #include <cstddef>
+#include <utility>
+
+#include "placement/model/vm_facts.h"
 
 namespace vmnuma::stats {
 namespace {
@@ -40,7 +43,11 @@ EpochRows epoch_rows(const placement::Snapshot& snapshot, WallTime time) {
     if (vm.fresh) {
       ClientSampleRow& row = epoch.clients.emplace_back();
       row.vm = vm.id;
-      row.vm_name = vm.name;
+      placement::VmFacts facts = placement::facts_of(snapshot, vm);
+      row.vm_name = std::move(facts.name);
+      row.vm_memory_mib = facts.memory_mib;
+      row.vm_shares = facts.shares;
+      row.guest_os = std::move(facts.guest_os);
       row.client = client.id.index;
       if (client.home != placement::kNoNode) {
         row.home = snapshot.topology.nodes[client.home].id;

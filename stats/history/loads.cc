@@ -22,7 +22,7 @@ struct Known {
 
 Result<std::vector<Known>> read_vms(SQLite::Database& database, std::string_view vm) {
   SQLite::Statement select(database,
-                           "SELECT number, uuid, name FROM vm"
+                           "SELECT number, uuid, name, memory_mib, shares, guest_os FROM vm"
                            " WHERE :vm = '' OR name = :vm OR uuid = :vm ORDER BY number");
   select.bind(":vm", std::string(vm));
   std::vector<Known> vms;
@@ -31,7 +31,12 @@ Result<std::vector<Known>> read_vms(SQLite::Database& database, std::string_view
     if (!id) {
       return failure(ErrorCode::kCorrupt, id.error().message);
     }
-    vms.push_back({select.getColumn(0).getInt64(), {*id, select.getColumn(2).getString(), 0, {}}});
+    placement::VmFacts facts;
+    facts.name = select.getColumn(2).getString();
+    facts.memory_mib = select.getColumn(3).getInt64();
+    facts.shares = select.getColumn(4).getInt64();
+    facts.guest_os = select.getColumn(5).getString();
+    vms.push_back({select.getColumn(0).getInt64(), {*id, std::move(facts), {}}});
   }
   return vms;
 }
@@ -50,7 +55,7 @@ void read_minutes(SQLite::Database& database, Known& vm) {
       vm.loads.minutes.push_back(
           {select.getColumn(0).getInt64() / kMinuteMs,
            placement::Permille{std::clamp<std::int64_t>(select.getColumn(1).getInt64(), 0, 1000)}});
-      vm.loads.vcpus = select.getColumn(2).getInt();
+      vm.loads.facts.vcpus = select.getColumn(2).getInt64();
     }
   }
 }

@@ -7,12 +7,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
+#include "placement/model/vm_facts.h"
 #include "placement/result.h"
 
 namespace vmnuma::stats {
@@ -25,8 +25,7 @@ struct MinuteLoad {
 
 struct VmLoads {
   placement::VmId vm;
-  std::string name;
-  std::int32_t vcpus = 0;           ///< in the last minute
+  placement::VmFacts facts;         ///< as it was last
   std::vector<MinuteLoad> minutes;  ///< all that are kept, ascending
   bool operator==(const VmLoads&) const = default;
 };

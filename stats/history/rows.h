@@ -150,7 +150,11 @@ struct MemorySplit {
 
 struct ClientSampleRow {
   placement::VmId vm;
+  // Of the VM, and kept once for all of its rows: as it was last.
   std::string vm_name;
+  std::int64_t vm_memory_mib = 0;
+  std::int64_t vm_shares = 100;  ///< cpu.weight
+  std::string guest_os;          ///< libosinfo's id; may be empty
   std::int32_t client = 0;
   placement::NodeId home;  ///< of an average: the last one; negative if it had none
   std::int32_t vcpus = 0;

@@ -78,9 +78,13 @@ void insert_nodes(SQLite::Database& database, const EpochRows& epoch) {
 
 void insert_clients(SQLite::Database& database, const EpochRows& epoch) {
   SQLite::Statement vm(database,
-                       "INSERT INTO vm (uuid, name, last_seen_ms) VALUES (?, ?, ?)"
-                       " ON CONFLICT (uuid) DO UPDATE SET name = excluded.name"
-                       " WHERE name <> excluded.name");
+                       "INSERT INTO vm (uuid, name, last_seen_ms, memory_mib, shares, guest_os)"
+                       " VALUES (?, ?, ?, ?, ?, ?)"
+                       " ON CONFLICT (uuid) DO UPDATE SET name = excluded.name,"
+                       " memory_mib = excluded.memory_mib, shares = excluded.shares,"
+                       " guest_os = excluded.guest_os"
+                       " WHERE (name, memory_mib, shares, guest_os) <>"
+                       " (excluded.name, excluded.memory_mib, excluded.shares, excluded.guest_os)");
   SQLite::Statement insert(database,
                            "INSERT OR REPLACE INTO client_sample VALUES (0, ?, (SELECT number FROM "
                            "vm WHERE uuid = ?), ?, 1,"
@@ -92,6 +96,9 @@ void insert_clients(SQLite::Database& database, const EpochRows& epoch) {
       vm.bind(1, uuid);
       vm.bind(2, row.vm_name);
       vm.bind(3, to_ms(epoch.time));
+      vm.bind(4, row.vm_memory_mib);
+      vm.bind(5, row.vm_shares);
+      vm.bind(6, row.guest_os);
       vm.exec();
       vm.reset();
     }
@@ -279,8 +286,8 @@ Result<std::vector<Kept<ClientSampleRow>>> read_client_samples(SQLite::Database&
                                                                const SampleFilter& filter) {
   SQLite::Statement select(
       database,
-      "SELECT time_ms, epochs, epoch_us, uuid, name, client, home, vcpus, used_us, ready_us, "
-      "demand_us,"
+      "SELECT time_ms, epochs, epoch_us, uuid, name, memory_mib, shares, guest_os, client, home,"
+      " vcpus, used_us, ready_us, demand_us,"
       " entitled_us, owed_us, local_kib, remote_kib FROM client_sample JOIN vm ON vm.number = vm"
       " WHERE span = ? AND time_ms >= ? AND time_ms < ? AND ifnull(uuid = ?, 1)"
       " ORDER BY time_ms, vm, client LIMIT ?");
@@ -304,7 +311,10 @@ Result<std::vector<Kept<ClientSampleRow>>> read_client_samples(SQLite::Database&
     kept.epoch_length = {integer()};
     kept.row.vm = *vm;
     kept.row.vm_name = select.getColumn(4).getString();
-    column = 5;
+    kept.row.vm_memory_mib = select.getColumn(5).getInt64();
+    kept.row.vm_shares = select.getColumn(6).getInt64();
+    kept.row.guest_os = select.getColumn(7).getString();
+    column = 8;
     kept.row.client = static_cast<std::int32_t>(integer());
     kept.row.home =
         select.isColumnNull(column) ? NodeId{} : NodeId{select.getColumn(column).getInt()};

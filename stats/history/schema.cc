@@ -137,7 +137,14 @@ CREATE TABLE home (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-constexpr const char* kMigrations[] = {kVersion1};
+// Version 2: what a VM is, for who forecasts.
+constexpr const char* kVersion2 = R"sql(
+ALTER TABLE vm ADD COLUMN memory_mib INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE vm ADD COLUMN shares     INTEGER NOT NULL DEFAULT 100;
+ALTER TABLE vm ADD COLUMN guest_os   TEXT    NOT NULL DEFAULT '';
+)sql";
+
+constexpr const char* kMigrations[] = {kVersion1, kVersion2};
 
 }  // namespace
 

@@ -14,7 +14,7 @@
 #include "placement/forecast/tree_model.h"
 #include "placement/model/text.h"
 #include "stats/forecast/forecaster.h"
-#include "tools/vmnuma/forecast_facts.h"
+#include "tools/vmnuma/forecast_files.h"
 #include "tools/vmnuma/table.h"
 #include "tools/vmnuma/text.h"
 
@@ -66,7 +66,7 @@ Result<Shown> look(const ForecastShowRun& asked) {
   if (predictor) {
     chain.insert(chain.begin(), predictor.get());
   }
-  stats::Forecaster forecaster(facts_of(*found), chain);
+  stats::Forecaster forecaster(found->facts, chain);
   for (const stats::MinuteLoad& load : found->minutes) {
     forecaster.learn(load);
   }
@@ -91,9 +91,14 @@ std::string loss_text(std::int64_t millionths) {
 
 std::string text_of(const Shown& shown) {
   const stats::VmForecast& forecast = shown.forecast;
-  std::string out = fmt::format("VM {} with {} vCPUs, known for {} minutes until {}\n",
-                                printable(shown.vm.name), shown.vm.vcpus, shown.vm.minutes.size(),
-                                local_time_text((shown.vm.minutes.back().minute + 1) * 60));
+  const placement::VmFacts& vm = shown.vm.facts;
+  std::string out = wrapped(
+      fmt::format("VM {} with {} vCPUs, {} MiB and {} shares{}, known for {} minutes until {}.",
+                  printable(vm.name), vm.vcpus, vm.memory_mib, vm.shares,
+                  vm.guest_os.empty() ? "" : ", guest system " + printable(vm.guest_os),
+                  shown.vm.minutes.size(),
+                  local_time_text((shown.vm.minutes.back().minute + 1) * 60)),
+      /*indent=*/0);
   out += wrapped(
       fmt::format("In the ten minutes from {} on it will want at most {} of its vCPUs' "
                   "time in 95 of 100 minutes, and at most {} in 5 of them. Predictor: "
@@ -122,9 +127,12 @@ std::string text_of(const Shown& shown) {
 std::string json_of(const Shown& shown) {
   const stats::VmForecast& forecast = shown.forecast;
   Json json;
-  json["vm"] = shown.vm.name;
+  json["vm"] = shown.vm.facts.name;
   json["vm_uuid"] = placement::to_text(shown.vm.vm);
-  json["vcpus"] = shown.vm.vcpus;
+  json["vcpus"] = shown.vm.facts.vcpus;
+  json["memory_mib"] = shown.vm.facts.memory_mib;
+  json["shares"] = shown.vm.facts.shares;
+  json["guest_os"] = shown.vm.facts.guest_os;
   json["minutes_known"] = shown.vm.minutes.size();
   json["last_seen"] = balancer::time_text((shown.vm.minutes.back().minute + 1) * 60);
   json["time"] = balancer::time_text((forecast.minute + 1) * 60);

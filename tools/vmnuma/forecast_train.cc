@@ -14,7 +14,7 @@
 #include "stats/forecast/trainer.h"
 #include "stats/forecast/training_set.h"
 #include "stats/history/loads.h"
-#include "tools/vmnuma/forecast_facts.h"
+#include "tools/vmnuma/forecast_files.h"
 #include "tools/vmnuma/text.h"
 
 namespace vmnuma::tools {
@@ -43,10 +43,9 @@ Result<Taught> read_examples(const std::filesystem::path& history) {
   stats::TrainingSet set;
   const Result<std::int64_t> read =
       stats::read_vm_loads(history, /*vm=*/"", [&](const stats::VmLoads& loads) {
-        const placement::VmFacts vm = facts_of(loads);
         placement::KnownLoad known;
         for (const stats::MinuteLoad& load : loads.minutes) {
-          set.add(vm, known, load.minute, load.load);
+          set.add(loads.facts, known, load.minute, load.load);
           taught.last_minute = std::max(taught.last_minute, load.minute);
         }
         set.next_vm();

@@ -60,6 +60,9 @@ class ForecastCommandsTest : public ::testing::Test {
         stats::ClientSampleRow& row = epoch.clients.emplace_back();
         row.vm = vm_id(static_cast<std::uint8_t>(epoch.clients.size()));
         row.vm_name = "web" + std::to_string(epoch.clients.size());
+        row.vm_memory_mib = 8192;
+        row.vm_shares = 200;
+        row.guest_os = "http://debian.org/debian/12";
         row.vcpus = 4;
         row.demand = CpuTime{8'000 * load};
       }
@@ -97,7 +100,8 @@ TEST_F(ForecastCommandsTest, ShowsAForecastWithItsRecord) {
   live(101, 300);  // the last minute is not over
   const Run shown = show("web1");
   EXPECT_EQ(shown.code, kExitOk) << shown.err;
-  EXPECT_EQ(shown.out, R"(VM web1 with 4 vCPUs, known for 100 minutes until 2024-10-04 01:40:00
+  EXPECT_EQ(shown.out, R"(VM web1 with 4 vCPUs, 8192 MiB and 200 shares, guest system
+http://debian.org/debian/12, known for 100 minutes until 2024-10-04 01:40:00.
 In the ten minutes from 2024-10-04 01:40:00 on it will want at most 30.3% of its
 vCPUs' time in 95 of 100 minutes, and at most 30.0% in 5 of them. Predictor:
 histogram.
@@ -115,6 +119,10 @@ TEST_F(ForecastCommandsTest, ShowsTheSameAsJson) {
   live(101, 300);
   const auto json = nlohmann::json::parse(show("web1", /*json=*/true).out);
   EXPECT_EQ(json["vm_uuid"], "00000000-0000-0000-0000-000000000001");
+  EXPECT_EQ(json["vcpus"], 4);
+  EXPECT_EQ(json["memory_mib"], 8192);
+  EXPECT_EQ(json["shares"], 200);
+  EXPECT_EQ(json["guest_os"], "http://debian.org/debian/12");
   EXPECT_EQ(json["time"], "2024-10-04T01:40:00Z");
   EXPECT_EQ(json["p95_permille"], 303);
   EXPECT_EQ(json["predictor"], "histogram");
@@ -201,7 +209,11 @@ TEST_F(ForecastCommandsTest, ReadsTheLoadsOfAllVmsInTheOrderTheyWereSeen) {
   EXPECT_EQ(read[0].minutes, (std::vector<stats::MinuteLoad>{{kBegin, {0}}, {kBegin + 1, {100}}}));
   EXPECT_EQ(read[1].minutes,
             (std::vector<stats::MinuteLoad>{{kBegin, {1000}}, {kBegin + 1, {1000}}}));
-  EXPECT_EQ(read[1].vcpus, 4);
+  EXPECT_EQ(read[1].facts, (placement::VmFacts{.name = "web2",
+                                               .vcpus = 4,
+                                               .memory_mib = 8192,
+                                               .shares = 200,
+                                               .guest_os = "http://debian.org/debian/12"}));
 }
 
 }  // namespace

@@ -63,7 +63,8 @@ TEST_F(LoadWatchTest, MinutesAreLearntFromEpochsAndForecastsMadeWhenOneIsOver) {
 }
 
 TEST_F(LoadWatchTest, AVmThatTheHistoryKnowsIsForecastAtOnce) {
-  VmLoads loads{.vm = id_of(1), .name = "web", .vcpus = 2, .minutes = {}};
+  VmLoads loads{
+      .vm = id_of(1), .facts = {.name = "web", .vcpus = 2, .guest_os = {}}, .minutes = {}};
   for (std::int64_t i = 0; i < 100; ++i) {
     loads.minutes.push_back({kMinute + i, Permille{700}});
   }
@@ -71,6 +72,47 @@ TEST_F(LoadWatchTest, AVmThatTheHistoryKnowsIsForecastAtOnce) {
   EXPECT_EQ(watch_.forecasts(kMinute + 99).at(id_of(1)).mean, Permille{700});
   EXPECT_EQ(minute(kMinute + 100, 700), std::nullopt);
   EXPECT_EQ(minute(kMinute + 101, 700)->at(id_of(1)).mean, Permille{700});
+}
+
+/// Takes down whom it is asked about.
+class Curious final : public placement::Predictor {
+ public:
+  [[nodiscard]] placement::PredictorKind kind() const override {
+    return placement::PredictorKind::kTrained;
+  }
+  [[nodiscard]] std::optional<Permille> forecast(const placement::VmFacts& vm,
+                                                 const placement::KnownLoad& /*load*/,
+                                                 std::int64_t /*minute*/) const override {
+    asked = vm;
+    return std::nullopt;
+  }
+  mutable placement::VmFacts asked;
+};
+
+TEST_F(LoadWatchTest, PredictorsAreToldWhatAVmIsFromTheHistoryAndThenAsItIsNow) {
+  const Curious curious;
+  watch_.set_predictors({&curious});
+  VmLoads loads{.vm = id_of(1),
+                .facts = {.name = "web",
+                          .vcpus = 4,
+                          .memory_mib = 8192,
+                          .shares = 50,
+                          .guest_os = "http://debian.org/debian/11"},
+                .minutes = {{kMinute, Permille{700}}}};
+  watch_.learn(loads);
+  (void)watch_.forecasts(kMinute);
+  EXPECT_EQ(curious.asked, loads.facts);
+  Snapshot now = epoch_of(700);
+  now.vms[0].weight = 300;
+  now.vms[0].guest_os = "http://debian.org/debian/12";
+  now.clients[0].memory_size = placement::kGiB;
+  EXPECT_EQ(watch_.epoch(now, (kMinute + 1) * 60), std::nullopt);
+  (void)watch_.forecasts(kMinute);
+  EXPECT_EQ(curious.asked, (placement::VmFacts{.name = "web",
+                                               .vcpus = 2,
+                                               .memory_mib = 1024,
+                                               .shares = 300,
+                                               .guest_os = "http://debian.org/debian/12"}));
 }
 
 TEST_F(LoadWatchTest, AMinuteOfWhichLessThanHalfWasMeasuredTeachesNothing) {

@@ -40,6 +40,8 @@ placement::Snapshot snapshot() {
   vm.id = vm_id(1);
   vm.name = "vm1";
   vm.client_count = 1;
+  vm.weight = 300;
+  vm.guest_os = "http://debian.org/debian/12";
   snapshot.vms = {vm};
   placement::ClientState client;
   client.id = {vm_id(1), 3};
@@ -52,6 +54,7 @@ placement::Snapshot snapshot() {
   client.owed = CpuTime{15};
   client.memory = {Bytes{100}, Bytes{900}};
   client.memory_known = true;
+  client.memory_size = placement::kMiB * 640;
   snapshot.clients = {client};
   return snapshot;
 }
@@ -75,6 +78,9 @@ TEST(EpochRowsTest, TakesNodesAndClientsAsMeasured) {
   ASSERT_THAT(epoch.clients, SizeIs(1));
   EXPECT_EQ(epoch.clients[0], (ClientSampleRow{.vm = vm_id(1),
                                                .vm_name = "vm1",
+                                               .vm_memory_mib = 640,
+                                               .vm_shares = 300,
+                                               .guest_os = "http://debian.org/debian/12",
                                                .client = 3,
                                                .home = {8},
                                                .vcpus = 2,

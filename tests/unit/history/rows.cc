@@ -41,6 +41,9 @@ EpochRows epoch_at(WallTime time, std::int64_t used_us) {
 ClientSampleRow client_row(std::uint8_t vm, std::int32_t client, std::int64_t demand_us) {
   return {.vm = vm_id(vm),
           .vm_name = "vm" + std::to_string(vm),
+          .vm_memory_mib = 4096,
+          .vm_shares = 200,
+          .guest_os = "http://debian.org/debian/12",
           .client = client,
           .home = {1},
           .vcpus = 4,

@@ -179,15 +179,21 @@ TEST_F(SamplesTest, AClockThatWasFarAheadDoesNotStopTheAverages) {
   EXPECT_EQ(minute[0].row.used, CpuTime{300});
 }
 
-TEST_F(SamplesTest, AVmIsShownByItsPresentName) {
+TEST_F(SamplesTest, AVmIsShownAsItIsNow) {
   EpochRows epoch = epoch_at(at(seconds(0)));
   epoch.clients = {client_row(1, 0, 10)};
   append(epoch);
   epoch.time = at(seconds(2));
   epoch.clients[0].vm_name = "renamed";
+  epoch.clients[0].vm_memory_mib = 8192;
+  epoch.clients[0].vm_shares = 50;
+  epoch.clients[0].guest_os = "";
   append(epoch);
   for (const auto& kept : clients(SampleSpan::kEpoch)) {
     EXPECT_EQ(kept.row.vm_name, "renamed");
+    EXPECT_EQ(kept.row.vm_memory_mib, 8192);
+    EXPECT_EQ(kept.row.vm_shares, 50);
+    EXPECT_EQ(kept.row.guest_os, "");
   }
 }
 

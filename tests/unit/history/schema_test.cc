@@ -49,6 +49,15 @@ TEST_F(SchemaTest, BringsAnOlderFileUpToDateAndKeepsItsRows) {
   EXPECT_EQ(number("SELECT y FROM a WHERE x = 1"), 7);
 }
 
+TEST_F(SchemaTest, AFileOfTheFirstVersionKeepsItsVms) {
+  migrate(database_, migrations().first(1));
+  database_.exec("INSERT INTO vm (uuid, name, last_seen_ms) VALUES ('u', 'web', 5)");
+  migrate(database_, migrations());
+  EXPECT_EQ(number("SELECT count(*) FROM vm WHERE name = 'web' AND last_seen_ms = 5 AND"
+                   " memory_mib = 0 AND shares = 100 AND guest_os = ''"),
+            1);
+}
+
 TEST_F(SchemaTest, AFailedStepLeavesTheVersionBeforeIt) {
   const std::vector<const char*> steps = {
       "CREATE TABLE a (x INTEGER) STRICT",

@@ -274,6 +274,14 @@ TEST(DomainXmlTest, KnowsWhereVhostTakesTheGuestsTraffic) {
   }
 }
 
+TEST(DomainXmlTest, TakesTheGuestsSystemFromTheMetadata) {
+  EXPECT_EQ(parse("<metadata><l:libosinfo "
+                  "xmlns:l='http://libosinfo.org/xmlns/libvirt/domain/1.0'>"
+                  "<l:os id='http://debian.org/debian/12'/></l:libosinfo></metadata>")
+                .guest_os,
+            "http://debian.org/debian/12");
+}
+
 TEST(DomainXmlTest, KeepsTheDefaultPolicy) {
   EXPECT_EQ(parse("<metadata><x:policy xmlns:x='x' memory='hands-off'/></metadata>").policy,
             placement::VmPolicy{});

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a VM is beside its load, for who forecasts. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "placement/model/snapshot.h"
+
+namespace vmnuma::placement {
+
+struct VmFacts {
+  std::string name;
+  std::int64_t vcpus = 0;
+  std::int64_t memory_mib = 0;
+  std::int64_t shares = 100;  ///< cpu.weight
+  std::string guest_os;       ///< VmDescription::guest_os
+  bool operator==(const VmFacts&) const = default;
+};
+
+/// `vm` is one of the snapshot's.
+[[nodiscard]] VmFacts facts_of(const Snapshot& snapshot, const VmState& vm);
+
+}  // namespace vmnuma::placement
