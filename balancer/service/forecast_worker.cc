@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/service/forecast_worker.h"
 
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -19,8 +20,9 @@ ForecastWorker::ForecastWorker(std::filesystem::path history, OnForecasts on_for
     : history_(std::move(history)),
       on_forecasts_(std::move(on_forecasts)),
       worker_("forecast", kMostWaiting) {
+  set_predictors();
   (void)worker_.post([this] {
-    read_model();
+    look_for_model();
     learn();
   });
 }
@@ -31,24 +33,33 @@ ForecastWorker::~ForecastWorker() {
 
 void ForecastWorker::epoch(placement::Snapshot snapshot, std::int64_t wall_unix_s) {
   (void)worker_.post([this, snapshot = std::move(snapshot), wall_unix_s] {
+    look_for_model();
     if (auto forecasts = loads_.epoch(snapshot, wall_unix_s)) {
       on_forecasts_(std::move(*forecasts));
     }
   });
 }
 
-void ForecastWorker::reload() {
-  (void)worker_.post([this] { read_model(); });
+/// A file that replaces another one is younger. `vmnuma forecast show` says what is wrong with a
+/// model that cannot be used.
+void ForecastWorker::look_for_model() {
+  if (history_.empty()) {
+    return;
+  }
+  const std::filesystem::path path = history_.parent_path() / stats::kModelFile;
+  std::error_code none;
+  const auto time = std::filesystem::last_write_time(path, none);
+  const auto found = none ? std::nullopt : std::optional(time);
+  if (found == model_time_) {
+    return;
+  }
+  model_time_ = found;
+  auto model = stats::read_model(path);
+  trained_ = model ? std::make_unique<placement::TrainedPredictor>(std::move(*model)) : nullptr;
+  set_predictors();
 }
 
-/// `vmnuma forecast show` says what is wrong with a model that cannot be used.
-void ForecastWorker::read_model() {
-  trained_.reset();
-  if (!history_.empty()) {
-    if (auto model = stats::read_model(history_.parent_path() / stats::kModelFile)) {
-      trained_ = std::make_unique<placement::TrainedPredictor>(std::move(*model));
-    }
-  }
+void ForecastWorker::set_predictors() {
   std::vector<const placement::Predictor*> chain{&histogram_, &last_maximum_};
   if (trained_) {
     chain.insert(chain.begin(), trained_.get());

@@ -4,7 +4,7 @@
 /// Problem: what is known of hundreds of VMs from eight days takes half a minute to read and learn;
 /// decisions must not wait for it. Approach: a thread of its own reads the history once, then takes
 /// every epoch in, and tells when forecasts are made anew: each minute. The trained model is read
-/// at the start and after reload(). Properties: without a history, or with a damaged one, it learns
+/// again when there is another one. Properties: without a history, or with a damaged one, it learns
 /// from the epochs alone; epochs that find the queue full are left out; what was learnt is never
 /// written anywhere.
 #pragma once
@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "balancer/service/worker.h"
 #include "placement/forecast/tree_model.h"
@@ -38,11 +39,10 @@ class ForecastWorker {
 
   /// An epoch that has ended. Any thread.
   void epoch(placement::Snapshot snapshot, std::int64_t wall_unix_s);
-  /// Reads the trained model again. Any thread.
-  void reload();
 
  private:
-  void read_model();
+  void look_for_model();
+  void set_predictors();
   void learn();
 
   std::filesystem::path history_;
@@ -52,6 +52,7 @@ class ForecastWorker {
   placement::HistogramPredictor histogram_;
   placement::LastMaximumPredictor last_maximum_;
   std::unique_ptr<placement::TrainedPredictor> trained_;
+  std::optional<std::filesystem::file_time_type> model_time_;  ///< of the file that was read last
   stats::LoadWatch loads_;
   Worker worker_;  // last, so that its thread ends before what it uses
 };

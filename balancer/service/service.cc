@@ -519,7 +519,6 @@ void Service::reload() {
     feed(ConfigChanged{config->mode, config->options, origins_of(*config), policies_of(*config),
                        config->metadata_wins, config->foreign_pins == ForeignPins::kRepair,
                        config->strategy});
-    forecast_worker_->reload();
   }
   (void)sd_notify(0, "READY=1");
 }
