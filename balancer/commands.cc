@@ -193,6 +193,8 @@ StatusView Controller::status() const {
   view.kernel_numa_balancing = kernel_numa_balancing_;
   view.wants_wakeups = setup_.options.locality_weight_action_affinity > 0;
   view.wakeup_pairs = wakeup_pairs_;
+  const auto [trained, histogram, last_maximum] = ledger_.forecasts_by();
+  view.forecasts = {trained, histogram, last_maximum};
   view.transfers = transfer_views(snapshot_, transfers_);
   for (TransferView& transfer : view.transfers) {
     if (const auto action = under_way_.find(transfer.action); action != under_way_.end()) {

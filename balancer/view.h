@@ -61,6 +61,14 @@ struct HistoryStateView {
 };
 
 /// `vmnuma status`
+/// Of how many VMs a forecast counts in decisions, by the predictor that made it.
+struct ForecastsView {
+  std::int64_t trained = 0;
+  std::int64_t histogram = 0;
+  std::int64_t last_maximum = 0;
+  bool operator==(const ForecastsView&) const = default;
+};
+
 struct StatusView {
   Mode mode{};
   Mode configured_mode{};              ///< what it goes back to when `mode` is paused or degraded
@@ -83,6 +91,7 @@ struct StatusView {
   bool wants_wakeups = false;  ///< Numa.LocalityWeightActionAffinity is not 0
   /// Of how many pairs of VMs it is counted how often they wake each other; absent = nobody counts.
   std::optional<std::int64_t> wakeup_pairs;
+  ForecastsView forecasts;
   std::vector<TransferView> transfers;
   std::vector<RefusedPolicyView> refused_policies;
   HistoryStateView history;

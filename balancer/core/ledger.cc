@@ -48,6 +48,11 @@ std::optional<NodeIndex> node_of(const placement::Topology& topology, NodeId id)
   return id.value < 0 ? std::nullopt : topology.index_of(id);
 }
 
+/// As Numa.ForecastMargin asks.
+Permille with_margin(Permille p95, const placement::Options& options) {
+  return std::min(Permille{1000}, p95 * (100 + options.forecast_margin) / 100);
+}
+
 CpuTime per_second(CpuTime amount, CpuTime epoch) {
   return scaled(amount, kSecond, epoch.value);
 }
@@ -271,13 +276,29 @@ void Ledger::transfer_ended(const VmId& vm, Bytes left_behind) {
 Permille Ledger::start_load(const VmId& vm) const {
   const auto forecast = forecasts_.find(vm);
   return forecast != forecasts_.end() && options_.forecast_weight > 0
-             ? forecast->second.p95
+             ? with_margin(forecast->second.p95, options_)
              : Permille{options_.cold_start_pct * 10};
 }
 
 void Ledger::set_forecasts(placement::LoadForecasts forecasts) {
   forecasts_ = std::move(forecasts);
   forecasts_end_ = (last_sample_ ? last_sample_->taken_at : Microseconds{}) + kForecastsHoldFor;
+}
+
+bool Ledger::forecasts_hold() const {
+  return options_.forecast_weight > 0 &&
+         (!last_sample_ || last_sample_->taken_at <= forecasts_end_);
+}
+
+std::array<std::int64_t, placement::kPredictorKinds> Ledger::forecasts_by() const {
+  std::array<std::int64_t, placement::kPredictorKinds> counts{};
+  for (const auto& [id, vm] : vms_) {
+    const auto forecast = forecasts_.find(id);
+    if (forecast != forecasts_.end() && forecasts_hold()) {
+      ++counts.at(static_cast<std::size_t>(forecast->second.by));
+    }
+  }
+  return counts;
 }
 
 void Ledger::set_expected_load(const VmId& vm, Permille per_vcpu) {
@@ -518,14 +539,13 @@ void Ledger::limit_to_quota(const VmRecord& vm, Snapshot& snapshot) const {
 /// What its clients will want, if that is known and what is measured does not belie it.
 void Ledger::look_ahead(const VmRecord& vm, Snapshot& snapshot) const {
   const auto forecast = forecasts_.find(vm.description.id);
-  if (forecast == forecasts_.end() || options_.forecast_weight == 0 ||
-      (last_sample_ && last_sample_->taken_at > forecasts_end_)) {
+  if (forecast == forecasts_.end() || !forecasts_hold()) {
     return;
   }
   for (std::size_t index = 0; index < vm.clients.size(); ++index) {
     ClientState& client = snapshot.clients[snapshot.clients.size() - vm.clients.size() + index];
     const CpuTime full = snapshot.epoch_length * client.vcpu_count();
-    const CpuTime p95 = full * forecast->second.p95.value / 1000;
+    const CpuTime p95 = full * with_margin(forecast->second.p95, options_).value / 1000;
     if (client.load <= p95) {
       client.ahead = {full * forecast->second.mean.value / 1000, p95};
     }

@@ -22,6 +22,7 @@
 ///  6. Equal inputs give equal snapshots.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -143,6 +144,8 @@ class Ledger {
   [[nodiscard]] placement::Permille start_load(const placement::VmId& vm) const;
   /// In place of all before. They hold for ten minutes.
   void set_forecasts(placement::LoadForecasts forecasts);
+  /// Of how many of the VMs a forecast counts, by who made it.
+  [[nodiscard]] std::array<std::int64_t, placement::kPredictorKinds> forecasts_by() const;
 
   /// Takes the epoch's readings in. The first call has no rates yet: every VM is stale in its
   /// snapshot.
@@ -161,6 +164,7 @@ class Ledger {
   void add_client(const VmRecord& vm, std::size_t index, const VmUsage* usage,
                   placement::Snapshot& snapshot) const;
   void limit_to_quota(const VmRecord& vm, placement::Snapshot& snapshot) const;
+  [[nodiscard]] bool forecasts_hold() const;
   void look_ahead(const VmRecord& vm, placement::Snapshot& snapshot) const;
   void average_load(VmRecord& vm, bool measured_now, placement::Snapshot& snapshot) const;
   [[nodiscard]] std::vector<placement::Bytes> memory_of_cells(

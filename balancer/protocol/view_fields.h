@@ -47,6 +47,13 @@ void visit_fields(Fields& fields, T& view) {
   fields("reason", view.reason);
 }
 
+template <class Fields, MaybeConst<ForecastsView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("trained", view.trained);
+  fields("histogram", view.histogram);
+  fields("last_maximum", view.last_maximum);
+}
+
 template <class Fields, MaybeConst<StatusView> T>
 void visit_fields(Fields& fields, T& view) {
   fields("mode", view.mode);
@@ -67,6 +74,7 @@ void visit_fields(Fields& fields, T& view) {
   fields("kernel_numa_balancing", view.kernel_numa_balancing);
   fields("wants_wakeups", view.wants_wakeups);
   fields("wakeup_pairs", view.wakeup_pairs);
+  fields("forecasts", view.forecasts);
   fields("transfers", view.transfers);
   fields("refused_policies", view.refused_policies);
   fields("history", view.history);

@@ -417,6 +417,7 @@ struct RecordFields {
   VMNUMA_FIELDS(placement::LoadForecast) {
     fields("mean", value.mean);
     fields("p95", value.p95);
+    fields.added("by", value.by);
   }
   VMNUMA_FIELDS(LoadsForecast) {
     fields("forecasts", value.forecasts);

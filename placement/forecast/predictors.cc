@@ -3,18 +3,6 @@
 
 namespace vmnuma::placement {
 
-std::string_view name_of(PredictorKind kind) {
-  switch (kind) {
-    case PredictorKind::kTrained:
-      return "trained";
-    case PredictorKind::kHistogram:
-      return "histogram";
-    case PredictorKind::kLastMaximum:
-      return "last-maximum";
-  }
-  return "unknown";
-}
-
 std::optional<Permille> HistogramPredictor::forecast(const VmFacts& /*vm*/, const KnownLoad& load,
                                                      std::int64_t minute) const {
   return load.quantile(minute, kForecastShare);

@@ -16,14 +16,10 @@
 
 #include "placement/forecast/known_load.h"
 #include "placement/model/amounts.h"
+#include "placement/model/forecast.h"
 #include "placement/model/vm_facts.h"
 
 namespace vmnuma::placement {
-
-enum class PredictorKind { kTrained, kHistogram, kLastMaximum };
-inline constexpr std::size_t kPredictorKinds = 3;
-/// "trained", "histogram", "last-maximum"
-[[nodiscard]] std::string_view name_of(PredictorKind kind);
 
 class Predictor {
  public:

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string_view>
 
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
@@ -13,10 +14,17 @@ namespace vmnuma::placement {
 /// How far forecasts look ahead.
 inline constexpr std::int64_t kForecastMinutes = 10;
 
+/// Who made a forecast, from the best one on (placement/forecast/predictors.h).
+enum class PredictorKind { kTrained, kHistogram, kLastMaximum };
+inline constexpr std::size_t kPredictorKinds = 3;
+/// "trained", "histogram", "last-maximum"
+[[nodiscard]] std::string_view name_of(PredictorKind kind);
+
 /// In thousandths of its vCPUs' full time.
 struct LoadForecast {
   Permille mean;
   Permille p95;  ///< what 95 of 100 minutes will not exceed
+  PredictorKind by = PredictorKind::kHistogram;
   bool operator==(const LoadForecast&) const = default;
 };
 

@@ -102,6 +102,8 @@ constexpr OptionInfo kTable[] = {
     {"Numa.ForecastWeight", "%", 0, 100, &Options::forecast_weight, false,
      "How much of what a move brings must last as VMs are expected to use CPU time in the next ten "
      "minutes, and 0: forecasts count for nothing"},
+    {"Numa.ForecastMargin", "%", 0, 100, &Options::forecast_margin, false,
+     "Added to what 95 of 100 minutes are expected not to exceed, in per cent of it, to be safe"},
     {"Numa.BreakerFailures", "", 1, 1000, &Options::breaker_failures, false,
      "Failed or counter-productive actions in a row after which the balancer stops acting"},
     {"Numa.BreakerRest", "epochs", 1, 100000, &Options::breaker_rest, false,

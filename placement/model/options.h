@@ -63,6 +63,7 @@ struct Options {
   std::int64_t anti_affinity_weight = 10;
   std::int64_t action_affinity_max = 5;
   std::int64_t forecast_weight = 75;
+  std::int64_t forecast_margin = 0;
   std::int64_t breaker_failures = 5;
   std::int64_t breaker_rest = 150;
   std::int64_t mem_qos_enable = 0;

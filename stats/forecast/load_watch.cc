@@ -72,7 +72,7 @@ LoadForecasts LoadWatch::forecasts(std::int64_t minute) const {
     const auto p95 = first_forecast(predictors_, vm.facts, vm.load, minute);
     const std::optional<Permille> mean = vm.load.mean(minute);
     if (p95 && mean) {
-      all[id] = {std::min(*mean, p95->p95), p95->p95};
+      all[id] = {std::min(*mean, p95->p95), p95->p95, p95->by};
     }
   }
   return all;

@@ -30,6 +30,7 @@ inline balancer::StatusView status_view() {
   view.kernel_numa_balancing = 1;
   view.wants_wakeups = true;
   view.wakeup_pairs = 3;
+  view.forecasts = {14, 4, 1};
   view.transfers = {{"web1",
                      "c7a5fdbd-edaf-9455-926a-d65c16db1809",
                      1,

@@ -34,6 +34,8 @@ constexpr std::array kTable{
                "The same of the epoch that was the latest since the daemon was started."},
     MetricInfo{"vmnuma_wakeup_pairs", kGauge, "",
                "Pairs of VMs whose wake-ups of each other are counted; absent if nobody counts."},
+    MetricInfo{"vmnuma_forecast_vms", kGauge, "predictor",
+               "VMs whose forecast counts in decisions, by the predictor that made it."},
 
     // the host
     MetricInfo{"vmnuma_nodes", kGauge, "", "NUMA nodes of the host."},

@@ -93,6 +93,11 @@ void add_daemon(const balancer::StatusView& status, Families& families) {
   if (status.wakeup_pairs) {
     families.add("vmnuma_wakeup_pairs", number(*status.wakeup_pairs));
   }
+  families.add("vmnuma_forecast_vms", number(status.forecasts.trained), {{"predictor", "trained"}});
+  families.add("vmnuma_forecast_vms", number(status.forecasts.histogram),
+               {{"predictor", "histogram"}});
+  families.add("vmnuma_forecast_vms", number(status.forecasts.last_maximum),
+               {{"predictor", "last-maximum"}});
   families.add("vmnuma_history_writable", status.history.state.starts_with("ok") ? 1 : 0);
   families.add("vmnuma_nodes", number(status.nodes));
   families.add("vmnuma_vms", number(status.vms));

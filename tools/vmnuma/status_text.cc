@@ -91,6 +91,10 @@ std::string text_of(const balancer::StatusView& view) {
   if (view.wants_wakeups || view.wakeup_pairs) {
     out += field("Wake-ups", wakeups_text(view.wakeup_pairs));
   }
+  const auto& [trained, histogram, last_maximum] = view.forecasts;
+  out += field("Forecasts",
+               fmt::format("of {} VMs: {} trained, {} histogram, {} last maximum",
+                           trained + histogram + last_maximum, trained, histogram, last_maximum));
   out += field("History", fmt::format("{}: {}", view.history.path, view.history.state));
   for (const auto& refused : view.refused_policies) {
     out += wrapped(fmt::format("The policy in the metadata of VM {} is refused: {}", refused.vm,

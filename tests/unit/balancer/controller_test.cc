@@ -584,6 +584,20 @@ TEST(ControllerTest, TellsWhetherWakeUpsAreCountedAndWanted) {
             std::nullopt);
 }
 
+TEST(ControllerTest, TellsWhoseForecastsCount) {
+  HostStory host = pile_up();
+  (void)host.tell_domains();
+  (void)host.epoch();
+  (void)host.controller().on(balancer::LoadsForecast{
+      {{vm_id(1),
+        {placement::Permille{100}, placement::Permille{900}, placement::PredictorKind::kTrained}},
+       {vm_id(2),
+        {placement::Permille{100}, placement::Permille{900},
+         placement::PredictorKind::kHistogram}}}});
+  EXPECT_EQ(answer_of<balancer::StatusView>(host, balancer::StatusRequest{}).forecasts,
+            (balancer::ForecastsView{.trained = 1, .histogram = 1, .last_maximum = 0}));
+}
+
 TEST(ControllerTest, ShowsTheWholeHost) {
   HostStory host = pile_up();
   (void)host.tell_domains();

@@ -45,6 +45,7 @@ Lost time   431 ms per epoch
 Actions     1 under way
 Kernel      its own NUMA balancing is on (1)
 Wake-ups    counted, 3 pairs of VMs
+Forecasts   of 19 VMs: 14 trained, 4 histogram, 1 last maximum
 History     /var/lib/vmnuma/history.sqlite: ok
 The policy in the metadata of VM db7 is refused: there is no policy 'x'
 

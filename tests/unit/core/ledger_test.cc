@@ -165,6 +165,35 @@ TEST_F(LedgerTest, ForecastsHoldForTenMinutesUnlessMoreIsMeasured) {
   EXPECT_FALSE(epochs(2).clients[0].ahead);
 }
 
+TEST_F(LedgerTest, TheMarginIsAddedToWhatMinutesWillNotExceed) {
+  Options options;
+  options.forecast_margin = 20;
+  ledger_.set_options(options);
+  run({vm_of(1, 2)});
+  (void)epochs(3);
+  ledger_.set_forecasts(
+      {{id_of(1), {Permille{250}, Permille{800}}}, {id_of(2), {Permille{250}, Permille{950}}}});
+  const Snapshot now = epoch();
+  ASSERT_TRUE(now.clients[0].ahead);
+  EXPECT_EQ(now.clients[0].ahead->mean, kCpu / 2);
+  EXPECT_EQ(now.clients[0].ahead->p95, kCpu * 2 * 96 / 100);
+  EXPECT_EQ(ledger_.start_load(id_of(1)), Permille{960});
+  EXPECT_EQ(ledger_.start_load(id_of(2)), Permille{1000});  // nobody wants more than there is
+}
+
+TEST_F(LedgerTest, ForecastsThatCountAreCountedByWhoMadeThem) {
+  using placement::PredictorKind;
+  run({vm_of(1, 2), vm_of(2, 2), vm_of(3, 2)});
+  (void)epochs(3);
+  ledger_.set_forecasts(
+      {{id_of(1), {Permille{250}, Permille{900}, PredictorKind::kTrained}},
+       {id_of(2), {Permille{250}, Permille{900}, PredictorKind::kLastMaximum}},
+       {id_of(9), {Permille{100}, Permille{100}, PredictorKind::kTrained}}});  // not here
+  EXPECT_THAT(ledger_.forecasts_by(), testing::ElementsAre(1, 0, 1));
+  (void)epochs(301);  // they hold for ten minutes
+  EXPECT_THAT(ledger_.forecasts_by(), testing::ElementsAre(0, 0, 0));
+}
+
 TEST_F(LedgerTest, ForecastsCountForNothingIfTheirWeightIsNothing) {
   Options options;
   options.forecast_weight = 0;

@@ -80,7 +80,8 @@ TEST(ResponseTest, StatusHasTheDocumentedForm) {
       R"("version":"0.1.0","uri":"qemu:///system","epoch":5,"epoch_length_ms":2000,)"
       R"("late_ms":0,"late_most_ms":0,)"
       R"("imbalance_pct":0,"lost_ms":0,"nodes":0,"vms":0,"clients":0,"open_actions":0,)"
-      R"("kernel_numa_balancing":null,"wants_wakeups":false,"wakeup_pairs":null,"transfers":[],"refused_policies":[],"history":{"path":"/var/lib/vmnuma/history.sqlite","state":"ok"}}})"
+      R"("kernel_numa_balancing":null,"wants_wakeups":false,"wakeup_pairs":null,)"
+      R"("forecasts":{"trained":0,"histogram":0,"last_maximum":0},"transfers":[],"refused_policies":[],"history":{"path":"/var/lib/vmnuma/history.sqlite","state":"ok"}}})"
       "\n");
 }
 
