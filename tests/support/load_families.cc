@@ -13,8 +13,6 @@ using tools::Random;
 namespace {
 
 constexpr std::int64_t kDay = 24 * 60;
-/// 2025-01-06, a Monday.
-constexpr std::int64_t kBegin = 20'094 * kDay;
 
 std::int64_t noise(Random& random, std::int64_t width) {
   std::int64_t sum = 0;
@@ -170,7 +168,7 @@ GeneratedVm generate_load(LoadFamily family, std::int64_t which, std::int64_t da
   vm.facts.shares = 100 * (1 + random.below(3));
   vm.facts.guest_os =
       random.below(2) == 0 ? "http://debian.org/debian/12" : "http://microsoft.com/win/2k22";
-  vm.first_minute = kBegin;
+  vm.first_minute = kFirstGeneratedMinute;
   for (const std::int64_t load : raw_load(family, random, which, days * kDay)) {
     vm.load.push_back(Permille{std::clamp<std::int64_t>(load, 0, 1000)});
   }

@@ -35,10 +35,13 @@ inline constexpr LoadFamily kLoadFamilies[] = {
 /// "on-off"
 [[nodiscard]] std::string_view name_of(LoadFamily family);
 
+/// 2025-01-06 0:00 UTC, a Monday.
+inline constexpr std::int64_t kFirstGeneratedMinute = std::int64_t{20'094} * 24 * 60;
+
 struct GeneratedVm {
   placement::VmFacts facts;
   LoadFamily family{};
-  std::int64_t first_minute = 0;          ///< a Monday, 0:00 UTC
+  std::int64_t first_minute = 0;
   std::vector<placement::Permille> load;  ///< by minute
 };
 

@@ -10,7 +10,8 @@
 // The duty cycle is a ratio of one timer, so it needs no calibration and holds under KVM and TCG.
 //
 // Kernel command line:
-//   load=PERCENT   busy time of each CPU, 1 to 100 (default 100: never halts)
+//   load=PERCENT   busy time of each CPU, 1 to 100 (default 100: never halts); with several,
+//                  "load=20,75,5", each of them for a second, and then the last one
 //   touch=MIB      memory to write to, from 2 MiB up (default: all of it)
 //   talk=1         the first CPU also sends bytes on the first serial line, and takes what comes
 
@@ -24,6 +25,7 @@ enum {
   kTimerVector = 0x40,
   kSpuriousVector = 0xFF,
   kTimerPeriod = 100 * 1000 * 1000,  // 100 ms at the 1 GHz of QEMU's and KVM's local APIC
+  kPeriodsPerLoad = 10,
   kMaxCpus = 63,
   kLine = 0x3F8,        // of a 16550: its data
   kLineStatus = 0x3FD,  // bit 0: a byte has come, bit 5: one can be sent
@@ -72,7 +74,8 @@ struct Report {
 __attribute__((section(".report"), used)) static volatile struct Report report = {"vmnuma:", 0, 0};
 
 static struct Gate gates[256];
-static uint32_t load_percent;
+static const char* loads;  // what is left of "20,75,5", for the first CPU
+static volatile uint32_t load_percent;
 static uint32_t last_byte;
 static uint32_t talks;
 
@@ -130,8 +133,16 @@ static void wait_for_timer(void) {
   }
 }
 
-// The number after `name` in the command line, or `otherwise`.
-static uint32_t option(const char* line, const char* name, uint32_t otherwise) {
+static uint32_t number_at(const char* text) {
+  uint32_t value = 0;
+  while (*text >= '0' && *text <= '9') {
+    value = value * 10 + (uint32_t)(*text++ - '0');
+  }
+  return value;
+}
+
+// What follows `name` in the command line, or 0.
+static const char* text_after(const char* line, const char* name) {
   for (; *line != 0; ++line) {
     const char* at = line;
     const char* want = name;
@@ -140,14 +151,29 @@ static uint32_t option(const char* line, const char* name, uint32_t otherwise) {
       ++want;
     }
     if (*want == 0) {
-      uint32_t value = 0;
-      while (*at >= '0' && *at <= '9') {
-        value = value * 10 + (uint32_t)(*at++ - '0');
-      }
-      return value;
+      return at;
     }
   }
-  return otherwise;
+  return 0;
+}
+
+// The number after `name` in the command line, or `otherwise`.
+static uint32_t option(const char* line, const char* name, uint32_t otherwise) {
+  const char* text = text_after(line, name);
+  return text != 0 ? number_at(text) : otherwise;
+}
+
+// Goes on to the next load of the list; the last one stays.
+static void next_load(void) {
+  const uint32_t load = number_at(loads);
+  load_percent = load < 1 ? 1 : load > 100 ? 100 : load;
+  const char* end = loads;
+  while (*end >= '0' && *end <= '9') {
+    ++end;
+  }
+  if (*end == ',') {
+    loads = end + 1;
+  }
 }
 
 // What a page holds belongs to it alone, so that a page which is lost, old or another's shows.
@@ -210,15 +236,15 @@ static void talk(void) {
 }
 
 static void work(uint32_t cpu) {
-  const uint32_t idle = kTimerPeriod / 100 * (100 - load_percent);
   uint32_t page = kFirstByte + cpu * kPageSize;
-  for (;;) {
+  for (uint32_t period = 0;; ++period) {
+    if (cpu == 0 && period == kPeriodsPerLoad) {
+      next_load();
+      period = 0;
+    }
+    const uint32_t idle = kTimerPeriod / 100 * (100 - load_percent);
     if (talks && cpu == 0) {
       talk();
-    }
-    if (idle == 0) {
-      page = write_batch(page);
-      continue;
     }
     start_timer(kTimerPeriod, 0);
     while (apic_read(kApicTimerCurrent) > idle) {
@@ -239,8 +265,9 @@ void first_cpu(const struct MultibootInfo* info) {
   const uint32_t memory_mib = info->mem_upper_kib / 1024 + 1;
   uint32_t touch = option(line, "touch=", memory_mib);
   touch = touch > memory_mib ? memory_mib : touch;
-  load_percent = option(line, "load=", 100);
-  load_percent = load_percent < 1 ? 1 : load_percent > 100 ? 100 : load_percent;
+  loads = text_after(line, "load=");
+  loads = loads != 0 ? loads : "100";
+  next_load();
   last_byte = touch << 20;
   talks = option(line, "talk=", 0);
 

@@ -4,6 +4,7 @@
 import contextlib
 import dataclasses
 import glob
+import os
 import re
 import shutil
 import struct
@@ -20,19 +21,22 @@ _MIB = 1 << 20
 
 @dataclasses.dataclass(frozen=True)
 class Guest:
-    """One VM. `load` is how busy each vCPU is, in per cent of the time. `cells`: equal guest NUMA
-    cells, none if 0. `auto`: libvirt asks where to start it. `policy`: attributes of its metadata.
-    `vcpus_at_start`: the others can be plugged later; all if 0. `bridge`: where its network is, none if
-    empty. `line`: the socket of a serial line on which it talks; `answers`: the other end makes it."""
+    """One VM. `load` is how busy each vCPU is, in per cent of the time, or a tuple of that for each
+    second; the last one stays. `cells`: equal guest NUMA cells, none if 0. `auto`: libvirt asks where
+    to start it. `policy`: attributes of its metadata. `system`: what it is said to run, by libosinfo's
+    id. `vcpus_at_start`: the others can be plugged later; all if 0. `bridge`: where its network is,
+    none if empty. `line`: the socket of a serial line on which it talks; `answers`: the other end
+    makes it."""
 
     name: str
-    load: int = 100
+    load: int | tuple = 100
     memory_mib: int = 64
     vcpus: int = 2
     kind: str = "qemu"
     cells: int = 0
     auto: bool = False
     policy: str = ""
+    system: str = ""
     vcpus_at_start: int = 0
     bridge: str = ""
     line: str = ""
@@ -47,8 +51,11 @@ class Guest:
             f"<cell id='{cell}' cpus='{cell * per_cell}-{(cell + 1) * per_cell - 1}'"
             f" memory='{self.memory_mib // self.cells}' unit='MiB'/>"
             for cell in range(self.cells))
-        metadata = (f"<metadata><vmnuma:policy xmlns:vmnuma='https://vmnuma.org/policy/1.0'"
-                    f" {self.policy}/></metadata>" if self.policy else "")
+        policy = (f"<vmnuma:policy xmlns:vmnuma='https://vmnuma.org/policy/1.0' {self.policy}/>"
+                  if self.policy else "")
+        system = (f"<o:libosinfo xmlns:o='http://libosinfo.org/xmlns/libvirt/domain/1.0'>"
+                  f"<o:os id='{self.system}'/></o:libosinfo>" if self.system else "")
+        load = self.load if isinstance(self.load, int) else ",".join(map(str, self.load))
         current = f" current='{self.vcpus_at_start}'" if self.vcpus_at_start else ""
         placement = " placement='auto'" if self.auto else ""
         # Restrictive, because libvirt changes no other mode of a running VM.
@@ -62,7 +69,7 @@ class Guest:
         talk = " talk=1" if self.line else ""
         return f"""<domain type='{self.kind}'>
   <name>{self.name}</name>
-  {metadata}
+  <metadata>{policy}{system}</metadata>
   <memory unit='MiB'>{self.memory_mib}</memory>
   {backing}
   <vcpu{placement}{current}>{self.vcpus}</vcpu>
@@ -70,7 +77,7 @@ class Guest:
   <os>
     <type arch='x86_64' machine='pc'>hvm</type>
     <kernel>{_KERNEL}</kernel>
-    <cmdline>load={self.load}{talk}</cmdline>
+    <cmdline>load={load}{talk}</cmdline>
   </os>
   <features><acpi/><apic/></features>
   {f"<cpu><numa>{cells}</numa></cpu>" if cells else ""}
@@ -97,6 +104,14 @@ class Guest:
     def vcpu_threads(self):
         return [int(read(path)) for path in sorted(glob.glob(
             glob.escape(self.scope()) + "/libvirt/vcpu*/cgroup.threads"))]
+
+    def allowed_cpus(self):
+        """For each vCPU the CPUs that the kernel lets it run on."""
+        return [_allowed_cpus(self.pid(), thread) for thread in self.vcpu_threads()]
+
+    def allowed_cpus_of_all(self):
+        """The same of all its threads, whatever they do."""
+        return [_allowed_cpus(self.pid(), int(thread)) for thread in os.listdir(f"/proc/{self.pid()}/task")]
 
     def vcpu_seconds(self):
         """CPU time of its vCPUs since it was started."""
@@ -171,6 +186,12 @@ class Guest:
         pins = self.pinned_cpus()
         of_pins = nodes.nodes_of(set().union(*pins))
         return of_pins.pop() if len(pins) == self.vcpus and len(of_pins) == 1 else None
+
+
+def _allowed_cpus(process, thread):
+    line = next(line for line in read(f"/proc/{process}/task/{thread}/status").splitlines()
+                if line.startswith("Cpus_allowed_list:"))
+    return nodes.numbers(line.split(":")[1])
 
 
 def definition(guest):
