@@ -8,7 +8,6 @@
 namespace vmnuma::stats {
 
 using placement::CpuTime;
-using placement::LoadForecast;
 using placement::LoadForecasts;
 using placement::Permille;
 
