@@ -14,12 +14,8 @@
 
 namespace vmnuma::balancer {
 
-using placement::Action;
-using placement::ClientId;
 using placement::kNoNode;
-using placement::NodeId;
 using placement::NodeIndex;
-using placement::Reason;
 using placement::VmState;
 
 namespace {

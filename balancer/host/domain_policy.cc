@@ -25,7 +25,7 @@ bool is_declaration(std::string_view attribute) {
 
 std::vector<PolicySetting> policy_settings_of(pugi::xml_node domain) {
   std::vector<PolicySetting> settings;
-  const auto add = [&settings](std::string key, std::string_view value) {
+  const auto add = [&settings](const std::string& key, std::string_view value) {
     if (settings.size() < kMostSettings) {
       settings.push_back({key.substr(0, kMostOfValue), std::string(value.substr(0, kMostOfValue))});
     }
