@@ -17,7 +17,6 @@ using placement::Guard;
 using placement::kNoNode;
 using placement::Load;
 using placement::NodeIndex;
-using placement::Options;
 using placement::Reason;
 using placement::Rehoming;
 

@@ -19,7 +19,6 @@ using placement::ClientIndex;
 using placement::ClientState;
 using placement::kNoNode;
 using placement::NodeIndex;
-using placement::NodeState;
 using placement::Options;
 using placement::Permille;
 using placement::Snapshot;
