@@ -60,7 +60,6 @@ struct HistoryStateView {
   bool operator==(const HistoryStateView&) const = default;
 };
 
-/// `vmnuma status`
 /// Of how many VMs a forecast counts in decisions, by the predictor that made it.
 struct ForecastsView {
   std::int64_t trained = 0;
@@ -69,6 +68,7 @@ struct ForecastsView {
   bool operator==(const ForecastsView&) const = default;
 };
 
+/// `vmnuma status`
 struct StatusView {
   Mode mode{};
   Mode configured_mode{};              ///< what it goes back to when `mode` is paused or degraded
