@@ -18,9 +18,15 @@ using placement::NodeId;
 namespace {
 
 /// What libvirt may be left to copy when the set of nodes is narrowed: it does so in one go, with
-/// its lock held.
+/// its lock held. A little is no reason to stay wide, even of a small VM: libraries that it shares
+/// with others are some megabytes of every VM.
 constexpr Bytes kMostToNarrow = placement::kMiB * 256;
+constexpr Bytes kLittleToNarrow = placement::kMiB * 8;
 constexpr std::int64_t kShareToNarrow = 32;
+
+bool is_next_to_nothing(Bytes left, Bytes all) {
+  return left < kLittleToNarrow || (left <= kMostToNarrow && left * kShareToNarrow <= all);
+}
 
 std::vector<NodeId> homes_of(const VmChange& change) {
   std::vector<NodeId> nodes;
@@ -153,7 +159,7 @@ void MemoryWork::after_transfer() {
     return;
   }
   const Bytes all = outcome.moved + outcome.already_home + outcome.left;
-  if (outcome.left <= kMostToNarrow && outcome.left * kShareToNarrow <= all) {
+  if (is_next_to_nothing(outcome.left, all)) {
     phase_ = Phase::kNarrow;
   } else {
     note("its set of memory nodes stays wide");

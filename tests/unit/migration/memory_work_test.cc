@@ -55,6 +55,14 @@ TEST_F(MaskTest, StaysWideWhileMuchIsLeft) {
   EXPECT_THAT(end.detail, HasSubstr("its set of memory nodes stays wide"));
 }
 
+TEST_F(MaskTest, NarrowsASmallVmOfWhichSomeMegabytesStayBehind) {
+  const TestVm vm = world_.start_vm("web1", 0, kMiB * 64, true);
+  world_.memory.pin(vm.process, 0x7f0000000000, kMiB * 4);
+  carry_out(masked(vm, 0, 1));
+  EXPECT_EQ(sets(), (std::vector<std::string>{"set_memory_nodes web1 to 0-1",
+                                              "set_memory_nodes web1 to 1"}));
+}
+
 TEST_F(MaskTest, WithoutOldHomesItIsNotNarrowedFirst) {
   const TestVm vm = world_.start_vm("web1", 0, kMiB * 64, true);
   VmChange change = masked(vm, 0, 1);
