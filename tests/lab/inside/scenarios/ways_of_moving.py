@@ -24,7 +24,10 @@ MEMORY_MIB = 192
 HOME, AWAY = 0, 2
 PULLED_EPOCHS = 90
 WAY_LIMIT_S = 300
+# How long another process may wait beside the page mover: this long, or, where the host is busy with other things,
+# half as long as beside `virsh numatune` in the same run.
 LONGEST_ATTACH_S = 0.2
+OF_NUMATUNE = 0.5
 MOST_LONG_STALLS = 0.01
 # A call with the smallest chunk takes some 10 ms on an emulated machine, so the target is larger here.
 STALL_TARGET_US = 50_000
@@ -162,8 +165,9 @@ def run():
         figures[kind] = measure(vm)
         guests.destroy_all()
     for kind, ways in figures.items():
+        most = max(LONGEST_ATTACH_S, OF_NUMATUNE * ways["numatune"]["longest_attach_s"])
         for way in ("ours", "ours_lifted"):
-            expect(ways[way]["longest_attach_s"] <= LONGEST_ATTACH_S,
+            expect(ways[way]["longest_attach_s"] <= most,
                    f"{kind}: another process waited {ways[way]['longest_attach_s']} s: {figures}")
         expect(ways["ours"]["long_stalls"] <= ways["ours"]["calls"] * MOST_LONG_STALLS,
                f"{kind}: too many long calls: {figures}")
