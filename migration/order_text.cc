@@ -31,11 +31,13 @@ struct Name {
   Value value;
 };
 
-constexpr std::array kThreads{Name{"vcpu", PinChange::Thread::kVcpu},
-                              Name{"emulator", PinChange::Thread::kEmulator},
-                              Name{"io-thread", PinChange::Thread::kIoThread}};
-constexpr std::array kModes{Name{"soft", MemoryMode::kSoft}, Name{"mask", MemoryMode::kMask},
-                            Name{"hands-off", MemoryMode::kHandsOff}};
+constexpr std::array<Name<PinChange::Thread>, 3> kThreads{
+    {{"vcpu", PinChange::Thread::kVcpu},
+     {"emulator", PinChange::Thread::kEmulator},
+     {"io-thread", PinChange::Thread::kIoThread}}};
+constexpr std::array<Name<MemoryMode>, 3> kModes{{{"soft", MemoryMode::kSoft},
+                                                  {"mask", MemoryMode::kMask},
+                                                  {"hands-off", MemoryMode::kHandsOff}}};
 constexpr std::array kReasons{
     Reason::kInitialPlacement, Reason::kLoadMove,      Reason::kLoadSwap,
     Reason::kLongTermMove,     Reason::kLongTermSwap,  Reason::kLocalityMove,

@@ -111,7 +111,7 @@ Result<void> SystemdControl::set_memory(const std::string& unit,
   if (done >= 0) {
     done = append(call.get(), unit, limits);
   }
-  sd_bus_error error = SD_BUS_ERROR_NULL;
+  sd_bus_error error{};
   if (done >= 0) {
     const auto patience = std::chrono::duration_cast<std::chrono::microseconds>(kPatience);
     done = sd_bus_call(bus_.get(), call.get(), static_cast<std::uint64_t>(patience.count()), &error,

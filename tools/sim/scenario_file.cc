@@ -309,8 +309,8 @@ class ScenarioParser {
     }
     for (const auto& [key, node] : *memory) {
       if (std::none_of(scenario_.host.nodes.begin(), scenario_.host.nodes.end(),
-                       [&](const ScenarioNode& known) {
-                         return std::to_string(known.id.value) == key.str();
+                       [name = key.str()](const ScenarioNode& known) {
+                         return std::to_string(known.id.value) == name;
                        })) {
         problems_.add(key.source().begin.line, fmt::format("there is no node '{}'", key.str()));
       }

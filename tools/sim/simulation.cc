@@ -32,7 +32,7 @@ std::vector<placement::Permille> known_minutes_of(const Scenario& scenario, cons
     for (std::int64_t epoch = begin; epoch < end; ++epoch) {
       sum += load_at(vm, epoch);
     }
-    minutes.emplace_back(sum * 10 / std::max<std::int64_t>(end - begin, 1));
+    minutes.push_back(placement::Permille{sum * 10 / std::max<std::int64_t>(end - begin, 1)});
   }
   return minutes;
 }

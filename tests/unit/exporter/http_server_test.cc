@@ -15,6 +15,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "tests/support/sanitizers.h"
+
 namespace vmnuma::tools {
 namespace {
 
@@ -115,13 +117,6 @@ std::string ask(const Served& served, const std::string& text) {
 void expect_served(const Served& served) {
   EXPECT_THAT(ask(served, kGet), EndsWith("\r\n\r\npath /"));
 }
-
-/// Sanitizers keep freed memory back, so what is resident says nothing under them.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kMemoryTells = false;
-#else
-constexpr bool kMemoryTells = true;
-#endif
 
 /// Of this process, in bytes.
 std::size_t resident() {
@@ -244,7 +239,7 @@ TEST(HttpServerTest, TenThousandConnectionsAndSlowReadersCostLittleMemory) {
     }
   }
   // 64 places of 8 KiB and the kernel's business; the big answer is there once.
-  EXPECT_TRUE(!kMemoryTells || resident() < before + (std::size_t{16} << 20U));
+  EXPECT_TRUE(tests::kUnderSanitizer || resident() < before + (std::size_t{16} << 20U));
   open.clear();
   expect_served(served);
 }

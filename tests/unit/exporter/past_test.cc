@@ -59,8 +59,8 @@ TEST(PastTest, BeginsAnewWhenTheNodesChange) {
   other.views->host.nodes.pop_back();
   past.add(other);
   const Json json = Json::parse(past.json());
-  EXPECT_EQ(json["times"], Json({3000}));
-  EXPECT_EQ(json["nodes"], Json({0}));
+  EXPECT_EQ(json["times"], Json::array({3000}));
+  EXPECT_EQ(json["nodes"], Json::array({0}));
 }
 
 TEST(PastTest, IsEmptyBeforeTheFirstReading) {
