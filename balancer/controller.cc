@@ -24,7 +24,6 @@ using placement::Permille;
 using placement::Reason;
 using placement::Relocation;
 using placement::Snapshot;
-using placement::VmDescription;
 using placement::VmId;
 using placement::VmState;
 

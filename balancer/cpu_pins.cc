@@ -13,7 +13,6 @@ using placement::ClientId;
 using placement::CpuGrant;
 using placement::CpuId;
 using placement::CpuRequest;
-using placement::kNoNode;
 using placement::NodeIndex;
 using placement::Relocation;
 using placement::VmId;

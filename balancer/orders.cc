@@ -8,7 +8,6 @@
 
 namespace vmnuma::balancer {
 
-using migration::HomeChange;
 using migration::Order;
 using migration::PinChange;
 using migration::VmChange;

@@ -72,6 +72,7 @@ std::vector<NodeIndex> indices_of(const std::vector<NodeId>& nodes,
 std::vector<NodeId> ids_of(const std::vector<NodeIndex>& nodes,
                            const placement::Topology& topology) {
   std::vector<NodeId> ids;
+  ids.reserve(nodes.size());
   for (const NodeIndex node : nodes) {
     ids.push_back(topology.nodes[node].id);
   }

@@ -30,7 +30,7 @@ std::vector<Bytes> share_out(const std::vector<NodeQuota>& quotas, Bytes total) 
   std::vector<Bytes> shares;
   Bytes given;
   for (const std::int64_t weight : weights) {
-    shares.push_back(Bytes{total.value / kUnit * weight / sum * kUnit});
+    shares.push_back(Bytes{total.value / kUnit * weight / std::max<std::int64_t>(sum, 1) * kUnit});
     given += shares.back();
   }
   // What rounding left goes to the largest share.

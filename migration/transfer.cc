@@ -145,10 +145,12 @@ std::vector<std::size_t> Transfer::parts_of(const std::vector<MemoryRange>& foun
     return parts;
   }
   std::vector<Bytes> sizes;
+  sizes.reserve(change_.cells.size());
   for (const CellHome& cell : change_.cells) {
     sizes.push_back(cell.size);
   }
   std::vector<placement::MappedMemory> mappings;
+  mappings.reserve(found.size());
   for (const MemoryRange& memory : found) {
     mappings.push_back({memory.start, memory.length});
   }

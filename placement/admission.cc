@@ -35,6 +35,7 @@ std::optional<std::size_t> fewest(std::vector<std::int64_t> amounts, std::int64_
 std::vector<std::int64_t> amounts_on(const std::vector<NodeIndex>& nodes,
                                      const std::vector<std::int64_t>& by_node) {
   std::vector<std::int64_t> amounts;
+  amounts.reserve(nodes.size());
   for (const NodeIndex node : nodes) {
     amounts.push_back(std::max<std::int64_t>(by_node[node], 0));
   }
@@ -246,6 +247,7 @@ void take(std::int64_t asked, const NodeResource& resource, const std::vector<No
 
 std::string kernel_numbers(const Topology& topology, const std::vector<NodeIndex>& nodes) {
   std::vector<NodeId> ids;
+  ids.reserve(nodes.size());
   for (const NodeIndex node : nodes) {
     ids.push_back(topology.nodes[node].id);
   }

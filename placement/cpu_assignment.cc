@@ -179,15 +179,16 @@ class Assigner {
       const Cache& cache = caches_[index];
       const bool disturbs = (client.is(CpuClass::kLatency) && cache.has_batch) ||
                             (client.is(CpuClass::kBatch) && cache.has_latency);
+      std::int64_t cpus = 0;
       std::int64_t given = 0;
-      std::int64_t shared = 0;
       for (const CoreIndex core : cache.cores) {
         const auto count = static_cast<std::int64_t>(cores_[core].cpus.size());
-        (cores_[core].owner ? given : shared) += count;
+        cpus += count;
+        given += cores_[core].owner ? count : 0;
       }
       // Who has cores alone there uses the cache, too.
-      return std::tuple(disturbs, (cache.vcpus + given) * 1000 / (given + shared), cache.load,
-                        cache.id);
+      const Permille use = permille_of(cache.vcpus + given, cpus, Permille{});
+      return std::tuple(disturbs, use, cache.load, cache.id);
     };
     std::sort(order.begin(), order.end(),
               [&](CacheIndex a, CacheIndex b) { return rank(a) < rank(b); });

@@ -96,7 +96,7 @@ MemoryCost memory_cost(const Snapshot& snapshot, const ClientState& client,
   constexpr std::int64_t kSmallPage = 4096;
   const std::int64_t per_epoch =
       options.page_mig_rate_max * kSmallPage / 1000 * snapshot.epoch_length.value / 1000;
-  const std::int64_t horizon = memory.horizon;
+  const std::int64_t horizon = std::max<std::int64_t>(memory.horizon, 0);
   std::int64_t moved = cost.to_move.value;
   if (per_epoch > 0) {
     const std::int64_t duration_permille =

@@ -164,6 +164,7 @@ class Planner {
       const std::vector<HomeChoice> choices = choose_homes(
           by_load, snapshot_.vms[vm].first_client, snapshot_.vms[vm].client_count, round_robin);
       std::vector<Rehoming> changes;
+      changes.reserve(choices.size());
       for (const HomeChoice& choice : choices) {
         changes.push_back({choice.client, choice.home});
       }

@@ -14,7 +14,7 @@
 
 #include "placement/result.h"
 
-struct _virError;
+struct _virError;  // libvirt's name: NOLINT(bugprone-reserved-identifier)
 
 namespace vmnuma::balancer {
 

@@ -11,9 +11,11 @@
 #include <string>
 
 // The tags libvirt's public headers give these structs (libvirt-host.h, libvirt-domain.h, 9.0).
+// NOLINTBEGIN(bugprone-reserved-identifier)
 struct _virConnect;
 struct _virDomain;
 struct _virTypedParameter;
+// NOLINTEND(bugprone-reserved-identifier)
 
 namespace vmnuma::balancer {
 

@@ -11,7 +11,6 @@ using placement::Arrangement;
 using placement::ClientIndex;
 using placement::CpuTime;
 using placement::Effect;
-using placement::kNoNode;
 using placement::NodeIndex;
 using placement::Options;
 using placement::Rehoming;
@@ -186,7 +185,8 @@ Optimum find_optimum(const Arrangement& now, const Homes& start, const SearchLim
   }
   const CpuTime gap = demand * limits.gap.value / 1000;
   const double end = clock() + limits.seconds;
-  for (double left = limits.seconds; left > 0; left = end - clock()) {
+  double left = limits.seconds;
+  while (left > 0) {
     const Result<Solution> solved = solve(program.program(), program.values_of(optimum.best.homes),
                                           {left, static_cast<double>(gap.value) / 1000 / 2});
     if (!solved) {
@@ -213,6 +213,7 @@ Optimum find_optimum(const Arrangement& now, const Homes& start, const SearchLim
     if (!learnt || (optimum.bound && optimum.best.cost - *optimum.bound <= gap)) {
       break;
     }
+    left = end - clock();
   }
   return optimum;
 }

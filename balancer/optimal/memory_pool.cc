@@ -61,6 +61,7 @@ std::vector<MemoryPool> memory_pools(const placement::Snapshot& snapshot) {
     }
   }
   std::vector<MemoryPool> all;
+  all.reserve(pools.size());
   for (auto& [page_size, pool] : pools) {
     all.push_back(std::move(pool));
   }

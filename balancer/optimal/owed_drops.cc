@@ -50,6 +50,7 @@ bool hold(const std::vector<CpuTime>& drops, const std::vector<CpuTime>& owed_by
 std::vector<CpuTime> drops_of(const Supply& supply, const std::vector<Load>& residents,
                               CpuTime owed) {
   std::vector<CpuTime> most;
+  most.reserve(residents.size());
   for (const Load& load : residents) {
     most.push_back(std::min(load.demand, owed));  // nobody is ever owed less than nothing
   }

@@ -167,6 +167,7 @@ void HomesProgram::add_owed() {
 
 void HomesProgram::learn(NodeIndex node, const std::vector<ClientIndex>& residents, CpuTime owed) {
   std::vector<Load> loads;
+  loads.reserve(residents.size());
   for (const ClientIndex client : residents) {
     loads.push_back(now_->load(client));
   }

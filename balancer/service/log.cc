@@ -76,7 +76,7 @@ void Log::write(const LogLine& line) const {
   std::vector<std::string> parts = {"MESSAGE=" + line.message,
                                     fmt::format("PRIORITY={}", priority)};
   for (const auto& [name, value] : line.fields) {
-    parts.push_back("VMNUMA_" + name + "=" + value);
+    parts.push_back(fmt::format("VMNUMA_{}={}", name, value));
   }
   std::vector<iovec> entries;
   entries.reserve(parts.size());

@@ -19,7 +19,7 @@ MemoryWorker::MemoryWorker(UnitControl& units, stats::History* history, OnAnswer
       worker_("memory", kMostWaiting) {}
 
 void MemoryWorker::submit(std::optional<MemoryOriginals> originals,
-                          std::vector<MemoryChange> changes) {
+                          const std::vector<MemoryChange>& changes) {
   const bool posted = worker_.post(
       [this, originals = std::move(originals), changes] { carry_out(originals, changes); });
   if (!posted) {

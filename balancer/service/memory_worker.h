@@ -27,7 +27,7 @@ class MemoryWorker {
   MemoryWorker(UnitControl& units, stats::History* history, OnAnswer on_answer);
 
   /// Any thread. `originals`, if set, are kept before the changes.
-  void submit(std::optional<MemoryOriginals> originals, std::vector<MemoryChange> changes);
+  void submit(std::optional<MemoryOriginals> originals, const std::vector<MemoryChange>& changes);
   /// Lets all that was submitted be carried out and ends the thread. Any other thread, once.
   void drain() { worker_.drain(); }
 

@@ -198,7 +198,7 @@ void Service::run() {
 
 // ---- events in, effects out ----
 
-void Service::feed(Event event) {
+void Service::feed(const Event& event) {
   carry_out(recorder_.pass(controller_, event));
 }
 
@@ -206,8 +206,8 @@ void Service::carry_out(Effects effects) {
   for (const LogLine& line : effects.log) {
     log_.write(line);
   }
-  for (Reply& answer : effects.replies) {
-    reply(std::move(answer));
+  for (const Reply& answer : effects.replies) {
+    reply(answer);
   }
   if (!effects.cancelled.empty()) {
     executor_->cancel(std::move(effects.cancelled));
@@ -305,7 +305,7 @@ void Service::on_request(std::int64_t token, const Request& request) {
   feed(CommandReceived{token, request.command});
 }
 
-void Service::reply(Reply reply) {
+void Service::reply(const Reply& reply) {
   const auto found = waiting_.find(reply.token);
   const std::int64_t id = found == waiting_.end() ? 0 : found->second;
   waiting_.erase(reply.token);

@@ -86,9 +86,9 @@ class Service {
     placement::Bytes default_huge_page_size;
   };
   Service(ServiceSetup setup, Host host);
-  void feed(Event event);
+  void feed(const Event& event);
   void carry_out(Effects effects);
-  void reply(Reply reply);
+  void reply(const Reply& reply);
   void write_policy(PolicyWrite policy);
   void answer_history(std::int64_t token, std::int64_t id, const HistoryRequest& request);
   void on_request(std::int64_t token, const Request& request);

@@ -290,7 +290,7 @@ Result<void> LinuxPageMover::reveal(const VmProcess& process,
       return {};
     }
   }
-  const auto touched = touch(process, present);
+  auto touched = touch(process, present);
   if (!(*found)->descriptor.runs()) {
     return tl::unexpected(vanished(process));
   }
