@@ -94,18 +94,19 @@ Report shaped(const Report& report, const ReportShape& shape) {
 
 /// RFC 4180, with the line ends of this system.
 std::string csv_line(const std::vector<std::string>& fields) {
-  std::string line;
+  std::vector<std::string> quoted;
+  quoted.reserve(fields.size());
   for (const std::string& field : fields) {
     std::string text = field;
     if (field.find_first_of(",\"\n") != std::string::npos) {
       for (std::size_t at = text.find('"'); at != std::string::npos; at = text.find('"', at + 2)) {
         text.insert(at, 1, '"');
       }
-      text = "\"" + text + "\"";
+      text = fmt::format("\"{}\"", text);
     }
-    line += (line.empty() ? "" : ",") + text;
+    quoted.push_back(std::move(text));
   }
-  return line + "\n";
+  return fmt::format("{}\n", fmt::join(quoted, ","));
 }
 
 }  // namespace
@@ -142,6 +143,7 @@ std::string text_of(const Report& report, const ReportShape& shape) {
   std::string text = csv_line(wanted.columns);
   for (const std::vector<Cell>& row : wanted.rows) {
     std::vector<std::string> fields;
+    fields.reserve(row.size());
     for (const Cell& cell : row) {
       fields.push_back(cell_text(cell));
     }

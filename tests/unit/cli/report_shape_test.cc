@@ -45,6 +45,12 @@ TEST(ReportShapeTest, ValuesCanBeSeparatedByCommas) {
   EXPECT_EQ(text_of(report, {.csv = true}), "groupName,groupID,homeNode\n\"a,\"\"b\"\"\",1,2\n");
 }
 
+TEST(ReportShapeTest, AnEmptyValueKeepsItsPlaceAmongThoseSeparatedByCommas) {
+  stats::Report report = kClients;
+  report.rows = {{"", std::int64_t{1}, ""}};
+  EXPECT_EQ(text_of(report, {.csv = true}), "groupName,groupID,homeNode\n,1,\n");
+}
+
 TEST(ReportShapeTest, NodesAreChosenByTheirNumber) {
   const std::vector<stats::PnodeRow> nodes{{.node = 0}, {.node = 2}};
   EXPECT_EQ(text_of(stats::pnode_table(nodes), {.ids = {2}, .columns = {"nodeID"}}), "nodeID\n2\n");
