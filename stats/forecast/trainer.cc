@@ -135,6 +135,7 @@ Result<std::vector<Tree>> train_trees(const std::vector<Example>& examples,
     return tl::unexpected(matrix.error());
   }
   std::vector<std::int64_t> forecasts;  // scaled, per example
+  forecasts.reserve(examples.size());
   for (const Example& example : examples) {
     forecasts.push_back(example.at.usual.value * kScale);
   }

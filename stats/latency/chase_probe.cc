@@ -172,7 +172,7 @@ Result<void> ChaseProbe::prepare(const placement::Node& cpus, placement::NodeId 
   return failure(ErrorCode::kUnsupported, "reading past the caches is not known for this machine");
 #endif
   lines_.reset();
-  if (const Result<void> running = run_on(cpus); !running) {
+  if (Result<void> running = run_on(cpus); !running) {
     return running;
   }
   auto lines = Lines::on(memory);

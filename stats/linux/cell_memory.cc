@@ -14,7 +14,6 @@ namespace {
 
 using placement::Bytes;
 using placement::MappedMemory;
-using placement::NodeId;
 
 /// "7f8333fff000-7f8337fff000 rw-s ...": those that can be written to.
 Result<std::vector<MappedMemory>> parse_writable_maps(std::string_view maps) {
@@ -64,6 +63,7 @@ Result<CellBytes> parse_cell_memory(std::string_view maps, std::string_view numa
     return tl::unexpected(mappings.error());
   }
   std::vector<Bytes> sizes;
+  sizes.reserve(cells.size());
   for (const placement::GuestCell& cell : cells) {
     sizes.push_back(cell.memory);
   }

@@ -59,8 +59,9 @@ std::optional<NodeId> node_of_vdpa(const Directory& root, const std::string& nam
   if (!devices) {
     return std::nullopt;
   }
+  const std::string in_it = "/" + name;
   for (const std::string& device : devices->names().value_or(std::vector<std::string>{})) {
-    if (devices->directory(device + "/" + name)) {
+    if (devices->directory(device + in_it)) {
       return node_at(*devices, device);
     }
   }

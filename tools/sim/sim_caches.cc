@@ -36,7 +36,7 @@ std::vector<Permille> crowding(const std::vector<CacheUse>& threads,
       ran += thread.on_cache[cache];
       weighted += thread.on_cache[cache].value * others.value;
     }
-    grown.push_back(ran > CpuTime{} ? kMostCrowding * (weighted / ran.value) / 1000 : Permille{});
+    grown.push_back(ran.value > 0 ? kMostCrowding * (weighted / ran.value) / 1000 : Permille{});
   }
   return grown;
 }

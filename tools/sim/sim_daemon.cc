@@ -122,7 +122,7 @@ void SimDaemon::work(Microseconds until) {
   }
 }
 
-std::vector<balancer::Reply> SimDaemon::feed(balancer::Event event) {
+std::vector<balancer::Reply> SimDaemon::feed(const balancer::Event& event) {
   balancer::Effects effects = recorder_.pass(running_->controller, event);
   for (balancer::LogLine& line : effects.log) {
     report_.log.push_back(std::move(line));

@@ -75,7 +75,7 @@ class SimDaemon {
     migration::Executor executor;
     std::optional<placement::Microseconds> next_step;
   };
-  std::vector<balancer::Reply> feed(balancer::Event event);
+  std::vector<balancer::Reply> feed(const balancer::Event& event);
   void wake_executor();
   [[nodiscard]] std::int64_t wall_now() const;
 

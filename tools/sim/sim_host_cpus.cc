@@ -57,6 +57,7 @@ std::vector<std::vector<std::size_t>> caches_of(const placement::Node& node) {
     cpus[node.cpus[cpu].last_level_cache].push_back(cpu);
   }
   std::vector<std::vector<std::size_t>> caches;
+  caches.reserve(cpus.size());
   for (auto& [cache, its_cpus] : cpus) {
     caches.push_back(std::move(its_cpus));
   }
@@ -244,6 +245,7 @@ void SimHost::run_node(NodeIndex node, CpuTime length) {
                       on_caches(shares, i, caches, online.cpus.size())});
     }
     std::vector<CpuTime> time;
+    time.reserve(caches.size());
     for (const std::vector<std::size_t>& cache : caches) {
       time.push_back(length * static_cast<std::int64_t>(cache.size()));
     }

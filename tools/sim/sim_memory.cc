@@ -101,7 +101,7 @@ bool SimMemory::move(Owner owner, std::int64_t page, NodeIndex to) {
   if (on == kNowhere || free_[to] == 0) {
     return false;
   }
-  const auto from = static_cast<NodeIndex>(on);
+  const NodeIndex from = static_cast<std::uint8_t>(on);
   Counts& counts = mine.counts[cell_of(mine, page)];
   --counts[from];
   ++free_[from];
@@ -156,7 +156,7 @@ std::optional<std::string> SimMemory::audit() const {
                            touched ? "lost" : "there without having been touched");
       }
       if (touched) {
-        const auto node = static_cast<NodeIndex>(pages.on[page]);
+        const NodeIndex node = static_cast<std::uint8_t>(pages.on[page]);
         ++counted[cell_of(pages, static_cast<std::int64_t>(page))][node];
         ++held[node];
       }

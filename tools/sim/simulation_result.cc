@@ -16,7 +16,8 @@ constexpr std::int64_t kSmallPage = 4096;
 
 /// In hundredths, which is all that means anything.
 double number(Percentage share) {
-  return static_cast<double>((share.value + 5) / 10) / 100;
+  const std::int64_t hundredths = (share.value + 5) / 10;
+  return static_cast<double>(hundredths) / 100;
 }
 
 std::string text(Percentage share) {

@@ -57,6 +57,7 @@ Bytes local_memory(const VmTruth& vm) {
     ++vcpus_on[vcpu.node];
   }
   std::vector<balancer::MemoryOwner> owners;
+  owners.reserve(vcpus_on.size());
   for (const auto& [node, count] : vcpus_on) {
     owners.push_back({node, placement::kGiB * count});
   }

@@ -35,7 +35,8 @@ PolicyResult result_of(std::string_view policy, const SimulationResult& result) 
 
 /// In hundredths, which is all that means anything.
 double number(Percentage share) {
-  return static_cast<double>((share.value + 5) / 10) / 100;
+  const std::int64_t hundredths = (share.value + 5) / 10;
+  return static_cast<double>(hundredths) / 100;
 }
 
 }  // namespace

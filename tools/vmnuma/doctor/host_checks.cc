@@ -95,7 +95,7 @@ Finding check_nodes(const Directory& root) {
   if (!is_whole) {
     what += " (no VM gets its home there)";
   }
-  const bool can_fill = memoryless.size() > 0;
+  const bool can_fill = !memoryless.empty();
   return {
       "nodes",
       is_whole ? Severity::kOk : Severity::kNote,

@@ -107,7 +107,7 @@ std::vector<ChartPoint> thinned(const std::vector<ChartPoint>& points, std::size
       sum += points[at].permille;
     }
     out.push_back({points[begin + (end - begin) / 2].time_unix_s,
-                   sum / static_cast<std::int64_t>(end - begin)});
+                   sum / std::max<std::int64_t>(static_cast<std::int64_t>(end - begin), 1)});
   }
   return out;
 }

@@ -32,6 +32,7 @@ std::vector<NodeSummary> nodes_of(const stats::Past& past) {
     sum.capacity += sample.row.capacity.value;
   }
   std::vector<NodeSummary> nodes;
+  nodes.reserve(sums.size());
   for (const auto& [node, sum] : sums) {
     nodes.push_back(
         {node, sum.load / sum.samples, sum.highest, share_permille(sum.owed, sum.capacity)});

@@ -84,9 +84,9 @@ Result<void> run_top(const AskDaemon& ask,
         break;
       case TopEvent::Kind::kKey: {
         const TopPage before = state.page;
-        state =
-            after_key(std::move(state), event.key, data.host,
-                      std::max<std::size_t>(size.rows / 2, 1), most_scrolled(data, state, size));
+        const std::size_t most = most_scrolled(data, state, size);
+        state = after_key(std::move(state), event.key, data.host,
+                          std::max<std::size_t>(size.rows / 2, 1), most);
         if (state.page == TopPage::kVm && before != TopPage::kVm) {
           refresh_detail(ask, state, data);
         }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMostTransfers = 4;
 
-Line plain(std::string text, Style style = Style::kPlain) {
+Line plain(const std::string& text, Style style = Style::kPlain) {
   return {{printable(text), style}};
 }
 
