@@ -236,7 +236,7 @@ void Service::carry_out(Effects effects) {
     executor_->submit(std::move(effects.orders));
   }
   if (effects.memory_originals || !effects.memory.empty()) {
-    memory_worker_->submit(std::move(effects.memory_originals), std::move(effects.memory));
+    memory_worker_->submit(std::move(effects.memory_originals), effects.memory);
   }
   for (const OutcomeMeasured& outcome : effects.outcomes) {
     with_history([outcome](stats::History& history) {
