@@ -96,13 +96,13 @@ MemoryCost memory_cost(const Snapshot& snapshot, const ClientState& client,
   constexpr std::int64_t kSmallPage = 4096;
   const std::int64_t per_epoch =
       options.page_mig_rate_max * kSmallPage / 1000 * snapshot.epoch_length.value / 1000;
-  const std::int64_t horizon = std::max<std::int64_t>(memory.horizon, 0);
+  const std::int64_t horizon = memory.horizon;
   std::int64_t moved = cost.to_move.value;
   if (per_epoch > 0) {
     const std::int64_t duration_permille =
         cost.to_move.value / std::max<std::int64_t>(per_epoch / 1000, 1);
     const std::int64_t horizon_permille = horizon * 1000;
-    if (duration_permille <= horizon_permille) {
+    if (duration_permille == 0 || duration_permille <= horizon_permille) {
       cost.travel += transient * duration_permille / 2000;
     } else {
       cost.travel +=
