@@ -167,6 +167,7 @@ StatusView Controller::status() const {
   for (const auto& [source, state] : missing_) {
     view.degraded.push_back({source, state.reason, state.since_unix_s});
   }
+  view.nothing_to_balance = nothing_to_balance(setup_.topology);
   view.version = setup_.version;
   view.uri = setup_.uri;
   view.epoch = snapshot_.epoch;

@@ -73,6 +73,8 @@ struct StatusView {
   Mode mode{};
   Mode configured_mode{};              ///< what it goes back to when `mode` is paused or degraded
   std::vector<DegradedView> degraded;  ///< empty if all is well
+  /// A sentence that says why this host has nothing to balance; empty if it has.
+  std::string nothing_to_balance;
   std::string version;
   std::string uri;  ///< the libvirt connection
   std::int64_t epoch = 0;

@@ -128,6 +128,19 @@ std::int64_t percent(Permille share) {
   return std::clamp<std::int64_t>(share.value / 10, 0, 100);
 }
 
+std::string nothing_to_balance(const placement::Topology& topology) {
+  if (const std::optional<NodeIndex> only = topology.only_home()) {
+    return fmt::format("nothing to balance: only node {} has both memory and CPUs that VMs may use",
+                       topology.nodes[*only].id.value);
+  }
+  for (NodeIndex node = 0; node < topology.nodes.size(); ++node) {
+    if (topology.can_be_home(node)) {
+      return "";
+    }
+  }
+  return "nothing to balance: no node has both memory and CPUs that VMs may use";
+}
+
 std::string node_text(const Snapshot& snapshot, NodeIndex node) {
   return node == kNoNode ? "no node" : fmt::format("node {}", id_of(snapshot, node).value);
 }

@@ -34,6 +34,10 @@ namespace vmnuma::balancer {
 [[nodiscard]] std::vector<TransferView> transfer_views(
     const placement::Snapshot& snapshot, const std::vector<migration::TransferProgress>& transfers);
 
+/// Why a host with at most one node that can be a home has nothing to balance, as a sentence; empty
+/// for all others.
+[[nodiscard]] std::string nothing_to_balance(const placement::Topology& topology);
+
 /// 0..100, from thousandths that may be larger.
 [[nodiscard]] std::int64_t percent(placement::Permille share);
 

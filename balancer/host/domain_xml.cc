@@ -170,9 +170,8 @@ void read_pins(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) {
   vm.emulator_pin =
       fields.cpus(cputune.child("emulatorpin").attribute("cpuset").value(), "<emulatorpin>");
   // <vcpu cpuset=> is where every thread without a pin of its own is bound.
-  const auto common =
-      fields.cpus(domain.child("vcpu").attribute("cpuset").value(), "<vcpu> cpuset");
-  if (!common.empty()) {
+  vm.default_pin = fields.cpus(domain.child("vcpu").attribute("cpuset").value(), "<vcpu> cpuset");
+  if (const std::vector<CpuId>& common = vm.default_pin; !common.empty()) {
     add_default_pins(vm.vcpus, common, vm.vcpu_pins);
     add_default_pins(vm.io_threads, common, vm.io_thread_pins);
     if (vm.emulator_pin.empty()) {

@@ -59,6 +59,7 @@ void visit_fields(Fields& fields, T& view) {
   fields("mode", view.mode);
   fields("configured_mode", view.configured_mode);
   fields("degraded", view.degraded);
+  fields("nothing_to_balance", view.nothing_to_balance);
   fields("version", view.version);
   fields("uri", view.uri);
   fields("epoch", view.epoch);

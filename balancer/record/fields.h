@@ -126,6 +126,7 @@ struct RecordFields {
     fields("host_interfaces", value.host_interfaces);
     fields("memory_pinned_by", value.memory_pinned_by);  // a kind of device, not a name
     fields("vcpu_pins", value.vcpu_pins);
+    fields.added("default_pin", value.default_pin);
     fields("emulator_pin", value.emulator_pin);
     fields("io_thread_pins", value.io_thread_pins);
     fields.prose("partition", value.partition);

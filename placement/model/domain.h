@@ -161,6 +161,9 @@ struct VmDescription {
   std::vector<HostInterface> host_interfaces;
   std::string memory_pinned_by;  ///< what else pins its memory, e.g. an mdev; may be empty
   std::vector<Pin> vcpu_pins;    ///< by vCPU; empty = may run anywhere
+  /// <vcpu cpuset=>: the pin of every thread that has none of its own, also of a vCPU that is
+  /// plugged later; empty = any CPU.
+  std::vector<CpuId> default_pin;
   std::vector<CpuId> emulator_pin;
   std::vector<Pin> io_thread_pins;
   std::string guest_os;   ///< libosinfo's id of it ("http://debian.org/debian/12"); may be empty

@@ -24,4 +24,17 @@ std::optional<NodeIndex> Topology::index_of(NodeId id) const {
   return static_cast<NodeIndex>(found - nodes.begin());
 }
 
+std::optional<NodeIndex> Topology::only_home() const {
+  std::optional<NodeIndex> only;
+  for (NodeIndex node = 0; node < nodes.size(); ++node) {
+    if (can_be_home(node)) {
+      if (only) {
+        return std::nullopt;
+      }
+      only = node;
+    }
+  }
+  return only;
+}
+
 }  // namespace vmnuma::placement

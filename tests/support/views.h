@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Views, and a table, in which every field has a value that is not its default.
+/// Views, and a table, in which every field has a value that is not its default, but for
+/// StatusView::nothing_to_balance: a host of four nodes has something to balance.
 #pragma once
 
 #include "balancer/view.h"

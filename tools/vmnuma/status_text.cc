@@ -75,6 +75,7 @@ std::string text_of(const balancer::StatusView& view) {
                                local_time_text(degraded.since_unix_s)),
                    /*indent=*/12);
   }
+  out += wrapped(view.nothing_to_balance, /*indent=*/12);
   out += field("Version", view.version);
   out += field("Hypervisor", view.uri);
   out += field("Host",

@@ -57,6 +57,18 @@ Action 88: 12.0 MiB could not be moved, at least for now
 )");
 }
 
+TEST_F(ViewTextTest, StatusSaysThatThereIsNothingToBalanceAndStillShowsAllFigures) {
+  balancer::StatusView view = tests::status_view();
+  view.mode = balancer::Mode::kActive;
+  view.degraded.clear();
+  view.nothing_to_balance = "nothing to balance: only node 0 has CPUs";
+  const std::string text = text_of(view);
+  EXPECT_THAT(text, ::testing::StartsWith("Mode        active\n"
+                                          "            nothing to balance: only node 0 has CPUs\n"
+                                          "Version     0.1.0\n"));
+  EXPECT_THAT(text, ::testing::HasSubstr("\nLost time   431 ms per epoch\n"));
+}
+
 TEST_F(ViewTextTest, StatusSaysWhatAffinityIsKnownFromWhereItMatters) {
   balancer::StatusView view = tests::status_view();
   view.wakeup_pairs = 1;

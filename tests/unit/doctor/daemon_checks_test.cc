@@ -35,6 +35,13 @@ TEST(DaemonChecksTest, GoodDaemonHasNothingToMend) {
   EXPECT_EQ(findings[1].what, "the daemon reaches qemu:///system");
 }
 
+TEST(DaemonChecksTest, HostWithNothingToBalanceIsAllRight) {
+  StatusView status = well();
+  status.nothing_to_balance = "nothing to balance: only node 0 has CPUs";
+  EXPECT_EQ(worst_of(found(status)), Severity::kOk);
+  EXPECT_EQ(found(status).back().what, status.nothing_to_balance);
+}
+
 TEST(DaemonChecksTest, AbsentDaemonIsAnErrorAndOneThatRefusesUsIsAnother) {
   const auto absent =
       check_daemon(failure(ErrorCode::kUnavailable, "cannot connect to '/s'", ENOENT), "0.1.0");

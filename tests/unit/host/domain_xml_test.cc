@@ -219,6 +219,7 @@ TEST(DomainXmlTest, TheVcpuCpusetPinsEveryThreadWithoutAPinOfItsOwn) {
   EXPECT_THAT(vm->vcpu_pins, ElementsAre(Pin{0, {CpuId{1}}}, Pin{1, common}));
   EXPECT_THAT(vm->io_thread_pins, ElementsAre(Pin{1, common}, Pin{2, {CpuId{3}}}));
   EXPECT_EQ(vm->emulator_pin, common);
+  EXPECT_EQ(vm->default_pin, common);
 }
 
 TEST(DomainXmlTest, AnAddressMayLeaveOutItsPciDomain) {

@@ -45,6 +45,16 @@ TEST(TopologyTest, FindsNodesByTheirKernelNumber) {
   EXPECT_EQ(topology.distance(0, 2), 20);
 }
 
+TEST(TopologyTest, KnowsTheOnlyNodeThatCanBeAHome) {
+  Topology topology = tests::equal_nodes(3, 4, 1, 16);
+  EXPECT_EQ(topology.only_home(), std::nullopt);
+  topology.nodes[0].cpus.clear();
+  topology.nodes[2].memory = Bytes{};
+  EXPECT_EQ(topology.only_home(), NodeIndex{1});
+  topology.nodes[1].cpus.clear();
+  EXPECT_EQ(topology.only_home(), std::nullopt);
+}
+
 TEST(MemoryStateTest, NamesTheSlicesAndTheUnitOfAScope) {
   const std::string scope = "machine.slice/machine-prod.slice/machine-qemu\\x2d1\\x2da.scope";
   EXPECT_THAT(slices_above(scope),

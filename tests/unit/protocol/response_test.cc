@@ -49,6 +49,12 @@ TEST(ResponseTest, ViewsComeThroughUnchanged) {
   expect_unchanged(DoneView{"client 0 of 'web1' moves to node 1", 12});
 }
 
+TEST(ResponseTest, AHostWithNothingToBalanceComesThroughUnchanged) {
+  StatusView view = tests::status_view();
+  view.nothing_to_balance = "nothing to balance: only node 0 has CPUs";
+  expect_unchanged(view);
+}
+
 TEST(ResponseTest, EmptyViewsComeThroughUnchanged) {
   expect_unchanged(StatusView{});
   expect_unchanged(HostView{});

@@ -110,10 +110,20 @@ TEST_F(TopFrameTest, TextWithoutATerminalHasEveryNodeAndClient) {
   EXPECT_EQ(small, golden("once.txt", small));
 }
 
+TEST_F(TopFrameTest, HostWithNothingToBalanceStillShowsItsNodesAndClients) {
+  TopData data = many(1, 3);
+  data.host.status.nothing_to_balance = "nothing to balance: only node 0 has CPUs";
+  const std::string text = plain_text(top_frame(data, {}, {24, 80}));
+  EXPECT_THAT(text, HasSubstr("\nnothing to balance: only node 0 has CPUs"));
+  EXPECT_THAT(text, HasSubstr("\nnode 0 "));
+  EXPECT_THAT(text, HasSubstr("\nvm002/0 "));
+}
+
 TEST_F(TopFrameTest, FrameIsAlwaysExactlyAsLargeAsTheTerminal) {
   TopData data = many(20, 100);
   data.host.status.transfers.assign(9, tests::status_view().transfers[0]);
   data.host.status.degraded = tests::status_view().degraded;
+  data.host.status.nothing_to_balance = "nothing to balance";
   data.problem = "cannot connect";
   data.detail = TopDetail{tests::explain_view(), tests::history_view()};
   for (const TopPage page : {TopPage::kHost, TopPage::kVm, TopPage::kHelp}) {

@@ -31,6 +31,12 @@ function showProblem(text, isBad) {
   problem.hidden = text === "";
 }
 
+function showBalance(text) {
+  const balance = byId("balance");
+  setText(balance, text ? `This host has ${text}.` : "");
+  balance.hidden = !text;
+}
+
 function showMode(name, detail, kind) {
   const mode = byId("mode");
   setText(mode, name);
@@ -53,6 +59,7 @@ function show(state) {
   const { status, host, history } = state;
   showMode(status.mode, kModes[status.mode]?.[1] ?? "", kModes[status.mode]?.[0] ?? "");
   showProblem(status.degraded.map((missing) => `${missing.source} is missing: ${missing.reason}.`).join(" "), true);
+  showBalance(status.nothing_to_balance);
   setText(byId("where"), `${location.hostname} · ${status.uri}`);
   setText(byId("about"), `vmnumad ${status.version} · epoch ${host.epoch} · history ${status.history.state}`);
   showFigures(status, host);

@@ -68,6 +68,9 @@ std::vector<Finding> check_daemon(const Result<StatusView>& status, std::string_
                                                    "journalctl -u vmnumad"}}};
   }
   std::vector<Finding> findings = {mode_finding(*status), libvirt_finding(*status)};
+  if (!status->nothing_to_balance.empty()) {
+    findings.push_back({"balance", Severity::kOk, status->nothing_to_balance, "", {}});
+  }
   for (const balancer::DegradedView& missing : status->degraded) {
     if (missing.source != "libvirt") {
       findings.push_back({"daemon",

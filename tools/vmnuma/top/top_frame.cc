@@ -43,6 +43,9 @@ std::vector<Line> head(const TopData& data) {
                                       local_time_text(missing.since_unix_s)),
                           Style::kWarning));
   }
+  if (!status.nothing_to_balance.empty()) {
+    lines.push_back(plain(status.nothing_to_balance, Style::kDim));
+  }
   if (!data.problem.empty()) {
     lines.push_back(plain("not of now: " + data.problem, Style::kBad));
   }
