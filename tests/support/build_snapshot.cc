@@ -10,6 +10,7 @@
 #include "placement/capacity.h"
 #include "placement/clients.h"
 #include "placement/fair_share.h"
+#include "placement/memory_cost.h"
 
 namespace vmnuma::tests {
 
@@ -119,7 +120,7 @@ Snapshot SnapshotBuilder::build() const {
     vm.weight = spec.weight;
     vm.first_client = snapshot.clients.size();
     vm.client_count = spec.homes.size();
-    vm.stall = Permille{options_.mem_stall_pct * 10};
+    vm.stall = placement::stall_of(spec.policy, options_);
     vm.memory_stays_because = spec.memory_stays_because;
     vm.huge_page_size = spec.huge_pages ? kHugePage : Bytes{};
     vm.policy = spec.policy;

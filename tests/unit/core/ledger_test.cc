@@ -63,6 +63,7 @@ class LedgerTest : public testing::Test {
   /// The next epoch's readings.
   Sample next() {
     ++epoch_;
+    busy_epochs_ += idle_ ? 0 : 1;
     Sample sample;
     sample.sequence = epoch_;
     sample.taken_at = {epoch_ * kEpochUs};
@@ -77,7 +78,8 @@ class LedgerTest : public testing::Test {
       reading.id = vm.id;
       reading.process = {1000 + vm.id.uuid[15], 7};
       for (const std::int32_t vcpu : vm.vcpus) {
-        reading.vcpus.push_back({vcpu, 5000 + vcpu, epoch_ * 1'000'000'000, epoch_ * 500'000'000});
+        reading.vcpus.push_back(
+            {vcpu, 5000 + vcpu, busy_epochs_ * 1'000'000'000, busy_epochs_ * 500'000'000});
       }
       reading.memory = {kGiB, kGiB};
       sample.vms.push_back(reading);
@@ -95,6 +97,8 @@ class LedgerTest : public testing::Test {
   Ledger ledger_;
   std::vector<VmDescription> running_;
   std::int64_t epoch_ = 0;
+  std::int64_t busy_epochs_ = 0;
+  bool idle_ = false;
 };
 
 TEST_F(LedgerTest, ChatsAreOfVmsThatRun) {
@@ -147,6 +151,46 @@ TEST_F(LedgerTest, ANewVmIsPlacedByWhatItIsExpectedToUseAndThatFades) {
   // Measured at 1.5 of the 2 expected; what is pending of the rest is gone within a minute.
   EXPECT_GT(epoch().clients[1].load, kCpu + kCpu / 2);
   EXPECT_EQ(epochs(31).clients[1].load, kCpu + kCpu / 2);
+}
+
+TEST_F(LedgerTest, ANewVmIsPlacedByTheColdStartShareThatIsSet) {
+  Options options;
+  options.cold_start_pct = 80;
+  ledger_.set_options(options);
+  run({});
+  (void)epoch();
+  run({vm_of(1, 2)});
+  EXPECT_EQ(epoch().clients[0].load, kCpu * 2 * 80 / 100);
+}
+
+TEST_F(LedgerTest, TheLoadAverageFollowsWithTheHalfLifeThatIsSet) {
+  // 1.5 s a second until now, and then nothing: after one half-life half of it is left.
+  Options options;
+  options.load_half_life = 20;
+  ledger_.set_options(options);
+  run({vm_of(1, 2)});
+  const CpuTime before = epochs(5).clients[0].load;
+  idle_ = true;
+  const CpuTime after = epochs(10).clients[0].load;  // of 2 s
+  EXPECT_NEAR(static_cast<double>(after.value) / static_cast<double>(before.value), 0.5, 0.02);
+}
+
+TEST_F(LedgerTest, UntilAnEpochWasMeasuredItIsAsLongAsTheRebalancePeriod) {
+  Options options;
+  options.rebalance_period = 5000;
+  ledger_.set_options(options);
+  EXPECT_EQ(epoch().epoch_length, CpuTime{5'000'000});
+}
+
+TEST_F(LedgerTest, PreferHtForAllMakesOneClientOfWhatFitsTheThreads) {
+  // Nodes of 4 cores with 2 threads each: 6 vCPUs fit the threads and not the cores.
+  for (const std::int64_t prefer_ht : {0, 1}) {
+    Options options;
+    options.prefer_ht = prefer_ht;
+    Ledger ledger(tests::equal_nodes(2, 4, 2, 64), options);
+    ledger.set_domains({vm_of(1, 6)});
+    EXPECT_THAT(ledger.find(id_of(1))->clients, SizeIs(prefer_ht == 1 ? 1 : 2));
+  }
 }
 
 TEST_F(LedgerTest, ForecastsHoldForTenMinutesUnlessMoreIsMeasured) {

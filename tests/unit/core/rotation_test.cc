@@ -114,6 +114,15 @@ TEST(RotationTest, WithoutLongTermFairnessOneVmKeepsItsNode) {
   EXPECT_EQ(story.moves, 0);
 }
 
+TEST(RotationTest, NobodyTakesTurnsBelowTheLongTermThreshold) {
+  // Two that share a node are owed a third of it more than the one that has its own.
+  Options options;
+  options.lterm_mig_imbal_threshold = 100;
+  EXPECT_EQ(run(too_many(3, 2), 100, options).moves, 0);
+  options.lterm_mig_imbal_threshold = 10;
+  EXPECT_GT(run(too_many(3, 2), 100, options).moves, 0);
+}
+
 TEST(RotationTest, NobodyTakesTurnsWhereAllWaitAlike) {
   EXPECT_EQ(run(too_many(4, 2), 100, {}).moves, 0);
 }

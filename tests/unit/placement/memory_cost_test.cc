@@ -68,6 +68,15 @@ TEST(MemoryCostTest, WeighsLocalityAsTold) {
   EXPECT_EQ(Case({.memory_gib = {0, 4}}, options).now_at(0), CpuTime{});
 }
 
+TEST(MemoryCostTest, TheStallShareAndTheVmsWeightArePricesOfRemoteMemory) {
+  Options options;
+  options.mem_stall_pct = 15;
+  EXPECT_EQ(Case({.memory_gib = {0, 4}}, options).now_at(0), kAllFar / 2);
+  VmPolicy twice;
+  twice.locality_weight_pct = 200;
+  EXPECT_EQ(Case({.memory_gib = {0, 4}, .policy = twice}, options).now_at(0), kAllFar);
+}
+
 TEST(MemoryCostTest, LosesWhileMemoryTravelsAndThenNoMore) {
   // 1 GiB at 32000 pages/s is 4.096 epochs, half of it far on average: 600'000 x 4.096 / 2; and
   // 1024 MiB x 500 us of copying.
