@@ -56,11 +56,13 @@ void free_on_closed(void* opaque) {
 }  // namespace
 
 Result<std::shared_ptr<Connection>> Connection::open(EventLoop& /*loop*/, const std::string& uri,
+                                                     Access access,
                                                      std::function<void()> on_closed) {
   if (auto usable = check_uri(uri); !usable) {
     return tl::unexpected<Error>(std::move(usable).error());
   }
-  ConnectionHandle handle(virConnectOpen(uri.c_str()));
+  ConnectionHandle handle(access == Access::kReadOnly ? virConnectOpenReadOnly(uri.c_str())
+                                                      : virConnectOpen(uri.c_str()));
   if (!handle) {
     return tl::unexpected<Error>(last_libvirt_error(fmt::format("cannot connect to '{}'", uri)));
   }

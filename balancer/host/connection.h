@@ -21,6 +21,10 @@
 
 namespace vmnuma::balancer {
 
+/// What a connection may do. libvirt refuses every change on a read-only one, so the code that only
+/// looks cannot change a domain, whatever its errors.
+enum class Access { kReadOnly, kReadWrite };
+
 class Connection {
  public:
   /// Opens `uri`, for example "qemu:///system". May block while libvirtd does not answer.
@@ -29,6 +33,7 @@ class Connection {
   /// invalid-argument (not a URI), unavailable (libvirtd does not run), permission-denied.
   [[nodiscard]] static Result<std::shared_ptr<Connection>> open(EventLoop& loop,
                                                                 const std::string& uri,
+                                                                Access access,
                                                                 std::function<void()> on_closed);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;

@@ -119,7 +119,7 @@ Result<std::shared_ptr<Connection>> LibvirtControl::connected() {
   const std::lock_guard lock(mutex_);
   if (connection_ == nullptr || !connection_->is_open()) {
     connection_.reset();
-    auto connection = Connection::open(loop_, uri_, /*on_closed=*/[] {});
+    auto connection = Connection::open(loop_, uri_, Access::kReadWrite, /*on_closed=*/[] {});
     if (!connection) {
       return connection;
     }

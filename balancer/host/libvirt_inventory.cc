@@ -110,7 +110,8 @@ Result<void> LibvirtInventory::ensure_connected() {
   }
   events_.reset();
   connection_.reset();
-  auto connection = Connection::open(loop_, options_.uri, [dirty = dirty_] { dirty->mark_all(); });
+  auto connection = Connection::open(loop_, options_.uri, Access::kReadOnly,
+                                     [dirty = dirty_] { dirty->mark_all(); });
   if (!connection) {
     return tl::unexpected<Error>(std::move(connection).error());
   }

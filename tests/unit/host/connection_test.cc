@@ -8,8 +8,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <libvirt/libvirt.h>
+#include <libvirt/virterror.h>
 
 #include "balancer/host/event_loop.h"
+#include "balancer/host/handles.h"
 
 namespace vmnuma::balancer {
 namespace {
@@ -21,7 +23,7 @@ class ConnectionTest : public testing::Test {
   ConnectionTest() : loop_(std::move(*EventLoop::start())) {}
 
   Error error_of(const std::string& uri) {
-    auto connection = Connection::open(*loop_, uri, /*on_closed=*/[] {});
+    auto connection = Connection::open(*loop_, uri, Access::kReadOnly, /*on_closed=*/[] {});
     EXPECT_FALSE(connection.has_value()) << uri;
     return connection ? Error{} : std::move(connection).error();
   }
@@ -30,10 +32,22 @@ class ConnectionTest : public testing::Test {
 };
 
 TEST_F(ConnectionTest, OpensTheTestDriverWhichTakesNoLiveFlag) {
-  const auto connection = Connection::open(*loop_, "test:///default", /*on_closed=*/[] {});
+  const auto connection =
+      Connection::open(*loop_, "test:///default", Access::kReadOnly, /*on_closed=*/[] {});
   ASSERT_TRUE(connection.has_value()) << connection.error().message;
   EXPECT_TRUE((*connection)->is_open());
   EXPECT_EQ((*connection)->change_flags(), unsigned{VIR_DOMAIN_AFFECT_CURRENT});
+}
+
+TEST_F(ConnectionTest, WhatOnlyLooksCannotChangeADomain) {
+  const auto connection = Connection::open(*loop_, "test:///default", Access::kReadOnly,
+                                           /*on_closed=*/[] {});
+  ASSERT_TRUE(connection.has_value());
+  const DomainHandle domain(virDomainLookupByName((*connection)->get(), "test"));
+  ASSERT_TRUE(domain);
+  unsigned char cpu_0 = 1;
+  EXPECT_EQ(virDomainPinVcpuFlags(domain.get(), 0, &cpu_0, 1, (*connection)->change_flags()), -1);
+  EXPECT_EQ(virGetLastErrorCode(), VIR_ERR_OPERATION_DENIED);
 }
 
 TEST_F(ConnectionTest, RefusesASessionAndSaysWhatToUse) {
@@ -75,7 +89,8 @@ TEST(EventLoopTest, StartsAgainAfterItEnded) {
   for (int i = 0; i < 3; ++i) {
     const auto loop = EventLoop::start();
     ASSERT_TRUE(loop.has_value()) << loop.error().message;
-    EXPECT_TRUE(Connection::open(**loop, "test:///default", /*on_closed=*/[] {}).has_value());
+    EXPECT_TRUE(Connection::open(**loop, "test:///default", Access::kReadOnly, /*on_closed=*/[] {
+                }).has_value());
   }
 }
 

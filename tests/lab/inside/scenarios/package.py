@@ -10,6 +10,7 @@ import os
 import pathlib
 import re
 import shutil
+import urllib.request
 
 from lab import daemon, guests, libvirt
 from lab.process import expect, read, run as run_program
@@ -19,10 +20,14 @@ LIMIT_S = 600
 PACKAGES = "/share/packages"
 UNIT = "vmnumad.service"
 EXPORTER = "vmnuma-exporter.service"
+UNITS = (UNIT, EXPORTER, "vmnuma-forecast.service", "vmnuma-repack.service", "vmnuma-wakeups.service",
+         "vmnuma-kernel-balancing.service")
+METRICS = "http://127.0.0.1:9721/metrics"
+CONNECT = 'import socket; socket.socket(socket.AF_UNIX).connect("/run/libvirt/libvirt-sock")'
 CONFIG = pathlib.Path("/etc/vmnuma/vmnuma.toml")
 STATE = ("/var/lib/vmnuma", "/etc/vmnuma", "/run/vmnuma", "/etc/libvirt/hooks/qemu.d/vmnuma",
          "/usr/bin/vmnuma", "/usr/sbin/vmnumad", "/usr/bin/vmnuma-exporter", "/usr/sbin/vmnuma-wakeups")
-MOST_EXPOSURE = 2.0
+MOST_EXPOSURE = 1.2
 PLACED_EPOCHS = 45
 QUIET_EPOCHS = 3
 
@@ -34,6 +39,21 @@ def state_of(unit):
 def exposure(unit):
     said = run_program("systemd-analyze", "security", "--no-pager", unit)
     return float(re.search(r"Overall exposure level for \S+: ([0-9.]+)", said)[1])
+
+
+def expect_kept_away_from_libvirt():
+    """The units that run as the daemon's user and need no libvirt cannot reach it: neither by its socket, nor by D-Bus."""
+    for unit, cannot in (("vmnuma-forecast", "Address family not supported"), ("vmnuma-repack", "Permission denied")):
+        drop_in = pathlib.Path(f"/run/systemd/system/{unit}.service.d/try.conf")
+        drop_in.parent.mkdir(parents=True)
+        drop_in.write_text("[Unit]\nConditionPathExists=\n[Service]\nExecStart=\n"
+                           f"ExecStart=/usr/bin/python3 -c '{CONNECT}'\n", encoding="utf-8")
+        run_program("systemctl", "daemon-reload")
+        run_program("systemctl", "start", f"{unit}.service", check=False)
+        said = run_program("journalctl", "--no-pager", "-o", "cat", "-u", f"{unit}.service")
+        expect(cannot in said, f"{unit} may connect to libvirt: {said}")
+        shutil.rmtree(drop_in.parent)
+    run_program("systemctl", "daemon-reload")
 
 
 def pins(vm):
@@ -74,7 +94,11 @@ def run():
         expect(daemon.status()["mode"] == "dry-run", "the first start is no dry-run")
         daemon.wait_epochs(QUIET_EPOCHS)
         expect(pins(vm) == without_us, "the VM was touched in dry-run")
-        figures = {"exposure": {unit: exposure(unit) for unit in (UNIT, EXPORTER)}}
+        with urllib.request.urlopen(METRICS, timeout=30) as answer:
+            metrics = answer.read().decode()
+        expect("vmnuma_up 1" in metrics, f"the exporter does not reach the daemon: {metrics[:400]}")
+        expect_kept_away_from_libvirt()
+        figures = {"exposure": {unit: exposure(unit) for unit in UNITS}}
         for unit, level in figures["exposure"].items():
             expect(level <= MOST_EXPOSURE, f"{unit} is exposed by {level}")
 
