@@ -58,17 +58,34 @@ struct Judged {
   Permille vcpus_there;  ///< of the node's CPUs
 };
 
+/// Compares nodes for clients of one VM that have no home yet.
 class Chooser {
  public:
-  Chooser(Arrangement& arrangement, NodeIndex round_robin)
+  Chooser(Arrangement& arrangement, const VmState& vm, NodeIndex round_robin)
       : arrangement_(arrangement),
         round_robin_(round_robin),
         has_devices_(arrangement.snapshot().nodes.size()) {
-    for (const VmState& vm : arrangement.snapshot().vms) {
-      for (const NodeIndex node : vm.device_nodes) {
+    for (const VmState& other : arrangement.snapshot().vms) {
+      for (const NodeIndex node : other.device_nodes) {
         has_devices_[node] = true;
       }
     }
+    for (ClientIndex own = vm.first_client; own < vm.first_client + vm.client_count; ++own) {
+      if (arrangement.home(own) != kNoNode) {
+        count_home(arrangement.home(own));
+      }
+    }
+    for (NodeIndex node = 0; node < arrangement.snapshot().nodes.size(); ++node) {
+      allocated_.push_back(allocated_cpus(arrangement, node, kNoClient));
+    }
+  }
+
+  /// Gives one of them a home.
+  void place(ClientIndex client, NodeIndex node) {
+    const Rehoming placed{client, node};
+    arrangement_.apply({&placed, 1});
+    count_home(node);
+    allocated_[node] = allocated_cpus(arrangement_, node, kNoClient);
   }
 
   /// All nodes the client may live on, best first.
@@ -137,17 +154,10 @@ class Chooser {
     const CpuTime capacity = std::max(load.capacity(), CpuTime{1});
     choice.load_after = permille_of((load.demand() + arrangement_.load(client).demand).value,
                                     capacity.value, Permille{});
-    for (ClientIndex other = snapshot.vms[snapshot.clients[client].vm].first_client;
-         other < snapshot.clients.size() &&
-         snapshot.clients[other].vm == snapshot.clients[client].vm;
-         ++other) {
-      if (other != client && arrangement_.home(other) != kNoNode) {
-        choice.distance += snapshot.topology.distance(node, arrangement_.home(other));
-        // Two clients on one node are at no distance, but then the split was for nothing.
-        if (arrangement_.home(other) == node) {
-          choice.distance += 1000;
-        }
-      }
+    for (const OwnHome& own : own_homes_) {
+      // Two clients on one node are at no distance, but then the split was for nothing.
+      choice.distance += own.clients * (snapshot.topology.distance(node, own.node) +
+                                        (own.node == node ? 1000 : 0));
     }
 
     choice.lost += lost_to_each_other(client, node) * options.move_horizon;
@@ -183,9 +193,9 @@ class Chooser {
         .interface_distance = distance_to(vm.interface_nodes),
         .room_steps = -(choice.room.value / room_step),
         .turn = turn};
-    return {rank, choice,
-            permille_of(allocated_cpus(arrangement_, node, client),
-                        snapshot.topology.nodes[node].cpu_count(), Permille{1000})};
+    return {
+        rank, choice,
+        permille_of(allocated_[node], snapshot.topology.nodes[node].cpu_count(), Permille{1000})};
   }
 
   [[nodiscard]] NodeIndex nearest(NodeIndex node) const {
@@ -207,21 +217,37 @@ class Chooser {
     const ClientState& state = snapshot.clients[client];
     const VmState& vm = snapshot.vms[state.vm];
     MemoryProfile memory{.demand = arrangement_.load(client).demand, .resident = {}, .parts = {}};
-    for (ClientIndex other = vm.first_client; other < vm.first_client + vm.client_count; ++other) {
-      if (other != client && arrangement_.home(other) != kNoNode) {
-        // Two on one node are no nearer than neighbours: the split was for spreading.
-        const NodeIndex home = arrangement_.home(other);
-        memory.parts.push_back({home == node ? nearest(node) : home, kGiB,
-                                Permille{1000 / static_cast<std::int64_t>(vm.client_count)}});
-        memory.resident += kGiB;
-      }
+    const Permille of_one{1000 / static_cast<std::int64_t>(vm.client_count)};
+    for (const OwnHome& own : own_homes_) {
+      // Two on one node are no nearer than neighbours: the split was for spreading.
+      memory.parts.push_back(
+          {own.node == node ? nearest(node) : own.node, kGiB * own.clients, of_one * own.clients});
+      memory.resident += kGiB * own.clients;
     }
     return present_loss(snapshot, state, memory, node, arrangement_.options());
+  }
+
+  /// A node on which clients of the VM live.
+  struct OwnHome {
+    NodeIndex node = kNoNode;
+    std::int64_t clients = 0;
+  };
+
+  void count_home(NodeIndex node) {
+    const auto known = std::find_if(own_homes_.begin(), own_homes_.end(),
+                                    [&](const OwnHome& own) { return own.node == node; });
+    if (known != own_homes_.end()) {
+      ++known->clients;
+    } else {
+      own_homes_.push_back({node, 1});
+    }
   }
 
   Arrangement& arrangement_;
   NodeIndex round_robin_;
   std::vector<bool> has_devices_;  ///< by node: devices that belong to VMs
+  std::vector<OwnHome> own_homes_;
+  std::vector<std::int64_t> allocated_;  ///< by node: CPUs
 };
 
 struct Attempt {
@@ -231,12 +257,13 @@ struct Attempt {
   std::vector<HomeChoice> choices;
 };
 
-/// Homes for all clients, the first one on its `first_choice`-th best node; the arrangement is left
-/// unchanged.
+/// Homes for all clients, which are of one VM, the first one on its `first_choice`-th best node;
+/// the arrangement is left unchanged.
 Attempt attempt(Arrangement& arrangement, const std::vector<ClientIndex>& clients,
                 std::size_t first_choice, NodeIndex round_robin) {
   Attempt result;
-  const Chooser chooser(arrangement, round_robin);
+  const Snapshot& snapshot = arrangement.snapshot();
+  Chooser chooser(arrangement, snapshot.vms[snapshot.clients[clients.front()].vm], round_robin);
   for (const ClientIndex client : clients) {
     std::vector<Judged> judged = chooser.judge(client);
     if (judged.empty()) {
@@ -259,8 +286,7 @@ Attempt attempt(Arrangement& arrangement, const std::vector<ClientIndex>& client
     for (const Judged& node : judged) {
       choice.considered.push_back(node.choice);
     }
-    const Rehoming placed{client, choice.home};
-    arrangement.apply({&placed, 1});
+    chooser.place(client, choice.home);
     result.choices.push_back(std::move(choice));
   }
   for (const HomeChoice& choice : result.choices) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "placement/result.h"
 
@@ -106,20 +107,29 @@ auto in_order(std::int64_t key, const Load& load) {
 }  // namespace
 
 NodeLoad::Points NodeLoad::points_of(const std::vector<Load>& loads, Key key) const {
-  Points points;
-  points.reserve(loads.size() + 1);
+  std::vector<std::pair<std::int64_t, Load>> sorted;
+  sorted.reserve(loads.size());
   for (const Load& load : loads) {
-    points.push_back({key_of(load, key), load, 0, 0, 0, 0});
+    sorted.emplace_back(key_of(load, key), load);
   }
-  std::sort(points.begin(), points.end(), [](const Point& a, const Point& b) {
-    return in_order(a.key, a.load) < in_order(b.key, b.load);
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return in_order(a.first, a.second) < in_order(b.first, b.second);
   });
-  points.push_back({Pace::kUnlimited, {CpuTime{}, CpuTime{}, 0}, 0, 0, 0, 0});
-  add_up(points);
+  Points points;
+  points.reserve(sorted.size() + 1);
+  for (const auto& [place, load] : sorted) {
+    if (!points.empty() && points.back().load == load) {
+      ++points.back().count;
+    } else {
+      points.push_back({place, load, 1, 0, 0, 0, 0});
+    }
+  }
+  points.push_back({Pace::kUnlimited, {CpuTime{}, CpuTime{}, 0}, 1, 0, 0, 0, 0});
+  add_up(points, key);
   return points;
 }
 
-void NodeLoad::add_up(Points& points) const {
+void NodeLoad::add_up(Points& points, Key key) const {
   const Pace all_run{Pace::kUnlimited, busy_efficiency_};
   Point sums;
   for (Point& point : points) {
@@ -127,10 +137,12 @@ void NodeLoad::add_up(Points& points) const {
     point.entitled_before = sums.entitled_before;
     point.weight_before = sums.weight_before;
     point.owed_before = sums.owed_before;
-    sums.demand_before += point.load.demand.value;
-    sums.entitled_before += point.load.entitled.value;
-    sums.weight_before += point.load.weight;
-    sums.owed_before += all_run.owed(point.load).value;
+    sums.demand_before += point.load.demand.value * point.count;
+    sums.entitled_before += point.load.entitled.value * point.count;
+    sums.weight_before += point.load.weight * point.count;
+    if (key == Key::kDemand) {
+      sums.owed_before += all_run.owed(point.load).value * point.count;
+    }
   }
 }
 
@@ -140,8 +152,12 @@ void NodeLoad::insert(Points& points, const Load& load, Key key) {
                        [](const Point& point, const auto& wanted) {
                          return in_order(point.key, point.load) < wanted;
                        });
-  points.insert(place, {key_of(load, key), load, 0, 0, 0, 0});
-  add_up(points);
+  if (place->load == load) {
+    ++place->count;
+  } else {
+    points.insert(place, {key_of(load, key), load, 1, 0, 0, 0, 0});
+  }
+  add_up(points, key);
 }
 
 void NodeLoad::erase(Points& points, const Load& load, Key key) {
@@ -151,8 +167,12 @@ void NodeLoad::erase(Points& points, const Load& load, Key key) {
                          return in_order(point.key, point.load) < wanted;
                        });
   VMNUMA_CHECK(found != points.end() - 1 && found->load == load);
-  points.erase(found);
-  add_up(points);
+  if (found->count > 1) {
+    --found->count;
+  } else {
+    points.erase(found);
+  }
+  add_up(points, key);
 }
 
 void NodeLoad::take_totals() {
@@ -253,7 +273,8 @@ CpuTime NodeLoad::owed_at(const Pace& pace) const {
   // ... but those of them whose demand is met have been counted already.
   for (auto point = first_above(by_demand_, worth); point != not_met; ++point) {
     owed -=
-        std::max<std::int64_t>(point->load.entitled.value - times(point->load.weight, worth), 0);
+        std::max<std::int64_t>(point->load.entitled.value - times(point->load.weight, worth), 0) *
+        point->count;
   }
   return CpuTime{owed};
 }

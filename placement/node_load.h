@@ -6,8 +6,9 @@
 /// clients x log clients. Approach: inside a node the kernel shares thread time by weight (CFS,
 /// cgroup cpu.weight), so a client runs min(demand, weight x level) with one level for the node;
 /// all of it is worth one efficiency (placement/capacity.h); it is owed max(0, entitled - run x
-/// efficiency). Clients are kept in sorted lists with running sums, so that level and sum of owed
-/// take a few binary searches, also with some clients left out and put in. Most candidates are bad,
+/// efficiency). Loads are kept in sorted lists with running sums, so that level and sum of owed
+/// take a few binary searches, also with some clients left out and put in; equal loads, as the
+/// clients of a wide VM bring, are one entry with a count. Most candidates are bad,
 /// and for those not even that is needed: together a node's clients are owed at least what they are
 /// entitled to less what the node can serve (`least_owed`), which takes no search at all.
 /// Terms: *load* - what one client brings to a node. *Pace* - level and efficiency.
@@ -17,6 +18,7 @@
 ///  3. Owed is 0 where cores serve the demand in full. Who leaves never raises what others are
 ///  owed.
 ///  4. least_owed() is never above owed(), but for the same rounding.
+///  5. apply() takes time by the number of different loads, however often each is there.
 #pragma once
 
 #include <array>
@@ -107,14 +109,16 @@ class NodeLoad {
   void apply(const Exchange& exchange);
 
  private:
-  /// One load in a sorted list, with the sums of all before it.
+  /// Equal loads in a sorted list, with the sums of all before them.
   struct Point {
     std::int64_t key = 0;
     Load load;
+    std::int64_t count = 1;
     std::int64_t demand_before = 0;
     std::int64_t entitled_before = 0;
     std::int64_t weight_before = 0;
-    std::int64_t owed_before = 0;  ///< if all of them ran what they want, with every thread busy
+    /// If all of them ran what they want, with every thread busy; in by_demand_ only.
+    std::int64_t owed_before = 0;
   };
   /// What a list is sorted by.
   enum class Key {
@@ -126,7 +130,7 @@ class NodeLoad {
 
   static std::int64_t key_of(const Load& load, Key key);
   [[nodiscard]] Points points_of(const std::vector<Load>& loads, Key key) const;
-  void add_up(Points& points) const;
+  void add_up(Points& points, Key key) const;
   void insert(Points& points, const Load& load, Key key);
   void erase(Points& points, const Load& load, Key key);
   [[nodiscard]] std::int64_t level(const Exchange& exchange) const;

@@ -34,8 +34,10 @@ const VmState* find_vm(const Snapshot& snapshot, const VmId& id) {
   return vm != snapshot.vms.end() && vm->id == id ? &*vm : nullptr;
 }
 
-/// The client touches all of its memory: at home, and then as near as there is room.
-void touch_memory(Snapshot& snapshot, ClientState& client, NewHome& home) {
+/// The client touches all of its memory: at home, and then as near as there is room, which it
+/// takes.
+void touch_memory(Snapshot& snapshot, ClientState& client, placement::MemoryRoom& room,
+                  NewHome& home) {
   std::vector<NodeIndex> nodes(snapshot.nodes.size());
   for (NodeIndex node = 0; node < nodes.size(); ++node) {
     nodes[node] = node;
@@ -48,12 +50,12 @@ void touch_memory(Snapshot& snapshot, ClientState& client, NewHome& home) {
   client.memory.assign(nodes.size(), Bytes{});
   client.memory_known = true;
   Bytes left = client.memory_size;
-  const placement::MemoryRoom room(snapshot);
   const auto index = static_cast<ClientIndex>(&client - snapshot.clients.data());
   const bool is_ordinary = snapshot.vms[client.vm].huge_page_size == Bytes{};
   for (const NodeIndex node : nodes) {
     const Bytes here = std::min(left, std::max(room.of(index, node), Bytes{}));
     client.memory[node] = here;
+    room.of(index, node) -= here;
     snapshot.nodes[node].free -= is_ordinary ? here : Bytes{};
     left -= here;
     home.elsewhere += node == client.home ? Bytes{} : here;
@@ -148,6 +150,8 @@ std::vector<NewHome> place_vm(Snapshot& snapshot, const VmId& id, const Options&
     Arrangement by_load(snapshot, options, Arrangement::Basis::kLoad);
     choices = choose_homes(by_load, vm->first_client, vm->client_count, last_placed_on);
   }
+  placement::MemoryRoom room(snapshot);
+  auto choice = choices.begin();  // in the order of the clients
   std::vector<NewHome> homes;
   for (std::size_t i = 0; i < vm->client_count; ++i) {
     const ClientIndex index = vm->first_client + i;
@@ -156,15 +160,14 @@ std::vector<NewHome> place_vm(Snapshot& snapshot, const VmId& id, const Options&
     home.client = client.id;
     home.vcpus = client.vcpu_count();
     home.memory = client.memory_size;
-    for (placement::HomeChoice& choice : choices) {
-      if (choice.client == index) {
-        home.home = client.home = choice.home;
-        home.considered = std::move(choice.considered);
-      }
+    if (choice != choices.end() && choice->client == index) {
+      home.home = client.home = choice->home;
+      home.considered = std::move(choice->considered);
+      ++choice;
     }
     if (client.home != kNoNode) {
       hold_own_cores(snapshot, client);
-      touch_memory(snapshot, client, home);
+      touch_memory(snapshot, client, room, home);
     }
     homes.push_back(std::move(home));
   }
@@ -173,12 +176,13 @@ std::vector<NewHome> place_vm(Snapshot& snapshot, const VmId& id, const Options&
 
 void settle_vm(Snapshot& snapshot, const VmId& id, const std::vector<NodeIndex>& homes) {
   const VmState* vm = find_vm(snapshot, id);
+  placement::MemoryRoom room(snapshot);
   for (std::size_t i = 0; vm != nullptr && !homes.empty() && i < vm->client_count; ++i) {
     ClientState& client = snapshot.clients[vm->first_client + i];
     client.home = homes[std::min(i, homes.size() - 1)];
     hold_own_cores(snapshot, client);
     NewHome ignored;
-    touch_memory(snapshot, client, ignored);
+    touch_memory(snapshot, client, room, ignored);
   }
 }
 

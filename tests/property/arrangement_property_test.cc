@@ -63,7 +63,9 @@ AnyNode any_node(Draw& draw) {
   node.supply.non_vm = CpuTime{draw.one_in(2) ? 0 : draw.up_to(node.supply.threads.value)};
   node.supply.smt_gain_pct = draw.up_to(100);
   for (std::int64_t i = draw.up_to(30); i > 0; --i) {
-    node.loads.push_back(any_load(draw));
+    // The clients of a wide VM are alike.
+    const std::int64_t alike = draw.one_in(4) ? draw.between(2, 8) : 1;
+    node.loads.insert(node.loads.end(), static_cast<std::size_t>(alike), any_load(draw));
   }
   return node;
 }

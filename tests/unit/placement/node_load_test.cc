@@ -102,6 +102,24 @@ TEST(NodeLoadTest, BecomesWhatItWasAskedAbout) {
   EXPECT_EQ(node.owed(), anew.owed());
 }
 
+TEST(NodeLoadTest, EqualLoadsComeAndGoOneByOne) {
+  const Load one = load(1000, 900);
+  NodeLoad node(kFourCores, {one, one, load(500, 500)});
+  for (int i = 0; i < 6; ++i) {
+    node.apply({.out = {}, .in = {one}});
+  }
+  // 500 are met; eight share 3500.
+  EXPECT_EQ(node.demand(), CpuTime{8500});
+  EXPECT_EQ(node.entitled(), CpuTime{7700});
+  expect_near(node.owed(), 7700 - 500 - 3500);
+  expect_near(node.owed({.out = {one, one}, .in = {load(200, 100)}}), 6 * (900 - 550));
+  for (int i = 0; i < 7; ++i) {
+    node.apply({.out = {one}, .in = {}});
+  }
+  EXPECT_EQ(node.demand(), CpuTime{1500});
+  EXPECT_EQ(node.owed(), NodeLoad(kFourCores, {one, load(500, 500)}).owed());
+}
+
 TEST(NodeLoadTest, BoundsOwedFromBelow) {
   const NodeLoad node(kFourCores, {load(3000, 3000), load(3000, 3000)});
   // 6000 entitled, 4000 served.
