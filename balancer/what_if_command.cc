@@ -10,6 +10,7 @@
 #include "balancer/core/guards.h"
 #include "balancer/core/what_if.h"
 #include "balancer/views.h"
+#include "placement/clients.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::balancer {
@@ -268,11 +269,20 @@ Result<Answer> Controller::what_if(const WhatIfRequest& request) const {
     }
     supposition.moved.push_back(*move);
   }
+  std::size_t new_clients = 0;
   for (const WhatIfRequest::NewVm& asked : request.add) {
     const std::size_t number = supposition.added.size() + 1;
     const Result<NewVm> vm = new_vm(asked, number, unused_id(now, supposition.added), *options);
     if (!vm) {
       return tl::unexpected(vm.error());
+    }
+    new_clients +=
+        split_into_clients(vm->description, now.topology, options->prefer_ht != 0).size();
+    if (new_clients > kMostNewClients) {
+      return refused(fmt::format(
+          "the new VMs would have more than {} clients on this host, which is as many as can be "
+          "supposed at a time; suppose fewer or smaller ones",
+          kMostNewClients));
     }
     supposition.added.push_back(*vm);
   }

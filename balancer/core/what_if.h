@@ -12,8 +12,11 @@
 ///     the same readings.
 ///  2. The homes of new VMs are those that the planner gives them.
 ///  3. The order in which changes are supposed does not matter; new VMs are placed in theirs.
+/// How long it takes grows with the clients of the new VMs; whoever lets others ask lets them
+/// suppose no more than kMostNewClients.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -24,6 +27,8 @@
 #include "placement/model/snapshot.h"
 
 namespace vmnuma::balancer {
+
+inline constexpr std::size_t kMostNewClients = 512;
 
 struct ClientMove {
   placement::ClientId client;

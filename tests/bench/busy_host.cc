@@ -81,6 +81,25 @@ BusyHost::BusyHost(std::int32_t nodes, std::int32_t clients, Load load)
   }
 }
 
+balancer::Supposition most_new_vms(std::int32_t of_clients) {
+  balancer::Supposition supposition;
+  const auto count = static_cast<std::int32_t>(balancer::kMostNewClients) / of_clients;
+  for (std::int32_t i = 0; i < count; ++i) {
+    balancer::NewVm vm;
+    vm.description.id.uuid.fill(0xff);
+    vm.description.id.uuid[15] = static_cast<std::uint8_t>(i % 256);
+    vm.description.id.uuid[14] = static_cast<std::uint8_t>(i / 256);
+    vm.description.name = "new" + std::to_string(i);
+    for (std::int32_t vcpu = 0; vcpu < of_clients * kCores; ++vcpu) {
+      vm.description.vcpus.push_back(vcpu);
+    }
+    vm.description.memory = placement::kGiB * 8;
+    vm.load = placement::Permille{500};
+    supposition.added.push_back(std::move(vm));
+  }
+  return supposition;
+}
+
 placement::Sample BusyHost::next_sample() {
   ++sequence_;
   placement::Sample sample;

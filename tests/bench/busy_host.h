@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "balancer/core/ledger.h"
+#include "balancer/core/what_if.h"
 
 namespace vmnuma::tests {
 
@@ -31,5 +32,8 @@ class BusyHost {
   std::int64_t sequence_ = 0;
   placement::Snapshot snapshot_;
 };
+
+/// New VMs for such a host, of so many clients each: as many as may be supposed at a time.
+[[nodiscard]] balancer::Supposition most_new_vms(std::int32_t of_clients);
 
 }  // namespace vmnuma::tests

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes one plan for a host of busy_host.h: what count-instructions counts.
+// Makes one plan for a host of busy_host.h, or supposes as many new VMs as may be on a calm one:
+// what count-instructions counts.
 //
-// usage: decide_once calm|imbalanced|overloaded NODES CLIENTS
+// usage: decide_once calm|imbalanced|overloaded|suppose NODES CLIENTS
 #include <charconv>
 #include <cstdio>
 #include <cstring>
@@ -9,6 +10,7 @@
 #include <string>
 
 #include "balancer/core/planner.h"
+#include "balancer/core/what_if.h"
 #include "tests/bench/busy_host.h"
 
 namespace {
@@ -23,15 +25,23 @@ std::int32_t number(const char* text) {
 
 int main(int argc, char** argv) {
   using vmnuma::tests::Load;
-  const std::map<std::string, Load> loads{
-      {"calm", Load::kCalm}, {"imbalanced", Load::kImbalanced}, {"overloaded", Load::kOverloaded}};
+  const std::map<std::string, Load> loads{{"calm", Load::kCalm},
+                                          {"imbalanced", Load::kImbalanced},
+                                          {"overloaded", Load::kOverloaded},
+                                          {"suppose", Load::kCalm}};
   if (argc != 4 || !loads.contains(argv[1]) || number(argv[2]) <= 0 || number(argv[3]) <= 0) {
-    std::fputs("usage: decide_once calm|imbalanced|overloaded NODES CLIENTS\n", stderr);
+    std::fputs("usage: decide_once calm|imbalanced|overloaded|suppose NODES CLIENTS\n", stderr);
     return 2;
   }
   const vmnuma::tests::BusyHost host(number(argv[2]), number(argv[3]), loads.at(argv[1]));
   vmnuma::placement::Snapshot snapshot = host.snapshot();
   snapshot.epoch = 30;  // everything periodic is due
+  if (std::strcmp(argv[1], "suppose") == 0) {
+    const auto answer =
+        vmnuma::balancer::what_if(snapshot, {}, vmnuma::tests::most_new_vms(/*of_clients=*/8), {});
+    std::printf("%zu homes\n", answer.homes.size());
+    return 0;
+  }
   const vmnuma::placement::Plan plan = vmnuma::balancer::make_plan(snapshot, {}, {});
   std::printf("%zu actions\n", plan.actions.size());
   return 0;

@@ -29,6 +29,16 @@ void decide(benchmark::State& state, Load load) {
   state.counters["actions"] = static_cast<double>(actions);
 }
 
+void suppose(benchmark::State& state) {
+  BusyHost host(static_cast<std::int32_t>(state.range(0)),
+                static_cast<std::int32_t>(state.range(1)), Load::kCalm);
+  const balancer::Supposition supposition =
+      tests::most_new_vms(static_cast<std::int32_t>(state.range(2)));
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(balancer::what_if(host.snapshot(), {}, supposition, {}));
+  }
+}
+
 void account(benchmark::State& state) {
   BusyHost host(static_cast<std::int32_t>(state.range(0)),
                 static_cast<std::int32_t>(state.range(1)), Load::kImbalanced);
@@ -54,6 +64,13 @@ BENCHMARK_CAPTURE(decide, calm, Load::kCalm)->Apply(sizes);
 BENCHMARK_CAPTURE(decide, imbalanced, Load::kImbalanced)->Apply(sizes);
 BENCHMARK_CAPTURE(decide, overloaded, Load::kOverloaded)->Apply(sizes);
 BENCHMARK(account)->Apply(sizes);
+BENCHMARK(suppose)
+    ->Args({4, 100, 8})
+    ->Args({16, 1000, 8})
+    ->Args({16, 1000, 128})
+    ->Args({64, 5000, 8})
+    ->ArgNames({"nodes", "clients", "of_clients"})
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace vmnuma

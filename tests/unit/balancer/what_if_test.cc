@@ -223,6 +223,18 @@ TEST_F(WhatIfCommandTest, WhatItCannotKnowIsNoted) {
               ElementsAre(HasSubstr("no room on any node")));
 }
 
+TEST_F(WhatIfCommandTest, SupposesAsManyClientsAsItMayAndNoMore) {
+  measure();
+  // A client for every two vCPUs, on nodes of two cores.
+  const balancer::WhatIfRequest::NewVm wide{.vcpus = 16, .memory_bytes = kVmMemory.value};
+  EXPECT_THAT(view({.add = {64, wide}}).homes, SizeIs(balancer::kMostNewClients));
+  EXPECT_THAT(
+      refusal({.add = {{.vcpus = 1, .memory_bytes = 1}, {.vcpus = 1024, .memory_bytes = 1}}}),
+      HasSubstr("more than 512 clients"));
+  EXPECT_THAT(refusal({.add = {64, {.vcpus = 4096, .memory_bytes = 1}}}),
+              HasSubstr("more than 512 clients"));
+}
+
 TEST_F(WhatIfCommandTest, BadInputTellsWhatIsWrong) {
   EXPECT_THAT(refusal({}), HasSubstr("nothing has been measured yet"));
   measure();
