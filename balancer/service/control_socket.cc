@@ -4,6 +4,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -25,13 +28,13 @@ using boost::system::error_code;
 namespace {
 
 /// The effective user at the other end, or nothing.
-std::optional<std::uint32_t> peer_of(int fd) {
+std::optional<Peer> peer_of(int fd) {
   ucred credentials{};
   socklen_t length = sizeof(credentials);
   if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) {
     return std::nullopt;
   }
-  return credentials.uid;
+  return Peer{credentials.uid, credentials.uid == 0 || credentials.uid == geteuid()};
 }
 
 }  // namespace
@@ -39,21 +42,16 @@ std::optional<std::uint32_t> peer_of(int fd) {
 /// One connected program.
 class ControlSession : public std::enable_shared_from_this<ControlSession> {
  public:
-  ControlSession(ControlSocket& owner, std::int64_t number, stream_protocol::socket socket)
+  ControlSession(ControlSocket& owner, std::int64_t number, const Peer& peer,
+                 stream_protocol::socket socket)
       : owner_(&owner),
         number_(number),
+        peer_(peer),
         socket_(std::move(socket)),
         idle_(socket_.get_executor()),
-        lines_(kLongestRequest),
-        peer_(peer_of(socket_.native_handle())) {}
+        lines_(kLongestRequest) {}
 
-  void start() {
-    if (!peer_) {
-      close();
-      return;
-    }
-    read();
-  }
+  void start() { read(); }
 
   void write(std::string line) {
     if (owner_ == nullptr) {
@@ -72,10 +70,8 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
                              });
   }
 
-  [[nodiscard]] std::int64_t request_id() const { return request_id_; }
-  /// Since when its client keeps us waiting; nothing while it waits for us.
-  [[nodiscard]] std::optional<std::int64_t> waiting_since() const {
-    return asked_ ? std::nullopt : std::optional(last_turn_);
+  [[nodiscard]] Place place() const {
+    return {number_, peer_, asked_ ? std::nullopt : std::optional(last_turn_)};
   }
 
   void abandon() {
@@ -138,18 +134,17 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
       write(encode_response(request.error()));
       return;
     }
-    if (!is_permitted(request->command, *peer_, geteuid())) {
+    if (!is_permitted(request->command, peer_.uid, geteuid())) {
       write(encode_response(
           BadRequest{request->id,
                      {ErrorCode::kPermissionDenied, 0,
                       fmt::format("'{}' changes something and is for root only, you are user {}",
-                                  name_of(request->command), *peer_)}}));
+                                  name_of(request->command), peer_.uid)}}));
       return;
     }
     watch();
-    request_id_ = request->id;
     asked_ = true;
-    owner_->on_request_(number_, *request);
+    owner_->on_request_(number_, peer_, *request);
   }
 
   void close() {
@@ -163,14 +158,13 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
 
   ControlSocket* owner_;  ///< null once closed
   std::int64_t number_;
+  Peer peer_;
   stream_protocol::socket socket_;
   boost::asio::steady_timer idle_;
   LineBuffer lines_;
-  std::optional<std::uint32_t> peer_;
   std::array<char, 4096> in_{};
   std::string out_;
   std::optional<BadRequest> refuse_;
-  std::int64_t request_id_ = 0;
   std::int64_t last_turn_ = 0;
   bool asked_ = false;  ///< and not yet answered
   bool last_ = false;
@@ -258,11 +252,8 @@ void ControlSocket::accept() {
     if (error == boost::asio::error::operation_aborted) {
       return;
     }
-    if (!error && make_room()) {
-      const std::int64_t number = next_session_++;
-      const auto session = std::make_shared<ControlSession>(*this, number, std::move(socket));
-      sessions_.emplace(number, session);
-      session->start();
+    if (!error) {
+      admit(std::move(socket));
     }
     if (error) {
       // Out of descriptors, most likely: trying again at once would only burn time.
@@ -274,27 +265,33 @@ void ControlSocket::accept() {
       });
       return;
     }
-    accept();  // a connection too many is closed by its destructor
+    accept();
   });
 }
 
-/// False if all sessions wait for an answer.
-bool ControlSocket::make_room() {
-  if (sessions_.size() < kMostSessions) {
-    return true;
+/// A connection that finds no place is closed by its destructor.
+void ControlSocket::admit(stream_protocol::socket socket) {
+  const std::optional<Peer> peer = peer_of(socket.native_handle());
+  if (!peer) {
+    return;
   }
-  std::shared_ptr<ControlSession> longest;
+  std::vector<Place> taken;
+  taken.reserve(sessions_.size());
   for (const auto& [number, session] : sessions_) {
-    const std::optional<std::int64_t> since = session->waiting_since();
-    if (since && (!longest || *since < *longest->waiting_since())) {
-      longest = session;
-    }
+    taken.push_back(session->place());
   }
-  if (!longest) {
-    return false;
+  const PlaceFound found = find_place(taken, *peer);
+  if (!found.admitted) {
+    return;
   }
-  longest->give_up();
-  return true;
+  if (found.closes) {
+    const std::shared_ptr<ControlSession> leaving = sessions_.at(*found.closes);
+    leaving->give_up();
+  }
+  const std::int64_t number = next_session_++;
+  const auto session = std::make_shared<ControlSession>(*this, number, *peer, std::move(socket));
+  sessions_.emplace(number, session);
+  session->start();
 }
 
 void ControlSocket::forget(std::int64_t session) {

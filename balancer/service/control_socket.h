@@ -4,11 +4,10 @@
 /// Problem: any member of a group may connect, and may send garbage, send nothing, or never read.
 /// Approach: one JSON object a line (balancer/protocol); who is there is asked of the kernel
 /// (SO_PEERCRED, unix(7)). A session handles one line at a time and reads on only when the answer
-/// is written. Where all places are taken, a new session takes that of the one whose client has
-/// kept us waiting longest, so that nobody is locked out by those who say nothing or do not read.
-/// Properties: at most kMostSessions; a session that waits for our answer is not closed for another
-/// one; a session that neither sends nor reads for kIdleFor is closed; a line over the limit is
-/// answered with an error and closes the session; nothing a client does can block the service.
+/// is written. Who gets one of the few places, and who loses theirs to a newcomer, is told by
+/// session_places.h. Properties: those of session_places.h; a session that neither sends nor reads
+/// for kIdleFor is closed; a line over the limit is answered with an error and closes the session;
+/// nothing a client does can block the service.
 #pragma once
 
 #include <chrono>
@@ -23,6 +22,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "balancer/protocol/request.h"
+#include "balancer/service/session_places.h"
 #include "placement/result.h"
 
 namespace vmnuma::balancer {
@@ -31,12 +31,12 @@ class ControlSession;
 
 class ControlSocket {
  public:
-  static constexpr std::size_t kMostSessions = 64;
   static constexpr std::chrono::seconds kIdleFor{60};
 
   /// Called for every permitted request, on the service's thread. `token` names the request until
   /// it is answered.
-  using OnRequest = std::function<void(std::int64_t token, const Request& request)>;
+  using OnRequest =
+      std::function<void(std::int64_t token, const Peer& peer, const Request& request)>;
 
   /// Listens at `path`; a socket nobody listens on any more is replaced. Mode 0660 and `group`
   /// (empty: left as it is). Errors: busy (another daemon listens there), invalid-argument (path
@@ -55,7 +55,7 @@ class ControlSocket {
   friend class ControlSession;
   ControlSocket(boost::asio::io_context& context, std::string path, OnRequest on_request);
   void accept();
-  [[nodiscard]] bool make_room();
+  void admit(boost::asio::local::stream_protocol::socket socket);
   void forget(std::int64_t session);
 
   boost::asio::local::stream_protocol::acceptor acceptor_;

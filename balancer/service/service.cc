@@ -111,7 +111,8 @@ Result<std::unique_ptr<Service>> Service::create(ServiceSetup setup) {
   const Config& config = service->setup_.config;
   Result<std::unique_ptr<ControlSocket>> socket =
       ControlSocket::listen(service->context_, config.socket_path, config.socket_group,
-                            [self = service.get()](std::int64_t token, const Request& request) {
+                            [self = service.get()](std::int64_t token, const Peer& /*peer*/,
+                                                   const Request& request) {
                               self->on_request(token, request);
                             });
   if (!socket) {

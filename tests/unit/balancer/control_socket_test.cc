@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -80,7 +81,8 @@ class ControlSocketTest : public testing::Test {
   }
   void listen() {
     auto listening = ControlSocket::listen(
-        context_, path_, "", [this](std::int64_t token, const Request& request) {
+        context_, path_, "",
+        [this](std::int64_t token, const balancer::Peer& /*peer*/, const Request& request) {
           ++requests_;
           socket_->answer(token, encode_response(request.id, Result<balancer::Answer>(
                                                                  balancer::DoneView{"done", {}})));
@@ -158,7 +160,7 @@ TEST_F(ControlSocketTest, ClosesASessionThatSendsAnEndlessLine) {
 
 TEST_F(ControlSocketTest, TakesNoMoreSessionsThanItsLimit) {
   std::vector<std::unique_ptr<Client>> clients;
-  for (std::size_t i = 0; i < ControlSocket::kMostSessions + 5; ++i) {
+  for (std::size_t i = 0; i < balancer::kMostSessions + 5; ++i) {
     clients.push_back(std::make_unique<Client>(path_));
     run();
   }
@@ -172,7 +174,7 @@ TEST_F(ControlSocketTest, TakesNoMoreSessionsThanItsLimit) {
 TEST_F(ControlSocketTest, WhoAsksNowAndThenKeepsItsPlace) {
   Client regular(path_);
   std::vector<std::unique_ptr<Client>> silent;
-  for (std::size_t i = 0; i < 3 * ControlSocket::kMostSessions; ++i) {
+  for (std::size_t i = 0; i < 3 * balancer::kMostSessions; ++i) {
     silent.push_back(std::make_unique<Client>(path_));
     silent.back()->send("{\"version\":1,\"id\":7,");  // and never the rest
     if (i % 10 == 0) {
@@ -188,19 +190,19 @@ TEST_F(ControlSocketTest, WhoAsksNowAndThenKeepsItsPlace) {
 TEST_F(ControlSocketTest, WhoWaitsForUsIsNotClosedForAnother) {
   socket_.reset();
   std::vector<std::int64_t> asked;
-  auto listening =
-      ControlSocket::listen(context_, path_, "", [&asked](std::int64_t token, const Request&) {
+  auto listening = ControlSocket::listen(
+      context_, path_, "", [&asked](std::int64_t token, const balancer::Peer&, const Request&) {
         asked.push_back(token);  // answered later
       });
   ASSERT_TRUE(listening);
   socket_ = std::move(*listening);
   std::vector<std::unique_ptr<Client>> waiting;
-  for (std::size_t i = 0; i < ControlSocket::kMostSessions; ++i) {
+  for (std::size_t i = 0; i < balancer::kMostSessions; ++i) {
     waiting.push_back(std::make_unique<Client>(path_));
     waiting.back()->send(kStatus);
     run();
   }
-  ASSERT_EQ(asked.size(), ControlSocket::kMostSessions);
+  ASSERT_EQ(asked.size(), balancer::kMostSessions);
   Client late(path_);
   run();
   (void)late.received();
@@ -217,16 +219,55 @@ TEST_F(ControlSocketTest, WhoWaitsForUsIsNotClosedForAnother) {
   EXPECT_TRUE(waiting[0]->closed());
 }
 
+TEST_F(ControlSocketTest, MembersOfItsGroupDoNotLockRootOut) {
+  if (geteuid() != 0) {
+    GTEST_SKIP() << "only root can connect as somebody else";
+  }
+  socket_.reset();
+  std::map<std::uint32_t, int> asked;
+  auto listening = ControlSocket::listen(
+      context_, path_, "",
+      [&](std::int64_t token, const balancer::Peer& peer, const Request& request) {
+        ++asked[peer.uid];
+        if (peer.is_administrator) {
+          socket_->answer(token, encode_response(request.id, Result<balancer::Answer>(
+                                                                 balancer::DoneView{"done", {}})));
+        }
+      });
+  ASSERT_TRUE(listening);
+  socket_ = std::move(*listening);
+  std::filesystem::permissions(directory_, std::filesystem::perms::all);
+  std::filesystem::permissions(path_, std::filesystem::perms::all);
+  std::vector<std::unique_ptr<Client>> members;
+  for (const uid_t member : {2001U, 2002U, 2003U, 2004U, 2005U}) {
+    for (std::size_t i = 0; i < balancer::kMostSessions; ++i) {
+      ASSERT_EQ(seteuid(member), 0);
+      members.push_back(std::make_unique<Client>(path_));
+      ASSERT_EQ(seteuid(0), 0);
+      members.back()->send(kStatus);  // and waits for the answer
+      run();
+    }
+  }
+  EXPECT_EQ(asked[2001], static_cast<int>(balancer::kMostOfOneUser));
+  EXPECT_EQ(asked[2002], static_cast<int>(balancer::kMostOfOneUser));
+  for (int i = 0; i < 30; ++i) {
+    Client root(path_);
+    root.send(kStatus);
+    run();
+    EXPECT_THAT(root.received(), HasSubstr("\"ok\":true")) << i;
+  }
+}
+
 TEST_F(ControlSocketTest, WhoDoesNotReadIsClosedForAnother) {
   socket_.reset();
-  auto listening =
-      ControlSocket::listen(context_, path_, "", [this](std::int64_t token, const Request&) {
+  auto listening = ControlSocket::listen(
+      context_, path_, "", [this](std::int64_t token, const balancer::Peer&, const Request&) {
         socket_->answer(token, std::string(std::size_t{4} << 20U, 'x') + "\n");
       });
   ASSERT_TRUE(listening);
   socket_ = std::move(*listening);
   std::vector<std::unique_ptr<Client>> slow;
-  for (std::size_t i = 0; i < ControlSocket::kMostSessions; ++i) {
+  for (std::size_t i = 0; i < balancer::kMostSessions; ++i) {
     slow.push_back(std::make_unique<Client>(path_));
     slow.back()->send(kStatus);
     run();
@@ -276,8 +317,8 @@ TEST_F(ControlSocketTest, AClientThatLeavesBeforeItsAnswerHarmsNobody) {
 }
 
 TEST_F(ControlSocketTest, DoesNotTakeASocketAwayFromALivingDaemon) {
-  const auto second =
-      ControlSocket::listen(context_, path_, "", [](std::int64_t, const Request&) {});
+  const auto second = ControlSocket::listen(
+      context_, path_, "", [](std::int64_t, const balancer::Peer&, const Request&) {});
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, ErrorCode::kBusy);
 }
@@ -295,8 +336,9 @@ TEST_F(ControlSocketTest, ReplacesASocketThatNobodyListensOnAnyMore) {
 }
 
 TEST_F(ControlSocketTest, SaysWhichGroupIsMissing) {
-  const auto other = ControlSocket::listen(context_, directory_ + "/t", "no-such-group-here",
-                                           [](std::int64_t, const Request&) {});
+  const auto other =
+      ControlSocket::listen(context_, directory_ + "/t", "no-such-group-here",
+                            [](std::int64_t, const balancer::Peer&, const Request&) {});
   ASSERT_FALSE(other);
   EXPECT_THAT(other.error().message, HasSubstr("no-such-group-here"));
 }
