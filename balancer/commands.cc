@@ -51,6 +51,11 @@ Result<OptionView> one_option(const std::string& name, const placement::Options&
   return tl::unexpected(placement::set_option(scratch, name, 0).error());
 }
 
+tl::unexpected<Error> not_answered(const Command& command) {
+  return failure(ErrorCode::kUnsupported,
+                 fmt::format("'{}' is not answered by this version", name_of(command)));
+}
+
 }  // namespace
 
 void Controller::handle(const CommandReceived& event, Effects& effects) {
@@ -63,8 +68,9 @@ void Controller::handle(const CommandReceived& event, Effects& effects) {
     }
     return;
   }
-  // In two steps: answering may itself add effects.
-  Result<Answer> reply = answer(event.command, effects);
+  // In two steps: a change adds effects itself.
+  Result<Answer> reply =
+      changes_something(event.command) ? change(event.command, effects) : answer(event.command);
   effects.replies.push_back({event.token, std::move(reply)});
 }
 
@@ -82,26 +88,48 @@ Result<const VmRecord*> Controller::find_vm(const std::string& name_or_uuid) con
                              nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));
 }
 
-Result<Answer> Controller::answer(const Command& command, Effects& effects) {
-  if (std::holds_alternative<StatusRequest>(command)) {
+Result<Answer> Controller::answer(const Command& question) const {
+  if (std::holds_alternative<StatusRequest>(question)) {
     return Answer(status());
   }
-  if (std::holds_alternative<HostRequest>(command)) {
+  if (std::holds_alternative<HostRequest>(question)) {
     return Answer(host_view(snapshot_, ledger_, totals_));
   }
-  if (std::holds_alternative<MemoryRequest>(command)) {
+  if (std::holds_alternative<MemoryRequest>(question)) {
     return Answer(memory_view(ledger_, host_memory_));
   }
-  if (const auto* request = std::get_if<StatsRequest>(&command)) {
+  if (const auto* request = std::get_if<StatsRequest>(&question)) {
     return make_report(request->type, {snapshot_, ledger_, stays_, transfers_, narrow_})
         .map([](stats::Report report) { return Answer(std::move(report)); });
   }
-  if (const auto* request = std::get_if<ExplainRequest>(&command)) {
+  if (const auto* request = std::get_if<ExplainRequest>(&question)) {
     return explain(*request);
   }
-  if (std::holds_alternative<PlanRequest>(command)) {
+  if (std::holds_alternative<PlanRequest>(question)) {
     return Answer(plan_view(snapshot_, plan_, setup_.options, mode()));
   }
+  if (std::holds_alternative<OptionsListRequest>(question)) {
+    OptionsView view;
+    for (const placement::OptionInfo& info : placement::option_table()) {
+      view.options.push_back(option_view(info, setup_.options, setup_.origins));
+    }
+    return Answer(std::move(view));
+  }
+  if (const auto* request = std::get_if<OptionsGetRequest>(&question)) {
+    return one_option(request->name, setup_.options, setup_.origins).map([](OptionView view) {
+      return Answer(std::move(view));
+    });
+  }
+  if (const auto* request = std::get_if<WhatIfRequest>(&question)) {
+    return what_if(*request);
+  }
+  if (const auto* request = std::get_if<PolicyRequest>(&question)) {
+    return policy(*request);
+  }
+  return not_answered(question);
+}
+
+Result<Answer> Controller::change(const Command& command, Effects& effects) {
   if (std::holds_alternative<PauseRequest>(command)) {
     effects.pause_transfers = true;
     paused_ = true;
@@ -113,18 +141,6 @@ Result<Answer> Controller::answer(const Command& command, Effects& effects) {
     paused_ = false;
     effects.log.push_back({Severity::kNotice, "resumed by command", {}});
     return Answer(DoneView{fmt::format("resumed, mode is {}", name_of(mode())), {}});
-  }
-  if (std::holds_alternative<OptionsListRequest>(command)) {
-    OptionsView view;
-    for (const placement::OptionInfo& info : placement::option_table()) {
-      view.options.push_back(option_view(info, setup_.options, setup_.origins));
-    }
-    return Answer(std::move(view));
-  }
-  if (const auto* request = std::get_if<OptionsGetRequest>(&command)) {
-    return one_option(request->name, setup_.options, setup_.origins).map([](OptionView view) {
-      return Answer(std::move(view));
-    });
   }
   if (const auto* request = std::get_if<OptionsSetRequest>(&command)) {
     return set_option(*request, effects);
@@ -141,9 +157,6 @@ Result<Answer> Controller::answer(const Command& command, Effects& effects) {
   if (const auto* request = std::get_if<ManageRequest>(&command)) {
     return manage(*request, effects);
   }
-  if (const auto* request = std::get_if<WhatIfRequest>(&command)) {
-    return what_if(*request);
-  }
   if (const auto* request = std::get_if<AnnounceRequest>(&command)) {
     return announce(*request, effects);
   }
@@ -153,11 +166,7 @@ Result<Answer> Controller::answer(const Command& command, Effects& effects) {
   if (const auto* request = std::get_if<SuggestRequest>(&command)) {
     return suggest(*request, effects);
   }
-  if (const auto* request = std::get_if<PolicyRequest>(&command)) {
-    return policy(*request);
-  }
-  return failure(ErrorCode::kUnsupported,
-                 fmt::format("'{}' is not answered by this version", name_of(command)));
+  return not_answered(command);
 }
 
 StatusView Controller::status() const {

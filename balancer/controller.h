@@ -100,6 +100,9 @@ class Controller {
   [[nodiscard]] Mode mode() const;
   /// Error: busy before the first epoch was measured.
   [[nodiscard]] Result<Outlook> outlook() const;
+  /// Answers a command that changes nothing (changes_something()), as on(CommandReceived) does. The
+  /// controller is a value: a copy of it may be asked on another thread.
+  [[nodiscard]] Result<Answer> answer(const Command& question) const;
 
  private:
   friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
@@ -169,7 +172,7 @@ class Controller {
   void order(const placement::Action& action, const CpuPins& pins, Effects& effects);
   void assume(const placement::Action& action);
   [[nodiscard]] bool acts() const;
-  [[nodiscard]] Result<Answer> answer(const Command& command, Effects& effects);
+  [[nodiscard]] Result<Answer> change(const Command& command, Effects& effects);
   [[nodiscard]] StatusView status() const;
   [[nodiscard]] Result<Answer> explain(const ExplainRequest& request) const;
   [[nodiscard]] Result<Answer> move(const MoveRequest& request, Effects& effects);

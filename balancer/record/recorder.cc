@@ -88,9 +88,6 @@ std::vector<std::string> Recorder::take_lines(std::size_t most_bytes) {
 }
 
 Result<Answer> Recorder::answer(const Command& command, const Controller& controller) {
-  if (std::holds_alternative<StateRequest>(command)) {
-    return Answer(StateView{header_line(0, controller, nullptr)});
-  }
   RecordingView view;
   if (const auto* start = std::get_if<RecordStartRequest>(&command)) {
     if (running_) {
@@ -116,6 +113,10 @@ Result<Answer> Recorder::answer(const Command& command, const Controller& contro
   view.complete = complete_;
   view.ended = running_ ? "" : ended_because_;
   return Answer(std::move(view));
+}
+
+Answer state_of(const Controller& controller) {
+  return StateView{header_line(0, controller, nullptr)};
 }
 
 }  // namespace vmnuma::balancer

@@ -38,9 +38,8 @@ class Recorder {
   /// there is any.
   [[nodiscard]] std::vector<std::string> take_lines(std::size_t most_bytes);
 
-  /// Answers RecordStartRequest, RecordNextRequest and RecordStopRequest, and StateRequest, which
-  /// is the first line of a recording and begins none. Errors: busy (somebody else records),
-  /// not-found (no such recording).
+  /// Answers RecordStartRequest, RecordNextRequest and RecordStopRequest. Errors: busy (somebody
+  /// else records), not-found (no such recording).
   [[nodiscard]] Result<Answer> answer(const Command& command, const Controller& controller);
 
  private:
@@ -58,5 +57,8 @@ class Recorder {
   std::size_t bytes_ = 0;
   std::vector<std::string> lines_;
 };
+
+/// Answers StateRequest: the first line of a recording, without beginning one.
+[[nodiscard]] Answer state_of(const Controller& controller);
 
 }  // namespace vmnuma::balancer

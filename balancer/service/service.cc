@@ -43,10 +43,16 @@ std::map<std::string, Origin> origins_of(const Config& config) {
 }
 
 bool is_about_recording(const Command& command) {
-  return std::holds_alternative<StateRequest>(command) ||
-         std::holds_alternative<RecordStartRequest>(command) ||
+  return std::holds_alternative<RecordStartRequest>(command) ||
          std::holds_alternative<RecordNextRequest>(command) ||
          std::holds_alternative<RecordStopRequest>(command);
+}
+
+bool takes_long(const Command& question) {
+  return std::holds_alternative<WhatIfRequest>(question) ||
+         std::holds_alternative<PlanRequest>(question) ||
+         std::holds_alternative<ExplainRequest>(question) ||
+         std::holds_alternative<StateRequest>(question);
 }
 
 ControllerSetup controller_setup(const ServiceSetup& setup) {
@@ -109,12 +115,11 @@ Result<std::unique_ptr<Service>> Service::create(ServiceSetup setup) {
       new Service(std::move(setup), {std::move(*loop), std::move(*root), std::move(*devices),
                                      std::move(*latencies), std::move(*mover), *huge_page_size}));
   const Config& config = service->setup_.config;
-  Result<std::unique_ptr<ControlSocket>> socket =
-      ControlSocket::listen(service->context_, config.socket_path, config.socket_group,
-                            [self = service.get()](std::int64_t token, const Peer& /*peer*/,
-                                                   const Request& request) {
-                              self->on_request(token, request);
-                            });
+  Result<std::unique_ptr<ControlSocket>> socket = ControlSocket::listen(
+      service->context_, config.socket_path, config.socket_group,
+      [self = service.get()](std::int64_t token, const Peer& peer, const Request& request) {
+        self->on_request(token, peer, request);
+      });
   if (!socket) {
     return tl::unexpected(std::move(socket).error());
   }
@@ -141,7 +146,11 @@ Service::Service(ServiceSetup setup, Host host)
       history_worker_("history", kMostHistoryTasks),
       sampler_worker_("sampler", kMostTasks),
       inventory_worker_("inventory", kMostTasks),
-      latency_worker_("latency", 1) {
+      latency_worker_("latency", 1),
+      short_questions_(
+          "answers", context_, [this] { return copy_of_controller(); }, reply_line()),
+      long_questions_(
+          "what-if", context_, [this] { return copy_of_controller(); }, reply_line()) {
   executor_ = std::make_unique<ExecutorWorker>(
       control_, mover_, journal_, migration::limits_from(setup_.config.options, setup_.topology),
       [this](std::vector<migration::ActionEvent> events,
@@ -200,6 +209,7 @@ void Service::run() {
 // ---- events in, effects out ----
 
 void Service::feed(const Event& event) {
+  copy_.reset();
   carry_out(recorder_.pass(controller_, event));
 }
 
@@ -284,7 +294,7 @@ void Service::with_history(std::function<Result<void>(stats::History&)> task) {
 
 // ---- the socket ----
 
-void Service::on_request(std::int64_t token, const Request& request) {
+void Service::on_request(std::int64_t token, const Peer& peer, const Request& request) {
   if (const auto* history = std::get_if<HistoryRequest>(&request.command)) {
     answer_history(token, request.id, *history);
     return;
@@ -302,8 +312,29 @@ void Service::on_request(std::int64_t token, const Request& request) {
                                         controller_.snapshot().topology, host_latencies_)))));
     return;
   }
+  if (!changes_something(request.command)) {
+    Questions& questions = takes_long(request.command) ? long_questions_ : short_questions_;
+    questions.ask(token, peer, request);
+    return;
+  }
   waiting_[token] = request.id;
   feed(CommandReceived{token, request.command});
+}
+
+/// What questions are answered from until the controller takes the next event.
+std::shared_ptr<const Controller> Service::copy_of_controller() {
+  if (copy_ == nullptr) {
+    copy_ = std::make_shared<const Controller>(controller_);
+  }
+  return copy_;
+}
+
+Questions::Reply Service::reply_line() {
+  return [this](std::int64_t token, std::string line) {
+    if (socket_ != nullptr) {  // else the daemon is about to end
+      socket_->answer(token, std::move(line));
+    }
+  };
 }
 
 void Service::reply(const Reply& reply) {

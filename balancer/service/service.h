@@ -5,12 +5,12 @@
 /// must never wait for them. Approach: one Asio thread runs the controller, the socket, timers and
 /// signals. Workers do what blocks: *sampler* (files of the kernel), *inventory* (libvirt's events
 /// and descriptions), *executor* (pins and page moves), *memory* (limits of units, through
-/// systemd), *history* (SQLite), *forecast*, and *latency*, which at the start measures once how
-/// far the nodes' memory is. Values travel between them, nothing is shared. Properties: an epoch
-/// whose sampling is not finished is skipped, not queued; while libvirt is gone the inventory is
-/// retried every epoch and nothing is ordered; a full or failing disk costs history, never the
-/// service; stop lets actions come to rest for at most kPatience, after it has given VMs back for
-/// at most kRestorePatience if that is asked for.
+/// systemd), *history* (SQLite), *forecast*, *latency*, which at the start measures once how
+/// far the nodes' memory is, and two that answer what changes nothing (questions.h). Values travel
+/// between them, nothing is shared. Properties: an epoch whose sampling is not finished is skipped,
+/// not queued; while libvirt is gone the inventory is retried every epoch and nothing is ordered; a
+/// full or failing disk costs history, never the service; stop lets actions come to rest for at
+/// most kPatience, after it has given VMs back for at most kRestorePatience if that is asked for.
 #pragma once
 
 #include <atomic>
@@ -39,6 +39,7 @@
 #include "balancer/service/history_journal.h"
 #include "balancer/service/log.h"
 #include "balancer/service/memory_worker.h"
+#include "balancer/service/questions.h"
 #include "balancer/service/systemd_control.h"
 #include "balancer/service/vcpu_watch.h"
 #include "balancer/service/worker.h"
@@ -91,7 +92,9 @@ class Service {
   void reply(const Reply& reply);
   void write_policy(PolicyWrite policy);
   void answer_history(std::int64_t token, std::int64_t id, const HistoryRequest& request);
-  void on_request(std::int64_t token, const Request& request);
+  void on_request(std::int64_t token, const Peer& peer, const Request& request);
+  [[nodiscard]] std::shared_ptr<const Controller> copy_of_controller();
+  [[nodiscard]] Questions::Reply reply_line();
   void on_epoch();
   void arm_epoch();
   void refresh_inventory();
@@ -119,6 +122,7 @@ class Service {
   HistoryJournal journal_;
   SystemdControl systemd_;  ///< the memory worker's alone
   Controller controller_;
+  std::shared_ptr<const Controller> copy_;  ///< shared with questions; null after an event
   Recorder recorder_;
   std::unique_ptr<ControlSocket> socket_;
   std::vector<placement::VmDescription> running_;
@@ -138,6 +142,8 @@ class Service {
   Worker sampler_worker_;
   Worker inventory_worker_;
   Worker latency_worker_;
+  Questions short_questions_;  ///< that take as long as an answer is large
+  Questions long_questions_;   ///< that weigh moves, or tell the whole state
   std::unique_ptr<ExecutorWorker> executor_;
   std::unique_ptr<MemoryWorker> memory_worker_;
   std::unique_ptr<ForecastWorker> forecast_worker_;

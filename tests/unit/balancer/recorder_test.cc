@@ -147,9 +147,8 @@ TEST(AnonymizerTest, NamesStayApart) {
 
 TEST_F(RecorderTest, TellsTheStateWithoutBeginningARecording) {
   epoch();
-  const auto answer = recorder_.answer(balancer::StateRequest{}, controller_);
-  ASSERT_TRUE(answer);
-  const auto frame = balancer::read_frame(std::get<balancer::StateView>(*answer).line);
+  const balancer::Answer answer = balancer::state_of(controller_);
+  const auto frame = balancer::read_frame(std::get<balancer::StateView>(answer).line);
   ASSERT_TRUE(frame) << frame.error().message;
   const auto& header = std::get<balancer::HeaderFrame>(frame->content);
   EXPECT_EQ(header.controller->snapshot().epoch, controller_.snapshot().epoch);

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/service/questions.h"
+
+#include <utility>
+#include <variant>
+
+#include <boost/asio/post.hpp>
+
+#include "balancer/protocol/response.h"
+#include "balancer/record/recorder.h"
+
+namespace vmnuma::balancer {
+
+namespace {
+
+std::string line_for(const Controller& controller, const Request& question) {
+  return encode_response(question.id, std::holds_alternative<StateRequest>(question.command)
+                                          ? Result<Answer>(state_of(controller))
+                                          : controller.answer(question.command));
+}
+
+}  // namespace
+
+Questions::Questions(std::string name, boost::asio::io_context& service, Copy copy, Reply reply)
+    : service_(service),
+      copy_(std::move(copy)),
+      reply_(std::move(reply)),
+      worker_(std::move(name), /*most_waiting=*/1) {}
+
+void Questions::ask(std::int64_t token, const Peer& peer, Request question) {
+  if (waiting_count_ >= kMostWaiting) {
+    reply_(token, encode_response(
+                      question.id,
+                      Result<Answer>(failure(
+                          ErrorCode::kBusy, "too many questions wait to be answered, try again"))));
+    return;
+  }
+  waiting_[{!peer.is_administrator, peer.uid}].push_back({token, std::move(question)});
+  ++waiting_count_;
+  answer_next();
+}
+
+/// There must be one.
+Questions::Waiting Questions::take_next() {
+  auto user = waiting_.begin();
+  if (user->first.is_ordinary) {
+    const auto after = waiting_.upper_bound(last_);
+    user = after == waiting_.end() ? user : after;
+    last_ = user->first;
+  }
+  Waiting next = std::move(user->second.front());
+  user->second.pop_front();
+  if (user->second.empty()) {
+    waiting_.erase(user);
+  }
+  --waiting_count_;
+  return next;
+}
+
+void Questions::answer_next() {
+  if (answering_ || waiting_.empty()) {
+    return;
+  }
+  Waiting next = take_next();
+  answering_ = true;
+  const std::int64_t token = next.token;
+  const bool posted = worker_.post(
+      [this, token, question = std::move(next.question), controller = copy_()]() mutable {
+        std::string line = line_for(*controller, question);
+        controller.reset();  // here, for freeing it takes time, too
+        boost::asio::post(service_, [this, token, line = std::move(line)]() mutable {
+          answering_ = false;
+          reply_(token, std::move(line));
+          answer_next();
+        });
+      });
+  if (!posted) {  // the daemon is about to end
+    answering_ = false;
+  }
+}
+
+}  // namespace vmnuma::balancer
