@@ -216,11 +216,10 @@ void Sampler::read_slices(Sample& sample) {
 
 /// Without the file, or with one that nobody writes any more, nobody counts. That is no fault.
 void Sampler::read_wakeups(Sample& sample) {
-  const auto text = root_.read(kWakeupCountsFile);
-  if (!text) {
+  const auto counts = root_.read(kWakeupCountsFile).and_then(parse_wakeup_counts);
+  if (!counts && is_over(counts.error())) {
     return;
   }
-  const auto counts = parse_wakeup_counts(*text);
   if (!counts) {
     sample.missing.push_back(
         {root_.path_of(kWakeupCountsFile), counts.error().message, std::nullopt});

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "balancer/config/config.h"
-#include "balancer/config/file.h"
+#include "files/file.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::balancer {
@@ -29,7 +29,7 @@ const placement::VmPolicy* Config::policy_of(const placement::VmId& vm,
 }
 
 Result<Config> load_config(const std::string& path, FileIs file_is) {
-  auto text = read_file(path, kMostBytes);
+  auto text = files::read_file(path, kMostBytes);
   if (!text) {
     if (text.error().code == ErrorCode::kNotFound && file_is == FileIs::kOptional) {
       return Config{};

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "balancer/config/file.h"
 #include "balancer/config/parse.h"
+#include "files/file.h"
 #include "placement/model/options.h"
 
 namespace vmnuma::balancer {
@@ -21,7 +21,7 @@ std::string path_in(const std::string& state_dir) {
 
 Result<OptionValues> read_persisted(const std::string& state_dir) {
   const std::string path = path_in(state_dir);
-  auto text = read_file(path, kMostBytes);
+  auto text = files::read_file(path, kMostBytes);
   if (!text) {
     if (text.error().code == ErrorCode::kNotFound) {
       return OptionValues{};
@@ -59,7 +59,7 @@ Result<void> persist_option(const std::string& state_dir, std::string_view name,
   for (const auto& [option, current] : *values) {
     text += fmt::format("\"{}\" = {}\n", option, current);
   }
-  return replace_file(path_in(state_dir), text);
+  return files::replace_file(path_in(state_dir), text);
 }
 
 }  // namespace vmnuma::balancer

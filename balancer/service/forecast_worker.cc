@@ -77,6 +77,7 @@ void ForecastWorker::learn() {
         if (!stopping_) {
           loads_.learn(loads);
         }
+        return !stopping_;
       });
   if (until && !stopping_) {
     on_forecasts_(loads_.forecasts(*until - 1));

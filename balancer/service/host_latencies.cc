@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "balancer/config/file.h"
+#include "files/file.h"
 #include "stats/latency/hmat.h"
 #include "stats/latency/latency_text.h"
 
@@ -48,9 +48,9 @@ LogLine measure(const std::string& path, const std::string& boot_id,
     return {Severity::kInfo, "no node has CPUs and memory to measure latencies with", {}};
   }
   const std::string range = range_text(latencies.measured);
-  const Result<void> kept = boot_id.empty()
-                                ? failure(ErrorCode::kUnavailable, "the host's boot has no number")
-                                : replace_file(path, stats::text_of({boot_id, latencies.measured}));
+  const Result<void> kept =
+      boot_id.empty() ? failure(ErrorCode::kUnavailable, "the host's boot has no number")
+                      : files::replace_file(path, stats::text_of({boot_id, latencies.measured}));
   if (!kept) {
     return {Severity::kWarning,
             fmt::format("memory latencies measured, {}, but not kept for the next start: {}", range,
@@ -68,7 +68,7 @@ FoundLatencies find_latencies(const stats::Directory& root, const std::string& s
   FoundLatencies found;
   const std::string path = state_dir + "/latencies.json";
   const std::string boot_id = read_boot_id(root);
-  auto kept = read_file(path, kMostBytes).and_then(stats::parse_latencies);
+  auto kept = files::read_file(path, kMostBytes).and_then(stats::parse_latencies);
   if (kept && still_hold(*kept, boot_id, topology)) {
     found.latencies.measured = std::move(kept->latencies);
     found.log = {Severity::kDebug, "memory latencies are those kept from an earlier start", {}};

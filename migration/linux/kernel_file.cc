@@ -12,6 +12,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "files/open.h"
+
 namespace vmnuma::migration {
 
 namespace {
@@ -63,9 +65,9 @@ Folder::~Folder() {
   }
 }
 
-Result<int> Folder::open_at(const std::string& relative, int flags) const {
-  const int fd =
-      uninterrupted([&] { return ::openat(fd_, relative.c_str(), flags | O_RDONLY | O_CLOEXEC); });
+Result<int> Folder::open_folder(const std::string& relative) const {
+  const int fd = uninterrupted(
+      [&] { return ::openat(fd_, relative.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
   if (fd < 0) {
     return tl::unexpected(system_error(errno, fmt::format("cannot open '{}{}'", path_, relative)));
   }
@@ -73,7 +75,7 @@ Result<int> Folder::open_at(const std::string& relative, int flags) const {
 }
 
 Result<Folder> Folder::folder(const std::string& relative) const {
-  const auto fd = open_at(relative, O_DIRECTORY);
+  const auto fd = open_folder(relative);
   if (!fd) {
     return tl::unexpected(fd.error());
   }
@@ -81,7 +83,7 @@ Result<Folder> Folder::folder(const std::string& relative) const {
 }
 
 Result<std::string> Folder::read(const std::string& relative) const {
-  const auto fd = open_at(relative, 0);
+  const auto fd = files::open_to_read(fd_, relative, path_ + relative);
   if (!fd) {
     return tl::unexpected(fd.error());
   }
@@ -106,7 +108,7 @@ Result<std::string> Folder::read(const std::string& relative) const {
 }
 
 Result<std::vector<std::string>> Folder::names() const {
-  const auto fd = open_at(".", O_DIRECTORY);
+  const auto fd = open_folder(".");
   if (!fd) {
     return tl::unexpected(fd.error());
   }

@@ -16,7 +16,7 @@
 namespace vmnuma::migration {
 
 /// Errors of all: not-found, vanished (the process or device behind it is gone), permission-denied,
-/// io; of reads also corrupt (more than 64 MiB).
+/// io; of reads also invalid-argument (not a regular file) and corrupt (more than 64 MiB).
 class Folder {
  public:
   [[nodiscard]] static Result<Folder> open(const std::string& path);
@@ -39,7 +39,7 @@ class Folder {
 
  private:
   Folder(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
-  [[nodiscard]] Result<int> open_at(const std::string& relative, int flags) const;
+  [[nodiscard]] Result<int> open_folder(const std::string& relative) const;
 
   int fd_;
   std::string path_;

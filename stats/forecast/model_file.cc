@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/forecast/model_file.h"
 
-#include <cerrno>
-#include <cstring>
 #include <limits>
-#include <memory>
 #include <string>
 #include <string_view>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "files/file.h"
 
 namespace vmnuma::stats {
 
@@ -27,33 +23,7 @@ namespace {
 constexpr const char* kFormat = "vmnuma-forecast-model";
 /// A model of a few hundred trees has less than a tenth of it.
 constexpr std::size_t kLargestFile = std::size_t{32} << 20U;
-constexpr mode_t kMode = 0640;
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) {
-      (void)::close(fd_);  // what was written is synced already
-    }
-  }
-  [[nodiscard]] int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-tl::unexpected<Error> system_failure(std::string_view doing, const std::filesystem::path& path) {
-  const int error = errno;
-  const ErrorCode code = error == ENOENT                     ? ErrorCode::kNotFound
-                         : error == EACCES || error == EPERM ? ErrorCode::kPermissionDenied
-                         : error == ENOSPC                   ? ErrorCode::kNoSpace
-                                                             : ErrorCode::kIo;
-  return failure(
-      code, fmt::format("cannot {} '{}': {}", doing, path.string(), std::strerror(error)), error);
-}
+constexpr unsigned int kMode = 0640;
 
 tl::unexpected<Error> refusal(ErrorCode code, const std::filesystem::path& path,
                               std::string_view why) {
@@ -67,31 +37,6 @@ std::string checksum_of(std::string_view text) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 1'099'511'628'211U;
   }
   return fmt::format("{:016x}", hash);
-}
-
-Result<std::string> read_all(const std::filesystem::path& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) {
-    return system_failure("read", path);
-  }
-  std::string text;
-  std::array<char, 65536> buffer{};
-  for (;;) {
-    const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());
-    if (got == 0) {
-      return text;
-    }
-    if (got < 0 && errno == EINTR) {
-      continue;
-    }
-    if (got < 0) {
-      return system_failure("read", path);
-    }
-    text.append(buffer.data(), static_cast<std::size_t>(got));
-    if (text.size() > kLargestFile) {
-      return refusal(ErrorCode::kCorrupt, path, "it is too large");
-    }
-  }
 }
 
 /// -1 for what is no number that fits: no field may be that large or that small.
@@ -132,24 +77,10 @@ bool has_our_features(const Json& model) {
   return names != model.end() && *names == ours;
 }
 
-Result<void> write_all(int file, std::string_view text, const std::filesystem::path& path) {
-  while (!text.empty()) {
-    const ssize_t put = ::write(file, text.data(), text.size());
-    if (put < 0 && errno != EINTR) {
-      return system_failure("write", path);
-    }
-    text.remove_prefix(put > 0 ? static_cast<std::size_t>(put) : 0);
-  }
-  if (::fsync(file) != 0) {
-    return system_failure("write", path);
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<TreeModel> read_model(const std::filesystem::path& path) {
-  const Result<std::string> text = read_all(path);
+  const Result<std::string> text = files::read_file(path, kLargestFile);
   if (!text) {
     return tl::unexpected(text.error());
   }
@@ -198,26 +129,7 @@ Result<void> write_model(const std::filesystem::path& path, const TreeModel& mod
   file["checksum"] = checksum_of(content.dump());
   file["model"] = std::move(content);
 
-  const std::filesystem::path beside = path.string() + ".new";
-  {
-    const Descriptor made(
-        ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, kMode));
-    if (made.get() < 0) {
-      return system_failure("make", beside);
-    }
-    if (Result<void> written = write_all(made.get(), file.dump() + "\n", beside); !written) {
-      return written;
-    }
-  }
-  if (::rename(beside.c_str(), path.c_str()) != 0) {
-    return system_failure("replace", path);
-  }
-  const Descriptor directory(::open(path.parent_path().empty() ? "." : path.parent_path().c_str(),
-                                    O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory.get() < 0 || ::fsync(directory.get()) != 0) {
-    return system_failure("keep", path);
-  }
-  return {};
+  return files::replace_file(path, file.dump() + "\n", kMode);
 }
 
 }  // namespace vmnuma::stats

@@ -51,9 +51,9 @@ std::string text_of_errno(int error) {
 }
 
 // Creates the file if there is none. SQLite would do that too, but says only "unable to open
-// database file" where it cannot, and lets everybody read it.
+// database file" where it cannot, and lets everybody read it. Nor does it look what it opens.
 Result<void> ensure_file(const fs::path& path) {
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0640);
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0640);
   if (fd < 0) {
     const int error = errno;
     return failure(
@@ -62,7 +62,7 @@ Result<void> ensure_file(const fs::path& path) {
         error);
   }
   ::close(fd);
-  return {};
+  return check_files(path);
 }
 
 // Makes a file's name as durable as its content.
@@ -188,6 +188,19 @@ void configure(SQLite::Database& database) {
 }
 
 }  // namespace
+
+Result<void> check_files(const fs::path& path) {
+  for (const char* suffix : {"", "-wal", "-journal", "-shm"}) {
+    const fs::path file = with_suffix(path, suffix);
+    std::error_code unknown;
+    const fs::file_status status = fs::status(file, unknown);
+    if (fs::exists(status) && !fs::is_regular_file(status)) {
+      return failure(ErrorCode::kInvalidArgument,
+                     fmt::format("'{}' is not a regular file", file.string()));
+    }
+  }
+  return {};
+}
 
 Result<OpenedDatabase> open_database(const fs::path& path) {
   std::string notice;

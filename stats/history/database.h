@@ -25,6 +25,11 @@ struct OpenedDatabase {
 /// Errors: as History::open().
 [[nodiscard]] Result<OpenedDatabase> open_database(const std::filesystem::path& path);
 
+/// Whether the file and those that SQLite keeps beside it are regular files, as far as they are
+/// there: it opens them without a look, and a named pipe would hold it up for ever. Error:
+/// invalid-argument.
+[[nodiscard]] Result<void> check_files(const std::filesystem::path& path);
+
 /// What a commit has to outlive. A crash of the process never undoes a commit; the kernel has it.
 enum class Outlive {
   kProcess,

@@ -63,7 +63,7 @@ void read_minutes(SQLite::Database& database, Known& vm) {
 }  // namespace
 
 Result<std::int64_t> read_vm_loads(const std::filesystem::path& path, std::string_view vm,
-                                   const std::function<void(VmLoads)>& take) {
+                                   const std::function<bool(VmLoads)>& take) {
   return read_from(path, [&](SQLite::Database& database) -> Result<std::int64_t> {
     SQLite::Transaction transaction(database);  // one state of the file for all
     Result<std::vector<Known>> vms = read_vms(database, vm);
@@ -72,8 +72,8 @@ Result<std::int64_t> read_vm_loads(const std::filesystem::path& path, std::strin
     }
     for (Known& known : *vms) {
       read_minutes(database, known);
-      if (!known.loads.minutes.empty()) {
-        take(std::move(known.loads));
+      if (!known.loads.minutes.empty() && !take(std::move(known.loads))) {
+        break;
       }
     }
     return averaged_until_ms(database, kEpochSpan) / kMinuteMs;

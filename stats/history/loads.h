@@ -31,10 +31,10 @@ struct VmLoads {
 };
 
 /// Gives `take` every VM of that name or UUID (all if it is empty) that was seen for a whole
-/// minute, in the order they were first seen. Returns the first minute that is not complete.
-/// Errors: as read_past().
+/// minute, in the order they were first seen, until it returns false. Returns the first minute that
+/// is not complete. Errors: as read_past().
 [[nodiscard]] Result<std::int64_t> read_vm_loads(const std::filesystem::path& path,
                                                  std::string_view vm,
-                                                 const std::function<void(VmLoads)>& take);
+                                                 const std::function<bool(VmLoads)>& take);
 
 }  // namespace vmnuma::stats

@@ -17,8 +17,8 @@
 namespace vmnuma::stats {
 
 /// Opens the file, checks whose it is, and lets `read` read from it, which returns a Result.
-/// Errors: those of `read`; not-found, permission-denied, busy, unsupported (a file of another
-/// version), corrupt, io. All name the file.
+/// Errors: those of `read`; not-found, permission-denied, invalid-argument (not a regular file),
+/// busy, unsupported (a file of another version), corrupt, io. All name the file.
 template <class Read>
 [[nodiscard]] std::invoke_result_t<Read, SQLite::Database&> read_from(
     const std::filesystem::path& path, Read read) {
@@ -29,6 +29,9 @@ template <class Read>
                    fmt::format("there is no history '{}'{}", path.string(),
                                problem ? " that may be read: " + problem.message() : ""),
                    problem.value());
+  }
+  if (auto regular = check_files(path); !regular) {
+    return tl::unexpected(std::move(regular).error());
   }
   const std::string context = fmt::format("cannot read '{}'", path.string());
   try {

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "files/open.h"
+
 namespace vmnuma::stats {
 namespace {
 
@@ -71,30 +73,29 @@ std::string Directory::path_of(std::string_view relative) const {
   return path.append(relative);
 }
 
-Result<FileDescriptor> Directory::open_relative(std::string_view relative, int flags) const {
+Result<Directory> Directory::directory(std::string_view relative) const {
   const std::string name(relative);
-  FileDescriptor fd(
-      uninterrupted([&] { return ::openat(fd_.get(), name.c_str(), flags | O_CLOEXEC); }));
+  FileDescriptor fd(uninterrupted(
+      [&] { return ::openat(fd_.get(), name.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC); }));
   if (fd.get() < 0) {
     return tl::unexpected(system_error(errno, "cannot open " + quote(path_of(relative))));
   }
-  return fd;
+  return Directory(std::move(fd), path_of(relative));
 }
 
-Result<Directory> Directory::directory(std::string_view relative) const {
-  return open_relative(relative, O_PATH | O_DIRECTORY).map([&](FileDescriptor&& fd) {
-    return Directory(std::move(fd), path_of(relative));
+Result<FileDescriptor> Directory::open_file(std::string_view relative) const {
+  return files::open_to_read(fd_.get(), std::string(relative), path_of(relative)).map([](int fd) {
+    return FileDescriptor(fd);
   });
 }
 
 Result<KeptFile> Directory::file(std::string_view relative) const {
-  return open_relative(relative, O_RDONLY).map([&](FileDescriptor&& fd) {
-    return KeptFile(std::move(fd), path_of(relative));
-  });
+  return open_file(relative).map(
+      [&](FileDescriptor&& fd) { return KeptFile(std::move(fd), path_of(relative)); });
 }
 
 Result<std::string> Directory::read(std::string_view relative) const {
-  const auto fd = open_relative(relative, O_RDONLY);
+  const auto fd = open_file(relative);
   if (!fd) {
     return tl::unexpected(fd.error());
   }

@@ -12,7 +12,7 @@
 ///
 /// Properties: a process or thread that ended is an Error `vanished` or `not-found`, never the
 /// numbers of another; a signal interrupts nothing; no descriptor survives an exec; no read is
-/// unbounded; every error names the path.
+/// unbounded; nothing but regular files is read (files/open.h); every error names the path.
 #pragma once
 
 #include <cstddef>
@@ -53,8 +53,9 @@ class Directory {
   /// The root of all others. Errors: not-found, permission-denied, io.
   [[nodiscard]] static Result<Directory> open(const std::string& path);
 
-  /// Errors of the three: not-found, vanished, permission-denied, io; of read() also corrupt
-  /// (larger than kMostBytesOfAFile).
+  /// Errors of the three: not-found, vanished, permission-denied, io; of file() and read() also
+  /// invalid-argument (not a regular file); of read() also corrupt (larger than
+  /// kMostBytesOfAFile).
   [[nodiscard]] Result<Directory> directory(std::string_view relative) const;
   [[nodiscard]] Result<KeptFile> file(std::string_view relative) const;
   [[nodiscard]] Result<std::string> read(std::string_view relative) const;
@@ -73,7 +74,7 @@ class Directory {
 
  private:
   Directory(FileDescriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
-  [[nodiscard]] Result<FileDescriptor> open_relative(std::string_view relative, int flags) const;
+  [[nodiscard]] Result<FileDescriptor> open_file(std::string_view relative) const;
 
   FileDescriptor fd_;
   std::string path_;

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
-#include "balancer/config/file.h"
 #include "balancer/policy/policy_keys.h"
 #include "balancer/suggest.h"
+#include "files/file.h"
 #include "placement/model/topology.h"
 #include "tools/sim/random.h"
 #include "tools/sim/toml_reader.h"
@@ -514,7 +514,7 @@ Result<Scenario> parse_scenario(std::string_view text, const std::string& file) 
 }
 
 Result<Scenario> read_scenario(const std::string& path) {
-  return balancer::read_file(path, kLargestFile).and_then([&](const std::string& text) {
+  return files::read_file(path, kLargestFile).and_then([&](const std::string& text) {
     return parse_scenario(text, path);
   });
 }

@@ -49,8 +49,11 @@ std::pair<std::unique_ptr<placement::TrainedPredictor>, std::string> trained(
 Result<Shown> look(const ForecastShowRun& asked) {
   const std::filesystem::path history = history_or_default(asked.history_path);
   std::optional<stats::VmLoads> found;
-  const Result<std::int64_t> until = stats::read_vm_loads(
-      history, asked.vm, [&](stats::VmLoads loads) { found = std::move(loads); });
+  const Result<std::int64_t> until =
+      stats::read_vm_loads(history, asked.vm, [&](stats::VmLoads loads) {
+        found = std::move(loads);
+        return true;
+      });
   if (!until) {
     return tl::unexpected(until.error());
   }

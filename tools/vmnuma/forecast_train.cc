@@ -50,6 +50,7 @@ Result<Taught> read_examples(const std::filesystem::path& history) {
         }
         set.next_vm();
         ++taught.vms;
+        return true;
       });
   if (!read) {
     return tl::unexpected(read.error());

@@ -202,8 +202,10 @@ TEST_F(ForecastCommandsTest, LearnsFromAHistoryAndIsThenBelieved) {
 TEST_F(ForecastCommandsTest, ReadsTheLoadsOfAllVmsInTheOrderTheyWereSeen) {
   live(3, [](std::int64_t minute) { return std::vector<std::int64_t>{100 * minute, 2000}; });
   std::vector<stats::VmLoads> read;
-  const auto until = stats::read_vm_loads(
-      history(), "", [&](stats::VmLoads loads) { read.push_back(std::move(loads)); });
+  const auto until = stats::read_vm_loads(history(), "", [&](stats::VmLoads loads) {
+    read.push_back(std::move(loads));
+    return true;
+  });
   EXPECT_EQ(until.value(), kBegin + 2);
   ASSERT_EQ(read.size(), 2U);
   EXPECT_EQ(read[0].minutes, (std::vector<stats::MinuteLoad>{{kBegin, {0}}, {kBegin + 1, {100}}}));

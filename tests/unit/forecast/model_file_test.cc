@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
 #include "tests/support/temp_directory.h"
 
@@ -41,6 +42,11 @@ class ModelFileTest : public ::testing::Test {
   vmnuma::tests::TempDirectory directory_;
   TreeModel model_{{{{3, 500, 1, 2, 0}, {-1, 0, 0, 0, -250}, {-1, 0, 0, 0, 4000}}}, 29'000'000};
 };
+
+TEST_F(ModelFileTest, APipeInPlaceOfTheFileIsRefusedAndNobodyWaitsForItsWriter) {
+  ASSERT_EQ(::mkfifo(path().c_str(), 0600), 0);
+  EXPECT_THAT(refusal().message, HasSubstr("is not a regular file"));
+}
 
 TEST_F(ModelFileTest, GivesBackWhatWasWritten) {
   ASSERT_TRUE(write_model(path(), model_));

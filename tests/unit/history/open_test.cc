@@ -7,7 +7,9 @@
 #include <SQLiteCpp/Database.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include "stats/history/loads.h"
 #include "stats/history/schema.h"
 #include "tests/unit/history/child.h"
 #include "tests/unit/history/rows.h"
@@ -90,6 +92,18 @@ TEST_F(OpenTest, AMissingDirectoryIsNotFound) {
 TEST_F(OpenTest, AFileForADirectoryIsNotFound) {
   write(directory_.path() + "/file", "x");
   EXPECT_EQ(open_error(directory_.path() + "/file/history.sqlite"), ErrorCode::kNotFound);
+}
+
+TEST_F(OpenTest, APipeForTheFileIsAnErrorAndNobodyWaitsForItsWriter) {
+  make_history();
+  for (const char* suffix : {"-journal", "-wal", ""}) {
+    fs::remove(file() + suffix);
+    ASSERT_EQ(::mkfifo((file() + suffix).c_str(), 0600), 0);
+    EXPECT_EQ(open_error(file()), ErrorCode::kInvalidArgument);
+    EXPECT_EQ(read_vm_loads(file(), "", [](VmLoads&&) { return true; }).error().code,
+              ErrorCode::kInvalidArgument);
+    fs::remove(file() + suffix);
+  }
 }
 
 TEST_F(OpenTest, ADirectoryForTheFileIsAnError) {

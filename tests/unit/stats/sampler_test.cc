@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "stats/topology/topology_reader.h"
 #include "tests/support/fake_host.h"
@@ -445,6 +446,16 @@ TEST_F(SamplerTest, NobodyCountsWhereTheFileIsOldAndThatIsNoFault) {
   const Sample old = sample(sampler);
   EXPECT_EQ(old.wakeups, std::nullopt);
   EXPECT_THAT(old.missing, IsEmpty());
+}
+
+TEST_F(SamplerTest, APipeInPlaceOfTheCountsIsMissingAndNobodyWaitsForItsWriter) {
+  Sampler sampler = make_sampler();
+  host_.write("run/vmnuma-wakeups/other", "");  // makes the directory
+  ASSERT_EQ(::mkfifo((host_.path() + "/run/vmnuma-wakeups/counts").c_str(), 0600), 0);
+  const Sample piped = sample(sampler);
+  EXPECT_EQ(piped.wakeups, std::nullopt);
+  ASSERT_THAT(piped.missing, SizeIs(1));
+  EXPECT_THAT(piped.missing[0].reason, HasSubstr("is not a regular file"));
 }
 
 TEST_F(SamplerTest, DamagedCountsOfWakeUpsAreMissing) {

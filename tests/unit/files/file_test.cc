@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "balancer/config/file.h"
+#include "files/file.h"
 
 #include <filesystem>
 #include <fstream>
@@ -9,46 +9,12 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "balancer/config/config.h"
 #include "tests/support/temp_directory.h"
 
-namespace vmnuma::balancer {
+namespace vmnuma::files {
 namespace {
 
 using ::testing::HasSubstr;
-
-TEST(LoadConfigTest, MissingDefaultFileGivesDefaults) {
-  const tests::TempDirectory directory;
-  const auto config = load_config(directory.path() + "/vmnuma.toml", FileIs::kOptional);
-  ASSERT_TRUE(config) << config.error().message;
-  EXPECT_EQ(*config, Config{});
-}
-
-TEST(LoadConfigTest, MissingNamedFileIsAnError) {
-  const tests::TempDirectory directory;
-  const std::string path = directory.path() + "/mine.toml";
-  const auto config = load_config(path, FileIs::kRequired);
-  ASSERT_FALSE(config);
-  EXPECT_EQ(config.error().code, ErrorCode::kNotFound);
-  EXPECT_EQ(config.error().message, "while reading the configuration: cannot open '" + path +
-                                        "': No such file or directory");
-}
-
-TEST(LoadConfigTest, ProblemsCarryThePath) {
-  const tests::TempDirectory directory;
-  const std::string path = directory.path() + "/vmnuma.toml";
-  std::ofstream(path) << "\nmode = 7\n";
-  const auto config = load_config(path, FileIs::kOptional);
-  ASSERT_FALSE(config);
-  EXPECT_EQ(config.error().message, path + ":2: 'mode' is an integer, but must be a string");
-}
-
-TEST(LoadConfigTest, WhatIsNoRegularFileIsAnErrorEvenAsDefault) {
-  const tests::TempDirectory directory;
-  const auto config = load_config(directory.path(), FileIs::kOptional);
-  ASSERT_FALSE(config);
-  EXPECT_THAT(config.error().message, HasSubstr("is not a regular file"));
-}
 
 TEST(FileTest, NamedPipeDoesNotBlock) {
   const tests::TempDirectory directory;
@@ -79,6 +45,22 @@ TEST(FileTest, ReplacesAFileWholly) {
   EXPECT_FALSE(std::filesystem::exists(path + ".new"));
 }
 
+TEST(FileTest, WritesToNoPipeInThePlaceOfTheNewFile) {
+  const tests::TempDirectory directory;
+  const std::string path = directory.path() + "/f";
+  ASSERT_EQ(::mkfifo((path + ".new").c_str(), 0600), 0);
+  EXPECT_FALSE(replace_file(path, "text"));
+}
+
+TEST(FileTest, AFullDiskIsSaidAndLeavesTheOldFile) {
+  const tests::TempDirectory directory;
+  const std::string path = directory.path() + "/f";
+  ASSERT_TRUE(replace_file(path, "first"));
+  std::filesystem::create_symlink("/dev/full", path + ".new");
+  EXPECT_FALSE(replace_file(path, "second"));  // nor is a link followed
+  EXPECT_EQ(*read_file(path, 100), "first");
+}
+
 TEST(FileTest, LeavesTheOldFileWhereTheNewOneCannotBeWritten) {
   const tests::TempDirectory directory;
   const std::string path = directory.path() + "/f";
@@ -90,4 +72,4 @@ TEST(FileTest, LeavesTheOldFileWhereTheNewOneCannotBeWritten) {
 }
 
 }  // namespace
-}  // namespace vmnuma::balancer
+}  // namespace vmnuma::files

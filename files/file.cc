@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "balancer/config/file.h"
+#include "files/file.h"
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace vmnuma::balancer {
+#include "files/open.h"
+
+namespace vmnuma::files {
 
 namespace {
 
@@ -31,17 +31,7 @@ class Descriptor {
 };
 
 tl::unexpected<Error> system_failure(const char* what, const std::string& path) {
-  const int number = errno;
-  ErrorCode code = ErrorCode::kIo;
-  if (number == ENOENT) {
-    code = ErrorCode::kNotFound;
-  } else if (number == EACCES || number == EPERM || number == EROFS) {
-    code = ErrorCode::kPermissionDenied;
-  } else if (number == ENOSPC || number == EDQUOT) {
-    code = ErrorCode::kNoSpace;
-  }
-  return failure(code, std::string("cannot ") + what + " '" + path + "': " + std::strerror(number),
-                 number);
+  return tl::unexpected(system_error(errno, std::string("cannot ") + what + " '" + path + "'"));
 }
 
 Result<void> write_all(int fd, std::string_view text, const std::string& path) {
@@ -61,18 +51,11 @@ Result<void> write_all(int fd, std::string_view text, const std::string& path) {
 }  // namespace
 
 Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
-  // Without O_NONBLOCK a named pipe in the file's place would block here for ever.
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file.get() < 0) {
-    return system_failure("open", path);
+  const auto opened = open_to_read(AT_FDCWD, path, path);
+  if (!opened) {
+    return tl::unexpected(opened.error());
   }
-  struct stat status {};
-  if (::fstat(file.get(), &status) != 0) {
-    return system_failure("read", path);
-  }
-  if (!S_ISREG(status.st_mode)) {
-    return failure(ErrorCode::kInvalidArgument, "'" + path + "' is not a regular file");
-  }
+  const Descriptor file(*opened);
   std::string text(most_bytes + 1, '\0');
   std::size_t length = 0;
   while (length < text.size()) {
@@ -96,11 +79,12 @@ Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
   return text;
 }
 
-Result<void> replace_file(const std::string& path, std::string_view text) {
+Result<void> replace_file(const std::string& path, std::string_view text, unsigned int mode) {
   const std::string beside = path + ".new";
   {
-    const Descriptor file(
-        ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
+    const Descriptor file(::open(beside.c_str(),
+                                 O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+                                 static_cast<mode_t>(mode)));
     if (file.get() < 0) {
       return system_failure("create", beside);
     }
@@ -114,7 +98,13 @@ Result<void> replace_file(const std::string& path, std::string_view text) {
   if (::rename(beside.c_str(), path.c_str()) != 0) {
     return system_failure("replace", path);
   }
+  const std::size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const Descriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.get() < 0 || ::fsync(directory.get()) != 0) {
+    return system_failure("keep", path);
+  }
   return {};
 }
 
-}  // namespace vmnuma::balancer
+}  // namespace vmnuma::files

@@ -8,14 +8,16 @@
 
 #include "placement/result.h"
 
-namespace vmnuma::balancer {
+namespace vmnuma::files {
 
 /// Reads a regular file of at most `most_bytes`. Errors: not-found, permission-denied,
 /// invalid-argument (too large, or not a regular file), io.
 [[nodiscard]] Result<std::string> read_file(const std::string& path, std::size_t most_bytes);
 
-/// Puts `text` in place of the file at `path`, through a new file beside it. Errors:
-/// permission-denied, no-space, io; the old file is then untouched.
-[[nodiscard]] Result<void> replace_file(const std::string& path, std::string_view text);
+/// Puts `text` in place of the file at `path`, through a new file of that mode beside it; on the
+/// disk when it returns. Errors: permission-denied, no-space, io; the old file is then untouched,
+/// unless only its directory could not be synced.
+[[nodiscard]] Result<void> replace_file(const std::string& path, std::string_view text,
+                                        unsigned int mode = 0644);
 
-}  // namespace vmnuma::balancer
+}  // namespace vmnuma::files

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How files are opened for reading.
+///
+/// Problem: opening a named pipe waits for its writer, and reading from one, from a terminal or
+/// from a device may never end; whoever puts one in a file's place stops who reads it. Approach:
+/// everything that reads files opens them here. Properties: only regular files are opened, which
+/// all of procfs, sysfs and cgroup are; opening waits for nobody; no descriptor survives an exec;
+/// every error names the path.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "placement/result.h"
+
+namespace vmnuma::files {
+
+/// The caller closes the descriptor. `path` is below `directory` (a descriptor, or AT_FDCWD),
+/// `shown` is what messages call it. Errors: not-found, vanished (what the kernel's file describes
+/// is gone), permission-denied, invalid-argument (not a regular file), io.
+[[nodiscard]] Result<int> open_to_read(int directory, const std::string& path,
+                                       const std::string& shown);
+
+/// The Error of a system call that just failed: "cannot open '/proc/stat': No such file or
+/// directory". ENOENT is not-found; ESRCH (a thread that exited) and ENODEV (a removed cgroup or
+/// node) are vanished; EACCES, EPERM and EROFS permission-denied; ENOSPC and EDQUOT no-space;
+/// everything else, a full descriptor table included, io.
+[[nodiscard]] Error system_error(int errno_value, std::string attempt);
+
+}  // namespace vmnuma::files

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "files/open.h"
+
+#include <fstream>
+#include <string>
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/support/temp_directory.h"
+
+namespace vmnuma::files {
+namespace {
+
+TEST(OpenToReadTest, OpensRegularFilesAndThoseOfTheKernel) {
+  const tests::TempDirectory directory;
+  const std::string path = directory.path() + "/f";
+  std::ofstream(path) << "text";
+  for (const std::string& name :
+       {path, std::string("/proc/self/stat"), std::string("/sys/devices/system/cpu/online")}) {
+    const Result<int> fd = open_to_read(AT_FDCWD, name, name);
+    ASSERT_TRUE(fd) << fd.error().message;
+    EXPECT_NE(::fcntl(*fd, F_GETFD) & FD_CLOEXEC, 0);
+    (void)::close(*fd);
+  }
+}
+
+TEST(OpenToReadTest, RefusesPipesDirectoriesAndDevicesAndWaitsForNone) {
+  const tests::TempDirectory directory;
+  const std::string pipe = directory.path() + "/pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string& name : {pipe, directory.path(), std::string("/dev/zero")}) {
+    const Result<int> fd = open_to_read(AT_FDCWD, name, name);
+    ASSERT_FALSE(fd);
+    EXPECT_EQ(fd.error().code, ErrorCode::kInvalidArgument);
+    EXPECT_EQ(fd.error().message, "'" + name + "' is not a regular file");
+  }
+}
+
+TEST(OpenToReadTest, ErrorsSayWhatTheCallerCallsTheFile) {
+  const Result<int> fd = open_to_read(AT_FDCWD, "/nothing/here", "the thing");
+  ASSERT_FALSE(fd);
+  EXPECT_EQ(fd.error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(fd.error().message, "cannot open 'the thing': No such file or directory");
+}
+
+}  // namespace
+}  // namespace vmnuma::files
