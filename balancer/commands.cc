@@ -185,6 +185,7 @@ StatusView Controller::status() const {
   view.late_most_ms = late_most_.value / 1000;
   view.imbalance_pct = percent(measure(snapshot_, setup_.options).imbalance);
   view.lost_ms = (plan_.lost.value + 500) / 1000;
+  view.notices = setup_.notices;
   view.nodes = static_cast<std::int64_t>(snapshot_.topology.nodes.size());
   view.vms = static_cast<std::int64_t>(ledger_.vms().size());
   for (const auto& [id, vm] : ledger_.vms()) {
@@ -251,6 +252,7 @@ Result<Answer> Controller::explain(const ExplainRequest& request) const {
   return Answer(std::move(view));
 }
 
+/// With `persist` it has been kept for the next start already.
 Result<Answer> Controller::set_option(const OptionsSetRequest& request, Effects& effects) {
   placement::Options options = setup_.options;
   if (Result<void> set = placement::set_option(options, request.name, request.value); !set) {
@@ -260,9 +262,6 @@ Result<Answer> Controller::set_option(const OptionsSetRequest& request, Effects&
   setup_.origins[request.name] = request.persist ? Origin::kPersisted : Origin::kRuntime;
   ledger_.set_options(options);
   effects.options = options;
-  if (request.persist) {
-    effects.persisted.push_back({request.name, request.value});
-  }
   effects.log.push_back({Severity::kNotice,
                          fmt::format("{} set to {} by command{}", request.name, request.value,
                                      request.persist ? ", also after the next start" : ""),

@@ -138,8 +138,13 @@ Mode Controller::mode() const {
   return missing_.empty() ? setup_.mode : Mode::kDegraded;
 }
 
+bool Controller::reaches_vms() const {
+  return setup_.mode == Mode::kActive && !missing_.contains("libvirt") &&
+         !missing_.contains("executor");
+}
+
 bool Controller::acts() const {
-  return setup_.mode == Mode::kActive && !paused_ && !missing_.contains("libvirt");
+  return reaches_vms() && !paused_;
 }
 
 Effects Controller::on(const Event& event) {
@@ -375,6 +380,7 @@ void Controller::handle(const ConfigChanged& event, Effects& effects) {
   setup_.metadata_wins = event.metadata_wins;
   setup_.repairs_pins = event.repairs_pins;
   setup_.strategy = event.strategy;
+  setup_.notices = event.notices;
   ledger_.set_options(event.options);
   effects.options = event.options;
   apply_domains(effects);

@@ -22,7 +22,8 @@
 ///  7. A policy in a domain's metadata that is wrong anywhere counts nowhere: the VM keeps that of
 ///  the configuration and is left where it is until the metadata is mended.
 ///  8. A VM at home whose CPUs there change is pinned to them by an order of its own.
-///  9. While libvirt is gone or paused, nothing is ordered and everything is still measured.
+///  9. While libvirt or the executor does not answer, or paused, nothing is ordered and everything
+///  is still measured.
 ///  10. Memory limits of a VM are changed only if its policy has a memory_class,
 ///  Numa.MemQosEnable is 1 and the mode is active.
 #pragma once
@@ -57,6 +58,8 @@ struct ControllerSetup {
   std::string uri;
   std::string history_path;
   std::string history_notice;  ///< what had to be set aside at the start; empty if nothing
+  std::vector<std::string>
+      notices;  ///< what else the administrator should know of how it was started
   placement::Topology topology;
   placement::Options options;
   std::map<std::string, Origin> origins;
@@ -171,6 +174,8 @@ class Controller {
   void order(const placement::Action& action, Effects& effects);
   void order(const placement::Action& action, const CpuPins& pins, Effects& effects);
   void assume(const placement::Action& action);
+  /// In mode active, and what carries orders out answers.
+  [[nodiscard]] bool reaches_vms() const;
   [[nodiscard]] bool acts() const;
   [[nodiscard]] Result<Answer> change(const Command& command, Effects& effects);
   [[nodiscard]] StatusView status() const;

@@ -53,7 +53,7 @@ struct TransfersReported {
 
 /// A part of the host or of the service works no more, or works again.
 struct SourceChanged {
-  std::string source;  ///< "libvirt", "history", "page migration"
+  std::string source;  ///< "libvirt", "history", or a worker of the service that hangs
   std::string reason;  ///< empty: works again
   std::int64_t wall_unix_s = 0;
 };
@@ -73,6 +73,7 @@ struct ConfigChanged {
   bool repairs_pins = false;  ///< VMs that somebody else pins elsewhere are pinned home again
   /// Of VMs whose policy has none of its own.
   placement::PlacementStrategy strategy = placement::PlacementStrategy::kLeastLostTime;
+  std::vector<std::string> notices;  ///< what the administrator should know of how it was read
 };
 
 /// What a VM usually uses at its busy times, from the history: its load until it is measured.
@@ -144,12 +145,6 @@ struct LogLine {
   std::map<std::string, std::string> fields;  ///< for the journal: VM, ACTION, NODE, ...
 };
 
-/// An option was set for good.
-struct OptionPersisted {
-  std::string name;
-  std::int64_t value = 0;
-};
-
 /// A VM's policy that is to be written into its metadata. Who does so answers `token`.
 struct PolicyWrite {
   std::int64_t token = 0;
@@ -173,7 +168,6 @@ struct Effects {
   std::vector<HomeDecided> homes;
   std::vector<OutcomeMeasured> outcomes;
   std::optional<EpochEnded> epoch;
-  std::vector<OptionPersisted> persisted;
   std::vector<PolicyWrite> policies;
   /// If set: all VMs that are released from now on, for the next start.
   std::optional<std::map<placement::VmId, placement::VmProcess>> released;

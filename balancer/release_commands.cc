@@ -161,8 +161,7 @@ Result<Answer> Controller::manage(const ManageRequest& request, Effects& effects
 }
 
 void Controller::handle(const Stopping& event, Effects& effects) {
-  const bool can = setup_.mode == Mode::kActive && !missing_.contains("libvirt");
-  if (!event.restore || !can) {
+  if (!event.restore || !reaches_vms()) {
     return;
   }
   effects.pause_transfers = false;  // what gives VMs back must not wait

@@ -75,6 +75,8 @@ struct StatusView {
   std::vector<DegradedView> degraded;  ///< empty if all is well
   /// A sentence that says why this host has nothing to balance; empty if it has.
   std::string nothing_to_balance;
+  /// Of what the start has set aside: sentences for people.
+  std::vector<std::string> notices;
   std::string version;
   std::string uri;  ///< the libvirt connection
   std::int64_t epoch = 0;

@@ -19,6 +19,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "balancer/mode.h"
 #include "balancer/origin.h"
@@ -78,6 +79,8 @@ struct Config {
   /// Where values come from, by key ("mode", "history.max_mib", "Numa.MigThreshold"); absent =
   /// default.
   std::map<std::string, Origin, std::less<>> origins;
+  /// What the administrator should know of how this was read: sentences.
+  std::vector<std::string> notices;
   bool operator==(const Config&) const = default;
 
   [[nodiscard]] Origin origin_of(std::string_view key) const;

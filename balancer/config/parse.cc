@@ -259,25 +259,26 @@ void apply_options(Config& config, const OptionValues& values, Origin origin) {
   }
 }
 
-Result<OptionValues> parse_options(std::string_view text, std::string_view file) {
+ParsedOptions parse_options(std::string_view text, std::string_view file) {
+  ParsedOptions parsed;
   const auto table = parse_toml(text, file);
   if (!table) {
-    return tl::unexpected(table.error());
+    parsed.problem = table.error();
+    return parsed;
   }
   Problems problems(file);
-  OptionValues values;
   for (const auto& [key, node] : *table) {
     if (key.str() != "options") {
       problems.add(line_of(key),
                    fmt::format("there is no key '{}' in this file, only [options]", key.str()));
     } else if (const toml::table* inner = table_of(problems, key, node)) {
-      read_options(problems, values, *inner);
+      read_options(problems, parsed.values, *inner);
     }
   }
   if (!problems.empty()) {
-    return tl::unexpected(std::move(problems).as_error());
+    parsed.problem = std::move(problems).as_error();
   }
-  return values;
+  return parsed;
 }
 
 Result<Config> parse_config(std::string_view text, std::string_view file) {

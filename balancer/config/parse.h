@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,8 +16,13 @@ namespace vmnuma::balancer {
 /// Options by name; only valid ones.
 using OptionValues = std::map<std::string, std::int64_t>;
 
-/// Reads a file that may have `[options]` and nothing else. Errors as parse_config().
-[[nodiscard]] Result<OptionValues> parse_options(std::string_view text, std::string_view file);
+struct ParsedOptions {
+  OptionValues values;           ///< those that are in order
+  std::optional<Error> problem;  ///< what is not; as parse_config() has it
+};
+
+/// Reads a file that may have `[options]` and nothing else.
+[[nodiscard]] ParsedOptions parse_options(std::string_view text, std::string_view file);
 
 /// Sets the options in `config` and notes where they come from.
 void apply_options(Config& config, const OptionValues& values, Origin origin);

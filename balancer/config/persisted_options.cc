@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/config/persisted_options.h"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,32 +16,83 @@ namespace vmnuma::balancer {
 namespace {
 
 constexpr std::size_t kMostBytes = 64 * 1024;
+/// Nobody has that many; whoever does must look after them.
+constexpr int kMostSetAside = 1000;
 
 std::string path_in(const std::string& state_dir) {
   return state_dir + "/options.toml";
 }
 
-Result<OptionValues> read_persisted(const std::string& state_dir) {
-  const std::string path = path_in(state_dir);
+ParsedOptions read_persisted(const std::string& path) {
   auto text = files::read_file(path, kMostBytes);
-  if (!text) {
-    if (text.error().code == ErrorCode::kNotFound) {
-      return OptionValues{};
-    }
-    return failure(std::move(text).error(), "while reading the persisted options");
+  if (text) {
+    return parse_options(*text, path);
   }
-  return parse_options(*text, path);
+  if (text.error().code == ErrorCode::kNotFound) {
+    return {};
+  }
+  return {{}, std::move(text).error()};
+}
+
+Result<void> write_persisted(const std::string& path, const OptionValues& values) {
+  std::string text =
+      "# Written by vmnumad for `vmnuma options set --persist`. Goes before "
+      "vmnuma.toml.\n[options]\n";
+  for (const auto& [option, value] : values) {
+    text += fmt::format("\"{}\" = {}\n", option, value);
+  }
+  return files::replace_file(path, text);
+}
+
+/// The new name.
+Result<std::string> set_aside(const std::string& path) {
+  for (int number = 1; number <= kMostSetAside; ++number) {
+    const std::string target = fmt::format("{}.damaged-{}", path, number);
+    std::error_code error;
+    if (std::filesystem::exists(std::filesystem::symlink_status(target, error))) {
+      continue;
+    }
+    std::filesystem::rename(path, target, error);
+    if (error) {
+      return failure(ErrorCode::kIo, "it could not be set aside: " + error.message(),
+                     error.value());
+    }
+    return target;
+  }
+  return failure(ErrorCode::kNoSpace, "it could not be set aside: too many are already");
+}
+
+/// What was done about the file, for people.
+std::string deal_with(const std::string& path, const ParsedOptions& parsed) {
+  if (parsed.problem->code != ErrorCode::kInvalidArgument) {
+    return "it is left as it is";  // it may be in order, only not readable now
+  }
+  const Result<std::string> target = set_aside(path);
+  if (!target) {
+    return target.error().message;
+  }
+  const std::string done = fmt::format("it was set aside as '{}'", *target);
+  if (parsed.values.empty()) {
+    return done;
+  }
+  const Result<void> kept = write_persisted(path, parsed.values);
+  return fmt::format(
+      "{}; {} of its options {}", done, parsed.values.size(),
+      kept ? "go on to count" : "count only until the next start: " + kept.error().message);
 }
 
 }  // namespace
 
-Result<void> apply_persisted_options(Config& config) {
-  const auto values = read_persisted(config.state_dir);
-  if (!values) {
-    return tl::unexpected(values.error());
+void apply_persisted_options(Config& config, Damaged damaged) {
+  const std::string path = path_in(config.state_dir);
+  const ParsedOptions parsed = read_persisted(path);
+  apply_options(config, parsed.values, Origin::kPersisted);
+  if (parsed.problem) {
+    config.notices.push_back(
+        fmt::format("the persisted options are not in order: {}; {}", parsed.problem->message,
+                    damaged == Damaged::kSetAside ? deal_with(path, parsed)
+                                                  : "the daemon would go on with the others"));
   }
-  apply_options(config, *values, Origin::kPersisted);
-  return {};
 }
 
 Result<void> persist_option(const std::string& state_dir, std::string_view name,
@@ -48,18 +101,12 @@ Result<void> persist_option(const std::string& state_dir, std::string_view name,
   if (auto valid = placement::set_option(scratch, name, value); !valid) {
     return valid;
   }
-  auto values = read_persisted(state_dir);
-  if (!values) {
-    return tl::unexpected(std::move(values).error());
+  ParsedOptions persisted = read_persisted(path_in(state_dir));
+  if (persisted.problem) {
+    return failure(std::move(*persisted.problem), "while reading the persisted options");
   }
-  (*values)[std::string(name)] = value;
-  std::string text =
-      "# Written by vmnumad for `vmnuma options set --persist`. Goes before "
-      "vmnuma.toml.\n[options]\n";
-  for (const auto& [option, current] : *values) {
-    text += fmt::format("\"{}\" = {}\n", option, current);
-  }
-  return files::replace_file(path_in(state_dir), text);
+  persisted.values[std::string(name)] = value;
+  return write_persisted(path_in(state_dir), persisted.values);
 }
 
 }  // namespace vmnuma::balancer

@@ -60,6 +60,7 @@ void visit_fields(Fields& fields, T& view) {
   fields("configured_mode", view.configured_mode);
   fields("degraded", view.degraded);
   fields("nothing_to_balance", view.nothing_to_balance);
+  fields("notices", view.notices);
   fields("version", view.version);
   fields("uri", view.uri);
   fields("epoch", view.epoch);

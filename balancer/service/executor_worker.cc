@@ -12,6 +12,9 @@ namespace {
 constexpr std::size_t kMostWaiting = 10000;
 /// How often running transfers are reported when nothing else happens.
 constexpr std::chrono::milliseconds kReportEvery{500};
+/// libvirt itself waits for a busy domain for 30 s (QEMU_JOB_WAIT_TIME, qemu_domainjob.c, 9.0).
+constexpr std::chrono::seconds kStepAllowed{45};
+constexpr const char* kDoing = "carrying out actions";
 
 }  // namespace
 
@@ -20,18 +23,22 @@ placement::Microseconds monotonic_now() {
   return {std::chrono::duration_cast<std::chrono::microseconds>(now).count()};
 }
 
-ExecutorWorker::ExecutorWorker(migration::DomainControl& control, migration::PageMover& mover,
-                               migration::Journal& journal, migration::Limits limits,
-                               OnProgress on_progress)
+ExecutorWorker::ExecutorWorker(TaskBoard& board, migration::DomainControl& control,
+                               migration::PageMover& mover, migration::Journal& journal,
+                               migration::Limits limits, OnProgress on_progress)
     : journal_(journal),
       executor_(control, mover, journal, std::move(limits)),
       on_progress_(std::move(on_progress)),
-      worker_("executor", kMostWaiting) {
+      worker_(board, "executor", kMostWaiting, kStepAllowed) {
   timer_ = std::make_unique<boost::asio::steady_timer>(worker_.context());
 }
 
+ExecutorWorker::~ExecutorWorker() {
+  worker_.end();  // before the timer, which its thread uses
+}
+
 void ExecutorWorker::recover() {
-  (void)worker_.post([this] {
+  (void)worker_.post(kDoing, [this] {
     Result<std::vector<migration::OpenAction>> open = journal_.open_actions();
     // A journal that cannot be read stops every later action by itself.
     if (open && !open->empty()) {
@@ -43,7 +50,7 @@ void ExecutorWorker::recover() {
 
 void ExecutorWorker::submit(std::vector<migration::Order> orders) {
   // Refused only while stopping; the journal then has no record of the order, so nothing is owed.
-  (void)worker_.post([this, orders = std::move(orders)]() mutable {
+  (void)worker_.post(kDoing, [this, orders = std::move(orders)]() mutable {
     for (migration::Order& order : orders) {
       executor_.submit(std::move(order));
     }
@@ -52,7 +59,7 @@ void ExecutorWorker::submit(std::vector<migration::Order> orders) {
 }
 
 void ExecutorWorker::cancel(std::vector<placement::VmId> vms) {
-  (void)worker_.post([this, vms = std::move(vms)] {
+  (void)worker_.post(kDoing, [this, vms = std::move(vms)] {
     for (const placement::VmId& vm : vms) {
       executor_.cancel(vm);
     }
@@ -61,14 +68,14 @@ void ExecutorWorker::cancel(std::vector<placement::VmId> vms) {
 }
 
 void ExecutorWorker::set_memory_pressure(bool high) {
-  (void)worker_.post([this, high] {
+  (void)worker_.post(kDoing, [this, high] {
     executor_.set_memory_pressure(high);
     pump();
   });
 }
 
 void ExecutorWorker::pause(bool paused) {
-  (void)worker_.post([this, paused] {
+  (void)worker_.post(kDoing, [this, paused] {
     if (paused) {
       executor_.pause();
     } else {
@@ -79,24 +86,25 @@ void ExecutorWorker::pause(bool paused) {
 }
 
 void ExecutorWorker::set_limits(migration::Limits limits) {
-  (void)worker_.post([this, limits = std::move(limits)]() mutable {
+  (void)worker_.post(kDoing, [this, limits = std::move(limits)]() mutable {
     executor_.set_limits(std::move(limits));
     pump();
   });
 }
 
-bool ExecutorWorker::finish(std::chrono::milliseconds patience) {
+bool ExecutorWorker::finish(Patience patience) {
   const auto idle = std::make_shared<std::promise<void>>();
-  const bool posted = worker_.post([this, idle] {
+  const bool posted = worker_.post(kDoing, [this, idle] {
     idle_ = idle;
     pump();
   });
-  return posted && idle->get_future().wait_for(patience) == std::future_status::ready;
+  return posted && wait_for(idle->get_future(), worker_, patience);
 }
 
-void ExecutorWorker::stop(std::chrono::milliseconds patience) {
-  std::promise<void> settled;
-  const bool posted = worker_.post([this, patience, &settled] {
+bool ExecutorWorker::stop(std::chrono::milliseconds patience) {
+  // Shared, because who waits may give up first.
+  const auto settled = std::make_shared<std::promise<void>>();
+  const bool posted = worker_.post(kDoing, [this, patience, settled] {
     const auto deadline = std::chrono::steady_clock::now() + patience;
     for (const migration::TransferProgress& transfer : executor_.transfers()) {
       executor_.cancel(transfer.vm);
@@ -109,27 +117,26 @@ void ExecutorWorker::stop(std::chrono::milliseconds patience) {
         break;
       }
     }
-    settled.set_value();
+    timer_->cancel();
+    worker_.context().stop();
+    settled->set_value();
   });
-  if (posted) {
-    settled.get_future().wait();
-  }
-  timer_->cancel();
+  const bool is_settled = posted && wait_for(settled->get_future(), worker_, {patience, patience});
   worker_.context().stop();
-  worker_.drain();
+  return is_settled;
 }
 
 void ExecutorWorker::pump_at(placement::Microseconds when) {
   const placement::Microseconds now = monotonic_now();
   if (when <= now) {
     // Through the queue, so that what was submitted meanwhile gets its turn.
-    boost::asio::post(worker_.context(), [this] { pump(); });
+    boost::asio::post(worker_.context(), [this] { worker_.run(kDoing, [this] { pump(); }); });
     return;
   }
   timer_->expires_after(std::chrono::microseconds((when - now).value));
   timer_->async_wait([this](const boost::system::error_code& error) {
     if (!error) {
-      pump();
+      worker_.run(kDoing, [this] { pump(); });
     }
   });
 }

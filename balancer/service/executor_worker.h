@@ -3,7 +3,7 @@
 ///
 /// Properties: the executor is only ever touched on this thread; `on_progress` is called there and
 /// must only pass the news on; stop() lets actions come to a state that the journal can close, for
-/// at most the given time.
+/// at most the given time, and begins nothing more, whether or not they did.
 #pragma once
 
 #include <chrono>
@@ -25,8 +25,12 @@ class ExecutorWorker {
                                         std::vector<migration::TransferProgress>)>;
 
   /// The ports must outlive this object and are used on its thread only.
-  ExecutorWorker(migration::DomainControl& control, migration::PageMover& mover,
+  ExecutorWorker(TaskBoard& board, migration::DomainControl& control, migration::PageMover& mover,
                  migration::Journal& journal, migration::Limits limits, OnProgress on_progress);
+
+  ~ExecutorWorker();
+  ExecutorWorker(const ExecutorWorker&) = delete;
+  ExecutorWorker& operator=(const ExecutorWorker&) = delete;
 
   /// Finishes or takes back what an earlier run left open. Before the first submit. Any thread.
   void recover();
@@ -35,12 +39,12 @@ class ExecutorWorker {
   void pause(bool paused);
   void set_memory_pressure(bool high);
   void set_limits(migration::Limits limits);
-  /// Carries out all that was submitted, for at most the given time; false if that was too short.
-  /// Blocks the caller, who is not its own thread.
-  [[nodiscard]] bool finish(std::chrono::milliseconds patience);
-  /// Ends page moves where they are, lets pins settle, and ends the thread. Once; not on its own
-  /// thread.
-  void stop(std::chrono::milliseconds patience);
+  /// Carries out all that was submitted, for at most the given time; false if that was too short,
+  /// or a single step took longer than it may. Blocks the caller, who is not its own thread.
+  [[nodiscard]] bool finish(Patience patience);
+  /// Ends page moves where they are and lets pins settle, for at most the given time; false if that
+  /// was too short. Nothing is begun afterwards. Once; not on its own thread.
+  [[nodiscard]] bool stop(std::chrono::milliseconds patience);
 
  private:
   void pump();
@@ -54,7 +58,7 @@ class ExecutorWorker {
   /// Told once nothing is left to do; shared, because who waits may give up first.
   std::shared_ptr<std::promise<void>> idle_;
   Worker worker_;
-  std::unique_ptr<boost::asio::steady_timer> timer_;  ///< of the worker's thread, ends before it
+  std::unique_ptr<boost::asio::steady_timer> timer_;  ///< the worker's thread's alone
 };
 
 /// Monotonic time as the executor and the samples are told it.

@@ -31,7 +31,7 @@ class ForecastWorker {
 
   /// Reads `history`, and the trained model beside it, if there is one. An empty path: there is no
   /// history.
-  ForecastWorker(std::filesystem::path history, OnForecasts on_forecasts);
+  ForecastWorker(TaskBoard& board, std::filesystem::path history, OnForecasts on_forecasts);
   /// What is left of the history is not learnt any more.
   ~ForecastWorker();
   ForecastWorker(const ForecastWorker&) = delete;

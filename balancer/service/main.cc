@@ -15,6 +15,8 @@
 #include "balancer/config/config.h"
 #include "balancer/config/persisted_options.h"
 #include "balancer/service/service.h"
+#include "balancer/service/signals.h"
+#include "balancer/service/task_board.h"
 #include "stats/topology/topology_reader.h"
 
 namespace {
@@ -22,6 +24,10 @@ namespace {
 using vmnuma::ErrorCode;
 using vmnuma::Result;
 using vmnuma::balancer::Config;
+using vmnuma::balancer::Damaged;
+using vmnuma::balancer::Service;
+using vmnuma::balancer::Signals;
+using vmnuma::balancer::TaskBoard;
 
 // Documented in vmnumad(8).
 constexpr int kExitOk = 0;
@@ -29,6 +35,7 @@ constexpr int kExitFailed = 1;
 constexpr int kExitUsage = 2;
 constexpr int kExitConfig = 3;
 constexpr int kExitAlreadyRunning = 4;
+// Signals::kExitHung is 5.
 
 struct Arguments {
   std::string config_path;
@@ -39,7 +46,7 @@ struct Arguments {
   std::string state_dir;
 };
 
-Result<Config> read_config(const Arguments& arguments) {
+Result<Config> read_config(const Arguments& arguments, Damaged damaged) {
   using vmnuma::balancer::FileIs;
   using vmnuma::balancer::Origin;
   const bool named = !arguments.config_path.empty();
@@ -62,9 +69,7 @@ Result<Config> read_config(const Arguments& arguments) {
     config->mode = vmnuma::balancer::Mode::kDryRun;
     config->origins["mode"] = Origin::kCommandLine;
   }
-  if (Result<void> persisted = apply_persisted_options(*config); !persisted) {
-    return tl::unexpected(std::move(persisted).error());
-  }
+  apply_persisted_options(*config, damaged);
   return config;
 }
 
@@ -99,12 +104,62 @@ int fail(int code, std::string_view message) {
   return code;
 }
 
-int run(const Arguments& arguments) {
-  Result<Config> config = read_config(arguments);
+struct OpenHistory {
+  std::unique_ptr<vmnuma::stats::History> history;
+  std::int64_t last_action = 0;
+};
+
+/// Without the last number every action would be refused, so a history that cannot tell it is none.
+Result<OpenHistory> open_history(const Config& config) {
+  return vmnuma::stats::History::open(
+             {config.state_dir + "/history.sqlite", config.history.max_mib << 20U})
+      .and_then([](std::unique_ptr<vmnuma::stats::History>&& history) {
+        return history->last_action_id().map([&](std::int64_t last_action) {
+          return OpenHistory{std::move(history), last_action};
+        });
+      });
+}
+
+/// One life of the service. Errors: of what it cannot do without.
+Result<Service::End> serve(const Arguments& arguments, TaskBoard& board, Signals& signals) {
+  const auto read = [arguments] { return read_config(arguments, Damaged::kSetAside); };
+  Result<Config> config = read();
+  if (!config) {
+    return tl::unexpected(std::move(config).error());
+  }
+  Result<vmnuma::stats::Directory> root = vmnuma::stats::Directory::open("/");
+  if (!root) {
+    return tl::unexpected(std::move(root).error());
+  }
+  Result<vmnuma::placement::Topology> topology = vmnuma::stats::read_topology(*root);
+  if (!topology) {
+    return vmnuma::failure(std::move(topology).error(), "cannot read the host's topology");
+  }
+  vmnuma::balancer::ServiceSetup setup{board, signals};
+  setup.config = *config;
+  setup.reload = read;
+  setup.topology = std::move(*topology);
+  if (Result<OpenHistory> opened = open_history(*config)) {
+    setup.history = std::move(opened->history);
+    setup.last_action = opened->last_action;
+  } else {
+    setup.history_problem = opened.error().message;
+  }
+  setup.try_history = [config = *config] { return open_history(config).map([](OpenHistory&&) {}); };
+  return Service::create(std::move(setup)).map([](std::unique_ptr<Service>&& service) {
+    return service->run();
+  });
+}
+
+int run(const Arguments& arguments, TaskBoard& board, Signals& signals) {
+  const Result<Config> config = read_config(arguments, Damaged::kLeave);
   if (!config) {
     return fail(kExitConfig, config.error().message);
   }
   if (arguments.check_config) {
+    for (const std::string& notice : config->notices) {
+      fmt::print(stderr, "vmnumad: {}\n", notice);
+    }
     fmt::print("ok\n");
     return kExitOk;
   }
@@ -113,46 +168,24 @@ int run(const Arguments& arguments) {
     return fail(locked.error().code == ErrorCode::kBusy ? kExitAlreadyRunning : kExitFailed,
                 locked.error().message);
   }
-  Result<vmnuma::stats::Directory> root = vmnuma::stats::Directory::open("/");
-  if (!root) {
-    return fail(kExitFailed, root.error().message);
-  }
-  Result<vmnuma::placement::Topology> topology = vmnuma::stats::read_topology(*root);
-  if (!topology) {
-    return fail(kExitFailed, "cannot read the host's topology: " + topology.error().message);
-  }
-  vmnuma::balancer::ServiceSetup setup;
-  setup.config = *config;
-  setup.reload = [arguments] { return read_config(arguments); };
-  setup.topology = std::move(*topology);
-  Result<std::unique_ptr<vmnuma::stats::History>> history = vmnuma::stats::History::open(
-      {config->state_dir + "/history.sqlite", config->history.max_mib << 20U});
-  if (history) {
-    // Without the last number every action would be refused, so a history that cannot tell it is
-    // none.
-    const Result<std::int64_t> last_action = (*history)->last_action_id();
-    if (last_action) {
-      setup.last_action = *last_action;
-      setup.history = std::move(*history);
-    } else {
-      setup.history_problem = last_action.error().message;
+  for (;;) {
+    const Result<Service::End> ended = serve(arguments, board, signals);
+    if (!ended) {
+      return fail(ended.error().code == ErrorCode::kBusy ? kExitAlreadyRunning : kExitFailed,
+                  ended.error().message);
     }
-  } else {
-    setup.history_problem = history.error().message;
+    if (*ended == Service::End::kStopped) {
+      return kExitOk;
+    }
   }
-  Result<std::unique_ptr<vmnuma::balancer::Service>> service =
-      vmnuma::balancer::Service::create(std::move(setup));
-  if (!service) {
-    return fail(service.error().code == ErrorCode::kBusy ? kExitAlreadyRunning : kExitFailed,
-                service.error().message);
-  }
-  (*service)->run();
-  return kExitOk;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  // First of all, so that no signal is lost; and ended last.
+  TaskBoard board;
+  Signals signals(board);
   Arguments arguments;
   CLI::App app("Balances KVM virtual machines over the host's NUMA nodes", "vmnumad");
   app.add_option(
@@ -174,5 +207,5 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return fail(kExitUsage, std::string(error.what()) + "; see vmnumad --help");
   }
-  return run(arguments);
+  return run(arguments, board, signals);
 }

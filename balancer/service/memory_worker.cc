@@ -9,18 +9,22 @@ namespace vmnuma::balancer {
 namespace {
 
 constexpr std::size_t kMostWaiting = 1000;
+/// Of one change. The service manager is waited for half as long (systemd_control.h).
+constexpr std::chrono::seconds kAllowed{10};
 
 }  // namespace
 
-MemoryWorker::MemoryWorker(UnitControl& units, stats::History* history, OnAnswer on_answer)
+MemoryWorker::MemoryWorker(TaskBoard& board, UnitControl& units, stats::History* history,
+                           OnAnswer on_answer)
     : units_(units),
       history_(history),
       on_answer_(std::move(on_answer)),
-      worker_("memory", kMostWaiting) {}
+      worker_(board, "memory", kMostWaiting, kAllowed) {}
 
 void MemoryWorker::submit(std::optional<MemoryOriginals> originals,
                           const std::vector<MemoryChange>& changes) {
   const bool posted = worker_.post(
+      "keeping what was found",
       [this, originals = std::move(originals), changes] { carry_out(originals, changes); });
   if (!posted) {
     for (const MemoryChange& change : changes) {
@@ -57,8 +61,10 @@ void MemoryWorker::carry_out(const std::optional<MemoryOriginals>& originals,
       on_answer_(change.path, problem);
       continue;
     }
-    const Result<void> set =
-        units_.set_memory(std::string(placement::unit_of(change.path)), change.limits);
+    const std::string unit(placement::unit_of(change.path));
+    Result<void> set;
+    worker_.run("setting the limits of " + unit,
+                [&] { set = units_.set_memory(unit, change.limits); });
     on_answer_(change.path, set ? "" : set.error().message);
     if (!set && set.error().code == ErrorCode::kUnavailable) {
       problem = set.error().message;

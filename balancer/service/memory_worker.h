@@ -24,12 +24,13 @@ class MemoryWorker {
   using OnAnswer = std::function<void(const std::string& path, const std::string& problem)>;
 
   /// `history` may be null. Both must outlive this object; `units` is used on its thread only.
-  MemoryWorker(UnitControl& units, stats::History* history, OnAnswer on_answer);
+  MemoryWorker(TaskBoard& board, UnitControl& units, stats::History* history, OnAnswer on_answer);
 
   /// Any thread. `originals`, if set, are kept before the changes.
   void submit(std::optional<MemoryOriginals> originals, const std::vector<MemoryChange>& changes);
-  /// Lets all that was submitted be carried out and ends the thread. Any other thread, once.
-  void drain() { worker_.drain(); }
+  /// Lets all that was submitted be carried out and ends the thread; false if that takes too long.
+  /// Any other thread, once.
+  [[nodiscard]] bool drain(Patience patience) { return worker_.drain(patience); }
 
  private:
   void carry_out(const std::optional<MemoryOriginals>& originals,

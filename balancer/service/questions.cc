@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/service/questions.h"
 
+#include <chrono>
 #include <utility>
 #include <variant>
 
@@ -13,6 +14,9 @@ namespace vmnuma::balancer {
 
 namespace {
 
+/// Of one answer; they are made from memory alone.
+constexpr std::chrono::seconds kAllowed{30};
+
 std::string line_for(const Controller& controller, const Request& question) {
   return encode_response(question.id, std::holds_alternative<StateRequest>(question.command)
                                           ? Result<Answer>(state_of(controller))
@@ -21,11 +25,12 @@ std::string line_for(const Controller& controller, const Request& question) {
 
 }  // namespace
 
-Questions::Questions(std::string name, boost::asio::io_context& service, Copy copy, Reply reply)
+Questions::Questions(TaskBoard& board, std::string name, boost::asio::io_context& service,
+                     Copy copy, Reply reply)
     : service_(service),
       copy_(std::move(copy)),
       reply_(std::move(reply)),
-      worker_(std::move(name), /*most_waiting=*/1) {}
+      worker_(board, std::move(name), /*most_waiting=*/1, kAllowed) {}
 
 void Questions::ask(std::int64_t token, const Peer& peer, Request question) {
   if (waiting_count_ >= kMostWaiting) {
@@ -64,16 +69,16 @@ void Questions::answer_next() {
   Waiting next = take_next();
   answering_ = true;
   const std::int64_t token = next.token;
-  const bool posted = worker_.post(
-      [this, token, question = std::move(next.question), controller = copy_()]() mutable {
-        std::string line = line_for(*controller, question);
-        controller.reset();  // here, for freeing it takes time, too
-        boost::asio::post(service_, [this, token, line = std::move(line)]() mutable {
-          answering_ = false;
-          reply_(token, std::move(line));
-          answer_next();
-        });
-      });
+  const bool posted = worker_.post("answering", [this, token, question = std::move(next.question),
+                                                 controller = copy_()]() mutable {
+    std::string line = line_for(*controller, question);
+    controller.reset();  // here, for freeing it takes time, too
+    boost::asio::post(service_, [this, token, line = std::move(line)]() mutable {
+      answering_ = false;
+      reply_(token, std::move(line));
+      answer_next();
+    });
+  });
   if (!posted) {  // the daemon is about to end
     answering_ = false;
   }

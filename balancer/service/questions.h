@@ -41,8 +41,9 @@ class Questions {
   /// Takes the line that answers. Called on the service's thread.
   using Reply = std::function<void(std::int64_t token, std::string line)>;
 
-  /// `name` is that of the worker's thread.
-  Questions(std::string name, boost::asio::io_context& service, Copy copy, Reply reply);
+  /// `name` is that of the worker's thread and of its place on the board.
+  Questions(TaskBoard& board, std::string name, boost::asio::io_context& service, Copy copy,
+            Reply reply);
 
   /// Takes one in. The service's thread.
   void ask(std::int64_t token, const Peer& peer, Request question);

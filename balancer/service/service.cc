@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/service/service.h"
 
-#include <csignal>
-
 #include <boost/asio/post.hpp>
 #include <fmt/format.h>
 #include <systemd/sd-daemon.h>
@@ -27,6 +25,20 @@ namespace {
 
 constexpr std::size_t kMostHistoryTasks = 2000;
 constexpr std::size_t kMostTasks = 16;
+
+// How long a task of a worker may take before it is said to hang.
+constexpr std::chrono::seconds kSamplingAllowed{10};
+constexpr std::chrono::seconds kLibvirtAllowed{10};
+constexpr std::chrono::seconds kHistoryAllowed{30};
+constexpr std::chrono::minutes kLatencyAllowed{10};
+
+// The end. Each must be over that long after it was asked for, and leaves the next its own second;
+// what is still at work at Signals::kPatience is given up.
+constexpr std::chrono::milliseconds kActionsAtRest{1500};
+constexpr std::chrono::milliseconds kMemorySet{2500};
+constexpr std::chrono::milliseconds kHistoryWritten{3500};
+// A task that takes that long by then is not waited for at all.
+constexpr std::chrono::seconds kHangs{10};
 
 std::int64_t wall_now() {
   return std::chrono::duration_cast<std::chrono::seconds>(
@@ -60,6 +72,7 @@ ControllerSetup controller_setup(const ServiceSetup& setup) {
   controller.mode = setup.config.mode;
   controller.version = VMNUMA_VERSION;
   controller.uri = setup.config.uri;
+  controller.notices = setup.config.notices;
   controller.topology = setup.topology;
   controller.options = setup.config.options;
   controller.origins = origins_of(setup.config);
@@ -130,8 +143,8 @@ Result<std::unique_ptr<Service>> Service::create(ServiceSetup setup) {
 Service::Service(ServiceSetup setup, Host host)
     : setup_(std::move(setup)),
       log_(setup_.config.log_level),
-      signals_(context_, SIGTERM, SIGINT, SIGHUP),
       epoch_timer_(context_),
+      look_timer_(context_),
       sampler_(std::move(host.root), setup_.topology, {}),
       loop_(std::move(host.loop)),
       inventory_(*loop_, {setup_.config.uri, host.default_huge_page_size},
@@ -143,16 +156,19 @@ Service::Service(ServiceSetup setup, Host host)
       journal_(setup_.history.get()),
       systemd_(/*address=*/""),
       controller_(controller_setup(setup_)),
-      history_worker_("history", kMostHistoryTasks),
-      sampler_worker_("sampler", kMostTasks),
-      inventory_worker_("inventory", kMostTasks),
-      latency_worker_("latency", 1),
+      place_(setup_.board, "end", Signals::kPatience),
+      history_worker_(setup_.board, "history", kMostHistoryTasks, kHistoryAllowed),
+      sampler_worker_(setup_.board, "sampler", kMostTasks, kSamplingAllowed),
+      inventory_worker_(setup_.board, "libvirt", kMostTasks, kLibvirtAllowed),
+      latency_worker_(setup_.board, "latency", 1, kLatencyAllowed),
       short_questions_(
-          "answers", context_, [this] { return copy_of_controller(); }, reply_line()),
+          setup_.board, "answers", context_, [this] { return copy_of_controller(); }, reply_line()),
       long_questions_(
-          "what-if", context_, [this] { return copy_of_controller(); }, reply_line()) {
+          setup_.board, "what-if", context_, [this] { return copy_of_controller(); },
+          reply_line()) {
   executor_ = std::make_unique<ExecutorWorker>(
-      control_, mover_, journal_, migration::limits_from(setup_.config.options, setup_.topology),
+      setup_.board, control_, mover_, journal_,
+      migration::limits_from(setup_.config.options, setup_.topology),
       [this](std::vector<migration::ActionEvent> events,
              std::vector<migration::TransferProgress> transfers) {
         boost::asio::post(context_, [this, events = std::move(events),
@@ -167,13 +183,15 @@ Service::Service(ServiceSetup setup, Host host)
           feed(TransfersReported{std::move(transfers)});
         });
       });
-  memory_worker_ = std::make_unique<MemoryWorker>(
-      systemd_, setup_.history.get(), [this](const std::string& path, const std::string& problem) {
-        boost::asio::post(context_, [this, path, problem] {
-          feed(MemoryLimitsSet{path, problem});
-        });
-      });
+  memory_worker_ =
+      std::make_unique<MemoryWorker>(setup_.board, systemd_, setup_.history.get(),
+                                     [this](const std::string& path, const std::string& problem) {
+                                       boost::asio::post(context_, [this, path, problem] {
+                                         feed(MemoryLimitsSet{path, problem});
+                                       });
+                                     });
   forecast_worker_ = std::make_unique<ForecastWorker>(
+      setup_.board,
       setup_.history ? std::filesystem::path(setup_.config.state_dir) / "history.sqlite"
                      : std::filesystem::path(),
       [this](placement::LoadForecasts forecasts) {
@@ -185,16 +203,19 @@ Service::Service(ServiceSetup setup, Host host)
 
 Service::~Service() = default;
 
-void Service::run() {
+Service::End Service::run() {
+  log_notices();
   if (setup_.history == nullptr) {
-    feed(SourceChanged{"history", setup_.history_problem, wall_now()});
+    history_backoff_.failed(std::chrono::steady_clock::now());
+    set_source("history", setup_.history_problem + "; it is tried again");
   } else if (!setup_.history->notice().empty()) {
     log_.write(Severity::kWarning, setup_.history->notice());
   }
   log_.write(Severity::kNotice, fmt::format("vmnumad {} started, mode {}, {} nodes, libvirt at {}",
                                             VMNUMA_VERSION, name_of(setup_.config.mode),
                                             setup_.topology.nodes.size(), setup_.config.uri));
-  await_signal();
+  setup_.signals.pass_to({[this] { boost::asio::post(context_, [this] { reload(); }); },
+                          [this] { boost::asio::post(context_, [this] { stop(); }); }});
   if (setup_.config.mode == Mode::kActive) {
     executor_->recover();
   }
@@ -202,15 +223,21 @@ void Service::run() {
   find_host_latencies();
   next_epoch_ = std::chrono::steady_clock::now();
   arm_epoch();
+  arm_look();
   (void)sd_notify(0, "READY=1");  // nobody listens if not started by systemd
   context_.run();
+  return setup_.signals.pass_to_nobody() ? End::kStopped : end_;
 }
 
 // ---- events in, effects out ----
 
 void Service::feed(const Event& event) {
+  carry_out(take(event));
+}
+
+Effects Service::take(const Event& event) {
   copy_.reset();
-  carry_out(recorder_.pass(controller_, event));
+  return recorder_.pass(controller_, event);
 }
 
 void Service::carry_out(Effects effects) {
@@ -254,16 +281,6 @@ void Service::carry_out(Effects effects) {
       return history.set_outcome(outcome.action, outcome_row(outcome));
     });
   }
-  for (const OptionPersisted& option : effects.persisted) {
-    (void)history_worker_.post([this, option] {
-      if (const Result<void> kept =
-              persist_option(setup_.config.state_dir, option.name, option.value);
-          !kept) {
-        log_.write(Severity::kError, fmt::format("{} could not be kept for the next start: {}",
-                                                 option.name, kept.error().message));
-      }
-    });
-  }
   for (PolicyWrite& policy : effects.policies) {
     write_policy(std::move(policy));
   }
@@ -281,10 +298,10 @@ void Service::with_history(std::function<Result<void>(stats::History&)> task) {
   if (setup_.history == nullptr) {
     return;
   }
-  const bool posted = history_worker_.post([this, task = std::move(task)] {
+  const bool posted = history_worker_.post("writing", [this, task = std::move(task)] {
     Result<void> done = task(*setup_.history);
     boost::asio::post(context_, [this, reason = done ? std::string() : done.error().message] {
-      feed(SourceChanged{"history", reason, wall_now()});
+      set_source("history", reason);
     });
   });
   if (!posted && ++lost_epochs_ == 1) {
@@ -318,6 +335,11 @@ void Service::on_request(std::int64_t token, const Peer& peer, const Request& re
     return;
   }
   waiting_[token] = request.id;
+  if (const auto* set = std::get_if<OptionsSetRequest>(&request.command);
+      set != nullptr && set->persist) {
+    persist(token, *set);
+    return;
+  }
   feed(CommandReceived{token, request.command});
 }
 
@@ -347,7 +369,8 @@ void Service::reply(const Reply& reply) {
 /// libvirt tells of the change with an event, which makes it count.
 void Service::write_policy(PolicyWrite policy) {
   const std::int64_t token = policy.token;
-  const bool posted = inventory_worker_.post([this, policy = std::move(policy)] {
+  const bool posted = inventory_worker_.post("writing a policy", [this,
+                                                                  policy = std::move(policy)] {
     Result<Answer> answer =
         control_.set_policy(policy.vm, policy.settings, policy.persistent).map([&] {
           return Answer(done_view(policy));
@@ -361,6 +384,33 @@ void Service::write_policy(PolicyWrite policy) {
   }
 }
 
+/// It is kept first, so that the answer tells what became of it. What cannot be kept counts
+/// nevertheless, until the next start.
+void Service::persist(std::int64_t token, const OptionsSetRequest& request) {
+  const bool posted = history_worker_.post("keeping an option", [this, token, request] {
+    Result<void> kept = persist_option(setup_.config.state_dir, request.name, request.value);
+    boost::asio::post(context_, [this, token, request, kept = std::move(kept)] {
+      set_option(token, request, kept);
+    });
+  });
+  if (!posted) {
+    set_option(token, request, failure(ErrorCode::kBusy, "the disk is slow to answer"));
+  }
+}
+
+void Service::set_option(std::int64_t token, OptionsSetRequest request, const Result<void>& kept) {
+  request.persist = kept.has_value();
+  Effects effects = take(CommandReceived{token, request});
+  for (Reply& answer : effects.replies) {
+    if (answer.answer && !kept) {
+      answer.answer = failure(kept.error(),
+                              fmt::format("{} is {} now, but could not be kept for the next start",
+                                          request.name, request.value));
+    }
+  }
+  carry_out(std::move(effects));
+}
+
 void Service::answer_history(std::int64_t token, std::int64_t id, const HistoryRequest& request) {
   const auto send = [this, token, id](const Result<Answer>& answer) {
     socket_->answer(token, encode_response(id, answer));
@@ -369,24 +419,25 @@ void Service::answer_history(std::int64_t token, std::int64_t id, const HistoryR
     send(failure(ErrorCode::kUnavailable, "there is no history: " + setup_.history_problem));
     return;
   }
-  const bool posted = history_worker_.post([this, send, request, running = running_] {
-    stats::History& history = *setup_.history;
-    Result<Answer> answer = history.recent_actions(filter_of(request))
-                                .map([&](const std::vector<stats::PastAction>& actions) {
-                                  return Answer(history_view(actions, request.limit));
-                                });
-    if (answer && request.vm && std::get<HistoryView>(*answer).moves.empty()) {
-      // A VM that has not moved has no moves; one that nobody knows is an error.
-      const Result<void> known =
-          history.past_vms().and_then([&](const std::vector<stats::PastVm>& past) {
-            return check_vm_is_known(*request.vm, past, running);
-          });
-      if (!known) {
-        answer = tl::unexpected(known.error());
-      }
-    }
-    boost::asio::post(context_, [send, answer = std::move(answer)] { send(answer); });
-  });
+  const bool posted =
+      history_worker_.post("looking back", [this, send, request, running = running_] {
+        stats::History& history = *setup_.history;
+        Result<Answer> answer = history.recent_actions(filter_of(request))
+                                    .map([&](const std::vector<stats::PastAction>& actions) {
+                                      return Answer(history_view(actions, request.limit));
+                                    });
+        if (answer && request.vm && std::get<HistoryView>(*answer).moves.empty()) {
+          // A VM that has not moved has no moves; one that nobody knows is an error.
+          const Result<void> known =
+              history.past_vms().and_then([&](const std::vector<stats::PastVm>& past) {
+                return check_vm_is_known(*request.vm, past, running);
+              });
+          if (!known) {
+            answer = tl::unexpected(known.error());
+          }
+        }
+        boost::asio::post(context_, [send, answer = std::move(answer)] { send(answer); });
+      });
   if (!posted) {
     send(failure(ErrorCode::kBusy, "the history is busy, try again"));
   }
@@ -396,14 +447,16 @@ void Service::answer_history(std::int64_t token, std::int64_t id, const HistoryR
 
 /// On a worker of its own, because the thread is bound to one node after the other.
 void Service::find_host_latencies() {
-  const bool posted = latency_worker_.post([this, state_dir = setup_.config.state_dir] {
-    stats::ChaseProbe probe;
-    FoundLatencies found = find_latencies(latencies_, state_dir, setup_.topology, probe, stopping_);
-    boost::asio::post(context_, [this, found = std::move(found)] {
-      log_.write(found.log);
-      host_latencies_ = found.latencies;
-    });
-  });
+  const bool posted =
+      latency_worker_.post("measuring latencies", [this, state_dir = setup_.config.state_dir] {
+        stats::ChaseProbe probe;
+        FoundLatencies found =
+            find_latencies(latencies_, state_dir, setup_.topology, probe, stopping_);
+        boost::asio::post(context_, [this, found = std::move(found)] {
+          log_.write(found.log);
+          host_latencies_ = found.latencies;
+        });
+      });
   if (!posted) {
     log_.write(Severity::kWarning, "memory latencies are not measured");
   }
@@ -427,8 +480,8 @@ void Service::arm_epoch() {
 }
 
 void Service::on_epoch() {
-  (void)sd_notify(0, "WATCHDOG=1");
-  if (controller_.mode() == Mode::kDegraded) {
+  const auto now = std::chrono::steady_clock::now();
+  if (!faults_["libvirt"].empty() && libvirt_backoff_.is_due(now)) {
     refresh_inventory();
   }
   if (sampling_) {
@@ -438,6 +491,7 @@ void Service::on_epoch() {
   ++sequence_;
   const auto due = next_epoch_;
   const bool posted = sampler_worker_.post(
+      "reading the host and its VMs",
       [this, due, running = running_, moving = transferring_, sequence = sequence_] {
         placement::Sample sample = sampler_.sample({sequence, monotonic_now(), running, moving});
         for (const placement::VmId& vm : vcpu_watch_.changed(running, sample)) {
@@ -449,11 +503,77 @@ void Service::on_epoch() {
           feed(SampleTaken{std::move(sample),
                            wall_now(),
                            {std::chrono::duration_cast<std::chrono::microseconds>(late).count()}});
+          (void)sd_notify(0, "WATCHDOG=1");
         });
       });
   if (!posted) {
     sampling_ = false;
   }
+}
+
+// ---- what is missing ----
+
+void Service::arm_look() {
+  look_timer_.expires_after(kLookEvery);
+  look_timer_.async_wait([this](const error_code& error) {
+    if (!error) {
+      look_at_workers();
+      arm_look();
+    }
+  });
+}
+
+void Service::look_at_workers() {
+  const auto now = std::chrono::steady_clock::now();
+  std::map<std::string, std::string> hangs;
+  for (const TaskBoard::BusyPlace& place : setup_.board.overdue(now)) {
+    const auto known = hangs_.find(place.name);
+    hangs[place.name] = known != hangs_.end() ? known->second : overdue_text(place);
+  }
+  const std::map<std::string, std::string> before = std::exchange(hangs_, std::move(hangs));
+  for (const auto& [source, reason] : before) {
+    if (!hangs_.contains(source)) {
+      tell_source(source);
+    }
+  }
+  for (const auto& [source, reason] : hangs_) {
+    if (!before.contains(source)) {
+      tell_source(source);
+    }
+  }
+  if (setup_.history == nullptr && history_backoff_.is_due(now)) {
+    try_history();
+  }
+}
+
+/// A history that can be opened at last is not taken up in mid-run: what it remembers of homes,
+/// pins and numbers of actions is needed before the first decision.
+void Service::try_history() {
+  history_backoff_.failed(std::chrono::steady_clock::now());
+  (void)history_worker_.post("opening the history", [this] {
+    boost::asio::post(context_, [this, opened = setup_.try_history()] {
+      if (!opened) {
+        set_source("history", opened.error().message + "; it is tried again");
+        return;
+      }
+      log_.write(Severity::kNotice, "the history can be opened now, starting over with it");
+      (void)sd_notify(0, "RELOADING=1");
+      end_ = End::kStartOver;
+      take_nothing_more();
+      end();
+    });
+  });
+}
+
+void Service::set_source(const std::string& source, const std::string& reason) {
+  faults_[source] = reason;
+  tell_source(source);
+}
+
+/// What hangs goes before what was answered last.
+void Service::tell_source(const std::string& source) {
+  const auto hang = hangs_.find(source);
+  feed(SourceChanged{source, hang != hangs_.end() ? hang->second : faults_[source], wall_now()});
 }
 
 // ---- libvirt ----
@@ -463,7 +583,7 @@ void Service::refresh_inventory() {
     refresh_again_ = true;
     return;
   }
-  refreshing_ = inventory_worker_.post([this] {
+  refreshing_ = inventory_worker_.post("asking for the running VMs", [this] {
     Result<std::vector<placement::VmDescription>> running = inventory_.refresh();
     if (running) {
       stats::read_device_nodes(devices_, *running);
@@ -476,8 +596,10 @@ void Service::refresh_inventory() {
 
 void Service::on_inventory(Result<std::vector<placement::VmDescription>> running) {
   refreshing_ = false;
-  feed(SourceChanged{"libvirt", running ? std::string() : running.error().message, wall_now()});
-  if (running) {
+  set_source("libvirt", running ? std::string() : running.error().message);
+  if (!running) {
+    libvirt_backoff_.failed(std::chrono::steady_clock::now());
+  } else {
     running_ = std::move(*running);
     feed(DomainsChanged{running_});
     ask_expected_load(running_);
@@ -510,18 +632,10 @@ void Service::ask_expected_load(const std::vector<placement::VmDescription>& run
 
 // ---- signals ----
 
-void Service::await_signal() {
-  signals_.async_wait([this](const error_code& error, int signal) {
-    if (error) {
-      return;
-    }
-    if (signal == SIGHUP) {
-      reload();
-      await_signal();
-    } else {
-      stop();
-    }
-  });
+void Service::log_notices() {
+  for (const std::string& notice : setup_.config.notices) {
+    log_.write(Severity::kWarning, notice);
+  }
 }
 
 void Service::reload() {
@@ -547,35 +661,71 @@ void Service::reload() {
     setup_.config.foreign_pins = config->foreign_pins;
     setup_.config.strategy = config->strategy;
     setup_.config.log_level = config->log_level;
+    setup_.config.notices = config->notices;
     log_.set_level(config->log_level);
+    log_notices();
     feed(ConfigChanged{config->mode, config->options, origins_of(*config), policies_of(*config),
                        config->metadata_wins, config->foreign_pins == ForeignPins::kRepair,
-                       config->strategy});
+                       config->strategy, config->notices});
   }
   (void)sd_notify(0, "READY=1");
 }
 
 void Service::stop() {
   (void)sd_notify(0, "STOPPING=1");
-  stopping_ = true;
   const bool restore = setup_.config.on_stop == OnStop::kRestore;
   log_.write(Severity::kNotice, restore ? "stopping; VMs are given back as they were found"
                                         : "stopping; VMs stay where they are");
-  epoch_timer_.cancel();
-  signals_.cancel();
-  socket_.reset();
+  take_nothing_more();
   if (restore) {
-    feed(Stopping{restore});
-    if (!executor_->finish(kRestorePatience)) {
-      log_.write(Severity::kWarning,
-                 fmt::format("not all VMs could be given back within {} s, the others stay where "
-                             "they are",
-                             kRestorePatience.count()));
-    }
+    give_back();
   }
-  executor_->stop(kPatience);
-  memory_worker_->drain();
-  history_worker_.drain();
+  end();
+}
+
+void Service::take_nothing_more() {
+  stopping_ = true;
+  epoch_timer_.cancel();
+  look_timer_.cancel();
+  socket_.reset();
+}
+
+void Service::give_back() {
+  using std::chrono::steady_clock;
+  const auto until = steady_clock::now() + kRestorePatience;
+  setup_.signals.allow_until(until + Signals::kPatience);
+  feed(Stopping{/*restore=*/true});
+  (void)place_.note("giving VMs back");
+  const bool moved = executor_->finish({kRestorePatience, kRestoreStepPatience});
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - steady_clock::now());
+  const bool limited = memory_worker_->drain({left, kRestoreStepPatience});
+  if (!moved || !limited) {
+    log_.write(Severity::kWarning, "not all VMs could be given back, the others stay as they are");
+  }
+  setup_.signals.allow_until(steady_clock::now() + Signals::kPatience);
+}
+
+/// Whatever hangs, what can be written down is.
+void Service::end() {
+  const auto began = std::chrono::steady_clock::now();
+  const auto until = [began](std::chrono::milliseconds limit) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+        began + limit - std::chrono::steady_clock::now());
+    return Patience{left, kHangs};
+  };
+  (void)place_.note("letting actions come to rest");
+  if (!executor_->stop(until(kActionsAtRest).all)) {
+    log_.write(Severity::kWarning, "not all actions came to rest, the next start takes them up");
+  }
+  (void)place_.note("setting memory limits");
+  if (!memory_worker_->drain(until(kMemorySet))) {
+    log_.write(Severity::kWarning, "not all memory limits were set");
+  }
+  (void)place_.note("writing the history");
+  if (!history_worker_.drain(until(kHistoryWritten))) {
+    log_.write(Severity::kWarning, "not all of the history was written");
+  }
+  (void)place_.note("closing the connections");
   context_.stop();
 }
 

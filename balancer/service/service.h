@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The daemon: gives the controller events and carries its effects to where they belong.
 ///
-/// Problem: sampling, libvirt, page moves and SQLite all block, each for its own time; decisions
-/// must never wait for them. Approach: one Asio thread runs the controller, the socket, timers and
-/// signals. Workers do what blocks: *sampler* (files of the kernel), *inventory* (libvirt's events
-/// and descriptions), *executor* (pins and page moves), *memory* (limits of units, through
-/// systemd), *history* (SQLite), *forecast*, *latency*, which at the start measures once how
-/// far the nodes' memory is, and two that answer what changes nothing (questions.h). Values travel
-/// between them, nothing is shared. Properties: an epoch whose sampling is not finished is skipped,
-/// not queued; while libvirt is gone the inventory is retried every epoch and nothing is ordered; a
-/// full or failing disk costs history, never the service; stop lets actions come to rest for at
-/// most kPatience, after it has given VMs back for at most kRestorePatience if that is asked for.
+/// Problem: sampling, libvirt, page moves and SQLite all block, each for its own time, and each may
+/// block for ever; decisions must never wait for them, nor may the end of the daemon. Approach: one
+/// Asio thread runs the controller, the socket and timers. Workers do what blocks: *sampler* (files
+/// of the kernel), *libvirt* (its events and descriptions), *executor* (pins and page moves),
+/// *memory* (limits of units, through systemd), *history* (SQLite), *forecast*, *latency*, which at
+/// the start measures once how far the nodes' memory is, and two that answer what changes nothing
+/// (questions.h). Values travel between them, nothing is shared. All of them are on a board
+/// (task_board.h), which the service looks at once a second. Properties: an epoch whose sampling is
+/// not finished is skipped, not queued; a worker whose task takes longer than it may is a missing
+/// source until it has ended, and with it the mode is degraded; the service manager's watchdog is
+/// told of each epoch that was measured, so it starves if epochs stop; while libvirt is gone it is
+/// asked again ever less often, and nothing is ordered; a full or failing disk costs history, never
+/// the service, and a history that could not be opened at the start is tried again and then started
+/// over with; after a stop was asked for, nothing is waited for longer than signals.h says: actions
+/// come to rest, then the history is written, then all is closed. Before that VMs are given back,
+/// for at most kRestorePatience, if that is asked for.
 #pragma once
 
 #include <atomic>
@@ -24,7 +30,6 @@
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "balancer/config/config.h"
@@ -33,6 +38,7 @@
 #include "balancer/host/libvirt_control.h"
 #include "balancer/host/libvirt_inventory.h"
 #include "balancer/record/recorder.h"
+#include "balancer/service/backoff.h"
 #include "balancer/service/control_socket.h"
 #include "balancer/service/executor_worker.h"
 #include "balancer/service/forecast_worker.h"
@@ -40,7 +46,9 @@
 #include "balancer/service/log.h"
 #include "balancer/service/memory_worker.h"
 #include "balancer/service/questions.h"
+#include "balancer/service/signals.h"
 #include "balancer/service/systemd_control.h"
+#include "balancer/service/task_board.h"
 #include "balancer/service/vcpu_watch.h"
 #include "balancer/service/worker.h"
 #include "migration/linux/linux_page_mover.h"
@@ -52,16 +60,23 @@
 namespace vmnuma::balancer {
 
 struct ServiceSetup {
+  TaskBoard& board;
+  Signals& signals;
   Config config;
   std::function<Result<Config>()> reload;  ///< reads the configuration again, for SIGHUP
   placement::Topology topology;
   std::unique_ptr<stats::History> history;  ///< null: go on without
   std::string history_problem;              ///< why, if null
-  std::int64_t last_action = 0;             ///< the highest number in the history
+  /// Whether it could be opened by now. Blocks.
+  std::function<Result<void>()> try_history;
+  std::int64_t last_action = 0;  ///< the highest number in the history
 };
 
 class Service {
  public:
+  /// Why run() has returned.
+  enum class End { kStopped, kStartOver };
+
   /// Errors: of the libvirt event loop, of /proc and /sys, and of the socket. libvirtd itself need
   /// not run yet.
   [[nodiscard]] static Result<std::unique_ptr<Service>> create(ServiceSetup setup);
@@ -69,13 +84,16 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  /// Runs until SIGTERM or SIGINT. The caller's thread.
-  void run();
+  /// Runs until it is told to stop, or has to be made anew because the history can be opened now.
+  /// The caller's thread.
+  [[nodiscard]] End run();
 
  private:
-  static constexpr std::chrono::seconds kPatience{5};
   /// For giving all VMs back at the end; the unit's TimeoutStopSec is longer.
   static constexpr std::chrono::seconds kRestorePatience{60};
+  /// A step of it that takes longer hangs.
+  static constexpr std::chrono::seconds kRestoreStepPatience{3};
+  static constexpr std::chrono::seconds kLookEvery{1};
 
   /// What create() could open.
   struct Host {
@@ -88,29 +106,40 @@ class Service {
   };
   Service(ServiceSetup setup, Host host);
   void feed(const Event& event);
+  [[nodiscard]] Effects take(const Event& event);
   void carry_out(Effects effects);
   void reply(const Reply& reply);
   void write_policy(PolicyWrite policy);
+  void persist(std::int64_t token, const OptionsSetRequest& request);
+  void set_option(std::int64_t token, OptionsSetRequest request, const Result<void>& kept);
   void answer_history(std::int64_t token, std::int64_t id, const HistoryRequest& request);
   void on_request(std::int64_t token, const Peer& peer, const Request& request);
   [[nodiscard]] std::shared_ptr<const Controller> copy_of_controller();
   [[nodiscard]] Questions::Reply reply_line();
   void on_epoch();
   void arm_epoch();
+  void look_at_workers();
+  void arm_look();
+  void try_history();
+  void set_source(const std::string& source, const std::string& reason);
+  void tell_source(const std::string& source);
   void refresh_inventory();
   void on_inventory(Result<std::vector<placement::VmDescription>> running);
   void ask_expected_load(const std::vector<placement::VmDescription>& running);
   void with_history(std::function<Result<void>(stats::History&)> task);
   void find_host_latencies();
-  void await_signal();
+  void log_notices();
   void reload();
   void stop();
+  void take_nothing_more();
+  void give_back();
+  void end();
 
   ServiceSetup setup_;
   Log log_;
   boost::asio::io_context context_;
-  boost::asio::signal_set signals_;
   boost::asio::steady_timer epoch_timer_;
+  boost::asio::steady_timer look_timer_;
   std::chrono::steady_clock::time_point next_epoch_;
   stats::Sampler sampler_;  ///< the sampler worker's alone
   std::unique_ptr<EventLoop> loop_;
@@ -132,11 +161,17 @@ class Service {
   std::set<placement::VmId> transferring_;
   VcpuWatch vcpu_watch_;  ///< the sampler worker's alone
   std::int64_t sequence_ = 0;
-  std::int64_t lost_epochs_ = 0;  ///< not written, the history was too slow
+  std::int64_t lost_epochs_ = 0;               ///< not written, the history was too slow
+  std::map<std::string, std::string> faults_;  ///< by source: what it answered last
+  std::map<std::string, std::string> hangs_;   ///< by source: what takes too long
+  Backoff libvirt_backoff_{std::chrono::seconds(2), std::chrono::seconds(30)};
+  Backoff history_backoff_{std::chrono::seconds(5), std::chrono::seconds(60)};
   bool sampling_ = false;
   bool refreshing_ = false;
   bool refresh_again_ = false;
   std::atomic<bool> stopping_ = false;  ///< ends a measurement early
+  End end_ = End::kStopped;
+  TaskBoard::Place place_;  ///< of the end, which closes connections
   // Last, so that their threads end before what they use.
   Worker history_worker_;
   Worker sampler_worker_;

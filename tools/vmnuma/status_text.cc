@@ -76,6 +76,9 @@ std::string text_of(const balancer::StatusView& view) {
                    /*indent=*/12);
   }
   out += wrapped(view.nothing_to_balance, /*indent=*/12);
+  for (const std::string& notice : view.notices) {
+    out += wrapped(notice, /*indent=*/12);
+  }
   out += field("Version", view.version);
   out += field("Hypervisor", view.uri);
   out += field("Host",

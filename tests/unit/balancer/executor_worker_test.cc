@@ -20,17 +20,18 @@ constexpr milliseconds kLong{60'000};
 class ExecutorWorkerTest : public testing::Test {
  protected:
   ExecutorWorkerTest()
-      : worker_(domains_, memory_, journal_, migration::Limits{}, [](auto&&, auto&&) {}) {}
-  ~ExecutorWorkerTest() override { worker_.stop(kLong); }
+      : worker_(board_, domains_, memory_, journal_, migration::Limits{}, [](auto&&, auto&&) {}) {}
+  ~ExecutorWorkerTest() override { EXPECT_TRUE(worker_.stop(kLong)); }
 
   FakeDomains domains_{{CpuId{0}, CpuId{1}}, {placement::NodeId{0}}};
   FakeMemory memory_{{}};
   FakeJournal journal_;
+  balancer::TaskBoard board_;
   ExecutorWorker worker_;
 };
 
 TEST_F(ExecutorWorkerTest, FinishesAtOnceIfThereIsNothingToDo) {
-  EXPECT_TRUE(worker_.finish(kLong));
+  EXPECT_TRUE(worker_.finish({kLong, kLong}));
 }
 
 TEST_F(ExecutorWorkerTest, FinishesWhatWasSubmitted) {
@@ -39,7 +40,7 @@ TEST_F(ExecutorWorkerTest, FinishesWhatWasSubmitted) {
   order.changes.push_back({});
   order.changes[0].process = {1, 1};  // of nobody: the order is dropped
   worker_.submit({order});
-  EXPECT_TRUE(worker_.finish(kLong));
+  EXPECT_TRUE(worker_.finish({kLong, kLong}));
 }
 
 TEST_F(ExecutorWorkerTest, GivesUpAfterTheGivenTime) {
@@ -48,7 +49,50 @@ TEST_F(ExecutorWorkerTest, GivesUpAfterTheGivenTime) {
   order.action = 1;
   order.changes.push_back({});
   worker_.submit({order});
-  EXPECT_FALSE(worker_.finish(milliseconds(1)));
+  EXPECT_FALSE(worker_.finish({milliseconds(1), kLong}));
+}
+
+/// Of a disk that hangs until it is told to go on.
+class HangingJournal final : public migration::Journal {
+ public:
+  [[nodiscard]] Result<void> open(const migration::Order&) override {
+    hangs.set_value();
+    go_on.get_future().wait();
+    return failure(ErrorCode::kIo, "the disk was gone");
+  }
+  [[nodiscard]] Result<void> begin_step(std::int64_t, std::int32_t, std::string_view) override {
+    return {};
+  }
+  [[nodiscard]] Result<void> end_step(std::int64_t, std::int32_t, std::string_view) override {
+    return {};
+  }
+  [[nodiscard]] Result<void> close(std::int64_t, migration::ActionState,
+                                   std::string_view) override {
+    return {};
+  }
+  [[nodiscard]] Result<std::vector<migration::OpenAction>> open_actions() override {
+    return std::vector<migration::OpenAction>{};
+  }
+
+  std::promise<void> hangs;
+  std::promise<void> go_on;
+};
+
+TEST(HangingExecutorTest, NobodyWaitsLongerThanHeWants) {
+  FakeDomains domains{{CpuId{0}, CpuId{1}}, {placement::NodeId{0}}};
+  FakeMemory memory{{}};
+  HangingJournal journal;
+  balancer::TaskBoard board;
+  ExecutorWorker worker(board, domains, memory, journal, migration::Limits{},
+                        [](auto&&, auto&&) {});
+  migration::Order order;
+  order.action = 1;
+  order.changes.push_back({});
+  worker.submit({order});
+  journal.hangs.get_future().wait();
+  EXPECT_FALSE(worker.finish({kLong, milliseconds(1)}));  // one step that takes too long is enough
+  EXPECT_FALSE(worker.stop(milliseconds(1)));
+  journal.go_on.set_value();
 }
 
 }  // namespace

@@ -49,7 +49,9 @@ class ForecastWorkerTest : public testing::Test {
   std::condition_variable told_something_;
   std::deque<LoadForecasts> told_;
   std::int64_t minute_ = kFirstMinute;
-  ForecastWorker worker_{directory_.path() + "/history.sqlite", [this](LoadForecasts forecasts) {
+  balancer::TaskBoard board_;
+  ForecastWorker worker_{board_, directory_.path() + "/history.sqlite",
+                         [this](LoadForecasts forecasts) {
                            const std::scoped_lock lock(mutex_);
                            told_.push_back(std::move(forecasts));
                            told_something_.notify_one();

@@ -59,7 +59,10 @@ class MemoryWorkerTest : public testing::Test {
     originals_["machine.slice/a.scope"] = original;
   }
 
+  static constexpr balancer::Patience kLong{std::chrono::minutes(1), std::chrono::minutes(1)};
+
   TempDirectory directory_;
+  balancer::TaskBoard board_;
   std::unique_ptr<stats::History> history_;
   MemoryOriginals originals_;
   std::vector<MemoryChange> changes_{{"machine.slice/a.scope", {kMiB, {}, {}, {}, {}}},
@@ -69,11 +72,11 @@ class MemoryWorkerTest : public testing::Test {
 
 TEST_F(MemoryWorkerTest, KeepsWhatWasFoundBeforeItChangesAnything) {
   FakeUnits units(history_.get());
-  MemoryWorker worker(units, history_.get(), [&](const std::string& path, const std::string& why) {
-    answers_.emplace_back(path, why);
-  });
+  MemoryWorker worker(
+      board_, units, history_.get(),
+      [&](const std::string& path, const std::string& why) { answers_.emplace_back(path, why); });
   worker.submit(originals_, changes_);
-  worker.drain();
+  EXPECT_TRUE(worker.drain(kLong));
   EXPECT_EQ(units.kept_before, originals_);
   EXPECT_THAT(units.calls, ElementsAre(Pair("a.scope", changes_[0].limits),
                                        Pair("machine.slice", changes_[1].limits)));
@@ -82,12 +85,12 @@ TEST_F(MemoryWorkerTest, KeepsWhatWasFoundBeforeItChangesAnything) {
 
 TEST_F(MemoryWorkerTest, WithoutAHistoryNothingIsChanged) {
   FakeUnits units(nullptr);
-  MemoryWorker worker(units, nullptr, [&](const std::string& path, const std::string& why) {
+  MemoryWorker worker(board_, units, nullptr, [&](const std::string& path, const std::string& why) {
     answers_.emplace_back(path, why);
   });
   worker.submit(originals_, {changes_[0]});
   worker.submit(std::nullopt, {changes_[1]});
-  worker.drain();
+  EXPECT_TRUE(worker.drain(kLong));
   EXPECT_THAT(units.calls, IsEmpty());
   EXPECT_THAT(answers_, ElementsAre(Pair("machine.slice/a.scope", HasSubstr("no history")),
                                     Pair("machine.slice", HasSubstr("no history"))));
@@ -96,11 +99,11 @@ TEST_F(MemoryWorkerTest, WithoutAHistoryNothingIsChanged) {
 TEST_F(MemoryWorkerTest, AServiceManagerThatDoesNotAnswerIsAskedOnceABatch) {
   FakeUnits units(nullptr);
   units.problem = ErrorCode::kUnavailable;
-  MemoryWorker worker(units, history_.get(), [&](const std::string& path, const std::string& why) {
-    answers_.emplace_back(path, why);
-  });
+  MemoryWorker worker(
+      board_, units, history_.get(),
+      [&](const std::string& path, const std::string& why) { answers_.emplace_back(path, why); });
   worker.submit(originals_, changes_);
-  worker.drain();
+  EXPECT_TRUE(worker.drain(kLong));
   EXPECT_THAT(units.calls, testing::SizeIs(1));
   EXPECT_THAT(answers_, ElementsAre(Pair("machine.slice/a.scope", "it does not answer"),
                                     Pair("machine.slice", "it does not answer")));
@@ -109,11 +112,11 @@ TEST_F(MemoryWorkerTest, AServiceManagerThatDoesNotAnswerIsAskedOnceABatch) {
 TEST_F(MemoryWorkerTest, ARefusalConcernsOneUnitOnly) {
   FakeUnits units(nullptr);
   units.problem = ErrorCode::kNotFound;
-  MemoryWorker worker(units, history_.get(), [&](const std::string& path, const std::string& why) {
-    answers_.emplace_back(path, why);
-  });
+  MemoryWorker worker(
+      board_, units, history_.get(),
+      [&](const std::string& path, const std::string& why) { answers_.emplace_back(path, why); });
   worker.submit(originals_, changes_);
-  worker.drain();
+  EXPECT_TRUE(worker.drain(kLong));
   EXPECT_THAT(units.calls, testing::SizeIs(2));
 }
 

@@ -56,7 +56,8 @@ class QuestionsTest : public testing::Test {
   HostStory host_{2, balancer::Mode::kActive};
   std::vector<std::pair<std::int64_t, std::string>> lines_;
   int copies_ = 0;
-  Questions questions_{"test", context_,
+  balancer::TaskBoard board_;
+  Questions questions_{board_, "test", context_,
                        [this] {
                          ++copies_;
                          return std::make_shared<const Controller>(host_.controller());

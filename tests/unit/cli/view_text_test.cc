@@ -69,6 +69,16 @@ TEST_F(ViewTextTest, StatusSaysThatThereIsNothingToBalanceAndStillShowsAllFigure
   EXPECT_THAT(text, ::testing::HasSubstr("\nLost time   431 ms per epoch\n"));
 }
 
+TEST_F(ViewTextTest, StatusSaysWhatTheStartHasSetAside) {
+  balancer::StatusView view = tests::status_view();
+  view.mode = balancer::Mode::kActive;
+  view.degraded.clear();
+  view.notices = {"'options.toml' was set aside"};
+  EXPECT_THAT(text_of(view), ::testing::StartsWith("Mode        active\n"
+                                                   "            'options.toml' was set aside\n"
+                                                   "Version     0.1.0\n"));
+}
+
 TEST_F(ViewTextTest, StatusSaysWhatAffinityIsKnownFromWhereItMatters) {
   balancer::StatusView view = tests::status_view();
   view.wakeup_pairs = 1;

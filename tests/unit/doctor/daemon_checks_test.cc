@@ -35,6 +35,13 @@ TEST(DaemonChecksTest, GoodDaemonHasNothingToMend) {
   EXPECT_EQ(findings[1].what, "the daemon reaches qemu:///system");
 }
 
+TEST(DaemonChecksTest, WhatTheStartHasSetAsideIsAWarning) {
+  StatusView status = well();
+  status.notices = {"'options.toml' was set aside"};
+  EXPECT_EQ(worst_of(found(status)), Severity::kWarning);
+  EXPECT_EQ(found(status).back().what, status.notices.front());
+}
+
 TEST(DaemonChecksTest, HostWithNothingToBalanceIsAllRight) {
   StatusView status = well();
   status.nothing_to_balance = "nothing to balance: only node 0 has CPUs";

@@ -74,6 +74,7 @@ TEST(ResponseTest, StatusHasTheDocumentedForm) {
   view.mode = Mode::kDegraded;
   view.configured_mode = Mode::kActive;
   view.degraded = {{"libvirt", "no connection", 1738324800}};
+  view.notices = {"'options.toml' was set aside"};
   view.version = "0.1.0";
   view.uri = "qemu:///system";
   view.epoch = 5;
@@ -83,6 +84,7 @@ TEST(ResponseTest, StatusHasTheDocumentedForm) {
       encode_response(3, Answer(view)),
       R"({"version":1,"id":3,"ok":true,"result":{"mode":"degraded","configured_mode":"active",)"
       R"("degraded":[{"source":"libvirt","reason":"no connection","since":"2025-01-31T12:00:00Z"}],)"
+      R"("notices":["'options.toml' was set aside"],)"
       R"("version":"0.1.0","uri":"qemu:///system","epoch":5,"epoch_length_ms":2000,)"
       R"("late_ms":0,"late_most_ms":0,)"
       R"("imbalance_pct":0,"lost_ms":0,"nodes":0,"vms":0,"clients":0,"open_actions":0,)"

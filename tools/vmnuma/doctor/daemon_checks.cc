@@ -71,6 +71,13 @@ std::vector<Finding> check_daemon(const Result<StatusView>& status, std::string_
   if (!status->nothing_to_balance.empty()) {
     findings.push_back({"balance", Severity::kOk, status->nothing_to_balance, "", {}});
   }
+  for (const std::string& notice : status->notices) {
+    findings.push_back({"configuration",
+                        Severity::kWarning,
+                        notice,
+                        "Once that is seen to, read the configuration again:",
+                        {"systemctl reload vmnumad"}});
+  }
   for (const balancer::DegradedView& missing : status->degraded) {
     if (missing.source != "libvirt") {
       findings.push_back({"daemon",

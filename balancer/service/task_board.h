@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What every thread that may block is at, and for how long.
+///
+/// Problem: work on files, on libvirt and on a disk may never end: a process holds the lock of its
+/// mappings, libvirtd accepts and does not answer, a disk is gone. A thread that hangs cannot say
+/// so. Approach: each has a place on a board and notes there when it begins a task and when it is
+/// done. Others look: the service once a second, and the end of the daemon (signals.h). Terms:
+/// *allowed* - how long a task of a place may take; *overdue* - it takes longer. Properties: noting
+/// never waits for a task; a task that has ended is never shown; a place is gone with its thread.
+#pragma once
+
+#include <chrono>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace vmnuma::balancer {
+
+/// Thread-safe. Outlives all its places.
+class TaskBoard {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  struct Task {
+    std::string doing;  ///< "reading the host": completes "... takes longer than 10 s"
+    Time since;
+    pid_t thread = 0;  ///< in the kernel's numbers
+  };
+  struct BusyPlace {
+    std::string name;
+    std::chrono::milliseconds allowed{};
+    Task task;
+  };
+
+  /// One thread's line on the board.
+  class Place {
+   public:
+    Place(TaskBoard& board, std::string name, std::chrono::milliseconds allowed);
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+    ~Place();
+
+    /// Notes what the calling thread does from now on; empty: nothing. Returns what it did before.
+    std::string note(std::string doing);
+    /// How long the task takes already; zero between tasks.
+    [[nodiscard]] std::chrono::milliseconds busy_for() const;
+
+   private:
+    friend class TaskBoard;
+    TaskBoard& board_;
+    const std::string name_;
+    const std::chrono::milliseconds allowed_;
+    std::optional<Task> task_;  // under the board's mutex
+  };
+
+  TaskBoard() = default;
+  TaskBoard(const TaskBoard&) = delete;
+  TaskBoard& operator=(const TaskBoard&) = delete;
+
+  /// All places at work, in the order in which they were made.
+  [[nodiscard]] std::vector<BusyPlace> busy() const;
+  /// Those whose task takes longer at `now` than they are allowed.
+  [[nodiscard]] std::vector<BusyPlace> overdue(Time now) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::list<const Place*> places_;
+};
+
+/// The file that a thread of this process waits for in a system call, as far as the kernel tells;
+/// empty if it does not, or if the thread waits for something else. Never blocks.
+[[nodiscard]] std::string file_waited_for(pid_t thread);
+
+/// For people: "reading the host takes longer than 10 s, it waits for '/proc/4711/numa_maps'".
+[[nodiscard]] std::string overdue_text(const TaskBoard::BusyPlace& place);
+
+}  // namespace vmnuma::balancer
