@@ -260,7 +260,9 @@ Result<Answer> Controller::set_option(const OptionsSetRequest& request, Effects&
   }
   setup_.options = options;
   setup_.origins[request.name] = request.persist ? Origin::kPersisted : Origin::kRuntime;
+  const Groups before = groups();
   ledger_.set_options(options);
+  note_regrouped(before);
   effects.options = options;
   effects.log.push_back({Severity::kNotice,
                          fmt::format("{} set to {} by command{}", request.name, request.value,

@@ -29,83 +29,11 @@ using placement::VmState;
 
 namespace {
 
-/// Pins as libvirt tells them are believed this long after our own last change.
-constexpr std::int64_t kSettledAfter = 3;
 /// How long a VM rests after its first failed action; doubles with each further one.
 constexpr std::int64_t kFirstRest = 5;
 constexpr std::int64_t kLongestRest = 300;
-/// How often a VM is pinned home again before whoever pins it elsewhere has his way.
-constexpr std::int64_t kMostRepairs = 3;
 /// As a source that is missing, when a plan breaks a rule.
 constexpr const char* kPlanner = "planner";
-
-/// The node whose usable CPUs are exactly these, or nothing.
-std::optional<NodeIndex> whole_node(const placement::Topology& topology,
-                                    const std::vector<CpuId>& cpus) {
-  for (NodeIndex node = 0; node < topology.nodes.size(); ++node) {
-    if (!cpus.empty() && cpus == cpus_of(topology.nodes[node])) {
-      return node;
-    }
-  }
-  return std::nullopt;
-}
-
-/// How the vCPUs of one client are pinned. kIncomplete: to one node, but for some that nobody has
-/// pinned yet; libvirt pins a vCPU that is plugged into a running VM only if told to.
-struct PinState {
-  enum class Kind { kFree, kOneNode, kIncomplete, kOther };
-  Kind kind = Kind::kFree;
-  NodeId node;
-};
-
-/// `given`: the part of its home that it was given; empty: the whole.
-PinState pin_state(const VmRecord& vm, const ClientRecord& client,
-                   const placement::Topology& topology, const std::vector<CpuId>& given) {
-  std::size_t every_cpu = 0;
-  for (const placement::Node& node : topology.nodes) {
-    every_cpu += node.cpus.size();
-  }
-  std::optional<std::vector<CpuId>> common;
-  std::size_t pinned = 0;
-  std::size_t unpinned = 0;
-  for (const std::int32_t vcpu : client.shape.vcpus) {
-    const auto pin =
-        std::find_if(vm.description.vcpu_pins.begin(), vm.description.vcpu_pins.end(),
-                     [vcpu](const placement::Pin& entry) { return entry.number == vcpu; });
-    if (pin == vm.description.vcpu_pins.end()) {
-      ++unpinned;
-      continue;
-    }
-    if (pin->cpus.empty() || pin->cpus.size() >= every_cpu) {
-      continue;
-    }
-    ++pinned;
-    if (common && *common != pin->cpus) {
-      return {PinState::Kind::kOther, {}};
-    }
-    common = pin->cpus;
-  }
-  if (pinned == 0) {
-    return {};
-  }
-  const bool all_or_new = pinned + unpinned == client.shape.vcpus.size();
-  const PinState::Kind kind =
-      unpinned == 0 ? PinState::Kind::kOneNode : PinState::Kind::kIncomplete;
-  if (all_or_new && *common == given) {
-    return {kind, client.home.value >= 0 ? client.home : client.pinned_to};
-  }
-  const std::optional<NodeIndex> node = all_or_new ? whole_node(topology, *common) : std::nullopt;
-  const bool lost_its_part = node && !given.empty() && topology.nodes[*node].id == client.home;
-  return node && !lost_its_part ? PinState{kind, topology.nodes[*node].id}
-                                : PinState{PinState::Kind::kOther, {}};
-}
-
-std::string foreign_text(const std::vector<CpuId>& given) {
-  return given.empty()
-             ? "its vCPUs are pinned to other than one whole node"
-             : fmt::format("its vCPUs are pinned to other CPUs than {}, which it was given",
-                           placement::to_list(given));
-}
 
 bool is_failure(const ActionEvent& event) {
   return event.state == migration::ActionState::kUndone;
@@ -161,10 +89,13 @@ void Controller::handle(const DomainsChanged& event, Effects& effects) {
     known.push_back(id);
   }
   running_ = event.running;
+  const Groups before = groups();
   apply_domains(effects);
+  note_regrouped(before);
   for (const VmId& id : known) {
     if (ledger_.find(id) == nullptr) {
       foreign_.erase(id);
+      outdated_.erase(id);
       narrow_.erase(id);
       repairs_.erase(id);
       rests_.erase(id);
@@ -185,194 +116,9 @@ void Controller::handle(const DomainsChanged& event, Effects& effects) {
   }
 }
 
-void Controller::adopt_homes(const VmId& id, Effects& effects) {
-  if (setup_.released.contains(id)) {
-    return;
-  }
-  const VmRecord& vm = *ledger_.find(id);
-  std::vector<std::pair<ClientId, NodeId>> found;
-  for (std::size_t index = 0; index < vm.clients.size(); ++index) {
-    const ClientId client{id, static_cast<std::int32_t>(index)};
-    const PinState pins = pin_state(vm, vm.clients[index], ledger_.topology(), given_cpus(client));
-    const auto remembered = setup_.remembered_homes.find(client);
-    const bool ours =
-        remembered != setup_.remembered_homes.end() && remembered->second == pins.node;
-    if (pins.kind == PinState::Kind::kOneNode ||
-        (pins.kind == PinState::Kind::kIncomplete && ours)) {
-      found.emplace_back(client, pins.node);
-      why_here_[client] = ours ? "it was placed here before the daemon was last started"
-                               : "it was found pinned to this node";
-    } else if (pins.kind != PinState::Kind::kFree) {
-      if (const auto node = find_given_cpus(vm, index)) {
-        found.emplace_back(client, *node);
-        why_here_[client] = "it was placed here before the daemon was last started";
-        continue;
-      }
-      narrow_.erase(id);
-      foreign_[id] = foreign_text({});
-      effects.log.push_back(
-          {Severity::kNotice,
-           fmt::format("VM '{}' is pinned by somebody else ({}), leaving it alone",
-                       vm.description.name, foreign_[id]),
-           {{"VM", vm.description.name}}});
-      return;
-    }
-  }
-  for (const auto& [client, node] : found) {
-    ledger_.adopt_home(client, node);
-    effects.homes.push_back({client, node});
-  }
-}
-
-/// Pins the VM home again. False if that was done too often: somebody else insists.
-bool Controller::repair_pins(const VmRecord& vm, Effects& effects) {
-  const VmId id = vm.description.id;
-  std::int64_t& repairs = repairs_[id];
-  if (++repairs > kMostRepairs) {
-    if (repairs == kMostRepairs + 1) {
-      effects.log.push_back(
-          {Severity::kWarning,
-           fmt::format("VM '{}' was pinned elsewhere by somebody else {} times, giving in",
-                       vm.description.name, repairs),
-           {{"VM", vm.description.name}}});
-    }
-    return false;
-  }
-  place_at_home_again(
-      vm,
-      fmt::format("VM '{}' was pinned elsewhere by somebody else, pinning it to its home again",
-                  vm.description.name),
-      effects);
-  return true;
-}
-
-/// Gives up the VM's homes so that it is placed anew, where they were, with all its threads.
-void Controller::place_at_home_again(const VmRecord& vm, std::string because, Effects& effects) {
-  const VmId id = vm.description.id;
-  std::vector<NodeId> homes;
-  for (std::size_t index = 0; index < vm.clients.size(); ++index) {
-    const ClientId client{id, static_cast<std::int32_t>(index)};
-    homes.push_back(vm.clients[index].home);
-    ledger_.forget_home(client);
-  }
-  ledger_.set_suggested(id, homes);
-  remember_homes(id, effects);
-  effects.log.push_back({Severity::kNotice, std::move(because), {{"VM", vm.description.name}}});
-}
-
-void Controller::heed_foreign_pins(Effects& effects) {
-  if (setup_.mode != Mode::kActive || (setup_.repairs_pins && !acts())) {
-    return;
-  }
-  for (const auto& [id, vm] : ledger_.vms()) {
-    const auto settled = settled_since_.find(id);
-    const bool moving = std::any_of(vm.clients.begin(), vm.clients.end(),
-                                    [](const ClientRecord& client) { return client.moving; });
-    if (moving || setup_.released.contains(id) ||
-        (settled != settled_since_.end() && snapshot_.epoch - settled->second < kSettledAfter)) {
-      continue;
-    }
-    bool other = false;
-    bool homeless = false;
-    bool plugged = false;
-    std::string how;
-    std::vector<std::pair<ClientId, PinState>> elsewhere;
-    for (std::size_t index = 0; index < vm.clients.size(); ++index) {
-      const ClientRecord& client = vm.clients[index];
-      const std::vector<CpuId> given = given_cpus({id, static_cast<std::int32_t>(index)});
-      const PinState pins = pin_state(vm, client, ledger_.topology(), given);
-      const bool incomplete = pins.kind == PinState::Kind::kIncomplete;
-      plugged = plugged || incomplete;
-      // One that is on its way home has none.
-      const bool by_others = incomplete && pins.node != client.home &&
-                             (client.home.value >= 0 || foreign_.contains(id));
-      if (pins.kind == PinState::Kind::kOther || by_others) {
-        other = true;
-        how = foreign_text(given);
-      }
-      homeless = homeless || client.home.value < 0;
-      if (client.home.value >= 0 && pins.kind != PinState::Kind::kOther && !incomplete &&
-          !(pins.kind == PinState::Kind::kOneNode && pins.node == client.home)) {
-        elsewhere.emplace_back(ClientId{id, static_cast<std::int32_t>(index)}, pins);
-      }
-    }
-    if (plugged && !other && elsewhere.empty()) {
-      if (acts() && !homeless) {
-        place_at_home_again(
-            vm, fmt::format("VM '{}' has new vCPUs, pinning them to its home", vm.description.name),
-            effects);
-      }
-      continue;
-    }
-    if (setup_.repairs_pins && (other || !elsewhere.empty()) && !homeless &&
-        !foreign_.contains(id) && repair_pins(vm, effects)) {
-      continue;
-    }
-    if (const auto repairs = repairs_.find(id);
-        homeless && repairs != repairs_.end() && repairs->second <= kMostRepairs) {
-      continue;  // it is on its way home
-    }
-    for (const auto& [client, pins] : elsewhere) {
-      const bool taken = pins.kind == PinState::Kind::kOneNode;
-      effects.log.push_back(
-          {Severity::kNotice,
-           taken ? fmt::format(
-                       "VM '{}' was pinned to node {} by somebody else, taking that as its home",
-                       vm.description.name, pins.node.value)
-                 : fmt::format("the pins of VM '{}' were removed by somebody else, placing it anew",
-                               vm.description.name),
-           {{"VM", vm.description.name}}});
-      if (taken) {
-        ledger_.adopt_home(client, pins.node);
-        why_here_[client] = "somebody else pinned it to this node";
-      } else {
-        ledger_.forget_home(client);
-      }
-      remember_homes(id, effects);
-    }
-    if (other && !foreign_.contains(id)) {
-      foreign_[id] = how;
-      effects.log.push_back(
-          {Severity::kNotice,
-           fmt::format("VM '{}' was pinned by somebody else ({}), leaving it alone",
-                       vm.description.name, foreign_[id]),
-           {{"VM", vm.description.name}}});
-    } else if (!other && foreign_.erase(id) > 0) {
-      effects.log.push_back(
-          {Severity::kNotice,
-           fmt::format("VM '{}' is no longer pinned by somebody else, managing it again",
-                       vm.description.name),
-           {{"VM", vm.description.name}}});
-    }
-  }
-}
-
-/// The history forgets homes by the VM, so those that stay are told again.
-void Controller::remember_homes(const VmId& id, Effects& effects) const {
-  const VmRecord* vm = ledger_.find(id);
-  if (vm == nullptr) {
-    return;
-  }
-  effects.homes.push_back({{id, 0}, NodeId{}});
-  for (std::size_t index = 0; index < vm->clients.size(); ++index) {
-    if (vm->clients[index].home.value >= 0) {
-      effects.homes.push_back({{id, static_cast<std::int32_t>(index)}, vm->clients[index].home});
-    }
-  }
-}
-
-void Controller::handle(const TopologyChanged& event, Effects& effects) {
-  setup_.topology = event.topology;
-  ledger_.set_topology(event.topology);
-  apply_domains(effects);
-  last_placed_on_ = kNoNode;
-  effects.log.push_back(
-      {Severity::kNotice,
-       fmt::format("the host's topology changed, it has {} nodes now", event.topology.nodes.size()),
-       {}});
-}
-
 void Controller::handle(const ConfigChanged& event, Effects& effects) {
+  const bool begins_to_act = event.mode == Mode::kActive && setup_.mode != Mode::kActive;
+  const Groups before = groups();
   setup_.mode = event.mode;
   setup_.options = event.options;
   setup_.origins = event.origins;
@@ -384,6 +130,10 @@ void Controller::handle(const ConfigChanged& event, Effects& effects) {
   ledger_.set_options(event.options);
   effects.options = event.options;
   apply_domains(effects);
+  note_regrouped(before);
+  if (begins_to_act) {
+    find_homes_again(effects);
+  }
   effects.log.push_back({Severity::kNotice,
                          fmt::format("configuration read again, mode is {}", name_of(mode())),
                          {}});
@@ -479,6 +229,7 @@ void Controller::handle(const SampleTaken& event, Effects& effects) {
   if (event.sample.wakeups) {
     wakeup_pairs_ = static_cast<std::int64_t>(event.sample.wakeups->size());
   }
+  settle_on_only_home();
   count_exclusive_cores();
   snapshot_ = ledger_.advance(event.sample);
   stays_.advance(snapshot_);
@@ -505,8 +256,25 @@ void Controller::handle(const SampleTaken& event, Effects& effects) {
   effects.epoch = EpochEnded{snapshot_, plan_};
 }
 
+/// Since the snapshot was made.
+bool Controller::has_other_homes(const Snapshot& snapshot, const VmState& vm) const {
+  const VmRecord* record = ledger_.find(vm.id);
+  for (std::size_t i = 0; record != nullptr && i < vm.client_count; ++i) {
+    const NodeIndex home = snapshot.clients[vm.first_client + i].home;
+    const NodeId was = home == kNoNode ? NodeId{} : snapshot.topology.nodes[home].id;
+    if (record->clients[i].home != was) {
+      return true;
+    }
+  }
+  return false;
+}
+
 void Controller::keep_hands_off(Snapshot& snapshot) const {
   for (VmState& vm : snapshot.vms) {
+    if (vm.fresh && has_other_homes(snapshot, vm)) {
+      vm.fresh = false;
+      vm.stale_because = "its home changed in this epoch";
+    }
     if (setup_.released.contains(vm.id)) {
       vm.fresh = false;
       vm.stale_because = "it was released; 'vmnuma manage' takes it back";
@@ -624,7 +392,7 @@ void Controller::order(const Action& action, const CpuPins& pins, Effects& effec
     if (relocation.from != relocation.to) {
       const NodeId to = snapshot_.topology.nodes[relocation.to].id;
       ledger_.set_home(relocation.client, to, action.reason);
-      effects.homes.push_back({relocation.client, to});
+      remember_home(relocation.client, to, effects);
       why_here_[relocation.client] = fmt::format("{} in epoch {}", text, snapshot_.epoch);
     }
   }
@@ -705,7 +473,8 @@ void Controller::handle(const ActionProgressed& progressed, Effects& effects) {
       if (setup_.released.contains(client.vm)) {
         continue;  // it was taken back for that
       }
-      if (home.value >= 0) {
+      const auto node = ledger_.topology().index_of(home);
+      if (node && ledger_.topology().can_be_home(*node)) {
         ledger_.adopt_home(client, home);
       } else {
         ledger_.forget_home(client);

@@ -15,7 +15,8 @@
 ///     that doubles with every failure.
 ///  4. Pins that somebody else changed are respected: one whole node becomes the home, any other
 ///  narrow set, and for a VM that was given a part of its home also the whole of it, takes
-///     the VM out of management until the pins are gone, and no pins at all let it be placed anew.
+///     the VM out of management until the pins are gone, and no pins at all let it be placed anew,
+///     three times at most.
 ///  5. Of a plan that breaks a rule (core/validator.h) nothing is carried out.
 ///  6. A VM that was released is as it was found, and is left alone until it is managed again or
 ///  its process is a new one.
@@ -24,7 +25,14 @@
 ///  8. A VM at home whose CPUs there change is pinned to them by an order of its own.
 ///  9. While libvirt or the executor does not answer, or paused, nothing is ordered and everything
 ///  is still measured.
-///  10. Memory limits of a VM are changed only if its policy has a memory_class,
+///  10. Where only one node can be a home nobody is placed or pinned, unless a policy asks for
+///  CPUs of its own, and no home is remembered.
+///  11. Pins that stopped fitting because CPUs went or came, or because the VM has other clients
+///  now, are nobody else's: a VM whose home is gone is placed elsewhere, one whose home has other
+///  CPUs is pinned to them.
+///  12. Under a load that does not change it comes to rest: no order, no home to remember, nothing
+///  to log. Only turns on an overloaded host (Numa.LTermFairnessInterval) are never done.
+///  13. Memory limits of a VM are changed only if its policy has a memory_class,
 ///  Numa.MemQosEnable is 1 and the mode is active.
 #pragma once
 
@@ -69,7 +77,7 @@ struct ControllerSetup {
   /// Of VMs whose policy has none of its own.
   placement::PlacementStrategy strategy = placement::PlacementStrategy::kLeastLostTime;
   std::int64_t last_action = 0;  ///< the highest number in the history
-  std::map<placement::ClientId, placement::NodeId> remembered_homes;
+  std::map<placement::ClientId, placement::NodeId> remembered_homes;  ///< as the history has them
   Originals originals;          ///< noted from all orders of the past
   bool originals_known = true;  ///< none of those orders is missing
   std::map<placement::VmId, placement::VmProcess> released;
@@ -85,6 +93,8 @@ struct Outlook {
   placement::Options options;
   Circumstances circumstances;
 };
+
+class PinReader;
 
 class Controller {
  public:
@@ -146,16 +156,33 @@ class Controller {
       std::vector<placement::VmDescription> running) const;
   void apply_domains(Effects& effects);
   void adopt_homes(const placement::VmId& vm, Effects& effects);
+  void leave_to_others(const VmRecord& vm, std::string because, Effects& effects);
+  void settle_on_only_home();
+  void find_homes_again(Effects& effects);
   void heed_memory_pressure(const placement::Sample& sample, Effects& effects);
   void take(MemorySteering::Steps steps, Effects& effects);
   [[nodiscard]] std::vector<MemoryWish> memory_wishes(Effects& effects);
   void steer_memory(Effects& effects);
   void forget_memory_of_ended(Effects& effects);
   [[nodiscard]] bool has_changed_memory_of(const placement::VmId& vm) const;
+  struct FoundPins;
+  [[nodiscard]] FoundPins find_pins(const VmRecord& vm, const PinReader& reader) const;
   void heed_foreign_pins(Effects& effects);
+  void heed_pins_of(const VmRecord& vm, const FoundPins& found, Effects& effects);
+  void heed_on_only_home(const VmRecord& vm, const FoundPins& found, Effects& effects);
+  void heed_insistence(const VmRecord& vm, const FoundPins& found, Effects& effects);
+  void renew_pins(const VmRecord& vm, const FoundPins& found);
+  /// By VM, by vCPU, the client that it is of.
+  using Groups = std::map<placement::VmId, std::map<std::int32_t, std::size_t>>;
+  [[nodiscard]] Groups groups() const;
+  void note_regrouped(const Groups& before);
   [[nodiscard]] bool repair_pins(const VmRecord& vm, Effects& effects);
   void place_at_home_again(const VmRecord& vm, std::string because, Effects& effects);
-  void remember_homes(const placement::VmId& vm, Effects& effects) const;
+  void remember_home(const placement::ClientId& client, placement::NodeId home, Effects& effects);
+  void forget_homes_of(const placement::VmId& vm, Effects& effects);
+  void remember_homes(const placement::VmId& vm, Effects& effects);
+  [[nodiscard]] bool has_other_homes(const placement::Snapshot& snapshot,
+                                     const placement::VmState& vm) const;
   void keep_hands_off(placement::Snapshot& snapshot) const;
   [[nodiscard]] std::set<placement::VmId> left_alone() const;
   [[nodiscard]] CpuPins cpu_pins(const std::vector<placement::Relocation>& relocations) const;
@@ -164,6 +191,7 @@ class Controller {
                                                                  std::size_t index);
   void note_given_cpus(const placement::Action& action, const placement::VmId& id,
                        const CpuPins& pins);
+  [[nodiscard]] bool can_be_assigned(const VmRecord& vm) const;
   void assign_cpus(Effects& effects);
   void count_exclusive_cores();
   void explain_cpus(ExplainView& view, const placement::VmId& id) const;
@@ -226,6 +254,8 @@ class Controller {
   std::map<placement::VmId, std::int64_t> settled_since_;  ///< epoch of its last order's end
   std::map<placement::VmId, std::int64_t> repairs_;        ///< how often it was pinned home again
   std::map<placement::VmId, std::string> foreign_;         ///< pinned by somebody else: how
+  /// VMs whose pins were made before their clients or the host's CPUs changed, and since when.
+  std::map<placement::VmId, std::int64_t> outdated_;
   std::map<placement::VmId, VmCpus> narrow_;  ///< what VMs were given that do not have homes whole
   std::map<placement::VmId, std::string> refused_;  ///< policies in metadata, and what is wrong
   std::map<placement::ClientId, std::string> why_here_;

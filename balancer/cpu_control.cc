@@ -9,6 +9,7 @@
 #include "balancer/controller.h"
 #include "balancer/core/entitlement.h"
 #include "balancer/core/new_vm.h"
+#include "balancer/found_pins.h"
 #include "balancer/views.h"
 #include "placement/exclusive_cores.h"
 #include "placement/model/text.h"
@@ -29,21 +30,6 @@ using placement::VmId;
 using placement::VmState;
 
 namespace {
-
-/// What all vCPUs of the client are pinned to, if that is the same for all.
-std::vector<CpuId> common_pin(const VmRecord& vm, const ClientRecord& client) {
-  std::vector<CpuId> common;
-  for (const std::int32_t vcpu : client.shape.vcpus) {
-    const auto pin =
-        std::find_if(vm.description.vcpu_pins.begin(), vm.description.vcpu_pins.end(),
-                     [vcpu](const placement::Pin& entry) { return entry.number == vcpu; });
-    if (pin == vm.description.vcpu_pins.end() || (!common.empty() && common != pin->cpus)) {
-      return {};
-    }
-    common = pin->cpus;
-  }
-  return common;
-}
 
 bool was_ordered(const Original& original, const ClientRecord& client,
                  const std::vector<CpuId>& cpus) {
@@ -123,13 +109,21 @@ void Controller::note_given_cpus(const Action& action, const VmId& id, const Cpu
   }
 }
 
+/// Its pins may be changed now.
+bool Controller::can_be_assigned(const VmRecord& vm) const {
+  const VmId& id = vm.description.id;
+  const auto rest = rests_.find(id);
+  const bool rests = rest != rests_.end() && rest->second.until_epoch > snapshot_.epoch;
+  return acts() && vm.last && !rests && !refused_.contains(id) && !foreign_.contains(id) &&
+         !setup_.released.contains(id);
+}
+
 /// Orders for VMs that stay at home but shall run on other CPUs of it.
 void Controller::assign_cpus(Effects& effects) {
   const CpuPins pins = cpu_pins({});
   if (!acts() || (pins.narrow.empty() && narrow_.empty())) {
     return;
   }
-  const std::set<VmId> alone = left_alone();
   for (const VmState& state : snapshot_.vms) {
     const VmRecord* vm = ledger_.find(state.id);
     const auto wanted = pins.narrow.find(state.id);
@@ -137,10 +131,7 @@ void Controller::assign_cpus(Effects& effects) {
     const bool same = wanted == pins.narrow.end()
                           ? given == narrow_.end()
                           : given != narrow_.end() && given->second == wanted->second;
-    const auto rest = rests_.find(state.id);
-    const bool rests = rest != rests_.end() && rest->second.until_epoch > snapshot_.epoch;
-    if (same || vm == nullptr || !vm->last || rests || alone.contains(state.id) ||
-        refused_.contains(state.id)) {
+    if (same || vm == nullptr || !can_be_assigned(*vm)) {
       continue;
     }
     Action action{Reason::kCpuAssignment, {}, {}};

@@ -52,7 +52,7 @@ DoneView Controller::give_back(const VmRecord& vm, Effects& effects) {
   foreign_.erase(id);
   narrow_.erase(id);
   rests_.erase(id);
-  effects.homes.push_back({{id, 0}, NodeId{}});
+  forget_homes_of(id, effects);
 
   DoneView done{fmt::format("VM '{}' is given back", vm.description.name), std::nullopt};
   if (original == nullptr) {

@@ -70,7 +70,8 @@ std::string first_missing_for(const Sample& sample, const VmId& vm) {
   return {};
 }
 
-/// The node that all these vCPUs are pinned to: their pins name CPUs of it and of no other.
+/// The node that all these vCPUs are pinned to: of the CPUs that VMs may use, their pins name some
+/// of it and of no other.
 NodeId pinned_node(const std::vector<std::int32_t>& vcpus, const std::vector<placement::Pin>& pins,
                    const placement::Topology& topology) {
   std::vector<CpuId> cpus;
@@ -83,18 +84,19 @@ NodeId pinned_node(const std::vector<std::int32_t>& vcpus, const std::vector<pla
     }
     cpus.insert(cpus.end(), pin->cpus.begin(), pin->cpus.end());
   }
-  std::sort(cpus.begin(), cpus.end());
-  cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
+  std::optional<NodeId> only;
   for (const placement::Node& node : topology.nodes) {
-    const auto is_own = [&node](CpuId cpu) {
-      return std::any_of(node.cpus.begin(), node.cpus.end(),
-                         [cpu](const placement::Cpu& own) { return own.id == cpu; });
-    };
-    if (!cpus.empty() && std::all_of(cpus.begin(), cpus.end(), is_own)) {
-      return node.id;
+    const bool has_one = std::any_of(cpus.begin(), cpus.end(), [&node](CpuId cpu) {
+      return std::binary_search(
+          node.cpus.begin(), node.cpus.end(), placement::Cpu{cpu, 0, 0},
+          [](const placement::Cpu& a, const placement::Cpu& b) { return a.id < b.id; });
+    });
+    if (has_one && only) {
+      return NodeId{};
     }
+    only = has_one ? node.id : only;
   }
-  return NodeId{};
+  return only.value_or(NodeId{});
 }
 
 }  // namespace

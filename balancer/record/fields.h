@@ -610,6 +610,7 @@ struct RecordFields {
     fields.sentences("foreign", value.foreign_);
     fields("narrow", value.narrow_);
     fields("repairs", value.repairs_);
+    fields.added("outdated", value.outdated_);
     fields.sentences("refused", value.refused_);
     fields("missing", value.missing_);
     fields("last_placed_on", value.last_placed_on_);

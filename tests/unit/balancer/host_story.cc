@@ -91,6 +91,9 @@ void HostStory::stop(std::uint8_t number) {
 void HostStory::plug_vcpu(std::uint8_t number) {
   Vm& vm = vms_.at(vm_id(number));
   vm.description.vcpus.push_back(vm.description.vcpus.back() + 1);
+  if (!vm.description.default_pin.empty()) {
+    vm.description.vcpu_pins.push_back({vm.description.vcpus.back(), vm.description.default_pin});
+  }
   vm.run_ns.push_back(0);
   vm.wait_ns.push_back(0);
 }
@@ -113,6 +116,11 @@ void HostStory::pin(std::uint8_t number, const std::vector<CpuId>& cpus) {
 std::vector<CpuId> HostStory::pins(std::uint8_t number) const {
   const std::vector<placement::Pin>& pins = vms_.at(vm_id(number)).description.vcpu_pins;
   return pins.empty() ? std::vector<CpuId>{} : pins.front().cpus;
+}
+
+std::vector<CpuId> HostStory::last_pin(std::uint8_t number) const {
+  const std::vector<placement::Pin>& pins = vms_.at(vm_id(number)).description.vcpu_pins;
+  return pins.empty() ? std::vector<CpuId>{} : pins.back().cpus;
 }
 
 Effects HostStory::tell_domains() {
@@ -209,7 +217,14 @@ void HostStory::carry_out(const Effects& effects) {
     for (const migration::VmChange& change : order.changes) {
       for (const migration::PinChange& made : change.pins) {
         if (made.thread == migration::PinChange::Thread::kVcpu) {
-          pin(change.vm.uuid[15], made.after);
+          std::vector<placement::Pin>& pins = vms_.at(change.vm).description.vcpu_pins;
+          std::erase_if(pins, [&](const placement::Pin& p) { return p.number == made.number; });
+          const auto after = std::find_if(pins.begin(), pins.end(), [&](const placement::Pin& p) {
+            return p.number > made.number;
+          });
+          if (!made.after.empty()) {
+            pins.insert(after, {made.number, made.after});
+          }
         }
       }
       if (!change.memory.quotas.empty()) {

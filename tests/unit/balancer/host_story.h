@@ -41,12 +41,15 @@ class HostStory {
   }
   /// Somebody (the executor, or an administrator) pinned all its vCPUs; empty = anywhere.
   void pin(std::uint8_t number, const std::vector<placement::CpuId>& cpus);
-  /// A vCPU is plugged into the running VM; nobody has pinned it.
+  /// A vCPU is plugged into the running VM; nobody has pinned it, but libvirt if there is a
+  /// default.
   void plug_vcpu(std::uint8_t number);
   /// Whether every vCPU has a pin of its own.
   [[nodiscard]] bool all_pinned(std::uint8_t number) const;
   /// What its first vCPU is pinned to; empty = anywhere.
   [[nodiscard]] std::vector<placement::CpuId> pins(std::uint8_t number) const;
+  /// What its last vCPU is pinned to; empty = anywhere.
+  [[nodiscard]] std::vector<placement::CpuId> last_pin(std::uint8_t number) const;
   /// Somebody changed the policy in its metadata.
   void set_own_policy(std::uint8_t number, std::vector<placement::PolicySetting> settings) {
     vms_.at(vm_id(number)).description.own_policy = std::move(settings);
