@@ -250,6 +250,7 @@ void Controller::handle(const SampleTaken& event, Effects& effects) {
                                 finished->second.moved, finished->second.took});
     finished_.erase(finished);
   }
+  std::erase_if(finished_, [this](const auto& entry) { return !outcomes_.watches(entry.first); });
   decide(effects);
   assign_cpus(effects);
   forget_started();
@@ -446,6 +447,7 @@ void Controller::handle(const ActionProgressed& progressed, Effects& effects) {
   };
   if (event.kind == ActionEvent::Kind::kPinned) {
     under_way.pinned = true;
+    outcomes_.pinned(event.action, snapshot_.epoch);
     pins_are_made();
     return;
   }

@@ -2,45 +2,151 @@
 #include "balancer/core/outcomes.h"
 
 #include <algorithm>
+#include <utility>
 
-#include "placement/action_affinity.h"
+#include "balancer/core/reckoning.h"
 #include "placement/memory_cost.h"
 
 namespace vmnuma::balancer {
 
 using placement::Bytes;
 using placement::ClientId;
+using placement::ClientIndex;
 using placement::ClientState;
 using placement::CpuTime;
 using placement::kNoNode;
+using placement::MemoryProfile;
+using placement::NodeId;
+using placement::NodeIndex;
 using placement::Permille;
+using placement::Rehoming;
 using placement::Snapshot;
+
+namespace {
+
+const ClientState* find_client(const Snapshot& snapshot, const ClientId& id) {
+  const auto found = std::lower_bound(
+      snapshot.clients.begin(), snapshot.clients.end(), id,
+      [](const ClientState& entry, const ClientId& key) { return entry.id < key; });
+  return found != snapshot.clients.end() && found->id == id ? &*found : nullptr;
+}
+
+NodeIndex index_of(const Snapshot& snapshot, NodeId node) {
+  return node.value < 0 ? kNoNode : snapshot.topology.index_of(node).value_or(kNoNode);
+}
+
+NodeId number_of(const Snapshot& snapshot, NodeIndex node) {
+  return node == kNoNode ? NodeId{-1} : snapshot.topology.nodes[node].id;
+}
+
+/// What the client loses to far memory on that node, with its memory as it lies.
+CpuTime lost_to_memory(const Snapshot& snapshot, const ClientState& client, NodeIndex node,
+                       const placement::Options& options) {
+  return node == kNoNode ? CpuTime{}
+                         : present_loss(snapshot, client, memory_profile(snapshot, client, options),
+                                        node, options);
+}
+
+/// The same if all its vCPUs were busy all the time. `followed`: with its memory on the node as far
+/// as it may be moved and finds room.
+CpuTime far_when_busy(const Snapshot& snapshot, const ClientState& client, NodeIndex node,
+                      bool followed, const placement::Options& options) {
+  if (node == kNoNode) {
+    return {};
+  }
+  MemoryProfile memory = memory_profile(snapshot, client, options);
+  memory.demand = snapshot.epoch_length * client.vcpu_count();
+  if (!followed) {
+    return present_loss(snapshot, client, memory, node, options);
+  }
+  const auto index = static_cast<ClientIndex>(&client - snapshot.clients.data());
+  const Bytes room = placement::MemoryRoom(snapshot).of(index, node);
+  return memory_cost(snapshot, client, memory, node, room, options).standing;
+}
+
+/// What a host's epoch loses, reckoned, but for far memory.
+struct Reckoned {
+  CpuTime owed;
+  CpuTime groups;
+  CpuTime talk;
+  Permille imbalance;
+};
+
+Reckoned reckon(const Snapshot& snapshot, const placement::Options& options,
+                const std::vector<NodeIndex>& homes) {
+  Reckoning reckoning(snapshot, options);
+  std::vector<Rehoming> changes;
+  for (ClientIndex client = 0; client < homes.size(); ++client) {
+    if (homes[client] != snapshot.clients[client].home) {
+      changes.push_back({client, homes[client]});
+    }
+  }
+  reckoning.apply(changes);
+  Reckoned sum{{}, reckoning.lost_to_groups(), reckoning.lost_to_talks(), reckoning.imbalance()};
+  for (const CpuTime owed : reckoning.owed()) {
+    sum.owed += owed;
+  }
+  return sum;
+}
+
+/// Time owed to the clients of these nodes beyond what is reckoned; may be negative.
+CpuTime unexplained(const Snapshot& snapshot, const std::vector<NodeIndex>& nodes,
+                    const placement::Options& options) {
+  const std::vector<CpuTime> reckoned = Reckoning(snapshot, options).owed();
+  CpuTime sum;
+  for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {
+    if (std::find(nodes.begin(), nodes.end(), snapshot.clients[client].home) != nodes.end()) {
+      sum += snapshot.clients[client].owed - reckoned[client];
+    }
+  }
+  return sum;
+}
+
+template <class Steps>
+std::vector<NodeIndex> nodes_of(const Snapshot& snapshot, const Steps& steps) {
+  std::vector<NodeIndex> nodes;
+  for (const auto& step : steps) {
+    for (const NodeId node : {step.from, step.to}) {
+      if (const NodeIndex index = index_of(snapshot, node); index != kNoNode) {
+        nodes.push_back(index);
+      }
+    }
+  }
+  return nodes;
+}
+
+/// Takes the clients back to where they were. Who lives elsewhere by now stays there, and so does
+/// who was nowhere or on a node that is gone.
+template <class Steps>
+void take_back(const Snapshot& snapshot, const Steps& steps, std::vector<NodeIndex>& homes) {
+  for (const auto& step : steps) {
+    const ClientState* client = find_client(snapshot, step.client);
+    if (client == nullptr) {
+      continue;
+    }
+    NodeIndex& home = homes[static_cast<std::size_t>(client - snapshot.clients.data())];
+    const NodeIndex before = index_of(snapshot, step.from);
+    if (before != kNoNode && home == index_of(snapshot, step.to)) {
+      home = before;
+    }
+  }
+}
+
+}  // namespace
 
 Measured measure(const Snapshot& snapshot, const placement::Options& options) {
   Measured measured;
   for (const ClientState& client : snapshot.clients) {
     measured.demand += client.demand;
-    measured.lost += client.owed;
-    if (client.home != kNoNode) {
-      measured.lost += present_loss(snapshot, client, memory_profile(snapshot, client, options),
-                                    client.home, options);
-    }
+    measured.lost += client.owed + lost_to_memory(snapshot, client, client.home, options);
   }
-  const auto talks = talks_of(snapshot, options);
-  for (placement::ClientIndex one = 0; one < talks.size(); ++one) {
-    for (const placement::Talk& talk : talks[one]) {
-      const placement::NodeIndex here = snapshot.clients[one].home;
-      const placement::NodeIndex there = snapshot.clients[talk.with].home;
-      if (one < talk.with && here != there && here != kNoNode && there != kNoNode) {
-        measured.talk += talk.lost_apart;
-      }
-    }
-  }
-  measured.lost += measured.talk;
+  const Reckoning reckoning(snapshot, options);
+  measured.talk = reckoning.lost_to_talks();
+  measured.lost += measured.talk + reckoning.lost_to_groups();
   bool first = true;
   Permille most{};
   Permille least{};
-  for (placement::NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
     if (!snapshot.topology.can_be_home(node)) {
       continue;
     }
@@ -59,11 +165,8 @@ std::optional<Permille> locality_of(const Snapshot& snapshot,
   Bytes local;
   Bytes all;
   for (const ClientId& id : clients) {
-    const auto client = std::lower_bound(
-        snapshot.clients.begin(), snapshot.clients.end(), id,
-        [](const ClientState& entry, const ClientId& key) { return entry.id < key; });
-    if (client == snapshot.clients.end() || client->id != id || !client->memory_known ||
-        client->home == kNoNode) {
+    const ClientState* client = find_client(snapshot, id);
+    if (client == nullptr || !client->memory_known || client->home == kNoNode) {
       return std::nullopt;
     }
     for (const Bytes bytes : client->memory) {
@@ -77,13 +180,32 @@ std::optional<Permille> locality_of(const Snapshot& snapshot,
 void Outcomes::began(std::int64_t action, const placement::Action& plan, const Snapshot& snapshot,
                      const placement::Options& options) {
   Watched watched;
-  watched.before = measure(snapshot, options);
   for (const placement::Relocation& relocation : plan.relocations) {
+    const bool moves = relocation.from != relocation.to;
     watched.clients.push_back(relocation.client);
-    watched.moves_clients = watched.moves_clients || relocation.from != relocation.to;
+    watched.moves_clients = watched.moves_clients || moves;
+    Step step{relocation.client,
+              number_of(snapshot, relocation.from),
+              number_of(snapshot, relocation.to),
+              {},
+              {}};
+    if (const ClientState* client = find_client(snapshot, relocation.client)) {
+      step.far_when_busy =
+          far_when_busy(snapshot, *client, relocation.from, /*followed=*/moves, options);
+    }
+    watched.steps.push_back(step);
+  }
+  if (watched.moves_clients && is_clean(watched, snapshot)) {
+    watched.unexplained_before = unexplained(snapshot, nodes_of(snapshot, watched.steps), options);
   }
   watched.locality_before = locality_of(snapshot, watched.clients);
   watched_[action] = std::move(watched);
+}
+
+void Outcomes::pinned(std::int64_t action, std::int64_t epoch) {
+  if (const auto found = watched_.find(action); found != watched_.end()) {
+    found->second.pinned = epoch;
+  }
 }
 
 void Outcomes::count_failure(const placement::Options& options, std::int64_t epoch) {
@@ -104,42 +226,142 @@ void Outcomes::ended(std::int64_t action, bool done, bool failed, const placemen
     return;
   }
   if (done) {
+    found->second.pinned = found->second.pinned.value_or(epoch);
     found->second.due = epoch + kSettleEpochs;
   } else {
     watched_.erase(found);
   }
 }
 
-std::vector<MeasuredOutcome> Outcomes::settle(const Snapshot& snapshot,
-                                              const placement::Options& options) {
-  std::vector<MeasuredOutcome> settled;
+bool Outcomes::is_clean(const Watched& watched, const Snapshot& snapshot) {
+  const std::vector<NodeIndex> nodes = nodes_of(snapshot, watched.steps);
+  return std::none_of(
+      snapshot.clients.begin(), snapshot.clients.end(), [&](const ClientState& client) {
+        const auto concerns = [&nodes](NodeIndex node) {
+          return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+        };
+        const bool has_just_come = client.came_from != kNoNode && client.epochs_here <= 1;
+        return (client.moving || has_just_come || !snapshot.vms[client.vm].fresh) &&
+               (concerns(client.home) || concerns(client.came_from));
+      });
+}
+
+/// Takes this epoch for the one that the action is judged by.
+void Outcomes::sample(WatchedActions::iterator entry, const Snapshot& snapshot,
+                      const placement::Options& options) {
+  Watched& watched = entry->second;
+  const Measured measured = measure(snapshot, options);
+  Sampled sampled{measured, measured};
+  for (Step& step : watched.steps) {
+    const ClientState* client = find_client(snapshot, step.client);
+    if (client == nullptr) {
+      return;
+    }
+    const CpuTime full = snapshot.epoch_length * client->vcpu_count();
+    step.busy = permille_of(client->demand.value, full.value, Permille{});
+    // Its memory is on its way; what it comes to is added once it has arrived.
+    const CpuTime now = lost_to_memory(snapshot, *client, client->home, options);
+    sampled.before.lost -= now;
+    sampled.after.lost -= now;
+  }
+  if (watched.moves_clients) {
+    std::vector<NodeIndex> homes;
+    for (const ClientState& client : snapshot.clients) {
+      homes.push_back(client.home);
+    }
+    for (auto later = std::prev(watched_.end()); later != entry; --later) {
+      take_back(snapshot, later->second.steps, homes);
+    }
+    const Reckoned with = reckon(snapshot, options, homes);
+    take_back(snapshot, watched.steps, homes);
+    const Reckoned without = reckon(snapshot, options, homes);
+    const CpuTime talk = without.talk - with.talk;
+    sampled.before.talk += talk;
+    sampled.before.lost += without.owed - with.owed + without.groups - with.groups + talk;
+    sampled.before.imbalance =
+        std::max(sampled.after.imbalance + without.imbalance - with.imbalance, Permille{});
+  }
+  watched.sampled = sampled;
+}
+
+MeasuredOutcome Outcomes::outcome_of(std::int64_t action, const Watched& watched,
+                                     const Snapshot& snapshot, const placement::Options& options) {
+  MeasuredOutcome outcome{action,
+                          watched.sampled->before,
+                          watched.sampled->after,
+                          watched.locality_before,
+                          locality_of(snapshot, watched.clients),
+                          /*harmful=*/false};
+  for (const Step& step : watched.steps) {
+    const ClientState* client = find_client(snapshot, step.client);
+    // Who lives elsewhere by now has its memory brought there.
+    if (client == nullptr || client->home != index_of(snapshot, step.to)) {
+      continue;
+    }
+    outcome.before.lost += step.far_when_busy * step.busy.value / 1000;
+    outcome.after.lost +=
+        far_when_busy(snapshot, *client, client->home, /*followed=*/false, options) *
+        step.busy.value / 1000;
+  }
+  if (watched.unexplained_before && watched.unexplained_after) {
+    outcome.before.lost += *watched.unexplained_before - *watched.unexplained_after;
+  }
+  // It cannot have done more harm than there is.
+  outcome.before.lost = std::max(outcome.before.lost, CpuTime{});
   CpuTime capacity;
   for (const placement::NodeState& node : snapshot.nodes) {
     capacity += node.capacity;
   }
+  const CpuTime harm =
+      (outcome.after.lost - outcome.after.talk) - (outcome.before.lost - outcome.before.talk);
+  outcome.harmful = watched.moves_clients && harm * 100 > capacity * options.mig_threshold;
+  return outcome;
+}
+
+/// Looks at what has been pinned: at its loads once, and later at what was owed in fact.
+void Outcomes::observe(WatchedActions::iterator entry, const Snapshot& snapshot,
+                       const placement::Options& options) {
+  Watched& watched = entry->second;
+  if (!watched.sampled) {
+    sample(entry, snapshot, options);
+  }
+  if (watched.moves_clients && !watched.unexplained_after &&
+      snapshot.epoch >= *watched.pinned + kPinsSettle && is_clean(watched, snapshot)) {
+    watched.unexplained_after = unexplained(snapshot, nodes_of(snapshot, watched.steps), options);
+  }
+}
+
+/// True if all that can be known is known, its memory aside.
+bool Outcomes::is_complete(const Watched& watched, std::int64_t epoch) {
+  const bool knows_owed = !watched.moves_clients || watched.unexplained_after ||
+                          epoch >= *watched.pinned + kPinsSettle + kLongestWait;
+  return watched.sampled && knows_owed;
+}
+
+std::vector<MeasuredOutcome> Outcomes::settle(const Snapshot& snapshot,
+                                              const placement::Options& options) {
+  // All are looked at before any is forgotten: they are judged beside each other.
+  for (auto entry = watched_.begin(); entry != watched_.end(); ++entry) {
+    if (entry->second.pinned && snapshot.epoch > *entry->second.pinned) {
+      observe(entry, snapshot, options);
+    }
+  }
+  std::vector<MeasuredOutcome> settled;
   for (auto entry = watched_.begin(); entry != watched_.end();) {
-    const Watched& watched = entry->second;
-    if (!watched.due || *watched.due > snapshot.epoch) {
+    const auto& [action, watched] = *entry;
+    const bool is_due = watched.due && *watched.due <= snapshot.epoch;
+    if (!is_due || (watched.sampled && !is_complete(watched, snapshot.epoch))) {
       ++entry;
       continue;
     }
-    MeasuredOutcome outcome;
-    outcome.action = entry->first;
-    outcome.before = watched.before;
-    outcome.after = measure(snapshot, options);
-    outcome.locality_before = watched.locality_before;
-    outcome.locality_after = locality_of(snapshot, watched.clients);
-    const CpuTime more_lost =
-        (outcome.after.lost - outcome.after.talk) - (outcome.before.lost - outcome.before.talk);
-    const CpuTime more_wanted = std::max(outcome.after.demand - outcome.before.demand, CpuTime{});
-    outcome.harmful =
-        watched.moves_clients && (more_lost - more_wanted) * 100 > capacity * options.mig_threshold;
-    if (outcome.harmful) {
-      count_failure(options, snapshot.epoch);
-    } else if (watched.moves_clients) {
-      failures_in_a_row_ = 0;
+    if (watched.sampled) {
+      settled.push_back(outcome_of(action, watched, snapshot, options));
+      if (settled.back().harmful) {
+        count_failure(options, snapshot.epoch);
+      } else if (watched.moves_clients) {
+        failures_in_a_row_ = 0;
+      }
     }
-    settled.push_back(outcome);
     entry = watched_.erase(entry);
   }
   return settled;

@@ -2,14 +2,29 @@
 /// What actions really brought, and whether to go on acting.
 ///
 /// Problem: a prediction is a guess; a balancer whose guesses are wrong does harm with every move.
-/// Approach: the measured state of the epoch in which an action was decided is kept; kSettleEpochs
-/// after it finished (pins made, memory arrived or given up) the state is measured again and put
-/// beside the prediction. An action did harm if the host then loses more than before by
-/// Numa.MigThreshold of its capacity although the demand has not grown as much;
-/// wake-ups aside, which VMs have more of when they have more to say to each other.
+/// But a host's lost time before and after an action says little about it: other actions were under
+/// way at the same time, and the VMs' loads have changed. Approach: attribution by counterfactual.
+/// The first epoch after an action's pins are made is sampled, and the question is what that very
+/// epoch would have lost with the action's clients where they were. What clients wanted is
+/// measured, what they would have been owed elsewhere is reckoned (reckoning.h). What far memory
+/// costs is added once the memory has arrived or was given up: what it costs the clients where they
+/// are now, against what it would have gone on costing where they were, at the loads of the sampled
+/// epoch. Reckoning may be wrong, too: what is owed on the action's nodes beyond what is reckoned,
+/// in the first clean epoch, counts as brought about by the action, less what there was of it when
+/// the action was decided.
+/// Of actions that are under way together each is credited with what it adds to those before it, as
+/// it was predicted, so that their gains add up to what they brought together.
+/// An action did harm if the host loses more with it than without it by Numa.MigThreshold of its
+/// capacity; wake-ups aside, which VMs have more of when they have more to say to each other.
 /// Numa.BreakerFailures failed or harmful actions in a row open the breaker for Numa.BreakerRest
-/// epochs. Properties: every finished action is measured exactly once; a good action closes the
-/// count; an open breaker closes by itself.
+/// epochs.
+/// Terms: *clean* - an epoch in which no client on an action's nodes was being moved, came or left.
+/// Properties:
+///  1. Every finished action is measured once, unless its clients are gone by then.
+///  2. Where homes, demand and memory decide what is lost, as reckoned, the measured gain is the
+///     reckoned one whatever else moves and however loads change in between.
+///  3. With nothing but measured owed time changed the measured gain is that change.
+///  4. A good action closes the count; an open breaker closes by itself.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +57,8 @@ struct RecordFields;
 
 struct MeasuredOutcome {
   std::int64_t action = 0;
-  Measured before;
-  Measured after;
+  Measured before;  ///< the sampled epoch as it would have been without the action
+  Measured after;   ///< the sampled epoch
   std::optional<placement::Permille> locality_before;
   std::optional<placement::Permille> locality_after;
   bool harmful = false;
@@ -51,31 +66,71 @@ struct MeasuredOutcome {
 
 class Outcomes {
  public:
+  /// From the end of an action until its memory has been counted where it lies now.
   static constexpr std::int64_t kSettleEpochs = 3;
+  /// From an action's last pin to the first epoch that can be clean; and how many may be waited
+  /// for.
+  static constexpr std::int64_t kPinsSettle = 2;
+  static constexpr std::int64_t kLongestWait = 10;
 
   void began(std::int64_t action, const placement::Action& plan,
              const placement::Snapshot& snapshot, const placement::Options& options);
+  /// Its vCPUs are where they shall be, its memory may still be on the way.
+  void pinned(std::int64_t action, std::int64_t epoch);
   /// `failed`: undone or dropped for a reason that counts against acting.
   void ended(std::int64_t action, bool done, bool failed, const placement::Options& options,
              std::int64_t epoch);
-  /// What has settled by this epoch.
+  /// What has settled by this epoch. To be called in every epoch, with its snapshot.
   [[nodiscard]] std::vector<MeasuredOutcome> settle(const placement::Snapshot& snapshot,
                                                     const placement::Options& options);
+  /// False once it has been measured, has failed, or cannot be measured any more.
+  [[nodiscard]] bool watches(std::int64_t action) const { return watched_.contains(action); }
   [[nodiscard]] bool breaker_open(std::int64_t epoch) const { return epoch < rest_until_; }
   [[nodiscard]] std::int64_t rests_until() const { return rest_until_; }
 
  private:
   friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
-  struct Watched {
+  /// One client of an action. Nodes by number, as the topology may change.
+  struct Step {
+    placement::ClientId client;
+    placement::NodeId from;  ///< of a negative number: nowhere
+    placement::NodeId to;
+    /// What far memory would have cost it per epoch had it stayed, if all its vCPUs were busy.
+    placement::CpuTime far_when_busy;
+    placement::Permille busy;  ///< of its vCPUs, in the sampled epoch
+  };
+  /// The sampled epoch; of time lost to memory it has that of all others only.
+  struct Sampled {
     Measured before;
+    Measured after;
+  };
+  struct Watched {
     std::optional<placement::Permille> locality_before;
     std::vector<placement::ClientId> clients;
-    bool moves_clients = false;       ///< else only memory, which never counts as harm
+    bool moves_clients = false;  ///< else only memory, which never counts as harm
+    std::vector<Step> steps;
+    /// Owed on its nodes beyond what is reckoned, when it was decided and after it, in clean
+    /// epochs; may be negative.
+    std::optional<placement::CpuTime> unexplained_before;
+    std::optional<placement::CpuTime> unexplained_after;
+    std::optional<std::int64_t> pinned;  ///< epoch
+    std::optional<Sampled> sampled;
     std::optional<std::int64_t> due;  ///< epoch
   };
+  using WatchedActions = std::map<std::int64_t, Watched>;
+
+  void observe(WatchedActions::iterator entry, const placement::Snapshot& snapshot,
+               const placement::Options& options);
+  void sample(WatchedActions::iterator entry, const placement::Snapshot& snapshot,
+              const placement::Options& options);
+  [[nodiscard]] static bool is_complete(const Watched& watched, std::int64_t epoch);
+  [[nodiscard]] static bool is_clean(const Watched& watched, const placement::Snapshot& snapshot);
+  [[nodiscard]] static MeasuredOutcome outcome_of(std::int64_t action, const Watched& watched,
+                                                  const placement::Snapshot& snapshot,
+                                                  const placement::Options& options);
   void count_failure(const placement::Options& options, std::int64_t epoch);
 
-  std::map<std::int64_t, Watched> watched_;
+  WatchedActions watched_;
   std::int64_t failures_in_a_row_ = 0;
   std::int64_t rest_until_ = 0;
 };

@@ -37,6 +37,8 @@ class Reckoning {
   [[nodiscard]] placement::CpuTime lost() const;
   /// Of that, wake-ups that go from node to node.
   [[nodiscard]] placement::CpuTime lost_to_talks() const;
+  /// Of that, broken affinity and anti-affinity groups.
+  [[nodiscard]] placement::CpuTime lost_to_groups() const;
   /// Per client, what it is predicted to be owed.
   [[nodiscard]] std::vector<placement::CpuTime> owed() const;
   /// Per node, owed / capacity.
@@ -47,8 +49,6 @@ class Reckoning {
   [[nodiscard]] placement::CpuTime rounding() const;
 
  private:
-  [[nodiscard]] placement::CpuTime lost_to_groups() const;
-
   const placement::Snapshot* snapshot_;
   const placement::Options* options_;
   std::vector<placement::NodeIndex> homes_;          ///< per client

@@ -559,11 +559,26 @@ struct RecordFields {
     fields("imbalance", value.imbalance);
     fields.added("talk", value.talk);
   }
-  VMNUMA_FIELDS(Outcomes::Watched) {
+  VMNUMA_FIELDS(Outcomes::Step) {
+    fields("client", value.client);
+    fields("from", value.from);
+    fields("to", value.to);
+    fields("far_when_busy", value.far_when_busy);
+    fields("busy", value.busy);
+  }
+  VMNUMA_FIELDS(Outcomes::Sampled) {
     fields("before", value.before);
+    fields("after", value.after);
+  }
+  VMNUMA_FIELDS(Outcomes::Watched) {
     fields("locality_before", value.locality_before);
     fields("clients", value.clients);
     fields("moves_clients", value.moves_clients);
+    fields.added("steps", value.steps);
+    fields.added("unexplained_before", value.unexplained_before);
+    fields.added("unexplained_after", value.unexplained_after);
+    fields.added("pinned", value.pinned);
+    fields.added("sampled", value.sampled);
     fields("due", value.due);
   }
   VMNUMA_FIELDS(Outcomes) {

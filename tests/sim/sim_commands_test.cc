@@ -58,7 +58,7 @@ TEST(SimCommandsTest, JsonIsOneObjectWithTheseKeys) {
   EXPECT_THAT(keys, ElementsAre("scenario", "seed", "epochs", "moves", "swaps", "locality_moves",
                                 "long_term_moves", "pages_moved", "bytes_moved", "imbalance_pct",
                                 "locality_pct", "owed_pct_mean", "lost_pct_mean", "last_move_epoch",
-                                "vms", "violations"));
+                                "predictions", "vms", "violations"));
   EXPECT_EQ(result["scenario"], "pile-up");
   EXPECT_EQ(result["seed"], 9);
   EXPECT_EQ(result["epochs"], 300);

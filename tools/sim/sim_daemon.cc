@@ -127,6 +127,7 @@ std::vector<balancer::Reply> SimDaemon::feed(const balancer::Event& event) {
   for (balancer::LogLine& line : effects.log) {
     report_.log.push_back(std::move(line));
   }
+  report_.outcomes.insert(report_.outcomes.end(), effects.outcomes.begin(), effects.outcomes.end());
   if (effects.epoch) {
     if (auto forecasts = loads_.epoch(effects.epoch->snapshot, wall_now())) {
       (void)feed(balancer::LoadsForecast{std::move(*forecasts)});

@@ -31,6 +31,7 @@ namespace vmnuma::tools {
 struct DaemonReport {
   std::vector<migration::Order> orders;
   std::vector<migration::ActionEvent> events;
+  std::vector<balancer::OutcomeMeasured> outcomes;
   std::vector<balancer::LogLine> log;
 };
 

@@ -306,7 +306,20 @@ void Simulation::listen() {
   for (migration::Order& order : report.orders) {
     oracles_.order_given(epoch_, order, host_);
     const std::int64_t action = order.action;
+    const placement::Prediction& predicted = order.predicted;
+    predicted_[action] = {.epoch = epoch_,
+                          .ended = epoch_,
+                          .reason = order.reason,
+                          .predicted = predicted.lost_before - predicted.lost_after,
+                          .measured = {}};
     orders_.insert_or_assign(action, Given{epoch_, std::move(order), /*counted=*/false});
+  }
+  for (const balancer::OutcomeMeasured& outcome : report.outcomes) {
+    PredictedAction& action = predicted_.at(outcome.action);
+    action.ended = epoch_;
+    action.measured = outcome.lost_before - outcome.lost_after;
+    result_.predictions.push_back(action);
+    predicted_.erase(outcome.action);
   }
   for (const PageMove& move : host_.take_moves()) {
     result_.moved += move.moved;

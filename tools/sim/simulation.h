@@ -120,10 +120,11 @@ class Simulation {
   Oracles oracles_;
   std::int64_t epoch_ = 0;
   placement::Microseconds now_;
-  std::vector<Strike> strikes_;                 ///< of this epoch, earliest first
-  std::optional<std::int64_t> daemon_back_in_;  ///< epoch
-  std::map<std::int64_t, Given> orders_;        ///< that have not ended
-  std::vector<Life> lives_;                     ///< as scenario_.vms
+  std::vector<Strike> strikes_;                        ///< of this epoch, earliest first
+  std::optional<std::int64_t> daemon_back_in_;         ///< epoch
+  std::map<std::int64_t, Given> orders_;               ///< that have not ended
+  std::map<std::int64_t, PredictedAction> predicted_;  ///< by order, until they are measured
+  std::vector<Life> lives_;                            ///< as scenario_.vms
   std::vector<std::string> news_;
   EpochFigures figures_;
   Mean imbalance_;

@@ -30,6 +30,14 @@ ordered_json json_of(const Course& course) {
       {"start", number(course.start)}, {"mean", number(course.mean)}, {"end", number(course.end)}};
 }
 
+ordered_json json_of(const PredictedAction& action) {
+  return {{"epoch", action.epoch},
+          {"measured_epoch", action.ended},
+          {"reason", placement::name_of(action.reason)},
+          {"predicted_ms", action.predicted.value / 1000},
+          {"measured_ms", action.measured.value / 1000}};
+}
+
 ordered_json json_of(const VmResult& vm) {
   ordered_json homes = ordered_json::array();
   for (const placement::NodeId home : vm.homes) {
@@ -41,6 +49,15 @@ ordered_json json_of(const VmResult& vm) {
           {"entitled_pct", number(vm.entitled)},
           {"locality_pct", number(vm.locality)},
           {"moves", vm.moves}};
+}
+
+std::string predictions_text(const std::vector<PredictedAction>& predictions) {
+  const PredictionFigures figures = figures_of(predictions);
+  if (figures.counted == 0) {
+    return "none of more than 50 ms an epoch";
+  }
+  return fmt::format("{} of {} gains of more than 50 ms an epoch were within {} % of the outcome",
+                     figures.near, figures.counted, kNearPct);
 }
 
 }  // namespace
@@ -59,6 +76,10 @@ std::string to_json(const SimulationResult& result) {
   for (const VmResult& vm : result.vms) {
     vms.push_back(json_of(vm));
   }
+  ordered_json predictions = ordered_json::array();
+  for (const PredictedAction& action : result.predictions) {
+    predictions.push_back(json_of(action));
+  }
   const ordered_json json = {{"scenario", result.scenario},
                              {"seed", result.seed},
                              {"epochs", result.epochs},
@@ -73,6 +94,7 @@ std::string to_json(const SimulationResult& result) {
                              {"owed_pct_mean", number(result.owed)},
                              {"lost_pct_mean", number(result.lost)},
                              {"last_move_epoch", result.last_move_epoch},
+                             {"predictions", std::move(predictions)},
                              {"vms", std::move(vms)},
                              {"violations", result.violations}};
   // Names may be anything that TOML can hold.
@@ -96,6 +118,7 @@ std::string to_text(const SimulationResult& result) {
       result.last_move_epoch < 0 ? "none"
                                  : fmt::format("the last in epoch {}", result.last_move_epoch));
   lines += fmt::format("  memory      {} MiB moved\n", result.moved.value / placement::kMiB.value);
+  lines += fmt::format("  predictions {}\n", predictions_text(result.predictions));
   if (result.violations.empty()) {
     lines += "  violations  none\n";
   }

@@ -9,6 +9,7 @@
 
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
+#include "tools/sim/predictions.h"
 
 namespace vmnuma::tools {
 
@@ -50,6 +51,7 @@ struct SimulationResult {
   std::int64_t last_move_epoch = -1;
   std::int64_t node_changes =
       0;  ///< how often a VM went to run mainly on another node, by any cause
+  std::vector<PredictedAction> predictions;  ///< of actions that were carried out and measured
   std::vector<VmResult> vms;
   std::vector<std::string> violations;
 };

@@ -45,7 +45,7 @@ TEST(OutcomesTest, MeasuresAFinishedActionOnceAfterItHasSettled) {
   Outcomes outcomes;
   outcomes.began(1, kAction, owed(10, 1'000'000), options);
   outcomes.ended(1, /*done=*/true, /*failed=*/false, options, 12);
-  EXPECT_THAT(outcomes.settle(owed(14, 0), options), IsEmpty());
+  EXPECT_THAT(outcomes.settle(owed(14, 200'000), options), IsEmpty());
   const auto settled = outcomes.settle(owed(15, 200'000), options);
   ASSERT_THAT(settled, SizeIs(1));
   EXPECT_EQ(settled.front().before.lost, CpuTime{1'000'000});

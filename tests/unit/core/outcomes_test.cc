@@ -11,11 +11,13 @@
 namespace vmnuma::balancer {
 namespace {
 
+using placement::CpuTime;
 using placement::kNoNode;
 using placement::Options;
 using placement::Permille;
 using placement::Plan;
 using placement::Snapshot;
+using tests::next_epoch;
 using tests::SnapshotBuilder;
 
 Snapshot crowded() {
@@ -91,6 +93,142 @@ TEST(OutcomesMeasureTest, PagesAloneNeverCountAsHarm) {
   snapshot.clients[0].owed = tests::kCpu * 100;
   EXPECT_FALSE(outcomes.settle(snapshot, options).front().harmful);
   EXPECT_FALSE(outcomes.breaker_open(snapshot.epoch));
+}
+
+/// What the action saves per epoch.
+CpuTime gain(const placement::Prediction& predicted) {
+  return predicted.lost_before - predicted.lost_after;
+}
+CpuTime gain(const MeasuredOutcome& outcome) {
+  return outcome.before.lost - outcome.after.lost;
+}
+
+/// Everybody on node 0, which has a third of the CPUs that they want.
+Snapshot three_times_too_many() {
+  return SnapshotBuilder()
+      .nodes(3, {.cores = 4})
+      .vm({.name = "a", .vcpus = 4})
+      .vm({.name = "b", .vcpus = 4})
+      .vm({.name = "c", .vcpus = 4})
+      .build();
+}
+
+/// Watches all of the plan's actions from their beginning.
+Outcomes watching(const Plan& plan, const Snapshot& snapshot, const Options& options) {
+  Outcomes outcomes;
+  for (std::size_t i = 0; i < plan.actions.size(); ++i) {
+    outcomes.began(static_cast<std::int64_t>(i), plan.actions[i], snapshot, options);
+    outcomes.pinned(static_cast<std::int64_t>(i), snapshot.epoch);
+  }
+  return outcomes;
+}
+
+/// All of them have ended in this epoch; those after it are like it.
+std::vector<MeasuredOutcome> settled(Outcomes& outcomes, const Plan& plan, Snapshot snapshot,
+                                     const Options& options) {
+  for (std::size_t i = 0; i < plan.actions.size(); ++i) {
+    outcomes.ended(static_cast<std::int64_t>(i), /*done=*/true, /*failed=*/false, options,
+                   snapshot.epoch);
+  }
+  std::vector<MeasuredOutcome> all;
+  for (std::int64_t epoch = 0; epoch <= Outcomes::kSettleEpochs; ++epoch) {
+    for (const MeasuredOutcome& outcome : outcomes.settle(snapshot, options)) {
+      all.push_back(outcome);
+    }
+    ++snapshot.epoch;
+    for (placement::ClientState& client : snapshot.clients) {
+      ++client.epochs_here;
+    }
+  }
+  return all;
+}
+
+TEST(OutcomesTest, ActionsThatRunAtOnceAreEachCreditedWithWhatTheyBrought) {
+  const Options options;
+  const Snapshot before = three_times_too_many();
+  const Plan plan = make_plan(before, options, {});
+  ASSERT_EQ(plan.actions.size(), 2U);
+  Outcomes outcomes = watching(plan, before, options);
+  const auto measured = settled(outcomes, plan, next_epoch(before, plan, options), options);
+  ASSERT_EQ(measured.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_NEAR(static_cast<double>(gain(measured[i]).value),
+                static_cast<double>(gain(plan.actions[i].predicted).value), 100)
+        << i;
+    EXPECT_FALSE(outcomes.watches(static_cast<std::int64_t>(i)));
+  }
+}
+
+TEST(OutcomesTest, LoadsThatChangeWhileMemoryTravelsChangeNothing) {
+  const Options options;
+  const Snapshot before = three_times_too_many();
+  const Plan plan = make_plan(before, options, {});
+  Outcomes outcomes = watching(plan, before, options);
+  Snapshot after = next_epoch(before, plan, options);
+  ASSERT_TRUE(outcomes.settle(after, options).empty());
+  for (placement::ClientState& client : after.clients) {
+    client.demand = client.used = client.owed = CpuTime{};
+  }
+  after.epoch += 50;
+  const auto measured = settled(outcomes, plan, after, options);
+  ASSERT_EQ(measured.size(), 2U);
+  EXPECT_NEAR(static_cast<double>(gain(measured[0]).value),
+              static_cast<double>(gain(plan.actions[0].predicted).value), 100);
+}
+
+TEST(OutcomesTest, OwedTimeThatNobodyReckonedWithIsHarm) {
+  Options options;
+  options.breaker_failures = 1;
+  const Snapshot before = three_times_too_many();
+  Plan plan = make_plan(before, options, {});
+  plan.actions.resize(1);
+  Outcomes outcomes = watching(plan, before, options);
+  Snapshot after = next_epoch(before, plan, options);
+  // The node that it went to gives it nothing, for a reason that nobody sees.
+  for (placement::ClientState& client : after.clients) {
+    if (client.id == plan.actions[0].relocations[0].client) {
+      client.owed = tests::kCpu * 12;
+    }
+  }
+  const auto measured = settled(outcomes, plan, after, options);
+  ASSERT_EQ(measured.size(), 1U);
+  EXPECT_TRUE(measured[0].harmful);
+  EXPECT_TRUE(outcomes.breaker_open(after.epoch));
+}
+
+TEST(OutcomesTest, BrokenGroupsAreMeasuredAsTheyArePredicted) {
+  const Options options;
+  const Snapshot before = SnapshotBuilder()
+                              .nodes(2, {.cores = 8})
+                              .vm({.name = "a",
+                                   .homes = {0},
+                                   .vcpus = 2,
+                                   .busy_pct = 10,
+                                   .policy = {.affinity_group = "g"}})
+                              .vm({.name = "b",
+                                   .homes = {1},
+                                   .vcpus = 2,
+                                   .busy_pct = 10,
+                                   .policy = {.affinity_group = "g"}})
+                              .build();
+  const Plan plan = make_plan(before, options, {});
+  ASSERT_EQ(plan.actions.front().reason, placement::Reason::kAffinityMove);
+  Outcomes outcomes = watching(plan, before, options);
+  const auto measured = settled(outcomes, plan, next_epoch(before, plan, options), options);
+  EXPECT_EQ(gain(measured.front()), gain(plan.actions.front().predicted));
+}
+
+TEST(OutcomesTest, AnActionWhoseClientsAreGoneIsNotMeasured) {
+  const Options options;
+  const Snapshot before = three_times_too_many();
+  const Plan plan = make_plan(before, options, {});
+  Outcomes outcomes = watching(plan, before, options);
+  Snapshot empty;
+  empty.epoch = before.epoch + 1;
+  empty.topology = before.topology;
+  empty.nodes = before.nodes;
+  EXPECT_TRUE(settled(outcomes, plan, empty, options).empty());
+  EXPECT_FALSE(outcomes.watches(0));
 }
 
 }  // namespace

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How good the balancer's predictions were: what each action was to save beside what it was
+/// measured to save.
+///
+/// Terms: *gain* - lost time that an action saves per epoch. *Worth counting* - a predicted gain of
+/// more than kWorthCounting, by an action that is no turn: a turn passes a shortage on and is not
+/// meant to save anything. *Near* - the predicted gain is within kNearPct per cent of the measured.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "placement/model/amounts.h"
+#include "placement/model/plan.h"
+
+namespace vmnuma::tools {
+
+inline constexpr placement::CpuTime kWorthCounting{50'000};
+inline constexpr std::int64_t kNearPct = 20;
+
+/// One action that was carried out and measured.
+struct PredictedAction {
+  std::int64_t epoch = 0;  ///< in which it was ordered
+  std::int64_t ended = 0;  ///< in which its outcome was measured
+  placement::Reason reason{};
+  placement::CpuTime predicted;  ///< gain
+  placement::CpuTime measured;   ///< gain
+};
+
+struct PredictionFigures {
+  std::int64_t counted = 0;
+  std::int64_t near = 0;
+  /// Median of predicted / measured, a measured gain of nothing or less being the largest ratio;
+  /// absent if nothing is worth counting.
+  std::optional<placement::Permille> median_ratio;
+};
+
+[[nodiscard]] bool is_worth_counting(const PredictedAction& action);
+[[nodiscard]] bool is_near(const PredictedAction& action);
+[[nodiscard]] PredictionFigures figures_of(const std::vector<PredictedAction>& actions);
+
+}  // namespace vmnuma::tools
