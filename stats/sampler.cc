@@ -214,12 +214,14 @@ void Sampler::read_slices(Sample& sample) {
   }
 }
 
-/// Without the file, or with one that nobody writes any more, nobody counts. That is no fault.
+/// Without a file that can be opened, or with one that nobody writes any more, nobody counts. That
+/// is no fault; something else in its place is.
 void Sampler::read_wakeups(Sample& sample) {
-  const auto counts = root_.read(kWakeupCountsFile).and_then(parse_wakeup_counts);
-  if (!counts && is_over(counts.error())) {
+  const auto text = root_.read(kWakeupCountsFile);
+  if (!text && text.error().code != ErrorCode::kInvalidArgument) {
     return;
   }
+  const auto counts = text.and_then(parse_wakeup_counts);
   if (!counts) {
     sample.missing.push_back(
         {root_.path_of(kWakeupCountsFile), counts.error().message, std::nullopt});
