@@ -8,6 +8,7 @@
 #include "balancer/orders.h"
 #include "migration/limits.h"
 #include "migration/pacing.h"
+#include "placement/clients.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::tools {
@@ -100,8 +101,10 @@ void Oracles::check_home_change(std::int64_t epoch, const Order& order, const Vm
   if (!host.runs(change.vm)) {
     return;
   }
-  const std::vector<NodeId>& allowed = host.description(change.vm).policy.nodes;
-  if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), home.to) == allowed.end()) {
+  // All that can be homes, if none of those that the policy names can be one now.
+  const std::vector<placement::NodeIndex> allowed =
+      allowed_homes(host.topology(), host.description(change.vm).policy);
+  if (to && std::find(allowed.begin(), allowed.end(), *to) == allowed.end()) {
     violation(what + ", which its VM may not use");
   }
   const auto stay = stays_.find({change.vm, home.client});
@@ -197,6 +200,35 @@ void Oracles::pages_moved(const PageMove& move, const SimHost& host) {
 
 // ---- the state after an epoch ----
 
+namespace {
+
+/// Of these CPUs, those that are online.
+std::vector<CpuId> online_of(const std::vector<CpuId>& cpus, const placement::Topology& topology) {
+  std::vector<CpuId> online;
+  for (const placement::Node& node : topology.nodes) {
+    for (const CpuId cpu : balancer::cpus_of(node)) {
+      if (std::find(cpus.begin(), cpus.end(), cpu) != cpus.end()) {
+        online.push_back(cpu);
+      }
+    }
+  }
+  return online;
+}
+
+/// True if pins may not fit the homes yet: CPUs went or came, or libvirt could not be reached.
+bool pins_are_being_mended(const Scenario& scenario, std::int64_t epoch) {
+  constexpr std::int64_t kPatience = 40;  // that long a VM rests after three attempts
+  return std::any_of(scenario.faults.begin(), scenario.faults.end(), [&](const Fault& fault) {
+    const bool matters =
+        fault.kind == FaultKind::kNodeOffline || fault.kind == FaultKind::kLibvirtGone;
+    const std::int64_t end = fault.epoch + fault.epochs;
+    return matters && ((fault.epoch <= epoch && epoch < fault.epoch + kPatience) ||
+                       (end <= epoch && epoch < end + kPatience));
+  });
+}
+
+}  // namespace
+
 void Oracles::check_pins(const SimHost& host, const balancer::Controller& controller) {
   for (const auto& [id, vm] : controller.ledger().vms()) {
     if (!host.runs(id) || is_under_way(id)) {
@@ -221,9 +253,14 @@ void Oracles::check_pins(const SimHost& host, const balancer::Controller& contro
       const auto narrow = controller.narrow_cpus().find(id);
       const bool has_a_part =
           narrow != controller.narrow_cpus().end() && index < narrow->second.clients.size();
+      if (host.topology().only_home() && !has_a_part) {
+        continue;  // nobody has to be pinned there
+      }
       if (client.home.value >= 0 && pins.size() == 1 && home &&
-          *pins.begin() != (has_a_part ? narrow->second.clients[index]
-                                       : balancer::cpus_of(host.topology().nodes[*home]))) {
+          online_of(*pins.begin(), host.topology()) !=
+              online_of(has_a_part ? narrow->second.clients[index]
+                                   : balancer::cpus_of(host.topology().nodes[*home]),
+                        host.topology())) {
         violation(fmt::format("'{}'/{} has its home on node {} and is pinned to CPUs '{}'",
                               live.name, index, client.home.value,
                               placement::to_list(*pins.begin())));
@@ -240,8 +277,10 @@ void Oracles::epoch_ended(std::int64_t epoch, const SimHost& host, const SimDaem
   if (daemon.span_round()) {
     violation("the executor does not come to rest");
   }
-  if (daemon.running()) {
+  if (daemon.running() && !pins_are_being_mended(scenario_, epoch)) {
     check_pins(host, daemon.controller());
+  }
+  if (daemon.running()) {
     for (const std::string& text : daemon.controller().plan_violations()) {
       violation("the plan breaks a rule: " + text);
     }

@@ -24,6 +24,8 @@ std::string_view name_of(FaultKind kind) {
       return "daemon-restart";
     case FaultKind::kNodeOffline:
       return "node-offline";
+    case FaultKind::kLibvirtGone:
+      return "libvirt-gone";
   }
   return "unknown";
 }

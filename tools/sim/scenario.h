@@ -82,11 +82,12 @@ enum class FaultKind {
   kStaleSample,    ///< readings of the VM, of the node's memory, or those of all CPUs, are missing
   kDaemonRestart,  ///< the balancer dies in the midst of the epoch and comes back later
   kNodeOffline,    ///< the node's CPUs are taken away
+  kLibvirtGone,    ///< libvirt does not answer: no pin can be changed, and none is told of
 };
-inline constexpr FaultKind kFaultKinds[] = {FaultKind::kVmVanishes,    FaultKind::kPinRefused,
-                                            FaultKind::kPagesBusy,     FaultKind::kNoMemory,
-                                            FaultKind::kSlowLibvirt,   FaultKind::kStaleSample,
-                                            FaultKind::kDaemonRestart, FaultKind::kNodeOffline};
+inline constexpr FaultKind kFaultKinds[] = {
+    FaultKind::kVmVanishes,    FaultKind::kPinRefused,  FaultKind::kPagesBusy,
+    FaultKind::kNoMemory,      FaultKind::kSlowLibvirt, FaultKind::kStaleSample,
+    FaultKind::kDaemonRestart, FaultKind::kNodeOffline, FaultKind::kLibvirtGone};
 /// "vm-vanishes"
 [[nodiscard]] std::string_view name_of(FaultKind kind);
 

@@ -447,6 +447,7 @@ class ScenarioParser {
         case FaultKind::kStaleSample:
           return Victim::kMaybeVmOrNode;
         case FaultKind::kDaemonRestart:
+        case FaultKind::kLibvirtGone:
           break;
       }
       return Victim::kNone;

@@ -56,7 +56,22 @@ void SimDaemon::start(Microseconds now) {
     wake_executor();
   }
   (void)feed(balancer::LoadsForecast{loads_.forecasts(wall_now() / kMinuteS - 1)});
-  (void)feed(balancer::DomainsChanged{host_.refresh().value()});
+  if (libvirt_lost_) {
+    lose_libvirt(/*lost=*/true);
+  } else {
+    (void)feed(balancer::DomainsChanged{host_.refresh().value()});
+  }
+}
+
+void SimDaemon::lose_libvirt(bool lost) {
+  libvirt_lost_ = lost;
+  if (!running_) {
+    return;
+  }
+  (void)feed(balancer::SourceChanged{"libvirt", lost ? "it does not answer" : "", wall_now()});
+  if (!lost) {
+    (void)feed(balancer::DomainsChanged{host_.refresh().value()});
+  }
 }
 
 std::int64_t SimDaemon::wall_now() const {
@@ -85,7 +100,7 @@ void SimDaemon::tick(placement::Sample sample) {
 }
 
 void SimDaemon::refresh_domains() {
-  if (host_.domains_changed()) {
+  if (!libvirt_lost_ && host_.domains_changed()) {
     (void)feed(balancer::DomainsChanged{host_.refresh().value()});
   }
 }
@@ -133,6 +148,7 @@ std::vector<balancer::Reply> SimDaemon::feed(const balancer::Event& event) {
       (void)feed(balancer::LoadsForecast{std::move(*forecasts)});
     }
   }
+  report_.homes += static_cast<std::int64_t>(effects.homes.size());
   for (const balancer::HomeDecided& home : effects.homes) {
     if (home.home.value < 0) {
       homes_.erase(home.client);

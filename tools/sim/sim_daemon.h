@@ -33,6 +33,7 @@ struct DaemonReport {
   std::vector<migration::ActionEvent> events;
   std::vector<balancer::OutcomeMeasured> outcomes;
   std::vector<balancer::LogLine> log;
+  std::int64_t homes = 0;  ///< that it had remembered or forgotten
 };
 
 class SimDaemon {
@@ -53,6 +54,8 @@ class SimDaemon {
   /// Tells what libvirt has told, if it has.
   void refresh_domains();
   void change_topology();
+  /// libvirt stopped answering, or answers again; also to be called while the daemon does not run.
+  void lose_libvirt(bool lost);
   /// Makes all steps of the executor that begin before that time.
   void work(placement::Microseconds until);
 
@@ -95,6 +98,7 @@ class SimDaemon {
   placement::Microseconds now_;             ///< of the thread that runs the controller
   placement::Microseconds worker_free_at_;  ///< when the executor's last step ended
   bool span_round_ = false;
+  bool libvirt_lost_ = false;
   DaemonReport report_;
   balancer::Recorder recorder_;
   bool records_ = false;

@@ -74,6 +74,8 @@ class SimHost final : public stats::DomainInventory,
   /// For all VMs, or for one.
   void slow_down_libvirt(bool slow) { slow_libvirt_ = slow; }
   void slow_down_libvirt(const placement::VmId& vm, bool slow);
+  /// Changes of pins and memory nodes fail.
+  void lose_libvirt(bool lost) { libvirt_lost_ = lost; }
   void set_online(placement::NodeId node, bool online);
 
   // What there is to see.
@@ -208,6 +210,7 @@ class SimHost final : public stats::DomainInventory,
   std::map<placement::NodeId, placement::Bytes> free_told_;
   placement::CpuTime epoch_so_far_;
   std::int64_t epoch_ = 0;
+  bool libvirt_lost_ = false;
   bool slow_libvirt_ = false;
   bool domains_changed_ = true;
 };

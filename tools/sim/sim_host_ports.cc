@@ -72,6 +72,9 @@ void set_pin(std::vector<placement::Pin>& pins, std::int32_t number,
 // ---- libvirt ----
 
 Result<SimHost::Vm*> SimHost::find(const VmId& vm) {
+  if (libvirt_lost_) {
+    return failure(ErrorCode::kUnavailable, "libvirt does not answer");
+  }
   const auto found = vms_.find(vm);
   if (found == vms_.end()) {
     return failure(ErrorCode::kNotFound, "there is no such VM any more");

@@ -266,6 +266,10 @@ void Simulation::set_fault(const Fault& fault, bool begins) {
         daemon_.change_topology();
       }
       break;
+    case FaultKind::kLibvirtGone:
+      host_.lose_libvirt(begins);
+      daemon_.lose_libvirt(begins);
+      break;
     case FaultKind::kStaleSample:  // looked for at the tick
     case FaultKind::kVmVanishes:
     case FaultKind::kDaemonRestart:
@@ -296,9 +300,13 @@ void Simulation::strike(const Fault& fault) {
 
 void Simulation::listen() {
   DaemonReport report = daemon_.take_report();
+  if (!report.orders.empty() || report.homes > 0) {
+    last_stir_ = epoch_;
+  }
   for (const balancer::LogLine& line : report.log) {
     if (line.severity != balancer::Severity::kDebug) {
       news_.push_back(line.message);
+      last_stir_ = epoch_;
     }
   }
   // An order is given in the tick and its events come later, so this is the order of the

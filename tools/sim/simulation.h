@@ -43,6 +43,9 @@ class Simulation {
 
   /// Of the last epoch: what the daemon said, and what struck.
   [[nodiscard]] const std::vector<std::string>& news() const { return news_; }
+  /// The last epoch in which the daemon gave an order, remembered or forgot a home, or said
+  /// something.
+  [[nodiscard]] std::int64_t last_stir() const { return last_stir_; }
   /// Of the last epoch.
   [[nodiscard]] const EpochFigures& figures() const { return figures_; }
   /// A table of `vmnuma stats`, or nothing while the daemon does not run.
@@ -126,6 +129,7 @@ class Simulation {
   std::map<std::int64_t, PredictedAction> predicted_;  ///< by order, until they are measured
   std::vector<Life> lives_;                            ///< as scenario_.vms
   std::vector<std::string> news_;
+  std::int64_t last_stir_ = -1;
   EpochFigures figures_;
   Mean imbalance_;
   Mean locality_;
