@@ -73,6 +73,9 @@ class ArgumentReader {
   /// What was wrong: with an argument that was asked for, or with one that nobody asked for.
   [[nodiscard]] const std::string& problem() {
     for (const auto& [name, value] : args_.items()) {
+      if (!problem_.empty()) {
+        break;  // the first is enough
+      }
       if (std::find(known_.begin(), known_.end(), name) == known_.end()) {
         note(fmt::format("the command '{}' has no argument '{}'{}", command_, name,
                          did_you_mean(name, known_)));
@@ -296,6 +299,9 @@ tl::expected<Request, BadRequest> parse_request(std::string_view line) {
   if (nesting_depth(line) > kDeepestRequest) {
     return bad(std::nullopt,
                fmt::format("the request is nested more than {} deep", kDeepestRequest));
+  }
+  if (static_cast<std::size_t>(std::count(line.begin(), line.end(), ',')) > kMostValues) {
+    return bad(std::nullopt, fmt::format("the request has more than {} values", kMostValues));
   }
   const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) {

@@ -10,7 +10,8 @@
 ///
 /// Terms: *line*, one request or answer, ended by '\n'; *id*, a number of the client's choice (0 if
 /// it gives none) that comes back in the answer. Properties:
-///  - a line that is too long or nested too deeply is refused before it is parsed;
+///  - a line that is too long, nested too deeply or of too many values is refused before it is
+///  parsed, so that a few milliseconds are all that any line takes;
 ///  - every line gets a request or an error, whatever bytes are in it, and the error carries the id
 ///  if the
 ///    line had one;
@@ -35,6 +36,8 @@ namespace vmnuma::balancer {
 inline constexpr std::int64_t kProtocolVersion = 1;
 inline constexpr std::size_t kLongestRequest = std::size_t{64} * 1024;
 inline constexpr std::size_t kDeepestRequest = 8;
+/// Told by commas, those in strings included.
+inline constexpr std::size_t kMostValues = 8192;
 inline constexpr std::int64_t kMostHistoryRows = 1000;
 /// Of a VM that does not run yet.
 inline constexpr std::int32_t kMostVcpus = 4096;

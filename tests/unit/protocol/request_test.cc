@@ -296,6 +296,15 @@ TEST(RequestTest, TooLongALineIsRefusedBeforeItIsParsed) {
   EXPECT_EQ(refusal(text + " "), "the request is longer than 65536 bytes");
 }
 
+TEST(RequestTest, HasNoMoreValuesThanCanBeReadAtOnce) {
+  std::string text = "{\"version\":1,\"command\":\"what-if\",\"args\":{\"remove\":[0";
+  for (std::size_t i = 3; i < kMostValues + 1; ++i) {
+    text += ",0";
+  }
+  EXPECT_EQ(refusal(text + "]}}"), "the argument 'remove' must be a list of at most 64");
+  EXPECT_EQ(refusal(text + ",0]}}"), "the request has more than 8192 values");
+}
+
 TEST(RequestTest, TooDeepALineIsRefusedBeforeItIsParsed) {
   EXPECT_EQ(refusal(std::string(1000, '[')), "the request is nested more than 8 deep");
   EXPECT_EQ(refusal(std::string(30000, '{')), "the request is nested more than 8 deep");
