@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "stats/linux/read_parsed.h"
 #include "tests/support/fake_host.h"
@@ -73,13 +74,19 @@ TEST_F(DirectoryTest, ReadsFilesThatExactlyFillTheBuffer) {
   EXPECT_EQ(root_.file("page").value().read(scratch_).value(), page);
 }
 
-TEST_F(DirectoryTest, RefusesFilesWithoutEnd) {
+TEST_F(DirectoryTest, RefusesWhatIsNoRegularFile) {
   const Directory live = Directory::open("/").value();
   const auto endless = live.read("dev/zero");
   ASSERT_FALSE(endless.has_value());
-  EXPECT_EQ(endless.error().code, ErrorCode::kCorrupt);
-  const auto kept = live.file("dev/zero").value();
-  EXPECT_EQ(kept.read(scratch_).error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(endless.error().message, "'/dev/zero' is not a regular file");
+  EXPECT_EQ(live.file("dev/zero").error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST_F(DirectoryTest, RefusesFilesThatAreTooLarge) {
+  host_.write("large", "");
+  ASSERT_EQ(::truncate((host_.path() + "/large").c_str(), kMostBytesOfAFile + 1), 0);
+  EXPECT_EQ(root_.read("large").error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(root_.file("large").value().read(scratch_).error().code, ErrorCode::kCorrupt);
 }
 
 TEST_F(DirectoryTest, ReadsAKeptFileAnewEachTime) {
