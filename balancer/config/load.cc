@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "balancer/config/config.h"
-#include "files/file.h"
 #include "placement/model/text.h"
+#include "stats/files/file.h"
 
 namespace vmnuma::balancer {
 

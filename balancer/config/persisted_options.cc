@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "balancer/config/parse.h"
-#include "files/file.h"
 #include "placement/model/options.h"
+#include "stats/files/file.h"
 
 namespace vmnuma::balancer {
 

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "files/file.h"
+#include "stats/files/file.h"
 #include "stats/latency/hmat.h"
 #include "stats/latency/latency_text.h"
 

@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "files/file.h"
+#include "stats/files/file.h"
 
 namespace vmnuma::balancer {
 namespace {

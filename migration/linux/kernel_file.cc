@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "files/open.h"
+#include "stats/files/open.h"
 
 namespace vmnuma::migration {
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "files/file.h"
+#include "stats/files/file.h"
 
 namespace vmnuma::stats {
 

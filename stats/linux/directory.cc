@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "files/open.h"
+#include "stats/files/open.h"
 
 namespace vmnuma::stats {
 namespace {

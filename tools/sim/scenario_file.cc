@@ -10,8 +10,8 @@
 
 #include "balancer/policy/policy_keys.h"
 #include "balancer/suggest.h"
-#include "files/file.h"
 #include "placement/model/topology.h"
+#include "stats/files/file.h"
 #include "tools/sim/random.h"
 #include "tools/sim/toml_reader.h"
 

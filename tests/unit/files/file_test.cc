@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "files/file.h"
+#include "stats/files/file.h"
 
 #include <filesystem>
 #include <fstream>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "files/open.h"
+#include "stats/files/open.h"
 
 #include <fstream>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "files/file.h"
+#include "stats/files/file.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "files/open.h"
+#include "stats/files/open.h"
 
 namespace vmnuma::files {
 
