@@ -33,6 +33,12 @@ std::set<VmId> ids_of(const std::map<VmId, const VmDescription*>& running) {
 
 }  // namespace
 
+void Sampler::set_topology(placement::Topology topology) {
+  topology_ = std::move(topology);
+  meminfo_.clear();
+  vms_.clear();
+}
+
 Sample Sampler::sample(const SampleRequest& request) {
   Sample sample{.sequence = request.sequence, .taken_at = request.now};
   std::map<VmId, const VmDescription*> running;

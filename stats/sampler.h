@@ -50,11 +50,13 @@ struct SampleRequest {
 /// missing. Needs CAP_SYS_PTRACE for VMs on hugetlbfs pages only.
 class Sampler {
  public:
-  /// `root` is the host's root directory. A changed topology needs a new Sampler.
+  /// `root` is the host's root directory.
   Sampler(Directory root, placement::Topology topology, SamplerOptions options)
       : root_(std::move(root)), topology_(std::move(topology)), options_(options) {}
 
   [[nodiscard]] placement::Sample sample(const SampleRequest& request);
+  /// The host has changed: all is read anew from now on, in the order of these nodes.
+  void set_topology(placement::Topology topology);
 
  private:
   void read_nodes(placement::Sample& sample);

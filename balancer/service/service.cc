@@ -115,6 +115,10 @@ Result<std::unique_ptr<Service>> Service::create(ServiceSetup setup) {
   if (!latencies) {
     return tl::unexpected(std::move(latencies).error());
   }
+  Result<stats::Directory> topology = stats::Directory::open("/");
+  if (!topology) {
+    return tl::unexpected(std::move(topology).error());
+  }
   Result<migration::LinuxPageMover> mover = migration::LinuxPageMover::open("/");
   if (!mover) {
     return tl::unexpected(std::move(mover).error());
@@ -125,8 +129,9 @@ Result<std::unique_ptr<Service>> Service::create(ServiceSetup setup) {
     return tl::unexpected(huge_page_size.error());
   }
   std::unique_ptr<Service> service(
-      new Service(std::move(setup), {std::move(*loop), std::move(*root), std::move(*devices),
-                                     std::move(*latencies), std::move(*mover), *huge_page_size}));
+      new Service(std::move(setup),
+                  {std::move(*loop), std::move(*root), std::move(*devices), std::move(*latencies),
+                   std::move(*topology), std::move(*mover), *huge_page_size}));
   const Config& config = service->setup_.config;
   Result<std::unique_ptr<ControlSocket>> socket = ControlSocket::listen(
       service->context_, config.socket_path, config.socket_group,
@@ -146,6 +151,7 @@ Service::Service(ServiceSetup setup, Host host)
       epoch_timer_(context_),
       look_timer_(context_),
       sampler_(std::move(host.root), setup_.topology, {}),
+      topology_watch_(std::move(host.topology), setup_.topology),
       loop_(std::move(host.loop)),
       inventory_(*loop_, {setup_.config.uri, host.default_huge_page_size},
                  [this] { boost::asio::post(context_, [this] { refresh_inventory(); }); }),
@@ -447,11 +453,11 @@ void Service::answer_history(std::int64_t token, std::int64_t id, const HistoryR
 
 /// On a worker of its own, because the thread is bound to one node after the other.
 void Service::find_host_latencies() {
-  const bool posted =
-      latency_worker_.post("measuring latencies", [this, state_dir = setup_.config.state_dir] {
+  const bool posted = latency_worker_.post(
+      "measuring latencies",
+      [this, state_dir = setup_.config.state_dir, topology = setup_.topology] {
         stats::ChaseProbe probe;
-        FoundLatencies found =
-            find_latencies(latencies_, state_dir, setup_.topology, probe, stopping_);
+        FoundLatencies found = find_latencies(latencies_, state_dir, topology, probe, stopping_);
         boost::asio::post(context_, [this, found = std::move(found)] {
           log_.write(found.log);
           host_latencies_ = found.latencies;
@@ -463,6 +469,13 @@ void Service::find_host_latencies() {
 }
 
 // ---- the epoch ----
+
+/// Nodes or CPUs went or came, or VMs may use others of them.
+void Service::on_topology(placement::Topology topology) {
+  setup_.topology = std::move(topology);
+  executor_->set_limits(migration::limits_from(controller_.ledger().options(), setup_.topology));
+  feed(TopologyChanged{setup_.topology});
+}
 
 void Service::arm_epoch() {
   const auto now = std::chrono::steady_clock::now();
@@ -493,12 +506,20 @@ void Service::on_epoch() {
   const bool posted = sampler_worker_.post(
       "reading the host and its VMs",
       [this, due, running = running_, moving = transferring_, sequence = sequence_] {
+        std::optional<placement::Topology> changed = topology_watch_.look();
+        if (changed) {
+          sampler_.set_topology(*changed);
+        }
         placement::Sample sample = sampler_.sample({sequence, monotonic_now(), running, moving});
         for (const placement::VmId& vm : vcpu_watch_.changed(running, sample)) {
           inventory_.mark_dirty(vm);
         }
-        boost::asio::post(context_, [this, due, sample = std::move(sample)]() mutable {
+        boost::asio::post(context_, [this, due, changed = std::move(changed),
+                                     sample = std::move(sample)]() mutable {
           sampling_ = false;
+          if (changed) {
+            on_topology(std::move(*changed));
+          }
           const auto late = std::chrono::steady_clock::now() - due;
           feed(SampleTaken{std::move(sample),
                            wall_now(),

@@ -56,6 +56,7 @@
 #include "stats/linux/directory.h"
 #include "stats/reports/latency_rows.h"
 #include "stats/sampler.h"
+#include "stats/topology/topology_watch.h"
 
 namespace vmnuma::balancer {
 
@@ -101,6 +102,7 @@ class Service {
     stats::Directory root;
     stats::Directory devices;    ///< the same, for the inventory worker
     stats::Directory latencies;  ///< the same, for the latency worker
+    stats::Directory topology;   ///< the same, for the sampler worker
     migration::LinuxPageMover mover;
     placement::Bytes default_huge_page_size;
   };
@@ -117,6 +119,7 @@ class Service {
   [[nodiscard]] std::shared_ptr<const Controller> copy_of_controller();
   [[nodiscard]] Questions::Reply reply_line();
   void on_epoch();
+  void on_topology(placement::Topology topology);
   void arm_epoch();
   void look_at_workers();
   void arm_look();
@@ -141,7 +144,8 @@ class Service {
   boost::asio::steady_timer epoch_timer_;
   boost::asio::steady_timer look_timer_;
   std::chrono::steady_clock::time_point next_epoch_;
-  stats::Sampler sampler_;  ///< the sampler worker's alone
+  stats::Sampler sampler_;               ///< the sampler worker's alone
+  stats::TopologyWatch topology_watch_;  ///< the sampler worker's alone
   std::unique_ptr<EventLoop> loop_;
   LibvirtInventory inventory_;
   stats::Directory devices_;    ///< the inventory worker's alone

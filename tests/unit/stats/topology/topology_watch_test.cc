@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/topology/topology_watch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stats/topology/topology_reader.h"
+#include "tests/support/fake_host.h"
+
+namespace vmnuma::stats {
+namespace {
+
+using placement::kGiB;
+using placement::Topology;
+using tests::FakeNode;
+using tests::regular_nodes;
+
+class TopologyWatchTest : public testing::Test {
+ protected:
+  TopologyWatchTest() { host_.set_nodes(nodes_); }
+  [[nodiscard]] Directory root() const { return Directory::open(host_.path()).value(); }
+
+  tests::FakeHost host_;
+  std::vector<FakeNode> nodes_ = regular_nodes(2, 2, 1, kGiB * 4);
+};
+
+TEST_F(TopologyWatchTest, SaysNothingWhereNothingChanges) {
+  TopologyWatch watch(root(), read_topology(root()).value());
+  EXPECT_EQ(watch.look(), std::nullopt);
+  EXPECT_EQ(watch.look(), std::nullopt);
+}
+
+TEST_F(TopologyWatchTest, TellsOnceOfACpuThatGoesOfflineAndComesBack) {
+  const Topology whole = read_topology(root()).value();
+  TopologyWatch watch(root(), whole);
+  EXPECT_EQ(watch.look(), std::nullopt);
+  std::vector<FakeNode> fewer = nodes_;
+  fewer[1].cpus.pop_back();
+  host_.set_nodes(fewer);
+  const auto changed = watch.look();
+  ASSERT_TRUE(changed.has_value());
+  EXPECT_EQ(changed->nodes[1].cpu_count(), 1);
+  EXPECT_EQ(watch.look(), std::nullopt);
+  host_.set_nodes(nodes_);
+  EXPECT_EQ(watch.look(), whole);
+}
+
+TEST_F(TopologyWatchTest, TellsOfASliceThatIsConfinedToOtherCpus) {
+  TopologyWatch watch(root(), read_topology(root()).value());
+  EXPECT_EQ(watch.look(), std::nullopt);
+  host_.write("sys/fs/cgroup/machine.slice/cpuset.cpus.effective", "0-1\n");
+  const auto changed = watch.look();
+  ASSERT_TRUE(changed.has_value());
+  EXPECT_EQ(changed->only_home(), placement::NodeIndex{0});
+}
+
+TEST_F(TopologyWatchTest, NoticesAlsoWhatChangedBeforeItsFirstLook) {
+  const Topology before = read_topology(root()).value();
+  host_.write("sys/fs/cgroup/machine.slice/cpuset.cpus.effective", "0-1\n");
+  EXPECT_TRUE(TopologyWatch(root(), before).look().has_value());
+}
+
+}  // namespace
+}  // namespace vmnuma::stats
