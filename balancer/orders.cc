@@ -47,12 +47,6 @@ std::map<std::int32_t, NodeIndex> homes_after(const Snapshot& snapshot,
   return homes;
 }
 
-std::vector<NodeId> distinct(std::vector<NodeId> nodes) {
-  std::sort(nodes.begin(), nodes.end());
-  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-  return nodes;
-}
-
 /// What the threads of a VM with these homes are pinned to.
 VmCpus cpus_after(const Snapshot& snapshot, const VmRecord& vm,
                   const std::map<std::int32_t, NodeIndex>& homes,
@@ -137,11 +131,7 @@ void add_memory(const Snapshot& snapshot, const placement::VmState& state, const
       return;
     }
     quotas[id_of(snapshot, home)] += client.memory_size;
-    if (client.home != kNoNode) {
-      change.memory.undo_nodes.push_back(id_of(snapshot, client.home));
-    }
   }
-  change.memory.undo_nodes = distinct(std::move(change.memory.undo_nodes));
   const placement::VmDescription& described = vm.description;
   // Which nodes libvirt was advised at the start is no limit for later.
   const bool advised = described.numatune == placement::NumatuneMode::kRestrictive &&
@@ -192,6 +182,7 @@ Order make_order(std::int64_t number, const placement::Action& action, const Sna
     change.vm = id;
     change.vm_name = vm->description.name;
     change.process = vm->last->process;
+    change.domain_id = vm->description.domain_id;
     change.memory_mode = vm->description.policy.memory_mode;
     for (const Relocation& relocation : relocations) {
       if (relocation.from != relocation.to || stays_home) {

@@ -25,14 +25,16 @@ bool is_gone(const Error& error) {
 
 }  // namespace
 
-ActionRun::ActionRun(Order order, Microseconds now)
+ActionRun::ActionRun(Order order, RoomBook& room, Microseconds now)
     : order_(std::move(order)),
+      room_(room),
       pins_(pin_steps(order_)),
       now_(now),
       began_at_(now),
       vanished_(order_.changes.size()) {}
 
-ActionRun::ActionRun(const OpenAction& open, Microseconds now) : ActionRun(open.order, now) {
+ActionRun::ActionRun(const OpenAction& open, RoomBook& room, Microseconds now)
+    : ActionRun(open.order, room, now) {
   resume_ = resume_point(open);
   phase_ = Phase::kCheck;
 }
@@ -71,16 +73,18 @@ void ActionRun::step(const Ports& ports, const Limits& limits, Microseconds now,
       return look_for_room(ports, limits, events);
     case Phase::kPinBegin:
       return pin_begin(ports, events);
+    case Phase::kPinCheck:
+      return pin_check(ports);
     case Phase::kPin:
       return pin(ports, limits);
     case Phase::kPinEnd:
       return pin_end(ports, limits, events);
     case Phase::kUndoBegin:
       return undo_begin(ports);
-    case Phase::kUndo:
-      return undo(ports, limits);
     case Phase::kUndoCheck:
       return undo_check(ports, events);
+    case Phase::kUndo:
+      return undo(ports, limits);
     case Phase::kUndoEnd:
       return undo_end(ports, events);
     case Phase::kMemory:
@@ -152,11 +156,14 @@ void ActionRun::checked(const Limits& limits, std::vector<ActionEvent>& events) 
 }
 
 void ActionRun::next_survey(const Limits& limits, std::vector<ActionEvent>& events) {
+  const auto comes_home = [](const HomeChange& home) { return home.to.value >= 0; };
   const auto moves_memory = [&](const VmChange& change) {
-    return limits.move_memory && !change.memory.quotas.empty() &&
+    return std::any_of(change.homes.begin(), change.homes.end(), comes_home) &&
+           limits.move_memory && !change.memory.quotas.empty() &&
            change.memory_mode != placement::MemoryMode::kHandsOff;
   };
-  // A VM without a home gets one even where its memory does not fit, and a pull moves what it can.
+  // A VM without a home gets one even where its memory does not fit, one that is given back gets
+  // its pins back, and a pull moves what it can.
   const bool needs_room = order_.reason != placement::Reason::kInitialPlacement &&
                           order_.reason != placement::Reason::kMemoryPull;
   while (index_ < order_.changes.size() && !(needs_room && moves_memory(changed(index_)))) {
@@ -195,6 +202,7 @@ void ActionRun::survey(const Ports& ports, const Limits& limits, std::vector<Act
   }
   const auto needs = room_needs(change.memory.quotas, *ranges);
   needs_.insert(needs_.end(), needs.begin(), needs.end());
+  room_.promise({action(), change.vm}, needs);
   ++index_;
   next_survey(limits, events);
 }
@@ -213,7 +221,8 @@ void ActionRun::look_for_room(const Ports& ports, const Limits& limits,
   if (++index_ < targets_.size()) {
     return;
   }
-  if (const auto reason = why_no_room(needs_, nodes_, limits.node_reserve)) {
+  if (const auto reason =
+          why_no_room(needs_, nodes_, limits.node_reserve, room_.promised_to_others(action()))) {
     end(ActionState::kDropped, *reason, events);
     return;
   }
@@ -240,17 +249,29 @@ void ActionRun::pin_begin(const Ports& ports, std::vector<ActionEvent>& events) 
     take_back(index_, "the journal could not be written: " + begun.error().message, events);
     return;
   }
+  phase_ = Phase::kPinCheck;
+}
+
+void ActionRun::pin_check(const Ports& ports) {
+  const auto alive = ports.mover.check(changed(pins_[index_].change).process);
   phase_ = Phase::kPin;
+  if (!alive) {
+    pin_failed(alive.error());
+  }
 }
 
 void ActionRun::pin(const Ports& ports, const Limits& limits) {
-  const PinStep step = pins_[index_];
-  const auto pinned = set_pin(ports, limits, step, /*back=*/false);
+  const auto pinned = set_pin(ports, limits, pins_[index_], /*back=*/false);
   step_outcome_ = kStepSucceeded;
+  phase_ = Phase::kPinEnd;
   if (!pinned) {
-    step_outcome_ = pinned.error().message;
-    cause_ = fmt::format("pinning {} failed: {}", pin_text(order_, step), pinned.error().message);
+    pin_failed(pinned.error());
   }
+}
+
+void ActionRun::pin_failed(const Error& error) {
+  step_outcome_ = error.message;
+  cause_ = fmt::format("pinning {} failed: {}", pin_text(order_, pins_[index_]), error.message);
   phase_ = Phase::kPinEnd;
 }
 
@@ -271,6 +292,7 @@ void ActionRun::pin_end(const Ports& ports, const Limits& limits,
 
 void ActionRun::take_back(std::size_t pins_begun, std::string cause,
                           std::vector<ActionEvent>& events) {
+  room_.release(action());
   cause_ = std::move(cause);
   index_ = pins_begun;
   next_undo(events);
@@ -297,7 +319,18 @@ void ActionRun::undo_begin(const Ports& ports) {
   // A journal that cannot be written must not keep a VM half moved: after a crash every pin that
   // was begun is taken back anyway.
   (void)ports.journal.begin_step(action(), undo_number(order_, pin), undo_text(order_, pins_[pin]));
+  phase_ = Phase::kUndoCheck;
+}
+
+/// Before every try. Whatever else the answer is, what was begun must be taken back.
+void ActionRun::undo_check(const Ports& ports, std::vector<ActionEvent>& events) {
+  const std::size_t change = pins_[index_ - 1].change;
+  const auto alive = ports.mover.check(changed(change).process);
   phase_ = Phase::kUndo;
+  if (!alive && alive.error().code == ErrorCode::kVanished) {
+    vanished_[change] = true;
+    next_undo(events);
+  }
 }
 
 void ActionRun::undo(const Ports& ports, const Limits& limits) {
@@ -310,35 +343,20 @@ void ActionRun::undo(const Ports& ports, const Limits& limits) {
     return;
   }
   const Error& error = restored.error();
-  if (is_gone(error)) {
+  const std::int64_t most_tries = is_gone(error) ? kMostTriesOfAMissingThread : kMostUndoTries;
+  if (error.code == ErrorCode::kUnavailable || tries_ + 1 < most_tries) {
+    wait(kFirstUndoWait, kLongestUndoWait);
     phase_ = Phase::kUndoCheck;
     return;
   }
-  if (error.code != ErrorCode::kUnavailable && tries_ + 1 >= kMostUndoTries) {
-    step_outcome_ = error.message;
+  step_outcome_ = error.message;
+  phase_ = Phase::kUndoEnd;
+  if (is_gone(error)) {
+    step_outcome_ = "there is no such thread any more";
+  } else {
     not_restored_ +=
         fmt::format("; {} failed and is left so: {}", undo_text(order_, step), error.message);
-    phase_ = Phase::kUndoEnd;
-    return;
   }
-  wait(kFirstUndoWait, kLongestUndoWait);
-}
-
-void ActionRun::undo_check(const Ports& ports, std::vector<ActionEvent>& events) {
-  const std::size_t change = pins_[index_ - 1].change;
-  const auto alive = ports.mover.check(changed(change).process);
-  if (!alive && alive.error().code == ErrorCode::kVanished) {
-    vanished_[change] = true;
-    next_undo(events);
-    return;
-  }
-  if (tries_ + 1 < kMostTriesOfAMissingThread) {
-    wait(kFirstUndoWait, kLongestUndoWait);
-    phase_ = Phase::kUndo;
-    return;
-  }
-  step_outcome_ = "there is no such thread any more";
-  phase_ = Phase::kUndoEnd;
 }
 
 void ActionRun::undo_end(const Ports& ports, std::vector<ActionEvent>& events) {
@@ -367,7 +385,7 @@ void ActionRun::begin_memory(const Limits& limits, std::vector<ActionEvent>& eve
           limits.move_memory ? "its memory mode is hands-off" : "page migration is switched off");
       continue;
     }
-    memory_.emplace_back(vm, action(), memory_number(order_, change), now_);
+    memory_.emplace_back(vm, action(), memory_number(order_, change), room_, now_);
     if (cancelled_) {
       memory_.back().stop(*cancelled_);
     }
@@ -422,11 +440,11 @@ Result<void> ActionRun::set_pin(const Ports& ports, const Limits& limits, PinSte
   const auto& cpus = wanted.empty() ? limits.all_cpus : wanted;
   switch (pin.thread) {
     case PinChange::Thread::kVcpu:
-      return ports.control.pin_vcpu(change.vm, pin.number, cpus);
+      return ports.control.pin_vcpu(run_of(change), pin.number, cpus);
     case PinChange::Thread::kEmulator:
-      return ports.control.pin_emulator(change.vm, cpus);
+      return ports.control.pin_emulator(run_of(change), cpus);
     case PinChange::Thread::kIoThread:
-      return ports.control.pin_io_thread(change.vm, pin.number, cpus);
+      return ports.control.pin_io_thread(run_of(change), pin.number, cpus);
   }
   return {};
 }
@@ -446,6 +464,7 @@ ActionEvent ActionRun::event(ActionEvent::Kind kind) const {
 }
 
 void ActionRun::end(ActionState state, std::string detail, std::vector<ActionEvent>& events) {
+  room_.release(action());
   state_ = state;
   detail_ = std::move(detail);
   ActionEvent finished = event(ActionEvent::Kind::kFinished);

@@ -5,7 +5,8 @@
 /// between any two of them. A VM must never be left with some threads on the old home and some on
 /// the new one. Approach: a machine of small steps, each at most one call. Everything that can be
 /// looked at beforehand is (same process, room for the memory); then the pins are made one by one,
-/// each with its journal row before it; then the memory follows (MemoryWork). A pin that fails, or
+/// each with its journal row before it and only if the process still is the same; then the memory
+/// follows (MemoryWork). A pin that fails, or
 /// a journal that cannot be written, takes back every pin that was begun, the failed one included
 /// because a call that reports a failure may have taken effect, in reverse order. Taking back is
 /// tried again with back-off: without end while libvirt is not there, ten times otherwise. Memory
@@ -14,7 +15,8 @@
 /// Properties: closed done only with all pins made, undone or dropped only with none made, unless
 /// the detail says which could not be taken back; no effect without its journal row, except that
 /// pins are taken back even if the journal is gone; threads that no longer exist need not be taken
-/// back.
+/// back; nothing reaches a domain that was started anew under the same UUID: before every effect
+/// the process is compared, and the call itself compares the domain's id.
 #pragma once
 
 #include <cstddef>
@@ -31,17 +33,17 @@
 #include "migration/order.h"
 #include "migration/ports.h"
 #include "migration/progress.h"
-#include "migration/room.h"
+#include "migration/room_book.h"
 #include "migration/steps.h"
 
 namespace vmnuma::migration {
 
 class ActionRun {
  public:
-  /// A new order.
-  ActionRun(Order order, placement::Microseconds now);
+  /// A new order. `room` must outlive this object.
+  ActionRun(Order order, RoomBook& room, placement::Microseconds now);
   /// One that was open when the program ended.
-  ActionRun(const OpenAction& open, placement::Microseconds now);
+  ActionRun(const OpenAction& open, RoomBook& room, placement::Microseconds now);
 
   [[nodiscard]] std::int64_t action() const { return order_.action; }
   [[nodiscard]] const Order& order() const { return order_; }
@@ -77,11 +79,12 @@ class ActionRun {
     kSurvey,
     kRoom,
     kPinBegin,
+    kPinCheck,
     kPin,
     kPinEnd,
     kUndoBegin,
-    kUndo,
     kUndoCheck,
+    kUndo,
     kUndoEnd,
     kMemory,
     kClose,
@@ -96,13 +99,15 @@ class ActionRun {
   void look_for_room(const Ports& ports, const Limits& limits, std::vector<ActionEvent>& events);
   void begin_pins(const Limits& limits, std::vector<ActionEvent>& events);
   void pin_begin(const Ports& ports, std::vector<ActionEvent>& events);
+  void pin_check(const Ports& ports);
   void pin(const Ports& ports, const Limits& limits);
+  void pin_failed(const Error& error);
   void pin_end(const Ports& ports, const Limits& limits, std::vector<ActionEvent>& events);
   void take_back(std::size_t pins_begun, std::string cause, std::vector<ActionEvent>& events);
   void next_undo(std::vector<ActionEvent>& events);
   void undo_begin(const Ports& ports);
-  void undo(const Ports& ports, const Limits& limits);
   void undo_check(const Ports& ports, std::vector<ActionEvent>& events);
+  void undo(const Ports& ports, const Limits& limits);
   void undo_end(const Ports& ports, std::vector<ActionEvent>& events);
   void begin_memory(const Limits& limits, std::vector<ActionEvent>& events);
   void memory_step(const Ports& ports, const Limits& limits, std::vector<ActionEvent>& events);
@@ -117,6 +122,7 @@ class ActionRun {
   void wait(placement::Microseconds first, placement::Microseconds longest);
 
   Order order_;
+  RoomBook& room_;
   std::vector<PinStep> pins_;
   std::optional<ResumePoint> resume_;  ///< set for an action of before a restart
   Phase phase_ = Phase::kOpen;

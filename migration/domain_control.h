@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The port through which the executor changes a VM. Implemented by balancer/host over libvirt and
 /// by the simulated host; both pass the same contract tests.
+///
+/// Problem: libvirt knows a domain by its UUID, and a domain that was destroyed and started again
+/// has the same one. A change meant for the one that ended would reach the one that runs now.
+/// Approach: every call names the run, and the call that changes something compares it with the
+/// domain's id of that moment.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +17,16 @@
 
 namespace vmnuma::migration {
 
+/// One run of a domain, from its start to its end. libvirt counts ids up and gives each started
+/// domain another one; the count may go back only when libvirtd itself is restarted.
+struct DomainRun {
+  placement::VmId vm;
+  /// libvirt's id of the running domain. Negative: not known (an order journalled by a version that
+  /// did not keep it), not compared.
+  std::int32_t domain_id = -1;
+  bool operator==(const DomainRun&) const = default;
+};
+
 class DomainControl {
  public:
   virtual ~DomainControl() = default;
@@ -19,14 +34,14 @@ class DomainControl {
   /// Each changes the running VM only (libvirt's LIVE flag), not its definition, and returns when
   /// the kernel has it. `cpus` ascending, not empty. Blocking, executor worker only; each pin costs
   /// libvirt an fsync (facts measured on libvirt 9.0). Errors: not-found (no such running VM, vCPU
-  /// or I/O thread), invalid-argument (empty or impossible set), permission-denied, unavailable (no
-  /// connection), unsupported, io.
-  [[nodiscard]] virtual Result<void> pin_vcpu(const placement::VmId& vm, std::int32_t vcpu,
+  /// or I/O thread), vanished (the VM runs, but it is another run of it; this one was left alone,
+  /// unless the message says that it began during the call), invalid-argument (empty or impossible
+  /// set), permission-denied, unavailable (no connection), unsupported, io.
+  [[nodiscard]] virtual Result<void> pin_vcpu(const DomainRun& run, std::int32_t vcpu,
                                               const std::vector<placement::CpuId>& cpus) = 0;
-  [[nodiscard]] virtual Result<void> pin_emulator(const placement::VmId& vm,
+  [[nodiscard]] virtual Result<void> pin_emulator(const DomainRun& run,
                                                   const std::vector<placement::CpuId>& cpus) = 0;
-  [[nodiscard]] virtual Result<void> pin_io_thread(const placement::VmId& vm,
-                                                   std::int32_t io_thread,
+  [[nodiscard]] virtual Result<void> pin_io_thread(const DomainRun& run, std::int32_t io_thread,
                                                    const std::vector<placement::CpuId>& cpus) = 0;
 
   /// Sets the nodes the VM's memory may use (libvirt numatune, always with mode `restrictive`,
@@ -34,11 +49,12 @@ class DomainControl {
   /// Only for VMs without <numatune> or with mode restrictive; others: unsupported. Narrowing
   /// copies memory before it returns.
   [[nodiscard]] virtual Result<void> set_memory_nodes(
-      const placement::VmId& vm, const std::vector<placement::NodeId>& nodes) = 0;
+      const DomainRun& run, const std::vector<placement::NodeId>& nodes) = 0;
 
   /// Makes `settings` the policy in the VM's metadata; none: takes it away. `persistent`: also in
-  /// the VM's definition, which is unsupported for a transient VM. Any thread. Errors: not-found,
-  /// permission-denied, unavailable, unsupported, io; nothing has changed then.
+  /// the VM's definition, which is unsupported for a transient VM. For whichever run there is: it
+  /// is the administrator's wish for the VM. Any thread. Errors: not-found, permission-denied,
+  /// unavailable, unsupported, io; nothing has changed then.
   [[nodiscard]] virtual Result<void> set_policy(
       const placement::VmId& vm, const std::vector<placement::PolicySetting>& settings,
       bool persistent) = 0;

@@ -85,7 +85,7 @@ void Executor::cancel(const VmId& vm) {
 
 void Executor::recover(const std::vector<OpenAction>& open) {
   for (const OpenAction& action : open) {
-    runs_.emplace_back(action, now_);
+    runs_.emplace_back(action, room_, now_);
   }
 }
 
@@ -137,7 +137,7 @@ bool Executor::begin_next(Microseconds now) {
     if (settles_elsewhere) {
       continue;
     }
-    runs_.emplace_back(std::move(*order), now);
+    runs_.emplace_back(std::move(*order), room_, now);
     waiting_.erase(order);
     step_run(runs_.back(), now);
     return true;

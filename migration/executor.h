@@ -12,7 +12,8 @@
 /// and never while another one of it settles; every order ends with exactly one kFinished; a newer
 /// order of a VM ends the older one's page moves once its own pins are made; after a crash
 /// recover() leaves no VM half moved and no action open; nothing is moved faster than the rates
-/// allow, while paused nothing is moved at all; an idle executor asks for no further step.
+/// allow, nor by all transfers together below a node's reserve; while paused nothing is moved at
+/// all; an idle executor asks for no further step.
 ///
 /// Thread: not thread-safe. One worker thread owns it and calls everything; values go in and out.
 #pragma once
@@ -33,6 +34,7 @@
 #include "migration/page_mover.h"
 #include "migration/ports.h"
 #include "migration/progress.h"
+#include "migration/room_book.h"
 
 namespace vmnuma::migration {
 
@@ -93,6 +95,7 @@ class Executor {
   Ports ports_;
   Limits limits_;
   Pacer pacer_;
+  RoomBook room_;
   std::deque<Order> waiting_;
   std::list<ActionRun> runs_;  ///< a list, so that they stay where they are; by begin
   std::vector<ActionEvent> events_;

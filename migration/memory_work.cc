@@ -28,38 +28,49 @@ bool is_next_to_nothing(Bytes left, Bytes all) {
   return left < kLittleToNarrow || (left <= kMostToNarrow && left * kShareToNarrow <= all);
 }
 
-std::vector<NodeId> homes_of(const VmChange& change) {
-  std::vector<NodeId> nodes;
-  for (const NodeQuota& quota : change.memory.quotas) {
-    nodes.push_back(quota.node);
-  }
-  std::sort(nodes.begin(), nodes.end());
-  return nodes;
-}
-
-/// The nodes between which pages move. Before the first home it is whatever libvirt has allowed.
-std::vector<NodeId> old_and_new_homes_of(const VmChange& change) {
-  std::vector<NodeId> nodes = homes_of(change);
-  const std::vector<NodeId>& old =
-      change.memory.undo_nodes.empty() ? change.memory.allowed_before : change.memory.undo_nodes;
-  nodes.insert(nodes.end(), old.begin(), old.end());
+std::vector<NodeId> sorted(std::vector<NodeId> nodes) {
   std::sort(nodes.begin(), nodes.end());
   nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
   return nodes;
 }
 
+std::vector<NodeId> final_nodes_of(const VmChange& change) {
+  if (!change.memory.allowed_after.empty() || change.memory_mode != placement::MemoryMode::kMask) {
+    return sorted(change.memory.allowed_after);
+  }
+  std::vector<NodeId> homes;
+  for (const NodeQuota& quota : change.memory.quotas) {
+    homes.push_back(quota.node);
+  }
+  return sorted(std::move(homes));
+}
+
+/// What it must be allowed while pages move; nothing if it is allowed that already.
+std::vector<NodeId> wide_nodes_of(const VmChange& change, const std::vector<NodeId>& final_nodes) {
+  const std::vector<NodeId> before = sorted(change.memory.allowed_before);
+  if (final_nodes.empty() || before.empty()) {
+    return {};  // before: all
+  }
+  std::vector<NodeId> nodes = before;
+  nodes.insert(nodes.end(), final_nodes.begin(), final_nodes.end());
+  nodes = sorted(std::move(nodes));
+  return nodes == before ? std::vector<NodeId>{} : nodes;
+}
+
 }  // namespace
 
 MemoryWork::MemoryWork(const VmChange& change, std::int64_t action, std::int32_t number,
-                       Microseconds now)
+                       RoomBook& room, Microseconds now)
     : change_(change),
+      final_nodes_(final_nodes_of(change)),
+      wide_nodes_(wide_nodes_of(change, final_nodes_)),
       action_(action),
       number_(number),
       began_at_(now),
-      transfer_(change.process, change.memory) {}
+      transfer_(change.process, change.memory, room, {action, change.vm}) {}
 
 bool MemoryWork::vanished() const {
-  return transfer_.error() && transfer_.error()->code == ErrorCode::kVanished;
+  return gone_ || (transfer_.error() && transfer_.error()->code == ErrorCode::kVanished);
 }
 
 void MemoryWork::note(const std::string& text) {
@@ -68,110 +79,141 @@ void MemoryWork::note(const std::string& text) {
 
 TransferStep MemoryWork::step(const Ports& ports, const Limits& limits, Microseconds now,
                               Bytes allowed) {
-  const bool mask = change_.memory_mode == placement::MemoryMode::kMask;
   TransferStep done;
   switch (phase_) {
-    case Phase::kBegin: {
-      const auto begun = ports.journal.begin_step(action_, number_, memory_text(change_));
-      if (!begun) {
-        transfer_.stop();
-        note("not begun, because the journal could not be written: " + begun.error().message);
-        phase_ = Phase::kDone;
-      } else if (!change_.memory.allowed_after.empty()) {
-        phase_ = Phase::kSetNodes;
-      } else {
-        // A VM that never had a home or a set of nodes may use every node.
-        const bool narrow =
-            !change_.memory.undo_nodes.empty() || !change_.memory.allowed_before.empty();
-        phase_ = mask && narrow ? Phase::kWiden : Phase::kTransfer;
-      }
+    case Phase::kBegin:
+      begin(ports);
       break;
-    }
-    case Phase::kSetNodes: {
-      const auto set = ports.control.set_memory_nodes(change_.vm, change_.memory.allowed_after);
-      if (!set) {
-        note("its set of memory nodes could not be changed: " + set.error().message);
-      } else if (!change_.memory.quotas.empty()) {
-        note("it may use memory nodes " + placement::to_list(change_.memory.allowed_after));
-      }
-      phase_ = change_.memory.quotas.empty() ? Phase::kEnd : Phase::kTransfer;
+    case Phase::kCheckToWiden:
+      phase_ = still_runs(ports) ? Phase::kWiden : Phase::kEnd;
       break;
-    }
-    case Phase::kWiden: {
-      const auto widened =
-          ports.control.set_memory_nodes(change_.vm, old_and_new_homes_of(change_));
-      if (!widened) {
-        note("its set of memory nodes could not be widened: " + widened.error().message);
-      }
-      phase_ = Phase::kTransfer;
+    case Phase::kWiden:
+      widened_ = set_nodes(ports, wide_nodes_, "widened");
+      after_widening();
       break;
-    }
     case Phase::kTransfer:
       done = transfer_.step(ports.mover, limits, now, allowed);
       if (transfer_.finished()) {
         after_transfer();
       }
       break;
-    case Phase::kNarrow: {
-      const auto narrowed = ports.control.set_memory_nodes(change_.vm, homes_of(change_));
-      if (!narrowed) {
-        note("its set of memory nodes could not be narrowed: " + narrowed.error().message);
-      }
+    case Phase::kCheckToNarrow:
+      phase_ = still_runs(ports) ? Phase::kNarrow : Phase::kEnd;
+      break;
+    case Phase::kNarrow:
+      (void)set_nodes(ports, final_nodes_, "narrowed");  // noted; where the memory is matters now
       phase_ = Phase::kLookAgain;
       break;
-    }
-    case Phase::kLookAgain: {
-      const auto ranges = ports.mover.find_ranges(change_.process);
-      if (ranges) {
-        const std::vector<NodeId> homes = homes_of(change_);
-        Bytes left;
-        for (const MemoryRange& range : *ranges) {
-          for (const NodeBytes& part : range.resident) {
-            left +=
-                std::binary_search(homes.begin(), homes.end(), part.node) ? Bytes{} : part.bytes;
-          }
-        }
-        note(fmt::format("{} outside its nodes after narrowing", to_text(left)));
-      } else {
-        note("where its memory is could not be read: " + ranges.error().message);
-      }
-      phase_ = Phase::kEnd;
+    case Phase::kLookAgain:
+      look_again(ports);
       break;
-    }
-    case Phase::kEnd: {
-      const auto ended = ports.journal.end_step(action_, number_, summary());
-      if (!ended) {
-        note("the journal could not be written: " + ended.error().message);
-      }
-      phase_ = Phase::kDone;
+    case Phase::kEnd:
+      end(ports);
       break;
-    }
     case Phase::kDone:
       break;
   }
   return done;
 }
 
+void MemoryWork::begin(const Ports& ports) {
+  const auto begun = ports.journal.begin_step(action_, number_, memory_text(change_));
+  if (!begun) {
+    transfer_.stop();
+    note("not begun, because the journal could not be written: " + begun.error().message);
+    phase_ = Phase::kDone;
+  } else if (!wide_nodes_.empty()) {
+    phase_ = Phase::kCheckToWiden;
+  } else {
+    after_widening();
+  }
+}
+
+bool MemoryWork::still_runs(const Ports& ports) {
+  const auto alive = ports.mover.check(change_.process);
+  if (alive) {
+    return true;
+  }
+  gone_ = alive.error().code == ErrorCode::kVanished;
+  if (!gone_) {
+    note(fmt::format("its set of memory nodes is left alone, because it could not be checked: {}",
+                     alive.error().message));
+  }
+  transfer_.stop();
+  return false;
+}
+
+bool MemoryWork::set_nodes(const Ports& ports, const std::vector<NodeId>& nodes, const char* how) {
+  const auto set = ports.control.set_memory_nodes(run_of(change_), nodes);
+  if (!set) {
+    note(fmt::format("its set of memory nodes could not be {}: {}", how, set.error().message));
+    return false;
+  }
+  return true;
+}
+
+void MemoryWork::after_widening() {
+  phase_ = Phase::kTransfer;
+  if (change_.memory.quotas.empty()) {
+    after_transfer();  // nothing is to move
+  }
+}
+
 void MemoryWork::after_transfer() {
-  const Outcome& outcome = transfer_.outcome();
   phase_ = Phase::kEnd;
-  if (change_.memory_mode != placement::MemoryMode::kMask || transfer_.error()) {
+  if (final_nodes_.empty() || transfer_.error()) {
     return;
   }
+  if (wide_nodes_ == final_nodes_) {
+    if (widened_ && !change_.memory.quotas.empty()) {
+      note("it may use memory nodes " + placement::to_list(final_nodes_));
+    }
+    return;
+  }
+  const Outcome& outcome = transfer_.outcome();
   const Bytes all = outcome.moved + outcome.already_home + outcome.left;
-  if (is_next_to_nothing(outcome.left, all)) {
-    phase_ = Phase::kNarrow;
+  const bool has_room = outcome.left_because(Leftover::kNoRoom) == Bytes{};
+  if (has_room && is_next_to_nothing(outcome.left, all)) {
+    phase_ = Phase::kCheckToNarrow;
   } else {
     note("its set of memory nodes stays wide");
   }
 }
 
+void MemoryWork::look_again(const Ports& ports) {
+  phase_ = Phase::kEnd;
+  const auto ranges = ports.mover.find_ranges(change_.process);
+  if (!ranges) {
+    note("where its memory is could not be read: " + ranges.error().message);
+    return;
+  }
+  Bytes left;
+  for (const MemoryRange& range : *ranges) {
+    for (const NodeBytes& part : range.resident) {
+      const bool inside = std::binary_search(final_nodes_.begin(), final_nodes_.end(), part.node);
+      left += inside ? Bytes{} : part.bytes;
+    }
+  }
+  note(fmt::format("{} outside its nodes after narrowing", to_text(left)));
+}
+
+void MemoryWork::end(const Ports& ports) {
+  const auto ended = ports.journal.end_step(action_, number_, summary());
+  if (!ended) {
+    note("the journal could not be written: " + ended.error().message);
+  }
+  phase_ = Phase::kDone;
+}
+
 void MemoryWork::stop(const std::string& why) {
-  if (phase_ == Phase::kEnd || phase_ == Phase::kDone) {
+  if (phase_ >= Phase::kLookAgain) {
     return;
   }
   transfer_.stop();
   note(why);
+  if (phase_ > Phase::kWiden && !final_nodes_.empty() && wide_nodes_ != final_nodes_) {
+    note("its set of memory nodes stays wide");
+  }
   phase_ = phase_ == Phase::kBegin ? Phase::kDone : Phase::kEnd;
 }
 

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The memory side of one VM's change, from its first journal row to its last.
 ///
-/// Problem: around the page moves there is the journal, and in mode kMask the set of nodes that
-/// libvirt allows. Approach: journal row; kMask: widen the set to old and new homes; transfer;
-/// kMask: if next to nothing is left, narrow the set to the homes, and look where the memory is
-/// now, because success does not mean moved; journal row. A failure here never takes pins back:
-/// memory that stays where it is is no broken state. A change that only sets the nodes does that
-/// between the two rows. Properties: the set is never narrowed while
-/// more than a little would have to be copied by libvirt; it is never widened to less than the VM
-/// had; what is left is said with its reason.
+/// Problem: around the page moves there is the journal, and where the set of nodes that libvirt
+/// allows is to be another (mode kMask, a VM that is given back, a VM that is masked no longer),
+/// libvirt copies all that lies outside a smaller set in one go, with its lock held, at any pace
+/// and below any reserve. Approach: journal row; widen the set to what is allowed and what shall
+/// be; transfer; if next to nothing is left, and nothing for lack of room, narrow the set to what
+/// it shall be, and look where the memory is now, because success does not mean moved; journal row.
+/// A failure here never takes pins back: memory that stays where it is is no broken state. Terms.
+/// Final set: MemoryChange::allowed_after, else in mode kMask the homes, else there is none and the
+/// set is left alone. Properties: the set is never narrowed while more than a little would have to
+/// be copied by libvirt; it is never widened to less than the VM had; the process is compared
+/// before every change of the set, so that a domain that was started anew is left alone; what is
+/// left is said with its reason.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "migration/limits.h"
 #include "migration/order.h"
@@ -25,8 +30,8 @@ namespace vmnuma::migration {
 
 class MemoryWork {
  public:
-  /// `number` is its step's in the journal.
-  MemoryWork(const VmChange& change, std::int64_t action, std::int32_t number,
+  /// `number` is its step's in the journal. `room` must outlive this object.
+  MemoryWork(const VmChange& change, std::int64_t action, std::int32_t number, RoomBook& room,
              placement::Microseconds now);
 
   [[nodiscard]] const placement::VmId& vm() const { return change_.vm; }
@@ -59,18 +64,40 @@ class MemoryWork {
   Turn turn;
 
  private:
-  enum class Phase { kBegin, kSetNodes, kWiden, kTransfer, kNarrow, kLookAgain, kEnd, kDone };
+  enum class Phase {
+    kBegin,
+    kCheckToWiden,
+    kWiden,
+    kTransfer,
+    kCheckToNarrow,
+    kNarrow,
+    kLookAgain,
+    kEnd,
+    kDone
+  };
 
+  void begin(const Ports& ports);
+  /// True if the process still is the VM's.
+  [[nodiscard]] bool still_runs(const Ports& ports);
+  [[nodiscard]] bool set_nodes(const Ports& ports, const std::vector<placement::NodeId>& nodes,
+                               const char* how);
+  void after_widening();
   void after_transfer();
+  void look_again(const Ports& ports);
+  void end(const Ports& ports);
   void note(const std::string& text);
 
   VmChange change_;
+  std::vector<placement::NodeId> final_nodes_;  ///< the final set; empty: it is left alone
+  std::vector<placement::NodeId> wide_nodes_;   ///< while pages move; empty: as it is
   std::int64_t action_;
   std::int32_t number_;
   placement::Microseconds began_at_;
   Phase phase_ = Phase::kBegin;
   Transfer transfer_;
   std::string notes_;
+  bool widened_ = false;
+  bool gone_ = false;  ///< the VM ended
 };
 
 }  // namespace vmnuma::migration

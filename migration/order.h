@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "migration/domain_control.h"
 #include "placement/model/domain.h"
 #include "placement/model/plan.h"
 #include "placement/model/sample.h"
@@ -42,13 +43,13 @@ struct CellHome {
 /// proportion, as far as each node has room above its reserve. Where the mappings of the guest's
 /// cells can be told, their pages end on the nodes of `cells`, and only the rest is shared out.
 struct MemoryChange {
-  std::vector<NodeQuota> quotas;              ///< ascending node; empty = memory is left alone
-  std::vector<CellHome> cells;                ///< ascending cell; empty if all have one home
-  std::vector<placement::NodeId> undo_nodes;  ///< homes before, for taking the pages back
+  std::vector<NodeQuota> quotas;  ///< ascending node; empty = memory is left alone
+  std::vector<CellHome> cells;    ///< ascending cell; empty if all have one home
   /// Where its set of nodes is changed: the nodes that the VM's memory may use as libvirt has it;
   /// empty = all.
   std::vector<placement::NodeId> allowed_before;
-  /// If not empty, it may use these from now on; set before pages move.
+  /// If not empty, what it may use in the end; nodes that it may not use yet are added before pages
+  /// move, others are taken away afterwards. Empty in mode kMask: the nodes of `quotas`.
   std::vector<placement::NodeId> allowed_after;
   bool operator==(const MemoryChange&) const = default;
 };
@@ -66,7 +67,8 @@ struct HomeChange {
 struct VmChange {
   placement::VmId vm;
   std::string vm_name;
-  placement::VmProcess process;   ///< who it must still be when the change is made
+  placement::VmProcess process;   ///< who it must still be whenever something is changed
+  std::int32_t domain_id = -1;    ///< likewise, by libvirt; negative: not known
   std::vector<HomeChange> homes;  ///< empty if only memory is pulled
   std::vector<PinChange>
       pins;  ///< in the order in which they are made: vCPUs, emulator, I/O threads
@@ -74,6 +76,11 @@ struct VmChange {
   placement::MemoryMode memory_mode = placement::MemoryMode::kSoft;
   bool operator==(const VmChange&) const = default;
 };
+
+/// The run of the domain that the change is meant for.
+[[nodiscard]] inline DomainRun run_of(const VmChange& change) {
+  return {change.vm, change.domain_id};
+}
 
 struct Order {
   std::int64_t action = 0;  ///< its number, given by the controller, unique in the history

@@ -65,6 +65,8 @@ class Members {
     }
   }
 
+  [[nodiscard]] bool has(const char* key) const { return !wrong_ && object_.contains(key); }
+
   template <class Number>
   Number number(const char* key) {
     const json* value = find(key);
@@ -195,11 +197,11 @@ json to_json(const VmChange& change) {
           {"name", change.vm_name},
           {"pid", change.process.pid},
           {"start_time_ticks", change.process.start_time_ticks},
+          {"domain_id", change.domain_id},
           {"homes", std::move(homes)},
           {"pins", std::move(pins)},
           {"quotas", std::move(quotas)},
           {"cells", std::move(cells)},
-          {"undo_nodes", placement::to_list(change.memory.undo_nodes)},
           {"memory_mode", name_in(kModes, change.memory_mode)},
           {"allowed_before", placement::to_list(change.memory.allowed_before)},
           {"allowed_after", placement::to_list(change.memory.allowed_after)}};
@@ -211,6 +213,9 @@ VmChange read_change(Members& members) {
   change.vm_name = members.text("name");
   change.process.pid = members.number<std::int64_t>("pid");
   change.process.start_time_ticks = members.number<std::uint64_t>("start_time_ticks");
+  if (members.has("domain_id")) {  // older journals have none
+    change.domain_id = members.number<std::int32_t>("domain_id");
+  }
   members.each("homes", [&](Members& home) {
     change.homes.push_back({.client = home.number<std::int32_t>("client"),
                             .from = NodeId{home.number<std::int32_t>("from")},
@@ -230,7 +235,6 @@ VmChange read_change(Members& members) {
     change.memory.cells.push_back({.size = {cell.number<std::int64_t>("bytes")},
                                    .node = NodeId{cell.number<std::int32_t>("node")}});
   });
-  change.memory.undo_nodes = members.take(placement::parse_node_list(members.text("undo_nodes")));
   change.memory_mode = members.choice("memory_mode", kModes);
   change.memory.allowed_before =
       members.take(placement::parse_node_list(members.text("allowed_before")));

@@ -3,15 +3,15 @@
 /// called.
 ///
 /// {"action":7,"epoch":40,"reason":"load-move",
-///  "changes":[{"vm":"UUID","name":"web1","pid":812,"start_time_ticks":5511,
+///  "changes":[{"vm":"UUID","name":"web1","pid":812,"start_time_ticks":5511,"domain_id":3,
 ///   "homes":[{"client":0,"from":0,"to":1}],
 ///   "pins":[{"thread":"vcpu","number":0,"before":"0-7","after":"8-15"}],
-///   "quotas":[{"node":1,"bytes":1073741824}],"undo_nodes":"0","memory_mode":"soft",
+///   "quotas":[{"node":1,"bytes":1073741824}],"memory_mode":"soft",
 ///   "allowed_before":"0-1","allowed_after":""}],
 ///  "predicted":{"lost_before_us":1,"lost_after_us":0,"cost_us":2,
 ///   "imbalance_before":0,"imbalance_after":0,"locality_before":0,"locality_after":1000}}
-/// Properties: reading what was written gives the same order; any other text is refused, never half
-/// read.
+/// Older orders have no domain_id. Properties: reading what was written gives the same order; any
+/// other text is refused, never half read.
 #pragma once
 
 #include <string>

@@ -9,7 +9,7 @@
 
 #include "migration/destinations.h"
 #include "migration/outcome.h"
-#include "migration/transfer.h"
+#include "migration/pacing.h"
 
 namespace vmnuma::migration {
 
@@ -50,9 +50,21 @@ std::vector<RoomNeed> room_needs(const std::vector<NodeQuota>& quotas,
   return needs;
 }
 
+Bytes room_on(const NodeMemory& node, Bytes pool, placement::Permille reserve) {
+  if (pool > Bytes{}) {
+    for (const PoolFree& free : node.pools) {
+      if (free.page_size == pool) {
+        return pool * free.pages;
+      }
+    }
+    return {};
+  }
+  return std::max(Bytes{}, node.available - node.total / 1000 * reserve.value);
+}
+
 std::optional<std::string> why_no_room(const std::vector<RoomNeed>& needs,
                                        const std::map<NodeId, NodeMemory>& nodes,
-                                       placement::Permille reserve) {
+                                       placement::Permille reserve, const PromisedRoom& promised) {
   std::map<std::pair<Bytes, NodeId>, RoomNeed> sums;
   for (const RoomNeed& need : needs) {
     RoomNeed& sum = sums[{need.pool, need.node}];
@@ -67,12 +79,20 @@ std::optional<std::string> why_no_room(const std::vector<RoomNeed>& needs,
       continue;
     }
     const auto memory = nodes.find(node);
-    const Bytes room = memory == nodes.end() ? Bytes{} : room_on(memory->second, pool, reserve);
+    const auto others = promised.find({node, pool});
+    const Bytes to_others = others == promised.end() ? Bytes{} : others->second;
+    const Bytes above_reserve =
+        memory == nodes.end() ? Bytes{} : room_on(memory->second, pool, reserve);
+    const Bytes room = std::max(Bytes{}, above_reserve - to_others);
     const std::string kind =
         pool > Bytes{} ? fmt::format(" in huge pages of {}", to_text(pool)) : std::string{};
     if (sum.in - sum.out > room) {
-      return fmt::format("node {} has room for {}{} above its reserve, {} are needed", node.value,
-                         to_text(room), kind, to_text(sum.in - sum.out));
+      return fmt::format("node {} has room for {}{} above its reserve{}, {} are needed", node.value,
+                         to_text(room), kind,
+                         to_others > Bytes{}
+                             ? fmt::format(" beside {} promised to other moves", to_text(to_others))
+                             : "",
+                         to_text(sum.in - sum.out));
     }
     const bool begins = room >= std::min(sum.in, std::max(kSmallestChunk, pool));
     (begins ? pools_that_begin : pools_that_wait).insert(pool);

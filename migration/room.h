@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "migration/order.h"
@@ -31,10 +32,17 @@ struct RoomNeed {
 [[nodiscard]] std::vector<RoomNeed> room_needs(const std::vector<NodeQuota>& quotas,
                                                const std::vector<MemoryRange>& ranges);
 
+/// What a node has left for moves: above the reserve, or in the huge page pool of that size.
+[[nodiscard]] placement::Bytes room_on(const NodeMemory& node, placement::Bytes pool,
+                                       placement::Permille reserve);
+
+/// How much of a node's room, of one pool, is not to be had because others claim it.
+using PromisedRoom = std::map<std::pair<placement::NodeId, placement::Bytes>, placement::Bytes>;
+
 /// `needs` of all changes together; `nodes` has every node that something comes to. Nothing if it
 /// fits, otherwise a sentence that says where it does not.
 [[nodiscard]] std::optional<std::string> why_no_room(
     const std::vector<RoomNeed>& needs, const std::map<placement::NodeId, NodeMemory>& nodes,
-    placement::Permille reserve);
+    placement::Permille reserve, const PromisedRoom& promised);
 
 }  // namespace vmnuma::migration

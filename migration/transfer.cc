@@ -36,20 +36,9 @@ bool is_absent(int status) {
 
 }  // namespace
 
-Bytes room_on(const NodeMemory& node, Bytes pool, placement::Permille reserve) {
-  if (pool > Bytes{}) {
-    for (const PoolFree& free : node.pools) {
-      if (free.page_size == pool) {
-        return pool * free.pages;
-      }
-    }
-    return {};
-  }
-  return std::max(Bytes{}, node.available - node.total / 1000 * reserve.value);
-}
-
-Transfer::Transfer(placement::VmProcess process, MemoryChange change)
-    : process_(process), change_(std::move(change)) {}
+Transfer::Transfer(placement::VmProcess process, MemoryChange change, RoomBook& room,
+                   const RoomBook::Holder& holder)
+    : process_(process), change_(std::move(change)), room_(room), holder_(holder) {}
 
 Bytes Transfer::pool() const {
   const MemoryRange& memory = ranges_[window_.range].memory;
@@ -474,6 +463,7 @@ Bytes Transfer::count_retried() {
     } else if (now != retry.from && is_home(range().part, now)) {
       arrived += page;
       destinations().count_move(retry.from, now, page);
+      room_.arrived(holder_, retry.from, now, pool(), page);
     } else if (retry_round_ > kMostRetryRounds) {
       count_left(retry.reason, page);
     }
@@ -548,8 +538,10 @@ TransferStep Transfer::look_for_room(PageMover& mover, const Limits& limits, Mic
                                      Bytes allowed) {
   const PageUnit& first = queue_.front();
   const NodeId target = first.to;
-  const bool known = room_ && !window_.is_retry() && room_->target == target &&
-                     room_->pool == pool() && std::min(room_->room, room_->good_for) >= first.size;
+  // A page that is tried alone may take all of a huge page along, so no reading is good for more.
+  auto room =
+      window_.is_retry() ? std::nullopt : room_.room_for(holder_, target, pool(), first.size, now);
+  const bool known = room && *room >= first.size;
   if (!known) {
     const auto memory = mover.node_memory(target);
     if (!memory && memory.error().code != ErrorCode::kNotFound) {
@@ -563,19 +555,17 @@ TransferStep Transfer::look_for_room(PageMover& mover, const Limits& limits, Mic
       return {};
     }
     failed_reads_ = 0;
-    room_ = {.target = target,
-             .pool = pool(),
-             .room = room_on(*memory, pool(), limits.node_reserve),
-             .good_for = std::max(kLargestChunk, first.size)};
-    if (room_->room < first.size) {
+    room_.note_reading(target, *memory, limits.node_reserve, now);
+    room = room_.room_for(holder_, target, pool(), first.size, now);
+    if (!room || *room < first.size) {
       destinations().block(target, pool());
       plan_again();
       go_on(now);
       return {};
     }
   }
-  granted_ =
-      std::min({std::max(allowed, first.size), std::max(chunk_.now(), first.size), room_->room});
+  granted_ = std::min({std::max(allowed, first.size), std::max(chunk_.now(), first.size), *room});
+  room_.grant(holder_, target, pool(), granted_);
   if (known) {
     return move(mover, limits, now);
   }
@@ -595,12 +585,15 @@ TransferStep Transfer::move(PageMover& mover, const Limits& limits, Microseconds
   }
   const auto split = queue_.begin() + static_cast<std::ptrdiff_t>(count);
   submitted_.assign(queue_.begin(), split);
-  room_->room -= sum;
-  room_->good_for -= sum;
   queue_.erase(queue_.begin(), split);
 
   const SharedPages shared = range().memory.shared ? SharedPages::kMove : SharedPages::kLeave;
-  auto result = mover.move(process_, addresses, submitted_.front().to, shared);
+  const NodeId target = submitted_.front().to;
+  auto result = mover.move(process_, addresses, target, shared);
+  room_.settle(holder_, target, pool(), sum);
+  if (window_.is_retry()) {
+    room_.doubt(target);  // it may have taken a huge page along
+  }
   ++outcome_.calls;
   no_space_ = false;
   if (!result) {
@@ -629,7 +622,7 @@ TransferStep Transfer::move(PageMover& mover, const Limits& limits, Microseconds
 }
 
 void Transfer::move_failed(const Error& error, Microseconds now) {
-  room_.reset();
+  room_.doubt(submitted_.front().to);
   // Asked afterwards, every page is either there or has no status of its own.
   result_ = {.not_moved = static_cast<std::int64_t>(submitted_.size()),
              .statuses = std::vector<int>(submitted_.size(), kStatusNotWritten),
@@ -697,7 +690,7 @@ Bytes Transfer::settle(const std::vector<int>& places, const std::vector<int>& l
       blocks_small += unit.may_be_huge && !whole ? 1 : 0;
     } else {
       destinations().count_move(unit.to, unit.from, unit.size);
-      room_.reset();  // one of its pages that is tried alone may take all of a huge page along
+      room_.doubt(unit.to);  // it took no room
       if (unit.assumed && !no_space_) {
         ask_again(unit);
       } else if (is_absent(places[i])) {
@@ -736,10 +729,11 @@ Bytes Transfer::settle(const std::vector<int>& places, const std::vector<int>& l
 }
 
 Bytes Transfer::settle_moved(const PageUnit& unit, bool whole, std::vector<PageUnit>& again) {
+  const Bytes page = range().memory.page_size;
+  room_.arrived(holder_, unit.from, unit.to, pool(), whole ? unit.size : page);
   if (whole) {
     return unit.size;
   }
-  const Bytes page = range().memory.page_size;
   destinations().count_move(unit.to, unit.from, unit.size - page);
   if (unit.sampled) {
     ask_again(unit);
@@ -853,6 +847,7 @@ void Transfer::stop() {
 
 void Transfer::finish() {
   outcome_.left = remaining();
+  room_.release(holder_);
   phase_ = Phase::kFinished;
 }
 

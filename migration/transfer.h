@@ -18,10 +18,10 @@
 /// was found as the survey saw is not searched on: the rest, often most of it, are holes. Chunk:
 /// the pages one call moves. Unit, block: page_window.h. Properties: only pages that are not where
 /// they belong, as far as is known, are submitted, all of a call to one node; no more bytes per
-/// call than allowed, than fit above the target's reserve, and than one chunk, except that one page
-/// is always whole; after a positive return nothing is believed unasked; every page ends moved, at
-/// home, or counted by a reason; the number of calls is bounded; a range whose pages never move is
-/// given up after a bounded number of calls.
+/// call than allowed, than fit above the target's reserve together with what others move there
+/// (RoomBook), and than one chunk, except that one page is always whole; after a positive return
+/// nothing is believed unasked; every page ends moved, at home, or counted by a reason; the number
+/// of calls is bounded; a range whose pages never move is given up after a bounded number of calls.
 #pragma once
 
 #include <cstddef>
@@ -37,6 +37,7 @@
 #include "migration/outcome.h"
 #include "migration/page_mover.h"
 #include "migration/page_window.h"
+#include "migration/room_book.h"
 
 namespace vmnuma::migration {
 
@@ -49,8 +50,10 @@ struct TransferStep {
 /// Not thread-safe; executor worker only.
 class Transfer {
  public:
-  /// With no quotas there is nothing to step.
-  Transfer(placement::VmProcess process, MemoryChange change);
+  /// With no quotas there is nothing to step. `room` must outlive this object, which is `holder`
+  /// there.
+  Transfer(placement::VmProcess process, MemoryChange change, RoomBook& room,
+           const RoomBook::Holder& holder);
 
   [[nodiscard]] bool finished() const { return phase_ == Phase::kFinished; }
   /// Why it ended early: vanished, permission-denied, or an error that did not go away.
@@ -187,15 +190,10 @@ class Transfer {
   std::vector<Retry> retrying_;   ///< of this round, still to be asked about, in descending order
   std::int64_t retry_round_ = 0;
 
-  /// Reading a target's room costs about as much as moving a huge page, so it is done once for a
-  /// window's worth of pages.
-  struct KnownRoom {
-    placement::NodeId target;
-    placement::Bytes pool;
-    placement::Bytes room;
-    placement::Bytes good_for;
-  };
-  std::optional<KnownRoom> room_;
+  /// Shared by all transfers. Reading a target's room costs about as much as moving a huge page, so
+  /// it is done once for a window's worth of pages.
+  RoomBook& room_;
+  RoomBook::Holder holder_;
   placement::Bytes granted_;
   ChunkSize chunk_;
   std::vector<PageUnit> submitted_;
@@ -205,9 +203,5 @@ class Transfer {
 
   Outcome outcome_;
 };
-
-/// What a node has left for moves: above the reserve, or in the huge page pool of that size.
-[[nodiscard]] placement::Bytes room_on(const NodeMemory& node, placement::Bytes pool,
-                                       placement::Permille reserve);
 
 }  // namespace vmnuma::migration

@@ -20,6 +20,7 @@
 namespace vmnuma::balancer {
 namespace {
 
+using migration::DomainRun;
 using placement::CpuId;
 using placement::NodeId;
 using placement::NumatuneMode;
@@ -50,6 +51,43 @@ Result<DomainHandle> find(const Connection& connection, const VmId& vm) {
   return domain;
 }
 
+/// libvirt's id of the running domain as it was when it was looked up; negative: it does not run.
+std::int32_t id_of(const DomainHandle& domain) {
+  return static_cast<std::int32_t>(virDomainGetID(domain.get()));
+}
+
+/// The running domain if it still is the run that is meant.
+Result<DomainHandle> find(const Connection& connection, const DomainRun& run) {
+  auto domain = find(connection, run.vm);
+  if (!domain || run.domain_id < 0) {
+    return domain;
+  }
+  const std::int32_t id = id_of(*domain);
+  if (id < 0) {
+    return failure(ErrorCode::kNotFound,
+                   fmt::format("VM {} does not run", placement::to_text(run.vm)));
+  }
+  if (id != run.domain_id) {
+    return failure(
+        ErrorCode::kVanished,
+        fmt::format("it was started anew: its domain id is {}, not {}", id, run.domain_id));
+  }
+  return domain;
+}
+
+/// After a change: whether it was the run that is meant that was changed.
+Result<void> check_still_there(const Connection& connection, const DomainRun& run,
+                               const std::string& what) {
+  const auto domain = find(connection, run);
+  if (!domain && domain.error().code == ErrorCode::kVanished) {
+    return failure(ErrorCode::kVanished,
+                   fmt::format("{}: {}; that was during the call, so the new run may have been "
+                               "changed",
+                               what, domain.error().message));
+  }
+  return {};  // an end is found out by the next call
+}
+
 /// The error of the call on `domain` that just failed.
 Error refusal(const DomainHandle& domain, const std::string& what) {
   Error error = last_libvirt_error(what);
@@ -61,21 +99,21 @@ Error refusal(const DomainHandle& domain, const std::string& what) {
 }
 
 /// A pin: looks the domain up, makes the map, and lets `call` pin with it.
-Result<void> pin(const Connection& connection, const VmId& vm, const std::string& thread,
+Result<void> pin(const Connection& connection, const DomainRun& run, const std::string& thread,
                  const std::vector<CpuId>& cpus,
                  const std::function<int(virDomainPtr, CpuMap&)>& call) {
   const std::string what = fmt::format("cannot pin {} of VM {} to CPUs {}", thread,
-                                       placement::to_text(vm), placement::to_list(cpus));
+                                       placement::to_text(run.vm), placement::to_list(cpus));
   auto map = cpu_map(connection, cpus);
   if (!map) {
     return failure(std::move(map).error(), what);
   }
-  const auto domain = find(connection, vm);
+  const auto domain = find(connection, run);
   if (!domain) {
     return failure(domain.error(), what);
   }
   if (call(domain->get(), *map) == 0) {
-    return {};
+    return check_still_there(connection, run, what);
   }
   Error error = refusal(*domain, what);
   // The set was found good above, so what libvirt calls an invalid argument is the thread's number.
@@ -128,51 +166,52 @@ Result<std::shared_ptr<Connection>> LibvirtControl::connected() {
   return connection_;
 }
 
-Result<void> LibvirtControl::pin_vcpu(const VmId& vm, std::int32_t vcpu,
+Result<void> LibvirtControl::pin_vcpu(const DomainRun& run, std::int32_t vcpu,
                                       const std::vector<CpuId>& cpus) {
   const std::string thread = fmt::format("vCPU {}", vcpu);
   if (vcpu < 0) {
-    return no_such_thread(vm, thread);
+    return no_such_thread(run.vm, thread);
   }
   const auto connection = connected();
   if (!connection) {
     return tl::unexpected<Error>(connection.error());
   }
-  return pin(**connection, vm, thread, cpus, [&](virDomainPtr domain, CpuMap& map) {
+  return pin(**connection, run, thread, cpus, [&](virDomainPtr domain, CpuMap& map) {
     return virDomainPinVcpuFlags(domain, static_cast<unsigned int>(vcpu), map.data(),
                                  length_of(map), (*connection)->change_flags());
   });
 }
 
-Result<void> LibvirtControl::pin_emulator(const VmId& vm, const std::vector<CpuId>& cpus) {
+Result<void> LibvirtControl::pin_emulator(const DomainRun& run, const std::vector<CpuId>& cpus) {
   const auto connection = connected();
   if (!connection) {
     return tl::unexpected<Error>(connection.error());
   }
-  return pin(**connection, vm, "the emulator", cpus, [&](virDomainPtr domain, CpuMap& map) {
+  return pin(**connection, run, "the emulator", cpus, [&](virDomainPtr domain, CpuMap& map) {
     return virDomainPinEmulator(domain, map.data(), length_of(map), (*connection)->change_flags());
   });
 }
 
-Result<void> LibvirtControl::pin_io_thread(const VmId& vm, std::int32_t io_thread,
+Result<void> LibvirtControl::pin_io_thread(const DomainRun& run, std::int32_t io_thread,
                                            const std::vector<CpuId>& cpus) {
   const std::string thread = fmt::format("I/O thread {}", io_thread);
   if (io_thread < 0) {
-    return no_such_thread(vm, thread);
+    return no_such_thread(run.vm, thread);
   }
   const auto connection = connected();
   if (!connection) {
     return tl::unexpected<Error>(connection.error());
   }
-  return pin(**connection, vm, thread, cpus, [&](virDomainPtr domain, CpuMap& map) {
+  return pin(**connection, run, thread, cpus, [&](virDomainPtr domain, CpuMap& map) {
     return virDomainPinIOThread(domain, static_cast<unsigned int>(io_thread), map.data(),
                                 length_of(map), (*connection)->change_flags());
   });
 }
 
-Result<void> LibvirtControl::set_memory_nodes(const VmId& vm, const std::vector<NodeId>& nodes) {
+Result<void> LibvirtControl::set_memory_nodes(const DomainRun& run,
+                                              const std::vector<NodeId>& nodes) {
   const std::string what = fmt::format("cannot set the memory nodes of VM {} to {}",
-                                       placement::to_text(vm), placement::to_list(nodes));
+                                       placement::to_text(run.vm), placement::to_list(nodes));
   if (nodes.empty()) {
     return failure(ErrorCode::kInvalidArgument, what + ": the node set is empty");
   }
@@ -180,21 +219,22 @@ Result<void> LibvirtControl::set_memory_nodes(const VmId& vm, const std::vector<
   if (!connection) {
     return tl::unexpected<Error>(connection.error());
   }
-  const auto domain = find(**connection, vm);
-  if (!domain) {
-    return failure(domain.error(), what);
-  }
-  if (auto free = check_memory_is_free(*domain); !free) {
-    return failure(std::move(free).error(), what);
-  }
   TypedParameters parameters;
   if (!parameters.add_int(VIR_DOMAIN_NUMA_MODE, VIR_DOMAIN_NUMATUNE_MEM_RESTRICTIVE) ||
       !parameters.add_string(VIR_DOMAIN_NUMA_NODESET, placement::to_list(nodes))) {
     return tl::unexpected<Error>(last_libvirt_error(what));
   }
+  if (auto free = find(**connection, run).and_then(check_memory_is_free); !free) {
+    return failure(std::move(free).error(), what);
+  }
+  // Once more, because reading its definition has taken a while.
+  const auto domain = find(**connection, run);
+  if (!domain) {
+    return failure(domain.error(), what);
+  }
   if (virDomainSetNumaParameters(domain->get(), parameters.data(), parameters.size(),
                                  (*connection)->change_flags()) == 0) {
-    return {};
+    return check_still_there(**connection, run, what);
   }
   // Numatune was found fit above, so the unsupported configuration is a node that is not there
   // (virNumaNodesetIsAvailable, util/virnuma.c, 9.0).

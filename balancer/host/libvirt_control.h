@@ -4,10 +4,13 @@
 /// Problem: writing cgroups and affinities behind libvirt's back leaves it with a wrong picture
 /// that it writes back at the next hot-plug or restart. Approach: every change is a libvirt call
 /// with the LIVE flag, on a connection of its own, so that a nodeset change that copies memory for
-/// minutes holds up no event and no query. Properties: only the running domain changes, its
-/// definition only where a policy is to persist; CPUs that are not online on the host are refused
-/// before libvirt is asked, because the kernel would silently drop them; a lost connection is
-/// opened again by the next call.
+/// minutes holds up no event and no query. libvirt looks a domain up by its UUID alone, whatever id
+/// it is given, so the id is looked up and compared right before the change, and once more after
+/// it: a domain that was started anew between the two is not left alone, but it is told.
+/// Properties: only the running domain changes, its definition only where a policy is to persist;
+/// no other run of the domain than the one that is meant is changed, except as said; CPUs that are
+/// not online on the host are refused before libvirt is asked, because the kernel would silently
+/// drop them; a lost connection is opened again by the next call.
 #pragma once
 
 #include <memory>
@@ -27,13 +30,13 @@ class LibvirtControl final : public migration::DomainControl {
   LibvirtControl(EventLoop& loop, std::string uri) : loop_(loop), uri_(std::move(uri)) {}
 
   /// As the port says. Besides its errors: unsupported for a URI that can never work.
-  [[nodiscard]] Result<void> pin_vcpu(const placement::VmId& vm, std::int32_t vcpu,
+  [[nodiscard]] Result<void> pin_vcpu(const migration::DomainRun& run, std::int32_t vcpu,
                                       const std::vector<placement::CpuId>& cpus) override;
-  [[nodiscard]] Result<void> pin_emulator(const placement::VmId& vm,
+  [[nodiscard]] Result<void> pin_emulator(const migration::DomainRun& run,
                                           const std::vector<placement::CpuId>& cpus) override;
-  [[nodiscard]] Result<void> pin_io_thread(const placement::VmId& vm, std::int32_t io_thread,
+  [[nodiscard]] Result<void> pin_io_thread(const migration::DomainRun& run, std::int32_t io_thread,
                                            const std::vector<placement::CpuId>& cpus) override;
-  [[nodiscard]] Result<void> set_memory_nodes(const placement::VmId& vm,
+  [[nodiscard]] Result<void> set_memory_nodes(const migration::DomainRun& run,
                                               const std::vector<placement::NodeId>& nodes) override;
   [[nodiscard]] Result<void> set_policy(const placement::VmId& vm,
                                         const std::vector<placement::PolicySetting>& settings,

@@ -140,7 +140,8 @@ void move_by_mover(PageMover& mover, const VmProcess& process, NodeId to) {
   change.quotas = {{to, vmnuma::placement::kGiB}};
   vmnuma::migration::Limits limits;
   limits.stall_target = kNoTarget;
-  vmnuma::migration::Transfer transfer(process, change);
+  vmnuma::migration::RoomBook room;
+  vmnuma::migration::Transfer transfer(process, change, room, {});
   Microseconds now{1};
   while (!transfer.finished()) {
     now = std::max(now + Microseconds{1}, transfer.ready_at());  // back-offs are not waited for

@@ -8,6 +8,7 @@
 namespace vmnuma::tests {
 namespace {
 
+using migration::DomainRun;
 using placement::CpuId;
 using placement::NodeId;
 using placement::NumatuneMode;
@@ -42,6 +43,15 @@ std::string name_of_kind(const testing::TestParamInfo<DomainHostKind>& tested) {
   return tested.param.name;
 }
 
+std::string uuid_of(const std::string& name) {
+  placement::VmId id{{0xc0, 0xff, 0xee}};
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    std::uint8_t& byte = id.uuid[4 + i % 12];
+    byte = static_cast<std::uint8_t>(byte * 31 + static_cast<unsigned char>(name[i]));
+  }
+  return placement::to_text(id);
+}
+
 std::vector<VmDescription> DomainsContract::running() {
   auto vms = host().inventory().refresh();
   EXPECT_TRUE(vms.has_value()) << vms.error().message;
@@ -65,6 +75,25 @@ testing::AssertionResult DomainsContract::becomes(
     }
   }
   return testing::AssertionSuccess();
+}
+
+DomainRun DomainsContract::run_of(const VmId& vm) {
+  EXPECT_TRUE(becomes(vm, is_listed));
+  const auto now = find(vm);
+  return {vm, now ? now->domain_id : -1};
+}
+
+void DomainsContract::expect_refused_and_unchanged(const DomainRun& run) {
+  EXPECT_TRUE(becomes(run.vm, is_listed));
+  const auto before = find(run.vm);
+
+  EXPECT_EQ(code_of(host().control().pin_vcpu(run, 0, {host().cpu()})), ErrorCode::kVanished);
+  EXPECT_EQ(code_of(host().control().pin_emulator(run, {host().cpu()})), ErrorCode::kVanished);
+  EXPECT_EQ(code_of(host().control().pin_io_thread(run, 1, {host().cpu()})), ErrorCode::kVanished);
+  EXPECT_EQ(code_of(host().control().set_memory_nodes(run, {host().node()})), ErrorCode::kVanished);
+  host().changed(run.vm);
+
+  EXPECT_EQ(find(run.vm), before);
 }
 
 TEST_P(DomainsContract, ListsRunningVmsAscendingById) {
@@ -119,7 +148,7 @@ TEST_P(DomainsContract, AVcpuPinShowsInTheDescription) {
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
   ASSERT_TRUE(becomes(vm, is_listed));
 
-  ASSERT_EQ(code_of(host().control().pin_vcpu(vm, 1, {host().cpu()})), std::nullopt);
+  ASSERT_EQ(code_of(host().control().pin_vcpu(run_of(vm), 1, {host().cpu()})), std::nullopt);
   host().changed(vm);
 
   EXPECT_TRUE(becomes(vm, [&](const auto& now) {
@@ -131,7 +160,7 @@ TEST_P(DomainsContract, AnEmulatorPinShowsInTheDescription) {
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
   ASSERT_TRUE(becomes(vm, is_listed));
 
-  ASSERT_EQ(code_of(host().control().pin_emulator(vm, {host().cpu()})), std::nullopt);
+  ASSERT_EQ(code_of(host().control().pin_emulator(run_of(vm), {host().cpu()})), std::nullopt);
   host().changed(vm);
 
   EXPECT_TRUE(becomes(vm, [&](const auto& now) {
@@ -143,7 +172,7 @@ TEST_P(DomainsContract, AnIoThreadPinShowsInTheDescription) {
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
   ASSERT_TRUE(becomes(vm, is_listed));
 
-  ASSERT_EQ(code_of(host().control().pin_io_thread(vm, 1, {host().cpu()})), std::nullopt);
+  ASSERT_EQ(code_of(host().control().pin_io_thread(run_of(vm), 1, {host().cpu()})), std::nullopt);
   host().changed(vm);
 
   EXPECT_TRUE(becomes(vm, [&](const auto& now) {
@@ -153,9 +182,10 @@ TEST_P(DomainsContract, AnIoThreadPinShowsInTheDescription) {
 
 TEST_P(DomainsContract, RefusesAnEmptyCpuSet) {
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
-  EXPECT_EQ(code_of(host().control().pin_vcpu(vm, 0, {})), ErrorCode::kInvalidArgument);
-  EXPECT_EQ(code_of(host().control().pin_emulator(vm, {})), ErrorCode::kInvalidArgument);
-  EXPECT_EQ(code_of(host().control().pin_io_thread(vm, 1, {})), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(host().control().pin_vcpu(run_of(vm), 0, {})), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(host().control().pin_emulator(run_of(vm), {})), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(host().control().pin_io_thread(run_of(vm), 1, {})),
+            ErrorCode::kInvalidArgument);
 }
 
 TEST_P(DomainsContract, RefusesACpuTheHostDoesNotHaveAndChangesNothing) {
@@ -163,10 +193,12 @@ TEST_P(DomainsContract, RefusesACpuTheHostDoesNotHaveAndChangesNothing) {
   ASSERT_TRUE(becomes(vm, is_listed));
   const std::vector<CpuId> cpus{host().cpu(), kNoSuchCpu};
 
-  EXPECT_EQ(code_of(host().control().pin_vcpu(vm, 0, cpus)), ErrorCode::kInvalidArgument);
-  EXPECT_EQ(code_of(host().control().pin_emulator(vm, cpus)), ErrorCode::kInvalidArgument);
-  EXPECT_EQ(code_of(host().control().pin_io_thread(vm, 1, cpus)), ErrorCode::kInvalidArgument);
-  EXPECT_EQ(code_of(host().control().pin_vcpu(vm, 0, {CpuId{-1}})), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(host().control().pin_vcpu(run_of(vm), 0, cpus)), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(host().control().pin_emulator(run_of(vm), cpus)), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(host().control().pin_io_thread(run_of(vm), 1, cpus)),
+            ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(host().control().pin_vcpu(run_of(vm), 0, {CpuId{-1}})),
+            ErrorCode::kInvalidArgument);
   host().changed(vm);
 
   const auto now = find(vm);
@@ -177,29 +209,56 @@ TEST_P(DomainsContract, RefusesACpuTheHostDoesNotHaveAndChangesNothing) {
 }
 
 TEST_P(DomainsContract, AnUnknownVmIsNotFound) {
-  EXPECT_EQ(code_of(host().control().pin_vcpu(kNoSuchVm, 0, {host().cpu()})), ErrorCode::kNotFound);
-  EXPECT_EQ(code_of(host().control().pin_emulator(kNoSuchVm, {host().cpu()})),
+  EXPECT_EQ(code_of(host().control().pin_vcpu({kNoSuchVm, 1}, 0, {host().cpu()})),
             ErrorCode::kNotFound);
-  EXPECT_EQ(code_of(host().control().pin_io_thread(kNoSuchVm, 1, {host().cpu()})),
+  EXPECT_EQ(code_of(host().control().pin_emulator({kNoSuchVm, 1}, {host().cpu()})),
             ErrorCode::kNotFound);
-  EXPECT_EQ(code_of(host().control().set_memory_nodes(kNoSuchVm, {host().node()})),
+  EXPECT_EQ(code_of(host().control().pin_io_thread({kNoSuchVm, 1}, 1, {host().cpu()})),
+            ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(host().control().set_memory_nodes({kNoSuchVm, 1}, {host().node()})),
             ErrorCode::kNotFound);
 }
 
 TEST_P(DomainsContract, AStoppedVmIsNotFound) {
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
+  const DomainRun run = run_of(vm);
   host().stop(vm);
-  EXPECT_EQ(code_of(host().control().pin_vcpu(vm, 0, {host().cpu()})), ErrorCode::kNotFound);
-  EXPECT_EQ(code_of(host().control().pin_emulator(vm, {host().cpu()})), ErrorCode::kNotFound);
-  EXPECT_EQ(code_of(host().control().set_memory_nodes(vm, {host().node()})), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(host().control().pin_vcpu(run, 0, {host().cpu()})), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(host().control().pin_emulator(run, {host().cpu()})), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(host().control().set_memory_nodes(run, {host().node()})), ErrorCode::kNotFound);
+}
+
+TEST_P(DomainsContract, AnotherRunOfTheVmThanIsMeantIsLeftAlone) {
+  const VmId vm = host().start("contract-a", NumatuneMode::kNone);
+  DomainRun other = run_of(vm);
+  ++other.domain_id;
+  expect_refused_and_unchanged(other);
+}
+
+TEST_P(DomainsContract, AVmThatWasStartedAnewIsLeftAlone) {
+  if (const auto reason = host().gap(Claim::kUuidsReturn)) {
+    GTEST_SKIP() << *reason;
+  }
+  const VmId vm = host().start("contract-a", NumatuneMode::kNone);
+  const DomainRun ended = run_of(vm);
+  host().stop(vm);
+  ASSERT_TRUE(becomes(vm, is_not_listed));
+  ASSERT_EQ(host().start("contract-a", NumatuneMode::kNone), vm);
+  expect_refused_and_unchanged(ended);
+}
+
+TEST_P(DomainsContract, ARunThatIsNotKnownIsWhicheverThereIs) {
+  const VmId vm = host().start("contract-a", NumatuneMode::kNone);
+  EXPECT_EQ(code_of(host().control().pin_vcpu({vm}, 0, {host().cpu()})), std::nullopt);
 }
 
 TEST_P(DomainsContract, AnUnknownThreadIsNotFound) {
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
   for (const std::int32_t number : {-1, 99}) {
-    EXPECT_EQ(code_of(host().control().pin_vcpu(vm, number, {host().cpu()})), ErrorCode::kNotFound)
+    EXPECT_EQ(code_of(host().control().pin_vcpu(run_of(vm), number, {host().cpu()})),
+              ErrorCode::kNotFound)
         << number;
-    EXPECT_EQ(code_of(host().control().pin_io_thread(vm, number, {host().cpu()})),
+    EXPECT_EQ(code_of(host().control().pin_io_thread(run_of(vm), number, {host().cpu()})),
               ErrorCode::kNotFound)
         << number;
   }
@@ -210,7 +269,7 @@ TEST_P(DomainsContract, MemoryNodesMakeTheModeRestrictiveAndMayBeSetAgain) {
   ASSERT_TRUE(becomes(vm, is_listed));
 
   for (int i = 0; i < 2; ++i) {
-    const auto set = host().control().set_memory_nodes(vm, {host().node()});
+    const auto set = host().control().set_memory_nodes(run_of(vm), {host().node()});
     ASSERT_TRUE(set.has_value()) << set.error().message;
   }
   host().changed(vm);
@@ -223,13 +282,14 @@ TEST_P(DomainsContract, MemoryNodesMakeTheModeRestrictiveAndMayBeSetAgain) {
 
 TEST_P(DomainsContract, MemoryNodesOfABoundVmAreUnsupported) {
   const VmId vm = host().start("contract-a", NumatuneMode::kStrict);
-  EXPECT_EQ(code_of(host().control().set_memory_nodes(vm, {host().node()})),
+  EXPECT_EQ(code_of(host().control().set_memory_nodes(run_of(vm), {host().node()})),
             ErrorCode::kUnsupported);
 }
 
 TEST_P(DomainsContract, RefusesAnEmptyNodeSet) {
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
-  EXPECT_EQ(code_of(host().control().set_memory_nodes(vm, {})), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(host().control().set_memory_nodes(run_of(vm), {})),
+            ErrorCode::kInvalidArgument);
 }
 
 TEST_P(DomainsContract, RefusesANodeTheHostDoesNotHave) {
@@ -237,7 +297,7 @@ TEST_P(DomainsContract, RefusesANodeTheHostDoesNotHave) {
     GTEST_SKIP() << *reason;
   }
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
-  EXPECT_EQ(code_of(host().control().set_memory_nodes(vm, {kNoSuchNode})),
+  EXPECT_EQ(code_of(host().control().set_memory_nodes(run_of(vm), {kNoSuchNode})),
             ErrorCode::kInvalidArgument);
 }
 
@@ -301,15 +361,17 @@ TEST_P(DomainsContract, ALostConnectionIsUnavailableUntilItIsBack) {
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
   ASSERT_TRUE(becomes(vm, is_listed));
 
+  const DomainRun run = run_of(vm);
+
   host().lose_connection();
   const auto refreshed = host().inventory().refresh();
   ASSERT_FALSE(refreshed.has_value());
   EXPECT_EQ(refreshed.error().code, ErrorCode::kUnavailable) << refreshed.error().message;
-  EXPECT_EQ(code_of(host().control().pin_vcpu(vm, 0, {host().cpu()})), ErrorCode::kUnavailable);
+  EXPECT_EQ(code_of(host().control().pin_vcpu(run, 0, {host().cpu()})), ErrorCode::kUnavailable);
 
   host().restore_connection();
   EXPECT_TRUE(becomes(vm, is_listed));
-  EXPECT_EQ(code_of(host().control().pin_vcpu(vm, 0, {host().cpu()})), std::nullopt);
+  EXPECT_EQ(code_of(host().control().pin_vcpu(run, 0, {host().cpu()})), std::nullopt);
 }
 
 }  // namespace vmnuma::tests

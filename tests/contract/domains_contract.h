@@ -29,6 +29,7 @@ enum class Claim {
   kUnknownNodeIsRefused,
   kLostConnectionIsUnavailable,
   kVmsHaveDefinitions,
+  kUuidsReturn,  ///< a VM that is started anew by the same name has the same UUID
 };
 
 /// One host with the ports under test.
@@ -39,8 +40,8 @@ class DomainHost {
   virtual stats::DomainInventory& inventory() = 0;
   virtual migration::DomainControl& control() = 0;
 
-  /// Starts a VM with two vCPUs and I/O thread 1, pinned nowhere; numatune kNone, or kStrict on
-  /// `node()`.
+  /// Starts a VM, with a UUID that follows from its name, with two vCPUs and I/O thread 1, pinned
+  /// nowhere; numatune kNone, or kStrict on `node()`.
   virtual placement::VmId start(const std::string& name, placement::NumatuneMode numatune) = 0;
   virtual void stop(const placement::VmId& vm) = 0;
   /// Gives the running VM, which start() made transient, a definition. Not called where the host
@@ -74,6 +75,9 @@ struct DomainHostKind {
 void PrintTo(const DomainHostKind& kind, std::ostream* stream);
 std::string name_of_kind(const testing::TestParamInfo<DomainHostKind>& tested);
 
+/// A UUID for hosts that want one.
+std::string uuid_of(const std::string& name);
+
 class DomainsContract : public testing::TestWithParam<DomainHostKind> {
  protected:
   DomainsContract() : host_(GetParam().make()) {}
@@ -84,6 +88,10 @@ class DomainsContract : public testing::TestWithParam<DomainHostKind> {
   std::vector<placement::VmDescription> running();
   /// The VM as the inventory has it now, if it has it.
   std::optional<placement::VmDescription> find(const placement::VmId& vm);
+  /// The VM's run as the inventory has it, which must list the VM before long.
+  migration::DomainRun run_of(const placement::VmId& vm);
+  /// Every change of that run says `vanished`, and the VM stays as it is.
+  void expect_refused_and_unchanged(const migration::DomainRun& run);
   /// Refreshes until `holds` is true of the VM's description (nothing if it is not listed).
   testing::AssertionResult becomes(
       const placement::VmId& vm,

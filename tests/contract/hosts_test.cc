@@ -34,7 +34,7 @@ class FakeHost final : public DomainHost {
     placement::VmDescription vm;
     vm.id.uuid[15] = static_cast<std::uint8_t>(name.back());
     vm.name = name;
-    vm.domain_id = 1;
+    vm.domain_id = ++started_;
     vm.vcpus = {0, 1};
     vm.max_vcpus = 2;
     vm.io_threads = {1};
@@ -62,6 +62,7 @@ class FakeHost final : public DomainHost {
   std::optional<std::string> gap(Claim) const override { return std::nullopt; }
 
  private:
+  std::int32_t started_ = 0;
   FakeDomains domains_{{CpuId{0}, CpuId{4}}, {NodeId{0}, NodeId{1}}};
 };
 
@@ -85,9 +86,9 @@ class TestDriverHost final : public DomainHost {
 
   VmId start(const std::string& name, NumatuneMode numatune) override {
     const std::string xml = fmt::format(
-        "<domain type='test'><name>{}</name><memory>65536</memory><vcpu>2</vcpu>"
-        "<iothreads>1</iothreads>{}<os><type>hvm</type></os></domain>",
-        name,
+        "<domain type='test'><name>{0}</name><uuid>{1}</uuid><memory>65536</memory><vcpu>2</vcpu>"
+        "<iothreads>1</iothreads>{2}<os><type>hvm</type></os></domain>",
+        name, uuid_of(name),
         numatune == NumatuneMode::kStrict
             ? "<numatune><memory mode='strict' nodeset='1'/></numatune>"
             : "");
@@ -126,6 +127,7 @@ class TestDriverHost final : public DomainHost {
       case Claim::kLostConnectionIsUnavailable:
         return "libvirt's test driver lives in this process and cannot be lost";
       case Claim::kVmsHaveDefinitions:
+      case Claim::kUuidsReturn:
         return std::nullopt;
     }
     return std::nullopt;

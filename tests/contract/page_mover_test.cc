@@ -262,7 +262,8 @@ TEST_P(LinuxTransferTest, BringsARealProcessHome) {
   const NodeId home = other.value_or(NodeId{at->at(0)});
   migration::MemoryChange change;
   change.quotas = {{home, placement::kGiB}};
-  migration::Transfer transfer(child->process(), change);
+  migration::RoomBook room;
+  migration::Transfer transfer(child->process(), change, room, {});
   migration::Limits limits;
   limits.node_reserve = {};
   placement::Microseconds now{1};

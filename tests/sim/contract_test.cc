@@ -33,6 +33,8 @@ class SimulatedHost final : public DomainHost {
         return "the simulated libvirt is never lost";
       case Claim::kVmsHaveDefinitions:
         return "simulated VMs are transient";
+      case Claim::kUuidsReturn:
+        return "every simulated VM has a UUID of its own";
       default:
         return std::nullopt;
     }

@@ -35,7 +35,7 @@ class SimHostTest : public testing::Test {
   /// Pins all vCPUs to a node.
   void pin(const VmId& vm, std::size_t node) {
     for (const std::int32_t vcpu : host_->description(vm).vcpus) {
-      ASSERT_TRUE(host_->pin_vcpu(vm, vcpu, balancer::cpus_of(host_->topology().nodes[node])));
+      ASSERT_TRUE(host_->pin_vcpu({vm}, vcpu, balancer::cpus_of(host_->topology().nodes[node])));
     }
   }
   [[nodiscard]] placement::VmSample sample_of(const VmId& vm) const {
@@ -169,8 +169,8 @@ TEST_F(SimHostTest, AVcpuOfAGuestCellOnlySuffersFromItsOwnMemory) {
   cells.cells = 2;
   cells.memory_on = {{NodeId{0}, kGiB}};
   const VmId vm = host_->start(cells);
-  ASSERT_TRUE(host_->pin_vcpu(vm, 0, balancer::cpus_of(host_->topology().nodes[0])));
-  ASSERT_TRUE(host_->pin_vcpu(vm, 1, balancer::cpus_of(host_->topology().nodes[1])));
+  ASSERT_TRUE(host_->pin_vcpu({vm}, 0, balancer::cpus_of(host_->topology().nodes[0])));
+  ASSERT_TRUE(host_->pin_vcpu({vm}, 1, balancer::cpus_of(host_->topology().nodes[1])));
   run(1);
   const EpochTruth truth = host_->take_truth();
   EXPECT_EQ(truth.vms[0].vcpus[0].stalled, CpuTime{});
@@ -248,10 +248,10 @@ TEST_F(SimHostTest, ARefusedPinChangesNothingAndPinningAsBeforeIsNotRefused) {
   host_->refuse_pins(vm, true);
   const auto there = balancer::cpus_of(host_->topology().nodes[1]);
   const auto here = balancer::cpus_of(host_->topology().nodes[0]);
-  EXPECT_TRUE(host_->pin_vcpu(vm, 0, there));
-  EXPECT_EQ(host_->pin_vcpu(vm, 1, there).error().code, ErrorCode::kPermissionDenied);
+  EXPECT_TRUE(host_->pin_vcpu({vm}, 0, there));
+  EXPECT_EQ(host_->pin_vcpu({vm}, 1, there).error().code, ErrorCode::kPermissionDenied);
   EXPECT_EQ(host_->description(vm).vcpu_pins[1].cpus, here);
-  EXPECT_TRUE(host_->pin_vcpu(vm, 1, here));
+  EXPECT_TRUE(host_->pin_vcpu({vm}, 1, here));
 }
 
 TEST_F(SimHostTest, PinsTakeTimeAndMoreOfItWhileLibvirtIsSlow) {

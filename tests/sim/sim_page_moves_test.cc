@@ -16,6 +16,7 @@ namespace {
 using migration::kStatusNotWritten;
 using migration::MoveResult;
 using migration::SharedPages;
+using placement::Bytes;
 using placement::kGiB;
 using placement::Microseconds;
 using placement::NodeId;
@@ -130,8 +131,23 @@ TEST_F(SimPageMovesTest, AFullNodeIsNoSpaceAndWhatFitHasMoved) {
   EXPECT_THAT(places(pages(0, 3)), ElementsAre(1, 1, 0));
 }
 
+TEST_F(SimPageMovesTest, WhatWasToldToBeFreeCountsForAllMovesTogetherUntilTheNextReading) {
+  const auto node = host_->node_memory(NodeId{1});
+  ASSERT_TRUE(node.has_value());
+  ASSERT_TRUE(move(pages(0, 3), 1).has_value());
+  ASSERT_TRUE(move(pages(3, 2), 1).has_value());
+  ASSERT_TRUE(host_->node_memory(NodeId{1}).has_value());
+  ASSERT_TRUE(move(pages(5, 1), 1).has_value());
+  std::vector<Bytes> told;
+  for (const PageMove& made : host_->take_moves()) {
+    told.push_back(made.free_told);
+  }
+  const Bytes before = node->available;
+  EXPECT_THAT(told, ElementsAre(before, before - kSimPage * 3, before - kSimPage * 5));
+}
+
 TEST_F(SimPageMovesTest, ATargetOutsideTheCpusetIsRefusedBeforeAnythingMoves) {
-  ASSERT_TRUE(host_->set_memory_nodes(vm_, {NodeId{0}}));
+  ASSERT_TRUE(host_->set_memory_nodes({vm_}, {NodeId{0}}));
   const auto moved = move(pages(0, 1), 1);
   ASSERT_FALSE(moved.has_value());
   EXPECT_EQ(moved.error().code, ErrorCode::kUnsupported);
@@ -140,7 +156,7 @@ TEST_F(SimPageMovesTest, ATargetOutsideTheCpusetIsRefusedBeforeAnythingMoves) {
 
 TEST_F(SimPageMovesTest, NarrowingTheCpusetMovesWhatIsOutside) {
   const Microseconds before = clock_.now;
-  ASSERT_TRUE(host_->set_memory_nodes(vm_, {NodeId{1}}));
+  ASSERT_TRUE(host_->set_memory_nodes({vm_}, {NodeId{1}}));
   EXPECT_THAT(places(pages(0, 256)), Each(1));
   EXPECT_GT(clock_.now - before, Microseconds{256 * 200});
 }

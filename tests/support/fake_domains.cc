@@ -11,6 +11,7 @@
 namespace vmnuma::tests {
 namespace {
 
+using migration::DomainRun;
 using placement::CpuId;
 using placement::NodeId;
 using placement::NumatuneMode;
@@ -81,13 +82,13 @@ Result<std::vector<VmDescription>> FakeDomains::refresh() {
   return vms;
 }
 
-Result<void> FakeDomains::pin_vcpu(const VmId& id, std::int32_t vcpu,
+Result<void> FakeDomains::pin_vcpu(const DomainRun& run, std::int32_t vcpu,
                                    const std::vector<CpuId>& cpus) {
   const std::lock_guard lock(mutex_);
   if (auto good = check(cpus); !good) {
     return good;
   }
-  const auto vm = find(id);
+  const auto vm = find(run);
   if (!vm) {
     return tl::unexpected<Error>(vm.error());
   }
@@ -100,12 +101,12 @@ Result<void> FakeDomains::pin_vcpu(const VmId& id, std::int32_t vcpu,
   return {};
 }
 
-Result<void> FakeDomains::pin_emulator(const VmId& id, const std::vector<CpuId>& cpus) {
+Result<void> FakeDomains::pin_emulator(const DomainRun& run, const std::vector<CpuId>& cpus) {
   const std::lock_guard lock(mutex_);
   if (auto good = check(cpus); !good) {
     return good;
   }
-  const auto vm = find(id);
+  const auto vm = find(run);
   if (!vm) {
     return tl::unexpected<Error>(vm.error());
   }
@@ -114,13 +115,13 @@ Result<void> FakeDomains::pin_emulator(const VmId& id, const std::vector<CpuId>&
   return {};
 }
 
-Result<void> FakeDomains::pin_io_thread(const VmId& id, std::int32_t io_thread,
+Result<void> FakeDomains::pin_io_thread(const DomainRun& run, std::int32_t io_thread,
                                         const std::vector<CpuId>& cpus) {
   const std::lock_guard lock(mutex_);
   if (auto good = check(cpus); !good) {
     return good;
   }
-  const auto vm = find(id);
+  const auto vm = find(run);
   if (!vm) {
     return tl::unexpected<Error>(vm.error());
   }
@@ -134,9 +135,9 @@ Result<void> FakeDomains::pin_io_thread(const VmId& id, std::int32_t io_thread,
   return {};
 }
 
-Result<void> FakeDomains::set_memory_nodes(const VmId& id, const std::vector<NodeId>& nodes) {
+Result<void> FakeDomains::set_memory_nodes(const DomainRun& run, const std::vector<NodeId>& nodes) {
   const std::lock_guard lock(mutex_);
-  const auto vm = find(id);
+  const auto vm = find(run);
   if (!vm) {
     return tl::unexpected<Error>(vm.error());
   }
@@ -190,6 +191,17 @@ Result<VmDescription*> FakeDomains::find(const VmId& vm) {
     return failure(ErrorCode::kNotFound, fmt::format("no VM {}", placement::to_text(vm)));
   }
   return &found->second;
+}
+
+Result<VmDescription*> FakeDomains::find(const DomainRun& run) {
+  return find(run.vm).and_then([&](VmDescription* vm) -> Result<VmDescription*> {
+    if (run.domain_id >= 0 && run.domain_id != vm->domain_id) {
+      return failure(ErrorCode::kVanished,
+                     fmt::format("'{}' was started anew: its domain id is {}, not {}", vm->name,
+                                 vm->domain_id, run.domain_id));
+    }
+    return vm;
+  });
 }
 
 Result<void> FakeDomains::check(const std::vector<CpuId>& cpus) const {

@@ -40,13 +40,13 @@ class FakeDomains final : public stats::DomainInventory, public migration::Domai
   [[nodiscard]] std::vector<std::string> changes() const;
 
   [[nodiscard]] Result<std::vector<placement::VmDescription>> refresh() override;
-  [[nodiscard]] Result<void> pin_vcpu(const placement::VmId& vm, std::int32_t vcpu,
+  [[nodiscard]] Result<void> pin_vcpu(const migration::DomainRun& run, std::int32_t vcpu,
                                       const std::vector<placement::CpuId>& cpus) override;
-  [[nodiscard]] Result<void> pin_emulator(const placement::VmId& vm,
+  [[nodiscard]] Result<void> pin_emulator(const migration::DomainRun& run,
                                           const std::vector<placement::CpuId>& cpus) override;
-  [[nodiscard]] Result<void> pin_io_thread(const placement::VmId& vm, std::int32_t io_thread,
+  [[nodiscard]] Result<void> pin_io_thread(const migration::DomainRun& run, std::int32_t io_thread,
                                            const std::vector<placement::CpuId>& cpus) override;
-  [[nodiscard]] Result<void> set_memory_nodes(const placement::VmId& vm,
+  [[nodiscard]] Result<void> set_memory_nodes(const migration::DomainRun& run,
                                               const std::vector<placement::NodeId>& nodes) override;
   [[nodiscard]] Result<void> set_policy(const placement::VmId& vm,
                                         const std::vector<placement::PolicySetting>& settings,
@@ -54,6 +54,7 @@ class FakeDomains final : public stats::DomainInventory, public migration::Domai
 
  private:
   [[nodiscard]] Result<placement::VmDescription*> find(const placement::VmId& vm);
+  [[nodiscard]] Result<placement::VmDescription*> find(const migration::DomainRun& run);
   [[nodiscard]] Result<void> check(const std::vector<placement::CpuId>& cpus) const;
 
   const std::vector<placement::CpuId> cpus_;

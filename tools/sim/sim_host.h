@@ -39,7 +39,8 @@ struct PageMove {
   placement::VmId vm;
   placement::NodeId to;
   placement::Bytes moved;
-  placement::Bytes free_told;  ///< what the mover was last told to be free there
+  placement::Bytes free_told;  ///< what a mover was last told to be free there, less what all have
+                               ///< moved there since
 };
 
 class SimHost final : public stats::DomainInventory,
@@ -99,13 +100,13 @@ class SimHost final : public stats::DomainInventory,
   [[nodiscard]] Result<std::vector<placement::VmDescription>> refresh() override;
 
   // migration::DomainControl
-  [[nodiscard]] Result<void> pin_vcpu(const placement::VmId& vm, std::int32_t vcpu,
+  [[nodiscard]] Result<void> pin_vcpu(const migration::DomainRun& run, std::int32_t vcpu,
                                       const std::vector<placement::CpuId>& cpus) override;
-  [[nodiscard]] Result<void> pin_emulator(const placement::VmId& vm,
+  [[nodiscard]] Result<void> pin_emulator(const migration::DomainRun& run,
                                           const std::vector<placement::CpuId>& cpus) override;
-  [[nodiscard]] Result<void> pin_io_thread(const placement::VmId& vm, std::int32_t io_thread,
+  [[nodiscard]] Result<void> pin_io_thread(const migration::DomainRun& run, std::int32_t io_thread,
                                            const std::vector<placement::CpuId>& cpus) override;
-  [[nodiscard]] Result<void> set_memory_nodes(const placement::VmId& vm,
+  [[nodiscard]] Result<void> set_memory_nodes(const migration::DomainRun& run,
                                               const std::vector<placement::NodeId>& nodes) override;
   [[nodiscard]] Result<void> set_policy(const placement::VmId& vm,
                                         const std::vector<placement::PolicySetting>& settings,
@@ -193,6 +194,7 @@ class SimHost final : public stats::DomainInventory,
 
   // Ports
   [[nodiscard]] Result<Vm*> find(const placement::VmId& vm);
+  [[nodiscard]] Result<Vm*> find(const migration::DomainRun& run);
   [[nodiscard]] Result<Vm*> find(const placement::VmProcess& process);
   [[nodiscard]] Result<void> check_cpus(const std::vector<placement::CpuId>& cpus) const;
   void pay_for_pin(const placement::VmId& vm);

@@ -9,6 +9,7 @@
 
 namespace vmnuma::tools {
 
+using migration::DomainRun;
 using migration::MemoryRange;
 using migration::MoveResult;
 using placement::Bytes;
@@ -82,6 +83,16 @@ Result<SimHost::Vm*> SimHost::find(const VmId& vm) {
   return &found->second;
 }
 
+Result<SimHost::Vm*> SimHost::find(const DomainRun& run) {
+  return find(run.vm).and_then([&](Vm* vm) -> Result<Vm*> {
+    if (run.domain_id >= 0 && run.domain_id != vm->description.domain_id) {
+      return failure(ErrorCode::kVanished,
+                     fmt::format("'{}' is another run of the domain", vm->spec.name));
+    }
+    return vm;
+  });
+}
+
 Result<void> SimHost::check_cpus(const std::vector<CpuId>& cpus) const {
   if (cpus.empty()) {
     return failure(ErrorCode::kInvalidArgument, "a pin needs at least one CPU");
@@ -111,9 +122,10 @@ void SimHost::pay_for_pin(const VmId& vm) {
   clock_.spend(slow ? kSlowPinTime : kPinTime);
 }
 
-Result<void> SimHost::pin_vcpu(const VmId& id, std::int32_t vcpu, const std::vector<CpuId>& cpus) {
-  pay_for_pin(id);
-  return find(id).and_then([&](Vm* vm) -> Result<void> {
+Result<void> SimHost::pin_vcpu(const DomainRun& run, std::int32_t vcpu,
+                               const std::vector<CpuId>& cpus) {
+  pay_for_pin(run.vm);
+  return find(run).and_then([&](Vm* vm) -> Result<void> {
     if (vcpu < 0 || vcpu >= vm->spec.vcpus) {
       return failure(ErrorCode::kNotFound, fmt::format("'{}' has no vCPU {}", vm->spec.name, vcpu));
     }
@@ -134,9 +146,9 @@ Result<void> SimHost::pin_vcpu(const VmId& id, std::int32_t vcpu, const std::vec
   });
 }
 
-Result<void> SimHost::pin_emulator(const VmId& id, const std::vector<CpuId>& cpus) {
-  pay_for_pin(id);
-  return find(id).and_then([&](Vm* vm) -> Result<void> {
+Result<void> SimHost::pin_emulator(const DomainRun& run, const std::vector<CpuId>& cpus) {
+  pay_for_pin(run.vm);
+  return find(run).and_then([&](Vm* vm) -> Result<void> {
     if (auto checked = check_cpus(cpus); !checked) {
       return checked;
     }
@@ -146,10 +158,10 @@ Result<void> SimHost::pin_emulator(const VmId& id, const std::vector<CpuId>& cpu
   });
 }
 
-Result<void> SimHost::pin_io_thread(const VmId& id, std::int32_t io_thread,
+Result<void> SimHost::pin_io_thread(const DomainRun& run, std::int32_t io_thread,
                                     const std::vector<CpuId>& cpus) {
-  pay_for_pin(id);
-  return find(id).and_then([&](Vm* vm) -> Result<void> {
+  pay_for_pin(run.vm);
+  return find(run).and_then([&](Vm* vm) -> Result<void> {
     const std::vector<std::int32_t>& threads = vm->description.io_threads;
     if (std::find(threads.begin(), threads.end(), io_thread) == threads.end()) {
       return failure(ErrorCode::kNotFound,
@@ -178,10 +190,10 @@ Result<void> SimHost::set_policy(const VmId& id,
   });
 }
 
-Result<void> SimHost::set_memory_nodes(const VmId& id, const std::vector<NodeId>& nodes) {
+Result<void> SimHost::set_memory_nodes(const DomainRun& run, const std::vector<NodeId>& nodes) {
   using placement::NumatuneMode;
-  pay_for_pin(id);
-  return find(id).and_then([&](Vm* vm) -> Result<void> {
+  pay_for_pin(run.vm);
+  return find(run).and_then([&](Vm* vm) -> Result<void> {
     const NumatuneMode mode = vm->description.numatune;
     if (mode != NumatuneMode::kNone && mode != NumatuneMode::kRestrictive) {
       return failure(ErrorCode::kUnsupported,
@@ -401,6 +413,7 @@ Result<MoveResult> SimHost::move(const VmProcess& process, std::span<const std::
   clock_.spend(call.result.elapsed - kDrainTime);
   if (call.moved > Bytes{}) {
     moves_.push_back({clock_.now, (*vm)->description.id, node, call.moved, free_told_[node]});
+    free_told_[node] -= call.moved;
   }
   if (call.ran_full) {
     return failure(ErrorCode::kNoSpace, fmt::format("node {} is full", node.value), ENOMEM);

@@ -39,9 +39,10 @@ class LibvirtdHost final : public DomainHost {
 
   VmId start(const std::string& name, NumatuneMode numatune) override {
     started_.insert(name);
-    return start_guest(name, numatune == NumatuneMode::kStrict
-                                 ? "<numatune><memory mode='strict' nodeset='0'/></numatune>"
-                                 : "");
+    return start_guest(name, "<uuid>" + uuid_of(name) + "</uuid>" +
+                                 (numatune == NumatuneMode::kStrict
+                                      ? "<numatune><memory mode='strict' nodeset='0'/></numatune>"
+                                      : ""));
   }
   void stop(const VmId& vm) override {
     for (const std::string& name : started_) {

@@ -93,9 +93,9 @@ TEST_F(LibvirtdTest, PinsReachTheKernel) {
   if (host_cpus().size() < 2) {
     GTEST_SKIP() << "with one CPU every thread is on it, pinned or not";
   }
-  ASSERT_TRUE(control_.pin_vcpu(vm_, 0, {cpu()}).has_value());
-  ASSERT_TRUE(control_.pin_emulator(vm_, {cpu()}).has_value());
-  ASSERT_TRUE(control_.pin_io_thread(vm_, 1, {cpu()}).has_value());
+  ASSERT_TRUE(control_.pin_vcpu({vm_}, 0, {cpu()}).has_value());
+  ASSERT_TRUE(control_.pin_emulator({vm_}, {cpu()}).has_value());
+  ASSERT_TRUE(control_.pin_io_thread({vm_}, 1, {cpu()}).has_value());
 
   EXPECT_THAT(allowed_cpus(kName, "CPU 0/TCG"), ElementsAre(cpu()));
   EXPECT_EQ(allowed_cpus(kName, "CPU 1/TCG"), host_cpus());
@@ -106,7 +106,7 @@ TEST_F(LibvirtdTest, PinsReachTheKernel) {
 
 TEST_F(LibvirtdTest, OurOwnPinIsReadAgainOnceAndEndsThere) {
   ASSERT_TRUE(find().has_value());
-  ASSERT_TRUE(control_.pin_vcpu(vm_, 0, {cpu()}).has_value());
+  ASSERT_TRUE(control_.pin_vcpu({vm_}, 0, {cpu()}).has_value());
   ASSERT_TRUE(dirty_.wait(std::chrono::seconds(60)));
   ASSERT_TRUE(find().has_value());
   const int before = dirty_.total();
@@ -122,8 +122,8 @@ TEST_F(LibvirtdTest, ThePersistentDefinitionIsLeftAlone) {
   virsh(
       "dumpxml vmnuma-test > /run/libvirt/private/definition.xml && virsh --quiet define "
       "/run/libvirt/private/definition.xml");
-  ASSERT_TRUE(control_.pin_vcpu(vm_, 0, {cpu()}).has_value());
-  ASSERT_TRUE(control_.set_memory_nodes(vm_, {placement::NodeId{0}}).has_value());
+  ASSERT_TRUE(control_.pin_vcpu({vm_}, 0, {cpu()}).has_value());
+  ASSERT_TRUE(control_.set_memory_nodes({vm_}, {placement::NodeId{0}}).has_value());
 
   EXPECT_THAT(virsh("dumpxml vmnuma-test"), HasSubstr("vcpupin"));
   const std::string definition = virsh("dumpxml vmnuma-test --inactive");
@@ -139,10 +139,10 @@ TEST_F(LibvirtdTest, AVmThatIsDefinedButOffIsNotFoundAndNotListed) {
   ASSERT_TRUE(find().has_value());
   virsh("destroy vmnuma-test");
 
-  const auto pinned = control_.pin_vcpu(vm_, 0, {cpu()});
+  const auto pinned = control_.pin_vcpu({vm_}, 0, {cpu()});
   ASSERT_FALSE(pinned.has_value());
   EXPECT_EQ(pinned.error().code, ErrorCode::kNotFound) << pinned.error().message;
-  const auto moved = control_.set_memory_nodes(vm_, {placement::NodeId{0}});
+  const auto moved = control_.set_memory_nodes({vm_}, {placement::NodeId{0}});
   ASSERT_FALSE(moved.has_value());
   EXPECT_EQ(moved.error().code, ErrorCode::kNotFound) << moved.error().message;
   while (find().has_value()) {
@@ -164,7 +164,7 @@ TEST_F(LibvirtdTest, APluggedVcpuIsSeenOnceMarked) {
 TEST_F(LibvirtdTest, SurvivesARestartOfLibvirtd) {
   const auto before = find();
   ASSERT_TRUE(before.has_value());
-  ASSERT_TRUE(control_.pin_vcpu(vm_, 0, {cpu()}).has_value());
+  ASSERT_TRUE(control_.pin_vcpu({vm_}, 0, {cpu()}).has_value());
 
   stop_libvirtd();
   start_libvirtd();
@@ -175,7 +175,7 @@ TEST_F(LibvirtdTest, SurvivesARestartOfLibvirtd) {
   }));
   virsh("vcpupin vmnuma-test 1 " + std::to_string(cpu().value) + " --live");
   EXPECT_TRUE(becomes([](const VmDescription& vm) { return vm.vcpu_pins.size() == 2; }));
-  EXPECT_TRUE(control_.pin_emulator(vm_, {cpu()}).has_value());
+  EXPECT_TRUE(control_.pin_emulator({vm_}, {cpu()}).has_value());
 }
 
 TEST_F(LibvirtdTest, ALibvirtdThatHangsIsNoticed) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Every call of a plan fails once, in every way it can; the program dies at every call, twice if
-/// it must. Afterwards no VM is half moved, no page is lost and no action is open.
+/// it must; a VM ends, or ends and starts anew, at every call. Afterwards no VM is half moved, no
+/// page is lost, no action is open, and nothing meant for a VM that ended reached the next one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,6 +30,7 @@ class Swap {
     if (with_mask_) {
       for (VmChange& change : order_.changes) {
         change.memory_mode = placement::MemoryMode::kMask;
+        change.memory.allowed_before = {change.homes.front().from};
       }
     }
   }
@@ -55,12 +57,30 @@ class Swap {
     return world.memory_on(a, 1) == kMemory && world.memory_on(b, 0) == kMemory;
   }
 
+  /// Ends a VM and starts it anew: same UUID, nothing else in common.
+  void replace(const TestVm& vm) {
+    replaced_ = world.replace_vm(vm, /*node=*/vm.id == a.id ? 0 : 1, kNewMemory);
+    as_started_ = world.running(vm.id);
+  }
+  /// The new VM is as it started. False if no VM was replaced.
+  bool expect_the_new_one_untouched() {
+    if (!replaced_) {
+      return false;
+    }
+    EXPECT_EQ(world.running(replaced_->id), as_started_);
+    EXPECT_EQ(world.memory_on(*replaced_, replaced_->id == a.id ? 0 : 1), kNewMemory);
+    return true;
+  }
+
   World world;
   const TestVm a = world.start_vm("a", 0, kMemory, true);
   const TestVm b = world.start_vm("b", 1, kMemory, false);
 
  private:
   static constexpr bool with_mask_ = true;
+  static constexpr Bytes kNewMemory = kMiB;
+  std::optional<TestVm> replaced_;
+  std::optional<placement::VmDescription> as_started_;
   Order order_ = World::order(kAction, {world.change(a, 0, 1), world.change(b, 1, 0)});
 };
 
@@ -144,6 +164,76 @@ TEST(ExecutorFaultTest, AVmMayEndAtEveryCall) {
       const std::int32_t new_home = first ? 0 : 1;
       EXPECT_EQ(end.state == ActionState::kDone, swap.world.home(other) == new_home);
     }
+  }
+}
+
+TEST(ExecutorFaultTest, AVmMayBeReplacedAtEveryCallAndTheNewOneIsLeftAlone) {
+  const int calls = calls_of_a_swap();
+  for (int call = 1; call <= calls; ++call) {
+    for (const bool first : {true, false}) {
+      SCOPED_TRACE((first ? "a is replaced at call " : "b is replaced at call ") +
+                   std::to_string(call));
+      Swap swap;
+      swap.world.faults.arm(
+          {call, Fault::Kind::kHappensBefore, {}, [&] { swap.replace(first ? swap.a : swap.b); }});
+      swap.submit();
+      const ActionEvent end = finished(swap.world.run(), kAction);
+      EXPECT_TRUE(swap.expect_the_new_one_untouched());
+      EXPECT_THAT(*swap.world.journal.open_actions(), IsEmpty());
+      EXPECT_TRUE(swap.world.executor().idle());
+      const TestVm& other = first ? swap.b : swap.a;
+      const std::int32_t new_home = first ? 0 : 1;
+      EXPECT_NE(swap.world.home(other), -1) << other.name << " is half moved";
+      EXPECT_EQ(end.state == ActionState::kDone, swap.world.home(other) == new_home);
+    }
+  }
+}
+
+/// A swap of which a call fails, and so many calls later a VM is replaced. How it ended, and
+/// whether it lasted that long.
+std::pair<ActionState, bool> replace_after_failure(int call, int later) {
+  SCOPED_TRACE("call " + std::to_string(call) + " fails, and a is replaced " +
+               std::to_string(later) + " calls later");
+  Swap swap;
+  swap.world.faults.arm(
+      {call, Fault::Kind::kFailsAfter, Error{ErrorCode::kUnavailable, 0, "it did not work"}, {}});
+  swap.world.faults.arm(
+      {call + later, Fault::Kind::kHappensBefore, {}, [&] { swap.replace(swap.a); }});
+  swap.submit();
+  const ActionEvent end = finished(swap.world.run(), kAction);
+  EXPECT_NE(swap.world.home(swap.b), -1) << "b is half moved";
+  return {end.state, swap.expect_the_new_one_untouched()};
+}
+
+TEST(ExecutorFaultTest, AVmMayBeReplacedWhilePinsAreTakenBack) {
+  constexpr int kNever = 1'000'000;
+  constexpr int kStride = 3;  // a pin takes four calls, so that all kinds come
+  const int calls = calls_of_a_swap();
+  int taken_back = 0;
+  for (int call = 1; call <= calls; call += kStride) {
+    if (replace_after_failure(call, kNever).first != ActionState::kUndone) {
+      continue;
+    }
+    ++taken_back;
+    for (int later = 1; replace_after_failure(call, later).second; ++later) {
+    }
+  }
+  EXPECT_GT(taken_back, 5);
+}
+
+TEST(ExecutorFaultTest, AVmMayBeReplacedWhileTheProgramIsDead) {
+  const int calls = calls_of_a_swap();
+  for (int call = 1; call <= calls; ++call) {
+    SCOPED_TRACE("dies after call " + std::to_string(call));
+    Swap swap;
+    swap.world.faults.arm({call, Fault::Kind::kKillAfter, {}, {}});
+    swap.submit();
+    EXPECT_THROW(swap.world.run(), Killed);
+    swap.replace(swap.a);
+    swap.world.restart();
+    swap.world.run();
+    EXPECT_TRUE(swap.expect_the_new_one_untouched());
+    EXPECT_NE(swap.world.home(swap.b), -1) << "b is half moved";
   }
 }
 

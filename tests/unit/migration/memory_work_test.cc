@@ -17,6 +17,7 @@ class MaskTest : public testing::Test {
   VmChange masked(const TestVm& vm, std::int32_t from, std::int32_t to) {
     VmChange change = world_.change(vm, from, to);
     change.memory_mode = placement::MemoryMode::kMask;
+    change.memory.allowed_before = {NodeId{from}};
     return change;
   }
   ActionEvent carry_out(const VmChange& change) {
@@ -63,10 +64,10 @@ TEST_F(MaskTest, NarrowsASmallVmOfWhichSomeMegabytesStayBehind) {
                                               "set_memory_nodes web1 to 1"}));
 }
 
-TEST_F(MaskTest, WithoutOldHomesItIsNotNarrowedFirst) {
+TEST_F(MaskTest, AVmThatMayUseEveryNodeIsNotNarrowedFirst) {
   const TestVm vm = world_.start_vm("web1", 0, kMiB * 64, true);
   VmChange change = masked(vm, 0, 1);
-  change.memory.undo_nodes.clear();
+  change.memory.allowed_before.clear();
   carry_out(change);
   EXPECT_EQ(sets(), std::vector<std::string>{"set_memory_nodes web1 to 1"});
   EXPECT_EQ(world_.memory_on(vm, 1), kMiB * 64);
@@ -84,14 +85,58 @@ TEST_F(MaskTest, AChangeThatOnlySetsTheNodesMovesNothing) {
   EXPECT_THAT(end.detail, HasSubstr("memory of 'web1' may use nodes 0-1"));
 }
 
-TEST_F(MaskTest, BeforeTheFirstHomeItIsWidenedByWhatWasAllowed) {
+TEST_F(MaskTest, ASetThatIsWideAlreadyIsOnlyNarrowed) {
   const TestVm vm = world_.start_vm("web1", 0, kMiB * 64, true);
   VmChange change = masked(vm, 0, 1);
-  change.memory.undo_nodes.clear();
-  change.memory.allowed_before = {NodeId{0}};
+  change.memory.allowed_before = {NodeId{0}, NodeId{1}};
   carry_out(change);
+  EXPECT_EQ(sets(), std::vector<std::string>{"set_memory_nodes web1 to 1"});
+  EXPECT_EQ(world_.memory_on(vm, 1), kMiB * 64);
+}
+
+TEST_F(MaskTest, StaysWideWhereALittleIsLeftForLackOfRoom) {
+  const TestVm vm = world_.start_vm("web1", 0, kMiB * 64, true);
+  Limits limits = world_.limits();
+  limits.node_reserve = {};
+  world_.set_limits(limits);
+  world_.memory.set_used_by_others(NodeId{1}, kMiB * 196);  // 60 MiB are free
+  Order order = World::order(7, {masked(vm, 0, 1)});
+  order.reason = placement::Reason::kMemoryPull;  // moves what it can
+  world_.executor().submit(order);
+  const ActionEvent end = finished(world_.run(), 7);
+  EXPECT_EQ(world_.memory_on(vm, 0), kMiB * 4);
+  EXPECT_EQ(sets(), std::vector<std::string>{"set_memory_nodes web1 to 0-1"});
+  EXPECT_THAT(end.detail, HasSubstr("its set of memory nodes stays wide"));
+}
+
+// ---- a set that is to be another for its own sake ----
+
+TEST_F(MaskTest, ASmallerSetIsSetAfterTheMemoryIsThere) {
+  const TestVm vm = world_.start_vm("web1", 1, kMiB * 64, true);
+  VmChange change = world_.change(vm, 1, 0);
+  change.pins.clear();
+  change.memory.allowed_before = {NodeId{1}};
+  change.memory.allowed_after = {NodeId{0}};
+  world_.executor().submit(World::order(7, {change}));
+  world_.run([&] { return world_.memory_on(vm, 0) >= kMiB * 8; });
+  EXPECT_EQ(sets(), std::vector<std::string>{"set_memory_nodes web1 to 0-1"});
+  const ActionEvent end = finished(world_.run(), 7);
+  EXPECT_EQ(world_.memory_on(vm, 0), kMiB * 64);
   EXPECT_EQ(sets(), (std::vector<std::string>{"set_memory_nodes web1 to 0-1",
-                                              "set_memory_nodes web1 to 1"}));
+                                              "set_memory_nodes web1 to 0"}));
+  EXPECT_THAT(end.detail, HasSubstr("0 B outside its nodes after narrowing"));
+}
+
+TEST_F(MaskTest, ASmallerSetIsNotSetWhileMuchIsElsewhere) {
+  const TestVm vm = world_.start_vm("web1", 1, kMiB * 64, true);
+  world_.memory.pin(vm.process, 0x7f0000000000, kMiB * 32);
+  VmChange change = world_.change(vm, 1, 0);
+  change.pins.clear();
+  change.memory.allowed_before = {NodeId{1}};
+  change.memory.allowed_after = {NodeId{0}};
+  const ActionEvent end = carry_out(change);
+  EXPECT_EQ(sets(), std::vector<std::string>{"set_memory_nodes web1 to 0-1"});
+  EXPECT_THAT(end.detail, HasSubstr("its set of memory nodes stays wide"));
 }
 
 TEST_F(MaskTest, ASetThatIsToBeAnotherIsChangedBeforePagesMoveAndStays) {
@@ -116,8 +161,9 @@ TEST_F(MaskTest, ASetThatCannotBeChangedIsSaidAndPagesMoveAnyway) {
   const TestVm vm = world_.start_vm("web1", 0, kMiB * 64, true);
   world_.executor().submit(World::order(7, {masked(vm, 0, 1)}));
   world_.run([&] { return world_.home(vm) == 1; });
-  // Next come the end of the last pin's row, the memory's row and the widening.
-  world_.faults.arm({world_.faults.calls() + 3,
+  // Next come the end of the last pin's row, the memory's row, the check of the process and the
+  // widening.
+  world_.faults.arm({world_.faults.calls() + 4,
                      Fault::Kind::kFailsBefore,
                      {ErrorCode::kUnsupported, 0, "the domain refuses"},
                      {}});

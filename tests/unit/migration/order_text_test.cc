@@ -18,13 +18,13 @@ Order sample_order() {
   change.vm.uuid = {0xc7, 0xa5, 0xfd, 0xbd};
   change.vm_name = "web \"1\"\n";
   change.process = {812, 18'446'744'073'709'551'615U};
+  change.domain_id = 3;
   change.homes = {{0, NodeId{-1}, NodeId{1}}, {1, NodeId{0}, NodeId{1}}};
   change.pins = {{PinChange::Thread::kVcpu, 3, {CpuId{0}, CpuId{1}, CpuId{7}}, {CpuId{8}}},
                  {PinChange::Thread::kEmulator, 0, {}, {CpuId{8}, CpuId{9}}},
                  {PinChange::Thread::kIoThread, 2, {}, {CpuId{8}}}};
   change.memory = {{{NodeId{1}, placement::kGiB}, {NodeId{3}, placement::kMiB}},
                    {{placement::kGiB * 2, NodeId{3}}, {placement::kMiB, NodeId{1}}},
-                   {NodeId{0}, NodeId{2}},
                    {NodeId{0}},
                    {NodeId{1}, NodeId{3}}};
   change.memory_mode = placement::MemoryMode::kMask;
@@ -47,6 +47,18 @@ TEST(OrderTextTest, ReadsWhatItWrote) {
   const Order order = sample_order();
   const auto read = parse_order(to_text(order));
   ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(*read, order);
+}
+
+TEST(OrderTextTest, AnOlderOrderDoesNotTellTheDomainIdAndTellsNodesToUndo) {
+  std::string text = to_text(sample_order());
+  const std::string id = R"("domain_id":3,)";
+  ASSERT_NE(text.find(id), std::string::npos);
+  text.replace(text.find(id), id.size(), R"("undo_nodes":"0,2",)");
+  const auto read = parse_order(text);
+  ASSERT_TRUE(read) << read.error().message;
+  Order order = sample_order();
+  order.changes[0].domain_id = -1;
   EXPECT_EQ(*read, order);
 }
 

@@ -77,7 +77,7 @@ TEST(RoomNeedsTest, AskForNoMoreThanAQuota) {
 
 TEST(WhyNoRoomTest, AMoveThatFitsHasNoReason) {
   EXPECT_EQ(why_no_room({{NodeId{1}, kOrdinary, kMiB * 10, {}}},
-                        {{NodeId{1}, node_with(kMiB * 10)}}, kNoReserve),
+                        {{NodeId{1}, node_with(kMiB * 10)}}, kNoReserve, {}),
             std::nullopt);
 }
 
@@ -85,50 +85,62 @@ TEST(WhyNoRoomTest, TheReserveIsNotGivenAway) {
   // 2 % of 10 GiB, in whole thousandths of the total.
   const Bytes reserve = kGiB * 10 / 1000 * 20;
   EXPECT_EQ(why_no_room({{NodeId{1}, kOrdinary, kMiB * 10, {}}},
-                        {{NodeId{1}, node_with(reserve + kMiB * 10)}}, Permille{20}),
+                        {{NodeId{1}, node_with(reserve + kMiB * 10)}}, Permille{20}, {}),
             std::nullopt);
   EXPECT_THAT(
       why_no_room({{NodeId{1}, kOrdinary, kMiB * 10, {}}},
-                  {{NodeId{1}, node_with(reserve + kMiB * 9)}}, Permille{20}),
+                  {{NodeId{1}, node_with(reserve + kMiB * 9)}}, Permille{20}, {}),
       testing::Optional(HasSubstr("node 1 has room for 9.0 MiB above its reserve, 10.0 MiB")));
 }
 
 TEST(WhyNoRoomTest, HugePagesComeFromTheirPool) {
   EXPECT_EQ(why_no_room({{NodeId{1}, kMiB * 2, kMiB * 8, {}}}, {{NodeId{1}, node_with({})}},
-                        Permille{20}),
+                        Permille{20}, {}),
             std::nullopt);
   EXPECT_THAT(why_no_room({{NodeId{1}, kMiB * 2, kMiB * 10, {}}}, {{NodeId{1}, node_with(kGiB)}},
-                          Permille{20}),
+                          Permille{20}, {}),
               testing::Optional(HasSubstr("in huge pages of 2.0 MiB")));
-  EXPECT_NE(
-      why_no_room({{NodeId{1}, kGiB, kGiB, {}}}, {{NodeId{1}, node_with(kGiB * 9)}}, Permille{20}),
-      std::nullopt);
+  EXPECT_NE(why_no_room({{NodeId{1}, kGiB, kGiB, {}}}, {{NodeId{1}, node_with(kGiB * 9)}},
+                        Permille{20}, {}),
+            std::nullopt);
 }
 
 TEST(WhyNoRoomTest, AnExchangeNeedsRoomForAFirstChunkOnOneSide) {
   const std::vector<RoomNeed> needs{{NodeId{0}, kOrdinary, kGiB, kGiB},
                                     {NodeId{1}, kOrdinary, kGiB, kGiB}};
   EXPECT_EQ(why_no_room(needs, {{NodeId{0}, node_with({})}, {NodeId{1}, node_with(kMiB * 2)}},
-                        kNoReserve),
+                        kNoReserve, {}),
             std::nullopt);
-  EXPECT_THAT(
-      why_no_room(needs, {{NodeId{0}, node_with(kMiB)}, {NodeId{1}, node_with(kMiB)}}, kNoReserve),
-      testing::Optional(HasSubstr("even a first part of the exchange")));
+  EXPECT_THAT(why_no_room(needs, {{NodeId{0}, node_with(kMiB)}, {NodeId{1}, node_with(kMiB)}},
+                          kNoReserve, {}),
+              testing::Optional(HasSubstr("even a first part of the exchange")));
 }
 
 TEST(WhyNoRoomTest, AnUnequalExchangeNeedsRoomForTheDifference) {
   const std::vector<RoomNeed> needs{{NodeId{0}, kOrdinary, kGiB, kGiB * 2},
                                     {NodeId{1}, kOrdinary, kGiB * 2, kGiB}};
   EXPECT_NE(why_no_room(needs, {{NodeId{0}, node_with(kGiB)}, {NodeId{1}, node_with(kMiB * 1000)}},
-                        kNoReserve),
+                        kNoReserve, {}),
             std::nullopt);
-  EXPECT_EQ(
-      why_no_room(needs, {{NodeId{0}, node_with({})}, {NodeId{1}, node_with(kGiB)}}, kNoReserve),
-      std::nullopt);
+  EXPECT_EQ(why_no_room(needs, {{NodeId{0}, node_with({})}, {NodeId{1}, node_with(kGiB)}},
+                        kNoReserve, {}),
+            std::nullopt);
+}
+
+TEST(WhyNoRoomTest, WhatIsPromisedToOthersIsNotThere) {
+  const std::vector<RoomNeed> needs{{NodeId{1}, kOrdinary, kMiB * 10, {}}};
+  const std::map<NodeId, NodeMemory> nodes{{NodeId{1}, node_with(kMiB * 15)}};
+  EXPECT_EQ(why_no_room(needs, nodes, kNoReserve, {{{NodeId{1}, kOrdinary}, kMiB * 5}}),
+            std::nullopt);
+  EXPECT_EQ(why_no_room(needs, nodes, kNoReserve, {{{NodeId{1}, kMiB * 2}, kMiB * 15}}),
+            std::nullopt);
+  EXPECT_EQ(why_no_room(needs, nodes, kNoReserve, {{{NodeId{1}, kOrdinary}, kMiB * 6}}),
+            "node 1 has room for 9.0 MiB above its reserve beside 6.0 MiB promised to other moves, "
+            "10.0 MiB are needed");
 }
 
 TEST(WhyNoRoomTest, AnUnknownNodeHasNone) {
-  EXPECT_NE(why_no_room({{NodeId{1}, kOrdinary, kMiB, {}}}, {}, kNoReserve), std::nullopt);
+  EXPECT_NE(why_no_room({{NodeId{1}, kOrdinary, kMiB, {}}}, {}, kNoReserve, {}), std::nullopt);
 }
 
 }  // namespace

@@ -102,7 +102,8 @@ RC_GTEST_PROP(TransferProperty, ConservesPagesAndAccountsForEveryOne, ()) {
 
   MemoryChange change;
   change.quotas = quotas;
-  Transfer transfer(process, change);
+  RoomBook room;
+  Transfer transfer(process, change, room, {});
   Microseconds now{1};
   Bytes granted;
   for (int steps = 0; !transfer.finished(); ++steps) {

@@ -120,7 +120,7 @@ class TransferTest : public testing::Test {
   }
   /// Brings everything to node 1.
   Outcome bring_home() {
-    Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}));
+    Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}), room_, {});
     run(transfer);
     EXPECT_TRUE(transfer.finished());
     error_ = transfer.error();
@@ -134,6 +134,7 @@ class TransferTest : public testing::Test {
   Meddler mover_{memory_};
   VmProcess process_ = memory_.start_process();
   Limits limits_;
+  RoomBook room_;
   Bytes allowed_ = kGiB;
   Microseconds now_{1'000'000};
   std::optional<Error> error_;
@@ -545,7 +546,7 @@ TEST_F(TransferTest, StopsBeforeTheTargetFallsBelowItsReserve) {
   limits_.node_reserve = placement::Permille{100};
   const Bytes reserve = kGiB / 1000 * 100;
   memory_.set_used_by_others(NodeId{1}, kGiB - reserve - kMiB * 20);
-  Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}));
+  Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}), room_, {});
   run(transfer);
   EXPECT_TRUE(transfer.waits_for_room());
   EXPECT_EQ(on(1), kMiB * 20);
@@ -558,7 +559,7 @@ TEST_F(TransferTest, StopsBeforeTheTargetFallsBelowItsReserve) {
 TEST_F(TransferTest, GoesOnWhenRoomIsMade) {
   populate(kMiB * 64, /*huge=*/true);
   memory_.set_used_by_others(NodeId{1}, kGiB);
-  Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}));
+  Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}), room_, {});
   run(transfer);
   ASSERT_TRUE(transfer.waits_for_room());
   EXPECT_EQ(on(1), Bytes{});
@@ -579,7 +580,7 @@ TEST_F(TransferTest, CountsPagesThatAHugePageTookAlongIntoTheLastRoom) {
   limits_.node_reserve = placement::Permille{0};
   allowed_ = kKiB * 256;
   memory_.set_used_by_others(NodeId{1}, kGiB - kBlock * 2);
-  Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}));
+  Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}), room_, {});
   run(transfer);
   ASSERT_TRUE(transfer.waits_for_room());
   transfer.give_up_room(now_);
@@ -600,7 +601,7 @@ TEST_F(TransferTest, ANodeThatRunsFullDuringACallLosesNoPage) {
     }
     return std::nullopt;
   };
-  Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}));
+  Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}), room_, {});
   run(transfer);
   ASSERT_TRUE(full);
   ASSERT_TRUE(transfer.waits_for_room());
@@ -636,7 +637,7 @@ TEST_F(TransferTest, AnEmptyHugePagePoolKeepsNoOrdinaryPagesBack) {
                       .name = "hugetlb",
                       .resident = {}});
   memory_.populate(other, kStart, kBlock * 6, NodeId{1}, false);
-  Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}));
+  Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}), room_, {});
   run(transfer);
   ASSERT_TRUE(transfer.waits_for_room());
   transfer.give_up_room(now_);
@@ -650,7 +651,7 @@ TEST_F(TransferTest, AnEmptyHugePagePoolKeepsNoOrdinaryPagesBack) {
 TEST_F(TransferTest, AsksForNoMoreThanAChunkAndMovesNoMoreThanAllowed) {
   populate(kMiB * 64, /*huge=*/false);
   allowed_ = kMiB;
-  Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}));
+  Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}), room_, {});
   while (!transfer.finished()) {
     EXPECT_LE(transfer.wants(), kLargestChunk);
     const TransferStep step = transfer.step(mover_, limits_, now_, allowed_);
@@ -697,7 +698,7 @@ TEST_F(TransferTest, SmallPagesAreNotTakenForHugeOnesForLong) {
 
 TEST_F(TransferTest, SharesAWideVmOutInTheProportionOfItsQuotas) {
   populate(kMiB * 64, /*huge=*/true);
-  Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}, {NodeId{2}, kGiB * 3}}));
+  Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}, {NodeId{2}, kGiB * 3}}), room_, {});
   run(transfer);
   EXPECT_EQ(on(0), Bytes{});
   EXPECT_NEAR(static_cast<double>(on(1).value), static_cast<double>((kMiB * 16).value),
@@ -707,7 +708,7 @@ TEST_F(TransferTest, SharesAWideVmOutInTheProportionOfItsQuotas) {
 
 TEST_F(TransferTest, AHomeInSurplusGivesToTheOther) {
   populate(kMiB * 64, /*huge=*/false);
-  Transfer transfer(process_, shared_out({{NodeId{0}, kGiB}, {NodeId{1}, kGiB}}));
+  Transfer transfer(process_, shared_out({{NodeId{0}, kGiB}, {NodeId{1}, kGiB}}), room_, {});
   run(transfer);
   // Half each, but for the slack of 1/64 that may stay.
   EXPECT_EQ(on(0), kMiB * 33);
@@ -718,7 +719,7 @@ TEST_F(TransferTest, AHomeInSurplusGivesToTheOther) {
 TEST_F(TransferTest, WhatOneHomeCannotTakeGoesToTheOther) {
   populate(kMiB * 64, /*huge=*/true);
   memory_.set_used_by_others(NodeId{1}, kGiB);
-  Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}, {NodeId{2}, kGiB}}));
+  Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}, {NodeId{2}, kGiB}}), room_, {});
   run(transfer);
   ASSERT_TRUE(transfer.waits_for_room() || transfer.finished());
   EXPECT_EQ(on(2), kMiB * 64);
@@ -764,7 +765,7 @@ TEST_F(CellsTest, EachCellGoesToItsOwnHomeAndTheRestIsSharedOut) {
   map_cells();
   memory_.populate(process_, kFirstCell, kMiB * 32, NodeId{0}, /*huge=*/false);
   memory_.populate(process_, kSecondCell, kMiB * 32, NodeId{1}, /*huge=*/true);
-  Transfer transfer(process_, cells_to(2, 4));
+  Transfer transfer(process_, cells_to(2, 4), room_, {});
   run(transfer);
   EXPECT_TRUE(transfer.finished());
   EXPECT_EQ(on_node(kFirstCell, 2), kMiB * 32);
@@ -779,7 +780,7 @@ TEST_F(CellsTest, CellsThatLieOnEachOthersHomesChangePlaces) {
   map_cells();
   memory_.populate(process_, kFirstCell, kMiB * 32, NodeId{1}, /*huge=*/true);
   memory_.populate(process_, kSecondCell, kMiB * 32, NodeId{0}, /*huge=*/true);
-  Transfer transfer(process_, cells_to(0, 1));
+  Transfer transfer(process_, cells_to(0, 1), room_, {});
   run(transfer);
   EXPECT_EQ(on_node(kFirstCell, 0), kMiB * 32);
   EXPECT_EQ(on_node(kSecondCell, 1), kMiB * 32);
@@ -788,7 +789,7 @@ TEST_F(CellsTest, CellsThatLieOnEachOthersHomesChangePlaces) {
 TEST_F(CellsTest, ACellThatIsNotTouchedYetDoesNotHideTheOther) {
   map_cells();
   memory_.populate(process_, kSecondCell, kMiB * 32, NodeId{0}, /*huge=*/true);
-  Transfer transfer(process_, cells_to(1, 2));
+  Transfer transfer(process_, cells_to(1, 2), room_, {});
   run(transfer);
   EXPECT_EQ(on_node(kSecondCell, 2), kMiB * 32);
 }
@@ -798,7 +799,7 @@ TEST_F(CellsTest, CellsThatCannotBeToldApartAreSharedOutAndItIsSaid) {
   map(kStart + (kGiB * 2).value, kMiB * 32);
   memory_.populate(process_, kFirstCell, kMiB * 32, NodeId{0}, /*huge=*/true);
   memory_.populate(process_, kSecondCell, kMiB * 32, NodeId{0}, /*huge=*/true);
-  Transfer transfer(process_, cells_to(1, 2));
+  Transfer transfer(process_, cells_to(1, 2), room_, {});
   run(transfer);
   EXPECT_EQ(transfer.cells_unknown_because(), "32 MiB: 3 mappings for 2 guest NUMA cells");
   EXPECT_EQ(transfer.outcome().left, Bytes{});
@@ -820,7 +821,7 @@ TEST_F(TransferTest, ACpusetThatRefusesTheNodeIsAReason) {
 
 TEST_F(TransferTest, AnUnknownNodeIsAReason) {
   populate(kMiB * 8, /*huge=*/true);
-  Transfer transfer(process_, shared_out({{NodeId{3}, kGiB}}));
+  Transfer transfer(process_, shared_out({{NodeId{3}, kGiB}}), room_, {});
   run(transfer);
   EXPECT_TRUE(transfer.finished());
   EXPECT_EQ(transfer.outcome().left_because(Leftover::kNoNode), kMiB * 8);
@@ -894,7 +895,7 @@ TEST_F(TransferTest, AFailureThatStaysEndsItWithTheError) {
 
 TEST_F(TransferTest, StoppingSaysWhatIsLeft) {
   populate(kMiB * 64, /*huge=*/true);
-  Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}));
+  Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}), room_, {});
   while (transfer.outcome().moved == Bytes{}) {
     transfer.step(mover_, limits_, now_, allowed_);
   }
@@ -906,7 +907,7 @@ TEST_F(TransferTest, StoppingSaysWhatIsLeft) {
 
 TEST_F(TransferTest, ASecondTransferGoesOnWhereTheFirstWasStopped) {
   populate(kMiB * 64, /*huge=*/true);
-  Transfer first(process_, shared_out({{NodeId{1}, kGiB}}));
+  Transfer first(process_, shared_out({{NodeId{1}, kGiB}}), room_, {});
   while (first.outcome().moved < kMiB * 32) {
     first.step(mover_, limits_, now_, allowed_);
   }

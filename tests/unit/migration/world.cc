@@ -41,19 +41,20 @@ class World::Ports final : public DomainControl, public PageMover, public Journa
  public:
   explicit Ports(World& world) : world_(world) {}
 
-  Result<void> pin_vcpu(const VmId& vm, std::int32_t vcpu,
+  Result<void> pin_vcpu(const DomainRun& run, std::int32_t vcpu,
                         const std::vector<CpuId>& cpus) override {
-    return world_.faults.through([&] { return world_.domains.pin_vcpu(vm, vcpu, cpus); });
+    return world_.faults.through([&] { return world_.domains.pin_vcpu(run, vcpu, cpus); });
   }
-  Result<void> pin_emulator(const VmId& vm, const std::vector<CpuId>& cpus) override {
-    return world_.faults.through([&] { return world_.domains.pin_emulator(vm, cpus); });
+  Result<void> pin_emulator(const DomainRun& run, const std::vector<CpuId>& cpus) override {
+    return world_.faults.through([&] { return world_.domains.pin_emulator(run, cpus); });
   }
-  Result<void> pin_io_thread(const VmId& vm, std::int32_t io_thread,
+  Result<void> pin_io_thread(const DomainRun& run, std::int32_t io_thread,
                              const std::vector<CpuId>& cpus) override {
-    return world_.faults.through([&] { return world_.domains.pin_io_thread(vm, io_thread, cpus); });
+    return world_.faults.through(
+        [&] { return world_.domains.pin_io_thread(run, io_thread, cpus); });
   }
-  Result<void> set_memory_nodes(const VmId& vm, const std::vector<NodeId>& nodes) override {
-    return world_.faults.through([&] { return world_.domains.set_memory_nodes(vm, nodes); });
+  Result<void> set_memory_nodes(const DomainRun& run, const std::vector<NodeId>& nodes) override {
+    return world_.faults.through([&] { return world_.domains.set_memory_nodes(run, nodes); });
   }
   Result<void> set_policy(const VmId& vm, const std::vector<placement::PolicySetting>& settings,
                           bool persistent) override {
@@ -115,10 +116,8 @@ World::World()
 World::~World() = default;
 
 TestVm World::start_vm(const std::string& name, std::int32_t node, Bytes size, bool huge) {
-  constexpr std::uint64_t kStart = 0x7f0000000000;
-  TestVm vm{.id = VmId{{++vms_}}, .name = name, .process = memory.start_process()};
   placement::VmDescription description;
-  description.id = vm.id;
+  description.id = VmId{{++vms_}};
   description.name = name;
   description.vcpus = {0, 1};
   description.max_vcpus = 2;
@@ -126,7 +125,18 @@ TestVm World::start_vm(const std::string& name, std::int32_t node, Bytes size, b
   description.vcpu_pins = {{0, cpus_of(node)}, {1, cpus_of(node)}};
   description.emulator_pin = cpus_of(node);
   description.io_thread_pins = {{1, cpus_of(node)}};
-  domains.start(description);
+  return start(std::move(description), node, size, huge);
+}
+
+TestVm World::start(placement::VmDescription description, std::int32_t node, Bytes size,
+                    bool huge) {
+  constexpr std::uint64_t kStart = 0x7f0000000000;
+  description.domain_id = ++domains_started_;
+  TestVm vm{.id = description.id,
+            .name = description.name,
+            .process = memory.start_process(),
+            .domain_id = description.domain_id};
+  domains.start(std::move(description));
   memory.map(vm.process, {.start = kStart,
                           .length = size + kMiB * 2,
                           .page_size = kKiB * 4,
@@ -140,6 +150,17 @@ TestVm World::start_vm(const std::string& name, std::int32_t node, Bytes size, b
   return vm;
 }
 
+TestVm World::replace_vm(const TestVm& vm, std::int32_t node, Bytes size) {
+  end_vm(vm);
+  placement::VmDescription description;
+  description.id = vm.id;
+  description.name = vm.name;
+  description.vcpus = {0, 1};
+  description.max_vcpus = 2;
+  description.io_threads = {1};
+  return start(std::move(description), node, size, /*huge=*/false);
+}
+
 void World::end_vm(const TestVm& vm) {
   memory.end_process(vm.process);
   domains.stop(vm.id);
@@ -150,12 +171,16 @@ VmChange World::change(const TestVm& vm, std::int32_t from, std::int32_t to) con
   return {.vm = vm.id,
           .vm_name = vm.name,
           .process = vm.process,
+          .domain_id = vm.domain_id,
           .homes = {{0, NodeId{from}, NodeId{to}}},
           .pins = {{Thread::kVcpu, 0, cpus_of(from), cpus_of(to)},
                    {Thread::kVcpu, 1, cpus_of(from), cpus_of(to)},
                    {Thread::kEmulator, 0, cpus_of(from), cpus_of(to)},
                    {Thread::kIoThread, 1, cpus_of(from), cpus_of(to)}},
-          .memory = {{{NodeId{to}, kGiB}}, {}, {NodeId{from}}},
+          .memory = {.quotas = {{NodeId{to}, kGiB}},
+                     .cells = {},
+                     .allowed_before = {},
+                     .allowed_after = {}},
           .memory_mode = placement::MemoryMode::kSoft};
 }
 
@@ -200,24 +225,30 @@ void World::set_limits(const Limits& limits) {
   executor_->set_limits(limits);
 }
 
+std::optional<placement::VmDescription> World::running(const VmId& vm) {
+  const auto all = domains.refresh();
+  if (!all) {
+    return std::nullopt;
+  }
+  const auto found = std::find_if(
+      all->begin(), all->end(),
+      [&](const placement::VmDescription& description) { return description.id == vm; });
+  return found == all->end() ? std::nullopt : std::optional(*found);
+}
+
 std::int32_t World::home(const TestVm& vm) {
-  const auto running = domains.refresh();
-  if (!running) {
+  const auto description = running(vm.id);
+  if (!description) {
     return -1;
   }
-  for (const placement::VmDescription& description : *running) {
-    if (description.id != vm.id) {
-      continue;
-    }
-    for (const std::int32_t node : {0, 1}) {
-      const auto there = [&](const placement::Pin& pin) { return pin.cpus == cpus_of(node); };
-      if (description.vcpu_pins.size() == 2 && description.io_thread_pins.size() == 1 &&
-          std::all_of(description.vcpu_pins.begin(), description.vcpu_pins.end(), there) &&
-          std::all_of(description.io_thread_pins.begin(), description.io_thread_pins.end(),
-                      there) &&
-          description.emulator_pin == cpus_of(node)) {
-        return node;
-      }
+  for (const std::int32_t node : {0, 1}) {
+    const auto there = [&](const placement::Pin& pin) { return pin.cpus == cpus_of(node); };
+    if (description->vcpu_pins.size() == 2 && description->io_thread_pins.size() == 1 &&
+        std::all_of(description->vcpu_pins.begin(), description->vcpu_pins.end(), there) &&
+        std::all_of(description->io_thread_pins.begin(), description->io_thread_pins.end(),
+                    there) &&
+        description->emulator_pin == cpus_of(node)) {
+      return node;
     }
   }
   return -1;

@@ -76,6 +76,7 @@ struct TestVm {
   placement::VmId id;
   std::string name;
   placement::VmProcess process;
+  std::int32_t domain_id = 0;
 };
 
 class World {
@@ -89,6 +90,9 @@ class World {
   TestVm start_vm(const std::string& name, std::int32_t node, placement::Bytes memory, bool huge);
   /// Its process and domain end.
   void end_vm(const TestVm& vm);
+  /// It ends and starts anew at once: same UUID and name, another domain id and another process,
+  /// pinned nowhere, with `memory` on `node`.
+  TestVm replace_vm(const TestVm& vm, std::int32_t node, placement::Bytes memory);
 
   /// All its threads and its memory to another node.
   [[nodiscard]] VmChange change(const TestVm& vm, std::int32_t from, std::int32_t to) const;
@@ -99,6 +103,8 @@ class World {
   /// The program dies and a new one recovers. Limits are kept.
   void restart();
 
+  /// The domain as libvirt has it now, if it runs.
+  [[nodiscard]] std::optional<placement::VmDescription> running(const placement::VmId& vm);
   /// 0 or 1 if all its threads are pinned there; -1 if not.
   [[nodiscard]] std::int32_t home(const TestVm& vm);
   [[nodiscard]] placement::Bytes memory_on(const TestVm& vm, std::int32_t node) const {
@@ -121,7 +127,11 @@ class World {
   std::unique_ptr<Ports> ports_;
   std::unique_ptr<Executor> executor_;
   placement::Microseconds now_{1'000'000'000};
+  TestVm start(placement::VmDescription description, std::int32_t node, placement::Bytes memory,
+               bool huge);
+
   std::uint8_t vms_ = 0;
+  std::int32_t domains_started_ = 0;
 };
 
 /// The only kFinished of the action; fails the test if there is not exactly one.

@@ -117,15 +117,15 @@ void PolicyHost::read(placement::Sample sample) {
 void PolicyHost::pin(PolicyVm& vm, const std::vector<NodeIndex>& nodes) {
   const std::vector<CpuId> cpus = cpus_of(nodes);
   for (std::int32_t vcpu = 0; vcpu < vm.vcpus; ++vcpu) {
-    (void)host_.pin_vcpu(vm.id, vcpu, cpus);  // who cannot be pinned stays where it is
+    (void)host_.pin_vcpu({vm.id}, vcpu, cpus);  // who cannot be pinned stays where it is
   }
-  (void)host_.pin_emulator(vm.id, cpus);
+  (void)host_.pin_emulator({vm.id}, cpus);
   vm.on = nodes;
 }
 
 void PolicyHost::pin_vcpus(PolicyVm& vm, std::int32_t first, std::int32_t count, NodeIndex node) {
   for (std::int32_t vcpu = first; vcpu < first + count; ++vcpu) {
-    (void)host_.pin_vcpu(vm.id, vcpu, cpus_of({node}));  // as above
+    (void)host_.pin_vcpu({vm.id}, vcpu, cpus_of({node}));  // as above
   }
   if (std::find(vm.on.begin(), vm.on.end(), node) == vm.on.end()) {
     vm.on.push_back(node);
