@@ -67,7 +67,13 @@ void MemorySteering::ask(const std::string& path, const MemoryLimits& limits, bo
   asked.believed_after = kUnderWay;
   asked.carried_out = false;
   asked.gives_back = gives_back;
-  steps.changes.push_back({path, limits});
+  steps.changes.push_back(
+      {path, limits, gives_back ? MemoryChange::Kind::kGiveBack : MemoryChange::Kind::kSet});
+}
+
+void MemorySteering::forget_ended(const std::string& path, Steps& steps) {
+  forget(path, steps);
+  steps.changes.push_back({path, {}, MemoryChange::Kind::kForget});
 }
 
 void MemorySteering::forget(const std::string& path, Steps& steps) {
@@ -175,7 +181,7 @@ void MemorySteering::give_back(const std::string& path, const placement::Sample&
     }
   }
   if (over) {
-    forget(path, steps);
+    forget_ended(path, steps);
     return;
   }
   if (is_waiting(path, read_in) || (!now && !is_slice)) {
@@ -183,9 +189,9 @@ void MemorySteering::give_back(const std::string& path, const placement::Sample&
   }
   const MemoryLimits target = now ? found_by_now(original, *now) : original.found;
   const auto asked = asked_.find(path);
-  const bool was_given_back =
-      asked != asked_.end() && asked->second.gives_back && asked->second.carried_out;
-  if (now ? *now == target : was_given_back) {
+  const bool gives_back = asked != asked_.end() && asked->second.gives_back;
+  const bool was_given_back = gives_back && asked->second.carried_out;
+  if (was_given_back ? !now || *now == target : now && *now == target && !gives_back) {
     forget(path, steps);
     return;
   }
@@ -215,7 +221,7 @@ MemorySteering::Steps MemorySteering::steer(const placement::Sample& sample,
 MemorySteering::Steps MemorySteering::give_all_back() const {
   Steps steps;
   for (const auto& [path, original] : originals_) {
-    steps.changes.push_back({path, original.found});
+    steps.changes.push_back({path, original.found, MemoryChange::Kind::kGiveBack});
   }
   return steps;
 }
@@ -225,7 +231,12 @@ MemorySteering::Steps MemorySteering::answered(const std::string& path,
   Steps steps;
   const auto asked = asked_.find(path);
   if (asked == asked_.end()) {
-    return steps;  // its VM has ended since
+    if (!problem.empty()) {  // its VM has ended
+      say_once(fmt::format("settings of '{}', which has ended, may be left: {}",
+                           placement::unit_of(path), problem),
+               steps);
+    }
+    return steps;
   }
   if (problem.empty()) {
     // The sample after this one may have been begun before the answer came.
@@ -254,13 +265,15 @@ MemorySteering::Steps MemorySteering::keep_only(const std::set<VmId>& running) {
   const auto is_over = [&](const auto& entry) {
     return entry.second.vm != VmId{} && !running.contains(entry.second.vm);
   };
+  std::vector<std::string> ended;
   for (const auto& entry : originals_) {
     if (is_over(entry)) {
-      asked_.erase(entry.first);
-      steps.originals_changed = true;
+      ended.push_back(entry.first);
     }
   }
-  std::erase_if(originals_, is_over);
+  for (const std::string& path : ended) {
+    forget_ended(path, steps);
+  }
   return steps;
 }
 

@@ -19,7 +19,8 @@
 ///  3. What somebody else changes meanwhile becomes what was found. Whoever does so again and
 ///     again has his way after kMostRepairs times.
 ///  4. What nobody wishes for any more goes back to what was found, setting by setting, and
-///     settings that are not ours any more stay.
+///     settings that are not ours any more stay. Nothing of ours is kept for a unit that is as it
+///     was found, or has ended.
 ///  5. A failure is said once, and tried again after kRetryAfter epochs.
 #pragma once
 
@@ -50,8 +51,12 @@ using MemoryOriginals = std::map<std::string, MemoryOriginal>;
 
 /// A unit of systemd is to have these limits.
 struct MemoryChange {
+  /// kGiveBack: as it was found, so that nothing of ours need be kept; kForget: the unit has ended,
+  /// nothing is set, and nothing of ours is kept.
+  enum class Kind { kSet, kGiveBack, kForget };
   std::string path;  ///< of its cgroup; the unit's name is the last part
   placement::MemoryLimits limits;
+  Kind kind = Kind::kSet;
   bool operator==(const MemoryChange&) const = default;
 };
 
@@ -82,7 +87,7 @@ class MemorySteering {
   [[nodiscard]] Steps give_all_back() const;
   /// What became of a change; no `problem`: it was carried out.
   [[nodiscard]] Steps answered(const std::string& path, const std::string& problem);
-  /// VMs that have ended need no way back.
+  /// VMs that have ended need no way back, but what systemd keeps of them is to go.
   [[nodiscard]] Steps keep_only(const std::set<placement::VmId>& running);
 
   [[nodiscard]] const MemoryOriginals& originals() const { return originals_; }
@@ -112,6 +117,7 @@ class MemorySteering {
   void reach(const std::string& path, const Target& target, Steps& steps);
   void give_back(const std::string& path, const placement::Sample& sample, Steps& steps);
   void forget(const std::string& path, Steps& steps);
+  void forget_ended(const std::string& path, Steps& steps);
   void ask(const std::string& path, const placement::MemoryLimits& limits, bool gives_back,
            Steps& steps);
 

@@ -2,15 +2,13 @@
 #include "balancer/service/memory_worker.h"
 
 #include <utility>
-
-#include "balancer/service/remembered.h"
-
 namespace vmnuma::balancer {
 namespace {
 
 constexpr std::size_t kMostWaiting = 1000;
-/// Of one change. The service manager is waited for half as long (systemd_control.h).
-constexpr std::chrono::seconds kAllowed{10};
+/// Of one change. The service manager is asked twice at most, and waited for a third as long each
+/// time (systemd_control.h).
+constexpr std::chrono::seconds kAllowed{15};
 
 }  // namespace
 
@@ -52,22 +50,67 @@ Result<void> MemoryWorker::keep(const std::optional<MemoryOriginals>& originals)
   return {};
 }
 
+/// Notes whether the unit has settings of somebody else's, before it gets the first of ours.
+Result<void> MemoryWorker::look_first(const std::string& unit) {
+  if (touched_->contains(unit)) {
+    return {};
+  }
+  if (history_ == nullptr) {
+    return failure(ErrorCode::kUnavailable, "there is no history to keep its settings in");
+  }
+  // In doubt they are somebody else's.
+  TouchedUnits touched = *touched_;
+  touched[unit] = units_.has_memory_settings(unit).value_or(true);
+  return keep_touched_units(*history_, touched).map([&] { touched_ = std::move(touched); });
+}
+
+/// After the unit has got what was found, or has ended.
+Result<void> MemoryWorker::clean_up(const std::string& unit) {
+  const auto touched = touched_->find(unit);
+  if (touched == touched_->end()) {
+    return {};
+  }
+  if (!touched->second) {
+    if (auto removed = units_.remove_memory_settings(unit); !removed) {
+      return failure(std::move(removed).error(),
+                     "its settings in systemd's folder for run time could not be removed");
+    }
+  }
+  touched_->erase(touched);
+  return keep_touched_units(*history_, *touched_);
+}
+
+Result<void> MemoryWorker::carry_out(const MemoryChange& change) {
+  const std::string unit(placement::unit_of(change.path));
+  switch (change.kind) {
+    case MemoryChange::Kind::kSet:
+      return look_first(unit).and_then([&] { return units_.set_memory(unit, change.limits); });
+    case MemoryChange::Kind::kGiveBack:
+      return units_.set_memory(unit, change.limits).and_then([&] { return clean_up(unit); });
+    case MemoryChange::Kind::kForget:
+      return clean_up(unit);
+  }
+  return {};
+}
+
 void MemoryWorker::carry_out(const std::optional<MemoryOriginals>& originals,
                              const std::vector<MemoryChange>& changes) {
   const Result<void> kept = keep(originals);
   std::string problem = kept ? "" : kept.error().message;
+  if (kept && !touched_) {
+    touched_ = history_ == nullptr ? TouchedUnits{} : remember_touched_units(*history_);
+  }
   for (const MemoryChange& change : changes) {
     if (!problem.empty()) {
       on_answer_(change.path, problem);
       continue;
     }
-    const std::string unit(placement::unit_of(change.path));
-    Result<void> set;
-    worker_.run("setting the limits of " + unit,
-                [&] { set = units_.set_memory(unit, change.limits); });
-    on_answer_(change.path, set ? "" : set.error().message);
-    if (!set && set.error().code == ErrorCode::kUnavailable) {
-      problem = set.error().message;
+    Result<void> done;
+    worker_.run("setting the limits of " + std::string(placement::unit_of(change.path)),
+                [&] { done = carry_out(change); });
+    on_answer_(change.path, done ? "" : done.error().message);
+    if (!done && done.error().code == ErrorCode::kUnavailable) {
+      problem = done.error().message;
     }
   }
 }

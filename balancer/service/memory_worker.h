@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Carries out changes of memory limits: what was found is on disk before anything is changed.
 ///
+/// What systemd keeps of a change is taken away once a unit is as it was found, or has ended,
+/// unless it had such settings before the first change: then they say what was found, and stay.
 /// Properties: without a history nothing is changed, because nobody could give it back; every
 /// change is answered, whatever becomes of it; once the service manager does not answer, the rest
 /// of that batch fails at once, so that the end of the daemon does not wait for each.
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "balancer/memory_steering.h"
+#include "balancer/service/remembered.h"
 #include "balancer/service/unit_control.h"
 #include "balancer/service/worker.h"
 #include "stats/history/history.h"
@@ -36,11 +39,15 @@ class MemoryWorker {
   void carry_out(const std::optional<MemoryOriginals>& originals,
                  const std::vector<MemoryChange>& changes);
   [[nodiscard]] Result<void> keep(const std::optional<MemoryOriginals>& originals);
+  [[nodiscard]] Result<void> look_first(const std::string& unit);
+  [[nodiscard]] Result<void> carry_out(const MemoryChange& change);
+  [[nodiscard]] Result<void> clean_up(const std::string& unit);
 
   UnitControl& units_;
   stats::History* history_;
   OnAnswer on_answer_;
   std::optional<MemoryOriginals> unkept_;  ///< the newest, if they are not on disk yet
+  std::optional<TouchedUnits> touched_;    ///< read with the first change
   Worker worker_;
 };
 

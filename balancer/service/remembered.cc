@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/service/remembered.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <set>
@@ -17,6 +18,9 @@ namespace {
 
 constexpr std::string_view kReleased = "released";
 constexpr std::string_view kMemoryOriginals = "memory_originals";
+constexpr std::string_view kTouchedUnits = "memory_settings";
+constexpr std::string_view kHadSettings = "had-settings";
+constexpr std::string_view kHadNone = "had-none";
 constexpr std::string_view kNoLimit = "max";
 /// Of one VM. Who has more has been moved every five minutes for a year.
 constexpr std::int64_t kMostActions = 100'000;
@@ -160,6 +164,30 @@ Result<void> keep_memory_originals(stats::History& history, const MemoryOriginal
                         to_text(original.found), to_text(original.before), to_text(original.ours));
   }
   return history.set_meta(kMemoryOriginals, text);
+}
+
+/// Lines "UNIT had-none" or "UNIT had-settings"; others are left out.
+TouchedUnits remember_touched_units(stats::History& history) {
+  TouchedUnits units;
+  const Result<std::optional<std::string>> kept = history.meta(kTouchedUnits);
+  std::string_view text = kept && *kept ? std::string_view(**kept) : std::string_view{};
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const std::string unit(take_word(line));
+    if (!unit.empty() && (line == kHadSettings || line == kHadNone)) {
+      units[unit] = line == kHadSettings;
+    }
+  }
+  return units;
+}
+
+Result<void> keep_touched_units(stats::History& history, const TouchedUnits& units) {
+  std::string text;
+  for (const auto& [unit, had_settings] : units) {
+    text += fmt::format("{} {}\n", unit, had_settings ? kHadSettings : kHadNone);
+  }
+  return history.set_meta(kTouchedUnits, text);
 }
 
 Result<void> keep_released(stats::History& history, const Released& released) {

@@ -38,4 +38,12 @@ struct Remembered {
 [[nodiscard]] Result<void> keep_memory_originals(stats::History& history,
                                                  const MemoryOriginals& originals);
 
+/// Units whose memory limits were changed, and whether systemd kept such settings of them before
+/// that, by name.
+using TouchedUnits = std::map<std::string, bool>;
+/// Empty if they cannot be read.
+[[nodiscard]] TouchedUnits remember_touched_units(stats::History& history);
+/// Errors: as above.
+[[nodiscard]] Result<void> keep_touched_units(stats::History& history, const TouchedUnits& units);
+
 }  // namespace vmnuma::balancer

@@ -160,7 +160,7 @@ Service::Service(ServiceSetup setup, Host host)
       control_(*loop_, setup_.config.uri),
       mover_(std::move(host.mover)),
       journal_(setup_.history.get()),
-      systemd_(/*address=*/""),
+      systemd_(/*address=*/"", SystemdControl::kSettings),
       controller_(controller_setup(setup_)),
       place_(setup_.board, "end", Signals::kPatience),
       history_worker_(setup_.board, "history", kMostHistoryTasks, kHistoryAllowed),
@@ -180,6 +180,10 @@ Service::Service(ServiceSetup setup, Host host)
         boost::asio::post(context_, [this, events = std::move(events),
                                      transfers = std::move(transfers)]() mutable {
           for (migration::ActionEvent& event : events) {
+            // libvirt has events for pins and none for a set of memory nodes.
+            for (const placement::VmId& vm : event.vms) {
+              inventory_.mark_dirty(vm);
+            }
             feed(ActionProgressed{std::move(event)});
           }
           transferring_.clear();

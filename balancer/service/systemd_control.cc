@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/service/systemd_control.h"
 
+#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,18 +27,23 @@ std::uint64_t number_of(const std::optional<placement::Bytes>& limit) {
   return limit ? static_cast<std::uint64_t>(limit->value) : kInfinity;
 }
 
+using Property = std::pair<const char*, std::uint64_t>;
+
+std::array<Property, 5> properties_of(const placement::MemoryLimits& limits) {
+  return {{{"MemoryMin", number_of(limits.min)},
+           {"MemoryLow", number_of(limits.low)},
+           {"MemoryHigh", number_of(limits.high)},
+           {"MemoryMax", number_of(limits.max)},
+           {"MemorySwapMax", number_of(limits.swap_max)}}};
+}
+
 /// The arguments s b a(sv). A negative errno on failure.
 int append(sd_bus_message* call, const std::string& unit, const placement::MemoryLimits& limits) {
-  const std::pair<const char*, std::uint64_t> properties[] = {
-      {"MemoryMin", number_of(limits.min)},          {"MemoryLow", number_of(limits.low)},
-      {"MemoryHigh", number_of(limits.high)},        {"MemoryMax", number_of(limits.max)},
-      {"MemorySwapMax", number_of(limits.swap_max)},
-  };
   int done = sd_bus_message_append(call, "sb", unit.c_str(), /*runtime=*/1);
   if (done >= 0) {
     done = sd_bus_message_open_container(call, 'a', "(sv)");
   }
-  for (const auto& [name, value] : properties) {
+  for (const auto& [name, value] : properties_of(limits)) {
     if (done >= 0) {
       done = sd_bus_message_append(call, "(sv)", name, "t", value);
     }
@@ -65,7 +73,8 @@ void SystemdControl::CloseBus::operator()(sd_bus* bus) const {
   sd_bus_close_unref(bus);
 }
 
-SystemdControl::SystemdControl(std::string address) : address_(std::move(address)) {}
+SystemdControl::SystemdControl(std::string address, std::string settings)
+    : address_(std::move(address)), settings_(std::move(settings)) {}
 
 SystemdControl::~SystemdControl() = default;
 
@@ -100,22 +109,54 @@ Result<void> SystemdControl::connect() {
 
 Result<void> SystemdControl::set_memory(const std::string& unit,
                                         const placement::MemoryLimits& limits) {
+  return call("SetUnitProperties",
+              [&](sd_bus_message* message) { return append(message, unit, limits); });
+}
+
+Result<bool> SystemdControl::has_memory_settings(const std::string& unit) {
+  for (const auto& [name, value] : properties_of({})) {
+    std::error_code error;
+    const bool there =
+        std::filesystem::exists(fmt::format("{}/{}.d/50-{}.conf", settings_, unit, name), error);
+    if (error) {
+      return failure(ErrorCode::kIo,
+                     fmt::format("cannot look for settings of '{}' in '{}': {}", unit, settings_,
+                                 error.message()),
+                     error.value());
+    }
+    if (there) {
+      return true;
+    }
+  }
+  return false;
+}
+
+Result<void> SystemdControl::remove_memory_settings(const std::string& unit) {
+  const std::string service = fmt::format("vmnuma-revert@{}.service", unit);
+  return call("StartUnit", [&](sd_bus_message* message) {
+    return sd_bus_message_append(message, "ss", service.c_str(), "replace");
+  });
+}
+
+Result<void> SystemdControl::call(const char* method,
+                                  const std::function<int(sd_bus_message*)>& add) {
   if (auto connected = connect(); !connected) {
     return connected;
   }
   sd_bus_message* created = nullptr;
-  int done = sd_bus_message_new_method_call(
-      bus_.get(), &created, "org.freedesktop.systemd1", "/org/freedesktop/systemd1",
-      "org.freedesktop.systemd1.Manager", "SetUnitProperties");
-  const Message call(created);
+  int done = sd_bus_message_new_method_call(bus_.get(), &created, "org.freedesktop.systemd1",
+                                            "/org/freedesktop/systemd1",
+                                            "org.freedesktop.systemd1.Manager", method);
+  const Message message(created);
   if (done >= 0) {
-    done = append(call.get(), unit, limits);
+    done = add(message.get());
   }
   sd_bus_error error{};
   if (done >= 0) {
     const auto patience = std::chrono::duration_cast<std::chrono::microseconds>(kPatience);
-    done = sd_bus_call(bus_.get(), call.get(), static_cast<std::uint64_t>(patience.count()), &error,
-                       /*ret_reply=*/nullptr);
+    done =
+        sd_bus_call(bus_.get(), message.get(), static_cast<std::uint64_t>(patience.count()), &error,
+                    /*ret_reply=*/nullptr);
   }
   if (done >= 0) {
     return {};

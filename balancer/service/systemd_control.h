@@ -5,17 +5,22 @@
 /// Approach: its own interface, org.freedesktop.systemd1.Manager.SetUnitProperties with
 /// runtime=true (org.freedesktop.systemd1(5), systemd 252), over the system bus, where polkit
 /// decides who may (tools/units/50-vmnuma.rules). The connection is made with the first call and
-/// made anew after a failure. Properties: no call takes longer than kPatience; a bus that is gone
+/// made anew after a failure. What it is told so, systemd keeps in drop-ins
+/// UNIT.d/50-Memory*.conf below kSettings, also when the unit has ended, and nothing
+/// takes single ones away again; so that is done by a unit that root runs,
+/// vmnuma-revert@UNIT.service. Properties: no call takes longer than kPatience; a bus that is gone
 /// or comes back later is an error of that call only.
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "balancer/service/unit_control.h"
 
 struct sd_bus;
+struct sd_bus_message;
 
 namespace vmnuma::balancer {
 
@@ -23,22 +28,33 @@ class SystemdControl final : public UnitControl {
  public:
   static constexpr std::chrono::seconds kPatience{5};
 
+  /// Where systemd keeps what it is told at run time.
+  static constexpr const char* kSettings = "/run/systemd/system.control";
+
   /// `address` is a D-Bus address, "unix:path=/run/dbus/system_bus_socket"; empty: the system bus.
-  explicit SystemdControl(std::string address);
+  /// `settings` is kSettings, or a folder like it.
+  SystemdControl(std::string address, std::string settings);
   ~SystemdControl() override;
   SystemdControl(const SystemdControl&) = delete;
   SystemdControl& operator=(const SystemdControl&) = delete;
 
   [[nodiscard]] Result<void> set_memory(const std::string& unit,
                                         const placement::MemoryLimits& limits) override;
+  [[nodiscard]] Result<bool> has_memory_settings(const std::string& unit) override;
+  [[nodiscard]] Result<void> remove_memory_settings(const std::string& unit) override;
 
  private:
   struct CloseBus {
     void operator()(sd_bus* bus) const;
   };
   [[nodiscard]] Result<void> connect();
+  /// Calls that method of systemd's manager. `add` appends the arguments and returns a negative
+  /// errno on failure.
+  [[nodiscard]] Result<void> call(const char* method,
+                                  const std::function<int(sd_bus_message*)>& add);
 
   std::string address_;
+  std::string settings_;
   std::unique_ptr<sd_bus, CloseBus> bus_;
 };
 

@@ -17,6 +17,13 @@ class UnitControl {
   /// unavailable (nobody answers, or not in time), permission-denied, not-found (no such unit), io.
   [[nodiscard]] virtual Result<void> set_memory(const std::string& unit,
                                                 const placement::MemoryLimits& limits) = 0;
+  /// Whether the unit has such settings already, until the host ends: somebody else's, if
+  /// set_memory() was not called before. Errors: as set_memory().
+  [[nodiscard]] virtual Result<bool> has_memory_settings(const std::string& unit) = 0;
+  /// Takes away what is kept of set_memory(), which also outlives the unit, and would be another
+  /// one's by the same name. What is in force stays. Returns when that is begun. Errors: as
+  /// set_memory().
+  [[nodiscard]] virtual Result<void> remove_memory_settings(const std::string& unit) = 0;
 };
 
 }  // namespace vmnuma::balancer

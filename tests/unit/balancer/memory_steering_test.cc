@@ -59,7 +59,7 @@ class MemorySteeringTest : public testing::Test {
     }
     MemorySteering::Steps steps = steering_.steer(sample, wishes);
     for (const MemoryChange& change : steps.changes) {
-      if (problem_.empty()) {
+      if (problem_.empty() && change.kind != MemoryChange::Kind::kForget) {
         in_force_[change.path] = change.limits;
       }
       const auto answer = steering_.answered(change.path, problem_);
@@ -232,8 +232,45 @@ TEST_F(MemorySteeringTest, AtTheEndAllIsGivenBackAtOnce) {
   in_force_[scope_of(1)] = {kMiB, {}, {}, {}, {}};
   epochs(2);
   EXPECT_THAT(steering_.give_all_back().changes,
-              UnorderedElementsAre(MemoryChange{scope_of(1), {kMiB, {}, {}, {}, {}}},
-                                   MemoryChange{kSlice, MemoryLimits{}}));
+              UnorderedElementsAre(
+                  MemoryChange{scope_of(1), {kMiB, {}, {}, {}, {}}, MemoryChange::Kind::kGiveBack},
+                  MemoryChange{kSlice, {}, MemoryChange::Kind::kGiveBack}));
+}
+
+TEST_F(MemorySteeringTest, WhatIsGivenBackIsSaidToBeSo) {
+  epochs(3);
+  wishes_.clear();
+  const auto changes = epoch().changes;
+  EXPECT_THAT(changes, SizeIs(2));
+  for (const MemoryChange& change : changes) {
+    EXPECT_EQ(change.kind, MemoryChange::Kind::kGiveBack) << change.path;
+  }
+  EXPECT_THAT(epoch().changes, IsEmpty());
+}
+
+TEST_F(MemorySteeringTest, AWayBackThatFailedIsTriedAgainThoughTheLimitsAreAsFound) {
+  epochs(3);
+  wishes_.clear();
+  problem_ = "its settings could not be removed";
+  EXPECT_THAT(epoch().changes, SizeIs(2));
+  in_force_[scope_of(1)] = {};
+  in_force_[kSlice] = {};
+  epochs(MemorySteering::kRetryAfter - 1);
+  problem_.clear();
+  EXPECT_THAT(epoch().changes, IsEmpty());
+  EXPECT_THAT(epoch().changes, SizeIs(2));
+  epochs(3);
+  EXPECT_THAT(steering_.originals(), IsEmpty());
+}
+
+TEST_F(MemorySteeringTest, NothingIsKeptOfAVmThatHasEnded) {
+  epochs(3);
+  running_.clear();
+  EXPECT_THAT(steering_.keep_only({}).changes,
+              ElementsAre(MemoryChange{scope_of(1), {}, MemoryChange::Kind::kForget}));
+  EXPECT_THAT(steering_.keep_only({}).changes, IsEmpty());
+  EXPECT_THAT(steering_.answered(scope_of(1), "no bus").notices,
+              ElementsAre(HasSubstr("settings of 'vm1.scope', which has ended, may be left")));
 }
 
 TEST_F(MemorySteeringTest, WhereProtectionIsNotInheritedNoneIsSet) {

@@ -2,6 +2,7 @@
 #include "balancer/service/memory_worker.h"
 
 #include <map>
+#include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,6 +40,19 @@ class FakeUnits final : public balancer::UnitControl {
     return {};
   }
 
+  [[nodiscard]] Result<bool> has_memory_settings(const std::string& unit) override {
+    return has_settings.contains(unit);
+  }
+  [[nodiscard]] Result<void> remove_memory_settings(const std::string& unit) override {
+    if (problem) {
+      return failure(*problem, "it does not answer");
+    }
+    removed.push_back(unit);
+    return {};
+  }
+
+  std::set<std::string> has_settings;
+  std::vector<std::string> removed;
   std::vector<std::pair<std::string, MemoryLimits>> calls;
   MemoryOriginals kept_before;
   std::optional<ErrorCode> problem;
@@ -94,6 +108,74 @@ TEST_F(MemoryWorkerTest, WithoutAHistoryNothingIsChanged) {
   EXPECT_THAT(units.calls, IsEmpty());
   EXPECT_THAT(answers_, ElementsAre(Pair("machine.slice/a.scope", HasSubstr("no history")),
                                     Pair("machine.slice", HasSubstr("no history"))));
+}
+
+// ---- what systemd keeps ----
+
+TEST_F(MemoryWorkerTest, NothingIsKeptOfAUnitThatIsAsItWasFoundOrHasEnded) {
+  FakeUnits units(nullptr);
+  MemoryWorker worker(
+      board_, units, history_.get(),
+      [&](const std::string& path, const std::string& why) { answers_.emplace_back(path, why); });
+  worker.submit(originals_, changes_);
+  worker.submit(std::nullopt,
+                {{"machine.slice/a.scope", {}, MemoryChange::Kind::kForget},
+                 {"machine.slice", {kMiB, {}, {}, {}, {}}, MemoryChange::Kind::kGiveBack},
+                 {"machine.slice", {}, MemoryChange::Kind::kForget}});
+  EXPECT_TRUE(worker.drain(kLong));
+  EXPECT_THAT(units.removed, ElementsAre("a.scope", "machine.slice"));
+  EXPECT_THAT(units.calls, ElementsAre(Pair("a.scope", changes_[0].limits),
+                                       Pair("machine.slice", changes_[1].limits),
+                                       Pair("machine.slice", MemoryLimits{kMiB, {}, {}, {}, {}})));
+  EXPECT_THAT(balancer::remember_touched_units(*history_), IsEmpty());
+}
+
+TEST_F(MemoryWorkerTest, SettingsThatWereThereBeforeStay) {
+  FakeUnits units(nullptr);
+  units.has_settings = {"machine.slice"};
+  MemoryWorker worker(board_, units, history_.get(), [](const std::string&, const std::string&) {});
+  worker.submit(originals_, changes_);
+  worker.submit(std::nullopt, {{"machine.slice", {}, MemoryChange::Kind::kGiveBack}});
+  EXPECT_TRUE(worker.drain(kLong));
+  EXPECT_THAT(units.removed, IsEmpty());
+}
+
+TEST_F(MemoryWorkerTest, WhoseSettingsTheyAreIsKnownAfterARestart) {
+  for (const bool first : {true, false}) {
+    FakeUnits units(nullptr);
+    if (!first) {
+      units.has_settings = {"a.scope", "machine.slice"};  // ours by now
+    }
+    MemoryWorker worker(board_, units, history_.get(),
+                        [](const std::string&, const std::string&) {});
+    if (first) {
+      worker.submit(originals_, changes_);
+    } else {
+      worker.submit(std::nullopt, {changes_[0]});
+      worker.submit(std::nullopt, {{"machine.slice/a.scope", {}, MemoryChange::Kind::kGiveBack}});
+    }
+    EXPECT_TRUE(worker.drain(kLong));
+    EXPECT_THAT(units.removed, testing::SizeIs(first ? 0 : 1));
+  }
+  EXPECT_EQ(balancer::remember_touched_units(*history_),
+            (balancer::TouchedUnits{{"machine.slice", false}}));
+}
+
+TEST_F(MemoryWorkerTest, SettingsThatCannotBeRemovedAreSaidAndTriedAgain) {
+  FakeUnits units(nullptr);
+  MemoryWorker worker(
+      board_, units, history_.get(),
+      [&](const std::string& path, const std::string& why) { answers_.emplace_back(path, why); });
+  worker.submit(originals_, {changes_[1]});
+  EXPECT_TRUE(worker.drain(kLong));
+  units.problem = ErrorCode::kPermissionDenied;
+  MemoryWorker later(
+      board_, units, history_.get(),
+      [&](const std::string& path, const std::string& why) { answers_.emplace_back(path, why); });
+  later.submit(std::nullopt, {{"machine.slice", {}, MemoryChange::Kind::kForget}});
+  EXPECT_TRUE(later.drain(kLong));
+  EXPECT_THAT(answers_.back(), Pair("machine.slice", HasSubstr("could not be removed")));
+  EXPECT_THAT(balancer::remember_touched_units(*history_), testing::SizeIs(1));
 }
 
 TEST_F(MemoryWorkerTest, AServiceManagerThatDoesNotAnswerIsAskedOnceABatch) {

@@ -3,6 +3,8 @@
 #include "balancer/service/systemd_control.h"
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -30,7 +32,11 @@ using testing::Pair;
 using testing::SizeIs;
 using testing::UnorderedElementsAre;
 
-/// One call of SetUnitProperties.
+std::string settings_folder() {
+  return "/no/such/folder";
+}
+
+/// One call of SetUnitProperties, or of StartUnit as text.
 struct Call {
   std::string unit;
   bool runtime = false;
@@ -108,11 +114,22 @@ class FakeSystemd {
       (void)sd_bus_reply_method_return(message, "s", ":1.1");
       return;
     }
+    Call call;
+    if (sd_bus_message_is_method_call(message, "org.freedesktop.systemd1.Manager", "StartUnit") >
+        0) {
+      const char* started = nullptr;
+      const char* mode = nullptr;
+      (void)sd_bus_message_read(message, "ss", &started, &mode);
+      call.unit = std::string("start ") + started + " " + mode;
+      const std::lock_guard lock(mutex_);
+      calls_.push_back(std::move(call));
+      (void)sd_bus_reply_method_return(message, "o", "/org/freedesktop/systemd1/job/1");
+      return;
+    }
     if (sd_bus_message_is_method_call(message, "org.freedesktop.systemd1.Manager",
                                       "SetUnitProperties") <= 0) {
       return;
     }
-    Call call;
     const char* unit = nullptr;
     int runtime = 0;
     (void)sd_bus_message_read(message, "sb", &unit, &runtime);
@@ -144,9 +161,31 @@ class FakeSystemd {
   std::thread thread_;
 };
 
+TEST(SystemdControlTest, ASettingIsThereIfSystemdKeepsADropIn) {
+  const TempDirectory folder;
+  SystemdControl control("unix:path=/no/bus", folder.path());
+  const std::string unit = "machine-qemu\\x2d1\\x2da.scope";
+  EXPECT_FALSE(control.has_memory_settings(unit).value());
+  std::filesystem::create_directory(folder.path() + "/" + unit + ".d");
+  std::ofstream(folder.path() + "/" + unit + ".d/50-CPUWeight.conf") << "[Scope]\n";
+  EXPECT_FALSE(control.has_memory_settings(unit).value());
+  std::ofstream(folder.path() + "/" + unit + ".d/50-MemorySwapMax.conf") << "[Scope]\n";
+  EXPECT_TRUE(control.has_memory_settings(unit).value());
+}
+
+TEST(SystemdControlTest, RemovesSettingsByAUnitOfRoots) {
+  FakeSystemd systemd;
+  SystemdControl control(systemd.address(), settings_folder());
+  const auto done = control.remove_memory_settings("machine-qemu\\x2d1\\x2da.scope");
+  ASSERT_TRUE(done) << done.error().message;
+  ASSERT_THAT(systemd.calls(), SizeIs(1));
+  EXPECT_EQ(systemd.calls()[0].unit,
+            "start vmnuma-revert@machine-qemu\\x2d1\\x2da.scope.service replace");
+}
+
 TEST(SystemdControlTest, NamesAllSettingsOfTheUnit) {
   FakeSystemd systemd;
-  SystemdControl control(systemd.address());
+  SystemdControl control(systemd.address(), settings_folder());
   const auto done = control.set_memory("machine-qemu\\x2d1\\x2da.scope",
                                        {kGiB, kGiB / 2, std::nullopt, kGiB * 3, Bytes{0}});
   ASSERT_TRUE(done) << done.error().message;
@@ -162,7 +201,7 @@ TEST(SystemdControlTest, NamesAllSettingsOfTheUnit) {
 
 TEST(SystemdControlTest, KeepsItsConnection) {
   FakeSystemd systemd;
-  SystemdControl control(systemd.address());
+  SystemdControl control(systemd.address(), settings_folder());
   EXPECT_TRUE(control.set_memory("a.scope", {}));
   EXPECT_TRUE(control.set_memory("b.scope", {}));
   ASSERT_THAT(systemd.calls(), SizeIs(2));
@@ -171,7 +210,7 @@ TEST(SystemdControlTest, KeepsItsConnection) {
 
 TEST(SystemdControlTest, SaysWhatSystemdSays) {
   FakeSystemd systemd;
-  SystemdControl control(systemd.address());
+  SystemdControl control(systemd.address(), settings_folder());
   systemd.refuse("org.freedesktop.DBus.Error.AccessDenied", "Access denied");
   auto done = control.set_memory("a.scope", {});
   ASSERT_FALSE(done);
@@ -188,7 +227,7 @@ TEST(SystemdControlTest, SaysWhatSystemdSays) {
 
 TEST(SystemdControlTest, WithoutABusIsUnavailable) {
   TempDirectory nowhere;
-  SystemdControl control("unix:path=" + nowhere.path() + "/bus");
+  SystemdControl control("unix:path=" + nowhere.path() + "/bus", settings_folder());
   const auto done = control.set_memory("a.scope", {});
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, ErrorCode::kUnavailable);
@@ -197,7 +236,7 @@ TEST(SystemdControlTest, WithoutABusIsUnavailable) {
 
 TEST(SystemdControlTest, ConnectsAnewAfterTheBusWasStartedAnew) {
   FakeSystemd systemd;
-  SystemdControl control(systemd.address());
+  SystemdControl control(systemd.address(), settings_folder());
   ASSERT_TRUE(control.set_memory("a.scope", {}));
   systemd.hang_up();
   // The call that notices it may fail, the next one does not.

@@ -7,6 +7,7 @@ the machine cannot cope, and easy to end.
 """
 
 import contextlib
+import glob
 import os
 import re
 import subprocess
@@ -28,6 +29,7 @@ HOG_LIMIT_S = 400
 WATCH_S = 20
 HUGE_PAGES = "/proc/sys/vm/nr_hugepages"
 SLICE = "/sys/fs/cgroup/machine.slice"
+SETTINGS = "/run/systemd/system.control"
 HOG = "vmnuma-hog"
 FILLED = "/run/vmnuma-hog-filled"
 _MIB = 1 << 20
@@ -57,6 +59,11 @@ def number(path):
 def limits(cgroup):
     return {name: number(f"{cgroup}/memory.{name}")
             for name in ("min", "low", "high", "max", "swap.max")}
+
+
+def settings(cgroup):
+    """What systemd keeps of limits that it was asked to set."""
+    return sorted(glob.glob(f"{glob.escape(SETTINGS)}/{glob.escape(os.path.basename(cgroup))}.d/50-Memory*.conf"))
 
 
 def stalled_us(cgroup):
@@ -151,6 +158,7 @@ def run():
             number(scope + "/memory.min") == reserved and number(scope + "/memory.swap.max") == 0
             and number(SLICE + "/memory.min") == reserved))
         expect(number(scope + "/memory.high") is None, "a guaranteed VM is throttled")
+        expect(settings(scope) and settings(SLICE), "systemd keeps what it was asked to set elsewhere")
         with_qos = beside_a_hog(kept)
 
         view = daemon.ask("memory")
@@ -161,7 +169,8 @@ def run():
 
         daemon.ask("release", kept.name)
         daemon.wait_until_in(15, "nothing of it is left after a release", lambda _status: (
-            {"scope": limits(scope), "slice": limits(SLICE)} == found))
+            {"scope": limits(scope), "slice": limits(SLICE)} == found
+            and not settings(scope) and not settings(SLICE)))
         figures = {"without": without, "with": with_qos}
         expect(without["swapped_mib"] > 1, f"without protection it lost nothing: {figures}")
         expect(with_qos["hog_swapped_mib"] > 1, f"nobody was short of memory: {figures}")
