@@ -251,6 +251,7 @@ void Controller::handle(const SampleTaken& event, Effects& effects) {
     finished_.erase(finished);
   }
   std::erase_if(finished_, [this](const auto& entry) { return !outcomes_.watches(entry.first); });
+  free_from_masks(effects);
   decide(effects);
   assign_cpus(effects);
   forget_started();
@@ -509,7 +510,7 @@ void Controller::handle(const ActionProgressed& progressed, Effects& effects) {
     }
     finished_[event.action] = {event.outcome.moved, event.took};
   }
-  const bool settles = done && !under_way.gives_back &&
+  const bool settles = done && !under_way.gives_back && !under_way.action.relocations.empty() &&
                        under_way.action.reason != Reason::kInitialPlacement &&
                        under_way.action.reason != Reason::kCpuAssignment;
   outcomes_.ended(event.action, done, is_failure(event), setup_.options, snapshot_.epoch);

@@ -132,6 +132,12 @@ class Controller {
     std::int64_t until_epoch = 0;
     std::string why;
   };
+  /// A VM's set of memory nodes is being made as wide again as it was found.
+  struct Freeing {
+    placement::VmProcess process;
+    std::int64_t tries = 0;
+    std::int64_t last_try = 0;  ///< epoch
+  };
   struct Source {
     std::string reason;
     std::int64_t since_unix_s = 0;
@@ -218,6 +224,7 @@ class Controller {
   [[nodiscard]] Result<Answer> release(const ReleaseRequest& request, Effects& effects);
   [[nodiscard]] Result<Answer> manage(const ManageRequest& request, Effects& effects);
   DoneView give_back(const VmRecord& vm, Effects& effects);
+  void free_from_masks(Effects& effects);
   void end_releases(Effects& effects);
   [[nodiscard]] Result<Answer> what_if(const WhatIfRequest& request) const;
   [[nodiscard]] placement::Snapshot since_the_plan() const;
@@ -253,7 +260,8 @@ class Controller {
   std::map<placement::VmId, Rest> rests_;
   std::map<placement::VmId, std::int64_t> settled_since_;  ///< epoch of its last order's end
   std::map<placement::VmId, std::int64_t> repairs_;        ///< how often it was pinned home again
-  std::map<placement::VmId, std::string> foreign_;         ///< pinned by somebody else: how
+  std::map<placement::VmId, Freeing> freeing_;
+  std::map<placement::VmId, std::string> foreign_;  ///< pinned by somebody else: how
   /// VMs whose pins were made before their clients or the host's CPUs changed, and since when.
   std::map<placement::VmId, std::int64_t> outdated_;
   std::map<placement::VmId, VmCpus> narrow_;  ///< what VMs were given that do not have homes whole

@@ -80,35 +80,123 @@ void note_order(Originals& originals, const migration::Order& order) {
   }
 }
 
-VmChange way_back(const placement::VmDescription& vm, const placement::VmProcess& process,
+namespace {
+
+bool contains(const std::vector<NodeId>& nodes, NodeId node) {
+  return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+}
+
+bool contains_all(const std::vector<NodeId>& nodes, const std::vector<NodeId>& others) {
+  return std::all_of(others.begin(), others.end(),
+                     [&](const NodeId node) { return contains(nodes, node); });
+}
+
+/// As libvirt is told: `nodes`, or every node.
+std::vector<NodeId> or_all(std::vector<NodeId> nodes, const placement::Topology& topology) {
+  if (nodes.empty()) {
+    return nodes_with_memory(topology);
+  }
+  std::sort(nodes.begin(), nodes.end());
+  return nodes;
+}
+
+std::vector<NodeId> together(std::vector<NodeId> nodes, const std::vector<NodeId>& others) {
+  nodes.insert(nodes.end(), others.begin(), others.end());
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  return nodes;
+}
+
+/// The memory that lies elsewhere is shared out evenly over `nodes`; what lies there stays.
+std::vector<migration::NodeQuota> quotas_on(const std::vector<NodeId>& nodes,
+                                            const placement::VmSample& now,
+                                            const placement::Topology& topology) {
+  std::vector<migration::NodeQuota> quotas;
+  for (const NodeId node : nodes) {
+    quotas.push_back({node, {}});
+  }
+  placement::Bytes elsewhere;
+  for (std::size_t i = 0; now.memory && i < topology.nodes.size() && i < now.memory->size(); ++i) {
+    const auto quota = std::find_if(quotas.begin(), quotas.end(), [&](const auto& entry) {
+      return entry.node == topology.nodes[i].id;
+    });
+    (quota == quotas.end() ? elsewhere : quota->bytes) += (*now.memory)[i];
+  }
+  for (migration::NodeQuota& quota : quotas) {
+    quota.bytes += elsewhere / static_cast<std::int64_t>(quotas.size());
+  }
+  return quotas;
+}
+
+migration::MemoryChange memory_way_back(const placement::VmDescription& vm,
+                                        const placement::VmSample& now, const Original* original,
+                                        const placement::Topology& topology) {
+  const bool changed =
+      original == nullptr
+          ? vm.policy.memory_mode == placement::MemoryMode::kMask && !vm.numatune_nodes.empty()
+          : original->memory_nodes.has_value();
+  if (!changed) {
+    return {};
+  }
+  const std::vector<NodeId> allowed = or_all(vm.numatune_nodes, topology);
+  std::vector<NodeId> found =
+      or_all(original == nullptr ? std::vector<NodeId>{} : *original->memory_nodes, topology);
+  migration::MemoryChange memory;
+  if (!contains_all(found, allowed)) {
+    if (why_memory_stays(vm)) {
+      found = together(std::move(found), allowed);
+    } else {
+      memory.quotas = quotas_on(found, now, topology);
+    }
+  }
+  if (found == allowed) {
+    return {};
+  }
+  memory.allowed_before = vm.numatune_nodes;
+  memory.allowed_after = std::move(found);
+  return memory;
+}
+
+}  // namespace
+
+migration::MemoryChange widened_as_found(const placement::VmDescription& vm,
+                                         const Original& original,
+                                         const placement::Topology& topology) {
+  if (!original.memory_nodes || vm.numatune_nodes.empty()) {
+    return {};
+  }
+  const std::vector<NodeId> found = or_all(*original.memory_nodes, topology);
+  if (contains_all(vm.numatune_nodes, found)) {
+    return {};
+  }
+  migration::MemoryChange memory;
+  memory.allowed_before = vm.numatune_nodes;
+  memory.allowed_after = together(vm.numatune_nodes, found);
+  return memory;
+}
+
+VmChange way_back(const placement::VmDescription& vm, const placement::VmSample& now,
                   const Original* original, const placement::Topology& topology) {
   VmChange change;
   change.vm = vm.id;
   change.vm_name = vm.name;
-  change.process = process;
+  change.process = now.process;
+  change.domain_id = vm.domain_id;
   change.memory_mode = vm.policy.memory_mode;
-  for (const auto& [thread, now] : threads_of(vm)) {
+  for (const auto& [thread, pin] : threads_of(vm)) {
     if (original == nullptr) {
-      if (!now.empty()) {
-        change.pins.push_back({thread.kind, thread.number, now, {}});
+      if (!pin.empty()) {
+        change.pins.push_back({thread.kind, thread.number, pin, {}});
       }
       continue;
     }
     const auto known = original->threads.find(thread);
-    if (known != original->threads.end() && now != known->second.found &&
-        is_ours(known->second, now)) {
-      change.pins.push_back({thread.kind, thread.number, now, known->second.found});
+    if (known != original->threads.end() && pin != known->second.found &&
+        is_ours(known->second, pin)) {
+      change.pins.push_back({thread.kind, thread.number, pin, known->second.found});
     }
   }
-  const bool masked = original == nullptr ? vm.policy.memory_mode == placement::MemoryMode::kMask &&
-                                                !vm.numatune_nodes.empty()
-                                          : original->memory_nodes.has_value();
-  if (masked) {
-    change.memory.allowed_before = vm.numatune_nodes;
-    change.memory.allowed_after = original == nullptr || original->memory_nodes->empty()
-                                      ? nodes_with_memory(topology)
-                                      : *original->memory_nodes;
-  }
+  change.memory = memory_way_back(vm, now, original, topology);
   return change;
 }
 

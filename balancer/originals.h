@@ -12,6 +12,8 @@
 ///  2. A pin that is none of ours is left as it is, and what somebody pinned between two orders is
 ///     what was found.
 ///  3. A way back restores vCPUs first, then the emulator, then I/O threads.
+///  4. A set of memory nodes is made smaller only together with moves of what lies outside it, and
+///     not at all where memory may not be moved.
 #pragma once
 
 #include <compare>
@@ -57,12 +59,17 @@ void note_order(Originals& originals, const migration::Order& order);
 /// Those that a VM's memory may be on if nothing limits it, as libvirt is told. Ascending.
 [[nodiscard]] std::vector<placement::NodeId> nodes_with_memory(const placement::Topology& topology);
 
-/// What gives a VM back: its process, pins and memory nodes; no pins and no nodes if it is as it
-/// was found. `original` is null if nothing is known of what was found: then every thread may run
-/// anywhere again.
+/// What gives a VM back: its process, pins and memory; no pins and no memory nodes if it is as it
+/// was found. `now` is its newest reading. `original` is null if nothing is known of what was
+/// found: then every thread may run anywhere again.
 [[nodiscard]] migration::VmChange way_back(const placement::VmDescription& vm,
-                                           const placement::VmProcess& process,
-                                           const Original* original,
+                                           const placement::VmSample& now, const Original* original,
                                            const placement::Topology& topology);
+
+/// What adds the nodes that the VM's memory could use when it was found to those that it may use
+/// now; no nodes if it may use them all, or if its set was never changed.
+[[nodiscard]] migration::MemoryChange widened_as_found(const placement::VmDescription& vm,
+                                                       const Original& original,
+                                                       const placement::Topology& topology);
 
 }  // namespace vmnuma::balancer

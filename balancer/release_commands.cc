@@ -39,7 +39,7 @@ DoneView Controller::give_back(const VmRecord& vm, Effects& effects) {
                                  ? &noted->second
                              : setup_.originals_known ? &untouched
                                                       : nullptr;
-  migration::VmChange change = way_back(vm.description, process, original, ledger_.topology());
+  migration::VmChange change = way_back(vm.description, *vm.last, original, ledger_.topology());
   UnderWay order{{placement::Reason::kAdministrator, {}, {}}, {}, {}, false, true};
   for (std::size_t index = 0; index < vm.clients.size(); ++index) {
     const ClientId client{id, static_cast<std::int32_t>(index)};
@@ -63,6 +63,12 @@ DoneView Controller::give_back(const VmRecord& vm, Effects& effects) {
   } else {
     done.message +=
         fmt::format("; {} of its threads are pinned as they were found", change.pins.size());
+  }
+  if (!change.memory.quotas.empty()) {
+    done.message +=
+        fmt::format("; its memory goes back to nodes {}, which it is limited to after that",
+                    placement::to_list(change.memory.allowed_after));
+    ledger_.transfer_began(id);
   }
   if (has_changed_memory_of(id)) {
     done.message += "; its memory limits, too";

@@ -113,6 +113,15 @@ void HostStory::pin(std::uint8_t number, const std::vector<CpuId>& cpus) {
   }
 }
 
+void HostStory::set_memory_nodes(std::uint8_t number, const std::vector<NodeId>& nodes) {
+  placement::VmDescription& vm = vms_.at(vm_id(number)).description;
+  if (!nodes.empty()) {
+    vm.numatune = placement::NumatuneMode::kRestrictive;
+    vm.numatune_auto = false;
+    vm.numatune_nodes = nodes;
+  }
+}
+
 std::vector<CpuId> HostStory::pins(std::uint8_t number) const {
   const std::vector<placement::Pin>& pins = vms_.at(vm_id(number)).description.vcpu_pins;
   return pins.empty() ? std::vector<CpuId>{} : pins.front().cpus;
@@ -208,7 +217,7 @@ Effects HostStory::finish(const migration::Order& order, migration::ActionState 
 
 void HostStory::carry_out(const Effects& effects) {
   for (const balancer::MemoryChange& change : effects.memory) {
-    if (limits_problem_.empty()) {
+    if (limits_problem_.empty() && change.kind != balancer::MemoryChange::Kind::kForget) {
       limits_[change.path] = change.limits;
     }
     (void)recorder_.pass(controller_, balancer::MemoryLimitsSet{change.path, limits_problem_});
@@ -227,8 +236,18 @@ void HostStory::carry_out(const Effects& effects) {
           }
         }
       }
+      Vm& vm = vms_.at(change.vm);
       if (!change.memory.quotas.empty()) {
-        vms_.at(change.vm).memory_node = change.memory.quotas.front().node.value;
+        vm.memory_node = change.memory.quotas.front().node.value;
+      }
+      if (!change.memory.allowed_after.empty()) {
+        set_memory_nodes(change.vm.uuid[15], change.memory.allowed_after);
+      } else if (change.memory_mode == placement::MemoryMode::kMask) {
+        std::vector<NodeId> homes;
+        for (const migration::NodeQuota& quota : change.memory.quotas) {
+          homes.push_back(quota.node);
+        }
+        set_memory_nodes(change.vm.uuid[15], homes);
       }
     }
     (void)finish(order, migration::ActionState::kDone, "as ordered");

@@ -41,6 +41,12 @@ class HostStory {
   }
   /// Somebody (the executor, or an administrator) pinned all its vCPUs; empty = anywhere.
   void pin(std::uint8_t number, const std::vector<placement::CpuId>& cpus);
+  /// Its memory may use these nodes from now on.
+  void set_memory_nodes(std::uint8_t number, const std::vector<placement::NodeId>& nodes);
+  /// What libvirt lets its memory use; empty = all.
+  [[nodiscard]] std::vector<placement::NodeId> memory_nodes(std::uint8_t number) const {
+    return vms_.at(vm_id(number)).description.numatune_nodes;
+  }
   /// A vCPU is plugged into the running VM; nobody has pinned it, but libvirt if there is a
   /// default.
   void plug_vcpu(std::uint8_t number);

@@ -220,6 +220,100 @@ TEST(ReleaseTest, IsRefusedWhereNothingIsChanged) {
             "the daemon is in mode paused, no pin is changed");
 }
 
+/// Of an epoch: an order that changes nothing but the set of memory nodes.
+std::optional<migration::VmChange> set_order(const Effects& effects) {
+  for (const migration::Order& order : effects.orders) {
+    const migration::VmChange& change = order.changes.at(0);
+    if (change.pins.empty() && !change.memory.allowed_after.empty()) {
+      return change;
+    }
+  }
+  return std::nullopt;
+}
+
+TEST(ReleaseTest, AMaskedVmIsLimitedToWhatWasFoundOnceItsMemoryIsThere) {
+  HostStory host(2, Mode::kActive);
+  host.start(small_vm(1, "web1", 2), 1, 60);
+  host.set_memory_nodes(1, {NodeId{1}});
+  host.set_own_policy(1, {{"memory_mode", "mask"}, {"nodes", "0"}});
+  (void)host.tell_domains();
+  (void)host.epoch();
+  host.carry_out(host.epoch());
+  ASSERT_THAT(host.memory_nodes(1), ElementsAre(NodeId{0}));
+  (void)host.epoch();
+  const Effects effects = give(host, ReleaseRequest{"web1"});
+  EXPECT_THAT(message_of(effects), HasSubstr("its memory goes back to nodes 1"));
+  ASSERT_THAT(effects.orders, SizeIs(1));
+  const migration::MemoryChange& memory = effects.orders[0].changes.at(0).memory;
+  EXPECT_THAT(memory.quotas, ElementsAre(migration::NodeQuota{NodeId{1}, kVmMemory}));
+  EXPECT_THAT(memory.allowed_before, ElementsAre(NodeId{0}));
+  EXPECT_THAT(memory.allowed_after, ElementsAre(NodeId{1}));
+}
+
+/// A VM of mode mask that was found free and has its home on node 0.
+HostStory one_masked() {
+  HostStory host(2, Mode::kActive);
+  host.start(small_vm(1, "web1", 2), 0, 60);
+  host.set_own_policy(1, {{"memory_mode", "mask"}, {"nodes", "0"}});
+  (void)host.tell_domains();
+  (void)host.epoch();
+  host.carry_out(host.epoch());
+  return host;
+}
+
+TEST(MaskTest, AVmThatIsMaskedNoLongerMayUseTheNodesThatItCouldUseBefore) {
+  for (const char* mode : {"soft", "hands-off"}) {
+    HostStory host = one_masked();
+    ASSERT_THAT(host.memory_nodes(1), ElementsAre(NodeId{0}));
+    EXPECT_EQ(set_order(host.epoch()), std::nullopt);
+    host.set_own_policy(1, {{"memory_mode", mode}});
+    (void)host.tell_domains();
+    const Effects effects = host.epoch();
+    const auto change = set_order(effects);
+    ASSERT_TRUE(change) << mode;
+    EXPECT_THAT(change->memory.allowed_before, ElementsAre(NodeId{0}));
+    EXPECT_THAT(change->memory.allowed_after, ElementsAre(NodeId{0}, NodeId{1}));
+    EXPECT_THAT(change->memory.quotas, IsEmpty());
+    host.carry_out(effects);
+    for (int epoch = 0; epoch < 100; ++epoch) {
+      EXPECT_EQ(set_order(host.epoch()), std::nullopt) << "epoch " << epoch;
+    }
+  }
+}
+
+TEST(MaskTest, ASetThatCannotBeWidenedIsTriedThreeTimes) {
+  HostStory host = one_masked();
+  host.set_own_policy(1, {{"memory_mode", "soft"}});
+  (void)host.tell_domains();
+  int tries = 0;
+  for (int epoch = 0; epoch < 200; ++epoch) {
+    const Effects effects = host.epoch();
+    if (set_order(effects)) {
+      ++tries;
+      (void)host.finish(effects.orders.at(0), ActionState::kDone, "it could not be widened");
+    }
+  }
+  EXPECT_EQ(tries, 3);
+}
+
+TEST(MaskTest, ASetThatWasWidenedForAHomeElsewhereStaysSo) {
+  // libvirt was advised to start it on node 1, and it has its home on node 0.
+  HostStory host(2, Mode::kActive);
+  placement::VmDescription vm = small_vm(1, "web1", 2);
+  vm.numatune = placement::NumatuneMode::kRestrictive;
+  vm.numatune_auto = true;
+  vm.numatune_nodes = {NodeId{1}};
+  host.start(vm, 1, 60);
+  host.set_own_policy(1, {{"nodes", "0"}});
+  (void)host.tell_domains();
+  (void)host.epoch();
+  host.carry_out(host.epoch());
+  ASSERT_THAT(host.memory_nodes(1), ElementsAre(NodeId{0}, NodeId{1}));
+  for (int epoch = 0; epoch < 50; ++epoch) {
+    EXPECT_EQ(set_order(host.epoch()), std::nullopt) << "epoch " << epoch;
+  }
+}
+
 TEST(ReleaseTest, AtTheEndAllAreGivenBackIfAskedFor) {
   HostStory host = two_placed();
   EXPECT_THAT(host.controller().on(balancer::Stopping{false}).orders, IsEmpty());
@@ -248,13 +342,20 @@ migration::Order order_for(const placement::VmProcess& process, const Cpus& befo
 }
 
 constexpr placement::VmProcess kProcess{1001, 1};
+/// Its memory is on node 0.
+const placement::VmSample kNow{.id = vm_id(1),
+                               .process = kProcess,
+                               .vcpus = {},
+                               .memory = std::vector<placement::Bytes>{kVmMemory, {}},
+                               .cell_memory = {},
+                               .memory_state = {}};
 
 Cpus way_back_of(const Originals& originals, const Cpus& now) {
   placement::VmDescription vm = small_vm(1, "web1", 1);
   vm.vcpu_pins = {{0, now}};
   const auto original = originals.find(vm.id);
-  const auto change = way_back(
-      vm, kProcess, original == originals.end() ? nullptr : &original->second, small_host(2));
+  const auto change =
+      way_back(vm, kNow, original == originals.end() ? nullptr : &original->second, small_host(2));
   return change.pins.empty() ? Cpus{CpuId{-1}} : change.pins[0].after;
 }
 const Cpus kStays{CpuId{-1}};
@@ -299,10 +400,10 @@ TEST(OriginalsTest, AMaskIsTakenBackToTheNodesThatWereFound) {
   placement::VmDescription vm = small_vm(1, "web1", 1);
   vm.policy.memory_mode = placement::MemoryMode::kMask;
   vm.numatune_nodes = {NodeId{0}};
-  EXPECT_THAT(way_back(vm, kProcess, &originals.at(vm.id), small_host(2)).memory.allowed_after,
+  EXPECT_THAT(way_back(vm, kNow, &originals.at(vm.id), small_host(2)).memory.allowed_after,
               ElementsAre(NodeId{1}));
   originals.at(vm.id).memory_nodes->clear();
-  EXPECT_THAT(way_back(vm, kProcess, &originals.at(vm.id), small_host(2)).memory.allowed_after,
+  EXPECT_THAT(way_back(vm, kNow, &originals.at(vm.id), small_host(2)).memory.allowed_after,
               ElementsAre(NodeId{0}, NodeId{1}));
 }
 
@@ -314,9 +415,48 @@ TEST(OriginalsTest, AWidenedSetIsTakenBackToWhatLibvirtWasAdvised) {
   change.memory.allowed_after = {NodeId{0}, NodeId{1}};
   Originals originals;
   note_order(originals, order);
-  EXPECT_THAT(way_back(small_vm(1, "web1", 1), kProcess, &originals.at(vm_id(1)), small_host(2))
+  EXPECT_THAT(way_back(small_vm(1, "web1", 1), kNow, &originals.at(vm_id(1)), small_host(2))
                   .memory.allowed_after,
               ElementsAre(NodeId{1}));
+}
+
+/// A VM whose set of nodes was `found` and is `now`, with an order of ours between the two.
+migration::MemoryChange memory_way_back(std::vector<NodeId> found, std::vector<NodeId> now,
+                                        placement::MemoryMode mode) {
+  Original original{kProcess, {}, {}};
+  original.memory_nodes = std::move(found);
+  placement::VmDescription vm = small_vm(1, "web1", 1);
+  vm.policy.memory_mode = mode;
+  vm.numatune_nodes = std::move(now);
+  return way_back(vm, kNow, &original, small_host(3)).memory;
+}
+constexpr NodeId k0{0};
+constexpr NodeId k1{1};
+constexpr NodeId k2{2};
+
+TEST(OriginalsTest, ASmallerSetIsTakenBackWithTheMemoryOutsideIt) {
+  const auto memory = memory_way_back({k1, k2}, {k0}, placement::MemoryMode::kMask);
+  EXPECT_THAT(memory.allowed_before, ElementsAre(k0));
+  EXPECT_THAT(memory.allowed_after, ElementsAre(k1, k2));
+  EXPECT_THAT(memory.quotas, ElementsAre(migration::NodeQuota{k1, kVmMemory / 2},
+                                         migration::NodeQuota{k2, kVmMemory / 2}));
+}
+
+TEST(OriginalsTest, ALargerSetIsTakenBackAndNoMemoryMoves) {
+  const auto memory = memory_way_back({k0, k1}, {k0}, placement::MemoryMode::kMask);
+  EXPECT_THAT(memory.allowed_after, ElementsAre(k0, k1));
+  EXPECT_THAT(memory.quotas, IsEmpty());
+}
+
+TEST(OriginalsTest, ASetAsItWasFoundStays) {
+  EXPECT_EQ(memory_way_back({k1}, {k1}, placement::MemoryMode::kMask), migration::MemoryChange{});
+  EXPECT_EQ(memory_way_back({}, {}, placement::MemoryMode::kMask), migration::MemoryChange{});
+}
+
+TEST(OriginalsTest, WhereMemoryMayNotBeMovedTheSetIsOnlyMadeLarger) {
+  const auto memory = memory_way_back({k1}, {k0}, placement::MemoryMode::kHandsOff);
+  EXPECT_THAT(memory.allowed_after, ElementsAre(k0, k1));
+  EXPECT_THAT(memory.quotas, IsEmpty());
 }
 
 TEST(OriginalsTest, AllThreadsAreTakenBackInTheOrderOfPins) {
@@ -331,7 +471,7 @@ TEST(OriginalsTest, AllThreadsAreTakenBackInTheOrderOfPins) {
   vm.emulator_pin = node_cpus(0);
   vm.io_threads = {1};
   vm.io_thread_pins = {{1, node_cpus(0)}};
-  const auto change = way_back(vm, kProcess, &originals.at(vm.id), small_host(2));
+  const auto change = way_back(vm, kNow, &originals.at(vm.id), small_host(2));
   ASSERT_THAT(change.pins, SizeIs(3));
   EXPECT_EQ(change.pins[0].thread, PinChange::Thread::kVcpu);
   EXPECT_EQ(change.pins[1].thread, PinChange::Thread::kEmulator);
