@@ -181,6 +181,8 @@ struct RecordFields {
     fields("memory", value.memory);
     fields("cell_memory", value.cell_memory);
     fields("memory_state", value.memory_state);
+    fields("threads", value.threads);
+    fields("cpu_waits", value.cpu_waits);
   }
   VMNUMA_FIELDS(placement::CpuSample) {
     fields("id", value.id);

@@ -46,6 +46,12 @@ struct VmSample {
   /// Per guest NUMA cell and topology node, from numa_maps; empty = not known.
   std::vector<std::vector<Bytes>> cell_memory;
   std::optional<MemoryState> memory_state;  ///< absent outside cgroup v2 and where unread
+  /// Threads of its scope, those of vhost included: pids.current. Absent outside cgroup v2, and
+  /// where systemd does not count them.
+  std::optional<std::int64_t> threads = std::nullopt;
+  /// Share of the last 10 s in which some task of it was runnable and waited for a CPU (PSI).
+  /// Absent where the kernel does not tell.
+  std::optional<Permille> cpu_waits = std::nullopt;
   bool operator==(const VmSample&) const = default;
 };
 

@@ -94,6 +94,15 @@ Result<std::int64_t> parse_throttled_us(std::string_view cpu_stat) {
   return failure(ErrorCode::kCorrupt, "there is no line 'throttled_usec' in cpu.stat");
 }
 
+Result<std::int64_t> parse_thread_count(std::string_view text) {
+  std::string_view rest = text;
+  const auto threads = to_number<std::int64_t>(take_line(rest).value_or(""));
+  if (!text.ends_with('\n') || !rest.empty() || !threads || *threads < 0) {
+    return bad_line("pids.current", text);
+  }
+  return *threads;
+}
+
 Result<std::int32_t> parse_cpu_weight(std::string_view text) {
   constexpr std::string_view kFormat = "cpu.weight";
   constexpr std::int32_t kMostWeight = 10'000;

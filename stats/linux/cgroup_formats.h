@@ -42,6 +42,9 @@ struct VmCgroup {
 /// microseconds. Error: corrupt also if there is no such line (the cpu controller is off).
 [[nodiscard]] Result<std::int64_t> parse_throttled_us(std::string_view cpu_stat);
 
+/// pids.current: how many threads are in the group and those below it.
+[[nodiscard]] Result<std::int64_t> parse_thread_count(std::string_view text);
+
 /// cpu.weight: 1..10000.
 [[nodiscard]] Result<std::int32_t> parse_cpu_weight(std::string_view text);
 

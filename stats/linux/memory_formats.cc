@@ -41,6 +41,33 @@ std::optional<Permille> average_of(std::string_view word) {
   return Permille{*whole * 10 + *hundredths / 10};
 }
 
+struct Pressure {
+  Permille some;
+  std::optional<Permille> full;
+};
+
+Result<Pressure> parse_pressure(std::string_view text, std::string_view format) {
+  if (const auto complete = check_complete(text, format); !complete) {
+    return tl::unexpected(complete.error());
+  }
+  std::optional<Permille> some;
+  std::optional<Permille> full;
+  std::string_view rest = text;
+  while (const auto line = take_line(rest)) {
+    std::string_view fields = *line;
+    const auto kind = take_word(fields);
+    const auto average = average_of(take_word(fields).value_or(""));
+    if (!average || (kind != "some" && kind != "full")) {
+      return bad_line(format, *line);
+    }
+    (kind == "some" ? some : full) = *average;
+  }
+  if (!some) {
+    return bad_line(format, text);
+  }
+  return Pressure{*some, full};
+}
+
 }  // namespace
 
 Result<std::optional<Bytes>> parse_memory_limit(std::string_view text) {
@@ -106,26 +133,20 @@ Result<MemoryStat> parse_memory_stat(std::string_view text) {
 }
 
 Result<MemoryWaits> parse_memory_waits(std::string_view text) {
-  constexpr std::string_view kFormat = "memory.pressure";
-  if (const auto complete = check_complete(text, kFormat); !complete) {
-    return tl::unexpected(complete.error());
+  const auto pressure = parse_pressure(text, "memory.pressure");
+  if (!pressure) {
+    return tl::unexpected(pressure.error());
   }
-  std::optional<Permille> some;
-  std::optional<Permille> full;
-  std::string_view rest = text;
-  while (const auto line = take_line(rest)) {
-    std::string_view fields = *line;
-    const auto kind = take_word(fields);
-    const auto average = average_of(take_word(fields).value_or(""));
-    if (!average || (kind != "some" && kind != "full")) {
-      return bad_line(kFormat, *line);
-    }
-    (kind == "some" ? some : full) = *average;
+  if (!pressure->full) {
+    return bad_line("memory.pressure", text);
   }
-  if (!some || !full) {
-    return bad_line(kFormat, text);
-  }
-  return MemoryWaits{*some, *full};
+  return MemoryWaits{pressure->some, *pressure->full};
+}
+
+Result<Permille> parse_cpu_waits(std::string_view text) {
+  return parse_pressure(text, "cpu.pressure").map([](const Pressure& pressure) {
+    return pressure.some;
+  });
 }
 
 Result<std::int32_t> parse_oom_score_adj(std::string_view text) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The formats of the files that tell how a cgroup's memory stands (Linux 6.1, mm/memcontrol.c,
-/// kernel/sched/psi.c, fs/proc/base.c). Pure functions of the text.
+/// The formats of the files that tell how a cgroup's memory stands and what its tasks wait for
+/// (Linux 6.1, mm/memcontrol.c, kernel/sched/psi.c, fs/proc/base.c). Pure functions of the text.
 ///
 /// Properties: as in proc_formats.h.
 #pragma once
@@ -40,6 +40,11 @@ struct MemoryWaits {
 };
 /// Rounded down to thousandths. Error: corrupt.
 [[nodiscard]] Result<MemoryWaits> parse_memory_waits(std::string_view text);
+
+/// The average over 10 s of cpu.pressure: the share of the time in which some task was runnable and
+/// waited for a CPU. The line `full` is there since Linux 5.13. Rounded down to thousandths. Error:
+/// corrupt.
+[[nodiscard]] Result<placement::Permille> parse_cpu_waits(std::string_view text);
 
 /// /proc/PID/oom_score_adj: -1000 to 1000. Error: corrupt.
 [[nodiscard]] Result<std::int32_t> parse_oom_score_adj(std::string_view text);

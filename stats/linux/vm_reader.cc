@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "stats/linux/cgroup_formats.h"
+#include "stats/linux/memory_formats.h"
 #include "stats/linux/memory_reader.h"
 #include "stats/linux/missing_log.h"
 #include "stats/linux/numa_maps.h"
@@ -123,7 +124,9 @@ Result<placement::VmSample> VmReader::read(const VmDescription& vm, Extent exten
                              .quota_permille = quota_permille_,
                              .memory = memory_,
                              .cell_memory = cell_memory_.cells(),
-                             .memory_state = memory_state_};
+                             .memory_state = memory_state_,
+                             .threads = threads_,
+                             .cpu_waits = cpu_waits_};
 }
 
 Result<void> VmReader::read_slow_sources(const VmDescription& vm, ReadContext& context) {
@@ -144,6 +147,7 @@ Result<void> VmReader::read_slow_sources(const VmDescription& vm, ReadContext& c
   read_weight_and_quota(log, context.scratch);
   read_memory(vm, context, log);
   read_memory_state(context.sequence, log);
+  read_threads_and_waits();
   slow_missing_ = log.entries();
   return {};
 }
@@ -207,6 +211,22 @@ void VmReader::read_memory_state(std::int64_t sequence, MissingLog& log) {
   state->scope = scope_path_;
   state->read_in = sequence;
   memory_state_ = std::move(*state);
+}
+
+/// Nothing is decided by these, and a kernel may be without them: they are absent then, and nothing
+/// is degraded.
+void VmReader::read_threads_and_waits() {
+  threads_.reset();
+  cpu_waits_.reset();
+  if (!scope_) {
+    return;
+  }
+  if (const auto threads = read_parsed(*scope_, "pids.current", parse_thread_count)) {
+    threads_ = *threads;
+  }
+  if (const auto waits = read_parsed(*scope_, "cpu.pressure", parse_cpu_waits)) {
+    cpu_waits_ = *waits;
+  }
 }
 
 }  // namespace vmnuma::stats

@@ -76,6 +76,7 @@ class VmReader {
   void read_weight_and_quota(MissingLog& log, std::string& scratch);
   void read_memory(const placement::VmDescription& vm, ReadContext& context, MissingLog& log);
   void read_memory_state(std::int64_t sequence, MissingLog& log);
+  void read_threads_and_waits();
 
   std::int32_t domain_id_;
   QemuProcess process_;
@@ -94,6 +95,8 @@ class VmReader {
   std::optional<std::vector<placement::Bytes>> memory_;
   CellMemory cell_memory_;
   std::optional<placement::MemoryState> memory_state_;
+  std::optional<std::int64_t> threads_;
+  std::optional<placement::Permille> cpu_waits_;
   std::vector<placement::MissingSource> slow_missing_;
 };
 

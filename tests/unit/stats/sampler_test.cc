@@ -643,6 +643,21 @@ TEST_F(SamplerTest, ReadsHowMemoryStands) {
   EXPECT_EQ(sample(sampler).vms[0].memory_state->read_in, 2);
 }
 
+TEST_F(SamplerTest, ReadsHowManyThreadsAVmHasAndHowTheyWait) {
+  Sampler sampler = make_sampler();
+  const Sample without = sample(sampler);
+  EXPECT_EQ(without.vms[0].threads, std::nullopt);
+  EXPECT_EQ(without.vms[0].cpu_waits, std::nullopt);
+  host_.write(web_.scope() + "pids.current", "9\n");
+  host_.write(web_.scope() + "cpu.pressure", "some avg10=1.50 avg60=0.00 avg300=0.00 total=5\n");
+  const Sample now = sample(sampler);
+  EXPECT_EQ(now.vms[0].threads, 9);
+  EXPECT_EQ(now.vms[0].cpu_waits, placement::Permille{15});
+  host_.write(web_.scope() + "pids.current", "many\n");
+  EXPECT_EQ(sample(sampler).vms[0].threads, std::nullopt);
+  EXPECT_THAT(sample(sampler).missing, IsEmpty());  // nothing depends on them
+}
+
 TEST_F(SamplerTest, HowMemoryStandsIsSlowToRead) {
   Sampler sampler = make_sampler(0);
   (void)sample(sampler);

@@ -89,6 +89,14 @@ TEST(CpuWeightTest, RejectsWhatTheKernelNeverWrites) {
   }
 }
 
+TEST(ThreadCountTest, IsOneNumber) {
+  EXPECT_EQ(parse_thread_count("17\n").value(), 17);
+  EXPECT_EQ(parse_thread_count("0\n").value(), 0);
+  for (const char* text : {"", "17", "-1\n", "17 \n", "max\n", "1\n2\n"}) {
+    expect_corrupt(parse_thread_count(text), "pids.current");
+  }
+}
+
 TEST(CpuMaxTest, IsThousandthsOfOneCpu) {
   EXPECT_EQ(parse_cpu_max("50000 100000\n").value(), 500);
   EXPECT_EQ(parse_cpu_max("250000 100000\n").value(), 2500);

@@ -52,6 +52,17 @@ TEST(MemoryFormatsTest, ReadsWhatWaits) {
   expect_corrupt(parse_memory_waits("some avg10=101.00 total=5\nfull avg10=0.00 total=3\n"), "101");
 }
 
+TEST(MemoryFormatsTest, ReadsHowLongTasksWaitedForACpu) {
+  EXPECT_EQ(parse_cpu_waits("some avg10=12.34 avg60=0.00 avg300=0.00 total=5\n"
+                            "full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n")
+                .value(),
+            Permille{123});
+  EXPECT_EQ(parse_cpu_waits("some avg10=1.00 avg60=0.00 avg300=0.00 total=5\n").value(),
+            Permille{10});  // before Linux 5.13
+  expect_corrupt(parse_cpu_waits("full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"), "full");
+  expect_corrupt(parse_cpu_waits(""), "cpu.pressure");
+}
+
 TEST(MemoryFormatsTest, ReadsTheOomAdjustment) {
   EXPECT_EQ(parse_oom_score_adj("0\n").value(), 0);
   EXPECT_EQ(parse_oom_score_adj("-1000\n").value(), -1000);
