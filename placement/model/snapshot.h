@@ -44,7 +44,21 @@ struct NodeState {
   Bytes total;
   Bytes reserve;      ///< what moves must leave free
   bool known = true;  ///< false: its CPU or memory readings are missing, so nothing is moved to it
+  /// False: there are no two readings of its CPUs, so `non_vm` and all that follows from it are
+  /// held or assumed. Decides nothing: it keeps what is assumed from being shown as measured.
+  bool cpu_measured = true;
+  bool memory_read = true;  ///< false: `free`, `total` and `reserve` are not known
   bool operator==(const NodeState&) const = default;
+};
+
+/// How long some task of a VM, or all of its tasks, waited: shares of the last 10 s (pressure stall
+/// information; Linux 6.1, Documentation/accounting/psi.rst). Absent where the kernel does not
+/// tell.
+struct VmPressure {
+  std::optional<Permille> cpu_some;
+  std::optional<Permille> memory_some;
+  std::optional<Permille> memory_full;
+  bool operator==(const VmPressure&) const = default;
 };
 
 struct VmState {
@@ -74,6 +88,9 @@ struct VmState {
   std::int64_t epochs_rested = 1'000'000;
   std::int64_t pull_again_after =
       0;  ///< epochs since its last transfer until what was left is tried again
+  /// False: its CPU times in this epoch are held or assumed. Decides nothing, as in NodeState.
+  bool cpu_measured = true;
+  VmPressure pressure = {};  ///< decides nothing
   bool operator==(const VmState&) const = default;
 };
 

@@ -24,7 +24,7 @@ EpochRows epoch_rows(const placement::Snapshot& snapshot, WallTime time) {
       .time = time, .epoch_length = {snapshot.epoch_length.value}, .nodes = {}, .clients = {}};
   for (std::size_t i = 0; i < snapshot.nodes.size(); ++i) {
     const placement::NodeState& node = snapshot.nodes[i];
-    if (node.known) {
+    if (node.known && node.cpu_measured && node.memory_read) {
       epoch.nodes.push_back({.node = snapshot.topology.nodes[i].id,
                              .used = node.used,
                              .non_vm = node.non_vm,
@@ -38,9 +38,16 @@ EpochRows epoch_rows(const placement::Snapshot& snapshot, WallTime time) {
                              .total = node.total});
     }
   }
+  for (const placement::VmState& vm : snapshot.vms) {
+    const placement::VmPressure& pressure = vm.pressure;
+    const bool known = pressure.cpu_some || pressure.memory_some || pressure.memory_full;
+    if (vm.fresh && vm.cpu_measured && known && vm.client_count > 0) {
+      epoch.vms.push_back({vm.id, pressure});
+    }
+  }
   for (const placement::ClientState& client : snapshot.clients) {
     const placement::VmState& vm = snapshot.vms[client.vm];
-    if (vm.fresh) {
+    if (vm.fresh && vm.cpu_measured) {
       ClientSampleRow& row = epoch.clients.emplace_back();
       row.vm = vm.id;
       placement::VmFacts facts = placement::facts_of(snapshot, vm);
@@ -58,7 +65,7 @@ EpochRows epoch_rows(const placement::Snapshot& snapshot, WallTime time) {
       row.demand = client.demand;
       row.entitled = client.entitled;
       row.owed = client.owed;
-      if (client.memory_known) {
+      if (client.memory_known && client.home != placement::kNoNode) {
         row.memory = split(client);
       }
     }

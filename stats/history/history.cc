@@ -175,6 +175,11 @@ Result<std::vector<Kept<ClientSampleRow>>> History::client_samples(const SampleF
   });
 }
 
+Result<std::vector<Kept<VmSampleRow>>> History::vm_samples(const SampleFilter& filter) {
+  return store_->run("read samples of VMs",
+                     [&](SQLite::Database& database) { return read_vm_samples(database, filter); });
+}
+
 Result<std::optional<placement::Permille>> History::cpu_p95_permille(const placement::VmId& vm) {
   return store_->run("read a VM's demand",
                      [&](SQLite::Database& database) { return read_cpu_p95(database, vm); });

@@ -108,6 +108,8 @@ class History {
   /// Ascending time, then VM in the order they were first seen, then client.
   [[nodiscard]] Result<std::vector<Kept<ClientSampleRow>>> client_samples(
       const SampleFilter& filter);
+  /// Ascending time, then VM in the order they were first seen.
+  [[nodiscard]] Result<std::vector<Kept<VmSampleRow>>> vm_samples(const SampleFilter& filter);
   /// What a VM wants at its busy times: the 95th percentile (nearest rank) of its CPU demand per
   /// minute, in thousandths of its vCPUs' full time; over the hours where no minutes are left.
   /// Nothing for an unknown VM or one not yet seen for a whole minute.

@@ -29,10 +29,11 @@ std::int64_t column_value(SampleSpan span) {
 }
 
 std::vector<LocalityPoint> read_locality(SQLite::Database& database, const SampleFilter& filter) {
-  SQLite::Statement select(database,
-                           "SELECT time_ms, sum(local_kib), sum(remote_kib) FROM client_sample"
-                           " WHERE span = ? AND time_ms >= ? AND time_ms < ?"
-                           " AND local_kib IS NOT NULL GROUP BY time_ms ORDER BY time_ms LIMIT ?");
+  SQLite::Statement select(
+      database,
+      "SELECT time_ms, sum(local_kib), sum(remote_kib) FROM client_sample"
+      " WHERE span = ? AND time_ms >= ? AND time_ms < ?"
+      " AND local_kib IS NOT NULL AND home IS NOT NULL GROUP BY time_ms ORDER BY time_ms LIMIT ?");
   select.bind(1, column_value(filter.span));
   select.bind(2, std::int64_t{filter.since.time_since_epoch().count()});
   select.bind(3, std::int64_t{filter.until.time_since_epoch().count()});
@@ -46,8 +47,33 @@ std::vector<LocalityPoint> read_locality(SQLite::Database& database, const Sampl
   return points;
 }
 
+std::vector<VmPast> read_vms(SQLite::Database& database, const SampleFilter& filter) {
+  // avg() leaves NULLs out, and is NULL if all are.
+  SQLite::Statement select(
+      database,
+      "SELECT name, uuid, CAST(avg(cpu_some_permille) AS INTEGER),"
+      " CAST(avg(memory_some_permille) AS INTEGER), CAST(avg(memory_full_permille) AS INTEGER)"
+      " FROM vm_sample JOIN vm ON vm.number = vm WHERE span = ? AND time_ms >= ? AND time_ms < ?"
+      " GROUP BY vm ORDER BY name, uuid");
+  select.bind(1, column_value(filter.span));
+  select.bind(2, std::int64_t{filter.since.time_since_epoch().count()});
+  select.bind(3, std::int64_t{filter.until.time_since_epoch().count()});
+  const auto share = [&select](int column) {
+    return select.isColumnNull(column)
+               ? std::nullopt
+               : std::optional(placement::Permille{select.getColumn(column).getInt64()});
+  };
+  std::vector<VmPast> vms;
+  while (select.executeStep()) {
+    vms.push_back({select.getColumn(0).getString(),
+                   select.getColumn(1).getString(),
+                   {share(2), share(3), share(4)}});
+  }
+  return vms;
+}
+
 Result<Past> read(SQLite::Database& database, WallTime since, WallTime until) {
-  // One state of the file for all three.
+  // One state of the file for all of it.
   SQLite::Transaction transaction(database);
   const SampleFilter filter{
       .span = span_for(until - since), .since = since, .until = until, .node = {}, .vm = {}};
@@ -55,6 +81,7 @@ Result<Past> read(SQLite::Database& database, WallTime since, WallTime until) {
   past.span = filter.span;
   past.nodes = read_node_samples(database, filter);
   past.locality = read_locality(database, filter);
+  past.vms = read_vms(database, filter);
   ActionFilter actions;
   actions.since = since;
   actions.limit = kMostPastActions;

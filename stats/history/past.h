@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "placement/result.h"
@@ -20,11 +21,20 @@ struct LocalityPoint {
   bool operator==(const LocalityPoint&) const = default;
 };
 
+/// How long a VM's tasks waited, on average over the rows that know it.
+struct VmPast {
+  std::string name;
+  std::string uuid;
+  placement::VmPressure pressure;
+  bool operator==(const VmPast&) const = default;
+};
+
 struct Past {
   SampleSpan span{};                       ///< of the samples: as fine as the time allows
   std::vector<Kept<NodeSampleRow>> nodes;  ///< ascending time, then node
   std::vector<LocalityPoint> locality;     ///< ascending time
   std::vector<PastAction> actions;         ///< newest first, at most kMostPastActions
+  std::vector<VmPast> vms = {};            ///< by name, then UUID; those with a known figure
 };
 
 inline constexpr std::int64_t kMostPastActions = 1000;

@@ -41,7 +41,7 @@ std::optional<std::int64_t> extreme(SQLite::Database& database, const char* whic
 }
 
 void delete_time(SQLite::Database& database, std::int64_t span, std::int64_t time_ms) {
-  for (const char* table : {"node_sample", "client_sample"}) {
+  for (const char* table : {"node_sample", "client_sample", "vm_sample"}) {
     SQLite::Statement remove(database,
                              fmt::format("DELETE FROM {} WHERE span = ? AND time_ms = ?", table));
     remove.bind(1, span);

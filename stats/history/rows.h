@@ -17,6 +17,7 @@
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
 #include "placement/model/plan.h"
+#include "placement/model/snapshot.h"
 
 namespace vmnuma::stats {
 
@@ -163,8 +164,16 @@ struct ClientSampleRow {
   placement::CpuTime demand;
   placement::CpuTime entitled;
   placement::CpuTime owed;
-  std::optional<MemorySplit> memory;  ///< absent if not known
+  std::optional<MemorySplit> memory;  ///< absent if not known, or without a home
   bool operator==(const ClientSampleRow&) const = default;
+};
+
+/// How long a VM's tasks waited: shares of the time (pressure stall information), absent where not
+/// known.
+struct VmSampleRow {
+  placement::VmId vm;  ///< one that has a client row, too
+  placement::VmPressure pressure;
+  bool operator==(const VmSampleRow&) const = default;
 };
 
 /// Everything that is kept of one epoch.
@@ -173,6 +182,7 @@ struct EpochRows {
   placement::Microseconds epoch_length;
   std::vector<NodeSampleRow> nodes;
   std::vector<ClientSampleRow> clients;
+  std::vector<VmSampleRow> vms = {};
 };
 
 /// A stored row: one epoch's, or the average of `epochs` of them.
@@ -191,7 +201,7 @@ struct SampleFilter {
   WallTime since;
   WallTime until = WallTime::max();
   std::optional<placement::NodeId> node;  ///< of node samples
-  std::optional<placement::VmId> vm;      ///< of client samples
+  std::optional<placement::VmId> vm;      ///< of samples of clients and VMs
   std::int64_t limit = 100000;            ///< the oldest ones
 };
 

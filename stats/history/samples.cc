@@ -122,7 +122,25 @@ void insert_clients(SQLite::Database& database, const EpochRows& epoch) {
   }
 }
 
-// The earliest row of `span` at or after `since_ms` in either table.
+void insert_vms(SQLite::Database& database, const EpochRows& epoch) {
+  SQLite::Statement insert(database,
+                           "INSERT OR REPLACE INTO vm_sample SELECT 0, ?, number, 1, ?, ?, ?, ?"
+                           " FROM vm WHERE uuid = ?");
+  for (const VmSampleRow& row : epoch.vms) {
+    insert.bind(1, to_ms(epoch.time));
+    insert.bind(2, epoch.epoch_length.value);
+    int column = 3;
+    for (const auto& share :
+         {row.pressure.cpu_some, row.pressure.memory_some, row.pressure.memory_full}) {
+      bind_or_null(insert, column++, share.has_value(), share.value_or(Permille{}).value);
+    }
+    insert.bind(column, placement::to_text(row.vm));
+    insert.exec();
+    insert.reset();
+  }
+}
+
+// The earliest row of `span` at or after `since_ms`. Where VMs have rows, clients have some.
 std::optional<std::int64_t> first_at_or_after(SQLite::Database& database, std::int64_t span,
                                               std::int64_t since_ms) {
   std::optional<std::int64_t> first;
@@ -171,8 +189,17 @@ constexpr std::string_view kAverageClients =
     " FROM client_sample WHERE span = :finer AND time_ms >= :begin AND time_ms < :end"
     " GROUP BY vm, client)";
 
+// As memory of clients: over the rows in which it is known.
+constexpr std::string_view kAverageVms =
+    "INSERT OR IGNORE INTO vm_sample"
+    " SELECT :span, :begin, vm, SUM(epochs), SUM(epoch_us * epochs) / SUM(epochs),"
+    " SUM(cpu_some_permille * epochs) / SUM(iif(cpu_some_permille IS NULL, 0, epochs)),"
+    " SUM(memory_some_permille * epochs) / SUM(iif(memory_some_permille IS NULL, 0, epochs)),"
+    " SUM(memory_full_permille * epochs) / SUM(iif(memory_full_permille IS NULL, 0, epochs))"
+    " FROM vm_sample WHERE span = :finer AND time_ms >= :begin AND time_ms < :end GROUP BY vm";
+
 void average(SQLite::Database& database, const Level& level, std::int64_t begin_ms) {
-  for (const std::string_view query : {kAverageNodes, kAverageClients}) {
+  for (const std::string_view query : {kAverageNodes, kAverageClients, kAverageVms}) {
     SQLite::Statement insert(database, std::string(query));
     insert.bind(":span", level.span);
     insert.bind(":finer", level.finer);
@@ -206,6 +233,7 @@ void set_averaged_until(SQLite::Database& database, const Level& level, std::int
 void insert_epoch(SQLite::Database& database, const EpochRows& epoch) {
   insert_nodes(database, epoch);
   insert_clients(database, epoch);
+  insert_vms(database, epoch);
 }
 
 std::int64_t averaged_until_ms(SQLite::Database& database, std::int64_t span) {
@@ -330,6 +358,39 @@ Result<std::vector<Kept<ClientSampleRow>>> read_client_samples(SQLite::Database&
       memory.local = from_kib(integer());
       memory.remote = from_kib(integer());
     }
+  }
+  return samples;
+}
+
+Result<std::vector<Kept<VmSampleRow>>> read_vm_samples(SQLite::Database& database,
+                                                       const SampleFilter& filter) {
+  SQLite::Statement select(
+      database,
+      "SELECT time_ms, epochs, epoch_us, uuid, cpu_some_permille, memory_some_permille,"
+      " memory_full_permille FROM vm_sample JOIN vm ON vm.number = vm"
+      " WHERE span = ? AND time_ms >= ? AND time_ms < ? AND ifnull(uuid = ?, 1)"
+      " ORDER BY time_ms, vm LIMIT ?");
+  select.bind(1, span_of(filter.span));
+  select.bind(2, to_ms(filter.since));
+  select.bind(3, to_ms(filter.until));
+  bind_or_null(select, 4, filter.vm.has_value(),
+               placement::to_text(filter.vm.value_or(placement::VmId{})));
+  select.bind(5, filter.limit);
+  const auto share = [&select](int column) {
+    return select.isColumnNull(column)
+               ? std::nullopt
+               : std::optional(Permille{select.getColumn(column).getInt64()});
+  };
+  std::vector<Kept<VmSampleRow>> samples;
+  while (select.executeStep()) {
+    const auto vm = placement::parse_vm_id(select.getColumn(3).getString());
+    if (!vm) {
+      return failure(ErrorCode::kCorrupt, vm.error().message);
+    }
+    samples.push_back({from_ms(select.getColumn(0).getInt64()),
+                       select.getColumn(1).getInt64(),
+                       {select.getColumn(2).getInt64()},
+                       {*vm, {share(4), share(5), share(6)}}});
   }
   return samples;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The tables node_sample, client_sample and vm: appending epochs, averaging them, reading them.
-/// Internal to stats/history; History documents each function. All of them may throw
+/// The tables node_sample, client_sample, vm_sample and vm: appending epochs, averaging them,
+/// reading them. Internal to stats/history; History documents each function. All of them may throw
 /// SQLite::Exception.
 #pragma once
 
@@ -39,6 +39,8 @@ void make_averages(SQLite::Database& database, std::int64_t now_ms);
                                                                  const SampleFilter& filter);
 [[nodiscard]] Result<std::vector<Kept<ClientSampleRow>>> read_client_samples(
     SQLite::Database& database, const SampleFilter& filter);
+[[nodiscard]] Result<std::vector<Kept<VmSampleRow>>> read_vm_samples(SQLite::Database& database,
+                                                                     const SampleFilter& filter);
 /// The demand of the VM with the UUID `?` in each average of `span`, in thousandths. A VM's start
 /// waits for it, over up to 43 200 minutes among the rows of hundreds of VMs, so it must be
 /// answered from an index alone.

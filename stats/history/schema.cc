@@ -144,7 +144,22 @@ ALTER TABLE vm ADD COLUMN shares     INTEGER NOT NULL DEFAULT 100;
 ALTER TABLE vm ADD COLUMN guest_os   TEXT    NOT NULL DEFAULT '';
 )sql";
 
-constexpr const char* kMigrations[] = {kVersion1, kVersion2};
+// Version 3: how long a VM's tasks waited, in thousandths of the time; NULL where not known.
+constexpr const char* kVersion3 = R"sql(
+CREATE TABLE vm_sample (
+  span                 INTEGER NOT NULL CHECK (span IN (0, 60, 3600)),
+  time_ms              INTEGER NOT NULL,
+  vm                   INTEGER NOT NULL,
+  epochs               INTEGER NOT NULL,
+  epoch_us             INTEGER NOT NULL,
+  cpu_some_permille    INTEGER,
+  memory_some_permille INTEGER,
+  memory_full_permille INTEGER,
+  PRIMARY KEY (span, time_ms, vm)
+) STRICT, WITHOUT ROWID;
+)sql";
+
+constexpr const char* kMigrations[] = {kVersion1, kVersion2, kVersion3};
 
 }  // namespace
 

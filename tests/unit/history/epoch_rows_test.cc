@@ -102,12 +102,33 @@ TEST(EpochRowsTest, LeavesOutWhatWasNotMeasured) {
   EXPECT_THAT(epoch.clients, IsEmpty());
 }
 
+TEST(EpochRowsTest, LeavesOutWhatIsHeldOrAssumed) {
+  placement::Snapshot assumed = snapshot();
+  assumed.nodes[0].cpu_measured = false;
+  assumed.nodes[1].memory_read = false;
+  assumed.vms[0].cpu_measured = false;
+  assumed.vms[0].pressure.cpu_some = Permille{5};
+  const EpochRows epoch = epoch_rows(assumed, at(seconds(6)));
+  EXPECT_THAT(epoch.nodes, IsEmpty());
+  EXPECT_THAT(epoch.clients, IsEmpty());
+  EXPECT_THAT(epoch.vms, IsEmpty());
+}
+
+TEST(EpochRowsTest, TakesHowLongVmsWaitedWhereThatIsKnown) {
+  placement::Snapshot waiting = snapshot();
+  EXPECT_THAT(epoch_rows(waiting, at(seconds(6))).vms, IsEmpty());
+  waiting.vms[0].pressure.memory_some = Permille{5};
+  const EpochRows epoch = epoch_rows(waiting, at(seconds(6)));
+  ASSERT_THAT(epoch.vms, SizeIs(1));
+  EXPECT_EQ(epoch.vms[0], (VmSampleRow{vm_id(1), waiting.vms[0].pressure}));
+}
+
 TEST(EpochRowsTest, SaysWhereMemoryAndHomeAreUnknown) {
   placement::Snapshot unplaced = snapshot();
   unplaced.clients[0].home = placement::kNoNode;
   EXPECT_EQ(epoch_rows(unplaced, at(seconds(6))).clients[0].home, NodeId{});
-  EXPECT_EQ(epoch_rows(unplaced, at(seconds(6))).clients[0].memory,
-            (MemorySplit{Bytes{0}, Bytes{1000}}));
+  EXPECT_EQ(epoch_rows(unplaced, at(seconds(6))).clients[0].memory, std::nullopt);
+  unplaced.clients[0].home = 1;
   unplaced.clients[0].memory_known = false;
   EXPECT_EQ(epoch_rows(unplaced, at(seconds(6))).clients[0].memory, std::nullopt);
 }

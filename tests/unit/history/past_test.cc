@@ -48,6 +48,36 @@ TEST_F(PastTest, ClientsWhoseMemoryIsNotKnownDoNotCount) {
   EXPECT_EQ(past->locality[0].local, placement::Bytes{3LL << 30});
 }
 
+// As earlier versions wrote them: all of its memory was remote then.
+TEST_F(PastTest, ClientsWithoutAHomeDoNotCount) {
+  EpochRows epoch = epoch_at(at(seconds(2)));
+  epoch.clients = {client_row(1, 0, 10), client_row(2, 0, 10)};
+  epoch.clients[1].home = {};
+  epoch.clients[1].memory = MemorySplit{{}, placement::kGiB * 4};
+  ASSERT_TRUE(history().append_epoch(epoch));
+  const auto past = read_past(file(), at(seconds(0)), at(minutes(10)));
+  ASSERT_TRUE(past);
+  EXPECT_EQ(past->locality[0], (LocalityPoint{at(seconds(2)), placement::Bytes{3LL << 30},
+                                              placement::Bytes{1LL << 30}}));
+}
+
+TEST_F(PastTest, VmsHaveTheAverageOfWhatIsKnownOfTheirWaits) {
+  using placement::Permille;
+  EpochRows epoch = epoch_at(at(seconds(2)));
+  epoch.clients = {client_row(1, 0, 10), client_row(2, 0, 10)};
+  epoch.vms = {{vm_id(1), {Permille{100}, {}, {}}}, {vm_id(2), {{}, Permille{30}, Permille{10}}}};
+  ASSERT_TRUE(history().append_epoch(epoch));
+  epoch.time = at(seconds(4));
+  epoch.vms = {{vm_id(1), {Permille{300}, Permille{7}, {}}}};
+  ASSERT_TRUE(history().append_epoch(epoch));
+  const auto past = read_past(file(), at(seconds(0)), at(minutes(10)));
+  ASSERT_TRUE(past) << past.error().message;
+  ASSERT_THAT(past->vms, SizeIs(2));
+  EXPECT_EQ(past->vms[0].name, "vm1");
+  EXPECT_EQ(past->vms[0].pressure, (placement::VmPressure{Permille{200}, Permille{7}, {}}));
+  EXPECT_EQ(past->vms[1].pressure, (placement::VmPressure{{}, Permille{30}, Permille{10}}));
+}
+
 TEST_F(PastTest, SamplesAreAsFineAsTheTimeAllows) {
   (void)history();
   const auto span_of = [&](auto length) {

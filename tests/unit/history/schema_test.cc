@@ -27,8 +27,8 @@ TEST_F(SchemaTest, MakesStrictTablesOnly) {
                    " AND name NOT LIKE 'sqlite_%' AND NOT strict"),
             0);
   EXPECT_EQ(number("SELECT count(*) FROM sqlite_schema WHERE name IN ('meta', 'action', 'step',"
-                   " 'node_sample', 'client_sample')"),
-            5);
+                   " 'node_sample', 'client_sample', 'vm_sample')"),
+            6);
 }
 
 TEST_F(SchemaTest, DoesNothingToAFileThatIsUpToDate) {
