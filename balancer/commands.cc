@@ -180,16 +180,24 @@ StatusView Controller::status() const {
   view.version = setup_.version;
   view.uri = setup_.uri;
   view.epoch = snapshot_.epoch;
-  view.epoch_length_ms = snapshot_.epoch_length.value / 1000;
-  view.late_ms = late_.value / 1000;
-  view.late_most_ms = late_most_.value / 1000;
-  view.imbalance_pct = percent(measure(snapshot_, setup_.options).imbalance);
-  view.lost_ms = (plan_.lost.value + 500) / 1000;
+  view.epoch_length_ms = epoch_length_ms(snapshot_, setup_.options);
+  if (snapshot_.epoch > 0) {
+    view.late_ms = late_.value / 1000;
+    view.late_most_ms = late_most_.value / 1000;
+  }
+  if (is_measured(snapshot_)) {
+    view.imbalance_pct = percent(measure(snapshot_, setup_.options).imbalance);
+    view.lost_ms = (plan_.lost.value + 500) / 1000;
+  }
   view.notices = setup_.notices;
   view.nodes = static_cast<std::int64_t>(snapshot_.topology.nodes.size());
-  view.vms = static_cast<std::int64_t>(ledger_.vms().size());
-  for (const auto& [id, vm] : ledger_.vms()) {
-    view.clients += static_cast<std::int64_t>(vm.clients.size());
+  if (ledger_.knows_domains()) {
+    view.vms = static_cast<std::int64_t>(ledger_.vms().size());
+    std::int64_t clients = 0;
+    for (const auto& [id, vm] : ledger_.vms()) {
+      clients += static_cast<std::int64_t>(vm.clients.size());
+    }
+    view.clients = clients;
   }
   for (const auto& [id, reason] : refused_) {
     const VmRecord* vm = ledger_.find(id);

@@ -2,6 +2,7 @@
 #include "balancer/host_view.h"
 
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "balancer/views.h"
@@ -32,9 +33,32 @@ std::int64_t milliseconds(CpuTime time) {
   return (time.value + 500) / 1000;
 }
 
+Figure permille(const std::optional<placement::Permille>& share) {
+  return share ? Figure(share->value) : std::nullopt;
+}
+
 CpuTotalView total_view(const CpuTotal& total) {
   return {milliseconds(total.used), milliseconds(total.ready), milliseconds(total.entitled),
           milliseconds(total.owed)};
+}
+
+void show_cpu_time(const placement::NodeState& state, NodeView& view) {
+  view.capacity_ms = milliseconds(state.capacity);
+  view.non_vm_ms = milliseconds(state.non_vm);
+  view.used_ms = milliseconds(state.used);
+  view.demand_ms = milliseconds(state.demand);
+  view.entitled_ms = milliseconds(state.entitled);
+  view.owed_ms = milliseconds(state.owed);
+  if (const CpuTime whole = state.threads; whole > CpuTime{}) {
+    // The load average is of what others and idle cores that belong to one client leave.
+    const CpuTime left = whole - state.non_vm - state.set_aside;
+    const CpuTime wanted = scaled(left, state.load_average.value, 1000);
+    view.vm_load_pct = (wanted.value * 100 + whole.value / 2) / whole.value;
+    view.non_vm_pct = (state.non_vm.value * 100 + whole.value / 2) / whole.value;
+  }
+  if (state.capacity > CpuTime{}) {  // else there is nothing that it could be a share of
+    view.load_pct = state.load_average.value / 10;
+  }
 }
 
 NodeView node_view(const Snapshot& snapshot, NodeIndex index, const Totals& totals) {
@@ -53,16 +77,14 @@ NodeView node_view(const Snapshot& snapshot, NodeIndex index, const Totals& tota
     const placement::NodeState& state = snapshot.nodes[index];
     view.known = state.known;
     view.vcpus = state.vcpus;
-    view.load_pct = state.load_average.value / 10;
-    view.capacity_ms = milliseconds(state.capacity);
-    view.non_vm_ms = milliseconds(state.non_vm);
-    view.used_ms = milliseconds(state.used);
-    view.demand_ms = milliseconds(state.demand);
-    view.entitled_ms = milliseconds(state.entitled);
-    view.owed_ms = milliseconds(state.owed);
-    view.memory_bytes = state.total.value;
-    view.free_bytes = state.free.value;
-    view.reserve_bytes = state.reserve.value;
+    if (state.cpu_measured) {
+      show_cpu_time(state, view);
+    }
+    if (state.memory_read) {
+      view.memory_bytes = state.total.value;
+      view.free_bytes = state.free.value;
+      view.reserve_bytes = state.reserve.value;
+    }
   }
   const NodeTotal total = totals.of(node.id);
   view.capacity_total_ms = milliseconds(total.capacity);
@@ -82,11 +104,13 @@ VmClientView client_view(const Snapshot& snapshot, const ClientState& client, co
   view.index = client.id.index;
   view.vcpus = client.vcpu_count();
   view.moving = client.moving;
-  view.used_ms = milliseconds(client.used);
-  view.ready_ms = milliseconds(client.ready);
-  view.demand_ms = milliseconds(client.demand);
-  view.entitled_ms = milliseconds(client.entitled);
-  view.owed_ms = milliseconds(client.owed);
+  if (snapshot.vms[client.vm].cpu_measured) {
+    view.used_ms = milliseconds(client.used);
+    view.ready_ms = milliseconds(client.ready);
+    view.demand_ms = milliseconds(client.demand);
+    view.entitled_ms = milliseconds(client.entitled);
+    view.owed_ms = milliseconds(client.owed);
+  }
   view.size_bytes = client.memory_size.value;
   Bytes resident;
   for (NodeIndex node = 0; client.memory_known && node < client.memory.size(); ++node) {
@@ -113,7 +137,7 @@ VmClientView client_view(const Snapshot& snapshot, const ClientState& client, co
 HostView host_view(const Snapshot& snapshot, const Ledger& ledger, const Totals& totals) {
   HostView view;
   view.epoch = snapshot.epoch;
-  view.epoch_length_ms = milliseconds(snapshot.epoch_length);
+  view.epoch_length_ms = epoch_length_ms(snapshot, ledger.options());
   view.lost_total_ms = milliseconds(totals.lost());
   view.moved_bytes = totals.moved().value;
   for (const Reason reason : kReasons) {
@@ -129,11 +153,16 @@ HostView host_view(const Snapshot& snapshot, const Ledger& ledger, const Totals&
     VmView row;
     row.vm = vm.name;
     row.vm_uuid = to_text(vm.id);
-    row.weight = vm.weight;
     row.managed = vm.fresh;
     row.not_managed = vm.fresh ? "" : vm.stale_because;
     row.transferring = vm.transferring;
     const VmRecord* record = ledger.find(vm.id);
+    if (record != nullptr && record->last) {
+      row.weight = vm.weight;
+    }
+    row.cpu_some_permille = permille(vm.pressure.cpu_some);
+    row.memory_some_permille = permille(vm.pressure.memory_some);
+    row.memory_full_permille = permille(vm.pressure.memory_full);
     for (std::size_t i = 0; i < vm.client_count; ++i) {
       row.clients.push_back(
           client_view(snapshot, snapshot.clients[vm.first_client + i], record, totals));

@@ -9,7 +9,7 @@
 
 namespace vmnuma::balancer {
 
-/// Nodes and VMs in the order of the snapshot. Before the first epoch the nodes have no figures.
+/// Nodes and VMs in the order of the snapshot. What was not measured in its epoch has no figures.
 [[nodiscard]] HostView host_view(const placement::Snapshot& snapshot, const Ledger& ledger,
                                  const Totals& totals);
 

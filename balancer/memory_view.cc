@@ -148,7 +148,7 @@ MemoryView memory_view(const Ledger& ledger, const HostMemory& host) {
   view.enabled = ledger.options().mem_qos_enable != 0;
   view.memory_bytes = host.total.value;
   view.swap_bytes = value_of(host.swap);
-  view.protection_inherited = host.protection_inherited.value_or(true);
+  view.protection_inherited = host.protection_inherited;
   for (const placement::Node& node : ledger.topology().nodes) {
     view.nodes.push_back(node.id);
   }

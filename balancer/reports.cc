@@ -20,7 +20,7 @@ stats::ReportInput input_of(const ReportSources& sources) {
     if (!vm.last) {
       continue;
     }
-    input.groups[id] = {vm.last->process.pid, vm.description.domain_id};
+    input.groups[id] = {vm.last->process.pid, vm.description.domain_id, vm.last->threads};
     for (std::size_t index = 0; index < vm.clients.size(); ++index) {
       const ClientRecord& client = vm.clients[index];
       stats::ClientCounters counters;

@@ -7,6 +7,10 @@
 /// negative NodeId means "none" and is null in JSON. Times of day are seconds since 1970 (UTC); the
 /// JSON form is "2025-01-31T12:00:00Z". CPU time is in milliseconds of one core per epoch, rounded
 /// to the nearest. The tables of `vmnuma stats` are not here: they are stats::Report.
+///
+/// What is not known is absent: std::nullopt here, null in JSON, "-" in a table, no sample among
+/// the metrics, a gap in a plot. It is never 0. Property: nothing that is made of a view in which
+/// all that may be absent is absent has a figure in it that the view has not (tests/unit/figures).
 #pragma once
 
 #include <cstdint>
@@ -19,6 +23,10 @@
 #include "placement/model/ids.h"
 
 namespace vmnuma::balancer {
+
+/// A figure that is not always known: nothing has been measured yet, its source is missing, or
+/// there is nothing that it could be of.
+using Figure = std::optional<std::int64_t>;
 
 /// A source of data or control that is missing.
 struct DegradedView {
@@ -40,7 +48,7 @@ struct TransferView {
   std::int64_t bytes_done = 0;
   std::int64_t bytes_remaining = 0;
   std::int64_t rate_bytes_per_second = 0;
-  std::optional<std::int64_t> seconds_left;  ///< at this rate; unknown without one, or at rest
+  Figure seconds_left;               ///< at this rate; unknown without one, or at rest
   std::int64_t stalls = 0;           ///< calls that took longer than Numa.PageMigStallTarget
   std::int64_t unmovable_bytes = 0;  ///< given up, at least for now
   bool operator==(const TransferView&) const = default;
@@ -81,20 +89,19 @@ struct StatusView {
   std::string uri;  ///< the libvirt connection
   std::int64_t epoch = 0;
   std::int64_t epoch_length_ms = 0;
-  std::int64_t late_ms = 0;       ///< from when the last epoch was due until it had been measured
-  std::int64_t late_most_ms = 0;  ///< the same of the latest since the daemon was started
-  std::int64_t imbalance_pct =
-      0;                     ///< largest difference of owed / capacity between two nodes, 0..100
-  std::int64_t lost_ms = 0;  ///< CPU time the whole host lost in the last epoch
+  Figure late_ms;        ///< from when the last epoch was due until it had been measured
+  Figure late_most_ms;   ///< the same of the latest since the daemon was started
+  Figure imbalance_pct;  ///< largest difference of owed / capacity between two nodes, 0..100
+  Figure lost_ms;        ///< CPU time the whole host lost in the last epoch
   std::int64_t nodes = 0;
-  std::int64_t vms = 0;
-  std::int64_t clients = 0;
+  Figure vms;                     ///< absent until libvirt has said which run
+  Figure clients;                 ///< with them
   std::int64_t open_actions = 0;  ///< begun and not finished
   /// What the sysctl kernel.numa_balancing holds: 0 = off; absent where the kernel has none.
   std::optional<std::int32_t> kernel_numa_balancing;
   bool wants_wakeups = false;  ///< Numa.LocalityWeightActionAffinity is not 0
   /// Of how many pairs of VMs it is counted how often they wake each other; absent = nobody counts.
-  std::optional<std::int64_t> wakeup_pairs;
+  Figure wakeup_pairs;
   ForecastsView forecasts;
   std::vector<TransferView> transfers;
   std::vector<RefusedPolicyView> refused_policies;
@@ -112,45 +119,50 @@ struct CpuTotalView {
 };
 
 /// One node in HostView. Times are of the last epoch; `used` to `owed` are sums over its clients.
+/// CPU figures are absent without two readings of all its CPUs, memory without a reading of it.
 struct NodeView {
   placement::NodeId node;
   bool known = true;  ///< false: its readings are missing, so nothing is moved to it
   std::int32_t cores = 0;
   std::int32_t cpus = 0;                ///< logical CPUs that VMs may use
   std::vector<std::int32_t> distances;  ///< SLIT, to the nodes in the order of HostView::nodes
-  std::int32_t vcpus = 0;               ///< homed here
-  std::int64_t load_pct = 0;            ///< load average; above 100 if more is wanted than it has
-  std::int64_t capacity_ms = 0;         ///< what it can give to clients
-  std::int64_t non_vm_ms = 0;           ///< used by all but clients
-  std::int64_t used_ms = 0;
-  std::int64_t demand_ms = 0;
-  std::int64_t entitled_ms = 0;
-  std::int64_t owed_ms = 0;
+  Figure vcpus;                         ///< homed here; absent before the first epoch
+  Figure load_pct;     ///< load average of what others leave; above 100 if more is wanted
+  Figure capacity_ms;  ///< what it can give to clients
+  Figure non_vm_ms;    ///< lasting use by all but clients
+  Figure used_ms;
+  Figure demand_ms;
+  Figure entitled_ms;
+  Figure owed_ms;
   std::int64_t memory_bytes = 0;
-  std::int64_t free_bytes = 0;
-  std::int64_t reserve_bytes = 0;  ///< what moves must leave free
+  Figure free_bytes;
+  Figure reserve_bytes;  ///< what moves must leave free
   std::int64_t capacity_total_ms = 0;
   std::int64_t non_vm_total_ms = 0;
   CpuTotalView total;
+  /// Two parts of the whole node, all of its logical CPUs: what clients want, as a load average,
+  /// and what others than VMs use. Together above 100 if that is too much.
+  Figure vm_load_pct = {};
+  Figure non_vm_pct = {};
   bool operator==(const NodeView&) const = default;
 };
 
-/// One client in HostView. Times are of the last epoch.
+/// One client in HostView. Times are of the last epoch, absent if its VM was not measured in it.
 struct VmClientView {
   std::int32_t index = 0;
   std::int32_t vcpus = 0;
   placement::NodeId home;  ///< none until it is placed
   bool moving = false;
-  std::int64_t used_ms = 0;
-  std::int64_t ready_ms = 0;
-  std::int64_t demand_ms = 0;
-  std::int64_t entitled_ms = 0;
-  std::int64_t owed_ms = 0;
+  Figure used_ms;
+  Figure ready_ms;
+  Figure demand_ms;
+  Figure entitled_ms;
+  Figure owed_ms;
   std::int64_t size_bytes = 0;             ///< its part of the VM's memory
   std::vector<std::int64_t> memory_bytes;  ///< what is resident, per node of HostView::nodes; empty
                                            ///< if not known
-  std::optional<std::int64_t> locality_pct;  ///< share of it on the home node
-  std::int64_t moves = 0;                    ///< since its VM was first seen
+  Figure locality_pct;     ///< share of it on the home node; absent also without a home
+  std::int64_t moves = 0;  ///< since its VM was first seen
   CpuTotalView total;
   bool operator==(const VmClientView&) const = default;
 };
@@ -159,11 +171,16 @@ struct VmClientView {
 struct VmView {
   std::string vm;
   std::string vm_uuid;
-  std::int32_t weight = 0;
+  Figure weight;            ///< cpu.weight
   bool managed = true;      ///< false: it is left alone
   std::string not_managed;  ///< why, if so
   bool transferring = false;
   std::vector<VmClientView> clients;
+  /// Share of the last 10 s in which some of its tasks, or all, waited for a CPU or for memory
+  /// (pressure stall information).
+  Figure cpu_some_permille = {};
+  Figure memory_some_permille = {};
+  Figure memory_full_permille = {};
   bool operator==(const VmView&) const = default;
 };
 
@@ -196,14 +213,14 @@ struct ClientView {
   std::vector<placement::NodeId> allowed;
   std::string why;                ///< a sentence: why it lives there
   std::int64_t since_epochs = 0;  ///< how long it has lived there
-  std::int64_t used_ms = 0;
-  std::int64_t ready_ms = 0;
-  std::int64_t demand_ms = 0;
-  std::int64_t entitled_ms = 0;
-  std::int64_t owed_ms = 0;
-  std::int64_t memory_bytes = 0;             ///< what is resident
-  std::optional<std::int64_t> locality_pct;  ///< share of it on the home node; absent if not known
-  std::string cpus;                          ///< of its home, as a list; empty: all of them
+  Figure used_ms;                 ///< this and the next four as in VmClientView
+  Figure ready_ms;
+  Figure demand_ms;
+  Figure entitled_ms;
+  Figure owed_ms;
+  Figure memory_bytes;       ///< what is resident
+  Figure locality_pct;       ///< share of it on the home node
+  std::string cpus;          ///< of its home, as a list; empty: all of them
   std::string no_own_cores;  ///< why it was not given cores of its own; empty otherwise
   bool operator==(const ClientView&) const = default;
 };
@@ -247,7 +264,7 @@ struct TalkView {
   std::string vm;
   std::string vm_uuid;
   std::int64_t wakeups_per_second = 0;  ///< either way, averaged
-  std::int64_t same_node_pct = 0;       ///< of the pairs of their clients
+  Figure same_node_pct;  ///< of the pairs of their clients that have homes, if there are any
   bool operator==(const TalkView&) const = default;
 };
 
@@ -264,15 +281,16 @@ struct ExplainView {
   bool operator==(const ExplainView&) const = default;
 };
 
-/// What an action should bring.
+/// What an action should bring, as far as that was predicted: of a memory pull that is its
+/// locality, of other CPUs on the same node nothing.
 struct PredictionView {
-  std::int64_t lost_before_ms = 0;
-  std::int64_t lost_after_ms = 0;
-  std::int64_t imbalance_before_pct = 0;
-  std::int64_t imbalance_after_pct = 0;
-  std::optional<std::int64_t> locality_before_pct;  ///< absent if not known
-  std::optional<std::int64_t> locality_after_pct;
-  std::int64_t cost_ms = 0;  ///< once
+  Figure lost_before_ms;
+  Figure lost_after_ms;
+  Figure imbalance_before_pct;
+  Figure imbalance_after_pct;
+  Figure locality_before_pct;  ///< of the clients that move; absent at their first placement
+  Figure locality_after_pct;
+  Figure cost_ms;  ///< once
   bool operator==(const PredictionView&) const = default;
 };
 
@@ -282,8 +300,8 @@ struct OutcomeView {
   std::int64_t lost_after_ms = 0;
   std::int64_t imbalance_before_pct = 0;
   std::int64_t imbalance_after_pct = 0;
-  std::optional<std::int64_t> locality_before_pct;  ///< absent if not known
-  std::optional<std::int64_t> locality_after_pct;
+  Figure locality_before_pct;
+  Figure locality_after_pct;
   std::int64_t moved_bytes = 0;
   std::int64_t took_ms = 0;
   bool operator==(const OutcomeView&) const = default;
@@ -341,9 +359,9 @@ struct RejectionView {
 /// `vmnuma plan`: the last epoch's plan.
 struct PlanView {
   std::int64_t epoch = 0;
-  Mode mode{};  ///< says whether it is being carried out
-  std::int64_t lost_ms = 0;
-  std::int64_t imbalance_pct = 0;
+  Mode mode{};     ///< says whether it is being carried out
+  Figure lost_ms;  ///< absent as in StatusView
+  Figure imbalance_pct;
   std::vector<ActionView> actions;        ///< in the order in which they are carried out
   std::vector<RejectionView> rejections;  ///< best first
   bool operator==(const PlanView&) const = default;
@@ -371,18 +389,18 @@ struct OptionsView {
 
 /// The figures every decision is about, of the whole host.
 struct StandingView {
-  std::int64_t lost_ms = 0;  ///< per epoch
-  std::int64_t imbalance_pct = 0;
-  std::int64_t locality_pct = 0;
+  Figure lost_ms;  ///< per epoch
+  Figure imbalance_pct;
+  Figure locality_pct;
   bool operator==(const StandingView&) const = default;
 };
 
 /// A node that was considered for a client of a new VM.
 struct NodeChoiceView {
   placement::NodeId node;
-  bool fits = false;            ///< its memory
-  std::int64_t load_pct = 0;    ///< the node's load average with it
-  std::int64_t room_bytes = 0;  ///< for it, above the reserve and what others have yet to touch
+  bool fits = false;  ///< its memory
+  Figure load_pct;    ///< the node's load average with it
+  Figure room_bytes;  ///< for it, above the reserve and what others have yet to touch
   bool operator==(const NodeChoiceView&) const = default;
 };
 
@@ -431,24 +449,24 @@ struct VmMemoryView {
   std::string vm;
   std::string vm_uuid;
   std::string memory_class;     ///< name_of(MemoryClass)
-  bool known = false;           ///< false: it could not be read, most figures are missing
+  bool known = false;           ///< false: it could not be read, most figures are absent
   std::int64_t size_bytes = 0;  ///< of the guest
-  std::int64_t anonymous_bytes = 0;
-  std::int64_t shared_bytes = 0;       ///< of memfd and the like
-  std::int64_t file_bytes = 0;         ///< page cache
-  std::int64_t unevictable_bytes = 0;  ///< of all these, what is locked
-  std::int64_t swap_bytes = 0;
+  Figure anonymous_bytes;
+  Figure shared_bytes;       ///< of memfd and the like
+  Figure file_bytes;         ///< page cache
+  Figure unevictable_bytes;  ///< of all these, what is locked
+  Figure swap_bytes;
   std::vector<std::int64_t> node_bytes;  ///< resident, per node of MemoryView::nodes; empty if not
                                          ///< known
-  std::int64_t min_bytes = 0;            ///< memory.min in force
-  std::int64_t low_bytes = 0;            ///< memory.low
-  std::optional<std::int64_t> high_bytes;      ///< memory.high; absent: no limit
-  std::optional<std::int64_t> max_bytes;       ///< memory.max
-  std::optional<std::int64_t> swap_max_bytes;  ///< memory.swap.max
+  Figure min_bytes;                      ///< memory.min in force
+  Figure low_bytes;                      ///< memory.low
+  Figure high_bytes;                     ///< memory.high; absent also: no limit
+  Figure max_bytes;                      ///< memory.max
+  Figure swap_max_bytes;                 ///< memory.swap.max
   /// Share of the last 10 s in which some of its tasks, or all, waited for memory.
-  std::optional<std::int64_t> waits_some_permille;
-  std::optional<std::int64_t> waits_full_permille;
-  std::int64_t oom_score_adj = 0;
+  Figure waits_some_permille;
+  Figure waits_full_permille;
+  Figure oom_score_adj;
   std::string not_reclaimable;  ///< why none of the guest's memory can be taken, or empty
   bool operator==(const VmMemoryView&) const = default;
 };
@@ -465,8 +483,8 @@ struct VictimView {
 struct MemoryView {
   bool enabled = false;  ///< Numa.MemQosEnable
   std::int64_t memory_bytes = 0;
-  std::optional<std::int64_t> swap_bytes;  ///< of the host; absent if not known
-  bool protection_inherited = true;        ///< cgroup v2 is mounted with memory_recursiveprot
+  Figure swap_bytes;                         ///< of the host
+  std::optional<bool> protection_inherited;  ///< cgroup v2 is mounted with memory_recursiveprot
   std::vector<placement::NodeId> nodes;
   std::vector<VmMemoryView> vms;  ///< by name
   std::vector<VictimView> reclaimed_first;
@@ -485,8 +503,8 @@ struct SuggestView {
 
 /// The answer to a command that changes something.
 struct DoneView {
-  std::string message;                 ///< a sentence: what was done, or begun
-  std::optional<std::int64_t> action;  ///< of `move`: its number in the history
+  std::string message;  ///< a sentence: what was done, or begun
+  Figure action;        ///< of `move`: its number in the history
   bool operator==(const DoneView&) const = default;
 };
 

@@ -2,6 +2,7 @@
 #include "balancer/views.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -43,18 +44,6 @@ const VmState* find_vm(const Snapshot& snapshot, const VmId& id) {
   return found != snapshot.vms.end() && found->id == id ? &*found : nullptr;
 }
 
-PredictionView prediction_view(const placement::Prediction& predicted) {
-  PredictionView view;
-  view.lost_before_ms = milliseconds(predicted.lost_before);
-  view.lost_after_ms = milliseconds(predicted.lost_after);
-  view.imbalance_before_pct = percent(predicted.imbalance_before);
-  view.imbalance_after_pct = percent(predicted.imbalance_after);
-  view.locality_before_pct = percent(predicted.locality_before);
-  view.locality_after_pct = percent(predicted.locality_after);
-  view.cost_ms = milliseconds(predicted.cost);
-  return view;
-}
-
 std::string saves_text(CpuTime gain) {
   return gain.value >= 0
              ? fmt::format("would save {} ms of lost time per epoch", milliseconds(gain))
@@ -90,7 +79,7 @@ std::string talk_text(const Snapshot& snapshot, const placement::Relocation& rel
 }
 
 /// Of the pairs of clients of the two that have homes, those on one node.
-std::int64_t same_node_pct(const Snapshot& snapshot, const VmState& a, const VmState& b) {
+Figure same_node_pct(const Snapshot& snapshot, const VmState& a, const VmState& b) {
   std::int64_t pairs = 0;
   std::int64_t together = 0;
   for (std::size_t i = 0; i < a.client_count; ++i) {
@@ -103,7 +92,8 @@ std::int64_t same_node_pct(const Snapshot& snapshot, const VmState& a, const VmS
       }
     }
   }
-  return percent(placement::permille_of(together, pairs, Permille{}));
+  return pairs > 0 ? Figure(percent(placement::permille_of(together, pairs, Permille{})))
+                   : std::nullopt;
 }
 
 std::vector<TalkView> talk_views(const Snapshot& snapshot, const VmState& vm) {
@@ -124,6 +114,27 @@ std::vector<TalkView> talk_views(const Snapshot& snapshot, const VmState& vm) {
 
 }  // namespace
 
+PredictionView prediction_view(std::string_view reason, const placement::Prediction& predicted) {
+  const placement::PredictedFigures figures = placement::predicted_figures(reason);
+  PredictionView view;
+  if (figures.lost_time) {
+    view.lost_before_ms = milliseconds(predicted.lost_before);
+    view.lost_after_ms = milliseconds(predicted.lost_after);
+    view.cost_ms = milliseconds(predicted.cost);
+  }
+  if (figures.imbalance) {
+    view.imbalance_before_pct = percent(predicted.imbalance_before);
+    view.imbalance_after_pct = percent(predicted.imbalance_after);
+  }
+  if (figures.locality_before) {
+    view.locality_before_pct = percent(predicted.locality_before);
+  }
+  if (figures.locality_after) {
+    view.locality_after_pct = percent(predicted.locality_after);
+  }
+  return view;
+}
+
 std::int64_t percent(Permille share) {
   return std::clamp<std::int64_t>(share.value / 10, 0, 100);
 }
@@ -139,6 +150,19 @@ std::string nothing_to_balance(const placement::Topology& topology) {
     }
   }
   return "nothing to balance: no node has both memory and CPUs that VMs may use";
+}
+
+Figure percent_if(const std::optional<Permille>& share) {
+  return share ? Figure(percent(*share)) : std::nullopt;
+}
+
+std::int64_t epoch_length_ms(const Snapshot& snapshot, const Options& options) {
+  return snapshot.epoch > 0 ? milliseconds(snapshot.epoch_length) : options.rebalance_period;
+}
+
+bool is_measured(const Snapshot& snapshot) {
+  return std::any_of(snapshot.nodes.begin(), snapshot.nodes.end(),
+                     [](const placement::NodeState& node) { return node.cpu_measured; });
 }
 
 std::string node_text(const Snapshot& snapshot, NodeIndex node) {
@@ -263,12 +287,14 @@ PlanView plan_view(const Snapshot& snapshot, const placement::Plan& plan, const 
   PlanView view;
   view.epoch = plan.epoch;
   view.mode = mode;
-  view.lost_ms = milliseconds(plan.lost);
-  view.imbalance_pct = percent(plan.imbalance);
+  if (is_measured(snapshot)) {
+    view.lost_ms = milliseconds(plan.lost);
+    view.imbalance_pct = percent(plan.imbalance);
+  }
   for (const placement::Action& action : plan.actions) {
     ActionView row;
     row.reason = name_of(action.reason);
-    row.predicted = prediction_view(action.predicted);
+    row.predicted = prediction_view(row.reason, action.predicted);
     row.sentence = action_text(snapshot, action);
     for (const placement::Relocation& relocation : action.relocations) {
       const VmState* vm = find_vm(snapshot, relocation.client.vm);
@@ -323,15 +349,21 @@ ExplainView explain_view(const Snapshot& snapshot, std::size_t vm_index, const O
     }
     row.why = i < why.size() ? why[i] : "";
     row.since_epochs = client.epochs_here;
-    row.used_ms = milliseconds(client.used);
-    row.ready_ms = milliseconds(client.ready);
-    row.demand_ms = milliseconds(client.demand);
-    row.entitled_ms = milliseconds(client.entitled);
-    row.owed_ms = milliseconds(client.owed);
+    if (vm.cpu_measured) {
+      row.used_ms = milliseconds(client.used);
+      row.ready_ms = milliseconds(client.ready);
+      row.demand_ms = milliseconds(client.demand);
+      row.entitled_ms = milliseconds(client.entitled);
+      row.owed_ms = milliseconds(client.owed);
+    }
     const placement::MemoryProfile& memory = now.memory(index);
-    row.memory_bytes = memory.resident.value;
+    if (client.memory_known) {
+      row.memory_bytes = memory.resident.value;
+    }
     if (client.memory_known && client.home != kNoNode) {
-      row.locality_pct = percent(memory.locality(client.home));
+      if (memory.resident > Bytes{}) {
+        row.locality_pct = percent(memory.locality(client.home));
+      }
       resident += memory.resident;
       local += memory.on(client.home);
     }

@@ -2,7 +2,10 @@
 /// From what the controller knows to what people see: sentences and rounded figures.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "balancer/core/planner.h"
@@ -37,8 +40,21 @@ namespace vmnuma::balancer {
 /// Why a host with at most one node that can be a home has nothing to balance, as a sentence; empty
 /// for all others.
 [[nodiscard]] std::string nothing_to_balance(const placement::Topology& topology);
+/// What was predicted for an action of this reason.
+[[nodiscard]] PredictionView prediction_view(std::string_view reason,
+                                             const placement::Prediction& predicted);
 
 /// 0..100, from thousandths that may be larger.
 [[nodiscard]] std::int64_t percent(placement::Permille share);
+/// The same of what may not be known.
+[[nodiscard]] Figure percent_if(const std::optional<placement::Permille>& share);
+
+/// Of the last epoch; before the first one, of those to come.
+[[nodiscard]] std::int64_t epoch_length_ms(const placement::Snapshot& snapshot,
+                                           const placement::Options& options);
+
+/// Whether anything was measured in the epoch from which the host's lost time and imbalance could
+/// be known.
+[[nodiscard]] bool is_measured(const placement::Snapshot& snapshot);
 
 }  // namespace vmnuma::balancer

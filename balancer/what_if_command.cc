@@ -121,15 +121,21 @@ Result<ClientMove> supposed_move(const MoveRequest& request, const VmRecord& vm,
   return ClientMove{id, *to};
 }
 
-StandingView standing_view(const Standing& standing) {
-  return {(standing.lost.value + 500) / 1000, percent(standing.imbalance),
-          percent(standing.locality)};
+/// `measured`: the epoch that it is drawn from was.
+StandingView standing_view(const Standing& standing, bool measured) {
+  StandingView view;
+  if (measured) {
+    view.lost_ms = (standing.lost.value + 500) / 1000;
+    view.imbalance_pct = percent(standing.imbalance);
+  }
+  view.locality_pct = percent_if(standing.locality);
+  return view;
 }
 
 NewHomeView new_home_view(const NewHome& home, const Supposition& supposition,
-                          const placement::Topology& topology) {
+                          const Snapshot& now) {
   const auto id_of = [&](NodeIndex node) {
-    return node == placement::kNoNode ? placement::NodeId{} : topology.nodes[node].id;
+    return node == placement::kNoNode ? placement::NodeId{} : now.topology.nodes[node].id;
   };
   NewHomeView view;
   for (const NewVm& vm : supposition.added) {
@@ -143,8 +149,16 @@ NewHomeView new_home_view(const NewHome& home, const Supposition& supposition,
   view.memory_bytes = home.memory.value;
   view.elsewhere_bytes = (home.elsewhere + home.nowhere).value;
   for (const placement::NodeChoice& choice : home.considered) {
-    view.considered.push_back({id_of(choice.node), choice.fits, choice.load_after.value / 10,
-                               std::max<std::int64_t>(choice.room.value, 0)});
+    NodeChoiceView& row = view.considered.emplace_back();
+    row.node = id_of(choice.node);
+    row.fits = choice.fits;
+    const placement::NodeState& state = now.nodes[choice.node];
+    if (state.cpu_measured) {
+      row.load_pct = choice.load_after.value / 10;
+    }
+    if (state.memory_read) {
+      row.room_bytes = std::max<std::int64_t>(choice.room.value, 0);
+    }
   }
   return view;
 }
@@ -291,10 +305,10 @@ Result<Answer> Controller::what_if(const WhatIfRequest& request) const {
                         {last_placed_on_, outcomes_.breaker_open(snapshot_.epoch + 1)});
   WhatIfView view;
   view.epoch = snapshot_.epoch;
-  view.before = standing_view(answer.before);
-  view.after = standing_view(answer.after);
+  view.before = standing_view(answer.before, is_measured(now));
+  view.after = standing_view(answer.after, is_measured(now));
   for (const NewHome& home : answer.homes) {
-    view.homes.push_back(new_home_view(home, supposition, now.topology));
+    view.homes.push_back(new_home_view(home, supposition, now));
   }
   view.plan = plan_view(answer.supposed, answer.plan, *options, mode());
   view.notes = notes_on(answer, supposition, setup_.options, now);

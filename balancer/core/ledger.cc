@@ -371,6 +371,18 @@ Bytes remote_memory(const Snapshot& snapshot, const VmState& vm) {
   return remote;
 }
 
+placement::VmPressure pressure_of(const VmRecord& vm) {
+  placement::VmPressure pressure;
+  if (vm.last) {
+    pressure.cpu_some = vm.last->cpu_waits;
+    if (vm.last->memory_state) {
+      pressure.memory_some = vm.last->memory_state->waits_some;
+      pressure.memory_full = vm.last->memory_state->waits_full;
+    }
+  }
+  return pressure;
+}
+
 void make_stale(VmState& vm, std::string why) {
   if (vm.fresh) {
     vm.fresh = false;
@@ -405,6 +417,8 @@ void Ledger::measure_vm(VmRecord& vm, const Sample& sample, Snapshot& snapshot) 
   state.client_count = vm.clients.size();
   const std::optional<VmUsage> usage = read(vm, sample, state);
   state.weight = vm.weight;
+  state.cpu_measured = usage.has_value();
+  state.pressure = pressure_of(vm);
   vm.measured = vm.measured || usage.has_value();
   state.measured = vm.measured;
   if (!state.measured && vm.found_running) {
@@ -657,6 +671,8 @@ void Ledger::measure_nodes(const Sample& sample, Snapshot& snapshot) {
       state.reserve = found->total * options_.node_reserve_pct / 100;
     }
     state.known = has_memory_reading && busy[node].known;
+    state.memory_read = has_memory_reading;
+    state.cpu_measured = last_sample_.has_value() && busy[node].known;
     if (!busy[node].known) {
       non_vm[node] = in_epoch(lasting_non_vm_[node], epoch);  // held
     }

@@ -20,6 +20,7 @@
 ///  5. Time that a core which belongs to one client alone idled is set aside: no other client can
 ///     have it.
 ///  6. Equal inputs give equal snapshots.
+///  7. What is held or assumed is marked as such (cpu_measured, memory_read).
 #pragma once
 
 #include <array>
@@ -153,6 +154,8 @@ class Ledger {
 
   [[nodiscard]] const std::map<placement::VmId, VmRecord>& vms() const { return vms_; }
   [[nodiscard]] const VmRecord* find(const placement::VmId& vm) const;
+  /// False until set_domains() was called: which VMs run is not known yet.
+  [[nodiscard]] bool knows_domains() const { return knows_domains_; }
 
  private:
   friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this

@@ -41,7 +41,8 @@ Standing standing_of(const Snapshot& snapshot, const Options& options) {
     }
   }
   return {arrangement.lost(), arrangement.imbalance(),
-          permille_of(local.value, all.value, Permille{1000})};
+          all > Bytes{} ? std::optional(permille_of(local.value, all.value, Permille{}))
+                        : std::nullopt};
 }
 
 /// The next epoch, if everything is measured again as it was.

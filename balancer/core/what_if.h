@@ -45,7 +45,8 @@ struct Supposition {
 struct Standing {
   placement::CpuTime lost;        ///< per epoch, predicted
   placement::Permille imbalance;  ///< largest difference of owed / capacity between two nodes
-  placement::Permille locality;   ///< share of the memory of clients with a home that lies there
+  /// Share of the memory of clients with a home that lies there; absent if there is none known.
+  std::optional<placement::Permille> locality;
   bool operator==(const Standing&) const = default;
 };
 

@@ -22,11 +22,22 @@ void write_cells(Json& object, const std::vector<std::string>& columns,
                  const std::vector<Cell>& cells) {
   VMNUMA_CHECK(columns.size() == cells.size());
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    std::visit([&](const auto& value) { object[columns[i]] = value; }, cells[i]);
+    std::visit(
+        [&]<class Value>(const Value& value) {
+          if constexpr (std::is_same_v<Value, stats::NoValue>) {
+            object[columns[i]] = nullptr;
+          } else {
+            object[columns[i]] = value;
+          }
+        },
+        cells[i]);
   }
 }
 
 std::optional<Cell> cell_of(const Json& json) {
+  if (json.is_null()) {
+    return Cell(stats::NoValue{});
+  }
   if (json.is_string()) {
     return Cell(json.get<std::string>());
   }

@@ -99,6 +99,8 @@ void visit_fields(Fields& fields, T& view) {
   fields("distances", view.distances);
   fields("vcpus", view.vcpus);
   fields("load_pct", view.load_pct);
+  fields("vm_load_pct", view.vm_load_pct);
+  fields("non_vm_pct", view.non_vm_pct);
   fields("capacity_ms", view.capacity_ms);
   fields("non_vm_ms", view.non_vm_ms);
   fields("used_ms", view.used_ms);
@@ -139,6 +141,9 @@ void visit_fields(Fields& fields, T& view) {
   fields("managed", view.managed);
   fields("not_managed", view.not_managed);
   fields("transferring", view.transferring);
+  fields("cpu_some_permille", view.cpu_some_permille);
+  fields("memory_some_permille", view.memory_some_permille);
+  fields("memory_full_permille", view.memory_full_permille);
   fields("clients", view.clients);
 }
 

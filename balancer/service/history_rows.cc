@@ -14,22 +14,6 @@ std::int64_t milliseconds(placement::CpuTime time) {
   return (time.value + 500) / 1000;
 }
 
-std::optional<std::int64_t> percent_if(const std::optional<placement::Permille>& share) {
-  return share ? std::optional(percent(*share)) : std::nullopt;
-}
-
-PredictionView prediction_view(const placement::Prediction& predicted) {
-  PredictionView view;
-  view.lost_before_ms = milliseconds(predicted.lost_before);
-  view.lost_after_ms = milliseconds(predicted.lost_after);
-  view.imbalance_before_pct = percent(predicted.imbalance_before);
-  view.imbalance_after_pct = percent(predicted.imbalance_after);
-  view.locality_before_pct = percent(predicted.locality_before);
-  view.locality_after_pct = percent(predicted.locality_after);
-  view.cost_ms = milliseconds(predicted.cost);
-  return view;
-}
-
 OutcomeView outcome_view(const stats::ActionOutcome& outcome) {
   OutcomeView view;
   view.lost_before_ms = milliseconds(outcome.lost_before);
@@ -87,7 +71,7 @@ HistoryView history_view(const std::vector<stats::PastAction>& actions, std::int
       row.reason = past.action.reason;
       row.from = relocation.from;
       row.to = relocation.to;
-      row.predicted = prediction_view(past.action.predicted);
+      row.predicted = prediction_view(row.reason, past.action.predicted);
       if (past.outcome) {
         row.outcome = outcome_view(*past.outcome);
       }

@@ -33,6 +33,20 @@ std::string_view name_of(Reason reason) {
   return "unknown";
 }
 
+PredictedFigures predicted_figures(std::string_view reason) {
+  PredictedFigures figures;
+  if (reason == name_of(Reason::kInitialPlacement)) {
+    figures.locality_before = false;  // it had no home
+  } else if (reason == name_of(Reason::kAdministrator)) {
+    figures.imbalance = figures.locality_before = figures.locality_after = false;
+  } else if (reason == name_of(Reason::kMemoryPull)) {
+    figures.lost_time = figures.imbalance = false;
+  } else if (reason == name_of(Reason::kCpuAssignment)) {
+    figures = {false, false, false, false};
+  }
+  return figures;
+}
+
 std::string_view name_of(Guard guard) {
   switch (guard) {
     case Guard::kMinimumGain:

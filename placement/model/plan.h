@@ -58,6 +58,16 @@ enum class Guard {
 };
 [[nodiscard]] std::string_view name_of(Guard guard);
 
+/// Which figures of a Prediction mean something; the others are 0.
+struct PredictedFigures {
+  bool lost_time = true;  ///< and the cost
+  bool imbalance = true;
+  bool locality_before = true;
+  bool locality_after = true;
+};
+/// For actions of a reason, by its name, as it is kept.
+[[nodiscard]] PredictedFigures predicted_figures(std::string_view reason);
+
 /// One client from where it is to where it shall be.
 struct Relocation {
   ClientId client;

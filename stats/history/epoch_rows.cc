@@ -35,7 +35,8 @@ EpochRows epoch_rows(const placement::Snapshot& snapshot, WallTime time) {
                              .load_average = node.load_average,
                              .vcpus = node.vcpus,
                              .free = node.free,
-                             .total = node.total});
+                             .total = node.total,
+                             .threads = node.threads});
     }
   }
   for (const placement::VmState& vm : snapshot.vms) {

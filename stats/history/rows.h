@@ -139,6 +139,8 @@ struct NodeSampleRow {
   std::int32_t vcpus = 0;
   placement::Bytes free;  ///< kept in KiB, rounded down
   placement::Bytes total;
+  std::optional<placement::CpuTime> threads = {};  ///< logical CPUs x epoch; earlier versions did
+                                                   ///< not keep it
   bool operator==(const NodeSampleRow&) const = default;
 };
 

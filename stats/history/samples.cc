@@ -54,9 +54,9 @@ constexpr Level kLevels[] = {{kMinuteSpan, kEpochSpan, 60'000},
                              {kHourSpan, kMinuteSpan, 3'600'000}};
 
 void insert_nodes(SQLite::Database& database, const EpochRows& epoch) {
-  SQLite::Statement insert(
-      database,
-      "INSERT OR REPLACE INTO node_sample VALUES (0, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  SQLite::Statement insert(database,
+                           "INSERT OR REPLACE INTO node_sample"
+                           " VALUES (0, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   for (const NodeSampleRow& row : epoch.nodes) {
     insert.bind(1, to_ms(epoch.time));
     insert.bind(2, row.node.value);
@@ -71,6 +71,7 @@ void insert_nodes(SQLite::Database& database, const EpochRows& epoch) {
     insert.bind(11, row.vcpus);
     insert.bind(12, to_kib(row.free));
     insert.bind(13, to_kib(row.total));
+    bind_or_null(insert, 14, row.threads.has_value(), row.threads.value_or(CpuTime{}).value);
     insert.exec();
     insert.reset();
   }
@@ -166,7 +167,8 @@ constexpr std::string_view kAverageNodes =
     " SUM(capacity_us * epochs) / SUM(epochs), SUM(demand_us * epochs) / SUM(epochs),"
     " SUM(entitled_us * epochs) / SUM(epochs), SUM(owed_us * epochs) / SUM(epochs),"
     " SUM(load_permille * epochs) / SUM(epochs), SUM(vcpus * epochs) / SUM(epochs),"
-    " SUM(free_kib * epochs) / SUM(epochs), SUM(total_kib * epochs) / SUM(epochs)"
+    " SUM(free_kib * epochs) / SUM(epochs), SUM(total_kib * epochs) / SUM(epochs),"
+    " SUM(threads_us * epochs) / SUM(iif(threads_us IS NULL, 0, epochs))"
     " FROM node_sample WHERE span = :finer AND time_ms >= :begin AND time_ms < :end GROUP BY node";
 
 // Memory is averaged over the rows in which it is known (NULL if none: x / 0 is NULL). `home` comes
@@ -279,7 +281,7 @@ std::vector<Kept<NodeSampleRow>> read_node_samples(SQLite::Database& database,
       database,
       "SELECT time_ms, epochs, epoch_us, node, used_us, non_vm_us, capacity_us, demand_us, "
       "entitled_us,"
-      " owed_us, load_permille, vcpus, free_kib, total_kib FROM node_sample"
+      " owed_us, load_permille, vcpus, free_kib, total_kib, threads_us FROM node_sample"
       " WHERE span = ? AND time_ms >= ? AND time_ms < ? AND ifnull(node = ?, 1)"
       " ORDER BY time_ms, node LIMIT ?");
   select.bind(1, span_of(filter.span));
@@ -306,6 +308,9 @@ std::vector<Kept<NodeSampleRow>> read_node_samples(SQLite::Database& database,
     kept.row.vcpus = static_cast<std::int32_t>(integer());
     kept.row.free = from_kib(integer());
     kept.row.total = from_kib(integer());
+    if (!select.isColumnNull(column)) {
+      kept.row.threads = CpuTime{integer()};
+    }
   }
   return samples;
 }

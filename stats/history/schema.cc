@@ -144,8 +144,10 @@ ALTER TABLE vm ADD COLUMN shares     INTEGER NOT NULL DEFAULT 100;
 ALTER TABLE vm ADD COLUMN guest_os   TEXT    NOT NULL DEFAULT '';
 )sql";
 
-// Version 3: how long a VM's tasks waited, in thousandths of the time; NULL where not known.
+// Version 3: how long a VM's tasks waited, in thousandths of the time, NULL where not known; and
+// how much CPU time a node has, of which `non_vm_us` and clients' use are shares.
 constexpr const char* kVersion3 = R"sql(
+ALTER TABLE node_sample ADD COLUMN threads_us INTEGER;
 CREATE TABLE vm_sample (
   span                 INTEGER NOT NULL CHECK (span IN (0, 60, 3600)),
   time_ms              INTEGER NOT NULL,

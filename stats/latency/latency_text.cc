@@ -83,7 +83,7 @@ bool still_hold(const KeptLatencies& kept, const std::string& boot_id,
   const std::vector<LatencyRow> rows = latency_rows(topology, {kept.latencies, {}});
   return !boot_id.empty() && kept.boot_id == boot_id && rows.size() == kept.latencies.size() &&
          std::all_of(rows.begin(), rows.end(),
-                     [](const LatencyRow& row) { return row.read_ns > 0; });
+                     [](const LatencyRow& row) { return row.read_ns.has_value(); });
 }
 
 }  // namespace vmnuma::stats

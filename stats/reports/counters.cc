@@ -2,6 +2,7 @@
 #include "stats/reports/counters.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include "placement/model/text.h"
@@ -27,20 +28,42 @@ std::int64_t percent(std::int64_t part, std::int64_t whole) {
 }
 
 std::int64_t number_of(const Snapshot& snapshot, NodeIndex node) {
-  return node == placement::kNoNode ? -1 : snapshot.topology.nodes[node].id.value;
+  return snapshot.topology.nodes[node].id.value;
 }
 
 struct MemoryKb {
   std::int64_t local = 0;
   std::int64_t remote = 0;
+  [[nodiscard]] std::int64_t all() const { return local + remote; }
 };
 
-MemoryKb memory_of(const ClientState& client) {
+/// Nothing while it is not known. Without a home all of it is remote here.
+std::optional<MemoryKb> memory_of(const ClientState& client) {
+  if (!client.memory_known) {
+    return std::nullopt;
+  }
   MemoryKb memory;
-  for (NodeIndex node = 0; client.memory_known && node < client.memory.size(); ++node) {
+  for (NodeIndex node = 0; node < client.memory.size(); ++node) {
     (node == client.home ? memory.local : memory.remote) += to_kb(client.memory[node]);
   }
   return memory;
+}
+
+/// The client's threads: those that belong to no client alone count with the first one.
+Amount worlds_of(const ReportInput& input, const ClientState& client) {
+  if (client.id.index != 0) {
+    return client.vcpu_count();
+  }
+  const Amount threads = input.groups.at(client.id.vm).threads;
+  if (!threads) {
+    return std::nullopt;
+  }
+  const placement::VmState& vm = input.snapshot.vms[client.vm];
+  std::int64_t others = 0;  // vCPUs of its other clients
+  for (std::size_t i = 1; i < vm.client_count; ++i) {
+    others += input.snapshot.clients[vm.first_client + i].vcpu_count();
+  }
+  return std::max<std::int64_t>(*threads - others, client.vcpu_count());
 }
 
 ClientCounters counters_of(const ReportInput& input, const ClientState& client) {
@@ -67,18 +90,30 @@ void for_each_client(const ReportInput& input, Visit visit) {
 
 std::vector<PnodeRow> pnode_rows(const Snapshot& snapshot) {
   std::vector<PnodeRow> rows;
-  for (NodeIndex i = 0; i < snapshot.nodes.size(); ++i) {
+  for (NodeIndex i = 0; i < snapshot.topology.nodes.size(); ++i) {
+    PnodeRow& row = rows.emplace_back();
+    row.node = number_of(snapshot, i);
+    row.total_kb = to_kb(snapshot.topology.nodes[i].memory);
+    if (i >= snapshot.nodes.size()) {
+      continue;
+    }
     const placement::NodeState& node = snapshot.nodes[i];
-    const CpuTime used = std::min(node.used + node.non_vm, node.threads);
-    rows.push_back({.node = number_of(snapshot, i),
-                    .used_ms = to_ms(used),
-                    .idle_ms = to_ms(node.threads) - to_ms(used),
-                    .entitled_ms = to_ms(node.entitled),
-                    .owed_ms = to_ms(node.owed),
-                    .load_average_pct = node.load_average.value / 10,
-                    .vcpus = node.vcpus,
-                    .free_kb = to_kb(node.free),
-                    .total_kb = to_kb(node.total)});
+    row.vcpus = node.vcpus;
+    if (node.cpu_measured) {
+      const CpuTime used = std::min(node.used + node.non_vm, node.threads);
+      row.used_ms = to_ms(used);
+      row.idle_ms = to_ms(node.threads) - to_ms(used);
+      row.entitled_ms = to_ms(node.entitled);
+      row.owed_ms = to_ms(node.owed);
+      if (node.capacity > CpuTime{}) {
+        row.load_average_pct = node.load_average.value / 10;
+      }
+      row.non_vm_ms = to_ms(node.non_vm);
+    }
+    if (node.memory_read) {
+      row.free_kb = to_kb(node.free);
+      row.total_kb = to_kb(node.total);
+    }
   }
   return rows;
 }
@@ -90,20 +125,25 @@ std::vector<ClientRow> client_rows(const ReportInput& input) {
     for (const NodeIndex node : client.allowed) {
       allowed.push_back(input.snapshot.topology.nodes[node].id);
     }
-    const MemoryKb memory = memory_of(client);
     const ClientCounters counters = counters_of(input, client);
     const auto cpus = input.cpus.find(client.id);
-    rows.push_back(
-        {.key = std::move(key),
-         .home = number_of(input.snapshot, client.home),
-         .affinity = affinity_mask(allowed),
-         .worlds = client.vcpu_count(),
-         .vmm_worlds = client.vcpu_count(),
-         .local_kb = memory.local,
-         .remote_kb = memory.remote,
-         .current_local_pct = percent(memory.local, memory.local + memory.remote),
-         .cumulative_local_pct = percent(counters.local_memory_sum, counters.all_memory_sum),
-         .cpus = cpus == input.cpus.end() ? std::string{} : cpus->second});
+    ClientRow& row = rows.emplace_back();
+    row.key = std::move(key);
+    row.affinity = affinity_mask(allowed);
+    row.worlds = worlds_of(input, client);
+    row.vmm_worlds = client.vcpu_count();
+    if (client.home != placement::kNoNode) {
+      row.home = number_of(input.snapshot, client.home);
+      if (const auto memory = memory_of(client)) {
+        row.local_kb = memory->local;
+        row.remote_kb = memory->remote;
+        row.current_local_pct = percent(memory->local, memory->all());
+      }
+    }
+    if (counters.all_memory_sum > 0) {
+      row.cumulative_local_pct = percent(counters.local_memory_sum, counters.all_memory_sum);
+    }
+    row.cpus = cpus == input.cpus.end() ? std::string{} : cpus->second;
   });
   return rows;
 }
@@ -114,10 +154,8 @@ std::vector<MigrationRow> migration_rows(const ReportInput& input) {
     const ClientCounters counters = counters_of(input, client);
     rows.push_back({.key = std::move(key),
                     .balance = counters.balance,
-                    .load = counters.load,
                     .locality = counters.locality,
                     .long_term = counters.long_term,
-                    .monitor = counters.monitor,
                     .load_swap = counters.load_swap,
                     .locality_swap = counters.locality_swap,
                     .page_rate = counters.page_mig_rate});
@@ -133,24 +171,32 @@ std::vector<CnodeRow> cnode_rows(const ReportInput& input, const NodeStays& stay
     for (const auto& [node, stay] : of_client) {
       life += stay.epochs;
     }
-    const MemoryKb memory = memory_of(client);
+    const std::optional<MemoryKb> memory = memory_of(client);
     for (NodeIndex node = 0; node < input.snapshot.topology.nodes.size(); ++node) {
       const auto found = of_client.find(input.snapshot.topology.nodes[node].id);
       const NodeStay stay = found == of_client.end() ? NodeStay{} : found->second;
       const bool allowed =
           std::find(client.allowed.begin(), client.allowed.end(), node) != client.allowed.end();
       const std::int64_t here =
-          client.memory_known && node < client.memory.size() ? to_kb(client.memory[node]) : 0;
-      if (stay.epochs > 0 || allowed || here > 0) {
-        rows.push_back({.key = key,
-                        .node = number_of(input.snapshot, node),
-                        .time = stay.epochs,
-                        .time_pct = percent(stay.epochs, life),
-                        .memory_kb = here,
-                        .memory_pct = percent(here, memory.local + memory.remote),
-                        .average_epochs = stay.arrivals > 0 ? stay.epochs / stay.arrivals : 0,
-                        .memory_moves = client.moving && client.home == node ? 1 : 0});
+          memory && node < client.memory.size() ? to_kb(client.memory[node]) : 0;
+      if (stay.epochs == 0 && !allowed && here == 0) {
+        continue;
       }
+      CnodeRow& row = rows.emplace_back();
+      row.key = key;
+      row.node = number_of(input.snapshot, node);
+      row.time = stay.epochs;
+      if (life > 0) {
+        row.time_pct = percent(stay.epochs, life);
+      }
+      if (memory) {
+        row.memory_kb = here;
+        row.memory_pct = percent(here, memory->all());
+      }
+      if (stay.arrivals > 0) {
+        row.average_epochs = stay.epochs / stay.arrivals;
+      }
+      row.memory_moves = client.moving && client.home == node ? 1 : 0;
     }
   });
   return rows;
@@ -158,32 +204,32 @@ std::vector<CnodeRow> cnode_rows(const ReportInput& input, const NodeStays& stay
 
 std::vector<GlobalRow> global_rows(const ReportInput& input) {
   std::int64_t clients = 0;
-  MemoryKb memory;
+  std::optional<MemoryKb> memory;  // of those with a home
   ClientCounters sum;
   for_each_client(input, [&](const ClientState& client, const ClientKey&) {
     ++clients;
-    const MemoryKb of_client = memory_of(client);
-    memory.local += of_client.local;
-    memory.remote += of_client.remote;
+    const auto of_client = memory_of(client);
+    if (of_client && client.home != placement::kNoNode) {
+      const MemoryKb before = memory.value_or(MemoryKb{});
+      memory = {before.local + of_client->local, before.remote + of_client->remote};
+    }
     const ClientCounters counters = counters_of(input, client);
     sum.balance += counters.balance;
-    sum.load += counters.load;
     sum.locality += counters.locality;
     sum.long_term += counters.long_term;
-    sum.monitor += counters.monitor;
     sum.load_swap += counters.load_swap;
     sum.locality_swap += counters.locality_swap;
     sum.page_mig_rate += counters.page_mig_rate;
   });
-  return {{"nodes", static_cast<std::int64_t>(input.snapshot.nodes.size())},
+  return {{"nodes", static_cast<std::int64_t>(input.snapshot.topology.nodes.size())},
           {"clients", clients},
-          {"localMemory", memory.local},
-          {"remoteMemory", memory.remote},
+          {"localMemory", memory ? Amount(memory->local) : std::nullopt},
+          {"remoteMemory", memory ? Amount(memory->remote) : std::nullopt},
           {"balanceMig", sum.balance},
-          {"loadMig", sum.load},
+          {"loadMig", std::nullopt},
           {"localityMig", sum.locality},
           {"longTermMig", sum.long_term},
-          {"monitorMig", sum.monitor},
+          {"monitorMig", std::nullopt},
           {"loadSwap", sum.load_swap},
           {"localitySwap", sum.locality_swap},
           {"pageMigRate", sum.page_mig_rate}};

@@ -2,12 +2,14 @@
 /// An epoch's snapshot and the clients' counters, as rows of the tables. Pure.
 ///
 /// Properties: used + idle = logical CPUs x epoch on every node, also after rounding; local +
-/// remote = the memory that is resident, 0 while it is not known; the percentages follow from the
-/// printed amounts; a VM that has no group is left out of the tables of clients.
+/// remote = the memory that is resident; both are absent while that is not known or the client has
+/// no home; the percentages follow from the printed amounts; a VM that has no group is left out of
+/// the tables of clients.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,18 +22,17 @@ namespace vmnuma::stats {
 
 /// Who a VM is in the tables.
 struct Group {
-  std::int64_t pid = 0;  ///< of its QEMU process
-  std::int64_t id = -1;  ///< libvirt's running id
+  std::int64_t pid = 0;                      ///< of its QEMU process
+  std::int64_t id = -1;                      ///< libvirt's running id
+  std::optional<std::int64_t> threads = {};  ///< all that run for it
   bool operator==(const Group&) const = default;
 };
 
 /// What a snapshot does not know about a client. Counts are since the VM was first seen.
 struct ClientCounters {
   std::int64_t balance = 0;
-  std::int64_t load = 0;
   std::int64_t locality = 0;
   std::int64_t long_term = 0;
-  std::int64_t monitor = 0;
   std::int64_t load_swap = 0;
   std::int64_t locality_swap = 0;
   std::int64_t page_mig_rate = 0;     ///< 4 KiB pages per second now
@@ -49,7 +50,7 @@ struct ReportInput {
   std::map<placement::ClientId, std::string> cpus = {};
 };
 
-/// By node.
+/// By node, also before the first epoch.
 [[nodiscard]] std::vector<PnodeRow> pnode_rows(const placement::Snapshot& snapshot);
 /// By VM, then client.
 [[nodiscard]] std::vector<ClientRow> client_rows(const ReportInput& input);

@@ -3,7 +3,7 @@
 /// it, as rows of the table numa-latency. Pure.
 ///
 /// Properties: a row for every pair of a node with CPUs and a node with memory, by the kernel's
-/// numbers; what is not known is -1 and never a guess.
+/// numbers; what is not known is absent and never a guess.
 #pragma once
 
 #include <cstdint>

@@ -6,17 +6,6 @@
 namespace vmnuma::stats {
 namespace {
 
-std::string text_of(const Cell& cell) {
-  if (const auto* number = std::get_if<std::int64_t>(&cell)) {
-    return std::to_string(*number);
-  }
-  // An empty or split cell would shift the columns behind it.
-  std::string word = std::get<std::string>(cell);
-  std::replace_if(
-      word.begin(), word.end(), [](char c) { return c == ' ' || c == '\t' || c == '\n'; }, '_');
-  return word.empty() ? "-" : word;
-}
-
 void append_row(std::string& text, const std::vector<std::string>& cells,
                 const std::vector<std::size_t>& widths) {
   for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -33,7 +22,7 @@ std::string format_pairs(const Report& report) {
   std::string text;
   for (const std::vector<Cell>& row : report.rows) {
     for (std::size_t i = 0; i < row.size(); ++i) {
-      text += text_of(row[i]);
+      text += cell_text(row[i]);
       text += i + 1 < row.size() ? ": " : "\n";
     }
   }
@@ -48,6 +37,20 @@ const std::vector<std::string_view>& report_types() {
   return types;
 }
 
+std::string cell_text(const Cell& cell) {
+  if (const auto* number = std::get_if<std::int64_t>(&cell)) {
+    return std::to_string(*number);
+  }
+  if (std::holds_alternative<NoValue>(cell)) {
+    return "-";
+  }
+  // An empty or split cell would shift the columns behind it.
+  std::string word = std::get<std::string>(cell);
+  std::replace_if(
+      word.begin(), word.end(), [](char c) { return c == ' ' || c == '\t' || c == '\n'; }, '_');
+  return word.empty() ? "-" : word;
+}
+
 std::string format_report(const Report& report) {
   if (report.type == "numa-global") {
     return format_pairs(report);
@@ -56,7 +59,7 @@ std::string format_report(const Report& report) {
   for (const std::vector<Cell>& row : report.rows) {
     std::vector<std::string>& line = lines.emplace_back();
     for (const Cell& cell : row) {
-      line.push_back(text_of(cell));
+      line.push_back(cell_text(cell));
     }
   }
   std::vector<std::size_t> widths;

@@ -14,8 +14,13 @@
 
 namespace vmnuma::stats {
 
-/// A number, or a word without blanks.
-using Cell = std::variant<std::int64_t, std::string>;
+/// What is not known, or cannot have a value here: "-" in text, null in JSON.
+struct NoValue {
+  bool operator==(const NoValue&) const = default;
+};
+
+/// A number, a word without blanks, or nothing.
+using Cell = std::variant<std::int64_t, std::string, NoValue>;
 
 struct Report {
   std::string type;                  ///< "numa-pnode"
@@ -33,5 +38,8 @@ struct Report {
 /// The table as text, columns left-aligned and two blanks apart, each line ended by '\n'.
 /// numa-global is no table and becomes "name: value" lines.
 [[nodiscard]] std::string format_report(const Report& report);
+
+/// One cell of it.
+[[nodiscard]] std::string cell_text(const Cell& cell);
 
 }  // namespace vmnuma::stats

@@ -2,25 +2,29 @@
 /// The rows of the tables, one struct a table, fields in the order of the columns.
 ///
 /// Units are ESXi's: times in ms of the last epoch, memory in KB (1024 bytes), shares in per cent
-/// rounded down. Nodes carry the kernel's numbers; -1 stands for none.
+/// rounded down. Nodes carry the kernel's numbers. What is not known is absent.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace vmnuma::stats {
 
+using Amount = std::optional<std::int64_t>;
+
 /// numa-pnode: a node in the last epoch. used + idle = logical CPUs x epoch.
 struct PnodeRow {
   std::int64_t node = 0;
-  std::int64_t used_ms = 0;  ///< its CPUs were busy, with clients or anything else
-  std::int64_t idle_ms = 0;
-  std::int64_t entitled_ms = 0;       ///< of its clients
-  std::int64_t owed_ms = 0;           ///< of its clients
-  std::int64_t load_average_pct = 0;  ///< of its capacity
-  std::int64_t vcpus = 0;             ///< homed here
-  std::int64_t free_kb = 0;
-  std::int64_t total_kb = 0;
+  Amount used_ms;  ///< its CPUs were busy, with clients or anything else
+  Amount idle_ms;
+  Amount entitled_ms;       ///< of its clients
+  Amount owed_ms;           ///< of its clients
+  Amount load_average_pct;  ///< of its capacity
+  Amount vcpus;             ///< homed here
+  Amount free_kb;
+  Amount total_kb;
+  Amount non_vm_ms = {};  ///< of used_ms, with anything but clients
   bool operator==(const PnodeRow&) const = default;
 };
 
@@ -37,15 +41,15 @@ struct ClientKey {
 /// numa-clients: where a client lives and where its memory is. local + remote = resident memory.
 struct ClientRow {
   ClientKey key;
-  std::int64_t home = -1;
+  Amount home;           ///< absent: it has none, and its memory is neither local nor remote
   std::string affinity;  ///< bit mask of the nodes it may live on, bit = node number: "0x3"
-  std::int64_t worlds = 0;
+  Amount worlds;         ///< its vCPUs; with the VM's first client all other threads of the VM
   std::int64_t vmm_worlds = 0;
-  std::int64_t local_kb = 0;
-  std::int64_t remote_kb = 0;
-  std::int64_t current_local_pct = 0;     ///< 0 without memory, as in ESXi
-  std::int64_t cumulative_local_pct = 0;  ///< over the client's life
-  std::string cpus = {};                  ///< of its home; empty: all of them
+  Amount local_kb;
+  Amount remote_kb;
+  Amount current_local_pct;     ///< 0 without memory, as in ESXi
+  Amount cumulative_local_pct;  ///< over the client's life
+  std::string cpus = {};        ///< of its home; empty: all of them
   bool operator==(const ClientRow&) const = default;
 };
 
@@ -53,10 +57,8 @@ struct ClientRow {
 struct MigrationRow {
   ClientKey key;
   std::int64_t balance = 0;
-  std::int64_t load = 0;
   std::int64_t locality = 0;
   std::int64_t long_term = 0;
-  std::int64_t monitor = 0;
   std::int64_t load_swap = 0;
   std::int64_t locality_swap = 0;
   std::int64_t page_rate = 0;  ///< 4 KiB pages per second
@@ -67,12 +69,12 @@ struct MigrationRow {
 struct CnodeRow {
   ClientKey key;
   std::int64_t node = 0;
-  std::int64_t time = 0;      ///< epochs that it was its home
-  std::int64_t time_pct = 0;  ///< of the client's life
-  std::int64_t memory_kb = 0;
-  std::int64_t memory_pct = 0;      ///< of the client's memory
-  std::int64_t average_epochs = 0;  ///< of one stay
-  std::int64_t memory_moves = 0;    ///< 1 while its memory is being moved here
+  std::int64_t time = 0;  ///< epochs that it was its home
+  Amount time_pct;        ///< of the client's life
+  Amount memory_kb;
+  Amount memory_pct;              ///< of the client's memory; 0 if it has none
+  Amount average_epochs;          ///< of one stay
+  std::int64_t memory_moves = 0;  ///< 1 while its memory is being moved here
   bool operator==(const CnodeRow&) const = default;
 };
 
@@ -80,18 +82,18 @@ struct CnodeRow {
 struct LatencyRow {
   std::int64_t cpu_node = 0;
   std::int64_t memory_node = 0;
-  std::int64_t read_ns = -1;   ///< measured; -1: not
-  std::int64_t relative = -1;  ///< the same as SLIT counts: 10 is from the node's own memory
+  Amount read_ns = {};   ///< measured
+  Amount relative = {};  ///< the same as SLIT counts: 10 is from the node's own memory
   std::int64_t slit = 0;
-  std::int64_t hmat_ns = -1;  ///< as the firmware says; -1: it does not
-  std::string state;          ///< name_of(LatencyState)
+  Amount hmat_ns = {};     ///< as the firmware says
+  std::string state = {};  ///< name_of(LatencyState)
   bool operator==(const LatencyRow&) const = default;
 };
 
 /// numa-global: one number of the whole host.
 struct GlobalRow {
   std::string name;
-  std::int64_t value = 0;
+  Amount value;
   bool operator==(const GlobalRow&) const = default;
 };
 

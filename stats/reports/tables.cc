@@ -10,12 +10,25 @@
 namespace vmnuma::stats {
 namespace {
 
-/// One column: its name, and how a row fills it.
+/// One column: its name, how a row fills it, and what scripts get where there is no value.
 template <class Row>
 struct Column {
   std::string_view name;
   Cell (*cell)(const Row& row);
+  std::int64_t for_scripts = 0;
 };
+
+constexpr std::int64_t kNone = -1;  // where 0 is a node, or a figure that would be believed
+
+Cell cell_of(const Amount& amount) {
+  return amount ? Cell(*amount) : Cell(NoValue{});
+}
+
+/// Of a column whose figure does not exist on this kind of host.
+template <class Row>
+Cell no_value(const Row& /*row*/) {
+  return NoValue{};
+}
 
 template <class Row>
 Report table(std::string_view type, std::span<const Row> rows, std::span<const Column<Row>> columns,
@@ -58,14 +71,18 @@ constexpr Column<Row> kVmNames[] = {
 
 constexpr Column<PnodeRow> kPnode[] = {
     {"nodeID", [](const PnodeRow& row) -> Cell { return row.node; }},
-    {"used", [](const PnodeRow& row) -> Cell { return row.used_ms; }},
-    {"idle", [](const PnodeRow& row) -> Cell { return row.idle_ms; }},
-    {"entitled", [](const PnodeRow& row) -> Cell { return row.entitled_ms; }},
-    {"owed", [](const PnodeRow& row) -> Cell { return row.owed_ms; }},
-    {"loadAvgPct", [](const PnodeRow& row) -> Cell { return row.load_average_pct; }},
-    {"nVcpu", [](const PnodeRow& row) -> Cell { return row.vcpus; }},
-    {"freeMem", [](const PnodeRow& row) -> Cell { return row.free_kb; }},
-    {"totalMem", [](const PnodeRow& row) -> Cell { return row.total_kb; }},
+    {"used", [](const PnodeRow& row) -> Cell { return cell_of(row.used_ms); }},
+    {"idle", [](const PnodeRow& row) -> Cell { return cell_of(row.idle_ms); }},
+    {"entitled", [](const PnodeRow& row) -> Cell { return cell_of(row.entitled_ms); }},
+    {"owed", [](const PnodeRow& row) -> Cell { return cell_of(row.owed_ms); }},
+    {"loadAvgPct", [](const PnodeRow& row) -> Cell { return cell_of(row.load_average_pct); }},
+    {"nVcpu", [](const PnodeRow& row) -> Cell { return cell_of(row.vcpus); }},
+    {"freeMem", [](const PnodeRow& row) -> Cell { return cell_of(row.free_kb); }},
+    {"totalMem", [](const PnodeRow& row) -> Cell { return cell_of(row.total_kb); }},
+};
+
+constexpr Column<PnodeRow> kPnodeOfOurs[] = {
+    {kNonVmColumn, [](const PnodeRow& row) -> Cell { return cell_of(row.non_vm_ms); }},
 };
 
 constexpr Column<ClientRow> kClientNamesAndCpus[] = {
@@ -78,14 +95,14 @@ constexpr Column<ClientRow> kClients[] = {
     kGroupName<ClientRow>,
     kGroupId<ClientRow>,
     kClientId<ClientRow>,
-    {"homeNode", [](const ClientRow& row) -> Cell { return row.home; }},
+    {"homeNode", [](const ClientRow& row) -> Cell { return cell_of(row.home); }, kNone},
     {"affinity", [](const ClientRow& row) -> Cell { return row.affinity; }},
-    {"nWorlds", [](const ClientRow& row) -> Cell { return row.worlds; }},
+    {"nWorlds", [](const ClientRow& row) -> Cell { return cell_of(row.worlds); }},
     {"vmmWorlds", [](const ClientRow& row) -> Cell { return row.vmm_worlds; }},
-    {"localMem", [](const ClientRow& row) -> Cell { return row.local_kb; }},
-    {"remoteMem", [](const ClientRow& row) -> Cell { return row.remote_kb; }},
-    {"currLocal%", [](const ClientRow& row) -> Cell { return row.current_local_pct; }},
-    {"cummLocal%", [](const ClientRow& row) -> Cell { return row.cumulative_local_pct; }},
+    {"localMem", [](const ClientRow& row) -> Cell { return cell_of(row.local_kb); }},
+    {"remoteMem", [](const ClientRow& row) -> Cell { return cell_of(row.remote_kb); }},
+    {"currLocal%", [](const ClientRow& row) -> Cell { return cell_of(row.current_local_pct); }},
+    {"cummLocal%", [](const ClientRow& row) -> Cell { return cell_of(row.cumulative_local_pct); }},
 };
 
 constexpr Column<MigrationRow> kMigration[] = {
@@ -93,10 +110,10 @@ constexpr Column<MigrationRow> kMigration[] = {
     kGroupId<MigrationRow>,
     kClientId<MigrationRow>,
     {"balanceMig", [](const MigrationRow& row) -> Cell { return row.balance; }},
-    {"loadMig", [](const MigrationRow& row) -> Cell { return row.load; }},
+    {"loadMig", no_value<MigrationRow>},
     {"localityMig", [](const MigrationRow& row) -> Cell { return row.locality; }},
     {"longTermMig", [](const MigrationRow& row) -> Cell { return row.long_term; }},
-    {"monitorMig", [](const MigrationRow& row) -> Cell { return row.monitor; }},
+    {"monitorMig", no_value<MigrationRow>},
     {"loadSwap", [](const MigrationRow& row) -> Cell { return row.load_swap; }},
     {"localitySwap", [](const MigrationRow& row) -> Cell { return row.locality_swap; }},
     {"pageMigRate", [](const MigrationRow& row) -> Cell { return row.page_rate; }},
@@ -108,34 +125,47 @@ constexpr Column<CnodeRow> kCnode[] = {
     kClientId<CnodeRow>,
     {"nodeID", [](const CnodeRow& row) -> Cell { return row.node; }},
     {"time", [](const CnodeRow& row) -> Cell { return row.time; }},
-    {"timePct", [](const CnodeRow& row) -> Cell { return row.time_pct; }},
-    {"memory", [](const CnodeRow& row) -> Cell { return row.memory_kb; }},
-    {"memoryPct", [](const CnodeRow& row) -> Cell { return row.memory_pct; }},
-    {"anonMem", [](const CnodeRow&) -> Cell { return std::int64_t{0}; }},
-    {"anonMemPct", [](const CnodeRow&) -> Cell { return std::int64_t{0}; }},
-    {"avgEpochs", [](const CnodeRow& row) -> Cell { return row.average_epochs; }},
+    {"timePct", [](const CnodeRow& row) -> Cell { return cell_of(row.time_pct); }},
+    {"memory", [](const CnodeRow& row) -> Cell { return cell_of(row.memory_kb); }},
+    {"memoryPct", [](const CnodeRow& row) -> Cell { return cell_of(row.memory_pct); }},
+    {"anonMem", no_value<CnodeRow>},
+    {"anonMemPct", no_value<CnodeRow>},
+    {"avgEpochs", [](const CnodeRow& row) -> Cell { return cell_of(row.average_epochs); }},
     {"memMigHere", [](const CnodeRow& row) -> Cell { return row.memory_moves; }},
 };
 
 constexpr Column<LatencyRow> kLatency[] = {
     {"cpuNode", [](const LatencyRow& row) -> Cell { return row.cpu_node; }},
     {"memNode", [](const LatencyRow& row) -> Cell { return row.memory_node; }},
-    {"readNs", [](const LatencyRow& row) -> Cell { return row.read_ns; }},
-    {"relative", [](const LatencyRow& row) -> Cell { return row.relative; }},
+    {"readNs", [](const LatencyRow& row) -> Cell { return cell_of(row.read_ns); }, kNone},
+    {"relative", [](const LatencyRow& row) -> Cell { return cell_of(row.relative); }, kNone},
     {"slit", [](const LatencyRow& row) -> Cell { return row.slit; }},
-    {"hmatNs", [](const LatencyRow& row) -> Cell { return row.hmat_ns; }},
+    {"hmatNs", [](const LatencyRow& row) -> Cell { return cell_of(row.hmat_ns); }, kNone},
     {"state", [](const LatencyRow& row) -> Cell { return row.state; }},
 };
 
 constexpr Column<GlobalRow> kGlobal[] = {
     {"name", [](const GlobalRow& row) -> Cell { return row.name; }},
-    {"value", [](const GlobalRow& row) -> Cell { return row.value; }},
+    {"value", [](const GlobalRow& row) -> Cell { return cell_of(row.value); }},
 };
+
+/// What scripts get in the columns of that name, of any table.
+std::int64_t for_scripts(std::string_view name) {
+  const auto value_in = [name](const auto& columns) -> std::int64_t {
+    for (const auto& column : columns) {
+      if (column.name == name) {
+        return column.for_scripts;
+      }
+    }
+    return 0;
+  };
+  return std::min(value_in(kClients), value_in(kLatency));
+}
 
 }  // namespace
 
 Report pnode_table(std::span<const PnodeRow> rows) {
-  return table<PnodeRow>("numa-pnode", rows, kPnode);
+  return table<PnodeRow>("numa-pnode", rows, kPnode, kPnodeOfOurs);
 }
 
 Report client_table(std::span<const ClientRow> rows) {
@@ -160,6 +190,17 @@ Report latency_table(std::span<const LatencyRow> rows) {
 
 Report global_table(std::span<const GlobalRow> rows) {
   return table<GlobalRow>("numa-global", rows, kGlobal);
+}
+
+Report with_numbers_only(Report report) {
+  for (std::vector<Cell>& row : report.rows) {
+    for (std::size_t i = 0; i < std::min(row.size(), report.columns.size()); ++i) {
+      if (std::holds_alternative<NoValue>(row[i])) {
+        row[i] = for_scripts(report.columns[i]);
+      }
+    }
+  }
+  return report;
 }
 
 }  // namespace vmnuma::stats

@@ -3,7 +3,8 @@
 ///
 /// The exposition, the manual page, the alert rules and the dashboard are held against this table
 /// by tests. Names follow the conventions of Prometheus: base units (seconds, bytes, ratio from 0
-/// to 1), `_total` for what only grows, `_info` for facts whose value is always 1.
+/// to 1), `_total` for what only grows, `_info` for facts whose value is always 1. What is not
+/// known has no sample.
 #pragma once
 
 #include <span>

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -21,6 +22,7 @@ namespace vmnuma::tools {
 namespace {
 
 using balancer::CpuTotalView;
+using balancer::Figure;
 using balancer::Mode;
 using balancer::NodeView;
 using balancer::VmClientView;
@@ -30,14 +32,23 @@ using prometheus::MetricFamily;
 
 using Labels = std::vector<ClientMetric::Label>;
 
-double seconds(std::int64_t ms) {
-  return static_cast<double>(ms) / 1000;
+/// A sample, or none.
+using Value = std::optional<double>;
+
+Value scaled(const Figure& figure, double divisor) {
+  return figure ? Value(static_cast<double>(*figure) / divisor) : std::nullopt;
 }
-double ratio(std::int64_t pct) {
-  return static_cast<double>(pct) / 100;
+Value seconds(const Figure& ms) {
+  return scaled(ms, 1000);
 }
-double number(std::int64_t value) {
-  return static_cast<double>(value);
+Value ratio(const Figure& pct) {
+  return scaled(pct, 100);
+}
+Value ratio_of_permille(const Figure& permille) {
+  return scaled(permille, 1000);
+}
+Value number(const Figure& figure) {
+  return scaled(figure, 1);
 }
 
 /// The families of the table, filled in any order.
@@ -55,14 +66,17 @@ class Families {
     }
   }
 
-  void add(std::string_view name, double value, Labels labels = {}) {
+  void add(std::string_view name, const Value& value, Labels labels = {}) {
     const auto found = index_.find(name);
     VMNUMA_CHECK(found != index_.end());
+    if (!value) {
+      return;
+    }
     MetricFamily& family = families_[found->second];
     ClientMetric metric;
     metric.label = std::move(labels);
     (family.type == prometheus::MetricType::Counter ? metric.counter.value : metric.gauge.value) =
-        value;
+        *value;
     family.metric.push_back(std::move(metric));
   }
 
@@ -90,9 +104,7 @@ void add_daemon(const balancer::StatusView& status, Families& families) {
   }
   families.add("vmnuma_epoch_late_seconds", seconds(status.late_ms));
   families.add("vmnuma_epoch_late_most_seconds", seconds(status.late_most_ms));
-  if (status.wakeup_pairs) {
-    families.add("vmnuma_wakeup_pairs", number(*status.wakeup_pairs));
-  }
+  families.add("vmnuma_wakeup_pairs", number(status.wakeup_pairs));
   families.add("vmnuma_forecast_vms", number(status.forecasts.trained), {{"predictor", "trained"}});
   families.add("vmnuma_forecast_vms", number(status.forecasts.histogram),
                {{"predictor", "histogram"}});
@@ -144,12 +156,14 @@ void add_node(const balancer::HostView& host, const NodeView& node, Families& fa
   families.add("vmnuma_node_known", node.known ? 1 : 0, labels);
   families.add("vmnuma_node_cores", node.cores, labels);
   families.add("vmnuma_node_cpus", node.cpus, labels);
-  families.add("vmnuma_node_vcpus", node.vcpus, labels);
+  families.add("vmnuma_node_vcpus", number(node.vcpus), labels);
   for (std::size_t i = 0; i < std::min(node.distances.size(), host.nodes.size()); ++i) {
     families.add("vmnuma_node_distance", node.distances[i],
                  {{"node", name}, {"to", std::to_string(host.nodes[i].node.value)}});
   }
   families.add("vmnuma_node_load_ratio", ratio(node.load_pct), labels);
+  families.add("vmnuma_node_vm_load_ratio", ratio(node.vm_load_pct), labels);
+  families.add("vmnuma_node_non_vm_ratio", ratio(node.non_vm_pct), labels);
   families.add("vmnuma_node_capacity_cpu_seconds_total", seconds(node.capacity_total_ms), labels);
   families.add("vmnuma_node_non_vm_cpu_seconds_total", seconds(node.non_vm_total_ms), labels);
   add_total("node", node.total, labels, families);
@@ -175,9 +189,7 @@ void add_client(const balancer::HostView& host, const std::string& vm, const VmC
     families.add("vmnuma_client_memory_bytes", number(client.memory_bytes[i]),
                  on_node(host.nodes[i].node));
   }
-  if (client.locality_pct) {
-    families.add("vmnuma_client_locality_ratio", ratio(*client.locality_pct), labels);
-  }
+  families.add("vmnuma_client_locality_ratio", ratio(client.locality_pct), labels);
   families.add("vmnuma_client_moves_total", number(client.moves), labels);
 }
 
@@ -232,8 +244,14 @@ std::string metrics_text(const Reading& reading) {
   for (const VmView& view : host.vms) {
     const std::string vm = names.of(view.vm, view.vm_uuid);
     families.add("vmnuma_vm_info", 1, {{"vm", vm}, {"uuid", view.vm_uuid}});
-    families.add("vmnuma_vm_weight", view.weight, {{"vm", vm}});
+    families.add("vmnuma_vm_weight", number(view.weight), {{"vm", vm}});
     families.add("vmnuma_vm_managed", view.managed ? 1 : 0, {{"vm", vm}});
+    families.add("vmnuma_vm_cpu_pressure_ratio", ratio_of_permille(view.cpu_some_permille),
+                 {{"vm", vm}});
+    families.add("vmnuma_vm_memory_pressure_ratio", ratio_of_permille(view.memory_some_permille),
+                 {{"vm", vm}, {"tasks", "some"}});
+    families.add("vmnuma_vm_memory_pressure_ratio", ratio_of_permille(view.memory_full_permille),
+                 {{"vm", vm}, {"tasks", "full"}});
     for (const VmClientView& client : view.clients) {
       add_client(host, vm, client, families);
     }

@@ -2,6 +2,7 @@
 #include "tools/exporter/past.h"
 
 #include <cmath>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -10,6 +11,14 @@
 namespace vmnuma::tools {
 
 using Json = nlohmann::ordered_json;
+
+namespace {
+
+Json json_of(const balancer::Figure& figure) {
+  return figure ? Json(*figure) : Json(nullptr);
+}
+
+}  // namespace
 
 void Past::add(const Reading& reading) {
   Point point;
@@ -20,9 +29,9 @@ void Past::add(const Reading& reading) {
     const auto locality = node_locality(host);
     for (const balancer::NodeView& node : host.nodes) {
       nodes.push_back(node.node);
-      NodePoint figures{node.load_pct, 0, std::nullopt, node.free_bytes};
-      if (node.capacity_ms > 0) {
-        figures.owed_pct = node.owed_ms * 100 / node.capacity_ms;
+      NodePoint figures{node.vm_load_pct, node.non_vm_pct, {}, {}, node.free_bytes};
+      if (node.owed_ms && node.capacity_ms > 0) {
+        figures.owed_pct = *node.owed_ms * 100 / *node.capacity_ms;
       }
       if (const auto share = locality.find(node.node); share != locality.end()) {
         figures.locality_pct = std::lround(share->second * 100);
@@ -47,41 +56,33 @@ std::string Past::json() const {
   Json imbalance = Json::array();
   Json lost = Json::array();
   for (const Point& point : points_) {
-    const bool gap = point.nodes.empty();
     times.push_back(point.time_unix_ms);
-    imbalance.push_back(gap ? Json(nullptr) : Json(point.imbalance_pct));
-    lost.push_back(gap ? Json(nullptr) : Json(point.lost_ms));
+    imbalance.push_back(json_of(point.imbalance_pct));
+    lost.push_back(json_of(point.lost_ms));
   }
   Json nodes = Json::array();
-  Json load = Json::array();
-  Json owed = Json::array();
-  Json locality = Json::array();
-  Json free = Json::array();
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    nodes.push_back(nodes_[i].value);
-    const auto column = [&](auto figure) {
-      Json values = Json::array();
-      for (const Point& point : points_) {
-        values.push_back(point.nodes.empty() ? Json(nullptr) : figure(point.nodes[i]));
-      }
-      return values;
-    };
-    load.push_back(column([](const NodePoint& node) { return Json(node.load_pct); }));
-    owed.push_back(column([](const NodePoint& node) { return Json(node.owed_pct); }));
-    locality.push_back(column([](const NodePoint& node) {
-      return node.locality_pct ? Json(*node.locality_pct) : Json(nullptr);
-    }));
-    free.push_back(column([](const NodePoint& node) { return Json(node.free_bytes); }));
+  for (const placement::NodeId node : nodes_) {
+    nodes.push_back(node.value);
   }
   Json json;
   json["times"] = std::move(times);
   json["imbalance"] = std::move(imbalance);
   json["lost"] = std::move(lost);
   json["nodes"] = std::move(nodes);
-  json["load"] = std::move(load);
-  json["owed"] = std::move(owed);
-  json["locality"] = std::move(locality);
-  json["free"] = std::move(free);
+  for (const auto& [name, figure] :
+       {std::pair("load", &NodePoint::vm_load_pct), std::pair("others", &NodePoint::non_vm_pct),
+        std::pair("owed", &NodePoint::owed_pct), std::pair("locality", &NodePoint::locality_pct),
+        std::pair("free", &NodePoint::free_bytes)}) {
+    Json columns = Json::array();
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      Json column = Json::array();
+      for (const Point& point : points_) {
+        column.push_back(point.nodes.empty() ? Json(nullptr) : json_of(point.nodes[i].*figure));
+      }
+      columns.push_back(std::move(column));
+    }
+    json[name] = std::move(columns);
+  }
   return json.dump();
 }
 

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,21 +24,23 @@ class Past {
 
   /// Column by column, oldest first; gaps and what is not known are null:
   ///     {"times":[MS,...],"imbalance":[PCT,...],"lost":[MS,...],"nodes":[0,1],
-  ///      "load":[[PCT,...],[...]],"owed":...,"locality":...,"free":[[BYTES,...],...]}
-  /// `lost` and `owed` are of the epoch, `owed` in per cent of the node's capacity.
+  ///      "load":[[PCT,...],[...]],"others":...,"owed":...,"locality":...,"free":[[BYTES,...],...]}
+  /// `lost` and `owed` are of the epoch, `owed` in per cent of the node's capacity; `load` is what
+  /// VMs want of the whole node and `others` what others use of it.
   [[nodiscard]] std::string json() const;
 
  private:
   struct NodePoint {
-    std::int64_t load_pct = 0;
-    std::int64_t owed_pct = 0;
-    std::optional<std::int64_t> locality_pct;
-    std::int64_t free_bytes = 0;
+    balancer::Figure vm_load_pct;
+    balancer::Figure non_vm_pct;
+    balancer::Figure owed_pct;
+    balancer::Figure locality_pct;
+    balancer::Figure free_bytes;
   };
   struct Point {
     std::int64_t time_unix_ms = 0;
-    std::int64_t imbalance_pct = 0;
-    std::int64_t lost_ms = 0;
+    balancer::Figure imbalance_pct;
+    balancer::Figure lost_ms;
     std::vector<NodePoint> nodes;  ///< empty: a gap
   };
   std::vector<placement::NodeId> nodes_;

@@ -35,21 +35,23 @@ std::string client_text(const balancer::ClientView& client) {
                      numbers_text(client.vcpus), home_text(client), nodes_text(client.allowed)) +
          wrapped(client.why, /*indent=*/2) + cpus_text(client) +
          fmt::format(
-             "  CPU time in the last epoch: used {} ms, ready {} ms, demand {} ms,\n"
-             "  entitled {} ms, owed {} ms\n"
+             "  CPU time in the last epoch: used {}, ready {}, demand {},\n"
+             "  entitled {}, owed {}\n"
              "  memory: {}, {}\n",
-             client.used_ms, client.ready_ms, client.demand_ms, client.entitled_ms, client.owed_ms,
-             bytes_text(client.memory_bytes), locality);
+             figure_text(client.used_ms, "ms"), figure_text(client.ready_ms, "ms"),
+             figure_text(client.demand_ms, "ms"), figure_text(client.entitled_ms, "ms"),
+             figure_text(client.owed_ms, "ms"), bytes_text(client.memory_bytes), locality);
 }
 
 std::string talks_text(const std::vector<balancer::TalkView>& talks) {
   std::string out;
   for (const balancer::TalkView& talk : talks) {
     const std::string where =
-        talk.same_node_pct == 100 ? std::string("on the same node")
-        : talk.same_node_pct == 0
+        !talk.same_node_pct          ? std::string("not all have homes yet")
+        : *talk.same_node_pct == 100 ? std::string("on the same node")
+        : *talk.same_node_pct == 0
             ? std::string("on different nodes")
-            : fmt::format("{} % of them on the same node", talk.same_node_pct);
+            : fmt::format("{} % of them on the same node", *talk.same_node_pct);
     out += wrapped(fmt::format("VM '{}': {} wake-ups a second, {}", printable(talk.vm),
                                talk.wakeups_per_second, where),
                    /*indent=*/2);

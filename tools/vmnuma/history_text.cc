@@ -11,10 +11,11 @@ namespace {
 
 /// What the action saved per epoch: as promised, and as measured where it has been.
 std::string saved_text(const balancer::HistoryRowView& row) {
-  const std::int64_t promised = row.predicted.lost_before_ms - row.predicted.lost_after_ms;
-  return row.outcome ? fmt::format("{}/{}", promised,
-                                   row.outcome->lost_before_ms - row.outcome->lost_after_ms)
-                     : fmt::format("{}/-", promised);
+  const auto saved = [](const balancer::Figure& before, const balancer::Figure& after) {
+    return figure_text(before && after ? balancer::Figure(*before - *after) : std::nullopt);
+  };
+  return saved(row.predicted.lost_before_ms, row.predicted.lost_after_ms) + "/" +
+         (row.outcome ? saved(row.outcome->lost_before_ms, row.outcome->lost_after_ms) : "-");
 }
 
 }  // namespace

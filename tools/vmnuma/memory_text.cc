@@ -18,16 +18,15 @@ using balancer::VmMemoryView;
 /// Of a VM in a sentence, in columns.
 constexpr std::size_t kLongestName = 60;
 
-std::string limit_text(const std::optional<std::int64_t>& bytes) {
-  return bytes ? bytes_text(*bytes) : "-";
+std::string protection_text(const balancer::Figure& bytes) {
+  return bytes_text(bytes == 0 ? std::nullopt : bytes);
 }
 
-std::string protection_text(std::int64_t bytes) {
-  return bytes > 0 ? bytes_text(bytes) : "-";
-}
-
-std::string share_text(const std::optional<std::int64_t>& permille) {
-  return permille ? fmt::format("{}.{} %", *permille / 10, *permille % 10) : "-";
+/// Private and shared.
+balancer::Figure memory_of(const VmMemoryView& vm) {
+  return vm.anonymous_bytes && vm.shared_bytes
+             ? balancer::Figure(*vm.anonymous_bytes + *vm.shared_bytes)
+             : std::nullopt;
 }
 
 /// What the VM has and how it waits for it.
@@ -41,14 +40,9 @@ std::string use_table(const MemoryView& view) {
                {"FULL", Table::Align::kRight},
                {"OOM", Table::Align::kRight}});
   for (const VmMemoryView& vm : view.vms) {
-    if (!vm.known) {
-      table.add_row({vm.vm, vm.memory_class, "-", "-", "-", "-", "-", "-"});
-      continue;
-    }
-    table.add_row({vm.vm, vm.memory_class, bytes_text(vm.anonymous_bytes + vm.shared_bytes),
-                   bytes_text(vm.file_bytes), bytes_text(vm.swap_bytes),
-                   share_text(vm.waits_some_permille), share_text(vm.waits_full_permille),
-                   std::to_string(vm.oom_score_adj)});
+    table.add_row({vm.vm, vm.memory_class, bytes_text(memory_of(vm)), bytes_text(vm.file_bytes),
+                   bytes_text(vm.swap_bytes), permille_text(vm.waits_some_permille, "%"),
+                   permille_text(vm.waits_full_permille, "%"), figure_text(vm.oom_score_adj)});
   }
   return table.text();
 }
@@ -63,8 +57,8 @@ std::string limit_table(const MemoryView& view) {
   for (const VmMemoryView& vm : view.vms) {
     if (vm.known) {
       table.add_row({vm.vm, protection_text(vm.min_bytes), protection_text(vm.low_bytes),
-                     limit_text(vm.high_bytes), limit_text(vm.max_bytes),
-                     limit_text(vm.swap_max_bytes)});
+                     bytes_text(vm.high_bytes), bytes_text(vm.max_bytes),
+                     bytes_text(vm.swap_max_bytes)});
     }
   }
   return table.text();
@@ -104,7 +98,7 @@ std::string text_of(const MemoryView& view) {
       "Memory QoS is {}, the host has {} of memory and {}\n", view.enabled ? "on" : "off",
       bytes_text(view.memory_bytes),
       view.swap_bytes ? bytes_text(*view.swap_bytes) + " of swap" : "swap that is not known");
-  if (!view.protection_inherited) {
+  if (view.protection_inherited == false) {
     out += wrapped("cgroup v2 is mounted without memory_recursiveprot: nothing protects QEMU.",
                    /*indent=*/0);
   }

@@ -16,8 +16,11 @@ std::string relocation_text(const balancer::RelocationView& relocation) {
                  /*indent=*/5);
 }
 
-std::string change_text(std::optional<std::int64_t> before, std::optional<std::int64_t> after) {
-  return before && after ? fmt::format("{} % to {} %", *before, *after) : "not known";
+std::string change_text(const balancer::Figure& before, const balancer::Figure& after,
+                        std::string_view unit) {
+  return before || after
+             ? fmt::format("{} to {}", figure_text(before, unit), figure_text(after, unit))
+             : "not predicted";
 }
 
 std::string action_text(std::size_t number, const balancer::ActionView& action) {
@@ -27,19 +30,21 @@ std::string action_text(std::size_t number, const balancer::ActionView& action) 
   }
   const auto& predicted = action.predicted;
   out += fmt::format(
-      "     lost time {} to {} ms per epoch, imbalance {} % to {} %,\n"
-      "     locality {}, costs {} ms once\n",
-      predicted.lost_before_ms, predicted.lost_after_ms, predicted.imbalance_before_pct,
-      predicted.imbalance_after_pct,
-      change_text(predicted.locality_before_pct, predicted.locality_after_pct), predicted.cost_ms);
+      "     lost time per epoch {}, imbalance {},\n"
+      "     locality {}, costs {} once\n",
+      change_text(predicted.lost_before_ms, predicted.lost_after_ms, "ms"),
+      change_text(predicted.imbalance_before_pct, predicted.imbalance_after_pct, "%"),
+      change_text(predicted.locality_before_pct, predicted.locality_after_pct, "%"),
+      figure_text(predicted.cost_ms, "ms"));
   return out + wrapped(action.sentence, /*indent=*/5);
 }
 
 }  // namespace
 
 std::string text_of(const balancer::PlanView& view) {
-  std::string out = fmt::format("Plan of epoch {}: lost time {} ms per epoch, imbalance {} %\n",
-                                view.epoch, view.lost_ms, view.imbalance_pct);
+  std::string out =
+      fmt::format("Plan of epoch {}: lost time {} per epoch, imbalance {}\n", view.epoch,
+                  figure_text(view.lost_ms, "ms"), figure_text(view.imbalance_pct, "%"));
   if (view.mode != balancer::Mode::kActive) {
     out += fmt::format("The balancer is in mode {}.\n", name_of(view.mode));
   }

@@ -47,9 +47,24 @@ std::optional<std::size_t> id_column(const Report& report) {
   return std::nullopt;
 }
 
-std::string cell_text(const Cell& cell) {
-  const auto* number = std::get_if<std::int64_t>(&cell);
-  return number != nullptr ? std::to_string(*number) : std::get<std::string>(cell);
+/// In CSV a word is as it is, however many blanks it has.
+std::string csv_text(const Cell& cell) {
+  const auto* word = std::get_if<std::string>(&cell);
+  return word != nullptr ? *word : stats::cell_text(cell);
+}
+
+/// With the column of ours beside ESXi's, if the table has it.
+Report with_non_vm(Report report) {
+  const auto found =
+      std::find(report.extra_columns.begin(), report.extra_columns.end(), stats::kNonVmColumn);
+  if (found != report.extra_columns.end()) {
+    const auto column = static_cast<std::size_t>(found - report.extra_columns.begin());
+    report.columns.emplace_back(stats::kNonVmColumn);
+    for (std::size_t i = 0; i < std::min(report.rows.size(), report.extra_cells.size()); ++i) {
+      report.rows[i].push_back(report.extra_cells[i][column]);
+    }
+  }
+  return report;
 }
 
 bool is_wanted(const Report& report, const std::vector<Cell>& row, const ReportShape& shape) {
@@ -63,8 +78,8 @@ bool is_wanted(const Report& report, const std::vector<Cell>& row, const ReportS
   }
   if (!shape.group.empty()) {
     const auto name = column_of(report, "groupName");
-    return (name && cell_text(row[*name]) == shape.group) ||
-           (id && cell_text(row[*id]) == shape.group);
+    return (name && stats::cell_text(row[*name]) == shape.group) ||
+           (id && stats::cell_text(row[*id]) == shape.group);
   }
   return true;
 }
@@ -136,7 +151,8 @@ Result<void> check_shape(const ReportShape& shape, const std::string& type) {
 }
 
 std::string text_of(const Report& report, const ReportShape& shape) {
-  const Report wanted = shaped(report, shape);
+  const Report wanted =
+      shaped(shape.for_scripts ? stats::with_numbers_only(report) : with_non_vm(report), shape);
   if (!shape.csv) {
     return text_of(wanted);
   }
@@ -145,7 +161,7 @@ std::string text_of(const Report& report, const ReportShape& shape) {
     std::vector<std::string> fields;
     fields.reserve(row.size());
     for (const Cell& cell : row) {
-      fields.push_back(cell_text(cell));
+      fields.push_back(csv_text(cell));
     }
     text += csv_line(fields);
   }

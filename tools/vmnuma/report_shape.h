@@ -16,6 +16,7 @@ struct ReportShape {
   std::string group;                 ///< only this group, by its name or number; all if empty
   std::vector<std::string> columns;  ///< only these, in this order; all if empty
   bool csv = false;
+  bool for_scripts = false;  ///< ESXi's columns only, and a number in each
   bool operator==(const ReportShape&) const = default;
 };
 

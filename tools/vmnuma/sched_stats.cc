@@ -68,6 +68,7 @@ tl::expected<Invocation, EarlyExit> parse_sched_stats_arguments(
   Invocation invocation;
   invocation.program = "sched-stats";
   invocation.socket_path = balancer::kDefaultSocketPath;
+  invocation.shape.for_scripts = true;
   std::string type;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];

@@ -53,7 +53,7 @@ std::string transfers_text(const std::vector<balancer::TransferView>& transfers)
                    std::to_string(transfer.action), nodes_text(transfer.to), transfer.state,
                    bytes_text(transfer.bytes_done), bytes_text(transfer.bytes_remaining),
                    bytes_text(transfer.rate_bytes_per_second) + "/s",
-                   transfer.seconds_left ? fmt::format("{} s", *transfer.seconds_left) : "-"});
+                   figure_text(transfer.seconds_left, "s")});
     if (transfer.stalls > 0) {
       notes += fmt::format("Action {}: {} calls took longer than Numa.PageMigStallTarget\n",
                            transfer.action, transfer.stalls);
@@ -81,13 +81,14 @@ std::string text_of(const balancer::StatusView& view) {
   }
   out += field("Version", view.version);
   out += field("Hypervisor", view.uri);
-  out += field("Host",
-               fmt::format("{} nodes, {} VMs, {} clients", view.nodes, view.vms, view.clients));
+  out += field("Host", fmt::format("{} nodes, {} VMs, {} clients", view.nodes,
+                                   figure_text(view.vms), figure_text(view.clients)));
   out += field("Epoch", fmt::format("{}, one every {} ms", view.epoch, view.epoch_length_ms));
-  out += field("Lateness", fmt::format("{} ms in the last epoch, {} ms at most", view.late_ms,
-                                       view.late_most_ms));
-  out += field("Imbalance", fmt::format("{} %", view.imbalance_pct));
-  out += field("Lost time", fmt::format("{} ms per epoch", view.lost_ms));
+  out += field("Lateness",
+               fmt::format("{} in the last epoch, {} at most", figure_text(view.late_ms, "ms"),
+                           figure_text(view.late_most_ms, "ms")));
+  out += field("Imbalance", figure_text(view.imbalance_pct, "%"));
+  out += field("Lost time", figure_text(view.lost_ms, "ms per epoch"));
   out += field("Actions", fmt::format("{} under way", view.open_actions));
   if (view.kernel_numa_balancing) {
     out += field("Kernel", kernel_text(*view.kernel_numa_balancing));

@@ -96,6 +96,20 @@ std::string bytes_text(std::int64_t bytes) {
                      kUnits[unit]);
 }
 
+std::string bytes_text(const std::optional<std::int64_t>& bytes) {
+  return bytes ? bytes_text(*bytes) : "-";
+}
+
+std::string figure_text(const std::optional<std::int64_t>& figure, std::string_view unit) {
+  return figure ? fmt::format("{}{}{}", *figure, unit.empty() ? "" : " ", unit) : "-";
+}
+
+std::string permille_text(const std::optional<std::int64_t>& permille, std::string_view unit) {
+  return permille ? fmt::format("{}.{}{}{}", *permille / 10, *permille % 10,
+                                unit.empty() ? "" : " ", unit)
+                  : "-";
+}
+
 std::string node_text(placement::NodeId node) {
   return node.value < 0 ? "-" : std::to_string(node.value);
 }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,15 @@ inline constexpr std::size_t kTerminalWidth = 80;
 
 /// "512 B", "3.0 GiB": binary units, one digit after the point, rounded down.
 [[nodiscard]] std::string bytes_text(std::int64_t bytes);
+
+/// The same of what may not be known: "-" then.
+[[nodiscard]] std::string bytes_text(const std::optional<std::int64_t>& bytes);
+/// "12 ms", "3 %", or "12" without a unit; "-" if it is not known.
+[[nodiscard]] std::string figure_text(const std::optional<std::int64_t>& figure,
+                                      std::string_view unit = "");
+/// "12.3" of 123 thousandths, in per cent, with the unit; "-" if it is not known.
+[[nodiscard]] std::string permille_text(const std::optional<std::int64_t>& permille,
+                                        std::string_view unit = "");
 
 /// "1", or "-" for no node.
 [[nodiscard]] std::string node_text(placement::NodeId node);

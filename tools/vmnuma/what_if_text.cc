@@ -8,9 +8,10 @@ namespace vmnuma::tools {
 
 namespace {
 
-std::string figures_text(std::string_view name, std::int64_t before, std::int64_t after,
-                         std::string_view unit) {
-  return fmt::format("{:<10}  {:>8}  {:>8}  {}\n", name, before, after, unit);
+std::string figures_text(std::string_view name, const balancer::Figure& before,
+                         const balancer::Figure& after, std::string_view unit) {
+  return fmt::format("{:<10}  {:>8}  {:>8}  {}\n", name, figure_text(before), figure_text(after),
+                     unit);
 }
 
 std::string home_text(const balancer::NewHomeView& home) {
@@ -22,10 +23,10 @@ std::string home_text(const balancer::NewHomeView& home) {
   }
   std::string out = wrapped(line, /*indent=*/2);
   for (const auto& node : home.considered) {
-    out += wrapped(
-        fmt::format("node {}: load {} % with it, room for {}{}", node_text(node.node),
-                    node.load_pct, bytes_text(node.room_bytes), node.fits ? "" : ", too little"),
-        /*indent=*/4);
+    out += wrapped(fmt::format("node {}: load {} with it, room for {}{}", node_text(node.node),
+                               figure_text(node.load_pct, "%"), bytes_text(node.room_bytes),
+                               node.fits || !node.room_bytes ? "" : ", too little"),
+                   /*indent=*/4);
   }
   return out;
 }

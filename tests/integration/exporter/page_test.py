@@ -130,6 +130,53 @@ def contrast(one, other):
     return (high + 0.05) / (low + 0.05)
 
 
+# What may be absent of the daemon's answers (balancer/view.h).
+UNKNOWN = ("imbalance_pct|lost_ms|late_ms|late_most_ms|load_pct|vm_load_pct|non_vm_pct|capacity_ms|non_vm_ms|used_ms|ready_ms|"
+           "demand_ms|entitled_ms|owed_ms|free_bytes|reserve_bytes|locality_pct")
+
+
+def show_changed(browser, change, read):
+    """What `read` gives once the page shows the daemon's answers as `change` left them; the next reading mends it."""
+    return browser.value(f"""(async () => {{
+        const [figures, map, tables] = await Promise.all(['/figures.js', '/host_map.js', '/tables.js'].map((path) => import(path)));
+        const {{ status, host }} = await (await fetch('/api/state')).json();
+        {change};
+        figures.showFigures(status, host);
+        map.showMap(status, host);
+        tables.showVms(host);
+        return ({read.strip()});
+    }})()""")
+
+
+def invent_nothing(browser, check):
+    zeros = show_changed(browser, f"""
+        const forget = (value) => Object.entries(value).forEach(([key, part]) => {{
+            if (/^({UNKNOWN})$/.test(key)) value[key] = null;
+            else if (key === 'memory_bytes' && Array.isArray(part)) value[key] = [];
+            else if (key === 'count' || key === 'moves') value[key] = 7;
+            else if (part !== null && typeof part === 'object') forget(part);
+        }});
+        forget(status);
+        forget(host);
+        status.vms = status.clients = null""", """
+        [...document.querySelectorAll('#figures .value, #figures .more, .node .bars dd, .clients small, #vms td.number')]
+            .map((element) => element.textContent).filter((text) => /(^|[^0-9.])0([.]0+)?([^0-9.]|$)/.test(text))""")
+    check(not zeros, f"what is not known is not shown as 0: {zeros[:5]}")
+    locality = show_changed(browser, """
+        const clients = host.vms.flatMap((vm) => vm.clients);
+        clients.forEach((client) => { client.memory_bytes = host.nodes.map((node) => (node.node === client.home ? 1 << 30 : 0)); });
+        clients[0].home = null""", """
+        [...document.querySelectorAll('.figure')].find((f) => f.textContent.startsWith('Locality')).querySelector('.value').textContent""")
+    check(locality == "100 %", f"a VM without a home is not part of the host's locality: {locality}")
+    load = show_changed(browser, "host.nodes[0].vm_load_pct = 9; host.nodes[0].non_vm_pct = 90", """
+        (() => {
+            const bar = document.querySelector('.node .bar');
+            return [bar.getAttribute('aria-label'), ...[...bar.children].map((part) => part.style.width)];
+        })()""")
+    check(load == ["Load: VMs want 9 % of the node, others use 90 %", "9%", "90%"],
+          f"what others use has its own part of the bar: {load}")
+
+
 def visit(browser, url, output, findings):
     check = findings.check
     browser.look(1280, 900, "light")
@@ -166,6 +213,8 @@ def visit(browser, url, output, findings):
         check(wide <= width, f"nothing sticks out at {width} pixels: {wide}")
     browser.screenshot(output / "dashboard-small.png")
     browser.look(1280, 900, "light")
+
+    invent_nothing(browser, check)
 
     # The click path: sort by what is owed, filter, read a plot with the arrow keys.
     browser.value("[...document.querySelectorAll('#vms th button')].find((b) => b.textContent === 'Locality').focus()")

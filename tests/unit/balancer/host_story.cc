@@ -195,6 +195,9 @@ Effects HostStory::epoch() {
     entry.memory_state->read_in = sequence_;
     entry.memory_state->limits = limits_[entry.memory_state->scope];
     entry.memory_state->anonymous = kVmMemory;
+    entry.memory_state->waits_some = memory_waits_;
+    entry.cpu_waits = cpu_waits_;
+    entry.threads = std::ssize(vm.run_ns) + kOtherThreads;
     sample.vms.push_back(std::move(entry));
   }
   sample.swap_total = placement::kGiB;

@@ -18,6 +18,8 @@
 
 namespace vmnuma::tests {
 
+/// That a VM has beside its vCPUs.
+inline constexpr std::int64_t kOtherThreads = 5;
 inline constexpr placement::Bytes kVmMemory{64 * placement::kMiB.value};
 
 [[nodiscard]] placement::Topology small_host(std::int32_t nodes);
@@ -76,6 +78,11 @@ class HostStory {
   }
   void set_direct_reclaims(std::optional<std::int64_t> count) { direct_reclaims_ = count; }
   void set_memory_pressure(placement::Permille share) { memory_pressure_ = share; }
+  /// How long some task of each VM waits for a CPU, and for memory.
+  void set_waits(placement::Permille cpu, placement::Permille memory) {
+    cpu_waits_ = cpu;
+    memory_waits_ = memory;
+  }
   /// So much later than they are due epochs are told from now on.
   void set_late(placement::Microseconds late) { late_ = late; }
 
@@ -108,6 +115,8 @@ class HostStory {
   std::map<placement::VmId, Vm> vms_;
   std::vector<std::int64_t> cpu_busy_us_;
   std::optional<placement::Permille> memory_pressure_;
+  std::optional<placement::Permille> cpu_waits_;
+  std::optional<placement::Permille> memory_waits_;
   placement::Microseconds late_;
   std::optional<std::int64_t> direct_reclaims_;
   std::optional<std::vector<placement::WakeupSample>> wakeups_;

@@ -59,6 +59,17 @@ TEST(ReportShapeTest, NodesAreChosenByTheirNumber) {
             "memNode\n2\n");
 }
 
+TEST(ReportShapeTest, OnlyPeopleGetAColumnThatIsNotEsxis) {
+  const std::vector<stats::PnodeRow> nodes{{.node = 0, .used_ms = 95, .non_vm_ms = 40}};
+  const stats::Report report = stats::pnode_table(nodes);
+  EXPECT_EQ(text_of(report, {}),
+            "nodeID  used  idle  entitled  owed  loadAvgPct  nVcpu  freeMem  totalMem  nonVm\n"
+            "0       95    -     -         -     -           -      -        -         40\n");
+  EXPECT_EQ(text_of(report, {.for_scripts = true}),
+            "nodeID  used  idle  entitled  owed  loadAvgPct  nVcpu  freeMem  totalMem\n"
+            "0       95    0     0         0     0           0      0        0\n");
+}
+
 TEST(ReportShapeTest, EveryTypeCanBeShaped) {
   for (const std::string_view type : stats::report_types()) {
     EXPECT_TRUE(check_shape({}, std::string(type))) << type;

@@ -51,8 +51,11 @@ TEST(SchedStatsTest, RowsAndColumnsCanBeChosen) {
   const auto invocation = parse_sched_stats_arguments(Arguments{
       "-t", "numa-clients", "-g", "vm.4711", "-l", "7,8", "-z", "homeNode,groupName", "-q"});
   ASSERT_TRUE(invocation) << invocation.error().text;
-  EXPECT_EQ(invocation->shape,
-            (ReportShape{{7, 8}, "vm.4711", {"homeNode", "groupName"}, /*csv=*/true}));
+  EXPECT_EQ(invocation->shape, (ReportShape{{7, 8},
+                                            "vm.4711",
+                                            {"homeNode", "groupName"},
+                                            /*csv=*/true,
+                                            /*for_scripts=*/true}));
 }
 
 TEST(SchedStatsTest, ChoicesThatFitNoRowAreNamed) {

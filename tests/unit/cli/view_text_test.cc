@@ -140,7 +140,7 @@ Client 1: vCPUs 4-5,7, no home yet, may use nodes 0-1
   It has no home yet.
   CPU time in the last epoch: used 5 ms, ready 6 ms, demand 7 ms,
   entitled 8 ms, owed 9 ms
-  memory: 0 B, locality not known
+  memory: -, locality not known
 
 Memory
   Its memory follows its clients; 97 % of it is local.
@@ -162,12 +162,16 @@ What the last plan considered, best first
 
 TEST_F(ViewTextTest, ExplainNamesWhomAVmTalksTo) {
   auto view = tests::explain_view();
-  view.talks = {{"db7", "", 61'234, 100}, {"db8", "", 400, 0}, {"wide", "", 300, 50}};
+  view.talks = {{"db7", "", 61'234, 100},
+                {"db8", "", 400, 0},
+                {"wide", "", 300, 50},
+                {"new", "", 200, std::nullopt}};
   EXPECT_THAT(text_of(view), ::testing::HasSubstr(R"(
 Talks most to
   VM 'db7': 61234 wake-ups a second, on the same node
   VM 'db8': 400 wake-ups a second, on different nodes
   VM 'wide': 300 wake-ups a second, 50 % of them on the same node
+  VM 'new': 200 wake-ups a second, not all have homes yet
 
 )"));
 }
@@ -204,7 +208,7 @@ Actions
   1. load-swap
      web1 client 0: node 1 to 3, 8.0 GiB of memory
      db7 client 0: node 3 to 1, 2.0 GiB of memory
-     lost time 500 to 80 ms per epoch, imbalance 31 % to 4 %,
+     lost time per epoch 500 ms to 80 ms, imbalance 31 % to 4 %,
      locality 97 % to 12 %, costs 65 ms once
      Swapping client 0 of 'web1' with client 0 of 'db7' saves 420 ms an epoch.
 

@@ -49,6 +49,7 @@ ExportedHost odd_nodes() {
   host.nodes[2].cpus = 0;
   host.nodes[2].cores = 0;
   host.nodes[2].capacity_ms = 0;
+  host.nodes[2].load_pct.reset();
   host.nodes[0].distances = {10, 21, 31};
   host.nodes[1].distances = {21, 10, 41};
   host.nodes[2].distances = {31, 41, 10};

@@ -74,6 +74,11 @@ TEST(MetricsTest, FiguresComeInBaseUnits) {
            "vmnuma_node_known{node=\"1\"} 0",
            "vmnuma_node_distance{node=\"0\",to=\"1\"} 21",
            "vmnuma_node_load_ratio{node=\"0\"} 0.83",
+           "vmnuma_node_vm_load_ratio{node=\"0\"} 0.8",
+           "vmnuma_node_non_vm_ratio{node=\"0\"} 0.03",
+           "vmnuma_vm_cpu_pressure_ratio{vm=\"web1\"} 0.321",
+           "vmnuma_vm_memory_pressure_ratio{vm=\"web1\",tasks=\"some\"} 0.045",
+           "vmnuma_vm_memory_pressure_ratio{vm=\"web1\",tasks=\"full\"} 0.006",
            "vmnuma_node_capacity_cpu_seconds_total{node=\"0\"} 9600",
            "vmnuma_node_owed_cpu_seconds_total{node=\"0\"} 125",
            "vmnuma_node_memory_free_bytes{node=\"0\"} 21474836480",
@@ -169,7 +174,8 @@ TEST(MetricsTest, AnEmptyHostIsNoProblem) {
   Reading empty = reading();
   empty.views->host = {};
   empty.views->status = {};
-  EXPECT_THAT(lines(metrics_text(empty)), Contains("vmnuma_vms 0"));
+  EXPECT_THAT(lines(metrics_text(empty)), Contains("vmnuma_nodes 0"));
+  EXPECT_THAT(metrics_text(empty), Not(HasSubstr("vmnuma_vms")));  // nobody has said
 }
 
 }  // namespace

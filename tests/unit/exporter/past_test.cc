@@ -24,7 +24,7 @@ TEST(PastTest, KeepsFiguresByNode) {
   past.add(at(3000));
   EXPECT_EQ(Json::parse(past.json()),
             Json::parse(R"({"times":[1000,3000],"imbalance":[12,12],"lost":[431,431],"nodes":[0,1],
-                            "load":[[83,83],[21,21]],"owed":[[1,1],[0,0]],
+                            "load":[[80,80],[20,20]],"others":[[3,3],[4,4]],"owed":[[1,1],[0,0]],
                             "locality":[[94,94],[null,null]],
                             "free":[[21474836480,21474836480],[53687091200,53687091200]]})"));
 }
@@ -37,7 +37,7 @@ TEST(PastTest, AReadingWithoutTheDaemonIsAGap) {
   past.add(none);
   const Json json = Json::parse(past.json());
   EXPECT_EQ(json["times"], Json({1000, 3000}));
-  EXPECT_EQ(json["load"][0], Json({83, nullptr}));
+  EXPECT_EQ(json["load"][0], Json({80, nullptr}));
   EXPECT_EQ(json["lost"], Json({431, nullptr}));
 }
 

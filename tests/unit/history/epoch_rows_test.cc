@@ -36,6 +36,7 @@ placement::Snapshot snapshot() {
   node.vcpus = 8;
   node.free = Bytes{9};
   node.total = Bytes{10};
+  node.threads = CpuTime{16};
   placement::VmState vm;
   vm.id = vm_id(1);
   vm.name = "vm1";
@@ -74,7 +75,8 @@ TEST(EpochRowsTest, TakesNodesAndClientsAsMeasured) {
                                            .load_average = Permille{7},
                                            .vcpus = 8,
                                            .free = Bytes{9},
-                                           .total = Bytes{10}}));
+                                           .total = Bytes{10},
+                                           .threads = CpuTime{16}}));
   ASSERT_THAT(epoch.clients, SizeIs(1));
   EXPECT_EQ(epoch.clients[0], (ClientSampleRow{.vm = vm_id(1),
                                                .vm_name = "vm1",

@@ -33,7 +33,8 @@ EpochRows epoch_at(WallTime time, std::int64_t used_us) {
                            .load_average = Permille{125},
                            .vcpus = 4,
                            .free = placement::kGiB * 5,
-                           .total = placement::kGiB * 16});
+                           .total = placement::kGiB * 16,
+                           .threads = CpuTime{16'000'000}});
   }
   return epoch;
 }

@@ -58,6 +58,15 @@ TEST_F(SchemaTest, AFileOfTheFirstVersionKeepsItsVms) {
             1);
 }
 
+TEST_F(SchemaTest, NodesOfTheSecondVersionKeepTheirSamples) {
+  migrate(database_, migrations().first(2));
+  database_.exec(
+      "INSERT INTO node_sample VALUES (60, 1, 0, 30, 2000000, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)");
+  migrate(database_, migrations());
+  EXPECT_EQ(number("SELECT count(*) FROM node_sample WHERE total_kib = 10 AND threads_us IS NULL"),
+            1);
+}
+
 TEST_F(SchemaTest, AFailedStepLeavesTheVersionBeforeIt) {
   const std::vector<const char*> steps = {
       "CREATE TABLE a (x INTEGER) STRICT",

@@ -84,10 +84,11 @@ TEST(ResponseTest, StatusHasTheDocumentedForm) {
       encode_response(3, Answer(view)),
       R"({"version":1,"id":3,"ok":true,"result":{"mode":"degraded","configured_mode":"active",)"
       R"("degraded":[{"source":"libvirt","reason":"no connection","since":"2025-01-31T12:00:00Z"}],)"
+      R"("nothing_to_balance":"",)"
       R"("notices":["'options.toml' was set aside"],)"
       R"("version":"0.1.0","uri":"qemu:///system","epoch":5,"epoch_length_ms":2000,)"
-      R"("late_ms":0,"late_most_ms":0,)"
-      R"("imbalance_pct":0,"lost_ms":0,"nodes":0,"vms":0,"clients":0,"open_actions":0,)"
+      R"("late_ms":null,"late_most_ms":null,)"
+      R"("imbalance_pct":null,"lost_ms":null,"nodes":0,"vms":null,"clients":null,"open_actions":0,)"
       R"("kernel_numa_balancing":null,"wants_wakeups":false,"wakeup_pairs":null,)"
       R"("forecasts":{"trained":0,"histogram":0,"last_maximum":0},"transfers":[],"refused_policies":[],"history":{"path":"/var/lib/vmnuma/history.sqlite","state":"ok"}}})"
       "\n");
@@ -118,6 +119,13 @@ TEST(ResponseTest, ReportHasTheDocumentedForm) {
             "\n");
 }
 
+TEST(ResponseTest, ACellWithoutAValueIsNull) {
+  stats::Report report = tests::report();
+  report.rows[1][2] = stats::NoValue{};
+  EXPECT_THAT(encode_response(7, Answer(report)), HasSubstr(R"("homeNode":null,)"));
+  expect_unchanged(report);
+}
+
 TEST(ResponseTest, ReportWithoutRowsIsOne) {
   stats::Report report;
   report.type = "numa-pnode";
@@ -133,7 +141,7 @@ TEST(ResponseTest, ReportsThatAreNoneAreCorrupt) {
         R"({"type":"t","columns":["a"],"rows":[1]})",
         R"({"type":"t","columns":["a"],"rows":[{"b":1}]})",
         R"({"type":"t","columns":["a"],"rows":[{"a":1.5}]})",
-        R"({"type":"t","columns":["a"],"rows":[{"a":null}]})",
+        R"({"type":"t","columns":["a"],"rows":[{"a":[]}]})",
         R"({"type":"t","columns":["a"],"rows":[{"a":18446744073709551615}]})",
         R"({"type":"t","columns":["a"],"rows":[{"a":1,"b":2},{"a":1}]})"}) {
     const auto report = decode_view<stats::Report>(result);

@@ -42,6 +42,20 @@ TEST_F(ChartTest, LinesStayWithinTheChart) {
   EXPECT_THAT(svg, HasSubstr(">100 %<"));
 }
 
+TEST_F(ChartTest, ALineIsBrokenWhereNothingWasRecorded) {
+  // x = 50 + 840 * (time - 1000) / 1000; y = 195 - 185 * permille / 1000.
+  const Chart chart{"t",
+                    1000,
+                    2000,
+                    {{"node 0", {{1000, 0}, {1100, 0}, {1800, 1000}, {1900, 1000}}}},
+                    /*longest_step_s=*/100};
+  const std::string svg = svg_of(chart, 100);
+  EXPECT_THAT(svg, HasSubstr("points=\"50,195 134,195\""));
+  EXPECT_THAT(svg, HasSubstr("points=\"722,10 806,10\""));
+  // Too many gaps to draw them all: one line with as many points as may be.
+  EXPECT_THAT(svg_of(chart, 1), HasSubstr("points=\"722,103\""));
+}
+
 TEST_F(ChartTest, ScaleGrowsToTheNextHundredPerCent) {
   const std::string svg = svg_of({"t", 0, 10, {{"a", {{5, 1310}}}}}, 100);
   EXPECT_THAT(svg, HasSubstr(">200 %<"));

@@ -49,11 +49,18 @@ TEST_F(HostReportTest, JsonHasTheFiguresOfTheText) {
   EXPECT_EQ(
       report_json(hour_report()),
       R"({"host":"host<1>","since":"2025-01-31T11:00:00Z","until":"2025-01-31T12:00:00Z",)"
-      R"("nodes":[{"node":0,"load_permille":1000,"highest_load_permille":1300,"owed_permille":110},)"
-      R"({"node":1,"load_permille":400,"highest_load_permille":700,"owed_permille":0}],)"
+      R"("nodes":[{"node":0,"vm_load_permille":800,"highest_vm_load_permille":1040,)"
+      R"("non_vm_permille":200,"owed_permille":110},)"
+      R"({"node":1,"vm_load_permille":400,"highest_vm_load_permille":700,)"
+      R"("non_vm_permille":0,"owed_permille":0}],)"
       R"("reasons":[{"reason":"initial-placement","done":1,"undone":0,"dropped":0,"open":0,)"
-      R"("measured":0,"promised_ms":0,"brought_ms":0},{"reason":"load-move","done":1,"undone":1,)"
+      R"("measured":0,"promised_ms":null,"brought_ms":null},)"
+      R"({"reason":"load-move","done":1,"undone":1,)"
       R"("dropped":0,"open":0,"measured":1,"promised_ms":420,"brought_ms":403}],)"
+      R"("vms":[{"vm":"web<1>","vm_uuid":"u","cpu_some_permille":123,)"
+      R"("memory_some_permille":40,"memory_full_permille":null},)"
+      R"({"vm":"idle","vm_uuid":"v","cpu_some_permille":0,)"
+      R"("memory_some_permille":null,"memory_full_permille":null}],)"
       R"("locality_first_permille":500,"locality_last_permille":615,"moved_bytes":1073741824})");
 }
 

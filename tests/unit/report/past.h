@@ -38,6 +38,10 @@ inline HostReport hour_report() {
       // From 130 % to 70 %, and from 10 % to 70 %.
       sample.row.load_average = {node == 0 ? 1300 - minute * 40 / 3 : 100 + minute * 40 / 3};
       sample.row.owed = {node == 0 ? 2'000'000 - minute * 40'000 : 0};
+      // Others use a fifth of node 0.
+      sample.row.threads = placement::CpuTime{12'500'000};
+      sample.row.non_vm = {node == 0 ? 2'500'000 : 0};
+      sample.epoch_length = {900'000'000};  // the samples are a quarter of an hour apart
       report.past.nodes.push_back(sample);
     }
     report.past.locality.push_back({time, placement::Bytes{(5 + minute / 15) * tests::kGiB},
@@ -55,6 +59,8 @@ inline HostReport hour_report() {
   undone.detail = "node 1 has no room";
   report.past.actions = {done, undone, past_action(3, "initial-placement")};
   report.past.actions[2].action.relocations[0].from = {-1};
+  report.past.vms = {{"web<1>", "u", {placement::Permille{123}, placement::Permille{40}, {}}},
+                     {"idle", "v", {placement::Permille{0}, {}, {}}}};
   report.host = tests::host_view();
   return report;
 }

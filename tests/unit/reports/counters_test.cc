@@ -39,6 +39,7 @@ class CountersTest : public ::testing::Test {
     snapshot_.nodes.resize(2);
     for (placement::NodeState& node : snapshot_.nodes) {
       node.threads = CpuTime{32'000'000};
+      node.capacity = CpuTime{20'000'000};
       node.total = kGiB * 128;
     }
     snapshot_.vms.push_back({.id = vm_id(1), .name = "web 1", .client_count = 2});
@@ -78,14 +79,27 @@ TEST_F(CountersTest, ANodesTimesAreInMillisecondsAndItsMemoryInKb) {
                                                 .load_average_pct = 12,
                                                 .vcpus = 2,
                                                 .free_kb = 118910736,
-                                                .total_kb = 134217728}));
+                                                .total_kb = 134217728,
+                                                .non_vm_ms = 5}));
+}
+
+TEST_F(CountersTest, WhatWasNotMeasuredOnANodeIsAbsent) {
+  snapshot_.topology.nodes[1].memory = kGiB * 64;
+  snapshot_.nodes[1].vcpus = 3;
+  snapshot_.nodes[1].cpu_measured = false;
+  EXPECT_EQ(pnode_rows(snapshot_)[1],
+            (PnodeRow{.node = 2, .vcpus = 3, .free_kb = 0, .total_kb = 134217728}));
+  snapshot_.nodes[1].memory_read = false;
+  EXPECT_EQ(pnode_rows(snapshot_)[1], (PnodeRow{.node = 2, .vcpus = 3, .total_kb = 67108864}));
+  snapshot_.nodes.clear();  // before the first epoch
+  EXPECT_EQ(pnode_rows(snapshot_)[1], (PnodeRow{.node = 2, .total_kb = 67108864}));
 }
 
 TEST_F(CountersTest, UsedAndIdleAreTheNodesCpusForTheEpoch) {
   for (const std::int64_t used : {0L, 1L, 499L, 500L, 1'000'499L, 31'999'999L, 32'000'000L}) {
     snapshot_.nodes[0].used = CpuTime{used};
     const PnodeRow row = pnode_rows(snapshot_)[0];
-    EXPECT_EQ(row.used_ms + row.idle_ms, 16 * 2000) << used;
+    EXPECT_EQ(row.used_ms.value() + row.idle_ms.value(), 16 * 2000) << used;
     EXPECT_GE(row.idle_ms, 0) << used;
   }
 }
@@ -97,8 +111,10 @@ TEST_F(CountersTest, UsedIsNeverMoreThanThereIs) {
   EXPECT_EQ(pnode_rows(snapshot_)[0].idle_ms, 0);
 }
 
-TEST_F(CountersTest, ANodeWithoutCpusIsAllZero) {
+TEST_F(CountersTest, ANodeWithoutCpusUsesNoneAndHasNoLoad) {
   snapshot_.nodes[0].threads = CpuTime{};
+  snapshot_.nodes[0].capacity = CpuTime{};
+  EXPECT_EQ(pnode_rows(snapshot_)[0].load_average_pct, std::nullopt);
   snapshot_.nodes[0].non_vm = CpuTime{500};
   EXPECT_EQ(pnode_rows(snapshot_)[0].used_ms, 0);
   EXPECT_EQ(pnode_rows(snapshot_)[0].idle_ms, 0);
@@ -112,6 +128,19 @@ TEST_F(CountersTest, AClientIsNamedByItsProcessAndItsDomain) {
   EXPECT_EQ(rows[1].affinity, "0x5");
   EXPECT_EQ(rows[1].worlds, 2);
   EXPECT_EQ(rows[1].vmm_worlds, 2);
+}
+
+// QEMU's main thread, an I/O thread and vhost's: 4 vCPUs and 5 others.
+TEST_F(CountersTest, WorldsAreAllThreadsAndThoseOfNoClientAreTheFirstOnes) {
+  groups_[vm_id(1)].threads = 9;
+  EXPECT_EQ(client_rows(input())[0].worlds, 7);
+  EXPECT_EQ(client_rows(input())[0].vmm_worlds, 2);
+  EXPECT_EQ(client_rows(input())[1].worlds, 2);
+  groups_[vm_id(1)].threads = 3;  // a vCPU was unplugged since
+  EXPECT_EQ(client_rows(input())[0].worlds, 2);
+  groups_[vm_id(1)].threads.reset();
+  EXPECT_EQ(client_rows(input())[0].worlds, std::nullopt);
+  EXPECT_EQ(client_rows(input())[1].worlds, 2);
 }
 
 // The figures of a public sample row: 97.57 % and 92 %.
@@ -128,24 +157,35 @@ TEST_F(CountersTest, LocalityIsRoundedDown) {
 
 TEST_F(CountersTest, NoMemoryIsZeroPerCentLocal) {
   EXPECT_EQ(client_rows(input())[0].current_local_pct, 0);
-  EXPECT_EQ(client_rows(input())[0].cumulative_local_pct, 0);
+  EXPECT_EQ(client_rows(input())[0].cumulative_local_pct, std::nullopt);
 }
 
 TEST_F(CountersTest, UnknownMemoryIsNotShown) {
   client(0).memory = {kGiB, kGiB};
   client(0).memory_known = false;
-  EXPECT_EQ(client_rows(input())[0].local_kb, 0);
-  EXPECT_EQ(client_rows(input())[0].remote_kb, 0);
+  const ClientRow row = client_rows(input())[0];
+  EXPECT_EQ(row.local_kb, std::nullopt);
+  EXPECT_EQ(row.remote_kb, std::nullopt);
+  EXPECT_EQ(row.current_local_pct, std::nullopt);
+  for (const CnodeRow& on_node : cnode_rows(input(), NodeStays())) {
+    EXPECT_EQ(on_node.memory_kb.has_value(), on_node.key.client == 1);
+    EXPECT_EQ(on_node.time_pct, std::nullopt);  // it has not lived yet
+    EXPECT_EQ(on_node.average_epochs, std::nullopt);
+  }
 }
 
-TEST_F(CountersTest, AClientWithoutAHomeHasOnlyRemoteMemory) {
+TEST_F(CountersTest, TheMemoryOfAClientWithoutAHomeIsNeitherLocalNorRemote) {
+  client(1).memory = {kKiB, kKiB * 3};
   client(0).home = placement::kNoNode;
   client(0).memory = {kKiB, kKiB};
   const ClientRow row = client_rows(input())[0];
-  EXPECT_EQ(row.home, -1);
-  EXPECT_EQ(row.local_kb, 0);
-  EXPECT_EQ(row.remote_kb, 2);
-  EXPECT_EQ(row.current_local_pct, 0);
+  EXPECT_EQ(row.home, std::nullopt);
+  EXPECT_EQ(row.local_kb, std::nullopt);
+  EXPECT_EQ(row.remote_kb, std::nullopt);
+  EXPECT_EQ(row.current_local_pct, std::nullopt);
+  const auto global = global_rows(input());
+  EXPECT_EQ(global[2], (GlobalRow{"localMemory", 3}));
+  EXPECT_EQ(global[3], (GlobalRow{"remoteMemory", 1}));
 }
 
 TEST_F(CountersTest, AVmWithoutAGroupIsLeftOut) {
@@ -157,10 +197,8 @@ TEST_F(CountersTest, AVmWithoutAGroupIsLeftOut) {
 
 TEST_F(CountersTest, MigrationsAreTheClientsCounters) {
   counters_[client(1).id] = {.balance = 1,
-                             .load = 2,
                              .locality = 3,
                              .long_term = 4,
-                             .monitor = 5,
                              .load_swap = 6,
                              .locality_swap = 7,
                              .page_mig_rate = 8,
@@ -169,7 +207,7 @@ TEST_F(CountersTest, MigrationsAreTheClientsCounters) {
   const auto rows = migration_rows(input());
   ASSERT_THAT(rows, SizeIs(2));
   EXPECT_EQ(rows[0], (MigrationRow{.key = rows[0].key}));
-  EXPECT_EQ(rows[1], (MigrationRow{rows[1].key, 1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(rows[1], (MigrationRow{rows[1].key, 1, 3, 4, 6, 7, 8}));
 }
 
 TEST_F(CountersTest, CnodeSharesOutTimeAndMemory) {
@@ -200,13 +238,13 @@ TEST_F(CountersTest, GlobalAddsUpTheClients) {
   client(1).memory = {kKiB * 3, kKiB * 4};
   counters_[client(0).id].load_swap = 5;
   counters_[client(1).id].load_swap = 6;
-  EXPECT_THAT(
-      global_rows(input()),
-      ElementsAre(GlobalRow{"nodes", 2}, GlobalRow{"clients", 2}, GlobalRow{"localMemory", 14},
-                  GlobalRow{"remoteMemory", 23}, GlobalRow{"balanceMig", 0},
-                  GlobalRow{"loadMig", 0}, GlobalRow{"localityMig", 0}, GlobalRow{"longTermMig", 0},
-                  GlobalRow{"monitorMig", 0}, GlobalRow{"loadSwap", 11},
-                  GlobalRow{"localitySwap", 0}, GlobalRow{"pageMigRate", 0}));
+  EXPECT_THAT(global_rows(input()),
+              ElementsAre(GlobalRow{"nodes", 2}, GlobalRow{"clients", 2},
+                          GlobalRow{"localMemory", 14}, GlobalRow{"remoteMemory", 23},
+                          GlobalRow{"balanceMig", 0}, GlobalRow{"loadMig", std::nullopt},
+                          GlobalRow{"localityMig", 0}, GlobalRow{"longTermMig", 0},
+                          GlobalRow{"monitorMig", std::nullopt}, GlobalRow{"loadSwap", 11},
+                          GlobalRow{"localitySwap", 0}, GlobalRow{"pageMigRate", 0}));
 }
 
 TEST_F(CountersTest, AnEmptyHostHasEmptyTables) {

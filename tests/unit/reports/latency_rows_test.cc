@@ -57,13 +57,13 @@ TEST(LatencyRowsTest, NothingIsRelativeToWhatWasNotMeasured) {
   half.measured[0] = {{0}, {0}, LatencyState::kBusy, 0};
   const std::vector<LatencyRow> rows = latency_rows(topology(), half);
   EXPECT_EQ(rows[1].read_ns, 138);
-  EXPECT_EQ(rows[1].relative, -1);
+  EXPECT_EQ(rows[1].relative, std::nullopt);
 }
 
 TEST(LatencyRowsTest, BeforeAnythingIsKnownThereIsSlit) {
   const std::vector<LatencyRow> rows = latency_rows(topology(), {});
   ASSERT_THAT(rows, SizeIs(6));
-  EXPECT_EQ(rows[1], (LatencyRow{0, 4, -1, -1, 21, -1, "not-measured"}));
+  EXPECT_EQ(rows[1], (LatencyRow{0, 4, {}, {}, 21, {}, "not-measured"}));
   EXPECT_THAT(latency_rows({}, latencies()), IsEmpty());
 }
 

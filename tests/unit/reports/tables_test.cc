@@ -20,6 +20,15 @@ TEST(TablesTest, ClientsAreAsEsxiPrintsThem) {
   EXPECT_EQ(format_report(client_table(client_samples())), golden("numa-clients.txt"));
 }
 
+TEST(TablesTest, ScriptsGetNumbersWhereThereIsNoValue) {
+  EXPECT_EQ(format_report(with_numbers_only(client_table(client_samples()))),
+            golden("numa-clients.scripts.txt"));
+  EXPECT_EQ(format_report(with_numbers_only(migration_table(migration_samples()))),
+            golden("numa-migration.scripts.txt"));
+  EXPECT_EQ(format_report(with_numbers_only(cnode_table(cnode_samples()))),
+            golden("numa-cnode.scripts.txt"));
+}
+
 TEST(TablesTest, MigrationIsAsEsxiPrintsIt) {
   EXPECT_EQ(format_report(migration_table(migration_samples())), golden("numa-migration.txt"));
 }
@@ -73,9 +82,13 @@ TEST(TablesTest, JsonHasTheCpusOfClientsWhereSomeDoNotHaveTheirHomeWhole) {
   EXPECT_EQ(report.columns, client_table({}).columns);
 }
 
-TEST(TablesTest, NodesHaveNoVm) {
-  EXPECT_THAT(pnode_table(pnode_samples()).extra_columns, IsEmpty());
-  EXPECT_THAT(pnode_table(pnode_samples()).extra_cells, IsEmpty());
+TEST(TablesTest, WhatOthersUseOfANodeIsBesideEsxisColumns) {
+  std::vector<PnodeRow> rows = pnode_samples();
+  rows[0].non_vm_ms = 40;
+  const Report report = pnode_table(rows);
+  EXPECT_THAT(report.extra_columns, ElementsAre("nonVm"));
+  EXPECT_EQ(report.extra_cells.at(0).at(0), Cell{std::int64_t{40}});
+  EXPECT_EQ(report.extra_cells.at(1).at(0), Cell{NoValue{}});
 }
 
 TEST(TablesTest, EveryRowHasACellForEveryColumn) {

@@ -12,8 +12,8 @@ inline TopHost small_host() {
   TopHost host;
   host.status = tests::status_view();
   host.epoch_length_ms = 2000;
-  host.nodes = {{{0}, false, 32, 34, 87, 60000, 6000, 48 * kGiB, 64 * kGiB},
-                {{2}, true, 16, 4, 3, 31000, 3, 4 * kGiB, 64 * kGiB}};
+  host.nodes = {{.node = {0}, .cpus = 32, .vcpus = 34, .total_bytes = 64 * kGiB},
+                {{2}, 16, 4, 3, 40, 31000, 3, 4 * kGiB, 64 * kGiB}};
   host.clients = {{"web1",
                    "c7a5fdbd-edaf-9455-926a-d65c16db1809",
                    0,

@@ -26,6 +26,16 @@ TEST(TopCellsTest, BarNeverLeavesItsWidthAndShowsTheSmallestShare) {
   EXPECT_EQ(bar(500, 0), "");
 }
 
+TEST(TopCellsTest, WhatOthersUseStandsBehindTheFirstPart) {
+  EXPECT_EQ(bar(500, 340, 6), "|||##.");
+  EXPECT_EQ(bar(20, 970, 6), "|####.");  // 99 % of six characters are five
+  EXPECT_EQ(bar(0, 1000, 6), "######");
+  EXPECT_EQ(bar(500, 0, 6), "|||...");
+  EXPECT_EQ(bar(500, 1, 6), "|||#..");     // however small
+  EXPECT_EQ(bar(1400, 300, 6), "|||||#");  // however little room there is
+  EXPECT_EQ(bar(1000, 1000, 0), "");
+}
+
 TEST(TopCellsTest, RowsAreAsWideAsTheTerminalAndGrowWithIt) {
   const TopHost host = small_host();
   std::size_t last_bar = 0;
@@ -47,9 +57,10 @@ TEST(TopCellsTest, RowsAreAsWideAsTheTerminalAndGrowWithIt) {
 
 TEST(TopCellsTest, NodeShowsLoadOwedUsedMemoryAndItsClientsLocality) {
   const TopHost host = small_host();
-  // Node 2: 3 of 31000 ms owed, 4 of 64 GiB used, all of its client's memory local.
+  // Node 2: VMs want 3 % and others use 40 % of it, 3 of 31000 ms owed, 4 of 64 GiB used, all of
+  // its client's memory local.
   EXPECT_EQ(plain_text({node_line(host, host.nodes[1], grid_for(80))}),
-            "node 2             16    4 |.....   3% ......   0% |.....    4.0 GiB |||||| 100%\n");
+            "node 2             16    4 |#....   3% ......   0% |.....    4.0 GiB |||||| 100%\n");
 }
 
 TEST(TopCellsTest, NodeWithoutReadingsShowsNone) {

@@ -40,8 +40,8 @@ TEST(TopHostTest, NodesAreWhatTheDaemonSays) {
   ASSERT_EQ(host.nodes.size(), 2U);
   EXPECT_EQ(host.nodes[0].used_bytes, 44 * kGiB);
   EXPECT_EQ(host.nodes[0].total_bytes, 64 * kGiB);
-  EXPECT_EQ(host.nodes[0].load_pct, 83);
-  EXPECT_FALSE(host.nodes[1].known);
+  EXPECT_EQ(host.nodes[0].vm_load_pct, 80);
+  EXPECT_EQ(host.nodes[0].non_vm_pct, 3);
 }
 
 }  // namespace

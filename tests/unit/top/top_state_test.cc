@@ -170,7 +170,9 @@ TEST(TopStateTest, SpaceFreezesAndGoesOn) {
 }
 
 TEST(TopStateTest, SharesOfNothingAreNoneAndLargeOnesFit) {
-  EXPECT_EQ(share_permille(5, 0), 0);
+  EXPECT_EQ(share_permille(5, 0), std::nullopt);
+  EXPECT_EQ(share_permille(std::nullopt, 10), std::nullopt);
+  EXPECT_EQ(share_permille(5, std::nullopt), std::nullopt);
   EXPECT_EQ(share_permille(-5, 10), 0);
   EXPECT_EQ(share_permille(1, 3), 333);
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();

@@ -49,17 +49,19 @@ export function showList(parent, items, keyOf, makeItem, fill) {
 
 /** A bar that fillBar() fills. */
 export function makeBar(colour = "") {
-  const bar = make("span", "bar", make("i"));
+  const bar = make("span", "bar", make("i"), make("i", "others"));
   bar.setAttribute("role", "img");
   if (colour) bar.style.setProperty("--colour", colour);
   return bar;
 }
 
-/** `share` of the whole; above 1 is marked at the end. null: not known. */
-export function fillBar(bar, share, label) {
-  const width = share === null ? 0 : Math.min(Math.max(share, 0), 1) * 100;
-  bar.firstElementChild.style.width = `${width}%`;
-  bar.classList.toggle("over", share !== null && share > 1);
+/** `share` of the whole and behind it that of others; above 1 is marked at the end. null: not known. */
+export function fillBar(bar, share, label, others = 0) {
+  const width = (part, most) => Math.min(Math.max(part ?? 0, 0) * 100, most);
+  const first = width(share, 100);
+  bar.firstElementChild.style.width = `${first}%`;
+  bar.lastElementChild.style.width = `${width(others, 100 - first)}%`;
+  bar.classList.toggle("over", share !== null && share + others > 1);
   bar.setAttribute("aria-label", label);
 }
 

@@ -3,45 +3,31 @@
 import { byId, make, setText, showList } from "./dom.js";
 import * as format from "./format.js";
 
-/** Sums over all clients and nodes. */
-function sums(host) {
-  const sum = { local: 0, resident: 0, owed: 0, used: 0, capacity: 0, free: 0, memory: 0, moves: 0 };
-  const place = new Map(host.nodes.map((node, index) => [node.node, index]));
-  for (const vm of host.vms) {
-    for (const client of vm.clients) {
-      client.memory_bytes.forEach((bytes, index) => {
-        sum.resident += bytes;
-        if (index === place.get(client.home)) sum.local += bytes;
-      });
-    }
+/** Actions that were carried out since the daemon was started, by what kind they are of. */
+function done(host) {
+  const kinds = { moves: 0, placements: 0, pulls: 0 };
+  for (const { reason, state, count } of host.actions) {
+    if (state !== "done" || reason === "cpu-assignment") continue;
+    kinds[{ "initial-placement": "placements", "memory-pull": "pulls" }[reason] ?? "moves"] += count;
   }
-  for (const node of host.nodes) {
-    sum.owed += node.owed_ms;
-    sum.used += node.used_ms;
-    sum.capacity += node.capacity_ms;
-    sum.free += node.free_bytes;
-    sum.memory += node.memory_bytes;
-  }
-  for (const action of host.actions) {
-    if (action.state === "done" && !["initial-placement", "memory-pull", "cpu-assignment"].includes(action.reason)) {
-      sum.moves += action.count;
-    }
-  }
-  return sum;
+  return kinds;
 }
 
 export function showFigures(status, host) {
-  const sum = sums(host);
-  const epoch = host.epoch_length_ms;
-  const share = (part, whole) => (whole > 0 ? (part * 100) / whole : null);
+  const sum = (key) => format.sumOf(host.nodes.map((node) => node[key]));
+  const clients = host.vms.flatMap((vm) => vm.clients);
+  const cores = (ms) => format.cores(ms, host.epoch_length_ms);
+  const actions = done(host);
   const figures = [
     ["Imbalance", format.percent(status.imbalance_pct), "", "of owed CPU time, between nodes"],
-    ["Owed", format.cores(sum.owed, epoch), "cores", `${format.cores(sum.used, epoch)} used of ${format.cores(sum.capacity, epoch)}`],
-    ["Lost", format.cores(status.lost_ms, epoch), "cores", "to shortage and to far memory"],
-    ["Locality", format.percent(share(sum.local, sum.resident)), "", `of ${format.bytes(sum.resident)} resident`],
-    ["Free memory", format.bytes(sum.free), "", `of ${format.bytes(sum.memory)}`],
-    ["VMs", String(status.vms), "", `${format.count(status.clients, "client")} on ${format.count(status.nodes, "node")}`],
-    ["Moves", String(sum.moves), "", `${format.bytes(host.moved_bytes)} brought along since the start`],
+    ["Owed", cores(sum("owed_ms")), "cores", `VMs use ${cores(sum("used_ms"))} of ${cores(sum("capacity_ms"))}, others ${cores(sum("non_vm_ms"))}`],
+    ["Lost", cores(status.lost_ms), "cores", "to shortage and to far memory"],
+    ["Locality", format.sharePercent(format.locality(clients, host.nodes)), "",
+      `of ${format.bytes(format.sumOf(clients.flatMap((client) => client.memory_bytes)))} resident`],
+    ["Free memory", format.bytes(sum("free_bytes")), "", `of ${format.bytes(sum("memory_bytes"))}`],
+    ["VMs", format.number(status.vms), "", `${format.count(status.clients, "client")} on ${format.count(status.nodes, "node")}`],
+    ["Moves since start", String(actions.moves), "", `${format.count(actions.placements, "placement")}, ${format.count(actions.pulls, "memory pull")}, ` +
+      `${format.bytes(host.moved_bytes)} brought along`],
   ];
   showList(byId("figures"), figures, ([name]) => name, ([name]) => {
     const element = make("div", "figure");

@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures as people read them, with their units.
+// Figures as people read them, with their units. What is not known is null and becomes a dash.
 
 const kUnknown = "–";
 
+export const isKnown = (value) => value !== null && value !== undefined;
+
+/** The sum of what is known; null if nothing is. */
+export const sumOf = (values) => values.filter(isKnown).reduce((sum, value) => (sum ?? 0) + value, null);
+
+/** part / whole; null if either is not known, or the whole is nothing. */
+export const share = (part, whole) => (isKnown(part) && isKnown(whole) && whole > 0 ? part / whole : null);
+
 /** 1.9 GiB */
 export function bytes(value) {
+  if (!isKnown(value)) return kUnknown;
   const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
   let unit = 0;
   while (value >= 1024 && unit < units.length - 1) {
@@ -14,11 +23,14 @@ export function bytes(value) {
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
 }
 
-export const percent = (value) => (value === null || value === undefined ? kUnknown : `${Math.round(value)} %`);
+export const percent = (value) => (isKnown(value) ? `${Math.round(value)} %` : kUnknown);
+/** of a share, 0 to 1 */
+export const sharePercent = (value) => percent(isKnown(value) ? value * 100 : null);
+export const number = (value) => (isKnown(value) ? String(value) : kUnknown);
 
 /** CPU time per epoch as how many cores that is. */
 export function cores(ms, epochMs) {
-  if (!epochMs) return kUnknown;
+  if (!epochMs || !isKnown(ms)) return kUnknown;
   const value = ms / epochMs;
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }
@@ -39,5 +51,13 @@ export function time(text, now = new Date()) {
   return at.toDateString() === now.toDateString() ? clock : `${at.toLocaleDateString()} ${clock}`;
 }
 
-export const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
+export const count = (value, one, many = `${one}s`) => `${number(value)} ${value === 1 ? one : many}`;
 export const clientName = (vm, client, clients) => (clients > 1 ? `${vm}/${client}` : vm);
+
+/** What lies at home of the memory of clients that have a home and whose memory is known. */
+export function locality(clients, nodes) {
+  const place = new Map(nodes.map((node, index) => [node.node, index]));
+  const counted = clients.filter(({ home, memory_bytes: memory }) => place.has(home) && memory.length > 0);
+  return share(sumOf(counted.map((client) => client.memory_bytes[place.get(client.home)])),
+    sumOf(counted.flatMap((client) => client.memory_bytes)));
+}

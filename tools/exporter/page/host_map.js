@@ -28,6 +28,16 @@ function fillFigure({ bar, figure, name }, share, text) {
   setText(figure, text);
 }
 
+/** What VMs want of the node, and behind it what others use. */
+function fillLoad({ bar, figure }, node) {
+  const { vm_load_pct: wanted, non_vm_pct: others } = node;
+  const known = format.isKnown(wanted) && format.isKnown(others);
+  const label = known ? `Load: VMs want ${wanted} % of the node, others use ${others} %` : "Load: not known";
+  fillBar(bar, known ? wanted / 100 : null, label, known ? others / 100 : 0);
+  bar.title = label;
+  setText(figure, known && others > 0 ? `${wanted} + ${others} %` : format.percent(wanted));
+}
+
 function makeClient() {
   const element = make("li");
   const level = make("i");
@@ -66,18 +76,6 @@ function residents(host, home) {
   return found.sort((a, b) => b.client.vcpus - a.client.vcpus || a.vm.vm.localeCompare(b.vm.vm));
 }
 
-function localityOf(clients, index) {
-  let local = 0;
-  let all = 0;
-  for (const { client } of clients) {
-    client.memory_bytes.forEach((bytes, at) => {
-      all += bytes;
-      if (at === index) local += bytes;
-    });
-  }
-  return all > 0 ? local / all : null;
-}
-
 function showDistances(host) {
   const table = byId("distances").querySelector("table");
   const text = JSON.stringify(host.nodes.map((node) => [node.node, node.distances]));
@@ -104,13 +102,14 @@ export function showMap(status, host) {
     setText(title, `Node ${node.node}`);
     setText(size, node.cpus === 0 ? "memory only" : `${format.count(node.cores, "core")}, ${format.count(node.cpus, "CPU")}` +
       ` · ${format.count(node.vcpus, "vCPU")}`);
-    fillFigure(bars.load, node.capacity_ms > 0 ? node.load_pct / 100 : null, node.capacity_ms > 0 ? `${node.load_pct} %` : "–");
-    fillFigure(bars.owed, node.capacity_ms > 0 ? node.owed_ms / node.capacity_ms : null,
-      node.capacity_ms > 0 ? `${Math.round((node.owed_ms * 100) / node.capacity_ms)} %` : "–");
-    fillFigure(bars.memory, node.memory_bytes > 0 ? 1 - node.free_bytes / node.memory_bytes : null,
+    fillLoad(bars.load, node);
+    const owed = format.share(node.owed_ms, node.capacity_ms);
+    fillFigure(bars.owed, owed, format.sharePercent(owed));
+    const free = format.share(node.free_bytes, node.memory_bytes);
+    fillFigure(bars.memory, free === null ? null : 1 - free,
       node.memory_bytes > 0 ? `${format.bytes(node.free_bytes)} free` : "none");
-    const locality = localityOf(clients, index);
-    fillFigure(bars.locality, locality, locality === null ? "–" : format.percent(locality * 100));
+    const locality = format.locality(clients.map(({ client }) => client), host.nodes);
+    fillFigure(bars.locality, locality, format.sharePercent(locality));
     showList(list, clients, ({ vm, client }) => `${vm.vm_uuid}/${client.index}`, makeClient, fillClient);
   });
   const homeless = residents(host, null);

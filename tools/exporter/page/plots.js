@@ -6,7 +6,8 @@ import * as format from "./format.js";
 const kSpan = 600000; // ms
 const kGap = 7000; // ms between two readings, above which a line is broken
 const kPlots = [
-  { key: "load", name: "Load", unit: "of capacity", text: (value) => `${value} %`, least: 100 },
+  { key: "load", name: "Load", unit: "that VMs want, of the node", text: (value) => `${value} %`, least: 100 },
+  { key: "others", name: "Others", unit: "than VMs, of the node", text: (value) => `${value} %`, least: 100 },
   { key: "owed", name: "Owed", unit: "of capacity", text: (value) => `${value} %`, least: 10 },
   { key: "locality", name: "Locality", unit: "of resident memory", text: (value) => `${value} %`, least: 100 },
   { key: "free", name: "Free memory", unit: "", text: format.bytes, least: 1 },
@@ -161,18 +162,12 @@ export function addToPlots({ time_ms: time, host }) {
   if (time !== last) {
     past.times.push(time);
     host.nodes.forEach((node, index) => {
-      let local = 0;
-      let all = 0;
-      for (const client of host.vms.flatMap((vm) => vm.clients)) {
-        if (client.home !== node.node) continue;
-        client.memory_bytes.forEach((bytes, at) => {
-          all += bytes;
-          if (at === index) local += bytes;
-        });
-      }
-      past.load[index].push(node.load_pct);
-      past.owed[index].push(node.capacity_ms > 0 ? Math.trunc((node.owed_ms * 100) / node.capacity_ms) : 0);
-      past.locality[index].push(all > 0 ? Math.round((local * 100) / all) : null);
+      const whole = (share) => (share === null ? null : Math.round(share * 100));
+      const residents = host.vms.flatMap((vm) => vm.clients).filter((client) => client.home === node.node);
+      past.load[index].push(node.vm_load_pct);
+      past.others[index].push(node.non_vm_pct);
+      past.owed[index].push(whole(format.share(node.owed_ms, node.capacity_ms)));
+      past.locality[index].push(whole(format.locality(residents, host.nodes)));
       past.free[index].push(node.free_bytes);
     });
     while (past.times[0] < time - kSpan) {

@@ -6,17 +6,17 @@ import * as format from "./format.js";
 let shownHost = null;
 let sorting = { column: 0, descending: false };
 
-const resident = (client) => client.memory_bytes.reduce((sum, bytes) => sum + bytes, 0);
+const resident = (client) => format.sumOf(client.memory_bytes);
 
 /** name, by what to sort, text; `number`: aligned right, and the largest first when clicked. */
 const kVmColumns = [
   { name: "VM", key: ({ name }) => name, text: ({ name }) => name },
   { name: "Home", key: ({ client }) => client.home ?? -1, text: ({ client }) => format.node(client.home) },
   { name: "vCPUs", number: true, key: ({ client }) => client.vcpus, text: ({ client }) => String(client.vcpus) },
-  { name: "Used", number: true, key: ({ client }) => client.used_ms, text: ({ client, epoch }) => `${format.cores(client.used_ms, epoch)} cores` },
-  { name: "Entitled", number: true, key: ({ client }) => client.entitled_ms, text: ({ client, epoch }) => `${format.cores(client.entitled_ms, epoch)} cores` },
-  { name: "Owed", number: true, key: ({ client }) => client.owed_ms, text: ({ client, epoch }) => `${format.cores(client.owed_ms, epoch)} cores` },
-  { name: "Memory", number: true, key: ({ client }) => resident(client), text: ({ client }) => (client.memory_bytes.length ? format.bytes(resident(client)) : "–") },
+  { name: "Used", number: true, key: ({ client }) => client.used_ms ?? -1, text: ({ client, epoch }) => `${format.cores(client.used_ms, epoch)} cores` },
+  { name: "Entitled", number: true, key: ({ client }) => client.entitled_ms ?? -1, text: ({ client, epoch }) => `${format.cores(client.entitled_ms, epoch)} cores` },
+  { name: "Owed", number: true, key: ({ client }) => client.owed_ms ?? -1, text: ({ client, epoch }) => `${format.cores(client.owed_ms, epoch)} cores` },
+  { name: "Memory", number: true, key: ({ client }) => resident(client) ?? -1, text: ({ client }) => format.bytes(resident(client)) },
   { name: "Locality", number: true, key: ({ client }) => client.locality_pct ?? -1, bar: true },
   { name: "Moves", number: true, key: ({ client }) => client.moves, text: ({ client }) => String(client.moves) },
   { name: "State", key: ({ vm, client }) => stateOf(vm, client), text: ({ vm, client }) => stateOf(vm, client) },
@@ -126,7 +126,8 @@ export function showTransfers(status) {
 }
 
 const kMoveColumns = ["Time", "VM", "Reason", "From", "To", "Lost, predicted", "Lost, measured", "Moved", "State"];
-const change = (figures) => `${figures.lost_before_ms} → ${figures.lost_after_ms} ms`;
+const change = ({ lost_before_ms: before, lost_after_ms: after }) =>
+  (format.isKnown(before) && format.isKnown(after) ? `${before} → ${after} ms` : "–");
 
 function moveCells(move) {
   const { outcome } = move;

@@ -50,12 +50,16 @@ Json resource(const char* name, std::int64_t capacity, std::int64_t allocatable,
 
 Json resources_of(const HostView& host, const NodeView& node) {
   const Promised promised = promised_on(host, node.node);
-  const std::int64_t usable = node.memory_bytes - node.reserve_bytes;
-  const std::int64_t memory =
-      std::min(usable - promised.bytes, node.free_bytes - node.reserve_bytes);
+  // Nothing is offered where the readings are missing.
+  std::int64_t usable = 0;
+  std::int64_t memory = 0;
+  if (node.known && node.free_bytes && node.reserve_bytes) {
+    usable = node.memory_bytes - *node.reserve_bytes;
+    memory = std::min(usable - promised.bytes, *node.free_bytes - *node.reserve_bytes);
+  }
   return {resource("cpu", node.cpus, node.known ? node.cpus : 0,
                    node.known ? node.cpus - promised.vcpus : 0),
-          resource("memory", node.memory_bytes, node.known ? usable : 0, node.known ? memory : 0)};
+          resource("memory", node.memory_bytes, usable, memory)};
 }
 
 std::string zone_name(const NodeView& node) {
@@ -67,15 +71,15 @@ Json zone(const HostView& host, const NodeView& node) {
   for (std::size_t other = 0; other < std::min(node.distances.size(), host.nodes.size()); ++other) {
     costs.push_back({{"name", zone_name(host.nodes[other])}, {"value", node.distances[other]}});
   }
-  const std::int64_t owed_pct =
-      node.capacity_ms > 0 ? node.owed_ms * 100 / node.capacity_ms : 0;  // rounded down
   const auto attribute = [](const char* name, std::int64_t value) {
     return Json{{"name", name}, {"value", std::to_string(value)}};
   };
   Json attributes = Json::array();
-  if (node.known) {
-    attributes = {attribute("vmnuma.load-pct", node.load_pct),
-                  attribute("vmnuma.owed-pct", owed_pct)};
+  if (node.known && node.load_pct) {
+    attributes.push_back(attribute("vmnuma.load-pct", *node.load_pct));
+  }
+  if (node.known && node.owed_ms && node.capacity_ms > 0) {  // rounded down
+    attributes.push_back(attribute("vmnuma.owed-pct", *node.owed_ms * 100 / *node.capacity_ms));
   }
   return {{"name", zone_name(node)},
           {"type", "Node"},

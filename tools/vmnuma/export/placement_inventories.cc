@@ -32,8 +32,9 @@ Json inventories_of(const balancer::NodeView& node) {
   }
   const std::int64_t memory = std::min(node.memory_bytes / kMiB, kMost);
   if (memory > 0) {
-    const std::int64_t reserve = (node.reserve_bytes + kMiB - 1) / kMiB;
-    inventories["MEMORY_MB"] = inventory(memory, node.known ? reserve : memory);
+    const bool offered = node.known && node.reserve_bytes;
+    inventories["MEMORY_MB"] =
+        inventory(memory, offered ? (*node.reserve_bytes + kMiB - 1) / kMiB : memory);
   }
   return inventories;
 }

@@ -66,6 +66,27 @@ std::string axes(const Chart& chart, std::int64_t scale) {
   return svg;
 }
 
+/// The line cut at its gaps, with as many points in all as may be. A stretch of one point is drawn
+/// as long as a point is wide.
+std::vector<std::vector<ChartPoint>> stretches(const Chart& chart, const ChartLine& line,
+                                               std::size_t most_points) {
+  std::vector<std::vector<ChartPoint>> out;
+  for (const ChartPoint& point : line.points) {
+    if (out.empty() || point.time_unix_s - out.back().back().time_unix_s > chart.longest_step_s) {
+      out.emplace_back();
+    }
+    out.back().push_back(point);
+  }
+  if (out.size() > most_points) {  // more gaps than points: there is no line to be seen anyway
+    return {thinned(line.points, most_points)};
+  }
+  for (std::vector<ChartPoint>& stretch : out) {
+    stretch = thinned(stretch,
+                      std::max<std::size_t>(most_points * stretch.size() / line.points.size(), 1));
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string html_escaped(std::string_view text) {
@@ -124,14 +145,17 @@ std::string svg_of(const Chart& chart, std::size_t most_points) {
                     axes(chart, scale);
   std::string legend = "<p class=\"legend\">";
   for (std::size_t i = 0; i < chart.lines.size(); ++i) {
-    std::string points;
-    for (const ChartPoint& point : thinned(chart.lines[i].points, most_points)) {
-      points += fmt::format("{}{},{}", points.empty() ? "" : " ", x_of(chart, point.time_unix_s),
-                            y_of(point.permille, scale));
-    }
     const std::string name = html_escaped(chart.lines[i].name);
-    svg += fmt::format("<polyline class=\"line c{}\" points=\"{}\"><title>{}</title></polyline>\n",
-                       i % kColours, points, name);
+    for (const std::vector<ChartPoint>& stretch : stretches(chart, chart.lines[i], most_points)) {
+      std::string points;
+      for (const ChartPoint& point : stretch) {
+        points += fmt::format("{}{},{}", points.empty() ? "" : " ", x_of(chart, point.time_unix_s),
+                              y_of(point.permille, scale));
+      }
+      svg +=
+          fmt::format("<polyline class=\"line c{}\" points=\"{}\"><title>{}</title></polyline>\n",
+                      i % kColours, points, name);
+    }
     legend += fmt::format("<span class=\"key k{}\">{}</span> ", i % kColours, name);
   }
   return svg + "</svg>\n" + legend + "</p>\n";

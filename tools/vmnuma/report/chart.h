@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,8 @@ struct Chart {
   std::int64_t since_unix_s = 0;
   std::int64_t until_unix_s = 0;
   std::vector<ChartLine> lines;
+  /// Points that are further apart are not joined.
+  std::int64_t longest_step_s = std::numeric_limits<std::int64_t>::max();
 };
 
 /// At most `most` points, each the average of those it stands for.
@@ -36,8 +39,8 @@ struct Chart {
                                               std::size_t most);
 
 /// The chart in per cent, from 0 to the next round number above the highest point, but at least to
-/// 100 %. Line n has the classes "line" and "cN" with N = n modulo 8. Says so if there is nothing
-/// to show.
+/// 100 %. Line n has the classes "line" and "cN" with N = n modulo 8, and is broken where nothing
+/// was recorded. Says so if there is nothing to show.
 [[nodiscard]] std::string svg_of(const Chart& chart, std::size_t most_points);
 
 }  // namespace vmnuma::tools

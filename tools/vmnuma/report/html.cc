@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "placement/model/plan.h"
 #include "tools/vmnuma/report/chart.h"
 #include "tools/vmnuma/report/host_report.h"
 #include "tools/vmnuma/report/summary.h"
@@ -28,8 +29,8 @@ td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
 .nodes { display: grid; gap: .8em; grid-template-columns: repeat(auto-fill, minmax(17em, 1fr)); }
 .node { background: var(--card); border-radius: .4em; padding: .7em 1em; }
 .node h3 { font-size: 1em; margin: 0; } .node p { margin: .2em 0; } .faint, .mark { color: var(--faint); }
-.bar { background: var(--ground); height: .45em; margin: .15em 0 .4em; }
-.bar i { background: #3b82c4; display: block; height: 100%; }
+.bar { background: var(--ground); display: flex; height: .45em; margin: .15em 0 .4em; }
+.bar i { background: #3b82c4; height: 100%; } .bar i.others { background: var(--faint); }
 svg { width: 100%; } .mark { fill: var(--faint); font-size: 11px; } .grid { stroke: var(--card); }
 .line { fill: none; stroke-width: 1.6; } .key::before { content: "\25ac\00a0"; }
 .c0 { stroke: #3b82c4; } .c1 { stroke: #d97f2c; } .c2 { stroke: #3f9c5f; } .c3 { stroke: #c2485f; }
@@ -44,9 +45,26 @@ std::string percent(std::int64_t permille) {
   return fmt::format("{} %", permille / 10);
 }
 
-std::string bar_html(std::int64_t permille) {
-  return fmt::format("<div class=\"bar\"><i style=\"width:{}%\"></i></div>\n",
-                     std::clamp<std::int64_t>(permille / 10, 0, 100));
+/// The part of the others stands behind the first.
+std::string bar_html(std::int64_t permille, std::int64_t others_permille) {
+  const auto width = [](std::int64_t share, std::int64_t most) {
+    return std::clamp<std::int64_t>(share / 10, 0, most);
+  };
+  const std::int64_t first = width(permille, 100);
+  return fmt::format("<div class=\"bar\"><i style=\"width:{}%\"></i>{}</div>\n", first,
+                     others_permille > 0
+                         ? fmt::format("<i class=\"others\" style=\"width:{}%\"></i>",
+                                       width(others_permille, 100 - first))
+                         : "");
+}
+
+std::string load_html(const TopNode& node) {
+  if (!node.vm_load_pct || !node.non_vm_pct) {
+    return "";
+  }
+  return fmt::format("<p>VMs want {} % of it, others use {} %</p>\n", *node.vm_load_pct,
+                     *node.non_vm_pct) +
+         bar_html(*node.vm_load_pct * 10, *node.non_vm_pct * 10);
 }
 
 std::string client_html(const TopClient& client) {
@@ -55,7 +73,7 @@ std::string client_html(const TopClient& client) {
                      client.vcpus,
                      client.memory_bytes ? bytes_text(*client.memory_bytes) : "memory not known",
                      local ? ", " + percent(*local) + " local" : "") +
-         (local ? bar_html(*local) : "");
+         (local ? bar_html(*local, 0) : "");
 }
 
 std::string distances_html(const balancer::HostView& host) {
@@ -83,10 +101,9 @@ std::string map_html(const HostReport& report) {
   html += "<div class=\"nodes\">\n";
   for (const TopNode& node : host.nodes) {
     html += fmt::format(
-        "<section class=\"node\"><h3>Node {}</h3><p class=\"faint\">{} CPUs, {} of {} used, load "
-        "{} %</p>\n",
-        node.node.value, node.cpus, bytes_text(node.used_bytes), bytes_text(node.total_bytes),
-        node.load_pct);
+        "<section class=\"node\"><h3>Node {}</h3><p class=\"faint\">{} CPUs, {} of {} used</p>\n",
+        node.node.value, node.cpus, bytes_text(node.used_bytes), bytes_text(node.total_bytes));
+    html += load_html(node);
     for (const TopClient& client : host.clients) {
       html += client.home == node.node ? client_html(client) : "";
     }
@@ -101,17 +118,39 @@ std::string map_html(const HostReport& report) {
   return html + distances_html(*report.host);
 }
 
+std::int64_t unix_s(stats::WallTime time) {
+  return std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count();
+}
+
+/// How far apart two samples that follow each other may be: what is longer is a gap.
+std::int64_t longest_step(const stats::Past& past) {
+  constexpr std::int64_t kSteps = 3;
+  switch (past.span) {
+    case stats::SampleSpan::kMinute:
+      return kSteps * 60;
+    case stats::SampleSpan::kHour:
+      return kSteps * 3600;
+    case stats::SampleSpan::kEpoch:
+      break;
+  }
+  std::int64_t epoch_us = 0;
+  for (const auto& sample : past.nodes) {
+    epoch_us = std::max(epoch_us, sample.epoch_length.value);
+  }
+  return std::max<std::int64_t>(kSteps * epoch_us / 1'000'000, 10);
+}
+
 Chart node_chart(const HostReport& report, const std::string& title,
-                 std::int64_t (*figure)(const stats::NodeSampleRow& row)) {
+                 balancer::Figure (*figure)(const stats::NodeSampleRow& row)) {
   std::map<std::int32_t, ChartLine> lines;
   for (const auto& sample : report.past.nodes) {
     ChartLine& line = lines[sample.row.node.value];
     line.name = fmt::format("node {}", sample.row.node.value);
-    line.points.push_back(
-        {std::chrono::floor<std::chrono::seconds>(sample.time.time_since_epoch()).count(),
-         figure(sample.row)});
+    if (const balancer::Figure permille = figure(sample.row)) {
+      line.points.push_back({unix_s(sample.time), *permille});
+    }
   }
-  Chart chart{title, report.since_unix_s, report.until_unix_s, {}};
+  Chart chart{title, report.since_unix_s, report.until_unix_s, {}, longest_step(report.past)};
   for (auto& [node, line] : lines) {
     chart.lines.push_back(std::move(line));
   }
@@ -121,11 +160,17 @@ Chart node_chart(const HostReport& report, const std::string& title,
 Chart locality_chart(const HostReport& report) {
   ChartLine line{"all VMs", {}};
   for (const stats::LocalityPoint& point : report.past.locality) {
-    line.points.push_back(
-        {std::chrono::floor<std::chrono::seconds>(point.time.time_since_epoch()).count(),
-         share_permille(point.local.value, point.local.value + point.remote.value)});
+    const balancer::Figure permille =
+        share_permille(point.local.value, point.local.value + point.remote.value);
+    if (permille) {
+      line.points.push_back({unix_s(point.time), *permille});
+    }
   }
-  return {"Local memory", report.since_unix_s, report.until_unix_s, {std::move(line)}};
+  return {"Local memory",
+          report.since_unix_s,
+          report.until_unix_s,
+          {std::move(line)},
+          longest_step(report.past)};
 }
 
 std::string chart_html(const Chart& chart) {
@@ -134,8 +179,9 @@ std::string chart_html(const Chart& chart) {
 
 std::string charts_html(const HostReport& report) {
   return chart_html(
-             node_chart(report, "Load of the nodes, in per cent of their capacity",
-                        [](const stats::NodeSampleRow& row) { return row.load_average.value; })) +
+             node_chart(report, "What VMs want, in per cent of the nodes", vm_load_permille)) +
+         chart_html(node_chart(report, "What others than VMs use, in per cent of the nodes",
+                               non_vm_permille)) +
          chart_html(node_chart(report, "CPU time owed, in per cent of the nodes' capacity",
                                [](const stats::NodeSampleRow& row) {
                                  return share_permille(row.owed.value, row.capacity.value);
@@ -154,10 +200,18 @@ std::string locality_text(const std::optional<placement::Permille>& before,
              : "";
 }
 
+std::string promised_text(const stats::ActionRow& action) {
+  const placement::PredictedFigures figures = placement::predicted_figures(action.reason);
+  const placement::Prediction& predicted = action.predicted;
+  std::string text =
+      figures.lost_time ? lost_text(predicted.lost_before, predicted.lost_after) : "-";
+  if (figures.locality_before && figures.locality_after) {
+    text += locality_text(predicted.locality_before, predicted.locality_after);
+  }
+  return text;
+}
+
 std::string move_html(const stats::PastAction& past, const stats::RelocationRow& relocation) {
-  const placement::Prediction& predicted = past.action.predicted;
-  const std::int64_t time =
-      std::chrono::floor<std::chrono::seconds>(past.action.time.time_since_epoch()).count();
   std::string brought = "not measured";
   std::string moved = "-";
   if (past.outcome) {
@@ -167,13 +221,12 @@ std::string move_html(const stats::PastAction& past, const stats::RelocationRow&
                         past.outcome->took.count() / 1000, past.outcome->took.count() / 100 % 10);
   }
   return fmt::format(
-      "<tr><td>{}</td><td>{}/{}</td><td>{}</td><td>{} to {}</td><td>{}{}</td><td>{}</td>"
+      "<tr><td>{}</td><td>{}/{}</td><td>{}</td><td>{} to {}</td><td>{}</td><td>{}</td>"
       "<td>{}</td><td>{}{}</td></tr>\n",
-      local_time_text(time), html_escaped(relocation.vm_name), relocation.client,
-      html_escaped(past.action.reason), node_text(relocation.from), node_text(relocation.to),
-      lost_text(predicted.lost_before, predicted.lost_after),
-      locality_text(predicted.locality_before, predicted.locality_after), brought, moved,
-      name_of(past.state), past.detail.empty() ? "" : ": " + html_escaped(past.detail));
+      local_time_text(unix_s(past.action.time)), html_escaped(relocation.vm_name),
+      relocation.client, html_escaped(past.action.reason), node_text(relocation.from),
+      node_text(relocation.to), promised_text(past.action), brought, moved, name_of(past.state),
+      past.detail.empty() ? "" : ": " + html_escaped(past.detail));
 }
 
 std::string moves_html(const HostReport& report) {

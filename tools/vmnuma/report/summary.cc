@@ -3,10 +3,15 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
+#include "placement/model/plan.h"
 #include "tools/vmnuma/top/top_state.h"
 
 namespace vmnuma::tools {
+
+using balancer::Figure;
+using placement::CpuTime;
 
 namespace {
 
@@ -14,28 +19,40 @@ std::int64_t milliseconds(placement::CpuTime time) {
   return time.value / 1000;
 }
 
+/// The average of what is known.
+struct Average {
+  std::int64_t count = 0;
+  std::int64_t sum = 0;
+  void add(const Figure& figure) {
+    count += figure ? 1 : 0;
+    sum += figure.value_or(0);
+  }
+  [[nodiscard]] Figure value() const { return count > 0 ? Figure(sum / count) : std::nullopt; }
+};
+
 std::vector<NodeSummary> nodes_of(const stats::Past& past) {
   struct Sums {
-    std::int64_t samples = 0;
-    std::int64_t load = 0;
-    std::int64_t highest = 0;
+    Average load;
+    Average non_vm;
+    Figure highest;
     std::int64_t owed = 0;
     std::int64_t capacity = 0;
   };
   std::map<std::int32_t, Sums> sums;
   for (const auto& sample : past.nodes) {
     Sums& sum = sums[sample.row.node.value];
-    ++sum.samples;
-    sum.load += sample.row.load_average.value;
-    sum.highest = std::max(sum.highest, sample.row.load_average.value);
+    const Figure load = vm_load_permille(sample.row);
+    sum.load.add(load);
+    sum.non_vm.add(non_vm_permille(sample.row));
+    sum.highest = std::max(sum.highest, load);  // nothing is less than any figure
     sum.owed += sample.row.owed.value;
     sum.capacity += sample.row.capacity.value;
   }
   std::vector<NodeSummary> nodes;
   nodes.reserve(sums.size());
   for (const auto& [node, sum] : sums) {
-    nodes.push_back(
-        {node, sum.load / sum.samples, sum.highest, share_permille(sum.owed, sum.capacity)});
+    nodes.push_back({node, sum.load.value(), sum.highest, sum.non_vm.value(),
+                     share_permille(sum.owed, sum.capacity)});
   }
   return nodes;
 }
@@ -58,17 +75,30 @@ void count(ReasonSummary& summary, const stats::PastAction& action) {
   if (action.outcome) {
     const placement::Prediction& predicted = action.action.predicted;
     ++summary.measured;
-    summary.promised_ms += milliseconds(predicted.lost_before - predicted.lost_after);
-    summary.brought_ms += milliseconds(action.outcome->lost_before - action.outcome->lost_after);
+    if (placement::predicted_figures(action.action.reason).lost_time) {
+      summary.promised_ms = summary.promised_ms.value_or(0) +
+                            milliseconds(predicted.lost_before - predicted.lost_after);
+    }
+    summary.brought_ms = summary.brought_ms.value_or(0) +
+                         milliseconds(action.outcome->lost_before - action.outcome->lost_after);
   }
 }
 
-std::optional<std::int64_t> locality_of(const stats::LocalityPoint& point) {
-  const std::int64_t all = point.local.value + point.remote.value;
-  return all > 0 ? std::optional(share_permille(point.local.value, all)) : std::nullopt;
+Figure locality_of(const stats::LocalityPoint& point) {
+  return share_permille(point.local.value, point.local.value + point.remote.value);
 }
 
 }  // namespace
+
+Figure vm_load_permille(const stats::NodeSampleRow& row) {
+  const CpuTime whole = row.threads.value_or(CpuTime{});
+  return share_permille(scaled(whole - row.non_vm, row.load_average.value, 1000).value,
+                        whole.value);
+}
+
+Figure non_vm_permille(const stats::NodeSampleRow& row) {
+  return share_permille(row.non_vm.value, row.threads.value_or(CpuTime{}).value);
+}
 
 ReportSummary summary_of(const stats::Past& past) {
   ReportSummary summary;

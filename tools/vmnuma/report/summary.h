@@ -3,20 +3,27 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "balancer/view.h"
 #include "stats/history/past.h"
 
 namespace vmnuma::tools {
 
+/// What clients want of the whole node, as a load average, and what others than VMs use of it.
+/// Nothing of a node without CPUs, and of samples of earlier versions, which did not keep how many
+/// it has.
+[[nodiscard]] balancer::Figure vm_load_permille(const stats::NodeSampleRow& row);
+[[nodiscard]] balancer::Figure non_vm_permille(const stats::NodeSampleRow& row);
+
 /// Averages over time; the highest is that of one sample.
 struct NodeSummary {
   std::int32_t node = 0;
-  std::int64_t load_permille = 0;
-  std::int64_t highest_load_permille = 0;
-  std::int64_t owed_permille = 0;  ///< of its capacity
+  balancer::Figure vm_load_permille;
+  balancer::Figure highest_vm_load_permille;
+  balancer::Figure non_vm_permille;
+  balancer::Figure owed_permille;  ///< of its capacity
 };
 
 /// All actions of one reason.
@@ -27,15 +34,15 @@ struct ReasonSummary {
   std::int64_t dropped = 0;
   std::int64_t open = 0;
   std::int64_t measured = 0;     ///< of them; the two below are theirs
-  std::int64_t promised_ms = 0;  ///< lost time saved per epoch
-  std::int64_t brought_ms = 0;
+  balancer::Figure promised_ms;  ///< lost time saved per epoch; absent also if none was predicted
+  balancer::Figure brought_ms;
 };
 
 struct ReportSummary {
   std::vector<NodeSummary> nodes;      ///< by number
   std::vector<ReasonSummary> reasons;  ///< by name
-  std::optional<std::int64_t> locality_first_permille;
-  std::optional<std::int64_t> locality_last_permille;
+  balancer::Figure locality_first_permille;
+  balancer::Figure locality_last_permille;
   std::int64_t moved_bytes = 0;
 };
 

@@ -14,20 +14,45 @@ namespace {
 
 using Align = Table::Align;
 
-std::string percent(std::int64_t permille) {
-  return fmt::format("{}.{}", permille / 10, permille % 10);
-}
-
 std::string nodes_table(const ReportSummary& summary) {
   Table table({{"NODE", Align::kRight},
                {"LOAD(%)", Align::kRight},
                {"HIGHEST(%)", Align::kRight},
+               {"OTHERS(%)", Align::kRight},
                {"OWED(%)", Align::kRight}});
   for (const NodeSummary& node : summary.nodes) {
-    table.add_row({std::to_string(node.node), percent(node.load_permille),
-                   percent(node.highest_load_permille), percent(node.owed_permille)});
+    table.add_row({std::to_string(node.node), permille_text(node.vm_load_permille),
+                   permille_text(node.highest_vm_load_permille),
+                   permille_text(node.non_vm_permille), permille_text(node.owed_permille)});
   }
   return table.empty() ? "No samples.\n" : table.text();
+}
+
+balancer::Figure permille(const std::optional<placement::Permille>& share) {
+  return share ? balancer::Figure(share->value) : std::nullopt;
+}
+
+/// VMs whose tasks waited at all.
+std::string waits_table(const std::vector<stats::VmPast>& vms) {
+  Table table({{"VM", Align::kShrinks},
+               {"CPU(%)", Align::kRight},
+               {"MEMORY(%)", Align::kRight},
+               {"FULL(%)", Align::kRight}});
+  for (const stats::VmPast& vm : vms) {
+    const auto waited = [](const std::optional<placement::Permille>& share) {
+      return share.value_or(placement::Permille{}) > placement::Permille{};
+    };
+    const placement::VmPressure& pressure = vm.pressure;
+    if (waited(pressure.cpu_some) || waited(pressure.memory_some)) {
+      table.add_row({vm.name, permille_text(permille(pressure.cpu_some)),
+                     permille_text(permille(pressure.memory_some)),
+                     permille_text(permille(pressure.memory_full))});
+    }
+  }
+  return table.empty() ? ""
+                       : "\nTime in which some task waited for a CPU or for memory, or all "
+                         "for memory:\n" +
+                             table.text();
 }
 
 std::string reasons_table(const ReportSummary& summary) {
@@ -41,7 +66,7 @@ std::string reasons_table(const ReportSummary& summary) {
   for (const ReasonSummary& reason : summary.reasons) {
     table.add_row({reason.reason, std::to_string(reason.done), std::to_string(reason.undone),
                    std::to_string(reason.dropped), std::to_string(reason.open),
-                   std::to_string(reason.promised_ms), std::to_string(reason.brought_ms)});
+                   figure_text(reason.promised_ms), figure_text(reason.brought_ms)});
   }
   return table.empty() ? "No moves.\n" : table.text();
 }
@@ -54,11 +79,12 @@ std::string report_text(const HostReport& report) {
       fmt::format("{}, {} to {}\n\n", printable(report.host_name),
                   local_time_text(report.since_unix_s), local_time_text(report.until_unix_s));
   text += nodes_table(summary);
-  if (summary.locality_first_permille && summary.locality_last_permille) {
-    text += fmt::format("\nLocal memory: {} % in the beginning, {} % in the end\n",
-                        percent(*summary.locality_first_permille),
-                        percent(*summary.locality_last_permille));
+  if (summary.locality_first_permille || summary.locality_last_permille) {
+    text += fmt::format("\nLocal memory: {} in the beginning, {} in the end\n",
+                        permille_text(summary.locality_first_permille, "%"),
+                        permille_text(summary.locality_last_permille, "%"));
   }
+  text += waits_table(report.past.vms);
   text += "\n" + reasons_table(summary);
   if (!summary.reasons.empty()) {
     text += wrapped(
@@ -76,12 +102,16 @@ std::string report_json(const HostReport& report) {
   json["host"] = report.host_name;
   json["since"] = balancer::time_text(report.since_unix_s);
   json["until"] = balancer::time_text(report.until_unix_s);
+  const auto optional = [](const balancer::Figure& value) {
+    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+  };
   json["nodes"] = nlohmann::ordered_json::array();
   for (const NodeSummary& node : summary.nodes) {
     json["nodes"].push_back({{"node", node.node},
-                             {"load_permille", node.load_permille},
-                             {"highest_load_permille", node.highest_load_permille},
-                             {"owed_permille", node.owed_permille}});
+                             {"vm_load_permille", optional(node.vm_load_permille)},
+                             {"highest_vm_load_permille", optional(node.highest_vm_load_permille)},
+                             {"non_vm_permille", optional(node.non_vm_permille)},
+                             {"owed_permille", optional(node.owed_permille)}});
   }
   json["reasons"] = nlohmann::ordered_json::array();
   for (const ReasonSummary& reason : summary.reasons) {
@@ -91,12 +121,17 @@ std::string report_json(const HostReport& report) {
                                {"dropped", reason.dropped},
                                {"open", reason.open},
                                {"measured", reason.measured},
-                               {"promised_ms", reason.promised_ms},
-                               {"brought_ms", reason.brought_ms}});
+                               {"promised_ms", optional(reason.promised_ms)},
+                               {"brought_ms", optional(reason.brought_ms)}});
   }
-  const auto optional = [](const std::optional<std::int64_t>& value) {
-    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
-  };
+  json["vms"] = nlohmann::ordered_json::array();
+  for (const stats::VmPast& vm : report.past.vms) {
+    json["vms"].push_back({{"vm", vm.name},
+                           {"vm_uuid", vm.uuid},
+                           {"cpu_some_permille", optional(permille(vm.pressure.cpu_some))},
+                           {"memory_some_permille", optional(permille(vm.pressure.memory_some))},
+                           {"memory_full_permille", optional(permille(vm.pressure.memory_full))}});
+  }
   json["locality_first_permille"] = optional(summary.locality_first_permille);
   json["locality_last_permille"] = optional(summary.locality_last_permille);
   json["moved_bytes"] = summary.moved_bytes;

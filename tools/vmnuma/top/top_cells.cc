@@ -2,7 +2,7 @@
 #include "tools/vmnuma/top/top_cells.h"
 
 #include <algorithm>
-#include <optional>
+#include <cstddef>
 
 #include <fmt/format.h>
 
@@ -10,6 +10,8 @@
 #include "tools/vmnuma/top/top_state.h"
 
 namespace vmnuma::tools {
+
+using balancer::Figure;
 
 namespace {
 
@@ -56,22 +58,38 @@ std::string left(const std::string& text, std::size_t width) {
 }
 
 /// A bar and its digits, after a gap.
-void add_cell(Line& line, std::optional<std::int64_t> permille, const Limits& limits,
-              const std::string& digits, std::size_t digits_width, const TopGrid& grid) {
-  const std::string drawn = permille ? bar(*permille, grid.bar) : std::string(grid.bar, ' ');
+void add_bar(Line& line, const std::string& drawn, Style style, const std::string& digits,
+             std::size_t digits_width) {
   const std::size_t full = std::min(drawn.find_first_not_of('|'), drawn.size());
   line.push_back({" "});
-  line.push_back({drawn.substr(0, full), style_of(permille.value_or(0), limits)});
+  line.push_back({drawn.substr(0, full), style});
   line.push_back({drawn.substr(full), Style::kDim});
   line.push_back({right(digits, digits_width)});
 }
 
-std::string percent(std::optional<std::int64_t> permille) {
+void add_cell(Line& line, const Figure& permille, const Limits& limits, const std::string& digits,
+              std::size_t digits_width, const TopGrid& grid) {
+  add_bar(line, permille ? bar(*permille, grid.bar) : std::string(grid.bar, ' '),
+          style_of(permille.value_or(0), limits), digits, digits_width);
+}
+
+std::string percent(const Figure& permille) {
   return permille ? fmt::format("{}%", std::min<std::int64_t>(*permille / 10, 999)) : "-";
 }
 
-void add_percent(Line& line, std::optional<std::int64_t> permille, const Limits& limits,
-                 const TopGrid& grid) {
+/// What VMs want of the node, and behind it what others use.
+void add_load(Line& line, const TopNode& node, const TopGrid& grid) {
+  if (!node.vm_load_pct || !node.non_vm_pct) {
+    add_bar(line, std::string(grid.bar, ' '), Style::kGood, "-", kPercentWidth);
+    return;
+  }
+  const std::int64_t wanted = *node.vm_load_pct * 10;
+  const std::int64_t others = *node.non_vm_pct * 10;
+  add_bar(line, bar(wanted, others, grid.bar), style_of(wanted + others, kLoadLimits),
+          percent(wanted), kPercentWidth);
+}
+
+void add_percent(Line& line, const Figure& permille, const Limits& limits, const TopGrid& grid) {
   add_cell(line, permille, limits, percent(permille), kPercentWidth, grid);
 }
 
@@ -85,7 +103,7 @@ const TopNode* find_node(const TopHost& host, placement::NodeId id) {
 }
 
 /// Of the memory of the clients that live on the node.
-std::optional<std::int64_t> locality_of(const TopHost& host, placement::NodeId node) {
+Figure locality_of(const TopHost& host, placement::NodeId node) {
   std::int64_t local = 0;
   std::int64_t all = 0;
   for (const TopClient& client : host.clients) {
@@ -94,7 +112,7 @@ std::optional<std::int64_t> locality_of(const TopHost& host, placement::NodeId n
       all += *client.memory_bytes;
     }
   }
-  return all > 0 ? std::optional(share_permille(local, all)) : std::nullopt;
+  return share_permille(local, all);
 }
 
 }  // namespace
@@ -120,6 +138,22 @@ std::string bar(std::int64_t permille, std::size_t width) {
          std::string(static_cast<std::size_t>(columns - full), '.');
 }
 
+std::string bar(std::int64_t permille, std::int64_t others_permille, std::size_t width) {
+  const auto part = [](std::int64_t share) { return std::clamp<std::int64_t>(share, 0, 1000); };
+  std::string drawn = bar(permille, width);
+  const auto both = static_cast<std::size_t>(std::count(drawn.begin(), drawn.end(), '|'));
+  const std::string whole = bar(part(permille) + part(others_permille), width);
+  auto end = static_cast<std::size_t>(std::count(whole.begin(), whole.end(), '|'));
+  auto begin = both;
+  if (part(others_permille) > 0 && width > 1) {  // however small, or hidden by the first part
+    end = std::min(std::max(end, begin + 1), width);
+    begin = std::min(begin, end - 1);
+  }
+  std::fill(drawn.begin() + static_cast<std::ptrdiff_t>(begin),
+            drawn.begin() + static_cast<std::ptrdiff_t>(std::max(begin, end)), '#');
+  return drawn;
+}
+
 std::string header_text(std::string_view first, std::string_view second, const TopGrid& grid) {
   return fmt::format("{:<{}} {:>4} {:>4} {:<{}} {:<{}} {:<{}} {}", first, grid.name, second, "VCPU",
                      "LOAD", grid.bar + kPercentWidth, "OWED", grid.bar + kPercentWidth, "MEMORY",
@@ -130,15 +164,11 @@ Line node_line(const TopHost& host, const TopNode& node, const TopGrid& grid) {
   Line line;
   line.push_back({left(fmt::format("node {}", node_text(node.node)), grid.name) + " " +
                   right(std::to_string(node.cpus), kNumberWidth) + " " +
-                  right(std::to_string(node.vcpus), kNumberWidth)});
-  const bool known = node.known;
-  add_percent(line, known ? std::optional(node.load_pct * 10) : std::nullopt, kLoadLimits, grid);
-  add_percent(line,
-              known ? std::optional(share_permille(node.owed_ms, node.capacity_ms)) : std::nullopt,
-              kOwedLimits, grid);
-  add_cell(line,
-           known ? std::optional(share_permille(node.used_bytes, node.total_bytes)) : std::nullopt,
-           kMemoryLimits, known ? bytes_text(node.used_bytes) : "-", kBytesWidth, grid);
+                  right(figure_text(node.vcpus), kNumberWidth)});
+  add_load(line, node, grid);
+  add_percent(line, share_permille(node.owed_ms, node.capacity_ms), kOwedLimits, grid);
+  add_cell(line, share_permille(node.used_bytes, node.total_bytes), kMemoryLimits,
+           bytes_text(node.used_bytes), kBytesWidth, grid);
   add_percent(line, locality_of(host, node.node), kLocalLimits, grid);
   return line;
 }
@@ -153,22 +183,19 @@ Line client_line(const TopHost& host, const TopClient& client, const TopGrid& gr
   add_percent(line, owed_permille(client), kOwedLimits, grid);
   const TopNode* home = find_node(host, client.home);
   add_cell(line,
-           client.memory_bytes && home != nullptr
-               ? std::optional(share_permille(*client.memory_bytes, home->total_bytes))
-               : std::nullopt,
-           kMemoryLimits, client.memory_bytes ? bytes_text(*client.memory_bytes) : "-", kBytesWidth,
-           grid);
+           home != nullptr ? share_permille(client.memory_bytes, home->total_bytes) : std::nullopt,
+           kMemoryLimits, bytes_text(client.memory_bytes), kBytesWidth, grid);
   add_percent(line, local_permille(client), kLocalLimits, grid);
   return line;
 }
 
 Line transfer_line(const balancer::TransferView& transfer, const TopGrid& grid) {
-  const std::int64_t done =
+  const Figure done =
       share_permille(transfer.bytes_done, transfer.bytes_done + transfer.bytes_remaining);
   return {
       {left(fmt::format("> {}/{}", printable(transfer.vm), transfer.client), grid.name) +
        fmt::format(" to {} ", nodes_text(transfer.to))},
-      {bar(done, grid.bar + kPercentWidth), Style::kGood},
+      {bar(done.value_or(0), grid.bar + kPercentWidth), Style::kGood},
       {fmt::format(" {}, {} left, {}/s, {}", percent(done), bytes_text(transfer.bytes_remaining),
                    bytes_text(transfer.rate_bytes_per_second), printable(transfer.state))}};
 }

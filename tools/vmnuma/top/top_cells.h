@@ -3,7 +3,7 @@
 /// other. Pure.
 ///
 ///     NODE             CPUS VCPU LOAD        OWED        MEMORY            LOCAL
-///     node 0             32   34 |||||   87% |.....  10% ||||..   48.0 GiB ||||..  75%
+///     node 0             32   34 |||##.  47% |.....  10% ||||..   48.0 GiB ||||..  75%
 #pragma once
 
 #include <cstddef>
@@ -31,5 +31,10 @@ struct TopGrid {
 
 /// `width` characters of which `permille` thousandths are full; at least one if it is not 0.
 [[nodiscard]] std::string bar(std::int64_t permille, std::size_t width);
+/// The same with a second part behind the first, of '#': what others use. Of what does not fit, the
+/// second part is cut, but at least one character of each part that is not 0 is shown if there are
+/// two.
+[[nodiscard]] std::string bar(std::int64_t permille, std::int64_t others_permille,
+                              std::size_t width);
 
 }  // namespace vmnuma::tools

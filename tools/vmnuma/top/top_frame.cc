@@ -31,13 +31,15 @@ std::vector<Line> head(const TopData& data) {
   const balancer::StatusView& status = data.host.status;
   const bool is_well = status.degraded.empty();
   std::vector<Line> lines;
-  lines.push_back({{"vmnuma ", Style::kTitle},
-                   {std::string(name_of(status.mode)), is_well ? Style::kGood : Style::kBad},
-                   {fmt::format("  epoch {}  {} nodes, {} VMs, {} clients", status.epoch,
-                                status.nodes, status.vms, status.clients)}});
-  lines.push_back({{fmt::format(
-      "imbalance {} %  lost {} ms per epoch of {} ms  actions under way {}", status.imbalance_pct,
-      status.lost_ms, status.epoch_length_ms, status.open_actions)}});
+  lines.push_back(
+      {{"vmnuma ", Style::kTitle},
+       {std::string(name_of(status.mode)), is_well ? Style::kGood : Style::kBad},
+       {fmt::format("  epoch {}  {} nodes, {} VMs, {} clients", status.epoch, status.nodes,
+                    figure_text(status.vms), figure_text(status.clients))}});
+  lines.push_back(
+      {{fmt::format("imbalance {}  lost {} per epoch of {} ms  actions under way {}",
+                    figure_text(status.imbalance_pct, "%"), figure_text(status.lost_ms, "ms"),
+                    status.epoch_length_ms, status.open_actions)}});
   for (const balancer::DegradedView& missing : status.degraded) {
     lines.push_back(plain(fmt::format("{}: {} (since {})", missing.source, missing.reason,
                                       local_time_text(missing.since_unix_s)),
@@ -189,9 +191,10 @@ std::vector<Line> help_text() {
   }
   append(lines,
          lines_of("\n"
-                  "Of a node: LOAD is its load average and OWED what its clients are owed,\n"
-                  "both in per cent of its capacity; MEMORY is what is used; LOCAL is the\n"
-                  "share of its clients' memory that lies on it.\n"
+                  "Of a node: LOAD is what its clients want, in per cent of the whole node, and\n"
+                  "# in its bar what others than VMs use; OWED is what its clients are owed, in\n"
+                  "per cent of what others leave; MEMORY is what is used; LOCAL is the share of\n"
+                  "its clients' memory that lies on it.\n"
                   "Of a client: LOAD is what it wants, in per cent of its vCPUs; OWED is what\n"
                   "it was not given of that; MEMORY is what is resident, the bar its share of\n"
                   "the node; LOCAL is the share of it on the home. * marks what is moving.\n"));

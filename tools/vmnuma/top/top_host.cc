@@ -52,15 +52,18 @@ TopHost top_host(balancer::StatusView status, const HostView& host) {
   out.status = std::move(status);
   out.epoch_length_ms = host.epoch_length_ms;
   for (const NodeView& node : host.nodes) {
-    out.nodes.push_back({.node = node.node,
-                         .known = node.known,
-                         .cpus = node.cpus,
-                         .vcpus = node.vcpus,
-                         .load_pct = node.load_pct,
-                         .capacity_ms = node.capacity_ms,
-                         .owed_ms = node.owed_ms,
-                         .used_bytes = node.memory_bytes - node.free_bytes,
-                         .total_bytes = node.memory_bytes});
+    TopNode& row = out.nodes.emplace_back();
+    row.node = node.node;
+    row.cpus = node.cpus;
+    row.vcpus = node.vcpus;
+    row.vm_load_pct = node.vm_load_pct;
+    row.non_vm_pct = node.non_vm_pct;
+    row.capacity_ms = node.capacity_ms;
+    row.owed_ms = node.owed_ms;
+    if (node.free_bytes) {
+      row.used_bytes = node.memory_bytes - *node.free_bytes;
+    }
+    row.total_bytes = node.memory_bytes;
   }
   for (const VmView& vm : host.vms) {
     for (const VmClientView& client : vm.clients) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,13 +13,13 @@ namespace vmnuma::tools {
 /// Times are of the last epoch.
 struct TopNode {
   placement::NodeId node;
-  bool known = true;  ///< false: its readings are missing
   std::int64_t cpus = 0;
-  std::int64_t vcpus = 0;     ///< homed here
-  std::int64_t load_pct = 0;  ///< load average; above 100 if more is wanted than it has
-  std::int64_t capacity_ms = 0;
-  std::int64_t owed_ms = 0;
-  std::int64_t used_bytes = 0;
+  balancer::Figure vcpus;        ///< homed here
+  balancer::Figure vm_load_pct;  ///< these two as in NodeView
+  balancer::Figure non_vm_pct;
+  balancer::Figure capacity_ms;
+  balancer::Figure owed_ms;
+  balancer::Figure used_bytes;
   std::int64_t total_bytes = 0;
 };
 
@@ -31,10 +30,10 @@ struct TopClient {
   std::int64_t vcpus = 0;
   placement::NodeId home;
   bool moving = false;
-  std::int64_t demand_ms = 0;
-  std::int64_t owed_ms = 0;
-  std::optional<std::int64_t> memory_bytes;  ///< what is resident; absent if not known
-  std::optional<std::int64_t> local_bytes;   ///< of it, on the home; absent also without a home
+  balancer::Figure demand_ms;
+  balancer::Figure owed_ms;
+  balancer::Figure memory_bytes;  ///< what is resident
+  balancer::Figure local_bytes;   ///< of it, on the home; absent also without a home
 };
 
 struct TopHost {

@@ -6,18 +6,20 @@
 
 namespace vmnuma::tools {
 
+using balancer::Figure;
+
 namespace {
 
-/// Larger comes first.
+/// Larger comes first, and what is not known last.
 std::int64_t rank(const TopClient& client, TopOrder order, std::int64_t epoch_length_ms) {
   switch (order) {
     case TopOrder::kOwed:
-      return client.owed_ms;
+      return client.owed_ms.value_or(-1);
     case TopOrder::kLoad:
-      return load_permille(client, epoch_length_ms);
+      return load_permille(client, epoch_length_ms).value_or(-1);
     case TopOrder::kMemory:
-      return client.memory_bytes.value_or(0);
-    case TopOrder::kLocality:  // the worst first, and what is not known last
+      return client.memory_bytes.value_or(-1);
+    case TopOrder::kLocality:  // the worst first
       return -local_permille(client).value_or(1001);
     case TopOrder::kHome:
       return -client.home.value;
@@ -106,27 +108,26 @@ std::string_view name_of(TopOrder order) {
   return "unknown";
 }
 
-std::int64_t share_permille(std::int64_t part, std::int64_t whole) {
+Figure share_permille(const Figure& part, const Figure& whole) {
   constexpr std::int64_t kLarge = std::int64_t{1} << 50U;  // a thousand times this still fits
-  if (whole <= 0 || part <= 0) {
-    return 0;
+  if (!part || !whole || *whole <= 0) {
+    return std::nullopt;
   }
-  return part < kLarge ? part * 1000 / whole : part / std::max<std::int64_t>(whole / 1000, 1);
+  const std::int64_t shown = std::max<std::int64_t>(*part, 0);
+  return shown < kLarge ? shown * 1000 / *whole : shown / std::max<std::int64_t>(*whole / 1000, 1);
 }
 
-std::int64_t load_permille(const TopClient& client, std::int64_t epoch_length_ms) {
+Figure load_permille(const TopClient& client, std::int64_t epoch_length_ms) {
   return share_permille(client.demand_ms, client.vcpus * epoch_length_ms);
 }
 
-std::int64_t owed_permille(const TopClient& client) {
-  return share_permille(client.owed_ms, client.demand_ms);
+Figure owed_permille(const TopClient& client) {
+  return client.demand_ms == 0 && client.owed_ms ? Figure(0)
+                                                 : share_permille(client.owed_ms, client.demand_ms);
 }
 
-std::optional<std::int64_t> local_permille(const TopClient& client) {
-  if (!client.local_bytes || client.memory_bytes.value_or(0) <= 0) {
-    return std::nullopt;
-  }
-  return share_permille(*client.local_bytes, *client.memory_bytes);
+Figure local_permille(const TopClient& client) {
+  return share_permille(client.local_bytes, client.memory_bytes);
 }
 
 std::vector<TopClient> ordered_clients(const TopHost& host, const TopState& state) {

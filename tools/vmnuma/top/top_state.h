@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,15 +56,16 @@ struct TopState {
 /// The selected row of ordered_clients(); 0 if the client is gone or none was chosen.
 [[nodiscard]] std::size_t selected_row(const std::vector<TopClient>& rows, const TopState& state);
 
-/// Part of the whole in thousandths, rounded down; 0 of nothing.
-[[nodiscard]] std::int64_t share_permille(std::int64_t part, std::int64_t whole);
+/// Part of the whole in thousandths, rounded down; nothing of nothing, or if either is not known.
+[[nodiscard]] balancer::Figure share_permille(const balancer::Figure& part,
+                                              const balancer::Figure& whole);
 
 /// What a client wants of its vCPUs' full time, in thousandths.
-[[nodiscard]] std::int64_t load_permille(const TopClient& client, std::int64_t epoch_length_ms);
-/// What it was owed of what it wanted, in thousandths.
-[[nodiscard]] std::int64_t owed_permille(const TopClient& client);
+[[nodiscard]] balancer::Figure load_permille(const TopClient& client, std::int64_t epoch_length_ms);
+/// What it was owed of what it wanted, in thousandths; 0 if it wanted nothing.
+[[nodiscard]] balancer::Figure owed_permille(const TopClient& client);
 /// Its memory that is local, in thousandths; nothing if that is not known or it has none.
-[[nodiscard]] std::optional<std::int64_t> local_permille(const TopClient& client);
+[[nodiscard]] balancer::Figure local_permille(const TopClient& client);
 
 /// `page_rows` is how far PageUp and PageDown go, `most_scrolled` the last place of a page of text.
 [[nodiscard]] TopState after_key(TopState state, const KeyPress& press, const TopHost& host,

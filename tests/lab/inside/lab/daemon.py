@@ -144,8 +144,7 @@ def stats(report):
 
 def homes():
     """The home node of every client: {(VM name, client): node}; without a home it is None."""
-    return {(row["vmName"], row["clientID"]): None if row["homeNode"] < 0 else row["homeNode"]
-            for row in stats("numa-clients")}
+    return {(row["vmName"], row["clientID"]): row["homeNode"] for row in stats("numa-clients")}
 
 
 def moves():
