@@ -94,14 +94,16 @@ class PageHost {
         continue;
       }
       waiting.row.state = "done";
-      if (waiting.row.reason == "initial-placement") {
-        continue;  // nothing was promised
+      const auto& predicted = waiting.row.predicted;
+      if (waiting.row.reason == "initial-placement" || !predicted.lost_before_ms ||
+          !predicted.imbalance_before_pct || !status.lost_ms || !status.imbalance_pct) {
+        continue;  // nothing was promised, or nothing is measured
       }
       vmnuma::balancer::OutcomeView outcome;
-      outcome.lost_before_ms = waiting.row.predicted.lost_before_ms;
-      outcome.lost_after_ms = status.lost_ms;
-      outcome.imbalance_before_pct = waiting.row.predicted.imbalance_before_pct;
-      outcome.imbalance_after_pct = status.imbalance_pct;
+      outcome.lost_before_ms = *predicted.lost_before_ms;
+      outcome.lost_after_ms = *status.lost_ms;
+      outcome.imbalance_before_pct = *predicted.imbalance_before_pct;
+      outcome.imbalance_after_pct = *status.imbalance_pct;
       outcome.moved_bytes = host.moved_bytes - waiting.moved_before;
       outcome.took_ms = kSettle * 2000;
       waiting.row.outcome = outcome;
