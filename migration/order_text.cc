@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "placement/model/text.h"
+#include "text/json.h"
 
 namespace vmnuma::migration {
 
@@ -24,6 +25,7 @@ using placement::Reason;
 /// More than any order: 4096 pins with sets of 8192 scattered CPUs before and after would not fit,
 /// nothing real comes near it.
 constexpr std::size_t kLongestText = 64U << 20U;
+constexpr std::size_t kMostCpus = 64U << 20U;
 
 template <class Value>
 struct Name {
@@ -207,7 +209,18 @@ json to_json(const VmChange& change) {
           {"allowed_after", placement::to_list(change.memory.allowed_after)}};
 }
 
-VmChange read_change(Members& members) {
+/// Lists are short for what they stand for: "0-65535". All of them together have `left` CPUs.
+std::vector<placement::CpuId> read_cpus(Members& members, const char* key, std::size_t& left) {
+  auto cpus = members.take(placement::parse_cpu_list(members.text(key)));
+  if (cpus.size() > left) {
+    members.complain("has more CPUs than any order");
+    return {};
+  }
+  left -= cpus.size();
+  return cpus;
+}
+
+VmChange read_change(Members& members, std::size_t& cpus_left) {
   VmChange change;
   change.vm = members.take(placement::parse_vm_id(members.text("vm")));
   change.vm_name = members.text("name");
@@ -224,8 +237,8 @@ VmChange read_change(Members& members) {
   members.each("pins", [&](Members& pin) {
     change.pins.push_back({.thread = pin.choice("thread", kThreads),
                            .number = pin.number<std::int32_t>("number"),
-                           .before = pin.take(placement::parse_cpu_list(pin.text("before"))),
-                           .after = pin.take(placement::parse_cpu_list(pin.text("after")))});
+                           .before = read_cpus(pin, "before", cpus_left),
+                           .after = read_cpus(pin, "after", cpus_left)});
   });
   members.each("quotas", [&](Members& quota) {
     change.memory.quotas.push_back({.node = NodeId{quota.number<std::int32_t>("node")},
@@ -275,26 +288,25 @@ std::string to_text(const Order& order) {
                       {"locality_before", predicted.locality_before.value},
                       {"locality_after", predicted.locality_after.value}}}};
   // A VM's name may hold bytes that are no UTF-8; they come out as U+FFFD.
-  return object.dump(-1, ' ', false, json::error_handler_t::replace);
+  return text::json_text(object);
 }
 
 Result<Order> parse_order(std::string_view text) {
-  if (text.size() > kLongestText) {
-    return failure(ErrorCode::kCorrupt,
-                   fmt::format("this is no order: it has {} bytes", text.size()));
+  const Result<json> read = text::read_json<json>(text, {kLongestText}, "it");
+  if (!read) {
+    return failure(ErrorCode::kCorrupt, fmt::format("this is no order: {}: '{}'",
+                                                    read.error().message, text.substr(0, 200)));
   }
-  const json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (object.is_discarded()) {
-    return failure(ErrorCode::kCorrupt,
-                   fmt::format("this is no order: '{}' is no JSON", text.substr(0, 200)));
-  }
+  const json& object = *read;
   std::optional<std::string> wrong;
   Members members(object, "the order", wrong);
   Order order;
+  std::size_t cpus_left = kMostCpus;
   order.action = members.number<std::int64_t>("action");
   order.epoch = members.number<std::int64_t>("epoch");
   order.reason = read_reason(members);
-  members.each("changes", [&](Members& change) { order.changes.push_back(read_change(change)); });
+  members.each("changes",
+               [&](Members& change) { order.changes.push_back(read_change(change, cpus_left)); });
   Members predicted = members.object("predicted");
   order.predicted = {.lost_before = {predicted.number<std::int64_t>("lost_before_us")},
                      .lost_after = {predicted.number<std::int64_t>("lost_after_us")},

@@ -2,13 +2,14 @@
 #include "balancer/protocol/report_json.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
+
+#include "text/json.h"
 
 namespace vmnuma::balancer {
 
@@ -17,6 +18,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 using stats::Cell;
 using stats::Report;
+
+/// More than any table; each row is searched for each of them.
+constexpr std::size_t kMostColumns = 256;
 
 void write_cells(Json& object, const std::vector<std::string>& columns,
                  const std::vector<Cell>& cells) {
@@ -41,12 +45,8 @@ std::optional<Cell> cell_of(const Json& json) {
   if (json.is_string()) {
     return Cell(json.get<std::string>());
   }
-  if (json.is_number_integer() &&
-      !(json.is_number_unsigned() &&
-        json.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()})) {
-    return Cell(json.get<std::int64_t>());
-  }
-  return std::nullopt;
+  const std::optional<std::int64_t> number = text::integer_of(json);
+  return number ? std::optional(Cell(*number)) : std::nullopt;
 }
 
 /// The values of `columns` in a row's object, or nothing if one is missing or no cell.
@@ -71,7 +71,8 @@ tl::unexpected<Error> corrupt(std::string message) {
 bool read_head(const Json& json, Report& report) {
   const auto type = json.find("type");
   const auto columns = json.find("columns");
-  if (type == json.end() || !type->is_string() || columns == json.end() || !columns->is_array()) {
+  if (type == json.end() || !type->is_string() || columns == json.end() || !columns->is_array() ||
+      columns->size() > kMostColumns) {
     return false;
   }
   report.type = type->get<std::string>();

@@ -10,9 +10,9 @@
 #include <nlohmann/json.hpp>
 
 #include "balancer/protocol/arguments.h"
-#include "balancer/protocol/nesting.h"
 #include "balancer/protocol/time_text.h"
 #include "balancer/suggest.h"
+#include "text/json.h"
 
 namespace vmnuma::balancer {
 
@@ -22,16 +22,6 @@ namespace {
 using Json = nlohmann::json;
 /// For writing: keys stay in the order in which they are listed.
 using OrderedJson = nlohmann::ordered_json;
-
-/// The number if the value is an integer that fits.
-std::optional<std::int64_t> integer_of(const Json& value) {
-  if (!value.is_number_integer() ||
-      (value.is_number_unsigned() &&
-       value.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()})) {
-    return std::nullopt;
-  }
-  return value.get<std::int64_t>();
-}
 
 /// Reads arguments out of an object. Keeps the first problem.
 class ArgumentReader {
@@ -114,7 +104,7 @@ class ArgumentReader {
   }
 
   void assign(std::string_view name, const Json& json, std::int64_t& value) {
-    if (const auto number = integer_of(json)) {
+    if (const auto number = text::integer_of(json)) {
       value = *number;
     } else {
       note(fmt::format("the argument '{}' must be an integer", name));
@@ -122,7 +112,7 @@ class ArgumentReader {
   }
 
   void assign(std::string_view name, const Json& json, std::int32_t& value) {
-    const auto number = integer_of(json);
+    const auto number = text::integer_of(json);
     if (number && *number >= 0 && *number <= std::numeric_limits<std::int32_t>::max()) {
       value = static_cast<std::int32_t>(*number);
     } else {
@@ -260,7 +250,7 @@ Result<Command> command_of(const Json& line) {
   if (version == line.end() || !version->is_number_integer()) {
     return refuse("the request has no 'version'");
   }
-  if (integer_of(*version) != kProtocolVersion) {
+  if (text::integer_of(*version) != kProtocolVersion) {
     return failure(ErrorCode::kUnsupported,
                    fmt::format("the request is of version {}, but only version {} is spoken here",
                                version->dump(), kProtocolVersion));
@@ -293,28 +283,24 @@ tl::expected<Request, BadRequest> parse_request(std::string_view line) {
   if (line.ends_with('\n')) {
     line.remove_suffix(1);
   }
-  if (line.size() > kLongestRequest) {
-    return bad(std::nullopt, fmt::format("the request is longer than {} bytes", kLongestRequest));
-  }
-  if (nesting_depth(line) > kDeepestRequest) {
-    return bad(std::nullopt,
-               fmt::format("the request is nested more than {} deep", kDeepestRequest));
-  }
-  if (static_cast<std::size_t>(std::count(line.begin(), line.end(), ',')) > kMostValues) {
-    return bad(std::nullopt, fmt::format("the request has more than {} values", kMostValues));
-  }
-  const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) {
-    return bad(std::nullopt, "the request is not a JSON object");
+  const Result<Json> json =
+      text::read_json<Json>(line,
+                            {.bytes = kLongestRequest,
+                             .depth = kDeepestRequest,
+                             .values = kMostValues,
+                             .members = kLongestRequest},  // they are looked up by a tree
+                            "the request");
+  if (!json) {
+    return bad(std::nullopt, json.error().message);
   }
   std::optional<std::int64_t> id = 0;
-  if (const auto given = json.find("id"); given != json.end()) {
-    id = integer_of(*given);
+  if (const auto given = json->find("id"); given != json->end()) {
+    id = text::integer_of(*given);
     if (!id) {
       return bad(std::nullopt, "'id' must be an integer");
     }
   }
-  auto command = command_of(json);
+  auto command = command_of(*json);
   if (!command) {
     return tl::unexpected(BadRequest{id, std::move(command).error()});
   }
@@ -329,7 +315,7 @@ std::string encode_request(const Request& request) {
   line["id"] = request.id;
   line["command"] = name_of(request.command);
   line["args"] = std::move(args).take();
-  return line.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+  return text::json_text(line) + "\n";
 }
 
 std::vector<std::string_view> command_names() {

@@ -36,7 +36,7 @@ namespace vmnuma::balancer {
 inline constexpr std::int64_t kProtocolVersion = 1;
 inline constexpr std::size_t kLongestRequest = std::size_t{64} * 1024;
 inline constexpr std::size_t kDeepestRequest = 8;
-/// Told by commas, those in strings included.
+/// Told by commas and brackets outside strings.
 inline constexpr std::size_t kMostValues = 8192;
 inline constexpr std::int64_t kMostHistoryRows = 1000;
 /// Of a VM that does not run yet.

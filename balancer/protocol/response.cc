@@ -2,7 +2,6 @@
 #include "balancer/protocol/response.h"
 
 #include <array>
-#include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "balancer/protocol/report_json.h"
 #include "balancer/protocol/time_text.h"
 #include "balancer/protocol/view_fields.h"
+#include "text/json.h"
 
 namespace vmnuma::balancer {
 
@@ -72,7 +72,7 @@ std::string line_of(std::optional<std::int64_t> id, const char* key, Json value)
   line["id"] = id ? Json(*id) : Json(nullptr);
   line["ok"] = std::string_view(key) == "result";
   line[key] = std::move(value);
-  return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return text::json_text(line) + "\n";
 }
 
 std::string failure_line(std::optional<std::int64_t> id, const Error& error) {
@@ -145,14 +145,12 @@ class ViewReader {
   template <class Integer>
   requires std::is_same_v<Integer, std::int64_t> || std::is_same_v<Integer, std::int32_t>
   static bool assign(const Json& json, Integer& value) {
-    if (!json.is_number_integer() ||
-        (json.is_number_unsigned() &&
-         json.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()})) {
+    const std::optional<std::int64_t> number = text::integer_of(json);
+    if (!number || !std::in_range<Integer>(*number)) {
       return false;
     }
-    const auto number = json.get<std::int64_t>();
-    value = static_cast<Integer>(number);
-    return std::in_range<Integer>(number);
+    value = static_cast<Integer>(*number);
+    return true;
   }
   static bool assign(const Json& json, placement::NodeId& value) {
     value = placement::NodeId{};
@@ -255,10 +253,11 @@ std::string encode_response(const BadRequest& bad) {
 }
 
 Result<Response> parse_response(std::string_view line, std::int64_t id) {
-  const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) {
-    return corrupt("the answer is not a JSON object");
+  const Result<Json> read = text::read_json<Json>(line, {kLongestAnswer}, "the answer");
+  if (!read) {
+    return tl::unexpected(read.error());
   }
+  const Json& json = *read;
   if (const auto version = json.find("version");
       version == json.end() || *version != kProtocolVersion) {
     return failure(
@@ -279,7 +278,7 @@ Result<Response> parse_response(std::string_view line, std::int64_t id) {
     if (result == json.end()) {
       return corrupt("the answer has no 'result'");
     }
-    return Response{result->dump()};
+    return Response{text::json_text(*result)};
   }
   const auto error = json.find("error");
   if (error == json.end() || !error->is_object()) {
@@ -290,14 +289,14 @@ Result<Response> parse_response(std::string_view line, std::int64_t id) {
 
 template <class View>
 Result<View> decode_view(std::string_view result) {
-  const Json json = Json::parse(result, nullptr, /*allow_exceptions=*/false);
-  auto view = [&json] {
-    if constexpr (std::is_same_v<View, stats::Report>) {
-      return report_of_json(json);
-    } else {
-      return ViewReader::read<View>(json);
-    }
-  }();
+  auto view = text::read_json<Json>(result, {kLongestAnswer}, "its result")
+                  .and_then([](const Json& json) -> Result<View> {
+                    if constexpr (std::is_same_v<View, stats::Report>) {
+                      return report_of_json(json);
+                    } else {
+                      return ViewReader::read<View>(json);
+                    }
+                  });
   if (!view) {
     return failure(std::move(view).error(), "the daemon's answer cannot be read");
   }

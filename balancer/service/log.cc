@@ -12,6 +12,8 @@
 #include <systemd/sd-journal.h>
 #include <unistd.h>
 
+#include "text/printable.h"
+
 namespace vmnuma::balancer {
 namespace {
 
@@ -66,17 +68,17 @@ void Log::write(const LogLine& line) const {
   if (!to_journal_) {
     std::string fields;
     for (const auto& [name, value] : line.fields) {
-      fields += fmt::format(" {}={}", name, value);
+      fields += fmt::format(" {}={}", name, text::printable(value));
     }
-    const std::string text = fmt::format("<{}>{}{}\n", priority, line.message,
+    const std::string text = fmt::format("<{}>{}{}\n", priority, text::printable(line.message),
                                          fields.empty() ? "" : " [" + fields.substr(1) + "]");
     (void)std::fputs(text.c_str(), stderr);  // nobody is left to tell
     return;
   }
-  std::vector<std::string> parts = {"MESSAGE=" + line.message,
+  std::vector<std::string> parts = {"MESSAGE=" + text::printable(line.message),
                                     fmt::format("PRIORITY={}", priority)};
   for (const auto& [name, value] : line.fields) {
-    parts.push_back(fmt::format("VMNUMA_{}={}", name, value));
+    parts.push_back(fmt::format("VMNUMA_{}={}", name, text::printable(value)));
   }
   std::vector<iovec> entries;
   entries.reserve(parts.size());

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/forecast/model_file.h"
 
-#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "stats/files/file.h"
+#include "text/json.h"
 
 namespace vmnuma::stats {
 
@@ -25,11 +27,6 @@ constexpr const char* kFormat = "vmnuma-forecast-model";
 constexpr std::size_t kLargestFile = std::size_t{32} << 20U;
 constexpr unsigned int kMode = 0640;
 
-tl::unexpected<Error> refusal(ErrorCode code, const std::filesystem::path& path,
-                              std::string_view why) {
-  return failure(code, fmt::format("the model '{}' is refused: {}", path.string(), why));
-}
-
 /// FNV-1a (Fowler, Noll, Vo; RFC draft eastlake-fnv), 64 bits.
 std::string checksum_of(std::string_view text) {
   std::uint64_t hash = 14'695'981'039'346'656'037U;
@@ -41,12 +38,9 @@ std::string checksum_of(std::string_view text) {
 
 /// -1 for what is no number that fits: no field may be that large or that small.
 std::int32_t number_of(const Json& json, bool& fits) {
-  if (json.is_number_integer()) {
-    const auto value = json.get<std::int64_t>();
-    if (value >= std::numeric_limits<std::int32_t>::min() &&
-        value <= std::numeric_limits<std::int32_t>::max()) {
-      return static_cast<std::int32_t>(value);
-    }
+  const std::optional<std::int64_t> value = text::integer_of(json);
+  if (value && std::in_range<std::int32_t>(*value)) {
+    return static_cast<std::int32_t>(*value);
   }
   fits = false;
   return -1;
@@ -84,30 +78,40 @@ Result<TreeModel> read_model(const std::filesystem::path& path) {
   if (!text) {
     return tl::unexpected(text.error());
   }
-  const Json json = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || json.value("format", Json()) != kFormat) {
-    return refusal(ErrorCode::kCorrupt, path, "it is cut off, or no model");
+  return parse_model(*text).map_error([&](Error error) {
+    error.message = fmt::format("the model '{}' is refused: {}", path.string(), error.message);
+    return error;
+  });
+}
+
+Result<TreeModel> parse_model(std::string_view text) {
+  const Result<Json> read_text = text::read_json<Json>(text, {kLargestFile}, "the file");
+  if (!read_text) {
+    return failure(ErrorCode::kCorrupt, "it is cut off, or no model: " + read_text.error().message);
+  }
+  const Json& json = *read_text;
+  if (json.value("format", Json()) != kFormat) {
+    return failure(ErrorCode::kCorrupt, "it is cut off, or no model");
   }
   if (json.value("version", Json()) != kModelVersion) {
-    return refusal(ErrorCode::kUnsupported, path,
-                   fmt::format("it is not of version {}", kModelVersion));
+    return failure(ErrorCode::kUnsupported, fmt::format("it is not of version {}", kModelVersion));
   }
   const auto model = json.find("model");
   if (model == json.end() || !model->is_object() ||
       json.value("checksum", Json()) != checksum_of(model->dump())) {
-    return refusal(ErrorCode::kCorrupt, path, "its checksum is wrong, so it is damaged");
+    return failure(ErrorCode::kCorrupt, "its checksum is wrong, so it is damaged");
   }
   if (!has_our_features(*model)) {
-    return refusal(ErrorCode::kUnsupported, path, "it was trained on other figures");
+    return failure(ErrorCode::kUnsupported, "it was trained on other figures");
   }
   TreeModel read;
   const auto until = model->find("trained_until");
   const auto trees = model->find("trees");
-  if (until == model->end() || !until->is_number_integer() || trees == model->end() ||
+  if (until == model->end() || !text::integer_of(*until) || trees == model->end() ||
       !read_trees(*trees, read.trees) || !is_sound(read)) {
-    return refusal(ErrorCode::kCorrupt, path, "its trees make no sense");
+    return failure(ErrorCode::kCorrupt, "its trees make no sense");
   }
-  read.trained_until = until->get<std::int64_t>();
+  read.trained_until = *text::integer_of(*until);
   return read;
 }
 

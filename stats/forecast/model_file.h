@@ -15,6 +15,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 #include "placement/forecast/tree_model.h"
 #include "placement/result.h"
@@ -28,6 +29,9 @@ inline constexpr const char* kModelFile = "forecast-model.json";
 /// Errors: not-found, permission-denied, io; corrupt (cut off, damaged, unsound); unsupported
 /// (another version, other figures). All name the file.
 [[nodiscard]] Result<placement::TreeModel> read_model(const std::filesystem::path& path);
+
+/// The same of its text, without naming the file.
+[[nodiscard]] Result<placement::TreeModel> parse_model(std::string_view text);
 
 /// Replaces the file, if there is one; mode 0640. Errors: of the file system.
 [[nodiscard]] Result<void> write_model(const std::filesystem::path& path,

@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <xgboost/c_api.h>
 
+#include "text/json.h"
+
 namespace vmnuma::stats {
 
 using placement::Features;
@@ -104,9 +106,15 @@ Result<Tree> grow(void* matrix, std::vector<float>& gradients, std::vector<float
   if (XGBoosterDumpModelEx(handle, "", 0, "json", &count, &texts) != 0 || count != 1) {
     return xgboost_failure("show its tree");
   }
+  const std::string_view text = texts[0];
+  const Result<Json> json = text::read_json<Json>(
+      text, {text.size(), 2 * static_cast<std::size_t>(options.depth) + 2}, "XGBoost's tree");
+  if (!json) {
+    return tl::unexpected(json.error());
+  }
   try {
     Tree tree;
-    (void)append(Json::parse(texts[0]), tree);
+    (void)append(*json, tree);
     return tree;
   } catch (const std::exception& exception) {
     return failure(ErrorCode::kUnavailable,

@@ -8,12 +8,16 @@
 
 #include <nlohmann/json.hpp>
 
+#include "text/json.h"
+
 namespace vmnuma::stats {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t kVersion = 1;
+/// As many as the pairs of 140 nodes.
+constexpr std::size_t kLongestText = std::size_t{1} << 20U;
 
 tl::unexpected<Error> corrupt(const char* what) {
   return failure(ErrorCode::kCorrupt, std::string("kept latencies: ") + what);
@@ -21,9 +25,7 @@ tl::unexpected<Error> corrupt(const char* what) {
 
 std::optional<std::int64_t> number_in(const Json& object, const char* name) {
   const auto found = object.find(name);
-  return found != object.end() && found->is_number_integer()
-             ? std::optional(found->get<std::int64_t>())
-             : std::nullopt;
+  return found != object.end() ? text::integer_of(*found) : std::nullopt;
 }
 
 std::optional<placement::NodeId> node_in(const Json& object, const char* name) {
@@ -45,14 +47,15 @@ std::string text_of(const KeptLatencies& kept) {
   }
   const Json document = {
       {"version", kVersion}, {"boot_id", kept.boot_id}, {"latencies", std::move(latencies)}};
-  return document.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
+  return text::json_text(document) + "\n";
 }
 
 Result<KeptLatencies> parse_latencies(std::string_view text) {
-  const Json document = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!document.is_object()) {
-    return corrupt("no JSON object");
+  const Result<Json> read = text::read_json<Json>(text, {kLongestText}, "kept latencies: the text");
+  if (!read) {
+    return tl::unexpected(read.error());
   }
+  const Json& document = *read;
   if (number_in(document, "version") != kVersion) {
     return corrupt("of another version");
   }

@@ -6,6 +6,7 @@
 
 #include <sys/signalfd.h>
 
+#include "text/printable.h"
 #include "tools/exporter/arguments.h"
 #include "tools/exporter/daemon_watch.h"
 #include "tools/exporter/http_server.h"
@@ -24,7 +25,7 @@ using vmnuma::tools::Pages;
 using vmnuma::tools::Reading;
 
 void say(const std::string& sentence) {
-  std::cerr << "vmnuma-exporter: " << sentence << std::endl;
+  std::cerr << "vmnuma-exporter: " << vmnuma::text::printable(sentence) << std::endl;
 }
 
 /// Readable once SIGTERM or SIGINT has come. To be called before there are threads.

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "text/json.h"
 #include "tools/exporter/metrics.h"
 #include "tools/exporter/page_files.h"
 
@@ -25,7 +26,7 @@ std::string state_json(const Reading& reading) {
   head["time_ms"] = reading.time_unix_ms;
   head["answer_us"] = reading.took.count();
   head["exporter_version"] = VMNUMA_VERSION;
-  std::string text = head.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = text::json_text(head);
   if (reading.views) {
     text.pop_back();
     text += ",\"status\":" + reading.views->status_json;

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "text/json.h"
 #include "tools/exporter/node_locality.h"
 
 namespace vmnuma::tools {
@@ -83,7 +84,7 @@ std::string Past::json() const {
     }
     json[name] = std::move(columns);
   }
-  return json.dump();
+  return text::json_text(json);
 }
 
 }  // namespace vmnuma::tools

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "text/json.h"
+
 namespace vmnuma::tools {
 
 using nlohmann::ordered_json;
@@ -98,7 +100,7 @@ std::string to_json(const SimulationResult& result) {
                              {"vms", std::move(vms)},
                              {"violations", result.violations}};
   // Names may be anything that TOML can hold.
-  return json.dump(-1, ' ', /*ensure_ascii=*/false, ordered_json::error_handler_t::replace);
+  return text::json_text(json);
 }
 
 std::string to_text(const SimulationResult& result) {

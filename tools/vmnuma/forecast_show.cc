@@ -14,6 +14,7 @@
 #include "placement/forecast/tree_model.h"
 #include "placement/model/text.h"
 #include "stats/forecast/forecaster.h"
+#include "text/json.h"
 #include "tools/vmnuma/forecast_files.h"
 #include "tools/vmnuma/table.h"
 #include "tools/vmnuma/text.h"
@@ -155,7 +156,7 @@ std::string json_of(const Shown& shown) {
     predictor["believed"] = believed;
     json["predictors"].push_back(std::move(predictor));
   }
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return text::json_text(json) + "\n";
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "placement/model/text.h"
+#include "text/json.h"
 #include "tools/vmnuma/text.h"
 
 namespace vmnuma::tools {
@@ -164,7 +165,7 @@ std::string json_of(const Repack& repack, const Outlook& outlook) {
       {"trouble", repack.trouble},
       {"steps", std::move(steps)},
       {"stuck", std::move(stuck)}};
-  return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return text::json_text(json) + "\n";
 }
 
 }  // namespace vmnuma::tools

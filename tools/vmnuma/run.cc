@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "balancer/protocol/response.h"
+#include "text/json.h"
 #include "tools/vmnuma/client.h"
 #include "tools/vmnuma/doctor/examine.h"
 #include "tools/vmnuma/export/export_text.h"
@@ -301,9 +302,7 @@ class Runner {
         json["moved_bytes"] = row.outcome->moved_bytes;
         json["seconds"] = static_cast<double>(row.outcome->took_ms) / 1000;
       }
-      text = json.dump(-1, ' ', /*ensure_ascii=*/false,
-                       nlohmann::ordered_json::error_handler_t::replace) +
-             "\n";
+      text = text::json_text(json) + "\n";
     }
     surroundings_.out << text << std::flush;
     return surroundings_.out ? kExitOk : say("cannot write to standard output", kExitRefused);

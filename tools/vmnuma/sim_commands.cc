@@ -11,6 +11,7 @@
 
 #include "balancer/protocol/response.h"
 #include "stats/reports/report.h"
+#include "text/json.h"
 #include "tools/sim/catalogue.h"
 #include "tools/sim/policies/comparison.h"
 #include "tools/sim/policies/policy.h"
@@ -257,7 +258,7 @@ int list_simulations(bool json, const std::string& scenarios, Surroundings& surr
                       {"nodes", scenario.host.nodes.size()},
                       {"vms", scenario.vms.size()}});
     }
-    surroundings.out << list.dump() << std::endl;
+    surroundings.out << text::json_text(list) << std::endl;
     return kExitOk;
   }
   Table table({{"SCENARIO"}, {"WHAT", Table::Align::kShrinks}});

@@ -20,20 +20,6 @@ bool continues_character(char c) {
 
 }  // namespace
 
-std::string printable(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const bool is_c1_control =
-        byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
-    if (is_c1_control) {
-      ++i;
-    }
-    out += byte < 0x20 || byte == 0x7f || is_c1_control ? '?' : text[i];
-  }
-  return out;
-}
-
 std::size_t width_of(std::string_view text) {
   return text.size() -
          static_cast<std::size_t>(std::count_if(text.begin(), text.end(), continues_character));

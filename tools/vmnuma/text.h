@@ -10,15 +10,15 @@
 #include <vector>
 
 #include "placement/model/ids.h"
+#include "text/printable.h"
 
 namespace vmnuma::tools {
 
 /// What every command's output fits into.
 inline constexpr std::size_t kTerminalWidth = 80;
 
-/// The text with control characters shown as '?': a VM's name may be anything, and a terminal obeys
-/// them.
-[[nodiscard]] std::string printable(std::string_view text);
+/// What every name and message from elsewhere goes through on its way to a terminal.
+using text::printable;
 
 /// Columns that UTF-8 text takes, one for each character.
 [[nodiscard]] std::size_t width_of(std::string_view text);

@@ -8,6 +8,7 @@
 #include <systemd/sd-daemon.h>
 
 #include "stats/linux/wakeup_counts.h"
+#include "text/printable.h"
 #include "tools/wakeups/arguments.h"
 #include "tools/wakeups/counts_file.h"
 #include "tools/wakeups/vm_pids.h"
@@ -23,7 +24,7 @@ using vmnuma::tools::WakeupCounter;
 using vmnuma::tools::WakeupsArguments;
 
 void say(const std::string& sentence) {
-  std::cerr << "vmnuma-wakeups: " << sentence << std::endl;
+  std::cerr << "vmnuma-wakeups: " << vmnuma::text::printable(sentence) << std::endl;
 }
 
 Microseconds monotonic_now() {

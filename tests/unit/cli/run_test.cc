@@ -145,7 +145,7 @@ TEST_F(RunTest, TableCannotSteerTheTerminal) {
                   return report;
                 }),
             kExitOk);
-  EXPECT_THAT(out_.str(), HasSubstr("?[2J"));
+  EXPECT_THAT(out_.str(), HasSubstr("\\x1b[2J"));
 }
 
 TEST_F(RunTest, SchedStatsSpeaksUnderItsOwnName) {
@@ -189,7 +189,7 @@ TEST_F(RunTest, RefusalCannotSteerTheTerminal) {
                   return failure(ErrorCode::kNotFound, "no '\x1b[2J'");
                 }),
             kExitRefused);
-  EXPECT_EQ(err_.str(), "vmnuma: no '?[2J'\n");
+  EXPECT_EQ(err_.str(), "vmnuma: no '\\x1b[2J'\n");
 }
 
 TEST_F(RunTest, FullOutputIsAnError) {

@@ -50,7 +50,7 @@ TEST(TableTest, CountsCharactersNotBytes) {
 TEST(TableTest, ControlCharactersAreReplaced) {
   Table table({{"A"}});
   table.add_row({"a\x1b[31mb\n"});
-  EXPECT_EQ(table.text(), "A\na?[31mb?\n");
+  EXPECT_EQ(table.text(), "A\na\\x1b[31mb\\n\n");
 }
 
 }  // namespace

@@ -11,10 +11,10 @@ namespace vmnuma::tools {
 namespace {
 
 TEST(TextTest, ControlCharactersDoNotReachTheTerminal) {
-  EXPECT_EQ(printable("a\x1b[2Jb\nc\x7f\t"), "a?[2Jb?c??");
+  EXPECT_EQ(printable("a\x1b[2Jb\nc\x7f\t"), "a\\x1b[2Jb\\nc\\x7f\\t");
   EXPECT_EQ(printable("a\xc2\x9b"
                       "2Jb"),
-            "a?2Jb");  // U+009B, the one-character form of ESC [
+            "a\\u009b2Jb");  // U+009B, the one-character form of ESC [
   EXPECT_EQ(printable("größe \xc2\xa0 \xe2\x82\xac"), "größe \xc2\xa0 \xe2\x82\xac");
 }
 

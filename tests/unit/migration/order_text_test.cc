@@ -102,8 +102,9 @@ std::string with(const std::string& old_part, const std::string& new_part) {
 INSTANTIATE_TEST_SUITE_P(
     All, BadOrderTextTest,
     testing::Values(
-        BadText{"", "is no JSON"}, BadText{"{", "is no JSON"}, BadText{"[]", "is not an object"},
-        BadText{"7", "is not an object"}, BadText{"{}", "has no 'action'"},
+        BadText{"", "is not a JSON object"}, BadText{"{", "is not a JSON object"},
+        BadText{"[]", "is not a JSON object"}, BadText{"7", "is not an object"},
+        BadText{"{}", "has no 'action'"},
         BadText{with(R"("action":7)", R"("action":7.0)"), "'action' that is no number"},
         BadText{with(R"("action":7)", R"("action":"7")"), "'action' that is no number"},
         BadText{with(R"("reason":"load-swap")", R"("reason":"whim")"), "unknown 'reason'"},

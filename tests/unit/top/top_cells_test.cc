@@ -86,10 +86,11 @@ TEST(TopCellsTest, ClientWithoutHomeAndMemoryShowsThat) {
 TEST(TopCellsTest, NamesCannotSteerTheTerminal) {
   TopHost host = small_host();
   host.clients[0].vm = "\x1b[2J";
-  EXPECT_THAT(plain_text({client_line(host, host.clients[0], grid_for(80))}), StartsWith("?[2J/0"));
+  EXPECT_THAT(plain_text({client_line(host, host.clients[0], grid_for(80))}),
+              StartsWith("\\x1b[2J/0"));
   host.status.transfers[0].vm = "\x1b[2J";
   EXPECT_THAT(plain_text({transfer_line(host.status.transfers[0], grid_for(80))}),
-              StartsWith("> ?[2J/1"));
+              StartsWith("> \\x1b[2J/1"));
 }
 
 TEST(TopCellsTest, TransferShowsHowFarItIs) {

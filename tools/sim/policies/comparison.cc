@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "text/json.h"
 #include "tools/sim/policies/policy.h"
 #include "tools/sim/simulation.h"
 
@@ -100,7 +101,7 @@ std::string to_json(const std::vector<ScenarioComparison>& comparisons) {
          {"policies", std::move(policies)},
          {"not_first_because", we_are_first(comparison) ? "" : comparison.not_first_because}});
   }
-  return list.dump(-1, ' ', /*ensure_ascii=*/false, ordered_json::error_handler_t::replace);
+  return text::json_text(list);
 }
 
 }  // namespace vmnuma::tools

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "text/json.h"
 #include "tools/vmnuma/screen.h"
 #include "tools/vmnuma/text.h"
 
@@ -74,7 +75,7 @@ std::string json_of(const std::vector<Finding>& findings) {
   }
   const nlohmann::ordered_json json = {{"worst", name_of(worst_of(findings))},
                                        {"findings", std::move(list)}};
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return text::json_text(json);
 }
 
 }  // namespace vmnuma::tools

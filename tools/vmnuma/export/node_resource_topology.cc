@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "text/json.h"
 #include "tools/vmnuma/export/documents.h"
 
 namespace vmnuma::tools {
@@ -111,8 +112,7 @@ std::string node_resource_topology(const ExportedHost& exported, JsonLayout layo
                          {"kind", "NodeResourceTopology"},
                          {"metadata", {{"name", exported.name}}},
                          {"zones", std::move(zones)}};
-  return document.dump(layout == JsonLayout::kIndented ? 2 : -1, ' ', /*ensure_ascii=*/false,
-                       Json::error_handler_t::replace);
+  return text::json_text(document, layout == JsonLayout::kIndented ? 2 : -1);
 }
 
 }  // namespace vmnuma::tools

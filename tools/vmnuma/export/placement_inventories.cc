@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "text/json.h"
 #include "tools/vmnuma/export/documents.h"
 
 namespace vmnuma::tools {
@@ -51,9 +52,8 @@ std::string placement_inventories(const ExportedHost& exported, JsonLayout layou
          {"inventories",
           {{"resource_provider_generation", 0}, {"inventories", inventories_of(node)}}}});
   }
-  return Json{{"providers", std::move(providers)}}.dump(layout == JsonLayout::kIndented ? 2 : -1,
-                                                        ' ', /*ensure_ascii=*/false,
-                                                        Json::error_handler_t::replace);
+  return text::json_text(Json{{"providers", std::move(providers)}},
+                         layout == JsonLayout::kIndented ? 2 : -1);
 }
 
 }  // namespace vmnuma::tools

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "balancer/protocol/time_text.h"
+#include "text/json.h"
 #include "tools/vmnuma/report/host_report.h"
 #include "tools/vmnuma/report/summary.h"
 #include "tools/vmnuma/table.h"
@@ -135,7 +136,7 @@ std::string report_json(const HostReport& report) {
   json["locality_first_permille"] = optional(summary.locality_first_permille);
   json["locality_last_permille"] = optional(summary.locality_last_permille);
   json["moved_bytes"] = summary.moved_bytes;
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return text::json_text(json);
 }
 
 }  // namespace vmnuma::tools
