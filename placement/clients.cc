@@ -81,9 +81,9 @@ std::size_t largest(const std::vector<Vcpus>& groups) {
 }
 
 /// The online vCPUs in units of which each holds those of `per_unit` consecutive numbers.
-std::vector<Vcpus> units_of(const Vcpus& vcpus, std::int32_t per_unit) {
+std::vector<Vcpus> units_of(const Vcpus& vcpus, std::int64_t per_unit) {
   std::vector<Vcpus> units;
-  std::int32_t unit = -1;
+  std::int64_t unit = -1;
   for (const std::int32_t vcpu : vcpus) {
     if (units.empty() || vcpu / per_unit != unit) {
       unit = vcpu / per_unit;
@@ -102,10 +102,10 @@ std::vector<Vcpus> split_by_sockets(const VmDescription& vm, std::size_t size, s
                                                     static_cast<std::int64_t>(vm.vcpus.size()),
                                                     static_cast<std::int64_t>(size)))));
   // The guest numbers its vCPUs by thread, core, die and socket, in this order.
-  const std::int32_t per_core = std::max(vm.threads, 1);
-  const std::int32_t per_die = per_core * std::max(vm.cores, 1);
-  const std::int32_t per_socket = per_die * std::max(vm.dies, 1);
-  for (const std::int32_t per_unit : {per_socket, per_die, per_core}) {
+  const std::int64_t per_core = std::max(vm.threads, 1);
+  const std::int64_t per_die = per_core * std::max(vm.cores, 1);
+  const std::int64_t per_socket = per_die * std::max(vm.dies, 1);
+  for (const std::int64_t per_unit : {per_socket, per_die, per_core}) {
     const std::vector<Vcpus> units = units_of(vm.vcpus, per_unit);
     if (units.size() >= groups) {
       std::vector<Vcpus> whole = cut_evenly(units, groups);

@@ -17,6 +17,10 @@
 
 namespace vmnuma::balancer {
 
+/// No amount is larger, either way: bytes of 4 PiB, CPU time of 142 years. A thousand times as much
+/// is still in range.
+inline constexpr std::int64_t kMostAmount = std::int64_t{1} << 52U;
+
 struct RecordFields {
   template <class Value, class T>
   static constexpr bool kIs = std::same_as<std::remove_const_t<Value>, T>;
@@ -148,11 +152,11 @@ struct RecordFields {
     fields("wait_ns", value.wait_ns);
   }
   VMNUMA_FIELDS(placement::MemoryLimits) {
-    fields("min", value.min);
-    fields("low", value.low);
-    fields("high", value.high);
-    fields("max", value.max);
-    fields("swap_max", value.swap_max);
+    fields.unbounded("min", value.min);
+    fields.unbounded("low", value.low);
+    fields.unbounded("high", value.high);
+    fields.unbounded("max", value.max);
+    fields.unbounded("swap_max", value.swap_max);
   }
   VMNUMA_FIELDS(placement::MemoryState) {
     fields.prose("scope", value.scope);  // has the VM's name in it
@@ -642,6 +646,11 @@ struct RecordFields {
   }
 
 #undef VMNUMA_FIELDS
+
+  // ---- what sound.cc looks at ----
+
+  [[nodiscard]] static Result<void> check(const Controller& controller);
+  [[nodiscard]] static const std::optional<placement::Sample>& last_sample(const Ledger& ledger);
 };
 
 }  // namespace vmnuma::balancer

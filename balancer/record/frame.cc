@@ -2,7 +2,6 @@
 #include "balancer/record/frame.h"
 
 #include <array>
-#include <limits>
 #include <map>
 #include <optional>
 #include <type_traits>
@@ -15,7 +14,9 @@
 #include "balancer/policy/policy_keys.h"
 #include "balancer/protocol/request.h"
 #include "balancer/record/fields.h"
+#include "balancer/record/sound.h"
 #include "placement/model/text.h"
+#include "text/json.h"
 
 namespace vmnuma::balancer {
 
@@ -59,8 +60,28 @@ std::uint32_t crc32_of(std::string_view bytes) {
   return crc ^ 0xffffffffU;
 }
 
+/// Counters of nanoseconds reach it in 36 years.
+constexpr std::int64_t kMostNumber = std::int64_t{1} << 60U;
+
 std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return text::json_text(json);
+}
+
+/// Every enumeration's name_of() knows its enumerators, and nothing else.
+template <class Enum>
+bool is_enumerator(Enum value) {
+  return name_of(value) != "unknown";
+}
+bool is_enumerator(placement::NumatuneMode mode) {
+  return mode >= placement::NumatuneMode::kNone && mode <= placement::NumatuneMode::kRestrictive;
+}
+bool is_enumerator(migration::ActionEvent::Kind kind) {
+  return kind >= migration::ActionEvent::Kind::kStarted &&
+         kind <= migration::ActionEvent::Kind::kFinished;
+}
+bool is_enumerator(migration::PinChange::Thread thread) {
+  return thread >= migration::PinChange::Thread::kVcpu &&
+         thread <= migration::PinChange::Thread::kIoThread;
 }
 
 std::string line_of(const Json& frame) {
@@ -80,6 +101,10 @@ class Writer {
   }
   template <class T>
   void added(std::string_view name, const T& value) {
+    (*this)(name, value);
+  }
+  template <class T>
+  void unbounded(std::string_view name, const T& value) {
     (*this)(name, value);
   }
   void vm_name(std::string_view name, const std::string& value) {
@@ -241,8 +266,9 @@ class Reader {
     const auto found = object_.find(std::string(name));
     if (found == object_.end()) {
       note(fmt::format("there is no '{}'", name));
-    } else if (!assign(*found, value)) {
-      note(fmt::format("'{}' is not what it should be", name));
+    } else if (wrong_.empty() && !assign(*found, value)) {
+      wrong_ = wrong_.empty() ? fmt::format("'{}' is not what it should be", name)
+                              : fmt::format("'{}': {}", name, wrong_);
     }
   }
   template <class T>
@@ -250,6 +276,12 @@ class Reader {
     if (object_.contains(std::string(name))) {
       (*this)(name, value);
     }
+  }
+  template <class T>
+  void unbounded(std::string_view name, T& value) {
+    is_bounded_ = false;
+    (*this)(name, value);
+    is_bounded_ = true;
   }
   void vm_name(std::string_view name, std::string& value) { (*this)(name, value); }
   void group(std::string_view name, std::string& value) { (*this)(name, value); }
@@ -275,22 +307,23 @@ class Reader {
 
   template <class T>
   [[nodiscard]] static Result<void> read(const Json& json, T& value) {
-    std::string wrong;
     if (!json.is_object()) {
-      wrong = "it is no object";
-    } else {
-      Reader reader(json);
-      RecordFields::visit(reader, value);
-      wrong = std::move(reader.wrong_);
+      return failure(ErrorCode::kCorrupt, "it is no object");
     }
-    if (!wrong.empty()) {
-      return failure(ErrorCode::kCorrupt, std::move(wrong));
+    Reader reader(json);
+    RecordFields::visit(reader, value);
+    return std::move(reader).result();
+  }
+
+  explicit Reader(const Json& object) : object_(object) {}
+  [[nodiscard]] Result<void> result() && {
+    if (!wrong_.empty()) {
+      return failure(ErrorCode::kCorrupt, std::move(wrong_));
     }
     return {};
   }
 
  private:
-  explicit Reader(const Json& object) : object_(object) {}
   void note(std::string wrong) {
     if (wrong_.empty()) {
       wrong_ = std::move(wrong);
@@ -305,13 +338,23 @@ class Reader {
         value = json.get<T>();
       }
       return fits;
-    } else if constexpr (std::is_enum_v<T> || std::is_integral_v<T>) {
-      if (!json.is_number_integer()) {
-        return false;
-      }
-      value = static_cast<T>(json.get<std::int64_t>());
-      return true;
-    } else if constexpr (IsAmount<T>::value || std::is_same_v<T, placement::NodeId> ||
+    } else if constexpr (std::is_enum_v<T>) {
+      std::underlying_type_t<T> number{};
+      const bool fits = assign(json, number) && is_enumerator(static_cast<T>(number));
+      value = fits ? static_cast<T>(number) : T{};
+      return fits;
+    } else if constexpr (std::is_integral_v<T>) {
+      // Of an index, -1 stands for none.
+      const std::optional<std::int64_t> number = text::integer_of(json);
+      const bool fits = number &&
+                        (std::in_range<T>(*number) || (sizeof(T) == 8 && *number == -1)) &&
+                        (!is_bounded_ || (*number <= kMostNumber && *number >= -kMostNumber));
+      value = fits ? static_cast<T>(*number) : T{};
+      return fits;
+    } else if constexpr (IsAmount<T>::value) {
+      return assign(json, value.value) &&
+             (!is_bounded_ || (value.value <= kMostAmount && value.value >= -kMostAmount));
+    } else if constexpr (std::is_same_v<T, placement::NodeId> ||
                          std::is_same_v<T, placement::CpuId>) {
       return assign(json, value.value);
     } else {
@@ -385,6 +428,7 @@ class Reader {
 
   const Json& object_;
   std::string wrong_;
+  bool is_bounded_ = true;
 };
 
 /// Reads data into the alternative of that name.
@@ -403,25 +447,27 @@ Result<Event> read_event(std::string_view name, const Json& data) {
 
 Result<HeaderFrame> read_header(const Json& header) {
   const auto format = header.find("format");
-  if (format == header.end() || *format != kRecordingFormat) {
+  if (format == header.end() || text::integer_of(*format) != kRecordingFormat) {
     return failure(ErrorCode::kUnsupported,
                    fmt::format("the recording is not of format {}", kRecordingFormat));
   }
   HeaderFrame frame;
-  frame.version = header.value("version", "");
-  frame.epoch_length_ms = header.value("epoch_length_ms", std::int64_t{0});
-  frame.anonymized = header.value("anonymized", false);
   frame.controller = std::make_shared<Controller>(ControllerSetup{});
-  const auto state = header.find("state");
-  if (state == header.end()) {
-    return failure(ErrorCode::kCorrupt, "the header has no 'state'");
-  }
-  return Reader::read(*state, *frame.controller).map([&] { return std::move(frame); });
+  Reader fields(header);
+  fields("version", frame.version);
+  fields("epoch_length_ms", frame.epoch_length_ms);
+  fields("anonymized", frame.anonymized);
+  fields("state", *frame.controller);
+  return std::move(fields)
+      .result()
+      .and_then([&] { return check_state(*frame.controller); })
+      .map([&] { return std::move(frame); });
 }
 
 Result<Frame> read_content(const Json& json) {
   Frame frame;
-  frame.number = json.value("n", std::int64_t{-1});
+  const auto number = json.find("n");
+  frame.number = number == json.end() ? -1 : text::integer_of(*number).value_or(-1);
   if (const auto header = json.find("header"); header != json.end() && header->is_object()) {
     return read_header(*header).map([&](HeaderFrame content) {
       frame.content = std::move(content);
@@ -485,6 +531,10 @@ Result<Frame> read_frame(std::string_view line) {
   if (line.ends_with('\n')) {
     line.remove_suffix(1);
   }
+  if (line.size() > kLongestFrame) {
+    return failure(ErrorCode::kCorrupt,
+                   fmt::format("the line is longer than {} bytes", kLongestFrame));
+  }
   const std::size_t around = kBefore.size() + kBetween.size() + kDigits + kAfter.size();
   if (line.size() < around || !line.starts_with(kBefore) || !line.ends_with(kAfter)) {
     return failure(ErrorCode::kCorrupt, "the line is cut off or no frame");
@@ -495,11 +545,7 @@ Result<Frame> read_frame(std::string_view line) {
       rest.substr(kBetween.size(), kDigits) != fmt::format("{:08x}", crc32_of(text))) {
     return failure(ErrorCode::kCorrupt, "the checksum is wrong, so the line is damaged");
   }
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) {
-    return failure(ErrorCode::kCorrupt, "the frame is no JSON object");
-  }
-  return read_content(json);
+  return text::read_json<Json>(text, {kLongestFrame}, "the frame").and_then(read_content);
 }
 
 bool matters(const Event& event) {

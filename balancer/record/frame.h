@@ -16,7 +16,9 @@
 ///  - a frame that is encoded and decoded is the same frame;
 ///  - a line of which any byte was changed or is missing is refused;
 ///  - numbers in a frame are as in the program: amounts in their smallest unit, enumerations by
-///    their place.
+///    their place;
+///  - whatever the bytes of a line are, it is refused or read as values that are sound (sound.h) by
+///    themselves; events are held against the controller's state when they are replayed.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +28,15 @@
 #include <variant>
 
 #include "balancer/controller.h"
+#include "balancer/protocol/response.h"
 #include "balancer/record/anonymizer.h"
 #include "placement/result.h"
 
 namespace vmnuma::balancer {
 
 inline constexpr std::int64_t kRecordingFormat = 1;
+/// A line comes from the daemon as part of an answer.
+inline constexpr std::size_t kLongestFrame = kLongestAnswer;
 
 /// The first frame, and that after a restart of the daemon: the state from which events go on.
 struct HeaderFrame {

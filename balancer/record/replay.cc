@@ -2,11 +2,13 @@
 #include "balancer/record/replay.h"
 
 #include <algorithm>
+#include <istream>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "balancer/record/frame.h"
+#include "balancer/record/sound.h"
 #include "balancer/views.h"
 
 namespace vmnuma::balancer {
@@ -102,6 +104,11 @@ class Replayer {
     if (controller_ == nullptr && !std::holds_alternative<HeaderFrame>(frame->content)) {
       return failure(ErrorCode::kCorrupt, "line 1: the recording does not begin with a header");
     }
+    if (const auto* event = std::get_if<Event>(&frame->content)) {
+      if (Result<void> sound = check_event(*event, controller_->ledger()); !sound) {
+        return failure(std::move(sound).error(), fmt::format("line {}", line_));
+      }
+    }
     std::visit([this](auto& content) { handle(content); }, frame->content);
     return {};
   }
@@ -150,6 +157,17 @@ class Replayer {
 };
 
 }  // namespace
+
+std::optional<std::string> next_line_of(std::istream& file) {
+  std::string line;
+  for (int c = file.get(); c != std::istream::traits_type::eof(); c = file.get()) {
+    if (c == '\n' || line.size() > kLongestFrame) {
+      return line;
+    }
+    line += static_cast<char>(c);
+  }
+  return line.empty() ? std::nullopt : std::optional(line);
+}
 
 Result<ReplayReport> replay(const std::function<std::optional<std::string>()>& next_line,
                             const OtherOptions& other) {

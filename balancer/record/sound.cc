@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/record/sound.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "balancer/record/fields.h"
+#include "placement/model/text.h"
+
+namespace vmnuma::balancer {
+
+using placement::Bytes;
+using placement::CpuId;
+using placement::CpuTime;
+using placement::kNoNode;
+using placement::NodeId;
+using placement::NodeIndex;
+using placement::Snapshot;
+using placement::Topology;
+using placement::VmDescription;
+
+namespace {
+
+/// Linux 6.1, include/linux/numa.h and arch/x86/Kconfig: NODES_SHIFT is at most 10, NR_CPUS 8192.
+constexpr std::size_t kMostNodes = 1024;
+constexpr std::size_t kMostCpus = std::size_t{1} << 16U;
+constexpr std::int32_t kMostDistance = 1'000'000;
+/// As domain_xml.cc takes them.
+constexpr std::int32_t kMostIoThreads = 1024;
+constexpr std::size_t kMostCells = 1024;
+/// cgroup v1 has shares of up to 262144.
+constexpr std::int32_t kMostWeight = 1 << 20U;
+/// Three days, so that the time of thousands of CPUs in thousandths stays in range.
+constexpr placement::Microseconds kLongestEpoch{std::int64_t{1} << 38U};
+constexpr std::int64_t kMostPermille = 1000;
+
+/// Keeps the first thing that is wrong.
+class Findings {
+ public:
+  template <class... T>
+  bool require(bool holds, fmt::format_string<T...> text, T&&... arguments) {
+    if (!holds && wrong_.empty()) {
+      wrong_ = fmt::format(text, std::forward<T>(arguments)...);
+    }
+    return holds;
+  }
+  [[nodiscard]] bool any() const { return !wrong_.empty(); }
+  [[nodiscard]] Result<void> result() && {
+    if (wrong_.empty()) {
+      return {};
+    }
+    return failure(ErrorCode::kCorrupt, std::move(wrong_));
+  }
+
+ private:
+  std::string wrong_;
+};
+
+template <class Range, class Key>
+bool ascends(const Range& values, const Key& key) {
+  return std::adjacent_find(values.begin(), values.end(), [&](const auto& a, const auto& b) {
+           return !(key(a) < key(b));
+         }) == values.end();
+}
+
+/// Ascending numbers from 0 up, below `end`.
+template <class Range, class Key>
+bool is_list_of(const Range& values, std::int64_t end, const Key& key) {
+  return ascends(values, key) &&
+         (values.empty() || (key(values.front()) >= 0 && key(values.back()) < end));
+}
+
+bool is_list_of(const std::vector<std::int32_t>& values, std::int64_t end) {
+  return is_list_of(values, end, [](std::int32_t value) { return std::int64_t{value}; });
+}
+bool is_list(const std::vector<CpuId>& cpus) {
+  return is_list_of(cpus, kMostCpus, [](CpuId cpu) { return std::int64_t{cpu.value}; });
+}
+bool is_list(const std::vector<NodeId>& nodes) {
+  return is_list_of(nodes, kMostCpus, [](NodeId node) { return std::int64_t{node.value}; });
+}
+
+bool are_nodes(const std::vector<NodeIndex>& nodes, std::size_t count) {
+  return ascends(nodes, [](NodeIndex node) { return node; }) &&
+         (nodes.empty() || nodes.back() < count);
+}
+
+bool is_node_or_none(NodeIndex node, std::size_t count) {
+  return node == kNoNode || node < count;
+}
+
+bool is_known_or_none(NodeId node, const Topology& topology) {
+  return node.value < 0 || topology.index_of(node).has_value();
+}
+
+bool is_within(std::int64_t value, std::int64_t least, std::int64_t most) {
+  return value >= least && value <= most;
+}
+
+template <class Amount>
+bool none_negative(const std::vector<Amount>& amounts) {
+  return std::all_of(amounts.begin(), amounts.end(),
+                     [](Amount amount) { return amount >= Amount{}; });
+}
+
+// ---- the host ----
+
+void check(const Topology& topology, Findings& findings) {
+  const std::size_t count = topology.nodes.size();
+  findings.require(count <= kMostNodes, "the topology has {} nodes", count);
+  findings.require(topology.distances.size() == count * count,
+                   "the topology has {} distances between {} nodes", topology.distances.size(),
+                   count);
+  findings.require(
+      std::all_of(topology.distances.begin(), topology.distances.end(),
+                  [](std::int32_t distance) { return is_within(distance, 0, kMostDistance); }),
+      "the topology has a distance out of range");
+  findings.require(
+      is_list_of(topology.nodes, kMostCpus,
+                 [](const placement::Node& node) { return std::int64_t{node.id.value}; }),
+      "the topology's nodes do not ascend");
+  std::vector<CpuId> all;
+  for (const placement::Node& node : topology.nodes) {
+    const std::int32_t id = node.id.value;
+    findings.require(
+        is_list_of(node.cpus, kMostCpus,
+                   [](const placement::Cpu& cpu) { return std::int64_t{cpu.id.value}; }),
+        "the CPUs of node {} do not ascend", id);
+    findings.require(node.memory >= Bytes{}, "node {} has less than no memory", id);
+    for (const placement::HugePagePool& pool : node.huge_pages) {
+      findings.require(
+          pool.page_size > Bytes{} && is_within(pool.pages, 0, kMostAmount / pool.page_size.value),
+          "node {} has a pool of huge pages that cannot be", id);
+    }
+    for (const placement::Cpu& cpu : node.cpus) {
+      all.push_back(cpu.id);
+    }
+  }
+  std::sort(all.begin(), all.end());
+  findings.require(std::adjacent_find(all.begin(), all.end()) == all.end(),
+                   "the topology has a CPU on two nodes");
+}
+
+void check(const placement::Options& options, Findings& findings) {
+  for (const placement::OptionInfo& info : placement::option_table()) {
+    const std::int64_t value = options.*(info.value);
+    findings.require(is_within(value, info.smallest, info.largest), "{} is {}", info.name, value);
+  }
+}
+
+// ---- VMs ----
+
+void check(const placement::VmPolicy& policy, Findings& findings) {
+  findings.require(is_within(policy.max_per_node, 0, kMostVcpus) &&
+                       is_within(policy.max_per_client, 0, kMostVcpus) &&
+                       is_within(policy.reservation_permille, 0, kMostPermille) &&
+                       is_within(policy.max_allowable_numa_nodes, 0, kMostNodes) &&
+                       is_within(policy.locality_weight_pct, 0, 1000) && is_list(policy.nodes),
+                   "a policy has a number out of range");
+}
+
+void check(const std::map<std::string, placement::VmPolicy>& policies, Findings& findings) {
+  for (const auto& [vm, policy] : policies) {
+    check(policy, findings);
+  }
+}
+
+void check(const std::vector<placement::Pin>& pins, const std::string& vm, Findings& findings) {
+  findings.require(is_list_of(pins, kMostCpus,
+                              [](const placement::Pin& pin) { return std::int64_t{pin.number}; }),
+                   "the pins of VM {} do not ascend", vm);
+  findings.require(std::all_of(pins.begin(), pins.end(),
+                               [](const placement::Pin& pin) { return is_list(pin.cpus); }),
+                   "a pin of VM {} is no list of CPUs", vm);
+}
+
+void check(const VmDescription& vm, Findings& findings) {
+  const std::string id = to_text(vm.id);
+  findings.require(vm.vcpus.size() <= kMostVcpus && is_list_of(vm.vcpus, kMostCpus),
+                   "the vCPUs of VM {} do not ascend, or are too many", id);
+  findings.require(is_within(vm.max_vcpus, 0, kMostVcpus), "VM {} has too many vCPUs", id);
+  findings.require(vm.memory >= Bytes{} && vm.max_memory >= Bytes{} && vm.huge_page_size >= Bytes{},
+                   "VM {} has less than no memory", id);
+  findings.require(
+      vm.cells.size() <= kMostCells &&
+          is_list_of(vm.cells, kMostCpus,
+                     [](const placement::GuestCell& cell) { return std::int64_t{cell.id}; }),
+      "the cells of VM {} do not ascend, or are too many", id);
+  for (const placement::GuestCell& cell : vm.cells) {
+    findings.require(is_list_of(cell.vcpus, kMostCpus) && cell.memory >= Bytes{},
+                     "cell {} of VM {} has vCPUs or memory that cannot be", cell.id, id);
+  }
+  for (const std::int32_t count : {vm.sockets, vm.dies, vm.cores, vm.threads}) {
+    findings.require(is_within(count, 0, kMostVcpus), "VM {} has a topology that cannot be", id);
+  }
+  findings.require(vm.io_threads.size() <= kMostIoThreads &&
+                       ascends(vm.io_threads, [](std::int32_t number) { return number; }),
+                   "the I/O threads of VM {} do not ascend, or are too many", id);
+  findings.require(is_list(vm.numatune_nodes) && is_list(vm.emulator_pin),
+                   "VM {} has a list that does not ascend", id);
+  check(vm.vcpu_pins, id, findings);
+  check(vm.io_thread_pins, id, findings);
+  check(vm.policy, findings);
+}
+
+void check(const std::vector<VmDescription>& vms, Findings& findings) {
+  findings.require(ascends(vms, [](const VmDescription& vm) { return vm.id; }),
+                   "the running VMs do not ascend");
+  for (const VmDescription& vm : vms) {
+    check(vm, findings);
+  }
+}
+
+bool are_cpus_of_vm(const VmCpus& cpus) {
+  return is_list(cpus.reach) &&
+         std::all_of(cpus.clients.begin(), cpus.clients.end(),
+                     [](const std::vector<CpuId>& client) { return is_list(client); });
+}
+
+// ---- readings ----
+
+void check(const placement::VmSample& sample, Findings& findings) {
+  const std::string id = to_text(sample.id);
+  findings.require(
+      is_list_of(sample.vcpus, kMostCpus,
+                 [](const placement::VcpuSample& vcpu) { return std::int64_t{vcpu.vcpu}; }),
+      "the vCPUs in the sample of VM {} do not ascend", id);
+  for (const placement::VcpuSample& vcpu : sample.vcpus) {
+    findings.require(vcpu.run_ns >= 0 && vcpu.wait_ns >= 0,
+                     "vCPU {} of VM {} ran or waited for less than no time", vcpu.vcpu, id);
+  }
+  findings.require(
+      is_within(sample.weight, 0, kMostWeight) && sample.throttled_us >= 0 &&
+          is_within(sample.quota_permille.value_or(0), 0, std::int64_t{kMostVcpus} * kMostPermille),
+      "VM {} has a weight, quota or time that cannot be", id);
+  findings.require(
+      none_negative(sample.memory.value_or(std::vector<Bytes>{})) &&
+          std::all_of(sample.cell_memory.begin(), sample.cell_memory.end(), none_negative<Bytes>),
+      "VM {} has less than no memory on a node", id);
+}
+
+void check(const placement::Sample& sample, Findings& findings) {
+  findings.require(ascends(sample.nodes, [](const placement::NodeSample& node) { return node.id; }),
+                   "the nodes of the sample do not ascend");
+  findings.require(ascends(sample.cpus, [](const placement::CpuSample& cpu) { return cpu.id; }),
+                   "the CPUs of the sample do not ascend");
+  findings.require(ascends(sample.vms, [](const placement::VmSample& vm) { return vm.id; }),
+                   "the VMs of the sample do not ascend");
+  for (const placement::NodeSample& node : sample.nodes) {
+    findings.require(node.free >= Bytes{} && node.total >= Bytes{},
+                     "node {} has less than no memory", node.id.value);
+  }
+  for (const placement::VmSample& vm : sample.vms) {
+    check(vm, findings);
+  }
+  if (sample.wakeups) {
+    findings.require(
+        ascends(*sample.wakeups,
+                [](const placement::WakeupSample& pair) { return std::pair(pair.a, pair.b); }),
+        "the wake-ups of the sample do not ascend");
+  }
+}
+
+// ---- the epoch ----
+
+void check(const placement::NodeState& node, NodeIndex index, Findings& findings) {
+  for (const CpuTime time : {node.physical, node.threads, node.non_vm, node.set_aside,
+                             node.capacity, node.used, node.demand, node.entitled, node.owed}) {
+    findings.require(time >= CpuTime{}, "node {} of the snapshot has less than no time", index);
+  }
+  findings.require(node.total >= Bytes{} && node.reserve >= Bytes{},
+                   "node {} of the snapshot has less than no memory", index);
+}
+
+void check(const placement::ClientState& client, const Snapshot& snapshot, Findings& findings) {
+  const std::size_t nodes = snapshot.nodes.size();
+  const std::string id = fmt::format("client {}/{}", to_text(client.id.vm), client.id.index);
+  findings.require(!client.vcpus.empty() && is_list_of(client.vcpus, kMostCpus),
+                   "{} has no vCPUs, or they do not ascend", id);
+  findings.require(is_node_or_none(client.home, nodes) &&
+                       is_node_or_none(client.came_from, nodes) && are_nodes(client.allowed, nodes),
+                   "{} is on a node that is not there", id);
+  findings.require(client.memory.size() == nodes || (client.memory.empty() && !client.memory_known),
+                   "{} has memory on {} of {} nodes", id, client.memory.size(), nodes);
+  findings.require(none_negative(client.memory) && client.memory_size >= Bytes{},
+                   "{} has less than no memory", id);
+  findings.require(is_within(client.weight, 0, std::int64_t{kMostWeight} * kMostPermille) &&
+                       is_within(client.exclusive_cores, 0, static_cast<std::int64_t>(kMostCpus)),
+                   "{} has a weight or cores out of range", id);
+  const CpuTime most = snapshot.epoch_length * client.vcpu_count();
+  for (const CpuTime time : {client.demand, client.entitled, client.owed}) {
+    findings.require(time >= CpuTime{} && time <= most, "{} has more time than the epoch", id);
+  }
+  for (const CpuTime time : {client.used, client.ready, client.load, client.effective_used}) {
+    findings.require(time >= CpuTime{}, "{} has less than no time", id);
+  }
+}
+
+void check(const Snapshot& snapshot, Findings& findings) {
+  check(snapshot.topology, findings);
+  const std::size_t nodes = snapshot.nodes.size();
+  if (!findings.require(
+          nodes == snapshot.topology.nodes.size() || (nodes == 0 && snapshot.epoch == 0),
+          "the snapshot has {} of {} nodes", nodes, snapshot.topology.nodes.size())) {
+    return;
+  }
+  findings.require(snapshot.epoch_length.value <= kLongestEpoch.value &&
+                       (snapshot.epoch_length > CpuTime{} || snapshot.epoch == 0),
+                   "the snapshot's epoch took {} us", snapshot.epoch_length.value);
+  for (NodeIndex node = 0; node < nodes; ++node) {
+    check(snapshot.nodes[node], node, findings);
+  }
+  findings.require(ascends(snapshot.vms, [](const placement::VmState& vm) { return vm.id; }),
+                   "the snapshot's VMs do not ascend");
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < snapshot.vms.size() && !findings.any(); ++i) {
+    const placement::VmState& vm = snapshot.vms[i];
+    const std::string id = to_text(vm.id);
+    findings.require(are_nodes(vm.device_nodes, nodes) && are_nodes(vm.interface_nodes, nodes) &&
+                         std::all_of(vm.suggested.begin(), vm.suggested.end(),
+                                     [nodes](NodeIndex node) { return node < nodes; }),
+                     "VM {} of the snapshot has a node that is not there", id);
+    findings.require(is_within(vm.weight, 0, kMostWeight) &&
+                         is_within(vm.stall.value, 0, kMostAmount) && vm.demand >= CpuTime{},
+                     "VM {} of the snapshot has a number out of range", id);
+    check(vm.policy, findings);
+    if (!findings.require(vm.first_client == next && vm.client_count <= kMostVcpus &&
+                              vm.client_count <= snapshot.clients.size() - next,
+                          "the clients of VM {} are not where they should be", id)) {
+      return;
+    }
+    for (std::size_t index = 0; index < vm.client_count; ++index, ++next) {
+      const placement::ClientState& client = snapshot.clients[next];
+      findings.require(client.vm == i && client.id.vm == vm.id &&
+                           static_cast<std::size_t>(client.id.index) == index,
+                       "client {} of VM {} is another's", index, id);
+      check(client, snapshot, findings);
+    }
+  }
+  findings.require(next == snapshot.clients.size(), "the snapshot has clients of no VM");
+  findings.require(ascends(snapshot.chats,
+                           [](const placement::Chat& chat) { return std::pair(chat.a, chat.b); }),
+                   "the snapshot's chats do not ascend");
+}
+
+void check(const placement::Action& action, std::size_t nodes, Findings& findings) {
+  findings.require(!action.relocations.empty(), "an action moves nobody");
+  for (const placement::Relocation& relocation : action.relocations) {
+    findings.require(is_within(relocation.client.index, 0, kMostVcpus) &&
+                         is_node_or_none(relocation.from, nodes) &&
+                         is_node_or_none(relocation.to, nodes) && relocation.memory >= Bytes{},
+                     "an action has a client, a node or memory that cannot be");
+  }
+}
+
+void check(const placement::Plan& plan, std::size_t nodes, Findings& findings) {
+  for (const placement::Action& action : plan.actions) {
+    check(action, nodes, findings);
+    for (const placement::Relocation& relocation : action.relocations) {
+      findings.require(relocation.to < nodes, "a plan takes a client nowhere");
+    }
+  }
+  for (const placement::Rejection& rejection : plan.rejections) {
+    findings.require(is_node_or_none(rejection.from, nodes) && is_node_or_none(rejection.to, nodes),
+                     "a plan has a rejection with a node that is not there");
+  }
+}
+
+// ---- what the ledger remembers ----
+
+void check(const VmRecord& vm, const Topology& topology, Findings& findings) {
+  const std::string id = to_text(vm.description.id);
+  check(vm.description, findings);
+  findings.require(are_nodes(vm.allowed, topology.nodes.size()),
+                   "VM {} may live on a node that is not there", id);
+  std::vector<std::int32_t> vcpus;
+  for (const ClientRecord& client : vm.clients) {
+    vcpus.insert(vcpus.end(), client.shape.vcpus.begin(), client.shape.vcpus.end());
+    findings.require(!client.shape.vcpus.empty() && client.shape.memory >= Bytes{},
+                     "VM {} has a client without vCPUs or with less than no memory", id);
+    findings.require(is_known_or_none(client.home, topology),
+                     "VM {} has its home on node {}, which is not there", id, client.home.value);
+    findings.require(is_within(client.exclusive_cores, 0, static_cast<std::int64_t>(kMostCpus)) &&
+                         client.held.used >= CpuTime{} && client.held.ready >= CpuTime{} &&
+                         client.held.demand >= CpuTime{} && client.average >= CpuTime{},
+                     "VM {} has a client with a number out of range", id);
+  }
+  std::sort(vcpus.begin(), vcpus.end());
+  findings.require(vm.clients.empty() || vcpus == vm.description.vcpus,
+                   "the clients of VM {} do not have its vCPUs", id);
+  findings.require(is_within(vm.weight, 0, kMostWeight), "VM {} has a weight out of range", id);
+  findings.require(
+      none_negative(vm.memory.value_or(std::vector<Bytes>{})) &&
+          std::all_of(vm.cell_memory.begin(), vm.cell_memory.end(), none_negative<Bytes>),
+      "VM {} has less than no memory on a node", id);
+  if (vm.last) {
+    check(*vm.last, findings);
+  }
+  findings.require(is_within(vm.expected.value_or(placement::Permille{}).value, 0, kMostPermille),
+                   "VM {} is expected to use more than all", id);
+}
+
+void check(const Ledger& ledger, const std::optional<placement::Sample>& last, Findings& findings) {
+  for (const auto& [id, vm] : ledger.vms()) {
+    findings.require(vm.description.id == id, "VM {} is not where it should be", to_text(id));
+    findings.require(!vm.last || last, "VM {} was read in no sample", to_text(id));
+    check(vm, ledger.topology(), findings);
+  }
+}
+
+void check(const placement::LoadForecasts& forecasts, Findings& findings) {
+  for (const auto& [vm, forecast] : forecasts) {
+    findings.require(is_within(forecast.mean.value, 0, kMostPermille) &&
+                         is_within(forecast.p95.value, 0, kMostPermille),
+                     "VM {} is forecast to use more than all", to_text(vm));
+  }
+}
+
+// ---- events ----
+
+void check(const SampleTaken& event, const Ledger& ledger, Findings& findings) {
+  check(event.sample, findings);
+  const std::optional<placement::Sample>& last = RecordFields::last_sample(ledger);
+  findings.require(!last || event.sample.taken_at - last->taken_at <= kLongestEpoch,
+                   "the sample was taken days after the one before");
+}
+void check(const DomainsChanged& event, const Ledger& /*ledger*/, Findings& findings) {
+  check(event.running, findings);
+}
+void check(const ConfigChanged& event, const Ledger& /*ledger*/, Findings& findings) {
+  check(event.options, findings);
+  check(event.policies, findings);
+}
+void check(const TopologyChanged& event, const Ledger& /*ledger*/, Findings& findings) {
+  check(event.topology, findings);
+}
+void check(const LoadExpected& event, const Ledger& /*ledger*/, Findings& findings) {
+  findings.require(is_within(event.per_vcpu.value, 0, kMostPermille),
+                   "VM {} is expected to use more than all", to_text(event.vm));
+}
+void check(const LoadsForecast& event, const Ledger& /*ledger*/, Findings& findings) {
+  check(event.forecasts, findings);
+}
+/// What has no part that could be out of place: the request was read as one of the control socket,
+/// and actions and transfers that nobody knows are passed over.
+template <class Other>
+void check(const Other& /*event*/, const Ledger& /*ledger*/, Findings& /*findings*/) {}
+
+}  // namespace
+
+const std::optional<placement::Sample>& RecordFields::last_sample(const Ledger& ledger) {
+  return ledger.last_sample_;
+}
+
+Result<void> check_state(const Controller& controller) {
+  return RecordFields::check(controller);
+}
+
+Result<void> RecordFields::check(const Controller& controller) {
+  using balancer::check;
+  const ControllerSetup& setup = controller.setup_;
+  const Ledger& ledger = controller.ledger_;
+  const std::size_t nodes = controller.snapshot_.topology.nodes.size();
+  Findings findings;
+  check(setup.topology, findings);
+  check(setup.options, findings);
+  check(setup.policies, findings);
+  findings.require(ledger.topology_ == setup.topology && ledger.options_ == setup.options,
+                   "the ledger is of another host or has other options");
+  for (const auto& [vm, original] : setup.originals) {
+    for (const auto& [thread, pins] : original.threads) {
+      findings.require(is_list(pins.found) && std::all_of(pins.ours.begin(), pins.ours.end(),
+                                                          [](const std::vector<CpuId>& ours) {
+                                                            return is_list(ours);
+                                                          }),
+                       "an original pin of VM {} is no list of CPUs", to_text(vm));
+    }
+    findings.require(is_list(original.memory_nodes.value_or(std::vector<NodeId>{})),
+                     "the original memory nodes of VM {} do not ascend", to_text(vm));
+  }
+  check(ledger, ledger.last_sample_, findings);
+  check(ledger.forecasts_, findings);
+  if (ledger.last_sample_) {
+    check(*ledger.last_sample_, findings);
+  }
+  findings.require(
+      ledger.lasting_non_vm_.size() <= kMostNodes && none_negative(ledger.lasting_non_vm_),
+      "what others than VMs use is out of range");
+  check(controller.snapshot_, findings);
+  check(controller.plan_, nodes, findings);
+  check(controller.running_, findings);
+  for (const auto& [number, under_way] : controller.under_way_) {
+    check(under_way.action, nodes, findings);
+    for (const auto& [vm, cpus] : under_way.narrow_before) {
+      findings.require(!cpus || are_cpus_of_vm(*cpus), "action {} has no list of CPUs", number);
+    }
+  }
+  for (const auto& [vm, cpus] : controller.narrow_) {
+    findings.require(are_cpus_of_vm(cpus), "VM {} was given no list of CPUs", to_text(vm));
+  }
+  findings.require(controller.starting_.vms_.size() <= StartingVms::kMostStarting,
+                   "too many VMs are starting");
+  for (const StartingVm& vm : controller.starting_.vms_) {
+    check(vm.description, findings);
+    findings.require(vm.homes.size() <= kMostVcpus && is_list(vm.nodes),
+                     "a starting VM has homes or nodes that cannot be");
+  }
+  findings.require(is_node_or_none(controller.last_placed_on_, setup.topology.nodes.size()),
+                   "the last VM was placed on a node that is not there");
+  return std::move(findings).result();
+}
+
+Result<void> check_event(const Event& event, const Ledger& ledger) {
+  Findings findings;
+  std::visit([&](const auto& data) { check(data, ledger, findings); }, event);
+  return std::move(findings).result();
+}
+
+}  // namespace vmnuma::balancer
