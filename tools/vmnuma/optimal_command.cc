@@ -26,33 +26,52 @@ double seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-tl::expected<Outlook, Refusal> ask_outlook(const Invocation& invocation,
-                                           const Surroundings& surroundings) {
-  const auto wrong = [](Error error) {
-    return tl::unexpected(Refusal{/*by_daemon=*/false, std::move(error)});
-  };
+Refusal wrong(Error error) {
+  return {/*by_daemon=*/false, std::move(error)};
+}
+
+tl::expected<std::string, Refusal> ask_state(const Invocation& invocation,
+                                             const Surroundings& surroundings) {
   const auto result =
       ask(invocation.socket_path, balancer::StateRequest{}, surroundings.time_limit);
   if (!result) {
     return tl::unexpected(result.error());
   }
-  const auto view = balancer::decode_view<balancer::StateView>(*result);
+  auto view = balancer::decode_view<balancer::StateView>(*result);
   if (!view) {
-    return wrong(view.error());
+    return tl::unexpected(wrong(std::move(view).error()));
   }
-  const Result<balancer::Frame> frame = balancer::read_frame(view->line);
+  return std::move(view->line);
+}
+
+/// Error: busy if the daemon has no outlook yet; any other: the line cannot be read.
+Result<Outlook> outlook_of(const std::string& line) {
+  const Result<balancer::Frame> frame = balancer::read_frame(line);
   if (!frame) {
-    return wrong(frame.error());
+    return tl::unexpected(frame.error());
   }
   const auto* header = std::get_if<balancer::HeaderFrame>(&frame->content);
   if (header == nullptr || header->controller == nullptr) {
-    return wrong({ErrorCode::kCorrupt, 0, "the daemon's state cannot be read"});
+    return failure(ErrorCode::kCorrupt, "the daemon's state cannot be read");
   }
-  Result<Outlook> outlook = header->controller->outlook();
+  return header->controller->outlook();
+}
+
+/// How a process of its own begins its answer: with what was asked for, with what the daemon would
+/// say, or with why there is neither.
+constexpr char kFound = '+';
+constexpr char kRefused = '-';
+constexpr char kWrong = '!';
+
+/// `make` makes a repack of an outlook.
+template <class Make>
+std::string text_from(const std::string& line, bool json, const Make& make) {
+  const Result<Outlook> outlook = outlook_of(line);
   if (!outlook) {
-    return tl::unexpected(Refusal{/*by_daemon=*/true, std::move(outlook).error()});
+    return (outlook.error().code == ErrorCode::kBusy ? kRefused : kWrong) + outlook.error().message;
   }
-  return std::move(*outlook);
+  const Repack repack = make(*outlook);
+  return kFound + (json ? json_of(repack, *outlook) : text_of(repack, *outlook));
 }
 
 }  // namespace
@@ -60,23 +79,42 @@ tl::expected<Outlook, Refusal> ask_outlook(const Invocation& invocation,
 tl::expected<std::string, Refusal> find_optimal_plan(const Invocation& invocation,
                                                      const OptimalRun& search, bool json,
                                                      const Surroundings& surroundings) {
-  const auto outlook = ask_outlook(invocation, surroundings);
-  if (!outlook) {
-    return tl::unexpected(outlook.error());
+  const auto line = ask_state(invocation, surroundings);
+  if (!line) {
+    return tl::unexpected(line.error());
   }
-  const auto text = [&](const Repack& repack) {
-    return json ? json_of(repack, *outlook) : text_of(repack, *outlook);
-  };
-  const auto solve = [&] {
-    return text(plan_repack(outlook->snapshot, outlook->options, outlook->circumstances,
-                            {static_cast<double>(search.seconds), placement::Permille{search.gap}},
-                            seconds));
-  };
-  const Result<std::string> solved =
-      run_apart(solve, {std::chrono::seconds(search.seconds) + kGrace, search.memory_mib << 20U});
-  return solved ? *solved
-                : text(plan_without_solver(outlook->snapshot, outlook->options,
-                                           outlook->circumstances, solved.error().message));
+  const ApartLimits limits{std::chrono::seconds(search.seconds) + kGrace, search.memory_mib << 20U};
+  Result<std::string> told = run_apart(
+      [&] {
+        return text_from(*line, json, [&](const Outlook& outlook) {
+          return plan_repack(outlook.snapshot, outlook.options, outlook.circumstances,
+                             {static_cast<double>(search.seconds), placement::Permille{search.gap}},
+                             seconds);
+        });
+      },
+      limits);
+  if (!told) {
+    const std::string trouble = told.error().message;
+    told = run_apart(
+        [&] {
+          return text_from(*line, json, [&](const Outlook& outlook) {
+            return plan_without_solver(outlook.snapshot, outlook.options, outlook.circumstances,
+                                       trouble);
+          });
+        },
+        ApartLimits{});
+  }
+  if (!told || told->empty()) {
+    return tl::unexpected(wrong(told ? Error{ErrorCode::kCorrupt, 0, "there is no answer"}
+                                     : std::move(told).error().within("the daemon's state")));
+  }
+  const char kind = told->front();
+  told->erase(0, 1);
+  if (kind != kFound) {
+    return tl::unexpected(Refusal{
+        kind == kRefused, {kind == kRefused ? ErrorCode::kBusy : ErrorCode::kCorrupt, 0, *told}});
+  }
+  return std::move(*told);
 }
 
 int run_optimal(const Invocation& invocation, Surroundings& surroundings) {

@@ -3,8 +3,9 @@
 ///
 /// Problem: a solver may take long, need much memory or fail, and the daemon must do none of that.
 /// Approach: the daemon tells its state, as in the first line of a recording; everything else is
-/// done here, the solver in a process of its own with limits on time and memory. Where that fails,
-/// the answer is what the planner comes to, and the reason is said. Property: nothing is changed.
+/// done here, in a process of its own with limits on time and memory, which also reads that state.
+/// Where the solver fails, the answer is what the planner comes to, and the reason is said.
+/// Property: nothing is changed.
 #pragma once
 
 #include <string>

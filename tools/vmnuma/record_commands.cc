@@ -14,9 +14,11 @@
 
 #include "balancer/protocol/response.h"
 #include "balancer/record/replay.h"
+#include "text/json.h"
 #include "tools/vmnuma/client.h"
 #include "tools/vmnuma/progress_bar.h"
 #include "tools/vmnuma/recording_file.h"
+#include "tools/vmnuma/run_apart.h"
 #include "tools/vmnuma/text.h"
 
 namespace vmnuma::tools {
@@ -24,6 +26,11 @@ namespace vmnuma::tools {
 namespace {
 
 using balancer::RecordingView;
+
+/// A day on a large host takes minutes and some hundred megabytes.
+constexpr ApartLimits kReplayLimits{.time = std::chrono::hours(24),
+                                    .memory_bytes = std::int64_t{2} << 30U,
+                                    .cpu_time = std::chrono::hours(1)};
 
 int say(Surroundings& surroundings, const std::string& message, int code) {
   surroundings.err << "vmnuma: " << printable(message) << std::endl;
@@ -91,10 +98,9 @@ class Recording {
 
   [[nodiscard]] int finish(std::int64_t epochs) {
     if (invocation_.json) {
-      surroundings_.out
-          << nlohmann::ordered_json{{"file", invocation_.record->path}, {"epochs", epochs}}.dump(
-                 -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
-          << std::endl;
+      surroundings_.out << text::json_text(nlohmann::ordered_json{
+                               {"file", invocation_.record->path}, {"epochs", epochs}})
+                        << std::endl;
     } else {
       surroundings_.out << fmt::format("{} epochs are in '{}'\n", epochs,
                                        printable(invocation_.record->path))
@@ -171,6 +177,59 @@ std::string text_of(const balancer::ReplayReport& report) {
   return out;
 }
 
+/// What the process that replays wants said, shown and returned.
+struct Told {
+  int code = kExitOk;
+  std::string message;
+  std::string text;
+};
+
+std::string encoded(const Told& told) {
+  return text::json_text(
+      nlohmann::json{{"code", told.code}, {"message", told.message}, {"text", told.text}});
+}
+
+Result<Told> decoded(const std::string& text) {
+  try {
+    return text::read_json<nlohmann::json>(text, {text.size()}, "what was replayed")
+        .map([](const nlohmann::json& told) {
+          return Told{told.at("code").get<int>(), told.at("message").get<std::string>(),
+                      told.at("text").get<std::string>()};
+        });
+  } catch (const nlohmann::json::exception& exception) {
+    return failure(ErrorCode::kCorrupt, exception.what());
+  }
+}
+
+Told replayed(std::istream& file, const Invocation& invocation, Surroundings& surroundings) {
+  const std::string& path = invocation.replay->path;
+  std::error_code unknown;  // of a pipe: then there is no bar
+  const std::uintmax_t size = std::filesystem::file_size(path, unknown);
+  ProgressBar bar(surroundings, invocation, "replay");
+  std::int64_t bytes = 0;
+  const auto report = balancer::replay(
+      [&] {
+        std::optional<std::string> line = balancer::next_line_of(file);
+        bytes += line ? static_cast<std::int64_t>(line->size()) + 1 : 0;
+        bar.show(bytes, unknown ? 0 : static_cast<std::int64_t>(size), /*note=*/"");
+        return line;
+      },
+      invocation.replay->options);
+  bar.hide();
+  if (!report) {
+    return {kExitUsage, fmt::format("'{}': {}", path, report.error().message), ""};
+  }
+  Told told;
+  told.text = invocation.json ? text::json_text(json_of(*report)) + "\n" : text_of(*report);
+  told.code = report->differing == 0 ? kExitOk : kExitRefused;
+  if (report->damage) {
+    told.code = kExitRefused;
+    told.message =
+        fmt::format("'{}': {}; what comes before was replayed", path, report->damage->message);
+  }
+  return told;
+}
+
 }  // namespace
 
 int run_record(const Invocation& invocation, Surroundings& surroundings) {
@@ -183,39 +242,15 @@ int run_replay(const Invocation& invocation, Surroundings& surroundings) {
   if (!file) {
     return say(surroundings, fmt::format("cannot open '{}'", path), kExitUsage);
   }
-  std::error_code unknown;  // of a pipe: then there is no bar
-  const std::uintmax_t size = std::filesystem::file_size(path, unknown);
-  ProgressBar bar(surroundings, invocation, "replay");
-  std::int64_t bytes = 0;
-  const auto report = balancer::replay(
-      [&]() -> std::optional<std::string> {
-        std::string line;
-        if (!std::getline(file, line)) {
-          return std::nullopt;
-        }
-        bytes += static_cast<std::int64_t>(line.size()) + 1;
-        bar.show(bytes, unknown ? 0 : static_cast<std::int64_t>(size), /*note=*/"");
-        return line;
-      },
-      invocation.replay->options);
-  bar.hide();
-  if (!report) {
-    return say(surroundings, fmt::format("'{}': {}", path, report.error().message), kExitUsage);
+  const auto told =
+      run_apart([&] { return encoded(replayed(file, invocation, surroundings)); }, kReplayLimits)
+          .and_then(decoded);
+  if (!told) {
+    return say(surroundings, fmt::format("'{}' cannot be replayed: {}", path, told.error().message),
+               kExitRefused);
   }
-  if (invocation.json) {
-    surroundings.out << json_of(*report).dump(-1, ' ', false,
-                                              nlohmann::ordered_json::error_handler_t::replace)
-                     << std::endl;
-  } else {
-    surroundings.out << text_of(*report) << std::flush;
-  }
-  if (report->damage) {
-    return say(
-        surroundings,
-        fmt::format("'{}': {}; what comes before was replayed", path, report->damage->message),
-        kExitRefused);
-  }
-  return report->differing == 0 ? kExitOk : kExitRefused;
+  surroundings.out << told->text << std::flush;
+  return told->message.empty() ? told->code : say(surroundings, told->message, told->code);
 }
 
 }  // namespace vmnuma::tools

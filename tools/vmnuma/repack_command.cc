@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "balancer/protocol/response.h"
+#include "text/json.h"
 #include "tools/vmnuma/follow_action.h"
 #include "tools/vmnuma/optimal_command.h"
 #include "tools/vmnuma/text.h"
@@ -29,8 +30,7 @@ struct Way {
   std::vector<MoveTogetherRequest> steps;
 };
 
-Way way_from(const std::string& json) {
-  const ordered_json plan = ordered_json::parse(json);
+Way way_from(const ordered_json& plan) {
   Way way;
   way.demand_ms = plan.at("demand_ms").get<std::int64_t>();
   way.lost_now_ms = plan.at("now").at("lost_ms").get<std::int64_t>();
@@ -48,6 +48,16 @@ Way way_from(const std::string& json) {
   return way;
 }
 
+/// Error: corrupt.
+Result<Way> read_way(const std::string& json) {
+  try {
+    return text::read_json<ordered_json>(json, {json.size()}, "the plan").map(way_from);
+  } catch (const ordered_json::exception& exception) {
+    return failure(ErrorCode::kCorrupt,
+                   fmt::format("the plan cannot be read: {}", exception.what()));
+  }
+}
+
 class Repacker {
  public:
   Repacker(const Invocation& invocation, Surroundings& surroundings)
@@ -58,7 +68,11 @@ class Repacker {
     if (!found) {
       return failed(found.error());
     }
-    way_ = way_from(*found);
+    Result<Way> way = read_way(*found);
+    if (!way) {
+      return failed({/*by_daemon=*/false, std::move(way).error()});
+    }
+    way_ = std::move(*way);
     if (way_.steps.empty() || way_.gain_ms * 1000 < way_.demand_ms * run_.least_gain) {
       say(
           fmt::format("nobody moves: {} ms per epoch could be saved of {} ms that VMs want, and "
@@ -128,8 +142,7 @@ class Repacker {
           {"gain_ms", way_.gain_ms},           {"steps", way_.steps.size()},
           {"steps_done", steps_done_},         {"clients_moved", clients_moved_},
           {"stopped_because", stopped_because}};
-      surroundings_.out << json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << "\n"
-                        << std::flush;
+      surroundings_.out << text::json_text(json) << "\n" << std::flush;
     }
     if (!surroundings_.out) {
       surroundings_.err << invocation_.program << ": cannot write to standard output" << std::endl;

@@ -79,6 +79,13 @@ bool write_all(int fd, const std::string& text) {
   if (::setrlimit(RLIMIT_AS, &memory) != 0 || ::setrlimit(RLIMIT_CORE, &no_core) != 0) {
     ::_exit(kNotTold);
   }
+  if (limits.cpu_time) {
+    const auto seconds = static_cast<rlim_t>(limits.cpu_time->count());
+    const rlimit cpu{seconds, seconds};
+    if (::setrlimit(RLIMIT_CPU, &cpu) != 0) {
+      ::_exit(kNotTold);
+    }
+  }
   try {
     ::_exit(write_all(answer, work()) ? 0 : kNotTold);
   } catch (const std::bad_alloc&) {

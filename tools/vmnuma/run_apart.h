@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "placement/result.h"
@@ -14,11 +15,13 @@ namespace vmnuma::tools {
 struct ApartLimits {
   std::chrono::milliseconds time{10'000};
   std::int64_t memory_bytes = std::int64_t{2} << 30U;  ///< of address space beyond what it has
+  std::optional<std::chrono::seconds> cpu_time = {};
 };
 
 /// What `work` returns. The process is a copy of this one, made when it has one thread only; its
 /// standard output goes nowhere, and it ends with this one or when its time is up. Errors: busy (it
-/// was not ready in time), no-space (no memory left), unavailable (it ended in some other way), io.
+/// was not ready in time), no-space (no memory left), unavailable (it ended in some other way, such
+/// as for having used up its CPU time), io.
 [[nodiscard]] Result<std::string> run_apart(const std::function<std::string()>& work,
                                             const ApartLimits& limits);
 
