@@ -18,6 +18,7 @@
 #include "balancer/service/signals.h"
 #include "balancer/service/task_board.h"
 #include "stats/topology/topology_reader.h"
+#include "text/printable.h"
 
 namespace {
 
@@ -78,7 +79,7 @@ Result<void> lock_state_dir(const std::string& state_dir) {
   std::error_code error;
   std::filesystem::create_directories(state_dir, error);
   const std::string path = state_dir + "/lock";
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640);
   if (fd < 0) {
     return vmnuma::failure(errno == EACCES ? ErrorCode::kPermissionDenied : ErrorCode::kIo,
                            fmt::format("cannot open '{}': {}", path, std::strerror(errno)), errno);
@@ -100,7 +101,7 @@ void raise_file_limit() {
 }
 
 int fail(int code, std::string_view message) {
-  fmt::print(stderr, "vmnumad: {}\n", message);
+  fmt::print(stderr, "vmnumad: {}\n", vmnuma::text::printable(message));
   return code;
 }
 

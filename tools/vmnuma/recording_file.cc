@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include <fcntl.h>
@@ -41,26 +42,24 @@ tl::unexpected<Error> failed(const char* what, const std::string& path) {
 }  // namespace
 
 Result<RecordingFile> RecordingFile::create(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd < 0) {
+  stats::FileDescriptor file(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600));
+  if (file.get() < 0) {
     return failed("create", path);
   }
-  (void)::close(fd);  // it only had to be made
-  std::ofstream stream(path, std::ios::binary | std::ios::app);
-  if (!stream) {
-    return failed("open", path);
-  }
-  return RecordingFile(path, std::move(stream));
+  return RecordingFile(path, std::move(file));
 }
 
 Result<void> RecordingFile::write(const std::vector<std::string>& lines) {
-  errno = 0;
   for (const std::string& line : lines) {
-    stream_ << line;
-  }
-  stream_.flush();
-  if (!stream_) {
-    return failed("write", path_);
+    for (std::string_view rest = line; !rest.empty();) {
+      const ssize_t written =
+          stats::uninterrupted([&] { return ::write(file_.get(), rest.data(), rest.size()); });
+      if (written < 0) {
+        return failed("write", path_);
+      }
+      rest.remove_prefix(static_cast<std::size_t>(written));
+    }
   }
   return {};
 }

@@ -2,18 +2,20 @@
 /// The file of a recording.
 #pragma once
 
-#include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "placement/result.h"
+#include "stats/linux/file_descriptor.h"
 
 namespace vmnuma::tools {
 
 /// Written line by line, so that what is there is whole at any time.
 class RecordingFile {
  public:
-  /// Makes the file, readable for its owner only. Errors: invalid-argument (it exists already),
+  /// Makes the file, readable for its owner only; what is written goes to that file, whatever its
+  /// name comes to mean. Errors: invalid-argument (it exists already),
   /// not-found, permission-denied, io.
   [[nodiscard]] static Result<RecordingFile> create(const std::string& path);
 
@@ -21,10 +23,10 @@ class RecordingFile {
   [[nodiscard]] Result<void> write(const std::vector<std::string>& lines);
 
  private:
-  RecordingFile(std::string path, std::ofstream stream)
-      : path_(std::move(path)), stream_(std::move(stream)) {}
+  RecordingFile(std::string path, stats::FileDescriptor file)
+      : path_(std::move(path)), file_(std::move(file)) {}
   std::string path_;
-  std::ofstream stream_;
+  stats::FileDescriptor file_;
 };
 
 }  // namespace vmnuma::tools
