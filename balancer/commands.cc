@@ -75,9 +75,15 @@ void Controller::handle(const CommandReceived& event, Effects& effects) {
 }
 
 Result<const VmRecord*> Controller::find_vm(const std::string& name_or_uuid) const {
+  // A VM may be named like the UUID of another.
+  if (const Result<placement::VmId> id = placement::parse_vm_id(name_or_uuid)) {
+    if (const VmRecord* vm = ledger_.find(*id)) {
+      return vm;
+    }
+  }
   std::vector<std::string_view> names;
   for (const auto& [id, vm] : ledger_.vms()) {
-    if (vm.description.name == name_or_uuid || to_text(id) == name_or_uuid) {
+    if (vm.description.name == name_or_uuid) {
       return &vm;
     }
     names.push_back(vm.description.name);

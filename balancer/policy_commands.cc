@@ -44,12 +44,12 @@ Result<void> check_nodes(const VmPolicy& policy, const placement::Topology& topo
 }  // namespace
 
 VmPolicy Controller::configured_policy(const VmDescription& vm) const {
-  for (const std::string& key : {to_text(vm.id), vm.name}) {
-    if (const auto found = setup_.policies.find(key); found != setup_.policies.end()) {
-      return with_strategy(found->second);
-    }
+  auto found = setup_.policies.find(to_text(vm.id));
+  // A name that reads as a UUID is that of another VM there.
+  if (found == setup_.policies.end() && !placement::parse_vm_id(vm.name)) {
+    found = setup_.policies.find(vm.name);
   }
-  return with_strategy(vm.policy);
+  return with_strategy(found == setup_.policies.end() ? vm.policy : found->second);
 }
 
 /// What is silent about the strategy has the host's.

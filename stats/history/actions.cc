@@ -324,9 +324,11 @@ Result<std::vector<PastAction>> recent_actions(SQLite::Database& database,
     query += " AND reason = :reason";
   }
   if (!filter.vm.empty()) {
+    // A VM may be named like the UUID of another.
     query +=
         " AND EXISTS (SELECT 1 FROM relocation WHERE action = action.id AND (vm = :uuid OR"
-        " vm_name = :vm))";
+        " (vm_name = :vm AND NOT EXISTS (SELECT 1 FROM relocation WHERE vm = :uuid) AND NOT EXISTS"
+        " (SELECT 1 FROM vm WHERE uuid = :uuid))))";
   }
   if (filter.node) {
     query +=

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <ostream>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "balancer/protocol/response.h"
 #include "placement/model/text.h"
+#include "text/printable.h"
 #include "tools/numad/arguments.h"
 #include "tools/numad/local_choice.h"
 #include "tools/vmnuma/client.h"
@@ -18,6 +20,20 @@ namespace vmnuma::tools {
 namespace {
 
 using Nodes = std::vector<placement::NodeId>;
+
+/// Error: corrupt if the host has not all of them. A host that does not tell its nodes is believed
+/// to.
+Result<Nodes> known_here(Nodes nodes, const std::string& root) {
+  const auto online = stats::Directory::open(root).and_then(all_nodes);
+  for (const placement::NodeId node : online ? nodes : Nodes{}) {
+    if (!std::binary_search(online->begin(), online->end(), node)) {
+      return failure(
+          ErrorCode::kCorrupt,
+          fmt::format("the daemon's answer names node {}, which is not online here", node.value));
+    }
+  }
+  return nodes;
+}
 
 Result<Nodes> ask_daemon(const NumadArguments& arguments, std::chrono::milliseconds limit) {
   const auto text = ask(arguments.socket_path,
@@ -43,19 +59,21 @@ Result<Nodes> ask_daemon(const NumadArguments& arguments, std::chrono::milliseco
 int run_numad(std::span<const std::string> arguments, const NumadSurroundings& surroundings) {
   const auto read = parse_numad_arguments(arguments);
   if (!read) {
-    surroundings.err << "numad: " << read.error().message << "\n";
+    surroundings.err << "numad: " << text::printable(read.error().message) << "\n";
     return kNumadUsage;
   }
   if (read->help || read->version) {
     surroundings.out << (read->help ? numad_help() : "numad of vmnuma " VMNUMA_VERSION "\n");
     return kNumadAnswered;
   }
-  Result<Nodes> nodes = ask_daemon(*read, surroundings.daemon_limit);
+  Result<Nodes> nodes = ask_daemon(*read, surroundings.daemon_limit).and_then([&](Nodes answered) {
+    return known_here(std::move(answered), surroundings.root);
+  });
   const auto fall_back = [&](std::string_view how, const auto& choose) {
     if (nodes) {
       return;
     }
-    surroundings.err << fmt::format("numad: {}; {}\n", nodes.error().message, how);
+    surroundings.err << fmt::format("numad: {}; {}\n", text::printable(nodes.error().message), how);
     const auto root = stats::Directory::open(surroundings.root);
     nodes = root ? choose(*root) : Result<Nodes>(tl::unexpected(root.error()));
   };
@@ -64,7 +82,8 @@ int run_numad(std::span<const std::string> arguments, const NumadSurroundings& s
   });
   fall_back("naming all nodes instead", all_nodes);
   if (!nodes) {
-    surroundings.err << fmt::format("numad: {}; there is no answer\n", nodes.error().message);
+    surroundings.err << fmt::format("numad: {}; there is no answer\n",
+                                    text::printable(nodes.error().message));
     return kNumadFailed;
   }
   surroundings.out << placement::to_list(*nodes) << "\n" << std::flush;

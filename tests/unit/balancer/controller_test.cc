@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "placement/model/text.h"
 #include "tests/unit/balancer/host_story.h"
 
 namespace vmnuma::tests {
@@ -112,6 +113,26 @@ TEST(ControllerTest, LeavesAVmAloneThatIsPinnedToSomethingElse) {
   EXPECT_THAT(host.epoch().orders, IsEmpty());
   const auto view = answer_of<balancer::ExplainView>(host, balancer::ExplainRequest{"web1"});
   EXPECT_THAT(view.memory, HasSubstr("pinned by somebody else"));
+}
+
+TEST(ControllerTest, FindsAVmByItsUuidAlsoIfAnotherIsNamedLikeThat) {
+  HostStory host(4, Mode::kObserve);
+  host.start(small_vm(1, placement::to_text(vm_id(2)), 2), 0, 50);
+  host.start(small_vm(2, "victim", 2), 0, 50);
+  (void)host.tell_domains();
+  (void)host.epoch();
+  const auto view = answer_of<balancer::ExplainView>(
+      host, balancer::ExplainRequest{placement::to_text(vm_id(2))});
+  EXPECT_EQ(view.vm, "victim");
+}
+
+TEST(ControllerTest, APolicyForAUuidIsNotThatOfAVmNamedLikeIt) {
+  HostStory host(4, Mode::kObserve, [](balancer::ControllerSetup& setup) {
+    setup.policies[placement::to_text(vm_id(2))].do_not_move = true;
+  });
+  host.start(small_vm(1, placement::to_text(vm_id(2)), 2), 0, 50);
+  (void)host.tell_domains();
+  EXPECT_FALSE(host.controller().ledger().find(vm_id(1))->description.policy.do_not_move);
 }
 
 TEST(ControllerTest, TakesTheNodeThatSomebodyElsePinnedAVmToAsItsHome) {

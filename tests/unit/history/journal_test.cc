@@ -140,6 +140,7 @@ TEST_F(JournalTest, NumbersAreNeverUsedAgainEvenAfterActionsAreGivenUp) {
   EXPECT_EQ(history().last_action_id().value(), 0);
   ASSERT_TRUE(history().open_action(action_row(41)));
   ASSERT_TRUE(history().close_action(41, ActionState::kDone, ""));
+  ASSERT_TRUE(history().append_epoch(epoch_at(at(days(400) - hours(6)))));
   ASSERT_TRUE(history().append_epoch(epoch_at(at(days(400)))));  // deletes it: older than a year
   EXPECT_THAT(history().recent_actions({}).value(), IsEmpty());
   reopen();
@@ -192,6 +193,15 @@ TEST_F(JournalFilterTest, ListsNewestFirst) {
 TEST_F(JournalFilterTest, ListsNoMoreThanTheLimit) {
   EXPECT_THAT(ids(history().recent_actions({.limit = 2})), ElementsAre(3, 2));
   EXPECT_THAT(ids(history().recent_actions({.limit = 0})), IsEmpty());
+}
+
+TEST_F(JournalFilterTest, FindsAVmByItsUuidAlsoIfAnotherIsNamedLikeThat) {
+  ActionRow other = action_row(4, at(hours(3)));
+  other.relocations = {
+      {.vm = vm_id(7), .vm_name = "00000000-0000-0000-0000-000000000002", .from = {1}, .to = {2}}};
+  ASSERT_TRUE(history().open_action(other));
+  EXPECT_THAT(ids(history().recent_actions({.vm = "00000000-0000-0000-0000-000000000002"})),
+              ElementsAre(2));
 }
 
 TEST_F(JournalFilterTest, FindsAVmByNameOrUuidInAnyRelocation) {

@@ -74,6 +74,18 @@ TEST_F(NumadRunTest, NodesThatAreNullAreNone) {
   EXPECT_EQ(answer_to(suggesting({{-1}, {2}})), "3\n");
 }
 
+// libvirt would fail the start of the VM.
+TEST_F(NumadRunTest, NodesThatTheHostLacksAreNoAnswer) {
+  EXPECT_EQ(answer_to(suggesting({{1}, {4}})), "3\n");
+  EXPECT_THAT(err_.str(), HasSubstr("names node 4, which is not online here; choosing by free"));
+}
+
+TEST_F(NumadRunTest, MessagesOfTheDaemonCannotWriteToTheTerminal) {
+  (void)answer_to(FakeDaemon::answering(
+      [](const Command&) -> Result<Answer> { return failure(ErrorCode::kBusy, "no\n\x1b[2J"); }));
+  EXPECT_THAT(err_.str(), HasSubstr("no\\n\\x1b[2J"));
+}
+
 TEST_F(NumadRunTest, ARefusalIsNoAnswer) {
   EXPECT_EQ(answer_to(FakeDaemon::answering([](const Command&) -> Result<Answer> {
               return failure(ErrorCode::kBusy, "nothing has been measured yet");
