@@ -61,6 +61,20 @@ void prune_samples_by_age(SQLite::Database& database, std::int64_t span, std::in
   }
 }
 
+// Whether what is recorded reaches back from `now_ms` without a gap that only a clock that was set
+// makes, or a daemon that was away for long.
+bool clock_has_held(SQLite::Database& database, std::int64_t now_ms) {
+  SQLite::Statement select(database,
+                           "SELECT 1 FROM node_sample WHERE span IN (?, ?, ?) AND time_ms BETWEEN ?"
+                           " AND ? LIMIT 1");
+  select.bind(1, kEpochSpan);
+  select.bind(2, kMinuteSpan);
+  select.bind(3, kHourSpan);
+  select.bind(4, now_ms - kClockHoldsMs - kLongestGapMs);
+  select.bind(5, now_ms - kClockHoldsMs);
+  return select.executeStep();
+}
+
 void prune_rows_by_age(SQLite::Database& database, const char* query, std::int64_t before_ms,
                        int limit) {
   SQLite::Statement remove(database, query);
@@ -142,9 +156,7 @@ void keep_below(SQLite::Database& database, std::int64_t now_ms, std::int64_t ma
   }
 }
 
-}  // namespace
-
-void prune(SQLite::Database& database, std::int64_t now_ms, std::int64_t max_bytes) {
+void prune_by_age(SQLite::Database& database, std::int64_t now_ms) {
   prune_samples_by_age(database, kEpochSpan, now_ms - kEpochsKeptMs);
   prune_samples_by_age(database, kMinuteSpan, now_ms - kMinutesKeptMs);
   prune_samples_by_age(database, kHourSpan, now_ms - kHoursKeptMs);
@@ -159,6 +171,14 @@ void prune(SQLite::Database& database, std::int64_t now_ms, std::int64_t max_byt
       "DELETE FROM vm WHERE number IN (SELECT number FROM vm WHERE last_seen_ms < ? ORDER BY"
       " last_seen_ms LIMIT ?)",
       now_ms - kHoursKeptMs - 24 * kHourMs, kVmsPerSlice);
+}
+
+}  // namespace
+
+void prune(SQLite::Database& database, std::int64_t now_ms, std::int64_t max_bytes) {
+  if (clock_has_held(database, now_ms)) {
+    prune_by_age(database, now_ms);
+  }
   keep_below(database, now_ms, max_bytes);
 }
 

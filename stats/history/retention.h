@@ -13,8 +13,13 @@ inline constexpr std::int64_t kEpochsKeptMs = kHourMs;
 inline constexpr std::int64_t kMinutesKeptMs = 30 * 24 * kHourMs;
 inline constexpr std::int64_t kHoursKeptMs = 365 * 24 * kHourMs;
 inline constexpr std::int64_t kActionsKeptMs = 365 * 24 * kHourMs;
+/// Nothing is too old for the first hour after the clock jumped ahead by more than half a day: time
+/// enough for somebody to set it right.
+inline constexpr std::int64_t kClockHoldsMs = kHourMs;
+inline constexpr std::int64_t kLongestGapMs = 12 * kHourMs;
 
-/// Within the caller's transaction: deletes a slice of what is too old at `now_ms`, and of the
+/// Within the caller's transaction: deletes a slice of what is too old at `now_ms`, once the clock
+/// has held (above), and of the
 /// oldest detail if the file comes near `max_bytes`: first epochs and minutes, whichever are older,
 /// then hours and closed actions. Nothing that is not yet averaged, no open action. Throws
 /// SQLite::Exception.

@@ -63,12 +63,43 @@ TEST_F(RetentionTest, KeepsClosedActionsForAYearAndOpenOnesForEver) {
   append(at(days(364)));
   append(at(days(364) + seconds(2)));
   EXPECT_THAT(history().recent_actions({}).value(), SizeIs(2));
+  append(at(days(366) - hours(6)));
   append(at(days(366)));
   const auto left = history().recent_actions({}).value();
   ASSERT_THAT(left, SizeIs(1));
   EXPECT_EQ(left[0].action.id, 1);
   EXPECT_EQ(number("SELECT count(*) FROM relocation"), 1);
   EXPECT_EQ(number("SELECT count(*) FROM step"), 0);
+}
+
+TEST_F(RetentionTest, AClockThatJumpsAheadAndBackPrunesNothing) {
+  ASSERT_TRUE(history().open_action(action_row(1)));
+  ASSERT_TRUE(history().close_action(1, ActionState::kDone, ""));
+  for (int i = 0; i < 200; ++i) {
+    append(at(minutes(i)));
+  }
+  const std::int64_t before = times(60);
+  for (int i = 0; i < 59; ++i) {  // for less than an hour it is ten years later
+    append(at(days(3650) + minutes(i)));
+  }
+  append(at(minutes(201)));
+  EXPECT_EQ(
+      number("SELECT count(DISTINCT time_ms) FROM node_sample WHERE span = 60 AND time_ms < " +
+             std::to_string(at(minutes(200)).time_since_epoch().count())),
+      before + 1);  // the last minute is over now
+  EXPECT_THAT(history().recent_actions({}).value(), SizeIs(1));
+}
+
+TEST_F(RetentionTest, AClockThatStaysAheadPrunesInTheEnd) {
+  for (int i = 0; i < 10; ++i) {
+    append(at(minutes(i)));
+  }
+  for (int i = 0; i < 80; ++i) {
+    append(at(days(3650) + minutes(i)));
+  }
+  EXPECT_EQ(number("SELECT count(*) FROM node_sample WHERE time_ms < " +
+                   std::to_string(at(days(1)).time_since_epoch().count())),
+            0);
 }
 
 TEST_F(RetentionTest, ForgetsTheNamesOfVmsOnlyAfterTheirHours) {

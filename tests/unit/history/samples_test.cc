@@ -275,6 +275,7 @@ TEST_F(BusyTimesTest, AVmWithoutVcpusHasNone) {
 
 TEST_F(BusyTimesTest, FallsBackToHoursWhereNoMinutesAreLeft) {
   live(1, at(hours(0)), {300, 500});
+  append(epoch_at(at(days(40) - hours(6))));
   for (int i = 0; i < 5; ++i) {  // the hour is averaged, and the minutes are 40 days old and go
     append(epoch_at(at(days(40) + minutes(i))));
   }
