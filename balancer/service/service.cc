@@ -14,6 +14,7 @@
 #include "stats/history/epoch_rows.h"
 #include "stats/latency/chase_probe.h"
 #include "stats/linux/host_devices.h"
+#include "stats/linux/host_needs.h"
 #include "stats/linux/proc_formats.h"
 #include "stats/reports/tables.h"
 
@@ -224,6 +225,11 @@ Service::End Service::run() {
   log_.write(Severity::kNotice, fmt::format("vmnumad {} started, mode {}, {} nodes, libvirt at {}",
                                             VMNUMA_VERSION, name_of(setup_.config.mode),
                                             setup_.topology.nodes.size(), setup_.config.uri));
+  if (const auto root = stats::Directory::open("/")) {
+    for (stats::HostLack& lack : stats::host_lacks(*root)) {
+      feed(SourceChanged{std::string(lack.source), std::move(lack.reason), wall_now()});
+    }
+  }
   setup_.signals.pass_to({[this] { boost::asio::post(context_, [this] { reload(); }); },
                           [this] { boost::asio::post(context_, [this] { stop(); }); }});
   if (setup_.config.mode == Mode::kActive) {

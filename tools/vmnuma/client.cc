@@ -65,6 +65,15 @@ class Connection {
     }
   }
 
+  [[nodiscard]] Result<Peer> peer() const {
+    ucred credentials{};
+    socklen_t size = sizeof(credentials);
+    if (::getsockopt(fd_, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) {
+      return system_failure("cannot ask who listens on");
+    }
+    return Peer{credentials.pid, credentials.uid};
+  }
+
   [[nodiscard]] Result<void> send(std::string_view bytes) {
     while (!bytes.empty()) {
       if (auto set = set_time_limit(); !set) {
@@ -170,6 +179,12 @@ Result<std::string> exchange_lines(const std::string& socket_path, const balance
 }
 
 }  // namespace
+
+Result<Peer> peer_of(const std::string& socket_path, std::chrono::milliseconds limit) {
+  return Connection::open(socket_path, limit).and_then([](const Connection& connection) {
+    return connection.peer();
+  });
+}
 
 tl::expected<std::string, Refusal> ask(const std::string& socket_path,
                                        const balancer::Command& command,

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <string>
 
+#include <sys/types.h>
+
 #include "balancer/protocol/request.h"
 #include "placement/result.h"
 
@@ -16,6 +18,15 @@ struct Refusal {
       false;  ///< true: the daemon said no; false: there was no sensible answer from it
   Error error;
 };
+
+/// The process that listens on a socket, as the kernel knows it (unix(7), SO_PEERCRED).
+struct Peer {
+  pid_t pid = 0;
+  uid_t uid = 0;
+};
+
+/// Who would answer. Errors: unavailable.
+[[nodiscard]] Result<Peer> peer_of(const std::string& socket_path, std::chrono::milliseconds limit);
 
 /// Connects, asks and returns the result's JSON text. Gives up after `limit` altogether, and on an
 /// answer larger than balancer::kLongestAnswer. Blocking.

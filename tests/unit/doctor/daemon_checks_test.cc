@@ -17,6 +17,8 @@ using balancer::StatusView;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
+constexpr Peer kDaemon{700, 997};
+
 StatusView well() {
   StatusView status = tests::status_view();
   status.mode = Mode::kActive;
@@ -115,23 +117,44 @@ TEST(DaemonChecksTest, DaemonOfAnotherVersionIsAWarning) {
 TEST(DaemonChecksTest, RightsAreReadFromTheProcess) {
   const tests::FakeRoot root;
   make_well(root);
-  EXPECT_EQ(check_rights(root.root()).severity, Severity::kOk);
+  EXPECT_EQ(check_rights(root.root(), kDaemon).severity, Severity::kOk);
   root.run(700, "vmnumad", "CapEff:\t0000000000080000\n");
-  EXPECT_EQ(check_rights(root.root()).severity, Severity::kError);
-  EXPECT_THAT(check_rights(root.root()).what, HasSubstr("lacks CAP_SYS_NICE,"));
+  EXPECT_EQ(check_rights(root.root(), kDaemon).severity, Severity::kError);
+  EXPECT_THAT(check_rights(root.root(), kDaemon).what, HasSubstr("lacks CAP_SYS_NICE,"));
   root.run(700, "vmnumad", "CapEff:\t0000000000800000\n");
-  EXPECT_THAT(check_rights(root.root()).what, HasSubstr("lacks CAP_SYS_PTRACE,"));
+  EXPECT_THAT(check_rights(root.root(), kDaemon).what, HasSubstr("lacks CAP_SYS_PTRACE,"));
   root.run(700, "vmnumad", "CapEff:\t0000000000000000\n");
-  EXPECT_THAT(check_rights(root.root()).what, HasSubstr("lacks CAP_SYS_PTRACE and CAP_SYS_NICE,"));
+  EXPECT_THAT(check_rights(root.root(), kDaemon).what,
+              HasSubstr("lacks CAP_SYS_PTRACE and CAP_SYS_NICE,"));
+}
+
+TEST(DaemonChecksTest, RightsAreThoseOfWhoAnswersAndOfNobodyElse) {
+  const tests::FakeRoot root;
+  make_well(root);
+  root.run(42, "vmnumad", "CapEff:\t0000000000000000\n");  // somebody's own
+  EXPECT_EQ(check_rights(root.root(), kDaemon).severity, Severity::kOk);
+  EXPECT_EQ(check_rights(root.root(), Peer{42, 1000}).severity, Severity::kError);
+  EXPECT_THAT(check_rights(root.root(), Peer{42, 1000}).what, HasSubstr("(pid 42, uid 1000)"));
+  const Finding nobody =
+      check_rights(root.root(), failure(ErrorCode::kUnavailable, "nobody listens"));
+  EXPECT_EQ(nobody.severity, Severity::kNote);
+  EXPECT_EQ(nobody.what, "not looked at: nobody listens");
+}
+
+TEST(DaemonChecksTest, WhatHasACheckOfItsOwnIsNotToldTwice) {
+  StatusView status = well();
+  status.mode = Mode::kDegraded;
+  status.degraded = {{"cgroup", "there is no cgroup v2", 0}, {"schedstat", "no", 0}};
+  EXPECT_EQ(found(status).size(), 2U);
 }
 
 TEST(DaemonChecksTest, RightsThatCannotBeReadAreNotJudged) {
   const tests::FakeRoot root;
-  EXPECT_EQ(check_rights(root.root()).severity, Severity::kNote);
+  EXPECT_EQ(check_rights(root.root(), kDaemon).severity, Severity::kNote);
   root.run(700, "vmnumad", "CapEff:\tzz\n");
-  EXPECT_EQ(check_rights(root.root()).severity, Severity::kWarning);
+  EXPECT_EQ(check_rights(root.root(), kDaemon).severity, Severity::kWarning);
   root.run(700, "vmnumad", "");
-  EXPECT_EQ(check_rights(root.root()).severity, Severity::kWarning);
+  EXPECT_EQ(check_rights(root.root(), kDaemon).severity, Severity::kWarning);
 }
 
 }  // namespace

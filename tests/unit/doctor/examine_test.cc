@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "tests/support/fake_daemon.h"
 #include "tests/support/views.h"
@@ -22,6 +23,7 @@ class ExamineTest : public ::testing::Test {
  protected:
   ExamineTest() {
     make_well(root_);
+    root_.run(::getpid(), "vmnumad", "CapEff:\t0000000000880000\n");  // the fake daemon
     status_.mode = balancer::Mode::kActive;
     status_.degraded.clear();
     status_.version = VMNUMA_VERSION;
@@ -77,6 +79,13 @@ TEST_F(ExamineTest, AbsentDaemonIsAFindingAndTheRestIsLookedAt) {
   EXPECT_THAT(out_.str(), StartsWith("error    daemon      cannot connect to"));
   EXPECT_THAT(out_.str(), HasSubstr("\nok       cgroup "));
   EXPECT_EQ(err_.str(), "");
+}
+
+TEST_F(ExamineTest, LooksAtTheProcessThatListensOnItsSocket) {
+  root_.run(700, "vmnumad", "CapEff:\t0000000000000000\n");
+  EXPECT_EQ(run(), kExitOk) << out_.str();
+  root_.run(::getpid(), "vmnumad", "CapEff:\t0000000000000000\n");
+  EXPECT_EQ(run(), kExitBroken);
 }
 
 TEST_F(ExamineTest, JsonIsOneLine) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "stats/linux/host_needs.h"
 #include "tests/unit/doctor/fake_root.h"
 
 namespace vmnuma::tools {
@@ -92,6 +93,19 @@ TEST_F(HostChecksTest, MissingControllersAreNamed) {
   const Finding finding = check_cgroup(root_.root());
   EXPECT_EQ(finding.severity, Severity::kError);
   EXPECT_THAT(finding.what, HasSubstr("cpu, memory"));
+}
+
+// What is an error here degrades the daemon there, for the same reason.
+TEST_F(HostChecksTest, ErrorsAreWhatTheDaemonLacks) {
+  EXPECT_TRUE(stats::host_lacks(root_.root()).empty());
+  remove("sys/fs/cgroup/cgroup.controllers");
+  remove("proc/self/schedstat");
+  const auto lacks = stats::host_lacks(root_.root());
+  ASSERT_EQ(lacks.size(), 2U);
+  EXPECT_EQ(lacks[0].source, check_cgroup(root_.root()).check);
+  EXPECT_EQ(lacks[0].reason, check_cgroup(root_.root()).what);
+  EXPECT_EQ(lacks[1].source, check_schedstat(root_.root()).check);
+  EXPECT_EQ(lacks[1].reason, check_schedstat(root_.root()).what);
 }
 
 TEST_F(HostChecksTest, KernelWithoutSchedstatIsAnError) {

@@ -11,8 +11,6 @@
 #include <fmt/format.h>
 #include <linux/capability.h>
 
-#include "tools/vmnuma/doctor/start_checks.h"
-
 namespace vmnuma::tools {
 
 namespace {
@@ -79,7 +77,9 @@ std::vector<Finding> check_daemon(const Result<StatusView>& status, std::string_
                         {"systemctl reload vmnumad"}});
   }
   for (const balancer::DegradedView& missing : status->degraded) {
-    if (missing.source != "libvirt") {
+    // Others have a check of their own (stats/linux/host_needs.h), with the cure.
+    if (missing.source != "libvirt" && missing.source != "cgroup" &&
+        missing.source != "schedstat") {
       findings.push_back({"daemon",
                           Severity::kError,
                           fmt::format("{} is missing: {}", missing.source, missing.reason),
@@ -116,13 +116,13 @@ std::vector<Finding> check_daemon(const Result<StatusView>& status, std::string_
   return findings;
 }
 
-Finding check_rights(const stats::Directory& root) {
-  const int pid = process_named(root, "vmnumad");
-  const auto status = pid < 0 ? failure(ErrorCode::kNotFound, "no process is named vmnumad")
-                              : root.read(fmt::format("proc/{}/status", pid));
+Finding check_rights(const stats::Directory& root, const Result<Peer>& daemon) {
+  const auto status = daemon.and_then(
+      [&](const Peer& peer) { return root.read(fmt::format("proc/{}/status", peer.pid)); });
   if (!status) {
     return {"rights", Severity::kNote, "not looked at: " + status.error().message, "", {}};
   }
+  const std::string who = fmt::format("vmnumad (pid {}, uid {})", daemon->pid, daemon->uid);
   constexpr std::string_view kLabel = "\nCapEff:\t";
   std::uint64_t capabilities = 0;
   const std::size_t at = status->find(kLabel);
@@ -132,7 +132,7 @@ Finding check_rights(const stats::Directory& root) {
       std::errc{}) {
     return {"rights",
             Severity::kWarning,
-            fmt::format("the kernel does not say what vmnumad (pid {}) may do", pid),
+            fmt::format("the kernel does not say what {} may do", who),
             "",
             {}};
   }
@@ -146,17 +146,14 @@ Finding check_rights(const stats::Directory& root) {
   if (!missing.empty()) {
     return {"rights",
             Severity::kError,
-            fmt::format("vmnumad (pid {}) lacks {}, without which it cannot see where memory of "
-                        "VMs is and move it",
-                        pid, missing),
+            fmt::format("{} lacks {}, without which it cannot see where memory of VMs is and move "
+                        "it",
+                        who, missing),
             "Its unit gives both (AmbientCapabilities=); look for a drop-in that does not:",
             {"systemctl cat vmnumad"}};
   }
-  return {"rights",
-          Severity::kOk,
-          fmt::format("vmnumad (pid {}) has CAP_SYS_PTRACE and CAP_SYS_NICE", pid),
-          "",
-          {}};
+  return {
+      "rights", Severity::kOk, fmt::format("{} has CAP_SYS_PTRACE and CAP_SYS_NICE", who), "", {}};
 }
 
 }  // namespace vmnuma::tools

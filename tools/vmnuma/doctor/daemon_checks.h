@@ -7,6 +7,7 @@
 #include "balancer/view.h"
 #include "placement/result.h"
 #include "stats/linux/directory.h"
+#include "tools/vmnuma/client.h"
 #include "tools/vmnuma/doctor/finding.h"
 
 namespace vmnuma::tools {
@@ -15,8 +16,8 @@ namespace vmnuma::tools {
 [[nodiscard]] std::vector<Finding> check_daemon(const Result<balancer::StatusView>& status,
                                                 std::string_view version);
 
-/// The capabilities of the process named vmnumad (proc(5), /proc/PID/status: CapEff;
-/// linux/capability.h).
-[[nodiscard]] Finding check_rights(const stats::Directory& root);
+/// The capabilities of the process that answers (proc(5), /proc/PID/status: CapEff;
+/// linux/capability.h): no other is meant by its answer, whoever else runs a vmnumad.
+[[nodiscard]] Finding check_rights(const stats::Directory& root, const Result<Peer>& daemon);
 
 }  // namespace vmnuma::tools

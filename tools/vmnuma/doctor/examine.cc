@@ -42,7 +42,7 @@ int run_doctor(const Invocation& invocation, Surroundings& surroundings) {
   }
   std::vector<Finding> findings =
       check_daemon(ask_status(invocation, surroundings), VMNUMA_VERSION);
-  findings.push_back(check_rights(*root));
+  findings.push_back(check_rights(*root, peer_of(invocation.socket_path, surroundings.time_limit)));
   append(findings, check_host(*root));
   append(findings, check_start(*root));
   surroundings.out << (invocation.json ? json_of(findings) + "\n"

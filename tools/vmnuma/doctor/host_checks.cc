@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "placement/model/text.h"
+#include "stats/linux/host_needs.h"
 #include "stats/linux/node_formats.h"
 
 namespace vmnuma::tools {
@@ -38,18 +39,6 @@ Result<std::string> word_in(const Directory& root, std::string_view path) {
     text.erase(text.find_last_not_of(" \n") + 1);  // npos + 1 is 0
     return text;
   });
-}
-
-bool has_word(std::string_view text, std::string_view word) {
-  for (std::size_t at = text.find(word); at != std::string_view::npos;
-       at = text.find(word, at + 1)) {
-    const bool begins = at == 0 || text[at - 1] == ' ';
-    const std::size_t end = at + word.size();
-    if (begins && (end == text.size() || text[end] == ' ')) {
-      return true;
-    }
-  }
-  return false;
 }
 
 }  // namespace
@@ -133,37 +122,22 @@ Finding check_distances(const Directory& root) {
 }
 
 Finding check_cgroup(const Directory& root) {
-  const auto controllers = word_in(root, "sys/fs/cgroup/cgroup.controllers");
-  if (!controllers) {
+  if (const auto why = stats::why_no_cgroup(root)) {
     return {"cgroup",
             Severity::kError,
-            "there is no cgroup v2 at /sys/fs/cgroup, where VMs are measured",
-            "Start the kernel with systemd.unified_cgroup_hierarchy=1 and without "
-            "cgroup_no_v1=.",
-            {}};
-  }
-  std::string missing;
-  for (const std::string_view controller : {"cpuset", "cpu", "memory"}) {
-    if (!has_word(*controllers, controller)) {
-      missing += (missing.empty() ? "" : ", ") + std::string(controller);
-    }
-  }
-  if (!missing.empty()) {
-    return {"cgroup",
-            Severity::kError,
-            "cgroup v2 lacks the controllers " + missing,
-            "They are in use by a cgroup v1 hierarchy, or disabled by cgroup_disable= on the "
-            "kernel's command line.",
+            *why,
+            "Start the kernel with systemd.unified_cgroup_hierarchy=1 and without cgroup_no_v1= or "
+            "cgroup_disable=, so that no controller is disabled or in use by cgroup v1.",
             {}};
   }
   return {"cgroup", Severity::kOk, "cgroup v2 with cpuset, cpu and memory", "", {}};
 }
 
 Finding check_schedstat(const Directory& root) {
-  if (const auto text = root.read("proc/self/schedstat"); !text) {
+  if (const auto why = stats::why_no_schedstat(root)) {
     return {"schedstat",
             Severity::kError,
-            "the kernel does not tell how long threads ran and waited: " + text.error().message,
+            *why,
             "Use a kernel with CONFIG_SCHED_INFO, such as Debian's.",
             {}};
   }

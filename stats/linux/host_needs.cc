@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/linux/host_needs.h"
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+namespace vmnuma::stats {
+
+namespace {
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) {
+    words.push_back(word);
+  }
+  return words;
+}
+
+}  // namespace
+
+std::optional<std::string> why_no_cgroup(const Directory& root) {
+  const auto text = root.read("sys/fs/cgroup/cgroup.controllers");
+  if (!text) {
+    return "there is no cgroup v2 at /sys/fs/cgroup, where VMs are measured";
+  }
+  const std::vector<std::string> controllers = words_of(*text);
+  std::string missing;
+  for (const char* controller : {"cpuset", "cpu", "memory"}) {
+    if (std::find(controllers.begin(), controllers.end(), controller) == controllers.end()) {
+      missing += (missing.empty() ? "" : ", ") + std::string(controller);
+    }
+  }
+  if (!missing.empty()) {
+    return "cgroup v2 lacks the controllers " + missing;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> why_no_schedstat(const Directory& root) {
+  if (const auto text = root.read("proc/self/schedstat"); !text) {
+    return "the kernel does not tell how long threads ran and waited: " + text.error().message;
+  }
+  return std::nullopt;
+}
+
+std::vector<HostLack> host_lacks(const Directory& root) {
+  std::vector<HostLack> lacks;
+  if (std::optional<std::string> why = why_no_cgroup(root)) {
+    lacks.push_back({"cgroup", std::move(*why)});
+  }
+  if (std::optional<std::string> why = why_no_schedstat(root)) {
+    lacks.push_back({"schedstat", std::move(*why)});
+  }
+  return lacks;
+}
+
+}  // namespace vmnuma::stats
