@@ -262,6 +262,9 @@ Result<Answer> Controller::explain(const ExplainRequest& request) const {
   ExplainView view = explain_view(
       snapshot_, static_cast<std::size_t>(state - snapshot_.vms.begin()), setup_.options, why);
   view.policy = policy_view(**vm);
+  if (state->fresh) {
+    view.memory += "; " + far_memory_text();
+  }
   explain_cpus(view, state->id);
   return Answer(std::move(view));
 }

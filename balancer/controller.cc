@@ -128,7 +128,8 @@ void Controller::handle(const ConfigChanged& event, Effects& effects) {
   setup_.strategy = event.strategy;
   setup_.notices = event.notices;
   ledger_.set_options(event.options);
-  effects.options = event.options;
+  take_measured_stall();
+  effects.options = setup_.options;
   apply_domains(effects);
   note_regrouped(before);
   if (begins_to_act) {

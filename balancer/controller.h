@@ -69,6 +69,7 @@ struct ControllerSetup {
   std::vector<std::string>
       notices;  ///< what else the administrator should know of how it was started
   placement::Topology topology;
+  std::optional<MeasuredMemory> measured_memory;  ///< absent: distances are the firmware's
   placement::Options options;
   std::map<std::string, Origin> origins;
   std::map<std::string, placement::VmPolicy> policies;  ///< by VM name or UUID
@@ -151,6 +152,9 @@ class Controller {
   void handle(const CommandReceived& event, Effects& effects);
   void handle(const ConfigChanged& event, Effects& effects);
   void handle(const TopologyChanged& event, Effects& effects);
+  void take_measured_stall();
+  void take_distances(const placement::Topology& topology, Effects& effects);
+  [[nodiscard]] std::string far_memory_text() const;
   void handle(const LoadExpected& event, Effects& effects);
   void handle(const LoadsForecast& event, Effects& effects);
   void handle(const MemoryLimitsSet& event, Effects& effects);

@@ -93,8 +93,18 @@ struct MemoryLimitsSet {
   std::string problem;  ///< empty: it was carried out
 };
 
+/// What reading memory takes on this host, where that was measured.
+struct MeasuredMemory {
+  std::int64_t local_read_ns = 0;  ///< a node's own memory, mean of all nodes
+  std::int64_t stall_pct = 0;      ///< Numa.MemStallPct that follows from it
+  bool operator==(const MeasuredMemory&) const = default;
+};
+
+/// The host's nodes changed, or what their distances are taken to be.
 struct TopologyChanged {
-  placement::Topology topology;
+  placement::Topology topology;  ///< with the distances that decisions are to use
+  /// Absent: distances are the firmware's.
+  std::optional<MeasuredMemory> measured;
 };
 
 /// The daemon is about to end.

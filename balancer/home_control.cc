@@ -404,7 +404,12 @@ void Controller::find_homes_again(Effects& effects) {
 }
 
 void Controller::handle(const TopologyChanged& event, Effects& effects) {
-  if (event.topology == setup_.topology) {
+  if (event.topology == setup_.topology && event.measured == setup_.measured_memory) {
+    return;
+  }
+  setup_.measured_memory = event.measured;
+  if (event.topology.nodes == setup_.topology.nodes) {
+    take_distances(event.topology, effects);
     return;
   }
   const bool had_only_home = setup_.topology.only_home().has_value();

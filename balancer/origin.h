@@ -14,6 +14,7 @@ enum class Origin {
   kRuntime,      ///< `vmnuma options set`, lost at the next start
   kPersisted,    ///< `vmnuma options set --persist`
   kMetadata,     ///< the domain's own metadata, as `vmnuma set` writes it
+  kMeasured,     ///< derived from what was measured on this host
 };
 
 [[nodiscard]] constexpr std::string_view name_of(Origin origin) {
@@ -30,6 +31,8 @@ enum class Origin {
       return "persisted";
     case Origin::kMetadata:
       return "metadata";
+    case Origin::kMeasured:
+      return "measured";
   }
   return "unknown";
 }

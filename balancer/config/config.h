@@ -46,6 +46,13 @@ enum class ForeignPins {
 };
 [[nodiscard]] std::string_view name_of(ForeignPins foreign_pins);
 
+/// Where decisions take the distances between nodes from.
+enum class Distances {
+  kMeasured,  ///< from measured latencies where they differ from the firmware's
+  kFirmware,  ///< from ACPI's SLIT
+};
+[[nodiscard]] std::string_view name_of(Distances distances);
+
 enum class LogLevel { kError, kWarning, kInfo, kDebug };
 [[nodiscard]] std::string_view name_of(LogLevel level);
 
@@ -70,6 +77,7 @@ struct Config {
   ForeignPins foreign_pins = ForeignPins::kRespect;
   /// Of VMs whose policy has none of its own; never kHost.
   placement::PlacementStrategy strategy = placement::PlacementStrategy::kLeastLostTime;
+  Distances distances = Distances::kMeasured;
   LogLevel log_level = LogLevel::kInfo;
   bool metadata_wins = true;  ///< a policy in the domain's metadata goes before `vms`
   HistoryLimits history;

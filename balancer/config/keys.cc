@@ -42,6 +42,7 @@ constexpr std::array kStrategies{
     placement::PlacementStrategy::kLeastAllocated, placement::PlacementStrategy::kDistributeEvenly};
 constexpr std::array kOnStops{OnStop::kLeave, OnStop::kRestore};
 constexpr std::array kForeignPins{ForeignPins::kRespect, ForeignPins::kRepair};
+constexpr std::array kDistances{Distances::kMeasured, Distances::kFirmware};
 constexpr std::array kLogLevels{LogLevel::kError, LogLevel::kWarning, LogLevel::kInfo,
                                 LogLevel::kDebug};
 
@@ -75,6 +76,14 @@ constexpr KeyInfo<Config> kTop[] = {
        return set_choice(config.strategy, text, kStrategies);
      },
      [](const Config& config) { return std::string(name_of(config.strategy)); }},
+    {"distances", KeyKind::kText, "measured or firmware",
+     "How far nodes are from each other, and what far memory costs: measured takes latencies that "
+     "were measured on this host where there are some, firmware what ACPI's SLIT says and the "
+     "default of Numa.MemStallPct",
+     [](Config& config, std::string_view text) {
+       return set_choice(config.distances, text, kDistances);
+     },
+     [](const Config& config) { return std::string(name_of(config.distances)); }},
     {"metadata_wins", KeyKind::kSwitch, "true or false",
      "true lets what a policy in the domain's own metadata says go before this file; false ignores "
      "it",
@@ -140,6 +149,10 @@ std::string_view name_of(OnStop on_stop) {
 
 std::string_view name_of(ForeignPins foreign_pins) {
   return foreign_pins == ForeignPins::kRespect ? "respect" : "repair";
+}
+
+std::string_view name_of(Distances distances) {
+  return distances == Distances::kMeasured ? "measured" : "firmware";
 }
 
 std::string_view name_of(LogLevel level) {

@@ -112,7 +112,11 @@ void Ledger::set_options(const placement::Options& options) {
 }
 
 void Ledger::set_topology(placement::Topology topology) {
+  const bool same_nodes = topology.nodes == topology_.nodes;
   topology_ = std::move(topology);
+  if (same_nodes) {
+    return;  // only how far they are from each other is another
+  }
   lasting_non_vm_.clear();
   for (auto& [id, vm] : vms_) {
     vm.memory.reset();

@@ -111,7 +111,8 @@ class Ledger {
   [[nodiscard]] const placement::Topology& topology() const { return topology_; }
   [[nodiscard]] const placement::Options& options() const { return options_; }
   void set_options(const placement::Options& options);
-  /// A changed host. Homes on nodes that are gone become none.
+  /// A changed host. Homes on nodes that are gone become none. Where only distances are others,
+  /// everything known is kept.
   void set_topology(placement::Topology topology);
 
   /// All running VMs, ascending id. New ones get a record, vanished ones lose theirs; a VM whose

@@ -418,8 +418,13 @@ struct RecordFields {
     fields("repairs_pins", value.repairs_pins);
     fields("strategy", value.strategy);
   }
+  VMNUMA_FIELDS(MeasuredMemory) {
+    fields("local_read_ns", value.local_read_ns);
+    fields("stall_pct", value.stall_pct);
+  }
   VMNUMA_FIELDS(TopologyChanged) {
     fields("topology", value.topology);
+    fields.added("measured", value.measured);
   }
   VMNUMA_FIELDS(placement::LoadForecast) {
     fields("mean", value.mean);
@@ -459,6 +464,7 @@ struct RecordFields {
   VMNUMA_FIELDS(ControllerSetup) {
     fields("mode", value.mode);
     fields("topology", value.topology);
+    fields.added("measured_memory", value.measured_memory);
     fields("options", value.options);
     fields.policies("policies", value.policies);
     fields("metadata_wins", value.metadata_wins);

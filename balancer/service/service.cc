@@ -13,6 +13,7 @@
 #include "migration/limits.h"
 #include "stats/history/epoch_rows.h"
 #include "stats/latency/chase_probe.h"
+#include "stats/latency/measured_distances.h"
 #include "stats/linux/host_devices.h"
 #include "stats/linux/host_needs.h"
 #include "stats/linux/proc_formats.h"
@@ -339,10 +340,9 @@ void Service::on_request(std::int64_t token, const Peer& peer, const Request& re
   }
   if (const auto* asked = std::get_if<StatsRequest>(&request.command);
       asked != nullptr && asked->type == stats::kLatencyTable) {
-    socket_->answer(
-        token,
-        encode_response(request.id, Answer(stats::latency_table(stats::latency_rows(
-                                        controller_.snapshot().topology, host_latencies_)))));
+    socket_->answer(token,
+                    encode_response(request.id, Answer(stats::latency_table(stats::latency_rows(
+                                                    setup_.topology, host_latencies_)))));
     return;
   }
   if (!changes_something(request.command)) {
@@ -471,11 +471,24 @@ void Service::find_host_latencies() {
         boost::asio::post(context_, [this, found = std::move(found)] {
           log_.write(found.log);
           host_latencies_ = found.latencies;
+          tell_distances();
         });
       });
   if (!posted) {
     log_.write(Severity::kWarning, "memory latencies are not measured");
   }
+}
+
+/// Tells the controller how far nodes are from each other, once that is known.
+void Service::tell_distances() {
+  TopologyChanged change{setup_.topology, std::nullopt};
+  const auto local_read_ns = stats::local_read_ns(setup_.topology, host_latencies_);
+  if (setup_.config.distances == Distances::kMeasured && local_read_ns) {
+    change.topology = stats::with_measured_distances(setup_.topology, host_latencies_);
+    change.measured = {*local_read_ns,
+                       stats::stall_pct(placement::Options{}.mem_stall_pct, *local_read_ns)};
+  }
+  feed(change);
 }
 
 // ---- the epoch ----
@@ -691,6 +704,8 @@ void Service::reload() {
     setup_.config.on_stop = config->on_stop;
     setup_.config.foreign_pins = config->foreign_pins;
     setup_.config.strategy = config->strategy;
+    const bool other_distances = setup_.config.distances != config->distances;
+    setup_.config.distances = config->distances;
     setup_.config.log_level = config->log_level;
     setup_.config.notices = config->notices;
     log_.set_level(config->log_level);
@@ -698,6 +713,9 @@ void Service::reload() {
     feed(ConfigChanged{config->mode, config->options, origins_of(*config), policies_of(*config),
                        config->metadata_wins, config->foreign_pins == ForeignPins::kRepair,
                        config->strategy, config->notices});
+    if (other_distances) {
+      tell_distances();
+    }
   }
   (void)sd_notify(0, "READY=1");
 }

@@ -132,6 +132,7 @@ class Service {
   void with_history(std::function<Result<void>(stats::History&)> task);
   void find_host_latencies();
   void log_notices();
+  void tell_distances();
   void reload();
   void stop();
   void take_nothing_more();

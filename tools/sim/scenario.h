@@ -42,7 +42,11 @@ struct OtherLoad {
 
 struct ScenarioHost {
   std::vector<ScenarioNode> nodes;      ///< ascending id
-  std::vector<std::int32_t> distances;  ///< SLIT, row by row, in the order of `nodes`
+  std::vector<std::int32_t> distances;  ///< as SLIT counts, row by row, in the order of `nodes`
+  /// What the firmware says of them instead; empty: the truth.
+  std::vector<std::int32_t> firmware_distances;
+  /// The daemon measures them, as the service does.
+  bool distances_are_measured = true;
   std::vector<OtherLoad> others;
   bool operator==(const ScenarioHost&) const = default;
 };

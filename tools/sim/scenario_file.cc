@@ -84,9 +84,10 @@ class ScenarioParser {
   }
 
   void read_host(const toml::table& table) {
-    const TableReader host(problems_, table, " in [host]",
-                           {"nodes", "cores_per_node", "threads_per_core", "caches_per_node",
-                            "memory_per_node", "distances", "node", "other"});
+    const TableReader host(
+        problems_, table, " in [host]",
+        {"nodes", "cores_per_node", "threads_per_core", "caches_per_node", "memory_per_node",
+         "distances", "firmware_distances", "decisions_use", "node", "other"});
     const bool alike = host.has("nodes");
     if (alike == host.has("node")) {
       host.complain("node", "[host] must have either 'nodes', a number, or [[host.node]] tables");
@@ -137,22 +138,34 @@ class ScenarioParser {
   void read_distances(const TableReader& host) {
     const std::size_t count = scenario_.host.nodes.size();
     std::vector<std::int32_t>& distances = scenario_.host.distances;
-    if (!host.has("distances")) {
+    if (host.has("distances")) {
+      distances = read_matrix(host, "distances");
+    } else {
       for (std::size_t i = 0; i < count * count; ++i) {
         distances.push_back(i % (count + 1) == 0 ? placement::kLocalDistance : kRemoteDistance);
       }
-      return;
     }
-    const toml::array* rows = host.array("distances");
-    const std::string wanted = fmt::format("'distances' must be {0} arrays of {0} integers", count);
+    if (host.has("firmware_distances")) {
+      scenario_.host.firmware_distances = read_matrix(host, "firmware_distances");
+    }
+    scenario_.host.distances_are_measured =
+        host.word("decisions_use", {"measured", "firmware"}).value_or(0) == 0;
+  }
+
+  /// Row by row; what is there before a problem, if there is one.
+  std::vector<std::int32_t> read_matrix(const TableReader& host, const char* key) {
+    const std::size_t count = scenario_.host.nodes.size();
+    std::vector<std::int32_t> distances;
+    const toml::array* rows = host.array(key);
+    const std::string wanted = fmt::format("'{0}' must be {1} arrays of {1} integers", key, count);
     if (rows == nullptr || rows->size() != count) {
-      host.complain("distances", wanted);
-      return;
+      host.complain(key, wanted);
+      return distances;
     }
     for (const toml::node& row : *rows) {
       if (!row.is_array() || row.as_array()->size() != count) {
-        host.complain("distances", wanted);
-        return;
+        host.complain(key, wanted);
+        return distances;
       }
       for (const toml::node& element : *row.as_array()) {
         const bool diagonal = distances.size() % (count + 1) == 0;
@@ -161,13 +174,14 @@ class ScenarioParser {
                           (diagonal ? *value == placement::kLocalDistance
                                     : *value >= placement::kLocalDistance && *value <= 254);
         if (!fits) {
-          host.complain("distances",
-                        "'distances' must have 10 on the diagonal and 10 to 254 elsewhere");
-          return;
+          host.complain(
+              key, fmt::format("'{}' must have 10 on the diagonal and 10 to 254 elsewhere", key));
+          return distances;
         }
         distances.push_back(*value);
       }
     }
+    return distances;
   }
 
   void read_other(const toml::table& table) {

@@ -34,7 +34,7 @@ void SimDaemon::start(Microseconds now) {
   setup.mode = balancer::Mode::kActive;
   setup.version = VMNUMA_VERSION;
   setup.uri = "sim";
-  setup.topology = host_.topology();
+  setup.topology = host_.firmware_topology();
   setup.options = options_;
   setup.strategy = strategy_;
   setup.last_action = journal_.last_action();
@@ -50,6 +50,9 @@ void SimDaemon::start(Microseconds now) {
     recorder_.begin(running_->controller, anonymizes_, std::nullopt);
   }
   clock_.now = now;
+  if (host_.distances_are_measured() && host_.topology() != host_.firmware_topology()) {
+    change_topology();
+  }
   // The simulated journal can always be read.
   if (const auto open = journal_.open_actions(); open && !open->empty()) {
     running_->executor.recover(*open);
@@ -108,7 +111,8 @@ void SimDaemon::refresh_domains() {
 void SimDaemon::change_topology() {
   running_->executor.set_limits(migration::limits_from(options_, host_.topology()));
   wake_executor();
-  (void)feed(balancer::TopologyChanged{host_.topology()});
+  (void)feed(balancer::TopologyChanged{
+      host_.distances_are_measured() ? host_.topology() : host_.firmware_topology(), std::nullopt});
 }
 
 void SimDaemon::wake_executor() {

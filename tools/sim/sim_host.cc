@@ -58,6 +58,14 @@ placement::Topology make_topology(const ScenarioHost& host) {
 
 }  // namespace
 
+placement::Topology SimHost::firmware_topology() const {
+  placement::Topology topology = topology_;
+  if (!firmware_distances_.empty()) {
+    topology.distances = firmware_distances_;
+  }
+  return topology;
+}
+
 VmId SimHost::id_of_started(std::size_t number) {
   VmId id;
   id.uuid = {0x51, 0x3a, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 0};
@@ -72,6 +80,8 @@ SimHost::SimHost(const ScenarioHost& host, std::uint64_t seed, bool prefer_ht, S
       seed_(seed),
       prefer_ht_(prefer_ht),
       topology_(make_topology(host)),
+      firmware_distances_(host.firmware_distances),
+      distances_are_measured_(host.distances_are_measured),
       memory_(pages_of(host), host.distances) {
   for (const placement::Node& node : topology_.nodes) {
     NodeCpus cpus;

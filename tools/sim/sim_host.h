@@ -81,6 +81,9 @@ class SimHost final : public stats::DomainInventory,
 
   // What there is to see.
   [[nodiscard]] const placement::Topology& topology() const { return topology_; }
+  /// The same with the distances that the firmware says.
+  [[nodiscard]] placement::Topology firmware_topology() const;
+  [[nodiscard]] bool distances_are_measured() const { return distances_are_measured_; }
   [[nodiscard]] placement::Sample sample(std::int64_t sequence, placement::Microseconds now) const;
   /// Something changed since the last refresh().
   [[nodiscard]] bool domains_changed() const { return domains_changed_; }
@@ -203,6 +206,8 @@ class SimHost final : public stats::DomainInventory,
   std::uint64_t seed_;
   bool prefer_ht_;
   placement::Topology topology_;
+  std::vector<std::int32_t> firmware_distances_;  ///< empty: the truth
+  bool distances_are_measured_;
   std::vector<NodeCpus> nodes_;
   SimMemory memory_;
   std::map<placement::VmId, Vm> vms_;

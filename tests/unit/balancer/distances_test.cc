@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What becomes of measured distances in the controller.
+#include <algorithm>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/balancer/host_story.h"
+
+namespace vmnuma::tests {
+namespace {
+
+using balancer::CommandReceived;
+using balancer::Mode;
+using balancer::Origin;
+using balancer::TopologyChanged;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// Node 0 is the nearer one for node 1.
+TopologyChanged measured() {
+  placement::Topology topology = small_host(3);
+  topology.distances = {10, 15, 31, 15, 10, 31, 31, 31, 10};
+  return {topology, balancer::MeasuredMemory{.local_read_ns = 120, .stall_pct = 36}};
+}
+
+HostStory one_vm() {
+  HostStory host(3, Mode::kActive);
+  host.start(small_vm(1, "web1", 2), 0, 50);
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    host.carry_out(host.epoch());
+  }
+  return host;
+}
+
+balancer::OptionView stall_option(HostStory& host) {
+  const auto answer = host.controller()
+                          .on(CommandReceived{1, balancer::OptionsGetRequest{"Numa.MemStallPct"}})
+                          .replies.at(0)
+                          .answer;
+  return std::get<balancer::OptionView>(answer.value());
+}
+
+std::string explained_memory(HostStory& host) {
+  const auto answer = host.controller()
+                          .on(CommandReceived{1, balancer::ExplainRequest{"web1"}})
+                          .replies.at(0)
+                          .answer;
+  return std::get<balancer::ExplainView>(answer.value()).memory;
+}
+
+TEST(DistancesTest, MeasuredOnesAreDecidedByAndNothingElseIsForgotten) {
+  HostStory host = one_vm();
+  const std::int32_t home = host.home(1);
+  EXPECT_THAT(explained_memory(host), HasSubstr("distances are the firmware's, and 30 % of run "
+                                                "time is assumed to wait for memory"));
+  (void)host.controller().on(measured());
+  (void)host.epoch();
+  const placement::Snapshot& snapshot = host.controller().snapshot();
+  EXPECT_THAT(snapshot.topology.distances, ElementsAre(10, 15, 31, 15, 10, 31, 31, 31, 10));
+  EXPECT_EQ(snapshot.vms[0].stall, placement::Permille{360});
+  EXPECT_TRUE(snapshot.clients[0].memory_known);
+  EXPECT_EQ(host.home(1), home);
+  EXPECT_EQ(stall_option(host).origin, Origin::kMeasured);
+  EXPECT_EQ(stall_option(host).value, 36);
+  EXPECT_THAT(explained_memory(host),
+              HasSubstr("distances are measured, and 36 % of run time is reckoned to wait for "
+                        "memory, of which a local read takes 120 ns"));
+}
+
+TEST(DistancesTest, AnOptionThatIsSetGoesBeforeWhatWasMeasured) {
+  HostStory host = one_vm();
+  (void)host.controller().on(
+      CommandReceived{1, balancer::OptionsSetRequest{"Numa.MemStallPct", 20, false}});
+  (void)host.controller().on(measured());
+  EXPECT_EQ(stall_option(host).value, 20);
+  EXPECT_EQ(stall_option(host).origin, Origin::kRuntime);
+  EXPECT_THAT(explained_memory(host), HasSubstr("20 % of run time is set to wait for memory"));
+}
+
+TEST(DistancesTest, AReadConfigurationKeepsWhatWasMeasured) {
+  HostStory host = one_vm();
+  (void)host.controller().on(measured());
+  const auto effects = host.controller().on(balancer::ConfigChanged{Mode::kActive, {}, {}, {}});
+  EXPECT_EQ(stall_option(host).value, 36);
+  EXPECT_EQ(effects.options->mem_stall_pct, 36);
+}
+
+TEST(DistancesTest, TheFirmwaresAreTakenBack) {
+  HostStory host = one_vm();
+  (void)host.controller().on(measured());
+  (void)host.controller().on(TopologyChanged{small_host(3), std::nullopt});
+  EXPECT_EQ(stall_option(host).value, 30);
+  EXPECT_EQ(stall_option(host).origin, Origin::kDefault);
+}
+
+}  // namespace
+}  // namespace vmnuma::tests
