@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "placement/model/text.h"
-#include "text/json.h"
+#include "stats/text/json.h"
 
 namespace vmnuma::migration {
 

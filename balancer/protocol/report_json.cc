@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "text/json.h"
+#include "stats/text/json.h"
 
 namespace vmnuma::balancer {
 

@@ -12,7 +12,7 @@
 #include "balancer/protocol/arguments.h"
 #include "balancer/protocol/time_text.h"
 #include "balancer/suggest.h"
-#include "text/json.h"
+#include "stats/text/json.h"
 
 namespace vmnuma::balancer {
 

@@ -12,7 +12,7 @@
 #include "balancer/protocol/report_json.h"
 #include "balancer/protocol/time_text.h"
 #include "balancer/protocol/view_fields.h"
-#include "text/json.h"
+#include "stats/text/json.h"
 
 namespace vmnuma::balancer {
 

@@ -16,7 +16,7 @@
 #include "balancer/record/fields.h"
 #include "balancer/record/sound.h"
 #include "placement/model/text.h"
-#include "text/json.h"
+#include "stats/text/json.h"
 
 namespace vmnuma::balancer {
 

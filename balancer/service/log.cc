@@ -12,7 +12,7 @@
 #include <systemd/sd-journal.h>
 #include <unistd.h>
 
-#include "text/printable.h"
+#include "stats/text/printable.h"
 
 namespace vmnuma::balancer {
 namespace {

@@ -17,8 +17,8 @@
 #include "balancer/service/service.h"
 #include "balancer/service/signals.h"
 #include "balancer/service/task_board.h"
+#include "stats/text/printable.h"
 #include "stats/topology/topology_reader.h"
-#include "text/printable.h"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stats/files/file.h"
-#include "text/json.h"
+#include "stats/text/json.h"
 
 namespace vmnuma::stats {
 

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "text/json.h"
+#include "stats/text/json.h"
 
 namespace vmnuma::stats {
 namespace {

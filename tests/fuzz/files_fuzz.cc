@@ -12,8 +12,8 @@
 #include "placement/forecast/tree_model.h"
 #include "stats/forecast/model_file.h"
 #include "stats/latency/latency_text.h"
+#include "stats/text/json.h"
 #include "tests/fuzz/json_mutation.h"
-#include "text/json.h"
 
 namespace {
 

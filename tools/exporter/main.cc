@@ -6,7 +6,7 @@
 
 #include <sys/signalfd.h>
 
-#include "text/printable.h"
+#include "stats/text/printable.h"
 #include "tools/exporter/arguments.h"
 #include "tools/exporter/daemon_watch.h"
 #include "tools/exporter/http_server.h"

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "text/json.h"
+#include "stats/text/json.h"
 #include "tools/exporter/metrics.h"
 #include "tools/exporter/page_files.h"
 

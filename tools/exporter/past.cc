@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "text/json.h"
+#include "stats/text/json.h"
 #include "tools/exporter/node_locality.h"
 
 namespace vmnuma::tools {

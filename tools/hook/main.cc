@@ -6,7 +6,7 @@
 #include <syslog.h>
 #include <unistd.h>
 
-#include "text/printable.h"
+#include "stats/text/printable.h"
 #include "tools/hook/run.h"
 
 int main(int argc, char** argv) {

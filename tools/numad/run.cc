@@ -10,7 +10,7 @@
 
 #include "balancer/protocol/response.h"
 #include "placement/model/text.h"
-#include "text/printable.h"
+#include "stats/text/printable.h"
 #include "tools/numad/arguments.h"
 #include "tools/numad/local_choice.h"
 #include "tools/vmnuma/client.h"

@@ -14,7 +14,7 @@
 #include "placement/forecast/tree_model.h"
 #include "placement/model/text.h"
 #include "stats/forecast/forecaster.h"
-#include "text/json.h"
+#include "stats/text/json.h"
 #include "tools/vmnuma/forecast_files.h"
 #include "tools/vmnuma/table.h"
 #include "tools/vmnuma/text.h"

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "placement/model/text.h"
-#include "text/json.h"
+#include "stats/text/json.h"
 #include "tools/vmnuma/text.h"
 
 namespace vmnuma::tools {

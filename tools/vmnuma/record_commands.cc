@@ -14,7 +14,7 @@
 
 #include "balancer/protocol/response.h"
 #include "balancer/record/replay.h"
-#include "text/json.h"
+#include "stats/text/json.h"
 #include "tools/vmnuma/client.h"
 #include "tools/vmnuma/progress_bar.h"
 #include "tools/vmnuma/recording_file.h"

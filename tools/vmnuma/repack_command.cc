@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "balancer/protocol/response.h"
-#include "text/json.h"
+#include "stats/text/json.h"
 #include "tools/vmnuma/follow_action.h"
 #include "tools/vmnuma/optimal_command.h"
 #include "tools/vmnuma/text.h"

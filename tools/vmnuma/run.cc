@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "balancer/protocol/response.h"
-#include "text/json.h"
+#include "stats/text/json.h"
 #include "tools/vmnuma/client.h"
 #include "tools/vmnuma/doctor/examine.h"
 #include "tools/vmnuma/export/export_text.h"

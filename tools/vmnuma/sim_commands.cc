@@ -11,7 +11,7 @@
 
 #include "balancer/protocol/response.h"
 #include "stats/reports/report.h"
-#include "text/json.h"
+#include "stats/text/json.h"
 #include "tools/sim/catalogue.h"
 #include "tools/sim/policies/comparison.h"
 #include "tools/sim/policies/policy.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "placement/model/ids.h"
-#include "text/printable.h"
+#include "stats/text/printable.h"
 
 namespace vmnuma::tools {
 

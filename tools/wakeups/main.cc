@@ -8,7 +8,7 @@
 #include <systemd/sd-daemon.h>
 
 #include "stats/linux/wakeup_counts.h"
-#include "text/printable.h"
+#include "stats/text/printable.h"
 #include "tools/wakeups/arguments.h"
 #include "tools/wakeups/counts_file.h"
 #include "tools/wakeups/vm_pids.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "text/json.h"
+#include "stats/text/json.h"
 
 #include <string>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "text/printable.h"
+#include "stats/text/printable.h"
 
 #include <gtest/gtest.h>
 

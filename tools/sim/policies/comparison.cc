@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "text/json.h"
+#include "stats/text/json.h"
 #include "tools/sim/policies/policy.h"
 #include "tools/sim/simulation.h"
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "text/json.h"
+#include "stats/text/json.h"
 #include "tools/vmnuma/export/documents.h"
 
 namespace vmnuma::tools {

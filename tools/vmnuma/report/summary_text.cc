@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "balancer/protocol/time_text.h"
-#include "text/json.h"
+#include "stats/text/json.h"
 #include "tools/vmnuma/report/host_report.h"
 #include "tools/vmnuma/report/summary.h"
 #include "tools/vmnuma/table.h"

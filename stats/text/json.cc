@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "text/json.h"
+#include "stats/text/json.h"
 
 #include <utility>
 #include <vector>
@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "text/printable.h"
+#include "stats/text/printable.h"
 
 namespace vmnuma::text {
 
