@@ -156,16 +156,8 @@ tl::unexpected<Error> no_open_action(std::int64_t action) {
 
 constexpr const char* kIsOpen = "SELECT 1 FROM action WHERE id = ? AND state = 'open'";
 
-}  // namespace
-
-std::int64_t last_action_id(SQLite::Database& database) {
-  // AUTOINCREMENT's own memory, which deleting actions does not lower.
-  SQLite::Statement select(database, "SELECT seq FROM sqlite_sequence WHERE name = 'action'");
-  return select.executeStep() ? select.getColumn(0).getInt64() : 0;
-}
-
-Result<void> open_action(SQLite::Database& database, const ActionRow& action) {
-  SQLite::Transaction transaction = begin_write(database, Outlive::kHost);
+/// Inside a transaction of the caller.
+Result<void> insert_action(SQLite::Database& database, const ActionRow& action) {
   if (exists(database, "SELECT 1 FROM action WHERE id = ?", action.id)) {
     return failure(ErrorCode::kInvalidArgument,
                    fmt::format("the number {} belongs to another action", action.id));
@@ -204,8 +196,39 @@ Result<void> open_action(SQLite::Database& database, const ActionRow& action) {
     relocation.exec();
     relocation.reset();
   }
-  transaction.commit();
   return {};
+}
+
+/// The same.
+Result<void> end_action(SQLite::Database& database, std::int64_t action, ActionState state,
+                        std::string_view detail) {
+  if (state == ActionState::kOpen) {
+    return failure(ErrorCode::kInvalidArgument,
+                   fmt::format("action {} cannot be closed as open", action));
+  }
+  SQLite::Statement update(
+      database, "UPDATE action SET state = ?, detail = ? WHERE id = ? AND state = 'open'");
+  update.bind(1, std::string(name_of(state)));
+  update.bind(2, std::string(detail));
+  update.bind(3, action);
+  return update.exec() == 0 ? no_open_action(action) : Result<void>{};
+}
+
+}  // namespace
+
+std::int64_t last_action_id(SQLite::Database& database) {
+  // AUTOINCREMENT's own memory, which deleting actions does not lower.
+  SQLite::Statement select(database, "SELECT seq FROM sqlite_sequence WHERE name = 'action'");
+  return select.executeStep() ? select.getColumn(0).getInt64() : 0;
+}
+
+Result<void> open_action(SQLite::Database& database, const ActionRow& action) {
+  SQLite::Transaction transaction = begin_write(database, Outlive::kHost);
+  Result<void> inserted = insert_action(database, action);
+  if (inserted) {
+    transaction.commit();
+  }
+  return inserted;
 }
 
 Result<void> begin_step(SQLite::Database& database, std::int64_t action, std::int32_t number,
@@ -245,21 +268,24 @@ Result<void> end_step(SQLite::Database& database, std::int64_t action, std::int3
 
 Result<void> close_action(SQLite::Database& database, std::int64_t action, ActionState state,
                           std::string_view detail) {
-  if (state == ActionState::kOpen) {
-    return failure(ErrorCode::kInvalidArgument,
-                   fmt::format("action {} cannot be closed as open", action));
-  }
   SQLite::Transaction transaction = begin_write(database, Outlive::kHost);
-  SQLite::Statement update(
-      database, "UPDATE action SET state = ?, detail = ? WHERE id = ? AND state = 'open'");
-  update.bind(1, std::string(name_of(state)));
-  update.bind(2, std::string(detail));
-  update.bind(3, action);
-  if (update.exec() == 0) {
-    return no_open_action(action);
+  Result<void> ended = end_action(database, action, state, detail);
+  if (ended) {
+    transaction.commit();
   }
-  transaction.commit();
-  return {};
+  return ended;
+}
+
+Result<void> note_action(SQLite::Database& database, const ActionRow& action, ActionState state,
+                         std::string_view detail) {
+  SQLite::Transaction transaction = begin_write(database, Outlive::kProcess);
+  Result<void> noted = insert_action(database, action).and_then([&] {
+    return end_action(database, action.id, state, detail);
+  });
+  if (noted) {
+    transaction.commit();
+  }
+  return noted;
 }
 
 Result<void> set_outcome(SQLite::Database& database, std::int64_t action,

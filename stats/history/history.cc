@@ -118,6 +118,13 @@ Result<void> History::close_action(std::int64_t action, ActionState state,
                      });
 }
 
+Result<void> History::note_action(const ActionRow& action, ActionState state,
+                                  std::string_view detail) {
+  return store_->run(fmt::format("record action {}", action.id), [&](SQLite::Database& database) {
+    return stats::note_action(database, action, state, detail);
+  });
+}
+
 Result<void> History::set_outcome(std::int64_t action, const ActionOutcome& outcome) {
   return store_->run(
       fmt::format("record the outcome of action {}", action),

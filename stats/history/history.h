@@ -88,6 +88,10 @@ class History {
   /// (no such open action), invalid-argument (kOpen).
   [[nodiscard]] Result<void> close_action(std::int64_t action, ActionState state,
                                           std::string_view detail);
+  /// Records an action that is over before it began, in one step: nothing of it is left open by a
+  /// crash. Errors: those of open_action(), invalid-argument (kOpen).
+  [[nodiscard]] Result<void> note_action(const ActionRow& action, ActionState state,
+                                         std::string_view detail);
   /// Records what an action brought; a later call replaces an earlier one. Errors: not-found.
   [[nodiscard]] Result<void> set_outcome(std::int64_t action, const ActionOutcome& outcome);
   /// All open actions with their steps, by number.
