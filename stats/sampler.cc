@@ -102,7 +102,67 @@ void Sampler::read_nodes(Sample& sample) {
       continue;
     }
     sample.nodes.push_back(*reading);
+    read_huge_pages(sample.nodes.back());
   }
+}
+
+/// Which sizes there are is settled when the host boots; how many pages of each may change any
+/// time.
+void Sampler::read_huge_pages(placement::NodeSample& node) {
+  auto known = pools_.find(node.id);
+  if (known == pools_.end()) {
+    auto files = open_pools(node.id);
+    if (!files) {
+      return;  // what was known of its pools stays
+    }
+    known = pools_.emplace(node.id, std::move(*files)).first;
+  }
+  std::vector<placement::HugePagePool> pools;
+  for (const PoolFile& file : known->second) {
+    const auto pages = read_parsed(file.nr_hugepages, scratch_, [](std::string_view text) {
+      return parse_single_number("a number of huge pages", text);
+    });
+    if (!pages) {
+      pools_.erase(known);
+      return;
+    }
+    if (*pages > 0) {
+      pools.push_back({file.page_size, *pages});
+    }
+  }
+  if (!known->second.empty()) {
+    node.huge_pages = std::move(pools);
+  }
+}
+
+/// By page size; none on a kernel without hugetlbfs.
+Result<std::vector<Sampler::PoolFile>> Sampler::open_pools(placement::NodeId node) const {
+  std::vector<PoolFile> files;
+  const auto directory =
+      root_.directory("sys/devices/system/node/node" + std::to_string(node.value) + "/hugepages");
+  if (!directory) {
+    return directory.error().code == ErrorCode::kNotFound
+               ? Result<std::vector<PoolFile>>(std::move(files))
+               : tl::unexpected(directory.error());
+  }
+  const auto names = directory->names();
+  if (!names) {
+    return tl::unexpected(names.error());
+  }
+  for (const std::string& name : *names) {
+    const auto page_size = page_size_of_pool_name(name);
+    if (!page_size) {
+      continue;
+    }
+    auto file = directory->file(name + "/nr_hugepages");
+    if (!file) {
+      return tl::unexpected(std::move(file).error());
+    }
+    files.push_back({*page_size, std::move(*file)});
+  }
+  std::sort(files.begin(), files.end(),
+            [](const PoolFile& a, const PoolFile& b) { return a.page_size < b.page_size; });
+  return files;
 }
 
 void Sampler::read_cpus(Sample& sample) {

@@ -60,6 +60,12 @@ class Sampler {
 
  private:
   void read_nodes(placement::Sample& sample);
+  struct PoolFile {
+    placement::Bytes page_size;
+    KeptFile nr_hugepages;
+  };
+  void read_huge_pages(placement::NodeSample& node);
+  [[nodiscard]] Result<std::vector<PoolFile>> open_pools(placement::NodeId node) const;
   void read_cpus(placement::Sample& sample);
   void read_memory_pressure(placement::Sample& sample);
   void read_direct_reclaims(placement::Sample& sample);
@@ -80,6 +86,7 @@ class Sampler {
   std::optional<KeptFile> proc_stat_;
   std::map<placement::CpuId, std::int64_t> busy_us_;  ///< as last told
   std::map<placement::NodeId, KeptFile> meminfo_;
+  std::map<placement::NodeId, std::vector<PoolFile>> pools_;
   std::map<placement::VmId, VmReader> vms_;
   placement::VmId last_turn_;  ///< the last VM that had its turn
   WakeupTotals wakeups_;

@@ -2,6 +2,7 @@
 #include "balancer/host/domain_memory.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -60,6 +61,36 @@ void read_numatune(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) 
   vm.numatune_nodes.assign(nodes.begin(), nodes.end());
 }
 
+bool is_ordinary(Bytes page_size) {
+  return page_size.value <= sysconf(_SC_PAGESIZE);
+}
+
+/// Cells that a <page nodeset=> names have pages of that size, the others those of the <page>
+/// without one, or ordinary ones (qemuBuildMemoryGetPagesize, qemu/qemu_command.c, 9.0).
+void read_page_sizes_of_cells(pugi::xml_node huge_pages, VmDescription& vm, XmlFields& fields) {
+  if (!huge_pages.child("page")) {
+    return;  // all have the VM's
+  }
+  Bytes others;
+  std::map<std::int32_t, Bytes> named;
+  for (const pugi::xml_node page : huge_pages.children("page")) {
+    const Bytes size =
+        fields.size(page.attribute("size").value(), page.attribute("unit").value(), "<page> size");
+    const Bytes counted = is_ordinary(size) ? Bytes{} : size;
+    if (!page.attribute("nodeset")) {
+      others = counted;
+      continue;
+    }
+    for (const auto cell : fields.nodes(page.attribute("nodeset").value(), "<page> nodeset")) {
+      named[cell.value] = counted;
+    }
+  }
+  for (placement::GuestCell& cell : vm.cells) {
+    const auto own = named.find(cell.id);
+    cell.page_size = own == named.end() ? others : own->second;
+  }
+}
+
 /// The largest page size in use: it is the hardest to find room for. Zero for ordinary pages, which
 /// <hugepages> may name too (to leave some cells out).
 Bytes read_huge_page_size(pugi::xml_node backing, Bytes default_size, XmlFields& fields) {
@@ -75,13 +106,14 @@ Bytes read_huge_page_size(pugi::xml_node backing, Bytes default_size, XmlFields&
     largest = std::max(largest, fields.size(page.attribute("size").value(),
                                             page.attribute("unit").value(), "<page> size"));
   }
-  return largest.value > sysconf(_SC_PAGESIZE) ? largest : Bytes{};
+  return is_ordinary(largest) ? Bytes{} : largest;
 }
 
 void read_memory_backing(pugi::xml_node domain, Bytes default_huge_page_size, VmDescription& vm,
                          XmlFields& fields) {
   const pugi::xml_node backing = domain.child("memoryBacking");
   vm.huge_page_size = read_huge_page_size(backing, default_huge_page_size, fields);
+  read_page_sizes_of_cells(backing.child("hugepages"), vm, fields);
   vm.memory_locked = static_cast<bool>(backing.child("locked"));
   // QEMU shares memfd memory unless told otherwise (memory-backend-memfd, property share,
   // QEMU 7.2).

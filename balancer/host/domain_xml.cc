@@ -213,9 +213,9 @@ Result<VmDescription> parse_domain_xml(std::string_view xml, Bytes default_huge_
   XmlFields fields;
   read_identity(domain, vm, fields);
   read_vcpus(domain, vm, fields);
-  read_memory(domain, default_huge_page_size, vm, fields);
   read_topology(domain.child("cpu"), vm, fields);
   read_cells(domain.child("cpu"), vm, fields);
+  read_memory(domain, default_huge_page_size, vm, fields);
   read_io_threads(domain, vm, fields);
   read_pins(domain, vm, fields);
   vm.pci_devices = pci_devices_of(domain, fields);

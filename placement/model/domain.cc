@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "placement/model/domain.h"
 
+#include <map>
+
 #include "placement/model/held_memory.h"
 
 namespace vmnuma::placement {
@@ -119,6 +121,25 @@ std::string_view name_of(MemoryClass memory_class) {
       return "best-effort";
   }
   return "unknown";
+}
+
+std::vector<PagesOfSize> memory_by_page_size(const VmDescription& vm) {
+  std::map<Bytes, Bytes> by_size;
+  Bytes rest = vm.max_memory;
+  for (const GuestCell& cell : vm.cells) {
+    by_size[cell.page_size.value_or(vm.huge_page_size)] += cell.memory;
+    rest -= cell.memory;
+  }
+  if (rest > Bytes{}) {
+    by_size[vm.huge_page_size] += rest;
+  }
+  std::vector<PagesOfSize> all;
+  for (const auto& [size, memory] : by_size) {
+    if (memory > Bytes{}) {
+      all.push_back({size, memory});
+    }
+  }
+  return all;
 }
 
 std::optional<std::string> why_memory_stays(const VmDescription& vm) {

@@ -24,9 +24,10 @@ enum class NumatuneMode { kNone, kStrict, kPreferred, kInterleave, kRestrictive 
 enum class MemoryMode { kSoft, kMask, kHandsOff };
 [[nodiscard]] std::string_view name_of(MemoryMode mode);
 
-/// Whether a VM may start where it does not fit together: the kubelet's topology manager policies.
-/// kBestEffort: it may; kRestricted: only on as few nodes as the host could ever give it;
-/// kSingleNumaNode: only on one; kNone: nobody looks.
+/// Whether all that a VM needs belongs together: the kubelet's topology manager policies. kNone:
+/// nobody looks; kBestEffort: it is led to as few nodes as hold all of it, and starts elsewhere
+/// where there are none; kRestricted: it only starts on as few nodes as the host could ever give
+/// it; kSingleNumaNode: only on one.
 enum class TopologyPolicy { kNone, kBestEffort, kRestricted, kSingleNumaNode };
 [[nodiscard]] std::string_view name_of(TopologyPolicy policy);
 
@@ -77,6 +78,8 @@ struct GuestCell {
   std::int32_t id = 0;
   std::vector<std::int32_t> vcpus;  ///< ascending, all configured ones (also not yet plugged)
   Bytes memory;
+  /// <memoryBacking><hugepages><page nodeset=>: zero = ordinary pages; absent: as the VM's.
+  std::optional<Bytes> page_size = std::nullopt;
   bool operator==(const GuestCell&) const = default;
 };
 
@@ -115,7 +118,7 @@ struct VmPolicy {
   std::string anti_affinity_group;  ///< VMs of one group belong apart; empty = none
   bool anti_affinity_hard = false;  ///< never together, rather than rather not
   std::int32_t reservation_permille = 0;  ///< guaranteed share of its vCPUs' full speed
-  TopologyPolicy topology_policy = TopologyPolicy::kBestEffort;
+  TopologyPolicy topology_policy = TopologyPolicy::kNone;
   TopologyScope topology_scope = TopologyScope::kVm;
   bool prefer_closest_numa_nodes = false;     ///< of equally few nodes those near each other
   std::int32_t max_allowable_numa_nodes = 0;  ///< on larger hosts it is not admitted; 0 = any
@@ -154,7 +157,7 @@ struct VmDescription {
   bool numatune_auto = false;   ///< placement='auto' of its memory
   bool placement_auto = false;  ///< of its memory or vCPUs: libvirt asks numad where to start it
   std::vector<NodeId> numatune_nodes;
-  Bytes huge_page_size;        ///< <memoryBacking><hugepages>; zero = ordinary pages
+  Bytes huge_page_size;        ///< <memoryBacking><hugepages>, the largest; zero = ordinary pages
   bool memory_locked = false;  ///< <memoryBacking><locked/>
   bool memory_shared = false;  ///< <memoryBacking> access shared: memfd, vhost-user
   std::vector<PciDevice> pci_devices;
@@ -172,6 +175,16 @@ struct VmDescription {
   VmPolicy policy;                        ///< the one that counts
   bool operator==(const VmDescription&) const = default;
 };
+
+/// Memory that consists of pages of one size; zero: ordinary ones.
+struct PagesOfSize {
+  Bytes page_size;
+  Bytes memory;
+  bool operator==(const PagesOfSize&) const = default;
+};
+
+/// What the VM's memory consists of when its balloon is empty, by page size, ascending.
+[[nodiscard]] std::vector<PagesOfSize> memory_by_page_size(const VmDescription& vm);
 
 /// Why this VM's memory cannot be moved, as a sentence for people, or nothing if it can.
 /// VFIO and its like pin it, <locked/> forbids it, a strict, preferred or interleave numatune binds

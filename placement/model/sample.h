@@ -14,6 +14,7 @@
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
 #include "placement/model/memory_state.h"
+#include "placement/model/topology.h"
 
 namespace vmnuma::placement {
 
@@ -63,11 +64,13 @@ struct CpuSample {
   bool operator==(const CpuSample&) const = default;
 };
 
-/// From /sys/devices/system/node/nodeN/meminfo.
+/// From /sys/devices/system/node/nodeN, meminfo and hugepages/.
 struct NodeSample {
   NodeId id;
   Bytes free;
   Bytes total;
+  /// Pools that have pages, by page size; absent = not read.
+  std::optional<std::vector<HugePagePool>> huge_pages = std::nullopt;
   bool operator==(const NodeSample&) const = default;
 };
 

@@ -3,7 +3,9 @@
 /// in tests/golden/domain_xml.
 #include "balancer/host/domain_xml.h"
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -12,6 +14,7 @@
 namespace vmnuma::balancer {
 namespace {
 
+using placement::Bytes;
 using placement::CpuId;
 using placement::kGiB;
 using placement::kMiB;
@@ -157,6 +160,28 @@ TEST(DomainXmlTest, CellsAreOrderedById) {
   ASSERT_EQ(vm.cells.size(), 2U);
   EXPECT_EQ(vm.cells[0].id, 0);
   EXPECT_THAT(vm.cells[0].vcpus, ElementsAre(0, 1));
+}
+
+TEST(DomainXmlTest, EachCellHasItsOwnPageSize) {
+  const auto sizes = [](const std::string& huge_pages) {
+    const VmDescription vm = parse(
+        "<cpu><numa><cell id='0' cpus='0' memory='1'/><cell id='1' cpus='1' memory='1'/>"
+        "<cell id='2' cpus='2' memory='1'/></numa></cpu><memoryBacking>" +
+        huge_pages + "</memoryBacking>");
+    std::vector<std::optional<Bytes>> sizes{vm.huge_page_size};
+    for (const placement::GuestCell& cell : vm.cells) {
+      sizes.push_back(cell.page_size);
+    }
+    return sizes;
+  };
+  EXPECT_THAT(sizes("<hugepages><page size='1' unit='G' nodeset='1'/><page size='2' unit='M'/>"
+                    "</hugepages>"),
+              ElementsAre(kGiB, kMiB * 2, kGiB, kMiB * 2));
+  EXPECT_THAT(sizes("<hugepages><page size='2' unit='M' nodeset='0,2'/></hugepages>"),
+              ElementsAre(kMiB * 2, kMiB * 2, Bytes{}, kMiB * 2));
+  EXPECT_THAT(sizes("<hugepages/>"),
+              ElementsAre(kMiB * 2, std::nullopt, std::nullopt, std::nullopt));
+  EXPECT_THAT(sizes(""), ElementsAre(Bytes{}, std::nullopt, std::nullopt, std::nullopt));
 }
 
 TEST(DomainXmlTest, MissingIoThreadIdsAreTheLowestFreeOnes) {

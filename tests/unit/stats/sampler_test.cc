@@ -112,6 +112,28 @@ TEST_F(SamplerTest, CarriesItsNumberAndTime) {
   EXPECT_EQ(sample(sampler).taken_at, Microseconds{4'000'000});
 }
 
+TEST_F(SamplerTest, PoolsOfHugePagesAreReadEveryTime) {
+  const auto pages = [this](int node, const std::string& name, const std::string& count) {
+    host_.write("sys/devices/system/node/node" + std::to_string(node) + "/hugepages/" + name +
+                    "/nr_hugepages",
+                count + "\n");
+  };
+  pages(0, "hugepages-2048kB", "512");
+  pages(0, "hugepages-1048576kB", "0");
+  Sampler sampler = make_sampler();
+  const auto pools = [&](std::size_t node) { return sample(sampler).nodes[node].huge_pages; };
+  using Pools = std::vector<placement::HugePagePool>;
+  EXPECT_EQ(pools(0), (Pools{{kMiB * 2, 512}}));
+  EXPECT_EQ(pools(1), std::nullopt);
+  pages(0, "hugepages-2048kB", "256");
+  pages(0, "hugepages-1048576kB", "3");
+  EXPECT_EQ(pools(0), (Pools{{kMiB * 2, 256}, {kGiB, 3}}));
+  pages(0, "hugepages-2048kB", "many");
+  EXPECT_EQ(pools(0), std::nullopt);
+  pages(0, "hugepages-2048kB", "0");
+  EXPECT_EQ(pools(0), (Pools{{kGiB, 3}}));
+}
+
 TEST_F(SamplerTest, ReadsNodesAndCpus) {
   host_.set_node_memory(1, kGiB * 4, kGiB);
   host_.set_cpu_times(nodes_, 70'000);
