@@ -15,10 +15,10 @@
 namespace vmnuma::placement {
 namespace {
 
-/// Their places in what request_of() makes.
+/// Its place in what request_of() makes. What memory_by_page_size() tells comes after it, in that
+/// order.
 constexpr std::size_t kCpus = 0;
 constexpr std::size_t kMemory = 1;
-constexpr std::size_t kHugePages = 2;
 
 /// The fewest of `amounts` that make `asked` in sum; nothing if all together do not.
 std::optional<std::size_t> fewest(std::vector<std::int64_t> amounts, std::int64_t asked) {
@@ -198,19 +198,6 @@ class Search {
   std::int64_t steps_ = 0;
 };
 
-/// Whether this many nodes are no more than one of the resources needs on the empty host.
-bool is_preferred(const AdmissionRequest& request, std::size_t count) {
-  std::size_t needed = std::max<std::size_t>(request.devices.size(), 1);
-  for (const NodeResource& resource : request.resources) {
-    const auto alone = fewest(amounts_on(request.allowed, resource.capacity), resource.asked);
-    if (!alone) {
-      return false;
-    }
-    needed = std::max(needed, *alone);
-  }
-  return count <= needed;
-}
-
 /// What is admitted together: the VM, or each of its clients with its part of everything.
 std::vector<VmDescription> parts_of(const VmDescription& vm, const Topology& topology,
                                     bool prefer_ht) {
@@ -224,6 +211,9 @@ std::vector<VmDescription> parts_of(const VmDescription& vm, const Topology& top
     VmDescription part = vm;
     part.vcpus = client.vcpus;
     part.memory = part.max_memory = client.memory;
+    std::erase_if(part.cells, [&client](const GuestCell& cell) {
+      return std::find(client.cells.begin(), client.cells.end(), cell.id) == client.cells.end();
+    });
     if (!parts.empty()) {
       part.pci_devices.clear();
       part.host_interfaces.clear();
@@ -231,6 +221,11 @@ std::vector<VmDescription> parts_of(const VmDescription& vm, const Topology& top
     parts.push_back(std::move(part));
   }
   return parts;
+}
+
+/// Of huge pages that were told without their size.
+Bytes size_of(const FreeHugePages& pages, const VmDescription& vm) {
+  return pages.page_size > Bytes{} ? pages.page_size : vm.huge_page_size;
 }
 
 /// Takes `asked` from `available` of these nodes, from each as much as it has.
@@ -242,6 +237,62 @@ void take(std::int64_t asked, const NodeResource& resource, const std::vector<No
         std::clamp<std::int64_t>(resource.available[node], 0, std::max<std::int64_t>(asked, 0));
     take_from(node, here);
     asked -= here;
+  }
+}
+
+NodeResource ordinary_memory(const Topology& topology, Bytes asked,
+                             const std::vector<Bytes>& room) {
+  NodeResource memory{"MiB of memory", asked.value / kMiB.value, {}, {}};
+  for (NodeIndex node = 0; node < topology.nodes.size(); ++node) {
+    memory.available.push_back(node < room.size() ? room[node].value / kMiB.value : 0);
+    memory.capacity.push_back(topology.nodes[node].memory.value / kMiB.value);
+  }
+  return memory;
+}
+
+/// Where nobody has told of a pool, it has what the topology says, and nothing of it is free.
+NodeResource huge_pages(const Topology& topology, const VmDescription& vm, const PagesOfSize& asked,
+                        const std::vector<FreeHugePages>& free) {
+  const Bytes size = asked.page_size;
+  NodeResource pages{"huge pages of " + std::to_string(size.value / 1024) + " KiB",
+                     (asked.memory.value + size.value - 1) / size.value,
+                     {},
+                     {}};
+  for (const Node& node : topology.nodes) {
+    const auto told = std::find_if(free.begin(), free.end(), [&](const FreeHugePages& one) {
+      return one.node == node.id && size_of(one, vm) == size;
+    });
+    const auto pool =
+        std::find_if(node.huge_pages.begin(), node.huge_pages.end(),
+                     [size](const HugePagePool& one) { return one.page_size == size; });
+    const std::int64_t known = pool == node.huge_pages.end() ? 0 : pool->pages;
+    pages.available.push_back(told == free.end() ? 0 : told->free);
+    pages.capacity.push_back(told == free.end() ? known : told->total);
+  }
+  return pages;
+}
+
+/// Takes what a part of the VM was admitted with from what is free for the others.
+void take_memory(const Topology& topology, const VmDescription& part,
+                 const AdmissionRequest& request, const std::vector<NodeIndex>& nodes,
+                 FreeForVm& free, std::vector<MemoryOnNode>& taken) {
+  std::size_t index = kMemory;
+  for (const PagesOfSize& pages : memory_by_page_size(part)) {
+    const NodeResource& resource = request.resources[index++];
+    const Bytes unit = pages.page_size > Bytes{} ? pages.page_size : kMiB;
+    take(resource.asked, resource, nodes, [&](NodeIndex node, std::int64_t count) {
+      if (count == 0) {
+        return;
+      }
+      taken.push_back({node, pages.page_size, unit * count});
+      if (pages.page_size == Bytes{}) {
+        free.room[node] -= unit * count;
+      }
+      for (FreeHugePages& one : free.huge_pages) {
+        const bool is_pool = pages.page_size > Bytes{} && size_of(one, part) == pages.page_size;
+        one.free -= is_pool && one.node == topology.nodes[node].id ? count : 0;
+      }
+    });
   }
 }
 
@@ -262,8 +313,7 @@ bool is_too_large(const Topology& topology, const AdmissionRequest& request) {
 }  // namespace
 
 AdmissionRequest request_of(const Topology& topology, const VmDescription& vm,
-                            const std::vector<Bytes>& room,
-                            const std::vector<FreeHugePages>& huge_pages) {
+                            const FreeForVm& free) {
   AdmissionRequest request;
   request.policy = vm.policy.topology_policy;
   request.prefer_closest = vm.policy.prefer_closest_numa_nodes;
@@ -274,25 +324,16 @@ AdmissionRequest request_of(const Topology& topology, const VmDescription& vm,
     request.devices = device_nodes(topology, vm);
   }
   NodeResource cpus{"CPUs", static_cast<std::int64_t>(vm.vcpus.size()), {}, {}};
-  NodeResource memory{"MiB of memory", vm.max_memory.value / kMiB.value, {}, {}};
-  const std::int64_t page = vm.huge_page_size.value;
-  NodeResource pages{"huge pages of " + std::to_string(page / 1024) + " KiB", 0, {}, {}};
-  if (page > 0) {
-    pages.asked = (vm.max_memory.value + page - 1) / page;
-    memory.asked = 0;
-  }
-  for (NodeIndex node = 0; node < topology.nodes.size(); ++node) {
-    cpus.available.push_back(topology.nodes[node].cpu_count());
-    memory.available.push_back(room[node].value / kMiB.value);
-    memory.capacity.push_back(topology.nodes[node].memory.value / kMiB.value);
-    const auto pool =
-        std::find_if(huge_pages.begin(), huge_pages.end(),
-                     [&](const FreeHugePages& one) { return one.node == topology.nodes[node].id; });
-    pages.available.push_back(pool == huge_pages.end() ? 0 : pool->free);
-    pages.capacity.push_back(pool == huge_pages.end() ? 0 : pool->total);
+  for (const Node& node : topology.nodes) {
+    cpus.available.push_back(node.cpu_count());
   }
   cpus.capacity = cpus.available;
-  request.resources = {std::move(cpus), std::move(memory), std::move(pages)};
+  request.resources.push_back(std::move(cpus));
+  for (const PagesOfSize& pages : memory_by_page_size(vm)) {
+    request.resources.push_back(pages.page_size == Bytes{}
+                                    ? ordinary_memory(topology, pages.memory, free.room)
+                                    : huge_pages(topology, vm, pages, free.huge_pages));
+  }
   return request;
 }
 
@@ -303,17 +344,20 @@ VmAdmission admit_vm(const Topology& topology, const VmDescription& vm, bool pre
   std::vector<std::int64_t> cpus_taken(topology.nodes.size());
   std::int64_t number = 0;
   for (const VmDescription& part : parts) {
-    AdmissionRequest request = request_of(topology, part, free.room, free.huge_pages);
+    AdmissionRequest request = request_of(topology, part, free);
     complete(request, part);
     NodeResource& cpus = request.resources[kCpus];
     for (NodeIndex node = 0; node < topology.nodes.size(); ++node) {
       cpus.available[node] -= cpus_taken[node];
     }
     const Admission admission = admit(topology, request);
+    const bool is_met = admission.preferred || request.policy == TopologyPolicy::kNone;
+    if (!admission.admitted || !is_met) {
+      std::optional<std::string>& why = admission.admitted ? result.unmet : result.refused;
+      why = (parts.size() > 1 ? "for client " + std::to_string(number) + " the " : std::string()) +
+            refusal_text(topology, request);
+    }
     if (!admission.admitted) {
-      result.refused =
-          (parts.size() > 1 ? "for client " + std::to_string(number) + " the " : std::string()) +
-          refusal_text(topology, request);
       result.nodes = request.allowed;
       return result;
     }
@@ -321,19 +365,23 @@ VmAdmission admit_vm(const Topology& topology, const VmDescription& vm, bool pre
     result.nodes.insert(result.nodes.end(), admission.nodes.begin(), admission.nodes.end());
     take(cpus.asked, cpus, admission.nodes,
          [&](NodeIndex node, std::int64_t count) { cpus_taken[node] += count; });
-    const NodeResource& memory = request.resources[kMemory];
-    take(memory.asked, memory, admission.nodes,
-         [&](NodeIndex node, std::int64_t mib) { free.room[node] -= kMiB * mib; });
-    const NodeResource& pages = request.resources[kHugePages];
-    take(pages.asked, pages, admission.nodes, [&](NodeIndex node, std::int64_t count) {
-      for (FreeHugePages& one : free.huge_pages) {
-        one.free -= one.node == topology.nodes[node].id ? count : 0;
-      }
-    });
+    take_memory(topology, part, request, admission.nodes, free, result.memory);
   }
   std::sort(result.nodes.begin(), result.nodes.end());
   result.nodes.erase(std::unique(result.nodes.begin(), result.nodes.end()), result.nodes.end());
   return result;
+}
+
+std::optional<std::size_t> fewest_nodes(const AdmissionRequest& request) {
+  std::size_t needed = std::max<std::size_t>(request.devices.size(), 1);
+  for (const NodeResource& resource : request.resources) {
+    const auto alone = fewest(amounts_on(request.allowed, resource.capacity), resource.asked);
+    if (!alone) {
+      return std::nullopt;
+    }
+    needed = std::max(needed, *alone);
+  }
+  return needed;
 }
 
 Admission admit(const Topology& topology, const AdmissionRequest& request) {
@@ -351,7 +399,8 @@ Admission admit(const Topology& topology, const AdmissionRequest& request) {
        size <= request.allowed.size() && !admission.enough && !search.gave_up(); ++size) {
     if (auto nodes = search.of_size(size)) {
       admission.enough = true;
-      admission.preferred = is_preferred(request, nodes->size());
+      const auto fewest = fewest_nodes(request);
+      admission.preferred = fewest && nodes->size() <= *fewest;
       admission.nodes = std::move(*nodes);
     }
   }

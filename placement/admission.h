@@ -20,10 +20,11 @@
 ///  3. Of equally narrow sets the closest wins if that is asked for, then the least loaded, then
 ///  the next in turn.
 ///  4. Renumbering the nodes renumbers the answer, but for the turn.
-///  5. With topology_scope client each client is admitted by itself, and what one is admitted with
+///  5. Memory counts by page size: what is asked for of each must be free of it.
+///  6. With topology_scope client each client is admitted by itself, and what one is admitted with
 ///  no other gets.
-///  6. `none` and `best-effort` always admit; `restricted` admits what is preferred;
-///  `single-numa-node` what fits one node.
+///  7. `none` and `best-effort` always admit, `best-effort` on the narrowest set that is enough;
+///  `restricted` admits what is preferred; `single-numa-node` what fits one node.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +48,7 @@ struct NodeResource {
 };
 
 struct AdmissionRequest {
-  TopologyPolicy policy = TopologyPolicy::kBestEffort;
+  TopologyPolicy policy = TopologyPolicy::kNone;
   bool prefer_closest = false;
   std::int32_t max_allowable_nodes = 0;  ///< 0: any number of nodes on the host is all right
   std::vector<NodeIndex> allowed;        ///< ascending
@@ -69,34 +70,48 @@ struct FreeHugePages {
   NodeId node;
   std::int64_t free = 0;
   std::int64_t total = 0;
+  Bytes page_size = {};  ///< zero: of the VM's huge_page_size
   bool operator==(const FreeHugePages&) const = default;
 };
 
-/// What a VM asks for by its description and policy: CPUs, memory or huge pages, and the nodes of
-/// its devices. CPUs are shared, so one VM's vCPUs only need as many CPUs as they are. `room` is
-/// what of each node's memory is free for it; `huge_pages` are those of its page size.
+/// What is free for a VM that is to start.
+struct FreeForVm {
+  std::vector<Bytes> room;                ///< of ordinary memory, by node; empty: none anywhere
+  std::vector<FreeHugePages> huge_pages;  ///< of each page size that it asks for
+};
+
+/// What a VM asks for by its description and policy: CPUs, memory of each page size, and the nodes
+/// of its devices. CPUs are shared, so one VM's vCPUs only need as many CPUs as they are.
 [[nodiscard]] AdmissionRequest request_of(const Topology& topology, const VmDescription& vm,
-                                          const std::vector<Bytes>& room,
-                                          const std::vector<FreeHugePages>& huge_pages);
+                                          const FreeForVm& free);
 
 /// How many sets are looked at: more than 16 nodes have.
 inline constexpr std::int64_t kMostSteps = 70'000;
-inline constexpr std::size_t kMostResources = 8;  ///< in a request
+/// In a request: CPUs, cores, ordinary memory, and more sizes of huge pages than any architecture.
+inline constexpr std::size_t kMostResources = 12;
 
 [[nodiscard]] Admission admit(const Topology& topology, const AdmissionRequest& request);
+
+/// The fewest of the allowed nodes that the host could give if nothing else ran; nothing if all are
+/// not enough.
+[[nodiscard]] std::optional<std::size_t> fewest_nodes(const AdmissionRequest& request);
 
 /// Why a VM was not admitted, for people: the policy, what was asked for, and what each node had.
 [[nodiscard]] std::string refusal_text(const Topology& topology, const AdmissionRequest& request);
 
-/// What is free for a VM that is to start.
-struct FreeForVm {
-  std::vector<Bytes> room;                ///< of memory, by node
-  std::vector<FreeHugePages> huge_pages;  ///< of its page size
+/// Memory on one node that somebody counts on.
+struct MemoryOnNode {
+  NodeIndex node = kNoNode;
+  Bytes page_size;  ///< zero: ordinary pages
+  Bytes memory;
+  bool operator==(const MemoryOnNode&) const = default;
 };
 
 struct VmAdmission {
   std::vector<NodeIndex> nodes;        ///< where it fits together, as Admission::nodes; ascending
   std::optional<std::string> refused;  ///< why it may not start
+  std::optional<std::string> unmet;    ///< why best-effort was not enough; it starts all the same
+  std::vector<MemoryOnNode> memory;    ///< what it was admitted with, as far as there was enough
 };
 
 /// Adds to the request for (a part of) the VM what only the caller knows of.

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "placement/alignment.h"
 #include "placement/model/forecast.h"
 #include "placement/result.h"
 
@@ -204,6 +205,10 @@ CpuTime Arrangement::broken_pairs(ClientIndex client, NodeIndex at,
   return loss;
 }
 
+CpuTime Arrangement::far_devices(ClientIndex client, NodeIndex at) const {
+  return lost_to_far_devices(*snapshot_, snapshot_->clients[client], at, *options_);
+}
+
 /// The same of those it talks to and does not live with.
 CpuTime Arrangement::parted_talks(ClientIndex client, NodeIndex at,
                                   std::span<const Rehoming> changes,
@@ -249,7 +254,7 @@ CpuTime Arrangement::lost() const {
   }
   CpuTime pairs_twice;
   for (ClientIndex i = 0; i < homes_.size(); ++i) {
-    lost += here_[i].standing;
+    lost += here_[i].standing + far_devices(i, homes_[i]);
     pairs_twice += broken_pairs(i, homes_[i], {}, {});
     if (talks(i)) {
       pairs_twice += parted_talks(i, homes_[i], {}, {});
@@ -341,6 +346,7 @@ Effect Arrangement::effect_of(std::span<const Rehoming> changes) const {
     const MemoryCost there = memory_there(changes, i, moved);
     moved[i] = there.to_move;
     effect.gain += here_[client].standing - there.standing;
+    effect.gain += far_devices(client, from) - far_devices(client, to);
     effect.cost += there.travel - here_[client].travel;
     effect.to_move += there.to_move;
     effect.fits = effect.fits && there.fits;
@@ -402,7 +408,7 @@ Effect Arrangement::effect_of_swap(ClientIndex a, ClientIndex b) const {
 }
 
 CpuTime Arrangement::most_saved_beside(ClientIndex client) const {
-  CpuTime saved = here_[client].standing;
+  CpuTime saved = here_[client].standing + far_devices(client, homes_[client]);
   if (!groups_of_[client].empty()) {
     saved += broken_pairs(client, homes_[client], {}, {});
   }

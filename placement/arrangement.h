@@ -7,13 +7,14 @@
 /// few homes is evaluated from the nodes and clients it touches; applying it makes it real. What a
 /// change does to the room of clients that stay is not counted: their memory was judged when they
 /// came.
-/// Terms: *lost* - per epoch: predicted owed + standing memory loss + broken groups + wake-ups from
-/// node to node (action_affinity.h). *Rehoming* - one client to one node (or kNoNode: nowhere).
-/// *Effect* - what a set of rehomings changes: `gain` = lost before - lost after; `cost` = what it
-/// takes once, above what staying takes. *Horizon* - how long a gain counts: Numa.MoveHorizon.
-/// Where loads are forecast, Numa.ForecastWeight per cent of it are the gain that is there with the
-/// loads of now and with those that are expected, the smaller of both, which then counts for the
-/// ten minutes that forecasts look ahead. Properties:
+/// Terms: *lost* - per epoch: predicted owed + standing memory loss + broken groups + devices of
+/// VMs that want them near (alignment.h) + wake-ups from node to node (action_affinity.h).
+/// *Rehoming* - one client to one node (or kNoNode: nowhere). *Effect* - what a set of rehomings
+/// changes: `gain` = lost before - lost after; `cost` = what it takes once, above what staying
+/// takes. *Horizon* - how long a gain counts: Numa.MoveHorizon. Where loads are forecast,
+/// Numa.ForecastWeight per cent of it are the gain that is there with the loads of now and with
+/// those that are expected, the smaller of both, which then counts for the ten minutes that
+/// forecasts look ahead. Properties:
 ///  1. effect_of(r).gain equals lost() before - lost() after apply(r), within rounding.
 ///  2. Applying rehomings and then the reverse gives the arrangement back.
 ///  3. Nobody's rehoming has no effect.
@@ -131,6 +132,7 @@ class Arrangement {
   [[nodiscard]] CpuTime broken_pairs(ClientIndex client, NodeIndex at,
                                      std::span<const Rehoming> changes,
                                      std::span<const Rehoming> ignored) const;
+  [[nodiscard]] CpuTime far_devices(ClientIndex client, NodeIndex at) const;
   [[nodiscard]] CpuTime parted_talks(ClientIndex client, NodeIndex at,
                                      std::span<const Rehoming> changes,
                                      std::span<const Rehoming> ignored) const;

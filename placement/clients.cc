@@ -335,7 +335,8 @@ std::vector<ClientShape> split_into_clients(const VmDescription& vm, const Topol
   const std::size_t size = one ? vm.vcpus.size()
                                : client_size(vm.policy, topology, homes,
                                              prefer_ht || vm.policy.prefer_ht ||
-                                                 together == TopologyPolicy::kRestricted);
+                                                 together == TopologyPolicy::kRestricted ||
+                                                 together == TopologyPolicy::kBestEffort);
 
   // Memory that does not fit a node asks for more clients only if the administrator wants it
   // spread.

@@ -17,7 +17,8 @@
 ///  4. A guest cell that fits a node is never split.
 ///  5. The memory of the clients adds up to the VM's.
 ///  6. With topology policy single-numa-node (and scope vm) a VM is one client if any allowed node
-///  has as many CPUs; with restricted it is sized by threads, as the kubelet counts CPUs.
+///  has as many CPUs; with restricted and best-effort it is sized by
+///  threads, as the kubelet counts CPUs.
 ///  7. A VM that fits a node is one client, unless `consolidate` is off and its memory does not
 ///  fit.
 #pragma once

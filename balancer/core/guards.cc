@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "balancer/core/long_term.h"
+#include "placement/alignment.h"
 #include "placement/exclusive_cores.h"
 
 namespace vmnuma::balancer {
@@ -63,10 +64,11 @@ bool is_swap(Reason reason) {
          reason == Reason::kLongTermSwap;
 }
 
-bool has_group(const Arrangement& arrangement, ClientIndex client) {
+bool has_declared_place(const Arrangement& arrangement, ClientIndex client) {
   const placement::Snapshot& snapshot = arrangement.snapshot();
   const placement::VmPolicy& policy = snapshot.vms[snapshot.clients[client].vm].policy;
-  return !policy.affinity_group.empty() || !policy.anti_affinity_group.empty();
+  return !policy.affinity_group.empty() || !policy.anti_affinity_group.empty() ||
+         wants_its_devices(snapshot, snapshot.clients[client]);
 }
 
 std::optional<Guard> why_it_stays(const Arrangement& arrangement, ClientIndex index,
@@ -208,7 +210,7 @@ Permille load_of(const placement::NodeLoad& node) {
 /// True of a move that nothing but talk speaks for.
 bool is_for_talk(const Arrangement& arrangement, const Rehoming& change, const Effect& effect,
                  CpuTime least) {
-  return !has_group(arrangement, change.client) ||
+  return !has_declared_place(arrangement, change.client) ||
          (effect.talk > CpuTime{} && effect.gain - effect.talk < least);
 }
 

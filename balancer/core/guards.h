@@ -22,9 +22,10 @@ namespace vmnuma::balancer {
 
 [[nodiscard]] bool is_swap(placement::Reason reason);
 
-/// True if the client's VM belongs to an affinity or anti-affinity group.
-[[nodiscard]] bool has_group(const placement::Arrangement& arrangement,
-                             placement::ClientIndex client);
+/// True if the administrator said beside whom or what the client belongs: its VM is in an affinity
+/// or anti-affinity group, or wants its devices near.
+[[nodiscard]] bool has_declared_place(const placement::Arrangement& arrangement,
+                                      placement::ClientIndex client);
 
 /// Why this client may not be moved anywhere now, or nothing.
 [[nodiscard]] std::optional<placement::Guard> why_it_stays(

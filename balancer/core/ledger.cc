@@ -333,8 +333,19 @@ bool has_moved(const VmRecord& vm) {
 
 }  // namespace
 
+/// An administrator may change a pool at any time (nr_hugepages).
+void Ledger::take_huge_pages(const Sample& sample) {
+  for (const placement::NodeSample& reading : sample.nodes) {
+    if (const std::optional<NodeIndex> node = node_of(topology_, reading.id);
+        node && reading.huge_pages) {
+      topology_.nodes[*node].huge_pages = *reading.huge_pages;
+    }
+  }
+}
+
 Snapshot Ledger::advance(const Sample& sample) {
   ++epochs_;
+  take_huge_pages(sample);
   Snapshot snapshot;
   snapshot.epoch = epochs_;
   snapshot.topology = topology_;
@@ -672,7 +683,8 @@ void Ledger::measure_nodes(const Sample& sample, Snapshot& snapshot) {
     if (has_memory_reading) {
       state.free = found->free;
       state.total = found->total;
-      state.reserve = found->total * options_.node_reserve_pct / 100;
+      state.reserved = std::min(reserved_of(found->id, Bytes{}, reserved_), found->total);
+      state.reserve = std::max(found->total * options_.node_reserve_pct / 100, state.reserved);
     }
     state.known = has_memory_reading && busy[node].known;
     state.memory_read = has_memory_reading;

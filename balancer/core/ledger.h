@@ -36,6 +36,7 @@
 #include "placement/model/forecast.h"
 #include "placement/model/options.h"
 #include "placement/model/plan.h"
+#include "placement/model/reserved_memory.h"
 #include "placement/model/sample.h"
 #include "placement/model/snapshot.h"
 
@@ -111,6 +112,8 @@ class Ledger {
   [[nodiscard]] const placement::Topology& topology() const { return topology_; }
   [[nodiscard]] const placement::Options& options() const { return options_; }
   void set_options(const placement::Options& options);
+  /// What each node keeps for the system, if that is more than Numa.NodeReservePct.
+  void set_reserved_memory(placement::ReservedMemory reserved) { reserved_ = std::move(reserved); }
   /// A changed host. Homes on nodes that are gone become none. Where only distances are others,
   /// everything known is kept.
   void set_topology(placement::Topology topology);
@@ -161,6 +164,7 @@ class Ledger {
  private:
   friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
   void fit_to_host(VmRecord& vm) const;
+  void take_huge_pages(const placement::Sample& sample);
   void measure_vm(VmRecord& vm, const placement::Sample& sample,
                   placement::Snapshot& snapshot) const;
   [[nodiscard]] std::optional<VmUsage> read(VmRecord& vm, const placement::Sample& sample,
@@ -181,6 +185,7 @@ class Ledger {
 
   placement::Topology topology_;
   placement::Options options_;
+  placement::ReservedMemory reserved_;
   std::map<placement::VmId, VmRecord> vms_;
   placement::LoadForecasts forecasts_;
   placement::Microseconds forecasts_end_;  ///< when they are worth nothing any more

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "placement/alignment.h"
 #include "placement/capacity.h"
 #include "placement/fair_share.h"
 
@@ -142,8 +143,9 @@ CpuTime Reckoning::lost() const {
   for (const CpuTime owed : owed()) {
     lost += owed;
   }
-  for (const CpuTime lost_to_memory : lost_to_memory_) {
-    lost += lost_to_memory;
+  for (ClientIndex client = 0; client < homes_.size(); ++client) {
+    lost += lost_to_memory_[client] +
+            lost_to_far_devices(*snapshot_, snapshot_->clients[client], homes_[client], *options_);
   }
   return lost;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves that bring together or apart what the administrator declared to belong so, and together
-// what talks to each other.
+// Moves that bring together or apart what the administrator declared to belong so, VMs to the
+// devices that they want near, and together what talks to each other.
 #include "balancer/core/guards.h"
 #include "balancer/core/search.h"
 
@@ -16,7 +16,7 @@ void consider_group_moves(const Arrangement& arrangement, Considered& considered
   const placement::Snapshot& snapshot = arrangement.snapshot();
   std::optional<Promise> promise;  // most hosts have neither
   for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {
-    const bool declared = has_group(arrangement, client);
+    const bool declared = has_declared_place(arrangement, client);
     if ((!declared && !arrangement.talks(client)) ||
         arrangement.home(client) == placement::kNoNode ||
         why_it_stays(arrangement, client, Reason::kAffinityMove)) {

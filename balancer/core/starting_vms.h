@@ -23,13 +23,24 @@ namespace vmnuma::balancer {
 
 struct RecordFields;
 
+/// Memory of a node that a VM counts on.
+struct PromisedMemory {
+  placement::NodeId node;
+  placement::Bytes page_size;  ///< zero: ordinary pages
+  placement::Bytes memory;
+  bool operator==(const PromisedMemory&) const = default;
+};
+
 struct StartingVm {
   placement::VmDescription description;  ///< without a name if it was not announced
   bool asks = true;                      ///< false: it has asked, or has appeared
   std::int64_t since_epoch = 0;          ///< when it was announced or asked, whatever was last
   std::vector<placement::NodeId> homes;  ///< by client; empty until it was told
   std::vector<placement::NodeId> nodes;  ///< what libvirt was told
+  /// What it was admitted with: others do not get it before it has it.
+  std::vector<PromisedMemory> memory;
   bool appeared = false;
+  bool operator==(const StartingVm&) const = default;
 };
 
 class StartingVms {
@@ -52,6 +63,8 @@ class StartingVms {
   /// A VM runs from now on. Returns where it was told to start, or nothing if it never asked.
   [[nodiscard]] std::vector<placement::NodeId> appeared(const placement::VmDescription& vm);
 
+  /// Those that were announced before the daemon's start.
+  void restore(std::vector<StartingVm> vms) { vms_ = std::move(vms); }
   void forget_older(std::int64_t epoch);
 
   /// Oldest first.

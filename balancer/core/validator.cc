@@ -8,6 +8,7 @@
 
 #include "balancer/core/reckoning.h"
 #include "balancer/core/validator_rules.h"
+#include "placement/alignment.h"
 #include "placement/exclusive_cores.h"
 
 namespace vmnuma::balancer {
@@ -416,7 +417,8 @@ class Validator {
     }
     const ClientState& client = snapshot_.clients[changes.front().client];
     const placement::VmPolicy& policy = snapshot_.vms[client.vm].policy;
-    return (policy.affinity_group.empty() && policy.anti_affinity_group.empty()) ||
+    return (policy.affinity_group.empty() && policy.anti_affinity_group.empty() &&
+            !wants_its_devices(snapshot_, client)) ||
            (talk > CpuTime{} &&
             predicted_gain() - talk < std::max(threshold(changes, from), CpuTime{1}));
   }

@@ -71,7 +71,7 @@ void take_options(Snapshot& snapshot, const Options& options) {
     vm.stall = stall_of(vm.policy, options);
   }
   for (NodeState& node : snapshot.nodes) {
-    node.reserve = node.total * options.node_reserve_pct / 100;
+    node.reserve = std::max(node.total * options.node_reserve_pct / 100, node.reserved);
   }
 }
 

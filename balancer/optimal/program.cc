@@ -9,6 +9,7 @@
 
 #include "balancer/core/guards.h"
 #include "balancer/optimal/owed_drops.h"
+#include "placement/alignment.h"
 
 namespace vmnuma::balancer {
 
@@ -119,6 +120,7 @@ void HomesProgram::add_homes() {
         cost = in_units(there.standing) +
                in_units(CpuTime{options.move_cost_fixed} + there.travel - here.travel) / horizon;
       }
+      cost += in_units(lost_to_far_devices(snapshot, state, node, options));
       choices_[client].push_back(node);
       columns_[client][node] = program_.add({0, 1, cost, /*whole=*/true});
       one_home.terms.push_back({columns_[client][node], 1});

@@ -93,7 +93,8 @@ constexpr OptionInfo kTable[] = {
      "How often a second tasks may have to free memory themselves (allocstall in /proc/vmstat) "
      "before page migration rests, until it is half of that"},
     {"Numa.AffinityWeight", "%", 0, 1000, &Options::affinity_weight, false,
-     "Lost time per broken pair of an affinity group, in per cent of the smaller member's vCPUs"},
+     "Lost time per broken pair of an affinity group, in per cent of the smaller member's vCPUs; "
+     "also of a VM with a topology_policy that lives away from its devices, of its own"},
     {"Numa.AntiAffinityWeight", "%", 0, 1000, &Options::anti_affinity_weight, false,
      "Lost time per broken pair of an anti-affinity group, in per cent of the smaller member's "
      "vCPUs"},

@@ -43,6 +43,7 @@ struct NodeState {
   Bytes free;
   Bytes total;
   Bytes reserve;      ///< what moves must leave free
+  Bytes reserved;     ///< the least that `reserve` may be, whatever options say
   bool known = true;  ///< false: its CPU or memory readings are missing, so nothing is moved to it
   /// False: there are no two readings of its CPUs, so `non_vm` and all that follows from it are
   /// held or assumed. Decides nothing: it keeps what is assumed from being shown as measured.

@@ -52,6 +52,30 @@ TEST(PlannerTest, MovesOneOfTwoWhoShareANodeToTheEmptyOne) {
   EXPECT_THAT(planned(crowded({}).build()), ElementsAre("load-move a:0->1"));
 }
 
+/// A VM on node 0 of 2, whose devices are on node 1, where `others` vCPUs are busy.
+Snapshot away_from_its_devices(placement::TopologyPolicy policy, std::int32_t others) {
+  SnapshotBuilder builder;
+  builder.nodes(2, {.cores = 8})
+      .vm({.name = "a", .vcpus = 4, .busy_pct = 50, .policy = VmPolicy{.topology_policy = policy}});
+  if (others > 0) {
+    builder.vm(
+        {.name = "b", .homes = {1}, .vcpus = others, .policy = VmPolicy{.do_not_move = true}});
+  }
+  Snapshot snapshot = builder.build();
+  snapshot.vms.front().device_nodes = {1};
+  return snapshot;
+}
+
+TEST(PlannerTest, ABestEffortVmMovesToItsDevicesOnceThatLosesNoTime) {
+  using placement::TopologyPolicy;
+  const Snapshot away = away_from_its_devices(TopologyPolicy::kBestEffort, 0);
+  EXPECT_THAT(planned(away), ElementsAre("affinity-move a:0->1"));
+  EXPECT_THAT(violations_of(make_plan(away, {}, {}), away, {}, {}), IsEmpty());
+  EXPECT_THAT(planned(after_plan(away, make_plan(away, {}, {}))), IsEmpty());
+  EXPECT_THAT(planned(away_from_its_devices(TopologyPolicy::kNone, 0)), IsEmpty());
+  EXPECT_THAT(planned(away_from_its_devices(TopologyPolicy::kBestEffort, 8)), IsEmpty());
+}
+
 /// What all clients are expected to want, of their vCPUs' full time.
 Snapshot expecting(Snapshot snapshot, std::int64_t mean_permille, std::int64_t p95_permille) {
   for (placement::ClientState& client : snapshot.clients) {

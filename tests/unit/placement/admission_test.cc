@@ -143,17 +143,18 @@ TEST(AdmissionTest, ARefusalNamesThePolicyWhatWasAskedForAndWhatEachNodeHad) {
   vm.pci_devices = {{"0000:3b:00.0", NodeId{4}}};
   vm.policy.topology_policy = TopologyPolicy::kSingleNumaNode;
   AdmissionRequest asked =
-      request_of(topology, vm, {kGiB, kGiB}, {{NodeId{0}, 5000, 6000}, {NodeId{4}, 10, 6000}});
+      request_of(topology, vm, {{kGiB, kGiB}, {{NodeId{0}, 5000, 6000}, {NodeId{4}, 10, 6000}}});
   EXPECT_FALSE(admit(topology, asked).admitted);
   EXPECT_EQ(refusal_text(topology, asked),
             "topology_policy is 'single-numa-node', but no single node has all that is asked for: "
             "4 CPUs, 4096 huge pages of 2048 KiB, devices of node 4. Free were on node 0 16 "
             "CPUs, 5000 huge pages of 2048 KiB; on node 4 16 CPUs, 10 huge pages of 2048 KiB");
   vm.policy.device_locality = DeviceLocality::kNone;
-  EXPECT_THAT(admit(topology, request_of(topology, vm, {kGiB, kGiB},
-                                         {{NodeId{0}, 5000, 6000}, {NodeId{4}, 10, 6000}}))
-                  .nodes,
-              ElementsAre(0));
+  EXPECT_THAT(
+      admit(topology, request_of(topology, vm,
+                                 {{kGiB, kGiB}, {{NodeId{0}, 5000, 6000}, {NodeId{4}, 10, 6000}}}))
+          .nodes,
+      ElementsAre(0));
 }
 
 TEST(AdmissionTest, AVmNearItsDevicesSocketsIsAdmittedOnAnyOfTheirNodes) {
@@ -168,7 +169,7 @@ TEST(AdmissionTest, AVmNearItsDevicesSocketsIsAdmittedOnAnyOfTheirNodes) {
   vm.policy.topology_policy = TopologyPolicy::kSingleNumaNode;
   vm.policy.device_locality = DeviceLocality::kSocket;
   const auto admitted = [&](const std::vector<Bytes>& room) {
-    return admit(topology, request_of(topology, vm, room, {}));
+    return admit(topology, request_of(topology, vm, {room, {}}));
   };
   EXPECT_THAT(admitted({kGiB * 64, kGiB * 64, kGiB * 64, kGiB}).nodes, ElementsAre(2));
   EXPECT_FALSE(admitted({kGiB * 64, kGiB * 64, kGiB, kGiB}).admitted);
@@ -182,9 +183,9 @@ TEST(AdmissionTest, AVmOfOrdinaryPagesAsksForMemoryWithinItsNodes) {
   vm.policy.topology_policy = TopologyPolicy::kSingleNumaNode;
   vm.policy.nodes = {NodeId{0}, NodeId{2}};
   const std::vector<Bytes> room{kGiB * 7, kGiB * 60, kGiB * 9};
-  EXPECT_THAT(admit(topology, request_of(topology, vm, room, {})).nodes, ElementsAre(2));
+  EXPECT_THAT(admit(topology, request_of(topology, vm, {room, {}})).nodes, ElementsAre(2));
   vm.max_memory = kGiB * 10;
-  const AdmissionRequest asked = request_of(topology, vm, room, {});
+  const AdmissionRequest asked = request_of(topology, vm, {room, {}});
   EXPECT_FALSE(admit(topology, asked).admitted);
   EXPECT_THAT(refusal_text(topology, asked), HasSubstr("10240 MiB of memory"));
   EXPECT_THAT(refusal_text(topology, asked), Not(HasSubstr("node 1")));
@@ -237,6 +238,28 @@ TEST(AdmissionTest, WithScopeClientTheFirstClientHasTheDevices) {
   EXPECT_EQ(admission.refused, std::nullopt);
   EXPECT_THAT(admission.nodes, ElementsAre(0, 2));
   EXPECT_NE(admit_where_free(vm, {kGiB * 9, kGiB * 9, kGiB * 2}).refused, std::nullopt);
+}
+
+TEST(AdmissionTest, MemoryOfEachPageSizeMustBeFreeOfIt) {
+  VmDescription vm = two_cells(TopologyScope::kVm);
+  vm.policy.topology_policy = TopologyPolicy::kBestEffort;
+  vm.huge_page_size = kGiB;
+  vm.cells[1].page_size = kMiB * 2;
+  const auto admitted = [&vm](std::int64_t small_pages) {
+    return admit_vm(equal_nodes(2, 8, 1, 64), vm, /*prefer_ht=*/false,
+                    {{kGiB * 64, kGiB * 64},
+                     {{NodeId{0}, 8, 8, kGiB},
+                      {NodeId{1}, 8, 8, kGiB},
+                      {NodeId{1}, small_pages, 5000, kMiB * 2}}},
+                    [](AdmissionRequest& /*request*/, const VmDescription& /*part*/) {});
+  };
+  EXPECT_EQ(admitted(4096).unmet, std::nullopt);
+  EXPECT_THAT(admitted(4096).nodes, ElementsAre(1));
+  EXPECT_THAT(admitted(4096).memory,
+              ElementsAre(MemoryOnNode{1, kMiB * 2, kGiB * 8}, MemoryOnNode{1, kGiB, kGiB * 8}));
+  EXPECT_EQ(admitted(4095).refused, std::nullopt);
+  EXPECT_THAT(admitted(4095).unmet,
+              testing::Optional(HasSubstr("4096 huge pages of 2048 KiB, 8 huge pages of 1048576")));
 }
 
 TEST(AdmissionTest, AHostWithoutNodesAdmitsNobodyWhoMustBeAligned) {

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Memory of single nodes that is kept for the system, as the administrator says.
+#pragma once
+
+#include <vector>
+
+#include "placement/model/amounts.h"
+#include "placement/model/ids.h"
+#include "placement/model/options.h"
+
+namespace vmnuma::placement {
+
+struct ReservedOnNode {
+  NodeId node;
+  Bytes page_size;  ///< zero: ordinary pages
+  Bytes memory;
+  bool operator==(const ReservedOnNode&) const = default;
+};
+/// By node and page size, each once.
+using ReservedMemory = std::vector<ReservedOnNode>;
+
+/// What is kept of the node's pages of that size; zero: ordinary ones.
+[[nodiscard]] Bytes reserved_of(NodeId node, Bytes page_size, const ReservedMemory& reserved);
+
+/// What of the node's ordinary memory is to stay free: Numa.NodeReservePct of `total`, or what is
+/// reserved if that is more; never more than all.
+[[nodiscard]] Bytes reserve_of(NodeId node, Bytes total, const Options& options,
+                               const ReservedMemory& reserved);
+
+}  // namespace vmnuma::placement
