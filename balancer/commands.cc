@@ -210,6 +210,8 @@ StatusView Controller::status() const {
     view.refused_policies.push_back(
         {vm == nullptr ? "" : vm->description.name, to_text(id), reason});
   }
+  view.admission = name_of(refuses_starts() ? AdmissionMode::kEnforce : AdmissionMode::kAdvise);
+  view.not_admitted = not_admitted_;
   view.open_actions = static_cast<std::int64_t>(under_way_.size()) + memory_steering_.under_way();
   view.kernel_numa_balancing = kernel_numa_balancing_;
   view.wants_wakeups = setup_.options.locality_weight_action_affinity > 0;
@@ -261,6 +263,8 @@ Result<Answer> Controller::explain(const ExplainRequest& request) const {
   }
   ExplainView view = explain_view(
       snapshot_, static_cast<std::size_t>(state - snapshot_.vms.begin()), setup_.options, why);
+  view.topology = topology_text(snapshot_, static_cast<std::size_t>(state - snapshot_.vms.begin()),
+                                (*vm)->description);
   view.policy = policy_view(**vm);
   if (state->fresh) {
     view.memory += "; " + far_memory_text();

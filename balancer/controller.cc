@@ -57,6 +57,8 @@ Controller::Controller(ControllerSetup setup)
       memory_steering_(std::move(setup_.memory_originals)),
       next_action_(setup_.last_action + 1) {
   snapshot_.topology = setup_.topology;
+  ledger_.set_reserved_memory(setup_.reserved_memory);
+  starting_.restore(std::move(setup_.expected));
 }
 
 Mode Controller::mode() const {
@@ -127,6 +129,9 @@ void Controller::handle(const ConfigChanged& event, Effects& effects) {
   setup_.repairs_pins = event.repairs_pins;
   setup_.strategy = event.strategy;
   setup_.notices = event.notices;
+  setup_.admission = event.admission;
+  setup_.reserved_memory = event.reserved_memory;
+  ledger_.set_reserved_memory(event.reserved_memory);
   ledger_.set_options(event.options);
   take_measured_stall();
   effects.options = setup_.options;
@@ -256,6 +261,7 @@ void Controller::handle(const SampleTaken& event, Effects& effects) {
   decide(effects);
   assign_cpus(effects);
   forget_started();
+  keep_admission_state(effects);
   effects.epoch = EpochEnded{snapshot_, plan_};
 }
 

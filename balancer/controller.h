@@ -32,7 +32,8 @@
 ///  CPUs is pinned to them.
 ///  12. Under a load that does not change it comes to rest: no order, no home to remember, nothing
 ///  to log. Only turns on an overloaded host (Numa.LTermFairnessInterval) are never done.
-///  13. Memory limits of a VM are changed only if its policy has a memory_class,
+///  13. No VM is kept from starting unless the mode is active and `admission` is enforce.
+///  14. Memory limits of a VM are changed only if its policy has a memory_class,
 ///  Numa.MemQosEnable is 1 and the mode is active.
 #pragma once
 
@@ -55,6 +56,7 @@
 #include "balancer/totals.h"
 #include "placement/admission.h"
 #include "placement/arrangement.h"
+#include "placement/kept_memory.h"
 #include "stats/reports/node_stays.h"
 
 namespace vmnuma::balancer {
@@ -77,6 +79,10 @@ struct ControllerSetup {
   bool repairs_pins = false;  ///< VMs that somebody else pins elsewhere are pinned home again
   /// Of VMs whose policy has none of its own.
   placement::PlacementStrategy strategy = placement::PlacementStrategy::kLeastLostTime;
+  AdmissionMode admission = AdmissionMode::kEnforce;
+  placement::ReservedMemory reserved_memory;  ///< by node, for the system
+  /// VMs that were told where to start before the daemon's start.
+  std::vector<StartingVm> expected;
   std::int64_t last_action = 0;  ///< the highest number in the history
   std::map<placement::ClientId, placement::NodeId> remembered_homes;  ///< as the history has them
   Originals originals;          ///< noted from all orders of the past
@@ -172,6 +178,9 @@ class Controller {
   void heed_memory_pressure(const placement::Sample& sample, Effects& effects);
   void take(MemorySteering::Steps steps, Effects& effects);
   [[nodiscard]] std::vector<MemoryWish> memory_wishes(Effects& effects);
+  void reserve(MemoryWish& wish, placement::KeptMemory& kept, Effects& effects);
+  void keep_for_expected(placement::KeptMemory& kept, placement::Bytes page_size,
+                         const placement::VmId& except) const;
   void steer_memory(Effects& effects);
   void forget_memory_of_ended(Effects& effects);
   [[nodiscard]] bool has_changed_memory_of(const placement::VmId& vm) const;
@@ -233,9 +242,28 @@ class Controller {
   [[nodiscard]] Result<Answer> what_if(const WhatIfRequest& request) const;
   [[nodiscard]] placement::Snapshot since_the_plan() const;
   [[nodiscard]] Result<Answer> announce(const AnnounceRequest& request, Effects& effects);
+  [[nodiscard]] bool refuses_starts() const;
+  [[nodiscard]] placement::FreeForVm free_for(const placement::VmDescription& vm,
+                                              const placement::Snapshot& snapshot,
+                                              const placement::Arrangement& now,
+                                              const AnnounceRequest& request) const;
+  void note_not_admitted(const placement::VmDescription& vm, const std::string& why,
+                         Effects& effects);
   [[nodiscard]] placement::VmAdmission admit(const placement::VmDescription& vm,
                                              const placement::Snapshot& snapshot,
                                              const AnnounceRequest& request) const;
+  [[nodiscard]] std::vector<placement::Bytes> capacity_to_promise(placement::Bytes page_size) const;
+  [[nodiscard]] std::vector<placement::NodeIndex> group_of(
+      const std::vector<placement::NodeIndex>& homes, placement::Bytes page_size,
+      placement::Bytes memory) const;
+  [[nodiscard]] placement::KeptMemory kept_memory(placement::Bytes page_size,
+                                                  const placement::VmId& except) const;
+  [[nodiscard]] std::optional<std::string> why_not_guaranteed(
+      const placement::VmDescription& vm, const std::vector<placement::NodeIndex>& nodes) const;
+  [[nodiscard]] placement::Bytes promised_on(placement::NodeId node, placement::Bytes page_size,
+                                             const placement::Snapshot& snapshot) const;
+  void keep_admission_state(Effects& effects);
+  [[nodiscard]] AdmissionState admission_state() const;
   void find_start(StartingVm& vm, placement::VmDescription description,
                   placement::Snapshot snapshot);
   [[nodiscard]] Result<Answer> withdraw(const WithdrawRequest& request);
@@ -279,6 +307,8 @@ class Controller {
   HostMemory host_memory_;
   std::set<placement::VmId> not_reserved_;  ///< guaranteed, but there is no room for that
   StartingVms starting_;
+  std::vector<NotAdmittedView> not_admitted_;  ///< newest last
+  AdmissionState admission_;                   ///< as last told
   placement::NodeIndex last_placed_on_ = placement::kNoNode;
   std::int64_t next_action_ = 1;
   std::int64_t now_unix_s_ = 0;

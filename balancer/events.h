@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "balancer/admission_mode.h"
+#include "balancer/admission_state.h"
 #include "balancer/memory_steering.h"
 #include "balancer/mode.h"
 #include "balancer/origin.h"
@@ -20,6 +22,7 @@
 #include "placement/model/domain.h"
 #include "placement/model/forecast.h"
 #include "placement/model/options.h"
+#include "placement/model/reserved_memory.h"
 #include "placement/model/sample.h"
 #include "placement/model/snapshot.h"
 #include "placement/model/topology.h"
@@ -73,6 +76,8 @@ struct ConfigChanged {
   bool repairs_pins = false;  ///< VMs that somebody else pins elsewhere are pinned home again
   /// Of VMs whose policy has none of its own.
   placement::PlacementStrategy strategy = placement::PlacementStrategy::kLeastLostTime;
+  AdmissionMode admission = AdmissionMode::kEnforce;
+  placement::ReservedMemory reserved_memory;  ///< by node, for the system
   std::vector<std::string> notices;  ///< what the administrator should know of how it was read
 };
 
@@ -155,6 +160,15 @@ struct LogLine {
   std::map<std::string, std::string> fields;  ///< for the journal: VM, ACTION, NODE, ...
 };
 
+/// A VM that was not admitted, for the history.
+struct StartNotAdmitted {
+  std::int64_t action = 0;  ///< its number in the history
+  std::int64_t epoch = 0;
+  placement::VmId vm;
+  std::string name;
+  std::string detail;  ///< whether it was refused, and why
+};
+
 /// A VM's policy that is to be written into its metadata. Who does so answers `token`.
 struct PolicyWrite {
   std::int64_t token = 0;
@@ -178,6 +192,9 @@ struct Effects {
   std::vector<HomeDecided> homes;
   std::vector<OutcomeMeasured> outcomes;
   std::optional<EpochEnded> epoch;
+  std::vector<StartNotAdmitted> not_admitted;
+  /// If set: what decides on starts while the daemon is away has changed.
+  std::optional<AdmissionState> admission;
   std::vector<PolicyWrite> policies;
   /// If set: all VMs that are released from now on, for the next start.
   std::optional<std::map<placement::VmId, placement::VmProcess>> released;

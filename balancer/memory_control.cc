@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "balancer/controller.h"
+#include "balancer/node_lists.h"
+#include "placement/model/text.h"
 
 namespace vmnuma::balancer {
 
@@ -24,14 +26,14 @@ void Controller::take(MemorySteering::Steps steps, Effects& effects) {
   }
 }
 
-/// What each VM with a class is to have. Reservations beyond what the host has would end in the OOM
-/// killer, so those VMs are protected like burstable ones.
+/// What each VM with a class is to have. Reservations beyond what its nodes have would end in the
+/// OOM killer, so such VMs are protected like burstable ones. Who has his reservation keeps it, and
+/// VMs that were told where to start go before those that have none yet.
 std::vector<MemoryWish> Controller::memory_wishes(Effects& effects) {
   const Bytes swap = host_memory_.swap.value_or(Bytes{});
   std::vector<MemoryWish> wishes;
-  std::vector<const placement::VmDescription*> reserving;
-  std::vector<std::size_t> wish_of;
-  std::vector<placement::Reservation> reservations;
+  std::vector<std::size_t> held;
+  std::vector<std::size_t> asked;
   for (const auto& [id, vm] : ledger_.vms()) {
     if (setup_.released.contains(id) || !vm.last || !vm.last->memory_state) {
       continue;
@@ -43,35 +45,48 @@ std::vector<MemoryWish> Controller::memory_wishes(Effects& effects) {
       continue;
     }
     if (protection->min > Bytes{}) {
-      reserving.push_back(&vm.description);
-      wish_of.push_back(wishes.size());
-      reservations.push_back({protection->min, state.limits.min >= protection->min});
+      (state.limits.min >= protection->min ? held : asked).push_back(wishes.size());
     }
     wishes.push_back({id, vm.description.name, vm.last->process, state, *protection});
   }
-  const Bytes room =
-      placement::scaled(host_memory_.total, 100 - setup_.options.node_reserve_pct, 100);
-  const std::vector<bool> fits = placement::granted(reservations, room);
-  for (std::size_t i = 0; i < reservations.size(); ++i) {
-    const placement::VmDescription& vm = *reserving[i];
-    if (fits[i]) {
-      not_reserved_.erase(vm.id);
-      continue;
-    }
-    placement::VmDescription burstable = vm;
-    burstable.policy.memory_class = MemoryClass::kBurstable;
-    wishes[wish_of[i]].protection = *protection_of(burstable, swap, setup_.options);
-    if (not_reserved_.insert(vm.id).second) {
-      effects.log.push_back(
-          {Severity::kWarning,
-           fmt::format("VM '{}' cannot be guaranteed {} MiB: the host has {} MiB for all such VMs, "
-                       "so it is protected like a burstable one",
-                       vm.name, reservations[i].asked.value / placement::kMiB.value,
-                       room.value / placement::kMiB.value),
-           {{"VM", vm.name}}});
-    }
+  placement::KeptMemory kept(capacity_to_promise(Bytes{}));
+  for (const std::size_t wish : held) {
+    reserve(wishes[wish], kept, effects);
+  }
+  keep_for_expected(kept, Bytes{}, VmId{});
+  for (const std::size_t wish : asked) {
+    reserve(wishes[wish], kept, effects);
   }
   return wishes;
+}
+
+/// On the VM's homes together, or it is protected otherwise.
+void Controller::reserve(MemoryWish& wish, placement::KeptMemory& kept, Effects& effects) {
+  const VmRecord& vm = *ledger_.find(wish.vm);
+  const Bytes memory = wish.protection.min;
+  const std::vector<placement::NodeIndex> group =
+      group_of(indices_of(homes_of(vm), ledger_.topology()), Bytes{}, memory);
+  if (kept.keep(group, memory)) {
+    not_reserved_.erase(wish.vm);
+    return;
+  }
+  placement::VmDescription burstable = vm.description;
+  burstable.policy.memory_class = MemoryClass::kBurstable;
+  wish.protection = *protection_of(burstable, host_memory_.swap.value_or(Bytes{}), setup_.options);
+  if (not_reserved_.insert(wish.vm).second) {
+    std::vector<placement::NodeId> nodes;
+    for (const placement::NodeIndex node : group) {
+      nodes.push_back(ledger_.topology().nodes[node].id);
+    }
+    std::sort(nodes.begin(), nodes.end());
+    effects.log.push_back(
+        {Severity::kWarning,
+         fmt::format("VM '{}' cannot be guaranteed {} MiB: nodes {} have {} MiB left beside what "
+                     "others are guaranteed, so it is protected like a burstable one",
+                     wish.name, memory.value / placement::kMiB.value, placement::to_list(nodes),
+                     kept.most(group).value / placement::kMiB.value),
+         {{"VM", wish.name}}});
+  }
 }
 
 /// From the newest readings, those of VMs that could not be read in this epoch among them.

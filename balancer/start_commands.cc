@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The controller's answers about VMs that are about to start: `announce`, `withdraw`, `suggest`.
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "balancer/controller.h"
 #include "balancer/core/entitlement.h"
 #include "balancer/core/new_vm.h"
+#include "balancer/node_lists.h"
 #include "placement/arrangement.h"
 #include "placement/exclusive_cores.h"
 #include "placement/model/text.h"
@@ -27,6 +29,8 @@ using placement::VmState;
 
 namespace {
 
+/// So many VMs that were not admitted are remembered.
+constexpr std::size_t kMostNotAdmitted = 8;
 /// No architecture has larger pages than 16 GiB.
 constexpr std::int64_t kMostPageKib = std::int64_t{16} << 20U;
 
@@ -57,18 +61,6 @@ Result<void> check_cells(const std::vector<AnnounceRequest::Cell>& cells) {
   return {};
 }
 
-/// The nodes that are still there.
-std::vector<NodeIndex> indices_of(const std::vector<NodeId>& nodes,
-                                  const placement::Topology& topology) {
-  std::vector<NodeIndex> indices;
-  for (const NodeId node : nodes) {
-    if (const auto index = topology.index_of(node)) {
-      indices.push_back(*index);
-    }
-  }
-  return indices;
-}
-
 std::vector<NodeId> ids_of(const std::vector<NodeIndex>& nodes,
                            const placement::Topology& topology) {
   std::vector<NodeId> ids;
@@ -80,9 +72,13 @@ std::vector<NodeId> ids_of(const std::vector<NodeIndex>& nodes,
 }
 
 /// True if it only starts where it fits together.
-bool is_kept_together(const placement::VmPolicy& policy) {
+bool must_fit(const placement::VmPolicy& policy) {
   return policy.topology_policy == placement::TopologyPolicy::kRestricted ||
          policy.topology_policy == placement::TopologyPolicy::kSingleNumaNode;
+}
+
+Bytes bytes_of_page(std::int64_t kib) {
+  return Bytes{std::clamp<std::int64_t>(kib, 0, kMostPageKib) * 1024};
 }
 
 /// The VM as far as the hook tells of it.
@@ -107,13 +103,15 @@ placement::VmDescription described(const AnnounceRequest& request, const VmId& i
   for (const AnnounceRequest::Cell& cell : request.cells) {
     vm.cells.push_back({static_cast<std::int32_t>(vm.cells.size()), cell.vcpus,
                         placement::kMiB * cell.memory_mib});
+    if (cell.huge_page_kib) {
+      vm.cells.back().page_size = bytes_of_page(*cell.huge_page_kib);
+    }
   }
-  vm.huge_page_size =
-      Bytes{std::clamp<std::int64_t>(request.huge_page_kib, 0, kMostPageKib) * 1024};
+  vm.huge_page_size = bytes_of_page(request.huge_page_kib);
   return vm;
 }
 
-/// How little a VM that must start together wants to be on the node, by its strategy.
+/// How little a VM that is to start together wants to be on the node, by its strategy.
 std::int64_t reluctance(const placement::Arrangement& now, NodeIndex node,
                         const placement::VmDescription& vm) {
   using placement::PlacementStrategy;
@@ -150,6 +148,24 @@ placement::NodeResource own_cores(const placement::Arrangement& now,
   return cores;
 }
 
+/// Of what it was promised on a node, what it does not have there yet. Before a VM has appeared it
+/// has nothing.
+Bytes still_promised(const PromisedMemory& promised, const Snapshot& snapshot,
+                     const StartingVm& starting) {
+  const auto node = snapshot.topology.index_of(promised.node);
+  Bytes has;
+  for (const ClientState& client : snapshot.clients) {
+    const bool is_its = starting.appeared && client.id.vm == starting.description.id;
+    has += node && is_its && client.memory_known ? client.memory[*node] : Bytes{};
+  }
+  return std::max(promised.memory - has, Bytes{});
+}
+
+LogLine about(const placement::VmDescription& vm, Severity severity, std::string_view what,
+              std::string_view why) {
+  return {severity, fmt::format("VM '{}' {}: {}", vm.name, what, why), {{"VM", vm.name}}};
+}
+
 /// Clients that are not placed yet count where they will be.
 void place_at(Snapshot& snapshot, const VmState& vm, const std::vector<NodeIndex>& homes) {
   for (std::size_t i = 0; i < vm.client_count; ++i) {
@@ -175,55 +191,144 @@ Result<Answer> Controller::announce(const AnnounceRequest& request, Effects& eff
   }
   const placement::VmDescription vm = described(request, *id);
   const placement::VmDescription with_policy = with_policies({vm}).front();
-  const bool wants_cores = with_policy.policy.cpu_binding == placement::CpuBinding::kExclusive &&
-                           setup_.mode == Mode::kActive;
-  if (!is_kept_together(with_policy.policy) && !wants_cores) {
+  const placement::VmPolicy& policy = with_policy.policy;
+  const bool wants_cores = policy.cpu_binding == placement::CpuBinding::kExclusive;
+  const bool is_aligned = policy.topology_policy != placement::TopologyPolicy::kNone;
+  const bool is_guaranteed = policy.memory_class == placement::MemoryClass::kGuaranteed;
+  const bool may_be_refused = must_fit(policy) || wants_cores;
+  if (snapshot_.epoch == 0 && may_be_refused && refuses_starts()) {
+    return failure(ErrorCode::kBusy, "nothing has been measured yet, ask again after an epoch");
+  }
+  if (snapshot_.epoch == 0 || (!is_aligned && !wants_cores && !is_guaranteed)) {
     if (request.asks) {
       (void)starting_.announce(vm, /*asks=*/true, snapshot_.epoch);  // nothing else to say yet
     }
     return Answer(DoneView{fmt::format("VM '{}' is expected", vm.name), {}});
   }
-  if (snapshot_.epoch == 0) {
-    return failure(ErrorCode::kBusy, "nothing has been measured yet, ask again after an epoch");
-  }
   starting_.withdraw(vm.id);
   Snapshot snapshot = with_starting_vms();
   placement::VmDescription narrowed = with_policy;
-  std::optional<std::string> why;
-  if (is_kept_together(with_policy.policy)) {
-    placement::VmAdmission admission = admit(with_policy, snapshot, request);
+  placement::VmAdmission admission;
+  if (is_aligned) {
+    admission = admit(with_policy, snapshot, request);
+  }
+  std::optional<std::string> why = std::move(admission.refused);
+  if (!why && is_aligned) {
     narrowed.policy.nodes = ids_of(admission.nodes, snapshot.topology);
-    why = std::move(admission.refused);
   }
   if (!why && wants_cores) {
     why = why_no_cores(narrowed, snapshot);
   }
   if (why) {
-    effects.log.push_back({Severity::kNotice,
-                           fmt::format("VM '{}' is not admitted: {}", vm.name, *why),
-                           {{"VM", vm.name}}});
-    return failure(ErrorCode::kNoSpace, *why);
+    note_not_admitted(vm, *why, effects);
+    if (refuses_starts()) {
+      return failure(ErrorCode::kNoSpace, *why);
+    }
+    narrowed.policy.nodes = with_policy.policy.nodes;
+  } else {
+    std::erase_if(not_admitted_, [&](const NotAdmittedView& past) {
+      return past.vm_uuid == placement::to_text(vm.id);
+    });
+  }
+  if (admission.unmet) {
+    effects.log.push_back(about(vm, Severity::kInfo, "starts apart", *admission.unmet));
   }
   StartingVm& starting = starting_.announce(vm, request.asks, snapshot_.epoch);
+  for (const placement::MemoryOnNode& memory : admission.memory) {
+    starting.memory.push_back(
+        {snapshot.topology.nodes[memory.node].id, memory.page_size, memory.memory});
+  }
   find_start(starting, std::move(narrowed), std::move(snapshot));
+  if (is_guaranteed && !is_aligned) {
+    const std::vector<NodeIndex> homes = indices_of(starting.homes, ledger_.topology());
+    if (const auto unkept = why_not_guaranteed(with_policy, homes)) {
+      effects.log.push_back(
+          about(vm, Severity::kNotice, "starts without what it is to be guaranteed", *unkept));
+    }
+  }
+  const std::string nodes = placement::to_list(starting.nodes);
   return Answer(DoneView{
-      fmt::format("VM '{}' is admitted on nodes {}", vm.name, placement::to_list(starting.nodes)),
+      why ? fmt::format("VM '{}' may start, on nodes {}, although {}", vm.name, nodes, *why)
+          : fmt::format("VM '{}' is admitted on nodes {}", vm.name, nodes),
       {}});
+}
+
+bool Controller::refuses_starts() const {
+  return setup_.mode == Mode::kActive && setup_.admission == AdmissionMode::kEnforce;
+}
+
+/// Says, for whoever looks later, that the VM's policy could not be met.
+void Controller::note_not_admitted(const placement::VmDescription& vm, const std::string& why,
+                                   Effects& effects) {
+  const bool refused = refuses_starts();
+  const std::string because = setup_.mode == Mode::kActive
+                                  ? std::string("admission is 'advise'")
+                                  : fmt::format("the mode is {}", name_of(setup_.mode));
+  effects.log.push_back(about(
+      vm, Severity::kNotice,
+      refused ? "is not admitted" : "would not be admitted, it is let start because " + because,
+      why));
+  const std::string uuid = placement::to_text(vm.id);
+  std::erase_if(not_admitted_, [&](const NotAdmittedView& past) { return past.vm_uuid == uuid; });
+  if (not_admitted_.size() == kMostNotAdmitted) {
+    not_admitted_.erase(not_admitted_.begin());
+  }
+  not_admitted_.push_back({vm.name, uuid, refused, why, now_unix_s_});
+  effects.not_admitted.push_back(
+      {next_action_++, snapshot_.epoch, vm.id, vm.name,
+       (refused ? "its start was refused: " : "it was let start because " + because + ": ") + why});
+}
+
+/// Huge pages of a node that VMs were promised which do not have them yet.
+Bytes Controller::promised_on(NodeId node, Bytes page_size, const Snapshot& snapshot) const {
+  Bytes promised;
+  for (const StartingVm& starting : starting_.all()) {
+    for (const PromisedMemory& memory : starting.memory) {
+      if (memory.node == node && memory.page_size == page_size) {
+        promised += still_promised(memory, snapshot, starting);
+      }
+    }
+  }
+  return promised;
+}
+
+/// What of the host's memory nobody has, and nobody was promised. Who is to be guaranteed his own
+/// gets no more than can be kept for him.
+placement::FreeForVm Controller::free_for(const placement::VmDescription& vm,
+                                          const Snapshot& snapshot,
+                                          const placement::Arrangement& now,
+                                          const AnnounceRequest& request) const {
+  const bool guaranteed = vm.policy.memory_class == placement::MemoryClass::kGuaranteed;
+  placement::FreeForVm free;
+  const placement::KeptMemory kept = kept_memory(Bytes{}, vm.id);
+  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+    const Bytes room = snapshot.nodes[node].known
+                           ? now.room().ordinary(node) - now.untouched().ordinary(node)
+                           : Bytes{};
+    const Bytes beside = placement::kMiB * setup_.options.mem_qos_overhead;
+    free.room.push_back(guaranteed ? std::min(room, kept.most({node}) - beside) : room);
+  }
+  for (const AnnounceRequest::Pages& one : request.huge_pages) {
+    const Bytes size = bytes_of_page(one.page_kib > 0 ? one.page_kib : request.huge_page_kib);
+    const auto node = snapshot.topology.index_of(one.node);
+    if (size == Bytes{} || !node) {
+      continue;
+    }
+    const Bytes taken =
+        promised_on(one.node, size, snapshot) + reserved_of(one.node, size, setup_.reserved_memory);
+    std::int64_t pages = one.free - taken.value / size.value;
+    if (guaranteed) {
+      pages = std::min(pages, kept_memory(size, vm.id).most({*node}).value / size.value);
+    }
+    free.huge_pages.push_back({one.node, pages, one.total, size});
+  }
+  return free;
 }
 
 placement::VmAdmission Controller::admit(const placement::VmDescription& vm,
                                          const Snapshot& snapshot,
                                          const AnnounceRequest& request) const {
   const placement::Arrangement now(snapshot, setup_.options, placement::Arrangement::Basis::kLoad);
-  placement::FreeForVm free;
-  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-    free.room.push_back(snapshot.nodes[node].known
-                            ? now.room().ordinary(node) - now.untouched().ordinary(node)
-                            : Bytes{});
-  }
-  for (const AnnounceRequest::Pages& one : request.huge_pages) {
-    free.huge_pages.push_back({one.node, one.free, one.total});
-  }
   const auto complete = [&](placement::AdmissionRequest& asked,
                             const placement::VmDescription& part) {
     if (part.policy.cpu_binding == placement::CpuBinding::kExclusive && !asked.allowed.empty()) {
@@ -234,7 +339,15 @@ placement::VmAdmission Controller::admit(const placement::VmDescription& vm,
     }
     asked.last = last_placed_on_;
   };
-  return admit_vm(snapshot.topology, vm, setup_.options.prefer_ht != 0, std::move(free), complete);
+  placement::VmAdmission admission = admit_vm(snapshot.topology, vm, setup_.options.prefer_ht != 0,
+                                              free_for(vm, snapshot, now, request), complete);
+  // Each of several nodes may have room for a promise that they cannot keep together.
+  if (!admission.refused && vm.policy.memory_class == placement::MemoryClass::kGuaranteed) {
+    if (auto unkept = why_not_guaranteed(vm, admission.nodes)) {
+      (must_fit(vm.policy) ? admission.refused : admission.unmet) = std::move(unkept);
+    }
+  }
+  return admission;
 }
 
 /// Its homes, and where libvirt should start it. `snapshot` is the host with all other VMs.
@@ -316,6 +429,7 @@ Snapshot Controller::with_starting_vms() const {
     const placement::VmPolicy policy = with_policies({starting.description}).front().policy;
     added.description.policy.cpu_binding = policy.cpu_binding;
     added.description.policy.cpu_policy = policy.cpu_policy;
+    added.description.policy.memory_class = policy.memory_class;
     added.load = ledger_.start_load(id);
     add_vm(snapshot, added, setup_.options);
     settle_vm(snapshot, id, homes);

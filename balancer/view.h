@@ -68,6 +68,16 @@ struct HistoryStateView {
   bool operator==(const HistoryStateView&) const = default;
 };
 
+/// A VM whose policy could not be met when it was about to start.
+struct NotAdmittedView {
+  std::string vm;
+  std::string vm_uuid;
+  bool refused = false;  ///< it did not start; otherwise it was let start all the same
+  std::string reason;
+  std::int64_t time_unix_s = 0;
+  bool operator==(const NotAdmittedView&) const = default;
+};
+
 /// Of how many VMs a forecast counts in decisions, by the predictor that made it.
 struct ForecastsView {
   std::int64_t trained = 0;
@@ -105,6 +115,8 @@ struct StatusView {
   ForecastsView forecasts;
   std::vector<TransferView> transfers;
   std::vector<RefusedPolicyView> refused_policies;
+  std::string admission;                      ///< what holds now: "enforce" or "advise"
+  std::vector<NotAdmittedView> not_admitted;  ///< the last ones, newest last
   HistoryStateView history;
   bool operator==(const StatusView&) const = default;
 };
@@ -276,6 +288,7 @@ struct ExplainView {
   std::vector<ClientView> clients;
   std::vector<CandidateView> considered;  ///< best first
   std::string memory;           ///< a sentence: what is done with its memory, or why nothing is
+  std::string topology;         ///< a sentence: how its topology_policy is met; empty without one
   std::vector<TalkView> talks;  ///< most first, at most five
   PolicyView policy;
   bool operator==(const ExplainView&) const = default;

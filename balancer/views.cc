@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "placement/alignment.h"
 #include "placement/memory_cost.h"
 #include "placement/model/text.h"
 
@@ -325,6 +328,55 @@ PlanView plan_view(const Snapshot& snapshot, const placement::Plan& plan, const 
     view.rejections.push_back(std::move(row));
   }
   return view;
+}
+
+std::string topology_text(const Snapshot& snapshot, std::size_t vm,
+                          const placement::VmDescription& description) {
+  const placement::VmPolicy& policy = snapshot.vms[vm].policy;
+  if (policy.topology_policy == placement::TopologyPolicy::kNone) {
+    return {};
+  }
+  std::string text = fmt::format("topology_policy is '{}'", name_of(policy.topology_policy));
+  if (!is_to_be_aligned(policy, snapshot.topology)) {
+    return text + fmt::format(
+                      ", but nothing is kept together: this host has {} nodes and "
+                      "max_allowable_numa_nodes is {}",
+                      snapshot.topology.nodes.size(), policy.max_allowable_numa_nodes);
+  }
+  const auto alignment = alignment_of(snapshot, vm, description);
+  if (!alignment) {
+    return text + ", but it has no home, or needs more than this host has";
+  }
+  const auto named = [&snapshot](const std::vector<NodeIndex>& nodes) {
+    std::vector<NodeId> list;
+    list.reserve(nodes.size());
+    for (const NodeIndex node : nodes) {
+      list.push_back(id_of(snapshot, node));
+    }
+    return fmt::format("node{} {}", list.size() == 1 ? "" : "s", placement::to_list(list));
+  };
+  if (alignment->is_aligned()) {
+    return text + fmt::format(" and met: all it needs is on {}", named(alignment->homes));
+  }
+  text += " and not met:";
+  std::string_view separator = " ";
+  const auto add = [&](const std::string& what) {
+    text += fmt::format("{}{}", std::exchange(separator, "; "), what);
+  };
+  if (alignment->homes.size() > alignment->fewest_nodes) {
+    add(fmt::format("it lives on {} and would fit {} node{} of this host if nothing else ran",
+                    named(alignment->homes), alignment->fewest_nodes,
+                    alignment->fewest_nodes == 1 ? "" : "s"));
+  }
+  if (!alignment->far_device_nodes.empty()) {
+    add(fmt::format("it lives on {}, its devices are on {}", named(alignment->homes),
+                    named(alignment->far_device_nodes)));
+  }
+  if (alignment->has_memory_elsewhere()) {
+    add(fmt::format("{} MiB of its memory are elsewhere than on {}",
+                    alignment->elsewhere.value / placement::kMiB.value, named(alignment->homes)));
+  }
+  return text;
 }
 
 ExplainView explain_view(const Snapshot& snapshot, std::size_t vm_index, const Options& options,

@@ -34,6 +34,10 @@ namespace vmnuma::balancer {
 [[nodiscard]] ExplainView explain_view(const placement::Snapshot& snapshot, std::size_t vm,
                                        const placement::Options& options,
                                        const std::vector<std::string>& why);
+/// How the topology_policy of a VM is met, as a sentence; empty if it has none. `description` is
+/// that of the VM.
+[[nodiscard]] std::string topology_text(const placement::Snapshot& snapshot, std::size_t vm,
+                                        const placement::VmDescription& description);
 [[nodiscard]] std::vector<TransferView> transfer_views(
     const placement::Snapshot& snapshot, const std::vector<migration::TransferProgress>& transfers);
 

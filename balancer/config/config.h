@@ -21,10 +21,12 @@
 #include <string_view>
 #include <vector>
 
+#include "balancer/admission_mode.h"
 #include "balancer/mode.h"
 #include "balancer/origin.h"
 #include "placement/model/domain.h"
 #include "placement/model/options.h"
+#include "placement/model/reserved_memory.h"
 #include "placement/result.h"
 
 namespace vmnuma::balancer {
@@ -72,7 +74,9 @@ struct Config {
   std::string socket_path{kDefaultSocketPath};
   std::string socket_group = "vmnuma";  ///< who may connect; empty = the daemon's own group
   std::string state_dir = "/var/lib/vmnuma";
-  Mode mode = Mode::kDryRun;  ///< kObserve, kDryRun or kActive
+  Mode mode = Mode::kDryRun;                          ///< kObserve, kDryRun or kActive
+  AdmissionMode admission = AdmissionMode::kEnforce;  ///< counts in mode active only
+  placement::ReservedMemory reserved_memory;
   OnStop on_stop = OnStop::kLeave;
   ForeignPins foreign_pins = ForeignPins::kRespect;
   /// Of VMs whose policy has none of its own; never kHost.

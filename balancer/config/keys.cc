@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "balancer/config/reserved_memory.h"
 #include "balancer/policy/value_text.h"
 
 namespace vmnuma::balancer {
@@ -40,6 +41,7 @@ constexpr std::array kModes{Mode::kObserve, Mode::kDryRun, Mode::kActive};
 constexpr std::array kStrategies{
     placement::PlacementStrategy::kLeastLostTime, placement::PlacementStrategy::kMostAllocated,
     placement::PlacementStrategy::kLeastAllocated, placement::PlacementStrategy::kDistributeEvenly};
+constexpr std::array kAdmissionModes{AdmissionMode::kEnforce, AdmissionMode::kAdvise};
 constexpr std::array kOnStops{OnStop::kLeave, OnStop::kRestore};
 constexpr std::array kForeignPins{ForeignPins::kRespect, ForeignPins::kRepair};
 constexpr std::array kDistances{Distances::kMeasured, Distances::kFirmware};
@@ -53,6 +55,22 @@ constexpr KeyInfo<Config> kTop[] = {
      "observe only watches, dry-run also plans and shows its plans, active carries them out",
      [](Config& config, std::string_view text) { return set_choice(config.mode, text, kModes); },
      [](const Config& config) { return std::string(name_of(config.mode)); }},
+    {"admission", KeyKind::kText, "enforce or advise",
+     "What becomes of a VM whose topology_policy or cpu_binding cannot be met when it starts: "
+     "enforce refuses the start in mode active, advise lets it start and says what would have "
+     "been refused; modes observe and dry-run always advise",
+     [](Config& config, std::string_view text) {
+       return set_choice(config.admission, text, kAdmissionModes);
+     },
+     [](const Config& config) { return std::string(name_of(config.admission)); }},
+    {"reserved_memory", KeyKind::kText, "as the kubelet's, or nothing",
+     "Memory of each node that is kept for the system, by node and page size, such as "
+     "0:memory=2Gi,hugepages-2Mi=64Mi;1:memory=1Gi; of ordinary memory at least "
+     "Numa.NodeReservePct",
+     [](Config& config, std::string_view text) {
+       return set_reserved_memory(config.reserved_memory, text);
+     },
+     [](const Config& config) { return reserved_memory_text(config.reserved_memory); }},
     {"on_stop", KeyKind::kText, "leave or restore",
      "What becomes of the VMs when the daemon stops: leave keeps their placement, restore sets "
      "back what "

@@ -130,9 +130,13 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
      "CPU time the VM is guaranteed, in per cent of its vCPUs' full speed", set_reservation,
      [](const VmPolicy& policy) { return std::to_string(policy.reservation_permille / 10); }},
     {"topology_policy", KeyKind::kText, "none, best-effort, restricted or single-numa-node",
-     "Whether the VM may start where it does not fit together: restricted refuses it unless all it "
-     "needs is free on as few nodes as this host could ever give it, single-numa-node unless one "
-     "node has all; both are the kubelet's",
+     "Whether all that the VM needs belongs together, as the kubelet has it: best-effort leads it "
+     "to "
+     "the fewest nodes that have all of it free and starts it elsewhere if there are none, "
+     "restricted "
+     "refuses it unless these are as few as this host could ever give it, single-numa-node unless "
+     "one "
+     "node has all; none does not look",
      [](VmPolicy& policy, std::string_view text) {
        return set_choice(policy.topology_policy, text, kTopologyPolicies);
      },
@@ -146,13 +150,15 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
      },
      [](const VmPolicy& policy) { return std::string(name_of(policy.topology_scope)); }},
     {"prefer_closest_numa_nodes", KeyKind::kSwitch, "true or false",
-     "true chooses among equally few nodes those near each other when a restricted VM starts",
+     "true chooses among equally few nodes those near each other when a best-effort or restricted "
+     "VM starts",
      [](VmPolicy& policy, std::string_view text) {
        return set_switch(policy.prefer_closest_numa_nodes, text);
      },
      [](const VmPolicy& policy) { return switch_text(policy.prefer_closest_numa_nodes); }},
     {"max_allowable_numa_nodes", KeyKind::kNumber, "0 to 1024",
-     "A restricted or single-numa-node VM does not start on a host with more nodes; 0 = on any",
+     "On a host with more nodes topology_policy keeps nothing together: a restricted or "
+     "single-numa-node VM does not start, best-effort is as none; 0 = on any",
      [](VmPolicy& policy, std::string_view text) {
        return set_number(policy.max_allowable_numa_nodes, text, 0, 1024);
      },

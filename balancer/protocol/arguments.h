@@ -143,6 +143,7 @@ template <class Fields, MaybeConst<AnnounceRequest::Cell> T>
 void visit_arguments(Fields& fields, T& cell) {
   fields.required("vcpus", cell.vcpus);
   fields.required("memory_mib", cell.memory_mib);
+  fields.optional("huge_page_kib", cell.huge_page_kib);
 }
 
 template <class Fields, MaybeConst<AnnounceRequest::Pages> T>
@@ -150,6 +151,7 @@ void visit_arguments(Fields& fields, T& pages) {
   fields.required("node", pages.node);
   fields.required("free", pages.free);
   fields.required("total", pages.total);
+  fields.optional("page_kib", pages.page_kib);
 }
 
 template <class Fields, MaybeConst<AnnounceRequest> T>

@@ -255,17 +255,19 @@ struct AnnounceRequest {
   struct Cell {
     std::vector<std::int32_t> vcpus;  ///< ascending
     std::int64_t memory_mib = 0;
+    std::optional<std::int64_t> huge_page_kib;  ///< 0: ordinary ones; left out: as the VM's
     bool operator==(const Cell&) const = default;
   };
   std::vector<Cell> cells;         ///< guest NUMA; empty without
-  std::int64_t huge_page_kib = 0;  ///< the pages its memory consists of; 0: ordinary ones
+  std::int64_t huge_page_kib = 0;  ///< the largest pages of its memory; 0: ordinary ones
   struct Pages {
     placement::NodeId node;
     std::int64_t free = 0;
     std::int64_t total = 0;
+    std::int64_t page_kib = 0;  ///< 0: of that size
     bool operator==(const Pages&) const = default;
   };
-  std::vector<Pages> huge_pages;  ///< of that size, as they are now
+  std::vector<Pages> huge_pages;  ///< of each of its sizes, as they are now
   bool operator==(const AnnounceRequest&) const = default;
 };
 

@@ -47,6 +47,15 @@ void visit_fields(Fields& fields, T& view) {
   fields("reason", view.reason);
 }
 
+template <class Fields, MaybeConst<NotAdmittedView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("vm", view.vm);
+  fields("vm_uuid", view.vm_uuid);
+  fields("refused", view.refused);
+  fields("reason", view.reason);
+  fields.time("time", view.time_unix_s);
+}
+
 template <class Fields, MaybeConst<ForecastsView> T>
 void visit_fields(Fields& fields, T& view) {
   fields("trained", view.trained);
@@ -79,6 +88,8 @@ void visit_fields(Fields& fields, T& view) {
   fields("forecasts", view.forecasts);
   fields("transfers", view.transfers);
   fields("refused_policies", view.refused_policies);
+  fields("admission", view.admission);
+  fields("not_admitted", view.not_admitted);
   fields("history", view.history);
 }
 
@@ -274,6 +285,7 @@ void visit_fields(Fields& fields, T& view) {
   fields("clients", view.clients);
   fields("considered", view.considered);
   fields("memory", view.memory);
+  fields("topology", view.topology);
   fields("talks", view.talks);
   fields("policy", view.policy);
 }

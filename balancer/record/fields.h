@@ -41,6 +41,11 @@ struct RecordFields {
     fields("page_size", value.page_size);
     fields("pages", value.pages);
   }
+  VMNUMA_FIELDS(placement::ReservedOnNode) {
+    fields("node", value.node);
+    fields("page_size", value.page_size);
+    fields("memory", value.memory);
+  }
   VMNUMA_FIELDS(placement::Node) {
     fields("id", value.id);
     fields("cpus", value.cpus);
@@ -64,6 +69,7 @@ struct RecordFields {
     fields("id", value.id);
     fields("vcpus", value.vcpus);
     fields("memory", value.memory);
+    fields.added("page_size", value.page_size);
   }
   VMNUMA_FIELDS(placement::PciDevice) {
     fields.prose("address", value.address);
@@ -93,7 +99,15 @@ struct RecordFields {
     fields.group("anti_affinity_group", value.anti_affinity_group);
     fields("anti_affinity_hard", value.anti_affinity_hard);
     fields("reservation_permille", value.reservation_permille);
+    // In recordings without this, best-effort was the default and led nowhere.
+    bool leads = value.topology_policy == placement::TopologyPolicy::kBestEffort;
     fields("topology_policy", value.topology_policy);
+    fields.added("best_effort_leads", leads);
+    if constexpr (!std::is_const_v<T>) {
+      if (!leads && value.topology_policy == placement::TopologyPolicy::kBestEffort) {
+        value.topology_policy = placement::TopologyPolicy::kNone;
+      }
+    }
     fields("topology_scope", value.topology_scope);
     fields("prefer_closest_numa_nodes", value.prefer_closest_numa_nodes);
     fields("max_allowable_numa_nodes", value.max_allowable_numa_nodes);
@@ -196,6 +210,7 @@ struct RecordFields {
     fields("id", value.id);
     fields("free", value.free);
     fields("total", value.total);
+    fields.added("huge_pages", value.huge_pages);
   }
   VMNUMA_FIELDS(placement::MissingSource) {
     fields("vm", value.vm);
@@ -244,6 +259,7 @@ struct RecordFields {
     fields("free", value.free);
     fields("total", value.total);
     fields("reserve", value.reserve);
+    fields.added("reserved", value.reserved);
     fields("known", value.known);
   }
   VMNUMA_FIELDS(placement::VmState) {
@@ -417,6 +433,8 @@ struct RecordFields {
     fields("metadata_wins", value.metadata_wins);
     fields("repairs_pins", value.repairs_pins);
     fields("strategy", value.strategy);
+    fields.added("admission", value.admission);
+    fields.added("reserved_memory", value.reserved_memory);
   }
   VMNUMA_FIELDS(MeasuredMemory) {
     fields("local_read_ns", value.local_read_ns);
@@ -470,6 +488,9 @@ struct RecordFields {
     fields("metadata_wins", value.metadata_wins);
     fields("repairs_pins", value.repairs_pins);
     fields("strategy", value.strategy);
+    fields.added("admission", value.admission);
+    fields.added("reserved_memory", value.reserved_memory);
+    fields.added("expected", value.expected);
     fields("remembered_homes", value.remembered_homes);
     fields("originals", value.originals);
     fields("originals_known", value.originals_known);
@@ -544,6 +565,7 @@ struct RecordFields {
   VMNUMA_FIELDS(Ledger) {
     fields("topology", value.topology_);
     fields("options", value.options_);
+    fields.added("reserved", value.reserved_);
     fields("vms", value.vms_);
     fields.added("forecasts", value.forecasts_);
     fields.added("forecasts_end", value.forecasts_end_);
@@ -553,12 +575,18 @@ struct RecordFields {
     fields("epochs", value.epochs_);
     fields("knows_domains", value.knows_domains_);
   }
+  VMNUMA_FIELDS(PromisedMemory) {
+    fields("node", value.node);
+    fields("page_size", value.page_size);
+    fields("memory", value.memory);
+  }
   VMNUMA_FIELDS(StartingVm) {
     fields("description", value.description);
     fields("asks", value.asks);
     fields("since_epoch", value.since_epoch);
     fields("homes", value.homes);
     fields("nodes", value.nodes);
+    fields.added("memory", value.memory);
     fields("appeared", value.appeared);
   }
   VMNUMA_FIELDS(StartingVms) {

@@ -40,6 +40,16 @@ stats::ActionOutcome outcome_row(const OutcomeMeasured& outcome) {
           std::chrono::milliseconds(outcome.took.value / 1000)};
 }
 
+stats::ActionRow not_admitted_row(const StartNotAdmitted& start, stats::WallTime now) {
+  stats::ActionRow row;
+  row.id = start.action;
+  row.time = now;
+  row.epoch = start.epoch;
+  row.reason = "admission";
+  row.relocations.push_back({start.vm, start.name, 0, {}, {}, {}});
+  return row;
+}
+
 stats::ActionFilter filter_of(const HistoryRequest& request) {
   stats::ActionFilter filter;
   if (request.since_unix_s) {

@@ -9,6 +9,8 @@
 namespace vmnuma::balancer {
 
 [[nodiscard]] stats::ActionOutcome outcome_row(const OutcomeMeasured& outcome);
+/// A start that was refused, or would have been, as an action that was dropped: it moves nothing.
+[[nodiscard]] stats::ActionRow not_admitted_row(const StartNotAdmitted& start, stats::WallTime now);
 [[nodiscard]] stats::ActionFilter filter_of(const HistoryRequest& request);
 /// At most `limit` rows; `truncated` if there were more.
 [[nodiscard]] HistoryView history_view(const std::vector<stats::PastAction>& actions,

@@ -7,6 +7,7 @@
 
 #include "balancer/config/persisted_options.h"
 #include "balancer/protocol/response.h"
+#include "balancer/service/admission_file.h"
 #include "balancer/service/history_rows.h"
 #include "balancer/service/host_latencies.h"
 #include "balancer/service/remembered.h"
@@ -82,6 +83,9 @@ ControllerSetup controller_setup(const ServiceSetup& setup) {
   controller.metadata_wins = setup.config.metadata_wins;
   controller.repairs_pins = setup.config.foreign_pins == ForeignPins::kRepair;
   controller.strategy = setup.config.strategy;
+  controller.admission = setup.config.admission;
+  controller.reserved_memory = setup.config.reserved_memory;
+  controller.expected = read_expected_vms(setup.config.state_dir, admission_stamp("/", wall_now()));
   if (setup.history == nullptr) {
     controller.originals_known = false;
     return controller;
@@ -298,6 +302,18 @@ void Service::carry_out(Effects effects) {
       return history.set_outcome(outcome.action, outcome_row(outcome));
     });
   }
+  for (const StartNotAdmitted& start : effects.not_admitted) {
+    const stats::WallTime now =
+        std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+    with_history(
+        [row = not_admitted_row(start, now), detail = start.detail](stats::History& history) {
+          return history.note_action(row, stats::ActionState::kDropped, detail);
+        });
+  }
+  if (effects.admission) {
+    admission_ = std::move(*effects.admission);
+    keep_admission();
+  }
   for (PolicyWrite& policy : effects.policies) {
     write_policy(std::move(policy));
   }
@@ -309,6 +325,25 @@ void Service::carry_out(Effects effects) {
     });
     forecast_worker_->epoch(std::move(effects.epoch->snapshot), wall_now());
   }
+}
+
+/// For the hook while the daemon is away, and for the next start.
+void Service::keep_admission() {
+  if (admission_.nodes.empty()) {
+    return;
+  }
+  admission_kept_at_ = std::chrono::steady_clock::now();
+  const bool posted = history_worker_.post("writing", [this, state = admission_] {
+    const Result<void> kept =
+        write_admission(setup_.config.state_dir, state, admission_stamp("/", wall_now()));
+    if (std::exchange(admission_problem_, kept ? "" : kept.error().message).empty() && !kept) {
+      log_.write(Severity::kWarning,
+                 fmt::format("what decides on starts while the daemon is away could not be kept: "
+                             "{}; the hook judges by the host's files then",
+                             kept.error().message));
+    }
+  });
+  (void)posted;  // tried again in kAdmissionWrittenEvery_s
 }
 
 void Service::with_history(std::function<Result<void>(stats::History&)> task) {
@@ -520,6 +555,9 @@ void Service::on_epoch() {
   if (!faults_["libvirt"].empty() && libvirt_backoff_.is_due(now)) {
     refresh_inventory();
   }
+  if (now - admission_kept_at_ >= std::chrono::seconds(kAdmissionWrittenEvery_s)) {
+    keep_admission();
+  }
   if (sampling_) {
     return;
   }
@@ -706,13 +744,16 @@ void Service::reload() {
     setup_.config.strategy = config->strategy;
     const bool other_distances = setup_.config.distances != config->distances;
     setup_.config.distances = config->distances;
+    setup_.config.admission = config->admission;
+    setup_.config.reserved_memory = config->reserved_memory;
     setup_.config.log_level = config->log_level;
     setup_.config.notices = config->notices;
     log_.set_level(config->log_level);
     log_notices();
     feed(ConfigChanged{config->mode, config->options, origins_of(*config), policies_of(*config),
                        config->metadata_wins, config->foreign_pins == ForeignPins::kRepair,
-                       config->strategy, config->notices});
+                       config->strategy, config->admission, config->reserved_memory,
+                       config->notices});
     if (other_distances) {
       tell_distances();
     }

@@ -129,6 +129,7 @@ class Service {
   void refresh_inventory();
   void on_inventory(Result<std::vector<placement::VmDescription>> running);
   void ask_expected_load(const std::vector<placement::VmDescription>& running);
+  void keep_admission();
   void with_history(std::function<Result<void>(stats::History&)> task);
   void find_host_latencies();
   void log_notices();
@@ -164,7 +165,10 @@ class Service {
   std::map<std::int64_t, std::int64_t> waiting_;  ///< token to request id
   std::set<placement::VmId> known_;
   std::set<placement::VmId> transferring_;
-  VcpuWatch vcpu_watch_;  ///< the sampler worker's alone
+  VcpuWatch vcpu_watch_;      ///< the sampler worker's alone
+  AdmissionState admission_;  ///< as last told by the controller
+  std::chrono::steady_clock::time_point admission_kept_at_;
+  std::string admission_problem_;  ///< the history worker's alone
   std::int64_t sequence_ = 0;
   std::int64_t lost_epochs_ = 0;               ///< not written, the history was too slow
   std::map<std::string, std::string> faults_;  ///< by source: what it answered last

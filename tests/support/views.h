@@ -47,6 +47,9 @@ inline balancer::StatusView status_view() {
                      12 * kGiB / 1024}};
   view.refused_policies = {
       {"db7", "11111111-2222-3333-4444-555555555555", "there is no policy 'x'"}};
+  view.admission = "enforce";
+  view.not_admitted = {{"db8", "11111111-2222-3333-4444-555555555556", true,
+                        "topology_policy is 'restricted', but ...", 1738324800}};
   view.history = {"/var/lib/vmnuma/history.sqlite", "ok"};
   return view;
 }
@@ -275,6 +278,7 @@ inline balancer::ExplainView explain_view() {
                       "",
                       "Swapping it with client 0 of 'db7' saves 210 ms an epoch."}};
   view.memory = "Its memory follows its clients; 97 % of it is local.";
+  view.topology = "topology_policy is 'best-effort' and met: all it needs is on node 0";
   view.policy = policy_view();
   return view;
 }

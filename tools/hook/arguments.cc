@@ -12,6 +12,7 @@ namespace vmnuma::tools {
 Result<HookArguments> parse_hook_arguments(std::span<const std::string> arguments) {
   HookArguments read;
   read.socket_path = balancer::kDefaultSocketPath;
+  read.state_dir = balancer::Config{}.state_dir;
   std::vector<std::string> words;
   bool options_end = false;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -28,6 +29,8 @@ Result<HookArguments> parse_hook_arguments(std::span<const std::string> argument
       return read;
     } else if (word == "--socket" && i + 1 < arguments.size()) {
       read.socket_path = arguments[++i];
+    } else if (word == "--state-dir" && i + 1 < arguments.size()) {
+      read.state_dir = arguments[++i];
     } else {
       return failure(ErrorCode::kInvalidArgument,
                      fmt::format("there is no option '{}', or it needs a value", word));
@@ -42,13 +45,15 @@ Result<HookArguments> parse_hook_arguments(std::span<const std::string> argument
 }
 
 std::string hook_help() {
-  return "Usage: vmnuma-hook [--socket PATH] [--] NAME OPERATION [SUB-OPERATION [EXTRA]]\n"
+  return "Usage: vmnuma-hook [--socket PATH] [--state-dir PATH] [--] NAME OPERATION\n"
+         "                   [SUB-OPERATION [EXTRA]]\n"
          "Tells vmnumad what libvirt is about to do with a VM whose XML is on standard input.\n"
          "\n"
          "Options:\n"
-         "  --socket PATH   The daemon's control socket\n"
-         "  --version       Print the version and exit\n"
-         "  -h, --help      Print this help and exit\n";
+         "  --socket PATH     The daemon's control socket\n"
+         "  --state-dir PATH  Where the daemon keeps its state\n"
+         "  --version         Print the version and exit\n"
+         "  -h, --help        Print this help and exit\n";
 }
 
 }  // namespace vmnuma::tools

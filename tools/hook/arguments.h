@@ -14,6 +14,7 @@ struct HookArguments {
   std::string vm;
   std::string operation;  ///< "prepare", "migrate", ...
   std::string socket_path;
+  std::string state_dir;
   bool help = false;     ///< asked for; nothing else counts
   bool version = false;  ///< likewise
 };

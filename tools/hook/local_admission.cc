@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/hook/local_admission.h"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "placement/clients.h"
+#include "placement/exclusive_cores.h"
 #include "placement/model/options.h"
 #include "placement/model/text.h"
+#include "stats/files/file.h"
 #include "stats/linux/node_formats.h"
 #include "stats/linux/read_parsed.h"
 
@@ -23,9 +27,10 @@ std::string node_file(NodeId node, std::string_view name) {
   return fmt::format("sys/devices/system/node/node{}/{}", node.value, name);
 }
 
-/// Nodes with their CPUs, and the free memory of each above the reserve.
+/// Nodes with their CPUs, and the free memory of each, all and above the reserve.
 struct Host {
   placement::Topology topology;
+  std::vector<Bytes> free;
   std::vector<Bytes> room;
 };
 
@@ -53,6 +58,7 @@ Result<Host> read_host(const stats::Directory& root) {
     host.topology.nodes.push_back(std::move(node));
     host.topology.distances.insert(host.topology.distances.end(), distances->begin(),
                                    distances->end());
+    host.free.push_back(memory->free);
     host.room.push_back(memory->free - memory->total * placement::Options{}.node_reserve_pct / 100);
   }
   if (host.topology.distances.size() != host.topology.nodes.size() * host.topology.nodes.size()) {
@@ -61,39 +67,158 @@ Result<Host> read_host(const stats::Directory& root) {
   return host;
 }
 
+const balancer::AdmissionState::Node* find_node(const balancer::AdmissionState& known, NodeId id) {
+  const auto found =
+      std::find_if(known.nodes.begin(), known.nodes.end(),
+                   [id](const balancer::AdmissionState::Node& node) { return node.id == id; });
+  return found == known.nodes.end() ? nullptr : &*found;
+}
+
+/// What others were promised is not free, and no more is than the daemon would leave.
+void take_promised(const balancer::AdmissionState& known, const Host& host,
+                   placement::FreeForVm& free) {
+  for (std::size_t i = 0; i < host.topology.nodes.size(); ++i) {
+    if (const auto* node = find_node(known, host.topology.nodes[i].id)) {
+      free.room[i] = std::min(free.room[i], host.free[i] - node->reserve) - node->promised;
+    }
+  }
+  for (placement::FreeHugePages& pages : free.huge_pages) {
+    const auto* node = find_node(known, pages.node);
+    for (std::size_t i = 0; node != nullptr && i < node->pools.size(); ++i) {
+      pages.free -= node->pools[i].page_size == pages.page_size
+                        ? node->pools[i].promised.value / pages.page_size.value
+                        : 0;
+    }
+  }
+}
+
+/// To the CPUs that VMs may use.
+void limit_cpus(const balancer::AdmissionState& known, const Host& host,
+                placement::NodeResource& cpus) {
+  for (std::size_t i = 0; i < host.topology.nodes.size(); ++i) {
+    if (const auto* node = find_node(known, host.topology.nodes[i].id)) {
+      cpus.available[i] = std::min<std::int64_t>(cpus.available[i], node->cpus);
+      cpus.capacity[i] = std::min<std::int64_t>(cpus.capacity[i], node->cpus);
+    }
+  }
+}
+
+/// The cores that the VM asks for as its own, and those that are left; nothing if it asks for none.
+std::optional<placement::NodeResource> own_cores(const balancer::AdmissionState& known,
+                                                 const Host& host,
+                                                 const placement::VmDescription& vm) {
+  if (vm.policy.cpu_binding != placement::CpuBinding::kExclusive || known.nodes.empty()) {
+    return std::nullopt;
+  }
+  placement::NodeResource cores{"cores of its own", 0, {}, {}};
+  for (const Node& node : host.topology.nodes) {
+    const auto* told = find_node(known, node.id);
+    cores.available.push_back(told == nullptr ? 0 : told->free_cores);
+    cores.capacity.push_back(told == nullptr ? 0 : told->cores);
+    if (told != nullptr && told->cores > 0 && cores.asked == 0) {
+      // Nodes are taken to be alike.
+      Node example;
+      const std::int32_t all = told->cores + placement::kCoresForOthers;
+      for (std::int32_t cpu = 0; cpu < told->cpus; ++cpu) {
+        example.cpus.push_back({placement::CpuId{cpu}, cpu % all, 0});
+      }
+      cores.asked =
+          cores_for(vm.policy.cpu_policy, static_cast<std::int32_t>(vm.vcpus.size()), example);
+    }
+  }
+  return cores;
+}
+
+/// Why no nodes can give the VM its cores; nothing if some can.
+std::optional<std::string> why_no_cores(const placement::NodeResource& cores, const Host& host,
+                                        const placement::VmDescription& vm) {
+  placement::AdmissionRequest asked;
+  asked.policy = placement::TopologyPolicy::kRestricted;
+  asked.allowed = allowed_homes(host.topology, vm.policy);
+  asked.resources = {cores};
+  if (admit(host.topology, asked).admitted) {
+    return std::nullopt;
+  }
+  std::string text = fmt::format(
+      "cpu_binding is 'exclusive', but there are too few cores that could be its own: it asks for "
+      "{}. Free were",
+      cores.asked);
+  for (std::size_t i = 0; i < host.topology.nodes.size(); ++i) {
+    text += fmt::format("{} on node {} {} of {} cores", i == 0 ? "" : ";",
+                        host.topology.nodes[i].id.value, cores.available[i], cores.capacity[i]);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::vector<placement::FreeHugePages> read_huge_pages(const stats::Directory& root,
                                                       const placement::VmDescription& vm) {
   std::vector<placement::FreeHugePages> all;
-  const auto ids =
-      stats::read_parsed(root, "sys/devices/system/node/online", placement::parse_node_list);
-  for (const NodeId id : ids.value_or(std::vector<NodeId>{})) {
-    if (vm.huge_page_size == Bytes{}) {
-      break;
+  std::vector<NodeId> nodes;
+  for (const placement::PagesOfSize& pages : memory_by_page_size(vm)) {
+    if (pages.page_size == Bytes{}) {
+      continue;
     }
-    const auto read = [&](std::string_view name) {
-      return stats::read_parsed(root,
-                                node_file(id, fmt::format("hugepages/hugepages-{}kB/{}",
-                                                          vm.huge_page_size.value / 1024, name)),
-                                [](std::string_view text) {
-                                  return stats::parse_single_number("a number of huge pages", text);
-                                })
-          .value_or(0);  // a node without memory, or without pages of that size
-    };
-    all.push_back({id, read("free_hugepages"), read("nr_hugepages")});
+    if (nodes.empty()) {
+      nodes = stats::read_parsed(root, "sys/devices/system/node/online", placement::parse_node_list)
+                  .value_or(std::vector<NodeId>{});
+    }
+    for (const NodeId id : nodes) {
+      const auto read = [&](std::string_view name) {
+        return stats::read_parsed(root,
+                                  node_file(id, fmt::format("hugepages/hugepages-{}kB/{}",
+                                                            pages.page_size.value / 1024, name)),
+                                  [](std::string_view text) {
+                                    return stats::parse_single_number("a number of huge pages",
+                                                                      text);
+                                  })
+            .value_or(0);  // a node without memory, or without pages of that size
+      };
+      all.push_back({id, read("free_hugepages"), read("nr_hugepages"), pages.page_size});
+    }
   }
   return all;
 }
 
-Result<void> admit_locally(const stats::Directory& root, const placement::VmDescription& vm) {
-  const auto host = read_host(root);
+Result<balancer::StampedAdmission> read_admission(const std::string& root,
+                                                  const std::string& state_dir) {
+  return files::read_file(fmt::format("{}/{}/{}", root, state_dir, balancer::kAdmissionFile),
+                          balancer::kMostAdmissionBytes)
+      .and_then(balancer::parse_admission);
+}
+
+std::string boot_id_of(const stats::Directory& root) {
+  const std::string id = root.read("proc/sys/kernel/random/boot_id").value_or("");
+  return id.substr(0, id.find('\n'));
+}
+
+Result<void> admit_locally(const stats::Directory& root, const placement::VmDescription& vm,
+                           const balancer::AdmissionState* known) {
+  auto host = read_host(root);
   if (!host) {
     return tl::unexpected(host.error());
   }
-  const placement::VmAdmission admission = admit_vm(
-      host->topology, vm, placement::Options{}.prefer_ht != 0,
-      {host->room, read_huge_pages(root, vm)}, [](auto& /*request*/, const auto& /*part*/) {});
+  placement::FreeForVm free{host->room, read_huge_pages(root, vm)};
+  if (known != nullptr) {
+    take_promised(*known, *host, free);
+  }
+  const auto cores = known == nullptr ? std::nullopt : own_cores(*known, *host, vm);
+  if (cores) {
+    if (const auto why = why_no_cores(*cores, *host, vm)) {
+      return failure(ErrorCode::kNoSpace, *why);
+    }
+  }
+  const auto complete = [&](placement::AdmissionRequest& asked, const placement::VmDescription&) {
+    if (known != nullptr) {
+      limit_cpus(*known, *host, asked.resources.front());
+    }
+    if (cores && vm.policy.topology_scope == placement::TopologyScope::kVm) {
+      asked.resources.push_back(*cores);
+    }
+  };
+  const placement::VmAdmission admission =
+      admit_vm(host->topology, vm, placement::Options{}.prefer_ht != 0, std::move(free), complete);
   return admission.refused ? failure(ErrorCode::kNoSpace, *admission.refused) : Result<void>{};
 }
 

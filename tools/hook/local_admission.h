@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Whether a VM fits together on this host, without the daemon.
 ///
-/// The daemon knows better: which CPUs VMs may use, and what was promised to others. This is for
-/// the case that it does not answer and the VM asks for admission control all the same.
+/// The daemon knows better: which CPUs VMs may use, which cores belong to somebody, and what was
+/// promised to others. It writes that down (balancer/admission_state.h). This is for the case that
+/// it does not answer and the VM asks for admission control all the same. What was written down is
+/// counted if it is fresh; what VMs that have started since take is seen in the host's files, but
+/// not what they have yet to take.
 #pragma once
 
+#include <string>
 #include <vector>
 
+#include "balancer/admission_state.h"
 #include "placement/admission.h"
 #include "placement/model/domain.h"
 #include "placement/result.h"
@@ -14,13 +19,23 @@
 
 namespace vmnuma::tools {
 
-/// Huge pages of the size that the VM wants, on every online node; empty if it wants ordinary ones.
+/// Huge pages of each size that the VM wants, on every online node; empty if it wants ordinary
+/// ones.
 [[nodiscard]] std::vector<placement::FreeHugePages> read_huge_pages(
     const stats::Directory& root, const placement::VmDescription& vm);
 
+/// What the daemon wrote down last, however old. Errors: not-found, corrupt and those of reading.
+[[nodiscard]] Result<balancer::StampedAdmission> read_admission(const std::string& root,
+                                                                const std::string& state_dir);
+/// Of the running host; empty if it cannot be read.
+[[nodiscard]] std::string boot_id_of(const stats::Directory& root);
+
 /// Success if the VM's policy lets it start on this host as it is now. `vm` with its policy and the
-/// nodes of its devices. Errors: no-space, for people; others if the host cannot be read.
+/// nodes of its devices. `known`: what others were promised; null if nobody knows. Without it a VM
+/// that asks for cores of its own is not refused for these. Errors: no-space, for people; others if
+/// the host cannot be read.
 [[nodiscard]] Result<void> admit_locally(const stats::Directory& root,
-                                         const placement::VmDescription& vm);
+                                         const placement::VmDescription& vm,
+                                         const balancer::AdmissionState* known);
 
 }  // namespace vmnuma::tools

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <ctime>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -16,6 +17,6 @@ int main(int argc, char** argv) {
     std::cerr << "vmnuma-hook: " << vmnuma::text::printable(sentence) << "\n";
     ::syslog(LOG_NOTICE, "%s", sentence.c_str());
   };
-  return vmnuma::tools::run_hook(arguments,
-                                 {STDIN_FILENO, std::cout, "/", report, vmnuma::tools::kHookLimit});
+  return vmnuma::tools::run_hook(arguments, {STDIN_FILENO, std::cout, "/", report,
+                                             vmnuma::tools::kHookLimit, std::time(nullptr)});
 }

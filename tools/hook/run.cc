@@ -77,11 +77,14 @@ balancer::AnnounceRequest announcement(const placement::VmDescription& vm,
     }
   }
   for (const placement::GuestCell& cell : vm.cells) {
-    request.cells.push_back({cell.vcpus, (cell.memory.value + mib - 1) / mib});
+    request.cells.push_back(
+        {cell.vcpus, (cell.memory.value + mib - 1) / mib,
+         cell.page_size ? std::optional(cell.page_size->value / 1024) : std::nullopt});
   }
   request.huge_page_kib = vm.huge_page_size.value / 1024;
   for (const placement::FreeHugePages& pages : read_huge_pages(root, vm)) {
-    request.huge_pages.push_back({pages.node, pages.free, pages.total});
+    request.huge_pages.push_back(
+        {pages.node, pages.free, pages.total, pages.page_size.value / 1024});
   }
   return request;
 }
@@ -90,7 +93,32 @@ balancer::AnnounceRequest announcement(const placement::VmDescription& vm,
 bool asks_for_admission(placement::VmDescription& vm) {
   vm.policy = balancer::with_settings({}, vm.own_policy).value_or(placement::VmPolicy{});
   return vm.policy.topology_policy == placement::TopologyPolicy::kRestricted ||
-         vm.policy.topology_policy == placement::TopologyPolicy::kSingleNumaNode;
+         vm.policy.topology_policy == placement::TopologyPolicy::kSingleNumaNode ||
+         vm.policy.cpu_binding == placement::CpuBinding::kExclusive;
+}
+
+/// Without the daemon: by what it wrote down last and by the host's files. A refusal counts only if
+/// the daemon was to refuse such starts.
+Result<void> judge_locally(const HookArguments& arguments, const HookSurroundings& surroundings,
+                           const stats::Directory& root, const placement::VmDescription& vm,
+                           const std::string& why) {
+  const auto known = read_admission(surroundings.root, arguments.state_dir);
+  const bool is_fresh = known && known->is_fresh({surroundings.now_unix_s, boot_id_of(root)});
+  surroundings.report(fmt::format("at '{}' of VM '{}': {}, judging by {}the host's files",
+                                  arguments.operation, arguments.vm, why,
+                                  is_fresh ? "what the daemon wrote down last and " : ""));
+  const Result<void> admitted = admit_locally(root, vm, is_fresh ? &known->state : nullptr);
+  if (admitted || (known && known->state.enforces)) {
+    return admitted;
+  }
+  if (admitted.error().code == ErrorCode::kNoSpace) {
+    surroundings.report(fmt::format(
+        "VM '{}' would not be admitted, it is let start because {}: {}", arguments.vm,
+        known ? "the daemon was not to refuse starts" : "no daemon was ever to refuse starts",
+        admitted.error().message));
+    return {};
+  }
+  return admitted;
 }
 
 /// Announces the VM. The error is no-space if its policy does not let it start, and only then.
@@ -118,9 +146,7 @@ Result<void> announce(const HookArguments& arguments, std::string_view xml,
   if (!asks_for_admission(*vm)) {
     return failure(ErrorCode::kUnavailable, why);
   }
-  surroundings.report(fmt::format("at '{}' of VM '{}': {}, judging by the host's files",
-                                  arguments.operation, arguments.vm, why));
-  return admit_locally(*root, *vm);
+  return judge_locally(arguments, surroundings, *root, *vm, why);
 }
 
 Result<balancer::HostSets> read_host(const std::string& root) {

@@ -82,6 +82,9 @@ std::string text_of(const balancer::ExplainView& view) {
     out += client_text(client);
   }
   out += "\nMemory\n" + wrapped(view.memory, /*indent=*/2);
+  if (!view.topology.empty()) {
+    out += "\nTopology\n" + wrapped(view.topology, /*indent=*/2);
+  }
   out += talks_text(view.talks);
   out += policy_text(view.policy);
   out += "\nWhat the last plan considered, best first\n";

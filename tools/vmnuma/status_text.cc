@@ -100,10 +100,17 @@ std::string text_of(const balancer::StatusView& view) {
   out += field("Forecasts",
                fmt::format("of {} VMs: {} trained, {} histogram, {} last maximum",
                            trained + histogram + last_maximum, trained, histogram, last_maximum));
+  out += field("Admission", view.admission);
   out += field("History", fmt::format("{}: {}", view.history.path, view.history.state));
   for (const auto& refused : view.refused_policies) {
     out += wrapped(fmt::format("The policy in the metadata of VM {} is refused: {}", refused.vm,
                                refused.reason),
+                   /*indent=*/0);
+  }
+  for (const auto& start : view.not_admitted) {
+    out += wrapped(fmt::format("VM {} {} at {}: {}", start.vm,
+                               start.refused ? "was refused to start" : "would have been refused",
+                               local_time_text(start.time_unix_s), start.reason),
                    /*indent=*/0);
   }
   return out + transfers_text(view.transfers);

@@ -31,6 +31,24 @@ TEST(HistoryRowsTest, KnowsVmsOfThePastAndOfThePresentByBothTheirNames) {
   }
 }
 
+TEST(HistoryRowsTest, AStartThatWasNotAdmittedIsARowOfTheHistory) {
+  const stats::WallTime now{std::chrono::seconds(1'763'900'000)};
+  const placement::VmId vm = placement::parse_vm_id(kPast.front().uuid).value();
+  const stats::ActionRow row = not_admitted_row({7, 12, vm, "web1", "why"}, now);
+  const HistoryView view = history_view({{row, stats::ActionState::kDropped, "why", {}}}, 10);
+  ASSERT_EQ(view.moves.size(), 1U);
+  const HistoryRowView& shown = view.moves.front();
+  EXPECT_EQ(shown.action, 7);
+  EXPECT_EQ(shown.vm, "web1");
+  EXPECT_EQ(shown.vm_uuid, kPast.front().uuid);
+  EXPECT_EQ(shown.reason, "admission");
+  EXPECT_EQ(shown.state, "dropped");
+  EXPECT_EQ(shown.detail, "why");
+  EXPECT_EQ(shown.time_unix_s, 1'763'900'000);
+  EXPECT_LT(shown.from.value, 0);
+  EXPECT_LT(shown.to.value, 0);
+}
+
 TEST(HistoryRowsTest, SuggestsTheNameThatAnUnknownOneIsMostLike) {
   EXPECT_EQ(complaint("web2"),
             "there is no VM 'web2', running or in the history; did you mean 'web1'?");

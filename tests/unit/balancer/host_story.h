@@ -76,6 +76,12 @@ class HostStory {
   void set_wakeups(std::optional<std::vector<placement::WakeupSample>> wakeups) {
     wakeups_ = std::move(wakeups);
   }
+  /// Of every node's memory of 1 GiB; half of it if not said.
+  void set_free(placement::Bytes free) { free_ = free; }
+  /// Huge pages of every node from the next epoch on; nothing: not read.
+  void set_pools(std::optional<std::vector<placement::HugePagePool>> pools) {
+    pools_ = std::move(pools);
+  }
   void set_direct_reclaims(std::optional<std::int64_t> count) { direct_reclaims_ = count; }
   void set_memory_pressure(placement::Permille share) { memory_pressure_ = share; }
   /// How long some task of each VM waits for a CPU, and for memory.
@@ -117,6 +123,8 @@ class HostStory {
   std::optional<placement::Permille> memory_pressure_;
   std::optional<placement::Permille> cpu_waits_;
   std::optional<placement::Permille> memory_waits_;
+  placement::Bytes free_{placement::kGiB.value / 2};
+  std::optional<std::vector<placement::HugePagePool>> pools_;
   placement::Microseconds late_;
   std::optional<std::int64_t> direct_reclaims_;
   std::optional<std::vector<placement::WakeupSample>> wakeups_;

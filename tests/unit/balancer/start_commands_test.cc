@@ -76,6 +76,11 @@ INSTANTIATE_TEST_SUITE_P(, StartCommandsTest,
                            return name == "dry-run" ? std::string("dry_run") : name;
                          });
 
+/// In mode active VMs are kept from starting.
+class RefusedStartsTest : public StartCommandsTest {};
+INSTANTIATE_TEST_SUITE_P(, RefusedStartsTest, testing::Values(Mode::kActive),
+                         [](const auto& /*tested*/) { return std::string("active"); });
+
 TEST_P(StartCommandsTest, BeforeTheFirstReadingThereIsNoAnswer) {
   EXPECT_THAT(refusal(SuggestRequest{2, 64}), HasSubstr("nothing has been measured yet"));
 }
@@ -198,7 +203,7 @@ TEST_P(StartCommandsTest, AVmThatFitsOneNodeIsAdmittedAndCountsThereAtOnce) {
   EXPECT_EQ(suggest(2).vm, "");
 }
 
-TEST_P(StartCommandsTest, AVmThatDoesNotFitIsRefusedWithPolicyDemandAndWhatEachNodeHad) {
+TEST_P(RefusedStartsTest, AVmThatDoesNotFitIsRefusedWithPolicyDemandAndWhatEachNodeHad) {
   measure();
   const auto answer = ask(for_one_node(5, 1, kFreeMib * 3 / 2));
   ASSERT_FALSE(answer);
@@ -219,7 +224,7 @@ TEST_P(StartCommandsTest, ARestrictedVmMayHaveTwoNodesWhereNoEmptyNodeWouldDo) {
   EXPECT_THAT(suggest(3).nodes, SizeIs(2));
 }
 
-TEST_P(StartCommandsTest, WithScopeClientEachGuestCellMayHaveANodeOfItsOwn) {
+TEST_P(RefusedStartsTest, WithScopeClientEachGuestCellMayHaveANodeOfItsOwn) {
   measure();
   AnnounceRequest request = for_one_node(5, 4, kVmMib);
   EXPECT_THAT(refusal(request), HasSubstr("4 CPUs"));
@@ -231,7 +236,7 @@ TEST_P(StartCommandsTest, WithScopeClientEachGuestCellMayHaveANodeOfItsOwn) {
   EXPECT_THAT(refusal(request), HasSubstr("vCPUs are ascending numbers"));
 }
 
-TEST_P(StartCommandsTest, HugePagesAndDevicesAreJudgedAsTheHookTellsThem) {
+TEST_P(RefusedStartsTest, HugePagesAndDevicesAreJudgedAsTheHookTellsThem) {
   measure();
   AnnounceRequest request = for_one_node(5, 1, 64);
   request.huge_page_kib = 2048;
@@ -248,7 +253,7 @@ TEST_P(StartCommandsTest, HugePagesAndDevicesAreJudgedAsTheHookTellsThem) {
   EXPECT_THAT(refusal(request), HasSubstr("devices of node 2"));
 }
 
-TEST_P(StartCommandsTest, ThePolicyThatCountsDecidesOnAdmission) {
+TEST_P(RefusedStartsTest, ThePolicyThatCountsDecidesOnAdmission) {
   balancer::ConfigChanged config;
   config.mode = GetParam();
   config.policies["vm5"].topology_policy = placement::TopologyPolicy::kSingleNumaNode;
@@ -269,10 +274,316 @@ TEST_P(StartCommandsTest, ThePolicyThatCountsDecidesOnAdmission) {
   EXPECT_TRUE(ask(for_one_node(6, 1, kFreeMib * 100)));
 }
 
-TEST_P(StartCommandsTest, BeforeTheFirstReadingNobodyIsRefusedForLackOfRoom) {
+TEST_P(RefusedStartsTest, BeforeTheFirstReadingNobodyIsRefusedForLackOfRoom) {
   const auto answer = ask(for_one_node(5, 1, kFreeMib * 100));
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().code, ErrorCode::kBusy);
+}
+
+/// Where no VM is kept from starting.
+class AdvisedStartsTest : public StartCommandsTest {
+ protected:
+  AdvisedStartsTest() {
+    balancer::ConfigChanged config;
+    config.mode = GetParam();
+    config.admission = balancer::AdmissionMode::kAdvise;
+    if (GetParam() != Mode::kActive) {
+      config.admission = balancer::AdmissionMode::kEnforce;  // that counts in mode active only
+    }
+    (void)host_.controller().on(config);
+  }
+  balancer::StatusView status() {
+    return std::get<balancer::StatusView>(*ask(balancer::StatusRequest{}));
+  }
+};
+INSTANTIATE_TEST_SUITE_P(, AdvisedStartsTest,
+                         testing::Values(Mode::kActive, Mode::kDryRun, Mode::kObserve),
+                         [](const auto& tested) {
+                           const std::string name(name_of(tested.param));
+                           return name == "dry-run" ? std::string("dry_run") : name;
+                         });
+
+TEST_P(AdvisedStartsTest, AVmThatDoesNotFitStartsAndItIsSaidWhatWouldHaveBeenRefused) {
+  measure();
+  const auto answer = ask(for_one_node(5, 1, kFreeMib * 3 / 2));
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_THAT(std::get<balancer::DoneView>(*answer).message,
+              HasSubstr("may start, on nodes 0-1, although topology_policy is"));
+  EXPECT_THAT(last_.log, Contains(Field(&balancer::LogLine::message,
+                                        HasSubstr("would not be admitted, it is let start"))));
+  ASSERT_THAT(last_.not_admitted, SizeIs(1));
+  EXPECT_THAT(last_.not_admitted.front().detail, HasSubstr("it was let start because"));
+  EXPECT_EQ(last_.not_admitted.front().name, "vm5");
+  const balancer::StatusView view = status();
+  EXPECT_EQ(view.admission, "advise");
+  ASSERT_THAT(view.not_admitted, SizeIs(1));
+  EXPECT_EQ(view.not_admitted.front().vm, "vm5");
+  EXPECT_FALSE(view.not_admitted.front().refused);
+  // It is expected all the same.
+  EXPECT_EQ(suggest(1, kFreeMib * 3 / 2).vm, "vm5");
+}
+
+TEST_P(AdvisedStartsTest, WhatFitsLaterIsNoLongerSaid) {
+  measure();
+  EXPECT_TRUE(ask(for_one_node(5, 1, kFreeMib * 3 / 2)));
+  EXPECT_THAT(status().not_admitted, SizeIs(1));
+  EXPECT_TRUE(ask(for_one_node(5, 1, kVmMib)));
+  EXPECT_THAT(status().not_admitted, SizeIs(0));
+}
+
+TEST_P(AdvisedStartsTest, BeforeTheFirstReadingEverybodyStarts) {
+  EXPECT_TRUE(ask(for_one_node(5, 1, kFreeMib * 100)));
+}
+
+TEST_P(RefusedStartsTest, ARefusalIsInStatusAndHistory) {
+  measure();
+  EXPECT_THAT(refusal(for_one_node(5, 1, kFreeMib * 3 / 2)), HasSubstr("single-numa-node"));
+  ASSERT_THAT(last_.not_admitted, SizeIs(1));
+  EXPECT_THAT(last_.not_admitted.front().detail, HasSubstr("its start was refused"));
+  const auto view = std::get<balancer::StatusView>(*ask(balancer::StatusRequest{}));
+  EXPECT_EQ(view.admission, "enforce");
+  ASSERT_THAT(view.not_admitted, SizeIs(1));
+  EXPECT_TRUE(view.not_admitted.front().refused);
+}
+
+// ---- best-effort ----
+
+AnnounceRequest best_effort(std::uint8_t number, std::int32_t vcpus, std::int64_t memory_mib) {
+  AnnounceRequest request = for_one_node(number, vcpus, memory_mib);
+  request.policy = {{"topology_policy", "best-effort"}};
+  return request;
+}
+
+TEST_P(StartCommandsTest, BestEffortLeadsToTheNodeThatHasAll) {
+  measure();
+  AnnounceRequest request = best_effort(5, 1, 64);
+  request.huge_page_kib = 2048;
+  request.huge_pages = {{{0}, 31, 64}, {{1}, 0, 64}, {{2}, 31, 64}, {{3}, 40, 64}};
+  EXPECT_TRUE(ask(request));
+  EXPECT_THAT(suggest(1).nodes, ElementsAre(NodeId{3}));
+  request.huge_pages = {{{0}, 40, 64}, {{3}, 40, 64}};
+  request.devices = {{"0000:3b:00.0", {3}}};
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(ask(request));
+    EXPECT_THAT(suggest(1).nodes, ElementsAre(NodeId{3}));
+  }
+}
+
+TEST_P(StartCommandsTest, BestEffortNeverRefusesAndSaysWhatWasShort) {
+  measure();
+  AnnounceRequest request = best_effort(5, 1, 64);
+  request.huge_page_kib = 2048;
+  request.huge_pages = {{{0}, 40, 64}, {{3}, 31, 64}};
+  request.devices = {{"0000:3b:00.0", {3}}};
+  EXPECT_TRUE(ask(request));
+  EXPECT_THAT(last_.log,
+              Contains(Field(&balancer::LogLine::message,
+                             testing::AllOf(HasSubstr("starts apart"), HasSubstr("node 3")))));
+  EXPECT_THAT(last_.not_admitted, SizeIs(0));
+  EXPECT_TRUE(ask(best_effort(6, 1, kFreeMib * 100)));
+}
+
+TEST_P(StartCommandsTest, BestEffortCountsCpusAsTheKubeletDoes) {
+  measure();
+  // Three CPUs are on no node of two, but on two nodes.
+  EXPECT_TRUE(ask(best_effort(5, 3, kVmMib)));
+  EXPECT_THAT(suggest(3).nodes, SizeIs(2));
+}
+
+TEST_P(StartCommandsTest, OnAHostWithTooManyNodesBestEffortLeadsNowhere) {
+  measure();
+  AnnounceRequest request = best_effort(5, 1, 64);
+  request.devices = {{"0000:3b:00.0", {3}}};
+  request.policy.push_back({"max_allowable_numa_nodes", "3"});
+  request.policy.push_back({"device_locality", "none"});
+  EXPECT_TRUE(ask(request));
+  EXPECT_THAT(last_.log, Contains(Field(&balancer::LogLine::message,
+                                        HasSubstr("max_allowable_numa_nodes is 3"))));
+}
+
+TEST_P(StartCommandsTest, ExplainSaysHowTheTopologyPolicyIsMet) {
+  placement::VmDescription vm = small_vm(1, "web1", 2);
+  vm.own_policy = {{"topology_policy", "best-effort"}};
+  vm.pci_devices = {{"0000:3b:00.0", NodeId{3}}};
+  host_.start(vm, 1, 50);
+  host_.pin(1, node_cpus(1));
+  host_.start(small_vm(2, "web2", 2), 0, 50);
+  measure();
+  const auto explained = [&](const std::string& name) {
+    return std::get<balancer::ExplainView>(*ask(balancer::ExplainRequest{name}));
+  };
+  EXPECT_EQ(explained("web1").topology,
+            "topology_policy is 'best-effort' and not met: it lives on node 1, its devices are on "
+            "node 3");
+  EXPECT_EQ(explained("web2").topology, "");
+}
+
+// ---- huge pages ----
+
+/// Memory of 2 MiB pages: so many of them.
+AnnounceRequest with_huge_pages(std::uint8_t number, std::int64_t pages, std::int64_t free) {
+  AnnounceRequest request = for_one_node(number, 1, 2 * pages);
+  request.huge_page_kib = 2048;
+  request.huge_pages = {{{0}, free, 512}};
+  return request;
+}
+
+TEST_P(RefusedStartsTest, HugePagesThatWerePromisedToOneVmAreNotPromisedToAnother) {
+  measure();
+  EXPECT_TRUE(ask(with_huge_pages(5, 512, 512)));
+  EXPECT_THAT(refusal(with_huge_pages(6, 512, 512)),
+              HasSubstr("Free were on node 0 2 CPUs, 0 huge pages of 2048 KiB"));
+  EXPECT_TRUE(ask(with_huge_pages(5, 512, 512)));  // announced anew it counts once
+  EXPECT_TRUE(ask(WithdrawRequest{to_text(vm_id(5))}));
+  EXPECT_TRUE(ask(with_huge_pages(6, 512, 512)));
+}
+
+TEST_P(RefusedStartsTest, HugePagesOfOneSizeAreNotTakenForThoseOfAnother) {
+  measure();
+  EXPECT_TRUE(ask(with_huge_pages(5, 512, 512)));
+  AnnounceRequest request = for_one_node(6, 1, 1024);
+  request.huge_page_kib = 1024 * 1024;
+  request.huge_pages = {{{0}, 1, 1}};
+  EXPECT_TRUE(ask(request));
+}
+
+TEST_P(RefusedStartsTest, AllSizesOfAVmsHugePagesCount) {
+  measure();
+  AnnounceRequest request = for_one_node(5, 2, 2048);
+  request.huge_page_kib = 1024 * 1024;
+  request.cells = {{{0}, 1024, std::nullopt}, {{1}, 1024, 2048}};
+  request.huge_pages = {{{0}, 1, 1, 1024 * 1024}, {{0}, 511, 512, 2048}};
+  EXPECT_THAT(refusal(request), HasSubstr("512 huge pages of 2048 KiB, 1 huge pages of 1048576"));
+  request.huge_pages.back().free = 512;
+  EXPECT_TRUE(ask(request));
+}
+
+TEST_P(RefusedStartsTest, PoolsAreThoseOfTheLastReading) {
+  placement::HugePagePool pool{placement::kMiB * 2, 64};
+  host_.set_pools(std::vector{pool});
+  measure();
+  EXPECT_EQ(host_.controller().snapshot().topology.nodes[1].huge_pages, std::vector{pool});
+  pool.pages = 32;
+  host_.set_pools(std::vector{pool});
+  host_.carry_out(host_.epoch());
+  EXPECT_EQ(host_.controller().snapshot().topology.nodes[1].huge_pages, std::vector{pool});
+  host_.set_pools(std::nullopt);  // a reading that failed says nothing
+  host_.carry_out(host_.epoch());
+  EXPECT_EQ(host_.controller().snapshot().topology.nodes[1].huge_pages, std::vector{pool});
+}
+
+// ---- guaranteed memory ----
+
+/// Of ordinary pages; 256 MiB beside it are QEMU's (Numa.MemQosOverhead).
+AnnounceRequest guaranteed(std::uint8_t number, std::int32_t vcpus, std::int64_t memory_mib) {
+  AnnounceRequest request = for_one_node(number, vcpus, memory_mib);
+  request.policy.push_back({"memory_class", "guaranteed"});
+  return request;
+}
+
+TEST_P(RefusedStartsTest, GuaranteedMemoryIsKeptPerNode) {
+  // Nodes of 1 GiB, of which 2 % are reserved: 1003 MiB can be promised on each. Three VMs that
+  // need 64 + 256 MiB leave 43 on node 0, although twenty times as much is free there.
+  host_.set_free(placement::kGiB);
+  for (std::uint8_t number = 1; number <= 3; ++number) {
+    placement::VmDescription vm = small_vm(number, "vm" + std::to_string(number), 1);
+    vm.own_policy = {{"memory_class", "guaranteed"}};
+    host_.start(vm, 0, 5);
+    host_.pin(number, node_cpus(0));
+  }
+  measure();
+  AnnounceRequest request = guaranteed(5, 1, 100);
+  request.policy.push_back({"nodes", "0"});
+  EXPECT_THAT(refusal(request), HasSubstr("100 MiB of memory. Free were on node 0"));
+  request.policy.back().value = "1";
+  EXPECT_TRUE(ask(request));
+  // Who is not guaranteed his memory may use what is free and has not been promised.
+  AnnounceRequest plain = for_one_node(6, 1, 100);
+  plain.policy.push_back({"nodes", "0"});
+  EXPECT_TRUE(ask(plain));
+}
+
+TEST_P(RefusedStartsTest, AVmOnSeveralNodesTakesGuaranteedMemoryOfThemTogether) {
+  host_.set_free(placement::kGiB);
+  measure();
+  AnnounceRequest wide = guaranteed(5, 4, 400);  // on two nodes by its CPUs
+  wide.policy.front().value = "restricted";
+  wide.policy.push_back({"nodes", "0-1"});
+  ASSERT_TRUE(ask(wide));
+  // Of 2006 MiB it needs 656, wherever: 1350 are left, then 594, then 38.
+  for (const auto& [number, mib] : {std::pair<std::uint8_t, std::int64_t>{6, 500}, {7, 300}}) {
+    AnnounceRequest beside = guaranteed(number, 1, mib);
+    beside.policy.push_back({"nodes", "0-1"});
+    const auto answer = ask(beside);
+    EXPECT_TRUE(answer) << answer.error().message;
+  }
+  AnnounceRequest last = guaranteed(8, 1, 100);
+  last.policy.push_back({"nodes", "0-1"});
+  EXPECT_THAT(refusal(last), HasSubstr("100 MiB of memory"));
+  last.policy.push_back({"memory_class", "none"});
+  EXPECT_TRUE(ask(last));
+}
+
+TEST_P(RefusedStartsTest, WhatIsReservedForTheSystemIsPromisedToNobody) {
+  balancer::ConfigChanged config;
+  config.mode = GetParam();
+  for (const std::int32_t node : {0, 1, 2}) {
+    config.reserved_memory.push_back({NodeId{node}, {}, placement::kMiB * 500});
+  }
+  config.reserved_memory.push_back({NodeId{3}, placement::kMiB * 2, placement::kMiB * 64});
+  (void)host_.controller().on(config);
+  measure();
+  EXPECT_EQ(host_.controller().snapshot().nodes[0].reserve, placement::kMiB * 500);
+  AnnounceRequest plain = for_one_node(5, 1, 100);
+  EXPECT_TRUE(ask(plain));
+  EXPECT_THAT(suggest(1, 100).nodes, ElementsAre(NodeId{3}));  // elsewhere 12 MiB are free
+  AnnounceRequest huge = for_one_node(6, 1, 64);
+  huge.huge_page_kib = 2048;
+  huge.huge_pages = {{{3}, 63, 64}};
+  EXPECT_THAT(refusal(huge), HasSubstr("on node 3 2 CPUs, 31 huge pages of 2048 KiB"));
+}
+
+TEST_P(RefusedStartsTest, PromisesOutliveTheDaemon) {
+  measure();
+  for (std::uint8_t number = 5; number < 9; ++number) {
+    EXPECT_TRUE(ask(guaranteed(number, 1, 300)));
+  }
+  AnnounceRequest huge = with_huge_pages(9, 512, 512);
+  EXPECT_TRUE(ask(huge));
+  const Effects effects = host_.epoch();
+  ASSERT_TRUE(effects.admission);
+  EXPECT_TRUE(effects.admission->enforces);
+  const auto read = balancer::parse_admission(to_text(*effects.admission, {1, "boot"}));
+  ASSERT_TRUE(read) << read.error().message;
+  HostStory next(4, GetParam(),
+                 [&](balancer::ControllerSetup& setup) { setup.expected = read->state.expected; });
+  (void)next.tell_domains();
+  next.carry_out(next.epoch());
+  next.carry_out(next.epoch());
+  const auto answer = [&](const AnnounceRequest& request) {
+    return next.controller().on(CommandReceived{7, request}).replies.front().answer;
+  };
+  EXPECT_FALSE(answer(guaranteed(10, 1, 400)));  // 447 MiB are left on each node, it needs 656
+  EXPECT_FALSE(answer(with_huge_pages(10, 1, 512)));
+  EXPECT_TRUE(answer(guaranteed(8, 1, 300)));  // libvirt tries again
+}
+
+TEST_P(StartCommandsTest, WhatDecidesWithoutTheDaemonIsToldWhenItChanges) {
+  measure();
+  EXPECT_FALSE(host_.epoch().admission);
+  EXPECT_TRUE(ask(for_one_node(5, 2, 100)));
+  const Effects effects = host_.epoch();
+  ASSERT_TRUE(effects.admission);
+  EXPECT_EQ(effects.admission->enforces, GetParam() == Mode::kActive);
+  ASSERT_THAT(effects.admission->nodes, SizeIs(4));
+  EXPECT_EQ(effects.admission->nodes.front().cpus, 2);
+  EXPECT_THAT(effects.admission->expected, SizeIs(1));
+  placement::Bytes promised;
+  for (const balancer::AdmissionState::Node& node : effects.admission->nodes) {
+    promised += node.promised;
+  }
+  EXPECT_EQ(promised, placement::kMiB * 128);  // 100 in steps of 64
+  EXPECT_FALSE(host_.epoch().admission);
 }
 
 TEST_P(StartCommandsTest, WithoutAMemorySizeThereIsAnAnswer) {

@@ -46,8 +46,11 @@ Actions     1 under way
 Kernel      its own NUMA balancing is on (1)
 Wake-ups    counted, 3 pairs of VMs
 Forecasts   of 19 VMs: 14 trained, 4 histogram, 1 last maximum
+Admission   enforce
 History     /var/lib/vmnuma/history.sqlite: ok
 The policy in the metadata of VM db7 is refused: there is no policy 'x'
+VM db8 was refused to start at 2025-01-31 12:00:00: topology_policy is
+'restricted', but ...
 
 Memory on its way:
 VM/CLIENT  ACTION  TO   STATE       DONE     LEFT         RATE  ENDS IN
@@ -144,6 +147,9 @@ Client 1: vCPUs 4-5,7, no home yet, may use nodes 0-1
 
 Memory
   Its memory follows its clients; 97 % of it is local.
+
+Topology
+  topology_policy is 'best-effort' and met: all it needs is on node 0
 
 Policy
   what its metadata says is refused: there is no policy 'colour'

@@ -175,6 +175,25 @@ TEST(ConfigTest, NamesTheChoices) {
             "f.toml:2: 'anti_affinity' is 'firm', but must be 'soft' or 'hard'");
 }
 
+TEST(ConfigTest, ReadsReservedMemoryAsTheKubeletHasIt) {
+  const auto config = parse_config(
+      "reserved_memory = \"1:memory=1Gi;0:hugepages-2Mi=64Mi,memory=1536Mi\"", "f.toml");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(
+      config->reserved_memory,
+      (placement::ReservedMemory{{placement::NodeId{0}, {}, placement::kMiB * 1536},
+                                 {placement::NodeId{0}, placement::kMiB * 2, placement::kMiB * 64},
+                                 {placement::NodeId{1}, {}, placement::kGiB}}));
+  for (const char* wrong :
+       {"0", "0:", "x:memory=1Gi", "0:memory", "0:memory=", "0:memory=1Xi", "0:memory=-1",
+        "0:swap=1Gi", "0:hugepages-=1", "0:memory=1Gi,memory=2Gi", "0:memory=1Gi;0:memory=1Gi",
+        "0:memory=9223372036854775807Ti", "-1:memory=1"}) {
+    EXPECT_THAT(problems_of("reserved_memory = \"" + std::string(wrong) + "\""),
+                HasSubstr("must be like '0:memory=2Gi"))
+        << wrong;
+  }
+}
+
 TEST(ConfigTest, RefusesModesThatOnlyADaemonCanBeIn) {
   EXPECT_THAT(problems_of("mode = \"paused\""),
               HasSubstr("must be 'observe', 'dry-run' or 'active'"));
@@ -267,6 +286,10 @@ Config unusual_config() {
   config.uri = "qemu+unix:///system?socket=/a \"b\"\\c";
   config.mode = Mode::kActive;
   config.on_stop = OnStop::kRestore;
+  config.admission = AdmissionMode::kAdvise;
+  config.reserved_memory = {{placement::NodeId{0}, {}, placement::kGiB * 2},
+                            {placement::NodeId{0}, placement::kMiB * 2, placement::kMiB * 64},
+                            {placement::NodeId{3}, placement::kGiB, placement::Bytes{3}}};
   config.log_level = LogLevel::kError;
   config.foreign_pins = ForeignPins::kRepair;
   config.metadata_wins = false;

@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "balancer/admission_state.h"
 #include "tests/support/fake_daemon.h"
 #include "tests/support/fake_host.h"
 
@@ -45,6 +46,7 @@ constexpr std::chrono::minutes kNoHurry{5};
 
 class HookRunTest : public testing::Test {
  protected:
+  static constexpr std::int64_t kNow = 1'763'900'000;
   HookRunTest() { host_.set_nodes(tests::regular_nodes(2, 2, 1, kGiB * 4)); }
 
   int run(const std::string& operation, const std::string& xml, const std::string& socket) {
@@ -53,9 +55,19 @@ class HookRunTest : public testing::Test {
     std::rewind(input.get());
     const std::vector<std::string> arguments{"--socket", socket,  "--", "web1",
                                              operation,  "begin", "-"};
-    return run_hook(arguments,
-                    {::fileno(input.get()), out_, host_.path(),
-                     [this](const std::string& text) { reports_.push_back(text); }, kNoHurry});
+    return run_hook(
+        arguments, {::fileno(input.get()), out_, host_.path(),
+                    [this](const std::string& text) { reports_.push_back(text); }, kNoHurry, kNow});
+  }
+  /// The daemon has run, and wrote this down so many seconds ago.
+  void known(const balancer::AdmissionState& state, std::int64_t seconds_ago = 10) {
+    host_.write("proc/sys/kernel/random/boot_id", "this-boot\n");
+    host_.write("var/lib/vmnuma/admission", to_text(state, {kNow - seconds_ago, "this-boot"}));
+  }
+  void enforced() {
+    balancer::AdmissionState state;
+    state.enforces = true;
+    known(state);
   }
 
   /// What the daemon is told.
@@ -113,7 +125,7 @@ TEST_F(HookRunTest, TellsWhatTheVmNeedsAndWhatTheHostHasOfIt) {
   request.devices = {{"0000:3b:00.0", {1}}};
   request.interfaces = {{"br0", {1}}};
   request.huge_page_kib = 2048;
-  request.huge_pages = {{{0}, 0, 0}, {{1}, 40, 100}};
+  request.huge_pages = {{{0}, 0, 0, 2048}, {{1}, 40, 100, 2048}};
   EXPECT_THAT(
       told("prepare",
            vm_xml("<vcpu>2</vcpu>",
@@ -168,8 +180,11 @@ TEST_F(HookRunTest, NoOtherErrorOfTheDaemonKeepsAVmFromStarting) {
 }
 
 TEST_F(HookRunTest, WithoutTheDaemonTheHostsFilesDecideWhereTheVmAsksForIt) {
+  enforced();
   EXPECT_EQ(run("prepare", with_policy(kSingle), "/nonexistent"), kHookDone);
-  EXPECT_THAT(reports_, ElementsAre(HasSubstr("judging by the host's files")));
+  EXPECT_THAT(
+      reports_,
+      ElementsAre(HasSubstr("judging by what the daemon wrote down last and the host's files")));
   reports_.clear();
   EXPECT_EQ(run("prepare", with_policy(kSingle, kTooMuch), "/nonexistent"), kHookRefused);
   EXPECT_THAT(reports_.back(), HasSubstr("topology_policy is 'single-numa-node'"));
@@ -183,6 +198,92 @@ TEST_F(HookRunTest, WithoutTheDaemonTheHostsFilesDecideWhereTheVmAsksForIt) {
   for (const char* operation : {"start", "started", "reconnect", "release", "migrate", "restore"}) {
     EXPECT_EQ(run(operation, with_policy(kSingle, kTooMuch), "/nonexistent"), kHookDone);
   }
+}
+
+TEST_F(HookRunTest, WithoutTheDaemonNobodyIsRefusedUnlessItWasToRefuse) {
+  const auto starts = [this] {
+    reports_.clear();
+    EXPECT_EQ(run("prepare", with_policy(kSingle, kTooMuch), "/nonexistent"), kHookDone);
+    EXPECT_THAT(reports_.back(), HasSubstr("VM 'web1' would not be admitted, it is let start"));
+    EXPECT_THAT(reports_.back(), HasSubstr("topology_policy is 'single-numa-node'"));
+  };
+  starts();  // it never ran
+  known({});
+  starts();  // in mode dry-run
+  host_.write("var/lib/vmnuma/admission", "vmnuma-admission 1\nadmission often\n");
+  starts();
+  // That it was to refuse is believed for ever, also after the host was booted.
+  balancer::AdmissionState state;
+  state.enforces = true;
+  known(state, 1'000'000);
+  EXPECT_EQ(run("prepare", with_policy(kSingle, kTooMuch), "/nonexistent"), kHookRefused);
+  EXPECT_THAT(reports_, testing::Contains(HasSubstr(", judging by the host's files")));
+}
+
+/// The host of these tests with 2 CPUs and 4 GiB a node, as the daemon knows it.
+balancer::AdmissionState two_nodes() {
+  balancer::AdmissionState state;
+  state.enforces = true;
+  for (const std::int32_t id : {0, 1}) {
+    state.nodes.push_back({{id}, 2, 1, 1, kGiB / 8, {}, {}});
+  }
+  return state;
+}
+
+TEST_F(HookRunTest, WhatTheDaemonPromisedToOthersIsNotFreeWithoutIt) {
+  balancer::AdmissionState state = two_nodes();
+  const std::string one_gib = with_policy(kSingle, "1048576");
+  known(state);
+  EXPECT_EQ(run("prepare", one_gib, "/nonexistent"), kHookDone);
+  state.nodes[0].promised = state.nodes[1].promised = kGiB * 4;
+  known(state);
+  EXPECT_EQ(run("prepare", one_gib, "/nonexistent"), kHookRefused);
+  known(state, balancer::kAdmissionFreshFor_s + 1);  // too old
+  EXPECT_EQ(run("prepare", one_gib, "/nonexistent"), kHookDone);
+  known(state);
+  host_.write("proc/sys/kernel/random/boot_id", "another-boot\n");
+  EXPECT_EQ(run("prepare", one_gib, "/nonexistent"), kHookDone);
+  state.nodes[1].promised = {};
+  state.nodes[1].reserve = kGiB * 4;  // nor is what it leaves to the system
+  known(state);
+  EXPECT_EQ(run("prepare", one_gib, "/nonexistent"), kHookRefused);
+}
+
+TEST_F(HookRunTest, HugePagesThatTheDaemonPromisedAreNotFreeWithoutIt) {
+  host_.write("proc/meminfo", "Hugepagesize:       2048 kB\n");
+  for (const char* name : {"nr_hugepages", "free_hugepages"}) {
+    host_.write(std::string("sys/devices/system/node/node1/hugepages/hugepages-2048kB/") + name,
+                "512\n");
+  }
+  std::string xml = with_policy(kSingle, "1048576");
+  xml.insert(xml.find("<vcpu>"), "<memoryBacking><hugepages/></memoryBacking>");
+  balancer::AdmissionState state = two_nodes();
+  known(state);
+  EXPECT_EQ(run("prepare", xml, "/nonexistent"), kHookDone);
+  state.nodes[1].pools = {{placement::kMiB * 2, placement::kMiB * 2}};
+  known(state);
+  EXPECT_EQ(run("prepare", xml, "/nonexistent"), kHookRefused);
+  EXPECT_THAT(reports_.back(), HasSubstr("on node 1 2 CPUs, 511 huge pages of 2048 KiB"));
+  state.nodes[1].pools = {{kGiB, kGiB}};  // of another size
+  known(state);
+  EXPECT_EQ(run("prepare", xml, "/nonexistent"), kHookDone);
+}
+
+TEST_F(HookRunTest, CoresThatBelongToSomebodyAreNotFreeWithoutTheDaemon) {
+  const std::string xml = with_policy("cpu_binding='exclusive'");
+  balancer::AdmissionState state = two_nodes();
+  for (balancer::AdmissionState::Node& node : state.nodes) {
+    node.free_cores = node.cores = 3;
+    node.cpus = 4;
+  }
+  known(state);
+  EXPECT_EQ(run("prepare", xml, "/nonexistent"), kHookDone);
+  state.nodes[0].free_cores = state.nodes[1].free_cores = 1;  // it wants two
+  known(state);
+  EXPECT_EQ(run("prepare", xml, "/nonexistent"), kHookRefused);
+  EXPECT_THAT(reports_.back(), HasSubstr("asks for 2. Free were on node 0 1 of 3 cores"));
+  known(state, balancer::kAdmissionFreshFor_s + 1);
+  EXPECT_EQ(run("prepare", xml, "/nonexistent"), kHookDone);
 }
 
 TEST_F(HookRunTest, AHostThatCannotBeReadRefusesNobody) {
@@ -246,9 +347,9 @@ TEST_F(HookRunTest, AHostThatCannotBeReadLeavesTheXml) {
 
 TEST_F(HookRunTest, WithoutAnOperationNothingIsDone) {
   const std::vector<std::string> arguments{"web1"};
-  EXPECT_EQ(run_hook(arguments,
-                     {-1, out_, host_.path(),
-                      [this](const std::string& text) { reports_.push_back(text); }, kNoHurry}),
+  EXPECT_EQ(run_hook(arguments, {-1, out_, host_.path(),
+                                 [this](const std::string& text) { reports_.push_back(text); },
+                                 kNoHurry, kNow}),
             kHookDone);
   EXPECT_THAT(reports_, ElementsAre(HasSubstr("doing nothing")));
 }

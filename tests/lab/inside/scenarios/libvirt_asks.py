@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """libvirt asks vmnuma where a VM starts, and VMs live through whatever happens to either.
 
-With the daemon, with one that hangs and without one; a VM that its own policy keeps from starting;
+With the daemon, with one that hangs and without one; a VM that its own policy keeps from starting,
+and that starts in mode dry-run;
 a move away from there; restarts of libvirtd; save and restore; a vCPU that is plugged later.
 """
 
@@ -112,5 +113,24 @@ def run():
         expect(vm.is_running(), f"'{vm.name}' did not live through the restart of libvirtd")
     daemon.start()
     wait_for_homes(vms)
+
+    # As installed nothing is refused: it is only said. That holds while the daemon is away, too.
+    daemon.stop()
+    daemon.configure(mode="dry-run")
+    daemon.start()
+    for name, is_away in (("unfit", False), ("unfit-alone", True)):
+        if is_away:
+            daemon.stop()
+        unfit = guests.Guest(name, memory_mib=TOO_MUCH_MIB, policy="topology_policy='single-numa-node'")
+        guests.create([unfit])
+        expect(unfit.is_running(), f"'{name}' was refused although the daemon is in mode dry-run")
+        if not is_away:
+            said = daemon.ask("status")
+            expect(said["admission"] == "advise" and said["not_admitted"][-1]["vm"] == name,
+                   f"status does not say what would have been refused: {said}")
+            daemon.wait_until_in(PLACED_EPOCHS, "the history says so", lambda _: any(
+                row["vm"] == name and row["reason"] == "admission"
+                for row in daemon.ask("history")["moves"]))
+        unfit.virsh("destroy")
     return {"started_on": started_on, "refusal": refusal,
             "homes": {vm.name: home_of(vm) for vm in vms}}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The key `reserved_memory`, in the form of the kubelet's --reserved-memory
+/// (kubernetes.io/docs/tasks/administer-cluster/memory-manager):
+///
+///     0:memory=2Gi,hugepages-2Mi=64Mi;1:memory=1Gi
+///
+/// Amounts and page sizes are numbers with Ki, Mi, Gi, Ti or nothing for bytes. Property: what is
+/// set and shown again is the same.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "placement/model/reserved_memory.h"
+#include "placement/result.h"
+
+namespace vmnuma::balancer {
+
+/// Error: invalid-argument, saying what is allowed; the target is untouched.
+[[nodiscard]] Result<void> set_reserved_memory(placement::ReservedMemory& target,
+                                               std::string_view text);
+[[nodiscard]] std::string reserved_memory_text(const placement::ReservedMemory& reserved);
+
+}  // namespace vmnuma::balancer

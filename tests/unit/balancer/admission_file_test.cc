@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/service/admission_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "placement/model/text.h"
+#include "tests/support/fake_host.h"
+
+namespace vmnuma::balancer {
+namespace {
+
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class AdmissionFileTest : public testing::Test {
+ protected:
+  AdmissionFileTest() { host_.write("proc/sys/kernel/random/boot_id", "9d5f3c1a\n"); }
+
+  [[nodiscard]] AdmissionStamp at(std::int64_t second) const {
+    return admission_stamp(host_.path(), second);
+  }
+  [[nodiscard]] Result<void> keep() const {
+    AdmissionState state;
+    StartingVm vm;
+    vm.description.id =
+        placement::parse_vm_id("c7a5fdbd-edaf-9455-926a-d65c16db1809").value_or(placement::VmId{});
+    vm.description.vcpus = {0};
+    vm.homes = vm.nodes = {placement::NodeId{1}};
+    state.expected.push_back(vm);
+    return write_admission(host_.path(), state, at(1000));
+  }
+
+  tests::FakeHost host_;
+};
+
+TEST_F(AdmissionFileTest, WhoWasExpectedIsExpectedByTheNextDaemon) {
+  ASSERT_TRUE(keep());
+  const auto expected = read_expected_vms(host_.path(), at(1010));
+  ASSERT_THAT(expected, SizeIs(1));
+  EXPECT_EQ(expected.front().homes.front().value, 1);
+  EXPECT_FALSE(expected.front().asks);
+}
+
+TEST_F(AdmissionFileTest, WhatIsOldOrOfAnotherBootBringsNobodyBack) {
+  ASSERT_TRUE(keep());
+  EXPECT_THAT(read_expected_vms(host_.path(), at(1001 + kAdmissionFreshFor_s)), IsEmpty());
+  host_.write("proc/sys/kernel/random/boot_id", "00000000\n");
+  EXPECT_THAT(read_expected_vms(host_.path(), at(1010)), IsEmpty());
+  host_.remove("proc/sys/kernel/random/boot_id");
+  EXPECT_THAT(read_expected_vms(host_.path(), at(1010)), IsEmpty());
+}
+
+TEST_F(AdmissionFileTest, WithoutAFileOrWithADamagedOneNobodyIsExpected) {
+  EXPECT_THAT(read_expected_vms(host_.path(), at(1010)), IsEmpty());
+  host_.write("admission", "noise");
+  EXPECT_THAT(read_expected_vms(host_.path(), at(1010)), IsEmpty());
+  EXPECT_FALSE(write_admission(host_.path() + "/nowhere", {}, at(1)));
+}
+
+}  // namespace
+}  // namespace vmnuma::balancer

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/admission_state.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "placement/model/text.h"
+#include "tests/unit/balancer/host_story.h"
+
+namespace vmnuma::tests {
+namespace {
+
+using balancer::AdmissionStamp;
+using balancer::AdmissionState;
+using balancer::parse_admission;
+using balancer::to_text;
+using placement::kGiB;
+using placement::kMiB;
+using placement::NodeId;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+AdmissionState some_state() {
+  AdmissionState state;
+  state.enforces = true;
+  state.nodes = {{{0}, 16, 3, 7, kGiB, kMiB * 128, {{kMiB * 2, kGiB}, {kGiB, kGiB * 4}}},
+                 {{2}, 8, 0, 3, {}, {}, {}}};
+  balancer::StartingVm vm;
+  vm.description = small_vm(5, placement::to_text(vm_id(5)), 3);
+  vm.description.huge_page_size = kMiB * 2;
+  vm.description.policy.memory_class = placement::MemoryClass::kGuaranteed;
+  vm.asks = false;
+  vm.homes = {NodeId{2}, NodeId{0}};
+  vm.nodes = {NodeId{0}, NodeId{2}};
+  vm.memory = {{NodeId{2}, kMiB * 2, kMiB * 64}};
+  state.expected.push_back(vm);
+  return state;
+}
+
+TEST(AdmissionStateTest, WhatIsWrittenIsReadBackTheSame) {
+  const AdmissionStamp stamp{1'763'900'000, "9d5f3c1a"};
+  const std::string text = to_text(some_state(), stamp);
+  const auto read = parse_admission(text);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->stamp, stamp);
+  EXPECT_EQ(read->state.nodes, some_state().nodes);
+  EXPECT_TRUE(read->state.enforces);
+  ASSERT_THAT(read->state.expected, SizeIs(1));
+  const balancer::StartingVm& vm = read->state.expected.front();
+  EXPECT_EQ(vm.homes, some_state().expected.front().homes);
+  EXPECT_EQ(vm.nodes, some_state().expected.front().nodes);
+  EXPECT_EQ(vm.memory, some_state().expected.front().memory);
+  EXPECT_EQ(vm.description.own_policy,
+            (std::vector<placement::PolicySetting>{{"memory_class", "guaranteed"}}));
+  EXPECT_EQ(to_text(read->state, stamp), text);
+}
+
+TEST(AdmissionStateTest, IsFreshForAWhileInItsBootOnly) {
+  const auto read = parse_admission(to_text(AdmissionState{}, {1000, "this"}));
+  ASSERT_TRUE(read);
+  EXPECT_TRUE(read->is_fresh({1000, "this"}));
+  EXPECT_TRUE(read->is_fresh({1000 + balancer::kAdmissionFreshFor_s, "this"}));
+  EXPECT_FALSE(read->is_fresh({1001 + balancer::kAdmissionFreshFor_s, "this"}));
+  EXPECT_FALSE(read->is_fresh({999, "this"}));  // the clock was set back
+  EXPECT_FALSE(read->is_fresh({1000, "other"}));
+  EXPECT_FALSE(parse_admission(to_text(AdmissionState{}, {1000, ""}))->is_fresh({1000, ""}));
+}
+
+TEST(AdmissionStateTest, WhatIsDamagedCountsAsAWhole) {
+  const std::string text = to_text(some_state(), {1000, "this"});
+  for (std::size_t cut = 1; cut < text.size(); ++cut) {
+    (void)parse_admission(text.substr(0, cut));  // survives it
+  }
+  for (const char* bad :
+       {"", "vmnuma-admission 2\n", "vmnuma-admission 1\nnode 0 1 2\n",
+        "vmnuma-admission 1\nnode -1 1 1 1 1 1\n", "vmnuma-admission 1\nadmission maybe\n",
+        "vmnuma-admission 1\npool 0 2097152 1\n", "vmnuma-admission 1\nwritten x y\n",
+        "vmnuma-admission 1\nexpected no-uuid 1 1 1 plain 0 0\n",
+        "vmnuma-admission 1\nexpected 00000000-0000-0000-0000-000000000005 99999 1 1 plain 0 0\n",
+        "vmnuma-admission 1\npromised 00000000-0000-0000-0000-000000000005 0 0 1\n"}) {
+    const auto read = parse_admission(bad);
+    ASSERT_FALSE(read) << bad;
+    EXPECT_EQ(read.error().code, ErrorCode::kCorrupt);
+  }
+  EXPECT_THAT(parse_admission("vmnuma-admission 1\nnode 0 x\n").error().message,
+              HasSubstr("line 2 of the admission state, 'node 0 x'"));
+  EXPECT_TRUE(parse_admission("vmnuma-admission 1\nsomething new\nadmission advise\n"));
+}
+
+}  // namespace
+}  // namespace vmnuma::tests
