@@ -180,7 +180,8 @@ TEST_F(RunTest, AnswerThatIsNoViewIsExitThree) {
     return std::optional<std::string>("{\"version\":1,\"id\":1,\"ok\":true,\"result\":[]}\n");
   });
   EXPECT_EQ(run_at(daemon.socket_path(), {"status"}), kExitUnreachable);
-  EXPECT_EQ(err_.str(), "vmnuma: the daemon's answer cannot be read: it is not an object\n");
+  EXPECT_EQ(err_.str(),
+            "vmnuma: the daemon's answer cannot be read: its result is not a JSON object\n");
 }
 
 TEST_F(RunTest, RefusalCannotSteerTheTerminal) {

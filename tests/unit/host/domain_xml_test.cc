@@ -168,11 +168,11 @@ TEST(DomainXmlTest, EachCellHasItsOwnPageSize) {
         "<cpu><numa><cell id='0' cpus='0' memory='1'/><cell id='1' cpus='1' memory='1'/>"
         "<cell id='2' cpus='2' memory='1'/></numa></cpu><memoryBacking>" +
         huge_pages + "</memoryBacking>");
-    std::vector<std::optional<Bytes>> sizes{vm.huge_page_size};
+    std::vector<std::optional<Bytes>> found{vm.huge_page_size};
     for (const placement::GuestCell& cell : vm.cells) {
-      sizes.push_back(cell.page_size);
+      found.push_back(cell.page_size);
     }
-    return sizes;
+    return found;
   };
   EXPECT_THAT(sizes("<hugepages><page size='1' unit='G' nodeset='1'/><page size='2' unit='M'/>"
                     "</hugepages>"),

@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
     All, BadOrderTextTest,
     testing::Values(
         BadText{"", "is not a JSON object"}, BadText{"{", "is not a JSON object"},
-        BadText{"[]", "is not a JSON object"}, BadText{"7", "is not an object"},
+        BadText{"[]", "is not a JSON object"}, BadText{"7", "it is not a JSON object"},
         BadText{"{}", "has no 'action'"},
         BadText{with(R"("action":7)", R"("action":7.0)"), "'action' that is no number"},
         BadText{with(R"("action":7)", R"("action":"7")"), "'action' that is no number"},

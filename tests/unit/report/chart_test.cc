@@ -20,7 +20,7 @@ class ChartTest : public ::testing::Test {
 
 TEST_F(ChartTest, TextCannotBecomeMarkup) {
   EXPECT_EQ(html_escaped("<a href=\"x\" b='&'>\x1b"),
-            "&lt;a href=&quot;x&quot; b=&#39;&amp;&#39;&gt;?");
+            "&lt;a href=&quot;x&quot; b=&#39;&amp;&#39;&gt;\\x1b");
 }
 
 TEST_F(ChartTest, FewPointsStayAsTheyAre) {
