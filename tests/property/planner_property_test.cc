@@ -201,7 +201,7 @@ RC_GTEST_PROP(PlannerProperty, AHostUnderAConstantLoadComesToRest, ()) {
 /// An exchange that pays every fifteen epochs, with a move to a group in between: each leaves less
 /// lost time than the one before.
 TEST(PlannerPropertyTest, AHostThatNeedsManyExchangesTakesItsTimeAndComesToRest) {
-  const auto last_move = epoch_of_last_move({.nodes = 2, .vms = 7, .seed = 12647});
+  const auto last_move = epoch_of_last_move({.nodes = 2, .vms = 7, .seed = 2662});
   ASSERT_TRUE(last_move.has_value());
   EXPECT_GT(*last_move, 100);
 }
