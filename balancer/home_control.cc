@@ -415,6 +415,7 @@ void Controller::handle(const TopologyChanged& event, Effects& effects) {
   const bool had_only_home = setup_.topology.only_home().has_value();
   setup_.topology = event.topology;
   ledger_.set_topology(event.topology);
+  take_measured_stall();
   apply_domains(effects);
   last_placed_on_ = kNoNode;
   effects.log.push_back(

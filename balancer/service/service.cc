@@ -506,7 +506,7 @@ void Service::find_host_latencies() {
         boost::asio::post(context_, [this, found = std::move(found)] {
           log_.write(found.log);
           host_latencies_ = found.latencies;
-          tell_distances();
+          tell_topology();
         });
       });
   if (!posted) {
@@ -514,8 +514,9 @@ void Service::find_host_latencies() {
   }
 }
 
-/// Tells the controller how far nodes are from each other, once that is known.
-void Service::tell_distances() {
+/// Tells the controller what nodes there are, and how far they are from each other if that is
+/// measured.
+void Service::tell_topology() {
   TopologyChanged change{setup_.topology, std::nullopt};
   const auto local_read_ns = stats::local_read_ns(setup_.topology, host_latencies_);
   if (setup_.config.distances == Distances::kMeasured && local_read_ns) {
@@ -532,7 +533,7 @@ void Service::tell_distances() {
 void Service::on_topology(placement::Topology topology) {
   setup_.topology = std::move(topology);
   executor_->set_limits(migration::limits_from(controller_.ledger().options(), setup_.topology));
-  feed(TopologyChanged{setup_.topology});
+  tell_topology();
 }
 
 void Service::arm_epoch() {
@@ -755,7 +756,7 @@ void Service::reload() {
                        config->strategy, config->admission, config->reserved_memory,
                        config->notices});
     if (other_distances) {
-      tell_distances();
+      tell_topology();
     }
   }
   (void)sd_notify(0, "READY=1");

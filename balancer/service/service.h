@@ -133,7 +133,7 @@ class Service {
   void with_history(std::function<Result<void>(stats::History&)> task);
   void find_host_latencies();
   void log_notices();
-  void tell_distances();
+  void tell_topology();
   void reload();
   void stop();
   void take_nothing_more();

@@ -95,5 +95,24 @@ TEST(DistancesTest, TheFirmwaresAreTakenBack) {
   EXPECT_EQ(stall_option(host).origin, Origin::kDefault);
 }
 
+TEST(DistancesTest, MeasuredOnesOutliveCpusThatGo) {
+  HostStory host = one_vm();
+  (void)host.controller().on(measured());
+  TopologyChanged gone = measured();
+  gone.topology.nodes[2].cpus.clear();
+  (void)host.controller().on(gone);
+  (void)host.epoch();
+  EXPECT_EQ(host.controller().snapshot().topology.distances, measured().topology.distances);
+  EXPECT_EQ(stall_option(host).value, 36);
+}
+
+TEST(DistancesTest, TheFirmwaresCountOfNodesThatCameAndWereNotMeasured) {
+  HostStory host = one_vm();
+  (void)host.controller().on(measured());
+  (void)host.controller().on(TopologyChanged{small_host(4), std::nullopt});
+  EXPECT_EQ(stall_option(host).value, 30);
+  EXPECT_EQ(stall_option(host).origin, Origin::kDefault);
+}
+
 }  // namespace
 }  // namespace vmnuma::tests
