@@ -114,18 +114,20 @@ Result<void> SystemdControl::set_memory(const std::string& unit,
 }
 
 Result<bool> SystemdControl::has_memory_settings(const std::string& unit) {
-  for (const auto& [name, value] : properties_of({})) {
-    std::error_code error;
-    const bool there =
-        std::filesystem::exists(fmt::format("{}/{}.d/50-{}.conf", settings_, unit, name), error);
-    if (error) {
-      return failure(ErrorCode::kIo,
-                     fmt::format("cannot look for settings of '{}' in '{}': {}", unit, settings_,
-                                 error.message()),
-                     error.value());
-    }
-    if (there) {
-      return true;
+  for (const char* folder : {"system.control", "transient"}) {
+    for (const auto& [name, value] : properties_of({})) {
+      std::error_code error;
+      const bool there = std::filesystem::exists(
+          fmt::format("{}/{}/{}.d/50-{}.conf", settings_, folder, unit, name), error);
+      if (error) {
+        return failure(ErrorCode::kIo,
+                       fmt::format("cannot look for settings of '{}' in '{}': {}", unit, settings_,
+                                   error.message()),
+                       error.value());
+      }
+      if (there) {
+        return true;
+      }
     }
   }
   return false;

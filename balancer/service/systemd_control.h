@@ -5,9 +5,10 @@
 /// Approach: its own interface, org.freedesktop.systemd1.Manager.SetUnitProperties with
 /// runtime=true (org.freedesktop.systemd1(5), systemd 252), over the system bus, where polkit
 /// decides who may (tools/units/50-vmnuma.rules). The connection is made with the first call and
-/// made anew after a failure. What it is told so, systemd keeps in drop-ins
-/// UNIT.d/50-Memory*.conf below kSettings, also when the unit has ended, and nothing
-/// takes single ones away again; so that is done by a unit that root runs,
+/// made anew after a failure. What it is told so, systemd keeps in drop-ins UNIT.d/50-Memory*.conf:
+/// of a transient unit, as scopes are, in kSettings/transient until that ends, of others in
+/// kSettings/system.control until the host's next start (src/core/unit.c, unit_drop_in_dir()).
+/// Nothing takes single ones away again; so that is done by a unit that root runs,
 /// vmnuma-revert@UNIT.service. Properties: no call takes longer than kPatience; a bus that is gone
 /// or comes back later is an error of that call only.
 #pragma once
@@ -29,7 +30,7 @@ class SystemdControl final : public UnitControl {
   static constexpr std::chrono::seconds kPatience{5};
 
   /// Where systemd keeps what it is told at run time.
-  static constexpr const char* kSettings = "/run/systemd/system.control";
+  static constexpr const char* kSettings = "/run/systemd";
 
   /// `address` is a D-Bus address, "unix:path=/run/dbus/system_bus_socket"; empty: the system bus.
   /// `settings` is kSettings, or a folder like it.

@@ -162,15 +162,19 @@ class FakeSystemd {
 };
 
 TEST(SystemdControlTest, ASettingIsThereIfSystemdKeepsADropIn) {
-  const TempDirectory folder;
-  SystemdControl control("unix:path=/no/bus", folder.path());
-  const std::string unit = "machine-qemu\\x2d1\\x2da.scope";
-  EXPECT_FALSE(control.has_memory_settings(unit).value());
-  std::filesystem::create_directory(folder.path() + "/" + unit + ".d");
-  std::ofstream(folder.path() + "/" + unit + ".d/50-CPUWeight.conf") << "[Scope]\n";
-  EXPECT_FALSE(control.has_memory_settings(unit).value());
-  std::ofstream(folder.path() + "/" + unit + ".d/50-MemorySwapMax.conf") << "[Scope]\n";
-  EXPECT_TRUE(control.has_memory_settings(unit).value());
+  // Where it keeps those of units that are transient, and of others.
+  for (const char* folder : {"transient", "system.control"}) {
+    const TempDirectory settings;
+    SystemdControl control("unix:path=/no/bus", settings.path());
+    const std::string unit = "machine-qemu\\x2d1\\x2da.scope";
+    EXPECT_FALSE(control.has_memory_settings(unit).value());
+    const std::string drop_ins = settings.path() + "/" + folder + "/" + unit + ".d";
+    std::filesystem::create_directories(drop_ins);
+    std::ofstream(drop_ins + "/50-CPUWeight.conf") << "[Scope]\n";
+    EXPECT_FALSE(control.has_memory_settings(unit).value());
+    std::ofstream(drop_ins + "/50-MemorySwapMax.conf") << "[Scope]\n";
+    EXPECT_TRUE(control.has_memory_settings(unit).value()) << folder;
+  }
 }
 
 TEST(SystemdControlTest, RemovesSettingsByAUnitOfRoots) {

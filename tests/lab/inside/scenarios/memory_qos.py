@@ -29,7 +29,7 @@ HOG_LIMIT_S = 400
 WATCH_S = 20
 HUGE_PAGES = "/proc/sys/vm/nr_hugepages"
 SLICE = "/sys/fs/cgroup/machine.slice"
-SETTINGS = "/run/systemd/system.control"
+SETTINGS = ("/run/systemd/transient", "/run/systemd/system.control")  # of scopes, and of others
 HOG = "vmnuma-hog"
 FILLED = "/run/vmnuma-hog-filled"
 _MIB = 1 << 20
@@ -63,7 +63,8 @@ def limits(cgroup):
 
 def settings(cgroup):
     """What systemd keeps of limits that it was asked to set."""
-    return sorted(glob.glob(f"{glob.escape(SETTINGS)}/{glob.escape(os.path.basename(cgroup))}.d/50-Memory*.conf"))
+    unit = glob.escape(os.path.basename(cgroup))
+    return [path for folder in SETTINGS for path in sorted(glob.glob(f"{folder}/{unit}.d/50-Memory*.conf"))]
 
 
 def stalled_us(cgroup):
