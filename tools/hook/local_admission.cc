@@ -129,8 +129,9 @@ std::optional<placement::NodeResource> own_cores(const balancer::AdmissionState&
   return cores;
 }
 
-/// Why no nodes can give the VM its cores; nothing if some can.
-std::optional<std::string> why_no_cores(const placement::NodeResource& cores, const Host& host,
+/// Why no nodes can give the VM its cores, in the daemon's words; nothing if some can.
+std::optional<std::string> why_no_cores(const balancer::AdmissionState& known,
+                                        const placement::NodeResource& cores, const Host& host,
                                         const placement::VmDescription& vm) {
   placement::AdmissionRequest asked;
   asked.policy = placement::TopologyPolicy::kRestricted;
@@ -144,8 +145,11 @@ std::optional<std::string> why_no_cores(const placement::NodeResource& cores, co
       "{}. Free were",
       cores.asked);
   for (std::size_t i = 0; i < host.topology.nodes.size(); ++i) {
+    const auto* told = find_node(known, host.topology.nodes[i].id);
+    const std::int64_t others = told != nullptr && told->cpus > 0 ? placement::kCoresForOthers : 0;
     text += fmt::format("{} on node {} {} of {} cores", i == 0 ? "" : ";",
-                        host.topology.nodes[i].id.value, cores.available[i], cores.capacity[i]);
+                        host.topology.nodes[i].id.value, cores.available[i],
+                        cores.capacity[i] + others);
   }
   return text;
 }
@@ -205,7 +209,7 @@ Result<void> admit_locally(const stats::Directory& root, const placement::VmDesc
   }
   const auto cores = known == nullptr ? std::nullopt : own_cores(*known, *host, vm);
   if (cores) {
-    if (const auto why = why_no_cores(*cores, *host, vm)) {
+    if (const auto why = why_no_cores(*known, *cores, *host, vm)) {
       return failure(ErrorCode::kNoSpace, *why);
     }
   }

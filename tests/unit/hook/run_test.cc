@@ -281,7 +281,7 @@ TEST_F(HookRunTest, CoresThatBelongToSomebodyAreNotFreeWithoutTheDaemon) {
   state.nodes[0].free_cores = state.nodes[1].free_cores = 1;  // it wants two
   known(state);
   EXPECT_EQ(run("prepare", xml, "/nonexistent"), kHookRefused);
-  EXPECT_THAT(reports_.back(), HasSubstr("asks for 2. Free were on node 0 1 of 3 cores"));
+  EXPECT_THAT(reports_.back(), HasSubstr("asks for 2. Free were on node 0 1 of 4 cores"));
   known(state, balancer::kAdmissionFreshFor_s + 1);
   EXPECT_EQ(run("prepare", xml, "/nonexistent"), kHookDone);
 }
