@@ -14,6 +14,7 @@
 #include <prometheus/text_serializer.h>
 
 #include "balancer/mode.h"
+#include "stats/text/printable.h"
 #include "tools/exporter/metric_table.h"
 #include "tools/exporter/node_locality.h"
 
@@ -75,6 +76,10 @@ class Families {
     MetricFamily& family = families_[found->second];
     ClientMetric metric;
     metric.label = std::move(labels);
+    // Whoever shows a label shows it as it is.
+    for (ClientMetric::Label& label : metric.label) {
+      label.value = text::printable(label.value);
+    }
     (family.type == prometheus::MetricType::Counter ? metric.counter.value : metric.gauge.value) =
         *value;
     family.metric.push_back(std::move(metric));
@@ -193,17 +198,18 @@ void add_client(const balancer::HostView& host, const std::string& vm, const VmC
   families.add("vmnuma_client_moves_total", number(client.moves), labels);
 }
 
-/// How a VM is called: by its name, with its UUID where another VM has that name. libvirt keeps
-/// names apart, but bytes that are no UTF-8 become the same replacement character.
+/// How a VM is called: by its name, with its UUID where the name of another VM shows as the same.
+/// libvirt keeps names apart, but bytes that are no UTF-8 become the same replacement character,
+/// and what stands for an unprintable character may be part of a name, too.
 class VmNames {
  public:
   explicit VmNames(const std::vector<VmView>& vms) {
     for (const VmView& vm : vms) {
-      ++uses_[vm.vm];
+      ++uses_[text::printable(vm.vm)];
     }
   }
   [[nodiscard]] std::string of(const std::string& name, const std::string& uuid) const {
-    const auto uses = uses_.find(name);
+    const auto uses = uses_.find(text::printable(name));
     return uses == uses_.end() || uses->second < 2 ? name : name + " (" + uuid + ")";
   }
 

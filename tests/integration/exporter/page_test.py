@@ -215,6 +215,8 @@ def visit(browser, url, output, findings):
     browser.look(1280, 900, "light")
 
     invent_nothing(browser, check)
+    name = browser.value(r"""import('/format.js').then((format) => format.parsed('{"vm": "a\\n\\u001b\\u009b\\u202eb \\u00e4"}').vm)""")
+    check(name == r"a\n\x1b\u009b\u202eb ä", f"a name has no character that changes how a line reads: {name}")
 
     # The click path: sort by what is owed, filter, read a plot with the arrow keys.
     browser.value("[...document.querySelectorAll('#vms th button')].find((b) => b.textContent === 'Locality').focus()")

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "stats/text/printable.h"
 #include "tests/support/views.h"
 #include "tools/exporter/metric_table.h"
 
@@ -144,8 +145,37 @@ TEST(MetricsTest, WhatIsNotKnownIsAbsent) {
 
 TEST(MetricsTest, NamesAreEscaped) {
   Reading odd = reading();
-  odd.views->host.vms[0].vm = "a\"b\\c\nd";
-  EXPECT_THAT(lines(metrics_text(odd)), Contains(R"(vmnuma_vm_managed{vm="a\"b\\c\nd"} 1)"));
+  odd.views->host.vms[0].vm = "a\"b\\c";
+  EXPECT_THAT(lines(metrics_text(odd)), Contains(R"(vmnuma_vm_managed{vm="a\"b\\c"} 1)"));
+}
+
+TEST(MetricsTest, NoLabelHasACharacterThatATerminalOrABrowserWouldObey) {
+  // A line end, ESC, the C1 control CSI, and right-to-left override: in a label each is the text
+  // that stands for it, whose backslash the exposition format doubles.
+  Reading odd = reading();
+  const std::string name =
+      "a\n\x1b\xc2\x9b\xe2\x80\xae"
+      "b";
+  odd.views->host.vms[0].vm = name;
+  odd.views->status.transfers.front().vm = name;
+  odd.views->status.transfers.front().vm_uuid = odd.views->host.vms[0].vm_uuid;
+  odd.views->status.uri = "qemu:///\xe2\x80\xae";
+  odd.views->host.actions.front().reason = "load\xc2\x85move";
+  const std::string text = metrics_text(odd);
+  EXPECT_THAT(lines(text), Contains(R"(vmnuma_vm_managed{vm="a\\n\\x1b\\u009b\\u202eb"} 1)"));
+  EXPECT_THAT(text, HasSubstr(R"(vmnuma_transfer_done_bytes{vm="a\\n\\x1b\\u009b\\u202eb"})"));
+  EXPECT_THAT(text, HasSubstr(R"(uri="qemu:///\\u202e")"));
+  for (const std::string& line : lines(text)) {
+    EXPECT_EQ(text::printable(line), line);
+  }
+}
+
+TEST(MetricsTest, VmsWhoseNamesShowAsTheSameAreToldApart) {
+  Reading twins = reading();
+  twins.views->host.vms[0].vm = "a\x1b";
+  twins.views->host.vms[1].vm = R"(a\x1b)";
+  const std::vector<std::string> all = series(metrics_text(twins));
+  EXPECT_EQ(std::set<std::string>(all.begin(), all.end()).size(), all.size());
 }
 
 TEST(MetricsTest, NoSeriesAppearsTwiceEvenIfNamesDo) {

@@ -2,6 +2,7 @@
 // Asks for the state every two seconds and hands it to those who show it.
 import { byId, setText } from "./dom.js";
 import { showFigures } from "./figures.js";
+import { parsed } from "./format.js";
 import { showMap } from "./host_map.js";
 import { addToPlots, beginPlots } from "./plots.js";
 import { showMoves, showTransfers, showVms } from "./tables.js";
@@ -21,7 +22,7 @@ let shownAt = 0; // when the figures on the page were read, in ms
 async function fetchJson(path) {
   const answer = await fetch(path, { cache: "no-store", signal: AbortSignal.timeout(kTimeLimit) });
   if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
-  return answer.json();
+  return parsed(await answer.text());
 }
 
 function showProblem(text, isBad) {

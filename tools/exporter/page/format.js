@@ -3,6 +3,20 @@
 
 const kUnknown = "–";
 
+const kUnprintable = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+const kShort = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+/** The text with what stands for characters that would change how a line reads, as in tables (stats/text/printable.h). */
+export const printable = (text) => text.replace(kUnprintable, (character) => {
+  const code = character.charCodeAt(0);
+  const hex = code.toString(16);
+  return kShort[character] ?? (code < 0x80 ? `\\x${hex.padStart(2, "0")}` : `\\u${hex.padStart(4, "0")}`);
+});
+
+/** JSON whose texts, names of VMs among them, are printable. */
+export const parsed = (json) =>
+  JSON.parse(json, (_, value) => (typeof value === "string" ? printable(value) : value));
+
 export const isKnown = (value) => value !== null && value !== undefined;
 
 /** The sum of what is known; null if nothing is. */
