@@ -2,6 +2,7 @@
 // The controller's account of memory that is guaranteed to VMs, per node and page size, and of what
 // must be known about starts while the daemon is away.
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -42,12 +43,61 @@ Bytes need_of(const VmDescription& vm, Bytes page_size, const placement::Options
   return need;
 }
 
+/// The client's part of the VM's memory by the size of its pages. Which client has which pages of
+/// a VM with several sizes is not looked at: each has as large a part of all, in whole pages.
+std::vector<placement::PagesOfSize> by_page_size(const ClientState& client,
+                                                 std::vector<placement::PagesOfSize> of_vm) {
+  Bytes all;
+  for (const placement::PagesOfSize& pages : of_vm) {
+    all += pages.memory;
+  }
+  for (placement::PagesOfSize& pages : of_vm) {
+    pages.memory = placement::scaled(client.memory_size, pages.memory.value, all.value);
+    if (pages.page_size > Bytes{}) {
+      pages.memory = pages.page_size *
+                     ((pages.memory.value + pages.page_size.value - 1) / pages.page_size.value);
+    }
+  }
+  return of_vm;
+}
+
 std::string pages_text(Bytes page_size) {
   return page_size == Bytes{} ? std::string("memory")
                               : fmt::format("huge pages of {} KiB", page_size.value / 1024);
 }
 
 }  // namespace
+
+/// What VMs were promised on each node, whoever is about to start included, and the pools.
+void Controller::show_promises(HostView& view) const {
+  std::map<VmId, std::vector<placement::PagesOfSize>> pages;
+  for (const StartingVm& starting : starting_.all()) {
+    pages[starting.description.id] = memory_by_page_size(starting.description);
+  }
+  for (const auto& [id, vm] : ledger_.vms()) {
+    pages[id] = memory_by_page_size(vm.description);
+  }
+  const Snapshot snapshot = snapshot_.epoch > 0 ? with_starting_vms() : snapshot_;
+  std::vector<std::map<Bytes, Bytes>> promised(view.nodes.size());
+  for (const ClientState& client : snapshot.clients) {
+    if (client.home < view.nodes.size()) {  // else it has none
+      view.nodes[client.home].promised_vcpus += client.vcpu_count();
+      for (const auto& [size, memory] : by_page_size(client, pages[snapshot.vms[client.vm].id])) {
+        promised[client.home][size] += memory;
+      }
+    }
+  }
+  for (NodeIndex i = 0; i < view.nodes.size(); ++i) {
+    NodeView& node = view.nodes[i];
+    node.promised_bytes = promised[i][Bytes{}].value;
+    for (const placement::HugePagePool& pool : snapshot.topology.nodes[i].huge_pages) {
+      node.huge_pages.push_back(
+          {pool.page_size.value, (pool.page_size * pool.pages).value,
+           reserved_of(node.node, pool.page_size, setup_.reserved_memory).value,
+           promised[i][pool.page_size].value});
+    }
+  }
+}
 
 /// Per node, what may be promised there: all but what the system keeps.
 std::vector<Bytes> Controller::capacity_to_promise(Bytes page_size) const {

@@ -99,7 +99,7 @@ Result<Answer> Controller::answer(const Command& question) const {
     return Answer(status());
   }
   if (std::holds_alternative<HostRequest>(question)) {
-    return Answer(host_view(snapshot_, ledger_, totals_));
+    return Answer(host());
   }
   if (std::holds_alternative<MemoryRequest>(question)) {
     return Answer(memory_view(ledger_, host_memory_));
@@ -175,6 +175,15 @@ Result<Answer> Controller::change(const Command& command, Effects& effects) {
   return not_answered(command);
 }
 
+HostView Controller::host() const {
+  HostView view = host_view(snapshot_, ledger_, totals_);
+  view.vms_known = ledger_.knows_domains();
+  view.distances_measured = setup_.measured_memory.has_value();
+  view.admission = name_of(admission_now());
+  show_promises(view);
+  return view;
+}
+
 StatusView Controller::status() const {
   StatusView view;
   view.mode = mode();
@@ -210,7 +219,7 @@ StatusView Controller::status() const {
     view.refused_policies.push_back(
         {vm == nullptr ? "" : vm->description.name, to_text(id), reason});
   }
-  view.admission = name_of(refuses_starts() ? AdmissionMode::kEnforce : AdmissionMode::kAdvise);
+  view.admission = name_of(admission_now());
   view.not_admitted = not_admitted_;
   view.open_actions = static_cast<std::int64_t>(under_way_.size()) + memory_steering_.under_way();
   view.kernel_numa_balancing = kernel_numa_balancing_;

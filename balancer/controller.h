@@ -226,6 +226,7 @@ class Controller {
   [[nodiscard]] bool acts() const;
   [[nodiscard]] Result<Answer> change(const Command& command, Effects& effects);
   [[nodiscard]] StatusView status() const;
+  [[nodiscard]] HostView host() const;
   [[nodiscard]] Result<Answer> explain(const ExplainRequest& request) const;
   [[nodiscard]] Result<Answer> move(const MoveRequest& request, Effects& effects);
   [[nodiscard]] Result<Answer> move_together(const MoveTogetherRequest& request, Effects& effects);
@@ -243,6 +244,9 @@ class Controller {
   [[nodiscard]] placement::Snapshot since_the_plan() const;
   [[nodiscard]] Result<Answer> announce(const AnnounceRequest& request, Effects& effects);
   [[nodiscard]] bool refuses_starts() const;
+  [[nodiscard]] AdmissionMode admission_now() const {
+    return refuses_starts() ? AdmissionMode::kEnforce : AdmissionMode::kAdvise;
+  }
   [[nodiscard]] placement::FreeForVm free_for(const placement::VmDescription& vm,
                                               const placement::Snapshot& snapshot,
                                               const placement::Arrangement& now,
@@ -252,6 +256,7 @@ class Controller {
   [[nodiscard]] placement::VmAdmission admit(const placement::VmDescription& vm,
                                              const placement::Snapshot& snapshot,
                                              const AnnounceRequest& request) const;
+  void show_promises(HostView& view) const;
   [[nodiscard]] std::vector<placement::Bytes> capacity_to_promise(placement::Bytes page_size) const;
   [[nodiscard]] std::vector<placement::NodeIndex> group_of(
       const std::vector<placement::NodeIndex>& homes, placement::Bytes page_size,

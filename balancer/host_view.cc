@@ -160,6 +160,9 @@ HostView host_view(const Snapshot& snapshot, const Ledger& ledger, const Totals&
     if (record != nullptr && record->last) {
       row.weight = vm.weight;
     }
+    for (std::size_t i = 0; record != nullptr && i < record->description.pci_devices.size(); ++i) {
+      row.pci_devices.push_back(record->description.pci_devices[i].address);
+    }
     row.cpu_some_permille = permille(vm.pressure.cpu_some);
     row.memory_some_permille = permille(vm.pressure.memory_some);
     row.memory_full_permille = permille(vm.pressure.memory_full);

@@ -130,6 +130,15 @@ struct CpuTotalView {
   bool operator==(const CpuTotalView&) const = default;
 };
 
+/// Huge pages of hugetlbfs of one size on a node.
+struct HugePagesView {
+  std::int64_t page_bytes = 0;
+  std::int64_t total_bytes = 0;
+  std::int64_t reserved_bytes = 0;  ///< kept for the system
+  std::int64_t promised_bytes = 0;  ///< as NodeView::promised_bytes
+  bool operator==(const HugePagesView&) const = default;
+};
+
 /// One node in HostView. Times are of the last epoch; `used` to `owed` are sums over its clients.
 /// CPU figures are absent without two readings of all its CPUs, memory without a reading of it.
 struct NodeView {
@@ -137,7 +146,8 @@ struct NodeView {
   bool known = true;  ///< false: its readings are missing, so nothing is moved to it
   std::int32_t cores = 0;
   std::int32_t cpus = 0;                ///< logical CPUs that VMs may use
-  std::vector<std::int32_t> distances;  ///< SLIT, to the nodes in the order of HostView::nodes
+  std::vector<std::int32_t> distances;  ///< to the nodes in the order of HostView::nodes, on SLIT's
+                                        ///< scale, as decisions use them
   Figure vcpus;                         ///< homed here; absent before the first epoch
   Figure load_pct;     ///< load average of what others leave; above 100 if more is wanted
   Figure capacity_ms;  ///< what it can give to clients
@@ -156,6 +166,11 @@ struct NodeView {
   /// and what others than VMs use. Together above 100 if that is too much.
   Figure vm_load_pct = {};
   Figure non_vm_pct = {};
+  /// What VMs were promised here, whatever they use: those at home, and those that were told to
+  /// start here and have no home yet. Memory is that on ordinary pages.
+  std::int64_t promised_vcpus = 0;
+  std::int64_t promised_bytes = 0;
+  std::vector<HugePagesView> huge_pages = {};  ///< sizes that have pages here, ascending
   bool operator==(const NodeView&) const = default;
 };
 
@@ -193,6 +208,7 @@ struct VmView {
   Figure cpu_some_permille = {};
   Figure memory_some_permille = {};
   Figure memory_full_permille = {};
+  std::vector<std::string> pci_devices = {};  ///< passed through to it, as in "0000:3b:00.0"
   bool operator==(const VmView&) const = default;
 };
 
@@ -214,6 +230,9 @@ struct HostView {
   std::vector<ActionCountView> actions;  ///< every reason with every state, also those at 0
   std::vector<NodeView> nodes;
   std::vector<VmView> vms;
+  bool vms_known = false;           ///< false: libvirt has not said yet which run
+  bool distances_measured = false;  ///< NodeView::distances are not the firmware's alone
+  std::string admission;            ///< as in StatusView
   bool operator==(const HostView&) const = default;
 };
 

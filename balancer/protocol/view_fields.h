@@ -101,6 +101,14 @@ void visit_fields(Fields& fields, T& view) {
   fields("owed_ms", view.owed_ms);
 }
 
+template <class Fields, MaybeConst<HugePagesView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("page_bytes", view.page_bytes);
+  fields("total_bytes", view.total_bytes);
+  fields("reserved_bytes", view.reserved_bytes);
+  fields("promised_bytes", view.promised_bytes);
+}
+
 template <class Fields, MaybeConst<NodeView> T>
 void visit_fields(Fields& fields, T& view) {
   fields("node", view.node);
@@ -121,6 +129,9 @@ void visit_fields(Fields& fields, T& view) {
   fields("memory_bytes", view.memory_bytes);
   fields("free_bytes", view.free_bytes);
   fields("reserve_bytes", view.reserve_bytes);
+  fields("promised_vcpus", view.promised_vcpus);
+  fields("promised_bytes", view.promised_bytes);
+  fields("huge_pages", view.huge_pages);
   fields("capacity_total_ms", view.capacity_total_ms);
   fields("non_vm_total_ms", view.non_vm_total_ms);
   fields("total", view.total);
@@ -155,6 +166,7 @@ void visit_fields(Fields& fields, T& view) {
   fields("cpu_some_permille", view.cpu_some_permille);
   fields("memory_some_permille", view.memory_some_permille);
   fields("memory_full_permille", view.memory_full_permille);
+  fields("pci_devices", view.pci_devices);
   fields("clients", view.clients);
 }
 
@@ -172,6 +184,9 @@ void visit_fields(Fields& fields, T& view) {
   fields("lost_total_ms", view.lost_total_ms);
   fields("moved_bytes", view.moved_bytes);
   fields("actions", view.actions);
+  fields("vms_known", view.vms_known);
+  fields("distances_measured", view.distances_measured);
+  fields("admission", view.admission);
   fields("nodes", view.nodes);
   fields("vms", view.vms);
 }

@@ -81,7 +81,10 @@ inline balancer::HostView host_view() {
                  300000,
                  {7950000, 400000, 8050000, 125000},
                  80,
-                 3},
+                 3,
+                 12,
+                 16 * kGiB,
+                 {{2 << 20, 4 * kGiB, kGiB, 2 * kGiB}, {1 << 30, 8 * kGiB, 0, 3 * kGiB}}},
                 {{1},
                  false,
                  8,
@@ -102,7 +105,10 @@ inline balancer::HostView host_view() {
                  350000,
                  {2000000, 5, 2000001, 6},
                  20,
-                 4}};
+                 4,
+                 4,
+                 8 * kGiB,
+                 {{2 << 20, 2 * kGiB, 0, 0}}}};
   view.vms = {{"web1",
                "c7a5fdbd-edaf-9455-926a-d65c16db1809",
                200,
@@ -125,7 +131,8 @@ inline balancer::HostView host_view() {
                  {7950000, 400000, 8050000, 125000}}},
                321,
                45,
-               6},
+               6,
+               {"0000:3b:00.0"}},
               {"db \"7\"",
                "11111111-2222-3333-4444-555555555555",
                100,
@@ -146,6 +153,9 @@ inline balancer::HostView host_view() {
                  std::nullopt,
                  0,
                  {2000000, 5, 2000001, 6}}}}};
+  view.vms_known = true;
+  view.distances_measured = true;
+  view.admission = "enforce";
   return view;
 }
 

@@ -86,6 +86,7 @@ enum class ExportFormat { kNodeResourceTopology, kPlacementInventories };
 struct ExportRun {
   ExportFormat format{};
   std::optional<std::string> name;  ///< of the host; its own if left out
+  std::string root = "/";           ///< the host's root directory
 };
 
 /// What --format takes, in the order of ExportFormat.

@@ -16,9 +16,11 @@ using balancer::CommandReceived;
 using balancer::Effects;
 using balancer::Mode;
 using migration::ActionState;
+using placement::kMiB;
 using placement::NodeId;
 using placement::Reason;
 using testing::Contains;
+using testing::ElementsAre;
 using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -651,6 +653,40 @@ TEST(ControllerTest, ShowsTheWholeHost) {
   EXPECT_THAT(view.actions, SizeIs(12 * 3));  // every reason with every state
 }
 
+TEST(ControllerTest, ShowsWhatVmsWerePromisedAndThoseThatWereToldWhereToStart) {
+  constexpr placement::Bytes kPage = kMiB * 2;
+  HostStory host(2, Mode::kActive, [](balancer::ControllerSetup& setup) {
+    setup.reserved_memory = {{NodeId{0}, kPage, kMiB * 16}};
+  });
+  host.set_pools(std::vector{placement::HugePagePool{kPage, 64}});
+  placement::VmDescription on_pool = small_vm(1, "pool", 1);
+  on_pool.huge_page_size = kPage;
+  on_pool.pci_devices = {{"0000:3b:00.0", NodeId{0}}};
+  host.start(on_pool, 0, 50);
+  host.start(small_vm(2, "ordinary", 1), 0, 50);
+  (void)host.tell_domains();
+  host.carry_out(host.epoch());
+  host.carry_out(host.epoch());
+  (void)answer_of<balancer::SuggestView>(host,
+                                         balancer::SuggestRequest{2, kVmMemory.value / kMiB.value});
+  const auto view = answer_of<balancer::HostView>(host, balancer::HostRequest{});
+  EXPECT_TRUE(view.vms_known);
+  EXPECT_FALSE(view.distances_measured);
+  EXPECT_EQ(view.admission, "enforce");
+  ASSERT_THAT(view.nodes, SizeIs(2));
+  EXPECT_EQ(view.nodes[0].promised_vcpus + view.nodes[1].promised_vcpus, 1 + 1 + 2);
+  EXPECT_EQ(view.nodes[0].promised_bytes + view.nodes[1].promised_bytes, 2 * kVmMemory.value);
+  for (std::size_t node = 0; node < 2; ++node) {
+    const bool is_home = host.home(1) == static_cast<std::int32_t>(node);
+    EXPECT_THAT(view.nodes[node].huge_pages,
+                ElementsAre(balancer::HugePagesView{kPage.value, (kPage * 64).value,
+                                                    node == 0 ? (kMiB * 16).value : 0,
+                                                    is_home ? kVmMemory.value : 0}));
+  }
+  ASSERT_THAT(view.vms, SizeIs(2));
+  EXPECT_THAT(view.vms[0].pci_devices, ElementsAre("0000:3b:00.0"));
+}
+
 TEST(ControllerTest, ShowsTheNodesBeforeTheFirstEpoch) {
   HostStory host(2, Mode::kDryRun);
   const auto view = answer_of<balancer::HostView>(host, balancer::HostRequest{});
@@ -659,6 +695,7 @@ TEST(ControllerTest, ShowsTheNodesBeforeTheFirstEpoch) {
   EXPECT_EQ(view.nodes[0].cpus, 2);
   EXPECT_GT(view.nodes[0].memory_bytes, 0);
   EXPECT_THAT(view.vms, IsEmpty());
+  EXPECT_FALSE(view.vms_known);
 }
 
 }  // namespace

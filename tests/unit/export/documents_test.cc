@@ -31,14 +31,26 @@ std::string golden(const std::string& name, const std::string& text) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Two nodes, the readings of the second missing.
+/// Two nodes, the readings of the second missing. Of the devices the first is web1's.
 ExportedHost two_nodes() {
-  return {"kvm1.example.org", tests::host_view()};
+  return {"kvm1.example.org",
+          tests::host_view(),
+          {{{{{0}, 2 << 20}, 2 * kGiB}, {{{0}, 1 << 30}, 4 * kGiB}, {{{1}, 2 << 20}, 2 * kGiB}},
+           {{"0000:3b:00.0", "10de-1eb8", {0}},
+            {"0000:3c:00.0", "10de-1eb8", {0}},
+            {"0000:5e:02.1", "8086-1889", {0}},
+            {"0000:af:00.0", "10de-1eb8", {1}}}}};
 }
 
 /// Nodes with gaps between their numbers, one without memory, one without CPUs.
 ExportedHost odd_nodes() {
   HostView host = tests::host_view();
+  host.distances_measured = false;
+  host.admission = "advise";
+  host.nodes[0].huge_pages.clear();
+  host.nodes[1].huge_pages.clear();
+  host.nodes[1].promised_vcpus = 0;
+  host.nodes[1].promised_bytes = 0;
   host.nodes.push_back(host.nodes[0]);
   host.nodes[1].node = {4};
   host.nodes[1].known = true;
@@ -50,6 +62,8 @@ ExportedHost odd_nodes() {
   host.nodes[2].cores = 0;
   host.nodes[2].capacity_ms = 0;
   host.nodes[2].load_pct.reset();
+  host.nodes[2].promised_vcpus = 0;
+  host.nodes[2].promised_bytes = 0;
   host.nodes[0].distances = {10, 21, 31};
   host.nodes[1].distances = {21, 10, 41};
   host.nodes[2].distances = {31, 41, 10};
@@ -74,30 +88,87 @@ TEST(ExportTest, DocumentsAreThoseHeldAgainstTheSchemas) {
   }
 }
 
+/// One resource as the document has it, amounts in bytes or pieces.
+std::string resource(const std::string& name, std::int64_t capacity, std::int64_t allocatable,
+                     std::int64_t available) {
+  return R"({"name":")" + name + R"(","capacity":")" + std::to_string(capacity) +
+         R"(","allocatable":")" + std::to_string(allocatable) + R"(","available":")" +
+         std::to_string(available) + R"("})";
+}
+
 TEST(ExportTest, WhatIsPromisedToVmsIsNotAvailable) {
-  // Node 0 has 16 CPUs, 12 of them promised; of its 64 GiB 2 are reserved and 16 promised, but only
-  // 20 are free, 18 of them above the reserve.
+  // Node 0 has 16 CPUs, 12 of them promised; of its 64 GiB 2 are reserved, 12 in pools and 16
+  // promised, but only 20 are free, 18 of them above the reserve.
   ExportedHost exported = two_nodes();
+  EXPECT_THAT(topology(exported), HasSubstr(resource("cpu", 16, 16, 4)));
+  EXPECT_THAT(topology(exported), HasSubstr(resource("memory", 64 * kGiB, 50 * kGiB, 18 * kGiB)));
+  // Now the promise is what binds: 50 - 40 are left of it.
+  exported.host.nodes[0].promised_bytes = 40 * kGiB;
+  EXPECT_THAT(topology(exported), HasSubstr(resource("memory", 64 * kGiB, 50 * kGiB, 10 * kGiB)));
+}
+
+TEST(ExportTest, HugePagesAreOfferedBySizeWithoutWhatIsReservedPromisedOrInUse) {
+  ExportedHost exported = two_nodes();
+  // Of 4 GiB one is reserved and two are promised; 2 GiB are free, one of them above the reserve.
   EXPECT_THAT(topology(exported),
-              HasSubstr(R"({"name":"cpu","capacity":"16","allocatable":"16","available":"4"})"));
+              HasSubstr(resource("hugepages-2Mi", 4 * kGiB, 3 * kGiB, 1 * kGiB)));
+  // Of 8 GiB three are promised, but somebody else has one more: 4 GiB are free.
   EXPECT_THAT(topology(exported),
-              HasSubstr(R"("allocatable":")" + std::to_string(62 * kGiB) + R"(","available":")" +
-                        std::to_string(18 * kGiB) + R"("})"));
-  // Now the promise is what binds: 62 - 50 are left of it.
-  exported.host.vms[0].clients[0].size_bytes = 50 * kGiB;
-  EXPECT_THAT(topology(exported), HasSubstr(R"("available":")" + std::to_string(12 * kGiB)));
+              HasSubstr(resource("hugepages-1Gi", 8 * kGiB, 8 * kGiB, 4 * kGiB)));
+  // Which are free could not be read.
+  exported.resources.free_huge_pages.clear();
+  EXPECT_THAT(topology(exported), HasSubstr(resource("hugepages-1Gi", 8 * kGiB, 0, 0)));
+}
+
+TEST(ExportTest, SizesOfHugePagesAreSpelledAsTheKubeletDoes) {
+  ExportedHost exported = two_nodes();
+  for (const auto& [bytes, name] : {std::pair{64LL << 10U, "hugepages-64Ki"},
+                                    {512LL << 20U, "hugepages-512Mi"},
+                                    {16LL << 30U, "hugepages-16Gi"}}) {
+    exported.host.nodes[0].huge_pages = {{bytes, 32 * kGiB, 0, 0}};
+    EXPECT_THAT(topology(exported), HasSubstr(resource(name, 32 * kGiB, 0, 0)));
+  }
+}
+
+TEST(ExportTest, DevicesAreCountedByKindWithoutThoseThatVmsHave) {
+  ExportedHost exported = two_nodes();
+  EXPECT_THAT(topology(exported), HasSubstr(resource("vmnuma/pci-10de-1eb8", 2, 2, 1) + "," +
+                                            resource("vmnuma/pci-8086-1889", 1, 1, 1)));
+  // Of the node whose readings are missing.
+  EXPECT_THAT(topology(exported), HasSubstr(resource("vmnuma/pci-10de-1eb8", 1, 0, 0)));
+}
+
+TEST(ExportTest, WhereTheDistancesComeFromAndWhatPoliciesMeanIsAnAttribute) {
+  ExportedHost exported = two_nodes();
+  EXPECT_THAT(topology(exported), HasSubstr(R"("topologyPolicies":["None"],"attributes":[)"
+                                            R"({"name":"topologyManagerPolicy","value":"none"},)"
+                                            R"({"name":"topologyManagerScope","value":"pod"},)"
+                                            R"({"name":"vmnuma.admission","value":"enforce"},)"
+                                            R"({"name":"vmnuma.distances","value":"measured"}])"));
+  exported.host.distances_measured = false;
+  EXPECT_THAT(topology(exported), HasSubstr(R"("name":"vmnuma.distances","value":"firmware")"));
+}
+
+TEST(ExportTest, NothingIsOfferedUntilItIsKnownWhichVmsRun) {
+  ExportedHost exported = two_nodes();
+  exported.host.vms_known = false;
+  EXPECT_THAT(topology(exported), HasSubstr(resource("cpu", 16, 0, 0)));
+  EXPECT_THAT(topology(exported), HasSubstr(resource("memory", 64 * kGiB, 0, 0)));
+  EXPECT_THAT(topology(exported), HasSubstr(resource("hugepages-2Mi", 4 * kGiB, 0, 0)));
+  EXPECT_THAT(topology(exported), HasSubstr(resource("vmnuma/pci-8086-1889", 1, 0, 0)));
 }
 
 TEST(ExportTest, NothingIsBelowZero) {
   ExportedHost exported = two_nodes();
-  exported.host.vms[0].clients[0].vcpus = 40;
-  exported.host.vms[0].clients[0].size_bytes = 100 * kGiB;
-  EXPECT_THAT(topology(exported),
-              HasSubstr(R"({"name":"cpu","capacity":"16","allocatable":"16","available":"0"})"));
+  exported.host.nodes[0].promised_vcpus = 40;
+  exported.host.nodes[0].promised_bytes = 100 * kGiB;
+  exported.host.nodes[0].huge_pages[0].promised_bytes = 100 * kGiB;
+  EXPECT_THAT(topology(exported), HasSubstr(resource("cpu", 16, 16, 0)));
+  EXPECT_THAT(topology(exported), HasSubstr(resource("hugepages-2Mi", 4 * kGiB, 3 * kGiB, 0)));
   EXPECT_THAT(topology(exported), Not(HasSubstr("\"-")));
   exported.host.nodes[0].reserve_bytes = 100 * kGiB;
   EXPECT_THAT(inventories(exported), HasSubstr(R"("total":65536,"reserved":65536)"));
-  EXPECT_THAT(topology(exported), HasSubstr(R"("allocatable":"0","available":"0"})"));
+  EXPECT_THAT(topology(exported), HasSubstr(resource("memory", 64 * kGiB, 0, 0)));
 }
 
 TEST(ExportTest, NodeWithoutReadingsOffersNothing) {

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/fake_daemon.h"
+#include "tests/support/temp_directory.h"
 #include "tests/support/views.h"
 #include "tools/vmnuma/run.h"
 
@@ -27,8 +28,9 @@ class ExportCommandTest : public ::testing::Test {
           return tests::host_view();
         }));
     arguments.insert(arguments.begin(), {"--socket", daemon.socket_path(), "export"});
-    const auto invocation = parse_arguments(arguments, tests::kNoonUnixS);
+    auto invocation = parse_arguments(arguments, tests::kNoonUnixS);
     EXPECT_TRUE(invocation) << invocation.error().text;
+    invocation->exported->root = host_.path();
     Surroundings surroundings{out_, err_, /*out_is_terminal=*/true,
                               [this](std::chrono::milliseconds) { return ++pauses_ < 2; },
                               std::chrono::milliseconds(60000)};
@@ -38,6 +40,7 @@ class ExportCommandTest : public ::testing::Test {
     return tools::run(*invocation, surroundings);
   }
 
+  tests::TempDirectory host_;  ///< without pools and devices
   std::ostringstream out_;
   std::ostringstream err_;
   int pauses_ = 0;

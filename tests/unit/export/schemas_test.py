@@ -62,6 +62,9 @@ class SchemaTest(unittest.TestCase):
         self.refuses("nrt", document, ("zones", 0, "costs", 0, "value"), "10")
         self.refuses("nrt", document, ("zones", 0, "attributes", 0, "value"), 3)
         self.refuses("nrt", document, (*resource, "available"), None)
+        self.refuses("nrt", document, (*resource, "name"), "vmnuma/pci/10de")
+        self.refuses("nrt", document, ("attributes", 0, "value"), None)
+        self.refuses("nrt", document, ("topologyPolicies", 0), 1)
         self.refuses("nrt", document, (*resource, "capacity"), "4 GiB")
         self.refuses("nrt", document, (*resource, "capacity"), 1.5)
         self.refuses("nrt", document, ("metadata", "name"), "KVM_1")
@@ -77,6 +80,15 @@ class SchemaTest(unittest.TestCase):
         self.refuses("openstack", document, (*inventories, "VCPU", "reserved"), -1)
         self.refuses("openstack", document, (*inventories, "VCPU", "used"), 1)
         self.refuses("openstack", document, (*inventories, "vcpu"), {"total": 1})
+
+    def test_no_more_is_available_than_allocatable_nor_that_than_there_is(self):
+        for path in GOLDEN.glob("*.nrt.json"):
+            for zone in json.loads(path.read_text())["zones"]:
+                names = [resource["name"] for resource in zone["resources"]]
+                self.assertEqual(len(names), len(set(names)), "a resource has one entry")
+                for resource in zone["resources"]:
+                    amounts = [int(resource[key]) for key in ("available", "allocatable", "capacity")]
+                    self.assertEqual(amounts, sorted(amounts), f"{path.name}: {resource}")
 
     def test_zones_cost_each_other_by_names_that_are_there(self):
         for path in GOLDEN.glob("*.nrt.json"):

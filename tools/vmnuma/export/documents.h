@@ -5,10 +5,11 @@
 /// read what the daemon answers. Approach: a pure function for each format, from the daemon's view
 /// of the host to one JSON document.
 ///
-/// Terms: what is *reserved* by a VM is what it was promised (vCPUs, memory size) on the homes of
-/// its clients, whatever it uses now. Properties, each with a test:
+/// Terms: what a VM was *promised* is its vCPUs and memory on the homes of its clients and the
+/// devices that are passed through to it, whatever it uses now. Properties, each with a test:
 ///  - the document follows the published schema, also on a host without memory or CPUs on a node;
-///  - of a node whose readings are missing nothing is offered;
+///  - of a node whose readings are missing nothing is offered, and nothing anywhere until it is
+///  known which VMs run;
 ///  - nothing is offered that is promised to a VM, or that is not free;
 ///  - equal views, equal bytes.
 #pragma once
@@ -17,12 +18,14 @@
 #include <string_view>
 
 #include "balancer/view.h"
+#include "tools/vmnuma/export/host_resources.h"
 
 namespace vmnuma::tools {
 
 struct ExportedHost {
   std::string name;  ///< the host's name in the cluster
   balancer::HostView host;
+  HostResources resources = {};
 };
 
 /// How a document is laid out.
@@ -34,8 +37,16 @@ enum class JsonLayout { kOneLine, kIndented };
 
 /// A NodeResourceTopology of topology.node.k8s.io/v1alpha2
 /// (k8stopologyawareschedwg/noderesourcetopology-api v0.1.3, pkg/apis/topology/v1alpha2/types.go).
-/// A zone "node-N" of type "Node" for each node, with `cpu` (logical CPUs) and `memory` (bytes),
-/// the SLIT as costs, and load and shortage as attributes. `name` must be an object's name.
+/// A zone "node-N" of type "Node" for each node, with
+///  - `cpu` (logical CPUs), `memory` and `hugepages-SIZE` (bytes; names and meaning are the
+///  kubelet's, kubernetes/website, "Manage HugePages": allocatable memory is without the pools),
+///  - `vmnuma/pci-VENDOR-DEVICE` for the PCI devices that guests may be given,
+///  - the distances that decisions use as costs,
+///  - load and shortage as attributes.
+/// `topologyManagerPolicy` and `topologyManagerScope` (kubernetes-sigs/scheduler-plugins at
+/// 903da7df, pkg/noderesourcetopology/nodeconfig) are those of a VM that asks for nothing, as each
+/// VM has a policy of its own; `topologyPolicies` says the same to readers of before. `name` must
+/// be an object's name.
 [[nodiscard]] std::string node_resource_topology(const ExportedHost& exported, JsonLayout layout);
 
 /// For each node a resource provider "HOST_NUMAn" of OpenStack's placement and its inventories, as

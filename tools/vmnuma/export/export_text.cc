@@ -36,7 +36,14 @@ Result<std::string> export_text(const ExportRun& run, balancer::HostView host, J
     if (!is_object_name(name)) {
       return unfit(name, "Kubernetes object");
     }
-    return node_resource_topology({std::move(name), std::move(host)}, layout) + "\n";
+    auto root = stats::Directory::open(run.root);
+    if (!root) {
+      return tl::unexpected(std::move(root).error());
+    }
+    HostResources resources = read_host_resources(*root, host);
+    return node_resource_topology({std::move(name), std::move(host), std::move(resources)},
+                                  layout) +
+           "\n";
   }
   if (name.empty() || name.size() > kLongestHostName) {
     return unfit(name, "resource provider");

@@ -8,7 +8,8 @@
 namespace vmnuma::tools {
 
 /// The document with its newline. Without a name of its own the host has the kernel's, in small
-/// letters for Kubernetes. Error: invalid-argument if that cannot be a name there.
+/// letters for Kubernetes. Errors: invalid-argument if that cannot be a name there; those of
+/// opening the host's root directory.
 [[nodiscard]] Result<std::string> export_text(const ExportRun& run, balancer::HostView host,
                                               JsonLayout layout);
 

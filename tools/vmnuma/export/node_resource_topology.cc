@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "placement/model/domain.h"
 #include "stats/text/json.h"
 #include "tools/vmnuma/export/documents.h"
 
@@ -14,31 +17,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using balancer::HostView;
+using balancer::HugePagesView;
 using balancer::NodeView;
 
 constexpr std::size_t kLongestObjectName = 253;
 
-/// What VMs were promised on one node.
-struct Promised {
-  std::int64_t vcpus = 0;
-  std::int64_t bytes = 0;
-};
-
-Promised promised_on(const HostView& host, placement::NodeId node) {
-  Promised promised;
-  for (const auto& vm : host.vms) {
-    for (const auto& client : vm.clients) {
-      if (client.home == node) {
-        promised.vcpus += client.vcpus;
-        promised.bytes += client.size_bytes;
-      }
-    }
-  }
-  return promised;
-}
-
 /// A Quantity is written as a string (kubernetes/apimachinery, pkg/api/resource/quantity.go).
-Json resource(const char* name, std::int64_t capacity, std::int64_t allocatable,
+Json resource(const std::string& name, std::int64_t capacity, std::int64_t allocatable,
               std::int64_t available) {
   const auto quantity = [](std::int64_t amount) {
     return std::to_string(std::max<std::int64_t>(amount, 0));
@@ -49,44 +34,123 @@ Json resource(const char* name, std::int64_t capacity, std::int64_t allocatable,
           {"available", quantity(available)}};
 }
 
-Json resources_of(const HostView& host, const NodeView& node) {
-  const Promised promised = promised_on(host, node.node);
-  // Nothing is offered where the readings are missing.
-  std::int64_t usable = 0;
-  std::int64_t memory = 0;
-  if (node.known && node.free_bytes && node.reserve_bytes) {
-    usable = node.memory_bytes - *node.reserve_bytes;
-    memory = std::min(usable - promised.bytes, *node.free_bytes - *node.reserve_bytes);
+/// "hugepages-2Mi": the largest binary unit that divides the size
+/// (kubernetes/apimachinery, pkg/api/resource/quantity.go).
+std::string huge_pages_name(std::int64_t page_bytes) {
+  std::int64_t amount = page_bytes / 1024;  // no architecture has smaller ones
+  std::size_t unit = 0;
+  constexpr std::string_view kUnits = "KMGT";
+  for (; amount % 1024 == 0 && amount > 0 && unit + 1 < kUnits.size(); ++unit) {
+    amount /= 1024;
   }
-  return {resource("cpu", node.cpus, node.known ? node.cpus : 0,
-                   node.known ? node.cpus - promised.vcpus : 0),
-          resource("memory", node.memory_bytes, usable, memory)};
+  return fmt::format("hugepages-{}{}i", amount, kUnits[unit]);
+}
+
+/// Nothing is offered where readings are missing.
+bool is_offered(const HostView& host, const NodeView& node) {
+  return node.known && host.vms_known;
+}
+
+Json memory_of(const HostView& host, const NodeView& node) {
+  std::int64_t usable = 0;
+  std::int64_t available = 0;
+  if (is_offered(host, node) && node.free_bytes && node.reserve_bytes) {
+    usable = node.memory_bytes - *node.reserve_bytes;
+    for (const HugePagesView& pool : node.huge_pages) {
+      usable -= pool.total_bytes;
+    }
+    available = std::min(usable - node.promised_bytes, *node.free_bytes - *node.reserve_bytes);
+  }
+  return resource("memory", node.memory_bytes, usable, available);
+}
+
+Json pool_of(const ExportedHost& exported, const NodeView& node, const HugePagesView& pool) {
+  const auto& all_free = exported.resources.free_huge_pages;
+  const auto free = all_free.find({node.node, pool.page_bytes});
+  std::int64_t usable = 0;
+  std::int64_t available = 0;
+  if (is_offered(exported.host, node) && free != all_free.end()) {
+    usable = pool.total_bytes - pool.reserved_bytes;
+    available = std::min(usable - pool.promised_bytes, free->second - pool.reserved_bytes);
+  }
+  return resource(huge_pages_name(pool.page_bytes), pool.total_bytes, usable, available);
+}
+
+/// By kind.
+void add_devices(const ExportedHost& exported, const NodeView& node, Json& resources) {
+  std::set<std::string> taken;
+  for (const auto& vm : exported.host.vms) {
+    taken.insert(vm.pci_devices.begin(), vm.pci_devices.end());
+  }
+  struct Count {
+    std::int64_t all = 0;
+    std::int64_t free = 0;
+  };
+  std::map<std::string, Count> kinds;
+  for (const VfioDevice& device : exported.resources.devices) {
+    if (device.node == node.node) {
+      Count& count = kinds[device.kind];
+      ++count.all;
+      count.free += taken.contains(device.address) ? 0 : 1;
+    }
+  }
+  const bool offered = is_offered(exported.host, node);
+  for (const auto& [kind, count] : kinds) {
+    resources.push_back(resource("vmnuma/pci-" + kind, count.all, offered ? count.all : 0,
+                                 offered ? count.free : 0));
+  }
+}
+
+Json resources_of(const ExportedHost& exported, const NodeView& node) {
+  const bool offered = is_offered(exported.host, node);
+  Json resources = {resource("cpu", node.cpus, offered ? node.cpus : 0,
+                             offered ? node.cpus - node.promised_vcpus : 0),
+                    memory_of(exported.host, node)};
+  for (const HugePagesView& pool : node.huge_pages) {
+    resources.push_back(pool_of(exported, node, pool));
+  }
+  add_devices(exported, node, resources);
+  return resources;
 }
 
 std::string zone_name(const NodeView& node) {
   return fmt::format("node-{}", node.node.value);
 }
 
-Json zone(const HostView& host, const NodeView& node) {
+Json attribute(const char* name, std::string_view value) {
+  return {{"name", name}, {"value", value}};
+}
+
+/// What a VM without a policy of its own gets, in the kubelet's words; what others ask for is
+/// theirs.
+Json attributes_of(const HostView& host) {
+  const placement::VmPolicy unasked;
+  const bool whole = unasked.topology_scope == placement::TopologyScope::kVm;
+  return {attribute("topologyManagerPolicy", name_of(unasked.topology_policy)),
+          attribute("topologyManagerScope", whole ? "pod" : "container"),
+          attribute("vmnuma.admission", host.admission),
+          attribute("vmnuma.distances", host.distances_measured ? "measured" : "firmware")};
+}
+
+Json zone(const ExportedHost& exported, const NodeView& node) {
+  const HostView& host = exported.host;
   Json costs = Json::array();
   for (std::size_t other = 0; other < std::min(node.distances.size(), host.nodes.size()); ++other) {
     costs.push_back({{"name", zone_name(host.nodes[other])}, {"value", node.distances[other]}});
   }
-  const auto attribute = [](const char* name, std::int64_t value) {
-    return Json{{"name", name}, {"value", std::to_string(value)}};
-  };
   Json attributes = Json::array();
   if (node.known && node.load_pct) {
-    attributes.push_back(attribute("vmnuma.load-pct", *node.load_pct));
+    attributes.push_back(attribute("vmnuma.load-pct", std::to_string(*node.load_pct)));
   }
   if (node.known && node.owed_ms && node.capacity_ms > 0) {  // rounded down
-    attributes.push_back(attribute("vmnuma.owed-pct", *node.owed_ms * 100 / *node.capacity_ms));
+    attributes.push_back(
+        attribute("vmnuma.owed-pct", std::to_string(*node.owed_ms * 100 / *node.capacity_ms)));
   }
   return {{"name", zone_name(node)},
           {"type", "Node"},
           {"costs", std::move(costs)},
           {"attributes", std::move(attributes)},
-          {"resources", resources_of(host, node)}};
+          {"resources", resources_of(exported, node)}};
 }
 
 }  // namespace
@@ -106,12 +170,12 @@ bool is_object_name(std::string_view name) {
 std::string node_resource_topology(const ExportedHost& exported, JsonLayout layout) {
   Json zones = Json::array();
   for (const NodeView& node : exported.host.nodes) {
-    zones.push_back(zone(exported.host, node));
+    zones.push_back(zone(exported, node));
   }
-  const Json document = {{"apiVersion", "topology.node.k8s.io/v1alpha2"},
-                         {"kind", "NodeResourceTopology"},
-                         {"metadata", {{"name", exported.name}}},
-                         {"zones", std::move(zones)}};
+  const Json document = {
+      {"apiVersion", "topology.node.k8s.io/v1alpha2"}, {"kind", "NodeResourceTopology"},
+      {"metadata", {{"name", exported.name}}},         {"topologyPolicies", {"None"}},
+      {"attributes", attributes_of(exported.host)},    {"zones", std::move(zones)}};
   return text::json_text(document, layout == JsonLayout::kIndented ? 2 : -1);
 }
 

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/export/host_resources.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "stats/linux/node_formats.h"
+#include "stats/linux/read_parsed.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+constexpr std::string_view kVfioDevices = "sys/bus/pci/drivers/vfio-pci";
+
+std::string_view without_newline(std::string_view text) {
+  return text.substr(0, text.find('\n'));
+}
+
+/// "0x10de\n" -> "10de".
+std::optional<std::string> pci_id(std::string_view text) {
+  text = without_newline(text);
+  const auto is_hexadecimal = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+  };
+  if (text.size() != 6 || !text.starts_with("0x") ||
+      !std::all_of(text.begin() + 2, text.end(), is_hexadecimal)) {
+    return std::nullopt;
+  }
+  return std::string(text.substr(2));
+}
+
+/// -1 of a device that is on no certain node.
+std::optional<placement::NodeId> node_of(std::string_view text) {
+  text = without_newline(text);
+  placement::NodeId node;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), node.value);
+  if (problem != std::errc() || end != text.data() + text.size() || node.value < 0) {
+    return std::nullopt;
+  }
+  return node;
+}
+
+std::vector<VfioDevice> read_devices(const stats::Directory& root) {
+  const auto driver = root.directory(kVfioDevices);
+  if (!driver) {
+    return {};  // the driver is not loaded
+  }
+  std::vector<VfioDevice> devices;
+  for (const std::string& address : driver->names().value_or(std::vector<std::string>{})) {
+    const auto read = [&](std::string_view name) {
+      return driver->read(fmt::format("{}/{}", address, name)).value_or("");
+    };
+    // The driver's own files are beside its devices.
+    const auto vendor =
+        address.find(':') == std::string::npos ? std::nullopt : pci_id(read("vendor"));
+    const auto device = vendor ? pci_id(read("device")) : std::nullopt;
+    const auto node = device ? node_of(read("numa_node")) : std::nullopt;
+    if (node) {
+      devices.push_back({address, *vendor + "-" + *device, *node});
+    }
+  }
+  return devices;
+}
+
+}  // namespace
+
+HostResources read_host_resources(const stats::Directory& root, const balancer::HostView& host) {
+  HostResources resources;
+  for (const balancer::NodeView& node : host.nodes) {
+    for (const balancer::HugePagesView& pool : node.huge_pages) {
+      const auto free = stats::read_parsed(
+          root,
+          fmt::format("sys/devices/system/node/node{}/hugepages/hugepages-{}kB/free_hugepages",
+                      node.node.value, pool.page_bytes / 1024),
+          [](std::string_view text) {
+            return stats::parse_single_number("a number of huge pages", text);
+          });
+      if (free) {
+        resources.free_huge_pages[{node.node, pool.page_bytes}] = *free * pool.page_bytes;
+      }
+    }
+  }
+  resources.devices = read_devices(root);
+  return resources;
+}
+
+}  // namespace vmnuma::tools

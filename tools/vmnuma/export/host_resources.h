@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What an export needs of this host beside the daemon's answer: the huge pages that are free now,
+/// whoever has the others, and the PCI devices that a guest may be given.
+///
+/// A device counts if it is bound to vfio-pci: others belong to a driver of the host, and nobody
+/// has said that guests may have them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "balancer/view.h"
+#include "stats/linux/directory.h"
+
+namespace vmnuma::tools {
+
+/// A PCI device that is bound to vfio-pci.
+struct VfioDevice {
+  std::string address;  ///< "0000:3b:00.0"
+  std::string kind;     ///< vendor and device as lspci -n has them, in small letters: "10de-1eb8"
+  placement::NodeId node;
+};
+
+struct HostResources {
+  /// Bytes, by node and page size in bytes; what could not be read is absent.
+  std::map<std::pair<placement::NodeId, std::int64_t>, std::int64_t> free_huge_pages;
+  std::vector<VfioDevice> devices;  ///< by address; those that are on no certain node are left out
+};
+
+/// Reads the pools that the view has and all devices. `root` is the host's root directory. Formats:
+/// sys/devices/system/node/nodeN/hugepages/hugepages-SIZEkB/free_hugepages and
+/// sys/bus/pci/drivers/vfio-pci/ADDRESS/{vendor,device,numa_node} (Linux 6.1,
+/// Documentation/admin-guide/mm/hugetlbpage.rst, Documentation/ABI/testing/sysfs-bus-pci).
+[[nodiscard]] HostResources read_host_resources(const stats::Directory& root,
+                                                const balancer::HostView& host);
+
+}  // namespace vmnuma::tools
