@@ -51,7 +51,7 @@ class CommandLine {
   }
 
   [[nodiscard]] tl::expected<Invocation, EarlyExit> parse(std::span<const std::string> arguments) {
-    std::vector<std::string> reversed = with_watch_joined(arguments);
+    std::vector<std::string> reversed = with_seconds_joined(arguments);
     std::reverse(reversed.begin(), reversed.end());  // as CLI11 wants it
     try {
       app_.parse(reversed);
@@ -171,8 +171,9 @@ class CommandLine {
         ->type_name("[SECONDS]");
   }
 
-  /// CLI11 would take any word behind "--watch" for its number, so it is given one by "=".
-  static std::vector<std::string> with_watch_joined(std::span<const std::string> arguments) {
+  /// CLI11 would take any word behind "--watch" or "--follow" for its number, so it is given one by
+  /// "=".
+  static std::vector<std::string> with_seconds_joined(std::span<const std::string> arguments) {
     const auto is_number = [](const std::string& text) {
       return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
     };
@@ -181,7 +182,7 @@ class CommandLine {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       joined.push_back(arguments[i]);
       options_end = options_end || arguments[i] == "--";
-      if (arguments[i] == "--watch" && !options_end) {
+      if ((arguments[i] == "--watch" || arguments[i] == "--follow") && !options_end) {
         const bool has_number = i + 1 < arguments.size() && is_number(arguments[i + 1]);
         joined.back() += "=" + (has_number ? arguments[++i] : "0");
       }
@@ -243,6 +244,12 @@ class CommandLine {
         ->type_name("FORMAT");
     exported->add_option("--name", export_name_, "What the cluster calls this host")
         ->type_name("HOST");
+    exported
+        ->add_option("--follow", follow_,
+                     "One line whenever it has changed, looked at every epoch or so many seconds")
+        ->check(in_range(0, kLongestWatch))
+        ->type_name("[SECONDS]")
+        ->excludes("--watch");
   }
 
   void add_forecast_commands() {
@@ -532,7 +539,8 @@ class CommandLine {
                                  balancer::did_you_mean(
                                      format_, {kExportFormats.begin(), kExportFormats.end()})));
     }
-    exported_ = {static_cast<ExportFormat>(found - kExportFormats.begin()), export_name_};
+    exported_ = {static_cast<ExportFormat>(found - kExportFormats.begin()), export_name_,
+                 follow_ >= 0, std::max<std::int64_t>(follow_, 0)};
     return Command(balancer::HostRequest{});
   }
 
@@ -610,7 +618,8 @@ class CommandLine {
   std::function<Result<Command>()> make_;
   std::string socket_path_{balancer::kDefaultSocketPath};
   bool json_ = false;
-  std::int64_t watch_ = -1;  ///< not given; 0: without a number
+  std::int64_t watch_ = -1;   ///< not given; 0: without a number
+  std::int64_t follow_ = -1;  ///< the same
   bool once_ = false;
   bool wait_ = false;
   bool persist_ = false;

@@ -86,6 +86,8 @@ enum class ExportFormat { kNodeResourceTopology, kPlacementInventories };
 struct ExportRun {
   ExportFormat format{};
   std::optional<std::string> name;  ///< of the host; its own if left out
+  bool follow = false;              ///< on and on, whenever it has changed
+  std::int64_t follow_seconds = 0;  ///< how often it is looked at; 0: every epoch
   std::string root = "/";           ///< the host's root directory
 };
 

@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include "tools/vmnuma/follower_pause.h"
 #include "tools/vmnuma/invocation.h"
 #include "tools/vmnuma/run.h"
 #include "tools/vmnuma/sched_stats.h"
@@ -50,6 +51,9 @@ int main(int argc, char** argv) {
                                              std::this_thread::sleep_for(time);
                                              return true;  // a signal ends the program
                                            }};
+  if (invocation->exported && invocation->exported->follow) {
+    surroundings.pause = vmnuma::tools::follower_pause(STDOUT_FILENO);
+  }
   surroundings.colours = surroundings.out_is_terminal && wants_colours();
   surroundings.err_is_terminal = ::isatty(STDERR_FILENO) == 1;
   surroundings.err_colours = surroundings.err_is_terminal && wants_colours();

@@ -14,6 +14,7 @@
 #include "tools/vmnuma/client.h"
 #include "tools/vmnuma/doctor/examine.h"
 #include "tools/vmnuma/export/export_text.h"
+#include "tools/vmnuma/export/follow_export.h"
 #include "tools/vmnuma/follow_action.h"
 #include "tools/vmnuma/forecast_show.h"
 #include "tools/vmnuma/forecast_train.h"
@@ -350,6 +351,9 @@ int run(const Invocation& invocation, Surroundings& surroundings) {
   }
   if (invocation.train) {
     return run_forecast_train(invocation, surroundings);
+  }
+  if (invocation.exported && invocation.exported->follow) {
+    return follow_export(invocation, surroundings);
   }
   return Runner(invocation, surroundings).run();
 }
