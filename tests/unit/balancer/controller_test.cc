@@ -687,6 +687,24 @@ TEST(ControllerTest, ShowsWhatVmsWerePromisedAndThoseThatWereToldWhereToStart) {
   EXPECT_THAT(view.vms[0].pci_devices, ElementsAre("0000:3b:00.0"));
 }
 
+TEST(ControllerTest, AVmWithPagesOfTwoSizesIsPromisedSomeOfEach) {
+  constexpr placement::Bytes kPage = kMiB * 2;
+  HostStory host(2, Mode::kActive);
+  host.set_pools(std::vector{placement::HugePagePool{kPage, 64}});
+  placement::VmDescription vm = small_vm(1, "mixed", 2);
+  vm.huge_page_size = kPage;
+  vm.cells = {{0, {0}, kMiB * 24, placement::Bytes{}}, {1, {1}, kMiB * 40}};
+  host.start(vm, 0, 50);
+  (void)host.tell_domains();
+  host.carry_out(host.epoch());
+  host.carry_out(host.epoch());
+  const auto view = answer_of<balancer::HostView>(host, balancer::HostRequest{});
+  const auto home = static_cast<std::size_t>(host.home(1));
+  EXPECT_EQ(view.nodes.at(home).promised_bytes, (kMiB * 24).value);
+  ASSERT_THAT(view.nodes[home].huge_pages, SizeIs(1));
+  EXPECT_EQ(view.nodes[home].huge_pages[0].promised_bytes, (kMiB * 40).value);
+}
+
 TEST(ControllerTest, ShowsTheNodesBeforeTheFirstEpoch) {
   HostStory host(2, Mode::kDryRun);
   const auto view = answer_of<balancer::HostView>(host, balancer::HostRequest{});
