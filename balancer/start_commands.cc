@@ -100,6 +100,9 @@ placement::VmDescription described(const AnnounceRequest& request, const VmId& i
   for (const AnnounceRequest::Interface& interface : request.interfaces) {
     vm.host_interfaces.push_back({interface.name, interface.node});
   }
+  for (const AnnounceRequest::Disk& disk : request.disks) {
+    vm.host_disks.push_back({disk.name, disk.node});
+  }
   for (const AnnounceRequest::Cell& cell : request.cells) {
     vm.cells.push_back({static_cast<std::int32_t>(vm.cells.size()), cell.vcpus,
                         placement::kMiB * cell.memory_mib});

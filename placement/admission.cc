@@ -216,7 +216,9 @@ std::vector<VmDescription> parts_of(const VmDescription& vm, const Topology& top
     });
     if (!parts.empty()) {
       part.pci_devices.clear();
+      part.mediated_devices.clear();
       part.host_interfaces.clear();
+      part.host_disks.clear();
     }
     parts.push_back(std::move(part));
   }

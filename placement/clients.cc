@@ -274,17 +274,20 @@ std::vector<NodeIndex> device_nodes(const Topology& topology, const VmDescriptio
   const DeviceLocality locality = vm.policy.device_locality;
   if (locality != DeviceLocality::kNone) {
     add_nodes_of(vm.pci_devices, topology, nodes);
+    add_nodes_of(vm.mediated_devices, topology, nodes);
   }
   if (locality == DeviceLocality::kStrict || locality == DeviceLocality::kSocket) {
     add_nodes_of(vm.host_interfaces, topology, nodes);
+    add_nodes_of(vm.host_disks, topology, nodes);
   }
   return nodes;
 }
 
-std::vector<NodeIndex> interface_nodes(const Topology& topology, const VmDescription& vm) {
+std::vector<NodeIndex> wished_nodes(const Topology& topology, const VmDescription& vm) {
   std::vector<NodeIndex> nodes;
   if (vm.policy.device_locality == DeviceLocality::kPreferred) {
     add_nodes_of(vm.host_interfaces, topology, nodes);
+    add_nodes_of(vm.host_disks, topology, nodes);
   }
   return nodes;
 }

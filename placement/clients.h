@@ -59,15 +59,15 @@ void keep_its_sockets(const Topology& topology, const VmDescription& vm,
                       std::vector<NodeIndex>& homes);
 
 /// The nodes of its passed-through devices, with device_locality strict and socket also those of
-/// its host interfaces, unless its policy says that they mean nothing. Ascending.
+/// its host interfaces and disks, unless its policy says that they mean nothing. Ascending.
 [[nodiscard]] std::vector<NodeIndex> device_nodes(const Topology& topology,
                                                   const VmDescription& vm);
 
-/// The nodes of its host interfaces where they are no more than a wish: with device_locality
-/// preferred. Most VMs of a host share one adapter, so that more would pile them up at its node.
-/// Ascending.
-[[nodiscard]] std::vector<NodeIndex> interface_nodes(const Topology& topology,
-                                                     const VmDescription& vm);
+/// The nodes of its host interfaces and disks where they are no more than a wish: with
+/// device_locality preferred. Most VMs of a host share one adapter and one disk, so that more would
+/// pile them up at its node. Ascending.
+[[nodiscard]] std::vector<NodeIndex> wished_nodes(const Topology& topology,
+                                                  const VmDescription& vm);
 
 /// The clients of `vm` on this host. `prefer_ht` counts threads (the VM's policy or the host's
 /// option). Empty if the VM has no online vCPU or the host no node to live on.

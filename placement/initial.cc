@@ -28,7 +28,7 @@ struct Rank {
   std::int64_t vcpu_steps = 0;
   std::int64_t load_steps = 0;
   std::int64_t distance = 0;
-  std::int64_t interface_distance = 0;
+  std::int64_t wished_distance = 0;
   std::int64_t room_steps = 0;
   std::size_t turn = 0;
 
@@ -45,7 +45,7 @@ struct Rank {
     vcpu_steps = std::max(vcpu_steps, other.vcpu_steps);
     load_steps = std::max(load_steps, other.load_steps);
     distance += other.distance;
-    interface_distance += other.interface_distance;
+    wished_distance += other.wished_distance;
     room_steps += other.room_steps;
     turn = std::min(turn, other.turn);
     return *this;
@@ -190,7 +190,7 @@ class Chooser {
         .vcpu_steps = 0,
         .load_steps = choice.load_after.value / kLoadStepPermille,
         .distance = choice.distance,
-        .interface_distance = distance_to(vm.interface_nodes),
+        .wished_distance = distance_to(vm.wished_nodes),
         .room_steps = -(choice.room.value / room_step),
         .turn = turn};
     return {

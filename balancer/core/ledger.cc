@@ -417,7 +417,7 @@ void Ledger::measure_vm(VmRecord& vm, const Sample& sample, Snapshot& snapshot) 
   state.huge_page_size = vm.description.huge_page_size;
   state.stall = stall_of(state.policy, options_);
   state.device_nodes = device_nodes(topology_, vm.description);
-  state.interface_nodes = interface_nodes(topology_, vm.description);
+  state.wished_nodes = wished_nodes(topology_, vm.description);
   for (const NodeId node : vm.suggested) {
     if (const std::optional<NodeIndex> index = node_of(topology_, node)) {
       state.suggested.push_back(*index);

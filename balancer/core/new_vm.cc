@@ -106,7 +106,7 @@ void add_vm(Snapshot& snapshot, const NewVm& vm, const Options& options) {
   state.huge_page_size = vm.description.huge_page_size;
   state.stall = stall_of(state.policy, options);
   state.device_nodes = device_nodes(snapshot.topology, vm.description);
-  state.interface_nodes = interface_nodes(snapshot.topology, vm.description);
+  state.wished_nodes = wished_nodes(snapshot.topology, vm.description);
   state.measured = false;
   state.first_client = place == snapshot.vms.end() ? snapshot.clients.size() : place->first_client;
   const std::vector<placement::ClientShape> shapes =

@@ -9,10 +9,13 @@
 
 #include <fmt/format.h>
 
+#include "placement/model/text.h"
+
 namespace vmnuma::balancer {
 namespace {
 
 constexpr std::size_t kInterfaceNameSize = 16;  // IFNAMSIZ, with the final zero
+constexpr std::size_t kMostDeviceName = 200;    // of a file's name, with room for what goes before
 
 bool is(pugi::xml_attribute attribute, std::string_view value) {
   return attribute.value() == value;
@@ -75,6 +78,13 @@ bool is_interface_name(std::string_view name) {
          });
 }
 
+/// Below /dev: without '.' as a part, for it becomes part of a path.
+bool is_device_name(std::string_view name) {
+  return !name.empty() && name.size() < kMostDeviceName && name.front() != '/' &&
+         name.front() != '.' && name.find("/.") == std::string_view::npos &&
+         name.find('\n') == std::string_view::npos;
+}
+
 }  // namespace
 
 std::vector<placement::PciDevice> pci_devices_of(pugi::xml_node domain, XmlFields& fields) {
@@ -100,9 +110,51 @@ std::vector<placement::PciDevice> pci_devices_of(pugi::xml_node domain, XmlField
 std::vector<placement::HostInterface> host_interfaces_of(pugi::xml_node domain) {
   std::vector<placement::HostInterface> found;
   for (const pugi::xml_node interface : domain.child("devices").children("interface")) {
-    placement::HostInterface host{std::string(host_side_of(interface)), {}};
-    if (is_interface_name(host.name) &&
-        std::find(found.begin(), found.end(), host) == found.end()) {
+    const std::string_view name = host_side_of(interface);
+    const bool is_known =
+        std::any_of(found.begin(), found.end(),
+                    [&](const placement::HostInterface& other) { return other.name == name; });
+    if (is_interface_name(name) && !is_known) {
+      found.push_back({std::string(name),
+                       {},
+                       is(interface.child("virtualport").attribute("type"), "openvswitch")});
+    }
+  }
+  return found;
+}
+
+std::vector<placement::MediatedDevice> mediated_devices_of(pugi::xml_node domain,
+                                                           XmlFields& fields) {
+  std::vector<placement::MediatedDevice> found;
+  for (const pugi::xml_node device : domain.child("devices").children("hostdev")) {
+    if (!is(device.attribute("mode"), "subsystem") || !is(device.attribute("type"), "mdev")) {
+      continue;
+    }
+    const std::string_view uuid = device.child("source").child("address").attribute("uuid").value();
+    if (!placement::parse_vm_id(uuid)) {  // it becomes part of a path
+      fields.complain(fmt::format("<hostdev> of a mediated device has no UUID but '{}'", uuid));
+      continue;
+    }
+    found.push_back({std::string(uuid), {}});
+  }
+  return found;
+}
+
+std::vector<placement::HostDisk> host_disks_of(pugi::xml_node domain) {
+  constexpr std::string_view kDevices = "/dev/";
+  std::vector<placement::HostDisk> found;
+  for (const pugi::xml_node disk : domain.child("devices").children("disk")) {
+    const std::string_view use = disk.attribute("device").value();
+    if (!is(disk.attribute("type"), "block") || use == "cdrom" || use == "floppy") {
+      continue;
+    }
+    std::string_view name = disk.child("source").attribute("dev").value();
+    if (!name.starts_with(kDevices)) {
+      continue;
+    }
+    name.remove_prefix(kDevices.size());
+    placement::HostDisk host{std::string(name), {}};
+    if (is_device_name(name) && std::find(found.begin(), found.end(), host) == found.end()) {
       found.push_back(std::move(host));
     }
   }
@@ -112,10 +164,6 @@ std::vector<placement::HostInterface> host_interfaces_of(pugi::xml_node domain) 
 std::string other_memory_pin_of(pugi::xml_node domain) {
   for (const pugi::xml_node device : domain.child("devices").children()) {
     const std::string_view element = device.name();
-    if (element == "hostdev" && is(device.attribute("type"), "mdev")) {
-      return fmt::format("mediated device {}",
-                         device.child("source").child("address").attribute("uuid").value());
-    }
     if (element == "interface" && is(device.attribute("type"), "vdpa")) {
       return fmt::format("vDPA device {}", device.child("source").attribute("dev").value());
     }

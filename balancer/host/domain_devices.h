@@ -22,12 +22,21 @@ namespace vmnuma::balancer {
 
 /// Where the guest's traffic leaves QEMU for a worker of the kernel's or a device: the bridge or
 /// interface of each <interface> of a virtio model that vhost serves, and vDPA devices by their
-/// name. In document order, each once. An <interface type='network'> counts once libvirt has
+/// name; whether it is a bridge of Open vSwitch (<virtualport>) besides. In document order, each
+/// once. An <interface type='network'> counts once libvirt has
 /// written the bridge or interface into the live XML; names that are none for the kernel do not.
 [[nodiscard]] std::vector<placement::HostInterface> host_interfaces_of(pugi::xml_node domain);
 
-/// What pins guest memory besides PCI devices: mediated devices, vDPA interfaces, memory
-/// encryption. Empty if nothing does.
+/// Mediated devices given to the guest: <hostdev type='mdev'>, in document order.
+[[nodiscard]] std::vector<placement::MediatedDevice> mediated_devices_of(pugi::xml_node domain,
+                                                                         XmlFields& fields);
+
+/// Block devices of the host that are disks of the guest: the name below /dev of each
+/// <disk type='block'>, CD-ROM and floppy drives left out. In document order, each once.
+[[nodiscard]] std::vector<placement::HostDisk> host_disks_of(pugi::xml_node domain);
+
+/// What pins guest memory besides PCI and mediated devices: vDPA interfaces, memory encryption.
+/// Empty if nothing does.
 [[nodiscard]] std::string other_memory_pin_of(pugi::xml_node domain);
 
 }  // namespace vmnuma::balancer

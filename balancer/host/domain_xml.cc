@@ -219,7 +219,9 @@ Result<VmDescription> parse_domain_xml(std::string_view xml, Bytes default_huge_
   read_io_threads(domain, vm, fields);
   read_pins(domain, vm, fields);
   vm.pci_devices = pci_devices_of(domain, fields);
+  vm.mediated_devices = mediated_devices_of(domain, fields);
   vm.host_interfaces = host_interfaces_of(domain);
+  vm.host_disks = host_disks_of(domain);
   vm.memory_pinned_by = other_memory_pin_of(domain);
   vm.own_policy = policy_settings_of(domain);
   vm.guest_os = guest_os_of(domain);

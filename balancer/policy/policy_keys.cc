@@ -170,10 +170,11 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
      },
      [](const VmPolicy& policy) { return std::to_string(policy.locality_weight_pct); }},
     {"device_locality", KeyKind::kText, "strict, socket, preferred or none",
-     "strict keeps the VM on the nodes of its passed-through PCI devices and of the adapters its "
-     "vhost and vDPA interfaces end at, socket on nodes of the same sockets, preferred starts it "
-     "near its PCI devices unless that loses CPU time, and near the adapters where nothing else "
-     "makes a difference, none ignores where they are",
+     "strict keeps the VM on the nodes of its passed-through PCI and mediated devices, of the "
+     "adapters its vhost and vDPA interfaces end at and of its disks' controllers, socket on nodes "
+     "of the same sockets, preferred starts it near its passed-through devices unless that loses "
+     "CPU time, and near adapters and controllers where nothing else makes a difference, none "
+     "ignores where they are",
      [](VmPolicy& policy, std::string_view text) {
        return set_choice(policy.device_locality, text, kDeviceLocalities);
      },

@@ -139,6 +139,12 @@ void visit_arguments(Fields& fields, T& interface) {
   fields.required("node", interface.node);
 }
 
+template <class Fields, MaybeConst<AnnounceRequest::Disk> T>
+void visit_arguments(Fields& fields, T& disk) {
+  fields.required("name", disk.name);
+  fields.required("node", disk.node);
+}
+
 template <class Fields, MaybeConst<AnnounceRequest::Cell> T>
 void visit_arguments(Fields& fields, T& cell) {
   fields.required("vcpus", cell.vcpus);
@@ -164,6 +170,7 @@ void visit_arguments(Fields& fields, T& request) {
   fields.optional("policy", request.policy);
   fields.optional("devices", request.devices);
   fields.optional("interfaces", request.interfaces);
+  fields.optional("disks", request.disks);
   fields.optional("cells", request.cells);
   fields.optional("huge_page_kib", request.huge_page_kib);
   fields.optional("huge_pages", request.huge_pages);

@@ -241,7 +241,7 @@ struct AnnounceRequest {
   bool asks = true;                      ///< libvirt will ask
   std::vector<RequestedSetting> policy;  ///< in its metadata
   struct Device {
-    std::string address;
+    std::string address;  ///< on the PCI bus, or a mediated device's UUID
     placement::NodeId node;
     bool operator==(const Device&) const = default;
   };
@@ -252,6 +252,12 @@ struct AnnounceRequest {
     bool operator==(const Interface&) const = default;
   };
   std::vector<Interface> interfaces;  ///< of the host, of which the node is known
+  struct Disk {
+    std::string name;
+    placement::NodeId node;
+    bool operator==(const Disk&) const = default;
+  };
+  std::vector<Disk> disks;  ///< block devices of the host, of which the node is known
   struct Cell {
     std::vector<std::int32_t> vcpus;  ///< ascending
     std::int64_t memory_mib = 0;

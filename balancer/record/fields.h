@@ -75,7 +75,16 @@ struct RecordFields {
     fields.prose("address", value.address);
     fields("node", value.node);
   }
+  VMNUMA_FIELDS(placement::MediatedDevice) {
+    fields.prose("uuid", value.uuid);
+    fields("node", value.node);
+  }
   VMNUMA_FIELDS(placement::HostInterface) {
+    fields.prose("name", value.name);
+    fields("node", value.node);
+    // Whose bridge it is decides only where its node is read.
+  }
+  VMNUMA_FIELDS(placement::HostDisk) {
     fields.prose("name", value.name);
     fields("node", value.node);
   }
@@ -141,7 +150,9 @@ struct RecordFields {
     fields("memory_locked", value.memory_locked);
     fields("memory_shared", value.memory_shared);
     fields("pci_devices", value.pci_devices);
+    fields.added("mediated_devices", value.mediated_devices);
     fields("host_interfaces", value.host_interfaces);
+    fields.added("host_disks", value.host_disks);
     fields("memory_pinned_by", value.memory_pinned_by);  // a kind of device, not a name
     fields("vcpu_pins", value.vcpu_pins);
     fields.added("default_pin", value.default_pin);
@@ -279,7 +290,7 @@ struct RecordFields {
     fields("measured", value.measured);
     fields("suggested", value.suggested);
     fields("device_nodes", value.device_nodes);
-    fields("interface_nodes", value.interface_nodes);
+    fields("interface_nodes", value.wished_nodes);  // those of disks came later
     fields("transferring", value.transferring);
     fields("left_behind", value.left_behind);
     fields("epochs_since_transfer", value.epochs_since_transfer);

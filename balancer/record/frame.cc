@@ -168,6 +168,9 @@ class Writer {
             for (AnnounceRequest::Interface& interface : request.interfaces) {
               interface.name = kLeftOut;
             }
+            for (AnnounceRequest::Disk& disk : request.disks) {
+              disk.name = kLeftOut;
+            }
             std::vector<placement::PolicySetting> policy;
             for (const RequestedSetting& setting : request.policy) {
               policy.push_back({setting.key, setting.value.value_or("")});

@@ -320,7 +320,7 @@ void check(const Snapshot& snapshot, Findings& findings) {
   for (std::size_t i = 0; i < snapshot.vms.size() && !findings.any(); ++i) {
     const placement::VmState& vm = snapshot.vms[i];
     const std::string id = to_text(vm.id);
-    findings.require(are_nodes(vm.device_nodes, nodes) && are_nodes(vm.interface_nodes, nodes) &&
+    findings.require(are_nodes(vm.device_nodes, nodes) && are_nodes(vm.wished_nodes, nodes) &&
                          std::all_of(vm.suggested.begin(), vm.suggested.end(),
                                      [nodes](NodeIndex node) { return node < nodes; }),
                      "VM {} of the snapshot has a node that is not there", id);

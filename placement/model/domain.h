@@ -38,7 +38,7 @@ enum class TopologyScope { kVm, kClient };
 
 /// What the nodes of its devices mean for a VM. kStrict: it lives there; kSocket: it lives on nodes
 /// of their sockets; kPreferred: it starts near passed-through devices unless that loses CPU time,
-/// and near its network interfaces where nothing else speaks against it; kNone: nothing.
+/// and near its network interfaces and disks where nothing else speaks against it; kNone: nothing.
 enum class DeviceLocality { kStrict, kSocket, kPreferred, kNone };
 [[nodiscard]] std::string_view name_of(DeviceLocality locality);
 
@@ -90,12 +90,27 @@ struct PciDevice {
   bool operator==(const PciDevice&) const = default;
 };
 
+/// A mediated device handed to the guest (<hostdev type='mdev'>): a part of a device of the host.
+struct MediatedDevice {
+  std::string uuid;
+  NodeId node;  ///< of the device it is a part of; negative: not known
+  bool operator==(const MediatedDevice&) const = default;
+};
+
 /// A network interface of the host that carries the guest's traffic by vhost or vDPA: a bridge, the
 /// interface below a macvtap ("eth0"), or a vDPA device ("vhost-vdpa-0").
 struct HostInterface {
   std::string name;
   NodeId node;  ///< of the adapter below it; negative: not known, or there is none or several
+  bool is_open_vswitch = false;  ///< a bridge of Open vSwitch, where the kernel has no links down
   bool operator==(const HostInterface&) const = default;
+};
+
+/// A block device of the host that is a disk of the guest.
+struct HostDisk {
+  std::string name;  ///< below /dev: "nvme0n1", "mapper/vg-root", "disk/by-id/wwn-0x5000"
+  NodeId node;       ///< of its controller; negative: not known, or there are several
+  bool operator==(const HostDisk&) const = default;
 };
 
 /// The cpus that one thread of the VM is pinned to in the live XML.
@@ -161,8 +176,10 @@ struct VmDescription {
   bool memory_locked = false;  ///< <memoryBacking><locked/>
   bool memory_shared = false;  ///< <memoryBacking> access shared: memfd, vhost-user
   std::vector<PciDevice> pci_devices;
+  std::vector<MediatedDevice> mediated_devices;
   std::vector<HostInterface> host_interfaces;
-  std::string memory_pinned_by;  ///< what else pins its memory, e.g. an mdev; may be empty
+  std::vector<HostDisk> host_disks;
+  std::string memory_pinned_by;  ///< what else pins its memory, e.g. encryption; may be empty
   std::vector<Pin> vcpu_pins;    ///< by vCPU; empty = may run anywhere
   /// <vcpu cpuset=>: the pin of every thread that has none of its own, also of a vCPU that is
   /// plugged later; empty = any CPU.

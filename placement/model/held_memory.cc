@@ -11,6 +11,9 @@ std::optional<std::string> why_memory_is_held(const VmDescription& vm) {
     return "PCI device " + vm.pci_devices.front().address +
            " is passed through, VFIO pins all memory";
   }
+  if (!vm.mediated_devices.empty()) {
+    return "its memory is pinned by mediated device " + vm.mediated_devices.front().uuid;
+  }
   if (!vm.memory_pinned_by.empty()) {
     return "its memory is pinned by " + vm.memory_pinned_by;
   }

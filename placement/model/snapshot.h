@@ -80,9 +80,9 @@ struct VmState {
   bool measured = true;  ///< false: only just seen, demand assumed; it may be placed, not moved
   std::vector<NodeIndex> suggested;     ///< where libvirt was told to start it; its first homes
   std::vector<NodeIndex> device_nodes;  ///< of its devices, as far as they matter to it; ascending
-  std::vector<NodeIndex> interface_nodes;  ///< the same of its host interfaces, as a wish only
-  bool transferring = false;               ///< pages of it are on their way
-  Bytes left_behind;                       ///< what its last transfer could not bring home
+  std::vector<NodeIndex> wished_nodes;  ///< of its host interfaces and disks, as a wish only
+  bool transferring = false;            ///< pages of it are on their way
+  Bytes left_behind;                    ///< what its last transfer could not bring home
   std::int64_t epochs_since_transfer = 1'000'000;
   /// Since it last left a home: with pages on their way, and without.
   std::int64_t epochs_travelled = 0;

@@ -11,8 +11,8 @@
 #include "balancer/policy/policy_keys.h"
 #include "balancer/protocol/request.h"
 #include "placement/model/text.h"
+#include "stats/devices/host_devices.h"
 #include "stats/linux/directory.h"
-#include "stats/linux/host_devices.h"
 #include "stats/linux/proc_formats.h"
 #include "stats/linux/read_parsed.h"
 #include "tools/hook/arguments.h"
@@ -71,9 +71,19 @@ balancer::AnnounceRequest announcement(const placement::VmDescription& vm,
       request.devices.push_back({device.address, device.node});
     }
   }
+  for (const placement::MediatedDevice& device : vm.mediated_devices) {
+    if (device.node.value >= 0) {
+      request.devices.push_back({device.uuid, device.node});
+    }
+  }
   for (const placement::HostInterface& interface : vm.host_interfaces) {
     if (interface.node.value >= 0) {
       request.interfaces.push_back({interface.name, interface.node});
+    }
+  }
+  for (const placement::HostDisk& disk : vm.host_disks) {
+    if (disk.node.value >= 0) {
+      request.disks.push_back({disk.name, disk.node});
     }
   }
   for (const placement::GuestCell& cell : vm.cells) {

@@ -93,8 +93,15 @@ std::string describe(const VmDescription& vm) {
   for (const auto& device : vm.pci_devices) {
     line("pci device", device.address);
   }
+  for (const auto& device : vm.mediated_devices) {
+    line("mediated device", device.uuid);
+  }
   for (const auto& interface : vm.host_interfaces) {
-    line("host interface", interface.name);
+    line("host interface",
+         fmt::format("{}{}", interface.name, interface.is_open_vswitch ? " (Open vSwitch)" : ""));
+  }
+  for (const auto& disk : vm.host_disks) {
+    line("host disk", disk.name);
   }
   line("pinned by", vm.memory_pinned_by);
   line("vcpu pins", text_of(vm.vcpu_pins));

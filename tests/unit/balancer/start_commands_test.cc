@@ -249,6 +249,9 @@ TEST_P(RefusedStartsTest, HugePagesAndDevicesAreJudgedAsTheHookTellsThem) {
   request.devices = {};
   request.interfaces = {{"br0", {2}}};
   EXPECT_TRUE(ask(request));  // no more than a wish
+  request.interfaces = {};
+  request.disks = {{"nvme0n1", {2}}};
+  EXPECT_TRUE(ask(request));
   request.policy.push_back({"device_locality", "strict"});
   EXPECT_THAT(refusal(request), HasSubstr("devices of node 2"));
 }

@@ -123,7 +123,14 @@ TEST_F(HookRunTest, TellsWhatTheVmNeedsAndWhatTheHostHasOfIt) {
   host_.write("sys/class/net/br0/lower_eth0/ifindex", "2\n");
   host_.write("sys/class/net/eth0/device/numa_node", "1\n");
   request.devices = {{"0000:3b:00.0", {1}}};
+  host_.link("sys/bus/mdev/devices/53764d0e-85a0-42b4-af5c-2046b460b1dc",
+             "../../../devices/pci0000:3a/0000:3b:00.1/53764d0e");
+  host_.write("sys/devices/pci0000:3a/0000:3b:00.1/53764d0e/remove", "");
+  host_.write("sys/devices/pci0000:3a/0000:3b:00.1/numa_node", "0\n");
+  host_.write("sys/class/block/nvme0n1/device/numa_node", "1\n");
+  request.devices.push_back({"53764d0e-85a0-42b4-af5c-2046b460b1dc", {0}});
   request.interfaces = {{"br0", {1}}};
+  request.disks = {{"nvme0n1", {1}}};
   request.huge_page_kib = 2048;
   request.huge_pages = {{{0}, 0, 0, 2048}, {{1}, 40, 100, 2048}};
   EXPECT_THAT(
@@ -135,7 +142,10 @@ TEST_F(HookRunTest, TellsWhatTheVmNeedsAndWhatTheHostHasOfIt) {
                   "bus='0x3b' slot='0' function='0'/></source></hostdev>"
                   "<interface type='bridge'><source bridge='br0'/><model type='virtio'/>"
                   "</interface><interface type='bridge'><source bridge='br1'/>"
-                  "<model type='virtio'/></interface></devices>")),
+                  "<model type='virtio'/></interface><hostdev mode='subsystem' type='mdev' "
+                  "model='vfio-pci'><source><address uuid='53764d0e-85a0-42b4-af5c-2046b460b1dc'/>"
+                  "</source></hostdev><disk type='block' device='disk'><source "
+                  "dev='/dev/nvme0n1'/></disk></devices>")),
       ElementsAre(Command(request)));
 }
 

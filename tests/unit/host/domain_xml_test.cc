@@ -263,6 +263,52 @@ TEST(DomainXmlTest, OtherHostDevicesPinNothing) {
   EXPECT_THAT(vm.memory_pinned_by, IsEmpty());
 }
 
+TEST(DomainXmlTest, AMediatedDeviceIsKnownByItsUuid) {
+  const auto mediated = [](const std::string& uuid) {
+    return "<devices><hostdev mode='subsystem' type='mdev' model='vfio-pci'><source>"
+           "<address uuid='" +
+           uuid + "'/></source></hostdev></devices>";
+  };
+  const std::string uuid = "53764d0e-85a0-42b4-af5c-2046b460b1dc";
+  EXPECT_EQ(parse(mediated(uuid)).mediated_devices, std::vector{placement::MediatedDevice{uuid}});
+  for (const char* wrong : {"", "..", "../../../etc"}) {
+    EXPECT_FALSE(parse_domain_xml("<domain type='kvm'><name>a</name><uuid>" + uuid +
+                                      "</uuid><memory>1024</memory><vcpu>1</vcpu>" +
+                                      mediated(wrong) + "</domain>",
+                                  /*default_huge_page_size=*/{}))
+        << wrong;
+  }
+}
+
+TEST(DomainXmlTest, KnowsTheHostsBlockDevicesBehindDisks) {
+  const auto disks = [](const std::string& type, const std::string& device,
+                        const std::string& source) {
+    std::vector<std::string> names;
+    for (const auto& disk : parse("<devices><disk type='" + type + "' device='" + device +
+                                  "'><source " + source + "/></disk></devices>")
+                                .host_disks) {
+      names.push_back(disk.name);
+    }
+    return names;
+  };
+  EXPECT_THAT(disks("block", "disk", "dev='/dev/nvme0n1'"), ElementsAre("nvme0n1"));
+  EXPECT_THAT(disks("block", "lun", "dev='/dev/disk/by-id/wwn-0x5'"),
+              ElementsAre("disk/by-id/wwn-0x5"));
+  EXPECT_THAT(disks("block", "cdrom", "dev='/dev/sr0'"), IsEmpty());
+  EXPECT_THAT(disks("file", "disk", "file='/dev/nvme0n1'"), IsEmpty());
+  for (const char* name : {"", "/dev/", "/dev//sda", "/dev/..", "/dev/a/../b", "sda", "/etc/x"}) {
+    EXPECT_THAT(disks("block", "disk", std::string("dev='") + name + "'"), IsEmpty()) << name;
+  }
+  EXPECT_THAT(disks("block", "disk", "dev='/dev/" + std::string(300, 'x') + "'"), IsEmpty());
+}
+
+TEST(DomainXmlTest, KnowsBridgesOfOpenVSwitch) {
+  EXPECT_EQ(parse("<devices><interface type='bridge'><source bridge='br-int'/><virtualport "
+                  "type='openvswitch'/><model type='virtio'/></interface></devices>")
+                .host_interfaces,
+            (std::vector{placement::HostInterface{"br-int", {}, true}}));
+}
+
 TEST(DomainXmlTest, KnowsWhereVhostTakesTheGuestsTraffic) {
   const auto interfaces = [](const std::string& devices) {
     std::vector<std::string> names;

@@ -204,19 +204,44 @@ TEST(ClientsTest, AVmNearItsDevicesSocketsMayLiveOnAllNodesOfThem) {
   EXPECT_THAT(allowed_homes(topology, vm), ElementsAre(0, 1, 2, 3));
 }
 
+TEST(ClientsTest, MediatedDevicesCountAsPassedThroughOnes) {
+  const Topology topology = equal_nodes(3, 8, 1, 64);
+  VmDescription vm = vm_of(4);
+  vm.mediated_devices = {{"53764d0e-85a0-42b4-af5c-2046b460b1dc", NodeId{2}}};
+  EXPECT_THAT(device_nodes(topology, vm), ElementsAre(2));
+  vm.policy.device_locality = DeviceLocality::kStrict;
+  EXPECT_THAT(allowed_homes(topology, vm), ElementsAre(2));
+  EXPECT_THAT(why_memory_stays(vm).value_or(""),
+              testing::HasSubstr("mediated device 53764d0e-85a0-42b4-af5c-2046b460b1dc"));
+}
+
+TEST(ClientsTest, HostDisksAreAWishLikeInterfaces) {
+  const Topology topology = equal_nodes(3, 8, 1, 64);
+  VmDescription vm = vm_of(4);
+  vm.host_interfaces = {{"br0", NodeId{2}}};
+  vm.host_disks = {{"nvme0n1", NodeId{1}}, {"mapper/vg-root", NodeId{}}};
+  EXPECT_THAT(device_nodes(topology, vm), IsEmpty());
+  EXPECT_THAT(wished_nodes(topology, vm), ElementsAre(1, 2));
+  vm.policy.device_locality = DeviceLocality::kStrict;
+  EXPECT_THAT(device_nodes(topology, vm), ElementsAre(1, 2));
+  EXPECT_THAT(wished_nodes(topology, vm), IsEmpty());
+  vm.policy.device_locality = DeviceLocality::kNone;
+  EXPECT_THAT(wished_nodes(topology, vm), IsEmpty());
+}
+
 TEST(ClientsTest, HostInterfacesAreAWishUnlessAskedForMore) {
   const Topology topology = equal_nodes(3, 8, 1, 64);
   VmDescription vm = vm_of(4);
   vm.host_interfaces = {{"br0", NodeId{2}}, {"br1", NodeId{1}}, {"br2", NodeId{}}};
   EXPECT_THAT(device_nodes(topology, vm), IsEmpty());
-  EXPECT_THAT(interface_nodes(topology, vm), ElementsAre(1, 2));
+  EXPECT_THAT(wished_nodes(topology, vm), ElementsAre(1, 2));
   vm.policy.device_locality = DeviceLocality::kStrict;
   EXPECT_THAT(device_nodes(topology, vm), ElementsAre(1, 2));
-  EXPECT_THAT(interface_nodes(topology, vm), IsEmpty());
+  EXPECT_THAT(wished_nodes(topology, vm), IsEmpty());
   EXPECT_THAT(allowed_homes(topology, vm), ElementsAre(1, 2));
   vm.policy.device_locality = DeviceLocality::kNone;
   EXPECT_THAT(device_nodes(topology, vm), IsEmpty());
-  EXPECT_THAT(interface_nodes(topology, vm), IsEmpty());
+  EXPECT_THAT(wished_nodes(topology, vm), IsEmpty());
 }
 
 TEST(ClientsTest, AVmForASingleNodeIsOneClientWhereANodeHasAsManyCpus) {

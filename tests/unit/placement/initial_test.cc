@@ -136,7 +136,7 @@ TEST(InitialTest, OthersKeepOffTheNodesOfDevicesWhileThereIsRoom) {
 TEST(InitialTest, OfEqualNodesAVmStartsAtItsNetworkAdapter) {
   Snapshot snapshot =
       SnapshotBuilder().nodes(3, {.cores = 8, .memory_gib = 64}).vm(homeless("a")).build();
-  snapshot.vms[0].interface_nodes = {2};
+  snapshot.vms[0].wished_nodes = {2};
   EXPECT_THAT(place_all(snapshot), ElementsAre(2));
 }
 
@@ -148,7 +148,7 @@ TEST(InitialTest, VmsOfOneNetworkAdapterDoNotPileUpAtIt) {
   }
   Snapshot snapshot = builder.build();
   for (auto& vm : snapshot.vms) {
-    vm.interface_nodes = {1};
+    vm.wished_nodes = {1};
   }
   const std::vector<NodeIndex> homes = place_all(snapshot);
   for (NodeIndex node = 0; node < 4; ++node) {

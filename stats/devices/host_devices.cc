@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/devices/host_devices.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <utility>
+
+#include "stats/devices/ovs_database.h"
+#include "stats/linux/read_parsed.h"
+
+namespace vmnuma::stats {
+namespace {
+
+using placement::NodeId;
+
+constexpr std::string_view kOvsDatabase = "run/openvswitch/db.sock";
+constexpr std::chrono::milliseconds kOvsPatience{1000};
+constexpr std::string_view kLower = "lower_";
+// A bridge over a VLAN over a bond is three steps; the kernel allows eight (MAX_NEST_DEV). Block
+// devices are not stacked higher either.
+constexpr int kMostSteps = 8;
+// A disk behind two SAS expanders is nine devices below its controller.
+constexpr int kMostAncestors = 12;
+
+std::vector<std::string> names_in(const Directory& root, const std::string& directory) {
+  const auto found = root.directory(directory);
+  return found ? found->names().value_or(std::vector<std::string>{}) : std::vector<std::string>{};
+}
+
+/// Of a device in sysfs; those of virtio, USB and the like have no file of their own, what carries
+/// them has one.
+Carrier carrier_at(const Directory& root, std::string device) {
+  for (int i = 0; i < kMostAncestors; ++i, device += "/..") {
+    if (const auto text = root.read(device + "/numa_node")) {
+      return {device, parse_numa_node(*text).value_or(NodeId{})};
+    }
+  }
+  return {std::move(device), {}};
+}
+
+/// Nothing if there is no such device.
+std::vector<Carrier> carrier_of(const Directory& root, const std::string& device) {
+  return root.directory(device) ? std::vector{carrier_at(root, device)} : std::vector<Carrier>{};
+}
+
+/// Those of what hangs on others of its kind; each is looked at once.
+class Walk {
+ public:
+  explicit Walk(const Directory& root) : root_(root) {}
+
+  void add_interface(const std::string& name, int steps = 0) {
+    const std::string directory = "sys/class/net/" + name;
+    if (steps > kMostSteps || !seen_.insert(name).second || !root_.directory(directory)) {
+      return;
+    }
+    if (root_.directory(directory + "/device")) {
+      carriers_.push_back(carrier_at(root_, directory + "/device"));
+      return;
+    }
+    for (const std::string& entry : names_in(root_, directory)) {
+      if (entry.starts_with(kLower)) {
+        add_interface(entry.substr(kLower.size()), steps + 1);
+      }
+    }
+  }
+
+  void add_disk(const std::string& name, int steps = 0) {
+    const std::string directory = "sys/class/block/" + name;
+    if (steps > kMostSteps || !seen_.insert(name).second) {
+      return;
+    }
+    const std::vector<std::string> slaves = names_in(root_, directory + "/slaves");
+    for (const std::string& slave : slaves) {
+      add_disk(slave, steps + 1);
+    }
+    if (slaves.empty()) {
+      const bool is_part = root_.read(directory + "/partition").has_value();
+      add_controllers(directory + (is_part ? "/../device" : "/device"));
+    }
+  }
+
+  [[nodiscard]] std::vector<Carrier> carriers() && { return std::move(carriers_); }
+
+ private:
+  /// An NVMe namespace that several controllers reach hangs below its subsystem, which links to
+  /// them (drivers/nvme/host/core.c, nvme_init_subsystem, Linux 6.1).
+  void add_controllers(const std::string& device) {
+    bool several = false;
+    for (const std::string& name : names_in(root_, device)) {
+      constexpr std::string_view kController = "nvme";
+      if (name.size() > kController.size() && name.starts_with(kController) &&
+          name.find_first_not_of("0123456789", kController.size()) == std::string::npos) {
+        carriers_.push_back(carrier_at(root_, device + "/" + name));
+        several = true;
+      }
+    }
+    if (!several && root_.directory(device)) {
+      carriers_.push_back(carrier_at(root_, device));
+    }
+  }
+
+  const Directory& root_;
+  std::set<std::string> seen_;
+  std::vector<Carrier> carriers_;
+};
+
+/// The bus's device that the character device of this name belongs to; empty if there is none.
+std::string vdpa_device(const Directory& root, const std::string& name) {
+  const std::string bus = "sys/bus/vdpa/devices";
+  for (const std::string& device : names_in(root, bus)) {
+    const std::string path = std::string(bus).append("/").append(device);
+    if (root.directory(path + "/" + name)) {
+      return path;
+    }
+  }
+  return {};
+}
+
+/// "259:0" and the end of the line; empty if the device is gone.
+std::string number_of_block_device(const Directory& root, const std::string& name) {
+  std::string number = root.read("sys/class/block/" + name + "/dev").value_or("");
+  number.erase(std::find(number.begin(), number.end(), '\n'), number.end());
+  return number;
+}
+
+template <class Devices>
+void fill_in_nodes(HostDevices& host, Devices& devices) {
+  for (auto& device : devices) {
+    device.node = common_node(host.of(device));
+  }
+}
+
+}  // namespace
+
+Result<NodeId> parse_numa_node(std::string_view text) {
+  std::string_view number = text;
+  if (number.ends_with('\n')) {
+    number.remove_suffix(1);
+  }
+  NodeId node;
+  const auto [end, error] =
+      std::from_chars(number.data(), number.data() + number.size(), node.value);
+  if (error != std::errc{} || end != number.data() + number.size() || node.value < -1) {
+    return failure(ErrorCode::kCorrupt, "'" + std::string(text) + "' is no node of a device");
+  }
+  return node;
+}
+
+NodeId common_node(std::span<const Carrier> carriers) {
+  const bool is_one = !carriers.empty() &&
+                      std::all_of(carriers.begin(), carriers.end(), [&](const Carrier& carrier) {
+                        return carrier.node == carriers.front().node;
+                      });
+  return is_one ? carriers.front().node : NodeId{};
+}
+
+std::vector<Carrier> HostDevices::of(const placement::PciDevice& device) const {
+  return carrier_of(root_, "sys/bus/pci/devices/" + device.address);
+}
+
+std::vector<Carrier> HostDevices::of(const placement::MediatedDevice& device) const {
+  return carrier_of(root_, "sys/bus/mdev/devices/" + device.uuid + "/..");
+}
+
+std::vector<Carrier> HostDevices::of(const placement::HostInterface& interface) {
+  const auto [known, is_new] = interfaces_.try_emplace(interface.name);
+  if (!is_new) {
+    return known->second;
+  }
+  if (const std::string vdpa = vdpa_device(root_, interface.name); !vdpa.empty()) {
+    return known->second = carrier_of(root_, vdpa);
+  }
+  Walk walk(root_);
+  if (interface.is_open_vswitch) {
+    for (const std::string& below : interfaces_below_switch(interface.name)) {
+      walk.add_interface(below);
+    }
+  } else {
+    walk.add_interface(interface.name);
+  }
+  return known->second = std::move(walk).carriers();
+}
+
+std::vector<std::string> HostDevices::interfaces_below_switch(const std::string& bridge) {
+  if (!switch_) {
+    switch_ = ask_ovs_database(root_.path_of(kOvsDatabase), kOvsPatience)
+                  .and_then([](const std::string& answer) { return parse_ovs_answer(answer); });
+  }
+  // All ports of all bridges hang below the datapath (ovs_netdev_link, net/openvswitch/
+  // vport-netdev.c, Linux 6.1).
+  return *switch_ ? (*switch_)->adapters_below(bridge) : std::vector<std::string>{"ovs-system"};
+}
+
+std::vector<Carrier> HostDevices::of(const placement::HostDisk& disk) {
+  Walk walk(root_);
+  for (const std::string& name : block_devices_named(disk.name)) {
+    walk.add_disk(name);
+  }
+  return std::move(walk).carriers();
+}
+
+std::set<std::string> HostDevices::block_devices_named(const std::string& name) {
+  // As the kernel names it, with '!' for '/' (device_get_devnode and kobject_set_name_vargs).
+  std::string own = name;
+  std::replace(own.begin(), own.end(), '/', '!');
+  if (root_.directory("sys/class/block/" + own)) {
+    return {own};
+  }
+  if (!block_links_) {
+    block_links_.emplace();
+    for (const std::string& device : names_in(root_, "sys/class/block")) {
+      const std::string data =
+          root_.read("run/udev/data/b" + number_of_block_device(root_, device)).value_or("");
+      std::string_view left = data;
+      while (!left.empty()) {
+        const std::string_view line = left.substr(0, left.find('\n'));
+        left.remove_prefix(std::min(line.size() + 1, left.size()));
+        if (line.starts_with("S:")) {
+          (*block_links_)[std::string(line.substr(2))].insert(device);
+        }
+      }
+    }
+  }
+  const auto found = block_links_->find(name);
+  return found == block_links_->end() ? std::set<std::string>{} : found->second;
+}
+
+void read_device_nodes(const Directory& root, std::span<placement::VmDescription> vms) {
+  HostDevices host(root);
+  for (placement::VmDescription& vm : vms) {
+    fill_in_nodes(host, vm.pci_devices);
+    fill_in_nodes(host, vm.mediated_devices);
+    fill_in_nodes(host, vm.host_interfaces);
+    fill_in_nodes(host, vm.host_disks);
+  }
+}
+
+}  // namespace vmnuma::stats

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Where the host's devices are attached: the one place that leads from what a VM's definition
+/// names to a node.
+///
+/// Problem: a device that a VM uses sits on a node, but what its definition names is often not the
+/// device: a bridge, a bond, a VLAN, a logical volume, a mediated device. Approach: each of them
+/// leads to its *carriers*, the devices of a bus that have a node. Passed-through PCI devices are
+/// asked for by address, mediated ones by UUID; from a network interface the way leads over the
+/// kernel's lower_* links down to adapters, or over the ports of its Open vSwitch bridge, from a
+/// vDPA device to its parent, from a block device over slaves/ to its controllers. What a carrier's
+/// directory does not say, the nearest device above it does: virtio, USB and SCSI devices have no
+/// node of their own. Term: an adapter is an interface with a device of its own. Properties: what
+/// is above carriers of several nodes has no node; links in a circle or without end come to an end;
+/// bridges with hundreds of taps are looked at once for all VMs; Open vSwitch is asked only for
+/// interfaces that are said to be its own, once for all VMs; nothing is logged, and what cannot be
+/// found out is unknown.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "placement/model/domain.h"
+#include "placement/model/ids.h"
+#include "placement/result.h"
+#include "stats/devices/ovs_bridges.h"
+#include "stats/linux/directory.h"
+
+namespace vmnuma::stats {
+
+/// The file numa_node of a device in sysfs: a number and a newline, -1 where the firmware does not
+/// say (numa_node_show, drivers/pci/pci-sysfs.c, Linux 6.1). Error: corrupt, quoting the text.
+[[nodiscard]] Result<placement::NodeId> parse_numa_node(std::string_view text);
+
+struct Carrier {
+  std::string directory;   ///< relative to the root; not the only path to it
+  placement::NodeId node;  ///< negative: not known
+  bool operator==(const Carrier&) const = default;
+};
+
+/// Their node. Negative if there are none, or they are on several nodes or an unknown one.
+[[nodiscard]] placement::NodeId common_node(std::span<const Carrier> carriers);
+
+/// One look at the host's devices; what was read once is not read again. `root` outlives it: "/" on
+/// a live host. Names must be those that balancer/host/domain_devices.h lets through, as they
+/// become parts of paths. Blocks, for Open vSwitch up to a second.
+class HostDevices {
+ public:
+  explicit HostDevices(const Directory& root) : root_(root) {}
+
+  [[nodiscard]] std::vector<Carrier> of(const placement::PciDevice& device) const;
+  /// The parent that sys/bus/mdev/devices/UUID hangs below
+  /// (Documentation/driver-api/vfio-mediated-device.rst, Linux 6.1).
+  [[nodiscard]] std::vector<Carrier> of(const placement::MediatedDevice& device) const;
+  /// The adapter named or all adapters below it (sys/class/net/NAME/lower_*, Linux 6.1,
+  /// Documentation/ABI/testing/sysfs-class-net), the parent of a vDPA device ("vhost-vdpa-0"), or
+  /// the adapters of an Open vSwitch bridge. Where its database does not answer, as it lets only
+  /// root ask by default, these are all that the kernel's datapath has (ovs-system).
+  [[nodiscard]] std::vector<Carrier> of(const placement::HostInterface& interface);
+  /// The controllers below a disk, partition, device-mapper or md device: sys/class/block/NAME with
+  /// device, slaves/ (block/holder.c) and partition (block/partitions/core.c, Linux 6.1). Other
+  /// names that udev has given it are looked up in its database: run/udev/data/bMAJOR:MINOR, lines
+  /// "S:NAME" (systemd 252, src/libsystemd/sd-device/sd-device.c).
+  [[nodiscard]] std::vector<Carrier> of(const placement::HostDisk& disk);
+
+ private:
+  [[nodiscard]] std::set<std::string> block_devices_named(const std::string& name);
+  [[nodiscard]] std::vector<std::string> interfaces_below_switch(const std::string& bridge);
+
+  const Directory& root_;
+  std::map<std::string, std::vector<Carrier>> interfaces_;  ///< by name
+  std::optional<Result<OvsBridges>> switch_;                ///< what Open vSwitch has said
+  /// By udev's names, without "/dev/"; one that several devices claim leads to all of them.
+  std::optional<std::map<std::string, std::set<std::string>>> block_links_;
+};
+
+/// Fills in the nodes of all that the VMs use of the host. A device that is gone, or of which
+/// nobody knows it, has none: it then means nothing to any decision.
+void read_device_nodes(const Directory& root, std::span<placement::VmDescription> vms);
+
+}  // namespace vmnuma::stats
