@@ -5,9 +5,9 @@ usage: main.py [SCENARIO...]      without names: what /share/request.json asks f
 
 A scenario is a module in scenarios/ with a docstring whose first line says what must hold,
 IN_SHORT_SET, LIMIT_S (of this machine's clock) and run(), which returns its figures or raises.
-Each begins without guests and with a daemon that is stopped and remembers nothing. One that fails
-is run once more after all others, because an emulated machine stalls now and then; that it took two
-attempts is said.
+Each begins without guests and with a daemon that is stopped and remembers nothing, and fails if a
+program of vmnuma was refused a system call. One that fails is run once more after all others,
+because an emulated machine stalls now and then; that it took two attempts is said.
 """
 
 import importlib
@@ -69,6 +69,9 @@ def run_scenario(name, module):
         nodes.set_kernel_balancing(True)
         daemon.reset()
         result["figures"] = module.run()
+        denied = daemon.denied_system_calls(begun)
+        if denied:
+            raise Failure(f"system calls were refused: {denied}")
         result["passed"] = True
     except Failure as failure:
         result["reason"] = str(failure)

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The programs of vmnuma on this machine: installed, configured, started, asked and killed."""
 
+import collections
 import glob
 import json
 import os
+import re
 import shutil
 import sqlite3
 import time
@@ -19,6 +21,11 @@ _HISTORY = _STATE + "/history.sqlite"
 # An epoch, by this machine's clock. A daemon that finishes none for the silence limit has hung.
 _EPOCH_S = 2
 _SILENCE_LIMIT_S = 60
+
+# Refused, and no fault (numbers of x86-64): mmap for memory to write and execute, from which PCRE2, of a regular
+# expression of libvirt's, makes do without compiled ones; and clone3, which RestrictNamespaces= refuses whatever it is
+# for, so that libc starts threads by clone.
+_HARMLESSLY_REFUSED = {9, 435}
 
 
 def install():
@@ -49,6 +56,11 @@ def start():
     run("systemctl", "start", _UNIT)
     wait_until("the daemon has finished three epochs",
                lambda: is_answering() and epoch() >= 3, _SILENCE_LIMIT_S)
+
+
+def reload():
+    """It reads its configuration again."""
+    run("systemctl", "reload", _UNIT)
 
 
 def stop():
@@ -177,6 +189,32 @@ def expect_at_home(vms, epochs=3):
                   lambda status: not misplaced(status))
 
 
+def told():
+    """What it has written to the journal since it was started."""
+    return run("journalctl", f"_PID={process()}", "-o", "cat")
+
+
+def changes():
+    """All actions but pulls of memory: (number, reason), oldest first."""
+    return query("SELECT id, reason FROM action WHERE reason <> 'memory-pull' ORDER BY id")
+
+
+def remembered_homes():
+    """(UUID, client, node), as the next start will find them."""
+    return query("SELECT vm, client, node FROM home ORDER BY vm, client")
+
+
+def expect_rest(epochs):
+    """Within so many epochs no VM is placed, moved or pinned, and no home is remembered or forgotten.
+
+    Pages that could not be moved home are tried again, after ever longer.
+    """
+    done, homes_then = changes(), remembered_homes()
+    wait_epochs(epochs)
+    expect(changes() == done, f"not at rest: {changes()[len(done):]}")
+    expect(remembered_homes() == homes_then, f"homes were {homes_then} and are {remembered_homes()}")
+
+
 def query(sql):
     """Rows of the history database, read from the file."""
     database = sqlite3.connect(f"file:{_HISTORY}?mode=ro", uri=True, timeout=30)
@@ -206,6 +244,18 @@ def keep_evidence(directory):
             file.write(text)
     for name in glob.glob(_HISTORY + "*"):  # the write-ahead log belongs to it
         shutil.copy(name, directory)
+
+
+def denied_system_calls(since_s):
+    """System calls that systemd's filters have refused programs of vmnuma since then, on the monotonic clock:
+    how often, by program and number. They are in the journal because of SYSTEMD_LOG_SECCOMP=1, see run."""
+    found = collections.Counter()
+    for line in run("journalctl", "-b", "_TRANSPORT=audit", "-o", "short-monotonic", "-g", "^SECCOMP",
+                    check=False).splitlines():
+        said = re.match(r'\[ *([\d.]+)\].* exe="([^"]*/(?:vmnuma|numad)[^"]*)" .* syscall=(\d+) ', line)
+        if said and float(said[1]) >= since_s and int(said[3]) not in _HARMLESSLY_REFUSED:
+            found[f"{said[2]} {said[3]}"] += 1
+    return dict(found)
 
 
 def process():

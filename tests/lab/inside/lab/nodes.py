@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The machine's NUMA nodes."""
 
+import contextlib
 import os
 
 from lab.process import read
@@ -27,6 +28,24 @@ def cpus_of(node):
 def nodes_of(cpus):
     """The nodes that have any of these CPUs."""
     return {node for node in all_nodes() if cpus_of(node) & set(cpus)}
+
+
+@contextlib.contextmanager
+def offline(node):
+    """All CPUs of the node are offline within the context. Node 0 has the one that cannot be."""
+    cpus = sorted(cpus_of(node))
+    try:
+        for cpu in cpus:
+            _switch(cpu, on=False)
+        yield
+    finally:
+        for cpu in cpus:
+            _switch(cpu, on=True)
+
+
+def _switch(cpu, on):
+    with open(f"/sys/devices/system/cpu/cpu{cpu}/online", "w", encoding="ascii") as file:
+        file.write("1" if on else "0")
 
 
 def adapters():

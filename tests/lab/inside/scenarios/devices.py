@@ -30,16 +30,12 @@ def remove_bridge():
     run_program("ip", "link", "delete", BRIDGE)
 
 
-def told_by_daemon():
-    return run_program("journalctl", f"_PID={daemon.process()}", "-o", "cat")
-
-
 def node_of_start(vm):
     """The hook waits 100 ms for the daemon; on this machine that is too short now and then, and nobody
     knows then that it is this VM that asks."""
     for _ in range(ATTEMPTS):
         guests.create([vm])
-        if f"VM '{vm.name}' asked where to start" in told_by_daemon():
+        if f"VM '{vm.name}' asked where to start" in daemon.told():
             advised = nodes.numbers(libvirt.advised_nodes(vm))
             expect(len(advised) == 1, f"'{vm.name}' was advised to start on {advised}")
             return advised.pop()

@@ -113,6 +113,7 @@ def run():
         expect(vm.is_running(), f"'{vm.name}' did not live through the restart of libvirtd")
     daemon.start()
     wait_for_homes(vms)
+    homes = {vm.name: home_of(vm) for vm in vms}
 
     # As installed nothing is refused: it is only said. That holds while the daemon is away, too.
     daemon.stop()
@@ -132,5 +133,4 @@ def run():
                 row["vm"] == name and row["reason"] == "admission"
                 for row in daemon.ask("history")["moves"]))
         unfit.virsh("destroy")
-    return {"started_on": started_on, "refusal": refusal,
-            "homes": {vm.name: home_of(vm) for vm in vms}}
+    return {"started_on": started_on, "refusal": refusal, "homes": homes}
