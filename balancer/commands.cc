@@ -275,6 +275,7 @@ Result<Answer> Controller::explain(const ExplainRequest& request) const {
   view.topology = topology_text(snapshot_, static_cast<std::size_t>(state - snapshot_.vms.begin()),
                                 (*vm)->description);
   view.policy = policy_view(**vm);
+  view.devices = device_views((*vm)->description);
   if (state->fresh) {
     view.memory += "; " + far_memory_text();
   }

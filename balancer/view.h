@@ -299,6 +299,26 @@ struct TalkView {
   bool operator==(const TalkView&) const = default;
 };
 
+/// Interrupts of a device that fire on CPUs of the same node.
+struct InterruptsView {
+  std::vector<std::int32_t> numbers;  ///< ascending
+  std::string handler;                ///< of the first, as /proc/interrupts names it
+  std::string cpus;                   ///< where they fire: "0-3"
+  placement::NodeId node;             ///< of these CPUs; none if they are on several
+  bool operator==(const InterruptsView&) const = default;
+};
+
+/// A device of the host that a VM uses.
+struct DeviceView {
+  std::string kind;  ///< "PCI device", "mediated device", "network interface" or "disk"
+  std::string name;
+  placement::NodeId node;  ///< none: not known, or what carries it is on several
+  /// Of a passed-through PCI device and of what carries a mediated device or a network interface.
+  std::vector<InterruptsView> interrupts;
+  std::string advice;  ///< a sentence: which of them fire far away and what to do; or empty
+  bool operator==(const DeviceView&) const = default;
+};
+
 /// `vmnuma explain VM`
 struct ExplainView {
   std::string vm;
@@ -309,6 +329,7 @@ struct ExplainView {
   std::string memory;           ///< a sentence: what is done with its memory, or why nothing is
   std::string topology;         ///< a sentence: how its topology_policy is met; empty without one
   std::vector<TalkView> talks;  ///< most first, at most five
+  std::vector<DeviceView> devices;
   PolicyView policy;
   bool operator==(const ExplainView&) const = default;
 };

@@ -460,6 +460,14 @@ ExplainView explain_view(const Snapshot& snapshot, std::size_t vm_index, const O
   return view;
 }
 
+std::vector<DeviceView> device_views(const placement::VmDescription& vm) {
+  std::vector<DeviceView> views;
+  visit_devices(vm, [&](std::string_view kind, const std::string& name, const auto& device) {
+    views.push_back({std::string(kind), name, device.node, {}, ""});
+  });
+  return views;
+}
+
 std::vector<TransferView> transfer_views(
     const Snapshot& snapshot, const std::vector<migration::TransferProgress>& transfers) {
   std::vector<TransferView> views;

@@ -12,6 +12,7 @@
 #include "balancer/core/search.h"
 #include "balancer/view.h"
 #include "migration/progress.h"
+#include "placement/model/domain.h"
 #include "placement/model/plan.h"
 #include "placement/model/snapshot.h"
 
@@ -38,6 +39,26 @@ namespace vmnuma::balancer {
 /// that of the VM.
 [[nodiscard]] std::string topology_text(const placement::Snapshot& snapshot, std::size_t vm,
                                         const placement::VmDescription& description);
+/// Calls visit(kind, name, device) for each device of the host that the VM uses, in one order.
+template <class Visit>
+void visit_devices(const placement::VmDescription& vm, const Visit& visit) {
+  for (const placement::PciDevice& device : vm.pci_devices) {
+    visit(std::string_view("PCI device"), device.address, device);
+  }
+  for (const placement::MediatedDevice& device : vm.mediated_devices) {
+    visit(std::string_view("mediated device"), device.uuid, device);
+  }
+  for (const placement::HostInterface& interface : vm.host_interfaces) {
+    visit(std::string_view("network interface"), interface.name, interface);
+  }
+  for (const placement::HostDisk& disk : vm.host_disks) {
+    visit(std::string_view("disk"), disk.name, disk);
+  }
+}
+
+/// All of them, without what only the host's files tell.
+[[nodiscard]] std::vector<DeviceView> device_views(const placement::VmDescription& vm);
+
 [[nodiscard]] std::vector<TransferView> transfer_views(
     const placement::Snapshot& snapshot, const std::vector<migration::TransferProgress>& transfers);
 

@@ -292,6 +292,23 @@ void visit_fields(Fields& fields, T& view) {
   fields("same_node_pct", view.same_node_pct);
 }
 
+template <class Fields, MaybeConst<InterruptsView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("numbers", view.numbers);
+  fields("handler", view.handler);
+  fields("cpus", view.cpus);
+  fields("node", view.node);
+}
+
+template <class Fields, MaybeConst<DeviceView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("kind", view.kind);
+  fields("name", view.name);
+  fields("node", view.node);
+  fields("interrupts", view.interrupts);
+  fields("advice", view.advice);
+}
+
 template <class Fields, MaybeConst<ExplainView> T>
 void visit_fields(Fields& fields, T& view) {
   fields("vm", view.vm);
@@ -302,6 +319,7 @@ void visit_fields(Fields& fields, T& view) {
   fields("memory", view.memory);
   fields("topology", view.topology);
   fields("talks", view.talks);
+  fields("devices", view.devices);
   fields("policy", view.policy);
 }
 

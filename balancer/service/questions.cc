@@ -9,27 +9,47 @@
 
 #include "balancer/protocol/response.h"
 #include "balancer/record/recorder.h"
+#include "balancer/service/device_interrupts.h"
+#include "placement/model/text.h"
+#include "stats/linux/directory.h"
 
 namespace vmnuma::balancer {
 
 namespace {
 
-/// Of one answer; they are made from memory alone.
+/// Of one answer; they are made from memory, and from a few small files.
 constexpr std::chrono::seconds kAllowed{30};
 
-std::string line_for(const Controller& controller, const Request& question) {
-  return encode_response(question.id, std::holds_alternative<StateRequest>(question.command)
-                                          ? Result<Answer>(state_of(controller))
-                                          : controller.answer(question.command));
+/// Leaves it as it is where the host's files cannot be read.
+void complete(ExplainView& view, const Controller& controller, const std::string& root) {
+  const auto id = placement::parse_vm_id(view.vm_uuid);
+  const VmRecord* vm = id ? controller.ledger().find(*id) : nullptr;
+  const auto directory = stats::Directory::open(root);
+  if (vm != nullptr && directory && !view.devices.empty()) {
+    add_interrupts(view, vm->description, *directory);
+  }
+}
+
+std::string line_for(const Controller& controller, const Request& question,
+                     const std::string& root) {
+  if (std::holds_alternative<StateRequest>(question.command)) {
+    return encode_response(question.id, Result<Answer>(state_of(controller)));
+  }
+  Result<Answer> answer = controller.answer(question.command);
+  if (auto* view = answer ? std::get_if<ExplainView>(&*answer) : nullptr) {
+    complete(*view, controller, root);
+  }
+  return encode_response(question.id, answer);
 }
 
 }  // namespace
 
 Questions::Questions(TaskBoard& board, std::string name, boost::asio::io_context& service,
-                     Copy copy, Reply reply)
+                     Copy copy, Reply reply, std::string root)
     : service_(service),
       copy_(std::move(copy)),
       reply_(std::move(reply)),
+      root_(std::move(root)),
       worker_(board, std::move(name), /*most_waiting=*/1, kAllowed) {}
 
 void Questions::ask(std::int64_t token, const Peer& peer, Request question) {
@@ -71,7 +91,7 @@ void Questions::answer_next() {
   const std::int64_t token = next.token;
   const bool posted = worker_.post("answering", [this, token, question = std::move(next.question),
                                                  controller = copy_()]() mutable {
-    std::string line = line_for(*controller, question);
+    std::string line = line_for(*controller, question, root_);
     controller.reset();  // here, for freeing it takes time, too
     boost::asio::post(service_, [this, token, line = std::move(line)]() mutable {
       answering_ = false;

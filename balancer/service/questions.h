@@ -6,6 +6,7 @@
 /// the controller is a value, so a copy of it answers on a worker, and the answer is put into words
 /// there, too. The copy is the service's, which keeps it until the controller has taken another
 /// event: however much is asked, copying costs once per event. One question is answered at a time.
+/// What the controller leaves to the host's files is added there as well (device_interrupts.h).
 /// Administrators (session_places.h) go first, other users take turns, and each user's questions
 /// are answered in their order. Properties:
 ///  1. The answer is that of the controller as it is when the question's turn comes.
@@ -41,9 +42,10 @@ class Questions {
   /// Takes the line that answers. Called on the service's thread.
   using Reply = std::function<void(std::int64_t token, std::string line)>;
 
-  /// `name` is that of the worker's thread and of its place on the board.
+  /// `name` is that of the worker's thread and of its place on the board; `root` is the host's root
+  /// directory.
   Questions(TaskBoard& board, std::string name, boost::asio::io_context& service, Copy copy,
-            Reply reply);
+            Reply reply, std::string root);
 
   /// Takes one in. The service's thread.
   void ask(std::int64_t token, const Peer& peer, Request question);
@@ -64,6 +66,7 @@ class Questions {
   boost::asio::io_context& service_;
   Copy copy_;
   Reply reply_;
+  std::string root_;
   std::map<User, std::deque<Waiting>> waiting_;  ///< no user without a question
   std::size_t waiting_count_ = 0;
   User last_;  ///< of the ordinary ones

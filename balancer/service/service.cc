@@ -174,10 +174,11 @@ Service::Service(ServiceSetup setup, Host host)
       inventory_worker_(setup_.board, "libvirt", kMostTasks, kLibvirtAllowed),
       latency_worker_(setup_.board, "latency", 1, kLatencyAllowed),
       short_questions_(
-          setup_.board, "answers", context_, [this] { return copy_of_controller(); }, reply_line()),
+          setup_.board, "answers", context_, [this] { return copy_of_controller(); }, reply_line(),
+          "/"),
       long_questions_(
-          setup_.board, "what-if", context_, [this] { return copy_of_controller(); },
-          reply_line()) {
+          setup_.board, "what-if", context_, [this] { return copy_of_controller(); }, reply_line(),
+          "/") {
   executor_ = std::make_unique<ExecutorWorker>(
       setup_.board, control_, mover_, journal_,
       migration::limits_from(setup_.config.options, setup_.topology),

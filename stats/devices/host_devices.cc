@@ -30,13 +30,14 @@ std::vector<std::string> names_in(const Directory& root, const std::string& dire
 
 /// Of a device in sysfs; those of virtio, USB and the like have no file of their own, what carries
 /// them has one.
-Carrier carrier_at(const Directory& root, std::string device) {
-  for (int i = 0; i < kMostAncestors; ++i, device += "/..") {
-    if (const auto text = root.read(device + "/numa_node")) {
-      return {device, parse_numa_node(*text).value_or(NodeId{})};
+Carrier carrier_at(const Directory& root, const std::string& device) {
+  std::string ancestor = device;
+  for (int i = 0; i < kMostAncestors; ++i, ancestor += "/..") {
+    if (const auto text = root.read(ancestor + "/numa_node")) {
+      return {ancestor, parse_numa_node(*text).value_or(NodeId{})};
     }
   }
-  return {std::move(device), {}};
+  return {device, {}};
 }
 
 /// Nothing if there is no such device.

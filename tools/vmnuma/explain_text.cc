@@ -59,6 +59,20 @@ std::string talks_text(const std::vector<balancer::TalkView>& talks) {
   return out.empty() ? "" : "\nTalks most to\n" + out;
 }
 
+std::string devices_text(const std::vector<balancer::DeviceView>& devices) {
+  std::string out;
+  for (const balancer::DeviceView& device : devices) {
+    const std::string where = device.node.value < 0 ? std::string("node not known")
+                                                    : fmt::format("on node {}", device.node.value);
+    out += wrapped(fmt::format("{} {}: {}", device.kind, printable(device.name), where),
+                   /*indent=*/2);
+    if (!device.advice.empty()) {
+      out += wrapped(printable(device.advice), /*indent=*/4);
+    }
+  }
+  return out.empty() ? "" : "\nDevices\n" + out;
+}
+
 /// What differs from a VM without a policy.
 std::string policy_text(const balancer::PolicyView& view) {
   std::string out;
@@ -86,6 +100,7 @@ std::string text_of(const balancer::ExplainView& view) {
     out += "\nTopology\n" + wrapped(view.topology, /*indent=*/2);
   }
   out += talks_text(view.talks);
+  out += devices_text(view.devices);
   out += policy_text(view.policy);
   out += "\nWhat the last plan considered, best first\n";
   for (const auto& candidate : view.considered) {

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "balancer/protocol/response.h"
+#include "tests/support/fake_host.h"
 #include "tests/unit/balancer/host_story.h"
 
 namespace vmnuma::tests {
@@ -57,14 +58,17 @@ class QuestionsTest : public testing::Test {
   std::vector<std::pair<std::int64_t, std::string>> lines_;
   int copies_ = 0;
   balancer::TaskBoard board_;
-  Questions questions_{board_, "test", context_,
-                       [this] {
-                         ++copies_;
-                         return std::make_shared<const Controller>(host_.controller());
-                       },
-                       [this](std::int64_t token, std::string line) {
-                         lines_.emplace_back(token, std::move(line));
-                       }};
+  FakeHost host_files_;
+  Questions questions_{
+      board_,
+      "test",
+      context_,
+      [this] {
+        ++copies_;
+        return std::make_shared<const Controller>(host_.controller());
+      },
+      [this](std::int64_t token, std::string line) { lines_.emplace_back(token, std::move(line)); },
+      host_files_.path()};
 };
 
 TEST_F(QuestionsTest, AnswersAsTheControllerItselfDoes) {
@@ -87,6 +91,26 @@ TEST_F(QuestionsTest, AnswersAsTheControllerItselfDoes) {
   for (std::size_t i = 0; i < questions.size(); ++i) {
     EXPECT_EQ(lines_[i], std::pair(static_cast<std::int64_t>(i), expected[i]));
   }
+}
+
+TEST_F(QuestionsTest, AddsToAnExplanationWhereTheInterruptsOfTheVmsDevicesFire) {
+  placement::VmDescription vm = small_vm(2, "vm2", 2);
+  vm.pci_devices = {{"0000:3b:00.0", placement::NodeId{1}}};
+  host_.start(vm, 1, 100);
+  (void)host_.tell_domains();
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    host_.carry_out(host_.epoch());
+  }
+  host_files_.set_nodes(regular_nodes(2, 2, 1, placement::kGiB));
+  host_files_.write("sys/bus/pci/devices/0000:3b:00.0/msi_irqs/57", "msix\n");
+  host_files_.write("sys/kernel/irq/57/actions", "vfio-msix[0](0000:3b:00.0)\n");
+  host_files_.write("proc/irq/57/effective_affinity_list", "1\n");
+  ask(1, kMember, balancer::ExplainRequest{"vm2"});
+  run(1);
+  EXPECT_THAT(lines_[0].second, HasSubstr(R"("kind":"PCI device","name":"0000:3b:00.0","node":1)"));
+  EXPECT_THAT(lines_[0].second,
+              HasSubstr("interrupt 57 (vfio-msix[0](0000:3b:00.0)) fires on node 0 (CPUs 1), but "
+                        "the VM lives on node 1"));
 }
 
 TEST_F(QuestionsTest, TellsTheWholeState) {

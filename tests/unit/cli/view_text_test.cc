@@ -182,6 +182,25 @@ Talks most to
 )"));
 }
 
+TEST_F(ViewTextTest, ExplainShowsTheDevicesAndWhatToDoAboutTheirInterrupts) {
+  auto view = tests::explain_view();
+  view.devices = {{"PCI device",
+                   "0000:3b:00.0",
+                   {1},
+                   {{{57}, "vfio-msix[0](0000:3b:00.0)", "2", {0}}},
+                   "interrupt 57 (vfio-msix[0](0000:3b:00.0)) fires on node 0 (CPUs 2), but the VM "
+                   "lives on node 1: run irqbalance"},
+                  {"disk", "mapper/vg-root", {-1}, {}, ""}};
+  EXPECT_THAT(text_of(view), ::testing::HasSubstr(R"(
+Devices
+  PCI device 0000:3b:00.0: on node 1
+    interrupt 57 (vfio-msix[0](0000:3b:00.0)) fires on node 0 (CPUs 2), but the
+    VM lives on node 1: run irqbalance
+  disk mapper/vg-root: node not known
+
+)"));
+}
+
 TEST_F(ViewTextTest, PolicyOfAVm) {
   EXPECT_EQ(text_of(tests::policy_view()),
             R"(VM web1 (c7a5fdbd-edaf-9455-926a-d65c16db1809)

@@ -9,6 +9,7 @@
 #include "stats/linux/directory.h"
 #include "tools/vmnuma/client.h"
 #include "tools/vmnuma/doctor/daemon_checks.h"
+#include "tools/vmnuma/doctor/device_checks.h"
 #include "tools/vmnuma/doctor/host_checks.h"
 #include "tools/vmnuma/doctor/start_checks.h"
 #include "tools/vmnuma/text.h"
@@ -17,14 +18,14 @@ namespace vmnuma::tools {
 
 namespace {
 
-Result<balancer::StatusView> ask_status(const Invocation& invocation,
-                                        const Surroundings& surroundings) {
-  const auto result =
-      ask(invocation.socket_path, balancer::StatusRequest{}, surroundings.time_limit);
+template <class View>
+Result<View> ask_for(balancer::Command command, const Invocation& invocation,
+                     const Surroundings& surroundings) {
+  const auto result = ask(invocation.socket_path, std::move(command), surroundings.time_limit);
   if (!result) {
     return tl::unexpected(result.error().error);
   }
-  return balancer::decode_view<balancer::StatusView>(*result);
+  return balancer::decode_view<View>(*result);
 }
 
 void append(std::vector<Finding>& findings, std::vector<Finding> more) {
@@ -40,11 +41,14 @@ int run_doctor(const Invocation& invocation, Surroundings& surroundings) {
     surroundings.err << invocation.program << ": " << printable(root.error().message) << std::endl;
     return kExitUsage;
   }
-  std::vector<Finding> findings =
-      check_daemon(ask_status(invocation, surroundings), VMNUMA_VERSION);
+  std::vector<Finding> findings = check_daemon(
+      ask_for<balancer::StatusView>(balancer::StatusRequest{}, invocation, surroundings),
+      VMNUMA_VERSION);
   findings.push_back(check_rights(*root, peer_of(invocation.socket_path, surroundings.time_limit)));
   append(findings, check_host(*root));
   append(findings, check_start(*root));
+  append(findings, check_interrupts(*root, ask_for<balancer::HostView>(balancer::HostRequest{},
+                                                                       invocation, surroundings)));
   surroundings.out << (invocation.json ? json_of(findings) + "\n"
                                        : text_of(findings, surroundings.colours))
                    << std::flush;

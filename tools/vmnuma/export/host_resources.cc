@@ -2,12 +2,12 @@
 #include "tools/vmnuma/export/host_resources.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "stats/devices/host_devices.h"
 #include "stats/linux/node_formats.h"
 #include "stats/linux/read_parsed.h"
 
@@ -34,17 +34,6 @@ std::optional<std::string> pci_id(std::string_view text) {
   return std::string(text.substr(2));
 }
 
-/// -1 of a device that is on no certain node.
-std::optional<placement::NodeId> node_of(std::string_view text) {
-  text = without_newline(text);
-  placement::NodeId node;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), node.value);
-  if (problem != std::errc() || end != text.data() + text.size() || node.value < 0) {
-    return std::nullopt;
-  }
-  return node;
-}
-
 std::vector<VfioDevice> read_devices(const stats::Directory& root) {
   const auto driver = root.directory(kVfioDevices);
   if (!driver) {
@@ -59,8 +48,8 @@ std::vector<VfioDevice> read_devices(const stats::Directory& root) {
     const auto vendor =
         address.find(':') == std::string::npos ? std::nullopt : pci_id(read("vendor"));
     const auto device = vendor ? pci_id(read("device")) : std::nullopt;
-    const auto node = device ? node_of(read("numa_node")) : std::nullopt;
-    if (node) {
+    const auto node = stats::parse_numa_node(read("numa_node"));
+    if (device && node && node->value >= 0) {
       devices.push_back({address, *vendor + "-" + *device, *node});
     }
   }

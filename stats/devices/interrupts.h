@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+/// On which node the interrupts of a device fire.
+///
+/// Problem: an interrupt that fires on another node than the VM it is for lives on costs every
+/// packet a way between nodes, and nothing says so. Approach: the interrupts of a PCI device are
+/// listed in its directory; what handles them, how often they fired and where they fire now are
+/// small files of each. /proc/interrupts has the same in one table of all interrupts and CPUs,
+/// which takes the kernel long to write on large hosts. Properties: only read, when somebody asks;
+/// interrupts that nobody handles, that have never fired, or that are gone a moment later are left
+/// out.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "placement/model/ids.h"
+#include "stats/devices/host_devices.h"
+#include "stats/linux/directory.h"
+
+namespace vmnuma::stats {
+
+/// Interrupts of a device that fire on CPUs of the same node.
+struct FiringInterrupts {
+  placement::NodeId node;              ///< negative: CPUs of several nodes
+  std::vector<std::int32_t> numbers;   ///< ascending
+  std::vector<placement::CpuId> cpus;  ///< ascending
+  std::string handler;                 ///< of the first: "vfio-msix[0](0000:3b:00.0)"
+  bool operator==(const FiringInterrupts&) const = default;
+};
+
+/// The node of each online CPU: sys/devices/system/node/nodeN/cpulist (Linux 6.1,
+/// drivers/base/node.c). Empty if it cannot be read.
+[[nodiscard]] std::map<placement::CpuId, placement::NodeId> read_cpu_nodes(const Directory& root);
+
+/// Of these devices, by node: CARRIER/msi_irqs/ (Documentation/ABI/testing/sysfs-bus-pci), or
+/// CARRIER/irq without any (Documentation/PCI/sysfs-pci.rst), sys/kernel/irq/N/actions and
+/// per_cpu_count (Documentation/ABI/testing/sysfs-kernel-irq), and
+/// proc/irq/N/effective_affinity_list (kernel/irq/proc.c), all Linux 6.1.
+[[nodiscard]] std::vector<FiringInterrupts> read_interrupts(
+    const Directory& root, std::span<const Carrier> carriers,
+    const std::map<placement::CpuId, placement::NodeId>& cpu_nodes);
+
+/// Handlers of vfio-pci and its like are named "vfio-msix[0](0000:3b:00.0)", "vfio-msi[0](...)" and
+/// "vfio-intx(...)" (drivers/vfio/pci/vfio_pci_intrs.c, Linux 6.1).
+[[nodiscard]] std::vector<std::string> pci_addresses_of_vfio(const Directory& root);
+
+/// Those that fire on another node than `near`, where any is near if that is empty.
+[[nodiscard]] std::vector<FiringInterrupts> fire_elsewhere(
+    std::span<const FiringInterrupts> interrupts, std::span<const placement::NodeId> near);
+
+/// "interrupts 57-60 (vfio-msix[0](0000:3b:00.0), ...) fire on node 0 (CPUs 0-3)"
+[[nodiscard]] std::string to_text(const FiringInterrupts& interrupts);
+
+}  // namespace vmnuma::stats
