@@ -654,7 +654,7 @@ TEST(ControllerTest, ShowsTheWholeHost) {
 }
 
 TEST(ControllerTest, ShowsWhatVmsWerePromisedAndThoseThatWereToldWhereToStart) {
-  constexpr placement::Bytes kPage = kMiB * 2;
+  static constexpr placement::Bytes kPage = kMiB * 2;
   HostStory host(2, Mode::kActive, [](balancer::ControllerSetup& setup) {
     setup.reserved_memory = {{NodeId{0}, kPage, kMiB * 16}};
   });
