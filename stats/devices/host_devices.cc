@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <utility>
 
 #include "stats/devices/ovs_database.h"
@@ -15,7 +14,6 @@ namespace {
 using placement::NodeId;
 
 constexpr std::string_view kOvsDatabase = "run/openvswitch/db.sock";
-constexpr std::chrono::milliseconds kOvsPatience{1000};
 constexpr std::string_view kLower = "lower_";
 // A bridge over a VLAN over a bond is three steps; the kernel allows eight (MAX_NEST_DEV). Block
 // devices are not stacked higher either.
@@ -185,7 +183,7 @@ std::vector<Carrier> HostDevices::of(const placement::HostInterface& interface) 
 
 std::vector<std::string> HostDevices::interfaces_below_switch(const std::string& bridge) {
   if (!switch_) {
-    switch_ = ask_ovs_database(root_.path_of(kOvsDatabase), kOvsPatience)
+    switch_ = ask_ovs_database(root_.path_of(kOvsDatabase), patience_)
                   .and_then([](const std::string& answer) { return parse_ovs_answer(answer); });
   }
   // All ports of all bridges hang below the datapath (ovs_netdev_link, net/openvswitch/
@@ -227,8 +225,9 @@ std::set<std::string> HostDevices::block_devices_named(const std::string& name) 
   return found == block_links_->end() ? std::set<std::string>{} : found->second;
 }
 
-void read_device_nodes(const Directory& root, std::span<placement::VmDescription> vms) {
-  HostDevices host(root);
+void read_device_nodes(const Directory& root, std::span<placement::VmDescription> vms,
+                       std::chrono::milliseconds patience) {
+  HostDevices host(root, patience);
   for (placement::VmDescription& vm : vms) {
     fill_in_nodes(host, vm.pci_devices);
     fill_in_nodes(host, vm.mediated_devices);

@@ -16,6 +16,7 @@
 /// found out is unknown.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <set>
@@ -47,10 +48,14 @@ struct Carrier {
 
 /// One look at the host's devices; what was read once is not read again. `root` outlives it: "/" on
 /// a live host. Names must be those that balancer/host/domain_devices.h lets through, as they
-/// become parts of paths. Blocks, for Open vSwitch up to a second.
+/// become parts of paths. Blocks, for Open vSwitch as long as `patience`.
 class HostDevices {
  public:
-  explicit HostDevices(const Directory& root) : root_(root) {}
+  /// Where nothing waits for it.
+  static constexpr std::chrono::milliseconds kPatience{1000};
+
+  explicit HostDevices(const Directory& root, std::chrono::milliseconds patience = kPatience)
+      : root_(root), patience_(patience) {}
 
   [[nodiscard]] std::vector<Carrier> of(const placement::PciDevice& device) const;
   /// The parent that sys/bus/mdev/devices/UUID hangs below
@@ -72,6 +77,7 @@ class HostDevices {
   [[nodiscard]] std::vector<std::string> interfaces_below_switch(const std::string& bridge);
 
   const Directory& root_;
+  std::chrono::milliseconds patience_;
   std::map<std::string, std::vector<Carrier>> interfaces_;  ///< by name
   std::optional<Result<OvsBridges>> switch_;                ///< what Open vSwitch has said
   /// By udev's names, without "/dev/"; one that several devices claim leads to all of them.
@@ -80,6 +86,7 @@ class HostDevices {
 
 /// Fills in the nodes of all that the VMs use of the host. A device that is gone, or of which
 /// nobody knows it, has none: it then means nothing to any decision.
-void read_device_nodes(const Directory& root, std::span<placement::VmDescription> vms);
+void read_device_nodes(const Directory& root, std::span<placement::VmDescription> vms,
+                       std::chrono::milliseconds patience = HostDevices::kPatience);
 
 }  // namespace vmnuma::stats

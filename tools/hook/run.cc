@@ -144,7 +144,8 @@ Result<void> announce(const HookArguments& arguments, std::string_view xml,
   if (!vm) {
     return tl::unexpected(vm.error());
   }
-  stats::read_device_nodes(*root, {&*vm, 1});
+  // The daemon has to be asked as well.
+  stats::read_device_nodes(*root, {&*vm, 1}, until(deadline) * 2 / 5);
   const auto answer = ask(arguments.socket_path, announcement(*vm, *root), until(deadline));
   if (answer) {
     return {};

@@ -97,6 +97,11 @@ TEST_F(DevicesWholeWayTest, AVmStartsAtTheAdapterOfItsOpenVSwitchBridge) {
   EXPECT_THAT(start(kSwitch), ElementsAre(NodeId{1}));
 }
 
+TEST_F(DevicesWholeWayTest, WithoutItsDatabaseTheAdaptersOfOpenVSwitchsDatapathDecide) {
+  files_.write("sys/class/net/ovs-system/lower_eth1/ifindex", "1\n");
+  EXPECT_THAT(start(kSwitch), ElementsAre(NodeId{1}));
+}
+
 TEST_F(DevicesWholeWayTest, APassedThroughDeviceComesBeforeDisksAndAdapters) {
   EXPECT_THAT(start(std::string(kDisk) + kMediated), ElementsAre(NodeId{3}));
 }

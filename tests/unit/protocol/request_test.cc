@@ -84,6 +84,7 @@ TEST(RequestTest, ReadsEveryCommandWithAllItsArguments) {
   announced.asks = false;
   announced.policy = {{"nodes", "0"}, {"x", std::nullopt}};
   announced.devices = {{"0000:3b:00.0", {1}}};
+  announced.disks = {{"mapper/vg-root", {1}}};
   announced.cells = {{{0, 1}, 1024}, {{2, 3}, 1024}};
   announced.huge_page_kib = 2048;
   announced.huge_pages = {{{1}, 5, 9}};
@@ -92,7 +93,8 @@ TEST(RequestTest, ReadsEveryCommandWithAllItsArguments) {
           "announce",
           R"({"vm":"web1","vm_uuid":"u","vcpus":4,"memory_mib":2048,"asks":false,)"
           R"("policy":[{"key":"nodes","value":"0"},{"key":"x"}],)"
-          R"("devices":[{"address":"0000:3b:00.0","node":1}],"cells":[{"vcpus":[0,1],"memory_mib":1024},)"
+          R"("devices":[{"address":"0000:3b:00.0","node":1}],)"
+          R"("disks":[{"name":"mapper/vg-root","node":1}],"cells":[{"vcpus":[0,1],"memory_mib":1024},)"
           R"({"vcpus":[2,3],"memory_mib":1024}],"huge_page_kib":2048,)"
           R"("huge_pages":[{"node":1,"free":5,"total":9}]})")),
       announced);

@@ -55,6 +55,14 @@ TEST(ResponseTest, AHostWithNothingToBalanceComesThroughUnchanged) {
   expect_unchanged(view);
 }
 
+TEST(ResponseTest, AVmsDevicesComeThroughUnchanged) {
+  ExplainView view = tests::explain_view();
+  view.devices = {
+      {"PCI device", "0000:3b:00.0", {1}, {{{57, 58}, "vfio-msix[0]", "2-3", {0}}}, "move them"},
+      {"disk", "mapper/vg-root", {-1}, {}, ""}};
+  expect_unchanged(view);
+}
+
 TEST(ResponseTest, EmptyViewsComeThroughUnchanged) {
   expect_unchanged(StatusView{});
   expect_unchanged(HostView{});
