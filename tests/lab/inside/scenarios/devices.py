@@ -79,6 +79,8 @@ def run():
         expect(started["strict"] == ADAPTERS_NODE, f"it was started on node {started['strict']}")
         daemon.wait_until_in(PLACED_EPOCHS, "all are at home where they were started", lambda _: all(
             daemon.homes().get((name, 0)) == node for name, node in started.items()))
+        shown = [(device["name"], device["node"]) for device in daemon.ask("explain", strict.name)["devices"]]
+        expect((BRIDGE, ADAPTERS_NODE) in shown, f"explain shows the devices {shown}")
 
         refusal = refusal_of(far[0], guests.Guest("passed", memory_mib=TOO_MUCH_MIB,
                                                   policy="topology_policy='single-numa-node'"))
