@@ -55,7 +55,7 @@ def expect_journal_closed():
 
 
 def run():
-    doomed, *others = vms = [guests.Guest(name, load=30) for name in ("doomed", "other1", "other2")]
+    doomed, *others = vms = [guests.Guest(name, load=30, memory_mib=32) for name in ("doomed", "other1", "other2")]
     guests.start(vms)
     daemon.configure(f"[options]\n\"Numa.PageMigRateMax\" = {SLOW_PAGES_PER_S}")
     daemon.start()

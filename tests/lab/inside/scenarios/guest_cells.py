@@ -8,7 +8,7 @@ fro; it is off.
 from lab import daemon, guests, nodes
 from lab.process import expect
 
-IN_SHORT_SET = True
+IN_SHORT_SET = False
 LIMIT_S = 480
 PLACED_EPOCHS = 90
 MOVED_EPOCHS = 120

@@ -4,7 +4,7 @@
 from lab import daemon, guests
 from lab.process import run as run_program
 
-IN_SHORT_SET = True
+IN_SHORT_SET = False
 LIMIT_S = 480
 PLACED_EPOCHS = 45
 MOVED_EPOCHS = 120

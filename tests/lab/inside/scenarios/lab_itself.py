@@ -11,7 +11,7 @@ from lab.process import expect
 
 IN_SHORT_SET = True
 LIMIT_S = 240
-WINDOW_S = 10
+WINDOW_S = 5
 
 
 def run():

@@ -6,7 +6,7 @@ from lab.process import expect
 
 IN_SHORT_SET = True
 LIMIT_S = 900
-MOVES = 10
+MOVES = 4
 MOVED_EPOCHS = 90
 LEAST_LOCAL = 0.95
 
