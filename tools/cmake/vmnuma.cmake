@@ -25,10 +25,14 @@ pkg_check_modules(PROMETHEUS REQUIRED IMPORTED_TARGET prometheus-cpp-core)
 pkg_check_modules(SYSTEMD REQUIRED IMPORTED_TARGET libsystemd)
 find_package(SQLiteCpp REQUIRED)
 pkg_check_modules(NCURSES REQUIRED IMPORTED_TARGET ncursesw)
+# Its _XOPEN_SOURCE is below what the compiler's own _GNU_SOURCE asks for.
+set_target_properties(PkgConfig::NCURSES PROPERTIES INTERFACE_COMPILE_OPTIONS "")
 find_library(NUMA_LIBRARY numa REQUIRED)
 
 set(VMNUMA_PROPERTY_SEED 1 CACHE STRING "What the cases of property tests are generated from")
 option(VMNUMA_WARNINGS_AS_ERRORS "Stop at the first warning" OFF)
+set(VMNUMA_TESTS "quick;property" CACHE STRING
+    "Tests beside those that every build has: quick (unit, golden, fuzz corpus, most of integration), property")
 
 # What every target of ours is compiled with. Third-party headers come in as SYSTEM.
 add_library(vmnuma_build INTERFACE)
@@ -49,11 +53,45 @@ target_compile_options(
             -Wno-missing-field-initializers
             $<$<BOOL:${VMNUMA_WARNINGS_AS_ERRORS}>:-Werror>)
 
+# Optimising a test's own code costs a quarter of the build; what it calls is optimised. Where it works hard itself, it
+# pays.
+set(quick_test_options -O0 -U_FORTIFY_SOURCE)
+
+# Most of the time to compile a file is spent on headers of the standard library, fmt and GoogleTest. Where
+# VMNUMA_PRECOMPILED_HEADER is on they are read once. The release build does without, so that a file whose own includes
+# are not enough does not go unnoticed.
+option(VMNUMA_PRECOMPILED_HEADER "Read the headers that nearly every file includes once" OFF)
+set(common_headers <algorithm> <array> <chrono> <cstdint> <functional> <map> <memory> <optional> <set> <span> <string>
+                   <string_view> <utility> <variant> <vector> <fmt/format.h>)
+if(VMNUMA_PRECOMPILED_HEADER)
+  # Without the time, so that ccache finds what was compiled with an equal one.
+  target_compile_options(vmnuma_build INTERFACE $<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>)
+  file(WRITE ${PROJECT_BINARY_DIR}/precompiled.cc "")
+  add_library(vmnuma_source_headers STATIC EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/precompiled.cc)
+  target_link_libraries(vmnuma_source_headers PRIVATE vmnuma_build)
+  target_precompile_headers(vmnuma_source_headers PRIVATE ${common_headers})
+  if(BUILD_TESTING)
+    find_package(GTest REQUIRED)
+    add_library(vmnuma_test_headers STATIC EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/precompiled.cc)
+    target_link_libraries(vmnuma_test_headers PRIVATE vmnuma_build GTest::gmock)
+    target_precompile_headers(vmnuma_test_headers PRIVATE ${common_headers} <filesystem> <fstream> <sstream>
+                              <gmock/gmock.h> <gtest/gtest.h>)
+    target_compile_options(vmnuma_test_headers PRIVATE ${quick_test_options})
+  endif()
+endif()
+
+function(vmnuma_reuse_headers target from)
+  if(VMNUMA_PRECOMPILED_HEADER)
+    target_precompile_headers(${target} REUSE_FROM ${from})
+  endif()
+endfunction()
+
 # vmnuma_library(NAME SOURCES a.cc ... [DEPENDS target ...])
 function(vmnuma_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC vmnuma_build tl::expected ${ARG_DEPENDS})
+  vmnuma_reuse_headers(${name} vmnuma_source_headers)
 endfunction()
 
 # The pure part links the result type and other pure libraries, nothing else. A library declared with
@@ -76,6 +114,7 @@ function(vmnuma_program name)
   cmake_parse_arguments(ARG "" "DESTINATION" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE vmnuma_build ${ARG_DEPENDS})
+  vmnuma_reuse_headers(${name} vmnuma_source_headers)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
   if(ARG_DESTINATION)
     install(TARGETS ${name} RUNTIME DESTINATION ${ARG_DESTINATION})
@@ -91,17 +130,19 @@ function(vmnuma_test name)
   target_link_libraries(${name} PRIVATE vmnuma_build ${ARG_DEPENDS} GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE VMNUMA_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              VMNUMA_BINARY_DIR="${PROJECT_BINARY_DIR}")
-  # Optimising a test's own code costs a quarter of the build; what it calls is optimised. Where it works hard itself,
-  # it pays.
   set(works_hard FALSE)
   if(ARG_LABEL MATCHES "^(property|sim|figures)$")
     set(works_hard TRUE)
   endif()
-  if(NOT works_hard)
-    target_compile_options(${name} PRIVATE -O0 -U_FORTIFY_SOURCE)
+  if(works_hard)
+    vmnuma_reuse_headers(${name} vmnuma_source_headers)
+  else()
+    target_compile_options(${name} PRIVATE ${quick_test_options})
+    vmnuma_reuse_headers(${name} vmnuma_test_headers)
   endif()
   # A run that fails must fail again: properties are tried on the same cases every time.
-  set(properties TIMEOUT 300 ENVIRONMENT RC_PARAMS=seed=${VMNUMA_PROPERTY_SEED})
+  set(environment RC_PARAMS=seed=${VMNUMA_PROPERTY_SEED})
+  set(properties TIMEOUT 300 ENVIRONMENT ${environment})
   if(ARG_LABEL)
     list(APPEND properties LABELS ${ARG_LABEL})
   endif()
@@ -111,4 +152,38 @@ function(vmnuma_test name)
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES ${properties} TIMEOUT 900)
   endif()
+  if(NOT works_hard AND NOT ARG_LABEL STREQUAL "integration")
+    vmnuma_check(${name} DEPENDS ${ARG_DEPENDS} ENVIRONMENT ${environment})
+  endif()
+endfunction()
+
+# What tools/check builds: the target `check-FOLDER` runs the quick tests that name a library of FOLDER, `check` runs all.
+# A test that has passed runs again when its program, or a file that tests read, is newer.
+file(GLOB_RECURSE test_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/golden/* ${PROJECT_SOURCE_DIR}/tests/fixtures/*)
+add_custom_target(check)
+function(vmnuma_check name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;ENVIRONMENT" ${ARGN})
+  set(passed ${CMAKE_CURRENT_BINARY_DIR}/${name}.passed)
+  add_custom_command(
+    OUTPUT ${passed}
+    COMMAND ${CMAKE_COMMAND} -E env ${ARG_ENVIRONMENT} $<TARGET_FILE:${name}> --gtest_brief=1
+    COMMAND ${CMAKE_COMMAND} -E touch ${passed}
+    DEPENDS ${name} ${test_files}
+    COMMENT "Testing with ${name}")
+  add_custom_target(check.${name} DEPENDS ${passed})
+  add_dependencies(check check.${name})
+  foreach(library IN LISTS ARG_DEPENDS)
+    if(TARGET ${library})
+      get_target_property(imported ${library} IMPORTED)
+      if(NOT imported)
+        get_target_property(folder ${library} SOURCE_DIR)
+        file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
+        string(REPLACE "/" "-" folder ${folder})
+        if(NOT TARGET check-${folder})
+          add_custom_target(check-${folder})
+        endif()
+        add_dependencies(check-${folder} check.${name})
+      endif()
+    endif()
+  endforeach()
 endfunction()
