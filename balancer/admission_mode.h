@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "placement/names.h"
+
 namespace vmnuma::balancer {
 
 enum class AdmissionMode {
@@ -12,8 +14,8 @@ enum class AdmissionMode {
 };
 
 /// The name in the configuration, the protocol and the manual.
-[[nodiscard]] constexpr std::string_view name_of(AdmissionMode admission) {
-  return admission == AdmissionMode::kEnforce ? "enforce" : "advise";
+[[nodiscard]] constexpr auto names(AdmissionMode) {
+  return names_in_order<AdmissionMode>("enforce", "advise");
 }
 
 }  // namespace vmnuma::balancer

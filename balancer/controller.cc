@@ -524,10 +524,10 @@ void Controller::handle(const ActionProgressed& progressed, Effects& effects) {
   if (!settles) {
     finished_.erase(event.action);
   }
-  effects.log.push_back({done ? Severity::kInfo : Severity::kWarning,
-                         fmt::format("action {} is {}: {}", event.action,
-                                     migration::name_of(event.state), event.detail),
-                         {{"ACTION", std::to_string(event.action)}}});
+  effects.log.push_back(
+      {done ? Severity::kInfo : Severity::kWarning,
+       fmt::format("action {} is {}: {}", event.action, name_of(event.state), event.detail),
+       {{"ACTION", std::to_string(event.action)}}});
   under_way_.erase(found);
 }
 

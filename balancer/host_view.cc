@@ -22,13 +22,6 @@ using placement::VmState;
 
 namespace {
 
-constexpr std::array kReasons{
-    Reason::kInitialPlacement, Reason::kLoadMove,      Reason::kLoadSwap,
-    Reason::kLongTermMove,     Reason::kLongTermSwap,  Reason::kLocalityMove,
-    Reason::kLocalitySwap,     Reason::kAffinityMove,  Reason::kForecastMove,
-    Reason::kMemoryPull,       Reason::kAdministrator, Reason::kCpuAssignment};
-constexpr std::array kStates{ActionState::kDone, ActionState::kUndone, ActionState::kDropped};
-
 std::int64_t milliseconds(CpuTime time) {
   return (time.value + 500) / 1000;
 }
@@ -140,9 +133,9 @@ HostView host_view(const Snapshot& snapshot, const Ledger& ledger, const Totals&
   view.epoch_length_ms = epoch_length_ms(snapshot, ledger.options());
   view.lost_total_ms = milliseconds(totals.lost());
   view.moved_bytes = totals.moved().value;
-  for (const Reason reason : kReasons) {
-    for (const ActionState state : kStates) {
-      view.actions.push_back({std::string(name_of(reason)), std::string(migration::name_of(state)),
+  for (const Reason reason : kValuesOf<Reason>) {
+    for (const ActionState state : kValuesOf<ActionState>) {
+      view.actions.push_back({std::string(name_of(reason)), std::string(name_of(state)),
                               totals.actions(reason, state)});
     }
   }

@@ -5,6 +5,8 @@
 
 #include <string_view>
 
+#include "placement/names.h"
+
 namespace vmnuma::balancer {
 
 enum class Mode {
@@ -16,20 +18,8 @@ enum class Mode {
 };
 
 /// The name in the configuration, the protocol and the manual, for example "dry-run".
-[[nodiscard]] constexpr std::string_view name_of(Mode mode) {
-  switch (mode) {
-    case Mode::kObserve:
-      return "observe";
-    case Mode::kDryRun:
-      return "dry-run";
-    case Mode::kActive:
-      return "active";
-    case Mode::kPaused:
-      return "paused";
-    case Mode::kDegraded:
-      return "degraded";
-  }
-  return "unknown";
+[[nodiscard]] constexpr auto names(Mode) {
+  return names_in_order<Mode>("observe", "dry-run", "active", "paused", "degraded");
 }
 
 }  // namespace vmnuma::balancer

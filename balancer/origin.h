@@ -5,6 +5,8 @@
 
 #include <string_view>
 
+#include "placement/names.h"
+
 namespace vmnuma::balancer {
 
 enum class Origin {
@@ -17,24 +19,9 @@ enum class Origin {
   kMeasured,     ///< derived from what was measured on this host
 };
 
-[[nodiscard]] constexpr std::string_view name_of(Origin origin) {
-  switch (origin) {
-    case Origin::kDefault:
-      return "default";
-    case Origin::kFile:
-      return "file";
-    case Origin::kCommandLine:
-      return "command-line";
-    case Origin::kRuntime:
-      return "runtime";
-    case Origin::kPersisted:
-      return "persisted";
-    case Origin::kMetadata:
-      return "metadata";
-    case Origin::kMeasured:
-      return "measured";
-  }
-  return "unknown";
+[[nodiscard]] constexpr auto names(Origin) {
+  return names_in_order<Origin>("default", "file", "command-line", "runtime", "persisted",
+                                "metadata", "measured");
 }
 
 }  // namespace vmnuma::balancer

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "migration/order.h"
+#include "placement/names.h"
 #include "placement/result.h"
 
 namespace vmnuma::migration {
@@ -24,7 +25,9 @@ enum class ActionState {
   kUndone,   ///< a pin failed and those already made were taken back
   kDropped,  ///< nothing was changed, or the VM ended
 };
-[[nodiscard]] std::string_view name_of(ActionState state);
+[[nodiscard]] constexpr auto names(ActionState) {
+  return names_in_order<ActionState>("done", "undone", "dropped");
+}
 
 /// The outcome of a step that succeeded. Any other text says why it did not.
 inline constexpr std::string_view kStepSucceeded = "ok";

@@ -18,6 +18,9 @@ namespace vmnuma::migration {
 /// host".
 struct PinChange {
   enum class Thread { kVcpu, kEmulator, kIoThread };
+  [[nodiscard]] friend constexpr auto names(Thread) {
+    return names_in_order<Thread>("vcpu", "emulator", "io-thread");
+  }
   Thread thread{};
   std::int32_t number = 0;  ///< vCPU or I/O thread number; 0 for the emulator
   std::vector<placement::CpuId> before;

@@ -27,35 +27,6 @@ using placement::Reason;
 constexpr std::size_t kLongestText = 64U << 20U;
 constexpr std::size_t kMostCpus = 64U << 20U;
 
-template <class Value>
-struct Name {
-  std::string_view name;
-  Value value;
-};
-
-constexpr std::array<Name<PinChange::Thread>, 3> kThreads{
-    {{"vcpu", PinChange::Thread::kVcpu},
-     {"emulator", PinChange::Thread::kEmulator},
-     {"io-thread", PinChange::Thread::kIoThread}}};
-constexpr std::array<Name<MemoryMode>, 3> kModes{{{"soft", MemoryMode::kSoft},
-                                                  {"mask", MemoryMode::kMask},
-                                                  {"hands-off", MemoryMode::kHandsOff}}};
-constexpr std::array kReasons{
-    Reason::kInitialPlacement, Reason::kLoadMove,      Reason::kLoadSwap,
-    Reason::kLongTermMove,     Reason::kLongTermSwap,  Reason::kLocalityMove,
-    Reason::kLocalitySwap,     Reason::kAffinityMove,  Reason::kForecastMove,
-    Reason::kMemoryPull,       Reason::kAdministrator, Reason::kCpuAssignment};
-
-template <class Value, std::size_t n>
-std::string_view name_in(const std::array<Name<Value>, n>& names, Value value) {
-  for (const Name<Value>& entry : names) {
-    if (entry.value == value) {
-      return entry.name;
-    }
-  }
-  return "unknown";
-}
-
 /// Reads members of one JSON object. Remembers the first thing that is wrong; after that every read
 /// gives a default, so that callers check once, at the end.
 class Members {
@@ -102,16 +73,13 @@ class Members {
     return value->get<std::string>();
   }
 
-  template <class Value, std::size_t n>
-  Value choice(const char* key, const std::array<Name<Value>, n>& names) {
-    const std::string name = text(key);
-    for (const Name<Value>& entry : names) {
-      if (entry.name == name) {
-        return entry.value;
-      }
+  template <Named Value>
+  Value choice(const char* key) {
+    const std::optional<Value> value = value_named<Value>(text(key));
+    if (!value) {
+      complain(fmt::format("has an unknown '{}'", key));
     }
-    complain(fmt::format("has an unknown '{}'", key));
-    return {};
+    return value.value_or(Value{});
   }
 
   /// Calls `read(Members&)` for every object of an array.
@@ -182,7 +150,7 @@ json to_json(const VmChange& change) {
   }
   json pins = json::array();
   for (const PinChange& pin : change.pins) {
-    pins.push_back({{"thread", name_in(kThreads, pin.thread)},
+    pins.push_back({{"thread", name_of(pin.thread)},
                     {"number", pin.number},
                     {"before", placement::to_list(pin.before)},
                     {"after", placement::to_list(pin.after)}});
@@ -204,7 +172,7 @@ json to_json(const VmChange& change) {
           {"pins", std::move(pins)},
           {"quotas", std::move(quotas)},
           {"cells", std::move(cells)},
-          {"memory_mode", name_in(kModes, change.memory_mode)},
+          {"memory_mode", name_of(change.memory_mode)},
           {"allowed_before", placement::to_list(change.memory.allowed_before)},
           {"allowed_after", placement::to_list(change.memory.allowed_after)}};
 }
@@ -235,7 +203,7 @@ VmChange read_change(Members& members, std::size_t& cpus_left) {
                             .to = NodeId{home.number<std::int32_t>("to")}});
   });
   members.each("pins", [&](Members& pin) {
-    change.pins.push_back({.thread = pin.choice("thread", kThreads),
+    change.pins.push_back({.thread = pin.choice<PinChange::Thread>("thread"),
                            .number = pin.number<std::int32_t>("number"),
                            .before = read_cpus(pin, "before", cpus_left),
                            .after = read_cpus(pin, "after", cpus_left)});
@@ -248,23 +216,12 @@ VmChange read_change(Members& members, std::size_t& cpus_left) {
     change.memory.cells.push_back({.size = {cell.number<std::int64_t>("bytes")},
                                    .node = NodeId{cell.number<std::int32_t>("node")}});
   });
-  change.memory_mode = members.choice("memory_mode", kModes);
+  change.memory_mode = members.choice<MemoryMode>("memory_mode");
   change.memory.allowed_before =
       members.take(placement::parse_node_list(members.text("allowed_before")));
   change.memory.allowed_after =
       members.take(placement::parse_node_list(members.text("allowed_after")));
   return change;
-}
-
-Reason read_reason(Members& members) {
-  const std::string name = members.text("reason");
-  for (const Reason reason : kReasons) {
-    if (placement::name_of(reason) == name) {
-      return reason;
-    }
-  }
-  members.complain("has an unknown 'reason'");
-  return {};
 }
 
 }  // namespace
@@ -277,7 +234,7 @@ std::string to_text(const Order& order) {
   const placement::Prediction& predicted = order.predicted;
   const json object{{"action", order.action},
                     {"epoch", order.epoch},
-                    {"reason", placement::name_of(order.reason)},
+                    {"reason", name_of(order.reason)},
                     {"changes", std::move(changes)},
                     {"predicted",
                      {{"lost_before_us", predicted.lost_before.value},
@@ -304,7 +261,7 @@ Result<Order> parse_order(std::string_view text) {
   std::size_t cpus_left = kMostCpus;
   order.action = members.number<std::int64_t>("action");
   order.epoch = members.number<std::int64_t>("epoch");
-  order.reason = read_reason(members);
+  order.reason = members.choice<Reason>("reason");
   members.each("changes",
                [&](Members& change) { order.changes.push_back(read_change(change, cpus_left)); });
   Members predicted = members.object("predicted");

@@ -10,28 +10,6 @@ namespace vmnuma::migration {
 
 using placement::Bytes;
 
-std::string_view name_of(Leftover reason) {
-  switch (reason) {
-    case Leftover::kBusy:
-      return "busy";
-    case Leftover::kPinned:
-      return "pinned";
-    case Leftover::kShared:
-      return "shared";
-    case Leftover::kNoRoom:
-      return "no-room";
-    case Leftover::kNotAllowed:
-      return "not-allowed";
-    case Leftover::kNoNode:
-      return "no-node";
-    case Leftover::kPolicy:
-      return "policy";
-    case Leftover::kUnseen:
-      return "unseen";
-  }
-  return "unknown";
-}
-
 Bytes Outcome::unmovable() const {
   return std::accumulate(left_by_reason.begin(), left_by_reason.end(), Bytes{});
 }

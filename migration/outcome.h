@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "placement/model/amounts.h"
+#include "placement/names.h"
 
 namespace vmnuma::migration {
 
@@ -22,8 +23,11 @@ enum class Leftover {
   kPolicy,      ///< the mapping has an explicit memory policy
   kUnseen,      ///< was not there when it was looked for: came there, or was hidden, meanwhile
 };
-inline constexpr std::size_t kLeftoverCount = 8;
-[[nodiscard]] std::string_view name_of(Leftover reason);
+[[nodiscard]] constexpr auto names(Leftover) {
+  return names_in_order<Leftover>("busy", "pinned", "shared", "no-room", "not-allowed", "no-node",
+                                  "policy", "unseen");
+}
+inline constexpr std::size_t kLeftoverCount = kValuesOf<Leftover>.size();
 
 struct Outcome {
   placement::Bytes moved;

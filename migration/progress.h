@@ -18,6 +18,9 @@ namespace vmnuma::migration {
 /// made, if it has any.
 struct ActionEvent {
   enum class Kind { kStarted, kPinned, kFinished };
+  [[nodiscard]] friend constexpr auto names(Kind) {
+    return names_in_order<Kind>("started", "pinned", "finished");
+  }
   Kind kind{};
   std::int64_t action = 0;
   std::vector<placement::VmId> vms;

@@ -29,18 +29,6 @@ std::string cpus_name(const std::vector<placement::CpuId>& cpus) {
 
 }  // namespace
 
-std::string_view name_of(ActionState state) {
-  switch (state) {
-    case ActionState::kDone:
-      return "done";
-    case ActionState::kUndone:
-      return "undone";
-    case ActionState::kDropped:
-      return "dropped";
-  }
-  return "unknown";
-}
-
 std::vector<PinStep> pin_steps(const Order& order) {
   std::vector<PinStep> steps;
   for (std::size_t change = 0; change < order.changes.size(); ++change) {

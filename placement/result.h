@@ -15,6 +15,8 @@
 
 #include <tl/expected.hpp>
 
+#include "placement/names.h"
+
 namespace vmnuma {
 
 /// What kind of failure it is, for code that has to decide what to do next.
@@ -32,30 +34,10 @@ enum class ErrorCode {
 };
 
 /// The code's name as it appears in messages and in the protocol, for example "not-found".
-[[nodiscard]] constexpr std::string_view name_of(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::kInvalidArgument:
-      return "invalid-argument";
-    case ErrorCode::kNotFound:
-      return "not-found";
-    case ErrorCode::kVanished:
-      return "vanished";
-    case ErrorCode::kPermissionDenied:
-      return "permission-denied";
-    case ErrorCode::kUnavailable:
-      return "unavailable";
-    case ErrorCode::kBusy:
-      return "busy";
-    case ErrorCode::kNoSpace:
-      return "no-space";
-    case ErrorCode::kUnsupported:
-      return "unsupported";
-    case ErrorCode::kCorrupt:
-      return "corrupt";
-    case ErrorCode::kIo:
-      return "io";
-  }
-  return "unknown";
+[[nodiscard]] constexpr auto names(ErrorCode) {
+  return names_in_order<ErrorCode>("invalid-argument", "not-found", "vanished", "permission-denied",
+                                   "unavailable", "busy", "no-space", "unsupported", "corrupt",
+                                   "io");
 }
 
 /// A failure that the world caused.

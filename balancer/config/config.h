@@ -27,6 +27,7 @@
 #include "placement/model/domain.h"
 #include "placement/model/options.h"
 #include "placement/model/reserved_memory.h"
+#include "placement/names.h"
 #include "placement/result.h"
 
 namespace vmnuma::balancer {
@@ -39,24 +40,32 @@ enum class OnStop {
   kLeave,    ///< VMs stay as they are
   kRestore,  ///< pins and memory nodes are set back to what was found
 };
-[[nodiscard]] std::string_view name_of(OnStop on_stop);
+[[nodiscard]] constexpr auto names(OnStop) {
+  return names_in_order<OnStop>("leave", "restore");
+}
 
 /// What becomes of a VM that somebody else pins elsewhere while it is balanced.
 enum class ForeignPins {
   kRespect,  ///< a whole node is its home from then on; pinned otherwise, it is left alone
   kRepair,   ///< it is pinned to its home again, up to three times
 };
-[[nodiscard]] std::string_view name_of(ForeignPins foreign_pins);
+[[nodiscard]] constexpr auto names(ForeignPins) {
+  return names_in_order<ForeignPins>("respect", "repair");
+}
 
 /// Where decisions take the distances between nodes from.
 enum class Distances {
   kMeasured,  ///< from measured latencies where they differ from the firmware's
   kFirmware,  ///< from ACPI's SLIT
 };
-[[nodiscard]] std::string_view name_of(Distances distances);
+[[nodiscard]] constexpr auto names(Distances) {
+  return names_in_order<Distances>("measured", "firmware");
+}
 
 enum class LogLevel { kError, kWarning, kInfo, kDebug };
-[[nodiscard]] std::string_view name_of(LogLevel level);
+[[nodiscard]] constexpr auto names(LogLevel) {
+  return names_in_order<LogLevel>("error", "warning", "info", "debug");
+}
 
 /// How much of the past is kept: `[history]`. What is older, or does not fit, is deleted, oldest
 /// first.

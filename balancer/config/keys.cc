@@ -41,28 +41,20 @@ constexpr std::array kModes{Mode::kObserve, Mode::kDryRun, Mode::kActive};
 constexpr std::array kStrategies{
     placement::PlacementStrategy::kLeastLostTime, placement::PlacementStrategy::kMostAllocated,
     placement::PlacementStrategy::kLeastAllocated, placement::PlacementStrategy::kDistributeEvenly};
-constexpr std::array kAdmissionModes{AdmissionMode::kEnforce, AdmissionMode::kAdvise};
-constexpr std::array kOnStops{OnStop::kLeave, OnStop::kRestore};
-constexpr std::array kForeignPins{ForeignPins::kRespect, ForeignPins::kRepair};
-constexpr std::array kDistances{Distances::kMeasured, Distances::kFirmware};
-constexpr std::array kLogLevels{LogLevel::kError, LogLevel::kWarning, LogLevel::kInfo,
-                                LogLevel::kDebug};
-
 constexpr KeyInfo<Config> kTop[] = {
     {"uri", KeyKind::kText, "a libvirt URI", "The hypervisor whose VMs are balanced", set_uri,
      [](const Config& config) { return config.uri; }},
     {"mode", KeyKind::kText, "observe, dry-run or active",
      "observe only watches, dry-run also plans and shows its plans, active carries them out",
-     [](Config& config, std::string_view text) { return set_choice(config.mode, text, kModes); },
-     [](const Config& config) { return std::string(name_of(config.mode)); }},
-    {"admission", KeyKind::kText, "enforce or advise",
-     "What becomes of a VM whose topology_policy or cpu_binding cannot be met when it starts: "
-     "enforce refuses the start in mode active, advise lets it start and says what would have "
-     "been refused; modes observe and dry-run always advise",
      [](Config& config, std::string_view text) {
-       return set_choice(config.admission, text, kAdmissionModes);
+       return set_choice<Mode>(config.mode, text, kModes);
      },
-     [](const Config& config) { return std::string(name_of(config.admission)); }},
+     [](const Config& config) { return std::string(name_of(config.mode)); }},
+    choice_key<&Config::admission>(
+        "admission",
+        "What becomes of a VM whose topology_policy or cpu_binding cannot be met when it starts: "
+        "enforce refuses the start in mode active, advise lets it start and says what would have "
+        "been refused; modes observe and dry-run always advise"),
     {"reserved_memory", KeyKind::kText, "as the kubelet's, or nothing",
      "Memory of each node that is kept for the system, by node and page size, such as "
      "0:memory=2Gi,hugepages-2Mi=64Mi;1:memory=1Gi; of ordinary memory at least "
@@ -71,37 +63,30 @@ constexpr KeyInfo<Config> kTop[] = {
        return set_reserved_memory(config.reserved_memory, text);
      },
      [](const Config& config) { return reserved_memory_text(config.reserved_memory); }},
-    {"on_stop", KeyKind::kText, "leave or restore",
-     "What becomes of the VMs when the daemon stops: leave keeps their placement, restore sets "
-     "back what "
-     "was found",
-     [](Config& config, std::string_view text) {
-       return set_choice(config.on_stop, text, kOnStops);
-     },
-     [](const Config& config) { return std::string(name_of(config.on_stop)); }},
-    {"foreign_pins", KeyKind::kText, "respect or repair",
-     "What becomes of a VM that somebody else pins elsewhere: respect takes a whole node as its "
-     "new "
-     "home and leaves it alone otherwise; repair pins it to its home again, three times at most",
-     [](Config& config, std::string_view text) {
-       return set_choice(config.foreign_pins, text, kForeignPins);
-     },
-     [](const Config& config) { return std::string(name_of(config.foreign_pins)); }},
+    choice_key<&Config::on_stop>(
+        "on_stop",
+        "What becomes of the VMs when the daemon stops: leave keeps their placement, restore sets "
+        "back what "
+        "was found"),
+    choice_key<&Config::foreign_pins>(
+        "foreign_pins",
+        "What becomes of a VM that somebody else pins elsewhere: respect takes a whole node as its "
+        "new "
+        "home and leaves it alone otherwise; repair pins it to its home again, three times at "
+        "most"),
     {"strategy", KeyKind::kText,
      "least-lost-time, MostAllocated, LeastAllocated or DistributeEvenly",
      "Which of the nodes with room a VM starts on, unless its policy has a strategy of its own",
      [](Config& config, std::string_view text) {
-       return set_choice(config.strategy, text, kStrategies);
+       return set_choice<placement::PlacementStrategy>(config.strategy, text, kStrategies);
      },
      [](const Config& config) { return std::string(name_of(config.strategy)); }},
-    {"distances", KeyKind::kText, "measured or firmware",
-     "How far nodes are from each other, and what far memory costs: measured takes latencies that "
-     "were measured on this host where there are some, firmware what ACPI's SLIT says and the "
-     "default of Numa.MemStallPct",
-     [](Config& config, std::string_view text) {
-       return set_choice(config.distances, text, kDistances);
-     },
-     [](const Config& config) { return std::string(name_of(config.distances)); }},
+    choice_key<&Config::distances>(
+        "distances",
+        "How far nodes are from each other, and what far memory costs: measured takes latencies "
+        "that "
+        "were measured on this host where there are some, firmware what ACPI's SLIT says and the "
+        "default of Numa.MemStallPct"),
     {"metadata_wins", KeyKind::kSwitch, "true or false",
      "true lets what a policy in the domain's own metadata says go before this file; false ignores "
      "it",
@@ -116,11 +101,7 @@ constexpr KeyInfo<Config> kTop[] = {
     {"state_dir", KeyKind::kText, "a path", "Where the history and options set to stay are kept",
      [](Config& config, std::string_view text) { return set_path(config.state_dir, text); },
      [](const Config& config) { return config.state_dir; }},
-    {"log_level", KeyKind::kText, "error, warning, info or debug", "The least that is logged",
-     [](Config& config, std::string_view text) {
-       return set_choice(config.log_level, text, kLogLevels);
-     },
-     [](const Config& config) { return std::string(name_of(config.log_level)); }},
+    choice_key<&Config::log_level>("log_level", "The least that is logged"),
 };
 
 /// One number of `[history]`.
@@ -159,32 +140,6 @@ std::span<const KeyInfo<Config>> top_keys() {
 }
 std::span<const KeyInfo<HistoryLimits>> history_keys() {
   return kHistory;
-}
-
-std::string_view name_of(OnStop on_stop) {
-  return on_stop == OnStop::kLeave ? "leave" : "restore";
-}
-
-std::string_view name_of(ForeignPins foreign_pins) {
-  return foreign_pins == ForeignPins::kRespect ? "respect" : "repair";
-}
-
-std::string_view name_of(Distances distances) {
-  return distances == Distances::kMeasured ? "measured" : "firmware";
-}
-
-std::string_view name_of(LogLevel level) {
-  switch (level) {
-    case LogLevel::kError:
-      return "error";
-    case LogLevel::kWarning:
-      return "warning";
-    case LogLevel::kInfo:
-      return "info";
-    case LogLevel::kDebug:
-      return "debug";
-  }
-  return "unknown";
 }
 
 }  // namespace vmnuma::balancer

@@ -70,7 +70,7 @@ std::string_view kind_of(const toml::node& node) {
   return "a date or time";
 }
 
-std::string_view name_of(KeyKind kind) {
+std::string_view description_of(KeyKind kind) {
   switch (kind) {
     case KeyKind::kText:
       return "a string";
@@ -107,7 +107,7 @@ bool read_key(Problems& problems, Target& target, const KeyInfo<Target>& row, co
   const auto text = text_of(node, row.kind);
   if (!text) {
     problems.add(line_of(key), fmt::format("'{}' is {}, but must be {}", row.name, kind_of(node),
-                                           name_of(row.kind)));
+                                           description_of(row.kind)));
     return false;
   }
   if (auto set = row.set(target, *text); !set) {

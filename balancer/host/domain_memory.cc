@@ -24,17 +24,8 @@ void read_amounts(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) {
 
 NumatuneMode read_mode(pugi::xml_node element, XmlFields& fields) {
   const std::string_view mode = element.attribute("mode").as_string("strict");
-  if (mode == "strict") {
-    return NumatuneMode::kStrict;
-  }
-  if (mode == "preferred") {
-    return NumatuneMode::kPreferred;
-  }
-  if (mode == "interleave") {
-    return NumatuneMode::kInterleave;
-  }
-  if (mode == "restrictive") {
-    return NumatuneMode::kRestrictive;
+  if (const auto known = value_named<NumatuneMode>(mode); known && *known != NumatuneMode::kNone) {
+    return *known;
   }
   fields.complain(fmt::format("<numatune> mode '{}' is unknown", mode));
   return NumatuneMode::kStrict;

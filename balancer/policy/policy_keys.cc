@@ -19,32 +19,6 @@ using placement::VmPolicy;
 
 constexpr std::int64_t kMostVcpus = 4096;
 
-constexpr std::array kMemoryModes{placement::MemoryMode::kSoft, placement::MemoryMode::kMask,
-                                  placement::MemoryMode::kHandsOff};
-
-constexpr std::array kTopologyPolicies{
-    placement::TopologyPolicy::kNone, placement::TopologyPolicy::kBestEffort,
-    placement::TopologyPolicy::kRestricted, placement::TopologyPolicy::kSingleNumaNode};
-constexpr std::array kTopologyScopes{placement::TopologyScope::kVm,
-                                     placement::TopologyScope::kClient};
-constexpr std::array kMemoryClasses{
-    placement::MemoryClass::kNone, placement::MemoryClass::kGuaranteed,
-    placement::MemoryClass::kBurstable, placement::MemoryClass::kBestEffort};
-constexpr std::array kDeviceLocalities{
-    placement::DeviceLocality::kStrict, placement::DeviceLocality::kSocket,
-    placement::DeviceLocality::kPreferred, placement::DeviceLocality::kNone};
-
-constexpr std::array kStrategies{
-    placement::PlacementStrategy::kHost, placement::PlacementStrategy::kLeastLostTime,
-    placement::PlacementStrategy::kMostAllocated, placement::PlacementStrategy::kLeastAllocated,
-    placement::PlacementStrategy::kDistributeEvenly};
-constexpr std::array kCpuBindings{placement::CpuBinding::kNode, placement::CpuBinding::kShare,
-                                  placement::CpuBinding::kExclusive};
-constexpr std::array kCpuPolicies{placement::CpuPolicy::kNone, placement::CpuPolicy::kFullPCPUs,
-                                  placement::CpuPolicy::kSpreadByPCPUs};
-constexpr std::array kCpuClasses{placement::CpuClass::kNone, placement::CpuClass::kLatency,
-                                 placement::CpuClass::kBatch};
-
 Result<void> set_nodes(VmPolicy& policy, std::string_view text) {
   if (text.empty()) {
     policy.nodes.clear();
@@ -79,13 +53,10 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
     {"nodes", KeyKind::kText, "a list of nodes such as 0-1,3; empty = all",
      "The nodes that the VM may use", set_nodes,
      [](const VmPolicy& policy) { return placement::to_list(policy.nodes); }},
-    {"memory_mode", KeyKind::kText, "soft, mask or hands-off",
-     "soft moves pages and lets memory spill, mask also limits the VM's memory to its home nodes, "
-     "hands-off never touches it",
-     [](VmPolicy& policy, std::string_view text) {
-       return set_choice(policy.memory_mode, text, kMemoryModes);
-     },
-     [](const VmPolicy& policy) { return std::string(name_of(policy.memory_mode)); }},
+    choice_key<&VmPolicy::memory_mode>("memory_mode",
+                                       "soft moves pages and lets memory spill, mask also limits "
+                                       "the VM's memory to its home nodes, "
+                                       "hands-off never touches it"),
     {"do_not_move", KeyKind::kSwitch, "true or false",
      "true places the VM once and leaves it there",
      [](VmPolicy& policy, std::string_view text) { return set_switch(policy.do_not_move, text); },
@@ -129,26 +100,23 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
     {"reservation", KeyKind::kNumber, "0 to 100",
      "CPU time the VM is guaranteed, in per cent of its vCPUs' full speed", set_reservation,
      [](const VmPolicy& policy) { return std::to_string(policy.reservation_permille / 10); }},
-    {"topology_policy", KeyKind::kText, "none, best-effort, restricted or single-numa-node",
-     "Whether all that the VM needs belongs together, as the kubelet has it: best-effort leads it "
-     "to "
-     "the fewest nodes that have all of it free and starts it elsewhere if there are none, "
-     "restricted "
-     "refuses it unless these are as few as this host could ever give it, single-numa-node unless "
-     "one "
-     "node has all; none does not look",
-     [](VmPolicy& policy, std::string_view text) {
-       return set_choice(policy.topology_policy, text, kTopologyPolicies);
-     },
-     [](const VmPolicy& policy) { return std::string(name_of(policy.topology_policy)); }},
-    {"topology_scope", KeyKind::kText, "vm or client",
-     "What topology_policy keeps together: vm the whole VM, client each of its clients by itself, "
-     "so that a VM with guest NUMA cells may start where each cell fits; the kubelet's pod and "
-     "container",
-     [](VmPolicy& policy, std::string_view text) {
-       return set_choice(policy.topology_scope, text, kTopologyScopes);
-     },
-     [](const VmPolicy& policy) { return std::string(name_of(policy.topology_scope)); }},
+    choice_key<&VmPolicy::topology_policy>(
+        "topology_policy",
+        "Whether all that the VM needs belongs together, as the kubelet has it: best-effort leads "
+        "it "
+        "to "
+        "the fewest nodes that have all of it free and starts it elsewhere if there are none, "
+        "restricted "
+        "refuses it unless these are as few as this host could ever give it, single-numa-node "
+        "unless "
+        "one "
+        "node has all; none does not look"),
+    choice_key<&VmPolicy::topology_scope>(
+        "topology_scope",
+        "What topology_policy keeps together: vm the whole VM, client each of its clients by "
+        "itself, "
+        "so that a VM with guest NUMA cells may start where each cell fits; the kubelet's pod and "
+        "container"),
     {"prefer_closest_numa_nodes", KeyKind::kSwitch, "true or false",
      "true chooses among equally few nodes those near each other when a best-effort or restricted "
      "VM starts",
@@ -169,55 +137,42 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
        return set_number(policy.locality_weight_pct, text, 0, 1000);
      },
      [](const VmPolicy& policy) { return std::to_string(policy.locality_weight_pct); }},
-    {"device_locality", KeyKind::kText, "strict, socket, preferred or none",
-     "strict keeps the VM on the nodes of its passed-through PCI and mediated devices, of the "
-     "adapters its vhost and vDPA interfaces end at and of its disks' controllers, socket on nodes "
-     "of the same sockets, preferred starts it near its passed-through devices unless that loses "
-     "CPU time, and near adapters and controllers where nothing else makes a difference, none "
-     "ignores where they are",
-     [](VmPolicy& policy, std::string_view text) {
-       return set_choice(policy.device_locality, text, kDeviceLocalities);
-     },
-     [](const VmPolicy& policy) { return std::string(name_of(policy.device_locality)); }},
-    {"strategy", KeyKind::kText,
-     "host, least-lost-time, MostAllocated, LeastAllocated or DistributeEvenly",
-     "Which of the nodes with room the VM starts on: least-lost-time where it costs the host "
-     "least, MostAllocated and LeastAllocated where most or least CPUs are taken by VMs already, "
-     "DistributeEvenly spreads a wide VM's clients; host as the file's strategy says",
-     [](VmPolicy& policy, std::string_view text) {
-       return set_choice(policy.strategy, text, kStrategies);
-     },
-     [](const VmPolicy& policy) { return std::string(name_of(policy.strategy)); }},
-    {"cpu_binding", KeyKind::kText, "node, share or exclusive",
-     "Which CPUs of its home the VM runs on: node all that belong to no other VM alone, share of "
-     "these the ones of one last-level cache where it fits, exclusive physical cores of its own",
-     [](VmPolicy& policy, std::string_view text) {
-       return set_choice(policy.cpu_binding, text, kCpuBindings);
-     },
-     [](const VmPolicy& policy) { return std::string(name_of(policy.cpu_binding)); }},
-    {"cpu_policy", KeyKind::kText, "none, FullPCPUs or SpreadByPCPUs",
-     "How many cores a VM with cpu_binding share or exclusive takes: FullPCPUs as few whole ones "
-     "as hold its vCPUs, SpreadByPCPUs one for each vCPU and one thread of each; none is all with "
-     "share and as FullPCPUs with exclusive",
-     [](VmPolicy& policy, std::string_view text) {
-       return set_choice(policy.cpu_policy, text, kCpuPolicies);
-     },
-     [](const VmPolicy& policy) { return std::string(name_of(policy.cpu_policy)); }},
-    {"class", KeyKind::kText, "none, latency or batch",
-     "batch keeps the VM off the caches and cores of latency VMs on its node while there are "
-     "others",
-     [](VmPolicy& policy, std::string_view text) {
-       return set_choice(policy.cpu_class, text, kCpuClasses);
-     },
-     [](const VmPolicy& policy) { return std::string(name_of(policy.cpu_class)); }},
-    {"memory_class", KeyKind::kText, "none, guaranteed, burstable or best-effort",
-     "guaranteed keeps all of the VM's memory whatever others want, burstable as long as there is "
-     "other memory to take, best-effort gives some back first; none leaves its limits alone "
-     "(counts with Numa.MemQosEnable)",
-     [](VmPolicy& policy, std::string_view text) {
-       return set_choice(policy.memory_class, text, kMemoryClasses);
-     },
-     [](const VmPolicy& policy) { return std::string(name_of(policy.memory_class)); }},
+    choice_key<&VmPolicy::device_locality>(
+        "device_locality",
+        "strict keeps the VM on the nodes of its passed-through PCI and mediated devices, of the "
+        "adapters its vhost and vDPA interfaces end at and of its disks' controllers, socket on "
+        "nodes "
+        "of the same sockets, preferred starts it near its passed-through devices unless that "
+        "loses "
+        "CPU time, and near adapters and controllers where nothing else makes a difference, none "
+        "ignores where they are"),
+    choice_key<&VmPolicy::strategy>(
+        "strategy",
+        "Which of the nodes with room the VM starts on: least-lost-time where it costs the host "
+        "least, MostAllocated and LeastAllocated where most or least CPUs are taken by VMs "
+        "already, "
+        "DistributeEvenly spreads a wide VM's clients; host as the file's strategy says"),
+    choice_key<&VmPolicy::cpu_binding>("cpu_binding",
+                                       "Which CPUs of its home the VM runs on: node all that "
+                                       "belong to no other VM alone, share of "
+                                       "these the ones of one last-level cache where it fits, "
+                                       "exclusive physical cores of its own"),
+    choice_key<&VmPolicy::cpu_policy>("cpu_policy",
+                                      "How many cores a VM with cpu_binding share or exclusive "
+                                      "takes: FullPCPUs as few whole ones "
+                                      "as hold its vCPUs, SpreadByPCPUs one for each vCPU and one "
+                                      "thread of each; none is all with "
+                                      "share and as FullPCPUs with exclusive"),
+    choice_key<&VmPolicy::cpu_class>(
+        "class",
+        "batch keeps the VM off the caches and cores of latency VMs on its node while there are "
+        "others"),
+    choice_key<&VmPolicy::memory_class>(
+        "memory_class",
+        "guaranteed keeps all of the VM's memory whatever others want, burstable as long as there "
+        "is "
+        "other memory to take, best-effort gives some back first; none leaves its limits alone "
+        "(counts with Numa.MemQosEnable)"),
 };
 
 /// The place of a key in the table; after all others if it is not there.

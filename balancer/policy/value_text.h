@@ -3,12 +3,15 @@
 /// message goes on from the key's name: "is 12x, but must be a number from 0 to 4096".
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "balancer/policy/key.h"
+#include "placement/names.h"
 #include "placement/result.h"
 
 namespace vmnuma::balancer {
@@ -35,20 +38,37 @@ template <class Number>
   });
 }
 
-/// Sets an enumeration from the name_of() of one of its values.
-template <class Choice, std::size_t kCount>
+/// Sets an enumeration from the name of one of `choices`.
+template <Named Choice>
 [[nodiscard]] Result<void> set_choice(Choice& target, std::string_view text,
-                                      const std::array<Choice, kCount>& choices) {
+                                      std::span<const Choice> choices = kValuesOf<Choice>) {
   std::string allowed;
-  for (std::size_t i = 0; i < kCount; ++i) {
+  for (std::size_t i = 0; i < choices.size(); ++i) {
     if (name_of(choices[i]) == text) {
       target = choices[i];
       return {};
     }
-    allowed += i == 0 ? "" : (i + 1 == kCount ? " or " : ", ");
+    allowed += i == 0 ? "" : (i + 1 == choices.size() ? " or " : ", ");
     allowed += quoted(name_of(choices[i]));
   }
   return refuse("is " + quoted(text) + ", but must be " + allowed);
+}
+
+/// A row for a member that is an enumeration and may have any value of it:
+/// `choice_key<&VmPolicy::memory_mode>("memory_mode", "soft moves pages ...")`.
+template <auto kMember, class Target, Named Choice>
+[[nodiscard]] constexpr KeyInfo<Target> choice_key_of(std::string_view name, std::string_view help,
+                                                      Choice Target::* /*member*/) {
+  return {name,
+          KeyKind::kText,
+          kChoices<Choice>,
+          help,
+          [](Target& target, std::string_view text) { return set_choice(target.*kMember, text); },
+          [](const Target& target) { return std::string(name_of(target.*kMember)); }};
+}
+template <auto kMember>
+[[nodiscard]] constexpr auto choice_key(std::string_view name, std::string_view help) {
+  return choice_key_of<kMember>(name, help, kMember);
 }
 
 }  // namespace vmnuma::balancer

@@ -349,6 +349,7 @@ struct BadRequest {
 
 /// The names of all commands, in the order of Command.
 [[nodiscard]] std::vector<std::string_view> command_names();
+using vmnuma::name_of;
 [[nodiscard]] std::string_view name_of(const Command& command);
 
 /// True for commands that change how VMs are placed or how the daemon decides.

@@ -163,13 +163,9 @@ class ViewReader {
     if (!assign(json, text)) {
       return false;
     }
-    for (const Choice choice : choices(value)) {
-      if (name_of(choice) == text) {
-        value = choice;
-        return true;
-      }
-    }
-    return false;
+    const std::optional<Choice> named = value_named<Choice>(text);
+    value = named.value_or(value);
+    return named.has_value();
   }
   template <class T>
   static bool assign(const Json& json, std::optional<T>& value) {
@@ -202,29 +198,9 @@ class ViewReader {
     return read_view.has_value();
   }
 
-  static std::array<Mode, 5> choices(Mode /*unused*/) {
-    return {Mode::kObserve, Mode::kDryRun, Mode::kActive, Mode::kPaused, Mode::kDegraded};
-  }
-  static std::array<Origin, 6> choices(Origin /*unused*/) {
-    return {Origin::kDefault, Origin::kFile,      Origin::kCommandLine,
-            Origin::kRuntime, Origin::kPersisted, Origin::kMetadata};
-  }
-
   const Json& object_;
   std::string wrong_field_;
 };
-
-ErrorCode code_of(std::string_view name) {
-  for (const ErrorCode code :
-       {ErrorCode::kInvalidArgument, ErrorCode::kNotFound, ErrorCode::kVanished,
-        ErrorCode::kPermissionDenied, ErrorCode::kUnavailable, ErrorCode::kBusy,
-        ErrorCode::kNoSpace, ErrorCode::kUnsupported, ErrorCode::kCorrupt}) {
-    if (name_of(code) == name) {
-      return code;
-    }
-  }
-  return ErrorCode::kIo;
-}
 
 std::string text_in(const Json& object, const char* key) {
   const auto found = object.find(key);
@@ -284,7 +260,8 @@ Result<Response> parse_response(std::string_view line, std::int64_t id) {
   if (error == json.end() || !error->is_object()) {
     return corrupt("the answer has no 'error'");
   }
-  return Response{failure(code_of(text_in(*error, "code")), text_in(*error, "message"))};
+  return Response{failure(value_named<ErrorCode>(text_in(*error, "code")).value_or(ErrorCode::kIo),
+                          text_in(*error, "message"))};
 }
 
 template <class View>

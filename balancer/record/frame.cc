@@ -67,21 +67,9 @@ std::string text_of(const Json& json) {
   return text::json_text(json);
 }
 
-/// Every enumeration's name_of() knows its enumerators, and nothing else.
-template <class Enum>
-bool is_enumerator(Enum value) {
-  return name_of(value) != "unknown";
-}
-bool is_enumerator(placement::NumatuneMode mode) {
-  return mode >= placement::NumatuneMode::kNone && mode <= placement::NumatuneMode::kRestrictive;
-}
-bool is_enumerator(migration::ActionEvent::Kind kind) {
-  return kind >= migration::ActionEvent::Kind::kStarted &&
-         kind <= migration::ActionEvent::Kind::kFinished;
-}
-bool is_enumerator(migration::PinChange::Thread thread) {
-  return thread >= migration::PinChange::Thread::kVcpu &&
-         thread <= migration::PinChange::Thread::kIoThread;
+template <Named Enum>
+bool is_place_in(std::int64_t place) {
+  return place >= 0 && place < static_cast<std::int64_t>(kValuesOf<Enum>.size());
 }
 
 std::string line_of(const Json& frame) {
@@ -211,7 +199,9 @@ class Writer {
   [[nodiscard]] Json json_of(const T& value) const {
     if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
       return value;
-    } else if constexpr (std::is_enum_v<T> || std::is_integral_v<T>) {
+    } else if constexpr (Named<T>) {
+      return name_of(value);
+    } else if constexpr (std::is_integral_v<T>) {
       return static_cast<std::int64_t>(value);  // no node is -1
     } else if constexpr (IsAmount<T>::value || std::is_same_v<T, placement::NodeId> ||
                          std::is_same_v<T, placement::CpuId>) {
@@ -341,11 +331,15 @@ class Reader {
         value = json.get<T>();
       }
       return fits;
-    } else if constexpr (std::is_enum_v<T>) {
-      std::underlying_type_t<T> number{};
-      const bool fits = assign(json, number) && is_enumerator(static_cast<T>(number));
-      value = fits ? static_cast<T>(number) : T{};
-      return fits;
+    } else if constexpr (Named<T>) {
+      std::optional<T> named;
+      if (json.is_string()) {
+        named = value_named<T>(json.get_ref<const std::string&>());
+      } else if (const auto place = text::integer_of(json); place && is_place_in<T>(*place)) {
+        named = static_cast<T>(*place);  // as format 1 has it
+      }
+      value = named.value_or(T{});
+      return named.has_value();
     } else if constexpr (std::is_integral_v<T>) {
       // Of an index, -1 stands for none.
       const std::optional<std::int64_t> number = text::integer_of(json);
@@ -449,10 +443,11 @@ Result<Event> read_event(std::string_view name, const Json& data) {
 }
 
 Result<HeaderFrame> read_header(const Json& header) {
-  const auto format = header.find("format");
-  if (format == header.end() || text::integer_of(*format) != kRecordingFormat) {
-    return failure(ErrorCode::kUnsupported,
-                   fmt::format("the recording is not of format {}", kRecordingFormat));
+  const auto found = header.find("format");
+  const std::int64_t format = found == header.end() ? 0 : text::integer_of(*found).value_or(0);
+  if (format < kOldestRecordingFormat || format > kRecordingFormat) {
+    return failure(ErrorCode::kUnsupported, fmt::format("the recording is not of format {} to {}",
+                                                        kOldestRecordingFormat, kRecordingFormat));
   }
   HeaderFrame frame;
   frame.controller = std::make_shared<Controller>(ControllerSetup{});
@@ -477,8 +472,11 @@ Result<Frame> read_content(const Json& json) {
       return std::move(frame);
     });
   }
-  if (const auto plan = json.find("plan"); plan != json.end()) {
-    frame.content = PlanFrame{text_of(*plan)};
+  if (const auto found = json.find("plan"); found != json.end()) {
+    // As this format writes it, whichever one it was. What is no plan stays as it is, and differs.
+    placement::Plan plan;
+    const bool is_plan = Reader::read(*found, plan).has_value();
+    frame.content = PlanFrame{is_plan ? plan_text(plan, nullptr) : text_of(*found)};
     return frame;
   }
   const auto event = json.find("event");

@@ -7,7 +7,7 @@
 /// since are all there is to know; the plan of each epoch is beside them for comparison. One JSON
 /// object a line, in vmnuma-recording(5):
 ///
-///     {"frame":{"n":0,"header":{"format":1,"version":"0.1.0",...,"state":{...}}},"crc32":"1c291ca3"}
+///     {"frame":{"n":0,"header":{"format":2,"version":"0.1.0",...,"state":{...}}},"crc32":"1c291ca3"}
 ///     {"frame":{"n":1,"event":"sample","data":{...}},"crc32":"..."}
 ///     {"frame":{"n":2,"plan":{...}},"crc32":"..."}
 ///
@@ -15,8 +15,9 @@
 /// of IEEE 802.3) follows; `n` counts frames from 0. Properties:
 ///  - a frame that is encoded and decoded is the same frame;
 ///  - a line of which any byte was changed or is missing is refused;
-///  - numbers in a frame are as in the program: amounts in their smallest unit, enumerations by
-///    their place;
+///  - numbers in a frame are as in the program, amounts in their smallest unit; enumerations are
+///    written by name, and a name that this version does not know is refused;
+///  - format 1, which has enumerations by their place, is still read;
 ///  - whatever the bytes of a line are, it is refused or read as values that are sound (sound.h) by
 ///    themselves; events are held against the controller's state when they are replayed.
 #pragma once
@@ -34,7 +35,8 @@
 
 namespace vmnuma::balancer {
 
-inline constexpr std::int64_t kRecordingFormat = 1;
+inline constexpr std::int64_t kRecordingFormat = 2;
+inline constexpr std::int64_t kOldestRecordingFormat = 1;  ///< that is still read
 /// A line comes from the daemon as part of an answer.
 inline constexpr std::size_t kLongestFrame = kLongestAnswer;
 

@@ -12,35 +12,47 @@
 
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
+#include "placement/names.h"
 
 namespace vmnuma::placement {
 
 /// libvirt's <numatune><memory mode=...>; kNone where there is no such element.
 enum class NumatuneMode { kNone, kStrict, kPreferred, kInterleave, kRestrictive };
+[[nodiscard]] constexpr auto names(NumatuneMode) {
+  return names_in_order<NumatuneMode>("none", "strict", "preferred", "interleave", "restrictive");
+}
 
 /// What may be done with a VM's memory.
 /// kSoft: cpuset.mems stays wide, pages are moved; kMask: libvirt numatune `restrictive` follows
 /// the homes; kHandsOff: memory is never touched.
 enum class MemoryMode { kSoft, kMask, kHandsOff };
-[[nodiscard]] std::string_view name_of(MemoryMode mode);
+[[nodiscard]] constexpr auto names(MemoryMode) {
+  return names_in_order<MemoryMode>("soft", "mask", "hands-off");
+}
 
 /// Whether all that a VM needs belongs together: the kubelet's topology manager policies. kNone:
 /// nobody looks; kBestEffort: it is led to as few nodes as hold all of it, and starts elsewhere
 /// where there are none; kRestricted: it only starts on as few nodes as the host could ever give
 /// it; kSingleNumaNode: only on one.
 enum class TopologyPolicy { kNone, kBestEffort, kRestricted, kSingleNumaNode };
-[[nodiscard]] std::string_view name_of(TopologyPolicy policy);
+[[nodiscard]] constexpr auto names(TopologyPolicy) {
+  return names_in_order<TopologyPolicy>("none", "best-effort", "restricted", "single-numa-node");
+}
 
 /// What topology_policy asks to be together, as in the kubelet's pod and container scopes. kVm: the
 /// whole VM; kClient: each of its clients by itself.
 enum class TopologyScope { kVm, kClient };
-[[nodiscard]] std::string_view name_of(TopologyScope scope);
+[[nodiscard]] constexpr auto names(TopologyScope) {
+  return names_in_order<TopologyScope>("vm", "client");
+}
 
 /// What the nodes of its devices mean for a VM. kStrict: it lives there; kSocket: it lives on nodes
 /// of their sockets; kPreferred: it starts near passed-through devices unless that loses CPU time,
 /// and near its network interfaces and disks where nothing else speaks against it; kNone: nothing.
 enum class DeviceLocality { kStrict, kSocket, kPreferred, kNone };
-[[nodiscard]] std::string_view name_of(DeviceLocality locality);
+[[nodiscard]] constexpr auto names(DeviceLocality) {
+  return names_in_order<DeviceLocality>("strict", "socket", "preferred", "none");
+}
 
 /// Which of the nodes with room a VM without a home gets (placement/strategy.h). The names are
 /// those of the kubelet and of Koordinator. kHost: as the host's configuration says.
@@ -51,27 +63,38 @@ enum class PlacementStrategy {
   kLeastAllocated,
   kDistributeEvenly,
 };
-[[nodiscard]] std::string_view name_of(PlacementStrategy strategy);
+[[nodiscard]] constexpr auto names(PlacementStrategy) {
+  return names_in_order<PlacementStrategy>("host", "least-lost-time", "MostAllocated",
+                                           "LeastAllocated", "DistributeEvenly");
+}
 
 /// Which CPUs of its home a client is pinned to (placement/cpu_assignment.h). kNode: all that
 /// belong to nobody alone; kShare: of these, the ones of one last-level cache where it fits;
 /// kExclusive: physical cores of its own.
 enum class CpuBinding { kNode, kShare, kExclusive };
-[[nodiscard]] std::string_view name_of(CpuBinding binding);
+[[nodiscard]] constexpr auto names(CpuBinding) {
+  return names_in_order<CpuBinding>("node", "share", "exclusive");
+}
 
 /// How many cores such a client takes, by Koordinator's names. kFullPCPUs: whole ones, all threads;
 /// kSpreadByPCPUs: one for each vCPU, one thread of each; kNone: no certain number.
 enum class CpuPolicy { kNone, kFullPCPUs, kSpreadByPCPUs };
-[[nodiscard]] std::string_view name_of(CpuPolicy policy);
+[[nodiscard]] constexpr auto names(CpuPolicy) {
+  return names_in_order<CpuPolicy>("none", "FullPCPUs", "SpreadByPCPUs");
+}
 
 /// kBatch is kept off the cores and caches of kLatency while there are others.
 enum class CpuClass { kNone, kLatency, kBatch };
-[[nodiscard]] std::string_view name_of(CpuClass cpu_class);
+[[nodiscard]] constexpr auto names(CpuClass) {
+  return names_in_order<CpuClass>("none", "latency", "batch");
+}
 
 /// What a VM's memory is worth beside that of others: Kubernetes' classes of service. kNone: its
 /// limits are not touched; the others are explained in placement/memory_qos.h.
 enum class MemoryClass { kNone, kGuaranteed, kBurstable, kBestEffort };
-[[nodiscard]] std::string_view name_of(MemoryClass memory_class);
+[[nodiscard]] constexpr auto names(MemoryClass) {
+  return names_in_order<MemoryClass>("none", "guaranteed", "burstable", "best-effort");
+}
 
 /// One guest NUMA cell: <cpu><numa><cell id= cpus= memory=>.
 struct GuestCell {

@@ -8,6 +8,7 @@
 
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
+#include "placement/names.h"
 
 namespace vmnuma::placement {
 
@@ -16,9 +17,10 @@ inline constexpr std::int64_t kForecastMinutes = 10;
 
 /// Who made a forecast, from the best one on (placement/forecast/predictors.h).
 enum class PredictorKind { kTrained, kHistogram, kLastMaximum };
-inline constexpr std::size_t kPredictorKinds = 3;
-/// "trained", "histogram", "last-maximum"
-[[nodiscard]] std::string_view name_of(PredictorKind kind);
+[[nodiscard]] constexpr auto names(PredictorKind) {
+  return names_in_order<PredictorKind>("trained", "histogram", "last-maximum");
+}
+inline constexpr std::size_t kPredictorKinds = kValuesOf<PredictorKind>.size();
 
 /// In thousandths of its vCPUs' full time.
 struct LoadForecast {

@@ -9,6 +9,7 @@
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
 #include "placement/model/snapshot.h"
+#include "placement/names.h"
 
 namespace vmnuma::placement {
 
@@ -27,7 +28,11 @@ enum class Reason {
   kCpuAssignment,  ///< other CPUs of the same home
   kForecastMove,   ///< balanceMig: a load move before there is a shortage
 };
-[[nodiscard]] std::string_view name_of(Reason reason);
+[[nodiscard]] constexpr auto names(Reason) {
+  return names_in_order<Reason>("initial-placement", "load-move", "load-swap", "long-term-move",
+                                "long-term-swap", "locality-move", "locality-swap", "affinity-move",
+                                "memory-pull", "administrator", "cpu-assignment", "forecast-move");
+}
 
 /// Why a candidate was not taken.
 enum class Guard {
@@ -56,7 +61,14 @@ enum class Guard {
   kBusierNode,         ///< they may only meet on the calmer of their nodes
   kDoesNotLast,        ///< would pay, but not with the loads that are expected
 };
-[[nodiscard]] std::string_view name_of(Guard guard);
+[[nodiscard]] constexpr auto names(Guard) {
+  return names_in_order<Guard>("minimum-gain", "does-not-pay", "residual-imbalance", "residency",
+                               "travel", "no-return", "swap-reconsider", "core-capacity", "no-room",
+                               "memory-stays", "do-not-move", "not-allowed", "no-free-cores",
+                               "anti-affinity", "stale-data", "moving", "action-limit",
+                               "long-term-imbalance", "breaker", "disabled", "not-best",
+                               "owed-time", "busier-node", "does-not-last");
+}
 
 /// Which figures of a Prediction mean something; the others are 0.
 struct PredictedFigures {

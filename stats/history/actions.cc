@@ -41,11 +41,8 @@ NodeId node_or_none(const SQLite::Column& column) {
 }
 
 Result<ActionState> parse_state(std::string_view text) {
-  for (const ActionState state :
-       {ActionState::kOpen, ActionState::kDone, ActionState::kUndone, ActionState::kDropped}) {
-    if (name_of(state) == text) {
-      return state;
-    }
+  if (const auto state = value_named<ActionState>(text)) {
+    return *state;
   }
   return failure(ErrorCode::kCorrupt, fmt::format("'{}' is not the state of an action", text));
 }

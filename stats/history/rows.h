@@ -18,6 +18,7 @@
 #include "placement/model/ids.h"
 #include "placement/model/plan.h"
 #include "placement/model/snapshot.h"
+#include "placement/names.h"
 
 namespace vmnuma::stats {
 
@@ -33,18 +34,8 @@ enum class ActionState {
   kDropped,  ///< not begun, or given up without anything to take back
 };
 /// "open", "done", "undone", "dropped".
-[[nodiscard]] constexpr std::string_view name_of(ActionState state) {
-  switch (state) {
-    case ActionState::kOpen:
-      return "open";
-    case ActionState::kDone:
-      return "done";
-    case ActionState::kUndone:
-      return "undone";
-    case ActionState::kDropped:
-      return "dropped";
-  }
-  return "unknown";
+[[nodiscard]] constexpr auto names(ActionState) {
+  return names_in_order<ActionState>("open", "done", "undone", "dropped");
 }
 
 /// One client's part of an action. A swap has two, a wide VM's placement one a client.
@@ -63,7 +54,7 @@ struct ActionRow {
   std::int64_t id = 0;  ///< unique in the history; see History::last_action_id()
   WallTime time;
   std::int64_t epoch = 0;
-  std::string reason;  ///< placement::name_of(Reason) of the version that wrote it
+  std::string reason;  ///< name_of(Reason) of the version that wrote it
   std::vector<RelocationRow> relocations;
   placement::Prediction predicted;
   std::string order_text;  ///< the whole order, for whoever has to finish or undo it; opaque here

@@ -46,20 +46,6 @@ LatencyRow row_of(const Topology& topology, NodeIndex cpu, NodeIndex memory,
 
 }  // namespace
 
-std::string_view name_of(LatencyState state) {
-  switch (state) {
-    case LatencyState::kNotMeasured:
-      return "not-measured";
-    case LatencyState::kMeasured:
-      return "measured";
-    case LatencyState::kBusy:
-      return "busy";
-    case LatencyState::kNoMemory:
-      return "no-memory";
-  }
-  return "not-measured";  // of a recording that somebody has changed
-}
-
 std::vector<LatencyRow> latency_rows(const Topology& topology, const HostLatencies& latencies) {
   std::vector<LatencyRow> rows;
   for (NodeIndex cpu = 0; cpu < topology.nodes.size(); ++cpu) {

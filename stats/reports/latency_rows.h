@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "placement/model/topology.h"
+#include "placement/names.h"
 #include "stats/reports/rows.h"
 
 namespace vmnuma::stats {
@@ -25,7 +26,9 @@ enum class LatencyState {
 };
 
 /// "measured", "not-measured", "busy", "no-memory"; never with a blank.
-[[nodiscard]] std::string_view name_of(LatencyState state);
+[[nodiscard]] constexpr auto names(LatencyState) {
+  return names_in_order<LatencyState>("not-measured", "measured", "busy", "no-memory");
+}
 
 /// One read of memory of `memory` by a CPU of `cpu`, past all caches.
 struct MeasuredLatency {

@@ -13,7 +13,6 @@
 #include "tests/support/load_families.h"
 
 using vmnuma::tests::GeneratedVm;
-using vmnuma::tests::kLoadFamilies;
 using vmnuma::tests::LoadFamily;
 
 int main(int argc, char** argv) {
@@ -24,9 +23,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   for (int i = 2; i + 1 < argc; i += 2) {
-    const auto* family = std::find_if(std::begin(kLoadFamilies), std::end(kLoadFamilies),
-                                      [&](LoadFamily one) { return name_of(one) == argv[i]; });
-    if (family == std::end(kLoadFamilies)) {
+    const auto family = vmnuma::value_named<LoadFamily>(argv[i]);
+    if (!family) {
       fmt::print(stderr, "generated_loads: there is no family '{}'\n", argv[i]);
       return 2;
     }

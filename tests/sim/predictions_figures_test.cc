@@ -25,7 +25,7 @@ TEST(PredictionFiguresTest, MostGainsAreAsPromised) {
     for (const PredictedAction& action : result.predictions) {
       if (is_worth_counting(action)) {
         std::cout << fmt::format("{:24} {:5} {:5} {:14} {:6} ms {:6} ms{}\n", scenario.name,
-                                 action.epoch, action.ended, placement::name_of(action.reason),
+                                 action.epoch, action.ended, name_of(action.reason),
                                  action.predicted.value / 1000, action.measured.value / 1000,
                                  is_near(action) ? "" : "  miss");
       }

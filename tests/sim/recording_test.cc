@@ -2,6 +2,7 @@
 // What is recorded replays to the byte, in every scenario that comes with the program.
 #include <algorithm>
 #include <deque>
+#include <fstream>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -282,6 +283,52 @@ TEST(RecordingTest, OneOfBeforeWakeUpsWereCountedIsRead) {
     }
   }
   expect_the_same(lines, 10);
+}
+
+TEST(RecordingTest, NamesEnumerationsAndNotTheirPlaces) {
+  const Lines lines = record(pile_up(), 0, false);
+  const std::string all = fmt::format("{}", fmt::join(lines, ""));
+  EXPECT_THAT(all, HasSubstr(R"("format":2)"));
+  EXPECT_THAT(all, HasSubstr(R"("memory_mode":"soft")"));
+  EXPECT_THAT(all, HasSubstr(R"("reason":"load-)"));
+}
+
+TEST(RecordingTest, ANameThatIsNotKnownIsRefused) {
+  const std::string known = R"("memory_mode":"soft")";
+  Lines lines = record(pile_up(), 0, false);
+  for (std::string& line : lines) {
+    if (const std::size_t at = line.find(known); at != std::string::npos) {
+      const auto frame = balancer::read_frame(
+          without(line.replace(at, known.size(), R"("memory_mode":"velvet")"), {}));
+      ASSERT_FALSE(frame);
+      EXPECT_THAT(frame.error().message, HasSubstr("memory_mode"));
+      return;
+    }
+  }
+  FAIL() << "no frame has a memory mode";
+}
+
+// Written by the last version with format 1, whose enumerations are places: `sim run swap-only
+// --epochs 12`.
+TEST(RecordingTest, OneOfFormat1IsRead) {
+  std::ifstream file(VMNUMA_SOURCE_DIR "/tests/fixtures/recordings/format-1");
+  Lines lines;
+  for (std::string line; std::getline(file, line);) {
+    lines.push_back(line);
+  }
+  ASSERT_THAT(lines, testing::SizeIs(testing::Gt(30U)));
+  bool swaps = false;
+  for (const std::string& line : lines) {
+    const auto frame = balancer::read_frame(line);
+    ASSERT_TRUE(frame) << frame.error().message;
+    const auto* plan = std::get_if<balancer::PlanFrame>(&frame->content);
+    swaps |= plan != nullptr && plan->text.find(R"("reason":"load-swap")") != std::string::npos;
+  }
+  EXPECT_TRUE(swaps);
+  const auto report = replayed(lines);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_FALSE(report->damage);
+  EXPECT_EQ(report->epochs, 12);
 }
 
 TEST(RecordingTest, WhatIsNoRecordingIsRefused) {

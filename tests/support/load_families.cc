@@ -151,12 +151,6 @@ std::vector<std::int64_t> raw_load(LoadFamily family, Random& random, std::int64
 
 }  // namespace
 
-std::string_view name_of(LoadFamily family) {
-  constexpr std::string_view kNames[] = {"constant", "diurnal", "weekly", "bursty",
-                                         "trend",    "batch",   "on-off"};
-  return kNames[static_cast<std::size_t>(family)];
-}
-
 GeneratedVm generate_load(LoadFamily family, std::int64_t which, std::int64_t days) {
   Random random = tools::random_for(static_cast<std::uint64_t>(family) + 1,
                                     static_cast<std::uint64_t>(which) + 1);

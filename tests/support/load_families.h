@@ -25,15 +25,15 @@
 
 #include "placement/forecast/predictors.h"
 #include "placement/model/amounts.h"
+#include "placement/names.h"
 
 namespace vmnuma::tests {
 
 enum class LoadFamily { kConstant, kDiurnal, kWeekly, kBursty, kTrend, kBatch, kOnOff };
-inline constexpr LoadFamily kLoadFamilies[] = {
-    LoadFamily::kConstant, LoadFamily::kDiurnal, LoadFamily::kWeekly, LoadFamily::kBursty,
-    LoadFamily::kTrend,    LoadFamily::kBatch,   LoadFamily::kOnOff};
-/// "on-off"
-[[nodiscard]] std::string_view name_of(LoadFamily family);
+[[nodiscard]] constexpr auto names(LoadFamily) {
+  return names_in_order<LoadFamily>("constant", "diurnal", "weekly", "bursty", "trend", "batch",
+                                    "on-off");
+}
 
 /// 2025-01-06 0:00 UTC, a Monday.
 inline constexpr std::int64_t kFirstGeneratedMinute = std::int64_t{20'094} * 24 * 60;

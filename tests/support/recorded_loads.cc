@@ -13,10 +13,8 @@ namespace vmnuma::tests {
 namespace {
 
 LoadFamily family_of(const std::string& name) {
-  const auto* family =
-      std::find_if(std::begin(kLoadFamilies), std::end(kLoadFamilies),
-                   [&](LoadFamily one) { return name.substr(0, name.size() - 1) == name_of(one); });
-  if (family == std::end(kLoadFamilies)) {
+  const auto family = value_named<LoadFamily>(std::string_view(name).substr(0, name.size() - 1));
+  if (!family) {
     throw std::runtime_error("'" + name + "' is of no family");
   }
   return *family;

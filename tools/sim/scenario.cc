@@ -6,30 +6,6 @@
 
 namespace vmnuma::tools {
 
-std::string_view name_of(FaultKind kind) {
-  switch (kind) {
-    case FaultKind::kVmVanishes:
-      return "vm-vanishes";
-    case FaultKind::kPinRefused:
-      return "pin-refused";
-    case FaultKind::kPagesBusy:
-      return "pages-busy";
-    case FaultKind::kNoMemory:
-      return "no-memory";
-    case FaultKind::kSlowLibvirt:
-      return "slow-libvirt";
-    case FaultKind::kStaleSample:
-      return "stale-sample";
-    case FaultKind::kDaemonRestart:
-      return "daemon-restart";
-    case FaultKind::kNodeOffline:
-      return "node-offline";
-    case FaultKind::kLibvirtGone:
-      return "libvirt-gone";
-  }
-  return "unknown";
-}
-
 std::int64_t known_epochs(const Scenario& scenario) {
   constexpr std::int64_t kMinuteMs = 60'000;
   return scenario.known_minutes * kMinuteMs / scenario.options.rebalance_period;

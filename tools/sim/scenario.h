@@ -16,6 +16,7 @@
 #include "placement/model/domain.h"
 #include "placement/model/ids.h"
 #include "placement/model/options.h"
+#include "placement/names.h"
 
 namespace vmnuma::tools {
 
@@ -88,12 +89,11 @@ enum class FaultKind {
   kNodeOffline,    ///< the node's CPUs are taken away
   kLibvirtGone,    ///< libvirt does not answer: no pin can be changed, and none is told of
 };
-inline constexpr FaultKind kFaultKinds[] = {
-    FaultKind::kVmVanishes,    FaultKind::kPinRefused,  FaultKind::kPagesBusy,
-    FaultKind::kNoMemory,      FaultKind::kSlowLibvirt, FaultKind::kStaleSample,
-    FaultKind::kDaemonRestart, FaultKind::kNodeOffline, FaultKind::kLibvirtGone};
-/// "vm-vanishes"
-[[nodiscard]] std::string_view name_of(FaultKind kind);
+[[nodiscard]] constexpr auto names(FaultKind) {
+  return names_in_order<FaultKind>("vm-vanishes", "pin-refused", "pages-busy", "no-memory",
+                                   "slow-libvirt", "stale-sample", "daemon-restart", "node-offline",
+                                   "libvirt-gone");
+}
 
 struct Fault {
   std::int64_t epoch = 0;

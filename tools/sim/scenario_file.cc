@@ -73,14 +73,18 @@ class ScenarioParser {
   }
 
  private:
+  /// The value of an enumeration by its name; complains of any other.
+  template <Named Enum>
+  static std::optional<Enum> choice(const TableReader& reader, std::string_view key,
+                                    Enum first = Enum{}) {
+    constexpr auto kNames = names(Enum{});
+    const auto from = static_cast<std::size_t>(first);
+    const std::optional<std::size_t> word = reader.word(key, {kNames.begin() + from, kNames.end()});
+    return word ? std::optional(static_cast<Enum>(from + *word)) : std::nullopt;
+  }
+
   static std::optional<placement::PlacementStrategy> read_strategy(const TableReader& reader) {
-    using placement::PlacementStrategy;
-    constexpr PlacementStrategy kAll[] = {
-        PlacementStrategy::kLeastLostTime, PlacementStrategy::kMostAllocated,
-        PlacementStrategy::kLeastAllocated, PlacementStrategy::kDistributeEvenly};
-    const auto word = reader.word(
-        "strategy", {name_of(kAll[0]), name_of(kAll[1]), name_of(kAll[2]), name_of(kAll[3])});
-    return word ? std::optional(kAll[*word]) : std::nullopt;
+    return choice(reader, "strategy", placement::PlacementStrategy::kLeastLostTime);
   }
 
   void read_host(const toml::table& table) {
@@ -357,19 +361,13 @@ class ScenarioParser {
     }
     using placement::MemoryMode;
     using placement::NumatuneMode;
-    constexpr NumatuneMode kNumatunes[] = {NumatuneMode::kStrict, NumatuneMode::kPreferred,
-                                           NumatuneMode::kInterleave, NumatuneMode::kRestrictive};
-    if (const auto word =
-            reader.word("numatune", {"strict", "preferred", "interleave", "restrictive"})) {
-      vm.numatune = kNumatunes[*word];
+    if (const auto mode = choice(reader, "numatune", NumatuneMode::kStrict)) {
+      vm.numatune = *mode;
       if (vm.memory_on.empty()) {
         reader.complain("numatune", "'numatune' needs 'memory_on', which says on which nodes");
       }
     }
-    constexpr MemoryMode kModes[] = {MemoryMode::kSoft, MemoryMode::kMask, MemoryMode::kHandsOff};
-    if (const auto word = reader.word("memory_mode", {"soft", "mask", "hands-off"})) {
-      vm.policy.memory_mode = kModes[*word];
-    }
+    vm.policy.memory_mode = choice<MemoryMode>(reader, "memory_mode").value_or(MemoryMode::kSoft);
     vm.policy.consolidate = !reader.has("consolidate") || reader.truth("consolidate");
     vm.policy.do_not_move = reader.truth("do_not_move");
     vm.policy.strategy = read_strategy(reader).value_or(vm.policy.strategy);
@@ -412,16 +410,12 @@ class ScenarioParser {
                              {"epoch", "kind", "vm", "node", "epochs"});
     reader.require("epoch");
     reader.require("kind");
-    std::vector<std::string_view> kinds;
-    for (const FaultKind kind : kFaultKinds) {
-      kinds.push_back(name_of(kind));
-    }
-    const std::optional<std::size_t> kind = reader.word("kind", kinds);
+    const std::optional<FaultKind> kind = choice<FaultKind>(reader, "kind");
     if (!kind) {
       return;
     }
     Fault fault;
-    fault.kind = kFaultKinds[*kind];
+    fault.kind = *kind;
     fault.epoch = reader.integer("epoch", kEpochs, 0);
     fault.epochs = reader.integer("epochs", {1, kLongestFault},
                                   fault.kind == FaultKind::kDaemonRestart ? 1 : kStandardFault);

@@ -35,7 +35,7 @@ ordered_json json_of(const Course& course) {
 ordered_json json_of(const PredictedAction& action) {
   return {{"epoch", action.epoch},
           {"measured_epoch", action.ended},
-          {"reason", placement::name_of(action.reason)},
+          {"reason", name_of(action.reason)},
           {"predicted_ms", action.predicted.value / 1000},
           {"measured_ms", action.measured.value / 1000}};
 }

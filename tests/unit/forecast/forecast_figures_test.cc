@@ -32,7 +32,7 @@ constexpr std::size_t kMaximumOfHour = 1;  // of the plain contestants
 /// Those from `first` on of each family.
 std::vector<GeneratedVm> generated_loads(std::int64_t first) {
   std::vector<GeneratedVm> vms;
-  for (const LoadFamily family : kLoadFamilies) {
+  for (const LoadFamily family : kValuesOf<LoadFamily>) {
     for (std::int64_t which = first; which < kVms; ++which) {
       vms.push_back(generate_load(family, which, kDays));
     }

@@ -9,7 +9,7 @@ namespace vmnuma::tests {
 namespace {
 
 TEST(LoadFamiliesTest, AreTheSameEveryTimeAndDifferAmongVms) {
-  for (const LoadFamily family : kLoadFamilies) {
+  for (const LoadFamily family : kValuesOf<LoadFamily>) {
     const GeneratedVm vm = generate_load(family, 0, 7);
     ASSERT_EQ(vm.load.size(), 7U * 24 * 60);
     EXPECT_EQ(vm.load, generate_load(family, 0, 7).load);

@@ -62,6 +62,14 @@ TEST(OrderTextTest, AnOlderOrderDoesNotTellTheDomainIdAndTellsNodesToUndo) {
   EXPECT_EQ(*read, order);
 }
 
+TEST(OrderTextTest, KnowsEveryReasonSoThatNoCrashLosesAnOrder) {
+  for (const placement::Reason reason : kValuesOf<placement::Reason>) {
+    const auto read = parse_order(to_text(Order{.reason = reason}));
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(read->reason, reason);
+  }
+}
+
 TEST(OrderTextTest, WritesAnOrderWithoutChanges) {
   const auto read = parse_order(to_text(Order{}));
   ASSERT_TRUE(read) << read.error().message;

@@ -52,12 +52,6 @@ TEST(OutcomeTest, AddsUpMemberByMember) {
   EXPECT_EQ(sum.left_because(Leftover::kBusy), Bytes{14});
 }
 
-TEST(OutcomeTest, EveryReasonHasAName) {
-  for (std::size_t i = 0; i < kLeftoverCount; ++i) {
-    EXPECT_NE(name_of(static_cast<Leftover>(i)), "unknown");
-  }
-}
-
 TEST(BytesTextTest, PicksTheUnit) {
   EXPECT_EQ(to_text(Bytes{0}), "0 B");
   EXPECT_EQ(to_text(Bytes{1023}), "1023 B");

@@ -86,17 +86,6 @@ TEST(DomainTest, SaysWhyMemoryStays) {
   EXPECT_THAT(why_memory_stays(vm).value_or(""), HasSubstr("hands-off"));
 }
 
-TEST(PlanTest, NamesEveryReasonAndGuardOnce) {
-  std::set<std::string_view> names;
-  for (int i = 0; i <= static_cast<int>(Reason::kCpuAssignment); ++i) {
-    EXPECT_TRUE(names.insert(name_of(static_cast<Reason>(i))).second);
-  }
-  for (int i = 0; i <= static_cast<int>(Guard::kBusierNode); ++i) {
-    EXPECT_TRUE(names.insert(name_of(static_cast<Guard>(i))).second);
-  }
-  EXPECT_FALSE(names.contains("unknown"));
-}
-
 TEST(OptionsTest, HasDefaultsInsideTheirRanges) {
   const Options defaults;
   std::set<std::string_view> names;

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "placement/names.h"
+
 namespace vmnuma::tools {
 
 enum class Severity {
@@ -16,18 +18,8 @@ enum class Severity {
 };
 
 /// "ok", "note", "warning", "error".
-[[nodiscard]] constexpr std::string_view name_of(Severity severity) {
-  switch (severity) {
-    case Severity::kOk:
-      return "ok";
-    case Severity::kNote:
-      return "note";
-    case Severity::kWarning:
-      return "warning";
-    case Severity::kError:
-      return "error";
-  }
-  return "unknown";
+[[nodiscard]] constexpr auto names(Severity) {
+  return names_in_order<Severity>("ok", "note", "warning", "error");
 }
 
 struct Finding {

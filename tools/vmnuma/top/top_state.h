@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "placement/names.h"
 #include "tools/vmnuma/top/top_host.h"
 
 namespace vmnuma::tools {
@@ -28,6 +29,7 @@ struct OrderKey {
   std::string_view help;
 };
 [[nodiscard]] const std::vector<OrderKey>& order_keys();
+using vmnuma::name_of;
 [[nodiscard]] std::string_view name_of(TopOrder order);
 
 enum class TopKey { kCharacter, kUp, kDown, kPageUp, kPageDown, kFirst, kLast, kEnter, kBack };
