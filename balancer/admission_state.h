@@ -5,8 +5,8 @@
 /// still hold; but whether starts are refused at all, what other VMs were promised and which cores
 /// belong to somebody is known to the daemon only. Approach: the daemon writes it down whenever it
 /// changes. The hook judges by it if it is fresh, and a daemon that starts takes over what VMs that
-/// are about to start were promised. Format: lines of words, "vmnuma-admission 1" first; lines
-/// with an unknown first word are left out, so that a newer daemon may add some.
+/// are about to start were promised. Format: lines of words, "vmnuma-admission 1" first; lines with
+/// an unknown first word are left out, so that a newer daemon may add some.
 ///
 ///     vmnuma-admission 1
 ///     written 1763900000 9d5f3c1a-...           when, and in which boot of the host
@@ -16,9 +16,11 @@
 ///     expected UUID VCPUS MEMORY PAGE_SIZE guaranteed|plain HOMES NODES
 ///     promised UUID NODE PAGE_SIZE MEMORY
 ///
-/// Amounts are bytes, HOMES in the order of the clients, NODES ascending, both "0,2,1". Properties:
-/// what is written is read back the same; a file that is damaged, of another version or too large
-/// is an error and none of it counts.
+/// Amounts are bytes, HOMES in the order of the clients, NODES ascending, both "0,2,1".
+///
+/// Properties:
+///  - what is written is read back the same;
+///  - a file that is damaged, of another version or too large is an error and none of it counts.
 #pragma once
 
 #include <cstdint>

@@ -2,9 +2,12 @@
 /// What has added up since the daemon was started, for whoever draws rates from it.
 ///
 /// Problem: a reader that comes every minute must not lose the epochs between. Approach: sums that
-/// only grow, told every epoch and whenever an action ends. Nothing decides by them. Properties:
-/// an epoch adds exactly what its snapshot shows; a stale VM adds nothing; a client that is gone is
-/// forgotten.
+/// only grow, told every epoch and whenever an action ends. Nothing decides by them.
+///
+/// Properties:
+///  - an epoch adds exactly what its snapshot shows;
+///  - a stale VM adds nothing;
+///  - a client that is gone is forgotten.
 #pragma once
 
 #include <cstdint>

@@ -6,17 +6,22 @@
 /// the new one. Approach: a machine of small steps, each at most one call. Everything that can be
 /// looked at beforehand is (same process, room for the memory); then the pins are made one by one,
 /// each with its journal row before it and only if the process still is the same; then the memory
-/// follows (MemoryWork). A pin that fails, or
-/// a journal that cannot be written, takes back every pin that was begun, the failed one included
-/// because a call that reports a failure may have taken effect, in reverse order. Taking back is
-/// tried again with back-off: without end while libvirt is not there, ten times otherwise. Memory
-/// that does not move is no reason to take pins back. After a crash the journal's rows say where to
-/// go on (steps.h). Terms. Settling: before the memory; nobody else may pin threads of its VMs.
-/// Properties: closed done only with all pins made, undone or dropped only with none made, unless
-/// the detail says which could not be taken back; no effect without its journal row, except that
-/// pins are taken back even if the journal is gone; threads that no longer exist need not be taken
-/// back; nothing reaches a domain that was started anew under the same UUID: before every effect
-/// the process is compared, and the call itself compares the domain's id.
+/// follows (MemoryWork). A pin that fails, or a journal that cannot be written, takes back every
+/// pin that was begun, the failed one included because a call that reports a failure may have taken
+/// effect, in reverse order. Taking back is tried again with back-off: without end while libvirt is
+/// not there, ten times otherwise. Memory that does not move is no reason to take pins back. After
+/// a crash the journal's rows say where to go on (steps.h).
+///
+/// Terms: Settling: before the memory; nobody else may pin threads of its VMs.
+///
+/// Properties:
+///  - closed done only with all pins made, undone or dropped only with none made, unless the detail
+///    says which could not be taken back;
+///  - no effect without its journal row, except that pins are taken back even if the journal is
+///    gone;
+///  - threads that no longer exist need not be taken back;
+///  - nothing reaches a domain that was started anew under the same UUID: before every effect the
+///    process is compared, and the call itself compares the domain's id.
 #pragma once
 
 #include <cstddef>

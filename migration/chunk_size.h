@@ -7,12 +7,15 @@
 /// time. Every call also has a price of its own, whatever its size: the kernel first drains the
 /// page lists of all CPUs (lru_cache_disable() in mm/swap.c, Linux 6.1), for which a worker must
 /// get its turn on each. Where all CPUs are busy that alone can take many times the target; small
-/// calls would then only be more calls, and memory be on its way for minutes. So where even
-/// the quickest of the last few calls of the smallest size took more than twice the target, calls
-/// may take twice as long as that one.
-/// Properties: never outside kSmallestChunk..kLargestChunk; a call of a steady rate settles at the
-/// target, or at twice what the smallest takes if that is more than twice the target; a small call
-/// says nothing about larger ones, so it never makes chunks grow.
+/// calls would then only be more calls, and memory be on its way for minutes. So where even the
+/// quickest of the last few calls of the smallest size took more than twice the target, calls may
+/// take twice as long as that one.
+///
+/// Properties:
+///  - never outside kSmallestChunk..kLargestChunk;
+///  - a call of a steady rate settles at the target, or at twice what the smallest takes if that is
+///    more than twice the target;
+///  - a small call says nothing about larger ones, so it never makes chunks grow.
 #pragma once
 
 #include <algorithm>

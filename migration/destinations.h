@@ -6,11 +6,18 @@
 /// goals per home from the quotas' proportion and what is resident. A page elsewhere goes to the
 /// home that lacks most; a page on a home that has more than its goal goes to one that lacks.
 /// Neighbouring pages of one huge page stay together. Homes that have no room now are waited for,
-/// homes that can never take the page refuse it. Terms. Home: a node of the quotas. Pool: pages of
-/// one size of hugetlb; zero stands for ordinary memory. Slack: the surplus that a home may keep
-/// (1/64 of all), so that pages are not shuffled about for nothing. Properties: goals add up to
-/// what is resident; a page on the only home stays; nothing goes to a node that is not a home; a
-/// surplus page only goes where it is lacking; planning and taking back restores every number.
+/// homes that can never take the page refuse it.
+///
+/// Terms: Home: a node of the quotas. Pool: pages of one size of hugetlb; zero stands for ordinary
+/// memory. Slack: the surplus that a home may keep (1/64 of all), so that pages are not shuffled
+/// about for nothing.
+///
+/// Properties:
+///  - goals add up to what is resident;
+///  - a page on the only home stays;
+///  - nothing goes to a node that is not a home;
+///  - a surplus page only goes where it is lacking;
+///  - planning and taking back restores every number.
 #pragma once
 
 #include <cstdint>

@@ -7,13 +7,19 @@
 /// blocking call through a port, so the same code runs live on a worker thread and in simulated
 /// time. First comes what settles or closes an action, then the next waiting order, then page moves
 /// by usefulness (transfer_order.h). A transfer whose target is full waits as long as others' moves
-/// may make room, at most five looks a second apart after the last of them. Terms. Run: an order
-/// being carried out (ActionRun). Properties: orders of one VM begin in the order of submission,
-/// and never while another one of it settles; every order ends with exactly one kFinished; a newer
-/// order of a VM ends the older one's page moves once its own pins are made; after a crash
-/// recover() leaves no VM half moved and no action open; nothing is moved faster than the rates
-/// allow, nor by all transfers together below a node's reserve; while paused nothing is moved at
-/// all; an idle executor asks for no further step.
+/// may make room, at most five looks a second apart after the last of them.
+///
+/// Terms: Run: an order being carried out (ActionRun).
+///
+/// Properties:
+///  - orders of one VM begin in the order of submission, and never while another one of it settles;
+///  - every order ends with exactly one kFinished;
+///  - a newer order of a VM ends the older one's page moves once its own pins are made;
+///  - after a crash recover() leaves no VM half moved and no action open;
+///  - nothing is moved faster than the rates allow, nor by all transfers together below a node's
+///    reserve;
+///  - while paused nothing is moved at all;
+///  - an idle executor asks for no further step.
 ///
 /// Thread: not thread-safe. One worker thread owns it and calls everything; values go in and out.
 #pragma once

@@ -7,12 +7,17 @@
 /// and below any reserve. Approach: journal row; widen the set to what is allowed and what shall
 /// be; transfer; if next to nothing is left, and nothing for lack of room, narrow the set to what
 /// it shall be, and look where the memory is now, because success does not mean moved; journal row.
-/// A failure here never takes pins back: memory that stays where it is is no broken state. Terms.
-/// Final set: MemoryChange::allowed_after, else in mode kMask the homes, else there is none and the
-/// set is left alone. Properties: the set is never narrowed while more than a little would have to
-/// be copied by libvirt; it is never widened to less than the VM had; the process is compared
-/// before every change of the set, so that a domain that was started anew is left alone; what is
-/// left is said with its reason.
+/// A failure here never takes pins back: memory that stays where it is is no broken state.
+///
+/// Terms: Final set: MemoryChange::allowed_after, else in mode kMask the homes, else there is none
+/// and the set is left alone.
+///
+/// Properties:
+///  - the set is never narrowed while more than a little would have to be copied by libvirt;
+///  - it is never widened to less than the VM had;
+///  - the process is compared before every change of the set, so that a domain that was started
+///    anew is left alone;
+///  - what is left is said with its reason.
 #pragma once
 
 #include <cstddef>

@@ -6,10 +6,15 @@
 /// because little is allowed just now: each call has a fixed price on every CPU of the host.
 /// Approach: a token bucket for the host and one per VM. A chunk is allowed when both hold at least
 /// its minimum; what was moved is taken out afterwards, which may leave a debt (one 1 GiB page is
-/// more than a bucket holds). Under memory pressure nothing is allowed. Terms: a bucket holds a
-/// tenth of a second's rate, at least kSmallestBucket. Properties: over any time t at most rate x
-/// t + one bucket + one chunk is moved; an allowance is never below the minimum unless less was
-/// asked for; a wait never ends later than needed; time going back adds nothing.
+/// more than a bucket holds). Under memory pressure nothing is allowed.
+///
+/// Terms: a bucket holds a tenth of a second's rate, at least kSmallestBucket.
+///
+/// Properties:
+///  - over any time t at most rate x t + one bucket + one chunk is moved;
+///  - an allowance is never below the minimum unless less was asked for;
+///  - a wait never ends later than needed;
+///  - time going back adds nothing.
 #pragma once
 
 #include <map>

@@ -9,9 +9,12 @@
 /// units of their own. Asking about every page costs a tenth of moving them, so where blocks have
 /// been huge pages only the first and the last page of each block are asked about: a sample. Where
 /// they have not, and a mapping is on one node as a whole, some pages of each window are.
-/// Properties: windows cover a range exactly once, without gaps; they end at a block's border
-/// unless the range ends; units and absent bytes add up to the window; those of a sample add up to
-/// it with the blocks that are to be asked about whole.
+///
+/// Properties:
+///  - windows cover a range exactly once, without gaps;
+///  - they end at a block's border unless the range ends;
+///  - units and absent bytes add up to the window;
+///  - those of a sample add up to it with the blocks that are to be asked about whole.
 #pragma once
 
 #include <cstdint>

@@ -13,9 +13,12 @@
 /// has above its reserve, or in the pool. Holder: one VM's transfer. Claim of an action: the larger
 /// of what it is still promised and what it is just moving.
 ///
-/// Properties: between two readings no more is granted than a node had room for, whoever asks;
-/// nobody is granted what another action claims; an action is not hindered by its own promise; a
-/// reading is used for a second and for kLargestChunk at most; who is released claims nothing.
+/// Properties:
+///  - between two readings no more is granted than a node had room for, whoever asks;
+///  - nobody is granted what another action claims;
+///  - an action is not hindered by its own promise;
+///  - a reading is used for a second and for kLargestChunk at most;
+///  - who is released claims nothing.
 ///
 /// Thread: not thread-safe. The executor owns it.
 #pragma once

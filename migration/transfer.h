@@ -11,17 +11,23 @@
 /// move one chunk, and where the answer is not certain ask again. Pages that failed are tried again
 /// later, three rounds with back-off, and looked at a last time. A last survey says what is left;
 /// if much came to lie elsewhere meanwhile, another pass follows, at most three. An interrupted
-/// transfer needs no memory of where it was: a new one asks first and skips what is home. Terms.
-/// Part: memory that belongs to the same homes, one guest NUMA cell's or all the rest. Window: the
-/// pages one query asks about; where a mapping of small pages was all on one node, some of them
-/// speak for all, and only those that did not arrive are asked about. A mapping in which as much
-/// was found as the survey saw is not searched on: the rest, often most of it, are holes. Chunk:
-/// the pages one call moves. Unit, block: page_window.h. Properties: only pages that are not where
-/// they belong, as far as is known, are submitted, all of a call to one node; no more bytes per
-/// call than allowed, than fit above the target's reserve together with what others move there
-/// (RoomBook), and than one chunk, except that one page is always whole; after a positive return
-/// nothing is believed unasked; every page ends moved, at home, or counted by a reason; the number
-/// of calls is bounded; a range whose pages never move is given up after a bounded number of calls.
+/// transfer needs no memory of where it was: a new one asks first and skips what is home.
+///
+/// Terms: Part: memory that belongs to the same homes, one guest NUMA cell's or all the rest.
+/// Window: the pages one query asks about; where a mapping of small pages was all on one node, some
+/// of them speak for all, and only those that did not arrive are asked about. A mapping in which as
+/// much was found as the survey saw is not searched on: the rest, often most of it, are holes.
+/// Chunk: the pages one call moves. Unit, block: page_window.h.
+///
+/// Properties:
+///  - only pages that are not where they belong, as far as is known, are submitted, all of a call
+///    to one node;
+///  - no more bytes per call than allowed, than fit above the target's reserve together with what
+///    others move there (RoomBook), and than one chunk, except that one page is always whole;
+///  - after a positive return nothing is believed unasked;
+///  - every page ends moved, at home, or counted by a reason;
+///  - the number of calls is bounded;
+///  - a range whose pages never move is given up after a bounded number of calls.
 #pragma once
 
 #include <cstddef>

@@ -6,10 +6,15 @@
 /// was together. Approach: a VM with a topology_policy that does not live on its devices' nodes
 /// loses time there, as members of an affinity group do that live apart (Numa.AffinityWeight), so
 /// that moves and first homes go on trying; memory away from home is lost time anyway. For people
-/// the same is said in words. Terms: *aligned* - it lives on no more nodes than the host could give
-/// it at best, its devices and its memory on them. Properties: without a topology_policy nothing is
-/// lost and nothing said; on hosts with more than max_allowable_numa_nodes nodes neither. Which
-/// client uses a device is the guest's affair: it counts for the first, as at admission.
+/// the same is said in words.
+///
+/// Terms: *aligned* - it lives on no more nodes than the host could give it at best, its devices
+/// and its memory on them.
+///
+/// Properties:
+///  - without a topology_policy nothing is lost and nothing said;
+///  - on hosts with more than max_allowable_numa_nodes nodes neither. Which client uses a device is
+///    the guest's affair: it counts for the first, as at admission.
 #pragma once
 
 #include <cstddef>

@@ -6,10 +6,16 @@
 /// Approach: busy time up to the number of cores is worth what it is; what goes beyond shares cores
 /// and is worth only `smt_gain` of itself, up to the number of threads. The slow-down is
 /// everybody's alike, as the kernel cannot tell whose turn it is on a shared core: all busy threads
-/// of a node run at one *efficiency*, work that is not a VM's included. Terms: *thread time* - a
-/// logical CPU was busy. *Core time* - what that was worth. Properties: never more than the demand;
-/// grows with the demand; never more than cores + gain x extra threads; without extra threads or at
-/// a gain of 100 % it is min(demand, threads); what others do never helps.
+/// of a node run at one *efficiency*, work that is not a VM's included.
+///
+/// Terms: *thread time* - a logical CPU was busy. *Core time* - what that was worth.
+///
+/// Properties:
+///  - never more than the demand;
+///  - grows with the demand;
+///  - never more than cores + gain x extra threads;
+///  - without extra threads or at a gain of 100 % it is min(demand, threads);
+///  - what others do never helps.
 #pragma once
 
 #include <cstdint>

@@ -8,8 +8,11 @@
 /// anonymous memory, memfd and huge pages, preallocated or not). So mappings are told by their
 /// size, and those of equal size by their order: the kernel puts a new mapping into the highest gap
 /// that fits (mm/mmap.c, arch_get_unmapped_area_topdown()), so a later one of the same size lies
-/// below an earlier one. Properties: either every cell with memory gets one mapping and no mapping
-/// two cells, or nothing is said; the order of `mappings` does not matter.
+/// below an earlier one.
+///
+/// Properties:
+///  - either every cell with memory gets one mapping and no mapping two cells, or nothing is said;
+///  - the order of `mappings` does not matter.
 #pragma once
 
 #include <cstddef>

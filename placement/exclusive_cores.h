@@ -5,8 +5,11 @@
 /// does with them. Before it gets a home, and before it moves, the node must have as many.
 /// Approach: the number follows from the VM's vCPUs, its cpu_policy and the threads of the node's
 /// cores. A node always keeps kCoresForOthers for everybody else: emulators, the host itself and
-/// VMs that come later. Properties: as many cores as are asked for have a CPU for every vCPU; what
-/// is free and what belongs to somebody are never more than the node has.
+/// VMs that come later.
+///
+/// Properties:
+///  - as many cores as are asked for have a CPU for every vCPU;
+///  - what is free and what belongs to somebody are never more than the node has.
 #pragma once
 
 #include <cstdint>

@@ -7,9 +7,13 @@
 /// distance d takes d/10 of a local one, so memory share s there loses demand x stall x s x (d -
 /// 10) / 10. Memory that cannot follow loses this in every epoch (*standing loss*); memory that
 /// follows at the permitted rate loses it while it is under way, within the horizon, plus the CPU
-/// time of copying (*travel cost*). Properties: all-local memory costs nothing; both grow with
-/// distance, share and demand; a client that is already where its memory is never pays for staying;
-/// nothing is counted beyond the horizon (placement/arrangement.h).
+/// time of copying (*travel cost*).
+///
+/// Properties:
+///  - all-local memory costs nothing;
+///  - both grow with distance, share and demand;
+///  - a client that is already where its memory is never pays for staying;
+///  - nothing is counted beyond the horizon (placement/arrangement.h).
 #pragma once
 
 #include <cstdint>

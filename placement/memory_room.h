@@ -5,9 +5,12 @@
 /// ordinary memory is free, and ordinary memory never comes from a pool. Approach: one amount per
 /// node for ordinary memory and for each size of huge pages that a VM of the snapshot has. Of
 /// ordinary memory, free less reserve is room. Of a pool, its pages less what VMs have of it:
-/// nobody else is taken to use them. Properties: ordinary room is never negative; a VM whose
-/// readings are not known holds all its huge pages at home; where a node's pool is not known there
-/// is no room.
+/// nobody else is taken to use them.
+///
+/// Properties:
+///  - ordinary room is never negative;
+///  - a VM whose readings are not known holds all its huge pages at home;
+///  - where a node's pool is not known there is no room.
 #pragma once
 
 #include <cstddef>

@@ -9,10 +9,12 @@
 /// its turns a VM's weight, quota and memory are repeated, so they are at most ceil(VMs /
 /// slow_vms_per_epoch) epochs old.
 ///
-/// Properties: no throw, no abort, whatever the host's files hold; what could not be read is absent
-/// and named in `missing` with the reason; a VM whose process is not surely its own has no numbers
-/// at all; a restarted VM and a plugged vCPU are seen in the same epoch; VMs that are not asked for
-/// any more cost no descriptor.
+/// Properties:
+///  - no throw, no abort, whatever the host's files hold;
+///  - what could not be read is absent and named in `missing` with the reason;
+///  - a VM whose process is not surely its own has no numbers at all;
+///  - a restarted VM and a plugged vCPU are seen in the same epoch;
+///  - VMs that are not asked for any more cost no descriptor.
 #pragma once
 
 #include <cstddef>

@@ -4,10 +4,15 @@
 /// Problem: such a change must survive a restart, but the administrator's file is neither the
 /// daemon's to write nor writable in its sandbox. Approach: a small file `options.toml` in the
 /// state directory, in the same form as the administrator's `[options]`, and stronger than it.
-/// Deleting a line, or the file, undoes it. Properties: a crash leaves the old file or the new one;
-/// a file that is not in order, such as one with an option of a newer version, keeps no daemon from
-/// starting: it is set aside under another name, and those of its options that are in order go on;
-/// what was done is told; nothing is ever deleted.
+/// Deleting a line, or the file, undoes it.
+///
+/// Properties:
+///  - a crash leaves the old file or the new one;
+///  - a file that is not in order, such as one with an option of a newer version, keeps no daemon
+///    from starting: it is set aside under another name, and those of its options that are in order
+///    go on;
+///  - what was done is told;
+///  - nothing is ever deleted.
 #pragma once
 
 #include <cstdint>

@@ -6,9 +6,12 @@
 /// its benefit from the nodes' totals alone; only where that beats what is known already, effect
 /// and guards are worked out. `Considered` keeps the best candidate that nothing stops and, for the
 /// explanation, the best few of the others that were judged.
+///
 /// Terms: *benefit* - gain x horizon - cost.
-/// Properties: the best candidate is the same as if all had been judged exactly; of equal ones the
-/// first is kept.
+///
+/// Properties:
+///  - the best candidate is the same as if all had been judged exactly;
+///  - of equal ones the first is kept.
 #pragma once
 
 #include <optional>

@@ -5,11 +5,15 @@
 /// saves. Approach: a candidate passes three rows of checks. The first looks at the client alone
 /// (`why_it_stays`: data, policy, time on the node), the second at the target (`why_not_there`:
 /// mask, way back, groups, cores), the third at what the change would bring (`why_not_worth_it`).
-/// Properties: the first check that fails is named; a client of a stale VM, or on or to a node
-/// without readings, is never moved; every check can be switched off or widened by its option; for
-/// the sake of talk (placement/action_affinity.h) nothing is moved to a busier node, nor if that
-/// raises owed time or fills a node beyond Numa.CoreCapRatioPct, so that talkers do not pile up;
-/// and talk is never a reason to move for anything else.
+///
+/// Properties:
+///  - the first check that fails is named;
+///  - a client of a stale VM, or on or to a node without readings, is never moved;
+///  - every check can be switched off or widened by its option;
+///  - for the sake of talk (placement/action_affinity.h) nothing is moved to a busier node, nor if
+///    that raises owed time or fills a node beyond Numa.CoreCapRatioPct, so that talkers do not
+///    pile up;
+///  - and talk is never a reason to move for anything else.
 #pragma once
 
 #include <optional>

@@ -7,14 +7,18 @@
 /// is what a fair balancer keeps low: it falls when those who waited get a node with time, and
 /// those who had it wait. The last few epochs alone would not do for the weights: with five VMs on
 /// four nodes they forget who waited before, and the same three take turns for ever. Whether
-/// anybody takes a turn at all they do tell, as minutes would not notice that a host is busy now.
-/// A turn passes a shortage on and saves nothing, but the memory that follows costs: who took one
+/// anybody takes a turn at all they do tell, as minutes would not notice that a host is busy now. A
+/// turn passes a shortage on and saves nothing, but the memory that follows costs: who took one
 /// rests for Numa.LTermRestTimes times as long as its memory travelled (guards.h), and turns to and
 /// from a node are spread evenly over that time.
+///
 /// Terms: *lately* - this epoch and the Numa.LTermFairnessInterval - 1 before it. *Weighted owed* -
-/// sum over clients of predicted owed x share owed over minutes. Properties: nobody was owed,
-/// nothing is weighed; change() is the difference that a set of rehomings makes to the sum,
-/// exactly; equal VMs get equal time within 3 %, however many on however many nodes.
+/// sum over clients of predicted owed x share owed over minutes.
+///
+/// Properties:
+///  - nobody was owed, nothing is weighed;
+///  - change() is the difference that a set of rehomings makes to the sum, exactly;
+///  - equal VMs get equal time within 3 %, however many on however many nodes.
 #pragma once
 
 #include <span>

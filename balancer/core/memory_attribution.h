@@ -5,9 +5,13 @@
 /// each should have its memory near. Approach: what is known to be a client's own, because it is
 /// its guest NUMA cells', is its own. Of the rest every client owns a share in proportion to its
 /// part of the VM's memory: what lies on its home counts as its own first, and what is left fills
-/// up the shares in order of nodes and clients. Properties: nothing is lost or counted twice; a VM
-/// with one client owns all of it; if every home holds exactly its clients' share, every client is
-/// fully local; if all is known, everybody has what is his.
+/// up the shares in order of nodes and clients.
+///
+/// Properties:
+///  - nothing is lost or counted twice;
+///  - a VM with one client owns all of it;
+///  - if every home holds exactly its clients' share, every client is fully local;
+///  - if all is known, everybody has what is his.
 #pragma once
 
 #include <vector>

@@ -7,8 +7,10 @@
 /// room above the reserve. Who has just come may yet go to its memory instead and waits for that.
 /// Remote memory too small to be worth a transfer is left, and what a transfer could not bring is
 /// tried again only after a while.
-/// Properties: a VM whose memory stays, that is stale, being moved or under transfer, gets none; no
-/// node is filled beyond its reserve by all pulls together.
+///
+/// Properties:
+///  - a VM whose memory stays, that is stale, being moved or under transfer, gets none;
+///  - no node is filled beyond its reserve by all pulls together.
 #pragma once
 
 #include <vector>

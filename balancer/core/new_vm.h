@@ -4,9 +4,12 @@
 /// Problem: where a VM should start, and what would be if it did, is asked before it exists.
 /// Approach: a snapshot is a value; the VM is added to a copy with an assumed load and all of its
 /// memory touched, and then is one like any other: whoever comes after it finds its load and its
-/// memory there. Properties: VMs and clients keep their order and refer to each other as before;
-/// memory goes home first, then as near as there is room above the reserves; what fits nowhere is
-/// said, not hidden.
+/// memory there.
+///
+/// Properties:
+///  - VMs and clients keep their order and refer to each other as before;
+///  - memory goes home first, then as near as there is room above the reserves;
+///  - what fits nowhere is said, not hidden.
 #pragma once
 
 #include <cstdint>

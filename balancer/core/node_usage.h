@@ -4,9 +4,13 @@
 /// Problem: capacity for VMs is what others leave, and the kernel says only how long each CPU was
 /// busy. Approach: busy time of the node's CPUs less what clients pinned to the node ran is left
 /// for clients that are not pinned, which may have run anywhere, and for everybody else. The former
-/// are taken to have run where there is such time, in proportion. Properties: never negative;
-/// non-VM time of all nodes together is all busy time less all use of clients, if that is positive;
-/// a CPU without two readings makes its node unknown.
+/// are taken to have run where there is such time, in proportion.
+///
+/// Properties:
+///  - never negative;
+///  - non-VM time of all nodes together is all busy time less all use of clients, if that is
+///    positive;
+///  - a CPU without two readings makes its node unknown.
 #pragma once
 
 #include <vector>

@@ -19,10 +19,16 @@
 ///      one-way move against it, as long as it costs nobody CPU time at present;
 ///   7. memory that lies away from its client's home is pulled there.
 /// Terms: *benefit* - gain x horizon - cost (placement/arrangement.h). *Gain* - lost time saved per
-/// epoch. Properties: equal input, equal plan; constraints hold (validator.h); a second plan on the
-/// planned result moves nothing; a VM with missing or stale data is in no action, and where all
-/// moves are tried it changes no other's; renumbered nodes or VMs give the renumbered plan; one
-/// node gives no moves.
+/// epoch.
+///
+/// Properties:
+///  - equal input, equal plan;
+///  - constraints hold (validator.h);
+///  - a second plan on the planned result moves nothing;
+///  - a VM with missing or stale data is in no action, and where all moves are tried it changes no
+///    other's;
+///  - renumbered nodes or VMs give the renumbered plan;
+///  - one node gives no moves.
 #pragma once
 
 #include "balancer/core/after_plan.h"

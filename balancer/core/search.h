@@ -11,8 +11,10 @@
 ///   search_groups.cc    moves that mend affinity and anti-affinity groups, or unite talkers
 ///   search_locality.cc  moves and swaps towards memory
 /// All are held against candidate.h's upper bound before they are judged.
-/// Properties: the result does not depend on the order of equal candidates but by index; the number
-/// of evaluations is at most clients x nodes for moves and bounded for all others.
+///
+/// Properties:
+///  - the result does not depend on the order of equal candidates but by index;
+///  - the number of evaluations is at most clients x nodes for moves and bounded for all others.
 #pragma once
 
 #include <vector>

@@ -7,9 +7,13 @@
 /// announcement of the same size that has not asked yet is the one. The answer is a *reservation*:
 /// it counts as a VM that lives there until the VM is seen and has its homes, or is withdrawn, or
 /// grows old. A VM that asks without an announcement gets a reservation, too; the first VM of its
-/// size to appear takes it. Properties: an announcement answers one question at most; two questions
-/// of one size are told apart by their order; whatever is never followed up is forgotten; at most
-/// kMostStarting are remembered, the oldest goes first.
+/// size to appear takes it.
+///
+/// Properties:
+///  - an announcement answers one question at most;
+///  - two questions of one size are told apart by their order;
+///  - whatever is never followed up is forgotten;
+///  - at most kMostStarting are remembered, the oldest goes first.
 #pragma once
 
 #include <cstddef>

@@ -19,7 +19,10 @@
 ///     speaks for raises no owed time and goes to no busier node;
 ///   - each action's figures begin where those of the one before end, and are what the model says,
 ///     within rounding.
-/// Properties: no plan of make_plan is refused; each rule, broken alone, is named.
+///
+/// Properties:
+///  - no plan of make_plan is refused;
+///  - each rule, broken alone, is named.
 #pragma once
 
 #include <string>

@@ -4,8 +4,12 @@
 /// Problem: counters of two epochs belong together only if they are of the same threads of the same
 /// process; a difference of any others is a number without meaning. Approach: every vCPU is paired
 /// by number and thread id, and one that cannot be paired makes the whole VM unusable for the
-/// epoch. Properties: a missing vCPU, another thread or a counter that went backwards is named, and
-/// nothing is computed from it; counters are in ns, the differences in us, rounded down.
+/// epoch.
+///
+/// Properties:
+///  - a missing vCPU, another thread or a counter that went backwards is named, and nothing is
+///    computed from it;
+///  - counters are in ns, the differences in us, rounded down.
 #pragma once
 
 #include <cstdint>

@@ -6,9 +6,12 @@
 /// never repaired: who finds it closed drops it and opens another. Only the local host's system
 /// driver is accepted, because everything else (another host's VMs, session VMs without their own
 /// cgroups) cannot be judged by this host's counters. libvirt's test driver is accepted too; it is
-/// what the tests use. Properties: a vanished libvirtd is noticed by itself (end of file, or
-/// keepalive after about 20 s); the callback for it runs at most once; nothing of libvirt is left
-/// registered after the destructor.
+/// what the tests use.
+///
+/// Properties:
+///  - a vanished libvirtd is noticed by itself (end of file, or keepalive after about 20 s);
+///  - the callback for it runs at most once;
+///  - nothing of libvirt is left registered after the destructor.
 #pragma once
 
 #include <functional>

@@ -3,8 +3,12 @@
 ///
 /// Problem: events come in bursts, from libvirt's thread, while another thread reads domains
 /// slowly. Approach: a set of marks and one wake-up per batch. Events only mark; the reader takes
-/// all marks at once. Properties: a mark made after take() is seen by the next take(); the callback
-/// runs once between two take()s, however many marks there are; after mute() it never runs again.
+/// all marks at once.
+///
+/// Properties:
+///  - a mark made after take() is seen by the next take();
+///  - the callback runs once between two take()s, however many marks there are;
+///  - after mute() it never runs again.
 #pragma once
 
 #include <functional>

@@ -5,11 +5,16 @@
 /// running domain are nowhere but in its XML, in a format that has grown for years and leaves most
 /// things out when they are default. Approach: one function from text to VmDescription. It reads
 /// the canonical form that libvirt itself prints (virDomainDefFormat, conf/domain_conf.c, 9.0),
-/// fills in libvirt's defaults, and refuses what it cannot understand rather than guess. Terms: a
-/// cell is a guest NUMA node; a pin is a thread's cpuset. Properties: any input gives a description
-/// or an error, never a crash, and bounded memory; whatever is returned keeps the promises of
-/// placement/model/domain.h (ascending, unique, in range); elements unknown to us are ignored,
-/// malformed known ones are errors that name the domain where its name could be read.
+/// fills in libvirt's defaults, and refuses what it cannot understand rather than guess.
+///
+/// Terms: a cell is a guest NUMA node; a pin is a thread's cpuset.
+///
+/// Properties:
+///  - any input gives a description or an error, never a crash, and bounded memory;
+///  - whatever is returned keeps the promises of placement/model/domain.h (ascending, unique, in
+///    range);
+///  - elements unknown to us are ignored, malformed known ones are errors that name the domain
+///    where its name could be read.
 #pragma once
 
 #include <string_view>

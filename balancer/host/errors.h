@@ -5,9 +5,12 @@
 /// whether to reconnect, forget the VM or leave it alone. Approach: one table from libvirt's
 /// numbers to ErrorCode. The same number means different things depending on who raised it: a
 /// system error of the RPC layer is a lost connection, one of the driver is the kernel's refusal.
-/// libvirt's sentence and number stay in the message. Properties: an error of the connection itself
-/// is unavailable (or permission-denied when the socket is closed to us), whatever its number; a
-/// refusal by the kernel keeps its errno.
+/// libvirt's sentence and number stay in the message.
+///
+/// Properties:
+///  - an error of the connection itself is unavailable (or permission-denied when the socket is
+///    closed to us), whatever its number;
+///  - a refusal by the kernel keeps its errno.
 #pragma once
 
 #include <string_view>

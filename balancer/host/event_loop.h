@@ -4,9 +4,12 @@
 /// Problem: events, keepalive and the news of a lost connection arrive only while somebody runs
 /// libvirt's event loop, and libvirt has one such loop for the whole process. Approach: libvirt's
 /// own default loop, run by one thread. Everything that needs it takes a reference, so it is
-/// started first and stopped last. Properties: the destructor ends and joins the thread; signals of
-/// the process are never delivered to it; no libvirt error is printed to stderr (libvirt's habit),
-/// they all come back as values.
+/// started first and stopped last.
+///
+/// Properties:
+///  - the destructor ends and joins the thread;
+///  - signals of the process are never delivered to it;
+///  - no libvirt error is printed to stderr (libvirt's habit), they all come back as values.
 #pragma once
 
 #include <atomic>

@@ -6,11 +6,15 @@
 /// or nodes in the XML is cut to what this host has. A set of which nothing is left goes away with
 /// its element, so that the VM is free in that; only <numatune><memory>, without which libvirt
 /// might refuse the rest of <numatune>, then names all nodes with memory. Everything else is left
-/// as it is, byte for byte as far as XML has one way to write it. Terms: *host sets* - <vcpu
-/// cpuset>, <vcpupin>, <emulatorpin>, <iothreadpin>, <numatune> nodesets and <nodemask> of memory
-/// devices; the nodes in <hugepages>, <cell> and <target> are the guest's. Properties: any input
-/// gives an XML that libvirt can read, or none, or an error, never a crash; what is returned needs
-/// no further change; an XML that fits is not touched.
+/// as it is, byte for byte as far as XML has one way to write it.
+///
+/// Terms: *host sets* - <vcpu cpuset>, <vcpupin>, <emulatorpin>, <iothreadpin>, <numatune> nodesets
+/// and <nodemask> of memory devices; the nodes in <hugepages>, <cell> and <target> are the guest's.
+///
+/// Properties:
+///  - any input gives an XML that libvirt can read, or none, or an error, never a crash;
+///  - what is returned needs no further change;
+///  - an XML that fits is not touched.
 #pragma once
 
 #include <optional>

@@ -7,10 +7,13 @@
 /// minutes holds up no event and no query. libvirt looks a domain up by its UUID alone, whatever id
 /// it is given, so the id is looked up and compared right before the change, and once more after
 /// it: a domain that was started anew between the two is not left alone, but it is told.
-/// Properties: only the running domain changes, its definition only where a policy is to persist;
-/// no other run of the domain than the one that is meant is changed, except as said; CPUs that are
-/// not online on the host are refused before libvirt is asked, because the kernel would silently
-/// drop them; a lost connection is opened again by the next call.
+///
+/// Properties:
+///  - only the running domain changes, its definition only where a policy is to persist;
+///  - no other run of the domain than the one that is meant is changed, except as said;
+///  - CPUs that are not online on the host are refused before libvirt is asked, because the kernel
+///    would silently drop them;
+///  - a lost connection is opened again by the next call.
 #pragma once
 
 #include <memory>

@@ -5,10 +5,13 @@
 /// they must not be repeated every epoch. Approach: list once per connection, remember what was
 /// read, and re-read by UUID only what an event marked. The connection is reopened by the first
 /// refresh() after it was lost; everything is read anew then, because events may have been missed.
-/// Properties: events are subscribed before the list is read, so no change falls between; a domain
-/// that ended is forgotten; one domain that cannot be read keeps its last description and is tried
-/// again by the next refresh(), and never hides the others; our own pins raise events too, which
-/// costs one re-read and ends there.
+///
+/// Properties:
+///  - events are subscribed before the list is read, so no change falls between;
+///  - a domain that ended is forgotten;
+///  - one domain that cannot be read keeps its last description and is tried again by the next
+///    refresh(), and never hides the others;
+///  - our own pins raise events too, which costs one re-read and ends there.
 #pragma once
 
 #include <functional>

@@ -3,9 +3,12 @@
 ///
 /// Problem: a domain XML has dozens of values that may each be malformed; checking every one at its
 /// use hides what is read. Approach: a reader that returns a harmless value for a malformed one and
-/// remembers the first complaint; who reads a document asks for it once, at the end. Properties:
-/// numbers are whole texts, not prefixes; sizes that do not fit 63 bits of bytes are refused; no
-/// input makes a value out of its stated range.
+/// remembers the first complaint; who reads a document asks for it once, at the end.
+///
+/// Properties:
+///  - numbers are whole texts, not prefixes;
+///  - sizes that do not fit 63 bits of bytes are refused;
+///  - no input makes a value out of its stated range.
 #pragma once
 
 #include <cstdint>

@@ -6,9 +6,12 @@
 /// moves that are possible as things stand then, the one that saves most is next; where none is,
 /// two clients go at the same time, or up to four in a ring, so that who leaves makes room for who
 /// comes. What cannot be ordered that way is left where it is, and said.
-/// Properties: after each step every node has room for what came, and no hard group is broken that
-/// was not before; every client that goes is in exactly one step; the last step's figures are those
-/// of the homes that were reached.
+///
+/// Properties:
+///  - after each step every node has room for what came, and no hard group is broken that was not
+///    before;
+///  - every client that goes is in exactly one step;
+///  - the last step's figures are those of the homes that were reached.
 #pragma once
 
 #include <string>

@@ -4,10 +4,13 @@
 ///
 /// Problem: a policy is written in two places by people who make typing mistakes, and a VM must not
 /// be treated by half of one. Approach: one table of keys for both. The policy in the domain's
-/// metadata is laid over that of the file, key by key, as a whole or not at all. Properties: a
-/// wrong key or value is an error that names the valid ones, and then nothing of the metadata
-/// counts; keys that the metadata does not have keep what the file says; what is set and shown
-/// again is the same.
+/// metadata is laid over that of the file, key by key, as a whole or not at all.
+///
+/// Properties:
+///  - a wrong key or value is an error that names the valid ones, and then nothing of the metadata
+///    counts;
+///  - keys that the metadata does not have keep what the file says;
+///  - what is set and shown again is the same.
 #pragma once
 
 #include <span>

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Cuts what arrives on a socket into lines.
 ///
-/// Problem: a socket delivers pieces of lines, and a peer may never end one.
-/// Approach: keep the unfinished line, up to a limit.
-/// Properties: lines come out as they were sent, however the pieces were cut; more than `limit`
-/// bytes without an end of line are an error, after which the connection is to be closed.
+/// Problem: a socket delivers pieces of lines, and a peer may never end one. Approach: keep the
+/// unfinished line, up to a limit.
+///
+/// Properties:
+///  - lines come out as they were sent, however the pieces were cut;
+///  - more than `limit` bytes without an end of line are an error, after which the connection is to
+///    be closed.
 #pragma once
 
 #include <cstddef>

@@ -4,8 +4,11 @@
 /// Problem: a recording is worth showing to others, but names, UUIDs and reasons are nobody's
 /// business; and yet it must lead to the same plans, which go by the order of UUIDs where nothing
 /// else decides. Approach: every name gets another as it is met; every UUID gets a number between
-/// those of its neighbours. Properties: equal names stay equal and different ones different; the
-/// order of UUIDs stays, and nothing else of them.
+/// those of its neighbours.
+///
+/// Properties:
+///  - equal names stay equal and different ones different;
+///  - the order of UUIDs stays, and nothing else of them.
 #pragma once
 
 #include <cstdint>

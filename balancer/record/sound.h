@@ -5,9 +5,14 @@
 /// checked it; a recording may be damaged, made by another version or by somebody who wants to harm
 /// its reader, and indexes, orders and sizes that do not fit each other are read beyond what is
 /// there. Approach: reading frames checks each number by its type - enumerators, ranges of integers
-/// and amounts (frame.cc); here is what has to fit together. Terms: *sound* - nothing in it leads
-/// the controller out of its arrays or numbers out of their range. Properties: whatever a daemon
-/// records is sound; a controller that is sound stays so with every event that is.
+/// and amounts (frame.cc); here is what has to fit together.
+///
+/// Terms: *sound* - nothing in it leads the controller out of its arrays or numbers out of their
+/// range.
+///
+/// Properties:
+///  - whatever a daemon records is sound;
+///  - a controller that is sound stays so with every event that is.
 #pragma once
 
 #include "balancer/controller.h"

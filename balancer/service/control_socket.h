@@ -5,9 +5,13 @@
 /// Approach: one JSON object a line (balancer/protocol); who is there is asked of the kernel
 /// (SO_PEERCRED, unix(7)). A session handles one line at a time and reads on only when the answer
 /// is written. Who gets one of the few places, and who loses theirs to a newcomer, is told by
-/// session_places.h. Properties: those of session_places.h; a session that neither sends nor reads
-/// for kIdleFor is closed; a line over the limit is answered with an error and closes the session;
-/// nothing a client does can block the service.
+/// session_places.h.
+///
+/// Properties:
+///  - those of session_places.h;
+///  - a session that neither sends nor reads for kIdleFor is closed;
+///  - a line over the limit is answered with an error and closes the session;
+///  - nothing a client does can block the service.
 #pragma once
 
 #include <chrono>

@@ -4,9 +4,12 @@
 /// Problem: what is known of hundreds of VMs from eight days takes half a minute to read and learn;
 /// decisions must not wait for it. Approach: a thread of its own reads the history once, then takes
 /// every epoch in, and tells when forecasts are made anew: each minute. The trained model is read
-/// again when there is another one. Properties: without a history, or with a damaged one, it learns
-/// from the epochs alone; epochs that find the queue full are left out; what was learnt is never
-/// written anywhere.
+/// again when there is another one.
+///
+/// Properties:
+///  - without a history, or with a damaged one, it learns from the epochs alone;
+///  - epochs that find the queue full are left out;
+///  - what was learnt is never written anywhere.
 #pragma once
 
 #include <atomic>

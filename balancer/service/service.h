@@ -8,15 +8,20 @@
 /// *memory* (limits of units, through systemd), *history* (SQLite), *forecast*, *latency*, which at
 /// the start measures once how far the nodes' memory is, and two that answer what changes nothing
 /// (questions.h). Values travel between them, nothing is shared. All of them are on a board
-/// (task_board.h), which the service looks at once a second. Properties: an epoch whose sampling is
-/// not finished is skipped, not queued; a worker whose task takes longer than it may is a missing
-/// source until it has ended, and with it the mode is degraded; the service manager's watchdog is
-/// told of each epoch that was measured, so it starves if epochs stop; while libvirt is gone it is
-/// asked again ever less often, and nothing is ordered; a full or failing disk costs history, never
-/// the service, and a history that could not be opened at the start is tried again and then started
-/// over with; after a stop was asked for, nothing is waited for longer than signals.h says: actions
-/// come to rest, then the history is written, then all is closed. Before that VMs are given back,
-/// for at most kRestorePatience, if that is asked for.
+/// (task_board.h), which the service looks at once a second.
+///
+/// Properties:
+///  - an epoch whose sampling is not finished is skipped, not queued;
+///  - a worker whose task takes longer than it may is a missing source until it has ended, and with
+///    it the mode is degraded;
+///  - the service manager's watchdog is told of each epoch that was measured, so it starves if
+///    epochs stop;
+///  - while libvirt is gone it is asked again ever less often, and nothing is ordered;
+///  - a full or failing disk costs history, never the service, and a history that could not be
+///    opened at the start is tried again and then started over with;
+///  - after a stop was asked for, nothing is waited for longer than signals.h says: actions come to
+///    rest, then the history is written, then all is closed. Before that VMs are given back, for at
+///    most kRestorePatience, if that is asked for.
 #pragma once
 
 #include <atomic>

@@ -5,10 +5,14 @@
 /// waits for threads that may hang, as may whoever would notice. Approach: signals are blocked for
 /// all threads as the first thing in main, and one thread takes them. It passes them on and, after
 /// a stop was asked for, waits for the process to end; if that takes too long it says what hangs
-/// and ends it. Properties: no signal is lost from the constructor on; a stop that is asked for
-/// before anybody can be told ends the process at once, because nothing has begun; afterwards the
-/// process ends at most kPatience after the signal, or when `allow_until` said, whatever its other
-/// threads do.
+/// and ends it.
+///
+/// Properties:
+///  - no signal is lost from the constructor on;
+///  - a stop that is asked for before anybody can be told ends the process at once, because nothing
+///    has begun;
+///  - afterwards the process ends at most kPatience after the signal, or when `allow_until` said,
+///    whatever its other threads do.
 #pragma once
 
 #include <chrono>

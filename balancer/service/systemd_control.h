@@ -9,8 +9,11 @@
 /// of a transient unit, as scopes are, in kSettings/transient until that ends, of others in
 /// kSettings/system.control until the host's next start (src/core/unit.c, unit_drop_in_dir()).
 /// Nothing takes single ones away again; so that is done by a unit that root runs,
-/// vmnuma-revert@UNIT.service. Properties: no call takes longer than kPatience; a bus that is gone
-/// or comes back later is an error of that call only.
+/// vmnuma-revert@UNIT.service.
+///
+/// Properties:
+///  - no call takes longer than kPatience;
+///  - a bus that is gone or comes back later is an error of that call only.
 #pragma once
 
 #include <chrono>

@@ -4,9 +4,14 @@
 /// Problem: work on files, on libvirt and on a disk may never end: a process holds the lock of its
 /// mappings, libvirtd accepts and does not answer, a disk is gone. A thread that hangs cannot say
 /// so. Approach: each has a place on a board and notes there when it begins a task and when it is
-/// done. Others look: the service once a second, and the end of the daemon (signals.h). Terms:
-/// *allowed* - how long a task of a place may take; *overdue* - it takes longer. Properties: noting
-/// never waits for a task; a task that has ended is never shown; a place is gone with its thread.
+/// done. Others look: the service once a second, and the end of the daemon (signals.h).
+///
+/// Terms: *allowed* - how long a task of a place may take; *overdue* - it takes longer.
+///
+/// Properties:
+///  - noting never waits for a task;
+///  - a task that has ended is never shown;
+///  - a place is gone with its thread.
 #pragma once
 
 #include <chrono>

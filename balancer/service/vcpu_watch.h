@@ -4,8 +4,11 @@
 /// Problem: libvirt 9.0 raises no event for a vCPU that is plugged into a running VM or taken out
 /// of it, so nobody would read its definition again, and the vCPU would run wherever it likes.
 /// Approach: the readings of every epoch show the vCPUs that there are; where they differ from the
-/// definition, that is to be read again. Properties: each difference is told once, so a definition
-/// that goes on to differ is not read every epoch; a VM without readings is not told.
+/// definition, that is to be read again.
+///
+/// Properties:
+///  - each difference is told once, so a definition that goes on to differ is not read every epoch;
+///  - a VM without readings is not told.
 #pragma once
 
 #include <cstdint>

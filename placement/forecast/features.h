@@ -3,8 +3,11 @@
 ///
 /// Problem: training and forecasting must see the same figures, also if one of the two is of
 /// another version. Approach: one function makes them, as whole numbers, and their names are kept
-/// with every model. Properties: made of nothing but minutes up to the one asked for; a figure that
-/// is not known is -1 where no other figure is.
+/// with every model.
+///
+/// Properties:
+///  - made of nothing but minutes up to the one asked for;
+///  - a figure that is not known is -1 where no other figure is.
 #pragma once
 
 #include <array>

@@ -4,10 +4,14 @@
 /// Problem: what a VM will want hangs on what it wants now and on what it wanted at this time
 /// yesterday and a week ago; all minutes of a week of hundreds of VMs are too much to keep at hand.
 /// Approach: two rings, one of minutes, one of quarters with their mean and peak. A minute in which
-/// the VM did not run or was not measured is a gap. Terms: *minute* - counted from 1970 (UTC);
-/// *load* - what the VM's vCPUs wanted in that minute, in thousandths of their full time.
-/// Properties: a minute that is not later than the last one changes nothing; figures of a time span
-/// are made of the minutes that are there, and nothing if there are none.
+/// the VM did not run or was not measured is a gap.
+///
+/// Terms: *minute* - counted from 1970 (UTC); *load* - what the VM's vCPUs wanted in that minute,
+/// in thousandths of their full time.
+///
+/// Properties:
+///  - a minute that is not later than the last one changes nothing;
+///  - figures of a time span are made of the minutes that are there, and nothing if there are none.
 #pragma once
 
 #include <array>

@@ -4,8 +4,10 @@
 /// Problem: the best predictor needs a model that may be missing or not fit; a forecast is wanted
 /// all the same. Approach: all predictors answer the same question - which load will 95 of 100 of
 /// the next ten minutes not exceed? - or nothing. A chain asks one after the other.
-/// Properties: the first predictor that answers is believed, and named; without any minute of
-/// the VM nobody answers.
+///
+/// Properties:
+///  - the first predictor that answers is believed, and named;
+///  - without any minute of the VM nobody answers.
 #pragma once
 
 #include <cstdint>

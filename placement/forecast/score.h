@@ -5,8 +5,10 @@
 /// value proves nothing. Approach: *coverage* - the share of values that did not exceed their
 /// forecast; *pinball loss* - what exceeds the forecast counts 0.95 of its amount, what falls short
 /// of it 0.05. No other forecast has a smaller pinball loss than the true percentile.
-/// Properties: the loss is never negative, and nothing where the forecast is hit; among all
-/// constant forecasts of a series its 95th percentile has the least loss.
+///
+/// Properties:
+///  - the loss is never negative, and nothing where the forecast is hit;
+///  - among all constant forecasts of a series its 95th percentile has the least loss.
 #pragma once
 
 #include <cstdint>

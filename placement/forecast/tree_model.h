@@ -4,10 +4,15 @@
 /// Problem: what a library has learnt must be asked in a daemon with many rights, every minute, for
 /// every VM, and must not be able to harm it. Approach: only the trees are kept, as whole numbers;
 /// asking them takes a few comparisons each. A tree is a list of nodes in which children come after
-/// their parent, so that every walk ends. Terms: *correction* - what the trees add to the
-/// histogram's forecast, in thousandths of a thousandth.
-/// Properties: is_sound() holds of every model that a walk can end in; a forecast lies between
-/// nothing and the VM's full time; for minutes that it was trained on it says nothing.
+/// their parent, so that every walk ends.
+///
+/// Terms: *correction* - what the trees add to the histogram's forecast, in thousandths of a
+/// thousandth.
+///
+/// Properties:
+///  - is_sound() holds of every model that a walk can end in;
+///  - a forecast lies between nothing and the VM's full time;
+///  - for minutes that it was trained on it says nothing.
 #pragma once
 
 #include <cstdint>

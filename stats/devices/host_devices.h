@@ -9,11 +9,14 @@
 /// kernel's lower_* links down to adapters, or over the ports of its Open vSwitch bridge, from a
 /// vDPA device to its parent, from a block device over slaves/ to its controllers. What a carrier's
 /// directory does not say, the nearest device above it does: virtio, USB and SCSI devices have no
-/// node of their own. Term: an adapter is an interface with a device of its own. Properties: what
-/// is above carriers of several nodes has no node; links in a circle or without end come to an end;
-/// bridges with hundreds of taps are looked at once for all VMs; Open vSwitch is asked only for
-/// interfaces that are said to be its own, once for all VMs; nothing is logged, and what cannot be
-/// found out is unknown.
+/// node of their own. Term: an adapter is an interface with a device of its own.
+///
+/// Properties:
+///  - what is above carriers of several nodes has no node;
+///  - links in a circle or without end come to an end;
+///  - bridges with hundreds of taps are looked at once for all VMs;
+///  - Open vSwitch is asked only for interfaces that are said to be its own, once for all VMs;
+///  - nothing is logged, and what cannot be found out is unknown.
 #pragma once
 
 #include <chrono>

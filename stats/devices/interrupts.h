@@ -5,9 +5,12 @@
 /// packet a way between nodes, and nothing says so. Approach: the interrupts of a PCI device are
 /// listed in its directory; what handles them, how often they fired and where they fire now are
 /// small files of each. /proc/interrupts has the same in one table of all interrupts and CPUs,
-/// which takes the kernel long to write on large hosts. Properties: only read, when somebody asks;
-/// interrupts that nobody handles, that have never fired, or that are gone a moment later are left
-/// out.
+/// which takes the kernel long to write on large hosts.
+///
+/// Properties:
+///  - only read, when somebody asks;
+///  - interrupts that nobody handles, that have never fired, or that are gone a moment later are
+///    left out.
 #pragma once
 
 #include <cstdint>

@@ -5,8 +5,12 @@
 /// Approach: one request over the database server's own socket, as ovs-vsctl sends it (ovsdb-server
 /// (1): --remote=punix:; RFC 7047, section 4). Answers are JSON texts without anything between
 /// them, and the server may ask something itself (echo, section 4.1.11), so they are told apart by
-/// their brackets and the answer by its id. Properties: it ends at the deadline, whatever the
-/// server does; no more than kMostOvsBytes are read; a signal interrupts nothing.
+/// their brackets and the answer by its id.
+///
+/// Properties:
+///  - it ends at the deadline, whatever the server does;
+///  - no more than kMostOvsBytes are read;
+///  - a signal interrupts nothing.
 #pragma once
 
 #include <chrono>

@@ -3,9 +3,13 @@
 ///
 /// Problem: opening a named pipe waits for its writer, and reading from one, from a terminal or
 /// from a device may never end; whoever puts one in a file's place stops who reads it. Approach:
-/// everything that reads files opens them here. Properties: only regular files are opened, which
-/// all of procfs, sysfs and cgroup are; opening waits for nobody; no descriptor survives an exec;
-/// every error names the path.
+/// everything that reads files opens them here.
+///
+/// Properties:
+///  - only regular files are opened, which all of procfs, sysfs and cgroup are;
+///  - opening waits for nobody;
+///  - no descriptor survives an exec;
+///  - every error names the path.
 #pragma once
 
 #include <string>

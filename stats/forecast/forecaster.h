@@ -5,9 +5,13 @@
 /// who asks wants to know at once. Approach: all forecasts are made anew from the minutes that the
 /// history has. Every ten minutes each predictor forecasts, whether it is believed or not, and what
 /// then comes is its score. The first predictor of the chain that can tell is believed.
+///
 /// Terms: *minute* - since 1970 (UTC), at whose end something is known.
-/// Properties: equal minutes give equal forecasts and scores; a forecast is scored only by minutes
-/// that came after it, within ten; scores are those of the last eight days.
+///
+/// Properties:
+///  - equal minutes give equal forecasts and scores;
+///  - a forecast is scored only by minutes that came after it, within ten;
+///  - scores are those of the last eight days.
 #pragma once
 
 #include <array>

@@ -4,9 +4,14 @@
 /// Problem: decisions are taken every two seconds and want to know what the next ten minutes will
 /// bring; predictors learn from whole minutes of weeks. Approach: each VM's minutes are learnt from
 /// its history once, and then from the epochs as they end; when a minute is over, everybody's
-/// forecast is made anew. Terms: *minute* - since 1970 (UTC).
-/// Properties: equal epochs give equal forecasts; a minute of which less than half was measured
-/// teaches nothing; a VM that was not seen for eight days is forgotten.
+/// forecast is made anew.
+///
+/// Terms: *minute* - since 1970 (UTC).
+///
+/// Properties:
+///  - equal epochs give equal forecasts;
+///  - a minute of which less than half was measured teaches nothing;
+///  - a VM that was not seen for eight days is forgotten.
 #pragma once
 
 #include <cstdint>

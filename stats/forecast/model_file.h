@@ -10,8 +10,10 @@
 ///      "features":["last",...],"trained_until":29000000,
 ///      "trees":[[[feature,threshold,left,right,correction],...],...]}}
 ///
-/// Properties: a reader finds the old file, or the new one, or none, never a mixture; what it reads
-/// is sound (placement/forecast/tree_model.h); a model with other figures is refused.
+/// Properties:
+///  - a reader finds the old file, or the new one, or none, never a mixture;
+///  - what it reads is sound (placement/forecast/tree_model.h);
+///  - a model with other figures is refused.
 #pragma once
 
 #include <filesystem>

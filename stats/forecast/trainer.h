@@ -7,7 +7,10 @@
 /// approximation: a gradient boosting machine, 2001, algorithm 4), times a learning rate. XGBoost
 /// only says where to split; values are ours, and whole numbers. An example has all ten minutes
 /// that followed, which share its figures.
-/// Properties: equal examples give equal trees; a leaf has kLeastExamples.
+///
+/// Properties:
+///  - equal examples give equal trees;
+///  - a leaf has kLeastExamples.
 #pragma once
 
 #include <array>

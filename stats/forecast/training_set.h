@@ -3,8 +3,11 @@
 ///
 /// Problem: what a trained predictor learns must look as it will when it forecasts. Approach: the
 /// minutes are gone through in order with what the daemon itself keeps of them; now and then an
-/// example is taken, and it is complete once the ten minutes after it have come. Properties: an
-/// example knows no minute after its own but as what came of it; a gap ends an example.
+/// example is taken, and it is complete once the ten minutes after it have come.
+///
+/// Properties:
+///  - an example knows no minute after its own but as what came of it;
+///  - a gap ends an example.
 #pragma once
 
 #include <cstdint>

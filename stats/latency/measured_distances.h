@@ -10,9 +10,13 @@
 /// The share of its run time that a VM waits for memory grows with the time that a read takes:
 /// Numa.MemStallPct, by default 30 %, is that of a host whose own memory takes kTypicalReadNs. A VM
 /// that reads as often waits longer where every read takes longer, and does the same work between
-/// reads. Properties: what was not measured stays as the firmware has it; no other node is nearer
-/// than the node's own memory; nodes and the diagonal never change; the share is the default at
-/// kTypicalReadNs and grows with the latency.
+/// reads.
+///
+/// Properties:
+///  - what was not measured stays as the firmware has it;
+///  - no other node is nearer than the node's own memory;
+///  - nodes and the diagonal never change;
+///  - the share is the default at kTypicalReadNs and grows with the latency.
 #pragma once
 
 #include <cstdint>

@@ -5,10 +5,12 @@
 /// lie on each other's homes. Approach: the cells' mappings are found by size and order
 /// (placement/cell_mappings.h) and looked up in numa_maps. That walks page tables, up to 10 ms per
 /// GiB of 4 KiB pages, so the more memory a VM has the more readings pass until the next; a figure
-/// that no longer fits the VM's memory as a whole is forgotten until then. Properties: what is told
-/// is of a time at which the VM's memory lay as it does now, give or take a 64th; without cells, or
-/// where they cannot be told apart, nothing is told; the cost is at most 0.5 % of a CPU at the
-/// usual two seconds between readings.
+/// that no longer fits the VM's memory as a whole is forgotten until then.
+///
+/// Properties:
+///  - what is told is of a time at which the VM's memory lay as it does now, give or take a 64th;
+///  - without cells, or where they cannot be told apart, nothing is told;
+///  - the cost is at most 0.5 % of a CPU at the usual two seconds between readings.
 #pragma once
 
 #include <cstdint>

@@ -6,8 +6,10 @@
 /// counters of all CPUs. Approach: cpu.max is read now and then; cpu.stat is kept open and read
 /// only while there is a quota.
 ///
-/// Properties: no quota, no reading of cpu.stat; throttled time is counted from when the quota was
-/// first seen, and never twice; a quota that cannot be read is an error() until it can be.
+/// Properties:
+///  - no quota, no reading of cpu.stat;
+///  - throttled time is counted from when the quota was first seen, and never twice;
+///  - a quota that cannot be read is an error() until it can be.
 #pragma once
 
 #include <cstdint>

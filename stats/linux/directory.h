@@ -10,9 +10,14 @@
 /// without opening it again, which for a thread's schedstat costs a quarter of opening it each
 /// time.
 ///
-/// Properties: a process or thread that ended is an Error `vanished` or `not-found`, never the
-/// numbers of another; a signal interrupts nothing; no descriptor survives an exec; no read is
-/// unbounded; nothing but regular files is read (files/open.h); every error names the path.
+/// Properties:
+///  - a process or thread that ended is an Error `vanished` or `not-found`, never the numbers of
+///    another;
+///  - a signal interrupts nothing;
+///  - no descriptor survives an exec;
+///  - no read is unbounded;
+///  - nothing but regular files is read (files/open.h);
+///  - every error names the path.
 #pragma once
 
 #include <cstddef>

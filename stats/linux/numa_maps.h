@@ -11,8 +11,10 @@
 /// kernelpagesize_kB=SIZE"; pages are counted in that size, and transparent huge pages in units of
 /// 4 KiB. A mapping without pages ends after its kind.
 ///
-/// Properties: as in proc_formats.h; the sum counts hugetlb pages at their size; program text and
-/// libraries are no guest memory.
+/// Properties:
+///  - as in proc_formats.h;
+///  - the sum counts hugetlb pages at their size;
+///  - program text and libraries are no guest memory.
 #pragma once
 
 #include <cstdint>

@@ -8,9 +8,10 @@
 /// makes the reader look for the threads anew. Quotas are read when the caller says so (see
 /// cpu_limit.h for what that saves).
 ///
-/// Properties: a kept descriptor never yields the numbers of a later thread; a plugged or unplugged
-/// vCPU is noticed in the same epoch; a vCPU that cannot be read is absent and named, and looked
-/// for again next time.
+/// Properties:
+///  - a kept descriptor never yields the numbers of a later thread;
+///  - a plugged or unplugged vCPU is noticed in the same epoch;
+///  - a vCPU that cannot be read is absent and named, and looked for again next time.
 #pragma once
 
 #include <cstdint>

@@ -9,8 +9,10 @@
 /// on hugetlbfs pages, which no cgroup file shows by node, and for a VM outside cgroup v2. Guest
 /// NUMA cells have theirs from cell_memory.h.
 ///
-/// Properties: numbers of another process never appear; a process that ended or moved to another
-/// cgroup is an error; what could not be read is named at every reading until it can be.
+/// Properties:
+///  - numbers of another process never appear;
+///  - a process that ended or moved to another cgroup is an error;
+///  - what could not be read is named at every reading until it can be.
 #pragma once
 
 #include <cstdint>

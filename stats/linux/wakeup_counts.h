@@ -14,8 +14,9 @@
 /// of QEMU processes, the lower pid first, and how often one of them woke the other since the
 /// program was started. Pairs that never did are left out. Lines are in the order of their pids.
 ///
-/// Properties: what is not exactly in the format is an Error `corrupt` that quotes the line; a file
-/// that nobody writes any more is told from one that is.
+/// Properties:
+///  - what is not exactly in the format is an Error `corrupt` that quotes the line;
+///  - a file that nobody writes any more is told from one that is.
 #pragma once
 
 #include <cstdint>

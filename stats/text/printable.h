@@ -7,10 +7,15 @@
 /// line read as something else. Approach: text is kept as it came, since names must compare and
 /// reach libvirt as they are, and is made printable where it goes out: the log, tables, messages;
 /// JSON has escapes of its own (stats/text/json.h). What is shown for such a character says which
-/// it was. Terms: *unprintable* - C0 and C1 control characters and DEL (ECMA-48), line and
-/// paragraph separators, the byte order mark, and the bidirectional formatting characters (Unicode
-/// 15, UAX #9, section 2). Properties: printable text comes out as it is; what comes out is UTF-8
-/// without any unprintable character.
+/// it was.
+///
+/// Terms: *unprintable* - C0 and C1 control characters and DEL (ECMA-48), line and paragraph
+/// separators, the byte order mark, and the bidirectional formatting characters (Unicode 15, UAX
+/// #9, section 2).
+///
+/// Properties:
+///  - printable text comes out as it is;
+///  - what comes out is UTF-8 without any unprintable character.
 #pragma once
 
 #include <string>

@@ -10,10 +10,13 @@
 ///
 /// Terms. memoryless node: has CPUs only. CPU-less node: has memory only (CXL, HBM).
 ///
-/// Properties: every online node appears, by the kernel's number; the distance matrix is complete,
-/// its columns being the online nodes in the order of their numbers; a CPU is in exactly one node;
-/// what contradicts itself (a hot-plug while reading) is an Error `corrupt`, and reading again is
-/// the cure.
+/// Properties:
+///  - every online node appears, by the kernel's number;
+///  - the distance matrix is complete, its columns being the online nodes in the order of their
+///    numbers;
+///  - a CPU is in exactly one node;
+///  - what contradicts itself (a hot-plug while reading) is an Error `corrupt`, and reading again
+///    is the cure.
 #pragma once
 
 #include "placement/model/topology.h"

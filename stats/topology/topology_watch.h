@@ -4,8 +4,10 @@
 /// Problem: a CPU that goes offline, a node that is plugged and a slice that is confined to other
 /// CPUs are told in files only, and reading all of them takes milliseconds. Approach: the short
 /// lists that decide about it are read every time, and the topology only if one of them differs.
-/// Properties: a change is told once; a topology that cannot be read now (a hot-plug under way) is
-/// read again next time.
+///
+/// Properties:
+///  - a change is told once;
+///  - a topology that cannot be read now (a hot-plug under way) is read again next time.
 #pragma once
 
 #include <optional>

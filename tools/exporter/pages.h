@@ -7,10 +7,13 @@
 ///     /api/past         the last minutes, for its plots
 ///
 /// Problem: answering must neither wait for the daemon nor cost more the more often somebody asks.
-/// Approach: texts are made once a reading and shared by all who ask before the next. Properties:
-/// without the daemon everything is still answered with 200, and says so; any other path is 404;
-/// where only this host may ask, names of other hosts are refused, so that no web page can reach
-/// the data by pointing its own name here.
+/// Approach: texts are made once a reading and shared by all who ask before the next.
+///
+/// Properties:
+///  - without the daemon everything is still answered with 200, and says so;
+///  - any other path is 404;
+///  - where only this host may ask, names of other hosts are refused, so that no web page can reach
+///    the data by pointing its own name here.
 #pragma once
 
 #include <memory>

@@ -3,10 +3,13 @@
 ///
 /// Problem: libvirt does not start a VM without an answer, and the daemon may be away. Approach:
 /// the host is read once, its VMs stay unknown, and the VM is placed by the rules of
-/// placement/initial.h: nodes differ by room for the memory and their size only. Properties: nodes
-/// without CPUs or memory are no homes; while a node has room, none without room is chosen; between
-/// equal nodes the caller's `turn` decides, so that VMs that start one after the other do not all
-/// start on the first.
+/// placement/initial.h: nodes differ by room for the memory and their size only.
+///
+/// Properties:
+///  - nodes without CPUs or memory are no homes;
+///  - while a node has room, none without room is chosen;
+///  - between equal nodes the caller's `turn` decides, so that VMs that start one after the other
+///    do not all start on the first.
 #pragma once
 
 #include <cstdint>

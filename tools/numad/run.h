@@ -3,9 +3,13 @@
 ///
 /// Problem: libvirt waits for the answer with the VM locked and without a time limit, and starts no
 /// VM for which it gets none. Approach: the daemon is asked for kDaemonLimit; without its answer
-/// the choice is made here. Properties: never an empty line; never a node list that libvirt cannot
-/// read (virBitmapParse, util/virbitmap.c, 9.0), nor a node that the host lacks, whatever the
-/// daemon says; no libvirt is called.
+/// the choice is made here.
+///
+/// Properties:
+///  - never an empty line;
+///  - never a node list that libvirt cannot read (virBitmapParse, util/virbitmap.c, 9.0), nor a
+///    node that the host lacks, whatever the daemon says;
+///  - no libvirt is called.
 #pragma once
 
 #include <chrono>

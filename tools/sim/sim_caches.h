@@ -5,9 +5,13 @@
 /// core, and the kernel spreads threads over all caches of a node. Approach: what others' threads
 /// wait for memory pushes lines out of the caches they run on; a thread's own waiting grows by the
 /// share of its caches' time that they do so. Where a node has one cache nothing can be done about
-/// it, and it is in the VM's `stall` already. Properties: threads of one VM cost each other
-/// nothing; who waits for no memory costs nobody anything and pays nothing; nobody's waiting more
-/// than doubles (kMostCrowding). How much it grows is assumed, not measured on any machine.
+/// it, and it is in the VM's `stall` already.
+///
+/// Properties:
+///  - threads of one VM cost each other nothing;
+///  - who waits for no memory costs nobody anything and pays nothing;
+///  - nobody's waiting more than doubles (kMostCrowding). How much it grows is assumed, not
+///    measured on any machine.
 #pragma once
 
 #include <cstddef>

@@ -4,9 +4,12 @@
 /// Problem: what is simulated must be what runs, and a daemon must be able to die at any moment.
 /// Approach: this class does what balancer/service does with threads and timers, and nothing else:
 /// libvirt's news, samples and the executor's events go to the controller, its effects to the
-/// executor. What a daemon keeps in its database outlives stop() and start(). Properties: the
-/// executor's steps are made in order, one after the other, each beginning not before the former
-/// ended; no decision is taken here.
+/// executor. What a daemon keeps in its database outlives stop() and start().
+///
+/// Properties:
+///  - the executor's steps are made in order, one after the other, each beginning not before the
+///    former ended;
+///  - no decision is taken here.
 #pragma once
 
 #include <cstdint>

@@ -8,9 +8,12 @@
 /// node (sim_talks.h) cost part of the time that was given. The ports below the executor act on the
 /// same state and take time on the worker's clock; page moves keep to the habits of move_pages(2)
 /// of Linux 6.1 (mm/migrate.c), also the awkward ones. Which CPU within a node a thread runs on is
-/// simulated only on nodes where some thread may not run on all of them. Properties: equal calls
-/// give equal answers; time a thread wanted is time it ran or waited; memory is neither lost nor
-/// made.
+/// simulated only on nodes where some thread may not run on all of them.
+///
+/// Properties:
+///  - equal calls give equal answers;
+///  - time a thread wanted is time it ran or waited;
+///  - memory is neither lost nor made.
 #pragma once
 
 #include <cstdint>

@@ -4,11 +4,15 @@
 /// Problem: page moves are to be carried out for real, page by page, by code that believes it talks
 /// to a kernel. Approach: one byte for each page of 2 MiB names its node; counts per node and cell
 /// are kept beside it. A page that is touched first comes from the node that is asked for, or from
-/// the nearest that has one free, as with the kernel's default policy. Terms. Owner: a VM, by the
-/// number it got at add(). Cell: an equal part of an owner's pages in the order of their addresses;
-/// an owner without guest NUMA has one. Properties: a page is on one node or on none; counts and
-/// free memory agree with the pages at all times (audit); nothing is taken that a node does not
-/// have.
+/// the nearest that has one free, as with the kernel's default policy.
+///
+/// Terms: Owner: a VM, by the number it got at add(). Cell: an equal part of an owner's pages in
+/// the order of their addresses; an owner without guest NUMA has one.
+///
+/// Properties:
+///  - a page is on one node or on none;
+///  - counts and free memory agree with the pages at all times (audit);
+///  - nothing is taken that a node does not have.
 #pragma once
 
 #include <cstddef>

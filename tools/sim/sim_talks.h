@@ -7,7 +7,10 @@
 /// wake-up of a vCPU on another node takes kCrossing of run time that does no work, half of it from
 /// each VM. That is assumed, not measured on any machine: an interrupt to another socket, and a few
 /// cache lines that have to come from there.
-/// Properties: counters never go back; on one node nobody loses anything.
+///
+/// Properties:
+///  - counters never go back;
+///  - on one node nobody loses anything.
 #pragma once
 
 #include <cstdint>

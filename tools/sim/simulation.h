@@ -5,8 +5,11 @@
 /// and everybody who watches. Approach: an epoch begins with the daemon's tick; then VMs stop and
 /// start, loads change, and the epoch passes in whiles of a tenth, between which the executor works
 /// and faults strike at times that only the seed decides. At its end the truth is taken down and
-/// the oracles look. Properties: the same scenario gives the same result, to the byte; nothing
-/// depends on the real time.
+/// the oracles look.
+///
+/// Properties:
+///  - the same scenario gives the same result, to the byte;
+///  - nothing depends on the real time.
 #pragma once
 
 #include <cstdint>

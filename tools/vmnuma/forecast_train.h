@@ -4,8 +4,11 @@
 /// Problem: training takes seconds and a large library; the daemon has time for neither. Approach:
 /// a timer calls this once a day. It reads the history, which it never changes, learns from all but
 /// the last day, and judges itself by that day: who does not beat the histogram there is not
-/// written. Properties: the daemon's file is the old one or a better one; the same history gives
-/// the same model.
+/// written.
+///
+/// Properties:
+///  - the daemon's file is the old one or a better one;
+///  - the same history gives the same model.
 #pragma once
 
 #include "tools/vmnuma/invocation.h"

@@ -8,8 +8,10 @@
 ///
 /// Terms: VMs and pairs as in wakeups.bpf.c.
 ///
-/// Properties: needs CAP_BPF and CAP_PERFMON and nothing else; nothing is left in the kernel when
-/// the object or the process is gone; whoever is no VM any more is forgotten with all its pairs.
+/// Properties:
+///  - needs CAP_BPF and CAP_PERFMON and nothing else;
+///  - nothing is left in the kernel when the object or the process is gone;
+///  - whoever is no VM any more is forgotten with all its pairs.
 #pragma once
 
 #include <cstdint>

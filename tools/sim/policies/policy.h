@@ -5,9 +5,14 @@
 /// are placed today a small policy, written from what is documented about it, on the same simulated
 /// host in the place of the balancer. What a policy's original knows or pays for and the simulator
 /// does not have is left out, and its header says so. All policies know only what can be read on a
-/// host. Terms: *as nobody placed it* - VMs that the scenario has found pinned float freely; a
-/// policy that does not begin so says it. Properties: the same scenario gives the same decisions; a
-/// policy sees and changes the host only through PolicyHost.
+/// host.
+///
+/// Terms: *as nobody placed it* - VMs that the scenario has found pinned float freely; a policy
+/// that does not begin so says it.
+///
+/// Properties:
+///  - the same scenario gives the same decisions;
+///  - a policy sees and changes the host only through PolicyHost.
 #pragma once
 
 #include <array>
