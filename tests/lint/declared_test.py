@@ -24,8 +24,10 @@ def declared():
     """Each setting with the names of the struct members that hold it."""
     options = {name: {member} for name, member in
                re.findall(r'\{"(Numa\.\w+)".*?&Options::(\w+)', OPTIONS.read_text(), re.S)}
-    rows = re.split(r'\n    (?=\{"\w+", KeyKind)', POLICY_KEYS.read_text().split("kPolicy[] = {")[1].split("\n};")[0])
-    keys = {re.match(r'\{"(\w+)"', row)[1]: set(re.findall(r"policy\.(\w+)", row)) for row in rows if row.strip()}
+    table = POLICY_KEYS.read_text().split("kPolicy[] = {")[1].split("\n};")[0]
+    rows = re.split(r'\n    (?=\{"\w+", KeyKind|choice_key<)', table)
+    keys = {re.search(r'[{(]\s*"(\w+)"', row)[1]: set(re.findall(r"(?:policy\.|&VmPolicy::)(\w+)", row))
+            for row in rows if row.strip()}
     # Kept by a helper of the same file.
     keys["anti_affinity"] = {"anti_affinity_hard"}
     return options | keys
