@@ -8,7 +8,7 @@ machine's own work, which may be on any node, is a tenth of what a node has.
 from lab import daemon, guests
 from lab.process import expect
 
-IN_SHORT_SET = True
+IN_SHORT_SET = False
 LIMIT_S = 600
 SPREAD_EPOCHS = 60
 MEMORY_EPOCHS = 90
