@@ -11,9 +11,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "placement/base/result.h"
 #include "placement/model/domain.h"
 #include "placement/model/ids.h"
-#include "placement/result.h"
 
 namespace vmnuma::migration {
 

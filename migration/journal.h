@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "migration/order.h"
-#include "placement/names.h"
-#include "placement/result.h"
+#include "placement/base/names.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::migration {
 

@@ -18,7 +18,7 @@
 #include <string_view>
 
 #include "migration/order.h"
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::migration {
 

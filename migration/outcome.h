@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "placement/base/names.h"
 #include "placement/model/amounts.h"
-#include "placement/names.h"
 
 namespace vmnuma::migration {
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "placement/alignment.h"
+#include "placement/base/result.h"
 #include "placement/model/forecast.h"
-#include "placement/result.h"
 
 namespace vmnuma::placement {
 namespace {

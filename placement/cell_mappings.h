@@ -19,8 +19,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "placement/base/result.h"
 #include "placement/model/amounts.h"
-#include "placement/result.h"
 
 namespace vmnuma::placement {
 

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::placement {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <vector>
 
+#include "placement/base/result.h"
 #include "placement/model/domain.h"
-#include "placement/result.h"
 
 namespace vmnuma::stats {
 

@@ -21,14 +21,14 @@
 #include <string_view>
 #include <vector>
 
-#include "balancer/admission_mode.h"
-#include "balancer/mode.h"
-#include "balancer/origin.h"
+#include "balancer/model/admission_mode.h"
+#include "balancer/model/mode.h"
+#include "balancer/model/origin.h"
+#include "placement/base/names.h"
+#include "placement/base/result.h"
 #include "placement/model/domain.h"
 #include "placement/model/options.h"
 #include "placement/model/reserved_memory.h"
-#include "placement/names.h"
-#include "placement/result.h"
 
 namespace vmnuma::balancer {
 

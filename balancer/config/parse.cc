@@ -13,7 +13,7 @@
 #include "balancer/config/config.h"
 #include "balancer/config/keys.h"
 #include "balancer/policy/policy_keys.h"
-#include "balancer/suggest.h"
+#include "placement/model/suggest.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::balancer {
@@ -121,7 +121,7 @@ template <class Target>
 void unknown_key(Problems& problems, const toml::key& key, std::string_view where,
                  std::span<const KeyInfo<Target>> rows) {
   problems.add(line_of(key), fmt::format("there is no key '{}'{}{}", key.str(), where,
-                                         did_you_mean(key.str(), names_of(rows))));
+                                         placement::did_you_mean(key.str(), names_of(rows))));
 }
 
 /// The table below `key`, or null with a problem noted.
@@ -222,7 +222,7 @@ void read_top(Problems& problems, Config& config, const toml::table& table) {
       auto known = names_of(top_keys());
       known.insert(known.end(), {"options", "history", "vm"});
       problems.add(line_of(key), fmt::format("there is no key '{}'{}", key.str(),
-                                             did_you_mean(key.str(), known)));
+                                             placement::did_you_mean(key.str(), known)));
       continue;
     }
     const toml::table* inner = table_of(problems, key, node);

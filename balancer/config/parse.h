@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "balancer/config/config.h"
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::balancer {
 

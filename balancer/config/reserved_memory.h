@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "placement/base/result.h"
 #include "placement/model/reserved_memory.h"
-#include "placement/result.h"
 
 namespace vmnuma::balancer {
 

@@ -20,7 +20,7 @@
 
 #include "balancer/host/event_loop.h"
 #include "balancer/host/handles.h"
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::balancer {
 

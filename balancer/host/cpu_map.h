@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "placement/base/result.h"
 #include "placement/model/ids.h"
-#include "placement/result.h"
 
 namespace vmnuma::balancer {
 

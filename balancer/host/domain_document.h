@@ -5,7 +5,7 @@
 #include <pugixml.hpp>
 #include <string_view>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::balancer {
 

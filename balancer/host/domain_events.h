@@ -14,7 +14,7 @@
 
 #include "balancer/host/connection.h"
 #include "balancer/host/dirty_domains.h"
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::balancer {
 

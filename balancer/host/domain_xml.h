@@ -19,9 +19,9 @@
 
 #include <string_view>
 
+#include "placement/base/result.h"
 #include "placement/model/amounts.h"
 #include "placement/model/domain.h"
-#include "placement/result.h"
 
 namespace vmnuma::balancer {
 

@@ -15,7 +15,7 @@
 
 #include <string_view>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 struct _virError;  // libvirt's name: NOLINT(bugprone-reserved-identifier)
 

@@ -16,7 +16,7 @@
 #include <memory>
 #include <thread>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::balancer {
 

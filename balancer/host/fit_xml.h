@@ -22,8 +22,8 @@
 #include <string_view>
 #include <vector>
 
+#include "placement/base/result.h"
 #include "placement/model/ids.h"
-#include "placement/result.h"
 
 namespace vmnuma::balancer {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "balancer/optimal/linear_program.h"
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::balancer {
 

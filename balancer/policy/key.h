@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::balancer {
 

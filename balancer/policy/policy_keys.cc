@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "balancer/policy/value_text.h"
-#include "balancer/suggest.h"
+#include "placement/model/suggest.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::balancer {
@@ -191,8 +191,8 @@ Result<void> set_policy_key(VmPolicy& policy, std::string_view name, std::string
   const KeyInfo<VmPolicy>* key = find_key(policy_keys(), name);
   if (key == nullptr) {
     const auto names = names_of(policy_keys());
-    std::string message =
-        "there is no policy " + quoted(name) + did_you_mean(name, names) + " (valid are ";
+    std::string message = "there is no policy " + quoted(name) +
+                          placement::did_you_mean(name, names) + " (valid are ";
     for (const std::string_view one : names) {
       message += one;
       message += one == names.back() ? ")" : ", ";

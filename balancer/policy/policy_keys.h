@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "balancer/policy/key.h"
+#include "placement/base/result.h"
 #include "placement/model/domain.h"
-#include "placement/result.h"
 
 namespace vmnuma::balancer {
 

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "balancer/policy/key.h"
-#include "placement/names.h"
-#include "placement/result.h"
+#include "placement/base/names.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::balancer {
 

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 #include "stats/reports/report.h"
 
 namespace vmnuma::balancer {

@@ -11,7 +11,7 @@
 
 #include "balancer/protocol/arguments.h"
 #include "balancer/protocol/time_text.h"
-#include "balancer/suggest.h"
+#include "placement/model/suggest.h"
 #include "stats/text/json.h"
 
 namespace vmnuma::balancer {
@@ -68,7 +68,7 @@ class ArgumentReader {
       }
       if (std::find(known_.begin(), known_.end(), name) == known_.end()) {
         note(fmt::format("the command '{}' has no argument '{}'{}", command_, name,
-                         did_you_mean(name, known_)));
+                         placement::did_you_mean(name, known_)));
       }
     }
     return problem_;
@@ -233,8 +233,9 @@ Result<Command> read_command(const Json& args) {
 template <std::size_t kIndex = 0>
 Result<Command> find_command(std::string_view name, const Json& args) {
   if constexpr (kIndex == std::variant_size_v<Command>) {
-    return failure(ErrorCode::kNotFound, fmt::format("there is no command '{}'{}", name,
-                                                     did_you_mean(name, command_names())));
+    return failure(ErrorCode::kNotFound,
+                   fmt::format("there is no command '{}'{}", name,
+                               placement::did_you_mean(name, command_names())));
   } else {
     using T = std::variant_alternative_t<kIndex, Command>;
     return name == T::kCommand ? read_command<T>(args) : find_command<kIndex + 1>(name, args);
@@ -262,7 +263,8 @@ Result<Command> command_of(const Json& line) {
   const std::vector<std::string_view> known{"version", "id", "command", "args"};
   for (const auto& [key, value] : line.items()) {
     if (std::find(known.begin(), known.end(), key) == known.end()) {
-      return refuse(fmt::format("a request has no '{}'{}", key, did_you_mean(key, known)));
+      return refuse(
+          fmt::format("a request has no '{}'{}", key, placement::did_you_mean(key, known)));
     }
   }
   const auto args = line.find("args");

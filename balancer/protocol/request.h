@@ -28,8 +28,8 @@
 #include <variant>
 #include <vector>
 
+#include "placement/base/result.h"
 #include "placement/model/ids.h"
-#include "placement/result.h"
 
 namespace vmnuma::balancer {
 

@@ -23,9 +23,9 @@
 #include <string_view>
 #include <variant>
 
+#include "balancer/model/view.h"
 #include "balancer/protocol/request.h"
-#include "balancer/view.h"
-#include "placement/result.h"
+#include "placement/base/result.h"
 #include "stats/reports/report.h"
 
 namespace vmnuma::balancer {

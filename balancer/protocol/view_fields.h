@@ -5,8 +5,8 @@
 /// `fields(NAME, value)` for a field, `fields.time(NAME, unix_s)` for a time of day.
 #pragma once
 
+#include "balancer/model/view.h"
 #include "balancer/protocol/arguments.h"
-#include "balancer/view.h"
 
 namespace vmnuma::balancer {
 

@@ -13,7 +13,7 @@
 #include <concepts>
 #include <type_traits>
 
-#include "balancer/controller.h"
+#include "balancer/controller/controller.h"
 
 namespace vmnuma::balancer {
 

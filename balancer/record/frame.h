@@ -28,10 +28,10 @@
 #include <string_view>
 #include <variant>
 
-#include "balancer/controller.h"
+#include "balancer/controller/controller.h"
 #include "balancer/protocol/response.h"
 #include "balancer/record/anonymizer.h"
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::balancer {
 

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "balancer/controller/views.h"
 #include "balancer/record/frame.h"
 #include "balancer/record/sound.h"
-#include "balancer/views.h"
 
 namespace vmnuma::balancer {
 

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::balancer {
 

@@ -15,8 +15,8 @@
 ///  - a controller that is sound stays so with every event that is.
 #pragma once
 
-#include "balancer/controller.h"
-#include "placement/result.h"
+#include "balancer/controller/controller.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::balancer {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The admission state (balancer/admission_state.h) as a file in the state directory.
+/// The admission state (balancer/controller/admission_state.h) as a file in the state directory.
 ///
 /// Properties: a crash leaves the old file or the new one; what cannot be read counts as nothing;
 /// a file of an earlier boot of the host, or an old one, brings nobody back.
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "balancer/admission_state.h"
-#include "placement/result.h"
+#include "balancer/controller/admission_state.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::balancer {
 

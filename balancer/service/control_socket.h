@@ -27,7 +27,7 @@
 
 #include "balancer/protocol/request.h"
 #include "balancer/service/session_places.h"
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::balancer {
 

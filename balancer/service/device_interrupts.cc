@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "balancer/views.h"
+#include "balancer/controller/views.h"
 #include "placement/model/text.h"
 #include "stats/devices/host_devices.h"
 #include "stats/devices/interrupts.h"

@@ -9,7 +9,7 @@
 /// a queue for each CPU, whose interrupt fires there by itself. Property: nothing is changed.
 #pragma once
 
-#include "balancer/view.h"
+#include "balancer/model/view.h"
 #include "placement/model/domain.h"
 #include "stats/linux/directory.h"
 

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "balancer/suggest.h"
-#include "balancer/views.h"
+#include "balancer/controller/views.h"
+#include "placement/model/suggest.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::balancer {
@@ -113,7 +113,7 @@ Result<void> check_vm_is_known(const std::string& name_or_uuid,
   }
   return failure(ErrorCode::kNotFound,
                  fmt::format("there is no VM '{}', running or in the history{}", name_or_uuid,
-                             did_you_mean(name_or_uuid, names)));
+                             placement::did_you_mean(name_or_uuid, names)));
 }
 
 }  // namespace vmnuma::balancer

@@ -2,8 +2,8 @@
 /// Between what the controller speaks of and what the history keeps. Pure conversions.
 #pragma once
 
-#include "balancer/events.h"
-#include "balancer/view.h"
+#include "balancer/controller/events.h"
+#include "balancer/model/view.h"
 #include "stats/history/rows.h"
 
 namespace vmnuma::balancer {

@@ -9,7 +9,7 @@
 #include <atomic>
 #include <string>
 
-#include "balancer/events.h"
+#include "balancer/controller/events.h"
 #include "placement/model/topology.h"
 #include "stats/latency/measure.h"
 #include "stats/linux/directory.h"

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "balancer/config/config.h"
-#include "balancer/events.h"
+#include "balancer/controller/events.h"
 
 namespace vmnuma::balancer {
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "balancer/memory_steering.h"
+#include "balancer/controller/memory_steering.h"
 #include "balancer/service/remembered.h"
 #include "balancer/service/unit_control.h"
 #include "balancer/service/worker.h"

@@ -26,7 +26,7 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "balancer/controller.h"
+#include "balancer/controller/controller.h"
 #include "balancer/protocol/request.h"
 #include "balancer/service/session_places.h"
 #include "balancer/service/worker.h"

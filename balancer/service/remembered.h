@@ -9,11 +9,11 @@
 #include <string>
 #include <string_view>
 
-#include "balancer/memory_steering.h"
-#include "balancer/originals.h"
+#include "balancer/controller/memory_steering.h"
+#include "balancer/controller/originals.h"
+#include "placement/base/result.h"
 #include "placement/model/ids.h"
 #include "placement/model/sample.h"
-#include "placement/result.h"
 #include "stats/history/history.h"
 
 namespace vmnuma::balancer {

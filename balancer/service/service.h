@@ -38,7 +38,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "balancer/config/config.h"
-#include "balancer/controller.h"
+#include "balancer/controller/controller.h"
 #include "balancer/host/event_loop.h"
 #include "balancer/host/libvirt_control.h"
 #include "balancer/host/libvirt_inventory.h"

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "balancer/service/log.h"
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::balancer {
 namespace {

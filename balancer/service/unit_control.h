@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include "placement/base/result.h"
 #include "placement/model/memory_state.h"
-#include "placement/result.h"
 
 namespace vmnuma::balancer {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::migration {
 

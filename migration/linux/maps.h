@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "migration/page_mover.h"
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::migration {
 

@@ -7,7 +7,7 @@
 
 #include "migration/linux/kernel_file.h"
 #include "migration/page_mover.h"
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::migration {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::migration {
 

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "placement/base/names.h"
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
-#include "placement/names.h"
 
 namespace vmnuma::placement {
 

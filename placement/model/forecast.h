@@ -6,9 +6,9 @@
 #include <map>
 #include <string_view>
 
+#include "placement/base/names.h"
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
-#include "placement/names.h"
 
 namespace vmnuma::placement {
 

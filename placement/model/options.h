@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::placement {
 

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "placement/base/names.h"
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
 #include "placement/model/snapshot.h"
-#include "placement/names.h"
 
 namespace vmnuma::placement {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "placement/base/result.h"
 #include "placement/model/ids.h"
-#include "placement/result.h"
 
 namespace vmnuma::placement {
 

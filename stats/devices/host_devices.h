@@ -28,9 +28,9 @@
 #include <string_view>
 #include <vector>
 
+#include "placement/base/result.h"
 #include "placement/model/domain.h"
 #include "placement/model/ids.h"
-#include "placement/result.h"
 #include "stats/devices/ovs_bridges.h"
 #include "stats/linux/directory.h"
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::stats {
 

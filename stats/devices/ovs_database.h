@@ -16,7 +16,7 @@
 #include <chrono>
 #include <string>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::stats {
 

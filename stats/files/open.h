@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::files {
 

@@ -19,8 +19,8 @@
 #include <filesystem>
 #include <string_view>
 
+#include "placement/base/result.h"
 #include "placement/forecast/tree_model.h"
-#include "placement/result.h"
 
 namespace vmnuma::stats {
 

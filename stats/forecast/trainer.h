@@ -17,9 +17,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "placement/base/result.h"
 #include "placement/forecast/features.h"
 #include "placement/forecast/tree_model.h"
-#include "placement/result.h"
 
 namespace vmnuma::stats {
 

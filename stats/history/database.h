@@ -12,7 +12,7 @@
 #include <SQLiteCpp/Statement.h>
 #include <SQLiteCpp/Transaction.h>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::stats {
 

@@ -38,9 +38,9 @@
 #include <string_view>
 #include <vector>
 
+#include "placement/base/result.h"
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
-#include "placement/result.h"
 #include "stats/history/rows.h"
 
 namespace vmnuma::stats {

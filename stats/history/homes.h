@@ -11,7 +11,7 @@
 
 #include <SQLiteCpp/Database.h>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 #include "stats/history/rows.h"
 
 namespace vmnuma::stats {

@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "placement/base/result.h"
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
 #include "placement/model/vm_facts.h"
-#include "placement/result.h"
 
 namespace vmnuma::stats {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 #include "stats/history/rows.h"
 
 namespace vmnuma::stats {

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 #include "stats/history/database.h"
 #include "stats/history/schema.h"
 

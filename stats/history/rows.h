@@ -14,11 +14,11 @@
 #include <string_view>
 #include <vector>
 
+#include "placement/base/names.h"
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
 #include "placement/model/plan.h"
 #include "placement/model/snapshot.h"
-#include "placement/names.h"
 
 namespace vmnuma::stats {
 

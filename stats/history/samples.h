@@ -11,9 +11,9 @@
 
 #include <SQLiteCpp/Database.h>
 
+#include "placement/base/result.h"
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
-#include "placement/result.h"
 #include "stats/history/rows.h"
 
 namespace vmnuma::stats {

@@ -9,8 +9,8 @@
 
 #include <vector>
 
+#include "placement/base/result.h"
 #include "placement/model/topology.h"
-#include "placement/result.h"
 #include "stats/linux/directory.h"
 #include "stats/reports/latency_rows.h"
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "placement/base/result.h"
 #include "placement/model/topology.h"
-#include "placement/result.h"
 #include "stats/reports/latency_rows.h"
 
 namespace vmnuma::stats {

@@ -18,8 +18,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "placement/base/result.h"
 #include "placement/model/topology.h"
-#include "placement/result.h"
 #include "stats/reports/latency_rows.h"
 
 namespace vmnuma::stats {

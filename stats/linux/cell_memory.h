@@ -17,9 +17,9 @@
 #include <string_view>
 #include <vector>
 
+#include "placement/base/result.h"
 #include "placement/model/domain.h"
 #include "placement/model/topology.h"
-#include "placement/result.h"
 #include "stats/linux/directory.h"
 
 namespace vmnuma::stats {

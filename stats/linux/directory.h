@@ -26,7 +26,7 @@
 #include <string_view>
 #include <vector>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 #include "stats/linux/file_descriptor.h"
 
 namespace vmnuma::stats {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::stats {
 

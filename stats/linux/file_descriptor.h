@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::stats {
 

@@ -9,8 +9,8 @@
 #include <optional>
 #include <string_view>
 
+#include "placement/base/result.h"
 #include "placement/model/amounts.h"
-#include "placement/result.h"
 
 namespace vmnuma::stats {
 

@@ -2,8 +2,8 @@
 /// How the memory of a VM and of the slices above it stands, from the files of their cgroups.
 #pragma once
 
+#include "placement/base/result.h"
 #include "placement/model/memory_state.h"
-#include "placement/result.h"
 #include "stats/linux/directory.h"
 
 namespace vmnuma::stats {

@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "placement/base/result.h"
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
 #include "placement/model/sample.h"
-#include "placement/result.h"
 
 namespace vmnuma::stats {
 

@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 #include "stats/linux/cgroup_formats.h"
 
 namespace vmnuma::stats {

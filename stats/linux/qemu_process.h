@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
+#include "placement/base/result.h"
 #include "placement/model/ids.h"
 #include "placement/model/sample.h"
-#include "placement/result.h"
 #include "stats/linux/directory.h"
 
 namespace vmnuma::stats {

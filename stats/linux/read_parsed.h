@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 #include "stats/linux/directory.h"
 
 namespace vmnuma::stats {

@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
+#include "placement/base/result.h"
 #include "placement/model/sample.h"
-#include "placement/result.h"
 #include "stats/linux/cpu_limit.h"
 #include "stats/linux/directory.h"
 #include "stats/linux/missing_log.h"

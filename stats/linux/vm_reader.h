@@ -20,10 +20,10 @@
 #include <string>
 #include <vector>
 
+#include "placement/base/result.h"
 #include "placement/model/domain.h"
 #include "placement/model/sample.h"
 #include "placement/model/topology.h"
-#include "placement/result.h"
 #include "stats/linux/cell_memory.h"
 #include "stats/linux/cpu_limit.h"
 #include "stats/linux/directory.h"

@@ -24,8 +24,8 @@
 #include <string_view>
 #include <vector>
 
+#include "placement/base/result.h"
 #include "placement/model/amounts.h"
-#include "placement/result.h"
 
 namespace vmnuma::stats {
 

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "placement/base/names.h"
 #include "placement/model/topology.h"
-#include "placement/names.h"
 #include "stats/reports/rows.h"
 
 namespace vmnuma::stats {

@@ -21,7 +21,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::text {
 

@@ -9,8 +9,8 @@
 #include <map>
 #include <string>
 
+#include "placement/base/result.h"
 #include "placement/model/ids.h"
-#include "placement/result.h"
 
 namespace vmnuma::stats {
 

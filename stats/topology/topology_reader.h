@@ -19,8 +19,8 @@
 ///    is the cure.
 #pragma once
 
+#include "placement/base/result.h"
 #include "placement/model/topology.h"
-#include "placement/result.h"
 #include "stats/linux/directory.h"
 
 namespace vmnuma::stats {

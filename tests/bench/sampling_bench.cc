@@ -17,7 +17,7 @@
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 #include "stats/sampler.h"
 #include "stats/topology/topology_reader.h"
 #include "tests/support/fake_host.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "balancer/admission_state.h"
+#include "balancer/controller/admission_state.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace vmnuma::balancer;

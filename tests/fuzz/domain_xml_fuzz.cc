@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "balancer/host/domain_xml.h"
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace {
 

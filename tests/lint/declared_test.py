@@ -16,7 +16,7 @@ ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
 DOCUMENT = ROOT / "docs/declared.md"
 OPTIONS = ROOT / "placement/model/options.cc"
 POLICY_KEYS = ROOT / "balancer/policy/policy_keys.cc"
-ONLY_SHOWS = re.compile(r"balancer/(config|policy|protocol|record)/|balancer/view|placement/model/|tools/vmnuma/|tools/describe/")
+ONLY_SHOWS = re.compile(r"balancer/(config|policy|protocol|record)/|balancer/model/view|placement/model/|tools/vmnuma/|tools/describe/")
 ROW = re.compile(r"^\| `([^`]+)` \| (.+) \| `([^`]+)` \|$")
 
 

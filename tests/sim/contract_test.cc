@@ -4,7 +4,7 @@
 
 #include "tests/contract/domains_contract.h"
 #include "tests/sim/scenarios.h"
-#include "tools/sim/sim_host.h"
+#include "tools/sim/host/sim_host.h"
 
 namespace vmnuma::tests {
 namespace {

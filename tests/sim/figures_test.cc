@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/sim/scenarios.h"
-#include "tools/sim/policies/comparison.h"
+#include "tools/sim/comparison.h"
 
 namespace vmnuma::tools {
 namespace {

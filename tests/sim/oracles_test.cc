@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The oracles notice what they are there to notice, and nothing else.
-#include "tools/sim/oracles.h"
+#include "tools/sim/checks/oracles.h"
 
 #include <memory>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "balancer/orders.h"
+#include "balancer/controller/orders.h"
 #include "tests/sim/scenarios.h"
 
 namespace vmnuma::tools {

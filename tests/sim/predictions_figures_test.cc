@@ -9,7 +9,7 @@
 
 #include "placement/model/plan.h"
 #include "tests/sim/scenarios.h"
-#include "tools/sim/predictions.h"
+#include "tools/sim/checks/predictions.h"
 
 namespace vmnuma::tools {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/vmnuma/run_apart.h"
+#include "tools/vmnuma/commands/run_apart.h"
 
 #include <csignal>
 #include <cstdio>

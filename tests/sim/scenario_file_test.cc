@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/sim/scenario_file.h"
+#include "tools/sim/scenario/scenario_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tools/sim/toml_reader.h"
+#include "tools/sim/scenario/toml_reader.h"
 
 namespace vmnuma::tools {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "tools/sim/catalogue.h"
-#include "tools/sim/scenario.h"
+#include "tools/sim/scenario/catalogue.h"
+#include "tools/sim/scenario/scenario.h"
 #include "tools/sim/simulation.h"
 
 namespace vmnuma::tools {

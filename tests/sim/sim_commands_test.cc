@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/vmnuma/sim_commands.h"
+#include "tools/vmnuma/commands/sim_commands.h"
 
 #include <iterator>
 #include <sstream>

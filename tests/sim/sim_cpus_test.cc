@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/sim/sim_cpus.h"
+#include "tools/sim/host/sim_cpus.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/sim/scenarios.h"
-#include "tools/sim/scenario_file.h"
+#include "tools/sim/scenario/scenario_file.h"
 
 namespace vmnuma::tools {
 namespace {

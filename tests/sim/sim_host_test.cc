@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/sim/sim_host.h"
+#include "tools/sim/host/sim_host.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "balancer/orders.h"
+#include "balancer/controller/orders.h"
 #include "tests/sim/scenarios.h"
 
 namespace vmnuma::tools {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/sim/sim_memory.h"
+#include "tools/sim/host/sim_memory.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

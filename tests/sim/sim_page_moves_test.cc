@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/sim/scenarios.h"
-#include "tools/sim/sim_host.h"
+#include "tools/sim/host/sim_host.h"
 
 namespace vmnuma::tools {
 namespace {

@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "placement/base/result.h"
 #include "placement/model/text.h"
-#include "placement/result.h"
 
 namespace vmnuma::tests {
 namespace {

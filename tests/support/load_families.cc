@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "tools/sim/random.h"
+#include "tools/sim/scenario/random.h"
 
 namespace vmnuma::tests {
 

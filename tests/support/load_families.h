@@ -3,8 +3,8 @@
 ///
 /// Problem: predictors must be compared on loads whose nature is known, the same ones every time.
 /// Approach: families of loads, each a few VMs that differ in level, phase and noise, by minute
-/// over whole weeks. Integers and one seed per VM (tools/sim/random.h), so that all machines see
-/// the same.
+/// over whole weeks. Integers and one seed per VM (tools/sim/scenario/random.h), so that all
+/// machines see the same.
 ///
 ///   constant   one level with noise
 ///   diurnal    a hump by day, another height every day
@@ -23,9 +23,9 @@
 #include <string_view>
 #include <vector>
 
+#include "placement/base/names.h"
 #include "placement/forecast/predictors.h"
 #include "placement/model/amounts.h"
-#include "placement/names.h"
 
 namespace vmnuma::tests {
 

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::tests {
 

@@ -13,7 +13,7 @@
 #include <variant>
 
 #include "tests/support/fake_daemon.h"
-#include "tools/sim/scenario_file.h"
+#include "tools/sim/scenario/scenario_file.h"
 #include "tools/sim/simulation.h"
 
 namespace {

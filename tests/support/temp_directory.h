@@ -7,7 +7,7 @@
 #include <string>
 #include <system_error>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::tests {
 

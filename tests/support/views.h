@@ -3,7 +3,7 @@
 /// StatusView::nothing_to_balance: a host of four nodes has something to balance.
 #pragma once
 
-#include "balancer/view.h"
+#include "balancer/model/view.h"
 #include "stats/reports/report.h"
 
 namespace vmnuma::tests {

@@ -10,7 +10,7 @@
 
 #include "stats/reports/report.h"
 #include "tools/describe/template.h"
-#include "tools/vmnuma/invocation.h"
+#include "tools/vmnuma/arguments/invocation.h"
 
 namespace vmnuma::tools {
 

@@ -13,8 +13,8 @@
 #include <string>
 #include <string_view>
 
-#include "placement/result.h"
-#include "tools/vmnuma/command_table.h"
+#include "placement/base/result.h"
+#include "tools/vmnuma/arguments/command_table.h"
 
 namespace vmnuma::tools {
 

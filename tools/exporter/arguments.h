@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 #include "tools/exporter/http_server.h"
 
 namespace vmnuma::tools {

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::tools {
 

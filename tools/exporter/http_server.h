@@ -26,7 +26,7 @@
 #include <list>
 #include <string>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 #include "stats/linux/file_descriptor.h"
 #include "tools/exporter/http_message.h"
 

@@ -13,7 +13,7 @@
 #include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
 
-#include "balancer/mode.h"
+#include "balancer/model/mode.h"
 #include "stats/text/printable.h"
 #include "tools/exporter/metric_table.h"
 #include "tools/exporter/node_locality.h"

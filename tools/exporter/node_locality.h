@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "balancer/view.h"
+#include "balancer/model/view.h"
 #include "placement/model/ids.h"
 
 namespace vmnuma::tools {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "balancer/protocol/response.h"
-#include "tools/vmnuma/client.h"
+#include "tools/client/client.h"
 
 namespace vmnuma::tools {
 

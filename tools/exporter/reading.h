@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "balancer/view.h"
-#include "placement/result.h"
+#include "balancer/model/view.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::tools {
 

@@ -2,19 +2,19 @@
 /// Whether a VM fits together on this host, without the daemon.
 ///
 /// The daemon knows better: which CPUs VMs may use, which cores belong to somebody, and what was
-/// promised to others. It writes that down (balancer/admission_state.h). This is for the case that
-/// it does not answer and the VM asks for admission control all the same. What was written down is
-/// counted if it is fresh; what VMs that have started since take is seen in the host's files, but
-/// not what they have yet to take.
+/// promised to others. It writes that down (balancer/controller/admission_state.h). This is for the
+/// case that it does not answer and the VM asks for admission control all the same. What was
+/// written down is counted if it is fresh; what VMs that have started since take is seen in the
+/// host's files, but not what they have yet to take.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "balancer/admission_state.h"
+#include "balancer/controller/admission_state.h"
 #include "placement/admission.h"
+#include "placement/base/result.h"
 #include "placement/model/domain.h"
-#include "placement/result.h"
 #include "stats/linux/directory.h"
 
 namespace vmnuma::tools {

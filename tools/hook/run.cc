@@ -15,10 +15,10 @@
 #include "stats/linux/directory.h"
 #include "stats/linux/proc_formats.h"
 #include "stats/linux/read_parsed.h"
+#include "tools/client/client.h"
 #include "tools/hook/arguments.h"
 #include "tools/hook/local_admission.h"
 #include "tools/hook/read_input.h"
-#include "tools/vmnuma/client.h"
 
 namespace vmnuma::tools {
 

@@ -5,10 +5,10 @@
 /// change the XML of an arriving one; but libvirt waits for it, and every failure of it costs a VM.
 /// Approach: *prepare* announces the VM to the daemon, who also judges whether a VM that asks for
 /// admission control fits; where the daemon does not answer, that is judged from what it wrote down
-/// last (balancer/admission_state.h) and the host's files. *release* withdraws it; *migrate* and
-/// *restore* fit the XML to this host (balancer/host/fit_xml.h); in all others (start, started,
-/// stopped, reconnect, attach, ...) there is nothing to do, because the daemon hears of them from
-/// libvirt.
+/// last (balancer/controller/admission_state.h) and the host's files. *release* withdraws it;
+/// *migrate* and *restore* fit the XML to this host (balancer/host/fit_xml.h); in all others
+/// (start, started, stopped, reconnect, attach, ...) there is nothing to do, because the daemon
+/// hears of them from libvirt.
 ///
 /// Properties:
 ///  - it always succeeds, but where a VM's own policy does not let it start and the daemon, as it

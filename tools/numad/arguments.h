@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::tools {
 

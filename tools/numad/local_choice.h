@@ -15,8 +15,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "placement/base/result.h"
 #include "placement/model/ids.h"
-#include "placement/result.h"
 #include "stats/linux/directory.h"
 
 namespace vmnuma::tools {

@@ -11,9 +11,9 @@
 #include "balancer/protocol/response.h"
 #include "placement/model/text.h"
 #include "stats/text/printable.h"
+#include "tools/client/client.h"
 #include "tools/numad/arguments.h"
 #include "tools/numad/local_choice.h"
-#include "tools/vmnuma/client.h"
 
 namespace vmnuma::tools {
 

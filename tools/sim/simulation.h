@@ -19,14 +19,14 @@
 #include <string>
 #include <vector>
 
-#include "tools/sim/oracles.h"
+#include "tools/sim/checks/oracles.h"
+#include "tools/sim/host/sim_daemon.h"
+#include "tools/sim/host/sim_host.h"
+#include "tools/sim/host/truth.h"
 #include "tools/sim/policies/policy.h"
-#include "tools/sim/random.h"
-#include "tools/sim/scenario.h"
-#include "tools/sim/sim_daemon.h"
-#include "tools/sim/sim_host.h"
+#include "tools/sim/scenario/random.h"
+#include "tools/sim/scenario/scenario.h"
 #include "tools/sim/simulation_result.h"
-#include "tools/sim/truth.h"
 
 namespace vmnuma::tools {
 

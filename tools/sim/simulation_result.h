@@ -9,7 +9,7 @@
 
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
-#include "tools/sim/predictions.h"
+#include "tools/sim/checks/predictions.h"
 
 namespace vmnuma::tools {
 

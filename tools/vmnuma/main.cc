@@ -9,10 +9,10 @@
 
 #include <unistd.h>
 
-#include "tools/vmnuma/follower_pause.h"
-#include "tools/vmnuma/invocation.h"
+#include "tools/vmnuma/arguments/invocation.h"
+#include "tools/vmnuma/arguments/sched_stats.h"
 #include "tools/vmnuma/run.h"
-#include "tools/vmnuma/sched_stats.h"
+#include "tools/vmnuma/terminal/follower_pause.h"
 #include "tools/vmnuma/top/curses_terminal.h"
 
 namespace {

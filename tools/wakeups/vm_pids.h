@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::tools {
 

@@ -19,7 +19,7 @@
 #include <set>
 #include <vector>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 #include "stats/linux/wakeup_counts.h"
 
 // libbpf's names.

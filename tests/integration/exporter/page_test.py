@@ -130,7 +130,7 @@ def contrast(one, other):
     return (high + 0.05) / (low + 0.05)
 
 
-# What may be absent of the daemon's answers (balancer/view.h).
+# What may be absent of the daemon's answers (balancer/model/view.h).
 UNKNOWN = ("imbalance_pct|lost_ms|late_ms|late_most_ms|load_pct|vm_load_pct|non_vm_pct|capacity_ms|non_vm_ms|used_ms|ready_ms|"
            "demand_ms|entitled_ms|owed_ms|free_bytes|reserve_bytes|locality_pct")
 

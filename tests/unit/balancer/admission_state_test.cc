@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "balancer/admission_state.h"
+#include "balancer/controller/admission_state.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "balancer/controller.h"
+#include "balancer/controller/controller.h"
 
 #include <set>
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "balancer/controller.h"
+#include "balancer/controller/controller.h"
 #include "balancer/record/replay.h"
 #include "placement/model/text.h"
 #include "tests/unit/balancer/host_story.h"

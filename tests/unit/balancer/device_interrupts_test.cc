@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "balancer/views.h"
+#include "balancer/controller/views.h"
 #include "stats/devices/host_devices.h"
 #include "tests/support/fake_host.h"
 

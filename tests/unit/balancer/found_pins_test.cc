@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "balancer/found_pins.h"
+#include "balancer/controller/found_pins.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

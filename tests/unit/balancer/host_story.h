@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "balancer/controller.h"
+#include "balancer/controller/controller.h"
 #include "balancer/record/recorder.h"
 
 namespace vmnuma::tests {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "balancer/memory_view.h"
+#include "balancer/controller/memory_view.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

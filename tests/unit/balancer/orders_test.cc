@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "balancer/orders.h"
+#include "balancer/controller/orders.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "balancer/controller.h"
+#include "balancer/controller/controller.h"
 #include "balancer/policy/policy_keys.h"
 #include "balancer/record/replay.h"
 #include "placement/model/text.h"

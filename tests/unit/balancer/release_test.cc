@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "balancer/originals.h"
+#include "balancer/controller/originals.h"
 #include "tests/unit/balancer/host_story.h"
 
 namespace vmnuma::tests {

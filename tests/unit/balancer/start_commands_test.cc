@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "balancer/controller.h"
+#include "balancer/controller/controller.h"
 #include "placement/model/text.h"
 #include "tests/unit/balancer/host_story.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "balancer/totals.h"
+#include "balancer/controller/totals.h"
 
 #include <gtest/gtest.h>
 

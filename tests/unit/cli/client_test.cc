@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/vmnuma/client.h"
+#include "tools/client/client.h"
 
 #include <string>
 

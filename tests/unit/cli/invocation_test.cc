@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/vmnuma/invocation.h"
+#include "tools/vmnuma/arguments/invocation.h"
 
 #include <string>
 #include <vector>

@@ -11,12 +11,12 @@
 
 #include <gtest/gtest.h>
 
-#include "balancer/mode.h"
+#include "balancer/model/mode.h"
 #include "balancer/policy/policy_keys.h"
 #include "balancer/protocol/request.h"
 #include "placement/model/plan.h"
 #include "stats/reports/report.h"
-#include "tools/vmnuma/invocation.h"
+#include "tools/vmnuma/arguments/invocation.h"
 
 namespace vmnuma {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/vmnuma/optimal_command.h"
+#include "tools/vmnuma/commands/optimal_command.h"
 
 #include <sstream>
 
@@ -10,7 +10,7 @@
 #include "balancer/record/frame.h"
 #include "tests/support/fake_daemon.h"
 #include "tests/unit/balancer/host_story.h"
-#include "tools/vmnuma/optimal_text.h"
+#include "tools/vmnuma/text/optimal_text.h"
 
 namespace vmnuma::tools {
 namespace {

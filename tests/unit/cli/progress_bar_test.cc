@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/vmnuma/progress_bar.h"
+#include "tools/vmnuma/terminal/progress_bar.h"
 
 #include <limits>
 #include <sstream>
@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tools/vmnuma/text.h"
+#include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/vmnuma/repack_command.h"
+#include "tools/vmnuma/commands/repack_command.h"
 
 #include <sstream>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/vmnuma/report_shape.h"
+#include "tools/vmnuma/arguments/report_shape.h"
 
 #include <gtest/gtest.h>
 

@@ -13,8 +13,8 @@
 #include "tests/support/fake_daemon.h"
 #include "tests/support/time_zone.h"
 #include "tests/support/views.h"
-#include "tools/vmnuma/sched_stats.h"
-#include "tools/vmnuma/view_text.h"
+#include "tools/vmnuma/arguments/sched_stats.h"
+#include "tools/vmnuma/text/view_text.h"
 
 namespace vmnuma::tools {
 namespace {

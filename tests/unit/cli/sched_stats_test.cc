@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/vmnuma/sched_stats.h"
+#include "tools/vmnuma/arguments/sched_stats.h"
 
 #include <string>
 #include <vector>

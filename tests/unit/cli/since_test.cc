@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/vmnuma/since.h"
+#include "tools/vmnuma/arguments/since.h"
 
 #include <cstdlib>
 

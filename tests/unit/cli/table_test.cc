@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/vmnuma/table.h"
+#include "tools/vmnuma/text/table.h"
 
 #include <string>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/vmnuma/text.h"
+#include "tools/vmnuma/text/text.h"
 
 #include <limits>
 

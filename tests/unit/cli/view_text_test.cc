@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole text of each command for a view with everything in it: what people see is part of the
 // contract.
-#include "tools/vmnuma/view_text.h"
+#include "tools/vmnuma/text/view_text.h"
 
 #include <algorithm>
 #include <string>

@@ -19,11 +19,11 @@
 #include "tools/exporter/metric_table.h"
 #include "tools/exporter/metrics.h"
 #include "tools/exporter/past.h"
+#include "tools/vmnuma/arguments/report_shape.h"
 #include "tools/vmnuma/export/documents.h"
 #include "tools/vmnuma/report/host_report.h"
-#include "tools/vmnuma/report_shape.h"
+#include "tools/vmnuma/text/view_text.h"
 #include "tools/vmnuma/top/top_frame.h"
-#include "tools/vmnuma/view_text.h"
 
 namespace vmnuma::tools {
 namespace {

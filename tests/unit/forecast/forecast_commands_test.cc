@@ -18,8 +18,8 @@
 #include "tests/support/load_families.h"
 #include "tests/support/temp_directory.h"
 #include "tests/support/time_zone.h"
-#include "tools/vmnuma/forecast_show.h"
-#include "tools/vmnuma/forecast_train.h"
+#include "tools/vmnuma/commands/forecast_show.h"
+#include "tools/vmnuma/commands/forecast_train.h"
 
 namespace vmnuma::tools {
 namespace {

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::stats::tests {
 namespace {

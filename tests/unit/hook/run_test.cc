@@ -11,7 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "balancer/admission_state.h"
+#include "balancer/controller/admission_state.h"
 #include "tests/support/fake_daemon.h"
 #include "tests/support/fake_host.h"
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "placement/names.h"
+#include "placement/base/names.h"
 
 #include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "placement/base/result.h"
 #include "placement/model/domain.h"
 #include "placement/model/forecast.h"
 #include "placement/model/plan.h"
-#include "placement/result.h"
 
 namespace vmnuma::placement {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/vmnuma/screen.h"
+#include "tools/vmnuma/text/screen.h"
 
 #include <gtest/gtest.h>
 

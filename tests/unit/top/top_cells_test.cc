@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/top/small_host.h"
-#include "tools/vmnuma/text.h"
+#include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
 namespace {

@@ -15,7 +15,7 @@
 #include "placement/model/domain.h"
 #include "placement/model/sample.h"
 #include "placement/model/topology.h"
-#include "tools/sim/sim_host.h"
+#include "tools/sim/host/sim_host.h"
 
 namespace vmnuma::tools {
 

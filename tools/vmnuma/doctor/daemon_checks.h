@@ -4,10 +4,10 @@
 
 #include <vector>
 
-#include "balancer/view.h"
-#include "placement/result.h"
+#include "balancer/model/view.h"
+#include "placement/base/result.h"
 #include "stats/linux/directory.h"
-#include "tools/vmnuma/client.h"
+#include "tools/client/client.h"
 #include "tools/vmnuma/doctor/finding.h"
 
 namespace vmnuma::tools {

@@ -7,12 +7,12 @@
 
 #include "balancer/protocol/response.h"
 #include "stats/linux/directory.h"
-#include "tools/vmnuma/client.h"
+#include "tools/client/client.h"
 #include "tools/vmnuma/doctor/daemon_checks.h"
 #include "tools/vmnuma/doctor/device_checks.h"
 #include "tools/vmnuma/doctor/host_checks.h"
 #include "tools/vmnuma/doctor/start_checks.h"
-#include "tools/vmnuma/text.h"
+#include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
 

@@ -4,9 +4,10 @@
 
 #include <string>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
+#include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/doctor/finding.h"
-#include "tools/vmnuma/run.h"
+#include "tools/vmnuma/terminal/surroundings.h"
 
 namespace vmnuma::tools {
 

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "stats/text/json.h"
-#include "tools/vmnuma/screen.h"
-#include "tools/vmnuma/text.h"
+#include "tools/vmnuma/text/screen.h"
+#include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
 

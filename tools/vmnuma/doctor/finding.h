@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "placement/names.h"
+#include "placement/base/names.h"
 
 namespace vmnuma::tools {
 

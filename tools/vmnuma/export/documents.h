@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-#include "balancer/view.h"
+#include "balancer/model/view.h"
 #include "tools/vmnuma/export/host_resources.h"
 
 namespace vmnuma::tools {

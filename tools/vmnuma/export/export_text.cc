@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "tools/vmnuma/host_name.h"
+#include "tools/client/host_name.h"
 
 namespace vmnuma::tools {
 

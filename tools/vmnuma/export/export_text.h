@@ -2,8 +2,8 @@
 /// What `vmnuma export` prints.
 #pragma once
 
+#include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/export/documents.h"
-#include "tools/vmnuma/invocation.h"
 
 namespace vmnuma::tools {
 

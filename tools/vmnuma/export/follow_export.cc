@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "balancer/protocol/response.h"
-#include "tools/vmnuma/client.h"
+#include "tools/client/client.h"
 #include "tools/vmnuma/export/export_text.h"
-#include "tools/vmnuma/text.h"
+#include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
 

@@ -12,8 +12,8 @@
 ///  - an end of the reader, or a signal to stop, is an end like any other.
 #pragma once
 
-#include "tools/vmnuma/invocation.h"
-#include "tools/vmnuma/run.h"
+#include "tools/vmnuma/arguments/invocation.h"
+#include "tools/vmnuma/terminal/surroundings.h"
 
 namespace vmnuma::tools {
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "balancer/view.h"
+#include "balancer/model/view.h"
 #include "stats/linux/directory.h"
 
 namespace vmnuma::tools {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "tools/vmnuma/text.h"
+#include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
 

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "balancer/view.h"
+#include "balancer/model/view.h"
 #include "stats/history/past.h"
 
 namespace vmnuma::tools {

@@ -8,7 +8,7 @@
 #include "tools/vmnuma/report/chart.h"
 #include "tools/vmnuma/report/host_report.h"
 #include "tools/vmnuma/report/summary.h"
-#include "tools/vmnuma/text.h"
+#include "tools/vmnuma/text/text.h"
 #include "tools/vmnuma/top/top_host.h"
 #include "tools/vmnuma/top/top_state.h"
 

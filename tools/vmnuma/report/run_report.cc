@@ -7,10 +7,10 @@
 
 #include "balancer/config/config.h"
 #include "balancer/protocol/response.h"
-#include "tools/vmnuma/client.h"
-#include "tools/vmnuma/host_name.h"
+#include "tools/client/client.h"
+#include "tools/client/host_name.h"
 #include "tools/vmnuma/report/host_report.h"
-#include "tools/vmnuma/text.h"
+#include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
 

@@ -2,7 +2,8 @@
 /// `vmnuma report`: gathers what the history and the daemon know, and prints it.
 #pragma once
 
-#include "tools/vmnuma/run.h"
+#include "tools/vmnuma/arguments/invocation.h"
+#include "tools/vmnuma/terminal/surroundings.h"
 
 namespace vmnuma::tools {
 

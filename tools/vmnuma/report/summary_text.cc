@@ -6,8 +6,8 @@
 #include "stats/text/json.h"
 #include "tools/vmnuma/report/host_report.h"
 #include "tools/vmnuma/report/summary.h"
-#include "tools/vmnuma/table.h"
-#include "tools/vmnuma/text.h"
+#include "tools/vmnuma/text/table.h"
+#include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
 

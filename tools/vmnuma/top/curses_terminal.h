@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 #include "tools/vmnuma/top/top_terminal.h"
 
 namespace vmnuma::tools {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "balancer/protocol/request.h"
-#include "placement/result.h"
+#include "placement/base/result.h"
 #include "tools/vmnuma/top/top_terminal.h"
 
 namespace vmnuma::tools {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "tools/vmnuma/text.h"
+#include "tools/vmnuma/text/text.h"
 #include "tools/vmnuma/top/top_state.h"
 
 namespace vmnuma::tools {

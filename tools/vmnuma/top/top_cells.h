@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "tools/vmnuma/screen.h"
+#include "tools/vmnuma/text/screen.h"
 #include "tools/vmnuma/top/top_host.h"
 
 namespace vmnuma::tools {

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "tools/vmnuma/text.h"
+#include "tools/vmnuma/text/text.h"
+#include "tools/vmnuma/text/view_text.h"
 #include "tools/vmnuma/top/top_cells.h"
-#include "tools/vmnuma/view_text.h"
 
 namespace vmnuma::tools {
 

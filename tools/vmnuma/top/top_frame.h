@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "balancer/view.h"
-#include "placement/result.h"
-#include "tools/vmnuma/screen.h"
+#include "balancer/model/view.h"
+#include "placement/base/result.h"
+#include "tools/vmnuma/text/screen.h"
 #include "tools/vmnuma/top/top_host.h"
 #include "tools/vmnuma/top/top_state.h"
 

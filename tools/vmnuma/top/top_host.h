@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "balancer/view.h"
+#include "balancer/model/view.h"
 
 namespace vmnuma::tools {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "placement/names.h"
+#include "placement/base/names.h"
 #include "tools/vmnuma/top/top_host.h"
 
 namespace vmnuma::tools {

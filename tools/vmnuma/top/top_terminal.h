@@ -5,7 +5,7 @@
 #include <chrono>
 #include <vector>
 
-#include "tools/vmnuma/screen.h"
+#include "tools/vmnuma/text/screen.h"
 #include "tools/vmnuma/top/top_state.h"
 
 namespace vmnuma::tools {

@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "placement/result.h"
+#include "placement/base/result.h"
 
 namespace vmnuma::tests {
 

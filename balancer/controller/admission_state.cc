@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/controller/admission_state.h"
+
+#include <charconv>
+#include <limits>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "placement/model/text.h"
+
+namespace vmnuma::balancer {
+namespace {
+
+using placement::Bytes;
+using placement::NodeId;
+
+constexpr std::string_view kFirstLine = "vmnuma-admission 1";
+constexpr std::string_view kNone = "-";
+constexpr std::int32_t kMostVcpusOfAVm = 4096;
+
+std::string in_order(const std::vector<NodeId>& nodes) {
+  std::string text;
+  for (const NodeId node : nodes) {
+    text += fmt::format("{}{}", text.empty() ? "" : ",", node.value);
+  }
+  return text.empty() ? std::string(kNone) : text;
+}
+
+/// The words of a line, one after the other. What is missing or wrong is noted and zero.
+class Words {
+ public:
+  explicit Words(std::string_view line) : rest_(line) {}
+
+  std::string_view word() {
+    const std::string_view word = rest_.substr(0, rest_.find(' '));
+    rest_.remove_prefix(std::min(word.size() + 1, rest_.size()));
+    good_ = good_ && !word.empty();
+    return word;
+  }
+  /// Of 0 to `most`.
+  template <class Integer>
+  Integer number(Integer most) {
+    const std::string_view text = word();
+    Integer number{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool is_number = error == std::errc{} && end == text.data() + text.size();
+    good_ = good_ && is_number && number >= 0 && number <= most;
+    return good_ ? number : Integer{};
+  }
+  Bytes bytes() { return Bytes{number(std::numeric_limits<std::int64_t>::max() / 4)}; }
+  NodeId node() { return NodeId{number(kMostNodeNumber)}; }
+  std::vector<NodeId> nodes() {
+    std::vector<NodeId> nodes;
+    std::string_view list = word();
+    while (good_ && list != kNone && !list.empty()) {
+      const std::string_view one = list.substr(0, list.find(','));
+      list.remove_prefix(std::min(one.size() + 1, list.size()));
+      nodes.push_back(Words(one).node_checked(good_));
+    }
+    return nodes;
+  }
+  placement::VmId vm() {
+    const Result<placement::VmId> id = placement::parse_vm_id(word());
+    good_ = good_ && id.has_value();
+    return id ? *id : placement::VmId{};
+  }
+  void must_be(bool holds) { good_ = good_ && holds; }
+  [[nodiscard]] bool good() const { return good_; }
+
+ private:
+  static constexpr std::int32_t kMostNodeNumber = 1 << 20;
+  NodeId node_checked(bool& good) {
+    const NodeId id = node();
+    good = good && good_;
+    return id;
+  }
+
+  std::string_view rest_;
+  bool good_ = true;
+};
+
+AdmissionState::Node read_node(Words& words) {
+  AdmissionState::Node node;
+  node.id = words.node();
+  constexpr std::int32_t kMostCpus = 1 << 20;
+  node.cpus = words.number(kMostCpus);
+  node.free_cores = words.number(kMostCpus);
+  node.cores = words.number(kMostCpus);
+  node.reserve = words.bytes();
+  node.promised = words.bytes();
+  return node;
+}
+
+StartingVm read_expected(Words& words) {
+  StartingVm vm;
+  vm.description.id = words.vm();
+  // Its name is not known; it must not pass for a VM that asks without one.
+  vm.description.name = placement::to_text(vm.description.id);
+  const std::int32_t vcpus = words.number(kMostVcpusOfAVm);
+  words.must_be(vcpus > 0);
+  for (std::int32_t vcpu = 0; vcpu < vcpus; ++vcpu) {
+    vm.description.vcpus.push_back(vcpu);
+  }
+  vm.description.max_vcpus = vcpus;
+  vm.description.memory = vm.description.max_memory = words.bytes();
+  vm.description.huge_page_size = words.bytes();
+  if (words.word() == "guaranteed") {
+    vm.description.own_policy = {{"memory_class", "guaranteed"}};
+    vm.description.policy.memory_class = placement::MemoryClass::kGuaranteed;
+  }
+  vm.homes = words.nodes();
+  vm.nodes = words.nodes();
+  vm.asks = false;
+  return vm;
+}
+
+}  // namespace
+
+bool StampedAdmission::is_fresh(const AdmissionStamp& now) const {
+  const std::int64_t age_s = now.written_unix_s - stamp.written_unix_s;
+  return !now.boot_id.empty() && stamp.boot_id == now.boot_id && age_s >= 0 &&
+         age_s <= kAdmissionFreshFor_s;
+}
+
+std::string to_text(const AdmissionState& state, const AdmissionStamp& stamp) {
+  std::string text = fmt::format(
+      "{}\nwritten {} {}\nadmission {}\n", kFirstLine, stamp.written_unix_s,
+      stamp.boot_id.empty() ? kNone : stamp.boot_id, state.enforces ? "enforce" : "advise");
+  for (const AdmissionState::Node& node : state.nodes) {
+    text += fmt::format("node {} {} {} {} {} {}\n", node.id.value, node.cpus, node.free_cores,
+                        node.cores, node.reserve.value, node.promised.value);
+    for (const AdmissionState::Pool& pool : node.pools) {
+      text +=
+          fmt::format("pool {} {} {}\n", node.id.value, pool.page_size.value, pool.promised.value);
+    }
+  }
+  for (const StartingVm& vm : state.expected) {
+    const bool guaranteed =
+        vm.description.policy.memory_class == placement::MemoryClass::kGuaranteed;
+    text += fmt::format("expected {} {} {} {} {} {} {}\n", to_text(vm.description.id),
+                        vm.description.vcpus.size(), vm.description.max_memory.value,
+                        vm.description.huge_page_size.value, guaranteed ? "guaranteed" : "plain",
+                        in_order(vm.homes), in_order(vm.nodes));
+    for (const PromisedMemory& memory : vm.memory) {
+      text += fmt::format("promised {} {} {} {}\n", to_text(vm.description.id), memory.node.value,
+                          memory.page_size.value, memory.memory.value);
+    }
+  }
+  return text;
+}
+
+Result<StampedAdmission> parse_admission(std::string_view text) {
+  StampedAdmission read;
+  std::int64_t number = 0;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    ++number;
+    Words words(line);
+    const std::string_view kind = words.word();
+    if (number == 1) {
+      words.must_be(line == kFirstLine);
+    } else if (kind == "written") {
+      read.stamp.written_unix_s = words.number(std::numeric_limits<std::int64_t>::max() / 2);
+      read.stamp.boot_id = words.word();
+    } else if (kind == "admission") {
+      const std::string_view admission = words.word();
+      read.state.enforces = admission == "enforce";
+      words.must_be(read.state.enforces || admission == "advise");
+    } else if (kind == "node") {
+      read.state.nodes.push_back(read_node(words));
+    } else if (kind == "pool") {
+      const NodeId node = words.node();
+      const Bytes page_size = words.bytes();
+      const Bytes promised = words.bytes();
+      words.must_be(!read.state.nodes.empty() && read.state.nodes.back().id == node &&
+                    page_size > Bytes{});
+      if (words.good()) {
+        read.state.nodes.back().pools.push_back({page_size, promised});
+      }
+    } else if (kind == "expected") {
+      read.state.expected.push_back(read_expected(words));
+      words.must_be(read.state.expected.size() <= StartingVms::kMostStarting);
+    } else if (kind == "promised") {
+      const placement::VmId vm = words.vm();
+      const NodeId node = words.node();
+      const Bytes page_size = words.bytes();
+      const Bytes memory = words.bytes();
+      words.must_be(!read.state.expected.empty() &&
+                    read.state.expected.back().description.id == vm);
+      if (words.good()) {
+        read.state.expected.back().memory.push_back({node, page_size, memory});
+      }
+    }
+    if (!words.good()) {
+      return failure(ErrorCode::kCorrupt, fmt::format("line {} of the admission state, '{}', is "
+                                                      "not understood",
+                                                      number, line.substr(0, 80)));
+    }
+  }
+  if (number == 0) {
+    return failure(ErrorCode::kCorrupt, "the admission state is empty");
+  }
+  return read;
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What decides on starts while the daemon is away, as text for a small file.
+///
+/// Problem: the daemon may be stopped or restarting while libvirt starts VMs, and their policies
+/// still hold; but whether starts are refused at all, what other VMs were promised and which cores
+/// belong to somebody is known to the daemon only. Approach: the daemon writes it down whenever it
+/// changes. The hook judges by it if it is fresh, and a daemon that starts takes over what VMs that
+/// are about to start were promised. Format: lines of words, "vmnuma-admission 1" first; lines with
+/// an unknown first word are left out, so that a newer daemon may add some.
+///
+///     vmnuma-admission 1
+///     written 1763900000 9d5f3c1a-...           when, and in which boot of the host
+///     admission enforce
+///     node 0 CPUS FREE_CORES CORES RESERVE PROMISED
+///     pool 0 PAGE_SIZE PROMISED
+///     expected UUID VCPUS MEMORY PAGE_SIZE guaranteed|plain HOMES NODES
+///     promised UUID NODE PAGE_SIZE MEMORY
+///
+/// Amounts are bytes, HOMES in the order of the clients, NODES ascending, both "0,2,1".
+///
+/// Properties:
+///  - what is written is read back the same;
+///  - a file that is damaged, of another version or too large is an error and none of it counts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "balancer/core/starting_vms.h"
+#include "placement/base/result.h"
+#include "placement/model/amounts.h"
+#include "placement/model/ids.h"
+
+namespace vmnuma::balancer {
+
+/// In the state directory.
+inline constexpr std::string_view kAdmissionFile = "admission";
+/// Twice what the most VMs that may be starting fill.
+inline constexpr std::size_t kMostAdmissionBytes = std::size_t{256} * 1024;
+/// Written at least that often, and so long it is fresh.
+inline constexpr std::int64_t kAdmissionWrittenEvery_s = 60;
+inline constexpr std::int64_t kAdmissionFreshFor_s = 180;
+
+struct AdmissionState {
+  struct Pool {
+    placement::Bytes page_size;
+    placement::Bytes promised;  ///< to VMs that do not have it yet
+    bool operator==(const Pool&) const = default;
+  };
+  struct Node {
+    placement::NodeId id;
+    std::int32_t cpus = 0;        ///< that VMs may use
+    std::int32_t free_cores = 0;  ///< that one VM could still get alone
+    std::int32_t cores = 0;       ///< of these, if nobody had any
+    placement::Bytes reserve;     ///< ordinary memory that is to stay free
+    placement::Bytes promised;    ///< ordinary memory, to VMs that do not have it yet
+    std::vector<Pool> pools;      ///< by page size; only those with promises
+    bool operator==(const Node&) const = default;
+  };
+  bool enforces = false;  ///< the mode is active and admission enforce
+  std::vector<Node> nodes;
+  std::vector<StartingVm> expected;  ///< those that were told where to start, oldest first
+  bool operator==(const AdmissionState&) const = default;
+};
+
+/// When and in which boot of the host a state was written.
+struct AdmissionStamp {
+  std::int64_t written_unix_s = 0;
+  std::string boot_id;
+  bool operator==(const AdmissionStamp&) const = default;
+};
+
+struct StampedAdmission {
+  AdmissionState state;
+  AdmissionStamp stamp;
+
+  /// True if amounts still count: written in this boot, not long ago and not in the future.
+  [[nodiscard]] bool is_fresh(const AdmissionStamp& now) const;
+};
+
+[[nodiscard]] std::string to_text(const AdmissionState& state, const AdmissionStamp& stamp);
+/// Error: corrupt, naming the line.
+[[nodiscard]] Result<StampedAdmission> parse_admission(std::string_view text);
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/controller/cpu_pins.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
+#include "placement/cpu_assignment.h"
+
+namespace vmnuma::balancer {
+
+using placement::ClientId;
+using placement::CpuGrant;
+using placement::CpuId;
+using placement::CpuRequest;
+using placement::NodeIndex;
+using placement::Relocation;
+using placement::VmId;
+using placement::VmPolicy;
+
+namespace {
+
+bool asks_for_cpus(const VmPolicy& policy) {
+  return policy.cpu_binding != placement::CpuBinding::kNode ||
+         policy.cpu_policy != placement::CpuPolicy::kNone ||
+         policy.cpu_class != placement::CpuClass::kNone;
+}
+
+std::vector<CpuId> sorted(std::vector<CpuId> cpus) {
+  std::sort(cpus.begin(), cpus.end());
+  cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
+  return cpus;
+}
+
+/// Who lives where once the relocations are made.
+using Homes = std::map<ClientId, NodeIndex>;
+
+Homes homes_after(const Ledger& ledger, const std::vector<Relocation>& relocations,
+                  const std::set<VmId>& left_alone) {
+  Homes homes;
+  for (const auto& [id, vm] : ledger.vms()) {
+    for (std::size_t index = 0; index < vm.clients.size() && !left_alone.contains(id); ++index) {
+      const placement::NodeId home = vm.clients[index].home;
+      if (const auto node = ledger.topology().index_of(home); home.value >= 0 && node) {
+        homes[{id, static_cast<std::int32_t>(index)}] = *node;
+      }
+    }
+  }
+  for (const Relocation& relocation : relocations) {
+    if (ledger.find(relocation.client.vm) != nullptr &&
+        !left_alone.contains(relocation.client.vm)) {
+      homes[relocation.client] = relocation.to;
+    }
+  }
+  return homes;
+}
+
+/// The reach of who has cores of its own is wider: one core is left for all.
+placement::Former former_of(const VmCpus& vm, std::size_t client, const placement::Node& node) {
+  std::vector<CpuId> reach;
+  for (const CpuId cpu : cpus_of(node)) {
+    if (std::binary_search(vm.reach.begin(), vm.reach.end(), cpu)) {
+      reach.push_back(cpu);
+    }
+  }
+  return {vm.clients[client], reach != vm.clients[client]};
+}
+
+std::vector<CpuGrant> grants_on(const Ledger& ledger, NodeIndex node, const Homes& homes,
+                                const std::map<VmId, VmCpus>& former) {
+  std::vector<CpuRequest> requests;
+  placement::FormerCpus had;
+  for (const auto& [id, home] : homes) {
+    if (home != node) {
+      continue;
+    }
+    const VmRecord& vm = *ledger.find(id.vm);
+    const auto index = static_cast<std::size_t>(id.index);
+    const ClientRecord& client = vm.clients[index];
+    const VmPolicy& policy = vm.description.policy;
+    requests.push_back({id, static_cast<std::int32_t>(client.shape.vcpus.size()),
+                        policy.cpu_binding, policy.cpu_policy, policy.cpu_class, client.average});
+    if (const auto known = former.find(id.vm);
+        known != former.end() && index < known->second.clients.size()) {
+      had[id] = former_of(known->second, index, ledger.topology().nodes[node]);
+    }
+  }
+  return requests.empty() ? std::vector<CpuGrant>{}
+                          : assign_cpus(ledger.topology().nodes[node], requests, had);
+}
+
+/// The node's CPUs less all threads of the cores that belong to another VM alone.
+std::vector<CpuId> without_cores_of_others(const placement::Node& node,
+                                           const std::vector<CpuGrant>& grants, const VmId& vm) {
+  std::set<std::int32_t> taken;
+  for (const CpuGrant& grant : grants) {
+    for (const placement::Cpu& cpu : node.cpus) {
+      if (grant.exclusive_cores > 0 && grant.client.vm != vm &&
+          std::binary_search(grant.cpus.begin(), grant.cpus.end(), cpu.id)) {
+        taken.insert(cpu.core);
+      }
+    }
+  }
+  std::vector<CpuId> cpus;
+  for (const placement::Cpu& cpu : node.cpus) {
+    if (!taken.contains(cpu.core)) {
+      cpus.push_back(cpu.id);
+    }
+  }
+  return cpus;
+}
+
+void give(VmCpus& vm, std::size_t client, const std::vector<CpuId>& cpus,
+          const std::vector<CpuId>& reach) {
+  vm.clients[client] = cpus;
+  vm.reach.insert(vm.reach.end(), reach.begin(), reach.end());
+  vm.reach = sorted(std::move(vm.reach));
+}
+
+}  // namespace
+
+std::vector<CpuId> cpus_of(const placement::Node& node) {
+  std::vector<CpuId> cpus;
+  cpus.reserve(node.cpus.size());
+  for (const placement::Cpu& cpu : node.cpus) {
+    cpus.push_back(cpu.id);
+  }
+  return cpus;
+}
+
+VmCpus whole_homes(const VmRecord& vm, const placement::Topology& topology) {
+  VmCpus whole;
+  whole.clients.resize(vm.clients.size());
+  for (std::size_t index = 0; index < vm.clients.size(); ++index) {
+    const placement::NodeId home = vm.clients[index].home;
+    if (const auto node = topology.index_of(home); home.value >= 0 && node) {
+      const std::vector<CpuId> all = cpus_of(topology.nodes[*node]);
+      give(whole, index, all, all);
+    }
+  }
+  return whole;
+}
+
+CpuPins find_cpu_pins(const Ledger& ledger, const std::vector<Relocation>& relocations,
+                      const std::map<VmId, VmCpus>& former, const std::set<VmId>& left_alone) {
+  CpuPins pins;
+  if (std::none_of(ledger.vms().begin(), ledger.vms().end(), [](const auto& entry) {
+        return asks_for_cpus(entry.second.description.policy);
+      })) {
+    return pins;
+  }
+  const Homes homes = homes_after(ledger, relocations, left_alone);
+  const placement::Topology& topology = ledger.topology();
+  std::map<VmId, VmCpus> given;
+  std::map<VmId, VmCpus> whole;
+  for (const auto& [id, vm] : ledger.vms()) {
+    given[id].clients.resize(vm.clients.size());
+    whole[id].clients.resize(vm.clients.size());
+  }
+  for (NodeIndex node = 0; node < topology.nodes.size(); ++node) {
+    const std::vector<CpuGrant> grants = grants_on(ledger, node, homes, former);
+    for (const CpuGrant& grant : grants) {
+      if (!grant.refused.empty()) {
+        pins.refused[grant.client] = grant.refused;
+      }
+      if (grant.exclusive_cores > 0) {
+        pins.exclusive_cores[grant.client] = grant.exclusive_cores;
+      }
+    }
+    const std::vector<CpuId> all = cpus_of(topology.nodes[node]);
+    for (const CpuGrant& grant : grants) {
+      const auto index = static_cast<std::size_t>(grant.client.index);
+      give(given[grant.client.vm], index, grant.cpus,
+           without_cores_of_others(topology.nodes[node], grants, grant.client.vm));
+      give(whole[grant.client.vm], index, all, all);
+    }
+  }
+  for (auto& [id, cpus] : given) {
+    if (cpus != whole[id]) {
+      pins.narrow.emplace(id, std::move(cpus));
+    }
+  }
+  return pins;
+}
+
+}  // namespace vmnuma::balancer

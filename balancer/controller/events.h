@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the controller is told and what it wants done: plain values, so that live running,
+/// simulation and replay feed the same code.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "balancer/controller/admission_state.h"
+#include "balancer/controller/memory_steering.h"
+#include "balancer/model/admission_mode.h"
+#include "balancer/model/mode.h"
+#include "balancer/model/origin.h"
+#include "balancer/protocol/request.h"
+#include "balancer/protocol/response.h"
+#include "migration/order.h"
+#include "migration/progress.h"
+#include "placement/base/result.h"
+#include "placement/model/domain.h"
+#include "placement/model/forecast.h"
+#include "placement/model/options.h"
+#include "placement/model/reserved_memory.h"
+#include "placement/model/sample.h"
+#include "placement/model/snapshot.h"
+#include "placement/model/topology.h"
+
+namespace vmnuma::balancer {
+
+// ---- in ----
+
+/// All running VMs, after a change.
+struct DomainsChanged {
+  std::vector<placement::VmDescription> running;
+};
+
+/// The epoch's readings. This is when decisions are taken.
+struct SampleTaken {
+  placement::Sample sample;
+  std::int64_t wall_unix_s = 0;
+  placement::Microseconds late;  ///< from when the epoch was due; shown, but nothing depends on it
+};
+
+/// An action has come further.
+struct ActionProgressed {
+  migration::ActionEvent event;
+};
+
+/// The transfers under way, as they are now.
+struct TransfersReported {
+  std::vector<migration::TransferProgress> transfers;
+};
+
+/// A part of the host or of the service works no more, or works again.
+struct SourceChanged {
+  std::string source;  ///< "libvirt", "history", or a worker of the service that hangs
+  std::string reason;  ///< empty: works again
+  std::int64_t wall_unix_s = 0;
+};
+
+/// A command of the control socket. `token` comes back with the answer.
+struct CommandReceived {
+  std::int64_t token = 0;
+  Command command;
+};
+
+struct ConfigChanged {
+  Mode mode{};
+  placement::Options options;
+  std::map<std::string, Origin> origins;  ///< of options that do not have their default
+  std::map<std::string, placement::VmPolicy> policies;  ///< by VM name or UUID
+  bool metadata_wins = true;  ///< a policy in the domain's metadata goes before `policies`
+  bool repairs_pins = false;  ///< VMs that somebody else pins elsewhere are pinned home again
+  /// Of VMs whose policy has none of its own.
+  placement::PlacementStrategy strategy = placement::PlacementStrategy::kLeastLostTime;
+  AdmissionMode admission = AdmissionMode::kEnforce;
+  placement::ReservedMemory reserved_memory;  ///< by node, for the system
+  std::vector<std::string> notices;  ///< what the administrator should know of how it was read
+};
+
+/// What a VM usually uses at its busy times, from the history: its load until it is measured.
+struct LoadExpected {
+  placement::VmId vm;
+  placement::Permille per_vcpu;
+};
+
+/// What VMs are expected to want in the next ten minutes; takes the place of all before it.
+struct LoadsForecast {
+  placement::LoadForecasts forecasts;
+};
+
+/// What became of a change of memory limits.
+struct MemoryLimitsSet {
+  std::string path;     ///< of the cgroup
+  std::string problem;  ///< empty: it was carried out
+};
+
+/// What reading memory takes on this host, where that was measured.
+struct MeasuredMemory {
+  std::int64_t local_read_ns = 0;  ///< a node's own memory, mean of all nodes
+  std::int64_t stall_pct = 0;      ///< Numa.MemStallPct that follows from it
+  bool operator==(const MeasuredMemory&) const = default;
+};
+
+/// The host's nodes changed, or what their distances are taken to be.
+struct TopologyChanged {
+  placement::Topology topology;  ///< with the distances that decisions are to use
+  /// Absent: distances are the firmware's.
+  std::optional<MeasuredMemory> measured;
+};
+
+/// The daemon is about to end.
+struct Stopping {
+  bool restore = false;  ///< give all VMs back as they were found
+};
+
+using Event = std::variant<DomainsChanged, SampleTaken, ActionProgressed, TransfersReported,
+                           SourceChanged, CommandReceived, ConfigChanged, TopologyChanged,
+                           LoadExpected, LoadsForecast, MemoryLimitsSet, Stopping>;
+
+// ---- out ----
+
+struct Reply {
+  std::int64_t token = 0;
+  Result<Answer> answer;
+};
+
+struct HomeDecided {
+  placement::ClientId client;
+  placement::NodeId home;  ///< negative: all homes of the VM are given up
+};
+
+/// What an action really brought, beside what was predicted.
+struct OutcomeMeasured {
+  std::int64_t action = 0;
+  placement::CpuTime lost_before;
+  placement::CpuTime lost_after;
+  placement::Permille imbalance_before;
+  placement::Permille imbalance_after;
+  std::optional<placement::Permille> locality_before;
+  std::optional<placement::Permille> locality_after;
+  placement::Bytes moved;
+  placement::Microseconds took;
+};
+
+/// An epoch that is over, for the history.
+struct EpochEnded {
+  placement::Snapshot snapshot;
+  placement::Plan plan;
+};
+
+enum class Severity { kDebug, kInfo, kNotice, kWarning, kError };
+
+struct LogLine {
+  Severity severity{};
+  std::string message;
+  std::map<std::string, std::string> fields;  ///< for the journal: VM, ACTION, NODE, ...
+};
+
+/// A VM that was not admitted, for the history.
+struct StartNotAdmitted {
+  std::int64_t action = 0;  ///< its number in the history
+  std::int64_t epoch = 0;
+  placement::VmId vm;
+  std::string name;
+  std::string detail;  ///< whether it was refused, and why
+};
+
+/// A VM's policy that is to be written into its metadata. Who does so answers `token`.
+struct PolicyWrite {
+  std::int64_t token = 0;
+  placement::VmId vm;
+  std::string name;                                ///< of the VM, for messages
+  std::vector<placement::PolicySetting> settings;  ///< all of them; empty: no policy
+  bool persistent = false;                         ///< also into the definition
+};
+
+/// What is answered once it has been written.
+[[nodiscard]] DoneView done_view(const PolicyWrite& policy);
+
+struct Effects {
+  std::vector<migration::Order> orders;  ///< to be carried out, in this order
+  /// Whose orders and transfers are to be given up, before `orders` are submitted.
+  std::vector<placement::VmId> cancelled;
+  std::optional<bool> pause_transfers;
+  std::optional<placement::Options> options;  ///< page migration goes by these from now on
+  std::optional<bool> memory_pressure;        ///< from now on no page is moved, or again
+  std::vector<Reply> replies;
+  std::vector<HomeDecided> homes;
+  std::vector<OutcomeMeasured> outcomes;
+  std::optional<EpochEnded> epoch;
+  std::vector<StartNotAdmitted> not_admitted;
+  /// If set: what decides on starts while the daemon is away has changed.
+  std::optional<AdmissionState> admission;
+  std::vector<PolicyWrite> policies;
+  /// If set: all VMs that are released from now on, for the next start.
+  std::optional<std::map<placement::VmId, placement::VmProcess>> released;
+  /// If set: to be kept for the next start, before `memory` is carried out.
+  std::optional<MemoryOriginals> memory_originals;
+  std::vector<MemoryChange> memory;  ///< each is answered with MemoryLimitsSet
+  std::vector<LogLine> log;
+};
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/controller/found_pins.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace vmnuma::balancer {
+
+using placement::CpuId;
+using placement::NodeIndex;
+using placement::Pin;
+using placement::Topology;
+
+namespace {
+
+using Kind = PinState::Kind;
+
+/// Null if there is none.
+const std::vector<CpuId>* pin_of(const VmRecord& vm, std::int32_t vcpu) {
+  const std::vector<Pin>& pins = vm.description.vcpu_pins;
+  const auto pin = std::find_if(pins.begin(), pins.end(),
+                                [vcpu](const Pin& entry) { return entry.number == vcpu; });
+  return pin == pins.end() || pin->cpus.empty() ? nullptr : &pin->cpus;
+}
+
+/// The node whose usable CPUs are exactly these, or nothing.
+std::optional<NodeIndex> whole_node(const Topology& topology, const std::vector<CpuId>& cpus) {
+  for (NodeIndex node = 0; node < topology.nodes.size(); ++node) {
+    if (cpus == cpus_of(topology.nodes[node])) {
+      return node;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+PinReader::PinReader(const Topology& topology) : topology_(topology) {
+  for (const placement::Node& node : topology.nodes) {
+    const std::vector<CpuId> cpus = cpus_of(node);
+    every_.insert(every_.end(), cpus.begin(), cpus.end());
+  }
+  std::sort(every_.begin(), every_.end());
+}
+
+std::vector<CpuId> PinReader::usable(const std::vector<CpuId>& cpus) const {
+  std::vector<CpuId> both;
+  std::set_intersection(cpus.begin(), cpus.end(), every_.begin(), every_.end(),
+                        std::back_inserter(both));
+  return both;
+}
+
+/// The vCPUs of one client, by how they are pinned.
+struct PinReader::Pins {
+  bool unpinned = false;  ///< some that nobody has pinned yet
+  bool free = false;      ///< some to every CPU that VMs may use
+  bool gone = false;      ///< some only to CPUs that VMs cannot use
+  /// What all others are pinned to, as far as VMs may use it.
+  std::set<std::vector<CpuId>> narrow;
+};
+
+PinReader::Pins PinReader::pins_of(const VmRecord& vm, const ClientRecord& client) const {
+  std::set<std::vector<CpuId>> found;  // most often one
+  Pins pins;
+  for (const std::int32_t vcpu : client.shape.vcpus) {
+    if (const std::vector<CpuId>* pin = pin_of(vm, vcpu); pin != nullptr) {
+      found.insert(*pin);
+    } else {
+      pins.unpinned = true;
+    }
+  }
+  const bool by_default = found.erase(vm.description.default_pin) > 0;
+  for (const std::vector<CpuId>& pin : found) {
+    std::vector<CpuId> cpus = usable(pin);
+    if (cpus.empty()) {
+      pins.gone = true;
+    } else if (cpus == every_) {
+      pins.free = true;
+    } else {
+      pins.narrow.insert(std::move(cpus));
+    }
+  }
+  if (by_default && (!pins.narrow.empty() || pins.gone)) {
+    pins.unpinned = true;
+  } else if (by_default) {
+    std::vector<CpuId> cpus = usable(vm.description.default_pin);
+    pins.gone = cpus.empty();
+    pins.free = pins.free || cpus == every_;
+    if (!pins.gone && cpus != every_) {
+      pins.narrow.insert(std::move(cpus));
+    }
+  }
+  return pins;
+}
+
+PinState PinReader::state_of(const VmRecord& vm, const ClientRecord& client,
+                             const std::vector<CpuId>& given) const {
+  const Pins pins = pins_of(vm, client);
+  const std::vector<CpuId> part = usable(given);
+  if (pins.narrow.empty() && !pins.gone && !part.empty() && part == every_ &&
+      client.home.value >= 0) {
+    return {Kind::kOneNode, client.home};  // its home is all there is
+  }
+  if (pins.narrow.empty()) {
+    return {!pins.gone ? Kind::kFree : pins.free ? Kind::kOther : Kind::kGone, {}};
+  }
+  if (pins.narrow.size() > 1 || pins.free || pins.gone) {
+    return {Kind::kOther, {}};
+  }
+  const std::vector<CpuId>& cpus = *pins.narrow.begin();
+  const Kind kind = pins.unpinned ? Kind::kIncomplete : Kind::kOneNode;
+  if (cpus == part) {
+    return {kind, client.home.value >= 0 ? client.home : client.pinned_to};
+  }
+  const std::optional<NodeIndex> node = whole_node(topology_, cpus);
+  const bool lost_its_part = node && !given.empty() && topology_.nodes[*node].id == client.home;
+  return node && !lost_its_part ? PinState{kind, topology_.nodes[*node].id}
+                                : PinState{Kind::kOther, {}};
+}
+
+std::vector<CpuId> common_pin(const VmRecord& vm, const ClientRecord& client) {
+  std::vector<CpuId> common;
+  for (const std::int32_t vcpu : client.shape.vcpus) {
+    const std::vector<CpuId>* pin = pin_of(vm, vcpu);
+    if (pin == nullptr || (!common.empty() && common != *pin)) {
+      return {};
+    }
+    common = *pin;
+  }
+  return common;
+}
+
+VmCpus pins_as_given(const VmRecord& vm) {
+  VmCpus given;
+  for (const ClientRecord& client : vm.clients) {
+    given.clients.push_back(common_pin(vm, client));
+  }
+  given.reach = vm.description.emulator_pin;
+  return given;
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The whole host in one answer: nodes, clients and what was counted.
+#pragma once
+
+#include "balancer/controller/totals.h"
+#include "balancer/core/ledger.h"
+#include "balancer/model/view.h"
+#include "placement/model/snapshot.h"
+
+namespace vmnuma::balancer {
+
+/// Nodes and VMs in the order of the snapshot. What was not measured in its epoch has no figures.
+/// What only the controller knows is left out: promises, and the last three fields.
+[[nodiscard]] HostView host_view(const placement::Snapshot& snapshot, const Ledger& ledger,
+                                 const Totals& totals);
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/controller/memory_view.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "placement/memory_qos.h"
+#include "placement/memory_victims.h"
+#include "placement/model/text.h"
+
+namespace vmnuma::balancer {
+
+using placement::Bytes;
+using placement::MemoryState;
+using placement::MemoryUser;
+using placement::ReclaimTurn;
+
+namespace {
+
+std::optional<std::int64_t> value_of(const std::optional<Bytes>& bytes) {
+  return bytes ? std::optional(bytes->value) : std::nullopt;
+}
+
+std::string mib_text(Bytes bytes) {
+  return fmt::format("{} MiB", bytes / placement::kMiB.value == Bytes{}
+                                   ? std::string("less than 1")
+                                   : std::to_string(bytes.value / placement::kMiB.value));
+}
+
+VmMemoryView view_of(const VmRecord& vm, const HostMemory& host) {
+  VmMemoryView view;
+  view.vm = vm.description.name;
+  view.vm_uuid = placement::to_text(vm.description.id);
+  view.memory_class = name_of(vm.description.policy.memory_class);
+  view.size_bytes = vm.description.memory.value;
+  view.not_reclaimable =
+      why_not_reclaimable(vm.description, host.swap.value_or(Bytes{})).value_or("");
+  for (const Bytes bytes : vm.memory.value_or(std::vector<Bytes>{})) {
+    view.node_bytes.push_back(bytes.value);
+  }
+  if (!vm.last || !vm.last->memory_state) {
+    return view;
+  }
+  const MemoryState& state = *vm.last->memory_state;
+  view.known = true;
+  view.anonymous_bytes = state.anonymous.value;
+  view.shared_bytes = state.shared.value;
+  view.file_bytes = state.file.value;
+  view.swap_bytes = state.swap.value;
+  view.unevictable_bytes = state.unevictable.value;
+  view.min_bytes = state.limits.min.value;
+  view.low_bytes = state.limits.low.value;
+  view.high_bytes = value_of(state.limits.high);
+  view.max_bytes = value_of(state.limits.max);
+  view.swap_max_bytes = value_of(state.limits.swap_max);
+  if (state.waits_some && state.waits_full) {
+    view.waits_some_permille = state.waits_some->value;
+    view.waits_full_permille = state.waits_full->value;
+  }
+  view.oom_score_adj = state.oom_score_adj;
+  return view;
+}
+
+MemoryUser user_of(const VmRecord& vm, const HostMemory& host) {
+  const MemoryState& state = *vm.last->memory_state;
+  const Bytes charged = state.anonymous + state.shared + state.file;
+  MemoryUser user;
+  user.guest = state.anonymous + state.shared;
+  user.file = state.file;
+  user.unevictable = state.unevictable;
+  user.swap = state.swap;
+  user.high = state.limits.high;
+  user.may_swap = host.swap.value_or(Bytes{}) > Bytes{} &&
+                  (!state.limits.swap_max || *state.limits.swap_max > state.swap);
+  user.oom_score_adj = state.oom_score_adj;
+  if (host.protection_inherited != false) {  // it does not reach QEMU's own group otherwise
+    user.min = std::min(state.limits.min, charged);
+    user.low = std::min(state.limits.low, charged);
+  }
+  return user;
+}
+
+/// Cuts one kind of protection to what the slices above have, from the innermost to the outermost.
+void cut_to_slices(const std::vector<const VmRecord*>& vms, const HostMemory& host,
+                   Bytes MemoryUser::*protection, Bytes placement::MemoryLimits::*limit,
+                   std::vector<MemoryUser>& users) {
+  for (auto slice = host.slices.rbegin(); slice != host.slices.rend(); ++slice) {
+    std::vector<std::size_t> inside;
+    std::vector<Bytes> claimed;
+    for (std::size_t i = 0; i < vms.size(); ++i) {
+      if (vms[i]->last->memory_state->scope.starts_with(slice->path + "/")) {
+        inside.push_back(i);
+        claimed.push_back(users[i].*protection);
+      }
+    }
+    const std::vector<Bytes> effective =
+        placement::effective_protection(std::move(claimed), slice->limits.*limit);
+    for (std::size_t i = 0; i < inside.size(); ++i) {
+      users[inside[i]].*protection = effective[i];
+    }
+  }
+}
+
+std::string reclaim_sentence(const placement::ReclaimPlace& place, const MemoryUser& user) {
+  switch (place.turn) {
+    case ReclaimTurn::kAboveHigh:
+      return fmt::format("it is above memory.high and has to give memory back itself, {} could go",
+                         mib_text(place.takeable));
+    case ReclaimTurn::kUnprotected:
+      return fmt::format("nothing protects {} of its memory", mib_text(place.takeable));
+    case ReclaimTurn::kBelowLow:
+      return fmt::format("memory.low protects {} as long as others have unprotected memory",
+                         mib_text(place.takeable));
+    case ReclaimTurn::kNever:
+      if (user.min >= user.guest + user.file) {
+        return "memory.min protects all that it has";
+      }
+      return user.unevictable > Bytes{} ? "the rest is locked or protected"
+                                        : "what is not protected has nowhere to go";
+  }
+  return "";
+}
+
+std::string kill_sentence(const placement::KillPlace& place, const MemoryUser& user) {
+  std::string sentence =
+      fmt::format("{} of memory and swap count", mib_text(user.guest + user.swap));
+  if (user.oom_score_adj != 0) {
+    sentence += fmt::format(", with oom_score_adj {} as much as {} MiB", user.oom_score_adj,
+                            place.badness.value / placement::kMiB.value);
+  }
+  return sentence;
+}
+
+}  // namespace
+
+HostMemory host_memory(const placement::Topology& topology, const placement::Sample& sample) {
+  HostMemory host{
+      sample.sequence, {}, sample.swap_total, sample.slices, sample.protection_inherited};
+  for (const placement::Node& node : topology.nodes) {
+    host.total += node.memory;
+  }
+  return host;
+}
+
+MemoryView memory_view(const Ledger& ledger, const HostMemory& host) {
+  MemoryView view;
+  view.enabled = ledger.options().mem_qos_enable != 0;
+  view.memory_bytes = host.total.value;
+  view.swap_bytes = value_of(host.swap);
+  view.protection_inherited = host.protection_inherited;
+  for (const placement::Node& node : ledger.topology().nodes) {
+    view.nodes.push_back(node.id);
+  }
+  std::vector<const VmRecord*> vms;
+  for (const auto& [id, vm] : ledger.vms()) {
+    vms.push_back(&vm);
+  }
+  std::stable_sort(vms.begin(), vms.end(), [](const VmRecord* a, const VmRecord* b) {
+    return a->description.name < b->description.name;
+  });
+  for (const VmRecord* vm : vms) {
+    view.vms.push_back(view_of(*vm, host));
+  }
+  std::erase_if(vms, [](const VmRecord* vm) { return !vm->last || !vm->last->memory_state; });
+  std::vector<MemoryUser> users;
+  users.reserve(vms.size());
+  for (const VmRecord* vm : vms) {
+    users.push_back(user_of(*vm, host));
+  }
+  cut_to_slices(vms, host, &MemoryUser::min, &placement::MemoryLimits::min, users);
+  cut_to_slices(vms, host, &MemoryUser::low, &placement::MemoryLimits::low, users);
+  for (const placement::ReclaimPlace& place : placement::reclaim_order(users)) {
+    view.reclaimed_first.push_back({vms[place.user]->description.name, place.takeable.value,
+                                    reclaim_sentence(place, users[place.user])});
+  }
+  for (const placement::KillPlace& place :
+       placement::kill_order(users, host.total + host.swap.value_or(Bytes{}))) {
+    view.killed_first.push_back({vms[place.user]->description.name, place.badness.value,
+                                 kill_sentence(place, users[place.user])});
+  }
+  return view;
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// The controller's answers to `move` and `move-together`. The administrator may do what the planner
+// would not: guards that only keep the host calm do not count, but masks, hard groups and room do.
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "balancer/controller/controller.h"
+#include "balancer/controller/views.h"
+#include "balancer/core/guards.h"
+#include "placement/arrangement.h"
+
+namespace vmnuma::balancer {
+
+using placement::Action;
+using placement::Arrangement;
+using placement::ClientId;
+using placement::ClientState;
+using placement::Guard;
+using placement::NodeIndex;
+using placement::Reason;
+using placement::Rehoming;
+using placement::VmState;
+
+namespace {
+
+Error refused(std::string because) {
+  return {ErrorCode::kInvalidArgument, 0, std::move(because)};
+}
+
+}  // namespace
+
+Result<Rehoming> Controller::rehoming_of(const std::string& vm_name,
+                                         std::optional<std::int32_t> client_index,
+                                         placement::NodeId node) const {
+  const Result<const VmRecord*> vm = find_vm(vm_name);
+  if (!vm) {
+    return tl::unexpected(vm.error());
+  }
+  const std::size_t clients = (*vm)->clients.size();
+  if (!client_index && clients > 1) {
+    return tl::unexpected(
+        refused(fmt::format("VM '{}' has {} clients, say which one", vm_name, clients)));
+  }
+  const ClientId id{(*vm)->description.id, client_index.value_or(0)};
+  const auto client = std::find_if(snapshot_.clients.begin(), snapshot_.clients.end(),
+                                   [&](const ClientState& entry) { return entry.id == id; });
+  if (client == snapshot_.clients.end()) {
+    return failure(ErrorCode::kNotFound,
+                   fmt::format("VM '{}' has no client {}", vm_name, id.index));
+  }
+  const std::optional<NodeIndex> to = snapshot_.topology.index_of(node);
+  if (!to || !snapshot_.topology.can_be_home(*to)) {
+    return tl::unexpected(
+        refused(fmt::format("node {} cannot be a home on this host", node.value)));
+  }
+  if (client->home == *to) {
+    return tl::unexpected(
+        refused(fmt::format("VM '{}' lives on node {} already", vm_name, node.value)));
+  }
+  const VmState& state = snapshot_.vms[client->vm];
+  if (!state.fresh || client->moving) {
+    return failure(ErrorCode::kBusy,
+                   fmt::format("VM '{}' cannot be moved now: {}", vm_name,
+                               client->moving ? "it is being moved" : state.stale_because));
+  }
+  return Rehoming{static_cast<placement::ClientIndex>(client - snapshot_.clients.begin()), *to};
+}
+
+/// `moves` are of different clients.
+Result<Answer> Controller::order_moves(std::vector<Rehoming> moves, Effects& effects) {
+  const Arrangement now(snapshot_, setup_.options, Arrangement::Basis::kDemand);
+  const auto name = [&](const Rehoming& move) {
+    return snapshot_.vms[snapshot_.clients[move.client].vm].name;
+  };
+  const auto node = [&](const Rehoming& move) {
+    return snapshot_.topology.nodes[move.to].id.value;
+  };
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    // As the others will be when it comes.
+    Arrangement others = now;
+    for (std::size_t other = 0; other < moves.size(); ++other) {
+      if (other != i) {
+        others.apply({&moves[other], 1});
+      }
+    }
+    const std::optional<Guard> guard =
+        why_not_there(others, moves[i].client, moves[i].to, Reason::kAdministrator);
+    if (guard == Guard::kNotAllowed || guard == Guard::kAntiAffinity) {
+      return tl::unexpected(
+          refused(fmt::format("VM '{}' may not live on node {}: {}", name(moves[i]), node(moves[i]),
+                              guard_text(*guard, setup_.options))));
+    }
+  }
+  const placement::Effect effect =
+      moves.size() == 1 ? now.effect_of_move(moves[0].client, moves[0].to) : now.effect_of(moves);
+  if (!effect.fits) {
+    return failure(
+        ErrorCode::kNoSpace,
+        moves.size() == 1
+            ? fmt::format("node {} has no room for the memory of VM '{}'", node(moves[0]),
+                          name(moves[0]))
+            : "the nodes have no room for the memory of these VMs, even if all go together");
+  }
+  Action action{Reason::kAdministrator, {}, {}};
+  std::string what;
+  for (const Rehoming& move : moves) {
+    const ClientState& client = snapshot_.clients[move.client];
+    action.relocations.push_back(
+        {client.id, client.home, move.to, now.effect_of_move(move.client, move.to).to_move});
+    what += fmt::format("{}VM '{}' to node {}", what.empty() ? "" : ", ", name(move), node(move));
+  }
+  action.predicted.lost_before = plan_.lost;
+  action.predicted.lost_after = std::max(plan_.lost - effect.gain, placement::CpuTime{});
+  action.predicted.cost = std::max(effect.cost, placement::CpuTime{});
+  const std::int64_t number = next_action_;
+  order(action, effects);
+  return Answer(DoneView{"moving " + what, number});
+}
+
+Result<Answer> Controller::move(const MoveRequest& request, Effects& effects) {
+  if (!acts()) {
+    return failure(ErrorCode::kUnsupported,
+                   fmt::format("the daemon is in mode {}, nothing is moved", name_of(mode())));
+  }
+  const Result<Rehoming> move = rehoming_of(request.vm, request.client, request.node);
+  if (!move) {
+    return tl::unexpected(move.error());
+  }
+  return order_moves({*move}, effects);
+}
+
+Result<Answer> Controller::move_together(const MoveTogetherRequest& request, Effects& effects) {
+  if (!acts()) {
+    return failure(ErrorCode::kUnsupported,
+                   fmt::format("the daemon is in mode {}, nothing is moved", name_of(mode())));
+  }
+  if (request.moves.empty() || request.moves.size() > Arrangement::kMostTogether) {
+    return tl::unexpected(refused(fmt::format("1 to {} clients may move together, not {}",
+                                              Arrangement::kMostTogether, request.moves.size())));
+  }
+  std::vector<Rehoming> moves;
+  std::set<placement::ClientIndex> clients;
+  for (const MoveTogetherRequest::ClientMove& asked : request.moves) {
+    const Result<Rehoming> move = rehoming_of(asked.vm, asked.client, asked.to);
+    if (!move) {
+      return tl::unexpected(move.error());
+    }
+    const NodeIndex home = snapshot_.clients[move->client].home;
+    if (snapshot_.topology.index_of(asked.from) != std::optional(home)) {
+      return failure(ErrorCode::kBusy, fmt::format("VM '{}' does not live on node {} any more",
+                                                   asked.vm, asked.from.value));
+    }
+    if (!clients.insert(move->client).second) {
+      return tl::unexpected(
+          refused(fmt::format("VM '{}' cannot go to two nodes at once", asked.vm)));
+    }
+    moves.push_back(*move);
+  }
+  return order_moves(std::move(moves), effects);
+}
+
+}  // namespace vmnuma::balancer

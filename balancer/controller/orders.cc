@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/controller/orders.h"
+
+#include <algorithm>
+#include <map>
+
+#include "balancer/controller/originals.h"
+
+namespace vmnuma::balancer {
+
+using migration::Order;
+using migration::PinChange;
+using migration::VmChange;
+using placement::Bytes;
+using placement::CpuId;
+using placement::kNoNode;
+using placement::NodeId;
+using placement::NodeIndex;
+using placement::Pin;
+using placement::Relocation;
+using placement::Snapshot;
+
+namespace {
+
+std::vector<CpuId> pin_of(const std::vector<Pin>& pins, std::int32_t number) {
+  const auto found =
+      std::find_if(pins.begin(), pins.end(), [&](const Pin& pin) { return pin.number == number; });
+  return found == pins.end() ? std::vector<CpuId>{} : found->cpus;
+}
+
+NodeId id_of(const Snapshot& snapshot, NodeIndex node) {
+  return node == kNoNode ? NodeId{} : snapshot.topology.nodes[node].id;
+}
+
+/// A VM's clients with the homes they shall have.
+std::map<std::int32_t, NodeIndex> homes_after(const Snapshot& snapshot,
+                                              const placement::VmState& vm,
+                                              const std::vector<Relocation>& relocations) {
+  std::map<std::int32_t, NodeIndex> homes;
+  for (std::size_t i = 0; i < vm.client_count; ++i) {
+    const placement::ClientState& client = snapshot.clients[vm.first_client + i];
+    homes[client.id.index] = client.home;
+  }
+  for (const Relocation& relocation : relocations) {
+    homes[relocation.client.index] = relocation.to;
+  }
+  return homes;
+}
+
+/// What the threads of a VM with these homes are pinned to.
+VmCpus cpus_after(const Snapshot& snapshot, const VmRecord& vm,
+                  const std::map<std::int32_t, NodeIndex>& homes,
+                  const std::map<placement::VmId, VmCpus>& narrow) {
+  if (const auto found = narrow.find(vm.description.id); found != narrow.end()) {
+    return found->second;
+  }
+  VmCpus whole;
+  whole.clients.resize(vm.clients.size());
+  for (const auto& [client, home] : homes) {
+    if (home != kNoNode) {
+      std::vector<CpuId>& cpus = whole.clients[static_cast<std::size_t>(client)];
+      cpus = cpus_of(snapshot.topology.nodes[home]);
+      whole.reach.insert(whole.reach.end(), cpus.begin(), cpus.end());
+    }
+  }
+  std::sort(whole.reach.begin(), whole.reach.end());
+  whole.reach.erase(std::unique(whole.reach.begin(), whole.reach.end()), whole.reach.end());
+  return whole;
+}
+
+void add_pins(const VmRecord& vm, const std::vector<Relocation>& relocations, const VmCpus& cpus,
+              bool stays_home, VmChange& change) {
+  for (const Relocation& relocation : relocations) {
+    if (relocation.from == relocation.to && !stays_home) {
+      continue;
+    }
+    const auto client = static_cast<std::size_t>(relocation.client.index);
+    for (const std::int32_t vcpu : vm.clients[client].shape.vcpus) {
+      change.pins.push_back({PinChange::Thread::kVcpu, vcpu, pin_of(vm.description.vcpu_pins, vcpu),
+                             cpus.clients[client]});
+    }
+  }
+  if (change.pins.empty()) {
+    return;
+  }
+  change.pins.push_back({PinChange::Thread::kEmulator, 0, vm.description.emulator_pin, cpus.reach});
+  for (const std::int32_t io_thread : vm.description.io_threads) {
+    change.pins.push_back({PinChange::Thread::kIoThread, io_thread,
+                           pin_of(vm.description.io_thread_pins, io_thread), cpus.reach});
+  }
+  if (stays_home) {
+    std::erase_if(change.pins, [](const PinChange& pin) { return pin.before == pin.after; });
+  }
+}
+
+/// Nothing unless every cell belongs to one client, and they have different homes.
+std::vector<migration::CellHome> cell_homes(const Snapshot& snapshot, const VmRecord& vm,
+                                            const std::map<std::int32_t, NodeIndex>& homes) {
+  std::vector<migration::CellHome> cells;
+  for (const placement::GuestCell& cell : vm.description.cells) {
+    NodeId node;
+    std::size_t owners = 0;
+    for (const auto& [index, home] : homes) {
+      const auto& owned = vm.clients[static_cast<std::size_t>(index)].shape.cells;
+      if (std::find(owned.begin(), owned.end(), cell.id) != owned.end()) {
+        node = id_of(snapshot, home);
+        ++owners;
+      }
+    }
+    if (owners != 1) {
+      return {};
+    }
+    cells.push_back({cell.memory, node});
+  }
+  const bool apart = std::any_of(cells.begin(), cells.end(), [&](const migration::CellHome& cell) {
+    return cell.node != cells.front().node;
+  });
+  return apart ? cells : std::vector<migration::CellHome>{};
+}
+
+void add_memory(const Snapshot& snapshot, const placement::VmState& state, const VmRecord& vm,
+                const std::map<std::int32_t, NodeIndex>& homes, VmChange& change) {
+  if (!state.memory_stays_because.empty()) {
+    return;
+  }
+  std::map<NodeId, Bytes> quotas;
+  for (std::size_t i = 0; i < state.client_count; ++i) {
+    const placement::ClientState& client = snapshot.clients[state.first_client + i];
+    const NodeIndex home = homes.at(client.id.index);
+    if (home == kNoNode || !client.memory_known) {
+      return;
+    }
+    quotas[id_of(snapshot, home)] += client.memory_size;
+  }
+  const placement::VmDescription& described = vm.description;
+  // Which nodes libvirt was advised at the start is no limit for later.
+  const bool advised = described.numatune == placement::NumatuneMode::kRestrictive &&
+                       described.numatune_auto &&
+                       !std::all_of(quotas.begin(), quotas.end(), [&](const auto& quota) {
+                         const auto& nodes = described.numatune_nodes;
+                         return std::find(nodes.begin(), nodes.end(), quota.first) != nodes.end();
+                       });
+  if (change.memory_mode == placement::MemoryMode::kMask) {
+    change.memory.allowed_before = described.numatune_nodes;
+  } else if (change.memory_mode == placement::MemoryMode::kSoft && advised) {
+    change.memory.allowed_before = described.numatune_nodes;
+    change.memory.allowed_after = nodes_with_memory(snapshot.topology);
+  }
+  for (const auto& [node, bytes] : quotas) {
+    change.memory.quotas.push_back({node, bytes});
+  }
+  change.memory.cells = cell_homes(snapshot, vm, homes);
+}
+
+}  // namespace
+
+Order make_order(std::int64_t number, const placement::Action& action, const Snapshot& snapshot,
+                 const Ledger& ledger, const std::map<placement::VmId, VmCpus>& narrow) {
+  const bool stays_home = action.reason == placement::Reason::kCpuAssignment;
+  Order order{number, snapshot.epoch, action.reason, {}, action.predicted};
+  std::vector<placement::VmId> vms;
+  for (const Relocation& relocation : action.relocations) {
+    if (std::find(vms.begin(), vms.end(), relocation.client.vm) == vms.end()) {
+      vms.push_back(relocation.client.vm);
+    }
+  }
+  for (const placement::VmId& id : vms) {
+    const VmRecord* vm = ledger.find(id);
+    const auto state = std::lower_bound(
+        snapshot.vms.begin(), snapshot.vms.end(), id,
+        [](const placement::VmState& entry, const placement::VmId& key) { return entry.id < key; });
+    if (vm == nullptr || !vm->last || state == snapshot.vms.end() || state->id != id) {
+      continue;
+    }
+    std::vector<Relocation> relocations;
+    for (const Relocation& relocation : action.relocations) {
+      if (relocation.client.vm == id) {
+        relocations.push_back(relocation);
+      }
+    }
+    VmChange change;
+    change.vm = id;
+    change.vm_name = vm->description.name;
+    change.process = vm->last->process;
+    change.domain_id = vm->description.domain_id;
+    change.memory_mode = vm->description.policy.memory_mode;
+    for (const Relocation& relocation : relocations) {
+      if (relocation.from != relocation.to || stays_home) {
+        change.homes.push_back({relocation.client.index, id_of(snapshot, relocation.from),
+                                id_of(snapshot, relocation.to)});
+      }
+    }
+    const std::map<std::int32_t, NodeIndex> homes = homes_after(snapshot, *state, relocations);
+    add_pins(*vm, relocations, cpus_after(snapshot, *vm, homes, narrow), stays_home, change);
+    // An order ends the transfers of the one before it, so what is on its way must be in it.
+    if (!stays_home || state->transferring) {
+      add_memory(snapshot, *state, *vm, homes, change);
+    }
+    if (!stays_home || !change.pins.empty()) {
+      order.changes.push_back(std::move(change));
+    }
+  }
+  return order;
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/// From an action of the plan to an order that the executor can carry out without asking anybody.
+///
+/// Properties: every vCPU of a moved client is pinned to exactly the usable CPUs of its new home,
+/// or to what it is given of them (cpu_pins.h); the emulator and the I/O threads are pinned to the
+/// VM's reach; where only the CPUs within homes change, what is pinned so already is left out;
+/// vCPUs come first, then the emulator, then I/O threads; `before` is what the live definition
+/// says, so that undoing an order restores what was found; VMs whose memory stays get no memory
+/// change.
+#pragma once
+
+#include <cstdint>
+
+#include "balancer/controller/cpu_pins.h"
+#include "balancer/core/ledger.h"
+#include "migration/order.h"
+#include "placement/model/plan.h"
+#include "placement/model/snapshot.h"
+
+namespace vmnuma::balancer {
+
+/// `action` is one of a plan made of `snapshot`; the ledger still has the homes before it. `narrow`
+/// has the VMs that do not get their homes whole.
+[[nodiscard]] migration::Order make_order(std::int64_t number, const placement::Action& action,
+                                          const placement::Snapshot& snapshot, const Ledger& ledger,
+                                          const std::map<placement::VmId, VmCpus>& narrow);
+
+}  // namespace vmnuma::balancer

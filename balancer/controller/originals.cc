@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/controller/originals.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace vmnuma::balancer {
+
+using migration::PinChange;
+using migration::VmChange;
+using placement::CpuId;
+using placement::NodeId;
+using placement::Pin;
+
+namespace {
+
+bool is_ours(const Original::Pins& pins, const std::vector<CpuId>& cpus) {
+  return std::find(pins.ours.begin(), pins.ours.end(), cpus) != pins.ours.end();
+}
+
+void note_change(Original& original, const VmChange& change) {
+  for (const PinChange& pin : change.pins) {
+    const auto [entry, is_new] =
+        original.threads.try_emplace({pin.thread, pin.number}, Original::Pins{pin.before, {}});
+    Original::Pins& pins = entry->second;
+    if (!is_new && pin.before != pins.found && !is_ours(pins, pin.before)) {
+      pins = {pin.before, {}};  // somebody else's since
+    }
+    if (!is_ours(pins, pin.after)) {
+      pins.ours.push_back(pin.after);
+    }
+  }
+  const bool sets_nodes =
+      change.memory_mode == placement::MemoryMode::kMask || !change.memory.allowed_after.empty();
+  if (sets_nodes && !change.memory.quotas.empty() && !original.memory_nodes) {
+    original.memory_nodes = change.memory.allowed_before;
+  }
+}
+
+std::vector<CpuId> pin_of(const std::vector<Pin>& pins, std::int32_t number) {
+  const auto found =
+      std::find_if(pins.begin(), pins.end(), [&](const Pin& pin) { return pin.number == number; });
+  return found == pins.end() ? std::vector<CpuId>{} : found->cpus;
+}
+
+/// Every thread of the VM with its pin as it is now, in the order in which pins are made.
+std::vector<std::pair<ThreadId, std::vector<CpuId>>> threads_of(
+    const placement::VmDescription& vm) {
+  std::vector<std::pair<ThreadId, std::vector<CpuId>>> threads;
+  for (const std::int32_t vcpu : vm.vcpus) {
+    threads.emplace_back(ThreadId{PinChange::Thread::kVcpu, vcpu}, pin_of(vm.vcpu_pins, vcpu));
+  }
+  threads.emplace_back(ThreadId{PinChange::Thread::kEmulator, 0}, vm.emulator_pin);
+  for (const std::int32_t io_thread : vm.io_threads) {
+    threads.emplace_back(ThreadId{PinChange::Thread::kIoThread, io_thread},
+                         pin_of(vm.io_thread_pins, io_thread));
+  }
+  return threads;
+}
+
+}  // namespace
+
+std::vector<NodeId> nodes_with_memory(const placement::Topology& topology) {
+  std::vector<NodeId> nodes;
+  for (const placement::Node& node : topology.nodes) {
+    if (node.memory > placement::Bytes{}) {
+      nodes.push_back(node.id);
+    }
+  }
+  return nodes;
+}
+
+void note_order(Originals& originals, const migration::Order& order) {
+  for (const VmChange& change : order.changes) {
+    Original& original = originals[change.vm];
+    if (original.process != change.process) {
+      original = {change.process, {}, {}};
+    }
+    note_change(original, change);
+  }
+}
+
+namespace {
+
+bool contains(const std::vector<NodeId>& nodes, NodeId node) {
+  return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+}
+
+bool contains_all(const std::vector<NodeId>& nodes, const std::vector<NodeId>& others) {
+  return std::all_of(others.begin(), others.end(),
+                     [&](const NodeId node) { return contains(nodes, node); });
+}
+
+/// As libvirt is told: `nodes`, or every node.
+std::vector<NodeId> or_all(std::vector<NodeId> nodes, const placement::Topology& topology) {
+  if (nodes.empty()) {
+    return nodes_with_memory(topology);
+  }
+  std::sort(nodes.begin(), nodes.end());
+  return nodes;
+}
+
+std::vector<NodeId> together(std::vector<NodeId> nodes, const std::vector<NodeId>& others) {
+  nodes.insert(nodes.end(), others.begin(), others.end());
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  return nodes;
+}
+
+/// The memory that lies elsewhere is shared out evenly over `nodes`; what lies there stays.
+std::vector<migration::NodeQuota> quotas_on(const std::vector<NodeId>& nodes,
+                                            const placement::VmSample& now,
+                                            const placement::Topology& topology) {
+  std::vector<migration::NodeQuota> quotas;
+  for (const NodeId node : nodes) {
+    quotas.push_back({node, {}});
+  }
+  placement::Bytes elsewhere;
+  for (std::size_t i = 0; now.memory && i < topology.nodes.size() && i < now.memory->size(); ++i) {
+    const auto quota = std::find_if(quotas.begin(), quotas.end(), [&](const auto& entry) {
+      return entry.node == topology.nodes[i].id;
+    });
+    (quota == quotas.end() ? elsewhere : quota->bytes) += (*now.memory)[i];
+  }
+  for (migration::NodeQuota& quota : quotas) {
+    quota.bytes += elsewhere / static_cast<std::int64_t>(quotas.size());
+  }
+  return quotas;
+}
+
+migration::MemoryChange memory_way_back(const placement::VmDescription& vm,
+                                        const placement::VmSample& now, const Original* original,
+                                        const placement::Topology& topology) {
+  const bool changed =
+      original == nullptr
+          ? vm.policy.memory_mode == placement::MemoryMode::kMask && !vm.numatune_nodes.empty()
+          : original->memory_nodes.has_value();
+  if (!changed) {
+    return {};
+  }
+  const std::vector<NodeId> allowed = or_all(vm.numatune_nodes, topology);
+  std::vector<NodeId> found =
+      or_all(original == nullptr ? std::vector<NodeId>{} : *original->memory_nodes, topology);
+  migration::MemoryChange memory;
+  if (!contains_all(found, allowed)) {
+    if (why_memory_stays(vm)) {
+      found = together(std::move(found), allowed);
+    } else {
+      memory.quotas = quotas_on(found, now, topology);
+    }
+  }
+  if (found == allowed) {
+    return {};
+  }
+  memory.allowed_before = vm.numatune_nodes;
+  memory.allowed_after = std::move(found);
+  return memory;
+}
+
+}  // namespace
+
+migration::MemoryChange widened_as_found(const placement::VmDescription& vm,
+                                         const Original& original,
+                                         const placement::Topology& topology) {
+  if (!original.memory_nodes || vm.numatune_nodes.empty()) {
+    return {};
+  }
+  const std::vector<NodeId> found = or_all(*original.memory_nodes, topology);
+  if (contains_all(vm.numatune_nodes, found)) {
+    return {};
+  }
+  migration::MemoryChange memory;
+  memory.allowed_before = vm.numatune_nodes;
+  memory.allowed_after = together(vm.numatune_nodes, found);
+  return memory;
+}
+
+VmChange way_back(const placement::VmDescription& vm, const placement::VmSample& now,
+                  const Original* original, const placement::Topology& topology) {
+  VmChange change;
+  change.vm = vm.id;
+  change.vm_name = vm.name;
+  change.process = now.process;
+  change.domain_id = vm.domain_id;
+  change.memory_mode = vm.policy.memory_mode;
+  for (const auto& [thread, pin] : threads_of(vm)) {
+    if (original == nullptr) {
+      if (!pin.empty()) {
+        change.pins.push_back({thread.kind, thread.number, pin, {}});
+      }
+      continue;
+    }
+    const auto known = original->threads.find(thread);
+    if (known != original->threads.end() && pin != known->second.found &&
+        is_ours(known->second, pin)) {
+      change.pins.push_back({thread.kind, thread.number, pin, known->second.found});
+    }
+  }
+  change.memory = memory_way_back(vm, now, original, topology);
+  return change;
+}
+
+}  // namespace vmnuma::balancer

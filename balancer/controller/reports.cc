@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/controller/reports.h"
+
+#include <fmt/format.h>
+
+#include "placement/model/suggest.h"
+#include "placement/model/text.h"
+#include "stats/reports/counters.h"
+#include "stats/reports/latency_rows.h"
+#include "stats/reports/tables.h"
+
+namespace vmnuma::balancer {
+namespace {
+
+constexpr std::int64_t kSmallPage = 4096;
+
+stats::ReportInput input_of(const ReportSources& sources) {
+  stats::ReportInput input{sources.snapshot, {}, {}};
+  for (const auto& [id, vm] : sources.ledger.vms()) {
+    if (!vm.last) {
+      continue;
+    }
+    input.groups[id] = {vm.last->process.pid, vm.description.domain_id, vm.last->threads};
+    for (std::size_t index = 0; index < vm.clients.size(); ++index) {
+      const ClientRecord& client = vm.clients[index];
+      stats::ClientCounters counters;
+      counters.balance = client.counts.balance;
+      counters.locality = client.counts.locality;
+      counters.long_term = client.counts.long_term;
+      counters.load_swap = client.counts.load_swap;
+      counters.locality_swap = client.counts.locality_swap;
+      counters.local_memory_sum = client.local_mib_epochs;
+      counters.all_memory_sum = client.all_mib_epochs;
+      input.counters[{id, static_cast<std::int32_t>(index)}] = counters;
+    }
+  }
+  for (const auto& [id, vm] : sources.narrow) {
+    for (std::size_t index = 0; index < vm.clients.size(); ++index) {
+      if (!vm.clients[index].empty()) {
+        input.cpus[{id, static_cast<std::int32_t>(index)}] = to_list(vm.clients[index]);
+      }
+    }
+  }
+  for (const migration::TransferProgress& transfer : sources.transfers) {
+    // A transfer is of the whole VM; its first client shows it.
+    if (const auto first = input.counters.find({transfer.vm, 0}); first != input.counters.end()) {
+      first->second.page_mig_rate = transfer.per_second.value / kSmallPage;
+    }
+  }
+  return input;
+}
+
+}  // namespace
+
+Result<stats::Report> make_report(const std::string& type, const ReportSources& sources) {
+  const stats::ReportInput input = input_of(sources);
+  if (type == "numa-pnode") {
+    return stats::pnode_table(stats::pnode_rows(sources.snapshot));
+  }
+  if (type == "numa-clients") {
+    return stats::client_table(stats::client_rows(input));
+  }
+  if (type == "numa-migration") {
+    return stats::migration_table(stats::migration_rows(input));
+  }
+  if (type == "numa-cnode") {
+    return stats::cnode_table(stats::cnode_rows(input, sources.stays));
+  }
+  if (type == stats::kLatencyTable) {
+    // Nothing is decided by what was measured, so the controller has only what SLIT says.
+    return stats::latency_table(stats::latency_rows(sources.snapshot.topology, {}));
+  }
+  if (type == "numa-global") {
+    return stats::global_table(stats::global_rows(input));
+  }
+  return failure(ErrorCode::kNotFound,
+                 fmt::format("there is no report '{}'{}", type,
+                             placement::did_you_mean(type, stats::report_types())));
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The sched-stats tables of the last epoch: what the balancer knows, in the terms of
+/// stats/reports.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "balancer/controller/cpu_pins.h"
+#include "balancer/core/ledger.h"
+#include "migration/progress.h"
+#include "placement/base/result.h"
+#include "placement/model/snapshot.h"
+#include "stats/reports/node_stays.h"
+#include "stats/reports/report.h"
+
+namespace vmnuma::balancer {
+
+struct ReportSources {
+  const placement::Snapshot& snapshot;
+  const Ledger& ledger;
+  const stats::NodeStays& stays;
+  const std::vector<migration::TransferProgress>& transfers;
+  const std::map<placement::VmId, VmCpus>& narrow;  ///< who does not have its homes whole
+};
+
+/// Errors: not-found (no such type), naming the nearest one.
+[[nodiscard]] Result<stats::Report> make_report(const std::string& type,
+                                                const ReportSources& sources);
+
+}  // namespace vmnuma::balancer

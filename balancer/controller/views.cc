@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/controller/views.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "placement/alignment.h"
+#include "placement/memory_cost.h"
+#include "placement/model/text.h"
+
+namespace vmnuma::balancer {
+
+using placement::Arrangement;
+using placement::Bytes;
+using placement::ClientId;
+using placement::ClientIndex;
+using placement::ClientState;
+using placement::CpuTime;
+using placement::Guard;
+using placement::kNoNode;
+using placement::NodeId;
+using placement::NodeIndex;
+using placement::Options;
+using placement::Permille;
+using placement::Snapshot;
+using placement::VmId;
+using placement::VmState;
+
+namespace {
+
+std::int64_t milliseconds(CpuTime time) {
+  return (time.value >= 0 ? time.value + 500 : time.value - 500) / 1000;
+}
+
+NodeId id_of(const Snapshot& snapshot, NodeIndex node) {
+  return node < snapshot.topology.nodes.size() ? snapshot.topology.nodes[node].id : NodeId{};
+}
+
+const VmState* find_vm(const Snapshot& snapshot, const VmId& id) {
+  const auto found =
+      std::lower_bound(snapshot.vms.begin(), snapshot.vms.end(), id,
+                       [](const VmState& entry, const VmId& key) { return entry.id < key; });
+  return found != snapshot.vms.end() && found->id == id ? &*found : nullptr;
+}
+
+std::string saves_text(CpuTime gain) {
+  return gain.value >= 0
+             ? fmt::format("would save {} ms of lost time per epoch", milliseconds(gain))
+             : fmt::format("would lose {} ms more per epoch", milliseconds(-gain));
+}
+
+/// Whom the VM wakes and is woken by.
+const VmState* partner_in(const Snapshot& snapshot, const placement::Chat& chat, const VmId& vm) {
+  return chat.a == vm   ? find_vm(snapshot, chat.b)
+         : chat.b == vm ? find_vm(snapshot, chat.a)
+                        : nullptr;
+}
+
+/// " (talks to 'db' there: 48000 wake-ups a second)", of those who live there the one it talks to
+/// most; nothing if there is none.
+std::string talk_text(const Snapshot& snapshot, const placement::Relocation& relocation) {
+  std::string text;
+  placement::WakeupRate most;
+  for (const placement::Chat& chat : snapshot.chats) {
+    const VmState* partner = partner_in(snapshot, chat, relocation.client.vm);
+    if (partner == nullptr || chat.rate <= most) {
+      continue;
+    }
+    for (std::size_t i = 0; i < partner->client_count; ++i) {
+      if (snapshot.clients[partner->first_client + i].home == relocation.to) {
+        most = chat.rate;
+        text = fmt::format(" (talks to '{}' there: {} wake-ups a second)", partner->name,
+                           chat.rate.value);
+      }
+    }
+  }
+  return text;
+}
+
+/// Of the pairs of clients of the two that have homes, those on one node.
+Figure same_node_pct(const Snapshot& snapshot, const VmState& a, const VmState& b) {
+  std::int64_t pairs = 0;
+  std::int64_t together = 0;
+  for (std::size_t i = 0; i < a.client_count; ++i) {
+    for (std::size_t j = 0; j < b.client_count; ++j) {
+      const NodeIndex one = snapshot.clients[a.first_client + i].home;
+      const NodeIndex other = snapshot.clients[b.first_client + j].home;
+      if (one != kNoNode && other != kNoNode) {
+        ++pairs;
+        together += one == other ? 1 : 0;
+      }
+    }
+  }
+  return pairs > 0 ? Figure(percent(placement::permille_of(together, pairs, Permille{})))
+                   : std::nullopt;
+}
+
+std::vector<TalkView> talk_views(const Snapshot& snapshot, const VmState& vm) {
+  constexpr std::size_t kMost = 5;
+  std::vector<TalkView> views;
+  for (const placement::Chat& chat : snapshot.chats) {
+    if (const VmState* partner = partner_in(snapshot, chat, vm.id); partner != nullptr) {
+      views.push_back({partner->name, to_text(partner->id), chat.rate.value,
+                       same_node_pct(snapshot, vm, *partner)});
+    }
+  }
+  std::stable_sort(views.begin(), views.end(), [](const TalkView& a, const TalkView& b) {
+    return a.wakeups_per_second > b.wakeups_per_second;
+  });
+  views.resize(std::min(views.size(), kMost));
+  return views;
+}
+
+}  // namespace
+
+PredictionView prediction_view(std::string_view reason, const placement::Prediction& predicted) {
+  const placement::PredictedFigures figures = placement::predicted_figures(reason);
+  PredictionView view;
+  if (figures.lost_time) {
+    view.lost_before_ms = milliseconds(predicted.lost_before);
+    view.lost_after_ms = milliseconds(predicted.lost_after);
+    view.cost_ms = milliseconds(predicted.cost);
+  }
+  if (figures.imbalance) {
+    view.imbalance_before_pct = percent(predicted.imbalance_before);
+    view.imbalance_after_pct = percent(predicted.imbalance_after);
+  }
+  if (figures.locality_before) {
+    view.locality_before_pct = percent(predicted.locality_before);
+  }
+  if (figures.locality_after) {
+    view.locality_after_pct = percent(predicted.locality_after);
+  }
+  return view;
+}
+
+std::int64_t percent(Permille share) {
+  return std::clamp<std::int64_t>(share.value / 10, 0, 100);
+}
+
+std::string nothing_to_balance(const placement::Topology& topology) {
+  if (const std::optional<NodeIndex> only = topology.only_home()) {
+    return fmt::format("nothing to balance: only node {} has both memory and CPUs that VMs may use",
+                       topology.nodes[*only].id.value);
+  }
+  for (NodeIndex node = 0; node < topology.nodes.size(); ++node) {
+    if (topology.can_be_home(node)) {
+      return "";
+    }
+  }
+  return "nothing to balance: no node has both memory and CPUs that VMs may use";
+}
+
+Figure percent_if(const std::optional<Permille>& share) {
+  return share ? Figure(percent(*share)) : std::nullopt;
+}
+
+std::int64_t epoch_length_ms(const Snapshot& snapshot, const Options& options) {
+  return snapshot.epoch > 0 ? milliseconds(snapshot.epoch_length) : options.rebalance_period;
+}
+
+bool is_measured(const Snapshot& snapshot) {
+  return std::any_of(snapshot.nodes.begin(), snapshot.nodes.end(),
+                     [](const placement::NodeState& node) { return node.cpu_measured; });
+}
+
+std::string node_text(const Snapshot& snapshot, NodeIndex node) {
+  return node == kNoNode ? "no node" : fmt::format("node {}", id_of(snapshot, node).value);
+}
+
+std::string client_text(const Snapshot& snapshot, const ClientId& client) {
+  const VmState* vm = find_vm(snapshot, client.vm);
+  if (vm == nullptr) {
+    return to_text(client.vm);
+  }
+  return vm->client_count > 1 ? fmt::format("{}/{}", vm->name, client.index) : vm->name;
+}
+
+std::string action_text(const Snapshot& snapshot, const placement::Action& action) {
+  std::string text;
+  for (const placement::Relocation& relocation : action.relocations) {
+    if (!text.empty()) {
+      text += ", ";
+    }
+    text += client_text(snapshot, relocation.client);
+    if (action.reason == placement::Reason::kCpuAssignment) {
+      text += " gets other CPUs of " + node_text(snapshot, relocation.to);
+    } else if (relocation.from == relocation.to) {
+      text += fmt::format(" gets {} MiB home to {}", relocation.memory.value >> 20U,
+                          node_text(snapshot, relocation.to));
+    } else if (relocation.from == kNoNode) {
+      text += " to " + node_text(snapshot, relocation.to);
+    } else {
+      text += fmt::format(" from {} to {}", node_text(snapshot, relocation.from),
+                          node_text(snapshot, relocation.to));
+    }
+    if (action.reason == placement::Reason::kAffinityMove) {
+      text += talk_text(snapshot, relocation);
+    }
+  }
+  const placement::Prediction& predicted = action.predicted;
+  text = fmt::format("{}: {}", name_of(action.reason), text);
+  if (action.reason != placement::Reason::kInitialPlacement &&
+      action.reason != placement::Reason::kMemoryPull &&
+      action.reason != placement::Reason::kCpuAssignment) {
+    text += fmt::format("; the host then loses {} instead of {} ms per epoch, for {} ms once",
+                        milliseconds(predicted.lost_after), milliseconds(predicted.lost_before),
+                        milliseconds(predicted.cost));
+  }
+  return text;
+}
+
+std::string guard_text(Guard guard, const Options& options) {
+  switch (guard) {
+    case Guard::kMinimumGain:
+      return fmt::format(
+          "it gains less than Numa.MigThreshold ({} %) of a node, or by talk alone of its vCPUs",
+          options.mig_threshold);
+    case Guard::kDoesNotPay:
+      return fmt::format("moving costs more than it gains within Numa.MoveHorizon ({} epochs)",
+                         options.move_horizon);
+    case Guard::kDoesNotLast:
+      return fmt::format(
+          "it would not pay for long: over the next ten minutes the VMs are expected to want "
+          "something else (Numa.ForecastWeight, {} %)",
+          options.forecast_weight);
+    case Guard::kResidualImbalance:
+      return fmt::format(
+          "the shortage would only change sides, more than Numa.MigThrashThreshold ({} %) of it",
+          options.mig_thrash_threshold);
+    case Guard::kResidency:
+      return fmt::format("it has not yet been on its node for Numa.Residency ({} epochs)",
+                         options.residency);
+    case Guard::kTravel:
+      return fmt::format(
+          "its memory, or that of the last to take a turn there, has not yet been at rest for "
+          "Numa.LTermRestTimes ({}) times as long as it travelled",
+          options.lterm_rest_times);
+    case Guard::kNoReturn:
+      return fmt::format("it left that node less than Numa.NoReturn ({} epochs) ago",
+                         options.no_return);
+    case Guard::kSwapReconsider:
+      return fmt::format("it was swapped less than Numa.SwapConsiderPeriod ({} epochs) ago",
+                         options.swap_consider_period);
+    case Guard::kCoreCapacity:
+      return fmt::format("the node would be used above Numa.CoreCapRatioPct ({} %) of its cores",
+                         options.core_cap_ratio_pct);
+    case Guard::kNoRoom:
+      return "the node has no room for its memory, above the reserve or among its huge pages";
+    case Guard::kMemoryStays:
+      return "its memory cannot follow";
+    case Guard::kDoNotMove:
+      return "it is marked do_not_move or is pinned by somebody else";
+    case Guard::kNotAllowed:
+      return "the node is not among those it may use";
+    case Guard::kNoFreeCores:
+      return "the node has not as many cores left that could be its own";
+    case Guard::kAntiAffinity:
+      return "a member of its hard anti-affinity group lives there";
+    case Guard::kStaleData:
+      return "its readings, or those of the node, are missing or stale";
+    case Guard::kMoving:
+      return "it is being moved";
+    case Guard::kActionLimit:
+      return fmt::format("Numa.MigrationsPerEpoch ({}) is used up in this epoch",
+                         options.migrations_per_epoch);
+    case Guard::kLongTermImbalance:
+      return "it would raise the long-term imbalance too much";
+    case Guard::kBreaker:
+      return "recent moves failed or did harm, so the balancer rests";
+    case Guard::kDisabled:
+      return "the host is smaller than Numa.RebalanceCoresTotal and Numa.RebalanceCoresNode ask "
+             "for";
+    case Guard::kNotBest:
+      return "another action is better";
+    case Guard::kOwedTime:
+      return "talk is not worth CPU time that somebody is then owed";
+    case Guard::kBusierNode:
+      return "the node is busier than its own, and VMs that talk meet on the calmer one";
+  }
+  return "unknown";
+}
+
+PlanView plan_view(const Snapshot& snapshot, const placement::Plan& plan, const Options& options,
+                   Mode mode) {
+  PlanView view;
+  view.epoch = plan.epoch;
+  view.mode = mode;
+  if (is_measured(snapshot)) {
+    view.lost_ms = milliseconds(plan.lost);
+    view.imbalance_pct = percent(plan.imbalance);
+  }
+  for (const placement::Action& action : plan.actions) {
+    ActionView row;
+    row.reason = name_of(action.reason);
+    row.predicted = prediction_view(row.reason, action.predicted);
+    row.sentence = action_text(snapshot, action);
+    for (const placement::Relocation& relocation : action.relocations) {
+      const VmState* vm = find_vm(snapshot, relocation.client.vm);
+      row.relocations.push_back({vm == nullptr ? "" : vm->name, to_text(relocation.client.vm),
+                                 relocation.client.index, id_of(snapshot, relocation.from),
+                                 id_of(snapshot, relocation.to), relocation.memory.value});
+    }
+    view.actions.push_back(std::move(row));
+  }
+  for (const placement::Rejection& rejection : plan.rejections) {
+    RejectionView row;
+    const VmState* vm = find_vm(snapshot, rejection.client.vm);
+    row.vm = vm == nullptr ? "" : vm->name;
+    row.candidate.action = name_of(rejection.reason);
+    row.candidate.client = rejection.client.index;
+    row.candidate.from = id_of(snapshot, rejection.from);
+    row.candidate.to = id_of(snapshot, rejection.to);
+    if (rejection.partner != rejection.client) {
+      const VmState* partner = find_vm(snapshot, rejection.partner.vm);
+      row.candidate.partner =
+          fmt::format("{}/{}", partner == nullptr ? to_text(rejection.partner.vm) : partner->name,
+                      rejection.partner.index);
+    }
+    row.candidate.gain_ms = milliseconds(rejection.gain);
+    row.candidate.guard = name_of(rejection.guard);
+    row.candidate.sentence =
+        fmt::format("{}, but {}", saves_text(rejection.gain), guard_text(rejection.guard, options));
+    view.rejections.push_back(std::move(row));
+  }
+  return view;
+}
+
+std::string topology_text(const Snapshot& snapshot, std::size_t vm,
+                          const placement::VmDescription& description) {
+  const placement::VmPolicy& policy = snapshot.vms[vm].policy;
+  if (policy.topology_policy == placement::TopologyPolicy::kNone) {
+    return {};
+  }
+  std::string text = fmt::format("topology_policy is '{}'", name_of(policy.topology_policy));
+  if (!is_to_be_aligned(policy, snapshot.topology)) {
+    return text + fmt::format(
+                      ", but nothing is kept together: this host has {} nodes and "
+                      "max_allowable_numa_nodes is {}",
+                      snapshot.topology.nodes.size(), policy.max_allowable_numa_nodes);
+  }
+  const auto alignment = alignment_of(snapshot, vm, description);
+  if (!alignment) {
+    return text + ", but it has no home, or needs more than this host has";
+  }
+  const auto named = [&snapshot](const std::vector<NodeIndex>& nodes) {
+    std::vector<NodeId> list;
+    list.reserve(nodes.size());
+    for (const NodeIndex node : nodes) {
+      list.push_back(id_of(snapshot, node));
+    }
+    return fmt::format("node{} {}", list.size() == 1 ? "" : "s", placement::to_list(list));
+  };
+  if (alignment->is_aligned()) {
+    return text + fmt::format(" and met: all it needs is on {}", named(alignment->homes));
+  }
+  text += " and not met:";
+  std::string_view separator = " ";
+  const auto add = [&](const std::string& what) {
+    text += fmt::format("{}{}", std::exchange(separator, "; "), what);
+  };
+  if (alignment->homes.size() > alignment->fewest_nodes) {
+    add(fmt::format("it lives on {} and would fit {} node{} of this host if nothing else ran",
+                    named(alignment->homes), alignment->fewest_nodes,
+                    alignment->fewest_nodes == 1 ? "" : "s"));
+  }
+  if (!alignment->far_device_nodes.empty()) {
+    add(fmt::format("it lives on {}, its devices are on {}", named(alignment->homes),
+                    named(alignment->far_device_nodes)));
+  }
+  if (alignment->has_memory_elsewhere()) {
+    add(fmt::format("{} MiB of its memory are elsewhere than on {}",
+                    alignment->elsewhere.value / placement::kMiB.value, named(alignment->homes)));
+  }
+  return text;
+}
+
+ExplainView explain_view(const Snapshot& snapshot, std::size_t vm_index, const Options& options,
+                         const std::vector<std::string>& why) {
+  const VmState& vm = snapshot.vms[vm_index];
+  ExplainView view;
+  view.vm = vm.name;
+  view.vm_uuid = to_text(vm.id);
+  view.epoch = snapshot.epoch;
+  const Arrangement now(snapshot, options, Arrangement::Basis::kDemand);
+  Bytes resident;
+  Bytes local;
+  for (std::size_t i = 0; i < vm.client_count; ++i) {
+    const ClientIndex index = vm.first_client + i;
+    const ClientState& client = snapshot.clients[index];
+    ClientView row;
+    row.index = client.id.index;
+    row.vcpus = client.vcpus;
+    row.home = id_of(snapshot, client.home);
+    for (const NodeIndex node : client.allowed) {
+      row.allowed.push_back(id_of(snapshot, node));
+    }
+    row.why = i < why.size() ? why[i] : "";
+    row.since_epochs = client.epochs_here;
+    if (vm.cpu_measured) {
+      row.used_ms = milliseconds(client.used);
+      row.ready_ms = milliseconds(client.ready);
+      row.demand_ms = milliseconds(client.demand);
+      row.entitled_ms = milliseconds(client.entitled);
+      row.owed_ms = milliseconds(client.owed);
+    }
+    const placement::MemoryProfile& memory = now.memory(index);
+    if (client.memory_known) {
+      row.memory_bytes = memory.resident.value;
+    }
+    if (client.memory_known && client.home != kNoNode) {
+      if (memory.resident > Bytes{}) {
+        row.locality_pct = percent(memory.locality(client.home));
+      }
+      resident += memory.resident;
+      local += memory.on(client.home);
+    }
+    view.clients.push_back(std::move(row));
+    for (const Candidate& candidate : all_moves_of(now, index)) {
+      CandidateView considered;
+      considered.action = name_of(candidate.reason);
+      considered.client = client.id.index;
+      considered.from = id_of(snapshot, client.home);
+      considered.to = id_of(snapshot, candidate.changes.front().to);
+      considered.gain_ms = milliseconds(candidate.effect.gain);
+      if (candidate.stopped_by) {
+        considered.guard = name_of(*candidate.stopped_by);
+        considered.sentence = fmt::format("{}, but {}", saves_text(candidate.effect.gain),
+                                          guard_text(*candidate.stopped_by, options));
+      } else {
+        considered.sentence = saves_text(candidate.effect.gain) + ", and nothing speaks against it";
+      }
+      view.considered.push_back(std::move(considered));
+    }
+  }
+  view.talks = talk_views(snapshot, vm);
+  if (!vm.fresh) {
+    view.memory = "it is not touched: " + vm.stale_because;
+  } else if (!vm.memory_stays_because.empty()) {
+    view.memory = "its memory is left where it is: " + vm.memory_stays_because;
+  } else if (options.page_mig_enable == 0) {
+    view.memory = "its memory is left where it is: Numa.PageMigEnable is 0";
+  } else if (resident.value == 0) {
+    view.memory = "where its memory lies is not known yet";
+  } else if (vm.transferring) {
+    view.memory = fmt::format("{} of {} MiB are at home, the rest is on its way",
+                              local.value >> 20U, resident.value >> 20U);
+  } else if (vm.left_behind > Bytes{}) {
+    view.memory =
+        fmt::format("{} of {} MiB are at home, {} MiB could not be moved", local.value >> 20U,
+                    resident.value >> 20U, vm.left_behind.value >> 20U);
+  } else {
+    view.memory =
+        fmt::format("{} of {} MiB are at home", local.value >> 20U, resident.value >> 20U);
+  }
+  return view;
+}
+
+std::vector<DeviceView> device_views(const placement::VmDescription& vm) {
+  std::vector<DeviceView> views;
+  visit_devices(vm, [&](std::string_view kind, const std::string& name, const auto& device) {
+    views.push_back({std::string(kind), name, device.node, {}, ""});
+  });
+  return views;
+}
+
+std::vector<TransferView> transfer_views(
+    const Snapshot& snapshot, const std::vector<migration::TransferProgress>& transfers) {
+  std::vector<TransferView> views;
+  for (const migration::TransferProgress& transfer : transfers) {
+    TransferView view;
+    if (const VmState* vm = find_vm(snapshot, transfer.vm); vm != nullptr) {
+      view.vm = vm->name;
+      for (std::size_t i = 0; i < vm->client_count; ++i) {
+        const ClientState& client = snapshot.clients[vm->first_client + i];
+        if (client.home != kNoNode) {
+          view.to.push_back(id_of(snapshot, client.home));
+        }
+      }
+    }
+    view.vm_uuid = to_text(transfer.vm);
+    view.action = transfer.action;
+    view.state = transfer.waits_for_room ? "waiting" : "running";
+    view.bytes_done = transfer.done.value;
+    view.bytes_remaining = transfer.remaining.value;
+    view.rate_bytes_per_second = transfer.per_second.value;
+    if (transfer.per_second > placement::Bytes{} && !transfer.waits_for_room) {
+      view.seconds_left =
+          (transfer.remaining.value + transfer.per_second.value - 1) / transfer.per_second.value;
+    }
+    view.stalls = transfer.outcome.stalls;
+    view.unmovable_bytes = transfer.outcome.unmovable().value;
+    views.push_back(std::move(view));
+  }
+  return views;
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+/// From what the controller knows to what people see: sentences and rounded figures.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "balancer/core/planner.h"
+#include "balancer/core/search.h"
+#include "balancer/model/view.h"
+#include "migration/progress.h"
+#include "placement/model/domain.h"
+#include "placement/model/plan.h"
+#include "placement/model/snapshot.h"
+
+namespace vmnuma::balancer {
+
+/// "node 2", or "no node".
+[[nodiscard]] std::string node_text(const placement::Snapshot& snapshot, placement::NodeIndex node);
+/// "web1" for a VM with one client, "web1/0" otherwise.
+[[nodiscard]] std::string client_text(const placement::Snapshot& snapshot,
+                                      const placement::ClientId& client);
+/// "load-move of web1 from node 0 to node 2: saves 412 ms per epoch, costs 38 ms once".
+[[nodiscard]] std::string action_text(const placement::Snapshot& snapshot,
+                                      const placement::Action& action);
+/// Why a guard stopped a candidate, with the option's value where it has one.
+[[nodiscard]] std::string guard_text(placement::Guard guard, const placement::Options& options);
+
+[[nodiscard]] PlanView plan_view(const placement::Snapshot& snapshot, const placement::Plan& plan,
+                                 const placement::Options& options, Mode mode);
+/// Everything that can be said about one VM. `why` has a sentence per client.
+[[nodiscard]] ExplainView explain_view(const placement::Snapshot& snapshot, std::size_t vm,
+                                       const placement::Options& options,
+                                       const std::vector<std::string>& why);
+/// How the topology_policy of a VM is met, as a sentence; empty if it has none. `description` is
+/// that of the VM.
+[[nodiscard]] std::string topology_text(const placement::Snapshot& snapshot, std::size_t vm,
+                                        const placement::VmDescription& description);
+/// Calls visit(kind, name, device) for each device of the host that the VM uses, in one order.
+template <class Visit>
+void visit_devices(const placement::VmDescription& vm, const Visit& visit) {
+  for (const placement::PciDevice& device : vm.pci_devices) {
+    visit(std::string_view("PCI device"), device.address, device);
+  }
+  for (const placement::MediatedDevice& device : vm.mediated_devices) {
+    visit(std::string_view("mediated device"), device.uuid, device);
+  }
+  for (const placement::HostInterface& interface : vm.host_interfaces) {
+    visit(std::string_view("network interface"), interface.name, interface);
+  }
+  for (const placement::HostDisk& disk : vm.host_disks) {
+    visit(std::string_view("disk"), disk.name, disk);
+  }
+}
+
+/// All of them, without what only the host's files tell.
+[[nodiscard]] std::vector<DeviceView> device_views(const placement::VmDescription& vm);
+
+[[nodiscard]] std::vector<TransferView> transfer_views(
+    const placement::Snapshot& snapshot, const std::vector<migration::TransferProgress>& transfers);
+
+/// Why a host with at most one node that can be a home has nothing to balance, as a sentence; empty
+/// for all others.
+[[nodiscard]] std::string nothing_to_balance(const placement::Topology& topology);
+/// What was predicted for an action of this reason.
+[[nodiscard]] PredictionView prediction_view(std::string_view reason,
+                                             const placement::Prediction& predicted);
+
+/// 0..100, from thousandths that may be larger.
+[[nodiscard]] std::int64_t percent(placement::Permille share);
+/// The same of what may not be known.
+[[nodiscard]] Figure percent_if(const std::optional<placement::Permille>& share);
+
+/// Of the last epoch; before the first one, of those to come.
+[[nodiscard]] std::int64_t epoch_length_ms(const placement::Snapshot& snapshot,
+                                           const placement::Options& options);
+
+/// Whether anything was measured in the epoch from which the host's lost time and imbalance could
+/// be known.
+[[nodiscard]] bool is_measured(const placement::Snapshot& snapshot);
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// The controller's answer to `what-if`: checks what is supposed and hands it to core/what_if.h. And
+// what others need to plan themselves.
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "balancer/controller/controller.h"
+#include "balancer/controller/views.h"
+#include "balancer/core/guards.h"
+#include "balancer/core/what_if.h"
+#include "placement/clients.h"
+#include "placement/model/text.h"
+
+namespace vmnuma::balancer {
+
+using placement::Action;
+using placement::ClientId;
+using placement::ClientState;
+using placement::NodeIndex;
+using placement::Options;
+using placement::Permille;
+using placement::Relocation;
+using placement::Snapshot;
+using placement::VmId;
+using placement::VmState;
+
+namespace {
+
+constexpr std::int64_t kMostMemory = kMostMemoryMib << 20U;
+
+tl::unexpected<Error> refused(std::string message) {
+  return failure(ErrorCode::kInvalidArgument, std::move(message));
+}
+
+Result<Options> supposed_options(const Options& now, const WhatIfRequest& request) {
+  Options options = now;
+  for (const WhatIfRequest::OptionValue& option : request.options) {
+    if (Result<void> set = placement::set_option(options, option.name, option.value); !set) {
+      return tl::unexpected(std::move(set).error());
+    }
+  }
+  return options;
+}
+
+/// An id that neither a VM of the host has nor a new one.
+VmId unused_id(const Snapshot& snapshot, const std::vector<NewVm>& added) {
+  VmId id;
+  id.uuid.fill(0xff);
+  id.uuid[15] = 0;
+  const auto is_used = [&] {
+    return std::any_of(snapshot.vms.begin(), snapshot.vms.end(),
+                       [&](const VmState& vm) { return vm.id == id; }) ||
+           std::any_of(added.begin(), added.end(),
+                       [&](const NewVm& vm) { return vm.description.id == id; });
+  };
+  while (is_used()) {
+    id.uuid[14] = static_cast<std::uint8_t>(id.uuid[14] - (id.uuid[15] == 0xff ? 1 : 0));
+    ++id.uuid[15];
+  }
+  return id;
+}
+
+Result<NewVm> new_vm(const WhatIfRequest::NewVm& asked, std::size_t number, const VmId& id,
+                     const Options& options) {
+  const std::string name = fmt::format("new-{}", number);
+  if (asked.vcpus < 1 || asked.vcpus > kMostVcpus) {
+    return refused(
+        fmt::format("VM '{}' has {} vCPUs, but must have 1 to {}", name, asked.vcpus, kMostVcpus));
+  }
+  if (asked.memory_bytes < 1 || asked.memory_bytes > kMostMemory) {
+    return refused(fmt::format("VM '{}' has {} bytes of memory, but must have 1 to {}", name,
+                               asked.memory_bytes, kMostMemory));
+  }
+  const std::int64_t load = asked.load_pct.value_or(options.cold_start_pct);
+  if (load < 0 || load > 100) {
+    return refused(fmt::format("the load of VM '{}' is {} %, but must be 0 to 100", name, load));
+  }
+  if (asked.weight < 1 || asked.weight > 10'000) {
+    return refused(
+        fmt::format("the weight of VM '{}' is {}, but must be 1 to 10000", name, asked.weight));
+  }
+  NewVm vm;
+  vm.description.id = id;
+  vm.description.name = name;
+  for (std::int32_t vcpu = 0; vcpu < asked.vcpus; ++vcpu) {
+    vm.description.vcpus.push_back(vcpu);
+  }
+  vm.description.max_vcpus = asked.vcpus;
+  vm.description.memory = vm.description.max_memory = placement::Bytes{asked.memory_bytes};
+  vm.weight = static_cast<std::int32_t>(asked.weight);
+  vm.load = Permille{load * 10};
+  return vm;
+}
+
+/// Checks one supposed move as the command `move` does, but for what is so now and may pass.
+Result<ClientMove> supposed_move(const MoveRequest& request, const VmRecord& vm,
+                                 const Snapshot& snapshot) {
+  if (!request.client && vm.clients.size() > 1) {
+    return refused(
+        fmt::format("VM '{}' has {} clients, say which one", request.vm, vm.clients.size()));
+  }
+  const ClientId id{vm.description.id, request.client.value_or(0)};
+  const auto client = std::find_if(snapshot.clients.begin(), snapshot.clients.end(),
+                                   [&](const ClientState& entry) { return entry.id == id; });
+  if (client == snapshot.clients.end()) {
+    return failure(ErrorCode::kNotFound,
+                   fmt::format("VM '{}' has no client {}", request.vm, id.index));
+  }
+  const std::optional<NodeIndex> to = snapshot.topology.index_of(request.node);
+  if (!to || !snapshot.topology.can_be_home(*to)) {
+    return refused(fmt::format("node {} cannot be a home on this host", request.node.value));
+  }
+  if (std::find(client->allowed.begin(), client->allowed.end(), *to) == client->allowed.end()) {
+    return refused(
+        fmt::format("VM '{}' may not live on node {}: the node is not among those it "
+                    "may use",
+                    request.vm, request.node.value));
+  }
+  return ClientMove{id, *to};
+}
+
+/// `measured`: the epoch that it is drawn from was.
+StandingView standing_view(const Standing& standing, bool measured) {
+  StandingView view;
+  if (measured) {
+    view.lost_ms = (standing.lost.value + 500) / 1000;
+    view.imbalance_pct = percent(standing.imbalance);
+  }
+  view.locality_pct = percent_if(standing.locality);
+  return view;
+}
+
+NewHomeView new_home_view(const NewHome& home, const Supposition& supposition,
+                          const Snapshot& now) {
+  const auto id_of = [&](NodeIndex node) {
+    return node == placement::kNoNode ? placement::NodeId{} : now.topology.nodes[node].id;
+  };
+  NewHomeView view;
+  for (const NewVm& vm : supposition.added) {
+    if (vm.description.id == home.client.vm) {
+      view.vm = vm.description.name;
+    }
+  }
+  view.client = home.client.index;
+  view.vcpus = home.vcpus;
+  view.home = id_of(home.home);
+  view.memory_bytes = home.memory.value;
+  view.elsewhere_bytes = (home.elsewhere + home.nowhere).value;
+  for (const placement::NodeChoice& choice : home.considered) {
+    NodeChoiceView& row = view.considered.emplace_back();
+    row.node = id_of(choice.node);
+    row.fits = choice.fits;
+    const placement::NodeState& state = now.nodes[choice.node];
+    if (state.cpu_measured) {
+      row.load_pct = choice.load_after.value / 10;
+    }
+    if (state.memory_read) {
+      row.room_bytes = std::max<std::int64_t>(choice.room.value, 0);
+    }
+  }
+  return view;
+}
+
+std::vector<std::string> notes_on(const WhatIf& answer, const Supposition& supposition,
+                                  const Options& now, const Snapshot& snapshot) {
+  std::vector<std::string> notes;
+  for (const NewVm& vm : supposition.added) {
+    const bool placed =
+        std::any_of(answer.homes.begin(), answer.homes.end(), [&](const NewHome& home) {
+          return home.client.vm == vm.description.id && home.home != placement::kNoNode;
+        });
+    if (!placed) {
+      notes.push_back(fmt::format("VM '{}' gets no home: no node may be one", vm.description.name));
+    }
+  }
+  placement::Bytes nowhere;
+  for (const NewHome& home : answer.homes) {
+    nowhere += home.nowhere;
+  }
+  if (nowhere > placement::Bytes{}) {
+    notes.push_back(
+        fmt::format("{} MiB of the new VMs' memory have no room on any node above its "
+                    "reserve",
+                    nowhere.value >> 20U));
+  }
+  const Options& then = supposition.options;
+  if (then.prefer_ht != now.prefer_ht) {
+    notes.emplace_back(
+        "Numa.PreferHT also divides running VMs anew, which is not in these figures");
+  }
+  if (then.load_half_life != now.load_half_life || then.rebalance_period != now.rebalance_period) {
+    notes.emplace_back(
+        "Numa.LoadHalfLife and Numa.RebalancePeriod change what is measured from now on, which "
+        "nobody knows yet");
+  }
+  for (const VmState& vm : snapshot.vms) {
+    const bool unread = vm.client_count > 0 && !snapshot.clients[vm.first_client].memory_known;
+    if (unread && std::find(supposition.removed.begin(), supposition.removed.end(), vm.id) !=
+                      supposition.removed.end()) {
+      notes.push_back(
+          fmt::format("where the memory of VM '{}' lies is not known, so none is freed", vm.name));
+    }
+  }
+  return notes;
+}
+
+}  // namespace
+
+/// The last epoch with the homes that were given since.
+Snapshot Controller::since_the_plan() const {
+  placement::Plan made;
+  for (const Action& action : plan_.actions) {
+    Action kept{action.reason, {}, {}};
+    for (const Relocation& relocation : action.relocations) {
+      const VmRecord* vm = ledger_.find(relocation.client.vm);
+      const auto index = static_cast<std::size_t>(relocation.client.index);
+      if (vm != nullptr && index < vm->clients.size() && relocation.from != relocation.to &&
+          vm->clients[index].home == snapshot_.topology.nodes[relocation.to].id) {
+        kept.relocations.push_back(relocation);
+        kept.relocations.back().memory = placement::Bytes{};  // it has only set out
+      }
+    }
+    made.actions.push_back(std::move(kept));
+  }
+  Snapshot snapshot = after_plan(snapshot_, made);
+  for (VmState& state : snapshot.vms) {
+    const VmRecord* vm = ledger_.find(state.id);
+    if (vm == nullptr) {
+      continue;
+    }
+    state.transferring = vm->transferring;
+    for (std::size_t i = 0; i < std::min(state.client_count, vm->clients.size()); ++i) {
+      snapshot.clients[state.first_client + i].moving = vm->clients[i].moving;
+    }
+  }
+  return snapshot;
+}
+
+Result<Outlook> Controller::outlook() const {
+  if (snapshot_.epoch == 0) {
+    return failure(ErrorCode::kBusy, "nothing has been measured yet, ask again after an epoch");
+  }
+  return Outlook{since_the_plan(),
+                 setup_.options,
+                 {last_placed_on_, outcomes_.breaker_open(snapshot_.epoch + 1)}};
+}
+
+Result<Answer> Controller::what_if(const WhatIfRequest& request) const {
+  if (snapshot_.epoch == 0) {
+    return failure(ErrorCode::kBusy, "nothing has been measured yet, ask again after an epoch");
+  }
+  const Snapshot now = since_the_plan();
+  const Result<Options> options = supposed_options(setup_.options, request);
+  if (!options) {
+    return tl::unexpected(options.error());
+  }
+  Supposition supposition;
+  supposition.options = *options;
+  for (const std::string& name : request.remove) {
+    const Result<const VmRecord*> vm = find_vm(name);
+    if (!vm) {
+      return tl::unexpected(vm.error());
+    }
+    supposition.removed.push_back((*vm)->description.id);
+  }
+  std::set<ClientId> moved;
+  for (const MoveRequest& asked : request.move) {
+    const Result<const VmRecord*> vm = find_vm(asked.vm);
+    if (!vm) {
+      return tl::unexpected(vm.error());
+    }
+    const Result<ClientMove> move = supposed_move(asked, **vm, now);
+    if (!move) {
+      return tl::unexpected(move.error());
+    }
+    const bool removed = std::find(supposition.removed.begin(), supposition.removed.end(),
+                                   move->client.vm) != supposition.removed.end();
+    if (removed || !moved.insert(move->client).second) {
+      return refused(fmt::format("VM '{}' cannot be both {}", asked.vm,
+                                 removed ? "removed and moved" : "here and there"));
+    }
+    supposition.moved.push_back(*move);
+  }
+  std::size_t new_clients = 0;
+  for (const WhatIfRequest::NewVm& asked : request.add) {
+    const std::size_t number = supposition.added.size() + 1;
+    const Result<NewVm> vm = new_vm(asked, number, unused_id(now, supposition.added), *options);
+    if (!vm) {
+      return tl::unexpected(vm.error());
+    }
+    new_clients +=
+        split_into_clients(vm->description, now.topology, options->prefer_ht != 0).size();
+    if (new_clients > kMostNewClients) {
+      return refused(fmt::format(
+          "the new VMs would have more than {} clients on this host, which is as many as can be "
+          "supposed at a time; suppose fewer or smaller ones",
+          kMostNewClients));
+    }
+    supposition.added.push_back(*vm);
+  }
+  const WhatIf answer =
+      balancer::what_if(now, setup_.options, supposition,
+                        {last_placed_on_, outcomes_.breaker_open(snapshot_.epoch + 1)});
+  WhatIfView view;
+  view.epoch = snapshot_.epoch;
+  view.before = standing_view(answer.before, is_measured(now));
+  view.after = standing_view(answer.after, is_measured(now));
+  for (const NewHome& home : answer.homes) {
+    view.homes.push_back(new_home_view(home, supposition, now));
+  }
+  view.plan = plan_view(answer.supposed, answer.plan, *options, mode());
+  view.notes = notes_on(answer, supposition, setup_.options, now);
+  return Answer(std::move(view));
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,564 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the daemon shows of itself: the answers to the commands of the control socket, as plain
+/// values.
+///
+/// The controller fills them, balancer/protocol encodes them as JSON, the programs print them.
+/// Names of reasons and guards are placement's name_of(). Nodes carry the kernel's numbers; a
+/// negative NodeId means "none" and is null in JSON. Times of day are seconds since 1970 (UTC); the
+/// JSON form is "2025-01-31T12:00:00Z". CPU time is in milliseconds of one core per epoch, rounded
+/// to the nearest. The tables of `vmnuma stats` are not here: they are stats::Report.
+///
+/// What is not known is absent: std::nullopt here, null in JSON, "-" in a table, no sample among
+/// the metrics, a gap in a plot. It is never 0. Property: nothing that is made of a view in which
+/// all that may be absent is absent has a figure in it that the view has not (tests/unit/figures).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "balancer/model/mode.h"
+#include "balancer/model/origin.h"
+#include "placement/model/ids.h"
+
+namespace vmnuma::balancer {
+
+/// A figure that is not always known: nothing has been measured yet, its source is missing, or
+/// there is nothing that it could be of.
+using Figure = std::optional<std::int64_t>;
+
+/// A source of data or control that is missing.
+struct DegradedView {
+  std::string source;  ///< what: "libvirt", "/proc/stat", "history"
+  std::string reason;
+  std::int64_t since_unix_s = 0;
+  bool operator==(const DegradedView&) const = default;
+};
+
+/// One VM's memory on its way.
+struct TransferView {
+  std::string vm;
+  std::string vm_uuid;
+  std::int32_t client = 0;  ///< the client that moves; the first one where several move together
+  std::int64_t action = 0;  ///< its number in the history
+  std::string reason;
+  std::vector<placement::NodeId> to;
+  std::string state;  ///< "running", "waiting" (for room, or for memory pressure to end), "paused"
+  std::int64_t bytes_done = 0;
+  std::int64_t bytes_remaining = 0;
+  std::int64_t rate_bytes_per_second = 0;
+  Figure seconds_left;               ///< at this rate; unknown without one, or at rest
+  std::int64_t stalls = 0;           ///< calls that took longer than Numa.PageMigStallTarget
+  std::int64_t unmovable_bytes = 0;  ///< given up, at least for now
+  bool operator==(const TransferView&) const = default;
+};
+
+/// A policy in a domain's metadata that is not followed.
+struct RefusedPolicyView {
+  std::string vm;
+  std::string vm_uuid;
+  std::string reason;
+  bool operator==(const RefusedPolicyView&) const = default;
+};
+
+struct HistoryStateView {
+  std::string path;
+  std::string state;  ///< "ok", or why nothing is recorded now
+  bool operator==(const HistoryStateView&) const = default;
+};
+
+/// A VM whose policy could not be met when it was about to start.
+struct NotAdmittedView {
+  std::string vm;
+  std::string vm_uuid;
+  bool refused = false;  ///< it did not start; otherwise it was let start all the same
+  std::string reason;
+  std::int64_t time_unix_s = 0;
+  bool operator==(const NotAdmittedView&) const = default;
+};
+
+/// Of how many VMs a forecast counts in decisions, by the predictor that made it.
+struct ForecastsView {
+  std::int64_t trained = 0;
+  std::int64_t histogram = 0;
+  std::int64_t last_maximum = 0;
+  bool operator==(const ForecastsView&) const = default;
+};
+
+/// `vmnuma status`
+struct StatusView {
+  Mode mode{};
+  Mode configured_mode{};              ///< what it goes back to when `mode` is paused or degraded
+  std::vector<DegradedView> degraded;  ///< empty if all is well
+  /// A sentence that says why this host has nothing to balance; empty if it has.
+  std::string nothing_to_balance;
+  /// Of what the start has set aside: sentences for people.
+  std::vector<std::string> notices;
+  std::string version;
+  std::string uri;  ///< the libvirt connection
+  std::int64_t epoch = 0;
+  std::int64_t epoch_length_ms = 0;
+  Figure late_ms;        ///< from when the last epoch was due until it had been measured
+  Figure late_most_ms;   ///< the same of the latest since the daemon was started
+  Figure imbalance_pct;  ///< largest difference of owed / capacity between two nodes, 0..100
+  Figure lost_ms;        ///< CPU time the whole host lost in the last epoch
+  std::int64_t nodes = 0;
+  Figure vms;                     ///< absent until libvirt has said which run
+  Figure clients;                 ///< with them
+  std::int64_t open_actions = 0;  ///< begun and not finished
+  /// What the sysctl kernel.numa_balancing holds: 0 = off; absent where the kernel has none.
+  std::optional<std::int32_t> kernel_numa_balancing;
+  bool wants_wakeups = false;  ///< Numa.LocalityWeightActionAffinity is not 0
+  /// Of how many pairs of VMs it is counted how often they wake each other; absent = nobody counts.
+  Figure wakeup_pairs;
+  ForecastsView forecasts;
+  std::vector<TransferView> transfers;
+  std::vector<RefusedPolicyView> refused_policies;
+  std::string admission;                      ///< what holds now: "enforce" or "advise"
+  std::vector<NotAdmittedView> not_admitted;  ///< the last ones, newest last
+  HistoryStateView history;
+  bool operator==(const StatusView&) const = default;
+};
+
+/// CPU time since the daemon was started. Only grows, apart from a restart.
+struct CpuTotalView {
+  std::int64_t used_ms = 0;
+  std::int64_t ready_ms = 0;  ///< runnable, but waiting for a CPU
+  std::int64_t entitled_ms = 0;
+  std::int64_t owed_ms = 0;
+  bool operator==(const CpuTotalView&) const = default;
+};
+
+/// Huge pages of hugetlbfs of one size on a node.
+struct HugePagesView {
+  std::int64_t page_bytes = 0;
+  std::int64_t total_bytes = 0;
+  std::int64_t reserved_bytes = 0;  ///< kept for the system
+  std::int64_t promised_bytes = 0;  ///< as NodeView::promised_bytes
+  bool operator==(const HugePagesView&) const = default;
+};
+
+/// One node in HostView. Times are of the last epoch; `used` to `owed` are sums over its clients.
+/// CPU figures are absent without two readings of all its CPUs, memory without a reading of it.
+struct NodeView {
+  placement::NodeId node;
+  bool known = true;  ///< false: its readings are missing, so nothing is moved to it
+  std::int32_t cores = 0;
+  std::int32_t cpus = 0;                ///< logical CPUs that VMs may use
+  std::vector<std::int32_t> distances;  ///< to the nodes in the order of HostView::nodes, on SLIT's
+                                        ///< scale, as decisions use them
+  Figure vcpus;                         ///< homed here; absent before the first epoch
+  Figure load_pct;     ///< load average of what others leave; above 100 if more is wanted
+  Figure capacity_ms;  ///< what it can give to clients
+  Figure non_vm_ms;    ///< lasting use by all but clients
+  Figure used_ms;
+  Figure demand_ms;
+  Figure entitled_ms;
+  Figure owed_ms;
+  std::int64_t memory_bytes = 0;
+  Figure free_bytes;
+  Figure reserve_bytes;  ///< what moves must leave free
+  std::int64_t capacity_total_ms = 0;
+  std::int64_t non_vm_total_ms = 0;
+  CpuTotalView total;
+  /// Two parts of the whole node, all of its logical CPUs: what clients want, as a load average,
+  /// and what others than VMs use. Together above 100 if that is too much.
+  Figure vm_load_pct = {};
+  Figure non_vm_pct = {};
+  /// What VMs were promised here, whatever they use: those at home, and those that were told to
+  /// start here and have no home yet. Memory is that on ordinary pages.
+  std::int64_t promised_vcpus = 0;
+  std::int64_t promised_bytes = 0;
+  std::vector<HugePagesView> huge_pages = {};  ///< sizes that have pages here, ascending
+  bool operator==(const NodeView&) const = default;
+};
+
+/// One client in HostView. Times are of the last epoch, absent if its VM was not measured in it.
+struct VmClientView {
+  std::int32_t index = 0;
+  std::int32_t vcpus = 0;
+  placement::NodeId home;  ///< none until it is placed
+  bool moving = false;
+  Figure used_ms;
+  Figure ready_ms;
+  Figure demand_ms;
+  Figure entitled_ms;
+  Figure owed_ms;
+  std::int64_t size_bytes = 0;             ///< its part of the VM's memory
+  std::vector<std::int64_t> memory_bytes;  ///< what is resident, per node of HostView::nodes; empty
+                                           ///< if not known
+  Figure locality_pct;     ///< share of it on the home node; absent also without a home
+  std::int64_t moves = 0;  ///< since its VM was first seen
+  CpuTotalView total;
+  bool operator==(const VmClientView&) const = default;
+};
+
+/// One VM in HostView.
+struct VmView {
+  std::string vm;
+  std::string vm_uuid;
+  Figure weight;            ///< cpu.weight
+  bool managed = true;      ///< false: it is left alone
+  std::string not_managed;  ///< why, if so
+  bool transferring = false;
+  std::vector<VmClientView> clients;
+  /// Share of the last 10 s in which some of its tasks, or all, waited for a CPU or for memory
+  /// (pressure stall information).
+  Figure cpu_some_permille = {};
+  Figure memory_some_permille = {};
+  Figure memory_full_permille = {};
+  std::vector<std::string> pci_devices = {};  ///< passed through to it, as in "0000:3b:00.0"
+  bool operator==(const VmView&) const = default;
+};
+
+/// How many actions of one reason have ended in one way.
+struct ActionCountView {
+  std::string reason;
+  std::string state;  ///< "done", "undone", "dropped"
+  std::int64_t count = 0;
+  bool operator==(const ActionCountView&) const = default;
+};
+
+/// The host as it is: every node and every client, and what was counted since the daemon was
+/// started.
+struct HostView {
+  std::int64_t epoch = 0;
+  std::int64_t epoch_length_ms = 0;
+  std::int64_t lost_total_ms = 0;        ///< CPU time the whole host lost
+  std::int64_t moved_bytes = 0;          ///< of memory, by actions that have ended
+  std::vector<ActionCountView> actions;  ///< every reason with every state, also those at 0
+  std::vector<NodeView> nodes;
+  std::vector<VmView> vms;
+  bool vms_known = false;           ///< false: libvirt has not said yet which run
+  bool distances_measured = false;  ///< NodeView::distances are not the firmware's alone
+  std::string admission;            ///< as in StatusView
+  bool operator==(const HostView&) const = default;
+};
+
+/// One client of the VM that `vmnuma explain` is about.
+struct ClientView {
+  std::int32_t index = 0;
+  std::vector<std::int32_t> vcpus;
+  placement::NodeId home;
+  std::vector<placement::NodeId> allowed;
+  std::string why;                ///< a sentence: why it lives there
+  std::int64_t since_epochs = 0;  ///< how long it has lived there
+  Figure used_ms;                 ///< this and the next four as in VmClientView
+  Figure ready_ms;
+  Figure demand_ms;
+  Figure entitled_ms;
+  Figure owed_ms;
+  Figure memory_bytes;       ///< what is resident
+  Figure locality_pct;       ///< share of it on the home node
+  std::string cpus;          ///< of its home, as a list; empty: all of them
+  std::string no_own_cores;  ///< why it was not given cores of its own; empty otherwise
+  bool operator==(const ClientView&) const = default;
+};
+
+/// One thing the last plan considered.
+struct CandidateView {
+  std::string action;  ///< name_of(Reason): "load-move", ...
+  std::int32_t client = 0;
+  placement::NodeId from;
+  placement::NodeId to;
+  std::string partner;       ///< the other client of a swap as "NAME/INDEX"; empty otherwise
+  std::int64_t gain_ms = 0;  ///< lost time it would save per epoch; may be negative
+  std::string guard;         ///< name_of(Guard) that stopped it; empty if it was taken
+  std::string sentence;      ///< the same for people, with the numbers and thresholds
+  bool operator==(const CandidateView&) const = default;
+};
+
+/// One key of a VM's policy.
+struct PolicyKeyView {
+  std::string name;
+  std::string value;
+  std::string default_value;
+  Origin origin{};      ///< default, file or metadata
+  std::string allowed;  ///< what a value may be
+  std::string help;
+  bool operator==(const PolicyKeyView&) const = default;
+};
+
+/// `vmnuma set VM`: the policy that counts for a VM.
+struct PolicyView {
+  std::string vm;
+  std::string vm_uuid;
+  bool metadata_wins = true;        ///< the configuration lets metadata go first
+  std::string refused;              ///< what is wrong with the policy in its metadata; or empty
+  std::vector<PolicyKeyView> keys;  ///< all, in the order of the table
+  bool operator==(const PolicyView&) const = default;
+};
+
+/// A VM that the one explained talks to.
+struct TalkView {
+  std::string vm;
+  std::string vm_uuid;
+  std::int64_t wakeups_per_second = 0;  ///< either way, averaged
+  Figure same_node_pct;  ///< of the pairs of their clients that have homes, if there are any
+  bool operator==(const TalkView&) const = default;
+};
+
+/// Interrupts of a device that fire on CPUs of the same node.
+struct InterruptsView {
+  std::vector<std::int32_t> numbers;  ///< ascending
+  std::string handler;                ///< of the first, as /proc/interrupts names it
+  std::string cpus;                   ///< where they fire: "0-3"
+  placement::NodeId node;             ///< of these CPUs; none if they are on several
+  bool operator==(const InterruptsView&) const = default;
+};
+
+/// A device of the host that a VM uses.
+struct DeviceView {
+  std::string kind;  ///< "PCI device", "mediated device", "network interface" or "disk"
+  std::string name;
+  placement::NodeId node;  ///< none: not known, or what carries it is on several
+  /// Of a passed-through PCI device and of what carries a mediated device or a network interface.
+  std::vector<InterruptsView> interrupts;
+  std::string advice;  ///< a sentence: which of them fire far away and what to do; or empty
+  bool operator==(const DeviceView&) const = default;
+};
+
+/// `vmnuma explain VM`
+struct ExplainView {
+  std::string vm;
+  std::string vm_uuid;
+  std::int64_t epoch = 0;
+  std::vector<ClientView> clients;
+  std::vector<CandidateView> considered;  ///< best first
+  std::string memory;           ///< a sentence: what is done with its memory, or why nothing is
+  std::string topology;         ///< a sentence: how its topology_policy is met; empty without one
+  std::vector<TalkView> talks;  ///< most first, at most five
+  std::vector<DeviceView> devices;
+  PolicyView policy;
+  bool operator==(const ExplainView&) const = default;
+};
+
+/// What an action should bring, as far as that was predicted: of a memory pull that is its
+/// locality, of other CPUs on the same node nothing.
+struct PredictionView {
+  Figure lost_before_ms;
+  Figure lost_after_ms;
+  Figure imbalance_before_pct;
+  Figure imbalance_after_pct;
+  Figure locality_before_pct;  ///< of the clients that move; absent at their first placement
+  Figure locality_after_pct;
+  Figure cost_ms;  ///< once
+  bool operator==(const PredictionView&) const = default;
+};
+
+/// What an action brought, measured afterwards: the counterpart of PredictionView.
+struct OutcomeView {
+  std::int64_t lost_before_ms = 0;
+  std::int64_t lost_after_ms = 0;
+  std::int64_t imbalance_before_pct = 0;
+  std::int64_t imbalance_after_pct = 0;
+  Figure locality_before_pct;
+  Figure locality_after_pct;
+  std::int64_t moved_bytes = 0;
+  std::int64_t took_ms = 0;
+  bool operator==(const OutcomeView&) const = default;
+};
+
+/// One client's move as it was carried out. A swap is two rows with the same action.
+struct HistoryRowView {
+  std::int64_t action = 0;
+  std::int64_t time_unix_s = 0;
+  std::string vm;
+  std::string vm_uuid;
+  std::int32_t client = 0;
+  std::string reason;
+  placement::NodeId from;
+  placement::NodeId to;
+  PredictionView predicted;
+  std::optional<OutcomeView> outcome;  ///< absent until it has been measured
+  std::string state;                   ///< "open", "done", "undone", "dropped"
+  std::string detail;                  ///< why it was undone or dropped; what was moved
+  bool operator==(const HistoryRowView&) const = default;
+};
+
+/// `vmnuma history`: newest first.
+struct HistoryView {
+  std::vector<HistoryRowView> moves;
+  bool truncated = false;  ///< more rows match than the limit let through
+  bool operator==(const HistoryView&) const = default;
+};
+
+struct RelocationView {
+  std::string vm;
+  std::string vm_uuid;
+  std::int32_t client = 0;
+  placement::NodeId from;
+  placement::NodeId to;
+  std::int64_t memory_bytes = 0;  ///< what has to travel
+  bool operator==(const RelocationView&) const = default;
+};
+
+struct ActionView {
+  std::string reason;
+  std::vector<RelocationView> relocations;
+  PredictionView predicted;
+  std::string sentence;
+  bool operator==(const ActionView&) const = default;
+};
+
+/// A candidate of any VM that was not taken.
+struct RejectionView {
+  std::string vm;
+  CandidateView candidate;
+  bool operator==(const RejectionView&) const = default;
+};
+
+/// `vmnuma plan`: the last epoch's plan.
+struct PlanView {
+  std::int64_t epoch = 0;
+  Mode mode{};     ///< says whether it is being carried out
+  Figure lost_ms;  ///< absent as in StatusView
+  Figure imbalance_pct;
+  std::vector<ActionView> actions;        ///< in the order in which they are carried out
+  std::vector<RejectionView> rejections;  ///< best first
+  bool operator==(const PlanView&) const = default;
+};
+
+/// One option, as `vmnuma options` shows it.
+struct OptionView {
+  std::string name;
+  std::string unit;
+  std::int64_t value = 0;
+  std::int64_t default_value = 0;
+  std::int64_t smallest = 0;
+  std::int64_t largest = 0;
+  Origin origin{};
+  bool from_esxi = false;
+  std::string help;
+  bool operator==(const OptionView&) const = default;
+};
+
+/// `vmnuma options list` and `get`: in the order of the table.
+struct OptionsView {
+  std::vector<OptionView> options;
+  bool operator==(const OptionsView&) const = default;
+};
+
+/// The figures every decision is about, of the whole host.
+struct StandingView {
+  Figure lost_ms;  ///< per epoch
+  Figure imbalance_pct;
+  Figure locality_pct;
+  bool operator==(const StandingView&) const = default;
+};
+
+/// A node that was considered for a client of a new VM.
+struct NodeChoiceView {
+  placement::NodeId node;
+  bool fits = false;  ///< its memory
+  Figure load_pct;    ///< the node's load average with it
+  Figure room_bytes;  ///< for it, above the reserve and what others have yet to touch
+  bool operator==(const NodeChoiceView&) const = default;
+};
+
+/// Where a client of a new VM would live.
+struct NewHomeView {
+  std::string vm;
+  std::int32_t client = 0;
+  std::int32_t vcpus = 0;
+  placement::NodeId home;  ///< none: no node may be its home
+  std::int64_t memory_bytes = 0;
+  std::int64_t elsewhere_bytes = 0;  ///< of it, what finds no room on the home
+  std::vector<NodeChoiceView> considered;
+  bool operator==(const NewHomeView&) const = default;
+};
+
+/// `vmnuma what-if`
+struct WhatIfView {
+  std::int64_t epoch = 0;  ///< the last one measured
+  StandingView before;
+  StandingView after;
+  std::vector<NewHomeView> homes;  ///< in the order in which the new VMs were given
+  PlanView plan;                   ///< of the next epoch, under what was supposed
+  std::vector<std::string> notes;  ///< sentences: what the answer leaves out
+  bool operator==(const WhatIfView&) const = default;
+};
+
+/// Lines of a recording under way.
+struct RecordingView {
+  std::int64_t recording = 0;      ///< its number, for the next request
+  std::vector<std::string> lines;  ///< each with its end
+  bool more = false;               ///< there are more, to be asked for at once
+  std::int64_t epochs = 0;         ///< recorded so far
+  bool complete = false;           ///< it has as many as were asked for
+  std::string ended;               ///< why it is over, or empty
+  bool operator==(const RecordingView&) const = default;
+};
+
+/// What the daemon plans from.
+struct StateView {
+  std::string line;  ///< the first line of a recording that begins now
+  bool operator==(const StateView&) const = default;
+};
+
+/// One VM in MemoryView.
+struct VmMemoryView {
+  std::string vm;
+  std::string vm_uuid;
+  std::string memory_class;     ///< name_of(MemoryClass)
+  bool known = false;           ///< false: it could not be read, most figures are absent
+  std::int64_t size_bytes = 0;  ///< of the guest
+  Figure anonymous_bytes;
+  Figure shared_bytes;       ///< of memfd and the like
+  Figure file_bytes;         ///< page cache
+  Figure unevictable_bytes;  ///< of all these, what is locked
+  Figure swap_bytes;
+  std::vector<std::int64_t> node_bytes;  ///< resident, per node of MemoryView::nodes; empty if not
+                                         ///< known
+  Figure min_bytes;                      ///< memory.min in force
+  Figure low_bytes;                      ///< memory.low
+  Figure high_bytes;                     ///< memory.high; absent also: no limit
+  Figure max_bytes;                      ///< memory.max
+  Figure swap_max_bytes;                 ///< memory.swap.max
+  /// Share of the last 10 s in which some of its tasks, or all, waited for memory.
+  Figure waits_some_permille;
+  Figure waits_full_permille;
+  Figure oom_score_adj;
+  std::string not_reclaimable;  ///< why none of the guest's memory can be taken, or empty
+  bool operator==(const VmMemoryView&) const = default;
+};
+
+/// A VM's place in an order of who loses memory.
+struct VictimView {
+  std::string vm;
+  std::int64_t bytes = 0;  ///< what can be taken; of a kill: what counts, may be negative
+  std::string sentence;    ///< why it is there
+  bool operator==(const VictimView&) const = default;
+};
+
+/// `vmnuma memory`
+struct MemoryView {
+  bool enabled = false;  ///< Numa.MemQosEnable
+  std::int64_t memory_bytes = 0;
+  Figure swap_bytes;                         ///< of the host
+  std::optional<bool> protection_inherited;  ///< cgroup v2 is mounted with memory_recursiveprot
+  std::vector<placement::NodeId> nodes;
+  std::vector<VmMemoryView> vms;  ///< by name
+  std::vector<VictimView> reclaimed_first;
+  std::vector<VictimView> killed_first;
+  bool operator==(const MemoryView&) const = default;
+};
+
+/// Where a VM should start.
+struct SuggestView {
+  std::string vm;       ///< the one that was announced; empty: nobody was
+  std::string vm_uuid;  ///< empty with it
+  std::vector<placement::NodeId>
+      nodes;  ///< its homes, and where its memory finds room; never empty
+  bool operator==(const SuggestView&) const = default;
+};
+
+/// The answer to a command that changes something.
+struct DoneView {
+  std::string message;  ///< a sentence: what was done, or begun
+  Figure action;        ///< of `move`: its number in the history
+  bool operator==(const DoneView&) const = default;
+};
+
+}  // namespace vmnuma::balancer

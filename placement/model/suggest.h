@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The tail of a message about a word nobody knows.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "placement/model/options.h"
+
+namespace vmnuma::placement {
+
+/// "; did you mean 'mode'?" if one of `known` is likely to be meant, or nothing.
+[[nodiscard]] inline std::string did_you_mean(std::string_view word,
+                                              const std::vector<std::string_view>& known) {
+  const std::string_view nearest = nearest_name(word, known);
+  return nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?";
+}
+
+}  // namespace vmnuma::placement

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/sim/checks/oracles.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "balancer/controller/orders.h"
+#include "migration/limits.h"
+#include "migration/pacing.h"
+#include "placement/clients.h"
+#include "placement/model/text.h"
+
+namespace vmnuma::tools {
+
+using migration::HomeChange;
+using migration::Order;
+using migration::VmChange;
+using placement::Bytes;
+using placement::ClientId;
+using placement::CpuId;
+using placement::NodeId;
+using placement::Reason;
+using placement::VmId;
+
+namespace {
+
+constexpr std::size_t kMostViolations = 100;
+constexpr std::int64_t kSecond = 1'000'000;
+
+/// Moves that the balancer chose to make.
+bool is_balancing(Reason reason) {
+  return reason != Reason::kInitialPlacement && reason != Reason::kMemoryPull &&
+         reason != Reason::kAdministrator && reason != Reason::kCpuAssignment;
+}
+
+bool is_a_turn(Reason reason) {
+  return reason == Reason::kLongTermMove || reason == Reason::kLongTermSwap;
+}
+
+std::string client_name(const VmChange& change, const HomeChange& home) {
+  return fmt::format("'{}'/{}", change.vm_name, home.client);
+}
+
+}  // namespace
+
+Oracles::Oracles(const Scenario& scenario) : scenario_(scenario) {}
+
+void Oracles::violation(std::string text) {
+  if (violations_.size() < kMostViolations) {
+    violations_.push_back(fmt::format("epoch {}: {}", epoch_, text));
+  }
+}
+
+bool Oracles::is_under_way(const VmId& vm) const {
+  return std::any_of(under_way_.begin(), under_way_.end(), [&](const auto& entry) {
+    const std::vector<VmChange>& changes = entry.second.order.changes;
+    return std::any_of(changes.begin(), changes.end(),
+                       [&](const VmChange& change) { return change.vm == vm; });
+  });
+}
+
+// ---- orders ----
+
+void Oracles::order_given(std::int64_t epoch, const Order& order, const SimHost& host) {
+  if (epoch != epoch_) {
+    epoch_ = epoch;
+    begun_in_epoch_ = 0;
+  }
+  if (under_way_.contains(order.action) || ended_.contains(order.action)) {
+    violation(fmt::format("action {} was ordered twice", order.action));
+  }
+  if (is_balancing(order.reason) && ++begun_in_epoch_ > scenario_.options.migrations_per_epoch) {
+    violation(fmt::format("action {} is one more than may begin in one epoch", order.action));
+  }
+  UnderWay under_way{order, {}};
+  for (const VmChange& change : order.changes) {
+    for (const HomeChange& home : change.homes) {
+      check_home_change(epoch, order, change, home, host);
+      const ClientId client{change.vm, home.client};
+      const auto stay = stays_.find(client);
+      under_way.before[client] = stay == stays_.end() ? std::nullopt : std::optional(stay->second);
+      stays_[client] = {epoch, home.from};
+      if (is_balancing(order.reason) && !is_a_turn(order.reason)) {
+        last_balancing_move_ = epoch;
+      }
+    }
+  }
+  under_way_.emplace(order.action, std::move(under_way));
+}
+
+void Oracles::check_home_change(std::int64_t epoch, const Order& order, const VmChange& change,
+                                const HomeChange& home, const SimHost& host) {
+  const std::optional<placement::NodeIndex> to = host.topology().index_of(home.to);
+  const std::string what =
+      fmt::format("action {} ({}) moves {} to node {}", order.action, name_of(order.reason),
+                  client_name(change, home), home.to.value);
+  if (!to || !host.topology().can_be_home(*to)) {
+    violation(what + ", which cannot be a home");
+  }
+  if (!host.runs(change.vm)) {
+    return;
+  }
+  // All that can be homes, if none of those that the policy names can be one now.
+  const std::vector<placement::NodeIndex> allowed =
+      allowed_homes(host.topology(), host.description(change.vm).policy);
+  if (to && std::find(allowed.begin(), allowed.end(), *to) == allowed.end()) {
+    violation(what + ", which its VM may not use");
+  }
+  const auto stay = stays_.find({change.vm, home.client});
+  if (!is_balancing(order.reason) || home.from.value < 0 || stay == stays_.end()) {
+    return;
+  }
+  const std::int64_t stayed = epoch - stay->second.since;
+  if (stayed < scenario_.options.residency) {
+    violation(fmt::format("{} after {} epochs, sooner than Numa.Residency", what, stayed));
+  }
+  if (stay->second.came_from == home.to && stayed < scenario_.options.no_return) {
+    violation(fmt::format("{} where it came from {} epochs ago, sooner than Numa.NoReturn", what,
+                          stayed));
+  }
+}
+
+void Oracles::action_told(const migration::ActionEvent& event) {
+  if (event.kind != migration::ActionEvent::Kind::kFinished) {
+    return;
+  }
+  const auto found = under_way_.find(event.action);
+  if (found == under_way_.end()) {
+    violation(fmt::format("action {} ended {}", event.action,
+                          ended_.contains(event.action) ? "twice" : "without having been ordered"));
+    return;
+  }
+  if (event.state != migration::ActionState::kDone) {
+    for (const auto& [client, stay] : found->second.before) {
+      if (stay) {
+        stays_[client] = *stay;
+      } else {
+        stays_.erase(client);
+      }
+    }
+  }
+  ended_.insert(event.action);
+  under_way_.erase(found);
+}
+
+void Oracles::daemon_stopped(const std::vector<migration::OpenAction>& left_open) {
+  // What was not in the journal never happened; when it left where is forgotten, and so is what was
+  // moved in this second.
+  std::erase_if(under_way_, [&](const auto& entry) {
+    return std::none_of(left_open.begin(), left_open.end(), [&](const migration::OpenAction& open) {
+      return open.order.action == entry.first;
+    });
+  });
+  stays_.clear();
+  host_meter_ = {};
+  vm_meters_.clear();
+}
+
+// ---- pages ----
+
+void Oracles::check_rate(Meter& meter, Bytes rate, const PageMove& move, const std::string& whose) {
+  if (rate <= Bytes{}) {
+    return;
+  }
+  const std::int64_t passed = std::max<std::int64_t>((move.at - meter.at).value, 0);
+  const Bytes leaked = rate * (passed / kSecond) + rate * (passed % kSecond) / kSecond;
+  meter.level = std::max(meter.level - leaked, Bytes{}) + move.moved;
+  meter.at = move.at;
+  // The bucket that pacing may empty at once, and one call that it cannot foresee.
+  const Bytes most = std::max(migration::kSmallestBucket, rate / 10) + migration::kSmallestBucket;
+  if (meter.level > most) {
+    violation(
+        fmt::format("pages of {} were moved faster than {} bytes per second", whose, rate.value));
+    meter.level = Bytes{};
+  }
+}
+
+void Oracles::pages_moved(const PageMove& move, const SimHost& host) {
+  const migration::Limits limits = migration::limits_from(scenario_.options, host.topology());
+  check_rate(host_meter_, limits.bytes_per_second, move, "the host");
+  if (!host.runs(move.vm)) {
+    return;
+  }
+  const placement::VmDescription& vm = host.description(move.vm);
+  check_rate(vm_meters_[move.vm], limits.vm_bytes_per_second, move, "'" + vm.name + "'");
+  const Bytes total = host.topology().nodes[*host.topology().index_of(move.to)].memory;
+  const Bytes reserve = total / 1000 * limits.node_reserve.value;
+  if (move.free_told - move.moved < reserve) {
+    violation(fmt::format("{} bytes of '{}' were moved to node {}, below its reserve",
+                          move.moved.value, vm.name, move.to.value));
+  }
+  if (const auto why = why_memory_stays(vm)) {
+    violation(fmt::format("pages of '{}' were moved, although {}", vm.name, *why));
+  }
+  if (!limits.move_memory) {
+    violation(fmt::format("pages of '{}' were moved, although Numa.PageMigEnable is 0", vm.name));
+  }
+}
+
+// ---- the state after an epoch ----
+
+namespace {
+
+/// Of these CPUs, those that are online.
+std::vector<CpuId> online_of(const std::vector<CpuId>& cpus, const placement::Topology& topology) {
+  std::vector<CpuId> online;
+  for (const placement::Node& node : topology.nodes) {
+    for (const CpuId cpu : balancer::cpus_of(node)) {
+      if (std::find(cpus.begin(), cpus.end(), cpu) != cpus.end()) {
+        online.push_back(cpu);
+      }
+    }
+  }
+  return online;
+}
+
+/// True if pins may not fit the homes yet: CPUs went or came, or libvirt could not be reached.
+bool pins_are_being_mended(const Scenario& scenario, std::int64_t epoch) {
+  constexpr std::int64_t kPatience = 40;  // that long a VM rests after three attempts
+  return std::any_of(scenario.faults.begin(), scenario.faults.end(), [&](const Fault& fault) {
+    const bool matters =
+        fault.kind == FaultKind::kNodeOffline || fault.kind == FaultKind::kLibvirtGone;
+    const std::int64_t end = fault.epoch + fault.epochs;
+    return matters && ((fault.epoch <= epoch && epoch < fault.epoch + kPatience) ||
+                       (end <= epoch && epoch < end + kPatience));
+  });
+}
+
+}  // namespace
+
+void Oracles::check_pins(const SimHost& host, const balancer::Controller& controller) {
+  for (const auto& [id, vm] : controller.ledger().vms()) {
+    if (!host.runs(id) || is_under_way(id)) {
+      continue;
+    }
+    const placement::VmDescription& live = host.description(id);
+    for (std::size_t index = 0; index < vm.clients.size(); ++index) {
+      const balancer::ClientRecord& client = vm.clients[index];
+      std::set<std::vector<CpuId>> pins;
+      for (const std::int32_t vcpu : client.shape.vcpus) {
+        const auto pin =
+            std::find_if(live.vcpu_pins.begin(), live.vcpu_pins.end(),
+                         [vcpu](const placement::Pin& entry) { return entry.number == vcpu; });
+        pins.insert(pin == live.vcpu_pins.end() ? std::vector<CpuId>{} : pin->cpus);
+      }
+      if (pins.size() > 1) {
+        violation(
+            fmt::format("the vCPUs of '{}'/{} are pinned to different places", live.name, index));
+        continue;
+      }
+      const auto home = host.topology().index_of(client.home);
+      const auto narrow = controller.narrow_cpus().find(id);
+      const bool has_a_part =
+          narrow != controller.narrow_cpus().end() && index < narrow->second.clients.size();
+      if (host.topology().only_home() && !has_a_part) {
+        continue;  // nobody has to be pinned there
+      }
+      if (client.home.value >= 0 && pins.size() == 1 && home &&
+          online_of(*pins.begin(), host.topology()) !=
+              online_of(has_a_part ? narrow->second.clients[index]
+                                   : balancer::cpus_of(host.topology().nodes[*home]),
+                        host.topology())) {
+        violation(fmt::format("'{}'/{} has its home on node {} and is pinned to CPUs '{}'",
+                              live.name, index, client.home.value,
+                              placement::to_list(*pins.begin())));
+      }
+    }
+  }
+}
+
+void Oracles::epoch_ended(std::int64_t epoch, const SimHost& host, const SimDaemon& daemon) {
+  epoch_ = epoch;
+  if (const auto problem = host.audit_memory()) {
+    violation("memory does not add up: " + *problem);
+  }
+  if (daemon.span_round()) {
+    violation("the executor does not come to rest");
+  }
+  if (daemon.running() && !pins_are_being_mended(scenario_, epoch)) {
+    check_pins(host, daemon.controller());
+  }
+  if (daemon.running()) {
+    for (const std::string& text : daemon.controller().plan_violations()) {
+      violation("the plan breaks a rule: " + text);
+    }
+  }
+  std::erase_if(vm_meters_, [&](const auto& entry) { return !is_under_way(entry.first); });
+  begun_in_epoch_ = 0;
+}
+
+std::optional<std::int64_t> Oracles::quiet_from() const {
+  std::int64_t last_change = 0;
+  for (const ScenarioVm& vm : scenario_.vms) {
+    last_change = std::max({last_change, vm.start, vm.stop.value_or(0)});
+    for (const LoadStep& step : vm.load) {
+      last_change = std::max(last_change, step.from);
+    }
+    if (vm.noise_pct > 0) {
+      return std::nullopt;
+    }
+  }
+  for (const OtherLoad& other : scenario_.host.others) {
+    last_change = std::max({last_change, other.from, other.until.value_or(0)});
+  }
+  for (const Fault& fault : scenario_.faults) {
+    last_change = std::max(last_change, fault.epoch + fault.epochs);
+  }
+  const bool settled = last_change <= scenario_.epochs / 3;
+  return settled ? std::optional(scenario_.epochs - scenario_.epochs / 3) : std::nullopt;
+}
+
+void Oracles::simulation_ended(SimDaemon& daemon) {
+  if (daemon.running() && daemon.executor_idle()) {
+    if (daemon.journal().open_count() > 0) {
+      violation(
+          fmt::format("{} actions were left open in the journal", daemon.journal().open_count()));
+    }
+    for (const auto& [action, under_way] : under_way_) {
+      violation(fmt::format("nobody told how action {} ended", action));
+    }
+  }
+  if (const auto quiet = quiet_from(); quiet && last_balancing_move_ >= *quiet) {
+    violation(
+        fmt::format("moves do not come to an end although the load no longer changes; the last "
+                    "was in epoch {}",
+                    last_balancing_move_));
+  }
+}
+
+}  // namespace vmnuma::tools

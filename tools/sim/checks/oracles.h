@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Watches a simulation for what must never happen.
+///
+/// Problem: a scenario's figures can look well while something is wrong on the way. Approach: rules
+/// that hold in every scenario are checked after every epoch from what the host, the executor and
+/// the controller really did, each with own bookkeeping and none of theirs. Properties, checked:
+///  1. Pages are neither lost nor made.
+///  2. The vCPUs of a client are pinned alike, to its home if it has one, unless an order is under
+///  way.
+///  3. No client is moved to a node that its VM may not use or that cannot be a home, nor sooner
+///  than
+///     Numa.Residency and Numa.NoReturn allow, nor more than Numa.MigrationsPerEpoch in an epoch.
+///  4. No more is moved in any time than the rates allow, nothing below a node's reserve, and no
+///  page
+///     of a VM whose memory stays.
+///  5. Every order ends once, and nothing is left open in the journal.
+///  6. Under a load that no longer changes moves come to an end (turns of long-term fairness
+///  aside).
+///  7. No plan breaks a rule of balancer/core/validator.h.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tools/sim/host/sim_daemon.h"
+#include "tools/sim/host/sim_host.h"
+#include "tools/sim/scenario/scenario.h"
+
+namespace vmnuma::tools {
+
+class Oracles {
+ public:
+  explicit Oracles(const Scenario& scenario);
+
+  /// Call in the order of the happenings.
+  void daemon_stopped(const std::vector<migration::OpenAction>& left_open);
+  void order_given(std::int64_t epoch, const migration::Order& order, const SimHost& host);
+  void action_told(const migration::ActionEvent& event);
+  void pages_moved(const PageMove& move, const SimHost& host);
+  void epoch_ended(std::int64_t epoch, const SimHost& host, const SimDaemon& daemon);
+  void simulation_ended(SimDaemon& daemon);
+
+  /// "epoch 12: ...", in the order in which they were found.
+  [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
+
+ private:
+  /// How full a leaking bucket is: more than it holds means too fast.
+  struct Meter {
+    placement::Microseconds at;
+    placement::Bytes level;
+  };
+  struct Stay {
+    std::int64_t since = 0;  ///< epoch
+    placement::NodeId came_from;
+  };
+  struct UnderWay {
+    migration::Order order;
+    std::map<placement::ClientId, std::optional<Stay>> before;
+  };
+
+  void violation(std::string text);
+  void check_home_change(std::int64_t epoch, const migration::Order& order,
+                         const migration::VmChange& change, const migration::HomeChange& home,
+                         const SimHost& host);
+  void check_pins(const SimHost& host, const balancer::Controller& controller);
+  void check_rate(Meter& meter, placement::Bytes rate, const PageMove& move,
+                  const std::string& whose);
+  [[nodiscard]] bool is_under_way(const placement::VmId& vm) const;
+  [[nodiscard]] std::optional<std::int64_t> quiet_from() const;
+
+  const Scenario& scenario_;
+  std::int64_t epoch_ = 0;
+  std::int64_t begun_in_epoch_ = 0;
+  std::int64_t last_balancing_move_ = -1;
+  std::set<std::int64_t> ended_;
+  std::map<std::int64_t, UnderWay> under_way_;
+  std::map<placement::ClientId, Stay> stays_;
+  Meter host_meter_;
+  std::map<placement::VmId, Meter> vm_meters_;
+  std::vector<std::string> violations_;
+};
+
+}  // namespace vmnuma::tools

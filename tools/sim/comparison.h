@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The balancer beside the other policies, scenario by scenario.
+///
+/// Terms: *lost* - CPU time that VMs were entitled to, wanted and did not get, and what they lost
+/// to far memory, in per cent of what they wanted; the measure of every decision. *Changes* - how
+/// often a VM went to run mainly on another node, moved or floating. *Worst off* - what the VM that
+/// is treated worst got, in per cent of what it was entitled to. All are the truth of the simulated
+/// host. A copy of memory costs the CPU time of copying, in all policies alike.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "placement/model/amounts.h"
+#include "tools/sim/scenario/scenario.h"
+#include "tools/sim/simulation_result.h"
+
+namespace vmnuma::tools {
+
+inline constexpr std::string_view kOurs = "vmnuma";
+
+struct PolicyResult {
+  std::string policy;
+  Percentage lost;
+  Percentage worst_off;
+  std::int64_t changes = 0;
+  placement::Bytes moved;
+};
+
+struct ScenarioComparison {
+  std::string scenario;
+  std::vector<PolicyResult> policies;  ///< kPeers, and kOurs last
+  std::string not_first_because;       ///< as the scenario says
+};
+
+/// Policies that differ by no more than one per cent of what is wanted are equal.
+[[nodiscard]] bool we_are_first(const ScenarioComparison& comparison);
+
+/// `policy_done` is called after each of the policies.
+[[nodiscard]] ScenarioComparison compare_policies(const Scenario& scenario,
+                                                  const std::function<void()>& policy_done);
+
+/// Columns as wide as they must be; the least lost time of a scenario is marked with '*', and
+/// where the balancer is not first, the reason follows.
+[[nodiscard]] std::string to_text(const std::vector<ScenarioComparison>& comparisons);
+/// One line, without a line end.
+[[nodiscard]] std::string to_json(const std::vector<ScenarioComparison>& comparisons);
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What CPUs do in a while: threads settle on nodes, run, touch memory and wait for it.
+#include <algorithm>
+#include <map>
+
+#include "placement/capacity.h"
+#include "tools/sim/host/sim_caches.h"
+#include "tools/sim/host/sim_cpus.h"
+#include "tools/sim/host/sim_host.h"
+
+namespace vmnuma::tools {
+
+using placement::Bytes;
+using placement::CpuId;
+using placement::CpuTime;
+using placement::NodeIndex;
+
+namespace {
+
+/// A thread floats to another node if that is so much less loaded (the kernel's imbalance_pct for
+/// NUMA domains is 117 to 125; Linux 6.1, kernel/sched/topology.c).
+constexpr std::int64_t kFloatPct = 125;
+/// Memory that a second of CPU time touches until all is touched.
+constexpr Bytes kTouchedPerSecond = placement::kMiB * 256;
+constexpr std::int64_t kSecond = 1'000'000;
+/// What a node's memory can deliver. Page moves take their part of it.
+constexpr Bytes kNodeBandwidth = placement::kGiB * 20;
+
+/// Demand against what the node can serve, in thousandths.
+std::int64_t pressure(CpuTime demand, std::int32_t cores, std::int32_t cpus, CpuTime length) {
+  const placement::Supply supply{length * cores, length * cpus, CpuTime{}, kSimSmtGainPct};
+  return demand.value * 1000 / std::max<std::int64_t>(capacity(supply).value, 1);
+}
+
+std::vector<std::int32_t> cores_of(const placement::Node& node) {
+  std::vector<std::int32_t> cores;
+  for (const placement::Cpu& cpu : node.cpus) {
+    cores.push_back(cpu.core);
+  }
+  return cores;
+}
+
+NodeShares share_evenly(const placement::Node& node, CpuTime length, CpuTime others,
+                        const std::vector<PinnedThread>& threads) {
+  std::vector<ThreadDemand> demands;
+  demands.reserve(threads.size());
+  for (const PinnedThread& thread : threads) {
+    demands.push_back(thread.demand);
+  }
+  return share_node(node.core_count(), node.cpu_count(), length, others, demands);
+}
+
+/// The node's CPUs by last-level cache, as indices.
+std::vector<std::vector<std::size_t>> caches_of(const placement::Node& node) {
+  std::map<std::int32_t, std::vector<std::size_t>> cpus;
+  for (std::size_t cpu = 0; cpu < node.cpus.size(); ++cpu) {
+    cpus[node.cpus[cpu].last_level_cache].push_back(cpu);
+  }
+  std::vector<std::vector<std::size_t>> caches;
+  caches.reserve(cpus.size());
+  for (auto& [cache, its_cpus] : cpus) {
+    caches.push_back(std::move(its_cpus));
+  }
+  return caches;
+}
+
+/// How long the thread ran on the CPUs of each cache.
+std::vector<CpuTime> on_caches(const NodeShares& shares, std::size_t thread,
+                               const std::vector<std::vector<std::size_t>>& caches,
+                               std::size_t cpus) {
+  std::vector<CpuTime> on_cache(caches.size());
+  for (std::size_t cache = 0; cache < caches.size(); ++cache) {
+    if (shares.on_cpu.empty()) {
+      on_cache[cache] = scaled(shares.ran[thread], static_cast<std::int64_t>(caches[cache].size()),
+                               static_cast<std::int64_t>(cpus));
+      continue;
+    }
+    for (const std::size_t cpu : caches[cache]) {
+      on_cache[cache] += shares.on_cpu[thread][cpu];
+    }
+  }
+  return on_cache;
+}
+
+}  // namespace
+
+std::size_t SimHost::cell_of(const Vm& vm, std::size_t vcpu) const {
+  const auto cells = static_cast<std::size_t>(std::max(vm.spec.cells, 1));
+  return vcpu * cells / static_cast<std::size_t>(vm.spec.vcpus);
+}
+
+std::vector<NodeIndex> SimHost::nodes_for(const Vm& vm, std::size_t vcpu) const {
+  const auto pin = std::find_if(vm.description.vcpu_pins.begin(), vm.description.vcpu_pins.end(),
+                                [vcpu](const placement::Pin& entry) {
+                                  return entry.number == static_cast<std::int32_t>(vcpu);
+                                });
+  std::vector<NodeIndex> online;
+  std::vector<NodeIndex> allowed;
+  for (NodeIndex node = 0; node < topology_.nodes.size(); ++node) {
+    const std::vector<placement::Cpu>& cpus = topology_.nodes[node].cpus;
+    if (cpus.empty()) {
+      continue;
+    }
+    online.push_back(node);
+    if (pin == vm.description.vcpu_pins.end() ||
+        std::any_of(cpus.begin(), cpus.end(), [&](const placement::Cpu& cpu) {
+          return std::binary_search(pin->cpus.begin(), pin->cpus.end(), cpu.id);
+        })) {
+      allowed.push_back(node);
+    }
+  }
+  // If none of its CPUs is left, the kernel lets a thread run anywhere.
+  return allowed.empty() ? online : allowed;
+}
+
+/// Those of the node's CPUs that the vCPU may run on, by index.
+std::vector<std::size_t> SimHost::cpus_for(const Vm& vm, std::size_t vcpu,
+                                           const placement::Node& node) const {
+  const auto pin = std::find_if(vm.description.vcpu_pins.begin(), vm.description.vcpu_pins.end(),
+                                [vcpu](const placement::Pin& entry) {
+                                  return entry.number == static_cast<std::int32_t>(vcpu);
+                                });
+  std::vector<std::size_t> all;
+  std::vector<std::size_t> allowed;
+  for (std::size_t cpu = 0; cpu < node.cpus.size(); ++cpu) {
+    all.push_back(cpu);
+    if (pin != vm.description.vcpu_pins.end() &&
+        std::binary_search(pin->cpus.begin(), pin->cpus.end(), node.cpus[cpu].id)) {
+      allowed.push_back(cpu);
+    }
+  }
+  return allowed.empty() ? all : allowed;
+}
+
+void SimHost::settle_threads(CpuTime length) {
+  std::vector<CpuTime> demand;
+  for (const NodeCpus& node : nodes_) {
+    demand.push_back(CpuTime{length.value * node.other_pct / 100});
+  }
+  const auto pressure_on = [&](NodeIndex node, CpuTime more) {
+    const placement::Node& cpus = topology_.nodes[node];
+    return pressure(demand[node] + more, cpus.core_count(), cpus.cpu_count(), length);
+  };
+  struct Floating {
+    Vcpu* vcpu;
+    std::vector<NodeIndex> nodes;
+  };
+  std::vector<Floating> floating;
+  for (auto& [id, vm] : vms_) {
+    for (std::size_t i = 0; i < vm.vcpus.size(); ++i) {
+      Vcpu& vcpu = vm.vcpus[i];
+      vcpu.wants = CpuTime{length.value * vm.load_pct / 100};
+      std::vector<NodeIndex> nodes = nodes_for(vm, i);
+      const bool stays = std::find(nodes.begin(), nodes.end(), vcpu.node) != nodes.end();
+      if (nodes.size() == 1) {
+        vcpu.node = nodes.front();
+      } else if (!stays) {
+        vcpu.node = placement::kNoNode;
+      }
+      if (vcpu.node != placement::kNoNode) {
+        demand[vcpu.node] += vcpu.wants;
+      }
+      if (nodes.size() > 1) {
+        floating.push_back({&vcpu, std::move(nodes)});
+      }
+    }
+  }
+  for (const auto& [vcpu, nodes] : floating) {
+    // Even a thread that is idle now will want something later.
+    const CpuTime wants = std::max(vcpu->wants, length / 100);
+    const NodeIndex calmest = *std::min_element(
+        nodes.begin(), nodes.end(),
+        [&](NodeIndex a, NodeIndex b) { return pressure_on(a, wants) < pressure_on(b, wants); });
+    if (vcpu->node == placement::kNoNode) {
+      vcpu->node = calmest;
+      demand[calmest] += wants;
+    } else if (calmest != vcpu->node &&
+               pressure_on(vcpu->node, CpuTime{}) * 100 > pressure_on(calmest, wants) * kFloatPct) {
+      demand[vcpu->node] -= vcpu->wants;
+      vcpu->node = calmest;
+      demand[calmest] += vcpu->wants;
+    }
+  }
+}
+
+void SimHost::run(placement::Microseconds time) {
+  const CpuTime length{time.value};
+  settle_threads(length);
+  for (NodeIndex node = 0; node < nodes_.size(); ++node) {
+    if (topology_.nodes[node].cpu_count() > 0) {
+      run_node(node, length);
+    }
+  }
+  pay_for_talk(length);
+  for (auto& [id, vm] : vms_) {
+    touch_memory(vm);
+  }
+  for (NodeCpus& node : nodes_) {
+    node.moved = Bytes{};
+  }
+  epoch_so_far_ += length;
+}
+
+void SimHost::run_node(NodeIndex node, CpuTime length) {
+  struct Thread {
+    Vm* vm;
+    std::size_t vcpu;
+  };
+  const placement::Node& online = topology_.nodes[node];
+  std::vector<Thread> threads;
+  std::vector<PinnedThread> demands;
+  bool all_float = true;
+  for (auto& [id, vm] : vms_) {
+    CpuTime all;
+    for (const Vcpu& vcpu : vm.vcpus) {
+      all += vcpu.wants;
+    }
+    for (std::size_t i = 0; i < vm.vcpus.size(); ++i) {
+      const Vcpu& vcpu = vm.vcpus[i];
+      if (vcpu.node == node) {
+        // A group's weight is shared by those of its threads that want to run.
+        const std::int64_t weight =
+            vm.spec.shares * 1000 * vcpu.wants.value / std::max<std::int64_t>(all.value, 1);
+        threads.push_back({&vm, i});
+        demands.push_back(
+            {{std::max<std::int64_t>(weight, 1), vcpu.wants}, cpus_for(vm, i, online)});
+        all_float = all_float && demands.back().cpus.size() == online.cpus.size();
+      }
+    }
+  }
+  NodeCpus& cpus = nodes_[node];
+  const CpuTime others = CpuTime{length.value * cpus.other_pct / 100} + cpus.moving;
+  const NodeShares shares = all_float ? share_evenly(online, length, others, demands)
+                                      : share_cpus(cores_of(online), length, others, demands);
+  cpus.moving = others - shares.others;
+  cpus.moving = std::min(cpus.moving, length);  // nobody copies more than one CPU can
+  cpus.others += shares.others;
+  cpus.busy_us += shares.busy.value;
+  std::vector<placement::Permille> crowded(threads.size());
+  const std::vector<std::vector<std::size_t>> caches = caches_of(online);
+  if (caches.size() > 1) {
+    std::vector<CacheUse> uses;
+    for (std::size_t i = 0; i < threads.size(); ++i) {
+      uses.push_back({threads[i].vm->owner, threads[i].vm->spec.stall,
+                      on_caches(shares, i, caches, online.cpus.size())});
+    }
+    std::vector<CpuTime> time;
+    time.reserve(caches.size());
+    for (const std::vector<std::size_t>& cache : caches) {
+      time.push_back(length * static_cast<std::int64_t>(cache.size()));
+    }
+    crowded = crowding(uses, time);
+  }
+  for (std::size_t i = 0; i < threads.size(); ++i) {
+    Vcpu& vcpu = threads[i].vm->vcpus[threads[i].vcpu];
+    const CpuTime ran = shares.ran[i];
+    const CpuTime served = shares.served_of.empty()
+                               ? CpuTime{ran.value * shares.served.value /
+                                         std::max<std::int64_t>(shares.busy.value, 1)}
+                               : shares.served_of[i];
+    vcpu.ran_us += ran.value;
+    vcpu.waited_us += (vcpu.wants - ran).value;
+    vcpu.not_yet_touched_us += ran.value;
+    vcpu.truth.wanted += vcpu.wants;
+    vcpu.truth.ran += ran;
+    vcpu.truth.served += served;
+    vcpu.truth.stalled += stall_of(*threads[i].vm, threads[i].vcpu, served, length, crowded[i]);
+  }
+}
+
+CpuTime SimHost::stall_of(const Vm& vm, std::size_t index, CpuTime served, CpuTime length,
+                          placement::Permille crowded) const {
+  const NodeIndex here = vm.vcpus[index].node;
+  const SimMemory::Counts& pages = memory_.counts(vm.owner, cell_of(vm, index));
+  std::int64_t resident = 0;
+  std::int64_t extra = 0;
+  for (NodeIndex node = 0; node < pages.size(); ++node) {
+    resident += pages[node];
+    extra += pages[node] * (topology_.distance(here, node) - placement::kLocalDistance);
+  }
+  const std::int64_t on_memory = served.value * vm.spec.stall.value / 1000;
+  const std::int64_t far =
+      on_memory * extra / std::max<std::int64_t>(resident * placement::kLocalDistance, 1);
+  const std::int64_t deliverable = kNodeBandwidth.value / kSecond * length.value;
+  const std::int64_t moving = std::min(nodes_[here].moved.value, deliverable) / kSimPage.value;
+  const std::int64_t busy = on_memory * moving / (deliverable / kSimPage.value + 1);
+  const std::int64_t pushed_out = on_memory * crowded.value / 1000;
+  return std::min(CpuTime{far + busy + pushed_out}, served);
+}
+
+/// What wake-ups from node to node took is lost to all vCPUs of the VM alike, as far as they ran.
+void SimHost::pay_for_talk(CpuTime length) {
+  if (talks_.empty()) {
+    return;
+  }
+  const auto lost = talks_.pass(length, [this](const placement::VmId& id) {
+    return vms_.at(id).load_pct > 0 ? vcpus_on(id) : std::vector<std::int32_t>(nodes_.size());
+  });
+  for (const auto& [id, time] : lost) {
+    std::vector<Vcpu>& vcpus = vms_.at(id).vcpus;
+    for (Vcpu& vcpu : vcpus) {
+      vcpu.truth.stalled = std::min(
+          vcpu.truth.stalled + time / static_cast<std::int64_t>(vcpus.size()), vcpu.truth.served);
+    }
+  }
+}
+
+void SimHost::touch_memory(Vm& vm) {
+  constexpr std::int64_t kMicrosecondsPerPage = kSecond * kSimPage.value / kTouchedPerSecond.value;
+  const std::vector<NodeIndex> allowed = memory_nodes_for(vm);
+  for (std::size_t i = 0; i < vm.vcpus.size(); ++i) {
+    Vcpu& vcpu = vm.vcpus[i];
+    const std::int64_t pages = vcpu.not_yet_touched_us / kMicrosecondsPerPage;
+    vcpu.not_yet_touched_us %= kMicrosecondsPerPage;
+    const std::size_t cell = cell_of(vm, i);
+    if (pages == 0 || memory_.untouched_pages(vm.owner, cell) == 0) {
+      continue;
+    }
+    if (vm.description.numatune == placement::NumatuneMode::kInterleave) {
+      for (std::int64_t page = 0; page < pages; ++page, ++vm.turn) {
+        const auto turn = static_cast<std::size_t>(vm.turn) % allowed.size();
+        memory_.touch(vm.owner, cell, 1, allowed[turn], allowed);
+      }
+    } else {
+      const bool preferred = vm.description.numatune == placement::NumatuneMode::kPreferred;
+      const NodeIndex near =
+          preferred ? *topology_.index_of(vm.description.numatune_nodes.front()) : vcpu.node;
+      memory_.touch(vm.owner, cell, pages, near, allowed);
+    }
+  }
+}
+
+std::vector<NodeIndex> SimHost::memory_nodes_for(const Vm& vm) const {
+  using placement::NumatuneMode;
+  std::vector<NodeIndex> nodes;
+  for (NodeIndex node = 0; node < topology_.nodes.size(); ++node) {
+    const placement::NodeId id = topology_.nodes[node].id;
+    const std::vector<placement::NodeId>& bound = vm.description.numatune_nodes;
+    const NumatuneMode mode = vm.description.numatune;
+    if (mode == NumatuneMode::kNone || mode == NumatuneMode::kPreferred ||
+        std::find(bound.begin(), bound.end(), id) != bound.end()) {
+      nodes.push_back(node);
+    }
+  }
+  return nodes;
+}
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/sim/host/sim_journal.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace vmnuma::tools {
+
+using migration::JournalStep;
+using migration::OpenAction;
+
+namespace {
+
+constexpr placement::Microseconds kWriteTime{1'000};
+
+std::vector<JournalStep>::iterator place_of(OpenAction& action, std::int32_t number) {
+  return std::lower_bound(
+      action.steps.begin(), action.steps.end(), number,
+      [](const JournalStep& step, std::int32_t key) { return step.number < key; });
+}
+
+}  // namespace
+
+Result<OpenAction*> SimJournal::find(std::int64_t action) {
+  clock_.spend(kWriteTime);
+  const auto found = open_.find(action);
+  if (found == open_.end()) {
+    return failure(ErrorCode::kNotFound, fmt::format("action {} is not open", action));
+  }
+  return &found->second;
+}
+
+Result<void> SimJournal::open(const migration::Order& order) {
+  clock_.spend(kWriteTime);
+  open_[order.action] = {order, {}};
+  last_action_ = std::max(last_action_, order.action);
+  return {};
+}
+
+Result<void> SimJournal::begin_step(std::int64_t action, std::int32_t number,
+                                    std::string_view text) {
+  return find(action).map([&](OpenAction* open) {
+    const auto place = place_of(*open, number);
+    const JournalStep step{number, std::string(text), std::nullopt};
+    if (place != open->steps.end() && place->number == number) {
+      *place = step;
+    } else {
+      open->steps.insert(place, step);
+    }
+  });
+}
+
+Result<void> SimJournal::end_step(std::int64_t action, std::int32_t number,
+                                  std::string_view outcome) {
+  return find(action).and_then([&](OpenAction* open) -> Result<void> {
+    const auto place = place_of(*open, number);
+    if (place == open->steps.end() || place->number != number) {
+      return failure(ErrorCode::kNotFound, fmt::format("action {} has no step {}", action, number));
+    }
+    place->outcome = std::string(outcome);
+    return {};
+  });
+}
+
+Result<void> SimJournal::close(std::int64_t action, migration::ActionState /*state*/,
+                               std::string_view /*detail*/) {
+  return find(action).map([&](OpenAction* /*open*/) { open_.erase(action); });
+}
+
+Result<std::vector<OpenAction>> SimJournal::open_actions() {
+  clock_.spend(kWriteTime);
+  std::vector<OpenAction> actions;
+  for (const auto& [number, action] : open_) {
+    actions.push_back(action);
+  }
+  return actions;
+}
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/sim/host/sim_memory.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "placement/base/result.h"
+
+namespace vmnuma::tools {
+
+using placement::NodeIndex;
+
+namespace {
+
+/// Cells are as even as can be, larger ones first.
+std::int64_t cell_start(std::int64_t pages, std::int64_t cells, std::int64_t cell) {
+  return cell * (pages / cells) + std::min(cell, pages % cells);
+}
+
+}  // namespace
+
+SimMemory::SimMemory(Counts pages, std::vector<std::int32_t> distances)
+    : total_(std::move(pages)), free_(total_), taken_away_(total_.size()) {
+  const std::size_t count = total_.size();
+  for (NodeIndex from = 0; from < count; ++from) {
+    std::vector<NodeIndex> order(count);
+    for (NodeIndex node = 0; node < count; ++node) {
+      order[node] = node;
+    }
+    std::stable_sort(order.begin(), order.end(), [&](NodeIndex a, NodeIndex b) {
+      return std::pair(a != from, distances[from * count + a]) <
+             std::pair(b != from, distances[from * count + b]);
+    });
+    nearest_.push_back(std::move(order));
+  }
+}
+
+void SimMemory::add(Owner owner, std::int64_t pages, std::int32_t cells) {
+  const auto count = static_cast<std::size_t>(std::max(cells, 1));
+  Pages fresh;
+  fresh.on.assign(static_cast<std::size_t>(pages), kNowhere);
+  fresh.counts.assign(count, Counts(total_.size()));
+  for (std::size_t cell = 0; cell < count; ++cell) {
+    fresh.next_touched.push_back(
+        cell_start(pages, static_cast<std::int64_t>(count), static_cast<std::int64_t>(cell)));
+  }
+  owners_[owner] = std::move(fresh);
+}
+
+void SimMemory::remove(Owner owner) {
+  const Counts held = counts(owner);
+  for (NodeIndex node = 0; node < held.size(); ++node) {
+    free_[node] += held[node];
+  }
+  owners_.erase(owner);
+}
+
+std::int64_t SimMemory::first_page(Owner owner, std::size_t cell) const {
+  const Pages& pages = owners_.at(owner);
+  return cell_start(static_cast<std::int64_t>(pages.on.size()),
+                    static_cast<std::int64_t>(pages.counts.size()),
+                    static_cast<std::int64_t>(cell));
+}
+
+std::size_t SimMemory::cell_of(const Pages& owner, std::int64_t page) const {
+  const auto pages = static_cast<std::int64_t>(owner.on.size());
+  const auto cells = static_cast<std::int64_t>(owner.counts.size());
+  const std::int64_t larger = pages % cells;
+  const std::int64_t size = pages / cells;
+  const std::int64_t in_larger = larger * (size + 1);
+  return static_cast<std::size_t>(page < in_larger ? page / (size + 1)
+                                                   : larger + (page - in_larger) / size);
+}
+
+std::int64_t SimMemory::untouched_pages(Owner owner, std::size_t cell) const {
+  return first_page(owner, cell + 1) - owners_.at(owner).next_touched[cell];
+}
+
+void SimMemory::touch(Owner owner, std::size_t cell, std::int64_t pages, NodeIndex near,
+                      const std::vector<NodeIndex>& allowed) {
+  Pages& mine = owners_.at(owner);
+  const std::int64_t end = first_page(owner, cell + 1);
+  for (const NodeIndex node : nearest_[near]) {
+    if (std::find(allowed.begin(), allowed.end(), node) == allowed.end()) {
+      continue;
+    }
+    std::int64_t& next = mine.next_touched[cell];
+    const std::int64_t taken = std::min({pages, free_[node], end - next});
+    std::fill_n(mine.on.begin() + next, taken, static_cast<std::int8_t>(node));
+    mine.counts[cell][node] += taken;
+    free_[node] -= taken;
+    next += taken;
+    pages -= taken;
+  }
+}
+
+bool SimMemory::move(Owner owner, std::int64_t page, NodeIndex to) {
+  Pages& mine = owners_.at(owner);
+  std::int8_t& on = mine.on[static_cast<std::size_t>(page)];
+  if (on == kNowhere || free_[to] == 0) {
+    return false;
+  }
+  const NodeIndex from = static_cast<std::uint8_t>(on);
+  Counts& counts = mine.counts[cell_of(mine, page)];
+  --counts[from];
+  ++free_[from];
+  ++counts[to];
+  --free_[to];
+  on = static_cast<std::int8_t>(to);
+  return true;
+}
+
+void SimMemory::take_away(NodeIndex node) {
+  taken_away_[node] += free_[node];
+  free_[node] = 0;
+}
+
+void SimMemory::give_back(NodeIndex node) {
+  free_[node] += taken_away_[node];
+  taken_away_[node] = 0;
+}
+
+std::optional<NodeIndex> SimMemory::place(Owner owner, std::int64_t page) const {
+  const Pages& mine = owners_.at(owner);
+  if (page < 0 || page >= static_cast<std::int64_t>(mine.on.size())) {
+    return std::nullopt;
+  }
+  const std::int8_t on = mine.on[static_cast<std::size_t>(page)];
+  return on == kNowhere ? std::nullopt : std::optional(static_cast<NodeIndex>(on));
+}
+
+std::int64_t SimMemory::pages(Owner owner) const {
+  return static_cast<std::int64_t>(owners_.at(owner).on.size());
+}
+
+SimMemory::Counts SimMemory::counts(Owner owner) const {
+  Counts sum(total_.size());
+  for (const Counts& cell : owners_.at(owner).counts) {
+    for (NodeIndex node = 0; node < sum.size(); ++node) {
+      sum[node] += cell[node];
+    }
+  }
+  return sum;
+}
+
+std::optional<std::string> SimMemory::audit() const {
+  Counts held(total_.size());
+  for (const auto& [owner, pages] : owners_) {
+    std::vector<Counts> counted(pages.counts.size(), Counts(total_.size()));
+    for (std::size_t page = 0; page < pages.on.size(); ++page) {
+      const bool touched = static_cast<std::int64_t>(page) <
+                           pages.next_touched[cell_of(pages, static_cast<std::int64_t>(page))];
+      if (touched != (pages.on[page] != kNowhere)) {
+        return fmt::format("page {} of owner {} is {}", page, owner,
+                           touched ? "lost" : "there without having been touched");
+      }
+      if (touched) {
+        const NodeIndex node = static_cast<std::uint8_t>(pages.on[page]);
+        ++counted[cell_of(pages, static_cast<std::int64_t>(page))][node];
+        ++held[node];
+      }
+    }
+    if (counted != pages.counts) {
+      return fmt::format("the counts of owner {} do not agree with its pages", owner);
+    }
+  }
+  for (NodeIndex node = 0; node < total_.size(); ++node) {
+    if (free_[node] < 0 || held[node] + free_[node] + taken_away_[node] != total_[node]) {
+      return fmt::format("node index {}: {} held, {} free and {} taken away are not {}", node,
+                         held[node], free_[node], taken_away_[node], total_[node]);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The scenarios that come with the program: one file each, named NAME.toml, in one directory.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "placement/base/result.h"
+#include "tools/sim/scenario/scenario.h"
+
+namespace vmnuma::tools {
+
+/// All scenarios of the directory, by name. Errors: of reading the directory and of each file.
+[[nodiscard]] Result<std::vector<Scenario>> list_scenarios(const std::string& directory);
+
+/// The scenario in the file `name`, or if there is no such file the one of that name in the
+/// directory. Errors: not-found (with the nearest name there is), and those of read_scenario.
+[[nodiscard]] Result<Scenario> find_scenario(const std::string& name, const std::string& directory);
+
+}  // namespace vmnuma::tools

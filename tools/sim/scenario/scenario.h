@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a simulation is told: a host, the VMs that come and go on it, and what goes wrong.
+///
+/// A value; vmnuma-scenario(5) is its file format and says what every field means. Times are
+/// counted in epochs from 0.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "migration/page_mover.h"
+#include "placement/base/names.h"
+#include "placement/model/amounts.h"
+#include "placement/model/domain.h"
+#include "placement/model/ids.h"
+#include "placement/model/options.h"
+
+namespace vmnuma::tools {
+
+/// The unit in which simulated memory is placed and moved: a transparent huge page of x86.
+inline constexpr placement::Bytes kSimPage = placement::kMiB * 2;
+
+struct ScenarioNode {
+  placement::NodeId id;
+  std::int32_t cores = 0;  ///< 0: a node without CPUs
+  std::int32_t threads_per_core = 1;
+  placement::Bytes memory;  ///< 0: a node without memory
+  std::int32_t caches = 1;  ///< last-level ones, each of equally many cores
+  bool operator==(const ScenarioNode&) const = default;
+};
+
+/// CPU time that no VM uses: polling threads, backups, the host itself.
+struct OtherLoad {
+  placement::NodeId node;
+  std::int64_t from = 0;
+  std::optional<std::int64_t> until;  ///< first epoch without it
+  std::int64_t pct = 0;               ///< of one CPU: 250 keeps two and a half CPUs busy
+  bool operator==(const OtherLoad&) const = default;
+};
+
+struct ScenarioHost {
+  std::vector<ScenarioNode> nodes;      ///< ascending id
+  std::vector<std::int32_t> distances;  ///< as SLIT counts, row by row, in the order of `nodes`
+  /// What the firmware says of them instead; empty: the truth.
+  std::vector<std::int32_t> firmware_distances;
+  /// The daemon measures them, as the service does.
+  bool distances_are_measured = true;
+  std::vector<OtherLoad> others;
+  bool operator==(const ScenarioHost&) const = default;
+};
+
+/// From this epoch on every vCPU wants so much of a CPU.
+struct LoadStep {
+  std::int64_t from = 0;
+  std::int64_t pct = 0;
+  bool operator==(const LoadStep&) const = default;
+};
+
+struct ScenarioVm {
+  std::string name;
+  std::int32_t vcpus = 0;
+  placement::Bytes memory;
+  std::int64_t start = 0;
+  std::optional<std::int64_t> stop;  ///< first epoch without it
+  std::int32_t shares = 1024;
+  std::vector<LoadStep> load;     ///< ascending `from`
+  std::int64_t load_repeats = 0;  ///< epochs after which it begins again; 0: never
+  std::int64_t noise_pct = 0;     ///< by how much the load wavers from epoch to epoch
+  placement::Permille stall{300};
+  std::int32_t cells = 0;                       ///< guest NUMA cells of equal size; 0 = none
+  std::vector<placement::NodeId> placed_on;     ///< pinned there, client by client, at its start
+  std::vector<migration::NodeBytes> memory_on;  ///< resident at its start
+  placement::NumatuneMode numatune = placement::NumatuneMode::kNone;
+  placement::VmPolicy policy;
+  bool operator==(const ScenarioVm&) const = default;
+};
+
+enum class FaultKind {
+  kVmVanishes,     ///< the VM's process dies in the midst of the epoch
+  kPinRefused,     ///< the VM's last vCPU cannot be pinned elsewhere
+  kPagesBusy,      ///< some of the VM's pages cannot be moved
+  kNoMemory,       ///< something else takes all free memory of the node, or none is left for the VM
+  kSlowLibvirt,    ///< each change of a pin takes seconds, for all VMs or for one
+  kStaleSample,    ///< readings of the VM, of the node's memory, or those of all CPUs, are missing
+  kDaemonRestart,  ///< the balancer dies in the midst of the epoch and comes back later
+  kNodeOffline,    ///< the node's CPUs are taken away
+  kLibvirtGone,    ///< libvirt does not answer: no pin can be changed, and none is told of
+};
+[[nodiscard]] constexpr auto names(FaultKind) {
+  return names_in_order<FaultKind>("vm-vanishes", "pin-refused", "pages-busy", "no-memory",
+                                   "slow-libvirt", "stale-sample", "daemon-restart", "node-offline",
+                                   "libvirt-gone");
+}
+
+struct Fault {
+  std::int64_t epoch = 0;
+  FaultKind kind{};
+  std::optional<std::size_t> vm;  ///< index in Scenario::vms
+  std::optional<placement::NodeId> node;
+  std::int64_t epochs = 0;  ///< how long it lasts
+  bool operator==(const Fault&) const = default;
+};
+
+/// VMs of which every two wake each other so often.
+struct ScenarioTalk {
+  std::vector<std::size_t> vms;  ///< indices in Scenario::vms
+  std::int64_t wakeups_per_second = 0;
+  bool operator==(const ScenarioTalk&) const = default;
+};
+
+struct Scenario {
+  std::string name;
+  std::string description;        ///< one line
+  std::string not_first_because;  ///< why another policy does better here; empty if none does
+  std::uint64_t seed = 1;
+  std::int64_t epochs = 0;
+  ScenarioHost host;
+  placement::Options options;
+  /// Of VMs whose policy has none of its own.
+  placement::PlacementStrategy strategy = placement::PlacementStrategy::kLeastLostTime;
+  std::int64_t known_minutes = 0;  ///< of the VMs' loads before the start, as a history has them
+  std::vector<ScenarioVm> vms;
+  std::vector<ScenarioTalk> talks;
+  std::vector<Fault> faults;
+  bool operator==(const Scenario&) const = default;
+};
+
+/// Epochs in `known_minutes`.
+[[nodiscard]] std::int64_t known_epochs(const Scenario& scenario);
+
+/// What every vCPU of the VM wants in that epoch, without noise, in per cent of a CPU. Epochs
+/// before the start are negative.
+[[nodiscard]] std::int64_t load_at(const ScenarioVm& vm, std::int64_t epoch);
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,531 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/sim/scenario/scenario_file.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include "balancer/policy/policy_keys.h"
+#include "placement/model/suggest.h"
+#include "placement/model/topology.h"
+#include "stats/files/file.h"
+#include "tools/sim/scenario/random.h"
+#include "tools/sim/scenario/toml_reader.h"
+
+namespace vmnuma::tools {
+
+using placement::Bytes;
+using placement::NodeId;
+
+namespace {
+
+constexpr std::size_t kLargestFile = std::size_t{1024} * 1024;
+constexpr Range kEpochs{0, 1'000'000};
+constexpr std::int64_t kMostNodes = 64;
+constexpr std::int64_t kMostVms = 10'000;
+constexpr std::int64_t kLongestFault = 10'000;
+constexpr std::int64_t kMostWakeups = 10'000'000;
+constexpr std::int64_t kStandardEpochs = 300;
+constexpr std::int64_t kStandardFault = 10;
+constexpr std::int64_t kRemoteDistance = 21;
+constexpr std::int64_t kMostKnownMinutes = 14 * 24 * 60;
+
+class ScenarioParser {
+ public:
+  ScenarioParser(const std::string& file, Problems& problems) : problems_(problems) {
+    scenario_.name = std::filesystem::path(file).stem().string();
+  }
+
+  Scenario parse(const toml::table& root) {
+    const TableReader top(problems_, root, "",
+                          {"description", "not_first_because", "seed", "epochs", "strategy",
+                           "known_minutes", "host", "options", "vm", "talk", "fault"});
+    scenario_.description = top.text("description").value_or("");
+    scenario_.not_first_because = top.text("not_first_because").value_or("");
+    scenario_.seed = static_cast<std::uint64_t>(top.integer("seed", {0, INT64_MAX}, 1));
+    scenario_.epochs = top.integer("epochs", {1, kEpochs.largest}, kStandardEpochs);
+    scenario_.strategy = read_strategy(top).value_or(scenario_.strategy);
+    scenario_.known_minutes = top.integer("known_minutes", {0, kMostKnownMinutes}, 0);
+    top.require("host");
+    if (const toml::table* host = top.table("host")) {
+      read_host(*host);
+    }
+    if (const toml::table* options = top.table("options")) {
+      read_options(*options);
+    }
+    const std::vector<const toml::table*> vms = top.tables("vm");
+    if (static_cast<std::int64_t>(vms.size()) > kMostVms) {
+      top.complain("vm", fmt::format("there are more than {} VMs", kMostVms));
+    }
+    for (const toml::table* vm : vms) {
+      read_vm(*vm);
+    }
+    for (const toml::table* talk : top.tables("talk")) {
+      read_talk(*talk);
+    }
+    for (const toml::table* fault : top.tables("fault")) {
+      read_fault(*fault);
+    }
+    return std::move(scenario_);
+  }
+
+ private:
+  /// The value of an enumeration by its name; complains of any other.
+  template <Named Enum>
+  static std::optional<Enum> choice(const TableReader& reader, std::string_view key,
+                                    Enum first = Enum{}) {
+    constexpr auto kNames = names(Enum{});
+    const auto from = static_cast<std::size_t>(first);
+    const std::optional<std::size_t> word = reader.word(key, {kNames.begin() + from, kNames.end()});
+    return word ? std::optional(static_cast<Enum>(from + *word)) : std::nullopt;
+  }
+
+  static std::optional<placement::PlacementStrategy> read_strategy(const TableReader& reader) {
+    return choice(reader, "strategy", placement::PlacementStrategy::kLeastLostTime);
+  }
+
+  void read_host(const toml::table& table) {
+    const TableReader host(
+        problems_, table, " in [host]",
+        {"nodes", "cores_per_node", "threads_per_core", "caches_per_node", "memory_per_node",
+         "distances", "firmware_distances", "decisions_use", "node", "other"});
+    const bool alike = host.has("nodes");
+    if (alike == host.has("node")) {
+      host.complain("node", "[host] must have either 'nodes', a number, or [[host.node]] tables");
+      return;
+    }
+    ScenarioNode standard;
+    standard.cores = static_cast<std::int32_t>(host.integer("cores_per_node", {0, 1024}, 0));
+    standard.threads_per_core =
+        static_cast<std::int32_t>(host.integer("threads_per_core", {1, 8}, 1));
+    standard.memory = host.size("memory_per_node").value_or(Bytes{});
+    standard.caches = static_cast<std::int32_t>(host.integer("caches_per_node", {1, 64}, 1));
+    if (alike) {
+      host.require("cores_per_node");
+      host.require("memory_per_node");
+      const std::int64_t count = host.integer("nodes", {1, kMostNodes}, 0);
+      for (std::int32_t i = 0; i < count; ++i) {
+        standard.id = NodeId{i};
+        scenario_.host.nodes.push_back(standard);
+      }
+    } else {
+      read_nodes(host, standard);
+    }
+    read_distances(host);
+    for (const toml::table* other : host.tables("other")) {
+      read_other(*other);
+    }
+  }
+
+  void read_nodes(const TableReader& host, const ScenarioNode& standard) {
+    std::int32_t next_id = 0;
+    for (const toml::table* table : host.tables("node")) {
+      const TableReader reader(problems_, *table, " in [[host.node]]",
+                               {"id", "cores", "threads_per_core", "memory"});
+      ScenarioNode node = standard;
+      node.id = NodeId{static_cast<std::int32_t>(reader.integer("id", {next_id, 1023}, next_id))};
+      node.cores = static_cast<std::int32_t>(reader.integer("cores", {0, 1024}, standard.cores));
+      node.threads_per_core = static_cast<std::int32_t>(
+          reader.integer("threads_per_core", {1, 8}, standard.threads_per_core));
+      node.memory = reader.size("memory").value_or(standard.memory);
+      scenario_.host.nodes.push_back(node);
+      next_id = node.id.value + 1;
+    }
+    if (scenario_.host.nodes.size() > static_cast<std::size_t>(kMostNodes)) {
+      host.complain("node", fmt::format("there are more than {} nodes", kMostNodes));
+    }
+  }
+
+  void read_distances(const TableReader& host) {
+    const std::size_t count = scenario_.host.nodes.size();
+    std::vector<std::int32_t>& distances = scenario_.host.distances;
+    if (host.has("distances")) {
+      distances = read_matrix(host, "distances");
+    } else {
+      for (std::size_t i = 0; i < count * count; ++i) {
+        distances.push_back(i % (count + 1) == 0 ? placement::kLocalDistance : kRemoteDistance);
+      }
+    }
+    if (host.has("firmware_distances")) {
+      scenario_.host.firmware_distances = read_matrix(host, "firmware_distances");
+    }
+    scenario_.host.distances_are_measured =
+        host.word("decisions_use", {"measured", "firmware"}).value_or(0) == 0;
+  }
+
+  /// Row by row; what is there before a problem, if there is one.
+  std::vector<std::int32_t> read_matrix(const TableReader& host, const char* key) {
+    const std::size_t count = scenario_.host.nodes.size();
+    std::vector<std::int32_t> distances;
+    const toml::array* rows = host.array(key);
+    const std::string wanted = fmt::format("'{0}' must be {1} arrays of {1} integers", key, count);
+    if (rows == nullptr || rows->size() != count) {
+      host.complain(key, wanted);
+      return distances;
+    }
+    for (const toml::node& row : *rows) {
+      if (!row.is_array() || row.as_array()->size() != count) {
+        host.complain(key, wanted);
+        return distances;
+      }
+      for (const toml::node& element : *row.as_array()) {
+        const bool diagonal = distances.size() % (count + 1) == 0;
+        const std::optional<std::int32_t> value = element.value<std::int32_t>();
+        const bool fits = element.is_integer() && value &&
+                          (diagonal ? *value == placement::kLocalDistance
+                                    : *value >= placement::kLocalDistance && *value <= 254);
+        if (!fits) {
+          host.complain(
+              key, fmt::format("'{}' must have 10 on the diagonal and 10 to 254 elsewhere", key));
+          return distances;
+        }
+        distances.push_back(*value);
+      }
+    }
+    return distances;
+  }
+
+  void read_other(const toml::table& table) {
+    const TableReader reader(problems_, table, " in [[host.other]]",
+                             {"node", "from", "until", "pct"});
+    reader.require("node");
+    reader.require("pct");
+    OtherLoad other;
+    other.node = NodeId{static_cast<std::int32_t>(reader.integer("node", {0, 1023}, 0))};
+    other.from = reader.integer("from", kEpochs, 0);
+    other.until = reader.integer("until", kEpochs);
+    other.pct = reader.integer("pct", {0, 1'000'000}, 0);
+    check_node(reader, "node", other.node);
+    scenario_.host.others.push_back(other);
+  }
+
+  void read_options(const toml::table& table) {
+    for (const auto& [key, node] : table) {
+      // TOML reads an unquoted Numa.X = 1 as a table Numa with X in it; both are accepted.
+      if (node.is_table()) {
+        for (const auto& [inner, value] : *node.as_table()) {
+          read_option(fmt::format("{}.{}", key.str(), inner.str()), inner, value);
+        }
+      } else {
+        read_option(std::string(key.str()), key, node);
+      }
+    }
+  }
+
+  void read_option(const std::string& name, const toml::key& key, const toml::node& node) {
+    const std::uint32_t line = key.source().begin.line;
+    if (!node.is_integer() && placement::find_option(name) != nullptr) {
+      problems_.add(line, fmt::format("'{}' is {}, but must be an integer", name, kind_of(node)));
+      return;
+    }
+    const std::int64_t value = node.is_integer() ? node.as_integer()->get() : 0;
+    if (const auto set = placement::set_option(scenario_.options, name, value); !set) {
+      problems_.add(line, set.error().message);
+    }
+  }
+
+  void read_vm(const toml::table& table) {
+    const TableReader reader(
+        problems_, table, " in [[vm]]",
+        {"name",          "vcpus",    "memory",       "start",       "stop",
+         "shares",        "load",     "load_repeats", "on_off",      "noise",
+         "stall",         "cells",    "placed_on",    "memory_on",   "group",
+         "anti_affinity", "nodes",    "numatune",     "memory_mode", "consolidate",
+         "do_not_move",   "strategy", "cpu_binding",  "cpu_policy",  "class"});
+    for (const std::string_view key : {"name", "vcpus", "memory"}) {
+      reader.require(key);
+    }
+    ScenarioVm vm;
+    vm.name = reader.text("name").value_or("");
+    if (reader.has("name") && vm.name.empty()) {
+      reader.complain("name", "'name' is empty");
+    }
+    if (find_vm(vm.name)) {
+      reader.complain("name", fmt::format("there are two VMs named '{}'", vm.name));
+    }
+    vm.vcpus = static_cast<std::int32_t>(reader.integer("vcpus", {1, 1024}, 1));
+    vm.memory = reader.size("memory").value_or(kSimPage);
+    if (vm.memory < kSimPage) {
+      reader.complain("memory", "a VM needs at least 2MiB of memory");
+    }
+    vm.start = reader.integer("start", kEpochs, 0);
+    vm.stop = reader.integer("stop", {vm.start + 1, kEpochs.largest});
+    vm.shares = static_cast<std::int32_t>(reader.integer("shares", {1, 10'000}, vm.shares));
+    vm.noise_pct = reader.integer("noise", {0, 100}, 0);
+    vm.stall = reader.share("stall").value_or(vm.stall);
+    vm.cells = static_cast<std::int32_t>(reader.integer("cells", {0, vm.vcpus}, 0));
+    read_load(reader, vm);
+    read_places(reader, vm);
+    read_policy(reader, vm);
+    scenario_.vms.push_back(std::move(vm));
+  }
+
+  void read_load(const TableReader& vm_reader, ScenarioVm& vm) {
+    std::int64_t earliest = 0;
+    for (const toml::table* table : vm_reader.tables("load")) {
+      const TableReader reader(problems_, *table, " in 'load'", {"from", "pct"});
+      reader.require("pct");
+      LoadStep step;
+      step.from = reader.integer("from", {earliest, kEpochs.largest}, earliest);
+      step.pct = reader.integer("pct", {0, 100}, 0);
+      vm.load.push_back(step);
+      earliest = step.from + 1;
+    }
+    vm.load_repeats = vm_reader.integer("load_repeats", {earliest, kEpochs.largest}, 0);
+    if (const toml::table* table = vm_reader.table("on_off")) {
+      read_on_off(*table, vm);
+    }
+  }
+
+  /// Works or rests, for a random number of epochs each; from the first known minute on, and only
+  /// between `from` and `until` of each `every` epochs.
+  void read_on_off(const toml::table& table, ScenarioVm& vm) {
+    const TableReader reader(problems_, table, " in 'on_off'",
+                             {"pct", "idle_pct", "shortest", "longest", "every", "from", "until"});
+    const std::int64_t pct = reader.integer("pct", {0, 100}, 100);
+    const std::int64_t idle_pct = reader.integer("idle_pct", {0, 100}, 0);
+    const std::int64_t shortest = reader.integer("shortest", {1, kEpochs.largest}, 1);
+    const std::int64_t longest = reader.integer("longest", {shortest, kEpochs.largest}, shortest);
+    const std::int64_t every = reader.integer("every", {1, kEpochs.largest}, 1);
+    const std::int64_t begins = reader.integer("from", {0, every - 1}, 0);
+    const std::int64_t ends = reader.integer("until", {begins + 1, every}, every);
+    if (!vm.load.empty()) {
+      reader.complain("pct", "a VM has either 'load' or 'on_off'");
+    }
+    Random random = random_for(scenario_.seed, scenario_.vms.size());
+    bool works = random.below(2) == 0;
+    for (std::int64_t from = -known_epochs(scenario_); from < scenario_.epochs; works = !works) {
+      const std::int64_t now = (from % every + every) % every;
+      vm.load.push_back({from, works && begins <= now && now < ends ? pct : idle_pct});
+      from += shortest + random.below(longest - shortest + 1);
+    }
+  }
+
+  void read_places(const TableReader& reader, ScenarioVm& vm) {
+    vm.placed_on = reader.nodes("placed_on");
+    for (const NodeId node : vm.placed_on) {
+      const ScenarioNode* known = check_node(reader, "placed_on", node);
+      if (known != nullptr && known->cores == 0) {
+        reader.complain("placed_on", fmt::format("node {} has no CPUs", node.value));
+      }
+    }
+    const toml::table* memory = reader.table("memory_on");
+    if (memory == nullptr) {
+      return;
+    }
+    Bytes sum;
+    for (const ScenarioNode& node : scenario_.host.nodes) {
+      const std::string key = std::to_string(node.id.value);
+      const TableReader sizes(problems_, *memory, "", keys_of(*memory));
+      if (const std::optional<Bytes> bytes = sizes.size(key)) {
+        vm.memory_on.push_back({node.id, *bytes});
+        sum += *bytes;
+      }
+    }
+    for (const auto& [key, node] : *memory) {
+      if (std::none_of(scenario_.host.nodes.begin(), scenario_.host.nodes.end(),
+                       [name = key.str()](const ScenarioNode& known) {
+                         return std::to_string(known.id.value) == name;
+                       })) {
+        problems_.add(key.source().begin.line, fmt::format("there is no node '{}'", key.str()));
+      }
+    }
+    if (sum > vm.memory) {
+      reader.complain("memory_on",
+                      fmt::format("'{}' has more memory on nodes than in all", vm.name));
+    }
+  }
+
+  static std::vector<std::string_view> keys_of(const toml::table& table) {
+    std::vector<std::string_view> keys;
+    for (const auto& [key, node] : table) {
+      keys.push_back(key.str());
+    }
+    return keys;
+  }
+
+  void read_policy(const TableReader& reader, ScenarioVm& vm) {
+    const std::string group = reader.text("group").value_or("");
+    const std::optional<std::size_t> apart = reader.word("anti_affinity", {"soft", "hard"});
+    (apart ? vm.policy.anti_affinity_group : vm.policy.affinity_group) = group;
+    vm.policy.anti_affinity_hard = apart == 1U;
+    if (apart && group.empty()) {
+      reader.complain("anti_affinity", "'anti_affinity' needs a 'group'");
+    }
+    vm.policy.nodes = reader.nodes("nodes");
+    for (const NodeId node : vm.policy.nodes) {
+      (void)check_node(reader, "nodes", node);  // complains itself
+    }
+    using placement::MemoryMode;
+    using placement::NumatuneMode;
+    if (const auto mode = choice(reader, "numatune", NumatuneMode::kStrict)) {
+      vm.numatune = *mode;
+      if (vm.memory_on.empty()) {
+        reader.complain("numatune", "'numatune' needs 'memory_on', which says on which nodes");
+      }
+    }
+    vm.policy.memory_mode = choice<MemoryMode>(reader, "memory_mode").value_or(MemoryMode::kSoft);
+    vm.policy.consolidate = !reader.has("consolidate") || reader.truth("consolidate");
+    vm.policy.do_not_move = reader.truth("do_not_move");
+    vm.policy.strategy = read_strategy(reader).value_or(vm.policy.strategy);
+    for (const std::string_view key : {"cpu_binding", "cpu_policy", "class"}) {
+      if (const auto text = reader.text(key)) {
+        if (const auto set = balancer::set_policy_key(vm.policy, key, *text); !set) {
+          reader.complain(key, set.error().message);
+        }
+      }
+    }
+  }
+
+  void read_talk(const toml::table& table) {
+    const TableReader reader(problems_, table, " in [[talk]]", {"between", "wakeups_per_second"});
+    reader.require("between");
+    reader.require("wakeups_per_second");
+    ScenarioTalk talk;
+    talk.wakeups_per_second = reader.integer("wakeups_per_second", {0, kMostWakeups}, 0);
+    const toml::array* names = reader.array("between");
+    for (std::size_t i = 0; names != nullptr && i < names->size(); ++i) {
+      const auto name = names->get(i)->value<std::string>();
+      const std::optional<std::size_t> vm = name ? find_vm(*name) : std::nullopt;
+      if (!vm) {
+        reader.complain("between", name ? fmt::format("there is no VM '{}'", *name)
+                                        : "'between' must be an array of names of VMs");
+      } else if (std::find(talk.vms.begin(), talk.vms.end(), *vm) != talk.vms.end()) {
+        reader.complain("between", fmt::format("'{}' cannot talk to itself", *name));
+      } else {
+        talk.vms.push_back(*vm);
+      }
+    }
+    if (names != nullptr && names->size() < 2) {
+      reader.complain("between", "it takes two VMs to talk");
+    }
+    scenario_.talks.push_back(std::move(talk));
+  }
+
+  void read_fault(const toml::table& table) {
+    const TableReader reader(problems_, table, " in [[fault]]",
+                             {"epoch", "kind", "vm", "node", "epochs"});
+    reader.require("epoch");
+    reader.require("kind");
+    const std::optional<FaultKind> kind = choice<FaultKind>(reader, "kind");
+    if (!kind) {
+      return;
+    }
+    Fault fault;
+    fault.kind = *kind;
+    fault.epoch = reader.integer("epoch", kEpochs, 0);
+    fault.epochs = reader.integer("epochs", {1, kLongestFault},
+                                  fault.kind == FaultKind::kDaemonRestart ? 1 : kStandardFault);
+    if (const std::optional<std::string> name = reader.text("vm")) {
+      fault.vm = find_vm(*name);
+      if (!fault.vm) {
+        std::vector<std::string_view> names;
+        for (const ScenarioVm& vm : scenario_.vms) {
+          names.push_back(vm.name);
+        }
+        reader.complain("vm", fmt::format("there is no VM named '{}'{}", *name,
+                                          placement::did_you_mean(*name, names)));
+      }
+    }
+    if (const auto node = reader.integer("node", {0, 1023})) {
+      fault.node = NodeId{static_cast<std::int32_t>(*node)};
+      (void)check_node(reader, "node", *fault.node);  // complains itself
+    }
+    check_victim(reader, fault);
+    scenario_.faults.push_back(fault);
+  }
+
+  void check_victim(const TableReader& reader, const Fault& fault) {
+    enum class Victim { kNone, kVm, kNode, kVmOrNode, kMaybeVm, kMaybeVmOrNode };
+    const Victim victim = [&] {
+      switch (fault.kind) {
+        case FaultKind::kVmVanishes:
+        case FaultKind::kPinRefused:
+        case FaultKind::kPagesBusy:
+          return Victim::kVm;
+        case FaultKind::kNodeOffline:
+          return Victim::kNode;
+        case FaultKind::kNoMemory:
+          return Victim::kVmOrNode;
+        case FaultKind::kSlowLibvirt:
+          return Victim::kMaybeVm;
+        case FaultKind::kStaleSample:
+          return Victim::kMaybeVmOrNode;
+        case FaultKind::kDaemonRestart:
+        case FaultKind::kLibvirtGone:
+          break;
+      }
+      return Victim::kNone;
+    }();
+    const bool may_have_vm = victim != Victim::kNone && victim != Victim::kNode;
+    const bool may_have_node =
+        victim == Victim::kNode || victim == Victim::kVmOrNode || victim == Victim::kMaybeVmOrNode;
+    const bool needs_one =
+        victim == Victim::kVm || victim == Victim::kNode || victim == Victim::kVmOrNode;
+    for (const auto& [key, allowed] :
+         {std::pair("vm", may_have_vm), std::pair("node", may_have_node)}) {
+      if (!allowed && reader.has(key)) {
+        reader.complain(key, fmt::format("a fault '{}' has no '{}'", name_of(fault.kind), key));
+      }
+    }
+    const bool has_vm = reader.has("vm");
+    if (needs_one && !has_vm && !reader.has("node")) {
+      reader.complain("kind", fmt::format("a fault '{}' needs a '{}'", name_of(fault.kind),
+                                          may_have_node ? "node" : "vm"));
+    }
+    if (may_have_node && has_vm && reader.has("node")) {
+      reader.complain("node", "a fault is about a 'vm' or a 'node', not both");
+    }
+  }
+
+  const ScenarioNode* check_node(const TableReader& reader, std::string_view key, NodeId id) {
+    for (const ScenarioNode& node : scenario_.host.nodes) {
+      if (node.id == id) {
+        return &node;
+      }
+    }
+    reader.complain(key, fmt::format("there is no node {}", id.value));
+    return nullptr;
+  }
+
+  [[nodiscard]] std::optional<std::size_t> find_vm(std::string_view name) const {
+    for (std::size_t i = 0; i < scenario_.vms.size(); ++i) {
+      if (scenario_.vms[i].name == name) {
+        return i;
+      }
+    }
+    return std::nullopt;
+  }
+
+  Problems& problems_;
+  Scenario scenario_;
+};
+
+}  // namespace
+
+Result<Scenario> parse_scenario(std::string_view text, const std::string& file) {
+  Problems problems(file);
+  toml::table root;
+  try {
+    root = toml::parse(text, file);
+  } catch (const toml::parse_error& error) {
+    problems.add(error.source().begin.line, std::string(error.description()));
+    return tl::unexpected(problems.as_error());
+  }
+  Scenario scenario = ScenarioParser(file, problems).parse(root);
+  if (!problems.empty()) {
+    return tl::unexpected(problems.as_error());
+  }
+  return scenario;
+}
+
+Result<Scenario> read_scenario(const std::string& path) {
+  return files::read_file(path, kLargestFile).and_then([&](const std::string& text) {
+    return parse_scenario(text, path);
+  });
+}
+
+}  // namespace vmnuma::tools

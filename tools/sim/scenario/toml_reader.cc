@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/sim/scenario/toml_reader.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "placement/model/suggest.h"
+#include "tools/sim/scenario/scenario.h"
+
+namespace vmnuma::tools {
+
+using placement::Bytes;
+
+Error Problems::as_error() const {
+  std::vector<std::pair<std::uint32_t, std::string>> sorted = problems_;
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  Error error{ErrorCode::kInvalidArgument, 0, ""};
+  for (const auto& [line, message] : sorted) {
+    error.message +=
+        fmt::format("{}{}:{}: {}", error.message.empty() ? "" : "\n", file_, line, message);
+  }
+  return error;
+}
+
+std::string_view kind_of(const toml::node& node) {
+  switch (node.type()) {
+    case toml::node_type::table:
+      return "a table";
+    case toml::node_type::array:
+      return "an array";
+    case toml::node_type::string:
+      return "a string";
+    case toml::node_type::integer:
+      return "an integer";
+    case toml::node_type::floating_point:
+      return "a number with a fraction";
+    case toml::node_type::boolean:
+      return "true or false";
+    case toml::node_type::none:
+    case toml::node_type::date:
+    case toml::node_type::time:
+    case toml::node_type::date_time:
+      break;
+  }
+  return "a date or time";
+}
+
+Result<Bytes> parse_size(std::string_view text) {
+  constexpr std::pair<std::string_view, Bytes> kUnits[] = {
+      {"MiB", placement::kMiB}, {"GiB", placement::kGiB}, {"TiB", placement::kGiB * 1024}};
+  constexpr Bytes kMost = placement::kGiB * 1024 * 64;
+  std::int64_t number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  for (const auto& [name, bytes] : kUnits) {
+    if (problem != std::errc{} || unit != name) {
+      continue;
+    }
+    if (number < 0 || number > kMost.value / bytes.value) {
+      return failure(ErrorCode::kInvalidArgument,
+                     fmt::format("'{}' is out of range, it goes from 0 to 64TiB", text));
+    }
+    return bytes * number;
+  }
+  return failure(ErrorCode::kInvalidArgument,
+                 fmt::format("'{}' is no size; write it as '512MiB', '32GiB' or '1TiB'", text));
+}
+
+TableReader::TableReader(Problems& problems, const toml::table& table, std::string where,
+                         const std::vector<std::string_view>& keys)
+    : problems_(problems), table_(table), where_(std::move(where)) {
+  for (const auto& [key, node] : table_) {
+    if (std::find(keys.begin(), keys.end(), key.str()) == keys.end()) {
+      problems_.add(key.source().begin.line,
+                    fmt::format("there is no key '{}'{}{}", key.str(), where_,
+                                placement::did_you_mean(key.str(), keys)));
+    }
+  }
+}
+
+std::uint32_t TableReader::line(std::string_view key) const {
+  for (const auto& [own, node] : table_) {
+    if (own.str() == key) {
+      return own.source().begin.line;
+    }
+  }
+  return table_.source().begin.line;
+}
+
+void TableReader::require(std::string_view key) const {
+  if (!has(key)) {
+    complain(key, fmt::format("'{}' is missing{}", key, where_));
+  }
+}
+
+void TableReader::wrong_kind(std::string_view key, std::string_view wanted) const {
+  complain(key, fmt::format("'{}' is {}, but must be {}", key, kind_of(*table_.get(key)), wanted));
+}
+
+std::optional<std::int64_t> TableReader::integer(std::string_view key, Range range) const {
+  const toml::node* node = table_.get(key);
+  if (node == nullptr) {
+    return std::nullopt;
+  }
+  if (!node->is_integer()) {
+    wrong_kind(key, "an integer");
+    return std::nullopt;
+  }
+  const std::int64_t value = node->as_integer()->get();
+  if (value < range.smallest || value > range.largest) {
+    complain(key, fmt::format("'{}' = {} is out of range, it goes from {} to {}", key, value,
+                              range.smallest, range.largest));
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::optional<std::string> TableReader::text(std::string_view key) const {
+  const toml::node* node = table_.get(key);
+  if (node == nullptr) {
+    return std::nullopt;
+  }
+  if (!node->is_string()) {
+    wrong_kind(key, "a string");
+    return std::nullopt;
+  }
+  return node->as_string()->get();
+}
+
+bool TableReader::truth(std::string_view key) const {
+  const toml::node* node = table_.get(key);
+  if (node == nullptr) {
+    return false;
+  }
+  if (!node->is_boolean()) {
+    wrong_kind(key, "true or false");
+    return false;
+  }
+  return node->as_boolean()->get();
+}
+
+std::optional<placement::Permille> TableReader::share(std::string_view key) const {
+  const toml::node* node = table_.get(key);
+  if (node == nullptr) {
+    return std::nullopt;
+  }
+  const std::optional<double> value = node->value<double>();
+  if (!node->is_number() || !value) {
+    wrong_kind(key, "a number from 0 to 1");
+    return std::nullopt;
+  }
+  if (!(*value >= 0 && *value <= 1)) {
+    complain(key, fmt::format("'{}' is out of range, it goes from 0 to 1", key));
+    return std::nullopt;
+  }
+  return placement::Permille{std::llround(*value * 1000)};
+}
+
+std::optional<Bytes> TableReader::size(std::string_view key) const {
+  const std::optional<std::string> written = text(key);
+  if (!written) {
+    return std::nullopt;
+  }
+  const Result<Bytes> bytes = parse_size(*written);
+  if (!bytes) {
+    complain(key, fmt::format("'{}': {}", key, bytes.error().message));
+    return std::nullopt;
+  }
+  if (bytes->value % kSimPage.value != 0) {
+    complain(key, fmt::format("'{}' = '{}' is no multiple of 2MiB", key, *written));
+    return std::nullopt;
+  }
+  return *bytes;
+}
+
+std::vector<placement::NodeId> TableReader::nodes(std::string_view key) const {
+  std::vector<placement::NodeId> nodes;
+  const toml::array* list = array(key);
+  if (list == nullptr) {
+    return nodes;
+  }
+  for (const toml::node& element : *list) {
+    const std::optional<std::int32_t> number = element.value<std::int32_t>();
+    if (!element.is_integer() || !number) {
+      complain(key, fmt::format("'{}' must be an array of node numbers", key));
+      return {};
+    }
+    nodes.push_back({*number});
+  }
+  return nodes;
+}
+
+std::optional<std::size_t> TableReader::word(std::string_view key,
+                                             const std::vector<std::string_view>& words) const {
+  const std::optional<std::string> written = text(key);
+  if (!written) {
+    return std::nullopt;
+  }
+  const auto found = std::find(words.begin(), words.end(), *written);
+  if (found == words.end()) {
+    complain(key, fmt::format("'{}' = '{}' must be one of {}{}", key, *written,
+                              fmt::join(words, ", "), placement::did_you_mean(*written, words)));
+    return std::nullopt;
+  }
+  return static_cast<std::size_t>(found - words.begin());
+}
+
+const toml::table* TableReader::table(std::string_view key) const {
+  const toml::node* node = table_.get(key);
+  if (node != nullptr && !node->is_table()) {
+    wrong_kind(key, "a table");
+  }
+  return node == nullptr ? nullptr : node->as_table();
+}
+
+const toml::array* TableReader::array(std::string_view key) const {
+  const toml::node* node = table_.get(key);
+  if (node != nullptr && !node->is_array()) {
+    wrong_kind(key, "an array");
+  }
+  return node == nullptr ? nullptr : node->as_array();
+}
+
+std::vector<const toml::table*> TableReader::tables(std::string_view key) const {
+  std::vector<const toml::table*> tables;
+  const toml::array* list = array(key);
+  if (list == nullptr) {
+    return tables;
+  }
+  for (const toml::node& element : *list) {
+    if (!element.is_table()) {
+      complain(key, fmt::format("'{}' must be an array of tables", key));
+      return {};
+    }
+    tables.push_back(element.as_table());
+  }
+  return tables;
+}
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Strict reading of TOML tables: every key must be known, every value of its kind and in range.
+///
+/// Problem: a misspelt key that is ignored makes a scenario that is not the one that was meant.
+/// Approach: a TableReader is made with all keys that its table may have and complains about others
+/// at once; each get function complains about a wrong kind or range and gives the default instead,
+/// so that one run finds everything that is wrong.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <toml++/toml.h>
+
+#include "placement/base/result.h"
+#include "placement/model/amounts.h"
+#include "placement/model/ids.h"
+
+namespace vmnuma::tools {
+
+/// What is wrong with a file.
+class Problems {
+ public:
+  explicit Problems(std::string file) : file_(std::move(file)) {}
+
+  void add(std::uint32_t line, std::string message) {
+    problems_.emplace_back(line, std::move(message));
+  }
+  [[nodiscard]] bool empty() const { return problems_.empty(); }
+  /// One line a problem, by line of the file.
+  [[nodiscard]] Error as_error() const;
+
+ private:
+  std::string file_;
+  std::vector<std::pair<std::uint32_t, std::string>> problems_;
+};
+
+struct Range {
+  std::int64_t smallest = 0;
+  std::int64_t largest = 0;
+};
+
+class TableReader {
+ public:
+  /// `where` is for messages: " in [host]".
+  TableReader(Problems& problems, const toml::table& table, std::string where,
+              const std::vector<std::string_view>& keys);
+
+  [[nodiscard]] bool has(std::string_view key) const { return table_.contains(key); }
+  /// The line of a key, or of the table if it has no such key.
+  [[nodiscard]] std::uint32_t line(std::string_view key) const;
+  void complain(std::string_view key, std::string message) const {
+    problems_.add(line(key), std::move(message));
+  }
+
+  /// Complains if the key is missing.
+  void require(std::string_view key) const;
+  [[nodiscard]] std::optional<std::int64_t> integer(std::string_view key, Range range) const;
+  [[nodiscard]] std::int64_t integer(std::string_view key, Range range,
+                                     std::int64_t standard) const {
+    return integer(key, range).value_or(standard);
+  }
+  [[nodiscard]] std::optional<std::string> text(std::string_view key) const;
+  [[nodiscard]] bool truth(std::string_view key) const;  ///< false if missing
+  /// A share from 0 to 1, in thousandths.
+  [[nodiscard]] std::optional<placement::Permille> share(std::string_view key) const;
+  /// "32GiB", a multiple of the simulated page.
+  [[nodiscard]] std::optional<placement::Bytes> size(std::string_view key) const;
+  [[nodiscard]] std::vector<placement::NodeId> nodes(std::string_view key) const;
+  /// One of the words; its index.
+  [[nodiscard]] std::optional<std::size_t> word(std::string_view key,
+                                                const std::vector<std::string_view>& words) const;
+  /// The table below the key, or null.
+  [[nodiscard]] const toml::table* table(std::string_view key) const;
+  /// The array of tables below the key; empty if missing.
+  [[nodiscard]] std::vector<const toml::table*> tables(std::string_view key) const;
+  [[nodiscard]] const toml::array* array(std::string_view key) const;
+
+ private:
+  void wrong_kind(std::string_view key, std::string_view wanted) const;
+
+  Problems& problems_;
+  const toml::table& table_;
+  std::string where_;
+};
+
+/// "an integer", "a table"
+[[nodiscard]] std::string_view kind_of(const toml::node& node);
+
+/// Reads "32GiB", "512MiB"; at most 64 TiB. Error: invalid-argument.
+[[nodiscard]] Result<placement::Bytes> parse_size(std::string_view text);
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/arguments/report_shape.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "placement/model/suggest.h"
+#include "stats/reports/tables.h"
+#include "tools/vmnuma/text/report_text.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+using stats::Cell;
+using stats::Report;
+
+/// A table of that type without rows; nothing for an unknown one.
+std::optional<Report> empty_table(const std::string& type) {
+  for (Report table : {stats::pnode_table({}), stats::client_table({}), stats::migration_table({}),
+                       stats::cnode_table({}), stats::latency_table({}), stats::global_table({})}) {
+    if (table.type == type) {
+      return table;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> column_of(const Report& report, std::string_view name) {
+  const auto found = std::find(report.columns.begin(), report.columns.end(), name);
+  return found == report.columns.end()
+             ? std::nullopt
+             : std::optional(static_cast<std::size_t>(found - report.columns.begin()));
+}
+
+/// The column with a row's number: of its group, or of the node in a table of nodes.
+std::optional<std::size_t> id_column(const Report& report) {
+  for (const char* name : {"groupID", "nodeID", "cpuNode"}) {
+    if (const auto column = column_of(report, name)) {
+      return column;
+    }
+  }
+  return std::nullopt;
+}
+
+/// In CSV a word is as it is, however many blanks it has.
+std::string csv_text(const Cell& cell) {
+  const auto* word = std::get_if<std::string>(&cell);
+  return word != nullptr ? *word : stats::cell_text(cell);
+}
+
+/// With the column of ours beside ESXi's, if the table has it.
+Report with_non_vm(Report report) {
+  const auto found =
+      std::find(report.extra_columns.begin(), report.extra_columns.end(), stats::kNonVmColumn);
+  if (found != report.extra_columns.end()) {
+    const auto column = static_cast<std::size_t>(found - report.extra_columns.begin());
+    report.columns.emplace_back(stats::kNonVmColumn);
+    for (std::size_t i = 0; i < std::min(report.rows.size(), report.extra_cells.size()); ++i) {
+      report.rows[i].push_back(report.extra_cells[i][column]);
+    }
+  }
+  return report;
+}
+
+bool is_wanted(const Report& report, const std::vector<Cell>& row, const ReportShape& shape) {
+  const auto id = id_column(report);
+  if (!shape.ids.empty() && id) {
+    const auto* number = std::get_if<std::int64_t>(&row[*id]);
+    if (number == nullptr ||
+        std::find(shape.ids.begin(), shape.ids.end(), *number) == shape.ids.end()) {
+      return false;
+    }
+  }
+  if (!shape.group.empty()) {
+    const auto name = column_of(report, "groupName");
+    return (name && stats::cell_text(row[*name]) == shape.group) ||
+           (id && stats::cell_text(row[*id]) == shape.group);
+  }
+  return true;
+}
+
+Report shaped(const Report& report, const ReportShape& shape) {
+  std::vector<std::size_t> kept;
+  for (const std::string& name : shape.columns.empty() ? report.columns : shape.columns) {
+    if (const auto column = column_of(report, name)) {
+      kept.push_back(*column);
+    }
+  }
+  Report out;
+  out.type = report.type;
+  for (const std::size_t column : kept) {
+    out.columns.push_back(report.columns[column]);
+  }
+  for (const std::vector<Cell>& row : report.rows) {
+    if (is_wanted(report, row, shape)) {
+      std::vector<Cell>& cells = out.rows.emplace_back();
+      for (const std::size_t column : kept) {
+        cells.push_back(row[column]);
+      }
+    }
+  }
+  return out;
+}
+
+/// RFC 4180, with the line ends of this system.
+std::string csv_line(const std::vector<std::string>& fields) {
+  std::vector<std::string> quoted;
+  quoted.reserve(fields.size());
+  for (const std::string& field : fields) {
+    std::string text = field;
+    if (field.find_first_of(",\"\n") != std::string::npos) {
+      for (std::size_t at = text.find('"'); at != std::string::npos; at = text.find('"', at + 2)) {
+        text.insert(at, 1, '"');
+      }
+      text = fmt::format("\"{}\"", text);
+    }
+    quoted.push_back(std::move(text));
+  }
+  return fmt::format("{}\n", fmt::join(quoted, ","));
+}
+
+}  // namespace
+
+Result<void> check_shape(const ReportShape& shape, const std::string& type) {
+  const auto table = empty_table(type);
+  if (!table) {
+    return failure(ErrorCode::kNotFound,
+                   fmt::format("there is no table '{}'{}", type,
+                               placement::did_you_mean(type, stats::report_types())));
+  }
+  const std::vector<std::string_view> known(table->columns.begin(), table->columns.end());
+  for (const std::string& name : shape.columns) {
+    if (!column_of(*table, name)) {
+      return failure(ErrorCode::kNotFound, fmt::format("{} has no column '{}'{}", type, name,
+                                                       placement::did_you_mean(name, known)));
+    }
+  }
+  if (!shape.ids.empty() && !id_column(*table)) {
+    return failure(ErrorCode::kInvalidArgument,
+                   fmt::format("rows of {} have no number to choose them by", type));
+  }
+  if (!shape.group.empty() && !column_of(*table, "groupID")) {
+    return failure(ErrorCode::kInvalidArgument, fmt::format("rows of {} have no group", type));
+  }
+  return {};
+}
+
+std::string text_of(const Report& report, const ReportShape& shape) {
+  const Report wanted =
+      shaped(shape.for_scripts ? stats::with_numbers_only(report) : with_non_vm(report), shape);
+  if (!shape.csv) {
+    return text_of(wanted);
+  }
+  std::string text = csv_line(wanted.columns);
+  for (const std::vector<Cell>& row : wanted.rows) {
+    std::vector<std::string> fields;
+    fields.reserve(row.size());
+    for (const Cell& cell : row) {
+      fields.push_back(csv_text(cell));
+    }
+    text += csv_line(fields);
+  }
+  return text;
+}
+
+}  // namespace vmnuma::tools

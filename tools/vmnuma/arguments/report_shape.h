@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Which part of a table sched-stats prints, and how. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "placement/base/result.h"
+#include "stats/reports/report.h"
+
+namespace vmnuma::tools {
+
+struct ReportShape {
+  std::vector<std::int64_t> ids;     ///< only rows of these groups, or nodes; all if empty
+  std::string group;                 ///< only this group, by its name or number; all if empty
+  std::vector<std::string> columns;  ///< only these, in this order; all if empty
+  bool csv = false;
+  bool for_scripts = false;  ///< ESXi's columns only, and a number in each
+  bool operator==(const ReportShape&) const = default;
+};
+
+/// Whether a table of that type has what the shape asks for. Errors: not-found (no such column,
+/// with the nearest name), invalid-argument (rows that have no group or number).
+[[nodiscard]] Result<void> check_shape(const ReportShape& shape, const std::string& type);
+
+/// The table as text. `shape` must fit it: see check_shape().
+[[nodiscard]] std::string text_of(const stats::Report& report, const ReportShape& shape);
+
+}  // namespace vmnuma::tools

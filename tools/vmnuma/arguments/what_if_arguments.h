@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The arguments of `vmnuma what-if`. Errors of all: invalid-argument, quoting the text.
+#pragma once
+
+#include <string_view>
+
+#include "balancer/protocol/request.h"
+#include "placement/base/result.h"
+
+namespace vmnuma::tools {
+
+/// "vcpus=32,memory=128GiB", with "load=PCT" and "weight=N" if given; the order does not matter.
+[[nodiscard]] Result<balancer::WhatIfRequest::NewVm> parse_new_vm(std::string_view text);
+
+/// "web1=2", or "web1/1=2" for its client 1: a VM and the node it is to live on.
+[[nodiscard]] Result<balancer::MoveRequest> parse_move(std::string_view text);
+
+/// "Numa.MigThreshold=5".
+[[nodiscard]] Result<balancer::WhatIfRequest::OptionValue> parse_option_value(
+    std::string_view text);
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/commands/forecast_show.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "balancer/protocol/time_text.h"
+#include "placement/forecast/tree_model.h"
+#include "placement/model/text.h"
+#include "stats/forecast/forecaster.h"
+#include "stats/text/json.h"
+#include "tools/vmnuma/commands/forecast_files.h"
+#include "tools/vmnuma/text/table.h"
+#include "tools/vmnuma/text/text.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+using placement::kPredictorKinds;
+using placement::PredictorKind;
+using Json = nlohmann::ordered_json;
+
+/// Everything that is shown.
+struct Shown {
+  stats::VmLoads vm;
+  stats::VmForecast forecast;
+  std::string model;  ///< a sentence
+};
+
+/// The trained predictor, and what is to be said about it.
+std::pair<std::unique_ptr<placement::TrainedPredictor>, std::string> trained(
+    const std::filesystem::path& path) {
+  Result<placement::TreeModel> model = stats::read_model(path);
+  if (!model) {
+    return {nullptr, model.error().code == ErrorCode::kNotFound ? "no model has been trained"
+                                                                : model.error().message};
+  }
+  std::string state =
+      fmt::format("it knows the minutes before {}", local_time_text(model->trained_until * 60));
+  return {std::make_unique<placement::TrainedPredictor>(std::move(*model)), std::move(state)};
+}
+
+Result<Shown> look(const ForecastShowRun& asked) {
+  const std::filesystem::path history = history_or_default(asked.history_path);
+  std::optional<stats::VmLoads> found;
+  const Result<std::int64_t> until =
+      stats::read_vm_loads(history, asked.vm, [&](stats::VmLoads loads) {
+        found = std::move(loads);
+        return true;
+      });
+  if (!until) {
+    return tl::unexpected(until.error());
+  }
+  if (!found) {
+    return failure(ErrorCode::kNotFound,
+                   fmt::format("the history '{}' has no VM '{}' that was seen for a whole minute",
+                               history.string(), asked.vm));
+  }
+  const placement::HistogramPredictor histogram;
+  const placement::LastMaximumPredictor last_maximum;
+  auto [predictor, model] = trained(model_or_default("", history));
+  std::vector<const placement::Predictor*> chain{&histogram, &last_maximum};
+  if (predictor) {
+    chain.insert(chain.begin(), predictor.get());
+  }
+  stats::Forecaster forecaster(found->facts, chain);
+  for (const stats::MinuteLoad& load : found->minutes) {
+    forecaster.learn(load);
+  }
+  const std::int64_t now = std::max(*until - 1, found->minutes.back().minute);
+  std::optional<stats::VmForecast> forecast = forecaster.forecast(now);
+  if (!forecast) {
+    return failure(ErrorCode::kNotFound,
+                   fmt::format("nothing is known of VM '{}' to forecast from", asked.vm));
+  }
+  return Shown{std::move(*found), *forecast, std::move(model)};
+}
+
+/// Thousandths as per cent with one digit.
+std::string percent_text(std::int64_t permille) {
+  return fmt::format("{}.{}%", permille / 10, permille % 10);
+}
+
+/// Millionths as per cent with four digits.
+std::string loss_text(std::int64_t millionths) {
+  return fmt::format("{}.{:04}%", millionths / 10'000, millionths % 10'000);
+}
+
+std::string text_of(const Shown& shown) {
+  const stats::VmForecast& forecast = shown.forecast;
+  const placement::VmFacts& vm = shown.vm.facts;
+  std::string out = wrapped(
+      fmt::format("VM {} with {} vCPUs, {} MiB and {} shares{}, known for {} minutes until {}.",
+                  printable(vm.name), vm.vcpus, vm.memory_mib, vm.shares,
+                  vm.guest_os.empty() ? "" : ", guest system " + printable(vm.guest_os),
+                  shown.vm.minutes.size(),
+                  local_time_text((shown.vm.minutes.back().minute + 1) * 60)),
+      /*indent=*/0);
+  out += wrapped(
+      fmt::format("In the ten minutes from {} on it will want at most {} of its vCPUs' "
+                  "time in 95 of 100 minutes, and at most {} in 5 of them. Predictor: "
+                  "{}.",
+                  local_time_text((forecast.minute + 1) * 60), percent_text(forecast.p95.value),
+                  percent_text(forecast.p5.value), name_of(forecast.by)),
+      /*indent=*/0);
+  using Align = Table::Align;
+  Table table({{"LAST EIGHT DAYS"},
+               {"JUDGED(min)", Align::kRight},
+               {"COVERED", Align::kRight},
+               {"PINBALL LOSS", Align::kRight},
+               {"BELIEVED", Align::kRight}});
+  for (std::size_t kind = 0; kind < kPredictorKinds; ++kind) {
+    const auto& [score, believed] = forecast.records[kind];
+    const bool judged = score.values > 0;
+    table.add_row({std::string(name_of(static_cast<PredictorKind>(kind))),
+                   std::to_string(score.values),
+                   judged ? percent_text(score.coverage().value) : "-",
+                   judged ? loss_text(score.mean_loss()) : "-", std::to_string(believed)});
+  }
+  return out + "\n" + table.text() + "\n" +
+         wrapped(fmt::format("Trained predictor: {}.", shown.model), /*indent=*/0);
+}
+
+std::string json_of(const Shown& shown) {
+  const stats::VmForecast& forecast = shown.forecast;
+  Json json;
+  json["vm"] = shown.vm.facts.name;
+  json["vm_uuid"] = placement::to_text(shown.vm.vm);
+  json["vcpus"] = shown.vm.facts.vcpus;
+  json["memory_mib"] = shown.vm.facts.memory_mib;
+  json["shares"] = shown.vm.facts.shares;
+  json["guest_os"] = shown.vm.facts.guest_os;
+  json["minutes_known"] = shown.vm.minutes.size();
+  json["last_seen"] = balancer::time_text((shown.vm.minutes.back().minute + 1) * 60);
+  json["time"] = balancer::time_text((forecast.minute + 1) * 60);
+  json["p5_permille"] = forecast.p5.value;
+  json["p95_permille"] = forecast.p95.value;
+  json["predictor"] = name_of(forecast.by);
+  json["model"] = shown.model;
+  json["predictors"] = Json::array();
+  for (std::size_t kind = 0; kind < kPredictorKinds; ++kind) {
+    const auto& [score, believed] = forecast.records[kind];
+    const bool judged = score.values > 0;
+    Json predictor;
+    predictor["name"] = name_of(static_cast<PredictorKind>(kind));
+    predictor["minutes_judged"] = score.values;
+    predictor["coverage_permille"] = judged ? Json(score.coverage().value) : Json();
+    predictor["pinball_loss_millionths"] = judged ? Json(score.mean_loss()) : Json();
+    predictor["believed"] = believed;
+    json["predictors"].push_back(std::move(predictor));
+  }
+  return text::json_text(json) + "\n";
+}
+
+}  // namespace
+
+int run_forecast_show(const Invocation& invocation, Surroundings& surroundings) {
+  const Result<Shown> shown = look(*invocation.forecast);
+  if (!shown) {
+    surroundings.err << invocation.program << ": " << printable(shown.error().message) << std::endl;
+    return kExitRefused;
+  }
+  surroundings.out << (invocation.json ? json_of(*shown) : text_of(*shown)) << std::flush;
+  if (!surroundings.out) {
+    surroundings.err << invocation.program << ": cannot write to standard output" << std::endl;
+    return kExitRefused;
+  }
+  return kExitOk;
+}
+
+}  // namespace vmnuma::tools

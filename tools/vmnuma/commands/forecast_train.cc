@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/commands/forecast_train.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "placement/forecast/score.h"
+#include "stats/forecast/model_file.h"
+#include "stats/forecast/trainer.h"
+#include "stats/forecast/training_set.h"
+#include "stats/history/loads.h"
+#include "tools/vmnuma/commands/forecast_files.h"
+#include "tools/vmnuma/text/text.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+using placement::ForecastScore;
+using placement::LoadPast;
+using placement::Permille;
+using stats::Example;
+
+/// Of a few VMs over two days.
+constexpr std::size_t kLeastExamples = 1000;
+/// More take minutes to learn and teach nothing new; those of the last days stay.
+constexpr std::size_t kMostExamples = 200'000;
+
+struct Taught {
+  std::vector<Example> examples;
+  std::vector<Example> judged;  ///< of the last day
+  std::int64_t vms = 0;
+  std::int64_t last_minute = 0;
+};
+
+Result<Taught> read_examples(const std::filesystem::path& history) {
+  Taught taught;
+  stats::TrainingSet set;
+  const Result<std::int64_t> read =
+      stats::read_vm_loads(history, /*vm=*/"", [&](const stats::VmLoads& loads) {
+        placement::KnownLoad known;
+        for (const stats::MinuteLoad& load : loads.minutes) {
+          set.add(loads.facts, known, load.minute, load.load);
+          taught.last_minute = std::max(taught.last_minute, load.minute);
+        }
+        set.next_vm();
+        ++taught.vms;
+        return true;
+      });
+  if (!read) {
+    return tl::unexpected(read.error());
+  }
+  for (const Example& example : set.examples()) {
+    // An example ends ten minutes after its own.
+    const bool is_late = example.minute > taught.last_minute - LoadPast::kDay;
+    const bool is_between = !is_late && example.minute + placement::kForecastMinutes >
+                                            taught.last_minute - LoadPast::kDay;
+    if (!is_between) {
+      (is_late ? taught.judged : taught.examples).push_back(example);
+    }
+  }
+  if (taught.examples.size() > kMostExamples) {
+    std::stable_sort(taught.examples.begin(), taught.examples.end(),
+                     [](const Example& a, const Example& b) { return a.minute > b.minute; });
+    taught.examples.resize(kMostExamples);
+  }
+  return taught;
+}
+
+ForecastScore score(const std::vector<Example>& examples, const placement::TreeModel& model) {
+  ForecastScore score;
+  for (const Example& example : examples) {
+    const Permille forecast = corrected(model, example.at);
+    for (const std::int16_t load : example.loads) {
+      score.add(forecast, Permille{load});
+    }
+  }
+  return score;
+}
+
+std::string text_of(const ForecastScore& score) {
+  return fmt::format("pinball loss {}.{:03} thousandths, coverage {}.{} %",
+                     score.mean_loss() / 1000, score.mean_loss() % 1000,
+                     score.coverage().value / 10, score.coverage().value % 10);
+}
+
+int fail(const Invocation& invocation, Surroundings& surroundings, const Error& error) {
+  surroundings.err << invocation.program << ": " << printable(error.message) << std::endl;
+  return kExitRefused;
+}
+
+}  // namespace
+
+int run_forecast_train(const Invocation& invocation, Surroundings& surroundings) {
+  const std::filesystem::path history = history_or_default(invocation.train->history_path);
+  const std::filesystem::path path = model_or_default(invocation.train->model_path, history);
+  const Result<Taught> taught = read_examples(history);
+  if (!taught) {
+    return fail(invocation, surroundings, taught.error());
+  }
+  if (taught->examples.size() < kLeastExamples || taught->judged.empty()) {
+    surroundings.out << fmt::format(
+        "There is not enough to learn from: {} examples of {} VMs, {} are needed, and a day to "
+        "judge by. Nothing was written.\n",
+        taught->examples.size(), taught->vms, kLeastExamples);
+    return kExitOk;
+  }
+  Result<std::vector<placement::Tree>> trees =
+      stats::train_trees(taught->examples, stats::TrainerOptions{});
+  if (!trees) {
+    return fail(invocation, surroundings, trees.error());
+  }
+  const placement::TreeModel model{std::move(*trees), taught->last_minute - LoadPast::kDay + 1};
+  const ForecastScore ours = score(taught->judged, model);
+  const ForecastScore histogram = score(taught->judged, {});
+  surroundings.out << fmt::format(
+      "{} examples of {} VMs; on the last day: {}; the histogram: {}.\n", taught->examples.size(),
+      taught->vms, text_of(ours), text_of(histogram));
+  if (ours.loss > histogram.loss) {
+    surroundings.out << "It is no better than the histogram. Nothing was written.\n";
+    return kExitOk;
+  }
+  if (const Result<void> written = stats::write_model(path, model); !written) {
+    return fail(invocation, surroundings, written.error());
+  }
+  surroundings.out << fmt::format("Written to '{}'.\n", printable(path.string()));
+  return kExitOk;
+}
+
+}  // namespace vmnuma::tools

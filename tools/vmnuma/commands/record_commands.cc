@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/commands/record_commands.h"
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "balancer/protocol/response.h"
+#include "balancer/record/replay.h"
+#include "stats/text/json.h"
+#include "tools/client/client.h"
+#include "tools/vmnuma/commands/recording_file.h"
+#include "tools/vmnuma/commands/run_apart.h"
+#include "tools/vmnuma/terminal/progress_bar.h"
+#include "tools/vmnuma/text/text.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+using balancer::RecordingView;
+
+/// A day on a large host takes minutes and some hundred megabytes.
+constexpr ApartLimits kReplayLimits{.time = std::chrono::hours(24),
+                                    .memory_bytes = std::int64_t{2} << 30U,
+                                    .cpu_time = std::chrono::hours(1)};
+
+int say(Surroundings& surroundings, const std::string& message, int code) {
+  surroundings.err << "vmnuma: " << printable(message) << std::endl;
+  return code;
+}
+
+int failed(Surroundings& surroundings, const Refusal& refusal) {
+  return say(surroundings, refusal.error.message,
+             refusal.by_daemon ? kExitRefused : kExitUnreachable);
+}
+
+class Recording {
+ public:
+  Recording(const Invocation& invocation, Surroundings& surroundings)
+      : invocation_(invocation), surroundings_(surroundings) {}
+
+  [[nodiscard]] int run() {
+    const RecordRun& asked = *invocation_.record;
+    auto view = ask(balancer::RecordStartRequest{asked.anonymize, asked.epochs});
+    if (!view) {
+      return failed(surroundings_, view.error());
+    }
+    // Only now, so that no file is left behind where the daemon says no.
+    Result<RecordingFile> file = RecordingFile::create(asked.path);
+    if (!file) {
+      (void)ask(balancer::RecordStopRequest{view->recording});  // what matters is said below
+      return say(surroundings_, file.error().message, kExitUsage);
+    }
+    bool stopped = false;
+    while (true) {
+      if (auto written = file->write(view->lines); !written) {
+        (void)ask(balancer::RecordStopRequest{view->recording});
+        return say(surroundings_, written.error().message, kExitRefused);
+      }
+      if (!view->more && (stopped || view->complete)) {
+        return finish(view->epochs);
+      }
+      if (!view->more && !view->ended.empty()) {
+        return say(surroundings_, "the recording ended: " + view->ended, kExitRefused);
+      }
+      const bool stop = !view->more && !surroundings_.pause(kPollInterval);
+      view = stop ? ask(balancer::RecordStopRequest{view->recording})
+                  : ask(balancer::RecordNextRequest{view->recording});
+      stopped = stopped || stop;
+      if (!view) {
+        return failed(surroundings_, view.error());
+      }
+    }
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kPollInterval{1000};
+
+  [[nodiscard]] tl::expected<RecordingView, Refusal> ask(const balancer::Command& command) const {
+    auto result = tools::ask(invocation_.socket_path, command, surroundings_.time_limit);
+    if (!result) {
+      return tl::unexpected(std::move(result).error());
+    }
+    auto view = balancer::decode_view<RecordingView>(*result);
+    if (!view) {
+      return tl::unexpected(Refusal{/*by_daemon=*/false, std::move(view).error()});
+    }
+    return std::move(*view);
+  }
+
+  [[nodiscard]] int finish(std::int64_t epochs) {
+    if (invocation_.json) {
+      surroundings_.out << text::json_text(nlohmann::ordered_json{
+                               {"file", invocation_.record->path}, {"epochs", epochs}})
+                        << std::endl;
+    } else {
+      surroundings_.out << fmt::format("{} epochs are in '{}'\n", epochs,
+                                       printable(invocation_.record->path))
+                        << std::flush;
+    }
+    return kExitOk;
+  }
+
+  const Invocation& invocation_;
+  Surroundings& surroundings_;
+};
+
+nlohmann::ordered_json json_of(const balancer::ReplayReport& report) {
+  nlohmann::ordered_json json = {{"version", report.version},
+                                 {"anonymized", report.anonymized},
+                                 {"epochs", report.epochs},
+                                 {"differing", report.differing},
+                                 {"first_difference", nullptr},
+                                 {"other", nullptr},
+                                 {"damage", nullptr}};
+  if (report.first_difference) {
+    const auto& first = *report.first_difference;
+    json["first_difference"] = {{"line", first.line},
+                                {"epoch", first.epoch},
+                                {"recorded", first.recorded},
+                                {"replayed", first.replayed}};
+  }
+  if (report.other) {
+    const auto& other = *report.other;
+    json["other"] = {{"epochs_that_differ", other.epochs_that_differ},
+                     {"recorded_moves", other.recorded_moves},
+                     {"other_moves", other.other_moves},
+                     {"recorded_pulls", other.recorded_pulls},
+                     {"other_pulls", other.other_pulls},
+                     {"proposals", other.proposals}};
+  }
+  if (report.damage) {
+    json["damage"] = report.damage->message;
+  }
+  return json;
+}
+
+std::string text_of(const balancer::ReplayReport& report) {
+  std::string out = fmt::format("{} plans were made again, {}\n", report.epochs,
+                                report.differing == 0 ? "all the same to the byte"
+                                                      : fmt::format("{} differ", report.differing));
+  if (report.version != VMNUMA_VERSION) {
+    out += fmt::format("It was recorded by version {}, this is {}.\n", printable(report.version),
+                       VMNUMA_VERSION);
+  }
+  if (report.first_difference) {
+    const auto& first = *report.first_difference;
+    out +=
+        fmt::format("\nThe first in line {}, epoch {}\n  recorded: {}\n  replayed: {}\n",
+                    first.line, first.epoch, printable(first.recorded), printable(first.replayed));
+  }
+  if (report.other) {
+    const auto& other = *report.other;
+    out += fmt::format(
+        "\nWith the other options {} of {} plans do something else.\n"
+        "  moves         recorded {:>5}, proposed {:>5}\n"
+        "  memory pulls  recorded {:>5}, proposed {:>5}\n",
+        other.epochs_that_differ, report.epochs, other.recorded_moves, other.other_moves,
+        other.recorded_pulls, other.other_pulls);
+    out += wrapped(
+        "Every epoch is judged by itself, with the homes as they were. What load and memory would "
+        "have been after another move is not in a recording; what is proposed again in the next "
+        "epoch is counted once.",
+        /*indent=*/0);
+    for (const std::string& proposal : other.proposals) {
+      out += wrapped(proposal, /*indent=*/2);
+    }
+  }
+  return out;
+}
+
+/// What the process that replays wants said, shown and returned.
+struct Told {
+  int code = kExitOk;
+  std::string message;
+  std::string text;
+};
+
+std::string encoded(const Told& told) {
+  return text::json_text(
+      nlohmann::json{{"code", told.code}, {"message", told.message}, {"text", told.text}});
+}
+
+Result<Told> decoded(const std::string& text) {
+  try {
+    return text::read_json<nlohmann::json>(text, {text.size()}, "what was replayed")
+        .map([](const nlohmann::json& told) {
+          return Told{told.at("code").get<int>(), told.at("message").get<std::string>(),
+                      told.at("text").get<std::string>()};
+        });
+  } catch (const nlohmann::json::exception& exception) {
+    return failure(ErrorCode::kCorrupt, exception.what());
+  }
+}
+
+Told replayed(std::istream& file, const Invocation& invocation, Surroundings& surroundings) {
+  const std::string& path = invocation.replay->path;
+  std::error_code unknown;  // of a pipe: then there is no bar
+  const std::uintmax_t size = std::filesystem::file_size(path, unknown);
+  ProgressBar bar(surroundings, invocation, "replay");
+  std::int64_t bytes = 0;
+  const auto report = balancer::replay(
+      [&] {
+        std::optional<std::string> line = balancer::next_line_of(file);
+        bytes += line ? static_cast<std::int64_t>(line->size()) + 1 : 0;
+        bar.show(bytes, unknown ? 0 : static_cast<std::int64_t>(size), /*note=*/"");
+        return line;
+      },
+      invocation.replay->options);
+  bar.hide();
+  if (!report) {
+    return {kExitUsage, fmt::format("'{}': {}", path, report.error().message), ""};
+  }
+  Told told;
+  told.text = invocation.json ? text::json_text(json_of(*report)) + "\n" : text_of(*report);
+  told.code = report->differing == 0 ? kExitOk : kExitRefused;
+  if (report->damage) {
+    told.code = kExitRefused;
+    told.message =
+        fmt::format("'{}': {}; what comes before was replayed", path, report->damage->message);
+  }
+  return told;
+}
+
+}  // namespace
+
+int run_record(const Invocation& invocation, Surroundings& surroundings) {
+  return Recording(invocation, surroundings).run();
+}
+
+int run_replay(const Invocation& invocation, Surroundings& surroundings) {
+  const std::string& path = invocation.replay->path;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    return say(surroundings, fmt::format("cannot open '{}'", path), kExitUsage);
+  }
+  const auto told =
+      run_apart([&] { return encoded(replayed(file, invocation, surroundings)); }, kReplayLimits)
+          .and_then(decoded);
+  if (!told) {
+    return say(surroundings, fmt::format("'{}' cannot be replayed: {}", path, told.error().message),
+               kExitRefused);
+  }
+  surroundings.out << told->text << std::flush;
+  return told->message.empty() ? told->code : say(surroundings, told->message, told->code);
+}
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/commands/recording_file.h"
+
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace vmnuma::tools {
+
+namespace {
+
+ErrorCode code_of(int number) {
+  switch (number) {
+    case EEXIST:
+      return ErrorCode::kInvalidArgument;
+    case ENOENT:
+    case ENOTDIR:
+      return ErrorCode::kNotFound;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return ErrorCode::kPermissionDenied;
+    case ENOSPC:
+    case EDQUOT:
+      return ErrorCode::kNoSpace;
+    default:
+      return ErrorCode::kIo;
+  }
+}
+
+tl::unexpected<Error> failed(const char* what, const std::string& path) {
+  const int number = errno;
+  return failure(code_of(number),
+                 fmt::format("cannot {} '{}': {}", what, path, std::strerror(number)), number);
+}
+
+}  // namespace
+
+Result<RecordingFile> RecordingFile::create(const std::string& path) {
+  stats::FileDescriptor file(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600));
+  if (file.get() < 0) {
+    return failed("create", path);
+  }
+  return RecordingFile(path, std::move(file));
+}
+
+Result<void> RecordingFile::write(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) {
+    for (std::string_view rest = line; !rest.empty();) {
+      const ssize_t written =
+          stats::uninterrupted([&] { return ::write(file_.get(), rest.data(), rest.size()); });
+      if (written < 0) {
+        return failed("write", path_);
+      }
+      rest.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+  return {};
+}
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The file of a recording.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "placement/base/result.h"
+#include "stats/linux/file_descriptor.h"
+
+namespace vmnuma::tools {
+
+/// Written line by line, so that what is there is whole at any time.
+class RecordingFile {
+ public:
+  /// Makes the file, readable for its owner only; what is written goes to that file, whatever its
+  /// name comes to mean. Errors: invalid-argument (it exists already),
+  /// not-found, permission-denied, io.
+  [[nodiscard]] static Result<RecordingFile> create(const std::string& path);
+
+  /// Each line with its '\n'. Errors: no-space, io.
+  [[nodiscard]] Result<void> write(const std::vector<std::string>& lines);
+
+ private:
+  RecordingFile(std::string path, stats::FileDescriptor file)
+      : path_(std::move(path)), file_(std::move(file)) {}
+  std::string path_;
+  stats::FileDescriptor file_;
+};
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/commands/repack_command.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "balancer/protocol/response.h"
+#include "stats/text/json.h"
+#include "tools/vmnuma/commands/follow_action.h"
+#include "tools/vmnuma/commands/optimal_command.h"
+#include "tools/vmnuma/text/text.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+using balancer::MoveTogetherRequest;
+using nlohmann::ordered_json;
+
+/// What the search found, as its JSON tells (optimal_text.h).
+struct Way {
+  std::int64_t demand_ms = 0;  ///< per epoch
+  std::int64_t lost_now_ms = 0;
+  std::int64_t gain_ms = 0;  ///< what the best homes cost less than the present ones
+  std::vector<MoveTogetherRequest> steps;
+};
+
+Way way_from(const ordered_json& plan) {
+  Way way;
+  way.demand_ms = plan.at("demand_ms").get<std::int64_t>();
+  way.lost_now_ms = plan.at("now").at("lost_ms").get<std::int64_t>();
+  way.gain_ms = plan.at("now").at("cost_ms").get<std::int64_t>() -
+                plan.at("optimum").at("cost_ms").get<std::int64_t>();
+  for (const ordered_json& step : plan.at("steps")) {
+    MoveTogetherRequest& request = way.steps.emplace_back();
+    for (const ordered_json& move : step.at("relocations")) {
+      request.moves.push_back({move.at("vm").get<std::string>(),
+                               move.at("client").get<std::int32_t>(),
+                               placement::NodeId{move.at("from").get<std::int32_t>()},
+                               placement::NodeId{move.at("to").get<std::int32_t>()}});
+    }
+  }
+  return way;
+}
+
+/// Error: corrupt.
+Result<Way> read_way(const std::string& json) {
+  try {
+    return text::read_json<ordered_json>(json, {json.size()}, "the plan").map(way_from);
+  } catch (const ordered_json::exception& exception) {
+    return failure(ErrorCode::kCorrupt,
+                   fmt::format("the plan cannot be read: {}", exception.what()));
+  }
+}
+
+class Repacker {
+ public:
+  Repacker(const Invocation& invocation, Surroundings& surroundings)
+      : invocation_(invocation), run_(*invocation.repack), surroundings_(surroundings) {}
+
+  [[nodiscard]] int run() {
+    const auto found = find_optimal_plan(invocation_, run_.search, /*json=*/true, surroundings_);
+    if (!found) {
+      return failed(found.error());
+    }
+    Result<Way> way = read_way(*found);
+    if (!way) {
+      return failed({/*by_daemon=*/false, std::move(way).error()});
+    }
+    way_ = std::move(*way);
+    if (way_.steps.empty() || way_.gain_ms * 1000 < way_.demand_ms * run_.least_gain) {
+      say(
+          fmt::format("nobody moves: {} ms per epoch could be saved of {} ms that VMs want, and "
+                      "less than {}/1000 is not worth it",
+                      way_.gain_ms, way_.demand_ms, run_.least_gain));
+      return finished("");
+    }
+    say(fmt::format("{} ms per epoch can be saved of {} ms that VMs want, in {} steps",
+                    way_.gain_ms, way_.demand_ms, way_.steps.size()));
+    for (const MoveTogetherRequest& step : way_.steps) {
+      if (clients_moved_ + static_cast<std::int64_t>(step.moves.size()) > run_.at_most) {
+        say(fmt::format("enough: {} clients have moved, and at most {} may", clients_moved_,
+                        run_.at_most));
+        return finished("");
+      }
+      if (const auto refusal = take(step)) {
+        const int code = failed(*refusal);
+        say(fmt::format("{} of {} steps are done, the others were left", steps_done_,
+                        way_.steps.size()));
+        return finished(refusal->error.message) == kExitOk ? code : kExitRefused;
+      }
+      if (interrupted_) {
+        break;
+      }
+    }
+    return finished("");
+  }
+
+ private:
+  [[nodiscard]] std::optional<Refusal> take(const MoveTogetherRequest& step) {
+    const auto answer = ask(invocation_.socket_path, step, surroundings_.time_limit);
+    if (!answer) {
+      return answer.error();
+    }
+    const auto begun = balancer::decode_view<balancer::DoneView>(*answer);
+    if (!begun || !begun->action) {
+      return Refusal{
+          /*by_daemon=*/false,
+          {ErrorCode::kCorrupt, 0, "the daemon's answer does not name the action to wait for"}};
+    }
+    say(fmt::format("step {}: {}", steps_done_ + 1, begun->message));
+    const auto row = follow_action(invocation_, surroundings_, step.moves.front().vm,
+                                   *begun->action, FollowUntil::kEnded, [] {});
+    if (!row) {
+      return row.error();
+    }
+    interrupted_ = !row->has_value();
+    if (!interrupted_) {
+      ++steps_done_;
+      clients_moved_ += static_cast<std::int64_t>(step.moves.size());
+      say((*row)->detail);
+    }
+    return std::nullopt;
+  }
+
+  /// For people, as things happen.
+  void say(const std::string& sentence) {
+    if (!invocation_.json && !sentence.empty()) {
+      surroundings_.out << wrapped(sentence, /*indent=*/0) << std::flush;
+    }
+  }
+
+  [[nodiscard]] int finished(const std::string& stopped_because) {
+    if (invocation_.json) {
+      const ordered_json json = {
+          {"demand_ms", way_.demand_ms},       {"lost_before_ms", way_.lost_now_ms},
+          {"gain_ms", way_.gain_ms},           {"steps", way_.steps.size()},
+          {"steps_done", steps_done_},         {"clients_moved", clients_moved_},
+          {"stopped_because", stopped_because}};
+      surroundings_.out << text::json_text(json) << "\n" << std::flush;
+    }
+    if (!surroundings_.out) {
+      surroundings_.err << invocation_.program << ": cannot write to standard output" << std::endl;
+      return kExitRefused;
+    }
+    return kExitOk;
+  }
+
+  [[nodiscard]] int failed(const Refusal& refusal) {
+    surroundings_.err << invocation_.program << ": " << printable(refusal.error.message)
+                      << std::endl;
+    return refusal.by_daemon ? kExitRefused : kExitUnreachable;
+  }
+
+  const Invocation& invocation_;
+  const RepackRun& run_;
+  Surroundings& surroundings_;
+  Way way_;
+  std::size_t steps_done_ = 0;
+  std::int64_t clients_moved_ = 0;
+  bool interrupted_ = false;
+};
+
+}  // namespace
+
+int run_repack(const Invocation& invocation, Surroundings& surroundings) {
+  return Repacker(invocation, surroundings).run();
+}
+
+}  // namespace vmnuma::tools

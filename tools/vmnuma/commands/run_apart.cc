@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/commands/run_apart.h"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace vmnuma::tools {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kNoMemory = 3;
+constexpr int kThrew = 4;
+constexpr int kNotTold = 5;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() { close(); }
+  [[nodiscard]] int get() const { return fd_; }
+  void close() {
+    if (fd_ >= 0) {
+      (void)::close(std::exchange(fd_, -1));  // nothing is lost if that fails
+    }
+  }
+
+ private:
+  int fd_;
+};
+
+/// Of this process, from the first field of /proc/self/statm (proc(5)): pages.
+std::int64_t address_space() {
+  std::int64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * ::sysconf(_SC_PAGESIZE);
+}
+
+bool write_all(int fd, const std::string& text) {
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t written = ::write(fd, text.data() + done, text.size() - done);
+    if (written < 0 && errno != EINTR) {
+      return false;
+    }
+    done += written > 0 ? static_cast<std::size_t>(written) : 0;
+  }
+  return true;
+}
+
+/// What the child does. Ends it.
+[[noreturn]] void be_the_child(const std::function<std::string()>& work, const ApartLimits& limits,
+                               pid_t parent, int answer) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) {
+    ::_exit(kNotTold);
+  }
+  if (const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0) {
+    ::dup2(nowhere, STDOUT_FILENO);
+  }
+  const auto most = static_cast<rlim_t>(address_space() + limits.memory_bytes);
+  const rlimit memory{most, most};
+  const rlimit no_core{0, 0};
+  if (::setrlimit(RLIMIT_AS, &memory) != 0 || ::setrlimit(RLIMIT_CORE, &no_core) != 0) {
+    ::_exit(kNotTold);
+  }
+  if (limits.cpu_time) {
+    const auto seconds = static_cast<rlim_t>(limits.cpu_time->count());
+    const rlimit cpu{seconds, seconds};
+    if (::setrlimit(RLIMIT_CPU, &cpu) != 0) {
+      ::_exit(kNotTold);
+    }
+  }
+  try {
+    ::_exit(write_all(answer, work()) ? 0 : kNotTold);
+  } catch (const std::bad_alloc&) {
+    ::_exit(kNoMemory);
+  } catch (...) {  // solvers throw what they like
+    ::_exit(kThrew);
+  }
+}
+
+/// Reads to the end, or until the time is up.
+Result<std::string> read_until(int fd, Clock::time_point end) {
+  std::string text;
+  std::array<char, 65536> buffer{};
+  while (true) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+    pollfd ready{fd, POLLIN, 0};
+    const int events = left > 0 ? ::poll(&ready, 1, static_cast<int>(left)) : 0;
+    if (events == 0) {
+      return failure(ErrorCode::kBusy, "it was not ready in time");
+    }
+    const ssize_t size = events > 0 ? ::read(fd, buffer.data(), buffer.size()) : -1;
+    if (size == 0) {
+      return text;
+    }
+    if (size < 0 && errno != EINTR) {
+      return failure(ErrorCode::kIo, fmt::format("cannot read from it: {}", std::strerror(errno)),
+                     errno);
+    }
+    text.append(buffer.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+  }
+}
+
+std::optional<Error> why_it_failed(int status) {
+  if (WIFEXITED(status)) {
+    switch (WEXITSTATUS(status)) {
+      case 0:
+        return std::nullopt;
+      case kNoMemory:
+        return Error{ErrorCode::kNoSpace, 0, "it needs more memory than it may have"};
+      case kThrew:
+        return Error{ErrorCode::kUnavailable, 0, "it failed"};
+      default:
+        return Error{ErrorCode::kUnavailable, 0, "it could not be started or heard"};
+    }
+  }
+  // Without memory left, libraries written in C tend to end like this.
+  return Error{ErrorCode::kUnavailable, 0,
+               fmt::format("it was ended by the signal {}", ::strsignal(WTERMSIG(status)))};
+}
+
+}  // namespace
+
+Result<std::string> run_apart(const std::function<std::string()>& work, const ApartLimits& limits) {
+  const Clock::time_point end = Clock::now() + limits.time;
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    return failure(ErrorCode::kIo, fmt::format("cannot make a pipe: {}", std::strerror(errno)),
+                   errno);
+  }
+  Descriptor from(ends[0]);
+  Descriptor to(ends[1]);
+  const pid_t self = ::getpid();
+  const pid_t child = ::fork();
+  if (child < 0) {
+    return failure(ErrorCode::kIo, fmt::format("cannot start a process: {}", std::strerror(errno)),
+                   errno);
+  }
+  if (child == 0) {
+    be_the_child(work, limits, self, to.get());
+  }
+  to.close();
+  Result<std::string> text = read_until(from.get(), end);
+  if (!text) {
+    ::kill(child, SIGKILL);
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!text) {
+    return text;
+  }
+  if (std::optional<Error> why = why_it_failed(status)) {
+    return tl::unexpected(std::move(*why));
+  }
+  return text;
+}
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Work in a process of its own, so that it can be given limits and may fail.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "placement/base/result.h"
+
+namespace vmnuma::tools {
+
+struct ApartLimits {
+  std::chrono::milliseconds time{10'000};
+  std::int64_t memory_bytes = std::int64_t{2} << 30U;  ///< of address space beyond what it has
+  std::optional<std::chrono::seconds> cpu_time = {};
+};
+
+/// What `work` returns. The process is a copy of this one, made when it has one thread only; its
+/// standard output goes nowhere, and it ends with this one or when its time is up. Errors: busy (it
+/// was not ready in time), no-space (no memory left), unavailable (it ended in some other way, such
+/// as for having used up its CPU time), io.
+[[nodiscard]] Result<std::string> run_apart(const std::function<std::string()>& work,
+                                            const ApartLimits& limits);
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/commands/sim_commands.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "balancer/protocol/response.h"
+#include "stats/reports/report.h"
+#include "stats/text/json.h"
+#include "tools/sim/comparison.h"
+#include "tools/sim/policies/policy.h"
+#include "tools/sim/scenario/catalogue.h"
+#include "tools/sim/simulation.h"
+#include "tools/vmnuma/commands/recording_file.h"
+#include "tools/vmnuma/terminal/progress_bar.h"
+#include "tools/vmnuma/text/table.h"
+#include "tools/vmnuma/text/text.h"
+#include "tools/vmnuma/text/view_text.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+/// How often the tables are shown in a run, besides at its end.
+constexpr std::int64_t kTimesShown = 5;
+constexpr std::chrono::milliseconds kWatchedEpoch{200};
+constexpr std::size_t kWatchedNews = 12;
+
+int failed(Surroundings& surroundings, const Error& error) {
+  surroundings.err << "vmnuma: " << printable(error.message) << std::endl;
+  return kExitUsage;
+}
+
+std::string tables(Simulation& simulation) {
+  std::string text;
+  for (const char* type : {"numa-pnode", "numa-clients"}) {
+    const auto report = simulation.table(type);
+    text += report ? stats::format_report(*report) + "\n" : "";
+  }
+  return text;
+}
+
+std::string percent(Percentage share) {
+  return fmt::format("{}.{}", share.value / 1000, share.value / 100 % 10);
+}
+
+std::string vm_table(const SimulationResult& result) {
+  Table table({{"VM", Table::Align::kShrinks},
+               {"HOME"},
+               {"USED%", Table::Align::kRight},
+               {"ENTITLED%", Table::Align::kRight},
+               {"LOCAL%", Table::Align::kRight},
+               {"MOVES", Table::Align::kRight}});
+  for (const VmResult& vm : result.vms) {
+    std::string homes;
+    for (const placement::NodeId home : vm.homes) {
+      homes += (homes.empty() ? "" : ",") + node_text(home);
+    }
+    table.add_row({vm.name, homes.empty() ? "-" : homes, percent(vm.used), percent(vm.entitled),
+                   percent(vm.locality), std::to_string(vm.moves)});
+  }
+  return table.text();
+}
+
+/// Prints a run as it goes.
+class Progress {
+ public:
+  Progress(Surroundings& surroundings, const Invocation& invocation, std::int64_t epochs,
+           ProgressBar& bar)
+      : surroundings_(surroundings),
+        bar_(bar),
+        watch_(invocation.watch),
+        watched_epoch_(invocation.watch_seconds == 0
+                           ? kWatchedEpoch
+                           : std::chrono::seconds(invocation.watch_seconds)),
+        every_(std::max<std::int64_t>(epochs / kTimesShown, 1)) {}
+
+  /// False if nobody wants to see more.
+  [[nodiscard]] bool show(Simulation& simulation) {
+    const std::int64_t epoch = simulation.epoch() - 1;
+    for (const std::string& line : simulation.news()) {
+      news_.push_back(fmt::format("epoch {:>4}  {}", epoch, printable(line)));
+    }
+    if (watch_ && surroundings_.out_is_terminal) {
+      show_screen(simulation, epoch);
+      return surroundings_.pause(watched_epoch_);
+    }
+    const bool tables_are_due = watch_ || epoch % every_ == every_ - 1 || epoch == 0;
+    if (!news_.empty() || tables_are_due) {
+      bar_.hide();
+    }
+    for (const std::string& line : news_) {
+      surroundings_.out << line << '\n';
+    }
+    news_.clear();
+    if (tables_are_due) {
+      surroundings_.out << fmt::format("\nafter epoch {}:\n", epoch) << tables(simulation);
+    }
+    return true;
+  }
+
+ private:
+  void show_screen(Simulation& simulation, std::int64_t epoch) {
+    surroundings_.out << "\x1b[H\x1b[J"  // ECMA-48 CUP, ED
+                      << fmt::format("epoch {} of {}\n\n", epoch, simulation.scenario().epochs)
+                      << tables(simulation);
+    if (news_.size() > kWatchedNews) {
+      news_.erase(news_.begin(), news_.end() - kWatchedNews);
+    }
+    for (const std::string& line : news_) {
+      surroundings_.out << line << '\n';
+    }
+    surroundings_.out << std::flush;
+  }
+
+  Surroundings& surroundings_;
+  ProgressBar& bar_;
+  bool watch_;
+  std::chrono::milliseconds watched_epoch_;
+  std::int64_t every_;
+  std::vector<std::string> news_;
+};
+
+/// What `explain` answers in the simulated host.
+int explain(Simulation& simulation, const std::string& vm, bool json, Surroundings& surroundings) {
+  const Result<balancer::Answer> answer = simulation.ask(balancer::ExplainRequest{vm});
+  if (!answer) {
+    return failed(surroundings, answer.error());
+  }
+  if (json) {
+    const auto response = balancer::parse_response(balancer::encode_response(0, answer), 0);
+    if (!response || !response->result) {
+      return failed(surroundings, response ? response->result.error() : response.error());
+    }
+    surroundings.out << *response->result << std::endl;
+  } else {
+    surroundings.out << text_of(std::get<balancer::ExplainView>(*answer)) << std::flush;
+  }
+  return kExitOk;
+}
+
+/// The command that says why a VM is where it is, at best one that was moved.
+std::string next_step(const SimRunRequest& request, const SimulationResult& result) {
+  if (result.vms.empty()) {
+    return "";
+  }
+  const auto moved = std::find_if(result.vms.begin(), result.vms.end(),
+                                  [](const VmResult& vm) { return vm.moves > 0; });
+  std::string command = "vmnuma sim run " + request.scenario;
+  if (request.epochs) {
+    command += fmt::format(" --epochs {}", *request.epochs);
+  }
+  if (request.seed) {
+    command += fmt::format(" --seed {}", *request.seed);
+  }
+  const VmResult& vm = moved != result.vms.end() ? *moved : result.vms.front();
+  return printable(fmt::format("Next, ask why: {} --explain {}", command, vm.name)) + "\n";
+}
+
+int run_simulation(const SimRunRequest& request, const Invocation& invocation,
+                   const std::string& scenarios, Surroundings& surroundings) {
+  Result<Scenario> scenario = find_scenario(request.scenario, scenarios);
+  if (!scenario) {
+    return failed(surroundings, scenario.error());
+  }
+  scenario->epochs = request.epochs.value_or(scenario->epochs);
+  scenario->seed = request.seed ? static_cast<std::uint64_t>(*request.seed) : scenario->seed;
+  Simulation simulation(std::move(*scenario));
+  std::optional<RecordingFile> recording;
+  if (request.record) {
+    Result<RecordingFile> file = RecordingFile::create(*request.record);
+    if (!file) {
+      return failed(surroundings, file.error());
+    }
+    recording = std::move(*file);
+    simulation.record(/*anonymize=*/false);
+  }
+  const std::int64_t epochs = simulation.scenario().epochs;
+  ProgressBar bar(surroundings, invocation, simulation.scenario().name);
+  Progress progress(surroundings, invocation, epochs, bar);
+  while (!simulation.finished()) {
+    simulation.run_epoch();
+    if (recording) {
+      if (Result<void> written = recording->write(simulation.take_recording()); !written) {
+        return failed(surroundings, written.error());
+      }
+    }
+    if (!invocation.json && !request.explain && !progress.show(simulation)) {
+      return kExitOk;
+    }
+    surroundings.out << std::flush;  // the bar comes after what was printed
+    bar.show(simulation.epoch(), epochs, fmt::format("epoch {} of {}", simulation.epoch(), epochs));
+  }
+  bar.hide();
+  if (request.explain) {
+    return explain(simulation, *request.explain, invocation.json, surroundings);
+  }
+  const SimulationResult result = simulation.result();
+  if (invocation.json) {
+    surroundings.out << to_json(result) << std::endl;
+  } else {
+    surroundings.out << vm_table(result) << '\n'
+                     << to_text(result) << '\n'
+                     << next_step(request, result) << std::flush;
+  }
+  return result.violations.empty() ? kExitOk : kExitRefused;
+}
+
+int compare_simulations(const SimCompareRequest& request, const Invocation& invocation,
+                        const std::string& scenarios, Surroundings& surroundings) {
+  std::vector<Scenario> chosen;
+  if (request.scenarios.empty()) {
+    Result<std::vector<Scenario>> all = list_scenarios(scenarios);
+    if (!all) {
+      return failed(surroundings, all.error());
+    }
+    chosen = std::move(*all);
+  }
+  for (const std::string& name : request.scenarios) {
+    Result<Scenario> scenario = find_scenario(name, scenarios);
+    if (!scenario) {
+      return failed(surroundings, scenario.error());
+    }
+    chosen.push_back(std::move(*scenario));
+  }
+  std::vector<ScenarioComparison> comparisons;
+  ProgressBar bar(surroundings, invocation, "sim compare");
+  const auto all = static_cast<std::int64_t>(chosen.size() * (kPeers.size() + 1));
+  std::int64_t done = 0;
+  for (Scenario& scenario : chosen) {
+    scenario.epochs = std::min(scenario.epochs, request.epochs.value_or(scenario.epochs));
+    bar.show(done, all, scenario.name);
+    comparisons.push_back(
+        compare_policies(scenario, [&] { bar.show(++done, all, scenario.name); }));
+  }
+  bar.hide();
+  surroundings.out << (invocation.json ? to_json(comparisons) + "\n" : to_text(comparisons))
+                   << std::flush;
+  return kExitOk;
+}
+
+int list_simulations(bool json, const std::string& scenarios, Surroundings& surroundings) {
+  const Result<std::vector<Scenario>> all = list_scenarios(scenarios);
+  if (!all) {
+    return failed(surroundings, all.error());
+  }
+  if (json) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const Scenario& scenario : *all) {
+      list.push_back({{"name", scenario.name},
+                      {"description", scenario.description},
+                      {"epochs", scenario.epochs},
+                      {"nodes", scenario.host.nodes.size()},
+                      {"vms", scenario.vms.size()}});
+    }
+    surroundings.out << text::json_text(list) << std::endl;
+    return kExitOk;
+  }
+  Table table({{"SCENARIO"}, {"WHAT", Table::Align::kShrinks}});
+  for (const Scenario& scenario : *all) {
+    table.add_row({scenario.name, scenario.description});
+  }
+  surroundings.out << table.text() << std::flush;
+  return kExitOk;
+}
+
+}  // namespace
+
+int run_sim(const Invocation& invocation, const std::string& scenarios,
+            Surroundings& surroundings) {
+  if (const auto* request = std::get_if<SimRunRequest>(&*invocation.sim)) {
+    return run_simulation(*request, invocation, scenarios, surroundings);
+  }
+  if (const auto* request = std::get_if<SimCompareRequest>(&*invocation.sim)) {
+    return compare_simulations(*request, invocation, scenarios, surroundings);
+  }
+  return list_simulations(invocation.json, scenarios, surroundings);
+}
+
+std::string scenario_directory() {
+  std::error_code problem;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", problem);
+  return (self.parent_path().parent_path() / "share/vmnuma/scenarios").string();
+}
+
+}  // namespace vmnuma::tools

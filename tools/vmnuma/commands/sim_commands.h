@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/// `vmnuma sim`: the balancer on a host that does not exist. Asks no daemon.
+#pragma once
+
+#include <string>
+
+#include "tools/vmnuma/arguments/invocation.h"
+#include "tools/vmnuma/terminal/surroundings.h"
+
+namespace vmnuma::tools {
+
+/// Carries out `invocation.sim`, which must be set: runs a scenario and prints tables as it goes
+/// and a summary, or one JSON object; or lists the scenarios in that directory. Exit codes:
+/// kExitOk; kExitRefused if something was violated that must always hold; kExitUsage if there is no
+/// such scenario or its file is wrong.
+[[nodiscard]] int run_sim(const Invocation& invocation, const std::string& scenarios,
+                          Surroundings& surroundings);
+
+/// Where the scenarios of this program are: beside it in the build, and where it was installed.
+[[nodiscard]] std::string scenario_directory();
+
+}  // namespace vmnuma::tools

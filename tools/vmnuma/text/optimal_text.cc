@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/text/optimal_text.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "placement/model/text.h"
+#include "stats/text/json.h"
+#include "tools/vmnuma/text/text.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+using balancer::Assignment;
+using balancer::Outlook;
+using balancer::Repack;
+using nlohmann::ordered_json;
+using placement::ClientId;
+using placement::CpuTime;
+using placement::NodeIndex;
+using placement::Snapshot;
+
+std::int64_t milliseconds(CpuTime time) {
+  return (time.value + (time.value < 0 ? -500 : 500)) / 1000;
+}
+
+/// In thousandths of what all clients want, or nothing.
+std::optional<std::int64_t> above_bound(const Repack& repack, const Assignment& homes) {
+  if (!repack.bound || repack.demand <= CpuTime{}) {
+    return std::nullopt;
+  }
+  const CpuTime above = std::max(homes.cost - *repack.bound, CpuTime{});
+  return (above.value * 1000 + repack.demand.value / 2) / repack.demand.value;
+}
+
+std::int64_t moves(const Repack& repack, const Assignment& homes) {
+  std::int64_t count = 0;
+  for (std::size_t client = 0; client < homes.homes.size(); ++client) {
+    count += homes.homes[client] == repack.present.homes[client] ? 0 : 1;
+  }
+  return count;
+}
+
+std::string_view vm_name(const Snapshot& snapshot, const ClientId& client) {
+  const auto vm =
+      std::find_if(snapshot.vms.begin(), snapshot.vms.end(),
+                   [&](const placement::VmState& entry) { return entry.id == client.vm; });
+  return vm == snapshot.vms.end() ? std::string_view() : std::string_view(vm->name);
+}
+
+placement::NodeId node_id(const Snapshot& snapshot, NodeIndex node) {
+  return node == placement::kNoNode ? placement::NodeId{} : snapshot.topology.nodes[node].id;
+}
+
+std::string row(std::string_view name, const Repack& repack, const Assignment& homes) {
+  const auto above = above_bound(repack, homes);
+  return fmt::format("{:<9}  {:>9}  {:>11}  {:>7}  {:>10}  {:>13}\n", name,
+                     milliseconds(homes.lost), moves(repack, homes), milliseconds(homes.moving),
+                     milliseconds(homes.cost),
+                     above ? fmt::format("{}.{} %", *above / 10, *above % 10) : "not known");
+}
+
+std::string step_text(std::size_t number, const balancer::Step& step, const Snapshot& snapshot) {
+  std::string out = fmt::format("{:>3}. {}\n", number,
+                                step.relocations.size() > 1 ? "at the same time" : "one client");
+  for (const placement::Relocation& relocation : step.relocations) {
+    out += wrapped(fmt::format("{} client {}: node {} to {}, {} of memory",
+                               vm_name(snapshot, relocation.client), relocation.client.index,
+                               node_text(node_id(snapshot, relocation.from)),
+                               node_text(node_id(snapshot, relocation.to)),
+                               bytes_text(relocation.memory.value)),
+                   /*indent=*/5);
+  }
+  return out + fmt::format("     lost time {} to {} ms per epoch, costs {} ms once\n",
+                           milliseconds(step.lost_before), milliseconds(step.lost_after),
+                           milliseconds(step.cost));
+}
+
+ordered_json json_of_homes(const Repack& repack, const Assignment& homes) {
+  const auto above = above_bound(repack, homes);
+  return {{"lost_ms", milliseconds(homes.lost)},
+          {"moves", moves(repack, homes)},
+          {"moving_ms", milliseconds(homes.moving)},
+          {"cost_ms", milliseconds(homes.cost)},
+          {"above_bound_permille", above ? ordered_json(*above) : ordered_json()}};
+}
+
+ordered_json json_of_step(const balancer::Step& step, const Snapshot& snapshot) {
+  ordered_json relocations = ordered_json::array();
+  for (const placement::Relocation& relocation : step.relocations) {
+    relocations.push_back({{"vm", vm_name(snapshot, relocation.client)},
+                           {"vm_uuid", to_text(relocation.client.vm)},
+                           {"client", relocation.client.index},
+                           {"from", node_id(snapshot, relocation.from).value},
+                           {"to", node_id(snapshot, relocation.to).value},
+                           {"memory_bytes", relocation.memory.value}});
+  }
+  return {{"relocations", std::move(relocations)},
+          {"lost_before_ms", milliseconds(step.lost_before)},
+          {"lost_after_ms", milliseconds(step.lost_after)},
+          {"cost_ms", milliseconds(step.cost)}};
+}
+
+}  // namespace
+
+std::string text_of(const Repack& repack, const Outlook& outlook) {
+  const Snapshot& snapshot = outlook.snapshot;
+  std::string out = fmt::format(
+      "Epoch {}: {} clients want {} ms of CPU time per epoch\n\n"
+      "           lost time        moves   moving        cost      above the\n"
+      "           per epoch                 once   per epoch          bound\n",
+      snapshot.epoch, snapshot.clients.size(), milliseconds(repack.demand));
+  out += row("now", repack, repack.present);
+  out += row("planner", repack, repack.planner);
+  out += row("optimum", repack, repack.best);
+  out += repack.bound ? fmt::format("{:<9}  {:>42}\n", "bound", milliseconds(*repack.bound))
+                      : std::string();
+  out += "\nSteps\n";
+  for (std::size_t i = 0; i < repack.sequence.steps.size(); ++i) {
+    out += step_text(i + 1, repack.sequence.steps[i], snapshot);
+  }
+  if (repack.sequence.steps.empty()) {
+    out += "  none: nobody moves\n";
+  }
+  for (const balancer::Stuck& stuck : repack.sequence.stuck) {
+    out += wrapped(fmt::format("{} client {} finds no way to node {}: {}",
+                               vm_name(snapshot, stuck.client), stuck.client.index,
+                               node_text(node_id(snapshot, stuck.to)), name_of(stuck.because)),
+                   /*indent=*/2);
+  }
+  if (!repack.trouble.empty()) {
+    out += "\nNote\n" +
+           wrapped(fmt::format("No solver has found the optimum: {}. What is shown as such is the "
+                               "better of now and what the planner comes to.",
+                               repack.trouble),
+                   /*indent=*/2);
+  }
+  return out;
+}
+
+std::string json_of(const Repack& repack, const Outlook& outlook) {
+  ordered_json steps = ordered_json::array();
+  for (const balancer::Step& step : repack.sequence.steps) {
+    steps.push_back(json_of_step(step, outlook.snapshot));
+  }
+  ordered_json stuck = ordered_json::array();
+  for (const balancer::Stuck& one : repack.sequence.stuck) {
+    stuck.push_back({{"vm", vm_name(outlook.snapshot, one.client)},
+                     {"vm_uuid", to_text(one.client.vm)},
+                     {"client", one.client.index},
+                     {"to", node_id(outlook.snapshot, one.to).value},
+                     {"because", name_of(one.because)}});
+  }
+  const ordered_json json = {
+      {"epoch", outlook.snapshot.epoch},
+      {"demand_ms", milliseconds(repack.demand)},
+      {"now", json_of_homes(repack, repack.present)},
+      {"planner", json_of_homes(repack, repack.planner)},
+      {"optimum", json_of_homes(repack, repack.best)},
+      {"bound_ms", repack.bound ? ordered_json(milliseconds(*repack.bound)) : ordered_json()},
+      {"trouble", repack.trouble},
+      {"steps", std::move(steps)},
+      {"stuck", std::move(stuck)}};
+  return text::json_text(json) + "\n";
+}
+
+}  // namespace vmnuma::tools

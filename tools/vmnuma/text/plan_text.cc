@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "tools/vmnuma/text/candidate_text.h"
+#include "tools/vmnuma/text/text.h"
+#include "tools/vmnuma/text/view_text.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+std::string relocation_text(const balancer::RelocationView& relocation) {
+  return wrapped(fmt::format("{} client {}: node {} to {}, {} of memory", relocation.vm,
+                             relocation.client, node_text(relocation.from),
+                             node_text(relocation.to), bytes_text(relocation.memory_bytes)),
+                 /*indent=*/5);
+}
+
+std::string change_text(const balancer::Figure& before, const balancer::Figure& after,
+                        std::string_view unit) {
+  return before || after
+             ? fmt::format("{} to {}", figure_text(before, unit), figure_text(after, unit))
+             : "not predicted";
+}
+
+std::string action_text(std::size_t number, const balancer::ActionView& action) {
+  std::string out = fmt::format("{:>3}. {}\n", number, printable(action.reason));
+  for (const auto& relocation : action.relocations) {
+    out += relocation_text(relocation);
+  }
+  const auto& predicted = action.predicted;
+  out += fmt::format(
+      "     lost time per epoch {}, imbalance {},\n"
+      "     locality {}, costs {} once\n",
+      change_text(predicted.lost_before_ms, predicted.lost_after_ms, "ms"),
+      change_text(predicted.imbalance_before_pct, predicted.imbalance_after_pct, "%"),
+      change_text(predicted.locality_before_pct, predicted.locality_after_pct, "%"),
+      figure_text(predicted.cost_ms, "ms"));
+  return out + wrapped(action.sentence, /*indent=*/5);
+}
+
+}  // namespace
+
+std::string text_of(const balancer::PlanView& view) {
+  std::string out =
+      fmt::format("Plan of epoch {}: lost time {} per epoch, imbalance {}\n", view.epoch,
+                  figure_text(view.lost_ms, "ms"), figure_text(view.imbalance_pct, "%"));
+  if (view.mode != balancer::Mode::kActive) {
+    out += fmt::format("The balancer is in mode {}.\n", name_of(view.mode));
+  }
+  out += "\nActions\n";
+  for (std::size_t i = 0; i < view.actions.size(); ++i) {
+    out += action_text(i + 1, view.actions[i]);
+  }
+  if (view.actions.empty()) {
+    out += "  none\n";
+  }
+  out += "\nNot taken, best first\n";
+  for (const auto& rejection : view.rejections) {
+    out += candidate_text(fmt::format("{}/{}", rejection.vm, rejection.candidate.client),
+                          rejection.candidate);
+  }
+  if (view.rejections.empty()) {
+    out += "  none\n";
+  }
+  return out;
+}
+
+}  // namespace vmnuma::tools

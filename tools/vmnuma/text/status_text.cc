@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "tools/vmnuma/text/table.h"
+#include "tools/vmnuma/text/text.h"
+#include "tools/vmnuma/text/view_text.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+std::string field(std::string_view name, const std::string& value) {
+  return fmt::format("{:<11} {}\n", name, printable(value));
+}
+
+std::string mode_text(const balancer::StatusView& view) {
+  std::string text(name_of(view.mode));
+  if (view.mode != view.configured_mode) {
+    text += fmt::format(" (configured: {})", name_of(view.configured_mode));
+  }
+  return text;
+}
+
+/// Its bits: Linux 6.1, include/linux/sched/sysctl.h, NUMA_BALANCING_NORMAL and
+/// NUMA_BALANCING_MEMORY_TIERING.
+std::string kernel_text(std::int32_t numa_balancing) {
+  if (numa_balancing == 0) {
+    return "its own NUMA balancing is off";
+  }
+  return fmt::format("its own NUMA balancing is on ({})", numa_balancing);
+}
+
+std::string wakeups_text(std::optional<std::int64_t> pairs) {
+  if (!pairs) {
+    return "not counted: declared affinity groups only (vmnuma-wakeups.service)";
+  }
+  return fmt::format("counted, {} {} of VMs", *pairs, *pairs == 1 ? "pair" : "pairs");
+}
+
+std::string transfers_text(const std::vector<balancer::TransferView>& transfers) {
+  using Align = Table::Align;
+  Table table({{"VM/CLIENT", Align::kShrinks},
+               {"ACTION", Align::kRight},
+               {"TO"},
+               {"STATE"},
+               {"DONE", Align::kRight},
+               {"LEFT", Align::kRight},
+               {"RATE", Align::kRight},
+               {"ENDS IN", Align::kRight}});
+  std::string notes;
+  for (const auto& transfer : transfers) {
+    table.add_row({fmt::format("{}/{}", transfer.vm, transfer.client),
+                   std::to_string(transfer.action), nodes_text(transfer.to), transfer.state,
+                   bytes_text(transfer.bytes_done), bytes_text(transfer.bytes_remaining),
+                   bytes_text(transfer.rate_bytes_per_second) + "/s",
+                   figure_text(transfer.seconds_left, "s")});
+    if (transfer.stalls > 0) {
+      notes += fmt::format("Action {}: {} calls took longer than Numa.PageMigStallTarget\n",
+                           transfer.action, transfer.stalls);
+    }
+    if (transfer.unmovable_bytes > 0) {
+      notes += fmt::format("Action {}: {} could not be moved, at least for now\n", transfer.action,
+                           bytes_text(transfer.unmovable_bytes));
+    }
+  }
+  return table.empty() ? "" : "\nMemory on its way:\n" + table.text() + notes;
+}
+
+}  // namespace
+
+std::string text_of(const balancer::StatusView& view) {
+  std::string out = field("Mode", mode_text(view));
+  for (const auto& degraded : view.degraded) {
+    out += wrapped(fmt::format("{}: {} (since {})", degraded.source, degraded.reason,
+                               local_time_text(degraded.since_unix_s)),
+                   /*indent=*/12);
+  }
+  out += wrapped(view.nothing_to_balance, /*indent=*/12);
+  for (const std::string& notice : view.notices) {
+    out += wrapped(notice, /*indent=*/12);
+  }
+  out += field("Version", view.version);
+  out += field("Hypervisor", view.uri);
+  out += field("Host", fmt::format("{} nodes, {} VMs, {} clients", view.nodes,
+                                   figure_text(view.vms), figure_text(view.clients)));
+  out += field("Epoch", fmt::format("{}, one every {} ms", view.epoch, view.epoch_length_ms));
+  out += field("Lateness",
+               fmt::format("{} in the last epoch, {} at most", figure_text(view.late_ms, "ms"),
+                           figure_text(view.late_most_ms, "ms")));
+  out += field("Imbalance", figure_text(view.imbalance_pct, "%"));
+  out += field("Lost time", figure_text(view.lost_ms, "ms per epoch"));
+  out += field("Actions", fmt::format("{} under way", view.open_actions));
+  if (view.kernel_numa_balancing) {
+    out += field("Kernel", kernel_text(*view.kernel_numa_balancing));
+  }
+  if (view.wants_wakeups || view.wakeup_pairs) {
+    out += field("Wake-ups", wakeups_text(view.wakeup_pairs));
+  }
+  const auto& [trained, histogram, last_maximum] = view.forecasts;
+  out += field("Forecasts",
+               fmt::format("of {} VMs: {} trained, {} histogram, {} last maximum",
+                           trained + histogram + last_maximum, trained, histogram, last_maximum));
+  out += field("Admission", view.admission);
+  out += field("History", fmt::format("{}: {}", view.history.path, view.history.state));
+  for (const auto& refused : view.refused_policies) {
+    out += wrapped(fmt::format("The policy in the metadata of VM {} is refused: {}", refused.vm,
+                               refused.reason),
+                   /*indent=*/0);
+  }
+  for (const auto& start : view.not_admitted) {
+    out += wrapped(fmt::format("VM {} {} at {}: {}", start.vm,
+                               start.refused ? "was refused to start" : "would have been refused",
+                               local_time_text(start.time_unix_s), start.reason),
+                   /*indent=*/0);
+  }
+  return out + transfers_text(view.transfers);
+}
+
+}  // namespace vmnuma::tools

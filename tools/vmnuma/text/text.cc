@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/text/text.h"
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+
+#include <fmt/format.h>
+
+#include "placement/model/text.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+/// True for the bytes of a UTF-8 character after its first (RFC 3629).
+bool continues_character(char c) {
+  return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
+}
+
+}  // namespace
+
+std::size_t width_of(std::string_view text) {
+  return text.size() -
+         static_cast<std::size_t>(std::count_if(text.begin(), text.end(), continues_character));
+}
+
+std::string first_columns(const std::string& text, std::size_t width) {
+  std::size_t characters = 0;
+  std::size_t end = 0;
+  while (end < text.size() && (continues_character(text[end]) || ++characters <= width)) {
+    ++end;
+  }
+  return text.substr(0, end);
+}
+
+std::string shortened(const std::string& text, std::size_t width) {
+  constexpr std::size_t kDots = 3;
+  if (width_of(text) <= width || width <= kDots) {
+    return text;
+  }
+  return first_columns(text, width - kDots) + "...";
+}
+
+std::string wrapped(std::string_view sentence, std::size_t indent) {
+  const std::string text = printable(sentence);
+  std::string out;
+  std::string line;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::size_t end = rest.find(' ');
+    const std::string_view word = rest.substr(0, end);
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    if (!line.empty() && indent + width_of(line) + 1 + width_of(word) > kTerminalWidth) {
+      out += std::string(indent, ' ') + line + "\n";
+      line.clear();
+    }
+    if (!line.empty() && !word.empty()) {
+      line += ' ';
+    }
+    line += word;
+  }
+  return line.empty() ? out : out + std::string(indent, ' ') + line + "\n";
+}
+
+std::string bytes_text(std::int64_t bytes) {
+  constexpr std::array kUnits{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes < 0) {
+    return fmt::format("{} B", bytes);
+  }
+  std::size_t unit = 0;
+  std::int64_t size = 1;
+  while (unit + 1 < kUnits.size() && bytes / size >= 1024) {
+    size *= 1024;
+    ++unit;
+  }
+  if (unit == 0) {
+    return fmt::format("{} B", bytes);
+  }
+  // The tenths come from the remainder, because ten times the bytes may not fit.
+  return fmt::format("{}.{} {}", bytes / size, bytes % size / (size / 1024) * 10 / 1024,
+                     kUnits[unit]);
+}
+
+std::string bytes_text(const std::optional<std::int64_t>& bytes) {
+  return bytes ? bytes_text(*bytes) : "-";
+}
+
+std::string figure_text(const std::optional<std::int64_t>& figure, std::string_view unit) {
+  return figure ? fmt::format("{}{}{}", *figure, unit.empty() ? "" : " ", unit) : "-";
+}
+
+std::string permille_text(const std::optional<std::int64_t>& permille, std::string_view unit) {
+  return permille ? fmt::format("{}.{}{}{}", *permille / 10, *permille % 10,
+                                unit.empty() ? "" : " ", unit)
+                  : "-";
+}
+
+std::string node_text(placement::NodeId node) {
+  return node.value < 0 ? "-" : std::to_string(node.value);
+}
+
+std::string nodes_text(const std::vector<placement::NodeId>& nodes) {
+  return nodes.empty() ? "-" : placement::to_list(nodes);
+}
+
+std::string numbers_text(const std::vector<std::int32_t>& numbers) {
+  std::vector<placement::CpuId> as_cpus;
+  as_cpus.reserve(numbers.size());
+  for (const std::int32_t number : numbers) {
+    as_cpus.push_back({number});
+  }
+  return as_cpus.empty() ? "-" : placement::to_list(as_cpus);
+}
+
+std::string local_time_text(std::int64_t unix_s) {
+  const auto time = static_cast<std::time_t>(unix_s);
+  std::tm parts{};
+  if (::localtime_r(&time, &parts) == nullptr) {
+    return std::to_string(unix_s);
+  }
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}", parts.tm_year + 1900, parts.tm_mon + 1,
+                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
+
+}  // namespace vmnuma::tools
