@@ -471,7 +471,7 @@ void Controller::handle(const ActionProgressed& progressed, Effects& effects) {
           return other.first > event.action && std::find(vms.begin(), vms.end(), vm) != vms.end();
         });
     if (!superseded) {
-      ledger_.transfer_ended(vm, event.outcome.left);
+      ledger_.transfer_ended(vm, event.outcome.moved, event.outcome.left);
     }
   }
   if (!under_way.pinned) {

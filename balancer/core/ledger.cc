@@ -43,6 +43,17 @@ constexpr std::int64_t kThousandth = 1000;
 /// time.
 constexpr std::int64_t kFirstPullAgain = 6;
 constexpr std::int64_t kLastPullAgain = 300;
+/// A transfer that left more than this many times what it moved has moved next to nothing.
+constexpr std::int64_t kLeftPerMoved = 20;
+
+/// Epochs until what a transfer left is tried again, if it was itself such a try after `last`.
+std::int64_t pull_again_after(std::int64_t last, Bytes moved, Bytes left_behind) {
+  const bool in_vain = left_behind > moved * kLeftPerMoved;
+  if (last >= kLastPullAgain) {
+    return in_vain ? placement::kNotAgain : kLastPullAgain;
+  }
+  return std::clamp(last * 3, kFirstPullAgain, kLastPullAgain);
+}
 
 std::optional<NodeIndex> node_of(const placement::Topology& topology, NodeId id) {
   return id.value < 0 ? std::nullopt : topology.index_of(id);
@@ -269,13 +280,13 @@ void Ledger::transfer_began(const VmId& vm) {
   }
 }
 
-void Ledger::transfer_ended(const VmId& vm, Bytes left_behind) {
+void Ledger::transfer_ended(const VmId& vm, Bytes moved, Bytes left_behind) {
   if (const auto found = vms_.find(vm); found != vms_.end()) {
     found->second.transferring = false;
     found->second.left_behind = left_behind;
     found->second.epochs_since_transfer = 0;
     found->second.pull_again_after =
-        std::clamp(found->second.pull_again_after * 3, kFirstPullAgain, kLastPullAgain);
+        pull_again_after(found->second.pull_again_after, moved, left_behind);
   }
 }
 
@@ -462,6 +473,8 @@ void Ledger::measure_vm(VmRecord& vm, const Sample& sample, Snapshot& snapshot) 
   attribute_memory(vm, snapshot);
   if (vm.epochs_since_transfer == placement::kEpochsUntilCounted) {
     vm.left_behind = remote_memory(snapshot, added);
+  } else if (vm.epochs_since_transfer > placement::kEpochsUntilCounted && added.fresh) {
+    vm.left_behind = std::min(vm.left_behind, remote_memory(snapshot, added));
   }
   added.left_behind = vm.left_behind;
 }

@@ -102,7 +102,7 @@ struct VmRecord {
   std::int64_t epochs_since_transfer = 1'000'000;
   std::int64_t epochs_travelled = 0;  ///< with pages on their way, since its last change of home
   std::int64_t epochs_rested = 1'000'000;  ///< without, since then
-  std::int64_t pull_again_after = 0;  ///< epochs; longer with every transfer that brings no change
+  std::int64_t pull_again_after = 0;       ///< as in VmState; longer with every transfer
 };
 
 class Ledger {
@@ -139,11 +139,14 @@ class Ledger {
   void set_moving(const placement::VmId& vm, bool moving);
   /// How many cores of its home belong to the client alone.
   void set_exclusive_cores(const placement::ClientId& client, std::int32_t cores);
-  /// Pages of the VM set out, or came to rest with at least `left_behind` bytes still far. What is
-  /// really left is what the readings then show: they also count pages that are nobody's to move,
-  /// such as program text.
+  /// Pages of the VM set out; then so many bytes were moved, and at least `left_behind` are still
+  /// remote. What is really left is what the readings then show: they also count pages that cannot
+  /// be moved at all, such as program text. What was left is tried again after 6 epochs, then 18,
+  /// 54, 162 and 300; once that moved next to nothing, only if more memory becomes remote, or after
+  /// a change of homes.
   void transfer_began(const placement::VmId& vm);
-  void transfer_ended(const placement::VmId& vm, placement::Bytes left_behind);
+  void transfer_ended(const placement::VmId& vm, placement::Bytes moved,
+                      placement::Bytes left_behind);
   void set_expected_load(const placement::VmId& vm, placement::Permille per_vcpu);
   /// What the VM is taken to want when it starts, of its vCPUs' full time.
   [[nodiscard]] placement::Permille start_load(const placement::VmId& vm) const;

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,9 @@ inline constexpr ClientIndex kNoClient = static_cast<ClientIndex>(-1);
 /// memory.numa_stat is up to 2 s old (Linux 6.1, mm/memcontrol.c), so what a transfer left behind
 /// is known only this many epochs after it.
 inline constexpr std::int64_t kEpochsUntilCounted = 3;
+
+/// VmState::pull_again_after of a VM whose remaining memory has proved unmovable.
+inline constexpr std::int64_t kNotAgain = std::numeric_limits<std::int64_t>::max();
 
 /// A node's supply and load in this epoch.
 struct NodeState {
@@ -87,8 +91,8 @@ struct VmState {
   /// Since it last left a home: with pages on their way, and without.
   std::int64_t epochs_travelled = 0;
   std::int64_t epochs_rested = 1'000'000;
-  std::int64_t pull_again_after =
-      0;  ///< epochs since its last transfer until what was left is tried again
+  /// Epochs from its last transfer until what was left is tried again, or kNotAgain.
+  std::int64_t pull_again_after = 0;
   /// False: its CPU times in this epoch are held or assumed. Decides nothing, as in NodeState.
   bool cpu_measured = true;
   VmPressure pressure = {};  ///< decides nothing

@@ -363,7 +363,7 @@ TEST_F(LedgerTest, HomesAreKeptCountedAndForgotten) {
   ledger_.count_move({id_of(2), 0}, Reason::kLoadMove);
   ledger_.set_moving(id_of(2), true);
   ledger_.transfer_began(id_of(2));
-  ledger_.transfer_ended(id_of(2), Bytes{});
+  ledger_.transfer_ended(id_of(2), Bytes{}, Bytes{});
   EXPECT_EQ(epoch().clients[0].epochs_here, 2);
   EXPECT_EQ(ledger_.find(id_of(2)), nullptr);
 
@@ -394,7 +394,7 @@ TEST_F(LedgerTest, WhatATransferLeftIsWhatTheReadingsShowLater) {
   ledger_.set_home({id_of(1), 0}, NodeId{0}, Reason::kInitialPlacement);
   ledger_.transfer_began(id_of(1));
   EXPECT_TRUE(epoch().vms[0].transferring);
-  ledger_.transfer_ended(id_of(1), Bytes{100});
+  ledger_.transfer_ended(id_of(1), Bytes{}, Bytes{100});
   const Snapshot ended = epoch();
   EXPECT_FALSE(ended.vms[0].transferring);
   EXPECT_EQ(ended.vms[0].left_behind, Bytes{100});
@@ -409,14 +409,14 @@ TEST_F(LedgerTest, HowLongMemoryTravelsIsCountedFromEachMoveOn) {
   ledger_.set_home(client, NodeId{0}, Reason::kInitialPlacement);
   ledger_.transfer_began(id_of(1));
   EXPECT_EQ(travelled(), 0);  // it was placed, not moved
-  ledger_.transfer_ended(id_of(1), Bytes{});
+  ledger_.transfer_ended(id_of(1), Bytes{}, Bytes{});
 
   ledger_.set_home(client, NodeId{1}, Reason::kLongTermMove);
   EXPECT_EQ(travelled(), 0);
   ledger_.transfer_began(id_of(1));
   EXPECT_EQ(travelled(), 1);
   EXPECT_EQ(travelled(), 2);
-  ledger_.transfer_ended(id_of(1), Bytes{});
+  ledger_.transfer_ended(id_of(1), Bytes{}, Bytes{});
   EXPECT_EQ(travelled(), 2);
   ledger_.transfer_began(id_of(1));  // what was left is fetched
   EXPECT_EQ(travelled(), 3);
@@ -432,11 +432,11 @@ TEST_F(LedgerTest, AVmRestsWheneverItsMemoryDoesNotTravelHoweverOftenTheRestIsFe
   ledger_.set_home(client, NodeId{1}, Reason::kLongTermMove);
   ledger_.transfer_began(id_of(1));
   EXPECT_EQ(epoch().vms[0].epochs_rested, 0);
-  ledger_.transfer_ended(id_of(1), Bytes{});
+  ledger_.transfer_ended(id_of(1), Bytes{}, Bytes{});
   EXPECT_EQ(epochs(5).vms[0].epochs_rested, 5);
   ledger_.transfer_began(id_of(1));
   EXPECT_EQ(epoch().vms[0].epochs_rested, 5);
-  ledger_.transfer_ended(id_of(1), Bytes{});
+  ledger_.transfer_ended(id_of(1), Bytes{}, Bytes{});
   EXPECT_EQ(epoch().vms[0].epochs_rested, 6);
 }
 
@@ -444,7 +444,7 @@ TEST_F(LedgerTest, WhatTransfersLeaveIsTriedAgainEverMoreRarely) {
   run({vm_of(1, 2)});
   const auto again_after = [&] {
     ledger_.transfer_began(id_of(1));
-    ledger_.transfer_ended(id_of(1), kGiB);
+    ledger_.transfer_ended(id_of(1), Bytes{}, kGiB);
     return epoch().vms[0].pull_again_after;
   };
   const std::int64_t first = again_after();
@@ -453,6 +453,34 @@ TEST_F(LedgerTest, WhatTransfersLeaveIsTriedAgainEverMoreRarely) {
   EXPECT_EQ(again_after(), first * 9);
   ledger_.set_home({id_of(1), 0}, NodeId{1}, Reason::kLoadMove);
   EXPECT_EQ(epoch().vms[0].pull_again_after, 0);  // all else is elsewhere now
+}
+
+TEST_F(LedgerTest, MemoryThatNeverMovesIsGivenUpUntilHomesChange) {
+  run({vm_of(1, 2)});
+  const auto again_after = [&](Bytes moved) {
+    ledger_.transfer_began(id_of(1));
+    ledger_.transfer_ended(id_of(1), moved, kGiB);
+    return epoch().vms[0].pull_again_after;
+  };
+  std::int64_t gap = again_after(Bytes{});
+  int tries = 1;
+  for (; gap != placement::kNotAgain && tries < 20; ++tries) {
+    gap = again_after(Bytes{});
+  }
+  EXPECT_EQ(tries, 6);
+  EXPECT_EQ(again_after(kGiB), 300);
+  EXPECT_EQ(again_after(Bytes{}), placement::kNotAgain);
+  ledger_.set_home({id_of(1), 0}, NodeId{1}, Reason::kLoadMove);
+  EXPECT_EQ(epoch().vms[0].pull_again_after, 0);
+}
+
+TEST_F(LedgerTest, AsLongAsSomeOfItMovesTheRestIsTriedAgain) {
+  run({vm_of(1, 2)});
+  for (int i = 0; i < 20; ++i) {
+    ledger_.transfer_began(id_of(1));
+    ledger_.transfer_ended(id_of(1), kGiB / 4, kGiB);
+    EXPECT_LE(epoch().vms[0].pull_again_after, 300);
+  }
 }
 
 TEST_F(LedgerTest, MemoryIsKnownOnceReadAndWhileTheHostIsTheSame) {
