@@ -16,16 +16,12 @@
 #include "placement/base/result.h"
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
+#include "placement/model/node_bytes.h"
 #include "placement/model/sample.h"
 
 namespace vmnuma::migration {
 
-/// How much of something lies on a node.
-struct NodeBytes {
-  placement::NodeId node;
-  placement::Bytes bytes;
-  bool operator==(const NodeBytes&) const = default;
-};
+using placement::NodeBytes;
 
 /// One mapping of a process that holds movable memory.
 struct MemoryRange {

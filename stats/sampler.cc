@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "stats/linux/memory_formats.h"
+#include "stats/files/read_parsed.h"
+#include "stats/formats/memory_formats.h"
+#include "stats/formats/node_formats.h"
+#include "stats/formats/proc_formats.h"
 #include "stats/linux/memory_reader.h"
 #include "stats/linux/missing_log.h"
-#include "stats/linux/node_formats.h"
-#include "stats/linux/proc_formats.h"
-#include "stats/linux/read_parsed.h"
 
 namespace vmnuma::stats {
 namespace {

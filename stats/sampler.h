@@ -28,8 +28,8 @@
 #include "placement/model/domain.h"
 #include "placement/model/sample.h"
 #include "placement/model/topology.h"
-#include "stats/linux/directory.h"
-#include "stats/linux/proc_formats.h"
+#include "stats/files/directory.h"
+#include "stats/formats/proc_formats.h"
 #include "stats/linux/vm_reader.h"
 #include "stats/wakeup_totals.h"
 
@@ -53,7 +53,7 @@ struct SampleRequest {
 class Sampler {
  public:
   /// `root` is the host's root directory.
-  Sampler(Directory root, placement::Topology topology, SamplerOptions options)
+  Sampler(files::Directory root, placement::Topology topology, SamplerOptions options)
       : root_(std::move(root)), topology_(std::move(topology)), options_(options) {}
 
   [[nodiscard]] placement::Sample sample(const SampleRequest& request);
@@ -64,7 +64,7 @@ class Sampler {
   void read_nodes(placement::Sample& sample);
   struct PoolFile {
     placement::Bytes page_size;
-    KeptFile nr_hugepages;
+    files::KeptFile nr_hugepages;
   };
   void read_huge_pages(placement::NodeSample& node);
   [[nodiscard]] Result<std::vector<PoolFile>> open_pools(placement::NodeId node) const;
@@ -81,13 +81,13 @@ class Sampler {
   [[nodiscard]] std::set<placement::VmId> whose_turn(
       const std::map<placement::VmId, const placement::VmDescription*>& running);
 
-  Directory root_;
+  files::Directory root_;
   placement::Topology topology_;
   SamplerOptions options_;
   std::string scratch_;
-  std::optional<KeptFile> proc_stat_;
+  std::optional<files::KeptFile> proc_stat_;
   std::map<placement::CpuId, std::int64_t> busy_us_;  ///< as last told
-  std::map<placement::NodeId, KeptFile> meminfo_;
+  std::map<placement::NodeId, files::KeptFile> meminfo_;
   std::map<placement::NodeId, std::vector<PoolFile>> pools_;
   std::map<placement::VmId, VmReader> vms_;
   placement::VmId last_turn_;  ///< the last VM that had its turn

@@ -54,7 +54,7 @@ std::string advice_on(const std::vector<stats::FiringInterrupts>& elsewhere,
 }  // namespace
 
 void add_interrupts(ExplainView& view, const placement::VmDescription& vm,
-                    const stats::Directory& root) {
+                    const files::Directory& root) {
   stats::HostDevices devices(root);
   const auto cpu_nodes = stats::read_cpu_nodes(root);
   const std::vector<NodeId> homes = homes_in(view);

@@ -11,12 +11,12 @@
 
 #include "balancer/model/view.h"
 #include "placement/model/domain.h"
-#include "stats/linux/directory.h"
+#include "stats/files/directory.h"
 
 namespace vmnuma::balancer {
 
 /// Completes `view`, which is of the VM. `root`: "/" on a live host. Blocks as HostDevices does.
 void add_interrupts(ExplainView& view, const placement::VmDescription& vm,
-                    const stats::Directory& root);
+                    const files::Directory& root);
 
 }  // namespace vmnuma::balancer

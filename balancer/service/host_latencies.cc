@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
 
 /// Empty if it cannot be told, so that nothing is kept.
-std::string read_boot_id(const stats::Directory& root) {
+std::string read_boot_id(const files::Directory& root) {
   std::string id = root.read("proc/sys/kernel/random/boot_id").value_or("");
   id.erase(std::remove(id.begin(), id.end(), '\n'), id.end());
   return id;
@@ -62,7 +62,7 @@ LogLine measure(const std::string& path, const std::string& boot_id,
 
 }  // namespace
 
-FoundLatencies find_latencies(const stats::Directory& root, const std::string& state_dir,
+FoundLatencies find_latencies(const files::Directory& root, const std::string& state_dir,
                               const placement::Topology& topology, stats::LatencyProbe& probe,
                               const std::atomic<bool>& stop) {
   FoundLatencies found;

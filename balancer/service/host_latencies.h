@@ -11,8 +11,8 @@
 
 #include "balancer/controller/events.h"
 #include "placement/model/topology.h"
+#include "stats/files/directory.h"
 #include "stats/latency/measure.h"
-#include "stats/linux/directory.h"
 
 namespace vmnuma::balancer {
 
@@ -23,7 +23,7 @@ struct FoundLatencies {
 
 /// `root` is the host's root directory; the kept ones are in `state_dir`/latencies.json. Blocks for
 /// the time of the measurement. Gives up early once `stop` is set.
-[[nodiscard]] FoundLatencies find_latencies(const stats::Directory& root,
+[[nodiscard]] FoundLatencies find_latencies(const files::Directory& root,
                                             const std::string& state_dir,
                                             const placement::Topology& topology,
                                             stats::LatencyProbe& probe,

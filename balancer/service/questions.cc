@@ -11,7 +11,7 @@
 #include "balancer/record/recorder.h"
 #include "balancer/service/device_interrupts.h"
 #include "placement/model/text.h"
-#include "stats/linux/directory.h"
+#include "stats/files/directory.h"
 
 namespace vmnuma::balancer {
 
@@ -24,7 +24,7 @@ constexpr std::chrono::seconds kAllowed{30};
 void complete(ExplainView& view, const Controller& controller, const std::string& root) {
   const auto id = placement::parse_vm_id(view.vm_uuid);
   const VmRecord* vm = id ? controller.ledger().find(*id) : nullptr;
-  const auto directory = stats::Directory::open(root);
+  const auto directory = files::Directory::open(root);
   if (vm != nullptr && directory && !view.devices.empty()) {
     add_interrupts(view, vm->description, *directory);
   }

@@ -13,11 +13,11 @@
 #include "balancer/service/remembered.h"
 #include "migration/limits.h"
 #include "stats/devices/host_devices.h"
+#include "stats/formats/proc_formats.h"
 #include "stats/history/epoch_rows.h"
 #include "stats/latency/chase_probe.h"
 #include "stats/latency/measured_distances.h"
 #include "stats/linux/host_needs.h"
-#include "stats/linux/proc_formats.h"
 #include "stats/reports/tables.h"
 
 namespace vmnuma::balancer {
@@ -109,19 +109,19 @@ Result<std::unique_ptr<Service>> Service::create(ServiceSetup setup) {
   if (!loop) {
     return tl::unexpected(std::move(loop).error());
   }
-  Result<stats::Directory> root = stats::Directory::open("/");
+  Result<files::Directory> root = files::Directory::open("/");
   if (!root) {
     return tl::unexpected(std::move(root).error());
   }
-  Result<stats::Directory> devices = stats::Directory::open("/");
+  Result<files::Directory> devices = files::Directory::open("/");
   if (!devices) {
     return tl::unexpected(std::move(devices).error());
   }
-  Result<stats::Directory> latencies = stats::Directory::open("/");
+  Result<files::Directory> latencies = files::Directory::open("/");
   if (!latencies) {
     return tl::unexpected(std::move(latencies).error());
   }
-  Result<stats::Directory> topology = stats::Directory::open("/");
+  Result<files::Directory> topology = files::Directory::open("/");
   if (!topology) {
     return tl::unexpected(std::move(topology).error());
   }
@@ -231,7 +231,7 @@ Service::End Service::run() {
   log_.write(Severity::kNotice, fmt::format("vmnumad {} started, mode {}, {} nodes, libvirt at {}",
                                             VMNUMA_VERSION, name_of(setup_.config.mode),
                                             setup_.topology.nodes.size(), setup_.config.uri));
-  if (const auto root = stats::Directory::open("/")) {
+  if (const auto root = files::Directory::open("/")) {
     for (stats::HostLack& lack : stats::host_lacks(*root)) {
       feed(SourceChanged{std::string(lack.source), std::move(lack.reason), wall_now()});
     }

@@ -57,8 +57,8 @@
 #include "balancer/service/vcpu_watch.h"
 #include "balancer/service/worker.h"
 #include "migration/linux/linux_page_mover.h"
+#include "stats/files/directory.h"
 #include "stats/history/history.h"
-#include "stats/linux/directory.h"
 #include "stats/reports/latency_rows.h"
 #include "stats/sampler.h"
 #include "stats/topology/topology_watch.h"
@@ -104,10 +104,10 @@ class Service {
   /// What create() could open.
   struct Host {
     std::unique_ptr<EventLoop> loop;
-    stats::Directory root;
-    stats::Directory devices;    ///< the same, for the inventory worker
-    stats::Directory latencies;  ///< the same, for the latency worker
-    stats::Directory topology;   ///< the same, for the sampler worker
+    files::Directory root;
+    files::Directory devices;    ///< the same, for the inventory worker
+    files::Directory latencies;  ///< the same, for the latency worker
+    files::Directory topology;   ///< the same, for the sampler worker
     migration::LinuxPageMover mover;
     placement::Bytes default_huge_page_size;
   };
@@ -155,8 +155,8 @@ class Service {
   stats::TopologyWatch topology_watch_;  ///< the sampler worker's alone
   std::unique_ptr<EventLoop> loop_;
   LibvirtInventory inventory_;
-  stats::Directory devices_;    ///< the inventory worker's alone
-  stats::Directory latencies_;  ///< the latency worker's alone
+  files::Directory devices_;    ///< the inventory worker's alone
+  files::Directory latencies_;  ///< the latency worker's alone
   LibvirtControl control_;
   migration::LinuxPageMover mover_;
   HistoryJournal journal_;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <ctime>
 #include <optional>
 #include <system_error>
@@ -16,9 +15,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "migration/linux/maps.h"
 #include "migration/linux/movable_ranges.h"
 #include "migration/linux/node_files.h"
+#include "stats/formats/maps.h"
+#include "stats/formats/node_formats.h"
+#include "stats/formats/numa_maps.h"
+#include "stats/formats/proc_formats.h"
 
 namespace vmnuma::migration {
 
@@ -32,15 +34,15 @@ Error vanished(const VmProcess& process) {
   return {ErrorCode::kVanished, ESRCH, fmt::format("process {} has ended", process.pid)};
 }
 
-/// Whether the folder is that of the process, still running.
-Result<void> check_identity(const Folder& folder, const VmProcess& process) {
-  const auto text = folder.read("stat");
+/// Whether the directory is that of the process, still running.
+Result<void> check_identity(const files::Directory& directory, const VmProcess& process) {
+  const auto text = directory.read("stat");
   if (!text) {
     const bool gone =
         text.error().code == ErrorCode::kNotFound || text.error().code == ErrorCode::kVanished;
     return tl::unexpected(gone ? vanished(process) : text.error());
   }
-  const auto stat = parse_process_stat(*text);
+  const auto stat = stats::parse_process_stat(*text);
   if (!stat) {
     return tl::unexpected(stat.error());
   }
@@ -159,24 +161,23 @@ Result<void> touch(const VmProcess& process, std::span<const std::uint64_t> addr
 }
 
 /// Size of a transparent huge page; zero where the kernel has none.
-Bytes read_huge_page_size(const Folder& root) {
+Bytes read_huge_page_size(const files::Directory& root) {
   const auto text = root.read("sys/kernel/mm/transparent_hugepage/hpage_pmd_size");
-  std::int64_t size = 0;
-  if (!text || std::from_chars(text->data(), text->data() + text->size(), size).ec != std::errc{}) {
-    return {};
-  }
-  return {size > 0 ? size : 0};
+  return {text.and_then([](const std::string& size) {
+                return stats::parse_single_number("a size", size);
+              })
+              .value_or(0)};
 }
 
 }  // namespace
 
 Result<LinuxPageMover> LinuxPageMover::open(const std::string& root) {
-  auto folder = Folder::open(root);
-  if (!folder) {
-    return tl::unexpected(folder.error());
+  auto directory = files::Directory::open(root);
+  if (!directory) {
+    return tl::unexpected(directory.error());
   }
-  const Bytes huge_page_size = read_huge_page_size(*folder);
-  return LinuxPageMover(std::move(*folder), huge_page_size, tells_hidden_pages());
+  const Bytes huge_page_size = read_huge_page_size(*directory);
+  return LinuxPageMover(std::move(*directory), huge_page_size, tells_hidden_pages());
 }
 
 Result<const LinuxPageMover::Known*> LinuxPageMover::known(const VmProcess& process) {
@@ -186,21 +187,21 @@ Result<const LinuxPageMover::Known*> LinuxPageMover::known(const VmProcess& proc
     }
     return &*last_;
   }
-  auto folder = root_.folder(fmt::format("proc/{}", process.pid));
-  if (!folder) {
-    return tl::unexpected(folder.error().code == ErrorCode::kNotFound ? vanished(process)
-                                                                      : folder.error());
+  auto directory = root_.directory(fmt::format("proc/{}", process.pid));
+  if (!directory) {
+    return tl::unexpected(directory.error().code == ErrorCode::kNotFound ? vanished(process)
+                                                                         : directory.error());
   }
   auto descriptor = ProcessDescriptor::open(process.pid);
   if (!descriptor) {
     return tl::unexpected(descriptor.error().code == ErrorCode::kVanished ? vanished(process)
                                                                           : descriptor.error());
   }
-  // The folder's process runs after the descriptor was opened, so both are of the same one.
-  if (const auto same = check_identity(*folder, process); !same) {
+  // The directory's process runs after the descriptor was opened, so both are of the same one.
+  if (const auto same = check_identity(*directory, process); !same) {
     return tl::unexpected(same.error());
   }
-  last_.emplace(Known{process, std::move(*folder), std::move(*descriptor)});
+  last_.emplace(Known{process, std::move(*directory), std::move(*descriptor)});
   return &*last_;
 }
 
@@ -214,23 +215,23 @@ Result<std::vector<MemoryRange>> LinuxPageMover::find_ranges(const VmProcess& pr
     return tl::unexpected(found.error());
   }
   const auto read = [&]() -> Result<std::vector<MemoryRange>> {
-    const Folder& folder = (*found)->folder;
-    const auto maps_text = folder.read("maps");
+    const files::Directory& directory = (*found)->directory;
+    const auto maps_text = directory.read("maps");
     if (!maps_text) {
       return tl::unexpected(maps_text.error());
     }
     if (maps_text->empty()) {  // it is ending and has no memory any more
       return tl::unexpected(vanished(process));
     }
-    const auto numa_maps_text = folder.read("numa_maps");
+    const auto numa_maps_text = directory.read("numa_maps");
     if (!numa_maps_text) {
       return tl::unexpected(numa_maps_text.error());
     }
-    const auto mappings = parse_maps(*maps_text);
+    const auto mappings = stats::parse_maps(*maps_text);
     if (!mappings) {
       return tl::unexpected(mappings.error());
     }
-    const auto pages = parse_numa_maps(*numa_maps_text);
+    const auto pages = stats::parse_numa_maps(*numa_maps_text);
     if (!pages) {
       return tl::unexpected(pages.error());
     }
@@ -282,11 +283,11 @@ Result<void> LinuxPageMover::reveal(const VmProcess& process,
   if (unit == huge_page_size_) {
     present = huge_pages_among((*found)->descriptor, addresses, unit);
   } else {
-    const auto status = (*found)->folder.read("status");
+    const auto status = (*found)->directory.read("status");
     if (!status) {
       return tl::unexpected(status.error());
     }
-    if (has_swapped_pages(*status)) {
+    if (stats::has_swapped_pages(*status)) {
       return {};
     }
   }

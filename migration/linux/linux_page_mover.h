@@ -8,9 +8,9 @@
 
 #include <string>
 
-#include "migration/linux/kernel_file.h"
 #include "migration/linux/process_descriptor.h"
 #include "migration/page_mover.h"
+#include "stats/files/directory.h"
 
 namespace vmnuma::migration {
 
@@ -33,20 +33,20 @@ class LinuxPageMover final : public PageMover {
   [[nodiscard]] Result<NodeMemory> node_memory(placement::NodeId node) override;
 
  private:
-  LinuxPageMover(Folder root, placement::Bytes huge_page_size, bool tells_hidden_pages)
+  LinuxPageMover(files::Directory root, placement::Bytes huge_page_size, bool tells_hidden_pages)
       : root_(std::move(root)),
         huge_page_size_(huge_page_size),
         tells_hidden_pages_(tells_hidden_pages) {}
   /// A process that was seen to be the one meant; the descriptor tells for good when it ends.
   struct Known {
     placement::VmProcess process;
-    Folder folder;  ///< its own in /proc
+    files::Directory directory;  ///< its own in /proc
     ProcessDescriptor descriptor;
   };
   /// The process, which runs now. Valid until the next call.
   [[nodiscard]] Result<const Known*> known(const placement::VmProcess& process);
 
-  Folder root_;
+  files::Directory root_;
   placement::Bytes huge_page_size_;
   bool tells_hidden_pages_;
   std::optional<Known> last_;  ///< calls come in rows for the same process

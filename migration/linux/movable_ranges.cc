@@ -7,6 +7,8 @@
 namespace vmnuma::migration {
 
 using placement::Bytes;
+using stats::Mapping;
+using stats::NumaMapping;
 
 namespace {
 
@@ -25,17 +27,17 @@ bool is_memory_file(std::string_view path) {
 /// Relocated and written data of programs and libraries: mapped from a file, but the process's own,
 /// and counted as its memory by memory.numa_stat. Where a few pages of the file itself are among
 /// them, these are shared with others and stay.
-bool is_mostly_own(const MappingPages& pages) {
+bool is_mostly_own(const NumaMapping& pages) {
   Bytes all;
-  for (const NodeBytes& part : pages.resident) {
+  for (const NodeBytes& part : pages.memory) {
     all += part.bytes;
   }
   return pages.anonymous * 2 >= all;
 }
 
-bool holds_own_memory(const Mapping& mapping, const MappingPages& pages) {
+bool holds_own_memory(const Mapping& mapping, const NumaMapping& pages) {
   const std::string_view name = mapping.name;
-  if (pages.hugetlb || name.empty() || name == "[heap]" || name.starts_with("[stack") ||
+  if (pages.huge || name.empty() || name == "[heap]" || name.starts_with("[stack") ||
       name.starts_with("[anon")) {
     return true;
   }
@@ -52,18 +54,18 @@ bool holds_own_memory(const Mapping& mapping, const MappingPages& pages) {
 }  // namespace
 
 std::vector<MemoryRange> movable_ranges(const std::vector<Mapping>& mappings,
-                                        const std::vector<MappingPages>& pages,
+                                        const std::vector<NumaMapping>& pages,
                                         placement::Bytes huge_page_size) {
   std::vector<MemoryRange> ranges;
   auto mapping = mappings.begin();
-  for (const MappingPages& resident : pages) {
+  for (const NumaMapping& resident : pages) {
     mapping = std::find_if(mapping, mappings.end(), [&](const Mapping& candidate) {
       return candidate.start >= resident.start;
     });
     if (mapping == mappings.end()) {
       break;
     }
-    const bool only_addresses = resident.resident.empty() && !mapping->writable;
+    const bool only_addresses = resident.memory.empty() && !mapping->writable;
     if (mapping->start != resident.start || only_addresses ||
         !holds_own_memory(*mapping, resident)) {
       continue;
@@ -72,12 +74,12 @@ std::vector<MemoryRange> movable_ranges(const std::vector<Mapping>& mappings,
     ranges.push_back({.start = mapping->start,
                       .length = {static_cast<std::int64_t>(mapping->end - mapping->start)},
                       .page_size = std::max(resident.page_size, kSmallestPage),
-                      .huge_page_size = resident.hugetlb ? placement::Bytes{} : huge_page_size,
-                      .hugetlb = resident.hugetlb,
+                      .huge_page_size = resident.huge ? placement::Bytes{} : huge_page_size,
+                      .hugetlb = resident.huge,
                       .shared = mapping->shared,
-                      .policy = own_policy ? "" : resident.policy,
+                      .policy = std::string(own_policy ? "" : resident.policy),
                       .name = mapping->name.empty() ? "anonymous" : mapping->name,
-                      .resident = resident.resident});
+                      .resident = resident.memory});
   }
   return ranges;
 }

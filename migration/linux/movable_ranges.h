@@ -20,14 +20,15 @@
 
 #include <vector>
 
-#include "migration/linux/maps.h"
 #include "migration/page_mover.h"
+#include "stats/formats/maps.h"
+#include "stats/formats/numa_maps.h"
 
 namespace vmnuma::migration {
 
 /// `huge_page_size`: of transparent huge pages on this host, zero without them.
-[[nodiscard]] std::vector<MemoryRange> movable_ranges(const std::vector<Mapping>& mappings,
-                                                      const std::vector<MappingPages>& pages,
+[[nodiscard]] std::vector<MemoryRange> movable_ranges(const std::vector<stats::Mapping>& mappings,
+                                                      const std::vector<stats::NumaMapping>& pages,
                                                       placement::Bytes huge_page_size);
 
 }  // namespace vmnuma::migration

@@ -2,10 +2,14 @@
 #include "migration/linux/node_files.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
+
+#include "stats/files/read_parsed.h"
+#include "stats/formats/fields.h"
+#include "stats/formats/node_formats.h"
 
 namespace vmnuma::migration {
 
@@ -13,32 +17,53 @@ using placement::Bytes;
 
 namespace {
 
-std::optional<std::int64_t> to_number(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || number < 0) {
-    return std::nullopt;
-  }
-  return number;
-}
-
 /// The kB after " KEY:" on a line of its own.
 Result<Bytes> kilobytes_of(std::string_view text, std::string_view key) {
+  constexpr std::int64_t kMostKilobytes = std::int64_t{1} << 42;
   const std::string label = fmt::format(" {}:", key);
   const std::size_t at = text.find(label);
   if (at == std::string_view::npos) {
     return failure(ErrorCode::kCorrupt, fmt::format("a node's meminfo has no line '{}'", key));
   }
-  std::string_view line = text.substr(at + label.size());
-  line = line.substr(0, line.find('\n'));
-  line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-  const auto number = to_number(line.substr(0, line.find(' ')));
-  constexpr std::int64_t kMostKilobytes = std::int64_t{1} << 42;
-  if (!number || *number > kMostKilobytes || !line.ends_with(" kB")) {
+  std::string_view rest = text.substr(at + label.size());
+  const std::string_view line = stats::take_line(rest).value_or("");
+  std::string_view fields = line;
+  const auto number = stats::take_number<std::int64_t>(fields);
+  if (!number || *number > kMostKilobytes || fields != " kB") {
     return failure(ErrorCode::kCorrupt,
-                   fmt::format("a node's meminfo has a strange line '{}: {}'", key, line));
+                   fmt::format("a node's meminfo has a strange line '{}: {}'", key,
+                               line.substr(std::min(line.find_first_not_of(' '), line.size()))));
   }
   return placement::kKiB * *number;
+}
+
+/// Ascending page size; none where the kernel has no hugetlb.
+Result<std::vector<PoolFree>> read_pools(const files::Directory& node) {
+  std::vector<PoolFree> pools;
+  const auto directory = node.directory("hugepages");
+  if (!directory) {
+    return directory.error().code == ErrorCode::kNotFound ? Result<std::vector<PoolFree>>(pools)
+                                                          : tl::unexpected(directory.error());
+  }
+  const auto names = directory->names();
+  if (!names) {
+    return tl::unexpected(names.error());
+  }
+  for (const std::string& name : *names) {
+    if (const auto size = stats::page_size_of_pool_name(name)) {
+      const auto free =
+          read_parsed(*directory, name + "/free_hugepages", [](std::string_view text) {
+            return stats::parse_single_number("a number of huge pages", text);
+          });
+      if (!free) {
+        return tl::unexpected(free.error());
+      }
+      pools.push_back({*size, *free});
+    }
+  }
+  std::sort(pools.begin(), pools.end(),
+            [](const PoolFree& a, const PoolFree& b) { return a.page_size < b.page_size; });
+  return pools;
 }
 
 }  // namespace
@@ -59,59 +84,20 @@ Result<NodeMemory> parse_node_meminfo(std::string_view text) {
                     .pools = {}};
 }
 
-std::optional<Bytes> pool_page_size(std::string_view name) {
-  constexpr std::string_view kPrefix = "hugepages-";
-  constexpr std::string_view kSuffix = "kB";
-  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) {
-    return std::nullopt;
+Result<NodeMemory> read_node_memory(const files::Directory& root, placement::NodeId node) {
+  const auto directory = root.directory(fmt::format("sys/devices/system/node/node{}", node.value));
+  if (!directory) {
+    return tl::unexpected(directory.error());
   }
-  name.remove_prefix(kPrefix.size());
-  name.remove_suffix(kSuffix.size());
-  const auto number = to_number(name);
-  return number && *number > 0 ? std::optional(placement::kKiB * *number) : std::nullopt;
-}
-
-Result<NodeMemory> read_node_memory(const Folder& root, placement::NodeId node) {
-  const auto folder = root.folder(fmt::format("sys/devices/system/node/node{}", node.value));
-  if (!folder) {
-    return tl::unexpected(folder.error());
-  }
-  const auto text = folder->read("meminfo");
-  if (!text) {
-    return tl::unexpected(text.error());
-  }
-  auto memory = parse_node_meminfo(*text);
+  auto memory = read_parsed(*directory, "meminfo", parse_node_meminfo);
   if (!memory) {
-    return failure(std::move(memory).error(), fmt::format("while reading node {}", node.value));
+    return tl::unexpected(memory.error());
   }
-  const auto pools = folder->folder("hugepages");
+  auto pools = read_pools(*directory);
   if (!pools) {
-    // A kernel without hugetlb has no such folder.
-    return pools.error().code == ErrorCode::kNotFound ? std::move(memory)
-                                                      : tl::unexpected(pools.error());
+    return tl::unexpected(pools.error());
   }
-  const auto names = pools->names();
-  if (!names) {
-    return tl::unexpected(names.error());
-  }
-  for (const std::string& name : *names) {
-    const auto size = pool_page_size(name);
-    if (!size) {
-      continue;
-    }
-    const auto free = pools->read(name + "/free_hugepages");
-    if (!free) {
-      return tl::unexpected(free.error());
-    }
-    const auto number = to_number(std::string_view(*free).substr(0, free->find('\n')));
-    if (!number) {
-      return failure(ErrorCode::kCorrupt, fmt::format("'{}' of node {} holds no number: '{}'",
-                                                      name + "/free_hugepages", node.value, *free));
-    }
-    memory->pools.push_back({*size, *number});
-  }
-  std::sort(memory->pools.begin(), memory->pools.end(),
-            [](const PoolFree& a, const PoolFree& b) { return a.page_size < b.page_size; });
+  memory->pools = std::move(*pools);
   return memory;
 }
 

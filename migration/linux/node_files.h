@@ -2,12 +2,11 @@
 /// What a node has to give, from /sys/devices/system/node/nodeN (Linux 6.1, drivers/base/node.c).
 #pragma once
 
-#include <optional>
 #include <string_view>
 
-#include "migration/linux/kernel_file.h"
 #include "migration/page_mover.h"
 #include "placement/base/result.h"
+#include "stats/files/directory.h"
 
 namespace vmnuma::migration {
 
@@ -16,10 +15,8 @@ namespace vmnuma::migration {
 /// neither. Error: corrupt, naming the line that is missing or wrong.
 [[nodiscard]] Result<NodeMemory> parse_node_meminfo(std::string_view text);
 
-/// The page size in "hugepages-2048kB"; nothing for another name.
-[[nodiscard]] std::optional<placement::Bytes> pool_page_size(std::string_view name);
-
-/// Reads both. Error: not-found if there is no such node, others as of Folder.
-[[nodiscard]] Result<NodeMemory> read_node_memory(const Folder& root, placement::NodeId node);
+/// Reads both. Error: not-found if there is no such node, others as of Directory.
+[[nodiscard]] Result<NodeMemory> read_node_memory(const files::Directory& root,
+                                                  placement::NodeId node);
 
 }  // namespace vmnuma::migration

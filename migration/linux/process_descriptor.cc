@@ -8,33 +8,21 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "migration/linux/kernel_file.h"
-
 namespace vmnuma::migration {
 
 Result<ProcessDescriptor> ProcessDescriptor::open(std::int64_t pid) {
   // glibc 2.36 declares pidfd_open() for C only.
-  const auto fd = static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0));
-  if (fd < 0) {
+  files::FileDescriptor fd(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0)));
+  if (fd.get() < 0) {
     return tl::unexpected(
-        system_error(errno, fmt::format("cannot get a descriptor of process {}", pid)));
+        files::system_error(errno, fmt::format("cannot get a descriptor of process {}", pid)));
   }
-  return ProcessDescriptor(fd);
-}
-
-ProcessDescriptor::~ProcessDescriptor() {
-  if (fd_ >= 0) {
-    (void)::close(fd_);  // nothing was written
-  }
+  return ProcessDescriptor(std::move(fd));
 }
 
 bool ProcessDescriptor::runs() const {
-  pollfd events{.fd = fd_, .events = POLLIN, .revents = 0};
-  int ready = ::poll(&events, 1, 0);
-  while (ready < 0 && errno == EINTR) {
-    ready = ::poll(&events, 1, 0);
-  }
-  return ready == 0;
+  pollfd events{.fd = fd_.get(), .events = POLLIN, .revents = 0};
+  return files::uninterrupted([&] { return ::poll(&events, 1, 0); }) == 0;
 }
 
 }  // namespace vmnuma::migration

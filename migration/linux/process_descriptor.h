@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "placement/base/result.h"
+#include "stats/files/file_descriptor.h"
 
 namespace vmnuma::migration {
 
@@ -14,24 +15,16 @@ class ProcessDescriptor {
  public:
   /// Of the process that has this number now. Errors: vanished (none has), io.
   [[nodiscard]] static Result<ProcessDescriptor> open(std::int64_t pid);
-  ProcessDescriptor(ProcessDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  ProcessDescriptor& operator=(ProcessDescriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ProcessDescriptor(const ProcessDescriptor&) = delete;
-  ProcessDescriptor& operator=(const ProcessDescriptor&) = delete;
-  ~ProcessDescriptor();
 
   /// False once all its threads have ended, whether or not its parent has taken notice.
   [[nodiscard]] bool runs() const;
   /// For calls that take one; stays this object's.
-  [[nodiscard]] int fd() const { return fd_; }
+  [[nodiscard]] int fd() const { return fd_.get(); }
 
  private:
-  explicit ProcessDescriptor(int fd) : fd_(fd) {}
+  explicit ProcessDescriptor(files::FileDescriptor fd) : fd_(std::move(fd)) {}
 
-  int fd_;
+  files::FileDescriptor fd_;
 };
 
 }  // namespace vmnuma::migration

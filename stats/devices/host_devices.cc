@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "stats/devices/ovs_database.h"
-#include "stats/linux/read_parsed.h"
+#include "stats/files/read_parsed.h"
 
 namespace vmnuma::stats {
 namespace {
@@ -21,14 +21,14 @@ constexpr int kMostSteps = 8;
 // A disk behind two SAS expanders is nine devices below its controller.
 constexpr int kMostAncestors = 12;
 
-std::vector<std::string> names_in(const Directory& root, const std::string& directory) {
+std::vector<std::string> names_in(const files::Directory& root, const std::string& directory) {
   const auto found = root.directory(directory);
   return found ? found->names().value_or(std::vector<std::string>{}) : std::vector<std::string>{};
 }
 
 /// Of a device in sysfs; those of virtio, USB and the like have no file of their own, what carries
 /// them has one.
-Carrier carrier_at(const Directory& root, const std::string& device) {
+Carrier carrier_at(const files::Directory& root, const std::string& device) {
   std::string ancestor = device;
   for (int i = 0; i < kMostAncestors; ++i, ancestor += "/..") {
     if (const auto text = root.read(ancestor + "/numa_node")) {
@@ -39,14 +39,14 @@ Carrier carrier_at(const Directory& root, const std::string& device) {
 }
 
 /// Nothing if there is no such device.
-std::vector<Carrier> carrier_of(const Directory& root, const std::string& device) {
+std::vector<Carrier> carrier_of(const files::Directory& root, const std::string& device) {
   return root.directory(device) ? std::vector{carrier_at(root, device)} : std::vector<Carrier>{};
 }
 
 /// Those of what hangs on others of its kind; each is looked at once.
 class Walk {
  public:
-  explicit Walk(const Directory& root) : root_(root) {}
+  explicit Walk(const files::Directory& root) : root_(root) {}
 
   void add_interface(const std::string& name, int steps = 0) {
     const std::string directory = "sys/class/net/" + name;
@@ -99,13 +99,13 @@ class Walk {
     }
   }
 
-  const Directory& root_;
+  const files::Directory& root_;
   std::set<std::string> seen_;
   std::vector<Carrier> carriers_;
 };
 
 /// The bus's device that the character device of this name belongs to; empty if there is none.
-std::string vdpa_device(const Directory& root, const std::string& name) {
+std::string vdpa_device(const files::Directory& root, const std::string& name) {
   const std::string bus = "sys/bus/vdpa/devices";
   for (const std::string& device : names_in(root, bus)) {
     const std::string path = std::string(bus).append("/").append(device);
@@ -117,7 +117,7 @@ std::string vdpa_device(const Directory& root, const std::string& name) {
 }
 
 /// "259:0" and the end of the line; empty if the device is gone.
-std::string number_of_block_device(const Directory& root, const std::string& name) {
+std::string number_of_block_device(const files::Directory& root, const std::string& name) {
   std::string number = root.read("sys/class/block/" + name + "/dev").value_or("");
   number.erase(std::find(number.begin(), number.end(), '\n'), number.end());
   return number;
@@ -225,7 +225,7 @@ std::set<std::string> HostDevices::block_devices_named(const std::string& name) 
   return found == block_links_->end() ? std::set<std::string>{} : found->second;
 }
 
-void read_device_nodes(const Directory& root, std::span<placement::VmDescription> vms,
+void read_device_nodes(const files::Directory& root, std::span<placement::VmDescription> vms,
                        std::chrono::milliseconds patience) {
   HostDevices host(root, patience);
   for (placement::VmDescription& vm : vms) {

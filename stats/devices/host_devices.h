@@ -32,7 +32,7 @@
 #include "placement/model/domain.h"
 #include "placement/model/ids.h"
 #include "stats/devices/ovs_bridges.h"
-#include "stats/linux/directory.h"
+#include "stats/files/directory.h"
 
 namespace vmnuma::stats {
 
@@ -57,7 +57,7 @@ class HostDevices {
   /// Where nothing waits for it.
   static constexpr std::chrono::milliseconds kPatience{1000};
 
-  explicit HostDevices(const Directory& root, std::chrono::milliseconds patience = kPatience)
+  explicit HostDevices(const files::Directory& root, std::chrono::milliseconds patience = kPatience)
       : root_(root), patience_(patience) {}
 
   [[nodiscard]] std::vector<Carrier> of(const placement::PciDevice& device) const;
@@ -79,7 +79,7 @@ class HostDevices {
   [[nodiscard]] std::set<std::string> block_devices_named(const std::string& name);
   [[nodiscard]] std::vector<std::string> interfaces_below_switch(const std::string& bridge);
 
-  const Directory& root_;
+  const files::Directory& root_;
   std::chrono::milliseconds patience_;
   std::map<std::string, std::vector<Carrier>> interfaces_;  ///< by name
   std::optional<Result<OvsBridges>> switch_;                ///< what Open vSwitch has said
@@ -89,7 +89,7 @@ class HostDevices {
 
 /// Fills in the nodes of all that the VMs use of the host. A device that is gone, or of which
 /// nobody knows it, has none: it then means nothing to any decision.
-void read_device_nodes(const Directory& root, std::span<placement::VmDescription> vms,
+void read_device_nodes(const files::Directory& root, std::span<placement::VmDescription> vms,
                        std::chrono::milliseconds patience = HostDevices::kPatience);
 
 }  // namespace vmnuma::stats

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "placement/model/text.h"
-#include "stats/linux/read_parsed.h"
+#include "stats/files/read_parsed.h"
 
 namespace vmnuma::stats {
 namespace {
@@ -29,13 +29,13 @@ std::optional<std::int32_t> number_in(std::string_view text) {
              : std::nullopt;
 }
 
-std::vector<std::string> names_in(const Directory& root, const std::string& directory) {
+std::vector<std::string> names_in(const files::Directory& root, const std::string& directory) {
   const auto found = root.directory(directory);
   return found ? found->names().value_or(std::vector<std::string>{}) : std::vector<std::string>{};
 }
 
 /// Ascending.
-std::set<std::int32_t> numbers_of(const Directory& root, const std::string& carrier) {
+std::set<std::int32_t> numbers_of(const files::Directory& root, const std::string& carrier) {
   std::set<std::int32_t> numbers;
   for (const std::string& name : names_in(root, carrier + "/msi_irqs")) {
     if (const auto number = number_in(name)) {
@@ -52,14 +52,14 @@ std::set<std::int32_t> numbers_of(const Directory& root, const std::string& carr
 }
 
 /// Who handles it, "" if nobody does. Several share a line "a,b".
-std::string handler_of(const Directory& root, const std::string& number) {
+std::string handler_of(const files::Directory& root, const std::string& number) {
   std::string handler = root.read("sys/kernel/irq/" + number + "/actions").value_or("");
   handler.erase(std::find(handler.begin(), handler.end(), '\n'), handler.end());
   return handler;
 }
 
 /// "0,12,0\n": a count for each possible CPU. Without the file it may have.
-bool has_fired(const Directory& root, std::int32_t number) {
+bool has_fired(const files::Directory& root, std::int32_t number) {
   const auto counts = root.read(fmt::format("sys/kernel/irq/{}/per_cpu_count", number));
   return !counts || counts->find_first_of("123456789") != std::string::npos;
 }
@@ -85,7 +85,7 @@ std::string list_of(const std::vector<std::int32_t>& numbers) {
 
 }  // namespace
 
-std::map<CpuId, NodeId> read_cpu_nodes(const Directory& root) {
+std::map<CpuId, NodeId> read_cpu_nodes(const files::Directory& root) {
   std::map<CpuId, NodeId> nodes;
   const std::string folder = "sys/devices/system/node/";
   for (const NodeId node : read_parsed(root, folder + "online", placement::parse_node_list)
@@ -99,7 +99,7 @@ std::map<CpuId, NodeId> read_cpu_nodes(const Directory& root) {
   return nodes;
 }
 
-std::vector<FiringInterrupts> read_interrupts(const Directory& root,
+std::vector<FiringInterrupts> read_interrupts(const files::Directory& root,
                                               std::span<const Carrier> carriers,
                                               const std::map<CpuId, NodeId>& cpu_nodes) {
   std::set<std::int32_t> numbers;
@@ -131,7 +131,7 @@ std::vector<FiringInterrupts> read_interrupts(const Directory& root,
   return result;
 }
 
-std::vector<std::string> pci_addresses_of_vfio(const Directory& root) {
+std::vector<std::string> pci_addresses_of_vfio(const files::Directory& root) {
   std::set<std::string> addresses;
   for (const std::string& number : names_in(root, "sys/kernel/irq")) {
     const std::string handlers = handler_of(root, number);

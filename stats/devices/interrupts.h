@@ -21,7 +21,7 @@
 
 #include "placement/model/ids.h"
 #include "stats/devices/host_devices.h"
-#include "stats/linux/directory.h"
+#include "stats/files/directory.h"
 
 namespace vmnuma::stats {
 
@@ -36,19 +36,20 @@ struct FiringInterrupts {
 
 /// The node of each online CPU: sys/devices/system/node/nodeN/cpulist (Linux 6.1,
 /// drivers/base/node.c). Empty if it cannot be read.
-[[nodiscard]] std::map<placement::CpuId, placement::NodeId> read_cpu_nodes(const Directory& root);
+[[nodiscard]] std::map<placement::CpuId, placement::NodeId> read_cpu_nodes(
+    const files::Directory& root);
 
 /// Of these devices, by node: CARRIER/msi_irqs/ (Documentation/ABI/testing/sysfs-bus-pci), or
 /// CARRIER/irq without any (Documentation/PCI/sysfs-pci.rst), sys/kernel/irq/N/actions and
 /// per_cpu_count (Documentation/ABI/testing/sysfs-kernel-irq), and
 /// proc/irq/N/effective_affinity_list (kernel/irq/proc.c), all Linux 6.1.
 [[nodiscard]] std::vector<FiringInterrupts> read_interrupts(
-    const Directory& root, std::span<const Carrier> carriers,
+    const files::Directory& root, std::span<const Carrier> carriers,
     const std::map<placement::CpuId, placement::NodeId>& cpu_nodes);
 
 /// Handlers of vfio-pci and its like are named "vfio-msix[0](0000:3b:00.0)", "vfio-msi[0](...)" and
 /// "vfio-intx(...)" (drivers/vfio/pci/vfio_pci_intrs.c, Linux 6.1).
-[[nodiscard]] std::vector<std::string> pci_addresses_of_vfio(const Directory& root);
+[[nodiscard]] std::vector<std::string> pci_addresses_of_vfio(const files::Directory& root);
 
 /// Those that fire on another node than `near`, where any is near if that is empty.
 [[nodiscard]] std::vector<FiringInterrupts> fire_elsewhere(

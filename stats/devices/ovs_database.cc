@@ -12,7 +12,7 @@
 #include <sys/un.h>
 
 #include "stats/devices/ovs_bridges.h"
-#include "stats/linux/file_descriptor.h"
+#include "stats/files/file_descriptor.h"
 #include "stats/text/json.h"
 
 namespace vmnuma::stats {
@@ -60,20 +60,21 @@ bool is_the_answer(const std::string& object) {
 
 class Connection {
  public:
-  Connection(FileDescriptor fd, steady_clock::time_point deadline)
+  Connection(files::FileDescriptor fd, steady_clock::time_point deadline)
       : fd_(std::move(fd)), deadline_(deadline) {}
 
   [[nodiscard]] Result<void> connect(const sockaddr_un& address) {
     // sockaddr is how the call takes every kind of address. It does not block: EAGAIN is a server
     // that takes nobody in.
-    if (uninterrupted([&] {
+    if (files::uninterrupted([&] {
           return ::connect(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address));
         }) == 0) {
       return {};
     }
     return errno == EAGAIN || errno == ECONNREFUSED
                ? Result<void>(silent())
-               : tl::unexpected(system_error(errno, "cannot connect to Open vSwitch's database"));
+               : tl::unexpected(
+                     files::system_error(errno, "cannot connect to Open vSwitch's database"));
   }
 
   [[nodiscard]] Result<void> send(std::string_view bytes) {
@@ -81,10 +82,10 @@ class Connection {
       if (!wait(POLLOUT)) {
         return silent();
       }
-      const ssize_t sent = uninterrupted(
+      const ssize_t sent = files::uninterrupted(
           [&] { return ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL); });
       if (sent < 0 && errno != EAGAIN) {
-        return tl::unexpected(system_error(errno, "cannot ask Open vSwitch's database"));
+        return tl::unexpected(files::system_error(errno, "cannot ask Open vSwitch's database"));
       }
       bytes.remove_prefix(sent < 0 ? 0 : static_cast<std::size_t>(sent));
     }
@@ -99,12 +100,13 @@ class Connection {
         return silent();
       }
       const ssize_t got =
-          uninterrupted([&] { return ::recv(fd_.get(), chunk.data(), chunk.size(), 0); });
+          files::uninterrupted([&] { return ::recv(fd_.get(), chunk.data(), chunk.size(), 0); });
       if (got == 0) {
         return silent();
       }
       if (got < 0 && errno != EAGAIN) {
-        return tl::unexpected(system_error(errno, "cannot read from Open vSwitch's database"));
+        return tl::unexpected(
+            files::system_error(errno, "cannot read from Open vSwitch's database"));
       }
       const std::string_view bytes(chunk.data(), got < 0 ? 0 : static_cast<std::size_t>(got));
       total += bytes.size();
@@ -125,14 +127,14 @@ class Connection {
   /// False at the deadline.
   [[nodiscard]] bool wait(short events) const {
     pollfd one{fd_.get(), events, 0};
-    const auto ready = uninterrupted([&] {
+    const auto ready = files::uninterrupted([&] {
       const auto left = std::chrono::ceil<milliseconds>(deadline_ - steady_clock::now()).count();
       return left <= 0 ? 0 : ::poll(&one, 1, static_cast<int>(left));
     });
     return ready > 0;
   }
 
-  FileDescriptor fd_;
+  files::FileDescriptor fd_;
   steady_clock::time_point deadline_;
 };
 
@@ -145,9 +147,9 @@ Result<std::string> ask_ovs_database(const std::string& socket_path, millisecond
     return failure(ErrorCode::kInvalidArgument, "'" + socket_path + "' is too long for a socket");
   }
   socket_path.copy(address.sun_path, socket_path.size());
-  FileDescriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  files::FileDescriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (fd.get() < 0) {
-    return tl::unexpected(system_error(errno, "cannot make a socket"));
+    return tl::unexpected(files::system_error(errno, "cannot make a socket"));
   }
   Connection connection(std::move(fd), steady_clock::now() + patience);
   return connection.connect(address)

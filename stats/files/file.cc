@@ -14,32 +14,13 @@ namespace vmnuma::files {
 
 namespace {
 
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) {
-      (void)::close(fd_);  // what matters has been synced before
-    }
-  }
-  [[nodiscard]] int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
 tl::unexpected<Error> system_failure(const char* what, const std::string& path) {
   return tl::unexpected(system_error(errno, std::string("cannot ") + what + " '" + path + "'"));
 }
 
 Result<void> write_all(int fd, std::string_view text, const std::string& path) {
   while (!text.empty()) {
-    const ssize_t written = ::write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR) {
-      continue;
-    }
+    const ssize_t written = uninterrupted([&] { return ::write(fd, text.data(), text.size()); });
     if (written < 0) {
       return system_failure("write", path);
     }
@@ -51,18 +32,15 @@ Result<void> write_all(int fd, std::string_view text, const std::string& path) {
 }  // namespace
 
 Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
-  const auto opened = open_to_read(AT_FDCWD, path, path);
-  if (!opened) {
-    return tl::unexpected(opened.error());
+  const auto file = open_to_read(AT_FDCWD, path, path);
+  if (!file) {
+    return tl::unexpected(file.error());
   }
-  const Descriptor file(*opened);
   std::string text(most_bytes + 1, '\0');
   std::size_t length = 0;
   while (length < text.size()) {
-    const ssize_t got = ::read(file.get(), text.data() + length, text.size() - length);
-    if (got < 0 && errno == EINTR) {
-      continue;
-    }
+    const ssize_t got = uninterrupted(
+        [&] { return ::read(file->get(), text.data() + length, text.size() - length); });
     if (got < 0) {
       return system_failure("read", path);
     }
@@ -82,9 +60,9 @@ Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
 Result<void> replace_file(const std::string& path, std::string_view text, unsigned int mode) {
   const std::string beside = path + ".new";
   {
-    const Descriptor file(::open(beside.c_str(),
-                                 O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
-                                 static_cast<mode_t>(mode)));
+    const FileDescriptor file(
+        ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+               static_cast<mode_t>(mode)));
     if (file.get() < 0) {
       return system_failure("create", beside);
     }
@@ -100,7 +78,7 @@ Result<void> replace_file(const std::string& path, std::string_view text, unsign
   }
   const std::size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  const Descriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const FileDescriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (directory.get() < 0 || ::fsync(directory.get()) != 0) {
     return system_failure("keep", path);
   }

@@ -16,19 +16,14 @@
 #include <string_view>
 
 #include "placement/base/result.h"
+#include "stats/files/file_descriptor.h"
 
 namespace vmnuma::files {
 
-/// The caller closes the descriptor. `path` is below `directory` (a descriptor, or AT_FDCWD),
+/// `path` is below `directory` (a descriptor, or AT_FDCWD),
 /// `shown` is what messages call it. Errors: not-found, vanished (what the kernel's file describes
 /// is gone), permission-denied, invalid-argument (not a regular file), io.
-[[nodiscard]] Result<int> open_to_read(int directory, const std::string& path,
-                                       const std::string& shown);
-
-/// The Error of a system call that just failed: "cannot open '/proc/stat': No such file or
-/// directory". ENOENT is not-found; ESRCH (a thread that exited) and ENODEV (a removed cgroup or
-/// node) are vanished; EACCES, EPERM and EROFS permission-denied; ENOSPC and EDQUOT no-space;
-/// everything else, a full descriptor table included, io.
-[[nodiscard]] Error system_error(int errno_value, std::string attempt);
+[[nodiscard]] Result<FileDescriptor> open_to_read(int directory, const std::string& path,
+                                                  const std::string& shown);
 
 }  // namespace vmnuma::files

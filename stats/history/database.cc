@@ -14,6 +14,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include "stats/files/file_descriptor.h"
 #include "stats/history/schema.h"
 
 namespace vmnuma::stats {
@@ -29,48 +30,23 @@ constexpr std::int64_t kPageBytes = 4096;
 // After a checkpoint the log is cut back to this.
 constexpr std::int64_t kLogBytesKept = std::int64_t{16} << 20;
 
-ErrorCode code_of_errno(int error) {
-  switch (error) {
-    case ENOENT:
-    case ENOTDIR:
-      return ErrorCode::kNotFound;
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return ErrorCode::kPermissionDenied;
-    case ENOSPC:
-    case EDQUOT:
-      return ErrorCode::kNoSpace;
-    default:
-      return ErrorCode::kIo;
-  }
-}
-
-std::string text_of_errno(int error) {
-  return std::generic_category().message(error);
-}
-
 // Creates the file if there is none. SQLite would do that too, but says only "unable to open
 // database file" where it cannot, and lets everybody read it. Nor does it look what it opens.
 Result<void> ensure_file(const fs::path& path) {
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0640);
-  if (fd < 0) {
-    const int error = errno;
-    return failure(
-        code_of_errno(error),
-        fmt::format("cannot open the history '{}': {}", path.string(), text_of_errno(error)),
-        error);
+  const files::FileDescriptor file(
+      ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0640));
+  if (file.get() < 0) {
+    return tl::unexpected(
+        files::system_error(errno, fmt::format("cannot open the history '{}'", path.string())));
   }
-  ::close(fd);
   return check_files(path);
 }
 
 // Makes a file's name as durable as its content.
 void flush_directory(const fs::path& directory) {
-  const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd >= 0) {
-    (void)::fsync(fd);  // a file system that cannot do this has nothing better to offer
-    ::close(fd);
+  const files::FileDescriptor fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.get() >= 0) {
+    (void)::fsync(fd.get());  // a file system that cannot do this has nothing better to offer
   }
 }
 
@@ -146,7 +122,7 @@ Result<fs::path> set_aside(const fs::path& path) {
     fs::rename(with_suffix(path, log), with_suffix(target, log), error);
     if (error && error != std::errc::no_such_file_or_directory) {
       return failure(
-          code_of_errno(error.value()),
+          files::code_of_errno(error.value()),
           fmt::format("cannot set '{}{}' aside: {}", path.string(), log, error.message()),
           error.value());
     }
@@ -154,7 +130,7 @@ Result<fs::path> set_aside(const fs::path& path) {
   fs::remove(with_suffix(path, "-shm"), error);  // only an index of the log; made anew when needed
   fs::rename(path, target, error);
   if (error) {
-    return failure(code_of_errno(error.value()),
+    return failure(files::code_of_errno(error.value()),
                    fmt::format("cannot set '{}' aside: {}", path.string(), error.message()),
                    error.value());
   }
@@ -278,7 +254,7 @@ tl::unexpected<Error> sqlite_failure(const SQLite::Exception& exception, std::st
       break;
     case SQLITE_CANTOPEN:
     case SQLITE_IOERR:
-      code = errno_value != 0 ? code_of_errno(errno_value) : ErrorCode::kIo;
+      code = errno_value != 0 ? files::code_of_errno(errno_value) : ErrorCode::kIo;
       break;
     default:
       break;
@@ -286,7 +262,7 @@ tl::unexpected<Error> sqlite_failure(const SQLite::Exception& exception, std::st
   std::string message =
       fmt::format("cannot {} in '{}': {}", doing, path.string(), exception.what());
   if (errno_value != 0) {
-    message += fmt::format(" ({})", text_of_errno(errno_value));
+    message += fmt::format(" ({})", std::generic_category().message(errno_value));
   }
   return failure(code, std::move(message), errno_value);
 }

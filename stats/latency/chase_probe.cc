@@ -20,7 +20,7 @@
 #include <emmintrin.h>
 #endif
 
-#include "stats/linux/file_descriptor.h"
+#include "stats/files/file_descriptor.h"
 
 namespace vmnuma::stats {
 namespace {
@@ -46,8 +46,8 @@ Result<void> run_on(const placement::Node& node) {
     CPU_SET_S(static_cast<std::size_t>(cpu.id.value), size, set.data());
   }
   if (::sched_setaffinity(0, size, set.data()) != 0) {
-    return tl::unexpected(
-        system_error(errno, fmt::format("cannot run on the CPUs of node {}", node.id.value)));
+    return tl::unexpected(files::system_error(
+        errno, fmt::format("cannot run on the CPUs of node {}", node.id.value)));
   }
   // Of this thread alone (setpriority(2), "C library/kernel differences"). Going down needs no
   // right.
@@ -82,7 +82,7 @@ class ChaseProbe::Lines {
     void* mapping = ::mmap(nullptr, kBytes + kHugePage, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapping == MAP_FAILED) {
-      return tl::unexpected(system_error(errno, "cannot get memory to read"));
+      return tl::unexpected(files::system_error(errno, "cannot get memory to read"));
     }
     std::unique_ptr<Lines> lines(new Lines(static_cast<std::byte*>(mapping)));
     if (const Result<void> there = lines->settle(node); !there) {
@@ -130,7 +130,7 @@ class ChaseProbe::Lines {
     // The kernel reads one bit less than it is told (mbind, Linux 6.1, get_nodes()).
     if (::mbind(begin_, kBytes, MPOL_PREFERRED, mask.data(), mask.size() * kBits + 1, 0) != 0) {
       return tl::unexpected(
-          system_error(errno, fmt::format("cannot ask for memory of node {}", node.value)));
+          files::system_error(errno, fmt::format("cannot ask for memory of node {}", node.value)));
     }
     (void)::madvise(begin_, kBytes, MADV_HUGEPAGE);  // where there are none, small ones do
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
@@ -141,7 +141,7 @@ class ChaseProbe::Lines {
     }
     std::vector<int> nodes(pages.size(), -1);
     if (::move_pages(0, pages.size(), pages.data(), nullptr, nodes.data(), 0) != 0) {
-      return tl::unexpected(system_error(errno, "cannot ask where memory is"));
+      return tl::unexpected(files::system_error(errno, "cannot ask where memory is"));
     }
     for (const int found : nodes) {
       if (found != node.value) {

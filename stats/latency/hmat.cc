@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "stats/linux/node_formats.h"
-#include "stats/linux/read_parsed.h"
+#include "stats/files/read_parsed.h"
+#include "stats/formats/node_formats.h"
 
 namespace vmnuma::stats {
 namespace {
@@ -21,7 +21,7 @@ bool is_missing(const Error& error) {
 }
 
 /// Adds what is known of reading the memory of one node.
-Result<void> add_memory(const Directory& initiators, const placement::Topology& topology,
+Result<void> add_memory(const files::Directory& initiators, const placement::Topology& topology,
                         placement::NodeId memory, std::vector<FirmwareLatency>& latencies) {
   const auto read_ns = read_parsed(initiators, "read_latency", parse_latency);
   if (!read_ns) {
@@ -42,7 +42,7 @@ Result<void> add_memory(const Directory& initiators, const placement::Topology& 
 
 }  // namespace
 
-Result<std::vector<FirmwareLatency>> read_hmat(const Directory& root,
+Result<std::vector<FirmwareLatency>> read_hmat(const files::Directory& root,
                                                const placement::Topology& topology) {
   std::vector<FirmwareLatency> latencies;
   for (const placement::Node& node : topology.nodes) {

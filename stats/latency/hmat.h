@@ -11,14 +11,14 @@
 
 #include "placement/base/result.h"
 #include "placement/model/topology.h"
-#include "stats/linux/directory.h"
+#include "stats/files/directory.h"
 #include "stats/reports/latency_rows.h"
 
 namespace vmnuma::stats {
 
 /// Empty on a host without HMAT. `root` is the host's root directory. Errors: corrupt, io,
 /// permission-denied.
-[[nodiscard]] Result<std::vector<FirmwareLatency>> read_hmat(const Directory& root,
+[[nodiscard]] Result<std::vector<FirmwareLatency>> read_hmat(const files::Directory& root,
                                                              const placement::Topology& topology);
 
 }  // namespace vmnuma::stats

@@ -2,47 +2,35 @@
 #include "stats/linux/cell_memory.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 #include "placement/cell_mappings.h"
-#include "stats/linux/fields.h"
-#include "stats/linux/numa_maps.h"
+#include "stats/formats/fields.h"
+#include "stats/formats/maps.h"
+#include "stats/formats/numa_maps.h"
 
 namespace vmnuma::stats {
 namespace {
 
 using placement::Bytes;
 using placement::MappedMemory;
+using placement::NodeBytes;
 
-/// "7f8333fff000-7f8337fff000 rw-s ...": those that can be written to.
-Result<std::vector<MappedMemory>> parse_writable_maps(std::string_view maps) {
-  constexpr std::string_view kFormat = "a line of maps";
-  constexpr int kHexadecimal = 16;
+/// Those that can be written to.
+Result<std::vector<MappedMemory>> writable_mappings(std::string_view maps) {
   if (const auto complete = check_complete(maps, "maps"); !complete) {
     return tl::unexpected(complete.error());
   }
-  std::vector<MappedMemory> mappings;
-  while (const auto line = take_line(maps)) {
-    std::string_view fields = *line;
-    const std::string_view addresses = take_word(fields).value_or("");
-    const std::string_view rights = take_word(fields).value_or("");
-    std::uint64_t start = 0;
-    std::uint64_t end = 0;
-    const char* const last = addresses.data() + addresses.size();
-    const auto first = std::from_chars(addresses.data(), last, start, kHexadecimal);
-    if (first.ec != std::errc{} || first.ptr == last || *first.ptr != '-' || rights.size() != 4) {
-      return bad_line(kFormat, *line);
+  return parse_maps(maps).map([](const std::vector<Mapping>& mappings) {
+    std::vector<MappedMemory> writable;
+    for (const Mapping& mapping : mappings) {
+      if (mapping.writable) {
+        writable.push_back(
+            {mapping.start, Bytes{static_cast<std::int64_t>(mapping.end - mapping.start)}});
+      }
     }
-    const auto second = std::from_chars(first.ptr + 1, last, end, kHexadecimal);
-    if (second.ec != std::errc{} || second.ptr != last || end <= start) {
-      return bad_line(kFormat, *line);
-    }
-    if (rights[1] == 'w') {
-      mappings.push_back({start, Bytes{static_cast<std::int64_t>(end - start)}});
-    }
-  }
-  return mappings;
+    return writable;
+  });
 }
 
 Bytes sum_of(const std::vector<Bytes>& parts) {
@@ -58,7 +46,7 @@ Bytes sum_of(const std::vector<Bytes>& parts) {
 Result<CellBytes> parse_cell_memory(std::string_view maps, std::string_view numa_maps,
                                     const std::vector<placement::GuestCell>& cells,
                                     const placement::Topology& topology) {
-  const auto mappings = parse_writable_maps(maps);
+  const auto mappings = writable_mappings(maps);
   if (!mappings) {
     return tl::unexpected(mappings.error());
   }
@@ -77,20 +65,17 @@ Result<CellBytes> parse_cell_memory(std::string_view maps, std::string_view numa
       cell_at[(*mappings)[(*mapping_of)[cell]].start] = cell;
     }
   }
-  if (const auto complete = check_complete(numa_maps, "numa_maps"); !complete) {
-    return tl::unexpected(complete.error());
+  const auto pages = parse_numa_maps(numa_maps);
+  if (!pages) {
+    return tl::unexpected(pages.error());
   }
   CellBytes memory(cells.size(), std::vector<Bytes>(topology.nodes.size()));
-  while (const auto line = take_line(numa_maps)) {
-    const auto mapping = parse_numa_map(*line);
-    if (!mapping) {
-      return tl::unexpected(mapping.error());
-    }
-    const auto cell = cell_at.find(mapping->start);
+  for (const NumaMapping& mapping : *pages) {
+    const auto cell = cell_at.find(mapping.start);
     if (cell == cell_at.end()) {
       continue;
     }
-    for (const NodeMemory& part : mapping->memory) {
+    for (const NodeBytes& part : mapping.memory) {
       if (const auto node = topology.index_of(part.node)) {
         memory[cell->second][*node] += part.bytes;
       }
@@ -99,7 +84,8 @@ Result<CellBytes> parse_cell_memory(std::string_view maps, std::string_view numa
   return memory;
 }
 
-Result<void> CellMemory::refresh(const Directory& process, const placement::VmDescription& vm,
+Result<void> CellMemory::refresh(const files::Directory& process,
+                                 const placement::VmDescription& vm,
                                  const std::vector<Bytes>& on_nodes,
                                  const placement::Topology& topology) {
   constexpr std::int64_t kParts = 64;

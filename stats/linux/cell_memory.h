@@ -20,7 +20,7 @@
 #include "placement/base/result.h"
 #include "placement/model/domain.h"
 #include "placement/model/topology.h"
-#include "stats/linux/directory.h"
+#include "stats/files/directory.h"
 
 namespace vmnuma::stats {
 
@@ -38,7 +38,8 @@ class CellMemory {
  public:
   /// At every full reading of the VM, with what it has on each node of the topology. Errors: those
   /// of reading the two files, and corrupt. Then nothing is told.
-  [[nodiscard]] Result<void> refresh(const Directory& process, const placement::VmDescription& vm,
+  [[nodiscard]] Result<void> refresh(const files::Directory& process,
+                                     const placement::VmDescription& vm,
                                      const std::vector<placement::Bytes>& on_nodes,
                                      const placement::Topology& topology);
   void forget() { cells_.clear(); }

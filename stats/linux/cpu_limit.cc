@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "stats/linux/cgroup_formats.h"
-#include "stats/linux/read_parsed.h"
+#include "stats/files/read_parsed.h"
+#include "stats/formats/cgroup_formats.h"
 
 namespace vmnuma::stats {
 
-void CpuLimit::refresh(const Directory& parent, std::string_view group, std::string& scratch) {
+void CpuLimit::refresh(const files::Directory& parent, std::string_view group,
+                       std::string& scratch) {
   const std::string prefix = group.empty() ? std::string() : std::string(group) + "/";
   error_.clear();
   const auto quota = read_parsed(parent, prefix + "cpu.max", parse_cpu_max);

@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-#include "stats/linux/directory.h"
+#include "stats/files/directory.h"
 
 namespace vmnuma::stats {
 
@@ -25,7 +25,7 @@ class CpuLimit {
  public:
   /// Reads the quota of the cgroup `group` below `parent`; "" is `parent` itself. A cgroup without
   /// cpu.max (the root, or the cpu controller is off) has none.
-  void refresh(const Directory& parent, std::string_view group, std::string& scratch);
+  void refresh(const files::Directory& parent, std::string_view group, std::string& scratch);
 
   /// Microseconds throttled since the last call or since the quota appeared; 0 without a quota.
   [[nodiscard]] std::int64_t throttled_us_since_last(std::string& scratch);
@@ -38,7 +38,7 @@ class CpuLimit {
 
  private:
   std::optional<std::int64_t> quota_permille_;
-  std::optional<KeptFile> cpu_stat_;
+  std::optional<files::KeptFile> cpu_stat_;
   std::int64_t last_throttled_us_ = 0;
   std::string error_;
 };

@@ -21,7 +21,7 @@ std::vector<std::string> words_of(const std::string& text) {
 
 }  // namespace
 
-std::optional<std::string> why_no_cgroup(const Directory& root) {
+std::optional<std::string> why_no_cgroup(const files::Directory& root) {
   const auto text = root.read("sys/fs/cgroup/cgroup.controllers");
   if (!text) {
     return "there is no cgroup v2 at /sys/fs/cgroup, where VMs are measured";
@@ -39,14 +39,14 @@ std::optional<std::string> why_no_cgroup(const Directory& root) {
   return std::nullopt;
 }
 
-std::optional<std::string> why_no_schedstat(const Directory& root) {
+std::optional<std::string> why_no_schedstat(const files::Directory& root) {
   if (const auto text = root.read("proc/self/schedstat"); !text) {
     return "the kernel does not tell how long threads ran and waited: " + text.error().message;
   }
   return std::nullopt;
 }
 
-std::vector<HostLack> host_lacks(const Directory& root) {
+std::vector<HostLack> host_lacks(const files::Directory& root) {
   std::vector<HostLack> lacks;
   if (std::optional<std::string> why = why_no_cgroup(root)) {
     lacks.push_back({"cgroup", std::move(*why)});

@@ -10,17 +10,17 @@
 #include <string_view>
 #include <vector>
 
-#include "stats/linux/directory.h"
+#include "stats/files/directory.h"
 
 namespace vmnuma::stats {
 
 /// `root` is the host's root directory. Why there is no cgroup v2 with the controllers that libvirt
 /// and the readers of VMs need (Linux 6.1, kernel/cgroup/cgroup.c); nothing if there is. A sentence
 /// without its full stop.
-[[nodiscard]] std::optional<std::string> why_no_cgroup(const Directory& root);
+[[nodiscard]] std::optional<std::string> why_no_cgroup(const files::Directory& root);
 
 /// The same of threads' CPU and waiting time (Linux 6.1, fs/proc/base.c: CONFIG_SCHED_INFO).
-[[nodiscard]] std::optional<std::string> why_no_schedstat(const Directory& root);
+[[nodiscard]] std::optional<std::string> why_no_schedstat(const files::Directory& root);
 
 struct HostLack {
   std::string_view source;  ///< "cgroup", "schedstat"; also the names of doctor's checks
@@ -28,6 +28,6 @@ struct HostLack {
 };
 
 /// All that is missing. None of it comes or goes while a kernel runs.
-[[nodiscard]] std::vector<HostLack> host_lacks(const Directory& root);
+[[nodiscard]] std::vector<HostLack> host_lacks(const files::Directory& root);
 
 }  // namespace vmnuma::stats

@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "stats/linux/memory_formats.h"
-#include "stats/linux/read_parsed.h"
+#include "stats/files/read_parsed.h"
+#include "stats/formats/memory_formats.h"
 
 namespace vmnuma::stats {
 namespace {
@@ -21,7 +21,7 @@ constexpr Bytes kEverything{std::int64_t{1} << 62U};
 
 /// For files that a kernel may be built without.
 template <class Parse>
-auto read_if_there(const Directory& cgroup, std::string_view name, Parse parse)
+auto read_if_there(const files::Directory& cgroup, std::string_view name, Parse parse)
     -> Result<std::optional<typename decltype(parse(std::string_view{}))::value_type>> {
   auto value = read_parsed(cgroup, name, parse);
   if (value) {
@@ -35,7 +35,7 @@ auto read_if_there(const Directory& cgroup, std::string_view name, Parse parse)
 
 }  // namespace
 
-Result<MemoryLimits> read_memory_limits(const Directory& cgroup) {
+Result<MemoryLimits> read_memory_limits(const files::Directory& cgroup) {
   MemoryLimits limits;
   for (const auto& [name, target] :
        {std::pair("memory.min", &limits.min), std::pair("memory.low", &limits.low)}) {
@@ -61,7 +61,8 @@ Result<MemoryLimits> read_memory_limits(const Directory& cgroup) {
   return limits;
 }
 
-Result<MemoryState> read_memory_state(const Directory& scope, const Directory& process) {
+Result<MemoryState> read_memory_state(const files::Directory& scope,
+                                      const files::Directory& process) {
   MemoryState state;
   auto limits = read_memory_limits(scope);
   if (!limits) {

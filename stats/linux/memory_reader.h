@@ -4,17 +4,17 @@
 
 #include "placement/base/result.h"
 #include "placement/model/memory_state.h"
-#include "stats/linux/directory.h"
+#include "stats/files/directory.h"
 
 namespace vmnuma::stats {
 
 /// What the memory controller of this cgroup is set to. A host without swap accounting has no
 /// memory.swap.max, which is no limit. Errors: of Directory::read, corrupt.
-[[nodiscard]] Result<placement::MemoryLimits> read_memory_limits(const Directory& cgroup);
+[[nodiscard]] Result<placement::MemoryLimits> read_memory_limits(const files::Directory& cgroup);
 
 /// `scope` is the VM's, `process` its /proc/PID; `MemoryState::scope` and `read_in` are left to the
 /// caller. A kernel without pressure stall information has no memory.pressure. Errors: as above.
-[[nodiscard]] Result<placement::MemoryState> read_memory_state(const Directory& scope,
-                                                               const Directory& process);
+[[nodiscard]] Result<placement::MemoryState> read_memory_state(const files::Directory& scope,
+                                                               const files::Directory& process);
 
 }  // namespace vmnuma::stats

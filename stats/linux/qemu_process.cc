@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <string_view>
 
-#include "stats/linux/cgroup_formats.h"
-#include "stats/linux/fields.h"
-#include "stats/linux/proc_formats.h"
-#include "stats/linux/read_parsed.h"
+#include "stats/files/read_parsed.h"
+#include "stats/formats/cgroup_formats.h"
+#include "stats/formats/fields.h"
+#include "stats/formats/proc_formats.h"
 
 namespace vmnuma::stats {
 namespace {
@@ -18,11 +18,11 @@ bool is_gone(const Error& error) {
   return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kVanished;
 }
 
-tl::unexpected<Error> ended(const Directory& process) {
+tl::unexpected<Error> ended(const files::Directory& process) {
   return failure(ErrorCode::kVanished, "the process of '" + process.path() + "' has ended");
 }
 
-Result<std::uint64_t> start_time_of(const Directory& process) {
+Result<std::uint64_t> start_time_of(const files::Directory& process) {
   const auto stat = read_parsed(process, "stat", parse_process_stat);
   if (!stat) {
     return is_gone(stat.error()) ? ended(process) : tl::unexpected(stat.error());
@@ -35,7 +35,7 @@ Result<std::uint64_t> start_time_of(const Directory& process) {
 
 }  // namespace
 
-Result<QemuProcess> find_qemu_process(const Directory& root, const std::string& vm_name,
+Result<QemuProcess> find_qemu_process(const files::Directory& root, const std::string& vm_name,
                                       const placement::VmId& id) {
   if (vm_name.empty() || vm_name.find_first_of(std::string_view("/\0", 2)) != std::string::npos) {
     return failure(ErrorCode::kInvalidArgument,
@@ -79,7 +79,7 @@ Result<void> check_alive(const QemuProcess& process) {
   return {};
 }
 
-Result<std::vector<VcpuThread>> vcpu_threads_by_cgroup(const Directory& thread_group) {
+Result<std::vector<VcpuThread>> vcpu_threads_by_cgroup(const files::Directory& thread_group) {
   const auto names = thread_group.names();
   if (!names) {
     return tl::unexpected(names.error());
@@ -105,7 +105,7 @@ Result<std::vector<VcpuThread>> vcpu_threads_by_cgroup(const Directory& thread_g
   return threads;
 }
 
-Result<std::vector<VcpuThread>> vcpu_threads_by_name(const Directory& tasks) {
+Result<std::vector<VcpuThread>> vcpu_threads_by_name(const files::Directory& tasks) {
   const auto names = tasks.names();
   if (!names) {
     return tl::unexpected(names.error());

@@ -19,19 +19,19 @@
 #include "placement/base/result.h"
 #include "placement/model/ids.h"
 #include "placement/model/sample.h"
-#include "stats/linux/directory.h"
+#include "stats/files/directory.h"
 
 namespace vmnuma::stats {
 
 struct QemuProcess {
-  Directory directory;  ///< /proc/PID
+  files::Directory directory;  ///< /proc/PID
   placement::VmProcess identity;
 };
 
 /// Errors: not-found (no pid file: the VM does not run, or not under the system libvirtd), vanished
 /// (the process ended), invalid-argument (a name that is no file name), corrupt (the pid is another
 /// program's), permission-denied, io.
-[[nodiscard]] Result<QemuProcess> find_qemu_process(const Directory& root,
+[[nodiscard]] Result<QemuProcess> find_qemu_process(const files::Directory& root,
                                                     const std::string& vm_name,
                                                     const placement::VmId& id);
 
@@ -46,9 +46,10 @@ struct VcpuThread {
 
 /// The threads in the cgroups vcpuN of `thread_group` (see cgroup_formats.h), by vCPU. A vCPU whose
 /// group does not hold exactly one thread is just being plugged or unplugged, and left out.
-[[nodiscard]] Result<std::vector<VcpuThread>> vcpu_threads_by_cgroup(const Directory& thread_group);
+[[nodiscard]] Result<std::vector<VcpuThread>> vcpu_threads_by_cgroup(
+    const files::Directory& thread_group);
 
 /// The threads named "CPU N/KVM" or "CPU N/TCG", by vCPU. `tasks` is /proc/PID/task.
-[[nodiscard]] Result<std::vector<VcpuThread>> vcpu_threads_by_name(const Directory& tasks);
+[[nodiscard]] Result<std::vector<VcpuThread>> vcpu_threads_by_name(const files::Directory& tasks);
 
 }  // namespace vmnuma::stats

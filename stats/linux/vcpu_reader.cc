@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "stats/linux/proc_formats.h"
-#include "stats/linux/read_parsed.h"
+#include "stats/files/read_parsed.h"
+#include "stats/formats/proc_formats.h"
 
 namespace vmnuma::stats {
 

@@ -21,8 +21,8 @@
 
 #include "placement/base/result.h"
 #include "placement/model/sample.h"
+#include "stats/files/directory.h"
 #include "stats/linux/cpu_limit.h"
-#include "stats/linux/directory.h"
 #include "stats/linux/missing_log.h"
 #include "stats/linux/qemu_process.h"
 
@@ -38,7 +38,7 @@ class VcpuReader {
  public:
   /// `tasks` is /proc/PID/task. `thread_group` is where the cgroups vcpuN are; without it threads
   /// are found by name and have no quota.
-  VcpuReader(Directory tasks, std::optional<Directory> thread_group)
+  VcpuReader(files::Directory tasks, std::optional<files::Directory> thread_group)
       : tasks_(std::move(tasks)), thread_group_(std::move(thread_group)) {}
 
   /// Reads the counters of all vCPUs that exist now. `scratch` is the shared read buffer. What
@@ -56,7 +56,7 @@ class VcpuReader {
  private:
   struct Vcpu {
     VcpuThread thread;
-    KeptFile schedstat;
+    files::KeptFile schedstat;
     CpuLimit limit;
   };
   struct Unreadable {
@@ -64,15 +64,17 @@ class VcpuReader {
     std::string reason;
   };
 
-  [[nodiscard]] const Directory& watched() const { return thread_group_ ? *thread_group_ : tasks_; }
+  [[nodiscard]] const files::Directory& watched() const {
+    return thread_group_ ? *thread_group_ : tasks_;
+  }
   [[nodiscard]] bool threads_may_have_changed() const;
   [[nodiscard]] Result<void> find_threads(std::string& scratch);
   [[nodiscard]] std::vector<placement::VcpuSample> read_schedstats(
       std::string& scratch, std::vector<Unreadable>& unreadable);
   void read_quota_of(Vcpu& vcpu, std::string& scratch) const;
 
-  Directory tasks_;
-  std::optional<Directory> thread_group_;
+  files::Directory tasks_;
+  std::optional<files::Directory> thread_group_;
   std::vector<Vcpu> vcpus_;           ///< by number
   std::vector<Unreadable> unopened_;  ///< threads that exist but could not be opened
   std::optional<std::uint64_t>

@@ -4,18 +4,19 @@
 #include <algorithm>
 #include <utility>
 
-#include "stats/linux/cgroup_formats.h"
-#include "stats/linux/memory_formats.h"
+#include "stats/files/read_parsed.h"
+#include "stats/formats/cgroup_formats.h"
+#include "stats/formats/memory_formats.h"
+#include "stats/formats/numa_maps.h"
+#include "stats/formats/proc_formats.h"
 #include "stats/linux/memory_reader.h"
 #include "stats/linux/missing_log.h"
-#include "stats/linux/numa_maps.h"
-#include "stats/linux/proc_formats.h"
-#include "stats/linux/read_parsed.h"
 
 namespace vmnuma::stats {
 namespace {
 
 using placement::Bytes;
+using placement::NodeBytes;
 using placement::Topology;
 using placement::VmDescription;
 
@@ -23,15 +24,15 @@ constexpr std::string_view kCgroupMount = "sys/fs/cgroup/";
 
 /// True if the one hierarchy of cgroup v2 is mounted there. On a hybrid host it is below unified/
 /// and has no controllers, so nothing in it is of use.
-bool has_cgroup_v2(const Directory& root) {
+bool has_cgroup_v2(const files::Directory& root) {
   return root.file(std::string(kCgroupMount) + "cgroup.controllers").has_value();
 }
 
 /// `memory` in the order of the topology's nodes.
-Result<std::vector<Bytes>> by_topology(const std::vector<NodeMemory>& memory,
+Result<std::vector<Bytes>> by_topology(const std::vector<NodeBytes>& memory,
                                        const Topology& topology) {
   std::vector<Bytes> ordered(topology.nodes.size());
-  for (const NodeMemory& part : memory) {
+  for (const NodeBytes& part : memory) {
     const auto index = topology.index_of(part.node);
     if (index) {
       ordered[*index] = part.bytes;
@@ -57,7 +58,7 @@ void log_absent_vcpus(const VmDescription& vm, const std::vector<placement::Vcpu
 
 }  // namespace
 
-Result<VmReader> VmReader::open(const Directory& root, const VmDescription& vm) {
+Result<VmReader> VmReader::open(const files::Directory& root, const VmDescription& vm) {
   auto process = find_qemu_process(root, vm.name, vm.id);
   if (!process) {
     return tl::unexpected(process.error());
@@ -71,8 +72,8 @@ Result<VmReader> VmReader::open(const Directory& root, const VmDescription& vm) 
     return tl::unexpected(cgroup_text.error());
   }
   std::string scope_path;
-  std::optional<Directory> scope;
-  std::optional<Directory> thread_group;
+  std::optional<files::Directory> scope;
+  std::optional<files::Directory> thread_group;
   const auto path = has_cgroup_v2(root) ? parse_process_cgroup(*cgroup_text) : std::nullopt;
   if (const auto cgroup = path ? vm_cgroup_of(*path) : std::nullopt) {
     auto opened_scope = root.directory(std::string(kCgroupMount) + cgroup->scope);

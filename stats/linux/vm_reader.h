@@ -24,9 +24,9 @@
 #include "placement/model/domain.h"
 #include "placement/model/sample.h"
 #include "placement/model/topology.h"
+#include "stats/files/directory.h"
 #include "stats/linux/cell_memory.h"
 #include "stats/linux/cpu_limit.h"
-#include "stats/linux/directory.h"
 #include "stats/linux/missing_log.h"
 #include "stats/linux/qemu_process.h"
 #include "stats/linux/vcpu_reader.h"
@@ -48,7 +48,7 @@ class VmReader {
  public:
   /// Finds the process and opens what is kept open. `root` is the host's root directory.
   /// Errors: those of find_qemu_process.
-  [[nodiscard]] static Result<VmReader> open(const Directory& root,
+  [[nodiscard]] static Result<VmReader> open(const files::Directory& root,
                                              const placement::VmDescription& vm);
 
   /// True if the reader was opened for this start of the VM.
@@ -65,7 +65,7 @@ class VmReader {
 
  private:
   VmReader(std::int32_t domain_id, QemuProcess process, std::string cgroup_text,
-           std::string scope_path, std::optional<Directory> scope, VcpuReader vcpus)
+           std::string scope_path, std::optional<files::Directory> scope, VcpuReader vcpus)
       : domain_id_(domain_id),
         process_(std::move(process)),
         cgroup_text_(std::move(cgroup_text)),
@@ -82,9 +82,9 @@ class VmReader {
 
   std::int32_t domain_id_;
   QemuProcess process_;
-  std::string cgroup_text_;         ///< /proc/PID/cgroup when the reader was opened
-  std::string scope_path_;          ///< of `scope_`, below the mount of cgroup v2
-  std::optional<Directory> scope_;  ///< the VM's cgroup; nothing outside cgroup v2
+  std::string cgroup_text_;                ///< /proc/PID/cgroup when the reader was opened
+  std::string scope_path_;                 ///< of `scope_`, below the mount of cgroup v2
+  std::optional<files::Directory> scope_;  ///< the VM's cgroup; nothing outside cgroup v2
   VcpuReader vcpus_;
   CpuLimit scope_limit_;         ///< set by an administrator through systemd (CPUQuota=)
   CpuLimit thread_group_limit_;  ///< libvirt's global_quota, where it has a group of its own below

@@ -4,7 +4,7 @@
 #include <optional>
 #include <tuple>
 
-#include "stats/linux/fields.h"
+#include "stats/formats/fields.h"
 
 namespace vmnuma::stats {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "placement/model/text.h"
-#include "stats/linux/node_formats.h"
-#include "stats/linux/read_parsed.h"
+#include "stats/files/read_parsed.h"
+#include "stats/formats/node_formats.h"
 #include "stats/topology/hwloc_cpus.h"
 
 namespace vmnuma::stats {
@@ -28,7 +28,7 @@ using CpuPlaces = std::map<CpuId, CpuPlace>;
 constexpr std::int32_t kNoPackage = -1;
 
 /// The CPUs in a list file, nothing if there is no such file.
-Result<std::optional<CpuSet>> read_cpu_list(const Directory& root, std::string_view path) {
+Result<std::optional<CpuSet>> read_cpu_list(const files::Directory& root, std::string_view path) {
   auto cpus = read_parsed(root, path, placement::parse_cpu_list);
   if (cpus) {
     return std::move(*cpus);
@@ -42,7 +42,7 @@ Result<std::optional<CpuSet>> read_cpu_list(const Directory& root, std::string_v
 /// Which CPUs VMs may not use although they are online.
 class CpuFilter {
  public:
-  [[nodiscard]] static Result<CpuFilter> read(const Directory& root) {
+  [[nodiscard]] static Result<CpuFilter> read(const files::Directory& root) {
     auto isolated = read_cpu_list(root, "sys/devices/system/cpu/isolated");
     if (!isolated) {
       return tl::unexpected(isolated.error());
@@ -73,7 +73,7 @@ class CpuFilter {
   std::optional<CpuSet> allowed_;  ///< nothing: all
 };
 
-Result<std::vector<placement::HugePagePool>> read_huge_pages(const Directory& node) {
+Result<std::vector<placement::HugePagePool>> read_huge_pages(const files::Directory& node) {
   std::vector<placement::HugePagePool> pools;
   const auto directory = node.directory("hugepages");
   if (!directory) {
@@ -128,7 +128,7 @@ Result<void> add_cpus(const CpuSet& list, const CpuPlaces& places, const CpuFilt
 }
 
 /// One node, but for its distances.
-Result<Node> read_node(NodeId id, const Directory& directory, const CpuPlaces& places,
+Result<Node> read_node(NodeId id, const files::Directory& directory, const CpuPlaces& places,
                        const CpuFilter& filter) {
   Node node{.id = id};
   const auto list = read_parsed(directory, "cpulist", placement::parse_cpu_list);
@@ -172,7 +172,7 @@ Result<void> check_disjoint(const Topology& topology) {
 
 }  // namespace
 
-Result<Topology> read_topology(const Directory& root) {
+Result<Topology> read_topology(const files::Directory& root) {
   const auto nodes = root.directory("sys/devices/system/node");
   if (!nodes) {
     return nodes.error().code == ErrorCode::kNotFound

@@ -21,7 +21,7 @@
 
 #include "placement/base/result.h"
 #include "placement/model/topology.h"
-#include "stats/linux/directory.h"
+#include "stats/files/directory.h"
 
 namespace vmnuma::stats {
 
@@ -29,6 +29,6 @@ namespace vmnuma::stats {
 /// threads. A CPU-less node has package -1. Only pools with pages appear in `huge_pages`. Errors:
 /// unsupported (a kernel without NUMA), corrupt (files contradict each other), permission-denied,
 /// io.
-[[nodiscard]] Result<placement::Topology> read_topology(const Directory& root);
+[[nodiscard]] Result<placement::Topology> read_topology(const files::Directory& root);
 
 }  // namespace vmnuma::stats

@@ -7,7 +7,7 @@
 
 namespace vmnuma::stats {
 
-TopologyWatch::TopologyWatch(Directory root, placement::Topology known)
+TopologyWatch::TopologyWatch(files::Directory root, placement::Topology known)
     : root_(std::move(root)), known_(std::move(known)) {}
 
 std::string TopologyWatch::read_lists() const {

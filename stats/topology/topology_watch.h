@@ -14,7 +14,7 @@
 #include <string>
 
 #include "placement/model/topology.h"
-#include "stats/linux/directory.h"
+#include "stats/files/directory.h"
 
 namespace vmnuma::stats {
 
@@ -22,7 +22,7 @@ namespace vmnuma::stats {
 class TopologyWatch {
  public:
   /// `root` is the host's root directory, `known` its topology as last read.
-  TopologyWatch(Directory root, placement::Topology known);
+  TopologyWatch(files::Directory root, placement::Topology known);
 
   /// The topology if it is another one than was last known.
   [[nodiscard]] std::optional<placement::Topology> look();
@@ -30,7 +30,7 @@ class TopologyWatch {
  private:
   [[nodiscard]] std::string read_lists() const;
 
-  Directory root_;
+  files::Directory root_;
   placement::Topology known_;
   std::string lists_;  ///< as of `known_`; empty: not looked yet
 };

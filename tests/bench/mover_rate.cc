@@ -21,11 +21,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "migration/linux/kernel_file.h"
 #include "migration/linux/linux_page_mover.h"
-#include "migration/linux/maps.h"
 #include "migration/pacing.h"
 #include "migration/transfer.h"
+#include "stats/files/directory.h"
+#include "stats/formats/proc_formats.h"
 
 namespace {
 
@@ -53,9 +53,9 @@ double seconds_now() {
 }
 
 VmProcess process_of(int pid) {
-  const auto folder = vmnuma::migration::Folder::open(fmt::format("/proc/{}", pid));
+  const auto folder = vmnuma::files::Directory::open(fmt::format("/proc/{}", pid));
   const auto text = folder.and_then([](const auto& open) { return open.read("stat"); });
-  const auto stat = text.and_then(vmnuma::migration::parse_process_stat);
+  const auto stat = text.and_then(vmnuma::stats::parse_process_stat);
   if (!stat) {
     die(stat.error().message);
   }

@@ -64,8 +64,8 @@ class SamplingBench : public benchmark::Fixture {
 
  protected:
   [[nodiscard]] Sampler make_sampler(std::size_t slow_vms_per_epoch) const {
-    return {Directory::open(host_->path()).value(),
-            read_topology(Directory::open("/").value()).value(),
+    return {files::Directory::open(host_->path()).value(),
+            read_topology(files::Directory::open("/").value()).value(),
             {.slow_vms_per_epoch = slow_vms_per_epoch}};
   }
 

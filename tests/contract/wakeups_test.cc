@@ -36,14 +36,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "stats/linux/file_descriptor.h"
+#include "stats/files/file_descriptor.h"
 #include "stats/linux/wakeup_counts.h"
 #include "tests/support/temp_directory.h"
 
 namespace vmnuma::tests {
 namespace {
 
-using stats::FileDescriptor;
+using files::FileDescriptor;
 using stats::PidWakeups;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -63,7 +63,8 @@ std::optional<std::string> why_not_here() {
   map.map_type = BPF_MAP_TYPE_ARRAY;
   map.key_size = map.value_size = sizeof(std::uint32_t);
   map.max_entries = 1;
-  const FileDescriptor made(static_cast<int>(::syscall(SYS_bpf, BPF_MAP_CREATE, &map, sizeof map)));
+  const files::FileDescriptor made(
+      static_cast<int>(::syscall(SYS_bpf, BPF_MAP_CREATE, &map, sizeof map)));
   if (made.get() < 0) {
     return std::string("BPF is not permitted here: ") + std::strerror(errno);
   }
@@ -79,16 +80,16 @@ struct Pipe {
   Pipe() {
     std::array<int, 2> ends{};
     VMNUMA_CHECK(::pipe2(ends.data(), O_CLOEXEC) == 0);
-    read_end = FileDescriptor(ends[0]);
-    write_end = FileDescriptor(ends[1]);
+    read_end = files::FileDescriptor(ends[0]);
+    write_end = files::FileDescriptor(ends[1]);
   }
-  FileDescriptor read_end{-1};
-  FileDescriptor write_end{-1};
+  files::FileDescriptor read_end{-1};
+  files::FileDescriptor write_end{-1};
 };
 
 bool take(const Pipe& pipe) {
   char c = 0;
-  return stats::uninterrupted([&] { return ::read(pipe.read_end.get(), &c, 1); }) == 1;
+  return files::uninterrupted([&] { return ::read(pipe.read_end.get(), &c, 1); }) == 1;
 }
 
 bool give(const Pipe& pipe) {
@@ -172,7 +173,7 @@ class PingPong {
 /// A process with a vhost thread, and one that wakes that thread, as a VM does that sends to it.
 class VhostKicks {
  public:
-  explicit VhostKicks(FileDescriptor vhost) {
+  explicit VhostKicks(files::FileDescriptor vhost) {
     owner_ = start([&] {
       vhost_vring_file ring{.index = 0, .fd = kick_.get()};
       if (::ioctl(vhost.get(), VHOST_SET_OWNER) == 0 &&
@@ -202,7 +203,7 @@ class VhostKicks {
  private:
   Pipe ready_;
   Pipe go_;
-  FileDescriptor kick_{::eventfd(0, EFD_CLOEXEC)};
+  files::FileDescriptor kick_{::eventfd(0, EFD_CLOEXEC)};
   pid_t owner_ = 0;
   pid_t sender_ = 0;
 };
@@ -239,7 +240,7 @@ class Counting {
       (void)::execvp(arguments[0], arguments.data());
       ::_exit(127);
     }
-    said->write_end = FileDescriptor(-1);
+    said->write_end = files::FileDescriptor(-1);
     for (char c = 0; ::read(said->read_end.get(), &c, 1) == 1 && !said_.ends_with("writes '");) {
       said_ += c;
     }
@@ -302,8 +303,8 @@ class Counting {
   }
 
   TempDirectory directory_;
-  FileDescriptor news_{::inotify_init1(IN_CLOEXEC)};
-  FileDescriptor out_{-1};
+  files::FileDescriptor news_{::inotify_init1(IN_CLOEXEC)};
+  files::FileDescriptor out_{-1};
   std::string said_;
   pid_t program_ = 0;
 };
@@ -347,7 +348,7 @@ TEST_F(WakeupsTest, ForgetsPairsOfAVmThatIsGone) {
 }
 
 TEST_F(WakeupsTest, VhostThreadsCountForTheirVm) {
-  FileDescriptor vhost(::open("/dev/vhost-net", O_RDWR | O_CLOEXEC));
+  files::FileDescriptor vhost(::open("/dev/vhost-net", O_RDWR | O_CLOEXEC));
   if (vhost.get() < 0) {
     GTEST_SKIP() << "there is no /dev/vhost-net";
   }

@@ -108,7 +108,7 @@ Result<HttpServer> HttpServer::listen(const ListenAddress& address, HttpLimits l
   if (!where) {
     return tl::unexpected(std::move(where).error());
   }
-  stats::FileDescriptor listener(
+  files::FileDescriptor listener(
       ::socket(where->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int on = 1;
   // Reuse: after a restart, connections of the former run may still be winding down.
@@ -134,7 +134,7 @@ Result<HttpServer> HttpServer::listen(const ListenAddress& address, HttpLimits l
   return HttpServer(std::move(listener), std::move(bound), limits, std::move(handler));
 }
 
-HttpServer::HttpServer(stats::FileDescriptor listener, ListenAddress address, HttpLimits limits,
+HttpServer::HttpServer(files::FileDescriptor listener, ListenAddress address, HttpLimits limits,
                        Handler handler)
     : listener_(std::move(listener)),
       address_(std::move(address)),
@@ -184,7 +184,7 @@ Result<void> HttpServer::run(int stop_fd) {
 
 void HttpServer::accept_some() {
   for (int accepted = 0; accepted < kAcceptedAtOnce; ++accepted) {
-    stats::FileDescriptor fd(
+    files::FileDescriptor fd(
         ::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (fd.get() < 0) {
       if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
@@ -232,7 +232,7 @@ void HttpServer::go_on(Connection& connection) {
 
 void HttpServer::read_head(Connection& connection) {
   std::array<char, kLongestHead> chunk{};
-  const ssize_t got = stats::uninterrupted([&] {
+  const ssize_t got = files::uninterrupted([&] {
     return ::recv(connection.fd.get(), chunk.data(), kLongestHead - connection.head.size(), 0);
   });
   if (got <= 0) {
@@ -273,7 +273,7 @@ void HttpServer::write_answer(Connection& connection) {
     const bool in_head = connection.sent < head.size();
     const std::string_view rest =
         in_head ? head.substr(connection.sent) : body.substr(connection.sent - head.size());
-    const ssize_t sent = stats::uninterrupted([&] {
+    const ssize_t sent = files::uninterrupted([&] {
       return ::send(connection.fd.get(), rest.data(), rest.size(),
                     MSG_NOSIGNAL | (in_head && !body.empty() ? MSG_MORE : 0));
     });
@@ -292,7 +292,7 @@ void HttpServer::write_answer(Connection& connection) {
 
 void HttpServer::read_away(Connection& connection) {
   std::array<char, 65536> chunk{};
-  const ssize_t got = stats::uninterrupted(
+  const ssize_t got = files::uninterrupted(
       [&] { return ::recv(connection.fd.get(), chunk.data(), chunk.size(), 0); });
   if (got == 0 || (got < 0 && !would_block())) {
     connection.state = State::kOver;

@@ -27,7 +27,7 @@
 #include <string>
 
 #include "placement/base/result.h"
-#include "stats/linux/file_descriptor.h"
+#include "stats/files/file_descriptor.h"
 #include "tools/exporter/http_message.h"
 
 namespace vmnuma::tools {
@@ -68,7 +68,7 @@ class HttpServer {
   using Clock = std::chrono::steady_clock;
   enum class State { kAsking, kAnswering, kLingering, kOver };
   struct Connection {
-    stats::FileDescriptor fd;
+    files::FileDescriptor fd;
     State state = State::kAsking;
     Clock::time_point deadline;
     std::string head;      ///< theirs while asking, then ours
@@ -76,7 +76,7 @@ class HttpServer {
     std::shared_ptr<const std::string> body;
   };
 
-  HttpServer(stats::FileDescriptor listener, ListenAddress address, HttpLimits limits,
+  HttpServer(files::FileDescriptor listener, ListenAddress address, HttpLimits limits,
              Handler handler);
   void accept_some();
   void make_room();
@@ -86,7 +86,7 @@ class HttpServer {
   void write_answer(Connection& connection);
   void read_away(Connection& connection);
 
-  stats::FileDescriptor listener_;
+  files::FileDescriptor listener_;
   ListenAddress address_;
   HttpLimits limits_;
   Handler handler_;

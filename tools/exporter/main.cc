@@ -29,13 +29,13 @@ void say(const std::string& sentence) {
 }
 
 /// Readable once SIGTERM or SIGINT has come. To be called before there are threads.
-vmnuma::stats::FileDescriptor stop_signals() {
+vmnuma::files::FileDescriptor stop_signals() {
   sigset_t signals{};
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
   VMNUMA_CHECK(pthread_sigmask(SIG_BLOCK, &signals, nullptr) == 0);
-  return vmnuma::stats::FileDescriptor(::signalfd(-1, &signals, SFD_CLOEXEC));
+  return vmnuma::files::FileDescriptor(::signalfd(-1, &signals, SFD_CLOEXEC));
 }
 
 int run(const ExporterArguments& arguments) {

@@ -12,8 +12,8 @@
 #include "placement/model/options.h"
 #include "placement/model/text.h"
 #include "stats/files/file.h"
-#include "stats/linux/node_formats.h"
-#include "stats/linux/read_parsed.h"
+#include "stats/files/read_parsed.h"
+#include "stats/formats/node_formats.h"
 
 namespace vmnuma::tools {
 
@@ -34,20 +34,20 @@ struct Host {
   std::vector<Bytes> room;
 };
 
-Result<Host> read_host(const stats::Directory& root) {
+Result<Host> read_host(const files::Directory& root) {
   const auto ids =
-      stats::read_parsed(root, "sys/devices/system/node/online", placement::parse_node_list);
+      files::read_parsed(root, "sys/devices/system/node/online", placement::parse_node_list);
   if (!ids) {
     return tl::unexpected(ids.error());
   }
   Host host;
   for (const NodeId id : *ids) {
-    const auto cpus = stats::read_parsed(root, node_file(id, "cpulist"), placement::parse_cpu_list);
-    const auto memory = stats::read_parsed(
+    const auto cpus = files::read_parsed(root, node_file(id, "cpulist"), placement::parse_cpu_list);
+    const auto memory = files::read_parsed(
         root, node_file(id, "meminfo"),
         [id](std::string_view text) { return stats::parse_node_meminfo(id, text); });
     const auto distances =
-        stats::read_parsed(root, node_file(id, "distance"), stats::parse_node_distances);
+        files::read_parsed(root, node_file(id, "distance"), stats::parse_node_distances);
     if (!cpus || !memory || !distances) {
       return tl::unexpected(!cpus ? cpus.error() : !memory ? memory.error() : distances.error());
     }
@@ -156,7 +156,7 @@ std::optional<std::string> why_no_cores(const balancer::AdmissionState& known,
 
 }  // namespace
 
-std::vector<placement::FreeHugePages> read_huge_pages(const stats::Directory& root,
+std::vector<placement::FreeHugePages> read_huge_pages(const files::Directory& root,
                                                       const placement::VmDescription& vm) {
   std::vector<placement::FreeHugePages> all;
   std::vector<NodeId> nodes;
@@ -165,12 +165,12 @@ std::vector<placement::FreeHugePages> read_huge_pages(const stats::Directory& ro
       continue;
     }
     if (nodes.empty()) {
-      nodes = stats::read_parsed(root, "sys/devices/system/node/online", placement::parse_node_list)
+      nodes = files::read_parsed(root, "sys/devices/system/node/online", placement::parse_node_list)
                   .value_or(std::vector<NodeId>{});
     }
     for (const NodeId id : nodes) {
       const auto read = [&](std::string_view name) {
-        return stats::read_parsed(root,
+        return files::read_parsed(root,
                                   node_file(id, fmt::format("hugepages/hugepages-{}kB/{}",
                                                             pages.page_size.value / 1024, name)),
                                   [](std::string_view text) {
@@ -192,12 +192,12 @@ Result<balancer::StampedAdmission> read_admission(const std::string& root,
       .and_then(balancer::parse_admission);
 }
 
-std::string boot_id_of(const stats::Directory& root) {
+std::string boot_id_of(const files::Directory& root) {
   const std::string id = root.read("proc/sys/kernel/random/boot_id").value_or("");
   return id.substr(0, id.find('\n'));
 }
 
-Result<void> admit_locally(const stats::Directory& root, const placement::VmDescription& vm,
+Result<void> admit_locally(const files::Directory& root, const placement::VmDescription& vm,
                            const balancer::AdmissionState* known) {
   auto host = read_host(root);
   if (!host) {

@@ -15,26 +15,26 @@
 #include "placement/admission.h"
 #include "placement/base/result.h"
 #include "placement/model/domain.h"
-#include "stats/linux/directory.h"
+#include "stats/files/directory.h"
 
 namespace vmnuma::tools {
 
 /// Huge pages of each size that the VM wants, on every online node; empty if it wants ordinary
 /// ones.
 [[nodiscard]] std::vector<placement::FreeHugePages> read_huge_pages(
-    const stats::Directory& root, const placement::VmDescription& vm);
+    const files::Directory& root, const placement::VmDescription& vm);
 
 /// What the daemon wrote down last, however old. Errors: not-found, corrupt and those of reading.
 [[nodiscard]] Result<balancer::StampedAdmission> read_admission(const std::string& root,
                                                                 const std::string& state_dir);
 /// Of the running host; empty if it cannot be read.
-[[nodiscard]] std::string boot_id_of(const stats::Directory& root);
+[[nodiscard]] std::string boot_id_of(const files::Directory& root);
 
 /// Success if the VM's policy lets it start on this host as it is now. `vm` with its policy and the
 /// nodes of its devices. `known`: what others were promised; null if nobody knows. Without it a VM
 /// that asks for cores of its own is not refused for these. Errors: no-space, for people; others if
 /// the host cannot be read.
-[[nodiscard]] Result<void> admit_locally(const stats::Directory& root,
+[[nodiscard]] Result<void> admit_locally(const files::Directory& root,
                                          const placement::VmDescription& vm,
                                          const balancer::AdmissionState* known);
 

@@ -12,9 +12,9 @@
 #include "balancer/protocol/request.h"
 #include "placement/model/text.h"
 #include "stats/devices/host_devices.h"
-#include "stats/linux/directory.h"
-#include "stats/linux/proc_formats.h"
-#include "stats/linux/read_parsed.h"
+#include "stats/files/directory.h"
+#include "stats/files/read_parsed.h"
+#include "stats/formats/proc_formats.h"
 #include "tools/client/client.h"
 #include "tools/hook/arguments.h"
 #include "tools/hook/local_admission.h"
@@ -53,7 +53,7 @@ Result<void> withdraw(const HookArguments& arguments, std::string_view xml,
 }
 
 balancer::AnnounceRequest announcement(const placement::VmDescription& vm,
-                                       const stats::Directory& root) {
+                                       const files::Directory& root) {
   balancer::AnnounceRequest request;
   request.vm = vm.name;
   request.vm_uuid = placement::to_text(vm.id);
@@ -110,7 +110,7 @@ bool asks_for_admission(placement::VmDescription& vm) {
 /// Without the daemon: by what it wrote down last and by the host's files. A refusal counts only if
 /// the daemon was to refuse such starts.
 Result<void> judge_locally(const HookArguments& arguments, const HookSurroundings& surroundings,
-                           const stats::Directory& root, const placement::VmDescription& vm,
+                           const files::Directory& root, const placement::VmDescription& vm,
                            const std::string& why) {
   const auto known = read_admission(surroundings.root, arguments.state_dir);
   const bool is_fresh = known && known->is_fresh({surroundings.now_unix_s, boot_id_of(root)});
@@ -134,12 +134,12 @@ Result<void> judge_locally(const HookArguments& arguments, const HookSurrounding
 /// Announces the VM. The error is no-space if its policy does not let it start, and only then.
 Result<void> announce(const HookArguments& arguments, std::string_view xml,
                       const HookSurroundings& surroundings, steady_clock::time_point deadline) {
-  const auto root = stats::Directory::open(surroundings.root);
+  const auto root = files::Directory::open(surroundings.root);
   if (!root) {
     return failure(ErrorCode::kIo, root.error().message);
   }
   const auto default_page_size =
-      stats::read_parsed(*root, "proc/meminfo", stats::parse_default_huge_page_size);
+      files::read_parsed(*root, "proc/meminfo", stats::parse_default_huge_page_size);
   auto vm = balancer::parse_domain_xml(xml, default_page_size.value_or(kAnyPageSize));
   if (!vm) {
     return tl::unexpected(vm.error());
@@ -161,16 +161,16 @@ Result<void> announce(const HookArguments& arguments, std::string_view xml,
 }
 
 Result<balancer::HostSets> read_host(const std::string& root) {
-  const auto directory = stats::Directory::open(root);
+  const auto directory = files::Directory::open(root);
   if (!directory) {
     return tl::unexpected(directory.error());
   }
   auto cpus =
-      stats::read_parsed(*directory, "sys/devices/system/cpu/online", placement::parse_cpu_list);
+      files::read_parsed(*directory, "sys/devices/system/cpu/online", placement::parse_cpu_list);
   if (!cpus) {
     return tl::unexpected(cpus.error());
   }
-  auto nodes = stats::read_parsed(*directory, "sys/devices/system/node/has_memory",
+  auto nodes = files::read_parsed(*directory, "sys/devices/system/node/has_memory",
                                   placement::parse_node_list);
   if (!nodes) {
     return tl::unexpected(nodes.error());

@@ -6,8 +6,8 @@
 #include "balancer/core/entitlement.h"
 #include "balancer/core/new_vm.h"
 #include "placement/model/text.h"
-#include "stats/linux/node_formats.h"
-#include "stats/linux/read_parsed.h"
+#include "stats/files/read_parsed.h"
+#include "stats/formats/node_formats.h"
 #include "stats/topology/topology_reader.h"
 
 namespace vmnuma::tools {
@@ -21,7 +21,7 @@ using placement::NodeIndex;
 using placement::Snapshot;
 
 /// The host as if nothing ran on it, with the memory that is free now.
-Result<Snapshot> read_host(const stats::Directory& root, const placement::Options& options) {
+Result<Snapshot> read_host(const files::Directory& root, const placement::Options& options) {
   auto topology = stats::read_topology(root);
   if (!topology) {
     return tl::unexpected(std::move(topology).error());
@@ -31,7 +31,7 @@ Result<Snapshot> read_host(const stats::Directory& root, const placement::Option
   snapshot.epoch_length = CpuTime{options.rebalance_period * 1000};
   snapshot.topology = std::move(*topology);
   for (const Node& node : snapshot.topology.nodes) {
-    const auto memory = stats::read_parsed(
+    const auto memory = files::read_parsed(
         root, fmt::format("sys/devices/system/node/node{}/meminfo", node.id.value),
         [&](std::string_view text) { return stats::parse_node_meminfo(node.id, text); });
     if (!memory) {
@@ -50,7 +50,7 @@ Result<Snapshot> read_host(const stats::Directory& root, const placement::Option
 
 }  // namespace
 
-Result<std::vector<NodeId>> choose_locally(const stats::Directory& root, std::int32_t vcpus,
+Result<std::vector<NodeId>> choose_locally(const files::Directory& root, std::int32_t vcpus,
                                            std::int64_t memory_mib, std::uint64_t turn) {
   const placement::Options options;
   auto host = read_host(root, options);
@@ -80,9 +80,9 @@ Result<std::vector<NodeId>> choose_locally(const stats::Directory& root, std::in
   return nodes;
 }
 
-Result<std::vector<NodeId>> all_nodes(const stats::Directory& root) {
+Result<std::vector<NodeId>> all_nodes(const files::Directory& root) {
   auto nodes =
-      stats::read_parsed(root, "sys/devices/system/node/online", placement::parse_node_list);
+      files::read_parsed(root, "sys/devices/system/node/online", placement::parse_node_list);
   if (nodes && nodes->empty()) {
     return failure(ErrorCode::kUnsupported, "no node is online");
   }

@@ -17,18 +17,18 @@
 
 #include "placement/base/result.h"
 #include "placement/model/ids.h"
-#include "stats/linux/directory.h"
+#include "stats/files/directory.h"
 
 namespace vmnuma::tools {
 
 /// `root` is the host's root directory. `turn` is any number that differs from call to call.
 /// Ascending, never empty. Errors: of read_topology(), and unsupported (no node can be a home).
-[[nodiscard]] Result<std::vector<placement::NodeId>> choose_locally(const stats::Directory& root,
+[[nodiscard]] Result<std::vector<placement::NodeId>> choose_locally(const files::Directory& root,
                                                                     std::int32_t vcpus,
                                                                     std::int64_t memory_mib,
                                                                     std::uint64_t turn);
 
 /// All online nodes: the answer of last resort, which binds the VM to nothing.
-[[nodiscard]] Result<std::vector<placement::NodeId>> all_nodes(const stats::Directory& root);
+[[nodiscard]] Result<std::vector<placement::NodeId>> all_nodes(const files::Directory& root);
 
 }  // namespace vmnuma::tools

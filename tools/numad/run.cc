@@ -24,7 +24,7 @@ using Nodes = std::vector<placement::NodeId>;
 /// Error: corrupt if the host has not all of them. A host that does not tell its nodes is believed
 /// to.
 Result<Nodes> known_here(Nodes nodes, const std::string& root) {
-  const auto online = stats::Directory::open(root).and_then(all_nodes);
+  const auto online = files::Directory::open(root).and_then(all_nodes);
   for (const placement::NodeId node : online ? nodes : Nodes{}) {
     if (!std::binary_search(online->begin(), online->end(), node)) {
       return failure(
@@ -74,10 +74,10 @@ int run_numad(std::span<const std::string> arguments, const NumadSurroundings& s
       return;
     }
     surroundings.err << fmt::format("numad: {}; {}\n", text::printable(nodes.error().message), how);
-    const auto root = stats::Directory::open(surroundings.root);
+    const auto root = files::Directory::open(surroundings.root);
     nodes = root ? choose(*root) : Result<Nodes>(tl::unexpected(root.error()));
   };
-  fall_back("choosing by free memory instead", [&](const stats::Directory& root) {
+  fall_back("choosing by free memory instead", [&](const files::Directory& root) {
     return choose_locally(root, read->vcpus, read->memory_mib, surroundings.turn);
   });
   fall_back("naming all nodes instead", all_nodes);

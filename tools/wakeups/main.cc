@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
 #include <ctime>
+#include <filesystem>
 #include <iostream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <systemd/sd-daemon.h>
 
+#include "stats/files/file.h"
 #include "stats/linux/wakeup_counts.h"
 #include "stats/text/printable.h"
 #include "tools/wakeups/arguments.h"
-#include "tools/wakeups/counts_file.h"
 #include "tools/wakeups/vm_pids.h"
 #include "tools/wakeups/wakeup_counter.h"
 
@@ -67,7 +69,7 @@ Result<void> tell(const WakeupsArguments& arguments, WakeupCounter& counter) {
   }
   const vmnuma::stats::WakeupCounts counts{
       monotonic_now(), Microseconds{arguments.period.count() * 1000}, std::move(*pairs)};
-  Result<void> written = vmnuma::tools::write_counts_file(arguments.output, text_of(counts));
+  Result<void> written = vmnuma::files::replace_file(arguments.output, text_of(counts));
   return written ? set : written;
 }
 
@@ -104,8 +106,9 @@ int run(const WakeupsArguments& arguments) {
     }
   } while (!is_stopped(stop, arguments.period));
   (void)sd_notify(0, "STOPPING=1");
-  if (const Result<void> removed = vmnuma::tools::remove_counts_file(arguments.output); !removed) {
-    say(removed.error().message);
+  std::error_code error;
+  if (std::filesystem::remove(arguments.output, error); error) {
+    say("cannot remove '" + arguments.output + "': " + error.message());
   }
   return kWakeupsOk;
 }

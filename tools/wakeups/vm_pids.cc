@@ -3,14 +3,14 @@
 
 #include <limits>
 
-#include "stats/linux/directory.h"
-#include "stats/linux/proc_formats.h"
-#include "stats/linux/read_parsed.h"
+#include "stats/files/directory.h"
+#include "stats/files/read_parsed.h"
+#include "stats/formats/proc_formats.h"
 
 namespace vmnuma::tools {
 
 Result<std::set<std::uint32_t>> read_vm_pids(const std::string& directory) {
-  const auto opened = stats::Directory::open(directory);
+  const auto opened = files::Directory::open(directory);
   if (!opened) {
     return opened.error().code == ErrorCode::kNotFound ? Result<std::set<std::uint32_t>>()
                                                        : tl::unexpected(opened.error());

@@ -13,7 +13,7 @@
 #include <wakeups.skel.h>
 #include <wakeups_in_interrupts.skel.h>
 
-#include "stats/linux/file_descriptor.h"
+#include "stats/files/file_descriptor.h"
 
 namespace vmnuma::tools {
 namespace {
@@ -107,7 +107,7 @@ Result<void> WakeupCounter::set_vms(const std::set<std::uint32_t>& pids) {
                                       "there are more than " + std::to_string(kMostVms) +
                                           " VMs, the last ones are not counted",
                                       errno)
-                            : tl::unexpected(stats::system_error(
+                            : tl::unexpected(files::system_error(
                                   errno, "cannot count VMs' process " + std::to_string(pid)));
     }
     vms_.insert(pid);
@@ -124,7 +124,7 @@ Result<std::vector<stats::PidWakeups>> WakeupCounter::read() {
   if (bpf_map_lookup_batch(pairs_map_, nullptr, &next, keys.data(), counts.data(), &found,
                            nullptr) != 0 &&
       errno != ENOENT) {
-    return tl::unexpected(stats::system_error(errno, "cannot read the counted wake-ups"));
+    return tl::unexpected(files::system_error(errno, "cannot read the counted wake-ups"));
   }
   std::vector<stats::PidWakeups> read;
   for (std::size_t i = 0; i < found; ++i) {

@@ -33,7 +33,7 @@ class DeviceInterruptsTest : public testing::Test {
   }
   /// What is said of the VM's devices.
   [[nodiscard]] std::vector<DeviceView> devices() {
-    const auto root = stats::Directory::open(host_.path()).value();
+    const auto root = files::Directory::open(host_.path()).value();
     stats::read_device_nodes(root, {&vm_, 1});
     view_.devices = device_views(vm_);
     add_interrupts(view_, vm_, root);

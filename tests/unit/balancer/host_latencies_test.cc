@@ -45,7 +45,7 @@ class HostLatenciesTest : public testing::Test {
   }
   FoundLatencies find() {
     probe_.prepared.clear();
-    return find_latencies(stats::Directory::open(host_.path()).value(), state_.path(), topology_,
+    return find_latencies(files::Directory::open(host_.path()).value(), state_.path(), topology_,
                           probe_, stop_);
   }
   [[nodiscard]] std::string kept_path() const { return state_.path() + "/latencies.json"; }

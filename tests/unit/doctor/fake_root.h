@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-#include "stats/linux/directory.h"
+#include "stats/files/directory.h"
 #include "tests/support/temp_directory.h"
 
 namespace vmnuma::tests {
@@ -27,7 +27,7 @@ class FakeRoot {
     write(process + "/comm", name + "\n");
     write(process + "/status", "Name:\t" + name + "\n" + more);
   }
-  [[nodiscard]] stats::Directory root() const { return *stats::Directory::open(path()); }
+  [[nodiscard]] files::Directory root() const { return *files::Directory::open(path()); }
   [[nodiscard]] const std::string& path() const { return directory_.path(); }
 
  private:

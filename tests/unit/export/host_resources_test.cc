@@ -23,7 +23,7 @@ using tests::kGiB;
 class HostResourcesTest : public ::testing::Test {
  protected:
   HostResources read() {
-    return read_host_resources(stats::Directory::open(host_.path()).value(), tests::host_view());
+    return read_host_resources(files::Directory::open(host_.path()).value(), tests::host_view());
   }
   void set_free(std::int32_t node, const std::string& size, const std::string& pages) {
     host_.write("sys/devices/system/node/node" + std::to_string(node) + "/hugepages/hugepages-" +

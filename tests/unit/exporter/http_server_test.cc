@@ -63,7 +63,7 @@ class Served {
 
  private:
   std::shared_ptr<const std::string> big_ = std::make_shared<const std::string>(kBigBody, 'x');
-  stats::FileDescriptor stop_;
+  files::FileDescriptor stop_;
   std::uint16_t port_ = 0;
   std::thread thread_;
 };
@@ -105,7 +105,7 @@ class Client {
   void end_sending() { (void)::shutdown(fd_.get(), SHUT_WR); }
 
  private:
-  stats::FileDescriptor fd_;
+  files::FileDescriptor fd_;
 };
 
 std::string ask(const Served& served, const std::string& text) {

@@ -21,10 +21,9 @@ TEST(OpenToReadTest, OpensRegularFilesAndThoseOfTheKernel) {
   std::ofstream(path) << "text";
   for (const std::string& name :
        {path, std::string("/proc/self/stat"), std::string("/sys/devices/system/cpu/online")}) {
-    const Result<int> fd = open_to_read(AT_FDCWD, name, name);
+    const auto fd = open_to_read(AT_FDCWD, name, name);
     ASSERT_TRUE(fd) << fd.error().message;
-    EXPECT_NE(::fcntl(*fd, F_GETFD) & FD_CLOEXEC, 0);
-    (void)::close(*fd);
+    EXPECT_NE(::fcntl(fd->get(), F_GETFD) & FD_CLOEXEC, 0);
   }
 }
 
@@ -33,7 +32,7 @@ TEST(OpenToReadTest, RefusesPipesDirectoriesAndDevicesAndWaitsForNone) {
   const std::string pipe = directory.path() + "/pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   for (const std::string& name : {pipe, directory.path(), std::string("/dev/zero")}) {
-    const Result<int> fd = open_to_read(AT_FDCWD, name, name);
+    const auto fd = open_to_read(AT_FDCWD, name, name);
     ASSERT_FALSE(fd);
     EXPECT_EQ(fd.error().code, ErrorCode::kInvalidArgument);
     EXPECT_EQ(fd.error().message, "'" + name + "' is not a regular file");
@@ -41,7 +40,7 @@ TEST(OpenToReadTest, RefusesPipesDirectoriesAndDevicesAndWaitsForNone) {
 }
 
 TEST(OpenToReadTest, ErrorsSayWhatTheCallerCallsTheFile) {
-  const Result<int> fd = open_to_read(AT_FDCWD, "/nothing/here", "the thing");
+  const auto fd = open_to_read(AT_FDCWD, "/nothing/here", "the thing");
   ASSERT_FALSE(fd);
   EXPECT_EQ(fd.error().code, ErrorCode::kNotFound);
   EXPECT_EQ(fd.error().message, "cannot open 'the thing': No such file or directory");

@@ -15,8 +15,8 @@ constexpr Bytes kHuge = kMiB * 2;
 
 /// The ranges of a process with these files.
 std::vector<MemoryRange> ranges_of(std::string_view maps, std::string_view numa_maps) {
-  const auto mappings = parse_maps(maps);
-  const auto pages = parse_numa_maps(numa_maps);
+  const auto mappings = stats::parse_maps(maps);
+  const auto pages = stats::parse_numa_maps(numa_maps);
   EXPECT_TRUE(mappings && pages);
   return mappings && pages ? movable_ranges(*mappings, *pages, kHuge) : std::vector<MemoryRange>{};
 }

@@ -49,14 +49,6 @@ TEST(NodeMeminfoTest, RefusesMissingAndStrangeLines) {
               HasSubstr("strange line 'MemFree: 43665xx"));
 }
 
-TEST(PoolNameTest, HoldsThePageSize) {
-  EXPECT_EQ(pool_page_size("hugepages-2048kB"), kMiB * 2);
-  EXPECT_EQ(pool_page_size("hugepages-1048576kB"), kGiB);
-  EXPECT_EQ(pool_page_size("hugepages-kB"), std::nullopt);
-  EXPECT_EQ(pool_page_size("hugepages-0kB"), std::nullopt);
-  EXPECT_EQ(pool_page_size("power"), std::nullopt);
-}
-
 class NodeFilesTest : public testing::Test {
  protected:
   void write(const std::string& relative, std::string_view text) {
@@ -65,7 +57,7 @@ class NodeFilesTest : public testing::Test {
     std::ofstream(path) << text;
   }
   Result<NodeMemory> read(NodeId node) {
-    const auto root = Folder::open(root_.path());
+    const auto root = files::Directory::open(root_.path());
     EXPECT_TRUE(root);
     return read_node_memory(*root, node);
   }

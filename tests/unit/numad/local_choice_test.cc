@@ -22,7 +22,7 @@ class LocalChoiceTest : public testing::Test {
  protected:
   Result<std::vector<NodeId>> choose(std::int32_t vcpus, std::int64_t memory_mib,
                                      std::uint64_t turn = 0) const {
-    return choose_locally(*stats::Directory::open(host_.path()), vcpus, memory_mib, turn);
+    return choose_locally(*files::Directory::open(host_.path()), vcpus, memory_mib, turn);
   }
   std::vector<NodeId> chosen(std::int32_t vcpus, std::int64_t memory_mib,
                              std::uint64_t turn = 0) const {
@@ -86,16 +86,16 @@ TEST_F(LocalChoiceTest, NodeNumbersMayHaveHoles) {
 
 TEST_F(LocalChoiceTest, AHostThatCannotBeReadIsAnError) {
   EXPECT_FALSE(choose(1, 256));
-  EXPECT_FALSE(all_nodes(*stats::Directory::open(host_.path())));
+  EXPECT_FALSE(all_nodes(*files::Directory::open(host_.path())));
 }
 
 TEST_F(LocalChoiceTest, AllNodesAreThoseOnline) {
   std::vector<FakeNode> nodes = regular_nodes(2, 2, 1, kGiB * 4);
   nodes[1].id = 8;
   host_.set_nodes(nodes);
-  EXPECT_THAT(*all_nodes(*stats::Directory::open(host_.path())), ElementsAre(NodeId{0}, NodeId{8}));
+  EXPECT_THAT(*all_nodes(*files::Directory::open(host_.path())), ElementsAre(NodeId{0}, NodeId{8}));
   host_.write("sys/devices/system/node/online", "\n");
-  EXPECT_FALSE(all_nodes(*stats::Directory::open(host_.path())));
+  EXPECT_FALSE(all_nodes(*files::Directory::open(host_.path())));
 }
 
 }  // namespace

@@ -60,8 +60,8 @@ class RealProcessTest : public testing::Test {
   VmDescription vm_;
   tests::FakeHost host_;
   tests::FakeQemu qemu_{id_, 2};
-  Sampler sampler_{Directory::open(host_.path()).value(),
-                   read_topology(Directory::open("/").value()).value(),
+  Sampler sampler_{files::Directory::open(host_.path()).value(),
+                   read_topology(files::Directory::open("/").value()).value(),
                    {.slow_vms_per_epoch = 0}};
 };
 

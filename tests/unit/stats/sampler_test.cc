@@ -58,7 +58,7 @@ class SamplerTest : public testing::Test {
   }
 
   Sampler make_sampler(std::size_t slow_vms_per_epoch = 50) const {
-    Directory root = Directory::open(host_.path()).value();
+    files::Directory root = files::Directory::open(host_.path()).value();
     auto topology = read_topology(root).value();
     return {std::move(root), std::move(topology), {.slow_vms_per_epoch = slow_vms_per_epoch}};
   }
@@ -259,7 +259,7 @@ TEST_F(SamplerTest, SeesAPluggedVcpuInTheSameEpoch) {
   host_.set_vcpu_times(web_, plugged, 10, 20);
   const Sample after = sample(sampler);
   if (after.vms[0].vcpus.size() == 2) {
-    const auto links = Directory::open(host_.path() + "/sys").value().link_count().value();
+    const auto links = files::Directory::open(host_.path() + "/sys").value().link_count().value();
     if (links < 3) {
       GTEST_SKIP() << "the file system of '" << host_.path() << "' does not count sub-directories";
     }

@@ -2,7 +2,6 @@
 #include "tools/vmnuma/commands/recording_file.h"
 
 #include <cerrno>
-#include <cstring>
 #include <string_view>
 #include <utility>
 
@@ -14,35 +13,14 @@ namespace vmnuma::tools {
 
 namespace {
 
-ErrorCode code_of(int number) {
-  switch (number) {
-    case EEXIST:
-      return ErrorCode::kInvalidArgument;
-    case ENOENT:
-    case ENOTDIR:
-      return ErrorCode::kNotFound;
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return ErrorCode::kPermissionDenied;
-    case ENOSPC:
-    case EDQUOT:
-      return ErrorCode::kNoSpace;
-    default:
-      return ErrorCode::kIo;
-  }
-}
-
 tl::unexpected<Error> failed(const char* what, const std::string& path) {
-  const int number = errno;
-  return failure(code_of(number),
-                 fmt::format("cannot {} '{}': {}", what, path, std::strerror(number)), number);
+  return tl::unexpected(files::system_error(errno, fmt::format("cannot {} '{}'", what, path)));
 }
 
 }  // namespace
 
 Result<RecordingFile> RecordingFile::create(const std::string& path) {
-  stats::FileDescriptor file(
+  files::FileDescriptor file(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600));
   if (file.get() < 0) {
     return failed("create", path);
@@ -54,7 +32,7 @@ Result<void> RecordingFile::write(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) {
     for (std::string_view rest = line; !rest.empty();) {
       const ssize_t written =
-          stats::uninterrupted([&] { return ::write(file_.get(), rest.data(), rest.size()); });
+          files::uninterrupted([&] { return ::write(file_.get(), rest.data(), rest.size()); });
       if (written < 0) {
         return failed("write", path_);
       }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "placement/base/result.h"
-#include "stats/linux/file_descriptor.h"
+#include "stats/files/file_descriptor.h"
 
 namespace vmnuma::tools {
 
@@ -23,10 +23,10 @@ class RecordingFile {
   [[nodiscard]] Result<void> write(const std::vector<std::string>& lines);
 
  private:
-  RecordingFile(std::string path, stats::FileDescriptor file)
+  RecordingFile(std::string path, files::FileDescriptor file)
       : path_(std::move(path)), file_(std::move(file)) {}
   std::string path_;
-  stats::FileDescriptor file_;
+  files::FileDescriptor file_;
 };
 
 }  // namespace vmnuma::tools

@@ -116,7 +116,7 @@ std::vector<Finding> check_daemon(const Result<StatusView>& status, std::string_
   return findings;
 }
 
-Finding check_rights(const stats::Directory& root, const Result<Peer>& daemon) {
+Finding check_rights(const files::Directory& root, const Result<Peer>& daemon) {
   const auto status = daemon.and_then(
       [&](const Peer& peer) { return root.read(fmt::format("proc/{}/status", peer.pid)); });
   if (!status) {

@@ -6,7 +6,7 @@
 
 #include "balancer/model/view.h"
 #include "placement/base/result.h"
-#include "stats/linux/directory.h"
+#include "stats/files/directory.h"
 #include "tools/client/client.h"
 #include "tools/vmnuma/doctor/finding.h"
 
@@ -18,6 +18,6 @@ namespace vmnuma::tools {
 
 /// The capabilities of the process that answers (proc(5), /proc/PID/status: CapEff;
 /// linux/capability.h): no other is meant by its answer, whoever else runs a vmnumad.
-[[nodiscard]] Finding check_rights(const stats::Directory& root, const Result<Peer>& daemon);
+[[nodiscard]] Finding check_rights(const files::Directory& root, const Result<Peer>& daemon);
 
 }  // namespace vmnuma::tools

@@ -17,18 +17,18 @@ namespace vmnuma::tools {
 
 namespace {
 
+using files::Directory;
 using placement::CpuId;
 using placement::NodeId;
-using stats::Directory;
 
-std::vector<std::string> names_in(const Directory& root, const std::string& directory) {
+std::vector<std::string> names_in(const files::Directory& root, const std::string& directory) {
   const auto found = root.directory(directory);
   return found ? found->names().value_or(std::vector<std::string>{}) : std::vector<std::string>{};
 }
 
 /// What guests' traffic leaves through: bridges, the datapath of Open vSwitch, macvtaps and vDPA
 /// devices.
-std::set<std::string> ways_out(const Directory& root) {
+std::set<std::string> ways_out(const files::Directory& root) {
   constexpr std::string_view kUpper = "upper_";
   std::set<std::string> ways;
   const std::string net = "sys/class/net/";
@@ -113,7 +113,7 @@ Finding finding_on(const UsedDevice& device, const stats::FiringInterrupts& firi
 
 }  // namespace
 
-std::vector<Finding> check_interrupts(const Directory& root,
+std::vector<Finding> check_interrupts(const files::Directory& root,
                                       const Result<balancer::HostView>& host) {
   stats::HostDevices devices(root);
   std::vector<UsedDevice> used;

@@ -6,7 +6,7 @@
 
 #include "balancer/model/view.h"
 #include "placement/base/result.h"
-#include "stats/linux/directory.h"
+#include "stats/files/directory.h"
 #include "tools/vmnuma/doctor/finding.h"
 
 namespace vmnuma::tools {
@@ -18,7 +18,7 @@ namespace vmnuma::tools {
 /// tun_flags, drivers/net/tun.c, Linux 6.1) and below macvtaps, and what carries vDPA devices. One
 /// finding for each node on which interrupts of a device fire that belong elsewhere, or one that
 /// there is none.
-[[nodiscard]] std::vector<Finding> check_interrupts(const stats::Directory& root,
+[[nodiscard]] std::vector<Finding> check_interrupts(const files::Directory& root,
                                                     const Result<balancer::HostView>& host);
 
 }  // namespace vmnuma::tools

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "balancer/protocol/response.h"
-#include "stats/linux/directory.h"
+#include "stats/files/directory.h"
 #include "tools/client/client.h"
 #include "tools/vmnuma/doctor/daemon_checks.h"
 #include "tools/vmnuma/doctor/device_checks.h"
@@ -36,7 +36,7 @@ void append(std::vector<Finding>& findings, std::vector<Finding> more) {
 }  // namespace
 
 int run_doctor(const Invocation& invocation, Surroundings& surroundings) {
-  const auto root = stats::Directory::open(invocation.doctor->root);
+  const auto root = files::Directory::open(invocation.doctor->root);
   if (!root) {
     surroundings.err << invocation.program << ": " << printable(root.error().message) << std::endl;
     return kExitUsage;

@@ -8,19 +8,19 @@
 #include <fmt/format.h>
 
 #include "placement/model/text.h"
+#include "stats/formats/node_formats.h"
 #include "stats/linux/host_needs.h"
-#include "stats/linux/node_formats.h"
 
 namespace vmnuma::tools {
 
 namespace {
 
+using files::Directory;
 using placement::NodeId;
-using stats::Directory;
 
 constexpr std::string_view kNodes = "sys/devices/system/node/";
 
-Result<std::vector<NodeId>> node_list(const Directory& root, std::string_view name) {
+Result<std::vector<NodeId>> node_list(const files::Directory& root, std::string_view name) {
   return root.read(std::string(kNodes) + std::string(name)).and_then([](const std::string& text) {
     return placement::parse_node_list(text);
   });
@@ -34,7 +34,7 @@ std::vector<NodeId> without(const std::vector<NodeId>& nodes, const std::vector<
 }
 
 /// A file's text without blanks at its end.
-Result<std::string> word_in(const Directory& root, std::string_view path) {
+Result<std::string> word_in(const files::Directory& root, std::string_view path) {
   return root.read(path).map([](std::string text) {
     text.erase(text.find_last_not_of(" \n") + 1);  // npos + 1 is 0
     return text;
@@ -43,7 +43,7 @@ Result<std::string> word_in(const Directory& root, std::string_view path) {
 
 }  // namespace
 
-Finding check_nodes(const Directory& root) {
+Finding check_nodes(const files::Directory& root) {
   const auto online = node_list(root, "online");
   if (!online) {
     return {"nodes",
@@ -93,7 +93,7 @@ Finding check_nodes(const Directory& root) {
       {}};
 }
 
-Finding check_distances(const Directory& root) {
+Finding check_distances(const files::Directory& root) {
   const auto online = node_list(root, "online");
   if (!online || online->size() < 2) {
     return {"distances", Severity::kOk, "no two nodes, no distances", "", {}};
@@ -121,7 +121,7 @@ Finding check_distances(const Directory& root) {
       "distances", Severity::kOk, "the firmware tells how far nodes are from each other", "", {}};
 }
 
-Finding check_cgroup(const Directory& root) {
+Finding check_cgroup(const files::Directory& root) {
   if (const auto why = stats::why_no_cgroup(root)) {
     return {"cgroup",
             Severity::kError,
@@ -133,7 +133,7 @@ Finding check_cgroup(const Directory& root) {
   return {"cgroup", Severity::kOk, "cgroup v2 with cpuset, cpu and memory", "", {}};
 }
 
-Finding check_schedstat(const Directory& root) {
+Finding check_schedstat(const files::Directory& root) {
   if (const auto why = stats::why_no_schedstat(root)) {
     return {"schedstat",
             Severity::kError,
@@ -144,7 +144,7 @@ Finding check_schedstat(const Directory& root) {
   return {"schedstat", Severity::kOk, "the kernel tells how long threads ran and waited", "", {}};
 }
 
-Finding check_pressure(const Directory& root) {
+Finding check_pressure(const files::Directory& root) {
   if (const auto text = root.read("proc/pressure/memory"); !text) {
     return {"pressure",
             Severity::kWarning,
@@ -155,7 +155,7 @@ Finding check_pressure(const Directory& root) {
   return {"pressure", Severity::kOk, "the kernel tells how long tasks wait for memory", "", {}};
 }
 
-Finding check_kernel_balancing(const Directory& root) {
+Finding check_kernel_balancing(const files::Directory& root) {
   constexpr std::string_view kPath = "proc/sys/kernel/numa_balancing";
   const auto value = word_in(root, kPath);
   if (!value || *value == "0") {
@@ -177,7 +177,7 @@ Finding check_kernel_balancing(const Directory& root) {
           {"sysctl kernel.numa_balancing=1"}};
 }
 
-std::vector<Finding> check_host(const Directory& root) {
+std::vector<Finding> check_host(const files::Directory& root) {
   return {check_nodes(root),     check_distances(root), check_cgroup(root),
           check_schedstat(root), check_pressure(root),  check_kernel_balancing(root)};
 }

@@ -5,25 +5,25 @@
 
 #include <vector>
 
-#include "stats/linux/directory.h"
+#include "stats/files/directory.h"
 #include "tools/vmnuma/doctor/finding.h"
 
 namespace vmnuma::tools {
 
 /// The nodes: how many, and which lack CPUs or memory (Linux 6.1, drivers/base/node.c).
-[[nodiscard]] Finding check_nodes(const stats::Directory& root);
+[[nodiscard]] Finding check_nodes(const files::Directory& root);
 /// Their distances: a host that tells none looks as if all were equally far.
-[[nodiscard]] Finding check_distances(const stats::Directory& root);
+[[nodiscard]] Finding check_distances(const files::Directory& root);
 /// cgroup v2 with the controllers that libvirt needs for it (Linux 6.1, kernel/cgroup/cgroup.c).
-[[nodiscard]] Finding check_cgroup(const stats::Directory& root);
+[[nodiscard]] Finding check_cgroup(const files::Directory& root);
 /// CPU and waiting time of threads (Linux 6.1, fs/proc/base.c: CONFIG_SCHED_INFO).
-[[nodiscard]] Finding check_schedstat(const stats::Directory& root);
+[[nodiscard]] Finding check_schedstat(const files::Directory& root);
 /// Pressure stall information (Linux 6.1, kernel/sched/psi.c: CONFIG_PSI, psi=1).
-[[nodiscard]] Finding check_pressure(const stats::Directory& root);
+[[nodiscard]] Finding check_pressure(const files::Directory& root);
 /// The kernel's own NUMA balancing (Linux 6.1, kernel/sched/core.c: sysctl numa_balancing).
-[[nodiscard]] Finding check_kernel_balancing(const stats::Directory& root);
+[[nodiscard]] Finding check_kernel_balancing(const files::Directory& root);
 
 /// All of them.
-[[nodiscard]] std::vector<Finding> check_host(const stats::Directory& root);
+[[nodiscard]] std::vector<Finding> check_host(const files::Directory& root);
 
 }  // namespace vmnuma::tools

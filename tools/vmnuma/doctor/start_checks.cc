@@ -14,7 +14,7 @@ namespace vmnuma::tools {
 
 namespace {
 
-using stats::Directory;
+using files::Directory;
 
 constexpr std::string_view kNumad = "usr/bin/numad";
 constexpr std::string_view kOurNumad = "usr/libexec/vmnuma/numad";
@@ -33,7 +33,7 @@ std::vector<std::string> hook_lines() {
           "systemctl restart libvirtd"};
 }
 
-bool is_executable(const Directory& root, std::string_view path) {
+bool is_executable(const files::Directory& root, std::string_view path) {
   std::error_code problem;
   const auto permissions = std::filesystem::status(root.path_of(path), problem).permissions();
   return !problem &&
@@ -42,7 +42,7 @@ bool is_executable(const Directory& root, std::string_view path) {
 
 }  // namespace
 
-int process_named(const Directory& root, std::string_view name) {
+int process_named(const files::Directory& root, std::string_view name) {
   const auto proc = root.directory("proc");
   const auto names = proc ? proc->names() : tl::unexpected(proc.error());
   if (!names) {
@@ -59,7 +59,7 @@ int process_named(const Directory& root, std::string_view name) {
   return -1;
 }
 
-Finding check_numad_service(const Directory& root) {
+Finding check_numad_service(const files::Directory& root) {
   // Ours has the same name and is gone in a second; the service stays and has pid 1 as its parent.
   const int pid = process_named(root, "numad");
   const std::string status = root.read(fmt::format("proc/{}/status", pid)).value_or("");
@@ -73,7 +73,7 @@ Finding check_numad_service(const Directory& root) {
   return {"numad", Severity::kOk, "no numad service that would pin the same VMs", "", {}};
 }
 
-Finding check_numad_program(const Directory& root) {
+Finding check_numad_program(const files::Directory& root) {
   const auto program = root.read(kNumad);
   if (!program && program.error().code == ErrorCode::kNotFound) {
     return {"auto", Severity::kNote,
@@ -101,7 +101,7 @@ Finding check_numad_program(const Directory& root) {
       "auto", Severity::kOk, "libvirt asks vmnuma where VMs with placement='auto' start", "", {}};
 }
 
-Finding check_hook(const Directory& root) {
+Finding check_hook(const files::Directory& root) {
   const auto hook = root.read(kHook);
   if (!hook && hook.error().code == ErrorCode::kNotFound) {
     return {"hook", Severity::kNote,
@@ -126,7 +126,7 @@ Finding check_hook(const Directory& root) {
   return {"hook", Severity::kOk, "libvirt tells the daemon which VM starts", "", {}};
 }
 
-Finding check_apparmor(const Directory& root) {
+Finding check_apparmor(const files::Directory& root) {
   const std::string enabled = root.read("sys/module/apparmor/parameters/enabled").value_or("N\n");
   const auto abstraction = root.read(kAbstraction);
   if (enabled != "Y\n" || !abstraction) {
@@ -145,7 +145,7 @@ Finding check_apparmor(const Directory& root) {
       {"/sys/devices/system/node/node*/cpumap r,", "/sys/devices/system/node/node*/cpulist r,"}};
 }
 
-std::vector<Finding> check_start(const Directory& root) {
+std::vector<Finding> check_start(const files::Directory& root) {
   return {check_numad_service(root), check_numad_program(root), check_hook(root),
           check_apparmor(root)};
 }

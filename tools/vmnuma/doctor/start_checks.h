@@ -5,26 +5,26 @@
 
 #include <vector>
 
-#include "stats/linux/directory.h"
+#include "stats/files/directory.h"
 #include "tools/vmnuma/doctor/finding.h"
 
 namespace vmnuma::tools {
 
 /// The service of the package numad pins the same VMs by rules of its own.
-[[nodiscard]] Finding check_numad_service(const stats::Directory& root);
+[[nodiscard]] Finding check_numad_service(const files::Directory& root);
 /// What libvirt asks where VMs with placement='auto' should start (libvirt 9.0,
 /// src/util/virnuma.c).
-[[nodiscard]] Finding check_numad_program(const stats::Directory& root);
+[[nodiscard]] Finding check_numad_program(const files::Directory& root);
 /// The hook by which the daemon learns which VM that is.
-[[nodiscard]] Finding check_hook(const stats::Directory& root);
+[[nodiscard]] Finding check_hook(const files::Directory& root);
 /// Debian 12 (libvirt 9.0, src/security/apparmor/libvirt-qemu): QEMU may not read the CPU maps of
 /// nodes, which it does for VMs whose memory is bound and allocated at once. They do not start.
-[[nodiscard]] Finding check_apparmor(const stats::Directory& root);
+[[nodiscard]] Finding check_apparmor(const files::Directory& root);
 
 /// All of them.
-[[nodiscard]] std::vector<Finding> check_start(const stats::Directory& root);
+[[nodiscard]] std::vector<Finding> check_start(const files::Directory& root);
 
 /// The number of a process of that name (proc(5): comm), or -1 if there is none.
-[[nodiscard]] int process_named(const stats::Directory& root, std::string_view name);
+[[nodiscard]] int process_named(const files::Directory& root, std::string_view name);
 
 }  // namespace vmnuma::tools

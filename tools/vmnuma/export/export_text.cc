@@ -36,7 +36,7 @@ Result<std::string> export_text(const ExportRun& run, balancer::HostView host, J
     if (!is_object_name(name)) {
       return unfit(name, "Kubernetes object");
     }
-    auto root = stats::Directory::open(run.root);
+    auto root = files::Directory::open(run.root);
     if (!root) {
       return tl::unexpected(std::move(root).error());
     }

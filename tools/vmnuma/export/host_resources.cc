@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "stats/devices/host_devices.h"
-#include "stats/linux/node_formats.h"
-#include "stats/linux/read_parsed.h"
+#include "stats/files/read_parsed.h"
+#include "stats/formats/node_formats.h"
 
 namespace vmnuma::tools {
 
@@ -34,7 +34,7 @@ std::optional<std::string> pci_id(std::string_view text) {
   return std::string(text.substr(2));
 }
 
-std::vector<VfioDevice> read_devices(const stats::Directory& root) {
+std::vector<VfioDevice> read_devices(const files::Directory& root) {
   const auto driver = root.directory(kVfioDevices);
   if (!driver) {
     return {};  // the driver is not loaded
@@ -58,11 +58,11 @@ std::vector<VfioDevice> read_devices(const stats::Directory& root) {
 
 }  // namespace
 
-HostResources read_host_resources(const stats::Directory& root, const balancer::HostView& host) {
+HostResources read_host_resources(const files::Directory& root, const balancer::HostView& host) {
   HostResources resources;
   for (const balancer::NodeView& node : host.nodes) {
     for (const balancer::HugePagesView& pool : node.huge_pages) {
-      const auto free = stats::read_parsed(
+      const auto free = files::read_parsed(
           root,
           fmt::format("sys/devices/system/node/node{}/hugepages/hugepages-{}kB/free_hugepages",
                       node.node.value, pool.page_bytes / 1024),

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "balancer/model/view.h"
-#include "stats/linux/directory.h"
+#include "stats/files/directory.h"
 
 namespace vmnuma::tools {
 
@@ -34,7 +34,7 @@ struct HostResources {
 /// sys/devices/system/node/nodeN/hugepages/hugepages-SIZEkB/free_hugepages and
 /// sys/bus/pci/drivers/vfio-pci/ADDRESS/{vendor,device,numa_node} (Linux 6.1,
 /// Documentation/admin-guide/mm/hugetlbpage.rst, Documentation/ABI/testing/sysfs-bus-pci).
-[[nodiscard]] HostResources read_host_resources(const stats::Directory& root,
+[[nodiscard]] HostResources read_host_resources(const files::Directory& root,
                                                 const balancer::HostView& host);
 
 }  // namespace vmnuma::tools

@@ -12,7 +12,7 @@
 #include <sys/signalfd.h>
 
 #include "placement/base/result.h"
-#include "stats/linux/file_descriptor.h"
+#include "stats/files/file_descriptor.h"
 
 namespace vmnuma::tools {
 
@@ -26,7 +26,7 @@ std::function<bool(std::chrono::milliseconds)> follower_pause(int out) {
   VMNUMA_CHECK(pthread_sigmask(SIG_BLOCK, &signals, nullptr) == 0);
   // Shared because a std::function is copied.
   const auto stop =
-      std::make_shared<const stats::FileDescriptor>(::signalfd(-1, &signals, SFD_CLOEXEC));
+      std::make_shared<const files::FileDescriptor>(::signalfd(-1, &signals, SFD_CLOEXEC));
   return [stop, out](std::chrono::milliseconds time) {
     const auto end = steady_clock::now() + time;
     while (true) {

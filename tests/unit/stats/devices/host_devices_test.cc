@@ -35,7 +35,7 @@ TEST(HostDevicesTest, FillsInTheNodesOfAVmsDevices) {
   host.write("sys/bus/pci/devices/0000:3b:00.0/numa_node", "1\n");
   host.write("sys/bus/pci/devices/0000:3b:00.1/numa_node", "-1\n");
   host.write("sys/bus/pci/devices/0000:3b:00.2/numa_node", "near\n");
-  const auto root = Directory::open(host.path());
+  const auto root = files::Directory::open(host.path());
   ASSERT_TRUE(root);
   std::vector<placement::VmDescription> vms(2);
   // The last has gone; it keeps no node that it had before.
@@ -60,7 +60,7 @@ class InterfaceNodeTest : public testing::Test {
     host_.write("sys/class/net/" + name + "/lower_" + lower + "/ifindex", "1\n");
   }
   [[nodiscard]] NodeId node_of(const std::string& name, bool is_open_vswitch = false) const {
-    const auto root = Directory::open(host_.path()).value();
+    const auto root = files::Directory::open(host_.path()).value();
     return common_node(HostDevices(root).of(placement::HostInterface{name, {}, is_open_vswitch}));
   }
 
@@ -149,7 +149,7 @@ TEST_F(InterfaceNodeTest, OpenVSwitchIsAskedOnceForAllVms) {
   for (placement::VmDescription& vm : vms) {
     vm.host_interfaces = {{"br-int", {}, true}, {"br-bond", {}, true}};
   }
-  read_device_nodes(Directory::open(host_.path()).value(), vms);
+  read_device_nodes(files::Directory::open(host_.path()).value(), vms);
   EXPECT_EQ(vms[2].host_interfaces[0].node, NodeId{1});
   EXPECT_EQ(vms[2].host_interfaces[1].node, NodeId{0});
   EXPECT_EQ(database.connections(), 1);
@@ -187,7 +187,7 @@ class DiskNodeTest : public testing::Test {
     }
   }
   [[nodiscard]] NodeId node_of(const std::string& name) const {
-    const auto root = Directory::open(host_.path()).value();
+    const auto root = files::Directory::open(host_.path()).value();
     return common_node(HostDevices(root).of(placement::HostDisk{name, {}}));
   }
   static std::string last_of(const std::string& way) { return way.substr(way.rfind('/') + 1); }
@@ -261,7 +261,7 @@ TEST(HostDevicesTest, AMediatedDeviceHasItsParentsNode) {
   host.link("sys/bus/mdev/devices/" + uuid, "../../../devices/pci0000:3a/0000:3b:00.0/" + uuid);
   std::vector<placement::VmDescription> vms(1);
   vms[0].mediated_devices = {{uuid, {}}, {"83b8f4f2-509f-382f-3c1e-e6bfe0fa1001", NodeId{0}}};
-  read_device_nodes(Directory::open(host.path()).value(), vms);
+  read_device_nodes(files::Directory::open(host.path()).value(), vms);
   EXPECT_EQ(vms[0].mediated_devices[0].node, NodeId{1});
   EXPECT_EQ(vms[0].mediated_devices[1].node, NodeId{});  // it has gone
 }
@@ -273,7 +273,7 @@ TEST_F(InterfaceNodeTest, EachVmOfABridgeIsTold) {
   for (placement::VmDescription& vm : vms) {
     vm.host_interfaces = {{"br0", {}}, {"br1", NodeId{2}}};
   }
-  read_device_nodes(Directory::open(host_.path()).value(), vms);
+  read_device_nodes(files::Directory::open(host_.path()).value(), vms);
   for (const placement::VmDescription& vm : vms) {
     EXPECT_EQ(vm.host_interfaces[0].node, NodeId{1});
     EXPECT_EQ(vm.host_interfaces[1].node, NodeId{});

@@ -38,7 +38,7 @@ class InterruptsTest : public testing::Test {
     host_.write("proc/irq/" + number + "/effective_affinity_list", cpus + "\n");
   }
   [[nodiscard]] std::vector<FiringInterrupts> read() const {
-    const auto root = Directory::open(host_.path()).value();
+    const auto root = files::Directory::open(host_.path()).value();
     const HostDevices devices(root);
     return read_interrupts(root, devices.of(placement::PciDevice{"0000:3b:00.0", {}}),
                            read_cpu_nodes(root));
@@ -92,7 +92,7 @@ TEST_F(InterruptsTest, TheInterruptLineCountsOnlyWithoutMessages) {
   message(57, "vfio-msi[0](0000:3b:00.0)", "6");
   ASSERT_EQ(read().size(), 1U);
   EXPECT_THAT(read()[0].numbers, ElementsAre(57));
-  EXPECT_THAT(pci_addresses_of_vfio(Directory::open(host_.path()).value()),
+  EXPECT_THAT(pci_addresses_of_vfio(files::Directory::open(host_.path()).value()),
               ElementsAre("0000:3b:00.0"));
 }
 
@@ -105,7 +105,7 @@ TEST_F(InterruptsTest, ADeviceWithoutANodeHasInterruptsToo) {
 
 TEST_F(InterruptsTest, AHostThatSaysNothingHasNone) {
   const tests::FakeHost empty;
-  const auto root = Directory::open(empty.path()).value();
+  const auto root = files::Directory::open(empty.path()).value();
   EXPECT_THAT(read_cpu_nodes(root), IsEmpty());
   EXPECT_THAT(pci_addresses_of_vfio(root), IsEmpty());
   EXPECT_THAT(read_interrupts(root, std::vector{Carrier{"sys/none", {}}}, {}), IsEmpty());

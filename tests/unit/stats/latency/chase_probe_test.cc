@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include "stats/linux/directory.h"
+#include "stats/files/directory.h"
 #include "stats/topology/topology_reader.h"
 
 namespace vmnuma::stats {
@@ -21,7 +21,7 @@ class ChaseProbeTest : public testing::Test {
 #if !defined(__x86_64__)
     GTEST_SKIP() << "reading past the caches is not known for this machine";
 #endif
-    auto topology = read_topology(Directory::open("/").value());
+    auto topology = read_topology(files::Directory::open("/").value());
     ASSERT_TRUE(topology) << topology.error().message;
     topology_ = std::move(*topology);
     for (const placement::Node& node : topology_.nodes) {

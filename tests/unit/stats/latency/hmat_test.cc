@@ -32,7 +32,7 @@ class HmatTest : public testing::Test {
     host_.write(directory + "read_latency", latency);
   }
   Result<std::vector<FirmwareLatency>> read() const {
-    return read_hmat(Directory::open(host_.path()).value(), topology_);
+    return read_hmat(files::Directory::open(host_.path()).value(), topology_);
   }
 
   tests::FakeHost host_;

@@ -81,7 +81,7 @@ class CellMemoryOfAProcess : public testing::Test {
     std::ofstream(folder_.path() + "/" + name, std::ios::binary) << text;
   }
   Result<void> refresh(Bytes first, Bytes second) {
-    const auto process = Directory::open(folder_.path());
+    const auto process = files::Directory::open(folder_.path());
     return memory_.refresh(*process, vm_, {first, second}, topology_);
   }
 

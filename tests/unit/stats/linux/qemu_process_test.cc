@@ -26,7 +26,7 @@ class QemuProcessTest : public testing::Test {
                     .start_time_ticks = 4242,
                     .vcpus = {{0, 501}, {1, 502}}};
   tests::FakeHost host_;
-  Directory root_ = Directory::open(host_.path()).value();
+  files::Directory root_ = files::Directory::open(host_.path()).value();
 };
 
 TEST_F(QemuProcessTest, IsFoundByItsPidFile) {

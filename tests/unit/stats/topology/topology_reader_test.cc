@@ -30,7 +30,9 @@ using tests::regular_nodes;
 
 class TopologyReaderTest : public testing::Test {
  protected:
-  Result<Topology> read() const { return read_topology(Directory::open(host_.path()).value()); }
+  Result<Topology> read() const {
+    return read_topology(files::Directory::open(host_.path()).value());
+  }
 
   static std::vector<CpuId> cpus_of(const placement::Node& node) {
     std::vector<CpuId> ids;
@@ -263,7 +265,7 @@ TEST_F(TopologyReaderTest, LeavesTheEnvironmentAsItWas) {
 }
 
 TEST_F(TopologyReaderTest, ReadsTheHostItRunsOn) {
-  const Directory root = Directory::open("/").value();
+  const files::Directory root = files::Directory::open("/").value();
   if (!root.directory("sys/devices/system/node").has_value()) {
     GTEST_SKIP() << "this kernel has no /sys/devices/system/node";
   }

@@ -18,7 +18,9 @@ using tests::regular_nodes;
 class TopologyWatchTest : public testing::Test {
  protected:
   TopologyWatchTest() { host_.set_nodes(nodes_); }
-  [[nodiscard]] Directory root() const { return Directory::open(host_.path()).value(); }
+  [[nodiscard]] files::Directory root() const {
+    return files::Directory::open(host_.path()).value();
+  }
 
   tests::FakeHost host_;
   std::vector<FakeNode> nodes_ = regular_nodes(2, 2, 1, kGiB * 4);

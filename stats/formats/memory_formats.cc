@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stats/linux/memory_formats.h"
+#include "stats/formats/memory_formats.h"
 
 #include <string>
 
-#include "stats/linux/fields.h"
+#include "stats/formats/fields.h"
 
 namespace vmnuma::stats {
 namespace {

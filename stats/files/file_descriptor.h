@@ -9,7 +9,7 @@
 
 #include "placement/base/result.h"
 
-namespace vmnuma::stats {
+namespace vmnuma::files {
 
 /// Owns a descriptor; move-only.
 class FileDescriptor {
@@ -40,10 +40,14 @@ template <class Call>
   return result;
 }
 
-/// The Error of a failed system call: "cannot open '/proc/stat': No such file or directory".
-/// ENOENT is not-found; ESRCH (a thread that exited) and ENODEV (a removed cgroup or node) are
-/// vanished; EACCES and EPERM permission-denied; everything else, a full descriptor table included,
-/// io.
+/// What an errno value means here: ENOENT and ENOTDIR are not-found; ESRCH (a thread that exited)
+/// and ENODEV (a removed cgroup or node) vanished; EACCES, EPERM and EROFS permission-denied;
+/// ENOSPC and EDQUOT no-space; EEXIST invalid-argument; everything else, a full descriptor table
+/// included, io.
+[[nodiscard]] ErrorCode code_of_errno(int errno_value);
+
+/// The Error of a system call that just failed: "cannot open '/proc/stat': No such file or
+/// directory".
 [[nodiscard]] Error system_error(int errno_value, std::string attempt);
 
-}  // namespace vmnuma::stats
+}  // namespace vmnuma::files

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stats/linux/fields.h"
+#include "stats/formats/fields.h"
 
 #include <algorithm>
 
@@ -29,6 +29,17 @@ std::optional<std::string_view> take_word(std::string_view& rest) {
   const std::string_view word = rest.substr(0, rest.find_first_of(kBlanks));
   rest.remove_prefix(word.size());
   return word;
+}
+
+std::optional<std::uint64_t> to_address(std::string_view text) {
+  constexpr int kHexadecimal = 16;
+  std::uint64_t address = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), address, kHexadecimal);
+  if (error != std::errc{} || end != text.data() + text.size()) {
+    return std::nullopt;
+  }
+  return address;
 }
 
 std::optional<std::string_view> after(std::string_view text, std::string_view prefix) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stats/linux/numa_maps.h"
+#include "stats/formats/numa_maps.h"
 
 #include <string>
 
@@ -12,6 +12,7 @@ namespace {
 using placement::Bytes;
 using placement::kKiB;
 using placement::kMiB;
+using placement::NodeBytes;
 using placement::NodeId;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -29,7 +30,7 @@ TEST(NumaMapTest, MultipliesHugePagesWithTheirSize) {
   EXPECT_TRUE(mapping->huge);
   EXPECT_EQ(mapping->page_size, kMiB * 2);
   EXPECT_THAT(mapping->memory,
-              ElementsAre(NodeMemory{NodeId{0}, kMiB * 2}, NodeMemory{NodeId{2}, kMiB * 4}));
+              ElementsAre(NodeBytes{NodeId{0}, kMiB * 2}, NodeBytes{NodeId{2}, kMiB * 4}));
 }
 
 TEST(NumaMapTest, AcceptsAMappingWithoutPages) {
@@ -44,21 +45,40 @@ TEST(NumaMapTest, ReadsThePolicyThatIsTwoWords) {
       parse_numa_map("7f0000000000 prefer (many):1-2 anon=1 N1=1 kernelpagesize_kB=4");
   ASSERT_TRUE(mapping.has_value());
   EXPECT_EQ(mapping->policy, "prefer (many):1-2");
-  EXPECT_THAT(mapping->memory, ElementsAre(NodeMemory{NodeId{1}, kKiB * 4}));
+  EXPECT_THAT(mapping->memory, ElementsAre(NodeBytes{NodeId{1}, kKiB * 4}));
 }
 
 TEST(NumaMapTest, RejectsALineThatIsCutOff) {
   for (const char* line :
        {"", "7f0000000000", "xyz default", "7f00 default anon=1 N0=1",
-        "7f00 default N0= kernelpagesize_kB=4",
-        "7f00 default N0=1 kernelpagesize_kB=", "7f00 default N0=1 kernelpagesize_kB=0",
-        "7f00 default Nx=1 kernelpagesize_kB=4", "7f00 default N0=-1 kernelpagesize_kB=4",
+        "7f00 default N0= kernelpagesize_kB=4", "7f00 default N0=1 kernelpagesize_kB=",
+        "7f00 default N0=1 kernelpagesize_kB=0", "7f00 default anon=x N0=1 kernelpagesize_kB=4",
+        "7f00 default anon=1", "7f00 default anon=9223372036854775807 N0=1 kernelpagesize_kB=4",
+        "7f00 default N99999999999=1 kernelpagesize_kB=4", "7f00 default N0=-1 kernelpagesize_kB=4",
         "7f00 default N0=9223372036854775807 kernelpagesize_kB=4"}) {
     const auto mapping = parse_numa_map(line);
     ASSERT_FALSE(mapping.has_value()) << line;
     EXPECT_EQ(mapping.error().code, ErrorCode::kCorrupt);
     EXPECT_THAT(mapping.error().message, HasSubstr("'" + std::string(line) + "'"));
   }
+}
+
+TEST(NumaMapTest, TellsAnonymousPagesAndPassesOverWordsItDoesNotKnow) {
+  const auto mapping =
+      parse_numa_map("7f00 default anon=3 Newfangled=1 novel N0=2 N10=1 kernelpagesize_kB=4 more");
+  ASSERT_TRUE(mapping.has_value());
+  EXPECT_EQ(mapping->anonymous, kKiB * 12);
+  EXPECT_THAT(mapping->memory,
+              ElementsAre(NodeBytes{NodeId{0}, kKiB * 8}, NodeBytes{NodeId{10}, kKiB * 4}));
+}
+
+TEST(NumaMapTest, AFileIsAllItsLines) {
+  const auto mappings = parse_numa_maps("7f00 default\n7fff bind:0 N0=1 kernelpagesize_kB=4\n");
+  ASSERT_TRUE(mappings.has_value());
+  ASSERT_EQ(mappings->size(), 2U);
+  EXPECT_EQ(mappings->at(1).policy, "bind:0");
+  EXPECT_FALSE(parse_numa_maps("7f00 default\n7fff"));
+  EXPECT_FALSE(parse_numa_maps(""));
 }
 
 TEST(GuestMemoryTest, AddsUpWhatCanBeRam) {
@@ -75,8 +95,8 @@ TEST(GuestMemoryTest, AddsUpWhatCanBeRam) {
       "7f5000000000 default file=/usr/lib/x86_64-linux-gnu/libc.so.6 mapped=3 N1=300 "
       "kernelpagesize_kB=4\n");
   ASSERT_TRUE(memory.has_value());
-  EXPECT_THAT(*memory, ElementsAre(NodeMemory{NodeId{0}, kMiB * 2 + kKiB * 60},
-                                   NodeMemory{NodeId{1}, kKiB * 64}));
+  EXPECT_THAT(*memory, ElementsAre(NodeBytes{NodeId{0}, kMiB * 2 + kKiB * 60},
+                                   NodeBytes{NodeId{1}, kKiB * 64}));
 }
 
 TEST(GuestMemoryTest, RejectsHalfAFile) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stats/linux/directory.h"
+#include "stats/files/directory.h"
 
 #include <algorithm>
 #include <memory>
@@ -11,7 +11,7 @@
 
 #include "stats/files/open.h"
 
-namespace vmnuma::stats {
+namespace vmnuma::files {
 namespace {
 
 constexpr std::size_t kFirstBufferBytes = 4096;
@@ -84,9 +84,7 @@ Result<Directory> Directory::directory(std::string_view relative) const {
 }
 
 Result<FileDescriptor> Directory::open_file(std::string_view relative) const {
-  return files::open_to_read(fd_.get(), std::string(relative), path_of(relative)).map([](int fd) {
-    return FileDescriptor(fd);
-  });
+  return open_to_read(fd_.get(), std::string(relative), path_of(relative));
 }
 
 Result<KeptFile> Directory::file(std::string_view relative) const {
@@ -164,4 +162,4 @@ Result<std::uint64_t> Directory::link_count() const {
   return std::uint64_t{status.st_nlink};
 }
 
-}  // namespace vmnuma::stats
+}  // namespace vmnuma::files

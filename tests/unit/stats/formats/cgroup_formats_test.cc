@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stats/linux/cgroup_formats.h"
+#include "stats/formats/cgroup_formats.h"
 
 #include <string>
 
@@ -10,6 +10,7 @@ namespace vmnuma::stats {
 namespace {
 
 using placement::Bytes;
+using placement::NodeBytes;
 using placement::NodeId;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -125,14 +126,14 @@ TEST(MemoryNumaStatTest, AddsPrivateAndSharedRamAndCountsSharedRamOnce) {
       "anon_thp N0=4096 N1=0\n");
   ASSERT_TRUE(memory.has_value());
   EXPECT_THAT(*memory,
-              ElementsAre(NodeMemory{NodeId{0}, Bytes{4196}}, NodeMemory{NodeId{1}, Bytes{8192}}));
+              ElementsAre(NodeBytes{NodeId{0}, Bytes{4196}}, NodeBytes{NodeId{1}, Bytes{8192}}));
 }
 
 TEST(MemoryNumaStatTest, KeepsSparseNodeNumbers) {
   const auto memory = parse_memory_numa_stat("anon N2=1 N17=2\nshmem N2=0 N17=5\n");
   ASSERT_TRUE(memory.has_value());
   EXPECT_THAT(*memory,
-              ElementsAre(NodeMemory{NodeId{2}, Bytes{1}}, NodeMemory{NodeId{17}, Bytes{7}}));
+              ElementsAre(NodeBytes{NodeId{2}, Bytes{1}}, NodeBytes{NodeId{17}, Bytes{7}}));
 }
 
 TEST(MemoryNumaStatTest, RejectsHalfAFile) {

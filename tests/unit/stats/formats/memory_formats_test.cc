@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stats/linux/memory_formats.h"
+#include "stats/formats/memory_formats.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stats/linux/node_formats.h"
+#include "stats/formats/node_formats.h"
 
 #include <limits>
 #include <string>
 
-#include "stats/linux/fields.h"
+#include "stats/formats/fields.h"
 
 namespace vmnuma::stats {
 namespace {

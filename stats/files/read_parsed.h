@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "placement/base/result.h"
-#include "stats/linux/directory.h"
+#include "stats/files/directory.h"
 
-namespace vmnuma::stats {
+namespace vmnuma::files {
 
 /// `parse` takes the text and returns a Result. Errors: of KeptFile::read and of `parse`.
 template <class Parse>
@@ -42,4 +42,4 @@ template <class Parse>
   return parsed;
 }
 
-}  // namespace vmnuma::stats
+}  // namespace vmnuma::files

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stats/linux/cgroup_formats.h"
+#include "stats/formats/cgroup_formats.h"
 
 #include <limits>
 #include <map>
 
-#include "stats/linux/fields.h"
+#include "stats/formats/fields.h"
 
 namespace vmnuma::stats {
 namespace {
 
 using placement::Bytes;
+using placement::NodeBytes;
 using placement::NodeId;
 
 /// Adds the "N0=123 N1=456" of one line to `memory`; false if that is not what it is.
@@ -135,7 +136,7 @@ Result<std::optional<std::int64_t>> parse_cpu_max(std::string_view text) {
   return *quota_us * 1000 / *period;
 }
 
-Result<std::vector<NodeMemory>> parse_memory_numa_stat(std::string_view text) {
+Result<std::vector<NodeBytes>> parse_memory_numa_stat(std::string_view text) {
   constexpr std::string_view kFormat = "memory.numa_stat";
   if (const auto complete = check_complete(text, kFormat); !complete) {
     return tl::unexpected(complete.error());
@@ -157,7 +158,7 @@ Result<std::vector<NodeMemory>> parse_memory_numa_stat(std::string_view text) {
     return failure(ErrorCode::kCorrupt,
                    "there is not one line 'anon' and one 'shmem' in memory.numa_stat");
   }
-  std::vector<NodeMemory> by_node;
+  std::vector<NodeBytes> by_node;
   by_node.reserve(memory.size());
   for (const auto& [node, bytes] : memory) {
     by_node.push_back({node, bytes});

@@ -1,30 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stats/linux/numa_maps.h"
+#include "stats/formats/numa_maps.h"
 
-#include <charconv>
 #include <limits>
 #include <map>
 
-#include "stats/linux/fields.h"
+#include "stats/formats/fields.h"
 
 namespace vmnuma::stats {
 namespace {
 
 using placement::Bytes;
+using placement::NodeBytes;
 using placement::NodeId;
 
 constexpr std::string_view kFormat = "a line of numa_maps";
-
-std::optional<std::uint64_t> to_address(std::string_view text) {
-  constexpr int kHexadecimal = 16;
-  std::uint64_t address = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), address, kHexadecimal);
-  if (error != std::errc{} || end != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return address;
-}
 
 /// The policy is one word, but for "prefer (many):NODES" (Linux 5.15, mm/mempolicy.c).
 std::string_view take_policy(std::string_view& fields) {
@@ -45,7 +34,7 @@ struct NodePages {
 };
 std::optional<NodePages> to_node_pages(std::string_view word) {
   const std::size_t equals = word.find('=');
-  if (!word.starts_with('N') || equals == std::string_view::npos) {
+  if (equals == std::string_view::npos) {
     return std::nullopt;
   }
   const auto node = to_number<std::int32_t>(word.substr(1, equals - 1));
@@ -56,6 +45,21 @@ std::optional<NodePages> to_node_pages(std::string_view word) {
   return NodePages{NodeId{*node}, *pages};
 }
 
+bool names_a_node(std::string_view word) {
+  return word.size() > 1 && word[0] == 'N' && word[1] >= '0' && word[1] <= '9';
+}
+
+/// So many pages as bytes; nothing where the page size is missing or no address space is so large.
+std::optional<Bytes> bytes_of(std::int64_t pages, Bytes page_size) {
+  // 128 TiB: no mapping is larger, and a process has at most 65,530 of them (vm.max_map_count), so
+  // sums fit.
+  constexpr std::int64_t kMostBytes = std::numeric_limits<std::int64_t>::max() >> 16;
+  if (page_size == Bytes{} || pages > kMostBytes / page_size.value) {
+    return std::nullopt;
+  }
+  return page_size * pages;
+}
+
 bool may_be_guest_memory(const NumaMapping& mapping) {
   return mapping.huge || mapping.file.empty() || mapping.file.starts_with("/memfd:") ||
          mapping.file.starts_with("/dev/zero") || mapping.file.starts_with("/dev/shm/");
@@ -64,9 +68,6 @@ bool may_be_guest_memory(const NumaMapping& mapping) {
 }  // namespace
 
 Result<NumaMapping> parse_numa_map(std::string_view line) {
-  // 128 TiB: no mapping is larger, and a process has at most 65,530 of them (vm.max_map_count), so
-  // sums fit.
-  constexpr std::int64_t kMostBytes = std::numeric_limits<std::int64_t>::max() >> 16;
   NumaMapping mapping;
   std::string_view fields = line;
   const auto start = to_address(take_word(fields).value_or(""));
@@ -75,40 +76,68 @@ Result<NumaMapping> parse_numa_map(std::string_view line) {
     return bad_line(kFormat, line);
   }
   mapping.start = *start;
+  // The page size comes last, so counts become bytes after all words.
+  std::int64_t anonymous = 0;
   std::vector<NodePages> counts;
   while (const auto word = take_word(fields)) {
     if (const auto file = after(*word, "file=")) {
       mapping.file = *file;
     } else if (*word == "huge") {
       mapping.huge = true;
+    } else if (const auto own = after(*word, "anon=")) {
+      const auto pages = to_number<std::int64_t>(*own);
+      if (!pages) {
+        return bad_line(kFormat, line);
+      }
+      anonymous = *pages;
     } else if (const auto size = after(*word, "kernelpagesize_kB=")) {
       const auto kib = to_number<std::int32_t>(*size);
       if (!kib || *kib == 0) {
         return bad_line(kFormat, line);
       }
       mapping.page_size = placement::kKiB * *kib;
-    } else if (word->starts_with('N')) {
+    } else if (names_a_node(*word)) {
       const auto pages = to_node_pages(*word);
       if (!pages) {
         return bad_line(kFormat, line);
       }
       counts.push_back(*pages);
     }
-    // Others (heap, stack, anon=, dirty=, mapped=, active=, ...) do not say where pages are.
+    // Others (heap, stack, dirty=, mapped=, active=, ...) do not say where pages are.
   }
-  if (!counts.empty() && mapping.page_size == Bytes{}) {
-    return bad_line(kFormat, line);
-  }
-  for (const NodePages& count : counts) {
-    if (count.pages > kMostBytes / mapping.page_size.value) {
+  if (anonymous > 0) {
+    const auto bytes = bytes_of(anonymous, mapping.page_size);
+    if (!bytes) {
       return bad_line(kFormat, line);
     }
-    mapping.memory.push_back({count.node, mapping.page_size * count.pages});
+    mapping.anonymous = *bytes;
+  }
+  for (const NodePages& count : counts) {
+    const auto bytes = bytes_of(count.pages, mapping.page_size);
+    if (!bytes) {
+      return bad_line(kFormat, line);
+    }
+    mapping.memory.push_back({count.node, *bytes});
   }
   return mapping;
 }
 
-Result<std::vector<NodeMemory>> sum_guest_memory(std::string_view numa_maps) {
+Result<std::vector<NumaMapping>> parse_numa_maps(std::string_view text) {
+  if (const auto complete = check_complete(text, "numa_maps"); !complete) {
+    return tl::unexpected(complete.error());
+  }
+  std::vector<NumaMapping> mappings;
+  while (const auto line = take_line(text)) {
+    auto mapping = parse_numa_map(*line);
+    if (!mapping) {
+      return tl::unexpected(mapping.error());
+    }
+    mappings.push_back(std::move(*mapping));
+  }
+  return mappings;
+}
+
+Result<std::vector<NodeBytes>> sum_guest_memory(std::string_view numa_maps) {
   if (const auto complete = check_complete(numa_maps, "numa_maps"); !complete) {
     return tl::unexpected(complete.error());
   }
@@ -121,11 +150,11 @@ Result<std::vector<NodeMemory>> sum_guest_memory(std::string_view numa_maps) {
     if (!may_be_guest_memory(*mapping)) {
       continue;
     }
-    for (const NodeMemory& part : mapping->memory) {
+    for (const NodeBytes& part : mapping->memory) {
       sum[part.node] += part.bytes;
     }
   }
-  std::vector<NodeMemory> by_node;
+  std::vector<NodeBytes> by_node;
   by_node.reserve(sum.size());
   for (const auto& [node, bytes] : sum) {
     by_node.push_back({node, bytes});

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <concepts>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +32,9 @@ template <std::integral Number>
   }
   return number;
 }
+
+/// The whole of `text` as an address, hexadecimal without 0x; nothing if it is none.
+[[nodiscard]] std::optional<std::uint64_t> to_address(std::string_view text);
 
 /// Takes the next word and reads it as a number.
 template <std::integral Number>

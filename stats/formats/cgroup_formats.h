@@ -18,6 +18,7 @@
 #include "placement/base/result.h"
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
+#include "placement/model/node_bytes.h"
 
 namespace vmnuma::stats {
 
@@ -52,19 +53,13 @@ struct VmCgroup {
 /// limit.
 [[nodiscard]] Result<std::optional<std::int64_t>> parse_cpu_max(std::string_view text);
 
-/// Memory on one node.
-struct NodeMemory {
-  placement::NodeId node;
-  placement::Bytes bytes;
-  bool operator==(const NodeMemory&) const = default;
-};
-
 /// memory.numa_stat: the VM's memory by node, ascending; the sum of the lines `anon` and `shmem`.
 ///
 /// anon is private RAM (and QEMU's own heap); shmem is shared RAM (memfd, /dev/shm), which the line
 /// `file` counts once more. The rest of `file` is page cache of disk images, which is not the
 /// guest's memory. Huge pages of hugetlbfs are in no line of this file: see numa_maps.h. Figures
 /// are up to about 2 s old.
-[[nodiscard]] Result<std::vector<NodeMemory>> parse_memory_numa_stat(std::string_view text);
+[[nodiscard]] Result<std::vector<placement::NodeBytes>> parse_memory_numa_stat(
+    std::string_view text);
 
 }  // namespace vmnuma::stats

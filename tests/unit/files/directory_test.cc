@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stats/linux/directory.h"
+#include "stats/files/directory.h"
 
 #include <string>
 
@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "stats/linux/read_parsed.h"
+#include "stats/files/read_parsed.h"
 #include "tests/support/fake_host.h"
 
 namespace vmnuma::stats {
@@ -21,7 +21,7 @@ using testing::HasSubstr;
 class DirectoryTest : public testing::Test {
  protected:
   tests::FakeHost host_;
-  Directory root_ = Directory::open(host_.path()).value();
+  files::Directory root_ = files::Directory::open(host_.path()).value();
   std::string scratch_;
 };
 
@@ -43,13 +43,13 @@ TEST_F(DirectoryTest, DoesNotOpenAFileAsADirectory) {
   host_.write("file", "x");
   const auto directory = root_.directory("file");
   ASSERT_FALSE(directory.has_value());
-  EXPECT_EQ(directory.error().code, ErrorCode::kIo);
-  EXPECT_FALSE(Directory::open(host_.path() + "/nothing").has_value());
+  EXPECT_EQ(directory.error().code, ErrorCode::kNotFound);
+  EXPECT_FALSE(files::Directory::open(host_.path() + "/nothing").has_value());
 }
 
 TEST_F(DirectoryTest, StaysWithTheDirectoryItOpened) {
   host_.write("proc/7/stat", "first\n");
-  const Directory process = root_.directory("proc/7").value();
+  const files::Directory process = root_.directory("proc/7").value();
   host_.remove("proc/7");
   host_.write("proc/7/stat", "another process with the same number\n");
   const auto text = process.read("stat");
@@ -75,7 +75,7 @@ TEST_F(DirectoryTest, ReadsFilesThatExactlyFillTheBuffer) {
 }
 
 TEST_F(DirectoryTest, RefusesWhatIsNoRegularFile) {
-  const Directory live = Directory::open("/").value();
+  const files::Directory live = files::Directory::open("/").value();
   const auto endless = live.read("dev/zero");
   ASSERT_FALSE(endless.has_value());
   EXPECT_EQ(endless.error().message, "'/dev/zero' is not a regular file");
@@ -84,14 +84,14 @@ TEST_F(DirectoryTest, RefusesWhatIsNoRegularFile) {
 
 TEST_F(DirectoryTest, RefusesFilesThatAreTooLarge) {
   host_.write("large", "");
-  ASSERT_EQ(::truncate((host_.path() + "/large").c_str(), kMostBytesOfAFile + 1), 0);
+  ASSERT_EQ(::truncate((host_.path() + "/large").c_str(), files::kMostBytesOfAFile + 1), 0);
   EXPECT_EQ(root_.read("large").error().code, ErrorCode::kCorrupt);
   EXPECT_EQ(root_.file("large").value().read(scratch_).error().code, ErrorCode::kCorrupt);
 }
 
 TEST_F(DirectoryTest, ReadsAKeptFileAnewEachTime) {
   host_.write("counter", "first\n");
-  const KeptFile counter = root_.file("counter").value();
+  const files::KeptFile counter = root_.file("counter").value();
   EXPECT_EQ(counter.read(scratch_).value(), "first\n");
   host_.write("counter", "2\n");
   EXPECT_EQ(counter.read(scratch_).value(), "2\n");
@@ -106,7 +106,7 @@ TEST_F(DirectoryTest, ListsNamesInOrder) {
 
 TEST_F(DirectoryTest, HasALinkCountThatFollowsSubdirectories) {
   host_.write("group/vcpu0/x", "");
-  const Directory group = root_.directory("group").value();
+  const files::Directory group = root_.directory("group").value();
   const auto before = group.link_count().value();
   if (before < 3) {
     GTEST_SKIP() << "the file system of '" << host_.path() << "' does not count sub-directories";
@@ -117,10 +117,10 @@ TEST_F(DirectoryTest, HasALinkCountThatFollowsSubdirectories) {
 
 TEST_F(DirectoryTest, LeavesNoDescriptorToAChildProgram) {
   host_.write("file", "x");
-  const FileDescriptor probe(::open("/", O_PATH | O_CLOEXEC));
+  const files::FileDescriptor probe(::open("/", O_PATH | O_CLOEXEC));
   const int first_free = ::dup(probe.get());
   ::close(first_free);
-  const KeptFile kept = root_.file("file").value();  // takes the lowest free descriptor
+  const files::KeptFile kept = root_.file("file").value();  // takes the lowest free descriptor
   EXPECT_EQ(::fcntl(first_free, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stats/linux/proc_formats.h"
+#include "stats/formats/proc_formats.h"
 
 #include <string>
 

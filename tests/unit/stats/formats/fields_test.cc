@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stats/linux/fields.h"
+#include "stats/formats/fields.h"
 
 #include <cstdint>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stats/linux/proc_formats.h"
+#include "stats/formats/proc_formats.h"
 
 #include <algorithm>
 #include <array>
 #include <limits>
 
 #include "placement/model/text.h"
-#include "stats/linux/fields.h"
+#include "stats/formats/fields.h"
 
 namespace vmnuma::stats {
 namespace {

@@ -16,7 +16,7 @@
 ///  - a signal interrupts nothing;
 ///  - no descriptor survives an exec;
 ///  - no read is unbounded;
-///  - nothing but regular files is read (files/open.h);
+///  - nothing but regular files is read (open.h);
 ///  - every error names the path.
 #pragma once
 
@@ -27,9 +27,9 @@
 #include <vector>
 
 #include "placement/base/result.h"
-#include "stats/linux/file_descriptor.h"
+#include "stats/files/file_descriptor.h"
 
-namespace vmnuma::stats {
+namespace vmnuma::files {
 
 /// The most that is read of one file. numa_maps of a VM with 100,000 mappings is about 10 MiB.
 inline constexpr std::size_t kMostBytesOfAFile = std::size_t{64} * 1024 * 1024;
@@ -85,4 +85,4 @@ class Directory {
   std::string path_;
 };
 
-}  // namespace vmnuma::stats
+}  // namespace vmnuma::files

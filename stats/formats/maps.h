@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/// /proc/PID/maps (Linux 6.1, fs/proc/task_mmu.c, show_map_vma()): what each mapping of a process
+/// is. Pure functions of the text.
+///
+/// Properties: as in proc_formats.h, but that the file may be empty: that of a process that ends
+/// is.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "placement/base/result.h"
+
+namespace vmnuma::stats {
+
+/// "7f8333fff000-7f8337fff000 rw-s 00000000 00:01 31    /memfd:ram (deleted)"
+struct Mapping {
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  bool writable = false;
+  bool shared = false;
+  std::string name;  ///< path or "[heap]", empty for anonymous memory
+  bool operator==(const Mapping&) const = default;
+};
+[[nodiscard]] Result<std::vector<Mapping>> parse_maps(std::string_view text);
+
+/// /proc/PID/status: whether the line "VmSwap:	       0 kB" says more than nothing. False without
+/// such a line (a kernel without swap).
+[[nodiscard]] bool has_swapped_pages(std::string_view status);
+
+}  // namespace vmnuma::stats
