@@ -86,7 +86,7 @@ class CheckLayers(unittest.TestCase):
         for header, home in (("libvirt/libvirt.h", "balancer/host"), ("hwloc.h", "stats/topology"),
                              ("numaif.h", "migration/linux"), ("sqlite3.h", "stats/history"),
                              ("SQLiteCpp/Database.h", "stats/history"),
-                             ("boost/asio.hpp", "balancer/service"),
+                             ("coin/CbcModel.hpp", "balancer/optimal"),
                              ("pugixml.hpp", "balancer/host")):
             self.assert_finds(f"<{header}> is included only in {home}",
                               stats__linux__a_cc=[f"<{header}>"])

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The small part of HTTP/1.1 (RFC 9112) that this program speaks: GET, one request a connection.
+/// What this program understands and says of HTTP/1.1 (RFC 9110, RFC 9112): GET and HEAD, one
+/// request a connection. The syntax is Boost.Beast's business.
 ///
-/// Properties: every head gets a request or a status that says what is wrong with it, whatever
-/// bytes are in it; every response carries the headers that keep a browser from doing more with it
-/// than showing it.
+/// Properties:
+///  - every head gets a request or a status that says what is wrong with it, whatever bytes are in
+///    it;
+///  - every response carries the headers that keep a browser from doing more with it than showing
+///    it.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "placement/base/result.h"
 
@@ -19,25 +24,34 @@ namespace vmnuma::tools {
 inline constexpr std::size_t kLongestHead = std::size_t{8} * 1024;
 
 struct HttpRequest {
-  std::string path;  ///< without the query, not decoded: no path of ours needs it
-  std::string host;  ///< the Host header without its port; empty in HTTP/1.0
+  std::string path;        ///< without the query, not decoded: no path of ours needs it
+  std::string host;        ///< the Host header without its port; empty in HTTP/1.0
+  bool head_only = false;  ///< HEAD: the answer without its body
 };
 
 struct HttpResponse {
   int status = 200;
   std::string_view content_type = "text/plain; charset=utf-8";
-  std::shared_ptr<const std::string> body;  ///< shared by all who are being sent it
+  std::shared_ptr<const std::string> body;  ///< shared by all connections that send it
 
   [[nodiscard]] static HttpResponse of(int status, std::string text);
 };
 
-/// Reads a head without the empty line that ends it. Error: the status to answer with: 400, 405,
-/// 417 or 505, and 413 for a request with a body.
-[[nodiscard]] tl::expected<HttpRequest, int> parse_http_head(std::string_view head);
+/// The parts of a request's head that matter here, as Beast has parsed them.
+struct HttpHead {
+  std::string_view method;
+  std::string_view target;
+  int version = 11;  ///< as Beast counts: 10 and 11
+  std::vector<std::string_view> hosts;
+  bool has_body = false;
+  bool expects = false;  ///< it has an Expect header
+};
 
-/// The response's first line and headers, with the empty line.
-[[nodiscard]] std::string http_head(const HttpResponse& response);
+/// Error: the status to answer with: 400, 405, 413 for a request with a body, 417.
+[[nodiscard]] tl::expected<HttpRequest, int> understand(const HttpHead& head);
 
-[[nodiscard]] std::string_view http_reason(int status);
+/// What every response carries beside its type and length, names and values.
+[[nodiscard]] std::vector<std::pair<std::string_view, std::string_view>> response_headers(
+    const HttpResponse& response);
 
 }  // namespace vmnuma::tools

@@ -3,82 +3,313 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
-#include <cstring>
-#include <vector>
+#include <list>
+#include <utility>
 
-#include <arpa/inet.h>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
 #include <fmt/format.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
 
 namespace vmnuma::tools {
 
 namespace {
 
-using std::chrono::milliseconds;
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using asio::ip::tcp;
+using boost::system::error_code;
+using Clock = std::chrono::steady_clock;
 
-constexpr int kBacklog = 1024;
 /// What the kernel keeps for a client that does not read, in bytes; it doubles that (socket(7)).
 constexpr int kSendBuffer = 128 * 1024;
-/// New connections between two looks at the others.
-constexpr int kAcceptedAtOnce = 16;
+/// Until a place is looked for again when this process has no descriptors left.
+constexpr std::chrono::milliseconds kUntilNextTry{100};
 
-struct SocketAddress {
-  sockaddr_storage storage{};
-  socklen_t size = 0;
+std::string_view view_of(beast::string_view text) {
+  return {text.data(), text.size()};
+}
 
-  // sockaddr is how the calls take every kind of address.
-  [[nodiscard]] sockaddr* generic() { return reinterpret_cast<sockaddr*>(&storage); }
+tl::unexpected<Error> cannot_listen(const tcp::endpoint& endpoint, const error_code& error) {
+  const ErrorCode code = error == asio::error::address_in_use  ? ErrorCode::kBusy
+                         : error == asio::error::access_denied ? ErrorCode::kPermissionDenied
+                         : error == boost::system::errc::address_not_available ||
+                                 error == asio::error::invalid_argument
+                             ? ErrorCode::kInvalidArgument
+                             : ErrorCode::kIo;
+  return failure(code,
+                 fmt::format("cannot listen at '{}:{}': {}",
+                             endpoint.address().is_v6() ? "[" + endpoint.address().to_string() + "]"
+                                                        : endpoint.address().to_string(),
+                             endpoint.port(), error.message()),
+                 error.value());
+}
+
+const boost::system::error_category& http_category() {
+  return http::make_error_code(http::error::bad_method).category();
+}
+
+/// The status for a head that Beast refuses.
+int status_of(const error_code& error) {
+  if (error == http::error::header_limit || error == http::error::buffer_overflow) {
+    return 431;
+  }
+  if (error == http::error::body_limit) {
+    return 413;
+  }
+  return error == http::error::bad_version ? 505 : 400;
+}
+
+HttpResponse refusal(int status) {
+  return HttpResponse::of(
+      status,
+      std::string(view_of(http::obsolete_reason(static_cast<http::status>(status)))) + ".\n");
+}
+
+HttpHead head_of(const http::request<http::empty_body>& request) {
+  HttpHead head{.method = view_of(request.method_string()),
+                .target = view_of(request.target()),
+                .version = static_cast<int>(request.version()),
+                .hosts = {},
+                .has_body = request.chunked() || request.has_content_length(),
+                .expects = request.find(http::field::expect) != request.end()};
+  const auto length = request.find(http::field::content_length);
+  if (length != request.end() && length->value() == "0") {
+    head.has_body = request.chunked();
+  }
+  const auto [first, last] = request.equal_range(http::field::host);
+  for (auto host = first; host != last; ++host) {
+    head.hosts.push_back(view_of(host->value()));
+  }
+  return head;
+}
+
+/// One client, from its acceptance until its socket is closed.
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(tcp::socket socket, const HttpLimits& limits, const HttpServer::Handler& handler,
+             std::function<void(Connection&)> over)
+      : stream_(std::move(socket)), limits_(limits), handler_(handler), over_(std::move(over)) {
+    parser_.header_limit(kLongestHead);
+    parser_.body_limit(boost::none);  // bodies are refused by their headers
+  }
+
+  [[nodiscard]] bool is_answering() const { return is_answering_; }
+  void close() { stream_.close(); }
+
+  void start() {
+    stream_.expires_after(limits_.to_ask);
+    http::async_read_header(stream_, received_, parser_,
+                            [self = shared_from_this()](const error_code& error, std::size_t) {
+                              self->on_head(error);
+                            });
+  }
+
+ private:
+  void on_head(const error_code& error) {
+    const bool was_read = error.category() == http_category() &&
+                          error != http::error::end_of_stream &&
+                          error != http::error::partial_message;
+    if (error && !was_read) {
+      over_(*this);  // it has gone, or its time is up
+      return;
+    }
+    if (error) {
+      answer(refusal(status_of(error)), /*head_only=*/false);
+      return;
+    }
+    const auto request = understand(head_of(parser_.get()));
+    answer(request ? handler_(*request) : refusal(request.error()), request && request->head_only);
+  }
+
+  void answer(HttpResponse response, bool head_only) {
+    is_answering_ = true;
+    body_ = std::move(response.body);
+    const std::size_t length = body_ ? body_->size() : 0;
+    response_.version(11);
+    response_.result(static_cast<unsigned>(response.status));
+    for (const auto& [name, value] : response_headers(response)) {
+      response_.set(beast::string_view(name.data(), name.size()),
+                    beast::string_view(value.data(), value.size()));
+    }
+    response_.content_length(length);
+    if (body_ && !head_only) {
+      response_.body() = {body_->data(), length};
+    }
+    serializer_.split(head_only);
+    stream_.expires_after(limits_.to_answer);
+    const auto done = [self = shared_from_this()](const error_code& error, std::size_t) {
+      self->on_answered(error);
+    };
+    if (head_only) {
+      http::async_write_header(stream_, serializer_, done);
+    } else {
+      http::async_write(stream_, serializer_, done);
+    }
+  }
+
+  void on_answered(error_code error) {
+    is_answering_ = false;
+    body_.reset();
+    if (!error) {
+      stream_.socket().shutdown(tcp::socket::shutdown_send, error);
+    }
+    if (error) {
+      over_(*this);
+      return;
+    }
+    linger_until_ = Clock::now() + limits_.to_linger;
+    stream_.expires_at(linger_until_);
+    read_away();
+  }
+
+  /// The stream's own deadline is for one read; a client that sends on and on would outlast it.
+  void read_away() {
+    if (Clock::now() >= linger_until_) {
+      over_(*this);
+      return;
+    }
+    stream_.async_read_some(asio::buffer(thrown_away_),
+                            [self = shared_from_this()](const error_code& error, std::size_t) {
+                              if (error) {
+                                self->over_(*self);
+                              } else {
+                                self->read_away();
+                              }
+                            });
+  }
+
+  beast::tcp_stream stream_;
+  const HttpLimits& limits_;
+  const HttpServer::Handler& handler_;
+  std::function<void(Connection&)> over_;
+  beast::flat_static_buffer<kLongestHead> received_;
+  http::request_parser<http::empty_body> parser_;
+  http::response<http::span_body<const char>> response_;
+  http::response_serializer<http::span_body<const char>> serializer_{response_};
+  std::shared_ptr<const std::string> body_;
+  bool is_answering_ = false;
+  Clock::time_point linger_until_;
+  std::array<char, 4096> thrown_away_{};
 };
 
-Result<SocketAddress> socket_address(const ListenAddress& address) {
-  SocketAddress result;
-  sockaddr_in v4{};
-  sockaddr_in6 v6{};
-  if (::inet_pton(AF_INET, address.host.c_str(), &v4.sin_addr) == 1) {
-    v4.sin_family = AF_INET;
-    v4.sin_port = htons(address.port);
-    std::memcpy(&result.storage, &v4, sizeof(v4));
-    result.size = sizeof(v4);
-    return result;
+/// Address and port; nothing for a name.
+Result<tcp::endpoint> endpoint_of(const ListenAddress& address) {
+  error_code error;
+  const asio::ip::address parsed = asio::ip::make_address(address.host, error);
+  if (error) {
+    return failure(ErrorCode::kInvalidArgument,
+                   fmt::format("'{}' is no IPv4 or IPv6 address", address.host));
   }
-  if (::inet_pton(AF_INET6, address.host.c_str(), &v6.sin6_addr) == 1) {
-    v6.sin6_family = AF_INET6;
-    v6.sin6_port = htons(address.port);
-    std::memcpy(&result.storage, &v6, sizeof(v6));
-    result.size = sizeof(v6);
-    return result;
-  }
-  return failure(ErrorCode::kInvalidArgument,
-                 fmt::format("'{}' is no IPv4 or IPv6 address", address.host));
-}
-
-std::string text_of(const ListenAddress& address) {
-  return address.host.find(':') == std::string::npos
-             ? fmt::format("{}:{}", address.host, address.port)
-             : fmt::format("[{}]:{}", address.host, address.port);
-}
-
-tl::unexpected<Error> cannot_listen(const ListenAddress& address) {
-  const int number = errno;
-  const ErrorCode code = number == EADDRINUSE ? ErrorCode::kBusy
-                         : number == EACCES   ? ErrorCode::kPermissionDenied
-                         : number == EADDRNOTAVAIL || number == EINVAL ? ErrorCode::kInvalidArgument
-                                                                       : ErrorCode::kIo;
-  return failure(code,
-                 fmt::format("cannot listen at '{}': {}", text_of(address), std::strerror(number)),
-                 number);
-}
-
-bool would_block() {
-  return errno == EAGAIN || errno == EWOULDBLOCK;
+  return tcp::endpoint(parsed, address.port);
 }
 
 }  // namespace
+
+class HttpServer::Listener {
+ public:
+  Listener(HttpLimits limits, Handler handler) : limits_(limits), handler_(std::move(handler)) {}
+
+  Result<void> open(const tcp::endpoint& endpoint) {
+    error_code error;
+    // Each call does nothing once there is an error.
+    const auto then = [&error](auto call) {
+      if (!error) {
+        call();
+      }
+    };
+    acceptor_.open(endpoint.protocol(), error);
+    // Reuse: after a restart, connections of the former run may still be winding down.
+    then([&] { acceptor_.set_option(tcp::acceptor::reuse_address(true), error); });
+    // Connections take it over from the acceptor (tcp(7)).
+    then([&] { acceptor_.set_option(asio::socket_base::send_buffer_size(kSendBuffer), error); });
+    then([&] { acceptor_.bind(endpoint, error); });
+    then([&] { acceptor_.listen(asio::socket_base::max_listen_connections, error); });
+    if (error) {
+      return cannot_listen(endpoint, error);
+    }
+    return {};
+  }
+
+  [[nodiscard]] tcp::endpoint endpoint() const { return acceptor_.local_endpoint(); }
+
+  Result<void> run(int stop_fd) {
+    asio::posix::stream_descriptor stop(io_, stop_fd);
+    stop.async_wait(asio::posix::stream_descriptor::wait_read,
+                    [this](const error_code&) { io_.stop(); });
+    accept();
+    error_code error;
+    try {
+      io_.run();
+    } catch (const boost::system::system_error& thrown) {
+      error = thrown.code();
+    }
+    (void)stop.release();
+    if (error) {
+      return failure(ErrorCode::kIo, "cannot wait for connections: " + error.message(),
+                     error.value());
+    }
+    return {};
+  }
+
+ private:
+  void accept() {
+    acceptor_.async_accept([this](const error_code& error, tcp::socket socket) {
+      if (error == asio::error::no_descriptors || error == asio::error::no_memory ||
+          error == asio::error::no_buffer_space) {
+        make_room();  // ours are few, but others may need them
+        retry_.expires_after(kUntilNextTry);
+        retry_.async_wait([this](const error_code&) { accept(); });
+        return;
+      }
+      if (!error) {
+        serve(std::move(socket));
+      }
+      accept();
+    });
+  }
+
+  void serve(tcp::socket socket) {
+    if (connections_.size() >= limits_.most_connections) {
+      make_room();
+    }
+    auto connection = std::make_shared<Connection>(std::move(socket), limits_, handler_,
+                                                   [this](Connection& over) { forget(over); });
+    connections_.push_back(connection);
+    connection->start();
+  }
+
+  /// Ends the connection that has kept us waiting longest: one that is not being answered if there
+  /// is any.
+  void make_room() {
+    auto victim = std::find_if(connections_.begin(), connections_.end(),
+                               [](const auto& connection) { return !connection->is_answering(); });
+    if (victim == connections_.end()) {
+      victim = connections_.begin();
+    }
+    if (victim != connections_.end()) {
+      (*victim)->close();  // its operations end with an error, after which nothing finds it here
+      connections_.erase(victim);
+    }
+  }
+
+  void forget(Connection& over) {
+    over.close();
+    connections_.remove_if([&over](const auto& connection) { return connection.get() == &over; });
+  }
+
+  HttpLimits limits_;
+  Handler handler_;
+  asio::io_context io_{1};  ///< outlives all that runs on it
+  tcp::acceptor acceptor_{io_};
+  asio::steady_timer retry_{io_};
+  std::list<std::shared_ptr<Connection>> connections_;  ///< longest open first
+};
 
 Result<ListenAddress> parse_listen_address(std::string_view text) {
   const auto colon = text.rfind(':');
@@ -92,7 +323,7 @@ Result<ListenAddress> parse_listen_address(std::string_view text) {
       address.host = address.host.substr(1, address.host.size() - 2);
     }
     if (error == std::errc() && end == port.data() + port.size() &&
-        bracketed == (address.host.find(':') != std::string::npos) && socket_address(address)) {
+        bracketed == (address.host.find(':') != std::string::npos) && endpoint_of(address)) {
       return address;
     }
   }
@@ -102,201 +333,33 @@ Result<ListenAddress> parse_listen_address(std::string_view text) {
                              text));
 }
 
+HttpServer::HttpServer(std::unique_ptr<Listener> listener) : listener_(std::move(listener)) {}
+HttpServer::HttpServer(HttpServer&&) noexcept = default;
+HttpServer& HttpServer::operator=(HttpServer&&) noexcept = default;
+HttpServer::~HttpServer() = default;
+
 Result<HttpServer> HttpServer::listen(const ListenAddress& address, HttpLimits limits,
                                       Handler handler) {
-  auto where = socket_address(address);
-  if (!where) {
-    return tl::unexpected(std::move(where).error());
+  const auto endpoint = endpoint_of(address);
+  if (!endpoint) {
+    return tl::unexpected(endpoint.error());
   }
-  files::FileDescriptor listener(
-      ::socket(where->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const int on = 1;
-  // Reuse: after a restart, connections of the former run may still be winding down.
-  if (listener.get() < 0 ||
-      ::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
-      // Connections take it over from the listener (tcp(7)).
-      ::setsockopt(listener.get(), SOL_SOCKET, SO_SNDBUF, &kSendBuffer, sizeof(kSendBuffer)) != 0 ||
-      ::bind(listener.get(), where->generic(), where->size) != 0 ||
-      ::listen(listener.get(), kBacklog) != 0 ||
-      ::getsockname(listener.get(), where->generic(), &where->size) != 0) {
-    return cannot_listen(address);
+  auto listener = std::make_unique<Listener>(limits, std::move(handler));
+  if (auto opened = listener->open(*endpoint); !opened) {
+    return tl::unexpected(std::move(opened).error());
   }
-  ListenAddress bound = address;
-  if (where->storage.ss_family == AF_INET) {
-    sockaddr_in v4{};
-    std::memcpy(&v4, &where->storage, sizeof(v4));
-    bound.port = ntohs(v4.sin_port);
-  } else {
-    sockaddr_in6 v6{};
-    std::memcpy(&v6, &where->storage, sizeof(v6));
-    bound.port = ntohs(v6.sin6_port);
-  }
-  return HttpServer(std::move(listener), std::move(bound), limits, std::move(handler));
+  return HttpServer(std::move(listener));
 }
 
-HttpServer::HttpServer(files::FileDescriptor listener, ListenAddress address, HttpLimits limits,
-                       Handler handler)
-    : listener_(std::move(listener)),
-      address_(std::move(address)),
-      limits_(limits),
-      handler_(std::move(handler)) {}
-
 std::string HttpServer::url() const {
-  return "http://" + text_of(address_) + "/";
+  const tcp::endpoint endpoint = listener_->endpoint();
+  const std::string address = endpoint.address().to_string();
+  return endpoint.address().is_v6() ? fmt::format("http://[{}]:{}/", address, endpoint.port())
+                                    : fmt::format("http://{}:{}/", address, endpoint.port());
 }
 
 Result<void> HttpServer::run(int stop_fd) {
-  std::vector<pollfd> polled;
-  while (true) {
-    polled.assign({{stop_fd, POLLIN, 0}, {listener_.get(), POLLIN, 0}});
-    auto next = Clock::time_point::max();
-    for (const Connection& connection : connections_) {
-      const bool writes = connection.state == State::kAnswering;
-      polled.push_back({connection.fd.get(), static_cast<short>(writes ? POLLOUT : POLLIN), 0});
-      next = std::min(next, connection.deadline);
-    }
-    // One millisecond more than rounded down, so that the deadline has passed afterwards.
-    const auto left = std::chrono::duration_cast<milliseconds>(next - Clock::now()).count() + 1;
-    const int wait =
-        connections_.empty() ? -1 : static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
-    if (::poll(polled.data(), polled.size(), wait) < 0 && errno != EINTR) {
-      return failure(ErrorCode::kIo,
-                     fmt::format("cannot wait for connections: {}", std::strerror(errno)), errno);
-    }
-    if (polled[0].revents != 0) {
-      return {};
-    }
-    std::size_t index = 2;
-    for (Connection& connection : connections_) {
-      if (polled[index++].revents != 0) {
-        go_on(connection);
-      }
-    }
-    const auto now = Clock::now();
-    connections_.remove_if([now](const Connection& connection) {
-      return connection.state == State::kOver || connection.deadline <= now;
-    });
-    if (polled[1].revents != 0) {
-      accept_some();
-    }
-  }
-}
-
-void HttpServer::accept_some() {
-  for (int accepted = 0; accepted < kAcceptedAtOnce; ++accepted) {
-    files::FileDescriptor fd(
-        ::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (fd.get() < 0) {
-      if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-        make_room();  // somebody else's descriptors ran out; ours are few
-      }
-      return;  // nobody is left, or the one who was has gone
-    }
-    if (connections_.size() >= limits_.most_connections) {
-      make_room();
-    }
-    connections_.push_back(
-        {std::move(fd), State::kAsking, Clock::now() + limits_.to_ask, {}, 0, nullptr});
-    read_head(connections_.back());  // what was sent along is mostly there already
-  }
-}
-
-/// Ends the connection that has kept us waiting longest: one that has not asked yet if there is
-/// any.
-void HttpServer::make_room() {
-  auto victim = std::find_if(connections_.begin(), connections_.end(),
-                             [](const Connection& one) { return one.state != State::kAnswering; });
-  if (victim == connections_.end()) {
-    victim = connections_.begin();
-  }
-  if (victim != connections_.end()) {
-    connections_.erase(victim);
-  }
-}
-
-void HttpServer::go_on(Connection& connection) {
-  switch (connection.state) {
-    case State::kAsking:
-      read_head(connection);
-      break;
-    case State::kAnswering:
-      write_answer(connection);
-      break;
-    case State::kLingering:
-      read_away(connection);
-      break;
-    case State::kOver:
-      break;
-  }
-}
-
-void HttpServer::read_head(Connection& connection) {
-  std::array<char, kLongestHead> chunk{};
-  const ssize_t got = files::uninterrupted([&] {
-    return ::recv(connection.fd.get(), chunk.data(), kLongestHead - connection.head.size(), 0);
-  });
-  if (got <= 0) {
-    connection.state = got < 0 && would_block() ? State::kAsking : State::kOver;
-    return;
-  }
-  connection.head.append(chunk.data(), static_cast<std::size_t>(got));
-  // Lines may end with a line feed alone (RFC 9112, section 2.2).
-  const auto crlf = connection.head.find("\r\n\r\n");
-  const auto lf = connection.head.find("\n\n");
-  const auto end = std::min(crlf, lf);
-  if (end == std::string::npos) {
-    if (connection.head.size() >= kLongestHead) {
-      answer(connection, HttpResponse::of(431, "The request's head is too long.\n"));
-    }
-    return;
-  }
-  const auto request = parse_http_head(std::string_view(connection.head).substr(0, end));
-  answer(connection, request
-                         ? handler_(*request)
-                         : HttpResponse::of(request.error(),
-                                            fmt::format("{}.\n", http_reason(request.error()))));
-}
-
-void HttpServer::answer(Connection& connection, const HttpResponse& response) {
-  connection.state = State::kAnswering;
-  connection.deadline = Clock::now() + limits_.to_answer;
-  connection.head = http_head(response);
-  connection.body = response.body;
-  write_answer(connection);
-}
-
-void HttpServer::write_answer(Connection& connection) {
-  const std::string_view body = connection.body ? std::string_view(*connection.body) : "";
-  std::string_view head = connection.head;
-  const std::size_t whole = head.size() + body.size();
-  while (connection.sent < whole) {
-    const bool in_head = connection.sent < head.size();
-    const std::string_view rest =
-        in_head ? head.substr(connection.sent) : body.substr(connection.sent - head.size());
-    const ssize_t sent = files::uninterrupted([&] {
-      return ::send(connection.fd.get(), rest.data(), rest.size(),
-                    MSG_NOSIGNAL | (in_head && !body.empty() ? MSG_MORE : 0));
-    });
-    if (sent < 0) {
-      connection.state = would_block() ? State::kAnswering : State::kOver;
-      return;
-    }
-    connection.sent += static_cast<std::size_t>(sent);
-  }
-  (void)::shutdown(connection.fd.get(), SHUT_WR);  // fails only if the other side has gone
-  connection.state = State::kLingering;
-  connection.deadline = Clock::now() + limits_.to_linger;
-  connection.head.clear();
-  connection.body.reset();
-}
-
-void HttpServer::read_away(Connection& connection) {
-  std::array<char, 65536> chunk{};
-  const ssize_t got = files::uninterrupted(
-      [&] { return ::recv(connection.fd.get(), chunk.data(), chunk.size(), 0); });
-  if (got == 0 || (got < 0 && !would_block())) {
-    connection.state = State::kOver;
-  }
+  return listener_->run(stop_fd);
 }
 
 }  // namespace vmnuma::tools

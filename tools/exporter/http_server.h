@@ -1,33 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Serves GET requests over TCP, whoever is on the other side.
+/// Serves GET and HEAD requests over TCP, to clients of any kind.
 ///
 /// Problem: what listens on TCP is reached by every program of the host, among them broken and
 /// hostile ones; a server that keeps a thread for each, or reads lines of any length, falls to the
-/// first of them. Approach: one thread and poll(2); one request a connection; every connection has
-/// a fixed share of memory and a deadline. Where all places are taken, a new connection takes that
-/// of the one that has kept us waiting longest, so that nobody is locked out by those who say
-/// nothing. Terms: *place*, what one connection may use; *lingering*, the time in which what a
-/// client still sends is thrown away, so that it gets to read our answer before the connection is
-/// reset. Properties:
-///  1. at most `most_connections` are open, each holding at most kLongestHead of what it sent and a
-///     bounded part of its answer in the kernel; bodies are shared, not copied;
-///  2. no connection lives longer than the sum of the three limits, however slowly its client reads
-///     or writes;
-///  3. a head that is too long, or no HTTP, is answered with an error and costs only its
-///     connection;
-///  4. nothing a client does ends the server or makes another wait for longer than it takes to
-///     answer.
+/// first of them. Approach: Boost.Beast parses and serialises; one thread; one request a
+/// connection; every connection has a fixed share of memory and a deadline. Where all places are
+/// taken, a new connection takes that of the one that has kept us waiting longest, so that silent
+/// clients lock nobody out.
+///
+/// Terms: *place*, what one connection may use; *lingering*, the time in which what a client still
+/// sends is thrown away, so that it gets to read our answer before the connection is reset.
+///
+/// Properties:
+///  - at most `most_connections` are open, each holding at most kLongestHead of what it sent and a
+///    bounded part of its answer in the kernel; bodies are shared, not copied;
+///  - no connection lives longer than the sum of the three limits, however slowly its client reads
+///    or writes;
+///  - a head that is too long, or no HTTP, is answered with an error and costs only its connection;
+///  - nothing a client does ends the server or makes another wait for longer than it takes to
+///    answer.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <list>
+#include <memory>
 #include <string>
+#include <string_view>
 
 #include "placement/base/result.h"
-#include "stats/files/file_descriptor.h"
 #include "tools/exporter/http_message.h"
 
 namespace vmnuma::tools {
@@ -53,44 +55,25 @@ class HttpServer {
   /// Must not block. Called on the thread of run().
   using Handler = std::function<HttpResponse(const HttpRequest&)>;
 
-  /// Errors: invalid-argument (no such address), busy (somebody else listens there),
+  /// Errors: invalid-argument (no such address), busy (another program listens there),
   /// permission-denied, io.
   [[nodiscard]] static Result<HttpServer> listen(const ListenAddress& address, HttpLimits limits,
                                                  Handler handler);
+  HttpServer(HttpServer&&) noexcept;
+  HttpServer& operator=(HttpServer&&) noexcept;
+  ~HttpServer();
 
   /// What people can type: "http://127.0.0.1:9721/".
   [[nodiscard]] std::string url() const;
 
-  /// Serves until `stop_fd` can be read. Error: io, if poll(2) fails.
+  /// Serves until `stop_fd`, which stays the caller's, can be read. Error: io.
   [[nodiscard]] Result<void> run(int stop_fd);
 
  private:
-  using Clock = std::chrono::steady_clock;
-  enum class State { kAsking, kAnswering, kLingering, kOver };
-  struct Connection {
-    files::FileDescriptor fd;
-    State state = State::kAsking;
-    Clock::time_point deadline;
-    std::string head;      ///< theirs while asking, then ours
-    std::size_t sent = 0;  ///< of our head and body together
-    std::shared_ptr<const std::string> body;
-  };
+  class Listener;
+  explicit HttpServer(std::unique_ptr<Listener> listener);
 
-  HttpServer(files::FileDescriptor listener, ListenAddress address, HttpLimits limits,
-             Handler handler);
-  void accept_some();
-  void make_room();
-  void go_on(Connection& connection);
-  void read_head(Connection& connection);
-  void answer(Connection& connection, const HttpResponse& response);
-  void write_answer(Connection& connection);
-  void read_away(Connection& connection);
-
-  files::FileDescriptor listener_;
-  ListenAddress address_;
-  HttpLimits limits_;
-  Handler handler_;
-  std::list<Connection> connections_;  ///< longest open first
+  std::unique_ptr<Listener> listener_;
 };
 
 }  // namespace vmnuma::tools

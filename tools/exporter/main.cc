@@ -6,6 +6,7 @@
 
 #include <sys/signalfd.h>
 
+#include "stats/files/file_descriptor.h"
 #include "stats/text/printable.h"
 #include "tools/exporter/arguments.h"
 #include "tools/exporter/daemon_watch.h"

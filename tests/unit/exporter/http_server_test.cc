@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "stats/files/file_descriptor.h"
 #include "tests/support/sanitizers.h"
 
 namespace vmnuma::tools {
@@ -143,12 +144,59 @@ TEST(HttpServerTest, ARequestMayComeInPieces) {
   EXPECT_THAT(client.rest(), EndsWith("path /"));
 }
 
-TEST(HttpServerTest, RefusesEverythingButGet) {
+TEST(HttpServerTest, AnswersHeadWithoutABody) {
+  const Served served(patient());
+  const std::string answer = ask(served, "HEAD /a HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(answer, HasSubstr("\r\nContent-Length: 7\r\n"));
+  EXPECT_THAT(answer, EndsWith("\r\n\r\n"));
+}
+
+TEST(HttpServerTest, RefusesEverythingButGetAndHead) {
   const Served served(patient());
   const std::string answer =
       ask(served, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc");
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 405 Method Not Allowed\r\n"));
-  EXPECT_THAT(answer, HasSubstr("\r\nAllow: GET\r\n"));
+  EXPECT_THAT(answer, HasSubstr("\r\nAllow: GET, HEAD\r\n"));
+}
+
+TEST(HttpServerTest, EverythingElseIsNamedForWhatItIs) {
+  const Served served(patient());
+  const auto status_of = [&served](const std::string& head) {
+    return ask(served, head + "\r\n\r\n").substr(std::string_view("HTTP/1.1 ").size(), 3);
+  };
+  EXPECT_EQ(status_of("GET / HTTP/1.0"), "200");
+  EXPECT_EQ(status_of("GET / HTTP/1.1\r\nHOST:  x:80 \r\nContent-Length: 0"), "200");
+  EXPECT_EQ(status_of("GET"), "400");
+  EXPECT_EQ(status_of("GET /"), "400");
+  EXPECT_EQ(status_of("GET / HTTP/1.1"), "400");  // without a Host
+  EXPECT_EQ(status_of("GET / HTTP/1.1\r\nHost: a\r\nHost: b"), "400");
+  EXPECT_EQ(status_of("GET / HTTP/1.1\r\nHost: a b"), "400");
+  EXPECT_EQ(status_of("GET / HTTP/1.1\r\nHost: a\r\nno colon"), "400");
+  EXPECT_EQ(status_of("GET / HTTP/1.1\r\nHost: a\r\n folded: b"), "400");
+  EXPECT_EQ(status_of("G\xc3\xa4T / HTTP/1.1\r\nHost: a"), "400");
+  EXPECT_EQ(status_of("GET / HTTP/2"), "505");
+  EXPECT_EQ(status_of("GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 5"), "413");
+  EXPECT_EQ(status_of("GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked"), "413");
+  EXPECT_EQ(status_of("GET / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue"), "417");
+}
+
+TEST(HttpServerTest, EveryHeadGetsAnAnswerOrTheEndOfItsConnection) {
+  // A good head with one byte after the other replaced by some that mean something.
+  const Served served(patient());
+  const std::string good = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  for (const char byte : {'\0', '\r', '\n', ' ', ':', '\x80', '\xff'}) {
+    for (std::size_t at = 0; at < good.size(); ++at) {
+      std::string changed = good;
+      changed[at] = byte;
+      Client client(served);
+      (void)client.send(changed);
+      client.end_sending();
+      const std::string answer = client.rest();
+      EXPECT_TRUE(answer.empty() || answer.starts_with("HTTP/1.1 ")) << answer;
+    }
+  }
+  expect_served(served);
 }
 
 TEST(HttpServerTest, AMegabyteInOneLineIsRefusedAndItsSenderReadsWhy) {
