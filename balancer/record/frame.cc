@@ -446,8 +446,11 @@ Result<HeaderFrame> read_header(const Json& header) {
   const auto found = header.find("format");
   const std::int64_t format = found == header.end() ? 0 : text::integer_of(*found).value_or(0);
   if (format < kOldestRecordingFormat || format > kRecordingFormat) {
-    return failure(ErrorCode::kUnsupported, fmt::format("the recording is not of format {} to {}",
-                                                        kOldestRecordingFormat, kRecordingFormat));
+    return failure(ErrorCode::kUnsupported,
+                   format == 0
+                       ? std::string("this is no recording: it does not begin with its format")
+                       : fmt::format("the recording has format {}; this vmnuma reads {} to {}",
+                                     format, kOldestRecordingFormat, kRecordingFormat));
   }
   HeaderFrame frame;
   frame.controller = std::make_shared<Controller>(ControllerSetup{});

@@ -31,10 +31,6 @@ std::vector<NodeId> homes_in(const ExplainView& view) {
   return homes;
 }
 
-std::string nodes_text(const std::vector<NodeId>& nodes) {
-  return fmt::format("node{} {}", nodes.size() == 1 ? "" : "s", placement::to_list(nodes));
-}
-
 /// Nothing if none fires elsewhere.
 std::string advice_on(const std::vector<stats::FiringInterrupts>& elsewhere,
                       const std::string& what, const std::vector<NodeId>& near) {
@@ -46,7 +42,7 @@ std::string advice_on(const std::vector<stats::FiringInterrupts>& elsewhere,
     advice += fmt::format(
         ", but {} {}: run irqbalance, or write CPUs of {} to /proc/irq/NUMBER/smp_affinity_list "
         "(irqbalance, if it runs, leaves alone what is named with --banirq)",
-        what, nodes_text(near), near.size() == 1 ? "that node" : "these nodes");
+        what, stats::on_nodes_text(near), near.size() == 1 ? "that node" : "these nodes");
   }
   return advice;
 }

@@ -168,4 +168,8 @@ std::string to_text(const FiringInterrupts& interrupts) {
                      is_one ? "s" : "", where, placement::to_list(interrupts.cpus));
 }
 
+std::string on_nodes_text(const std::vector<NodeId>& nodes) {
+  return fmt::format("node{} {}", nodes.size() == 1 ? "" : "s", placement::to_list(nodes));
+}
+
 }  // namespace vmnuma::stats

@@ -78,7 +78,7 @@ TEST_F(DeviceChecksTest, InterruptsOfAPassedThroughDeviceBelongWhereItsVmLives) 
   EXPECT_EQ(check()[0].severity, Severity::kOk);
   pass_through(1, 5);
   EXPECT_THAT(check()[0].what,
-              HasSubstr("0000:3b:00.0 is of VM 'web1', which lives on node 0, but its interrupts "
+              HasSubstr("0000:3b:00.0 belongs to VM 'web1', which is on node 0, but its interrupts "
                         "57-58 (vfio-msix[0](0000:3b:00.0), ...) fire on node 1 (CPUs 5)"));
   EXPECT_THAT(check()[0].lines[0], HasSubstr("echo 0-3 >"));
   host_->vms[0].clients[0].home = {};  // it has no home yet

@@ -11,6 +11,7 @@
 #include "tests/support/fake_daemon.h"
 #include "tests/support/views.h"
 #include "tests/unit/doctor/fake_root.h"
+#include "tools/vmnuma/run.h"
 
 namespace vmnuma::tools {
 namespace {

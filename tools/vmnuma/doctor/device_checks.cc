@@ -56,14 +56,10 @@ std::set<std::string> ways_out(const files::Directory& root) {
 
 /// A device that VMs use, and where its interrupts belong.
 struct UsedDevice {
-  std::string what;  ///< "PCI device 0000:3b:00.0 is of VM 'web1', which lives on node 1"
+  std::string what;  ///< "PCI device 0000:3b:00.0 belongs to VM 'web1', which is on node 1"
   std::vector<stats::Carrier> carriers;
   std::vector<NodeId> near;  ///< ascending; empty: not known
 };
-
-std::string nodes_text(const std::vector<NodeId>& nodes) {
-  return fmt::format("node{} {}", nodes.size() == 1 ? "" : "s", placement::to_list(nodes));
-}
 
 UsedDevice shared_device(const std::string& name, std::vector<stats::Carrier> carriers) {
   const NodeId node = stats::common_node(carriers);
@@ -71,7 +67,7 @@ UsedDevice shared_device(const std::string& name, std::vector<stats::Carrier> ca
   if (node.value >= 0) {
     near.push_back(node);
   }
-  return {fmt::format("{} is on {}", name, nodes_text(near)), std::move(carriers), near};
+  return {fmt::format("{} is on {}", name, stats::on_nodes_text(near)), std::move(carriers), near};
 }
 
 /// As a shared one unless it is known which VM has it, and where that lives.
@@ -87,7 +83,8 @@ UsedDevice passed_through(const std::string& address, std::vector<stats::Carrier
     if (!homes.empty() &&
         std::find(vm.pci_devices.begin(), vm.pci_devices.end(), address) != vm.pci_devices.end()) {
       const std::vector<NodeId> near(homes.begin(), homes.end());
-      return {fmt::format("{} is of VM '{}', which lives on {}", name, vm.vm, nodes_text(near)),
+      return {fmt::format("{} belongs to VM '{}', which is on {}", name, vm.vm,
+                          stats::on_nodes_text(near)),
               std::move(carriers), near};
     }
   }
