@@ -22,7 +22,7 @@ TEST(FiguresTest, AllScenariosUnderAllPolicies) {
     nobodys += comparisons.back().policies.front().lost.value;
     ours += comparisons.back().policies.back().lost.value;
   }
-  std::cout << to_text(comparisons);
+  std::cout << to_text(comparisons) << to_text(summary_of(comparisons));
   for (const ScenarioComparison& comparison : comparisons) {
     EXPECT_NE(we_are_first(comparison), !comparison.not_first_because.empty())
         << comparison.scenario << ": a reason is given exactly where another policy does better";

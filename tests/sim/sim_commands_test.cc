@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/sim/scenarios.h"
+#include "tests/support/temp_directory.h"
+#include "tools/vmnuma/commands/search_command.h"
 
 namespace vmnuma::tools {
 namespace {
@@ -160,6 +162,35 @@ TEST(SimCommandsTest, ScenariosAreListed) {
   const json list = json::parse(run({"sim", "list", "--json"}).out);
   EXPECT_GE(list.size(), 20U);
   EXPECT_THAT(keys_of(list[0]), ElementsAre("description", "epochs", "name", "nodes", "vms"));
+}
+
+TEST(SimCommandsTest, ASearchWritesWhatItFindsAsScenariosThatCanBeRun) {
+  const tests::TempDirectory directory;
+  const std::string out = directory.path() + "/found";
+  const std::vector<std::string> arguments{"sim", "search", "--rounds", "1", "--out", out};
+  const Invocation invocation = parse_arguments(arguments, /*now_unix_s=*/0).value();
+  std::ostringstream shown;
+  std::ostringstream err;
+  Surroundings surroundings{shown, err, false, [](std::chrono::milliseconds) { return true; }};
+  const Effort little{.starts = 3, .steps = 0, .shrinks = 3};
+  (void)search_scenarios(std::get<SimSearchRequest>(*invocation.sim), little, invocation,
+                         surroundings);  // there may be violations
+  EXPECT_EQ(err.str(), "");
+  EXPECT_THAT(shown.str(), HasSubstr("4 climbs of 1 rounds"));
+  const auto found = list_scenarios(out);
+  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_FALSE(found->empty());
+  for (const Scenario& scenario : *found) {
+    EXPECT_THAT(shown.str(), HasSubstr(scenario.name));
+    EXPECT_THAT(scenario.description, testing::StartsWith("Found by search: "));
+  }
+}
+
+TEST(SimCommandsTest, ASearchIsAgainstAPolicyThatThereIsAndHasOneEnd) {
+  const Outcome unknown = run({"sim", "search", "--against", "kernal"});
+  EXPECT_EQ(unknown.code, kExitUsage);
+  EXPECT_THAT(unknown.err, HasSubstr("did you mean 'kernel'?"));
+  EXPECT_EQ(run({"sim", "search", "--rounds", "1", "--seconds", "1"}).code, kExitUsage);
 }
 
 TEST(SimCommandsTest, WhatIsWrongIsSaidAndIsAUsageError) {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stats/text/json.h"
+#include "tools/sim/bound.h"
 #include "tools/sim/policies/policy.h"
 #include "tools/sim/simulation.h"
 
@@ -15,13 +16,6 @@ namespace vmnuma::tools {
 namespace {
 
 using nlohmann::ordered_json;
-
-SimulationResult run(Simulation& simulation) {
-  while (!simulation.finished()) {
-    simulation.run_epoch();
-  }
-  return simulation.result();
-}
 
 PolicyResult result_of(std::string_view policy, const SimulationResult& result) {
   PolicyResult row{std::string(policy), result.lost, Percentage{100'000}, result.node_changes,
@@ -44,14 +38,27 @@ double number(Percentage share) {
 
 ScenarioComparison compare_policies(const Scenario& scenario,
                                     const std::function<void()>& policy_done) {
-  ScenarioComparison comparison{scenario.name, {}, scenario.not_first_because};
+  ScenarioComparison comparison{scenario.name, {}, {}, scenario.not_first_because};
   for (const std::string_view name : kPeers) {
     Simulation simulation(scenario, make_policy(name));
-    comparison.policies.push_back(result_of(name, run(simulation)));
+    Bound bound;
+    while (!simulation.finished()) {
+      simulation.run_epoch();
+      if (name == "none") {
+        bound.epoch_ended(simulation);
+      }
+    }
+    if (name == "none") {
+      comparison.bound = bound.lost();
+    }
+    comparison.policies.push_back(result_of(name, simulation.result()));
     policy_done();
   }
   Simulation simulation(scenario);
-  comparison.policies.push_back(result_of(kOurs, run(simulation)));
+  while (!simulation.finished()) {
+    simulation.run_epoch();
+  }
+  comparison.policies.push_back(result_of(kOurs, simulation.result()));
   policy_done();
   return comparison;
 }
@@ -61,6 +68,62 @@ bool we_are_first(const ScenarioComparison& comparison) {
                      [&](const PolicyResult& row) {
                        return comparison.policies.back().lost.value <= row.lost.value + 1000;
                      });
+}
+
+const PolicyResult& best_peer(const ScenarioComparison& comparison) {
+  return *std::min_element(
+      comparison.policies.begin(), comparison.policies.end() - 1,
+      [](const PolicyResult& a, const PolicyResult& b) { return a.lost.value < b.lost.value; });
+}
+
+ComparisonSummary summary_of(const std::vector<ScenarioComparison>& comparisons) {
+  ComparisonSummary summary;
+  summary.scenarios = static_cast<std::int64_t>(comparisons.size());
+  if (comparisons.empty()) {
+    return summary;
+  }
+  for (const PolicyResult& row : comparisons.front().policies) {
+    summary.mean.push_back({row.policy, {}});
+  }
+  summary.mean.push_back({std::string(kBound), {}});
+  summary.behind.value = INT64_MIN;
+  for (const ScenarioComparison& comparison : comparisons) {
+    summary.first += we_are_first(comparison) ? 1 : 0;
+    for (std::size_t i = 0; i < comparison.policies.size(); ++i) {
+      summary.mean[i].lost.value += comparison.policies[i].lost.value;
+    }
+    summary.mean.back().lost.value += comparison.bound.value;
+    const Percentage best = best_peer(comparison).lost;
+    summary.mean_best_peer.value += best.value;
+    const std::int64_t behind = comparison.policies.back().lost.value - best.value;
+    if (behind > summary.behind.value) {
+      summary.behind.value = behind;
+      summary.worst = &comparison;
+    }
+  }
+  for (ComparisonSummary::Row& row : summary.mean) {
+    row.lost.value /= summary.scenarios;
+  }
+  summary.mean_best_peer.value /= summary.scenarios;
+  return summary;
+}
+
+std::string to_text(const ComparisonSummary& summary) {
+  if (summary.worst == nullptr) {
+    return "";
+  }
+  std::string out = fmt::format("\n{} is first or within 1 % of demand in {} of {} scenarios\n",
+                                kOurs, summary.first, summary.scenarios);
+  out += "lost on average:";
+  for (const ComparisonSummary::Row& row : summary.mean) {
+    out += fmt::format(" {} {:.2f} %,", row.policy, number(row.lost));
+  }
+  out += fmt::format(" best peer of each {:.2f} %\n", number(summary.mean_best_peer));
+  const PolicyResult& peer = best_peer(*summary.worst);
+  out += fmt::format("worst: {}, where {} loses {:.2f} % and {} {:.2f} %\n",
+                     summary.worst->scenario, kOurs, number(summary.worst->policies.back().lost),
+                     peer.policy, number(peer.lost));
+  return out;
 }
 
 std::string to_text(const std::vector<ScenarioComparison>& comparisons) {
@@ -77,6 +140,8 @@ std::string to_text(const std::vector<ScenarioComparison>& comparisons) {
                          number(row.lost) <= number(Percentage{least}) ? "*" : " ",
                          number(row.worst_off), row.changes, row.moved.value >> 20U);
     }
+    out += fmt::format("{:<24}  {:<13}  {:>7.2f}\n", comparison.scenario, kBound,
+                       number(comparison.bound));
     if (!comparison.not_first_because.empty() && !we_are_first(comparison)) {
       out += fmt::format("{:<24}  {} is not first: {}\n", comparison.scenario, kOurs,
                          comparison.not_first_because);
@@ -99,6 +164,7 @@ std::string to_json(const std::vector<ScenarioComparison>& comparisons) {
     list.push_back(
         {{"scenario", comparison.scenario},
          {"policies", std::move(policies)},
+         {"bound_lost_pct", number(comparison.bound)},
          {"not_first_because", we_are_first(comparison) ? "" : comparison.not_first_because}});
   }
   return text::json_text(list);

@@ -33,8 +33,12 @@ struct PolicyResult {
 struct ScenarioComparison {
   std::string scenario;
   std::vector<PolicyResult> policies;  ///< kPeers, and kOurs last
+  Percentage bound;                    ///< nothing can lose less (bound.h)
   std::string not_first_because;       ///< as the scenario says
 };
+
+/// The row of the bound in tables, and what `sim search --against` calls it.
+inline constexpr std::string_view kBound = "bound";
 
 /// Policies that differ by no more than one per cent of what is wanted are equal.
 [[nodiscard]] bool we_are_first(const ScenarioComparison& comparison);
@@ -42,6 +46,26 @@ struct ScenarioComparison {
 /// `policy_done` is called after each of the policies.
 [[nodiscard]] ScenarioComparison compare_policies(const Scenario& scenario,
                                                   const std::function<void()>& policy_done);
+
+/// What all of them come to.
+struct ComparisonSummary {
+  struct Row {
+    std::string policy;
+    Percentage lost;
+  };
+  std::int64_t scenarios = 0;
+  std::int64_t first = 0;                ///< we_are_first()
+  std::vector<Row> mean;                 ///< over the scenarios, as in these, and the bound last
+  Percentage mean_best_peer;             ///< of the best one of each scenario
+  const ScenarioComparison* worst = {};  ///< most behind the best peer; null if there are none
+  Percentage behind;                     ///< so much, there; below zero if we are ahead everywhere
+};
+[[nodiscard]] ComparisonSummary summary_of(const std::vector<ScenarioComparison>& comparisons);
+/// Some lines, each ended by '\n'.
+[[nodiscard]] std::string to_text(const ComparisonSummary& summary);
+
+/// The one of kPeers that loses least; the first of equal ones.
+[[nodiscard]] const PolicyResult& best_peer(const ScenarioComparison& comparison);
 
 /// Columns as wide as they must be; the least lost time of a scenario is marked with '*', and
 /// where the balancer is not first, the reason follows.

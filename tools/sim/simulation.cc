@@ -79,6 +79,13 @@ Simulation::Life* Simulation::life_of(const VmId& vm) {
   return life == lives_.end() ? nullptr : &*life;
 }
 
+const ScenarioVm& Simulation::vm(const VmId& id) const {
+  const auto life =
+      std::find_if(lives_.begin(), lives_.end(), [&](const Life& entry) { return entry.id == id; });
+  VMNUMA_CHECK(life != lives_.end());
+  return scenario_.vms[static_cast<std::size_t>(life - lives_.begin())];
+}
+
 // ---- an epoch ----
 
 void Simulation::run_epoch() {
@@ -114,10 +121,10 @@ void Simulation::run_epoch() {
     }
   }
   listen();
-  const EpochTruth truth = host_.take_truth();
-  figures_ = figures_of(truth);
+  truth_ = host_.take_truth();
+  figures_ = figures_of(truth_);
   take_down(figures_);
-  count_node_changes(truth);
+  count_node_changes(truth_);
   note_homes();
   if (!policy_) {
     oracles_.epoch_ended(epoch_, host_, daemon_);

@@ -51,6 +51,9 @@ class Simulation {
   [[nodiscard]] std::int64_t last_stir() const { return last_stir_; }
   /// Of the last epoch.
   [[nodiscard]] const EpochFigures& figures() const { return figures_; }
+  [[nodiscard]] const EpochTruth& truth() const { return truth_; }
+  /// What the scenario says of a VM that has started.
+  [[nodiscard]] const ScenarioVm& vm(const placement::VmId& id) const;
   /// A table of `vmnuma stats`, or nothing while the daemon does not run.
   [[nodiscard]] std::optional<stats::Report> table(const std::string& type);
   /// Gives the daemon a command of the control socket, now. Error: unavailable while it does not
@@ -133,6 +136,7 @@ class Simulation {
   std::vector<Life> lives_;                            ///< as scenario_.vms
   std::vector<std::string> news_;
   std::int64_t last_stir_ = -1;
+  EpochTruth truth_;
   EpochFigures figures_;
   Mean imbalance_;
   Mean locality_;

@@ -26,6 +26,8 @@ using placement::VmId;
 namespace {
 
 constexpr std::size_t kMostViolations = 100;
+/// In a shorter scenario memory may still be on its way at the end.
+constexpr std::int64_t kLongEnoughForRest = 90;
 constexpr std::int64_t kSecond = 1'000'000;
 
 /// Moves that the balancer chose to make.
@@ -290,8 +292,14 @@ void Oracles::epoch_ended(std::int64_t epoch, const SimHost& host, const SimDaem
 }
 
 std::optional<std::int64_t> Oracles::quiet_from() const {
+  if (scenario_.epochs < kLongEnoughForRest) {
+    return std::nullopt;
+  }
   std::int64_t last_change = 0;
   for (const ScenarioVm& vm : scenario_.vms) {
+    if (vm.load_repeats > 0) {
+      return std::nullopt;
+    }
     last_change = std::max({last_change, vm.start, vm.stop.value_or(0)});
     for (const LoadStep& step : vm.load) {
       last_change = std::max(last_change, step.from);

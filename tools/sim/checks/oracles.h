@@ -15,7 +15,7 @@
 ///     of a VM whose memory stays.
 ///  5. Every order ends once, and nothing is left open in the journal.
 ///  6. Under a load that no longer changes moves come to an end (turns of long-term fairness
-///  aside).
+///  aside), if the scenario is long enough for that.
 ///  7. No plan breaks a rule of balancer/core/validator.h.
 #pragma once
 

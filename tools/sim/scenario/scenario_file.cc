@@ -264,17 +264,19 @@ class ScenarioParser {
   }
 
   void read_load(const TableReader& vm_reader, ScenarioVm& vm) {
-    std::int64_t earliest = 0;
+    std::int64_t earliest = -known_epochs(scenario_);
     for (const toml::table* table : vm_reader.tables("load")) {
       const TableReader reader(problems_, *table, " in 'load'", {"from", "pct"});
       reader.require("pct");
       LoadStep step;
-      step.from = reader.integer("from", {earliest, kEpochs.largest}, earliest);
+      step.from =
+          reader.integer("from", {earliest, kEpochs.largest}, std::max<std::int64_t>(earliest, 0));
       step.pct = reader.integer("pct", {0, 100}, 0);
       vm.load.push_back(step);
       earliest = step.from + 1;
     }
-    vm.load_repeats = vm_reader.integer("load_repeats", {earliest, kEpochs.largest}, 0);
+    vm.load_repeats = vm_reader.integer("load_repeats",
+                                        {std::max<std::int64_t>(earliest, 0), kEpochs.largest}, 0);
     if (const toml::table* table = vm_reader.table("on_off")) {
       read_on_off(*table, vm);
     }

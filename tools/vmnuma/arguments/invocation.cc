@@ -69,8 +69,8 @@ class CommandLine {
         !repack_) {
       return usage(app_.got_subcommand("options")    ? "options needs one of list, get and set"
                    : app_.got_subcommand("forecast") ? "forecast needs one of show and train"
-                   : app_.got_subcommand("sim")      ? "sim needs one of run, list and compare"
-                                                     : "a command is needed, such as 'status'");
+                   : app_.got_subcommand("sim") ? "sim needs one of run, list, compare and search"
+                                                : "a command is needed, such as 'status'");
     }
     Invocation invocation;
     invocation.socket_path = socket_path_;
@@ -468,6 +468,33 @@ class CommandLine {
         ->check(in_range(1, 1'000'000))
         ->type_name("N");
     compare->callback([this] { sim_ = sim_compare_; });
+    add_sim_search(*sim);
+  }
+
+  void add_sim_search(CLI::App& sim) {
+    CLI::App* search =
+        sim.add_subcommand("search", "Look for scenarios in which vmnuma does worst");
+    search->fallthrough();
+    CLI::Option* seconds =
+        search
+            ->add_option("--seconds", sim_search_.seconds, "End with the round in which they pass")
+            ->check(in_range(1, 1'000'000))
+            ->type_name("N")
+            ->capture_default_str();
+    search->add_option("--rounds", sim_search_.rounds, "End after so many rounds")
+        ->check(in_range(1, 1'000'000))
+        ->type_name("N")
+        ->excludes(seconds);
+    search->add_option("--seed", sim_search_.seed, "Decides what is tried")
+        ->check(CLI::NonNegativeNumber.description(""))
+        ->type_name("N")
+        ->capture_default_str();
+    search->add_option("--against", sim_search_.against, "best, optimal, or one other policy")
+        ->type_name("POLICY")
+        ->capture_default_str();
+    search->add_option("--out", sim_search_.out, "Write what is found as scenario files there")
+        ->type_name("DIR");
+    search->callback([this] { sim_ = sim_search_; });
   }
 
   CLI::Option* add_vm(CLI::App& command) {
@@ -641,6 +668,7 @@ class CommandLine {
   } supposed_;
   SimRunRequest sim_run_;
   SimCompareRequest sim_compare_;
+  SimSearchRequest sim_search_;
   std::optional<SimRequest> sim_;
   RecordRun recording_;
   ReplayRun replayed_;

@@ -41,7 +41,15 @@ struct SimCompareRequest {
   std::vector<std::string> scenarios;  ///< all that come with the program if empty
   std::optional<std::int64_t> epochs;
 };
-using SimRequest = std::variant<SimRunRequest, SimListRequest, SimCompareRequest>;
+/// `sim search`.
+struct SimSearchRequest {
+  std::int64_t seconds = 60;
+  std::optional<std::int64_t> rounds;  ///< instead of seconds
+  std::int64_t seed = 1;
+  std::string against = "best";
+  std::optional<std::string> out;  ///< a directory for what is found
+};
+using SimRequest = std::variant<SimRunRequest, SimListRequest, SimCompareRequest, SimSearchRequest>;
 
 /// `record`.
 struct RecordRun {

@@ -17,6 +17,7 @@
 #include "tools/sim/scenario/catalogue.h"
 #include "tools/sim/simulation.h"
 #include "tools/vmnuma/commands/recording_file.h"
+#include "tools/vmnuma/commands/search_command.h"
 #include "tools/vmnuma/terminal/progress_bar.h"
 #include "tools/vmnuma/text/table.h"
 #include "tools/vmnuma/text/text.h"
@@ -239,8 +240,15 @@ int compare_simulations(const SimCompareRequest& request, const Invocation& invo
         compare_policies(scenario, [&] { bar.show(++done, all, scenario.name); }));
   }
   bar.hide();
-  surroundings.out << (invocation.json ? to_json(comparisons) + "\n" : to_text(comparisons))
-                   << std::flush;
+  if (invocation.json) {
+    surroundings.out << to_json(comparisons) << std::endl;
+    return kExitOk;
+  }
+  surroundings.out << to_text(comparisons);
+  if (comparisons.size() > 1) {
+    surroundings.out << to_text(summary_of(comparisons));
+  }
+  surroundings.out << std::flush;
   return kExitOk;
 }
 
@@ -278,6 +286,9 @@ int run_sim(const Invocation& invocation, const std::string& scenarios,
   }
   if (const auto* request = std::get_if<SimCompareRequest>(&*invocation.sim)) {
     return compare_simulations(*request, invocation, scenarios, surroundings);
+  }
+  if (const auto* request = std::get_if<SimSearchRequest>(&*invocation.sim)) {
+    return search_scenarios(*request, Effort{}, invocation, surroundings);
   }
   return list_simulations(invocation.json, scenarios, surroundings);
 }

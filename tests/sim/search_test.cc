@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/sim/search/search.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/sim/scenarios.h"
+#include "tools/sim/scenario/scenario_file.h"
+#include "tools/sim/scenario/scenario_writer.h"
+#include "tools/sim/search/features.h"
+#include "tools/sim/search/generator.h"
+#include "tools/sim/search/shrink.h"
+
+namespace vmnuma::tools {
+namespace {
+
+using placement::NodeId;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(SearchTest, WhatIsGeneratedOrMutatedCanBeWrittenAndReadBack) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Random random(seed);
+    Scenario scenario = random_scenario(random);
+    for (int step = 0; step < 5; ++step) {
+      const auto read = parse_scenario(to_toml(scenario), "found.toml");
+      ASSERT_TRUE(read) << seed << ": " << read.error().message;
+      ASSERT_EQ(*read, scenario) << seed << "\n" << to_toml(scenario);
+      scenario = mutated(std::move(scenario), random);
+    }
+  }
+}
+
+TEST(SearchTest, TheSameNumbersGiveTheSameScenario) {
+  Random one(7);
+  Random other(7);
+  EXPECT_EQ(mutated(random_scenario(one), one), mutated(random_scenario(other), other));
+}
+
+TEST(SearchTest, AFeatureThatIsTakenAwayIsNoLongerThere) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Random random(seed);
+    const Scenario scenario = mutated(random_scenario(random), random);
+    for (const Feature& feature : features()) {
+      Scenario without = scenario;
+      if (feature.is_in(without)) {
+        feature.take_away(without);
+        EXPECT_FALSE(feature.is_in(without)) << feature.name << ", seed " << seed;
+      }
+    }
+  }
+}
+
+/// Three VMs on four nodes, with a few things that do not matter.
+Scenario crowded() {
+  Scenario scenario;
+  scenario.name = "found";
+  scenario.epochs = 40;
+  scenario.host = small_host(4);
+  for (const char* name : {"vm0", "vm1", "vm2"}) {
+    scenario.vms.push_back(busy_vm(name, 2, 100));
+    scenario.vms.back().noise_pct = 10;
+  }
+  scenario.vms[1].shares = 512;
+  scenario.faults = {{3, FaultKind::kSlowLibvirt, std::nullopt, std::nullopt, 5}};
+  return scenario;
+}
+
+TEST(SearchTest, WhatIsShrunkStillShowsItAndHasNothingElse) {
+  std::int64_t asked = 0;
+  const Scenario smallest = shrunk(crowded(), 1000, [&](const Scenario& scenario) {
+    ++asked;
+    return scenario.vms.size() >= 2 && scenario.vms[1].shares == 512;
+  });
+  EXPECT_EQ(smallest.vms.size(), 2U);
+  EXPECT_EQ(smallest.vms[1].shares, 512);
+  EXPECT_EQ(smallest.host.nodes.size(), 1U);
+  EXPECT_EQ(smallest.epochs, 30);
+  EXPECT_THAT(features_in(smallest), ElementsAre("unequal shares"));
+  EXPECT_LE(asked, 1000);
+}
+
+TEST(SearchTest, NoMoreIsTriedThanAllowed) {
+  std::int64_t asked = 0;
+  (void)shrunk(crowded(), 3, [&](const Scenario&) {
+    ++asked;
+    return false;
+  });
+  EXPECT_EQ(asked, 3);
+}
+
+constexpr Effort kLittle{.starts = 1, .steps = 2, .shrinks = 4};
+
+std::string found(std::int64_t rounds, std::int64_t threads) {
+  const SearchPlan plan{.seed = 3, .against = "none", .effort = kLittle, .threads = threads};
+  const SearchResult result = search(
+      plan, [&](std::int64_t done) { return done < rounds; }, [](std::int64_t) {});
+  EXPECT_EQ(result.rounds, rounds);
+  std::string text = to_json(result.weaknesses);
+  for (const Weakness& weakness : result.weaknesses) {
+    text += to_toml(weakness.scenario);
+  }
+  return text;
+}
+
+TEST(SearchTest, SeedAndRoundsDecideTheResultWhateverTheThreads) {
+  EXPECT_EQ(found(1, 1), found(1, 3));
+}
+
+TEST(SearchTest, AWorseMechanismComesFirstAndEachOnce) {
+  const auto weakness = [](std::int64_t climb, std::int64_t behind, std::string cause) {
+    Weakness made;
+    made.climb = climb;
+    made.behind = behind;
+    made.cause = std::move(cause);
+    return made;
+  };
+  Weakness wrong = weakness(4, 0, "");
+  wrong.violation = "epoch 3: 'vm1' is lost";
+  Weakness again = weakness(5, 0, "");
+  again.violation = "epoch 13: 'vm2' is lost";
+  const std::vector<Weakness> kept = by_mechanism(
+      {weakness(0, 2000, "a"), weakness(1, 3000, "b"), weakness(2, 5000, "a"), wrong, again});
+  ASSERT_EQ(kept.size(), 3U);
+  EXPECT_EQ(kept[0].climb, 4);
+  EXPECT_EQ(kept[1].climb, 2);
+  EXPECT_EQ(kept[2].climb, 1);
+}
+
+TEST(SearchTest, AWeaknessSaysWhatIsLostAndWhatItTakes) {
+  // Both are found on one node, and nobody may move.
+  Scenario scenario = crowded();
+  scenario.faults.clear();
+  for (ScenarioVm& vm : scenario.vms) {
+    vm.noise_pct = 0;
+    vm.shares = 1024;
+    vm.vcpus = 4;
+    vm.placed_on = {NodeId{0}};
+    vm.policy.do_not_move = true;
+  }
+  const Weakness made = make_weakness(5, scenario, "kernel");
+  EXPECT_EQ(made.opponent, "kernel");
+  EXPECT_GT(made.behind, 10'000);
+  EXPECT_EQ(made.cause, "VMs wait for CPUs and are not moved");
+  EXPECT_THAT(made.takes, ElementsAre("VMs found on a node", "VMs that must not move"));
+  EXPECT_THAT(made.scenario.not_first_because, HasSubstr("takes VMs found on a node"));
+  EXPECT_LE(made.scenario.description.size(), 90U);
+  EXPECT_THAT(to_text({made}, 1), HasSubstr("behind kernel"));
+}
+
+}  // namespace
+}  // namespace vmnuma::tools

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/sim/local_service.h"
+
+#include <algorithm>
+#include <functional>
+#include <tuple>
+
+namespace vmnuma::tools {
+
+using placement::CpuTime;
+
+namespace {
+
+constexpr std::int64_t kMostSteps = 2000;
+
+/// Weighted near time, in thousandths of a microsecond: what is saved against all being far.
+class HomesSearch {
+ public:
+  HomesSearch(const std::vector<LocalClient>& clients, std::vector<CpuTime> rooms)
+      : clients_(clients), rooms_(std::move(rooms)) {}
+
+  [[nodiscard]] std::int64_t most_saved() {
+    const std::int64_t in_pieces = saved_in_pieces(0);
+    descend(0, 0);
+    return steps_ > kMostSteps ? in_pieces : best_;
+  }
+
+ private:
+  /// By the clients from `first` on, if each could be on many nodes at once, but near its memory
+  /// only as far as one node has room.
+  [[nodiscard]] std::int64_t saved_in_pieces(std::size_t first) const {
+    CpuTime left;
+    CpuTime widest;
+    for (const CpuTime room : rooms_) {
+      left += room;
+      widest = std::max(widest, room);
+    }
+    std::int64_t saved = 0;
+    for (std::size_t i = first; i < clients_.size(); ++i) {
+      const CpuTime here = std::min({clients_[i].near_most, widest, left});
+      left -= here;
+      saved += here.value * clients_[i].far_cost.value;
+    }
+    return saved;
+  }
+
+  void descend(std::size_t client, std::int64_t saved) {
+    best_ = std::max(best_, saved);
+    if (client == clients_.size() || saved + saved_in_pieces(client) <= best_ ||
+        ++steps_ > kMostSteps) {
+      return;
+    }
+    // Tightest room that holds all of it first, then the widest.
+    std::vector<std::size_t> nodes(rooms_.size());
+    for (std::size_t node = 0; node < nodes.size(); ++node) {
+      nodes[node] = node;
+    }
+    const CpuTime most = clients_[client].near_most;
+    std::stable_sort(nodes.begin(), nodes.end(), [&](std::size_t a, std::size_t b) {
+      const auto rank = [&](std::size_t node) {
+        const bool holds = rooms_[node] >= most;
+        return std::pair(!holds, holds ? rooms_[node] : CpuTime{} - rooms_[node]);
+      };
+      return rank(a) < rank(b);
+    });
+    std::vector<CpuTime> tried;
+    for (const std::size_t node : nodes) {
+      const CpuTime room = rooms_[node];
+      if (std::find(tried.begin(), tried.end(), room) != tried.end()) {
+        continue;
+      }
+      tried.push_back(room);
+      const CpuTime here = std::min(most, room);
+      rooms_[node] -= here;
+      descend(client + 1, saved + here.value * clients_[client].far_cost.value);
+      rooms_[node] = room;
+    }
+  }
+
+  const std::vector<LocalClient>& clients_;
+  std::vector<CpuTime> rooms_;
+  std::int64_t best_ = 0;
+  std::int64_t steps_ = 0;
+};
+
+}  // namespace
+
+CpuTime least_far_loss(std::vector<LocalClient> clients, std::vector<CpuTime> rooms) {
+  std::erase_if(clients, [](const LocalClient& client) {
+    return client.far_cost.value == 0 || client.wants.value <= 0;
+  });
+  // A client that is worth more never gives way to one that is worth less, so what a node gives
+  // does not depend on the order in which the others come.
+  std::stable_sort(clients.begin(), clients.end(), [](const LocalClient& a, const LocalClient& b) {
+    return std::pair(a.far_cost, a.near_most) > std::pair(b.far_cost, b.near_most);
+  });
+  std::int64_t all_far = 0;
+  for (const LocalClient& client : clients) {
+    all_far += client.wants.value * client.far_cost.value;
+  }
+  const std::int64_t saved = HomesSearch(clients, std::move(rooms)).most_saved();
+  return CpuTime{std::max<std::int64_t>(all_far - saved, 0) / 1000};
+}
+
+}  // namespace vmnuma::tools

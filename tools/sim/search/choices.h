@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Draws that the generator and mutations have in common.
+#pragma once
+
+#include <initializer_list>
+
+#include "tools/sim/scenario/random.h"
+#include "tools/sim/scenario/scenario.h"
+
+namespace vmnuma::tools {
+
+template <class T>
+[[nodiscard]] T one_of(Random& random, std::initializer_list<T> values) {
+  return *(values.begin() + random.below(static_cast<std::int64_t>(values.size())));
+}
+
+[[nodiscard]] inline bool chance(Random& random, std::int64_t pct) {
+  return random.below(100) < pct;
+}
+
+/// Of equal, uneven, memoryless, CPU-less, one-core or many nodes, near each other or not.
+[[nodiscard]] ScenarioHost random_host(Random& random);
+
+enum class LoadShape { kSteady, kBurst, kOnOff, kAntiPhase, kShift, kChurn };
+inline constexpr std::int64_t kLoadShapes = 6;
+
+/// Gives the VM a load of that shape. `which` tells VMs apart that go against each other.
+void draw_load(ScenarioVm& vm, LoadShape shape, std::size_t which, std::int64_t epochs,
+               Random& random);
+
+/// A VM without load, that would fit onto some nodes of the host.
+[[nodiscard]] ScenarioVm random_vm(const ScenarioHost& host, Random& random);
+
+/// Something special about a VM: where it is found, its shares, group, cells, memory.
+void draw_trait(ScenarioVm& vm, const ScenarioHost& host, Random& random);
+
+[[nodiscard]] Fault random_fault(const Scenario& scenario, Random& random);
+
+}  // namespace vmnuma::tools

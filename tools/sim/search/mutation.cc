@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "tools/sim/search/choices.h"
+#include "tools/sim/search/generator.h"
+
+namespace vmnuma::tools {
+
+using placement::kGiB;
+
+namespace {
+
+constexpr std::size_t kMostVms = 16;
+
+void mutate_host(Scenario& scenario, Random& random) {
+  ScenarioHost& host = scenario.host;
+  switch (random.below(6)) {
+    case 0:
+      host = random_host(random);
+      break;
+    case 1: {
+      const std::int32_t cores = one_of(random, {1, 2, 4, 8});
+      for (ScenarioNode& node : host.nodes) {
+        node.cores = node.cores == 0 ? 0 : cores;
+        node.caches = 1;
+      }
+      break;
+    }
+    case 2:
+      for (ScenarioNode& node : host.nodes) {
+        node.threads_per_core = 3 - std::min(node.threads_per_core, 2);
+      }
+      break;
+    case 3: {
+      const auto memory = kGiB * one_of(random, {2, 4, 8, 16});
+      for (ScenarioNode& node : host.nodes) {
+        node.memory = node.memory.value == 0 ? node.memory : memory;
+      }
+      break;
+    }
+    case 4:
+      if (host.others.empty()) {
+        host.others.push_back(
+            {host.nodes.front().id, random.below(20), std::nullopt, 50 * (1 + random.below(8))});
+      } else {
+        host.others.pop_back();
+      }
+      break;
+    default: {
+      const std::int32_t remote = one_of(random, {12, 21, 32});
+      const std::size_t count = host.nodes.size();
+      for (std::size_t i = 0; i < host.distances.size(); ++i) {
+        host.distances[i] = i % (count + 1) == 0 ? placement::kLocalDistance : remote;
+      }
+      break;
+    }
+  }
+}
+
+void mutate_vm(ScenarioVm& vm, std::size_t which, const Scenario& scenario, Random& random) {
+  switch (random.below(8)) {
+    case 0:
+      vm.vcpus = std::clamp(vm.vcpus + one_of(random, {-1, 1, vm.vcpus, -vm.vcpus / 2}), 1, 64);
+      break;
+    case 1:
+      vm.memory = vm.memory * one_of(random, {1, 3, 4, 8}) / 2;
+      break;
+    case 2:
+    case 3:
+      draw_load(vm, static_cast<LoadShape>(random.below(kLoadShapes)), which, scenario.epochs,
+                random);
+      break;
+    case 4:
+      vm.stall.value = one_of<std::int64_t>(random, {0, 100, 300, 600});
+      break;
+    case 5:
+      vm.start = chance(random, 50) ? 0 : random.below(scenario.epochs / 2);
+      break;
+    default:
+      draw_trait(vm, scenario.host, random);
+      break;
+  }
+}
+
+void mutate_once(Scenario& scenario, Random& random) {
+  const auto vms = static_cast<std::int64_t>(scenario.vms.size());
+  const auto which = static_cast<std::size_t>(random.below(vms));
+  switch (random.below(12)) {
+    case 0:
+      mutate_host(scenario, random);
+      break;
+    case 1:
+      if (scenario.vms.size() < kMostVms) {
+        scenario.vms.push_back(scenario.vms[which]);
+        mutate_vm(scenario.vms.back(), scenario.vms.size() - 1, scenario, random);
+      }
+      break;
+    case 2:
+      if (vms > 1) {
+        scenario.vms.erase(scenario.vms.begin() + static_cast<std::ptrdiff_t>(which));
+        scenario.faults.clear();
+        scenario.talks.clear();
+      }
+      break;
+    case 3:
+      scenario.epochs = one_of<std::int64_t>(random, {30, 40, 60, 100});
+      break;
+    case 4:
+      if (!scenario.faults.empty() && chance(random, 50)) {
+        scenario.faults.pop_back();
+      } else if (scenario.faults.size() < 3) {
+        scenario.faults.push_back(random_fault(scenario, random));
+      }
+      break;
+    case 5: {
+      // All like one of them.
+      const ScenarioVm one = scenario.vms[which];
+      std::fill(scenario.vms.begin(), scenario.vms.end(), one);
+      break;
+    }
+    case 6: {
+      // The same change for all.
+      const Random same(random.next());
+      for (std::size_t i = 0; i < scenario.vms.size(); ++i) {
+        Random again = same;
+        mutate_vm(scenario.vms[i], i, scenario, again);
+      }
+      break;
+    }
+    default:
+      mutate_vm(scenario.vms[which], which, scenario, random);
+      break;
+  }
+}
+
+}  // namespace
+
+Scenario mutated(Scenario scenario, Random& random) {
+  for (std::int64_t changes = 1 + random.below(3); changes > 0; --changes) {
+    mutate_once(scenario, random);
+    repair(scenario);
+  }
+  return scenario;
+}
+
+}  // namespace vmnuma::tools

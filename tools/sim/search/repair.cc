@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "tools/sim/search/generator.h"
+
+namespace vmnuma::tools {
+
+using placement::Bytes;
+using placement::NodeId;
+
+namespace {
+
+constexpr std::int64_t kFullestPct = 97;
+/// Epochs times nodes and VMs: a trial takes a fraction of a second.
+constexpr std::int64_t kMostWork = 1500;
+constexpr std::int64_t kFewestEpochs = 15;
+
+const ScenarioNode* find_node(const ScenarioHost& host, NodeId id) {
+  for (const ScenarioNode& node : host.nodes) {
+    if (node.id == id) {
+      return &node;
+    }
+  }
+  return nullptr;
+}
+
+Bytes whole_pages(Bytes bytes) {
+  return std::max(kSimPage * (bytes.value / kSimPage.value), kSimPage);
+}
+
+void repair_host(ScenarioHost& host) {
+  const bool has_home =
+      std::any_of(host.nodes.begin(), host.nodes.end(),
+                  [](const ScenarioNode& node) { return node.cores > 0 && node.memory > Bytes{}; });
+  if (!has_home) {
+    host.nodes.front().cores = std::max(host.nodes.front().cores, 2);
+    host.nodes.front().memory = std::max(host.nodes.front().memory, placement::kGiB * 2);
+  }
+  std::erase_if(host.others,
+                [&](const OtherLoad& other) { return find_node(host, other.node) == nullptr; });
+}
+
+void repair_places(ScenarioVm& vm, const ScenarioHost& host) {
+  std::erase_if(vm.placed_on, [&](NodeId id) {
+    const ScenarioNode* const node = find_node(host, id);
+    return node == nullptr || node->cores == 0;
+  });
+  std::erase_if(vm.policy.nodes, [&](NodeId id) { return find_node(host, id) == nullptr; });
+  std::erase_if(vm.memory_on, [&](const migration::NodeBytes& part) {
+    const ScenarioNode* const node = find_node(host, part.node);
+    return node == nullptr || node->memory == Bytes{};
+  });
+  Bytes left = vm.memory;
+  for (migration::NodeBytes& part : vm.memory_on) {
+    part.bytes = kSimPage * (std::min(part.bytes, left).value / kSimPage.value);
+    left -= part.bytes;
+  }
+  std::erase_if(vm.memory_on,
+                [](const migration::NodeBytes& part) { return part.bytes == Bytes{}; });
+  if (vm.memory_on.empty()) {
+    vm.numatune = placement::NumatuneMode::kNone;
+  }
+}
+
+void repair_load(ScenarioVm& vm, std::int64_t epochs) {
+  vm.start = std::min(vm.start, epochs - 1);
+  if (vm.stop && (*vm.stop <= vm.start || *vm.stop >= epochs)) {
+    vm.stop.reset();
+  }
+  if (!vm.load.empty() && vm.load_repeats > 0 && vm.load_repeats <= vm.load.back().from) {
+    vm.load_repeats = vm.load.back().from + 1;
+  }
+}
+
+bool is_possible(const Fault& fault, const Scenario& scenario) {
+  const bool node_is_there = !fault.node || find_node(scenario.host, *fault.node) != nullptr;
+  const bool vm_is_there = !fault.vm || *fault.vm < scenario.vms.size();
+  return node_is_there && vm_is_there && fault.epoch < scenario.epochs;
+}
+
+/// One node at most may go offline, and another with CPUs must be left.
+void repair_faults(Scenario& scenario) {
+  std::erase_if(scenario.faults, [&](const Fault& fault) { return !is_possible(fault, scenario); });
+  bool one_is_offline = false;
+  std::erase_if(scenario.faults, [&](const Fault& fault) {
+    if (fault.kind != FaultKind::kNodeOffline) {
+      return false;
+    }
+    const bool another = std::any_of(
+        scenario.host.nodes.begin(), scenario.host.nodes.end(), [&](const ScenarioNode& node) {
+          return node.id != *fault.node && node.cores > 0 && node.memory > Bytes{};
+        });
+    const bool refused = one_is_offline || !another;
+    one_is_offline = true;
+    return refused;
+  });
+}
+
+}  // namespace
+
+void repair(Scenario& scenario) {
+  repair_host(scenario.host);
+  const auto size = static_cast<std::int64_t>(scenario.host.nodes.size() + scenario.vms.size());
+  scenario.epochs = std::min(scenario.epochs, std::max(kMostWork / size, kFewestEpochs));
+  Bytes host_memory;
+  for (const ScenarioNode& node : scenario.host.nodes) {
+    host_memory += node.memory;
+  }
+  const Bytes most = host_memory / 100 * kFullestPct;
+  Bytes all;
+  for (ScenarioVm& vm : scenario.vms) {
+    vm.memory = whole_pages(std::min(vm.memory, most));
+    all += vm.memory;
+  }
+  for (std::size_t i = 0; i < scenario.vms.size(); ++i) {
+    ScenarioVm& vm = scenario.vms[i];
+    vm.name = fmt::format("vm{}", i);
+    if (all > most) {
+      // In MiB, as bytes times bytes are too many for 64 bits.
+      vm.memory = whole_pages(vm.memory * (most.value >> 20U) / (all.value >> 20U));
+    }
+    vm.vcpus = std::max(vm.vcpus, 1);
+    vm.cells = std::min(vm.cells, vm.vcpus);
+    repair_places(vm, scenario.host);
+    repair_load(vm, scenario.epochs);
+  }
+  std::erase_if(scenario.talks, [&](const ScenarioTalk& talk) {
+    return std::any_of(talk.vms.begin(), talk.vms.end(),
+                       [&](std::size_t vm) { return vm >= scenario.vms.size(); });
+  });
+  repair_faults(scenario);
+}
+
+}  // namespace vmnuma::tools

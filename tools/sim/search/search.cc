@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/sim/search/search.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace vmnuma::tools {
+
+namespace {
+
+constexpr std::chrono::milliseconds kTold{200};
+
+/// The climbs from `first` on, in their order.
+std::vector<ClimbResult> run_round(const SearchPlan& plan, std::int64_t first,
+                                   const std::function<void(std::int64_t climbs)>& climbed) {
+  std::vector<ClimbResult> results(kClimbsPerRound);
+  std::mutex mutex;
+  std::condition_variable one_is_done;
+  std::int64_t done = 0;
+  std::atomic<std::int64_t> next = 0;
+  const auto work = [&] {
+    for (std::int64_t i = next++; i < kClimbsPerRound; i = next++) {
+      // Nobody else has this one.
+      results[static_cast<std::size_t>(i)] = climb(plan.seed, first + i, plan.against, plan.effort);
+      const std::lock_guard lock(mutex);
+      ++done;
+      one_is_done.notify_one();
+    }
+  };
+  std::vector<std::jthread> workers;
+  for (std::int64_t i = 0; i < std::clamp<std::int64_t>(plan.threads, 1, kClimbsPerRound); ++i) {
+    workers.emplace_back(work);
+  }
+  std::unique_lock lock(mutex);
+  while (done < kClimbsPerRound) {
+    one_is_done.wait_for(lock, kTold);
+    const std::int64_t so_far = first + done;
+    lock.unlock();
+    climbed(so_far);
+    lock.lock();
+  }
+  return results;
+}
+
+}  // namespace
+
+SearchResult search(const SearchPlan& plan, const std::function<bool(std::int64_t rounds)>& goes_on,
+                    const std::function<void(std::int64_t climbs)>& climbed) {
+  SearchResult result;
+  for (; goes_on(result.rounds); ++result.rounds) {
+    for (ClimbResult& one : run_round(plan, result.rounds * kClimbsPerRound, climbed)) {
+      result.trials += one.trials;
+      std::move(one.weaknesses.begin(), one.weaknesses.end(),
+                std::back_inserter(result.weaknesses));
+    }
+  }
+  return result;
+}
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/// `vmnuma sim search`: prints what it finds, and writes it as scenario files.
+#pragma once
+
+#include "tools/sim/search/climb.h"
+#include "tools/vmnuma/arguments/invocation.h"
+#include "tools/vmnuma/terminal/surroundings.h"
+
+namespace vmnuma::tools {
+
+/// `effort` goes into each climb. Exit codes: kExitOk; kExitRefused if something was violated that
+/// must always hold; kExitUsage if the directory cannot be written, or there is no such opponent.
+[[nodiscard]] int search_scenarios(const SimSearchRequest& request, const Effort& effort,
+                                   const Invocation& invocation, Surroundings& surroundings);
+
+}  // namespace vmnuma::tools
