@@ -86,7 +86,7 @@ Result<Answer> Controller::order_moves(std::vector<Rehoming> moves, Effects& eff
       }
     }
     const std::optional<Guard> guard =
-        why_not_there(others, moves[i].client, moves[i].to, Reason::kAdministrator);
+        check_target(others, moves[i].client, moves[i].to, Reason::kAdministrator);
     if (guard == Guard::kNotAllowed || guard == Guard::kAntiAffinity) {
       return tl::unexpected(
           refused(fmt::format("VM '{}' may not live on node {}: {}", name(moves[i]), node(moves[i]),

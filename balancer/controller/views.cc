@@ -235,7 +235,7 @@ std::string guard_text(Guard guard, const Options& options) {
     case Guard::kResidency:
       return fmt::format("it has not yet been on its node for Numa.Residency ({} epochs)",
                          options.residency);
-    case Guard::kTravel:
+    case Guard::kRotationCooldown:
       return fmt::format(
           "its memory, or that of the last to take a turn there, has not yet been at rest for "
           "Numa.LTermRestTimes ({}) times as long as it travelled",

@@ -27,7 +27,7 @@ constexpr std::size_t kMostStopped = 32;
 std::optional<Guard> why_not_allowed(const Arrangement& arrangement, Reason reason,
                                      std::span<const Rehoming> changes) {
   for (const Rehoming& change : changes) {
-    if (const auto guard = why_not_there(arrangement, change.client, change.to, reason, changes)) {
+    if (const auto guard = check_target(arrangement, change.client, change.to, reason, changes)) {
       return guard;
     }
   }

@@ -71,7 +71,7 @@ bool has_declared_place(const Arrangement& arrangement, ClientIndex client) {
          wants_its_devices(snapshot, snapshot.clients[client]);
 }
 
-std::optional<Guard> why_it_stays(const Arrangement& arrangement, ClientIndex index,
+std::optional<Guard> check_client(const Arrangement& arrangement, ClientIndex index,
                                   Reason reason) {
   const ClientState& client = arrangement.snapshot().clients[index];
   const placement::VmState& vm = arrangement.snapshot().vms[client.vm];
@@ -92,7 +92,7 @@ std::optional<Guard> why_it_stays(const Arrangement& arrangement, ClientIndex in
     return Guard::kResidency;
   }
   if (is_turn && vm.epochs_rested < vm.epochs_travelled * options.lterm_rest_times) {
-    return Guard::kTravel;
+    return Guard::kRotationCooldown;
   }
   if (is_swap(reason) && client.epochs_since_swap < options.swap_consider_period) {
     return Guard::kSwapReconsider;
@@ -100,8 +100,8 @@ std::optional<Guard> why_it_stays(const Arrangement& arrangement, ClientIndex in
   return std::nullopt;
 }
 
-std::optional<Guard> why_not_there(const Arrangement& arrangement, ClientIndex index, NodeIndex to,
-                                   Reason reason, std::span<const Rehoming> changes) {
+std::optional<Guard> check_target(const Arrangement& arrangement, ClientIndex index, NodeIndex to,
+                                  Reason reason, std::span<const Rehoming> changes) {
   const ClientState& client = arrangement.snapshot().clients[index];
   const Options& options = arrangement.options();
   if (!arrangement.snapshot().nodes[to].known) {

@@ -3,7 +3,7 @@
 ///
 /// Problem: a balancer that acts on every improvement moves VMs to and fro and costs more than it
 /// saves. Approach: a candidate passes three rows of checks. The first looks at the client alone
-/// (`why_it_stays`: data, policy, time on the node), the second at the target (`why_not_there`:
+/// (`check_client`: data, policy, time on the node), the second at the target (`check_target`:
 /// mask, way back, groups, cores), the third at what the change would bring (`why_not_worth_it`).
 ///
 /// Properties:
@@ -31,14 +31,14 @@ namespace vmnuma::balancer {
 [[nodiscard]] bool has_declared_place(const placement::Arrangement& arrangement,
                                       placement::ClientIndex client);
 
-/// Why this client may not be moved anywhere now, or nothing.
-[[nodiscard]] std::optional<placement::Guard> why_it_stays(
+/// The guard that keeps this client from being moved anywhere now, or nothing.
+[[nodiscard]] std::optional<placement::Guard> check_client(
     const placement::Arrangement& arrangement, placement::ClientIndex client,
     placement::Reason reason);
 
-/// Why it may not go to that node, or nothing. `changes` are the rehomings made together with this
-/// one, if any.
-[[nodiscard]] std::optional<placement::Guard> why_not_there(
+/// The guard that keeps it from that node, or nothing. `changes` are the rehomings made together
+/// with this one, if any.
+[[nodiscard]] std::optional<placement::Guard> check_target(
     const placement::Arrangement& arrangement, placement::ClientIndex client,
     placement::NodeIndex to, placement::Reason reason,
     std::span<const placement::Rehoming> changes = {});

@@ -19,7 +19,7 @@ void consider_group_moves(const Arrangement& arrangement, Considered& considered
     const bool declared = has_declared_place(arrangement, client);
     if ((!declared && !arrangement.talks(client)) ||
         arrangement.home(client) == placement::kNoNode ||
-        why_it_stays(arrangement, client, Reason::kAffinityMove)) {
+        check_client(arrangement, client, Reason::kAffinityMove)) {
       continue;
     }
     if (!promise) {

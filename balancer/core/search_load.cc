@@ -50,7 +50,7 @@ void consider_load_moves(const Arrangement& arrangement, Reason reason, Consider
       break;  // by owed share, so no other node owes much either
     }
     for (const ClientIndex client : arrangement.residents(from)) {
-      if (why_it_stays(arrangement, client, reason)) {
+      if (check_client(arrangement, client, reason)) {
         continue;
       }
       for (const NodeIndex to : nodes) {
@@ -108,7 +108,7 @@ std::vector<Candidate> all_moves_of(const Arrangement& arrangement, ClientIndex 
     return candidates;
   }
   const std::optional<placement::Guard> stays =
-      why_it_stays(arrangement, client, Reason::kLoadMove);
+      check_client(arrangement, client, Reason::kLoadMove);
   for (NodeIndex to = 0; to < arrangement.snapshot().nodes.size(); ++to) {
     if (to == from || !arrangement.snapshot().topology.can_be_home(to)) {
       continue;

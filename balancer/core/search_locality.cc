@@ -52,7 +52,7 @@ std::vector<Stray> strays(const Arrangement& arrangement, Reason reason) {
     const NodeIndex from = arrangement.home(client);
     const MemoryProfile& memory = arrangement.memory(client);
     if (from == kNoNode || memory.parts.empty() || !is_settled(arrangement, client) ||
-        memory.locality(from).value > 1000 - least || why_it_stays(arrangement, client, reason)) {
+        memory.locality(from).value > 1000 - least || check_client(arrangement, client, reason)) {
       continue;
     }
     for (const MemoryProfile::Part& part : memory.parts) {
@@ -69,7 +69,7 @@ std::optional<Guard> why_not_for_locality(const Arrangement& arrangement,
                                           std::span<const Rehoming> changes, Reason reason,
                                           const Effect& effect) {
   for (const Rehoming& change : changes) {
-    if (const auto guard = why_not_there(arrangement, change.client, change.to, reason, changes)) {
+    if (const auto guard = check_target(arrangement, change.client, change.to, reason, changes)) {
       return guard;
     }
   }

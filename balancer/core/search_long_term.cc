@@ -71,12 +71,12 @@ std::optional<Guard> why_no_turn(const Arrangement& arrangement, const Rest& res
                                  std::span<const Rehoming> changes,
                                  const placement::Effect& effect) {
   for (const Rehoming& change : changes) {
-    if (const auto guard = why_not_there(arrangement, change.client, change.to, reason, changes)) {
+    if (const auto guard = check_target(arrangement, change.client, change.to, reason, changes)) {
       return guard;
     }
   }
   if (rest.lasts(arrangement.home(changes.front().client), changes.front().to)) {
-    return Guard::kTravel;
+    return Guard::kRotationCooldown;
   }
   // A turn may cost the host a little, but not more than a move has to gain.
   if (effect.gain - std::max(effect.talk, CpuTime{}) < -least_gain(arrangement, changes)) {

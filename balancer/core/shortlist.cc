@@ -30,7 +30,7 @@ std::vector<ClientIndex> movable_residents(const Arrangement& arrangement, NodeI
                                            Reason reason) {
   std::vector<ClientIndex> clients;
   for (const ClientIndex client : arrangement.residents(node)) {
-    if (!why_it_stays(arrangement, client, reason)) {
+    if (!check_client(arrangement, client, reason)) {
       clients.push_back(client);
     }
   }

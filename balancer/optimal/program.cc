@@ -89,7 +89,7 @@ HomesProgram::HomesProgram(const Arrangement& now, const std::vector<MemoryPool>
 
 /// Residency and the way back are a matter of seconds; the other guards are not.
 bool HomesProgram::is_held(ClientIndex client) const {
-  const auto guard = why_it_stays(*now_, client, placement::Reason::kLoadMove);
+  const auto guard = check_client(*now_, client, placement::Reason::kLoadMove);
   return guard && *guard != Guard::kResidency;
 }
 

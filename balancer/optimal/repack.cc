@@ -21,7 +21,7 @@ Repack plan_repack(const Snapshot& snapshot, const Options& options,
     repack.demand += client.demand;
   }
   repack.present = assess(now, homes_of(now));
-  Homes rest = homes_at_rest(snapshot, options, circumstances);
+  Homes rest = steady_state_homes(snapshot, options, circumstances);
   for (placement::ClientIndex client = 0; client < rest.size(); ++client) {
     if (now.home(client) == placement::kNoNode) {
       rest[client] = placement::kNoNode;  // placing is not moving

@@ -23,7 +23,7 @@ std::int64_t long_enough(const Options& options) {
 
 }  // namespace
 
-Homes homes_at_rest(Snapshot snapshot, Options options, const Circumstances& circumstances) {
+Homes steady_state_homes(Snapshot snapshot, Options options, const Circumstances& circumstances) {
   options.lterm_fairness_interval = 0;
   std::int64_t quiet = 0;
   for (std::int64_t epoch = 0; epoch < kMostEpochs && quiet < long_enough(options); ++epoch) {

@@ -10,7 +10,7 @@ namespace vmnuma::balancer {
 /// The homes when epoch after epoch has been planned and carried out, with everybody's demand as it
 /// is now, until nothing has moved for as long as anything is periodic. Turns, which never rest,
 /// are left out.
-[[nodiscard]] Homes homes_at_rest(placement::Snapshot snapshot, placement::Options options,
-                                  const Circumstances& circumstances);
+[[nodiscard]] Homes steady_state_homes(placement::Snapshot snapshot, placement::Options options,
+                                       const Circumstances& circumstances);
 
 }  // namespace vmnuma::balancer

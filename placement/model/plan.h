@@ -40,7 +40,7 @@ enum class Guard {
   kDoesNotPay,         ///< gain over the horizon is less than the cost of moving
   kResidualImbalance,  ///< would leave more than Numa.MigThrashThreshold of the imbalance
   kResidency,          ///< the client has not been on its node for Numa.Residency epochs
-  kTravel,             ///< a turn, and its memory or a neighbour's travelled for long not long ago
+  kRotationCooldown,   ///< a turn too soon after long transfers of its clients or a neighbour
   kNoReturn,           ///< the client left that node less than Numa.NoReturn epochs ago
   kSwapReconsider,     ///< swapped less than Numa.SwapConsiderPeriod epochs ago
   kCoreCapacity,       ///< would take the target above Numa.CoreCapRatioPct

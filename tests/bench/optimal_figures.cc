@@ -69,9 +69,9 @@ int run(int cases) {
     // The bound is on lost time alone, as if moving were free: nothing can be better.
     const Arrangement now(snapshot, free, Arrangement::Basis::kDemand);
     const Assignment present = assess(now, homes_of(now));
-    const Assignment rest = assess(now, homes_at_rest(snapshot, as_shipped, {}));
-    const Assignment keen = assess(now, homes_at_rest(snapshot, half_threshold, {}));
-    const Assignment unbridled = assess(now, homes_at_rest(snapshot, every_gain, {}));
+    const Assignment rest = assess(now, steady_state_homes(snapshot, as_shipped, {}));
+    const Assignment keen = assess(now, steady_state_homes(snapshot, half_threshold, {}));
+    const Assignment unbridled = assess(now, steady_state_homes(snapshot, every_gain, {}));
     const double begin = seconds();
     const Optimum optimum = find_optimum(now, rest.homes, {.seconds = kSecondsOfSearch}, seconds);
     const double end = seconds();

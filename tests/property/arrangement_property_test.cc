@@ -367,9 +367,9 @@ RC_GTEST_PROP(SearchProperty, NothingThatAGuardStopsIsEverBest, ()) {
     RC_ASSERT(!considered.best()->stopped_by);
     const std::vector<Rehoming>& changes = considered.best()->changes;
     for (const Rehoming& change : changes) {
-      RC_ASSERT(!why_it_stays(arrangement, change.client, considered.best()->reason));
-      RC_ASSERT(!why_not_there(arrangement, change.client, change.to, considered.best()->reason,
-                               changes));
+      RC_ASSERT(!check_client(arrangement, change.client, considered.best()->reason));
+      RC_ASSERT(
+          !check_target(arrangement, change.client, change.to, considered.best()->reason, changes));
     }
   }
 }

@@ -243,7 +243,7 @@ TEST(AssignmentTest, IsTheBetterStartWhereThereIsNoTime) {
   const Snapshot snapshot = crowded().build();
   const Options options;
   const Arrangement now(snapshot, options, Arrangement::Basis::kDemand);
-  const Homes rest = homes_at_rest(snapshot, options, {});
+  const Homes rest = steady_state_homes(snapshot, options, {});
   const Optimum optimum = find_optimum(now, rest, {.seconds = 0}, no_time);
   EXPECT_FALSE(optimum.bound);
   EXPECT_EQ(optimum.best.homes, rest);
