@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The controller's answers to the control socket. `history` is not among them: it is answered from
-// the database.
+#include "balancer/controller/commands.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "balancer/controller/controller.h"
+#include "balancer/controller/external_pinning.h"
+#include "balancer/controller/far_memory.h"
 #include "balancer/controller/host_view.h"
 #include "balancer/controller/reports.h"
 #include "balancer/controller/views.h"
+#include "balancer/controller/vm_policies.h"
 #include "balancer/core/guards.h"
 #include "placement/model/text.h"
 
@@ -51,255 +53,268 @@ Result<OptionView> one_option(const std::string& name, const placement::Options&
   return tl::unexpected(placement::set_option(scratch, name, 0).error());
 }
 
-tl::unexpected<Error> not_answered(const Command& command) {
+AdmissionMode admission_now(const ControllerState& state) {
+  return refuses_starts(state.setup) ? AdmissionMode::kEnforce : AdmissionMode::kAdvise;
+}
+
+void explain_cpus(const ControllerState& state, const placement::VmId& id, ExplainView& view) {
+  const CpuPins pins = state.cpu_pins({});
+  const auto subset = pins.subsets.find(id);
+  for (ClientView& client : view.clients) {
+    const auto index = static_cast<std::size_t>(client.index);
+    const auto home = state.ledger.topology().index_of(client.home);
+    if (subset != pins.subsets.end() && index < subset->second.clients.size() && home &&
+        subset->second.clients[index] != cpus_of(state.ledger.topology().nodes[*home])) {
+      client.cpus = placement::to_list(subset->second.clients[index]);
+    }
+    if (const auto refused = pins.refused.find({id, client.index}); refused != pins.refused.end()) {
+      client.no_own_cores = refused->second;
+    }
+  }
+}
+
+/// A reply as one of the socket's answers.
+template <class View>
+Result<Answer> as_answer(Result<View> view) {
+  return std::move(view).map([](View&& value) { return Answer(std::move(value)); });
+}
+
+tl::unexpected<Error> not_answered(std::string_view command) {
   return failure(ErrorCode::kUnsupported,
-                 fmt::format("'{}' is not answered by this version", name_of(command)));
+                 fmt::format("'{}' is not answered by this version", command));
 }
 
 }  // namespace
 
-void Controller::handle(const CommandReceived& event, Effects& effects) {
-  if (const auto* set = std::get_if<SetRequest>(&event.command)) {
-    if (Result<PolicyWrite> write = write_policy(*set)) {
-      write->token = event.token;
-      effects.policies.push_back(std::move(*write));  // answered when it has been written
-    } else {
-      effects.replies.push_back({event.token, tl::unexpected(std::move(write).error())});
-    }
-    return;
-  }
-  // In two steps: a change adds effects itself.
-  Result<Answer> reply =
-      changes_something(event.command) ? change(event.command, effects) : answer(event.command);
-  effects.replies.push_back({event.token, std::move(reply)});
+Result<Answer> answer_question(const ControllerState& state, const Command& question) {
+  return std::visit(
+      [&](const auto& request) -> Result<Answer> {
+        if constexpr (requires { reply_to(state, request); }) {
+          return as_answer(reply_to(state, request));
+        } else {
+          return not_answered(request.kCommand);
+        }
+      },
+      question);
 }
 
-Result<const VmRecord*> Controller::find_vm(const std::string& name_or_uuid) const {
-  // A VM may be named like the UUID of another.
-  if (const Result<placement::VmId> id = placement::parse_vm_id(name_or_uuid)) {
-    if (const VmRecord* vm = ledger_.find(*id)) {
-      return vm;
-    }
-  }
-  std::vector<std::string_view> names;
-  for (const auto& [id, vm] : ledger_.vms()) {
-    if (vm.description.name == name_or_uuid) {
-      return &vm;
-    }
-    names.push_back(vm.description.name);
-  }
-  const std::string_view nearest = placement::nearest_name(name_or_uuid, names);
-  return failure(ErrorCode::kNotFound,
-                 fmt::format("there is no running VM '{}'{}", name_or_uuid,
-                             nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));
+Result<Answer> carry_out_command(ControllerState& state, const Command& command, Effects& effects) {
+  return std::visit(
+      [&](const auto& request) -> Result<Answer> {
+        if constexpr (requires { carry_out(state, request, effects); }) {
+          return as_answer(carry_out(state, request, effects));
+        } else {
+          return not_answered(request.kCommand);
+        }
+      },
+      command);
 }
 
-Result<Answer> Controller::answer(const Command& question) const {
-  if (std::holds_alternative<StatusRequest>(question)) {
-    return Answer(status());
-  }
-  if (std::holds_alternative<HostRequest>(question)) {
-    return Answer(host());
-  }
-  if (std::holds_alternative<MemoryRequest>(question)) {
-    return Answer(memory_view(ledger_, host_memory_));
-  }
-  if (const auto* request = std::get_if<StatsRequest>(&question)) {
-    return make_report(request->type, {snapshot_, ledger_, stays_, transfers_, narrow_})
-        .map([](stats::Report report) { return Answer(std::move(report)); });
-  }
-  if (const auto* request = std::get_if<ExplainRequest>(&question)) {
-    return explain(*request);
-  }
-  if (std::holds_alternative<PlanRequest>(question)) {
-    return Answer(plan_view(snapshot_, plan_, setup_.options, mode()));
-  }
-  if (std::holds_alternative<OptionsListRequest>(question)) {
-    OptionsView view;
-    for (const placement::OptionInfo& info : placement::option_table()) {
-      view.options.push_back(option_view(info, setup_.options, setup_.origins));
-    }
-    return Answer(std::move(view));
-  }
-  if (const auto* request = std::get_if<OptionsGetRequest>(&question)) {
-    return one_option(request->name, setup_.options, setup_.origins).map([](OptionView view) {
-      return Answer(std::move(view));
-    });
-  }
-  if (const auto* request = std::get_if<WhatIfRequest>(&question)) {
-    return what_if(*request);
-  }
-  if (const auto* request = std::get_if<PolicyRequest>(&question)) {
-    return policy(*request);
-  }
-  return not_answered(question);
+// ---- questions ----
+
+Result<MemoryView> reply_to(const ControllerState& state, const MemoryRequest& /*request*/) {
+  return memory_view(state.ledger, state.memory.host());
 }
 
-Result<Answer> Controller::change(const Command& command, Effects& effects) {
-  if (std::holds_alternative<PauseRequest>(command)) {
-    effects.pause_transfers = true;
-    paused_ = true;
-    effects.log.push_back({Severity::kNotice, "paused by command", {}});
-    return Answer(DoneView{"paused: VMs stay where they are until 'resume'", {}});
-  }
-  if (std::holds_alternative<ResumeRequest>(command)) {
-    effects.pause_transfers = false;
-    paused_ = false;
-    effects.log.push_back({Severity::kNotice, "resumed by command", {}});
-    return Answer(DoneView{fmt::format("resumed, mode is {}", name_of(mode())), {}});
-  }
-  if (const auto* request = std::get_if<OptionsSetRequest>(&command)) {
-    return set_option(*request, effects);
-  }
-  if (const auto* request = std::get_if<MoveRequest>(&command)) {
-    return move(*request, effects);
-  }
-  if (const auto* request = std::get_if<MoveTogetherRequest>(&command)) {
-    return move_together(*request, effects);
-  }
-  if (const auto* request = std::get_if<ReleaseRequest>(&command)) {
-    return release(*request, effects);
-  }
-  if (const auto* request = std::get_if<ManageRequest>(&command)) {
-    return manage(*request, effects);
-  }
-  if (const auto* request = std::get_if<AnnounceRequest>(&command)) {
-    return announce(*request, effects);
-  }
-  if (const auto* request = std::get_if<WithdrawRequest>(&command)) {
-    return withdraw(*request);
-  }
-  if (const auto* request = std::get_if<SuggestRequest>(&command)) {
-    return suggest(*request, effects);
-  }
-  return not_answered(command);
+Result<stats::Report> reply_to(const ControllerState& state, const StatsRequest& request) {
+  return make_report(request.type, {state.last.snapshot, state.ledger, state.figures.stays,
+                                    state.last.transfers, state.vms.each(&ManagedVm::cpu_subset)});
 }
 
-HostView Controller::host() const {
-  HostView view = host_view(snapshot_, ledger_, totals_);
-  view.vms_known = ledger_.knows_domains();
-  view.distances_measured = setup_.measured_memory.has_value();
-  view.admission = name_of(admission_now());
-  show_promises(view);
+Result<PlanView> reply_to(const ControllerState& state, const PlanRequest& /*request*/) {
+  return plan_view(state.last.snapshot, state.last.plan, state.setup.options, state.mode());
+}
+
+Result<OptionsView> reply_to(const ControllerState& state, const OptionsListRequest& /*request*/) {
+  OptionsView view;
+  for (const placement::OptionInfo& info : placement::option_table()) {
+    view.options.push_back(option_view(info, state.setup.options, state.setup.origins));
+  }
   return view;
 }
 
-StatusView Controller::status() const {
+Result<OptionView> reply_to(const ControllerState& state, const OptionsGetRequest& request) {
+  return one_option(request.name, state.setup.options, state.setup.origins);
+}
+
+Result<PolicyView> reply_to(const ControllerState& state, const PolicyRequest& request) {
+  return state.find_vm(request.vm).map([&](const VmRecord* vm) {
+    return policy_view(state.setup, state.running, *vm, state.vms.of(vm->description.id));
+  });
+}
+
+Result<HostView> reply_to(const ControllerState& state, const HostRequest& /*request*/) {
+  HostView view = host_view(state.last.snapshot, state.ledger, state.figures.totals);
+  view.vms_known = state.ledger.knows_domains();
+  view.distances_measured = state.setup.measured_memory.has_value();
+  view.admission = name_of(admission_now(state));
+  state.starts.show_promises(state.host_now(), view);
+  return view;
+}
+
+Result<StatusView> reply_to(const ControllerState& state, const StatusRequest& /*request*/) {
+  const placement::Snapshot& snapshot = state.last.snapshot;
+  const auto& missing = state.health.missing();
   StatusView view;
-  view.mode = mode();
-  view.configured_mode = setup_.mode;
-  for (const auto& [source, state] : missing_) {
-    view.degraded.push_back({source, state.reason, state.since_unix_s});
+  view.mode = state.mode();
+  view.configured_mode = state.setup.mode;
+  for (const auto& [source, known] : missing) {
+    view.degraded.push_back({source, known.reason, known.since_unix_s});
   }
-  view.nothing_to_balance = nothing_to_balance(setup_.topology);
-  view.version = setup_.version;
-  view.uri = setup_.uri;
-  view.epoch = snapshot_.epoch;
-  view.epoch_length_ms = epoch_length_ms(snapshot_, setup_.options);
-  if (snapshot_.epoch > 0) {
-    view.late_ms = late_.value / 1000;
-    view.late_most_ms = late_most_.value / 1000;
+  view.nothing_to_balance = nothing_to_balance(state.setup.topology);
+  view.version = state.setup.version;
+  view.uri = state.setup.uri;
+  view.epoch = snapshot.epoch;
+  view.epoch_length_ms = epoch_length_ms(snapshot, state.setup.options);
+  if (snapshot.epoch > 0) {
+    view.late_ms = state.last.late.value / 1000;
+    view.late_most_ms = state.last.late_most.value / 1000;
   }
-  if (is_measured(snapshot_)) {
-    view.imbalance_pct = percent(measure(snapshot_, setup_.options).imbalance);
-    view.lost_ms = (plan_.lost.value + 500) / 1000;
+  if (is_measured(snapshot)) {
+    view.imbalance_pct = percent(measure(snapshot, state.setup.options).imbalance);
+    view.lost_ms = (state.last.plan.lost.value + 500) / 1000;
   }
-  view.notices = setup_.notices;
-  view.nodes = static_cast<std::int64_t>(snapshot_.topology.nodes.size());
-  if (ledger_.knows_domains()) {
-    view.vms = static_cast<std::int64_t>(ledger_.vms().size());
+  view.notices = state.setup.notices;
+  view.nodes = static_cast<std::int64_t>(snapshot.topology.nodes.size());
+  if (state.ledger.knows_domains()) {
+    view.vms = static_cast<std::int64_t>(state.ledger.vms().size());
     std::int64_t clients = 0;
-    for (const auto& [id, vm] : ledger_.vms()) {
+    for (const auto& [id, vm] : state.ledger.vms()) {
       clients += static_cast<std::int64_t>(vm.clients.size());
     }
     view.clients = clients;
   }
-  for (const auto& [id, reason] : refused_) {
-    const VmRecord* vm = ledger_.find(id);
+  for (const auto& [id, reason] : state.vms.each(&ManagedVm::refused_policy)) {
+    const VmRecord* vm = state.ledger.find(id);
     view.refused_policies.push_back(
         {vm == nullptr ? "" : vm->description.name, to_text(id), reason});
   }
-  view.admission = name_of(admission_now());
-  view.not_admitted = not_admitted_;
-  view.open_actions = static_cast<std::int64_t>(under_way_.size()) + memory_steering_.under_way();
-  view.kernel_numa_balancing = kernel_numa_balancing_;
-  view.wants_wakeups = setup_.options.locality_weight_action_affinity > 0;
-  view.wakeup_pairs = wakeup_pairs_;
-  const auto [trained, histogram, last_maximum] = ledger_.forecasts_by();
+  view.admission = name_of(admission_now(state));
+  view.not_admitted = state.starts.not_admitted();
+  view.open_actions = static_cast<std::int64_t>(state.orders.count()) + state.memory.under_way();
+  view.kernel_numa_balancing = state.last.kernel_numa_balancing;
+  view.wants_wakeups = state.setup.options.locality_weight_action_affinity > 0;
+  view.wakeup_pairs = state.last.wakeup_pairs;
+  const auto [trained, histogram, last_maximum] = state.ledger.forecasts_by();
   view.forecasts = {trained, histogram, last_maximum};
-  view.transfers = transfer_views(snapshot_, transfers_);
+  view.transfers = transfer_views(snapshot, state.last.transfers);
   for (TransferView& transfer : view.transfers) {
-    if (const auto action = under_way_.find(transfer.action); action != under_way_.end()) {
-      transfer.reason = name_of(action->second.action.reason);
+    if (const UnderWay* order = state.orders.find(transfer.action)) {
+      transfer.reason = name_of(order->action.reason);
     }
-    if (paused_) {
+    if (state.health.is_paused()) {
       transfer.state = "paused";
-    } else if (memory_pressure_) {
+    } else if (state.pressure.is_high()) {
       transfer.state = "waiting";
     }
     if (transfer.state != "running") {
       transfer.seconds_left.reset();
     }
   }
-  const auto history = missing_.find("history");
-  view.history = {setup_.history_path, history != missing_.end() ? history->second.reason
-                                       : setup_.history_notice.empty()
-                                           ? "ok"
-                                           : "ok; " + setup_.history_notice};
+  const auto history = missing.find("history");
+  view.history = {state.setup.history_path, history != missing.end() ? history->second.reason
+                                            : state.setup.history_notice.empty()
+                                                ? "ok"
+                                                : "ok; " + state.setup.history_notice};
   return view;
 }
 
-Result<Answer> Controller::explain(const ExplainRequest& request) const {
-  const Result<const VmRecord*> vm = find_vm(request.vm);
+Result<ExplainView> reply_to(const ControllerState& state, const ExplainRequest& request) {
+  const placement::Snapshot& snapshot = state.last.snapshot;
+  const Result<const VmRecord*> vm = state.find_vm(request.vm);
   if (!vm) {
     return tl::unexpected(vm.error());
   }
-  const auto state =
-      std::find_if(snapshot_.vms.begin(), snapshot_.vms.end(),
+  const auto found =
+      std::find_if(snapshot.vms.begin(), snapshot.vms.end(),
                    [&](const VmState& entry) { return entry.id == (*vm)->description.id; });
-  if (state == snapshot_.vms.end()) {
+  if (found == snapshot.vms.end()) {
     return failure(
         ErrorCode::kBusy,
         fmt::format("VM '{}' was only just seen, ask again after the next epoch", request.vm));
   }
+  const std::map<std::int32_t, std::string>& why_here = state.vms.of(found->id).why_here;
   std::vector<std::string> why;
-  for (std::size_t index = 0; index < state->client_count; ++index) {
-    const auto known = why_here_.find({state->id, static_cast<std::int32_t>(index)});
-    why.emplace_back(known != why_here_.end() ? known->second
-                     : snapshot_.clients[state->first_client + index].home == kNoNode
-                         ? fmt::format("it has no home: {}", or_none(state->stale_because))
+  for (std::size_t index = 0; index < found->client_count; ++index) {
+    const auto known = why_here.find(static_cast<std::int32_t>(index));
+    why.emplace_back(known != why_here.end() ? known->second
+                     : snapshot.clients[found->first_client + index].home == kNoNode
+                         ? fmt::format("it has no home: {}", or_none(found->stale_because))
                          : "");
   }
-  ExplainView view = explain_view(
-      snapshot_, static_cast<std::size_t>(state - snapshot_.vms.begin()), setup_.options, why);
-  view.topology = topology_text(snapshot_, static_cast<std::size_t>(state - snapshot_.vms.begin()),
+  ExplainView view = explain_view(snapshot, static_cast<std::size_t>(found - snapshot.vms.begin()),
+                                  state.setup.options, why);
+  view.topology = topology_text(snapshot, static_cast<std::size_t>(found - snapshot.vms.begin()),
                                 (*vm)->description);
-  view.policy = policy_view(**vm);
+  view.policy = policy_view(state.setup, state.running, **vm, state.vms.of(found->id));
   view.devices = device_views((*vm)->description);
-  if (state->fresh) {
-    view.memory += "; " + far_memory_text();
+  if (found->fresh) {
+    view.memory += "; " + far_memory_text(state.setup.measured_memory, state.setup);
   }
-  explain_cpus(view, state->id);
-  return Answer(std::move(view));
+  explain_cpus(state, found->id, view);
+  return view;
+}
+
+// ---- changes ----
+
+Result<DoneView> carry_out(ControllerState& state, const PauseRequest& /*request*/,
+                           Effects& effects) {
+  effects.pause_transfers = true;
+  state.health.set_paused(true);
+  effects.log.push_back({Severity::kNotice, "paused by command", {}});
+  return DoneView{"paused: VMs stay where they are until 'resume'", {}};
+}
+
+Result<DoneView> carry_out(ControllerState& state, const ResumeRequest& /*request*/,
+                           Effects& effects) {
+  effects.pause_transfers = false;
+  state.health.set_paused(false);
+  effects.log.push_back({Severity::kNotice, "resumed by command", {}});
+  return DoneView{fmt::format("resumed, mode is {}", name_of(state.mode())), {}};
 }
 
 /// With `persist` it has been kept for the next start already.
-Result<Answer> Controller::set_option(const OptionsSetRequest& request, Effects& effects) {
-  placement::Options options = setup_.options;
+Result<DoneView> carry_out(ControllerState& state, const OptionsSetRequest& request,
+                           Effects& effects) {
+  placement::Options options = state.setup.options;
   if (Result<void> set = placement::set_option(options, request.name, request.value); !set) {
     return tl::unexpected(std::move(set).error());
   }
-  setup_.options = options;
-  setup_.origins[request.name] = request.persist ? Origin::kPersisted : Origin::kRuntime;
-  const Groups before = groups();
-  ledger_.set_options(options);
-  note_regrouped(before);
+  state.setup.options = options;
+  state.setup.origins[request.name] = request.persist ? Origin::kPersisted : Origin::kRuntime;
+  const ClientGroups before = client_groups(state.ledger);
+  state.ledger.set_options(options);
+  note_regrouped(before, state.ledger, state.last.snapshot.epoch, state.vms);
   effects.options = options;
   effects.log.push_back({Severity::kNotice,
                          fmt::format("{} set to {} by command{}", request.name, request.value,
                                      request.persist ? ", also after the next start" : ""),
                          {}});
-  return Answer(DoneView{fmt::format("{} = {}", request.name, request.value), {}});
+  return DoneView{fmt::format("{} = {}", request.name, request.value), {}};
+}
+
+Result<DoneView> carry_out(ControllerState& state, const AnnounceRequest& request,
+                           Effects& effects) {
+  HostNow now = state.host_now();
+  Result<DoneView> done = state.starts.announce(now, request, effects);
+  state.last.last_placed_on = now.last_placed_on;
+  for (StartNotAdmitted& start : effects.not_admitted) {
+    start.action = state.orders.take_number();
+  }
+  return done;
+}
+
+Result<DoneView> carry_out(ControllerState& state, const WithdrawRequest& request,
+                           Effects& /*effects*/) {
+  return state.starts.withdraw(request);
+}
+
+Result<SuggestView> carry_out(ControllerState& state, const SuggestRequest& request,
+                              Effects& effects) {
+  HostNow now = state.host_now();
+  Result<SuggestView> view = state.starts.suggest(now, request, effects);
+  state.last.last_placed_on = now.last_placed_on;
+  return view;
 }
 
 }  // namespace vmnuma::balancer

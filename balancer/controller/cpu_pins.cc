@@ -177,7 +177,7 @@ CpuPins find_cpu_pins(const Ledger& ledger, const std::vector<Relocation>& reloc
   }
   for (auto& [id, cpus] : given) {
     if (cpus != whole[id]) {
-      pins.narrow.emplace(id, std::move(cpus));
+      pins.subsets.emplace(id, std::move(cpus));
     }
   }
   return pins;

@@ -35,7 +35,7 @@ struct VmCpus {
 };
 
 struct CpuPins {
-  std::map<placement::VmId, VmCpus> narrow;  ///< VMs that do not have their homes whole
+  std::map<placement::VmId, VmCpus> subsets;  ///< VMs that do not have their homes whole
   std::map<placement::ClientId, std::int32_t> exclusive_cores;
   std::map<placement::ClientId, std::string> refused;  ///< why it has no cores of its own
 };

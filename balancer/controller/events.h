@@ -67,8 +67,9 @@ struct CommandReceived {
   Command command;
 };
 
-struct ConfigChanged {
-  Mode mode{};
+/// What the configuration says, as far as decisions go by it.
+struct Settings {
+  Mode mode{};  ///< observe, dry-run or active
   placement::Options options;
   std::map<std::string, Origin> origins;  ///< of options that do not have their default
   std::map<std::string, placement::VmPolicy> policies;  ///< by VM name or UUID
@@ -80,6 +81,9 @@ struct ConfigChanged {
   placement::ReservedMemory reserved_memory;  ///< by node, for the system
   std::vector<std::string> notices;  ///< what the administrator should know of how it was read
 };
+
+/// The configuration was read again.
+struct ConfigChanged : Settings {};
 
 /// What a VM usually uses at its busy times, from the history: its load until it is measured.
 struct LoadExpected {

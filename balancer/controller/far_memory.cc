@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The controller's part that knows what far memory costs and how that is known.
-#include <fmt/format.h>
+#include "balancer/controller/far_memory.h"
 
-#include "balancer/controller/controller.h"
+#include <map>
+
+#include <fmt/format.h>
 
 namespace vmnuma::balancer {
 
@@ -17,44 +18,34 @@ bool is_set(const std::map<std::string, Origin>& origins) {
 
 }  // namespace
 
-/// The price of far memory is what was measured, unless the administrator has set one.
-void Controller::take_measured_stall() {
-  if (is_set(setup_.origins)) {
+void apply_measured_stall(const std::optional<MeasuredMemory>& measured, Settings& settings) {
+  if (is_set(settings.origins)) {
     return;
   }
-  setup_.options.mem_stall_pct = placement::Options{}.mem_stall_pct;
-  setup_.origins.erase(kMemStallPct);
-  if (setup_.measured_memory) {
-    setup_.options.mem_stall_pct = setup_.measured_memory->stall_pct;
-    setup_.origins[kMemStallPct] = Origin::kMeasured;
+  settings.options.mem_stall_pct = placement::Options{}.mem_stall_pct;
+  settings.origins.erase(kMemStallPct);
+  if (measured) {
+    settings.options.mem_stall_pct = measured->stall_pct;
+    settings.origins[kMemStallPct] = Origin::kMeasured;
   }
-  ledger_.set_options(setup_.options);
 }
 
-/// The same nodes at other distances: nothing else that is known changes.
-void Controller::take_distances(const placement::Topology& topology, Effects& effects) {
-  setup_.topology = topology;
-  ledger_.set_topology(topology);
-  take_measured_stall();
-  effects.log.push_back({Severity::kInfo, "between nodes " + far_memory_text(), {}});
-}
-
-/// A sentence without its end.
-std::string Controller::far_memory_text() const {
-  const std::int64_t pct = setup_.options.mem_stall_pct;
-  if (!setup_.measured_memory) {
+std::string far_memory_text(const std::optional<MeasuredMemory>& measured,
+                            const Settings& settings) {
+  const std::int64_t pct = settings.options.mem_stall_pct;
+  if (!measured) {
     return fmt::format(
         "distances are the firmware's, and {} % of run time is {} to wait for memory", pct,
-        is_set(setup_.origins) ? "set" : "assumed");
+        is_set(settings.origins) ? "set" : "assumed");
   }
-  if (is_set(setup_.origins)) {
+  if (is_set(settings.origins)) {
     return fmt::format("distances are measured, and {} % of run time is set to wait for memory",
                        pct);
   }
   return fmt::format(
       "distances are measured, and {} % of run time is reckoned to wait for memory, of which a "
       "local read takes {} ns",
-      pct, setup_.measured_memory->local_read_ns);
+      pct, measured->local_read_ns);
 }
 
 }  // namespace vmnuma::balancer

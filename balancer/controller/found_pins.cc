@@ -7,6 +7,10 @@
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "placement/model/text.h"
+
 namespace vmnuma::balancer {
 
 using placement::CpuId;
@@ -131,6 +135,13 @@ std::vector<CpuId> common_pin(const VmRecord& vm, const ClientRecord& client) {
     common = *pin;
   }
   return common;
+}
+
+std::string differing_pins_text(const std::vector<CpuId>& given) {
+  return given.empty()
+             ? "its vCPUs are pinned to other than one whole node"
+             : fmt::format("its vCPUs are pinned to other CPUs than {}, which it was given",
+                           placement::to_list(given));
 }
 
 VmCpus pins_as_given(const VmRecord& vm) {

@@ -13,6 +13,7 @@
 ///  3. CPUs that go offline, and come back, change nothing for pins over whole nodes.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "balancer/controller/cpu_pins.h"
@@ -56,6 +57,9 @@ class PinReader {
 /// What all vCPUs of the client are pinned to; empty if that is not the same for all.
 [[nodiscard]] std::vector<placement::CpuId> common_pin(const VmRecord& vm,
                                                        const ClientRecord& client);
+
+/// How pins differ that are neither on one whole node nor what was given, as a sentence.
+[[nodiscard]] std::string differing_pins_text(const std::vector<placement::CpuId>& given);
 
 /// What the VM's threads are pinned to now, as if it had been given to them.
 [[nodiscard]] VmCpus pins_as_given(const VmRecord& vm);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that is protected and limited by class: what is asked of the memory controllers each
-// epoch.
+#include "balancer/controller/memory_control.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "balancer/controller/controller.h"
 #include "balancer/controller/node_lists.h"
 #include "placement/model/text.h"
 
@@ -16,31 +15,31 @@ using placement::MemoryClass;
 using placement::MemoryProtection;
 using placement::VmId;
 
-void Controller::take(MemorySteering::Steps steps, Effects& effects) {
+void MemoryControl::take(MemorySteering::Steps steps, Effects& effects) {
   for (std::string& notice : steps.notices) {
     effects.log.push_back({Severity::kWarning, std::move(notice), {}});
   }
   effects.memory.insert(effects.memory.end(), steps.changes.begin(), steps.changes.end());
   if (steps.originals_changed) {
-    effects.memory_originals = memory_steering_.originals();
+    effects.memory_originals = steering_.originals();
   }
 }
 
-/// What each VM with a class is to have. Reservations beyond what its nodes have would end in the
-/// OOM killer, so such VMs are protected like burstable ones. Who has his reservation keeps it, and
-/// VMs that were told where to start go before those that have none yet.
-std::vector<MemoryWish> Controller::memory_wishes(Effects& effects) {
-  const Bytes swap = host_memory_.swap.value_or(Bytes{});
+/// What each VM with a class is to have.
+std::vector<MemoryWish> MemoryControl::wishes(const Settings& settings, const Ledger& ledger,
+                                              const ManagedVms& vms, const Guarantees& guarantees,
+                                              Effects& effects) {
+  const Bytes swap = host_.swap.value_or(Bytes{});
   std::vector<MemoryWish> wishes;
   std::vector<std::size_t> held;
   std::vector<std::size_t> asked;
-  for (const auto& [id, vm] : ledger_.vms()) {
-    if (setup_.released.contains(id) || !vm.last || !vm.last->memory_state) {
+  for (const auto& [id, vm] : ledger.vms()) {
+    if (vms.of(id).released || !vm.last || !vm.last->memory_state) {
       continue;
     }
     const placement::MemoryState& state = *vm.last->memory_state;
     const std::optional<MemoryProtection> protection =
-        protection_of(vm.description, swap, setup_.options);
+        protection_of(vm.description, swap, settings.options);
     if (!protection) {
       continue;
     }
@@ -49,34 +48,36 @@ std::vector<MemoryWish> Controller::memory_wishes(Effects& effects) {
     }
     wishes.push_back({id, vm.description.name, vm.last->process, state, *protection});
   }
-  placement::KeptMemory kept(capacity_to_promise(Bytes{}));
+  placement::KeptMemory kept(guarantees.capacity(Bytes{}));
   for (const std::size_t wish : held) {
-    reserve(wishes[wish], kept, effects);
+    reserve(settings, ledger, guarantees, wishes[wish], kept, effects);
   }
-  keep_for_expected(kept, Bytes{}, VmId{});
+  guarantees.keep_for_starting(kept, Bytes{}, VmId{});
   for (const std::size_t wish : asked) {
-    reserve(wishes[wish], kept, effects);
+    reserve(settings, ledger, guarantees, wishes[wish], kept, effects);
   }
   return wishes;
 }
 
 /// On the VM's homes together, or it is protected otherwise.
-void Controller::reserve(MemoryWish& wish, placement::KeptMemory& kept, Effects& effects) {
-  const VmRecord& vm = *ledger_.find(wish.vm);
+void MemoryControl::reserve(const Settings& settings, const Ledger& ledger,
+                            const Guarantees& guarantees, MemoryWish& wish,
+                            placement::KeptMemory& kept, Effects& effects) {
+  const VmRecord& vm = *ledger.find(wish.vm);
   const Bytes memory = wish.protection.min;
   const std::vector<placement::NodeIndex> group =
-      group_of(indices_of(homes_of(vm), ledger_.topology()), Bytes{}, memory);
+      guarantees.group_of(indices_of(homes_of(vm), ledger.topology()), Bytes{}, memory);
   if (kept.keep(group, memory)) {
     not_reserved_.erase(wish.vm);
     return;
   }
   placement::VmDescription burstable = vm.description;
   burstable.policy.memory_class = MemoryClass::kBurstable;
-  wish.protection = *protection_of(burstable, host_memory_.swap.value_or(Bytes{}), setup_.options);
+  wish.protection = *protection_of(burstable, host_.swap.value_or(Bytes{}), settings.options);
   if (not_reserved_.insert(wish.vm).second) {
     std::vector<placement::NodeId> nodes;
     for (const placement::NodeIndex node : group) {
-      nodes.push_back(ledger_.topology().nodes[node].id);
+      nodes.push_back(ledger.topology().nodes[node].id);
     }
     std::sort(nodes.begin(), nodes.end());
     effects.log.push_back(
@@ -89,44 +90,45 @@ void Controller::reserve(MemoryWish& wish, placement::KeptMemory& kept, Effects&
   }
 }
 
-/// From the newest readings, those of VMs that could not be read in this epoch among them.
-void Controller::steer_memory(Effects& effects) {
-  if (!acts()) {
-    return;
-  }
+void MemoryControl::steer(const Settings& settings, const Ledger& ledger, const ManagedVms& vms,
+                          const Guarantees& guarantees, Effects& effects) {
   placement::Sample sample;
-  sample.sequence = host_memory_.sequence;
-  sample.slices = host_memory_.slices;
-  sample.protection_inherited = host_memory_.protection_inherited;
-  for (const auto& [id, vm] : ledger_.vms()) {
+  sample.sequence = host_.sequence;
+  sample.slices = host_.slices;
+  sample.protection_inherited = host_.protection_inherited;
+  for (const auto& [id, vm] : ledger.vms()) {
     if (vm.last) {
       sample.vms.push_back(*vm.last);
     }
   }
-  std::vector<MemoryWish> wishes;
-  if (setup_.options.mem_qos_enable != 0) {
-    wishes = memory_wishes(effects);
+  std::vector<MemoryWish> wished;
+  if (settings.options.mem_qos_enable != 0) {
+    wished = wishes(settings, ledger, vms, guarantees, effects);
   }
-  take(memory_steering_.steer(sample, wishes), effects);
+  take(steering_.steer(sample, wished), effects);
 }
 
-void Controller::forget_memory_of_ended(Effects& effects) {
+void MemoryControl::forget_ended(const Ledger& ledger, Effects& effects) {
   std::set<VmId> running;
-  for (const auto& [id, vm] : ledger_.vms()) {
+  for (const auto& [id, vm] : ledger.vms()) {
     running.insert(id);
   }
   std::erase_if(not_reserved_, [&](const VmId& id) { return !running.contains(id); });
-  take(memory_steering_.keep_only(running), effects);
+  take(steering_.keep_only(running), effects);
 }
 
-bool Controller::has_changed_memory_of(const VmId& vm) const {
-  const MemoryOriginals& originals = memory_steering_.originals();
+bool MemoryControl::has_changed(const VmId& vm) const {
+  const MemoryOriginals& originals = steering_.originals();
   return std::any_of(originals.begin(), originals.end(),
                      [&](const auto& entry) { return entry.second.vm == vm; });
 }
 
-void Controller::handle(const MemoryLimitsSet& event, Effects& effects) {
-  take(memory_steering_.answered(event.path, event.problem), effects);
+void MemoryControl::answered(const MemoryLimitsSet& answer, Effects& effects) {
+  take(steering_.answered(answer.path, answer.problem), effects);
+}
+
+void MemoryControl::give_all_back(Effects& effects) {
+  take(steering_.give_all_back(), effects);
 }
 
 }  // namespace vmnuma::balancer

@@ -6,7 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "balancer/controller/controller.h"
+#include "balancer/controller/actions.h"
+#include "balancer/controller/commands.h"
 #include "balancer/controller/views.h"
 #include "balancer/core/guards.h"
 #include "placement/arrangement.h"
@@ -21,6 +22,7 @@ using placement::Guard;
 using placement::NodeIndex;
 using placement::Reason;
 using placement::Rehoming;
+using placement::Snapshot;
 using placement::VmState;
 
 namespace {
@@ -29,12 +31,10 @@ Error refused(std::string because) {
   return {ErrorCode::kInvalidArgument, 0, std::move(because)};
 }
 
-}  // namespace
-
-Result<Rehoming> Controller::rehoming_of(const std::string& vm_name,
-                                         std::optional<std::int32_t> client_index,
-                                         placement::NodeId node) const {
-  const Result<const VmRecord*> vm = find_vm(vm_name);
+Result<Rehoming> rehoming_of(const ControllerState& state, const std::string& vm_name,
+                             std::optional<std::int32_t> client_index, placement::NodeId node) {
+  const Snapshot& snapshot = state.last.snapshot;
+  const Result<const VmRecord*> vm = state.find_vm(vm_name);
   if (!vm) {
     return tl::unexpected(vm.error());
   }
@@ -44,14 +44,14 @@ Result<Rehoming> Controller::rehoming_of(const std::string& vm_name,
         refused(fmt::format("VM '{}' has {} clients, say which one", vm_name, clients)));
   }
   const ClientId id{(*vm)->description.id, client_index.value_or(0)};
-  const auto client = std::find_if(snapshot_.clients.begin(), snapshot_.clients.end(),
+  const auto client = std::find_if(snapshot.clients.begin(), snapshot.clients.end(),
                                    [&](const ClientState& entry) { return entry.id == id; });
-  if (client == snapshot_.clients.end()) {
+  if (client == snapshot.clients.end()) {
     return failure(ErrorCode::kNotFound,
                    fmt::format("VM '{}' has no client {}", vm_name, id.index));
   }
-  const std::optional<NodeIndex> to = snapshot_.topology.index_of(node);
-  if (!to || !snapshot_.topology.can_be_home(*to)) {
+  const std::optional<NodeIndex> to = snapshot.topology.index_of(node);
+  if (!to || !snapshot.topology.can_be_home(*to)) {
     return tl::unexpected(
         refused(fmt::format("node {} cannot be a home on this host", node.value)));
   }
@@ -59,24 +59,24 @@ Result<Rehoming> Controller::rehoming_of(const std::string& vm_name,
     return tl::unexpected(
         refused(fmt::format("VM '{}' lives on node {} already", vm_name, node.value)));
   }
-  const VmState& state = snapshot_.vms[client->vm];
-  if (!state.fresh || client->moving) {
+  const VmState& vm_state = snapshot.vms[client->vm];
+  if (!vm_state.fresh || client->moving) {
     return failure(ErrorCode::kBusy,
                    fmt::format("VM '{}' cannot be moved now: {}", vm_name,
-                               client->moving ? "it is being moved" : state.stale_because));
+                               client->moving ? "it is being moved" : vm_state.stale_because));
   }
-  return Rehoming{static_cast<placement::ClientIndex>(client - snapshot_.clients.begin()), *to};
+  return Rehoming{static_cast<placement::ClientIndex>(client - snapshot.clients.begin()), *to};
 }
 
 /// `moves` are of different clients.
-Result<Answer> Controller::order_moves(std::vector<Rehoming> moves, Effects& effects) {
-  const Arrangement now(snapshot_, setup_.options, Arrangement::Basis::kDemand);
+Result<DoneView> order_moves(ControllerState& state, const std::vector<Rehoming>& moves,
+                             Effects& effects) {
+  const Snapshot& snapshot = state.last.snapshot;
+  const Arrangement now(snapshot, state.setup.options, Arrangement::Basis::kDemand);
   const auto name = [&](const Rehoming& move) {
-    return snapshot_.vms[snapshot_.clients[move.client].vm].name;
+    return snapshot.vms[snapshot.clients[move.client].vm].name;
   };
-  const auto node = [&](const Rehoming& move) {
-    return snapshot_.topology.nodes[move.to].id.value;
-  };
+  const auto node = [&](const Rehoming& move) { return snapshot.topology.nodes[move.to].id.value; };
   for (std::size_t i = 0; i < moves.size(); ++i) {
     // As the others will be when it comes.
     Arrangement others = now;
@@ -90,7 +90,7 @@ Result<Answer> Controller::order_moves(std::vector<Rehoming> moves, Effects& eff
     if (guard == Guard::kNotAllowed || guard == Guard::kAntiAffinity) {
       return tl::unexpected(
           refused(fmt::format("VM '{}' may not live on node {}: {}", name(moves[i]), node(moves[i]),
-                              guard_text(*guard, setup_.options))));
+                              guard_text(*guard, state.setup.options))));
     }
   }
   const placement::Effect effect =
@@ -106,35 +106,46 @@ Result<Answer> Controller::order_moves(std::vector<Rehoming> moves, Effects& eff
   Action action{Reason::kAdministrator, {}, {}};
   std::string what;
   for (const Rehoming& move : moves) {
-    const ClientState& client = snapshot_.clients[move.client];
+    const ClientState& client = snapshot.clients[move.client];
     action.relocations.push_back(
         {client.id, client.home, move.to, now.effect_of_move(move.client, move.to).to_move});
     what += fmt::format("{}VM '{}' to node {}", what.empty() ? "" : ", ", name(move), node(move));
   }
-  action.predicted.lost_before = plan_.lost;
-  action.predicted.lost_after = std::max(plan_.lost - effect.gain, placement::CpuTime{});
+  action.predicted.lost_before = state.last.plan.lost;
+  action.predicted.lost_after = std::max(state.last.plan.lost - effect.gain, placement::CpuTime{});
   action.predicted.cost = std::max(effect.cost, placement::CpuTime{});
-  const std::int64_t number = next_action_;
-  order(action, effects);
-  return Answer(DoneView{"moving " + what, number});
+  const std::int64_t number = state.orders.next();
+  give_order(state, action, effects);
+  return DoneView{"moving " + what, number};
 }
 
-Result<Answer> Controller::move(const MoveRequest& request, Effects& effects) {
-  if (!acts()) {
-    return failure(ErrorCode::kUnsupported,
-                   fmt::format("the daemon is in mode {}, nothing is moved", name_of(mode())));
+Result<void> check_acts(const ControllerState& state) {
+  if (!state.acts()) {
+    return failure(
+        ErrorCode::kUnsupported,
+        fmt::format("the daemon is in mode {}, nothing is moved", name_of(state.mode())));
   }
-  const Result<Rehoming> move = rehoming_of(request.vm, request.client, request.node);
+  return {};
+}
+
+}  // namespace
+
+Result<DoneView> carry_out(ControllerState& state, const MoveRequest& request, Effects& effects) {
+  if (auto acts = check_acts(state); !acts) {
+    return tl::unexpected(std::move(acts).error());
+  }
+  const Result<Rehoming> move = rehoming_of(state, request.vm, request.client, request.node);
   if (!move) {
     return tl::unexpected(move.error());
   }
-  return order_moves({*move}, effects);
+  return order_moves(state, {*move}, effects);
 }
 
-Result<Answer> Controller::move_together(const MoveTogetherRequest& request, Effects& effects) {
-  if (!acts()) {
-    return failure(ErrorCode::kUnsupported,
-                   fmt::format("the daemon is in mode {}, nothing is moved", name_of(mode())));
+Result<DoneView> carry_out(ControllerState& state, const MoveTogetherRequest& request,
+                           Effects& effects) {
+  const Snapshot& snapshot = state.last.snapshot;
+  if (auto acts = check_acts(state); !acts) {
+    return tl::unexpected(std::move(acts).error());
   }
   if (request.moves.empty() || request.moves.size() > Arrangement::kMostTogether) {
     return tl::unexpected(refused(fmt::format("1 to {} clients may move together, not {}",
@@ -143,12 +154,12 @@ Result<Answer> Controller::move_together(const MoveTogetherRequest& request, Eff
   std::vector<Rehoming> moves;
   std::set<placement::ClientIndex> clients;
   for (const MoveTogetherRequest::ClientMove& asked : request.moves) {
-    const Result<Rehoming> move = rehoming_of(asked.vm, asked.client, asked.to);
+    const Result<Rehoming> move = rehoming_of(state, asked.vm, asked.client, asked.to);
     if (!move) {
       return tl::unexpected(move.error());
     }
-    const NodeIndex home = snapshot_.clients[move->client].home;
-    if (snapshot_.topology.index_of(asked.from) != std::optional(home)) {
+    const NodeIndex home = snapshot.clients[move->client].home;
+    if (snapshot.topology.index_of(asked.from) != std::optional(home)) {
       return failure(ErrorCode::kBusy, fmt::format("VM '{}' does not live on node {} any more",
                                                    asked.vm, asked.from.value));
     }
@@ -158,7 +169,7 @@ Result<Answer> Controller::move_together(const MoveTogetherRequest& request, Eff
     }
     moves.push_back(*move);
   }
-  return order_moves(std::move(moves), effects);
+  return order_moves(state, moves, effects);
 }
 
 }  // namespace vmnuma::balancer

@@ -50,8 +50,8 @@ std::map<std::int32_t, NodeIndex> homes_after(const Snapshot& snapshot,
 /// What the threads of a VM with these homes are pinned to.
 VmCpus cpus_after(const Snapshot& snapshot, const VmRecord& vm,
                   const std::map<std::int32_t, NodeIndex>& homes,
-                  const std::map<placement::VmId, VmCpus>& narrow) {
-  if (const auto found = narrow.find(vm.description.id); found != narrow.end()) {
+                  const std::map<placement::VmId, VmCpus>& cpu_subsets) {
+  if (const auto found = cpu_subsets.find(vm.description.id); found != cpu_subsets.end()) {
     return found->second;
   }
   VmCpus whole;
@@ -155,7 +155,7 @@ void add_memory(const Snapshot& snapshot, const placement::VmState& state, const
 }  // namespace
 
 Order make_order(std::int64_t number, const placement::Action& action, const Snapshot& snapshot,
-                 const Ledger& ledger, const std::map<placement::VmId, VmCpus>& narrow) {
+                 const Ledger& ledger, const std::map<placement::VmId, VmCpus>& cpu_subsets) {
   const bool stays_home = action.reason == placement::Reason::kCpuAssignment;
   Order order{number, snapshot.epoch, action.reason, {}, action.predicted};
   std::vector<placement::VmId> vms;
@@ -191,7 +191,7 @@ Order make_order(std::int64_t number, const placement::Action& action, const Sna
       }
     }
     const std::map<std::int32_t, NodeIndex> homes = homes_after(snapshot, *state, relocations);
-    add_pins(*vm, relocations, cpus_after(snapshot, *vm, homes, narrow), stays_home, change);
+    add_pins(*vm, relocations, cpus_after(snapshot, *vm, homes, cpu_subsets), stays_home, change);
     // An order ends the transfers of the one before it, so what is on its way must be in it.
     if (!stays_home || state->transferring) {
       add_memory(snapshot, *state, *vm, homes, change);

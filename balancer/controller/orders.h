@@ -19,10 +19,10 @@
 
 namespace vmnuma::balancer {
 
-/// `action` is one of a plan made of `snapshot`; the ledger still has the homes before it. `narrow`
-/// has the VMs that do not get their homes whole.
+/// `action` is one of a plan made of `snapshot`; the ledger still has the homes before it.
+/// `cpu_subsets` has the VMs that do not get their homes whole.
 [[nodiscard]] migration::Order make_order(std::int64_t number, const placement::Action& action,
                                           const placement::Snapshot& snapshot, const Ledger& ledger,
-                                          const std::map<placement::VmId, VmCpus>& narrow);
+                                          const std::map<placement::VmId, VmCpus>& cpu_subsets);
 
 }  // namespace vmnuma::balancer

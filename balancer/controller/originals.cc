@@ -18,7 +18,8 @@ bool is_ours(const Original::Pins& pins, const std::vector<CpuId>& cpus) {
   return std::find(pins.ours.begin(), pins.ours.end(), cpus) != pins.ours.end();
 }
 
-void note_change(Original& original, const VmChange& change) {
+/// Of the same process.
+void note(Original& original, const VmChange& change) {
   for (const PinChange& pin : change.pins) {
     const auto [entry, is_new] =
         original.threads.try_emplace({pin.thread, pin.number}, Original::Pins{pin.before, {}});
@@ -70,13 +71,16 @@ std::vector<NodeId> nodes_with_memory(const placement::Topology& topology) {
   return nodes;
 }
 
+void note_change(Original& original, const VmChange& change) {
+  if (original.process != change.process) {
+    original = {change.process, {}, {}};
+  }
+  note(original, change);
+}
+
 void note_order(Originals& originals, const migration::Order& order) {
   for (const VmChange& change : order.changes) {
-    Original& original = originals[change.vm];
-    if (original.process != change.process) {
-      original = {change.process, {}, {}};
-    }
-    note_change(original, change);
+    note_change(originals[change.vm], change);
   }
 }
 

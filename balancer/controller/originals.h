@@ -53,7 +53,9 @@ struct Original {
 
 using Originals = std::map<placement::VmId, Original>;
 
-/// Notes an order. Older processes of its VMs are forgotten.
+/// Notes what an order changes. An older process of the VM is forgotten.
+void note_change(Original& original, const migration::VmChange& change);
+/// The same of all its VMs.
 void note_order(Originals& originals, const migration::Order& order);
 
 /// Those that a VM's memory may be on if nothing limits it, as libvirt is told. Ascending.

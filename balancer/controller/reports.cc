@@ -34,7 +34,7 @@ stats::ReportInput input_of(const ReportSources& sources) {
       input.counters[{id, static_cast<std::int32_t>(index)}] = counters;
     }
   }
-  for (const auto& [id, vm] : sources.narrow) {
+  for (const auto& [id, vm] : sources.cpu_subsets) {
     for (std::size_t index = 0; index < vm.clients.size(); ++index) {
       if (!vm.clients[index].empty()) {
         input.cpus[{id, static_cast<std::int32_t>(index)}] = to_list(vm.clients[index]);

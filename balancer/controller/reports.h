@@ -21,7 +21,7 @@ struct ReportSources {
   const Ledger& ledger;
   const stats::NodeStays& stays;
   const std::vector<migration::TransferProgress>& transfers;
-  const std::map<placement::VmId, VmCpus>& narrow;  ///< who does not have its homes whole
+  const std::map<placement::VmId, VmCpus>& cpu_subsets;  ///< who does not have its homes whole
 };
 
 /// Errors: not-found (no such type), naming the nearest one.

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The controller's answer to `what-if`: checks what is supposed and hands it to core/what_if.h. And
-// what others need to plan themselves.
+// The controller's answer to `what-if`: checks what is supposed and hands it to core/what_if.h.
 #include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
 
-#include "balancer/controller/controller.h"
+#include "balancer/controller/commands.h"
 #include "balancer/controller/views.h"
 #include "balancer/core/guards.h"
 #include "balancer/core/what_if.h"
@@ -208,58 +207,19 @@ std::vector<std::string> notes_on(const WhatIf& answer, const Supposition& suppo
 
 }  // namespace
 
-/// The last epoch with the homes that were given since.
-Snapshot Controller::since_the_plan() const {
-  placement::Plan made;
-  for (const Action& action : plan_.actions) {
-    Action kept{action.reason, {}, {}};
-    for (const Relocation& relocation : action.relocations) {
-      const VmRecord* vm = ledger_.find(relocation.client.vm);
-      const auto index = static_cast<std::size_t>(relocation.client.index);
-      if (vm != nullptr && index < vm->clients.size() && relocation.from != relocation.to &&
-          vm->clients[index].home == snapshot_.topology.nodes[relocation.to].id) {
-        kept.relocations.push_back(relocation);
-        kept.relocations.back().memory = placement::Bytes{};  // it has only set out
-      }
-    }
-    made.actions.push_back(std::move(kept));
-  }
-  Snapshot snapshot = after_plan(snapshot_, made);
-  for (VmState& state : snapshot.vms) {
-    const VmRecord* vm = ledger_.find(state.id);
-    if (vm == nullptr) {
-      continue;
-    }
-    state.transferring = vm->transferring;
-    for (std::size_t i = 0; i < std::min(state.client_count, vm->clients.size()); ++i) {
-      snapshot.clients[state.first_client + i].moving = vm->clients[i].moving;
-    }
-  }
-  return snapshot;
-}
-
-Result<Outlook> Controller::outlook() const {
-  if (snapshot_.epoch == 0) {
+Result<WhatIfView> reply_to(const ControllerState& state, const WhatIfRequest& request) {
+  if (!state.is_epoch_measured()) {
     return failure(ErrorCode::kBusy, "nothing has been measured yet, ask again after an epoch");
   }
-  return Outlook{since_the_plan(),
-                 setup_.options,
-                 {last_placed_on_, outcomes_.breaker_open(snapshot_.epoch + 1)}};
-}
-
-Result<Answer> Controller::what_if(const WhatIfRequest& request) const {
-  if (snapshot_.epoch == 0) {
-    return failure(ErrorCode::kBusy, "nothing has been measured yet, ask again after an epoch");
-  }
-  const Snapshot now = since_the_plan();
-  const Result<Options> options = supposed_options(setup_.options, request);
+  const Snapshot now = state.since_the_plan();
+  const Result<Options> options = supposed_options(state.setup.options, request);
   if (!options) {
     return tl::unexpected(options.error());
   }
   Supposition supposition;
   supposition.options = *options;
   for (const std::string& name : request.remove) {
-    const Result<const VmRecord*> vm = find_vm(name);
+    const Result<const VmRecord*> vm = state.find_vm(name);
     if (!vm) {
       return tl::unexpected(vm.error());
     }
@@ -267,7 +227,7 @@ Result<Answer> Controller::what_if(const WhatIfRequest& request) const {
   }
   std::set<ClientId> moved;
   for (const MoveRequest& asked : request.move) {
-    const Result<const VmRecord*> vm = find_vm(asked.vm);
+    const Result<const VmRecord*> vm = state.find_vm(asked.vm);
     if (!vm) {
       return tl::unexpected(vm.error());
     }
@@ -301,18 +261,17 @@ Result<Answer> Controller::what_if(const WhatIfRequest& request) const {
     supposition.added.push_back(*vm);
   }
   const WhatIf answer =
-      balancer::what_if(now, setup_.options, supposition,
-                        {last_placed_on_, outcomes_.breaker_open(snapshot_.epoch + 1)});
+      balancer::what_if(now, state.setup.options, supposition, state.circumstances());
   WhatIfView view;
-  view.epoch = snapshot_.epoch;
+  view.epoch = state.last.snapshot.epoch;
   view.before = standing_view(answer.before, is_measured(now));
   view.after = standing_view(answer.after, is_measured(now));
   for (const NewHome& home : answer.homes) {
     view.homes.push_back(new_home_view(home, supposition, now));
   }
-  view.plan = plan_view(answer.supposed, answer.plan, *options, mode());
-  view.notes = notes_on(answer, supposition, setup_.options, now);
-  return Answer(std::move(view));
+  view.plan = plan_view(answer.supposed, answer.plan, *options, state.mode());
+  view.notes = notes_on(answer, supposition, state.setup.options, now);
+  return view;
 }
 
 }  // namespace vmnuma::balancer

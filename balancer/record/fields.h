@@ -641,53 +641,79 @@ struct RecordFields {
     fields("clients", value.clients);
     fields("reach", value.reach);
   }
-  VMNUMA_FIELDS(Controller::UnderWay) {
+  VMNUMA_FIELDS(UnderWay) {
     fields("action", value.action);
     fields("homes_before", value.homes_before);
-    fields("narrow_before", value.narrow_before);
+    fields("narrow_before", value.cpu_subsets_before);
     fields("pinned", value.pinned);
     fields("gives_back", value.gives_back);
   }
-  VMNUMA_FIELDS(Controller::Rest) {
+  VMNUMA_FIELDS(Rest) {
     fields("failures", value.failures);
     fields("until_epoch", value.until_epoch);
     fields.prose("why", value.why);
   }
-  VMNUMA_FIELDS(Controller::Source) {
+  VMNUMA_FIELDS(Health::Missing) {
     fields.prose("reason", value.reason);
     fields("since_unix_s", value.since_unix_s);
   }
-  VMNUMA_FIELDS(Controller::Finished) {
+  VMNUMA_FIELDS(OrdersUnderWay::Finished) {
     fields("moved", value.moved);
     fields("took", value.took);
   }
+  /// One member of the records of all VMs, which a recording has by itself, by VM.
+  template <class Vms, class T, class Visit>
+  static void each(Vms& vms, std::optional<T> ManagedVm::*member, const Visit& visit) {
+    std::map<placement::VmId, T> values = vms.each(member);
+    visit(values);
+    if constexpr (!std::is_const_v<Vms>) {
+      vms.set_each(member, std::move(values));
+    }
+  }
+  VMNUMA_FIELDS(ControllerState) {
+    ControllerSetup setup = value.setup;
+    setup.remembered_homes = value.vms.remembered_homes();
+    setup.originals = value.vms.each(&ManagedVm::original);
+    setup.released = value.vms.each(&ManagedVm::released);
+    fields("setup", setup);
+    if constexpr (!std::is_const_v<T>) {
+      value = ControllerState(std::move(setup));
+    }
+    const auto by_vm = [&](std::string_view name, auto member) {
+      each(value.vms, member, [&](auto& values) { fields(name, values); });
+    };
+    const auto sentences = [&](std::string_view name, auto member) {
+      each(value.vms, member, [&](auto& values) { fields.sentences(name, values); });
+    };
+    fields("ledger", value.ledger);
+    fields("outcomes", value.outcomes);
+    fields("starting", value.starts.starting_);
+    fields("snapshot", value.last.snapshot);
+    fields("plan", value.last.plan);
+    fields("running", value.running);
+    fields("under_way", value.orders.under_way_);
+    fields("finished", value.orders.finished_);
+    by_vm("rests", &ManagedVm::rest);
+    by_vm("settled_since", &ManagedVm::settled_since);
+    sentences("foreign", &ManagedVm::pinned_by_others);
+    by_vm("narrow", &ManagedVm::cpu_subset);
+    by_vm("repairs", &ManagedVm::repairs);
+    each(value.vms, &ManagedVm::outdated_since,
+         [&](auto& values) { fields.added("outdated", values); });
+    sentences("refused", &ManagedVm::refused_policy);
+    fields("missing", value.health.missing_);
+    fields("last_placed_on", value.last.last_placed_on);
+    fields("next_action", value.orders.next_);
+    fields("now_unix_s", value.last.wall_unix_s);
+    fields("paused", value.health.paused_);
+    fields("direct_reclaims", value.pressure.direct_reclaims_);
+    fields("reclaims_read_at", value.pressure.reclaims_read_at_);
+    fields("memory_pressure", value.pressure.is_high_);
+    fields("kernel_numa_balancing", value.last.kernel_numa_balancing);
+    fields("breaker_was_open", value.last.breaker_was_open);
+  }
   VMNUMA_FIELDS(Controller) {
-    fields("setup", value.setup_);
-    fields("ledger", value.ledger_);
-    fields("outcomes", value.outcomes_);
-    fields("starting", value.starting_);
-    fields("snapshot", value.snapshot_);
-    fields("plan", value.plan_);
-    fields("running", value.running_);
-    fields("under_way", value.under_way_);
-    fields("finished", value.finished_);
-    fields("rests", value.rests_);
-    fields("settled_since", value.settled_since_);
-    fields.sentences("foreign", value.foreign_);
-    fields("narrow", value.narrow_);
-    fields("repairs", value.repairs_);
-    fields.added("outdated", value.outdated_);
-    fields.sentences("refused", value.refused_);
-    fields("missing", value.missing_);
-    fields("last_placed_on", value.last_placed_on_);
-    fields("next_action", value.next_action_);
-    fields("now_unix_s", value.now_unix_s_);
-    fields("paused", value.paused_);
-    fields("direct_reclaims", value.direct_reclaims_);
-    fields("reclaims_read_at", value.reclaims_read_at_);
-    fields("memory_pressure", value.memory_pressure_);
-    fields("kernel_numa_balancing", value.kernel_numa_balancing_);
-    fields("breaker_was_open", value.breaker_was_open_);
+    visit(fields, value.state_);
   }
 
 #undef VMNUMA_FIELDS

@@ -462,16 +462,17 @@ Result<void> check_state(const Controller& controller) {
 
 Result<void> RecordFields::check(const Controller& controller) {
   using balancer::check;
-  const ControllerSetup& setup = controller.setup_;
-  const Ledger& ledger = controller.ledger_;
-  const std::size_t nodes = controller.snapshot_.topology.nodes.size();
+  const ControllerState& state = controller.state_;
+  const ControllerSetup& setup = state.setup;
+  const Ledger& ledger = state.ledger;
+  const std::size_t nodes = state.last.snapshot.topology.nodes.size();
   Findings findings;
   check(setup.topology, findings);
   check(setup.options, findings);
   check(setup.policies, findings);
   findings.require(ledger.topology_ == setup.topology && ledger.options_ == setup.options,
                    "the ledger is of another host or has other options");
-  for (const auto& [vm, original] : setup.originals) {
+  for (const auto& [vm, original] : state.vms.each(&ManagedVm::original)) {
     for (const auto& [thread, pins] : original.threads) {
       findings.require(is_list(pins.found) && std::all_of(pins.ours.begin(), pins.ours.end(),
                                                           [](const std::vector<CpuId>& ours) {
@@ -490,26 +491,26 @@ Result<void> RecordFields::check(const Controller& controller) {
   findings.require(
       ledger.lasting_non_vm_.size() <= kMostNodes && none_negative(ledger.lasting_non_vm_),
       "what others than VMs use is out of range");
-  check(controller.snapshot_, findings);
-  check(controller.plan_, nodes, findings);
-  check(controller.running_, findings);
-  for (const auto& [number, under_way] : controller.under_way_) {
+  check(state.last.snapshot, findings);
+  check(state.last.plan, nodes, findings);
+  check(state.running, findings);
+  for (const auto& [number, under_way] : state.orders.under_way_) {
     check(under_way.action, nodes, findings);
-    for (const auto& [vm, cpus] : under_way.narrow_before) {
+    for (const auto& [vm, cpus] : under_way.cpu_subsets_before) {
       findings.require(!cpus || are_cpus_of_vm(*cpus), "action {} has no list of CPUs", number);
     }
   }
-  for (const auto& [vm, cpus] : controller.narrow_) {
+  for (const auto& [vm, cpus] : state.vms.each(&ManagedVm::cpu_subset)) {
     findings.require(are_cpus_of_vm(cpus), "VM {} was given no list of CPUs", to_text(vm));
   }
-  findings.require(controller.starting_.vms_.size() <= StartingVms::kMostStarting,
+  findings.require(state.starts.starting_.vms_.size() <= StartingVms::kMostStarting,
                    "too many VMs are starting");
-  for (const StartingVm& vm : controller.starting_.vms_) {
+  for (const StartingVm& vm : state.starts.starting_.vms_) {
     check(vm.description, findings);
     findings.require(vm.homes.size() <= kMostVcpus && is_list(vm.nodes),
                      "a starting VM has homes or nodes that cannot be");
   }
-  findings.require(is_node_or_none(controller.last_placed_on_, setup.topology.nodes.size()),
+  findings.require(is_node_or_none(state.last.last_placed_on, setup.topology.nodes.size()),
                    "the last VM was placed on a node that is not there");
   return std::move(findings).result();
 }

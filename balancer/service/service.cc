@@ -49,12 +49,17 @@ std::int64_t wall_now() {
       .count();
 }
 
-std::map<std::string, placement::VmPolicy> policies_of(const Config& config) {
-  return {config.vms.begin(), config.vms.end()};
-}
-
-std::map<std::string, Origin> origins_of(const Config& config) {
-  return {config.origins.begin(), config.origins.end()};
+Settings settings_of(const Config& config) {
+  return {config.mode,
+          config.options,
+          {config.origins.begin(), config.origins.end()},
+          {config.vms.begin(), config.vms.end()},
+          config.metadata_wins,
+          config.foreign_pins == ForeignPins::kRepair,
+          config.strategy,
+          config.admission,
+          config.reserved_memory,
+          config.notices};
 }
 
 bool is_about_recording(const Command& command) {
@@ -71,20 +76,10 @@ bool takes_long(const Command& question) {
 }
 
 ControllerSetup controller_setup(const ServiceSetup& setup) {
-  ControllerSetup controller;
-  controller.mode = setup.config.mode;
+  ControllerSetup controller{settings_of(setup.config)};
   controller.version = VMNUMA_VERSION;
   controller.uri = setup.config.uri;
-  controller.notices = setup.config.notices;
   controller.topology = setup.topology;
-  controller.options = setup.config.options;
-  controller.origins = origins_of(setup.config);
-  controller.policies = policies_of(setup.config);
-  controller.metadata_wins = setup.config.metadata_wins;
-  controller.repairs_pins = setup.config.foreign_pins == ForeignPins::kRepair;
-  controller.strategy = setup.config.strategy;
-  controller.admission = setup.config.admission;
-  controller.reserved_memory = setup.config.reserved_memory;
   controller.expected = read_expected_vms(setup.config.state_dir, admission_stamp("/", wall_now()));
   if (setup.history == nullptr) {
     controller.originals_known = false;
@@ -752,10 +747,7 @@ void Service::reload() {
     setup_.config.notices = config->notices;
     log_.set_level(config->log_level);
     log_notices();
-    feed(ConfigChanged{config->mode, config->options, origins_of(*config), policies_of(*config),
-                       config->metadata_wins, config->foreign_pins == ForeignPins::kRepair,
-                       config->strategy, config->admission, config->reserved_memory,
-                       config->notices});
+    feed(ConfigChanged{settings_of(*config)});
     if (other_distances) {
       tell_topology();
     }

@@ -91,7 +91,7 @@ TEST_F(CpuControlTest, WithoutPoliciesEverybodyHasItsNodeWhole) {
   epochs(8);
   EXPECT_EQ(host_.pins(1), node_cpus(0));
   EXPECT_THAT(assignments(), IsEmpty());
-  EXPECT_THAT(host_.controller().narrow_cpus(), IsEmpty());
+  EXPECT_THAT(host_.controller().cpu_subsets(), IsEmpty());
   EXPECT_EQ(explain("vm1").clients.at(0).cpus, "");
 }
 
@@ -137,7 +137,7 @@ TEST_F(CpuControlTest, WhatIsGivenBackOthersGetAgain) {
   host_.stop(2);
   epochs(3);
   EXPECT_EQ(host_.pins(1), node_cpus(0));
-  EXPECT_THAT(host_.controller().narrow_cpus(), IsEmpty());
+  EXPECT_THAT(host_.controller().cpu_subsets(), IsEmpty());
 }
 
 TEST_F(CpuControlTest, AChangedPolicyChangesThePins) {
@@ -217,7 +217,7 @@ TEST_F(CpuControlTest, WhatFailedIsTriedAgainAfterARest) {
       (void)host_.finish(effects.orders.back(), migration::ActionState::kUndone, "no");
       effects.orders.pop_back();
       failed = true;
-      EXPECT_FALSE(host_.controller().narrow_cpus().contains(vm_id(1)));
+      EXPECT_FALSE(host_.controller().cpu_subsets().contains(vm_id(1)));
     }
     host_.carry_out(effects);
   }

@@ -82,7 +82,7 @@ TEST(DistancesTest, AnOptionThatIsSetGoesBeforeWhatWasMeasured) {
 TEST(DistancesTest, AReadConfigurationKeepsWhatWasMeasured) {
   HostStory host = one_vm();
   (void)host.controller().on(measured());
-  const auto effects = host.controller().on(balancer::ConfigChanged{Mode::kActive, {}, {}, {}});
+  const auto effects = host.controller().on(balancer::ConfigChanged{{Mode::kActive, {}, {}, {}}});
   EXPECT_EQ(stall_option(host).value, 36);
   EXPECT_EQ(effects.options->mem_stall_pct, 36);
 }

@@ -232,6 +232,7 @@ bool pins_are_being_mended(const Scenario& scenario, std::int64_t epoch) {
 }  // namespace
 
 void Oracles::check_pins(const SimHost& host, const balancer::Controller& controller) {
+  const std::map<VmId, balancer::VmCpus> cpu_subsets = controller.cpu_subsets();
   for (const auto& [id, vm] : controller.ledger().vms()) {
     if (!host.runs(id) || is_under_way(id)) {
       continue;
@@ -252,15 +253,14 @@ void Oracles::check_pins(const SimHost& host, const balancer::Controller& contro
         continue;
       }
       const auto home = host.topology().index_of(client.home);
-      const auto narrow = controller.narrow_cpus().find(id);
-      const bool has_a_part =
-          narrow != controller.narrow_cpus().end() && index < narrow->second.clients.size();
+      const auto subset = cpu_subsets.find(id);
+      const bool has_a_part = subset != cpu_subsets.end() && index < subset->second.clients.size();
       if (host.topology().only_home() && !has_a_part) {
         continue;  // nobody has to be pinned there
       }
       if (client.home.value >= 0 && pins.size() == 1 && home &&
           online_of(*pins.begin(), host.topology()) !=
-              online_of(has_a_part ? narrow->second.clients[index]
+              online_of(has_a_part ? subset->second.clients[index]
                                    : balancer::cpus_of(host.topology().nodes[*home]),
                         host.topology())) {
         violation(fmt::format("'{}'/{} has its home on node {} and is pinned to CPUs '{}'",

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which policy counts for a VM: the controller's part about the configuration's and the metadata's,
-// and its answers to `policy` and `set`.
+#include "balancer/controller/vm_policies.h"
+
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "balancer/controller/controller.h"
 #include "balancer/policy/policy_keys.h"
 #include "placement/model/text.h"
 
@@ -41,48 +40,50 @@ Result<void> check_nodes(const VmPolicy& policy, const placement::Topology& topo
   return {};
 }
 
-}  // namespace
-
-VmPolicy Controller::configured_policy(const VmDescription& vm) const {
-  auto found = setup_.policies.find(to_text(vm.id));
-  // A name that reads as a UUID is that of another VM there.
-  if (found == setup_.policies.end() && !placement::parse_vm_id(vm.name)) {
-    found = setup_.policies.find(vm.name);
-  }
-  return with_strategy(found == setup_.policies.end() ? vm.policy : found->second);
-}
-
 /// What is silent about the strategy has the host's.
-VmPolicy Controller::with_strategy(VmPolicy policy) const {
+VmPolicy with_strategy(const Settings& settings, VmPolicy policy) {
   if (policy.strategy == PlacementStrategy::kHost &&
-      setup_.strategy != PlacementStrategy::kLeastLostTime) {
-    policy.strategy = setup_.strategy;
+      settings.strategy != PlacementStrategy::kLeastLostTime) {
+    policy.strategy = settings.strategy;
   }
   return policy;
 }
 
-std::vector<VmDescription> Controller::with_policies(std::vector<VmDescription> running) const {
+VmPolicy configured_policy(const Settings& settings, const VmDescription& vm) {
+  auto found = settings.policies.find(to_text(vm.id));
+  // A name that reads as a UUID is that of another VM there.
+  if (found == settings.policies.end() && !placement::parse_vm_id(vm.name)) {
+    found = settings.policies.find(vm.name);
+  }
+  return with_strategy(settings, found == settings.policies.end() ? vm.policy : found->second);
+}
+
+}  // namespace
+
+std::vector<VmDescription> with_policies(const Settings& settings,
+                                         std::vector<VmDescription> running) {
   for (VmDescription& vm : running) {
-    vm.policy = configured_policy(vm);
-    if (setup_.metadata_wins) {
-      vm.policy = with_strategy(with_settings(vm.policy, vm.own_policy).value_or(vm.policy));
+    vm.policy = configured_policy(settings, vm);
+    if (settings.metadata_wins) {
+      vm.policy =
+          with_strategy(settings, with_settings(vm.policy, vm.own_policy).value_or(vm.policy));
     }
   }
   return running;
 }
 
-/// The ledger learns which VMs run under which policies; a policy that is refused is told once.
-void Controller::apply_domains(Effects& effects) {
-  ledger_.set_domains(with_policies(running_));
+void note_refused_policies(const Settings& settings, const std::vector<VmDescription>& running,
+                           ManagedVms& vms, Effects& effects) {
   std::map<VmId, std::string> refused;
-  for (const VmDescription& vm : running_) {
-    if (!setup_.metadata_wins) {
+  for (const VmDescription& vm : running) {
+    if (!settings.metadata_wins) {
       break;
     }
-    if (const auto policy = with_settings(configured_policy(vm), vm.own_policy); !policy) {
+    const std::optional<std::string>& known = vms.of(vm.id).refused_policy;
+    if (const auto policy = with_settings(configured_policy(settings, vm), vm.own_policy);
+        !policy) {
       refused[vm.id] = policy.error().message;
-      if (const auto known = refused_.find(vm.id);
-          known == refused_.end() || known->second != policy.error().message) {
+      if (known != policy.error().message) {
         effects.log.push_back(
             {Severity::kWarning,
              fmt::format("the policy in the metadata of VM '{}' is refused: {}; the VM keeps its "
@@ -90,35 +91,36 @@ void Controller::apply_domains(Effects& effects) {
                          vm.name, policy.error().message),
              {{"VM", vm.name}}});
       }
-    } else if (refused_.contains(vm.id)) {
+    } else if (known) {
       effects.log.push_back(
           {Severity::kNotice,
            fmt::format("the policy in the metadata of VM '{}' is in order now", vm.name),
            {{"VM", vm.name}}});
     }
   }
-  refused_ = std::move(refused);
+  vms.set_each(&ManagedVm::refused_policy, std::move(refused));
 }
 
-PolicyView Controller::policy_view(const VmRecord& vm) const {
+PolicyView policy_view(const Settings& settings, const std::vector<VmDescription>& running,
+                       const VmRecord& vm, const ManagedVm& managed) {
   const VmDescription& description = vm.description;
-  const auto running =
-      std::find_if(running_.begin(), running_.end(),
-                   [&](const VmDescription& one) { return one.id == description.id; });
-  const VmPolicy configured = running == running_.end() ? VmPolicy{} : configured_policy(*running);
-  const auto refused = refused_.find(description.id);
+  const auto found = std::find_if(running.begin(), running.end(), [&](const VmDescription& one) {
+    return one.id == description.id;
+  });
+  const VmPolicy configured =
+      found == running.end() ? VmPolicy{} : configured_policy(settings, *found);
   PolicyView view;
   view.vm = description.name;
   view.vm_uuid = to_text(description.id);
-  view.metadata_wins = setup_.metadata_wins;
-  view.refused = refused == refused_.end() ? "" : refused->second;
+  view.metadata_wins = settings.metadata_wins;
+  view.refused = managed.refused_policy.value_or("");
   for (const KeyInfo<VmPolicy>& key : policy_keys()) {
     PolicyKeyView row;
     row.name = key.name;
     row.value = key.get(description.policy);
     row.default_value = key.get(VmPolicy{});
     const bool by_metadata =
-        setup_.metadata_wins && view.refused.empty() && has_key(description.own_policy, key.name);
+        settings.metadata_wins && view.refused.empty() && has_key(description.own_policy, key.name);
     row.origin = by_metadata                                ? Origin::kMetadata
                  : key.get(configured) != row.default_value ? Origin::kFile
                                                             : Origin::kDefault;
@@ -129,17 +131,10 @@ PolicyView Controller::policy_view(const VmRecord& vm) const {
   return view;
 }
 
-Result<Answer> Controller::policy(const PolicyRequest& request) const {
-  return find_vm(request.vm).map([this](const VmRecord* vm) { return Answer(policy_view(*vm)); });
-}
-
-Result<PolicyWrite> Controller::write_policy(const SetRequest& request) const {
-  const Result<const VmRecord*> vm = find_vm(request.vm);
-  if (!vm) {
-    return tl::unexpected(vm.error());
-  }
-  const VmDescription& description = (*vm)->description;
-  if (!setup_.metadata_wins) {
+Result<PolicyWrite> policy_write(const Settings& settings, const placement::Topology& topology,
+                                 const VmRecord& vm, const SetRequest& request) {
+  const VmDescription& description = vm.description;
+  if (!settings.metadata_wins) {
     return failure(ErrorCode::kUnsupported,
                    "'metadata_wins' is false in the configuration, so policies in metadata do not "
                    "count; change the VM's table there");
@@ -155,7 +150,7 @@ Result<PolicyWrite> Controller::write_policy(const SetRequest& request) const {
       }
     }
     changes.push_back({setting.key, setting.value.value_or("")});
-    if (auto there = check_nodes(scratch, setup_.topology); !there) {
+    if (auto there = check_nodes(scratch, topology); !there) {
       return tl::unexpected(std::move(there).error());
     }
   }

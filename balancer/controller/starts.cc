@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The controller's answers about VMs that are about to start: `announce`, `withdraw`, `suggest`.
+#include "balancer/controller/starts.h"
+
 #include <algorithm>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "balancer/controller/controller.h"
 #include "balancer/controller/node_lists.h"
+#include "balancer/controller/vm_policies.h"
 #include "balancer/core/entitlement.h"
 #include "balancer/core/new_vm.h"
 #include "placement/arrangement.h"
@@ -25,7 +26,6 @@ using placement::NodeIndex;
 using placement::Permille;
 using placement::Snapshot;
 using placement::VmId;
-using placement::VmState;
 
 namespace {
 
@@ -151,37 +151,70 @@ placement::NodeResource own_cores(const placement::Arrangement& now,
   return cores;
 }
 
-/// Of what it was promised on a node, what it does not have there yet. Before a VM has appeared it
-/// has nothing.
-Bytes still_promised(const PromisedMemory& promised, const Snapshot& snapshot,
-                     const StartingVm& starting) {
-  const auto node = snapshot.topology.index_of(promised.node);
-  Bytes has;
-  for (const ClientState& client : snapshot.clients) {
-    const bool is_its = starting.appeared && client.id.vm == starting.description.id;
-    has += node && is_its && client.memory_known ? client.memory[*node] : Bytes{};
-  }
-  return std::max(promised.memory - has, Bytes{});
-}
-
 LogLine about(const placement::VmDescription& vm, Severity severity, std::string_view what,
               std::string_view why) {
   return {severity, fmt::format("VM '{}' {}: {}", vm.name, what, why), {{"VM", vm.name}}};
 }
 
-/// Clients that are not placed yet count where they will be.
-void place_at(Snapshot& snapshot, const VmState& vm, const std::vector<NodeIndex>& homes) {
-  for (std::size_t i = 0; i < vm.client_count; ++i) {
-    ClientState& client = snapshot.clients[vm.first_client + i];
-    if (client.home == kNoNode) {
-      client.home = homes[std::min(i, homes.size() - 1)];
+/// Why a VM that wants cores of its own cannot have them on this host; nothing if it can.
+std::optional<std::string> check_cores(const HostNow& now, const placement::VmDescription& vm,
+                                       Snapshot snapshot) {
+  NewVm added;
+  added.description = vm;
+  added.load = now.ledger.start_load(vm.id);
+  add_vm(snapshot, added, now.settings.options);
+  share_out(snapshot, now.settings.options);
+  NodeIndex last_placed_on = now.last_placed_on;
+  const std::vector<NewHome> homes =
+      place_vm(snapshot, vm.id, now.settings.options, last_placed_on);
+  const placement::Arrangement arrangement(snapshot, now.settings.options,
+                                           placement::Arrangement::Basis::kLoad);
+  for (const NewHome& home : homes) {
+    const auto client =
+        std::find_if(snapshot.clients.begin(), snapshot.clients.end(),
+                     [&](const placement::ClientState& entry) { return entry.id == home.client; });
+    const auto index = static_cast<placement::ClientIndex>(client - snapshot.clients.begin());
+    if (home.home == placement::kNoNode ||
+        free_cores(arrangement, home.home, placement::kNoClient) >= 0) {
+      continue;
+    }
+    std::string text = fmt::format(
+        "cpu_binding is 'exclusive', but there are too few cores that could be its own: it asks "
+        "for {} on one node. Free were",
+        cores_for(vm.policy.cpu_policy, home.vcpus, snapshot.topology.nodes[home.home]));
+    for (const NodeIndex node : client->allowed) {
+      text += fmt::format(
+          "{} on node {} {} of {} cores", node == client->allowed.front() ? "" : ";",
+          snapshot.topology.nodes[node].id.value, std::max(free_cores(arrangement, node, index), 0),
+          snapshot.topology.nodes[node].core_count());
+    }
+    return text;
+  }
+  return std::nullopt;
+}
+
+/// Its homes, and where libvirt should start it. `snapshot` is the host with all other VMs.
+void find_start(HostNow& now, StartingVm& vm, placement::VmDescription description,
+                Snapshot snapshot) {
+  NewVm added;
+  added.description = std::move(description);
+  added.load = now.ledger.start_load(added.description.id);
+  add_vm(snapshot, added, now.settings.options);
+  share_out(snapshot, now.settings.options);
+  const std::vector<NewHome> homes =
+      place_vm(snapshot, added.description.id, now.settings.options, now.last_placed_on);
+  vm.homes.clear();
+  for (const NewHome& home : homes) {
+    if (home.home != kNoNode) {
+      vm.homes.push_back(snapshot.topology.nodes[home.home].id);
     }
   }
+  vm.nodes = ids_of(start_nodes(snapshot, added.description, homes), snapshot.topology);
 }
 
 }  // namespace
 
-Result<Answer> Controller::announce(const AnnounceRequest& request, Effects& effects) {
+Result<DoneView> Starts::announce(HostNow& now, const AnnounceRequest& request, Effects& effects) {
   if (Result<void> size = check_size(request.vcpus, request.memory_mib); !size) {
     return tl::unexpected(std::move(size).error());
   }
@@ -193,38 +226,38 @@ Result<Answer> Controller::announce(const AnnounceRequest& request, Effects& eff
     return tl::unexpected(id.error());
   }
   const placement::VmDescription vm = described(request, *id);
-  const placement::VmDescription with_policy = with_policies({vm}).front();
+  const placement::VmDescription with_policy = with_policies(now.settings, {vm}).front();
   const placement::VmPolicy& policy = with_policy.policy;
   const bool wants_cores = policy.cpu_binding == placement::CpuBinding::kExclusive;
   const bool is_aligned = policy.topology_policy != placement::TopologyPolicy::kNone;
   const bool is_guaranteed = policy.memory_class == placement::MemoryClass::kGuaranteed;
   const bool may_be_refused = must_fit(policy) || wants_cores;
-  if (snapshot_.epoch == 0 && may_be_refused && refuses_starts()) {
+  if (now.snapshot.epoch == 0 && may_be_refused && refuses_starts(now.settings)) {
     return failure(ErrorCode::kBusy, "nothing has been measured yet, ask again after an epoch");
   }
-  if (snapshot_.epoch == 0 || (!is_aligned && !wants_cores && !is_guaranteed)) {
+  if (now.snapshot.epoch == 0 || (!is_aligned && !wants_cores && !is_guaranteed)) {
     if (request.asks) {
-      (void)starting_.announce(vm, /*asks=*/true, snapshot_.epoch);  // nothing else to say yet
+      (void)starting_.announce(vm, /*asks=*/true, now.snapshot.epoch);  // nothing else to say yet
     }
-    return Answer(DoneView{fmt::format("VM '{}' is expected", vm.name), {}});
+    return DoneView{fmt::format("VM '{}' is expected", vm.name), {}};
   }
   starting_.withdraw(vm.id);
-  Snapshot snapshot = with_starting_vms();
+  Snapshot snapshot = with_starting_vms(now);
   placement::VmDescription narrowed = with_policy;
   placement::VmAdmission admission;
   if (is_aligned) {
-    admission = admit(with_policy, snapshot, request);
+    admission = admit(now, with_policy, snapshot, request);
   }
   std::optional<std::string> why = std::move(admission.refused);
   if (!why && is_aligned) {
     narrowed.policy.nodes = ids_of(admission.nodes, snapshot.topology);
   }
   if (!why && wants_cores) {
-    why = why_no_cores(narrowed, snapshot);
+    why = check_cores(now, narrowed, snapshot);
   }
   if (why) {
-    note_not_admitted(vm, *why, effects);
-    if (refuses_starts()) {
+    note_not_admitted(now, vm, *why, effects);
+    if (refuses_starts(now.settings)) {
       return failure(ErrorCode::kNoSpace, *why);
     }
     narrowed.policy.nodes = with_policy.policy.nodes;
@@ -236,37 +269,37 @@ Result<Answer> Controller::announce(const AnnounceRequest& request, Effects& eff
   if (admission.unmet) {
     effects.log.push_back(about(vm, Severity::kInfo, "starts apart", *admission.unmet));
   }
-  StartingVm& starting = starting_.announce(vm, request.asks, snapshot_.epoch);
+  StartingVm& starting = starting_.announce(vm, request.asks, now.snapshot.epoch);
   for (const placement::MemoryOnNode& memory : admission.memory) {
     starting.memory.push_back(
         {snapshot.topology.nodes[memory.node].id, memory.page_size, memory.memory});
   }
-  find_start(starting, std::move(narrowed), std::move(snapshot));
+  find_start(now, starting, std::move(narrowed), std::move(snapshot));
   if (is_guaranteed && !is_aligned) {
-    const std::vector<NodeIndex> homes = indices_of(starting.homes, ledger_.topology());
-    if (const auto unkept = why_not_guaranteed(with_policy, homes)) {
+    const std::vector<NodeIndex> homes = indices_of(starting.homes, now.ledger.topology());
+    if (const auto unkept = guarantees(now).refusal(with_policy, homes)) {
       effects.log.push_back(
           about(vm, Severity::kNotice, "starts without what it is to be guaranteed", *unkept));
     }
   }
   const std::string nodes = placement::to_list(starting.nodes);
-  return Answer(DoneView{
+  return DoneView{
       why ? fmt::format("VM '{}' may start, on nodes {}, although {}", vm.name, nodes, *why)
           : fmt::format("VM '{}' is admitted on nodes {}", vm.name, nodes),
-      {}});
+      {}};
 }
 
-bool Controller::refuses_starts() const {
-  return setup_.mode == Mode::kActive && setup_.admission == AdmissionMode::kEnforce;
+bool refuses_starts(const Settings& settings) {
+  return settings.mode == Mode::kActive && settings.admission == AdmissionMode::kEnforce;
 }
 
 /// Says, for whoever looks later, that the VM's policy could not be met.
-void Controller::note_not_admitted(const placement::VmDescription& vm, const std::string& why,
-                                   Effects& effects) {
-  const bool refused = refuses_starts();
-  const std::string because = setup_.mode == Mode::kActive
+void Starts::note_not_admitted(const HostNow& now, const placement::VmDescription& vm,
+                               const std::string& why, Effects& effects) {
+  const bool refused = refuses_starts(now.settings);
+  const std::string because = now.settings.mode == Mode::kActive
                                   ? std::string("admission is 'advise'")
-                                  : fmt::format("the mode is {}", name_of(setup_.mode));
+                                  : fmt::format("the mode is {}", name_of(now.settings.mode));
   effects.log.push_back(about(
       vm, Severity::kNotice,
       refused ? "is not admitted" : "would not be admitted, it is let start because " + because,
@@ -276,39 +309,26 @@ void Controller::note_not_admitted(const placement::VmDescription& vm, const std
   if (not_admitted_.size() == kMostNotAdmitted) {
     not_admitted_.erase(not_admitted_.begin());
   }
-  not_admitted_.push_back({vm.name, uuid, refused, why, now_unix_s_});
+  not_admitted_.push_back({vm.name, uuid, refused, why, now.wall_unix_s});
   effects.not_admitted.push_back(
-      {next_action_++, snapshot_.epoch, vm.id, vm.name,
+      {0, now.snapshot.epoch, vm.id, vm.name,
        (refused ? "its start was refused: " : "it was let start because " + because + ": ") + why});
-}
-
-/// Huge pages of a node that VMs were promised which do not have them yet.
-Bytes Controller::promised_on(NodeId node, Bytes page_size, const Snapshot& snapshot) const {
-  Bytes promised;
-  for (const StartingVm& starting : starting_.all()) {
-    for (const PromisedMemory& memory : starting.memory) {
-      if (memory.node == node && memory.page_size == page_size) {
-        promised += still_promised(memory, snapshot, starting);
-      }
-    }
-  }
-  return promised;
 }
 
 /// What of the host's memory nobody has, and nobody was promised. Who is to be guaranteed his own
 /// gets no more than can be kept for him.
-placement::FreeForVm Controller::free_for(const placement::VmDescription& vm,
-                                          const Snapshot& snapshot,
-                                          const placement::Arrangement& now,
-                                          const AnnounceRequest& request) const {
+placement::FreeForVm Starts::free_for(const HostNow& now, const placement::VmDescription& vm,
+                                      const placement::Arrangement& arrangement,
+                                      const AnnounceRequest& request) const {
+  const Snapshot& snapshot = arrangement.snapshot();
   const bool guaranteed = vm.policy.memory_class == placement::MemoryClass::kGuaranteed;
   placement::FreeForVm free;
-  const placement::KeptMemory kept = kept_memory(Bytes{}, vm.id);
+  const placement::KeptMemory kept = guarantees(now).kept(Bytes{}, vm.id);
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-    const Bytes room = snapshot.nodes[node].known
-                           ? now.room().ordinary(node) - now.untouched().ordinary(node)
-                           : Bytes{};
-    const Bytes beside = placement::kMiB * setup_.options.mem_qos_overhead;
+    const Bytes room = snapshot.nodes[node].known ? arrangement.room().ordinary(node) -
+                                                        arrangement.untouched().ordinary(node)
+                                                  : Bytes{};
+    const Bytes beside = placement::kMiB * now.settings.options.mem_qos_overhead;
     free.room.push_back(guaranteed ? std::min(room, kept.most({node}) - beside) : room);
   }
   for (const AnnounceRequest::Pages& one : request.huge_pages) {
@@ -317,82 +337,65 @@ placement::FreeForVm Controller::free_for(const placement::VmDescription& vm,
     if (size == Bytes{} || !node) {
       continue;
     }
-    const Bytes taken =
-        promised_on(one.node, size, snapshot) + reserved_of(one.node, size, setup_.reserved_memory);
+    const Bytes taken = promised_on(one.node, size, snapshot) +
+                        reserved_of(one.node, size, now.settings.reserved_memory);
     std::int64_t pages = one.free - taken.value / size.value;
     if (guaranteed) {
-      pages = std::min(pages, kept_memory(size, vm.id).most({*node}).value / size.value);
+      pages = std::min(pages, guarantees(now).kept(size, vm.id).most({*node}).value / size.value);
     }
     free.huge_pages.push_back({one.node, pages, one.total, size});
   }
   return free;
 }
 
-placement::VmAdmission Controller::admit(const placement::VmDescription& vm,
-                                         const Snapshot& snapshot,
-                                         const AnnounceRequest& request) const {
-  const placement::Arrangement now(snapshot, setup_.options, placement::Arrangement::Basis::kLoad);
+placement::VmAdmission Starts::admit(const HostNow& now, const placement::VmDescription& vm,
+                                     const Snapshot& snapshot,
+                                     const AnnounceRequest& request) const {
+  const placement::Arrangement arrangement(snapshot, now.settings.options,
+                                           placement::Arrangement::Basis::kLoad);
   const auto complete = [&](placement::AdmissionRequest& asked,
                             const placement::VmDescription& part) {
     if (part.policy.cpu_binding == placement::CpuBinding::kExclusive && !asked.allowed.empty()) {
-      asked.resources.push_back(own_cores(now, part, asked.allowed.front()));
+      asked.resources.push_back(own_cores(arrangement, part, asked.allowed.front()));
     }
     for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-      asked.load.push_back(reluctance(now, node, part));
+      asked.load.push_back(reluctance(arrangement, node, part));
     }
-    asked.last = last_placed_on_;
+    asked.last = now.last_placed_on;
   };
-  placement::VmAdmission admission = admit_vm(snapshot.topology, vm, setup_.options.prefer_ht != 0,
-                                              free_for(vm, snapshot, now, request), complete);
+  placement::VmAdmission admission =
+      admit_vm(snapshot.topology, vm, now.settings.options.prefer_ht != 0,
+               free_for(now, vm, arrangement, request), complete);
   // Each of several nodes may have room for a promise that they cannot keep together.
   if (!admission.refused && vm.policy.memory_class == placement::MemoryClass::kGuaranteed) {
-    if (auto unkept = why_not_guaranteed(vm, admission.nodes)) {
+    if (auto unkept = guarantees(now).refusal(vm, admission.nodes)) {
       (must_fit(vm.policy) ? admission.refused : admission.unmet) = std::move(unkept);
     }
   }
   return admission;
 }
 
-/// Its homes, and where libvirt should start it. `snapshot` is the host with all other VMs.
-void Controller::find_start(StartingVm& vm, placement::VmDescription description,
-                            Snapshot snapshot) {
-  NewVm added;
-  added.description = std::move(description);
-  added.load = ledger_.start_load(added.description.id);
-  add_vm(snapshot, added, setup_.options);
-  share_out(snapshot, setup_.options);
-  const std::vector<NewHome> homes =
-      place_vm(snapshot, added.description.id, setup_.options, last_placed_on_);
-  vm.homes.clear();
-  for (const NewHome& home : homes) {
-    if (home.home != kNoNode) {
-      vm.homes.push_back(snapshot.topology.nodes[home.home].id);
-    }
-  }
-  vm.nodes = ids_of(start_nodes(snapshot, added.description, homes), snapshot.topology);
-}
-
-Result<Answer> Controller::withdraw(const WithdrawRequest& request) {
+Result<DoneView> Starts::withdraw(const WithdrawRequest& request) {
   const Result<VmId> id = placement::parse_vm_id(request.vm_uuid);
   if (!id) {
     return tl::unexpected(id.error());
   }
   starting_.withdraw(*id);
-  return Answer(DoneView{fmt::format("VM '{}' is not expected", request.vm_uuid), {}});
+  return DoneView{fmt::format("VM '{}' is not expected", request.vm_uuid), {}};
 }
 
-Result<Answer> Controller::suggest(const SuggestRequest& request, Effects& effects) {
+Result<SuggestView> Starts::suggest(HostNow& now, const SuggestRequest& request, Effects& effects) {
   if (Result<void> size = check_size(request.vcpus, request.memory_mib); !size) {
     return tl::unexpected(std::move(size).error());
   }
-  if (snapshot_.epoch == 0) {
+  if (now.snapshot.epoch == 0) {
     return failure(ErrorCode::kBusy, "nothing has been measured yet, ask again after an epoch");
   }
-  Snapshot snapshot = with_starting_vms();
+  Snapshot snapshot = with_starting_vms(now);
   StartingVm& vm =
-      starting_.asking(request.vcpus, placement::kMiB * request.memory_mib, snapshot_.epoch);
+      starting_.asking(request.vcpus, placement::kMiB * request.memory_mib, now.snapshot.epoch);
   if (vm.homes.empty()) {  // else it was admitted there
-    find_start(vm, with_policies({vm.description}).front(), std::move(snapshot));
+    find_start(now, vm, with_policies(now.settings, {vm.description}).front(), std::move(snapshot));
   }
   const std::string name =
       vm.description.name.empty()
@@ -409,52 +412,7 @@ Result<Answer> Controller::suggest(const SuggestRequest& request, Effects& effec
   view.vm = vm.description.name;
   view.vm_uuid = view.vm.empty() ? "" : placement::to_text(vm.description.id);
   view.nodes = vm.nodes;
-  return Answer(std::move(view));
-}
-
-/// The last epoch with the VMs that have been told where to start since.
-Snapshot Controller::with_starting_vms() const {
-  Snapshot snapshot = since_the_plan();
-  for (const StartingVm& starting : starting_.all()) {
-    const std::vector<NodeIndex> homes = indices_of(starting.homes, snapshot.topology);
-    if (homes.empty()) {
-      continue;
-    }
-    const VmId& id = starting.description.id;
-    const auto running = std::find_if(snapshot.vms.begin(), snapshot.vms.end(),
-                                      [&](const VmState& vm) { return vm.id == id; });
-    if (running != snapshot.vms.end()) {
-      place_at(snapshot, *running, homes);
-      continue;
-    }
-    NewVm added;
-    added.description = starting.description;
-    const placement::VmPolicy policy = with_policies({starting.description}).front().policy;
-    added.description.policy.cpu_binding = policy.cpu_binding;
-    added.description.policy.cpu_policy = policy.cpu_policy;
-    added.description.policy.memory_class = policy.memory_class;
-    added.load = ledger_.start_load(id);
-    add_vm(snapshot, added, setup_.options);
-    settle_vm(snapshot, id, homes);
-  }
-  return snapshot;
-}
-
-/// VMs that live somewhere count by themselves from now on.
-void Controller::forget_started() {
-  std::vector<VmId> placed;
-  for (const StartingVm& starting : starting_.all()) {
-    const VmRecord* vm = ledger_.find(starting.description.id);
-    if (starting.appeared && vm != nullptr &&
-        std::all_of(vm->clients.begin(), vm->clients.end(),
-                    [](const ClientRecord& client) { return client.home.value >= 0; })) {
-      placed.push_back(starting.description.id);
-    }
-  }
-  for (const VmId& vm : placed) {
-    starting_.withdraw(vm);
-  }
-  starting_.forget_older(snapshot_.epoch);
+  return view;
 }
 
 }  // namespace vmnuma::balancer

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/controller/actions.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "balancer/controller/cpu_control.h"
+#include "balancer/controller/homes.h"
+#include "balancer/controller/orders.h"
+#include "balancer/controller/views.h"
+#include "placement/model/text.h"
+
+namespace vmnuma::balancer {
+
+using migration::ActionEvent;
+using placement::Action;
+using placement::ClientId;
+using placement::NodeId;
+using placement::Reason;
+using placement::Relocation;
+using placement::VmId;
+
+namespace {
+
+/// How long a VM rests after its first failed action; doubles with each further one.
+constexpr std::int64_t kFirstRest = 5;
+constexpr std::int64_t kLongestRest = 300;
+
+bool is_placement(Reason reason) {
+  return reason == Reason::kInitialPlacement || reason == Reason::kCpuAssignment;
+}
+
+/// Homes and CPUs, as if the order had been carried out.
+UnderWay note_given(ControllerState& state, const Action& action, const migration::Order& order,
+                    const CpuPins& pins, Effects& effects) {
+  const placement::Snapshot& snapshot = state.last.snapshot;
+  const std::string text = action_text(snapshot, action);
+  Homes homes(state.ledger, state.vms, effects);
+  UnderWay under_way{action, {}, {}, false, false};
+  for (const Relocation& relocation : action.relocations) {
+    const ClientId& client = relocation.client;
+    under_way.homes_before.emplace_back(
+        client, state.ledger.find(client.vm)->clients[static_cast<std::size_t>(client.index)].home);
+    if (relocation.from != relocation.to) {
+      const NodeId to = snapshot.topology.nodes[relocation.to].id;
+      state.ledger.set_home(client, to, action.reason);
+      homes.remember(client, to);
+      state.vms[client.vm].why_here[client.index] =
+          fmt::format("{} in epoch {}", text, snapshot.epoch);
+    }
+  }
+  for (const migration::VmChange& change : order.changes) {
+    ManagedVm& managed = state.vms[change.vm];
+    note_change(managed.original ? *managed.original : managed.original.emplace(), change);
+    if (!change.pins.empty()) {
+      under_way.cpu_subsets_before.emplace_back(change.vm, managed.cpu_subset);
+      note_cpu_subset(action, *state.ledger.find(change.vm), state.ledger.topology(), pins,
+                      managed);
+      state.ledger.set_moving(change.vm, true);
+    }
+    if (!change.memory.quotas.empty()) {
+      state.ledger.transfer_began(change.vm);
+    }
+  }
+  return under_way;
+}
+
+void note_pinned(ControllerState& state, const UnderWay& order) {
+  if (order.pinned && !order.gives_back) {
+    for (const Relocation& relocation : order.action.relocations) {
+      state.ledger.count_move(relocation.client, order.action.reason);
+    }
+  }
+  for (const VmId& vm : vms_of(order.action)) {
+    state.ledger.set_moving(vm, false);
+    state.vms[vm].settled_since = state.last.snapshot.epoch;
+  }
+}
+
+/// What was released meanwhile was taken back for that.
+void take_back(ControllerState& state, const UnderWay& order, Effects& effects) {
+  Homes homes(state.ledger, state.vms, effects);
+  const placement::Topology& topology = state.ledger.topology();
+  for (const auto& [client, home] : order.homes_before) {
+    if (state.vms.of(client.vm).released) {
+      continue;
+    }
+    const auto node = topology.index_of(home);
+    if (node && topology.can_be_home(*node)) {
+      state.ledger.adopt_home(client, home);
+    } else {
+      homes.give_up(client);
+    }
+    homes.remember_all_of(client.vm);
+  }
+  for (const auto& [vm, given] : order.cpu_subsets_before) {
+    state.vms[vm].cpu_subset = state.vms.of(vm).released ? std::nullopt : given;
+  }
+}
+
+void note_failed(ControllerState& state, const UnderWay& order, const std::string& detail,
+                 Effects& effects) {
+  take_back(state, order, effects);
+  for (const VmId& vm : vms_of(order.action)) {
+    ManagedVm& managed = state.vms[vm];
+    if (order.gives_back && managed.released) {
+      managed.released.reset();  // it is not as it was found, so it is managed on
+      effects.released = state.vms.each(&ManagedVm::released);
+    }
+    Rest& rest = managed.rest ? *managed.rest : managed.rest.emplace();
+    rest.failures = std::min<std::int64_t>(rest.failures + 1, 8);
+    rest.until_epoch =
+        state.last.snapshot.epoch + std::min(kFirstRest << (rest.failures - 1), kLongestRest);
+    rest.why = "its last action failed: " + detail;
+  }
+}
+
+void end_order(ControllerState& state, const ActionEvent& event, UnderWay& order,
+               Effects& effects) {
+  const bool done = event.state == migration::ActionState::kDone;
+  const std::vector<VmId> vms = vms_of(order.action);
+  state.figures.totals.count_action(order.action.reason, event.state, event.outcome.moved);
+  for (const VmId& vm : vms) {
+    if (!state.orders.is_superseded(event.action, vm)) {
+      state.ledger.transfer_ended(vm, event.outcome.moved, event.outcome.left);
+    }
+  }
+  if (!order.pinned) {
+    order.pinned = done;
+    note_pinned(state, order);
+  }
+  if (!done) {
+    note_failed(state, order, event.detail, effects);
+  }
+  for (const VmId& vm : done ? vms : std::vector<VmId>{}) {
+    state.vms[vm].rest.reset();
+    if (order.gives_back) {
+      state.vms[vm].original.reset();
+    }
+  }
+  const bool is_measured = done && !order.gives_back && !order.action.relocations.empty() &&
+                           !is_placement(order.action.reason);
+  if (is_measured) {
+    state.orders.await_outcome(event.action, {event.outcome.moved, event.took});
+  }
+  state.outcomes.ended(event.action, done, event.state == migration::ActionState::kUndone,
+                       state.setup.options, state.last.snapshot.epoch);
+  effects.log.push_back(
+      {done ? Severity::kInfo : Severity::kWarning,
+       fmt::format("action {} is {}: {}", event.action, name_of(event.state), event.detail),
+       {{"ACTION", std::to_string(event.action)}}});
+}
+
+}  // namespace
+
+void give_order(ControllerState& state, const Action& action, const CpuPins& pins,
+                Effects& effects) {
+  const placement::Snapshot& snapshot = state.last.snapshot;
+  migration::Order order =
+      make_order(state.orders.next(), action, snapshot, state.ledger, pins.subsets);
+  if (order.changes.empty()) {
+    if (action.reason == Reason::kCpuAssignment) {  // pinned so already
+      const VmId& vm = action.relocations.front().client.vm;
+      note_cpu_subset(action, *state.ledger.find(vm), state.ledger.topology(), pins, state.vms[vm]);
+    }
+    return;
+  }
+  UnderWay under_way = note_given(state, action, order, pins, effects);
+  if (!is_placement(action.reason)) {
+    state.outcomes.began(order.action, action, snapshot, state.setup.options);
+  }
+  effects.log.push_back({Severity::kInfo,
+                         action_text(snapshot, action),
+                         {{"ACTION", std::to_string(order.action)},
+                          {"REASON", std::string(name_of(action.reason))}}});
+  (void)state.orders.begin(std::move(under_way));  // the number that the order has
+  effects.orders.push_back(std::move(order));
+}
+
+std::int64_t give_order(ControllerState& state, UnderWay order, migration::VmChange change,
+                        Effects& effects) {
+  const std::int64_t number = state.orders.begin(std::move(order));
+  effects.orders.push_back(
+      {number, state.last.snapshot.epoch, Reason::kAdministrator, {std::move(change)}, {}});
+  return number;
+}
+
+void progress_order(ControllerState& state, const ActionEvent& event, Effects& effects) {
+  UnderWay* order = state.orders.find(event.action);
+  if (order == nullptr) {
+    return;  // of an earlier run of the daemon; its VMs' pins tell what came of it
+  }
+  if (event.kind == ActionEvent::Kind::kPinned) {
+    order->pinned = true;
+    state.outcomes.pinned(event.action, state.last.snapshot.epoch);
+    note_pinned(state, *order);
+  } else if (event.kind == ActionEvent::Kind::kFinished) {
+    end_order(state, event, *order, effects);
+    state.orders.end(event.action);
+  }
+}
+
+DoneView give_back(ControllerState& state, const VmRecord& vm, Effects& effects) {
+  const VmId id = vm.description.id;
+  ManagedVm& managed = state.vms[id];
+  if (state.orders.involves(id)) {
+    effects.cancelled.push_back(id);
+  }
+  const placement::VmProcess process = vm.last->process;
+  const Original untouched{process, {}, {}};
+  const std::optional<Original> noted = managed.original;
+  const Original* original = noted && noted->process == process ? &*noted
+                             : state.setup.originals_known      ? &untouched
+                                                                : nullptr;
+  migration::VmChange change =
+      way_back(vm.description, *vm.last, original, state.ledger.topology());
+  Homes homes(state.ledger, state.vms, effects);
+  UnderWay order{{Reason::kAdministrator, {}, {}}, {}, {}, false, true};
+  for (std::size_t index = 0; index < vm.clients.size(); ++index) {
+    const ClientId client{id, static_cast<std::int32_t>(index)};
+    change.homes.push_back({client.index, vm.clients[index].home, NodeId{}});
+    order.action.relocations.push_back({client, placement::kNoNode, placement::kNoNode, {}});
+    managed.why_here.erase(client.index);
+    homes.give_up(client);
+  }
+  managed.released = process;
+  managed.pinned_by_others.reset();
+  managed.cpu_subset.reset();
+  managed.rest.reset();
+  homes.forget_all_of(id);
+
+  DoneView done{fmt::format("VM '{}' is given back", vm.description.name), std::nullopt};
+  if (original == nullptr) {
+    done.message +=
+        "; how it was found is not known, so its threads may run on any CPU of the host";
+  } else if (change.pins.empty() && change.memory.allowed_after.empty()) {
+    done.message += "; its pins are as they were found";
+  } else {
+    done.message +=
+        fmt::format("; {} of its threads are pinned as they were found", change.pins.size());
+  }
+  if (!change.memory.quotas.empty()) {
+    done.message +=
+        fmt::format("; its memory goes back to nodes {}, which it is limited to after that",
+                    placement::to_list(change.memory.allowed_after));
+    state.ledger.transfer_began(id);
+  }
+  if (state.memory.has_changed(id)) {
+    done.message += "; its memory limits, too";
+  }
+  if (!change.pins.empty() || !change.memory.allowed_after.empty()) {
+    if (!change.pins.empty()) {
+      state.ledger.set_moving(id, true);
+    }
+    done.action = give_order(state, std::move(order), std::move(change), effects);
+  }
+  effects.log.push_back({Severity::kNotice, done.message, {{"VM", vm.description.name}}});
+  return done;
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The controller's answers to the control socket, one function a command. Internal to this folder.
+///
+/// `history`, `state` and the recordings are answered by the service, from what only it has; so is
+/// the end of `set`.
+#pragma once
+
+#include "balancer/controller/controller_state.h"
+
+namespace vmnuma::balancer {
+
+/// Error: unsupported if it is not the controller that answers.
+[[nodiscard]] Result<Answer> answer_question(const ControllerState& state, const Command& question);
+[[nodiscard]] Result<Answer> carry_out_command(ControllerState& state, const Command& command,
+                                               Effects& effects);
+
+[[nodiscard]] Result<StatusView> reply_to(const ControllerState& state, const StatusRequest&);
+[[nodiscard]] Result<HostView> reply_to(const ControllerState& state, const HostRequest&);
+[[nodiscard]] Result<MemoryView> reply_to(const ControllerState& state, const MemoryRequest&);
+[[nodiscard]] Result<stats::Report> reply_to(const ControllerState& state,
+                                             const StatsRequest& request);
+[[nodiscard]] Result<ExplainView> reply_to(const ControllerState& state,
+                                           const ExplainRequest& request);
+[[nodiscard]] Result<PlanView> reply_to(const ControllerState& state, const PlanRequest&);
+[[nodiscard]] Result<OptionsView> reply_to(const ControllerState& state, const OptionsListRequest&);
+[[nodiscard]] Result<OptionView> reply_to(const ControllerState& state,
+                                          const OptionsGetRequest& request);
+[[nodiscard]] Result<WhatIfView> reply_to(const ControllerState& state,
+                                          const WhatIfRequest& request);
+[[nodiscard]] Result<PolicyView> reply_to(const ControllerState& state,
+                                          const PolicyRequest& request);
+
+[[nodiscard]] Result<DoneView> carry_out(ControllerState& state, const PauseRequest&,
+                                         Effects& effects);
+[[nodiscard]] Result<DoneView> carry_out(ControllerState& state, const ResumeRequest&,
+                                         Effects& effects);
+[[nodiscard]] Result<DoneView> carry_out(ControllerState& state, const OptionsSetRequest& request,
+                                         Effects& effects);
+[[nodiscard]] Result<DoneView> carry_out(ControllerState& state, const MoveRequest& request,
+                                         Effects& effects);
+[[nodiscard]] Result<DoneView> carry_out(ControllerState& state, const MoveTogetherRequest& request,
+                                         Effects& effects);
+[[nodiscard]] Result<DoneView> carry_out(ControllerState& state, const ReleaseRequest& request,
+                                         Effects& effects);
+[[nodiscard]] Result<DoneView> carry_out(ControllerState& state, const ManageRequest& request,
+                                         Effects& effects);
+[[nodiscard]] Result<DoneView> carry_out(ControllerState& state, const AnnounceRequest& request,
+                                         Effects& effects);
+[[nodiscard]] Result<DoneView> carry_out(ControllerState& state, const WithdrawRequest& request,
+                                         Effects& effects);
+[[nodiscard]] Result<SuggestView> carry_out(ControllerState& state, const SuggestRequest& request,
+                                            Effects& effects);
+
+}  // namespace vmnuma::balancer

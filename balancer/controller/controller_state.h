@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Everything that the controller knows, part by part. Internal to this folder and the recorder.
+///
+/// Each part owns its state and has a header that says what it promises; it sees of the others what
+/// it is handed. Only the steps of an event (controller.cc, actions.h) and the commands see all
+/// parts. Data goes one way: a sample is taken into the ledger, which gives the epoch's snapshot;
+/// the plan is made of that, its actions become orders, and their outcomes are measured in later
+/// snapshots.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "balancer/controller/events.h"
+#include "balancer/controller/health.h"
+#include "balancer/controller/managed_vm.h"
+#include "balancer/controller/memory_control.h"
+#include "balancer/controller/memory_pressure.h"
+#include "balancer/controller/orders_under_way.h"
+#include "balancer/controller/starts.h"
+#include "balancer/controller/totals.h"
+#include "balancer/core/ledger.h"
+#include "balancer/core/outcomes.h"
+#include "balancer/core/planner.h"
+#include "stats/reports/node_stays.h"
+
+namespace vmnuma::balancer {
+
+/// What the controller starts with.
+struct ControllerSetup : Settings {
+  std::string version;
+  std::string uri;
+  std::string history_path;
+  std::string history_notice;  ///< what had to be set aside at the start; empty if nothing
+  placement::Topology topology;
+  std::optional<MeasuredMemory> measured_memory;  ///< absent: distances are the firmware's
+  /// VMs that were told where to start before the daemon's start.
+  std::vector<StartingVm> expected;
+  std::int64_t last_action = 0;  ///< the highest number in the history
+  std::map<placement::ClientId, placement::NodeId> remembered_homes;  ///< as the history has them
+  Originals originals;          ///< noted from all orders of the past
+  bool originals_known = true;  ///< none of those orders is missing
+  std::map<placement::VmId, placement::VmProcess> released;
+  MemoryOriginals memory_originals;
+  /// What plans; another one only in tests of what happens to a broken plan.
+  placement::Plan (*make_plan)(const placement::Snapshot&, const placement::Options&,
+                               const Circumstances&) = balancer::make_plan;
+};
+
+/// What the last epoch brought.
+struct LastEpoch {
+  placement::Snapshot snapshot;
+  placement::Plan plan;
+  std::vector<std::string> plan_violations;
+  placement::NodeIndex last_placed_on = placement::kNoNode;
+  std::vector<migration::TransferProgress> transfers;  ///< as told since
+  std::int64_t wall_unix_s = 0;
+  placement::Microseconds late;
+  placement::Microseconds late_most;  ///< of all epochs
+  bool breaker_was_open = false;
+  std::optional<std::int32_t> kernel_numa_balancing;
+  std::optional<std::int64_t> wakeup_pairs;
+};
+
+/// What is only shown.
+struct Figures {
+  stats::NodeStays stays;
+  Totals totals;
+};
+
+struct ControllerState {
+  explicit ControllerState(ControllerSetup start);
+
+  ControllerSetup setup;  ///< less what the parts below have taken over from it
+  Ledger ledger;
+  std::vector<placement::VmDescription> running;  ///< as libvirt tells of them
+  ManagedVms vms;
+  LastEpoch last;
+  OrdersUnderWay orders;
+  Outcomes outcomes;
+  Health health;
+  MemoryPressure pressure;
+  MemoryControl memory;
+  Starts starts;
+  Figures figures;
+
+  [[nodiscard]] Mode mode() const { return health.mode(setup.mode); }
+  [[nodiscard]] bool acts() const { return health.acts(setup.mode); }
+  [[nodiscard]] bool is_epoch_measured() const { return last.snapshot.epoch > 0; }
+  /// Of the plan after the last one.
+  [[nodiscard]] Circumstances circumstances() const {
+    return {last.last_placed_on, outcomes.breaker_open(last.snapshot.epoch + 1)};
+  }
+  [[nodiscard]] CpuPins cpu_pins(const std::vector<placement::Relocation>& relocations) const;
+  /// The last epoch with the homes that were given since.
+  [[nodiscard]] placement::Snapshot since_the_plan() const;
+  [[nodiscard]] HostNow host_now() const;
+  /// Error: not-found, naming the nearest one.
+  [[nodiscard]] Result<const VmRecord*> find_vm(const std::string& name_or_uuid) const;
+  /// From the newest readings, if orders are given now.
+  void steer_memory(Effects& effects);
+};
+
+}  // namespace vmnuma::balancer

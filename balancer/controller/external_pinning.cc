@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/controller/external_pinning.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "balancer/controller/cpu_control.h"
+
+namespace vmnuma::balancer {
+
+using placement::ClientId;
+using placement::CpuId;
+using placement::VmId;
+
+namespace {
+
+using Kind = PinState::Kind;
+
+/// Pins as libvirt tells them are believed this long after our own last change.
+constexpr std::int64_t kSettledAfter = 3;
+/// How often a VM is pinned again before whoever pins it elsewhere, or nowhere, has his way.
+constexpr std::int64_t kMostRepairs = 3;
+
+/// By vCPU the client it is of.
+std::map<std::int32_t, std::size_t> clients_of_vcpus(const VmRecord& vm) {
+  std::map<std::int32_t, std::size_t> clients;
+  for (std::size_t index = 0; index < vm.clients.size(); ++index) {
+    for (const std::int32_t vcpu : vm.clients[index].shape.vcpus) {
+      clients[vcpu] = index;
+    }
+  }
+  return clients;
+}
+
+LogLine about(const VmRecord& vm, Severity severity, std::string message) {
+  return {severity, std::move(message), {{"VM", vm.description.name}}};
+}
+
+/// One VM in one epoch.
+class Reconciliation {
+ public:
+  Reconciliation(const PinRules& rules, const VmRecord& vm, const PinDifference& found,
+                 ManagedVm& managed, Homes& homes, Effects& effects)
+      : rules_(rules),
+        vm_(vm),
+        found_(found),
+        managed_(managed),
+        homes_(homes),
+        effects_(effects) {}
+
+  void respect_or_repair() {
+    const std::string& name = vm_.description.name;
+    if (found_.plugged && found_.external.empty() && found_.elsewhere.empty()) {
+      if (rules_.acts && !found_.homeless) {
+        homes_.place_again(vm_,
+                           fmt::format("VM '{}' has new vCPUs, pinning them to its home", name));
+      }
+      return;
+    }
+    if (rules_.repairs && (!found_.external.empty() || !found_.elsewhere.empty()) &&
+        !found_.homeless && !managed_.pinned_by_others && repair()) {
+      return;
+    }
+    if (rules_.repairs && found_.homeless && managed_.repairs &&
+        *managed_.repairs <= kMostRepairs) {
+      return;  // it is on its way home
+    }
+    if (!rules_.repairs &&
+        std::any_of(found_.elsewhere.begin(), found_.elsewhere.end(),
+                    [](const auto& entry) { return entry.second.kind == Kind::kFree; })) {
+      count_repair();
+    }
+    for (const auto& [client, pins] : found_.elsewhere) {
+      take(client, pins);
+    }
+    respect_insistence();
+  }
+
+  /// Pins to the only home say no more than none; only what was given of it counts.
+  void keep_subset_of_only_home() {
+    const bool lost = managed_.cpu_subset && (found_.plugged || !found_.elsewhere.empty());
+    if (lost && found_.external.empty() && rules_.acts) {
+      count_repair();
+      managed_.cpu_subset.reset();  // what it shall have is given to it anew
+      effects_.log.push_back(
+          about(vm_, Severity::kNotice,
+                fmt::format("VM '{}' is not pinned to the CPUs that it was given, pinning it again",
+                            vm_.description.name)));
+      return;
+    }
+    respect_insistence();
+  }
+
+  /// Of a VM whose pins were made for the host, or for its clients, as they were before: they are
+  /// nobody else's. Where they do not fit its homes the next assignment of CPUs mends them.
+  void renew_outdated(bool is_on_only_home) {
+    const bool fits = found_.external.empty() && !found_.plugged;
+    const bool needs_none = is_on_only_home && !managed_.cpu_subset;
+    if (fits || (needs_none && found_.external.empty())) {
+      managed_.outdated_since.reset();
+      managed_.repairs.reset();
+      return;
+    }
+    if (needs_none || found_.homeless || !rules_.acts ||
+        !may_be_pinned(vm_, managed_, rules_.epoch)) {
+      return;  // it is well as it is, is going to be placed, or has to wait
+    }
+    if (count_repair() > kMostRepairs) {
+      managed_.outdated_since.reset();
+      return;
+    }
+    managed_.cpu_subset = pins_as_given(vm_);
+  }
+
+ private:
+  std::int64_t count_repair() {
+    managed_.repairs = managed_.repairs.value_or(0) + 1;
+    return *managed_.repairs;
+  }
+
+  /// Pins the VM home again. False if that was done too often: somebody else insists.
+  bool repair() {
+    const std::string& name = vm_.description.name;
+    if (const std::int64_t repairs = count_repair(); repairs > kMostRepairs) {
+      if (repairs == kMostRepairs + 1) {
+        effects_.log.push_back(
+            about(vm_, Severity::kWarning,
+                  fmt::format("VM '{}' was pinned elsewhere by somebody else {} times, giving in",
+                              name, repairs)));
+      }
+      return false;
+    }
+    homes_.place_again(
+        vm_,
+        fmt::format("VM '{}' was pinned elsewhere by somebody else, pinning it to its home again",
+                    name));
+    return true;
+  }
+
+  /// A client's other node is its home from now on; without any it is placed anew.
+  void take(const ClientId& client, const PinState& pins) {
+    const std::string& name = vm_.description.name;
+    if (pins.kind == Kind::kOneNode) {
+      effects_.log.push_back(about(
+          vm_, Severity::kNotice,
+          fmt::format("VM '{}' was pinned to node {} by somebody else, taking that as its home",
+                      name, pins.node.value)));
+      homes_.adopt(client, pins.node, "somebody else pinned it to this node");
+    } else {
+      effects_.log.push_back(about(
+          vm_, Severity::kNotice,
+          fmt::format("the pins of VM '{}' were removed by somebody else, placing it anew", name)));
+      homes_.give_up(client);
+    }
+    homes_.remember_all_of(client.vm);
+  }
+
+  /// A VM that is pinned by somebody else is left alone for as long as that lasts.
+  void respect_insistence() {
+    if (!found_.external.empty() && !managed_.pinned_by_others) {
+      homes_.leave_to_others(vm_, found_.external);
+    } else if (found_.external.empty() && managed_.pinned_by_others) {
+      managed_.pinned_by_others.reset();
+      effects_.log.push_back(
+          about(vm_, Severity::kNotice,
+                fmt::format("VM '{}' is no longer pinned by somebody else, managing it again",
+                            vm_.description.name)));
+    }
+  }
+
+  const PinRules& rules_;
+  const VmRecord& vm_;
+  const PinDifference& found_;
+  ManagedVm& managed_;
+  Homes& homes_;
+  Effects& effects_;
+};
+
+}  // namespace
+
+PinDifference compare_pins(const VmRecord& vm, const ManagedVm& managed, const PinReader& reader) {
+  const bool is_often = managed.repairs.value_or(0) >= kMostRepairs;
+  PinDifference found;
+  for (std::size_t index = 0; index < vm.clients.size(); ++index) {
+    const ClientRecord& client = vm.clients[index];
+    const ClientId id{vm.description.id, static_cast<std::int32_t>(index)};
+    const std::vector<CpuId> given = managed.cpu_subset_of(id.index);
+    const PinState pins = reader.state_of(vm, client, given);
+    const bool has_home = client.home.value >= 0;
+    // One that is on its way home has none.
+    const bool is_known = has_home || managed.pinned_by_others;
+    const bool incomplete = pins.kind == Kind::kIncomplete;
+    found.homeless = found.homeless || !has_home;
+    found.plugged = found.plugged || incomplete;
+    if (pins.kind == Kind::kOther || pins.kind == Kind::kGone ||
+        (incomplete && pins.node != client.home && is_known)) {
+      found.external = differing_pins_text(given);
+    } else if (pins.kind == Kind::kFree && has_home && is_often) {
+      found.external = "its pins are removed whenever they are made";
+    } else if ((pins.kind == Kind::kFree && has_home) ||
+               (pins.kind == Kind::kOneNode && pins.node != client.home && is_known)) {
+      found.elsewhere.emplace_back(id, pins);
+    }
+  }
+  return found;
+}
+
+void reconcile_external_pinning(const PinRules& rules, const Ledger& ledger, ManagedVms& vms,
+                                Homes& homes, Effects& effects) {
+  const PinReader reader(ledger.topology());
+  const bool has_only_home = ledger.topology().only_home().has_value();
+  for (const auto& [id, vm] : ledger.vms()) {
+    ManagedVm& managed = vms[id];
+    const bool moving = std::any_of(vm.clients.begin(), vm.clients.end(),
+                                    [](const ClientRecord& client) { return client.moving; });
+    const bool settled =
+        !managed.settled_since || rules.epoch - *managed.settled_since >= kSettledAfter;
+    if (moving || managed.released || !settled) {
+      continue;
+    }
+    const PinDifference found = compare_pins(vm, managed, reader);
+    Reconciliation reconciliation(rules, vm, found, managed, homes, effects);
+    if (managed.outdated_since) {
+      reconciliation.renew_outdated(has_only_home);
+    } else if (has_only_home) {
+      reconciliation.keep_subset_of_only_home();
+    } else {
+      reconciliation.respect_or_repair();
+    }
+  }
+}
+
+ClientGroups client_groups(const Ledger& ledger) {
+  ClientGroups groups;
+  for (const auto& [id, vm] : ledger.vms()) {
+    groups.emplace(id, clients_of_vcpus(vm));
+  }
+  return groups;
+}
+
+void note_regrouped(const ClientGroups& before, const Ledger& ledger, std::int64_t epoch,
+                    ManagedVms& vms) {
+  for (const auto& [id, vm] : ledger.vms()) {
+    const auto former = before.find(id);
+    if (former == before.end() || vms.of(id).is_left_alone()) {
+      continue;
+    }
+    for (const auto& [vcpu, client] : clients_of_vcpus(vm)) {
+      const auto known = former->second.find(vcpu);
+      if (known != former->second.end() && known->second != client) {
+        vms[id].outdated_since = vms.of(id).outdated_since.value_or(epoch);
+      }
+    }
+  }
+}
+
+void note_other_cpus(const Ledger& ledger, std::int64_t epoch, ManagedVms& vms) {
+  for (const auto& [id, vm] : ledger.vms()) {
+    if (!vms.of(id).is_left_alone()) {
+      vms[id].outdated_since = vms.of(id).outdated_since.value_or(epoch);
+    }
+  }
+}
+
+}  // namespace vmnuma::balancer

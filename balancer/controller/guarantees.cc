@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/controller/guarantees.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "balancer/controller/node_lists.h"
+#include "balancer/controller/vm_policies.h"
+#include "placement/model/text.h"
+
+namespace vmnuma::balancer {
+
+using placement::Bytes;
+using placement::KeptMemory;
+using placement::kMiB;
+using placement::MemoryClass;
+using placement::NodeIndex;
+using placement::VmDescription;
+using placement::VmId;
+
+namespace {
+
+/// What the VM needs of pages of that size; of ordinary ones also what QEMU takes beside the guest.
+Bytes need_of(const VmDescription& vm, Bytes page_size, const placement::Options& options) {
+  Bytes need = page_size == Bytes{} ? kMiB * options.mem_qos_overhead : Bytes{};
+  for (const placement::PagesOfSize& pages : memory_by_page_size(vm)) {
+    need += pages.page_size == page_size ? pages.memory : Bytes{};
+  }
+  return need;
+}
+
+std::string pages_text(Bytes page_size) {
+  return page_size == Bytes{} ? std::string("memory")
+                              : fmt::format("huge pages of {} KiB", page_size.value / 1024);
+}
+
+}  // namespace
+
+std::vector<Bytes> Guarantees::capacity(Bytes page_size) const {
+  std::vector<Bytes> capacity;
+  for (const placement::Node& node : ledger_.topology().nodes) {
+    Bytes pools;
+    Bytes pool;
+    for (const placement::HugePagePool& one : node.huge_pages) {
+      pools += one.page_size * one.pages;
+      pool += one.page_size == page_size ? one.page_size * one.pages : Bytes{};
+    }
+    capacity.push_back(
+        page_size == Bytes{}
+            ? node.memory - pools -
+                  reserve_of(node.id, node.memory, settings_.options, settings_.reserved_memory)
+            : pool - reserved_of(node.id, page_size, settings_.reserved_memory));
+  }
+  return capacity;
+}
+
+std::vector<NodeIndex> Guarantees::group_of(const std::vector<NodeIndex>& homes, Bytes page_size,
+                                            Bytes memory) const {
+  const std::vector<Bytes> capacity = this->capacity(page_size);
+  std::vector<NodeIndex> nodes;
+  for (NodeIndex node = 0; node < capacity.size(); ++node) {
+    nodes.push_back(node);
+  }
+  const auto is_home = [&homes](NodeIndex node) {
+    return std::find(homes.begin(), homes.end(), node) != homes.end();
+  };
+  std::stable_sort(nodes.begin(), nodes.end(), [&](NodeIndex a, NodeIndex b) {
+    const auto distance = [&](NodeIndex node) {
+      return is_home(node) || homes.empty() ? 0 : ledger_.topology().distance(homes.front(), node);
+    };
+    return distance(a) < distance(b);
+  });
+  std::vector<NodeIndex> group;
+  Bytes sum;
+  for (const NodeIndex node : nodes) {
+    if (!is_home(node) && sum >= memory) {
+      break;
+    }
+    group.push_back(node);
+    sum += std::max(capacity[node], Bytes{});
+  }
+  return group;
+}
+
+void Guarantees::keep_for_starting(KeptMemory& kept, Bytes page_size, const VmId& except) const {
+  for (const StartingVm& starting : starting_.all()) {
+    const VmId& id = starting.description.id;
+    const VmRecord* running = ledger_.find(id);
+    if (id == except || (running != nullptr && !homes_of(*running).empty())) {
+      continue;
+    }
+    const VmDescription vm = with_policies(settings_, {starting.description}).front();
+    const std::vector<NodeIndex> homes = indices_of(starting.homes, ledger_.topology());
+    const Bytes need = need_of(vm, page_size, settings_.options);
+    if (vm.policy.memory_class == MemoryClass::kGuaranteed && !homes.empty()) {
+      (void)kept.keep(group_of(homes, page_size, need), need);  // else it is not guaranteed
+    }
+  }
+}
+
+KeptMemory Guarantees::kept(Bytes page_size, const VmId& except) const {
+  KeptMemory kept(this->capacity(page_size));
+  for (const auto& [id, vm] : ledger_.vms()) {
+    const std::vector<NodeIndex> homes = indices_of(homes_of(vm), ledger_.topology());
+    if (id != except && vm.description.policy.memory_class == MemoryClass::kGuaranteed &&
+        !homes.empty()) {
+      const Bytes need = need_of(vm.description, page_size, settings_.options);
+      (void)kept.keep(group_of(homes, page_size, need), need);  // else it is not guaranteed
+    }
+  }
+  keep_for_starting(kept, page_size, except);
+  return kept;
+}
+
+std::optional<std::string> Guarantees::refusal(const VmDescription& vm,
+                                               const std::vector<NodeIndex>& nodes) const {
+  std::vector<Bytes> sizes{Bytes{}};
+  for (const placement::PagesOfSize& pages : memory_by_page_size(vm)) {
+    if (pages.page_size > Bytes{}) {
+      sizes.push_back(pages.page_size);
+    }
+  }
+  for (const Bytes size : sizes) {
+    const Bytes need = need_of(vm, size, settings_.options);
+    KeptMemory kept = this->kept(size, vm.id);
+    const std::vector<NodeIndex> group = group_of(nodes, size, need);
+    if (kept.keep(group, need)) {
+      continue;
+    }
+    std::vector<placement::NodeId> ids;
+    for (const NodeIndex node : group) {
+      ids.push_back(ledger_.topology().nodes[node].id);
+    }
+    std::sort(ids.begin(), ids.end());
+    return fmt::format(
+        "memory_class is 'guaranteed', but of {} MiB of {} that it needs, nodes {} have {} MiB "
+        "left beside what others are guaranteed and what the system keeps",
+        need.value / kMiB.value, pages_text(size), placement::to_list(ids),
+        kept.most(group).value / kMiB.value);
+  }
+  return std::nullopt;
+}
+
+}  // namespace vmnuma::balancer

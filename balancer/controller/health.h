@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the balancer can do at the moment: which sources are missing, and whether it is paused.
+///
+/// Problem: libvirt, the history, a file of the kernel, a worker or the planner itself may fail and
+/// come back; what is possible meanwhile differs, and each change is told once. Approach: a list of
+/// sources that are missing, with reasons. Terms: *source* - a part of the host or of the service,
+/// by name; one that begins with '/' is a file that every sample reads. Properties:
+///  1. A source that fails, and one that works again, is logged once; another reason is noted.
+///  2. A file that a sample does not name as missing works again.
+///  3. VMs are reached in active mode unless libvirt or the executor is missing; paused, nothing is
+///  ordered.
+///  4. Paused comes before degraded, degraded before the configured mode.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "balancer/controller/events.h"
+#include "balancer/model/mode.h"
+#include "placement/model/sample.h"
+
+namespace vmnuma::balancer {
+
+struct RecordFields;
+
+class Health {
+ public:
+  struct Missing {
+    std::string reason;
+    std::int64_t since_unix_s = 0;
+  };
+
+  [[nodiscard]] Mode mode(Mode configured) const;
+  [[nodiscard]] bool reaches_vms(Mode configured) const;
+  [[nodiscard]] bool acts(Mode configured) const { return reaches_vms(configured) && !paused_; }
+  [[nodiscard]] bool is_paused() const { return paused_; }
+  [[nodiscard]] const std::map<std::string, Missing>& missing() const { return missing_; }
+
+  void set_paused(bool paused) { paused_ = paused; }
+  void source_changed(const SourceChanged& change, Effects& effects);
+  /// What a sample could not read; what is about one VM only is left to the ledger.
+  void sampled(const std::vector<placement::MissingSource>& missing, std::int64_t now_unix_s,
+               Effects& effects);
+  /// The epoch's plan was checked; `violation` is the first rule that it breaks, empty if it breaks
+  /// none.
+  void planned(std::int64_t epoch, const std::string& violation, std::int64_t now_unix_s,
+               Effects& effects);
+
+ private:
+  friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
+
+  std::map<std::string, Missing> missing_;
+  bool paused_ = false;
+};
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/controller/homes.h"
+
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "balancer/controller/cpu_control.h"
+#include "balancer/controller/found_pins.h"
+
+namespace vmnuma::balancer {
+
+using placement::ClientId;
+using placement::NodeId;
+using placement::NodeIndex;
+using placement::VmId;
+
+using Kind = PinState::Kind;
+
+void Homes::adopt_found(const VmId& id, std::int64_t epoch) {
+  if (vms_.of(id).released) {
+    return;
+  }
+  const VmRecord& vm = *ledger_.find(id);
+  ManagedVm& managed = vms_[id];
+  const PinReader reader(ledger_.topology());
+  std::vector<std::pair<ClientId, NodeId>> found;
+  for (std::size_t index = 0; index < vm.clients.size(); ++index) {
+    const ClientId client{id, static_cast<std::int32_t>(index)};
+    const PinState pins =
+        reader.state_of(vm, vm.clients[index], managed.cpu_subset_of(client.index));
+    const auto remembered = managed.remembered_homes.find(client.index);
+    const bool is_remembered = remembered != managed.remembered_homes.end();
+    const bool ours = is_remembered && remembered->second == pins.node;
+    if (pins.kind == Kind::kOneNode || (pins.kind == Kind::kIncomplete && ours)) {
+      found.emplace_back(client, pins.node);
+      managed.why_here[client.index] = ours
+                                           ? "it was placed here before the daemon was last started"
+                                           : "it was found pinned to this node";
+    } else if (pins.kind == Kind::kGone && is_remembered) {
+      // The CPUs of its home went while the daemon did not run.
+      managed.outdated_since = managed.outdated_since.value_or(epoch);
+    } else if (pins.kind != Kind::kFree) {
+      if (const auto node = find_cpu_subset(vm, index, managed)) {
+        found.emplace_back(client, *node);
+        managed.why_here[client.index] = "it was placed here before the daemon was last started";
+        continue;
+      }
+      managed.cpu_subset.reset();
+      leave_to_others(vm, differing_pins_text({}));
+      return;
+    }
+  }
+  for (const auto& [client, node] : found) {
+    ledger_.adopt_home(client, node);
+  }
+  if (!found.empty()) {
+    remember_all_of(id);
+  }
+}
+
+void Homes::adopt(const ClientId& client, NodeId node, std::string why) {
+  ledger_.adopt_home(client, node);
+  vms_[client.vm].why_here[client.index] = std::move(why);
+}
+
+void Homes::leave_to_others(const VmRecord& vm, std::string because) {
+  effects_.log.push_back({Severity::kNotice,
+                          fmt::format("VM '{}' is pinned by somebody else ({}), leaving it alone",
+                                      vm.description.name, because),
+                          {{"VM", vm.description.name}}});
+  vms_[vm.description.id].pinned_by_others = std::move(because);
+}
+
+void Homes::settle_on_only_home() {
+  const std::optional<NodeIndex> only = ledger_.topology().only_home();
+  if (!only) {
+    return;
+  }
+  const NodeId node = ledger_.topology().nodes[*only].id;
+  for (const auto& [id, vm] : ledger_.vms()) {
+    for (std::size_t index = 0; index < vm.clients.size() && !vms_.of(id).released; ++index) {
+      if (vm.clients[index].home.value < 0) {
+        adopt({id, static_cast<std::int32_t>(index)}, node,
+              "no other node has both memory and CPUs that VMs may use");
+      }
+    }
+  }
+}
+
+void Homes::place_again(const VmRecord& vm, std::string because) {
+  const VmId id = vm.description.id;
+  std::vector<NodeId> homes;
+  for (std::size_t index = 0; index < vm.clients.size(); ++index) {
+    homes.push_back(vm.clients[index].home);
+    give_up({id, static_cast<std::int32_t>(index)});
+  }
+  ledger_.set_suggested(id, homes);
+  remember_all_of(id);
+  effects_.log.push_back({Severity::kNotice, std::move(because), {{"VM", vm.description.name}}});
+}
+
+void Homes::find_again() {
+  const PinReader reader(ledger_.topology());
+  for (const auto& [id, vm] : ledger_.vms()) {
+    const ManagedVm& managed = vms_.of(id);
+    if (managed.released) {
+      continue;
+    }
+    for (std::size_t index = 0; index < vm.clients.size(); ++index) {
+      const ClientId client{id, static_cast<std::int32_t>(index)};
+      const PinState pins =
+          reader.state_of(vm, vm.clients[index], managed.cpu_subset_of(client.index));
+      if (pins.kind == Kind::kOneNode && !managed.pinned_by_others) {
+        ledger_.adopt_home(client, pins.node);
+      } else {
+        give_up(client);
+      }
+    }
+    remember_all_of(id);
+  }
+}
+
+// ---- what the history knows ----
+
+void Homes::remember(const ClientId& client, NodeId home) {
+  vms_[client.vm].remembered_homes[client.index] = home;
+  effects_.homes.push_back({client, home});
+}
+
+void Homes::forget_all_of(const VmId& id) {
+  vms_[id].remembered_homes.clear();
+  effects_.homes.push_back({{id, 0}, NodeId{}});
+}
+
+/// The history forgets homes by the VM, so if one changed those that stay are told again.
+void Homes::remember_all_of(const VmId& id) {
+  const VmRecord* vm = ledger_.find(id);
+  if (vm == nullptr || ledger_.topology().only_home()) {
+    return;
+  }
+  std::map<std::int32_t, NodeId> now;
+  for (std::size_t index = 0; index < vm->clients.size(); ++index) {
+    if (vm->clients[index].home.value >= 0) {
+      now.emplace(static_cast<std::int32_t>(index), vm->clients[index].home);
+    }
+  }
+  if (now == vms_.of(id).remembered_homes) {
+    return;
+  }
+  forget_all_of(id);
+  for (const auto& [client, home] : now) {
+    remember({id, client}, home);
+  }
+}
+
+}  // namespace vmnuma::balancer

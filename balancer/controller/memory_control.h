@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Memory that is protected and limited by class: what is asked of the memory controllers each
+/// epoch, for memory_steering.h to carry out.
+///
+/// Properties:
+///  1. A VM that cannot be guaranteed its memory on its homes is protected like a burstable one,
+///  which is logged once.
+///  2. A VM that has its reservation keeps it; VMs that were told where to start go before those
+///  that have none yet.
+///  3. Without Numa.MemQosEnable nothing is wished for, so that what was changed goes back.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "balancer/controller/events.h"
+#include "balancer/controller/guarantees.h"
+#include "balancer/controller/managed_vm.h"
+#include "balancer/controller/memory_steering.h"
+#include "balancer/controller/memory_view.h"
+#include "balancer/core/ledger.h"
+
+namespace vmnuma::balancer {
+
+class MemoryControl {
+ public:
+  explicit MemoryControl(MemoryOriginals originals) : steering_(std::move(originals)) {}
+
+  void sampled(const placement::Topology& topology, const placement::Sample& sample) {
+    host_ = host_memory(topology, sample);
+  }
+  /// From the newest readings, those of VMs that could not be read in this epoch among them.
+  void steer(const Settings& settings, const Ledger& ledger, const ManagedVms& vms,
+             const Guarantees& guarantees, Effects& effects);
+  void answered(const MemoryLimitsSet& answer, Effects& effects);
+  void forget_ended(const Ledger& ledger, Effects& effects);
+  void give_all_back(Effects& effects);
+
+  [[nodiscard]] const HostMemory& host() const { return host_; }
+  [[nodiscard]] bool has_changed(const placement::VmId& vm) const;
+  /// Changes without an answer yet.
+  [[nodiscard]] std::int64_t under_way() const { return steering_.under_way(); }
+
+ private:
+  void take(MemorySteering::Steps steps, Effects& effects);
+  [[nodiscard]] std::vector<MemoryWish> wishes(const Settings& settings, const Ledger& ledger,
+                                               const ManagedVms& vms, const Guarantees& guarantees,
+                                               Effects& effects);
+  void reserve(const Settings& settings, const Ledger& ledger, const Guarantees& guarantees,
+               MemoryWish& wish, placement::KeptMemory& kept, Effects& effects);
+
+  MemorySteering steering_;
+  HostMemory host_;
+  std::set<placement::VmId> not_reserved_;  ///< guaranteed, but there is no room for that
+};
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Whether the host is so short of memory that page migration is paused.
+///
+/// Problem: moving pages needs free ones on the target, and bandwidth: not while others wait for
+/// memory. Approach: two readings of the kernel, the share of time in which some task waits for
+/// memory and how often tasks free memory themselves, each against its option. Properties:
+///  1. It is high above Numa.PageMigPressureMax or Numa.PageMigReclaimMax, and over only at half
+///  of both.
+///  2. Each change is an effect and is logged; nothing else is.
+///  3. A reading that is missing counts as none.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "balancer/controller/events.h"
+
+namespace vmnuma::balancer {
+
+struct RecordFields;
+
+class MemoryPressure {
+ public:
+  void sampled(const placement::Sample& sample, const placement::Options& options,
+               Effects& effects);
+  [[nodiscard]] bool is_high() const { return is_high_; }
+
+ private:
+  friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
+
+  std::optional<std::int64_t> direct_reclaims_;  ///< as last read
+  placement::Microseconds reclaims_read_at_;
+  bool is_high_ = false;
+};
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Orders that were given and whose end is still to come, or whose outcome is to be measured.
+///
+/// Problem: an order that fails must leave things as they were, and what it brought is known only
+/// epochs after its end. Approach: beside each action is kept what it changed. Properties:
+///  1. Numbers of actions only grow, beginning after the highest one of the history.
+///  2. An action that has ended is not under way any more; what it moved is kept until its outcome
+///  is taken or no longer awaited.
+///  3. An action is superseded for a VM by every younger one of it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "balancer/controller/cpu_pins.h"
+#include "placement/model/ids.h"
+#include "placement/model/plan.h"
+
+namespace vmnuma::balancer {
+
+struct RecordFields;
+
+/// The VMs of an action's clients, each once.
+[[nodiscard]] std::vector<placement::VmId> vms_of(const placement::Action& action);
+
+struct UnderWay {
+  placement::Action action;
+  std::vector<std::pair<placement::ClientId, placement::NodeId>> homes_before;
+  std::vector<std::pair<placement::VmId, std::optional<VmCpus>>> cpu_subsets_before;
+  bool pinned = false;
+  bool gives_back = false;
+};
+
+class OrdersUnderWay {
+ public:
+  /// What an order that is done moved.
+  struct Finished {
+    placement::Bytes moved;
+    placement::Microseconds took;
+  };
+
+  explicit OrdersUnderWay(std::int64_t last_action) : next_(last_action + 1) {}
+
+  /// The number that the next action will have, and taking it.
+  [[nodiscard]] std::int64_t next() const { return next_; }
+  std::int64_t take_number() { return next_++; }
+  /// Returns the action's number.
+  std::int64_t begin(UnderWay order);
+  /// Null if it is not under way.
+  [[nodiscard]] UnderWay* find(std::int64_t action);
+  [[nodiscard]] const UnderWay* find(std::int64_t action) const;
+  void end(std::int64_t action) { under_way_.erase(action); }
+  [[nodiscard]] std::size_t count() const { return under_way_.size(); }
+
+  [[nodiscard]] bool involves(const placement::VmId& vm) const { return is_younger(vm, 0); }
+  [[nodiscard]] bool is_superseded(std::int64_t action, const placement::VmId& vm) const {
+    return is_younger(vm, action);
+  }
+
+  void await_outcome(std::int64_t action, Finished finished) { finished_[action] = finished; }
+  [[nodiscard]] std::optional<Finished> take_finished(std::int64_t action);
+  template <class IsAwaited>
+  void keep_finished(const IsAwaited& is_awaited) {
+    std::erase_if(finished_, [&](const auto& entry) { return !is_awaited(entry.first); });
+  }
+
+ private:
+  friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
+
+  [[nodiscard]] bool is_younger(const placement::VmId& vm, std::int64_t than) const;
+
+  std::map<std::int64_t, UnderWay> under_way_;
+  std::map<std::int64_t, Finished> finished_;  ///< done and waiting to be measured
+  std::int64_t next_ = 1;
+};
+
+}  // namespace vmnuma::balancer

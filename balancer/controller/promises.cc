@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Of starts.h what VMs were promised that are told where to start: how it counts, and what is shown
+// and told of it.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "balancer/controller/node_lists.h"
+#include "balancer/controller/starts.h"
+#include "balancer/controller/vm_policies.h"
+#include "balancer/core/new_vm.h"
+#include "placement/exclusive_cores.h"
+
+namespace vmnuma::balancer {
+
+using placement::Bytes;
+using placement::ClientState;
+using placement::kNoNode;
+using placement::NodeId;
+using placement::NodeIndex;
+using placement::Snapshot;
+using placement::VmId;
+using placement::VmState;
+
+namespace {
+
+/// How often what is promised is looked at for those who judge without the daemon, in epochs.
+constexpr std::int64_t kLookAgainAfter = 5;
+/// Promises are told in such steps, so that a guest that touches its memory is not news.
+constexpr Bytes kStep = placement::kMiB * 64;
+
+Bytes in_steps(Bytes amount) {
+  return kStep * ((std::max(amount, Bytes{}).value + kStep.value - 1) / kStep.value);
+}
+
+/// Of what it was promised on a node, what it does not have there yet. Before a VM has appeared it
+/// has nothing.
+Bytes still_promised(const PromisedMemory& promised, const Snapshot& snapshot,
+                     const StartingVm& starting) {
+  const auto node = snapshot.topology.index_of(promised.node);
+  Bytes has;
+  for (const ClientState& client : snapshot.clients) {
+    const bool is_its = starting.appeared && client.id.vm == starting.description.id;
+    has += node && is_its && client.memory_known ? client.memory[*node] : Bytes{};
+  }
+  return std::max(promised.memory - has, Bytes{});
+}
+
+/// Clients that are not placed yet count where they will be.
+void place_at(Snapshot& snapshot, const VmState& vm, const std::vector<NodeIndex>& homes) {
+  for (std::size_t i = 0; i < vm.client_count; ++i) {
+    ClientState& client = snapshot.clients[vm.first_client + i];
+    if (client.home == kNoNode) {
+      client.home = homes[std::min(i, homes.size() - 1)];
+    }
+  }
+}
+
+/// The client's part of the VM's memory by the size of its pages. Which client has which pages of
+/// a VM with several sizes is not looked at: each has as large a part of all, in whole pages.
+std::vector<placement::PagesOfSize> by_page_size(const ClientState& client,
+                                                 std::vector<placement::PagesOfSize> of_vm) {
+  Bytes all;
+  for (const placement::PagesOfSize& pages : of_vm) {
+    all += pages.memory;
+  }
+  for (placement::PagesOfSize& pages : of_vm) {
+    pages.memory = placement::scaled(client.memory_size, pages.memory.value, all.value);
+    if (pages.page_size > Bytes{}) {
+      pages.memory = pages.page_size *
+                     ((pages.memory.value + pages.page_size.value - 1) / pages.page_size.value);
+    }
+  }
+  return of_vm;
+}
+
+}  // namespace
+
+/// Huge pages of a node that VMs were promised which do not have them yet.
+Bytes Starts::promised_on(NodeId node, Bytes page_size, const Snapshot& snapshot) const {
+  Bytes promised;
+  for (const StartingVm& starting : starting_.all()) {
+    for (const PromisedMemory& memory : starting.memory) {
+      if (memory.node == node && memory.page_size == page_size) {
+        promised += still_promised(memory, snapshot, starting);
+      }
+    }
+  }
+  return promised;
+}
+
+/// The last epoch with the VMs that have been told where to start since.
+Snapshot Starts::with_starting_vms(const HostNow& now) const {
+  Snapshot snapshot = now.snapshot;
+  for (const StartingVm& starting : starting_.all()) {
+    const std::vector<NodeIndex> homes = indices_of(starting.homes, snapshot.topology);
+    if (homes.empty()) {
+      continue;
+    }
+    const VmId& id = starting.description.id;
+    const auto running = std::find_if(snapshot.vms.begin(), snapshot.vms.end(),
+                                      [&](const VmState& vm) { return vm.id == id; });
+    if (running != snapshot.vms.end()) {
+      place_at(snapshot, *running, homes);
+      continue;
+    }
+    NewVm added;
+    added.description = starting.description;
+    const placement::VmPolicy policy =
+        with_policies(now.settings, {starting.description}).front().policy;
+    added.description.policy.cpu_binding = policy.cpu_binding;
+    added.description.policy.cpu_policy = policy.cpu_policy;
+    added.description.policy.memory_class = policy.memory_class;
+    added.load = now.ledger.start_load(id);
+    add_vm(snapshot, added, now.settings.options);
+    settle_vm(snapshot, id, homes);
+  }
+  return snapshot;
+}
+
+/// VMs that live somewhere count by themselves from now on.
+void Starts::forget_started(const Ledger& ledger, std::int64_t epoch) {
+  std::vector<VmId> placed;
+  for (const StartingVm& starting : starting_.all()) {
+    const VmRecord* vm = ledger.find(starting.description.id);
+    if (starting.appeared && vm != nullptr &&
+        std::all_of(vm->clients.begin(), vm->clients.end(),
+                    [](const ClientRecord& client) { return client.home.value >= 0; })) {
+      placed.push_back(starting.description.id);
+    }
+  }
+  for (const VmId& vm : placed) {
+    starting_.withdraw(vm);
+  }
+  starting_.forget_older(epoch);
+}
+
+// ---- what is shown and told ----
+
+void Starts::show_promises(const HostNow& now, HostView& view) const {
+  std::map<VmId, std::vector<placement::PagesOfSize>> pages;
+  for (const StartingVm& starting : starting_.all()) {
+    pages[starting.description.id] = memory_by_page_size(starting.description);
+  }
+  for (const auto& [id, vm] : now.ledger.vms()) {
+    pages[id] = memory_by_page_size(vm.description);
+  }
+  const Snapshot snapshot = now.snapshot.epoch > 0 ? with_starting_vms(now) : now.snapshot;
+  std::vector<std::map<Bytes, Bytes>> promised(view.nodes.size());
+  for (const ClientState& client : snapshot.clients) {
+    if (client.home < view.nodes.size()) {  // else it has none
+      view.nodes[client.home].promised_vcpus += client.vcpu_count();
+      for (const auto& [size, memory] : by_page_size(client, pages[snapshot.vms[client.vm].id])) {
+        promised[client.home][size] += memory;
+      }
+    }
+  }
+  for (NodeIndex i = 0; i < view.nodes.size(); ++i) {
+    NodeView& node = view.nodes[i];
+    node.promised_bytes = promised[i][Bytes{}].value;
+    for (const placement::HugePagePool& pool : snapshot.topology.nodes[i].huge_pages) {
+      node.huge_pages.push_back(
+          {pool.page_size.value, (pool.page_size * pool.pages).value,
+           reserved_of(node.node, pool.page_size, now.settings.reserved_memory).value,
+           promised[i][pool.page_size].value});
+    }
+  }
+}
+
+AdmissionState Starts::admission_state(const HostNow& now) const {
+  AdmissionState state;
+  state.enforces = refuses_starts(now.settings);
+  const Snapshot snapshot = with_starting_vms(now);
+  const placement::Arrangement arrangement(snapshot, now.settings.options,
+                                           placement::Arrangement::Basis::kLoad);
+  for (NodeIndex index = 0; index < snapshot.nodes.size(); ++index) {
+    const placement::Node& node = snapshot.topology.nodes[index];
+    AdmissionState::Node row;
+    row.id = node.id;
+    row.cpus = node.cpu_count();
+    row.cores = std::max(node.core_count() - placement::kCoresForOthers, 0);
+    row.free_cores = std::clamp(free_cores(arrangement, index, placement::kNoClient), 0, row.cores);
+    row.reserve =
+        reserve_of(node.id, node.memory, now.settings.options, now.settings.reserved_memory);
+    row.promised = arrangement.untouched().ordinary(index);
+    state.nodes.push_back(std::move(row));
+  }
+  for (const StartingVm& starting : starting_.all()) {
+    if (starting.homes.empty()) {
+      continue;
+    }
+    StartingVm told = starting;
+    told.description = with_policies(now.settings, {starting.description}).front();
+    told.since_epoch = 0;
+    told.asks = told.appeared = false;
+    state.expected.push_back(std::move(told));
+    for (const ClientState& client : snapshot.clients) {
+      const bool is_its = client.id.vm == starting.description.id && !starting.appeared &&
+                          snapshot.vms[client.vm].huge_page_size == Bytes{};
+      for (NodeIndex node = 0; is_its && node < client.memory.size(); ++node) {
+        state.nodes[node].promised += client.memory[node];
+      }
+    }
+  }
+  for (AdmissionState::Node& row : state.nodes) {
+    row.promised = in_steps(row.promised);
+    const auto node = snapshot.topology.index_of(row.id);
+    for (const placement::HugePagePool& pool : snapshot.topology.nodes[*node].huge_pages) {
+      const Bytes promised = promised_on(row.id, pool.page_size, snapshot) +
+                             reserved_of(row.id, pool.page_size, now.settings.reserved_memory);
+      if (promised > Bytes{}) {
+        row.pools.push_back({pool.page_size, promised});
+      }
+    }
+  }
+  return state;
+}
+
+bool Starts::admission_is_due(const Settings& settings, std::int64_t epoch) const {
+  const auto is_told = [this](const StartingVm& starting) {
+    return starting.homes.empty() ||
+           std::any_of(told_.expected.begin(), told_.expected.end(), [&](const StartingVm& told) {
+             return told.description.id == starting.description.id && told.homes == starting.homes;
+           });
+  };
+  const std::vector<StartingVm>& starting = starting_.all();
+  return epoch > 0 && (epoch % kLookAgainAfter == 1 || told_.nodes.empty() ||
+                       told_.enforces != refuses_starts(settings) ||
+                       !std::all_of(starting.begin(), starting.end(), is_told));
+}
+
+void Starts::tell_admission(const HostNow& now, Effects& effects) {
+  AdmissionState state = admission_state(now);
+  if (state != told_) {
+    told_ = state;
+    effects.admission = std::move(state);
+  }
+}
+
+}  // namespace vmnuma::balancer

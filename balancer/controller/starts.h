@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/// VMs that are about to start: whether they may, where, and what that promises them.
+///
+/// Problem: libvirt's hook announces a VM before it runs, libvirt asks where it should start, and
+/// others must not get meanwhile what it was promised. Approach: a VM that was told where to start
+/// (core/starting_vms.h) counts in every answer as one that lives there. What decides on starts is
+/// also told to those who have to judge without the daemon. Terms: *admission* - whether a VM whose
+/// policy asks for much fits; it is refused only if refuses_starts(). Properties:
+///  1. Without a measured epoch no VM is refused for what the host has.
+///  2. What was promised to a VM is nobody else's until it has it, is withdrawn or is forgotten.
+///  3. The last eight VMs that were not admitted are remembered, each for its last reason.
+///  4. What decides without the daemon is told when it has changed, looked at every fifth epoch and
+///  whenever a VM was told where to start.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "balancer/controller/events.h"
+#include "balancer/controller/guarantees.h"
+#include "balancer/core/ledger.h"
+#include "balancer/core/starting_vms.h"
+#include "balancer/model/view.h"
+#include "placement/admission.h"
+#include "placement/arrangement.h"
+
+namespace vmnuma::balancer {
+
+struct RecordFields;
+
+/// True if VMs that do not fit are kept from starting: in active mode, if admission is `enforce`.
+[[nodiscard]] bool refuses_starts(const Settings& settings);
+
+/// What a start is judged by. All of it must outlive the call.
+struct HostNow {
+  const Settings& settings;
+  const Ledger& ledger;
+  placement::Snapshot snapshot;  ///< the last epoch with the homes that were given since
+  placement::NodeIndex last_placed_on = placement::kNoNode;  ///< moves on with every answer
+  std::int64_t wall_unix_s = 0;
+};
+
+class Starts {
+ public:
+  explicit Starts(std::vector<StartingVm> expected) { starting_.restore(std::move(expected)); }
+
+  [[nodiscard]] const StartingVms& starting() const { return starting_; }
+  [[nodiscard]] const std::vector<NotAdmittedView>& not_admitted() const { return not_admitted_; }
+
+  /// A StartNotAdmitted that this adds to the effects has no number yet.
+  [[nodiscard]] Result<DoneView> announce(HostNow& now, const AnnounceRequest& request,
+                                          Effects& effects);
+  [[nodiscard]] Result<DoneView> withdraw(const WithdrawRequest& request);
+  [[nodiscard]] Result<SuggestView> suggest(HostNow& now, const SuggestRequest& request,
+                                            Effects& effects);
+  /// A VM runs from now on. Returns where it was told to start, or nothing if it never asked.
+  [[nodiscard]] std::vector<placement::NodeId> appeared(const placement::VmDescription& vm) {
+    return starting_.appeared(vm);
+  }
+  /// VMs that live somewhere count by themselves from now on.
+  void forget_started(const Ledger& ledger, std::int64_t epoch);
+
+  /// What VMs were promised on each node, and the pools of huge pages.
+  void show_promises(const HostNow& now, HostView& view) const;
+  /// Whether tell_admission() should be called in this epoch.
+  [[nodiscard]] bool admission_is_due(const Settings& settings, std::int64_t epoch) const;
+  void tell_admission(const HostNow& now, Effects& effects);
+
+ private:
+  friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
+
+  [[nodiscard]] placement::Snapshot with_starting_vms(const HostNow& now) const;
+  [[nodiscard]] placement::Bytes promised_on(placement::NodeId node, placement::Bytes page_size,
+                                             const placement::Snapshot& snapshot) const;
+  [[nodiscard]] Guarantees guarantees(const HostNow& now) const {
+    return {now.settings, now.ledger, starting_};
+  }
+  [[nodiscard]] placement::FreeForVm free_for(const HostNow& now,
+                                              const placement::VmDescription& vm,
+                                              const placement::Arrangement& arrangement,
+                                              const AnnounceRequest& request) const;
+  [[nodiscard]] placement::VmAdmission admit(const HostNow& now, const placement::VmDescription& vm,
+                                             const placement::Snapshot& snapshot,
+                                             const AnnounceRequest& request) const;
+  void note_not_admitted(const HostNow& now, const placement::VmDescription& vm,
+                         const std::string& why, Effects& effects);
+  [[nodiscard]] AdmissionState admission_state(const HostNow& now) const;
+
+  StartingVms starting_;
+  std::vector<NotAdmittedView> not_admitted_;  ///< newest last
+  AdmissionState told_;                        ///< as last told
+};
+
+}  // namespace vmnuma::balancer
