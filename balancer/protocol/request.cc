@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "balancer/protocol/arguments.h"
 #include "balancer/protocol/time_text.h"
 #include "placement/model/suggest.h"
 #include "stats/text/json.h"
@@ -22,6 +21,14 @@ namespace {
 using Json = nlohmann::json;
 /// For writing: keys stay in the order in which they are listed.
 using OrderedJson = nlohmann::ordered_json;
+
+/// A request without arguments lists none.
+template <class Fields, class T>
+void visit_arguments(Fields& fields, T& request) {
+  if constexpr (!std::is_empty_v<T>) {
+    T::visit(fields, request);
+  }
+}
 
 /// Reads arguments out of an object. Keeps the first problem.
 class ArgumentReader {
@@ -331,7 +338,7 @@ std::string_view name_of(const Command& command) {
 }
 
 bool changes_something(const Command& command) {
-  return std::visit([](const auto& request) { return request.kChanges; }, command);
+  return std::visit([](const auto& request) { return request.kRights == Rights::kRoot; }, command);
 }
 
 bool is_permitted(const Command& command, std::uint32_t peer_uid, std::uint32_t own_uid) {

@@ -4,7 +4,11 @@
 /// Problem: the daemon holds strong rights and reads what any member of a group writes to it.
 /// Approach: one JSON object a line, versioned, and a closed set of commands, each a struct with
 /// its arguments. Everything is checked here, so that behind this folder there are only valid
-/// requests.
+/// requests. All that is known of a command is in its struct: its name (`kCommand`), who may give
+/// it
+/// (`kRights`), what answers it (`View`), and its arguments, listed once for reading and writing
+/// (`visit`): `fields.required(NAME, value)` and `fields.optional(NAME, value)`. A value may be a
+/// list, also of structs that list their own.
 ///
 ///     {"version":1,"id":7,"command":"explain","args":{"vm":"web1"}}
 ///
@@ -28,8 +32,10 @@
 #include <variant>
 #include <vector>
 
+#include "balancer/model/view.h"
 #include "placement/base/result.h"
 #include "placement/model/ids.h"
+#include "stats/reports/report.h"
 
 namespace vmnuma::balancer {
 
@@ -45,180 +51,289 @@ inline constexpr std::int64_t kMostMemoryMib = std::int64_t{64} << 20U;
 /// Of each kind in one WhatIfRequest.
 inline constexpr std::size_t kMostSupposed = 64;
 
+/// Who may give a command.
+enum class Rights {
+  kMember,  ///< every member of the socket's group: it changes nothing
+  kRoot,    ///< root and the daemon's own user
+};
+
 struct StatusRequest {
   static constexpr std::string_view kCommand = "status";
-  static constexpr bool kChanges = false;
+  static constexpr Rights kRights = Rights::kMember;
+  using View = StatusView;
   bool operator==(const StatusRequest&) const = default;
 };
 
 /// Every node and every client as they are, and what was counted.
 struct HostRequest {
   static constexpr std::string_view kCommand = "host";
-  static constexpr bool kChanges = false;
+  static constexpr Rights kRights = Rights::kMember;
+  using View = HostView;
   bool operator==(const HostRequest&) const = default;
 };
 
 /// How memory stands, VM by VM.
 struct MemoryRequest {
   static constexpr std::string_view kCommand = "memory";
-  static constexpr bool kChanges = false;
+  static constexpr Rights kRights = Rights::kMember;
+  using View = MemoryView;
   bool operator==(const MemoryRequest&) const = default;
 };
 
 /// One of the tables in stats/reports, by its name ("numa-pnode").
 struct StatsRequest {
   static constexpr std::string_view kCommand = "stats";
-  static constexpr bool kChanges = false;
+  static constexpr Rights kRights = Rights::kMember;
+  using View = stats::Report;
   std::string type;
+  template <class Fields, class Self>
+  static void visit(Fields& fields, Self& self) {
+    fields.required("type", self.type);
+  }
   bool operator==(const StatsRequest&) const = default;
 };
 
 struct ExplainRequest {
   static constexpr std::string_view kCommand = "explain";
-  static constexpr bool kChanges = false;
+  static constexpr Rights kRights = Rights::kMember;
+  using View = ExplainView;
   std::string vm;  ///< name or UUID, as everywhere below
+  template <class Fields, class Self>
+  static void visit(Fields& fields, Self& self) {
+    fields.required("vm", self.vm);
+  }
   bool operator==(const ExplainRequest&) const = default;
 };
 
 /// Moves, newest first; each filter that is given must match.
 struct HistoryRequest {
   static constexpr std::string_view kCommand = "history";
-  static constexpr bool kChanges = false;
+  static constexpr Rights kRights = Rights::kMember;
+  using View = HistoryView;
   std::int64_t limit = 50;                   ///< 1..kMostHistoryRows
   std::optional<std::int64_t> since_unix_s;  ///< "since" in JSON, as "2025-01-31T12:00:00Z"
   std::optional<std::string> vm;
   std::optional<placement::NodeId> node;  ///< from or to it
   std::optional<std::string> reason;      ///< name_of(placement::Reason)
+  template <class Fields, class Self>
+  static void visit(Fields& fields, Self& self) {
+    fields.optional("limit", self.limit);
+    fields.optional_time("since", self.since_unix_s);
+    fields.optional("vm", self.vm);
+    fields.optional("node", self.node);
+    fields.optional("reason", self.reason);
+  }
   bool operator==(const HistoryRequest&) const = default;
 };
 
 struct PlanRequest {
   static constexpr std::string_view kCommand = "plan";
-  static constexpr bool kChanges = false;
+  static constexpr Rights kRights = Rights::kMember;
+  using View = PlanView;
   bool operator==(const PlanRequest&) const = default;
 };
 
 struct PauseRequest {
   static constexpr std::string_view kCommand = "pause";
-  static constexpr bool kChanges = true;
+  static constexpr Rights kRights = Rights::kRoot;
+  using View = DoneView;
   bool operator==(const PauseRequest&) const = default;
 };
 
 struct ResumeRequest {
   static constexpr std::string_view kCommand = "resume";
-  static constexpr bool kChanges = true;
+  static constexpr Rights kRights = Rights::kRoot;
+  using View = DoneView;
   bool operator==(const ResumeRequest&) const = default;
 };
 
 struct OptionsListRequest {
   static constexpr std::string_view kCommand = "options-list";
-  static constexpr bool kChanges = false;
+  static constexpr Rights kRights = Rights::kMember;
+  using View = OptionsView;
   bool operator==(const OptionsListRequest&) const = default;
 };
 
 struct OptionsGetRequest {
   static constexpr std::string_view kCommand = "options-get";
-  static constexpr bool kChanges = false;
+  static constexpr Rights kRights = Rights::kMember;
+  using View = OptionView;
   std::string name;
+  template <class Fields, class Self>
+  static void visit(Fields& fields, Self& self) {
+    fields.required("name", self.name);
+  }
   bool operator==(const OptionsGetRequest&) const = default;
 };
 
 /// Whether the option exists and the value is in range is checked by who owns the options.
 struct OptionsSetRequest {
   static constexpr std::string_view kCommand = "options-set";
-  static constexpr bool kChanges = true;
+  static constexpr Rights kRights = Rights::kRoot;
+  using View = DoneView;
   std::string name;
   std::int64_t value = 0;
   bool persist = false;  ///< also after the next start
+  template <class Fields, class Self>
+  static void visit(Fields& fields, Self& self) {
+    fields.required("name", self.name);
+    fields.required("value", self.value);
+    fields.optional("persist", self.persist);
+  }
   bool operator==(const OptionsSetRequest&) const = default;
 };
 
 /// Moves one client of a VM.
 struct MoveRequest {
   static constexpr std::string_view kCommand = "move";
-  static constexpr bool kChanges = true;
+  static constexpr Rights kRights = Rights::kRoot;
+  using View = DoneView;
   std::string vm;
   placement::NodeId node;
   std::optional<std::int32_t> client;  ///< may be left out for a VM with one client
+  template <class Fields, class Self>
+  static void visit(Fields& fields, Self& self) {
+    fields.required("vm", self.vm);
+    fields.required("node", self.node);
+    fields.optional("client", self.client);
+  }
   bool operator==(const MoveRequest&) const = default;
 };
 
 /// Moves clients at the same time, so that who leaves makes room for who comes: all or none.
 struct MoveTogetherRequest {
   static constexpr std::string_view kCommand = "move-together";
-  static constexpr bool kChanges = true;
+  static constexpr Rights kRights = Rights::kRoot;
+  using View = DoneView;
   struct ClientMove {
     std::string vm;
     std::int32_t client = 0;
     placement::NodeId from;  ///< refused if it does not live there any more
     placement::NodeId to;
+    template <class Fields, class Self>
+    static void visit(Fields& fields, Self& self) {
+      fields.required("vm", self.vm);
+      fields.required("client", self.client);
+      fields.required("from", self.from);
+      fields.required("to", self.to);
+    }
     bool operator==(const ClientMove&) const = default;
   };
   std::vector<ClientMove> moves;  ///< of different clients, 1..Arrangement::kMostTogether
+  template <class Fields, class Self>
+  static void visit(Fields& fields, Self& self) {
+    fields.required("moves", self.moves);
+  }
   bool operator==(const MoveTogetherRequest&) const = default;
 };
 
 /// Gives up the placement of a VM, or of all, and restores what was found.
 struct ReleaseRequest {
   static constexpr std::string_view kCommand = "release";
-  static constexpr bool kChanges = true;
+  static constexpr Rights kRights = Rights::kRoot;
+  using View = DoneView;
   std::optional<std::string> vm;
+  template <class Fields, class Self>
+  static void visit(Fields& fields, Self& self) {
+    fields.optional("vm", self.vm);
+  }
   bool operator==(const ReleaseRequest&) const = default;
 };
 
 /// Takes a released VM, or all of them, under management again.
 struct ManageRequest {
   static constexpr std::string_view kCommand = "manage";
-  static constexpr bool kChanges = true;
+  static constexpr Rights kRights = Rights::kRoot;
+  using View = DoneView;
   std::optional<std::string> vm;
+  template <class Fields, class Self>
+  static void visit(Fields& fields, Self& self) {
+    fields.optional("vm", self.vm);
+  }
   bool operator==(const ManageRequest&) const = default;
 };
 
 /// Supposes changes that nobody makes, and asks what would come of them.
 struct WhatIfRequest {
   static constexpr std::string_view kCommand = "what-if";
-  static constexpr bool kChanges = false;
+  static constexpr Rights kRights = Rights::kMember;
+  using View = WhatIfView;
   struct NewVm {
     std::int32_t vcpus = 0;
     std::int64_t memory_bytes = 0;
     std::optional<std::int64_t> load_pct;  ///< of each vCPU; Numa.ColdStartPct if left out
     std::int64_t weight = 100;             ///< cpu.weight
+    template <class Fields, class Self>
+    static void visit(Fields& fields, Self& self) {
+      fields.required("vcpus", self.vcpus);
+      fields.required("memory_bytes", self.memory_bytes);
+      fields.optional("load_pct", self.load_pct);
+      fields.optional("weight", self.weight);
+    }
     bool operator==(const NewVm&) const = default;
   };
   struct OptionValue {
     std::string name;
     std::int64_t value = 0;
+    template <class Fields, class Self>
+    static void visit(Fields& fields, Self& self) {
+      fields.required("name", self.name);
+      fields.required("value", self.value);
+    }
     bool operator==(const OptionValue&) const = default;
   };
   std::vector<NewVm> add;
   std::vector<std::string> remove;  ///< VMs
   std::vector<MoveRequest> move;
   std::vector<OptionValue> options;
+  template <class Fields, class Self>
+  static void visit(Fields& fields, Self& self) {
+    fields.optional("add", self.add);
+    fields.optional("remove", self.remove);
+    fields.optional("move", self.move);
+    fields.optional("options", self.options);
+  }
   bool operator==(const WhatIfRequest&) const = default;
 };
 
 /// Begins a recording. One at a time; it ends if nobody takes its lines.
 struct RecordStartRequest {
   static constexpr std::string_view kCommand = "record-start";
-  static constexpr bool kChanges = true;
+  static constexpr Rights kRights = Rights::kRoot;
+  using View = RecordingView;
   bool anonymize = false;
   std::optional<std::int64_t> epochs;  ///< until it is stopped if left out
+  template <class Fields, class Self>
+  static void visit(Fields& fields, Self& self) {
+    fields.optional("anonymize", self.anonymize);
+    fields.optional("epochs", self.epochs);
+  }
   bool operator==(const RecordStartRequest&) const = default;
 };
 
 /// Takes the lines written since.
 struct RecordNextRequest {
   static constexpr std::string_view kCommand = "record-next";
-  static constexpr bool kChanges = true;
+  static constexpr Rights kRights = Rights::kRoot;
+  using View = RecordingView;
   std::int64_t recording = 0;
+  template <class Fields, class Self>
+  static void visit(Fields& fields, Self& self) {
+    fields.required("recording", self.recording);
+  }
   bool operator==(const RecordNextRequest&) const = default;
 };
 
 /// Ends it and takes the last lines.
 struct RecordStopRequest {
   static constexpr std::string_view kCommand = "record-stop";
-  static constexpr bool kChanges = true;
+  static constexpr Rights kRights = Rights::kRoot;
+  using View = RecordingView;
   std::int64_t recording = 0;
+  template <class Fields, class Self>
+  static void visit(Fields& fields, Self& self) {
+    fields.required("recording", self.recording);
+  }
   bool operator==(const RecordStopRequest&) const = default;
 };
 
@@ -226,6 +341,11 @@ struct RecordStopRequest {
 struct RequestedSetting {
   std::string key;
   std::optional<std::string> value;  ///< left out: none; of SetRequest, takes the key away
+  template <class Fields, class Self>
+  static void visit(Fields& fields, Self& self) {
+    fields.required("key", self.key);
+    fields.optional("value", self.value);
+  }
   bool operator==(const RequestedSetting&) const = default;
 };
 
@@ -233,7 +353,8 @@ struct RequestedSetting {
 /// with no-space if the VM's policy asks for admission control and it does not fit.
 struct AnnounceRequest {
   static constexpr std::string_view kCommand = "announce";
-  static constexpr bool kChanges = true;
+  static constexpr Rights kRights = Rights::kRoot;
+  using View = DoneView;
   std::string vm;  ///< its name
   std::string vm_uuid;
   std::int32_t vcpus = 0;                ///< 1..kMostVcpus, as libvirt will ask
@@ -243,18 +364,33 @@ struct AnnounceRequest {
   struct Device {
     std::string address;  ///< on the PCI bus, or a mediated device's UUID
     placement::NodeId node;
+    template <class Fields, class Self>
+    static void visit(Fields& fields, Self& self) {
+      fields.required("address", self.address);
+      fields.required("node", self.node);
+    }
     bool operator==(const Device&) const = default;
   };
   std::vector<Device> devices;  ///< passed through, of which the node is known
   struct Interface {
     std::string name;
     placement::NodeId node;
+    template <class Fields, class Self>
+    static void visit(Fields& fields, Self& self) {
+      fields.required("name", self.name);
+      fields.required("node", self.node);
+    }
     bool operator==(const Interface&) const = default;
   };
   std::vector<Interface> interfaces;  ///< of the host, of which the node is known
   struct Disk {
     std::string name;
     placement::NodeId node;
+    template <class Fields, class Self>
+    static void visit(Fields& fields, Self& self) {
+      fields.required("name", self.name);
+      fields.required("node", self.node);
+    }
     bool operator==(const Disk&) const = default;
   };
   std::vector<Disk> disks;  ///< block devices of the host, of which the node is known
@@ -262,6 +398,12 @@ struct AnnounceRequest {
     std::vector<std::int32_t> vcpus;  ///< ascending
     std::int64_t memory_mib = 0;
     std::optional<std::int64_t> huge_page_kib;  ///< 0: ordinary ones; left out: as the VM's
+    template <class Fields, class Self>
+    static void visit(Fields& fields, Self& self) {
+      fields.required("vcpus", self.vcpus);
+      fields.required("memory_mib", self.memory_mib);
+      fields.optional("huge_page_kib", self.huge_page_kib);
+    }
     bool operator==(const Cell&) const = default;
   };
   std::vector<Cell> cells;         ///< guest NUMA; empty without
@@ -271,51 +413,97 @@ struct AnnounceRequest {
     std::int64_t free = 0;
     std::int64_t total = 0;
     std::int64_t page_kib = 0;  ///< 0: of that size
+    template <class Fields, class Self>
+    static void visit(Fields& fields, Self& self) {
+      fields.required("node", self.node);
+      fields.required("free", self.free);
+      fields.required("total", self.total);
+      fields.optional("page_kib", self.page_kib);
+    }
     bool operator==(const Pages&) const = default;
   };
   std::vector<Pages> huge_pages;  ///< of each of its sizes, as they are now
+  template <class Fields, class Self>
+  static void visit(Fields& fields, Self& self) {
+    fields.required("vm", self.vm);
+    fields.required("vm_uuid", self.vm_uuid);
+    fields.required("vcpus", self.vcpus);
+    fields.required("memory_mib", self.memory_mib);
+    fields.optional("asks", self.asks);
+    fields.optional("policy", self.policy);
+    fields.optional("devices", self.devices);
+    fields.optional("interfaces", self.interfaces);
+    fields.optional("disks", self.disks);
+    fields.optional("cells", self.cells);
+    fields.optional("huge_page_kib", self.huge_page_kib);
+    fields.optional("huge_pages", self.huge_pages);
+  }
   bool operator==(const AnnounceRequest&) const = default;
 };
 
 /// A VM that was announced does not start, or has ended.
 struct WithdrawRequest {
   static constexpr std::string_view kCommand = "withdraw";
-  static constexpr bool kChanges = true;
+  static constexpr Rights kRights = Rights::kRoot;
+  using View = DoneView;
   std::string vm_uuid;
+  template <class Fields, class Self>
+  static void visit(Fields& fields, Self& self) {
+    fields.required("vm_uuid", self.vm_uuid);
+  }
   bool operator==(const WithdrawRequest&) const = default;
 };
 
 /// Where should a VM of this size start? The answer counts as the VM's load there from then on.
 struct SuggestRequest {
   static constexpr std::string_view kCommand = "suggest";
-  static constexpr bool kChanges = true;
+  static constexpr Rights kRights = Rights::kRoot;
+  using View = SuggestView;
   std::int32_t vcpus = 0;       ///< 1..kMostVcpus
   std::int64_t memory_mib = 0;  ///< 0..kMostMemoryMib; 0: not known
+  template <class Fields, class Self>
+  static void visit(Fields& fields, Self& self) {
+    fields.required("vcpus", self.vcpus);
+    fields.optional("memory_mib", self.memory_mib);
+  }
   bool operator==(const SuggestRequest&) const = default;
 };
 
 /// The policy that counts for a VM, and where each part of it comes from.
 struct PolicyRequest {
   static constexpr std::string_view kCommand = "policy";
-  static constexpr bool kChanges = false;
+  static constexpr Rights kRights = Rights::kMember;
+  using View = PolicyView;
   std::string vm;
+  template <class Fields, class Self>
+  static void visit(Fields& fields, Self& self) {
+    fields.required("vm", self.vm);
+  }
   bool operator==(const PolicyRequest&) const = default;
 };
 
 /// Changes a VM's policy in its metadata.
 struct SetRequest {
   static constexpr std::string_view kCommand = "set";
-  static constexpr bool kChanges = true;
+  static constexpr Rights kRights = Rights::kRoot;
+  using View = DoneView;
   std::string vm;
   std::vector<RequestedSetting> settings;
   bool persistent = false;  ///< also for the VM's next starts
+  template <class Fields, class Self>
+  static void visit(Fields& fields, Self& self) {
+    fields.required("vm", self.vm);
+    fields.required("settings", self.settings);
+    fields.optional("persistent", self.persistent);
+  }
   bool operator==(const SetRequest&) const = default;
 };
 
 /// Everything that the daemon knows and plans from, for programs that plan themselves.
 struct StateRequest {
   static constexpr std::string_view kCommand = "state";
-  static constexpr bool kChanges = false;
+  static constexpr Rights kRights = Rights::kMember;
+  using View = StateView;
   bool operator==(const StateRequest&) const = default;
 };
 
@@ -352,7 +540,8 @@ struct BadRequest {
 using vmnuma::name_of;
 [[nodiscard]] std::string_view name_of(const Command& command);
 
-/// True for commands that change how VMs are placed or how the daemon decides.
+/// True for commands that only root may give, because they change how VMs are placed or how the
+/// daemon decides.
 [[nodiscard]] bool changes_something(const Command& command);
 
 /// Whether a peer with the effective user `peer_uid` (SO_PEERCRED, unix(7)) may give this command

@@ -202,6 +202,23 @@ class ViewReader {
   std::string wrong_field_;
 };
 
+/// Tries every alternative of Answer in turn.
+template <std::size_t kIndex = 0>
+Result<Answer> read_view(std::size_t index, const Json& json) {
+  using View = std::variant_alternative_t<kIndex, Answer>;
+  if constexpr (kIndex + 1 < std::variant_size_v<Answer>) {
+    if (index != kIndex) {
+      return read_view<kIndex + 1>(index, json);
+    }
+  }
+  const auto as_answer = [](View&& view) { return Answer(std::move(view)); };
+  if constexpr (std::is_same_v<View, stats::Report>) {
+    return report_of_json(json).map(as_answer);
+  } else {
+    return ViewReader::read<View>(json).map(as_answer);
+  }
+}
+
 std::string text_in(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
@@ -264,36 +281,13 @@ Result<Response> parse_response(std::string_view line, std::int64_t id) {
                           text_in(*error, "message"))};
 }
 
-template <class View>
-Result<View> decode_view(std::string_view result) {
-  auto view = text::read_json<Json>(result, {kLongestAnswer}, "its result")
-                  .and_then([](const Json& json) -> Result<View> {
-                    if constexpr (std::is_same_v<View, stats::Report>) {
-                      return report_of_json(json);
-                    } else {
-                      return ViewReader::read<View>(json);
-                    }
-                  });
-  if (!view) {
-    return failure(std::move(view).error(), "the daemon's answer cannot be read");
+Result<Answer> decode_answer(std::size_t index, std::string_view result) {
+  auto answer = text::read_json<Json>(result, {kLongestAnswer}, "its result")
+                    .and_then([index](const Json& json) { return read_view(index, json); });
+  if (!answer) {
+    return failure(std::move(answer).error(), "the daemon's answer cannot be read");
   }
-  return view;
+  return answer;
 }
-
-template Result<StatusView> decode_view(std::string_view);
-template Result<stats::Report> decode_view(std::string_view);
-template Result<ExplainView> decode_view(std::string_view);
-template Result<HistoryView> decode_view(std::string_view);
-template Result<PlanView> decode_view(std::string_view);
-template Result<OptionsView> decode_view(std::string_view);
-template Result<OptionView> decode_view(std::string_view);
-template Result<WhatIfView> decode_view(std::string_view);
-template Result<RecordingView> decode_view(std::string_view);
-template Result<SuggestView> decode_view(std::string_view);
-template Result<HostView> decode_view(std::string_view);
-template Result<PolicyView> decode_view(std::string_view);
-template Result<StateView> decode_view(std::string_view);
-template Result<MemoryView> decode_view(std::string_view);
-template Result<DoneView> decode_view(std::string_view);
 
 }  // namespace vmnuma::balancer

@@ -21,25 +21,36 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <variant>
 
-#include "balancer/model/view.h"
 #include "balancer/protocol/request.h"
 #include "placement/base/result.h"
-#include "stats/reports/report.h"
 
 namespace vmnuma::balancer {
 
 /// A program refuses to read a longer answer.
 inline constexpr std::size_t kLongestAnswer = std::size_t{16} * 1024 * 1024;
 
-/// What a command is answered with: status StatusView, stats stats::Report, explain ExplainView,
-/// history HistoryView, plan PlanView, options-list OptionsView, options-get OptionView, what-if
-/// WhatIfView, record-* RecordingView, suggest SuggestView, host HostView, policy PolicyView, state
-/// StateView, memory MemoryView, all others DoneView.
-using Answer = std::variant<StatusView, stats::Report, ExplainView, HistoryView, PlanView,
-                            OptionsView, OptionView, WhatIfView, RecordingView, SuggestView,
-                            DoneView, HostView, PolicyView, StateView, MemoryView>;
+/// The views of all commands, each once.
+template <class Views, class... Requests>
+struct EachViewOf {
+  using Type = Views;
+};
+template <class... Views, class Request, class... Others>
+struct EachViewOf<std::variant<Views...>, Request, Others...>
+    : EachViewOf<std::conditional_t<(std::is_same_v<Views, typename Request::View> || ...),
+                                    std::variant<Views...>,
+                                    std::variant<Views..., typename Request::View>>,
+                 Others...> {};
+template <class Commands>
+struct AnswersTo;
+template <class... Requests>
+struct AnswersTo<std::variant<Requests...>> : EachViewOf<std::variant<>, Requests...> {};
+
+/// What a command is answered with.
+using Answer = AnswersTo<Command>::Type;
 
 /// The line that answers request `id`, with its '\n'.
 [[nodiscard]] std::string encode_response(std::int64_t id, const Result<Answer>& answer);
@@ -56,8 +67,13 @@ struct Response {
 /// unsupported if it is of another version.
 [[nodiscard]] Result<Response> parse_response(std::string_view line, std::int64_t id);
 
-/// Reads a view from a result's JSON text; for every alternative of Answer. Error: corrupt.
+/// Reads the view with that index in Answer from a result's JSON text. Error: corrupt.
+[[nodiscard]] Result<Answer> decode_answer(std::size_t index, std::string_view result);
 template <class View>
-[[nodiscard]] Result<View> decode_view(std::string_view result);
+[[nodiscard]] Result<View> decode_view(std::string_view result) {
+  return decode_answer(Answer(std::in_place_type<View>).index(), result).map([](Answer&& answer) {
+    return std::get<View>(std::move(answer));
+  });
+}
 
 }  // namespace vmnuma::balancer

@@ -5,10 +5,16 @@
 /// `fields(NAME, value)` for a field, `fields.time(NAME, unix_s)` for a time of day.
 #pragma once
 
+#include <concepts>
+#include <type_traits>
+
 #include "balancer/model/view.h"
-#include "balancer/protocol/arguments.h"
 
 namespace vmnuma::balancer {
+
+/// T itself when reading, const T when writing.
+template <class Value, class T>
+concept MaybeConst = std::same_as<std::remove_const_t<Value>, T>;
 
 template <class Fields, MaybeConst<DegradedView> T>
 void visit_fields(Fields& fields, T& view) {

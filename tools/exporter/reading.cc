@@ -23,7 +23,7 @@ class Reader {
   /// The answer's JSON text. The command's type says that it changes nothing.
   template <class Request>
   [[nodiscard]] tl::expected<std::string, Refusal> text(Request request) const {
-    static_assert(!Request::kChanges, "the exporter only reads");
+    static_assert(Request::kRights == balancer::Rights::kMember, "the exporter only reads");
     const auto left =
         std::chrono::duration_cast<milliseconds>(deadline_ - steady_clock::now()).count();
     return ask(socket_path_, std::move(request), milliseconds(std::max<std::int64_t>(left, 1)));

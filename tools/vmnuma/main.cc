@@ -51,7 +51,8 @@ int main(int argc, char** argv) {
                                              std::this_thread::sleep_for(time);
                                              return true;  // a signal ends the program
                                            }};
-  if (invocation->exported && invocation->exported->follow) {
+  if (const auto* exported = std::get_if<vmnuma::tools::ExportRun>(&invocation->command);
+      exported != nullptr && exported->follow) {
     surroundings.pause = vmnuma::tools::follower_pause(STDOUT_FILENO);
   }
   surroundings.colours = surroundings.out_is_terminal && wants_colours();

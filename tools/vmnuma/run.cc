@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -13,16 +14,8 @@
 #include "stats/text/json.h"
 #include "tools/client/client.h"
 #include "tools/vmnuma/commands/follow_action.h"
-#include "tools/vmnuma/commands/forecast_show.h"
-#include "tools/vmnuma/commands/forecast_train.h"
-#include "tools/vmnuma/commands/optimal_command.h"
-#include "tools/vmnuma/commands/record_commands.h"
-#include "tools/vmnuma/commands/repack_command.h"
-#include "tools/vmnuma/commands/sim_commands.h"
-#include "tools/vmnuma/doctor/examine.h"
 #include "tools/vmnuma/export/export_text.h"
 #include "tools/vmnuma/export/follow_export.h"
-#include "tools/vmnuma/report/run_report.h"
 #include "tools/vmnuma/terminal/progress_bar.h"
 #include "tools/vmnuma/text/report_text.h"
 #include "tools/vmnuma/text/text.h"
@@ -39,78 +32,32 @@ using balancer::DoneView;
 using balancer::HistoryView;
 using std::chrono::milliseconds;
 
-/// What each command is answered with.
-template <class Request>
-struct AnswerTo {
-  using View = DoneView;
-};
-template <>
-struct AnswerTo<balancer::StatusRequest> {
-  using View = balancer::StatusView;
-};
-template <>
-struct AnswerTo<balancer::StatsRequest> {
-  using View = stats::Report;
-};
-template <>
-struct AnswerTo<balancer::ExplainRequest> {
-  using View = balancer::ExplainView;
-};
-template <>
-struct AnswerTo<balancer::HistoryRequest> {
-  using View = HistoryView;
-};
-template <>
-struct AnswerTo<balancer::PlanRequest> {
-  using View = balancer::PlanView;
-};
-template <>
-struct AnswerTo<balancer::RecordStartRequest> {
-  using View = balancer::RecordingView;
-};
-template <>
-struct AnswerTo<balancer::RecordNextRequest> {
-  using View = balancer::RecordingView;
-};
-template <>
-struct AnswerTo<balancer::RecordStopRequest> {
-  using View = balancer::RecordingView;
-};
-template <>
-struct AnswerTo<balancer::WhatIfRequest> {
-  using View = balancer::WhatIfView;
-};
-template <>
-struct AnswerTo<balancer::MemoryRequest> {
-  using View = balancer::MemoryView;
-};
-template <>
-struct AnswerTo<balancer::PolicyRequest> {
-  using View = balancer::PolicyView;
-};
-template <>
-struct AnswerTo<balancer::OptionsListRequest> {
-  using View = balancer::OptionsView;
-};
-template <>
-struct AnswerTo<balancer::OptionsGetRequest> {
-  using View = balancer::OptionView;
-};
-
 /// A command's text for standard output.
 Result<std::string> text_for(const balancer::Command& command, const std::string& result) {
   return std::visit(
-      [&result](const auto& request) -> Result<std::string> {
-        using View = typename AnswerTo<std::decay_t<decltype(request)>>::View;
-        return decode_view<View>(result).map([](const View& view) { return text_of(view); });
+      [&result]<class Request>(const Request& /*request*/) -> Result<std::string> {
+        using View = typename Request::View;
+        if constexpr (requires(const View& view) { text_of(view); }) {
+          return decode_view<View>(result).map([](const View& view) { return text_of(view); });
+        } else {
+          return failure(ErrorCode::kUnsupported,
+                         fmt::format("what '{}' is answered with is printed with --json only",
+                                     Request::kCommand));
+        }
       },
       command);
 }
 
+/// Asks the daemon and prints what it answers.
 class Runner {
  public:
-  Runner(const Invocation& invocation, Surroundings& surroundings)
-      : invocation_(invocation), surroundings_(surroundings) {}
+  /// `exported`: how the host is printed, if not as it is. It may be null.
+  Runner(const balancer::Command& command, const ExportRun* exported, const Invocation& invocation,
+         Surroundings& surroundings)
+      : command_(command),
+        exported_(exported),
+        invocation_(invocation),
+        surroundings_(surroundings) {}
 
   [[nodiscard]] int run() {
     if (invocation_.full_screen && surroundings_.open_terminal) {
@@ -119,11 +66,11 @@ class Runner {
     if (invocation_.watch) {
       return watch();
     }
-    const auto result = ask(invocation_.command);
+    const auto result = ask(command_);
     if (!result) {
       return failed(result.error());
     }
-    const auto* move = std::get_if<balancer::MoveRequest>(&invocation_.command);
+    const auto* move = std::get_if<balancer::MoveRequest>(&command_);
     const bool waits = move != nullptr && invocation_.wait;
     // In JSON a move that is waited for is one line at its end.
     if (!waits || !invocation_.json) {
@@ -144,13 +91,13 @@ class Runner {
     const auto unreadable = [](Error error) {
       return Refusal{/*by_daemon=*/false, std::move(error)};
     };
-    if (std::holds_alternative<balancer::StatsRequest>(invocation_.command)) {
+    if (std::holds_alternative<balancer::StatsRequest>(command_)) {
       return decode_view<stats::Report>(result)
           .map([&](const stats::Report& report) { return text_of(report, invocation_.shape); })
           .map_error(unreadable);
     }
-    if (!std::holds_alternative<balancer::HostRequest>(invocation_.command)) {
-      return text_for(invocation_.command, result).map_error(unreadable);
+    if (!std::holds_alternative<balancer::HostRequest>(command_)) {
+      return text_for(command_, result).map_error(unreadable);
     }
     const auto status = ask(balancer::StatusRequest{});
     if (!status) {
@@ -167,12 +114,12 @@ class Runner {
 
   [[nodiscard]] int print(const std::string& result, std::string_view before) {
     std::string text = result + "\n";
-    if (invocation_.exported) {
+    if (exported_) {
       auto host = decode_view<balancer::HostView>(result);
       if (!host) {
         return failed({/*by_daemon=*/false, host.error()});
       }
-      auto exported = export_text(*invocation_.exported, std::move(*host),
+      auto exported = export_text(*exported_, std::move(*host),
                                   invocation_.json ? JsonLayout::kOneLine : JsonLayout::kIndented);
       if (!exported) {
         return say(exported.error().message, kExitUsage);
@@ -212,7 +159,7 @@ class Runner {
         surroundings_.out_is_terminal ? "\x1b[H\x1b[J" : "";  // ECMA-48 CUP, ED
     for (std::string_view before = clear;;
          before = surroundings_.out_is_terminal || invocation_.json ? clear : "\n") {
-      const auto result = ask(invocation_.command);
+      const auto result = ask(command_);
       if (!result) {
         return failed(result.error());
       }
@@ -318,44 +265,31 @@ class Runner {
     return code;
   }
 
+  const balancer::Command& command_;
+  const ExportRun* exported_;
   const Invocation& invocation_;
   Surroundings& surroundings_;
 };
 
 }  // namespace
 
+int ExportRun::run(const Invocation& invocation, Surroundings& surroundings) const {
+  if (follow) {
+    return follow_export(*this, invocation, surroundings);
+  }
+  return Runner(balancer::HostRequest{}, this, invocation, surroundings).run();
+}
+
 int run(const Invocation& invocation, Surroundings& surroundings) {
-  if (invocation.sim) {
-    return run_sim(invocation, scenario_directory(), surroundings);
-  }
-  if (invocation.record) {
-    return run_record(invocation, surroundings);
-  }
-  if (invocation.replay) {
-    return run_replay(invocation, surroundings);
-  }
-  if (invocation.doctor) {
-    return run_doctor(invocation, surroundings);
-  }
-  if (invocation.repack) {
-    return run_repack(invocation, surroundings);
-  }
-  if (invocation.optimal) {
-    return run_optimal(invocation, surroundings);
-  }
-  if (invocation.report) {
-    return run_report(invocation, surroundings);
-  }
-  if (invocation.forecast) {
-    return run_forecast_show(invocation, surroundings);
-  }
-  if (invocation.train) {
-    return run_forecast_train(invocation, surroundings);
-  }
-  if (invocation.exported && invocation.exported->follow) {
-    return follow_export(invocation, surroundings);
-  }
-  return Runner(invocation, surroundings).run();
+  return std::visit(
+      [&]<class Asked>(const Asked& asked) {
+        if constexpr (std::is_same_v<Asked, balancer::Command>) {
+          return Runner(asked, /*exported=*/nullptr, invocation, surroundings).run();
+        } else {
+          return asked.run(invocation, surroundings);
+        }
+      },
+      invocation.command);
 }
 
 }  // namespace vmnuma::tools

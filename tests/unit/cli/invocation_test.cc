@@ -29,6 +29,16 @@ Invocation parsed(const Arguments& arguments) {
   return invocation.value_or(Invocation{});
 }
 
+/// What the daemon is asked.
+Command asked(const Arguments& arguments) {
+  return std::get<Command>(parsed(arguments).command);
+}
+
+template <class Run>
+Run local(const Arguments& arguments) {
+  return std::get<Run>(parsed(arguments).command);
+}
+
 /// The first line of what a wrong command line is answered with.
 std::string complaint(const Arguments& arguments) {
   const auto invocation = parse_arguments(arguments, kNow);
@@ -44,101 +54,94 @@ TEST(InvocationTest, DefaultsAreThoseOfTheManual) {
   const Invocation invocation = parsed({"status"});
   EXPECT_EQ(invocation.socket_path, "/run/vmnuma/vmnuma.sock");
   EXPECT_FALSE(invocation.json || invocation.watch || invocation.wait);
-  EXPECT_EQ(invocation.command, Command(balancer::StatusRequest{}));
+  EXPECT_EQ(std::get<Command>(invocation.command), Command(balancer::StatusRequest{}));
 }
 
 TEST(InvocationTest, ReadsEveryCommand) {
-  EXPECT_EQ(parsed({"stats", "-t", "numa-pnode"}).command,
-            Command(balancer::StatsRequest{"numa-pnode"}));
-  EXPECT_EQ(parsed({"explain", "web1"}).command, Command(balancer::ExplainRequest{"web1"}));
-  EXPECT_EQ(parsed({"plan"}).command, Command(balancer::PlanRequest{}));
-  EXPECT_EQ(parsed({"pause"}).command, Command(balancer::PauseRequest{}));
-  EXPECT_EQ(parsed({"resume"}).command, Command(balancer::ResumeRequest{}));
-  EXPECT_EQ(parsed({"options", "list"}).command, Command(balancer::OptionsListRequest{}));
-  EXPECT_EQ(parsed({"options", "get", "Numa.X"}).command, Command(OptionsGetRequest{"Numa.X"}));
-  EXPECT_EQ(parsed({"options", "set", "Numa.X", "5"}).command,
+  EXPECT_EQ(asked({"stats", "-t", "numa-pnode"}), Command(balancer::StatsRequest{"numa-pnode"}));
+  EXPECT_EQ(asked({"explain", "web1"}), Command(balancer::ExplainRequest{"web1"}));
+  EXPECT_EQ(asked({"plan"}), Command(balancer::PlanRequest{}));
+  EXPECT_EQ(asked({"pause"}), Command(balancer::PauseRequest{}));
+  EXPECT_EQ(asked({"resume"}), Command(balancer::ResumeRequest{}));
+  EXPECT_EQ(asked({"options", "list"}), Command(balancer::OptionsListRequest{}));
+  EXPECT_EQ(asked({"options", "get", "Numa.X"}), Command(OptionsGetRequest{"Numa.X"}));
+  EXPECT_EQ(asked({"options", "set", "Numa.X", "5"}),
             Command(OptionsSetRequest{"Numa.X", 5, false}));
-  EXPECT_EQ(parsed({"options", "set", "Numa.X", "5", "--persist"}).command,
+  EXPECT_EQ(asked({"options", "set", "Numa.X", "5", "--persist"}),
             Command(OptionsSetRequest{"Numa.X", 5, true}));
-  EXPECT_EQ(parsed({"move", "web1", "0"}).command, Command(MoveRequest{"web1", {0}, std::nullopt}));
-  EXPECT_EQ(parsed({"move", "web1", "3", "--client", "2"}).command,
-            Command(MoveRequest{"web1", {3}, 2}));
-  EXPECT_EQ(parsed({"release"}).command, Command(ReleaseRequest{}));
-  EXPECT_EQ(parsed({"release", "web1"}).command, Command(ReleaseRequest{"web1"}));
-  EXPECT_EQ(parsed({"manage"}).command, Command(balancer::ManageRequest{}));
-  EXPECT_EQ(parsed({"manage", "web1"}).command, Command(balancer::ManageRequest{"web1"}));
+  EXPECT_EQ(asked({"move", "web1", "0"}), Command(MoveRequest{"web1", {0}, std::nullopt}));
+  EXPECT_EQ(asked({"move", "web1", "3", "--client", "2"}), Command(MoveRequest{"web1", {3}, 2}));
+  EXPECT_EQ(asked({"release"}), Command(ReleaseRequest{}));
+  EXPECT_EQ(asked({"release", "web1"}), Command(ReleaseRequest{"web1"}));
+  EXPECT_EQ(asked({"manage"}), Command(balancer::ManageRequest{}));
+  EXPECT_EQ(asked({"manage", "web1"}), Command(balancer::ManageRequest{"web1"}));
 }
 
 TEST(InvocationTest, ReadsForecasts) {
-  const auto show = parsed({"forecast", "show", "web1", "--history", "h", "--json"});
-  ASSERT_TRUE(show.forecast);
-  EXPECT_EQ(show.forecast->vm, "web1");
-  EXPECT_EQ(show.forecast->history_path, "h");
-  EXPECT_TRUE(show.json);
-  const auto train = parsed({"forecast", "train", "--history", "h", "--model", "m"}).train;
-  ASSERT_TRUE(train);
-  EXPECT_EQ(train->history_path, "h");
-  EXPECT_EQ(train->model_path, "m");
+  const Arguments show{"forecast", "show", "web1", "--history", "h", "--json"};
+  EXPECT_EQ(local<ForecastShowRun>(show).vm, "web1");
+  EXPECT_EQ(local<ForecastShowRun>(show).history_path, "h");
+  EXPECT_TRUE(parsed(show).json);
+  const auto train =
+      local<ForecastTrainRun>({"forecast", "train", "--history", "h", "--model", "m"});
+  EXPECT_EQ(train.history_path, "h");
+  EXPECT_EQ(train.model_path, "m");
   EXPECT_EQ(complaint({"forecast"}), "vmnuma: forecast needs one of show and train");
 }
 
 TEST(InvocationTest, ReadsPolicies) {
-  EXPECT_EQ(parsed({"set", "web1"}).command, Command(balancer::PolicyRequest{"web1"}));
-  EXPECT_EQ(parsed({"set", "web1", "nodes=0-1", "affinity_group=a=b", "prefer_ht="}).command,
+  EXPECT_EQ(asked({"set", "web1"}), Command(balancer::PolicyRequest{"web1"}));
+  EXPECT_EQ(asked({"set", "web1", "nodes=0-1", "affinity_group=a=b", "prefer_ht="}),
             Command(balancer::SetRequest{
                 "web1",
                 {{"nodes", "0-1"}, {"affinity_group", "a=b"}, {"prefer_ht", std::nullopt}},
                 false}));
-  EXPECT_EQ(parsed({"set", "web1", "nodes=0", "--persistent"}).command,
+  EXPECT_EQ(asked({"set", "web1", "nodes=0", "--persistent"}),
             Command(balancer::SetRequest{"web1", {{"nodes", "0"}}, true}));
-  EXPECT_EQ(parsed({"set", "web1", "--persistent"}).command,
+  EXPECT_EQ(asked({"set", "web1", "--persistent"}),
             Command(balancer::SetRequest{"web1", {}, true}));
   EXPECT_EQ(complaint({"set", "web1", "nodes"}), "vmnuma: 'nodes' is not of the form KEY=VALUE");
   EXPECT_EQ(complaint({"set", "web1", "=0"}), "vmnuma: '=0' is not of the form KEY=VALUE");
 }
 
 TEST(InvocationTest, ReadsTheFiltersOfTheHistory) {
-  EXPECT_EQ(parsed({"history"}).command, Command(HistoryRequest{}));
+  EXPECT_EQ(asked({"history"}), Command(HistoryRequest{}));
   HistoryRequest history;
   history.limit = 7;
   history.since_unix_s = kNow - 7200;
   history.vm = "web1";
   history.node = placement::NodeId{2};
   history.reason = "load-move";
-  EXPECT_EQ(parsed({"history", "--limit", "7", "--since", "2h", "--vm", "web1", "--node=2",
-                    "--reason", "load-move"})
-                .command,
+  EXPECT_EQ(asked({"history", "--limit", "7", "--since", "2h", "--vm", "web1", "--node=2",
+                   "--reason", "load-move"}),
             Command(history));
 }
 
 TEST(InvocationTest, ReadsWhatIsSupposed) {
   balancer::WhatIfRequest request;
-  EXPECT_EQ(parsed({"what-if"}).command, Command(request));
+  EXPECT_EQ(asked({"what-if"}), Command(request));
   request.add = {{32, std::int64_t{128} << 30, std::nullopt, 100},
                  {2, std::int64_t{512} << 20, 80, 50}};
   request.remove = {"web1", "web2"};
   request.move = {{"db=1", {1}, std::nullopt}, {"wide", {0}, 2}};
   request.options = {{"Numa.MigThreshold", 5}, {"Numa.PreferHT", 1}};
   EXPECT_EQ(
-      parsed({"what-if", "--add", "vcpus=32,memory=128GiB", "--remove", "web1", "--move", "db=1=1",
-              "--option", "Numa.MigThreshold=5", "--add", "load=80,memory=512MiB,vcpus=2,weight=50",
-              "--remove", "web2", "--move", "wide/2=0", "--option=Numa.PreferHT=1", "--json"})
-          .command,
+      asked({"what-if", "--add", "vcpus=32,memory=128GiB", "--remove", "web1", "--move", "db=1=1",
+             "--option", "Numa.MigThreshold=5", "--add", "load=80,memory=512MiB,vcpus=2,weight=50",
+             "--remove", "web2", "--move", "wide/2=0", "--option=Numa.PreferHT=1", "--json"}),
       Command(request));
 }
 
 TEST(InvocationTest, ReadsRecordingAndReplaying) {
-  const Invocation record = parsed({"record", "/f", "--epochs", "9", "--anonymize"});
-  ASSERT_TRUE(record.record);
-  EXPECT_EQ(record.record->path, "/f");
-  EXPECT_EQ(record.record->epochs, 9);
-  EXPECT_TRUE(record.record->anonymize);
-  EXPECT_FALSE(parsed({"record", "/f"}).record->epochs);
-  const Invocation replay =
-      parsed({"replay", "/f", "--options", "Numa.X=1", "--options", "Numa.Y=-2"});
-  ASSERT_TRUE(replay.replay);
-  EXPECT_EQ(replay.replay->path, "/f");
-  EXPECT_EQ(replay.replay->options,
+  const auto record = local<RecordRun>({"record", "/f", "--epochs", "9", "--anonymize"});
+  EXPECT_EQ(record.path, "/f");
+  EXPECT_EQ(record.epochs, 9);
+  EXPECT_TRUE(record.anonymize);
+  EXPECT_FALSE(local<RecordRun>({"record", "/f"}).epochs);
+  const auto replay =
+      local<ReplayRun>({"replay", "/f", "--options", "Numa.X=1", "--options", "Numa.Y=-2"});
+  EXPECT_EQ(replay.path, "/f");
+  EXPECT_EQ(replay.options,
             (std::vector<std::pair<std::string, std::int64_t>>{{"Numa.X", 1}, {"Numa.Y", -2}}));
   EXPECT_EQ(complaint({"record"}), "vmnuma: FILE is required");
   EXPECT_THAT(complaint({"replay", "/f", "--options", "x"}), HasSubstr("is no option"));
@@ -202,10 +205,9 @@ TEST(InvocationTest, EveryReadingCommandCanBeWatched) {
 TEST(InvocationTest, WordBehindWatchIsSecondsOnlyIfItIsANumber) {
   const Invocation invocation = parsed({"explain", "--watch", "web1"});
   EXPECT_TRUE(invocation.watch);
-  EXPECT_EQ(invocation.command, Command(balancer::ExplainRequest{"web1"}));
-  EXPECT_EQ(parsed({"explain", "--watch=7", "5"}).command, Command(balancer::ExplainRequest{"5"}));
-  EXPECT_EQ(parsed({"explain", "--", "--watch"}).command,
-            Command(balancer::ExplainRequest{"--watch"}));
+  EXPECT_EQ(std::get<Command>(invocation.command), Command(balancer::ExplainRequest{"web1"}));
+  EXPECT_EQ(asked({"explain", "--watch=7", "5"}), Command(balancer::ExplainRequest{"5"}));
+  EXPECT_EQ(asked({"explain", "--", "--watch"}), Command(balancer::ExplainRequest{"--watch"}));
   EXPECT_THAT(complaint({"status", "--watch", "86401"}), HasSubstr("86401"));
   EXPECT_THAT(complaint({"status", "--watch=soon"}), HasSubstr("soon"));
 }
@@ -216,16 +218,14 @@ TEST(InvocationTest, MistypedReasonNamesTheNearest) {
 }
 
 TEST(InvocationTest, DoctorLooksAtThisHostOrACopyOfOne) {
-  ASSERT_TRUE(parsed({"doctor"}).doctor);
-  EXPECT_EQ(parsed({"doctor"}).doctor->root, "/");
-  EXPECT_EQ(parsed({"doctor", "--root", "/mnt"}).doctor->root, "/mnt");
-  EXPECT_FALSE(parsed({"status"}).doctor);
+  EXPECT_EQ(local<DoctorRun>({"doctor"}).root, "/");
+  EXPECT_EQ(local<DoctorRun>({"doctor", "--root", "/mnt"}).root, "/mnt");
   EXPECT_EQ(complaint({"doctr"}), "vmnuma: there is no command 'doctr'; did you mean 'doctor'?");
 }
 
 TEST(InvocationTest, TopFillsTheScreenUnlessTextIsAskedFor) {
-  EXPECT_EQ(parsed({"top"}).command, Command(balancer::HostRequest{}));
-  EXPECT_EQ(parsed({"memory"}).command, Command(balancer::MemoryRequest{}));
+  EXPECT_EQ(asked({"top"}), Command(balancer::HostRequest{}));
+  EXPECT_EQ(asked({"memory"}), Command(balancer::MemoryRequest{}));
   EXPECT_TRUE(parsed({"top"}).full_screen);
   EXPECT_FALSE(parsed({"top", "--once"}).full_screen);
   EXPECT_FALSE(parsed({"top", "--json"}).full_screen);
@@ -234,9 +234,9 @@ TEST(InvocationTest, TopFillsTheScreenUnlessTextIsAskedFor) {
 }
 
 TEST(InvocationTest, VmMayBeCalledLikeACommand) {
-  EXPECT_EQ(parsed({"explain", "status"}).command, Command(balancer::ExplainRequest{"status"}));
-  EXPECT_EQ(parsed({"move", "list", "1"}).command, Command(MoveRequest{"list", {1}, std::nullopt}));
-  EXPECT_EQ(parsed({"explain", "--", "-x"}).command, Command(balancer::ExplainRequest{"-x"}));
+  EXPECT_EQ(asked({"explain", "status"}), Command(balancer::ExplainRequest{"status"}));
+  EXPECT_EQ(asked({"move", "list", "1"}), Command(MoveRequest{"list", {1}, std::nullopt}));
+  EXPECT_EQ(asked({"explain", "--", "-x"}), Command(balancer::ExplainRequest{"-x"}));
 }
 
 TEST(InvocationTest, MistypedWordsNameTheNearest) {

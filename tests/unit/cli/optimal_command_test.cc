@@ -10,6 +10,7 @@
 #include "balancer/record/frame.h"
 #include "tests/support/fake_daemon.h"
 #include "tests/unit/balancer/host_story.h"
+#include "tools/vmnuma/run.h"
 #include "tools/vmnuma/text/optimal_text.h"
 
 namespace vmnuma::tools {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/vmnuma/commands/repack_command.h"
-
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -9,6 +7,7 @@
 #include "balancer/record/frame.h"
 #include "tests/support/fake_daemon.h"
 #include "tests/unit/balancer/host_story.h"
+#include "tools/vmnuma/run.h"
 
 namespace vmnuma::tools {
 namespace {

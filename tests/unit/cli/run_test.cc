@@ -15,6 +15,7 @@
 #include "tests/support/views.h"
 #include "tools/vmnuma/arguments/sched_stats.h"
 #include "tools/vmnuma/text/view_text.h"
+#include "tools/vmnuma/top/top_terminal.h"
 
 namespace vmnuma::tools {
 namespace {

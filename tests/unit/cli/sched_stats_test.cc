@@ -27,7 +27,8 @@ std::string complaint(const Arguments& arguments) {
 TEST(SchedStatsTest, AsksForATable) {
   const auto invocation = parse_sched_stats_arguments(Arguments{"-t", "numa-clients"});
   ASSERT_TRUE(invocation) << invocation.error().text;
-  EXPECT_EQ(invocation->command, balancer::Command(balancer::StatsRequest{"numa-clients"}));
+  EXPECT_EQ(std::get<balancer::Command>(invocation->command),
+            balancer::Command(balancer::StatsRequest{"numa-clients"}));
   EXPECT_EQ(invocation->socket_path, "/run/vmnuma/vmnuma.sock");
   EXPECT_FALSE(invocation->json);
 }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/vmnuma/doctor/examine.h"
-
 #include <algorithm>
 #include <sstream>
 

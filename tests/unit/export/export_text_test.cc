@@ -12,6 +12,7 @@
 #include "tests/support/temp_directory.h"
 #include "tests/support/views.h"
 #include "tools/vmnuma/run.h"
+#include "tools/vmnuma/top/top_terminal.h"
 
 namespace vmnuma::tools {
 namespace {
@@ -30,7 +31,7 @@ class ExportCommandTest : public ::testing::Test {
     arguments.insert(arguments.begin(), {"--socket", daemon.socket_path(), "export"});
     auto invocation = parse_arguments(arguments, tests::kNoonUnixS);
     EXPECT_TRUE(invocation) << invocation.error().text;
-    invocation->exported->root = host_.path();
+    std::get<ExportRun>(invocation->command).root = host_.path();
     Surroundings surroundings{out_, err_, /*out_is_terminal=*/true,
                               [this](std::chrono::milliseconds) { return ++pauses_ < 2; },
                               std::chrono::milliseconds(60000)};

@@ -15,6 +15,7 @@
 #include "tests/support/temp_directory.h"
 #include "tests/support/views.h"
 #include "tools/vmnuma/export/export_text.h"
+#include "tools/vmnuma/run.h"
 
 namespace vmnuma::tools {
 namespace {
@@ -40,7 +41,7 @@ class FollowExportTest : public ::testing::Test {
     all.insert(all.end(), arguments.begin(), arguments.end());
     auto invocation = parse_arguments(all, tests::kNoonUnixS);
     EXPECT_TRUE(invocation) << invocation.error().text;
-    invocation->exported->root = host_.path();
+    std::get<ExportRun>(invocation->command).root = host_.path();
     Surroundings surroundings{out_, err_, /*out_is_terminal=*/false,
                               [&](std::chrono::milliseconds time) {
                                 pauses_.push_back(time.count());

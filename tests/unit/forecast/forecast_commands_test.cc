@@ -18,8 +18,7 @@
 #include "tests/support/load_families.h"
 #include "tests/support/temp_directory.h"
 #include "tests/support/time_zone.h"
-#include "tools/vmnuma/commands/forecast_show.h"
-#include "tools/vmnuma/commands/forecast_train.h"
+#include "tools/vmnuma/run.h"
 
 namespace vmnuma::tools {
 namespace {
@@ -73,23 +72,23 @@ class ForecastCommandsTest : public ::testing::Test {
     live(count, [load](std::int64_t) { return std::vector<std::int64_t>{load}; });
   }
 
-  Run run(const Invocation& invocation, int (*command)(const Invocation&, Surroundings&)) const {
+  Run run(const Invocation& invocation) const {
     std::ostringstream out;
     std::ostringstream err;
     Surroundings surroundings{out, err, false, [](auto) { return false; }};
-    const int code = command(invocation, surroundings);
+    const int code = tools::run(invocation, surroundings);
     return {code, out.str(), err.str()};
   }
   Run show(const std::string& vm, bool json = false) const {
     Invocation invocation;
     invocation.json = json;
-    invocation.forecast = ForecastShowRun{vm, history()};
-    return run(invocation, run_forecast_show);
+    invocation.command = ForecastShowRun{vm, history()};
+    return run(invocation);
   }
   Run train() const {
     Invocation invocation;
-    invocation.train = ForecastTrainRun{history(), ""};
-    return run(invocation, run_forecast_train);
+    invocation.command = ForecastTrainRun{history(), ""};
+    return run(invocation);
   }
 
   tests::TempDirectory directory_;

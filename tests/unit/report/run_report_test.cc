@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/vmnuma/report/run_report.h"
-
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -9,6 +7,7 @@
 #include "stats/history/history.h"
 #include "tests/support/fake_daemon.h"
 #include "tests/support/views.h"
+#include "tools/vmnuma/run.h"
 
 namespace vmnuma::tools {
 namespace {

@@ -3,10 +3,14 @@
 #include "tools/vmnuma/arguments/invocation.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <sstream>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -31,8 +35,174 @@ CLI::Validator in_range(std::int64_t smallest, std::int64_t largest) {
   return CLI::Range(smallest, largest).description("");
 }
 
+constexpr std::int64_t kLongestWatch = 86'400;
+
+CLI::Option* add_period(CLI::App& command, const std::string& name, std::int64_t& seconds,
+                        const std::string& help) {
+  return command.add_option(name, seconds, help)
+      ->check(in_range(0, kLongestWatch))
+      ->type_name("[SECONDS]");
+}
+
+template <class T>
+Result<void> read_all(const char* name, const std::vector<std::string>& texts,
+                      Result<T> (*parse)(std::string_view), std::vector<T>& values) {
+  for (const std::string& text : texts) {
+    auto value = parse(text);
+    if (!value) {
+      return failure(std::move(value).error(), name);
+    }
+    values.push_back(std::move(*value));
+  }
+  return {};
+}
+
+/// What text is the name of, of these.
+Result<std::size_t> find_choice(const char* name, const char* what, const std::string& text,
+                                const std::vector<std::string_view>& known) {
+  const auto found = std::find(known.begin(), known.end(), text);
+  if (found == known.end()) {
+    return failure(ErrorCode::kInvalidArgument,
+                   fmt::format("{}: there is no {} '{}'{}", name, what, text,
+                               placement::did_you_mean(text, known)));
+  }
+  return static_cast<std::size_t>(found - known.begin());
+}
+
+/// The options of one local command, as it lists them (local_commands.h). What needs more than
+/// CLI11 to be read is read by read(), once the line is known.
+class LocalLine {
+ public:
+  struct Range {
+    std::int64_t smallest = 0;
+    std::int64_t largest = 0;
+  };
+
+  LocalLine(CLI::App& command, std::int64_t& watch, std::int64_t now_unix_s)
+      : command_(command), watch_(watch), now_unix_s_(now_unix_s) {}
+
+  void flag(const char* name, bool& value, const char* help) {
+    command_.add_flag(name, value, help);
+  }
+  void text(const char* name, std::string& value, const char* type, const char* help) {
+    CLI::Option* option = command_.add_option(name, value, help)->type_name(type);
+    if (!value.empty()) {
+      option->capture_default_str();
+    }
+  }
+  void text(const char* name, std::optional<std::string>& value, const char* type,
+            const char* help) {
+    command_.add_option(name, value, help)->type_name(type);
+  }
+  void either(const char* one, const char* other) {
+    command_.get_option(one)->excludes(command_.get_option(other));
+  }
+  void number(const char* name, std::int64_t& value, Range range, const char* help) {
+    options_.push_back(command_.add_option(name, value, help)
+                           ->check(in_range(range.smallest, range.largest))
+                           ->type_name("N")
+                           ->capture_default_str());
+  }
+  void number(const char* name, std::optional<std::int64_t>& value, Range range, const char* help) {
+    command_.add_option(name, value, help)
+        ->check(in_range(range.smallest, range.largest))
+        ->type_name("N");
+  }
+  void argument(const char* name, std::string& value, const char* help) {
+    command_.add_option(name, value, help)->required()->type_name("");
+  }
+  void arguments(const char* name, std::vector<std::string>& values, const char* help) {
+    command_.add_option(name, values, help)->type_name("");
+  }
+  void watch(const char* help) { add_period(command_, "--watch", watch_, help); }
+  /// Not together with --watch.
+  void period(const char* name, bool& is_given, std::int64_t& seconds, const char* help) {
+    add_period(command_, name, text_of(name).seconds, help)->excludes("--watch");
+    reads_.push_back([this, name, &is_given, &seconds]() -> Result<void> {
+      is_given = text_of(name).seconds >= 0;
+      seconds = std::max<std::int64_t>(text_of(name).seconds, 0);
+      return {};
+    });
+  }
+  template <class Choice, std::size_t kCount>
+  void choice(const char* name, Choice& value, const std::array<std::string_view, kCount>& known,
+              const char* type, const char* help) {
+    command_.add_option(name, text_of(name).text, help)->required()->type_name(type);
+    reads_.push_back([this, name, &value, &known] {
+      return find_choice(name, "format", text_of(name).text, {known.begin(), known.end()})
+          .map([&value](std::size_t index) { value = static_cast<Choice>(index); });
+    });
+  }
+  void since(const char* name, std::int64_t& since_unix_s, std::int64_t& until_unix_s,
+             const char* usual, const char* help) {
+    text_of(name).text = usual;
+    command_.add_option(name, text_of(name).text, help)->type_name("WHEN")->capture_default_str();
+    reads_.push_back([this, name, &since_unix_s, &until_unix_s]() -> Result<void> {
+      until_unix_s = now_unix_s_;
+      return parse_since(text_of(name).text, now_unix_s_)
+          .map_error([name](Error error) { return std::move(error).within(name); })
+          .and_then([&](std::int64_t since) -> Result<void> {
+            since_unix_s = since;
+            if (since >= now_unix_s_) {
+              return failure(ErrorCode::kInvalidArgument,
+                             fmt::format("{} must be in the past", name));
+            }
+            return {};
+          });
+    });
+  }
+  void values(const char* name, std::vector<std::pair<std::string, std::int64_t>>& values,
+              const char* help) {
+    command_.add_option(name, text_of(name).texts, help)
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false);
+    reads_.push_back([this, name, &values] {
+      return read_all(name, text_of(name).texts, parse_named_value, values);
+    });
+  }
+
+  /// Error: the first text that does not say what it should.
+  [[nodiscard]] Result<void> read() const {
+    for (const auto& read : reads_) {
+      if (Result<void> done = read(); !done) {
+        return done;
+      }
+    }
+    return {};
+  }
+  /// Numbers that have a usual value.
+  [[nodiscard]] const std::vector<CLI::Option*>& options() const { return options_; }
+
+ private:
+  /// Of one option, as it was given.
+  struct Text {
+    std::string text;
+    std::vector<std::string> texts;
+    std::int64_t seconds = -1;  ///< not given; 0: without a number
+  };
+  Text& text_of(const char* name) { return texts_[name]; }
+
+  static Result<std::pair<std::string, std::int64_t>> parse_named_value(std::string_view text) {
+    return parse_option_value(text).map([](balancer::WhatIfRequest::OptionValue option) {
+      return std::pair(std::move(option.name), option.value);
+    });
+  }
+
+  CLI::App& command_;
+  std::int64_t& watch_;
+  std::int64_t now_unix_s_;
+  std::map<std::string, Text> texts_;
+  std::vector<std::function<Result<void>()>> reads_;
+  std::vector<CLI::Option*> options_;
+};
+
+/// Commands of commands of which none is asked of the daemon.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kLocalGroups{
+    {{"forecast", "What VMs will want"}, {"sim", "The balancer on a simulated host"}}};
+
 /// The command line and where it puts what it reads. The last command that was given decides
-/// `make`.
+/// `make`. The many members are the words and options of the daemon's commands, which CLI11 wants
+/// to have a place each; commands that share one share its place.
 class CommandLine {
  public:
   explicit CommandLine(std::int64_t now_unix_s) : now_unix_s_(now_unix_s) {
@@ -44,10 +214,9 @@ class CommandLine {
     app_.require_subcommand(0, 1);
     app_.allow_extras();  // refused in unknown_word(), with a suggestion
     add_reading_commands();
+    std::apply([this](auto&... commands) { (add_local(commands), ...); }, locals_);
     add_options_commands();
     add_changing_commands();
-    add_recording_commands();
-    add_sim_commands();
   }
 
   [[nodiscard]] tl::expected<Invocation, EarlyExit> parse(std::span<const std::string> arguments) {
@@ -65,12 +234,12 @@ class CommandLine {
         return usage(unknown_word(word));
       }
     }
-    if (!make_ && !sim_ && !record_ && !replay_ && !doctor_ && !past_ && !forecast_ && !train_ &&
-        !repack_) {
-      return usage(app_.got_subcommand("options")    ? "options needs one of list, get and set"
-                   : app_.got_subcommand("forecast") ? "forecast needs one of show and train"
-                   : app_.got_subcommand("sim") ? "sim needs one of run, list, compare and search"
-                                                : "a command is needed, such as 'status'");
+    if (!make_) {
+      return usage(missing_command());
+    }
+    auto command = make_();
+    if (!command) {
+      return usage(command.error().message);
     }
     Invocation invocation;
     invocation.socket_path = socket_path_;
@@ -78,45 +247,8 @@ class CommandLine {
     invocation.watch = watch_ >= 0;
     invocation.watch_seconds = std::max<std::int64_t>(watch_, 0);
     invocation.wait = wait_;
-    if (replay_) {
-      if (auto read = read_all("--options", replay_options_, parse_named_value, replay_->options);
-          !read) {
-        return usage(read.error().message);
-      }
-    }
-    if (past_) {
-      auto since = parse_since(past_since_, now_unix_s_);
-      if (!since) {
-        return usage(std::move(since).error().within("--since").message);
-      }
-      past_->since_unix_s = *since;
-      past_->until_unix_s = now_unix_s_;
-      if (*since >= now_unix_s_) {
-        return usage("--since must be in the past");
-      }
-    }
-    if (sim_ || record_ || replay_ || doctor_ || past_ || forecast_ || train_ || repack_) {
-      invocation.repack = repack_;
-      invocation.forecast = std::move(forecast_);
-      invocation.train = std::move(train_);
-      invocation.report = std::move(past_);
-      invocation.doctor = std::move(doctor_);
-      invocation.sim = std::move(sim_);
-      invocation.record = std::move(record_);
-      invocation.replay = std::move(replay_);
-      return invocation;
-    }
-    auto command = make_();
-    if (!command) {
-      return usage(command.error().message);
-    }
     invocation.command = std::move(*command);
-    invocation.exported = std::move(exported_);
-    if (wants_optimum_) {
-      invocation.optimal = optimal_;
-    }
-    invocation.full_screen = std::holds_alternative<balancer::HostRequest>(invocation.command) &&
-                             !invocation.exported && !once_ && !json_ && !invocation.watch;
+    invocation.full_screen = app_.got_subcommand("top") && !once_ && !json_ && !invocation.watch;
     return invocation;
   }
 
@@ -153,8 +285,61 @@ class CommandLine {
                 std::function<Result<Command>()> make) {
     CLI::App* command = parent.add_subcommand(name, help);
     command->fallthrough();  // `vmnuma status --json` is as good as `vmnuma --json status`
-    command->callback([this, make = std::move(make)] { make_ = make; });
+    command->callback([this, make = std::move(make)] {
+      make_ = [make] {
+        return make().map([](Command asked) { return AnyCommand(std::move(asked)); });
+      };
+    });
     return command;
+  }
+
+  /// A command that the program carries out itself.
+  template <class Run>
+  void add_local(Run& run) {
+    CLI::App* parent = &app_;
+    if (const std::string group(Run::kName.group); !group.empty()) {
+      const auto known = app_.get_subcommands(
+          [&group](const CLI::App* command) { return command->get_name() == group; });
+      parent = known.empty() ? nullptr : known.front();
+      if (parent == nullptr) {
+        parent = app_.add_subcommand(group, help_of_group(group));
+        parent->fallthrough();
+        parent->require_subcommand(0, 1);
+      }
+    }
+    CLI::App* command =
+        parent->add_subcommand(std::string(Run::kName.name), std::string(Run::kName.help));
+    command->fallthrough();
+    LocalLine& line = lines_.emplace_back(*command, watch_, now_unix_s_);
+    run.describe(line);
+    command->callback([this, &line, &run] {
+      make_ = [&line, &run] { return line.read().map([&run] { return AnyCommand(run); }); };
+    });
+  }
+
+  static std::string help_of_group(std::string_view group) {
+    for (const auto& [name, help] : kLocalGroups) {
+      if (name == group) {
+        return std::string(help);
+      }
+    }
+    return "";
+  }
+
+  /// What is said where a command is missing.
+  [[nodiscard]] std::string missing_command() const {
+    if (app_.get_subcommands().empty()) {
+      return "a command is needed, such as 'status'";
+    }
+    const CLI::App* group = app_.get_subcommands().front();
+    std::vector<std::string> names;
+    for (const CLI::App* command : group->get_subcommands([](const CLI::App*) { return true; })) {
+      names.push_back(command->get_name());
+    }
+    const std::string last = names.back();
+    names.pop_back();
+    return fmt::format("{} needs one of {} and {}", group->get_name(), fmt::join(names, ", "),
+                       last);
   }
 
   /// A command that shows something.
@@ -166,9 +351,7 @@ class CommandLine {
   }
 
   CLI::Option* add_watch(CLI::App& command) {
-    return command.add_option("--watch", watch_, "Again every epoch, or every so many seconds")
-        ->check(in_range(0, kLongestWatch))
-        ->type_name("[SECONDS]");
+    return add_period(command, "--watch", watch_, "Again every epoch, or every so many seconds");
   }
 
   /// CLI11 would take any word behind "--watch" or "--follow" for its number, so it is given one by
@@ -227,50 +410,7 @@ class CommandLine {
         ->type_name("REASON");
 
     add_plan_command();
-    add_repack_command();
-    add_forecast_commands();
     add_what_if_command();
-    add_doctor_command();
-    add_report_command();
-    add_export_command();
-  }
-
-  void add_export_command() {
-    CLI::App* exported =
-        add_reading(app_, "export", "The host in the words of a cluster's scheduler",
-                    [this] { return make_export(); });
-    exported->add_option("--format", format_, "nrt for Kubernetes, or openstack")
-        ->required()
-        ->type_name("FORMAT");
-    exported->add_option("--name", export_name_, "What the cluster calls this host")
-        ->type_name("HOST");
-    exported
-        ->add_option("--follow", follow_,
-                     "One line whenever it has changed, looked at every epoch or so many seconds")
-        ->check(in_range(0, kLongestWatch))
-        ->type_name("[SECONDS]")
-        ->excludes("--watch");
-  }
-
-  void add_forecast_commands() {
-    CLI::App* forecast = app_.add_subcommand("forecast", "What VMs will want");
-    forecast->fallthrough();
-    forecast->require_subcommand(0, 1);
-    CLI::App* show = forecast->add_subcommand(
-        "show", "A VM's next ten minutes, and how good past forecasts were");
-    show->fallthrough();
-    show->add_option("VM", forecast_show_.vm, "The VM's name or UUID")->required()->type_name("");
-    show->add_option("--history", forecast_show_.history_path, "Another history than the daemon's")
-        ->type_name("FILE");
-    show->callback([this] { forecast_ = forecast_show_; });
-    CLI::App* train =
-        forecast->add_subcommand("train", "Learn from the history how to correct forecasts");
-    train->fallthrough();
-    train->add_option("--history", learnt_.history_path, "Another history than the daemon's")
-        ->type_name("FILE");
-    train->add_option("--model", learnt_.model_path, "Write this file, not one beside the history")
-        ->type_name("FILE");
-    train->callback([this] { train_ = learnt_; });
   }
 
   void add_plan_command() {
@@ -280,62 +420,17 @@ class CommandLine {
     CLI::Option* optimal =
         plan->add_flag("--optimal", wants_optimum_, "The best homes for all, and the way there");
     optimal->excludes(watch);
-    for (CLI::Option* option : add_search_options(*plan, optimal_)) {
+    LocalLine& line = lines_.emplace_back(*plan, watch_, now_unix_s_);
+    optimal_.describe(line);
+    for (CLI::Option* option : line.options()) {
       option->needs(optimal);
     }
-  }
-
-  void add_repack_command() {
-    CLI::App* repack = app_.add_subcommand("repack", "Take all VMs to their best homes");
-    repack->fallthrough();
-    add_search_options(*repack, repacked_.search);
-    repack
-        ->add_option("--least-gain", repacked_.least_gain,
-                     "Nothing is done for less, in 1/1000 of what VMs want")
-        ->check(in_range(0, 1000))
-        ->type_name("N")
-        ->capture_default_str();
-    repack->add_option("--at-most", repacked_.at_most, "So many clients move")
-        ->check(in_range(1, 1'000'000))
-        ->type_name("N")
-        ->capture_default_str();
-    repack->callback([this] { repack_ = repacked_; });
-  }
-
-  static std::array<CLI::Option*, 3> add_search_options(CLI::App& command, OptimalRun& search) {
-    return {
-        command.add_option("--seconds", search.seconds, "The search ends after so long")
-            ->check(in_range(1, 3600))
-            ->type_name("N")
-            ->capture_default_str(),
-        command.add_option("--gap", search.gap, "So near is enough, in 1/1000 of what VMs want")
-            ->check(in_range(0, 1000))
-            ->type_name("N")
-            ->capture_default_str(),
-        command.add_option("--memory-mib", search.memory_mib, "The search has so much memory")
-            ->check(in_range(64, 1'048'576))
-            ->type_name("N")
-            ->capture_default_str()};
-  }
-
-  void add_report_command() {
-    CLI::App* report = app_.add_subcommand("report", "What happened, as a text or as a page");
-    report->fallthrough();
-    report->add_flag("--html", report_.html, "A page that needs nothing but itself");
-    report->add_option("--since", past_since_, "Not before: an age such as 2h or 7d, or a time")
-        ->type_name("WHEN")
-        ->capture_default_str();
-    report->add_option("--history", report_.history_path, "Another history than the daemon's")
-        ->type_name("FILE");
-    report->callback([this] { past_ = report_; });
-  }
-
-  void add_doctor_command() {
-    CLI::App* doctor = app_.add_subcommand("doctor", "What is wrong on this host, and the cure");
-    doctor->fallthrough();
-    doctor->add_option("--root", examined_.root, "Look at the files below this directory")
-        ->type_name("DIR");
-    doctor->callback([this] { doctor_ = examined_; });
+    plan->callback([this] {
+      make_ = [this] {
+        return Result<AnyCommand>(wants_optimum_ ? AnyCommand(optimal_)
+                                                 : AnyCommand(Command(balancer::PlanRequest{})));
+      };
+    });
   }
 
   void add_what_if_command() {
@@ -405,98 +500,6 @@ class CommandLine {
     add_vm(*manage);
   }
 
-  void add_recording_commands() {
-    CLI::App* record = app_.add_subcommand("record", "Write down what the daemon sees and plans");
-    record->fallthrough();
-    record->add_option("FILE", recording_.path, "A file, which must not exist yet")
-        ->required()
-        ->type_name("");
-    record->add_option("--epochs", recording_.epochs, "So many; until interrupted if left out")
-        ->check(in_range(1, 1'000'000))
-        ->type_name("N");
-    record->add_flag("--anonymize", recording_.anonymize, "Without names and UUIDs of VMs");
-    record->callback([this] { record_ = recording_; });
-    CLI::App* replay = app_.add_subcommand("replay", "Make the plans of a recording again");
-    replay->fallthrough();
-    replay->add_option("FILE", replayed_.path, "A file that `record` has written")
-        ->required()
-        ->type_name("");
-    replay
-        ->add_option("--options", replay_options_,
-                     "Also plan with other options; may be given several times")
-        ->type_name("NAME=VALUE")
-        ->allow_extra_args(false);
-    replay->callback([this] { replay_ = replayed_; });
-  }
-
-  static Result<std::pair<std::string, std::int64_t>> parse_named_value(std::string_view text) {
-    return parse_option_value(text).map([](balancer::WhatIfRequest::OptionValue option) {
-      return std::pair(std::move(option.name), option.value);
-    });
-  }
-
-  void add_sim_commands() {
-    CLI::App* sim = app_.add_subcommand("sim", "The balancer on a simulated host");
-    sim->fallthrough();
-    sim->require_subcommand(0, 1);
-    CLI::App* run = sim->add_subcommand("run", "Run a scenario");
-    run->fallthrough();
-    run->add_option("SCENARIO", sim_run_.scenario, "A scenario file, or a name that `list` shows")
-        ->required()
-        ->type_name("");
-    run->add_option("--epochs", sim_run_.epochs, "So many epochs, whatever the scenario says")
-        ->check(in_range(1, 1'000'000))
-        ->type_name("N");
-    run->add_option("--seed", sim_run_.seed, "This seed, whatever the scenario says")
-        ->check(CLI::NonNegativeNumber.description(""))
-        ->type_name("N");
-    run->add_option("--record", sim_run_.record, "Also write a recording into this new file")
-        ->type_name("FILE");
-    run->add_option("--explain", sim_run_.explain,
-                    "Say at the end why this VM is where it is, and nothing else")
-        ->type_name("VM");
-    add_watch(*run)->description("Show the tables after every epoch, which then takes so long");
-    run->callback([this] { sim_ = sim_run_; });
-    CLI::App* list = sim->add_subcommand("list", "The scenarios that come with the program");
-    list->fallthrough();
-    list->callback([this] { sim_ = SimListRequest{}; });
-    CLI::App* compare = sim->add_subcommand("compare", "Run scenarios under other policies, too");
-    compare->fallthrough();
-    compare->add_option("SCENARIO", sim_compare_.scenarios, "As for `run`; all if left out")
-        ->type_name("");
-    compare->add_option("--epochs", sim_compare_.epochs, "So many epochs at most")
-        ->check(in_range(1, 1'000'000))
-        ->type_name("N");
-    compare->callback([this] { sim_ = sim_compare_; });
-    add_sim_search(*sim);
-  }
-
-  void add_sim_search(CLI::App& sim) {
-    CLI::App* search =
-        sim.add_subcommand("search", "Look for scenarios in which vmnuma does worst");
-    search->fallthrough();
-    CLI::Option* seconds =
-        search
-            ->add_option("--seconds", sim_search_.seconds, "End with the round in which they pass")
-            ->check(in_range(1, 1'000'000))
-            ->type_name("N")
-            ->capture_default_str();
-    search->add_option("--rounds", sim_search_.rounds, "End after so many rounds")
-        ->check(in_range(1, 1'000'000))
-        ->type_name("N")
-        ->excludes(seconds);
-    search->add_option("--seed", sim_search_.seed, "Decides what is tried")
-        ->check(CLI::NonNegativeNumber.description(""))
-        ->type_name("N")
-        ->capture_default_str();
-    search->add_option("--against", sim_search_.against, "best, optimal, or one other policy")
-        ->type_name("POLICY")
-        ->capture_default_str();
-    search->add_option("--out", sim_search_.out, "Write what is found as scenario files there")
-        ->type_name("DIR");
-    search->callback([this] { sim_ = sim_search_; });
-  }
-
   CLI::Option* add_vm(CLI::App& command) {
     return command.add_option("VM", vm_, "The VM's name or UUID")->type_name("");
   }
@@ -545,32 +548,6 @@ class CommandLine {
     return Command(std::move(request));
   }
 
-  template <class T>
-  static Result<void> read_all(const char* name, const std::vector<std::string>& texts,
-                               Result<T> (*parse)(std::string_view), std::vector<T>& values) {
-    for (const std::string& text : texts) {
-      auto value = parse(text);
-      if (!value) {
-        return failure(std::move(value).error(), name);
-      }
-      values.push_back(std::move(*value));
-    }
-    return {};
-  }
-
-  Result<Command> make_export() {
-    const auto* const found = std::find(kExportFormats.begin(), kExportFormats.end(), format_);
-    if (found == kExportFormats.end()) {
-      return failure(ErrorCode::kInvalidArgument,
-                     fmt::format("--format: there is no format '{}'{}", format_,
-                                 placement::did_you_mean(
-                                     format_, {kExportFormats.begin(), kExportFormats.end()})));
-    }
-    exported_ = {static_cast<ExportFormat>(found - kExportFormats.begin()), export_name_,
-                 follow_ >= 0, std::max<std::int64_t>(follow_, 0)};
-    return Command(balancer::HostRequest{});
-  }
-
   Result<Command> make_history() {
     if (since_) {
       auto since = parse_since(*since_, now_unix_s_);
@@ -584,10 +561,8 @@ class CommandLine {
       for (int value = 0; name_of(static_cast<placement::Reason>(value)) != "unknown"; ++value) {
         known.push_back(name_of(static_cast<placement::Reason>(value)));
       }
-      if (std::find(known.begin(), known.end(), *history_.reason) == known.end()) {
-        return failure(ErrorCode::kInvalidArgument,
-                       fmt::format("--reason: there is no reason '{}'{}", *history_.reason,
-                                   placement::did_you_mean(*history_.reason, known)));
+      if (auto found = find_choice("--reason", "reason", *history_.reason, known); !found) {
+        return tl::unexpected(std::move(found).error());
       }
     }
     if (node_) {
@@ -637,16 +612,14 @@ class CommandLine {
         EarlyExit{kExitUsage, fmt::format("vmnuma: {}\nTry 'vmnuma --help'.\n", problem)});
   }
 
-  static constexpr std::int64_t kLongestWatch = 86'400;
   static constexpr std::int32_t kMostNode = 1023;  // CONFIG_NODES_SHIFT is at most 10 (Linux 6.1)
 
   CLI::App app_{"Shows and steers the NUMA balancer of this host."};
   std::int64_t now_unix_s_;
-  std::function<Result<Command>()> make_;
+  std::function<Result<AnyCommand>()> make_;
   std::string socket_path_{balancer::kDefaultSocketPath};
   bool json_ = false;
-  std::int64_t watch_ = -1;   ///< not given; 0: without a number
-  std::int64_t follow_ = -1;  ///< the same
+  std::int64_t watch_ = -1;  ///< not given; 0: without a number
   bool once_ = false;
   bool wait_ = false;
   bool persist_ = false;
@@ -666,31 +639,10 @@ class CommandLine {
     std::vector<std::string> move;
     std::vector<std::string> options;
   } supposed_;
-  SimRunRequest sim_run_;
-  SimCompareRequest sim_compare_;
-  SimSearchRequest sim_search_;
-  std::optional<SimRequest> sim_;
-  RecordRun recording_;
-  ReplayRun replayed_;
-  std::vector<std::string> replay_options_;
-  std::optional<RecordRun> record_;
-  std::optional<ReplayRun> replay_;
-  ReportRun report_;
-  std::string past_since_ = "1d";
-  std::optional<ReportRun> past_;
-  ForecastShowRun forecast_show_;
-  std::optional<ForecastShowRun> forecast_;
-  ForecastTrainRun learnt_;
-  std::optional<ForecastTrainRun> train_;
-  std::string format_;
-  std::optional<std::string> export_name_;
-  std::optional<ExportRun> exported_;
   OptimalRun optimal_;
-  RepackRun repacked_;
-  std::optional<RepackRun> repack_;
   bool wants_optimum_ = false;
-  DoctorRun examined_;
-  std::optional<DoctorRun> doctor_;
+  WithLocalCommands<std::tuple> locals_;
+  std::deque<LocalLine> lines_;  ///< of `locals_`, and of the search of `plan`
 };
 
 }  // namespace

@@ -114,7 +114,7 @@ tl::expected<Invocation, EarlyExit> parse_sched_stats_arguments(
   if (auto fits = check_shape(invocation.shape, type); !fits) {
     return usage(fits.error().message);
   }
-  invocation.command = balancer::StatsRequest{type};
+  invocation.command = balancer::Command(balancer::StatsRequest{type});
   return invocation;
 }
 

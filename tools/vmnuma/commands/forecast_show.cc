@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/vmnuma/commands/forecast_show.h"
-
+// `vmnuma forecast show VM`: what a VM will want, and how good forecasts for it were.
+//
+// Reads the history's file and the model beside it, and works without a daemon, too.
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,7 +16,9 @@
 #include "placement/model/text.h"
 #include "stats/forecast/forecaster.h"
 #include "stats/text/json.h"
+#include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/commands/forecast_files.h"
+#include "tools/vmnuma/terminal/surroundings.h"
 #include "tools/vmnuma/text/table.h"
 #include "tools/vmnuma/text/text.h"
 
@@ -161,8 +164,8 @@ std::string json_of(const Shown& shown) {
 
 }  // namespace
 
-int run_forecast_show(const Invocation& invocation, Surroundings& surroundings) {
-  const Result<Shown> shown = look(*invocation.forecast);
+int ForecastShowRun::run(const Invocation& invocation, Surroundings& surroundings) const {
+  const Result<Shown> shown = look(*this);
   if (!shown) {
     surroundings.err << invocation.program << ": " << printable(shown.error().message) << std::endl;
     return kExitRefused;

@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/vmnuma/commands/forecast_train.h"
-
+// `vmnuma forecast train`: a model from the history, in a process of its own.
+//
+// Problem: training takes seconds and a large library; the daemon has time for neither. Approach:
+// a timer calls this once a day. It reads the history, which it never changes, learns from all but
+// the last day, and judges itself by that day: who does not beat the histogram there is not
+// written.
+//
+// Properties:
+//  - the daemon's file is the old one or a better one;
+//  - the same history gives the same model.
+// Ends with kExitOk also if there is not enough to learn from.
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -14,7 +23,9 @@
 #include "stats/forecast/trainer.h"
 #include "stats/forecast/training_set.h"
 #include "stats/history/loads.h"
+#include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/commands/forecast_files.h"
+#include "tools/vmnuma/terminal/surroundings.h"
 #include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
@@ -96,9 +107,9 @@ int fail(const Invocation& invocation, Surroundings& surroundings, const Error& 
 
 }  // namespace
 
-int run_forecast_train(const Invocation& invocation, Surroundings& surroundings) {
-  const std::filesystem::path history = history_or_default(invocation.train->history_path);
-  const std::filesystem::path path = model_or_default(invocation.train->model_path, history);
+int ForecastTrainRun::run(const Invocation& invocation, Surroundings& surroundings) const {
+  const std::filesystem::path history = history_or_default(history_path);
+  const std::filesystem::path path = model_or_default(model_path, history);
   const Result<Taught> taught = read_examples(history);
   if (!taught) {
     return fail(invocation, surroundings, taught.error());

@@ -117,9 +117,8 @@ tl::expected<std::string, Refusal> find_optimal_plan(const Invocation& invocatio
   return std::move(*told);
 }
 
-int run_optimal(const Invocation& invocation, Surroundings& surroundings) {
-  const auto found =
-      find_optimal_plan(invocation, *invocation.optimal, invocation.json, surroundings);
+int OptimalRun::run(const Invocation& invocation, Surroundings& surroundings) const {
+  const auto found = find_optimal_plan(invocation, *this, invocation.json, surroundings);
   if (!found) {
     surroundings.err << invocation.program << ": " << printable(found.error().error.message)
                      << std::endl;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/vmnuma/commands/record_commands.h"
-
+// `vmnuma record` and `vmnuma replay`.
+//
+// `record` writes a recording of the daemon into a new file until enough epochs are over or it is
+// interrupted. `replay` makes the plans of a recording again and says whether they are the same; it
+// asks no daemon, and ends with kExitRefused if a plan differs or the file is damaged, with
+// kExitUsage if it is no recording or an option is wrong.
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -16,9 +20,11 @@
 #include "balancer/record/replay.h"
 #include "stats/text/json.h"
 #include "tools/client/client.h"
+#include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/commands/recording_file.h"
 #include "tools/vmnuma/commands/run_apart.h"
 #include "tools/vmnuma/terminal/progress_bar.h"
+#include "tools/vmnuma/terminal/surroundings.h"
 #include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
@@ -44,17 +50,16 @@ int failed(Surroundings& surroundings, const Refusal& refusal) {
 
 class Recording {
  public:
-  Recording(const Invocation& invocation, Surroundings& surroundings)
-      : invocation_(invocation), surroundings_(surroundings) {}
+  Recording(const RecordRun& asked, const Invocation& invocation, Surroundings& surroundings)
+      : asked_(asked), invocation_(invocation), surroundings_(surroundings) {}
 
   [[nodiscard]] int run() {
-    const RecordRun& asked = *invocation_.record;
-    auto view = ask(balancer::RecordStartRequest{asked.anonymize, asked.epochs});
+    auto view = ask(balancer::RecordStartRequest{asked_.anonymize, asked_.epochs});
     if (!view) {
       return failed(surroundings_, view.error());
     }
     // Only now, so that no file is left behind where the daemon says no.
-    Result<RecordingFile> file = RecordingFile::create(asked.path);
+    Result<RecordingFile> file = RecordingFile::create(asked_.path);
     if (!file) {
       (void)ask(balancer::RecordStopRequest{view->recording});  // what matters is said below
       return say(surroundings_, file.error().message, kExitUsage);
@@ -98,17 +103,17 @@ class Recording {
 
   [[nodiscard]] int finish(std::int64_t epochs) {
     if (invocation_.json) {
-      surroundings_.out << text::json_text(nlohmann::ordered_json{
-                               {"file", invocation_.record->path}, {"epochs", epochs}})
+      surroundings_.out << text::json_text(
+                               nlohmann::ordered_json{{"file", asked_.path}, {"epochs", epochs}})
                         << std::endl;
     } else {
-      surroundings_.out << fmt::format("{} epochs are in '{}'\n", epochs,
-                                       printable(invocation_.record->path))
+      surroundings_.out << fmt::format("{} epochs are in '{}'\n", epochs, printable(asked_.path))
                         << std::flush;
     }
     return kExitOk;
   }
 
+  const RecordRun& asked_;
   const Invocation& invocation_;
   Surroundings& surroundings_;
 };
@@ -201,8 +206,9 @@ Result<Told> decoded(const std::string& text) {
   }
 }
 
-Told replayed(std::istream& file, const Invocation& invocation, Surroundings& surroundings) {
-  const std::string& path = invocation.replay->path;
+Told replayed(std::istream& file, const ReplayRun& run, const Invocation& invocation,
+              Surroundings& surroundings) {
+  const std::string& path = run.path;
   std::error_code unknown;  // of a pipe: then there is no bar
   const std::uintmax_t size = std::filesystem::file_size(path, unknown);
   ProgressBar bar(surroundings, invocation, "replay");
@@ -214,7 +220,7 @@ Told replayed(std::istream& file, const Invocation& invocation, Surroundings& su
         bar.show(bytes, unknown ? 0 : static_cast<std::int64_t>(size), /*note=*/"");
         return line;
       },
-      invocation.replay->options);
+      run.options);
   bar.hide();
   if (!report) {
     return {kExitUsage, fmt::format("'{}': {}", path, report.error().message), ""};
@@ -232,18 +238,18 @@ Told replayed(std::istream& file, const Invocation& invocation, Surroundings& su
 
 }  // namespace
 
-int run_record(const Invocation& invocation, Surroundings& surroundings) {
-  return Recording(invocation, surroundings).run();
+int RecordRun::run(const Invocation& invocation, Surroundings& surroundings) const {
+  return Recording(*this, invocation, surroundings).run();
 }
 
-int run_replay(const Invocation& invocation, Surroundings& surroundings) {
-  const std::string& path = invocation.replay->path;
+int ReplayRun::run(const Invocation& invocation, Surroundings& surroundings) const {
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     return say(surroundings, fmt::format("cannot open '{}'", path), kExitUsage);
   }
   const auto told =
-      run_apart([&] { return encoded(replayed(file, invocation, surroundings)); }, kReplayLimits)
+      run_apart([&] { return encoded(replayed(file, *this, invocation, surroundings)); },
+                kReplayLimits)
           .and_then(decoded);
   if (!told) {
     return say(surroundings, fmt::format("'{}' cannot be replayed: {}", path, told.error().message),

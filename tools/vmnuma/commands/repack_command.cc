@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/vmnuma/commands/repack_command.h"
-
+// `vmnuma repack`: takes the host to the best homes, step by step.
+//
+// Problem: the planner improves a few homes at a time and may rest where a larger change would
+// bring more; such a change costs copying, so somebody must say when. Approach: the search of
+// `plan --optimal`, then its steps as orders to the daemon, each waited for before the next is
+// given.
+//
+// Terms: *step* - clients that go at the same time, because none has room before.
+//
+// Properties:
+//  - nothing is moved where the gain is below what was asked for;
+//  - a step is given only if everybody in it lives where it lived when the way was found;
+//  - at the first one that fails the rest is left, and what was done and what was not is said.
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,8 +22,10 @@
 
 #include "balancer/protocol/response.h"
 #include "stats/text/json.h"
+#include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/commands/follow_action.h"
 #include "tools/vmnuma/commands/optimal_command.h"
+#include "tools/vmnuma/terminal/surroundings.h"
 #include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
@@ -60,8 +73,8 @@ Result<Way> read_way(const std::string& json) {
 
 class Repacker {
  public:
-  Repacker(const Invocation& invocation, Surroundings& surroundings)
-      : invocation_(invocation), run_(*invocation.repack), surroundings_(surroundings) {}
+  Repacker(const RepackRun& run, const Invocation& invocation, Surroundings& surroundings)
+      : invocation_(invocation), run_(run), surroundings_(surroundings) {}
 
   [[nodiscard]] int run() {
     const auto found = find_optimal_plan(invocation_, run_.search, /*json=*/true, surroundings_);
@@ -168,8 +181,8 @@ class Repacker {
 
 }  // namespace
 
-int run_repack(const Invocation& invocation, Surroundings& surroundings) {
-  return Repacker(invocation, surroundings).run();
+int RepackRun::run(const Invocation& invocation, Surroundings& surroundings) const {
+  return Repacker(*this, invocation, surroundings).run();
 }
 
 }  // namespace vmnuma::tools

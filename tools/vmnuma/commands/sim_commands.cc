@@ -281,16 +281,32 @@ int list_simulations(bool json, const std::string& scenarios, Surroundings& surr
 
 int run_sim(const Invocation& invocation, const std::string& scenarios,
             Surroundings& surroundings) {
-  if (const auto* request = std::get_if<SimRunRequest>(&*invocation.sim)) {
+  if (const auto* request = std::get_if<SimRunRequest>(&invocation.command)) {
     return run_simulation(*request, invocation, scenarios, surroundings);
   }
-  if (const auto* request = std::get_if<SimCompareRequest>(&*invocation.sim)) {
+  if (const auto* request = std::get_if<SimCompareRequest>(&invocation.command)) {
     return compare_simulations(*request, invocation, scenarios, surroundings);
   }
-  if (const auto* request = std::get_if<SimSearchRequest>(&*invocation.sim)) {
+  if (const auto* request = std::get_if<SimSearchRequest>(&invocation.command)) {
     return search_scenarios(*request, Effort{}, invocation, surroundings);
   }
   return list_simulations(invocation.json, scenarios, surroundings);
+}
+
+int SimRunRequest::run(const Invocation& invocation, Surroundings& surroundings) const {
+  return run_simulation(*this, invocation, scenario_directory(), surroundings);
+}
+
+int SimCompareRequest::run(const Invocation& invocation, Surroundings& surroundings) const {
+  return compare_simulations(*this, invocation, scenario_directory(), surroundings);
+}
+
+int SimSearchRequest::run(const Invocation& invocation, Surroundings& surroundings) const {
+  return search_scenarios(*this, Effort{}, invocation, surroundings);
+}
+
+int SimListRequest::run(const Invocation& invocation, Surroundings& surroundings) const {
+  return list_simulations(invocation.json, scenario_directory(), surroundings);
 }
 
 std::string scenario_directory() {

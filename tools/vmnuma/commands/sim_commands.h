@@ -9,8 +9,8 @@
 
 namespace vmnuma::tools {
 
-/// Carries out `invocation.sim`, which must be set: runs a scenario and prints tables as it goes
-/// and a summary, or one JSON object; or lists the scenarios in that directory. Exit codes:
+/// Carries out a `sim` command with the scenarios of that directory: runs a scenario and prints
+/// tables as it goes and a summary, or one JSON object; or lists the scenarios. Exit codes:
 /// kExitOk; kExitRefused if something was violated that must always hold; kExitUsage if there is no
 /// such scenario or its file is wrong.
 [[nodiscard]] int run_sim(const Invocation& invocation, const std::string& scenarios,

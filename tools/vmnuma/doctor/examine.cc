@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/vmnuma/doctor/examine.h"
-
+// `vmnuma doctor`: all checks of this host, and how the program ends.
+// Prints what it finds. Ends with kExitOk if nothing is worse than a note, else with kExitWarning
+// or kExitBroken.
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -8,10 +9,12 @@
 #include "balancer/protocol/response.h"
 #include "stats/files/directory.h"
 #include "tools/client/client.h"
+#include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/doctor/daemon_checks.h"
 #include "tools/vmnuma/doctor/device_checks.h"
 #include "tools/vmnuma/doctor/host_checks.h"
 #include "tools/vmnuma/doctor/start_checks.h"
+#include "tools/vmnuma/terminal/surroundings.h"
 #include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
@@ -35,20 +38,23 @@ void append(std::vector<Finding>& findings, std::vector<Finding> more) {
 
 }  // namespace
 
-int run_doctor(const Invocation& invocation, Surroundings& surroundings) {
-  const auto root = files::Directory::open(invocation.doctor->root);
-  if (!root) {
-    surroundings.err << invocation.program << ": " << printable(root.error().message) << std::endl;
+int DoctorRun::run(const Invocation& invocation, Surroundings& surroundings) const {
+  const auto directory = files::Directory::open(root);
+  if (!directory) {
+    surroundings.err << invocation.program << ": " << printable(directory.error().message)
+                     << std::endl;
     return kExitUsage;
   }
   std::vector<Finding> findings = check_daemon(
       ask_for<balancer::StatusView>(balancer::StatusRequest{}, invocation, surroundings),
       VMNUMA_VERSION);
-  findings.push_back(check_rights(*root, peer_of(invocation.socket_path, surroundings.time_limit)));
-  append(findings, check_host(*root));
-  append(findings, check_start(*root));
-  append(findings, check_interrupts(*root, ask_for<balancer::HostView>(balancer::HostRequest{},
-                                                                       invocation, surroundings)));
+  findings.push_back(
+      check_rights(*directory, peer_of(invocation.socket_path, surroundings.time_limit)));
+  append(findings, check_host(*directory));
+  append(findings, check_start(*directory));
+  append(findings,
+         check_interrupts(*directory, ask_for<balancer::HostView>(balancer::HostRequest{},
+                                                                  invocation, surroundings)));
   surroundings.out << (invocation.json ? json_of(findings) + "\n"
                                        : text_of(findings, surroundings.colours))
                    << std::flush;

@@ -22,7 +22,7 @@ constexpr milliseconds kUsualEpoch{2000};
 
 /// A host of which all is known that the document is about.
 Result<balancer::HostView> look(const Invocation& invocation, const Surroundings& surroundings) {
-  auto answer = ask(invocation.socket_path, invocation.command, surroundings.time_limit);
+  auto answer = ask(invocation.socket_path, balancer::HostRequest{}, surroundings.time_limit);
   if (!answer) {
     return tl::unexpected(std::move(answer).error().error);
   }
@@ -37,11 +37,10 @@ Result<balancer::HostView> look(const Invocation& invocation, const Surroundings
 
 }  // namespace
 
-int follow_export(const Invocation& invocation, Surroundings& surroundings) {
+int follow_export(const ExportRun& run, const Invocation& invocation, Surroundings& surroundings) {
   const auto say = [&](const std::string& sentence) {
     surroundings.err << invocation.program << ": " << printable(sentence) << std::endl;
   };
-  const ExportRun& run = *invocation.exported;
   milliseconds period =
       run.follow_seconds > 0 ? std::chrono::seconds(run.follow_seconds) : kUsualEpoch;
   std::string printed;

@@ -19,6 +19,7 @@ namespace vmnuma::tools {
 
 /// Goes on until `surroundings.pause` says to stop, or nobody reads any more. Returns the exit
 /// code.
-[[nodiscard]] int follow_export(const Invocation& invocation, Surroundings& surroundings);
+[[nodiscard]] int follow_export(const ExportRun& run, const Invocation& invocation,
+                                Surroundings& surroundings);
 
 }  // namespace vmnuma::tools

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/vmnuma/report/run_report.h"
-
+// `vmnuma report`: gathers what the history and the daemon know, and prints it.
+// Needs the history's file, not the daemon: without it the page says so where it lacks it.
 #include <chrono>
 #include <string>
 #include <utility>
@@ -9,7 +9,9 @@
 #include "balancer/protocol/response.h"
 #include "tools/client/client.h"
 #include "tools/client/host_name.h"
+#include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/report/host_report.h"
+#include "tools/vmnuma/terminal/surroundings.h"
 #include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
@@ -27,9 +29,10 @@ Result<View> ask_for(const Invocation& invocation, const Surroundings& surroundi
 }
 
 /// Where the daemon says, where it would be, or where the command line says.
-std::string history_path(const Invocation& invocation, const Surroundings& surroundings) {
-  if (!invocation.report->history_path.empty()) {
-    return invocation.report->history_path;
+std::string history_of(const ReportRun& run, const Invocation& invocation,
+                       const Surroundings& surroundings) {
+  if (!run.history_path.empty()) {
+    return run.history_path;
   }
   const auto status =
       ask_for<balancer::StatusView>(invocation, surroundings, balancer::StatusRequest{});
@@ -39,16 +42,16 @@ std::string history_path(const Invocation& invocation, const Surroundings& surro
 
 }  // namespace
 
-int run_report(const Invocation& invocation, Surroundings& surroundings) {
+int ReportRun::run(const Invocation& invocation, Surroundings& surroundings) const {
   HostReport report;
   report.host_name = host_name();
-  report.since_unix_s = invocation.report->since_unix_s;
-  report.until_unix_s = invocation.report->until_unix_s;
+  report.since_unix_s = since_unix_s;
+  report.until_unix_s = until_unix_s;
   const auto wall = [](std::int64_t unix_s) {
     return stats::WallTime(std::chrono::seconds(unix_s));
   };
-  auto past = stats::read_past(history_path(invocation, surroundings), wall(report.since_unix_s),
-                               wall(report.until_unix_s));
+  auto past = stats::read_past(history_of(*this, invocation, surroundings),
+                               wall(report.since_unix_s), wall(report.until_unix_s));
   if (!past) {
     surroundings.err << invocation.program << ": " << printable(past.error().message) << std::endl;
     return kExitRefused;
@@ -60,9 +63,9 @@ int run_report(const Invocation& invocation, Surroundings& surroundings) {
   } else {
     report.why_no_host = host.error().message;
   }
-  surroundings.out << (invocation.report->html ? report_html(report)
-                       : invocation.json       ? report_json(report) + "\n"
-                                               : report_text(report))
+  surroundings.out << (html              ? report_html(report)
+                       : invocation.json ? report_json(report) + "\n"
+                                         : report_text(report))
                    << std::flush;
   if (!surroundings.out) {
     surroundings.err << invocation.program << ": cannot write to standard output" << std::endl;

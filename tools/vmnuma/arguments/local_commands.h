@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The commands that the program carries out itself, whatever it asks the daemon meanwhile.
+///
+/// All that the command line knows of one is in its struct: its place and help (`kName`), its
+/// options with the members that they fill (`describe`), and `run`, which returns the exit code and
+/// is in the command's own file. A struct that is listed in LocalCommands is a command.
+///
+/// `line.flag`, `line.text`, `line.number`, `line.choice`, `line.since`, `line.values` and
+/// `line.period` add options, `line.either` says which two exclude each other, `line.argument` and
+/// `line.arguments` words, `line.watch` the option
+/// --watch (arguments/invocation.cc).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace vmnuma::tools {
+
+struct Invocation;
+struct Surroundings;
+
+struct CommandName {
+  std::string_view group;  ///< the command it belongs to; empty: it stands by itself
+  std::string_view name;
+  std::string_view help;
+};
+
+/// `plan --optimal`, and what `repack` searches.
+struct OptimalRun {
+  std::int64_t seconds = 5;        ///< for the search
+  std::int64_t gap = 1;            ///< so close is enough, in thousandths of what VMs want
+  std::int64_t memory_mib = 2048;  ///< for the search
+  template <class Line>
+  void describe(Line& line) {
+    line.number("--seconds", seconds, {1, 3600}, "The search ends after so long");
+    line.number("--gap", gap, {0, 1000}, "So near is enough, in 1/1000 of what VMs want");
+    line.number("--memory-mib", memory_mib, {64, 1'048'576}, "The search has so much memory");
+  }
+  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+};
+
+struct RepackRun {
+  static constexpr CommandName kName{"", "repack", "Take all VMs to their best homes"};
+  OptimalRun search;
+  std::int64_t least_gain = 5;  ///< nothing is done for less, in thousandths of what VMs want
+  std::int64_t at_most = 100;   ///< so many clients move
+  template <class Line>
+  void describe(Line& line) {
+    search.describe(line);
+    line.number("--least-gain", least_gain, {0, 1000},
+                "Nothing is done for less, in 1/1000 of what VMs want");
+    line.number("--at-most", at_most, {1, 1'000'000}, "So many clients move");
+  }
+  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+};
+
+struct ForecastShowRun {
+  static constexpr CommandName kName{"forecast", "show",
+                                     "A VM's next ten minutes, and how good past forecasts were"};
+  std::string vm;            ///< name or UUID
+  std::string history_path;  ///< empty: the daemon's
+  template <class Line>
+  void describe(Line& line) {
+    line.argument("VM", vm, "The VM's name or UUID");
+    line.text("--history", history_path, "FILE", "Another history than the daemon's");
+  }
+  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+};
+
+struct ForecastTrainRun {
+  static constexpr CommandName kName{"forecast", "train",
+                                     "Learn from the history how to correct forecasts"};
+  std::string history_path;
+  std::string model_path;  ///< empty: beside the history
+  template <class Line>
+  void describe(Line& line) {
+    line.text("--history", history_path, "FILE", "Another history than the daemon's");
+    line.text("--model", model_path, "FILE", "Write this file, not one beside the history");
+  }
+  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+};
+
+struct DoctorRun {
+  static constexpr CommandName kName{"", "doctor", "What is wrong on this host, and the cure"};
+  std::string root = "/";  ///< the host's root directory
+  template <class Line>
+  void describe(Line& line) {
+    line.text("--root", root, "DIR", "Look at the files below this directory");
+  }
+  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+};
+
+struct ReportRun {
+  static constexpr CommandName kName{"", "report", "What happened, as a text or as a page"};
+  bool html = false;
+  std::int64_t since_unix_s = 0;
+  std::int64_t until_unix_s = 0;
+  std::string history_path;  ///< empty: the daemon's
+  template <class Line>
+  void describe(Line& line) {
+    line.flag("--html", html, "A page that needs nothing but itself");
+    line.since("--since", since_unix_s, until_unix_s, "1d",
+               "Not before: an age such as 2h or 7d, or a time");
+    line.text("--history", history_path, "FILE", "Another history than the daemon's");
+  }
+  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+};
+
+/// What `export` prints.
+enum class ExportFormat { kNodeResourceTopology, kPlacementInventories };
+/// What --format takes, in the order of ExportFormat.
+inline constexpr std::array<std::string_view, 2> kExportFormats{"nrt", "openstack"};
+
+struct ExportRun {
+  static constexpr CommandName kName{"", "export",
+                                     "The host in the words of a cluster's scheduler"};
+  ExportFormat format{};
+  std::optional<std::string> name;  ///< of the host; its own if left out
+  bool follow = false;              ///< on and on, whenever it has changed
+  std::int64_t follow_seconds = 0;  ///< how often it is looked at; 0: every epoch
+  std::string root = "/";           ///< the host's root directory
+  template <class Line>
+  void describe(Line& line) {
+    line.watch("Again every epoch, or every so many seconds");
+    line.choice("--format", format, kExportFormats, "FORMAT", "nrt for Kubernetes, or openstack");
+    line.text("--name", name, "HOST", "What the cluster calls this host");
+    line.period("--follow", follow, follow_seconds,
+                "One line whenever it has changed, looked at every epoch or so many seconds");
+  }
+  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+};
+
+struct RecordRun {
+  static constexpr CommandName kName{"", "record", "Write down what the daemon sees and plans"};
+  std::string path;
+  std::optional<std::int64_t> epochs;
+  bool anonymize = false;
+  template <class Line>
+  void describe(Line& line) {
+    line.argument("FILE", path, "A file, which must not exist yet");
+    line.number("--epochs", epochs, {1, 1'000'000}, "So many; until interrupted if left out");
+    line.flag("--anonymize", anonymize, "Without names and UUIDs of VMs");
+  }
+  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+};
+
+struct ReplayRun {
+  static constexpr CommandName kName{"", "replay", "Make the plans of a recording again"};
+  std::string path;
+  std::vector<std::pair<std::string, std::int64_t>> options;
+  template <class Line>
+  void describe(Line& line) {
+    line.argument("FILE", path, "A file that `record` has written");
+    line.values("--options", options, "Also plan with other options; may be given several times");
+  }
+  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+};
+
+struct SimRunRequest {
+  static constexpr CommandName kName{"sim", "run", "Run a scenario"};
+  std::string scenario;  ///< a file, or the name of one that comes with the program
+  std::optional<std::int64_t> epochs;
+  std::optional<std::int64_t> seed;
+  std::optional<std::string> record;   ///< a file that is made
+  std::optional<std::string> explain;  ///< a VM; its explanation is then all that is printed
+  template <class Line>
+  void describe(Line& line) {
+    line.argument("SCENARIO", scenario, "A scenario file, or a name that `list` shows");
+    line.number("--epochs", epochs, {1, 1'000'000}, "So many epochs, whatever the scenario says");
+    line.number("--seed", seed, {0, std::numeric_limits<std::int64_t>::max()},
+                "This seed, whatever the scenario says");
+    line.text("--record", record, "FILE", "Also write a recording into this new file");
+    line.text("--explain", explain, "VM",
+              "Say at the end why this VM is where it is, and nothing else");
+    line.watch("Show the tables after every epoch, which then takes so long");
+  }
+  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+};
+
+struct SimListRequest {
+  static constexpr CommandName kName{"sim", "list", "The scenarios that come with the program"};
+  template <class Line>
+  void describe(Line& /*line*/) {}
+  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+};
+
+struct SimCompareRequest {
+  static constexpr CommandName kName{"sim", "compare", "Run scenarios under other policies, too"};
+  std::vector<std::string> scenarios;  ///< all that come with the program if empty
+  std::optional<std::int64_t> epochs;
+  template <class Line>
+  void describe(Line& line) {
+    line.arguments("SCENARIO", scenarios, "As for `run`; all if left out");
+    line.number("--epochs", epochs, {1, 1'000'000}, "So many epochs at most");
+  }
+  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+};
+
+struct SimSearchRequest {
+  static constexpr CommandName kName{"sim", "search",
+                                     "Look for scenarios in which vmnuma does worst"};
+  std::int64_t seconds = 60;
+  std::optional<std::int64_t> rounds;  ///< instead of seconds
+  std::int64_t seed = 1;
+  std::string against = "best";
+  std::optional<std::string> out;  ///< a directory for what is found
+  template <class Line>
+  void describe(Line& line) {
+    line.number("--seconds", seconds, {1, 1'000'000}, "End with the round in which they pass");
+    line.number("--rounds", rounds, {1, 1'000'000}, "End after so many rounds");
+    line.either("--rounds", "--seconds");
+    line.number("--seed", seed, {0, std::numeric_limits<std::int64_t>::max()},
+                "Decides what is tried");
+    line.text("--against", against, "POLICY", "best, optimal, or one other policy");
+    line.text("--out", out, "DIR", "Write what is found as scenario files there");
+  }
+  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+};
+
+/// In the order in which help lists them. OptimalRun is an option of `plan`.
+template <template <class...> class List, class... Others>
+using WithLocalCommands =
+    List<Others..., RepackRun, ForecastShowRun, ForecastTrainRun, DoctorRun, ReportRun, ExportRun,
+         RecordRun, ReplayRun, SimRunRequest, SimListRequest, SimCompareRequest, SimSearchRequest>;
+
+}  // namespace vmnuma::tools
