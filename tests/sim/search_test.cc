@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sim/search/search.h"
 
+#include <set>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -88,6 +90,16 @@ TEST(SearchTest, NoMoreIsTriedThanAllowed) {
     return false;
   });
   EXPECT_EQ(asked, 3);
+}
+
+TEST(SearchTest, EachClimbOfEachSeedIsAnother) {
+  std::set<std::uint64_t> first;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    for (std::int64_t number = 0; number < 10; ++number) {
+      first.insert(random_of_climb(seed, number).next());
+    }
+  }
+  EXPECT_EQ(first.size(), 100U);
 }
 
 constexpr Effort kLittle{.starts = 1, .steps = 2, .shrinks = 4};

@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "tools/sim/scenario/random.h"
 #include "tools/sim/search/generator.h"
 #include "tools/sim/search/shrink.h"
 #include "tools/sim/search/trial.h"
@@ -18,10 +17,16 @@ constexpr std::int64_t kWorthTelling = 1000;
 
 }  // namespace
 
+Random random_of_climb(std::uint64_t seed, std::int64_t number) {
+  // random_for() takes its numbers in either order; no seed is as large as these.
+  constexpr std::uint64_t kNoSeed = std::uint64_t{1} << 63U;
+  return random_for(seed, kNoSeed + static_cast<std::uint64_t>(number));
+}
+
 ClimbResult climb(std::uint64_t seed, std::int64_t number, std::string_view against,
                   const Effort& effort) {
   ClimbResult result;
-  Random random = random_for(seed, static_cast<std::uint64_t>(number));
+  Random random = random_of_climb(seed, number);
   std::optional<Scenario> violating;
   const auto behind = [&](const Scenario& scenario, std::int64_t enough) {
     ++result.trials;

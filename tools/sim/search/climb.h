@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/sim/scenario/random.h"
 #include "tools/sim/search/weakness.h"
 
 namespace vmnuma::tools {
@@ -25,6 +26,9 @@ struct ClimbResult {
   std::vector<Weakness> weaknesses;
   std::int64_t trials = 0;
 };
+
+/// Where its chance comes from: no two climbs, of one seed or of two, have the same.
+[[nodiscard]] Random random_of_climb(std::uint64_t seed, std::int64_t number);
 
 /// A difference of less than one per cent of demand is none.
 [[nodiscard]] ClimbResult climb(std::uint64_t seed, std::int64_t number, std::string_view against,
