@@ -63,7 +63,7 @@ ScenarioVm vm_of(const RestingHost& host, int number, const ScenarioHost& simula
   const std::int64_t most = static_cast<std::int64_t>(simulated.nodes.size()) - 1;
   const ScenarioNode& some = simulated.nodes[static_cast<std::size_t>(draw.up_to(most))];
   if (some.cores > 0 && some.memory > placement::Bytes{} && draw.one_in(3)) {
-    vm.placed_on = {some.id};
+    vm.pinned_on = {some.id};
   }
   if (draw.one_in(6)) {
     vm.policy.nodes = {some.id};

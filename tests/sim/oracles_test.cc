@@ -33,7 +33,7 @@ class OraclesTest : public testing::Test {
     scenario_.host = small_host(3);
     scenario_.host.nodes[2].memory = Bytes{};
     ScenarioVm vm = busy_vm("web", 2, 50);
-    vm.placed_on = {NodeId{0}};
+    vm.pinned_on = {NodeId{0}};
     vm.policy.nodes = {NodeId{0}, NodeId{1}};
     scenario_.vms = {vm};
     make();

@@ -25,7 +25,7 @@ Scenario scenario_of(std::int32_t nodes, const std::vector<ScenarioVm>& vms, std
 ScenarioVm vm_on(const std::string& name, std::int32_t node, std::int32_t vcpus, std::int64_t pct) {
   ScenarioVm vm = busy_vm(name, vcpus, pct);
   vm.memory = kGiB * 2;
-  vm.placed_on = {NodeId{node}};
+  vm.pinned_on = {NodeId{node}};
   return vm;
 }
 

@@ -21,7 +21,7 @@ Scenario pile() {
   scenario.host = small_host(2);
   for (int i = 0; i < 2; ++i) {
     scenario.vms.push_back(busy_vm("vm" + std::to_string(i), 4, 100));
-    scenario.vms.back().placed_on = {placement::NodeId{0}};
+    scenario.vms.back().pinned_on = {placement::NodeId{0}};
   }
   return scenario;
 }

@@ -60,7 +60,7 @@ load = [{ from = 0, pct = 75 }, { from = 100, pct = 20 }]
 noise = 5
 stall = 0.3
 cells = 2
-placed_on = [0]
+pinned_on = [0]
 memory_on = { "0" = "16GiB", "1" = "2GiB" }
 group = "db"
 anti_affinity = "soft"
@@ -101,7 +101,7 @@ vm = "SQL00"
   EXPECT_EQ(vm.noise_pct, 5);
   EXPECT_EQ(vm.stall.value, 300);
   EXPECT_EQ(vm.cells, 2);
-  EXPECT_THAT(vm.placed_on, ElementsAre(NodeId{0}));
+  EXPECT_THAT(vm.pinned_on, ElementsAre(NodeId{0}));
   EXPECT_THAT(vm.memory_on, ElementsAre(migration::NodeBytes{NodeId{0}, kGiB * 16},
                                         migration::NodeBytes{NodeId{1}, kGiB * 2}));
   EXPECT_EQ(vm.policy.anti_affinity_group, "db");
@@ -220,6 +220,7 @@ TEST(ScenarioFileTest, AllProblemsAreToldAtOnceByLine) {
 TEST(ScenarioFileTest, RefusesWhatIsNotThere) {
   const std::string vm = "[[vm]]\nname = 'web1'\nvcpus = 2\nmemory = '1GiB'\n";
   EXPECT_THAT(problem(vm + "placed_on = [2]\n"), HasSubstr("there is no node 2"));
+  EXPECT_THAT(problem(vm + "pinned_on = [2]\n"), HasSubstr("there is no node 2"));
   EXPECT_THAT(problem(vm + "memory_on = { \"7\" = '1GiB' }\n"), HasSubstr("there is no node '7'"));
   EXPECT_THAT(problem(vm + "[[fault]]\nepoch = 1\nkind = 'vm-vanishes'\nvm = 'web2'\n"),
               HasSubstr("there is no VM named 'web2'; did you mean 'web1'?"));
@@ -234,6 +235,8 @@ TEST(ScenarioFileTest, RefusesWhatContradictsItself) {
   EXPECT_THAT(problem(vm + vm), HasSubstr("there are two VMs named 'a'"));
   EXPECT_THAT(problem(vm + "memory_on = { \"0\" = '2GiB' }\n"),
               HasSubstr("more memory on nodes than in all"));
+  EXPECT_THAT(problem(vm + "placed_on = [0]\nmemory_on = { \"0\" = '1GiB' }\n"),
+              HasSubstr("either 'placed_on' or 'memory_on'"));
   EXPECT_THAT(problem(vm + "start = 5\nstop = 5\n"), HasSubstr("'stop' = 5 is out of range"));
   EXPECT_THAT(problem(vm + "load = [{ from = 9, pct = 1 }, { from = 9, pct = 2 }]\n"),
               HasSubstr("'from' = 9 is out of range"));

@@ -435,7 +435,7 @@ TEST(ScenariosTest, ACrowdThatIsHalfPiledUpGetsNoWorse) {
   const auto uneven = [](std::int64_t weight) {
     Scenario scenario = with_talk_weight("chatty-crowd", weight);
     for (std::size_t i = 0; i < scenario.vms.size(); ++i) {
-      scenario.vms[i].placed_on = {NodeId{i < 8 ? 0 : 1}};
+      scenario.vms[i].pinned_on = {NodeId{i < 8 ? 0 : 1}};
       scenario.vms[i].load = {{0, 30}, {250, 80}};
     }
     return run_to_end(scenario);

@@ -27,7 +27,7 @@ Scenario wrong_slit(bool measured) {
   vm.numatune = placement::NumatuneMode::kStrict;
   vm.memory = kGiB * 2;
   vm.memory_on = {{NodeId{0}, kGiB * 2}};
-  vm.placed_on = {NodeId{0}};
+  vm.pinned_on = {NodeId{0}};
   scenario.vms = {vm};
   return scenario;
 }

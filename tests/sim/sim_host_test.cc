@@ -123,10 +123,22 @@ TEST_F(SimHostTest, AnIdleVmTouchesNothing) {
   EXPECT_THAT(*sample_of(vm).memory, ElementsAre(Bytes{}));
 }
 
-TEST_F(SimHostTest, AVmIsFoundWhereItWasPlaced) {
+TEST_F(SimHostTest, AVmStartsUnpinnedWhereverItsMemoryLies) {
+  make(small_host(2));
+  ScenarioVm vm = busy_vm("a", 8, 100);
+  vm.placed_on = {NodeId{1}};
+  const VmId id = host_->start(vm);
+  EXPECT_TRUE(host_->description(id).vcpu_pins.empty());
+  EXPECT_TRUE(host_->description(id).emulator_pin.empty());
+  EXPECT_THAT(*sample_of(id).memory, ElementsAre(Bytes{}, kGiB));
+  run(1);
+  EXPECT_THAT(host_->vcpus_on(id), ElementsAre(4, 4));
+}
+
+TEST_F(SimHostTest, AVmIsFoundPinnedOnlyWhereTheScenarioSaysSo) {
   make(small_host(2));
   ScenarioVm wide = busy_vm("wide", 8, 50);  // two clients of four
-  wide.placed_on = {NodeId{1}, NodeId{0}};
+  wide.pinned_on = {NodeId{1}, NodeId{0}};
   const VmId vm = host_->start(wide);
   const placement::VmDescription& description = host_->description(vm);
   ASSERT_EQ(description.vcpu_pins.size(), 8U);
@@ -152,7 +164,7 @@ TEST_F(SimHostTest, FarMemoryCostsTimeInProportionToDistanceAndShare) {
   make(small_host(2));
   ScenarioVm far = busy_vm("far", 1, 100);
   far.memory_on = {{NodeId{0}, kGiB / 2}, {NodeId{1}, kGiB / 2}};
-  far.placed_on = {NodeId{1}};
+  far.pinned_on = {NodeId{1}};
   const VmId vm = host_->start(far);
   run(1);
   const EpochTruth truth = host_->take_truth();
@@ -180,7 +192,7 @@ TEST_F(SimHostTest, AVcpuOfAGuestCellOnlySuffersFromItsOwnMemory) {
 TEST_F(SimHostTest, ThreadsOfANodeWithoutCpusRunElsewhere) {
   make(small_host(2));
   ScenarioVm placed = busy_vm("a", 4, 100);
-  placed.placed_on = {NodeId{1}};
+  placed.pinned_on = {NodeId{1}};
   const VmId vm = host_->start(placed);
   host_->set_online(NodeId{1}, false);
   EXPECT_TRUE(host_->topology().nodes[1].cpus.empty());

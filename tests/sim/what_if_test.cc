@@ -25,7 +25,7 @@ Scenario pile(std::int32_t vms) {
   scenario.host = small_host(2);
   for (std::int32_t i = 0; i < vms; ++i) {
     scenario.vms.push_back(busy_vm("vm" + std::to_string(i), 4, 100));
-    scenario.vms.back().placed_on = {placement::NodeId{0}};
+    scenario.vms.back().pinned_on = {placement::NodeId{0}};
   }
   return scenario;
 }

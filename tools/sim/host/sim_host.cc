@@ -145,16 +145,16 @@ void SimHost::describe(Vm& vm) const {
   }
 }
 
-/// Client by client on the nodes it was placed on, as a balancer that ran before would have left
-/// it.
+/// Client by client on the nodes it is found pinned on, as an administrator or a balancer that ran
+/// before has left it.
 void SimHost::pin_as_found(Vm& vm) const {
-  if (vm.spec.placed_on.empty()) {
+  if (vm.spec.pinned_on.empty()) {
     return;
   }
   placement::VmDescription& description = vm.description;
   const auto clients = split_into_clients(description, topology_, prefer_ht_);
   for (std::size_t client = 0; client < clients.size(); ++client) {
-    const NodeId node = vm.spec.placed_on[client % vm.spec.placed_on.size()];
+    const NodeId node = vm.spec.pinned_on[client % vm.spec.pinned_on.size()];
     std::vector<CpuId> cpus;
     for (const placement::Cpu& cpu : nodes_[*topology_.index_of(node)].cpus) {
       cpus.push_back(cpu.id);
@@ -177,12 +177,14 @@ void SimHost::fill_memory(Vm& vm) {
     everywhere.push_back(node);
   }
   std::vector<migration::NodeBytes> parts = vm.spec.memory_on;
-  if (parts.empty() && !vm.spec.placed_on.empty()) {
-    const auto count = static_cast<std::int64_t>(vm.spec.placed_on.size());
+  const std::vector<NodeId>& nodes =
+      vm.spec.placed_on.empty() ? vm.spec.pinned_on : vm.spec.placed_on;
+  if (parts.empty() && !nodes.empty()) {
+    const auto count = static_cast<std::int64_t>(nodes.size());
     const std::int64_t pages = memory_.pages(vm.owner);
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t share = pages / count + (i < pages % count ? 1 : 0);
-      parts.push_back({vm.spec.placed_on[static_cast<std::size_t>(i)], kSimPage * share});
+      parts.push_back({nodes[static_cast<std::size_t>(i)], kSimPage * share});
     }
   }
   std::size_t cell = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Nobody does anything: VMs that the scenario has found pinned stay so, the others float.
+/// The host is left alone: VMs float as the kernel's scheduler has them, without automatic NUMA
+/// balancing, but for those that are found pinned, which stay so.
 #pragma once
 
 #include "tools/sim/policies/policy.h"

@@ -7,8 +7,8 @@
 /// does not have is left out, and its header says so. All policies know only what can be read on a
 /// host.
 ///
-/// Terms: *as nobody placed it* - VMs that the scenario has found pinned float freely; a policy
-/// that does not begin so says it.
+/// Terms: *as nobody placed it* - VMs that are found pinned float freely from their start on; a
+/// policy that does not begin so says it.
 ///
 /// Properties:
 ///  - the same scenario gives the same decisions;

@@ -71,8 +71,9 @@ struct ScenarioVm {
   std::int64_t noise_pct = 0;     ///< by how much the load wavers from epoch to epoch
   placement::Permille stall{300};
   std::int32_t cells = 0;                       ///< guest NUMA cells of equal size; 0 = none
-  std::vector<placement::NodeId> placed_on;     ///< pinned there, client by client, at its start
-  std::vector<migration::NodeBytes> memory_on;  ///< resident at its start
+  std::vector<placement::NodeId> pinned_on;     ///< found pinned there, client by client
+  std::vector<placement::NodeId> placed_on;     ///< all its memory is there at its start
+  std::vector<migration::NodeBytes> memory_on;  ///< or so much of it
   placement::NumatuneMode numatune = placement::NumatuneMode::kNone;
   placement::VmPolicy policy;
   bool operator==(const ScenarioVm&) const = default;

@@ -230,11 +230,11 @@ class ScenarioParser {
   void read_vm(const toml::table& table) {
     const TableReader reader(
         problems_, table, " in [[vm]]",
-        {"name",          "vcpus",    "memory",       "start",       "stop",
-         "shares",        "load",     "load_repeats", "on_off",      "noise",
-         "stall",         "cells",    "placed_on",    "memory_on",   "group",
-         "anti_affinity", "nodes",    "numatune",     "memory_mode", "consolidate",
-         "do_not_move",   "strategy", "cpu_binding",  "cpu_policy",  "class"});
+        {"name",        "vcpus",        "memory",        "start",    "stop",        "shares",
+         "load",        "load_repeats", "on_off",        "noise",    "stall",       "cells",
+         "pinned_on",   "placed_on",    "memory_on",     "group",    "nodes",       "numatune",
+         "memory_mode", "consolidate",  "anti_affinity", "strategy", "cpu_binding", "cpu_policy",
+         "do_not_move", "class"});
     for (const std::string_view key : {"name", "vcpus", "memory"}) {
       reader.require(key);
     }
@@ -307,14 +307,21 @@ class ScenarioParser {
   }
 
   void read_places(const TableReader& reader, ScenarioVm& vm) {
-    vm.placed_on = reader.nodes("placed_on");
-    for (const NodeId node : vm.placed_on) {
-      const ScenarioNode* known = check_node(reader, "placed_on", node);
+    vm.pinned_on = reader.nodes("pinned_on");
+    for (const NodeId node : vm.pinned_on) {
+      const ScenarioNode* known = check_node(reader, "pinned_on", node);
       if (known != nullptr && known->cores == 0) {
-        reader.complain("placed_on", fmt::format("node {} has no CPUs", node.value));
+        reader.complain("pinned_on", fmt::format("node {} has no CPUs", node.value));
       }
     }
+    vm.placed_on = reader.nodes("placed_on");
+    for (const NodeId node : vm.placed_on) {
+      (void)check_node(reader, "placed_on", node);  // complains itself
+    }
     const toml::table* memory = reader.table("memory_on");
+    if (memory != nullptr && !vm.placed_on.empty()) {
+      reader.complain("memory_on", "a VM has either 'placed_on' or 'memory_on'");
+    }
     if (memory == nullptr) {
       return;
     }
