@@ -65,7 +65,7 @@ Simulation::Simulation(Scenario scenario, std::unique_ptr<Policy> policy)
       host_(scenario_.host, scenario_.seed, scenario_.options.prefer_ht != 0, clock_),
       daemon_(scenario_.options, scenario_.strategy, host_, clock_),
       policy_(std::move(policy)),
-      policy_host_(host_),
+      policy_host_(host_, clock_),
       oracles_(scenario_),
       lives_(scenario_.vms.size()) {}
 
@@ -138,6 +138,9 @@ void Simulation::run_epoch() {
 void Simulation::pass(Microseconds until) {
   if (daemon_.running()) {
     daemon_.work(until);
+  }
+  if (policy_) {
+    policy_host_.work(until);
   }
   if (until > now_) {
     host_.run(until - now_);

@@ -106,6 +106,7 @@ VmId SimHost::start(const ScenarioVm& spec) {
   vm.owner = owner;
   vm.process = {10'000 + number * kPidsPerVm, static_cast<std::uint64_t>(500 + number)};
   vm.random = random_for(seed_, owner);
+  vm.users = random_for(seed_ + 1, owner);
   vm.vcpus.resize(static_cast<std::size_t>(spec.vcpus));
   vm.description.id = id_of_started(owner);
   describe(vm);

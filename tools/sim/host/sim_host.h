@@ -29,6 +29,7 @@
 #include "stats/domain_inventory.h"
 #include "tools/sim/host/sim_clock.h"
 #include "tools/sim/host/sim_memory.h"
+#include "tools/sim/host/sim_numa_scanner.h"
 #include "tools/sim/host/sim_talks.h"
 #include "tools/sim/host/truth.h"
 #include "tools/sim/scenario/random.h"
@@ -68,6 +69,12 @@ class SimHost final : public stats::DomainInventory,
   /// Takes over the loads of that epoch.
   void begin_epoch(std::int64_t epoch);
   void run(placement::Microseconds length);
+
+  /// Pins all threads of the VM at once by a write to its cpuset, past libvirt. Error: not-found.
+  [[nodiscard]] Result<void> bind(const placement::VmId& vm,
+                                  const std::vector<placement::CpuId>& cpus);
+  /// The kernel balances the VM's memory and threads from now on, as far as they are not bound.
+  void balance_numa(const placement::VmId& vm);
 
   // What goes wrong, until it is taken back with false.
   void refuse_pins(const placement::VmId& vm, bool refuse);
@@ -137,6 +144,9 @@ class SimHost final : public stats::DomainInventory,
   struct Vcpu {
     placement::NodeIndex node = placement::kNoNode;
     placement::CpuTime wants;  ///< in this while
+    placement::CpuTime ran;    ///< in this while
+    placement::CpuTime
+        overhead;  ///< of its run time, that went into faults and copies; not yet told
     std::int64_t ran_us = 0;
     std::int64_t waited_us = 0;
     std::int64_t not_yet_touched_us = 0;  ///< run time that has not led to a whole page yet
@@ -148,9 +158,12 @@ class SimHost final : public stats::DomainInventory,
     placement::VmDescription description;
     placement::VmProcess process;
     std::vector<Vcpu> vcpus;
-    Random random{0};
+    Random random{0};  ///< of its load
+    Random users{0};   ///< of the vCPU that uses a page next
     std::int64_t load_pct = 0;
-    std::int64_t turn = 0;  ///< of interleaved memory
+    std::int64_t turn = 0;                              ///< of interleaved memory
+    std::optional<SimNumaScanner> scanner;              ///< if the kernel balances it
+    placement::NodeIndex prefers = placement::kNoNode;  ///< where the kernel would have its threads
     bool refuses_pins = false;
     bool pages_busy = false;
     bool finds_no_memory = false;
@@ -187,6 +200,9 @@ class SimHost final : public stats::DomainInventory,
 
   // Memory
   void touch_memory(Vm& vm);
+  void scan_memory(Vm& vm, placement::CpuTime length);
+  void take_hinting_fault(Vm& vm, std::int64_t page, const std::vector<std::size_t>& runnable,
+                          const std::vector<SimNumaScanner::Share>& nodes);
   [[nodiscard]] std::vector<placement::NodeIndex> memory_nodes_for(const Vm& vm) const;
   /// Pages that are mapped below this cell's.
   [[nodiscard]] std::int64_t pages_below(const Vm& vm, std::size_t cell) const;

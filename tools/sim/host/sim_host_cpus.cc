@@ -2,6 +2,7 @@
 /// What CPUs do in a while: threads settle on nodes, run, touch memory and wait for it.
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "placement/capacity.h"
 #include "tools/sim/host/sim_caches.h"
@@ -143,6 +144,7 @@ void SimHost::settle_threads(CpuTime length) {
   };
   struct Floating {
     Vcpu* vcpu;
+    NodeIndex prefers;
     std::vector<NodeIndex> nodes;
   };
   std::vector<Floating> floating;
@@ -161,13 +163,22 @@ void SimHost::settle_threads(CpuTime length) {
         demand[vcpu.node] += vcpu.wants;
       }
       if (nodes.size() > 1) {
-        floating.push_back({&vcpu, std::move(nodes)});
+        floating.push_back({&vcpu, vm.prefers, std::move(nodes)});
       }
     }
   }
-  for (const auto& [vcpu, nodes] : floating) {
+  for (const auto& [vcpu, prefers, nodes] : floating) {
     // Even a thread that is idle now will want something later.
     const CpuTime wants = std::max(vcpu->wants, length / 100);
+    const bool prefers_another = vcpu->node != placement::kNoNode && prefers != vcpu->node &&
+                                 std::find(nodes.begin(), nodes.end(), prefers) != nodes.end();
+    if (prefers_another &&
+        demand[prefers] + wants <= length * topology_.nodes[prefers].cpu_count()) {
+      demand[vcpu->node] -= vcpu->wants;
+      vcpu->node = prefers;
+      demand[prefers] += vcpu->wants;
+      continue;
+    }
     const NodeIndex calmest = *std::min_element(
         nodes.begin(), nodes.end(),
         [&](NodeIndex a, NodeIndex b) { return pressure_on(a, wants) < pressure_on(b, wants); });
@@ -186,17 +197,23 @@ void SimHost::settle_threads(CpuTime length) {
 void SimHost::run(placement::Microseconds time) {
   const CpuTime length{time.value};
   settle_threads(length);
+  for (auto& [id, vm] : vms_) {
+    for (Vcpu& vcpu : vm.vcpus) {
+      vcpu.ran = CpuTime{};
+    }
+  }
   for (NodeIndex node = 0; node < nodes_.size(); ++node) {
     if (topology_.nodes[node].cpu_count() > 0) {
       run_node(node, length);
     }
   }
   pay_for_talk(length);
-  for (auto& [id, vm] : vms_) {
-    touch_memory(vm);
-  }
   for (NodeCpus& node : nodes_) {
     node.moved = Bytes{};
+  }
+  for (auto& [id, vm] : vms_) {
+    touch_memory(vm);
+    scan_memory(vm, length);
   }
   epoch_so_far_ += length;
 }
@@ -258,13 +275,16 @@ void SimHost::run_node(NodeIndex node, CpuTime length) {
                                ? CpuTime{ran.value * shares.served.value /
                                          std::max<std::int64_t>(shares.busy.value, 1)}
                                : shares.served_of[i];
+    vcpu.ran = ran;
     vcpu.ran_us += ran.value;
     vcpu.waited_us += (vcpu.wants - ran).value;
     vcpu.not_yet_touched_us += ran.value;
     vcpu.truth.wanted += vcpu.wants;
     vcpu.truth.ran += ran;
     vcpu.truth.served += served;
-    vcpu.truth.stalled += stall_of(*threads[i].vm, threads[i].vcpu, served, length, crowded[i]);
+    const CpuTime overhead = std::min(std::exchange(vcpu.overhead, CpuTime{}), served);
+    vcpu.truth.stalled +=
+        overhead + stall_of(*threads[i].vm, threads[i].vcpu, served - overhead, length, crowded[i]);
   }
 }
 
@@ -328,6 +348,89 @@ void SimHost::touch_memory(Vm& vm) {
       memory_.touch(vm.owner, cell, pages, near, allowed);
     }
   }
+}
+
+// ---- the kernel's NUMA balancing ----
+
+void SimHost::balance_numa(const placement::VmId& id) {
+  const auto found = vms_.find(id);
+  if (found == vms_.end() || found->second.spec.memory < kSimPage) {
+    return;
+  }
+  Vm& vm = found->second;
+  // Mappings with an explicit policy are skipped (vma_policy_mof).
+  if (vm.description.numatune == placement::NumatuneMode::kNone ||
+      vm.description.numatune == placement::NumatuneMode::kRestrictive) {
+    vm.scanner.emplace(memory_.pages(vm.owner), vm.spec.vcpus);
+  }
+}
+
+void SimHost::scan_memory(Vm& vm, CpuTime length) {
+  if (!vm.scanner) {
+    return;
+  }
+  std::vector<SimNumaScanner::Share> nodes(nodes_.size());
+  std::vector<std::size_t> runnable;
+  CpuTime ran;
+  for (std::size_t i = 0; i < vm.vcpus.size(); ++i) {
+    const Vcpu& vcpu = vm.vcpus[i];
+    if (vcpu.ran > CpuTime{}) {
+      runnable.push_back(i);
+      ran += vcpu.ran;
+      nodes[vcpu.node].run += vcpu.ran.value;
+    }
+  }
+  const SimMemory::Counts pages = memory_.counts(vm.owner);
+  std::int64_t resident = 0;
+  for (NodeIndex node = 0; node < pages.size(); ++node) {
+    nodes[node].memory = pages[node];
+    resident += pages[node];
+  }
+  const std::int64_t passes = vm.scanner->passes();
+  for (std::int64_t due = vm.scanner->pages_due(length, ran, resident); due > 0; --due) {
+    if (const std::int64_t page = vm.scanner->next_page(); page >= 0) {
+      take_hinting_fault(vm, page, runnable, nodes);
+    }
+  }
+  if (vm.scanner->passes() > passes) {
+    vm.prefers =
+        static_cast<NodeIndex>(std::max_element(pages.begin(), pages.end()) - pages.begin());
+  }
+}
+
+/// All memory of a cell is used alike, so any of its vCPUs that run uses the page next.
+void SimHost::take_hinting_fault(Vm& vm, std::int64_t page,
+                                 const std::vector<std::size_t>& runnable,
+                                 const std::vector<SimNumaScanner::Share>& nodes) {
+  const std::optional<NodeIndex> from = memory_.place(vm.owner, page);
+  if (!from) {
+    return;
+  }
+  std::size_t user = runnable[static_cast<std::size_t>(
+      vm.users.below(static_cast<std::int64_t>(runnable.size())))];
+  if (vm.spec.cells > 1) {
+    const auto in_cell = [&](std::size_t vcpu) {
+      const std::size_t cell = cell_of(vm, vcpu);
+      return memory_.first_page(vm.owner, cell) <= page &&
+             page < memory_.first_page(vm.owner, cell + 1);
+    };
+    const auto found = std::find_if(runnable.begin(), runnable.end(), in_cell);
+    user = found == runnable.end() ? user : *found;
+  }
+  Vcpu& vcpu = vm.vcpus[user];
+  vcpu.overhead += kHintingFault;
+  if (!vm.scanner->fault(page, static_cast<std::int32_t>(user), *from, vcpu.node, nodes)) {
+    return;
+  }
+  if (is_busy(vm, page, /*manner=*/1) || !memory_.move(vm.owner, page, vcpu.node)) {
+    vm.scanner->move_failed();
+    return;
+  }
+  // The vCPU that took the fault copies the page itself.
+  vcpu.overhead += CpuTime{copy_time(*from, vcpu.node).value};
+  nodes_[*from].moved += kSimPage;
+  nodes_[vcpu.node].moved += kSimPage;
+  moves_.push_back({clock_.now, vm.description.id, topology_.nodes[vcpu.node].id, kSimPage, {}});
 }
 
 std::vector<NodeIndex> SimHost::memory_nodes_for(const Vm& vm) const {

@@ -26,6 +26,8 @@ namespace {
 /// Each pin rewrites libvirt's status file with an fsync.
 constexpr Microseconds kPinTime{5'000};
 constexpr Microseconds kSlowPinTime{3'000'000};
+/// A write to cpuset.cpus that moves no memory (measured: 2 to 7 ms).
+constexpr Microseconds kBindTime{5'000};
 constexpr Microseconds kCheckTime{20};
 constexpr Microseconds kReadTime{100};
 constexpr std::int64_t kQueriedPagesPerMicrosecond = 5;
@@ -174,6 +176,22 @@ Result<void> SimHost::pin_io_thread(const DomainRun& run, std::int32_t io_thread
     domains_changed_ = true;
     return {};
   });
+}
+
+Result<void> SimHost::bind(const VmId& id, const std::vector<CpuId>& cpus) {
+  clock_.spend(kBindTime);
+  const auto found = vms_.find(id);
+  if (found == vms_.end()) {
+    return failure(ErrorCode::kNotFound, "there is no such VM any more");
+  }
+  Vm& vm = found->second;
+  const std::int32_t last = vm.spec.vcpus - (vm.refuses_pins ? 1 : 0);
+  for (std::int32_t vcpu = 0; vcpu < last; ++vcpu) {
+    set_pin(vm.description.vcpu_pins, vcpu, cpus);
+  }
+  vm.description.emulator_pin = cpus;
+  domains_changed_ = true;
+  return {};
 }
 
 Result<void> SimHost::set_policy(const VmId& id,

@@ -233,7 +233,8 @@ void EsxiPolicy::move_pages(PolicyHost& host) const {
       far -= vm.memory[home];
     }
     if (vm.memory_moves && !homes.empty() && far >= kSimPage && left >= kSimPage) {
-      left -= host.move_memory(vm, homes, left);
+      host.move_memory(vm, homes, left);
+      left -= std::min(left, far);
     }
   }
 }

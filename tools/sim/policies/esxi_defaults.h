@@ -11,7 +11,8 @@
 /// LTermFairnessInterval 5 epochs gives somebody else a turn from LTermMigImbalThreshold 10 % on.
 /// Without imbalance a client goes where at least 20 % more of its memory is, unless the cores
 /// there would be used above CoreCapRatioPct 90 %. Memory follows at PageMigRateMax 32000 pages a
-/// second. VMs begin where the scenario has found them. Left out: action affinity, which 9.1
+/// second. Here it pins through libvirt, and moves pages as the balancer does. VMs begin where the
+/// scenario has found them. Left out: action affinity, which 9.1
 /// switches off, and monitor migrations. Not public, and taken as simple as can be: the shape of
 /// the load average (half of it is the last epoch), and how much may be owed before a node counts
 /// as imbalanced (time that its clients waited).

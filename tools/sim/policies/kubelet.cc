@@ -73,11 +73,13 @@ void KubeletPolicy::epoch(PolicyHost& host) {
     }
     const Share share = choose(host, vm, left);
     std::vector<NodeIndex> shared;
-    host.pin(vm, {});
+    if (!vm.found_on.empty()) {
+      host.start_pinned(vm, {});
+    }
     std::int32_t next = 0;
     for (NodeIndex node = 0; node < left.size(); ++node) {
       if (share[node] > 0) {
-        host.pin_vcpus(vm, next, share[node], node);
+        host.start_pinned(vm, next, share[node], node);
         next += share[node];
         left[node] -= share[node];
       }
@@ -86,7 +88,7 @@ void KubeletPolicy::epoch(PolicyHost& host) {
       }
     }
     if (next == 0) {
-      host.pin(vm, shared);
+      host.start_pinned(vm, shared);
     }
     given_[vm.id] = share;
   }

@@ -83,9 +83,9 @@ bool NumadPolicy::consider(PolicyHost& host, PolicyVm& vm, Process& process) con
     return false;
   }
   process.bound = true;
-  host.pin(vm, chosen);
+  host.bind(vm, chosen);
   if (vm.memory_moves) {
-    (void)host.move_memory(vm, chosen, vm.resident());  // it takes it that all has moved
+    host.move_memory(vm, chosen, vm.resident());
   }
   return true;
 }
@@ -130,10 +130,12 @@ void NumadPolicy::epoch(PolicyHost& host) {
   for (PolicyVm& vm : host.vms()) {
     if (vm.age == 0) {
       processes_[vm.id] = {};
-      host.pin(vm, {});
+      if (!vm.found_on.empty()) {
+        host.start_pinned(vm, {});
+      }
     }
   }
-  if (now_ms_ >= next_look_ms_) {
+  if (now_ms_ >= next_look_ms_ && !host.has_work()) {
     look(host);
   }
 }

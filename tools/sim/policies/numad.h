@@ -8,10 +8,11 @@
 /// (10 x needed + 4 x spare memory) x (6 x needed + spare CPU); a second thread of a core is a
 /// fifth of a CPU, a node is to be used to 85 %, and what the process has there already is given
 /// back to it, by 17/16 if it is not bound and 5/4 if it is. Nodes are added, each divided by the
-/// square of its distance to the first, until the need is met. All threads are bound to them, and
-/// all memory goes there at once. VMs begin as nobody placed them. Left out: its effects on
-/// khugepaged, that it takes a host's nodes to be equal, and that its CPU limit needs QEMU to be
-/// called qemu-kvm.
+/// square of its distance to the first, until the need is met. All threads are bound to them by one
+/// write of the cpuset, past libvirt, and all memory is moved there as fast as the kernel can;
+/// until that is done numad does nothing else. VMs begin as nobody placed them. Left out: its
+/// effects on khugepaged, that it takes a host's nodes to be equal, and that its CPU limit needs
+/// QEMU to be called qemu-kvm.
 #pragma once
 
 #include <cstdint>

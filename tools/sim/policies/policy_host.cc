@@ -2,6 +2,7 @@
 #include "tools/sim/policies/policy_host.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace vmnuma::tools {
@@ -58,6 +59,7 @@ std::vector<NodeIndex> PolicyHost::homes() const {
 
 void PolicyHost::read(placement::Sample sample) {
   ++epoch_;
+  asked_at_ = sample.taken_at;
   const std::size_t nodes = topology().nodes.size();
   length_ = last_ ? CpuTime{(sample.taken_at - last_->taken_at).value} : CpuTime{};
   free_.assign(nodes, Bytes{});
@@ -114,56 +116,114 @@ void PolicyHost::read(placement::Sample sample) {
   last_ = std::move(sample);
 }
 
-void PolicyHost::pin(PolicyVm& vm, const std::vector<NodeIndex>& nodes) {
-  const std::vector<CpuId> cpus = cpus_of(nodes);
-  for (std::int32_t vcpu = 0; vcpu < vm.vcpus; ++vcpu) {
-    (void)host_.pin_vcpu({vm.id}, vcpu, cpus);  // who cannot be pinned stays where it is
-  }
-  (void)host_.pin_emulator({vm.id}, cpus);
+void PolicyHost::start_pinned(PolicyVm& vm, const std::vector<NodeIndex>& nodes) {
+  const placement::Microseconds now = clock_.now;
+  (void)host_.bind(vm.id, cpus_of(nodes));  // what cannot be pinned stays where it is
+  clock_.now = now;
   vm.on = nodes;
+}
+
+void PolicyHost::start_pinned(PolicyVm& vm, std::int32_t first, std::int32_t count,
+                              NodeIndex node) {
+  const placement::Microseconds now = clock_.now;
+  for (std::int32_t vcpu = first; vcpu < first + count; ++vcpu) {
+    (void)host_.pin_vcpu({vm.id}, vcpu, cpus_of({node}));  // as above
+  }
+  clock_.now = now;
+  vm.on.push_back(node);
 }
 
 void PolicyHost::pin_vcpus(PolicyVm& vm, std::int32_t first, std::int32_t count, NodeIndex node) {
   for (std::int32_t vcpu = first; vcpu < first + count; ++vcpu) {
-    (void)host_.pin_vcpu({vm.id}, vcpu, cpus_of({node}));  // as above
+    std::erase_if(changes_, [&](const Change& change) {
+      const auto* older = std::get_if<Pin>(&change);
+      return older != nullptr && older->vm == vm.id && older->vcpu == vcpu;
+    });
+    changes_.emplace_back(Pin{vm.id, vcpu, cpus_of({node})});
   }
   if (std::find(vm.on.begin(), vm.on.end(), node) == vm.on.end()) {
     vm.on.push_back(node);
   }
 }
 
-Bytes PolicyHost::move_memory(PolicyVm& vm, const std::vector<NodeIndex>& nodes, Bytes most) {
-  const placement::VmProcess process = processes_.at(vm.id);
-  const auto ranges = host_.find_ranges(process);
-  Bytes moved;
-  std::size_t turn = 0;
+void PolicyHost::bind(PolicyVm& vm, const std::vector<NodeIndex>& nodes) {
+  changes_.emplace_back(Bind{vm.id, cpus_of(nodes)});
+  vm.on = nodes;
+}
+
+void PolicyHost::move_memory(const PolicyVm& vm, const std::vector<NodeIndex>& nodes, Bytes most) {
+  std::erase_if(changes_, [&](const Change& change) {
+    const auto* older = std::get_if<Move>(&change);
+    return older != nullptr && older->vm == vm.id;
+  });
+  changes_.emplace_back(Move{vm.id, nodes, most, std::nullopt});
+}
+
+void PolicyHost::work(placement::Microseconds until) {
+  while (!changes_.empty() && std::max(asked_at_, free_at_) < until) {
+    clock_.now = std::max(asked_at_, free_at_);
+    const bool done = std::visit([this](auto& change) { return step(change); }, changes_.front());
+    free_at_ = clock_.now;
+    if (done) {
+      changes_.pop_front();
+    }
+  }
+}
+
+bool PolicyHost::step(const Pin& pin) {
+  (void)host_.pin_vcpu({pin.vm}, pin.vcpu, pin.cpus);  // what cannot be pinned stays where it is
+  return true;
+}
+
+bool PolicyHost::step(const Bind& bind) {
+  (void)host_.bind(bind.vm, bind.cpus);  // as above
+  return true;
+}
+
+std::vector<std::uint64_t> PolicyHost::far_pages(const Move& move) {
+  std::vector<std::uint64_t> far;
+  const auto process = processes_.find(move.vm);
+  if (process == processes_.end()) {
+    return far;
+  }
+  const auto ranges = host_.find_ranges(process->second);
   for (const migration::MemoryRange& range :
        ranges.value_or(std::vector<migration::MemoryRange>{})) {
     std::vector<std::uint64_t> addresses;
     for (std::int64_t at = 0; at < range.length.value; at += kSimPage.value) {
       addresses.push_back(range.start + static_cast<std::uint64_t>(at));
     }
-    const auto places = host_.query(process, addresses).value_or(std::vector<int>{});
-    std::vector<std::uint64_t> chunk;
-    for (std::size_t i = 0; i < places.size() && moved < most; ++i) {
-      const bool far =
-          places[i] >= 0 && std::none_of(nodes.begin(), nodes.end(), [&](NodeIndex node) {
+    const auto places =
+        host_.query(process->second, addresses).value_or(std::vector<int>(addresses.size(), -1));
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const bool is_far =
+          places[i] >= 0 && std::none_of(move.nodes.begin(), move.nodes.end(), [&](NodeIndex node) {
             return topology().nodes[node].id.value == places[i];
           });
-      if (far) {
-        chunk.push_back(addresses[i]);
-        moved += kSimPage;
-      }
-      const bool full = chunk.size() == kPagesPerCall || i + 1 == places.size() || moved >= most;
-      if (!chunk.empty() && full) {
-        const NodeIndex to = nodes[turn++ % nodes.size()];
-        // A page that does not move stays, as the kernel has it; nobody here asks again.
-        (void)host_.move(process, chunk, topology().nodes[to].id, migration::SharedPages::kLeave);
-        chunk.clear();
+      if (is_far && static_cast<std::int64_t>(far.size()) < move.most.value / kSimPage.value) {
+        far.push_back(addresses[i]);
       }
     }
   }
-  return moved;
+  return far;
+}
+
+bool PolicyHost::step(Move& move) {
+  if (!move.addresses) {
+    move.addresses = far_pages(move);
+    return move.addresses->empty();
+  }
+  const auto process = processes_.find(move.vm);
+  if (process == processes_.end()) {
+    return true;
+  }
+  const std::size_t end = std::min(move.next + kPagesPerCall, move.addresses->size());
+  const std::span<const std::uint64_t> chunk(move.addresses->data() + move.next, end - move.next);
+  const NodeIndex to = move.nodes[move.turn++ % move.nodes.size()];
+  // A page that does not move stays, as the kernel has it; nobody here asks again.
+  (void)host_.move(process->second, chunk, topology().nodes[to].id, migration::SharedPages::kLeave);
+  move.next = end;
+  return end == move.addresses->size();
 }
 
 }  // namespace vmnuma::tools

@@ -2,13 +2,22 @@
 /// A simulated host as a policy sees and changes it.
 ///
 /// Readings are those of the last epoch, out of the same samples that the balancer gets. Changes
-/// are made through the ports that the executor uses, at once. Properties: nothing is known that
-/// could not be read on a host; pages move as the kernel moves them, and what cannot move stays.
+/// are made through the ports that the executor uses, one after the other by one worker, and take
+/// the time and cost the VMs what the executor's do; only what is arranged before a VM starts is
+/// there at once.
+///
+/// Properties:
+///  - nothing is known that could not be read on a host;
+///  - changes are made in the order in which they were asked for, each beginning not before the
+///    former ended; a newer pin of a thread takes the place of an older one that has not begun;
+///  - pages move as the kernel moves them, and what cannot move stays.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
+#include <variant>
 #include <vector>
 
 #include "placement/model/amounts.h"
@@ -40,7 +49,7 @@ struct PolicyVm {
 
 class PolicyHost {
  public:
-  explicit PolicyHost(SimHost& host) : host_(host) {}
+  PolicyHost(SimHost& host, SimClock& clock) : host_(host), clock_(clock) {}
 
   /// Takes the epoch's readings.
   void read(placement::Sample sample);
@@ -55,19 +64,60 @@ class PolicyHost {
   /// Nodes with CPUs and memory.
   [[nodiscard]] std::vector<placement::NodeIndex> homes() const;
 
-  /// Pins all threads of the VM to these nodes; to all CPUs if there are none.
-  void pin(PolicyVm& vm, const std::vector<placement::NodeIndex>& nodes);
-  /// Pins the vCPUs first .. first + count - 1 to one node, and the rest of QEMU to all CPUs.
+  /// The VM was started with its threads pinned to these nodes, or to none of them. At once and for
+  /// nothing; only for a VM of age 0.
+  void start_pinned(PolicyVm& vm, const std::vector<placement::NodeIndex>& nodes);
+  /// The same for the vCPUs first .. first + count - 1.
+  void start_pinned(PolicyVm& vm, std::int32_t first, std::int32_t count,
+                    placement::NodeIndex node);
+  /// Pins the vCPUs first .. first + count - 1 to one node, one after the other through libvirt.
   void pin_vcpus(PolicyVm& vm, std::int32_t first, std::int32_t count, placement::NodeIndex node);
-  /// Moves pages that lie on none of the nodes there, at most so many bytes; what was moved.
-  placement::Bytes move_memory(PolicyVm& vm, const std::vector<placement::NodeIndex>& nodes,
-                               placement::Bytes most);
+  /// Writes these nodes' CPUs into the cpuset of the VM, past libvirt: one write for all threads.
+  void bind(PolicyVm& vm, const std::vector<placement::NodeIndex>& nodes);
+  /// Moves pages that then lie on none of the nodes there, at most so many bytes.
+  void move_memory(const PolicyVm& vm, const std::vector<placement::NodeIndex>& nodes,
+                   placement::Bytes most);
+  /// The kernel's automatic NUMA balancing of the VM, from now on.
+  void balance_by_kernel(const PolicyVm& vm) { host_.balance_numa(vm.id); }
+  /// Changes that were asked for have not all been made.
+  [[nodiscard]] bool has_work() const { return !changes_.empty(); }
+
+  /// Makes all changes that begin before that time.
+  void work(placement::Microseconds until);
 
  private:
   [[nodiscard]] std::vector<placement::CpuId> cpus_of(
       const std::vector<placement::NodeIndex>& nodes) const;
 
+  struct Pin {
+    placement::VmId vm;
+    std::int32_t vcpu = 0;
+    std::vector<placement::CpuId> cpus;
+  };
+  struct Bind {
+    placement::VmId vm;
+    std::vector<placement::CpuId> cpus;
+  };
+  struct Move {
+    placement::VmId vm;
+    std::vector<placement::NodeIndex> nodes;
+    placement::Bytes most;
+    std::optional<std::vector<std::uint64_t>> addresses;  ///< of far pages, once it has begun
+    std::size_t next = 0;
+    std::size_t turn = 0;
+  };
+  using Change = std::variant<Pin, Bind, Move>;
+  /// Each makes a part of the change. False if there is more of it.
+  [[nodiscard]] bool step(const Pin& pin);
+  [[nodiscard]] bool step(const Bind& bind);
+  [[nodiscard]] bool step(Move& move);
+  [[nodiscard]] std::vector<std::uint64_t> far_pages(const Move& move);
+
   SimHost& host_;
+  SimClock& clock_;
+  std::deque<Change> changes_;
+  placement::Microseconds asked_at_;  ///< the last epoch's begin
+  placement::Microseconds free_at_;   ///< when the last change ended
   std::int64_t epoch_ = 0;
   placement::CpuTime length_;
   std::optional<placement::Sample> last_;

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The kernel's automatic NUMA balancing of one VM's memory, as Linux 6.1 does it.
+///
+/// Approach: the scanner unmaps a portion of the VM's memory at a time; the next vCPU that uses a
+/// page of it takes a hinting fault, which counts whether the page was near and may move it there.
+/// After each pass over all memory the period between portions is adapted. All constants and rules
+/// are those of kernel/sched/fair.c of 6.1: portions of 256 MB (numa_balancing_scan_size), a first
+/// one after 1 s (scan_delay), a period from 1 s (scan_period_min) divided by the portions that are
+/// resident, but 100 ms at least (task_scan_min, MAX_SCAN_WINDOW), to 60 s divided likewise
+/// (task_scan_max); times the threads that share the memory (task_scan_start: numa_group). A pass
+/// in which less than 70 % of the faults were near shortens it by up to 7 tenths, one with more
+/// lengthens it by up to 3 tenths, one without faults or with failed moves doubles it
+/// (update_task_scan_period). A page moves to a vCPU that uses it twice in a row, at first also if
+/// nobody has used it before; one that several share moves if the last user was on the same node
+/// and three quarters of the VM's time for each byte there exceed those here
+/// (should_numa_migrate_memory). 6.1 has no limit of the rate of moves (it went in 4.20).
+///
+/// Terms: *portion* - what one scan unmaps. *Pass* - scans of all memory once.
+///
+/// Properties:
+///  - a VM that does not run is not scanned;
+///  - memory that is all near is scanned ever more slowly;
+///  - equal calls give equal answers.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "placement/model/amounts.h"
+#include "placement/model/topology.h"
+
+namespace vmnuma::tools {
+
+/// What a hinting fault costs the vCPU that takes it: an exit for the page that is no longer mapped
+/// and a fault through get_user_pages. Assumed, as nobody publishes it for a page of 2 MiB under
+/// KVM; the copy of a page that moves comes on top.
+inline constexpr placement::CpuTime kHintingFault{10};
+
+class SimNumaScanner {
+ public:
+  /// `threads` share the memory of `pages` simulated pages.
+  SimNumaScanner(std::int64_t pages, std::int32_t threads);
+
+  /// Time passes in which the threads ran for `ran` in all; how many pages are unmapped next.
+  [[nodiscard]] std::int64_t pages_due(placement::CpuTime length, placement::CpuTime ran,
+                                       std::int64_t resident_pages);
+  /// The next page to be unmapped; -1 once in a while, when a pass has ended.
+  [[nodiscard]] std::int64_t next_page();
+
+  /// How much of the VM's time and of its memory is on a node.
+  struct Share {
+    std::int64_t run = 0;
+    std::int64_t memory = 0;
+  };
+  /// A thread on node `to` uses a page of node `from` that was unmapped. True if it shall move.
+  [[nodiscard]] bool fault(std::int64_t page, std::int32_t thread, placement::NodeIndex from,
+                           placement::NodeIndex to, const std::vector<Share>& nodes);
+  /// It could not.
+  void move_failed() { ++failed_; }
+
+  /// So many passes have ended.
+  [[nodiscard]] std::int64_t passes() const { return passes_; }
+  [[nodiscard]] std::int64_t period_ms() const { return period_ms_; }
+
+ private:
+  void end_pass();
+
+  struct LastUse {
+    std::int16_t thread = -1;
+    std::int8_t node = -1;
+  };
+  std::int32_t threads_;
+  std::vector<LastUse> last_;
+  std::int64_t position_ = 0;
+  std::int64_t passes_ = 0;
+  std::int64_t shortest_ms_;
+  std::int64_t longest_ms_;
+  std::int64_t period_ms_;
+  std::int64_t wait_us_;  ///< until the next scan
+  std::int64_t local_ = 0;
+  std::int64_t remote_ = 0;
+  std::int64_t private_ = 0;
+  std::int64_t failed_ = 0;
+};
+
+}  // namespace vmnuma::tools
