@@ -33,13 +33,14 @@ inline ScenarioHost small_host(std::int32_t nodes, std::int32_t threads_per_core
   return host;
 }
 
-/// A VM whose vCPUs always want so much.
+/// A VM whose vCPUs always want so much, and of which nothing else wants anything.
 inline ScenarioVm busy_vm(std::string name, std::int32_t vcpus, std::int64_t pct) {
   ScenarioVm vm;
   vm.name = std::move(name);
   vm.vcpus = vcpus;
   vm.memory = placement::kGiB;
   vm.load = {{0, pct}};
+  vm.qemu = placement::Permille{};
   return vm;
 }
 

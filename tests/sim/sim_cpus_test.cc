@@ -57,6 +57,32 @@ TEST(SimCpusTest, ANodeWithoutThreadsIsIdle) {
   EXPECT_TRUE(shares.ran.empty());
 }
 
+// ---- queueing ----
+
+TEST(QueueingTest, ThreadsThatFitAtAnyMomentDoNotQueue) {
+  EXPECT_EQ(queueing(4, kWhile, {kWhile / 2, kWhile / 2, kWhile / 2, kWhile / 2}), CpuTime{});
+  EXPECT_EQ(queueing(4, kWhile, {kWhile, kWhile, kWhile, kWhile, kWhile, kWhile}), CpuTime{});
+  EXPECT_EQ(queueing(4, kWhile, {}), CpuTime{});
+}
+
+TEST(QueueingTest, TwoHalvesOfACpuMeetHalfOfTheTimeOneOfThemRuns) {
+  // Both want it for a quarter of the time, and then one of them waits.
+  EXPECT_NEAR(static_cast<double>(queueing(1, kWhile, {kWhile / 2, kWhile / 2}).value), 25'000, 1);
+}
+
+TEST(QueueingTest, WhatDoesNotFitInTheMeanIsNotQueueing) {
+  // Three halves on one CPU: 2 wait with chance 1/8, 1 with chance 3/8, which is 0.625; 0.5 of it
+  // does not fit.
+  EXPECT_NEAR(static_cast<double>(queueing(1, kWhile, {kWhile / 2, kWhile / 2, kWhile / 2}).value),
+              12'500, 1);
+}
+
+TEST(QueueingTest, TenThreadsAtFourFifthsOnEightCpusQueueForHalfACpu) {
+  // P(9 of 10) + 2 P(10 of 10) = 0.2684 + 2 x 0.1074.
+  const std::vector<CpuTime> wants(10, kWhile * 4 / 5);
+  EXPECT_NEAR(static_cast<double>(queueing(8, kWhile, wants).value), 48'318, 10);
+}
+
 // ---- threads that may not run everywhere ----
 
 /// 2 cores with 2 threads each: CPUs 0 and 2 are core 0, CPUs 1 and 3 core 1.

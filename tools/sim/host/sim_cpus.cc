@@ -34,6 +34,40 @@ NodeShares share_node(std::int32_t cores, std::int32_t cpus, CpuTime length, Cpu
   return shares;
 }
 
+CpuTime queueing(std::int32_t cpus, CpuTime length, const std::vector<CpuTime>& wants) {
+  // Probabilities as 2^30ths. Of `free` CPUs, those that full threads leave, k are used with
+  // probability used[k]; who waits in the mean is what idles in the mean beyond free - sum.
+  constexpr std::int64_t kOne = std::int64_t{1} << 30U;
+  std::int64_t free = cpus;
+  std::vector<std::int64_t> some;
+  std::int64_t sum = 0;
+  for (const CpuTime wanted : wants) {
+    if (wanted >= length) {
+      --free;
+    } else if (wanted > CpuTime{}) {
+      some.push_back(wanted.value * kOne / length.value);
+      sum += some.back();
+    }
+  }
+  if (free <= 0 || static_cast<std::int64_t>(some.size()) <= free) {
+    return CpuTime{};
+  }
+  std::vector<std::int64_t> used(static_cast<std::size_t>(free));
+  used[0] = kOne;
+  for (const std::int64_t chance : some) {
+    for (std::size_t k = used.size() - 1; k > 0; --k) {
+      used[k] = (used[k] * (kOne - chance) + used[k - 1] * chance) / kOne;
+    }
+    used[0] = used[0] * (kOne - chance) / kOne;
+  }
+  std::int64_t idle = 0;
+  for (std::size_t k = 0; k < used.size(); ++k) {
+    idle += (free - static_cast<std::int64_t>(k)) * used[k];
+  }
+  const std::int64_t waiting = idle - std::max<std::int64_t>(free * kOne - sum, 0);
+  return CpuTime{std::max<std::int64_t>(waiting, 0) / 1024 * length.value / (kOne / 1024)};
+}
+
 namespace {
 
 constexpr std::int64_t kSlices = 50;

@@ -9,7 +9,7 @@
 /// has had least for its weight takes one on the emptiest of its CPUs that idles then, by
 /// preference on a core of which no thread is busy, and each core is worth by itself what its busy
 /// threads leave of it. Properties: what all ran and others took is at most the thread time; nobody
-/// waits while a CPU that it may use is idle; nobody runs where it may not.
+/// waits while a CPU that it may use is idle (but for queueing()); nobody runs where it may not.
 #pragma once
 
 #include <cstddef>
@@ -43,6 +43,13 @@ struct NodeShares {
 [[nodiscard]] NodeShares share_node(std::int32_t cores, std::int32_t cpus,
                                     placement::CpuTime length, placement::CpuTime others,
                                     const std::vector<ThreadDemand>& threads);
+
+/// What threads wait in run queues although all get what they want in the end, which the kernel's
+/// run_delay counts like any other waiting: they want their time at moments of their own, and with
+/// some chance more of them at once than there are CPUs. In all, beside what does not fit in the
+/// mean. `wants` is what each wants of `length`, others included.
+[[nodiscard]] placement::CpuTime queueing(std::int32_t cpus, placement::CpuTime length,
+                                          const std::vector<placement::CpuTime>& wants);
 
 /// A thread that may run on some of the node's CPUs only.
 struct PinnedThread {

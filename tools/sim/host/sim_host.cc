@@ -82,7 +82,8 @@ SimHost::SimHost(const ScenarioHost& host, std::uint64_t seed, bool prefer_ht, S
       topology_(make_topology(host)),
       firmware_distances_(host.firmware_distances),
       distances_are_measured_(host.distances_are_measured),
-      memory_(pages_of(host), host.distances) {
+      memory_(pages_of(host), host.distances),
+      load_balancer_(seed) {
   for (const placement::Node& node : topology_.nodes) {
     NodeCpus cpus;
     cpus.cpus = node.cpus;
@@ -276,6 +277,9 @@ void SimHost::take_memory(NodeId node, bool take) {
 void SimHost::set_online(NodeId node, bool online) {
   const NodeIndex index = *topology_.index_of(node);
   topology_.nodes[index].cpus = online ? nodes_[index].cpus : std::vector<placement::Cpu>{};
+  for (auto& [id, vm] : vms_) {
+    vm.places_are_known = false;
+  }
 }
 
 // ---- what there is to see ----

@@ -3,16 +3,18 @@
 ///
 /// Problem: decisions can only be judged where everything about the host is known, time costs
 /// nothing and every run is the same. Approach: virtual time in short whiles. In each, vCPUs that
-/// are pinned nowhere float to the least loaded node, every node shares out its CPUs (sim_cpus.h),
-/// memory is touched where vCPUs run (sim_memory.h), and remote memory and wake-ups from node to
-/// node (sim_talks.h) cost part of the time that was given. The ports below the executor act on the
-/// same state and take time on the worker's clock; page moves keep to the habits of move_pages(2)
-/// of Linux 6.1 (mm/migrate.c), also the awkward ones. Which CPU within a node a thread runs on is
+/// are pinned nowhere go where the kernel's load balancer has them (sim_load_balancer.h), every
+/// node shares out its CPUs (sim_cpus.h), QEMU's own threads and what the host does first, memory
+/// is touched where vCPUs run (sim_memory.h), and remote memory and wake-ups from node to node
+/// (sim_talks.h) cost part of the time that was given. The ports below the executor act on the same
+/// state and take time on the worker's clock; page moves keep to the habits of move_pages(2) of
+/// Linux 6.1 (mm/migrate.c), also the awkward ones. Which CPU within a node a thread runs on is
 /// simulated only on nodes where some thread may not run on all of them.
 ///
 /// Properties:
 ///  - equal calls give equal answers;
-///  - time a thread wanted is time it ran or waited;
+///  - time a thread wanted is time it ran or waited; what is told as waiting is also what it queued
+///  for a while and then ran after all, as in the kernel's run_delay;
 ///  - memory is neither lost nor made.
 #pragma once
 
@@ -28,6 +30,8 @@
 #include "placement/model/topology.h"
 #include "stats/domain_inventory.h"
 #include "tools/sim/host/sim_clock.h"
+#include "tools/sim/host/sim_cpus.h"
+#include "tools/sim/host/sim_load_balancer.h"
 #include "tools/sim/host/sim_memory.h"
 #include "tools/sim/host/sim_numa_scanner.h"
 #include "tools/sim/host/sim_talks.h"
@@ -146,7 +150,9 @@ class SimHost final : public stats::DomainInventory,
     placement::CpuTime wants;  ///< in this while
     placement::CpuTime ran;    ///< in this while
     placement::CpuTime
-        overhead;  ///< of its run time, that went into faults and copies; not yet told
+        overhead;               ///< of its run time, that went into faults and copies; not yet told
+    placement::CpuTime queued;  ///< since it came to this node
+    std::vector<placement::NodeIndex> places;  ///< where it may run
     std::int64_t ran_us = 0;
     std::int64_t waited_us = 0;
     std::int64_t not_yet_touched_us = 0;  ///< run time that has not led to a whole page yet
@@ -164,10 +170,18 @@ class SimHost final : public stats::DomainInventory,
     std::int64_t turn = 0;                              ///< of interleaved memory
     std::optional<SimNumaScanner> scanner;              ///< if the kernel balances it
     placement::NodeIndex prefers = placement::kNoNode;  ///< where the kernel would have its threads
+    bool places_are_known = false;
     bool refuses_pins = false;
     bool pages_busy = false;
     bool finds_no_memory = false;
     bool slow_pins = false;
+  };
+  /// What a while came to; most whiles are like the one before.
+  struct Queue {
+    std::int32_t cpus = 0;
+    placement::CpuTime length;
+    std::vector<placement::CpuTime> wants;
+    placement::CpuTime waited;
   };
   struct NodeCpus {
     std::vector<placement::Cpu> cpus;  ///< all, also offline ones
@@ -177,6 +191,7 @@ class SimHost final : public stats::DomainInventory,
     placement::Bytes moved;      ///< to and from, in this while
     std::int64_t busy_us = 0;    ///< since the host started
     placement::CpuTime others;   ///< in this epoch
+    Queue queue;
   };
   struct Moving;  ///< a page migration call
 
@@ -189,6 +204,12 @@ class SimHost final : public stats::DomainInventory,
   // CPUs
   void run_node(placement::NodeIndex node, placement::CpuTime length);
   void settle_threads(placement::CpuTime length);
+  static void come_from(Vcpu& vcpu, placement::NodeIndex before);
+  [[nodiscard]] const std::vector<placement::NodeIndex>& places_of(Vm& vm, std::size_t vcpu) const;
+  [[nodiscard]] placement::CpuTime queueing_on(placement::NodeIndex node, placement::CpuTime length,
+                                               placement::CpuTime others,
+                                               const std::vector<PinnedThread>& threads,
+                                               placement::CpuTime& of_all);
   void pay_for_talk(placement::CpuTime length);
   [[nodiscard]] std::vector<placement::NodeIndex> nodes_for(const Vm& vm, std::size_t vcpu) const;
   [[nodiscard]] std::vector<std::size_t> cpus_for(const Vm& vm, std::size_t vcpu,
@@ -232,6 +253,7 @@ class SimHost final : public stats::DomainInventory,
   std::map<placement::VmId, Vm> vms_;
   SimMemory::Owner next_owner_ = 0;
   SimTalks talks_;
+  SimLoadBalancer load_balancer_;
   std::vector<PageMove> moves_;
   std::map<placement::NodeId, placement::Bytes> free_told_;
   placement::CpuTime epoch_so_far_;

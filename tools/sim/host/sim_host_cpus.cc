@@ -18,20 +18,14 @@ using placement::NodeIndex;
 
 namespace {
 
-/// A thread floats to another node if that is so much less loaded (the kernel's imbalance_pct for
-/// NUMA domains is 117 to 125; Linux 6.1, kernel/sched/topology.c).
-constexpr std::int64_t kFloatPct = 125;
+/// What a thread loses that has gone to another node: the kernel's own guess of how long its caches
+/// are worth waiting for (sysctl_sched_migration_cost; Linux 6.1, kernel/sched/fair.c).
+constexpr CpuTime kCacheLoss{500};
 /// Memory that a second of CPU time touches until all is touched.
 constexpr Bytes kTouchedPerSecond = placement::kMiB * 256;
 constexpr std::int64_t kSecond = 1'000'000;
 /// What a node's memory can deliver. Page moves take their part of it.
 constexpr Bytes kNodeBandwidth = placement::kGiB * 20;
-
-/// Demand against what the node can serve, in thousandths.
-std::int64_t pressure(CpuTime demand, std::int32_t cores, std::int32_t cpus, CpuTime length) {
-  const placement::Supply supply{length * cores, length * cpus, CpuTime{}, kSimSmtGainPct};
-  return demand.value * 1000 / std::max<std::int64_t>(capacity(supply).value, 1);
-}
 
 std::vector<std::int32_t> cores_of(const placement::Node& node) {
   std::vector<std::int32_t> cores;
@@ -133,75 +127,63 @@ std::vector<std::size_t> SimHost::cpus_for(const Vm& vm, std::size_t vcpu,
   return allowed.empty() ? all : allowed;
 }
 
-void SimHost::settle_threads(CpuTime length) {
-  std::vector<CpuTime> demand;
-  for (const NodeCpus& node : nodes_) {
-    demand.push_back(CpuTime{length.value * node.other_pct / 100});
+const std::vector<NodeIndex>& SimHost::places_of(Vm& vm, std::size_t vcpu) const {
+  if (!vm.places_are_known) {
+    for (std::size_t i = 0; i < vm.vcpus.size(); ++i) {
+      vm.vcpus[i].places = nodes_for(vm, i);
+    }
+    vm.places_are_known = true;
   }
-  const auto pressure_on = [&](NodeIndex node, CpuTime more) {
-    const placement::Node& cpus = topology_.nodes[node];
-    return pressure(demand[node] + more, cpus.core_count(), cpus.cpu_count(), length);
-  };
-  struct Floating {
-    Vcpu* vcpu;
-    NodeIndex prefers;
-    std::vector<NodeIndex> nodes;
-  };
-  std::vector<Floating> floating;
+  return vm.vcpus[vcpu].places;
+}
+
+void SimHost::settle_threads(CpuTime length) {
+  std::vector<CpuTime> busy;
+  for (const NodeCpus& node : nodes_) {
+    busy.push_back(CpuTime{length.value * node.other_pct / 100});
+  }
+  std::vector<FloatingThread> floating;
+  std::vector<Vcpu*> theirs;
   for (auto& [id, vm] : vms_) {
     for (std::size_t i = 0; i < vm.vcpus.size(); ++i) {
       Vcpu& vcpu = vm.vcpus[i];
+      vcpu.ran = CpuTime{};
       vcpu.wants = CpuTime{length.value * vm.load_pct / 100};
-      std::vector<NodeIndex> nodes = nodes_for(vm, i);
-      const bool stays = std::find(nodes.begin(), nodes.end(), vcpu.node) != nodes.end();
+      const std::vector<NodeIndex>& nodes = places_of(vm, i);
+      const NodeIndex before = vcpu.node;
       if (nodes.size() == 1) {
         vcpu.node = nodes.front();
-      } else if (!stays) {
+      } else if (std::find(nodes.begin(), nodes.end(), before) == nodes.end()) {
         vcpu.node = placement::kNoNode;
       }
       if (vcpu.node != placement::kNoNode) {
-        demand[vcpu.node] += vcpu.wants;
+        busy[vcpu.node] += vcpu.wants;
+        come_from(vcpu, before);
       }
       if (nodes.size() > 1) {
-        floating.push_back({&vcpu, vm.prefers, std::move(nodes)});
+        floating.push_back({vcpu.node, vcpu.wants, vcpu.queued, nodes, vm.prefers});
+        theirs.push_back(&vcpu);
       }
     }
   }
-  for (const auto& [vcpu, prefers, nodes] : floating) {
-    // Even a thread that is idle now will want something later.
-    const CpuTime wants = std::max(vcpu->wants, length / 100);
-    const bool prefers_another = vcpu->node != placement::kNoNode && prefers != vcpu->node &&
-                                 std::find(nodes.begin(), nodes.end(), prefers) != nodes.end();
-    if (prefers_another &&
-        demand[prefers] + wants <= length * topology_.nodes[prefers].cpu_count()) {
-      demand[vcpu->node] -= vcpu->wants;
-      vcpu->node = prefers;
-      demand[prefers] += vcpu->wants;
-      continue;
-    }
-    const NodeIndex calmest = *std::min_element(
-        nodes.begin(), nodes.end(),
-        [&](NodeIndex a, NodeIndex b) { return pressure_on(a, wants) < pressure_on(b, wants); });
-    if (vcpu->node == placement::kNoNode) {
-      vcpu->node = calmest;
-      demand[calmest] += wants;
-    } else if (calmest != vcpu->node &&
-               pressure_on(vcpu->node, CpuTime{}) * 100 > pressure_on(calmest, wants) * kFloatPct) {
-      demand[vcpu->node] -= vcpu->wants;
-      vcpu->node = calmest;
-      demand[calmest] += vcpu->wants;
-    }
+  load_balancer_.pass(length, topology_, std::move(busy), floating);
+  for (std::size_t i = 0; i < floating.size(); ++i) {
+    const NodeIndex before = std::exchange(theirs[i]->node, floating[i].node);
+    come_from(*theirs[i], before);
+  }
+}
+
+/// A thread that has changed its node has left its caches behind.
+void SimHost::come_from(Vcpu& vcpu, NodeIndex before) {
+  if (before != vcpu.node) {
+    vcpu.queued = CpuTime{};
+    vcpu.overhead += before == placement::kNoNode ? CpuTime{} : kCacheLoss;
   }
 }
 
 void SimHost::run(placement::Microseconds time) {
   const CpuTime length{time.value};
   settle_threads(length);
-  for (auto& [id, vm] : vms_) {
-    for (Vcpu& vcpu : vm.vcpus) {
-      vcpu.ran = CpuTime{};
-    }
-  }
   for (NodeIndex node = 0; node < nodes_.size(); ++node) {
     if (topology_.nodes[node].cpu_count() > 0) {
       run_node(node, length);
@@ -227,6 +209,8 @@ void SimHost::run_node(NodeIndex node, CpuTime length) {
   std::vector<Thread> threads;
   std::vector<PinnedThread> demands;
   bool all_float = true;
+  NodeCpus& cpus = nodes_[node];
+  CpuTime others = CpuTime{length.value * cpus.other_pct / 100} + cpus.moving;
   for (auto& [id, vm] : vms_) {
     CpuTime all;
     for (const Vcpu& vcpu : vm.vcpus) {
@@ -239,16 +223,17 @@ void SimHost::run_node(NodeIndex node, CpuTime length) {
         const std::int64_t weight =
             vm.spec.shares * 1000 * vcpu.wants.value / std::max<std::int64_t>(all.value, 1);
         threads.push_back({&vm, i});
+        others += vcpu.wants * vm.spec.qemu.value / 1000;
         demands.push_back(
             {{std::max<std::int64_t>(weight, 1), vcpu.wants}, cpus_for(vm, i, online)});
         all_float = all_float && demands.back().cpus.size() == online.cpus.size();
       }
     }
   }
-  NodeCpus& cpus = nodes_[node];
-  const CpuTime others = CpuTime{length.value * cpus.other_pct / 100} + cpus.moving;
   const NodeShares shares = all_float ? share_evenly(online, length, others, demands)
                                       : share_cpus(cores_of(online), length, others, demands);
+  CpuTime queued_of_all;
+  const CpuTime queued = queueing_on(node, length, others, demands, queued_of_all);
   cpus.moving = others - shares.others;
   cpus.moving = std::min(cpus.moving, length);  // nobody copies more than one CPU can
   cpus.others += shares.others;
@@ -277,7 +262,11 @@ void SimHost::run_node(NodeIndex node, CpuTime length) {
                                : shares.served_of[i];
     vcpu.ran = ran;
     vcpu.ran_us += ran.value;
-    vcpu.waited_us += (vcpu.wants - ran).value;
+    const CpuTime waited =
+        vcpu.wants - ran +
+        scaled(queued, vcpu.wants.value, std::max<std::int64_t>(queued_of_all.value, 1));
+    vcpu.waited_us += waited.value;
+    vcpu.queued += waited;
     vcpu.not_yet_touched_us += ran.value;
     vcpu.truth.wanted += vcpu.wants;
     vcpu.truth.ran += ran;
@@ -286,6 +275,29 @@ void SimHost::run_node(NodeIndex node, CpuTime length) {
     vcpu.truth.stalled +=
         overhead + stall_of(*threads[i].vm, threads[i].vcpu, served - overhead, length, crowded[i]);
   }
+}
+
+/// What threads of the node wait for each other although all get what they want; `of_all` is what
+/// they want.
+CpuTime SimHost::queueing_on(NodeIndex node, CpuTime length, CpuTime others,
+                             const std::vector<PinnedThread>& threads, CpuTime& of_all) {
+  std::vector<CpuTime> wants;
+  for (const PinnedThread& thread : threads) {
+    wants.push_back(thread.demand.wants);
+  }
+  for (; others > CpuTime{}; others -= std::min(others, length)) {
+    wants.push_back(std::min(others, length));
+  }
+  for (const CpuTime wanted : wants) {
+    of_all += wanted;
+  }
+  Queue& last = nodes_[node].queue;
+  const std::int32_t cpus = topology_.nodes[node].cpu_count();
+  if (last.cpus != cpus || last.length != length || last.wants != wants) {
+    last = {cpus, length, std::move(wants), CpuTime{}};
+    last.waited = queueing(cpus, length, last.wants);
+  }
+  return last.waited;
 }
 
 CpuTime SimHost::stall_of(const Vm& vm, std::size_t index, CpuTime served, CpuTime length,

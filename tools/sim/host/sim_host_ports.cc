@@ -143,6 +143,7 @@ Result<void> SimHost::pin_vcpu(const DomainRun& run, std::int32_t vcpu,
                      fmt::format("vCPU {} of '{}' cannot be pinned", vcpu, vm->spec.name));
     }
     set_pin(pins, vcpu, cpus);
+    vm->places_are_known = false;
     domains_changed_ = true;
     return {};
   });
@@ -189,6 +190,7 @@ Result<void> SimHost::bind(const VmId& id, const std::vector<CpuId>& cpus) {
   for (std::int32_t vcpu = 0; vcpu < last; ++vcpu) {
     set_pin(vm.description.vcpu_pins, vcpu, cpus);
   }
+  vm.places_are_known = false;
   vm.description.emulator_pin = cpus;
   domains_changed_ = true;
   return {};

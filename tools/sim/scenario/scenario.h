@@ -70,6 +70,7 @@ struct ScenarioVm {
   std::int64_t load_repeats = 0;  ///< epochs after which it begins again; 0: never
   std::int64_t noise_pct = 0;     ///< by how much the load wavers from epoch to epoch
   placement::Permille stall{300};
+  placement::Permille qemu{15};                 ///< what QEMU's own threads use beside its vCPUs
   std::int32_t cells = 0;                       ///< guest NUMA cells of equal size; 0 = none
   std::vector<placement::NodeId> pinned_on;     ///< found pinned there, client by client
   std::vector<placement::NodeId> placed_on;     ///< all its memory is there at its start

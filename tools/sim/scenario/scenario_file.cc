@@ -234,7 +234,7 @@ class ScenarioParser {
          "load",        "load_repeats", "on_off",        "noise",    "stall",       "cells",
          "pinned_on",   "placed_on",    "memory_on",     "group",    "nodes",       "numatune",
          "memory_mode", "consolidate",  "anti_affinity", "strategy", "cpu_binding", "cpu_policy",
-         "do_not_move", "class"});
+         "do_not_move", "class",        "qemu"});
     for (const std::string_view key : {"name", "vcpus", "memory"}) {
       reader.require(key);
     }
@@ -256,6 +256,7 @@ class ScenarioParser {
     vm.shares = static_cast<std::int32_t>(reader.integer("shares", {1, 10'000}, vm.shares));
     vm.noise_pct = reader.integer("noise", {0, 100}, 0);
     vm.stall = reader.share("stall").value_or(vm.stall);
+    vm.qemu = reader.share("qemu").value_or(vm.qemu);
     vm.cells = static_cast<std::int32_t>(reader.integer("cells", {0, vm.vcpus}, 0));
     read_load(reader, vm);
     read_places(reader, vm);
