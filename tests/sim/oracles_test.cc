@@ -193,6 +193,35 @@ TEST_F(OraclesTest, MovesWithoutEndUnderAStaticLoadAreNoticed) {
   EXPECT_THAT(violations(), ElementsAre(HasSubstr("moves do not come to an end")));
 }
 
+TEST_F(OraclesTest, OtherCpusOfTheSameNodeAreNoMove) {
+  scenario_.epochs = 9;
+  give(3, order(1, Reason::kCpuAssignment, 0, 0));
+  end(1);
+  give(4, order(2, Reason::kLoadMove, 0, 1));
+  EXPECT_THAT(violations(), IsEmpty());
+}
+
+TEST_F(OraclesTest, ALoadThatRepeatsNeverComesToRest) {
+  scenario_.vms[0].load = {{0, 50}, {10, 90}};
+  scenario_.vms[0].load_repeats = 20;
+  give(80, order(1, Reason::kLoadMove, 0, 1));
+  end(1);
+  oracles_->simulation_ended(*daemon_);
+  EXPECT_THAT(violations(), IsEmpty());
+}
+
+TEST_F(OraclesTest, WhatLiesBelowTheReserveIsCounted) {
+  PageMove move = pages(0, kMiB * 100, kGiB);
+  // 2 % of 8 GiB, in thousandths of the node.
+  const Bytes reserve = kGiB * 8 / 1000 * 20;
+  move.left = reserve;
+  EXPECT_EQ(oracles_->below_reserve(move, *host_), Bytes{});
+  move.left = reserve - kMiB * 40;
+  EXPECT_EQ(oracles_->below_reserve(move, *host_), kMiB * 40);
+  move.left = Bytes{};
+  EXPECT_EQ(oracles_->below_reserve(move, *host_), kMiB * 100);
+}
+
 TEST_F(OraclesTest, TurnsAndMovesAfterAChangeOfLoadMayGoOn) {
   give(80, order(1, Reason::kLongTermMove, 0, 1));
   end(1);

@@ -82,7 +82,70 @@ TEST_F(SimHostTest, WhatIsWantedIsRunOrWaitedFor) {
   const VmId vm = host_->start(busy_vm("a", 8, 75));
   run(10);
   EXPECT_EQ(ran(vm), 40'000);  // 4 CPUs for 10 s
+  // 2 CPUs do not fit; and when fewer than 4 want to run, which is so for 0.0319 CPUs in the mean,
+  // others want to when all CPUs are taken.
+  EXPECT_EQ(waited(vm), 20'319);
+}
+
+TEST_F(SimHostTest, WhatIsToldAsWaitingIsAlsoWhatRanLater) {
+  make(small_host(1));
+  const VmId vm = host_->start(busy_vm("a", 8, 50));  // 4 CPUs for 8 threads that want half of one
+  run(10);
+  EXPECT_EQ(ran(vm), 40'000);
+  EXPECT_EQ(host_->take_truth().vms[0].vcpus[0].served, CpuTime{5'000'000});
+  // Half of 70 of 256 draws have 5 or more at once: (56 + 2 x 28 + 3 x 8 + 4) / 256 CPUs wait.
+  EXPECT_NEAR(static_cast<double>(waited(vm)), 10'000 * 140 / 256.0, 10);
+}
+
+TEST_F(SimHostTest, QemusOwnThreadsTakeTheirPartFirst) {
+  make(small_host(1));
+  ScenarioVm with = busy_vm("a", 4, 100);
+  with.qemu = placement::Permille{15};
+  const VmId vm = host_->start(with);
+  run(10);
+  EXPECT_EQ(waited(vm), 600);
+  EXPECT_EQ(host_->take_truth().others[0], CpuTime{600'000});
+}
+
+TEST_F(SimHostTest, AVmRunsNoLongerThanItsLimitAndIsThrottled) {
+  make(small_host(1));
+  ScenarioVm limited = busy_vm("a", 4, 100);
+  limited.limit_pct = 200;
+  const VmId vm = host_->start(limited);
+  run(10);
+  EXPECT_EQ(ran(vm), 20'000);
   EXPECT_EQ(waited(vm), 20'000);
+  EXPECT_EQ(sample_of(vm).throttled_us, 20'000'000);
+  EXPECT_EQ(sample_of(vm).quota_permille, 2000);
+}
+
+TEST_F(SimHostTest, AThreadThatChangesItsNodeLosesItsCaches) {
+  make(small_host(2));
+  const VmId vm = host_->start(busy_vm("a", 1, 100));
+  pin(vm, 0);
+  run(10);
+  EXPECT_EQ(host_->take_truth().vms[0].vcpus[0].stalled, CpuTime{});
+  pin(vm, 1);
+  run(10);
+  const CpuTime far{3'000'000};  // all memory is on node 0, at twice the distance
+  EXPECT_NEAR(static_cast<double>((host_->take_truth().vms[0].vcpus[0].stalled - far).value), 500,
+              200);
+}
+
+TEST_F(SimHostTest, TheKernelBringsMemoryToItsThreadsAndTheyPayForIt) {
+  make(small_host(2));
+  ScenarioVm far = busy_vm("a", 2, 100);
+  far.placed_on = {NodeId{0}};
+  const VmId vm = host_->start(far);
+  pin(vm, 1);
+  host_->balance_numa(vm);
+  run(60);
+  EXPECT_THAT(*sample_of(vm).memory, ElementsAre(Bytes{}, kGiB));
+  EXPECT_EQ(host_->audit_memory(), std::nullopt);
+  // 512 pages, each with a fault of 10 us and a copy of 400 us.
+  (void)host_->take_truth();
+  host_->run(kSecond);
+  EXPECT_LT(host_->take_truth().vms[0].vcpus[0].stalled, CpuTime{20'000});
 }
 
 TEST_F(SimHostTest, UnpinnedThreadsSpreadOverTheNodes) {

@@ -18,10 +18,10 @@ namespace {
 using nlohmann::ordered_json;
 
 PolicyResult result_of(std::string_view policy, const SimulationResult& result) {
-  PolicyResult row{std::string(policy), result.lost, Percentage{100'000}, result.node_changes,
-                   result.moved};
+  PolicyResult row{std::string(policy), result.lost,  Percentage{100'000},
+                   result.node_changes, result.moved, result.below_reserve};
   for (const VmResult& vm : result.vms) {
-    if (const auto share = percentage_of(vm.used.value, vm.entitled.value)) {
+    if (const auto share = percentage_of(vm.worked.value, vm.entitled.value)) {
       row.worst_off.value = std::min(row.worst_off.value, share->value);
     }
   }
@@ -127,18 +127,20 @@ std::string to_text(const ComparisonSummary& summary) {
 }
 
 std::string to_text(const std::vector<ScenarioComparison>& comparisons) {
-  std::string out = fmt::format("{:<24}  {:<13}  {:>7}   {:>11}  {:>7}  {:>11}\n", "SCENARIO",
-                                "POLICY", "LOST%", "WORST-OFF%", "CHANGES", "MOVED(MiB)");
+  std::string out =
+      fmt::format("{:<24}  {:<13}  {:>7}   {:>11}  {:>7}  {:>11}  {:>13}\n", "SCENARIO", "POLICY",
+                  "LOST%", "WORST-OFF%", "CHANGES", "MOVED(MiB)", "BELOW-RESERVE");
   for (const ScenarioComparison& comparison : comparisons) {
     std::int64_t least = INT64_MAX;
     for (const PolicyResult& row : comparison.policies) {
       least = std::min(least, row.lost.value);
     }
     for (const PolicyResult& row : comparison.policies) {
-      out += fmt::format("{:<24}  {:<13}  {:>7.2f}{}  {:>11.1f}  {:>7}  {:>11}\n",
+      out += fmt::format("{:<24}  {:<13}  {:>7.2f}{}  {:>11.1f}  {:>7}  {:>11}  {:>13}\n",
                          comparison.scenario, row.policy, number(row.lost),
                          number(row.lost) <= number(Percentage{least}) ? "*" : " ",
-                         number(row.worst_off), row.changes, row.moved.value >> 20U);
+                         number(row.worst_off), row.changes, row.moved.value >> 20U,
+                         row.below_reserve.value >> 20U);
     }
     out += fmt::format("{:<24}  {:<13}  {:>7.2f}\n", comparison.scenario, kBound,
                        number(comparison.bound));
@@ -159,7 +161,8 @@ std::string to_json(const std::vector<ScenarioComparison>& comparisons) {
                           {"lost_pct", number(row.lost)},
                           {"worst_off_pct", number(row.worst_off)},
                           {"changes", row.changes},
-                          {"bytes_moved", row.moved.value}});
+                          {"bytes_moved", row.moved.value},
+                          {"bytes_below_reserve", row.below_reserve.value}});
     }
     list.push_back(
         {{"scenario", comparison.scenario},

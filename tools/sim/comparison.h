@@ -4,8 +4,10 @@
 /// Terms: *lost* - CPU time that VMs were entitled to, wanted and did not get, and what they lost
 /// to far memory, in per cent of what they wanted; the measure of every decision. *Changes* - how
 /// often a VM went to run mainly on another node, moved or floating. *Worst off* - what the VM that
-/// is treated worst got, in per cent of what it was entitled to. All are the truth of the simulated
-/// host. A copy of memory costs the CPU time of copying, in all policies alike.
+/// is treated worst got, without what it lost to far memory, in per cent of what it was entitled
+/// to. *Below reserve* - memory that was moved to a node that then had less free than its reserve.
+/// All are the truth of the simulated host. A copy of memory costs the CPU time of copying, in all
+/// policies alike.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +30,7 @@ struct PolicyResult {
   Percentage worst_off;
   std::int64_t changes = 0;
   placement::Bytes moved;
+  placement::Bytes below_reserve;
 };
 
 struct ScenarioComparison {

@@ -341,6 +341,7 @@ void Simulation::listen() {
   }
   for (const PageMove& move : host_.take_moves()) {
     result_.moved += move.moved;
+    result_.below_reserve += oracles_.below_reserve(move, host_);
     if (!policy_) {
       oracles_.pages_moved(move, host_);
     }
@@ -434,13 +435,15 @@ void Simulation::take_down(const EpochFigures& figures) {
     Life& life = *life_of(vm.id);
     life.could_use_us += vm.could_use.value;
     life.served_us += vm.served.value;
+    life.stalled_us += vm.stalled.value;
     life.entitled_us += vm.entitled.value;
     life.locality = percentage_of(vm.local.value, vm.resident.value).value_or(Percentage{100'000});
   }
   imbalance_.add(percentage_of(figures.imbalance.value, 1000));
   locality_.add(percentage_of(local.value, resident.value));
-  owed_.add(percentage_of(owed.value, wanted.value));
-  lost_.add(percentage_of((owed + stalled).value, wanted.value));
+  wanted_ += wanted;
+  owed_ += owed;
+  stalled_ += stalled;
 }
 
 void Simulation::count_node_changes(const EpochTruth& truth) {
@@ -480,8 +483,8 @@ SimulationResult Simulation::result() {
   result.epochs = scenario_.epochs;
   result.imbalance = {imbalance_.first(), imbalance_.value(), imbalance_.last()};
   result.locality = {locality_.first(), locality_.value(), locality_.last()};
-  result.owed = owed_.value();
-  result.lost = lost_.value();
+  result.owed = percentage_of(owed_.value, wanted_.value).value_or(Percentage{});
+  result.lost = percentage_of((owed_ + stalled_).value, wanted_.value).value_or(Percentage{});
   result.violations = oracles_.violations();
   for (std::size_t i = 0; i < lives_.size(); ++i) {
     const Life& life = lives_[i];
@@ -489,6 +492,8 @@ SimulationResult Simulation::result() {
         {.name = scenario_.vms[i].name,
          .homes = life.homes,
          .used = percentage_of(life.served_us, life.could_use_us).value_or(Percentage{}),
+         .worked = percentage_of(life.served_us - life.stalled_us, life.could_use_us)
+                       .value_or(Percentage{}),
          .entitled = percentage_of(life.entitled_us, life.could_use_us).value_or(Percentage{}),
          .locality = life.locality,
          .moves = life.moves});

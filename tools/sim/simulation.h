@@ -73,6 +73,7 @@ class Simulation {
     std::optional<placement::VmId> id;  ///< once it has started
     std::int64_t could_use_us = 0;
     std::int64_t served_us = 0;
+    std::int64_t stalled_us = 0;
     std::int64_t entitled_us = 0;
     Percentage locality;
     std::vector<placement::NodeId> homes;
@@ -140,8 +141,9 @@ class Simulation {
   EpochFigures figures_;
   Mean imbalance_;
   Mean locality_;
-  Mean owed_;
-  Mean lost_;
+  placement::CpuTime wanted_;  ///< of all VMs in all epochs, as the next two
+  placement::CpuTime owed_;
+  placement::CpuTime stalled_;
   SimulationResult result_;
 };
 

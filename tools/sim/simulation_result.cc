@@ -48,6 +48,7 @@ ordered_json json_of(const VmResult& vm) {
   return {{"name", vm.name},
           {"homes", std::move(homes)},
           {"used_pct", number(vm.used)},
+          {"worked_pct", number(vm.worked)},
           {"entitled_pct", number(vm.entitled)},
           {"locality_pct", number(vm.locality)},
           {"moves", vm.moves}};
@@ -91,6 +92,7 @@ std::string to_json(const SimulationResult& result) {
                              {"long_term_moves", result.long_term_moves},
                              {"pages_moved", result.moved.value / kSmallPage},
                              {"bytes_moved", result.moved.value},
+                             {"bytes_below_reserve", result.below_reserve.value},
                              {"imbalance_pct", json_of(result.imbalance)},
                              {"locality_pct", json_of(result.locality)},
                              {"owed_pct_mean", number(result.owed)},
@@ -112,14 +114,16 @@ std::string to_text(const SimulationResult& result) {
   lines += fmt::format("  locality    {} at the start, {} on average, {} at the end\n",
                        text(result.locality.start), text(result.locality.mean),
                        text(result.locality.end));
-  lines += fmt::format("  lost time   {} of demand on average, of it owed CPU time {}\n",
-                       text(result.lost), text(result.owed));
+  lines += fmt::format("  lost time   {} of demand, of it owed CPU time {}\n", text(result.lost),
+                       text(result.owed));
   lines += fmt::format(
       "  moves       {} for load, {} swaps, {} for locality, {} for fairness; {}\n", result.moves,
       result.swaps, result.locality_moves, result.long_term_moves,
       result.last_move_epoch < 0 ? "none"
                                  : fmt::format("the last in epoch {}", result.last_move_epoch));
-  lines += fmt::format("  memory      {} MiB moved\n", result.moved.value / placement::kMiB.value);
+  lines += fmt::format("  memory      {} MiB moved, {} of them below a node's reserve\n",
+                       result.moved.value / placement::kMiB.value,
+                       result.below_reserve.value / placement::kMiB.value);
   lines += fmt::format("  predictions {}\n", predictions_text(result.predictions));
   if (result.violations.empty()) {
     lines += "  violations  none\n";

@@ -13,7 +13,7 @@
 
 namespace vmnuma::tools {
 
-/// A mean of shares over epochs, in thousandths of a per cent (10^-5).
+/// A share, or a mean of shares over epochs, in thousandths of a per cent (10^-5).
 struct Percentage {
   std::int64_t value = 0;
 };
@@ -30,6 +30,7 @@ struct VmResult {
   std::string name;
   std::vector<placement::NodeId> homes;  ///< by client, at its end; a negative number is none
   Percentage used;                       ///< of its vCPUs, in core time, mean over its life
+  Percentage worked;  ///< the same without what was lost to far memory and the like
   Percentage entitled;
   Percentage locality;  ///< at its end
   std::int64_t moves = 0;
@@ -44,9 +45,10 @@ struct SimulationResult {
   std::int64_t locality_moves = 0;
   std::int64_t long_term_moves = 0;
   placement::Bytes moved;
+  placement::Bytes below_reserve;  ///< of it, to nodes that then had less free than their reserve
   Course imbalance;
   Course locality;
-  Percentage owed;
+  Percentage owed;  ///< of what all VMs wanted in all epochs, as `lost`
   Percentage lost;
   std::int64_t last_move_epoch = -1;
   std::int64_t node_changes =

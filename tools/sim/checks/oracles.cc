@@ -178,6 +178,13 @@ void Oracles::check_rate(Meter& meter, Bytes rate, const PageMove& move, const s
   }
 }
 
+Bytes Oracles::below_reserve(const PageMove& move, const SimHost& host) const {
+  const Bytes total = host.topology().nodes[*host.topology().index_of(move.to)].memory;
+  const Bytes reserve =
+      total / 1000 * migration::limits_from(scenario_.options, host.topology()).node_reserve.value;
+  return std::clamp(reserve - move.left, Bytes{}, move.moved);
+}
+
 void Oracles::pages_moved(const PageMove& move, const SimHost& host) {
   const migration::Limits limits = migration::limits_from(scenario_.options, host.topology());
   check_rate(host_meter_, limits.bytes_per_second, move, "the host");
@@ -304,7 +311,8 @@ std::optional<std::int64_t> Oracles::quiet_from() const {
     for (const LoadStep& step : vm.load) {
       last_change = std::max(last_change, step.from);
     }
-    if (vm.noise_pct > 0) {
+    const bool never_rests = vm.load_repeats > 0 && vm.load.size() > 1;
+    if (vm.noise_pct > 0 || never_rests) {
       return std::nullopt;
     }
   }

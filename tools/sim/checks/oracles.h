@@ -41,6 +41,8 @@ class Oracles {
   void order_given(std::int64_t epoch, const migration::Order& order, const SimHost& host);
   void action_told(const migration::ActionEvent& event);
   void pages_moved(const PageMove& move, const SimHost& host);
+  /// How much of what was moved lies below its node's reserve, by whichever policy.
+  [[nodiscard]] placement::Bytes below_reserve(const PageMove& move, const SimHost& host) const;
   void epoch_ended(std::int64_t epoch, const SimHost& host, const SimDaemon& daemon);
   void simulation_ended(SimDaemon& daemon);
 

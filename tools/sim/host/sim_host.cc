@@ -306,6 +306,10 @@ placement::Sample SimHost::sample(std::int64_t sequence, placement::Microseconds
     row.id = id;
     row.process = vm.process;
     row.weight = vm.spec.shares;
+    row.throttled_us = vm.throttled_us;
+    if (vm.spec.limit_pct) {
+      row.quota_permille = *vm.spec.limit_pct * 10;
+    }
     for (std::size_t vcpu = 0; vcpu < vm.vcpus.size(); ++vcpu) {
       row.vcpus.push_back({static_cast<std::int32_t>(vcpu),
                            vm.process.pid + 1 + static_cast<std::int64_t>(vcpu),
@@ -348,7 +352,10 @@ EpochTruth SimHost::take_truth() {
     truth.others.push_back(std::exchange(node.others, CpuTime{}));
   }
   for (auto& [id, vm] : vms_) {
-    VmTruth row{.id = id, .shares = vm.spec.shares, .vcpus = {}, .memory = {}};
+    const CpuTime reserved =
+        truth.length * vm.spec.vcpus * vm.description.policy.reservation_permille / 1000;
+    VmTruth row{
+        .id = id, .shares = vm.spec.shares, .reserved = reserved, .vcpus = {}, .memory = {}};
     for (Vcpu& vcpu : vm.vcpus) {
       vcpu.truth.node = vcpu.node;
       row.vcpus.push_back(std::exchange(vcpu.truth, VcpuTruth{}));

@@ -15,6 +15,7 @@
 ///  - equal calls give equal answers;
 ///  - time a thread wanted is time it ran or waited; what is told as waiting is also what it queued
 ///  for a while and then ran after all, as in the kernel's run_delay;
+///  - no VM runs longer than its limit;
 ///  - memory is neither lost nor made.
 #pragma once
 
@@ -49,6 +50,7 @@ struct PageMove {
   placement::Bytes moved;
   placement::Bytes free_told;  ///< what a mover was last told to be free there, less what all have
                                ///< moved there since
+  placement::Bytes left;       ///< free there afterwards
 };
 
 class SimHost final : public stats::DomainInventory,
@@ -167,6 +169,7 @@ class SimHost final : public stats::DomainInventory,
     Random random{0};  ///< of its load
     Random users{0};   ///< of the vCPU that uses a page next
     std::int64_t load_pct = 0;
+    std::int64_t throttled_us = 0;                      ///< by its limit, since it started
     std::int64_t turn = 0;                              ///< of interleaved memory
     std::optional<SimNumaScanner> scanner;              ///< if the kernel balances it
     placement::NodeIndex prefers = placement::kNoNode;  ///< where the kernel would have its threads
@@ -204,6 +207,7 @@ class SimHost final : public stats::DomainInventory,
   // CPUs
   void run_node(placement::NodeIndex node, placement::CpuTime length);
   void settle_threads(placement::CpuTime length);
+  static void limit_demand(Vm& vm, placement::CpuTime length);
   static void come_from(Vcpu& vcpu, placement::NodeIndex before);
   [[nodiscard]] const std::vector<placement::NodeIndex>& places_of(Vm& vm, std::size_t vcpu) const;
   [[nodiscard]] placement::CpuTime queueing_on(placement::NodeIndex node, placement::CpuTime length,

@@ -137,6 +137,18 @@ const std::vector<NodeIndex>& SimHost::places_of(Vm& vm, std::size_t vcpu) const
   return vm.vcpus[vcpu].places;
 }
 
+/// A VM that wants more than its quota is throttled, which schedstat tells as waiting.
+void SimHost::limit_demand(Vm& vm, CpuTime length) {
+  const CpuTime load{length.value * vm.load_pct / 100};
+  const auto vcpus = static_cast<std::int64_t>(vm.vcpus.size());
+  const CpuTime most{length.value * vm.spec.limit_pct.value_or(100 * vcpus) / 100 / vcpus};
+  for (Vcpu& vcpu : vm.vcpus) {
+    vcpu.wants = std::min(load, most);
+    vcpu.waited_us += (load - vcpu.wants).value;
+    vm.throttled_us += (load - vcpu.wants).value;
+  }
+}
+
 void SimHost::settle_threads(CpuTime length) {
   std::vector<CpuTime> busy;
   for (const NodeCpus& node : nodes_) {
@@ -145,10 +157,10 @@ void SimHost::settle_threads(CpuTime length) {
   std::vector<FloatingThread> floating;
   std::vector<Vcpu*> theirs;
   for (auto& [id, vm] : vms_) {
+    limit_demand(vm, length);
     for (std::size_t i = 0; i < vm.vcpus.size(); ++i) {
       Vcpu& vcpu = vm.vcpus[i];
       vcpu.ran = CpuTime{};
-      vcpu.wants = CpuTime{length.value * vm.load_pct / 100};
       const std::vector<NodeIndex>& nodes = places_of(vm, i);
       const NodeIndex before = vcpu.node;
       if (nodes.size() == 1) {
@@ -442,7 +454,12 @@ void SimHost::take_hinting_fault(Vm& vm, std::int64_t page,
   vcpu.overhead += CpuTime{copy_time(*from, vcpu.node).value};
   nodes_[*from].moved += kSimPage;
   nodes_[vcpu.node].moved += kSimPage;
-  moves_.push_back({clock_.now, vm.description.id, topology_.nodes[vcpu.node].id, kSimPage, {}});
+  moves_.push_back({clock_.now,
+                    vm.description.id,
+                    topology_.nodes[vcpu.node].id,
+                    kSimPage,
+                    {},
+                    kSimPage * memory_.free(vcpu.node)});
 }
 
 std::vector<NodeIndex> SimHost::memory_nodes_for(const Vm& vm) const {

@@ -432,7 +432,8 @@ Result<MoveResult> SimHost::move(const VmProcess& process, std::span<const std::
   }
   clock_.spend(call.result.elapsed - kDrainTime);
   if (call.moved > Bytes{}) {
-    moves_.push_back({clock_.now, (*vm)->description.id, node, call.moved, free_told_[node]});
+    moves_.push_back({clock_.now, (*vm)->description.id, node, call.moved, free_told_[node],
+                      kSimPage * memory_.free(*to)});
     free_told_[node] -= call.moved;
   }
   if (call.ran_full) {

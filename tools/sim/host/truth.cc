@@ -45,7 +45,7 @@ std::vector<CpuTime> entitlements(const EpochTruth& truth) {
   CpuTime wanted;
   std::vector<placement::Claim> claims;
   for (const VmTruth& vm : truth.vms) {
-    claims.push_back({vm.shares, CpuTime{}, wanted_by(vm)});
+    claims.push_back({vm.shares, vm.reserved, wanted_by(vm)});
     wanted += claims.back().ceiling;
   }
   return placement::fair_shares(service_beside_others(host, wanted), claims);

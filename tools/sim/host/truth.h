@@ -3,8 +3,8 @@
 ///
 /// Problem: the balancer must not be judged by its own measurements. Approach: the simulated host
 /// keeps for every vCPU what it wanted, got and lost; the figures follow the definitions of the
-/// balancer (entitlement by weighted max-min over the host, owed = what it was entitled to and did
-/// not get) but start from these.
+/// balancer (entitlement by reservations, then by weighted max-min over the host, owed = what it
+/// was entitled to and did not get) but start from these.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ namespace vmnuma::tools {
 
 struct VcpuTruth {
   placement::NodeIndex node = placement::kNoNode;  ///< where it was last
-  placement::CpuTime wanted;
-  placement::CpuTime ran;     ///< thread time
-  placement::CpuTime served;  ///< what that was worth in core time
+  placement::CpuTime wanted;                       ///< at most what the VM's limit leaves it
+  placement::CpuTime ran;                          ///< thread time
+  placement::CpuTime served;                       ///< what that was worth in core time
   placement::CpuTime
       stalled;  ///< of `served`, lost to far or busy memory, a crowded cache or far wake-ups
 };
@@ -28,6 +28,7 @@ struct VcpuTruth {
 struct VmTruth {
   placement::VmId id;
   std::int32_t shares = 0;
+  placement::CpuTime reserved;  ///< by its policy, in an epoch
   std::vector<VcpuTruth> vcpus;
   std::vector<placement::Bytes> memory;  ///< per node, at the end
 };

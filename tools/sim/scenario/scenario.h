@@ -66,9 +66,10 @@ struct ScenarioVm {
   std::int64_t start = 0;
   std::optional<std::int64_t> stop;  ///< first epoch without it
   std::int32_t shares = 1024;
-  std::vector<LoadStep> load;     ///< ascending `from`
-  std::int64_t load_repeats = 0;  ///< epochs after which it begins again; 0: never
-  std::int64_t noise_pct = 0;     ///< by how much the load wavers from epoch to epoch
+  std::optional<std::int64_t> limit_pct;  ///< CPU quota of all vCPUs together, of one CPU
+  std::vector<LoadStep> load;             ///< ascending `from`
+  std::int64_t load_repeats = 0;          ///< epochs after which it begins again; 0: never
+  std::int64_t noise_pct = 0;             ///< by how much the load wavers from epoch to epoch
   placement::Permille stall{300};
   placement::Permille qemu{15};                 ///< what QEMU's own threads use beside its vCPUs
   std::int32_t cells = 0;                       ///< guest NUMA cells of equal size; 0 = none

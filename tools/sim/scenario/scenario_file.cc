@@ -230,11 +230,12 @@ class ScenarioParser {
   void read_vm(const toml::table& table) {
     const TableReader reader(
         problems_, table, " in [[vm]]",
-        {"name",        "vcpus",        "memory",        "start",    "stop",        "shares",
-         "load",        "load_repeats", "on_off",        "noise",    "stall",       "cells",
-         "pinned_on",   "placed_on",    "memory_on",     "group",    "nodes",       "numatune",
-         "memory_mode", "consolidate",  "anti_affinity", "strategy", "cpu_binding", "cpu_policy",
-         "do_not_move", "class",        "qemu"});
+        {"name",          "vcpus",    "memory",       "start",       "stop",
+         "shares",        "load",     "load_repeats", "on_off",      "noise",
+         "stall",         "cells",    "pinned_on",    "placed_on",   "memory_on",
+         "group",         "nodes",    "numatune",     "memory_mode", "consolidate",
+         "anti_affinity", "strategy", "cpu_binding",  "cpu_policy",  "do_not_move",
+         "class",         "qemu",     "limit",        "reservation", "locality_weight"});
     for (const std::string_view key : {"name", "vcpus", "memory"}) {
       reader.require(key);
     }
@@ -254,6 +255,7 @@ class ScenarioParser {
     vm.start = reader.integer("start", kEpochs, 0);
     vm.stop = reader.integer("stop", {vm.start + 1, kEpochs.largest});
     vm.shares = static_cast<std::int32_t>(reader.integer("shares", {1, 10'000}, vm.shares));
+    vm.limit_pct = reader.integer("limit", {1, 102'400});
     vm.noise_pct = reader.integer("noise", {0, 100}, 0);
     vm.stall = reader.share("stall").value_or(vm.stall);
     vm.qemu = reader.share("qemu").value_or(vm.qemu);
@@ -381,12 +383,22 @@ class ScenarioParser {
     vm.policy.consolidate = !reader.has("consolidate") || reader.truth("consolidate");
     vm.policy.do_not_move = reader.truth("do_not_move");
     vm.policy.strategy = read_strategy(reader).value_or(vm.policy.strategy);
+    for (const std::string_view key : {"reservation", "locality_weight"}) {
+      if (const auto number = reader.integer(key, {0, 1000})) {
+        set_policy(reader, vm.policy, key, std::to_string(*number));
+      }
+    }
     for (const std::string_view key : {"cpu_binding", "cpu_policy", "class"}) {
       if (const auto text = reader.text(key)) {
-        if (const auto set = balancer::set_policy_key(vm.policy, key, *text); !set) {
-          reader.complain(key, set.error().message);
-        }
+        set_policy(reader, vm.policy, key, *text);
       }
+    }
+  }
+
+  static void set_policy(const TableReader& reader, placement::VmPolicy& policy,
+                         std::string_view key, const std::string& value) {
+    if (const auto set = balancer::set_policy_key(policy, key, value); !set) {
+      reader.complain(key, set.error().message);
     }
   }
 
