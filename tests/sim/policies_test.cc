@@ -51,11 +51,35 @@ TEST(PoliciesTest, EveryNameIsAPolicy) {
   EXPECT_EQ(make_policy("vmnuma"), nullptr);
 }
 
-TEST(PoliciesTest, NobodyDoesNothing) {
+TEST(PoliciesTest, NonePolicyKeepsThePinsThatAreFound) {
   const SimulationResult result = run(kPile, "none");
   EXPECT_EQ(whole_pct(result.owed), 50);
   EXPECT_EQ(result.node_changes, 0);
   EXPECT_EQ(result.moved.value, 0);
+}
+
+TEST(PoliciesTest, NonePolicyLetsTheSchedulerUseBothNodesWhereNobodyHasPinned) {
+  Scenario found = kPile;
+  for (ScenarioVm& vm : found.vms) {
+    vm.placed_on = std::exchange(vm.pinned_on, {});
+  }
+  const SimulationResult result = run(found, "none");
+  EXPECT_EQ(whole_pct(result.owed), 0);
+  EXPECT_EQ(result.moved.value, 0);
+  EXPECT_LE(whole_pct(result.locality.end), 60);
+}
+
+TEST(PoliciesTest, PinsThroughLibvirtTakeTheirTimeAndAWriteToTheCpusetDoesNot) {
+  Scenario slow = scenario_of(2, {vm_on("a", 0, 4, 100), vm_on("b", 0, 4, 100)}, /*epochs=*/100);
+  slow.faults.push_back({0, FaultKind::kSlowLibvirt, std::nullopt, std::nullopt, 100});
+  const auto lost_by = [](const Scenario& scenario, std::string_view policy) {
+    return run(scenario, policy).lost.value;
+  };
+  // Four pins of 3 s each at least, of 200 s in which half of the host is idle until then.
+  EXPECT_GE(lost_by(slow, "esxi-defaults"), lost_by(kPile, "esxi-defaults") + 2'000);
+  EXPECT_EQ(lost_by(slow, "numad"), lost_by(kPile, "numad"));
+  EXPECT_EQ(lost_by(slow, "kernel"), lost_by(kPile, "kernel"));
+  EXPECT_EQ(lost_by(slow, "kubelet"), lost_by(kPile, "kubelet"));
 }
 
 TEST(PoliciesTest, TheKernelUsesBothNodesAndBringsMemoryAlong) {

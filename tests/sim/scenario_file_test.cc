@@ -66,6 +66,10 @@ group = "db"
 anti_affinity = "soft"
 nodes = [0, 1]
 numatune = "restrictive"
+limit = 350
+qemu = 0.02
+reservation = 25
+locality_weight = 200
 memory_mode = "mask"
 consolidate = false
 do_not_move = true
@@ -108,12 +112,39 @@ vm = "SQL00"
   EXPECT_FALSE(vm.policy.anti_affinity_hard);
   EXPECT_THAT(vm.policy.nodes, ElementsAre(NodeId{0}, NodeId{1}));
   EXPECT_EQ(vm.numatune, placement::NumatuneMode::kRestrictive);
+  EXPECT_EQ(vm.limit_pct, 350);
+  EXPECT_EQ(vm.qemu.value, 20);
+  EXPECT_EQ(vm.policy.reservation_permille, 250);
+  EXPECT_EQ(vm.policy.locality_weight_pct, 200);
   EXPECT_EQ(vm.policy.memory_mode, placement::MemoryMode::kMask);
   EXPECT_FALSE(vm.policy.consolidate);
   EXPECT_TRUE(vm.policy.do_not_move);
   EXPECT_EQ(vm.policy.strategy, placement::PlacementStrategy::kDistributeEvenly);
   EXPECT_THAT(scenario->faults,
               ElementsAre(Fault{40, FaultKind::kPinRefused, 0U, std::nullopt, 3}));
+}
+
+TEST(ScenarioFileTest, ManyEqualVmsAreOneTable) {
+  const auto scenario = parse(
+      "[[vm]]\nname = 'web'\nvcpus = 2\nmemory = '1GiB'\ncount = 3\n"
+      "[[vm]]\nname = 'db'\nvcpus = 1\nmemory = '1GiB'\n");
+  ASSERT_TRUE(scenario.has_value()) << scenario.error().message;
+  std::vector<std::string> names;
+  for (const ScenarioVm& vm : scenario->vms) {
+    names.push_back(vm.name);
+  }
+  EXPECT_THAT(names, ElementsAre("web1", "web2", "web3", "db"));
+  EXPECT_EQ(scenario->vms[2].vcpus, 2);
+}
+
+TEST(ScenarioFileTest, RefusesAVmThatCannotFitItsHost) {
+  // Two nodes of 4 CPUs and 8 GiB.
+  EXPECT_EQ(problem("[[vm]]\nname = 'a'\nvcpus = 9\nmemory = '17GiB'\n"),
+            "dir/some.toml:8: 'a' has 9 vCPUs, but all nodes together have 8 CPUs\n"
+            "dir/some.toml:9: 'a' has 17408 MiB of memory, but all nodes together have 16384");
+  EXPECT_THAT(
+      problem("[[vm]]\nname = 'a'\nvcpus = 8\nmemory = '16GiB'\nmemory_on = { \"1\" = '9GiB' }\n"),
+      HasSubstr("'a' has 9216 MiB on node 1, which has 8192"));
 }
 
 std::string talk(const std::string& between) {
@@ -235,8 +266,6 @@ TEST(ScenarioFileTest, RefusesWhatContradictsItself) {
   EXPECT_THAT(problem(vm + vm), HasSubstr("there are two VMs named 'a'"));
   EXPECT_THAT(problem(vm + "memory_on = { \"0\" = '2GiB' }\n"),
               HasSubstr("more memory on nodes than in all"));
-  EXPECT_THAT(problem(vm + "placed_on = [0]\nmemory_on = { \"0\" = '1GiB' }\n"),
-              HasSubstr("either 'placed_on' or 'memory_on'"));
   EXPECT_THAT(problem(vm + "start = 5\nstop = 5\n"), HasSubstr("'stop' = 5 is out of range"));
   EXPECT_THAT(problem(vm + "load = [{ from = 9, pct = 1 }, { from = 9, pct = 2 }]\n"),
               HasSubstr("'from' = 9 is out of range"));

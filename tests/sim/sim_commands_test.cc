@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/vmnuma/commands/sim_commands.h"
 
+#include <iostream>
 #include <iterator>
 #include <sstream>
 
@@ -57,10 +58,11 @@ TEST(SimCommandsTest, JsonIsOneObjectWithTheseKeys) {
   for (const auto& [key, value] : result.items()) {
     keys.push_back(key);
   }
-  EXPECT_THAT(keys, ElementsAre("scenario", "seed", "epochs", "moves", "swaps", "locality_moves",
-                                "long_term_moves", "pages_moved", "bytes_moved", "imbalance_pct",
-                                "locality_pct", "owed_pct_mean", "lost_pct_mean", "last_move_epoch",
-                                "predictions", "vms", "violations"));
+  EXPECT_THAT(keys,
+              ElementsAre("scenario", "seed", "epochs", "moves", "swaps", "locality_moves",
+                          "long_term_moves", "pages_moved", "bytes_moved", "bytes_below_reserve",
+                          "imbalance_pct", "locality_pct", "owed_pct_mean", "lost_pct_mean",
+                          "last_move_epoch", "predictions", "vms", "violations"));
   EXPECT_EQ(result["scenario"], "pile-up");
   EXPECT_EQ(result["seed"], 9);
   EXPECT_EQ(result["epochs"], 300);
@@ -71,7 +73,8 @@ TEST(SimCommandsTest, JsonIsOneObjectWithTheseKeys) {
   EXPECT_THAT(keys_of(result["locality_pct"]), ElementsAre("end", "mean", "start"));
   ASSERT_EQ(result["vms"].size(), 4U);
   EXPECT_THAT(keys_of(json(result["vms"][0])),
-              ElementsAre("entitled_pct", "homes", "locality_pct", "moves", "name", "used_pct"));
+              ElementsAre("entitled_pct", "homes", "locality_pct", "moves", "name", "used_pct",
+                          "worked_pct"));
   EXPECT_TRUE(result["violations"].empty());
 }
 
@@ -191,6 +194,33 @@ TEST(SimCommandsTest, ASearchIsAgainstAPolicyThatThereIsAndHasOneEnd) {
   EXPECT_EQ(unknown.code, kExitUsage);
   EXPECT_THAT(unknown.err, HasSubstr("did you mean 'kernel'?"));
   EXPECT_EQ(run({"sim", "search", "--rounds", "1", "--seconds", "1"}).code, kExitUsage);
+}
+
+TEST(SimCommandsTest, AScenarioIsCheckedAndItsErrorsAreToldOneALine) {
+  EXPECT_EQ(run({"sim", "check", "pile-up"}).out, "pile-up: 4 nodes, 4 VMs, 300 epochs\n");
+  EXPECT_EQ(json::parse(run({"sim", "check", "pile-up", "--json"}).out)["vms"], 4);
+  std::istringstream wrong(
+      "epochs = 0\nseeds = 1\n[host]\nnodes = 1\ncores_per_node = 1\n"
+      "memory_per_node = '1GiB'\n");
+  std::streambuf* const before = std::cin.rdbuf(wrong.rdbuf());
+  const Outcome outcome = run({"sim", "check", "-"});
+  std::cin.rdbuf(before);
+  EXPECT_EQ(outcome.code, kExitUsage);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(outcome.err,
+            "vmnuma: standard input:1: 'epochs' = 0 is out of range, it goes from 1 to 1000000\n"
+            "vmnuma: standard input:2: there is no key 'seeds'; did you mean 'seed'?\n");
+}
+
+TEST(SimCommandsTest, AScenarioOnStandardInputIsRun) {
+  std::istringstream text(
+      "epochs = 3\n[host]\nnodes = 1\ncores_per_node = 1\n"
+      "memory_per_node = '1GiB'\n");
+  std::streambuf* const before = std::cin.rdbuf(text.rdbuf());
+  const Outcome outcome = run({"sim", "run", "-", "--json"});
+  std::cin.rdbuf(before);
+  EXPECT_EQ(outcome.code, kExitOk) << outcome.err;
+  EXPECT_EQ(json::parse(outcome.out)["epochs"], 3);
 }
 
 TEST(SimCommandsTest, WhatIsWrongIsSaidAndIsAUsageError) {

@@ -102,14 +102,12 @@ void Bound::epoch_ended(const Simulation& simulation) {
   resident_ = std::move(resident);
   const CpuTime owed = std::max(entitled - limits.room, CpuTime{});
   const CpuTime lost = std::max(owed, far_loss(std::move(problem)));
-  if (const auto share = percentage_of(lost.value, wanted.value)) {
-    sum_ += share->value;
-    ++epochs_;
-  }
+  lost_ += lost;
+  wanted_ += wanted;
 }
 
 Percentage Bound::lost() const {
-  return {epochs_ == 0 ? 0 : sum_ / epochs_};
+  return percentage_of(lost_.value, wanted_.value).value_or(Percentage{});
 }
 
 }  // namespace vmnuma::tools

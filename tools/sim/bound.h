@@ -38,7 +38,7 @@ class Bound {
  public:
   /// To be called after each epoch of a simulation in which no memory is moved.
   void epoch_ended(const Simulation& simulation);
-  /// Mean over the epochs so far.
+  /// Of all demand of the epochs so far.
   [[nodiscard]] Percentage lost() const;
 
  private:
@@ -53,8 +53,8 @@ class Bound {
   std::map<placement::VmId, placement::Bytes> resident_;  ///< at the end of the last epoch
   Problem last_;
   placement::CpuTime last_loss_;
-  std::int64_t sum_ = 0;
-  std::int64_t epochs_ = 0;
+  placement::CpuTime lost_;
+  placement::CpuTime wanted_;
 };
 
 }  // namespace vmnuma::tools

@@ -82,7 +82,10 @@ void Oracles::order_given(std::int64_t epoch, const Order& order, const SimHost&
       const ClientId client{change.vm, home.client};
       const auto stay = stays_.find(client);
       under_way.before[client] = stay == stays_.end() ? std::nullopt : std::optional(stay->second);
-      stays_[client] = {epoch, home.from};
+      const bool stays = home.from == home.to;  // it gets other CPUs of its node
+      if (!stays) {
+        stays_[client] = {epoch, home.from};
+      }
       if (is_balancing(order.reason) && !is_a_turn(order.reason)) {
         last_balancing_move_ = epoch;
       }

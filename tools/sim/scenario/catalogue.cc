@@ -61,7 +61,7 @@ Result<std::vector<Scenario>> list_scenarios(const std::string& directory) {
 
 Result<Scenario> find_scenario(const std::string& name, const std::string& directory) {
   std::error_code not_there;
-  if (fs::exists(name, not_there) || name.find('/') != std::string::npos ||
+  if (name == "-" || fs::exists(name, not_there) || name.find('/') != std::string::npos ||
       name.ends_with(kSuffix)) {
     return read_scenario(name);
   }

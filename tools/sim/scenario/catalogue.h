@@ -13,8 +13,9 @@ namespace vmnuma::tools {
 /// All scenarios of the directory, by name. Errors: of reading the directory and of each file.
 [[nodiscard]] Result<std::vector<Scenario>> list_scenarios(const std::string& directory);
 
-/// The scenario in the file `name`, or if there is no such file the one of that name in the
-/// directory. Errors: not-found (with the nearest name there is), and those of read_scenario.
+/// The scenario in the file `name`, that on standard input for "-", or if there is no such file the
+/// one of that name in the directory. Errors: not-found (with the nearest name there is), and those
+/// of read_scenario.
 [[nodiscard]] Result<Scenario> find_scenario(const std::string& name, const std::string& directory);
 
 }  // namespace vmnuma::tools

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iostream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -26,6 +27,7 @@ constexpr std::size_t kLargestFile = std::size_t{1024} * 1024;
 constexpr Range kEpochs{0, 1'000'000};
 constexpr std::int64_t kMostNodes = 64;
 constexpr std::int64_t kMostVms = 10'000;
+constexpr std::string_view kStandardInput = "-";
 constexpr std::int64_t kLongestFault = 10'000;
 constexpr std::int64_t kMostWakeups = 10'000'000;
 constexpr std::int64_t kStandardEpochs = 300;
@@ -57,11 +59,11 @@ class ScenarioParser {
       read_options(*options);
     }
     const std::vector<const toml::table*> vms = top.tables("vm");
-    if (static_cast<std::int64_t>(vms.size()) > kMostVms) {
-      top.complain("vm", fmt::format("there are more than {} VMs", kMostVms));
-    }
     for (const toml::table* vm : vms) {
-      read_vm(*vm);
+      read_vms(*vm);
+    }
+    if (static_cast<std::int64_t>(scenario_.vms.size()) > kMostVms) {
+      top.complain("vm", fmt::format("there are more than {} VMs", kMostVms));
     }
     for (const toml::table* talk : top.tables("talk")) {
       read_talk(*talk);
@@ -227,23 +229,33 @@ class ScenarioParser {
     }
   }
 
-  void read_vm(const toml::table& table) {
+  /// One, or `count` of them, which differ in their names and in what is left to chance.
+  void read_vms(const toml::table& table) {
     const TableReader reader(
         problems_, table, " in [[vm]]",
-        {"name",          "vcpus",    "memory",       "start",       "stop",
-         "shares",        "load",     "load_repeats", "on_off",      "noise",
-         "stall",         "cells",    "pinned_on",    "placed_on",   "memory_on",
-         "group",         "nodes",    "numatune",     "memory_mode", "consolidate",
-         "anti_affinity", "strategy", "cpu_binding",  "cpu_policy",  "do_not_move",
-         "class",         "qemu",     "limit",        "reservation", "locality_weight"});
+        {"name",           "vcpus",    "memory",       "start",       "stop",
+         "shares",         "load",     "load_repeats", "on_off",      "noise",
+         "stall",          "cells",    "pinned_on",    "placed_on",   "memory_on",
+         "group",          "nodes",    "numatune",     "memory_mode", "consolidate",
+         "anti_affinity",  "strategy", "cpu_binding",  "cpu_policy",  "do_not_move",
+         "class",          "count",    "qemu",         "limit",       "reservation",
+         "locality_weight"});
     for (const std::string_view key : {"name", "vcpus", "memory"}) {
       reader.require(key);
     }
-    ScenarioVm vm;
-    vm.name = reader.text("name").value_or("");
-    if (reader.has("name") && vm.name.empty()) {
+    const std::string name = reader.text("name").value_or("");
+    if (reader.has("name") && name.empty()) {
       reader.complain("name", "'name' is empty");
     }
+    const std::optional<std::int64_t> count = reader.integer("count", {1, kMostVms});
+    for (std::int64_t number = 1; number <= count.value_or(1); ++number) {
+      read_vm(reader, count ? fmt::format("{}{}", name, number) : name);
+    }
+  }
+
+  void read_vm(const TableReader& reader, std::string name) {
+    ScenarioVm vm;
+    vm.name = std::move(name);
     if (find_vm(vm.name)) {
       reader.complain("name", fmt::format("there are two VMs named '{}'", vm.name));
     }
@@ -263,7 +275,36 @@ class ScenarioParser {
     read_load(reader, vm);
     read_places(reader, vm);
     read_policy(reader, vm);
+    check_size(reader, vm);
     scenario_.vms.push_back(std::move(vm));
+  }
+
+  /// Refuses what no host of this size could start.
+  void check_size(const TableReader& reader, const ScenarioVm& vm) const {
+    Bytes all;
+    std::int32_t cpus = 0;
+    for (const ScenarioNode& node : scenario_.host.nodes) {
+      all += node.memory;
+      cpus += node.cores * node.threads_per_core;
+    }
+    if (vm.memory > all) {
+      reader.complain("memory",
+                      fmt::format("'{}' has {} MiB of memory, but all nodes together have {}",
+                                  vm.name, vm.memory.value >> 20U, all.value >> 20U));
+    }
+    if (vm.vcpus > cpus) {
+      reader.complain("vcpus", fmt::format("'{}' has {} vCPUs, but all nodes together have {} CPUs",
+                                           vm.name, vm.vcpus, cpus));
+    }
+    for (const migration::NodeBytes& part : vm.memory_on) {
+      for (const ScenarioNode& node : scenario_.host.nodes) {
+        if (node.id == part.node && part.bytes > node.memory) {
+          reader.complain("memory_on", fmt::format("'{}' has {} MiB on node {}, which has {}",
+                                                   vm.name, part.bytes.value >> 20U, node.id.value,
+                                                   node.memory.value >> 20U));
+        }
+      }
+    }
   }
 
   void read_load(const TableReader& vm_reader, ScenarioVm& vm) {
@@ -322,9 +363,6 @@ class ScenarioParser {
       (void)check_node(reader, "placed_on", node);  // complains itself
     }
     const toml::table* memory = reader.table("memory_on");
-    if (memory != nullptr && !vm.placed_on.empty()) {
-      reader.complain("memory_on", "a VM has either 'placed_on' or 'memory_on'");
-    }
     if (memory == nullptr) {
       return;
     }
@@ -545,6 +583,15 @@ Result<Scenario> parse_scenario(std::string_view text, const std::string& file) 
 }
 
 Result<Scenario> read_scenario(const std::string& path) {
+  if (path == kStandardInput) {
+    std::string text(kLargestFile + 1, '\0');
+    std::cin.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(std::cin.gcount()));
+    if (text.size() > kLargestFile) {
+      return failure(ErrorCode::kInvalidArgument, "standard input is longer than 1 MiB");
+    }
+    return parse_scenario(text, "standard input");
+  }
   return files::read_file(path, kLargestFile).and_then([&](const std::string& text) {
     return parse_scenario(text, path);
   });

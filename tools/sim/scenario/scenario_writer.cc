@@ -160,8 +160,9 @@ void add_policy(Lines& lines, const placement::VmPolicy& policy) {
     lines.add("nodes", list_text(policy.nodes));
   }
   // Those that have the same name and the same words in both files.
-  for (const std::string_view name : {"memory_mode", "consolidate", "do_not_move", "strategy",
-                                      "cpu_binding", "cpu_policy", "class"}) {
+  for (const std::string_view name :
+       {"memory_mode", "consolidate", "do_not_move", "strategy", "cpu_binding", "cpu_policy",
+        "class", "reservation", "locality_weight"}) {
     const auto* const key = balancer::find_key(balancer::policy_keys(), name);
     const std::string value = key->get(policy);
     if (value != key->get(placement::VmPolicy{})) {
@@ -193,7 +194,16 @@ std::string text_of(const ScenarioVm& vm) {
   if (vm.stall != standard.stall) {
     lines.add("stall", fmt::format("{}.{:03}", vm.stall.value / 1000, vm.stall.value % 1000));
   }
+  if (vm.qemu != standard.qemu) {
+    lines.add("qemu", fmt::format("{}.{:03}", vm.qemu.value / 1000, vm.qemu.value % 1000));
+  }
+  if (vm.limit_pct) {
+    lines.add("limit", std::to_string(*vm.limit_pct));
+  }
   lines.add_unless("cells", vm.cells, standard.cells);
+  if (!vm.pinned_on.empty()) {
+    lines.add("pinned_on", list_text(vm.pinned_on));
+  }
   if (!vm.placed_on.empty()) {
     lines.add("placed_on", list_text(vm.placed_on));
   }

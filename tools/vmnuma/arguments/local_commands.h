@@ -172,7 +172,8 @@ struct SimRunRequest {
   std::optional<std::string> explain;  ///< a VM; its explanation is then all that is printed
   template <class Line>
   void describe(Line& line) {
-    line.argument("SCENARIO", scenario, "A scenario file, or a name that `list` shows");
+    line.argument("SCENARIO", scenario,
+                  "A scenario file, - for standard input, or a name that `list` shows");
     line.number("--epochs", epochs, {1, 1'000'000}, "So many epochs, whatever the scenario says");
     line.number("--seed", seed, {0, std::numeric_limits<std::int64_t>::max()},
                 "This seed, whatever the scenario says");
@@ -224,10 +225,21 @@ struct SimSearchRequest {
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
+struct SimCheckRequest {
+  static constexpr CommandName kName{"sim", "check", "Say what is wrong with a scenario file"};
+  std::string scenario;  ///< as for `sim run`
+  template <class Line>
+  void describe(Line& line) {
+    line.argument("SCENARIO", scenario, "As for `run`");
+  }
+  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+};
+
 /// In the order in which help lists them. OptimalRun is an option of `plan`.
 template <template <class...> class List, class... Others>
 using WithLocalCommands =
     List<Others..., RepackRun, ForecastShowRun, ForecastTrainRun, DoctorRun, ReportRun, ExportRun,
-         RecordRun, ReplayRun, SimRunRequest, SimListRequest, SimCompareRequest, SimSearchRequest>;
+         RecordRun, ReplayRun, SimRunRequest, SimListRequest, SimCompareRequest, SimSearchRequest,
+         SimCheckRequest>;
 
 }  // namespace vmnuma::tools

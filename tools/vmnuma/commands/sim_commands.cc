@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <sstream>
 #include <system_error>
 #include <vector>
 
@@ -33,7 +34,12 @@ constexpr std::chrono::milliseconds kWatchedEpoch{200};
 constexpr std::size_t kWatchedNews = 12;
 
 int failed(Surroundings& surroundings, const Error& error) {
-  surroundings.err << "vmnuma: " << printable(error.message) << std::endl;
+  // A scenario may have several errors, one a line.
+  std::istringstream lines(error.message);
+  for (std::string line; std::getline(lines, line);) {
+    surroundings.err << "vmnuma: " << printable(line) << '\n';
+  }
+  surroundings.err << std::flush;
   return kExitUsage;
 }
 
@@ -277,6 +283,28 @@ int list_simulations(bool json, const std::string& scenarios, Surroundings& surr
   return kExitOk;
 }
 
+int check_scenario(const SimCheckRequest& request, bool json, const std::string& scenarios,
+                   Surroundings& surroundings) {
+  const Result<Scenario> scenario = find_scenario(request.scenario, scenarios);
+  if (!scenario) {
+    return failed(surroundings, scenario.error());
+  }
+  if (json) {
+    surroundings.out << nlohmann::ordered_json{{"name", scenario->name},
+                                               {"epochs", scenario->epochs},
+                                               {"nodes", scenario->host.nodes.size()},
+                                               {"vms", scenario->vms.size()}}
+                            .dump()
+                     << std::endl;
+  } else {
+    surroundings.out << fmt::format("{}: {} nodes, {} VMs, {} epochs\n", printable(scenario->name),
+                                    scenario->host.nodes.size(), scenario->vms.size(),
+                                    scenario->epochs)
+                     << std::flush;
+  }
+  return kExitOk;
+}
+
 }  // namespace
 
 int run_sim(const Invocation& invocation, const std::string& scenarios,
@@ -289,6 +317,9 @@ int run_sim(const Invocation& invocation, const std::string& scenarios,
   }
   if (const auto* request = std::get_if<SimSearchRequest>(&invocation.command)) {
     return search_scenarios(*request, Effort{}, invocation, surroundings);
+  }
+  if (const auto* request = std::get_if<SimCheckRequest>(&invocation.command)) {
+    return check_scenario(*request, invocation.json, scenarios, surroundings);
   }
   return list_simulations(invocation.json, scenarios, surroundings);
 }
@@ -303,6 +334,10 @@ int SimCompareRequest::run(const Invocation& invocation, Surroundings& surroundi
 
 int SimSearchRequest::run(const Invocation& invocation, Surroundings& surroundings) const {
   return search_scenarios(*this, Effort{}, invocation, surroundings);
+}
+
+int SimCheckRequest::run(const Invocation& invocation, Surroundings& surroundings) const {
+  return check_scenario(*this, invocation.json, scenario_directory(), surroundings);
 }
 
 int SimListRequest::run(const Invocation& invocation, Surroundings& surroundings) const {
