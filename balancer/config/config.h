@@ -44,7 +44,7 @@ enum class OnStop {
   return names_in_order<OnStop>("leave", "restore");
 }
 
-/// What becomes of a VM that somebody else pins elsewhere while it is balanced.
+/// What becomes of a VM that is pinned elsewhere externally while it is balanced.
 enum class ForeignPins {
   kRespect,  ///< a whole node is its home from then on; pinned otherwise, it is left alone
   kRepair,   ///< it is pinned to its home again, up to three times

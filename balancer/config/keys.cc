@@ -70,7 +70,8 @@ constexpr KeyInfo<Config> kTop[] = {
         "was found"),
     choice_key<&Config::foreign_pins>(
         "foreign_pins",
-        "What becomes of a VM that somebody else pins elsewhere: respect takes a whole node as its "
+        "What becomes of a VM that is pinned elsewhere externally: respect takes a whole node as "
+        "its "
         "new "
         "home and leaves it alone otherwise; repair pins it to its home again, three times at "
         "most"),

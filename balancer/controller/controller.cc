@@ -53,7 +53,7 @@ std::string why_out_of_bounds(const ManagedVm& managed, const VmState& vm, std::
     return "the policy in its metadata is refused: " + *managed.refused_policy;
   }
   if (managed.pinned_by_others) {
-    return "it is pinned by somebody else: " + *managed.pinned_by_others;
+    return "it is pinned externally: " + *managed.pinned_by_others;
   }
   if (managed.rests_in(epoch) && vm.fresh) {
     return fmt::format("{}; tried again in {} epochs", managed.rest->why,

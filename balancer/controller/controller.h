@@ -5,36 +5,39 @@
 /// a host. Approach: everything that happens is an Event; what it leads to is returned as Effects.
 /// The controller keeps the ledger, the homes, the actions under way and what it needs to explain
 /// itself. libvirt's events only change what the ledger knows; decisions are taken when an epoch's
-/// sample arrives. Terms: *settled* - no order of the VM has been under way for kSettledAfter
-/// epochs, so that its pins, as libvirt tells them, are what they will stay. Properties:
-///  1. Equal events give equal effects.
-///  2. Outside active mode no order is given; placements are kept as assumptions in dry-run and
-///  observe.
-///  3. An order that ended undone or dropped leaves the homes as they were before it; its VM then
-///  rests for a time
-///     that doubles with every failure.
-///  4. Pins that somebody else changed are respected: one whole node becomes the home, any other
-///  narrow set, and for a VM that was given a part of its home also the whole of it, takes
-///     the VM out of management until the pins are gone, and no pins at all let it be placed anew,
-///     three times at most.
-///  5. Of a plan that breaks a rule (core/validator.h) nothing is carried out.
-///  6. A VM that was released is as it was found, and is left alone until it is managed again or
-///  its process is a new one.
-///  7. A policy in a domain's metadata that is wrong anywhere counts nowhere: the VM keeps that of
-///  the configuration and is left where it is until the metadata is mended.
-///  8. A VM at home whose CPUs there change is pinned to them by an order of its own.
-///  9. While libvirt or the executor does not answer, or paused, nothing is ordered and everything
-///  is still measured.
-///  10. Where only one node can be a home nobody is placed or pinned, unless a policy asks for
-///  CPUs of its own, and no home is remembered.
-///  11. Pins that stopped fitting because CPUs went or came, or because the VM has other clients
-///  now, are nobody else's: a VM whose home is gone is placed elsewhere, one whose home has other
-///  CPUs is pinned to them.
-///  12. Under a load that does not change it comes to rest: no order, no home to remember, nothing
-///  to log. Only turns on an overloaded host (Numa.LTermFairnessInterval) are never done.
-///  13. No VM is kept from starting unless the mode is active and `admission` is enforce.
-///  14. Memory limits of a VM are changed only if its policy has a memory_class,
-///  Numa.MemQosEnable is 1 and the mode is active.
+/// sample arrives.
+///
+/// Terms: *settled* - no order of the VM has been under way for kSettledAfter epochs, so that its
+/// pins, as libvirt tells them, are what they will stay.
+///
+/// Properties:
+///  - equal events give equal effects;
+///  - outside active mode no order is given; placements are kept as assumptions in dry-run and
+///    observe;
+///  - an order that ended undone or dropped leaves the homes as they were before it; its VM then
+///    rests for a time that doubles with every failure;
+///  - pins that were changed externally are respected: one whole node becomes the home; any other
+///    narrow set, and for a VM that was given a part of its home also the whole of it, takes the VM
+///    out of management until the pins are gone; no pins at all let it be placed anew, three times
+///    at most;
+///  - of a plan that breaks a rule (core/validator.h) nothing is carried out;
+///  - a VM that was released is as it was found, and is left alone until it is managed again or its
+///    process is a new one;
+///  - a policy in a domain's metadata that is wrong anywhere counts nowhere: the VM keeps that of
+///    the configuration and is left where it is until the metadata is mended;
+///  - a VM at home whose CPUs there change is pinned to them by an order of its own;
+///  - while libvirt or the executor does not answer, or paused, nothing is ordered and everything
+///    is still measured;
+///  - where only one node can be a home no VM is placed or pinned, unless a policy asks for CPUs of
+///    its own, and no home is remembered;
+///  - pins that stopped fitting because CPUs went or came, or because the VM has other clients now,
+///    do not count as external: a VM whose home is gone is placed elsewhere, one whose home has
+///    other CPUs is pinned to them;
+///  - under a load that does not change it comes to rest: no order, no home to remember, nothing to
+///    log. Only turns on an overloaded host (Numa.LTermFairnessInterval) never end;
+///  - no VM is kept from starting unless the mode is active and `admission` is enforce;
+///  - memory limits of a VM are changed only if its policy has a memory_class, Numa.MemQosEnable is
+///    1 and the mode is active.
 #pragma once
 
 #include <map>

@@ -74,7 +74,7 @@ struct Settings {
   std::map<std::string, Origin> origins;  ///< of options that do not have their default
   std::map<std::string, placement::VmPolicy> policies;  ///< by VM name or UUID
   bool metadata_wins = true;  ///< a policy in the domain's metadata goes before `policies`
-  bool repairs_pins = false;  ///< VMs that somebody else pins elsewhere are pinned home again
+  bool repairs_pins = false;  ///< VMs that are pinned elsewhere externally are pinned home again
   /// Of VMs whose policy has none of its own.
   placement::PlacementStrategy strategy = placement::PlacementStrategy::kLeastLostTime;
   AdmissionMode admission = AdmissionMode::kEnforce;

@@ -120,22 +120,21 @@ class Reconciliation {
     return *managed_.repairs;
   }
 
-  /// Pins the VM home again. False if that was done too often: somebody else insists.
+  /// Pins the VM home again. False if that was done too often.
   bool repair() {
     const std::string& name = vm_.description.name;
     if (const std::int64_t repairs = count_repair(); repairs > kMostRepairs) {
       if (repairs == kMostRepairs + 1) {
         effects_.log.push_back(
             about(vm_, Severity::kWarning,
-                  fmt::format("VM '{}' was pinned elsewhere by somebody else {} times, giving in",
-                              name, repairs)));
+                  fmt::format("VM '{}' was pinned elsewhere externally {} times, giving in", name,
+                              repairs)));
       }
       return false;
     }
     homes_.place_again(
         vm_,
-        fmt::format("VM '{}' was pinned elsewhere by somebody else, pinning it to its home again",
-                    name));
+        fmt::format("VM '{}' was pinned elsewhere externally, pinning it to its home again", name));
     return true;
   }
 
@@ -143,21 +142,21 @@ class Reconciliation {
   void take(const ClientId& client, const PinState& pins) {
     const std::string& name = vm_.description.name;
     if (pins.kind == Kind::kOneNode) {
-      effects_.log.push_back(about(
-          vm_, Severity::kNotice,
-          fmt::format("VM '{}' was pinned to node {} by somebody else, taking that as its home",
-                      name, pins.node.value)));
-      homes_.adopt(client, pins.node, "somebody else pinned it to this node");
+      effects_.log.push_back(
+          about(vm_, Severity::kNotice,
+                fmt::format("VM '{}' was pinned to node {} externally, taking that as its home",
+                            name, pins.node.value)));
+      homes_.adopt(client, pins.node, "it was pinned to this node externally");
     } else {
-      effects_.log.push_back(about(
-          vm_, Severity::kNotice,
-          fmt::format("the pins of VM '{}' were removed by somebody else, placing it anew", name)));
+      effects_.log.push_back(
+          about(vm_, Severity::kNotice,
+                fmt::format("the pins of VM '{}' were removed externally, placing it anew", name)));
       homes_.give_up(client);
     }
     homes_.remember_all_of(client.vm);
   }
 
-  /// A VM that is pinned by somebody else is left alone for as long as that lasts.
+  /// A VM that is pinned externally is left alone for as long as that lasts.
   void respect_insistence() {
     if (!found_.external.empty() && !managed_.pinned_by_others) {
       homes_.leave_to_others(vm_, found_.external);
@@ -165,7 +164,7 @@ class Reconciliation {
       managed_.pinned_by_others.reset();
       effects_.log.push_back(
           about(vm_, Severity::kNotice,
-                fmt::format("VM '{}' is no longer pinned by somebody else, managing it again",
+                fmt::format("VM '{}' is no longer pinned externally, managing it again",
                             vm_.description.name)));
     }
   }

@@ -69,7 +69,7 @@ void Homes::adopt(const ClientId& client, NodeId node, std::string why) {
 
 void Homes::leave_to_others(const VmRecord& vm, std::string because) {
   effects_.log.push_back({Severity::kNotice,
-                          fmt::format("VM '{}' is pinned by somebody else ({}), leaving it alone",
+                          fmt::format("VM '{}' is pinned externally ({}), leaving it alone",
                                       vm.description.name, because),
                           {{"VM", vm.description.name}}});
   vms_[vm.description.id].pinned_by_others = std::move(because);

@@ -38,7 +38,7 @@ class Homes {
   /// Homes that were assumed - where nobody was pinned, or every VM lived on one node - are given
   /// up for those that the pins tell.
   void find_again();
-  /// The VM is pinned by somebody else.
+  /// The VM is pinned externally.
   void leave_to_others(const VmRecord& vm, std::string because);
 
   // What the history knows.

@@ -6,7 +6,7 @@
 /// a VM, made when the first rule has something to remember, and dropped as a whole. The rules are
 /// elsewhere; each writes its own members only.
 /// Terms: *CPU subset* - the part of its homes that a VM's threads are pinned to (cpu_pins.h); a
-/// VM that has its homes whole has none. *Left alone* - released, or pinned by somebody else.
+/// VM that has its homes whole has none. *Left alone* - released, or pinned externally.
 /// *Outdated* - pins that were made before the VM's clients or the host's CPUs changed.
 /// Properties:
 ///  1. A VM of which nothing is remembered reads as an empty record.

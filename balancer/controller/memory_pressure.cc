@@ -33,12 +33,12 @@ void MemoryPressure::sampled(const placement::Sample& sample, const placement::O
   std::string message = "page migration goes on: the pressure on memory is over";
   if (tasks_wait) {
     message = fmt::format(
-        "page migration rests: some task waits for memory {} % of the time "
+        "page migration is paused: some task waits for memory {} % of the time "
         "(Numa.PageMigPressureMax is {})",
         waiting / 10, options.page_mig_pressure_max);
   } else if (is_high) {
     message = fmt::format(
-        "page migration rests: tasks have to free memory themselves {} times a second "
+        "page migration is paused: tasks have to free memory themselves {} times a second "
         "(Numa.PageMigReclaimMax is {})",
         reclaims, options.page_mig_reclaim_max);
   }

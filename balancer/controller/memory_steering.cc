@@ -146,7 +146,7 @@ void MemorySteering::reach(const std::string& path, const Target& target, Steps&
   Asked& asked = asked_[path];
   const bool by_others = asked.carried_out && !asked.gives_back && target.now != original.ours;
   if (by_others && asked.repairs == kMostRepairs) {
-    say_once(fmt::format("memory limits of '{}' were changed by somebody else {} times, giving in",
+    say_once(fmt::format("memory limits of '{}' were changed externally {} times, giving in",
                          placement::unit_of(path), kMostRepairs + 1),
              steps);
     return;

@@ -190,7 +190,7 @@ std::string action_text(const Snapshot& snapshot, const placement::Action& actio
     if (action.reason == placement::Reason::kCpuAssignment) {
       text += " gets other CPUs of " + node_text(snapshot, relocation.to);
     } else if (relocation.from == relocation.to) {
-      text += fmt::format(" gets {} MiB home to {}", relocation.memory.value >> 20U,
+      text += fmt::format(" migrates {} MiB to its home {}", relocation.memory.value >> 20U,
                           node_text(snapshot, relocation.to));
     } else if (relocation.from == kNoNode) {
       text += " to " + node_text(snapshot, relocation.to);
@@ -254,7 +254,7 @@ std::string guard_text(Guard guard, const Options& options) {
     case Guard::kMemoryStays:
       return "its memory cannot follow";
     case Guard::kDoNotMove:
-      return "it is marked do_not_move or is pinned by somebody else";
+      return "it is marked do_not_move or is pinned externally";
     case Guard::kNotAllowed:
       return "the node is not among those it may use";
     case Guard::kNoFreeCores:
@@ -271,7 +271,7 @@ std::string guard_text(Guard guard, const Options& options) {
     case Guard::kLongTermImbalance:
       return "it would raise the long-term imbalance too much";
     case Guard::kBreaker:
-      return "recent moves failed or did harm, so the balancer rests";
+      return "recent moves failed or did harm, so the balancer is paused";
     case Guard::kDisabled:
       return "the host is smaller than Numa.RebalanceCoresTotal and Numa.RebalanceCoresNode ask "
              "for";

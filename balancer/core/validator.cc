@@ -353,7 +353,7 @@ class Validator {
   /// What is expected to be short is moved where it will not be, at nobody's cost now.
   void check_forecast(const std::vector<Rehoming>& changes, const std::vector<NodeIndex>& from) {
     if (predicted_gain() < CpuTime{}) {
-      violation("it costs CPU time that nobody expects to be short");
+      violation("it costs CPU time that is not expected to be short");
     }
     Reckoning expected(snapshot_, options_, Reckoning::Basis::kLoad);
     const CpuTime before = expected.lost();

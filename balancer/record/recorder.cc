@@ -65,7 +65,7 @@ Effects Recorder::pass(Controller& controller, const Event& event) {
     if (complete_) {
       end("it has as many epochs as were asked for");
     } else if (++epochs_alone_ > kPatience) {
-      end(fmt::format("nobody asked for it for {} epochs", kPatience));
+      end(fmt::format("no request for it came for {} epochs", kPatience));
       lines_.clear();
     }
   }
@@ -91,7 +91,7 @@ Result<Answer> Recorder::answer(const Command& command, const Controller& contro
   RecordingView view;
   if (const auto* start = std::get_if<RecordStartRequest>(&command)) {
     if (running_) {
-      return failure(ErrorCode::kBusy, "somebody else is recording already");
+      return failure(ErrorCode::kBusy, "another client is recording already");
     }
     begin(controller, start->anonymize, start->epochs);
   } else {

@@ -348,7 +348,7 @@ void check(const Snapshot& snapshot, Findings& findings) {
 }
 
 void check(const placement::Action& action, std::size_t nodes, Findings& findings) {
-  findings.require(!action.relocations.empty(), "an action moves nobody");
+  findings.require(!action.relocations.empty(), "an action moves nothing");
   for (const placement::Relocation& relocation : action.relocations) {
     findings.require(is_within(relocation.client.index, 0, kMostVcpus) &&
                          is_node_or_none(relocation.from, nodes) &&

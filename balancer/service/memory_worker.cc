@@ -50,7 +50,7 @@ Result<void> MemoryWorker::keep(const std::optional<MemoryOriginals>& originals)
   return {};
 }
 
-/// Notes whether the unit has settings of somebody else's, before it gets the first of ours.
+/// Notes whether the unit has settings of another program's, before it gets the first of ours.
 Result<void> MemoryWorker::look_first(const std::string& unit) {
   if (touched_->contains(unit)) {
     return {};
@@ -58,7 +58,7 @@ Result<void> MemoryWorker::look_first(const std::string& unit) {
   if (history_ == nullptr) {
     return failure(ErrorCode::kUnavailable, "there is no history to keep its settings in");
   }
-  // In doubt they are somebody else's.
+  // In doubt they are another program's.
   TouchedUnits touched = *touched_;
   touched[unit] = units_.has_memory_settings(unit).value_or(true);
   return keep_touched_units(*history_, touched).map([&] { touched_ = std::move(touched); });

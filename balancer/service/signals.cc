@@ -39,7 +39,7 @@ std::string text_of(const std::vector<TaskBoard::BusyPlace>& busy) {
                         place.task.doing, file.empty() ? "" : fmt::format(", at '{}'", file),
                         std::chrono::floor<std::chrono::seconds>(passed).count());
   }
-  return text.empty() ? "nobody says at what" : text;
+  return text.empty() ? "an unknown place" : text;
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ constexpr OptionInfo kTable[] = {
      "until it is half of that"},
     {"Numa.PageMigReclaimMax", "1/s", 0, 1000000, &Options::page_mig_reclaim_max, false,
      "How often a second tasks may have to free memory themselves (allocstall in /proc/vmstat) "
-     "before page migration rests, until it is half of that"},
+     "before page migration is paused, until it is half of that"},
     {"Numa.AffinityWeight", "%", 0, 1000, &Options::affinity_weight, false,
      "Lost time per broken pair of an affinity group, in per cent of the smaller member's vCPUs; "
      "also of a VM with a topology_policy that lives away from its devices, of its own"},

@@ -33,7 +33,7 @@ constexpr std::array kTable{
     MetricInfo{"vmnuma_epoch_late_most_seconds", kGauge, "",
                "The same of the epoch that was the latest since the daemon was started."},
     MetricInfo{"vmnuma_wakeup_pairs", kGauge, "",
-               "Pairs of VMs whose wake-ups of each other are counted; absent if nobody counts."},
+               "Pairs of VMs whose wake-ups of each other are counted; absent if none are."},
     MetricInfo{"vmnuma_forecast_vms", kGauge, "predictor",
                "VMs whose forecast counts in decisions, by the predictor that made it."},
 

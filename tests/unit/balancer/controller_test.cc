@@ -114,7 +114,7 @@ TEST(ControllerTest, LeavesAVmAloneThatIsPinnedToSomethingElse) {
   (void)host.epoch();
   EXPECT_THAT(host.epoch().orders, IsEmpty());
   const auto view = answer_of<balancer::ExplainView>(host, balancer::ExplainRequest{"web1"});
-  EXPECT_THAT(view.memory, HasSubstr("pinned by somebody else"));
+  EXPECT_THAT(view.memory, HasSubstr("pinned externally"));
 }
 
 TEST(ControllerTest, FindsAVmByItsUuidAlsoIfAnotherIsNamedLikeThat) {

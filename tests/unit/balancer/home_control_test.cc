@@ -187,12 +187,12 @@ TEST(HomeControlTest, AVmWhoseNodeGoesOfflineIsPlacedElsewhere) {
   (void)change_topology(host, without(4, node_cpus(2)));
   const Heard heard = live_through(host, 8);
   EXPECT_THAT(heard.orders, SizeIs(1));
-  EXPECT_THAT(heard.log, Each(Not(HasSubstr("somebody else"))));
+  EXPECT_THAT(heard.log, Each(Not(HasSubstr("externally"))));
   EXPECT_NE(host.home(1), 2);
   EXPECT_EQ(host.pins(1), node_cpus(host.home(1)));
   expect_rest(host, 20);
   (void)change_topology(host, small_host(4));
-  EXPECT_THAT(live_through(host, 20).log, Each(Not(HasSubstr("somebody else"))));
+  EXPECT_THAT(live_through(host, 20).log, Each(Not(HasSubstr("externally"))));
 }
 
 TEST(HomeControlTest, AVmThatWasFoundOnANodeThatGoesOfflineIsPlacedElsewhere) {
@@ -216,7 +216,7 @@ TEST(HomeControlTest, ANodeThatWentOfflineWhileTheDaemonDidNotRunIsNoOnesPin) {
   host.pin(1, node_cpus(2));
   const Heard heard = live_through(host, 8);
   EXPECT_THAT(heard.orders, SizeIs(1));
-  EXPECT_THAT(heard.log, Each(Not(HasSubstr("somebody else"))));
+  EXPECT_THAT(heard.log, Each(Not(HasSubstr("externally"))));
   EXPECT_EQ(host.pins(1), node_cpus(host.home(1)));
   expect_rest(host, 20);
 }
@@ -247,7 +247,7 @@ TEST(HomeControlTest, WhoWasPinnedWhileACpuWasOfflineGetsItWhenItIsBack) {
   (void)live_through(host, 8);
   EXPECT_EQ(host.pins(1), std::vector{CpuId{4}});
   (void)change_topology(host, small_host(4));
-  EXPECT_THAT(live_through(host, 8).log, Each(Not(HasSubstr("somebody else"))));
+  EXPECT_THAT(live_through(host, 8).log, Each(Not(HasSubstr("externally"))));
   EXPECT_EQ(host.home(1), 2);
   EXPECT_EQ(host.pins(1), node_cpus(2));
   expect_rest(host, 20);
@@ -263,10 +263,10 @@ TEST(HomeControlTest, TheLastNodeButOneGoesAndComesBack) {
   host.start(small_vm(3, "vm3", 1), 0, 10);
   const Heard heard = live_through(host, 20);
   EXPECT_THAT(heard.homes, IsEmpty());
-  EXPECT_THAT(heard.log, Each(Not(HasSubstr("somebody else"))));
+  EXPECT_THAT(heard.log, Each(Not(HasSubstr("externally"))));
   expect_rest(host, 10);
   (void)change_topology(host, small_host(2));
-  EXPECT_THAT(live_through(host, 30).log, Each(Not(HasSubstr("somebody else"))));
+  EXPECT_THAT(live_through(host, 30).log, Each(Not(HasSubstr("externally"))));
   for (std::uint8_t number = 1; number <= 3; ++number) {
     EXPECT_EQ(host.pins(number), node_cpus(host.home(number)));
   }
@@ -301,7 +301,7 @@ TEST(HomeControlTest, HomesAssumedInDryRunAreNobodysPinsLater) {
   config.mode = Mode::kActive;
   (void)host.recorder().pass(host.controller(), config);
   const Heard heard = live_through(host, 8);
-  EXPECT_THAT(heard.log, Each(Not(HasSubstr("somebody else"))));
+  EXPECT_THAT(heard.log, Each(Not(HasSubstr("externally"))));
   EXPECT_EQ(host.pins(1), node_cpus(host.home(1)));
 }
 
@@ -344,7 +344,7 @@ TEST(HomeControlTest, APluggedVcpuWithLibvirtsDefaultPinIsPinnedHome) {
     host.plug_vcpu(1);
     EXPECT_EQ(host.last_pin(1), node_cpus(0));
     const Heard heard = live_through(host, 8);
-    EXPECT_THAT(heard.log, Each(Not(HasSubstr("somebody else"))));
+    EXPECT_THAT(heard.log, Each(Not(HasSubstr("externally"))));
     EXPECT_EQ(host.home(1), 2);
     EXPECT_EQ(host.last_pin(1), node_cpus(2));
     expect_rest(host, 10);
@@ -358,7 +358,7 @@ TEST(HomeControlTest, AVmWhoseVcpusAreSplitOtherwiseIsNotPinnedByOthers) {
   host.set_own_policy(1, {{"prefer_ht", "true"}, {"max_per_client", "1"}});
   (void)live_through(host, 8);
   host.set_own_policy(1, {});
-  EXPECT_THAT(live_through(host, 12).log, Each(Not(HasSubstr("somebody else"))));
+  EXPECT_THAT(live_through(host, 12).log, Each(Not(HasSubstr("externally"))));
 }
 
 }  // namespace

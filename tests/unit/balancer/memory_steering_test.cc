@@ -169,7 +169,7 @@ TEST_F(MemorySteeringTest, WhoInsistsHasHisWay) {
     for (const std::string& notice : steps.notices) {
       EXPECT_FALSE(said) << notice;
       said = true;
-      EXPECT_THAT(notice, HasSubstr("'vm1.scope' were changed by somebody else 4 times"));
+      EXPECT_THAT(notice, HasSubstr("'vm1.scope' were changed externally 4 times"));
     }
   }
   // The slice once, the scope once and three times more.

@@ -84,7 +84,7 @@ TEST_F(RecorderTest, EndsWhenNobodyComesForItsLines) {
     epoch();
   }
   EXPECT_FALSE(recorder_.running());
-  EXPECT_THAT(ask(RecordNextRequest{begun.recording}).ended, HasSubstr("nobody asked"));
+  EXPECT_THAT(ask(RecordNextRequest{begun.recording}).ended, HasSubstr("no request for it"));
   EXPECT_EQ(ask(RecordStartRequest{}).recording, begun.recording + 1);
 }
 

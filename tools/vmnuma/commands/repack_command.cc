@@ -88,7 +88,7 @@ class Repacker {
     way_ = std::move(*way);
     if (way_.steps.empty() || way_.gain_ms * 1000 < way_.demand_ms * run_.least_gain) {
       say(
-          fmt::format("nobody moves: {} ms per epoch could be saved of {} ms that VMs want, and "
+          fmt::format("nothing moves: {} ms per epoch could be saved of {} ms that VMs want, and "
                       "less than {}/1000 is not worth it",
                       way_.gain_ms, way_.demand_ms, run_.least_gain));
       return finished("");

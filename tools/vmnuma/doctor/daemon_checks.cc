@@ -99,7 +99,7 @@ std::vector<Finding> check_daemon(const Result<StatusView>& status, std::string_
   if (status->wants_wakeups && !status->wakeup_pairs) {
     findings.push_back({"wakeups",
                         Severity::kWarning,
-                        "Numa.LocalityWeightActionAffinity is set, but nobody counts which VMs "
+                        "Numa.LocalityWeightActionAffinity is set, but nothing counts which VMs "
                         "wake each other, so "
                         "declared affinity groups count only",
                         "Let them be counted (vmnuma-wakeups(8)):",

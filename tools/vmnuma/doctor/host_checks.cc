@@ -148,7 +148,8 @@ Finding check_pressure(const files::Directory& root) {
   if (const auto text = root.read("proc/pressure/memory"); !text) {
     return {"pressure",
             Severity::kWarning,
-            "the kernel does not tell who waits for memory, so moving pages does not rest for them",
+            "the kernel does not tell which tasks wait for memory, so page migration is not paused "
+            "for them",
             "Start the kernel with psi=1.",
             {}};
   }

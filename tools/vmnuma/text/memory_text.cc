@@ -88,7 +88,7 @@ std::string order_text(const std::vector<balancer::VictimView>& victims) {
         fmt::format("{}. {}: {}", ++place, shortened(victim.vm, kLongestName), victim.sentence),
         /*indent=*/2);
   }
-  return out.empty() ? "  nobody\n" : out;
+  return out.empty() ? "  none\n" : out;
 }
 
 }  // namespace

@@ -124,7 +124,7 @@ std::string text_of(const Repack& repack, const Outlook& outlook) {
     out += step_text(i + 1, repack.sequence.steps[i], snapshot);
   }
   if (repack.sequence.steps.empty()) {
-    out += "  none: nobody moves\n";
+    out += "  none: nothing moves\n";
   }
   for (const balancer::Stuck& stuck : repack.sequence.stuck) {
     out += wrapped(fmt::format("{} client {} finds no way to node {}: {}",

@@ -50,5 +50,5 @@ def run():
     figures["epochs_until_used_again"] = wait_for_homes([*vms, late], "the new VM is at home, too")
     expect(late.pinned_node() == gone, f"it is on node {late.pinned_node()}, not on {gone}, which is empty")
     daemon.expect_rest(REST_EPOCHS)
-    expect("somebody else" not in daemon.told(), f"somebody was blamed: {daemon.told()[-2000:]}")
+    expect("externally" not in daemon.told(), f"external pins were blamed: {daemon.told()[-2000:]}")
     return figures

@@ -72,7 +72,7 @@ def run():
         daemon.expect_rest(REST_EPOCHS)
         allow(everywhere)
         figures["epochs_until_placed_again"] = wait_for_homes(vms)
-        expect("somebody else" not in daemon.told(), f"somebody was blamed: {daemon.told()[-2000:]}")
+        expect("externally" not in daemon.told(), f"external pins were blamed: {daemon.told()[-2000:]}")
     finally:
         run_program("systemctl", "revert", SLICE)
     figures["pulls"] = [row["vm"] for row in daemon.moves() if row["reason"] == "memory-pull"]
