@@ -145,6 +145,16 @@ TEST(PlannerTest, ExplainsWhatABreakerOrASmallHostPrevents) {
   EXPECT_THAT(refused(snapshot, options), ElementsAre("disabled a:0->1"));
 }
 
+TEST(PlannerTest, NodesOfOneCoreAreBalancedUnlessAnOptionForbidsIt) {
+  SnapshotBuilder builder;
+  builder.nodes(2, {.cores = 1}).vm({.name = "a"});
+  builder.vm({.name = "b", .policy = VmPolicy{.do_not_move = true}});
+  EXPECT_THAT(planned(builder.build()), ElementsAre("load-move a:0->1"));
+  Options as_esxi;
+  as_esxi.rebalance_cores_node = 2;
+  EXPECT_THAT(planned(builder.build(), as_esxi), IsEmpty());
+}
+
 TEST(PlannerTest, LimitsHowManyMovesBeginAtOnce) {
   SnapshotBuilder builder;
   builder.nodes(4, {.cores = 4});
