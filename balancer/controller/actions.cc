@@ -89,7 +89,7 @@ void take_back(ControllerState& state, const UnderWay& order, Effects& effects) 
     }
     const auto node = topology.index_of(home);
     if (node && topology.can_be_home(*node)) {
-      state.ledger.adopt_home(client, home);
+      state.ledger.take_home_back(client, home);
     } else {
       homes.give_up(client);
     }

@@ -218,6 +218,7 @@ void Ledger::set_home(const ClientId& id, NodeId node, Reason reason) {
     return;
   }
   if (client->home.value >= 0) {
+    client->came_from_before = client->came_from;
     client->came_from = client->home;
   }
   client->home = node;
@@ -236,6 +237,15 @@ void Ledger::set_home(const ClientId& id, NodeId node, Reason reason) {
 void Ledger::count_move(const ClientId& id, Reason reason) {
   if (ClientRecord* client = find_client(vms_, id); client != nullptr) {
     count(client->counts, reason);
+  }
+}
+
+void Ledger::take_home_back(const ClientId& id, NodeId node) {
+  ClientRecord* client = find_client(vms_, id);
+  if (client != nullptr && node_of(topology_, node) && client->home != node) {
+    client->home = node;
+    client->came_from = client->came_from_before;
+    client->epochs_here = 0;
   }
 }
 

@@ -65,9 +65,10 @@ struct RecordFields;
 /// What the ledger remembers about one client.
 struct ClientRecord {
   placement::ClientShape shape;
-  placement::NodeId home;        ///< value -1: none yet
-  placement::NodeId came_from;   ///< value -1: never moved
-  placement::NodeId pinned_to;   ///< the node all its vCPUs are pinned to; value -1: none
+  placement::NodeId home;              ///< value -1: none yet
+  placement::NodeId came_from;         ///< value -1: never moved
+  placement::NodeId came_from_before;  ///< what came_from was before its last move
+  placement::NodeId pinned_to;         ///< the node all its vCPUs are pinned to; value -1: none
   std::int64_t epochs_here = 0;  ///< since it got its home; 1 in the first epoch measured there
   std::int64_t epochs_since_swap = 1'000'000;
   std::int64_t age_epochs = 0;  ///< since first seen
@@ -129,6 +130,9 @@ class Ledger {
                 placement::Reason reason);
   /// Counts a move that was carried out; `reason` says in which column. Placements are not counted.
   void count_move(const placement::ClientId& client, placement::Reason reason);
+  /// Gives a client the home back that it had before an order that was not carried out: it came
+  /// from where it had come from before, and has to stay as long as if it had just arrived.
+  void take_home_back(const placement::ClientId& client, placement::NodeId node);
   /// Takes a home over as it was found or remembered, without counting a move.
   void adopt_home(const placement::ClientId& client, placement::NodeId node);
   /// Where libvirt was told to start the VM: its clients get their first homes there if they can.

@@ -529,6 +529,7 @@ struct RecordFields {
     fields("shape", value.shape);
     fields("home", value.home);
     fields("came_from", value.came_from);
+    fields.added("came_from_before", value.came_from_before);
     fields("pinned_to", value.pinned_to);
     fields("epochs_here", value.epochs_here);
     fields("epochs_since_swap", value.epochs_since_swap);

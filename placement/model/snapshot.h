@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,7 +27,7 @@ inline constexpr ClientIndex kNoClient = static_cast<ClientIndex>(-1);
 inline constexpr std::int64_t kEpochsUntilCounted = 3;
 
 /// VmState::pull_again_after of a VM whose remaining memory has proved unmovable.
-inline constexpr std::int64_t kNotAgain = std::numeric_limits<std::int64_t>::max();
+inline constexpr std::int64_t kNotAgain = std::int64_t{1} << 40U;
 
 /// A node's supply and load in this epoch.
 struct NodeState {

@@ -455,6 +455,20 @@ TEST_F(LedgerTest, WhatTransfersLeaveIsTriedAgainEverMoreRarely) {
   EXPECT_EQ(epoch().vms[0].pull_again_after, 0);  // all else is elsewhere now
 }
 
+TEST_F(LedgerTest, AMoveThatWasNotMadeDoesNotHideWhereTheClientCameFrom) {
+  run({vm_of(1, 2)});
+  const ClientId client{id_of(1), 0};
+  ledger_.set_home(client, NodeId{1}, Reason::kInitialPlacement);
+  ledger_.set_home(client, NodeId{0}, Reason::kLoadMove);
+  (void)epochs(5);
+  ledger_.set_home(client, NodeId{1}, Reason::kLoadSwap);
+  ledger_.take_home_back(client, NodeId{0});
+  const Snapshot snapshot = epoch();
+  EXPECT_EQ(snapshot.clients[0].home, 0U);
+  EXPECT_EQ(snapshot.clients[0].came_from, 1U);  // Numa.NoReturn still knows
+  EXPECT_EQ(snapshot.clients[0].epochs_here, 1);
+}
+
 TEST_F(LedgerTest, MemoryThatNeverMovesIsGivenUpUntilHomesChange) {
   run({vm_of(1, 2)});
   const auto again_after = [&](Bytes moved) {
