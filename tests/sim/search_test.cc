@@ -148,15 +148,15 @@ TEST(SearchTest, AWeaknessSaysWhatIsLostAndWhatItTakes) {
     vm.noise_pct = 0;
     vm.shares = 1024;
     vm.vcpus = 4;
-    vm.placed_on = {NodeId{0}};
+    vm.pinned_on = {NodeId{0}};
     vm.policy.do_not_move = true;
   }
   const Weakness made = make_weakness(5, scenario, "kernel");
   EXPECT_EQ(made.opponent, "kernel");
   EXPECT_GT(made.behind, 10'000);
   EXPECT_EQ(made.cause, "VMs wait for CPUs and are not moved");
-  EXPECT_THAT(made.takes, ElementsAre("VMs found on a node", "VMs that must not move"));
-  EXPECT_THAT(made.scenario.not_first_because, HasSubstr("takes VMs found on a node"));
+  EXPECT_THAT(made.takes, ElementsAre("VMs found pinned", "VMs that must not move"));
+  EXPECT_THAT(made.scenario.not_first_because, HasSubstr("takes VMs found pinned"));
   EXPECT_LE(made.scenario.description.size(), 90U);
   EXPECT_THAT(to_text({made}, 1), HasSubstr("behind kernel"));
 }

@@ -282,28 +282,13 @@ class ScenarioParser {
   /// Refuses what no host of this size could start.
   void check_size(const TableReader& reader, const ScenarioVm& vm) const {
     Bytes all;
-    std::int32_t cpus = 0;
     for (const ScenarioNode& node : scenario_.host.nodes) {
       all += node.memory;
-      cpus += node.cores * node.threads_per_core;
     }
     if (vm.memory > all) {
       reader.complain("memory",
                       fmt::format("'{}' has {} MiB of memory, but all nodes together have {}",
                                   vm.name, vm.memory.value >> 20U, all.value >> 20U));
-    }
-    if (vm.vcpus > cpus) {
-      reader.complain("vcpus", fmt::format("'{}' has {} vCPUs, but all nodes together have {} CPUs",
-                                           vm.name, vm.vcpus, cpus));
-    }
-    for (const migration::NodeBytes& part : vm.memory_on) {
-      for (const ScenarioNode& node : scenario_.host.nodes) {
-        if (node.id == part.node && part.bytes > node.memory) {
-          reader.complain("memory_on", fmt::format("'{}' has {} MiB on node {}, which has {}",
-                                                   vm.name, part.bytes.value >> 20U, node.id.value,
-                                                   node.memory.value >> 20U));
-        }
-      }
     }
   }
 

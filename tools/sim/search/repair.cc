@@ -47,6 +47,10 @@ void repair_places(ScenarioVm& vm, const ScenarioHost& host) {
     const ScenarioNode* const node = find_node(host, id);
     return node == nullptr || node->cores == 0;
   });
+  std::erase_if(vm.pinned_on, [&](NodeId id) {
+    const ScenarioNode* const node = find_node(host, id);
+    return node == nullptr || node->cores == 0;
+  });
   std::erase_if(vm.policy.nodes, [&](NodeId id) { return find_node(host, id) == nullptr; });
   std::erase_if(vm.memory_on, [&](const migration::NodeBytes& part) {
     const ScenarioNode* const node = find_node(host, part.node);
