@@ -128,7 +128,7 @@ Result<Service::End> serve(const Arguments& arguments, TaskBoard& board, Signals
   if (!config) {
     return tl::unexpected(std::move(config).error());
   }
-  Result<vmnuma::stats::Directory> root = vmnuma::stats::Directory::open("/");
+  Result<vmnuma::files::Directory> root = vmnuma::files::Directory::open("/");
   if (!root) {
     return tl::unexpected(std::move(root).error());
   }

@@ -387,7 +387,7 @@ class CommandLine {
         ->required()
         ->type_name("TYPE");
 
-    add_reading(app_, "memory", "Memory of VMs, its protection, and which VM loses some first",
+    add_reading(app_, "memory", "VMs' memory, its protection, and which loses some first",
                 [] { return Command(balancer::MemoryRequest{}); });
 
     CLI::App* explain = add_reading(app_, "explain", "Why a VM is where it is",
