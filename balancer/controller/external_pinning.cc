@@ -20,7 +20,7 @@ using Kind = PinState::Kind;
 
 /// Pins as libvirt tells them are believed this long after our own last change.
 constexpr std::int64_t kSettledAfter = 3;
-/// How often a VM is pinned again before whoever pins it elsewhere, or nowhere, has his way.
+/// How often a VM is pinned again before pins that are changed externally are left as they are.
 constexpr std::int64_t kMostRepairs = 3;
 
 /// By vCPU the client it is of.

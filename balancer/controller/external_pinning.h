@@ -42,7 +42,7 @@ struct PinDifference {
                                          const PinReader& reader);
 
 struct PinRules {
-  bool repairs = false;  ///< VMs that somebody else pins elsewhere are pinned home again
+  bool repairs = false;  ///< VMs that are pinned elsewhere externally are pinned home
   bool acts = false;     ///< orders are given now
   std::int64_t epoch = 0;
 };

@@ -271,7 +271,7 @@ std::string guard_text(Guard guard, const Options& options) {
     case Guard::kLongTermImbalance:
       return "it would raise the long-term imbalance too much";
     case Guard::kBreaker:
-      return "recent moves failed or did harm, so the balancer is paused";
+      return "recent moves failed or did harm, so none are made for a while";
     case Guard::kDisabled:
       return "the host is smaller than Numa.RebalanceCoresTotal and Numa.RebalanceCoresNode ask "
              "for";
