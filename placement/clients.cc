@@ -12,14 +12,20 @@ std::int64_t divided_up(std::int64_t amount, std::int64_t by) {
   return (amount + by - 1) / by;
 }
 
-std::size_t client_size(const VmPolicy& policy, const Topology& topology,
+/// Of a VM that fits one of its homes, the largest of them; else the smallest, so that each of its
+/// clients can live on any.
+std::size_t client_size(const VmDescription& vm, const Topology& topology,
                         const std::vector<NodeIndex>& homes, bool prefer_ht) {
-  std::int32_t size = 0;
+  const VmPolicy& policy = vm.policy;
+  std::int32_t smallest = 0;
+  std::int32_t largest = 0;
   for (const NodeIndex home : homes) {
     const Node& node = topology.nodes[home];
     const std::int32_t places = prefer_ht ? node.cpu_count() : node.core_count();
-    size = size == 0 ? places : std::min(size, places);
+    smallest = smallest == 0 ? places : std::min(smallest, places);
+    largest = std::max(largest, places);
   }
+  std::int32_t size = static_cast<std::size_t>(largest) >= vm.vcpus.size() ? largest : smallest;
   for (const std::int32_t most : {policy.max_per_node, policy.max_per_client}) {
     if (most > 0) {
       size = std::min(size, most);
@@ -336,7 +342,7 @@ std::vector<ClientShape> split_into_clients(const VmDescription& vm, const Topol
   const TopologyPolicy together = vm.policy.topology_policy;
   const bool one = must_be_whole(vm.policy) && holds_whole(topology.nodes[homes.front()], vm);
   const std::size_t size = one ? vm.vcpus.size()
-                               : client_size(vm.policy, topology, homes,
+                               : client_size(vm, topology, homes,
                                              prefer_ht || vm.policy.prefer_ht ||
                                                  together == TopologyPolicy::kRestricted ||
                                                  together == TopologyPolicy::kBestEffort);

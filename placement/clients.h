@@ -6,9 +6,9 @@
 /// another. Approach: as few clients as the size of a node allows; vCPUs in order and spread
 /// evenly; whole guest cells stay together while they fit, else whole sockets, dies or cores, where
 /// that needs no more clients.
-/// Terms: *size* - most vCPUs of one client: the cores (threads with prefer_ht) of the smallest
-/// allowed node, lowered by max_per_node and max_per_client. *Unit* - what is kept whole: a cell, a
-/// socket, a die, a core or a vCPU.
+/// Terms: *size* - most vCPUs of one client: cores (threads with prefer_ht) of the largest allowed
+/// node if that holds the VM, else of the smallest, lowered by max_per_node and max_per_client.
+/// *Unit* - what is kept whole: a cell, a socket, a die, a core or a vCPU.
 /// Properties:
 ///  1. Every online vCPU is in exactly one client; clients are in the order of their vCPUs.
 ///  2. No client is larger than `size`.

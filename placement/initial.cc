@@ -12,6 +12,7 @@ namespace vmnuma::placement {
 namespace {
 
 constexpr std::int64_t kMuchLoadPermille = 200;
+constexpr std::int64_t kMemoryStepPermille = 250;
 constexpr std::int64_t kLoadStepPermille = 50;
 constexpr std::int64_t kRoomSteps = 64;
 
@@ -25,8 +26,10 @@ struct Rank {
   std::int64_t device_distance = 0;
   std::int64_t beside_devices = 0;
   std::int64_t much_load_steps = 0;
+  std::int64_t memory_steps = 0;
   std::int64_t vcpu_steps = 0;
   std::int64_t load_steps = 0;
+  std::int64_t remote_permille = 0;
   std::int64_t distance = 0;
   std::int64_t wished_distance = 0;
   std::int64_t room_steps = 0;
@@ -42,8 +45,10 @@ struct Rank {
     device_distance += other.device_distance;
     beside_devices += other.beside_devices;
     much_load_steps = std::max(much_load_steps, other.much_load_steps);
+    memory_steps += other.memory_steps;
     vcpu_steps = std::max(vcpu_steps, other.vcpu_steps);
     load_steps = std::max(load_steps, other.load_steps);
+    remote_permille += other.remote_permille;
     distance += other.distance;
     wished_distance += other.wished_distance;
     room_steps += other.room_steps;
@@ -176,6 +181,9 @@ class Chooser {
       }
       return distance;
     };
+    // Of the memory that it may come to have, what lies elsewhere by now.
+    const Bytes most = std::max(snapshot.clients[client].memory_size, memory.resident);
+    const Permille remote = permille_of(memory.not_on(node).value, most.value, Permille{});
     const Rank rank{
         .lacks_room = !choice.fits,
         .not_suggested = !suggested.empty() &&
@@ -187,8 +195,10 @@ class Chooser {
         .device_distance = distance_to(vm.device_nodes),
         .beside_devices = vm.device_nodes.empty() && has_devices_[node] ? 1 : 0,
         .much_load_steps = 0,
+        .memory_steps = remote.value / kMemoryStepPermille,
         .vcpu_steps = 0,
         .load_steps = choice.load_after.value / kLoadStepPermille,
+        .remote_permille = remote.value,
         .distance = choice.distance,
         .wished_distance = distance_to(vm.wished_nodes),
         .room_steps = -(choice.room.value / room_step),
@@ -211,7 +221,7 @@ class Chooser {
   }
 
   /// What a wide VM's client loses per epoch on the way to the memory of its other clients that
-  /// have a home: as a whole it uses all of it evenly.
+  /// have a home, and these on the way to its own: as a whole it uses all of it evenly.
   [[nodiscard]] CpuTime lost_to_each_other(ClientIndex client, NodeIndex node) const {
     const Snapshot& snapshot = arrangement_.snapshot();
     const ClientState& state = snapshot.clients[client];
@@ -219,12 +229,14 @@ class Chooser {
     MemoryProfile memory{.demand = arrangement_.load(client).demand, .resident = {}, .parts = {}};
     const Permille of_one{1000 / static_cast<std::int64_t>(vm.client_count)};
     for (const OwnHome& own : own_homes_) {
-      // Two on one node are no nearer than neighbours: the split was for spreading.
-      memory.parts.push_back(
-          {own.node == node ? nearest(node) : own.node, kGiB * own.clients, of_one * own.clients});
+      // What a VM will want is not known before it is measured. Until then two clients on one node
+      // count as no nearer than neighbours: the split was for spreading.
+      const NodeIndex seen_on =
+          own.node == node && (!vm.measured || !vm.fresh) ? nearest(node) : own.node;
+      memory.parts.push_back({seen_on, kGiB * own.clients, of_one * own.clients});
       memory.resident += kGiB * own.clients;
     }
-    return present_loss(snapshot, state, memory, node, arrangement_.options());
+    return present_loss(snapshot, state, memory, node, arrangement_.options()) * 2;
   }
 
   /// A node on which clients of the VM live.

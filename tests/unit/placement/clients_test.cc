@@ -132,10 +132,10 @@ TEST(ClientsTest, IsLimitedByPolicy) {
 TEST(ClientsTest, TakesItsSizeFromTheSmallestAllowedNode) {
   Topology topology = equal_nodes(2, 10, 1, 64);
   topology.nodes[1].cpus.resize(4);
-  EXPECT_THAT(sizes(vm_of(8), topology), ElementsAre(4, 4));
-  VmDescription vm = vm_of(8);
+  EXPECT_THAT(sizes(vm_of(12), topology), ElementsAre(4, 4, 4));
+  VmDescription vm = vm_of(12);
   vm.policy.nodes = {NodeId{0}};
-  EXPECT_THAT(sizes(vm, topology), ElementsAre(8));
+  EXPECT_THAT(sizes(vm, topology), ElementsAre(6, 6));
 }
 
 TEST(ClientsTest, IgnoresNodesThatCannotBeAHome) {
@@ -242,6 +242,13 @@ TEST(ClientsTest, HostInterfacesAreAWishUnlessAskedForMore) {
   vm.policy.device_locality = DeviceLocality::kNone;
   EXPECT_THAT(device_nodes(topology, vm), IsEmpty());
   EXPECT_THAT(wished_nodes(topology, vm), IsEmpty());
+}
+
+TEST(ClientsTest, AVmThatFitsTheLargestNodeIsOneClient) {
+  Topology topology = equal_nodes(2, 8, 1, 64);
+  topology.nodes[1].cpus.resize(2);
+  EXPECT_THAT(sizes(vm_of(8), topology), ElementsAre(8));
+  EXPECT_THAT(sizes(vm_of(10), topology), SizeIs(5));  // each may live on the smallest
 }
 
 TEST(ClientsTest, AVmForASingleNodeIsOneClientWhereANodeHasAsManyCpus) {

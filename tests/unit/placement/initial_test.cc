@@ -379,9 +379,27 @@ TEST(InitialTest, SharesANodeWhereThereAreMoreClientsThanNodes) {
   EXPECT_THAT(place_all(snapshot), SizeIs(3));
 }
 
+TEST(InitialTest, BringsTheClientsOfACalmWideVmTogether) {
+  const VmSpec calm{.name = "calm", .homes = {kNoNode, kNoNode}, .vcpus = 4, .busy_pct = 30};
+  const Snapshot snapshot = SnapshotBuilder().nodes(2, {.cores = 4}).vm(calm).build();
+  const std::vector<NodeIndex> homes = place_all(snapshot);
+  ASSERT_THAT(homes, SizeIs(2));
+  EXPECT_EQ(homes[0], homes[1]);
+}
+
+TEST(InitialTest, LeavesAVmWhereItsMemoryIsIfLoadsAreAboutEqual) {
+  const VmSpec found{.name = "found", .homes = {kNoNode}, .vcpus = 2, .memory_gib = {0, 0, 8}};
+  const Snapshot snapshot = SnapshotBuilder()
+                                .nodes(3, {.cores = 16})
+                                .vm({.name = "there", .homes = {2}, .vcpus = 2})
+                                .vm(found)
+                                .build();
+  EXPECT_THAT(place_all(snapshot), ElementsAre(2));
+}
+
 TEST(InitialTest, PlacesOnlyClientsWithoutAHome) {
   Snapshot snapshot = SnapshotBuilder()
-                          .nodes(2, {.cores = 8})
+                          .nodes(2, {.cores = 5})
                           .vm({.name = "half", .homes = {0, kNoNode}, .vcpus = 4})
                           .build();
   const Options options;
