@@ -243,6 +243,9 @@ void Executor::supersede_older(const ActionRun& newer) {
       continue;
     }
     for (const VmChange& change : newer.order().changes) {
+      if (change.memory.quotas.empty() && change.memory.allowed_after.empty()) {
+        continue;  // it is about CPUs only
+      }
       run.stop_memory(change.vm, fmt::format("superseded by action {}", newer.action()));
     }
   }

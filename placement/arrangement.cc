@@ -23,6 +23,36 @@ Load mean_load_of(const ClientState& client) {
   return {load, load, std::max<std::int64_t>(client.weight, 1)};
 }
 
+/// By how much less the nodes would have been short lately with the changes made.
+CpuTime relief_lately(const Arrangement& arrangement, std::span<const Rehoming> changes) {
+  std::array<NodeIndex, 2 * Arrangement::kMostTogether> nodes{};
+  std::size_t count = 0;
+  for (const auto& [client, to] : changes) {
+    for (const NodeIndex node : {arrangement.home(client), to}) {
+      if (node != kNoNode &&
+          std::find(nodes.begin(), nodes.begin() + count, node) == nodes.begin() + count) {
+        nodes[count++] = node;
+      }
+    }
+  }
+  CpuTime relief;
+  for (const NodeIndex node : std::span(nodes).first(count)) {
+    CpuTime before;
+    for (const ClientIndex client : arrangement.residents(node)) {
+      before += arrangement.snapshot().clients[client].recent;
+    }
+    CpuTime after = before;
+    for (const auto& [client, to] : changes) {
+      const CpuTime recent = arrangement.snapshot().clients[client].recent;
+      after -= arrangement.home(client) == node ? recent : CpuTime{};
+      after += to == node ? recent : CpuTime{};
+    }
+    const CpuTime capacity = arrangement.node(node).capacity();
+    relief += std::max(before - capacity, CpuTime{}) - std::max(after - capacity, CpuTime{});
+  }
+  return relief;
+}
+
 /// The nodes that a small set of rehomings touches, each with what leaves and what comes.
 class Exchanges {
  public:
@@ -84,6 +114,7 @@ Arrangement::Arrangement(const Snapshot& snapshot, const Options& options, Basis
     : snapshot_(&snapshot),
       options_(&options),
       basis_(basis),
+      has_forecasts_(something_is_forecast(snapshot)),
       longest_horizon_(placement::longest_horizon(snapshot, options)),
       residents_(snapshot.nodes.size()),
       room_(snapshot),
@@ -109,21 +140,26 @@ Arrangement::Arrangement(const Snapshot& snapshot, const Options& options, Basis
       loads[client.home].push_back(loads_[i]);
     }
   }
-  take_other_basis();
   here_ = at_first_;
   nodes_.reserve(snapshot.nodes.size());
+  lasts_.reserve(snapshot.nodes.size());
   owed_shares_.resize(snapshot.nodes.size());
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
     nodes_.emplace_back(supply_of(snapshot.nodes[node], options), loads[node]);
     owed_shares_[node] = owed_share_after(node, Exchange{});
+    const NodeState& state = snapshot.nodes[node];
+    lasts_.push_back(std::min(
+        Permille{1000}, permille_of(state.short_lately.value, (state.demand - state.capacity).value,
+                                    Permille{1000})));
   }
+  take_other_basis();
   find_groups();
   talks_ = talks_of(snapshot, options);
 }
 
 /// Where something is forecast, the loads that changes are also asked of.
 void Arrangement::take_other_basis() {
-  if (!something_is_forecast(*snapshot_)) {
+  if (!has_forecasts_) {
     return;
   }
   std::vector<std::vector<Load>> loads(snapshot_->nodes.size());
@@ -360,17 +396,30 @@ Effect Arrangement::effect_of(std::span<const Rehoming> changes) const {
           parted_talks(client, from, {}, counted) - parted_talks(client, to, changes, counted);
     }
   }
+  CpuTime lasting;
   for (const Exchanges::Entry& entry : exchanges.entries()) {
-    effect.owed += nodes_[entry.node].owed() - nodes_[entry.node].owed(entry.exchange);
+    const CpuTime relief = nodes_[entry.node].owed() - nodes_[entry.node].owed(entry.exchange);
+    effect.owed += relief;
+    lasting += relief > CpuTime{} ? relief * lasts_[entry.node].value / 1000 : relief;
   }
   effect.gain += effect.owed + effect.talk;
+  effect.gain_otherwise = effect.gain;
+  if (has_forecasts_) {
+    effect.gain_otherwise = gain_on_other_basis(effect, changes);
+  } else if (std::any_of(changes.begin(), changes.end(), [this](const Rehoming& change) {
+               return !groups_of_[change.client].empty();
+             })) {
+    effect.gain_otherwise = effect.gain - effect.owed + relief_lately(*this, changes);
+  }
+  const CpuTime gain_that_lasts = effect.gain - effect.owed + lasting;
   effect.in_all =
-      other_loads_.empty() ? effect.gain * options_->move_horizon : in_all(effect, changes);
+      has_forecasts_ ? in_all(effect, gain_that_lasts) : gain_that_lasts * options_->move_horizon;
   return effect;
 }
 
-/// What an effect brings over the horizon where the changes are also asked of the other basis.
-CpuTime Arrangement::in_all(const Effect& effect, std::span<const Rehoming> changes) const {
+/// Only owed time is another with other loads.
+CpuTime Arrangement::gain_on_other_basis(const Effect& effect,
+                                         std::span<const Rehoming> changes) const {
   Exchanges exchanges;
   for (const auto& [client, to] : changes) {
     if (homes_[client] == to) {
@@ -387,12 +436,18 @@ CpuTime Arrangement::in_all(const Effect& effect, std::span<const Rehoming> chan
   for (const Exchanges::Entry& entry : exchanges.entries()) {
     other += other_nodes_[entry.node].owed() - other_nodes_[entry.node].owed(entry.exchange);
   }
+  return other;
+}
+
+/// What an effect brings over the horizon where something is forecast.
+CpuTime Arrangement::in_all(const Effect& effect, CpuTime gain_that_lasts) const {
+  const CpuTime other = effect.gain_otherwise;
   if (other < CpuTime{} && basis_ == Basis::kLoad) {
     return std::min(effect.gain, other) * options_->move_horizon;
   }
   const CpuTime in_both = basis_ == Basis::kLoad ? effect.gain : std::min(effect.gain, other);
   const std::int64_t epochs = in_both < CpuTime{} ? options_->move_horizon : longest_horizon_;
-  return (effect.gain * options_->move_horizon * (100 - options_->forecast_weight) +
+  return (gain_that_lasts * options_->move_horizon * (100 - options_->forecast_weight) +
           in_both * epochs * options_->forecast_weight) /
          100;
 }

@@ -43,10 +43,11 @@ struct Rehoming {
 };
 
 struct Effect {
-  CpuTime gain;      ///< lost time saved per epoch; negative if it gets worse
-  CpuTime owed;      ///< of that, owed time
-  CpuTime talk;      ///< of that, wake-ups that no longer go from node to node
-  CpuTime in_all;    ///< what it brings over the horizon
+  CpuTime gain;            ///< lost time saved per epoch; negative if it gets worse
+  CpuTime owed;            ///< of that, owed time
+  CpuTime talk;            ///< of that, wake-ups that no longer go from node to node
+  CpuTime gain_otherwise;  ///< the gain with the loads of the other basis, where there is one
+  CpuTime in_all;          ///< what it brings over the horizon
   CpuTime cost;      ///< once: copying, waiting for memory under way, fixed cost, less what staying
                      ///< would cost
   Bytes to_move;     ///< memory that travels
@@ -126,7 +127,9 @@ class Arrangement {
     bool hard = false;
   };
   void take_other_basis();
-  [[nodiscard]] CpuTime in_all(const Effect& effect, std::span<const Rehoming> changes) const;
+  [[nodiscard]] CpuTime gain_on_other_basis(const Effect& effect,
+                                            std::span<const Rehoming> changes) const;
+  [[nodiscard]] CpuTime in_all(const Effect& effect, CpuTime gain_that_lasts) const;
   void find_groups();
   [[nodiscard]] NodeIndex home_after(ClientIndex client, std::span<const Rehoming> changes) const;
   [[nodiscard]] CpuTime broken_pairs(ClientIndex client, NodeIndex at,
@@ -146,6 +149,7 @@ class Arrangement {
   const Snapshot* snapshot_;
   const Options* options_;
   Basis basis_;
+  bool has_forecasts_;
   std::int64_t longest_horizon_;
   std::vector<NodeIndex> homes_;
   std::vector<Load> loads_;
@@ -154,6 +158,7 @@ class Arrangement {
   std::vector<MemoryCost> here_;
   std::vector<NodeLoad> nodes_;
   std::vector<Permille> owed_shares_;
+  std::vector<Permille> lasts_;        ///< per node: how much of its shortage has lasted
   std::vector<Load> other_loads_;      ///< per client, on the other basis; empty without forecasts
   std::vector<NodeLoad> other_nodes_;  ///< with these loads
   std::vector<std::vector<ClientIndex>> residents_;

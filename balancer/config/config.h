@@ -91,6 +91,7 @@ struct Config {
   /// Of VMs whose policy has none of its own; never kHost.
   placement::PlacementStrategy strategy = placement::PlacementStrategy::kLeastLostTime;
   Distances distances = Distances::kMeasured;
+  placement::Preset preset = placement::Preset::kVmnuma;  ///< of options that nothing sets
   LogLevel log_level = LogLevel::kInfo;
   bool metadata_wins = true;  ///< a policy in the domain's metadata goes before `vms`
   HistoryLimits history;

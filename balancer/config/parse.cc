@@ -211,6 +211,7 @@ void read_vms(Problems& problems, Config& config, const toml::table& table) {
 }
 
 void read_top(Problems& problems, Config& config, const toml::table& table) {
+  OptionValues values;
   for (const auto& [key, node] : table) {
     if (const auto* row = find_key(top_keys(), key.str())) {
       if (read_key(problems, config, *row, key, node)) {
@@ -234,11 +235,11 @@ void read_top(Problems& problems, Config& config, const toml::table& table) {
     } else if (key.str() == "history") {
       read_history(problems, config, *inner);
     } else {
-      OptionValues values;
       read_options(problems, values, *inner);
-      apply_options(config, values, Origin::kFile);
     }
   }
+  config.options = placement::options_of(config.preset);
+  apply_options(config, values, Origin::kFile);
 }
 
 Result<toml::table> parse_toml(std::string_view text, std::string_view file) {

@@ -29,7 +29,7 @@ constexpr std::int64_t kFirstRest = 5;
 constexpr std::int64_t kLongestRest = 300;
 
 bool is_placement(Reason reason) {
-  return reason == Reason::kInitialPlacement || reason == Reason::kCpuAssignment;
+  return reason == Reason::kInitialPlacement || changes_cpus_only(reason);
 }
 
 /// Homes and CPUs, as if the order had been carried out.
@@ -38,17 +38,24 @@ UnderWay note_given(ControllerState& state, const Action& action, const migratio
   const placement::Snapshot& snapshot = state.last.snapshot;
   const std::string text = action_text(snapshot, action);
   Homes homes(state.ledger, state.vms, effects);
-  UnderWay under_way{action, {}, {}, false, false};
+  UnderWay under_way{.action = action};
   for (const Relocation& relocation : action.relocations) {
     const ClientId& client = relocation.client;
-    under_way.homes_before.emplace_back(
-        client, state.ledger.find(client.vm)->clients[static_cast<std::size_t>(client.index)].home);
+    const ClientRecord& record =
+        state.ledger.find(client.vm)->clients[static_cast<std::size_t>(client.index)];
+    under_way.homes_before.emplace_back(client, record.home);
+    under_way.spills_before.emplace_back(client, record.spills_to);
     if (relocation.from != relocation.to) {
       const NodeId to = snapshot.topology.nodes[relocation.to].id;
       state.ledger.set_home(client, to, action.reason);
       homes.remember(client, to);
       state.vms[client.vm].why_here[client.index] =
           fmt::format("{} in epoch {}", text, snapshot.epoch);
+    }
+    if (action.reason == Reason::kSpill) {
+      state.ledger.set_spill(client, relocation.spills_to == placement::kNoNode
+                                         ? NodeId{}
+                                         : snapshot.topology.nodes[relocation.spills_to].id);
     }
   }
   for (const migration::VmChange& change : order.changes) {
@@ -95,6 +102,9 @@ void take_back(ControllerState& state, const UnderWay& order, Effects& effects) 
     }
     homes.remember_all_of(client.vm);
   }
+  for (const auto& [client, node] : order.spills_before) {
+    state.ledger.set_spill(client, node);
+  }
   for (const auto& [vm, given] : order.cpu_subsets_before) {
     state.vms[vm].cpu_subset = state.vms.of(vm).released ? std::nullopt : given;
   }
@@ -123,7 +133,7 @@ void end_order(ControllerState& state, const ActionEvent& event, UnderWay& order
   const std::vector<VmId> vms = vms_of(order.action);
   state.figures.totals.count_action(order.action.reason, event.state, event.outcome.moved);
   for (const VmId& vm : vms) {
-    if (!state.orders.is_superseded(event.action, vm)) {
+    if (!changes_cpus_only(order.action.reason) && !state.orders.is_superseded(event.action, vm)) {
       state.ledger.transfer_ended(vm, event.outcome.moved, event.outcome.left);
     }
   }
@@ -161,7 +171,7 @@ void give_order(ControllerState& state, const Action& action, const CpuPins& pin
   migration::Order order =
       make_order(state.orders.next(), action, snapshot, state.ledger, pins.subsets);
   if (order.changes.empty()) {
-    if (action.reason == Reason::kCpuAssignment) {  // pinned so already
+    if (changes_cpus_only(action.reason)) {  // pinned so already
       const VmId& vm = action.relocations.front().client.vm;
       note_cpu_subset(action, *state.ledger.find(vm), state.ledger.topology(), pins, state.vms[vm]);
     }
@@ -217,7 +227,7 @@ DoneView give_back(ControllerState& state, const VmRecord& vm, Effects& effects)
   migration::VmChange change =
       way_back(vm.description, *vm.last, original, state.ledger.topology());
   Homes homes(state.ledger, state.vms, effects);
-  UnderWay order{{Reason::kAdministrator, {}, {}}, {}, {}, false, true};
+  UnderWay order{.action = {Reason::kAdministrator, {}, {}}, .gives_back = true};
   for (std::size_t index = 0; index < vm.clients.size(); ++index) {
     const ClientId client{id, static_cast<std::int32_t>(index)};
     change.homes.push_back({client.index, vm.clients[index].home, NodeId{}});

@@ -67,6 +67,12 @@ void explain_cpus(const ControllerState& state, const placement::VmId& id, Expla
         subset->second.clients[index] != cpus_of(state.ledger.topology().nodes[*home])) {
       client.cpus = placement::to_list(subset->second.clients[index]);
     }
+    client.spills_to = state.ledger.find(id)->clients[index].spills_to;
+    for (const placement::Spill& spill : state.last.plan.spills) {
+      if (client.spills_to.value >= 0 && spill.client == placement::ClientId{id, client.index}) {
+        client.spill_saves_ms = spill.saves.value / 1000;
+      }
+    }
     if (const auto refused = pins.refused.find({id, client.index}); refused != pins.refused.end()) {
       client.no_own_cores = refused->second;
     }

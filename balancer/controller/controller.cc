@@ -141,8 +141,8 @@ void widen_memory_sets(ControllerState& state, Effects& effects) {
          fmt::format("VM '{}' has memory mode mask no longer, its memory may use nodes {}",
                      vm.description.name, placement::to_list(change->memory.allowed_after)),
          {{"VM", vm.description.name}}});
-    give_order(state, UnderWay{{Reason::kAdministrator, {}, {}}, {}, {}, false, false},
-               std::move(*change), effects);
+    give_order(state, UnderWay{.action = {Reason::kAdministrator, {}, {}}}, std::move(*change),
+               effects);
   }
 }
 
@@ -387,6 +387,7 @@ void Controller::plan_and_act(Effects& effects) {
     }
   }
   if (state_.acts()) {
+    state_.ledger.note_spills(last.plan.spills, last.snapshot.epoch_length);
     const CpuPins pins = state_.cpu_pins({});
     for (const Action& action : cpu_assignments(last.snapshot, state_.ledger, state_.vms, pins)) {
       give_order(state_, action, pins, effects);

@@ -30,6 +30,19 @@ bool was_ordered(const Original& original, const ClientRecord& client,
   });
 }
 
+/// The nodes that have any of these CPUs.
+std::vector<NodeId> nodes_of(const placement::Topology& topology, const std::vector<CpuId>& cpus) {
+  std::vector<NodeId> nodes;
+  for (const placement::Node& node : topology.nodes) {
+    if (std::any_of(node.cpus.begin(), node.cpus.end(), [&](const placement::Cpu& cpu) {
+          return std::binary_search(cpus.begin(), cpus.end(), cpu.id);
+        })) {
+      nodes.push_back(node.id);
+    }
+  }
+  return nodes;
+}
+
 }  // namespace
 
 CpuPins cpu_pins(const Ledger& ledger, const ManagedVms& vms,
@@ -41,18 +54,30 @@ bool may_be_pinned(const VmRecord& vm, const ManagedVm& managed, std::int64_t ep
   return vm.last && !managed.rests_in(epoch) && !managed.refused_policy && !managed.is_left_alone();
 }
 
-std::optional<NodeId> find_cpu_subset(const VmRecord& vm, std::size_t index, ManagedVm& managed) {
+std::optional<FoundHome> find_cpu_subset(const VmRecord& vm, std::size_t index,
+                                         const placement::Topology& topology, ManagedVm& managed) {
   const ClientRecord& client = vm.clients[index];
   const std::vector<CpuId> cpus = common_pin(vm, client);
-  if (cpus.empty() || client.pinned_to.value < 0 || !managed.original ||
-      !was_ordered(*managed.original, client, cpus)) {
+  if (cpus.empty() || !managed.original || !was_ordered(*managed.original, client, cpus)) {
     return std::nullopt;
+  }
+  FoundHome found{client.pinned_to, NodeId{}};
+  if (found.home.value < 0) {
+    const auto remembered = managed.remembered_homes.find(static_cast<std::int32_t>(index));
+    if (remembered == managed.remembered_homes.end()) {
+      return std::nullopt;
+    }
+    const std::vector<NodeId> nodes = nodes_of(topology, cpus);
+    if (nodes.size() != 2 || (nodes[0] != remembered->second && nodes[1] != remembered->second)) {
+      return std::nullopt;
+    }
+    found = {remembered->second, nodes[0] == remembered->second ? nodes[1] : nodes[0]};
   }
   VmCpus& given = managed.cpu_subset ? *managed.cpu_subset : managed.cpu_subset.emplace();
   given.clients.resize(vm.clients.size());
   given.clients[index] = cpus;
   given.reach = vm.description.emulator_pin;
-  return client.pinned_to;
+  return found;
 }
 
 void note_cpu_subset(const Action& action, const VmRecord& vm, const placement::Topology& topology,

@@ -29,11 +29,16 @@ namespace vmnuma::balancer {
 /// True if the VM's pins may be changed in this epoch, where orders are given at all.
 [[nodiscard]] bool may_be_pinned(const VmRecord& vm, const ManagedVm& managed, std::int64_t epoch);
 
-/// After a restart: the node of which the client has a part, which is noted, if an order gave it
-/// that part.
-[[nodiscard]] std::optional<placement::NodeId> find_cpu_subset(const VmRecord& vm,
-                                                               std::size_t client,
-                                                               ManagedVm& managed);
+/// Where a client lives by pins that an order gave it.
+struct FoundHome {
+  placement::NodeId home;
+  placement::NodeId spills_to;  ///< value -1: it is pinned to (a part of) its home only
+};
+/// After a restart, if an order gave the client what it is pinned to: a part of one node, or its
+/// remembered home and a second node. It is noted as its CPU subset.
+[[nodiscard]] std::optional<FoundHome> find_cpu_subset(const VmRecord& vm, std::size_t client,
+                                                       const placement::Topology& topology,
+                                                       ManagedVm& managed);
 
 /// Notes what an action makes of a VM's threads. Its clients have their new homes by now.
 void note_cpu_subset(const placement::Action& action, const VmRecord& vm,

@@ -55,6 +55,30 @@ Homes homes_after(const Ledger& ledger, const std::vector<Relocation>& relocatio
   return homes;
 }
 
+/// Who runs on the CPUs of a second node as well, once the relocations are made.
+using SecondNodes = std::map<ClientId, NodeIndex>;
+
+SecondNodes second_nodes_after(const Ledger& ledger, const std::vector<Relocation>& relocations,
+                               const std::set<VmId>& left_alone) {
+  SecondNodes nodes;
+  for (const auto& [id, vm] : ledger.vms()) {
+    for (std::size_t index = 0; index < vm.clients.size() && !left_alone.contains(id); ++index) {
+      const ClientRecord& client = vm.clients[index];
+      const auto node = ledger.topology().index_of(client.spills_to);
+      if (client.spills_to.value >= 0 && client.home.value >= 0 && node) {
+        nodes[{id, static_cast<std::int32_t>(index)}] = *node;
+      }
+    }
+  }
+  for (const Relocation& relocation : relocations) {
+    nodes.erase(relocation.client);
+    if (relocation.spills_to != placement::kNoNode && !left_alone.contains(relocation.client.vm)) {
+      nodes[relocation.client] = relocation.spills_to;
+    }
+  }
+  return nodes;
+}
+
 /// The reach of who has cores of its own is wider: one core is left for all.
 placement::Former former_of(const VmCpus& vm, std::size_t client, const placement::Node& node) {
   std::vector<CpuId> reach;
@@ -117,6 +141,13 @@ void give(VmCpus& vm, std::size_t client, const std::vector<CpuId>& cpus,
   vm.reach = sorted(std::move(vm.reach));
 }
 
+/// CPUs beside those that it has.
+void give_more(VmCpus& vm, std::size_t client, const std::vector<CpuId>& cpus) {
+  std::vector<CpuId> all = vm.clients[client];
+  all.insert(all.end(), cpus.begin(), cpus.end());
+  give(vm, client, sorted(std::move(all)), cpus);
+}
+
 }  // namespace
 
 std::vector<CpuId> cpus_of(const placement::Node& node) {
@@ -141,12 +172,44 @@ VmCpus whole_homes(const VmRecord& vm, const placement::Topology& topology) {
   return whole;
 }
 
+namespace {
+
+/// Where no VM asks for CPUs, all have their homes whole, and second nodes too.
+std::map<VmId, VmCpus> spread_over(const SecondNodes& second_nodes, const Homes& homes,
+                                   const Ledger& ledger) {
+  const placement::Topology& topology = ledger.topology();
+  std::map<VmId, VmCpus> subsets;
+  for (const auto& [id, node] : second_nodes) {
+    subsets[id.vm].clients.resize(ledger.find(id.vm)->clients.size());
+  }
+  for (auto& [vm, cpus] : subsets) {
+    for (std::size_t index = 0; index < cpus.clients.size(); ++index) {
+      const ClientId client{vm, static_cast<std::int32_t>(index)};
+      if (const auto home = homes.find(client); home != homes.end()) {
+        const std::vector<CpuId> all = cpus_of(topology.nodes[home->second]);
+        give(cpus, index, all, all);
+      }
+      if (const auto second = second_nodes.find(client); second != second_nodes.end()) {
+        give_more(cpus, index, cpus_of(topology.nodes[second->second]));
+      }
+    }
+  }
+  return subsets;
+}
+
+}  // namespace
+
 CpuPins find_cpu_pins(const Ledger& ledger, const std::vector<Relocation>& relocations,
                       const std::map<VmId, VmCpus>& former, const std::set<VmId>& left_alone) {
   CpuPins pins;
+  const SecondNodes second_nodes = second_nodes_after(ledger, relocations, left_alone);
   if (std::none_of(ledger.vms().begin(), ledger.vms().end(), [](const auto& entry) {
         return asks_for_cpus(entry.second.description.policy);
       })) {
+    if (!second_nodes.empty()) {
+      pins.subsets =
+          spread_over(second_nodes, homes_after(ledger, relocations, left_alone), ledger);
+    }
     return pins;
   }
   const Homes homes = homes_after(ledger, relocations, left_alone);
@@ -157,8 +220,10 @@ CpuPins find_cpu_pins(const Ledger& ledger, const std::vector<Relocation>& reloc
     given[id].clients.resize(vm.clients.size());
     whole[id].clients.resize(vm.clients.size());
   }
+  std::vector<std::vector<CpuGrant>> grants_by_node;
   for (NodeIndex node = 0; node < topology.nodes.size(); ++node) {
-    const std::vector<CpuGrant> grants = grants_on(ledger, node, homes, former);
+    const std::vector<CpuGrant>& grants =
+        grants_by_node.emplace_back(grants_on(ledger, node, homes, former));
     for (const CpuGrant& grant : grants) {
       if (!grant.refused.empty()) {
         pins.refused[grant.client] = grant.refused;
@@ -174,6 +239,10 @@ CpuPins find_cpu_pins(const Ledger& ledger, const std::vector<Relocation>& reloc
            without_cores_of_others(topology.nodes[node], grants, grant.client.vm));
       give(whole[grant.client.vm], index, all, all);
     }
+  }
+  for (const auto& [client, node] : second_nodes) {
+    give_more(given[client.vm], static_cast<std::size_t>(client.index),
+              without_cores_of_others(topology.nodes[node], grants_by_node[node], client.vm));
   }
   for (auto& [id, cpus] : given) {
     if (cpus != whole[id]) {

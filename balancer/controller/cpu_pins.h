@@ -8,10 +8,12 @@
 /// of a VM that belong to no other VM alone; the emulator, vhost and the I/O threads serve all of
 /// its clients, so they may run on all of them. *Left alone* - released, or pinned by somebody
 /// else: such a VM counts for nothing here. Properties:
-///  1. On a host where no VM has cpu_binding, cpu_policy or class, the answer is empty.
+///  1. On a host where no VM has cpu_binding, cpu_policy or class and none spills, the answer is
+///  empty.
 ///  2. A VM that is not in the answer is pinned to its homes as a whole.
 ///  3. No thread of a VM may run on a core that belongs to another VM alone.
 ///  4. What was given before is given again where that is possible.
+///  5. A client that spills (core/spill.h) has its home and what its VM may use of its second node.
 #pragma once
 
 #include <cstdint>

@@ -96,7 +96,7 @@ class Reconciliation {
   /// Of a VM whose pins were made for the host, or for its clients, as they were before: they are
   /// nobody else's. Where they do not fit its homes the next assignment of CPUs mends them.
   void renew_outdated(bool is_on_only_home) {
-    const bool fits = found_.external.empty() && !found_.plugged;
+    const bool fits = found_.external.empty() && !found_.plugged && found_.elsewhere.empty();
     const bool needs_none = is_on_only_home && !managed_.cpu_subset;
     if (fits || (needs_none && found_.external.empty())) {
       managed_.outdated_since.reset();
@@ -179,6 +179,28 @@ class Reconciliation {
 
 }  // namespace
 
+namespace {
+
+/// A client that spills is pinned to its home only: the order that began its spill was taken back
+/// when a daemon that had died was recovered from, or somebody wants it so. Three times that ends
+/// the spill.
+bool has_spilled_in_vain(const VmRecord& vm, ManagedVm& managed, const PinReader& reader) {
+  for (std::size_t index = 0; index < vm.clients.size(); ++index) {
+    const ClientRecord& client = vm.clients[index];
+    if (client.spills_to.value < 0) {
+      continue;
+    }
+    const PinState pins = reader.state_of(vm, client, {});
+    if (pins.kind == Kind::kOneNode && pins.node == client.home) {
+      managed.repairs = managed.repairs.value_or(0) + 1;
+      return *managed.repairs <= kMostRepairs;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 PinDifference compare_pins(const VmRecord& vm, const ManagedVm& managed, const PinReader& reader) {
   const bool is_often = managed.repairs.value_or(0) >= kMostRepairs;
   PinDifference found;
@@ -218,6 +240,9 @@ void reconcile_external_pinning(const PinRules& rules, const Ledger& ledger, Man
         !managed.settled_since || rules.epoch - *managed.settled_since >= kSettledAfter;
     if (moving || managed.released || !settled) {
       continue;
+    }
+    if (rules.acts && has_spilled_in_vain(vm, managed, reader)) {
+      homes.end_spills(vm);
     }
     const PinDifference found = compare_pins(vm, managed, reader);
     Reconciliation reconciliation(rules, vm, found, managed, homes, effects);

@@ -27,7 +27,7 @@ void Homes::adopt_found(const VmId& id, std::int64_t epoch) {
   const VmRecord& vm = *ledger_.find(id);
   ManagedVm& managed = vms_[id];
   const PinReader reader(ledger_.topology());
-  std::vector<std::pair<ClientId, NodeId>> found;
+  std::vector<std::pair<ClientId, FoundHome>> found;
   for (std::size_t index = 0; index < vm.clients.size(); ++index) {
     const ClientId client{id, static_cast<std::int32_t>(index)};
     const PinState pins =
@@ -36,26 +36,25 @@ void Homes::adopt_found(const VmId& id, std::int64_t epoch) {
     const bool is_remembered = remembered != managed.remembered_homes.end();
     const bool ours = is_remembered && remembered->second == pins.node;
     if (pins.kind == Kind::kOneNode || (pins.kind == Kind::kIncomplete && ours)) {
-      found.emplace_back(client, pins.node);
+      found.emplace_back(client, FoundHome{pins.node, NodeId{}});
       managed.why_here[client.index] = ours
                                            ? "it was placed here before the daemon was last started"
                                            : "it was found pinned to this node";
     } else if (pins.kind == Kind::kGone && is_remembered) {
       // The CPUs of its home went while the daemon did not run.
       managed.outdated_since = managed.outdated_since.value_or(epoch);
+    } else if (const auto home = find_cpu_subset(vm, index, ledger_.topology(), managed)) {
+      found.emplace_back(client, *home);
+      managed.why_here[client.index] = "it was placed here before the daemon was last started";
     } else if (pins.kind != Kind::kFree) {
-      if (const auto node = find_cpu_subset(vm, index, managed)) {
-        found.emplace_back(client, *node);
-        managed.why_here[client.index] = "it was placed here before the daemon was last started";
-        continue;
-      }
       managed.cpu_subset.reset();
       leave_to_others(vm, differing_pins_text({}));
       return;
     }
   }
-  for (const auto& [client, node] : found) {
-    ledger_.adopt_home(client, node);
+  for (const auto& [client, home] : found) {
+    ledger_.adopt_home(client, home.home);
+    ledger_.set_spill(client, home.spills_to);
   }
   if (!found.empty()) {
     remember_all_of(id);
@@ -101,6 +100,20 @@ void Homes::place_again(const VmRecord& vm, std::string because) {
   ledger_.set_suggested(id, homes);
   remember_all_of(id);
   effects_.log.push_back({Severity::kNotice, std::move(because), {{"VM", vm.description.name}}});
+}
+
+void Homes::end_spills(const VmRecord& vm) {
+  const VmId& id = vm.description.id;
+  for (std::size_t index = 0; index < vm.clients.size(); ++index) {
+    ledger_.set_spill({id, static_cast<std::int32_t>(index)}, NodeId{});
+  }
+  const VmCpus pinned = pins_as_given(vm);
+  ManagedVm& managed = vms_[id];
+  if (pinned == whole_homes(vm, ledger_.topology())) {
+    managed.cpu_subset.reset();
+  } else {
+    managed.cpu_subset = pinned;
+  }
 }
 
 void Homes::find_again() {

@@ -38,6 +38,8 @@ class Homes {
   /// Homes that were assumed - where nobody was pinned, or every VM lived on one node - are given
   /// up for those that the pins tell.
   void find_again();
+  /// Its clients run at home only, and have what they are pinned to.
+  void end_spills(const VmRecord& vm);
   /// The VM is pinned externally.
   void leave_to_others(const VmRecord& vm, std::string because);
 

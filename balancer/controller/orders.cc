@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "balancer/controller/orders_under_way.h"
 #include "balancer/controller/originals.h"
 
 namespace vmnuma::balancer {
@@ -118,6 +119,18 @@ std::vector<migration::CellHome> cell_homes(const Snapshot& snapshot, const VmRe
   return apart ? cells : std::vector<migration::CellHome>{};
 }
 
+/// What of the client's memory is to be at home. One that stays where it is does not keep another
+/// of its VM from moving because its own remote memory finds no room.
+Bytes quota_of(const Snapshot& snapshot, const placement::ClientState& client, NodeIndex home) {
+  const bool is_ordinary = snapshot.vms[client.vm].huge_page_size == Bytes{};
+  if (home != client.home || !is_ordinary || home >= client.memory.size()) {
+    return client.memory_size;
+  }
+  const placement::NodeState& node = snapshot.nodes[home];
+  return std::min(client.memory_size,
+                  client.memory[home] + std::max(node.free - node.reserve, Bytes{}));
+}
+
 void add_memory(const Snapshot& snapshot, const placement::VmState& state, const VmRecord& vm,
                 const std::map<std::int32_t, NodeIndex>& homes, VmChange& change) {
   if (!state.memory_stays_because.empty()) {
@@ -130,7 +143,7 @@ void add_memory(const Snapshot& snapshot, const placement::VmState& state, const
     if (home == kNoNode || !client.memory_known) {
       return;
     }
-    quotas[id_of(snapshot, home)] += client.memory_size;
+    quotas[id_of(snapshot, home)] += quota_of(snapshot, client, home);
   }
   const placement::VmDescription& described = vm.description;
   // Which nodes libvirt was advised at the start is no limit for later.
@@ -156,7 +169,7 @@ void add_memory(const Snapshot& snapshot, const placement::VmState& state, const
 
 Order make_order(std::int64_t number, const placement::Action& action, const Snapshot& snapshot,
                  const Ledger& ledger, const std::map<placement::VmId, VmCpus>& cpu_subsets) {
-  const bool stays_home = action.reason == placement::Reason::kCpuAssignment;
+  const bool stays_home = changes_cpus_only(action.reason);
   Order order{number, snapshot.epoch, action.reason, {}, action.predicted};
   std::vector<placement::VmId> vms;
   for (const Relocation& relocation : action.relocations) {
@@ -192,8 +205,8 @@ Order make_order(std::int64_t number, const placement::Action& action, const Sna
     }
     const std::map<std::int32_t, NodeIndex> homes = homes_after(snapshot, *state, relocations);
     add_pins(*vm, relocations, cpus_after(snapshot, *vm, homes, cpu_subsets), stays_home, change);
-    // An order ends the transfers of the one before it, so what is on its way must be in it.
-    if (!stays_home || state->transferring) {
+    // An order without memory lets the transfers of the one before it go on.
+    if (!stays_home) {
       add_memory(snapshot, *state, *vm, homes, change);
     }
     if (!stays_home || !change.pins.empty()) {

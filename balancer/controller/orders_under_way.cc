@@ -8,6 +8,19 @@ namespace vmnuma::balancer {
 using placement::Relocation;
 using placement::VmId;
 
+namespace {
+
+bool is_of(const UnderWay& order, const VmId& vm) {
+  return std::any_of(order.action.relocations.begin(), order.action.relocations.end(),
+                     [&](const Relocation& one) { return one.client.vm == vm; });
+}
+
+}  // namespace
+
+bool changes_cpus_only(placement::Reason reason) {
+  return reason == placement::Reason::kCpuAssignment || reason == placement::Reason::kSpill;
+}
+
 std::vector<VmId> vms_of(const placement::Action& action) {
   std::vector<VmId> vms;
   for (const Relocation& relocation : action.relocations) {
@@ -43,11 +56,14 @@ std::optional<OrdersUnderWay::Finished> OrdersUnderWay::take_finished(std::int64
   return finished;
 }
 
-bool OrdersUnderWay::is_younger(const VmId& vm, std::int64_t than) const {
-  return std::any_of(under_way_.upper_bound(than), under_way_.end(), [&](const auto& entry) {
-    const auto& relocations = entry.second.action.relocations;
-    return std::any_of(relocations.begin(), relocations.end(),
-                       [&](const Relocation& one) { return one.client.vm == vm; });
+bool OrdersUnderWay::involves(const VmId& vm) const {
+  return std::any_of(under_way_.begin(), under_way_.end(),
+                     [&](const auto& entry) { return is_of(entry.second, vm); });
+}
+
+bool OrdersUnderWay::is_superseded(std::int64_t action, const VmId& vm) const {
+  return std::any_of(under_way_.upper_bound(action), under_way_.end(), [&](const auto& entry) {
+    return !changes_cpus_only(entry.second.action.reason) && is_of(entry.second, vm);
   });
 }
 

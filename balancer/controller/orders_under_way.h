@@ -6,7 +6,7 @@
 ///  1. Numbers of actions only grow, beginning after the highest one of the history.
 ///  2. An action that has ended is not under way any more; what it moved is kept until its outcome
 ///  is taken or no longer awaited.
-///  3. An action is superseded for a VM by every younger one of it.
+///  3. An action is superseded for a VM by every younger one of it that concerns its memory.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,17 @@ namespace vmnuma::balancer {
 
 struct RecordFields;
 
+/// True of an action that leaves homes and memory as they are.
+[[nodiscard]] bool changes_cpus_only(placement::Reason reason);
+
 /// The VMs of an action's clients, each once.
 [[nodiscard]] std::vector<placement::VmId> vms_of(const placement::Action& action);
 
 struct UnderWay {
   placement::Action action;
-  std::vector<std::pair<placement::ClientId, placement::NodeId>> homes_before;
-  std::vector<std::pair<placement::VmId, std::optional<VmCpus>>> cpu_subsets_before;
+  std::vector<std::pair<placement::ClientId, placement::NodeId>> homes_before = {};
+  std::vector<std::pair<placement::VmId, std::optional<VmCpus>>> cpu_subsets_before = {};
+  std::vector<std::pair<placement::ClientId, placement::NodeId>> spills_before = {};
   bool pinned = false;
   bool gives_back = false;
 };
@@ -55,10 +59,8 @@ class OrdersUnderWay {
   void end(std::int64_t action) { under_way_.erase(action); }
   [[nodiscard]] std::size_t count() const { return under_way_.size(); }
 
-  [[nodiscard]] bool involves(const placement::VmId& vm) const { return is_younger(vm, 0); }
-  [[nodiscard]] bool is_superseded(std::int64_t action, const placement::VmId& vm) const {
-    return is_younger(vm, action);
-  }
+  [[nodiscard]] bool involves(const placement::VmId& vm) const;
+  [[nodiscard]] bool is_superseded(std::int64_t action, const placement::VmId& vm) const;
 
   void await_outcome(std::int64_t action, Finished finished) { finished_[action] = finished; }
   [[nodiscard]] std::optional<Finished> take_finished(std::int64_t action);
@@ -69,8 +71,6 @@ class OrdersUnderWay {
 
  private:
   friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
-
-  [[nodiscard]] bool is_younger(const placement::VmId& vm, std::int64_t than) const;
 
   std::map<std::int64_t, UnderWay> under_way_;
   std::map<std::int64_t, Finished> finished_;  ///< done and waiting to be measured

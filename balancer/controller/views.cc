@@ -189,6 +189,11 @@ std::string action_text(const Snapshot& snapshot, const placement::Action& actio
     text += client_text(snapshot, relocation.client);
     if (action.reason == placement::Reason::kCpuAssignment) {
       text += " gets other CPUs of " + node_text(snapshot, relocation.to);
+    } else if (action.reason == placement::Reason::kSpill) {
+      text += relocation.spills_to == kNoNode
+                  ? " runs on its home " + node_text(snapshot, relocation.to) + " only again"
+                  : " also runs on CPUs of " + node_text(snapshot, relocation.spills_to) +
+                        " beside its home " + node_text(snapshot, relocation.to);
     } else if (relocation.from == relocation.to) {
       text += fmt::format(" migrates {} MiB to its home {}", relocation.memory.value >> 20U,
                           node_text(snapshot, relocation.to));

@@ -50,6 +50,7 @@ Snapshot after_plan(Snapshot snapshot, const placement::Plan& plan) {
       if (client == nullptr) {
         continue;
       }
+      client->spills_to = relocation.spills_to;
       if (client->home != relocation.to) {
         client->came_from = client->home;
         client->home = relocation.to;

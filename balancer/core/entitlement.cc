@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "balancer/core/spill.h"
 #include "placement/capacity.h"
 #include "placement/fair_share.h"
 
@@ -49,24 +50,39 @@ void sum_up_nodes(Snapshot& snapshot, const Options& options) {
   }
 }
 
-/// The most that any node could give the client if it had the node for itself.
-CpuTime usable(const Snapshot& snapshot, const ClientState& client, const Options& options) {
-  CpuTime most;
-  for (const NodeIndex node : client.allowed) {
-    most = std::max(most,
-                    service_beside_others(supply_of(snapshot.nodes[node], options), client.demand));
-    if (most == client.demand) {
-      break;
-    }
-  }
-  return most;
+/// Clients can use its CPUs: it can be a home, or they may spill to it.
+bool counts(const Snapshot& snapshot, NodeIndex node, const Options& options) {
+  return snapshot.topology.can_be_home(node) ||
+         (options.spill_enable != 0 && !snapshot.topology.nodes[node].cpus.empty());
 }
 
-/// What the nodes that can be a home could give for this demand if it were spread perfectly.
+/// The most that any node, or any two where clients may spill, could give the client if it had them
+/// for itself.
+CpuTime usable(const Snapshot& snapshot, const ClientState& client, const Options& options) {
+  CpuTime most;
+  CpuTime second;
+  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+    const bool is_home = std::binary_search(client.allowed.begin(), client.allowed.end(), node);
+    if (!is_home && (options.spill_enable == 0 || !may_run_on(snapshot, client, node))) {
+      continue;
+    }
+    const CpuTime given =
+        service_beside_others(supply_of(snapshot.nodes[node], options), client.demand);
+    second = std::max(second, std::min(most, given));
+    most = std::max(most, given);
+    if (most == client.demand) {
+      return most;
+    }
+  }
+  return options.spill_enable != 0 ? std::min(most + second, client.demand) : most;
+}
+
+/// What the nodes whose CPUs clients can use could give for this demand if it were spread
+/// perfectly.
 CpuTime supply_of_host(const Snapshot& snapshot, const Options& options, CpuTime demand) {
   Supply host{{}, {}, {}, options.smt_gain_pct};
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-    if (snapshot.topology.can_be_home(node)) {
+    if (counts(snapshot, node, options)) {
       host.cores += snapshot.nodes[node].physical;
       host.threads += snapshot.nodes[node].threads;
       host.non_vm += snapshot.nodes[node].non_vm + snapshot.nodes[node].set_aside;

@@ -57,6 +57,18 @@ bool fills_cores(const Arrangement& arrangement, NodeIndex node, ClientIndex cli
                              (supply.cores - supply.non_vm) * most_pct;
 }
 
+/// True if the plan moves another client of its VM: a VM is in one order at a time.
+bool another_moves(const Arrangement& arrangement, ClientIndex index) {
+  const placement::Snapshot& snapshot = arrangement.snapshot();
+  const placement::VmState& vm = snapshot.vms[snapshot.clients[index].vm];
+  for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
+    if (i != index && arrangement.home(i) != snapshot.clients[i].home) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 bool is_swap(Reason reason) {
@@ -85,7 +97,7 @@ std::optional<Guard> check_client(const Arrangement& arrangement, ClientIndex in
   }
   // A turn is for long: who takes one has its memory with it before the next.
   const bool is_turn = reason == Reason::kLongTermMove || reason == Reason::kLongTermSwap;
-  if (client.moving || (is_turn && vm.transferring)) {
+  if (client.moving || (is_turn && vm.transferring) || another_moves(arrangement, index)) {
     return Guard::kMoving;
   }
   if (arrangement.home(index) != client.home || client.epochs_here < options.residency) {
@@ -251,6 +263,10 @@ std::optional<Guard> why_not_worth_it(const Arrangement& arrangement, Reason rea
     return without_talk + lost_to_memory_that_stays(arrangement, changes) < least
                ? Guard::kMinimumGain
                : Guard::kMemoryStays;
+  }
+  // Who belongs together does so for long: a shortage or calm of one epoch does not part or join.
+  if (reason == Reason::kAffinityMove && effect.gain_otherwise < least) {
+    return Guard::kDoesNotLast;
   }
   if (!effect.pays()) {
     return effect.gain * options.move_horizon > effect.cost ? Guard::kDoesNotLast

@@ -129,6 +129,8 @@ void Ledger::set_topology(placement::Topology topology) {
     return;  // only how far they are from each other is another
   }
   lasting_non_vm_.clear();
+  newest_non_vm_.clear();
+  short_lately_.clear();
   for (auto& [id, vm] : vms_) {
     vm.memory.reset();
     fit_to_host(vm);
@@ -166,6 +168,10 @@ void Ledger::fit_to_host(VmRecord& vm) const {
     if (!home || !std::binary_search(vm.allowed.begin(), vm.allowed.end(), *home)) {
       client.home = NodeId{};
     }
+    const std::optional<NodeIndex> second = node_of(topology_, client.spills_to);
+    if (client.home.value < 0 || !second || topology_.nodes[*second].cpus.empty()) {
+      client.spills_to = NodeId{};
+    }
   }
 }
 
@@ -178,6 +184,11 @@ ClientRecord* find_client(std::map<VmId, VmRecord>& vms, const ClientId& id) {
     return nullptr;
   }
   return &vm->second.clients[static_cast<std::size_t>(id.index)];
+}
+
+void end_spill(ClientRecord& client) {
+  client.spills_to = NodeId{};
+  client.spill_saves = CpuTime{};
 }
 
 void count(MigrationCounts& counts, Reason reason) {
@@ -206,6 +217,7 @@ void count(MigrationCounts& counts, Reason reason) {
     case Reason::kInitialPlacement:
     case Reason::kMemoryPull:
     case Reason::kCpuAssignment:
+    case Reason::kSpill:
       break;
   }
 }
@@ -223,6 +235,7 @@ void Ledger::set_home(const ClientId& id, NodeId node, Reason reason) {
   }
   client->home = node;
   client->epochs_here = 0;
+  end_spill(*client);
   vms_.at(id.vm).pull_again_after = 0;
   vms_.at(id.vm).epochs_travelled = 0;
   vms_.at(id.vm).epochs_rested = 0;
@@ -246,6 +259,7 @@ void Ledger::take_home_back(const ClientId& id, NodeId node) {
     client->home = node;
     client->came_from = client->came_from_before;
     client->epochs_here = 0;
+    end_spill(*client);
   }
 }
 
@@ -255,12 +269,31 @@ void Ledger::adopt_home(const ClientId& id, NodeId node) {
     client->home = node;
     client->came_from = NodeId{};
     client->epochs_here = 0;
+    end_spill(*client);
   }
 }
 
 void Ledger::forget_home(const ClientId& id) {
   if (ClientRecord* client = find_client(vms_, id); client != nullptr) {
     client->home = NodeId{};
+    end_spill(*client);
+  }
+}
+
+void Ledger::set_spill(const ClientId& id, NodeId node) {
+  ClientRecord* client = find_client(vms_, id);
+  if (client != nullptr && client->spills_to != node) {
+    end_spill(*client);
+    client->spills_to = node_of(topology_, node) ? node : NodeId{};
+  }
+}
+
+void Ledger::note_spills(const std::vector<placement::Spill>& spills, CpuTime epoch) {
+  for (const placement::Spill& spill : spills) {
+    if (ClientRecord* client = find_client(vms_, spill.client);
+        client != nullptr && client->spills_to.value >= 0) {
+      client->spill_saves = per_second(spill.saves, epoch);
+    }
   }
 }
 
@@ -386,6 +419,7 @@ Snapshot Ledger::advance(const Sample& sample) {
   }
   measure_nodes(sample, snapshot);
   share_out(snapshot, options_);
+  average_shortages(snapshot);
   measure_chats(sample, snapshot);
   remember(sample, snapshot);
   return snapshot;
@@ -549,6 +583,8 @@ void Ledger::add_client(const VmRecord& vm, std::size_t index, const VmUsage* us
   client.epochs_since_swap = record.epochs_since_swap;
   client.moving = record.moving;
   client.exclusive_cores = record.exclusive_cores;
+  client.spills_to = node_of(topology_, record.spills_to).value_or(kNoNode);
+  client.spill_saves = in_epoch(record.spill_saves, snapshot.epoch_length);
   client.owed_before = record.owed_before;
   client.owed_on_average = in_epoch(record.owed, snapshot.epoch_length);
   client.weight = static_cast<std::int64_t>(vm.weight) * kThousandth * client.vcpu_count() /
@@ -620,6 +656,7 @@ void Ledger::average_load(VmRecord& vm, bool measured_now, Snapshot& snapshot) c
       record.average = record.has_average ? averaged(record.average, now, epoch,
                                                      CpuTime{options_.load_half_life * kSecond})
                                           : now;
+      record.recent = record.has_average ? averaged(record.recent, now, epoch, recently()) : now;
       record.has_average = true;
     } else if (!record.has_average && !vm.found_running) {
       record.average = expected;
@@ -630,6 +667,7 @@ void Ledger::average_load(VmRecord& vm, bool measured_now, Snapshot& snapshot) c
       load += scaled(expected - record.average, (kPendingFor - age).value, kPendingFor.value);
     }
     client.load = in_epoch(load, epoch);
+    client.recent = in_epoch(record.recent, epoch);
   }
 }
 
@@ -684,7 +722,11 @@ void Ledger::measure_nodes(const Sample& sample, Snapshot& snapshot) {
       unbound += client.used;
     }
   }
-  std::vector<CpuTime> non_vm = non_vm_time(busy, bound, unbound);
+  std::vector<CpuTime> before;
+  for (const CpuTime rate : newest_non_vm_) {
+    before.push_back(in_epoch(rate, epoch));
+  }
+  std::vector<CpuTime> non_vm = non_vm_time(busy, bound, unbound, before);
   std::vector<CpuTime> set_aside(count);
   for (const ClientState& client : snapshot.clients) {
     if (client.home != kNoNode && client.exclusive_cores > 0) {
@@ -692,6 +734,7 @@ void Ledger::measure_nodes(const Sample& sample, Snapshot& snapshot) {
     }
   }
   lasting_non_vm_.resize(count);
+  newest_non_vm_.resize(count);
 
   snapshot.nodes.assign(count, NodeState{});
   for (NodeIndex node = 0; node < count; ++node) {
@@ -719,8 +762,21 @@ void Ledger::measure_nodes(const Sample& sample, Snapshot& snapshot) {
     // copying does: what counts is what lasts, and is there now.
     lasting_non_vm_[node] = averaged(lasting_non_vm_[node], per_second(non_vm[node], epoch), epoch,
                                      CpuTime{options_.load_half_life * kSecond});
+    newest_non_vm_[node] = per_second(non_vm[node], epoch);
+    state.non_vm_now = std::min(non_vm[node], state.threads);
     state.non_vm = std::min({non_vm[node], in_epoch(lasting_non_vm_[node], epoch), state.threads});
     state.set_aside = std::min(set_aside[node], state.threads - state.non_vm);
+  }
+}
+
+void Ledger::average_shortages(Snapshot& snapshot) {
+  const CpuTime epoch = snapshot.epoch_length;
+  short_lately_.resize(snapshot.nodes.size());
+  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+    NodeState& state = snapshot.nodes[node];
+    const CpuTime now = std::max(state.demand - state.capacity, CpuTime{});
+    short_lately_[node] = averaged(short_lately_[node], per_second(now, epoch), epoch, recently());
+    state.short_lately = in_epoch(short_lately_[node], epoch);
   }
 }
 

@@ -74,9 +74,12 @@ struct ClientRecord {
   std::int64_t age_epochs = 0;  ///< since first seen
   bool moving = false;
   std::int32_t exclusive_cores = 0;             ///< of its home, that belong to it alone
+  placement::NodeId spills_to;                  ///< value -1: it runs at home only
+  placement::CpuTime spill_saves;               ///< per second, exponentially weighted
   CpuRates held;                                ///< as last measured
   bool has_average = false;                     ///< `average` has been measured
   placement::CpuTime average;                   ///< demand per second, exponentially weighted
+  placement::CpuTime recent;                    ///< the same over some ten seconds only
   placement::CpuTime owed;                      ///< per second, exponentially weighted over minutes
   std::vector<placement::CpuTime> owed_before;  ///< newest first
   MigrationCounts counts;
@@ -138,6 +141,11 @@ class Ledger {
   /// Where libvirt was told to start the VM: its clients get their first homes there if they can.
   /// Forgotten with the first move.
   void set_suggested(const placement::VmId& vm, std::vector<placement::NodeId> nodes);
+  /// The client runs on the CPUs of that node beside those of its home; value -1: at home only. A
+  /// new home ends it.
+  void set_spill(const placement::ClientId& client, placement::NodeId node);
+  /// What each spill is reckoned to have saved lately. Clients that do not spill are ignored.
+  void note_spills(const std::vector<placement::Spill>& spills, placement::CpuTime epoch);
   /// Takes a client's home away; it will be placed anew.
   void forget_home(const placement::ClientId& client);
   void set_moving(const placement::VmId& vm, bool moving);
@@ -186,6 +194,11 @@ class Ledger {
       const VmRecord& vm, const std::vector<std::int32_t>& cells) const;
   void attribute_memory(const VmRecord& vm, placement::Snapshot& snapshot) const;
   void measure_nodes(const placement::Sample& sample, placement::Snapshot& snapshot);
+  void average_shortages(placement::Snapshot& snapshot);
+  /// Half-life of averages by which a shortage is expected to last.
+  [[nodiscard]] placement::CpuTime recently() const {
+    return placement::CpuTime{options_.shortage_half_life * 1'000'000};
+  }
   void measure_chats(const placement::Sample& sample, placement::Snapshot& snapshot);
   void remember(const placement::Sample& sample, const placement::Snapshot& snapshot);
   [[nodiscard]] bool is_bound(const ClientRecord& client) const;
@@ -198,6 +211,8 @@ class Ledger {
   placement::Microseconds forecasts_end_;  ///< when they are worth nothing any more
   std::optional<placement::Sample> last_sample_;
   std::vector<placement::CpuTime> lasting_non_vm_;  ///< per node, averaged, per second
+  std::vector<placement::CpuTime> newest_non_vm_;   ///< per node, of the last epoch, per second
+  std::vector<placement::CpuTime> short_lately_;    ///< per node, averaged, per second
   Wakeups wakeups_;
   std::int64_t epochs_ = 0;
   bool knows_domains_ = false;  ///< set_domains was called at least once

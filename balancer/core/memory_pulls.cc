@@ -97,7 +97,8 @@ std::vector<Action> memory_pulls(const Arrangement& arrangement) {
       if (part > Bytes{}) {
         coming += part;
         room_left.of(c, home) -= part;
-        pull.relocations.push_back({snapshot.clients[c].id, home, home, part});
+        pull.relocations.push_back(
+            {snapshot.clients[c].id, home, home, part, snapshot.clients[c].spills_to});
       }
     }
     if (coming < least) {

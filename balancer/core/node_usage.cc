@@ -41,17 +41,36 @@ std::vector<NodeBusy> busy_between(const placement::Topology& topology, const Sa
   return nodes;
 }
 
+namespace {
+
+/// Takes `amount` from `left`, by `parts` of it in proportion, and returns what was more than
+/// these.
+CpuTime take_away(CpuTime amount, const std::vector<CpuTime>& parts, std::vector<CpuTime>& left) {
+  CpuTime all;
+  for (const CpuTime part : parts) {
+    all += part;
+  }
+  const CpuTime taken = std::min(amount, all);
+  for (NodeIndex node = 0; node < left.size(); ++node) {
+    left[node] = std::max(left[node] - scaled(taken, parts[node].value, all.value), CpuTime{});
+  }
+  return amount - taken;
+}
+
+}  // namespace
+
 std::vector<CpuTime> non_vm_time(const std::vector<NodeBusy>& nodes,
-                                 const std::vector<CpuTime>& bound, CpuTime unbound) {
+                                 const std::vector<CpuTime>& bound, CpuTime unbound,
+                                 const std::vector<CpuTime>& before) {
   std::vector<CpuTime> left(nodes.size());
-  CpuTime all_left;
+  std::vector<CpuTime> more(nodes.size());
   for (NodeIndex node = 0; node < nodes.size(); ++node) {
     left[node] = std::max(nodes[node].busy - bound[node], CpuTime{});
-    all_left += left[node];
+    more[node] =
+        std::max(left[node] - (node < before.size() ? before[node] : CpuTime{}), CpuTime{});
   }
-  for (CpuTime& time : left) {
-    time = std::max(time - scaled(unbound, time.value, all_left.value), CpuTime{});
-  }
+  const CpuTime rest = take_away(unbound, more, left);
+  (void)take_away(rest, std::vector<CpuTime>(left), left);
   return left;
 }
 

@@ -4,7 +4,8 @@
 /// Problem: capacity for VMs is what others leave, and the kernel says only how long each CPU was
 /// busy. Approach: busy time of the node's CPUs less what clients pinned to the node ran is left
 /// for clients that are not pinned, which may have run anywhere, and for everybody else. The former
-/// are taken to have run where there is such time, in proportion.
+/// are taken to have run where there is more such time than everybody else used in the epoch
+/// before, in proportion, and if that is not enough, where there is any.
 ///
 /// Properties:
 ///  - never negative;
@@ -33,9 +34,9 @@ struct NodeBusy {
                                                  placement::CpuTime epoch);
 
 /// Per node, the busy time that no client used. `bound` is what clients pinned to the node ran;
-/// `unbound` what all others ran.
+/// `unbound` what all others ran; `before` the answer for the epoch before, none if empty.
 [[nodiscard]] std::vector<placement::CpuTime> non_vm_time(
     const std::vector<NodeBusy>& nodes, const std::vector<placement::CpuTime>& bound,
-    placement::CpuTime unbound);
+    placement::CpuTime unbound, const std::vector<placement::CpuTime>& before);
 
 }  // namespace vmnuma::balancer

@@ -89,14 +89,29 @@ Reckoned reckon(const Snapshot& snapshot, const placement::Options& options,
   return sum;
 }
 
-/// Time owed to the clients of these nodes beyond what is reckoned; may be negative.
+/// True for nodes whose clients' waiting a spill changes: homes of clients that spill, and where
+/// they spill to.
+std::vector<bool> nodes_with_spills(const Snapshot& snapshot) {
+  std::vector<bool> nodes(snapshot.nodes.size());
+  for (const ClientState& client : snapshot.clients) {
+    if (client.home != kNoNode && client.spills_to != kNoNode) {
+      nodes[client.home] = nodes[client.spills_to] = true;
+    }
+  }
+  return nodes;
+}
+
+/// Time owed to the clients of these nodes beyond what is reckoned; may be negative. Nodes with
+/// spills are left out: an action is held against what its clients would be owed at home.
 CpuTime unexplained(const Snapshot& snapshot, const std::vector<NodeIndex>& nodes,
                     const placement::Options& options) {
   const std::vector<CpuTime> reckoned = Reckoning(snapshot, options).owed();
+  const std::vector<bool> has_spills = nodes_with_spills(snapshot);
   CpuTime sum;
   for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {
-    if (std::find(nodes.begin(), nodes.end(), snapshot.clients[client].home) != nodes.end()) {
-      sum += snapshot.clients[client].owed - reckoned[client];
+    const NodeIndex home = snapshot.clients[client].home;
+    if (std::find(nodes.begin(), nodes.end(), home) != nodes.end()) {
+      sum += has_spills[home] ? CpuTime{} : snapshot.clients[client].owed - reckoned[client];
     }
   }
   return sum;

@@ -11,15 +11,14 @@
 /// are now, against what it would have gone on costing where they were, at the loads of the sampled
 /// epoch. Reckoning may be wrong, too: what is owed on the action's nodes beyond what is reckoned,
 /// in the first clean epoch, counts as brought about by the action, less what there was of it when
-/// the action was decided.
-/// Of actions that are under way together each is credited with what it adds to those before it, as
-/// it was predicted, so that their gains add up to what they brought together.
-/// An action did harm if the host loses more with it than without it by Numa.MigThreshold of its
-/// capacity; wake-ups aside, which VMs have more of when they have more to say to each other.
-/// Numa.BreakerFailures failed or harmful actions in a row open the breaker for Numa.BreakerRest
-/// epochs.
-/// Terms: *clean* - an epoch in which no client on an action's nodes was being moved, came or left.
-/// Properties:
+/// the action was decided. Where a client spilled, waiting at home that the spill relieved counts
+/// as if it had been waited: a move is held against its clients at home, as it was predicted. Of
+/// actions that are under way together each is credited with what it adds to those before it, as it
+/// was predicted, so that their gains add up to what they brought together. An action did harm if
+/// the host loses more with it than without it by Numa.MigThreshold of its capacity; wake-ups
+/// aside, which VMs have more of when they have more to say to each other. Numa.BreakerFailures
+/// failed or harmful actions in a row open the breaker for Numa.BreakerRest epochs. Terms: *clean*
+/// - an epoch in which no client on an action's nodes was being moved, came or left. Properties:
 ///  1. Every finished action is measured once, unless its clients are gone by then.
 ///  2. Where homes, demand and memory decide what is lost, as reckoned, the measured gain is the
 ///     reckoned one whatever else moves and however loads change in between.

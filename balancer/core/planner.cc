@@ -5,6 +5,7 @@
 
 #include "balancer/core/memory_pulls.h"
 #include "balancer/core/search.h"
+#include "balancer/core/spill.h"
 #include "placement/initial.h"
 
 namespace vmnuma::balancer {
@@ -76,6 +77,12 @@ std::vector<std::size_t> homeless_vms(const Snapshot& snapshot) {
   return vms;
 }
 
+/// Clients can only spill where more than one node has CPUs.
+bool has_second_nodes(const Snapshot& snapshot) {
+  return std::count_if(snapshot.topology.nodes.begin(), snapshot.topology.nodes.end(),
+                       [](const placement::Node& node) { return !node.cpus.empty(); }) > 1;
+}
+
 bool host_is_large_enough(const Snapshot& snapshot, const Options& options) {
   std::int64_t total = 0;
   std::int64_t homes = 0;
@@ -134,6 +141,7 @@ class Planner {
       } while (plan_.actions.size() > before);
       prepare();
     }
+    spill();
     pull_memory();
     std::stable_sort(plan_.rejections.begin(), plan_.rejections.end(),
                      [](const Rejection& a, const Rejection& b) { return a.gain > b.gain; });
@@ -270,11 +278,69 @@ class Planner {
   }
 
   void pull_memory() {
+    const auto spills = [this](const Action& pull) {
+      return std::any_of(plan_.actions.begin(), plan_.actions.end(), [&](const Action& other) {
+        return other.reason == Reason::kSpill &&
+               other.relocations.front().client.vm == pull.relocations.front().client.vm;
+      });
+    };
     for (Action& pull : memory_pulls(now_)) {
+      if (spills(pull)) {
+        continue;  // one order at a time
+      }
       pull.predicted.lost_before = pull.predicted.lost_after = lost_;
       pull.predicted.imbalance_before = pull.predicted.imbalance_after = now_.imbalance();
       plan_.actions.push_back(std::move(pull));
     }
+  }
+
+  /// Whoever begins or ceases to run on a second node. With an open breaker all goes on as it is.
+  void spill() {
+    if (circumstances_.breaker_open) {
+      return;
+    }
+    if (options_.spill_enable != 0 && has_second_nodes(snapshot_)) {
+      plan_.spills = find_spills(now_);
+    }
+    if (!plan_.spills.empty() ||
+        std::any_of(snapshot_.clients.begin(), snapshot_.clients.end(),
+                    [](const ClientState& client) { return client.spills_to != kNoNode; })) {
+      for (const VmState& vm : snapshot_.vms) {
+        change_spills(vm);
+      }
+    }
+  }
+
+  /// One action for all clients of a VM whose spills begin, change or end; none beside its moves.
+  void change_spills(const VmState& vm) {
+    Action action{Reason::kSpill, {}, {}};
+    CpuTime saves;
+    for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
+      const ClientState& client = snapshot_.clients[i];
+      if (!vm.fresh || client.moving || now_.home(i) != client.home || client.home == kNoNode ||
+          !snapshot_.nodes[client.home].known) {
+        return;
+      }
+      const auto found =
+          std::lower_bound(plan_.spills.begin(), plan_.spills.end(), client.id,
+                           [](const placement::Spill& spill, const placement::ClientId& id) {
+                             return spill.client < id;
+                           });
+      const bool spills = found != plan_.spills.end() && found->client == client.id;
+      const NodeIndex to = spills ? found->to : kNoNode;
+      if (to != client.spills_to) {
+        action.relocations.push_back({client.id, client.home, client.home, Bytes{}, to});
+        saves += to == kNoNode ? CpuTime{} : found->saves;
+      }
+    }
+    if (action.relocations.empty()) {
+      return;
+    }
+    action.predicted.lost_before = lost_;
+    action.predicted.imbalance_before = action.predicted.imbalance_after = now_.imbalance();
+    lost_ = std::max(lost_ - saves, CpuTime{});
+    action.predicted.lost_after = lost_;
+    plan_.actions.push_back(std::move(action));
   }
 
   /// Makes the best candidate an action; false if there is none or it has to wait for the next

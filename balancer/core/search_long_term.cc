@@ -106,6 +106,10 @@ void consider_turn(const Arrangement& arrangement, const LongTerm& long_term, co
   considered.add(std::move(candidate));
 }
 
+bool are_of_one_vm(const Arrangement& arrangement, ClientIndex a, ClientIndex b) {
+  return arrangement.snapshot().clients[a].vm == arrangement.snapshot().clients[b].vm;
+}
+
 /// True if a node's clients want more than it could give them if it had nothing else to do.
 bool wants_more_than_it_has(const placement::NodeLoad& node) {
   placement::Supply all = node.supply();
@@ -163,6 +167,9 @@ void consider_long_term(const Arrangement& arrangement, Considered& considered) 
       const std::vector<ClientIndex> partners = some_of(to, Reason::kLongTermSwap);
       for (const ClientIndex client : movers) {
         for (const ClientIndex partner : partners) {
+          if (are_of_one_vm(arrangement, client, partner)) {
+            continue;  // fairness is between VMs
+          }
           const std::array changes{Rehoming{client, to}, Rehoming{partner, from}};
           consider_turn(arrangement, long_term, rest, changes, considered);
         }

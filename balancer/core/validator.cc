@@ -107,7 +107,11 @@ class Validator {
       check_memory(client, relocation);
     }
     check_start_of_figures();
-    if (action_->reason == Reason::kMemoryPull) {
+    if (action_->reason == Reason::kSpill) {
+      for (const Relocation& relocation : action_->relocations) {
+        check_spill(find(relocation.client), relocation);
+      }
+    } else if (action_->reason == Reason::kMemoryPull) {
       pull(*changes);
     } else {
       carry_out(*changes);
@@ -171,7 +175,8 @@ class Validator {
     for (std::size_t i = 0; i < changes.size(); ++i) {
       const NodeIndex from = action_->relocations[i].from;
       const bool stays = changes[i].to == now_.home(changes[i].client);
-      if (from != now_.home(changes[i].client) || stays != (reason == Reason::kMemoryPull)) {
+      const bool shall_stay = reason == Reason::kMemoryPull || reason == Reason::kSpill;
+      if (from != now_.home(changes[i].client) || stays != shall_stay) {
         violation(name(changes[i].client) + " does not live where it is taken from, or " +
                   "does not go anywhere");
       }
@@ -186,6 +191,10 @@ class Validator {
       if (!memory.can_follow || relocation.memory <= Bytes{} ||
           relocation.memory > memory.not_on(relocation.to)) {
         violation(name(index) + " has not that much to be pulled");
+      }
+    } else if (action_->reason == Reason::kSpill) {
+      if (relocation.memory != Bytes{}) {
+        violation("a spill moves no memory");
       }
     } else if (relocation.memory != (memory.can_follow ? memory.not_on(relocation.to) : Bytes{})) {
       violation("the memory of " + name(index) + " is counted wrong");
@@ -277,6 +286,36 @@ class Validator {
     }
     lost_ = predicted.lost_after;
     check_imbalance(predicted.imbalance_before);
+  }
+
+  /// Clients of one VM begin or cease to run on a second node. It begins only where that has CPUs
+  /// and more is wanted at home than there are cores.
+  void check_spill(ClientIndex index, const Relocation& relocation) {
+    const ClientState& client = snapshot_.clients[index];
+    const NodeIndex second = relocation.spills_to;
+    if (relocation.client.vm != action_->relocations.front().client.vm ||
+        second == client.spills_to) {
+      violation(name(index) + " does not begin or cease to spill, or is of another VM");
+    }
+    if (second == kNoNode) {
+      return;
+    }
+    if (second == relocation.to || second >= snapshot_.nodes.size() ||
+        snapshot_.topology.nodes[second].cpus.empty() || !snapshot_.nodes[second].known) {
+      violation(name(index) + " spills to a node that has no CPUs for it");
+      return;
+    }
+    if (options_.spill_enable == 0) {
+      violation("Numa.SpillEnable is 0");
+    }
+    const NodeState& home = snapshot_.nodes[relocation.to];
+    CpuTime wanted = std::max(home.non_vm, home.non_vm_now) + home.set_aside;
+    for (ClientIndex other = 0; other < snapshot_.clients.size(); ++other) {
+      wanted += now_.home(other) == relocation.to ? snapshot_.clients[other].demand : CpuTime{};
+    }
+    if (!home.known || wanted <= home.physical) {
+      violation(name(index) + " spills from a node that has enough for all its clients");
+    }
   }
 
   void pull(const std::vector<Rehoming>& changes) {

@@ -32,7 +32,8 @@ bool exchanges_homes(Reason reason) {
 }
 
 bool moves_a_home(Reason reason) {
-  return reason != Reason::kInitialPlacement && reason != Reason::kMemoryPull;
+  return reason != Reason::kInitialPlacement && reason != Reason::kMemoryPull &&
+         reason != Reason::kSpill;
 }
 
 std::string client_name(const Snapshot& snapshot, ClientIndex client) {
@@ -131,7 +132,8 @@ std::vector<std::string> broken_by_client(Reason reason, ClientIndex index, Node
           "has pages under way");
     return broken;
   }
-  check(std::find(client.allowed.begin(), client.allowed.end(), to) != client.allowed.end(),
+  check(reason == Reason::kSpill ||
+            std::find(client.allowed.begin(), client.allowed.end(), to) != client.allowed.end(),
         "goes to a node that it may not use");
   if (reason == Reason::kInitialPlacement) {
     return broken;
@@ -141,6 +143,9 @@ std::vector<std::string> broken_by_client(Reason reason, ClientIndex index, Node
         "leaves a node without readings");
   check(!vm.policy.do_not_move, "is not to be moved, says the administrator");
   check(!client.moving, "is being moved already");
+  if (reason == Reason::kSpill) {
+    return broken;
+  }
   check(client.epochs_here >= options.residency, "has been on its node for " +
                                                      std::to_string(client.epochs_here) +
                                                      " epochs, less than Numa.Residency");

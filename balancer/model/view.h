@@ -249,10 +249,12 @@ struct ClientView {
   Figure demand_ms;
   Figure entitled_ms;
   Figure owed_ms;
-  Figure memory_bytes;       ///< what is resident
-  Figure locality_pct;       ///< share of it on the home node
-  std::string cpus;          ///< of its home, as a list; empty: all of them
-  std::string no_own_cores;  ///< why it was not given cores of its own; empty otherwise
+  Figure memory_bytes;          ///< what is resident
+  Figure locality_pct;          ///< share of it on the home node
+  std::string cpus;             ///< that it may run on, as a list; empty: all of its home
+  placement::NodeId spills_to;  ///< on whose CPUs it runs beside its home's; value -1: none
+  Figure spill_saves_ms;        ///< what that has saved lately, per epoch
+  std::string no_own_cores;     ///< why it was not given cores of its own; empty otherwise
   bool operator==(const ClientView&) const = default;
 };
 

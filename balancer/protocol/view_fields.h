@@ -248,6 +248,8 @@ void visit_fields(Fields& fields, T& view) {
   fields("allowed", view.allowed);
   fields("why", view.why);
   fields("cpus", view.cpus);
+  fields("spills_to", view.spills_to);
+  fields("spill_saves_ms", view.spill_saves_ms);
   fields("no_own_cores", view.no_own_cores);
   fields("since_epochs", view.since_epochs);
   fields("used_ms", view.used_ms);

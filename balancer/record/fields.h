@@ -58,6 +58,10 @@ struct RecordFields {
     fields("distances", value.distances);
   }
   VMNUMA_FIELDS(placement::Options) {
+    if constexpr (!std::is_const_v<T>) {
+      // What a recording does not have came after it, when all was decided by ESXi's rules.
+      value = options_of(placement::Preset::kEsxi);
+    }
     for (const placement::OptionInfo& info : placement::option_table()) {
       fields.added(info.name, value.*(info.value));
     }
@@ -259,6 +263,8 @@ struct RecordFields {
     fields("physical", value.physical);
     fields("threads", value.threads);
     fields("non_vm", value.non_vm);
+    fields.added("non_vm_now", value.non_vm_now);
+    fields.added("short_lately", value.short_lately);
     fields("set_aside", value.set_aside);
     fields("capacity", value.capacity);
     fields("used", value.used);
@@ -311,6 +317,7 @@ struct RecordFields {
     fields("ready", value.ready);
     fields("demand", value.demand);
     fields("load", value.load);
+    fields.added("recent", value.recent);
     fields.added("ahead", value.ahead);
     fields("effective_used", value.effective_used);
     fields("entitled", value.entitled);
@@ -327,6 +334,8 @@ struct RecordFields {
     fields("epochs_since_swap", value.epochs_since_swap);
     fields("moving", value.moving);
     fields("exclusive_cores", value.exclusive_cores);
+    fields.added("spills_to", value.spills_to);
+    fields.added("spill_saves", value.spill_saves);
   }
   VMNUMA_FIELDS(placement::Chat) {
     fields("a", value.a);
@@ -350,6 +359,7 @@ struct RecordFields {
     fields("from", value.from);
     fields("to", value.to);
     fields("memory", value.memory);
+    fields.added("spills_to", value.spills_to);
   }
   VMNUMA_FIELDS(placement::Prediction) {
     fields("lost_before", value.lost_before);
@@ -374,11 +384,17 @@ struct RecordFields {
     fields("guard", value.guard);
     fields("gain", value.gain);
   }
+  VMNUMA_FIELDS(placement::Spill) {
+    fields("client", value.client);
+    fields("to", value.to);
+    fields("saves", value.saves);
+  }
   VMNUMA_FIELDS(placement::Plan) {
     fields("epoch", value.epoch);
     fields("lost", value.lost);
     fields("imbalance", value.imbalance);
     fields("actions", value.actions);
+    fields.added("spills", value.spills);
     fields("rejections", value.rejections);
   }
 
@@ -536,9 +552,12 @@ struct RecordFields {
     fields("age_epochs", value.age_epochs);
     fields("moving", value.moving);
     fields("exclusive_cores", value.exclusive_cores);
+    fields.added("spills_to", value.spills_to);
+    fields.added("spill_saves", value.spill_saves);
     fields("held", value.held);
     fields("has_average", value.has_average);
     fields("average", value.average);
+    fields.added("recent", value.recent);
     fields("owed", value.owed);
     fields("owed_before", value.owed_before);
     fields("counts", value.counts);
@@ -583,6 +602,8 @@ struct RecordFields {
     fields.added("forecasts_end", value.forecasts_end_);
     fields("last_sample", value.last_sample_);
     fields("lasting_non_vm", value.lasting_non_vm_);
+    fields.added("newest_non_vm", value.newest_non_vm_);
+    fields.added("short_lately", value.short_lately_);
     fields.added("wakeups", value.wakeups_);
     fields("epochs", value.epochs_);
     fields("knows_domains", value.knows_domains_);
@@ -646,6 +667,7 @@ struct RecordFields {
     fields("action", value.action);
     fields("homes_before", value.homes_before);
     fields("narrow_before", value.cpu_subsets_before);
+    fields.added("spills_before", value.spills_before);
     fields("pinned", value.pinned);
     fields("gives_back", value.gives_back);
   }

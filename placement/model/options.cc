@@ -51,9 +51,12 @@ constexpr OptionInfo kTable[] = {
     {"Numa.PageMigEnable", "", 0, 1, &Options::page_mig_enable, true,
      "1 lets memory follow its client"},
     {"Numa.PageMigRateMax", "pages/s", 0, 8000000, &Options::page_mig_rate_max, true,
-     "Most 4 KiB pages moved per second on the whole host; 0 = as fast as it goes"},
+     "Most 4 KiB pages moved per second on the whole host; 0 = as fast as it goes; ESXi's default "
+     "is 32000"},
     {"Numa.PreferHT", "", 0, 1, &Options::prefer_ht, true,
      "1 sizes clients by a node's threads instead of its cores"},
+    {"Numa.SpillEnable", "", 0, 1, &Options::spill_enable, false,
+     "1 lets a client run on idle CPUs of a second node while its home is short of CPU time"},
     {"Numa.SmtGainPct", "%", 0, 100, &Options::smt_gain_pct, false,
      "What the second thread of a core adds to the first"},
     {"Numa.LoadHalfLife", "s", 1, 3600, &Options::load_half_life, false,
@@ -73,6 +76,9 @@ constexpr OptionInfo kTable[] = {
      "How long a client may not go back to the node it left"},
     {"Numa.MoveHorizon", "epochs", 1, 10000, &Options::move_horizon, false,
      "Time over which a move must pay for itself"},
+    {"Numa.ShortageHalfLife", "s", 0, 3600, &Options::shortage_half_life, false,
+     "Half-life of the average by which a shortage is expected to last as it has lasted; 0 = any "
+     "shortage is taken to last"},
     {"Numa.MoveCostFixed", "us", 0, 10000000, &Options::move_cost_fixed, false,
      "CPU time that any move is taken to cost"},
     {"Numa.MoveCostPerMiB", "us", 0, 1000000, &Options::move_cost_per_mib, false,
@@ -118,6 +124,17 @@ constexpr OptionInfo kTable[] = {
 };
 
 }  // namespace
+
+Options options_of(Preset preset) {
+  Options options;
+  if (preset == Preset::kEsxi) {
+    options.spill_enable = 0;
+    options.shortage_half_life = 0;
+    options.page_mig_rate_max = 32000;
+    options.forecast_weight = 75;
+  }
+  return options;
+}
 
 std::span<const OptionInfo> option_table() {
   return kTable;

@@ -13,9 +13,18 @@
 #include <string_view>
 #include <vector>
 
+#include "placement/base/names.h"
 #include "placement/base/result.h"
 
 namespace vmnuma::placement {
+
+/// Where options that nothing sets have their values from. kVmnuma: our defaults. kEsxi: decisions
+/// by ESXi's rules as far as they are public: homes are walls, a shortage is taken to last, memory
+/// travels at ESXi's rate.
+enum class Preset { kVmnuma, kEsxi };
+[[nodiscard]] constexpr auto names(Preset) {
+  return names_in_order<Preset>("vmnuma", "esxi");
+}
 
 struct Options {
   // What ESXi calls the same.
@@ -39,10 +48,11 @@ struct Options {
   std::int64_t locality_weight_action_affinity = 0;
   std::int64_t core_cap_ratio_pct = 90;
   std::int64_t page_mig_enable = 1;
-  std::int64_t page_mig_rate_max = 32000;
+  std::int64_t page_mig_rate_max = 256000;
   std::int64_t prefer_ht = 0;
 
   // Ours.
+  std::int64_t spill_enable = 1;
   std::int64_t smt_gain_pct = 25;
   std::int64_t load_half_life = 60;
   std::int64_t cold_start_pct = 50;
@@ -52,6 +62,7 @@ struct Options {
   std::int64_t lterm_rest_times = 4;
   std::int64_t no_return = 15;
   std::int64_t move_horizon = 30;
+  std::int64_t shortage_half_life = 10;
   std::int64_t move_cost_fixed = 20000;
   std::int64_t move_cost_per_mib = 500;
   std::int64_t migrations_per_epoch = 4;
@@ -63,7 +74,7 @@ struct Options {
   std::int64_t affinity_weight = 10;
   std::int64_t anti_affinity_weight = 10;
   std::int64_t action_affinity_max = 5;
-  std::int64_t forecast_weight = 75;
+  std::int64_t forecast_weight = 40;
   std::int64_t forecast_margin = 0;
   std::int64_t breaker_failures = 5;
   std::int64_t breaker_rest = 150;
@@ -73,6 +84,8 @@ struct Options {
 
   bool operator==(const Options&) const = default;
 };
+
+[[nodiscard]] Options options_of(Preset preset);
 
 /// One row of the table.
 struct OptionInfo {

@@ -27,11 +27,13 @@ enum class Reason {
   kAdministrator,  ///< `vmnuma move`
   kCpuAssignment,  ///< other CPUs of the same home
   kForecastMove,   ///< balanceMig: a load move before there is a shortage
+  kSpill,          ///< a client runs on the CPUs of a second node as well, or no longer does
 };
 [[nodiscard]] constexpr auto names(Reason) {
   return names_in_order<Reason>("initial-placement", "load-move", "load-swap", "long-term-move",
                                 "long-term-swap", "locality-move", "locality-swap", "affinity-move",
-                                "memory-pull", "administrator", "cpu-assignment", "forecast-move");
+                                "memory-pull", "administrator", "cpu-assignment", "forecast-move",
+                                "spill");
 }
 
 /// Why a candidate was not taken.
@@ -85,7 +87,8 @@ struct Relocation {
   ClientId client;
   NodeIndex from = kNoNode;  ///< kNoNode at its first placement
   NodeIndex to = kNoNode;
-  Bytes memory;  ///< what has to travel
+  Bytes memory;                   ///< what has to travel
+  NodeIndex spills_to = kNoNode;  ///< on whose CPUs it may run beside those of `to`
   bool operator==(const Relocation&) const = default;
 };
 
@@ -122,9 +125,18 @@ struct Rejection {
   bool operator==(const Rejection&) const = default;
 };
 
+/// A client that runs on the CPUs of a second node as well (balancer/core/spill.h).
+struct Spill {
+  ClientId client;
+  NodeIndex to = kNoNode;
+  CpuTime saves;  ///< per epoch, exponentially weighted
+  bool operator==(const Spill&) const = default;
+};
+
 struct Plan {
   std::int64_t epoch = 0;
   std::vector<Action> actions;        ///< in the order in which they are to be carried out
+  std::vector<Spill> spills;          ///< of all clients once they are, by client
   std::vector<Rejection> rejections;  ///< best first, a bounded number per client
   CpuTime lost;                       ///< of the host as it is, per epoch
   Permille imbalance;

@@ -31,17 +31,19 @@ inline constexpr std::int64_t kNotAgain = std::int64_t{1} << 40U;
 
 /// A node's supply and load in this epoch.
 struct NodeState {
-  CpuTime physical;        ///< cores x epoch
-  CpuTime threads;         ///< logical CPUs x epoch
-  CpuTime non_vm;          ///< lasting busy time that no client used, at most `threads`
-  CpuTime set_aside;       ///< time of cores that belong to one client alone and idled
-  CpuTime capacity;        ///< what the node can give to clients: service(threads) - non_vm
-  CpuTime used;            ///< thread time its clients ran
-  CpuTime demand;          ///< thread time its clients wanted
-  CpuTime entitled;        ///< sum over its clients
-  CpuTime owed;            ///< sum over its clients
-  Permille load_average;   ///< demand / capacity, exponentially weighted, pending load of new VMs
-                           ///< included
+  CpuTime physical;       ///< cores x epoch
+  CpuTime threads;        ///< logical CPUs x epoch
+  CpuTime non_vm;         ///< lasting busy time that no client used, at most `threads`
+  CpuTime non_vm_now;     ///< the same of this epoch alone, also what does not last
+  CpuTime set_aside;      ///< time of cores that belong to one client alone and idled
+  CpuTime capacity;       ///< what the node can give to clients: service(threads) - non_vm
+  CpuTime used;           ///< thread time its clients ran
+  CpuTime demand;         ///< thread time its clients wanted
+  CpuTime entitled;       ///< sum over its clients
+  CpuTime owed;           ///< sum over its clients
+  CpuTime short_lately;   ///< demand above `capacity`, exponentially weighted over some ten seconds
+  Permille load_average;  ///< demand / capacity, exponentially weighted, pending load of new VMs
+                          ///< included
   std::int32_t vcpus = 0;  ///< homed here
   Bytes free;
   Bytes total;
@@ -114,6 +116,7 @@ struct ClientState {
   CpuTime ready;                    ///< runnable but waiting
   CpuTime demand;  ///< used + ready - throttled wait, at most vCPUs x epoch and the quota
   CpuTime load;    ///< demand, exponentially weighted, with pending load while new
+  CpuTime recent;  ///< demand, exponentially weighted over some ten seconds
   std::optional<Ahead> ahead;  ///< absent where nothing is known
   CpuTime effective_used;      ///< used, discounted for shared cores
   CpuTime entitled;
@@ -131,6 +134,8 @@ struct ClientState {
   std::int64_t epochs_since_swap = 0;  ///< large if never
   bool moving = false;                 ///< an action of it is being carried out
   std::int32_t exclusive_cores = 0;    ///< of its home, that belong to it alone
+  NodeIndex spills_to = kNoNode;       ///< it may run on the CPUs of this node as well
+  CpuTime spill_saves;                 ///< per epoch, exponentially weighted; may be negative
   bool operator==(const ClientState&) const = default;
 
   [[nodiscard]] std::int32_t vcpu_count() const { return static_cast<std::int32_t>(vcpus.size()); }

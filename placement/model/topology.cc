@@ -27,14 +27,15 @@ std::optional<NodeIndex> Topology::index_of(NodeId id) const {
 std::optional<NodeIndex> Topology::only_home() const {
   std::optional<NodeIndex> only;
   for (NodeIndex node = 0; node < nodes.size(); ++node) {
-    if (can_be_home(node)) {
-      if (only) {
-        return std::nullopt;
-      }
-      only = node;
+    if (nodes[node].cpus.empty()) {
+      continue;
     }
+    if (only) {
+      return std::nullopt;
+    }
+    only = node;
   }
-  return only;
+  return only && can_be_home(*only) ? only : std::nullopt;
 }
 
 }  // namespace vmnuma::placement

@@ -64,7 +64,7 @@ struct Topology {
   [[nodiscard]] bool can_be_home(NodeIndex node) const {
     return !nodes[node].cpus.empty() && nodes[node].memory > Bytes{};
   }
-  /// The node that can be a home, if there is only one. Such a host has nothing to balance.
+  /// The node with all CPUs, if it can be a home. Such a host has nothing to balance.
   [[nodiscard]] std::optional<NodeIndex> only_home() const;
   bool operator==(const Topology&) const = default;
 };

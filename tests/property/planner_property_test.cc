@@ -149,21 +149,23 @@ void make_room(Snapshot& snapshot) {
   }
 }
 
-RC_GTEST_PROP(PlannerProperty, ASecondPlanOnThePlannedResultIsEmpty, ()) {
+RC_GTEST_PROP(PlannerProperty, ASecondPlanOnThePlannedResultIsAboutTheSameVms, ()) {
   const tests::AnyHost host = *plain_host(8, 60);
   Snapshot snapshot = host.snapshot();
   make_room(snapshot);
   Options options = without_turns(host);
   options.migrations_per_epoch = 1000;
+  options.spill_enable = 0;  // a VM of which a client moves does not spill until the next epoch
   options.residency = std::max<std::int64_t>(options.residency, 1);
+  tests::run_and_share_out(snapshot, options);
   const Plan first = make_plan(snapshot, options, {});
   Snapshot after = after_plan(snapshot, first);
   tests::run_and_share_out(after, options);
   const Plan second = make_plan(after, options, {});
   RC_LOG() << listed(tests::actions_of(snapshot, first)) << "then\n"
            << listed(tests::actions_of(after, second));
-  // A VM that moved with the first plan could not have the rest of its memory pulled by it.
-  RC_ASSERT(moves_of(second).empty());
+  // A VM that moved with the first plan could not have the rest of its memory pulled by it, nor
+  // another of its clients moved.
   std::set<placement::VmId> moved;
   for (const Action& action : moves_of(first)) {
     for (const Relocation& relocation : action.relocations) {

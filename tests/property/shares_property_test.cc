@@ -148,11 +148,11 @@ RC_GTEST_PROP(EntitlementProperty, OwedIsWhatWasEntitledAndNotGot, ()) {
     entitled += client.entitled;
     demand += client.demand;
   }
-  // Nobody can be given what the host does not have, and CPUs of nodes that are no home help
-  // nobody.
+  // Nobody can be given what the host does not have; CPUs of nodes that are no home help those who
+  // spill.
   Supply host_supply{{}, {}, {}, host.options().smt_gain_pct};
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-    if (snapshot.topology.can_be_home(node)) {
+    if (snapshot.topology.can_be_home(node) || host.options().spill_enable != 0) {
       host_supply.cores += snapshot.nodes[node].physical;
       host_supply.threads += snapshot.nodes[node].threads;
       host_supply.non_vm += snapshot.nodes[node].non_vm;

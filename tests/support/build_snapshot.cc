@@ -211,6 +211,12 @@ void run_and_share_out(Snapshot& snapshot, const Options& options) {
     }
   }
   balancer::share_out(snapshot, options);
+  for (ClientState& client : snapshot.clients) {
+    client.recent = client.demand;
+  }
+  for (NodeState& node : snapshot.nodes) {
+    node.short_lately = std::max(node.demand - node.capacity, CpuTime{});
+  }
 }
 
 Snapshot next_epoch(const Snapshot& snapshot, const Plan& plan, const Options& options) {
@@ -218,6 +224,11 @@ Snapshot next_epoch(const Snapshot& snapshot, const Plan& plan, const Options& o
   ++next.epoch;
   const auto remembered =
       static_cast<std::size_t>(std::max<std::int64_t>(options.lterm_fairness_interval - 1, 0));
+  for (const placement::Spill& spill : plan.spills) {
+    for (ClientState& client : next.clients) {
+      client.spill_saves = client.id == spill.client ? spill.saves : client.spill_saves;
+    }
+  }
   for (ClientState& client : next.clients) {
     ++client.epochs_here;
     ++client.epochs_since_swap;
@@ -249,6 +260,9 @@ std::vector<std::string> actions_of(const Snapshot& snapshot, const Plan& plan) 
       line += " " + client_text(snapshot, relocation.client) + ":" + node_text(relocation.from);
       if (relocation.from != relocation.to) {
         line += "->" + node_text(relocation.to);
+      }
+      if (action.reason == placement::Reason::kSpill && relocation.spills_to != kNoNode) {
+        line += "+" + node_text(relocation.spills_to);
       }
     }
     lines.push_back(line);

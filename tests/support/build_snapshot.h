@@ -4,7 +4,8 @@
 /// Notation: nodes are listed in order, by cores and GiB; VMs by their homes (one client each),
 /// vCPUs a client and how busy each vCPU is. An epoch is 2 s, so one busy vCPU wants 2'000'000 us =
 /// kCpu; tests speak in kCpu. What is not said is harmless: one thread a core, 1 GiB of memory at
-/// home, at home for 100 epochs, epoch 30 (in which everything periodic is due).
+/// home, at home for 100 epochs, epoch 30 (in which everything periodic is due), and every shortage
+/// has lasted.
 ///
 ///   const Snapshot snapshot = SnapshotBuilder()
 ///                                 .node({.cores = 4})
@@ -106,7 +107,8 @@ void run_and_share_out(placement::Snapshot& snapshot, const placement::Options& 
                                                std::string_view vm);
 
 /// "load-move a:0->1", "load-swap a:0->1 b:1->0", clients beyond the first as "a/1"; pulls as
-/// "memory-pull a:0". One line an action.
+/// "memory-pull a:0"; a spill that begins as "spill a:0+1", one that ends as "spill a:0". One line
+/// an action.
 [[nodiscard]] std::vector<std::string> actions_of(const placement::Snapshot& snapshot,
                                                   const placement::Plan& plan);
 

@@ -397,6 +397,7 @@ void Simulation::count_move(const Given& given) {
     case Reason::kMemoryPull:
     case Reason::kAdministrator:
     case Reason::kCpuAssignment:
+    case Reason::kSpill:
       return;
   }
   if (moved_homes > 0) {

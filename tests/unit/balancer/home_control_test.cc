@@ -144,19 +144,28 @@ TEST_P(OneHomeTest, WhoAsksForCoresOfItsOwnGetsThemAndThenThereIsRest) {
   expect_rest(host_, 20);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Hosts, OneHomeTest,
-    testing::Values(
-        OneHome{"OneNode", 1, [](Topology&) {}},
-        OneHome{"NodeWithoutCpus", 2, [](Topology& topology) { topology.nodes[1].cpus.clear(); }},
-        OneHome{"NodeWithoutMemory", 2, [](Topology& topology) { topology.nodes[1].memory = {}; }},
-        OneHome{"ConfinedSlice", 4,
-                [](Topology& topology) {
-                  for (std::size_t node = 1; node < 4; ++node) {
-                    topology.nodes[node].cpus.clear();
-                  }
-                }}),
-    [](const auto& instance) { return std::string(instance.param.name); });
+INSTANTIATE_TEST_SUITE_P(Hosts, OneHomeTest,
+                         testing::Values(OneHome{"OneNode", 1, [](Topology&) {}},
+                                         OneHome{"NodeWithoutCpus", 2,
+                                                 [](Topology& topology) {
+                                                   topology.nodes[1].cpus.clear();
+                                                 }},
+                                         OneHome{"ConfinedSlice", 4,
+                                                 [](Topology& topology) {
+                                                   for (std::size_t node = 1; node < 4; ++node) {
+                                                     topology.nodes[node].cpus.clear();
+                                                   }
+                                                 }}),
+                         [](const auto& instance) { return std::string(instance.param.name); });
+
+TEST(HomeControlTest, WhereANodeHasOnlyCpusVmsArePinnedToTheirMemory) {
+  HostStory host(2, Mode::kActive,
+                 [](ControllerSetup& setup) { setup.topology.nodes[1].memory = {}; });
+  host.start(small_vm(1, "web1", 2), 0, 50);
+  (void)live_through(host, 4);
+  EXPECT_EQ(host.home(1), 0);
+  EXPECT_EQ(host.pins(1), node_cpus(0));
+}
 
 TEST(HomeControlTest, ARestartOnAHostWithOneHomeFindsNothingToDo) {
   HostStory host(1, Mode::kActive, [](ControllerSetup& setup) {

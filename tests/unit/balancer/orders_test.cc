@@ -15,10 +15,10 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-/// A VM of two vCPUs with two I/O threads, placed: the order that does it.
-migration::Order placing_order(placement::VmDescription vm) {
+/// A VM is placed that is so busy: the order that does it.
+migration::Order placing_order(placement::VmDescription vm, std::int32_t busy_pct = 50) {
   HostStory host(2, balancer::Mode::kActive);
-  host.start(vm, 1, 50);
+  host.start(vm, 1, busy_pct);
   (void)host.tell_domains();
   (void)host.epoch();
   const balancer::Effects effects = host.epoch();
@@ -58,7 +58,7 @@ TEST(OrdersTest, LeavesMemoryAloneThatCannotMove) {
 }
 
 TEST(OrdersTest, SharesAWideVmsMemoryOutOverItsHomes) {
-  const migration::VmChange change = placing_order(small_vm(1, "wide", 4)).changes.front();
+  const migration::VmChange change = placing_order(small_vm(1, "wide", 4), 100).changes.front();
   ASSERT_THAT(change.homes, SizeIs(2));
   ASSERT_THAT(change.memory.quotas, SizeIs(2));
   EXPECT_EQ(change.memory.quotas[0].bytes, kVmMemory / 2);
@@ -70,7 +70,7 @@ TEST(OrdersTest, SharesAWideVmsMemoryOutOverItsHomes) {
 TEST(OrdersTest, TheMemoryOfEachGuestCellBelongsOnTheHomeOfItsClient) {
   placement::VmDescription vm = small_vm(1, "wide", 4);
   vm.cells = {{0, {0, 1}, kVmMemory / 2}, {1, {2, 3}, kVmMemory / 2}};
-  const migration::VmChange change = placing_order(vm).changes.front();
+  const migration::VmChange change = placing_order(vm, 100).changes.front();
   ASSERT_THAT(change.homes, SizeIs(2));
   ASSERT_THAT(change.memory.cells, SizeIs(2));
   EXPECT_EQ(change.memory.cells[0].size, kVmMemory / 2);

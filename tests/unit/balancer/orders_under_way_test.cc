@@ -14,7 +14,7 @@ using balancer::UnderWay;
 using testing::ElementsAre;
 
 UnderWay order_of(const std::vector<std::uint8_t>& vms) {
-  UnderWay order{{placement::Reason::kLoadMove, {}, {}}, {}, {}, false, false};
+  UnderWay order{.action = {placement::Reason::kLoadMove, {}, {}}};
   for (const std::uint8_t vm : vms) {
     order.action.relocations.push_back({{vm_id(vm), 0}, 0, 1, {}});
   }

@@ -101,6 +101,48 @@ class LedgerTest : public testing::Test {
   bool idle_ = false;
 };
 
+TEST_F(LedgerTest, AShortageCountsByHowLongItHasLasted) {
+  const auto share_that_lasted = [](const Snapshot& snapshot) {
+    const placement::NodeState& node = snapshot.nodes[0];
+    return permille_of(node.short_lately.value, (node.demand - node.capacity).value, Permille{});
+  };
+  run({vm_of(1, 4), vm_of(2, 4), vm_of(3, 4)});
+  for (std::uint8_t vm = 1; vm <= 3; ++vm) {
+    ledger_.set_home({id_of(vm), 0}, NodeId{0}, Reason::kInitialPlacement);
+  }
+  (void)epoch();
+  const Permille at_first = share_that_lasted(epoch());
+  EXPECT_GT(at_first, Permille{50});
+  EXPECT_LT(at_first, Permille{200});
+  const Permille after_ten_seconds = share_that_lasted(epochs(5));
+  EXPECT_GT(after_ten_seconds, Permille{400});
+  EXPECT_LT(after_ten_seconds, Permille{700});
+  EXPECT_GT(share_that_lasted(epochs(30)), Permille{950});
+
+  Options at_once;
+  at_once.shortage_half_life = 0;
+  ledger_.set_options(at_once);
+  idle_ = true;
+  EXPECT_EQ(epoch().nodes[0].short_lately, CpuTime{});
+  idle_ = false;
+  EXPECT_EQ(share_that_lasted(epoch()), Permille{1000});
+}
+
+TEST_F(LedgerTest, ASpillIsKeptUntilItEndsOrTheClientMoves) {
+  run({vm_of(1, 2)});
+  const ClientId client{id_of(1), 0};
+  ledger_.set_home(client, NodeId{0}, Reason::kInitialPlacement);
+  ledger_.set_spill(client, NodeId{1});
+  ledger_.note_spills({{client, 1, kCpu}}, CpuTime{kEpochUs});
+  Snapshot snapshot = epoch();
+  EXPECT_EQ(snapshot.clients[0].spills_to, 1U);
+  EXPECT_EQ(snapshot.clients[0].spill_saves, kCpu);
+  ledger_.set_home(client, NodeId{1}, Reason::kLoadMove);
+  snapshot = epoch();
+  EXPECT_EQ(snapshot.clients[0].spills_to, kNoNode);
+  EXPECT_EQ(snapshot.clients[0].spill_saves, CpuTime{});
+}
+
 TEST_F(LedgerTest, ChatsAreOfVmsThatRun) {
   run({vm_of(1, 2), vm_of(2, 2), vm_of(3, 2)});
   const auto talking = [this] {

@@ -31,10 +31,15 @@ using tests::rejections_of;
 using tests::SnapshotBuilder;
 using tests::VmSpec;
 
-std::vector<std::string> planned(const Snapshot& snapshot, const Options& options = {}) {
+/// Homes are walls: spills have tests of their own.
+Options walls() {
+  return options_of(placement::Preset::kEsxi);
+}
+
+std::vector<std::string> planned(const Snapshot& snapshot, const Options& options = walls()) {
   return actions_of(snapshot, make_plan(snapshot, options, {}));
 }
-std::vector<std::string> refused(const Snapshot& snapshot, const Options& options = {}) {
+std::vector<std::string> refused(const Snapshot& snapshot, const Options& options = walls()) {
   return rejections_of(snapshot, make_plan(snapshot, options, {}));
 }
 
@@ -70,8 +75,8 @@ TEST(PlannerTest, ABestEffortVmMovesToItsDevicesOnceThatLosesNoTime) {
   using placement::TopologyPolicy;
   const Snapshot away = away_from_its_devices(TopologyPolicy::kBestEffort, 0);
   EXPECT_THAT(planned(away), ElementsAre("affinity-move a:0->1"));
-  EXPECT_THAT(violations_of(make_plan(away, {}, {}), away, {}, {}), IsEmpty());
-  EXPECT_THAT(planned(after_plan(away, make_plan(away, {}, {}))), IsEmpty());
+  EXPECT_THAT(violations_of(make_plan(away, walls(), {}), away, walls(), {}), IsEmpty());
+  EXPECT_THAT(planned(after_plan(away, make_plan(away, walls(), {}))), IsEmpty());
   EXPECT_THAT(planned(away_from_its_devices(TopologyPolicy::kNone, 0)), IsEmpty());
   EXPECT_THAT(planned(away_from_its_devices(TopologyPolicy::kBestEffort, 8)), IsEmpty());
 }
@@ -91,7 +96,7 @@ TEST(PlannerTest, AMoveThatIsNotExpectedToPayForLongIsNotMade) {
   EXPECT_THAT(planned(now), ElementsAre("load-move a:0->1"));
   const Snapshot soon_over = expecting(now, 250, 1000);
   EXPECT_THAT(planned(soon_over), IsEmpty());
-  const Options options;
+  const Options options = walls();
   const placement::Arrangement arrangement(soon_over, options,
                                            placement::Arrangement::Basis::kDemand);
   const std::vector<Candidate> moves = all_moves_of(arrangement, 0);
@@ -100,7 +105,7 @@ TEST(PlannerTest, AMoveThatIsNotExpectedToPayForLongIsNotMade) {
 }
 
 TEST(PlannerTest, AMoveThatIsExpectedToPayForTenMinutesMayCostMoreThanTheHorizonBrings) {
-  Options options;
+  Options options = walls();
   options.move_cost_fixed = 300'000'000;  // 240 s are saved within the horizon
   const Snapshot now = crowded({}).build();
   EXPECT_THAT(planned(now, options), IsEmpty());
@@ -117,12 +122,12 @@ TEST(PlannerTest, WhatIsExpectedToBeShortIsMovedWhileNobodyNeedsIt) {
   EXPECT_THAT(planned(expecting(idle, 100, 200)), IsEmpty());
   const Snapshot before_work = expecting(idle, 100, 900);
   EXPECT_THAT(planned(before_work), ElementsAre("forecast-move a:0->1"));
-  const Plan plan = make_plan(before_work, Options{}, {});
-  EXPECT_THAT(violations_of(plan, before_work, Options{}, {}), IsEmpty());
+  const Plan plan = make_plan(before_work, walls(), {});
+  EXPECT_THAT(violations_of(plan, before_work, walls(), {}), IsEmpty());
 }
 
 TEST(PlannerTest, NamesWhatStopsTheOnlyMove) {
-  Options options;
+  Options options = walls();
   options.move_cost_fixed = 1'000'000'000;
   EXPECT_THAT(planned(crowded({}).build(), options), IsEmpty());
   EXPECT_THAT(planned(crowded({.moving = true}).build()), IsEmpty());
@@ -140,7 +145,7 @@ TEST(PlannerTest, ExplainsWhatABreakerOrASmallHostPrevents) {
   const Plan plan = make_plan(snapshot, {}, {kNoNode, /*breaker_open=*/true});
   EXPECT_THAT(actions_of(snapshot, plan), IsEmpty());
   EXPECT_THAT(rejections_of(snapshot, plan), ElementsAre("breaker a:0->1"));
-  Options options;
+  Options options = walls();
   options.rebalance_cores_total = 9;
   EXPECT_THAT(refused(snapshot, options), ElementsAre("disabled a:0->1"));
 }
@@ -150,7 +155,7 @@ TEST(PlannerTest, NodesOfOneCoreAreBalancedUnlessAnOptionForbidsIt) {
   builder.nodes(2, {.cores = 1}).vm({.name = "a"});
   builder.vm({.name = "b", .policy = VmPolicy{.do_not_move = true}});
   EXPECT_THAT(planned(builder.build()), ElementsAre("load-move a:0->1"));
-  Options as_esxi;
+  Options as_esxi = walls();
   as_esxi.rebalance_cores_node = 2;
   EXPECT_THAT(planned(builder.build(), as_esxi), IsEmpty());
 }
@@ -161,7 +166,7 @@ TEST(PlannerTest, LimitsHowManyMovesBeginAtOnce) {
   for (const char* name : {"a", "b", "c", "d"}) {
     builder.vm({.name = name, .vcpus = 4});
   }
-  Options options;
+  Options options = walls();
   options.migrations_per_epoch = 2;
   const Snapshot snapshot = builder.build();
   EXPECT_EQ(planned(snapshot, options).size(), 2U);
@@ -170,7 +175,7 @@ TEST(PlannerTest, LimitsHowManyMovesBeginAtOnce) {
 
 TEST(PlannerTest, WaitsForTheEpochInWhichMovesAreDue) {
   EXPECT_THAT(planned(crowded({}).epoch(31).build()), IsEmpty());
-  Options options;
+  Options options = walls();
   options.swap_migrate_only = 0;
   EXPECT_THAT(planned(crowded({}).build(), options), Not(Contains(StartsWith("load-move a:0->1"))));
 }
@@ -183,7 +188,7 @@ TEST(PlannerTest, WithoutMovesThereAreNoneTogetherEither) {
                                 .vm({.name = "c", .homes = {0}, .vcpus = 4})
                                 .vm({.name = "d", .homes = {0}, .vcpus = 4})
                                 .build();
-  Options options;
+  Options options = walls();
   EXPECT_THAT(planned(snapshot, options), SizeIs(2));
   options.swap_migrate_only = 0;
   EXPECT_THAT(planned(snapshot, options), IsEmpty());
@@ -199,7 +204,7 @@ TEST(PlannerTest, ExchangesTwoWhereNoMoveHelps) {
         .vm({.name = "d", .homes = {1}, .vcpus = 2})
         .build();
   };
-  Options options;
+  Options options = walls();
   options.mig_thrash_threshold = 0;
   const Plan plan = make_plan(build(100), options, {});
   ASSERT_EQ(plan.actions.size(), 1U);
@@ -226,7 +231,7 @@ TEST(PlannerTest, BringsGroupsTogetherAndApart) {
 // ---- VMs that talk to each other
 
 Options with_talk() {
-  Options options;
+  Options options = walls();
   options.locality_weight_action_affinity = 100;
   return options;
 }
@@ -369,7 +374,7 @@ TEST(PlannerTest, ClientsGoWhereTheirMemoryIsUnlessCoresWouldBeShort) {
   };
   EXPECT_THAT(planned(build(1)), ElementsAre("locality-move a:0->1"));
   EXPECT_THAT(refused(build(2)), Contains("core-capacity a:0->1"));
-  Options options;
+  Options options = walls();
   options.locality_weight_mem = 0;
   EXPECT_THAT(planned(build(1), options), Not(Contains(StartsWith("locality"))));
 }
@@ -381,7 +386,7 @@ TEST(PlannerTest, TwoWhoHaveEachOthersMemoryChangePlaces) {
                                 .vm({.name = "b", .homes = {1}, .vcpus = 3, .memory_gib = {8, 0}})
                                 .build();
   EXPECT_THAT(planned(snapshot), ElementsAre("locality-swap a:0->1 b:1->0"));
-  Options options;
+  Options options = walls();
   options.swap_locality_enable = 0;
   EXPECT_THAT(planned(snapshot, options), Not(Contains(StartsWith("locality-swap"))));
 }
@@ -395,7 +400,7 @@ TEST(PlannerTest, PullsWhatIsWorthIt) {
   };
   EXPECT_THAT(planned(build({6, 2})), ElementsAre("memory-pull a:0"));
   EXPECT_THAT(planned(build({55, 1})), IsEmpty());  // less than 2 %
-  Options options;
+  Options options = walls();
   options.page_mig_enable = 0;
   EXPECT_THAT(planned(build({6, 2}), options), IsEmpty());
 }
@@ -417,7 +422,7 @@ TEST(PlannerTest, PullsAgainOnlyAfterAWhile) {
 
 TEST(AfterPlanTest, HomesAndMemoryAreAsPlannedAndUnknownClientsAreLeftOut) {
   const Snapshot snapshot = crowded({}).build();
-  Plan plan = make_plan(snapshot, {}, {});
+  Plan plan = make_plan(snapshot, walls(), {});
   placement::Action unknown = plan.actions.front();
   unknown.relocations.front().client.index = 5;
   plan.actions.push_back(unknown);
@@ -439,7 +444,7 @@ TEST(GuardsTest, TheLongTermGuardIsOffUnlessAsked) {
                           .build();
   snapshot.clients[2].owed_on_average = snapshot.clients[2].entitled;
   EXPECT_THAT(planned(snapshot), ElementsAre("load-move b:0->1"));
-  Options options;
+  Options options = walls();
   options.mig_prevent_lterm_thresh = 1;
   EXPECT_THAT(planned(snapshot, options), Not(Contains("load-move b:0->1")));
   EXPECT_THAT(refused(snapshot, options), Contains("long-term-imbalance b:0->1"));

@@ -78,12 +78,23 @@ TEST(NodeUsageTest, WithoutAnEarlierReadingNothingIsBusyYet) {
 
 TEST(NodeUsageTest, WhatIsNotBoundIsTakenToHaveRunWhereThereIsBusyTime) {
   const std::vector<NodeBusy> busy{{CpuTime{100}, true}, {CpuTime{400}, true}};
-  EXPECT_THAT(non_vm_time(busy, {CpuTime{50}, CpuTime{250}}, CpuTime{100}),
+  EXPECT_THAT(non_vm_time(busy, {CpuTime{50}, CpuTime{250}}, CpuTime{100}, {}),
               ElementsAre(CpuTime{25}, CpuTime{75}));
   // Never negative, whatever rounding and late readings say.
-  EXPECT_THAT(non_vm_time(busy, {CpuTime{150}, CpuTime{0}}, CpuTime{900}),
+  EXPECT_THAT(non_vm_time(busy, {CpuTime{150}, CpuTime{0}}, CpuTime{900}, {}),
               ElementsAre(CpuTime{}, CpuTime{}));
-  EXPECT_THAT(non_vm_time({}, {}, CpuTime{100}), ElementsAre());
+  EXPECT_THAT(non_vm_time({}, {}, CpuTime{100}, {}), ElementsAre());
+}
+
+TEST(NodeUsageTest, WhatOthersUsedBeforeTheyAreTakenToUseStill) {
+  const std::vector<NodeBusy> busy{{CpuTime{100}, true}, {CpuTime{400}, true}};
+  const std::vector<CpuTime> none(2);
+  // Others had 400 on node 1, so all of the 100 beside them is the client's.
+  EXPECT_THAT(non_vm_time(busy, none, CpuTime{100}, {CpuTime{}, CpuTime{400}}),
+              ElementsAre(CpuTime{}, CpuTime{400}));
+  // What is more than the rest is where any busy time is left.
+  EXPECT_THAT(non_vm_time(busy, none, CpuTime{300}, {CpuTime{}, CpuTime{400}}),
+              ElementsAre(CpuTime{}, CpuTime{200}));
 }
 
 }  // namespace

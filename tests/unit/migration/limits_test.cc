@@ -31,7 +31,7 @@ TEST(LimitsTest, FollowOptionsAndTopology) {
 
 TEST(LimitsTest, TheirDefaultsAreThoseOfTheOptions) {
   Limits limits;
-  limits.bytes_per_second = Bytes{4096} * 32000;
+  limits.bytes_per_second = Bytes{4096} * 256000;
   EXPECT_EQ(limits_from({}, {}), limits);
 }
 

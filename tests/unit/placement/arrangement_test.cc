@@ -22,7 +22,7 @@ void expect_near(CpuTime actual, CpuTime expected) {
 }
 
 Arrangement arranged(const Snapshot& snapshot) {
-  static const Options kDefaults;
+  static const Options kDefaults = options_of(Preset::kEsxi);  // 125 MiB/s
   return {snapshot, kDefaults, Arrangement::Basis::kDemand};
 }
 
@@ -309,7 +309,7 @@ TEST(ArrangementTest, MeasuresANodeThatOthersUseUpByItsCores) {
 TEST(ArrangementTest, WeighsByLoadAverageForPlacements) {
   Snapshot snapshot = uneven();
   snapshot.clients[2].load = kCpu * 4;
-  const Options options;
+  const Options options = options_of(Preset::kEsxi);  // 125 MiB/s
   const Arrangement by_load(snapshot, options, Arrangement::Basis::kLoad);
   EXPECT_EQ(by_load.node(1).demand(), kCpu * 4);
   EXPECT_EQ(arranged(snapshot).node(1).demand(), kCpu);

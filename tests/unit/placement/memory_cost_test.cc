@@ -19,7 +19,8 @@ using tests::VmSpec;
 constexpr CpuTime kAllFar{600'000};
 
 struct Case {
-  explicit Case(const VmSpec& spec, const Options& with = {}) : options(with) {
+  explicit Case(const VmSpec& spec, const Options& with = options_of(Preset::kEsxi))
+      : options(with) {
     snapshot = SnapshotBuilder().nodes(2, {.memory_gib = 64}).options(with).vm(spec).build();
     profile = memory_profile(snapshot, snapshot.clients[0], options);
   }
@@ -29,7 +30,7 @@ struct Case {
   [[nodiscard]] CpuTime now_at(NodeIndex node) const {
     return present_loss(snapshot, snapshot.clients[0], profile, node, options);
   }
-  Options options;
+  Options options = options_of(Preset::kEsxi);  // 125 MiB/s
   Snapshot snapshot;
   MemoryProfile profile;
 };
@@ -61,7 +62,7 @@ TEST(MemoryCostTest, LosesNothingWhereAllIsLocal) {
 }
 
 TEST(MemoryCostTest, WeighsLocalityAsTold) {
-  Options options;
+  Options options = options_of(Preset::kEsxi);  // 125 MiB/s
   options.locality_weight_mem = 3;
   EXPECT_EQ(Case({.memory_gib = {0, 4}}, options).now_at(0), kAllFar * 3);
   options.locality_weight_mem = 0;
@@ -69,7 +70,7 @@ TEST(MemoryCostTest, WeighsLocalityAsTold) {
 }
 
 TEST(MemoryCostTest, TheStallShareAndTheVmsWeightArePricesOfRemoteMemory) {
-  Options options;
+  Options options = options_of(Preset::kEsxi);  // 125 MiB/s
   options.mem_stall_pct = 15;
   EXPECT_EQ(Case({.memory_gib = {0, 4}}, options).now_at(0), kAllFar / 2);
   VmPolicy twice;
@@ -94,7 +95,7 @@ TEST(MemoryCostTest, CountsNothingBeyondTheHorizon) {
 }
 
 TEST(MemoryCostTest, TravelsInNoTimeWithoutALimit) {
-  Options options;
+  Options options = options_of(Preset::kEsxi);  // 125 MiB/s
   options.page_mig_rate_max = 0;
   EXPECT_EQ(Case({.memory_gib = {1, 0}}, options).at(1).travel, CpuTime{512'000});
 }
@@ -110,7 +111,7 @@ TEST(MemoryCostTest, LeavesForGoodWhatFindsNoRoom) {
 TEST(MemoryCostTest, LosesForGoodWhereMemoryCannotFollow) {
   const MemoryCost stays{kAllFar, CpuTime{}, Bytes{}, true};
   EXPECT_EQ(Case({.memory_gib = {1, 0}, .memory_stays_because = "VFIO"}).at(1), stays);
-  Options options;
+  Options options = options_of(Preset::kEsxi);  // 125 MiB/s
   options.page_mig_enable = 0;
   EXPECT_EQ(Case({.memory_gib = {1, 0}}, options).at(1), stays);
   Case unknown({.memory_gib = {1, 0}});

@@ -50,6 +50,8 @@ TEST(TopologyTest, KnowsTheOnlyNodeThatCanBeAHome) {
   EXPECT_EQ(topology.only_home(), std::nullopt);
   topology.nodes[0].cpus.clear();
   topology.nodes[2].memory = Bytes{};
+  EXPECT_EQ(topology.only_home(), std::nullopt);  // a vCPU may run on node 2, far from its memory
+  topology.nodes[2].cpus.clear();
   EXPECT_EQ(topology.only_home(), NodeIndex{1});
   topology.nodes[1].cpus.clear();
   EXPECT_EQ(topology.only_home(), std::nullopt);

@@ -44,7 +44,7 @@ class ScenarioParser {
   Scenario parse(const toml::table& root) {
     const TableReader top(problems_, root, "",
                           {"description", "not_first_because", "seed", "epochs", "strategy",
-                           "known_minutes", "host", "options", "vm", "talk", "fault"});
+                           "known_minutes", "preset", "host", "options", "vm", "talk", "fault"});
     scenario_.description = top.text("description").value_or("");
     scenario_.not_first_because = top.text("not_first_because").value_or("");
     scenario_.seed = static_cast<std::uint64_t>(top.integer("seed", {0, INT64_MAX}, 1));
@@ -55,6 +55,8 @@ class ScenarioParser {
     if (const toml::table* host = top.table("host")) {
       read_host(*host);
     }
+    scenario_.options = options_of(
+        choice(top, "preset", placement::Preset::kVmnuma).value_or(placement::Preset::kVmnuma));
     if (const toml::table* options = top.table("options")) {
       read_options(*options);
     }

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Clients that run on the CPUs of a second node while their home is short of CPU time.
+///
+/// Problem: a home is a wall. Where clients wait at home while CPUs of another node idle, or are
+/// less wanted, a host that is left alone does better; and a move is dear, lasts, and helps only
+/// whole clients. Approach: a client may *spill*: it is pinned to its home and to one more node,
+/// and the kernel's load balancer does the rest. Its memory stays, its home stays, and the shortage
+/// stays visible to the search for moves, so that a move that pays is still made. A spill costs
+/// nothing but remote access, and ends as easily as it began.
+///   - What it saves in an epoch: the owed time of both nodes at home alone, less that with the
+///     client's demand spread over both as CFS would spread it (equal demand per CPU), less what
+///     its time on the second node loses to remote memory. Non-VM time is that of this epoch, also
+///     what does not last.
+///   - It begins when it saves Numa.MigThreshold of a node, the best one first; it ends when what
+///     it saved lately, exponentially weighted with a half-life of two epochs, is nothing. So a
+///     load that comes and goes every few epochs keeps its spill, as long as it saves on average.
+/// Terms: *second node* - any node with CPUs that the client's policy allows, also one without
+/// memory.
+///
+/// Properties:
+///  1. Nobody begins to spill from a node whose own clients are owed nothing.
+///  2. A client has one second node at most, and none after a move.
+///  3. A VM that is stale, not to be moved, has cores of its own, wants one part of a node or all
+///     its resources together does not spill; nor does a client that is being moved.
+///  4. At most Numa.MigrationsPerEpoch spills begin in an epoch.
+#pragma once
+
+#include <vector>
+
+#include "placement/arrangement.h"
+#include "placement/model/plan.h"
+
+namespace vmnuma::balancer {
+
+/// Whether the VM's policy lets the client run on CPUs of that node: where its memory may be is
+/// another matter.
+[[nodiscard]] bool may_run_on(const placement::Snapshot& snapshot,
+                              const placement::ClientState& client, placement::NodeIndex node);
+
+/// All clients that spill from now on, by client. `arrangement` has the homes after all other
+/// actions of the plan.
+[[nodiscard]] std::vector<placement::Spill> find_spills(const placement::Arrangement& arrangement);
+
+/// What keeps the client from running on that node beside its home, which it has, or nothing.
+[[nodiscard]] std::optional<placement::Guard> check_spill(const placement::Arrangement& arrangement,
+                                                          placement::ClientIndex client,
+                                                          placement::NodeIndex to);
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Spills as the controller orders them: pins to two nodes, and how they are found and end.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "balancer/controller/controller.h"
+#include "tests/unit/balancer/host_story.h"
+
+namespace vmnuma::tests {
+namespace {
+
+using balancer::CommandReceived;
+using balancer::Effects;
+using balancer::ExplainRequest;
+using balancer::ExplainView;
+using balancer::Mode;
+using balancer::Originals;
+using balancer::ReleaseRequest;
+using migration::Order;
+using placement::CpuId;
+using placement::NodeId;
+using placement::Reason;
+using placement::VmDescription;
+using testing::Each;
+using testing::Field;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+/// Two VMs of two busy vCPUs on node 0 of three, which has two CPUs. Memory is full everywhere, so
+/// that nobody can be moved; `fixed` may not be touched at all.
+class SpillControlTest : public testing::Test {
+ protected:
+  SpillControlTest() : host_(3, Mode::kActive) { begin(host_, node_cpus(0)); }
+
+  static void begin(HostStory& host, const std::vector<CpuId>& pins) {
+    host.set_free({});
+    host.start(small_vm(1, "web", 2), 0, 100);
+    VmDescription fixed = small_vm(2, "fixed", 2);
+    fixed.own_policy = {{"do_not_move", "true"}};
+    host.start(fixed, 0, 100);
+    host.pin(1, pins);
+    host.pin(2, node_cpus(0));
+  }
+
+  void epochs(HostStory& host, int count) {
+    for (int i = 0; i < count; ++i) {
+      note_homes(host.tell_domains());
+      const Effects effects = host.epoch();
+      note_homes(effects);
+      orders_.insert(orders_.end(), effects.orders.begin(), effects.orders.end());
+      host.carry_out(effects);
+    }
+  }
+
+  void note_homes(const Effects& effects) {
+    for (const balancer::HomeDecided& home : effects.homes) {
+      homes_[home.client] = home.home;
+    }
+  }
+
+  ExplainView explain() {
+    Effects effects = host_.controller().on(CommandReceived{7, ExplainRequest{"web"}});
+    return std::get<ExplainView>(*effects.replies.at(0).answer);
+  }
+
+  HostStory host_;
+  std::vector<Order> orders_;
+  std::map<placement::ClientId, NodeId> homes_;
+};
+
+/// What `web` is pinned to while it spills to the node.
+std::vector<CpuId> spilled_to(std::int32_t node) {
+  std::vector<CpuId> cpus = node_cpus(0);
+  for (const CpuId cpu : node_cpus(node)) {
+    cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+TEST_F(SpillControlTest, WhoSpillsIsPinnedToBothNodesAndKeepsItsHome) {
+  epochs(host_, 6);
+  ASSERT_THAT(orders_, SizeIs(1));
+  EXPECT_EQ(orders_.front().reason, Reason::kSpill);
+  ASSERT_THAT(orders_.front().changes, SizeIs(1));
+  EXPECT_THAT(orders_.front().changes.front().memory.quotas, IsEmpty());
+  EXPECT_EQ(host_.pins(1), spilled_to(1));
+  EXPECT_EQ(host_.home(1), 0);
+}
+
+TEST_F(SpillControlTest, PinsOfASpillAreNobodyElses) {
+  epochs(host_, 30);
+  EXPECT_THAT(orders_, SizeIs(1));
+  EXPECT_EQ(host_.pins(1), spilled_to(1));
+}
+
+TEST_F(SpillControlTest, ItEndsWhenTheHomeHasEnoughAgain) {
+  epochs(host_, 6);
+  ASSERT_EQ(host_.pins(1), spilled_to(1));
+  host_.set_busy(2, 0);
+  epochs(host_, 10);
+  EXPECT_EQ(host_.pins(1), node_cpus(0));
+  EXPECT_THAT(orders_, Each(Field(&Order::reason, Reason::kSpill)));
+  EXPECT_THAT(orders_, SizeIs(2));
+}
+
+TEST_F(SpillControlTest, ExplainSaysWhereToAndWhatItSaves) {
+  epochs(host_, 8);
+  const balancer::ClientView client = explain().clients.at(0);
+  EXPECT_EQ(client.spills_to, NodeId{1});
+  EXPECT_GT(client.spill_saves_ms.value_or(0), 0);
+  EXPECT_EQ(client.cpus, "0-3");
+}
+
+TEST_F(SpillControlTest, OneThatFailsLeavesThingsAsTheyWere) {
+  bool failed = false;
+  for (int i = 0; i < 4 && !failed; ++i) {
+    (void)host_.tell_domains();
+    Effects effects = host_.epoch();
+    if (!effects.orders.empty()) {
+      (void)host_.finish(effects.orders.back(), migration::ActionState::kUndone, "no");
+      failed = true;
+    }
+  }
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(explain().clients.at(0).spills_to, NodeId{});
+  EXPECT_THAT(host_.controller().cpu_subsets(), IsEmpty());
+}
+
+TEST_F(SpillControlTest, AfterARestartItIsKnown) {
+  epochs(host_, 6);
+  ASSERT_EQ(host_.pins(1), spilled_to(1));
+  Originals originals;
+  for (const Order& order : orders_) {
+    note_order(originals, order);
+  }
+  HostStory after(3, Mode::kActive, [&](balancer::ControllerSetup& setup) {
+    setup.originals = originals;
+    setup.remembered_homes = homes_;
+  });
+  begin(after, spilled_to(1));
+  orders_.clear();
+  epochs(after, 8);
+  EXPECT_EQ(after.home(1), 0);
+  EXPECT_EQ(after.pins(1), spilled_to(1));
+  EXPECT_THAT(orders_, Each(Field(&Order::reason, Reason::kCpuAssignment)));  // its other threads
+}
+
+TEST_F(SpillControlTest, AReleasedVmGetsBackWhatWasFound) {
+  epochs(host_, 6);
+  ASSERT_EQ(host_.pins(1), spilled_to(1));
+  host_.carry_out(host_.controller().on(CommandReceived{7, ReleaseRequest{"web"}}));
+  EXPECT_EQ(host_.pins(1), node_cpus(0));
+}
+
+}  // namespace
+}  // namespace vmnuma::tests

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Who runs on a second node, and when that ends: one situation each.
+#include "balancer/core/spill.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "balancer/core/planner.h"
+#include "balancer/core/validator.h"
+#include "tests/support/build_snapshot.h"
+
+namespace vmnuma::balancer {
+namespace {
+
+using placement::Action;
+using placement::CpuTime;
+using placement::kNoNode;
+using placement::Options;
+using placement::Plan;
+using placement::Reason;
+using placement::Snapshot;
+using placement::VmPolicy;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using tests::actions_of;
+using tests::client_of;
+using tests::kCpu;
+using tests::next_epoch;
+using tests::SnapshotBuilder;
+using tests::VmSpec;
+
+/// Two nodes of 4; on node 0 `a`, as told, and two other VMs of 2 busy vCPUs each that are not to
+/// be touched. Nobody can be moved: node 1 has no room for anybody's memory.
+Snapshot short_of_cpus(VmSpec a) {
+  a.name = "a";
+  a.vcpus = 2;
+  SnapshotBuilder builder;
+  builder.node({.cores = 4}).node({.cores = 4, .memory_gib = 1}).vm(a);
+  for (const char* name : {"b", "c"}) {
+    builder.vm(
+        {.name = name, .vcpus = 2, .memory_gib = {4, 0}, .policy = VmPolicy{.do_not_move = true}});
+  }
+  return builder.build();
+}
+
+std::vector<std::string> planned(const Snapshot& snapshot, const Options& options = {}) {
+  const Plan plan = make_plan(snapshot, options, {});
+  EXPECT_THAT(violations_of(plan, snapshot, options, {}), IsEmpty());
+  return actions_of(snapshot, plan);
+}
+
+TEST(SpillTest, WhoWaitsBesideIdleCpusOfAnotherNodeRunsThereAsWell) {
+  EXPECT_THAT(planned(short_of_cpus({.memory_gib = {4, 0}})), ElementsAre("spill a:0+1"));
+}
+
+TEST(SpillTest, NobodySpillsFromANodeThatIsNotShort) {
+  EXPECT_THAT(planned(short_of_cpus({.busy_pct = 0, .memory_gib = {4, 0}})), IsEmpty());
+}
+
+TEST(SpillTest, NobodySpillsIfRemoteMemoryCostsMoreThanWaiting) {
+  // All that it lacks is a tenth of a CPU.
+  EXPECT_THAT(planned(short_of_cpus({.busy_pct = 5, .memory_gib = {4, 0}})), IsEmpty());
+}
+
+TEST(SpillTest, ANodeWithoutMemoryHasCpusForThoseWhoSpill) {
+  const Snapshot snapshot = SnapshotBuilder()
+                                .node({.cores = 2})
+                                .node({.cores = 2, .memory_gib = 0})
+                                .node({.cores = 1, .memory_gib = 1})
+                                .vm({.name = "a", .vcpus = 2, .memory_gib = {4, 0, 0}})
+                                .vm({.name = "b", .vcpus = 2, .memory_gib = {4, 0, 0}})
+                                .build();
+  EXPECT_THAT(planned(snapshot), Contains("spill a:0+1"));
+}
+
+TEST(SpillTest, ThreeEqualVmsOnTwoNodesShareThemWithoutMoving) {
+  const Snapshot snapshot = SnapshotBuilder()
+                                .nodes(2, {.cores = 2})
+                                .vm({.name = "a", .vcpus = 2, .memory_gib = {8, 0}})
+                                .vm({.name = "b", .vcpus = 2, .memory_gib = {8, 0}})
+                                .vm({.name = "c", .homes = {1}, .vcpus = 2, .memory_gib = {0, 8}})
+                                .build();
+  EXPECT_THAT(planned(snapshot), ElementsAre("spill a:0+1"));
+}
+
+TEST(SpillTest, WhoMustNotBeTouchedDoesNotSpill) {
+  const auto with = [](VmPolicy policy) {
+    return planned(short_of_cpus({.memory_gib = {4, 0}, .policy = std::move(policy)}));
+  };
+  EXPECT_THAT(with({.do_not_move = true}), IsEmpty());
+  EXPECT_THAT(with({.topology_policy = placement::TopologyPolicy::kSingleNumaNode}), IsEmpty());
+  EXPECT_THAT(with({.cpu_binding = placement::CpuBinding::kShare}), IsEmpty());
+  EXPECT_THAT(
+      planned(short_of_cpus(
+          {.memory_gib = {4, 0}, .allowed = {0}, .policy = {.nodes = {placement::NodeId{0}}}})),
+      IsEmpty());
+  EXPECT_THAT(planned(short_of_cpus({.memory_gib = {4, 0}, .fresh = false})), IsEmpty());
+  EXPECT_THAT(planned(short_of_cpus({.memory_gib = {4, 0}, .moving = true})), IsEmpty());
+  EXPECT_THAT(planned(short_of_cpus({.memory_gib = {4, 0}, .epochs_here = 1})), IsEmpty());
+}
+
+TEST(SpillTest, WhoseMemoryIsBoundToANodeMayRunOnAnother) {
+  EXPECT_THAT(planned(short_of_cpus({.memory_gib = {4, 0}, .allowed = {0}})),
+              ElementsAre("spill a:0+1"));
+}
+
+TEST(SpillTest, ASpillGoesOnWhileItSavesAndEndsSoonAfter) {
+  const Options options;
+  Snapshot now = short_of_cpus({.memory_gib = {4, 0}});
+  now = next_epoch(now, make_plan(now, options, {}), options);
+  ASSERT_EQ(now.clients[client_of(now, "a")].spills_to, 1U);
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    const Plan plan = make_plan(now, options, {});
+    EXPECT_THAT(plan.actions, IsEmpty());
+    EXPECT_THAT(plan.spills, SizeIs(1));
+    now = next_epoch(now, plan, options);
+  }
+  // The others want nothing any more.
+  for (const char* name : {"b", "c"}) {
+    now.clients[client_of(now, name)].demand = CpuTime{};
+  }
+  int epochs = 0;
+  while (now.clients[client_of(now, "a")].spills_to != kNoNode && epochs < 20) {
+    tests::run_and_share_out(now, options);
+    const Plan plan = make_plan(now, options, {});
+    EXPECT_THAT(violations_of(plan, now, options, {}), IsEmpty());
+    now = next_epoch(now, plan, options);
+    ++epochs;
+  }
+  EXPECT_GE(epochs, 2);
+  EXPECT_LE(epochs, 8);
+}
+
+TEST(SpillTest, ALoadThatComesEveryOtherEpochKeepsItsSpill) {
+  const Options options;
+  Snapshot now = short_of_cpus({.memory_gib = {4, 0}});
+  for (int epoch = 0; epoch < 20; ++epoch) {
+    for (const char* name : {"a", "b", "c"}) {
+      now.clients[client_of(now, name)].demand = epoch % 2 == 0 ? kCpu * 2 : CpuTime{};
+    }
+    tests::run_and_share_out(now, options);
+    const Plan plan = make_plan(now, options, {});
+    EXPECT_EQ(plan.actions.size(), epoch == 0 ? 1U : 0U) << epoch;
+    now = next_epoch(now, plan, options);
+  }
+}
+
+TEST(SpillTest, AMoveThatPaysIsMadeAndEndsTheSpill) {
+  Snapshot snapshot = SnapshotBuilder()
+                          .nodes(2, {.cores = 4})
+                          .vm({.name = "a", .vcpus = 4})
+                          .vm({.name = "b", .vcpus = 4, .policy = VmPolicy{.do_not_move = true}})
+                          .build();
+  snapshot.clients[client_of(snapshot, "a")].spills_to = 1;
+  snapshot.clients[client_of(snapshot, "a")].spill_saves = kCpu;
+  const Plan plan = make_plan(snapshot, {}, {});
+  EXPECT_THAT(actions_of(snapshot, plan), ElementsAre("load-move a:0->1"));
+  EXPECT_THAT(plan.spills, IsEmpty());
+}
+
+TEST(SpillTest, AllClientsOfAVmAreInOneAction) {
+  const Snapshot snapshot =
+      SnapshotBuilder()
+          .nodes(2, {.cores = 2})
+          .nodes(2, {.cores = 4, .memory_gib = 1})
+          .vm({.name = "wide", .homes = {0, 1}, .vcpus = 2})
+          .vm({.name = "b", .vcpus = 2, .policy = {.do_not_move = true}})
+          .vm({.name = "c", .homes = {1}, .vcpus = 2, .policy = {.do_not_move = true}})
+          .build();
+  const Options options{.mig_imbalance_threshold = 200};
+  EXPECT_THAT(planned(snapshot, options), ElementsAre("spill wide:0+2 wide/1:1+3"));
+}
+
+TEST(SpillTest, NoMoreBeginInAnEpochThanMigrations) {
+  SnapshotBuilder builder;
+  builder.node({.cores = 8}).nodes(7, {.cores = 8, .memory_gib = 1});
+  for (int i = 0; i < 16; ++i) {
+    builder.vm({.name = "vm" + std::to_string(i), .vcpus = 2, .memory_gib = {4, 0, 0, 0}});
+  }
+  const Options options{.migrations_per_epoch = 3};
+  EXPECT_THAT(planned(builder.build(), options), SizeIs(3));
+}
+
+TEST(SpillTest, WithoutItHomesAreWallsAndSpillsEnd) {
+  Options options;
+  options.spill_enable = 0;
+  Snapshot snapshot = short_of_cpus({.memory_gib = {4, 0}});
+  EXPECT_THAT(planned(snapshot, options), IsEmpty());
+  snapshot.clients[client_of(snapshot, "a")].spills_to = 1;
+  EXPECT_THAT(planned(snapshot, options), ElementsAre("spill a:0"));
+}
+
+TEST(SpillTest, WithAnOpenBreakerSpillsStayAsTheyAre) {
+  Snapshot snapshot = short_of_cpus({.memory_gib = {4, 0}});
+  snapshot.clients[client_of(snapshot, "a")].spills_to = 1;
+  EXPECT_THAT(make_plan(snapshot, {}, {.breaker_open = true}).actions, IsEmpty());
+}
+
+TEST(SpillTest, TheValidatorNamesWhatIsWrongWithASpill) {
+  const Snapshot snapshot = short_of_cpus({.memory_gib = {4, 0}});
+  const Plan plan = make_plan(snapshot, {}, {});
+  ASSERT_THAT(plan.actions, SizeIs(1));
+  const auto wrong = [&](auto change) {
+    Plan changed = plan;
+    change(changed.actions.front());
+    return violations_of(changed, snapshot, {}, {});
+  };
+  EXPECT_THAT(wrong([](Action& action) { action.relocations.front().spills_to = 0; }),
+              Contains(HasSubstr("spills to a node that has no CPUs for it")));
+  EXPECT_THAT(wrong([](Action& action) { action.relocations.front().spills_to = kNoNode; }),
+              Contains(HasSubstr("does not begin or cease to spill")));
+  EXPECT_THAT(wrong([](Action& action) { action.relocations.front().to = 1; }),
+              Contains(HasSubstr("does not live where it is taken from")));
+  Options walls;
+  walls.spill_enable = 0;
+  EXPECT_THAT(violations_of(plan, snapshot, walls, {}),
+              Contains(HasSubstr("Numa.SpillEnable is 0")));
+}
+
+}  // namespace
+}  // namespace vmnuma::balancer
