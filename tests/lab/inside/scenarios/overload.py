@@ -6,7 +6,8 @@ fairness two of them would share a node for ever and get half: 0.62 of the mean.
 turns each VM shares its node once with who came and once with who is to be relieved next. How long a
 turn lasts is a matter of how fast memory travels on an emulated machine, so a whole round is watched
 and not a time; turns of unlike length are why shares need to be equal within a quarter only. Turns as
-rare as the default makes them would take too long to watch.
+rare as the default makes them would take too long to watch. Homes are walls here, as with ESXi's
+rules: VMs that spill share their nodes without taking turns.
 """
 
 from lab import daemon, guests
@@ -17,6 +18,7 @@ LIMIT_S = 1200
 CONFIG = """[options]
 "Numa.LTermRestTimes" = 1
 "Numa.PageMigStallTarget" = 50000
+"Numa.SpillEnable" = 0
 """
 MEMORY_MIB = 16  # little travels quickly
 FIRST_PLACEMENT_EPOCHS = 150
