@@ -9,7 +9,7 @@ there are twice as many CPUs, so they wait half as much.
 from lab import daemon, guests, nodes
 from lab.process import expect, read
 
-IN_SHORT_SET = True
+IN_SHORT_SET = False
 LIMIT_S = 480
 SETTLE_EPOCHS = 60
 SPILL_EPOCHS = 15
