@@ -24,7 +24,7 @@
 /// Properties:
 ///  - equal input, equal plan;
 ///  - constraints hold (validator.h);
-///  - a second plan on the planned result moves no other VMs;
+///  - a second plan on the planned result moves nothing, if no VM of several clients moved;
 ///  - a VM with missing or stale data is in no action, and where all moves are tried it changes no
 ///    other's;
 ///  - renumbered nodes or VMs give the renumbered plan;

@@ -149,7 +149,7 @@ void make_room(Snapshot& snapshot) {
   }
 }
 
-RC_GTEST_PROP(PlannerProperty, ASecondPlanOnThePlannedResultIsAboutTheSameVms, ()) {
+RC_GTEST_PROP(PlannerProperty, ASecondPlanOnThePlannedResultIsEmpty, ()) {
   const tests::AnyHost host = *plain_host(8, 60);
   Snapshot snapshot = host.snapshot();
   make_room(snapshot);
@@ -164,14 +164,21 @@ RC_GTEST_PROP(PlannerProperty, ASecondPlanOnThePlannedResultIsAboutTheSameVms, (
   const Plan second = make_plan(after, options, {});
   RC_LOG() << listed(tests::actions_of(snapshot, first)) << "then\n"
            << listed(tests::actions_of(after, second));
-  // A VM that moved with the first plan could not have the rest of its memory pulled by it, nor
-  // another of its clients moved.
   std::set<placement::VmId> moved;
   for (const Action& action : moves_of(first)) {
     for (const Relocation& relocation : action.relocations) {
       moved.insert(relocation.client.vm);
     }
   }
+  const bool parts_moved =
+      std::any_of(snapshot.vms.begin(), snapshot.vms.end(), [&moved](const placement::VmState& vm) {
+        return vm.client_count > 1 && moved.contains(vm.id);
+      });
+  if (parts_moved) {
+    return;  // its other clients had to wait, and others for them
+  }
+  RC_ASSERT(moves_of(second).empty());
+  // A VM that moved with the first plan could not have the rest of its memory pulled by it.
   for (const Action& action : second.actions) {
     RC_ASSERT(moved.contains(action.relocations.front().client.vm));
   }
@@ -205,7 +212,7 @@ RC_GTEST_PROP(PlannerProperty, AHostUnderAConstantLoadComesToRest, ()) {
 TEST(PlannerPropertyTest, AHostThatNeedsManyExchangesTakesItsTimeAndComesToRest) {
   const auto last_move = epoch_of_last_move({.nodes = 2, .vms = 7, .seed = 2662});
   ASSERT_TRUE(last_move.has_value());
-  EXPECT_GT(*last_move, 100);
+  EXPECT_GT(*last_move, 60);  // several of fifteen epochs each
 }
 
 std::set<placement::VmId> vms_in(const Plan& plan) {
