@@ -18,8 +18,9 @@
 ///  1. effect_of(r).gain equals lost() before - lost() after apply(r), within rounding.
 ///  2. Applying rehomings and then the reverse gives the arrangement back.
 ///  3. Nobody's rehoming has no effect.
-///  4. Without forecasts in_all is gain x Numa.MoveHorizon; with them, what would cost time as
-///  things are expected counts for less than without.
+///  4. Without forecasts in_all is gain x Numa.MoveHorizon, of which relief of owed time counts
+///  only as far as the node's shortage has lasted (Numa.ShortageHalfLife); with forecasts, what
+///  would cost time as things are expected counts for less than without.
 #pragma once
 
 #include <cstddef>
@@ -46,7 +47,7 @@ struct Effect {
   CpuTime gain;            ///< lost time saved per epoch; negative if it gets worse
   CpuTime owed;            ///< of that, owed time
   CpuTime talk;            ///< of that, wake-ups that no longer go from node to node
-  CpuTime gain_otherwise;  ///< the gain with the loads of the other basis, where there is one
+  CpuTime gain_otherwise;  ///< the gain as things are expected; of groups, as they were lately
   CpuTime in_all;          ///< what it brings over the horizon
   CpuTime cost;      ///< once: copying, waiting for memory under way, fixed cost, less what staying
                      ///< would cost

@@ -9,12 +9,13 @@
 /// bringing existing memory there costs, judged by load averages that contain the pending load of
 /// VMs placed a moment ago, and what a wide VM's clients lose on the way to each other's memory;
 /// distance to its passed-through devices; whether it would sit beside those of others; load
-/// average after placement, if it is higher than elsewhere by a fifth of the node; vCPUs that live
+/// average after placement, if it is higher than elsewhere by a fifth of the node; how much of its
+/// memory lies elsewhere, if that is a quarter of what it may come to have; vCPUs that live
 /// there already, because VMs that idle now, as during a boot storm, tell little by their load;
-/// load average in small steps; distance to the VM's other clients; free memory; and last by round
-/// robin. Amounts are compared in steps and against the best of all, so that noise does not decide.
-/// A wide VM tries every node as the home of its first client and keeps the best set.
-/// Properties:
+/// load average in small steps; any memory that lies elsewhere; distance to the VM's other clients;
+/// free memory; and last by round robin. Amounts are compared in steps and against the best of all,
+/// so that noise does not decide. A wide VM tries every node as the home of its first client and
+/// keeps the best set. Properties:
 ///  1. A node without CPUs or memory, outside the mask, or forbidden by a hard group is never
 ///  chosen.
 ///  2. While a node with room exists, none without room is chosen; memory that was promised to

@@ -89,11 +89,11 @@ constexpr KeyInfo<Config> kTop[] = {
         "were measured on this host where there are some, firmware what ACPI's SLIT says and the "
         "default of Numa.MemStallPct"),
     choice_key<&Config::preset>("preset",
-                                "What options have that are set nowhere: vmnuma our defaults, esxi "
-                                "those with which VMs are "
-                                "balanced by ESXi's rules: homes are walls, a shortage is taken to "
-                                "last, and memory travels "
-                                "at ESXi's rate"),
+                                "Values of the options that are set nowhere: vmnuma's own, or with "
+                                "esxi those with which it "
+                                "decides as ESXi is documented to: no VM spills, every shortage is "
+                                "taken to last, and memory "
+                                "moves at ESXi's rate"),
     {"metadata_wins", KeyKind::kSwitch, "true or false",
      "true lets what a policy in the domain's own metadata says go before this file; false ignores "
      "it",

@@ -182,8 +182,8 @@ class Reconciliation {
 namespace {
 
 /// A client that spills is pinned to its home only: the order that began its spill was taken back
-/// when a daemon that had died was recovered from, or somebody wants it so. Three times that ends
-/// the spill.
+/// when a daemon that had died was recovered from, or an administrator wants it so. The first three
+/// times that ends the spill; after that its pins count as external.
 bool has_spilled_in_vain(const VmRecord& vm, ManagedVm& managed, const PinReader& reader) {
   for (std::size_t index = 0; index < vm.clients.size(); ++index) {
     const ClientRecord& client = vm.clients[index];

@@ -191,7 +191,7 @@ std::string action_text(const Snapshot& snapshot, const placement::Action& actio
       text += " gets other CPUs of " + node_text(snapshot, relocation.to);
     } else if (action.reason == placement::Reason::kSpill) {
       text += relocation.spills_to == kNoNode
-                  ? " runs on its home " + node_text(snapshot, relocation.to) + " only again"
+                  ? " runs only on its home " + node_text(snapshot, relocation.to) + " again"
                   : " also runs on CPUs of " + node_text(snapshot, relocation.spills_to) +
                         " beside its home " + node_text(snapshot, relocation.to);
     } else if (relocation.from == relocation.to) {

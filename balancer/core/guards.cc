@@ -57,19 +57,18 @@ bool fills_cores(const Arrangement& arrangement, NodeIndex node, ClientIndex cli
                              (supply.cores - supply.non_vm) * most_pct;
 }
 
-/// True if the plan moves another client of its VM: a VM is in one order at a time.
-bool another_moves(const Arrangement& arrangement, ClientIndex index) {
+}  // namespace
+
+bool vm_is_moved(const Arrangement& arrangement, ClientIndex index) {
   const placement::Snapshot& snapshot = arrangement.snapshot();
   const placement::VmState& vm = snapshot.vms[snapshot.clients[index].vm];
   for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
-    if (i != index && arrangement.home(i) != snapshot.clients[i].home) {
+    if (arrangement.home(i) != snapshot.clients[i].home) {
       return true;
     }
   }
   return false;
 }
-
-}  // namespace
 
 bool is_swap(Reason reason) {
   return reason == Reason::kLoadSwap || reason == Reason::kLocalitySwap ||
@@ -97,11 +96,14 @@ std::optional<Guard> check_client(const Arrangement& arrangement, ClientIndex in
   }
   // A turn is for long: who takes one has its memory with it before the next.
   const bool is_turn = reason == Reason::kLongTermMove || reason == Reason::kLongTermSwap;
-  if (client.moving || (is_turn && vm.transferring) || another_moves(arrangement, index)) {
+  if (client.moving || (is_turn && vm.transferring)) {
     return Guard::kMoving;
   }
   if (arrangement.home(index) != client.home || client.epochs_here < options.residency) {
     return Guard::kResidency;
+  }
+  if (vm_is_moved(arrangement, index)) {
+    return Guard::kMoving;
   }
   if (is_turn && vm.epochs_rested < vm.epochs_travelled * options.lterm_rest_times) {
     return Guard::kRotationCooldown;

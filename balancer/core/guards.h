@@ -24,6 +24,10 @@
 
 namespace vmnuma::balancer {
 
+/// True if the plan moves a client of this one's VM by now: a VM is in one action a plan.
+[[nodiscard]] bool vm_is_moved(const placement::Arrangement& arrangement,
+                               placement::ClientIndex client);
+
 [[nodiscard]] bool is_swap(placement::Reason reason);
 
 /// True if the administrator said beside whom or what the client belongs: its VM is in an affinity

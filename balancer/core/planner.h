@@ -17,7 +17,10 @@
 ///   5. steps 2 to 4 again as long as one of them found something;
 ///   6. if nothing moves now and a shortage is expected within the next ten minutes, the best
 ///      one-way move against it, as long as it costs nobody CPU time at present;
-///   7. memory that lies away from its client's home is pulled there.
+///   7. clients of nodes that are short of CPU time begin, and others cease, to run on a second
+///      node (spill.h);
+///   8. memory that lies away from its client's home is pulled there, but for VMs of step 7.
+/// A VM is in one action a plan, so that one order of it is under way at a time.
 /// Terms: *benefit* - gain x horizon - cost (placement/arrangement.h). *Gain* - lost time saved per
 /// epoch.
 ///

@@ -2,8 +2,8 @@
 #include "balancer/core/spill.h"
 
 #include <algorithm>
-#include <optional>
 
+#include "balancer/core/guards.h"
 #include "balancer/core/shortlist.h"
 
 namespace vmnuma::balancer {
@@ -163,26 +163,14 @@ class SpilledHost {
   std::vector<bool> is_short_;  ///< per node, with everybody at home
 };
 
-/// The plan moves a client of its VM.
-bool is_moved(const Arrangement& arrangement, ClientIndex index) {
-  const Snapshot& snapshot = arrangement.snapshot();
-  const VmState& vm = snapshot.vms[snapshot.clients[index].vm];
-  for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
-    if (arrangement.home(i) != snapshot.clients[i].home) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /// The client as it is may spill at all.
 bool may_spill(const Arrangement& arrangement, ClientIndex index) {
   const ClientState& client = arrangement.snapshot().clients[index];
   const VmState& vm = arrangement.snapshot().vms[client.vm];
   const VmPolicy& policy = vm.policy;
   return client.home != kNoNode && arrangement.snapshot().nodes[client.home].known && vm.fresh &&
-         vm.measured && !client.moving && !is_moved(arrangement, index) && client.epochs_here > 1 &&
-         !policy.do_not_move && client.exclusive_cores == 0 &&
+         vm.measured && !client.moving && !vm_is_moved(arrangement, index) &&
+         client.epochs_here > 1 && !policy.do_not_move && client.exclusive_cores == 0 &&
          policy.cpu_binding == placement::CpuBinding::kNode &&
          policy.cpu_class == placement::CpuClass::kNone &&
          policy.topology_policy == placement::TopologyPolicy::kNone;
@@ -208,7 +196,7 @@ CpuTime least_saved(const Arrangement& arrangement, NodeIndex home, NodeIndex to
   return std::max(capacity * arrangement.options().mig_threshold / 100, CpuTime{1});
 }
 
-/// Everybody that could begin to spill, with what that would save as things are.
+/// Clients that could begin to spill, with what that would save as things are.
 std::vector<Candidate> candidates(const Arrangement& arrangement, const SpilledHost& host,
                                   const std::vector<bool>& spills) {
   std::vector<Candidate> found;
@@ -320,7 +308,7 @@ std::vector<Spill> find_spills(const Arrangement& arrangement) {
     const VmState& vm = snapshot.vms[client.vm];
     const bool is_known =
         snapshot.nodes[client.home].known && snapshot.nodes[client.spills_to].known;
-    if (!vm.fresh || client.moving || is_moved(arrangement, i) || !is_known) {  // left as it is
+    if (!vm.fresh || client.moving || vm_is_moved(arrangement, i) || !is_known) {  // left as it is
       spills[i] = true;
       found.push_back({client.id, client.spills_to, client.spill_saves});
       host.apply(i, client.spills_to);

@@ -5,8 +5,7 @@
 /// less wanted, a host that is left alone does better; and a move is dear, lasts, and helps only
 /// whole clients. Approach: a client may *spill*: it is pinned to its home and to one more node,
 /// and the kernel's load balancer does the rest. Its memory stays, its home stays, and the shortage
-/// stays visible to the search for moves, so that a move that pays is still made. A spill costs
-/// nothing but remote access, and ends as easily as it began.
+/// stays visible to the search for moves, so that a move that pays is still made.
 ///   - What it saves in an epoch: the owed time of both nodes at home alone, less that with the
 ///     client's demand spread over both as CFS would spread it (equal demand per CPU), less what
 ///     its time on the second node loses to remote memory. Non-VM time is that of this epoch, also
@@ -25,6 +24,7 @@
 ///  4. At most Numa.MigrationsPerEpoch spills begin in an epoch.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "placement/arrangement.h"

@@ -13,7 +13,10 @@
 ///   - the client may be moved: fresh, measured, not moving, not forbidden by the administrator,
 ///     long enough where it is, not straight back, not swapped again; no hard group is broken;
 ///   - what was switched off, is not due in this epoch or goes beyond Numa.MigrationsPerEpoch is
-///     not done; nothing but placements and pulls with an open breaker or on too small a host;
+///     not done; nothing but placements, pulls and spills with an open breaker or on too small a
+///     host;
+///   - a spill is of clients of one VM, moves no memory, and begins only where more is wanted at
+///     home than there are cores, towards a node that has CPUs;
 ///   - memory is counted right and there is room for it on the target;
 ///   - gain, cost, residual imbalance, cores and locality are within the thresholds; what only talk
 ///     speaks for raises no owed time and goes to no busier node;

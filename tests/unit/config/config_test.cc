@@ -81,6 +81,19 @@ TEST(ConfigTest, ReadsOptionsQuotedAndUnquoted) {
   EXPECT_EQ(config->origin_of("Numa.SwapInterval"), Origin::kDefault);
 }
 
+TEST(ConfigTest, APresetIsWhatOptionsHaveThatAreSetNowhere) {
+  const auto config =
+      parse_config("preset = \"esxi\"\n[options]\n\"Numa.PageMigRateMax\" = 64000\n", "f.toml");
+  ASSERT_TRUE(config) << config.error().message;
+  placement::Options expected = options_of(placement::Preset::kEsxi);
+  EXPECT_EQ(expected.spill_enable, 0);
+  EXPECT_EQ(expected.shortage_half_life, 0);
+  EXPECT_EQ(expected.page_mig_rate_max, 32000);
+  expected.page_mig_rate_max = 64000;
+  EXPECT_EQ(config->options, expected);
+  EXPECT_EQ(parse_config("preset = \"vmnuma\"\n", "f.toml")->options, placement::Options{});
+}
+
 TEST(ConfigTest, ReadsEveryPolicyKey) {
   const auto config = parse_config(R"(
     [vm."web1"]
