@@ -10,6 +10,7 @@
 #include "balancer/controller/commands.h"
 #include "balancer/controller/views.h"
 #include "balancer/core/guards.h"
+#include "balancer/core/spill.h"
 #include "placement/arrangement.h"
 
 namespace vmnuma::balancer {
@@ -111,8 +112,11 @@ Result<DoneView> order_moves(ControllerState& state, const std::vector<Rehoming>
         {client.id, client.home, move.to, now.effect_of_move(move.client, move.to).to_move});
     what += fmt::format("{}VM '{}' to node {}", what.empty() ? "" : ", ", name(move), node(move));
   }
-  action.predicted.lost_before = state.last.plan.lost;
-  action.predicted.lost_after = std::max(state.last.plan.lost - effect.gain, placement::CpuTime{});
+  Arrangement then = now;
+  then.apply(moves);
+  action.predicted.lost_before = lost_beside_spills(now);
+  action.predicted.lost_after = lost_beside_spills(then);
+  action.predicted.gain_at_home = effect.gain;
   action.predicted.cost = std::max(effect.cost, placement::CpuTime{});
   const std::int64_t number = state.orders.next();
   give_order(state, action, effects);

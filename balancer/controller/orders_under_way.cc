@@ -17,10 +17,6 @@ bool is_of(const UnderWay& order, const VmId& vm) {
 
 }  // namespace
 
-bool changes_cpus_only(placement::Reason reason) {
-  return reason == placement::Reason::kCpuAssignment || reason == placement::Reason::kSpill;
-}
-
 std::vector<VmId> vms_of(const placement::Action& action) {
   std::vector<VmId> vms;
   for (const Relocation& relocation : action.relocations) {

@@ -23,9 +23,6 @@ namespace vmnuma::balancer {
 
 struct RecordFields;
 
-/// True of an action that leaves homes and memory as they are.
-[[nodiscard]] bool changes_cpus_only(placement::Reason reason);
-
 /// The VMs of an action's clients, each once.
 [[nodiscard]] std::vector<placement::VmId> vms_of(const placement::Action& action);
 

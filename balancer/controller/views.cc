@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "balancer/core/spill.h"
 #include "placement/alignment.h"
 #include "placement/memory_cost.h"
 #include "placement/model/text.h"
@@ -47,6 +48,7 @@ const VmState* find_vm(const Snapshot& snapshot, const VmId& id) {
   return found != snapshot.vms.end() && found->id == id ? &*found : nullptr;
 }
 
+/// Of an action that was considered.
 std::string saves_text(CpuTime gain) {
   return gain.value >= 0
              ? fmt::format("would save {} ms of lost time per epoch", milliseconds(gain))
@@ -312,6 +314,8 @@ PlanView plan_view(const Snapshot& snapshot, const placement::Plan& plan, const 
     }
     view.actions.push_back(std::move(row));
   }
+  const Arrangement now(snapshot, options, Arrangement::Basis::kDemand);
+  const bool has_spills = owed_beside_spills(now) < owed_at_home(now);
   for (const placement::Rejection& rejection : plan.rejections) {
     RejectionView row;
     const VmState* vm = find_vm(snapshot, rejection.client.vm);
@@ -327,9 +331,10 @@ PlanView plan_view(const Snapshot& snapshot, const placement::Plan& plan, const 
                       rejection.partner.index);
     }
     row.candidate.gain_ms = milliseconds(rejection.gain);
+    const std::string_view at_home = has_spills ? " if no client spilled" : "";
     row.candidate.guard = name_of(rejection.guard);
-    row.candidate.sentence =
-        fmt::format("{}, but {}", saves_text(rejection.gain), guard_text(rejection.guard, options));
+    row.candidate.sentence = fmt::format("{}{}, but {}", saves_text(rejection.gain), at_home,
+                                         guard_text(rejection.guard, options));
     view.rejections.push_back(std::move(row));
   }
   return view;
@@ -431,13 +436,14 @@ ExplainView explain_view(const Snapshot& snapshot, std::size_t vm_index, const O
       considered.client = client.id.index;
       considered.from = id_of(snapshot, client.home);
       considered.to = id_of(snapshot, candidate.changes.front().to);
-      considered.gain_ms = milliseconds(candidate.effect.gain);
+      const CpuTime gain = gain_beside_spills(now, candidate.changes);
+      considered.gain_ms = milliseconds(gain);
       if (candidate.stopped_by) {
         considered.guard = name_of(*candidate.stopped_by);
-        considered.sentence = fmt::format("{}, but {}", saves_text(candidate.effect.gain),
-                                          guard_text(*candidate.stopped_by, options));
+        considered.sentence =
+            fmt::format("{}, but {}", saves_text(gain), guard_text(*candidate.stopped_by, options));
       } else {
-        considered.sentence = saves_text(candidate.effect.gain) + ", and nothing speaks against it";
+        considered.sentence = saves_text(gain) + ", and nothing speaks against it";
       }
       view.considered.push_back(std::move(considered));
     }

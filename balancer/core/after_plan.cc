@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "balancer/core/guards.h"
 #include "placement/memory_room.h"
 
 namespace vmnuma::balancer {
@@ -55,7 +54,7 @@ Snapshot after_plan(Snapshot snapshot, const placement::Plan& plan) {
         client->came_from = client->home;
         client->home = relocation.to;
         client->epochs_here = 0;
-        if (is_swap(action.reason)) {
+        if (exchanges_homes(action.reason)) {
           client->epochs_since_swap = 0;
         }
       }

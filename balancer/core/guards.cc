@@ -26,10 +26,6 @@ using placement::Rehoming;
 
 namespace {
 
-bool is_for_locality(Reason reason) {
-  return reason == Reason::kLocalityMove || reason == Reason::kLocalitySwap;
-}
-
 /// What the node's clients want once the client and `changes` have moved.
 CpuTime demand_after(const Arrangement& arrangement, NodeIndex node, ClientIndex client,
                      std::span<const Rehoming> changes) {
@@ -70,11 +66,6 @@ bool vm_is_moved(const Arrangement& arrangement, ClientIndex index) {
   return false;
 }
 
-bool is_swap(Reason reason) {
-  return reason == Reason::kLoadSwap || reason == Reason::kLocalitySwap ||
-         reason == Reason::kLongTermSwap;
-}
-
 bool has_declared_place(const Arrangement& arrangement, ClientIndex client) {
   const placement::Snapshot& snapshot = arrangement.snapshot();
   const placement::VmPolicy& policy = snapshot.vms[snapshot.clients[client].vm].policy;
@@ -95,8 +86,7 @@ std::optional<Guard> check_client(const Arrangement& arrangement, ClientIndex in
     return Guard::kDoNotMove;
   }
   // A turn is for long: who takes one has its memory with it before the next.
-  const bool is_turn = reason == Reason::kLongTermMove || reason == Reason::kLongTermSwap;
-  if (client.moving || (is_turn && vm.transferring)) {
+  if (client.moving || (is_a_turn(reason) && vm.transferring)) {
     return Guard::kMoving;
   }
   if (arrangement.home(index) != client.home || client.epochs_here < options.residency) {
@@ -105,10 +95,10 @@ std::optional<Guard> check_client(const Arrangement& arrangement, ClientIndex in
   if (vm_is_moved(arrangement, index)) {
     return Guard::kMoving;
   }
-  if (is_turn && vm.epochs_rested < vm.epochs_travelled * options.lterm_rest_times) {
+  if (is_a_turn(reason) && vm.epochs_rested < vm.epochs_travelled * options.lterm_rest_times) {
     return Guard::kRotationCooldown;
   }
-  if (is_swap(reason) && client.epochs_since_swap < options.swap_consider_period) {
+  if (exchanges_homes(reason) && client.epochs_since_swap < options.swap_consider_period) {
     return Guard::kSwapReconsider;
   }
   return std::nullopt;

@@ -28,8 +28,6 @@ namespace vmnuma::balancer {
 [[nodiscard]] bool vm_is_moved(const placement::Arrangement& arrangement,
                                placement::ClientIndex client);
 
-[[nodiscard]] bool is_swap(placement::Reason reason);
-
 /// True if the administrator said beside whom or what the client belongs: its VM is in an affinity
 /// or anti-affinity group, or wants its devices near.
 [[nodiscard]] bool has_declared_place(const placement::Arrangement& arrangement,

@@ -239,7 +239,7 @@ void Ledger::set_home(const ClientId& id, NodeId node, Reason reason) {
   vms_.at(id.vm).pull_again_after = 0;
   vms_.at(id.vm).epochs_travelled = 0;
   vms_.at(id.vm).epochs_rested = 0;
-  if (is_swap(reason)) {
+  if (exchanges_homes(reason)) {
     client->epochs_since_swap = 0;
   }
   if (reason != Reason::kInitialPlacement) {

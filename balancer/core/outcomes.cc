@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "balancer/core/reckoning.h"
+#include "balancer/core/spill.h"
 #include "placement/memory_cost.h"
 
 namespace vmnuma::balancer {
@@ -64,9 +65,9 @@ CpuTime far_when_busy(const Snapshot& snapshot, const ClientState& client, NodeI
   return memory_cost(snapshot, client, memory, node, room, options).standing;
 }
 
-/// What a host's epoch loses, reckoned, but for far memory.
+/// What a host's epoch loses, reckoned, but for far memory at home.
 struct Reckoned {
-  CpuTime owed;
+  CpuTime owed;  ///< beside spills
   CpuTime groups;
   CpuTime talk;
   Permille imbalance;
@@ -83,9 +84,9 @@ Reckoned reckon(const Snapshot& snapshot, const placement::Options& options,
   }
   reckoning.apply(changes);
   Reckoned sum{{}, reckoning.lost_to_groups(), reckoning.lost_to_talks(), reckoning.imbalance()};
-  for (const CpuTime owed : reckoning.owed()) {
-    sum.owed += owed;
-  }
+  placement::Arrangement arrangement(snapshot, options, placement::Arrangement::Basis::kDemand);
+  arrangement.apply(changes);
+  sum.owed = owed_beside_spills(arrangement);
   return sum;
 }
 
@@ -102,7 +103,7 @@ std::vector<bool> nodes_with_spills(const Snapshot& snapshot) {
 }
 
 /// Time owed to the clients of these nodes beyond what is reckoned; may be negative. Nodes with
-/// spills are left out: an action is held against what its clients would be owed at home.
+/// spills are left out: what was owed there is not what would be owed at home.
 CpuTime unexplained(const Snapshot& snapshot, const std::vector<NodeIndex>& nodes,
                     const placement::Options& options) {
   const std::vector<CpuTime> reckoned = Reckoning(snapshot, options).owed();

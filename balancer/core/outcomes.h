@@ -11,8 +11,8 @@
 /// are now, against what it would have gone on costing where they were, at the loads of the sampled
 /// epoch. Reckoning may be wrong, too: what is owed on the action's nodes beyond what is reckoned,
 /// in the first clean epoch, counts as brought about by the action, less what there was of it when
-/// the action was decided. Where a client spilled, waiting at home that the spill relieved counts
-/// as if it had been waited: a move is held against its clients at home, as it was predicted. Of
+/// the action was decided. Both with and without the action as many clients are taken to spill as
+/// it pays for (spill.h): a move is worth what it saves beside spills, and so it was predicted. Of
 /// actions that are under way together each is credited with what it adds to those before it, as it
 /// was predicted, so that their gains add up to what they brought together. An action did harm if
 /// the host loses more with it than without it by Numa.MigThreshold of its capacity; wake-ups

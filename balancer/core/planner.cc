@@ -2,7 +2,9 @@
 #include "balancer/core/planner.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "balancer/core/guards.h"
 #include "balancer/core/memory_pulls.h"
 #include "balancer/core/search.h"
 #include "balancer/core/spill.h"
@@ -77,12 +79,6 @@ std::vector<std::size_t> homeless_vms(const Snapshot& snapshot) {
   return vms;
 }
 
-/// Clients can only spill where more than one node has CPUs.
-bool has_second_nodes(const Snapshot& snapshot) {
-  return std::count_if(snapshot.topology.nodes.begin(), snapshot.topology.nodes.end(),
-                       [](const placement::Node& node) { return !node.cpus.empty(); }) > 1;
-}
-
 bool host_is_large_enough(const Snapshot& snapshot, const Options& options) {
   std::int64_t total = 0;
   std::int64_t homes = 0;
@@ -116,9 +112,10 @@ class Planner {
         circumstances_(circumstances),
         now_(snapshot, options, Arrangement::Basis::kDemand) {
     plan_.epoch = snapshot.epoch;
-    plan_.lost = now_.lost();
+    plan_.lost = lost_as_it_is(now_);
     plan_.imbalance = now_.imbalance();
-    lost_ = plan_.lost;
+    owed_ = owed_beside_spills(now_);
+    lost_ = now_.lost() - owed_at_home(now_) + owed_;
   }
 
   Plan make() {
@@ -299,9 +296,7 @@ class Planner {
     if (circumstances_.breaker_open) {
       return;
     }
-    if (options_.spill_enable != 0 && has_second_nodes(snapshot_)) {
-      plan_.spills = find_spills(now_);
-    }
+    plan_.spills = find_spills(now_);
     if (!plan_.spills.empty() ||
         std::any_of(snapshot_.clients.begin(), snapshot_.clients.end(),
                     [](const ClientState& client) { return client.spills_to != kNoNode; })) {
@@ -336,10 +331,9 @@ class Planner {
     if (action.relocations.empty()) {
       return;
     }
-    action.predicted.lost_before = lost_;
-    action.predicted.imbalance_before = action.predicted.imbalance_after = now_.imbalance();
-    lost_ = std::max(lost_ - saves, CpuTime{});
+    action.predicted.lost_before = lost_ + saves;
     action.predicted.lost_after = lost_;
+    action.predicted.imbalance_before = action.predicted.imbalance_after = now_.imbalance();
     plan_.actions.push_back(std::move(action));
   }
 
@@ -373,6 +367,7 @@ class Planner {
       const Effect effect = now_.effect_of_move(change.client, change.to);
       now_.apply({&change, 1});
       sum.gain += effect.gain;
+      sum.owed += effect.owed;
       sum.cost += effect.cost;
     }
     return sum;
@@ -392,8 +387,10 @@ class Planner {
     predicted.locality_before = locality_of(now_, changes, /*after=*/false);
     predicted.locality_after = locality_of(now_, changes, /*after=*/true);
     const Effect effect = apply(changes);
-    lost_ = std::max(lost_ - effect.gain, CpuTime{});
+    const CpuTime owed_before = std::exchange(owed_, owed_beside_spills(now_));
+    lost_ = std::max(lost_ - (effect.gain - effect.owed) - (owed_before - owed_), CpuTime{});
     predicted.lost_after = lost_;
+    predicted.gain_at_home = effect.gain;
     predicted.cost = std::max(effect.cost, CpuTime{});
     predicted.imbalance_after = now_.imbalance();
     plan_.actions.push_back(std::move(action));
@@ -426,7 +423,8 @@ class Planner {
   const Circumstances& circumstances_;
   Arrangement now_;
   Plan plan_;
-  CpuTime lost_;
+  CpuTime lost_;  ///< beside spills, after the actions so far
+  CpuTime owed_;  ///< of that, as owed_beside_spills() says
   std::int64_t moves_ = 0;
   bool a_move_waits_ = false;
 };

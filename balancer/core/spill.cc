@@ -5,6 +5,7 @@
 
 #include "balancer/core/guards.h"
 #include "balancer/core/shortlist.h"
+#include "balancer/core/spilled_host.h"
 
 namespace vmnuma::balancer {
 
@@ -14,9 +15,7 @@ using placement::ClientState;
 using placement::CpuTime;
 using placement::Guard;
 using placement::kNoNode;
-using placement::Load;
 using placement::NodeIndex;
-using placement::NodeLoad;
 using placement::Snapshot;
 using placement::Spill;
 using placement::VmPolicy;
@@ -29,25 +28,6 @@ constexpr std::size_t kNodesTried = 8;     ///< the calmest
 /// Of the newest epoch in what a spill saved lately, in tenths: a half-life of two epochs.
 constexpr std::int64_t kNewestTenths = 3;
 
-/// A client's load on its two nodes.
-struct Halves {
-  Load home;
-  Load second;
-};
-
-/// `second_demand` of the load's demand goes to the second node, and its part of all else.
-Halves split(const Load& load, CpuTime second_demand) {
-  const auto part = [&](std::int64_t whole) {
-    return scaled(CpuTime{whole}, second_demand.value, load.demand.value).value;
-  };
-  Halves halves;
-  halves.second = {second_demand, CpuTime{part(load.entitled.value)},
-                   std::max<std::int64_t>(part(load.weight), 1)};
-  halves.home = {load.demand - second_demand, load.entitled - halves.second.entitled,
-                 std::max<std::int64_t>(load.weight - halves.second.weight, 1)};
-  return halves;
-}
-
 /// One client that runs on two nodes, and what that saves in this epoch.
 struct Candidate {
   ClientIndex client = placement::kNoClient;
@@ -55,125 +35,34 @@ struct Candidate {
   CpuTime saves;
 };
 
-/// The host's nodes with clients that spill.
-class SpilledHost {
- public:
-  explicit SpilledHost(const Arrangement& arrangement) : arrangement_(arrangement) {
-    const Snapshot& snapshot = arrangement.snapshot();
-    nodes_.reserve(snapshot.nodes.size());
-    for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-      const placement::NodeState& state = snapshot.nodes[node];
-      placement::Supply supply = arrangement.node(node).supply();
-      supply.non_vm = std::max(state.non_vm, state.non_vm_now) + state.set_aside;
-      if (supply.non_vm == arrangement.node(node).supply().non_vm) {
-        nodes_.push_back(arrangement.node(node));
-      } else {
-        std::vector<Load> loads;
-        for (const ClientIndex client : arrangement.residents(node)) {
-          loads.push_back(arrangement.load(client));
-        }
-        nodes_.emplace_back(supply, loads);
-      }
-      is_short_.push_back(nodes_.back().owed() > CpuTime{});
-    }
-  }
-
-  /// Its own clients are owed time, those who spill there aside.
-  [[nodiscard]] bool is_short(NodeIndex node) const {
-    return is_short_[node] && nodes_[node].owed() > CpuTime{};
-  }
-
-  [[nodiscard]] CpuTime saved_by(ClientIndex client, NodeIndex to) const {
-    const Load& load = arrangement_.load(client);
-    const NodeIndex home = arrangement_.home(client);
-    const CpuTime away = goes_away(load, home, to);
-    if (away <= CpuTime{}) {
-      return CpuTime{};
-    }
-    const Halves halves = split(load, away);
-    const CpuTime before = nodes_[home].owed() + nodes_[to].owed();
-    const CpuTime after = nodes_[home].owed({.out = {load}, .in = {halves.home}}) +
-                          nodes_[to].owed({.out = {}, .in = {halves.second}});
-    return before - after -
-           scaled(lost_to_distance(client, home, to), away.value, load.demand.value);
-  }
-
-  void apply(ClientIndex client, NodeIndex to) {
-    const Load& load = arrangement_.load(client);
-    const NodeIndex home = arrangement_.home(client);
-    const CpuTime away = goes_away(load, home, to);
-    if (away > CpuTime{}) {
-      const Halves halves = split(load, away);
-      nodes_[home].apply({.out = {load}, .in = {halves.home}});
-      nodes_[to].apply({.out = {}, .in = {halves.second}});
-    }
-  }
-
-  /// Nodes with CPUs, least demand for their threads first.
-  [[nodiscard]] std::vector<NodeIndex> calmest() const {
-    std::vector<NodeIndex> nodes;
-    for (NodeIndex node = 0; node < nodes_.size(); ++node) {
-      if (arrangement_.snapshot().nodes[node].known && threads(node) > CpuTime{}) {
-        nodes.push_back(node);
-      }
-    }
-    std::stable_sort(nodes.begin(), nodes.end(),
-                     [&](NodeIndex a, NodeIndex b) { return filled(a) < filled(b); });
-    return nodes;
-  }
-
- private:
-  /// Left for clients.
-  [[nodiscard]] CpuTime threads(NodeIndex node) const {
-    return threads_left(nodes_[node].supply());
-  }
-
-  [[nodiscard]] placement::Permille filled(NodeIndex node) const {
-    return permille_of(nodes_[node].demand().value, threads(node).value,
-                       placement::Permille{1'000'000});
-  }
-
-  /// Of its demand, what makes both nodes equally full.
-  [[nodiscard]] CpuTime goes_away(const Load& load, NodeIndex home, NodeIndex to) const {
-    const CpuTime here = threads(home);
-    const CpuTime there = threads(to);
-    if (there <= CpuTime{} || load.demand <= CpuTime{}) {
-      return CpuTime{};
-    }
-    const CpuTime all = nodes_[home].demand() + nodes_[to].demand();
-    const CpuTime even = nodes_[home].demand() - scaled(all, here.value, (here + there).value);
-    return std::clamp(even, CpuTime{}, load.demand);
-  }
-
-  /// What it loses on the second node more than at home, if it ran there only.
-  [[nodiscard]] CpuTime lost_to_distance(ClientIndex client, NodeIndex home, NodeIndex to) const {
-    const Snapshot& snapshot = arrangement_.snapshot();
-    const ClientState& state = snapshot.clients[client];
-    placement::MemoryProfile memory = arrangement_.memory(client);
-    if (memory.parts.empty()) {  // not read: all of it is taken to be at home
-      memory.parts.push_back({home, placement::kGiB, placement::Permille{1000}});
-      memory.resident = placement::kGiB;
-    }
-    return present_loss(snapshot, state, memory, to, arrangement_.options()) -
-           present_loss(snapshot, state, memory, home, arrangement_.options());
-  }
-
-  const Arrangement& arrangement_;
-  std::vector<NodeLoad> nodes_;
-  std::vector<bool> is_short_;  ///< per node, with everybody at home
-};
-
-/// The client as it is may spill at all.
-bool may_spill(const Arrangement& arrangement, ClientIndex index) {
+/// Policies let the client spill from where it lives.
+bool may_ever_spill(const Arrangement& arrangement, ClientIndex index) {
   const ClientState& client = arrangement.snapshot().clients[index];
-  const VmState& vm = arrangement.snapshot().vms[client.vm];
-  const VmPolicy& policy = vm.policy;
-  return client.home != kNoNode && arrangement.snapshot().nodes[client.home].known && vm.fresh &&
-         vm.measured && !client.moving && !vm_is_moved(arrangement, index) &&
-         client.epochs_here > 1 && !policy.do_not_move && client.exclusive_cores == 0 &&
+  const VmPolicy& policy = arrangement.snapshot().vms[client.vm].policy;
+  return arrangement.home(index) != kNoNode && !policy.do_not_move && client.exclusive_cores == 0 &&
          policy.cpu_binding == placement::CpuBinding::kNode &&
          policy.cpu_class == placement::CpuClass::kNone &&
          policy.topology_policy == placement::TopologyPolicy::kNone;
+}
+
+/// Clients can only spill where more than one node has CPUs.
+bool has_second_nodes(const Snapshot& snapshot) {
+  return std::count_if(snapshot.topology.nodes.begin(), snapshot.topology.nodes.end(),
+                       [](const placement::Node& node) { return !node.cpus.empty(); }) > 1;
+}
+
+/// The client as it is may begin to spill or go on.
+bool may_spill(const Arrangement& arrangement, ClientIndex index) {
+  const ClientState& client = arrangement.snapshot().clients[index];
+  const VmState& vm = arrangement.snapshot().vms[client.vm];
+  return client.home != kNoNode && arrangement.snapshot().nodes[client.home].known && vm.fresh &&
+         vm.measured && !client.moving && !vm_is_moved(arrangement, index) &&
+         client.epochs_here > 1 && may_ever_spill(arrangement, index);
+}
+
+bool spills_already(const Snapshot& snapshot) {
+  return std::any_of(snapshot.clients.begin(), snapshot.clients.end(),
+                     [](const ClientState& client) { return client.spills_to != kNoNode; });
 }
 
 /// Some node's clients want more than its cores have beside others: a look at sums only.
@@ -197,19 +86,21 @@ CpuTime least_saved(const Arrangement& arrangement, NodeIndex home, NodeIndex to
 }
 
 /// Clients that could begin to spill, with what that would save as things are.
+using MaySpill = bool (*)(const Arrangement&, ClientIndex, NodeIndex to);
+
 std::vector<Candidate> candidates(const Arrangement& arrangement, const SpilledHost& host,
-                                  const std::vector<bool>& spills) {
+                                  const std::vector<bool>& spills, MaySpill may) {
   std::vector<Candidate> found;
   std::vector<NodeIndex> targets = host.calmest();
   targets.resize(std::min(targets.size(), kNodesTried));
   for (NodeIndex home = 0; home < arrangement.snapshot().nodes.size(); ++home) {
-    if (!host.is_short(home)) {
+    if (host.owed_at_home(home) < least_saved(arrangement, home, home)) {
       continue;
     }
     std::vector<ClientIndex> clients;
     for (const ClientIndex client : arrangement.residents(home)) {
       if (!spills[client] && arrangement.load(client).demand > CpuTime{} &&
-          may_spill(arrangement, client)) {
+          may(arrangement, client, kNoNode)) {
         clients.push_back(client);
       }
     }
@@ -218,7 +109,7 @@ std::vector<Candidate> candidates(const Arrangement& arrangement, const SpilledH
     });
     for (const ClientIndex client : spread_out(clients, kClientsTried)) {
       for (const NodeIndex to : targets) {
-        if (to != home && !check_spill(arrangement, client, to)) {
+        if (to != home && may(arrangement, client, to)) {
           const CpuTime saves = host.saved_by(client, to);
           if (saves >= least_saved(arrangement, home, to)) {
             found.push_back({client, to, saves});
@@ -239,7 +130,7 @@ std::optional<Candidate> take_best(const Arrangement& arrangement, const Spilled
   while (!candidates.empty()) {
     const auto best = std::max_element(candidates.begin(), candidates.end(), is_worse);
     const NodeIndex home = arrangement.home(best->client);
-    const CpuTime now = spills[best->client] || !host.is_short(home)
+    const CpuTime now = spills[best->client] || host.owed_at_home(home) <= CpuTime{}
                             ? CpuTime{}
                             : host.saved_by(best->client, best->to);
     if (now < least_saved(arrangement, home, best->to)) {
@@ -292,9 +183,10 @@ std::optional<Guard> check_spill(const Arrangement& arrangement, ClientIndex cli
 
 std::vector<Spill> find_spills(const Arrangement& arrangement) {
   const Snapshot& snapshot = arrangement.snapshot();
-  if (!is_anything_short(arrangement) &&
-      std::none_of(snapshot.clients.begin(), snapshot.clients.end(),
-                   [](const ClientState& client) { return client.spills_to != kNoNode; })) {
+  if (arrangement.options().spill_enable == 0 || !has_second_nodes(snapshot)) {
+    return {};
+  }
+  if (!is_anything_short(arrangement) && !spills_already(snapshot)) {
     return {};
   }
   std::vector<Spill> found;
@@ -322,7 +214,10 @@ std::vector<Spill> find_spills(const Arrangement& arrangement) {
       host.apply(i, client.spills_to);
     }
   }
-  std::vector<Candidate> others = candidates(arrangement, host, spills);
+  const MaySpill may = [](const Arrangement& there, ClientIndex client, NodeIndex to) {
+    return to == kNoNode ? may_spill(there, client) : !check_spill(there, client, to);
+  };
+  std::vector<Candidate> others = candidates(arrangement, host, spills, may);
   for (std::int64_t begun = 0; begun < arrangement.options().migrations_per_epoch; ++begun) {
     const std::optional<Candidate> best = take_best(arrangement, host, spills, others);
     if (!best) {
@@ -335,6 +230,63 @@ std::vector<Spill> find_spills(const Arrangement& arrangement) {
   std::sort(found.begin(), found.end(),
             [](const Spill& a, const Spill& b) { return a.client < b.client; });
   return found;
+}
+
+CpuTime owed_at_home(const Arrangement& arrangement) {
+  CpuTime owed;
+  for (NodeIndex node = 0; node < arrangement.snapshot().nodes.size(); ++node) {
+    owed += arrangement.node(node).owed();
+  }
+  return owed;
+}
+
+CpuTime lost_as_it_is(const Arrangement& arrangement) {
+  const Snapshot& snapshot = arrangement.snapshot();
+  if (!spills_already(snapshot)) {
+    return arrangement.lost();
+  }
+  SpilledHost host(arrangement);
+  for (ClientIndex i = 0; i < snapshot.clients.size(); ++i) {
+    const ClientState& client = snapshot.clients[i];
+    if (client.spills_to != kNoNode && client.home != kNoNode &&
+        arrangement.home(i) == client.home) {
+      host.apply(i, client.spills_to);
+    }
+  }
+  return arrangement.lost() - owed_at_home(arrangement) + host.lost();
+}
+
+CpuTime owed_beside_spills(const Arrangement& arrangement) {
+  const Snapshot& snapshot = arrangement.snapshot();
+  if (arrangement.options().spill_enable == 0 || !has_second_nodes(snapshot) ||
+      !is_anything_short(arrangement)) {
+    return owed_at_home(arrangement);
+  }
+  SpilledHost host(arrangement);
+  std::vector<bool> spills(snapshot.clients.size());
+  const MaySpill may = [](const Arrangement& there, ClientIndex client, NodeIndex to) {
+    return to == kNoNode ? may_ever_spill(there, client)
+                         : may_run_on(there.snapshot(), there.snapshot().clients[client], to) &&
+                               !there.forbidden_by_group(client, to, {});
+  };
+  std::vector<Candidate> others = candidates(arrangement, host, spills, may);
+  while (const std::optional<Candidate> best = take_best(arrangement, host, spills, others)) {
+    spills[best->client] = true;
+    host.apply(best->client, best->to);
+  }
+  return std::max(host.lost(), CpuTime{});
+}
+
+CpuTime lost_beside_spills(const Arrangement& arrangement) {
+  return arrangement.lost() - owed_at_home(arrangement) + owed_beside_spills(arrangement);
+}
+
+CpuTime gain_beside_spills(const Arrangement& arrangement,
+                           std::span<const placement::Rehoming> changes) {
+  Arrangement after = arrangement;
+  after.apply(changes);
+  const placement::Effect effect = arrangement.effect_of(changes);
+  return effect.gain - effect.owed + owed_beside_spills(arrangement) - owed_beside_spills(after);
 }
 
 }  // namespace vmnuma::balancer

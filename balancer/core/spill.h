@@ -25,6 +25,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "placement/arrangement.h"
@@ -40,6 +41,24 @@ namespace vmnuma::balancer {
 /// All clients that spill from now on, by client. `arrangement` has the homes after all other
 /// actions of the plan.
 [[nodiscard]] std::vector<placement::Spill> find_spills(const placement::Arrangement& arrangement);
+
+/// What the arrangement's clients are owed, together.
+[[nodiscard]] placement::CpuTime owed_at_home(const placement::Arrangement& arrangement);
+
+/// The arrangement's lost time with clients that spill now, as far as they are at home.
+[[nodiscard]] placement::CpuTime lost_as_it_is(const placement::Arrangement& arrangement);
+
+/// What clients would be owed, and lose to remote memory on second nodes, if as many spilled as it
+/// pays for, whatever spills now; for long enough, so that it does not matter who has just come.
+/// With Numa.SpillEnable = 0 what they are owed at home.
+[[nodiscard]] placement::CpuTime owed_beside_spills(const placement::Arrangement& arrangement);
+
+/// The arrangement's lost time with that: what moves are predicted and measured by.
+[[nodiscard]] placement::CpuTime lost_beside_spills(const placement::Arrangement& arrangement);
+
+/// By how much such changes lower it.
+[[nodiscard]] placement::CpuTime gain_beside_spills(const placement::Arrangement& arrangement,
+                                                    std::span<const placement::Rehoming> changes);
 
 /// What keeps the client from running on that node beside its home, which it has, or nothing.
 [[nodiscard]] std::optional<placement::Guard> check_spill(const placement::Arrangement& arrangement,

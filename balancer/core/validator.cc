@@ -59,9 +59,13 @@ class Validator {
     if (options_.rebalance_enable == 0) {
       violation("there are actions although Numa.RebalanceEnable is 0");
     }
-    check_figure("lost time", plan_.lost, now_.lost());
+    const bool spills_already =
+        std::any_of(snapshot_.clients.begin(), snapshot_.clients.end(),
+                    [](const ClientState& client) { return client.spills_to != kNoNode; });
+    if (!spills_already) {
+      check_figure("lost time", plan_.lost, now_.lost());
+    }
     check_imbalance(plan_.imbalance);
-    lost_ = plan_.lost;
     for (const Action& action : plan_.actions) {
       ++number_;
       action_ = &action;
@@ -95,6 +99,7 @@ class Validator {
     if (!changes) {
       return;
     }
+    check_vms(*changes);
     check_shape(*changes);
     add(broken_by_time(*action_, snapshot_, options_, circumstances_));
     moves_ += moves_a_home(action_->reason) ? 1 : 0;
@@ -156,6 +161,19 @@ class Validator {
     return changes;
   }
 
+  /// One order of a VM is under way at a time.
+  void check_vms(const std::vector<Rehoming>& changes) {
+    std::set<std::size_t> vms;
+    for (const Rehoming& change : changes) {
+      vms.insert(snapshot_.clients[change.client].vm);
+    }
+    for (const std::size_t vm : vms) {
+      if (!vms_.insert(vm).second) {
+        violation("VM '" + snapshot_.vms[vm].name + "' is in two actions");
+      }
+    }
+  }
+
   void check_shape(const std::vector<Rehoming>& changes) {
     const Reason reason = action_->reason;
     if (reason == Reason::kAdministrator || reason == Reason::kCpuAssignment) {
@@ -175,7 +193,7 @@ class Validator {
     for (std::size_t i = 0; i < changes.size(); ++i) {
       const NodeIndex from = action_->relocations[i].from;
       const bool stays = changes[i].to == now_.home(changes[i].client);
-      const bool shall_stay = reason == Reason::kMemoryPull || reason == Reason::kSpill;
+      const bool shall_stay = !moves_a_home(reason) && reason != Reason::kInitialPlacement;
       if (from != now_.home(changes[i].client) || stays != shall_stay) {
         violation(name(changes[i].client) + " does not live where it is taken from, or " +
                   "does not go anywhere");
@@ -279,10 +297,34 @@ class Validator {
     }
   }
 
+  /// Spills save at most what is owed, and more is owed beside them if others than VMs use more in
+  /// this epoch than usual.
+  void check_beside_spills(CpuTime told) {
+    CpuTime at_least = now_.lost();
+    CpuTime at_most = now_.lost();
+    if (options_.spill_enable != 0) {
+      for (const CpuTime owed : now_.owed()) {
+        at_least -= owed;
+      }
+      for (const NodeState& node : snapshot_.nodes) {
+        at_most += std::max(node.non_vm_now - node.non_vm, CpuTime{}) * 2;
+      }
+    }
+    const CpuTime off = now_.rounding() * (moves_and_placements_ + 1);
+    if (told > at_most + off || told + off < at_least) {
+      violation("the lost time is not told right");
+    }
+  }
+
   void check_start_of_figures() {
     const Prediction& predicted = action_->predicted;
-    if (predicted.lost_before != lost_) {
+    const CpuTime begins =
+        action_->reason == Reason::kSpill ? predicted.lost_after : predicted.lost_before;
+    if (begins != lost_.value_or(begins)) {
       violation("its figures do not begin where those before end");
+    }
+    if (!lost_) {
+      check_beside_spills(begins);
     }
     lost_ = predicted.lost_after;
     check_imbalance(predicted.imbalance_before);
@@ -349,10 +391,12 @@ class Validator {
       check_turn_is_due(changes.front());
     }
     const CpuTime talks_before = now_.lost_to_talks();
+    const CpuTime lost_before = now_.lost();
     now_.apply(changes);
     ++moves_and_placements_;
     check_groups(changes);
-    check_figure("lost time after it", action_->predicted.lost_after, now_.lost());
+    check_figure("gain at home", action_->predicted.gain_at_home, lost_before - now_.lost());
+    check_beside_spills(action_->predicted.lost_after);
     check_imbalance(action_->predicted.imbalance_after);
     if (reason == Reason::kInitialPlacement) {
       return;
@@ -419,8 +463,9 @@ class Validator {
     return largest * options_.mig_threshold / 100;
   }
 
+  /// By which it was decided: with everybody at home.
   [[nodiscard]] CpuTime predicted_gain() const {
-    return action_->predicted.lost_before - action_->predicted.lost_after + now_.rounding();
+    return action_->predicted.gain_at_home + now_.rounding();
   }
 
   void check_pays() {
@@ -577,8 +622,9 @@ class Validator {
   const Action* action_ = nullptr;
   std::int64_t number_ = 0;
   std::set<ClientIndex> seen_;
+  std::set<std::size_t> vms_;  ///< that actions so far are about
   placement::MemoryRoom pulled_;
-  CpuTime lost_;
+  std::optional<CpuTime> lost_;  ///< after the last action
   std::int64_t moves_ = 0;
   std::int64_t moves_and_placements_ = 0;
 };

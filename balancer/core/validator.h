@@ -7,7 +7,7 @@
 /// definitions (reckoning.h). What it finds is a bug of ours: the controller acts on nothing of
 /// such a plan and says so. Rules:
 ///   - every client and node is known, the target can be a home, is allowed and its readings are
-///     there; nobody is in two actions;
+///     there; no VM is in two actions;
 ///   - what the reason says is what is done: a swap exchanges two homes, a pull moves no home, a
 ///     placement is of a client that has none, everything else starts at the client's home;
 ///   - the client may be moved: fresh, measured, not moving, not forbidden by the administrator,
@@ -20,8 +20,8 @@
 ///   - memory is counted right and there is room for it on the target;
 ///   - gain, cost, residual imbalance, cores and locality are within the thresholds; what only talk
 ///     speaks for raises no owed time and goes to no busier node;
-///   - each action's figures begin where those of the one before end, and are what the model says,
-///     within rounding.
+///   - each action's figures begin where those of the one before end; the gain at home is what the
+///     model says, within rounding, and what spills save of it no more than is owed.
 ///
 /// Properties:
 ///  - no plan of make_plan is refused;

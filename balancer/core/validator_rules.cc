@@ -14,28 +14,6 @@ using placement::Reason;
 using placement::Snapshot;
 using placement::VmState;
 
-bool is_for_load(Reason reason) {
-  return reason == Reason::kLoadMove || reason == Reason::kLoadSwap;
-}
-
-bool is_for_locality(Reason reason) {
-  return reason == Reason::kLocalityMove || reason == Reason::kLocalitySwap;
-}
-
-bool is_a_turn(Reason reason) {
-  return reason == Reason::kLongTermMove || reason == Reason::kLongTermSwap;
-}
-
-bool exchanges_homes(Reason reason) {
-  return reason == Reason::kLoadSwap || reason == Reason::kLocalitySwap ||
-         reason == Reason::kLongTermSwap;
-}
-
-bool moves_a_home(Reason reason) {
-  return reason != Reason::kInitialPlacement && reason != Reason::kMemoryPull &&
-         reason != Reason::kSpill;
-}
-
 std::string client_name(const Snapshot& snapshot, ClientIndex client) {
   const ClientState& state = snapshot.clients[client];
   return "'" + snapshot.vms[state.vm].name + "'/" + std::to_string(state.id.index);

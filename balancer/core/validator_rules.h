@@ -9,14 +9,6 @@
 
 namespace vmnuma::balancer {
 
-[[nodiscard]] bool is_for_load(placement::Reason reason);
-[[nodiscard]] bool is_for_locality(placement::Reason reason);
-[[nodiscard]] bool is_a_turn(placement::Reason reason);
-/// By the name of the reason: two clients change places.
-[[nodiscard]] bool exchanges_homes(placement::Reason reason);
-/// All but placements, which give a home, and pulls.
-[[nodiscard]] bool moves_a_home(placement::Reason reason);
-
 /// "'web'/0"
 [[nodiscard]] std::string client_name(const placement::Snapshot& snapshot,
                                       placement::ClientIndex client);

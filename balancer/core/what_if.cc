@@ -6,6 +6,7 @@
 
 #include "balancer/core/averages.h"
 #include "balancer/core/entitlement.h"
+#include "balancer/core/spill.h"
 #include "placement/memory_cost.h"
 
 namespace vmnuma::balancer {
@@ -40,7 +41,7 @@ Standing standing_of(const Snapshot& snapshot, const Options& options) {
       local += node == client.home ? client.memory[node] : Bytes{};
     }
   }
-  return {arrangement.lost(), arrangement.imbalance(),
+  return {lost_as_it_is(arrangement), arrangement.imbalance(),
           all > Bytes{} ? std::optional(permille_of(local.value, all.value, Permille{}))
                         : std::nullopt};
 }

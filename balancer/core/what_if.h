@@ -43,7 +43,7 @@ struct Supposition {
 };
 
 struct Standing {
-  placement::CpuTime lost;        ///< per epoch, predicted
+  placement::CpuTime lost;        ///< per epoch, predicted, with clients that spill now
   placement::Permille imbalance;  ///< largest difference of owed / capacity between two nodes
   /// Share of the memory of clients with a home that lies there; absent if there is none known.
   std::optional<placement::Permille> locality;

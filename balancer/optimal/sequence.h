@@ -24,7 +24,7 @@ namespace vmnuma::balancer {
 
 struct Step {
   std::vector<placement::Relocation> relocations;  ///< all at once
-  placement::CpuTime lost_before;                  ///< of the whole host per epoch
+  placement::CpuTime lost_before;                  ///< of the whole host per epoch, nobody spilling
   placement::CpuTime lost_after;
   placement::CpuTime cost;  ///< of moving, once
 };

@@ -364,6 +364,7 @@ struct RecordFields {
   VMNUMA_FIELDS(placement::Prediction) {
     fields("lost_before", value.lost_before);
     fields("lost_after", value.lost_after);
+    fields.added("gain_at_home", value.gain_at_home);
     fields("cost", value.cost);
     fields("imbalance_before", value.imbalance_before);
     fields("imbalance_after", value.imbalance_after);

@@ -71,8 +71,7 @@ class Comparison {
  private:
   static void count(const Action& action, std::int64_t& moves, std::int64_t& pulls) {
     pulls += action.reason == Reason::kMemoryPull ? 1 : 0;
-    moves +=
-        action.reason != Reason::kMemoryPull && action.reason != Reason::kInitialPlacement ? 1 : 0;
+    moves += moves_a_home(action.reason) ? 1 : 0;
   }
 
   OtherOptions options_;

@@ -3,38 +3,15 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "placement/base/names.h"
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
+#include "placement/model/reason.h"
 #include "placement/model/snapshot.h"
 
 namespace vmnuma::placement {
-
-/// Why an action is taken. The names are those of ESXi's numa-migration columns where it has them.
-enum class Reason {
-  kInitialPlacement,  ///< a client without a home gets one
-  kLoadMove,          ///< balanceMig: one client to a node with more to give
-  kLoadSwap,          ///< loadSwap: two clients change places
-  kLongTermMove,      ///< longTermMig: the shortage goes to somebody else's turn
-  kLongTermSwap,
-  kLocalityMove,  ///< localityMig: the client goes where its memory is
-  kLocalitySwap,
-  kAffinityMove,   ///< a declared group is brought together or apart
-  kMemoryPull,     ///< only pages move, home to their client
-  kAdministrator,  ///< `vmnuma move`
-  kCpuAssignment,  ///< other CPUs of the same home
-  kForecastMove,   ///< balanceMig: a load move before there is a shortage
-  kSpill,          ///< a client runs on the CPUs of a second node as well, or no longer does
-};
-[[nodiscard]] constexpr auto names(Reason) {
-  return names_in_order<Reason>("initial-placement", "load-move", "load-swap", "long-term-move",
-                                "long-term-swap", "locality-move", "locality-swap", "affinity-move",
-                                "memory-pull", "administrator", "cpu-assignment", "forecast-move",
-                                "spill");
-}
 
 /// Why a candidate was not taken.
 enum class Guard {
@@ -72,16 +49,6 @@ enum class Guard {
                                "owed-time", "busier-node", "does-not-last");
 }
 
-/// Which figures of a Prediction mean something; the others are 0.
-struct PredictedFigures {
-  bool lost_time = true;  ///< and the cost
-  bool imbalance = true;
-  bool locality_before = true;
-  bool locality_after = true;
-};
-/// For actions of a reason, by its name, as it is kept.
-[[nodiscard]] PredictedFigures predicted_figures(std::string_view reason);
-
 /// One client from where it is to where it shall be.
 struct Relocation {
   ClientId client;
@@ -92,10 +59,12 @@ struct Relocation {
   bool operator==(const Relocation&) const = default;
 };
 
-/// What an action should bring.
+/// What an action should bring. Lost time is of the whole host per epoch, with as many clients
+/// spilling as it pays for, before and after.
 struct Prediction {
-  CpuTime lost_before;  ///< of the whole host per epoch
+  CpuTime lost_before;
   CpuTime lost_after;
+  CpuTime gain_at_home;       ///< lost time that it would save if nobody spilled, before and after
   CpuTime cost;               ///< once
   Permille imbalance_before;  ///< largest difference of owed / capacity between two nodes
   Permille imbalance_after;
@@ -121,7 +90,7 @@ struct Rejection {
   NodeIndex to = kNoNode;
   ClientId partner;  ///< of a swap; equals `client` otherwise
   Guard guard{};
-  CpuTime gain;  ///< lost time it would have saved per epoch; may be negative
+  CpuTime gain;  ///< lost time it would have saved per epoch if nobody spilled; may be negative
   bool operator==(const Rejection&) const = default;
 };
 
@@ -138,7 +107,7 @@ struct Plan {
   std::vector<Action> actions;        ///< in the order in which they are to be carried out
   std::vector<Spill> spills;          ///< of all clients once they are, by client
   std::vector<Rejection> rejections;  ///< best first, a bounded number per client
-  CpuTime lost;                       ///< of the host as it is, per epoch
+  CpuTime lost;                       ///< of the host as it is, per epoch, with clients that spill
   Permille imbalance;
   bool operator==(const Plan&) const = default;
 };

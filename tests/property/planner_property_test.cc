@@ -358,8 +358,7 @@ RC_GTEST_PROP(PlannerProperty, RenumberedNodesGiveAPlanThatBeginsAsWell, ()) {
   RC_ASSERT(plan.actions.empty() == other.actions.empty());
   if (!plan.actions.empty()) {
     const auto benefit = [&](const Action& action) {
-      return (action.predicted.lost_before - action.predicted.lost_after).value *
-                 options.move_horizon -
+      return action.predicted.gain_at_home.value * options.move_horizon -
              action.predicted.cost.value;
     };
     RC_ASSERT(plan.actions.front().reason == other.actions.front().reason);

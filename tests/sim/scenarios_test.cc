@@ -83,18 +83,25 @@ TEST(ScenariosTest, ABootStormIsSpreadEvenly) {
   EXPECT_GE(pct(result.locality.end), 95);
 }
 
-/// With forecasts, against without: fewer moves, and hardly more lost time.
+/// With forecasts, against without: fewer moves, and hardly more lost time. Of three seeds
+/// together: a move more or less, and a run of half an hour goes another way.
 void expect_forecasts_help(const std::string& name) {
   Scenario scenario = find_scenario(name, kScenarioDirectory).value();
-  for (const std::uint64_t seed : {1U, 2U, 3U}) {
-    scenario.seed = seed;
-    scenario.options.forecast_weight = 0;
-    const SimulationResult without = run_to_end(scenario);
-    scenario.options.forecast_weight = placement::Options{}.forecast_weight;
-    const SimulationResult with = run_to_end(scenario);
-    EXPECT_LT(all_moves(with), all_moves(without)) << name << ", seed " << seed;
-    EXPECT_LE(with.lost.value, without.lost.value + 500) << name << ", seed " << seed;
-  }
+  const auto run_with = [&](std::int64_t weight) {
+    std::pair<std::int64_t, std::int64_t> moves_and_lost;
+    scenario.options.forecast_weight = weight;
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+      scenario.seed = seed;
+      const SimulationResult result = run_to_end(scenario);
+      moves_and_lost.first += all_moves(result);
+      moves_and_lost.second += result.lost.value;
+    }
+    return moves_and_lost;
+  };
+  const auto [moves_without, lost_without] = run_with(0);
+  const auto [moves_with, lost_with] = run_with(placement::Options{}.forecast_weight);
+  EXPECT_LT(moves_with, moves_without) << name;
+  EXPECT_LE(lost_with, lost_without + std::int64_t{3} * 300) << name;
 }
 
 TEST(ScenariosTest, ForecastsKeepJobsThatComeAndGoFromChasingEachOther) {

@@ -79,7 +79,9 @@ TEST(WhatIfSimTest, ANewVmGetsTheHomeThatWasForetold) {
 }
 
 TEST(WhatIfSimTest, ARemovedVmsShortageEnds) {
-  Simulation simulation(pile(2));
+  Scenario scenario = pile(2);
+  scenario.options.spill_enable = 0;
+  Simulation simulation(scenario);
   for (int epoch = 0; epoch < 3; ++epoch) {
     simulation.run_epoch();
   }

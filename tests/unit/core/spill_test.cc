@@ -2,6 +2,8 @@
 /// Who runs on a second node, and when that ends: one situation each.
 #include "balancer/core/spill.h"
 
+#include <optional>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -84,6 +86,53 @@ TEST(SpillTest, ThreeEqualVmsOnTwoNodesShareThemWithoutMoving) {
                                 .vm({.name = "c", .homes = {1}, .vcpus = 2, .memory_gib = {0, 8}})
                                 .build();
   EXPECT_THAT(planned(snapshot), ElementsAre("spill a:0+1"));
+}
+
+/// Nodes of 4; six busy vCPUs live on node 0, and `b` may go.
+Snapshot six_on_four(std::optional<placement::NodeIndex> spills_to) {
+  Snapshot snapshot = SnapshotBuilder()
+                          .nodes(2, {.cores = 4})
+                          .vm({.name = "a", .vcpus = 4, .memory_gib = {4, 0}})
+                          .vm({.name = "b", .vcpus = 2, .memory_gib = {4, 0}})
+                          .build();
+  snapshot.clients[client_of(snapshot, "b")].spills_to = spills_to.value_or(kNoNode);
+  return snapshot;
+}
+
+TEST(SpillTest, LostTimeIsTheHostsWithThoseThatSpillNow) {
+  const CpuTime at_home = make_plan(six_on_four({}), {}, {}).lost;
+  const CpuTime spilled = make_plan(six_on_four(1), {}, {}).lost;
+  EXPECT_EQ(at_home, kCpu * 2);
+  // A part of it is lost to remote memory instead.
+  EXPECT_GT(spilled, CpuTime{});
+  EXPECT_LT(spilled, kCpu);
+}
+
+TEST(SpillTest, AMoveIsPredictedToSaveWhatItSavesBesideSpills) {
+  Options options;
+  const Snapshot snapshot = six_on_four(1);
+  const auto saved = [&] {
+    const Plan plan = make_plan(snapshot, options, {});
+    EXPECT_THAT(actions_of(snapshot, plan), ElementsAre("load-move b:0->1"));
+    const placement::Prediction& predicted = plan.actions.front().predicted;
+    EXPECT_EQ(predicted.gain_at_home, kCpu * 2);
+    return predicted.lost_before - predicted.lost_after;
+  };
+  EXPECT_LT(saved(), kCpu);
+  EXPECT_GT(saved(), CpuTime{});
+  options.spill_enable = 0;
+  EXPECT_EQ(saved(), kCpu * 2);
+}
+
+TEST(SpillTest, WhatAHostLosesBesideSpillsDoesNotDependOnThoseOfNow) {
+  const Options options;
+  for (const auto& with : {six_on_four({}), six_on_four(1)}) {
+    const placement::Arrangement now(with, options, placement::Arrangement::Basis::kDemand);
+    EXPECT_EQ(now.lost(), kCpu * 2);
+    EXPECT_LT(lost_beside_spills(now), kCpu);
+    const placement::Rehoming move{client_of(with, "b"), 1};
+    EXPECT_EQ(gain_beside_spills(now, {&move, 1}), lost_beside_spills(now));
+  }
 }
 
 TEST(SpillTest, WhoMustNotBeTouchedDoesNotSpill) {

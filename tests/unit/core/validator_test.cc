@@ -26,6 +26,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 using tests::actions_of;
 using tests::client_of;
 using tests::kCpu;
@@ -145,6 +146,36 @@ TEST(ValidatorTest, NamesWhoAndWhereIsUnknown) {
 TEST(ValidatorTest, NamesWhoIsInThePlanTwice) {
   EXPECT_THAT(broken(load_move(), [](Case& it) { it.plan.actions.push_back(it.action()); }),
               ElementsAre("action 2 (load-move): 'a'/0 is in the plan twice"));
+}
+
+/// A wide VM on a node of half its size: one of its clients goes over.
+Case move_of_one_of_two() {
+  Case made(SnapshotBuilder()
+                .nodes(2, {.cores = 4})
+                .vm({.name = "a", .homes = {0, 0}, .vcpus = 8})
+                .build(),
+            {});
+  EXPECT_THAT(made.plan.actions, SizeIs(1));
+  return made;
+}
+
+TEST(ValidatorTest, NamesVmsThatAreInTwoActions) {
+  const auto both = [](Case& it) {
+    it.plan.actions.push_back(it.action());
+    it.plan.actions.back().relocations[0].client.index ^= 1;
+  };
+  EXPECT_THAT(broken(move_of_one_of_two(), both),
+              Contains("action 2 (load-move): VM 'a' is in two actions"));
+}
+
+TEST(ValidatorTest, NamesFiguresThatDoNotFollowFromTheActionBefore) {
+  EXPECT_THAT(broken(move_of_one_of_two(),
+                     [](Case& it) {
+                       it.plan.actions.push_back(it.action());
+                       it.plan.actions.back().relocations[0].client.index ^= 1;
+                       it.plan.actions.back().predicted.lost_before += kCpu;
+                     }),
+              Contains(HasSubstr("its figures do not begin where those before end")));
 }
 
 TEST(ValidatorTest, NamesWhatTheReasonDoesNotMean) {
@@ -367,8 +398,12 @@ TEST(ValidatorTest, NamesFiguresThatAreNotWhatTheModelSays) {
   const std::vector<std::pair<Break, std::string>> cases{
       {[](Case& it) { it.plan.lost += CpuTime{1000}; }, "the lost time is 8000000 us, not 8001000"},
       {[](Case& it) { it.plan.imbalance = Permille{400}; }, "the imbalance is 1000 per mille"},
-      {[](Case& it) { it.action().predicted.lost_before = kCpu; }, "do not begin where"},
-      {[](Case& it) { it.action().predicted.lost_after = kCpu; }, "the lost time after it is 0 us"},
+      {[](Case& it) { it.action().predicted.lost_before = kCpu * 9; },
+       "the lost time is not told right"},
+      {[](Case& it) { it.action().predicted.lost_after = kCpu; },
+       "the lost time is not told right"},
+      {[](Case& it) { it.action().predicted.gain_at_home = kCpu; },
+       "the gain at home is 8000000 us"},
       {[](Case& it) { it.action().predicted.imbalance_after = Permille{90}; },
        "the imbalance is 0 per mille, not 90"},
   };

@@ -32,13 +32,7 @@ constexpr std::int64_t kSecond = 1'000'000;
 
 /// Moves that the balancer chose to make.
 bool is_balancing(Reason reason) {
-  return reason != Reason::kInitialPlacement && reason != Reason::kMemoryPull &&
-         reason != Reason::kAdministrator && reason != Reason::kCpuAssignment &&
-         reason != Reason::kSpill;
-}
-
-bool is_a_turn(Reason reason) {
-  return reason == Reason::kLongTermMove || reason == Reason::kLongTermSwap;
+  return moves_a_home(reason) && reason != Reason::kAdministrator;
 }
 
 std::string client_name(const VmChange& change, const HomeChange& home) {

@@ -11,8 +11,7 @@ using placement::Permille;
 using placement::Reason;
 
 bool is_worth_counting(const PredictedAction& action) {
-  return action.predicted > kWorthCounting && action.reason != Reason::kLongTermMove &&
-         action.reason != Reason::kLongTermSwap;
+  return action.predicted > kWorthCounting && !is_a_turn(action.reason);
 }
 
 bool is_near(const PredictedAction& action) {

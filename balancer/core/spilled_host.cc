@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/core/spilled_host.h"
+
+#include <algorithm>
+
+#include "placement/memory_cost.h"
+
+namespace vmnuma::balancer {
+
+using placement::Arrangement;
+using placement::ClientIndex;
+using placement::CpuTime;
+using placement::Load;
+using placement::NodeIndex;
+using placement::NodeLoad;
+using placement::Permille;
+using placement::Snapshot;
+
+namespace {
+
+/// A client's load on its two nodes.
+struct Halves {
+  Load home;
+  Load second;
+};
+
+/// `second_demand` of the load's demand goes to the second node, and its part of all else.
+Halves split(const Load& load, CpuTime second_demand) {
+  const auto part = [&](std::int64_t whole) {
+    return scaled(CpuTime{whole}, second_demand.value, load.demand.value).value;
+  };
+  Halves halves;
+  halves.second = {second_demand, CpuTime{part(load.entitled.value)},
+                   std::max<std::int64_t>(part(load.weight), 1)};
+  halves.home = {load.demand - second_demand, load.entitled - halves.second.entitled,
+                 std::max<std::int64_t>(load.weight - halves.second.weight, 1)};
+  return halves;
+}
+
+}  // namespace
+
+SpilledHost::SpilledHost(const Arrangement& arrangement) : arrangement_(arrangement) {
+  const Snapshot& snapshot = arrangement.snapshot();
+  nodes_.reserve(snapshot.nodes.size());
+  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+    const placement::NodeState& state = snapshot.nodes[node];
+    placement::Supply supply = arrangement.node(node).supply();
+    supply.non_vm = std::max(state.non_vm, state.non_vm_now) + state.set_aside;
+    if (supply.non_vm == arrangement.node(node).supply().non_vm) {
+      nodes_.push_back(arrangement.node(node));
+    } else {
+      std::vector<Load> loads;
+      for (const ClientIndex client : arrangement.residents(node)) {
+        loads.push_back(arrangement.load(client));
+      }
+      nodes_.emplace_back(supply, loads);
+    }
+    is_short_.push_back(nodes_.back().owed() > CpuTime{});
+  }
+}
+
+CpuTime SpilledHost::saved_by(ClientIndex client, NodeIndex to) const {
+  const Load& load = arrangement_.load(client);
+  const NodeIndex home = arrangement_.home(client);
+  const CpuTime away = goes_away(load, home, to);
+  if (away <= CpuTime{}) {
+    return CpuTime{};
+  }
+  const Halves halves = split(load, away);
+  const CpuTime before = nodes_[home].owed() + nodes_[to].owed();
+  const CpuTime after = nodes_[home].owed({.out = {load}, .in = {halves.home}}) +
+                        nodes_[to].owed({.out = {}, .in = {halves.second}});
+  return before - after - lost_to_distance(client, to, away);
+}
+
+void SpilledHost::apply(ClientIndex client, NodeIndex to) {
+  const Load& load = arrangement_.load(client);
+  const NodeIndex home = arrangement_.home(client);
+  const CpuTime away = goes_away(load, home, to);
+  if (away > CpuTime{}) {
+    const Halves halves = split(load, away);
+    nodes_[home].apply({.out = {load}, .in = {halves.home}});
+    nodes_[to].apply({.out = {}, .in = {halves.second}});
+    lost_to_distance_ += lost_to_distance(client, to, away);
+  }
+}
+
+CpuTime SpilledHost::lost() const {
+  CpuTime lost = lost_to_distance_;
+  for (const NodeLoad& node : nodes_) {
+    lost += node.owed();
+  }
+  return lost;
+}
+
+std::vector<NodeIndex> SpilledHost::calmest() const {
+  std::vector<NodeIndex> nodes;
+  for (NodeIndex node = 0; node < nodes_.size(); ++node) {
+    if (arrangement_.snapshot().nodes[node].known && threads(node) > CpuTime{}) {
+      nodes.push_back(node);
+    }
+  }
+  std::stable_sort(nodes.begin(), nodes.end(),
+                   [&](NodeIndex a, NodeIndex b) { return filled(a) < filled(b); });
+  return nodes;
+}
+
+/// Left for clients.
+CpuTime SpilledHost::threads(NodeIndex node) const {
+  return threads_left(nodes_[node].supply());
+}
+
+Permille SpilledHost::filled(NodeIndex node) const {
+  return permille_of(nodes_[node].demand().value, threads(node).value, Permille{1'000'000});
+}
+
+/// Of its demand, what makes both nodes equally full.
+CpuTime SpilledHost::goes_away(const Load& load, NodeIndex home, NodeIndex to) const {
+  const CpuTime here = threads(home);
+  const CpuTime there = threads(to);
+  if (there <= CpuTime{} || load.demand <= CpuTime{}) {
+    return CpuTime{};
+  }
+  const CpuTime all = nodes_[home].demand() + nodes_[to].demand();
+  const CpuTime even = nodes_[home].demand() - scaled(all, here.value, (here + there).value);
+  return std::clamp(even, CpuTime{}, load.demand);
+}
+
+/// What the client loses to remote memory more than at home, if it runs that much on that node.
+CpuTime SpilledHost::lost_to_distance(ClientIndex client, NodeIndex to, CpuTime away) const {
+  const Snapshot& snapshot = arrangement_.snapshot();
+  const placement::ClientState& state = snapshot.clients[client];
+  const NodeIndex home = arrangement_.home(client);
+  const auto lost_with = [&](const placement::MemoryProfile& memory) {
+    const CpuTime if_all = present_loss(snapshot, state, memory, to, arrangement_.options()) -
+                           present_loss(snapshot, state, memory, home, arrangement_.options());
+    return scaled(if_all, away.value, arrangement_.load(client).demand.value);
+  };
+  const placement::MemoryProfile& memory = arrangement_.memory(client);
+  const bool followed = home != state.home && memory.can_follow;
+  if (!followed && !memory.parts.empty()) {
+    return lost_with(memory);
+  }
+  // What was not read is taken to be at home.
+  placement::MemoryProfile at_home = memory;
+  at_home.resident = std::max(memory.resident, placement::kGiB);
+  at_home.parts.assign(1, {home, at_home.resident, Permille{1000}});
+  return lost_with(at_home);
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How the clients of a host get on if some of them run on a second node as well.
+///
+/// Problem: a client that may run on two nodes has no home that its demand could be counted to.
+/// Approach: its load is split between the two as CFS would spread it, so that both have equal
+/// demand per thread that is left to clients; all the rest of its load is split in the same ratio.
+/// Clients are taken one after the other, each finding the nodes as those before it left them.
+/// Non-VM time is that of this epoch where that is more: a second node is good for as long as it is
+/// calm, and no longer.
+/// Terms: *lost* - owed time of all nodes, and what clients lose to remote memory on their second
+/// nodes; not what they lose to it at home.
+/// Properties: with nobody applied, lost() is the owed time of all clients at home; apply() lowers
+/// it by what saved_by() said.
+#pragma once
+
+#include <vector>
+
+#include "placement/arrangement.h"
+
+namespace vmnuma::balancer {
+
+class SpilledHost {
+ public:
+  /// Everybody at home. `arrangement` must outlive it.
+  explicit SpilledHost(const placement::Arrangement& arrangement);
+
+  /// What the node's own clients are owed, nothing if only those that spill there are.
+  [[nodiscard]] placement::CpuTime owed_at_home(placement::NodeIndex node) const {
+    return is_short_[node] ? nodes_[node].owed() : placement::CpuTime{};
+  }
+  /// Lost time that would be saved if the client ran on that node as well.
+  [[nodiscard]] placement::CpuTime saved_by(placement::ClientIndex client,
+                                            placement::NodeIndex to) const;
+  void apply(placement::ClientIndex client, placement::NodeIndex to);
+  [[nodiscard]] placement::CpuTime lost() const;
+  /// Nodes with CPUs, least demand for their threads first.
+  [[nodiscard]] std::vector<placement::NodeIndex> calmest() const;
+
+ private:
+  [[nodiscard]] placement::CpuTime threads(placement::NodeIndex node) const;
+  [[nodiscard]] placement::Permille filled(placement::NodeIndex node) const;
+  [[nodiscard]] placement::CpuTime goes_away(const placement::Load& load, placement::NodeIndex home,
+                                             placement::NodeIndex to) const;
+  [[nodiscard]] placement::CpuTime lost_to_distance(placement::ClientIndex client,
+                                                    placement::NodeIndex to,
+                                                    placement::CpuTime away) const;
+
+  const placement::Arrangement& arrangement_;
+  std::vector<placement::NodeLoad> nodes_;
+  std::vector<bool> is_short_;  ///< per node, with everybody at home
+  placement::CpuTime lost_to_distance_;
+};
+
+}  // namespace vmnuma::balancer
