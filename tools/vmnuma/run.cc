@@ -16,6 +16,7 @@
 #include "tools/vmnuma/commands/follow_action.h"
 #include "tools/vmnuma/export/export_text.h"
 #include "tools/vmnuma/export/follow_export.h"
+#include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/progress_bar.h"
 #include "tools/vmnuma/text/report_text.h"
 #include "tools/vmnuma/text/text.h"
@@ -122,7 +123,7 @@ class Runner {
       auto exported = export_text(*exported_, std::move(*host),
                                   invocation_.json ? JsonLayout::kOneLine : JsonLayout::kIndented);
       if (!exported) {
-        return say(exported.error().message, kExitUsage);
+        return fail(invocation_, surroundings_, exported.error(), kExitUsage);
       }
       text = std::move(*exported);
     } else if (!invocation_.json) {
@@ -132,8 +133,7 @@ class Runner {
       }
       text = std::move(*readable);
     }
-    surroundings_.out << before << text << std::flush;
-    return surroundings_.out ? kExitOk : say("cannot write to standard output", kExitRefused);
+    return tools::print(invocation_, surroundings_, std::string(before) + text);
   }
 
   [[nodiscard]] int show_top() {
@@ -147,7 +147,8 @@ class Runner {
       return std::move(*result);
     };
     if (const auto shown = run_top(ask_daemon, surroundings_.open_terminal); !shown) {
-      return refusal ? failed(*refusal) : say(shown.error().message, kExitUnreachable);
+      return refusal ? failed(*refusal)
+                     : fail(invocation_, surroundings_, shown.error(), kExitUnreachable);
     }
     return kExitOk;
   }
@@ -252,17 +253,11 @@ class Runner {
       }
       text = text::json_text(json) + "\n";
     }
-    surroundings_.out << text << std::flush;
-    return surroundings_.out ? kExitOk : say("cannot write to standard output", kExitRefused);
+    return tools::print(invocation_, surroundings_, text);
   }
 
   [[nodiscard]] int failed(const Refusal& refusal) {
-    return say(refusal.error.message, refusal.by_daemon ? kExitRefused : kExitUnreachable);
-  }
-
-  [[nodiscard]] int say(const std::string& message, int code) {
-    surroundings_.err << invocation_.program << ": " << printable(message) << std::endl;
-    return code;
+    return fail(invocation_, surroundings_, refusal);
   }
 
   const balancer::Command& command_;

@@ -171,9 +171,58 @@ TEST_F(RunTest, RefusalIsExitOneWithItsReason) {
 
 TEST_F(RunTest, AbsentDaemonIsExitThree) {
   const tests::TempDirectory directory;
-  EXPECT_EQ(run_at(directory.path() + "/none", {"--json", "status"}), kExitUnreachable);
+  EXPECT_EQ(run_at(directory.path() + "/none", {"status"}), kExitUnreachable);
   EXPECT_EQ(out_.str(), "");
   EXPECT_THAT(err_.str(), StartsWith("vmnuma: cannot connect to '"));
+}
+
+TEST_F(RunTest, WithJsonAnErrorIsJson) {
+  EXPECT_EQ(run({"--json", "explain", "web1"},
+                [](const Command&) -> Result<Answer> {
+                  return failure(ErrorCode::kNotFound, "there is no VM 'web1'");
+                }),
+            kExitRefused);
+  EXPECT_EQ(out_.str(), "");
+  EXPECT_EQ(err_.str(), R"({"error":{"code":"not-found","message":"there is no VM 'web1'"}})"
+                        "\n");
+}
+
+TEST_F(RunTest, TheOverviewTellsTheStateAndTheCommonestCommands) {
+  EXPECT_EQ(run({}, status), kExitOk);
+  EXPECT_THAT(out_.str(), StartsWith("mode degraded, epoch 1234, nodes 4, VMs 21; "));
+  EXPECT_THAT(out_.str(), HasSubstr("see 'vmnuma status'"));
+  EXPECT_THAT(out_.str(), HasSubstr("\n  vmnuma explain VM "));
+  const tests::TempDirectory directory;
+  EXPECT_EQ(run_at(directory.path() + "/none", {}), kExitUnreachable);
+  EXPECT_THAT(out_.str(), StartsWith("cannot connect to '"));
+  EXPECT_THAT(out_.str(), HasSubstr("\n  vmnuma doctor "));
+}
+
+Result<Answer> host_of_two(const Command& command) {
+  EXPECT_EQ(command, Command(balancer::HostRequest{}));
+  balancer::HostView host = tests::host_view();
+  host.vms_known = true;
+  return host;
+}
+
+TEST_F(RunTest, ListsVmsWithWhatTheirClientsComeTo) {
+  EXPECT_EQ(run({"list"}, host_of_two), kExitOk);
+  EXPECT_THAT(out_.str(), StartsWith("VM "));
+  EXPECT_THAT(out_.str(), ::testing::ContainsRegex("web1 +0 +12 +68 +2 +16.0 GiB +93  moving\n"));
+  EXPECT_THAT(out_.str(), HasSubstr("left alone: it was rel"));
+  EXPECT_EQ(run({"list", "-o", "name"}, host_of_two), kExitOk);
+  EXPECT_EQ(out_.str(), "db \"7\"\nweb1\n");
+  EXPECT_EQ(run({"list", "-o", "name", "--sort", "locality"}, host_of_two), kExitOk);
+  EXPECT_EQ(out_.str(), "web1\ndb \"7\"\n");  // of the other it is not known
+}
+
+TEST_F(RunTest, WhatListDoesNotKnowIsEmptyInCsvAndNullInJson) {
+  EXPECT_EQ(run({"list", "-o", "csv"}, host_of_two), kExitOk);
+  EXPECT_THAT(out_.str(), StartsWith("vm,vm_uuid,homes,vcpus,load_pct,owed_pct,memory_bytes,"
+                                     "locality_pct,state\n\"db \"\"7\"\"\",1111"));
+  EXPECT_EQ(run({"--json", "list"}, host_of_two), kExitOk);
+  EXPECT_THAT(out_.str(), StartsWith(R"({"vms":[{"vm":"db \"7\"","vm_uuid":"1111)"));
+  EXPECT_THAT(out_.str(), HasSubstr("\"locality_pct\":null"));
 }
 
 TEST_F(RunTest, AnswerThatIsNoViewIsExitThree) {
@@ -375,7 +424,9 @@ TEST_F(RunTest, WaitOnATerminalShowsTheMemoryOnItsWay) {
   EXPECT_EQ(out_.str(), "moving (action 12)\n8 GiB moved\n");
   EXPECT_EQ(run({"move", "web1", "1", "--wait", "--json"}, MoveAnswers({"open", "dropped"})),
             kExitRefused);
-  EXPECT_EQ(err_.str(), "vmnuma: action 12 was dropped: node 1 has no room\n");
+  EXPECT_EQ(err_.str(), R"({"error":{"code":"unsupported","message":"action 12 was dropped: )"
+                        R"(node 1 has no room"}})"
+                        "\n");
 }
 
 TEST_F(RunTest, WithoutWaitNothingMoreIsAsked) {

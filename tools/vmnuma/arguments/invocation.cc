@@ -18,8 +18,9 @@
 #include <fmt/format.h>
 
 #include "balancer/config/config.h"
-#include "placement/model/plan.h"
+#include "placement/model/reason.h"
 #include "placement/model/suggest.h"
+#include "stats/reports/report.h"
 #include "tools/vmnuma/arguments/command_table.h"
 #include "tools/vmnuma/arguments/since.h"
 #include "tools/vmnuma/arguments/what_if_arguments.h"
@@ -133,6 +134,17 @@ class LocalLine {
           .map([&value](std::size_t index) { value = static_cast<Choice>(index); });
     });
   }
+  /// One of `known`, the value that it has by now if it is left out.
+  template <class Choice, std::size_t kCount>
+  void usually(const char* name, Choice& value, const std::array<std::string_view, kCount>& known,
+               const char* type, const char* help) {
+    text_of(name).text = known[static_cast<std::size_t>(value)];
+    command_.add_option(name, text_of(name).text, help)->type_name(type)->capture_default_str();
+    reads_.push_back([this, name, &value, &known] {
+      return find_choice(name, "value", text_of(name).text, {known.begin(), known.end()})
+          .map([&value](std::size_t index) { value = static_cast<Choice>(index); });
+    });
+  }
   void since(const char* name, std::int64_t& since_unix_s, std::int64_t& until_unix_s,
              const char* usual, const char* help) {
     text_of(name).text = usual;
@@ -211,6 +223,7 @@ class CommandLine {
     app_.set_version_flag("--version", "vmnuma " VMNUMA_VERSION);
     app_.add_option("--socket", socket_path_, "The daemon's control socket")->type_name("PATH");
     app_.add_flag("--json", json_, "Print the answer as one line of JSON");
+    app_.footer("'vmnuma help COMMAND' tells more of a command.");
     app_.require_subcommand(0, 1);
     app_.allow_extras();  // refused in unknown_word(), with a suggestion
     add_reading_commands();
@@ -220,7 +233,7 @@ class CommandLine {
   }
 
   [[nodiscard]] tl::expected<Invocation, EarlyExit> parse(std::span<const std::string> arguments) {
-    std::vector<std::string> reversed = with_seconds_joined(arguments);
+    std::vector<std::string> reversed = with_seconds_joined(as_options(arguments));
     std::reverse(reversed.begin(), reversed.end());  // as CLI11 wants it
     try {
       app_.parse(reversed);
@@ -233,6 +246,9 @@ class CommandLine {
       if (word != "--") {  // CLI11 leaves the end of the options there
         return usage(unknown_word(word));
       }
+    }
+    if (!make_ && app_.get_subcommands().empty()) {
+      make_ = [] { return Result<AnyCommand>(OverviewRun{}); };
     }
     if (!make_) {
       return usage(missing_command());
@@ -326,11 +342,20 @@ class CommandLine {
     return "";
   }
 
-  /// What is said where a command is missing.
-  [[nodiscard]] std::string missing_command() const {
-    if (app_.get_subcommands().empty()) {
-      return "a command is needed, such as 'status'";
+  /// `help COMMAND` is `COMMAND --help`, and `version` is `--version`.
+  static std::vector<std::string> as_options(std::span<const std::string> arguments) {
+    std::vector<std::string> words(arguments.begin(), arguments.end());
+    if (!words.empty() && words.front() == "help") {
+      words.erase(words.begin());
+      words.emplace_back("--help");
+    } else if (words == std::vector<std::string>{"version"}) {
+      words = {"--version"};
     }
+    return words;
+  }
+
+  /// What is said where a command of a command is missing.
+  [[nodiscard]] std::string missing_command() const {
     const CLI::App* group = app_.get_subcommands().front();
     std::vector<std::string> names;
     for (const CLI::App* command : group->get_subcommands([](const CLI::App*) { return true; })) {
@@ -382,7 +407,7 @@ class CommandLine {
     top->add_flag("--once", once_, "Print one screen as text, as it is done without a terminal");
 
     CLI::App* stats = add_reading(app_, "stats", "The tables of ESXi's sched-stats",
-                                  [this] { return Command(balancer::StatsRequest{type_}); });
+                                  [this] { return make_stats(); });
     stats->add_option("-t", type_, "Which table, such as numa-pnode")
         ->required()
         ->type_name("TYPE");
@@ -548,6 +573,12 @@ class CommandLine {
     return Command(std::move(request));
   }
 
+  Result<Command> make_stats() {
+    return find_choice("-t", "report", type_, stats::report_types()).map([this](std::size_t) {
+      return Command(balancer::StatsRequest{type_});
+    });
+  }
+
   Result<Command> make_history() {
     if (since_) {
       auto since = parse_since(*since_, now_unix_s_);
@@ -557,11 +588,10 @@ class CommandLine {
       history_.since_unix_s = *since;
     }
     if (history_.reason) {
-      std::vector<std::string_view> known;
-      for (int value = 0; name_of(static_cast<placement::Reason>(value)) != "unknown"; ++value) {
-        known.push_back(name_of(static_cast<placement::Reason>(value)));
-      }
-      if (auto found = find_choice("--reason", "reason", *history_.reason, known); !found) {
+      constexpr auto kReasons = names(placement::Reason{});
+      if (auto found = find_choice("--reason", "reason", *history_.reason,
+                                   {kReasons.begin(), kReasons.end()});
+          !found) {
         return tl::unexpected(std::move(found).error());
       }
     }
@@ -579,11 +609,7 @@ class CommandLine {
   }
 
   [[nodiscard]] std::string unknown_word(const std::string& word) {
-    // The innermost command that was understood, or the program itself.
-    const CLI::App* at = &app_;
-    while (!at->get_subcommands().empty()) {
-      at = at->get_subcommands().front();
-    }
+    const CLI::App* at = innermost();
     const auto commands_of = [](const CLI::App* app) {
       return app->get_subcommands([](const CLI::App*) { return true; });
     };
@@ -607,9 +633,22 @@ class CommandLine {
     return fmt::format("there is no {} '{}'{}", what, name, placement::did_you_mean(name, views));
   }
 
-  [[nodiscard]] static tl::unexpected<EarlyExit> usage(const std::string& problem) {
+  /// The command that was understood, or the program itself.
+  [[nodiscard]] const CLI::App* innermost() const {
+    const CLI::App* at = &app_;
+    while (!at->get_subcommands().empty()) {
+      at = at->get_subcommands().front();
+    }
+    return at;
+  }
+
+  [[nodiscard]] tl::unexpected<EarlyExit> usage(const std::string& problem) const {
+    std::string words;
+    for (const CLI::App* at = innermost(); at != nullptr; at = at->get_parent()) {
+      words.insert(0, at->get_name() + " ");
+    }
     return tl::unexpected(
-        EarlyExit{kExitUsage, fmt::format("vmnuma: {}\nTry 'vmnuma --help'.\n", problem)});
+        EarlyExit{kExitUsage, fmt::format("vmnuma: {}\nTry '{}--help'.\n", problem, words)});
   }
 
   static constexpr std::int32_t kMostNode = 1023;  // CONFIG_NODES_SHIFT is at most 10 (Linux 6.1)

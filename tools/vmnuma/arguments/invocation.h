@@ -23,7 +23,7 @@ inline constexpr int kExitWarning = 4;      ///< of `doctor`: its worst finding 
 inline constexpr int kExitBroken = 5;       ///< of `doctor`: its worst finding is an error
 
 /// A command of the daemon, or one that the program carries out itself.
-using AnyCommand = WithLocalCommands<std::variant, balancer::Command, OptimalRun>;
+using AnyCommand = WithLocalCommands<std::variant, balancer::Command, OptimalRun, OverviewRun>;
 
 struct Invocation {
   std::string program = "vmnuma";  ///< what messages begin with

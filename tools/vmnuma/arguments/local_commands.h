@@ -5,9 +5,9 @@
 /// options with the members that they fill (`describe`), and `run`, which returns the exit code and
 /// is in the command's own file. A struct that is listed in LocalCommands is a command.
 ///
-/// `line.flag`, `line.text`, `line.number`, `line.choice`, `line.since`, `line.values` and
-/// `line.period` add options, `line.either` says which two exclude each other, `line.argument` and
-/// `line.arguments` words, `line.watch` the option
+/// `line.flag`, `line.text`, `line.number`, `line.choice`, `line.usually`, `line.since`,
+/// `line.values` and `line.period` add options, `line.either` says which two exclude each other,
+/// `line.argument` and `line.arguments` words, `line.watch` the option
 /// --watch (arguments/invocation.cc).
 #pragma once
 
@@ -84,6 +84,32 @@ struct ForecastTrainRun {
     line.text("--history", history_path, "FILE", "Another history than the daemon's");
     line.text("--model", model_path, "FILE", "Write this file, not one beside the history");
   }
+  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+};
+
+/// By what `list` sorts: by name, or the VMs first of which it is worst or most.
+enum class ListOrder { kName, kLocality, kOwed, kLoad, kMemory };
+inline constexpr std::array<std::string_view, 5> kListOrders{"name", "locality", "owed", "load",
+                                                             "memory"};
+/// How `list` prints them, if not as JSON.
+enum class ListFormat { kTable, kCsv, kNames };
+inline constexpr std::array<std::string_view, 3> kListFormats{"table", "csv", "name"};
+
+struct ListRun {
+  static constexpr CommandName kName{"", "list", "The VMs, where they live and how they get on"};
+  ListOrder order{};
+  ListFormat format{};
+  template <class Line>
+  void describe(Line& line) {
+    line.usually("--sort", order, kListOrders, "KEY",
+                 "Worst or largest first: locality, owed, load, memory; or by name");
+    line.usually("-o", format, kListFormats, "FORMAT", "table, csv, or name alone");
+  }
+  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+};
+
+/// `vmnuma` without a command.
+struct OverviewRun {
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
@@ -235,11 +261,12 @@ struct SimCheckRequest {
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
-/// In the order in which help lists them. OptimalRun is an option of `plan`.
+/// In the order in which help lists them. OptimalRun is an option of `plan`, OverviewRun has no
+/// name.
 template <template <class...> class List, class... Others>
 using WithLocalCommands =
-    List<Others..., RepackRun, ForecastShowRun, ForecastTrainRun, DoctorRun, ReportRun, ExportRun,
-         RecordRun, ReplayRun, SimRunRequest, SimListRequest, SimCompareRequest, SimSearchRequest,
-         SimCheckRequest>;
+    List<Others..., ListRun, RepackRun, ForecastShowRun, ForecastTrainRun, DoctorRun, ReportRun,
+         ExportRun, RecordRun, ReplayRun, SimRunRequest, SimListRequest, SimCompareRequest,
+         SimSearchRequest, SimCheckRequest>;
 
 }  // namespace vmnuma::tools

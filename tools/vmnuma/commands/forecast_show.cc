@@ -18,6 +18,7 @@
 #include "stats/text/json.h"
 #include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/commands/forecast_files.h"
+#include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/surroundings.h"
 #include "tools/vmnuma/text/table.h"
 #include "tools/vmnuma/text/text.h"
@@ -167,15 +168,9 @@ std::string json_of(const Shown& shown) {
 int ForecastShowRun::run(const Invocation& invocation, Surroundings& surroundings) const {
   const Result<Shown> shown = look(*this);
   if (!shown) {
-    surroundings.err << invocation.program << ": " << printable(shown.error().message) << std::endl;
-    return kExitRefused;
+    return fail(invocation, surroundings, shown.error(), kExitRefused);
   }
-  surroundings.out << (invocation.json ? json_of(*shown) : text_of(*shown)) << std::flush;
-  if (!surroundings.out) {
-    surroundings.err << invocation.program << ": cannot write to standard output" << std::endl;
-    return kExitRefused;
-  }
-  return kExitOk;
+  return print(invocation, surroundings, invocation.json ? json_of(*shown) : text_of(*shown));
 }
 
 }  // namespace vmnuma::tools

@@ -25,6 +25,7 @@
 #include "stats/history/loads.h"
 #include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/commands/forecast_files.h"
+#include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/surroundings.h"
 #include "tools/vmnuma/text/text.h"
 
@@ -100,11 +101,6 @@ std::string text_of(const ForecastScore& score) {
                      score.coverage().value / 10, score.coverage().value % 10);
 }
 
-int fail(const Invocation& invocation, Surroundings& surroundings, const Error& error) {
-  surroundings.err << invocation.program << ": " << printable(error.message) << std::endl;
-  return kExitRefused;
-}
-
 }  // namespace
 
 int ForecastTrainRun::run(const Invocation& invocation, Surroundings& surroundings) const {
@@ -112,7 +108,7 @@ int ForecastTrainRun::run(const Invocation& invocation, Surroundings& surroundin
   const std::filesystem::path path = model_or_default(model_path, history);
   const Result<Taught> taught = read_examples(history);
   if (!taught) {
-    return fail(invocation, surroundings, taught.error());
+    return fail(invocation, surroundings, taught.error(), kExitRefused);
   }
   if (taught->examples.size() < kLeastExamples || taught->judged.empty()) {
     surroundings.out << fmt::format(
@@ -124,7 +120,7 @@ int ForecastTrainRun::run(const Invocation& invocation, Surroundings& surroundin
   Result<std::vector<placement::Tree>> trees =
       stats::train_trees(taught->examples, stats::TrainerOptions{});
   if (!trees) {
-    return fail(invocation, surroundings, trees.error());
+    return fail(invocation, surroundings, trees.error(), kExitRefused);
   }
   const placement::TreeModel model{std::move(*trees), taught->last_minute - LoadPast::kDay + 1};
   const ForecastScore ours = score(taught->judged, model);
@@ -137,7 +133,7 @@ int ForecastTrainRun::run(const Invocation& invocation, Surroundings& surroundin
     return kExitOk;
   }
   if (const Result<void> written = stats::write_model(path, model); !written) {
-    return fail(invocation, surroundings, written.error());
+    return fail(invocation, surroundings, written.error(), kExitRefused);
   }
   surroundings.out << fmt::format("Written to '{}'.\n", printable(path.string()));
   return kExitOk;

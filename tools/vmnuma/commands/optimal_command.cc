@@ -9,6 +9,7 @@
 #include "balancer/record/frame.h"
 #include "tools/client/client.h"
 #include "tools/vmnuma/commands/run_apart.h"
+#include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/text/optimal_text.h"
 #include "tools/vmnuma/text/text.h"
 
@@ -120,16 +121,9 @@ tl::expected<std::string, Refusal> find_optimal_plan(const Invocation& invocatio
 int OptimalRun::run(const Invocation& invocation, Surroundings& surroundings) const {
   const auto found = find_optimal_plan(invocation, *this, invocation.json, surroundings);
   if (!found) {
-    surroundings.err << invocation.program << ": " << printable(found.error().error.message)
-                     << std::endl;
-    return found.error().by_daemon ? kExitRefused : kExitUnreachable;
+    return fail(invocation, surroundings, found.error());
   }
-  surroundings.out << *found << std::flush;
-  if (!surroundings.out) {
-    surroundings.err << invocation.program << ": cannot write to standard output" << std::endl;
-    return kExitRefused;
-  }
-  return kExitOk;
+  return print(invocation, surroundings, *found);
 }
 
 }  // namespace vmnuma::tools

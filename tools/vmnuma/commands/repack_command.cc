@@ -25,6 +25,7 @@
 #include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/commands/follow_action.h"
 #include "tools/vmnuma/commands/optimal_command.h"
+#include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/surroundings.h"
 #include "tools/vmnuma/text/text.h"
 
@@ -155,19 +156,13 @@ class Repacker {
           {"gain_ms", way_.gain_ms},           {"steps", way_.steps.size()},
           {"steps_done", steps_done_},         {"clients_moved", clients_moved_},
           {"stopped_because", stopped_because}};
-      surroundings_.out << text::json_text(json) << "\n" << std::flush;
+      surroundings_.out << text::json_text(json) << "\n";
     }
-    if (!surroundings_.out) {
-      surroundings_.err << invocation_.program << ": cannot write to standard output" << std::endl;
-      return kExitRefused;
-    }
-    return kExitOk;
+    return print(invocation_, surroundings_, "");
   }
 
   [[nodiscard]] int failed(const Refusal& refusal) {
-    surroundings_.err << invocation_.program << ": " << printable(refusal.error.message)
-                      << std::endl;
-    return refusal.by_daemon ? kExitRefused : kExitUnreachable;
+    return fail(invocation_, surroundings_, refusal);
   }
 
   const Invocation& invocation_;

@@ -14,6 +14,7 @@
 #include "tools/vmnuma/doctor/device_checks.h"
 #include "tools/vmnuma/doctor/host_checks.h"
 #include "tools/vmnuma/doctor/start_checks.h"
+#include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/surroundings.h"
 #include "tools/vmnuma/text/text.h"
 
@@ -41,9 +42,7 @@ void append(std::vector<Finding>& findings, std::vector<Finding> more) {
 int DoctorRun::run(const Invocation& invocation, Surroundings& surroundings) const {
   const auto directory = files::Directory::open(root);
   if (!directory) {
-    surroundings.err << invocation.program << ": " << printable(directory.error().message)
-                     << std::endl;
-    return kExitUsage;
+    return fail(invocation, surroundings, directory.error(), kExitUsage);
   }
   std::vector<Finding> findings = check_daemon(
       ask_for<balancer::StatusView>(balancer::StatusRequest{}, invocation, surroundings),

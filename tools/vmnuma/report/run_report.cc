@@ -11,6 +11,7 @@
 #include "tools/client/host_name.h"
 #include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/report/host_report.h"
+#include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/surroundings.h"
 #include "tools/vmnuma/text/text.h"
 
@@ -53,8 +54,7 @@ int ReportRun::run(const Invocation& invocation, Surroundings& surroundings) con
   auto past = stats::read_past(history_of(*this, invocation, surroundings),
                                wall(report.since_unix_s), wall(report.until_unix_s));
   if (!past) {
-    surroundings.err << invocation.program << ": " << printable(past.error().message) << std::endl;
-    return kExitRefused;
+    return fail(invocation, surroundings, past.error(), kExitRefused);
   }
   report.past = std::move(*past);
   auto host = ask_for<balancer::HostView>(invocation, surroundings, balancer::HostRequest{});
@@ -63,15 +63,10 @@ int ReportRun::run(const Invocation& invocation, Surroundings& surroundings) con
   } else {
     report.why_no_host = host.error().message;
   }
-  surroundings.out << (html              ? report_html(report)
-                       : invocation.json ? report_json(report) + "\n"
-                                         : report_text(report))
-                   << std::flush;
-  if (!surroundings.out) {
-    surroundings.err << invocation.program << ": cannot write to standard output" << std::endl;
-    return kExitRefused;
-  }
-  return kExitOk;
+  return print(invocation, surroundings,
+               html              ? report_html(report)
+               : invocation.json ? report_json(report) + "\n"
+                                 : report_text(report));
 }
 
 }  // namespace vmnuma::tools

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// `vmnuma list`: one line a VM.
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "balancer/protocol/response.h"
+#include "stats/text/json.h"
+#include "tools/client/client.h"
+#include "tools/vmnuma/arguments/invocation.h"
+#include "tools/vmnuma/terminal/messages.h"
+#include "tools/vmnuma/terminal/surroundings.h"
+#include "tools/vmnuma/text/table.h"
+#include "tools/vmnuma/text/text.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+using balancer::Figure;
+using Json = nlohmann::ordered_json;
+
+/// A VM with what its clients come to. Figures are of the last epoch.
+struct Row {
+  std::string vm;
+  std::string vm_uuid;
+  std::vector<placement::NodeId> homes;  ///< ascending
+  std::int64_t vcpus = 0;
+  Figure load_pct;  ///< what it wants, of its vCPUs' time
+  Figure owed_pct;  ///< of what it is entitled to
+  Figure memory_bytes;
+  Figure locality_pct;
+  std::string state;
+};
+
+/// Adds what may not be known: the sum is not known then.
+void add(Figure& sum, const Figure& part) {
+  sum = sum && part ? Figure(*sum + *part) : Figure();
+}
+
+Figure percent(const Figure& part, const Figure& whole) {
+  return part && whole && *whole > 0 ? Figure((*part * 100 + *whole / 2) / *whole) : Figure();
+}
+
+Row row_of(const balancer::VmView& vm, std::int64_t epoch_ms) {
+  Row row{.vm = vm.vm, .vm_uuid = vm.vm_uuid, .homes = {}, .memory_bytes = 0, .state = {}};
+  Figure demand = 0;
+  Figure entitled = 0;
+  Figure owed = 0;
+  Figure local = 0;
+  bool moves = vm.transferring;
+  for (const balancer::VmClientView& client : vm.clients) {
+    row.vcpus += client.vcpus;
+    if (client.home.value >= 0) {
+      row.homes.push_back(client.home);
+    }
+    moves = moves || client.moving;
+    add(demand, client.demand_ms);
+    add(entitled, client.entitled_ms);
+    add(owed, client.owed_ms);
+    const std::int64_t resident =
+        std::accumulate(client.memory_bytes.begin(), client.memory_bytes.end(), std::int64_t{});
+    add(row.memory_bytes, client.memory_bytes.empty() ? Figure() : Figure(resident));
+    add(local, client.locality_pct ? Figure(*client.locality_pct * resident / 100) : Figure());
+  }
+  std::sort(row.homes.begin(), row.homes.end());
+  row.homes.erase(std::unique(row.homes.begin(), row.homes.end()), row.homes.end());
+  row.load_pct = percent(demand, row.vcpus * epoch_ms);
+  row.owed_pct = entitled == Figure(0) ? Figure(0) : percent(owed, entitled);
+  row.locality_pct = percent(local, row.memory_bytes);
+  row.state = !vm.managed ? "left alone: " + vm.not_managed : moves ? "moving" : "";
+  return row;
+}
+
+/// Those of which it is not known are last.
+void sort_rows(std::vector<Row>& rows, ListOrder order) {
+  const auto by = [&rows](Figure Row::*figure, std::int64_t sign) {
+    std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
+      return a.*figure && b.*figure ? *(a.*figure) * sign < *(b.*figure) * sign
+                                    : (a.*figure).has_value() && !(b.*figure).has_value();
+    });
+  };
+  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.vm < b.vm; });
+  switch (order) {
+    case ListOrder::kName:
+      break;
+    case ListOrder::kLocality:
+      by(&Row::locality_pct, 1);
+      break;
+    case ListOrder::kOwed:
+      by(&Row::owed_pct, -1);
+      break;
+    case ListOrder::kLoad:
+      by(&Row::load_pct, -1);
+      break;
+    case ListOrder::kMemory:
+      by(&Row::memory_bytes, -1);
+      break;
+  }
+}
+
+std::string table_text(const std::vector<Row>& rows) {
+  using Align = Table::Align;
+  Table table({{"VM"},
+               {"HOME"},
+               {"VCPU", Align::kRight},
+               {"LOAD%", Align::kRight},
+               {"OWED%", Align::kRight},
+               {"MEMORY", Align::kRight},
+               {"LOCAL%", Align::kRight},
+               {"STATE", Align::kShrinks}});
+  for (const Row& row : rows) {
+    table.add_row({row.vm, nodes_text(row.homes), std::to_string(row.vcpus),
+                   figure_text(row.load_pct), figure_text(row.owed_pct),
+                   bytes_text(row.memory_bytes), figure_text(row.locality_pct), row.state});
+  }
+  return rows.empty() ? "no VMs run\n" : table.text();
+}
+
+/// As RFC 4180 has it; what is not known is empty.
+std::string csv_text(const std::vector<Row>& rows) {
+  const auto quoted = [](const std::string& text) {
+    std::string out = "\"";
+    for (const char c : text) {
+      out += c == '"' ? "\"\"" : std::string(1, c);
+    }
+    return out + "\"";
+  };
+  const auto number = [](const Figure& figure) { return figure ? std::to_string(*figure) : ""; };
+  std::string text = "vm,vm_uuid,homes,vcpus,load_pct,owed_pct,memory_bytes,locality_pct,state\n";
+  for (const Row& row : rows) {
+    text += fmt::format("{},{},{},{},{},{},{},{},{}\n", quoted(printable(row.vm)), row.vm_uuid,
+                        quoted(nodes_text(row.homes)), row.vcpus, number(row.load_pct),
+                        number(row.owed_pct), number(row.memory_bytes), number(row.locality_pct),
+                        quoted(printable(row.state)));
+  }
+  return text;
+}
+
+std::string names_text(const std::vector<Row>& rows) {
+  std::string text;
+  for (const Row& row : rows) {
+    text += printable(row.vm) + "\n";
+  }
+  return text;
+}
+
+std::string json_of(const std::vector<Row>& rows) {
+  const auto number = [](const Figure& figure) { return figure ? Json(*figure) : Json(nullptr); };
+  Json vms = Json::array();
+  for (const Row& row : rows) {
+    Json homes = Json::array();
+    for (const placement::NodeId home : row.homes) {
+      homes.push_back(home.value);
+    }
+    vms.push_back({{"vm", row.vm},
+                   {"vm_uuid", row.vm_uuid},
+                   {"homes", homes},
+                   {"vcpus", row.vcpus},
+                   {"load_pct", number(row.load_pct)},
+                   {"owed_pct", number(row.owed_pct)},
+                   {"memory_bytes", number(row.memory_bytes)},
+                   {"locality_pct", number(row.locality_pct)},
+                   {"state", row.state}});
+  }
+  const Json all = {{"vms", vms}};
+  return text::json_text(all) + "\n";
+}
+
+}  // namespace
+
+int ListRun::run(const Invocation& invocation, Surroundings& surroundings) const {
+  const auto answer = ask(invocation.socket_path, balancer::HostRequest{}, surroundings.time_limit);
+  if (!answer) {
+    return fail(invocation, surroundings, answer.error());
+  }
+  const Result<balancer::HostView> host = balancer::decode_view<balancer::HostView>(*answer);
+  if (!host) {
+    return fail(invocation, surroundings, host.error(), kExitUnreachable);
+  }
+  if (!host->vms_known) {
+    return fail(invocation, surroundings,
+                {ErrorCode::kBusy, 0, "libvirt has not said yet which VMs run"}, kExitRefused);
+  }
+  std::vector<Row> rows;
+  for (const balancer::VmView& vm : host->vms) {
+    rows.push_back(row_of(vm, host->epoch_length_ms));
+  }
+  sort_rows(rows, order);
+  return print(invocation, surroundings,
+               invocation.json                ? json_of(rows)
+               : format == ListFormat::kCsv   ? csv_text(rows)
+               : format == ListFormat::kNames ? names_text(rows)
+                                              : table_text(rows));
+}
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// `vmnuma` alone: how the host is, in a line, and the commands that are wanted most.
+#include <string>
+
+#include <fmt/format.h>
+
+#include "balancer/protocol/response.h"
+#include "tools/client/client.h"
+#include "tools/vmnuma/arguments/invocation.h"
+#include "tools/vmnuma/terminal/messages.h"
+#include "tools/vmnuma/terminal/surroundings.h"
+#include "tools/vmnuma/text/text.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+constexpr std::string_view kCommands = R"(
+  vmnuma top              nodes and VMs on a full screen
+  vmnuma list             the VMs, where they live and how they get on
+  vmnuma explain VM       why a VM is where it is
+  vmnuma plan             what the last epoch decided, and what it did not do
+  vmnuma history          past moves, with what they were to save and what they saved
+  vmnuma doctor           what is wrong on this host, and the cure
+
+'vmnuma --help' lists all commands, 'vmnuma help COMMAND' tells more of one.
+)";
+
+std::string status_line(const balancer::StatusView& status) {
+  std::string line = fmt::format("mode {}, epoch {}, nodes {}, VMs {}", name_of(status.mode),
+                                 status.epoch, status.nodes, figure_text(status.vms));
+  if (!status.degraded.empty()) {
+    line += fmt::format("; {} source{} missing, see 'vmnuma status'", status.degraded.size(),
+                        status.degraded.size() == 1 ? " is" : "s are");
+  }
+  return line;
+}
+
+}  // namespace
+
+int OverviewRun::run(const Invocation& invocation, Surroundings& surroundings) const {
+  const auto answer =
+      ask(invocation.socket_path, balancer::StatusRequest{}, surroundings.time_limit);
+  const auto status = answer ? balancer::decode_view<balancer::StatusView>(*answer)
+                             : Result<balancer::StatusView>(tl::unexpected(answer.error().error));
+  (void)print(invocation, surroundings,
+              (status ? status_line(*status) : printable(status.error().message)) + "\n" +
+                  std::string(kCommands));
+  return status ? kExitOk : kExitUnreachable;
+}
+
+}  // namespace vmnuma::tools

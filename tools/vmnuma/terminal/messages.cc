@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/terminal/messages.h"
+
+#include <nlohmann/json.hpp>
+
+#include "stats/text/json.h"
+#include "tools/vmnuma/text/text.h"
+
+namespace vmnuma::tools {
+
+int fail(const Invocation& invocation, Surroundings& surroundings, const Error& error,
+         int exit_code) {
+  if (invocation.json) {
+    const nlohmann::ordered_json json = {
+        {"error", {{"code", name_of(error.code)}, {"message", error.message}}}};
+    surroundings.err << text::json_text(json) << std::endl;
+  } else {
+    surroundings.err << invocation.program << ": " << printable(error.message) << std::endl;
+  }
+  return exit_code;
+}
+
+int fail(const Invocation& invocation, Surroundings& surroundings, const Refusal& refusal) {
+  return fail(invocation, surroundings, refusal.error,
+              refusal.by_daemon ? kExitRefused : kExitUnreachable);
+}
+
+int print(const Invocation& invocation, Surroundings& surroundings, const std::string& text) {
+  surroundings.out << text << std::flush;
+  return surroundings.out
+             ? kExitOk
+             : fail(invocation, surroundings,
+                    {ErrorCode::kIo, 0, "cannot write to standard output"}, kExitRefused);
+}
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How a command ends: with its text on standard output, or with one message on standard error.
+#pragma once
+
+#include <string>
+
+#include "placement/base/result.h"
+#include "tools/client/client.h"
+#include "tools/vmnuma/arguments/invocation.h"
+#include "tools/vmnuma/terminal/surroundings.h"
+
+namespace vmnuma::tools {
+
+/// One line on standard error, with --json
+/// {"error":{"code":"not-found","message":"..."}}. Returns `exit_code`.
+int fail(const Invocation& invocation, Surroundings& surroundings, const Error& error,
+         int exit_code);
+/// The same; the code says whether the daemon refused or could not be asked.
+int fail(const Invocation& invocation, Surroundings& surroundings, const Refusal& refusal);
+
+/// Prints what was asked for. Returns the exit code: kExitRefused, with a message, if it cannot be
+/// written.
+int print(const Invocation& invocation, Surroundings& surroundings, const std::string& text);
+
+}  // namespace vmnuma::tools
