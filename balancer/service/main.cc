@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 
 #include <CLI/CLI.hpp>
 #include <fcntl.h>
@@ -14,11 +15,11 @@
 
 #include "balancer/config/config.h"
 #include "balancer/config/persisted_options.h"
+#include "balancer/service/linux_host.h"
 #include "balancer/service/service.h"
 #include "balancer/service/signals.h"
 #include "balancer/service/task_board.h"
 #include "stats/text/printable.h"
-#include "stats/topology/topology_reader.h"
 
 namespace {
 
@@ -26,6 +27,8 @@ using vmnuma::ErrorCode;
 using vmnuma::Result;
 using vmnuma::balancer::Config;
 using vmnuma::balancer::Damaged;
+using vmnuma::balancer::Host;
+using vmnuma::balancer::LinuxHost;
 using vmnuma::balancer::Service;
 using vmnuma::balancer::Signals;
 using vmnuma::balancer::TaskBoard;
@@ -128,18 +131,14 @@ Result<Service::End> serve(const Arguments& arguments, TaskBoard& board, Signals
   if (!config) {
     return tl::unexpected(std::move(config).error());
   }
-  Result<vmnuma::files::Directory> root = vmnuma::files::Directory::open("/");
-  if (!root) {
-    return tl::unexpected(std::move(root).error());
-  }
-  Result<vmnuma::placement::Topology> topology = vmnuma::stats::read_topology(*root);
-  if (!topology) {
-    return vmnuma::failure(std::move(topology).error(), "cannot read the host's topology");
+  Result<std::unique_ptr<Host>> host = LinuxHost::open(config->uri);
+  if (!host) {
+    return tl::unexpected(std::move(host).error());
   }
   vmnuma::balancer::ServiceSetup setup{board, signals};
   setup.config = *config;
   setup.reload = read;
-  setup.topology = std::move(*topology);
+  setup.host = std::move(*host);
   if (Result<OpenHistory> opened = open_history(*config)) {
     setup.history = std::move(opened->history);
     setup.last_action = opened->last_action;
