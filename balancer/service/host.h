@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The port through which the service has its host: what it reads there, and whom it tells to
-/// change something. Implemented by LinuxHost over the kernel and libvirt.
+/// change something. Implemented by LinuxHost over the kernel and libvirt, and by the simulated
+/// host of `vmnumad --simulate`.
 ///
 /// Problem: the service is threads, deadlines, a socket and a history around a controller; none of
 /// that depends on what the host is, and all of it is to be tried without one. Approach: one
@@ -14,8 +15,10 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "balancer/protocol/request.h"
 #include "balancer/service/host_latencies.h"
 #include "balancer/service/host_time.h"
 #include "balancer/service/unit_control.h"
@@ -35,6 +38,9 @@ struct HostReading {
   std::optional<placement::Topology> topology;  ///< if it is another one than before
   placement::Sample sample;                     ///< of that topology
 };
+
+/// What somebody does to a simulated host from outside.
+using PlayCommand = std::variant<SimStartRequest, SimStopRequest, SimLoadRequest>;
 
 class Host {
  public:
@@ -70,6 +76,9 @@ class Host {
 
   /// All running VMs, with the nodes of their devices. Errors: as those of stats::DomainInventory.
   [[nodiscard]] virtual Result<std::vector<placement::VmDescription>> refresh() = 0;
+  /// Says what was done, in a sentence. Errors: unsupported (this host is a real one, of which
+  /// others are in charge), not-found (no such VM), invalid-argument.
+  [[nodiscard]] virtual Result<std::string> play(const PlayCommand& command) = 0;
 
   // The latency worker's thread.
 

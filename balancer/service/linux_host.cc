@@ -93,6 +93,12 @@ Result<std::vector<placement::VmDescription>> LinuxHost::refresh() {
   return running;
 }
 
+Result<std::string> LinuxHost::play(const PlayCommand& /*command*/) {
+  return failure(ErrorCode::kUnsupported,
+                 "this daemon's host is a real one; VMs of a simulated host are played with, which "
+                 "'vmnumad --simulate' has");
+}
+
 FoundLatencies LinuxHost::find_latencies(const std::string& state_dir,
                                          const placement::Topology& topology,
                                          const std::atomic<bool>& stop) {

@@ -3,6 +3,7 @@
 ///
 /// Properties:
 ///  - libvirtd need not run yet when the host is opened;
+///  - nothing can be played with;
 ///  - a vCPU that libvirt raised no event for makes its VM be read again (vcpu_watch.h).
 #pragma once
 
@@ -35,6 +36,7 @@ class LinuxHost final : public Host {
   [[nodiscard]] std::vector<stats::HostLack> lacks() const override;
   [[nodiscard]] HostReading read(const stats::SampleRequest& request) override;
   [[nodiscard]] Result<std::vector<placement::VmDescription>> refresh() override;
+  [[nodiscard]] Result<std::string> play(const PlayCommand& command) override;
   [[nodiscard]] FoundLatencies find_latencies(const std::string& state_dir,
                                               const placement::Topology& topology,
                                               const std::atomic<bool>& stop) override;

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/service/service.h"
 
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
 #include <boost/asio/post.hpp>
 #include <fmt/format.h>
 #include <systemd/sd-daemon.h>
@@ -55,6 +60,18 @@ bool is_about_recording(const Command& command) {
   return std::holds_alternative<RecordStartRequest>(command) ||
          std::holds_alternative<RecordNextRequest>(command) ||
          std::holds_alternative<RecordStopRequest>(command);
+}
+
+std::optional<PlayCommand> play_command(const Command& command) {
+  return std::visit(
+      [](const auto& request) -> std::optional<PlayCommand> {
+        if constexpr (std::is_constructible_v<PlayCommand, decltype(request)>) {
+          return request;
+        } else {
+          return std::nullopt;
+        }
+      },
+      command);
 }
 
 bool takes_long(const Command& question) {
@@ -335,6 +352,10 @@ void Service::on_request(std::int64_t token, const Peer& peer, const Request& re
                                                stats::latency_rows(topology_, host_latencies_)))));
     return;
   }
+  if (const std::optional<PlayCommand> played = play_command(request.command)) {
+    play(token, request.id, *played);
+    return;
+  }
   if (!changes_something(request.command)) {
     Questions& questions = takes_long(request.command) ? long_questions_ : short_questions_;
     questions.ask(token, peer, request);
@@ -387,6 +408,24 @@ void Service::write_policy(PolicyWrite policy) {
   });
   if (!posted) {
     reply({token, failure(ErrorCode::kBusy, "libvirt is slow to answer, try again")});
+  }
+}
+
+/// The host tells of the change, which makes it count.
+void Service::play(std::int64_t token, std::int64_t id, const PlayCommand& command) {
+  const auto send = [this, token, id](const Result<Answer>& answer) {
+    if (socket_ != nullptr) {
+      socket_->answer(token, encode_response(id, answer));
+    }
+  };
+  const bool posted = inventory_worker_.post("playing", [this, send, command] {
+    Result<Answer> answer = host_.play(command).map([](std::string&& done) {
+      return Answer(DoneView{std::move(done), std::nullopt});
+    });
+    boost::asio::post(context_, [send, answer = std::move(answer)] { send(answer); });
+  });
+  if (!posted) {
+    send(failure(ErrorCode::kBusy, "the host is slow to answer, try again"));
   }
 }
 

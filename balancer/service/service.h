@@ -101,6 +101,7 @@ class Service {
   void carry_out(Effects effects);
   void reply(const Reply& reply);
   void write_policy(PolicyWrite policy);
+  void play(std::int64_t token, std::int64_t id, const PlayCommand& command);
   void persist(std::int64_t token, const OptionsSetRequest& request);
   void set_option(std::int64_t token, OptionsSetRequest request, const Result<void>& kept);
   void answer_history(std::int64_t token, std::int64_t id, const HistoryRequest& request);

@@ -25,6 +25,7 @@
 #include "stats/history/loads.h"
 #include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/commands/forecast_files.h"
+#include "tools/vmnuma/commands/history_file.h"
 #include "tools/vmnuma/terminal/surroundings.h"
 #include "tools/vmnuma/text/text.h"
 
@@ -108,7 +109,7 @@ int fail(const Invocation& invocation, Surroundings& surroundings, const Error& 
 }  // namespace
 
 int ForecastTrainRun::run(const Invocation& invocation, Surroundings& surroundings) const {
-  const std::filesystem::path history = history_or_default(history_path);
+  const std::filesystem::path history = history_file(history_path, invocation, surroundings);
   const std::filesystem::path path = model_or_default(model_path, history);
   const Result<Taught> taught = read_examples(history);
   if (!taught) {
