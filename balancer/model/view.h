@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "balancer/model/mode.h"
@@ -86,6 +87,9 @@ struct ForecastsView {
   bool operator==(const ForecastsView&) const = default;
 };
 
+/// What the uri of a daemon on a simulated host begins with; no libvirt is behind it.
+inline constexpr std::string_view kSimulatedUri = "simulated:";
+
 /// `vmnuma status`
 struct StatusView {
   Mode mode{};
@@ -96,7 +100,7 @@ struct StatusView {
   /// Of what the start has set aside: sentences for people.
   std::vector<std::string> notices;
   std::string version;
-  std::string uri;  ///< the libvirt connection
+  std::string uri;  ///< the libvirt connection; of a simulated host kSimulatedUri and its scenario
   std::int64_t epoch = 0;
   std::int64_t epoch_length_ms = 0;
   Figure late_ms;        ///< from when the last epoch was due until it had been measured

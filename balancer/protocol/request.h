@@ -507,13 +507,60 @@ struct StateRequest {
   bool operator==(const StateRequest&) const = default;
 };
 
-using Command =
-    std::variant<StatusRequest, StatsRequest, ExplainRequest, HistoryRequest, PlanRequest,
-                 PauseRequest, ResumeRequest, OptionsListRequest, OptionsGetRequest,
-                 OptionsSetRequest, MoveRequest, MoveTogetherRequest, ReleaseRequest, ManageRequest,
-                 WhatIfRequest, RecordStartRequest, RecordNextRequest, RecordStopRequest,
-                 AnnounceRequest, WithdrawRequest, SuggestRequest, HostRequest, PolicyRequest,
-                 SetRequest, StateRequest, MemoryRequest>;
+/// Of a daemon on a simulated host only, others answer unsupported: a new VM runs there.
+struct SimStartRequest {
+  static constexpr std::string_view kCommand = "sim-start";
+  static constexpr Rights kRights = Rights::kRoot;
+  using View = DoneView;
+  std::string vm;
+  std::int64_t vcpus = 4;          ///< 1..kMostVcpus
+  std::int64_t memory_mib = 8192;  ///< 2..kMostMemoryMib
+  std::int64_t load_pct = 80;      ///< of a CPU, what every vCPU wants: 0..100
+  template <class Fields, class Self>
+  static void visit(Fields& fields, Self& self) {
+    fields.required("vm", self.vm);
+    fields.optional("vcpus", self.vcpus);
+    fields.optional("memory_mib", self.memory_mib);
+    fields.optional("load_pct", self.load_pct);
+  }
+  bool operator==(const SimStartRequest&) const = default;
+};
+
+/// Likewise: a VM ends.
+struct SimStopRequest {
+  static constexpr std::string_view kCommand = "sim-stop";
+  static constexpr Rights kRights = Rights::kRoot;
+  using View = DoneView;
+  std::string vm;
+  template <class Fields, class Self>
+  static void visit(Fields& fields, Self& self) {
+    fields.required("vm", self.vm);
+  }
+  bool operator==(const SimStopRequest&) const = default;
+};
+
+/// Likewise: the vCPUs of a VM want so much from now on.
+struct SimLoadRequest {
+  static constexpr std::string_view kCommand = "sim-load";
+  static constexpr Rights kRights = Rights::kRoot;
+  using View = DoneView;
+  std::string vm;
+  std::int64_t load_pct = 0;  ///< of a CPU, each: 0..100
+  template <class Fields, class Self>
+  static void visit(Fields& fields, Self& self) {
+    fields.required("vm", self.vm);
+    fields.required("load_pct", self.load_pct);
+  }
+  bool operator==(const SimLoadRequest&) const = default;
+};
+
+using Command = std::variant<StatusRequest, StatsRequest, ExplainRequest, HistoryRequest,
+                             PlanRequest, PauseRequest, ResumeRequest, OptionsListRequest,
+                             OptionsGetRequest, OptionsSetRequest, MoveRequest, MoveTogetherRequest,
+                             ReleaseRequest, ManageRequest, WhatIfRequest, RecordStartRequest,
+                             RecordNextRequest, RecordStopRequest, AnnounceRequest, WithdrawRequest,
+                             SuggestRequest, HostRequest, PolicyRequest, SetRequest, StateRequest,
+                             MemoryRequest, SimStartRequest, SimStopRequest, SimLoadRequest>;
 
 struct Request {
   std::int64_t id = 0;

@@ -18,15 +18,11 @@ constexpr const char* kDoing = "carrying out actions";
 
 }  // namespace
 
-placement::Microseconds monotonic_now() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return {std::chrono::duration_cast<std::chrono::microseconds>(now).count()};
-}
-
 ExecutorWorker::ExecutorWorker(TaskBoard& board, migration::DomainControl& control,
                                migration::PageMover& mover, migration::Journal& journal,
-                               migration::Limits limits, OnProgress on_progress)
-    : journal_(journal),
+                               migration::Limits limits, OnProgress on_progress, HostTime time)
+    : time_(time),
+      journal_(journal),
       executor_(control, mover, journal, std::move(limits)),
       on_progress_(std::move(on_progress)),
       worker_(board, "executor", kMostWaiting, kStepAllowed) {
@@ -111,9 +107,9 @@ bool ExecutorWorker::stop(std::chrono::milliseconds patience) {
     }
     executor_.pause();
     while (!executor_.idle() && std::chrono::steady_clock::now() < deadline) {
-      migration::ExecutorStep step = executor_.step(monotonic_now());
+      migration::ExecutorStep step = executor_.step(time_.now());
       report(std::move(step.events));
-      if (!step.next_at || *step.next_at > monotonic_now()) {
+      if (!step.next_at || *step.next_at > time_.now()) {
         break;
       }
     }
@@ -127,13 +123,13 @@ bool ExecutorWorker::stop(std::chrono::milliseconds patience) {
 }
 
 void ExecutorWorker::pump_at(placement::Microseconds when) {
-  const placement::Microseconds now = monotonic_now();
+  const placement::Microseconds now = time_.now();
   if (when <= now) {
     // Through the queue, so that what was submitted meanwhile gets its turn.
     boost::asio::post(worker_.context(), [this] { worker_.run(kDoing, [this] { pump(); }); });
     return;
   }
-  timer_->expires_after(std::chrono::microseconds((when - now).value));
+  timer_->expires_after(time_.here(when - now));
   timer_->async_wait([this](const boost::system::error_code& error) {
     if (!error) {
       worker_.run(kDoing, [this] { pump(); });
@@ -143,7 +139,7 @@ void ExecutorWorker::pump_at(placement::Microseconds when) {
 
 void ExecutorWorker::pump() {
   timer_->cancel();
-  migration::ExecutorStep step = executor_.step(monotonic_now());
+  migration::ExecutorStep step = executor_.step(time_.now());
   report(std::move(step.events));
   if (step.next_at) {
     pump_at(*step.next_at);

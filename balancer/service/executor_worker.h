@@ -14,6 +14,7 @@
 
 #include <boost/asio/steady_timer.hpp>
 
+#include "balancer/service/host_time.h"
 #include "balancer/service/worker.h"
 #include "migration/executor.h"
 
@@ -24,9 +25,11 @@ class ExecutorWorker {
   using OnProgress = std::function<void(std::vector<migration::ActionEvent>,
                                         std::vector<migration::TransferProgress>)>;
 
-  /// The ports must outlive this object and are used on its thread only.
+  /// The ports must outlive this object and are used on its thread only. `time` is that of the host
+  /// that they change.
   ExecutorWorker(TaskBoard& board, migration::DomainControl& control, migration::PageMover& mover,
-                 migration::Journal& journal, migration::Limits limits, OnProgress on_progress);
+                 migration::Journal& journal, migration::Limits limits, OnProgress on_progress,
+                 HostTime time = {});
 
   ~ExecutorWorker();
   ExecutorWorker(const ExecutorWorker&) = delete;
@@ -51,6 +54,7 @@ class ExecutorWorker {
   void pump_at(placement::Microseconds when);
   void report(std::vector<migration::ActionEvent> events);
 
+  const HostTime time_;
   migration::Journal& journal_;
   migration::Executor executor_;
   OnProgress on_progress_;
@@ -60,8 +64,5 @@ class ExecutorWorker {
   Worker worker_;
   std::unique_ptr<boost::asio::steady_timer> timer_;  ///< the worker's thread's alone
 };
-
-/// Monotonic time as the executor and the samples are told it.
-[[nodiscard]] placement::Microseconds monotonic_now();
 
 }  // namespace vmnuma::balancer

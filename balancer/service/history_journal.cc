@@ -21,10 +21,10 @@ stats::ActionState state_of(migration::ActionState state) {
   return stats::ActionState::kDropped;
 }
 
-stats::ActionRow row_of(const migration::Order& order) {
+stats::ActionRow row_of(const migration::Order& order, stats::WallTime now) {
   stats::ActionRow row;
   row.id = order.action;
-  row.time = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  row.time = now;
   row.epoch = order.epoch;
   row.reason = name_of(order.reason);
   row.predicted = order.predicted;
@@ -61,8 +61,10 @@ Result<stats::History*> HistoryJournal::available() const {
 }
 
 Result<void> HistoryJournal::open(const migration::Order& order) {
-  return available().and_then(
-      [&](stats::History* history) { return history->open_action(row_of(order)); });
+  return available().and_then([&](stats::History* history) {
+    const auto now = std::chrono::floor<std::chrono::milliseconds>(time_.wall());
+    return history->open_action(row_of(order, now));
+  });
 }
 
 Result<void> HistoryJournal::begin_step(std::int64_t action, std::int32_t number,

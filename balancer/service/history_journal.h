@@ -8,6 +8,7 @@
 /// for.
 #pragma once
 
+#include "balancer/service/host_time.h"
 #include "migration/journal.h"
 #include "stats/history/history.h"
 
@@ -15,8 +16,9 @@ namespace vmnuma::balancer {
 
 class HistoryJournal final : public migration::Journal {
  public:
-  /// `history` may be null.
-  explicit HistoryJournal(stats::History* history) : history_(history) {}
+  /// `history` may be null. `time` is that of the host.
+  explicit HistoryJournal(stats::History* history, HostTime time = {})
+      : history_(history), time_(time) {}
 
   [[nodiscard]] Result<void> open(const migration::Order& order) override;
   [[nodiscard]] Result<void> begin_step(std::int64_t action, std::int32_t number,
@@ -31,6 +33,7 @@ class HistoryJournal final : public migration::Journal {
   [[nodiscard]] Result<stats::History*> available() const;
 
   stats::History* history_;
+  HostTime time_;
 };
 
 }  // namespace vmnuma::balancer

@@ -58,7 +58,8 @@ bool stderr_is_journal() {
 
 }  // namespace
 
-Log::Log(LogLevel level) : level_(level), to_journal_(stderr_is_journal()) {}
+Log::Log(LogLevel level)
+    : level_(level), to_journal_(stderr_is_journal()), to_people_(::isatty(STDERR_FILENO) == 1) {}
 
 void Log::write(const LogLine& line) const {
   const int priority = priority_of(line.severity);
@@ -70,8 +71,9 @@ void Log::write(const LogLine& line) const {
     for (const auto& [name, value] : line.fields) {
       fields += fmt::format(" {}={}", name, text::printable(value));
     }
-    const std::string text = fmt::format("<{}>{}{}\n", priority, text::printable(line.message),
-                                         fields.empty() ? "" : " [" + fields.substr(1) + "]");
+    const std::string text = fmt::format(
+        "{}{}{}\n", to_people_ ? "" : fmt::format("<{}>", priority), text::printable(line.message),
+        fields.empty() ? "" : " [" + fields.substr(1) + "]");
     (void)std::fputs(text.c_str(), stderr);  // nobody is left to tell
     return;
   }

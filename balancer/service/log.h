@@ -21,6 +21,7 @@ class Log {
  private:
   LogLevel level_;
   bool to_journal_;
+  bool to_people_;  ///< a terminal: without the priority that service managers read
 };
 
 }  // namespace vmnuma::balancer

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/service/service.h"
 
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
 #include <boost/asio/post.hpp>
 #include <fmt/format.h>
 #include <systemd/sd-daemon.h>
@@ -9,15 +14,10 @@
 #include "balancer/protocol/response.h"
 #include "balancer/service/admission_file.h"
 #include "balancer/service/history_rows.h"
-#include "balancer/service/host_latencies.h"
 #include "balancer/service/remembered.h"
 #include "migration/limits.h"
-#include "stats/devices/host_devices.h"
-#include "stats/formats/proc_formats.h"
 #include "stats/history/epoch_rows.h"
-#include "stats/latency/chase_probe.h"
 #include "stats/latency/measured_distances.h"
-#include "stats/linux/host_needs.h"
 #include "stats/reports/tables.h"
 
 namespace vmnuma::balancer {
@@ -43,12 +43,6 @@ constexpr std::chrono::milliseconds kHistoryWritten{3500};
 // A task that takes that long by then is not waited for at all.
 constexpr std::chrono::seconds kHangs{10};
 
-std::int64_t wall_now() {
-  return std::chrono::duration_cast<std::chrono::seconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
 Settings settings_of(const Config& config) {
   return {config.mode,
           config.options,
@@ -68,6 +62,18 @@ bool is_about_recording(const Command& command) {
          std::holds_alternative<RecordStopRequest>(command);
 }
 
+std::optional<PlayCommand> play_command(const Command& command) {
+  return std::visit(
+      [](const auto& request) -> std::optional<PlayCommand> {
+        if constexpr (std::is_constructible_v<PlayCommand, decltype(request)>) {
+          return request;
+        } else {
+          return std::nullopt;
+        }
+      },
+      command);
+}
+
 bool takes_long(const Command& question) {
   return std::holds_alternative<WhatIfRequest>(question) ||
          std::holds_alternative<PlanRequest>(question) ||
@@ -75,12 +81,18 @@ bool takes_long(const Command& question) {
          std::holds_alternative<StateRequest>(question);
 }
 
+std::int64_t unix_s(std::chrono::system_clock::time_point time) {
+  return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
+}
+
 ControllerSetup controller_setup(const ServiceSetup& setup) {
   ControllerSetup controller{settings_of(setup.config)};
   controller.version = VMNUMA_VERSION;
   controller.uri = setup.config.uri;
-  controller.topology = setup.topology;
-  controller.expected = read_expected_vms(setup.config.state_dir, admission_stamp("/", wall_now()));
+  controller.topology = setup.host->topology();
+  controller.expected =
+      read_expected_vms(setup.config.state_dir,
+                        admission_stamp(setup.host->root(), unix_s(setup.host->time().wall())));
   if (setup.history == nullptr) {
     controller.originals_known = false;
     return controller;
@@ -100,39 +112,7 @@ ControllerSetup controller_setup(const ServiceSetup& setup) {
 }  // namespace
 
 Result<std::unique_ptr<Service>> Service::create(ServiceSetup setup) {
-  Result<std::unique_ptr<EventLoop>> loop = EventLoop::start();
-  if (!loop) {
-    return tl::unexpected(std::move(loop).error());
-  }
-  Result<files::Directory> root = files::Directory::open("/");
-  if (!root) {
-    return tl::unexpected(std::move(root).error());
-  }
-  Result<files::Directory> devices = files::Directory::open("/");
-  if (!devices) {
-    return tl::unexpected(std::move(devices).error());
-  }
-  Result<files::Directory> latencies = files::Directory::open("/");
-  if (!latencies) {
-    return tl::unexpected(std::move(latencies).error());
-  }
-  Result<files::Directory> topology = files::Directory::open("/");
-  if (!topology) {
-    return tl::unexpected(std::move(topology).error());
-  }
-  Result<migration::LinuxPageMover> mover = migration::LinuxPageMover::open("/");
-  if (!mover) {
-    return tl::unexpected(std::move(mover).error());
-  }
-  const Result<placement::Bytes> huge_page_size =
-      root->read("proc/meminfo").and_then(stats::parse_default_huge_page_size);
-  if (!huge_page_size) {
-    return tl::unexpected(huge_page_size.error());
-  }
-  std::unique_ptr<Service> service(
-      new Service(std::move(setup),
-                  {std::move(*loop), std::move(*root), std::move(*devices), std::move(*latencies),
-                   std::move(*topology), std::move(*mover), *huge_page_size}));
+  std::unique_ptr<Service> service(new Service(std::move(setup)));
   const Config& config = service->setup_.config;
   Result<std::unique_ptr<ControlSocket>> socket = ControlSocket::listen(
       service->context_, config.socket_path, config.socket_group,
@@ -146,22 +126,15 @@ Result<std::unique_ptr<Service>> Service::create(ServiceSetup setup) {
   return service;
 }
 
-Service::Service(ServiceSetup setup, Host host)
+Service::Service(ServiceSetup setup)
     : setup_(std::move(setup)),
+      host_(*setup_.host),
+      time_(host_.time()),
+      topology_(host_.topology()),
       log_(setup_.config.log_level),
       epoch_timer_(context_),
       look_timer_(context_),
-      sampler_(std::move(host.root), setup_.topology, {}),
-      topology_watch_(std::move(host.topology), setup_.topology),
-      loop_(std::move(host.loop)),
-      inventory_(*loop_, {setup_.config.uri, host.default_huge_page_size},
-                 [this] { boost::asio::post(context_, [this] { refresh_inventory(); }); }),
-      devices_(std::move(host.devices)),
-      latencies_(std::move(host.latencies)),
-      control_(*loop_, setup_.config.uri),
-      mover_(std::move(host.mover)),
-      journal_(setup_.history.get()),
-      systemd_(/*address=*/"", SystemdControl::kSettings),
+      journal_(setup_.history.get(), time_),
       controller_(controller_setup(setup_)),
       place_(setup_.board, "end", Signals::kPatience),
       history_worker_(setup_.board, "history", kMostHistoryTasks, kHistoryAllowed),
@@ -170,13 +143,14 @@ Service::Service(ServiceSetup setup, Host host)
       latency_worker_(setup_.board, "latency", 1, kLatencyAllowed),
       short_questions_(
           setup_.board, "answers", context_, [this] { return copy_of_controller(); }, reply_line(),
-          "/"),
+          host_.root()),
       long_questions_(
           setup_.board, "what-if", context_, [this] { return copy_of_controller(); }, reply_line(),
-          "/") {
+          host_.root()) {
+  host_.watch([this] { boost::asio::post(context_, [this] { refresh_inventory(); }); });
   executor_ = std::make_unique<ExecutorWorker>(
-      setup_.board, control_, mover_, journal_,
-      migration::limits_from(setup_.config.options, setup_.topology),
+      setup_.board, host_.control(), host_.mover(), journal_,
+      migration::limits_from(setup_.config.options, topology_),
       [this](std::vector<migration::ActionEvent> events,
              std::vector<migration::TransferProgress> transfers) {
         boost::asio::post(context_, [this, events = std::move(events),
@@ -184,7 +158,7 @@ Service::Service(ServiceSetup setup, Host host)
           for (migration::ActionEvent& event : events) {
             // libvirt has events for pins and none for a set of memory nodes.
             for (const placement::VmId& vm : event.vms) {
-              inventory_.mark_dirty(vm);
+              host_.mark_dirty(vm);
             }
             feed(ActionProgressed{std::move(event)});
           }
@@ -194,9 +168,10 @@ Service::Service(ServiceSetup setup, Host host)
           }
           feed(TransfersReported{std::move(transfers)});
         });
-      });
+      },
+      time_);
   memory_worker_ =
-      std::make_unique<MemoryWorker>(setup_.board, systemd_, setup_.history.get(),
+      std::make_unique<MemoryWorker>(setup_.board, host_.units(), setup_.history.get(),
                                      [this](const std::string& path, const std::string& problem) {
                                        boost::asio::post(context_, [this, path, problem] {
                                          feed(MemoryLimitsSet{path, problem});
@@ -223,13 +198,11 @@ Service::End Service::run() {
   } else if (!setup_.history->notice().empty()) {
     log_.write(Severity::kWarning, setup_.history->notice());
   }
-  log_.write(Severity::kNotice, fmt::format("vmnumad {} started, mode {}, {} nodes, libvirt at {}",
-                                            VMNUMA_VERSION, name_of(setup_.config.mode),
-                                            setup_.topology.nodes.size(), setup_.config.uri));
-  if (const auto root = files::Directory::open("/")) {
-    for (stats::HostLack& lack : stats::host_lacks(*root)) {
-      feed(SourceChanged{std::string(lack.source), std::move(lack.reason), wall_now()});
-    }
+  log_.write(Severity::kNotice,
+             fmt::format("vmnumad {} started, mode {}, {} nodes, {}", VMNUMA_VERSION,
+                         name_of(setup_.config.mode), topology_.nodes.size(), host_.name()));
+  for (stats::HostLack& lack : host_.lacks()) {
+    feed(SourceChanged{std::string(lack.source), std::move(lack.reason), wall_now()});
   }
   setup_.signals.pass_to({[this] { boost::asio::post(context_, [this] { reload(); }); },
                           [this] { boost::asio::post(context_, [this] { stop(); }); }});
@@ -244,6 +217,14 @@ Service::End Service::run() {
   (void)sd_notify(0, "READY=1");  // nobody listens if not started by systemd
   context_.run();
   return setup_.signals.pass_to_nobody() ? End::kStopped : end_;
+}
+
+std::int64_t Service::wall_now() const {
+  return unix_s(time_.wall());
+}
+
+stats::WallTime Service::history_now() const {
+  return std::chrono::floor<std::chrono::milliseconds>(time_.wall());
 }
 
 // ---- events in, effects out ----
@@ -271,7 +252,7 @@ void Service::carry_out(Effects effects) {
     executor_->pause(*effects.pause_transfers);
   }
   if (effects.options) {
-    executor_->set_limits(migration::limits_from(*effects.options, setup_.topology));
+    executor_->set_limits(migration::limits_from(*effects.options, topology_));
   }
   if (effects.memory_pressure) {
     executor_->set_memory_pressure(*effects.memory_pressure);
@@ -299,12 +280,10 @@ void Service::carry_out(Effects effects) {
     });
   }
   for (const StartNotAdmitted& start : effects.not_admitted) {
-    const stats::WallTime now =
-        std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
-    with_history(
-        [row = not_admitted_row(start, now), detail = start.detail](stats::History& history) {
-          return history.note_action(row, stats::ActionState::kDropped, detail);
-        });
+    with_history([row = not_admitted_row(start, history_now()),
+                  detail = start.detail](stats::History& history) {
+      return history.note_action(row, stats::ActionState::kDropped, detail);
+    });
   }
   if (effects.admission) {
     admission_ = std::move(*effects.admission);
@@ -314,11 +293,8 @@ void Service::carry_out(Effects effects) {
     write_policy(std::move(policy));
   }
   if (effects.epoch) {
-    const stats::WallTime now =
-        std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
-    with_history([rows = stats::epoch_rows(effects.epoch->snapshot, now)](stats::History& history) {
-      return history.append_epoch(rows);
-    });
+    with_history([rows = stats::epoch_rows(effects.epoch->snapshot, history_now())](
+                     stats::History& history) { return history.append_epoch(rows); });
     forecast_worker_->epoch(std::move(effects.epoch->snapshot), wall_now());
   }
 }
@@ -331,7 +307,7 @@ void Service::keep_admission() {
   admission_kept_at_ = std::chrono::steady_clock::now();
   const bool posted = history_worker_.post("writing", [this, state = admission_] {
     const Result<void> kept =
-        write_admission(setup_.config.state_dir, state, admission_stamp("/", wall_now()));
+        write_admission(setup_.config.state_dir, state, admission_stamp(host_.root(), wall_now()));
     if (std::exchange(admission_problem_, kept ? "" : kept.error().message).empty() && !kept) {
       log_.write(Severity::kWarning,
                  fmt::format("what decides on starts while the daemon is away could not be kept: "
@@ -371,9 +347,13 @@ void Service::on_request(std::int64_t token, const Peer& peer, const Request& re
   }
   if (const auto* asked = std::get_if<StatsRequest>(&request.command);
       asked != nullptr && asked->type == stats::kLatencyTable) {
-    socket_->answer(token,
-                    encode_response(request.id, Answer(stats::latency_table(stats::latency_rows(
-                                                    setup_.topology, host_latencies_)))));
+    socket_->answer(
+        token, encode_response(request.id, Answer(stats::latency_table(
+                                               stats::latency_rows(topology_, host_latencies_)))));
+    return;
+  }
+  if (const std::optional<PlayCommand> played = play_command(request.command)) {
+    play(token, request.id, *played);
     return;
   }
   if (!changes_something(request.command)) {
@@ -419,7 +399,7 @@ void Service::write_policy(PolicyWrite policy) {
   const bool posted = inventory_worker_.post("writing a policy", [this,
                                                                   policy = std::move(policy)] {
     Result<Answer> answer =
-        control_.set_policy(policy.vm, policy.settings, policy.persistent).map([&] {
+        host_.control().set_policy(policy.vm, policy.settings, policy.persistent).map([&] {
           return Answer(done_view(policy));
         });
     boost::asio::post(context_, [this, token = policy.token, answer = std::move(answer)]() mutable {
@@ -428,6 +408,24 @@ void Service::write_policy(PolicyWrite policy) {
   });
   if (!posted) {
     reply({token, failure(ErrorCode::kBusy, "libvirt is slow to answer, try again")});
+  }
+}
+
+/// The host tells of the change, which makes it count.
+void Service::play(std::int64_t token, std::int64_t id, const PlayCommand& command) {
+  const auto send = [this, token, id](const Result<Answer>& answer) {
+    if (socket_ != nullptr) {
+      socket_->answer(token, encode_response(id, answer));
+    }
+  };
+  const bool posted = inventory_worker_.post("playing", [this, send, command] {
+    Result<Answer> answer = host_.play(command).map([](std::string&& done) {
+      return Answer(DoneView{std::move(done), std::nullopt});
+    });
+    boost::asio::post(context_, [send, answer = std::move(answer)] { send(answer); });
+  });
+  if (!posted) {
+    send(failure(ErrorCode::kBusy, "the host is slow to answer, try again"));
   }
 }
 
@@ -495,10 +493,8 @@ void Service::answer_history(std::int64_t token, std::int64_t id, const HistoryR
 /// On a worker of its own, because the thread is bound to one node after the other.
 void Service::find_host_latencies() {
   const bool posted = latency_worker_.post(
-      "measuring latencies",
-      [this, state_dir = setup_.config.state_dir, topology = setup_.topology] {
-        stats::ChaseProbe probe;
-        FoundLatencies found = find_latencies(latencies_, state_dir, topology, probe, stopping_);
+      "measuring latencies", [this, state_dir = setup_.config.state_dir, topology = topology_] {
+        FoundLatencies found = host_.find_latencies(state_dir, topology, stopping_);
         boost::asio::post(context_, [this, found = std::move(found)] {
           log_.write(found.log);
           host_latencies_ = found.latencies;
@@ -513,10 +509,10 @@ void Service::find_host_latencies() {
 /// Tells the controller what nodes there are, and how far they are from each other if that is
 /// measured.
 void Service::tell_topology() {
-  TopologyChanged change{setup_.topology, std::nullopt};
-  const auto local_read_ns = stats::local_read_ns(setup_.topology, host_latencies_);
+  TopologyChanged change{topology_, std::nullopt};
+  const auto local_read_ns = stats::local_read_ns(topology_, host_latencies_);
   if (setup_.config.distances == Distances::kMeasured && local_read_ns) {
-    change.topology = stats::with_measured_distances(setup_.topology, host_latencies_);
+    change.topology = stats::with_measured_distances(topology_, host_latencies_);
     change.measured = {*local_read_ns,
                        stats::stall_pct(placement::Options{}.mem_stall_pct, *local_read_ns)};
   }
@@ -527,14 +523,14 @@ void Service::tell_topology() {
 
 /// Nodes or CPUs went or came, or VMs may use others of them.
 void Service::on_topology(placement::Topology topology) {
-  setup_.topology = std::move(topology);
-  executor_->set_limits(migration::limits_from(controller_.ledger().options(), setup_.topology));
+  topology_ = std::move(topology);
+  executor_->set_limits(migration::limits_from(controller_.ledger().options(), topology_));
   tell_topology();
 }
 
 void Service::arm_epoch() {
   const auto now = std::chrono::steady_clock::now();
-  const std::chrono::milliseconds period(controller_.ledger().options().rebalance_period);
+  const auto period = time_.here({controller_.ledger().options().rebalance_period * 1000});
   while (next_epoch_ <= now) {
     next_epoch_ += period;
   }
@@ -564,22 +560,14 @@ void Service::on_epoch() {
   const bool posted = sampler_worker_.post(
       "reading the host and its VMs",
       [this, due, running = running_, moving = transferring_, sequence = sequence_] {
-        std::optional<placement::Topology> changed = topology_watch_.look();
-        if (changed) {
-          sampler_.set_topology(*changed);
-        }
-        placement::Sample sample = sampler_.sample({sequence, monotonic_now(), running, moving});
-        for (const placement::VmId& vm : vcpu_watch_.changed(running, sample)) {
-          inventory_.mark_dirty(vm);
-        }
-        boost::asio::post(context_, [this, due, changed = std::move(changed),
-                                     sample = std::move(sample)]() mutable {
+        HostReading reading = host_.read({sequence, time_.now(), running, moving});
+        boost::asio::post(context_, [this, due, reading = std::move(reading)]() mutable {
           sampling_ = false;
-          if (changed) {
-            on_topology(std::move(*changed));
+          if (reading.topology) {
+            on_topology(std::move(*reading.topology));
           }
           const auto late = std::chrono::steady_clock::now() - due;
-          feed(SampleTaken{std::move(sample),
+          feed(SampleTaken{std::move(reading.sample),
                            wall_now(),
                            {std::chrono::duration_cast<std::chrono::microseconds>(late).count()}});
           (void)sd_notify(0, "WATCHDOG=1");
@@ -663,10 +651,7 @@ void Service::refresh_inventory() {
     return;
   }
   refreshing_ = inventory_worker_.post("asking for the running VMs", [this] {
-    Result<std::vector<placement::VmDescription>> running = inventory_.refresh();
-    if (running) {
-      stats::read_device_nodes(devices_, *running);
-    }
+    Result<std::vector<placement::VmDescription>> running = host_.refresh();
     boost::asio::post(context_, [this, running = std::move(running)]() mutable {
       on_inventory(std::move(running));
     });

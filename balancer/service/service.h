@@ -7,8 +7,9 @@
 /// of the kernel), *libvirt* (its events and descriptions), *executor* (pins and page moves),
 /// *memory* (limits of units, through systemd), *history* (SQLite), *forecast*, *latency*, which at
 /// the start measures once how far the nodes' memory is, and two that answer what changes nothing
-/// (questions.h). Values travel between them, nothing is shared. All of them are on a board
-/// (task_board.h), which the service looks at once a second.
+/// (questions.h). What they do to the host, and what time it is there, is behind one port (host.h).
+/// Values travel between them, nothing is shared. All of them are on a board (task_board.h), which
+/// the service looks at once a second.
 ///
 /// Properties:
 ///  - an epoch whose sampling is not finished is skipped, not queued;
@@ -39,29 +40,21 @@
 
 #include "balancer/config/config.h"
 #include "balancer/controller/controller.h"
-#include "balancer/host/event_loop.h"
-#include "balancer/host/libvirt_control.h"
-#include "balancer/host/libvirt_inventory.h"
 #include "balancer/record/recorder.h"
 #include "balancer/service/backoff.h"
 #include "balancer/service/control_socket.h"
 #include "balancer/service/executor_worker.h"
 #include "balancer/service/forecast_worker.h"
 #include "balancer/service/history_journal.h"
+#include "balancer/service/host.h"
 #include "balancer/service/log.h"
 #include "balancer/service/memory_worker.h"
 #include "balancer/service/questions.h"
 #include "balancer/service/signals.h"
-#include "balancer/service/systemd_control.h"
 #include "balancer/service/task_board.h"
-#include "balancer/service/vcpu_watch.h"
 #include "balancer/service/worker.h"
-#include "migration/linux/linux_page_mover.h"
-#include "stats/files/directory.h"
 #include "stats/history/history.h"
 #include "stats/reports/latency_rows.h"
-#include "stats/sampler.h"
-#include "stats/topology/topology_watch.h"
 
 namespace vmnuma::balancer {
 
@@ -70,7 +63,7 @@ struct ServiceSetup {
   Signals& signals;
   Config config;
   std::function<Result<Config>()> reload;  ///< reads the configuration again, for SIGHUP
-  placement::Topology topology;
+  std::unique_ptr<Host> host;
   std::unique_ptr<stats::History> history;  ///< null: go on without
   std::string history_problem;              ///< why, if null
   /// Whether it could be opened by now. Blocks.
@@ -83,8 +76,7 @@ class Service {
   /// Why run() has returned.
   enum class End { kStopped, kStartOver };
 
-  /// Errors: of the libvirt event loop, of /proc and /sys, and of the socket. libvirtd itself need
-  /// not run yet.
+  /// Errors: of the socket.
   [[nodiscard]] static Result<std::unique_ptr<Service>> create(ServiceSetup setup);
   ~Service();
   Service(const Service&) = delete;
@@ -101,22 +93,15 @@ class Service {
   static constexpr std::chrono::seconds kRestoreStepPatience{3};
   static constexpr std::chrono::seconds kLookEvery{1};
 
-  /// What create() could open.
-  struct Host {
-    std::unique_ptr<EventLoop> loop;
-    files::Directory root;
-    files::Directory devices;    ///< the same, for the inventory worker
-    files::Directory latencies;  ///< the same, for the latency worker
-    files::Directory topology;   ///< the same, for the sampler worker
-    migration::LinuxPageMover mover;
-    placement::Bytes default_huge_page_size;
-  };
-  Service(ServiceSetup setup, Host host);
+  explicit Service(ServiceSetup setup);
+  [[nodiscard]] std::int64_t wall_now() const;
+  [[nodiscard]] stats::WallTime history_now() const;
   void feed(const Event& event);
   [[nodiscard]] Effects take(const Event& event);
   void carry_out(Effects effects);
   void reply(const Reply& reply);
   void write_policy(PolicyWrite policy);
+  void play(std::int64_t token, std::int64_t id, const PlayCommand& command);
   void persist(std::int64_t token, const OptionsSetRequest& request);
   void set_option(std::int64_t token, OptionsSetRequest request, const Result<void>& kept);
   void answer_history(std::int64_t token, std::int64_t id, const HistoryRequest& request);
@@ -145,22 +130,16 @@ class Service {
   void give_back();
   void end();
 
+  boost::asio::io_context context_;  ///< outlives the host, which posts to it
   ServiceSetup setup_;
+  Host& host_;
+  const HostTime time_;
+  placement::Topology topology_;
   Log log_;
-  boost::asio::io_context context_;
   boost::asio::steady_timer epoch_timer_;
   boost::asio::steady_timer look_timer_;
   std::chrono::steady_clock::time_point next_epoch_;
-  stats::Sampler sampler_;               ///< the sampler worker's alone
-  stats::TopologyWatch topology_watch_;  ///< the sampler worker's alone
-  std::unique_ptr<EventLoop> loop_;
-  LibvirtInventory inventory_;
-  files::Directory devices_;    ///< the inventory worker's alone
-  files::Directory latencies_;  ///< the latency worker's alone
-  LibvirtControl control_;
-  migration::LinuxPageMover mover_;
   HistoryJournal journal_;
-  SystemdControl systemd_;  ///< the memory worker's alone
   Controller controller_;
   std::shared_ptr<const Controller> copy_;  ///< shared with questions; null after an event
   Recorder recorder_;
@@ -170,7 +149,6 @@ class Service {
   std::map<std::int64_t, std::int64_t> waiting_;  ///< token to request id
   std::set<placement::VmId> known_;
   std::set<placement::VmId> transferring_;
-  VcpuWatch vcpu_watch_;      ///< the sampler worker's alone
   AdmissionState admission_;  ///< as last told by the controller
   std::chrono::steady_clock::time_point admission_kept_at_;
   std::string admission_problem_;  ///< the history worker's alone

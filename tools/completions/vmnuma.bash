@@ -58,6 +58,7 @@ _vmnuma() {
       [[ $option != --socket ]] || ask+=(--socket "$word")
       option=
     elif [[ $word == -* ]]; then
+      [[ $word != --sim ]] || ask+=(--sim)
       ! _vmnuma_value_kind "$command" "$word" >/dev/null || option=$word
     elif [[ " $(_vmnuma_commands "$command") " == *" $word "* ]]; then
       command=${command:+$command }$word
@@ -66,6 +67,8 @@ _vmnuma() {
     fi
   done
 
+  # What is played with are the simulated daemon's VMs.
+  [[ $command != 'sim '* || ${ask[*]} == *' --s'* ]] || ask+=(--sim)
   if [[ -n $option ]]; then
     kind=$(_vmnuma_value_kind "$command" "$option")
   elif [[ $current == -* ]]; then

@@ -5,7 +5,11 @@
 _vmnuma_offer() {  # offers the values of the kind in the last argument; the others are compadd's
   local -a ask=(vmnuma) offered
   local kind=${@[-1]} member
-  [[ -z ${opt_args[--socket]-} ]] || ask+=(--socket ${(Q)opt_args[--socket]})
+  if [[ -n ${opt_args[--socket]-} ]]; then
+    ask+=(--socket ${(Q)opt_args[--socket]})
+  elif (( ${words[(I)--sim]} + ${words[(I)sim]} )); then  # what is played with are the simulated daemon's VMs
+    ask+=(--sim)
+  fi
   case $kind in
     vm) ask+=(stats -t numa-clients); member=vmName ;;
     node) ask+=(stats -t numa-pnode); member=nodeID ;;

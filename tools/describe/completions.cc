@@ -40,6 +40,10 @@ std::string kind_of(const CommandInfo& command, const OptionInfo& option) {
   return elsewhere ? "" : kind_of(option.value);
 }
 
+std::string kind_of(const CommandInfo& command, const ArgumentInfo& argument) {
+  return command.name == "start" ? "" : kind_of(argument.name);  // of a VM that does not run yet
+}
+
 using Visit = std::function<void(const std::string& path, const CommandInfo& command)>;
 
 /// Calls `visit` for the program with "", and for every command below it with its words.
@@ -54,7 +58,8 @@ void each_command(const CommandInfo& command, const Visit& visit, const std::str
 std::vector<OptionInfo> general_options(const CommandInfo& program) {
   std::vector<OptionInfo> options;
   for (const OptionInfo& option : program.options) {
-    if (option.names.back() == "--socket" || option.names.back() == "--json") {
+    const std::string& name = option.names.back();
+    if (name == "--socket" || name == "--sim" || name == "--json") {
       options.push_back(option);
     }
   }
@@ -95,7 +100,7 @@ std::vector<std::string> names_below(const CommandInfo& command) {
 std::vector<std::string> argument_kinds(const CommandInfo& command) {
   std::vector<std::string> kinds;
   for (const ArgumentInfo& argument : command.arguments) {
-    const std::string kind = kind_of(argument.name);
+    const std::string kind = kind_of(command, argument);
     kinds.push_back(kind.empty() ? "any" : kind);
     if (argument.repeatable) {
       kinds.emplace_back("*");
@@ -158,7 +163,7 @@ std::string zsh_words(const CommandInfo& program, const CommandInfo& command) {
   for (const ArgumentInfo& argument : command.arguments) {
     out +=
         fmt::format(" \\\n    '{}:{}:{}'", argument.repeatable ? "*" : std::to_string(++position),
-                    argument.name, zsh_action(kind_of(argument.name)));
+                    argument.name, zsh_action(kind_of(command, argument)));
   }
   return out;
 }

@@ -16,11 +16,6 @@ using placement::VmId;
 
 namespace {
 
-constexpr std::int64_t kWhilesPerEpoch = 10;
-/// Every second fault that strikes does so early, when orders are most likely to be half carried
-/// out.
-constexpr std::int64_t kEarlyPart = 16;
-
 /// A VM's load in the minutes before the start.
 std::vector<placement::Permille> known_minutes_of(const Scenario& scenario, const ScenarioVm& vm) {
   std::vector<placement::Permille> minutes;
@@ -35,10 +30,6 @@ std::vector<placement::Permille> known_minutes_of(const Scenario& scenario, cons
     minutes.push_back(placement::Permille{sum * 10 / std::max<std::int64_t>(end - begin, 1)});
   }
   return minutes;
-}
-
-bool is_a_strike(FaultKind kind) {
-  return kind == FaultKind::kVmVanishes || kind == FaultKind::kDaemonRestart;
 }
 
 }  // namespace
@@ -61,17 +52,13 @@ Simulation::Simulation(Scenario scenario) : Simulation(std::move(scenario), null
 
 Simulation::Simulation(Scenario scenario, std::unique_ptr<Policy> policy)
     : scenario_(std::move(scenario)),
-      random_(scenario_.seed),
       host_(scenario_.host, scenario_.seed, scenario_.options.prefer_ht != 0, clock_),
+      course_(scenario_, host_),
       daemon_(scenario_.options, scenario_.strategy, host_, clock_),
       policy_(std::move(policy)),
       policy_host_(host_, clock_),
       oracles_(scenario_),
       lives_(scenario_.vms.size()) {}
-
-Microseconds Simulation::time_of(std::int64_t epoch) const {
-  return Microseconds{scenario_.options.rebalance_period * 1000} * epoch;
-}
 
 Simulation::Life* Simulation::life_of(const VmId& vm) {
   const auto life =
@@ -90,10 +77,9 @@ const ScenarioVm& Simulation::vm(const VmId& id) const {
 
 void Simulation::run_epoch() {
   news_.clear();
-  now_ = time_of(epoch_);
+  now_ = course_.time_of(epoch_);
   if (epoch_ == 0) {
-    host_.begin_epoch(0);
-    start_and_stop_vms();
+    begin_epoch();
     if (!policy_) {
       daemon_.start(now_);
     }
@@ -104,16 +90,15 @@ void Simulation::run_epoch() {
   }
   tick();
   if (epoch_ > 0) {
-    host_.begin_epoch(epoch_);
-    start_and_stop_vms();
+    begin_epoch();
   }
   begin_and_end_faults();
   for (std::int64_t i = 1; i <= kWhilesPerEpoch; ++i) {
-    const Microseconds end = now_ + (time_of(epoch_ + 1) - now_) / (kWhilesPerEpoch + 1 - i);
-    while (!strikes_.empty() && strikes_.front().at <= end) {
-      pass(strikes_.front().at);
-      strike(strikes_.front().fault);
-      strikes_.erase(strikes_.begin());
+    const Microseconds end =
+        now_ + (course_.time_of(epoch_ + 1) - now_) / (kWhilesPerEpoch + 1 - i);
+    while (course_.next_strike().value_or(end + Microseconds{1}) <= end) {
+      pass(*course_.next_strike());
+      strike();
     }
     pass(end);
     if (daemon_.running()) {
@@ -158,144 +143,46 @@ void Simulation::tick() {
     return;
   }
   placement::Sample sample = host_.sample(epoch_ + 1, now_);
-  for (const Fault& fault : scenario_.faults) {
-    if (fault.kind != FaultKind::kStaleSample || !lasts(fault)) {
-      continue;
-    }
-    if (fault.node) {
-      std::erase_if(sample.nodes,
-                    [&](const placement::NodeSample& node) { return node.id == *fault.node; });
-      sample.missing.push_back(
-          {fmt::format("/sys/devices/system/node/node{}/meminfo", fault.node->value),
-           "it could not be read", std::nullopt});
-    } else if (!fault.vm) {
-      sample.cpus.clear();
-      sample.missing.push_back({"/proc/stat", "it could not be read", std::nullopt});
-    } else if (const std::optional<VmId> id = lives_[*fault.vm].id) {
-      std::erase_if(sample.vms, [&](const placement::VmSample& vm) { return vm.id == *id; });
-      sample.missing.push_back({fmt::format("VM '{}' schedstat", scenario_.vms[*fault.vm].name),
-                                "it could not be read", id});
-    }
-  }
+  course_.spoil(epoch_, sample);
   daemon_.refresh_domains();
   daemon_.tick(std::move(sample));
   listen();
 }
 
-void Simulation::start_and_stop_vms() {
+void Simulation::begin_epoch() {
+  course_.begin_epoch(epoch_);
   for (std::size_t i = 0; i < scenario_.vms.size(); ++i) {
-    const ScenarioVm& vm = scenario_.vms[i];
-    if (vm.stop == epoch_ && lives_[i].id && host_.runs(*lives_[i].id)) {
-      host_.stop(*lives_[i].id);
-      news_.push_back(fmt::format("VM '{}' stops", vm.name));
-    }
-    if (vm.start == epoch_) {
-      lives_[i].id = host_.start(vm);
-      begin_talks(i);
-      daemon_.remember_load(*lives_[i].id, known_minutes_of(scenario_, vm));
-      if (epoch_ > 0) {
-        news_.push_back(fmt::format("VM '{}' starts", vm.name));
-      }
+    if (scenario_.vms[i].start == epoch_) {
+      lives_[i].id = course_.id_of(i);
+      daemon_.remember_load(*lives_[i].id, known_minutes_of(scenario_, scenario_.vms[i]));
     }
   }
+  hear_news();
 }
 
-/// Of a VM that has just started, with those that run.
-void Simulation::begin_talks(std::size_t vm) {
-  for (const ScenarioTalk& talk : scenario_.talks) {
-    if (std::find(talk.vms.begin(), talk.vms.end(), vm) == talk.vms.end()) {
-      continue;
-    }
-    for (const std::size_t other : talk.vms) {
-      if (other != vm && lives_[other].id && host_.runs(*lives_[other].id)) {
-        host_.let_talk(*lives_[vm].id, *lives_[other].id, talk.wakeups_per_second);
-      }
-    }
+void Simulation::hear_news() {
+  for (std::string& news : course_.take_news()) {
+    news_.push_back(std::move(news));
   }
 }
 
 // ---- what goes wrong ----
 
-bool Simulation::lasts(const Fault& fault) const {
-  return fault.epoch <= epoch_ && epoch_ < fault.epoch + fault.epochs;
-}
-
 void Simulation::begin_and_end_faults() {
-  for (const Fault& fault : scenario_.faults) {
-    if (fault.epoch == epoch_) {
-      if (is_a_strike(fault.kind)) {
-        const std::int64_t whole = scenario_.options.rebalance_period * 1000;
-        const bool early = random_.below(2) == 0;
-        const Microseconds after{random_.below(early ? whole / kEarlyPart : whole)};
-        strikes_.push_back({now_ + after, fault});
-      } else {
-        set_fault(fault, /*begins=*/true);
-      }
-    } else if (fault.epoch + fault.epochs == epoch_ && !is_a_strike(fault.kind)) {
-      set_fault(fault, /*begins=*/false);
-    }
-  }
-  std::stable_sort(strikes_.begin(), strikes_.end(),
-                   [](const Strike& a, const Strike& b) { return a.at < b.at; });
-}
-
-void Simulation::set_fault(const Fault& fault, bool begins) {
-  const std::optional<VmId> vm = fault.vm ? lives_[*fault.vm].id : std::nullopt;
-  std::string victim = fault.vm ? fmt::format(" of VM '{}'", scenario_.vms[*fault.vm].name) : "";
-  victim += fault.node ? fmt::format(" of node {}", fault.node->value) : "";
-  news_.push_back(
-      fmt::format("fault {}{} {}", name_of(fault.kind), victim, begins ? "begins" : "ends"));
-  switch (fault.kind) {
-    case FaultKind::kPinRefused:
-      if (vm) {
-        host_.refuse_pins(*vm, begins);
-      }
-      break;
-    case FaultKind::kPagesBusy:
-      if (vm) {
-        host_.keep_pages_busy(*vm, begins);
-      }
-      break;
-    case FaultKind::kNoMemory:
-      if (vm) {
-        host_.refuse_memory(*vm, begins);
-      } else if (fault.node) {
-        host_.take_memory(*fault.node, begins);
-      }
-      break;
-    case FaultKind::kSlowLibvirt:
-      if (vm) {
-        host_.slow_down_libvirt(*vm, begins);
-      } else if (!fault.vm) {
-        host_.slow_down_libvirt(begins);
-      }
-      break;
-    case FaultKind::kNodeOffline:
-      host_.set_online(*fault.node, !begins);
-      if (daemon_.running()) {
-        daemon_.change_topology();
-      }
-      break;
-    case FaultKind::kLibvirtGone:
-      host_.lose_libvirt(begins);
+  course_.begin_and_end_faults(epoch_, [this](const Fault& fault, bool begins) {
+    if (fault.kind == FaultKind::kNodeOffline && daemon_.running()) {
+      daemon_.change_topology();
+    } else if (fault.kind == FaultKind::kLibvirtGone) {
       daemon_.lose_libvirt(begins);
-      break;
-    case FaultKind::kStaleSample:  // looked for at the tick
-    case FaultKind::kVmVanishes:
-    case FaultKind::kDaemonRestart:
-      break;
-  }
+    }
+  });
+  hear_news();
 }
 
-void Simulation::strike(const Fault& fault) {
-  if (fault.kind == FaultKind::kVmVanishes) {
-    if (const std::optional<VmId> id = lives_[*fault.vm].id) {
-      host_.stop(*id);
-      news_.push_back(fmt::format("VM '{}' vanishes", scenario_.vms[*fault.vm].name));
-    }
-    return;
-  }
-  if (policy_) {
+void Simulation::strike() {
+  const Fault fault = course_.strike();
+  hear_news();
+  if (fault.kind != FaultKind::kDaemonRestart || policy_) {
     return;  // only the balancer has a daemon that dies
   }
   listen();

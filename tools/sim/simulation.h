@@ -24,8 +24,8 @@
 #include "tools/sim/host/sim_host.h"
 #include "tools/sim/host/truth.h"
 #include "tools/sim/policies/policy.h"
-#include "tools/sim/scenario/random.h"
 #include "tools/sim/scenario/scenario.h"
+#include "tools/sim/scenario_course.h"
 #include "tools/sim/simulation_result.h"
 
 namespace vmnuma::tools {
@@ -80,11 +80,6 @@ class Simulation {
     std::int64_t moves = 0;
     placement::NodeIndex main_node = placement::kNoNode;  ///< where most of its vCPUs were
   };
-  /// Something that happens in the midst of the epoch.
-  struct Strike {
-    placement::Microseconds at;
-    Fault fault;
-  };
   struct Given {
     std::int64_t epoch = 0;
     migration::Order order;
@@ -105,32 +100,28 @@ class Simulation {
   };
 
   void tick();
-  void start_and_stop_vms();
-  void begin_talks(std::size_t vm);
+  void begin_epoch();
   void begin_and_end_faults();
-  void set_fault(const Fault& fault, bool begins);
-  void strike(const Fault& fault);
+  void strike();
+  void hear_news();
   void pass(placement::Microseconds until);
   void listen();
   void count_move(const Given& given);
   void note_homes();
   void take_down(const EpochFigures& figures);
   void count_node_changes(const EpochTruth& truth);
-  [[nodiscard]] bool lasts(const Fault& fault) const;
-  [[nodiscard]] placement::Microseconds time_of(std::int64_t epoch) const;
   [[nodiscard]] Life* life_of(const placement::VmId& vm);
 
   Scenario scenario_;
-  Random random_;
   SimClock clock_;
   SimHost host_;
+  ScenarioCourse course_;
   SimDaemon daemon_;
   std::unique_ptr<Policy> policy_;  ///< null: the balancer
   PolicyHost policy_host_;
   Oracles oracles_;
   std::int64_t epoch_ = 0;
   placement::Microseconds now_;
-  std::vector<Strike> strikes_;                        ///< of this epoch, earliest first
   std::optional<std::int64_t> daemon_back_in_;         ///< epoch
   std::map<std::int64_t, Given> orders_;               ///< that have not ended
   std::map<std::int64_t, PredictedAction> predicted_;  ///< by order, until they are measured

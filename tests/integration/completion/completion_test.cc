@@ -96,7 +96,7 @@ TEST_F(CompletionTest, EveryCommandAndOptionOfTheTableIsOfferedAndNothingElse) {
                    [](const std::string& name) { return name.starts_with("--"); });
     }
     if (!path.empty()) {
-      options.insert(options.end(), {"--socket", "--json"});
+      options.insert(options.end(), {"--socket", "--sim", "--json"});
     }
     EXPECT_THAT(offered(with(path, "--")), UnorderedElementsAreArray(options))
         << fmt::format("{}", fmt::join(path, " "));

@@ -7,6 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "balancer/config/config.h"
+#include "tools/client/sim_folder.h"
+
 namespace vmnuma::tools {
 namespace {
 
@@ -75,6 +78,27 @@ TEST(InvocationTest, ReadsEveryCommand) {
   EXPECT_EQ(asked({"release", "web1"}), Command(ReleaseRequest{"web1"}));
   EXPECT_EQ(asked({"manage"}), Command(balancer::ManageRequest{}));
   EXPECT_EQ(asked({"manage", "web1"}), Command(balancer::ManageRequest{"web1"}));
+}
+
+TEST(InvocationTest, ReadsWhatIsPlayed) {
+  EXPECT_EQ(asked({"sim", "start", "guest"}),
+            Command(balancer::SimStartRequest{"guest", 4, 8192, 80}));
+  EXPECT_EQ(asked({"sim", "start", "guest", "--vcpus", "8", "--memory", "512MiB", "--load", "0"}),
+            Command(balancer::SimStartRequest{"guest", 8, 512, 0}));
+  EXPECT_EQ(asked({"sim", "stop", "guest"}), Command(balancer::SimStopRequest{"guest"}));
+  EXPECT_EQ(asked({"sim", "load", "guest", "35"}), Command(balancer::SimLoadRequest{"guest", 35}));
+  EXPECT_EQ(complaint({"sim", "start", "guest", "--memory", "8G"}),
+            "vmnuma: --memory: '8G' is no size; write a number and MiB, GiB or TiB, such as 8GiB");
+}
+
+TEST(InvocationTest, TheSimulatedDaemonIsAskedForAndPlayedWith) {
+  const std::string socket = sim_socket(sim_folder());
+  EXPECT_EQ(parsed({"--sim", "status"}).socket_path, socket);
+  EXPECT_EQ(parsed({"status", "--sim"}).socket_path, socket);
+  EXPECT_EQ(parsed({"sim", "stop", "guest"}).socket_path, socket);
+  EXPECT_EQ(parsed({"sim", "stop", "guest", "--socket", "/s"}).socket_path, "/s");
+  EXPECT_EQ(parsed({"status"}).socket_path, balancer::kDefaultSocketPath);
+  EXPECT_THAT(complaint({"status", "--sim", "--socket", "/s"}), HasSubstr("excludes"));
 }
 
 TEST(InvocationTest, ReadsForecasts) {

@@ -166,7 +166,10 @@ TEST(RequestTest, EncodedRequestsReadBackTheSame) {
       SuggestRequest{4, 2048},
       HostRequest{},
       MemoryRequest{},
-      StateRequest{}};
+      StateRequest{},
+      SimStartRequest{"guest", 8, 4096, 95},
+      SimStopRequest{"guest"},
+      SimLoadRequest{"guest", 0}};
   std::int64_t id = -3;
   for (const Command& command : commands) {
     const Request request{++id, command};
@@ -331,12 +334,12 @@ TEST(RequestTest, ManyKeysAreHandledQuickly) {
 }
 
 TEST(RequestTest, ListsEveryCommand) {
-  EXPECT_THAT(
-      command_names(),
-      ElementsAre("status", "stats", "explain", "history", "plan", "pause", "resume",
-                  "options-list", "options-get", "options-set", "move", "move-together", "release",
-                  "manage", "what-if", "record-start", "record-next", "record-stop", "announce",
-                  "withdraw", "suggest", "host", "policy", "set", "state", "memory"));
+  EXPECT_THAT(command_names(),
+              ElementsAre("status", "stats", "explain", "history", "plan", "pause", "resume",
+                          "options-list", "options-get", "options-set", "move", "move-together",
+                          "release", "manage", "what-if", "record-start", "record-next",
+                          "record-stop", "announce", "withdraw", "suggest", "host", "policy", "set",
+                          "state", "memory", "sim-start", "sim-stop", "sim-load"));
 }
 
 TEST(PermissionTest, ReadingIsForWhoeverConnects) {
@@ -354,7 +357,8 @@ TEST(PermissionTest, ChangingIsForRootAndTheDaemonItself) {
   for (const Command& command :
        {Command(PauseRequest{}), Command(ResumeRequest{}), Command(OptionsSetRequest{}),
         Command(MoveRequest{}), Command(MoveTogetherRequest{}), Command(ReleaseRequest{}),
-        Command(ManageRequest{}), Command(SetRequest{})}) {
+        Command(ManageRequest{}), Command(SetRequest{}), Command(SimStartRequest{}),
+        Command(SimStopRequest{}), Command(SimLoadRequest{})}) {
     EXPECT_TRUE(changes_something(command)) << name_of(command);
     EXPECT_FALSE(is_permitted(command, 1000, 990)) << name_of(command);
     EXPECT_TRUE(is_permitted(command, 0, 990)) << name_of(command);

@@ -216,6 +216,14 @@ void SimHost::stop(const VmId& id) {
   domains_changed_ = true;
 }
 
+void SimHost::set_load(const VmId& id, std::int64_t pct) {
+  if (const auto vm = vms_.find(id); vm != vms_.end()) {
+    vm->second.spec.load = {{.from = 0, .pct = pct}};
+    vm->second.spec.load_repeats = 0;
+    begin_epoch(vm->second);
+  }
+}
+
 void SimHost::begin_epoch(Vm& vm) const {
   vm.load_pct = load_at(vm.spec, epoch_);
   if (vm.spec.noise_pct > 0 && vm.load_pct > 0) {

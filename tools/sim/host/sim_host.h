@@ -68,6 +68,9 @@ class SimHost final : public stats::DomainInventory,
   placement::VmId start(const ScenarioVm& vm);
   /// Nothing if it does not run.
   void stop(const placement::VmId& vm);
+  /// Every vCPU wants so much of a CPU from now on, whatever its VM was started with. Nothing if it
+  /// does not run.
+  void set_load(const placement::VmId& vm, std::int64_t pct);
   /// Two running VMs wake each other so often from now on, until one of them stops.
   void let_talk(const placement::VmId& one, const placement::VmId& other, std::int64_t per_second) {
     talks_.add(one, other, per_second);

@@ -43,6 +43,12 @@ std::string path_of(const std::string& directory, const std::string& name) {
 
 }  // namespace
 
+std::string scenario_directory() {
+  std::error_code problem;
+  const fs::path self = fs::read_symlink("/proc/self/exe", problem);
+  return (self.parent_path().parent_path() / "share/vmnuma/scenarios").string();
+}
+
 Result<std::vector<Scenario>> list_scenarios(const std::string& directory) {
   const Result<std::vector<std::string>> names = names_in(directory);
   if (!names) {

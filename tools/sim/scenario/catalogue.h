@@ -10,6 +10,10 @@
 
 namespace vmnuma::tools {
 
+/// Where they are for the program that runs, in the build as well as when installed: in ../share
+/// beside its directory.
+[[nodiscard]] std::string scenario_directory();
+
 /// All scenarios of the directory, by name. Errors: of reading the directory and of each file.
 [[nodiscard]] Result<std::vector<Scenario>> list_scenarios(const std::string& directory);
 

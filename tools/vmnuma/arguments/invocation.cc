@@ -21,6 +21,7 @@
 #include "placement/model/reason.h"
 #include "placement/model/suggest.h"
 #include "stats/reports/report.h"
+#include "tools/client/sim_folder.h"
 #include "tools/vmnuma/arguments/command_table.h"
 #include "tools/vmnuma/arguments/since.h"
 #include "tools/vmnuma/arguments/what_if_arguments.h"
@@ -208,7 +209,7 @@ class LocalLine {
   std::vector<CLI::Option*> options_;
 };
 
-/// Commands of commands of which none is asked of the daemon.
+/// Commands that local commands belong to.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kLocalGroups{
     {{"forecast", "What VMs will want"}, {"sim", "The balancer on a simulated host"}}};
 
@@ -221,7 +222,10 @@ class CommandLine {
     app_.name("vmnuma");
     app_.get_formatter()->column_width(24);
     app_.set_version_flag("--version", "vmnuma " VMNUMA_VERSION);
-    app_.add_option("--socket", socket_path_, "The daemon's control socket")->type_name("PATH");
+    socket_ = app_.add_option("--socket", socket_path_, "The daemon's control socket");
+    socket_->type_name("PATH");
+    app_.add_flag("--sim", wants_sim_, "Ask this user's daemon on a simulated host")
+        ->excludes(socket_);
     app_.add_flag("--json", json_, "Print the answer as one line of JSON");
     app_.footer("'vmnuma help COMMAND' tells more of a command.");
     app_.require_subcommand(0, 1);
@@ -230,6 +234,7 @@ class CommandLine {
     std::apply([this](auto&... commands) { (add_local(commands), ...); }, locals_);
     add_options_commands();
     add_changing_commands();
+    add_playing_commands();
   }
 
   [[nodiscard]] tl::expected<Invocation, EarlyExit> parse(std::span<const std::string> arguments) {
@@ -258,7 +263,8 @@ class CommandLine {
       return usage(command.error().message);
     }
     Invocation invocation;
-    invocation.socket_path = socket_path_;
+    const bool is_of_sim = wants_sim_ || (app_.got_subcommand("sim") && socket_->count() == 0);
+    invocation.socket_path = is_of_sim ? sim_socket(sim_folder()) : socket_path_;
     invocation.json = json_;
     invocation.watch = watch_ >= 0;
     invocation.watch_seconds = std::max<std::int64_t>(watch_, 0);
@@ -525,6 +531,45 @@ class CommandLine {
     add_vm(*manage);
   }
 
+  void add_playing_commands() {
+    CLI::App& sim = *app_.get_subcommand("sim");
+    CLI::App* start = add(sim, "start", "Start a VM on the host of a simulating daemon",
+                          [this] { return make_sim_start(); });
+    add_vm(*start)->required();
+    start->add_option("--vcpus", sim_start_.vcpus, "So many")
+        ->check(in_range(1, balancer::kMostVcpus))
+        ->type_name("N")
+        ->capture_default_str();
+    start->add_option("--memory", sim_memory_, "So much")->type_name("SIZE")->capture_default_str();
+    start->add_option("--load", sim_start_.load_pct, "What each vCPU wants, in per cent of a CPU")
+        ->check(in_range(0, kWholeCpu))
+        ->type_name("PCT")
+        ->capture_default_str();
+    CLI::App* stop = add(sim, "stop", "Stop a VM there",
+                         [this] { return Command(balancer::SimStopRequest{vm_}); });
+    add_vm(*stop)->required();
+    CLI::App* load = add(sim, "load", "Give a VM there another load", [this] {
+      return Command(balancer::SimLoadRequest{vm_, sim_load_});
+    });
+    add_vm(*load)->required();
+    load->add_option("PCT", sim_load_, "What each vCPU wants, in per cent of a CPU")
+        ->required()
+        ->check(in_range(0, kWholeCpu))
+        ->type_name("");
+  }
+
+  Result<Command> make_sim_start() {
+    constexpr unsigned kMibBits = 20;
+    return parse_memory(sim_memory_)
+        .map_error([](Error error) { return std::move(error).within("--memory"); })
+        .map([this](std::int64_t bytes) {
+          balancer::SimStartRequest request = sim_start_;
+          request.vm = vm_;
+          request.memory_mib = bytes >> kMibBits;
+          return Command(std::move(request));
+        });
+  }
+
   CLI::Option* add_vm(CLI::App& command) {
     return command.add_option("VM", vm_, "The VM's name or UUID")->type_name("");
   }
@@ -651,12 +696,15 @@ class CommandLine {
         EarlyExit{kExitUsage, fmt::format("vmnuma: {}\nTry '{}--help'.\n", problem, words)});
   }
 
+  static constexpr std::int64_t kWholeCpu = 100;
   static constexpr std::int32_t kMostNode = 1023;  // CONFIG_NODES_SHIFT is at most 10 (Linux 6.1)
 
   CLI::App app_{"Shows and steers the NUMA balancer of this host."};
   std::int64_t now_unix_s_;
   std::function<Result<AnyCommand>()> make_;
   std::string socket_path_{balancer::kDefaultSocketPath};
+  CLI::Option* socket_ = nullptr;
+  bool wants_sim_ = false;
   bool json_ = false;
   std::int64_t watch_ = -1;  ///< not given; 0: without a number
   bool once_ = false;
@@ -678,6 +726,9 @@ class CommandLine {
     std::vector<std::string> move;
     std::vector<std::string> options;
   } supposed_;
+  balancer::SimStartRequest sim_start_;
+  std::string sim_memory_ = "8GiB";
+  std::int64_t sim_load_ = 0;
   OptimalRun optimal_;
   bool wants_optimum_ = false;
   WithLocalCommands<std::tuple> locals_;

@@ -55,6 +55,14 @@ tl::unexpected<Error> wrong(std::string message) {
 
 }  // namespace
 
+Result<std::int64_t> parse_memory(std::string_view text) {
+  if (const auto bytes = size_of(text)) {
+    return *bytes;
+  }
+  return wrong(
+      fmt::format("'{}' is no size; write a number and MiB, GiB or TiB, such as 8GiB", text));
+}
+
 Result<balancer::WhatIfRequest::NewVm> parse_new_vm(std::string_view text) {
   const std::vector<std::string_view> known{"vcpus", "memory", "load", "weight"};
   balancer::WhatIfRequest::NewVm vm;

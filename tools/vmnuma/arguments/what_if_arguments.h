@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The arguments of `vmnuma what-if`. Errors of all: invalid-argument, quoting the text.
+/// The arguments of `vmnuma what-if`, and what others share with it. Errors of all:
+/// invalid-argument, quoting the text.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "balancer/protocol/request.h"
 #include "placement/base/result.h"
 
 namespace vmnuma::tools {
+
+/// "128GiB", in bytes; the units are MiB, GiB and TiB.
+[[nodiscard]] Result<std::int64_t> parse_memory(std::string_view text);
 
 /// "vcpus=32,memory=128GiB", with "load=PCT" and "weight=N" if given; the order does not matter.
 [[nodiscard]] Result<balancer::WhatIfRequest::NewVm> parse_new_vm(std::string_view text);

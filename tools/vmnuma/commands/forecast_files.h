@@ -5,15 +5,9 @@
 #include <filesystem>
 #include <string>
 
-#include "balancer/config/config.h"
 #include "stats/forecast/model_file.h"
 
 namespace vmnuma::tools {
-
-/// The daemon's history if none is named.
-[[nodiscard]] inline std::filesystem::path history_or_default(const std::string& path) {
-  return path.empty() ? balancer::Config().state_dir + "/history.sqlite" : path;
-}
 
 /// The model lies beside the history if none is named.
 [[nodiscard]] inline std::filesystem::path model_or_default(const std::string& path,

@@ -18,6 +18,7 @@
 #include "stats/text/json.h"
 #include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/commands/forecast_files.h"
+#include "tools/vmnuma/commands/history_file.h"
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/surroundings.h"
 #include "tools/vmnuma/text/table.h"
@@ -51,8 +52,7 @@ std::pair<std::unique_ptr<placement::TrainedPredictor>, std::string> trained(
   return {std::make_unique<placement::TrainedPredictor>(std::move(*model)), std::move(state)};
 }
 
-Result<Shown> look(const ForecastShowRun& asked) {
-  const std::filesystem::path history = history_or_default(asked.history_path);
+Result<Shown> look(const ForecastShowRun& asked, const std::filesystem::path& history) {
   std::optional<stats::VmLoads> found;
   const Result<std::int64_t> until =
       stats::read_vm_loads(history, asked.vm, [&](stats::VmLoads loads) {
@@ -166,7 +166,7 @@ std::string json_of(const Shown& shown) {
 }  // namespace
 
 int ForecastShowRun::run(const Invocation& invocation, Surroundings& surroundings) const {
-  const Result<Shown> shown = look(*this);
+  const Result<Shown> shown = look(*this, history_file(history_path, invocation, surroundings));
   if (!shown) {
     return fail(invocation, surroundings, shown.error(), kExitRefused);
   }

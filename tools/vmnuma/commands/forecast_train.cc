@@ -25,6 +25,7 @@
 #include "stats/history/loads.h"
 #include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/commands/forecast_files.h"
+#include "tools/vmnuma/commands/history_file.h"
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/surroundings.h"
 #include "tools/vmnuma/text/text.h"
@@ -104,7 +105,7 @@ std::string text_of(const ForecastScore& score) {
 }  // namespace
 
 int ForecastTrainRun::run(const Invocation& invocation, Surroundings& surroundings) const {
-  const std::filesystem::path history = history_or_default(history_path);
+  const std::filesystem::path history = history_file(history_path, invocation, surroundings);
   const std::filesystem::path path = model_or_default(model_path, history);
   const Result<Taught> taught = read_examples(history);
   if (!taught) {

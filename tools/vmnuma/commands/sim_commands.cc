@@ -2,7 +2,6 @@
 #include "tools/vmnuma/commands/sim_commands.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <sstream>
 #include <system_error>
 #include <vector>
@@ -342,12 +341,6 @@ int SimCheckRequest::run(const Invocation& invocation, Surroundings& surrounding
 
 int SimListRequest::run(const Invocation& invocation, Surroundings& surroundings) const {
   return list_simulations(invocation.json, scenario_directory(), surroundings);
-}
-
-std::string scenario_directory() {
-  std::error_code problem;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", problem);
-  return (self.parent_path().parent_path() / "share/vmnuma/scenarios").string();
 }
 
 }  // namespace vmnuma::tools

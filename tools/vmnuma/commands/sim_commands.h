@@ -16,7 +16,4 @@ namespace vmnuma::tools {
 [[nodiscard]] int run_sim(const Invocation& invocation, const std::string& scenarios,
                           Surroundings& surroundings);
 
-/// Where the scenarios of this program are: beside it in the build, and where it was installed.
-[[nodiscard]] std::string scenario_directory();
-
 }  // namespace vmnuma::tools

@@ -38,6 +38,16 @@ Finding mode_finding(const StatusView& status) {
 }
 
 Finding libvirt_finding(const StatusView& status) {
+  if (is_simulated(status)) {
+    return {
+        "host",
+        Severity::kOk,
+        fmt::format("the daemon runs on a simulated host ({}), so nothing of this one is looked "
+                    "at",
+                    status.uri),
+        "",
+        {}};
+  }
   const auto missing =
       std::find_if(status.degraded.begin(), status.degraded.end(),
                    [](const balancer::DegradedView& view) { return view.source == "libvirt"; });
@@ -53,6 +63,10 @@ Finding libvirt_finding(const StatusView& status) {
 }
 
 }  // namespace
+
+bool is_simulated(const StatusView& status) {
+  return status.uri.starts_with(balancer::kSimulatedUri);
+}
 
 std::vector<Finding> check_daemon(const Result<StatusView>& status, std::string_view version) {
   if (!status) {

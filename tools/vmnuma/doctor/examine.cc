@@ -44,16 +44,18 @@ int DoctorRun::run(const Invocation& invocation, Surroundings& surroundings) con
   if (!directory) {
     return fail(invocation, surroundings, directory.error(), kExitUsage);
   }
-  std::vector<Finding> findings = check_daemon(
-      ask_for<balancer::StatusView>(balancer::StatusRequest{}, invocation, surroundings),
-      VMNUMA_VERSION);
-  findings.push_back(
-      check_rights(*directory, peer_of(invocation.socket_path, surroundings.time_limit)));
-  append(findings, check_host(*directory));
-  append(findings, check_start(*directory));
-  append(findings,
-         check_interrupts(*directory, ask_for<balancer::HostView>(balancer::HostRequest{},
-                                                                  invocation, surroundings)));
+  const auto status =
+      ask_for<balancer::StatusView>(balancer::StatusRequest{}, invocation, surroundings);
+  std::vector<Finding> findings = check_daemon(status, VMNUMA_VERSION);
+  if (!status || !is_simulated(*status)) {
+    findings.push_back(
+        check_rights(*directory, peer_of(invocation.socket_path, surroundings.time_limit)));
+    append(findings, check_host(*directory));
+    append(findings, check_start(*directory));
+    append(findings,
+           check_interrupts(*directory, ask_for<balancer::HostView>(balancer::HostRequest{},
+                                                                    invocation, surroundings)));
+  }
   surroundings.out << (invocation.json ? json_of(findings) + "\n"
                                        : text_of(findings, surroundings.colours))
                    << std::flush;

@@ -5,11 +5,11 @@
 #include <string>
 #include <utility>
 
-#include "balancer/config/config.h"
 #include "balancer/protocol/response.h"
 #include "tools/client/client.h"
 #include "tools/client/host_name.h"
 #include "tools/vmnuma/arguments/invocation.h"
+#include "tools/vmnuma/commands/history_file.h"
 #include "tools/vmnuma/report/host_report.h"
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/surroundings.h"
@@ -29,18 +29,6 @@ Result<View> ask_for(const Invocation& invocation, const Surroundings& surroundi
   return balancer::decode_view<View>(*result);
 }
 
-/// Where the daemon says, where it would be, or where the command line says.
-std::string history_of(const ReportRun& run, const Invocation& invocation,
-                       const Surroundings& surroundings) {
-  if (!run.history_path.empty()) {
-    return run.history_path;
-  }
-  const auto status =
-      ask_for<balancer::StatusView>(invocation, surroundings, balancer::StatusRequest{});
-  return status && !status->history.path.empty() ? status->history.path
-                                                 : balancer::Config().state_dir + "/history.sqlite";
-}
-
 }  // namespace
 
 int ReportRun::run(const Invocation& invocation, Surroundings& surroundings) const {
@@ -51,7 +39,7 @@ int ReportRun::run(const Invocation& invocation, Surroundings& surroundings) con
   const auto wall = [](std::int64_t unix_s) {
     return stats::WallTime(std::chrono::seconds(unix_s));
   };
-  auto past = stats::read_past(history_of(*this, invocation, surroundings),
+  auto past = stats::read_past(history_file(history_path, invocation, surroundings),
                                wall(report.since_unix_s), wall(report.until_unix_s));
   if (!past) {
     return fail(invocation, surroundings, past.error(), kExitRefused);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// vmnumad: reads its arguments and its configuration, checks what it needs, and runs the service.
+// vmnumad: reads its arguments and its configuration, checks what it needs, and runs the service on
+// this host or on a simulated one.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <memory>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 #include <fcntl.h>
@@ -14,11 +17,15 @@
 
 #include "balancer/config/config.h"
 #include "balancer/config/persisted_options.h"
+#include "balancer/service/linux_host.h"
 #include "balancer/service/service.h"
 #include "balancer/service/signals.h"
 #include "balancer/service/task_board.h"
 #include "stats/text/printable.h"
-#include "stats/topology/topology_reader.h"
+#include "tools/client/sim_folder.h"
+#include "tools/sim/live/live_host.h"
+#include "tools/sim/scenario/catalogue.h"
+#include "tools/vmnumad/simulated.h"
 
 namespace {
 
@@ -26,9 +33,14 @@ using vmnuma::ErrorCode;
 using vmnuma::Result;
 using vmnuma::balancer::Config;
 using vmnuma::balancer::Damaged;
+using vmnuma::balancer::Host;
+using vmnuma::balancer::HostTime;
+using vmnuma::balancer::LinuxHost;
 using vmnuma::balancer::Service;
 using vmnuma::balancer::Signals;
 using vmnuma::balancer::TaskBoard;
+using vmnuma::tools::LiveHost;
+using vmnuma::tools::Scenario;
 
 // Documented in vmnumad(8).
 constexpr int kExitOk = 0;
@@ -45,17 +57,31 @@ struct Arguments {
   std::string uri;
   std::string socket_path;
   std::string state_dir;
+  std::optional<Scenario> simulated;
+  std::int64_t speed = 1;  ///< of its time
 };
 
-Result<Config> read_config(const Arguments& arguments, Damaged damaged) {
+Result<Config> load(const Arguments& arguments) {
   using vmnuma::balancer::FileIs;
+  if (!arguments.config_path.empty()) {
+    return vmnuma::balancer::load_config(arguments.config_path, FileIs::kRequired);
+  }
+  // The file of the host's own daemon says nothing about a simulated one.
+  return arguments.simulated
+             ? Config{}
+             : vmnuma::balancer::load_config(std::string(vmnuma::balancer::kDefaultConfigPath),
+                                             FileIs::kOptional);
+}
+
+Result<Config> read_config(const Arguments& arguments, Damaged damaged) {
   using vmnuma::balancer::Origin;
-  const bool named = !arguments.config_path.empty();
-  Result<Config> config = vmnuma::balancer::load_config(
-      named ? arguments.config_path : std::string(vmnuma::balancer::kDefaultConfigPath),
-      named ? FileIs::kRequired : FileIs::kOptional);
+  Result<Config> config = load(arguments);
   if (!config) {
     return config;
+  }
+  if (arguments.simulated) {
+    config = vmnuma::tools::simulated_config(std::move(*config), *arguments.simulated,
+                                             vmnuma::tools::sim_folder());
   }
   const auto override_with = [&](const std::string& value, std::string& field, const char* key) {
     if (!value.empty()) {
@@ -121,6 +147,17 @@ Result<OpenHistory> open_history(const Config& config) {
       });
 }
 
+Result<std::unique_ptr<Host>> open_host(const Arguments& arguments, const Config& config) {
+  if (!arguments.simulated) {
+    return LinuxHost::open(config.uri);
+  }
+  const HostTime time(arguments.speed);
+  return std::make_unique<LiveHost>(LiveHost::Setup{
+      *arguments.simulated, time, vmnuma::tools::live_clock(time), [](const std::string& news) {
+        fmt::print(stderr, "simulated host: {}\n", vmnuma::text::printable(news));
+      }});
+}
+
 /// One life of the service. Errors: of what it cannot do without.
 Result<Service::End> serve(const Arguments& arguments, TaskBoard& board, Signals& signals) {
   const auto read = [arguments] { return read_config(arguments, Damaged::kSetAside); };
@@ -128,18 +165,14 @@ Result<Service::End> serve(const Arguments& arguments, TaskBoard& board, Signals
   if (!config) {
     return tl::unexpected(std::move(config).error());
   }
-  Result<vmnuma::files::Directory> root = vmnuma::files::Directory::open("/");
-  if (!root) {
-    return tl::unexpected(std::move(root).error());
-  }
-  Result<vmnuma::placement::Topology> topology = vmnuma::stats::read_topology(*root);
-  if (!topology) {
-    return vmnuma::failure(std::move(topology).error(), "cannot read the host's topology");
+  Result<std::unique_ptr<Host>> host = open_host(arguments, *config);
+  if (!host) {
+    return tl::unexpected(std::move(host).error());
   }
   vmnuma::balancer::ServiceSetup setup{board, signals};
   setup.config = *config;
   setup.reload = read;
-  setup.topology = std::move(*topology);
+  setup.host = std::move(*host);
   if (Result<OpenHistory> opened = open_history(*config)) {
     setup.history = std::move(opened->history);
     setup.last_action = opened->last_action;
@@ -164,10 +197,20 @@ int run(const Arguments& arguments, TaskBoard& board, Signals& signals) {
     fmt::print("ok\n");
     return kExitOk;
   }
+  if (arguments.simulated) {
+    if (const auto made = vmnuma::tools::make_private_folder(vmnuma::tools::sim_folder()); !made) {
+      return fail(kExitFailed, made.error().message);
+    }
+  }
   raise_file_limit();
   if (const Result<void> locked = lock_state_dir(config->state_dir); !locked) {
     return fail(locked.error().code == ErrorCode::kBusy ? kExitAlreadyRunning : kExitFailed,
                 locked.error().message);
+  }
+  if (arguments.simulated && arguments.state_dir.empty()) {
+    if (const auto emptied = vmnuma::tools::forget_state(config->state_dir); !emptied) {
+      return fail(kExitFailed, emptied.error().message);
+    }
   }
   for (;;) {
     const Result<Service::End> ended = serve(arguments, board, signals);
@@ -200,6 +243,20 @@ int main(int argc, char** argv) {
                  fmt::format("Control socket (default {})", vmnuma::balancer::kDefaultSocketPath));
   app.add_option("--state-dir", arguments.state_dir,
                  "Directory of history and lock (default /var/lib/vmnuma)");
+  std::string scenario;
+  const CLI::Option* simulate =
+      app.add_option(
+             "--simulate", scenario,
+             fmt::format("Run on a simulated host: a scenario file, or the name of one that "
+                         "comes with the program (default {})",
+                         vmnuma::tools::kUsualScenario))
+          ->expected(0, 1)
+          ->type_name("[SCENARIO]")
+          ->excludes("--connect");
+  app.add_option("--speed", arguments.speed, "Its time passes so many times as fast, 1 to 60")
+      ->check(CLI::Range(1, 60).description(""))
+      ->type_name("N")
+      ->needs("--simulate");
   app.set_version_flag("--version", "vmnumad " VMNUMA_VERSION);
   try {
     app.parse(argc, argv);
@@ -207,6 +264,15 @@ int main(int argc, char** argv) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
     return fail(kExitUsage, std::string(error.what()) + "; see vmnumad --help");
+  }
+  if (simulate->count() > 0) {
+    auto found =
+        vmnuma::tools::find_scenario(scenario.empty() ? vmnuma::tools::kUsualScenario : scenario,
+                                     vmnuma::tools::scenario_directory());
+    if (!found) {
+      return fail(kExitUsage, found.error().message);
+    }
+    arguments.simulated = std::move(*found);
   }
   return run(arguments, board, signals);
 }

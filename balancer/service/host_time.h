@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The time of the host that is balanced.
+///
+/// Problem: on a simulated host time may pass more quickly than here; readings, deadlines of moves
+/// and what is written into the history must all agree on it, while patience with whatever hangs
+/// stays that of this machine. Approach: the host's clocks are those of this machine, run ahead
+/// since a moment by a whole factor. Properties:
+///  - at speed 1 both clocks are those of this machine;
+///  - the wall clock runs as quickly as the monotonic one, and follows when somebody sets the
+///    machine's.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "placement/model/amounts.h"
+
+namespace vmnuma::balancer {
+
+/// A value; any thread.
+class HostTime {
+ public:
+  HostTime() = default;
+  /// Runs `speed` times as fast from now on; at least 1.
+  explicit HostTime(std::int64_t speed)
+      : speed_(speed), begin_(std::chrono::steady_clock::now().time_since_epoch()) {}
+
+  /// Monotonic, as the executor and the samples are told it.
+  [[nodiscard]] placement::Microseconds now() const;
+  [[nodiscard]] std::chrono::system_clock::time_point wall() const;
+  /// How long that takes on this machine.
+  [[nodiscard]] std::chrono::microseconds here(placement::Microseconds time) const {
+    return std::chrono::microseconds(time.value / speed_);
+  }
+
+ private:
+  [[nodiscard]] std::chrono::steady_clock::duration ahead() const;
+
+  std::int64_t speed_ = 1;
+  std::chrono::steady_clock::duration begin_{};
+};
+
+}  // namespace vmnuma::balancer

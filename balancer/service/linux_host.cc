@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/service/linux_host.h"
+
+#include <utility>
+
+#include "stats/devices/host_devices.h"
+#include "stats/formats/proc_formats.h"
+#include "stats/latency/chase_probe.h"
+#include "stats/topology/topology_reader.h"
+
+namespace vmnuma::balancer {
+namespace {
+
+constexpr const char* kRoot = "/";
+
+}  // namespace
+
+Result<std::unique_ptr<Host>> LinuxHost::open(const std::string& uri) {
+  Result<files::Directory> samples = files::Directory::open(kRoot);
+  if (!samples) {
+    return tl::unexpected(std::move(samples).error());
+  }
+  Result<placement::Topology> topology = stats::read_topology(*samples);
+  if (!topology) {
+    return failure(std::move(topology).error(), "cannot read the host's topology");
+  }
+  Result<std::unique_ptr<EventLoop>> loop = EventLoop::start();
+  if (!loop) {
+    return tl::unexpected(std::move(loop).error());
+  }
+  Result<files::Directory> changes = files::Directory::open(kRoot);
+  if (!changes) {
+    return tl::unexpected(std::move(changes).error());
+  }
+  Result<files::Directory> devices = files::Directory::open(kRoot);
+  if (!devices) {
+    return tl::unexpected(std::move(devices).error());
+  }
+  Result<files::Directory> latencies = files::Directory::open(kRoot);
+  if (!latencies) {
+    return tl::unexpected(std::move(latencies).error());
+  }
+  Result<migration::LinuxPageMover> mover = migration::LinuxPageMover::open(kRoot);
+  if (!mover) {
+    return tl::unexpected(std::move(mover).error());
+  }
+  const Result<placement::Bytes> huge_page_size =
+      samples->read("proc/meminfo").and_then(stats::parse_default_huge_page_size);
+  if (!huge_page_size) {
+    return tl::unexpected(huge_page_size.error());
+  }
+  return std::unique_ptr<Host>(new LinuxHost(
+      uri, {std::move(*loop), std::move(*samples), std::move(*changes), std::move(*devices),
+            std::move(*latencies), std::move(*mover), std::move(*topology), *huge_page_size}));
+}
+
+LinuxHost::LinuxHost(std::string uri, Opened opened)
+    : uri_(std::move(uri)),
+      root_(kRoot),
+      topology_(std::move(opened.topology)),
+      loop_(std::move(opened.loop)),
+      sampler_(std::move(opened.samples), topology_, {}),
+      topology_watch_(std::move(opened.changes), topology_),
+      devices_(std::move(opened.devices)),
+      latencies_(std::move(opened.latencies)),
+      inventory_(*loop_, {uri_, opened.default_huge_page_size}, [this] { on_change_(); }),
+      control_(*loop_, uri_),
+      mover_(std::move(opened.mover)),
+      systemd_(/*address=*/"", SystemdControl::kSettings) {}
+
+std::vector<stats::HostLack> LinuxHost::lacks() const {
+  const auto root = files::Directory::open(root_);
+  return root ? stats::host_lacks(*root) : std::vector<stats::HostLack>{};
+}
+
+HostReading LinuxHost::read(const stats::SampleRequest& request) {
+  HostReading reading{topology_watch_.look(), {}};
+  if (reading.topology) {
+    sampler_.set_topology(*reading.topology);
+  }
+  reading.sample = sampler_.sample(request);
+  for (const placement::VmId& vm : vcpu_watch_.changed(request.running, reading.sample)) {
+    inventory_.mark_dirty(vm);
+  }
+  return reading;
+}
+
+Result<std::vector<placement::VmDescription>> LinuxHost::refresh() {
+  Result<std::vector<placement::VmDescription>> running = inventory_.refresh();
+  if (running) {
+    stats::read_device_nodes(devices_, *running);
+  }
+  return running;
+}
+
+Result<std::string> LinuxHost::play(const PlayCommand& /*command*/) {
+  return failure(ErrorCode::kUnsupported,
+                 "this daemon's host is a real one; VMs of a simulated host are played with, which "
+                 "'vmnumad --simulate' has");
+}
+
+FoundLatencies LinuxHost::find_latencies(const std::string& state_dir,
+                                         const placement::Topology& topology,
+                                         const std::atomic<bool>& stop) {
+  stats::ChaseProbe probe;
+  return balancer::find_latencies(latencies_, state_dir, topology, probe, stop);
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/sim/live/live_host.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "placement/model/suggest.h"
+#include "placement/model/text.h"
+#include "stats/latency/measured_distances.h"
+
+namespace vmnuma::tools {
+
+using migration::DomainRun;
+using placement::Microseconds;
+using placement::VmId;
+using placement::VmProcess;
+
+LiveClock live_clock(const balancer::HostTime& time) {
+  return {[time] { return time.now(); },
+          [time](Microseconds length) { std::this_thread::sleep_for(time.here(length)); }};
+}
+
+LiveHost::LiveHost(Setup setup)
+    : scenario_(std::move(setup.scenario)),
+      time_(setup.time),
+      clock_(std::move(setup.clock)),
+      say_(std::move(setup.say)),
+      began_(clock_.now()),
+      host_(scenario_.host, scenario_.seed, scenario_.options.prefer_ht != 0, work_clock_),
+      course_(scenario_, host_) {
+  found_topology_ = told_topology_ = host_.firmware_topology();
+  begin_epoch();
+}
+
+std::string LiveHost::name() const {
+  return fmt::format("a simulated host, scenario '{}'", scenario_.name);
+}
+
+// ---- time ----
+
+Microseconds LiveHost::whole_whiles(Microseconds time) const {
+  const Microseconds length = course_.time_of(1) / kWhilesPerEpoch;
+  return length * (time.value / length.value);
+}
+
+void LiveHost::begin_epoch() {
+  course_.begin_epoch(epoch_);
+  course_.begin_and_end_faults(epoch_, [this](const Fault& fault, bool begins) {
+    if (fault.kind == FaultKind::kLibvirtGone) {
+      libvirt_is_lost_ = begins;
+    }
+  });
+  (void)host_.take_moves();  // kept for the checks of simulations
+}
+
+void LiveHost::run_until(Microseconds time) {
+  const Microseconds length = course_.time_of(1) / kWhilesPerEpoch;
+  while (at_ < time) {
+    const Microseconds end =
+        std::min({time, whole_whiles(at_) + length, course_.next_strike().value_or(time)});
+    if (end > at_) {
+      host_.run(end - at_);
+      at_ = end;
+    }
+    if (course_.next_strike().value_or(at_ + length) <= at_) {
+      (void)course_.strike();  // the daemon does not die of it
+    }
+    if (at_ == course_.time_of(epoch_ + 1)) {
+      ++epoch_;
+      begin_epoch();
+    }
+  }
+  for (const std::string& news : course_.take_news()) {
+    say_(news);
+  }
+  tell_changes();
+}
+
+void LiveHost::tell_changes() {
+  if (on_change_ && host_.domains_changed() && !libvirt_is_lost_ &&
+      !std::exchange(change_is_told_, true)) {
+    on_change_();
+  }
+}
+
+template <class Call>
+auto LiveHost::act(Call call) {
+  Microseconds took;
+  auto result = [&] {
+    const std::lock_guard lock(mutex_);
+    const Microseconds now = clock_.now();
+    run_until(whole_whiles(now - began_));
+    work_clock_.now = now;
+    auto answer = call();
+    took = work_clock_.now - now;
+    tell_changes();
+    return answer;
+  }();
+  clock_.wait(took);
+  return result;
+}
+
+// ---- what there is ----
+
+void LiveHost::mark_dirty(const VmId& /*vm*/) {
+  const std::lock_guard lock(mutex_);
+  tell_changes();
+}
+
+balancer::HostReading LiveHost::read(const stats::SampleRequest& request) {
+  const std::lock_guard lock(mutex_);
+  run_until(request.now - began_);
+  balancer::HostReading reading;
+  if (placement::Topology now = host_.firmware_topology(); now != told_topology_) {
+    told_topology_ = now;
+    reading.topology = std::move(now);
+  }
+  reading.sample = host_.sample(request.sequence, began_ + at_);
+  course_.spoil(epoch_, reading.sample);
+  return reading;
+}
+
+Result<std::vector<placement::VmDescription>> LiveHost::refresh() {
+  return act([this]() -> Result<std::vector<placement::VmDescription>> {
+    change_is_told_ = false;
+    if (libvirt_is_lost_) {
+      return failure(ErrorCode::kUnavailable, "libvirt does not answer");
+    }
+    return host_.refresh();
+  });
+}
+
+// ---- what is played ----
+
+Result<std::string> LiveHost::play(const balancer::PlayCommand& command) {
+  return act(
+      [&] { return std::visit([this](const auto& asked) { return carry_out(asked); }, command); });
+}
+
+/// By name, or by UUID.
+Result<VmId> LiveHost::find(const std::string& vm) {
+  const auto running = host_.refresh().value();  // libvirt is not asked
+  std::vector<std::string_view> names;
+  for (const placement::VmDescription& description : running) {
+    if (description.name == vm || placement::to_text(description.id) == vm) {
+      return description.id;
+    }
+    names.push_back(description.name);
+  }
+  return failure(ErrorCode::kNotFound, fmt::format("no VM '{}' runs on the simulated host{}", vm,
+                                                   placement::did_you_mean(vm, names)));
+}
+
+namespace {
+
+Result<void> check_range(std::string_view name, std::int64_t value, std::int64_t smallest,
+                         std::int64_t largest) {
+  if (value < smallest || value > largest) {
+    return failure(ErrorCode::kInvalidArgument,
+                   fmt::format("'{}' is {}, but must be {} to {}", name, value, smallest, largest));
+  }
+  return {};
+}
+
+constexpr std::int64_t kWholeCpu = 100;
+constexpr std::int64_t kMostNameBytes = 100;
+
+}  // namespace
+
+Result<std::string> LiveHost::carry_out(const balancer::SimStartRequest& request) {
+  placement::Bytes most;
+  for (const placement::Node& node : host_.topology().nodes) {
+    most += node.memory;
+  }
+  const std::int64_t page_mib = kSimPage.value / placement::kMiB.value;
+  return check_range("vcpus", request.vcpus, 1, balancer::kMostVcpus)
+      .and_then([&] {
+        return check_range("memory_mib", request.memory_mib, page_mib,
+                           most.value / placement::kMiB.value);
+      })
+      .and_then([&] { return check_range("load_pct", request.load_pct, 0, kWholeCpu); })
+      .and_then([&] {
+        return check_range("length of the name", static_cast<std::int64_t>(request.vm.size()), 1,
+                           kMostNameBytes);
+      })
+      .and_then([&]() -> Result<std::string> {
+        if (find(request.vm)) {
+          return failure(ErrorCode::kInvalidArgument,
+                         fmt::format("a VM '{}' runs already", request.vm));
+        }
+        ScenarioVm vm;
+        vm.name = request.vm;
+        vm.vcpus = static_cast<std::int32_t>(request.vcpus);
+        vm.memory = kSimPage * (request.memory_mib / page_mib);
+        vm.load = {{.from = 0, .pct = request.load_pct}};
+        (void)host_.start(vm);
+        return fmt::format("VM '{}' starts: {} vCPUs, {} MiB, load {} %", request.vm, request.vcpus,
+                           request.memory_mib, request.load_pct);
+      });
+}
+
+Result<std::string> LiveHost::carry_out(const balancer::SimStopRequest& request) {
+  return find(request.vm).map([&](const VmId& vm) {
+    host_.stop(vm);
+    return fmt::format("VM '{}' stops", request.vm);
+  });
+}
+
+Result<std::string> LiveHost::carry_out(const balancer::SimLoadRequest& request) {
+  return check_range("load_pct", request.load_pct, 0, kWholeCpu)
+      .and_then([&] { return find(request.vm); })
+      .map([&](const VmId& vm) {
+        host_.set_load(vm, request.load_pct);
+        return fmt::format("VM '{}' wants {} % of each vCPU from now on", request.vm,
+                           request.load_pct);
+      });
+}
+
+// ---- how far memory is ----
+
+balancer::FoundLatencies LiveHost::find_latencies(const std::string& /*state_dir*/,
+                                                  const placement::Topology& topology,
+                                                  const std::atomic<bool>& /*stop*/) {
+  balancer::FoundLatencies found;
+  found.log = {balancer::Severity::kDebug, "memory latencies are those of the scenario", {}};
+  const std::lock_guard lock(mutex_);
+  if (!host_.distances_are_measured()) {
+    return found;
+  }
+  const placement::Topology& truth = host_.topology();
+  for (placement::NodeIndex cpu = 0; cpu < truth.nodes.size(); ++cpu) {
+    for (placement::NodeIndex memory = 0; memory < truth.nodes.size(); ++memory) {
+      if (topology.nodes[cpu].cpu_count() > 0 && topology.nodes[memory].memory.value > 0) {
+        found.latencies.measured.push_back(
+            {truth.nodes[cpu].id, truth.nodes[memory].id, stats::LatencyState::kMeasured,
+             stats::kTypicalReadNs * truth.distance(cpu, memory) / placement::kLocalDistance});
+      }
+    }
+  }
+  return found;
+}
+
+// ---- libvirt ----
+
+Result<void> LiveHost::pin_vcpu(const DomainRun& run, std::int32_t vcpu,
+                                const std::vector<placement::CpuId>& cpus) {
+  return act([&] { return host_.pin_vcpu(run, vcpu, cpus); });
+}
+
+Result<void> LiveHost::pin_emulator(const DomainRun& run,
+                                    const std::vector<placement::CpuId>& cpus) {
+  return act([&] { return host_.pin_emulator(run, cpus); });
+}
+
+Result<void> LiveHost::pin_io_thread(const DomainRun& run, std::int32_t io_thread,
+                                     const std::vector<placement::CpuId>& cpus) {
+  return act([&] { return host_.pin_io_thread(run, io_thread, cpus); });
+}
+
+Result<void> LiveHost::set_memory_nodes(const DomainRun& run,
+                                        const std::vector<placement::NodeId>& nodes) {
+  return act([&] { return host_.set_memory_nodes(run, nodes); });
+}
+
+Result<void> LiveHost::set_policy(const VmId& vm,
+                                  const std::vector<placement::PolicySetting>& settings,
+                                  bool persistent) {
+  return act([&] { return host_.set_policy(vm, settings, persistent); });
+}
+
+// ---- the kernel ----
+
+Result<void> LiveHost::check(const VmProcess& process) {
+  return act([&] { return host_.check(process); });
+}
+
+Result<std::vector<migration::MemoryRange>> LiveHost::find_ranges(const VmProcess& process) {
+  return act([&] { return host_.find_ranges(process); });
+}
+
+Result<void> LiveHost::reveal(const VmProcess& process, std::span<const std::uint64_t> addresses,
+                              placement::Bytes unit) {
+  return act([&] { return host_.reveal(process, addresses, unit); });
+}
+
+Result<std::vector<int>> LiveHost::query(const VmProcess& process,
+                                         std::span<const std::uint64_t> addresses) {
+  return act([&] { return host_.query(process, addresses); });
+}
+
+Result<migration::MoveResult> LiveHost::move(const VmProcess& process,
+                                             std::span<const std::uint64_t> addresses,
+                                             placement::NodeId node,
+                                             migration::SharedPages shared) {
+  return act([&] { return host_.move(process, addresses, node, shared); });
+}
+
+Result<migration::NodeMemory> LiveHost::node_memory(placement::NodeId node) {
+  return act([&] { return host_.node_memory(node); });
+}
+
+// ---- systemd ----
+
+namespace {
+
+tl::unexpected<Error> no_systemd() {
+  return failure(ErrorCode::kUnavailable, "a simulated host has no systemd");
+}
+
+}  // namespace
+
+Result<void> LiveHost::set_memory(const std::string& /*unit*/,
+                                  const placement::MemoryLimits& /*limits*/) {
+  return no_systemd();
+}
+
+Result<bool> LiveHost::has_memory_settings(const std::string& /*unit*/) {
+  return no_systemd();
+}
+
+Result<void> LiveHost::remove_memory_settings(const std::string& /*unit*/) {
+  return no_systemd();
+}
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A simulated host for a daemon that runs on it in real time, as on a real one.
+///
+/// Problem: what the daemon does on a NUMA host is to be seen and played with where there is none.
+/// Approach: the host of the simulator (sim_host.h) and what a scenario has happen to it
+/// (scenario_course.h), behind the port that the service has its host through. Whoever asks
+/// something of it first brings it up to the present, in the whiles in which simulations run: up to
+/// the moment for a reading, up to the last whole while for anything else, as the executor works
+/// between whiles there. A call that takes time on the simulated host returns after that time.
+/// After the scenario's last epoch its loads go on as they are, those that repeat for ever.
+///
+/// What only a simulation can do does not happen: a daemon that restarts, and a history from before
+/// the start. Properties:
+///  - what happens to the host is what the scenario says, at its epochs, however often and by how
+///    many threads it is asked;
+///  - nothing of it is touched by two threads at a time;
+///  - a call waits outside the lock, so a slow libvirt holds up no reading.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "balancer/service/host.h"
+#include "tools/sim/host/sim_clock.h"
+#include "tools/sim/host/sim_host.h"
+#include "tools/sim/scenario/scenario.h"
+#include "tools/sim/scenario_course.h"
+
+namespace vmnuma::tools {
+
+/// The time of the simulated host, and how it passes for who waits for it.
+struct LiveClock {
+  std::function<placement::Microseconds()> now;
+  std::function<void(placement::Microseconds)> wait;
+};
+
+class LiveHost final : public balancer::Host,
+                       private migration::DomainControl,
+                       private migration::PageMover,
+                       private balancer::UnitControl {
+ public:
+  struct Setup {
+    Scenario scenario;
+    balancer::HostTime time;
+    /// As `time` has it, or a test's.
+    LiveClock clock;
+    /// Told what happens to the host, in sentences. Any thread; must not call this object.
+    std::function<void(const std::string&)> say;
+  };
+  /// The scenario begins now.
+  explicit LiveHost(Setup setup);
+
+  [[nodiscard]] std::string name() const override;
+  [[nodiscard]] const placement::Topology& topology() const override { return found_topology_; }
+  /// There is nothing below it.
+  [[nodiscard]] const std::string& root() const override { return root_; }
+  [[nodiscard]] balancer::HostTime time() const override { return time_; }
+  void watch(std::function<void()> on_change) override { on_change_ = std::move(on_change); }
+  [[nodiscard]] std::vector<stats::HostLack> lacks() const override { return {}; }
+  void mark_dirty(const placement::VmId& vm) override;
+  [[nodiscard]] balancer::HostReading read(const stats::SampleRequest& request) override;
+  [[nodiscard]] Result<std::vector<placement::VmDescription>> refresh() override;
+  /// A VM that is started has a name of its own; memory that no host of that size has is refused.
+  [[nodiscard]] Result<std::string> play(const balancer::PlayCommand& command) override;
+  /// Those of the scenario's distances, if the scenario lets them be measured.
+  [[nodiscard]] balancer::FoundLatencies find_latencies(const std::string& state_dir,
+                                                        const placement::Topology& topology,
+                                                        const std::atomic<bool>& stop) override;
+  [[nodiscard]] migration::DomainControl& control() override { return *this; }
+  [[nodiscard]] migration::PageMover& mover() override { return *this; }
+  [[nodiscard]] balancer::UnitControl& units() override { return *this; }
+
+ private:
+  [[nodiscard]] Result<void> pin_vcpu(const migration::DomainRun& run, std::int32_t vcpu,
+                                      const std::vector<placement::CpuId>& cpus) override;
+  [[nodiscard]] Result<void> pin_emulator(const migration::DomainRun& run,
+                                          const std::vector<placement::CpuId>& cpus) override;
+  [[nodiscard]] Result<void> pin_io_thread(const migration::DomainRun& run, std::int32_t io_thread,
+                                           const std::vector<placement::CpuId>& cpus) override;
+  [[nodiscard]] Result<void> set_memory_nodes(const migration::DomainRun& run,
+                                              const std::vector<placement::NodeId>& nodes) override;
+  [[nodiscard]] Result<void> set_policy(const placement::VmId& vm,
+                                        const std::vector<placement::PolicySetting>& settings,
+                                        bool persistent) override;
+
+  [[nodiscard]] Result<void> check(const placement::VmProcess& process) override;
+  [[nodiscard]] Result<std::vector<migration::MemoryRange>> find_ranges(
+      const placement::VmProcess& process) override;
+  [[nodiscard]] Result<void> reveal(const placement::VmProcess& process,
+                                    std::span<const std::uint64_t> addresses,
+                                    placement::Bytes unit) override;
+  [[nodiscard]] Result<std::vector<int>> query(const placement::VmProcess& process,
+                                               std::span<const std::uint64_t> addresses) override;
+  [[nodiscard]] Result<migration::MoveResult> move(const placement::VmProcess& process,
+                                                   std::span<const std::uint64_t> addresses,
+                                                   placement::NodeId node,
+                                                   migration::SharedPages shared) override;
+  [[nodiscard]] Result<migration::NodeMemory> node_memory(placement::NodeId node) override;
+
+  [[nodiscard]] Result<void> set_memory(const std::string& unit,
+                                        const placement::MemoryLimits& limits) override;
+  [[nodiscard]] Result<bool> has_memory_settings(const std::string& unit) override;
+  [[nodiscard]] Result<void> remove_memory_settings(const std::string& unit) override;
+
+  /// What `call` returns, once the host is up to date, and after the time that it took there.
+  template <class Call>
+  auto act(Call call);
+  // With the lock.
+  [[nodiscard]] placement::Microseconds whole_whiles(placement::Microseconds time) const;
+  void run_until(placement::Microseconds time);
+  void begin_epoch();
+  void tell_changes();
+  [[nodiscard]] Result<placement::VmId> find(const std::string& vm);
+  [[nodiscard]] Result<std::string> carry_out(const balancer::SimStartRequest& request);
+  [[nodiscard]] Result<std::string> carry_out(const balancer::SimStopRequest& request);
+  [[nodiscard]] Result<std::string> carry_out(const balancer::SimLoadRequest& request);
+
+  const Scenario scenario_;
+  const balancer::HostTime time_;
+  const LiveClock clock_;
+  const std::function<void(const std::string&)> say_;
+  const std::string root_ = "/nonexistent";
+  const placement::Microseconds began_;
+  placement::Topology found_topology_;
+  std::function<void()> on_change_;
+
+  std::mutex mutex_;     // guards everything below
+  SimClock work_clock_;  ///< of the call that is being made
+  SimHost host_;
+  ScenarioCourse course_;
+  placement::Topology told_topology_;
+  placement::Microseconds at_;  ///< how far the host has run, since its start
+  std::int64_t epoch_ = 0;      ///< that it is in
+  bool libvirt_is_lost_ = false;
+  bool change_is_told_ = false;
+};
+
+/// The clock that goes with the time of a host.
+[[nodiscard]] LiveClock live_clock(const balancer::HostTime& time);
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Which history is meant by commands that read the file themselves.
+#pragma once
+
+#include <string>
+
+#include "tools/vmnuma/arguments/invocation.h"
+#include "tools/vmnuma/terminal/surroundings.h"
+
+namespace vmnuma::tools {
+
+/// `named`, if it is; else where the daemon says, or would be if it cannot be asked.
+[[nodiscard]] std::string history_file(const std::string& named, const Invocation& invocation,
+                                       const Surroundings& surroundings);
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnumad/simulated.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "balancer/model/view.h"
+#include "placement/model/options.h"
+#include "tools/client/sim_folder.h"
+
+namespace vmnuma::tools {
+
+using balancer::Config;
+using balancer::Origin;
+
+Result<void> make_private_folder(const std::string& path) {
+  constexpr mode_t kMine = 0700;
+  if (::mkdir(path.c_str(), kMine) != 0 && errno != EEXIST) {
+    return failure(errno == EACCES ? ErrorCode::kPermissionDenied : ErrorCode::kIo,
+                   fmt::format("cannot make '{}': {}", path, std::strerror(errno)), errno);
+  }
+  struct stat status {};
+  // Not of what a link leads to: somebody else may have made the link.
+  if (::lstat(path.c_str(), &status) != 0) {
+    return failure(ErrorCode::kIo, fmt::format("cannot read '{}': {}", path, std::strerror(errno)),
+                   errno);
+  }
+  constexpr mode_t kOthers = 0077;
+  if (!S_ISDIR(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & kOthers) != 0) {
+    return failure(ErrorCode::kPermissionDenied,
+                   fmt::format("'{}' is not a folder of this user alone, so it is not used; "
+                               "remove it, or set XDG_RUNTIME_DIR",
+                               path));
+  }
+  return {};
+}
+
+Result<void> forget_state(const std::string& state_dir) {
+  namespace fs = std::filesystem;
+  std::error_code problem;
+  for (fs::directory_iterator entry(state_dir, problem); !problem && entry != fs::end(entry);
+       entry.increment(problem)) {
+    if (entry->path().filename() != "lock") {
+      fs::remove_all(entry->path(), problem);
+    }
+    if (problem) {
+      break;
+    }
+  }
+  if (problem) {
+    return failure(ErrorCode::kIo,
+                   fmt::format("cannot empty '{}': {}", state_dir, problem.message()),
+                   problem.value());
+  }
+  return {};
+}
+
+Config simulated_config(Config read, const Scenario& scenario, const std::string& folder) {
+  Config config = std::move(read);
+  const auto is_set = [&config](std::string_view key) {
+    return config.origin_of(key) != Origin::kDefault;
+  };
+  config.uri = std::string(balancer::kSimulatedUri) + scenario.name;
+  if (!is_set("socket_path")) {
+    config.socket_path = sim_socket(folder);
+  }
+  if (!is_set("socket_group")) {
+    config.socket_group = "";
+  }
+  if (!is_set("state_dir")) {
+    config.state_dir = folder + "/state";
+  }
+  if (!is_set("mode")) {
+    config.mode = balancer::Mode::kActive;
+  }
+  if (!is_set("strategy")) {
+    config.strategy = scenario.strategy;
+  }
+  for (const placement::OptionInfo& option : placement::option_table()) {
+    std::int64_t& value = config.options.*(option.value);
+    const std::int64_t wanted = scenario.options.*(option.value);
+    if (!is_set(option.name) && value != wanted) {
+      value = wanted;
+      config.origins[std::string(option.name)] = Origin::kCommandLine;
+    }
+  }
+  return config;
+}
+
+}  // namespace vmnuma::tools
