@@ -16,7 +16,7 @@ constexpr std::size_t kLongestSocketPath = 107;
 
 Result<void> set_path(std::string& target, std::string_view text) {
   if (text.empty() || text.front() != '/') {
-    return refuse("is " + quoted(text) + ", but must be a path that begins with '/'");
+    return refuse("is " + in_quotes(text) + ", but must be a path that begins with '/'");
   }
   return set_text(target, text);
 }

@@ -16,7 +16,7 @@ namespace vmnuma::balancer {
 namespace {
 
 /// A TOML basic string (TOML 1.0, "String"). Bytes above 0x7f pass: what was read was valid UTF-8.
-std::string quoted(std::string_view text) {
+std::string toml_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') {
@@ -34,7 +34,7 @@ std::string quoted(std::string_view text) {
 template <class Target>
 std::string value_of(const KeyInfo<Target>& key, const Target& target) {
   const std::string text = key.get(target);
-  return key.kind == KeyKind::kText ? quoted(text) : text;
+  return key.kind == KeyKind::kText ? toml_string(text) : text;
 }
 
 std::string with_comment(const std::string& setting, std::string_view comment) {
@@ -95,11 +95,12 @@ std::string render_config(const Config& config) {
   }
   out += "\n[options]\n";
   for (const auto& option : placement::option_table()) {
-    out += with_comment(fmt::format("{} = {}", quoted(option.name), config.options.*option.value),
-                        name_of(config.origin_of(option.name)));
+    out +=
+        with_comment(fmt::format("{} = {}", toml_string(option.name), config.options.*option.value),
+                     name_of(config.origin_of(option.name)));
   }
   for (const auto& [vm, policy] : config.vms) {
-    out += fmt::format("\n[vm.{}]\n", quoted(vm));
+    out += fmt::format("\n[vm.{}]\n", toml_string(vm));
     for (const auto& key : policy_keys()) {
       out += fmt::format("{} = {}\n", key.name, value_of(key, policy));
     }
@@ -114,8 +115,9 @@ std::string example_config() {
           "vmnuma.toml(5) explains more; `vmnumad --check-config` checks this file.") +
       example_keys(top_keys()) + "\n[history]\n" + example_keys(history_keys()) + "\n[options]\n";
   for (const auto& option : placement::option_table()) {
-    out += example_setting(quoted(option.name), std::to_string(placement::Options{}.*option.value),
-                           option.help, allowed_values(option));
+    out += example_setting(toml_string(option.name),
+                           std::to_string(placement::Options{}.*option.value), option.help,
+                           allowed_values(option));
   }
   return out + "\n" +
          comment("One table for each VM that is to be treated differently, by its name or UUID.") +

@@ -83,7 +83,7 @@ std::optional<ReservedOnNode> reserved_in(NodeId node, std::string_view text) {
 
 Result<void> set_reserved_memory(ReservedMemory& target, std::string_view text) {
   const auto wrong = [all = text] {
-    return refuse("is " + quoted(all) +
+    return refuse("is " + in_quotes(all) +
                   ", but must be like '0:memory=2Gi,hugepages-2Mi=64Mi;1:memory=1Gi', each node "
                   "and page size once");
   };

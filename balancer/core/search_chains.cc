@@ -46,10 +46,11 @@ void consider_chains(const Arrangement& arrangement, Considered& considered) {
     all += movable.back().size();
   }
   std::vector<ClientIndex> clients;
-  for (const std::vector<ClientIndex>& residents : movable) {
-    const std::vector<ClientIndex> some =
-        all <= kMostClients ? residents : spread_out(residents, kMostClients / nodes.size());
-    clients.insert(clients.end(), some.begin(), some.end());
+  for (std::vector<ClientIndex>& residents : movable) {
+    if (all > kMostClients) {
+      residents = spread_out(residents, kMostClients / nodes.size());
+    }
+    clients.insert(clients.end(), residents.begin(), residents.end());
   }
 
   const std::size_t longest = all <= kMostInFours ? 4 : all <= kMostClients ? 3 : 2;

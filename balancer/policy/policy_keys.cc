@@ -26,7 +26,7 @@ Result<void> set_nodes(VmPolicy& policy, std::string_view text) {
   }
   auto nodes = placement::parse_node_list(text);
   if (!nodes || nodes->empty()) {
-    return refuse("is " + quoted(text) + ", but must be a list of nodes such as '0-1,3'");
+    return refuse("is " + in_quotes(text) + ", but must be a list of nodes such as '0-1,3'");
   }
   policy.nodes = std::move(*nodes);
   return {};
@@ -34,7 +34,7 @@ Result<void> set_nodes(VmPolicy& policy, std::string_view text) {
 
 Result<void> set_anti_affinity(VmPolicy& policy, std::string_view text) {
   if (text != "soft" && text != "hard") {
-    return refuse("is " + quoted(text) + ", but must be 'soft' or 'hard'");
+    return refuse("is " + in_quotes(text) + ", but must be 'soft' or 'hard'");
   }
   policy.anti_affinity_hard = text == "hard";
   return {};
@@ -191,7 +191,7 @@ Result<void> set_policy_key(VmPolicy& policy, std::string_view name, std::string
   const KeyInfo<VmPolicy>* key = find_key(policy_keys(), name);
   if (key == nullptr) {
     const auto names = names_of(policy_keys());
-    std::string message = "there is no policy " + quoted(name) +
+    std::string message = "there is no policy " + in_quotes(name) +
                           placement::did_you_mean(name, names) + " (valid are ";
     for (const std::string_view one : names) {
       message += one;
@@ -200,7 +200,7 @@ Result<void> set_policy_key(VmPolicy& policy, std::string_view name, std::string
     return failure(ErrorCode::kNotFound, std::move(message));
   }
   if (auto set = key->set(policy, text); !set) {
-    return failure(ErrorCode::kInvalidArgument, quoted(name) + " " + set.error().message);
+    return failure(ErrorCode::kInvalidArgument, in_quotes(name) + " " + set.error().message);
   }
   return {};
 }

@@ -12,7 +12,7 @@ constexpr std::size_t kLongestText = 4096;
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   return "'" + std::string(text) + "'";
 }
 
@@ -33,7 +33,7 @@ Result<void> set_text(std::string& target, std::string_view text) {
 
 Result<void> set_switch(bool& target, std::string_view text) {
   if (text != "true" && text != "false") {
-    return refuse("is " + quoted(text) + ", but must be true or false");
+    return refuse("is " + in_quotes(text) + ", but must be true or false");
   }
   target = text == "true";
   return {};

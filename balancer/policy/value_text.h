@@ -20,7 +20,7 @@ namespace vmnuma::balancer {
   return failure(ErrorCode::kInvalidArgument, std::move(message));
 }
 
-[[nodiscard]] std::string quoted(std::string_view text);
+[[nodiscard]] std::string in_quotes(std::string_view text);
 [[nodiscard]] std::string switch_text(bool value);
 
 /// At most 4096 bytes without control characters.
@@ -49,9 +49,9 @@ template <Named Choice>
       return {};
     }
     allowed += i == 0 ? "" : (i + 1 == choices.size() ? " or " : ", ");
-    allowed += quoted(name_of(choices[i]));
+    allowed += in_quotes(name_of(choices[i]));
   }
-  return refuse("is " + quoted(text) + ", but must be " + allowed);
+  return refuse("is " + in_quotes(text) + ", but must be " + allowed);
 }
 
 /// A row for a member that is an enumeration and may have any value of it:

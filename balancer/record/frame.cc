@@ -374,8 +374,11 @@ class Reader {
   }
   template <class T>
   bool assign(const Json& json, std::optional<T>& value) {
-    value.reset();
-    return json.is_null() || assign(json, value.emplace());
+    if (json.is_null()) {
+      value.reset();
+      return true;
+    }
+    return assign(json, value.emplace());
   }
   template <class A, class B>
   bool assign(const Json& json, std::pair<A, B>& value) {

@@ -21,9 +21,10 @@ void Recorder::begin(const Controller& controller, bool anonymize,
   if (!running_) {
     running_ = true;
     ended_because_.clear();
-    anonymizer_.reset();
     if (anonymize) {
       anonymizer_.emplace();
+    } else {
+      anonymizer_.reset();
     }
     ++recording_;
     next_number_ = 0;

@@ -4,13 +4,16 @@
 import hashlib
 import os
 import pathlib
+import platform
 import re
 import shutil
 import stat
 import subprocess
 import tempfile
 
-SUITE = "bookworm"
+# The release that this machine has: what is built on it works there.
+RELEASE = platform.freedesktop_os_release()
+SUITE = RELEASE["VERSION_CODENAME"]
 
 # What changes with every run of apt, and says nothing about a package's leftovers.
 _NOT_COMPARED = re.compile(r"/(proc|sys|dev|root|tmp|var/(log|cache)|var/lib/(dpkg|apt))/.*"

@@ -14,6 +14,7 @@
 #include "tools/client/client.h"
 #include "tools/numad/arguments.h"
 #include "tools/numad/local_choice.h"
+#include "tools/numad/name.h"
 
 namespace vmnuma::tools {
 
@@ -62,8 +63,12 @@ int run_numad(std::span<const std::string> arguments, const NumadSurroundings& s
     surroundings.err << "numad: " << text::printable(read.error().message) << "\n";
     return kNumadUsage;
   }
-  if (read->help || read->version) {
-    surroundings.out << (read->help ? numad_help() : "numad of vmnuma " VMNUMA_VERSION "\n");
+  if (read->help) {
+    surroundings.out << numad_help();
+    return kNumadAnswered;
+  }
+  if (read->version) {
+    surroundings.out << kNumadName << " " VMNUMA_VERSION "\n";
     return kNumadAnswered;
   }
   Result<Nodes> nodes = ask_daemon(*read, surroundings.daemon_limit).and_then([&](Nodes answered) {

@@ -328,10 +328,11 @@ TEST(InvocationTest, ATableThatDoesNotExistIsRefusedBeforeTheDaemonIsAsked) {
 }
 
 TEST(InvocationTest, WrongValuesAreNamed) {
-  EXPECT_EQ(complaint({"history", "--limit", "0"}),
-            "vmnuma: --limit: Value 0 not in range 1 to 1000");
-  EXPECT_EQ(complaint({"history", "--limit", "1001"}),
-            "vmnuma: --limit: Value 1001 not in range 1 to 1000");
+  // Its range is "1 to 1000" in the words of CLI11 2.1, and "[1 - 1000]" in those of 2.4.
+  EXPECT_THAT(complaint({"history", "--limit", "0"}),
+              StartsWith("vmnuma: --limit: Value 0 not in range "));
+  EXPECT_THAT(complaint({"history", "--limit", "1001"}),
+              StartsWith("vmnuma: --limit: Value 1001 not in range "));
   EXPECT_THAT(complaint({"history", "--since", "soon"}),
               StartsWith("vmnuma: --since: 'soon' is no time;"));
   EXPECT_THAT(complaint({"move", "web1", "-1"}), StartsWith("vmnuma: "));

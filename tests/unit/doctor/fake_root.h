@@ -46,7 +46,7 @@ inline void make_well(const FakeRoot& root) {
   root.write("proc/pressure/memory", "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n");
   root.write("proc/sys/kernel/numa_balancing", "1\n");
   root.run(700, "vmnumad", "PPid:\t1\nCapEff:\t0000000000880000\n");
-  root.write("usr/bin/numad", "ELF.../run/vmnuma/vmnuma.sock...", /*executable=*/true);
+  root.write("usr/bin/numad", "ELF...numad of vmnuma...", /*executable=*/true);
   root.write("etc/libvirt/hooks/qemu.d/vmnuma", "#!/bin/sh\n", /*executable=*/true);
   root.write("usr/share/vmnuma/libvirt-hook", "#!/bin/sh\n", /*executable=*/true);
   root.write("sys/module/apparmor/parameters/enabled", "Y\n");

@@ -54,7 +54,7 @@ TEST_F(StartChecksTest, SomebodyElsesNumadProgramIsAWarning) {
 }
 
 TEST_F(StartChecksTest, NumadProgramThatCannotRunIsAnError) {
-  root_.write("usr/bin/numad", "/run/vmnuma/vmnuma.sock", /*executable=*/false);
+  root_.write("usr/bin/numad", "numad of vmnuma", /*executable=*/false);
   EXPECT_EQ(check_numad_program(root_.root()).severity, Severity::kError);
 }
 

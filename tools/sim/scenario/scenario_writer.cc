@@ -17,7 +17,7 @@ using placement::NodeId;
 namespace {
 
 /// A basic string of TOML 1.0.
-std::string quoted(std::string_view text) {
+std::string toml_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -110,7 +110,7 @@ std::string text_of(const ScenarioHost& host) {
     lines.add("firmware_distances", matrix_text(host.firmware_distances, count));
   }
   if (!host.distances_are_measured) {
-    lines.add("decisions_use", quoted("firmware"));
+    lines.add("decisions_use", toml_string("firmware"));
   }
   std::string text = lines.text();
   std::int32_t next_id = 0;
@@ -142,7 +142,7 @@ std::string text_of(const placement::Options& options) {
   for (const placement::OptionInfo& option : placement::option_table()) {
     const std::int64_t value = options.*option.value;
     if (value != placement::Options{}.*option.value) {
-      lines.add(quoted(option.name), std::to_string(value));
+      lines.add(toml_string(option.name), std::to_string(value));
       any = true;
     }
   }
@@ -151,10 +151,10 @@ std::string text_of(const placement::Options& options) {
 
 void add_policy(Lines& lines, const placement::VmPolicy& policy) {
   if (!policy.anti_affinity_group.empty()) {
-    lines.add("group", quoted(policy.anti_affinity_group));
-    lines.add("anti_affinity", quoted(policy.anti_affinity_hard ? "hard" : "soft"));
+    lines.add("group", toml_string(policy.anti_affinity_group));
+    lines.add("anti_affinity", toml_string(policy.anti_affinity_hard ? "hard" : "soft"));
   } else if (!policy.affinity_group.empty()) {
-    lines.add("group", quoted(policy.affinity_group));
+    lines.add("group", toml_string(policy.affinity_group));
   }
   if (!policy.nodes.empty()) {
     lines.add("nodes", list_text(policy.nodes));
@@ -166,7 +166,7 @@ void add_policy(Lines& lines, const placement::VmPolicy& policy) {
     const auto* const key = balancer::find_key(balancer::policy_keys(), name);
     const std::string value = key->get(policy);
     if (value != key->get(placement::VmPolicy{})) {
-      lines.add(name, key->kind == balancer::KeyKind::kText ? quoted(value) : value);
+      lines.add(name, key->kind == balancer::KeyKind::kText ? toml_string(value) : value);
     }
   }
 }
@@ -174,7 +174,7 @@ void add_policy(Lines& lines, const placement::VmPolicy& policy) {
 std::string text_of(const ScenarioVm& vm) {
   Lines lines("\n[[vm]]\n");
   const ScenarioVm standard;
-  lines.add("name", quoted(vm.name));
+  lines.add("name", toml_string(vm.name));
   lines.add("vcpus", std::to_string(vm.vcpus));
   lines.add("memory", size_text(vm.memory));
   lines.add_unless("start", vm.start, standard.start);
@@ -215,7 +215,7 @@ std::string text_of(const ScenarioVm& vm) {
     lines.add("memory_on", fmt::format("{{ {} }}", fmt::join(parts, ", ")));
   }
   if (vm.numatune != standard.numatune) {
-    lines.add("numatune", quoted(name_of(vm.numatune)));
+    lines.add("numatune", toml_string(name_of(vm.numatune)));
   }
   add_policy(lines, vm.policy);
   return lines.text();
@@ -224,7 +224,7 @@ std::string text_of(const ScenarioVm& vm) {
 std::string text_of(const ScenarioTalk& talk, const std::vector<ScenarioVm>& vms) {
   std::vector<std::string> names;
   for (const std::size_t vm : talk.vms) {
-    names.push_back(quoted(vms[vm].name));
+    names.push_back(toml_string(vms[vm].name));
   }
   Lines lines("\n[[talk]]\n");
   lines.add("between", fmt::format("[{}]", fmt::join(names, ", ")));
@@ -236,9 +236,9 @@ std::string text_of(const Fault& fault, const std::vector<ScenarioVm>& vms) {
   Lines lines("\n[[fault]]\n");
   lines.add("epoch", std::to_string(fault.epoch));
   lines.add("epochs", std::to_string(fault.epochs));
-  lines.add("kind", quoted(name_of(fault.kind)));
+  lines.add("kind", toml_string(name_of(fault.kind)));
   if (fault.vm) {
-    lines.add("vm", quoted(vms[*fault.vm].name));
+    lines.add("vm", toml_string(vms[*fault.vm].name));
   }
   if (fault.node) {
     lines.add("node", std::to_string(fault.node->value));
@@ -252,15 +252,15 @@ std::string to_toml(const Scenario& scenario) {
   Lines top("# SPDX-License-Identifier: Apache-2.0\n");
   const Scenario standard;
   if (!scenario.description.empty()) {
-    top.add("description", quoted(scenario.description));
+    top.add("description", toml_string(scenario.description));
   }
   if (!scenario.not_first_because.empty()) {
-    top.add("not_first_because", quoted(scenario.not_first_because));
+    top.add("not_first_because", toml_string(scenario.not_first_because));
   }
   top.add_unless("seed", scenario.seed, standard.seed);
   top.add("epochs", std::to_string(scenario.epochs));
   if (scenario.strategy != standard.strategy) {
-    top.add("strategy", quoted(name_of(scenario.strategy)));
+    top.add("strategy", toml_string(name_of(scenario.strategy)));
   }
   top.add_unless("known_minutes", scenario.known_minutes, standard.known_minutes);
   std::string text = top.text() + text_of(scenario.host) + text_of(scenario.options);

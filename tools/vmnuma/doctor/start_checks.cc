@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "balancer/config/config.h"
+#include "tools/numad/name.h"
 
 namespace vmnuma::tools {
 
@@ -83,8 +83,7 @@ Finding check_numad_program(const files::Directory& root) {
   if (!program) {
     return {"auto", Severity::kWarning, program.error().message, "", {}};
   }
-  // Nothing else knows where our daemon listens.
-  if (program->find(balancer::kDefaultSocketPath) == std::string::npos) {
+  if (program->find(kNumadName) == std::string::npos) {
     return {"auto", Severity::kWarning,
             "/usr/bin/numad is not vmnuma's, so VMs with placement='auto' start where the daemon "
             "does not expect them",
