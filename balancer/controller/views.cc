@@ -436,14 +436,19 @@ ExplainView explain_view(const Snapshot& snapshot, std::size_t vm_index, const O
       considered.client = client.id.index;
       considered.from = id_of(snapshot, client.home);
       considered.to = id_of(snapshot, candidate.changes.front().to);
-      const CpuTime gain = gain_beside_spills(now, candidate.changes);
-      considered.gain_ms = milliseconds(gain);
+      considered.gain_ms = milliseconds(candidate.effect.gain);
+      std::string saves = saves_text(candidate.effect.gain);
+      if (const CpuTime beside = gain_beside_spills(now, candidate.changes);
+          milliseconds(beside) != considered.gain_ms) {
+        saves +=
+            fmt::format(" if no client spilled, and {} ms beside spills", milliseconds(beside));
+      }
       if (candidate.stopped_by) {
         considered.guard = name_of(*candidate.stopped_by);
         considered.sentence =
-            fmt::format("{}, but {}", saves_text(gain), guard_text(*candidate.stopped_by, options));
+            fmt::format("{}, but {}", saves, guard_text(*candidate.stopped_by, options));
       } else {
-        considered.sentence = saves_text(gain) + ", and nothing speaks against it";
+        considered.sentence = saves + ", and nothing speaks against it";
       }
       view.considered.push_back(std::move(considered));
     }

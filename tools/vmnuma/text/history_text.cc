@@ -32,9 +32,11 @@ std::string text_of(const balancer::HistoryView& view) {
                {"STATE"},
                {"SAVED(ms)", Align::kRight}});
   for (const auto& row : view.moves) {
-    table.add_row({local_time_text(row.time_unix_s), fmt::format("{}/{}", row.vm, row.client),
-                   row.reason, fmt::format("{}>{}", node_text(row.from), node_text(row.to)),
-                   row.state, saved_text(row)});
+    table.add_row(
+        {local_time_text(row.time_unix_s), fmt::format("{}/{}", row.vm, row.client), row.reason,
+         row.from == row.to ? node_text(row.to)
+                            : fmt::format("{}>{}", node_text(row.from), node_text(row.to)),
+         row.state, saved_text(row)});
   }
   std::string out = table.text();
   for (const auto& row : view.moves) {
