@@ -2,6 +2,7 @@
 #include "tools/vmnuma/run.h"
 
 #include <algorithm>
+#include <fstream>
 #include <functional>
 #include <sstream>
 #include <string>
@@ -185,6 +186,21 @@ TEST_F(RunTest, WithJsonAnErrorIsJson) {
   EXPECT_EQ(out_.str(), "");
   EXPECT_EQ(err_.str(), R"({"error":{"code":"not-found","message":"there is no VM 'web1'"}})"
                         "\n");
+}
+
+TEST_F(RunTest, ConfigShowTellsValuesWithTheirOriginAndConfigCheckEveryError) {
+  const tests::TempDirectory directory;
+  const std::string path = directory.path() + "/vmnuma.toml";
+  std::ofstream(path) << "mode = \"active\"\nstate_dir = \"" << directory.path() << "\"\n";
+  EXPECT_EQ(run_at("/none", {"config", "show", "--config", path}), kExitOk);
+  EXPECT_THAT(out_.str(), ::testing::ContainsRegex("mode = \"active\" +# [a-z]*file"));
+  EXPECT_THAT(out_.str(), ::testing::ContainsRegex("\"Numa.MigThreshold\" = 2 +# default"));
+  EXPECT_EQ(run_at("/none", {"config", "check", "--config", path}), kExitOk);
+  EXPECT_EQ(out_.str(), "ok\n");
+  std::ofstream(path) << "mood = \"active\"\non_stop = 3\n";
+  EXPECT_EQ(run_at("/none", {"config", "check", "--config", path}), kExitUsage);
+  EXPECT_THAT(err_.str(), ::testing::ContainsRegex("vmnuma: .*vmnuma.toml:1: .*'mood'\n"
+                                                   "vmnuma: .*vmnuma.toml:2: .*on_stop"));
 }
 
 TEST_F(RunTest, TheOverviewTellsTheStateAndTheCommonestCommands) {

@@ -210,8 +210,10 @@ class LocalLine {
 };
 
 /// Commands that local commands belong to.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kLocalGroups{
-    {{"forecast", "What VMs will want"}, {"sim", "The balancer on a simulated host"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kLocalGroups{
+    {{"forecast", "What VMs will want"},
+     {"config", "The daemon's configuration"},
+     {"sim", "The balancer on a simulated host"}}};
 
 /// The command line and where it puts what it reads. The last command that was given decides
 /// `make`. The many members are the words and options of the daemon's commands, which CLI11 wants

@@ -123,6 +123,27 @@ struct DoctorRun {
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
+struct ConfigShowRun {
+  static constexpr CommandName kName{"config", "show",
+                                     "The configuration that counts, and where values come from"};
+  std::string path;  ///< empty: the daemon's
+  template <class Line>
+  void describe(Line& line) {
+    line.text("--config", path, "FILE", "Another file than the daemon's");
+  }
+  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+};
+
+struct ConfigCheckRun {
+  static constexpr CommandName kName{"config", "check", "Say what is wrong with the configuration"};
+  std::string path;  ///< empty: the daemon's
+  template <class Line>
+  void describe(Line& line) {
+    line.text("--config", path, "FILE", "Another file than the daemon's");
+  }
+  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+};
+
 struct ReportRun {
   static constexpr CommandName kName{"", "report", "What happened, as a text or as a page"};
   bool html = false;
@@ -265,8 +286,8 @@ struct SimCheckRequest {
 /// name.
 template <template <class...> class List, class... Others>
 using WithLocalCommands =
-    List<Others..., ListRun, RepackRun, ForecastShowRun, ForecastTrainRun, DoctorRun, ReportRun,
-         ExportRun, RecordRun, ReplayRun, SimRunRequest, SimListRequest, SimCompareRequest,
-         SimSearchRequest, SimCheckRequest>;
+    List<Others..., ListRun, RepackRun, ForecastShowRun, ForecastTrainRun, DoctorRun, ConfigShowRun,
+         ConfigCheckRun, ReportRun, ExportRun, RecordRun, ReplayRun, SimRunRequest, SimListRequest,
+         SimCompareRequest, SimSearchRequest, SimCheckRequest>;
 
 }  // namespace vmnuma::tools

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/vmnuma/terminal/messages.h"
 
+#include <sstream>
+#include <string>
+
 #include <nlohmann/json.hpp>
 
 #include "stats/text/json.h"
@@ -15,7 +18,11 @@ int fail(const Invocation& invocation, Surroundings& surroundings, const Error& 
         {"error", {{"code", name_of(error.code)}, {"message", error.message}}}};
     surroundings.err << text::json_text(json) << std::endl;
   } else {
-    surroundings.err << invocation.program << ": " << printable(error.message) << std::endl;
+    std::istringstream lines(error.message);
+    for (std::string line; std::getline(lines, line);) {
+      surroundings.err << invocation.program << ": " << printable(line) << "\n";
+    }
+    surroundings.err << std::flush;
   }
   return exit_code;
 }
