@@ -7,8 +7,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/sim/scenarios.h"
+#include "tools/sim/comparison.h"
 #include "tools/sim/scenario/scenario_file.h"
 #include "tools/sim/scenario/scenario_writer.h"
+#include "tools/sim/search/drawn.h"
 #include "tools/sim/search/features.h"
 #include "tools/sim/search/generator.h"
 #include "tools/sim/search/shrink.h"
@@ -100,6 +102,52 @@ TEST(SearchTest, EachClimbOfEachSeedIsAnother) {
     }
   }
   EXPECT_EQ(first.size(), 100U);
+}
+
+TEST(DrawnTest, SeedAndNumberDecideTheScenarioAndItsNameIsEnough) {
+  const Scenario drawn = drawn_scenario(7, 12);
+  EXPECT_EQ(drawn.name, "drawn-7-12");
+  EXPECT_EQ(drawn_scenario("drawn-7-12"), drawn);
+  EXPECT_NE(drawn_scenario(7, 13), drawn);
+  EXPECT_NE(drawn_scenario(8, 12), drawn);
+}
+
+TEST(DrawnTest, NoOtherNameIsTakenForOne) {
+  for (const char* name : {"drawn", "drawn-", "drawn-7", "drawn-7-", "drawn-7-x", "drawn-x-7",
+                           "drawn-7-1-1", "drawn--7-1", "pile-up",
+                           "drawn-7-99999999999999999999999", "drawn-9223372036854775808-1"}) {
+    EXPECT_EQ(drawn_scenario(name), std::nullopt) << name;
+  }
+}
+
+TEST(DrawnTest, AnyOfThemCanBeWrittenAndReadBack) {
+  for (std::uint64_t number = 0; number < 50; ++number) {
+    const Scenario drawn = drawn_scenario(1, number);
+    const auto read = parse_scenario(to_toml(drawn), drawn.name + ".toml");
+    ASSERT_TRUE(read) << number << ": " << read.error().message;
+    EXPECT_EQ(*read, drawn) << number;
+  }
+}
+
+TEST(ComparisonTest, AHostThatDoesBetterLeftAloneIsCountedAndTheWorstNamed) {
+  const auto comparison = [](std::string name, std::int64_t none, std::int64_t ours) {
+    return ScenarioComparison{std::move(name),
+                              {{"none", Percentage{none}, {}, 0, {}, {}},
+                               {"kernel", Percentage{0}, {}, 0, {}, {}},
+                               {std::string(kOurs), Percentage{ours}, {}, 0, {}, {}}},
+                              {},
+                              ""};
+  };
+  const std::vector<ScenarioComparison> all{comparison("equal", 5000, 6000),
+                                            comparison("worse", 5000, 6001),
+                                            comparison("worst", 1000, 9000)};
+  const ComparisonSummary summary = summary_of(all);
+  EXPECT_EQ(summary.harmed, 2);
+  ASSERT_NE(summary.most_harmed, nullptr);
+  EXPECT_EQ(summary.most_harmed->scenario, "worst");
+  EXPECT_THAT(to_text(summary), HasSubstr("a host that is left alone loses less by more than 1 % "
+                                          "of demand in 2, most in worst: 1.00 % instead of "
+                                          "9.00 %\n"));
 }
 
 constexpr Effort kLittle{.starts = 1, .steps = 2, .shrinks = 4};

@@ -11,6 +11,7 @@
 
 #include "tests/sim/scenarios.h"
 #include "tests/support/temp_directory.h"
+#include "tools/sim/scenario/scenario_file.h"
 #include "tools/vmnuma/commands/search_command.h"
 
 namespace vmnuma::tools {
@@ -210,6 +211,30 @@ TEST(SimCommandsTest, AScenarioIsCheckedAndItsErrorsAreToldOneALine) {
   EXPECT_EQ(outcome.err,
             "vmnuma: standard input:1: 'epochs' = 0 is out of range, it goes from 1 to 1000000\n"
             "vmnuma: standard input:2: there is no key 'seeds'; did you mean 'seed'?\n");
+}
+
+TEST(SimCommandsTest, AScenarioIsShownAsAFileThatCanBeRun) {
+  const Outcome shown = run({"sim", "show", "pile-up"});
+  EXPECT_EQ(shown.code, kExitOk) << shown.err;
+  const auto read = parse_scenario(shown.out, "pile-up.toml");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(*read, *find_scenario("pile-up", kScenarioDirectory));
+}
+
+TEST(SimCommandsTest, ADrawnScenarioIsRunByItsName) {
+  const Outcome outcome = run({"sim", "run", "drawn-1-0", "--epochs", "2", "--json"});
+  EXPECT_EQ(outcome.code, kExitOk) << outcome.err;
+  EXPECT_EQ(json::parse(outcome.out)["scenario"], "drawn-1-0");
+}
+
+TEST(SimCommandsTest, DrawnScenariosAreComparedByTheirSeed) {
+  const Outcome outcome =
+      run({"sim", "compare", "--drawn", "2", "--seed", "3", "--epochs", "2", "--json"});
+  EXPECT_EQ(outcome.code, kExitOk) << outcome.err;
+  const json rows = json::parse(outcome.out);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0]["scenario"], "drawn-3-0");
+  EXPECT_EQ(rows[1]["scenario"], "drawn-3-1");
 }
 
 TEST(SimCommandsTest, AScenarioOnStandardInputIsRun) {

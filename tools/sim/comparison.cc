@@ -28,6 +28,9 @@ PolicyResult result_of(std::string_view policy, const SimulationResult& result) 
   return row;
 }
 
+constexpr std::string_view kLeftAlone = "none";
+constexpr std::int64_t kNoDifference = 1000;  ///< one per cent
+
 /// In hundredths, which is all that means anything.
 double number(Percentage share) {
   const std::int64_t hundredths = (share.value + 5) / 10;
@@ -44,11 +47,11 @@ ScenarioComparison compare_policies(const Scenario& scenario,
     Bound bound;
     while (!simulation.finished()) {
       simulation.run_epoch();
-      if (name == "none") {
+      if (name == kLeftAlone) {
         bound.epoch_ended(simulation);
       }
     }
-    if (name == "none") {
+    if (name == kLeftAlone) {
       comparison.bound = bound.lost();
     }
     comparison.policies.push_back(result_of(name, simulation.result()));
@@ -64,16 +67,22 @@ ScenarioComparison compare_policies(const Scenario& scenario,
 }
 
 bool we_are_first(const ScenarioComparison& comparison) {
-  return std::all_of(comparison.policies.begin(), comparison.policies.end(),
-                     [&](const PolicyResult& row) {
-                       return comparison.policies.back().lost.value <= row.lost.value + 1000;
-                     });
+  return std::all_of(
+      comparison.policies.begin(), comparison.policies.end(), [&](const PolicyResult& row) {
+        return comparison.policies.back().lost.value <= row.lost.value + kNoDifference;
+      });
 }
 
 const PolicyResult& best_peer(const ScenarioComparison& comparison) {
   return *std::min_element(
       comparison.policies.begin(), comparison.policies.end() - 1,
       [](const PolicyResult& a, const PolicyResult& b) { return a.lost.value < b.lost.value; });
+}
+
+Percentage harm(const ScenarioComparison& comparison) {
+  const auto alone = std::find_if(comparison.policies.begin(), comparison.policies.end(),
+                                  [](const PolicyResult& row) { return row.policy == kLeftAlone; });
+  return Percentage{comparison.policies.back().lost.value - alone->lost.value};
 }
 
 ComparisonSummary summary_of(const std::vector<ScenarioComparison>& comparisons) {
@@ -95,6 +104,13 @@ ComparisonSummary summary_of(const std::vector<ScenarioComparison>& comparisons)
     summary.mean.back().lost.value += comparison.bound.value;
     const Percentage best = best_peer(comparison).lost;
     summary.mean_best_peer.value += best.value;
+    if (harm(comparison).value > kNoDifference) {
+      ++summary.harmed;
+      if (summary.most_harmed == nullptr ||
+          harm(comparison).value > harm(*summary.most_harmed).value) {
+        summary.most_harmed = &comparison;
+      }
+    }
     const std::int64_t behind = comparison.policies.back().lost.value - best.value;
     if (behind > summary.behind.value) {
       summary.behind.value = behind;
@@ -123,6 +139,15 @@ std::string to_text(const ComparisonSummary& summary) {
   out += fmt::format("worst: {}, where {} loses {:.2f} % and {} {:.2f} %\n",
                      summary.worst->scenario, kOurs, number(summary.worst->policies.back().lost),
                      peer.policy, number(peer.lost));
+  out += fmt::format("a host that is left alone loses less by more than 1 % of demand in {}",
+                     summary.harmed);
+  if (summary.most_harmed != nullptr) {
+    const std::int64_t ours = summary.most_harmed->policies.back().lost.value;
+    out += fmt::format(", most in {}: {:.2f} % instead of {:.2f} %", summary.most_harmed->scenario,
+                       number(Percentage{ours - harm(*summary.most_harmed).value}),
+                       number(Percentage{ours}));
+  }
+  out += "\n";
   return out;
 }
 

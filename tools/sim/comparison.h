@@ -46,6 +46,9 @@ inline constexpr std::string_view kBound = "bound";
 /// Policies that differ by no more than one per cent of what is wanted are equal.
 [[nodiscard]] bool we_are_first(const ScenarioComparison& comparison);
 
+/// By how much the balancer loses more than a host that is left alone; below zero if less.
+[[nodiscard]] Percentage harm(const ScenarioComparison& comparison);
+
 /// `policy_done` is called after each of the policies.
 [[nodiscard]] ScenarioComparison compare_policies(const Scenario& scenario,
                                                   const std::function<void()>& policy_done);
@@ -62,6 +65,9 @@ struct ComparisonSummary {
   Percentage mean_best_peer;             ///< of the best one of each scenario
   const ScenarioComparison* worst = {};  ///< most behind the best peer; null if there are none
   Percentage behind;                     ///< so much, there; below zero if we are ahead everywhere
+  /// How many lose more than with `none`, by more than one per cent of what is wanted.
+  std::int64_t harmed = 0;
+  const ScenarioComparison* most_harmed = {};  ///< of these; null if there are none
 };
 [[nodiscard]] ComparisonSummary summary_of(const std::vector<ScenarioComparison>& comparisons);
 /// Some lines, each ended by '\n'.

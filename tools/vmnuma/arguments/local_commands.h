@@ -220,7 +220,8 @@ struct SimRunRequest {
   template <class Line>
   void describe(Line& line) {
     line.argument("SCENARIO", scenario,
-                  "A scenario file, - for standard input, or a name that `list` shows");
+                  "A scenario file, - for standard input, a name that `list` shows, or "
+                  "drawn-SEED-NUMBER");
     line.number("--epochs", epochs, {1, 1'000'000}, "So many epochs, whatever the scenario says");
     line.number("--seed", seed, {0, std::numeric_limits<std::int64_t>::max()},
                 "This seed, whatever the scenario says");
@@ -241,12 +242,16 @@ struct SimListRequest {
 
 struct SimCompareRequest {
   static constexpr CommandName kName{"sim", "compare", "Run scenarios under other policies, too"};
-  std::vector<std::string> scenarios;  ///< all that come with the program if empty
+  std::vector<std::string> scenarios;  ///< all that come with the program if nothing is chosen
   std::optional<std::int64_t> epochs;
+  std::optional<std::int64_t> drawn;  ///< so many as well, drawn at random
+  std::int64_t seed = 1;              ///< of these
   template <class Line>
   void describe(Line& line) {
-    line.arguments("SCENARIO", scenarios, "As for `run`; all if left out");
+    line.arguments("SCENARIO", scenarios, "As for `run`; all that come with it if left out");
     line.number("--epochs", epochs, {1, 1'000'000}, "So many epochs at most");
+    line.number("--drawn", drawn, {1, 1'000'000}, "So many that are drawn at random");
+    line.number("--seed", seed, {0, std::numeric_limits<std::int32_t>::max()}, "Decides which");
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
@@ -282,12 +287,22 @@ struct SimCheckRequest {
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
+struct SimShowRequest {
+  static constexpr CommandName kName{"sim", "show", "Print a scenario as a file to start from"};
+  std::string scenario;  ///< as for `sim run`
+  template <class Line>
+  void describe(Line& line) {
+    line.argument("SCENARIO", scenario, "As for `run`");
+  }
+  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+};
+
 /// In the order in which help lists them. OptimalRun is an option of `plan`, OverviewRun has no
 /// name.
 template <template <class...> class List, class... Others>
 using WithLocalCommands =
     List<Others..., ListRun, RepackRun, ForecastShowRun, ForecastTrainRun, DoctorRun, ConfigShowRun,
          ConfigCheckRun, ReportRun, ExportRun, RecordRun, ReplayRun, SimRunRequest, SimListRequest,
-         SimCompareRequest, SimSearchRequest, SimCheckRequest>;
+         SimCompareRequest, SimSearchRequest, SimCheckRequest, SimShowRequest>;
 
 }  // namespace vmnuma::tools

@@ -15,6 +15,8 @@
 #include "tools/sim/comparison.h"
 #include "tools/sim/policies/policy.h"
 #include "tools/sim/scenario/catalogue.h"
+#include "tools/sim/scenario/scenario_writer.h"
+#include "tools/sim/search/drawn.h"
 #include "tools/sim/simulation.h"
 #include "tools/vmnuma/commands/recording_file.h"
 #include "tools/vmnuma/commands/search_command.h"
@@ -40,6 +42,14 @@ int failed(Surroundings& surroundings, const Error& error) {
   }
   surroundings.err << std::flush;
   return kExitUsage;
+}
+
+/// What the command line calls a scenario.
+Result<Scenario> scenario_of(const std::string& name, const std::string& scenarios) {
+  if (std::optional<Scenario> drawn = drawn_scenario(name)) {
+    return *std::move(drawn);
+  }
+  return find_scenario(name, scenarios);
 }
 
 std::string tables(Simulation& simulation) {
@@ -170,7 +180,7 @@ std::string next_step(const SimRunRequest& request, const SimulationResult& resu
 
 int run_simulation(const SimRunRequest& request, const Invocation& invocation,
                    const std::string& scenarios, Surroundings& surroundings) {
-  Result<Scenario> scenario = find_scenario(request.scenario, scenarios);
+  Result<Scenario> scenario = scenario_of(request.scenario, scenarios);
   if (!scenario) {
     return failed(surroundings, scenario.error());
   }
@@ -220,7 +230,7 @@ int run_simulation(const SimRunRequest& request, const Invocation& invocation,
 int compare_simulations(const SimCompareRequest& request, const Invocation& invocation,
                         const std::string& scenarios, Surroundings& surroundings) {
   std::vector<Scenario> chosen;
-  if (request.scenarios.empty()) {
+  if (request.scenarios.empty() && !request.drawn) {
     Result<std::vector<Scenario>> all = list_scenarios(scenarios);
     if (!all) {
       return failed(surroundings, all.error());
@@ -228,11 +238,15 @@ int compare_simulations(const SimCompareRequest& request, const Invocation& invo
     chosen = std::move(*all);
   }
   for (const std::string& name : request.scenarios) {
-    Result<Scenario> scenario = find_scenario(name, scenarios);
+    Result<Scenario> scenario = scenario_of(name, scenarios);
     if (!scenario) {
       return failed(surroundings, scenario.error());
     }
     chosen.push_back(std::move(*scenario));
+  }
+  for (std::int64_t i = 0; i < request.drawn.value_or(0); ++i) {
+    chosen.push_back(
+        drawn_scenario(static_cast<std::uint64_t>(request.seed), static_cast<std::uint64_t>(i)));
   }
   std::vector<ScenarioComparison> comparisons;
   ProgressBar bar(surroundings, invocation, "sim compare");
@@ -284,7 +298,7 @@ int list_simulations(bool json, const std::string& scenarios, Surroundings& surr
 
 int check_scenario(const SimCheckRequest& request, bool json, const std::string& scenarios,
                    Surroundings& surroundings) {
-  const Result<Scenario> scenario = find_scenario(request.scenario, scenarios);
+  const Result<Scenario> scenario = scenario_of(request.scenario, scenarios);
   if (!scenario) {
     return failed(surroundings, scenario.error());
   }
@@ -304,6 +318,16 @@ int check_scenario(const SimCheckRequest& request, bool json, const std::string&
   return kExitOk;
 }
 
+int show_scenario(const SimShowRequest& request, const std::string& scenarios,
+                  Surroundings& surroundings) {
+  const Result<Scenario> scenario = scenario_of(request.scenario, scenarios);
+  if (!scenario) {
+    return failed(surroundings, scenario.error());
+  }
+  surroundings.out << to_toml(*scenario) << std::flush;
+  return kExitOk;
+}
+
 }  // namespace
 
 int run_sim(const Invocation& invocation, const std::string& scenarios,
@@ -319,6 +343,9 @@ int run_sim(const Invocation& invocation, const std::string& scenarios,
   }
   if (const auto* request = std::get_if<SimCheckRequest>(&invocation.command)) {
     return check_scenario(*request, invocation.json, scenarios, surroundings);
+  }
+  if (const auto* request = std::get_if<SimShowRequest>(&invocation.command)) {
+    return show_scenario(*request, scenarios, surroundings);
   }
   return list_simulations(invocation.json, scenarios, surroundings);
 }
@@ -337,6 +364,10 @@ int SimSearchRequest::run(const Invocation& invocation, Surroundings& surroundin
 
 int SimCheckRequest::run(const Invocation& invocation, Surroundings& surroundings) const {
   return check_scenario(*this, invocation.json, scenario_directory(), surroundings);
+}
+
+int SimShowRequest::run(const Invocation& /*invocation*/, Surroundings& surroundings) const {
+  return show_scenario(*this, scenario_directory(), surroundings);
 }
 
 int SimListRequest::run(const Invocation& invocation, Surroundings& surroundings) const {
