@@ -238,6 +238,16 @@ CpuTime Arrangement::broken_pairs(ClientIndex client, NodeIndex at,
           snapshot_->epoch_length * std::min(self.vcpu_count(), other.vcpu_count()) * weight / 100;
     }
   }
+  if (at != kNoNode && has_siblings(client)) {
+    const VmState& vm = snapshot_->vms[self.vm];
+    for (ClientIndex other = vm.first_client; other < vm.first_client + vm.client_count; ++other) {
+      const NodeIndex there = home_after(other, changes);
+      if (other != client && there != kNoNode && there != at && !counted_before(other, ignored)) {
+        loss += lost_between(*snapshot_, {client, at, loads_[client].demand},
+                             {other, there, loads_[other].demand}, *options_);
+      }
+    }
+  }
   return loss;
 }
 
@@ -257,6 +267,16 @@ CpuTime Arrangement::parted_talks(ClientIndex client, NodeIndex at,
     }
   }
   return loss;
+}
+
+bool Arrangement::has_sibling_on(ClientIndex client, NodeIndex node) const {
+  const VmState& vm = snapshot_->vms[snapshot_->clients[client].vm];
+  for (ClientIndex other = vm.first_client; other < vm.first_client + vm.client_count; ++other) {
+    if (other != client && homes_[other] == node) {
+      return is_one_memory(vm);
+    }
+  }
+  return false;
 }
 
 bool Arrangement::talks_to(ClientIndex client, NodeIndex node) const {
@@ -387,7 +407,7 @@ Effect Arrangement::effect_of(std::span<const Rehoming> changes) const {
     effect.to_move += there.to_move;
     effect.fits = effect.fits && there.fits;
     const std::span<const Rehoming> counted = changes.first(i);
-    if (!groups_of_[client].empty()) {
+    if (has_pairs(client)) {
       effect.gain +=
           broken_pairs(client, from, {}, counted) - broken_pairs(client, to, changes, counted);
     }
@@ -464,7 +484,7 @@ Effect Arrangement::effect_of_swap(ClientIndex a, ClientIndex b) const {
 
 CpuTime Arrangement::most_saved_beside(ClientIndex client) const {
   CpuTime saved = here_[client].standing + far_devices(client, homes_[client]);
-  if (!groups_of_[client].empty()) {
+  if (has_pairs(client)) {
     saved += broken_pairs(client, homes_[client], {}, {});
   }
   if (talks(client)) {

@@ -117,6 +117,13 @@ class Arrangement {
   }
   [[nodiscard]] bool talks_to(ClientIndex client, NodeIndex node) const;
 
+  /// True if the client uses one memory with others of its VM, its siblings.
+  [[nodiscard]] bool has_siblings(ClientIndex client) const {
+    return is_one_memory(snapshot_->vms[snapshot_->clients[client].vm]);
+  }
+  /// True if one of these lives on that node.
+  [[nodiscard]] bool has_sibling_on(ClientIndex client, NodeIndex node) const;
+
   /// True if a hard anti-affinity group forbids the client on that node, once `changes` are made.
   [[nodiscard]] bool forbidden_by_group(ClientIndex client, NodeIndex node,
                                         std::span<const Rehoming> changes) const;
@@ -132,6 +139,9 @@ class Arrangement {
                                             std::span<const Rehoming> changes) const;
   [[nodiscard]] CpuTime in_all(const Effect& effect, CpuTime gain_that_lasts) const;
   void find_groups();
+  [[nodiscard]] bool has_pairs(ClientIndex client) const {
+    return !groups_of_[client].empty() || has_siblings(client);
+  }
   [[nodiscard]] NodeIndex home_after(ClientIndex client, std::span<const Rehoming> changes) const;
   [[nodiscard]] CpuTime broken_pairs(ClientIndex client, NodeIndex at,
                                      std::span<const Rehoming> changes,

@@ -220,20 +220,22 @@ class Chooser {
     return best == kNoNode ? node : best;
   }
 
-  /// What a wide VM's client loses per epoch on the way to the memory of its other clients that
-  /// have a home, and these on the way to its own: as a whole it uses all of it evenly.
+  /// What a client of a VM that is not measured yet will lose per epoch on the way to the memory of
+  /// those that have a home, and these on the way to its own, if it uses all of it evenly. What the
+  /// VM will want is not known, so that two clients on one node count as no nearer than neighbours:
+  /// the split was for spreading.
   [[nodiscard]] CpuTime lost_to_each_other(ClientIndex client, NodeIndex node) const {
     const Snapshot& snapshot = arrangement_.snapshot();
     const ClientState& state = snapshot.clients[client];
     const VmState& vm = snapshot.vms[state.vm];
+    if (vm.measured) {
+      return {};
+    }
     MemoryProfile memory{.demand = arrangement_.load(client).demand, .resident = {}, .parts = {}};
     const Permille of_one{1000 / static_cast<std::int64_t>(vm.client_count)};
     for (const OwnHome& own : own_homes_) {
-      // What a VM will want is not known before it is measured. Until then two clients on one node
-      // count as no nearer than neighbours: the split was for spreading.
-      const NodeIndex seen_on =
-          own.node == node && (!vm.measured || !vm.fresh) ? nearest(node) : own.node;
-      memory.parts.push_back({seen_on, kGiB * own.clients, of_one * own.clients});
+      memory.parts.push_back(
+          {own.node == node ? nearest(node) : own.node, kGiB * own.clients, of_one * own.clients});
       memory.resident += kGiB * own.clients;
     }
     return present_loss(snapshot, state, memory, node, arrangement_.options()) * 2;

@@ -74,6 +74,21 @@ CpuTime present_loss(const Snapshot& snapshot, const ClientState& client,
                     options);
 }
 
+CpuTime lost_between(const Snapshot& snapshot, const Sibling& a, const Sibling& b,
+                     const Options& options) {
+  const VmState& vm = snapshot.vms[snapshot.clients[a.client].vm];
+  std::int64_t vcpus = 0;
+  for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
+    vcpus += snapshot.clients[i].vcpu_count();
+  }
+  const CpuTime on_the_way = scaled(a.demand, snapshot.clients[b.client].vcpu_count(), vcpus) +
+                             scaled(b.demand, snapshot.clients[a.client].vcpu_count(), vcpus);
+  const std::int64_t both_ways =
+      snapshot.topology.distance(a.node, b.node) + snapshot.topology.distance(b.node, a.node);
+  return CpuTime{on_the_way.value * vm.stall.value / 1000 * options.locality_weight_mem *
+                 (both_ways - 2 * kLocalDistance) / (2 * kLocalDistance)};
+}
+
 MemoryCost memory_cost(const Snapshot& snapshot, const ClientState& client,
                        const MemoryProfile& memory, NodeIndex node, Bytes room,
                        const Options& options) {

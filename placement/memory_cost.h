@@ -7,12 +7,15 @@
 /// distance d takes d/10 of a local one, so memory share s there loses demand x stall x s x (d -
 /// 10) / 10. Memory that cannot follow loses this in every epoch (*standing loss*); memory that
 /// follows at the permitted rate loses it while it is under way, within the horizon, plus the CPU
-/// time of copying (*travel cost*).
+/// time of copying (*travel cost*). A VM that is split into clients and whose guest has no NUMA
+/// cells uses all its memory from every vCPU, and clients keep their parts at home: each loses what
+/// lies with its siblings, in proportion to their vCPUs, for as long as they live apart.
 ///
 /// Properties:
 ///  - all-local memory costs nothing;
 ///  - both grow with distance, share and demand;
 ///  - a client that is already where its memory is never pays for staying;
+///  - siblings on one node lose nothing to each other, and else both ways alike;
 ///  - nothing is counted beyond the horizon (placement/arrangement.h).
 #pragma once
 
@@ -54,6 +57,22 @@ struct MemoryProfile {
 /// Time lost per epoch at home `node` with the memory lying where it lies now.
 [[nodiscard]] CpuTime present_loss(const Snapshot& snapshot, const ClientState& client,
                                    const MemoryProfile& memory, NodeIndex node,
+                                   const Options& options);
+
+/// True of a VM of several clients each of which uses the memory of all: its guest has no NUMA
+/// cells. What it wants has to be known.
+[[nodiscard]] inline bool is_one_memory(const VmState& vm) {
+  return vm.shares_memory && vm.measured && vm.client_count > 1;
+}
+
+/// A client of such a VM, and where it is taken to live.
+struct Sibling {
+  ClientIndex client = kNoClient;
+  NodeIndex node = kNoNode;
+  CpuTime demand;
+};
+/// Time that two of them lose per epoch on the way to each other's part of the memory.
+[[nodiscard]] CpuTime lost_between(const Snapshot& snapshot, const Sibling& a, const Sibling& b,
                                    const Options& options);
 
 /// What living on `node` costs in memory if `room` bytes are free for it there.

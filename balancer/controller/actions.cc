@@ -52,7 +52,7 @@ UnderWay note_given(ControllerState& state, const Action& action, const migratio
       state.vms[client.vm].why_here[client.index] =
           fmt::format("{} in epoch {}", text, snapshot.epoch);
     }
-    if (action.reason == Reason::kSpill) {
+    if (action.reason == Reason::kSpill || action.reason == Reason::kInitialPlacement) {
       state.ledger.set_spill(client, relocation.spills_to == placement::kNoNode
                                          ? NodeId{}
                                          : snapshot.topology.nodes[relocation.spills_to].id);

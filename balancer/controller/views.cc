@@ -201,6 +201,10 @@ std::string action_text(const Snapshot& snapshot, const placement::Action& actio
                           node_text(snapshot, relocation.to));
     } else if (relocation.from == kNoNode) {
       text += " to " + node_text(snapshot, relocation.to);
+      if (relocation.spills_to != kNoNode) {
+        text +=
+            ", and at first on CPUs of " + node_text(snapshot, relocation.spills_to) + " as well";
+      }
     } else {
       text += fmt::format(" from {} to {}", node_text(snapshot, relocation.from),
                           node_text(snapshot, relocation.to));
@@ -211,6 +215,9 @@ std::string action_text(const Snapshot& snapshot, const placement::Action& actio
   }
   const placement::Prediction& predicted = action.predicted;
   text = fmt::format("{}: {}", name_of(action.reason), text);
+  if (action.reason == placement::Reason::kSpill && predicted.lost_before == predicted.lost_after) {
+    return text;
+  }
   if (action.reason != placement::Reason::kInitialPlacement &&
       action.reason != placement::Reason::kMemoryPull &&
       action.reason != placement::Reason::kCpuAssignment) {

@@ -9,7 +9,9 @@ namespace vmnuma::balancer {
 
 using placement::Action;
 using placement::Bytes;
+using placement::ClientIndex;
 using placement::ClientState;
+using placement::kNoClient;
 using placement::NodeIndex;
 using placement::Relocation;
 using placement::Snapshot;
@@ -19,7 +21,7 @@ namespace {
 /// The client's memory leaves where it lies; what finds no room on `to` yet stays.
 void gather_memory(Snapshot& snapshot, ClientState& client, NodeIndex to) {
   const bool is_ordinary = snapshot.vms[client.vm].huge_page_size == Bytes{};
-  const auto index = static_cast<placement::ClientIndex>(&client - snapshot.clients.data());
+  const auto index = static_cast<ClientIndex>(&client - snapshot.clients.data());
   Bytes room = std::max(placement::MemoryRoom(snapshot).of(index, to), Bytes{});
   for (NodeIndex node = 0; node < client.memory.size(); ++node) {
     const Bytes moved = node == to ? Bytes{} : std::min(client.memory[node], room);
@@ -33,22 +35,16 @@ void gather_memory(Snapshot& snapshot, ClientState& client, NodeIndex to) {
   }
 }
 
-ClientState* find_client(Snapshot& snapshot, const placement::ClientId& id) {
-  const auto found = std::lower_bound(
-      snapshot.clients.begin(), snapshot.clients.end(), id,
-      [](const ClientState& entry, const placement::ClientId& key) { return entry.id < key; });
-  return found != snapshot.clients.end() && found->id == id ? &*found : nullptr;
-}
-
 }  // namespace
 
 Snapshot after_plan(Snapshot snapshot, const placement::Plan& plan) {
   for (const Action& action : plan.actions) {
     for (const Relocation& relocation : action.relocations) {
-      ClientState* client = find_client(snapshot, relocation.client);
-      if (client == nullptr) {
+      const ClientIndex index = index_of(snapshot, relocation.client);
+      if (index == kNoClient) {
         continue;
       }
+      ClientState* client = &snapshot.clients[index];
       client->spills_to = relocation.spills_to;
       if (client->home != relocation.to) {
         client->came_from = client->home;
@@ -62,9 +58,10 @@ Snapshot after_plan(Snapshot snapshot, const placement::Plan& plan) {
     // Two that change places need each other's room: those who leave a node go first.
     for (int round = 0; round < 2; ++round) {
       for (const Relocation& relocation : action.relocations) {
-        ClientState* client = find_client(snapshot, relocation.client);
-        if (client != nullptr && client->memory_known && relocation.memory > Bytes{}) {
-          gather_memory(snapshot, *client, relocation.to);
+        const ClientIndex index = index_of(snapshot, relocation.client);
+        if (index != kNoClient && snapshot.clients[index].memory_known &&
+            relocation.memory > Bytes{}) {
+          gather_memory(snapshot, snapshot.clients[index], relocation.to);
         }
       }
     }

@@ -214,7 +214,8 @@ Permille load_of(const placement::NodeLoad& node) {
 /// True of a move that nothing but talk speaks for.
 bool is_for_talk(const Arrangement& arrangement, const Rehoming& change, const Effect& effect,
                  CpuTime least) {
-  return !has_declared_place(arrangement, change.client) ||
+  return !(has_declared_place(arrangement, change.client) ||
+           arrangement.has_siblings(change.client)) ||
          (effect.talk > CpuTime{} && effect.gain - effect.talk < least);
 }
 

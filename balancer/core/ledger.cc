@@ -491,6 +491,7 @@ void Ledger::measure_vm(VmRecord& vm, const Sample& sample, Snapshot& snapshot) 
   state.pressure = pressure_of(vm);
   vm.measured = vm.measured || usage.has_value();
   state.measured = vm.measured;
+  state.shares_memory = vm.description.cells.size() < 2;
   if (!state.measured && vm.found_running) {
     make_stale(state, "it was found running and needs a second reading");
   }
@@ -760,8 +761,8 @@ void Ledger::measure_nodes(const Sample& sample, Snapshot& snapshot) {
     }
     // Bursts are nothing to plan for, nor is what wanders from node to node, as the daemon's own
     // copying does: what counts is what lasts, and is there now.
-    lasting_non_vm_[node] = averaged(lasting_non_vm_[node], per_second(non_vm[node], epoch), epoch,
-                                     CpuTime{options_.load_half_life * kSecond});
+    lasting_non_vm_[node] =
+        averaged(lasting_non_vm_[node], per_second(non_vm[node], epoch), epoch, recently());
     newest_non_vm_[node] = per_second(non_vm[node], epoch);
     state.non_vm_now = std::min(non_vm[node], state.threads);
     state.non_vm = std::min({non_vm[node], in_epoch(lasting_non_vm_[node], epoch), state.threads});

@@ -25,13 +25,6 @@ using placement::Snapshot;
 
 namespace {
 
-const ClientState* find_client(const Snapshot& snapshot, const ClientId& id) {
-  const auto found = std::lower_bound(
-      snapshot.clients.begin(), snapshot.clients.end(), id,
-      [](const ClientState& entry, const ClientId& key) { return entry.id < key; });
-  return found != snapshot.clients.end() && found->id == id ? &*found : nullptr;
-}
-
 NodeIndex index_of(const Snapshot& snapshot, NodeId node) {
   return node.value < 0 ? kNoNode : snapshot.topology.index_of(node).value_or(kNoNode);
 }

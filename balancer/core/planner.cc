@@ -177,6 +177,7 @@ class Planner {
         take(Reason::kInitialPlacement, changes);
       }
     }
+    spread_first_homes(now_, plan_.actions);
   }
 
   void balance_load() {

@@ -97,6 +97,14 @@ CpuTime Reckoning::lost_to_groups() const {
   CpuTime lost;
   for (ClientIndex a = 0; a < homes_.size(); ++a) {
     const ClientState& one = snapshot_->clients[a];
+    const bool has_siblings = placement::is_one_memory(snapshot_->vms[one.vm]);
+    for (ClientIndex b = a + 1;
+         has_siblings && b < homes_.size() && snapshot_->clients[b].vm == one.vm; ++b) {
+      if (homes_[a] != kNoNode && homes_[b] != kNoNode) {
+        lost += lost_between(*snapshot_, {a, homes_[a], loads_[a].demand},
+                             {b, homes_[b], loads_[b].demand}, *options_);
+      }
+    }
     const placement::VmPolicy& policy = snapshot_->vms[one.vm].policy;
     if (homes_[a] == kNoNode ||
         (policy.affinity_group.empty() && policy.anti_affinity_group.empty())) {

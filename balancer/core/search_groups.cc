@@ -17,7 +17,7 @@ void consider_group_moves(const Arrangement& arrangement, Considered& considered
   std::optional<Promise> promise;  // most hosts have neither
   for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {
     const bool declared = has_declared_place(arrangement, client);
-    if ((!declared && !arrangement.talks(client)) ||
+    if ((!declared && !arrangement.talks(client) && !arrangement.has_siblings(client)) ||
         arrangement.home(client) == placement::kNoNode ||
         check_client(arrangement, client, Reason::kAffinityMove)) {
       continue;
@@ -26,7 +26,8 @@ void consider_group_moves(const Arrangement& arrangement, Considered& considered
       promise.emplace(arrangement);
     }
     for (const NodeIndex to : snapshot.clients[client].allowed) {
-      if (to != arrangement.home(client) && (declared || arrangement.talks_to(client, to))) {
+      if (to != arrangement.home(client) && (declared || arrangement.talks_to(client, to) ||
+                                             arrangement.has_sibling_on(client, to))) {
         const Rehoming change{client, to};
         consider(arrangement, *promise, Reason::kAffinityMove, {&change, 1}, considered);
       }

@@ -2,7 +2,9 @@
 #include "balancer/core/spill.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "balancer/core/crowding.h"
 #include "balancer/core/guards.h"
 #include "balancer/core/shortlist.h"
 #include "balancer/core/spilled_host.h"
@@ -23,8 +25,9 @@ using placement::VmState;
 
 namespace {
 
-constexpr std::size_t kClientsTried = 16;  ///< of a node that is short
-constexpr std::size_t kNodesTried = 8;     ///< the calmest
+constexpr std::size_t kClientsTried = 16;      ///< of a node that is short
+constexpr std::size_t kNodesTried = 8;         ///< the calmest
+constexpr std::int64_t kMostAheadOfNeed = 16;  ///< begin in an epoch; each is some calls of libvirt
 /// Of the newest epoch in what a spill saved lately, in tenths: a half-life of two epochs.
 constexpr std::int64_t kNewestTenths = 3;
 
@@ -45,9 +48,11 @@ bool may_ever_spill(const Arrangement& arrangement, ClientIndex index) {
          policy.topology_policy == placement::TopologyPolicy::kNone;
 }
 
-/// Clients can only spill where more than one node has CPUs.
-bool has_second_nodes(const Snapshot& snapshot) {
-  return std::count_if(snapshot.topology.nodes.begin(), snapshot.topology.nodes.end(),
+/// Clients can only spill where more than one node has CPUs, and where the option lets them.
+bool can_spill(const Arrangement& arrangement) {
+  const Snapshot& snapshot = arrangement.snapshot();
+  return arrangement.options().spill_enable != 0 &&
+         std::count_if(snapshot.topology.nodes.begin(), snapshot.topology.nodes.end(),
                        [](const placement::Node& node) { return !node.cpus.empty(); }) > 1;
 }
 
@@ -181,55 +186,168 @@ std::optional<Guard> check_spill(const Arrangement& arrangement, ClientIndex cli
                                                         : std::nullopt;
 }
 
+namespace {
+
+/// The spills of an epoch: those that go on, those that pay, and those ahead of need.
+class SpillSearch {
+ public:
+  SpillSearch(const Arrangement& arrangement, Crowding crowding)
+      : arrangement_(arrangement),
+        snapshot_(arrangement.snapshot()),
+        host_(arrangement),
+        crowding_(std::move(crowding)),
+        spills_(snapshot_.clients.size()) {}
+
+  std::vector<Spill> find() {
+    for (ClientIndex i = 0; i < snapshot_.clients.size(); ++i) {
+      if (snapshot_.clients[i].spills_to != kNoNode &&
+          arrangement_.home(i) == snapshot_.clients[i].home) {
+        go_on_or_end(i);
+      }
+    }
+    begin_those_that_pay();
+    begin_ahead_of_need();
+    std::sort(found_.begin(), found_.end(),
+              [](const Spill& a, const Spill& b) { return a.client < b.client; });
+    return std::move(found_);
+  }
+
+ private:
+  void go_on_or_end(ClientIndex index) {
+    const ClientState& client = snapshot_.clients[index];
+    const bool has_just_come = client.epochs_here <= 1;
+    if (!snapshot_.vms[client.vm].fresh || client.moving || vm_is_moved(arrangement_, index) ||
+        has_just_come || !snapshot_.nodes[client.home].known ||
+        !snapshot_.nodes[client.spills_to].known) {
+      take({index, client.spills_to, client.spill_saves});  // left as it is
+      return;
+    }
+    if (check_spill(arrangement_, index, client.spills_to)) {
+      return;
+    }
+    // What has never been seen to save was ahead of need, or given with its home: if it shall pay
+    // now it has to be the best.
+    if (client.spill_saves != CpuTime{}) {
+      const CpuTime now = host_.saved_by(index, client.spills_to);
+      const CpuTime lately = client.spill_saves + (now - client.spill_saves) * kNewestTenths / 10;
+      if (lately > CpuTime{}) {
+        take({index, client.spills_to, lately});
+        return;
+      }
+    }
+    if (is_ahead_of_need(index)) {
+      take_ahead_of_need(index, client.spills_to);
+    }
+  }
+
+  void begin_those_that_pay() {
+    const MaySpill may = [](const Arrangement& there, ClientIndex client, NodeIndex to) {
+      return to == kNoNode ? may_spill(there, client) : !check_spill(there, client, to);
+    };
+    std::vector<Candidate> others = candidates(arrangement_, host_, spills_, may);
+    std::int64_t begun = 0;
+    while (begun < arrangement_.options().migrations_per_epoch) {
+      const std::optional<Candidate> best = take_best(arrangement_, host_, spills_, others);
+      if (!best) {
+        return;
+      }
+      begun += snapshot_.clients[best->client].spills_to == best->to ? 0 : 1;
+      take(*best);
+    }
+  }
+
+  [[nodiscard]] bool is_ahead_of_need(ClientIndex index) const {
+    const ClientState& client = snapshot_.clients[index];
+    return hardly_runs(snapshot_, client) && crowding_.is_crowded(client.home);
+  }
+
+  void begin_ahead_of_need() {
+    std::int64_t begun = 0;
+    for (ClientIndex i = 0; i < snapshot_.clients.size() && begun < kMostAheadOfNeed; ++i) {
+      const ClientState& client = snapshot_.clients[i];
+      if (spills_[i] || arrangement_.home(i) != client.home || !may_spill(arrangement_, i) ||
+          !is_ahead_of_need(i)) {
+        continue;
+      }
+      const NodeIndex second = crowding_.least_filled(
+          client.home, [&](NodeIndex to) { return !check_spill(arrangement_, i, to); });
+      if (second != client.home) {
+        take_ahead_of_need(i, second);
+        ++begun;
+      }
+    }
+  }
+
+  /// It wants so little that nobody else needs to know.
+  void take_ahead_of_need(ClientIndex client, NodeIndex to) {
+    spills_[client] = true;
+    found_.push_back({snapshot_.clients[client].id, to, CpuTime{}});
+    crowding_.spread(client, to);
+  }
+
+  void take(const Candidate& spill) {
+    spills_[spill.client] = true;
+    found_.push_back({snapshot_.clients[spill.client].id, spill.to, spill.saves});
+    host_.apply(spill.client, spill.to);
+    crowding_.spread(spill.client, spill.to);
+  }
+
+  const Arrangement& arrangement_;
+  const Snapshot& snapshot_;
+  SpilledHost host_;
+  Crowding crowding_;
+  std::vector<bool> spills_;  ///< by client
+  std::vector<Spill> found_;
+};
+
+/// What is expected to be wanted of each node by those that live there.
+std::vector<CpuTime> expected_loads(const Arrangement& arrangement) {
+  std::vector<CpuTime> loads(arrangement.snapshot().nodes.size());
+  for (ClientIndex i = 0; i < arrangement.snapshot().clients.size(); ++i) {
+    if (arrangement.home(i) != kNoNode) {
+      loads[arrangement.home(i)] += arrangement.snapshot().clients[i].load;
+    }
+  }
+  return loads;
+}
+
+}  // namespace
+
 std::vector<Spill> find_spills(const Arrangement& arrangement) {
+  if (!can_spill(arrangement)) {
+    return {};
+  }
+  Crowding crowding(arrangement);
+  const bool is_calm = !spills_already(arrangement.snapshot()) && !is_anything_short(arrangement) &&
+                       !crowding.is_any_crowded();
+  return is_calm ? std::vector<Spill>{} : SpillSearch(arrangement, std::move(crowding)).find();
+}
+
+void spread_first_homes(const Arrangement& arrangement, std::span<placement::Action> placements) {
+  if (!can_spill(arrangement)) {
+    return;
+  }
   const Snapshot& snapshot = arrangement.snapshot();
-  if (arrangement.options().spill_enable == 0 || !has_second_nodes(snapshot)) {
-    return {};
-  }
-  if (!is_anything_short(arrangement) && !spills_already(snapshot)) {
-    return {};
-  }
-  std::vector<Spill> found;
-  std::vector<bool> spills(snapshot.clients.size());
-  SpilledHost host(arrangement);
-  for (ClientIndex i = 0; i < snapshot.clients.size(); ++i) {
-    const ClientState& client = snapshot.clients[i];
-    if (client.spills_to == kNoNode || arrangement.home(i) != client.home) {
-      continue;
-    }
-    const VmState& vm = snapshot.vms[client.vm];
-    const bool is_known =
-        snapshot.nodes[client.home].known && snapshot.nodes[client.spills_to].known;
-    if (!vm.fresh || client.moving || vm_is_moved(arrangement, i) || !is_known) {  // left as it is
-      spills[i] = true;
-      found.push_back({client.id, client.spills_to, client.spill_saves});
-      host.apply(i, client.spills_to);
-      continue;
-    }
-    const CpuTime now = host.saved_by(i, client.spills_to);
-    const CpuTime lately = client.spill_saves + (now - client.spill_saves) * kNewestTenths / 10;
-    if (lately > CpuTime{} && !check_spill(arrangement, i, client.spills_to)) {
-      spills[i] = true;
-      found.push_back({client.id, client.spills_to, lately});
-      host.apply(i, client.spills_to);
+  const std::vector<CpuTime> loads = expected_loads(arrangement);
+  Crowding crowding(arrangement);
+  for (placement::Action& action : placements) {
+    for (placement::Relocation& relocation : action.relocations) {
+      const ClientIndex client = index_of(snapshot, relocation.client);
+      const placement::NodeState& home = snapshot.nodes[relocation.to];
+      if (!may_ever_spill(arrangement, client) ||
+          loads[relocation.to] + home.non_vm + home.set_aside <= home.physical) {
+        continue;
+      }
+      const NodeIndex second = crowding.least_filled(relocation.to, [&](NodeIndex to) {
+        return may_run_on(snapshot, snapshot.clients[client], to) &&
+               !arrangement.forbidden_by_group(client, to, {});
+      });
+      if (second != relocation.to) {
+        relocation.spills_to = second;
+        crowding.spread(client, second);
+      }
     }
   }
-  const MaySpill may = [](const Arrangement& there, ClientIndex client, NodeIndex to) {
-    return to == kNoNode ? may_spill(there, client) : !check_spill(there, client, to);
-  };
-  std::vector<Candidate> others = candidates(arrangement, host, spills, may);
-  for (std::int64_t begun = 0; begun < arrangement.options().migrations_per_epoch; ++begun) {
-    const std::optional<Candidate> best = take_best(arrangement, host, spills, others);
-    if (!best) {
-      break;
-    }
-    spills[best->client] = true;
-    found.push_back({snapshot.clients[best->client].id, best->to, best->saves});
-    host.apply(best->client, best->to);
-  }
-  std::sort(found.begin(), found.end(),
-            [](const Spill& a, const Spill& b) { return a.client < b.client; });
-  return found;
 }
 
 CpuTime owed_at_home(const Arrangement& arrangement) {
@@ -258,11 +376,10 @@ CpuTime lost_as_it_is(const Arrangement& arrangement) {
 
 CpuTime owed_beside_spills(const Arrangement& arrangement) {
   const Snapshot& snapshot = arrangement.snapshot();
-  if (arrangement.options().spill_enable == 0 || !has_second_nodes(snapshot) ||
-      !is_anything_short(arrangement)) {
+  if (!can_spill(arrangement) || !is_anything_short(arrangement)) {
     return owed_at_home(arrangement);
   }
-  SpilledHost host(arrangement);
+  SpilledHost host(arrangement, SpilledHost::Others::kLasting);
   std::vector<bool> spills(snapshot.clients.size());
   const MaySpill may = [](const Arrangement& there, ClientIndex client, NodeIndex to) {
     return to == kNoNode ? may_ever_spill(there, client)

@@ -13,15 +13,23 @@
 ///   - It begins when it saves Numa.MigThreshold of a node, the best one first; it ends when what
 ///     it saved lately, exponentially weighted with a half-life of two epochs, is nothing. So a
 ///     load that comes and goes every few epochs keeps its spill, as long as it saves on average.
+///   - A client that hardly runs on a crowded node (crowding.h) spills ahead of need, and so does
+///   one
+///     that gets its first home on a node which it makes short by what it is expected to want:
+///     whether it really saves anything is seen once it is measured. Then it has to be among the
+///     best, as if it began to spill.
 /// Terms: *second node* - any node with CPUs that the client's policy allows, also one without
 /// memory.
 ///
 /// Properties:
-///  1. Nobody begins to spill from a node whose own clients are owed nothing.
+///  1. Nobody begins to spill from a node whose own clients are owed nothing, but from one with
+///  more
+///     vCPUs than CPUs, or with its first home.
 ///  2. A client has one second node at most, and none after a move.
 ///  3. A VM that is stale, not to be moved, has cores of its own, wants one part of a node or all
 ///     its resources together does not spill; nor does a client that is being moved.
-///  4. At most Numa.MigrationsPerEpoch spills begin in an epoch.
+///  4. At most Numa.MigrationsPerEpoch spills begin in an epoch because they save, and at most 16
+///     ahead of need.
 #pragma once
 
 #include <optional>
@@ -41,6 +49,11 @@ namespace vmnuma::balancer {
 /// All clients that spill from now on, by client. `arrangement` has the homes after all other
 /// actions of the plan.
 [[nodiscard]] std::vector<placement::Spill> find_spills(const placement::Arrangement& arrangement);
+
+/// Gives second nodes to clients whose first home is expected to be wanted more than it has cores
+/// for. `arrangement` has the homes after `placements`, the plan's actions so far.
+void spread_first_homes(const placement::Arrangement& arrangement,
+                        std::span<placement::Action> placements);
 
 /// What the arrangement's clients are owed, together.
 [[nodiscard]] placement::CpuTime owed_at_home(const placement::Arrangement& arrangement);

@@ -37,15 +37,35 @@ Halves split(const Load& load, CpuTime second_demand) {
   return halves;
 }
 
+/// A memory that all clients of a VM share, with the part of each at its home.
+placement::MemoryProfile shared_memory(const Arrangement& arrangement,
+                                       const placement::VmState& vm) {
+  placement::MemoryProfile memory;
+  std::int64_t vcpus = 0;
+  for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
+    vcpus += arrangement.snapshot().clients[i].vcpu_count();
+  }
+  for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
+    if (const NodeIndex home = arrangement.home(i); home != placement::kNoNode) {
+      const std::int64_t its_own = arrangement.snapshot().clients[i].vcpu_count();
+      memory.parts.push_back({home, {}, placement::permille_of(its_own, vcpus, Permille{})});
+    }
+  }
+  return memory;
+}
+
 }  // namespace
 
-SpilledHost::SpilledHost(const Arrangement& arrangement) : arrangement_(arrangement) {
+SpilledHost::SpilledHost(const Arrangement& arrangement, Others others)
+    : arrangement_(arrangement) {
   const Snapshot& snapshot = arrangement.snapshot();
   nodes_.reserve(snapshot.nodes.size());
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
     const placement::NodeState& state = snapshot.nodes[node];
     placement::Supply supply = arrangement.node(node).supply();
-    supply.non_vm = std::max(state.non_vm, state.non_vm_now) + state.set_aside;
+    supply.non_vm =
+        (others == Others::kNow ? std::max(state.non_vm, state.non_vm_now) : state.non_vm) +
+        state.set_aside;
     if (supply.non_vm == arrangement.node(node).supply().non_vm) {
       nodes_.push_back(arrangement.node(node));
     } else {
@@ -136,6 +156,11 @@ CpuTime SpilledHost::lost_to_distance(ClientIndex client, NodeIndex to, CpuTime 
                            present_loss(snapshot, state, memory, home, arrangement_.options());
     return scaled(if_all, away.value, arrangement_.load(client).demand.value);
   };
+  if (arrangement_.has_siblings(client)) {
+    placement::MemoryProfile memory = shared_memory(arrangement_, snapshot.vms[state.vm]);
+    memory.demand = arrangement_.load(client).demand;
+    return lost_with(memory);
+  }
   const placement::MemoryProfile& memory = arrangement_.memory(client);
   const bool followed = home != state.home && memory.can_follow;
   if (!followed && !memory.parts.empty()) {

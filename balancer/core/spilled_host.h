@@ -6,9 +6,9 @@
 /// demand per thread that is left to clients; all the rest of its load is split in the same ratio.
 /// Clients are taken one after the other, each finding the nodes as those before it left them.
 /// Non-VM time is that of this epoch where that is more: a second node is good for as long as it is
-/// calm, and no longer.
-/// Terms: *lost* - owed time of all nodes, and what clients lose to remote memory on their second
-/// nodes; not what they lose to it at home.
+/// calm, and no longer. What shall hold for longer goes by what lasts: most of what comes and goes
+/// is the copying of memory for earlier actions. Terms: *lost* - owed time of all nodes, and what
+/// clients lose to remote memory on their second nodes; not what they lose to it at home.
 /// Properties: with nobody applied, lost() is the owed time of all clients at home; apply() lowers
 /// it by what saved_by() said.
 #pragma once
@@ -21,8 +21,10 @@ namespace vmnuma::balancer {
 
 class SpilledHost {
  public:
+  /// Whether others' CPU time counts that is there in this epoch and has not lasted.
+  enum class Others { kNow, kLasting };
   /// Everybody at home. `arrangement` must outlive it.
-  explicit SpilledHost(const placement::Arrangement& arrangement);
+  explicit SpilledHost(const placement::Arrangement& arrangement, Others others = Others::kNow);
 
   /// What the node's own clients are owed, nothing if only those that spill there are.
   [[nodiscard]] placement::CpuTime owed_at_home(placement::NodeIndex node) const {

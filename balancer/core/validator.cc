@@ -107,14 +107,14 @@ class Validator {
       violation("it is one more than Numa.MigrationsPerEpoch");
     }
     for (const Relocation& relocation : action_->relocations) {
-      const ClientIndex client = find(relocation.client);
+      const ClientIndex client = index_of(snapshot_, relocation.client);
       add(broken_by_client(action_->reason, client, relocation.to, snapshot_, options_));
       check_memory(client, relocation);
     }
     check_start_of_figures();
     if (action_->reason == Reason::kSpill) {
       for (const Relocation& relocation : action_->relocations) {
-        check_spill(find(relocation.client), relocation);
+        check_spill(index_of(snapshot_, relocation.client), relocation);
       }
     } else if (action_->reason == Reason::kMemoryPull) {
       pull(*changes);
@@ -125,20 +125,11 @@ class Validator {
 
   // ---- what can be read at all ----
 
-  [[nodiscard]] ClientIndex find(const ClientId& id) const {
-    const auto found = std::lower_bound(
-        snapshot_.clients.begin(), snapshot_.clients.end(), id,
-        [](const ClientState& client, const ClientId& key) { return client.id < key; });
-    return found != snapshot_.clients.end() && found->id == id
-               ? static_cast<ClientIndex>(found - snapshot_.clients.begin())
-               : kNoClient;
-  }
-
   /// The action as clients and nodes of the snapshot; nothing if it has others.
   std::optional<std::vector<Rehoming>> rehomings() {
     std::vector<Rehoming> changes;
     for (const Relocation& relocation : action_->relocations) {
-      const ClientIndex client = find(relocation.client);
+      const ClientIndex client = index_of(snapshot_, relocation.client);
       if (client == kNoClient) {
         violation("there is no such client");
         return std::nullopt;
@@ -355,7 +346,13 @@ class Validator {
     for (ClientIndex other = 0; other < snapshot_.clients.size(); ++other) {
       wanted += now_.home(other) == relocation.to ? snapshot_.clients[other].demand : CpuTime{};
     }
-    if (!home.known || wanted <= home.physical) {
+    CpuTime vcpus = std::max(home.non_vm, home.non_vm_now) + home.set_aside;
+    for (ClientIndex other = 0; other < snapshot_.clients.size(); ++other) {
+      vcpus += now_.home(other) == relocation.to
+                   ? snapshot_.epoch_length * snapshot_.clients[other].vcpu_count()
+                   : CpuTime{};
+    }
+    if (!home.known || (wanted <= home.physical && vcpus <= home.threads)) {
       violation(name(index) + " spills from a node that has enough for all its clients");
     }
   }
@@ -501,8 +498,9 @@ class Validator {
     }
     const ClientState& client = snapshot_.clients[changes.front().client];
     const placement::VmPolicy& policy = snapshot_.vms[client.vm].policy;
+    const VmState& vm = snapshot_.vms[client.vm];
     return (policy.affinity_group.empty() && policy.anti_affinity_group.empty() &&
-            !wants_its_devices(snapshot_, client)) ||
+            !wants_its_devices(snapshot_, client) && !placement::is_one_memory(vm)) ||
            (talk > CpuTime{} &&
             predicted_gain() - talk < std::max(threshold(changes, from), CpuTime{1}));
   }

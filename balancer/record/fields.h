@@ -290,6 +290,7 @@ struct RecordFields {
     fields("stall", value.stall);
     fields("huge_page_size", value.huge_page_size);
     fields("memory_stays_because", value.memory_stays_because);  // one of a few sentences of ours
+    fields.added("shares_memory", value.shares_memory);
     fields("policy", value.policy);
     fields("fresh", value.fresh);
     fields.prose("stale_because", value.stale_because);

@@ -78,6 +78,7 @@ struct VmState {
   CpuTime entitled;                  ///< its fair share of the whole host, at most its demand
   Permille stall;                    ///< share of its run time that waits for memory
   std::string memory_stays_because;  ///< empty if its memory can be moved
+  bool shares_memory = false;        ///< its guest has no NUMA cells: any vCPU uses all of it
   Bytes huge_page_size;              ///< of hugetlbfs, that its memory consists of; zero: ordinary
   VmPolicy policy;
   bool fresh = true;  ///< false: numbers missing or stale; it is never touched
@@ -159,5 +160,10 @@ struct Snapshot {
   std::vector<Chat> chats;           ///< by a, b; those worth mentioning
   bool operator==(const Snapshot&) const = default;
 };
+
+/// The client's place in `snapshot.clients`; kNoClient if it has none.
+[[nodiscard]] ClientIndex index_of(const Snapshot& snapshot, const ClientId& id);
+/// The client itself; null if there is none.
+[[nodiscard]] const ClientState* find_client(const Snapshot& snapshot, const ClientId& id);
 
 }  // namespace vmnuma::placement

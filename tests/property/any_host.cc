@@ -103,6 +103,7 @@ void make_odd(Draw& draw, const std::vector<NodeIndex>& homes, VmSpec& vm) {
   if (draw.one_in(10)) {
     vm.memory_stays_because = "its memory mode is hands-off";
   }
+  vm.shares_memory = draw.one_in(2);
   vm.fresh = !draw.one_in(12);
   vm.measured = !draw.one_in(12);
   vm.moving = draw.one_in(12);

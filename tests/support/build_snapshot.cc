@@ -122,6 +122,7 @@ Snapshot SnapshotBuilder::build() const {
     vm.client_count = spec.homes.size();
     vm.stall = placement::stall_of(spec.policy, options_);
     vm.memory_stays_because = spec.memory_stays_because;
+    vm.shares_memory = spec.shares_memory;
     vm.huge_page_size = spec.huge_pages ? kHugePage : Bytes{};
     vm.policy = spec.policy;
     vm.fresh = spec.fresh;
@@ -261,7 +262,7 @@ std::vector<std::string> actions_of(const Snapshot& snapshot, const Plan& plan) 
       if (relocation.from != relocation.to) {
         line += "->" + node_text(relocation.to);
       }
-      if (action.reason == placement::Reason::kSpill && relocation.spills_to != kNoNode) {
+      if (relocation.spills_to != kNoNode) {
         line += "+" + node_text(relocation.spills_to);
       }
     }

@@ -51,6 +51,7 @@ struct VmSpec {
   std::vector<placement::NodeIndex> allowed = {};  ///< empty: all that can be a home
   placement::VmPolicy policy = {};
   std::string memory_stays_because = {};
+  bool shares_memory = false;
   bool fresh = true;
   bool measured = true;
   bool moving = false;

@@ -36,14 +36,17 @@ using tests::VmSpec;
 
 /// Two nodes of 4; on node 0 `a`, as told, and two other VMs of 2 busy vCPUs each that are not to
 /// be touched. Nobody can be moved: node 1 has no room for anybody's memory.
-Snapshot short_of_cpus(VmSpec a) {
+Snapshot short_of_cpus(VmSpec a, std::int64_t others_busy_pct = 100) {
   a.name = "a";
   a.vcpus = 2;
   SnapshotBuilder builder;
   builder.node({.cores = 4}).node({.cores = 4, .memory_gib = 1}).vm(a);
   for (const char* name : {"b", "c"}) {
-    builder.vm(
-        {.name = name, .vcpus = 2, .memory_gib = {4, 0}, .policy = VmPolicy{.do_not_move = true}});
+    builder.vm({.name = name,
+                .vcpus = 2,
+                .busy_pct = others_busy_pct,
+                .memory_gib = {4, 0},
+                .policy = VmPolicy{.do_not_move = true}});
   }
   return builder.build();
 }
@@ -59,12 +62,12 @@ TEST(SpillTest, WhoWaitsBesideIdleCpusOfAnotherNodeRunsThereAsWell) {
 }
 
 TEST(SpillTest, NobodySpillsFromANodeThatIsNotShort) {
-  EXPECT_THAT(planned(short_of_cpus({.busy_pct = 0, .memory_gib = {4, 0}})), IsEmpty());
+  EXPECT_THAT(planned(short_of_cpus({.busy_pct = 40, .memory_gib = {4, 0}}, 70)), IsEmpty());
 }
 
 TEST(SpillTest, NobodySpillsIfRemoteMemoryCostsMoreThanWaiting) {
   // All that it lacks is a tenth of a CPU.
-  EXPECT_THAT(planned(short_of_cpus({.busy_pct = 5, .memory_gib = {4, 0}})), IsEmpty());
+  EXPECT_THAT(planned(short_of_cpus({.busy_pct = 15, .memory_gib = {4, 0}}, 95)), IsEmpty());
 }
 
 TEST(SpillTest, ANodeWithoutMemoryHasCpusForThoseWhoSpill) {

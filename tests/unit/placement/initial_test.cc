@@ -380,7 +380,11 @@ TEST(InitialTest, SharesANodeWhereThereAreMoreClientsThanNodes) {
 }
 
 TEST(InitialTest, BringsTheClientsOfACalmWideVmTogether) {
-  const VmSpec calm{.name = "calm", .homes = {kNoNode, kNoNode}, .vcpus = 4, .busy_pct = 30};
+  const VmSpec calm{.name = "calm",
+                    .homes = {kNoNode, kNoNode},
+                    .vcpus = 4,
+                    .busy_pct = 30,
+                    .shares_memory = true};
   const Snapshot snapshot = SnapshotBuilder().nodes(2, {.cores = 4}).vm(calm).build();
   const std::vector<NodeIndex> homes = place_all(snapshot);
   ASSERT_THAT(homes, SizeIs(2));

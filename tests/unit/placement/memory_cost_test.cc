@@ -61,6 +61,25 @@ TEST(MemoryCostTest, LosesNothingWhereAllIsLocal) {
   EXPECT_EQ(local.at(0), MemoryCost{});
 }
 
+TEST(MemoryCostTest, SiblingsApartLoseToEachOtherInProportionToTheirVcpus) {
+  const Case wide({.homes = {0, 1, 1, 1}, .vcpus = 2, .shares_memory = true});
+  ASSERT_TRUE(is_one_memory(wide.snapshot.vms[0]));
+  const auto lost = [&](CpuTime demand_of_a, NodeIndex node_of_b) {
+    return lost_between(wide.snapshot, {0, 0, demand_of_a}, {1, node_of_b, kCpu}, wide.options);
+  };
+  // A quarter of the memory is the other's, both ways.
+  EXPECT_EQ(lost(kCpu * 3, 1), kAllFar);
+  EXPECT_EQ(lost(kCpu * 7, 1), kAllFar * 2);
+  EXPECT_EQ(lost(kCpu * 3, 0), CpuTime{});
+}
+
+TEST(MemoryCostTest, NoMemoryIsSharedByOneClientOrBeforeTheVmIsMeasured) {
+  EXPECT_FALSE(is_one_memory(Case({.shares_memory = true}).snapshot.vms[0]));
+  EXPECT_FALSE(is_one_memory(
+      Case({.homes = {0, 1}, .shares_memory = true, .measured = false}).snapshot.vms[0]));
+  EXPECT_FALSE(is_one_memory(Case({.homes = {0, 1}}).snapshot.vms[0]));
+}
+
 TEST(MemoryCostTest, WeighsLocalityAsTold) {
   Options options = options_of(Preset::kEsxi);  // 125 MiB/s
   options.locality_weight_mem = 3;

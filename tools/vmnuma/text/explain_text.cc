@@ -22,10 +22,14 @@ std::string cpus_text(const balancer::ClientView& client) {
     out += wrapped("runs on CPUs " + client.cpus, /*indent=*/2);
   }
   if (client.spills_to.value >= 0) {
-    out += wrapped(fmt::format("spills to node {}: it runs on CPUs there too, while those of its "
-                               "home are short, which saves {} per epoch",
-                               client.spills_to.value, figure_text(client.spill_saves_ms, "ms")),
-                   /*indent=*/2);
+    const std::string where =
+        fmt::format("spills to node {}: it runs on CPUs there too, ", client.spills_to.value);
+    out += wrapped(
+        where + (client.spill_saves_ms == 0
+                     ? "ahead of need"
+                     : fmt::format("while those of its home are short, which saves {} per epoch",
+                                   figure_text(client.spill_saves_ms, "ms"))),
+        /*indent=*/2);
   }
   if (!client.no_own_cores.empty()) {
     out += wrapped("has no cores of its own: " + client.no_own_cores, /*indent=*/2);

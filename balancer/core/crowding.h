@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Nodes with more vCPUs than CPUs, and clients that hardly run.
+///
+/// Problem: homes are decided once an epoch, and vCPUs wake within it. On a node with more vCPUs
+/// than CPUs some that slept for long may wake together, and then wait for the rest of the epoch
+/// while CPUs of another node idle. Approach: a client that hardly runs may run on two nodes before
+/// it needs to: while it sleeps that costs nothing, and when it wakes it finds a CPU. A client that
+/// spills counts half on each of its nodes.
+/// Terms: *crowded* - a node whose own clients have more vCPUs than others leave it CPUs.
+///
+/// Properties:
+///  1. A node is not crowded by clients that only spill there.
+///  2. A client that has begun to run does not cease to hardly run at once: there is a margin.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "placement/arrangement.h"
+
+namespace vmnuma::balancer {
+
+class Crowding {
+ public:
+  /// Everybody at home. `arrangement` must outlive it.
+  explicit Crowding(const placement::Arrangement& arrangement);
+
+  [[nodiscard]] bool is_crowded(placement::NodeIndex node) const;
+  [[nodiscard]] bool is_any_crowded() const;
+  /// The node of those that `may` allows which has fewest vCPUs for its CPUs, the client's home
+  /// among them.
+  template <class May>
+  [[nodiscard]] placement::NodeIndex least_filled(placement::NodeIndex home, May may) const {
+    placement::NodeIndex least = home;
+    for (placement::NodeIndex node = 0; node < own_.size(); ++node) {
+      if (filled(node) < filled(least) && may(node)) {
+        least = node;
+      }
+    }
+    return least;
+  }
+  /// The client runs on that node as well.
+  void spread(placement::ClientIndex client, placement::NodeIndex to);
+
+ private:
+  [[nodiscard]] std::int64_t filled(placement::NodeIndex node) const;
+
+  const placement::Arrangement& arrangement_;
+  std::vector<std::int64_t> own_;     ///< vCPUs of clients at home there
+  std::vector<std::int64_t> halves_;  ///< of vCPUs, with those that spill
+};
+
+/// True of a client that wants less than a tenth of its vCPUs' time; for one that spills by now,
+/// less than a fifth.
+[[nodiscard]] bool hardly_runs(const placement::Snapshot& snapshot,
+                               const placement::ClientState& client);
+
+}  // namespace vmnuma::balancer

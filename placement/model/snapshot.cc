@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "placement/model/snapshot.h"
+
+#include <algorithm>
+
+namespace vmnuma::placement {
+
+ClientIndex index_of(const Snapshot& snapshot, const ClientId& id) {
+  const auto found = std::lower_bound(
+      snapshot.clients.begin(), snapshot.clients.end(), id,
+      [](const ClientState& client, const ClientId& key) { return client.id < key; });
+  return found != snapshot.clients.end() && found->id == id
+             ? static_cast<ClientIndex>(found - snapshot.clients.begin())
+             : kNoClient;
+}
+
+const ClientState* find_client(const Snapshot& snapshot, const ClientId& id) {
+  const ClientIndex index = index_of(snapshot, id);
+  return index == kNoClient ? nullptr : &snapshot.clients[index];
+}
+
+}  // namespace vmnuma::placement
