@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <boost/crc.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -42,22 +43,9 @@ template <class Unit>
 struct IsAmount<placement::Amount<Unit>> : std::true_type {};
 
 std::uint32_t crc32_of(std::string_view bytes) {
-  constexpr auto kTable = [] {
-    std::array<std::uint32_t, 256> table{};
-    for (std::uint32_t i = 0; i < table.size(); ++i) {
-      std::uint32_t value = i;
-      for (int bit = 0; bit < 8; ++bit) {
-        value = (value & 1U) != 0 ? 0xedb88320U ^ (value >> 1U) : value >> 1U;
-      }
-      table[i] = value;
-    }
-    return table;
-  }();
-  std::uint32_t crc = 0xffffffffU;
-  for (const char c : bytes) {
-    crc = kTable[(crc ^ static_cast<unsigned char>(c)) & 0xffU] ^ (crc >> 8U);
-  }
-  return crc ^ 0xffffffffU;
+  boost::crc_32_type crc;
+  crc.process_bytes(bytes.data(), bytes.size());
+  return crc.checksum();
 }
 
 /// Counters of nanoseconds reach it in 36 years.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only file of this program that knows CLI11.
 #include "tools/vmnuma/arguments/invocation.h"
 
 #include <algorithm>

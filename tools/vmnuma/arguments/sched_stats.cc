@@ -2,11 +2,10 @@
 #include "tools/vmnuma/arguments/sched_stats.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "balancer/config/config.h"
@@ -31,31 +30,6 @@ std::string help() {
          "  -h                this help\n";
 }
 
-/// The parts between commas; an empty text has one, which is empty.
-std::vector<std::string> parts_of(const std::string& text) {
-  std::vector<std::string> parts;
-  std::size_t begin = 0;
-  for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
-    end = text.find(',', begin);
-    parts.push_back(text.substr(begin, end - begin));
-  }
-  return parts;
-}
-
-Result<std::vector<std::int64_t>> numbers_of(const std::string& text) {
-  std::vector<std::int64_t> numbers;
-  for (const std::string& part : parts_of(text)) {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
-    if (error != std::errc{} || end != part.data() + part.size()) {
-      return failure(ErrorCode::kInvalidArgument,
-                     fmt::format("-l takes numbers such as '0,1', not '{}'", text));
-    }
-    numbers.push_back(number);
-  }
-  return numbers;
-}
-
 tl::unexpected<EarlyExit> usage(const std::string& problem) {
   return tl::unexpected(
       EarlyExit{kExitUsage, fmt::format("sched-stats: {}\nTry 'sched-stats -h'.\n", problem)});
@@ -70,43 +44,44 @@ tl::expected<Invocation, EarlyExit> parse_sched_stats_arguments(
   invocation.socket_path = balancer::kDefaultSocketPath;
   invocation.shape.for_scripts = true;
   std::string type;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string& argument = arguments[i];
-    if (argument == "-h" || argument == "--help") {
-      return tl::unexpected(EarlyExit{kExitOk, help()});
-    }
-    if (argument == "-q") {
-      invocation.shape.csv = true;
-      continue;
-    }
-    if (argument == "-r") {
-      return usage(
-          "-r is not supported: others count on what was counted; print the table twice "
-          "and take the difference");
-    }
-    const std::vector<std::string_view> with_value{"-t", "-g", "-l", "-z", "--socket"};
-    if (std::find(with_value.begin(), with_value.end(), argument) == with_value.end()) {
-      return usage(fmt::format("'{}' is not supported", argument));
-    }
-    if (i + 1 == arguments.size()) {
-      return usage(fmt::format("{} needs a value", argument));
-    }
-    const std::string& value = arguments[++i];
-    if (argument == "-t") {
-      type = value;
-    } else if (argument == "-g") {
-      invocation.shape.group = value;
-    } else if (argument == "-z") {
-      invocation.shape.columns = parts_of(value);
-    } else if (argument == "--socket") {
-      invocation.socket_path = value;
-    } else {
-      auto numbers = numbers_of(value);
-      if (!numbers) {
-        return usage(numbers.error().message);
-      }
-      invocation.shape.ids = std::move(*numbers);
-    }
+  CLI::App app;
+  app.allow_extras();  // refused below, in this program's words
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  app.add_option("-t", type);
+  app.add_option("-g", invocation.shape.group);
+  app.add_option("--socket", invocation.socket_path);
+  app.add_flag("-q", invocation.shape.csv);
+  const CLI::Option* reset = app.add_flag("-r");
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::Throw)->delimiter(',');
+  const CLI::Option* ids = app.add_option("-l", invocation.shape.ids)->allow_extra_args(false);
+  app.add_option("-z", invocation.shape.columns)->allow_extra_args(false);
+  const auto no_numbers = [ids] {
+    return usage(
+        fmt::format("-l takes numbers such as '0,1', not '{}'", fmt::join(ids->results(), ",")));
+  };
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::CallForHelp&) {
+    return tl::unexpected(EarlyExit{kExitOk, help()});
+  } catch (const CLI::ConversionError&) {
+    return no_numbers();
+  } catch (const CLI::ArgumentMismatch& error) {
+    const std::string what = error.what();  // "-t: 1 required TEXT missing"
+    return usage(what.substr(0, what.find(':')) + " needs a value");
+  } catch (const CLI::ParseError& error) {
+    return usage(error.what());
+  }
+  const std::vector<std::string>& numbers = ids->results();
+  if (std::find(numbers.begin(), numbers.end(), "") != numbers.end()) {  // which CLI11 takes as 0
+    return no_numbers();
+  }
+  if (reset->count() > 0) {
+    return usage(
+        "-r is not supported: others count on what was counted; print the table twice "
+        "and take the difference");
+  }
+  if (const std::vector<std::string> others = app.remaining(); !others.empty()) {
+    return usage(fmt::format("'{}' is not supported", others.front()));
   }
   if (type.empty()) {
     return usage("a table is needed, such as '-t numa-pnode'");
