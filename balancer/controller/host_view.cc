@@ -26,10 +26,6 @@ std::int64_t milliseconds(CpuTime time) {
   return (time.value + 500) / 1000;
 }
 
-Figure permille(const std::optional<placement::Permille>& share) {
-  return share ? Figure(share->value) : std::nullopt;
-}
-
 CpuTotalView total_view(const CpuTotal& total) {
   return {milliseconds(total.used), milliseconds(total.ready), milliseconds(total.entitled),
           milliseconds(total.owed)};
@@ -156,9 +152,7 @@ HostView host_view(const Snapshot& snapshot, const Ledger& ledger, const Totals&
     for (std::size_t i = 0; record != nullptr && i < record->description.pci_devices.size(); ++i) {
       row.pci_devices.push_back(record->description.pci_devices[i].address);
     }
-    row.cpu_some_permille = permille(vm.pressure.cpu_some);
-    row.memory_some_permille = permille(vm.pressure.memory_some);
-    row.memory_full_permille = permille(vm.pressure.memory_full);
+    row.figures = vm.figures;
     for (std::size_t i = 0; i < vm.client_count; ++i) {
       row.clients.push_back(
           client_view(snapshot, snapshot.clients[vm.first_client + i], record, totals));

@@ -441,16 +441,16 @@ Bytes remote_memory(const Snapshot& snapshot, const VmState& vm) {
   return remote;
 }
 
-placement::VmPressure pressure_of(const VmRecord& vm) {
-  placement::VmPressure pressure;
+placement::VmFigures figures_of(const VmRecord& vm) {
+  placement::VmFigures figures;
   if (vm.last) {
-    pressure.cpu_some = vm.last->cpu_waits;
+    figures.cpu_some = vm.last->cpu_waits;
     if (vm.last->memory_state) {
-      pressure.memory_some = vm.last->memory_state->waits_some;
-      pressure.memory_full = vm.last->memory_state->waits_full;
+      figures.memory_some = vm.last->memory_state->waits_some;
+      figures.memory_full = vm.last->memory_state->waits_full;
     }
   }
-  return pressure;
+  return figures;
 }
 
 void make_stale(VmState& vm, std::string why) {
@@ -488,7 +488,7 @@ void Ledger::measure_vm(VmRecord& vm, const Sample& sample, Snapshot& snapshot) 
   const std::optional<VmUsage> usage = read(vm, sample, state);
   state.weight = vm.weight;
   state.cpu_measured = usage.has_value();
-  state.pressure = pressure_of(vm);
+  state.figures = figures_of(vm);
   vm.measured = vm.measured || usage.has_value();
   state.measured = vm.measured;
   state.shares_memory = vm.description.cells.size() < 2;

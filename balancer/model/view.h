@@ -22,6 +22,7 @@
 #include "balancer/model/mode.h"
 #include "balancer/model/origin.h"
 #include "placement/model/ids.h"
+#include "placement/model/vm_figures.h"
 
 namespace vmnuma::balancer {
 
@@ -207,11 +208,7 @@ struct VmView {
   std::string not_managed;  ///< why, if so
   bool transferring = false;
   std::vector<VmClientView> clients;
-  /// Share of the last 10 s in which some of its tasks, or all, waited for a CPU or for memory
-  /// (pressure stall information).
-  Figure cpu_some_permille = {};
-  Figure memory_some_permille = {};
-  Figure memory_full_permille = {};
+  placement::VmFigures figures = {};          ///< as placement::kVmFigures declares them
   std::vector<std::string> pci_devices = {};  ///< passed through to it, as in "0000:3b:00.0"
   bool operator==(const VmView&) const = default;
 };

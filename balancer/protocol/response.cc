@@ -25,10 +25,12 @@ using Json = nlohmann::ordered_json;
 class ViewWriter {
  public:
   template <class T>
-  void operator()(const char* name, const T& value) {
-    object_[name] = json_of(value);
+  void operator()(std::string_view name, const T& value, const Metric& /*its*/ = {}) {
+    object_[std::string(name)] = json_of(value);
   }
-  void time(const char* name, std::int64_t unix_s) { object_[name] = time_text(unix_s); }
+  void time(std::string_view name, std::int64_t unix_s) {
+    object_[std::string(name)] = time_text(unix_s);
+  }
 
   template <class View>
   [[nodiscard]] static Json write(const View& view) {
@@ -44,6 +46,7 @@ class ViewWriter {
   static Json json_of(bool value) { return value; }
   static Json json_of(Mode value) { return name_of(value); }
   static Json json_of(Origin value) { return name_of(value); }
+  static Json json_of(placement::Permille value) { return value.value; }
   static Json json_of(placement::NodeId value) {
     return value.value < 0 ? Json(nullptr) : Json(value.value);
   }
@@ -92,12 +95,13 @@ tl::unexpected<Error> corrupt(std::string message) {
 class ViewReader {
  public:
   template <class T>
-  void operator()(const char* name, T& value) {
-    if (const auto found = object_.find(name); found != object_.end() && !assign(*found, value)) {
+  void operator()(std::string_view name, T& value, const Metric& /*its*/ = {}) {
+    if (const auto found = object_.find(std::string(name));
+        found != object_.end() && !assign(*found, value)) {
       note(name);
     }
   }
-  void time(const char* name, std::int64_t& unix_s) {
+  void time(std::string_view name, std::int64_t& unix_s) {
     std::string text;
     (*this)(name, text);
     if (const auto time = parse_time(text)) {
@@ -124,7 +128,7 @@ class ViewReader {
  private:
   explicit ViewReader(const Json& object) : object_(object) {}
 
-  void note(const char* name) {
+  void note(std::string_view name) {
     if (wrong_field_.empty()) {
       wrong_field_ = name;
     }
@@ -155,6 +159,9 @@ class ViewReader {
   static bool assign(const Json& json, placement::NodeId& value) {
     value = placement::NodeId{};
     return json.is_null() || assign(json, value.value);
+  }
+  static bool assign(const Json& json, placement::Permille& value) {
+    return assign(json, value.value);
   }
   template <class Choice>
   requires std::is_enum_v<Choice>

@@ -2,15 +2,26 @@
 /// The fields of each view with their names in JSON, listed once for reading and writing. Internal
 /// to this folder.
 ///
-/// `fields(NAME, value)` for a field, `fields.time(NAME, unix_s)` for a time of day.
+/// `fields(NAME, value)` for a field, `fields.time(NAME, unix_s)` for a time of day. The metric
+/// that a field is, too, is said beside it; the exporter and its manual page follow from there.
 #pragma once
 
 #include <concepts>
+#include <string_view>
 #include <type_traits>
 
 #include "balancer/model/view.h"
 
 namespace vmnuma::balancer {
+
+/// A field as a metric: in base units, which the end of the field's name tells (`_ms`, `_pct`,
+/// `_permille`), and a counter if its name ends in `_total`.
+struct Metric {
+  std::string_view name;
+  std::string_view help;         ///< one sentence
+  std::string_view label = {};   ///< beside those that tell of what it is; empty: none
+  std::string_view marked = {};  ///< the value of `label`
+};
 
 /// T itself when reading, const T when writing.
 template <class Value, class T>
@@ -80,17 +91,27 @@ void visit_fields(Fields& fields, T& view) {
   fields("uri", view.uri);
   fields("epoch", view.epoch);
   fields("epoch_length_ms", view.epoch_length_ms);
-  fields("late_ms", view.late_ms);
-  fields("late_most_ms", view.late_most_ms);
-  fields("imbalance_pct", view.imbalance_pct);
+  fields("late_ms", view.late_ms,
+         Metric{"vmnuma_epoch_late_seconds",
+                "From when the last epoch was due until it had been measured."});
+  fields("late_most_ms", view.late_most_ms,
+         Metric{"vmnuma_epoch_late_most_seconds",
+                "The same of the epoch that was the latest since the daemon was started."});
+  fields("imbalance_pct", view.imbalance_pct,
+         Metric{"vmnuma_imbalance_ratio",
+                "Largest difference between two nodes in owed CPU time by capacity."});
   fields("lost_ms", view.lost_ms);
-  fields("nodes", view.nodes);
-  fields("vms", view.vms);
-  fields("clients", view.clients);
-  fields("open_actions", view.open_actions);
+  fields("nodes", view.nodes, Metric{"vmnuma_nodes", "NUMA nodes of the host."});
+  fields("vms", view.vms, Metric{"vmnuma_vms", "Running VMs."});
+  fields("clients", view.clients,
+         Metric{"vmnuma_clients", "Clients: groups of one VM's vCPUs that live on one node."});
+  fields("open_actions", view.open_actions,
+         Metric{"vmnuma_open_actions", "Actions begun and not finished."});
   fields("kernel_numa_balancing", view.kernel_numa_balancing);
   fields("wants_wakeups", view.wants_wakeups);
-  fields("wakeup_pairs", view.wakeup_pairs);
+  fields("wakeup_pairs", view.wakeup_pairs,
+         Metric{"vmnuma_wakeup_pairs",
+                "Pairs of VMs whose wake-ups of each other are counted; absent if none are."});
   fields("forecasts", view.forecasts);
   fields("transfers", view.transfers);
   fields("refused_policies", view.refused_policies);
@@ -118,35 +139,46 @@ void visit_fields(Fields& fields, T& view) {
 template <class Fields, MaybeConst<NodeView> T>
 void visit_fields(Fields& fields, T& view) {
   fields("node", view.node);
-  fields("known", view.known);
-  fields("cores", view.cores);
-  fields("cpus", view.cpus);
+  fields("known", view.known, Metric{"vmnuma_node_known", "1 if the node's readings are there."});
+  fields("cores", view.cores, Metric{"vmnuma_node_cores", "Physical cores that VMs may use."});
+  fields("cpus", view.cpus, Metric{"vmnuma_node_cpus", "Logical CPUs that VMs may use."});
   fields("distances", view.distances);
-  fields("vcpus", view.vcpus);
-  fields("load_pct", view.load_pct);
-  fields("vm_load_pct", view.vm_load_pct);
-  fields("non_vm_pct", view.non_vm_pct);
+  fields("vcpus", view.vcpus, Metric{"vmnuma_node_vcpus", "vCPUs whose home the node is."});
+  fields("load_pct", view.load_pct,
+         Metric{"vmnuma_node_load_ratio",
+                "Load average by what others leave; above 1 if more is wanted than that."});
+  fields("vm_load_pct", view.vm_load_pct,
+         Metric{"vmnuma_node_vm_load_ratio",
+                "What clients want of the whole node, as a load average."});
+  fields("non_vm_pct", view.non_vm_pct,
+         Metric{"vmnuma_node_non_vm_ratio", "What others than VMs use of the whole node."});
   fields("capacity_ms", view.capacity_ms);
   fields("non_vm_ms", view.non_vm_ms);
   fields("used_ms", view.used_ms);
   fields("demand_ms", view.demand_ms);
   fields("entitled_ms", view.entitled_ms);
   fields("owed_ms", view.owed_ms);
-  fields("memory_bytes", view.memory_bytes);
-  fields("free_bytes", view.free_bytes);
-  fields("reserve_bytes", view.reserve_bytes);
+  fields("memory_bytes", view.memory_bytes,
+         Metric{"vmnuma_node_memory_bytes", "Memory of the node."});
+  fields("free_bytes", view.free_bytes,
+         Metric{"vmnuma_node_memory_free_bytes", "Free memory of the node."});
+  fields("reserve_bytes", view.reserve_bytes,
+         Metric{"vmnuma_node_memory_reserve_bytes", "Free memory that moves leave alone."});
   fields("promised_vcpus", view.promised_vcpus);
   fields("promised_bytes", view.promised_bytes);
   fields("huge_pages", view.huge_pages);
-  fields("capacity_total_ms", view.capacity_total_ms);
-  fields("non_vm_total_ms", view.non_vm_total_ms);
+  fields(
+      "capacity_total_ms", view.capacity_total_ms,
+      Metric{"vmnuma_node_capacity_cpu_seconds_total", "CPU time the node could give to clients."});
+  fields("non_vm_total_ms", view.non_vm_total_ms,
+         Metric{"vmnuma_node_non_vm_cpu_seconds_total", "CPU time used by all but clients."});
   fields("total", view.total);
 }
 
 template <class Fields, MaybeConst<VmClientView> T>
 void visit_fields(Fields& fields, T& view) {
   fields("index", view.index);
-  fields("vcpus", view.vcpus);
+  fields("vcpus", view.vcpus, Metric{"vmnuma_client_vcpus", "vCPUs of the client."});
   fields("home", view.home);
   fields("moving", view.moving);
   fields("used_ms", view.used_ms);
@@ -156,8 +188,12 @@ void visit_fields(Fields& fields, T& view) {
   fields("owed_ms", view.owed_ms);
   fields("size_bytes", view.size_bytes);
   fields("memory_bytes", view.memory_bytes);
-  fields("locality_pct", view.locality_pct);
-  fields("moves", view.moves);
+  fields("locality_pct", view.locality_pct,
+         Metric{"vmnuma_client_locality_ratio",
+                "Share of the client's memory that lies on its home node."});
+  fields("moves", view.moves,
+         Metric{"vmnuma_client_moves_total",
+                "Moves of the client from node to node, since its VM was first seen."});
   fields("total", view.total);
 }
 
@@ -165,13 +201,15 @@ template <class Fields, MaybeConst<VmView> T>
 void visit_fields(Fields& fields, T& view) {
   fields("vm", view.vm);
   fields("vm_uuid", view.vm_uuid);
-  fields("weight", view.weight);
-  fields("managed", view.managed);
+  fields("weight", view.weight, Metric{"vmnuma_vm_weight", "The VM's cpu.weight."});
+  fields("managed", view.managed,
+         Metric{"vmnuma_vm_managed", "0 if the VM is left alone at present."});
   fields("not_managed", view.not_managed);
   fields("transferring", view.transferring);
-  fields("cpu_some_permille", view.cpu_some_permille);
-  fields("memory_some_permille", view.memory_some_permille);
-  fields("memory_full_permille", view.memory_full_permille);
+  for (const placement::VmFigureInfo& info : placement::kVmFigures) {
+    fields(info.name, view.figures.*info.value,
+           Metric{info.metric, info.metric_help, info.metric_label, info.metric_marked});
+  }
   fields("pci_devices", view.pci_devices);
   fields("clients", view.clients);
 }
@@ -185,10 +223,15 @@ void visit_fields(Fields& fields, T& view) {
 
 template <class Fields, MaybeConst<HostView> T>
 void visit_fields(Fields& fields, T& view) {
-  fields("epoch", view.epoch);
-  fields("epoch_length_ms", view.epoch_length_ms);
-  fields("lost_total_ms", view.lost_total_ms);
-  fields("moved_bytes", view.moved_bytes);
+  fields("epoch", view.epoch, Metric{"vmnuma_epochs_total", "Epochs the daemon has measured."});
+  fields("epoch_length_ms", view.epoch_length_ms,
+         Metric{"vmnuma_epoch_length_seconds", "Length of the last epoch."});
+  fields("lost_total_ms", view.lost_total_ms,
+         Metric{"vmnuma_lost_cpu_seconds_total",
+                "CPU time the host lost to shortage and to far memory, of one core."});
+  fields("moved_bytes", view.moved_bytes,
+         Metric{"vmnuma_migrated_bytes_total",
+                "Memory moved between nodes by actions that have ended."});
   fields("actions", view.actions);
   fields("vms_known", view.vms_known);
   fields("distances_measured", view.distances_measured);

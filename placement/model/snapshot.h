@@ -16,6 +16,7 @@
 #include "placement/model/domain.h"
 #include "placement/model/ids.h"
 #include "placement/model/topology.h"
+#include "placement/model/vm_figures.h"
 
 namespace vmnuma::placement {
 
@@ -57,16 +58,6 @@ struct NodeState {
   bool operator==(const NodeState&) const = default;
 };
 
-/// How long some task of a VM, or all of its tasks, waited: shares of the last 10 s (pressure stall
-/// information; Linux 6.1, Documentation/accounting/psi.rst). Absent where the kernel does not
-/// tell.
-struct VmPressure {
-  std::optional<Permille> cpu_some;
-  std::optional<Permille> memory_some;
-  std::optional<Permille> memory_full;
-  bool operator==(const VmPressure&) const = default;
-};
-
 struct VmState {
   VmId id;
   std::string name;
@@ -97,7 +88,7 @@ struct VmState {
   std::int64_t pull_again_after = 0;
   /// False: its CPU times in this epoch are held or assumed. Decides nothing, as in NodeState.
   bool cpu_measured = true;
-  VmPressure pressure = {};  ///< decides nothing
+  VmFigures figures = {};  ///< decide nothing
   bool operator==(const VmState&) const = default;
 };
 

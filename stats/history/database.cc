@@ -194,6 +194,7 @@ Result<OpenedDatabase> open_database(const fs::path& path) {
       if (judgement.content != Content::kUnusable) {
         configure(*database);
         migrate(*database, migrations());
+        add_vm_figures(*database);
         fold_log_at_close(*database, true);
         if (judgement.content == Content::kNothing) {
           flush_directory(path.parent_path());

@@ -40,10 +40,8 @@ EpochRows epoch_rows(const placement::Snapshot& snapshot, WallTime time) {
     }
   }
   for (const placement::VmState& vm : snapshot.vms) {
-    const placement::VmPressure& pressure = vm.pressure;
-    const bool known = pressure.cpu_some || pressure.memory_some || pressure.memory_full;
-    if (vm.fresh && vm.cpu_measured && known && vm.client_count > 0) {
-      epoch.vms.push_back({vm.id, pressure});
+    if (vm.fresh && vm.cpu_measured && is_any_known(vm.figures) && vm.client_count > 0) {
+      epoch.vms.push_back({vm.id, vm.figures});
     }
   }
   for (const placement::ClientState& client : snapshot.clients) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/history/past.h"
 
+#include <fmt/format.h>
+
 #include "stats/history/actions.h"
+#include "stats/history/columns.h"
 #include "stats/history/database.h"
 #include "stats/history/read_only.h"
 #include "stats/history/samples.h"
@@ -47,27 +50,43 @@ std::vector<LocalityPoint> read_locality(SQLite::Database& database, const Sampl
   return points;
 }
 
+/// A daemon that is older than this program has made no column for what it does not know.
+bool has_column(SQLite::Database& database, std::string_view table, std::string_view name) {
+  SQLite::Statement select(database, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
+  select.bind(1, std::string(table));
+  select.bind(2, std::string(name));
+  return select.executeStep();
+}
+
 std::vector<VmPast> read_vms(SQLite::Database& database, const SampleFilter& filter) {
+  using Table = SampleTable<VmSampleRow>;
   // avg() leaves NULLs out, and is NULL if all are.
   SQLite::Statement select(
       database,
-      "SELECT name, uuid, CAST(avg(cpu_some_permille) AS INTEGER),"
-      " CAST(avg(memory_some_permille) AS INTEGER), CAST(avg(memory_full_permille) AS INTEGER)"
-      " FROM vm_sample JOIN vm ON vm.number = vm WHERE span = ? AND time_ms >= ? AND time_ms < ?"
-      " GROUP BY vm ORDER BY name, uuid");
+      fmt::format(
+          "SELECT {}, name, uuid FROM {} JOIN vm ON vm.number = vm"
+          " WHERE span = ? AND time_ms >= ? AND time_ms < ? GROUP BY vm ORDER BY name, uuid",
+          column_list<VmSampleRow>([&](const Column<VmSampleRow>& column) {
+            return has_column(database, Table::kName, column.name)
+                       ? fmt::format("CAST(avg({}) AS INTEGER)", column.name)
+                       : std::string("NULL");
+          }),
+          Table::kName));
   select.bind(1, column_value(filter.span));
   select.bind(2, std::int64_t{filter.since.time_since_epoch().count()});
   select.bind(3, std::int64_t{filter.until.time_since_epoch().count()});
-  const auto share = [&select](int column) {
-    return select.isColumnNull(column)
-               ? std::nullopt
-               : std::optional(placement::Permille{select.getColumn(column).getInt64()});
-  };
   std::vector<VmPast> vms;
   while (select.executeStep()) {
-    vms.push_back({select.getColumn(0).getString(),
-                   select.getColumn(1).getString(),
-                   {share(2), share(3), share(4)}});
+    VmSampleRow row;
+    int index = 0;
+    for (const Column<VmSampleRow>& column : Table::kColumns) {
+      if (!select.isColumnNull(index)) {
+        column.set(row, select.getColumn(index).getInt64());
+      }
+      ++index;
+    }
+    vms.push_back({select.getColumn(index).getString(), select.getColumn(index + 1).getString(),
+                   row.figures});
   }
   return vms;
 }

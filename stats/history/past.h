@@ -21,11 +21,11 @@ struct LocalityPoint {
   bool operator==(const LocalityPoint&) const = default;
 };
 
-/// How long a VM's tasks waited, on average over the rows that know it.
+/// The figures of a VM, each on average over the rows that know it.
 struct VmPast {
   std::string name;
   std::string uuid;
-  placement::VmPressure pressure;
+  placement::VmFigures figures;
   bool operator==(const VmPast&) const = default;
 };
 

@@ -161,11 +161,9 @@ struct ClientSampleRow {
   bool operator==(const ClientSampleRow&) const = default;
 };
 
-/// How long a VM's tasks waited: shares of the time (pressure stall information), absent where not
-/// known.
 struct VmSampleRow {
   placement::VmId vm;  ///< one that has a client row, too
-  placement::VmPressure pressure;
+  placement::VmFigures figures;
   bool operator==(const VmSampleRow&) const = default;
 };
 

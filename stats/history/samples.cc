@@ -9,22 +9,15 @@
 #include <fmt/format.h>
 
 #include "placement/model/text.h"
+#include "stats/history/columns.h"
 #include "stats/history/database.h"
 
 namespace vmnuma::stats {
 namespace {
 
-using placement::Bytes;
-using placement::CpuTime;
 using placement::NodeId;
 using placement::Permille;
 
-std::int64_t to_kib(Bytes bytes) {
-  return bytes.value / placement::kKiB.value;
-}
-Bytes from_kib(std::int64_t kib) {
-  return placement::kKiB * kib;
-}
 std::int64_t to_ms(WallTime time) {
   return time.time_since_epoch().count();
 }
@@ -53,25 +46,34 @@ struct Level {
 constexpr Level kLevels[] = {{kMinuteSpan, kEpochSpan, 60'000},
                              {kHourSpan, kMinuteSpan, 3'600'000}};
 
+/// An epoch's row. The first parameters are the time, the epoch's length and the columns, the next
+/// one what `key` and `from` make of it.
+template <class Row>
+std::string insert_text(std::string_view key, std::string_view from) {
+  return fmt::format(
+      "INSERT OR REPLACE INTO {} (span, time_ms, epochs, epoch_us, {}, {})"
+      " SELECT 0, ?, 1, ?, {}, {}{}",
+      SampleTable<Row>::kName, column_names<Row>(), SampleTable<Row>::kKey,
+      column_list<Row>([](const auto& /*any*/) { return "?"; }), key, from);
+}
+
+/// Binds all but what tells the row apart, and gives that one's index.
+template <class Row>
+int bind_row(SQLite::Statement& insert, const EpochRows& epoch, const Row& row) {
+  insert.bind(1, to_ms(epoch.time));
+  insert.bind(2, epoch.epoch_length.value);
+  int index = 3;
+  for (const Column<Row>& column : SampleTable<Row>::kColumns) {
+    const std::optional<std::int64_t> value = column.get(row);
+    bind_or_null(insert, index++, value.has_value(), value.value_or(0));
+  }
+  return index;
+}
+
 void insert_nodes(SQLite::Database& database, const EpochRows& epoch) {
-  SQLite::Statement insert(database,
-                           "INSERT OR REPLACE INTO node_sample"
-                           " VALUES (0, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  SQLite::Statement insert(database, insert_text<NodeSampleRow>("?", ""));
   for (const NodeSampleRow& row : epoch.nodes) {
-    insert.bind(1, to_ms(epoch.time));
-    insert.bind(2, row.node.value);
-    insert.bind(3, epoch.epoch_length.value);
-    insert.bind(4, row.used.value);
-    insert.bind(5, row.non_vm.value);
-    insert.bind(6, row.capacity.value);
-    insert.bind(7, row.demand.value);
-    insert.bind(8, row.entitled.value);
-    insert.bind(9, row.owed.value);
-    insert.bind(10, row.load_average.value);
-    insert.bind(11, row.vcpus);
-    insert.bind(12, to_kib(row.free));
-    insert.bind(13, to_kib(row.total));
-    bind_or_null(insert, 14, row.threads.has_value(), row.threads.value_or(CpuTime{}).value);
+    insert.bind(bind_row(insert, epoch, row), row.node.value);
     insert.exec();
     insert.reset();
   }
@@ -87,9 +89,7 @@ void insert_clients(SQLite::Database& database, const EpochRows& epoch) {
                        " WHERE (name, memory_mib, shares, guest_os) <>"
                        " (excluded.name, excluded.memory_mib, excluded.shares, excluded.guest_os)");
   SQLite::Statement insert(database,
-                           "INSERT OR REPLACE INTO client_sample VALUES (0, ?, (SELECT number FROM "
-                           "vm WHERE uuid = ?), ?, 1,"
-                           " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                           insert_text<ClientSampleRow>("number, ?", " FROM vm WHERE uuid = ?"));
   const ClientSampleRow* previous = nullptr;
   for (const ClientSampleRow& row : epoch.clients) {
     const std::string uuid = placement::to_text(row.vm);
@@ -104,38 +104,18 @@ void insert_clients(SQLite::Database& database, const EpochRows& epoch) {
       vm.reset();
     }
     previous = &row;
-    const MemorySplit memory = row.memory.value_or(MemorySplit{});
-    insert.bind(1, to_ms(epoch.time));
-    insert.bind(2, uuid);
-    insert.bind(3, row.client);
-    insert.bind(4, epoch.epoch_length.value);
-    bind_or_null(insert, 5, row.home.value >= 0, row.home.value);
-    insert.bind(6, row.vcpus);
-    insert.bind(7, row.used.value);
-    insert.bind(8, row.ready.value);
-    insert.bind(9, row.demand.value);
-    insert.bind(10, row.entitled.value);
-    insert.bind(11, row.owed.value);
-    bind_or_null(insert, 12, row.memory.has_value(), to_kib(memory.local));
-    bind_or_null(insert, 13, row.memory.has_value(), to_kib(memory.remote));
+    const int index = bind_row(insert, epoch, row);
+    insert.bind(index, row.client);
+    insert.bind(index + 1, uuid);
     insert.exec();
     insert.reset();
   }
 }
 
 void insert_vms(SQLite::Database& database, const EpochRows& epoch) {
-  SQLite::Statement insert(database,
-                           "INSERT OR REPLACE INTO vm_sample SELECT 0, ?, number, 1, ?, ?, ?, ?"
-                           " FROM vm WHERE uuid = ?");
+  SQLite::Statement insert(database, insert_text<VmSampleRow>("number", " FROM vm WHERE uuid = ?"));
   for (const VmSampleRow& row : epoch.vms) {
-    insert.bind(1, to_ms(epoch.time));
-    insert.bind(2, epoch.epoch_length.value);
-    int column = 3;
-    for (const auto& share :
-         {row.pressure.cpu_some, row.pressure.memory_some, row.pressure.memory_full}) {
-      bind_or_null(insert, column++, share.has_value(), share.value_or(Permille{}).value);
-    }
-    insert.bind(column, placement::to_text(row.vm));
+    insert.bind(bind_row(insert, epoch, row), placement::to_text(row.vm));
     insert.exec();
     insert.reset();
   }
@@ -159,50 +139,32 @@ std::optional<std::int64_t> first_at_or_after(SQLite::Database& database, std::i
   return first;
 }
 
-// A row counts as often as it has epochs. An average that exists is kept: it was made from more.
-constexpr std::string_view kAverageNodes =
-    "INSERT OR IGNORE INTO node_sample"
-    " SELECT :span, :begin, node, SUM(epochs), SUM(epoch_us * epochs) / SUM(epochs),"
-    " SUM(used_us * epochs) / SUM(epochs), SUM(non_vm_us * epochs) / SUM(epochs),"
-    " SUM(capacity_us * epochs) / SUM(epochs), SUM(demand_us * epochs) / SUM(epochs),"
-    " SUM(entitled_us * epochs) / SUM(epochs), SUM(owed_us * epochs) / SUM(epochs),"
-    " SUM(load_permille * epochs) / SUM(epochs), SUM(vcpus * epochs) / SUM(epochs),"
-    " SUM(free_kib * epochs) / SUM(epochs), SUM(total_kib * epochs) / SUM(epochs),"
-    " SUM(threads_us * epochs) / SUM(iif(threads_us IS NULL, 0, epochs))"
-    " FROM node_sample WHERE span = :finer AND time_ms >= :begin AND time_ms < :end GROUP BY node";
-
-// Memory is averaged over the rows in which it is known (NULL if none: x / 0 is NULL). `home` comes
-// from the row that has max(time_ms): SQLite's rule for bare columns beside a single max(),
-// lang_select.html.
-constexpr std::string_view kAverageClients =
-    "INSERT OR IGNORE INTO client_sample"
-    " SELECT :span, :begin, vm, client, epochs, epoch_us, home, vcpus, used_us, ready_us, "
-    "demand_us,"
-    " entitled_us, owed_us, local_kib, remote_kib FROM ("
-    "SELECT vm, client, max(time_ms), home, SUM(epochs) AS epochs,"
-    " SUM(epoch_us * epochs) / SUM(epochs) AS epoch_us, SUM(vcpus * epochs) / SUM(epochs) AS vcpus,"
-    " SUM(used_us * epochs) / SUM(epochs) AS used_us,"
-    " SUM(ready_us * epochs) / SUM(epochs) AS ready_us,"
-    " SUM(demand_us * epochs) / SUM(epochs) AS demand_us,"
-    " SUM(entitled_us * epochs) / SUM(epochs) AS entitled_us,"
-    " SUM(owed_us * epochs) / SUM(epochs) AS owed_us,"
-    " SUM(local_kib * epochs) / SUM(iif(local_kib IS NULL, 0, epochs)) AS local_kib,"
-    " SUM(remote_kib * epochs) / SUM(iif(remote_kib IS NULL, 0, epochs)) AS remote_kib"
-    " FROM client_sample WHERE span = :finer AND time_ms >= :begin AND time_ms < :end"
-    " GROUP BY vm, client)";
-
-// As memory of clients: over the rows in which it is known.
-constexpr std::string_view kAverageVms =
-    "INSERT OR IGNORE INTO vm_sample"
-    " SELECT :span, :begin, vm, SUM(epochs), SUM(epoch_us * epochs) / SUM(epochs),"
-    " SUM(cpu_some_permille * epochs) / SUM(iif(cpu_some_permille IS NULL, 0, epochs)),"
-    " SUM(memory_some_permille * epochs) / SUM(iif(memory_some_permille IS NULL, 0, epochs)),"
-    " SUM(memory_full_permille * epochs) / SUM(iif(memory_full_permille IS NULL, 0, epochs))"
-    " FROM vm_sample WHERE span = :finer AND time_ms >= :begin AND time_ms < :end GROUP BY vm";
+/// A row counts as often as it has epochs, and what is not known of it not at all (NULL if it is of
+/// none: x / 0 is NULL). An average that exists is kept: it was made from more. The latest value is
+/// that of the row with max(time_ms): SQLite's rule for bare columns beside a single max(),
+/// lang_select.html.
+template <class Row>
+std::string average_text() {
+  using Table = SampleTable<Row>;
+  const std::string values = column_list<Row>([](const Column<Row>& column) {
+    return column.latest
+               ? std::string(column.name)
+               : fmt::format("SUM({0} * epochs) / SUM(iif({0} IS NULL, 0, epochs)) AS {0}",
+                             column.name);
+  });
+  return fmt::format(
+      "INSERT OR IGNORE INTO {0} (span, time_ms, epochs, epoch_us, {1}, {2})"
+      " SELECT :span, :begin, epochs, epoch_us, {1}, {2} FROM ("
+      "SELECT max(time_ms), {2}, SUM(epochs) AS epochs,"
+      " SUM(epoch_us * epochs) / SUM(epochs) AS epoch_us, {3} FROM {0}"
+      " WHERE span = :finer AND time_ms >= :begin AND time_ms < :end GROUP BY {2})",
+      Table::kName, column_names<Row>(), Table::kKey, values);
+}
 
 void average(SQLite::Database& database, const Level& level, std::int64_t begin_ms) {
-  for (const std::string_view query : {kAverageNodes, kAverageClients, kAverageVms}) {
-    SQLite::Statement insert(database, std::string(query));
+  for (const std::string& query : {average_text<NodeSampleRow>(), average_text<ClientSampleRow>(),
+                                   average_text<VmSampleRow>()}) {
+    SQLite::Statement insert(database, query);
     insert.bind(":span", level.span);
     insert.bind(":finer", level.finer);
     insert.bind(":begin", begin_ms);
@@ -228,6 +190,52 @@ void set_averaged_until(SQLite::Database& database, const Level& level, std::int
   update.bind(1, until_ms);
   update.bind(2, level.span);
   update.exec();
+}
+
+/// Rows of the filter's span and time, of which `is_wanted` takes the parameter that is bound next:
+/// the columns of `before`, the time, epochs and their length, then those of the table.
+template <class Row>
+SQLite::Statement select_rows(SQLite::Database& database, const SampleFilter& filter,
+                              std::string_view before, std::string_view from,
+                              std::string_view is_wanted) {
+  using Table = SampleTable<Row>;
+  SQLite::Statement select(
+      database,
+      fmt::format("SELECT {}, time_ms, epochs, epoch_us, {} FROM {}{}"
+                  " WHERE span = ? AND time_ms >= ? AND time_ms < ? AND ifnull({}, 1)"
+                  " ORDER BY time_ms, {} LIMIT ?",
+                  before, column_names<Row>(), Table::kName, from, is_wanted, Table::kKey));
+  select.bind(1, span_of(filter.span));
+  select.bind(2, to_ms(filter.since));
+  select.bind(3, to_ms(filter.until));
+  select.bind(5, filter.limit);
+  return select;
+}
+
+template <class Row>
+SQLite::Statement select_rows_of_vms(SQLite::Database& database, const SampleFilter& filter,
+                                     std::string_view before) {
+  SQLite::Statement select =
+      select_rows<Row>(database, filter, before, " JOIN vm ON vm.number = vm", "uuid = ?");
+  bind_or_null(select, 4, filter.vm.has_value(),
+               placement::to_text(filter.vm.value_or(placement::VmId{})));
+  return select;
+}
+
+/// `index`: of the first column after those of `before`.
+template <class Row>
+Kept<Row> kept_row(SQLite::Statement& select, int index) {
+  Kept<Row> kept;
+  kept.time = from_ms(select.getColumn(index++).getInt64());
+  kept.epochs = select.getColumn(index++).getInt64();
+  kept.epoch_length = {select.getColumn(index++).getInt64()};
+  for (const Column<Row>& column : SampleTable<Row>::kColumns) {
+    if (!select.isColumnNull(index)) {
+      column.set(kept.row, select.getColumn(index).getInt64());
+    }
+    ++index;
+  }
+  return kept;
 }
 
 }  // namespace
@@ -277,125 +285,48 @@ void make_averages(SQLite::Database& database, std::int64_t now_ms) {
 
 std::vector<Kept<NodeSampleRow>> read_node_samples(SQLite::Database& database,
                                                    const SampleFilter& filter) {
-  SQLite::Statement select(
-      database,
-      "SELECT time_ms, epochs, epoch_us, node, used_us, non_vm_us, capacity_us, demand_us, "
-      "entitled_us,"
-      " owed_us, load_permille, vcpus, free_kib, total_kib, threads_us FROM node_sample"
-      " WHERE span = ? AND time_ms >= ? AND time_ms < ? AND ifnull(node = ?, 1)"
-      " ORDER BY time_ms, node LIMIT ?");
-  select.bind(1, span_of(filter.span));
-  select.bind(2, to_ms(filter.since));
-  select.bind(3, to_ms(filter.until));
+  SQLite::Statement select = select_rows<NodeSampleRow>(database, filter, "node", "", "node = ?");
   bind_or_null(select, 4, filter.node.has_value(), filter.node.value_or(NodeId{}).value);
-  select.bind(5, filter.limit);
   std::vector<Kept<NodeSampleRow>> samples;
   while (select.executeStep()) {
-    int column = 0;
-    const auto integer = [&] { return select.getColumn(column++).getInt64(); };
-    Kept<NodeSampleRow>& kept = samples.emplace_back();
-    kept.time = from_ms(integer());
-    kept.epochs = integer();
-    kept.epoch_length = {integer()};
-    kept.row.node = {static_cast<std::int32_t>(integer())};
-    kept.row.used = CpuTime{integer()};
-    kept.row.non_vm = CpuTime{integer()};
-    kept.row.capacity = CpuTime{integer()};
-    kept.row.demand = CpuTime{integer()};
-    kept.row.entitled = CpuTime{integer()};
-    kept.row.owed = CpuTime{integer()};
-    kept.row.load_average = Permille{integer()};
-    kept.row.vcpus = static_cast<std::int32_t>(integer());
-    kept.row.free = from_kib(integer());
-    kept.row.total = from_kib(integer());
-    if (!select.isColumnNull(column)) {
-      kept.row.threads = CpuTime{integer()};
-    }
+    samples.push_back(kept_row<NodeSampleRow>(select, 1));
+    samples.back().row.node = {select.getColumn(0).getInt()};
   }
   return samples;
 }
 
 Result<std::vector<Kept<ClientSampleRow>>> read_client_samples(SQLite::Database& database,
                                                                const SampleFilter& filter) {
-  SQLite::Statement select(
-      database,
-      "SELECT time_ms, epochs, epoch_us, uuid, name, memory_mib, shares, guest_os, client, home,"
-      " vcpus, used_us, ready_us, demand_us,"
-      " entitled_us, owed_us, local_kib, remote_kib FROM client_sample JOIN vm ON vm.number = vm"
-      " WHERE span = ? AND time_ms >= ? AND time_ms < ? AND ifnull(uuid = ?, 1)"
-      " ORDER BY time_ms, vm, client LIMIT ?");
-  select.bind(1, span_of(filter.span));
-  select.bind(2, to_ms(filter.since));
-  select.bind(3, to_ms(filter.until));
-  bind_or_null(select, 4, filter.vm.has_value(),
-               placement::to_text(filter.vm.value_or(placement::VmId{})));
-  select.bind(5, filter.limit);
+  SQLite::Statement select = select_rows_of_vms<ClientSampleRow>(
+      database, filter, "uuid, name, memory_mib, shares, guest_os, client");
   std::vector<Kept<ClientSampleRow>> samples;
   while (select.executeStep()) {
-    const auto vm = placement::parse_vm_id(select.getColumn(3).getString());
+    const auto vm = placement::parse_vm_id(select.getColumn(0).getString());
     if (!vm) {
       return failure(ErrorCode::kCorrupt, vm.error().message);
     }
-    int column = 0;
-    const auto integer = [&] { return select.getColumn(column++).getInt64(); };
-    Kept<ClientSampleRow>& kept = samples.emplace_back();
-    kept.time = from_ms(integer());
-    kept.epochs = integer();
-    kept.epoch_length = {integer()};
-    kept.row.vm = *vm;
-    kept.row.vm_name = select.getColumn(4).getString();
-    kept.row.vm_memory_mib = select.getColumn(5).getInt64();
-    kept.row.vm_shares = select.getColumn(6).getInt64();
-    kept.row.guest_os = select.getColumn(7).getString();
-    column = 8;
-    kept.row.client = static_cast<std::int32_t>(integer());
-    kept.row.home =
-        select.isColumnNull(column) ? NodeId{} : NodeId{select.getColumn(column).getInt()};
-    ++column;
-    kept.row.vcpus = static_cast<std::int32_t>(integer());
-    kept.row.used = CpuTime{integer()};
-    kept.row.ready = CpuTime{integer()};
-    kept.row.demand = CpuTime{integer()};
-    kept.row.entitled = CpuTime{integer()};
-    kept.row.owed = CpuTime{integer()};
-    if (!select.isColumnNull(column)) {
-      MemorySplit& memory = kept.row.memory.emplace();
-      memory.local = from_kib(integer());
-      memory.remote = from_kib(integer());
-    }
+    ClientSampleRow& row = samples.emplace_back(kept_row<ClientSampleRow>(select, 6)).row;
+    row.vm = *vm;
+    row.vm_name = select.getColumn(1).getString();
+    row.vm_memory_mib = select.getColumn(2).getInt64();
+    row.vm_shares = select.getColumn(3).getInt64();
+    row.guest_os = select.getColumn(4).getString();
+    row.client = select.getColumn(5).getInt();
   }
   return samples;
 }
 
 Result<std::vector<Kept<VmSampleRow>>> read_vm_samples(SQLite::Database& database,
                                                        const SampleFilter& filter) {
-  SQLite::Statement select(
-      database,
-      "SELECT time_ms, epochs, epoch_us, uuid, cpu_some_permille, memory_some_permille,"
-      " memory_full_permille FROM vm_sample JOIN vm ON vm.number = vm"
-      " WHERE span = ? AND time_ms >= ? AND time_ms < ? AND ifnull(uuid = ?, 1)"
-      " ORDER BY time_ms, vm LIMIT ?");
-  select.bind(1, span_of(filter.span));
-  select.bind(2, to_ms(filter.since));
-  select.bind(3, to_ms(filter.until));
-  bind_or_null(select, 4, filter.vm.has_value(),
-               placement::to_text(filter.vm.value_or(placement::VmId{})));
-  select.bind(5, filter.limit);
-  const auto share = [&select](int column) {
-    return select.isColumnNull(column)
-               ? std::nullopt
-               : std::optional(Permille{select.getColumn(column).getInt64()});
-  };
+  SQLite::Statement select = select_rows_of_vms<VmSampleRow>(database, filter, "uuid");
   std::vector<Kept<VmSampleRow>> samples;
   while (select.executeStep()) {
-    const auto vm = placement::parse_vm_id(select.getColumn(3).getString());
+    const auto vm = placement::parse_vm_id(select.getColumn(0).getString());
     if (!vm) {
       return failure(ErrorCode::kCorrupt, vm.error().message);
     }
-    samples.push_back({from_ms(select.getColumn(0).getInt64()),
-                       select.getColumn(1).getInt64(),
-                       {select.getColumn(2).getInt64()},
-                       {*vm, {share(4), share(5), share(6)}}});
+    samples.push_back(kept_row<VmSampleRow>(select, 1));
+    samples.back().row.vm = *vm;
   }
   return samples;
 }

@@ -6,6 +6,8 @@
 #include <SQLiteCpp/Statement.h>
 #include <SQLiteCpp/Transaction.h>
 
+#include "placement/model/vm_figures.h"
+
 namespace vmnuma::stats {
 namespace {
 
@@ -161,7 +163,11 @@ CREATE TABLE vm_sample (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-constexpr const char* kMigrations[] = {kVersion1, kVersion2, kVersion3};
+// Version 4: who writes names the columns, so that vm_sample may have more of them than a program
+// knows: one for each figure of a VM, as add_vm_figures() makes them.
+constexpr const char* kVersion4 = "";
+
+constexpr const char* kMigrations[] = {kVersion1, kVersion2, kVersion3, kVersion4};
 
 }  // namespace
 
@@ -182,6 +188,20 @@ void migrate(SQLite::Database& database, std::span<const char* const> steps) {
     database.exec("PRAGMA user_version=" + std::to_string(step + 1));
     transaction.commit();
   }
+}
+
+void add_vm_figures(SQLite::Database& database) {
+  SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+  for (const placement::VmFigureInfo& figure : placement::kVmFigures) {
+    const std::string name(figure.name);
+    SQLite::Statement known(database,
+                            "SELECT 1 FROM pragma_table_info('vm_sample') WHERE name = ?");
+    known.bind(1, name);
+    if (!known.executeStep()) {
+      database.exec("ALTER TABLE vm_sample ADD COLUMN " + name + " INTEGER");
+    }
+  }
+  transaction.commit();
 }
 
 }  // namespace vmnuma::stats

@@ -26,4 +26,8 @@ inline constexpr std::int32_t kApplicationId = 0x766d6e75;
 /// leaves some version, never a mixture. Throws SQLite::Exception.
 void migrate(SQLite::Database& database, std::span<const char* const> steps);
 
+/// Adds what vm_sample lacks of a column for each figure of a VM (placement/model/vm_figures.h).
+/// Older rows have NULL there. Throws SQLite::Exception.
+void add_vm_figures(SQLite::Database& database);
+
 }  // namespace vmnuma::stats

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "balancer/protocol/view_fields.h"
@@ -17,11 +18,11 @@ inline constexpr std::int64_t kSomeUnixS = 1'738'325'471;  // 2025-01-31T12:11:1
 /// Visits the fields of a view and gives each a value.
 class UnknownFields {
  public:
-  template <class T>
-  void operator()(const char* /*name*/, T& value) {
+  template <class T, class... Notes>
+  void operator()(std::string_view /*name*/, T& value, const Notes&... /*of it*/) {
     fill(value);
   }
-  void time(const char* /*name*/, std::int64_t& unix_s) { unix_s = kSomeUnixS; }
+  void time(std::string_view /*name*/, std::int64_t& unix_s) { unix_s = kSomeUnixS; }
 
  private:
   void fill(std::int64_t& value) { value = 7; }

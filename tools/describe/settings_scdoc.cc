@@ -49,8 +49,9 @@ std::string options_section(bool from_esxi) {
 std::string metrics_section() {
   std::string out;
   for (const MetricInfo& metric : metric_table()) {
+    const std::string labels = labels_text(metric);
     out += fmt::format("*{}*{}\n\t{}\n\n", escaped(metric.name),
-                       metric.labels.empty() ? "" : fmt::format(" ({})", escaped(metric.labels)),
+                       labels.empty() ? "" : fmt::format(" ({})", escaped(labels)),
                        escaped(metric.help));
   }
   return out;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,6 +15,7 @@
 #include <prometheus/text_serializer.h>
 
 #include "balancer/model/mode.h"
+#include "balancer/protocol/view_fields.h"
 #include "stats/text/printable.h"
 #include "tools/exporter/metric_table.h"
 #include "tools/exporter/node_locality.h"
@@ -36,20 +38,25 @@ using Labels = std::vector<ClientMetric::Label>;
 /// A sample, or none.
 using Value = std::optional<double>;
 
-Value scaled(const Figure& figure, double divisor) {
-  return figure ? Value(static_cast<double>(*figure) / divisor) : std::nullopt;
-}
-Value seconds(const Figure& ms) {
-  return scaled(ms, 1000);
-}
-Value ratio(const Figure& pct) {
-  return scaled(pct, 100);
-}
-Value ratio_of_permille(const Figure& permille) {
-  return scaled(permille, 1000);
+template <std::integral T>
+Value number(T value) {
+  return static_cast<double>(value);
 }
 Value number(const Figure& figure) {
-  return scaled(figure, 1);
+  return figure ? Value(static_cast<double>(*figure)) : std::nullopt;
+}
+Value seconds(std::int64_t ms) {
+  return static_cast<double>(ms) / 1000;
+}
+Value number(const std::optional<placement::Permille>& share) {
+  return share ? number(share->value) : std::nullopt;
+}
+
+/// What the unit of a view's field, which its name ends in, is to the base unit.
+double base_units(std::string_view field) {
+  return field.ends_with("_ms") || field.ends_with("_permille") ? 1000
+         : field.ends_with("_pct")                              ? 100
+                                                                : 1;
 }
 
 /// The families of the table, filled in any order.
@@ -95,7 +102,38 @@ class Families {
   std::map<std::string_view, std::size_t> index_;
 };
 
+/// Adds the fields of a view that are metrics.
+class MetricFields {
+ public:
+  MetricFields(const Labels& labels, Families& families) : labels_(labels), families_(families) {}
+
+  template <class T>
+  void operator()(std::string_view /*name*/, const T& /*value*/) {}
+  template <class T>
+  void operator()(std::string_view name, const T& value, const balancer::Metric& metric) {
+    Labels labels = labels_;
+    if (!metric.label.empty()) {
+      labels.push_back({std::string(metric.label), std::string(metric.marked)});
+    }
+    if (const Value measured = number(value)) {
+      families_.add(metric.name, *measured / base_units(name), std::move(labels));
+    }
+  }
+  void time(std::string_view /*name*/, std::int64_t /*unix_s*/) {}
+
+ private:
+  const Labels& labels_;
+  Families& families_;
+};
+
+template <class View>
+void add_fields(const View& view, const Labels& labels, Families& families) {
+  MetricFields fields(labels, families);
+  balancer::visit_fields(fields, view);
+}
+
 void add_daemon(const balancer::StatusView& status, Families& families) {
+  add_fields(status, {}, families);
   families.add("vmnuma_daemon_info", 1, {{"version", status.version}, {"uri", status.uri}});
   for (const Mode mode :
        {Mode::kObserve, Mode::kDryRun, Mode::kActive, Mode::kPaused, Mode::kDegraded}) {
@@ -107,20 +145,12 @@ void add_daemon(const balancer::StatusView& status, Families& families) {
     families.add("vmnuma_source_missing_since_timestamp_seconds", number(missing.since_unix_s),
                  {{"source", missing.source}});
   }
-  families.add("vmnuma_epoch_late_seconds", seconds(status.late_ms));
-  families.add("vmnuma_epoch_late_most_seconds", seconds(status.late_most_ms));
-  families.add("vmnuma_wakeup_pairs", number(status.wakeup_pairs));
   families.add("vmnuma_forecast_vms", number(status.forecasts.trained), {{"predictor", "trained"}});
   families.add("vmnuma_forecast_vms", number(status.forecasts.histogram),
                {{"predictor", "histogram"}});
   families.add("vmnuma_forecast_vms", number(status.forecasts.last_maximum),
                {{"predictor", "last-maximum"}});
   families.add("vmnuma_history_writable", status.history.state.starts_with("ok") ? 1 : 0);
-  families.add("vmnuma_nodes", number(status.nodes));
-  families.add("vmnuma_vms", number(status.vms));
-  families.add("vmnuma_clients", number(status.clients));
-  families.add("vmnuma_imbalance_ratio", ratio(status.imbalance_pct));
-  families.add("vmnuma_open_actions", number(status.open_actions));
   std::map<std::string, std::int64_t> transfers{{"running", 0}, {"waiting", 0}, {"paused", 0}};
   for (const balancer::TransferView& transfer : status.transfers) {
     ++transfers[transfer.state];
@@ -131,10 +161,7 @@ void add_daemon(const balancer::StatusView& status, Families& families) {
 }
 
 void add_host(const balancer::HostView& host, Families& families) {
-  families.add("vmnuma_epochs_total", number(host.epoch));
-  families.add("vmnuma_epoch_length_seconds", seconds(host.epoch_length_ms));
-  families.add("vmnuma_lost_cpu_seconds_total", seconds(host.lost_total_ms));
-  families.add("vmnuma_migrated_bytes_total", number(host.moved_bytes));
+  add_fields(host, {}, families);
   for (const balancer::ActionCountView& row : host.actions) {
     families.add("vmnuma_actions_total", number(row.count),
                  {{"reason", row.reason}, {"state", row.state}});
@@ -158,23 +185,12 @@ void add_total(std::string_view of, const CpuTotalView& total, const Labels& lab
 void add_node(const balancer::HostView& host, const NodeView& node, Families& families) {
   const std::string name = std::to_string(node.node.value);
   const Labels labels{{"node", name}};
-  families.add("vmnuma_node_known", node.known ? 1 : 0, labels);
-  families.add("vmnuma_node_cores", node.cores, labels);
-  families.add("vmnuma_node_cpus", node.cpus, labels);
-  families.add("vmnuma_node_vcpus", number(node.vcpus), labels);
+  add_fields(node, labels, families);
   for (std::size_t i = 0; i < std::min(node.distances.size(), host.nodes.size()); ++i) {
     families.add("vmnuma_node_distance", node.distances[i],
                  {{"node", name}, {"to", std::to_string(host.nodes[i].node.value)}});
   }
-  families.add("vmnuma_node_load_ratio", ratio(node.load_pct), labels);
-  families.add("vmnuma_node_vm_load_ratio", ratio(node.vm_load_pct), labels);
-  families.add("vmnuma_node_non_vm_ratio", ratio(node.non_vm_pct), labels);
-  families.add("vmnuma_node_capacity_cpu_seconds_total", seconds(node.capacity_total_ms), labels);
-  families.add("vmnuma_node_non_vm_cpu_seconds_total", seconds(node.non_vm_total_ms), labels);
   add_total("node", node.total, labels, families);
-  families.add("vmnuma_node_memory_bytes", number(node.memory_bytes), labels);
-  families.add("vmnuma_node_memory_free_bytes", number(node.free_bytes), labels);
-  families.add("vmnuma_node_memory_reserve_bytes", number(node.reserve_bytes), labels);
 }
 
 void add_client(const balancer::HostView& host, const std::string& vm, const VmClientView& client,
@@ -185,7 +201,7 @@ void add_client(const balancer::HostView& host, const std::string& vm, const VmC
     all.push_back({"node", std::to_string(node.value)});
     return all;
   };
-  families.add("vmnuma_client_vcpus", client.vcpus, labels);
+  add_fields(client, labels, families);
   if (client.home.value >= 0) {
     families.add("vmnuma_client_home", 1, on_node(client.home));
   }
@@ -194,8 +210,6 @@ void add_client(const balancer::HostView& host, const std::string& vm, const VmC
     families.add("vmnuma_client_memory_bytes", number(client.memory_bytes[i]),
                  on_node(host.nodes[i].node));
   }
-  families.add("vmnuma_client_locality_ratio", ratio(client.locality_pct), labels);
-  families.add("vmnuma_client_moves_total", number(client.moves), labels);
 }
 
 /// How a VM is called: by its name, with its UUID where the name of another VM shows as the same.
@@ -250,14 +264,7 @@ std::string metrics_text(const Reading& reading) {
   for (const VmView& view : host.vms) {
     const std::string vm = names.of(view.vm, view.vm_uuid);
     families.add("vmnuma_vm_info", 1, {{"vm", vm}, {"uuid", view.vm_uuid}});
-    families.add("vmnuma_vm_weight", number(view.weight), {{"vm", vm}});
-    families.add("vmnuma_vm_managed", view.managed ? 1 : 0, {{"vm", vm}});
-    families.add("vmnuma_vm_cpu_pressure_ratio", ratio_of_permille(view.cpu_some_permille),
-                 {{"vm", vm}});
-    families.add("vmnuma_vm_memory_pressure_ratio", ratio_of_permille(view.memory_some_permille),
-                 {{"vm", vm}, {"tasks", "some"}});
-    families.add("vmnuma_vm_memory_pressure_ratio", ratio_of_permille(view.memory_full_permille),
-                 {{"vm", vm}, {"tasks", "full"}});
+    add_fields(view, {{"vm", vm}}, families);
     for (const VmClientView& client : view.clients) {
       add_client(host, vm, client, families);
     }

@@ -131,7 +131,7 @@ TEST(MetricsTest, LabelsAreThoseOfTheTable) {
     labels[entry.substr(0, brace)] = names;
   }
   for (const MetricInfo& metric : metric_table()) {
-    EXPECT_EQ(labels[std::string(metric.name)], metric.labels) << metric.name;
+    EXPECT_EQ(labels[std::string(metric.name)], labels_text(metric)) << metric.name;
   }
 }
 

@@ -130,18 +130,18 @@ TEST_F(NewHostFiguresTest, HowLongAVmWaitsReachesHostViewMetricsAndHistory) {
   (void)host.epoch();
   (void)host.epoch();
   auto view = answer_of<HostView>(host, balancer::HostRequest{});
-  EXPECT_EQ(view.vms.front().cpu_some_permille, std::nullopt);
+  EXPECT_EQ(view.vms.front().figures.cpu_some, std::nullopt);
   host.set_waits(placement::Permille{120}, placement::Permille{30});
   const balancer::Effects effects = host.epoch();
   view = answer_of<HostView>(host, balancer::HostRequest{});
-  EXPECT_EQ(view.vms.front().cpu_some_permille, 120);
-  EXPECT_EQ(view.vms.front().memory_some_permille, 30);
-  EXPECT_EQ(view.vms.front().memory_full_permille, std::nullopt);
+  EXPECT_EQ(view.vms.front().figures.cpu_some, placement::Permille{120});
+  EXPECT_EQ(view.vms.front().figures.memory_some, placement::Permille{30});
+  EXPECT_EQ(view.vms.front().figures.memory_full, std::nullopt);
   EXPECT_THAT(metrics_text(reading_of(view)),
               HasSubstr("vmnuma_vm_cpu_pressure_ratio{vm=\"web1\"} 0.12\n"));
   const stats::EpochRows rows = stats::epoch_rows(effects.epoch->snapshot, {});
   ASSERT_THAT(rows.vms, SizeIs(1));
-  EXPECT_EQ(rows.vms.front().pressure.memory_some, placement::Permille{30});
+  EXPECT_EQ(rows.vms.front().figures.memory_some, placement::Permille{30});
 }
 
 TEST_F(NewHostFiguresTest, WorldsAreAllThreadsOfTheVm) {

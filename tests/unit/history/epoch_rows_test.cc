@@ -109,7 +109,7 @@ TEST(EpochRowsTest, LeavesOutWhatIsHeldOrAssumed) {
   assumed.nodes[0].cpu_measured = false;
   assumed.nodes[1].memory_read = false;
   assumed.vms[0].cpu_measured = false;
-  assumed.vms[0].pressure.cpu_some = Permille{5};
+  assumed.vms[0].figures.cpu_some = Permille{5};
   const EpochRows epoch = epoch_rows(assumed, at(seconds(6)));
   EXPECT_THAT(epoch.nodes, IsEmpty());
   EXPECT_THAT(epoch.clients, IsEmpty());
@@ -119,10 +119,10 @@ TEST(EpochRowsTest, LeavesOutWhatIsHeldOrAssumed) {
 TEST(EpochRowsTest, TakesHowLongVmsWaitedWhereThatIsKnown) {
   placement::Snapshot waiting = snapshot();
   EXPECT_THAT(epoch_rows(waiting, at(seconds(6))).vms, IsEmpty());
-  waiting.vms[0].pressure.memory_some = Permille{5};
+  waiting.vms[0].figures.memory_some = Permille{5};
   const EpochRows epoch = epoch_rows(waiting, at(seconds(6)));
   ASSERT_THAT(epoch.vms, SizeIs(1));
-  EXPECT_EQ(epoch.vms[0], (VmSampleRow{vm_id(1), waiting.vms[0].pressure}));
+  EXPECT_EQ(epoch.vms[0], (VmSampleRow{vm_id(1), waiting.vms[0].figures}));
 }
 
 TEST(EpochRowsTest, SaysWhereMemoryAndHomeAreUnknown) {

@@ -61,7 +61,7 @@ TEST_F(PastTest, ClientsWithoutAHomeDoNotCount) {
                                               placement::Bytes{1LL << 30}}));
 }
 
-TEST_F(PastTest, VmsHaveTheAverageOfWhatIsKnownOfTheirWaits) {
+TEST_F(PastTest, VmsHaveTheAverageOfWhatIsKnownOfTheirFigures) {
   using placement::Permille;
   EpochRows epoch = epoch_at(at(seconds(2)));
   epoch.clients = {client_row(1, 0, 10), client_row(2, 0, 10)};
@@ -74,8 +74,8 @@ TEST_F(PastTest, VmsHaveTheAverageOfWhatIsKnownOfTheirWaits) {
   ASSERT_TRUE(past) << past.error().message;
   ASSERT_THAT(past->vms, SizeIs(2));
   EXPECT_EQ(past->vms[0].name, "vm1");
-  EXPECT_EQ(past->vms[0].pressure, (placement::VmPressure{Permille{200}, Permille{7}, {}}));
-  EXPECT_EQ(past->vms[1].pressure, (placement::VmPressure{{}, Permille{30}, Permille{10}}));
+  EXPECT_EQ(past->vms[0].figures, (placement::VmFigures{Permille{200}, Permille{7}, {}}));
+  EXPECT_EQ(past->vms[1].figures, (placement::VmFigures{{}, Permille{30}, Permille{10}}));
 }
 
 TEST_F(PastTest, SamplesAreAsFineAsTheTimeAllows) {

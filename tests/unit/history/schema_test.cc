@@ -9,6 +9,7 @@
 #include <SQLiteCpp/Statement.h>
 #include <gtest/gtest.h>
 
+#include "placement/model/vm_figures.h"
 #include "stats/history/samples.h"
 
 namespace vmnuma::stats::tests {
@@ -65,6 +66,17 @@ TEST_F(SchemaTest, NodesOfTheSecondVersionKeepTheirSamples) {
   migrate(database_, migrations());
   EXPECT_EQ(number("SELECT count(*) FROM node_sample WHERE total_kib = 10 AND threads_us IS NULL"),
             1);
+}
+
+TEST_F(SchemaTest, VmsOfTheThirdVersionGetAColumnForEachFigure) {
+  migrate(database_, migrations().first(3));
+  database_.exec("INSERT INTO vm_sample VALUES (0, 1, 1, 1, 2000000, 1, 2, 3)");
+  migrate(database_, migrations());
+  add_vm_figures(database_);
+  add_vm_figures(database_);
+  EXPECT_EQ(number("SELECT count(*) FROM pragma_table_info('vm_sample')"),
+            5 + static_cast<std::int64_t>(placement::kVmFigures.size()));
+  EXPECT_EQ(number("SELECT count(*) FROM vm_sample WHERE memory_full_permille = 3"), 1);
 }
 
 TEST_F(SchemaTest, AFailedStepLeavesTheVersionBeforeIt) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `vmnuma list`: one line a VM.
 #include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,7 +37,22 @@ struct Row {
   Figure memory_bytes;
   Figure locality_pct;
   std::string state;
+  placement::VmFigures figures = {};
 };
+
+/// Figures that have a column here.
+std::vector<placement::VmFigureInfo> shown_figures() {
+  std::vector<placement::VmFigureInfo> shown;
+  std::copy_if(placement::kVmFigures.begin(), placement::kVmFigures.end(),
+               std::back_inserter(shown),
+               [](const placement::VmFigureInfo& info) { return !info.list_title.empty(); });
+  return shown;
+}
+
+Figure permille(const Row& row, const placement::VmFigureInfo& info) {
+  const std::optional<placement::Permille>& share = row.figures.*info.value;
+  return share ? Figure(share->value) : Figure();
+}
 
 /// Adds what may not be known: the sum is not known then.
 void add(Figure& sum, const Figure& part) {
@@ -72,6 +89,7 @@ Row row_of(const balancer::VmView& vm, std::int64_t epoch_ms) {
   row.load_pct = percent(demand, row.vcpus * epoch_ms);
   row.owed_pct = entitled == Figure(0) ? Figure(0) : percent(owed, entitled);
   row.locality_pct = percent(local, row.memory_bytes);
+  row.figures = vm.figures;
   row.state = !vm.managed ? "left alone: " + vm.not_managed : moves ? "moving" : "";
   return row;
 }
@@ -105,18 +123,31 @@ void sort_rows(std::vector<Row>& rows, ListOrder order) {
 
 std::string table_text(const std::vector<Row>& rows) {
   using Align = Table::Align;
-  Table table({{"VM"},
-               {"HOME"},
-               {"VCPU", Align::kRight},
-               {"LOAD%", Align::kRight},
-               {"OWED%", Align::kRight},
-               {"MEMORY", Align::kRight},
-               {"LOCAL%", Align::kRight},
-               {"STATE", Align::kShrinks}});
+  std::vector<Table::Column> columns{{"VM"},
+                                     {"HOME"},
+                                     {"VCPU", Align::kRight},
+                                     {"LOAD%", Align::kRight},
+                                     {"OWED%", Align::kRight},
+                                     {"MEMORY", Align::kRight},
+                                     {"LOCAL%", Align::kRight}};
+  for (const placement::VmFigureInfo& info : shown_figures()) {
+    columns.push_back({std::string(info.list_title), Align::kRight});
+  }
+  columns.push_back({"STATE", Align::kShrinks});
+  Table table(columns);
   for (const Row& row : rows) {
-    table.add_row({row.vm, nodes_text(row.homes), std::to_string(row.vcpus),
-                   figure_text(row.load_pct), figure_text(row.owed_pct),
-                   bytes_text(row.memory_bytes), figure_text(row.locality_pct), row.state});
+    std::vector<std::string> cells{row.vm,
+                                   nodes_text(row.homes),
+                                   std::to_string(row.vcpus),
+                                   figure_text(row.load_pct),
+                                   figure_text(row.owed_pct),
+                                   bytes_text(row.memory_bytes),
+                                   figure_text(row.locality_pct)};
+    for (const placement::VmFigureInfo& info : shown_figures()) {
+      cells.push_back(permille_text(permille(row, info)));
+    }
+    cells.push_back(row.state);
+    table.add_row(std::move(cells));
   }
   return rows.empty() ? "no VMs run\n" : table.text();
 }
@@ -131,12 +162,20 @@ std::string csv_text(const std::vector<Row>& rows) {
     return out + "\"";
   };
   const auto number = [](const Figure& figure) { return figure ? std::to_string(*figure) : ""; };
-  std::string text = "vm,vm_uuid,homes,vcpus,load_pct,owed_pct,memory_bytes,locality_pct,state\n";
+  std::string text = "vm,vm_uuid,homes,vcpus,load_pct,owed_pct,memory_bytes,locality_pct,state";
+  for (const placement::VmFigureInfo& info : shown_figures()) {
+    text.append(",").append(info.name);
+  }
+  text += "\n";
   for (const Row& row : rows) {
-    text += fmt::format("{},{},{},{},{},{},{},{},{}\n", quoted(printable(row.vm)), row.vm_uuid,
+    text += fmt::format("{},{},{},{},{},{},{},{},{}", quoted(printable(row.vm)), row.vm_uuid,
                         quoted(nodes_text(row.homes)), row.vcpus, number(row.load_pct),
                         number(row.owed_pct), number(row.memory_bytes), number(row.locality_pct),
                         quoted(printable(row.state)));
+    for (const placement::VmFigureInfo& info : shown_figures()) {
+      text += "," + number(permille(row, info));
+    }
+    text += "\n";
   }
   return text;
 }
@@ -166,6 +205,9 @@ std::string json_of(const std::vector<Row>& rows) {
                    {"memory_bytes", number(row.memory_bytes)},
                    {"locality_pct", number(row.locality_pct)},
                    {"state", row.state}});
+    for (const placement::VmFigureInfo& info : shown_figures()) {
+      vms.back()[std::string(info.name)] = number(permille(row, info));
+    }
   }
   const Json all = {{"vms", vms}};
   return text::json_text(all) + "\n";

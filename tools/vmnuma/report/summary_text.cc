@@ -35,19 +35,25 @@ balancer::Figure permille(const std::optional<placement::Permille>& share) {
 
 /// VMs whose tasks waited at all.
 std::string waits_table(const std::vector<stats::VmPast>& vms) {
-  Table table({{"VM", Align::kShrinks},
-               {"CPU(%)", Align::kRight},
-               {"MEMORY(%)", Align::kRight},
-               {"FULL(%)", Align::kRight}});
+  std::vector<placement::VmFigureInfo> waits;
+  std::vector<Table::Column> columns{{"VM", Align::kShrinks}};
+  for (const placement::VmFigureInfo& info : placement::kVmFigures) {
+    if (!info.report_title.empty()) {
+      waits.push_back(info);
+      columns.push_back({std::string(info.report_title), Align::kRight});
+    }
+  }
+  Table table(columns);
   for (const stats::VmPast& vm : vms) {
-    const auto waited = [](const std::optional<placement::Permille>& share) {
-      return share.value_or(placement::Permille{}) > placement::Permille{};
-    };
-    const placement::VmPressure& pressure = vm.pressure;
-    if (waited(pressure.cpu_some) || waited(pressure.memory_some)) {
-      table.add_row({vm.name, permille_text(permille(pressure.cpu_some)),
-                     permille_text(permille(pressure.memory_some)),
-                     permille_text(permille(pressure.memory_full))});
+    std::vector<std::string> cells{vm.name};
+    bool waited = false;
+    for (const placement::VmFigureInfo& info : waits) {
+      const balancer::Figure share = permille(vm.figures.*info.value);
+      cells.push_back(permille_text(share));
+      waited = waited || share.value_or(0) > 0;
+    }
+    if (waited) {
+      table.add_row(std::move(cells));
     }
   }
   return table.empty() ? ""
@@ -127,11 +133,11 @@ std::string report_json(const HostReport& report) {
   }
   json["vms"] = nlohmann::ordered_json::array();
   for (const stats::VmPast& vm : report.past.vms) {
-    json["vms"].push_back({{"vm", vm.name},
-                           {"vm_uuid", vm.uuid},
-                           {"cpu_some_permille", optional(permille(vm.pressure.cpu_some))},
-                           {"memory_some_permille", optional(permille(vm.pressure.memory_some))},
-                           {"memory_full_permille", optional(permille(vm.pressure.memory_full))}});
+    nlohmann::ordered_json row{{"vm", vm.name}, {"vm_uuid", vm.uuid}};
+    for (const placement::VmFigureInfo& info : placement::kVmFigures) {
+      row[std::string(info.name)] = optional(permille(vm.figures.*info.value));
+    }
+    json["vms"].push_back(std::move(row));
   }
   json["locality_first_permille"] = optional(summary.locality_first_permille);
   json["locality_last_permille"] = optional(summary.locality_last_permille);
