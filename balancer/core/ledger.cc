@@ -441,6 +441,20 @@ Bytes remote_memory(const Snapshot& snapshot, const VmState& vm) {
   return remote;
 }
 
+/// Guests on pages of hugetlbfs have nothing else; no cgroup counts these.
+std::optional<placement::Permille> on_huge_pages(const VmRecord& vm) {
+  if (vm.description.huge_page_size > Bytes{}) {
+    return placement::Permille{1000};
+  }
+  const std::optional<placement::MemoryState>& memory = vm.last->memory_state;
+  if (!memory || !memory->huge || memory->anonymous + memory->shared <= Bytes{}) {
+    return std::nullopt;
+  }
+  const placement::Permille share = placement::permille_of(
+      memory->huge->value, (memory->anonymous + memory->shared).value, placement::Permille{});
+  return std::min(share, placement::Permille{1000});
+}
+
 placement::VmFigures figures_of(const VmRecord& vm) {
   placement::VmFigures figures;
   if (vm.last) {
@@ -449,6 +463,7 @@ placement::VmFigures figures_of(const VmRecord& vm) {
       figures.memory_some = vm.last->memory_state->waits_some;
       figures.memory_full = vm.last->memory_state->waits_full;
     }
+    figures.huge_pages = on_huge_pages(vm);
   }
   return figures;
 }

@@ -32,6 +32,9 @@ struct MemoryState {
   Bytes file;                ///< page cache of its disk images
   Bytes unevictable;         ///< of all these, what is locked
   Bytes swap;
+  /// Of `anonymous` and `shared`, what is on transparent huge pages; decides nothing. Absent where
+  /// the kernel has none.
+  std::optional<Bytes> huge = {};
   /// Share of the last 10 s in which some task of it, or all, waited for memory. Absent where the
   /// kernel does not tell.
   std::optional<Permille> waits_some;

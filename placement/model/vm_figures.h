@@ -27,6 +27,7 @@ struct VmFigures {
   std::optional<Permille> cpu_some;
   std::optional<Permille> memory_some;
   std::optional<Permille> memory_full;
+  std::optional<Permille> huge_pages = {};
   bool operator==(const VmFigures&) const = default;
 };
 
@@ -51,6 +52,9 @@ inline constexpr std::array kVmFigures{
     VmFigureInfo{&VmFigures::memory_full, "memory_full_permille", "", "FULL(%)",
                  "vmnuma_vm_memory_pressure_ratio", "tasks", "full",
                  "Share of the last 10 s in which some or all (full) tasks waited for memory."},
+    VmFigureInfo{&VmFigures::huge_pages, "huge_page_permille", "HUGE%", "",
+                 "vmnuma_vm_huge_page_ratio", "", "",
+                 "Share of the VM's resident memory that is on huge pages of either kind."},
 };
 static_assert(sizeof(VmFigures) == kVmFigures.size() * sizeof(std::optional<Permille>),
               "a figure has no line in the table");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/formats/memory_formats.h"
 
+#include <span>
 #include <string>
 
 #include "stats/formats/fields.h"
@@ -108,7 +109,8 @@ Result<MemoryStat> parse_memory_stat(std::string_view text) {
     std::string_view name;
     std::optional<Bytes> bytes;
   };
-  Wanted wanted[] = {{"anon", {}}, {"file", {}}, {"shmem", {}}, {"unevictable", {}}};
+  Wanted wanted[] = {{"anon", {}},        {"file", {}},     {"shmem", {}},
+                     {"unevictable", {}}, {"anon_thp", {}}, {"shmem_thp", {}}};
   while (const auto line = take_line(text)) {
     std::string_view fields = *line;
     const auto name = take_word(fields);
@@ -123,13 +125,17 @@ Result<MemoryStat> parse_memory_stat(std::string_view text) {
       one.bytes = Bytes{*bytes};
     }
   }
-  for (const Wanted& one : wanted) {
+  for (const Wanted& one : std::span(wanted).first(4)) {
     if (!one.bytes) {
       return failure(ErrorCode::kCorrupt,
                      "memory.stat has no line '" + std::string(one.name) + "'");
     }
   }
-  return MemoryStat{*wanted[0].bytes, *wanted[1].bytes, *wanted[2].bytes, *wanted[3].bytes};
+  MemoryStat stat{*wanted[0].bytes, *wanted[1].bytes, *wanted[2].bytes, *wanted[3].bytes};
+  if (wanted[4].bytes && wanted[5].bytes) {
+    stat.huge = *wanted[4].bytes + *wanted[5].bytes;
+  }
+  return stat;
 }
 
 Result<MemoryWaits> parse_memory_waits(std::string_view text) {

@@ -27,9 +27,11 @@ struct MemoryStat {
   placement::Bytes file;         ///< file, with shmem in it
   placement::Bytes shared;       ///< shmem
   placement::Bytes unevictable;  ///< unevictable
+  /// anon_thp and shmem_thp (since Linux 5.11); nothing of a kernel without huge pages.
+  std::optional<placement::Bytes> huge = {};
   bool operator==(const MemoryStat&) const = default;
 };
-/// Error: corrupt, also if one of these lines is missing.
+/// Error: corrupt, also if one of the others is missing.
 [[nodiscard]] Result<MemoryStat> parse_memory_stat(std::string_view text);
 
 /// The averages over 10 s of memory.pressure.

@@ -77,6 +77,7 @@ Result<MemoryState> read_memory_state(const files::Directory& scope,
   state.shared = stat->shared;
   state.file = std::max(stat->file - stat->shared, Bytes{});
   state.unevictable = stat->unevictable;
+  state.huge = stat->huge;
   const auto swap = read_if_there(scope, "memory.swap.current", parse_memory_amount);
   if (!swap) {
     return tl::unexpected(swap.error());

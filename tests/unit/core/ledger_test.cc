@@ -159,6 +159,24 @@ TEST_F(LedgerTest, ChatsAreOfVmsThatRun) {
   EXPECT_THAT(talking().chats, testing::IsEmpty());
 }
 
+TEST_F(LedgerTest, TheShareOnHugePagesIsThatOfResidentMemoryWhereItIsKnown) {
+  VmDescription on_hugetlbfs = vm_of(1, 1);
+  on_hugetlbfs.huge_page_size = placement::kMiB * 2;
+  run({on_hugetlbfs, vm_of(2, 1), vm_of(3, 1), vm_of(4, 1)});
+  Sample sample = next();
+  sample.vms[1].memory_state.emplace();  // three quarters
+  sample.vms[1].memory_state->anonymous = kGiB * 3;
+  sample.vms[1].memory_state->shared = kGiB;
+  sample.vms[1].memory_state->huge = kGiB * 3;
+  sample.vms[2].memory_state = sample.vms[1].memory_state;  // a kernel without huge pages
+  sample.vms[2].memory_state->huge.reset();
+  const Snapshot snapshot = ledger_.advance(sample);
+  EXPECT_EQ(snapshot.vms[0].figures.huge_pages, Permille{1000});
+  EXPECT_EQ(snapshot.vms[1].figures.huge_pages, Permille{750});
+  EXPECT_EQ(snapshot.vms[2].figures.huge_pages, std::nullopt);
+  EXPECT_EQ(snapshot.vms[3].figures.huge_pages, std::nullopt);
+}
+
 TEST_F(LedgerTest, NumbersNeedTwoReadings) {
   run({vm_of(1, 2)});
   const Snapshot first = epoch();

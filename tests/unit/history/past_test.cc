@@ -65,7 +65,8 @@ TEST_F(PastTest, VmsHaveTheAverageOfWhatIsKnownOfTheirFigures) {
   using placement::Permille;
   EpochRows epoch = epoch_at(at(seconds(2)));
   epoch.clients = {client_row(1, 0, 10), client_row(2, 0, 10)};
-  epoch.vms = {{vm_id(1), {Permille{100}, {}, {}}}, {vm_id(2), {{}, Permille{30}, Permille{10}}}};
+  epoch.vms = {{vm_id(1), {Permille{100}, {}, {}}},
+               {vm_id(2), {{}, Permille{30}, Permille{10}, Permille{900}}}};
   ASSERT_TRUE(history().append_epoch(epoch));
   epoch.time = at(seconds(4));
   epoch.vms = {{vm_id(1), {Permille{300}, Permille{7}, {}}}};
@@ -75,7 +76,8 @@ TEST_F(PastTest, VmsHaveTheAverageOfWhatIsKnownOfTheirFigures) {
   ASSERT_THAT(past->vms, SizeIs(2));
   EXPECT_EQ(past->vms[0].name, "vm1");
   EXPECT_EQ(past->vms[0].figures, (placement::VmFigures{Permille{200}, Permille{7}, {}}));
-  EXPECT_EQ(past->vms[1].figures, (placement::VmFigures{{}, Permille{30}, Permille{10}}));
+  EXPECT_EQ(past->vms[1].figures,
+            (placement::VmFigures{{}, Permille{30}, Permille{10}, Permille{900}}));
 }
 
 TEST_F(PastTest, SamplesAreAsFineAsTheTimeAllows) {

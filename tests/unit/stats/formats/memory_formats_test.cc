@@ -38,6 +38,11 @@ TEST(MemoryFormatsTest, ReadsTheLinesOfMemoryStatThatItNeeds) {
   const auto stat = parse_memory_stat(
       "anon 1000\nfile 300\nkernel 7\nshmem 200\nfile_mapped 1\nunevictable 40\npgfault 9\n");
   EXPECT_EQ(stat.value(), (MemoryStat{Bytes{1000}, Bytes{300}, Bytes{200}, Bytes{40}}));
+  EXPECT_EQ(parse_memory_stat("anon 9\nfile 3\nshmem 2\nunevictable 1\nanon_thp 6\n"
+                              "file_thp 1\nshmem_thp 2\n")
+                .value()
+                .huge,
+            Bytes{8});
   expect_corrupt(parse_memory_stat("anon 1\nfile 2\nunevictable 3\n"), "no line 'shmem'");
   expect_corrupt(parse_memory_stat("anon 1 2\nfile 2\nshmem 1\nunevictable 3\n"), "'anon 1 2'");
 }
