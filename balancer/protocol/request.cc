@@ -2,7 +2,6 @@
 #include "balancer/protocol/request.h"
 
 #include <algorithm>
-#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -11,6 +10,7 @@
 
 #include "balancer/protocol/time_text.h"
 #include "placement/model/suggest.h"
+#include "stats/text/archive.h"
 #include "stats/text/json.h"
 
 namespace vmnuma::balancer {
@@ -30,200 +30,159 @@ void visit_arguments(Fields& fields, T& request) {
   }
 }
 
-/// Reads arguments out of an object. Keeps the first problem.
-class ArgumentReader {
+/// Reads arguments out of an object, and those of objects in it. Keeps the first problem.
+class ArgumentReader : public text::FieldReader<ArgumentReader, Json> {
  public:
-  ArgumentReader(std::string_view command, const Json& args) : command_(command), args_(args) {}
+  ArgumentReader(std::string_view command, const Json& args, std::string& problem)
+      : FieldReader(args), command_(command), said_(problem) {}
+  ArgumentReader(const ArgumentReader& around, const Json& args)
+      : ArgumentReader(around.command_, args, around.said_) {}
+
+  template <class T>
+  static void visit(ArgumentReader& fields, T& request) {
+    visit_arguments(fields, request);
+    fields.refuse_others();
+  }
 
   template <class T>
   void required(std::string_view name, T& value) {
-    if (!read(name, value)) {
-      note(fmt::format("the command '{}' needs the argument '{}'", command_, name));
+    if (!given(name, value)) {
+      say(fmt::format("the command '{}' needs the argument '{}'", command_, name));
     }
   }
 
   template <class T>
   void optional(std::string_view name, T& value) {
-    (void)read(name, value);  // absent: the default stays
-  }
-
-  template <class T>
-  void optional(std::string_view name, std::optional<T>& value) {
-    T given{};
-    if (read(name, given)) {
-      value = std::move(given);
-    }
+    (void)given(name, value);  // absent: the default stays
   }
 
   void optional_time(std::string_view name, std::optional<std::int64_t>& value) {
     std::string text;
-    if (read(name, text)) {
+    if (given(name, text)) {
       value = parse_time(text);
       if (!value) {
-        note(fmt::format(
+        say(fmt::format(
             "the argument '{}' is '{}', but must be a time such as '2025-01-31T12:00:00Z'", name,
             text));
       }
     }
   }
 
-  /// What was wrong: with an argument that was asked for, or with one that nobody asked for.
-  [[nodiscard]] const std::string& problem() {
-    for (const auto& [name, value] : args_.items()) {
-      if (!problem_.empty()) {
-        break;  // the first is enough
-      }
-      if (std::find(known_.begin(), known_.end(), name) == known_.end()) {
-        note(fmt::format("the command '{}' has no argument '{}'{}", command_, name,
-                         placement::did_you_mean(name, known_)));
-      }
+  template <class T>
+  [[nodiscard]] bool leaf(const Json& json, T& value) {
+    const bool fits = is_allowed(json, value) && usual(json, value) && is_allowed(value);
+    if (!fits) {
+      say(fmt::format("the argument '{}' must be {}", name_, kind_of(value)));
     }
-    return problem_;
+    return fits;
   }
 
  private:
   /// False if it is absent or null.
   template <class T>
-  bool read(std::string_view name, T& value) {
+  bool given(std::string_view name, T& value) {
     known_.push_back(name);
-    const auto found = args_.find(name);
-    if (found == args_.end() || found->is_null()) {
+    const Json* json = find(name);
+    if (json == nullptr || json->is_null()) {
       return false;
     }
-    assign(name, *found, value);
+    name_ = name;
+    (void)from(*json, value);  // what is wrong has been said
     return true;
   }
 
-  void assign(std::string_view name, const Json& json, std::string& value) {
-    if (!json.is_string() || json.get_ref<const std::string&>().empty()) {
-      note(fmt::format("the argument '{}' must be a string that is not empty", name));
-      return;
-    }
-    value = json.get<std::string>();
+  template <class T>
+  static bool is_allowed(const Json& /*json*/, const T& /*value*/) {
+    return true;
   }
-
-  void assign(std::string_view name, const Json& json, bool& value) {
-    if (!json.is_boolean()) {
-      note(fmt::format("the argument '{}' must be true or false", name));
-      return;
-    }
-    value = json.get<bool>();
+  template <class T>
+  static bool is_allowed(const Json& json, const std::vector<T>& /*values*/) {
+    return json.size() <= kMostSupposed;
   }
-
-  void assign(std::string_view name, const Json& json, std::int64_t& value) {
-    if (const auto number = text::integer_of(json)) {
-      value = *number;
-    } else {
-      note(fmt::format("the argument '{}' must be an integer", name));
-    }
+  template <class T>
+  static bool is_allowed(const T& /*value*/) {
+    return true;
   }
-
-  void assign(std::string_view name, const Json& json, std::int32_t& value) {
-    const auto number = text::integer_of(json);
-    if (number && *number >= 0 && *number <= std::numeric_limits<std::int32_t>::max()) {
-      value = static_cast<std::int32_t>(*number);
-    } else {
-      note(fmt::format("the argument '{}' must be an integer from 0 up", name));
-    }
-  }
-
-  void assign(std::string_view name, const Json& json, placement::NodeId& value) {
-    assign(name, json, value.value);
-  }
+  static bool is_allowed(const std::string& text) { return !text.empty(); }
+  static bool is_allowed(std::int32_t number) { return number >= 0; }
 
   template <class T>
-  void assign(std::string_view name, const Json& json, std::vector<T>& values) {
-    if (!json.is_array() || json.size() > kMostSupposed) {
-      note(fmt::format("the argument '{}' must be a list of at most {}", name, kMostSupposed));
-      return;
-    }
-    for (const Json& element : json) {
-      assign(name, element, values.emplace_back());
+  static std::string kind_of(const T& /*value*/) {
+    if constexpr (std::is_same_v<T, std::string>) {
+      return "a string that is not empty";
+    } else if constexpr (std::is_same_v<T, bool>) {
+      return "true or false";
+    } else if constexpr (std::is_same_v<T, std::int64_t>) {
+      return "an integer";
+    } else if constexpr (std::is_same_v<T, std::int32_t>) {
+      return "an integer from 0 up";
+    } else if constexpr (text::Range<T>) {
+      return fmt::format("a list of at most {}", kMostSupposed);
+    } else {
+      return "a list of objects";
     }
   }
 
-  /// An object with arguments of its own.
-  template <class T>
-  requires std::is_class_v<T>
-  void assign(std::string_view name, const Json& json, T& value) {
-    if (!json.is_object()) {
-      note(fmt::format("the argument '{}' must be a list of objects", name));
-      return;
+  /// Arguments that nobody asked for.
+  void refuse_others() {
+    for (const auto& [name, value] : object().items()) {
+      if (!said_.empty()) {
+        return;  // the first is enough
+      }
+      if (std::find(known_.begin(), known_.end(), name) == known_.end()) {
+        say(fmt::format("the command '{}' has no argument '{}'{}", command_, name,
+                        placement::did_you_mean(name, known_)));
+      }
     }
-    ArgumentReader reader(command_, json);
-    visit_arguments(reader, value);
-    note(reader.problem());
   }
 
-  /// An empty one is none.
-  void note(std::string problem) {
-    if (problem_.empty()) {
-      problem_ = std::move(problem);
+  void say(std::string problem) {
+    if (said_.empty()) {
+      said_ = std::move(problem);
     }
   }
 
   std::string_view command_;
-  const Json& args_;
+  std::string_view name_;
   std::vector<std::string_view> known_;
-  std::string problem_;
+  std::string& said_;
 };
 
 /// Writes arguments into an object; what is optional and absent is left out.
-class ArgumentWriter {
+class ArgumentWriter : public text::FieldWriter<ArgumentWriter, OrderedJson> {
  public:
   template <class T>
-  void required(const char* name, const T& value) {
-    args_[name] = json_of(value);
-  }
-
-  template <class T>
-  void optional(const char* name, const T& value) {
-    required(name, value);
+  static void visit(ArgumentWriter& fields, const T& request) {
+    visit_arguments(fields, request);
   }
   template <class T>
-  void optional(const char* name, const std::optional<T>& value) {
+  void required(std::string_view name, const T& value) {
+    (*this)(name, value);
+  }
+  template <class T>
+  void optional(std::string_view name, const T& value) {
+    (*this)(name, value);
+  }
+  template <class T>
+  void optional(std::string_view name, const std::optional<T>& value) {
     if (value) {
-      required(name, *value);
+      (*this)(name, *value);
     }
   }
-  void optional_time(const char* name, const std::optional<std::int64_t>& value) {
+  void optional_time(std::string_view name, const std::optional<std::int64_t>& value) {
     if (value) {
-      required(name, time_text(*value));
+      (*this)(name, time_text(*value));
     }
   }
-
-  [[nodiscard]] OrderedJson take() && { return std::move(args_); }
-
- private:
-  template <class T>
-  static OrderedJson json_of(const T& value) {
-    if constexpr (std::is_same_v<T, std::string> || !std::is_class_v<T>) {
-      return value;
-    } else {
-      ArgumentWriter object;
-      visit_arguments(object, value);
-      return std::move(object).take();
-    }
-  }
-  static OrderedJson json_of(const placement::NodeId& value) { return value.value; }
-  template <class T>
-  static OrderedJson json_of(const std::vector<T>& values) {
-    OrderedJson list = OrderedJson::array();
-    for (const T& value : values) {
-      list.push_back(json_of(value));
-    }
-    return list;
-  }
-
-  OrderedJson args_ = OrderedJson::object();
 };
 
 template <class T>
 Result<Command> read_command(const Json& args) {
   T request;
-  ArgumentReader reader(T::kCommand, args);
-  visit_arguments(reader, request);
-  if (const std::string& problem = reader.problem(); !problem.empty()) {
+  std::string problem;
+  ArgumentReader reader(T::kCommand, args, problem);
+  ArgumentReader::visit(reader, request);
+  if (!problem.empty()) {
     return failure(ErrorCode::kInvalidArgument, problem);
   }
   if constexpr (std::is_same_v<T, HistoryRequest>) {
@@ -317,13 +276,12 @@ tl::expected<Request, BadRequest> parse_request(std::string_view line) {
 }
 
 std::string encode_request(const Request& request) {
-  ArgumentWriter args;
-  std::visit([&args](const auto& command) { visit_arguments(args, command); }, request.command);
   OrderedJson line;
   line["version"] = kProtocolVersion;
   line["id"] = request.id;
   line["command"] = name_of(request.command);
-  line["args"] = std::move(args).take();
+  line["args"] = std::visit([](const auto& command) { return ArgumentWriter().write(command); },
+                            request.command);
   return text::json_text(line) + "\n";
 }
 

@@ -12,6 +12,7 @@
 #include "balancer/protocol/report_json.h"
 #include "balancer/protocol/time_text.h"
 #include "balancer/protocol/view_fields.h"
+#include "stats/text/archive.h"
 #include "stats/text/json.h"
 
 namespace vmnuma::balancer {
@@ -20,53 +21,41 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// ---- writing
-
-class ViewWriter {
+class ViewWriter : public text::FieldWriter<ViewWriter, Json> {
  public:
-  template <class T>
-  void operator()(std::string_view name, const T& value, const Metric& /*its*/ = {}) {
-    object_[std::string(name)] = json_of(value);
+  template <class View>
+  static void visit(ViewWriter& fields, const View& view) {
+    visit_fields(fields, view);
   }
-  void time(std::string_view name, std::int64_t unix_s) {
-    object_[std::string(name)] = time_text(unix_s);
+  void time(std::string_view name, std::int64_t unix_s) { (*this)(name, time_text(unix_s)); }
+  [[nodiscard]] static Json leaf(placement::NodeId node) {
+    return node.value < 0 ? Json(nullptr) : Json(node.value);
   }
+};
+
+/// What is not there stays at its default.
+class ViewReader : public text::FieldReader<ViewReader, Json> {
+ public:
+  explicit ViewReader(const Json& object) : FieldReader(object) {}
+  ViewReader(const ViewReader& /*around*/, const Json& object) : FieldReader(object) {}
 
   template <class View>
-  [[nodiscard]] static Json write(const View& view) {
-    ViewWriter writer;
-    visit_fields(writer, view);
-    return std::move(writer.object_);
+  static void visit(ViewReader& fields, View& view) {
+    visit_fields(fields, view);
   }
-
- private:
-  static Json json_of(const std::string& value) { return value; }
-  static Json json_of(std::int64_t value) { return value; }
-  static Json json_of(std::int32_t value) { return value; }
-  static Json json_of(bool value) { return value; }
-  static Json json_of(Mode value) { return name_of(value); }
-  static Json json_of(Origin value) { return name_of(value); }
-  static Json json_of(placement::Permille value) { return value.value; }
-  static Json json_of(placement::NodeId value) {
-    return value.value < 0 ? Json(nullptr) : Json(value.value);
-  }
-  template <class T>
-  static Json json_of(const std::optional<T>& value) {
-    return value ? json_of(*value) : Json(nullptr);
-  }
-  template <class T>
-  static Json json_of(const std::vector<T>& values) {
-    Json array = Json::array();
-    for (const T& value : values) {
-      array.push_back(json_of(value));
+  void time(std::string_view name, std::int64_t& unix_s) {
+    std::string text;
+    (*this)(name, text);
+    if (const auto time = parse_time(text)) {
+      unix_s = *time;
+    } else if (!text.empty()) {
+      note(name, "is not what it should be");
     }
-    return array;
   }
-  template <class View>
-  requires std::is_class_v<View>
-  static Json json_of(const View& view) { return write(view); }
-
-  Json object_ = Json::object();
+  [[nodiscard]] bool leaf(const Json& json, placement::NodeId& node) {
+    node = placement::NodeId{};
+    return json.is_null() || usual(json, node);
+  }
 };
 
 std::string line_of(std::optional<std::int64_t> id, const char* key, Json value) {
@@ -85,129 +74,9 @@ std::string failure_line(std::optional<std::int64_t> id, const Error& error) {
   return line_of(id, "error", std::move(value));
 }
 
-// ---- reading
-
 tl::unexpected<Error> corrupt(std::string message) {
   return failure(ErrorCode::kCorrupt, std::move(message));
 }
-
-/// Reads fields out of an object. Keeps the name of the first one that is not what it should be.
-class ViewReader {
- public:
-  template <class T>
-  void operator()(std::string_view name, T& value, const Metric& /*its*/ = {}) {
-    if (const auto found = object_.find(std::string(name));
-        found != object_.end() && !assign(*found, value)) {
-      note(name);
-    }
-  }
-  void time(std::string_view name, std::int64_t& unix_s) {
-    std::string text;
-    (*this)(name, text);
-    if (const auto time = parse_time(text)) {
-      unix_s = *time;
-    } else if (!text.empty()) {
-      note(name);
-    }
-  }
-
-  template <class View>
-  [[nodiscard]] static Result<View> read(const Json& json) {
-    if (!json.is_object()) {
-      return corrupt("it is not an object");
-    }
-    View view;
-    ViewReader reader(json);
-    visit_fields(reader, view);
-    if (!reader.wrong_field_.empty()) {
-      return corrupt("'" + reader.wrong_field_ + "' is not what it should be");
-    }
-    return view;
-  }
-
- private:
-  explicit ViewReader(const Json& object) : object_(object) {}
-
-  void note(std::string_view name) {
-    if (wrong_field_.empty()) {
-      wrong_field_ = name;
-    }
-  }
-
-  static bool assign(const Json& json, std::string& value) {
-    if (json.is_string()) {
-      value = json.get<std::string>();
-    }
-    return json.is_string();
-  }
-  static bool assign(const Json& json, bool& value) {
-    if (json.is_boolean()) {
-      value = json.get<bool>();
-    }
-    return json.is_boolean();
-  }
-  template <class Integer>
-  requires std::is_same_v<Integer, std::int64_t> || std::is_same_v<Integer, std::int32_t>
-  static bool assign(const Json& json, Integer& value) {
-    const std::optional<std::int64_t> number = text::integer_of(json);
-    if (!number || !std::in_range<Integer>(*number)) {
-      return false;
-    }
-    value = static_cast<Integer>(*number);
-    return true;
-  }
-  static bool assign(const Json& json, placement::NodeId& value) {
-    value = placement::NodeId{};
-    return json.is_null() || assign(json, value.value);
-  }
-  static bool assign(const Json& json, placement::Permille& value) {
-    return assign(json, value.value);
-  }
-  template <class Choice>
-  requires std::is_enum_v<Choice>
-  static bool assign(const Json& json, Choice& value) {
-    std::string text;
-    if (!assign(json, text)) {
-      return false;
-    }
-    const std::optional<Choice> named = value_named<Choice>(text);
-    value = named.value_or(value);
-    return named.has_value();
-  }
-  template <class T>
-  static bool assign(const Json& json, std::optional<T>& value) {
-    if (json.is_null()) {
-      value.reset();
-      return true;
-    }
-    return assign(json, value.emplace());
-  }
-  template <class T>
-  static bool assign(const Json& json, std::vector<T>& values) {
-    if (!json.is_array()) {
-      return false;
-    }
-    values.clear();
-    for (const Json& element : json) {
-      if (!assign(element, values.emplace_back())) {
-        return false;
-      }
-    }
-    return true;
-  }
-  template <class View>
-  requires std::is_class_v<View>
-  static bool assign(const Json& json, View& view) {
-    auto read_view = read<View>(json);
-    if (read_view) {
-      view = std::move(*read_view);
-    }
-    return read_view.has_value();
-  }
-
-  const Json& object_;
-  std::string wrong_field_;
-};
 
 /// Tries every alternative of Answer in turn.
 template <std::size_t kIndex = 0>
@@ -222,7 +91,8 @@ Result<Answer> read_view(std::size_t index, const Json& json) {
   if constexpr (std::is_same_v<View, stats::Report>) {
     return report_of_json(json).map(as_answer);
   } else {
-    return ViewReader::read<View>(json).map(as_answer);
+    View view;
+    return ViewReader(json).read(view).map([&] { return as_answer(std::move(view)); });
   }
 }
 
@@ -242,7 +112,7 @@ std::string encode_response(std::int64_t id, const Result<Answer>& answer) {
         if constexpr (std::is_same_v<View, stats::Report>) {
           return line_of(id, "result", json_of_report(view));
         } else {
-          return line_of(id, "result", ViewWriter::write(view));
+          return line_of(id, "result", ViewWriter().write(view));
         }
       },
       *answer);

@@ -6,11 +6,10 @@
 /// that a field is, too, is said beside it; the exporter and its manual page follow from there.
 #pragma once
 
-#include <concepts>
 #include <string_view>
-#include <type_traits>
 
 #include "balancer/model/view.h"
+#include "stats/text/archive.h"
 
 namespace vmnuma::balancer {
 
@@ -23,9 +22,7 @@ struct Metric {
   std::string_view marked = {};  ///< the value of `label`
 };
 
-/// T itself when reading, const T when writing.
-template <class Value, class T>
-concept MaybeConst = std::same_as<std::remove_const_t<Value>, T>;
+using text::MaybeConst;
 
 template <class Fields, MaybeConst<DegradedView> T>
 void visit_fields(Fields& fields, T& view) {

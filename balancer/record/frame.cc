@@ -2,6 +2,7 @@
 #include "balancer/record/frame.h"
 
 #include <array>
+#include <concepts>
 #include <map>
 #include <optional>
 #include <type_traits>
@@ -17,6 +18,7 @@
 #include "balancer/record/fields.h"
 #include "balancer/record/sound.h"
 #include "placement/model/text.h"
+#include "stats/text/archive.h"
 #include "stats/text/json.h"
 
 namespace vmnuma::balancer {
@@ -36,11 +38,6 @@ constexpr std::string_view kLeftOut = "left out";
 constexpr std::array<std::string_view, std::variant_size_v<Event>> kEvents{
     "domains", "sample",   "action", "transfers", "source", "command",
     "config",  "topology", "load",   "forecast",  "memory", "stopping"};
-
-template <class T>
-struct IsAmount : std::false_type {};
-template <class Unit>
-struct IsAmount<placement::Amount<Unit>> : std::true_type {};
 
 std::uint32_t crc32_of(std::string_view bytes) {
   boost::crc_32_type crc;
@@ -67,13 +64,13 @@ std::string line_of(const Json& frame) {
 
 // ---- writing
 
-class Writer {
+class Writer : public text::FieldWriter<Writer, Json> {
  public:
   explicit Writer(Anonymizer* anonymizer) : anonymizer_(anonymizer) {}
 
   template <class T>
-  void operator()(std::string_view name, const T& value) {
-    object_[std::string(name)] = json_of(value);
+  static void visit(Writer& fields, const T& value) {
+    RecordFields::visit(fields, value);
   }
   template <class T>
   void added(std::string_view name, const T& value) {
@@ -168,11 +165,13 @@ class Writer {
     (*this)(name, encode_request({0, std::move(command)}));
   }
 
-  template <class T>
-  [[nodiscard]] Json write(const T& value) const {
-    Writer writer(anonymizer_);
-    RecordFields::visit(writer, value);
-    return std::move(writer.object_);
+  /// An index that stands for none is -1.
+  template <std::integral T>
+  requires(!std::same_as<T, bool>) [[nodiscard]] static Json leaf(T number) {
+    return static_cast<std::int64_t>(number);
+  }
+  [[nodiscard]] Json leaf(const VmId& vm) const {
+    return to_text(anonymizer_ == nullptr ? vm : anonymizer_->id(vm));
   }
 
  private:
@@ -183,81 +182,21 @@ class Writer {
     return anonymizer_ == nullptr ? text : anonymizer_->name_or_uuid(text);
   }
 
-  template <class T>
-  [[nodiscard]] Json json_of(const T& value) const {
-    if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
-      return value;
-    } else if constexpr (Named<T>) {
-      return name_of(value);
-    } else if constexpr (std::is_integral_v<T>) {
-      return static_cast<std::int64_t>(value);  // no node is -1
-    } else if constexpr (IsAmount<T>::value || std::is_same_v<T, placement::NodeId> ||
-                         std::is_same_v<T, placement::CpuId>) {
-      return value.value;
-    } else {
-      return write(value);
-    }
-  }
-  [[nodiscard]] Json json_of(const VmId& vm) const {
-    return to_text(anonymizer_ == nullptr ? vm : anonymizer_->id(vm));
-  }
-  [[nodiscard]] Json json_of(const placement::ClientId& client) const {
-    return Json::array({json_of(client.vm), client.index});
-  }
-  template <class T>
-  [[nodiscard]] Json json_of(const std::optional<T>& value) const {
-    return value ? json_of(*value) : Json(nullptr);
-  }
-  template <class A, class B>
-  [[nodiscard]] Json json_of(const std::pair<A, B>& value) const {
-    return Json::array({json_of(value.first), json_of(value.second)});
-  }
-  template <class Range>
-  [[nodiscard]] Json list_of(const Range& values) const {
-    Json list = Json::array();
-    for (const auto& value : values) {
-      list.push_back(json_of(value));
-    }
-    return list;
-  }
-  template <class T>
-  [[nodiscard]] Json json_of(const std::vector<T>& values) const {
-    return list_of(values);
-  }
-  template <class T, std::size_t n>
-  [[nodiscard]] Json json_of(const std::array<T, n>& values) const {
-    return list_of(values);
-  }
-  template <class Key, class T>
-  [[nodiscard]] Json json_of(const std::map<Key, T>& values) const {
-    return list_of(values);
-  }
-
   Anonymizer* anonymizer_;
-  Json object_ = Json::object();
 };
 
 // ---- reading
 
-/// Reads members of one object. Keeps the first thing that is wrong.
-class Reader {
+class Reader : public text::FieldReader<Reader, Json> {
  public:
+  explicit Reader(const Json& object) : FieldReader(object) {}
+  Reader(const Reader& /*around*/, const Json& object) : FieldReader(object) {}
+
   template <class T>
-  void operator()(std::string_view name, T& value) {
-    const auto found = object_.find(std::string(name));
-    if (found == object_.end()) {
-      note(fmt::format("there is no '{}'", name));
-    } else if (wrong_.empty() && !assign(*found, value)) {
-      wrong_ = wrong_.empty() ? fmt::format("'{}' is not what it should be", name)
-                              : fmt::format("'{}': {}", name, wrong_);
-    }
+  static void visit(Reader& fields, T& value) {
+    RecordFields::visit(fields, value);
   }
-  template <class T>
-  void added(std::string_view name, T& value) {
-    if (object_.contains(std::string(name))) {
-      (*this)(name, value);
-    }
-  }
+  void absent(std::string_view name) { note(name, "is missing"); }
   template <class T>
   void unbounded(std::string_view name, T& value) {
     is_bounded_ = false;
@@ -282,140 +221,35 @@ class Reader {
     if (auto request = parse_request(line)) {
       command = std::move(request->command);
     } else {
-      note(request.error().error.message);
+      note(name, "is no request: " + request.error().error.message);
     }
   }
 
-  template <class T>
-  [[nodiscard]] static Result<void> read(const Json& json, T& value) {
-    if (!json.is_object()) {
-      return failure(ErrorCode::kCorrupt, "it is no object");
+  /// By name, or by place, as format 1 has it.
+  template <Named T>
+  [[nodiscard]] bool leaf(const Json& json, T& value) {
+    if (const auto place = text::integer_of(json); place && is_place_in<T>(*place)) {
+      value = static_cast<T>(*place);
+      return true;
     }
-    Reader reader(json);
-    RecordFields::visit(reader, value);
-    return std::move(reader).result();
+    return usual(json, value);
   }
-
-  explicit Reader(const Json& object) : object_(object) {}
-  [[nodiscard]] Result<void> result() && {
-    if (!wrong_.empty()) {
-      return failure(ErrorCode::kCorrupt, std::move(wrong_));
-    }
-    return {};
+  /// Of an index, -1 stands for none.
+  template <std::integral T>
+  requires(!std::same_as<T, bool>) [[nodiscard]] bool leaf(const Json& json, T& value) {
+    const std::optional<std::int64_t> number = text::integer_of(json);
+    const bool fits = number && (std::in_range<T>(*number) || (sizeof(T) == 8 && *number == -1)) &&
+                      (!is_bounded_ || (*number <= kMostNumber && *number >= -kMostNumber));
+    value = fits ? static_cast<T>(*number) : T{};
+    return fits;
+  }
+  template <class Unit>
+  [[nodiscard]] bool leaf(const Json& json, placement::Amount<Unit>& amount) {
+    return usual(json, amount) &&
+           (!is_bounded_ || (amount.value <= kMostAmount && amount.value >= -kMostAmount));
   }
 
  private:
-  void note(std::string wrong) {
-    if (wrong_.empty()) {
-      wrong_ = std::move(wrong);
-    }
-  }
-
-  template <class T>
-  bool assign(const Json& json, T& value) {
-    if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
-      const bool fits = std::is_same_v<T, bool> ? json.is_boolean() : json.is_string();
-      if (fits) {
-        value = json.get<T>();
-      }
-      return fits;
-    } else if constexpr (Named<T>) {
-      std::optional<T> named;
-      if (json.is_string()) {
-        named = value_named<T>(json.get_ref<const std::string&>());
-      } else if (const auto place = text::integer_of(json); place && is_place_in<T>(*place)) {
-        named = static_cast<T>(*place);  // as format 1 has it
-      }
-      value = named.value_or(T{});
-      return named.has_value();
-    } else if constexpr (std::is_integral_v<T>) {
-      // Of an index, -1 stands for none.
-      const std::optional<std::int64_t> number = text::integer_of(json);
-      const bool fits = number &&
-                        (std::in_range<T>(*number) || (sizeof(T) == 8 && *number == -1)) &&
-                        (!is_bounded_ || (*number <= kMostNumber && *number >= -kMostNumber));
-      value = fits ? static_cast<T>(*number) : T{};
-      return fits;
-    } else if constexpr (IsAmount<T>::value) {
-      return assign(json, value.value) &&
-             (!is_bounded_ || (value.value <= kMostAmount && value.value >= -kMostAmount));
-    } else if constexpr (std::is_same_v<T, placement::NodeId> ||
-                         std::is_same_v<T, placement::CpuId>) {
-      return assign(json, value.value);
-    } else {
-      const Result<void> done = read(json, value);
-      if (!done) {
-        note(done.error().message);
-      }
-      return done.has_value();
-    }
-  }
-  bool assign(const Json& json, VmId& vm) {
-    const auto id = json.is_string() ? placement::parse_vm_id(json.get_ref<const std::string&>())
-                                     : Result<VmId>(failure(ErrorCode::kCorrupt, ""));
-    vm = id.value_or(VmId{});
-    return id.has_value();
-  }
-  bool assign(const Json& json, placement::ClientId& client) {
-    return json.is_array() && json.size() == 2 && assign(json[0], client.vm) &&
-           assign(json[1], client.index);
-  }
-  template <class T>
-  bool assign(const Json& json, std::optional<T>& value) {
-    if (json.is_null()) {
-      value.reset();
-      return true;
-    }
-    return assign(json, value.emplace());
-  }
-  template <class A, class B>
-  bool assign(const Json& json, std::pair<A, B>& value) {
-    return json.is_array() && json.size() == 2 && assign(json[0], value.first) &&
-           assign(json[1], value.second);
-  }
-  template <class T>
-  bool assign(const Json& json, std::vector<T>& values) {
-    values.clear();
-    if (!json.is_array()) {
-      return false;
-    }
-    for (const Json& element : json) {
-      if (!assign(element, values.emplace_back())) {
-        return false;
-      }
-    }
-    return true;
-  }
-  template <class T, std::size_t n>
-  bool assign(const Json& json, std::array<T, n>& values) {
-    if (!json.is_array() || json.size() != n) {
-      return false;
-    }
-    for (std::size_t i = 0; i < n; ++i) {
-      if (!assign(json[i], values[i])) {
-        return false;
-      }
-    }
-    return true;
-  }
-  template <class Key, class T>
-  bool assign(const Json& json, std::map<Key, T>& values) {
-    values.clear();
-    if (!json.is_array()) {
-      return false;
-    }
-    for (const Json& element : json) {
-      Key key{};
-      const bool is_pair = element.is_array() && element.size() == 2;
-      if (!is_pair || !assign(element[0], key) || !assign(element[1], values[key])) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  const Json& object_;
-  std::string wrong_;
   bool is_bounded_ = true;
 };
 
@@ -429,7 +263,7 @@ Result<Event> read_event(std::string_view name, const Json& data) {
       return read_event<kIndex + 1>(name, data);
     }
     std::variant_alternative_t<kIndex, Event> event;
-    return Reader::read(data, event).map([&] { return Event(std::move(event)); });
+    return Reader(data).read(event).map([&] { return Event(std::move(event)); });
   }
 }
 
@@ -450,10 +284,9 @@ Result<HeaderFrame> read_header(const Json& header) {
   fields("epoch_length_ms", frame.epoch_length_ms);
   fields("anonymized", frame.anonymized);
   fields("state", *frame.controller);
-  return std::move(fields)
-      .result()
-      .and_then([&] { return check_state(*frame.controller); })
-      .map([&] { return std::move(frame); });
+  return fields.result().and_then([&] { return check_state(*frame.controller); }).map([&] {
+    return std::move(frame);
+  });
 }
 
 Result<Frame> read_content(const Json& json) {
@@ -469,7 +302,7 @@ Result<Frame> read_content(const Json& json) {
   if (const auto found = json.find("plan"); found != json.end()) {
     // As this format writes it, whichever one it was. What is no plan stays as it is, and differs.
     placement::Plan plan;
-    const bool is_plan = Reader::read(*found, plan).has_value();
+    const bool is_plan = Reader(*found).read(plan).has_value();
     frame.content = PlanFrame{is_plan ? plan_text(plan, nullptr) : text_of(*found)};
     return frame;
   }

@@ -101,13 +101,16 @@ INSTANTIATE_TEST_SUITE_P(
              "not where it should be"},
         // Numbers out of range.
         Harm{"Reason", "/header/state/snapshot/vms/0/policy/memory_mode", 3, "memory_mode"},
-        Harm{"Mode", "/header/state/setup/mode", -1, "'mode'"},
+        Harm{"Mode", "/header/state/setup/mode", -1, "'state.setup.mode'"},
         Harm{"Option", "/header/state/setup/options/Numa.RebalancePeriod", 0, "RebalancePeriod"},
         Harm{"EpochLength", "/header/state/snapshot/epoch_length", 0, "took 0 us"},
-        Harm{"LargeAmount", "/header/state/snapshot/nodes/0/free", 4503599627370497, "'free'"},
-        Harm{"LargeNumber", "/header/state/next_action", 9223372036854775807, "'next_action'"},
-        Harm{"Unsigned", "/header/state/next_action", 18446744073709551615U, "'next_action'"},
-        Harm{"SmallNumber", "/header/state/snapshot/clients/0/id/1", 4294967296, "'id'"},
+        Harm{"LargeAmount", "/header/state/snapshot/nodes/0/free", 4503599627370497,
+             "'state.snapshot.nodes[0].free'"},
+        Harm{"LargeNumber", "/header/state/next_action", 9223372036854775807,
+             "'state.next_action'"},
+        Harm{"Unsigned", "/header/state/next_action", 18446744073709551615U, "'state.next_action'"},
+        Harm{"SmallNumber", "/header/state/snapshot/clients/0/id/1", 4294967296,
+             "'state.snapshot.clients[0].id'"},
         Harm{"Reservation", "/header/state/snapshot/vms/0/policy/reservation_permille", 1001,
              "policy has a number"},
         Harm{"Weight", "/header/state/ledger/vms/0/1/weight", -5, "weight out of range"},
@@ -115,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
         Harm{"Version", "/header/version", 7, "'version'"},
         Harm{"Anonymized", "/header/anonymized", "yes", "'anonymized'"},
         Harm{"State", "/header/state", ordered_json::array(), "'state'"},
-        Harm{"Ledger", "/header/state/ledger", 5, "'ledger'"}),
+        Harm{"Ledger", "/header/state/ledger", 5, "'state.ledger'"}),
     [](const auto& tested) { return tested.param.name; });
 
 TEST(HarmfulFrameTest, WithoutANumberIsNotTheNextOne) {
