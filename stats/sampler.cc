@@ -8,6 +8,7 @@
 #include "stats/formats/memory_formats.h"
 #include "stats/formats/node_formats.h"
 #include "stats/formats/proc_formats.h"
+#include "stats/linux/huge_pages.h"
 #include "stats/linux/memory_reader.h"
 #include "stats/linux/missing_log.h"
 
@@ -119,9 +120,7 @@ void Sampler::read_huge_pages(placement::NodeSample& node) {
   }
   std::vector<placement::HugePagePool> pools;
   for (const PoolFile& file : known->second) {
-    const auto pages = read_parsed(file.nr_hugepages, scratch_, [](std::string_view text) {
-      return parse_single_number("a number of huge pages", text);
-    });
+    const auto pages = read_parsed(file.nr_hugepages, scratch_, parse_page_count);
     if (!pages) {
       pools_.erase(known);
       return;
@@ -137,31 +136,20 @@ void Sampler::read_huge_pages(placement::NodeSample& node) {
 
 /// By page size; none on a kernel without hugetlbfs.
 Result<std::vector<Sampler::PoolFile>> Sampler::open_pools(placement::NodeId node) const {
-  std::vector<PoolFile> files;
   const auto directory =
-      root_.directory("sys/devices/system/node/node" + std::to_string(node.value) + "/hugepages");
-  if (!directory) {
-    return directory.error().code == ErrorCode::kNotFound
-               ? Result<std::vector<PoolFile>>(std::move(files))
-               : tl::unexpected(directory.error());
+      root_.directory("sys/devices/system/node/node" + std::to_string(node.value));
+  const auto pools = directory ? huge_page_pools(*directory) : tl::unexpected(directory.error());
+  if (!pools) {
+    return tl::unexpected(pools.error());
   }
-  const auto names = directory->names();
-  if (!names) {
-    return tl::unexpected(names.error());
-  }
-  for (const std::string& name : *names) {
-    const auto page_size = page_size_of_pool_name(name);
-    if (!page_size) {
-      continue;
-    }
-    auto file = directory->file(name + "/nr_hugepages");
+  std::vector<PoolFile> files;
+  for (const HugePagePoolFiles& pool : *pools) {
+    auto file = pool.directory.file("nr_hugepages");
     if (!file) {
       return tl::unexpected(std::move(file).error());
     }
-    files.push_back({*page_size, std::move(*file)});
+    files.push_back({pool.page_size, std::move(*file)});
   }
-  std::sort(files.begin(), files.end(),
-            [](const PoolFile& a, const PoolFile& b) { return a.page_size < b.page_size; });
   return files;
 }
 

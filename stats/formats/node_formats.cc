@@ -84,6 +84,10 @@ std::optional<Bytes> page_size_of_pool_name(std::string_view name) {
   return size ? kibibytes(*size) : std::nullopt;
 }
 
+Result<std::int64_t> parse_page_count(std::string_view text) {
+  return parse_single_number("a number of huge pages", text);
+}
+
 Result<std::int64_t> parse_single_number(std::string_view format, std::string_view text) {
   std::string_view rest = text;
   const auto number = to_number<std::int64_t>(take_line(rest).value_or(""));

@@ -29,7 +29,10 @@ namespace vmnuma::stats {
 /// The page size in the name of a directory "hugepages-2048kB"; nothing for other names.
 [[nodiscard]] std::optional<placement::Bytes> page_size_of_pool_name(std::string_view name);
 
-/// A file that holds one number and a newline, as nr_hugepages and free_hugepages do. `format`
+/// nr_hugepages and free_hugepages of such a directory.
+[[nodiscard]] Result<std::int64_t> parse_page_count(std::string_view text);
+
+/// A file that holds one number and a newline. `format`
 /// names it in the error.
 [[nodiscard]] Result<std::int64_t> parse_single_number(std::string_view format,
                                                        std::string_view text);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/topology/topology_reader.h"
 
-#include <algorithm>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -11,6 +10,7 @@
 #include "placement/model/text.h"
 #include "stats/files/read_parsed.h"
 #include "stats/formats/node_formats.h"
+#include "stats/linux/huge_pages.h"
 #include "stats/topology/hwloc_cpus.h"
 
 namespace vmnuma::stats {
@@ -74,35 +74,20 @@ class CpuFilter {
 };
 
 Result<std::vector<placement::HugePagePool>> read_huge_pages(const files::Directory& node) {
+  const auto found = huge_page_pools(node);
+  if (!found) {
+    return tl::unexpected(found.error());
+  }
   std::vector<placement::HugePagePool> pools;
-  const auto directory = node.directory("hugepages");
-  if (!directory) {
-    if (directory.error().code == ErrorCode::kNotFound) {
-      return pools;
-    }
-    return tl::unexpected(directory.error());
-  }
-  const auto names = directory->names();
-  if (!names) {
-    return tl::unexpected(names.error());
-  }
-  for (const std::string& name : *names) {
-    const auto page_size = page_size_of_pool_name(name);
-    if (!page_size) {
-      continue;
-    }
-    const auto pages = read_parsed(*directory, name + "/nr_hugepages", [](std::string_view text) {
-      return parse_single_number("a number of huge pages", text);
-    });
+  for (const HugePagePoolFiles& pool : *found) {
+    const auto pages = read_parsed(pool.directory, "nr_hugepages", parse_page_count);
     if (!pages) {
       return tl::unexpected(pages.error());
     }
     if (*pages > 0) {
-      pools.push_back({*page_size, *pages});
+      pools.push_back({pool.page_size, *pages});
     }
   }
-  std::sort(pools.begin(), pools.end(),
-            [](const auto& a, const auto& b) { return a.page_size < b.page_size; });
   return pools;
 }
 

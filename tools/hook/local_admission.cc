@@ -173,10 +173,7 @@ std::vector<placement::FreeHugePages> read_huge_pages(const files::Directory& ro
         return files::read_parsed(root,
                                   node_file(id, fmt::format("hugepages/hugepages-{}kB/{}",
                                                             pages.page_size.value / 1024, name)),
-                                  [](std::string_view text) {
-                                    return stats::parse_single_number("a number of huge pages",
-                                                                      text);
-                                  })
+                                  stats::parse_page_count)
             .value_or(0);  // a node without memory, or without pages of that size
       };
       all.push_back({id, read("free_hugepages"), read("nr_hugepages"), pages.page_size});

@@ -66,9 +66,7 @@ HostResources read_host_resources(const files::Directory& root, const balancer::
           root,
           fmt::format("sys/devices/system/node/node{}/hugepages/hugepages-{}kB/free_hugepages",
                       node.node.value, pool.page_bytes / 1024),
-          [](std::string_view text) {
-            return stats::parse_single_number("a number of huge pages", text);
-          });
+          stats::parse_page_count);
       if (free) {
         resources.free_huge_pages[{node.node, pool.page_bytes}] = *free * pool.page_bytes;
       }

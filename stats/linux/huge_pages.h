@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The pools of hugetlb pages of a node: nodeN/hugepages in /sys/devices/system/node (Linux 6.1,
+/// Documentation/admin-guide/mm/hugetlbpage.rst).
+#pragma once
+
+#include <vector>
+
+#include "placement/base/result.h"
+#include "placement/model/amounts.h"
+#include "stats/files/directory.h"
+
+namespace vmnuma::stats {
+
+struct HugePagePoolFiles {
+  placement::Bytes page_size;
+  files::Directory directory;  ///< with nr_hugepages and free_hugepages (parse_page_count())
+};
+
+/// Of the node whose directory this is, by page size; none on a kernel without hugetlbfs. Errors:
+/// of Directory.
+[[nodiscard]] Result<std::vector<HugePagePoolFiles>> huge_page_pools(const files::Directory& node);
+
+}  // namespace vmnuma::stats
