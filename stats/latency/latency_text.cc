@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
-#include <optional>
 
 #include <nlohmann/json.hpp>
 
+#include "stats/text/archive.h"
 #include "stats/text/json.h"
 
 namespace vmnuma::stats {
@@ -19,64 +18,71 @@ constexpr std::int64_t kVersion = 1;
 /// As many as the pairs of 140 nodes.
 constexpr std::size_t kLongestText = std::size_t{1} << 20U;
 
-tl::unexpected<Error> corrupt(const char* what) {
-  return failure(ErrorCode::kCorrupt, std::string("kept latencies: ") + what);
+tl::unexpected<Error> corrupt(const std::string& what) {
+  return failure(ErrorCode::kCorrupt, "kept latencies: " + what);
 }
 
-std::optional<std::int64_t> number_in(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() ? text::integer_of(*found) : std::nullopt;
+template <class Fields, text::MaybeConst<MeasuredLatency> T>
+void visit_fields(Fields& fields, T& latency) {
+  fields("cpu", latency.cpu);
+  fields("memory", latency.memory);
+  fields("read_ns", latency.read_ns);
+}
+template <class Fields, text::MaybeConst<KeptLatencies> T>
+void visit_fields(Fields& fields, T& kept) {
+  std::int64_t version = kVersion;
+  fields("version", version);
+  fields("boot_id", kept.boot_id);
+  fields("latencies", kept.latencies);
 }
 
-std::optional<placement::NodeId> node_in(const Json& object, const char* name) {
-  const auto number = number_in(object, name);
-  if (!number || *number < 0 || *number > std::numeric_limits<std::int32_t>::max()) {
-    return std::nullopt;
+class Writer : public text::FieldWriter<Writer, Json> {
+ public:
+  template <class T>
+  static void visit(Writer& fields, const T& value) {
+    visit_fields(fields, value);
   }
-  return placement::NodeId{static_cast<std::int32_t>(*number)};
+};
+
+class Reader : public text::FieldReader<Reader, Json> {
+ public:
+  explicit Reader(const Json& object) : FieldReader(object) {}
+  Reader(const Reader& /*around*/, const Json& object) : FieldReader(object) {}
+  template <class T>
+  static void visit(Reader& fields, T& value) {
+    visit_fields(fields, value);
+  }
+  void absent(std::string_view name) { note(name, "is missing"); }
+};
+
+bool makes_sense(const MeasuredLatency& latency) {
+  return latency.cpu.value >= 0 && latency.memory.value >= 0 && latency.read_ns > 0;
 }
 
 }  // namespace
 
 std::string text_of(const KeptLatencies& kept) {
-  Json latencies = Json::array();
-  for (const MeasuredLatency& latency : kept.latencies) {
-    latencies.push_back({{"cpu", latency.cpu.value},
-                         {"memory", latency.memory.value},
-                         {"read_ns", latency.read_ns}});
-  }
-  const Json document = {
-      {"version", kVersion}, {"boot_id", kept.boot_id}, {"latencies", std::move(latencies)}};
-  return text::json_text(document) + "\n";
+  return text::json_text(Writer().write(kept)) + "\n";
 }
 
 Result<KeptLatencies> parse_latencies(std::string_view text) {
-  const Result<Json> read = text::read_json<Json>(text, {kLongestText}, "kept latencies: the text");
-  if (!read) {
-    return tl::unexpected(read.error());
+  const Result<Json> document =
+      text::read_json<Json>(text, {kLongestText}, "kept latencies: the text");
+  if (!document) {
+    return tl::unexpected(document.error());
   }
-  const Json& document = *read;
-  if (number_in(document, "version") != kVersion) {
+  if (document->value("version", Json()) != kVersion) {
     return corrupt("of another version");
   }
-  const auto boot_id = document.find("boot_id");
-  const auto latencies = document.find("latencies");
-  if (boot_id == document.end() || !boot_id->is_string() || latencies == document.end() ||
-      !latencies->is_array()) {
-    return corrupt("boot_id or latencies are missing");
+  KeptLatencies kept;
+  if (const auto read = Reader(*document).read(kept); !read) {
+    return corrupt(read.error().message);
   }
-  KeptLatencies kept{boot_id->get<std::string>(), {}};
-  for (const Json& entry : *latencies) {
-    if (!entry.is_object()) {
-      return corrupt("an entry is no object");
-    }
-    const auto cpu = node_in(entry, "cpu");
-    const auto memory = node_in(entry, "memory");
-    const auto read_ns = number_in(entry, "read_ns");
-    if (!cpu || !memory || read_ns.value_or(0) <= 0) {
-      return corrupt("an entry is not complete");
-    }
-    kept.latencies.push_back({*cpu, *memory, LatencyState::kMeasured, *read_ns});
+  if (!std::all_of(kept.latencies.begin(), kept.latencies.end(), makes_sense)) {
+    return corrupt("an entry cannot be");
+  }
+  for (MeasuredLatency& latency : kept.latencies) {
+    latency.state = LatencyState::kMeasured;
   }
   return kept;
 }
