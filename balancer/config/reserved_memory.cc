@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "balancer/policy/value_text.h"
+#include "placement/base/number.h"
 
 namespace vmnuma::balancer {
 namespace {
@@ -37,10 +37,8 @@ std::string_view take_part(std::string_view& text, char separator) {
 }
 
 std::optional<std::int64_t> number_in(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool good = error == std::errc{} && end == text.data() + text.size() && number >= 0;
-  return good ? std::optional(number) : std::nullopt;
+  const auto number = whole_number<std::int64_t>(text);
+  return number.value_or(-1) >= 0 ? number : std::nullopt;
 }
 
 std::optional<Bytes> amount_in(std::string_view text) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/controller/admission_state.h"
 
-#include <charconv>
 #include <limits>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "placement/base/number.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::balancer {
@@ -41,12 +41,9 @@ class Words {
   /// Of 0 to `most`.
   template <class Integer>
   Integer number(Integer most) {
-    const std::string_view text = word();
-    Integer number{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool is_number = error == std::errc{} && end == text.data() + text.size();
-    good_ = good_ && is_number && number >= 0 && number <= most;
-    return good_ ? number : Integer{};
+    const auto number = whole_number<Integer>(word());
+    good_ = good_ && number && *number >= 0 && *number <= most;
+    return good_ ? *number : Integer{};
   }
   Bytes bytes() { return Bytes{number(std::numeric_limits<std::int64_t>::max() / 4)}; }
   NodeId node() { return NodeId{number(kMostNodeNumber)}; }

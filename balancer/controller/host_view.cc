@@ -22,10 +22,6 @@ using placement::VmState;
 
 namespace {
 
-std::int64_t milliseconds(CpuTime time) {
-  return (time.value + 500) / 1000;
-}
-
 CpuTotalView total_view(const CpuTotal& total) {
   return {milliseconds(total.used), milliseconds(total.ready), milliseconds(total.entitled),
           milliseconds(total.owed)};

@@ -33,10 +33,6 @@ using placement::VmState;
 
 namespace {
 
-std::int64_t milliseconds(CpuTime time) {
-  return (time.value >= 0 ? time.value + 500 : time.value - 500) / 1000;
-}
-
 NodeId id_of(const Snapshot& snapshot, NodeIndex node) {
   return node < snapshot.topology.nodes.size() ? snapshot.topology.nodes[node].id : NodeId{};
 }
@@ -138,6 +134,10 @@ PredictionView prediction_view(std::string_view reason, const placement::Predict
     view.locality_after_pct = percent(predicted.locality_after);
   }
   return view;
+}
+
+std::int64_t milliseconds(CpuTime time) {
+  return (time.value >= 0 ? time.value + 500 : time.value - 500) / 1000;
 }
 
 std::int64_t percent(Permille share) {

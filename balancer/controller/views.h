@@ -69,6 +69,9 @@ void visit_devices(const placement::VmDescription& vm, const Visit& visit) {
 [[nodiscard]] PredictionView prediction_view(std::string_view reason,
                                              const placement::Prediction& predicted);
 
+/// Of one core, rounded to the nearest.
+[[nodiscard]] std::int64_t milliseconds(placement::CpuTime time);
+
 /// 0..100, from thousandths that may be larger.
 [[nodiscard]] std::int64_t percent(placement::Permille share);
 /// The same of what may not be known.

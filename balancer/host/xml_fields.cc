@@ -2,12 +2,12 @@
 #include "balancer/host/xml_fields.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "placement/base/number.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::balancer {
@@ -90,15 +90,13 @@ std::int64_t XmlFields::number(std::string_view text, std::string_view what, std
     digits.remove_prefix(2);
     base = 16;
   }
-  std::int64_t value = 0;
-  const char* const end = digits.data() + digits.size();
-  const auto parsed = std::from_chars(digits.data(), end, value, base);
-  if (parsed.ec != std::errc{} || parsed.ptr != end || value < least || value > most) {
+  const auto value = whole_number<std::int64_t>(digits, base);
+  if (!value || *value < least || *value > most) {
     complain(fmt::format("{}: '{}' is not a number from {} to {}", what,
                          text.substr(0, kMostQuoted), least, most));
     return least;
   }
-  return value;
+  return *value;
 }
 
 std::int32_t XmlFields::small_number(std::string_view text, std::string_view what,

@@ -2,7 +2,8 @@
 #include "balancer/policy/value_text.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "placement/base/number.h"
 
 namespace vmnuma::balancer {
 
@@ -41,14 +42,12 @@ Result<void> set_switch(bool& target, std::string_view text) {
 
 Result<std::int64_t> read_number(std::string_view text, std::int64_t smallest,
                                  std::int64_t largest) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < smallest ||
-      value > largest) {
+  const auto value = whole_number<std::int64_t>(text);
+  if (!value || *value < smallest || *value > largest) {
     return refuse("is " + std::string(text) + ", but must be a number from " +
                   std::to_string(smallest) + " to " + std::to_string(largest));
   }
-  return value;
+  return *value;
 }
 
 }  // namespace vmnuma::balancer

@@ -2,10 +2,11 @@
 #include "balancer/protocol/time_text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 
 #include <fmt/format.h>
+
+#include "placement/base/number.h"
 
 namespace vmnuma::balancer {
 
@@ -25,9 +26,8 @@ constexpr sys_seconds kLast = sys_days(year(10000) / 1 / 1) - seconds(1);
 
 /// The digits of `text` as a number, or -1.
 int digits(std::string_view text) {
-  unsigned value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() ? static_cast<int>(value) : -1;
+  const auto value = whole_number<unsigned>(text);
+  return value ? static_cast<int>(*value) : -1;
 }
 
 }  // namespace

@@ -10,10 +10,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-std::int64_t milliseconds(placement::CpuTime time) {
-  return (time.value + 500) / 1000;
-}
-
 OutcomeView outcome_view(const stats::ActionOutcome& outcome) {
   OutcomeView view;
   view.lost_before_ms = milliseconds(outcome.lost_before);

@@ -2,7 +2,6 @@
 #include "balancer/service/remembered.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <set>
 #include <vector>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "migration/order_text.h"
+#include "placement/base/number.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::balancer {
@@ -53,8 +53,9 @@ bool note_orders_of(const placement::VmId& vm, stats::History& history, Original
 
 template <class Integer>
 bool read_number(std::string_view text, Integer& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size();
+  const auto read = whole_number<Integer>(text);
+  number = read.value_or(number);
+  return read.has_value();
 }
 
 /// Lines "UUID PID START_TIME_TICKS"; others are left out.

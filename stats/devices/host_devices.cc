@@ -2,9 +2,9 @@
 #include "stats/devices/host_devices.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
+#include "placement/base/number.h"
 #include "stats/devices/ovs_database.h"
 #include "stats/files/read_parsed.h"
 
@@ -20,11 +20,6 @@ constexpr std::string_view kLower = "lower_";
 constexpr int kMostSteps = 8;
 // A disk behind two SAS expanders is nine devices below its controller.
 constexpr int kMostAncestors = 12;
-
-std::vector<std::string> names_in(const files::Directory& root, const std::string& directory) {
-  const auto found = root.directory(directory);
-  return found ? found->names().value_or(std::vector<std::string>{}) : std::vector<std::string>{};
-}
 
 /// Of a device in sysfs; those of virtio, USB and the like have no file of their own, what carries
 /// them has one.
@@ -137,13 +132,11 @@ Result<NodeId> parse_numa_node(std::string_view text) {
   if (number.ends_with('\n')) {
     number.remove_suffix(1);
   }
-  NodeId node;
-  const auto [end, error] =
-      std::from_chars(number.data(), number.data() + number.size(), node.value);
-  if (error != std::errc{} || end != number.data() + number.size() || node.value < -1) {
+  const auto node = whole_number<std::int32_t>(number);
+  if (!node || *node < -1) {
     return failure(ErrorCode::kCorrupt, "'" + std::string(text) + "' is no node of a device");
   }
-  return node;
+  return NodeId{*node};
 }
 
 NodeId common_node(std::span<const Carrier> carriers) {

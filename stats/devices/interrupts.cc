@@ -2,7 +2,6 @@
 #include "stats/devices/interrupts.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -10,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "placement/base/number.h"
 #include "placement/model/text.h"
 #include "stats/files/read_parsed.h"
 
@@ -21,17 +21,8 @@ using placement::NodeId;
 
 /// The whole text, or what is before the end of its line.
 std::optional<std::int32_t> number_in(std::string_view text) {
-  text = text.substr(0, text.find('\n'));
-  std::int32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size() && number >= 0
-             ? std::optional(number)
-             : std::nullopt;
-}
-
-std::vector<std::string> names_in(const files::Directory& root, const std::string& directory) {
-  const auto found = root.directory(directory);
-  return found ? found->names().value_or(std::vector<std::string>{}) : std::vector<std::string>{};
+  const auto number = whole_number<std::int32_t>(text.substr(0, text.find('\n')));
+  return number.value_or(-1) >= 0 ? number : std::nullopt;
 }
 
 /// Ascending.

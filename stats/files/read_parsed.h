@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "placement/base/result.h"
 #include "stats/files/directory.h"
@@ -40,6 +41,13 @@ template <class Parse>
                    "while reading '" + directory.path_of(relative) + "'");
   }
   return parsed;
+}
+
+/// The names in a directory, sorted; none where it cannot be read.
+[[nodiscard]] inline std::vector<std::string> names_in(const Directory& directory,
+                                                       std::string_view relative) {
+  const auto found = directory.directory(relative);
+  return found ? found->names().value_or(std::vector<std::string>{}) : std::vector<std::string>{};
 }
 
 }  // namespace vmnuma::files

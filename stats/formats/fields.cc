@@ -33,13 +33,7 @@ std::optional<std::string_view> take_word(std::string_view& rest) {
 
 std::optional<std::uint64_t> to_address(std::string_view text) {
   constexpr int kHexadecimal = 16;
-  std::uint64_t address = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), address, kHexadecimal);
-  if (error != std::errc{} || end != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return address;
+  return whole_number<std::uint64_t>(text, kHexadecimal);
 }
 
 std::optional<std::string_view> after(std::string_view text, std::string_view prefix) {

@@ -2,14 +2,13 @@
 /// Cutting kernel text into lines, words and numbers, with nothing left over unnoticed.
 #pragma once
 
-#include <charconv>
 #include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 
+#include "placement/base/number.h"
 #include "placement/base/result.h"
 
 namespace vmnuma::stats {
@@ -25,12 +24,8 @@ namespace vmnuma::stats {
 /// is anything else in it or the type is too small.
 template <std::integral Number>
 [[nodiscard]] std::optional<Number> to_number(std::string_view text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || number < Number{}) {
-    return std::nullopt;
-  }
-  return number;
+  const auto number = whole_number<Number>(text);
+  return number && *number >= Number{} ? number : std::nullopt;
 }
 
 /// The whole of `text` as an address, hexadecimal without 0x; nothing if it is none.

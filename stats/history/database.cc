@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -14,6 +13,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include "placement/base/number.h"
 #include "stats/files/file_descriptor.h"
 #include "stats/history/schema.h"
 
@@ -94,12 +94,10 @@ std::vector<int> numbers_set_aside(const fs::path& path) {
   for (fs::directory_iterator entry(path.parent_path(), ignored), end; entry != end;
        entry.increment(ignored)) {
     const std::string name = entry->path().filename().string();
-    int number = 0;
-    const char* last = name.data() + name.size();
     if (name.starts_with(prefix)) {
-      const auto parsed = std::from_chars(name.data() + prefix.size(), last, number);
-      if (parsed.ec == std::errc() && parsed.ptr == last && number > 0) {
-        numbers.push_back(number);
+      const auto number = whole_number<int>(std::string_view(name).substr(prefix.size()));
+      if (number.value_or(0) > 0) {
+        numbers.push_back(*number);
       }
     }
   }

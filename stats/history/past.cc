@@ -19,25 +19,13 @@ SampleSpan span_for(std::chrono::milliseconds length) {
   return length <= std::chrono::days(2) ? SampleSpan::kMinute : SampleSpan::kHour;
 }
 
-std::int64_t column_value(SampleSpan span) {
-  switch (span) {
-    case SampleSpan::kEpoch:
-      return kEpochSpan;
-    case SampleSpan::kMinute:
-      return kMinuteSpan;
-    case SampleSpan::kHour:
-      break;
-  }
-  return kHourSpan;
-}
-
 std::vector<LocalityPoint> read_locality(SQLite::Database& database, const SampleFilter& filter) {
   SQLite::Statement select(
       database,
       "SELECT time_ms, sum(local_kib), sum(remote_kib) FROM client_sample"
       " WHERE span = ? AND time_ms >= ? AND time_ms < ?"
       " AND local_kib IS NOT NULL AND home IS NOT NULL GROUP BY time_ms ORDER BY time_ms LIMIT ?");
-  select.bind(1, column_value(filter.span));
+  select.bind(1, span_of(filter.span));
   select.bind(2, std::int64_t{filter.since.time_since_epoch().count()});
   select.bind(3, std::int64_t{filter.until.time_since_epoch().count()});
   select.bind(4, filter.limit);
@@ -72,7 +60,7 @@ std::vector<VmPast> read_vms(SQLite::Database& database, const SampleFilter& fil
                        : std::string("NULL");
           }),
           Table::kName));
-  select.bind(1, column_value(filter.span));
+  select.bind(1, span_of(filter.span));
   select.bind(2, std::int64_t{filter.since.time_since_epoch().count()});
   select.bind(3, std::int64_t{filter.until.time_since_epoch().count()});
   std::vector<VmPast> vms;

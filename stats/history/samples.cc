@@ -25,18 +25,6 @@ WallTime from_ms(std::int64_t ms) {
   return WallTime(std::chrono::milliseconds(ms));
 }
 
-std::int64_t span_of(SampleSpan span) {
-  switch (span) {
-    case SampleSpan::kEpoch:
-      return kEpochSpan;
-    case SampleSpan::kMinute:
-      return kMinuteSpan;
-    case SampleSpan::kHour:
-      return kHourSpan;
-  }
-  return kEpochSpan;
-}
-
 /// One resolution made from the next finer one.
 struct Level {
   std::int64_t span;
@@ -239,6 +227,18 @@ Kept<Row> kept_row(SQLite::Statement& select, int index) {
 }
 
 }  // namespace
+
+std::int64_t span_of(SampleSpan span) {
+  switch (span) {
+    case SampleSpan::kEpoch:
+      return kEpochSpan;
+    case SampleSpan::kMinute:
+      return kMinuteSpan;
+    case SampleSpan::kHour:
+      return kHourSpan;
+  }
+  return kEpochSpan;
+}
 
 void insert_epoch(SQLite::Database& database, const EpochRows& epoch) {
   insert_nodes(database, epoch);

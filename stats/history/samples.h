@@ -23,6 +23,8 @@ inline constexpr std::int64_t kEpochSpan = 0;
 inline constexpr std::int64_t kMinuteSpan = 60;
 inline constexpr std::int64_t kHourSpan = 3600;
 
+[[nodiscard]] std::int64_t span_of(SampleSpan span);
+
 /// Within the caller's transaction: adds one epoch. A row of the same time is replaced.
 void insert_epoch(SQLite::Database& database, const EpochRows& epoch);
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <list>
 #include <utility>
 
@@ -14,6 +13,8 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <fmt/format.h>
+
+#include "placement/base/number.h"
 
 namespace vmnuma::tools {
 
@@ -315,15 +316,15 @@ Result<ListenAddress> parse_listen_address(std::string_view text) {
   const auto colon = text.rfind(':');
   ListenAddress address;
   if (colon != std::string_view::npos) {
-    const std::string_view port = text.substr(colon + 1);
-    const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), address.port);
+    const auto port = whole_number<decltype(address.port)>(text.substr(colon + 1));
+    address.port = port.value_or(0);
     address.host = text.substr(0, colon);
     const bool bracketed = address.host.starts_with('[') && address.host.ends_with(']');
     if (bracketed) {
       address.host = address.host.substr(1, address.host.size() - 2);
     }
-    if (error == std::errc() && end == port.data() + port.size() &&
-        bracketed == (address.host.find(':') != std::string::npos) && endpoint_of(address)) {
+    if (port && bracketed == (address.host.find(':') != std::string::npos) &&
+        endpoint_of(address)) {
       return address;
     }
   }

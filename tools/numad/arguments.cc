@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/numad/arguments.h"
 
-#include <charconv>
 #include <optional>
 #include <string_view>
 
@@ -9,6 +8,7 @@
 
 #include "balancer/config/config.h"
 #include "balancer/protocol/request.h"
+#include "placement/base/number.h"
 
 namespace vmnuma::tools {
 
@@ -17,12 +17,8 @@ namespace {
 /// The whole text as a number within [least, most].
 std::optional<std::int64_t> number_in(std::string_view text, std::int64_t least,
                                       std::int64_t most) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most) {
-    return std::nullopt;
-  }
-  return value;
+  const auto value = whole_number<std::int64_t>(text);
+  return value && *value >= least && *value <= most ? value : std::nullopt;
 }
 
 Result<void> read_size(std::string_view text, NumadArguments& arguments) {

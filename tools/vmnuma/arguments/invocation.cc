@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <deque>
 #include <functional>
 #include <map>
@@ -17,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "balancer/config/config.h"
+#include "placement/base/number.h"
 #include "placement/model/reason.h"
 #include "placement/model/suggest.h"
 #include "stats/reports/report.h"
@@ -594,13 +594,12 @@ class CommandLine {
   }
 
   Result<Command> make_options_set() {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(value_.data(), value_.data() + value_.size(), value);
-    if (error != std::errc{} || end != value_.data() + value_.size()) {
+    const auto value = whole_number<std::int64_t>(value_);
+    if (!value) {
       return failure(ErrorCode::kInvalidArgument,
                      fmt::format("VALUE is '{}', but must be an integer", value_));
     }
-    return Command(balancer::OptionsSetRequest{name_, value, persist_});
+    return Command(balancer::OptionsSetRequest{name_, *value, persist_});
   }
 
   Result<Command> make_what_if() {

@@ -2,7 +2,6 @@
 #include "tools/vmnuma/arguments/what_if_arguments.h"
 
 #include <array>
-#include <charconv>
 #include <limits>
 #include <optional>
 #include <string>
@@ -11,19 +10,12 @@
 
 #include <fmt/format.h>
 
+#include "placement/base/number.h"
 #include "placement/model/suggest.h"
 
 namespace vmnuma::tools {
 
 namespace {
-
-template <class Integer>
-std::optional<Integer> number_of(std::string_view text) {
-  Integer number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size() ? std::optional(number)
-                                                                  : std::nullopt;
-}
 
 /// "128GiB" in bytes, or nothing.
 std::optional<std::int64_t> size_of(std::string_view text) {
@@ -33,7 +25,7 @@ std::optional<std::int64_t> size_of(std::string_view text) {
     if (!text.ends_with(unit)) {
       continue;
     }
-    const auto number = number_of<std::int64_t>(text.substr(0, text.size() - unit.size()));
+    const auto number = whole_number<std::int64_t>(text.substr(0, text.size() - unit.size()));
     const std::int64_t most = std::numeric_limits<std::int64_t>::max() >> bits;
     return number && *number >= 1 && *number <= most ? std::optional(*number << bits)
                                                      : std::nullopt;
@@ -72,7 +64,7 @@ Result<balancer::WhatIfRequest::NewVm> parse_new_vm(std::string_view text) {
     const auto [key, value] = sides_of(part);
     bool understood = true;
     if (key == "vcpus") {
-      const auto number = number_of<std::int32_t>(value);
+      const auto number = whole_number<std::int32_t>(value);
       understood = number && *number >= 1;
       vm.vcpus = number.value_or(0);
     } else if (key == "memory") {
@@ -80,10 +72,10 @@ Result<balancer::WhatIfRequest::NewVm> parse_new_vm(std::string_view text) {
       understood = bytes.has_value();
       vm.memory_bytes = bytes.value_or(0);
     } else if (key == "load") {
-      vm.load_pct = number_of<std::int64_t>(value);
+      vm.load_pct = whole_number<std::int64_t>(value);
       understood = vm.load_pct && *vm.load_pct >= 0 && *vm.load_pct <= 100;
     } else if (key == "weight") {
-      const auto number = number_of<std::int64_t>(value);
+      const auto number = whole_number<std::int64_t>(value);
       understood = number && *number >= 1 && *number <= 10'000;
       vm.weight = number.value_or(0);
     } else {
@@ -109,11 +101,11 @@ Result<balancer::MoveRequest> parse_move(std::string_view text) {
   const std::size_t slash = who.rfind('/');  // libvirt allows none in a name
   balancer::MoveRequest move;
   move.vm = who.substr(0, slash);
-  const auto number = number_of<std::int32_t>(node);
+  const auto number = whole_number<std::int32_t>(node);
   bool understood = !move.vm.empty() && number && *number >= 0;
   move.node = placement::NodeId{number.value_or(-1)};
   if (slash != std::string_view::npos) {
-    move.client = number_of<std::int32_t>(who.substr(slash + 1));
+    move.client = whole_number<std::int32_t>(who.substr(slash + 1));
     understood = understood && move.client && *move.client >= 0;
   }
   if (!understood) {
@@ -124,7 +116,7 @@ Result<balancer::MoveRequest> parse_move(std::string_view text) {
 
 Result<balancer::WhatIfRequest::OptionValue> parse_option_value(std::string_view text) {
   const auto [name, value] = sides_of(text);
-  const auto number = number_of<std::int64_t>(value);
+  const auto number = whole_number<std::int64_t>(value);
   if (name.empty() || !number) {
     return wrong(
         fmt::format("'{}' is no option; write NAME=INTEGER, such as 'Numa.MigThreshold=5'", text));

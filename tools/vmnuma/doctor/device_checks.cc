@@ -12,6 +12,7 @@
 #include "placement/model/text.h"
 #include "stats/devices/host_devices.h"
 #include "stats/devices/interrupts.h"
+#include "stats/files/read_parsed.h"
 
 namespace vmnuma::tools {
 
@@ -20,11 +21,6 @@ namespace {
 using files::Directory;
 using placement::CpuId;
 using placement::NodeId;
-
-std::vector<std::string> names_in(const files::Directory& root, const std::string& directory) {
-  const auto found = root.directory(directory);
-  return found ? found->names().value_or(std::vector<std::string>{}) : std::vector<std::string>{};
-}
 
 /// What guests' traffic leaves through: bridges, the datapath of Open vSwitch, macvtaps and vDPA
 /// devices.

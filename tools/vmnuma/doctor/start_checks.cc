@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/vmnuma/doctor/start_checks.h"
 
-#include <charconv>
 #include <filesystem>
 #include <string>
-#include <system_error>
 
 #include <fmt/format.h>
 
+#include "placement/base/number.h"
 #include "tools/numad/name.h"
 
 namespace vmnuma::tools {
@@ -49,11 +48,9 @@ int process_named(const files::Directory& root, std::string_view name) {
     return -1;
   }
   for (const std::string& entry : *names) {
-    int pid = 0;
-    const auto [end, error] = std::from_chars(entry.data(), entry.data() + entry.size(), pid);
-    if (error == std::errc{} && end == entry.data() + entry.size() &&
-        proc->read(entry + "/comm").value_or("") == std::string(name) + "\n") {
-      return pid;
+    const auto pid = whole_number<int>(entry);
+    if (pid && proc->read(entry + "/comm").value_or("") == std::string(name) + "\n") {
+      return *pid;
     }
   }
   return -1;
