@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a VM's definition should say on a host, and why.
+///
+/// Problem: how many NUMA nodes a guest sees, and how its vCPUs and memory are shared out over
+/// them, is written by hand in domain XML, and what is wrong there costs the guest all its life:
+/// cells that no node can hold, sockets across nodes, threads where there are none, no cells in a
+/// VM that is wider than a node. Approach: one pure function from what a VM wants and what a host
+/// has to a value that has every line of the definition with its reason and the rule it comes from.
+/// It cuts the VM with the very function that the planner cuts it with (placement/clients.h), so
+/// that a cell becomes a client and is never split.
+///
+/// Terms: a *cell* is a guest NUMA node. A *binding* says where memory starts.
+/// Properties:
+///  1. The cells have every vCPU once, in order, and their memory adds up to the VM's (rounded up
+///     to whole MiB or huge pages).
+///  2. A cell fits every node that the VM may live on, by vCPUs and by memory, or a warning says
+///     that it does not.
+///  3. sockets x dies x cores x threads is the number of vCPUs, and no socket lies in two cells.
+///  4. The advice for a VM that is as advised is the same, whatever its reasons.
+///  5. A VM that is as advised is split into clients that are the cells.
+///  6. The numbers of cells differ by at most one core.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "placement/base/names.h"
+#include "placement/model/domain.h"
+#include "placement/model/topology.h"
+
+namespace vmnuma::placement {
+
+/// The host that a VM shall run on.
+struct AdviceHost {
+  Topology topology;
+  /// Of each node, now, in the order of the topology's; empty: not known.
+  std::vector<Bytes> free;
+  /// Free huge pages of each node; empty: not known.
+  std::vector<std::vector<HugePagePool>> free_huge_pages;
+  bool prefer_ht = false;  ///< Numa.PreferHT of its daemon
+  bool operator==(const AdviceHost&) const = default;
+};
+
+/// What the definition of a VM says beside its VmDescription.
+struct AdviceRequest {
+  VmDescription vm;
+  bool memory_hotplug = false;    ///< <maxMemory>, which libvirt takes only with a cell
+  std::int32_t virtio_disks = 0;  ///< disks that an I/O thread can serve
+  bool names_cpu_model = false;   ///< <cpu mode=>: only then can it say something about caches
+};
+
+/// Which part of a definition a line of advice is about.
+enum class AdviceAbout {
+  kCells,
+  kTopology,
+  kDistances,
+  kCache,
+  kStart,
+  kMemory,
+  kPages,
+  kIoThreads
+};
+[[nodiscard]] constexpr auto names(AdviceAbout) {
+  return names_in_order<AdviceAbout>("cells", "topology", "distances", "cache", "start", "memory",
+                                     "pages", "io-threads");
+}
+
+struct AdviceLine {
+  AdviceAbout about{};
+  std::string what;    ///< "2 cells of 6 vCPUs"
+  std::string reason;  ///< a sentence
+  std::string rule;    ///< where it comes from
+  bool operator==(const AdviceLine&) const = default;
+};
+
+/// How a VM's memory is bound when it starts.
+enum class AdvisedBinding {
+  kAuto,   ///< restrictive, on the nodes that libvirt's numad tells
+  kNodes,  ///< restrictive, on certain nodes: the administrator has named them
+  kCells,  ///< each cell on a node of its own, for good
+};
+
+struct Advice {
+  std::int32_t vcpus = 0;  ///< the most it can have
+  Bytes memory;
+  Bytes page_size;  ///< of its huge pages; zero: ordinary ones
+  std::int32_t sockets = 0;
+  std::int32_t dies = 1;
+  std::int32_t cores = 0;
+  std::int32_t threads = 1;
+  std::vector<GuestCell> cells;  ///< empty: the guest sees one node
+  /// Row by row; empty: 10 and 20, which guests take for granted.
+  std::vector<std::int32_t> distances;
+  bool shows_cache = false;  ///< one L3 cache for each socket
+  AdvisedBinding binding{};
+  std::vector<NodeId> nodes;       ///< kNodes and kCells: all that its memory is on
+  std::vector<NodeId> cell_nodes;  ///< kCells: the node of each cell
+  std::int32_t io_threads = 0;     ///< 0: as they are
+  std::vector<Pin> io_thread_pins;
+  std::vector<AdviceLine> lines;
+  bool operator==(const Advice&) const = default;
+};
+
+}  // namespace vmnuma::placement

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Nodes for the cells of a VM: near each other, and with room. Internal to this folder.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "placement/advice/advice.h"
+
+namespace vmnuma::placement {
+
+/// `count` of `homes`, ascending, that have room for `each` and are as near each other as growing a
+/// set from each of them finds; those of `wanted` come first. All of `homes`, in turn and sorted,
+/// if there are fewer than `count`. Takes nodes^2 * count steps.
+[[nodiscard]] std::vector<NodeIndex> near_nodes(const AdviceHost& host,
+                                                const std::vector<NodeIndex>& homes,
+                                                const std::vector<NodeIndex>& wanted,
+                                                std::size_t count, Bytes each);
+
+/// SLIT's numbers between those nodes, row by row, as a guest may be told them: libvirt takes 10 to
+/// 254 (schemas/cputypes.rng, 9.0), and what is not here is further than here.
+[[nodiscard]] std::vector<std::int32_t> distances_between(const Topology& topology,
+                                                          const std::vector<NodeIndex>& nodes);
+
+}  // namespace vmnuma::placement

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How placement/clients.h measures a VM against a node. Internal to this folder.
+#pragma once
+
+#include "placement/advice/advice.h"
+
+namespace vmnuma::placement {
+
+/// True if hardware threads count as places for its vCPUs, and not cores alone.
+[[nodiscard]] inline bool counts_threads(const VmDescription& vm, const AdviceHost& host) {
+  const TopologyPolicy together = vm.policy.topology_policy;
+  return host.prefer_ht || vm.policy.prefer_ht || together == TopologyPolicy::kRestricted ||
+         together == TopologyPolicy::kBestEffort;
+}
+
+}  // namespace vmnuma::placement

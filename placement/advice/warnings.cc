@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "placement/advice/warnings.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "placement/advice/sizing.h"
+#include "placement/advice/words.h"
+#include "placement/clients.h"
+#include "placement/model/held_memory.h"
+#include "placement/model/text.h"
+
+namespace vmnuma::placement {
+namespace {
+
+class Warner {
+ public:
+  Warner(const VmDescription& vm, const AdviceHost& host)
+      : vm_(vm), host_(host), homes_(allowed_homes(host.topology, vm)) {
+    for (const NodeIndex home : homes_) {
+      const Node& node = host.topology.nodes[home];
+      largest_memory_ = std::max(largest_memory_, memory_of(node));
+      most_vcpus_ =
+          std::max(most_vcpus_,
+                   host.prefer_ht || vm.policy.prefer_ht ? node.cpu_count() : node.core_count());
+      has_smt_ = has_smt_ || node.cpu_count() > node.core_count();
+    }
+  }
+
+  std::vector<AdviceWarned> run() {
+    if (homes_.empty()) {
+      return {};  // nothing is known of where it could live
+    }
+    look_at_cells();
+    look_at_topology();
+    look_at_hot_plug();
+    look_at_strict();
+    look_at_huge_pages();
+    look_at_held_memory();
+    return std::move(warned_);
+  }
+
+ private:
+  void warn(AdviceWarning kind, std::string text) { warned_.push_back({kind, std::move(text)}); }
+
+  /// What a node has of the pages that the VM is made of.
+  [[nodiscard]] Bytes memory_of(const Node& node) const {
+    if (vm_.huge_page_size == Bytes{}) {
+      return node.memory;
+    }
+    for (const HugePagePool& pool : node.huge_pages) {
+      if (pool.page_size == vm_.huge_page_size) {
+        return pool.page_size * pool.pages;
+      }
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::size_t clients_without_cells() const {
+    VmDescription plain = vm_;
+    plain.cells.clear();
+    plain.vcpus.clear();
+    for (std::int32_t vcpu = 0; vcpu < vm_.max_vcpus; ++vcpu) {
+      plain.vcpus.push_back(vcpu);
+    }
+    return split_into_clients(plain, host_.topology, host_.prefer_ht).size();
+  }
+
+  void look_at_cells() {
+    const std::size_t needed = vm_.cells.size() > 1 ? 1 : clients_without_cells();
+    if (needed > 1) {
+      warn(AdviceWarning::kNoCells,
+           "it lives on " + counted(static_cast<std::int64_t>(needed), "node") +
+               ", but the guest sees one: it cannot keep its work near its memory");
+    }
+    std::size_t fewest = static_cast<std::size_t>(vm_.max_vcpus);
+    std::size_t most = 0;
+    const GuestCell* too_large = nullptr;
+    for (const GuestCell& cell : vm_.cells) {
+      if (!fits(cell.vcpus.size(), cell.memory)) {
+        too_large = too_large == nullptr ? &cell : too_large;
+      }
+      if (!cell.vcpus.empty()) {
+        fewest = std::min(fewest, cell.vcpus.size());
+        most = std::max(most, cell.vcpus.size());
+      }
+    }
+    if (too_large != nullptr) {
+      warn(AdviceWarning::kCellTooLarge,
+           "cell " + std::to_string(too_large->id) + " has " +
+               counted(static_cast<std::int64_t>(too_large->vcpus.size()), "vCPU") + " and " +
+               memory_text(too_large->memory) + ", more than any node it may live on" +
+               limit_text());
+    } else if (vm_.cells.empty() &&
+               !fits(needed > 1 ? 0 : static_cast<std::size_t>(vm_.max_vcpus), vm_.max_memory)) {
+      warn(AdviceWarning::kCellTooLarge, "with its vCPUs its " + memory_text(vm_.max_memory) +
+                                             " are more than any node it may live on has" +
+                                             limit_text() +
+                                             "; policy consolidate=false makes cells that fit");
+    }
+    if (most > fewest) {
+      warn(AdviceWarning::kOddSplit,
+           "its cells have " + std::to_string(fewest) + " to " +
+               counted(static_cast<std::int64_t>(most), "vCPU") +
+               ", so that no socket larger than a core fits all; a number of vCPUs that " +
+               std::to_string(vm_.cells.size()) + " divides would be even");
+    }
+  }
+
+  [[nodiscard]] bool fits(std::size_t vcpus, Bytes memory) const {
+    return std::any_of(homes_.begin(), homes_.end(), [&](NodeIndex home) {
+      const Node& node = host_.topology.nodes[home];
+      return static_cast<std::int64_t>(vcpus) <= places_on(node) && memory <= memory_of(node);
+    });
+  }
+  [[nodiscard]] std::int32_t places_on(const Node& node) const {
+    return counts_threads(vm_, host_) ? node.cpu_count() : node.core_count();
+  }
+  [[nodiscard]] std::string limit_text() const {
+    return " (" + counted(most_vcpus_, "vCPU") + " and " + memory_text(largest_memory_) +
+           (vm_.huge_page_size == Bytes{} ? "" : " in huge pages") + " at most)";
+  }
+
+  void look_at_topology() {
+    const std::int32_t threads = std::max(vm_.threads, 1);
+    const std::int32_t per_socket = threads * std::max(vm_.cores, 1) * std::max(vm_.dies, 1);
+    // Without <topology> libvirt makes a socket of each vCPU.
+    const std::int32_t sockets = vm_.sockets > 0 ? vm_.sockets : vm_.max_vcpus;
+    if (const std::optional<std::int32_t> socket = socket_in_two_cells(per_socket)) {
+      warn(AdviceWarning::kSocketAcrossCells,
+           "socket " + std::to_string(*socket) +
+               " lies in two cells: Linux then drops the scheduling domains that it would have");
+    }
+    const auto nodes =
+        static_cast<std::int32_t>(std::max(vm_.cells.size(), host_.topology.nodes.size()));
+    // Unequal cells leave no other choice than a socket for each core.
+    if (sockets > nodes && (vm_.cells.size() < 2 || cells_are_equal())) {
+      warn(AdviceWarning::kMoreSocketsThanNodes,
+           "its " + counted(vm_.max_vcpus, "vCPU") + " are in " + counted(sockets, "socket") +
+               (vm_.sockets > 0 ? "" : ", because it has no <topology>,") + " and the host has " +
+               counted(static_cast<std::int64_t>(host_.topology.nodes.size()), "node") +
+               ": the guest believes that they share no cache");
+    }
+    if (threads > 1 && !has_smt_) {
+      warn(AdviceWarning::kThreadsWithoutSmt,
+           "it has " + std::to_string(threads) +
+               " threads a core, which the host has not: the guest leaves half of its vCPUs idle "
+               "as long as it can");
+    }
+  }
+
+  [[nodiscard]] bool cells_are_equal() const {
+    return std::all_of(vm_.cells.begin(), vm_.cells.end(), [this](const GuestCell& cell) {
+      return cell.vcpus.size() == vm_.cells.front().vcpus.size();
+    });
+  }
+
+  /// The first one; nothing if there is none.
+  [[nodiscard]] std::optional<std::int32_t> socket_in_two_cells(std::int32_t per_socket) const {
+    std::vector<std::int32_t> cell_of(static_cast<std::size_t>(vm_.max_vcpus), -1);
+    for (const GuestCell& cell : vm_.cells) {
+      for (const std::int32_t vcpu : cell.vcpus) {
+        cell_of[static_cast<std::size_t>(vcpu)] = cell.id;
+      }
+    }
+    for (std::int32_t vcpu = 1; vcpu < vm_.max_vcpus; ++vcpu) {
+      const auto at = static_cast<std::size_t>(vcpu);
+      if (vcpu % per_socket != 0 && cell_of[at] != cell_of[at - 1]) {
+        return vcpu / per_socket;
+      }
+    }
+    return std::nullopt;
+  }
+
+  void look_at_hot_plug() {
+    if (vm_.cells.empty() || vm_.vcpus.size() == static_cast<std::size_t>(vm_.max_vcpus)) {
+      return;
+    }
+    std::string text = std::to_string(vm_.vcpus.size()) + " of " + counted(vm_.max_vcpus, "vCPU") +
+                       " are plugged, and the cell of each is settled at the start";
+    for (const GuestCell& cell : vm_.cells) {
+      if (!cell.vcpus.empty() &&
+          std::none_of(cell.vcpus.begin(), cell.vcpus.end(), [this](std::int32_t vcpu) {
+            return std::binary_search(vm_.vcpus.begin(), vm_.vcpus.end(), vcpu);
+          })) {
+        text += "; cell " + std::to_string(cell.id) + " has memory and no vCPU until then";
+        break;
+      }
+    }
+    warn(AdviceWarning::kHotPlugWithCells, std::move(text));
+  }
+
+  void look_at_strict() {
+    if (vm_.numatune != NumatuneMode::kStrict || vm_.numatune_auto || vm_.numatune_nodes.empty() ||
+        vm_.huge_page_size > Bytes{}) {
+      return;
+    }
+    Bytes room;
+    for (const NodeId id : vm_.numatune_nodes) {
+      if (const auto node = host_.topology.index_of(id)) {
+        room += host_.free.empty() ? host_.topology.nodes[*node].memory : host_.free[*node];
+      }
+    }
+    if (room < vm_.max_memory) {
+      warn(AdviceWarning::kStrictWithoutRoom,
+           "its memory is bound to node " + to_list(vm_.numatune_nodes) + ", where " +
+               memory_text(room) + (host_.free.empty() ? " are" : " are free") +
+               ": not enough for " + memory_text(vm_.max_memory));
+    }
+  }
+
+  [[nodiscard]] std::int64_t free_pages(NodeIndex node, Bytes page_size) const {
+    const std::vector<HugePagePool>& pools = host_.free_huge_pages.empty()
+                                                 ? host_.topology.nodes[node].huge_pages
+                                                 : host_.free_huge_pages[node];
+    for (const HugePagePool& pool : pools) {
+      if (pool.page_size == page_size) {
+        return pool.pages;
+      }
+    }
+    return 0;
+  }
+
+  /// Each cell needs a node that has its pages; together they need as many as the host has.
+  void look_at_huge_pages() {
+    for (const PagesOfSize& wanted : memory_by_page_size(vm_)) {
+      if (wanted.page_size == Bytes{}) {
+        continue;
+      }
+      Bytes all;
+      Bytes largest;
+      for (const NodeIndex home : homes_) {
+        const Bytes pool = wanted.page_size * free_pages(home, wanted.page_size);
+        all += pool;
+        largest = std::max(largest, pool);
+      }
+      Bytes needed = vm_.cells.empty() ? wanted.memory : Bytes{};
+      for (const GuestCell& cell : vm_.cells) {
+        if (cell.page_size.value_or(vm_.huge_page_size) == wanted.page_size) {
+          needed = std::max(needed, cell.memory);
+        }
+      }
+      const bool one_by_one = all >= wanted.memory;
+      if (!one_by_one || largest < needed) {
+        warn(AdviceWarning::kHugePagesTooFew,
+             std::string(vm_.cells.empty() || !one_by_one ? "it" : "its largest cell") + " needs " +
+                 memory_text(one_by_one ? needed : wanted.memory) + " in huge pages of " +
+                 memory_text(wanted.page_size) + ", but " +
+                 (one_by_one ? "no node has more than " + memory_text(largest)
+                             : "its nodes have " + memory_text(all)) +
+                 (host_.free_huge_pages.empty() ? "" : " free"));
+        return;
+      }
+    }
+  }
+
+  void look_at_held_memory() {
+    const auto held = why_memory_is_held(vm_);
+    if (!held || vm_.policy.memory_mode == MemoryMode::kHandsOff) {
+      return;
+    }
+    constexpr std::string_view kEncryption = "memory encryption";
+    if (vm_.memory_pinned_by.starts_with(kEncryption)) {
+      warn(AdviceWarning::kOnlyStartCounts,
+           *held + ": its start is the only chance to have it on the right nodes");
+    } else {
+      warn(AdviceWarning::kMemoryStays, *held + ": it stays where it starts");
+    }
+  }
+
+  const VmDescription& vm_;
+  const AdviceHost& host_;
+  std::vector<NodeIndex> homes_;
+  Bytes largest_memory_;
+  std::int32_t most_vcpus_ = 0;
+  bool has_smt_ = false;
+  std::vector<AdviceWarned> warned_;
+};
+
+}  // namespace
+
+bool calls_for_change(AdviceWarning warning) {
+  switch (warning) {
+    case AdviceWarning::kNoCells:
+    case AdviceWarning::kCellTooLarge:
+    case AdviceWarning::kSocketAcrossCells:
+    case AdviceWarning::kThreadsWithoutSmt:
+    case AdviceWarning::kStrictWithoutRoom:
+    case AdviceWarning::kHugePagesTooFew:
+      return true;
+    case AdviceWarning::kOddSplit:
+    case AdviceWarning::kMoreSocketsThanNodes:
+    case AdviceWarning::kHotPlugWithCells:
+    case AdviceWarning::kMemoryStays:
+    case AdviceWarning::kOnlyStartCounts:
+      break;
+  }
+  return false;
+}
+
+std::vector<AdviceWarned> warnings_about(const VmDescription& vm, const AdviceHost& host) {
+  return Warner(vm, host).run();
+}
+
+}  // namespace vmnuma::placement
