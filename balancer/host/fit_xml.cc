@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "balancer/host/domain_document.h"
+#include "balancer/host/xml_editing.h"
 #include "balancer/host/xml_fields.h"
 #include "placement/model/text.h"
 
@@ -17,20 +18,6 @@ namespace {
 
 using placement::CpuId;
 using placement::NodeId;
-
-/// Whatever is not said to be dropped comes out as it went in.
-constexpr unsigned int kKeepEverything = pugi::parse_full | pugi::parse_ws_pcdata;
-
-class StringWriter : public pugi::xml_writer {
- public:
-  void write(const void* data, std::size_t size) override {
-    text_.append(static_cast<const char*>(data), size);
-  }
-  [[nodiscard]] std::string take() && { return std::move(text_); }
-
- private:
-  std::string text_;
-};
 
 template <class Id>
 std::vector<Id> common(const std::vector<Id>& a, const std::vector<Id>& b) {
@@ -107,7 +94,7 @@ class Fitter {
               : fmt::format("<{} {}='{}'>", element, number.name(), number.value());
       if (const auto left = left_of_cpus(pin.attribute("cpuset").value(), what)) {
         if (left->empty()) {
-          remove(cputune, pin);
+          remove_line(pin);
         } else {
           pin.attribute("cpuset").set_value(placement::to_list(*left).c_str());
         }
@@ -128,7 +115,7 @@ class Fitter {
           fmt::format("<memnode cellid='{}'>", cell.attribute("cellid").value());
       if (const auto left = left_of_nodes(cell.attribute("nodeset").value(), what)) {
         if (left->empty()) {
-          remove(numatune, cell);
+          remove_line(cell);
         } else {
           cell.attribute("nodeset").set_value(placement::to_list(*left).c_str());
         }
@@ -144,21 +131,11 @@ class Fitter {
     }
     if (const auto left = left_of_nodes(mask.text().get(), "<memory> nodemask")) {
       if (left->empty()) {
-        remove(source, mask);
+        remove_line(mask);
       } else {
         mask.text().set(placement::to_list(*left).c_str());
       }
     }
-  }
-
-  /// With the blanks before it, which were its line.
-  static void remove(pugi::xml_node parent, pugi::xml_node child) {
-    const pugi::xml_node before = child.previous_sibling();
-    if (before.type() == pugi::node_pcdata &&
-        std::string_view(before.value()).find_first_not_of(" \t\r\n") == std::string_view::npos) {
-      parent.remove_child(before);
-    }
-    parent.remove_child(child);
   }
 
   const HostSets& host_;
@@ -183,16 +160,7 @@ Result<std::optional<FittedXml>> fit_xml(std::string_view xml, const HostSets& h
   if (changes.empty()) {
     return std::nullopt;
   }
-  StringWriter writer;
-  document.save(
-      writer, "",
-      pugi::format_raw | pugi::format_no_declaration | pugi::format_attribute_single_quote,
-      pugi::encoding_utf8);
-  std::string text = std::move(writer).take();
-  if (xml.ends_with('\n')) {
-    text += '\n';  // after the outermost element blanks are no part of the document
-  }
-  return FittedXml{std::move(text), std::move(changes)};
+  return FittedXml{text_of(document, xml), std::move(changes)};
 }
 
 }  // namespace vmnuma::balancer

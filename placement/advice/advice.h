@@ -17,8 +17,9 @@
 ///     that it does not.
 ///  3. sockets x dies x cores x threads is the number of vCPUs, and no socket lies in two cells.
 ///  4. The advice for a VM that is as advised is the same, whatever its reasons.
-///  5. A VM that is as advised is split into clients that are the cells.
-///  6. The numbers of cells differ by at most one core.
+///  5. A VM that is as advised is split into clients that are the cells, as long as there is a node
+///     for each of them; there are never more cells than nodes.
+///  6. Two cells differ by at most one core.
 #pragma once
 
 #include <cstdint>

@@ -81,7 +81,9 @@ bool pinned_to_siblings(const VmDescription& vm, const Topology& topology, std::
 class Advisor {
  public:
   Advisor(const AdviceRequest& request, const AdviceHost& host)
-      : request_(request), vm_(request.vm), host_(host) {}
+      : request_(request), vm_(request.vm), host_(host) {
+    take_nodes_of_pins();
+  }
 
   Result<Advice> run() {
     if (vm_.max_vcpus <= 0) {
@@ -113,6 +115,34 @@ class Advisor {
   }
 
  private:
+  /// Whoever pins vCPUs to CPUs means their nodes, and memory goes there as well.
+  void take_nodes_of_pins() {
+    if (vm_.numatune == NumatuneMode::kRestrictive && !vm_.numatune_auto) {
+      return;
+    }
+    std::vector<CpuId> pinned;
+    for (const Pin& pin : vm_.vcpu_pins) {
+      pinned.insert(pinned.end(), pin.cpus.begin(), pin.cpus.end());
+    }
+    std::sort(pinned.begin(), pinned.end());
+    std::vector<NodeId> nodes;
+    for (NodeIndex node = 0; node < host_.topology.nodes.size(); ++node) {
+      const std::vector<Cpu>& cpus = host_.topology.nodes[node].cpus;
+      if (host_.topology.can_be_home(node) &&
+          std::any_of(cpus.begin(), cpus.end(), [&](const Cpu& cpu) {
+            return std::binary_search(pinned.begin(), pinned.end(), cpu.id);
+          })) {
+        nodes.push_back(host_.topology.nodes[node].id);
+      }
+    }
+    if (!nodes.empty()) {
+      is_led_by_pins_ = true;
+      vm_.numatune = NumatuneMode::kRestrictive;
+      vm_.numatune_auto = false;
+      vm_.numatune_nodes = std::move(nodes);
+    }
+  }
+
   void say(AdviceAbout about, std::string what, std::string reason, std::string rule) {
     advice_.lines.push_back({about, std::move(what), std::move(reason), std::move(rule)});
   }
@@ -150,10 +180,15 @@ class Advisor {
       advice_.threads = 1;
       parts = shapes();
     }
+    if (parts.size() > homes_.size()) {
+      parts = one_for_each_home();
+    }
     const bool is_wide = parts.size() > 1;
     advice_.memory = base_;
     if (!is_wide && !request_.memory_hotplug) {
-      say(AdviceAbout::kCells, "no cells", "its " + counted(vm_.max_vcpus, "vCPU") + fits_text(),
+      say(AdviceAbout::kCells, "no cells",
+          homes_.size() == 1 ? "there is one node that it may live on"
+                             : "its " + counted(vm_.max_vcpus, "vCPU") + fits_text(),
           "the fewest nodes that hold it: a VM no wider than a node sees one");
       return;
     }
@@ -177,6 +212,22 @@ class Advisor {
       say(AdviceAbout::kCells, what, "memory can be plugged, which libvirt allows with a cell only",
           "<maxMemory> needs <numa>");
     }
+  }
+
+  /// Of a VM that all its nodes together are too small for: more cells than nodes help no guest.
+  [[nodiscard]] std::vector<ClientShape> one_for_each_home() const {
+    const std::int32_t cores = vm_.max_vcpus / advice_.threads;
+    const auto homes = static_cast<std::int32_t>(homes_.size());
+    std::vector<ClientShape> parts(std::min(homes_.size(), static_cast<std::size_t>(cores)));
+    std::int32_t next = 0;
+    for (std::int32_t i = 0; i < std::min(homes, cores); ++i) {
+      const std::int32_t count = (cores / homes + (i < cores % homes ? 1 : 0)) * advice_.threads;
+      ClientShape& part = parts[static_cast<std::size_t>(i)];
+      part.vcpus.resize(static_cast<std::size_t>(count));
+      std::iota(part.vcpus.begin(), part.vcpus.end(), next);
+      next += count;
+    }
+    return parts;
   }
 
   /// " fit the 8 cores of a node".
@@ -306,7 +357,6 @@ class Advisor {
     for (const NodeIndex node : nodes_) {
       ids.push_back(host_.topology.nodes[node].id);
     }
-    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
     say(AdviceAbout::kDistances, "those of " + node_text(ids),
         "guests take 20 between all nodes for granted, which is not so here",
         "the nearest nodes that have room; Linux reclaims and balances by distance");
@@ -343,7 +393,9 @@ class Advisor {
       advice_.binding = AdvisedBinding::kNodes;
       advice_.nodes = vm_.numatune_nodes;
       say(AdviceAbout::kMemory, "restrictive, on " + node_text(advice_.nodes),
-          "that is what its definition says", "nodes that somebody has named stay");
+          is_led_by_pins_ ? "its vCPUs are pinned to CPUs there"
+                          : "that is what its definition says",
+          "nodes that somebody has named stay");
       return;
     }
     const auto held = why_memory_is_held(vm_);
@@ -353,8 +405,6 @@ class Advisor {
         advice_.cell_nodes.push_back(host_.topology.nodes[node].id);
       }
       advice_.nodes = advice_.cell_nodes;
-      advice_.nodes.erase(std::unique(advice_.nodes.begin(), advice_.nodes.end()),
-                          advice_.nodes.end());
       say(AdviceAbout::kMemory, "each cell on a node of its own, of " + node_text(advice_.nodes),
           *held + ", so it stays where it starts",
           "<memnode>, in mode preferred: it always starts");
@@ -409,8 +459,9 @@ class Advisor {
   }
 
   const AdviceRequest& request_;
-  const VmDescription& vm_;
+  VmDescription vm_;
   const AdviceHost& host_;
+  bool is_led_by_pins_ = false;
   std::vector<NodeIndex> homes_;
   std::vector<NodeIndex> nodes_;  ///< one for each of several cells
   Bytes base_;                    ///< all memory but what is plugged in as devices

@@ -77,12 +77,7 @@ std::vector<NodeIndex> near_nodes(const AdviceHost& host, const std::vector<Node
                                   const std::vector<NodeIndex>& wanted, std::size_t count,
                                   Bytes each) {
   if (count >= homes.size()) {
-    std::vector<NodeIndex> all;
-    for (std::size_t i = 0; i < count; ++i) {
-      all.push_back(homes[i % homes.size()]);
-    }
-    std::sort(all.begin(), all.end());
-    return all;
+    return homes;
   }
   const Growth growth(host, homes, wanted, each);
   auto best = growth.from(homes.front(), count);

@@ -10,8 +10,8 @@
 namespace vmnuma::placement {
 
 /// `count` of `homes`, ascending, that have room for `each` and are as near each other as growing a
-/// set from each of them finds; those of `wanted` come first. All of `homes`, in turn and sorted,
-/// if there are fewer than `count`. Takes nodes^2 * count steps.
+/// set from each of them finds; those of `wanted` come first. `count` is at most their number.
+/// Takes nodes^2 * count steps.
 [[nodiscard]] std::vector<NodeIndex> near_nodes(const AdviceHost& host,
                                                 const std::vector<NodeIndex>& homes,
                                                 const std::vector<NodeIndex>& wanted,

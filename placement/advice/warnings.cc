@@ -67,7 +67,8 @@ class Warner {
   }
 
   void look_at_cells() {
-    const std::size_t needed = vm_.cells.size() > 1 ? 1 : clients_without_cells();
+    const std::size_t needed =
+        vm_.cells.size() > 1 ? 1 : std::min(clients_without_cells(), homes_.size());
     if (needed > 1) {
       warn(AdviceWarning::kNoCells,
            "it lives on " + counted(static_cast<std::int64_t>(needed), "node") +
@@ -92,11 +93,16 @@ class Warner {
                memory_text(too_large->memory) + ", more than any node it may live on" +
                limit_text());
     } else if (vm_.cells.empty() &&
-               !fits(needed > 1 ? 0 : static_cast<std::size_t>(vm_.max_vcpus), vm_.max_memory)) {
-      warn(AdviceWarning::kCellTooLarge, "with its vCPUs its " + memory_text(vm_.max_memory) +
-                                             " are more than any node it may live on has" +
-                                             limit_text() +
-                                             "; policy consolidate=false makes cells that fit");
+               !fits(0, vm_.max_memory /
+                            std::max<std::int64_t>(static_cast<std::int64_t>(needed), 1))) {
+      warn(AdviceWarning::kCellTooLarge,
+           "its " + memory_text(vm_.max_memory) + " are more than any node it may live on has" +
+               limit_text() + "; policy consolidate=false makes cells that fit");
+    } else if (vm_.cells.empty() && needed <= 1 &&
+               !fits(static_cast<std::size_t>(vm_.max_vcpus), vm_.max_memory)) {
+      warn(AdviceWarning::kCellTooLarge,
+           "its " + counted(vm_.max_vcpus, "vCPU") + " and " + memory_text(vm_.max_memory) +
+               " are together more than any node it may live on has" + limit_text());
     }
     if (most > fewest) {
       warn(AdviceWarning::kOddSplit,

@@ -183,6 +183,11 @@ RC_GTEST_PROP(AdviceProperty, AVmThatIsAsAdvisedIsSplitIntoItsCells, ()) {
   vm.vcpus.resize(static_cast<std::size_t>(vm.max_vcpus));
   std::iota(vm.vcpus.begin(), vm.vcpus.end(), 0);
   const auto clients = split_into_clients(vm, drawn.host.topology, drawn.host.prefer_ht);
+  const std::size_t homes = allowed_homes(drawn.host.topology, vm).size();
+  RC_ASSERT(advice->cells.size() <= homes);
+  if (clients.size() > homes) {
+    return;  // not a node for each
+  }
   RC_ASSERT(clients.size() == std::max<std::size_t>(advice->cells.size(), 1));
   for (std::size_t i = 0; i < advice->cells.size(); ++i) {
     RC_ASSERT(clients[i].vcpus == advice->cells[i].vcpus);

@@ -42,6 +42,10 @@ _vmnuma_values() {  # the values of the kind $1, one a line; the rest is the pro
 @formats@
       return
       ;;
+    form)
+@forms@
+      return
+      ;;
     *) return ;;
   esac
   "$@" --json 2>/dev/null | command grep -Eo "\"$member\":(\"[^\"]*\"|[0-9]+)" |

@@ -27,6 +27,12 @@ _vmnuma_offer() {  # offers the values of the kind in the last argument; the oth
       )
       return
       ;;
+    form)
+      compadd "${@[1,-2]}" -- $(
+@forms@
+      )
+      return
+      ;;
   esac
   offered=(${(f)"$($ask --json 2>/dev/null | command grep -Eo "\"$member\":(\"[^\"]*\"|[0-9]+)" |
     command sed 's/^[^:]*://; s/"//g' | command sort -u)"})

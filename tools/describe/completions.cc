@@ -24,7 +24,8 @@ std::string kind_of(std::string_view name) {
   };
   static constexpr Kind kKinds[] = {{"FILE", "file"},   {"PATH", "file"}, {"VM", "vm"},
                                     {"NODE", "node"},   {"TYPE", "type"}, {"SCENARIO", "scenario"},
-                                    {"NAME", "option"}, {"DIR", "file"},  {"FORMAT", "format"}};
+                                    {"NAME", "option"}, {"DIR", "file"},  {"FORMAT", "format"},
+                                    {"FORM", "form"}};
   for (const Kind& kind : kKinds) {
     if (kind.name == name) {
       return std::string(kind.kind);
@@ -248,6 +249,9 @@ Result<std::string> fill_completion(std::string_view text, const CommandInfo& pr
     }
     if (line == "@formats@") {
       return fmt::format("      printf '%s\\n' {}\n", fmt::join(kExportFormats, " "));
+    }
+    if (line == "@forms@") {
+      return fmt::format("      printf '%s\\n' {}\n", fmt::join(kAdviseFormats, " "));
     }
     return std::nullopt;
   });

@@ -14,6 +14,7 @@
 #include "stats/text/json.h"
 #include "tools/client/client.h"
 #include "tools/vmnuma/commands/follow_action.h"
+#include "tools/vmnuma/export/export_host.h"
 #include "tools/vmnuma/export/export_text.h"
 #include "tools/vmnuma/export/follow_export.h"
 #include "tools/vmnuma/terminal/messages.h"
@@ -269,6 +270,9 @@ class Runner {
 }  // namespace
 
 int ExportRun::run(const Invocation& invocation, Surroundings& surroundings) const {
+  if (format == ExportFormat::kHost) {
+    return export_host(*this, invocation, surroundings);
+  }
   if (follow) {
     return follow_export(*this, invocation, surroundings);
   }

@@ -112,6 +112,14 @@ class LocalLine {
   void argument(const char* name, std::string& value, const char* help) {
     command_.add_option(name, value, help)->required()->type_name("");
   }
+  void optional_argument(const char* name, std::string& value, const char* help) {
+    command_.add_option(name, value, help)->type_name("");
+  }
+  /// May be given several times.
+  void texts(const char* name, std::vector<std::string>& values, const char* type,
+             const char* help) {
+    command_.add_option(name, values, help)->type_name(type)->allow_extra_args(false);
+  }
   void arguments(const char* name, std::vector<std::string>& values, const char* help) {
     command_.add_option(name, values, help)->type_name("");
   }

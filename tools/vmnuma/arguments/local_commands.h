@@ -6,8 +6,9 @@
 /// is in the command's own file. A struct that is listed in LocalCommands is a command.
 ///
 /// `line.flag`, `line.text`, `line.number`, `line.choice`, `line.usually`, `line.since`,
-/// `line.values` and `line.period` add options, `line.either` says which two exclude each other,
-/// `line.argument` and `line.arguments` words, `line.watch` the option
+/// `line.texts`, `line.values` and `line.period` add options, `line.either` says which two exclude
+/// each other, `line.argument`, `line.optional_argument` and `line.arguments` words, `line.watch`
+/// the option
 /// --watch (arguments/invocation.cc).
 #pragma once
 
@@ -113,6 +114,42 @@ struct OverviewRun {
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
+/// What `advise` prints, if not as JSON.
+enum class AdviseFormat { kText, kXml, kDiff, kVirtInstall, kNova, kPve, kKubevirt };
+inline constexpr std::array<std::string_view, 7> kAdviseFormats{
+    "text", "xml", "diff", "virt-install", "nova", "pve", "kubevirt"};
+
+struct AdviseRun {
+  static constexpr CommandName kName{"", "advise", "What a VM's definition should say, and why"};
+  std::string vm;  ///< name or UUID; empty: one of the others
+  std::string xml_path;
+  std::optional<std::int64_t> vcpus;
+  std::string memory;
+  std::string hugepages;
+  std::vector<std::string> policy;      ///< "KEY=VALUE"
+  std::vector<std::string> host_paths;  ///< empty: this host
+  AdviseFormat format{};
+  std::string uri = "qemu:///system";
+  std::string root = "/";  ///< the host's root directory
+  template <class Line>
+  void describe(Line& line) {
+    line.optional_argument("VM", vm, "The VM's name or UUID; its definition, not its run, counts");
+    line.text("--xml", xml_path, "FILE", "A domain XML instead of a VM");
+    line.number("--vcpus", vcpus, {1, 4096}, "A new VM of so many, instead");
+    line.text("--memory", memory, "SIZE", "Of the new VM, such as 8GiB");
+    line.text("--hugepages", hugepages, "SIZE", "The new VM's memory is made of such pages");
+    line.texts("--policy", policy, "KEY=VALUE",
+               "Another policy than the VM has; may be given several times");
+    line.texts("--host", host_paths, "FILE",
+               "A host that `export --format host` wrote; of several what all of them have");
+    line.usually("--format", format, kAdviseFormats, "FORM",
+                 "text, xml, diff, virt-install, nova, pve or kubevirt");
+    line.text("--connect", uri, "URI", "Ask this libvirt");
+    line.text("--root", root, "DIR", "Look at the files below this directory");
+  }
+  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+};
+
 struct DoctorRun {
   static constexpr CommandName kName{"", "doctor", "What is wrong on this host, and the cure"};
   std::string root = "/";  ///< the host's root directory
@@ -161,9 +198,9 @@ struct ReportRun {
 };
 
 /// What `export` prints.
-enum class ExportFormat { kNodeResourceTopology, kPlacementInventories };
+enum class ExportFormat { kNodeResourceTopology, kPlacementInventories, kHost };
 /// What --format takes, in the order of ExportFormat.
-inline constexpr std::array<std::string_view, 2> kExportFormats{"nrt", "openstack"};
+inline constexpr std::array<std::string_view, 3> kExportFormats{"nrt", "openstack", "host"};
 
 struct ExportRun {
   static constexpr CommandName kName{"", "export",
@@ -176,7 +213,8 @@ struct ExportRun {
   template <class Line>
   void describe(Line& line) {
     line.watch("Again every epoch, or every so many seconds");
-    line.choice("--format", format, kExportFormats, "FORMAT", "nrt for Kubernetes, or openstack");
+    line.choice("--format", format, kExportFormats, "FORMAT",
+                "nrt for Kubernetes, openstack, or host for `advise --host`");
     line.text("--name", name, "HOST", "What the cluster calls this host");
     line.period("--follow", follow, follow_seconds,
                 "One line whenever it has changed, looked at every epoch or so many seconds");
@@ -301,8 +339,8 @@ struct SimShowRequest {
 /// name.
 template <template <class...> class List, class... Others>
 using WithLocalCommands =
-    List<Others..., ListRun, RepackRun, ForecastShowRun, ForecastTrainRun, DoctorRun, ConfigShowRun,
-         ConfigCheckRun, ReportRun, ExportRun, RecordRun, ReplayRun, SimRunRequest, SimListRequest,
-         SimCompareRequest, SimSearchRequest, SimCheckRequest, SimShowRequest>;
+    List<Others..., ListRun, RepackRun, ForecastShowRun, ForecastTrainRun, AdviseRun, DoctorRun,
+         ConfigShowRun, ConfigCheckRun, ReportRun, ExportRun, RecordRun, ReplayRun, SimRunRequest,
+         SimListRequest, SimCompareRequest, SimSearchRequest, SimCheckRequest, SimShowRequest>;
 
 }  // namespace vmnuma::tools

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/host/advise_xml.h"
+
+#include <algorithm>
+#include <pugixml.hpp>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "balancer/host/domain_document.h"
+#include "balancer/host/domain_xml.h"
+#include "balancer/host/xml_editing.h"
+#include "balancer/host/xml_fields.h"
+#include "placement/model/text.h"
+
+namespace vmnuma::balancer {
+namespace {
+
+using placement::Advice;
+using placement::AdvisedBinding;
+using placement::Bytes;
+using placement::CpuId;
+using placement::GuestCell;
+
+bool is(pugi::xml_attribute attribute, std::string_view value) {
+  return attribute.value() == value;
+}
+
+/// A disk that an I/O thread can serve: virtio-blk.
+bool is_virtio_disk(pugi::xml_node disk) {
+  return is(disk.child("target").attribute("bus"), "virtio") &&
+         !is(disk.attribute("type"), "vhostuser");
+}
+
+std::string kib_text(Bytes bytes) {
+  return fmt::format("{}", bytes.value / placement::kKiB.value);
+}
+
+std::string list_of(const std::vector<std::int32_t>& vcpus) {
+  std::vector<CpuId> ids;
+  for (const std::int32_t vcpu : vcpus) {
+    ids.push_back({vcpu});
+  }
+  return placement::to_list(ids);
+}
+
+/// The value if all cells have the same, else nothing.
+std::string common_attribute(pugi::xml_node numa, const char* name) {
+  const std::string value = numa.child("cell").attribute(name).value();
+  const auto cells = numa.children("cell");
+  return std::all_of(cells.begin(), cells.end(),
+                     [&](pugi::xml_node cell) { return is(cell.attribute(name), value); })
+             ? value
+             : "";
+}
+
+class Writer {
+ public:
+  Writer(pugi::xml_node domain, const Advice& advice) : domain_(domain), advice_(advice) {}
+
+  Result<void> write() {
+    pugi::xml_node cpu = domain_.child("cpu");
+    write_topology(cpu);
+    write_cache(domain_.child("cpu"));
+    if (Result<void> written = write_cells(domain_.child("cpu")); !written) {
+      return written;
+    }
+    write_start();
+    write_numatune();
+    write_io_threads();
+    if (fields_.complaint()) {
+      return failure(ErrorCode::kInvalidArgument, "domain XML: " + *fields_.complaint());
+    }
+    return {};
+  }
+
+ private:
+  pugi::xml_node new_cpu() {
+    for (const char* before : {"features", "os", "vcpu"}) {
+      if (const pugi::xml_node sibling = domain_.child(before)) {
+        return add_line_after(sibling, "cpu");
+      }
+    }
+    return add_line(domain_, "cpu");
+  }
+
+  void write_topology(pugi::xml_node cpu) {
+    if (!cpu) {
+      cpu = new_cpu();
+    }
+    pugi::xml_node topology = cpu.child("topology");
+    if (!topology) {
+      const pugi::xml_node model = cpu.child("vendor") ? cpu.child("vendor") : cpu.child("model");
+      const pugi::xml_node numa = cpu.child("numa");
+      topology = model  ? add_line_after(model, "topology")
+                 : numa ? insert_before(numa, "topology")
+                        : add_line(cpu, "topology");
+    }
+    set(topology, "sockets", fmt::format("{}", advice_.sockets));
+    // Attributes that older libvirts lack are 1 where they are not there.
+    for (const auto& [name, value] : {std::pair("dies", advice_.dies), std::pair("clusters", 1)}) {
+      if (topology.attribute(name) || value != 1) {
+        set(topology, name, fmt::format("{}", value));
+      }
+    }
+    set(topology, "cores", fmt::format("{}", advice_.cores));
+    set(topology, "threads", fmt::format("{}", advice_.threads));
+  }
+
+  static pugi::xml_node insert_before(pugi::xml_node sibling, const char* name) {
+    pugi::xml_node parent = sibling.parent();
+    const pugi::xml_node inserted = parent.insert_child_before(name, sibling);
+    const pugi::xml_node blanks = inserted.previous_sibling();
+    if (blanks.type() == pugi::node_pcdata) {
+      parent.insert_child_after(pugi::node_pcdata, inserted).set_value(blanks.value());
+    }
+    return inserted;
+  }
+
+  void write_cache(pugi::xml_node cpu) {
+    if (!advice_.shows_cache) {
+      return;
+    }
+    pugi::xml_node cache = cpu.child("cache");
+    if (!cache) {
+      cache = add_line_after(cpu.child("topology"), "cache");
+    }
+    set(cache, "level", "3");
+    set(cache, "mode", "emulate");
+  }
+
+  [[nodiscard]] bool has_these_cells(pugi::xml_node numa) {
+    std::size_t at = 0;
+    for (const pugi::xml_node cell : numa.children("cell")) {
+      if (at == advice_.cells.size()) {
+        return false;
+      }
+      const GuestCell& wanted = advice_.cells[at];
+      std::vector<std::int32_t> vcpus;
+      for (const CpuId vcpu : fields_.cpus(cell.attribute("cpus").value(), "<cell> cpus")) {
+        vcpus.push_back(vcpu.value);
+      }
+      if (cell.attribute("id").as_int(static_cast<int>(at)) != wanted.id || vcpus != wanted.vcpus ||
+          fields_.size(cell.attribute("memory").value(), cell.attribute("unit").value(),
+                       "<cell> memory") != wanted.memory) {
+        return false;
+      }
+      ++at;
+    }
+    return at == advice_.cells.size();
+  }
+
+  /// What libvirt takes for one that is not there (LOCAL_DISTANCE, REMOTE_DISTANCE,
+  /// conf/numa_conf.c, 9.0), and guests as well.
+  static std::int32_t usual_distance(std::size_t from, std::size_t to) {
+    constexpr std::int32_t kElsewhere = 20;
+    return from == to ? placement::kLocalDistance : kElsewhere;
+  }
+  [[nodiscard]] std::int32_t distance(std::size_t from, std::size_t to) const {
+    return advice_.distances.empty() ? usual_distance(from, to)
+                                     : advice_.distances[from * advice_.cells.size() + to];
+  }
+
+  [[nodiscard]] bool has_these_distances(pugi::xml_node numa) const {
+    std::size_t from = 0;
+    for (const pugi::xml_node cell : numa.children("cell")) {
+      for (std::size_t to = 0; to < advice_.cells.size(); ++to) {
+        const pugi::xml_node sibling =
+            cell.child("distances")
+                .find_child_by_attribute("sibling", "id", fmt::format("{}", to).c_str());
+        if (sibling.attribute("value").as_int(usual_distance(from, to)) != distance(from, to)) {
+          return false;
+        }
+      }
+      ++from;
+    }
+    return true;
+  }
+
+  Result<void> write_cells(pugi::xml_node cpu) {
+    pugi::xml_node numa = cpu.child("numa");
+    const bool same_cells = has_these_cells(numa);
+    if (same_cells && has_these_distances(numa)) {
+      return {};
+    }
+    if (!same_cells) {
+      if (auto checked = check_cells_are_not_named(); !checked) {
+        return checked;
+      }
+      write_memory();
+      cells_changed_ = true;
+    }
+    const std::string access = common_attribute(numa, "memAccess");
+    const std::string discard = common_attribute(numa, "discard");
+    if (numa) {
+      remove_line(numa);
+    }
+    if (advice_.cells.empty()) {
+      return {};
+    }
+    numa = add_line(cpu, "numa");
+    for (std::size_t from = 0; from < advice_.cells.size(); ++from) {
+      const GuestCell& advised = advice_.cells[from];
+      pugi::xml_node cell = add_line(numa, "cell");
+      set(cell, "id", fmt::format("{}", advised.id));
+      set(cell, "cpus", list_of(advised.vcpus));
+      set(cell, "memory", kib_text(advised.memory));
+      set(cell, "unit", "KiB");
+      if (!access.empty()) {
+        set(cell, "memAccess", access);
+      }
+      if (!discard.empty()) {
+        set(cell, "discard", discard);
+      }
+      if (!advice_.distances.empty()) {
+        pugi::xml_node distances = add_line(cell, "distances");
+        for (std::size_t to = 0; to < advice_.cells.size(); ++to) {
+          pugi::xml_node sibling = add_line(distances, "sibling");
+          set(sibling, "id", fmt::format("{}", to));
+          set(sibling, "value", fmt::format("{}", distance(from, to)));
+        }
+      }
+    }
+    return {};
+  }
+
+  [[nodiscard]] Result<void> check_cells_are_not_named() const {
+    for (const pugi::xml_node page :
+         domain_.child("memoryBacking").child("hugepages").children("page")) {
+      if (page.attribute("nodeset")) {
+        return failure(ErrorCode::kUnsupported,
+                       "<hugepages> has a page size for each cell, so the cells are not changed; "
+                       "take <page nodeset=> out first");
+      }
+    }
+    for (const pugi::xml_node device : domain_.child("devices").children("memory")) {
+      if (const pugi::xml_node node = device.child("target").child("node");
+          node && node.text().as_int() >= static_cast<int>(advice_.cells.size())) {
+        return failure(ErrorCode::kUnsupported,
+                       fmt::format("a memory device is plugged into cell {}, which the advice has "
+                                   "not; take it out first",
+                                   node.text().as_int()));
+      }
+    }
+    return {};
+  }
+
+  /// libvirt makes <memory> of the cells; where there are none they have to be equal.
+  void write_memory() {
+    pugi::xml_node memory = domain_.child("memory");
+    Bytes devices;
+    for (const pugi::xml_node device : domain_.child("devices").children("memory")) {
+      devices += fields_.size(device.child("target").child("size"), "<memory> size");
+    }
+    const Bytes all = advice_.memory + devices;
+    const Bytes before = fields_.size(memory, "<memory>");
+    if (before == all) {
+      return;
+    }
+    for (pugi::xml_node element : {memory, domain_.child("currentMemory")}) {
+      if (element && fields_.size(element, "<currentMemory>") == before) {
+        set(element, "unit", "KiB");
+        element.text().set(kib_text(all).c_str());
+      }
+    }
+  }
+
+  void write_start() {
+    pugi::xml_node vcpu = domain_.child("vcpu");
+    if (advice_.binding == AdvisedBinding::kAuto) {
+      set(vcpu, "placement", "auto");
+    } else if (advice_.binding == AdvisedBinding::kCells &&
+               is(vcpu.attribute("placement"), "auto")) {
+      set(vcpu, "placement", "static");
+    }
+  }
+
+  /// Before what libvirt puts after it.
+  pugi::xml_node numatune() {
+    if (const pugi::xml_node there = domain_.child("numatune")) {
+      return there;
+    }
+    for (const char* before : {"cputune", "iothreads", "vcpus", "vcpu"}) {
+      if (const pugi::xml_node sibling = domain_.child(before)) {
+        return add_line_after(sibling, "numatune");
+      }
+    }
+    return add_line(domain_, "numatune");
+  }
+
+  void write_numatune() {
+    pugi::xml_node tune = numatune();
+    if (advice_.binding == AdvisedBinding::kCells) {
+      write_memnodes(tune);
+      return;
+    }
+    pugi::xml_node memory = tune.child("memory");
+    const bool was_restrictive = is(memory.attribute("mode"), "restrictive");
+    if (advice_.binding == AdvisedBinding::kAuto || cells_changed_ || !was_restrictive) {
+      while (const pugi::xml_node cell = tune.child("memnode")) {
+        remove_line(cell);
+      }
+    }
+    if (!memory) {
+      memory = add_line(tune, "memory");
+    }
+    set(memory, "mode", "restrictive");
+    if (advice_.binding == AdvisedBinding::kAuto) {
+      set(memory, "placement", "auto");
+      memory.remove_attribute("nodeset");
+    } else {
+      memory.remove_attribute("placement");
+      set(memory, "nodeset", placement::to_list(advice_.nodes));
+    }
+  }
+
+  void write_memnodes(pugi::xml_node tune) {
+    if (const pugi::xml_node memory = tune.child("memory")) {
+      remove_line(memory);
+    }
+    std::size_t cell = 0;
+    bool same = true;
+    for (const pugi::xml_node bound : tune.children("memnode")) {
+      same = same && cell < advice_.cell_nodes.size() &&
+             bound.attribute("cellid").as_int(-1) == static_cast<int>(cell) &&
+             is(bound.attribute("mode"), "preferred") &&
+             is(bound.attribute("nodeset"), fmt::format("{}", advice_.cell_nodes[cell].value));
+      ++cell;
+    }
+    if (same && cell == advice_.cell_nodes.size()) {
+      return;
+    }
+    while (const pugi::xml_node bound = tune.child("memnode")) {
+      remove_line(bound);
+    }
+    for (cell = 0; cell < advice_.cell_nodes.size(); ++cell) {
+      pugi::xml_node bound = add_line(tune, "memnode");
+      set(bound, "cellid", fmt::format("{}", cell));
+      set(bound, "mode", "preferred");
+      set(bound, "nodeset", fmt::format("{}", advice_.cell_nodes[cell].value));
+    }
+  }
+
+  void write_io_threads() {
+    if (advice_.io_threads > 0 && !domain_.child("iothreads") && !domain_.child("iothreadids")) {
+      const pugi::xml_node vcpus = domain_.child("vcpus");
+      pugi::xml_node threads = vcpus ? add_line_after(vcpus, "iothreads")
+                                     : add_line_after(domain_.child("vcpu"), "iothreads");
+      threads.text().set(advice_.io_threads);
+      std::int32_t next = 0;
+      for (const pugi::xml_node disk : domain_.child("devices").children("disk")) {
+        if (!is_virtio_disk(disk)) {
+          continue;
+        }
+        pugi::xml_node driver = disk.child("driver");
+        if (!driver) {
+          driver = insert_before(first_element_of(disk), "driver");
+          set(driver, "name", "qemu");
+        }
+        set(driver, "iothread", fmt::format("{}", next % advice_.io_threads + 1));
+        ++next;
+      }
+    }
+    for (const placement::Pin& pin : advice_.io_thread_pins) {
+      const std::string number = fmt::format("{}", pin.number);
+      pugi::xml_node tune = domain_.child("cputune");
+      if (!tune) {
+        tune = insert_before(domain_.child("numatune"), "cputune");
+      }
+      pugi::xml_node line = tune.find_child_by_attribute("iothreadpin", "iothread", number.c_str());
+      if (!line) {
+        line = add_line(tune, "iothreadpin");
+        set(line, "iothread", number);
+      }
+      set(line, "cpuset", placement::to_list(pin.cpus));
+    }
+  }
+
+  static pugi::xml_node first_element_of(pugi::xml_node parent) {
+    return parent.find_child(
+        [](pugi::xml_node child) { return child.type() == pugi::node_element; });
+  }
+
+  pugi::xml_node domain_;
+  const Advice& advice_;
+  bool cells_changed_ = false;
+  XmlFields fields_;
+};
+
+}  // namespace
+
+Result<placement::AdviceRequest> read_advice_request(std::string_view xml,
+                                                     Bytes default_huge_page_size) {
+  pugi::xml_document document;
+  const auto domain = load_domain_document(xml, kKeepEverything, document);
+  if (!domain) {
+    return tl::unexpected(domain.error());
+  }
+  std::string text(xml);
+  if (!domain->child("uuid")) {
+    pugi::xml_node root = *domain;
+    root.append_child("uuid").text().set(placement::to_text(placement::VmId{}).c_str());
+    text = text_of(document, xml);
+  }
+  auto vm = parse_domain_xml(text, default_huge_page_size);
+  if (!vm) {
+    return tl::unexpected(std::move(vm).error());
+  }
+  placement::AdviceRequest request;
+  request.vm = std::move(*vm);
+  request.memory_hotplug = static_cast<bool>(domain->child("maxMemory"));
+  for (const pugi::xml_node disk : domain->child("devices").children("disk")) {
+    request.virtio_disks += is_virtio_disk(disk) ? 1 : 0;
+  }
+  const pugi::xml_node cpu = domain->child("cpu");
+  request.names_cpu_model = cpu.attribute("mode") || cpu.child("model");
+  return request;
+}
+
+Result<std::string> advised_xml(std::string_view xml, const Advice& advice) {
+  pugi::xml_document document;
+  const auto domain = load_domain_document(xml, kKeepEverything, document);
+  if (!domain) {
+    return tl::unexpected(domain.error());
+  }
+  return Writer(*domain, advice).write().map([&] { return text_of(document, xml); });
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// `vmnuma advise`: reads a definition and a host, asks placement/advice what the one should say on
+// the other, and prints that. Needs no daemon.
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "balancer/config/config.h"
+#include "balancer/host/advise_xml.h"
+#include "balancer/policy/policy_keys.h"
+#include "placement/advice/advise.h"
+#include "placement/advice/common_host.h"
+#include "placement/advice/warnings.h"
+#include "stats/devices/host_devices.h"
+#include "stats/files/directory.h"
+#include "stats/files/file.h"
+#include "stats/files/read_parsed.h"
+#include "stats/formats/proc_formats.h"
+#include "tools/vmnuma/advise/advice_text.h"
+#include "tools/vmnuma/advise/formats.h"
+#include "tools/vmnuma/advise/host_file.h"
+#include "tools/vmnuma/advise/line_diff.h"
+#include "tools/vmnuma/advise/virsh.h"
+#include "tools/vmnuma/arguments/invocation.h"
+#include "tools/vmnuma/arguments/what_if_arguments.h"
+#include "tools/vmnuma/terminal/messages.h"
+#include "tools/vmnuma/terminal/surroundings.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+using placement::AdviceHost;
+using placement::AdviceRequest;
+using placement::Bytes;
+
+/// Of x86; where the host does not say.
+constexpr Bytes kUsualHugePage = placement::kMiB * 2;
+/// Somewhat more than libvirt's protocol carries (REMOTE_STRING_MAX,
+/// remote/remote_protocol.x, 9.0).
+constexpr std::size_t kMostXml = std::size_t{5} * 1024 * 1024;
+
+tl::unexpected<Error> wrong(std::string message) {
+  return failure(ErrorCode::kInvalidArgument, std::move(message));
+}
+
+/// A definition of a VM that is nothing but so large.
+Result<std::string> new_vm(const AdviseRun& run) {
+  const auto memory = parse_memory(run.memory);
+  if (!memory) {
+    return failure(memory.error(), "--memory");
+  }
+  std::string backing;
+  if (!run.hugepages.empty()) {
+    const auto page = parse_memory(run.hugepages);
+    if (!page) {
+      return failure(page.error(), "--hugepages");
+    }
+    backing = fmt::format(
+        "  <memoryBacking>\n    <hugepages>\n      <page size='{}' unit='KiB'/>\n"
+        "    </hugepages>\n  </memoryBacking>\n",
+        *page / placement::kKiB.value);
+  }
+  return fmt::format(
+      "<domain type='kvm'>\n  <name>guest</name>\n  <memory unit='KiB'>{}</memory>\n{}"
+      "  <vcpu>{}</vcpu>\n  <os>\n    <type arch='x86_64'>hvm</type>\n  </os>\n</domain>\n",
+      *memory / placement::kKiB.value, backing, *run.vcpus);
+}
+
+/// The definition that advice is asked for.
+Result<std::string> definition(const AdviseRun& run) {
+  const int given = (run.vm.empty() ? 0 : 1) + (run.xml_path.empty() ? 0 : 1) + (run.vcpus ? 1 : 0);
+  if (given != 1 || run.vcpus.has_value() == run.memory.empty() ||
+      (!run.hugepages.empty() && !run.vcpus)) {
+    return wrong("name a VM, or give --xml FILE, or --vcpus N with --memory SIZE");
+  }
+  if (run.vcpus) {
+    return new_vm(run);
+  }
+  if (!run.xml_path.empty()) {
+    return files::read_file(run.xml_path, kMostXml);
+  }
+  return Virsh(run.uri).definition(run.vm, /*with_passwords=*/false);
+}
+
+/// The host that is meant; this one counts threads as its daemon does.
+Result<AdviceHost> host_of(const AdviseRun& run, const balancer::Config& config) {
+  if (run.host_paths.empty()) {
+    return read_advice_host(run.root).map([&](AdviceHost host) {
+      host.prefer_ht = config.options.prefer_ht != 0;
+      return host;
+    });
+  }
+  std::vector<AdviceHost> hosts;
+  for (const std::string& path : run.host_paths) {
+    auto host = read_host_file(path);
+    if (!host) {
+      return host;
+    }
+    hosts.push_back(std::move(*host));
+  }
+  return hosts.size() == 1 ? std::move(hosts.front()) : placement::common_host(hosts);
+}
+
+/// As the daemon finds it: the configuration's, the metadata's, and what the command line says.
+Result<placement::VmPolicy> policy_of(const AdviseRun& run, const balancer::Config& config,
+                                      const placement::VmDescription& vm) {
+  const placement::VmPolicy* of_file = config.policy_of(vm.id, vm.name);
+  placement::VmPolicy policy = of_file == nullptr ? placement::VmPolicy{} : *of_file;
+  if (config.metadata_wins) {
+    auto of_metadata = balancer::with_settings(policy, vm.own_policy);
+    if (!of_metadata) {
+      return failure(std::move(of_metadata).error(), "the policy in its metadata");
+    }
+    policy = std::move(*of_metadata);
+  }
+  for (const std::string& text : run.policy) {
+    const std::size_t sign = text.find('=');
+    if (sign == std::string::npos || sign == 0) {
+      return wrong(fmt::format("--policy: '{}' is not of the form KEY=VALUE", text));
+    }
+    if (auto set = balancer::set_policy_key(policy, text.substr(0, sign), text.substr(sign + 1));
+        !set) {
+      return failure(std::move(set).error(), "--policy");
+    }
+  }
+  return policy;
+}
+
+Result<AdvisedVm> advised(const AdviseRun& run, std::string xml) {
+  const auto root = files::Directory::open(run.root);
+  if (!root) {
+    return tl::unexpected(root.error());
+  }
+  // Who may not read the daemon's configuration is advised by its defaults.
+  const balancer::Config config =
+      balancer::load_config(std::string(balancer::kDefaultConfigPath), balancer::FileIs::kOptional)
+          .value_or(balancer::Config{});
+  const auto host = host_of(run, config);
+  if (!host) {
+    return tl::unexpected(host.error());
+  }
+  const Bytes huge_page =
+      files::read_parsed(*root, "proc/meminfo", stats::parse_default_huge_page_size)
+          .value_or(kUsualHugePage);
+  auto request = balancer::read_advice_request(xml, huge_page);
+  if (!request) {
+    return tl::unexpected(std::move(request).error());
+  }
+  auto policy = policy_of(run, config, request->vm);
+  if (!policy) {
+    return tl::unexpected(std::move(policy).error());
+  }
+  request->vm.policy = std::move(*policy);
+  if (run.host_paths.empty()) {
+    stats::read_device_nodes(*root, {&request->vm, 1}, stats::HostDevices::kPatience);
+  }
+  auto advice = advise(*request, *host);
+  if (!advice) {
+    return tl::unexpected(std::move(advice).error());
+  }
+  auto after = balancer::advised_xml(xml, *advice);
+  if (!after) {
+    return tl::unexpected(std::move(after).error());
+  }
+  return AdvisedVm{request->vm.name, std::move(*advice), warnings_about(request->vm, *host),
+                   std::move(xml), std::move(*after)};
+}
+
+std::string text_in(AdviseFormat format, const AdvisedVm& vm) {
+  switch (format) {
+    case AdviseFormat::kXml:
+      return vm.after + (vm.after.ends_with('\n') ? "" : "\n");
+    case AdviseFormat::kDiff:
+      return line_diff(vm.before, vm.after, vm.name + " as it is", vm.name + " as advised");
+    case AdviseFormat::kVirtInstall:
+      return virt_install_arguments(vm.advice);
+    case AdviseFormat::kNova:
+      return nova_extra_specs(vm.advice);
+    case AdviseFormat::kPve:
+      return pve_lines(vm.advice);
+    case AdviseFormat::kKubevirt:
+      return kubevirt_spec(vm.advice);
+    case AdviseFormat::kText:
+      break;
+  }
+  return advice_text(vm);
+}
+
+}  // namespace
+
+int AdviseRun::run(const Invocation& invocation, Surroundings& surroundings) const {
+  auto xml = definition(*this);
+  const auto result =
+      std::move(xml).and_then([this](std::string text) { return advised(*this, std::move(text)); });
+  if (!result) {
+    const ErrorCode code = result.error().code;
+    return fail(invocation, surroundings, result.error(),
+                code == ErrorCode::kInvalidArgument ? kExitUsage
+                : code == ErrorCode::kUnavailable   ? kExitUnreachable
+                                                    : kExitRefused);
+  }
+  return print(invocation, surroundings,
+               invocation.json ? advice_json(*result) : text_in(format, *result));
+}
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A host as `vmnuma export --format host` writes it and `vmnuma advise --host` reads it.
+///
+/// One JSON object:
+///
+///     {"vmnuma_host": 1, "name": "kvm1", "prefer_ht": false,
+///      "distances": [[10, 21], [21, 10]],
+///      "nodes": [{"node": 0, "socket": 0, "memory_bytes": 68719476736, "free_bytes": 1234567890,
+///                 "cpus": [{"cpu": 0, "core": 0, "cache": 0}],
+///                 "huge_pages": [{"page_bytes": 2097152, "pages": 512, "free": 512}]}]}
+///
+/// Distances are SLIT's, rows and columns in the order of the nodes. CPUs are those that VMs may
+/// use; CPUs with the same core share it, those with the same cache the last-level one.
+/// `free_bytes` and `free` are left out where they are not known. Properties: what is written is
+/// read as the same host; any text gives a host with a complete matrix and ascending nodes, or an
+/// error that names what is wrong.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "placement/advice/advice.h"
+#include "placement/base/result.h"
+
+namespace vmnuma::tools {
+
+/// Ends with a line end. `indent` as in text::json_text().
+[[nodiscard]] std::string host_file_text(const placement::AdviceHost& host, const std::string& name,
+                                         int indent);
+
+/// `file` is what messages call it. Error: corrupt.
+[[nodiscard]] Result<placement::AdviceHost> parse_host_file(std::string_view text,
+                                                            std::string_view file);
+/// Errors: as parse_host_file(), and those of reading.
+[[nodiscard]] Result<placement::AdviceHost> read_host_file(const std::string& path);
+
+/// This host, from its files; `root` is its root directory. Free memory and pages are left out if
+/// one of them cannot be read. Errors: as stats::read_topology().
+[[nodiscard]] Result<placement::AdviceHost> read_advice_host(const std::string& root);
+
+}  // namespace vmnuma::tools

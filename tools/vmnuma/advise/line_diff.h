@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Two texts as a unified diff (POSIX diff -u), for people and for patch(1).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace vmnuma::tools {
+
+/// Empty if the texts are equal. Three lines of context. Of texts that differ over more than a few
+/// thousand lines all between the first and the last difference is one change.
+[[nodiscard]] std::string line_diff(std::string_view before, std::string_view after,
+                                    std::string_view before_name, std::string_view after_name);
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/advise/virsh.h"
+
+#include <cerrno>
+#include <cstddef>
+#include <utility>
+
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "stats/files/file_descriptor.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+using files::FileDescriptor;
+
+/// Somewhat more than libvirt's protocol carries (REMOTE_STRING_MAX,
+/// remote/remote_protocol.x, 9.0).
+constexpr std::size_t kMostOutput = std::size_t{5} * 1024 * 1024;
+
+/// A file in memory with that text, to be read from its beginning: what is said here may be secret.
+Result<FileDescriptor> memory_file(const std::string& text) {
+  FileDescriptor file(memfd_create("vmnuma", MFD_CLOEXEC));
+  if (file.get() < 0) {
+    return tl::unexpected(files::system_error(errno, "cannot make a file in memory"));
+  }
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t written = files::uninterrupted([&] {
+      return pwrite(file.get(), text.data() + done, text.size() - done, static_cast<off_t>(done));
+    });
+    if (written < 0) {
+      return tl::unexpected(files::system_error(errno, "cannot write a file in memory"));
+    }
+    done += static_cast<std::size_t>(written);
+  }
+  return file;
+}
+
+Result<std::string> text_of(const FileDescriptor& file) {
+  std::string text(kMostOutput, '\0');
+  std::size_t size = 0;
+  while (size < text.size()) {
+    const ssize_t got = files::uninterrupted([&] {
+      return pread(file.get(), text.data() + size, text.size() - size, static_cast<off_t>(size));
+    });
+    if (got < 0) {
+      return tl::unexpected(files::system_error(errno, "cannot read a file in memory"));
+    }
+    if (got == 0) {
+      text.resize(size);
+      return text;
+    }
+    size += static_cast<std::size_t>(got);
+  }
+  return failure(ErrorCode::kIo, "it says more than any definition is long");
+}
+
+}  // namespace
+
+Result<std::string> output_of(const std::vector<std::string>& command, const std::string& input) {
+  const auto in = memory_file(input);
+  const auto out = memory_file("");
+  const auto err = memory_file("");
+  if (!in || !out || !err) {
+    return tl::unexpected(!in ? in.error() : !out ? out.error() : err.error());
+  }
+  posix_spawn_file_actions_t actions{};
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, in->get(), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, out->get(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, err->get(), STDERR_FILENO);
+  std::vector<std::string> words = command;
+  std::vector<char*> arguments;
+  for (std::string& word : words) {
+    arguments.push_back(word.data());
+  }
+  arguments.push_back(nullptr);
+  pid_t child = -1;
+  const int refusal =
+      posix_spawnp(&child, arguments.front(), &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (refusal != 0) {
+    return tl::unexpected(
+        files::system_error(refusal, fmt::format("cannot run '{}'", command.front())));
+  }
+  int status = 0;
+  if (files::uninterrupted([&] { return waitpid(child, &status, 0); }) < 0) {
+    return tl::unexpected(
+        files::system_error(errno, fmt::format("cannot wait for '{}'", command.front())));
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+    return text_of(*out);
+  }
+  std::string complaint = text_of(*err).value_or("");
+  while (complaint.ends_with('\n')) {
+    complaint.pop_back();
+  }
+  return failure(ErrorCode::kUnavailable,
+                 fmt::format("'{}' failed: {}", command.front(), complaint));
+}
+
+Result<std::string> Virsh::run(std::vector<std::string> arguments, const std::string& input) const {
+  std::vector<std::string> command{program_, "--quiet", "--connect", uri_};
+  command.insert(command.end(), std::make_move_iterator(arguments.begin()),
+                 std::make_move_iterator(arguments.end()));
+  auto said = output_of(command, input);
+  if (!said && said.error().code == ErrorCode::kNotFound) {
+    return failure(ErrorCode::kNotFound,
+                   said.error().message + "; Debian has it in the package libvirt-clients");
+  }
+  return said;
+}
+
+Result<std::string> Virsh::definition(const std::string& vm, bool with_passwords) const {
+  std::vector<std::string> arguments{"dumpxml", "--inactive"};
+  if (with_passwords) {
+    arguments.emplace_back("--security-info");
+  }
+  arguments.insert(arguments.end(), {"--domain", vm});
+  return run(std::move(arguments), "");
+}
+
+Result<void> Virsh::define(const std::string& xml) const {
+  return run({"define", "--validate", "--file", "/dev/stdin"}, xml).map([](const std::string&) {});
+}
+
+}  // namespace vmnuma::tools

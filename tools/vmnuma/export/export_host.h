@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/// `vmnuma export --format host`: this host for `vmnuma advise --host`, from its files alone.
+#pragma once
+
+#include "tools/vmnuma/arguments/invocation.h"
+#include "tools/vmnuma/terminal/surroundings.h"
+
+namespace vmnuma::tools {
+
+/// Returns the exit code.
+[[nodiscard]] int export_host(const ExportRun& run, const Invocation& invocation,
+                              Surroundings& surroundings);
+
+}  // namespace vmnuma::tools
