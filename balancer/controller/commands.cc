@@ -12,6 +12,7 @@
 #include "balancer/controller/views.h"
 #include "balancer/controller/vm_policies.h"
 #include "balancer/core/guards.h"
+#include "placement/advice/warnings.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::balancer {
@@ -90,6 +91,22 @@ tl::unexpected<Error> not_answered(std::string_view command) {
                  fmt::format("'{}' is not answered by this version", command));
 }
 
+/// What hurts in the definitions of the VMs, which run: how much is free now has no part in it.
+void show_advice(const ControllerState& state, HostView& view) {
+  const placement::AdviceHost host{.topology = state.last.snapshot.topology,
+                                   .prefer_ht = state.setup.options.prefer_ht != 0};
+  for (std::size_t i = 0; i < view.vms.size(); ++i) {
+    const VmRecord* vm = state.ledger.find(state.last.snapshot.vms[i].id);
+    if (vm == nullptr) {
+      continue;
+    }
+    for (placement::AdviceWarned& warned : warnings_about(vm->description, host)) {
+      view.vms[i].advice.push_back({std::string(name_of(warned.kind)), std::move(warned.text),
+                                    calls_for_change(warned.kind)});
+    }
+  }
+}
+
 }  // namespace
 
 Result<Answer> answer_question(const ControllerState& state, const Command& question) {
@@ -155,6 +172,7 @@ Result<HostView> reply_to(const ControllerState& state, const HostRequest& /*req
   view.distances_measured = state.setup.measured_memory.has_value();
   view.admission = name_of(admission_now(state));
   state.starts.show_promises(state.host_now(), view);
+  show_advice(state, view);
   return view;
 }
 

@@ -199,6 +199,14 @@ struct VmClientView {
   bool operator==(const VmClientView&) const = default;
 };
 
+/// Something in a VM's definition that will hurt (placement/advice/warnings.h).
+struct AdviceView {
+  std::string kind;               ///< name_of(AdviceWarning)
+  std::string text;               ///< a sentence
+  bool calls_for_change = false;  ///< another definition would help
+  bool operator==(const AdviceView&) const = default;
+};
+
 /// One VM in HostView.
 struct VmView {
   std::string vm;
@@ -210,6 +218,7 @@ struct VmView {
   std::vector<VmClientView> clients;
   placement::VmFigures figures = {};          ///< as placement::kVmFigures declares them
   std::vector<std::string> pci_devices = {};  ///< passed through to it, as in "0000:3b:00.0"
+  std::vector<AdviceView> advice = {};        ///< about its definition
   bool operator==(const VmView&) const = default;
 };
 

@@ -194,6 +194,13 @@ void visit_fields(Fields& fields, T& view) {
   fields("total", view.total);
 }
 
+template <class Fields, MaybeConst<AdviceView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("kind", view.kind);
+  fields("text", view.text);
+  fields("calls_for_change", view.calls_for_change);
+}
+
 template <class Fields, MaybeConst<VmView> T>
 void visit_fields(Fields& fields, T& view) {
   fields("vm", view.vm);
@@ -208,6 +215,7 @@ void visit_fields(Fields& fields, T& view) {
            Metric{info.metric, info.metric_help, info.metric_label, info.metric_marked});
   }
   fields("pci_devices", view.pci_devices);
+  fields("advice", view.advice);
   fields("clients", view.clients);
 }
 

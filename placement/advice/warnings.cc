@@ -19,11 +19,11 @@ class Warner {
       : vm_(vm), host_(host), homes_(allowed_homes(host.topology, vm)) {
     for (const NodeIndex home : homes_) {
       const Node& node = host.topology.nodes[home];
+      const std::int32_t cores = node.core_count();
+      places_.push_back(counts_threads(vm, host) ? node.cpu_count() : cores);
       largest_memory_ = std::max(largest_memory_, memory_of(node));
-      most_vcpus_ =
-          std::max(most_vcpus_,
-                   host.prefer_ht || vm.policy.prefer_ht ? node.cpu_count() : node.core_count());
-      has_smt_ = has_smt_ || node.cpu_count() > node.core_count();
+      most_vcpus_ = std::max(most_vcpus_, places_.back());
+      has_smt_ = has_smt_ || node.cpu_count() > cores;
     }
   }
 
@@ -114,13 +114,13 @@ class Warner {
   }
 
   [[nodiscard]] bool fits(std::size_t vcpus, Bytes memory) const {
-    return std::any_of(homes_.begin(), homes_.end(), [&](NodeIndex home) {
-      const Node& node = host_.topology.nodes[home];
-      return static_cast<std::int64_t>(vcpus) <= places_on(node) && memory <= memory_of(node);
-    });
-  }
-  [[nodiscard]] std::int32_t places_on(const Node& node) const {
-    return counts_threads(vm_, host_) ? node.cpu_count() : node.core_count();
+    for (std::size_t i = 0; i < homes_.size(); ++i) {
+      if (static_cast<std::int64_t>(vcpus) <= places_[i] &&
+          memory <= memory_of(host_.topology.nodes[homes_[i]])) {
+        return true;
+      }
+    }
+    return false;
   }
   [[nodiscard]] std::string limit_text() const {
     return " (" + counted(most_vcpus_, "vCPU") + " and " + memory_text(largest_memory_) +
@@ -277,6 +277,7 @@ class Warner {
   const VmDescription& vm_;
   const AdviceHost& host_;
   std::vector<NodeIndex> homes_;
+  std::vector<std::int32_t> places_;  ///< for vCPUs on each of them
   Bytes largest_memory_;
   std::int32_t most_vcpus_ = 0;
   bool has_smt_ = false;

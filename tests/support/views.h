@@ -152,6 +152,7 @@ inline balancer::HostView host_view() {
                  std::nullopt,
                  0,
                  {2000000, 5, 2000001, 6}}}}};
+  view.vms[0].advice = {{"no-cells", "it lives on 2 nodes, but the guest sees one", true}};
   view.vms_known = true;
   view.distances_measured = true;
   view.admission = "enforce";

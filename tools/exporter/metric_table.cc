@@ -55,6 +55,8 @@ constexpr std::array kNodes{
 };
 constexpr std::array kVms{
     MetricInfo{"vmnuma_vm_info", kGauge, "vm, uuid", "A running VM."},
+    MetricInfo{"vmnuma_vm_advice", kGauge, "vm, kind",
+               "1 for each thing in the VM's definition that will hurt, by vmnuma advise's names."},
 };
 constexpr std::array kClients{
     MetricInfo{"vmnuma_client_home", kGauge, "vm, client, node",

@@ -264,6 +264,9 @@ std::string metrics_text(const Reading& reading) {
   for (const VmView& view : host.vms) {
     const std::string vm = names.of(view.vm, view.vm_uuid);
     families.add("vmnuma_vm_info", 1, {{"vm", vm}, {"uuid", view.vm_uuid}});
+    for (const balancer::AdviceView& advice : view.advice) {
+      families.add("vmnuma_vm_advice", 1, {{"vm", vm}, {"kind", advice.kind}});
+    }
     add_fields(view, {{"vm", vm}}, families);
     for (const VmClientView& client : view.clients) {
       add_client(host, vm, client, families);

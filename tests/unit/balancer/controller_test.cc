@@ -685,6 +685,10 @@ TEST(ControllerTest, ShowsWhatVmsWerePromisedAndThoseThatWereToldWhereToStart) {
   }
   ASSERT_THAT(view.vms, SizeIs(2));
   EXPECT_THAT(view.vms[0].pci_devices, ElementsAre("0000:3b:00.0"));
+  ASSERT_THAT(view.vms[0].advice, SizeIs(1));
+  EXPECT_EQ(view.vms[0].advice[0].kind, "memory-stays");
+  EXPECT_FALSE(view.vms[0].advice[0].calls_for_change);
+  EXPECT_THAT(view.vms[1].advice, IsEmpty());
 }
 
 TEST(ControllerTest, AVmWithPagesOfTwoSizesIsPromisedSomeOfEach) {

@@ -87,6 +87,7 @@ TEST(MetricsTest, FiguresComeInBaseUnits) {
            "vmnuma_node_locality_ratio{node=\"0\"} 0.9375",  // 15 of 16 GiB
            "vmnuma_vm_managed{vm=\"web1\"} 1",
            "vmnuma_vm_weight{vm=\"web1\"} 200",
+           "vmnuma_vm_advice{vm=\"web1\",kind=\"no-cells\"} 1",
            "vmnuma_client_home{vm=\"web1\",client=\"0\",node=\"0\"} 1",
            "vmnuma_client_entitled_cpu_seconds_total{vm=\"web1\",client=\"0\"} 8050",
            "vmnuma_client_memory_bytes{vm=\"web1\",client=\"0\",node=\"1\"} 1073741824",

@@ -14,6 +14,7 @@
 #include "tools/vmnuma/doctor/device_checks.h"
 #include "tools/vmnuma/doctor/host_checks.h"
 #include "tools/vmnuma/doctor/start_checks.h"
+#include "tools/vmnuma/doctor/vm_checks.h"
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/surroundings.h"
 #include "tools/vmnuma/text/text.h"
@@ -52,9 +53,10 @@ int DoctorRun::run(const Invocation& invocation, Surroundings& surroundings) con
         check_rights(*directory, peer_of(invocation.socket_path, surroundings.time_limit)));
     append(findings, check_host(*directory));
     append(findings, check_start(*directory));
-    append(findings,
-           check_interrupts(*directory, ask_for<balancer::HostView>(balancer::HostRequest{},
-                                                                    invocation, surroundings)));
+    const auto host =
+        ask_for<balancer::HostView>(balancer::HostRequest{}, invocation, surroundings);
+    append(findings, check_interrupts(*directory, host));
+    append(findings, check_definitions(host));
   }
   surroundings.out << (invocation.json ? json_of(findings) + "\n"
                                        : text_of(findings, surroundings.colours))
