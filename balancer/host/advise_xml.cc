@@ -412,8 +412,8 @@ Result<placement::AdviceRequest> read_advice_request(std::string_view xml,
   for (const pugi::xml_node disk : domain->child("devices").children("disk")) {
     request.virtio_disks += is_virtio_disk(disk) ? 1 : 0;
   }
-  const pugi::xml_node cpu = domain->child("cpu");
-  request.names_cpu_model = cpu.attribute("mode") || cpu.child("model");
+  const std::string_view arch = domain->child("os").child("type").attribute("arch").value();
+  request.is_x86 = arch.empty() || arch == "x86_64" || arch == "i686";
   return request;
 }
 

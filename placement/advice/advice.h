@@ -48,7 +48,7 @@ struct AdviceRequest {
   VmDescription vm;
   bool memory_hotplug = false;    ///< <maxMemory>, which libvirt takes only with a cell
   std::int32_t virtio_disks = 0;  ///< disks that an I/O thread can serve
-  bool names_cpu_model = false;   ///< <cpu mode=>: only then can it say something about caches
+  bool is_x86 = true;             ///< only there QEMU can be told what caches to show
 };
 
 /// Which part of a definition a line of advice is about.

@@ -378,7 +378,7 @@ class Advisor {
   }
 
   void decide_cache() {
-    if (!request_.names_cpu_model || vm_.max_vcpus < 2) {
+    if (!request_.is_x86 || vm_.max_vcpus < 2) {
       return;
     }
     advice_.shows_cache = true;

@@ -62,7 +62,7 @@ Case any_case(const AnyHost& any) {
   }
   drawn.request.memory_hotplug = draw.one_in(5);
   drawn.request.virtio_disks = static_cast<std::int32_t>(draw.up_to(3));
-  drawn.request.names_cpu_model = draw.one_in(2);
+  drawn.request.is_x86 = draw.one_in(2);
   return drawn;
 }
 

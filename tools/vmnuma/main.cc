@@ -55,6 +55,7 @@ int main(int argc, char** argv) {
       exported != nullptr && exported->follow) {
     surroundings.pause = vmnuma::tools::follower_pause(STDOUT_FILENO);
   }
+  surroundings.in = &std::cin;
   surroundings.colours = surroundings.out_is_terminal && wants_colours();
   surroundings.err_is_terminal = ::isatty(STDERR_FILENO) == 1;
   surroundings.err_colours = surroundings.err_is_terminal && wants_colours();

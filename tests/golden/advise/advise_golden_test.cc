@@ -81,8 +81,9 @@ Result<AdvisedVm> advised(const std::string& xml) {
   if (!after) {
     return tl::unexpected(after.error());
   }
-  return AdvisedVm{request->vm.name, *advice, warnings_about(request->vm, small_host()), xml,
-                   *after};
+  return AdvisedVm{
+      request->vm.id, request->vm.name, *advice, warnings_about(request->vm, small_host()), xml,
+      *after};
 }
 
 class AdviseGolden : public testing::TestWithParam<std::string> {};
@@ -152,7 +153,7 @@ TEST(AdviseGoldenSchema, TakesAllThatIsAdvised) {
     std::ofstream(after) << vm->after;
     const std::string validate = "virt-xml-validate ";
     if (std::system((validate + before + " domain >/dev/null 2>&1").c_str()) == 0) {
-      EXPECT_EQ(std::system((validate + after + " domain >/dev/null").c_str()), 0) << name;
+      EXPECT_EQ(std::system((validate + after + " domain >/dev/null 2>&1").c_str()), 0) << name;
     }
   }
 }

@@ -47,7 +47,8 @@ TEST(AdviceFormatsTest, VirtInstallIsGivenCellsWithTheirDistances) {
       "numa.cell0.distances.sibling1.id=1,numa.cell0.distances.sibling1.value=21,"
       "numa.cell1.id=1,numa.cell1.cpus=6-11,numa.cell1.memory=4194304,numa.cell1.unit=KiB,"
       "numa.cell1.distances.sibling0.id=0,numa.cell1.distances.sibling0.value=21,"
-      "numa.cell1.distances.sibling1.id=1,numa.cell1.distances.sibling1.value=10 \\\n"
+      "numa.cell1.distances.sibling1.id=1,numa.cell1.distances.sibling1.value=10,cache.level=3,"
+      "cache.mode=emulate \\\n"
       "--numatune memory.mode=restrictive,memory.placement=auto \\\n--iothreads 1\n");
 }
 

@@ -220,8 +220,8 @@ TEST(AdviseTest, KeepsNodesThatAreNamed) {
 TEST(AdviseTest, GivesEachLineAReasonAndARule) {
   VmDescription vm = vm_of(12, kGiB * 8);
   vm.huge_page_size = kMiB * 2;
-  const auto advice = advise({.vm = vm, .virtio_disks = 3, .names_cpu_model = true},
-                             {.topology = equal_nodes(2, 8, 2, 64)});
+  const auto advice =
+      advise({.vm = vm, .virtio_disks = 3, .is_x86 = true}, {.topology = equal_nodes(2, 8, 2, 64)});
   ASSERT_TRUE(advice.has_value());
   EXPECT_EQ(advice->io_threads, 2);
   EXPECT_THAT(advice->lines, SizeIs(::testing::Ge(6U)));

@@ -12,6 +12,7 @@ namespace vmnuma::tools {
 
 /// All that `vmnuma advise` has to say of one VM.
 struct AdvisedVm {
+  placement::VmId id;
   std::string name;
   placement::Advice advice;
   std::vector<placement::AdviceWarned> warnings;  ///< of its definition as it is

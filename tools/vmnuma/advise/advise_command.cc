@@ -19,6 +19,7 @@
 #include "stats/files/read_parsed.h"
 #include "stats/formats/proc_formats.h"
 #include "tools/vmnuma/advise/advice_text.h"
+#include "tools/vmnuma/advise/apply.h"
 #include "tools/vmnuma/advise/formats.h"
 #include "tools/vmnuma/advise/host_file.h"
 #include "tools/vmnuma/advise/line_diff.h"
@@ -72,6 +73,9 @@ Result<std::string> new_vm(const AdviseRun& run) {
 /// The definition that advice is asked for.
 Result<std::string> definition(const AdviseRun& run) {
   const int given = (run.vm.empty() ? 0 : 1) + (run.xml_path.empty() ? 0 : 1) + (run.vcpus ? 1 : 0);
+  if ((run.apply || run.undo) && (run.vm.empty() || !run.host_paths.empty())) {
+    return wrong("--apply and --undo are for a VM of this host: name it, without --host");
+  }
   if (given != 1 || run.vcpus.has_value() == run.memory.empty() ||
       (!run.hugepages.empty() && !run.vcpus)) {
     return wrong("name a VM, or give --xml FILE, or --vcpus N with --memory SIZE");
@@ -82,7 +86,7 @@ Result<std::string> definition(const AdviseRun& run) {
   if (!run.xml_path.empty()) {
     return files::read_file(run.xml_path, kMostXml);
   }
-  return Virsh(run.uri).definition(run.vm, /*with_passwords=*/false);
+  return Virsh(run.uri).definition(run.vm, /*with_passwords=*/run.apply);
 }
 
 /// The host that is meant; this one counts threads as its daemon does.
@@ -165,8 +169,9 @@ Result<AdvisedVm> advised(const AdviseRun& run, std::string xml) {
   if (!after) {
     return tl::unexpected(std::move(after).error());
   }
-  return AdvisedVm{request->vm.name, std::move(*advice), warnings_about(request->vm, *host),
-                   std::move(xml), std::move(*after)};
+  return AdvisedVm{request->vm.id,     request->vm.name,
+                   std::move(*advice), warnings_about(request->vm, *host),
+                   std::move(xml),     std::move(*after)};
 }
 
 std::string text_in(AdviseFormat format, const AdvisedVm& vm) {
@@ -192,6 +197,9 @@ std::string text_in(AdviseFormat format, const AdvisedVm& vm) {
 }  // namespace
 
 int AdviseRun::run(const Invocation& invocation, Surroundings& surroundings) const {
+  if (undo && !vm.empty() && host_paths.empty()) {
+    return undo_advice(*this, invocation, surroundings);
+  }
   auto xml = definition(*this);
   const auto result =
       std::move(xml).and_then([this](std::string text) { return advised(*this, std::move(text)); });
@@ -201,6 +209,9 @@ int AdviseRun::run(const Invocation& invocation, Surroundings& surroundings) con
                 code == ErrorCode::kInvalidArgument ? kExitUsage
                 : code == ErrorCode::kUnavailable   ? kExitUnreachable
                                                     : kExitRefused);
+  }
+  if (apply) {
+    return apply_advice(*this, *result, invocation, surroundings);
   }
   return print(invocation, surroundings,
                invocation.json ? advice_json(*result) : text_in(format, *result));

@@ -129,7 +129,11 @@ struct AdviseRun {
   std::vector<std::string> policy;      ///< "KEY=VALUE"
   std::vector<std::string> host_paths;  ///< empty: this host
   AdviseFormat format{};
+  bool apply = false;
+  bool undo = false;
+  bool yes = false;
   std::string uri = "qemu:///system";
+  std::string definitions_path = "/var/lib/vmnuma-definitions";
   std::string root = "/";  ///< the host's root directory
   template <class Line>
   void describe(Line& line) {
@@ -144,6 +148,11 @@ struct AdviseRun {
                "A host that `export --format host` wrote; of several what all of them have");
     line.usually("--format", format, kAdviseFormats, "FORM",
                  "text, xml, diff, virt-install, nova, pve or kubevirt");
+    line.flag("--apply", apply, "Define the VM as advised, for its next start");
+    line.flag("--undo", undo, "Define the VM as it was before --apply");
+    line.either("--apply", "--undo");
+    line.flag("--yes", yes, "Do so without asking");
+    line.text("--definitions", definitions_path, "DIR", "Where --apply keeps what was before");
     line.text("--connect", uri, "URI", "Ask this libvirt");
     line.text("--root", root, "DIR", "Look at the files below this directory");
   }

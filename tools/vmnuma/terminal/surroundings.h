@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <istream>
 #include <memory>
 #include <ostream>
 
@@ -25,6 +26,7 @@ struct Surroundings {
   bool err_colours = false;  ///< of standard error
   /// Takes the terminal over for `top`; empty where there is none.
   std::function<Result<std::unique_ptr<TopTerminal>>()> open_terminal{};
+  std::istream* in = nullptr;  ///< where questions are answered; null: nobody is there
 };
 
 }  // namespace vmnuma::tools

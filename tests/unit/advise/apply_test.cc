@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// `vmnuma advise --apply` and `--undo` with a virsh that keeps one VM in a file.
+#include "tools/vmnuma/advise/apply.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/temp_directory.h"
+#include "tools/vmnuma/advise/kept_definitions.h"
+#include "tools/vmnuma/arguments/invocation.h"
+#include "tools/vmnuma/run.h"
+
+namespace vmnuma::tools {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kDefinition = R"(<domain type='kvm'>
+  <name>web1</name>
+  <uuid>3f2504e0-4f89-41d3-9a0c-0305e82c3302</uuid>
+  <memory unit='KiB'>131072</memory>
+  <vcpu placement='static'>1</vcpu>
+  <os>
+    <type arch='x86_64'>hvm</type>
+  </os>
+  <devices>
+    <graphics type='vnc' passwd='secret'/>
+  </devices>
+</domain>
+)";
+
+class ApplyTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    bin_ = directory_.path() + "/bin";
+    std::filesystem::create_directory(bin_);
+    vm_ = directory_.path() + "/vm.xml";
+    log_ = directory_.path() + "/log";
+    std::ofstream(vm_) << kDefinition;
+    set_virsh("");
+    path_ = std::getenv("PATH");
+    ::setenv("PATH", (bin_ + ":" + path_).c_str(), 1);
+  }
+  void TearDown() override { ::setenv("PATH", path_.c_str(), 1); }
+
+  /// `on_define`: what it does before it takes a definition.
+  void set_virsh(const std::string& on_define) {
+    const std::string program = bin_ + "/virsh";
+    std::ofstream(program) << "#!/bin/sh\necho \"$*\" >>'" + log_ +
+                                  "'\ncase \" $* \" in\n*\" dumpxml \"*) cat '" + vm_ +
+                                  "' ;;\n*\" define \"*) " + on_define + " cat >'" + vm_ +
+                                  "' ;;\nesac\n";
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  }
+
+  int run(std::vector<std::string> arguments, const std::string& answer) {
+    arguments.insert(arguments.begin(),
+                     {"advise", "web1", "--definitions", directory_.path() + "/definitions"});
+    const auto invocation = parse_arguments(arguments, /*now_unix_s=*/0);
+    EXPECT_TRUE(invocation.has_value()) << invocation.error().text;
+    out_.str("");
+    err_.str("");
+    std::istringstream in(answer);
+    Surroundings surroundings{.out = out_, .err = err_};
+    surroundings.in = &in;
+    return tools::run(*invocation, surroundings);
+  }
+
+  [[nodiscard]] std::string definition() const { return text_of(vm_); }
+  static std::string text_of(const std::string& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  tests::TempDirectory directory_;
+  std::string bin_;
+  std::string vm_;
+  std::string log_;
+  std::string path_;
+  std::ostringstream out_;
+  std::ostringstream err_;
+};
+
+TEST_F(ApplyTest, ChangesNothingUnlessSomebodySaysYes) {
+  for (const char* answer : {"", "n\n", "maybe\n"}) {
+    EXPECT_EQ(run({"--apply"}, answer), kExitRefused);
+    EXPECT_THAT(out_.str(), HasSubstr("+  <vcpu placement='auto'>"));
+    EXPECT_THAT(err_.str(), HasSubstr("nothing was changed"));
+    EXPECT_EQ(definition(), kDefinition);
+  }
+  EXPECT_THAT(text_of(log_), Not(HasSubstr("define")));
+}
+
+TEST_F(ApplyTest, DefinesAsAdvisedAndGoesBack) {
+  ASSERT_EQ(run({"--apply"}, "y\n"), kExitOk) << err_.str();
+  EXPECT_THAT(definition(), HasSubstr("<vcpu placement='auto'>1</vcpu>"));
+  EXPECT_THAT(definition(), HasSubstr("passwd='secret'"));
+  EXPECT_THAT(text_of(log_), HasSubstr("dumpxml --inactive --security-info --domain web1"));
+  EXPECT_EQ(run({"--apply", "--yes"}, ""), kExitOk);
+  EXPECT_THAT(out_.str(), HasSubstr("nothing was changed"));
+  ASSERT_EQ(run({"--undo", "--yes"}, ""), kExitOk) << err_.str();
+  EXPECT_EQ(definition(), kDefinition);
+  EXPECT_EQ(run({"--undo", "--yes"}, ""), kExitRefused);
+  EXPECT_THAT(err_.str(), HasSubstr("no earlier definition"));
+}
+
+TEST_F(ApplyTest, ShowsNoPasswords) {
+  ASSERT_EQ(run({"--apply", "--yes"}, ""), kExitOk);
+  EXPECT_THAT(out_.str(), Not(HasSubstr("secret")));
+  ASSERT_EQ(run({"--undo", "--yes"}, ""), kExitOk);
+  EXPECT_THAT(out_.str(), Not(HasSubstr("secret")));
+  EXPECT_EQ(without_passwords("<a passwd='x'/><b passwd=\"y\"/>"),
+            "<a passwd='...'/><b passwd=\"...\"/>");
+}
+
+TEST_F(ApplyTest, KeepsNothingOfADefinitionThatLibvirtRefuses) {
+  set_virsh("echo 'error: not so' >&2; exit 1;");
+  EXPECT_EQ(run({"--apply", "--yes"}, ""), kExitRefused);
+  EXPECT_THAT(err_.str(), HasSubstr("error: not so"));
+  EXPECT_EQ(definition(), kDefinition);
+  EXPECT_EQ(run({"--undo", "--yes"}, ""), kExitRefused);
+  EXPECT_THAT(err_.str(), HasSubstr("no earlier definition"));
+}
+
+TEST_F(ApplyTest, IsForAVmOfThisHost) {
+  EXPECT_EQ(run({"--apply", "--host", "x"}, "y\n"), kExitUsage);
+  EXPECT_EQ(run({"--undo", "--host", "x"}, "y\n"), kExitUsage);
+}
+
+TEST(KeptDefinitionsTest, TakesTheNewestFirstAndOfEachVmItsOwn) {
+  const tests::TempDirectory directory;
+  const std::string folder = directory.path() + "/kept";
+  placement::VmId other;
+  other.uuid[0] = 1;
+  for (int i = 1; i <= 11; ++i) {
+    ASSERT_TRUE(keep_definition(folder, {}, std::to_string(i)).has_value());
+  }
+  ASSERT_TRUE(keep_definition(folder, other, "other").has_value());
+  const auto newest = newest_definition(folder, {});
+  ASSERT_TRUE(newest.has_value());
+  EXPECT_EQ(newest->xml, "11");
+  ASSERT_TRUE(forget_definition(newest->path).has_value());
+  EXPECT_EQ(newest_definition(folder, {})->xml, "10");
+}
+
+TEST(KeptDefinitionsTest, RefusesAFolderThatOthersMayEnter) {
+  const tests::TempDirectory directory;
+  const std::string folder = directory.path() + "/kept";
+  ASSERT_TRUE(keep_definition(folder, {}, "x").has_value());
+  std::filesystem::permissions(folder, std::filesystem::perms::others_read,
+                               std::filesystem::perm_options::add);
+  EXPECT_EQ(keep_definition(folder, {}, "x").error().code, ErrorCode::kPermissionDenied);
+  EXPECT_EQ(newest_definition(folder, {}).error().code, ErrorCode::kPermissionDenied);
+}
+
+}  // namespace
+}  // namespace vmnuma::tools

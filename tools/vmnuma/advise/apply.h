@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/// `vmnuma advise --apply` and `--undo`: the definition of a VM as advised, and back.
+///
+/// Properties: what runs is never changed; nothing is changed without an answer, or --yes; what was
+/// defined before is kept first, so that a failure in between loses nothing; passwords are not
+/// shown.
+#pragma once
+
+#include "tools/vmnuma/advise/advice_text.h"
+#include "tools/vmnuma/arguments/invocation.h"
+#include "tools/vmnuma/terminal/surroundings.h"
+
+namespace vmnuma::tools {
+
+/// Defines `vm`, read with passwords, as advised. Returns the exit code: kExitRefused also if the
+/// answer is no.
+[[nodiscard]] int apply_advice(const AdviseRun& run, const AdvisedVm& vm,
+                               const Invocation& invocation, Surroundings& surroundings);
+
+/// Defines the VM as it was before the last apply_advice() that is not undone.
+[[nodiscard]] int undo_advice(const AdviseRun& run, const Invocation& invocation,
+                              Surroundings& surroundings);
+
+/// The XML without the passwords in it (attributes `passwd` of graphics).
+[[nodiscard]] std::string without_passwords(std::string xml);
+
+}  // namespace vmnuma::tools
