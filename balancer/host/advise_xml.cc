@@ -38,6 +38,7 @@ std::string kib_text(Bytes bytes) {
 
 std::string list_of(const std::vector<std::int32_t>& vcpus) {
   std::vector<CpuId> ids;
+  ids.reserve(vcpus.size());
   for (const std::int32_t vcpu : vcpus) {
     ids.push_back({vcpu});
   }

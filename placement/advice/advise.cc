@@ -297,7 +297,7 @@ class Advisor {
       largest = std::max(largest, cell.vcpus.size());
     }
     const bool even = advice_.cells.empty() || smallest == largest;
-    advice_.cores = even ? static_cast<std::int32_t>(smallest) / advice_.threads : 1;
+    advice_.cores = even ? std::max(static_cast<std::int32_t>(smallest) / advice_.threads, 1) : 1;
     advice_.sockets = vm_.max_vcpus / advice_.cores / advice_.threads;
     const std::string what = counted(advice_.sockets, "socket") + " of " +
                              counted(advice_.cores, "core") + " and " +

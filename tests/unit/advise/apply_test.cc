@@ -11,6 +11,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "tests/support/temp_directory.h"
 #include "tools/vmnuma/advise/kept_definitions.h"
@@ -110,6 +111,18 @@ TEST_F(ApplyTest, DefinesAsAdvisedAndGoesBack) {
   EXPECT_EQ(definition(), kDefinition);
   EXPECT_EQ(run({"--undo", "--yes"}, ""), kExitRefused);
   EXPECT_THAT(err_.str(), HasSubstr("no earlier definition"));
+}
+
+TEST_F(ApplyTest, IsToldAsJson) {
+  ASSERT_EQ(run({"--apply", "--yes", "--json"}, ""), kExitOk);
+  EXPECT_THAT(nlohmann::json::parse(out_.str())["message"].get<std::string>(),
+              HasSubstr("vmnuma advise --undo web1"));
+  EXPECT_THAT(err_.str(), HasSubstr("+  <vcpu placement='auto'>"));
+}
+
+TEST_F(ApplyTest, OnlyLooksOnAConnectionThatCannotChangeAnything) {
+  EXPECT_EQ(run({}, ""), kExitOk);
+  EXPECT_THAT(text_of(log_), HasSubstr("--readonly dumpxml --inactive --domain web1"));
 }
 
 TEST_F(ApplyTest, ShowsNoPasswords) {

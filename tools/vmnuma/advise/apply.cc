@@ -5,8 +5,10 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "balancer/host/advise_xml.h"
+#include "stats/text/json.h"
 #include "tools/vmnuma/advise/kept_definitions.h"
 #include "tools/vmnuma/advise/line_diff.h"
 #include "tools/vmnuma/advise/virsh.h"
@@ -22,10 +24,12 @@ bool is_yes(const std::string& answer) {
 
 /// Shows what would change and asks; true if it may be done.
 bool may_define(const AdviseRun& run, const std::string& name, const std::string& before,
-                const std::string& after, Surroundings& surroundings) {
-  surroundings.out << line_diff(without_passwords(before), without_passwords(after),
-                                name + " as it is", name + " as it would be")
-                   << std::flush;
+                const std::string& after, const Invocation& invocation,
+                Surroundings& surroundings) {
+  std::ostream& out = invocation.json ? surroundings.err : surroundings.out;
+  out << line_diff(without_passwords(before), without_passwords(after), name + " as it is",
+                   name + " as it would be")
+      << std::flush;
   if (run.yes) {
     return true;
   }
@@ -36,6 +40,12 @@ bool may_define(const AdviseRun& run, const std::string& name, const std::string
     std::getline(*surroundings.in, answer);
   }
   return is_yes(answer);
+}
+
+int done(const Invocation& invocation, Surroundings& surroundings, const std::string& message) {
+  const nlohmann::ordered_json json = {{"message", message}};
+  return print(invocation, surroundings,
+               (invocation.json ? text::json_text(json) : message) + "\n");
 }
 
 int not_done(const Invocation& invocation, Surroundings& surroundings) {
@@ -63,10 +73,10 @@ std::string without_passwords(std::string xml) {
 int apply_advice(const AdviseRun& run, const AdvisedVm& vm, const Invocation& invocation,
                  Surroundings& surroundings) {
   if (vm.before == vm.after) {
-    return print(invocation, surroundings,
-                 fmt::format("{} is defined as advised, nothing was changed\n", vm.name));
+    return done(invocation, surroundings,
+                fmt::format("{} is defined as advised, nothing was changed", vm.name));
   }
-  if (!may_define(run, vm.name, vm.before, vm.after, surroundings)) {
+  if (!may_define(run, vm.name, vm.before, vm.after, invocation, surroundings)) {
     return not_done(invocation, surroundings);
   }
   const auto kept = keep_definition(run.definitions_path, vm.id, vm.before);
@@ -77,9 +87,9 @@ int apply_advice(const AdviseRun& run, const AdvisedVm& vm, const Invocation& in
     (void)forget_definition(*kept);  // it is what is defined, and would only be undone to itself
     return fail(invocation, surroundings, defined.error(), kExitRefused);
   }
-  return print(
+  return done(
       invocation, surroundings,
-      fmt::format("{0} starts so from now on; vmnuma advise --undo {0} goes back\n", vm.name));
+      fmt::format("{0} starts so from now on; vmnuma advise --undo {0} goes back", vm.name));
 }
 
 int undo_advice(const AdviseRun& run, const Invocation& invocation, Surroundings& surroundings) {
@@ -97,7 +107,7 @@ int undo_advice(const AdviseRun& run, const Invocation& invocation, Surroundings
     return fail(invocation, surroundings, kept.error(), kExitRefused);
   }
   const std::string& name = described->vm.name;
-  if (!may_define(run, name, *now, kept->xml, surroundings)) {
+  if (!may_define(run, name, *now, kept->xml, invocation, surroundings)) {
     return not_done(invocation, surroundings);
   }
   if (const auto defined = virsh.define(kept->xml); !defined) {
@@ -106,7 +116,7 @@ int undo_advice(const AdviseRun& run, const Invocation& invocation, Surroundings
   if (const auto forgotten = forget_definition(kept->path); !forgotten) {
     return fail(invocation, surroundings, forgotten.error(), kExitRefused);
   }
-  return print(invocation, surroundings, fmt::format("{} starts as before from now on\n", name));
+  return done(invocation, surroundings, fmt::format("{} starts as before from now on", name));
 }
 
 }  // namespace vmnuma::tools

@@ -76,6 +76,7 @@ Result<std::string> output_of(const std::vector<std::string>& command, const std
   posix_spawn_file_actions_adddup2(&actions, err->get(), STDERR_FILENO);
   std::vector<std::string> words = command;
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) {
     arguments.push_back(word.data());
   }
@@ -104,10 +105,10 @@ Result<std::string> output_of(const std::vector<std::string>& command, const std
                  fmt::format("'{}' failed: {}", command.front(), complaint));
 }
 
-Result<std::string> Virsh::run(std::vector<std::string> arguments, const std::string& input) const {
+Result<std::string> Virsh::run(const std::vector<std::string>& arguments,
+                               const std::string& input) const {
   std::vector<std::string> command{program_, "--quiet", "--connect", uri_};
-  command.insert(command.end(), std::make_move_iterator(arguments.begin()),
-                 std::make_move_iterator(arguments.end()));
+  command.insert(command.end(), arguments.begin(), arguments.end());
   auto said = output_of(command, input);
   if (!said && said.error().code == ErrorCode::kNotFound) {
     return failure(ErrorCode::kNotFound,
@@ -117,12 +118,12 @@ Result<std::string> Virsh::run(std::vector<std::string> arguments, const std::st
 }
 
 Result<std::string> Virsh::definition(const std::string& vm, bool with_passwords) const {
-  std::vector<std::string> arguments{"dumpxml", "--inactive"};
-  if (with_passwords) {
-    arguments.emplace_back("--security-info");
-  }
-  arguments.insert(arguments.end(), {"--domain", vm});
-  return run(std::move(arguments), "");
+  // Everybody may look on a connection that cannot change anything; passwords are not shown there.
+  return run(
+      with_passwords
+          ? std::vector<std::string>{"dumpxml", "--inactive", "--security-info", "--domain", vm}
+          : std::vector<std::string>{"--readonly", "dumpxml", "--inactive", "--domain", vm},
+      "");
 }
 
 Result<void> Virsh::define(const std::string& xml) const {

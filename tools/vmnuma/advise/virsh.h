@@ -33,7 +33,7 @@ class Virsh {
   [[nodiscard]] Result<void> define(const std::string& xml) const;
 
  private:
-  [[nodiscard]] Result<std::string> run(std::vector<std::string> arguments,
+  [[nodiscard]] Result<std::string> run(const std::vector<std::string>& arguments,
                                         const std::string& input) const;
 
   std::string uri_;
