@@ -10,7 +10,6 @@
 #include "stats/files/read_parsed.h"
 #include "stats/formats/fields.h"
 #include "stats/formats/node_formats.h"
-#include "stats/linux/huge_pages.h"
 
 namespace vmnuma::migration {
 
@@ -38,19 +37,29 @@ Result<Bytes> kilobytes_of(std::string_view text, std::string_view key) {
   return placement::kKiB * *number;
 }
 
+/// Ascending page size; none where the kernel has no hugetlb.
 Result<std::vector<PoolFree>> read_pools(const files::Directory& node) {
-  const auto found = stats::huge_page_pools(node);
-  if (!found) {
-    return tl::unexpected(found.error());
-  }
   std::vector<PoolFree> pools;
-  for (const stats::HugePagePoolFiles& pool : *found) {
-    const auto free = read_parsed(pool.directory, "free_hugepages", stats::parse_page_count);
-    if (!free) {
-      return tl::unexpected(free.error());
-    }
-    pools.push_back({pool.page_size, *free});
+  const auto directory = node.directory("hugepages");
+  if (!directory) {
+    return directory.error().code == ErrorCode::kNotFound ? Result<std::vector<PoolFree>>(pools)
+                                                          : tl::unexpected(directory.error());
   }
+  const auto names = directory->names();
+  if (!names) {
+    return tl::unexpected(names.error());
+  }
+  for (const std::string& name : *names) {
+    if (const auto size = stats::page_size_of_pool_name(name)) {
+      const auto free = read_parsed(*directory, name + "/free_hugepages", stats::parse_page_count);
+      if (!free) {
+        return tl::unexpected(free.error());
+      }
+      pools.push_back({*size, *free});
+    }
+  }
+  std::sort(pools.begin(), pools.end(),
+            [](const PoolFree& a, const PoolFree& b) { return a.page_size < b.page_size; });
   return pools;
 }
 
