@@ -74,7 +74,7 @@ struct Options {
   std::int64_t affinity_weight = 10;
   std::int64_t anti_affinity_weight = 10;
   std::int64_t action_affinity_max = 5;
-  std::int64_t forecast_weight = 30;
+  std::int64_t forecast_weight = 20;
   std::int64_t forecast_margin = 0;
   std::int64_t breaker_failures = 5;
   std::int64_t breaker_rest = 150;
