@@ -81,33 +81,33 @@ std::string first_missing_for(const Sample& sample, const VmId& vm) {
   return {};
 }
 
-/// The node that all these vCPUs are pinned to: of the CPUs that VMs may use, their pins name some
-/// of it and of no other.
-NodeId pinned_node(const std::vector<std::int32_t>& vcpus, const std::vector<placement::Pin>& pins,
-                   const placement::Topology& topology) {
+/// The nodes that all these vCPUs are pinned to: of the CPUs that VMs may use, their pins name some
+/// of these and no others. None if one is not pinned.
+std::vector<NodeId> pinned_nodes(const std::vector<std::int32_t>& vcpus,
+                                 const std::vector<placement::Pin>& pins,
+                                 const placement::Topology& topology) {
   std::vector<CpuId> cpus;
   for (const std::int32_t vcpu : vcpus) {
     const auto pin = std::find_if(pins.begin(), pins.end(), [vcpu](const placement::Pin& entry) {
       return entry.number == vcpu;
     });
     if (pin == pins.end() || pin->cpus.empty()) {
-      return NodeId{};
+      return {};
     }
     cpus.insert(cpus.end(), pin->cpus.begin(), pin->cpus.end());
   }
-  std::optional<NodeId> only;
+  std::vector<NodeId> nodes;
   for (const placement::Node& node : topology.nodes) {
     const bool has_one = std::any_of(cpus.begin(), cpus.end(), [&node](CpuId cpu) {
       return std::binary_search(
           node.cpus.begin(), node.cpus.end(), placement::Cpu{cpu, 0, 0},
           [](const placement::Cpu& a, const placement::Cpu& b) { return a.id < b.id; });
     });
-    if (has_one && only) {
-      return NodeId{};
+    if (has_one) {
+      nodes.push_back(node.id);
     }
-    only = has_one ? node.id : only;
   }
-  return only.value_or(NodeId{});
+  return nodes;
 }
 
 }  // namespace
@@ -163,7 +163,10 @@ void Ledger::fit_to_host(VmRecord& vm) const {
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     ClientRecord& client = vm.clients[i];
     client.shape = std::move(shapes[i]);
-    client.pinned_to = pinned_node(client.shape.vcpus, vm.description.vcpu_pins, topology_);
+    const std::vector<NodeId> pinned =
+        pinned_nodes(client.shape.vcpus, vm.description.vcpu_pins, topology_);
+    client.pinned_to = pinned.size() == 1 ? pinned.front() : NodeId{};
+    client.pinned_to_two = pinned.size() == 2 ? pinned : std::vector<NodeId>{};
     const std::optional<NodeIndex> home = node_of(topology_, client.home);
     if (!home || !std::binary_search(vm.allowed.begin(), vm.allowed.end(), *home)) {
       client.home = NodeId{};
@@ -372,9 +375,24 @@ const VmRecord* Ledger::find(const VmId& vm) const {
   return found == vms_.end() ? nullptr : &found->second;
 }
 
-/// Its pins say where it ran only if they were in force all epoch.
-bool Ledger::is_bound(const ClientRecord& client) const {
-  return client.home.value >= 0 && client.pinned_to == client.home && client.epochs_here > 1;
+/// Where it may have run in the last epoch, empty for anywhere: its pins say that only if they were
+/// in force all epoch. A second node comes and goes within one, beside the home.
+std::vector<NodeIndex> Ledger::ran_on(const ClientRecord& client) const {
+  const std::optional<NodeIndex> home = node_of(topology_, client.home);
+  if (!home || client.epochs_here <= 1) {
+    return {};
+  }
+  if (client.pinned_to == client.home) {
+    return {*home};
+  }
+  std::vector<NodeIndex> nodes;
+  for (const NodeId id : client.pinned_to_two) {
+    if (const std::optional<NodeIndex> node = node_of(topology_, id)) {
+      nodes.push_back(*node);
+    }
+  }
+  const bool is_beside_home = std::find(nodes.begin(), nodes.end(), *home) != nodes.end();
+  return is_beside_home ? nodes : std::vector<NodeIndex>{};
 }
 
 namespace {
@@ -729,13 +747,14 @@ void Ledger::measure_nodes(const Sample& sample, Snapshot& snapshot) {
   const std::vector<NodeBusy> busy =
       busy_between(topology_, last_sample_ ? &*last_sample_ : nullptr, sample, epoch);
   std::vector<CpuTime> bound(count);
-  CpuTime unbound;
+  std::vector<ClientUse> unbound;
   for (const ClientState& client : snapshot.clients) {
     const VmRecord& vm = vms_.at(client.id.vm);
-    if (is_bound(vm.clients[static_cast<std::size_t>(client.id.index)])) {
-      bound[client.home] += client.used;
+    std::vector<NodeIndex> nodes = ran_on(vm.clients[static_cast<std::size_t>(client.id.index)]);
+    if (nodes.size() == 1) {
+      bound[nodes.front()] += client.used;
     } else {
-      unbound += client.used;
+      unbound.push_back({std::move(nodes), client.used});
     }
   }
   std::vector<CpuTime> before;
@@ -774,13 +793,16 @@ void Ledger::measure_nodes(const Sample& sample, Snapshot& snapshot) {
     if (!busy[node].known) {
       non_vm[node] = in_epoch(lasting_non_vm_[node], epoch);  // held
     }
-    // Bursts are nothing to plan for, nor is what wanders from node to node, as the daemon's own
-    // copying does: what counts is what lasts, and is there now.
-    lasting_non_vm_[node] =
-        averaged(lasting_non_vm_[node], per_second(non_vm[node], epoch), epoch, recently());
     newest_non_vm_[node] = per_second(non_vm[node], epoch);
-    state.non_vm_now = std::min(non_vm[node], state.threads);
-    state.non_vm = std::min({non_vm[node], in_epoch(lasting_non_vm_[node], epoch), state.threads});
+    // The daemon's own copying counts for nothing: it ends, and wherever CPUs are idle the kernel
+    // has it run on these. Nor is a burst of others anything to plan for: what counts is what
+    // lasts, and is there now.
+    const CpuTime copying = busy[node].known ? busy[node].copying : CpuTime{};
+    const CpuTime others = std::max(non_vm[node] - copying, CpuTime{});
+    state.non_vm_now = std::min(others, state.threads);
+    lasting_non_vm_[node] =
+        averaged(lasting_non_vm_[node], per_second(others, epoch), epoch, recently());
+    state.non_vm = std::min({others, in_epoch(lasting_non_vm_[node], epoch), state.threads});
     state.set_aside = std::min(set_aside[node], state.threads - state.non_vm);
   }
 }

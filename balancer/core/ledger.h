@@ -69,6 +69,7 @@ struct ClientRecord {
   placement::NodeId came_from;         ///< value -1: never moved
   placement::NodeId came_from_before;  ///< what came_from was before its last move
   placement::NodeId pinned_to;         ///< the node all its vCPUs are pinned to; value -1: none
+  std::vector<placement::NodeId> pinned_to_two;  ///< the same if it is two nodes; else empty
   std::int64_t epochs_here = 0;  ///< since it got its home; 1 in the first epoch measured there
   std::int64_t epochs_since_swap = 1'000'000;
   std::int64_t age_epochs = 0;  ///< since first seen
@@ -201,7 +202,7 @@ class Ledger {
   }
   void measure_chats(const placement::Sample& sample, placement::Snapshot& snapshot);
   void remember(const placement::Sample& sample, const placement::Snapshot& snapshot);
-  [[nodiscard]] bool is_bound(const ClientRecord& client) const;
+  [[nodiscard]] std::vector<placement::NodeIndex> ran_on(const ClientRecord& client) const;
 
   placement::Topology topology_;
   placement::Options options_;

@@ -2,7 +2,9 @@
 #include "balancer/core/node_usage.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <utility>
 
 namespace vmnuma::balancer {
 
@@ -22,12 +24,27 @@ std::optional<std::int64_t> busy_at(const Sample& sample, CpuId cpu) {
                                                         : std::nullopt;
 }
 
+std::optional<std::int64_t> copying_at(const Sample& sample, placement::NodeId node) {
+  const auto found = std::lower_bound(
+      sample.nodes.begin(), sample.nodes.end(), node,
+      [](const placement::NodeSample& entry, placement::NodeId key) { return entry.id < key; });
+  return found != sample.nodes.end() && found->id == node ? std::optional(found->copying_us)
+                                                          : std::nullopt;
+}
+
+CpuTime copied_between(const Sample* before, const Sample& now, placement::NodeId node) {
+  const std::optional<std::int64_t> last = copying_at(now, node);
+  const std::optional<std::int64_t> first = before != nullptr ? copying_at(*before, node) : last;
+  return last && first ? std::max(CpuTime{*last - *first}, CpuTime{}) : CpuTime{};
+}
+
 }  // namespace
 
 std::vector<NodeBusy> busy_between(const placement::Topology& topology, const Sample* before,
                                    const Sample& now, CpuTime epoch) {
   std::vector<NodeBusy> nodes(topology.nodes.size());
   for (NodeIndex node = 0; node < nodes.size(); ++node) {
+    nodes[node].threads = epoch * topology.nodes[node].cpu_count();
     for (const placement::Cpu& cpu : topology.nodes[node].cpus) {
       const std::optional<std::int64_t> last = busy_at(now, cpu.id);
       const std::optional<std::int64_t> first = before != nullptr ? busy_at(*before, cpu.id) : last;
@@ -37,40 +54,82 @@ std::vector<NodeBusy> busy_between(const placement::Topology& topology, const Sa
         nodes[node].busy += std::min(CpuTime{*last - *first}, epoch);
       }
     }
+    nodes[node].copying =
+        std::min(copied_between(before, now, topology.nodes[node].id), nodes[node].busy);
   }
   return nodes;
 }
 
 namespace {
 
-/// Takes `amount` from `left`, by `parts` of it in proportion, and returns what was more than
-/// these.
-CpuTime take_away(CpuTime amount, const std::vector<CpuTime>& parts, std::vector<CpuTime>& left) {
+using Times = std::vector<CpuTime>;
+
+constexpr std::int64_t kForgotten = 32;  ///< one part of so many an epoch
+
+/// What is expected of all but clients on each node.
+Times expected_of_others(const std::vector<NodeBusy>& nodes, const Times& before) {
+  Times expected(nodes.size());
   CpuTime all;
-  for (const CpuTime part : parts) {
-    all += part;
+  CpuTime threads;
+  for (NodeIndex node = 0; node < before.size(); ++node) {
+    all += before[node];
+    threads += nodes[node].threads;
+  }
+  for (NodeIndex node = 0; node < before.size(); ++node) {
+    const CpuTime even = scaled(all, nodes[node].threads.value, threads.value);
+    expected[node] = before[node] + (even - before[node]) / kForgotten;
+  }
+  return expected;
+}
+
+/// Takes `amount` from `left` of these nodes, by `parts` of it in proportion, and returns what was
+/// more than these.
+CpuTime take_away(CpuTime amount, const std::vector<NodeIndex>& nodes, const Times& parts,
+                  Times& left) {
+  CpuTime all;
+  for (const NodeIndex node : nodes) {
+    all += parts[node];
   }
   const CpuTime taken = std::min(amount, all);
-  for (NodeIndex node = 0; node < left.size(); ++node) {
+  for (const NodeIndex node : nodes) {
     left[node] = std::max(left[node] - scaled(taken, parts[node].value, all.value), CpuTime{});
   }
   return amount - taken;
 }
 
+/// What a client that may have run on these nodes ran there.
+void take_use(CpuTime used, const std::vector<NodeIndex>& nodes, const Times& expected,
+              Times& left) {
+  Times more(left.size());
+  for (const NodeIndex node : nodes) {
+    more[node] = std::max(left[node] - expected[node], CpuTime{});
+  }
+  const CpuTime rest = take_away(used, nodes, more, left);
+  (void)take_away(rest, nodes, Times(left), left);
+}
+
 }  // namespace
 
-std::vector<CpuTime> non_vm_time(const std::vector<NodeBusy>& nodes,
-                                 const std::vector<CpuTime>& bound, CpuTime unbound,
-                                 const std::vector<CpuTime>& before) {
-  std::vector<CpuTime> left(nodes.size());
-  std::vector<CpuTime> more(nodes.size());
+std::vector<CpuTime> non_vm_time(const std::vector<NodeBusy>& nodes, const Times& bound,
+                                 const std::vector<ClientUse>& unbound, const Times& before) {
+  Times left;
+  std::vector<NodeIndex> everywhere;
   for (NodeIndex node = 0; node < nodes.size(); ++node) {
-    left[node] = std::max(nodes[node].busy - bound[node], CpuTime{});
-    more[node] =
-        std::max(left[node] - (node < before.size() ? before[node] : CpuTime{}), CpuTime{});
+    left.push_back(std::max(nodes[node].busy - bound[node], CpuTime{}));
+    everywhere.push_back(node);
   }
-  const CpuTime rest = take_away(unbound, more, left);
-  (void)take_away(rest, std::vector<CpuTime>(left), left);
+  const Times expected = expected_of_others(nodes, before.empty() ? Times(nodes.size()) : before);
+  std::map<std::vector<NodeIndex>, CpuTime> by_nodes;
+  for (const ClientUse& use : unbound) {
+    by_nodes[use.nodes.empty() ? everywhere : use.nodes] += use.used;
+  }
+  // Those with the fewest nodes first: what they leave is for those that may have run elsewhere.
+  std::vector<std::pair<std::vector<NodeIndex>, CpuTime>> uses(by_nodes.begin(), by_nodes.end());
+  std::stable_sort(uses.begin(), uses.end(),
+                   [](const auto& a, const auto& b) { return a.first.size() < b.first.size(); });
+  for (const auto& [where, used] : uses) {
+    take_use(used, where, expected, left);
+  }
   return left;
 }
 

@@ -3,15 +3,21 @@
 ///
 /// Problem: capacity for VMs is what others leave, and the kernel says only how long each CPU was
 /// busy. Approach: busy time of the node's CPUs less what clients pinned to the node ran is left
-/// for clients that are not pinned, which may have run anywhere, and for everybody else. The former
-/// are taken to have run where there is more such time than everybody else used in the epoch
-/// before, in proportion, and if that is not enough, where there is any.
+/// for clients that may have run on several nodes, and for everybody else. The former are taken to
+/// have run where, among these nodes, there is more such time than is expected of everybody else,
+/// in proportion, and if that is not enough, where there is any. Everybody else is expected to use
+/// what they used in the epoch before, moved a small part of the way to an even spread over the
+/// host: what is not seen on its node any more has to be forgotten.
 ///
 /// Properties:
 ///  - never negative;
 ///  - non-VM time of all nodes together is all busy time less all use of clients, if that is
 ///    positive;
-///  - a CPU without two readings makes its node unknown.
+///  - a CPU without two readings makes its node unknown;
+///  - a client's use is counted on no node but those that it may have run on, as far as these were
+///    busy;
+///  - where readings tell nothing, equal nodes end with equal non-VM time, whatever was taken to be
+///    true before.
 #pragma once
 
 #include <vector>
@@ -23,8 +29,10 @@
 namespace vmnuma::balancer {
 
 struct NodeBusy {
-  placement::CpuTime busy;  ///< thread time
-  bool known = true;        ///< false if a CPU of the node has no two readings
+  placement::CpuTime busy;     ///< thread time
+  bool known = true;           ///< false if a CPU of the node has no two readings
+  placement::CpuTime threads;  ///< all of the epoch's thread time
+  placement::CpuTime copying;  ///< of `busy`, the daemon's own page migration
 };
 
 /// Per node of the topology. Without an earlier sample nothing is busy yet.
@@ -33,10 +41,16 @@ struct NodeBusy {
                                                  const placement::Sample& now,
                                                  placement::CpuTime epoch);
 
+/// What a client ran, and where that may have been.
+struct ClientUse {
+  std::vector<placement::NodeIndex> nodes;  ///< empty: anywhere
+  placement::CpuTime used;
+};
+
 /// Per node, the busy time that no client used. `bound` is what clients pinned to the node ran;
-/// `unbound` what all others ran; `before` the answer for the epoch before, none if empty.
+/// `unbound` what all others did; `before` the answer for the epoch before, none if empty.
 [[nodiscard]] std::vector<placement::CpuTime> non_vm_time(
     const std::vector<NodeBusy>& nodes, const std::vector<placement::CpuTime>& bound,
-    placement::CpuTime unbound, const std::vector<placement::CpuTime>& before);
+    const std::vector<ClientUse>& unbound, const std::vector<placement::CpuTime>& before);
 
 }  // namespace vmnuma::balancer

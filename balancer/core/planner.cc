@@ -345,6 +345,12 @@ class Planner {
     if (!considered.best()) {
       return false;
     }
+    if (does_not_pay_beside_spills(*considered.best())) {
+      Candidate useless = *considered.best();
+      useless.stopped_by = Guard::kDoesNotPay;
+      reject(useless);
+      return false;
+    }
     if (moves_ >= options_.migrations_per_epoch) {
       Candidate waiting = *considered.best();
       waiting.stopped_by = Guard::kActionLimit;
@@ -354,6 +360,18 @@ class Planner {
     ++moves_;
     take(considered.best()->reason, considered.best()->changes);
     return true;
+  }
+
+  /// Made for CPU time that its clients would get on second nodes as well, or nearly.
+  [[nodiscard]] bool does_not_pay_beside_spills(const Candidate& candidate) const {
+    if (!placement::is_for_load(candidate.reason) || options_.spill_enable == 0) {
+      return false;
+    }
+    Arrangement after = now_;
+    after.apply(candidate.changes);
+    const Effect& effect = candidate.effect;
+    const CpuTime gain = effect.gain - effect.owed + owed_ - owed_beside_spills(after);
+    return gain * options_.move_horizon <= std::max(effect.cost, CpuTime{});
   }
 
   /// The effect of any number of rehomings, which are then made.

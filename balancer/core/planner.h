@@ -8,7 +8,7 @@
 ///   1. clients without a home get one (placement/initial.h);
 ///   2. while the imbalance of owed time between two nodes is at least Numa.MigImbalanceThreshold:
 ///      the best one-way move, else the best swap of two clients, else the best set of two to four
-///      moves;
+///      moves, unless it does not pay because its clients get the time on second nodes as well;
 ///   3. where that finds nothing, every Numa.LTermFairnessInterval epochs: the move or swap that
 ///      gives those a turn who were owed most over the last epochs, if the host loses no more in
 ///      total; never while what the last move brought is not measured yet;
@@ -31,6 +31,7 @@
 ///  - a VM with missing or stale data is in no action, and where all moves are tried it changes no
 ///    other's;
 ///  - renumbered nodes or VMs give the renumbered plan;
+///  - no load move is predicted to lose the host more than it loses without, beside spills;
 ///  - one node gives no moves.
 #pragma once
 

@@ -18,6 +18,10 @@ using placement::Snapshot;
 
 namespace {
 
+/// CFS moves nothing between busy CPUs that differ by less: sd_init() of kernel/sched/topology.c
+/// (Linux 6.1).
+constexpr std::int64_t kImbalancePct = 117;
+
 /// A client's load on its two nodes.
 struct Halves {
   Load home;
@@ -134,7 +138,8 @@ Permille SpilledHost::filled(NodeIndex node) const {
   return permille_of(nodes_[node].demand().value, threads(node).value, Permille{1'000'000});
 }
 
-/// Of its demand, what makes both nodes equally full.
+/// Of its demand, what CFS moves: at most as much as makes both nodes equally full, first onto CPUs
+/// that are idle there, and where none is as long as the node it leaves is busier by far.
 CpuTime SpilledHost::goes_away(const Load& load, NodeIndex home, NodeIndex to) const {
   const CpuTime here = threads(home);
   const CpuTime there = threads(to);
@@ -143,7 +148,22 @@ CpuTime SpilledHost::goes_away(const Load& load, NodeIndex home, NodeIndex to) c
   }
   const CpuTime all = nodes_[home].demand() + nodes_[to].demand();
   const CpuTime even = nodes_[home].demand() - scaled(all, here.value, (here + there).value);
-  return std::clamp(even, CpuTime{}, load.demand);
+  const CpuTime idle = there - nodes_[to].demand();
+  const CpuTime moved = std::min(even, std::max(idle, moves_while_busier(home, to)));
+  return std::clamp(moved, CpuTime{}, load.demand);
+}
+
+/// What leaves a node until its CPUs are busier than the other's by no more than kImbalancePct.
+CpuTime SpilledHost::moves_while_busier(NodeIndex home, NodeIndex to) const {
+  const placement::Supply& here = nodes_[home].supply();
+  const placement::Supply& there = nodes_[to].supply();
+  const CpuTime busy_here = nodes_[home].demand() + here.non_vm;
+  const CpuTime busy_there = nodes_[to].demand() + there.non_vm;
+  // (busy_here - x) / threads_here = pct / 100 * (busy_there + x) / threads_there
+  const std::int64_t weight_here = there.threads.value * 100;
+  const std::int64_t weight_there = here.threads.value * kImbalancePct;
+  return scaled(busy_here, weight_here, weight_here + weight_there) -
+         scaled(busy_there, weight_there, weight_here + weight_there);
 }
 
 /// What the client loses to remote memory more than at home, if it runs that much on that node.

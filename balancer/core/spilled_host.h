@@ -3,7 +3,8 @@
 ///
 /// Problem: a client that may run on two nodes has no home that its demand could be counted to.
 /// Approach: its load is split between the two as CFS would spread it, so that both have equal
-/// demand per thread that is left to clients; all the rest of its load is split in the same ratio.
+/// demand per thread that is left to clients, but onto busy CPUs only where its home is busier by
+/// more than CFS tolerates; all the rest of its load is split in the same ratio.
 /// Clients are taken one after the other, each finding the nodes as those before it left them.
 /// Non-VM time is that of this epoch where that is more: a second node is good for as long as it is
 /// calm, and no longer. What shall hold for longer goes by what lasts: most of what comes and goes
@@ -43,6 +44,8 @@ class SpilledHost {
   [[nodiscard]] placement::Permille filled(placement::NodeIndex node) const;
   [[nodiscard]] placement::CpuTime goes_away(const placement::Load& load, placement::NodeIndex home,
                                              placement::NodeIndex to) const;
+  [[nodiscard]] placement::CpuTime moves_while_busier(placement::NodeIndex home,
+                                                      placement::NodeIndex to) const;
   [[nodiscard]] placement::CpuTime lost_to_distance(placement::ClientIndex client,
                                                     placement::NodeIndex to,
                                                     placement::CpuTime away) const;

@@ -466,6 +466,10 @@ class Validator {
   }
 
   void check_pays() {
+    if (placement::is_for_load(action_->reason) && options_.spill_enable != 0 &&
+        action_->predicted.lost_after > action_->predicted.lost_before) {
+      violation("the host loses more with it, beside spills");
+    }
     if (action_->predicted.cost > CpuTime{} &&
         predicted_gain() * longest_horizon(snapshot_, options_) <= action_->predicted.cost) {
       violation("it does not pay within the horizon");

@@ -226,6 +226,7 @@ struct RecordFields {
     fields("free", value.free);
     fields("total", value.total);
     fields.added("huge_pages", value.huge_pages);
+    fields.added("copying_us", value.copying_us);
   }
   VMNUMA_FIELDS(placement::MissingSource) {
     fields("vm", value.vm);
@@ -549,6 +550,7 @@ struct RecordFields {
     fields("came_from", value.came_from);
     fields.added("came_from_before", value.came_from_before);
     fields("pinned_to", value.pinned_to);
+    fields.added("pinned_to_two", value.pinned_to_two);
     fields("epochs_here", value.epochs_here);
     fields("epochs_since_swap", value.epochs_since_swap);
     fields("age_epochs", value.age_epochs);

@@ -253,6 +253,7 @@ void check(const placement::Sample& sample, Findings& findings) {
   for (const placement::NodeSample& node : sample.nodes) {
     findings.require(node.free >= Bytes{} && node.total >= Bytes{},
                      "node {} has less than no memory", node.id.value);
+    findings.require(node.copying_us >= 0, "node {} copied for less than no time", node.id.value);
   }
   for (const placement::VmSample& vm : sample.vms) {
     check(vm, findings);

@@ -66,7 +66,10 @@ LinuxHost::LinuxHost(std::string uri, Opened opened)
       inventory_(*loop_, {uri_, opened.default_huge_page_size}, [this] { on_change_(); }),
       control_(*loop_, uri_),
       mover_(std::move(opened.mover)),
-      systemd_(/*address=*/"", SystemdControl::kSettings) {}
+      metered_mover_(mover_),
+      systemd_(/*address=*/"", SystemdControl::kSettings) {
+  note_cpus(topology_);
+}
 
 std::vector<stats::HostLack> LinuxHost::lacks() const {
   const auto root = files::Directory::open(root_);
@@ -77,12 +80,31 @@ HostReading LinuxHost::read(const stats::SampleRequest& request) {
   HostReading reading{topology_watch_.look(), {}};
   if (reading.topology) {
     sampler_.set_topology(*reading.topology);
+    note_cpus(*reading.topology);
   }
   reading.sample = sampler_.sample(request);
+  tell_copying_time(reading.sample);
   for (const placement::VmId& vm : vcpu_watch_.changed(request.running, reading.sample)) {
     inventory_.mark_dirty(vm);
   }
   return reading;
+}
+
+void LinuxHost::note_cpus(const placement::Topology& topology) {
+  for (const placement::Node& node : topology.nodes) {
+    for (const placement::Cpu& cpu : node.cpus) {
+      node_of_cpu_[cpu.id] = node.id;
+    }
+  }
+}
+
+void LinuxHost::tell_copying_time(placement::Sample& sample) const {
+  for (const auto& [cpu, used] : metered_mover_.used()) {
+    const auto where = node_of_cpu_.find(cpu);
+    for (placement::NodeSample& node : sample.nodes) {
+      node.copying_us += where != node_of_cpu_.end() && where->second == node.id ? used.value : 0;
+    }
+  }
 }
 
 Result<std::vector<placement::VmDescription>> LinuxHost::refresh() {

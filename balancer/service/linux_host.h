@@ -7,6 +7,7 @@
 ///  - a vCPU that libvirt raised no event for makes its VM be read again (vcpu_watch.h).
 #pragma once
 
+#include <map>
 #include <memory>
 
 #include "balancer/host/event_loop.h"
@@ -16,6 +17,7 @@
 #include "balancer/service/systemd_control.h"
 #include "balancer/service/vcpu_watch.h"
 #include "migration/linux/linux_page_mover.h"
+#include "migration/linux/metered_page_mover.h"
 #include "stats/files/directory.h"
 #include "stats/topology/topology_watch.h"
 
@@ -41,7 +43,7 @@ class LinuxHost final : public Host {
                                               const placement::Topology& topology,
                                               const std::atomic<bool>& stop) override;
   [[nodiscard]] migration::DomainControl& control() override { return control_; }
-  [[nodiscard]] migration::PageMover& mover() override { return mover_; }
+  [[nodiscard]] migration::PageMover& mover() override { return metered_mover_; }
   [[nodiscard]] UnitControl& units() override { return systemd_; }
 
  private:
@@ -57,6 +59,8 @@ class LinuxHost final : public Host {
     placement::Bytes default_huge_page_size;
   };
   LinuxHost(std::string uri, Opened opened);
+  void note_cpus(const placement::Topology& topology);
+  void tell_copying_time(placement::Sample& sample) const;
 
   const std::string uri_;
   const std::string root_;
@@ -70,7 +74,9 @@ class LinuxHost final : public Host {
   files::Directory latencies_;           ///< the latency worker's alone
   LibvirtInventory inventory_;
   LibvirtControl control_;
+  std::map<placement::CpuId, placement::NodeId> node_of_cpu_;  ///< all that were ever seen
   migration::LinuxPageMover mover_;
+  migration::MeteredPageMover metered_mover_;
   SystemdControl systemd_;
 };
 

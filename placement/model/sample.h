@@ -71,6 +71,9 @@ struct NodeSample {
   Bytes total;
   /// Pools that have pages, by page size; absent = not read.
   std::optional<std::vector<HugePagePool>> huge_pages = std::nullopt;
+  /// Of its CPUs' busy time, what this daemon's own page migration took, since the daemon started.
+  /// Never goes back.
+  std::int64_t copying_us = 0;
   bool operator==(const NodeSample&) const = default;
 };
 

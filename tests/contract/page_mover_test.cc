@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "migration/linux/linux_page_mover.h"
+#include "migration/linux/metered_page_mover.h"
 #include "migration/transfer.h"
 #include "tests/contract/page_mover_contract.h"
 #include "tests/support/fake_memory.h"
@@ -112,9 +113,10 @@ class Cpuset {
 };
 
 /// The kernel and children of this test.
+/// The page mover as the daemon uses it, with its account of CPU time.
 class LinuxMemoryHost final : public MemoryHost {
  public:
-  migration::PageMover& mover() override { return *mover_; }
+  migration::PageMover& mover() override { return metered_; }
 
   std::optional<MemoryProcess> start(MemoryKind kind, Bytes populated) override {
     auto child = MemoryChild::start({.populated = populated, .alignment = kHugePage, .kind = kind});
@@ -160,6 +162,7 @@ class LinuxMemoryHost final : public MemoryHost {
 
  private:
   Result<LinuxPageMover> mover_ = LinuxPageMover::open("/");
+  migration::MeteredPageMover metered_{*mover_};
   std::optional<Cpuset> cpuset_;  ///< goes after the children, who must have left it
   std::map<placement::VmProcess, std::unique_ptr<MemoryChild>> children_;
 };
@@ -186,6 +189,27 @@ TEST_F(LinuxPageMoverTest, AZombieHasVanished) {
   EXPECT_EQ(mover_->find_ranges(child->process()).error().code, ErrorCode::kVanished);
   EXPECT_EQ(mover_->query(child->process(), std::vector{child->address()}).error().code,
             ErrorCode::kVanished);
+}
+
+TEST_F(LinuxPageMoverTest, WhatItsCallsTakeIsCountedAndNeverGoesBack) {
+  migration::MeteredPageMover metered(*mover_);
+  const auto used = [&] {
+    placement::CpuTime all;
+    for (const auto& [cpu, time] : metered.used()) {
+      all += time;
+    }
+    return all;
+  };
+  EXPECT_EQ(used(), placement::CpuTime{});
+  const auto child = MemoryChild::start({.populated = kHugePage, .alignment = kHugePage});
+  ASSERT_NE(child, nullptr);
+  placement::CpuTime last;
+  for (int call = 0; call < 200; ++call) {
+    EXPECT_TRUE(metered.find_ranges(child->process()));
+    EXPECT_GE(used(), last);
+    last = used();
+  }
+  EXPECT_GT(last, placement::CpuTime{});
 }
 
 TEST_F(LinuxPageMoverTest, WithoutRightsItIsPermissionDenied) {

@@ -25,6 +25,7 @@ using placement::Snapshot;
 using placement::VmDescription;
 using placement::VmId;
 using placement::VmSample;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -72,6 +73,7 @@ class LedgerTest : public testing::Test {
       for (const placement::Cpu& cpu : node.cpus) {
         sample.cpus.push_back({cpu.id, epoch_ * kEpochUs / 2});
       }
+      sample.nodes.back().copying_us = epoch_ * copying_us_;
     }
     for (const VmDescription& vm : running_) {
       VmSample reading;
@@ -98,6 +100,7 @@ class LedgerTest : public testing::Test {
   std::vector<VmDescription> running_;
   std::int64_t epoch_ = 0;
   std::int64_t busy_epochs_ = 0;
+  std::int64_t copying_us_ = 0;  ///< an epoch, on each node
   bool idle_ = false;
 };
 
@@ -632,6 +635,30 @@ TEST_F(LedgerTest, PinnedVcpusMakeNonVmLoadOfTheRestOfTheirNode) {
   vm.vcpu_pins = {{0, {CpuId{0}}}, {1, {}}};
   run({vm});
   EXPECT_EQ(ledger_.find(id_of(1))->clients[0].pinned_to, NodeId{});
+}
+
+TEST_F(LedgerTest, WhoIsPinnedToTwoNodesIsCountedOnThese) {
+  // CPUs 0..3 are node 0's; all are busy half of the time, and the VM's two vCPUs 1 s an epoch
+  // each.
+  VmDescription vm = vm_of(1, 2);
+  vm.vcpu_pins = {{0, {CpuId{0}, CpuId{4}}}, {1, {CpuId{0}, CpuId{4}}}};
+  run({vm});
+  ledger_.adopt_home({id_of(1), 0}, NodeId{0});
+  ledger_.set_spill({id_of(1), 0}, NodeId{1});
+  const Snapshot snapshot = epochs(200);
+  EXPECT_NEAR(static_cast<double>(snapshot.nodes[0].non_vm.value), 1e6 * 3, 1e5);
+  EXPECT_NEAR(static_cast<double>(snapshot.nodes[1].non_vm.value), 1e6 * 3, 1e5);
+  EXPECT_THAT(ledger_.find(id_of(1))->clients[0].pinned_to_two, ElementsAre(NodeId{0}, NodeId{1}));
+}
+
+TEST_F(LedgerTest, CopyingOfTheDaemonsOwnIsNobodysLoad) {
+  run({});
+  EXPECT_NEAR(static_cast<double>(epochs(100).nodes[0].non_vm.value), 1e6 * 4, 1e5);
+  ledger_ = Ledger(ledger_.topology(), ledger_.options());
+  copying_us_ = 1'500'000;
+  const Snapshot snapshot = epochs(100);
+  EXPECT_NEAR(static_cast<double>(snapshot.nodes[0].non_vm.value), 1e6 * 2.5, 1e5);
+  EXPECT_EQ(snapshot.nodes[0].non_vm_now, CpuTime{2'500'000});
 }
 
 TEST_F(LedgerTest, WhatIsOwedIsRememberedForAFewEpochsAndOnAverage) {

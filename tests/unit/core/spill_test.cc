@@ -91,6 +91,20 @@ TEST(SpillTest, ThreeEqualVmsOnTwoNodesShareThemWithoutMoving) {
   EXPECT_THAT(planned(snapshot), ElementsAre("spill a:0+1"));
 }
 
+TEST(SpillTest, NobodySpillsToBusyCpusFromANodeThatIsLittleBusier) {
+  // CFS would not move a thread: 117 % of the other node's load is the least that it does it for.
+  const auto with_others = [](std::int64_t others_pct) {
+    return SnapshotBuilder()
+        .node({.cores = 4, .others_pct = others_pct})
+        .node({.cores = 4})
+        .vm({.name = "a", .vcpus = 4, .memory_gib = {4, 0}})
+        .vm({.name = "b", .homes = {1}, .vcpus = 4, .memory_gib = {0, 4}})
+        .build();
+  };
+  EXPECT_THAT(planned(with_others(60)), IsEmpty());
+  EXPECT_THAT(planned(with_others(240)), ElementsAre("spill a:0+1"));
+}
+
 /// Nodes of 4; six busy vCPUs live on node 0, and `b` may go.
 Snapshot six_on_four(std::optional<placement::NodeIndex> spills_to) {
   Snapshot snapshot = SnapshotBuilder()

@@ -76,25 +76,58 @@ TEST(NodeUsageTest, WithoutAnEarlierReadingNothingIsBusyYet) {
   EXPECT_TRUE(busy_between(topology, nullptr, now, CpuTime{500})[0].known);
 }
 
+/// Equal nodes of ten CPUs.
+std::vector<NodeBusy> busy_of(const std::vector<std::int64_t>& nodes) {
+  std::vector<NodeBusy> busy;
+  for (const std::int64_t node : nodes) {
+    busy.push_back({CpuTime{node}, true, CpuTime{1000}});
+  }
+  return busy;
+}
+
 TEST(NodeUsageTest, WhatIsNotBoundIsTakenToHaveRunWhereThereIsBusyTime) {
-  const std::vector<NodeBusy> busy{{CpuTime{100}, true}, {CpuTime{400}, true}};
-  EXPECT_THAT(non_vm_time(busy, {CpuTime{50}, CpuTime{250}}, CpuTime{100}, {}),
+  const std::vector<NodeBusy> busy = busy_of({100, 400});
+  EXPECT_THAT(non_vm_time(busy, {CpuTime{50}, CpuTime{250}}, {{{}, CpuTime{100}}}, {}),
               ElementsAre(CpuTime{25}, CpuTime{75}));
   // Never negative, whatever rounding and late readings say.
-  EXPECT_THAT(non_vm_time(busy, {CpuTime{150}, CpuTime{0}}, CpuTime{900}, {}),
+  EXPECT_THAT(non_vm_time(busy, {CpuTime{150}, CpuTime{0}}, {{{}, CpuTime{900}}}, {}),
               ElementsAre(CpuTime{}, CpuTime{}));
-  EXPECT_THAT(non_vm_time({}, {}, CpuTime{100}, {}), ElementsAre());
+  EXPECT_THAT(non_vm_time({}, {}, {{{}, CpuTime{100}}}, {}), ElementsAre());
 }
 
 TEST(NodeUsageTest, WhatOthersUsedBeforeTheyAreTakenToUseStill) {
-  const std::vector<NodeBusy> busy{{CpuTime{100}, true}, {CpuTime{400}, true}};
+  const std::vector<NodeBusy> busy = busy_of({100, 400});
   const std::vector<CpuTime> none(2);
-  // Others had 400 on node 1, so all of the 100 beside them is the client's.
-  EXPECT_THAT(non_vm_time(busy, none, CpuTime{100}, {CpuTime{}, CpuTime{400}}),
-              ElementsAre(CpuTime{}, CpuTime{400}));
+  // Others had 400 on node 1, so nearly all of the 100 beside them is the client's.
+  EXPECT_THAT(non_vm_time(busy, none, {{{}, CpuTime{100}}}, {CpuTime{}, CpuTime{400}}),
+              ElementsAre(CpuTime{6}, CpuTime{394}));
   // What is more than the rest is where any busy time is left.
-  EXPECT_THAT(non_vm_time(busy, none, CpuTime{300}, {CpuTime{}, CpuTime{400}}),
-              ElementsAre(CpuTime{}, CpuTime{200}));
+  EXPECT_THAT(non_vm_time(busy, none, {{{}, CpuTime{300}}}, {CpuTime{}, CpuTime{400}}),
+              ElementsAre(CpuTime{3}, CpuTime{197}));
+}
+
+TEST(NodeUsageTest, AClientsUseIsCountedWhereItMayHaveRun) {
+  const std::vector<NodeBusy> busy = busy_of({500, 500, 500});
+  const std::vector<CpuTime> none(3);
+  EXPECT_THAT(non_vm_time(busy, none, {{{0, 1}, CpuTime{900}}}, {}),
+              ElementsAre(CpuTime{50}, CpuTime{50}, CpuTime{500}));
+  // Whoever may have run anywhere has what they leave.
+  EXPECT_THAT(non_vm_time(busy, none, {{{}, CpuTime{450}}, {{0, 1}, CpuTime{1000}}}, {}),
+              ElementsAre(CpuTime{}, CpuTime{}, CpuTime{50}));
+}
+
+TEST(NodeUsageTest, WhereReadingsTellNothingEqualNodesEndWithEqualNonVmTime) {
+  // Two clients on two nodes each, all nodes busy: others were on nodes 0 and 2 once.
+  const std::vector<NodeBusy> busy = busy_of({1000000, 1000000, 1000000, 1000000});
+  const std::vector<CpuTime> bound{CpuTime{}, CpuTime{700000}, CpuTime{}, CpuTime{700000}};
+  const std::vector<ClientUse> unbound{{{0, 1}, CpuTime{900000}}, {{2, 3}, CpuTime{900000}}};
+  std::vector<CpuTime> others{CpuTime{390000}, CpuTime{10000}, CpuTime{390000}, CpuTime{10000}};
+  for (int epoch = 0; epoch < 200; ++epoch) {
+    others = non_vm_time(busy, bound, unbound, others);
+  }
+  for (const CpuTime node : others) {
+    EXPECT_NEAR(static_cast<double>(node.value), 200000, 1000);
+  }
 }
 
 }  // namespace

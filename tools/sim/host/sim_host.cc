@@ -297,8 +297,8 @@ placement::Sample SimHost::sample(std::int64_t sequence, placement::Microseconds
   sample.sequence = sequence;
   sample.taken_at = now;
   for (NodeIndex node = 0; node < topology_.nodes.size(); ++node) {
-    sample.nodes.push_back(
-        {topology_.nodes[node].id, kSimPage * memory_.free(node), kSimPage * memory_.total(node)});
+    sample.nodes.push_back({topology_.nodes[node].id, kSimPage * memory_.free(node),
+                            kSimPage * memory_.total(node), std::nullopt, nodes_[node].copying_us});
     const auto cpus = static_cast<std::int64_t>(nodes_[node].cpus.size());
     for (std::int64_t i = 0; i < cpus; ++i) {
       // Evenly, and never backwards when the node's time grows.

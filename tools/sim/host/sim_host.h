@@ -192,11 +192,12 @@ class SimHost final : public stats::DomainInventory,
   struct NodeCpus {
     std::vector<placement::Cpu> cpus;  ///< all, also offline ones
     std::vector<OtherLoad> other_loads;
-    std::int64_t other_pct = 0;  ///< in this epoch
-    placement::CpuTime moving;   ///< time that page moves took and nobody has had to wait for yet
-    placement::Bytes moved;      ///< to and from, in this while
-    std::int64_t busy_us = 0;    ///< since the host started
-    placement::CpuTime others;   ///< in this epoch
+    std::int64_t other_pct = 0;   ///< in this epoch
+    placement::CpuTime moving;    ///< time that page moves took and nobody has had to wait for yet
+    placement::Bytes moved;       ///< to and from, in this while
+    std::int64_t busy_us = 0;     ///< since the host started
+    std::int64_t copying_us = 0;  ///< of it, time that page moves took
+    placement::CpuTime others;    ///< in this epoch
     Queue queue;
   };
   struct Moving;  ///< a page migration call

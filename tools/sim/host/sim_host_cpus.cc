@@ -246,7 +246,9 @@ void SimHost::run_node(NodeIndex node, CpuTime length) {
                                       : share_cpus(cores_of(online), length, others, demands);
   CpuTime queued_of_all;
   const CpuTime queued = queueing_on(node, length, others, demands, queued_of_all);
+  const CpuTime copying = cpus.moving;
   cpus.moving = others - shares.others;
+  cpus.copying_us += std::max(copying - cpus.moving, CpuTime{}).value;
   cpus.moving = std::min(cpus.moving, length);  // nobody copies more than one CPU can
   cpus.others += shares.others;
   cpus.busy_us += shares.busy.value;

@@ -174,14 +174,14 @@ def changes_of_home():
 
 
 def expect_at_home(vms, epochs=3):
-    """Every VM runs, and all its vCPUs are pinned to the node that the daemon calls its home.
+    """Every VM runs, and all its vCPUs are pinned to the node that the daemon calls its home, where
+    it spills with a second one.
 
     The reports are of the last epoch, so what was done after it is waited for.
     """
     def misplaced(_status=None):
         home = homes()
-        return [vm.name for vm in vms if vm.pinned_node() is None
-                or vm.pinned_node() != home.get((vm.name, 0))]
+        return [vm.name for vm in vms if not vm.is_pinned_around(home.get((vm.name, 0)))]
 
     for vm in vms:
         expect(vm.is_running(), f"'{vm.name}' does not run")

@@ -181,6 +181,12 @@ class Guest:
         return [nodes.numbers(line.split()[1]) for line in lines if line.split()[:1] != ["VCPU"]
                 and len(line.split()) == 2 and line.split()[0].isdigit()]
 
+    def is_pinned_around(self, home):
+        """True if all its vCPUs are pinned to that node, alone or with a second one."""
+        pins = self.pinned_cpus()
+        of_pins = nodes.nodes_of(set().union(*pins))
+        return len(pins) == self.vcpus and home in of_pins and len(of_pins) <= 2
+
     def pinned_node(self):
         """The one node that all vCPUs are pinned to, or None."""
         pins = self.pinned_cpus()

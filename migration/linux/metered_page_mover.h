@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The page mover, with an account of the CPU time that it takes.
+///
+/// Problem: finding and copying pages keeps a CPU busy for as long as it lasts, on whatever node
+/// the kernel has the thread run, and looks like somebody else's load there. Approach: each call's
+/// CPU time is counted for the CPU on which it ends; one call moves a chunk, which takes
+/// milliseconds.
+///
+/// Properties:
+///  - calls and answers are those of the page mover within;
+///  - times never go back.
+#pragma once
+
+#include <map>
+#include <mutex>
+
+#include "migration/page_mover.h"
+
+namespace vmnuma::migration {
+
+class MeteredPageMover final : public PageMover {
+ public:
+  /// `mover` must outlive it.
+  explicit MeteredPageMover(PageMover& mover) : mover_(mover) {}
+
+  [[nodiscard]] Result<void> check(const placement::VmProcess& process) override;
+  [[nodiscard]] Result<std::vector<MemoryRange>> find_ranges(
+      const placement::VmProcess& process) override;
+  [[nodiscard]] Result<std::vector<int>> query(const placement::VmProcess& process,
+                                               std::span<const std::uint64_t> addresses) override;
+  [[nodiscard]] Result<void> reveal(const placement::VmProcess& process,
+                                    std::span<const std::uint64_t> addresses,
+                                    placement::Bytes unit) override;
+  [[nodiscard]] Result<MoveResult> move(const placement::VmProcess& process,
+                                        std::span<const std::uint64_t> addresses,
+                                        placement::NodeId node, SharedPages shared) override;
+  [[nodiscard]] Result<NodeMemory> node_memory(placement::NodeId node) override;
+
+  /// What all calls so far took (CLOCK_THREAD_CPUTIME_ID), by the CPU on which they ended. Any
+  /// thread.
+  [[nodiscard]] std::map<placement::CpuId, placement::CpuTime> used() const;
+
+ private:
+  class Metered;
+
+  PageMover& mover_;
+  mutable std::mutex mutex_;
+  std::map<placement::CpuId, placement::CpuTime> used_;
+};
+
+}  // namespace vmnuma::migration
