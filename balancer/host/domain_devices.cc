@@ -2,20 +2,16 @@
 #include "balancer/host/domain_devices.h"
 
 #include <algorithm>
-#include <cctype>
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "placement/model/device_names.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::balancer {
 namespace {
-
-constexpr std::size_t kInterfaceNameSize = 16;  // IFNAMSIZ, with the final zero
-constexpr std::size_t kMostDeviceName = 200;    // of a file's name, with room for what goes before
 
 bool is(pugi::xml_attribute attribute, std::string_view value) {
   return attribute.value() == value;
@@ -70,21 +66,6 @@ std::string_view host_side_of(pugi::xml_node interface) {
   return {};
 }
 
-/// As dev_valid_name (net/core/dev.c, Linux 6.1) has it; the name becomes part of a path.
-bool is_interface_name(std::string_view name) {
-  return !name.empty() && name.size() < kInterfaceNameSize && name != "." && name != ".." &&
-         std::none_of(name.begin(), name.end(), [](unsigned char character) {
-           return character == '/' || character == ':' || std::isspace(character) != 0;
-         });
-}
-
-/// Below /dev: without '.' as a part, for it becomes part of a path.
-bool is_device_name(std::string_view name) {
-  return !name.empty() && name.size() < kMostDeviceName && name.front() != '/' &&
-         name.front() != '.' && name.find("/.") == std::string_view::npos &&
-         name.find('\n') == std::string_view::npos;
-}
-
 }  // namespace
 
 std::vector<placement::PciDevice> pci_devices_of(pugi::xml_node domain, XmlFields& fields) {
@@ -114,7 +95,7 @@ std::vector<placement::HostInterface> host_interfaces_of(pugi::xml_node domain) 
     const bool is_known =
         std::any_of(found.begin(), found.end(),
                     [&](const placement::HostInterface& other) { return other.name == name; });
-    if (is_interface_name(name) && !is_known) {
+    if (placement::is_interface_name(name) && !is_known) {
       found.push_back({std::string(name),
                        {},
                        is(interface.child("virtualport").attribute("type"), "openvswitch")});
@@ -154,7 +135,8 @@ std::vector<placement::HostDisk> host_disks_of(pugi::xml_node domain) {
     }
     name.remove_prefix(kDevices.size());
     placement::HostDisk host{std::string(name), {}};
-    if (is_device_name(name) && std::find(found.begin(), found.end(), host) == found.end()) {
+    if (placement::is_device_name(name) &&
+        std::find(found.begin(), found.end(), host) == found.end()) {
       found.push_back(std::move(host));
     }
   }

@@ -50,7 +50,7 @@ struct Carrier {
 [[nodiscard]] placement::NodeId common_node(std::span<const Carrier> carriers);
 
 /// One look at the host's devices; what was read once is not read again. `root` outlives it: "/" on
-/// a live host. Names must be those that balancer/host/domain_devices.h lets through, as they
+/// a live host. Names must be those that placement/model/device_names.h lets through, as they
 /// become parts of paths. Blocks, for Open vSwitch as long as `patience`.
 class HostDevices {
  public:

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/qemu/described_vm.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "balancer/qemu/description_parts.h"
+#include "placement/base/number.h"
+#include "placement/model/text.h"
+
+namespace vmnuma::balancer::qemu {
+namespace {
+
+using placement::Bytes;
+
+constexpr std::size_t kLongestName = 4096;
+
+void describe_identity(const CommandLine& line, DescribedVm& vm) {
+  vm.description.name =
+      line.merged("name", "guest").value_or(std::string_view()).substr(0, kLongestName);
+  // QEMU takes -uuid for SMBIOS, too, unless that has its own, which is what the guest sees then.
+  for (const auto& [group, key] : {std::pair("uuid", "value"), std::pair("smbios", "uuid")}) {
+    const auto text = line.merged(group, key);
+    if (!text || vm.uuid) {
+      continue;
+    }
+    if (const auto id = placement::parse_vm_id(*text)) {
+      vm.uuid = *id;
+    } else {
+      note(vm, fmt::format("-{}: {}", group, id.error().message));
+    }
+  }
+}
+
+/// The monitor that libvirt makes for itself (qemuBuildMonitorCommandLine, qemu/qemu_command.c,
+/// libvirt 9.0).
+bool is_of_libvirt(const CommandLine& line) {
+  return std::any_of(line.options.begin(), line.options.end(), [](const OptionGroup& group) {
+    return group.name == "mon" && group.is("chardev", "charmonitor");
+  });
+}
+
+}  // namespace
+
+void note(DescribedVm& vm, std::string text) {
+  if (std::find(vm.notes.begin(), vm.notes.end(), text) == vm.notes.end()) {
+    vm.notes.push_back(std::move(text));
+  }
+}
+
+std::optional<Bytes> parse_size(std::string_view text, Bytes unit) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 60U;
+  constexpr std::string_view kUnits = "BKMGTPE";
+  if (text.empty()) {
+    return std::nullopt;
+  }
+  std::int64_t factor = unit.value;
+  const char last = text.back() >= 'a' ? static_cast<char>(text.back() - 'a' + 'A') : text.back();
+  if (const std::size_t power = kUnits.find(last); power != std::string_view::npos) {
+    factor = std::int64_t{1} << (10 * power);
+    text.remove_suffix(1);
+  }
+  const std::size_t point = text.find('.');
+  const auto whole = whole_number<std::int64_t>(text.substr(0, point));
+  if (!whole || *whole < 0 || *whole > kMost / factor) {
+    return std::nullopt;
+  }
+  Bytes size{*whole * factor};
+  if (point == std::string_view::npos) {
+    return size;
+  }
+  constexpr std::size_t kMostDigits = 6;
+  const std::string_view digits = text.substr(point + 1);
+  const auto fraction = whole_number<std::int64_t>(digits);
+  if (!fraction || *fraction < 0 || digits.size() > kMostDigits) {
+    return std::nullopt;
+  }
+  std::int64_t parts = 1;
+  for (std::size_t digit = 0; digit < digits.size(); ++digit) {
+    parts *= 10;
+  }
+  return size + placement::scaled(Bytes{factor}, *fraction, parts);
+}
+
+DescribedVm describe(const CommandLine& line, const HostFacts& host) {
+  DescribedVm vm;
+  vm.notes = line.notes;
+  for (const std::string& file : line.config_files) {
+    note(vm, fmt::format("the options in '{}' are not known", file));
+  }
+  vm.is_of_libvirt = is_of_libvirt(line);
+  describe_identity(line, vm);
+  describe_cpus(line, vm);
+  describe_memory(line, host, vm);
+  describe_devices(line, vm);
+  return vm;
+}
+
+}  // namespace vmnuma::balancer::qemu

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Names of the host's devices, before they become parts of paths.
+#pragma once
+
+#include <string_view>
+
+namespace vmnuma::placement {
+
+/// As dev_valid_name (net/core/dev.c, Linux 6.1) has it.
+[[nodiscard]] bool is_interface_name(std::string_view name);
+
+/// Of a file below /dev: no part of it begins with '.'.
+[[nodiscard]] bool is_device_name(std::string_view name);
+
+}  // namespace vmnuma::placement
