@@ -45,6 +45,7 @@ struct Widening {
 struct ManagedVm {
   std::optional<std::string> pinned_by_others;  ///< how
   std::optional<std::string> refused_policy;    ///< what is wrong with that in its metadata
+  std::optional<bool> mask_refused;             ///< mode mask is asked for, and nobody can do it
   std::optional<VmCpus> cpu_subset;
   std::optional<Rest> rest;
   std::optional<Original> original;  ///< how it was found

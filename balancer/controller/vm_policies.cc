@@ -19,6 +19,9 @@ using placement::VmPolicy;
 
 namespace {
 
+constexpr std::string_view kNoMask =
+    "only libvirt can set the nodes that a VM's memory may use, and it does not manage this VM";
+
 bool has_key(const std::vector<PolicySetting>& settings, std::string_view key) {
   return std::any_of(settings.begin(), settings.end(),
                      [key](const PolicySetting& setting) { return setting.key == key; });
@@ -49,6 +52,19 @@ VmPolicy with_strategy(const Settings& settings, VmPolicy policy) {
   return policy;
 }
 
+bool is_mask_in_vain(const VmDescription& vm, const VmPolicy& policy) {
+  return vm.memory_nodes_fixed && policy.memory_mode == placement::MemoryMode::kMask;
+}
+
+/// Memory mode mask takes somebody who can set the VM's memory nodes.
+VmPolicy with_possible_mode(const VmDescription& vm, VmPolicy policy) {
+  if (is_mask_in_vain(vm, policy)) {
+    policy.memory_mode = placement::MemoryMode::kSoft;
+  }
+  return policy;
+}
+
+/// What the configuration says, possible or not.
 VmPolicy configured_policy(const Settings& settings, const VmDescription& vm) {
   auto found = settings.policies.find(to_text(vm.id));
   // A name that reads as a UUID is that of another VM there.
@@ -68,12 +84,37 @@ std::vector<VmDescription> with_policies(const Settings& settings,
       vm.policy =
           with_strategy(settings, with_settings(vm.policy, vm.own_policy).value_or(vm.policy));
     }
+    vm.policy = with_possible_mode(vm, vm.policy);
   }
   return running;
 }
 
+namespace {
+
+void note_refused_masks(const Settings& settings, const std::vector<VmDescription>& running,
+                        ManagedVms& vms, Effects& effects) {
+  std::map<VmId, bool> refused;
+  for (const VmDescription& vm : running) {
+    if (!is_mask_in_vain(vm, configured_policy(settings, vm))) {
+      continue;
+    }
+    refused[vm.id] = true;
+    if (!vms.of(vm.id).mask_refused) {
+      effects.log.push_back(
+          {Severity::kWarning,
+           fmt::format("memory_mode mask of VM '{}' is refused: {}; its memory mode is soft",
+                       vm.name, kNoMask),
+           {{"VM", vm.name}}});
+    }
+  }
+  vms.set_each(&ManagedVm::mask_refused, std::move(refused));
+}
+
+}  // namespace
+
 void note_refused_policies(const Settings& settings, const std::vector<VmDescription>& running,
                            ManagedVms& vms, Effects& effects) {
+  note_refused_masks(settings, running, vms, effects);
   std::map<VmId, std::string> refused;
   for (const VmDescription& vm : running) {
     if (!settings.metadata_wins) {
@@ -150,6 +191,10 @@ Result<PolicyWrite> policy_write(const Settings& settings, const placement::Topo
       }
     }
     changes.push_back({setting.key, setting.value.value_or("")});
+    if (is_mask_in_vain(description, scratch)) {
+      return failure(ErrorCode::kUnsupported,
+                     fmt::format("memory_mode cannot be mask: {}", kNoMask));
+    }
     if (auto there = check_nodes(scratch, topology); !there) {
       return tl::unexpected(std::move(there).error());
     }

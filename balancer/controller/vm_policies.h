@@ -6,6 +6,8 @@
 ///  otherwise.
 ///  2. One that is wrong anywhere counts nowhere; that is logged once, and once when it is mended.
 ///  3. A VM whose policy names no strategy has the host's.
+///  4. Where nobody can set a VM's memory nodes, memory_mode mask is refused: by `vmnuma set` with
+///  the reason, elsewhere it is soft, which is logged once.
 #pragma once
 
 #include <vector>

@@ -136,6 +136,7 @@ struct RecordFields {
     fields("id", value.id);
     fields.vm_name("name", value.name);
     fields("domain_id", value.domain_id);
+    fields.added("process", value.process);
     fields("vcpus", value.vcpus);
     fields("max_vcpus", value.max_vcpus);
     fields("memory", value.memory);
@@ -150,6 +151,7 @@ struct RecordFields {
     fields("numatune_auto", value.numatune_auto);
     fields("placement_auto", value.placement_auto);
     fields("numatune_nodes", value.numatune_nodes);
+    fields.added("memory_nodes_fixed", value.memory_nodes_fixed);
     fields("huge_page_size", value.huge_page_size);
     fields("memory_locked", value.memory_locked);
     fields("memory_shared", value.memory_shared);

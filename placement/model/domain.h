@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A VM as its definition says: what libvirt's domain XML and the administrator's policy tell about
-/// it. Produced by balancer/host from the live XML; everything that is measured is in
-/// model/sample.h instead.
+/// A VM as its definition says: what libvirt's domain XML, or its QEMU's command line, and the
+/// administrator's policy tell about it. Produced by balancer/host from the live XML and by
+/// balancer/qemu from the process; everything that is measured is in model/sample.h instead.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 #include "placement/base/names.h"
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
+#include "placement/model/process.h"
 
 namespace vmnuma::placement {
 
@@ -180,7 +181,10 @@ struct PolicySetting {
 struct VmDescription {
   VmId id;
   std::string name;
-  std::int32_t domain_id = -1;      ///< libvirt's running id, part of the scope's name
+  /// Of this run: libvirt's running id, part of the scope's name, or the number of the process.
+  std::int32_t domain_id = -1;
+  /// Its QEMU's, where the inventory knows it; else libvirt's pid file tells.
+  std::optional<VmProcess> process;
   std::vector<std::int32_t> vcpus;  ///< online vCPU numbers, ascending; holes are possible
   std::int32_t max_vcpus = 0;
   Bytes memory;  ///< current allocation (<currentMemory>)
@@ -195,6 +199,7 @@ struct VmDescription {
   bool numatune_auto = false;   ///< placement='auto' of its memory
   bool placement_auto = false;  ///< of its memory or vCPUs: libvirt asks numad where to start it
   std::vector<NodeId> numatune_nodes;
+  bool memory_nodes_fixed = false;  ///< nobody can set the nodes its memory may use: no mode mask
   Bytes huge_page_size;        ///< <memoryBacking><hugepages>, the largest; zero = ordinary pages
   bool memory_locked = false;  ///< <memoryBacking><locked/>
   bool memory_shared = false;  ///< <memoryBacking> access shared: memfd, vhost-user

@@ -14,16 +14,10 @@
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
 #include "placement/model/memory_state.h"
+#include "placement/model/process.h"
 #include "placement/model/topology.h"
 
 namespace vmnuma::placement {
-
-/// A process that cannot be mistaken for a later one with the same pid.
-struct VmProcess {
-  std::int64_t pid = 0;
-  std::uint64_t start_time_ticks = 0;  ///< field 22 of /proc/PID/stat (proc(5), Linux 6.1)
-  auto operator<=>(const VmProcess&) const = default;
-};
 
 /// One vCPU thread. Times from /proc/PID/task/TID/schedstat (Linux 6.1, fs/proc/base.c): ns since
 /// it started.

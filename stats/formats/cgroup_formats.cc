@@ -52,6 +52,13 @@ std::optional<VmCgroup> vm_cgroup_of(std::string_view emulator_path) {
   return VmCgroup{std::string(scope), std::string(emulator_path)};
 }
 
+std::optional<std::string> scope_of_process(std::string_view path) {
+  if (!path.starts_with('/') || path.size() == 1) {
+    return std::nullopt;
+  }
+  return std::string(path.substr(1));
+}
+
 std::optional<std::int32_t> vcpu_of_cgroup_name(std::string_view name) {
   const auto number = after(name, "vcpu");
   return number ? to_number<std::int32_t>(*number) : std::nullopt;

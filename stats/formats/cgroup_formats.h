@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The formats of the cgroup v2 files of a VM (Linux 6.1, Documentation/admin-guide/cgroup-v2.rst),
-/// and where libvirt 9.0 puts a VM. Pure functions of the text.
+/// and where libvirt 9.0 and others put a VM. Pure functions of the text.
 ///
 /// Terms. scope: the cgroup of one VM, "/machine.slice/machine-qemu\x2d3\x2dweb1.scope". thread
 /// group: where its threads are sorted into emulator/, vcpu0/, vcpu1/ and iothread1/; below systemd
@@ -32,6 +32,10 @@ struct VmCgroup {
 /// Going from the process to its cgroup needs no guess at how the partition and the VM's name are
 /// escaped and cut. Nothing if the path does not end in "/emulator".
 [[nodiscard]] std::optional<VmCgroup> vm_cgroup_of(std::string_view emulator_path);
+
+/// Of a process that libvirt did not start, its cgroup is the VM's scope, however deep it is:
+/// "qemu.slice/100.scope" below the mount point. Nothing for the root.
+[[nodiscard]] std::optional<std::string> scope_of_process(std::string_view path);
 
 /// The number in a directory name "vcpuN", nothing for other names.
 [[nodiscard]] std::optional<std::int32_t> vcpu_of_cgroup_name(std::string_view name);

@@ -2,6 +2,7 @@
 #include "stats/linux/qemu_process.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "stats/files/read_parsed.h"
@@ -66,6 +67,44 @@ Result<QemuProcess> find_qemu_process(const files::Directory& root, const std::s
                                             pid_file + "' is not the QEMU of this VM");
   }
   return QemuProcess{std::move(*directory), {*pid, *start_time}};
+}
+
+Result<QemuProcess> open_qemu_process(const files::Directory& root,
+                                      const placement::VmProcess& known) {
+  auto directory = root.directory("proc/" + std::to_string(known.pid));
+  if (!directory) {
+    return is_gone(directory.error())
+               ? failure(ErrorCode::kVanished,
+                         "process " + std::to_string(known.pid) + " has ended")
+               : tl::unexpected(directory.error());
+  }
+  QemuProcess process{std::move(*directory), known};
+  if (const auto alive = check_alive(process); !alive) {
+    return tl::unexpected(alive.error());
+  }
+  return process;
+}
+
+bool is_alone_in(const files::Directory& cgroup, const files::Directory& root, std::int64_t pid) {
+  constexpr std::array<std::string_view, 3> kHelpers{"swtpm", "virtiofsd", "passt"};
+  const auto processes = read_parsed(cgroup, "cgroup.procs", parse_cgroup_threads);
+  if (!processes) {
+    return false;
+  }
+  return std::all_of(processes->begin(), processes->end(), [&](const std::int64_t other) {
+    if (other == pid) {
+      return true;
+    }
+    const std::string directory = "proc/" + std::to_string(other);
+    const auto comm = root.read(directory + "/comm");
+    const auto cmdline = root.read(directory + "/cmdline");
+    if (!comm || !cmdline) {
+      return !comm && is_gone(comm.error());
+    }
+    return cmdline->empty() ||
+           std::any_of(kHelpers.begin(), kHelpers.end(),
+                       [&](const std::string_view helper) { return comm->starts_with(helper); });
+  });
 }
 
 Result<void> check_alive(const QemuProcess& process) {

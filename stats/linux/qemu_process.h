@@ -2,7 +2,8 @@
 /// Finding the QEMU process of a VM and its vCPU threads, for any user and without asking libvirt
 /// or QEMU.
 ///
-/// Approach: libvirt writes the pid to /run/libvirt/qemu/NAME.pid. Such a file can be left over and
+/// Approach: whoever found the VM by its process tells its number; else libvirt writes it to
+/// /run/libvirt/qemu/NAME.pid. Such a file can be left over and
 /// its number used again, so the process is only believed if its command line names the VM's UUID.
 /// From then on it is held by a descriptor of /proc/PID, which never leads to another process. vCPU
 /// threads are found in the cgroups vcpuN where libvirt has sorted them (cgroup v2), otherwise by
@@ -34,6 +35,17 @@ struct QemuProcess {
 [[nodiscard]] Result<QemuProcess> find_qemu_process(const files::Directory& root,
                                                     const std::string& vm_name,
                                                     const placement::VmId& id);
+
+/// The same where the inventory knows the process: `known`, if it still runs. Errors: vanished (it
+/// ended, or its number is another's), permission-denied, io.
+[[nodiscard]] Result<QemuProcess> open_qemu_process(const files::Directory& root,
+                                                    const placement::VmProcess& known);
+
+/// Whether `cgroup` holds the VM of process `pid` and nothing else, so that what is counted there
+/// is the VM's: its own helpers (swtpm, virtiofsd, passt) and threads of the kernel may be in it,
+/// too. False also if that cannot be read.
+[[nodiscard]] bool is_alone_in(const files::Directory& cgroup, const files::Directory& root,
+                               std::int64_t pid);
 
 /// Error: vanished if the process ended.
 [[nodiscard]] Result<void> check_alive(const QemuProcess& process);

@@ -58,8 +58,47 @@ void log_absent_vcpus(const VmDescription& vm, const std::vector<placement::Vcpu
 
 }  // namespace
 
+Result<VmReader::Cgroups> VmReader::cgroups_of_libvirt(const files::Directory& root,
+                                                       const std::string& path) {
+  Cgroups cgroups;
+  const auto cgroup = vm_cgroup_of(path);
+  if (!cgroup) {
+    return cgroups;
+  }
+  auto scope = root.directory(std::string(kCgroupMount) + cgroup->scope);
+  auto group = root.directory(std::string(kCgroupMount) + cgroup->thread_group);
+  if (!scope || !group) {
+    return tl::unexpected(scope ? group.error() : scope.error());
+  }
+  cgroups.scope_path = cgroup->scope;
+  cgroups.scope = std::move(*scope);
+  cgroups.thread_group = std::move(*group);
+  return cgroups;
+}
+
+/// One that is shared with others tells nothing of this VM.
+Result<VmReader::Cgroups> VmReader::cgroups_of_process(const files::Directory& root,
+                                                       const std::string& path, std::int64_t pid) {
+  Cgroups cgroups;
+  const auto own = scope_of_process(path);
+  if (!own) {
+    return cgroups;
+  }
+  auto scope = root.directory(std::string(kCgroupMount) + *own);
+  if (!scope) {
+    return tl::unexpected(scope.error());
+  }
+  if (is_alone_in(*scope, root, pid)) {
+    cgroups.scope_path = *own;
+    cgroups.counts_memory = scope->file("memory.numa_stat").has_value();
+    cgroups.scope = std::move(*scope);
+  }
+  return cgroups;
+}
+
 Result<VmReader> VmReader::open(const files::Directory& root, const VmDescription& vm) {
-  auto process = find_qemu_process(root, vm.name, vm.id);
+  auto process =
+      vm.process ? open_qemu_process(root, *vm.process) : find_qemu_process(root, vm.name, vm.id);
   if (!process) {
     return tl::unexpected(process.error());
   }
@@ -71,22 +110,17 @@ Result<VmReader> VmReader::open(const files::Directory& root, const VmDescriptio
   if (!cgroup_text) {
     return tl::unexpected(cgroup_text.error());
   }
-  std::string scope_path;
-  std::optional<files::Directory> scope;
-  std::optional<files::Directory> thread_group;
-  const auto path = has_cgroup_v2(root) ? parse_process_cgroup(*cgroup_text) : std::nullopt;
-  if (const auto cgroup = path ? vm_cgroup_of(*path) : std::nullopt) {
-    auto opened_scope = root.directory(std::string(kCgroupMount) + cgroup->scope);
-    auto opened_group = root.directory(std::string(kCgroupMount) + cgroup->thread_group);
-    if (!opened_scope || !opened_group) {
-      return tl::unexpected(opened_scope ? opened_group.error() : opened_scope.error());
-    }
-    scope_path = cgroup->scope;
-    scope = std::move(*opened_scope);
-    thread_group = std::move(*opened_group);
+  Result<Cgroups> cgroups;
+  if (const auto path = has_cgroup_v2(root) ? parse_process_cgroup(*cgroup_text) : std::nullopt) {
+    cgroups = vm.process ? cgroups_of_process(root, *path, process->identity.pid)
+                         : cgroups_of_libvirt(root, *path);
   }
-  return VmReader(vm.domain_id, std::move(*process), std::move(*cgroup_text), std::move(scope_path),
-                  std::move(scope), VcpuReader(std::move(*tasks), std::move(thread_group)));
+  if (!cgroups) {
+    return tl::unexpected(cgroups.error());
+  }
+  VcpuReader vcpus(std::move(*tasks), std::move(cgroups->thread_group));
+  return VmReader(vm.domain_id, std::move(*process), std::move(*cgroup_text), std::move(*cgroups),
+                  std::move(vcpus));
 }
 
 Result<placement::VmSample> VmReader::read(const VmDescription& vm, Extent extent,
@@ -156,7 +190,7 @@ Result<void> VmReader::read_slow_sources(const VmDescription& vm, ReadContext& c
 void VmReader::read_weight_and_quota(MissingLog& log, std::string& scratch) {
   if (!scope_) {
     log.add("cgroup",
-            "its process is in no cgroup of libvirt below cgroup v2, so its weight, quota and "
+            "its process is in no cgroup of its own below cgroup v2, so its weight, quota and "
             "throttled time are unknown");
     return;
   }
@@ -179,7 +213,7 @@ void VmReader::read_weight_and_quota(MissingLog& log, std::string& scratch) {
 }
 
 void VmReader::read_memory(const VmDescription& vm, ReadContext& context, MissingLog& log) {
-  const bool by_mappings = !scope_ || vm.huge_page_size > Bytes{};
+  const bool by_mappings = !scope_ || !counts_memory_ || vm.huge_page_size > Bytes{};
   const auto memory = by_mappings
                           ? read_parsed(process_.directory, "numa_maps", sum_guest_memory)
                           : read_parsed(*scope_, "memory.numa_stat", parse_memory_numa_stat);
@@ -201,7 +235,7 @@ void VmReader::read_memory(const VmDescription& vm, ReadContext& context, Missin
 /// Outside cgroup v2 there is none, which is said with the weight.
 void VmReader::read_memory_state(std::int64_t sequence, MissingLog& log) {
   memory_state_.reset();
-  if (!scope_) {
+  if (!scope_ || !counts_memory_) {
     return;
   }
   auto state = stats::read_memory_state(*scope_, process_.directory);

@@ -6,8 +6,9 @@
 /// slowly. Approach: a full reading has everything; a reading of counters has the vCPU threads'
 /// counters anew and repeats weight, quota and memory from the last full one. The sampler decides
 /// whose turn it is. Memory comes from memory.numa_stat of the VM's scope; from numa_maps for a VM
-/// on hugetlbfs pages, which no cgroup file shows by node, and for a VM outside cgroup v2. Guest
-/// NUMA cells have theirs from cell_memory.h.
+/// on hugetlbfs pages, which no cgroup file shows by node, and for a VM that has no cgroup of its
+/// own in cgroup v2, or one without the memory controller. Guest NUMA cells have theirs from
+/// cell_memory.h.
 ///
 /// Properties:
 ///  - numbers of another process never appear;
@@ -47,13 +48,13 @@ enum class Extent { kCounters, kFull };
 class VmReader {
  public:
   /// Finds the process and opens what is kept open. `root` is the host's root directory.
-  /// Errors: those of find_qemu_process.
+  /// Errors: those of find_qemu_process and open_qemu_process.
   [[nodiscard]] static Result<VmReader> open(const files::Directory& root,
                                              const placement::VmDescription& vm);
 
   /// True if the reader was opened for this start of the VM.
   [[nodiscard]] bool is_of(const placement::VmDescription& vm) const {
-    return domain_id_ == vm.domain_id;
+    return domain_id_ == vm.domain_id && (!vm.process || *vm.process == process_.identity);
   }
 
   /// The first reading must be full. A vCPU or a source that cannot be read goes to
@@ -64,13 +65,26 @@ class VmReader {
                                                  ReadContext& context);
 
  private:
-  VmReader(std::int32_t domain_id, QemuProcess process, std::string cgroup_text,
-           std::string scope_path, std::optional<files::Directory> scope, VcpuReader vcpus)
+  /// Of the VM below cgroup v2, as far as there are any.
+  struct Cgroups {
+    std::string scope_path;
+    std::optional<files::Directory> scope;
+    std::optional<files::Directory> thread_group;
+    bool counts_memory = true;
+  };
+  [[nodiscard]] static Result<Cgroups> cgroups_of_libvirt(const files::Directory& root,
+                                                          const std::string& path);
+  [[nodiscard]] static Result<Cgroups> cgroups_of_process(const files::Directory& root,
+                                                          const std::string& path,
+                                                          std::int64_t pid);
+  VmReader(std::int32_t domain_id, QemuProcess process, std::string cgroup_text, Cgroups cgroups,
+           VcpuReader vcpus)
       : domain_id_(domain_id),
         process_(std::move(process)),
         cgroup_text_(std::move(cgroup_text)),
-        scope_path_(std::move(scope_path)),
-        scope_(std::move(scope)),
+        scope_path_(std::move(cgroups.scope_path)),
+        scope_(std::move(cgroups.scope)),
+        counts_memory_(cgroups.counts_memory),
         vcpus_(std::move(vcpus)) {}
 
   [[nodiscard]] Result<void> read_slow_sources(const placement::VmDescription& vm,
@@ -85,6 +99,7 @@ class VmReader {
   std::string cgroup_text_;                ///< /proc/PID/cgroup when the reader was opened
   std::string scope_path_;                 ///< of `scope_`, below the mount of cgroup v2
   std::optional<files::Directory> scope_;  ///< the VM's cgroup; nothing outside cgroup v2
+  bool counts_memory_ = true;              ///< memory.numa_stat is in the scope
   VcpuReader vcpus_;
   CpuLimit scope_limit_;         ///< set by an administrator through systemd (CPUQuota=)
   CpuLimit thread_group_limit_;  ///< libvirt's global_quota, where it has a group of its own below

@@ -126,6 +126,36 @@ TEST(MetadataPolicyTest, AWrongPolicyCountsNowhereAndTheVmIsLeftWhereItIs) {
   EXPECT_THAT(explained.policy.refused, HasSubstr("'soft', 'mask' or 'hands-off'"));
 }
 
+TEST(MetadataPolicyTest, ModeMaskOfTheConfigurationIsSoftWhereNobodyCanSetMemoryNodes) {
+  HostStory host(4, Mode::kActive, [](balancer::ControllerSetup& setup) {
+    setup.policies["web1"].memory_mode = placement::MemoryMode::kMask;
+    setup.policies["web1"].do_not_move = true;
+  });
+  VmDescription vm = vm_with({});
+  vm.memory_nodes_fixed = true;
+  host.start(vm, 0, 50);
+  EXPECT_THAT(host.tell_domains().log,
+              ElementsAre(Field(&balancer::LogLine::message,
+                                HasSubstr("memory_mode mask of VM 'web1' is refused"))));
+  EXPECT_EQ(policy_of(host).memory_mode, placement::MemoryMode::kSoft);
+  EXPECT_TRUE(policy_of(host).do_not_move);  // all else counts
+  EXPECT_THAT(host.tell_domains().log, IsEmpty());
+}
+
+TEST(MetadataPolicyTest, ModeMaskCannotBeSetWhereNobodyCanSetMemoryNodes) {
+  HostStory host(4, Mode::kActive);
+  VmDescription vm = vm_with({});
+  vm.memory_nodes_fixed = true;
+  host.start(vm, 0, 50);
+  (void)host.tell_domains();
+  const Effects set = host.controller().on(
+      CommandReceived{7, SetRequest{"web1", {{"memory_mode", "mask"}}, false}});
+  ASSERT_THAT(set.replies, SizeIs(1));
+  ASSERT_FALSE(set.replies.front().answer);
+  EXPECT_EQ(set.replies.front().answer.error().code, ErrorCode::kUnsupported);
+  EXPECT_THAT(set.replies.front().answer.error().message, HasSubstr("only libvirt can set"));
+}
+
 TEST(MetadataPolicyTest, AMendedPolicyCountsAndTheVmIsManaged) {
   HostStory host(4, Mode::kActive);
   host.start(vm_with({{"memory_mode", "hard"}}), 0, 100);

@@ -554,6 +554,113 @@ TEST_F(SamplerTest, ReadsAVmWithoutCgroupsByItsThreadNames) {
   EXPECT_THAT(after.missing[0].reason, HasSubstr("weight, quota and throttled time are unknown"));
 }
 
+/// A VM that libvirt does not know: no pid file, and a cgroup of its own somewhere.
+class PlainQemuTest : public SamplerTest {
+ protected:
+  PlainQemuTest() {
+    host_.start(vm_);
+    host_.remove("run/libvirt/qemu/plain.pid");
+    put_into("/qemu.slice/100.scope");
+    host_.write("sys/fs/cgroup/cgroup.controllers", "cpuset cpu io memory hugetlb pids\n");
+    host_.write(kScope + "cgroup.procs", "800\n");
+    host_.write(kScope + "cpu.weight", "250\n");
+    host_.write(kScope + "cpu.max", "150000 100000\n");
+    host_.write(kScope + "cpu.stat", "usage_usec 1\nthrottled_usec 0\n");
+    host_.write(kScope + "memory.numa_stat",
+                "anon N0=1048576 N1=0\nfile N0=0 N1=4096\nshmem N0=0 N1=2097152\n");
+    host_.write(kScope + "memory.stat", "anon 1048576\nfile 4096\nshmem 2097152\nunevictable 0\n");
+    host_.set_memory_limits(kScope, {});
+    host_.write(kScope + "memory.swap.current", "0\n");
+  }
+
+  void put_into(const std::string& cgroup) {
+    host_.write("proc/800/cgroup", "0::" + cgroup + "\n");
+  }
+  VmDescription description() const {
+    VmDescription vm = vm_.description();
+    vm.process = placement::VmProcess{800, 3000};
+    return vm;
+  }
+  Sample sample_plain(Sampler& sampler) { return sample_described(sampler, {description()}); }
+
+  const std::string kScope = "sys/fs/cgroup/qemu.slice/100.scope/";
+  tests::FakeVm vm_{.name = "plain",
+                    .uuid = 3,
+                    .domain_id = 800,
+                    .pid = 800,
+                    .start_time_ticks = 3000,
+                    .vcpus = {{0, 801}, {1, 802}},
+                    .in_cgroup = false};
+};
+
+TEST_F(PlainQemuTest, HasItsSharesQuotaAndMemoryFromItsCgroupWhereverThatIs) {
+  Sampler sampler = make_sampler();
+  const Sample first = sample_plain(sampler);
+  ASSERT_THAT(first.vms, SizeIs(1));
+  EXPECT_THAT(first.vms[0].vcpus, SizeIs(2));
+  EXPECT_EQ(first.vms[0].process, (placement::VmProcess{800, 3000}));
+  EXPECT_EQ(first.vms[0].weight, 250);
+  EXPECT_EQ(first.vms[0].quota_permille, 1500);
+  EXPECT_EQ(first.vms[0].memory, (std::vector{kMiB, kMiB * 2}));
+  ASSERT_TRUE(first.vms[0].memory_state.has_value());
+  EXPECT_EQ(first.vms[0].memory_state->scope, "qemu.slice/100.scope");
+  EXPECT_THAT(first.missing, IsEmpty());
+
+  host_.write(kScope + "cpu.stat", "usage_usec 1\nthrottled_usec 70\n");
+  EXPECT_EQ(sample_plain(sampler).vms.at(0).throttled_us, 70);
+}
+
+TEST_F(PlainQemuTest, ItsHelpersMayBeInItsCgroup) {
+  host_.write(kScope + "cgroup.procs", "800\n900\n901\n902\n");
+  host_.write("proc/900/comm", "swtpm\n");
+  host_.write("proc/900/cmdline", "swtpm");
+  host_.write("proc/901/comm", "vhost-800\n");
+  host_.write("proc/901/cmdline", "");
+  Sampler sampler = make_sampler();  // 902 has ended
+  EXPECT_EQ(sample_plain(sampler).vms.at(0).weight, 250);
+}
+
+TEST_F(PlainQemuTest, ACgroupThatItSharesWithOthersTellsNothingOfIt) {
+  host_.write(kScope + "cgroup.procs", "800\n900\n");
+  host_.write("proc/900/comm", "bash\n");
+  host_.write("proc/900/cmdline", "bash");
+  Sampler sampler = make_sampler();
+  const Sample after = sample_plain(sampler);
+  ASSERT_THAT(after.vms, SizeIs(1));
+  EXPECT_THAT(after.vms[0].vcpus, SizeIs(2));
+  EXPECT_EQ(after.vms[0].weight, 100);
+  EXPECT_EQ(after.vms[0].quota_permille, std::nullopt);
+  EXPECT_EQ(after.vms[0].memory, (std::vector{kMiB * 64, Bytes{}}));  // of its mappings
+  ASSERT_THAT(after.missing, SizeIs(1));
+  EXPECT_THAT(after.missing[0].reason, HasSubstr("no cgroup of its own"));
+}
+
+TEST_F(PlainQemuTest, WithoutTheMemoryControllerItsMappingsTell) {
+  host_.remove(kScope + "memory.numa_stat");
+  Sampler sampler = make_sampler();
+  const Sample after = sample_plain(sampler);
+  EXPECT_EQ(after.vms.at(0).memory, (std::vector{kMiB * 64, Bytes{}}));
+  EXPECT_EQ(after.vms.at(0).memory_state, std::nullopt);
+  EXPECT_THAT(after.missing, IsEmpty());
+}
+
+TEST_F(PlainQemuTest, AnotherProcessOfThatNumberIsNotIt) {
+  Sampler sampler = make_sampler();
+  VmDescription other = description();
+  other.process->start_time_ticks = 2999;
+  const Sample after = sample_described(sampler, {other});
+  EXPECT_THAT(after.vms, IsEmpty());
+  ASSERT_THAT(after.missing, SizeIs(1));
+  EXPECT_THAT(after.missing[0].reason, HasSubstr("has ended"));
+}
+
+TEST_F(PlainQemuTest, IsReadAnewWhenItMovesToAnotherCgroup) {
+  Sampler sampler = make_sampler();
+  (void)sample_plain(sampler);
+  put_into("/");
+  EXPECT_EQ(sample_plain(sampler).vms.at(0).weight, 100);
+}
+
 TEST_F(SamplerTest, TakesAHybridHostForOneWithoutCgroups) {
   // cgroup v1 has the controllers; the cgroup v2 hierarchy is at /sys/fs/cgroup/unified and has
   // none.

@@ -31,6 +31,13 @@ TEST(VmCgroupTest, FindsTheScopeThatSystemdMade) {
   EXPECT_EQ(cgroup->thread_group, "machine.slice/machine-qemu\\x2d3\\x2dweb1.scope/libvirt");
 }
 
+TEST(VmCgroupTest, TheScopeOfAPlainProcessIsItsCgroupAtAnyDepth) {
+  EXPECT_EQ(scope_of_process("/qemu.slice/100.scope"), "qemu.slice/100.scope");
+  EXPECT_EQ(scope_of_process("/a/b/c/d"), "a/b/c/d");
+  EXPECT_EQ(scope_of_process("/"), std::nullopt);
+  EXPECT_EQ(scope_of_process(""), std::nullopt);
+}
+
 TEST(VmCgroupTest, FindsTheGroupThatLibvirtMadeWithoutSystemd) {
   const auto cgroup = vm_cgroup_of("/machine/qemu-3-web1.libvirt-qemu/emulator");
   ASSERT_TRUE(cgroup.has_value());
