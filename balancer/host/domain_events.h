@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "balancer/host/connection.h"
-#include "balancer/host/dirty_domains.h"
+#include "balancer/inventory/dirty_domains.h"
 #include "placement/base/result.h"
 
 namespace vmnuma::balancer {

@@ -22,9 +22,9 @@
 #include <vector>
 
 #include "balancer/host/connection.h"
-#include "balancer/host/dirty_domains.h"
 #include "balancer/host/domain_events.h"
 #include "balancer/host/event_loop.h"
+#include "balancer/inventory/dirty_domains.h"
 #include "placement/model/amounts.h"
 #include "stats/domain_inventory.h"
 

@@ -162,4 +162,12 @@ Result<std::uint64_t> Directory::link_count() const {
   return std::uint64_t{status.st_nlink};
 }
 
+Result<std::uint64_t> Directory::inode_of(std::string_view relative) const {
+  struct stat status {};
+  if (::fstatat(fd_.get(), std::string(relative).c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+    return tl::unexpected(system_error(errno, "cannot look at " + quote(path_of(relative))));
+  }
+  return std::uint64_t{status.st_ino};
+}
+
 }  // namespace vmnuma::files

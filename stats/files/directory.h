@@ -73,6 +73,11 @@ class Directory {
   /// listing them.
   [[nodiscard]] Result<std::uint64_t> link_count() const;
 
+  /// A number that an entry of this directory has as long as it exists. In /proc no later process
+  /// of the same number has it (get_next_ino, fs/inode.c, Linux 6.1), so it tells them apart for
+  /// less than reading a file costs. Errors: not-found, vanished, io.
+  [[nodiscard]] Result<std::uint64_t> inode_of(std::string_view relative) const;
+
   /// For messages: the root's path and the way from there.
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string path_of(std::string_view relative) const;

@@ -265,6 +265,9 @@ TEST_P(DomainsContract, AnUnknownThreadIsNotFound) {
 }
 
 TEST_P(DomainsContract, MemoryNodesMakeTheModeRestrictiveAndMayBeSetAgain) {
+  if (const auto reason = host().gap(Claim::kMemoryNodesCanBeSet)) {
+    GTEST_SKIP() << *reason;
+  }
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
   ASSERT_TRUE(becomes(vm, is_listed));
 
@@ -278,6 +281,17 @@ TEST_P(DomainsContract, MemoryNodesMakeTheModeRestrictiveAndMayBeSetAgain) {
     return now && now->numatune == NumatuneMode::kRestrictive &&
            now->numatune_nodes == std::vector<NodeId>{host().node()};
   }));
+}
+
+TEST_P(DomainsContract, WhereMemoryNodesCannotBeSetTheVmSaysSoAndTheyAreUnsupported) {
+  const VmId vm = host().start("contract-a", NumatuneMode::kNone);
+  const bool can_be_set = !host().gap(Claim::kMemoryNodesCanBeSet);
+  EXPECT_TRUE(
+      becomes(vm, [&](const auto& now) { return now && now->memory_nodes_fixed == !can_be_set; }));
+  if (!can_be_set) {
+    EXPECT_EQ(code_of(host().control().set_memory_nodes(run_of(vm), {host().node()})),
+              ErrorCode::kUnsupported);
+  }
 }
 
 TEST_P(DomainsContract, MemoryNodesOfABoundVmAreUnsupported) {

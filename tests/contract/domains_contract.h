@@ -29,6 +29,7 @@ enum class Claim {
   kUnknownNodeIsRefused,
   kLostConnectionIsUnavailable,
   kVmsHaveDefinitions,
+  kMemoryNodesCanBeSet,
   kUuidsReturn,  ///< a VM that is started anew by the same name has the same UUID
 };
 

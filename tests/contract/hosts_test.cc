@@ -127,6 +127,7 @@ class TestDriverHost final : public DomainHost {
       case Claim::kLostConnectionIsUnavailable:
         return "libvirt's test driver lives in this process and cannot be lost";
       case Claim::kVmsHaveDefinitions:
+      case Claim::kMemoryNodesCanBeSet:
       case Claim::kUuidsReturn:
         return std::nullopt;
     }

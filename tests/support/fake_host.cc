@@ -329,6 +329,11 @@ void FakeHost::write(const std::string& relative, std::string_view text) {
   VMNUMA_CHECK(!stream.fail());
 }
 
+void FakeHost::rename(const std::string& relative, const std::string& to) {
+  const std::filesystem::path root = path();
+  std::filesystem::rename(root / relative, root / to);
+}
+
 void FakeHost::remove(const std::string& relative) {
   std::filesystem::remove_all(std::filesystem::path(path()) / relative);
 }

@@ -101,6 +101,7 @@ class FakeHost {
   /// in place.
   void write(const std::string& relative, std::string_view text);
   void remove(const std::string& relative);
+  void rename(const std::string& relative, const std::string& to);
   /// A symbolic link from there to a directory of the real host.
   void link(const std::string& relative, const std::string& target);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The program behind fake_qemu.h: `fake_qemu -uuid UUID VCPUS`. Reads "plug N", "unplug N" and
-/// "burn N" line by line, answers each with one byte when it is done, and ends with its input.
+/// The program behind fake_qemu.h and plain_qemu.h: `fake_qemu -uuid UUID VCPUS [OPTION...]`, of
+/// which the options do nothing. Reads "plug N", "unplug N" and "burn N" line by line, answers each
+/// with one byte when it is done, and ends with its input.
 #include <condition_variable>
 #include <cstdint>
 #include <cstdlib>
@@ -89,8 +90,8 @@ class Vcpu {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::cerr << "usage: fake_qemu -uuid UUID VCPUS\n";
+  if (argc < 4) {
+    std::cerr << "usage: fake_qemu -uuid UUID VCPUS [OPTION...]\n";
     return EXIT_FAILURE;
   }
   std::map<int, std::unique_ptr<Vcpu>> vcpus;

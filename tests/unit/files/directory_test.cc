@@ -104,6 +104,16 @@ TEST_F(DirectoryTest, ListsNamesInOrder) {
   EXPECT_THAT(root_.directory("list").value().names().value(), ElementsAre("a10", "a2", "b"));
 }
 
+TEST_F(DirectoryTest, AnEntryKeepsItsInodeAndAnotherHasAnother) {
+  const auto proc = files::Directory::open("/proc").value();
+  const std::string self = std::to_string(::getpid());
+  const auto inode = proc.inode_of(self);
+  ASSERT_TRUE(inode.has_value()) << inode.error().message;
+  EXPECT_EQ(proc.inode_of(self).value(), *inode);
+  EXPECT_NE(proc.inode_of("1").value(), *inode);
+  EXPECT_EQ(proc.inode_of("no-such-process").error().code, ErrorCode::kNotFound);
+}
+
 TEST_F(DirectoryTest, HasALinkCountThatFollowsSubdirectories) {
   host_.write("group/vcpu0/x", "");
   const files::Directory group = root_.directory("group").value();

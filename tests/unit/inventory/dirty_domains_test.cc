@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "balancer/host/dirty_domains.h"
+#include "balancer/inventory/dirty_domains.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

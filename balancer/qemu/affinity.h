@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The CPUs that a thread may run on (sched_setaffinity(2)).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "placement/base/result.h"
+#include "placement/model/ids.h"
+
+namespace vmnuma::balancer::qemu {
+
+/// Ascending; CPUs that are offline are not in it. Errors: vanished (the thread has ended), io.
+[[nodiscard]] Result<std::vector<placement::CpuId>> affinity_of(std::int64_t tid);
+
+/// `cpus` ascending, not empty. Errors: vanished, invalid-argument (its cgroup lets it use none of
+/// them, or it is a thread that nobody may bind), permission-denied (CAP_SYS_NICE is missing), io.
+[[nodiscard]] Result<void> set_affinity(std::int64_t tid,
+                                        const std::vector<placement::CpuId>& cpus);
+
+}  // namespace vmnuma::balancer::qemu

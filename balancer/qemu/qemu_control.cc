@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/qemu/qemu_control.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "balancer/qemu/host_facts.h"
+#include "balancer/qemu/pins.h"
+#include "balancer/qemu/threads.h"
+#include "placement/model/text.h"
+#include "stats/linux/qemu_process.h"
+
+namespace vmnuma::balancer::qemu {
+
+using migration::DomainRun;
+using placement::CpuId;
+using placement::VmId;
+
+namespace {
+
+Result<void> check_cpus(const std::vector<CpuId>& cpus, const std::vector<CpuId>& online) {
+  if (cpus.empty()) {
+    return failure(ErrorCode::kInvalidArgument, "the CPU set is empty");
+  }
+  for (const CpuId cpu : cpus) {
+    if (!std::binary_search(online.begin(), online.end(), cpu)) {
+      return failure(ErrorCode::kInvalidArgument, fmt::format("CPU {} is not online", cpu.value));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+/// The VM if it still is the run that is meant.
+Result<KnownVm> QemuControl::find(const DomainRun& run) const {
+  auto known = known_.find(run.vm);
+  if (!known || !known->descriptor->runs()) {
+    return failure(ErrorCode::kNotFound, "it does not run");
+  }
+  if (run.domain_id >= 0 && run.domain_id != known->process.pid) {
+    return failure(ErrorCode::kVanished,
+                   fmt::format("it was started anew: its process is {}, not {}", known->process.pid,
+                               run.domain_id));
+  }
+  return *std::move(known);
+}
+
+Result<void> QemuControl::pin(const DomainRun& run, ThreadKey key, const std::string& thread,
+                              const std::vector<CpuId>& cpus) {
+  const std::string what = fmt::format("cannot pin {} of VM {} to CPUs {}", thread,
+                                       placement::to_text(run.vm), placement::to_list(cpus));
+  const auto online = read_online_cpus(root_);
+  if (!online) {
+    return failure(online.error(), what);
+  }
+  if (auto possible = check_cpus(cpus, *online); !possible) {
+    return failure(std::move(possible).error(), what);
+  }
+  const auto vm = find(run);
+  if (!vm) {
+    return failure(vm.error(), what);
+  }
+  const auto process = stats::open_qemu_process(root_, vm->process);
+  const auto threads = process.and_then([&](const stats::QemuProcess& opened) {
+    return read_threads(opened.directory, vm->io_thread_names);
+  });
+  if (!threads) {
+    return failure(ErrorCode::kNotFound, what + ": " + threads.error().message);
+  }
+  const std::vector<std::int64_t> tids = tids_of(*threads, key);
+  if (tids.empty()) {
+    return failure(ErrorCode::kNotFound, fmt::format("{}: there is no {}", what, thread));
+  }
+  auto pinned = pin_threads(tids, cpus);
+  if (!vm->descriptor->runs()) {
+    return failure(ErrorCode::kNotFound, what + ": it has ended");
+  }
+  if (pinned) {
+    known_.note_pin(run.vm, vm->process, key, cpus == *online ? std::vector<CpuId>{} : cpus);
+  }
+  on_change_(run.vm);
+  return pinned ? Result<void>() : failure(std::move(pinned).error(), what);
+}
+
+Result<void> QemuControl::pin_vcpu(const DomainRun& run, std::int32_t vcpu,
+                                   const std::vector<CpuId>& cpus) {
+  return pin(run, {Role::kVcpu, vcpu}, fmt::format("vCPU {}", vcpu), cpus);
+}
+
+Result<void> QemuControl::pin_emulator(const DomainRun& run, const std::vector<CpuId>& cpus) {
+  return pin(run, {Role::kEmulator, 0}, "the emulator", cpus);
+}
+
+Result<void> QemuControl::pin_io_thread(const DomainRun& run, std::int32_t io_thread,
+                                        const std::vector<CpuId>& cpus) {
+  return pin(run, {Role::kIoThread, io_thread}, fmt::format("I/O thread {}", io_thread), cpus);
+}
+
+Result<void> QemuControl::set_memory_nodes(const DomainRun& run,
+                                           const std::vector<placement::NodeId>& nodes) {
+  const std::string what = fmt::format("cannot set the memory nodes of VM {} to {}",
+                                       placement::to_text(run.vm), placement::to_list(nodes));
+  if (nodes.empty()) {
+    return failure(ErrorCode::kInvalidArgument, what + ": the node set is empty");
+  }
+  if (const auto vm = find(run); !vm) {
+    return failure(vm.error(), what);
+  }
+  return failure(ErrorCode::kUnsupported,
+                 what +
+                     ": memory mode mask is for VMs that libvirt manages; whoever started this "
+                     "one owns its cgroup");
+}
+
+Result<void> QemuControl::set_policy(const VmId& vm,
+                                     const std::vector<placement::PolicySetting>& settings,
+                                     bool persistent) {
+  const std::string what = fmt::format("cannot set the policy of VM {}", placement::to_text(vm));
+  const auto known = find({vm});
+  if (!known) {
+    return failure(known.error(), what);
+  }
+  if (persistent) {
+    return failure(ErrorCode::kUnsupported,
+                   what +
+                       " for its next starts: it has no definition that is libvirt's; write it "
+                       "into vmnuma.toml as [vm.\"NAME\"]");
+  }
+  known_.set_policy(vm, known->process, settings);
+  on_change_(vm);
+  return {};
+}
+
+}  // namespace vmnuma::balancer::qemu

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Changes to running VMs that libvirt does not manage.
+///
+/// Problem: there is nobody to ask; threads are bound by their numbers, which are given away again.
+/// Approach: sched_setaffinity(2) on the threads of the process that the inventory holds, with a
+/// look whether it still runs before and after. The emulator is all threads that are neither vCPU
+/// nor I/O thread; what they start later inherits their pins. Memory nodes are cpuset.mems of a
+/// cgroup that somebody else owns, so they are not set; policies are kept as long as the daemon and
+/// the VM run, because there is no definition that is ours to write.
+///
+/// Properties:
+///  - no other run of the VM than the one that is meant is changed;
+///  - CPUs that are not online on the host are refused before the kernel is asked, because it would
+///    silently drop them;
+///  - the inventory reads a VM again after each change.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "balancer/qemu/known_vms.h"
+#include "migration/domain_control.h"
+#include "stats/files/directory.h"
+
+namespace vmnuma::balancer::qemu {
+
+/// All functions from any thread; calls for different VMs may run at the same time.
+class QemuControl final : public migration::DomainControl {
+ public:
+  /// `root` is the host's root directory. `known` is the inventory's and outlives this object.
+  /// `on_change` is told which VM was changed, in the caller's thread.
+  QemuControl(files::Directory root, KnownVms& known,
+              std::function<void(const placement::VmId&)> on_change)
+      : root_(std::move(root)), known_(known), on_change_(std::move(on_change)) {}
+
+  /// As the port says; memory nodes and persistent policies are unsupported.
+  [[nodiscard]] Result<void> pin_vcpu(const migration::DomainRun& run, std::int32_t vcpu,
+                                      const std::vector<placement::CpuId>& cpus) override;
+  [[nodiscard]] Result<void> pin_emulator(const migration::DomainRun& run,
+                                          const std::vector<placement::CpuId>& cpus) override;
+  [[nodiscard]] Result<void> pin_io_thread(const migration::DomainRun& run, std::int32_t io_thread,
+                                           const std::vector<placement::CpuId>& cpus) override;
+  [[nodiscard]] Result<void> set_memory_nodes(const migration::DomainRun& run,
+                                              const std::vector<placement::NodeId>& nodes) override;
+  [[nodiscard]] Result<void> set_policy(const placement::VmId& vm,
+                                        const std::vector<placement::PolicySetting>& settings,
+                                        bool persistent) override;
+
+ private:
+  [[nodiscard]] Result<KnownVm> find(const migration::DomainRun& run) const;
+  [[nodiscard]] Result<void> pin(const migration::DomainRun& run, ThreadKey key,
+                                 const std::string& thread,
+                                 const std::vector<placement::CpuId>& cpus);
+
+  const files::Directory root_;
+  KnownVms& known_;
+  const std::function<void(const placement::VmId&)> on_change_;
+};
+
+}  // namespace vmnuma::balancer::qemu

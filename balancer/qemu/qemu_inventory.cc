@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/qemu/qemu_inventory.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "balancer/qemu/description_parts.h"
+#include "balancer/qemu/host_facts.h"
+#include "balancer/qemu/pins.h"
+#include "placement/model/device_names.h"
+#include "stats/formats/proc_formats.h"
+#include "stats/linux/qemu_process.h"
+
+namespace vmnuma::balancer::qemu {
+namespace {
+
+using placement::CpuId;
+using placement::VmDescription;
+using placement::VmId;
+
+/// Until then a process whose vCPU threads are missing may be busy with its memory (prealloc).
+constexpr std::int64_t kStarting_s = 3600;
+/// Notices that are remembered as said.
+constexpr std::size_t kMostSaid = 1000;
+
+/// A UUID (RFC 9562, version 8) that follows from `text`: FNV-1a over it, for each half once.
+VmId id_from(std::string_view text) {
+  constexpr std::uint64_t kPrime = 0x100000001b3;
+  std::uint64_t hash = 0xcbf29ce484222325;
+  VmId id;
+  for (std::size_t half = 0; half < 2; ++half) {
+    for (const char character : text) {
+      hash = (hash ^ static_cast<unsigned char>(character)) * kPrime;
+    }
+    for (std::size_t byte = 0; byte < 8; ++byte) {
+      id.uuid.at(half * 8 + byte) = static_cast<std::uint8_t>(hash >> (byte * 8));
+    }
+  }
+  id.uuid[6] = static_cast<std::uint8_t>((id.uuid[6] & 0x0fU) | 0x80U);
+  id.uuid[8] = static_cast<std::uint8_t>((id.uuid[8] & 0x3fU) | 0x80U);
+  return id;
+}
+
+/// The directory that cgroups are watched in, and where it is below the root.
+std::string cgroups_below(const files::Directory& root) {
+  if (root.file("sys/fs/cgroup/cgroup.controllers")) {
+    return "sys/fs/cgroup";
+  }
+  return root.directory("sys/fs/cgroup/unified") ? "sys/fs/cgroup/unified"
+                                                 : "sys/fs/cgroup/systemd";
+}
+
+std::string process_text(const FoundProcess& found) {
+  return fmt::format("QEMU process {}", found.process.pid);
+}
+
+}  // namespace
+
+QemuInventory::QemuInventory(InventoryOptions options, std::function<void()> on_dirty)
+    : options_(std::move(options)), dirty_(std::make_shared<DirtyDomains>(std::move(on_dirty))) {}
+
+QemuInventory::~QemuInventory() {
+  dirty_->mute();
+  watch_.reset();
+}
+
+std::vector<std::string> QemuInventory::take_notices() {
+  const std::lock_guard lock(notices_mutex_);
+  return std::exchange(notices_, {});
+}
+
+void QemuInventory::notice(std::string text) {
+  if (said_.size() < kMostSaid && said_.insert(text).second) {
+    const std::lock_guard lock(notices_mutex_);
+    notices_.push_back(std::move(text));
+  }
+}
+
+Result<std::vector<VmDescription>> QemuInventory::refresh() {
+  const std::lock_guard lock(mutex_);
+  if (auto watching = ensure_watching(); !watching) {
+    return tl::unexpected(std::move(watching).error());
+  }
+  const DirtyDomains::Marks marks = dirty_->take();
+  const bool thorough = thorough_.exchange(false);
+  const bool cpuset_written = cpuset_written_.exchange(false);
+  forget_ended();
+  if (marks.all) {
+    if (auto looked = look(thorough ? HowThorough::kThorough : HowThorough::kQuick); !looked) {
+      thorough_ = thorough_ || thorough;
+      dirty_->put_back(marks);
+      return failure(ErrorCode::kUnavailable, looked.error().message);
+    }
+  }
+  if (cpuset_written) {
+    for (auto& [id, entry] : vms_) {
+      read_again(id, entry, WithReset::kRestored);
+    }
+  }
+  for (const VmId& id : marks.domains) {
+    if (const auto entry = vms_.find(id); entry != vms_.end()) {
+      read_again(id, entry->second, WithReset::kLeft);
+    }
+  }
+  std::vector<VmDescription> running;
+  running.reserve(vms_.size());
+  for (const auto& [id, entry] : vms_) {
+    running.push_back(entry.described.description);
+  }
+  return running;
+}
+
+Result<void> QemuInventory::ensure_watching() {
+  if (watch_ != nullptr) {
+    return {};
+  }
+  auto root = files::Directory::open(options_.root);
+  if (!root) {
+    return failure(ErrorCode::kUnavailable, root.error().message);
+  }
+  const std::string below = cgroups_below(*root);
+  const std::string path =
+      options_.cgroups.empty() ? options_.root + "/" + below : options_.cgroups;
+  auto cgroups = files::Directory::open(path);
+  if (!cgroups) {
+    return failure(ErrorCode::kUnavailable, cgroups.error().message);
+  }
+  auto watch = ChangeWatch::start({.cgroups = path,
+                                   .program_dirs = options_.program_dirs,
+                                   .on_cgroup = [this] { dirty_->mark_all(); },
+                                   .on_program =
+                                       [this] {
+                                         thorough_ = true;
+                                         dirty_->mark_all();
+                                       },
+                                   .on_end = [this] { dirty_->mark(VmId{}); },
+                                   .on_cpuset =
+                                       [this] {
+                                         cpuset_written_ = true;
+                                         dirty_->mark(VmId{});
+                                       }});
+  if (!watch) {
+    return failure(ErrorCode::kUnavailable, watch.error().message);
+  }
+  root_ = std::move(*root);
+  cgroups_ = std::move(*cgroups);
+  table_.emplace(*root_);
+  watch_ = std::move(*watch);
+  dirty_->put_back({.all = true, .domains = {}});
+  return {};
+}
+
+void QemuInventory::forget_ended() {
+  for (auto entry = vms_.begin(); entry != vms_.end();) {
+    if (entry->second.known.descriptor->runs()) {
+      ++entry;
+      continue;
+    }
+    watch_->forget(*entry->second.known.descriptor);
+    known_.forget(entry->first);
+    entry = vms_.erase(entry);
+  }
+}
+
+Result<void> QemuInventory::look(HowThorough how) {
+  std::set<std::int64_t> pids;
+  for (const auto& [id, entry] : vms_) {
+    pids.insert(entry.known.process.pid);
+  }
+  const auto found = table_->look(how, pids);
+  if (!found) {
+    return tl::unexpected(found.error());
+  }
+  if (const std::string lack = watch_->lack(); !lack.empty()) {
+    notice(fmt::format("{}; VMs that start there may be noticed late", lack));
+  }
+  if (found->empty()) {
+    return {};
+  }
+  const HostFacts facts = read_host_facts(*root_);
+  for (const FoundProcess& process : *found) {
+    consider(process, facts);
+  }
+  return {};
+}
+
+/// Takes the process in if it is a VM by now.
+void QemuInventory::consider(const FoundProcess& found, const HostFacts& facts) {
+  if (options_.is_foreign && options_.is_foreign(found)) {
+    return;
+  }
+  auto described = describe_process(found, facts);
+  if (!described) {
+    return;
+  }
+  const auto directory = root_->directory(fmt::format("proc/{}", found.process.pid));
+  const auto threads = directory.and_then([&](const files::Directory& process) {
+    return read_threads(process, described->io_thread_names);
+  });
+  if (!threads) {
+    return;  // it has ended, which the next look will find, too
+  }
+  if (threads->vcpus.empty()) {
+    wait_for(found, *threads, described->description.vcpus.size());
+    return;
+  }
+  add(found, std::move(*described), *threads);
+}
+
+/// Nothing if it is none of ours, which is remembered.
+std::optional<DescribedVm> QemuInventory::describe_process(const FoundProcess& found,
+                                                           const HostFacts& facts) {
+  CommandLine line = parse_command_line(found.cmdline);
+  const std::vector<std::string> files = line.config_files;
+  for (const std::string& file : files) {
+    const auto text = file.starts_with('/')
+                          ? root_->read(std::string_view(file).substr(1))
+                          : failure(ErrorCode::kNotFound, "its path is not absolute");
+    if (!text) {
+      table_->ignore(found.process.pid);
+      notice(fmt::format("{} has options in '{}', which cannot be read: {}; it is left alone",
+                         process_text(found), file, text.error().message));
+      return std::nullopt;
+    }
+    add_config_file(*text, file, line);
+  }
+  DescribedVm vm = describe(line, facts);
+  if (vm.is_of_libvirt) {
+    table_->ignore(found.process.pid);
+    return std::nullopt;
+  }
+  return vm;
+}
+
+/// Of a process without vCPU threads that are named.
+void QemuInventory::wait_for(const FoundProcess& found, const Threads& threads, std::size_t vcpus) {
+  const bool has_threads = threads.emulator.size() > vcpus;
+  if (found.age_s < (has_threads ? ProcessTable::kYoung_s : kStarting_s)) {
+    watch_->look_again();
+    return;
+  }
+  table_->ignore(found.process.pid);
+  notice(
+      fmt::format("{} has no threads named as vCPUs, so it is left alone; QEMU names them with "
+                  "-name NAME,debug-threads=on",
+                  process_text(found)));
+}
+
+void QemuInventory::add(const FoundProcess& found, DescribedVm described, const Threads& threads) {
+  auto descriptor = migration::ProcessDescriptor::open(found.process.pid);
+  const auto process = stats::open_qemu_process(*root_, found.process);
+  if (!descriptor || !process) {
+    return;  // it has ended
+  }
+  const auto online = read_online_cpus(*root_);
+  if (!online) {
+    notice(online.error().message);
+    return;
+  }
+  name(found, described);
+  VmDescription& vm = described.description;
+  vm.domain_id = static_cast<std::int32_t>(found.process.pid);
+  vm.process = found.process;
+  vm.memory_nodes_fixed = true;
+  for (placement::HostInterface& interface : vm.host_interfaces) {
+    if (std::string bridge = bridge_of(*root_, interface.name); !bridge.empty()) {
+      interface.name = std::move(bridge);
+    }
+  }
+  read_pins(threads, found.process.pid, *online, vm);
+  KnownVm known{
+      .process = found.process,
+      .descriptor = std::make_shared<migration::ProcessDescriptor>(std::move(*descriptor)),
+      .io_thread_names = described.io_thread_names};
+  if (const auto text = process->directory.read("cgroup")) {
+    known.cgroup = stats::parse_process_cgroup(*text).value_or("");
+  }
+  if (const auto watched = watch_->watch(*known.descriptor); !watched) {
+    notice(
+        fmt::format("VM '{}': {}; its end may be noticed late", vm.name, watched.error().message));
+  }
+  for (const std::string& text : described.notes) {
+    notice(fmt::format("VM '{}': {}", vm.name, text));
+  }
+  const VmId id = vm.id;
+  known_.add(id, known);
+  vms_.insert_or_assign(id, Entry{std::move(described), std::move(known)});
+}
+
+/// Gives it an id and a name that no other has.
+void QemuInventory::name(const FoundProcess& found, DescribedVm& vm) const {
+  const std::string of_process =
+      fmt::format("qemu-{}-{}", found.process.pid, found.process.start_time_ticks);
+  std::string& text = vm.description.name;
+  if (text.empty()) {
+    text = fmt::format("qemu-{}", found.process.pid);
+    vm.description.id = vm.uuid.value_or(id_from(of_process));
+  } else {
+    vm.description.id = vm.uuid.value_or(id_from("name:" + text));
+  }
+  if (vms_.contains(vm.description.id)) {
+    note(vm, "its UUID is that of another VM, too; it has another one here");
+    vm.description.id = id_from(of_process);
+  }
+  const bool is_taken = std::any_of(vms_.begin(), vms_.end(), [&](const auto& entry) {
+    return entry.second.described.description.name == text;
+  });
+  if (is_taken) {
+    const std::string before = std::exchange(text, fmt::format("{}-{}", text, found.process.pid));
+    note(vm, fmt::format("another VM is called '{}', too", before));
+  }
+}
+
+void QemuInventory::read_again(const VmId& id, Entry& entry, WithReset reset) {
+  const auto known = known_.find(id);
+  if (!known) {
+    return;
+  }
+  VmDescription& vm = entry.described.description;
+  const auto process = stats::open_qemu_process(*root_, known->process);
+  const auto online = read_online_cpus(*root_);
+  if (!process || !online) {
+    return;  // it has ended, which is told for itself
+  }
+  const auto threads = read_threads(process->directory, known->io_thread_names);
+  if (!threads || threads->vcpus.empty()) {
+    return;
+  }
+  if (reset == WithReset::kRestored &&
+      restore_pins(*known, *threads, cpus_of_cgroup(*cgroups_, known->cgroup, *online)) > 0) {
+    notice(fmt::format("pins of VM '{}' were reset when a cpuset was written, it is pinned again",
+                       vm.name));
+  }
+  read_pins(*threads, known->process.pid, *online, vm);
+  vm.own_policy = known->policy;
+}
+
+}  // namespace vmnuma::balancer::qemu

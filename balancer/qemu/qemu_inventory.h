@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The running VMs that libvirt does not manage, from their QEMU processes.
+///
+/// Problem: VMs that Proxmox VE, Incus, Kata or a script starts are known to nobody on the host but
+/// as processes. Approach: a QEMU process with vCPU threads is a VM; what it is comes from its
+/// command line (described_vm.h), who it is from the process. Starts and ends are hinted at
+/// (change_watch.h), so that nothing is looked for while nothing happens. Processes that a libvirt
+/// started are left to the libvirt adapter. Terms: *pending*, a QEMU process that has no vCPU
+/// threads yet.
+///
+/// A VM's id is QEMU's UUID; of one without it follows from its name, so that it stays the same
+/// from start to start. Its domain_id is the number of its process.
+///
+/// Properties:
+///  - the watch begins before the first look, so no start falls between;
+///  - a VM that ended is forgotten, and its number is not another's before;
+///  - one VM that cannot be read never hides the others;
+///  - two VMs of one UUID or one name are two VMs;
+///  - whatever is odd about a VM is said once, in notices();
+///  - pins of ours that a written cpuset has reset are made again, others are left as they are.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "balancer/inventory/dirty_domains.h"
+#include "balancer/qemu/change_watch.h"
+#include "balancer/qemu/described_vm.h"
+#include "balancer/qemu/known_vms.h"
+#include "balancer/qemu/process_table.h"
+#include "balancer/qemu/threads.h"
+#include "placement/base/result.h"
+#include "stats/domain_inventory.h"
+#include "stats/files/directory.h"
+
+namespace vmnuma::balancer::qemu {
+
+struct InventoryOptions {
+  std::string root = "/";  ///< for /proc and /sys
+  /// Below which the cgroups of processes are, as /proc/PID/cgroup names them for "0::". Empty: the
+  /// first of sys/fs/cgroup, sys/fs/cgroup/unified (a hybrid host) and sys/fs/cgroup/systemd.
+  std::string cgroups;
+  std::vector<std::string> program_dirs = {"/usr/bin", "/usr/local/bin", "/usr/libexec",
+                                           "/opt/incus/bin", "/opt/kata/bin"};
+  /// Processes that are left out; nothing: none. For tests on hosts where others run QEMU, too.
+  std::function<bool(const FoundProcess&)> is_foreign;
+};
+
+class QemuInventory final : public stats::DomainInventory {
+ public:
+  /// Opens nothing yet; the first refresh() does. `on_dirty` as of LibvirtInventory.
+  QemuInventory(InventoryOptions options, std::function<void()> on_dirty);
+  QemuInventory(const QemuInventory&) = delete;
+  QemuInventory& operator=(const QemuInventory&) = delete;
+  ~QemuInventory() override;
+
+  /// As the port says. Any thread, one at a time (others wait). Unavailable if nothing can be
+  /// watched, or /proc cannot be listed.
+  [[nodiscard]] Result<std::vector<placement::VmDescription>> refresh() override;
+
+  /// Reads this VM's threads anew at the next refresh() and calls on_dirty. Any thread, never
+  /// blocks.
+  void mark_dirty(const placement::VmId& vm) { dirty_->mark(vm); }
+
+  /// What somebody should know of what was found since the last call: sentences. Any thread.
+  [[nodiscard]] std::vector<std::string> take_notices();
+
+  /// What the control works on.
+  [[nodiscard]] KnownVms& known() { return known_; }
+
+ private:
+  struct Entry {
+    DescribedVm described;
+    KnownVm known;
+  };
+  [[nodiscard]] Result<void> ensure_watching();
+  void forget_ended();
+  [[nodiscard]] Result<void> look(HowThorough how);
+  void consider(const FoundProcess& found, const HostFacts& facts);
+  [[nodiscard]] std::optional<DescribedVm> describe_process(const FoundProcess& found,
+                                                            const HostFacts& facts);
+  void wait_for(const FoundProcess& found, const Threads& threads, std::size_t vcpus);
+  void add(const FoundProcess& found, DescribedVm described, const Threads& threads);
+  void name(const FoundProcess& found, DescribedVm& vm) const;
+  /// What becomes of pins of ours that are gone.
+  enum class WithReset { kLeft, kRestored };
+  void read_again(const placement::VmId& id, Entry& entry, WithReset reset);
+  void notice(std::string text);
+
+  const InventoryOptions options_;
+  const std::shared_ptr<DirtyDomains> dirty_;  // shared with the watch's callbacks
+  std::atomic<bool> thorough_ = false;
+  std::atomic<bool> cpuset_written_ = false;
+  KnownVms known_;
+
+  std::mutex notices_mutex_;
+  std::vector<std::string> notices_;
+
+  std::mutex mutex_;  // guards everything below
+  std::optional<files::Directory> root_;
+  std::optional<files::Directory> cgroups_;
+  std::optional<ProcessTable> table_;
+  std::map<placement::VmId, Entry> vms_;
+  std::set<std::string> said_;
+  std::unique_ptr<ChangeWatch> watch_;  // last: its thread ends first
+};
+
+}  // namespace vmnuma::balancer::qemu

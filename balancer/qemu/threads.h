@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Which thread of a QEMU process does what.
+///
+/// Approach: QEMU names its threads where it is told to (-name ...,debug-threads=on; always since
+/// QEMU 10.2): "CPU 0/KVM", "IO iothread0". The kernel keeps 15 characters of a name (comm,
+/// proc(5)), so I/O threads whose names begin alike are told apart by the order of their ids, which
+/// is that of their creation. All others are the emulator: the main loop, workers, and vhost's
+/// since Linux 6.4.
+///
+/// Properties: every thread has one role; a thread that ends meanwhile has none.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "placement/base/result.h"
+#include "stats/files/directory.h"
+#include "stats/linux/qemu_process.h"
+
+namespace vmnuma::balancer::qemu {
+
+struct IoThread {
+  std::int32_t number = 0;  ///< from 1, in the order of the names
+  std::int64_t tid = 0;
+  bool operator==(const IoThread&) const = default;
+};
+
+struct Threads {
+  std::vector<stats::VcpuThread> vcpus;  ///< by number
+  std::vector<IoThread> io_threads;      ///< by number
+  std::vector<std::int64_t> emulator;    ///< ascending
+};
+
+/// `process` is /proc/PID, `io_thread_names` the ids of its iothread objects in their order.
+/// Errors: vanished, not-found (the process has ended), io.
+[[nodiscard]] Result<Threads> read_threads(const files::Directory& process,
+                                           const std::vector<std::string>& io_thread_names);
+
+}  // namespace vmnuma::balancer::qemu

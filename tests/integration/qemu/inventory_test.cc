@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The inventory of VMs without libvirt on processes that look like QEMU and are quick to start.
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <set>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "balancer/qemu/affinity.h"
+#include "balancer/qemu/qemu_control.h"
+#include "balancer/qemu/qemu_inventory.h"
+#include "balancer/qemu/threads.h"
+#include "placement/model/text.h"
+#include "tests/support/plain_qemu.h"
+#include "tests/support/temp_directory.h"
+#include "tests/support/wake_up.h"
+
+namespace vmnuma::tests {
+namespace {
+
+using balancer::qemu::InventoryOptions;
+using balancer::qemu::QemuControl;
+using balancer::qemu::QemuInventory;
+using placement::CpuId;
+using placement::Pin;
+using placement::VmDescription;
+using placement::VmId;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+constexpr std::chrono::seconds kPatience{60};
+
+std::string uuid_number(int number) {
+  return fmt::format("c0ffee01-0000-4000-8000-{:012d}", number);
+}
+
+/// CPU time of this process's thread of that name.
+double cpu_seconds_of_thread(const std::string& name) {
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string comm;
+    std::getline(std::ifstream(task.path() / "comm"), comm);
+    if (comm == name) {
+      double run_ns = 0;
+      std::ifstream(task.path() / "schedstat") >> run_ns;
+      return run_ns / 1e9;
+    }
+  }
+  return 0;
+}
+
+double own_cpu_seconds() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+}
+
+class PlainInventoryTest : public testing::Test {
+ protected:
+  PlainInventoryTest() {
+    options_.is_foreign = [](const balancer::qemu::FoundProcess& found) {
+      return parent_of(found.process.pid) != ::getpid();
+    };
+    std::filesystem::create_symlink(qemu_like_program(), program_);
+    options_.program_dirs = {programs_.path()};
+  }
+
+  std::unique_ptr<PlainProcess> launch(QemuLike qemu) {
+    qemu.program = program_;
+    return start(qemu);
+  }
+
+  QemuInventory& inventory() {
+    if (inventory_ == nullptr) {
+      inventory_ = std::make_unique<QemuInventory>(options_, [this] { dirty_.notify(); });
+    }
+    return *inventory_;
+  }
+  std::vector<VmDescription> running() {
+    const double before = own_cpu_seconds();
+    auto running = inventory().refresh();
+    refreshing_s_ += own_cpu_seconds() - before;
+    EXPECT_TRUE(running.has_value()) << running.error().message;
+    return running.value_or(std::vector<VmDescription>{});
+  }
+  /// Waits for what the inventory tells of until `holds`.
+  template <class Holds>
+  testing::AssertionResult becomes(Holds holds) {
+    while (!holds(running())) {
+      if (!dirty_.wait(kPatience)) {
+        return testing::AssertionFailure() << "nothing was told of for too long";
+      }
+    }
+    return testing::AssertionSuccess();
+  }
+  testing::AssertionResult has(std::size_t count) {
+    return becomes([count](const auto& vms) { return vms.size() == count; });
+  }
+  std::vector<std::string> notices() {
+    for (std::string& text : inventory().take_notices()) {
+      notices_.push_back(std::move(text));
+    }
+    return notices_;
+  }
+
+  const TempDirectory programs_;
+  const std::string program_ = programs_.path() + "/qemu-system-like";
+  InventoryOptions options_;
+  WakeUp dirty_;
+  std::vector<std::string> notices_;
+  double refreshing_s_ = 0;  ///< CPU time
+  std::unique_ptr<QemuInventory> inventory_;
+};
+
+TEST_F(PlainInventoryTest, TwoVmsOfOneUuidOrNameAreTwoVms) {
+  const auto a = launch({.uuid = uuid_number(1), .options = {"-name", "twin"}});
+  a->await_output();
+  ASSERT_TRUE(has(1));
+  const auto b = launch({.uuid = uuid_number(1), .options = {"-name", "twin"}});
+  b->await_output();
+  ASSERT_TRUE(has(2));
+  const auto vms = running();
+  EXPECT_NE(vms[0].id, vms[1].id);
+  EXPECT_NE(vms[0].name, vms[1].name);
+  EXPECT_THAT(notices(), Contains(HasSubstr("its UUID is that of another VM, too")));
+}
+
+TEST_F(PlainInventoryTest, WithoutAUuidTheIdFollowsFromTheName) {
+  // The program takes its UUID as QEMU does, but this one is none.
+  auto process = launch({.uuid = "none", .options = {"-name", "nameless"}});
+  process->await_output();
+  ASSERT_TRUE(has(1));
+  const VmId id = running().front().id;
+  EXPECT_EQ(running().front().name, "nameless");
+  process.reset();
+  ASSERT_TRUE(has(0));
+  process = launch({.uuid = "none", .options = {"-name", "nameless"}});
+  process->await_output();
+  ASSERT_TRUE(has(1));
+  EXPECT_EQ(running().front().id, id);
+}
+
+TEST_F(PlainInventoryTest, WhatLibvirtManagesIsLeftToIt) {
+  const auto theirs = start(
+      {.uuid = uuid_number(2), .options = {"-mon", "chardev=charmonitor,id=monitor,mode=control"}});
+  theirs->await_output();
+  const auto ours = launch({.uuid = uuid_number(3)});
+  ours->await_output();
+  ASSERT_TRUE(has(1));
+  EXPECT_EQ(placement::to_text(running().front().id), uuid_number(3));
+}
+
+TEST_F(PlainInventoryTest, OptionsInAFileAreReadAndOneThatCannotBeIsSaid) {
+  const TempDirectory directory;
+  const std::string file = directory.path() + "/qemu.conf";
+  std::ofstream(file) << "[memory]\nsize = \"3G\"\n";
+  const auto readable = launch({.uuid = uuid_number(4), .options = {"-readconfig", file}});
+  const auto unreadable =
+      launch({.uuid = uuid_number(5), .options = {"-readconfig", "/no/such/file"}});
+  readable->await_output();
+  unreadable->await_output();
+  ASSERT_TRUE(has(1));
+  EXPECT_EQ(running().front().memory, placement::kGiB * 3);
+  ASSERT_TRUE(becomes([this](const auto&) {
+    return std::any_of(notices().begin(), notices().end(), [](const std::string& text) {
+      return text.find("/no/such/file") != std::string::npos;
+    });
+  }));
+}
+
+TEST_F(PlainInventoryTest, WithoutACgroupOfItsOwnTheProgramTellsOfTheStart) {
+  const TempDirectory no_cgroups;
+  options_.cgroups = no_cgroups.path();
+  ASSERT_TRUE(has(0));
+  const auto process = launch({.uuid = uuid_number(6)});
+  EXPECT_TRUE(has(1));
+}
+
+TEST_F(PlainInventoryTest, PinsThatAWrittenCpusetResetAreMadeAgainAndOthersAreNot) {
+  const auto all = balancer::qemu::affinity_of(0).value();
+  if (all.size() < 2) {
+    GTEST_SKIP() << "takes two CPUs";
+  }
+  const TempDirectory cgroups;
+  options_.cgroups = cgroups.path();
+  QemuControl control(files::Directory::open("/").value(), inventory().known(),
+                      [this](const VmId& vm) { inventory().mark_dirty(vm); });
+  const auto process = launch({.uuid = uuid_number(7), .vcpus = 2});
+  process->await_output();
+  ASSERT_TRUE(has(1));
+  const VmId id = running().front().id;
+  const migration::DomainRun run{id, running().front().domain_id};
+  const std::vector<CpuId> one{all.front()};
+  for (const std::int32_t vcpu : {0, 1}) {
+    ASSERT_TRUE(control.pin_vcpu(run, vcpu, one));
+  }
+  const auto threads =
+      balancer::qemu::read_threads(
+          files::Directory::open(fmt::format("/proc/{}", process->pid())).value(), {})
+          .value();
+
+  // As the kernel does when it resets: without a word, both; then somebody pins one elsewhere.
+  ASSERT_TRUE(balancer::qemu::set_affinity(threads.vcpus.at(0).tid, all));
+  ASSERT_TRUE(balancer::qemu::set_affinity(threads.vcpus.at(1).tid, {all.back()}));
+  inventory().mark_dirty(id);
+  EXPECT_THAT(running().front().vcpu_pins, testing::ElementsAre(Pin{1, {all.back()}}))
+      << "nothing was written, so the administrator has taken the pin away";
+
+  std::ofstream(cgroups.path() + "/cpuset.cpus") << "0";
+  EXPECT_TRUE(becomes([&](const auto& vms) {
+    return vms.front().vcpu_pins == std::vector<Pin>{{0, one}, {1, {all.back()}}};
+  }));
+}
+
+TEST_F(PlainInventoryTest, OfAThousandStartsAndEndsNoneIsMissedAndNoneIsKept) {
+  constexpr int kRounds = 50;
+  constexpr int kAtATime = 20;
+  const auto cgroups = OwnCgroups::make();
+  if (cgroups == nullptr) {
+    GTEST_SKIP() << "no cgroup v2 in which cgroups can be made";
+  }
+  ASSERT_TRUE(has(0));
+  const auto begin = std::chrono::steady_clock::now();
+  std::set<VmId> seen;
+  const auto wait_until = [&](std::size_t count) {
+    return becomes([&](const std::vector<VmDescription>& vms) {
+      for (const VmDescription& vm : vms) {
+        seen.insert(vm.id);
+      }
+      return vms.size() == count;
+    });
+  };
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<std::unique_ptr<PlainProcess>> processes;
+    std::vector<std::string> scopes;
+    for (int number = 0; number < kAtATime; ++number) {
+      const int vm = round * kAtATime + number;
+      scopes.push_back(fmt::format("{}.scope", vm));
+      processes.push_back(launch({.uuid = uuid_number(vm), .cgroup = cgroups->add(scopes.back())}));
+    }
+    ASSERT_TRUE(wait_until(kAtATime)) << "round " << round;
+    processes.clear();
+    for (const std::string& scope : scopes) {
+      cgroups->remove(scope);
+    }
+    ASSERT_TRUE(wait_until(0)) << "round " << round;
+  }
+  EXPECT_THAT(seen, SizeIs(kRounds * kAtATime));
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  const double watching_s = cpu_seconds_of_thread("qemu watch");
+  std::cout << fmt::format(
+      "{} starts and ends in {:.1f} s; CPU time: watching {:.2f} s, reading {:.2f} s\n",
+      kRounds * kAtATime, took.count(), watching_s, refreshing_s_);
+  // Each end is told, and looks are 100 ms apart.
+  EXPECT_LE(dirty_.total(), 2 * kRounds * kAtATime + 2 + static_cast<int>(took.count() * 10));
+}
+
+TEST_F(PlainInventoryTest, WhereNothingHappensNothingRuns) {
+  const auto process = launch({.uuid = uuid_number(8)});
+  process->await_output();
+  ASSERT_TRUE(has(1));
+  // Others on this machine make cgroups, too, so what is told is no more than a look every 100 ms.
+  const auto begin = std::chrono::steady_clock::now();
+  const int before = dirty_.total();
+  (void)dirty_.wait(std::chrono::seconds(1));
+  const auto took = std::chrono::steady_clock::now() - begin;
+  EXPECT_LE(dirty_.total() - before, 2 + took / std::chrono::milliseconds(100));
+}
+
+}  // namespace
+}  // namespace vmnuma::tests
