@@ -62,6 +62,16 @@ enum class Distances {
   return names_in_order<Distances>("measured", "firmware");
 }
 
+/// Where VMs are looked for.
+enum class HypervisorKind {
+  kLibvirt,  ///< libvirt's
+  kQemu,     ///< QEMU processes that no libvirt manages
+  kAuto,     ///< both, with or without a libvirt
+};
+[[nodiscard]] constexpr auto names(HypervisorKind) {
+  return names_in_order<HypervisorKind>("libvirt", "qemu", "auto");
+}
+
 enum class LogLevel { kError, kWarning, kInfo, kDebug };
 [[nodiscard]] constexpr auto names(LogLevel) {
   return names_in_order<LogLevel>("error", "warning", "info", "debug");
@@ -79,6 +89,7 @@ struct HistoryLimits {
 };
 
 struct Config {
+  HypervisorKind hypervisor = HypervisorKind::kLibvirt;
   std::string uri = "qemu:///system";
   std::string socket_path{kDefaultSocketPath};
   std::string socket_group = "vmnuma";  ///< who may connect; empty = the daemon's own group
@@ -110,6 +121,9 @@ struct Config {
   [[nodiscard]] const placement::VmPolicy* policy_of(const placement::VmId& vm,
                                                      std::string_view name) const;
 };
+
+/// For people: the URI of libvirt, or what there is instead and beside it.
+[[nodiscard]] std::string hypervisor_text(const Config& config);
 
 /// Whether the administrator named the file or it is just where one would be.
 enum class FileIs { kOptional, kRequired };

@@ -42,7 +42,11 @@ constexpr std::array kStrategies{
     placement::PlacementStrategy::kLeastLostTime, placement::PlacementStrategy::kMostAllocated,
     placement::PlacementStrategy::kLeastAllocated, placement::PlacementStrategy::kDistributeEvenly};
 constexpr KeyInfo<Config> kTop[] = {
-    {"uri", KeyKind::kText, "a libvirt URI", "The hypervisor whose VMs are balanced", set_uri,
+    choice_key<&Config::hypervisor>(
+        "hypervisor",
+        "Whose VMs are balanced: those of libvirt; with qemu those of QEMU processes that no "
+        "libvirt manages, such as those of Proxmox VE, Incus, Kata and scripts; with auto both"),
+    {"uri", KeyKind::kText, "a libvirt URI", "The libvirt whose VMs are balanced", set_uri,
      [](const Config& config) { return config.uri; }},
     {"mode", KeyKind::kText, "observe, dry-run or active",
      "observe only watches, dry-run also plans and shows its plans, active carries them out",
@@ -141,6 +145,18 @@ constexpr KeyInfo<HistoryLimits> kHistory[] = {
 };
 
 }  // namespace
+
+std::string hypervisor_text(const Config& config) {
+  switch (config.hypervisor) {
+    case HypervisorKind::kLibvirt:
+      return config.uri;
+    case HypervisorKind::kQemu:
+      return "QEMU processes";
+    case HypervisorKind::kAuto:
+      return config.uri + " and QEMU processes";
+  }
+  return {};
+}
 
 std::span<const KeyInfo<Config>> top_keys() {
   return kTop;

@@ -48,7 +48,12 @@ HostFacts read_host_facts(const files::Directory& root) {
   facts.default_huge_page_size =
       files::read_parsed(root, "proc/meminfo", stats::parse_default_huge_page_size)
           .value_or(Bytes{});
-  if (const auto mounts = root.read("proc/self/mountinfo")) {
+  // A service may have mounts of its own, and the first process has the host's.
+  auto mounts = root.read("proc/1/mountinfo");
+  if (!mounts) {
+    mounts = root.read("proc/self/mountinfo");
+  }
+  if (mounts) {
     facts.huge_page_mounts = parse_huge_page_mounts(*mounts, facts.default_huge_page_size);
   }
   return facts;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Which thread of a QEMU process does what.
 ///
-/// Approach: QEMU names its threads where it is told to (-name ...,debug-threads=on; always since
-/// QEMU 10.2): "CPU 0/KVM", "IO iothread0". The kernel keeps 15 characters of a name (comm,
+/// Approach: QEMU names its threads where it is told to (-name ...,debug-threads=on; newer versions
+/// always do): "CPU 0/KVM", "IO iothread0". The kernel keeps 15 characters of a name (comm,
 /// proc(5)), so I/O threads whose names begin alike are told apart by the order of their ids, which
 /// is that of their creation. All others are the emulator: the main loop, workers, and vhost's
 /// since Linux 6.4.

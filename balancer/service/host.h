@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The port through which the service has its host: what it reads there, and whom it tells to
-/// change something. Implemented by LinuxHost over the kernel and libvirt, and by the simulated
-/// host of `vmnumad --simulate`.
+/// change something. Implemented by LinuxHost over the kernel and its hypervisors, and by the
+/// simulated host of `vmnumad --simulate`.
 ///
 /// Problem: the service is threads, deadlines, a socket and a history around a controller; none of
 /// that depends on what the host is, and all of it is to be tried without one. Approach: one
@@ -76,6 +76,8 @@ class Host {
 
   /// All running VMs, with the nodes of their devices. Errors: as those of stats::DomainInventory.
   [[nodiscard]] virtual Result<std::vector<placement::VmDescription>> refresh() = 0;
+  /// What somebody should know of what refresh() found, each once: sentences.
+  [[nodiscard]] virtual std::vector<std::string> take_notices() = 0;
   /// Says what was done, in a sentence. Errors: unsupported (this host is a real one, of which
   /// others are in charge), not-found (no such VM), invalid-argument.
   [[nodiscard]] virtual Result<std::string> play(const PlayCommand& command) = 0;

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "balancer/service/hypervisors.h"
 #include "stats/devices/host_devices.h"
 #include "stats/formats/proc_formats.h"
 #include "stats/latency/chase_probe.h"
@@ -15,7 +16,7 @@ constexpr const char* kRoot = "/";
 
 }  // namespace
 
-Result<std::unique_ptr<Host>> LinuxHost::open(const std::string& uri) {
+Result<std::unique_ptr<Host>> LinuxHost::open(const Config& config) {
   Result<files::Directory> samples = files::Directory::open(kRoot);
   if (!samples) {
     return tl::unexpected(std::move(samples).error());
@@ -23,10 +24,6 @@ Result<std::unique_ptr<Host>> LinuxHost::open(const std::string& uri) {
   Result<placement::Topology> topology = stats::read_topology(*samples);
   if (!topology) {
     return failure(std::move(topology).error(), "cannot read the host's topology");
-  }
-  Result<std::unique_ptr<EventLoop>> loop = EventLoop::start();
-  if (!loop) {
-    return tl::unexpected(std::move(loop).error());
   }
   Result<files::Directory> changes = files::Directory::open(kRoot);
   if (!changes) {
@@ -49,22 +46,25 @@ Result<std::unique_ptr<Host>> LinuxHost::open(const std::string& uri) {
   if (!huge_page_size) {
     return tl::unexpected(huge_page_size.error());
   }
-  return std::unique_ptr<Host>(new LinuxHost(
-      uri, {std::move(*loop), std::move(*samples), std::move(*changes), std::move(*devices),
-            std::move(*latencies), std::move(*mover), std::move(*topology), *huge_page_size}));
+  std::unique_ptr<LinuxHost> host(
+      new LinuxHost({std::move(*samples), std::move(*changes), std::move(*devices),
+                     std::move(*latencies), std::move(*mover), std::move(*topology)}));
+  auto hypervisor = open_hypervisors(config.hypervisor, config.uri, *huge_page_size,
+                                     [host = host.get()] { host->on_change_(); });
+  if (!hypervisor) {
+    return tl::unexpected(std::move(hypervisor).error());
+  }
+  host->hypervisor_ = std::move(*hypervisor);
+  return host;
 }
 
-LinuxHost::LinuxHost(std::string uri, Opened opened)
-    : uri_(std::move(uri)),
-      root_(kRoot),
+LinuxHost::LinuxHost(Opened opened)
+    : root_(kRoot),
       topology_(std::move(opened.topology)),
-      loop_(std::move(opened.loop)),
       sampler_(std::move(opened.samples), topology_, {}),
       topology_watch_(std::move(opened.changes), topology_),
       devices_(std::move(opened.devices)),
       latencies_(std::move(opened.latencies)),
-      inventory_(*loop_, {uri_, opened.default_huge_page_size}, [this] { on_change_(); }),
-      control_(*loop_, uri_),
       mover_(std::move(opened.mover)),
       metered_mover_(mover_),
       systemd_(/*address=*/"", SystemdControl::kSettings) {
@@ -85,7 +85,7 @@ HostReading LinuxHost::read(const stats::SampleRequest& request) {
   reading.sample = sampler_.sample(request);
   tell_copying_time(reading.sample);
   for (const placement::VmId& vm : vcpu_watch_.changed(request.running, reading.sample)) {
-    inventory_.mark_dirty(vm);
+    hypervisor_->mark_dirty(vm);
   }
   return reading;
 }
@@ -108,7 +108,7 @@ void LinuxHost::tell_copying_time(placement::Sample& sample) const {
 }
 
 Result<std::vector<placement::VmDescription>> LinuxHost::refresh() {
-  Result<std::vector<placement::VmDescription>> running = inventory_.refresh();
+  Result<std::vector<placement::VmDescription>> running = hypervisor_->refresh();
   if (running) {
     stats::read_device_nodes(devices_, *running);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// This machine: its files of the kernel, its libvirt and its systemd.
+/// This machine: its files of the kernel, its hypervisors and its systemd.
 ///
 /// Properties:
 ///  - libvirtd need not run yet when the host is opened;
@@ -10,9 +10,8 @@
 #include <map>
 #include <memory>
 
-#include "balancer/host/event_loop.h"
-#include "balancer/host/libvirt_control.h"
-#include "balancer/host/libvirt_inventory.h"
+#include "balancer/config/config.h"
+#include "balancer/inventory/hypervisor.h"
 #include "balancer/service/host.h"
 #include "balancer/service/systemd_control.h"
 #include "balancer/service/vcpu_watch.h"
@@ -25,55 +24,53 @@ namespace vmnuma::balancer {
 
 class LinuxHost final : public Host {
  public:
-  /// `uri` is libvirt's. One at a time in a process. Errors: of the libvirt event loop, and of
-  /// /proc and /sys.
-  [[nodiscard]] static Result<std::unique_ptr<Host>> open(const std::string& uri);
+  /// With the hypervisors that are configured. One at a time in a process. Errors: of the libvirt
+  /// event loop, and of /proc and /sys.
+  [[nodiscard]] static Result<std::unique_ptr<Host>> open(const Config& config);
 
-  [[nodiscard]] std::string name() const override { return "libvirt at " + uri_; }
+  [[nodiscard]] std::string name() const override { return hypervisor_->name(); }
   [[nodiscard]] const placement::Topology& topology() const override { return topology_; }
   [[nodiscard]] const std::string& root() const override { return root_; }
   [[nodiscard]] HostTime time() const override { return {}; }
   void watch(std::function<void()> on_change) override { on_change_ = std::move(on_change); }
-  void mark_dirty(const placement::VmId& vm) override { inventory_.mark_dirty(vm); }
+  void mark_dirty(const placement::VmId& vm) override { hypervisor_->mark_dirty(vm); }
   [[nodiscard]] std::vector<stats::HostLack> lacks() const override;
   [[nodiscard]] HostReading read(const stats::SampleRequest& request) override;
   [[nodiscard]] Result<std::vector<placement::VmDescription>> refresh() override;
+  [[nodiscard]] std::vector<std::string> take_notices() override {
+    return hypervisor_->take_notices();
+  }
   [[nodiscard]] Result<std::string> play(const PlayCommand& command) override;
   [[nodiscard]] FoundLatencies find_latencies(const std::string& state_dir,
                                               const placement::Topology& topology,
                                               const std::atomic<bool>& stop) override;
-  [[nodiscard]] migration::DomainControl& control() override { return control_; }
+  [[nodiscard]] migration::DomainControl& control() override { return hypervisor_->control(); }
   [[nodiscard]] migration::PageMover& mover() override { return metered_mover_; }
   [[nodiscard]] UnitControl& units() override { return systemd_; }
 
  private:
   /// What open() could open.
   struct Opened {
-    std::unique_ptr<EventLoop> loop;
     files::Directory samples;    ///< the root, for the sampler
     files::Directory changes;    ///< likewise, for changes of the topology
     files::Directory devices;    ///< likewise, for the inventory worker
     files::Directory latencies;  ///< likewise, for the latency worker
     migration::LinuxPageMover mover;
     placement::Topology topology;
-    placement::Bytes default_huge_page_size;
   };
-  LinuxHost(std::string uri, Opened opened);
+  explicit LinuxHost(Opened opened);
   void note_cpus(const placement::Topology& topology);
   void tell_copying_time(placement::Sample& sample) const;
 
-  const std::string uri_;
   const std::string root_;
   const placement::Topology topology_;
   std::function<void()> on_change_;
-  std::unique_ptr<EventLoop> loop_;
   stats::Sampler sampler_;               ///< the sampler's thread's alone
   stats::TopologyWatch topology_watch_;  ///< likewise
   VcpuWatch vcpu_watch_;                 ///< likewise
   files::Directory devices_;             ///< the inventory worker's alone
   files::Directory latencies_;           ///< the latency worker's alone
-  LibvirtInventory inventory_;
-  LibvirtControl control_;
+  std::unique_ptr<Hypervisor> hypervisor_;
   std::map<placement::CpuId, placement::NodeId> node_of_cpu_;  ///< all that were ever seen
   migration::LinuxPageMover mover_;
   migration::MeteredPageMover metered_mover_;

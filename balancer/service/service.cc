@@ -88,7 +88,7 @@ std::int64_t unix_s(std::chrono::system_clock::time_point time) {
 ControllerSetup controller_setup(const ServiceSetup& setup) {
   ControllerSetup controller{settings_of(setup.config)};
   controller.version = VMNUMA_VERSION;
-  controller.uri = setup.config.uri;
+  controller.uri = hypervisor_text(setup.config);
   controller.topology = setup.host->topology();
   controller.expected =
       read_expected_vms(setup.config.state_dir,
@@ -652,9 +652,14 @@ void Service::refresh_inventory() {
   }
   refreshing_ = inventory_worker_.post("asking for the running VMs", [this] {
     Result<std::vector<placement::VmDescription>> running = host_.refresh();
-    boost::asio::post(context_, [this, running = std::move(running)]() mutable {
-      on_inventory(std::move(running));
-    });
+    std::vector<std::string> notices = host_.take_notices();
+    boost::asio::post(context_,
+                      [this, running = std::move(running), notices = std::move(notices)]() mutable {
+                        for (const std::string& notice : notices) {
+                          log_.write(Severity::kWarning, notice);
+                        }
+                        on_inventory(std::move(running));
+                      });
   });
 }
 
@@ -710,11 +715,13 @@ void Service::reload() {
                fmt::format("configuration not read again, going on with the old one: {}",
                            config.error().message));
   } else {
-    const bool needs_restart = config->uri != setup_.config.uri ||
+    const bool needs_restart = config->hypervisor != setup_.config.hypervisor ||
+                               config->uri != setup_.config.uri ||
                                config->socket_path != setup_.config.socket_path ||
                                config->state_dir != setup_.config.state_dir;
     if (needs_restart) {
-      log_.write(Severity::kWarning, "uri, socket_path and state_dir change with the next start");
+      log_.write(Severity::kWarning,
+                 "hypervisor, uri, socket_path and state_dir change with the next start");
     }
     setup_.config.mode = config->mode;
     setup_.config.options = config->options;

@@ -74,6 +74,12 @@ class CheckLayers(unittest.TestCase):
         self.assert_finds("may not include 'balancer/model'", balancer__host__a_h=['"balancer/model/b.h"'],
                           balancer__model__b_h=[])
 
+    def test_lets_one_file_alone_know_of_plain_qemu(self):
+        self.assert_finds("'balancer/qemu' is included only in balancer/service/hypervisors.cc",
+                          balancer__qemu__a_h=[], balancer__service__b_cc=['"balancer/qemu/a.h"'])
+        self.assert_passes(balancer__qemu__a_h=[], balancer__qemu__c_cc=['"balancer/qemu/a.h"'],
+                           balancer__service__hypervisors_cc=['"balancer/qemu/a.h"'])
+
     def test_keeps_tests_out_of_the_product(self):
         self.assert_finds("belongs to the tests", tools__x__a_cc=['"tests/support/b.h"'],
                           tests__support__b_h=[])

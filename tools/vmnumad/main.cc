@@ -149,7 +149,7 @@ Result<OpenHistory> open_history(const Config& config) {
 
 Result<std::unique_ptr<Host>> open_host(const Arguments& arguments, const Config& config) {
   if (!arguments.simulated) {
-    return LinuxHost::open(config.uri);
+    return LinuxHost::open(config);
   }
   const HostTime time(arguments.speed);
   return std::make_unique<LiveHost>(LiveHost::Setup{

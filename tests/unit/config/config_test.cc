@@ -37,6 +37,7 @@ TEST(ConfigTest, ShippedDefaultIsDryRun) {
 
 TEST(ConfigTest, ReadsEveryTopKey) {
   const auto config = parse_config(R"(
+    hypervisor = "auto"
     uri = "test:///default"
     mode = "active"
     on_stop = "restore"
@@ -50,6 +51,8 @@ TEST(ConfigTest, ReadsEveryTopKey) {
                                    "f.toml");
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->uri, "test:///default");
+  EXPECT_EQ(config->hypervisor, HypervisorKind::kAuto);
+  EXPECT_EQ(hypervisor_text(*config), "test:///default and QEMU processes");
   EXPECT_EQ(config->mode, Mode::kActive);
   EXPECT_EQ(config->on_stop, OnStop::kRestore);
   EXPECT_EQ(config->foreign_pins, ForeignPins::kRepair);
@@ -296,6 +299,7 @@ Config unusual_config() {
     config.options.*option.value = option.largest;
     config.origins[std::string(option.name)] = Origin::kFile;
   }
+  config.hypervisor = HypervisorKind::kQemu;
   config.uri = "qemu+unix:///system?socket=/a \"b\"\\c";
   config.mode = Mode::kActive;
   config.on_stop = OnStop::kRestore;

@@ -62,6 +62,7 @@ class LiveHost final : public balancer::Host,
   void mark_dirty(const placement::VmId& vm) override;
   [[nodiscard]] balancer::HostReading read(const stats::SampleRequest& request) override;
   [[nodiscard]] Result<std::vector<placement::VmDescription>> refresh() override;
+  [[nodiscard]] std::vector<std::string> take_notices() override { return {}; }
   /// A VM that is started has a name of its own; memory that no host of that size has is refused.
   [[nodiscard]] Result<std::string> play(const balancer::PlayCommand& command) override;
   /// Those of the scenario's distances, if the scenario lets them be measured.

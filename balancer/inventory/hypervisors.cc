@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/inventory/hypervisors.h"
+
+#include <optional>
+#include <utility>
+
+namespace vmnuma::balancer {
+
+using migration::DomainRun;
+using placement::CpuId;
+using placement::VmDescription;
+using placement::VmId;
+
+Hypervisors::Hypervisors(std::vector<Source> sources) {
+  VMNUMA_CHECK(!sources.empty());
+  for (Source& source : sources) {
+    members_.push_back({std::move(source)});
+  }
+}
+
+std::string Hypervisors::name() const {
+  std::string names;
+  for (const Member& member : members_) {
+    names += (names.empty() ? "" : " and ") + member.source.hypervisor->name();
+  }
+  return names;
+}
+
+Result<std::vector<VmDescription>> Hypervisors::refresh() {
+  std::map<VmId, VmDescription> running;
+  std::map<VmId, std::size_t> owners;
+  std::optional<Error> missing;
+  for (std::size_t index = 0; index < members_.size(); ++index) {
+    Member& member = members_[index];
+    auto listed = member.source.hypervisor->refresh();
+    if (!listed) {
+      if (!member.source.is_optional || member.has_answered) {
+        missing = missing ? missing : std::move(listed).error();
+      }
+      continue;
+    }
+    member.has_answered = true;
+    for (VmDescription& vm : *listed) {
+      const VmId id = vm.id;
+      if (running.emplace(id, std::move(vm)).second) {
+        owners[id] = index;
+      }
+    }
+  }
+  if (missing) {
+    return tl::unexpected(*std::move(missing));
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    owners_ = std::move(owners);
+  }
+  std::vector<VmDescription> ascending;
+  ascending.reserve(running.size());
+  for (auto& [id, vm] : running) {
+    ascending.push_back(std::move(vm));
+  }
+  return ascending;
+}
+
+std::vector<std::string> Hypervisors::take_notices() {
+  std::vector<std::string> notices;
+  for (const Member& member : members_) {
+    for (std::string& notice : member.source.hypervisor->take_notices()) {
+      notices.push_back(std::move(notice));
+    }
+  }
+  return notices;
+}
+
+/// Of a VM that nobody lists the first one, who will say that there is none.
+Hypervisor& Hypervisors::owner_of(const VmId& vm) {
+  const std::lock_guard lock(mutex_);
+  const auto owner = owners_.find(vm);
+  return *members_[owner == owners_.end() ? 0 : owner->second].source.hypervisor;
+}
+
+void Hypervisors::mark_dirty(const VmId& vm) {
+  owner_of(vm).mark_dirty(vm);
+}
+
+Result<void> Hypervisors::pin_vcpu(const DomainRun& run, std::int32_t vcpu,
+                                   const std::vector<CpuId>& cpus) {
+  return owner_of(run.vm).control().pin_vcpu(run, vcpu, cpus);
+}
+
+Result<void> Hypervisors::pin_emulator(const DomainRun& run, const std::vector<CpuId>& cpus) {
+  return owner_of(run.vm).control().pin_emulator(run, cpus);
+}
+
+Result<void> Hypervisors::pin_io_thread(const DomainRun& run, std::int32_t io_thread,
+                                        const std::vector<CpuId>& cpus) {
+  return owner_of(run.vm).control().pin_io_thread(run, io_thread, cpus);
+}
+
+Result<void> Hypervisors::set_memory_nodes(const DomainRun& run,
+                                           const std::vector<placement::NodeId>& nodes) {
+  return owner_of(run.vm).control().set_memory_nodes(run, nodes);
+}
+
+Result<void> Hypervisors::set_policy(const VmId& vm,
+                                     const std::vector<placement::PolicySetting>& settings,
+                                     bool persistent) {
+  return owner_of(vm).control().set_policy(vm, settings, persistent);
+}
+
+}  // namespace vmnuma::balancer

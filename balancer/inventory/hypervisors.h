@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/// All sources of VMs of a host as one.
+///
+/// Problem: a host may have VMs of libvirt and others at once; everything above wants one list and
+/// one control. Approach: lists are joined, and each VM belongs to the source that listed it; a VM
+/// that two list belongs to the first of them. A source that the host need not have, and that has
+/// never answered, is tried again with each refresh() and not missed until then. Term: *optional*,
+/// such a source.
+///
+/// Properties:
+///  - a change of a VM reaches the source that listed it, and nobody else;
+///  - a source that is missing makes refresh() fail as long as it is missing, because its VMs may
+///    still run; an optional one only after it has answered once;
+///  - the list ascends, and each VM is in it once.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "balancer/inventory/hypervisor.h"
+
+namespace vmnuma::balancer {
+
+class Hypervisors final : public Hypervisor, private migration::DomainControl {
+ public:
+  struct Source {
+    std::unique_ptr<Hypervisor> hypervisor;
+    bool is_optional = false;
+  };
+  /// At least one; of a VM that several list the first has it.
+  explicit Hypervisors(std::vector<Source> sources);
+
+  [[nodiscard]] std::string name() const override;
+  [[nodiscard]] Result<std::vector<placement::VmDescription>> refresh() override;
+  [[nodiscard]] std::vector<std::string> take_notices() override;
+  void mark_dirty(const placement::VmId& vm) override;
+  [[nodiscard]] migration::DomainControl& control() override { return *this; }
+
+ private:
+  [[nodiscard]] Hypervisor& owner_of(const placement::VmId& vm);
+  [[nodiscard]] Result<void> pin_vcpu(const migration::DomainRun& run, std::int32_t vcpu,
+                                      const std::vector<placement::CpuId>& cpus) override;
+  [[nodiscard]] Result<void> pin_emulator(const migration::DomainRun& run,
+                                          const std::vector<placement::CpuId>& cpus) override;
+  [[nodiscard]] Result<void> pin_io_thread(const migration::DomainRun& run, std::int32_t io_thread,
+                                           const std::vector<placement::CpuId>& cpus) override;
+  [[nodiscard]] Result<void> set_memory_nodes(const migration::DomainRun& run,
+                                              const std::vector<placement::NodeId>& nodes) override;
+  [[nodiscard]] Result<void> set_policy(const placement::VmId& vm,
+                                        const std::vector<placement::PolicySetting>& settings,
+                                        bool persistent) override;
+
+  struct Member {
+    Source source;
+    bool has_answered = false;
+  };
+  std::vector<Member> members_;  ///< refresh()'s, but for the pointers
+  std::mutex mutex_;             ///< guards owners_
+  std::map<placement::VmId, std::size_t> owners_;
+};
+
+}  // namespace vmnuma::balancer

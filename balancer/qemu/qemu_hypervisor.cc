@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/qemu/qemu_hypervisor.h"
+
+#include <utility>
+
+namespace vmnuma::balancer::qemu {
+
+Result<std::unique_ptr<Hypervisor>> QemuHypervisor::open(InventoryOptions options,
+                                                         std::function<void()> on_dirty) {
+  auto root = files::Directory::open(options.root);
+  if (!root) {
+    return tl::unexpected(std::move(root).error());
+  }
+  return std::unique_ptr<Hypervisor>(
+      new QemuHypervisor(std::move(*root), std::move(options), std::move(on_dirty)));
+}
+
+QemuHypervisor::QemuHypervisor(files::Directory root, InventoryOptions options,
+                               std::function<void()> on_dirty)
+    : inventory_(std::move(options), std::move(on_dirty)),
+      control_(std::move(root), inventory_.known(),
+               [this](const placement::VmId& vm) { inventory_.mark_dirty(vm); }) {}
+
+}  // namespace vmnuma::balancer::qemu
