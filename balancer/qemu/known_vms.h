@@ -43,7 +43,7 @@ struct KnownVm {
   std::vector<std::string> io_thread_names;
   std::string cgroup;  ///< as in /proc/PID/cgroup, "/qemu.slice/100.scope"; empty: not known
   std::map<ThreadKey, std::vector<placement::CpuId>> pins;  ///< ours
-  std::vector<placement::PolicySetting> policy;             ///< set while it runs
+  std::vector<placement::PolicySetting> policy;             ///< its own, or set while it runs
 };
 
 /// All functions from any thread; none blocks.

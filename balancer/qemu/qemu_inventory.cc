@@ -11,6 +11,7 @@
 #include "balancer/qemu/description_parts.h"
 #include "balancer/qemu/host_facts.h"
 #include "balancer/qemu/pins.h"
+#include "balancer/qemu/pve_config.h"
 #include "placement/model/device_names.h"
 #include "stats/formats/proc_formats.h"
 #include "stats/linux/qemu_process.h"
@@ -279,6 +280,8 @@ void QemuInventory::add(const FoundProcess& found, DescribedVm described, const 
   if (const auto text = process->directory.read("cgroup")) {
     known.cgroup = stats::parse_process_cgroup(*text).value_or("");
   }
+  add_pve_policy(*root_, known.cgroup, described);
+  known.policy = vm.own_policy;
   if (const auto watched = watch_->watch(*known.descriptor); !watched) {
     notice(
         fmt::format("VM '{}': {}; its end may be noticed late", vm.name, watched.error().message));

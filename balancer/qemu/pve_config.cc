@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/qemu/pve_config.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "balancer/qemu/description_parts.h"
+#include "placement/base/number.h"
+#include "stats/formats/fields.h"
+
+namespace vmnuma::balancer::qemu {
+namespace {
+
+constexpr std::size_t kMostSettings = 100;
+
+/// %XX as the character; anything else as it is.
+std::string decoded(std::string_view text) {
+  std::string plain;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto code = text[at] == '%' && at + 2 < text.size()
+                          ? whole_number<std::uint8_t>(text.substr(at + 1, 2), 16)
+                          : std::nullopt;
+    if (code) {
+      plain += static_cast<char>(*code);
+      at += 2;
+    } else {
+      plain += text[at];
+    }
+  }
+  return plain;
+}
+
+std::string_view without_blanks(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r");
+  return first == std::string_view::npos
+             ? std::string_view()
+             : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+void add_policy(std::string_view words, std::vector<placement::PolicySetting>& policy) {
+  while (const auto word = stats::take_word(words)) {
+    if (policy.size() >= kMostSettings) {
+      return;
+    }
+    const std::size_t equals = word->find('=');
+    policy.push_back(
+        {std::string(word->substr(0, equals)),
+         equals == std::string_view::npos ? std::string() : std::string(word->substr(equals + 1))});
+  }
+}
+
+void read_description(std::string_view text, PveConfig& config) {
+  while (const auto line = stats::take_line(text)) {
+    if (const auto words = stats::after(without_blanks(*line), "vmnuma:")) {
+      add_policy(*words, config.policy);
+    }
+  }
+}
+
+}  // namespace
+
+PveConfig parse_pve_config(std::string_view text) {
+  PveConfig config;
+  std::string description;
+  while (const auto raw = stats::take_line(text)) {
+    const std::string_view line = without_blanks(*raw);
+    if (line.starts_with('[')) {
+      break;
+    }
+    if (const auto words = stats::after(line, "#")) {
+      description += decoded(*words) + '\n';
+      continue;
+    }
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos) {
+      continue;
+    }
+    const std::string_view key = line.substr(0, colon);
+    const std::string_view value = without_blanks(line.substr(colon + 1));
+    if (key == "affinity") {
+      config.affinity = value;
+    } else if (key == "description") {  // as older versions have it
+      description += decoded(value) + '\n';
+    }
+  }
+  read_description(description, config);
+  return config;
+}
+
+void add_pve_policy(const files::Directory& root, std::string_view cgroup, DescribedVm& vm) {
+  const auto vmid = vmid_of_scope(cgroup);
+  if (!vmid) {
+    return;
+  }
+  const auto text = root.read(fmt::format("etc/pve/qemu-server/{}.conf", *vmid));
+  if (!text) {
+    if (text.error().code != ErrorCode::kNotFound) {
+      note(vm, fmt::format("its configuration in Proxmox VE cannot be read, so it has no policy "
+                           "from there: {}",
+                           text.error().message));
+    }
+    return;
+  }
+  PveConfig config = parse_pve_config(*text);
+  std::vector<placement::PolicySetting>& policy = vm.description.own_policy;
+  policy = std::move(config.policy);
+  if (config.affinity.empty()) {
+    return;
+  }
+  note(vm,
+       fmt::format("it has affinity {} in Proxmox VE, so it is left where it is", config.affinity));
+  for (const placement::PolicySetting& rule :
+       {placement::PolicySetting{"do_not_move", "true"},
+        placement::PolicySetting{"memory_mode", "hands-off"}}) {
+    std::erase_if(policy, [&](const auto& setting) { return setting.key == rule.key; });
+    policy.push_back(rule);
+  }
+}
+
+std::optional<std::int32_t> vmid_of_scope(std::string_view cgroup) {
+  constexpr std::string_view kScope = ".scope";
+  const auto name = stats::after(cgroup, "/qemu.slice/");
+  if (!name || !name->ends_with(kScope)) {
+    return std::nullopt;
+  }
+  return stats::to_number<std::int32_t>(name->substr(0, name->size() - kScope.size()));
+}
+
+}  // namespace vmnuma::balancer::qemu

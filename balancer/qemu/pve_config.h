@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A VM's configuration in Proxmox VE, /etc/pve/qemu-server/VMID.conf.
+///
+/// Problem: QEMU's command line does not say what the administrator has written for us, nor that an
+/// affinity was asked for. Approach: the file is read, never written: it is one of the whole
+/// cluster. Its format (qm.conf(5), Proxmox VE 8 and 9): lines "KEY: VALUE"; lines with # before
+/// them are the description, in which %XX is a character; what follows a line [NAME] is a snapshot
+/// or a pending change and does not count. A line of the description
+///
+///     vmnuma: nodes=0-1 do_not_move=true
+///
+/// is the VM's policy, by the keys of vmnuma-metadata(5). It is read when the VM starts, and when
+/// the daemon does.
+///
+/// Properties: any text gives a configuration; keys that are not ours are passed over; words of a
+/// policy line that are no settings are settings that nobody knows, so that who checks them can say
+/// so.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "balancer/qemu/described_vm.h"
+#include "placement/model/domain.h"
+#include "stats/files/directory.h"
+
+namespace vmnuma::balancer::qemu {
+
+struct PveConfig {
+  std::string affinity;  ///< host CPUs, "0,5,8-11"; empty: not set
+  std::vector<placement::PolicySetting> policy;
+  bool operator==(const PveConfig&) const = default;
+};
+
+[[nodiscard]] PveConfig parse_pve_config(std::string_view text);
+
+/// Gives a VM in this cgroup the policy that Proxmox VE's configuration has for it; one with an
+/// affinity is to be left where it is, and a note says so, as one does if the file cannot be read.
+/// Nothing happens to a VM of somebody else. `root` is the host's root directory.
+void add_pve_policy(const files::Directory& root, std::string_view cgroup, DescribedVm& vm);
+
+/// The number of the VM whose scope this is, "/qemu.slice/100.scope"; nothing for other cgroups.
+[[nodiscard]] std::optional<std::int32_t> vmid_of_scope(std::string_view cgroup);
+
+}  // namespace vmnuma::balancer::qemu
