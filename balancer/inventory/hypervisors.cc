@@ -36,6 +36,8 @@ Result<std::vector<VmDescription>> Hypervisors::refresh() {
     if (!listed) {
       if (!member.source.is_optional || member.has_answered) {
         missing = missing ? missing : std::move(listed).error();
+      } else if (std::exchange(member.said, listed.error().message) != listed.error().message) {
+        notices_.push_back(listed.error().message + "; going on without its VMs");
       }
       continue;
     }
@@ -63,7 +65,7 @@ Result<std::vector<VmDescription>> Hypervisors::refresh() {
 }
 
 std::vector<std::string> Hypervisors::take_notices() {
-  std::vector<std::string> notices;
+  std::vector<std::string> notices = std::exchange(notices_, {});
   for (const Member& member : members_) {
     for (std::string& notice : member.source.hypervisor->take_notices()) {
       notices.push_back(std::move(notice));
@@ -72,40 +74,70 @@ std::vector<std::string> Hypervisors::take_notices() {
   return notices;
 }
 
-/// Of a VM that nobody lists the first one, who will say that there is none.
-Hypervisor& Hypervisors::owner_of(const VmId& vm) {
+Hypervisor* Hypervisors::owner_of(const VmId& vm) {
   const std::lock_guard lock(mutex_);
   const auto owner = owners_.find(vm);
-  return *members_[owner == owners_.end() ? 0 : owner->second].source.hypervisor;
+  return owner == owners_.end() ? nullptr : members_[owner->second].source.hypervisor.get();
 }
 
 void Hypervisors::mark_dirty(const VmId& vm) {
-  owner_of(vm).mark_dirty(vm);
+  if (Hypervisor* owner = owner_of(vm); owner != nullptr) {
+    owner->mark_dirty(vm);
+  }
+}
+
+template <class Call>
+Result<void> Hypervisors::with_control_of(const VmId& vm, const Call& call) {
+  if (Hypervisor* owner = owner_of(vm); owner != nullptr) {
+    return call(owner->control());
+  }
+  Result<void> result;
+  for (const Member& member : members_) {
+    Result<void> called = call(member.source.hypervisor->control());
+    const bool is_elsewhere = !called && (called.error().code == ErrorCode::kNotFound ||
+                                          called.error().code == ErrorCode::kUnavailable);
+    if (!is_elsewhere) {
+      return called;
+    }
+    // It may be with the one that does not answer.
+    if (result || called.error().code == ErrorCode::kUnavailable) {
+      result = std::move(called);
+    }
+  }
+  return result;
 }
 
 Result<void> Hypervisors::pin_vcpu(const DomainRun& run, std::int32_t vcpu,
                                    const std::vector<CpuId>& cpus) {
-  return owner_of(run.vm).control().pin_vcpu(run, vcpu, cpus);
+  return with_control_of(
+      run.vm, [&](migration::DomainControl& control) { return control.pin_vcpu(run, vcpu, cpus); });
 }
 
 Result<void> Hypervisors::pin_emulator(const DomainRun& run, const std::vector<CpuId>& cpus) {
-  return owner_of(run.vm).control().pin_emulator(run, cpus);
+  return with_control_of(
+      run.vm, [&](migration::DomainControl& control) { return control.pin_emulator(run, cpus); });
 }
 
 Result<void> Hypervisors::pin_io_thread(const DomainRun& run, std::int32_t io_thread,
                                         const std::vector<CpuId>& cpus) {
-  return owner_of(run.vm).control().pin_io_thread(run, io_thread, cpus);
+  return with_control_of(run.vm, [&](migration::DomainControl& control) {
+    return control.pin_io_thread(run, io_thread, cpus);
+  });
 }
 
 Result<void> Hypervisors::set_memory_nodes(const DomainRun& run,
                                            const std::vector<placement::NodeId>& nodes) {
-  return owner_of(run.vm).control().set_memory_nodes(run, nodes);
+  return with_control_of(run.vm, [&](migration::DomainControl& control) {
+    return control.set_memory_nodes(run, nodes);
+  });
 }
 
 Result<void> Hypervisors::set_policy(const VmId& vm,
                                      const std::vector<placement::PolicySetting>& settings,
                                      bool persistent) {
-  return owner_of(vm).control().set_policy(vm, settings, persistent);
+  return with_control_of(vm, [&](migration::DomainControl& control) {
+    return control.set_policy(vm, settings, persistent);
+  });
 }
 
 }  // namespace vmnuma::balancer

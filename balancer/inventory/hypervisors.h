@@ -3,9 +3,10 @@
 ///
 /// Problem: a host may have VMs of libvirt and others at once; everything above wants one list and
 /// one control. Approach: lists are joined, and each VM belongs to the source that listed it; a VM
-/// that two list belongs to the first of them. A source that the host need not have, and that has
-/// never answered, is tried again with each refresh() and not missed until then. Term: *optional*,
-/// such a source.
+/// that two list belongs to the first of them. A VM that none has listed yet (the journal of a
+/// daemon that died names some) is looked for in all. A source that the host need not have, and
+/// that has never answered, is tried again with each refresh() and not missed until then; that is
+/// said once. Term: *optional*, such a source.
 ///
 /// Properties:
 ///  - a change of a VM reaches the source that listed it, and nobody else;
@@ -41,7 +42,11 @@ class Hypervisors final : public Hypervisor, private migration::DomainControl {
   [[nodiscard]] migration::DomainControl& control() override { return *this; }
 
  private:
-  [[nodiscard]] Hypervisor& owner_of(const placement::VmId& vm);
+  /// Null if nobody has listed it.
+  [[nodiscard]] Hypervisor* owner_of(const placement::VmId& vm);
+  /// What `call` does with the control of the VM's source.
+  template <class Call>
+  [[nodiscard]] Result<void> with_control_of(const placement::VmId& vm, const Call& call);
   [[nodiscard]] Result<void> pin_vcpu(const migration::DomainRun& run, std::int32_t vcpu,
                                       const std::vector<placement::CpuId>& cpus) override;
   [[nodiscard]] Result<void> pin_emulator(const migration::DomainRun& run,
@@ -57,9 +62,11 @@ class Hypervisors final : public Hypervisor, private migration::DomainControl {
   struct Member {
     Source source;
     bool has_answered = false;
+    std::string said;  ///< why it was left out
   };
   std::vector<Member> members_;  ///< refresh()'s, but for the pointers
-  std::mutex mutex_;             ///< guards owners_
+  std::vector<std::string> notices_;
+  std::mutex mutex_;  ///< guards owners_
   std::map<placement::VmId, std::size_t> owners_;
 };
 

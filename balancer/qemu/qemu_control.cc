@@ -37,6 +37,10 @@ Result<void> check_cpus(const std::vector<CpuId>& cpus, const std::vector<CpuId>
 /// The VM if it still is the run that is meant.
 Result<KnownVm> QemuControl::find(const DomainRun& run) const {
   auto known = known_.find(run.vm);
+  if (!known) {
+    callbacks_.look();
+    known = known_.find(run.vm);
+  }
   if (!known || !known->descriptor->runs()) {
     return failure(ErrorCode::kNotFound, "it does not run");
   }
@@ -81,7 +85,7 @@ Result<void> QemuControl::pin(const DomainRun& run, ThreadKey key, const std::st
   if (pinned) {
     known_.note_pin(run.vm, vm->process, key, cpus == *online ? std::vector<CpuId>{} : cpus);
   }
-  on_change_(run.vm);
+  callbacks_.on_change(run.vm);
   return pinned ? Result<void>() : failure(std::move(pinned).error(), what);
 }
 
@@ -130,7 +134,7 @@ Result<void> QemuControl::set_policy(const VmId& vm,
                        "into vmnuma.toml as [vm.\"NAME\"]");
   }
   known_.set_policy(vm, known->process, settings);
-  on_change_(vm);
+  callbacks_.on_change(vm);
   return {};
 }
 

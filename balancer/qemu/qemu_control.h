@@ -27,11 +27,17 @@ namespace vmnuma::balancer::qemu {
 /// All functions from any thread; calls for different VMs may run at the same time.
 class QemuControl final : public migration::DomainControl {
  public:
+  struct Callbacks {
+    /// This VM was changed.
+    std::function<void(const placement::VmId&)> on_change;
+    /// Fills `known` by what runs now: for VMs that are named before the inventory was first asked,
+    /// as by the journal of a daemon that died.
+    std::function<void()> look;
+  };
   /// `root` is the host's root directory. `known` is the inventory's and outlives this object.
-  /// `on_change` is told which VM was changed, in the caller's thread.
-  QemuControl(files::Directory root, KnownVms& known,
-              std::function<void(const placement::VmId&)> on_change)
-      : root_(std::move(root)), known_(known), on_change_(std::move(on_change)) {}
+  /// Callbacks run in the caller's thread.
+  QemuControl(files::Directory root, KnownVms& known, Callbacks callbacks)
+      : root_(std::move(root)), known_(known), callbacks_(std::move(callbacks)) {}
 
   /// As the port says; memory nodes and persistent policies are unsupported.
   [[nodiscard]] Result<void> pin_vcpu(const migration::DomainRun& run, std::int32_t vcpu,
@@ -54,7 +60,7 @@ class QemuControl final : public migration::DomainControl {
 
   const files::Directory root_;
   KnownVms& known_;
-  const std::function<void(const placement::VmId&)> on_change_;
+  const Callbacks callbacks_;
 };
 
 }  // namespace vmnuma::balancer::qemu

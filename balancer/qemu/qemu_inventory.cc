@@ -115,6 +115,17 @@ Result<std::vector<VmDescription>> QemuInventory::refresh() {
   return running;
 }
 
+void QemuInventory::look_once() {
+  bool has_looked = false;
+  {
+    const std::lock_guard lock(mutex_);
+    has_looked = watch_ != nullptr;
+  }
+  if (!has_looked) {
+    (void)refresh();  // what is wrong is told to the next caller
+  }
+}
+
 Result<void> QemuInventory::ensure_watching() {
   if (watch_ != nullptr) {
     return {};

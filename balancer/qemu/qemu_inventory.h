@@ -69,6 +69,9 @@ class QemuInventory final : public stats::DomainInventory {
   /// blocks.
   void mark_dirty(const placement::VmId& vm) { dirty_->mark(vm); }
 
+  /// refresh(), if that was never called. Any thread.
+  void look_once();
+
   /// What somebody should know of what was found since the last call: sentences. Any thread.
   [[nodiscard]] std::vector<std::string> take_notices();
 
@@ -109,7 +112,7 @@ class QemuInventory final : public stats::DomainInventory {
   std::optional<ProcessTable> table_;
   std::map<placement::VmId, Entry> vms_;
   std::set<std::string> said_;
-  std::unique_ptr<ChangeWatch> watch_;  // last: its thread ends first
+  std::unique_ptr<ChangeWatch> watch_;  // since the first refresh(); last: its thread ends first
 };
 
 }  // namespace vmnuma::balancer::qemu

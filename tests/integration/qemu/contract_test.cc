@@ -44,7 +44,8 @@ class PlainQemuHost final : public DomainHost {
       : cgroups_(OwnCgroups::make()),
         inventory_({.root = "/", .is_foreign = is_foreign}, [this] { dirty_.notify(); }),
         control_(files::Directory::open("/").value(), inventory_.known(),
-                 [this](const VmId& vm) { inventory_.mark_dirty(vm); }) {}
+                 {.on_change = [this](const VmId& vm) { inventory_.mark_dirty(vm); },
+                  .look = [this] { inventory_.look_once(); }}) {}
 
   stats::DomainInventory& inventory() override { return inventory_; }
   migration::DomainControl& control() override { return control_; }

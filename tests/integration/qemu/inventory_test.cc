@@ -189,8 +189,9 @@ TEST_F(PlainInventoryTest, PinsThatAWrittenCpusetResetAreMadeAgainAndOthersAreNo
   }
   const TempDirectory cgroups;
   options_.cgroups = cgroups.path();
-  QemuControl control(files::Directory::open("/").value(), inventory().known(),
-                      [this](const VmId& vm) { inventory().mark_dirty(vm); });
+  QemuControl control(
+      files::Directory::open("/").value(), inventory().known(),
+      {.on_change = [this](const VmId& vm) { inventory().mark_dirty(vm); }, .look = [] {}});
   const auto process = launch({.uuid = uuid_number(7), .vcpus = 2});
   process->await_output();
   ASSERT_TRUE(has(1));
@@ -216,6 +217,19 @@ TEST_F(PlainInventoryTest, PinsThatAWrittenCpusetResetAreMadeAgainAndOthersAreNo
   EXPECT_TRUE(becomes([&](const auto& vms) {
     return vms.front().vcpu_pins == std::vector<Pin>{{0, one}, {1, {all.back()}}};
   }));
+}
+
+TEST_F(PlainInventoryTest, AVmThatIsNamedBeforeTheFirstLookIsFound) {
+  const auto process = launch({.uuid = uuid_number(9)});
+  process->await_output();
+  QemuControl control(files::Directory::open("/").value(), inventory().known(),
+                      {.on_change = [this](const VmId& vm) { inventory().mark_dirty(vm); },
+                       .look = [this] { inventory().look_once(); }});
+  const migration::DomainRun run{placement::parse_vm_id(uuid_number(9)).value(),
+                                 static_cast<std::int32_t>(process->pid())};
+  const auto pinned = control.pin_vcpu(run, 0, {balancer::qemu::affinity_of(0).value().front()});
+  EXPECT_TRUE(pinned.has_value()) << pinned.error().message;
+  EXPECT_THAT(running(), SizeIs(1));  // and the inventory tells of it all the same
 }
 
 TEST_F(PlainInventoryTest, OfAThousandStartsAndEndsNoneIsMissedAndNoneIsKept) {

@@ -103,6 +103,25 @@ TEST_F(HypervisorsTest, AVmThatNobodyListsIsNotFound) {
             ErrorCode::kNotFound);
 }
 
+TEST_F(HypervisorsTest, AVmThatNobodyHasListedYetIsLookedForInAll) {
+  a_->domains.fail_with(kAway);
+  b_->domains.start(vm(2, "two"));
+  EXPECT_TRUE(both_->control().pin_vcpu({vm(2, "").id, 2}, 0, {CpuId{1}}));
+  EXPECT_EQ(both_->control().pin_vcpu({vm(3, "").id, 3}, 0, {CpuId{1}}).error().code,
+            ErrorCode::kUnavailable)
+      << "it may be with the one that does not answer";
+}
+
+TEST_F(HypervisorsTest, ThatAnOptionalOneIsLeftOutIsSaidOnce) {
+  a_->domains.fail_with(kAway);
+  (void)names();
+  (void)names();
+  EXPECT_THAT(both_->take_notices(),
+              ElementsAre("nobody answers; going on without its VMs", "a says so", "b says so"));
+  (void)names();
+  EXPECT_THAT(both_->take_notices(), ElementsAre("a says so", "b says so"));
+}
+
 TEST_F(HypervisorsTest, AnOptionalOneIsMissedOnlyAfterItHasAnswered) {
   b_->domains.start(vm(1, "one"));
   a_->domains.fail_with(kAway);
