@@ -32,6 +32,18 @@ bool is_placement(Reason reason) {
   return reason == Reason::kInitialPlacement || changes_cpus_only(reason);
 }
 
+/// A line with the action's number and the VMs that are known of it.
+LogLine about(std::int64_t number, const Action& action, const Ledger& ledger) {
+  LogLine line;
+  line.fields.emplace("ACTION", std::to_string(number));
+  for (const VmId& id : vms_of(action)) {
+    if (const VmRecord* vm = ledger.find(id); vm != nullptr) {
+      line.fields.emplace("VM", vm->description.name);
+    }
+  }
+  return line;
+}
+
 /// Homes and CPUs, as if the order had been carried out.
 UnderWay note_given(ControllerState& state, const Action& action, const migration::Order& order,
                     const CpuPins& pins, Effects& effects) {
@@ -157,10 +169,11 @@ void end_order(ControllerState& state, const ActionEvent& event, UnderWay& order
   }
   state.outcomes.ended(event.action, done, event.state == migration::ActionState::kUndone,
                        state.setup.options, state.last.snapshot.epoch);
-  effects.log.push_back(
-      {done ? Severity::kInfo : Severity::kWarning,
-       fmt::format("action {} is {}: {}", event.action, name_of(event.state), event.detail),
-       {{"ACTION", std::to_string(event.action)}}});
+  LogLine line = about(event.action, order.action, state.ledger);
+  line.severity = done ? Severity::kInfo : Severity::kWarning;
+  line.message =
+      fmt::format("action {} is {}: {}", event.action, name_of(event.state), event.detail);
+  effects.log.push_back(std::move(line));
 }
 
 }  // namespace
@@ -181,10 +194,11 @@ void give_order(ControllerState& state, const Action& action, const CpuPins& pin
   if (!is_placement(action.reason)) {
     state.outcomes.began(order.action, action, snapshot, state.setup.options);
   }
-  effects.log.push_back({Severity::kInfo,
-                         action_text(snapshot, action),
-                         {{"ACTION", std::to_string(order.action)},
-                          {"REASON", std::string(name_of(action.reason))}}});
+  LogLine line = about(order.action, action, state.ledger);
+  line.severity = Severity::kInfo;
+  line.message = action_text(snapshot, action);
+  line.fields.emplace("REASON", name_of(action.reason));
+  effects.log.push_back(std::move(line));
   (void)state.orders.begin(std::move(under_way));  // the number that the order has
   effects.orders.push_back(std::move(order));
 }

@@ -15,6 +15,7 @@
 #include "balancer/model/admission_mode.h"
 #include "balancer/model/mode.h"
 #include "balancer/model/origin.h"
+#include "balancer/model/severity.h"
 #include "balancer/protocol/request.h"
 #include "balancer/protocol/response.h"
 #include "migration/order.h"
@@ -156,12 +157,10 @@ struct EpochEnded {
   placement::Plan plan;
 };
 
-enum class Severity { kDebug, kInfo, kNotice, kWarning, kError };
-
 struct LogLine {
   Severity severity{};
   std::string message;
-  std::map<std::string, std::string> fields;  ///< for the journal: VM, ACTION, NODE, ...
+  std::multimap<std::string, std::string> fields;  ///< VM, for each; ACTION, REASON
 };
 
 /// A VM that was not admitted, for the history.

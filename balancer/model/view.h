@@ -21,6 +21,7 @@
 
 #include "balancer/model/mode.h"
 #include "balancer/model/origin.h"
+#include "balancer/model/severity.h"
 #include "placement/model/ids.h"
 #include "placement/model/vm_figures.h"
 
@@ -394,6 +395,26 @@ struct HistoryView {
   std::vector<HistoryRowView> moves;
   bool truncated = false;  ///< more rows match than the limit let through
   bool operator==(const HistoryView&) const = default;
+};
+
+/// Something that happened: a line of the daemon's log.
+struct EventView {
+  std::int64_t number = 0;  ///< since the daemon was started, from 1
+  std::int64_t time_unix_s = 0;
+  Severity level{};
+  std::string message;
+  std::vector<std::string> vms;  ///< that it is about
+  Figure action;                 ///< its number in the history
+  std::string reason;            ///< name_of(Reason) of the action that begins; or empty
+  bool operator==(const EventView&) const = default;
+};
+
+/// `vmnuma events`: oldest first.
+struct EventsView {
+  std::vector<EventView> events;
+  std::int64_t last = 0;   ///< the number of the newest event of all
+  bool truncated = false;  ///< more match: older than the limit let through, or not kept any more
+  bool operator==(const EventsView&) const = default;
 };
 
 struct RelocationView {

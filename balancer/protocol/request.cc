@@ -116,6 +116,8 @@ class ArgumentReader : public text::FieldReader<ArgumentReader, Json> {
       return "an integer";
     } else if constexpr (std::is_same_v<T, std::int32_t>) {
       return "an integer from 0 up";
+    } else if constexpr (Named<T>) {
+      return std::string(kChoices<T>);
     } else if constexpr (text::Range<T>) {
       return fmt::format("a list of at most {}", kMostSupposed);
     } else {
@@ -185,7 +187,7 @@ Result<Command> read_command(const Json& args) {
   if (!problem.empty()) {
     return failure(ErrorCode::kInvalidArgument, problem);
   }
-  if constexpr (std::is_same_v<T, HistoryRequest>) {
+  if constexpr (std::is_same_v<T, HistoryRequest> || std::is_same_v<T, EventsRequest>) {
     if (request.limit < 1 || request.limit > kMostHistoryRows) {
       return failure(ErrorCode::kInvalidArgument,
                      fmt::format("the argument 'limit' is {}, but must be a number from 1 to {}",

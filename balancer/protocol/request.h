@@ -126,6 +126,28 @@ struct HistoryRequest {
   bool operator==(const HistoryRequest&) const = default;
 };
 
+/// What happened, as the log has it, of the newest that the daemon keeps; each filter that is given
+/// must match.
+struct EventsRequest {
+  static constexpr std::string_view kCommand = "events";
+  static constexpr Rights kRights = Rights::kMember;
+  using View = EventsView;
+  std::int64_t limit = 50;                   ///< 1..kMostHistoryRows; the newest ones
+  std::int64_t after = 0;                    ///< only of a higher number
+  std::optional<std::int64_t> since_unix_s;  ///< as of HistoryRequest
+  std::optional<std::string> vm;             ///< its name
+  Severity level = Severity::kInfo;          ///< this one, or a worse one
+  template <class Fields, class Self>
+  static void visit(Fields& fields, Self& self) {
+    fields.optional("limit", self.limit);
+    fields.optional("after", self.after);
+    fields.optional_time("since", self.since_unix_s);
+    fields.optional("vm", self.vm);
+    fields.optional("level", self.level);
+  }
+  bool operator==(const EventsRequest&) const = default;
+};
+
 struct PlanRequest {
   static constexpr std::string_view kCommand = "plan";
   static constexpr Rights kRights = Rights::kMember;
@@ -554,13 +576,27 @@ struct SimLoadRequest {
   bool operator==(const SimLoadRequest&) const = default;
 };
 
-using Command = std::variant<StatusRequest, StatsRequest, ExplainRequest, HistoryRequest,
-                             PlanRequest, PauseRequest, ResumeRequest, OptionsListRequest,
-                             OptionsGetRequest, OptionsSetRequest, MoveRequest, MoveTogetherRequest,
-                             ReleaseRequest, ManageRequest, WhatIfRequest, RecordStartRequest,
-                             RecordNextRequest, RecordStopRequest, AnnounceRequest, WithdrawRequest,
-                             SuggestRequest, HostRequest, PolicyRequest, SetRequest, StateRequest,
-                             MemoryRequest, SimStartRequest, SimStopRequest, SimLoadRequest>;
+/// Of a daemon that shows a recording only: so many epochs on, or back.
+struct SimStepRequest {
+  static constexpr std::string_view kCommand = "sim-step";
+  static constexpr Rights kRights = Rights::kRoot;
+  using View = DoneView;
+  std::int64_t epochs = 1;
+  template <class Fields, class Self>
+  static void visit(Fields& fields, Self& self) {
+    fields.optional("epochs", self.epochs);
+  }
+  bool operator==(const SimStepRequest&) const = default;
+};
+
+using Command =
+    std::variant<StatusRequest, StatsRequest, ExplainRequest, HistoryRequest, PlanRequest,
+                 PauseRequest, ResumeRequest, OptionsListRequest, OptionsGetRequest,
+                 OptionsSetRequest, MoveRequest, MoveTogetherRequest, ReleaseRequest, ManageRequest,
+                 WhatIfRequest, RecordStartRequest, RecordNextRequest, RecordStopRequest,
+                 AnnounceRequest, WithdrawRequest, SuggestRequest, HostRequest, PolicyRequest,
+                 SetRequest, StateRequest, MemoryRequest, EventsRequest, SimStartRequest,
+                 SimStopRequest, SimLoadRequest, SimStepRequest>;
 
 struct Request {
   std::int64_t id = 0;

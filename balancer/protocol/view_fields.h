@@ -424,6 +424,24 @@ void visit_fields(Fields& fields, T& view) {
   fields("truncated", view.truncated);
 }
 
+template <class Fields, MaybeConst<EventView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("number", view.number);
+  fields.time("time", view.time_unix_s);
+  fields("level", view.level);
+  fields("message", view.message);
+  fields("vms", view.vms);
+  fields("action", view.action);
+  fields("reason", view.reason);
+}
+
+template <class Fields, MaybeConst<EventsView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("events", view.events);
+  fields("last", view.last);
+  fields("truncated", view.truncated);
+}
+
 template <class Fields, MaybeConst<RelocationView> T>
 void visit_fields(Fields& fields, T& view) {
   fields("vm", view.vm);

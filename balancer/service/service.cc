@@ -196,11 +196,11 @@ Service::End Service::run() {
     history_backoff_.failed(std::chrono::steady_clock::now());
     set_source("history", setup_.history_problem + "; it is tried again");
   } else if (!setup_.history->notice().empty()) {
-    log_.write(Severity::kWarning, setup_.history->notice());
+    say(Severity::kWarning, setup_.history->notice());
   }
-  log_.write(Severity::kNotice,
-             fmt::format("vmnumad {} started, mode {}, {} nodes, {}", VMNUMA_VERSION,
-                         name_of(setup_.config.mode), topology_.nodes.size(), host_.name()));
+  say(Severity::kNotice,
+      fmt::format("vmnumad {} started, mode {}, {} nodes, {}", VMNUMA_VERSION,
+                  name_of(setup_.config.mode), topology_.nodes.size(), host_.name()));
   for (stats::HostLack& lack : host_.lacks()) {
     feed(SourceChanged{std::string(lack.source), std::move(lack.reason), wall_now()});
   }
@@ -227,6 +227,12 @@ stats::WallTime Service::history_now() const {
   return std::chrono::floor<std::chrono::milliseconds>(time_.wall());
 }
 
+/// Any thread.
+void Service::say(const LogLine& line) {
+  log_.write(line);
+  events_.add(line, wall_now());
+}
+
 // ---- events in, effects out ----
 
 void Service::feed(const Event& event) {
@@ -240,7 +246,7 @@ Effects Service::take(const Event& event) {
 
 void Service::carry_out(Effects effects) {
   for (const LogLine& line : effects.log) {
-    log_.write(line);
+    say(line);
   }
   for (const Reply& answer : effects.replies) {
     reply(answer);
@@ -309,10 +315,10 @@ void Service::keep_admission() {
     const Result<void> kept =
         write_admission(setup_.config.state_dir, state, admission_stamp(host_.root(), wall_now()));
     if (std::exchange(admission_problem_, kept ? "" : kept.error().message).empty() && !kept) {
-      log_.write(Severity::kWarning,
-                 fmt::format("what decides on starts while the daemon is away could not be kept: "
-                             "{}; the hook judges by the host's files then",
-                             kept.error().message));
+      say(Severity::kWarning,
+          fmt::format("what decides on starts while the daemon is away could not be kept: "
+                      "{}; the hook judges by the host's files then",
+                      kept.error().message));
     }
   });
   (void)posted;  // tried again in kAdmissionWrittenEvery_s
@@ -329,7 +335,7 @@ void Service::with_history(std::function<Result<void>(stats::History&)> task) {
     });
   });
   if (!posted && ++lost_epochs_ == 1) {
-    log_.write(Severity::kWarning, "the history is too slow, leaving out what it cannot take");
+    say(Severity::kWarning, "the history is too slow, leaving out what it cannot take");
   }
 }
 
@@ -338,6 +344,10 @@ void Service::with_history(std::function<Result<void>(stats::History&)> task) {
 void Service::on_request(std::int64_t token, const Peer& peer, const Request& request) {
   if (const auto* history = std::get_if<HistoryRequest>(&request.command)) {
     answer_history(token, request.id, *history);
+    return;
+  }
+  if (const auto* events = std::get_if<EventsRequest>(&request.command)) {
+    socket_->answer(token, encode_response(request.id, Answer(events_.answer(*events))));
     return;
   }
   if (is_about_recording(request.command)) {
@@ -496,13 +506,13 @@ void Service::find_host_latencies() {
       "measuring latencies", [this, state_dir = setup_.config.state_dir, topology = topology_] {
         FoundLatencies found = host_.find_latencies(state_dir, topology, stopping_);
         boost::asio::post(context_, [this, found = std::move(found)] {
-          log_.write(found.log);
+          say(found.log);
           host_latencies_ = found.latencies;
           tell_topology();
         });
       });
   if (!posted) {
-    log_.write(Severity::kWarning, "memory latencies are not measured");
+    say(Severity::kWarning, "memory latencies are not measured");
   }
 }
 
@@ -623,7 +633,7 @@ void Service::try_history() {
         set_source("history", opened.error().message + "; it is tried again");
         return;
       }
-      log_.write(Severity::kNotice, "the history can be opened now, starting over with it");
+      say(Severity::kNotice, "the history can be opened now, starting over with it");
       (void)sd_notify(0, "RELOADING=1");
       end_ = End::kStartOver;
       take_nothing_more();
@@ -669,12 +679,29 @@ void Service::on_inventory(Result<std::vector<placement::VmDescription>> running
   if (!running) {
     libvirt_backoff_.failed(std::chrono::steady_clock::now());
   } else {
+    say_who_runs(*running, running_, "runs");
+    say_who_runs(running_, *running, "has ended");
     running_ = std::move(*running);
     feed(DomainsChanged{running_});
     ask_expected_load(running_);
   }
   if (std::exchange(refresh_again_, false) && running) {
     refresh_inventory();
+  }
+}
+
+/// Of those that the others have not.
+void Service::say_who_runs(const std::vector<placement::VmDescription>& vms,
+                           const std::vector<placement::VmDescription>& others,
+                           std::string_view what) {
+  std::set<placement::VmId> known;
+  for (const placement::VmDescription& vm : others) {
+    known.insert(vm.id);
+  }
+  for (const placement::VmDescription& vm : vms) {
+    if (!known.contains(vm.id)) {
+      say({Severity::kInfo, fmt::format("VM '{}' {}", vm.name, what), {{"VM", vm.name}}});
+    }
   }
 }
 
@@ -703,7 +730,7 @@ void Service::ask_expected_load(const std::vector<placement::VmDescription>& run
 
 void Service::log_notices() {
   for (const std::string& notice : setup_.config.notices) {
-    log_.write(Severity::kWarning, notice);
+    say(Severity::kWarning, notice);
   }
 }
 
@@ -711,17 +738,16 @@ void Service::reload() {
   (void)sd_notify(0, "RELOADING=1");
   Result<Config> config = setup_.reload();
   if (!config) {
-    log_.write(Severity::kError,
-               fmt::format("configuration not read again, going on with the old one: {}",
-                           config.error().message));
+    say(Severity::kError, fmt::format("configuration not read again, going on with the old one: {}",
+                                      config.error().message));
   } else {
     const bool needs_restart = config->hypervisor != setup_.config.hypervisor ||
                                config->uri != setup_.config.uri ||
                                config->socket_path != setup_.config.socket_path ||
                                config->state_dir != setup_.config.state_dir;
     if (needs_restart) {
-      log_.write(Severity::kWarning,
-                 "hypervisor, uri, socket_path and state_dir change with the next start");
+      say(Severity::kWarning,
+          "hypervisor, uri, socket_path and state_dir change with the next start");
     }
     setup_.config.mode = config->mode;
     setup_.config.options = config->options;
@@ -750,8 +776,8 @@ void Service::reload() {
 void Service::stop() {
   (void)sd_notify(0, "STOPPING=1");
   const bool restore = setup_.config.on_stop == OnStop::kRestore;
-  log_.write(Severity::kNotice, restore ? "stopping; VMs are given back as they were found"
-                                        : "stopping; VMs stay where they are");
+  say(Severity::kNotice, restore ? "stopping; VMs are given back as they were found"
+                                 : "stopping; VMs stay where they are");
   take_nothing_more();
   if (restore) {
     give_back();
@@ -776,7 +802,7 @@ void Service::give_back() {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - steady_clock::now());
   const bool limited = memory_worker_->drain({left, kRestoreStepPatience});
   if (!moved || !limited) {
-    log_.write(Severity::kWarning, "not all VMs could be given back, the others stay as they are");
+    say(Severity::kWarning, "not all VMs could be given back, the others stay as they are");
   }
   setup_.signals.allow_until(steady_clock::now() + Signals::kPatience);
 }
@@ -791,15 +817,15 @@ void Service::end() {
   };
   (void)place_.note("letting actions come to rest");
   if (!executor_->stop(until(kActionsAtRest).all)) {
-    log_.write(Severity::kWarning, "not all actions came to rest, the next start takes them up");
+    say(Severity::kWarning, "not all actions came to rest, the next start takes them up");
   }
   (void)place_.note("setting memory limits");
   if (!memory_worker_->drain(until(kMemorySet))) {
-    log_.write(Severity::kWarning, "not all memory limits were set");
+    say(Severity::kWarning, "not all memory limits were set");
   }
   (void)place_.note("writing the history");
   if (!history_worker_.drain(until(kHistoryWritten))) {
-    log_.write(Severity::kWarning, "not all of the history was written");
+    say(Severity::kWarning, "not all of the history was written");
   }
   (void)place_.note("closing the connections");
   context_.stop();

@@ -33,6 +33,8 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
@@ -50,6 +52,7 @@
 #include "balancer/service/log.h"
 #include "balancer/service/memory_worker.h"
 #include "balancer/service/questions.h"
+#include "balancer/service/recent_events.h"
 #include "balancer/service/signals.h"
 #include "balancer/service/task_board.h"
 #include "balancer/service/worker.h"
@@ -96,6 +99,8 @@ class Service {
   explicit Service(ServiceSetup setup);
   [[nodiscard]] std::int64_t wall_now() const;
   [[nodiscard]] stats::WallTime history_now() const;
+  void say(const LogLine& line);
+  void say(Severity severity, std::string message) { say({severity, std::move(message), {}}); }
   void feed(const Event& event);
   [[nodiscard]] Effects take(const Event& event);
   void carry_out(Effects effects);
@@ -118,6 +123,8 @@ class Service {
   void tell_source(const std::string& source);
   void refresh_inventory();
   void on_inventory(Result<std::vector<placement::VmDescription>> running);
+  void say_who_runs(const std::vector<placement::VmDescription>& vms,
+                    const std::vector<placement::VmDescription>& others, std::string_view what);
   void ask_expected_load(const std::vector<placement::VmDescription>& running);
   void keep_admission();
   void with_history(std::function<Result<void>(stats::History&)> task);
@@ -136,6 +143,7 @@ class Service {
   const HostTime time_;
   placement::Topology topology_;
   Log log_;
+  RecentEvents events_;
   boost::asio::steady_timer epoch_timer_;
   boost::asio::steady_timer look_timer_;
   std::chrono::steady_clock::time_point next_epoch_;

@@ -71,6 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_view<vmnuma::stats::Report>(bytes);
   check_view<ExplainView>(bytes);
   check_view<HistoryView>(bytes);
+  check_view<vmnuma::balancer::EventsView>(bytes);
   check_view<PlanView>(bytes);
   check_view<OptionsView>(bytes);
   return 0;

@@ -31,6 +31,7 @@ class UnknownFields {
   void fill(std::string& value) { value = "word"; }
   void fill(placement::NodeId& value) { value = {7}; }
   void fill(balancer::Mode& value) { value = balancer::Mode::kActive; }
+  void fill(balancer::Severity& value) { value = balancer::Severity::kNotice; }
   void fill(balancer::Origin& value) { value = balancer::Origin::kFile; }
   template <class T>
   void fill(std::optional<T>& value) {

@@ -27,29 +27,17 @@ _vmnuma_value_kind() {  # the kind of what follows the option $2 of $1; fails if
 }
 
 _vmnuma_values() {  # the values of the kind $1, one a line; the rest is the program to ask
-  local kind=$1 member
+  local kind=$1
   shift
   case $kind in
-    vm) set -- "$@" stats -t numa-clients; member=vmName ;;
-    node) set -- "$@" stats -t numa-pnode; member=nodeID ;;
-    option) set -- "$@" options list; member=name ;;
-    scenario) set -- "$@" sim list; member=name ;;
-    type)
-@types@
-      return
-      ;;
-    format)
-@formats@
-      return
-      ;;
-    form)
-@forms@
-      return
-      ;;
+    vm) set -- "$@" list ;;
+    node) set -- "$@" stats -t numa-pnode ;;
+    option) set -- "$@" options list ;;
+    scenario) set -- "$@" sim list ;;
+    one-of:*) tr '|' '\n' <<<"${kind#one-of:}"; return ;;
     *) return ;;
   esac
-  "$@" --json 2>/dev/null | command grep -Eo "\"$member\":(\"[^\"]*\"|[0-9]+)" |
-    command sed 's/^[^:]*://; s/"//g' | command sort -u
+  "$@" -o name 2>/dev/null
 }
 
 _vmnuma() {

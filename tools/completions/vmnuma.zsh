@@ -4,38 +4,19 @@
 
 _vmnuma_offer() {  # offers the values of the kind in the last argument; the others are compadd's
   local -a ask=(vmnuma) offered
-  local kind=${@[-1]} member
+  local kind=${@[-1]}
   if [[ -n ${opt_args[--socket]-} ]]; then
     ask+=(--socket ${(Q)opt_args[--socket]})
   elif (( ${words[(I)--sim]} + ${words[(I)sim]} )); then  # what is played with are the simulated daemon's VMs
     ask+=(--sim)
   fi
   case $kind in
-    vm) ask+=(stats -t numa-clients); member=vmName ;;
-    node) ask+=(stats -t numa-pnode); member=nodeID ;;
-    option) ask+=(options list); member=name ;;
-    scenario) ask+=(sim list); member=name ;;
-    type)
-      compadd "${@[1,-2]}" -- $(
-@types@
-      )
-      return
-      ;;
-    format)
-      compadd "${@[1,-2]}" -- $(
-@formats@
-      )
-      return
-      ;;
-    form)
-      compadd "${@[1,-2]}" -- $(
-@forms@
-      )
-      return
-      ;;
+    vm) ask+=(list) ;;
+    node) ask+=(stats -t numa-pnode) ;;
+    option) ask+=(options list) ;;
+    scenario) ask+=(sim list) ;;
   esac
-  offered=(${(f)"$($ask --json 2>/dev/null | command grep -Eo "\"$member\":(\"[^\"]*\"|[0-9]+)" |
-    command sed 's/^[^:]*://; s/"//g' | command sort -u)"})
+  offered=(${(f)"$($ask -o name 2>/dev/null)"})
   compadd "${@[1,-2]}" -a offered
 }
 

@@ -3,12 +3,15 @@
 
 #include <functional>
 #include <optional>
+#include <set>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "stats/reports/report.h"
+#include "balancer/policy/policy_keys.h"
 #include "tools/describe/template.h"
 #include "tools/vmnuma/arguments/invocation.h"
 
@@ -16,16 +19,45 @@ namespace vmnuma::tools {
 
 namespace {
 
+/// What begins a kind of which the words are known; they follow with '|' between them.
+constexpr std::string_view kOneOf = "one-of:";
+
+/// "nodes=|affinity_group=": what `set` takes, as far as it is known before the value.
+std::string policy_settings() {
+  std::string words;
+  for (const auto& key : balancer::policy_keys()) {
+    words.append(words.empty() ? "" : "|").append(key.name).append("=");
+  }
+  return words;
+}
+
+/// The words of such a kind; none of another.
+std::vector<std::string> words_of(std::string_view kind) {
+  std::vector<std::string> words;
+  if (kind.starts_with(kOneOf)) {
+    std::istringstream text{std::string(kind.substr(kOneOf.size()))};
+    for (std::string word; std::getline(text, word, '|');) {
+      words.push_back(word);
+    }
+  }
+  return words;
+}
+
 /// A word's kind, by what the help calls it; empty if nothing can be offered.
 std::string kind_of(std::string_view name) {
   struct Kind {
     std::string_view name;
     std::string_view kind;
   };
-  static constexpr Kind kKinds[] = {{"FILE", "file"},   {"PATH", "file"}, {"VM", "vm"},
-                                    {"NODE", "node"},   {"TYPE", "type"}, {"SCENARIO", "scenario"},
-                                    {"NAME", "option"}, {"DIR", "file"},  {"FORMAT", "format"},
-                                    {"FORM", "form"}};
+  static constexpr Kind kKinds[] = {{"FILE", "file"},  {"PATH", "file"}, {"VM", "vm"},
+                                    {"NODE", "node"},  {"DIR", "file"},  {"SCENARIO", "scenario"},
+                                    {"NAME", "option"}};
+  if (name.find('|') != std::string_view::npos) {
+    return std::string(kOneOf).append(name);
+  }
+  if (name == "SETTING") {
+    return std::string(kOneOf) + policy_settings();
+  }
   for (const Kind& kind : kKinds) {
     if (kind.name == name) {
       return std::string(kind.kind);
@@ -117,7 +149,8 @@ std::string value_cases(const CommandInfo& program) {
       for (const std::string& name : option.names) {
         if (!option.value.empty()) {
           const std::string kind = kind_of(command, option);
-          out += fmt::format("    '{} {}') echo {} ;;\n", path, name, kind.empty() ? "any" : kind);
+          out +=
+              fmt::format("    '{} {}') echo '{}' ;;\n", path, name, kind.empty() ? "any" : kind);
         }
       }
     }
@@ -144,6 +177,11 @@ std::string zsh_text(std::string_view text) {
 }
 
 std::string zsh_action(const std::string& kind) {
+  if (const std::vector<std::string> words = words_of(kind); !words.empty()) {
+    return words.front().ends_with('=')
+               ? fmt::format("{{compadd -S \"\" -- {}}}", fmt::join(words, " "))
+               : fmt::format("({})", fmt::join(words, " "));
+  }
   return kind.empty() ? " " : kind == "file" ? "_files" : "_vmnuma_offer " + kind;
 }
 
@@ -219,6 +257,88 @@ std::string zsh_functions(const CommandInfo& program) {
   return out;
 }
 
+// ---- fish ----
+
+std::string fish_text(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text) {
+    out += c == '\'' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+  }
+  return out + "'";
+}
+
+/// Of a word that is given.
+std::string fish_values(const std::string& kind) {
+  if (kind == "file") {
+    return " -F";
+  }
+  if (const std::vector<std::string> words = words_of(kind); !words.empty()) {
+    return " -a " + fish_text(fmt::format("{}", fmt::join(words, " ")));
+  }
+  return kind.empty() ? "" : fmt::format(" -a '(__vmnuma_values {})'", kind);
+}
+
+std::vector<std::string> fish_paths(const CommandInfo& program) {
+  std::vector<std::string> paths;
+  each_command(program, [&](const std::string& path, const CommandInfo& /*command*/) {
+    if (!path.empty()) {
+      paths.push_back(path);
+    }
+  });
+  return paths;
+}
+
+/// Those of which the next word is the value.
+std::vector<std::string> options_with_values(const CommandInfo& program) {
+  std::set<std::string> names;
+  each_command(program, [&](const std::string& /*path*/, const CommandInfo& command) {
+    for (const OptionInfo& option : command.options) {
+      if (!option.value.empty() && !option.value.starts_with('[')) {
+        names.insert(option.names.begin(), option.names.end());
+      }
+    }
+  });
+  return {names.begin(), names.end()};
+}
+
+std::string fish_list(std::string_view name, const std::vector<std::string>& words) {
+  std::string out = fmt::format("set -g __vmnuma_{}", name);
+  for (const std::string& word : words) {
+    out += " \\\n    " + fish_text(word);
+  }
+  return out + "\n";
+}
+
+std::string fish_lines(const CommandInfo& program) {
+  std::string out;
+  each_command(program, [&](const std::string& path, const CommandInfo& command) {
+    const std::string at = fmt::format("complete -c vmnuma -n '__vmnuma_at \"{}\"'", path);
+    for (const OptionInfo& option : options_after(program, command)) {
+      out += at;
+      for (const std::string& name : option.names) {
+        out += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+      }
+      out += option.value.empty() || option.value.starts_with('[')
+                 ? ""
+                 : " -x" + fish_values(kind_of(command, option));
+      out += " -d " + fish_text(option.help) + "\n";
+    }
+    for (const CommandInfo& below : command.commands) {
+      out += fmt::format("{} -a {} -d {}\n", at, below.name, fish_text(below.help));
+    }
+    std::size_t place = 0;
+    for (const ArgumentInfo& argument : command.arguments) {
+      const std::string values = fish_values(kind_of(command, argument));
+      if (!values.empty()) {
+        out += fmt::format("complete -c vmnuma -n '__vmnuma_at \"{}\" {}{}'{}\n", path, place,
+                           argument.repeatable ? " or-more" : "", values);
+      }
+      ++place;
+    }
+  });
+  return out;
+}
+
 }  // namespace
 
 Result<std::string> fill_completion(std::string_view text, const CommandInfo& program) {
@@ -244,14 +364,14 @@ Result<std::string> fill_completion(std::string_view text, const CommandInfo& pr
     if (line == "@functions@") {
       return zsh_functions(program);
     }
-    if (line == "@types@") {
-      return fmt::format("      printf '%s\\n' {}\n", fmt::join(stats::report_types(), " "));
+    if (line == "@paths@") {
+      return fish_list("paths", fish_paths(program));
     }
-    if (line == "@formats@") {
-      return fmt::format("      printf '%s\\n' {}\n", fmt::join(kExportFormats, " "));
+    if (line == "@with-values@") {
+      return fish_list("with_values", options_with_values(program));
     }
-    if (line == "@forms@") {
-      return fmt::format("      printf '%s\\n' {}\n", fmt::join(kAdviseFormats, " "));
+    if (line == "@complete@") {
+      return fish_lines(program);
     }
     return std::nullopt;
   });

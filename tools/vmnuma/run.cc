@@ -19,6 +19,7 @@
 #include "tools/vmnuma/export/follow_export.h"
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/progress_bar.h"
+#include "tools/vmnuma/text/listing.h"
 #include "tools/vmnuma/text/report_text.h"
 #include "tools/vmnuma/text/text.h"
 #include "tools/vmnuma/text/view_text.h"
@@ -35,10 +36,17 @@ using balancer::HistoryView;
 using std::chrono::milliseconds;
 
 /// A command's text for standard output.
-Result<std::string> text_for(const balancer::Command& command, const std::string& result) {
+Result<std::string> text_for(const balancer::Command& command, const std::string& result,
+                             ListFormat format) {
   return std::visit(
-      [&result]<class Request>(const Request& /*request*/) -> Result<std::string> {
+      [&]<class Request>(const Request& /*request*/) -> Result<std::string> {
         using View = typename Request::View;
+        if constexpr (requires(const View& view) { listing_of(view); }) {
+          if (format != ListFormat::kTable) {
+            return decode_view<View>(result).map(
+                [format](const View& view) { return text_of(listing_of(view), format); });
+          }
+        }
         if constexpr (requires(const View& view) { text_of(view); }) {
           return decode_view<View>(result).map([](const View& view) { return text_of(view); });
         } else {
@@ -99,7 +107,7 @@ class Runner {
           .map_error(unreadable);
     }
     if (!std::holds_alternative<balancer::HostRequest>(command_)) {
-      return text_for(command_, result).map_error(unreadable);
+      return text_for(command_, result, invocation_.format).map_error(unreadable);
     }
     const auto status = ask(balancer::StatusRequest{});
     if (!status) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The completions as bash and zsh meet them: what is offered for a word, and that zsh reads its
-/// own.
+/// The completions as bash, zsh and fish meet them: what is offered for a word, and that zsh reads
+/// its own.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -25,6 +25,7 @@ namespace {
 
 using balancer::Answer;
 using balancer::Command;
+using testing::AnyOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -63,6 +64,23 @@ class CompletionTest : public testing::Test {
       lines.push_back(line);
     }
     return lines;
+  }
+
+  /// What fish offers for the last word of the line behind `vmnuma `; nothing without fish.
+  [[nodiscard]] Words fish_offers(const std::string& line) const {
+    if (!has_fish()) {
+      return {};
+    }
+    const std::string script = directory_.path() + "/script";
+    std::ofstream(script) << fmt::format(
+        "set -x PATH {} $PATH\nsource {}/fish/vmnuma.fish\ncomplete -C 'vmnuma {}' | string "
+        "replace -r '\\t.*' ''\n",
+        program_directory(), VMNUMA_COMPLETIONS, line);
+    return output_of("HOME=" + directory_.path() + " fish --no-config " + script);
+  }
+
+  [[nodiscard]] static bool has_fish() {
+    return std::system("command -v fish >/dev/null") == 0;  // NOLINT(cert-env33-c)
   }
 
   [[nodiscard]] static std::string program_directory() {
@@ -117,6 +135,9 @@ TEST_F(CompletionTest, AWordThatIsBegunIsFinished) {
   EXPECT_THAT(offered({"sim", "run", "pile"}), ElementsAre("pile-up"));
   EXPECT_THAT(offered({"sim", "compare", "swap-only", "pile"}), ElementsAre("pile-up"));
   EXPECT_THAT(offered({"nonsense", "x"}), IsEmpty());
+  EXPECT_THAT(offered({"list", "-o", "w"}), ElementsAre("wide"));
+  EXPECT_THAT(offered({"set", "web1", "do_"}), ElementsAre("do_not_move="));
+  EXPECT_THAT(offered({"export", "--format", ""}), ElementsAre("nrt", "openstack", "host"));
 }
 
 TEST_F(CompletionTest, FilesAreOfferedWhereAFileIsWanted) {
@@ -128,16 +149,15 @@ TEST_F(CompletionTest, FilesAreOfferedWhereAFileIsWanted) {
 
 TEST_F(CompletionTest, VmsAndNodesAreThoseOfTheDaemon) {
   const FakeDaemon daemon(FakeDaemon::answering([](const Command& command) -> Result<Answer> {
-    const auto* request = std::get_if<balancer::StatsRequest>(&command);
-    EXPECT_NE(request, nullptr);
-    if (request->type == "numa-pnode") {
+    if (std::holds_alternative<balancer::StatsRequest>(command)) {
       const stats::PnodeRow rows[] = {{.node = 0}, {.node = 12}};
       return Answer(stats::pnode_table(rows));
     }
-    const stats::ClientRow rows[] = {{.key = {.vm_name = "web1"}},
-                                     {.key = {.client = 1, .vm_name = "web1"}},
-                                     {.key = {.vm_name = "my db"}}};
-    return Answer(stats::client_table(rows));
+    balancer::HostView host;
+    host.vms_known = true;
+    host.vms = {{.vm = "web1", .vm_uuid = {}, .weight = {}, .not_managed = {}, .clients = {}},
+                {.vm = "my db", .vm_uuid = {}, .weight = {}, .not_managed = {}, .clients = {}}};
+    return Answer(host);
   }));
   const Words at{"--socket", daemon.socket_path()};
   const auto asked = [&](Words words) {
@@ -147,6 +167,8 @@ TEST_F(CompletionTest, VmsAndNodesAreThoseOfTheDaemon) {
   EXPECT_THAT(asked({"explain", ""}), ElementsAre("my\\ db", "web1"));
   EXPECT_THAT(asked({"history", "--vm", "w"}), ElementsAre("web1"));
   EXPECT_THAT(asked({"move", "web1", ""}), ElementsAre("0", "12"));
+  EXPECT_THAT(fish_offers(fmt::format("--socket {} move web1 ", daemon.socket_path())),
+              AnyOf(IsEmpty(), ElementsAre("0", "12")));
 }
 
 TEST_F(CompletionTest, WithoutADaemonThereAreNoVmsAndNoComplaints) {
@@ -157,6 +179,20 @@ TEST_F(CompletionTest, AnUnknownSectionOfATemplateIsAnError) {
   const auto filled = tools::fill_completion("a\n@nonsense@\n", tools::command_table());
   ASSERT_FALSE(filled);
   EXPECT_EQ(filled.error().message, "there is no section '@nonsense@'");
+}
+
+TEST_F(CompletionTest, FishOffersCommandsOptionsAndValues) {
+  if (!has_fish()) {
+    GTEST_SKIP() << "fish is not installed";
+  }
+  EXPECT_THAT(fish_offers("expl"), ElementsAre("explain"));
+  EXPECT_THAT(fish_offers("--json options s"), ElementsAre("set"));
+  EXPECT_THAT(fish_offers("list -o "),
+              UnorderedElementsAreArray({"table", "wide", "json", "csv", "name"}));
+  EXPECT_THAT(fish_offers("history --si"), UnorderedElementsAreArray({"--since", "--sim"}));
+  EXPECT_THAT(fish_offers("set web1 do_"), ElementsAre("do_not_move="));
+  EXPECT_THAT(fish_offers("sim run pile"), ElementsAre("pile-up"));
+  EXPECT_THAT(fish_offers("sim compare swap-only pile"), ElementsAre("pile-up"));
 }
 
 TEST_F(CompletionTest, ZshFinishesCommandsAndValues) {

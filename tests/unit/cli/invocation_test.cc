@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/vmnuma/arguments/invocation.h"
 
+#include <functional>
+#include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -9,6 +12,7 @@
 
 #include "balancer/config/config.h"
 #include "tools/client/sim_folder.h"
+#include "tools/vmnuma/arguments/command_table.h"
 
 namespace vmnuma::tools {
 namespace {
@@ -139,6 +143,86 @@ TEST(InvocationTest, ReadsTheFiltersOfTheHistory) {
   EXPECT_EQ(asked({"history", "--limit", "7", "--since", "2h", "--vm", "web1", "--node=2",
                    "--reason", "load-move"}),
             Command(history));
+}
+
+TEST(InvocationTest, ReadsTheFiltersOfTheEvents) {
+  const auto events = local<EventsRun>({"events", "--vm", "web1", "--level", "warning", "--since",
+                                        "2h", "--limit", "7", "--follow"});
+  EXPECT_EQ(events.vm, "web1");
+  EXPECT_EQ(events.level, balancer::Severity::kWarning);
+  EXPECT_EQ(events.since_unix_s, kNow - 7200);
+  EXPECT_EQ(events.limit, 7);
+  EXPECT_TRUE(events.follow);
+  EXPECT_EQ(local<EventsRun>({"events"}).since_unix_s, std::nullopt);
+  EXPECT_EQ(complaint({"events", "--level", "warnin"}),
+            "vmnuma: --level: there is no value 'warnin'; did you mean 'warning'?");
+}
+
+TEST(InvocationTest, WhateverListsTakesAFormat) {
+  for (const Arguments& command : {Arguments{"list"},
+                                   {"history"},
+                                   {"events"},
+                                   {"memory"},
+                                   {"stats", "-t", "numa-pnode"},
+                                   {"options", "list"},
+                                   {"sim", "list"}}) {
+    for (std::size_t i = 0; i < kListFormats.size(); ++i) {
+      Arguments words = command;
+      words.insert(words.end(), {"-o", std::string(kListFormats[i])});
+      EXPECT_EQ(parsed(words).format, static_cast<ListFormat>(i));
+      EXPECT_EQ(parsed(words).json, kListFormats[i] == "json");
+    }
+  }
+  EXPECT_EQ(complaint({"list", "-o", "tables"}),
+            "vmnuma: -o: there is no format 'tables'; did you mean 'table'?");
+}
+
+TEST(InvocationTest, WhoAsksForJsonGetsErrorsOfTheCommandLineAsJson) {
+  for (const Arguments& wrong : {Arguments{"--json", "lsit"},
+                                 {"list", "--bogus", "--json"},
+                                 {"list", "-o", "json", "x"},
+                                 {"options", "--json"}}) {
+    const auto invocation = parse_arguments(wrong, kNow);
+    ASSERT_FALSE(invocation);
+    EXPECT_EQ(invocation.error().code, kExitUsage);
+    EXPECT_THAT(
+        invocation.error().text,
+        ::testing::MatchesRegex(R"(\{"error":\{"code":"invalid-argument","message":".*"\}\}.)"));
+  }
+}
+
+TEST(InvocationTest, HelpMayStandBehindOptions) {
+  for (const Arguments& words : {Arguments{"help", "events"},
+                                 {"--sim", "help", "events"},
+                                 {"--socket", "/s", "help", "events"}}) {
+    const auto invocation = parse_arguments(words, kNow);
+    ASSERT_FALSE(invocation);
+    EXPECT_EQ(invocation.error().code, kExitOk);
+    EXPECT_THAT(invocation.error().text, HasSubstr("vmnuma events [OPTIONS]"));
+  }
+  // Of a VM that is called so.
+  EXPECT_EQ(asked({"explain", "help"}), Command(balancer::ExplainRequest{"help"}));
+}
+
+/// Calls `visit` with the words of each command, and of those that others belong to.
+void each_command(const CommandInfo& command, const std::string& path,
+                  const std::function<void(const std::string&, const CommandInfo&)>& visit) {
+  visit(path, command);
+  for (const CommandInfo& below : command.commands) {
+    each_command(below, path + " " + below.name, visit);
+  }
+}
+
+TEST(InvocationTest, EveryCommandHasAnExampleOfItselfThatCanBeRead) {
+  each_command(command_table(), "vmnuma", [](const std::string& path, const CommandInfo& command) {
+    EXPECT_EQ(command.examples.empty(), !command.commands.empty()) << path;
+    for (const std::string& example : command.examples) {
+      EXPECT_THAT(example, StartsWith(path));
+      std::istringstream words(example.substr(std::string("vmnuma ").size()));
+      using Words = std::istream_iterator<std::string>;
+      (void)parsed(Arguments(Words(words), Words()));
+    }
+  });
 }
 
 TEST(InvocationTest, ReadsWhatIsSupposed) {
@@ -315,9 +399,9 @@ TEST(InvocationTest, AWrongLineNamesTheHelpOfItsCommand) {
 
 TEST(InvocationTest, ListSortsAndPrintsAsAsked) {
   EXPECT_EQ(local<ListRun>({"list"}).order, ListOrder::kName);
-  EXPECT_EQ(local<ListRun>({"list"}).format, ListFormat::kTable);
+  EXPECT_EQ(parsed({"list"}).format, ListFormat::kTable);
   EXPECT_EQ(local<ListRun>({"list", "--sort", "locality"}).order, ListOrder::kLocality);
-  EXPECT_EQ(local<ListRun>({"list", "-o", "name"}).format, ListFormat::kNames);
+  EXPECT_EQ(parsed({"list", "-o", "name"}).format, ListFormat::kName);
   EXPECT_EQ(complaint({"list", "--sort", "localty"}),
             "vmnuma: --sort: there is no value 'localty'; did you mean 'locality'?");
 }
@@ -356,21 +440,18 @@ TEST(InvocationTest, HelpAndVersionAreNoErrors) {
 }
 
 TEST(InvocationTest, HelpFitsTheTerminal) {
-  for (const Arguments& arguments :
-       {Arguments{"--help"}, Arguments{"status", "-h"}, Arguments{"stats", "-h"},
-        Arguments{"explain", "-h"}, Arguments{"history", "-h"}, Arguments{"options", "-h"},
-        Arguments{"options", "get", "-h"}, Arguments{"options", "set", "-h"},
-        Arguments{"move", "-h"}, Arguments{"release", "-h"}, Arguments{"what-if", "-h"},
-        Arguments{"record", "-h"}, Arguments{"replay", "-h"}}) {
+  each_command(command_table(), "vmnuma", [](const std::string& path, const CommandInfo&) {
+    std::istringstream words(path.substr(std::string("vmnuma").size()));
+    using Words = std::istream_iterator<std::string>;
+    Arguments arguments{Words(words), Words()};
+    arguments.emplace_back("--help");
     const auto help = parse_arguments(arguments, kNow);
     ASSERT_FALSE(help);
-    std::string_view rest = help.error().text;
-    while (!rest.empty()) {
-      const std::size_t end = std::min(rest.find('\n'), rest.size());
-      EXPECT_LE(end, 80U) << rest.substr(0, end);
-      rest.remove_prefix(std::min(end + 1, rest.size()));
+    std::istringstream lines(help.error().text);
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(line.size(), 80U) << path << ": " << line;
     }
-  }
+  });
 }
 
 }  // namespace

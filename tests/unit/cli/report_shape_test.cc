@@ -38,17 +38,18 @@ TEST(ReportShapeTest, ColumnsComeInTheOrderAskedFor) {
 }
 
 TEST(ReportShapeTest, ValuesCanBeSeparatedByCommas) {
-  EXPECT_EQ(shaped({.csv = true}),
+  EXPECT_EQ(shaped({.format = ListFormat::kCsv}),
             "groupName,groupID,homeNode\nvm.4711,13424,0\nvm.4712,16408,-1\n");
   stats::Report report = kClients;
   report.rows = {{"a,\"b\"", std::int64_t{1}, std::int64_t{2}}};
-  EXPECT_EQ(text_of(report, {.csv = true}), "groupName,groupID,homeNode\n\"a,\"\"b\"\"\",1,2\n");
+  EXPECT_EQ(text_of(report, {.format = ListFormat::kCsv}),
+            "groupName,groupID,homeNode\n\"a,\"\"b\"\"\",1,2\n");
 }
 
 TEST(ReportShapeTest, AnEmptyValueKeepsItsPlaceAmongThoseSeparatedByCommas) {
   stats::Report report = kClients;
   report.rows = {{"", std::int64_t{1}, ""}};
-  EXPECT_EQ(text_of(report, {.csv = true}), "groupName,groupID,homeNode\n,1,\n");
+  EXPECT_EQ(text_of(report, {.format = ListFormat::kCsv}), "groupName,groupID,homeNode\n,1,\n");
 }
 
 TEST(ReportShapeTest, NodesAreChosenByTheirNumber) {

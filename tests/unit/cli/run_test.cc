@@ -236,11 +236,67 @@ TEST_F(RunTest, ListsVmsWithWhatTheirClientsComeTo) {
 TEST_F(RunTest, WhatListDoesNotKnowIsEmptyInCsvAndNullInJson) {
   EXPECT_EQ(run({"list", "-o", "csv"}, host_of_two), kExitOk);
   EXPECT_THAT(out_.str(),
-              StartsWith("vm,vm_uuid,homes,vcpus,load_pct,owed_pct,memory_bytes,"
-                         "locality_pct,state,huge_page_permille\n\"db \"\"7\"\"\",1111"));
+              StartsWith("vm,homes,vcpus,load_pct,owed_pct,memory_bytes,"
+                         "locality_pct,huge_page_permille,moves,vm_uuid,state\n\"db \"\"7\"\"\","));
   EXPECT_EQ(run({"--json", "list"}, host_of_two), kExitOk);
   EXPECT_THAT(out_.str(), StartsWith(R"({"vms":[{"vm":"db \"7\"","vm_uuid":"1111)"));
   EXPECT_THAT(out_.str(), HasSubstr("\"locality_pct\":null"));
+}
+
+Result<Answer> events_so_far(const Command& command, std::int64_t last) {
+  const auto* request = std::get_if<balancer::EventsRequest>(&command);
+  if (request == nullptr) {
+    return tests::status_view();
+  }
+  balancer::EventsView view;
+  view.last = last;
+  for (std::int64_t number = request->after + 1; number <= last; ++number) {
+    view.events.push_back({number,
+                           tests::kNoonUnixS + number,
+                           balancer::Severity::kInfo,
+                           "event " + std::to_string(number),
+                           {},
+                           std::nullopt,
+                           ""});
+  }
+  return view;
+}
+
+TEST_F(RunTest, FollowingPrintsEachEventOnceAndOneHeader) {
+  std::int64_t last = 2;
+  most_pauses_ = 3;
+  EXPECT_EQ(run({"events", "--follow"},
+                [&last](const Command& command) { return events_so_far(command, last++); }),
+            kExitOk);
+  EXPECT_EQ(out_.str(),
+            "TIME                 LEVEL    EVENT\n"
+            "2025-01-31 12:00:01  info     event 1\n"
+            "2025-01-31 12:00:02  info     event 2\n"
+            "2025-01-31 12:00:03  info     event 3\n"
+            "2025-01-31 12:00:04  info     event 4\n"
+            "2025-01-31 12:00:05  info     event 5\n");
+  EXPECT_THAT(pauses_, ::testing::Each(milliseconds(tests::status_view().epoch_length_ms)));
+}
+
+TEST_F(RunTest, FollowingGoesOnWithADaemonThatWasStartedAnew) {
+  std::size_t asked = 0;
+  most_pauses_ = 2;
+  EXPECT_EQ(run({"events", "--follow", "3", "--json"},
+                [&](const Command& command) {
+                  return events_so_far(command, asked == 0 ? (++asked, 9) : (++asked, 1));
+                }),
+            kExitOk);
+  EXPECT_THAT(out_.str(), HasSubstr("event 9"));
+  EXPECT_THAT(out_.str(), ::testing::EndsWith("\"last\":1,\"truncated\":false}\n"));
+  const std::string printed = out_.str();
+  EXPECT_EQ(std::count(printed.begin(), printed.end(), '\n'), 2);
+  EXPECT_EQ(pauses_.front(), milliseconds(3000));
+}
+
+TEST_F(RunTest, NoEventsAreSaidOnce) {
+  EXPECT_EQ(run({"events"}, [](const Command& command) { return events_so_far(command, 0); }),
+            kExitOk);
+  EXPECT_EQ(out_.str(), "No events.\n");
 }
 
 TEST_F(RunTest, AnswerThatIsNoViewIsExitThree) {

@@ -55,7 +55,7 @@ TEST(SchedStatsTest, RowsAndColumnsCanBeChosen) {
   EXPECT_EQ(invocation->shape, (ReportShape{{7, 8},
                                             "vm.4711",
                                             {"homeNode", "groupName"},
-                                            /*csv=*/true,
+                                            ListFormat::kCsv,
                                             /*for_scripts=*/true}));
 }
 

@@ -99,6 +99,7 @@ TEST_F(UnknownFiguresTest, JsonHasNull) {
   expect_nulls<HostView>();
   expect_nulls<balancer::ExplainView>();
   expect_nulls<balancer::HistoryView>();
+  expect_nulls<balancer::EventsView>();
   expect_nulls<balancer::PlanView>();
   expect_nulls<balancer::WhatIfView>();
   expect_nulls<balancer::MemoryView>();
@@ -111,6 +112,7 @@ TEST_F(UnknownFiguresTest, TextHasDashes) {
   for (const std::string& text :
        {text_of(tests::unknown<StatusView>()), text_of(tests::unknown<balancer::ExplainView>()),
         text_of(tests::unknown<balancer::HistoryView>()),
+        text_of(tests::unknown<balancer::EventsView>()),
         text_of(tests::unknown<balancer::PlanView>()),
         text_of(tests::unknown<balancer::WhatIfView>()),
         text_of(tests::unknown<balancer::MemoryView>()),

@@ -117,6 +117,13 @@ TEST(RequestTest, OptionalArgumentsHaveDefaults) {
   EXPECT_EQ(parsed<ReleaseRequest>(line("release", R"({"vm":null})")).vm, std::nullopt);
 }
 
+TEST(RequestTest, AnUnknownLevelIsToldWhichThereAre) {
+  const auto request = parse_request(line("events", R"({"level":"bad"})"));
+  ASSERT_FALSE(request);
+  EXPECT_EQ(request.error().error.message,
+            "the argument 'level' must be debug, info, notice, warning or error");
+}
+
 TEST(RequestTest, ArgumentsAndIdMayBeLeftOut) {
   const auto request = parse_request(R"({"version":1,"command":"status"})"
                                      "\n");
@@ -135,6 +142,9 @@ TEST(RequestTest, EncodedRequestsReadBackTheSame) {
       StatusRequest{},
       StatsRequest{"numa-clients"},
       ExplainRequest{"web1"},
+      EventsRequest{},
+      EventsRequest{7, 9, 0, "web1", Severity::kWarning},
+      SimStepRequest{-3},
       HistoryRequest{},
       history,
       PlanRequest{},
@@ -334,12 +344,13 @@ TEST(RequestTest, ManyKeysAreHandledQuickly) {
 }
 
 TEST(RequestTest, ListsEveryCommand) {
-  EXPECT_THAT(command_names(),
-              ElementsAre("status", "stats", "explain", "history", "plan", "pause", "resume",
-                          "options-list", "options-get", "options-set", "move", "move-together",
-                          "release", "manage", "what-if", "record-start", "record-next",
-                          "record-stop", "announce", "withdraw", "suggest", "host", "policy", "set",
-                          "state", "memory", "sim-start", "sim-stop", "sim-load"));
+  EXPECT_THAT(
+      command_names(),
+      ElementsAre("status", "stats", "explain", "history", "plan", "pause", "resume",
+                  "options-list", "options-get", "options-set", "move", "move-together", "release",
+                  "manage", "what-if", "record-start", "record-next", "record-stop", "announce",
+                  "withdraw", "suggest", "host", "policy", "set", "state", "memory", "events",
+                  "sim-start", "sim-stop", "sim-load", "sim-step"));
 }
 
 TEST(PermissionTest, ReadingIsForWhoeverConnects) {
@@ -347,7 +358,8 @@ TEST(PermissionTest, ReadingIsForWhoeverConnects) {
        {Command(StatusRequest{}), Command(HostRequest{}), Command(StatsRequest{}),
         Command(ExplainRequest{}), Command(HistoryRequest{}), Command(PlanRequest{}),
         Command(OptionsListRequest{}), Command(OptionsGetRequest{}), Command(WhatIfRequest{}),
-        Command(PolicyRequest{}), Command(StateRequest{}), Command(MemoryRequest{})}) {
+        Command(PolicyRequest{}), Command(StateRequest{}), Command(MemoryRequest{}),
+        Command(EventsRequest{})}) {
     EXPECT_FALSE(changes_something(command)) << name_of(command);
     EXPECT_TRUE(is_permitted(command, 1000, 990)) << name_of(command);
   }
@@ -358,7 +370,7 @@ TEST(PermissionTest, ChangingIsForRootAndTheDaemonItself) {
        {Command(PauseRequest{}), Command(ResumeRequest{}), Command(OptionsSetRequest{}),
         Command(MoveRequest{}), Command(MoveTogetherRequest{}), Command(ReleaseRequest{}),
         Command(ManageRequest{}), Command(SetRequest{}), Command(SimStartRequest{}),
-        Command(SimStopRequest{}), Command(SimLoadRequest{})}) {
+        Command(SimStopRequest{}), Command(SimLoadRequest{}), Command(SimStepRequest{})}) {
     EXPECT_TRUE(changes_something(command)) << name_of(command);
     EXPECT_FALSE(is_permitted(command, 1000, 990)) << name_of(command);
     EXPECT_TRUE(is_permitted(command, 0, 990)) << name_of(command);

@@ -68,6 +68,9 @@ TEST(ResponseTest, EmptyViewsComeThroughUnchanged) {
   expect_unchanged(HostView{});
   expect_unchanged(ExplainView{});
   expect_unchanged(HistoryView{});
+  expect_unchanged(EventsView{});
+  expect_unchanged(EventsView{
+      {{7, 1738324800, Severity::kWarning, "it is odd", {"a", "b"}, 3, "load-move"}}, 9, true});
   expect_unchanged(PlanView{});
   expect_unchanged(OptionsView{});
   expect_unchanged(OptionView{});

@@ -72,6 +72,8 @@ class RunTopTest : public ::testing::Test {
     balancer::Answer answer = tests::host_view();
     if (std::holds_alternative<balancer::StatusRequest>(command)) {
       answer = tests::status_view();
+    } else if (std::holds_alternative<balancer::PauseRequest>(command)) {
+      answer = balancer::DoneView{"no more moves begin", std::nullopt};
     } else if (std::holds_alternative<balancer::ExplainRequest>(command)) {
       answer = tests::explain_view();
     } else if (std::holds_alternative<balancer::HistoryRequest>(command)) {
@@ -111,6 +113,14 @@ TEST_F(RunTopTest, EnterAsksAboutTheVmAtOnce) {
   EXPECT_THAT(asked_, ElementsAre("status", "host", "explain", "history", "status", "host",
                                   "explain", "history", "status", "host"));
   EXPECT_THAT(seen_.frames[1], ::testing::StartsWith("VM web1 "));
+}
+
+TEST_F(RunTopTest, WhatIsConfirmedIsCommandedAndAnswered) {
+  ASSERT_TRUE(run({key('p'), key('y'), key('n')}));
+  EXPECT_THAT(asked_, ElementsAre("status", "host", "pause", "status", "host"));
+  EXPECT_THAT(seen_.frames[1], HasSubstr("Begin no more moves (y/n)?"));
+  EXPECT_THAT(seen_.frames[2], HasSubstr("no more moves begin"));
+  EXPECT_THAT(seen_.frames[3], ::testing::Not(HasSubstr("no more moves begin")));
 }
 
 TEST_F(RunTopTest, FrozenScreenAsksNothing) {

@@ -99,6 +99,35 @@ TEST_F(TopFrameTest, HelpFits80By24) {
   EXPECT_EQ(most_scrolled(TopData{}, state, {24, 80}), 0U);
 }
 
+TEST_F(TopFrameTest, MemoryOfEachClientOnEachNode) {
+  TopData data{small_host(), "", std::nullopt};
+  data.host.clients[0].bytes_by_node = {6 * tests::kGiB, 2 * tests::kGiB};
+  data.host.clients[1].bytes_by_node = {0, 8 * tests::kGiB};
+  TopState state;
+  state.page = TopPage::kMemory;
+  const std::string text = plain_text(top_frame(data, state, {24, 80}));
+  EXPECT_THAT(text, ::testing::StartsWith("VM/CLIENT    node 0    node 2\n"
+                                          "db7/0            -         -\n"
+                                          "web1/0     6.0 GiB*  2.0 GiB\n"
+                                          "web1/1               8.0 GiB*\n"));
+}
+
+TEST_F(TopFrameTest, WhatIsTypedAndAnsweredIsInTheLastLine) {
+  TopData data{small_host(), "", std::nullopt};
+  TopState state;
+  state.filter = "web";
+  state.entry = TopEntry::kFilter;
+  EXPECT_THAT(plain_text(top_frame(data, state, {24, 80})),
+              HasSubstr("\nShow VMs with in their name: web_"));
+  state.entry = TopEntry::kNone;
+  data.answer = "it moves";
+  EXPECT_THAT(plain_text(top_frame(data, state, {24, 80})), HasSubstr("\nit moves"));
+  data.answer.clear();
+  const std::string text = plain_text(top_frame(data, state, {24, 80}));
+  EXPECT_THAT(text, HasSubstr("\n/web  Esc all  page 1/1 "));
+  EXPECT_THAT(text, Not(HasSubstr("db7/0")));
+}
+
 TEST_F(TopFrameTest, TextWithoutATerminalHasEveryNodeAndClient) {
   TopData data = many(20, 100);
   data.host.status.transfers.assign(9, tests::status_view().transfers[0]);
@@ -126,7 +155,7 @@ TEST_F(TopFrameTest, FrameIsAlwaysExactlyAsLargeAsTheTerminal) {
   data.host.status.nothing_to_balance = "nothing to balance";
   data.problem = "cannot connect";
   data.detail = TopDetail{tests::explain_view(), tests::history_view()};
-  for (const TopPage page : {TopPage::kHost, TopPage::kVm, TopPage::kHelp}) {
+  for (const TopPage page : {TopPage::kHost, TopPage::kVm, TopPage::kMemory, TopPage::kHelp}) {
     TopState state;
     state.page = page;
     for (std::size_t rows = 0; rows <= 60; ++rows) {

@@ -57,6 +57,56 @@ TEST(TopStateTest, WhoIsOwedMostComesFirst) {
   EXPECT_THAT(names(three_clients(), {}), ElementsAre("b", "c", "a"));
 }
 
+TEST(TopStateTest, TheFilterLeavesWhatMatchesInAnyCase) {
+  TopHost host = three_clients();
+  host.clients.push_back(client("Web-A", 1, 1));
+  TopState state = pressed({}, {character('/'), character('A')}, host);
+  EXPECT_EQ(state.entry, TopEntry::kFilter);
+  EXPECT_THAT(names(host, state), ElementsAre("a", "Web-A"));
+  state = pressed(state, {{TopKey::kErase}, character('q'), {TopKey::kEnter}}, host);
+  EXPECT_EQ(state.entry, TopEntry::kNone);
+  EXPECT_FALSE(state.quits);
+  EXPECT_THAT(names(host, state), IsEmpty());
+  EXPECT_THAT(names(host, pressed(state, {{TopKey::kBack}}, host)), ::testing::SizeIs(4));
+}
+
+TEST(TopStateTest, AMoveIsCommandedByEnterAndNotByEscape) {
+  const TopHost host = three_clients();
+  const TopState typed = pressed(
+      {}, {{TopKey::kDown}, character('v'), character('1'), character('x'), character('2')}, host);
+  EXPECT_EQ(typed.command, std::nullopt);
+  EXPECT_EQ(entry_text(host, typed),
+            "Move VM c, client 0, to node (Enter does, Esc does not): 12_");
+  EXPECT_EQ(pressed(typed, {{TopKey::kEnter}}, host).command,
+            balancer::Command(balancer::MoveRequest{"uuid-of-c", {12}, 0}));
+  EXPECT_EQ(pressed(typed, {{TopKey::kBack}}, host).command, std::nullopt);
+  EXPECT_EQ(pressed({}, {character('v'), {TopKey::kEnter}}, host).command, std::nullopt);
+}
+
+TEST(TopStateTest, WhatIsAskedAboutIsWhatIsConfirmed) {
+  TopHost host = three_clients();
+  const TopState asked = pressed({}, {character('R')}, host);  // of the first row, "b"
+  EXPECT_THAT(entry_text(host, asked), ::testing::HasSubstr("VM b "));
+  for (TopClient& row : host.clients) {
+    row.owed_ms = row.vm == "a" ? 99 : 1;  // which is the first row from now on
+  }
+  EXPECT_EQ(pressed(asked, {character('y')}, host).command,
+            balancer::Command(balancer::ReleaseRequest{"uuid-of-b"}));
+  EXPECT_EQ(pressed(asked, {character('n')}, host).command, std::nullopt);
+  host.clients.erase(host.clients.begin() + 1);
+  EXPECT_EQ(pressed(asked, {character('y')}, host).command, std::nullopt);
+}
+
+TEST(TopStateTest, PauseIsTakenBackByTheSameKey) {
+  TopHost host = three_clients();
+  EXPECT_EQ(pressed({}, {character('p'), character('y')}, host).command,
+            balancer::Command(balancer::PauseRequest{}));
+  host.status.mode = balancer::Mode::kPaused;
+  EXPECT_EQ(pressed({}, {character('p'), character('y')}, host).command,
+            balancer::Command(balancer::ResumeRequest{}));
+  EXPECT_EQ(pressed({}, {character('p'), {TopKey::kEnter}}, host).command, std::nullopt);
+}
+
 TEST(TopStateTest, EachOrderHasItsKey) {
   TopHost host = three_clients();
   host.clients[1].memory_bytes = 100 * kMiB;
@@ -146,8 +196,9 @@ TEST(TopStateTest, PageOfTextScrollsWithinItsText) {
 
 TEST(TopStateTest, HostWithoutVmsTakesEveryKey) {
   const TopHost host;
-  for (const TopKey key : {TopKey::kUp, TopKey::kDown, TopKey::kPageUp, TopKey::kPageDown,
-                           TopKey::kFirst, TopKey::kLast, TopKey::kEnter, TopKey::kBack}) {
+  for (const TopKey key :
+       {TopKey::kUp, TopKey::kDown, TopKey::kPageUp, TopKey::kPageDown, TopKey::kFirst,
+        TopKey::kLast, TopKey::kEnter, TopKey::kBack, TopKey::kErase}) {
     EXPECT_EQ(pressed({}, {{key}}, host), TopState{});
   }
   EXPECT_THAT(ordered_clients(host, {}), IsEmpty());
@@ -156,7 +207,7 @@ TEST(TopStateTest, HostWithoutVmsTakesEveryKey) {
 TEST(TopStateTest, UnknownCharactersDoNothing) {
   for (int key = 0; key < 128; ++key) {
     const char c = static_cast<char>(key);
-    if (std::string_view("olmfhnrq? ").find(c) == std::string_view::npos) {
+    if (std::string_view("olmfhnrq?xvRp/ ").find(c) == std::string_view::npos) {
       EXPECT_EQ(pressed({}, {character(c)}, three_clients()), TopState{}) << key;
     }
   }

@@ -9,7 +9,7 @@ namespace vmnuma::tools {
 
 struct OptionInfo {
   std::vector<std::string> names;  ///< "-h", "--help"
-  std::string value;               ///< what it takes, such as "VM"; empty for a switch
+  std::string value;               ///< what it takes, "VM" or "a|b"; empty for a switch
   std::string help;
   bool repeatable = false;
 };
@@ -23,7 +23,8 @@ struct ArgumentInfo {
 struct CommandInfo {
   std::string name;
   std::string help;
-  std::vector<OptionInfo> options;  ///< its own; those of the commands above it are good as well
+  std::vector<std::string> examples;  ///< lines as they are typed
+  std::vector<OptionInfo> options;    ///< its own; those of the commands above it are good as well
   std::vector<ArgumentInfo> arguments;
   std::vector<CommandInfo> commands;
 };

@@ -14,6 +14,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "balancer/config/config.h"
 #include "placement/base/number.h"
@@ -22,8 +23,10 @@
 #include "stats/reports/report.h"
 #include "tools/client/sim_folder.h"
 #include "tools/vmnuma/arguments/command_table.h"
+#include "tools/vmnuma/arguments/examples.h"
 #include "tools/vmnuma/arguments/since.h"
 #include "tools/vmnuma/arguments/what_if_arguments.h"
+#include "tools/vmnuma/text/error_json.h"
 
 namespace vmnuma::tools {
 
@@ -37,6 +40,30 @@ CLI::Validator in_range(std::int64_t smallest, std::int64_t largest) {
 }
 
 constexpr std::int64_t kLongestWatch = 86'400;
+
+/// What options that several commands have put what they read into, and what is known of options.
+struct Shared {
+  std::int64_t watch = -1;  ///< not given; 0: without a number
+  std::string format{kListFormats.front()};
+  std::map<const CLI::Option*, std::string> choices;  ///< "table|csv", for the completions
+};
+
+/// The option takes one of these. Its help shows them, or `type` where they are too long.
+template <class Names>
+CLI::Option* take_one_of(CLI::Option* option, const Names& names, const char* type,
+                         Shared& shared) {
+  constexpr std::size_t kLongestShown = 40;
+  std::string words = fmt::format("{}", fmt::join(names, "|"));
+  option->type_name(words.size() <= kLongestShown ? words : type);
+  shared.choices[option] = std::move(words);
+  return option;
+}
+
+CLI::Option* add_format(CLI::App& command, Shared& shared) {
+  return take_one_of(command.add_option("-o", shared.format, "Print it like that"), kListFormats,
+                     "FORMAT", shared)
+      ->capture_default_str();
+}
 
 CLI::Option* add_period(CLI::App& command, const std::string& name, std::int64_t& seconds,
                         const std::string& help) {
@@ -79,8 +106,8 @@ class LocalLine {
     std::int64_t largest = 0;
   };
 
-  LocalLine(CLI::App& command, std::int64_t& watch, std::int64_t now_unix_s)
-      : command_(command), watch_(watch), now_unix_s_(now_unix_s) {}
+  LocalLine(CLI::App& command, Shared& shared, std::int64_t now_unix_s)
+      : command_(command), shared_(shared), now_unix_s_(now_unix_s) {}
 
   void flag(const char* name, bool& value, const char* help) {
     command_.add_flag(name, value, help);
@@ -123,10 +150,14 @@ class LocalLine {
   void arguments(const char* name, std::vector<std::string>& values, const char* help) {
     command_.add_option(name, values, help)->type_name("");
   }
-  void watch(const char* help) { add_period(command_, "--watch", watch_, help); }
+  void watch(const char* help) { add_period(command_, "--watch", shared_.watch, help); }
+  void listing() { add_format(command_, shared_); }
   /// Not together with --watch.
   void period(const char* name, bool& is_given, std::int64_t& seconds, const char* help) {
-    add_period(command_, name, text_of(name).seconds, help)->excludes("--watch");
+    CLI::Option* period = add_period(command_, name, text_of(name).seconds, help);
+    if (CLI::Option* watch = command_.get_option_no_throw("--watch"); watch != nullptr) {
+      period->excludes(watch);
+    }
     reads_.push_back([this, name, &is_given, &seconds]() -> Result<void> {
       is_given = text_of(name).seconds >= 0;
       seconds = std::max<std::int64_t>(text_of(name).seconds, 0);
@@ -135,8 +166,9 @@ class LocalLine {
   }
   template <class Choice, std::size_t kCount>
   void choice(const char* name, Choice& value, const std::array<std::string_view, kCount>& known,
-              const char* type, const char* help) {
-    command_.add_option(name, text_of(name).text, help)->required()->type_name(type);
+              const char* help) {
+    take_one_of(command_.add_option(name, text_of(name).text, help), known, "CHOICE", shared_)
+        ->required();
     reads_.push_back([this, name, &value, &known] {
       return find_choice(name, "format", text_of(name).text, {known.begin(), known.end()})
           .map([&value](std::size_t index) { value = static_cast<Choice>(index); });
@@ -145,9 +177,10 @@ class LocalLine {
   /// One of `known`, the value that it has by now if it is left out.
   template <class Choice, std::size_t kCount>
   void usually(const char* name, Choice& value, const std::array<std::string_view, kCount>& known,
-               const char* type, const char* help) {
+               const char* help) {
     text_of(name).text = known[static_cast<std::size_t>(value)];
-    command_.add_option(name, text_of(name).text, help)->type_name(type)->capture_default_str();
+    take_one_of(command_.add_option(name, text_of(name).text, help), known, "CHOICE", shared_)
+        ->capture_default_str();
     reads_.push_back([this, name, &value, &known] {
       return find_choice(name, "value", text_of(name).text, {known.begin(), known.end()})
           .map([&value](std::size_t index) { value = static_cast<Choice>(index); });
@@ -169,6 +202,17 @@ class LocalLine {
             }
             return {};
           });
+    });
+  }
+  void since(const char* name, std::optional<std::int64_t>& since_unix_s, const char* help) {
+    command_.add_option(name, text_of(name).text, help)->type_name("WHEN");
+    reads_.push_back([this, name, &since_unix_s]() -> Result<void> {
+      if (text_of(name).text.empty()) {
+        return {};
+      }
+      return parse_since(text_of(name).text, now_unix_s_)
+          .map([&since_unix_s](std::int64_t since) { since_unix_s = since; })
+          .map_error([name](Error error) { return std::move(error).within(name); });
     });
   }
   void values(const char* name, std::vector<std::pair<std::string, std::int64_t>>& values,
@@ -209,7 +253,7 @@ class LocalLine {
   }
 
   CLI::App& command_;
-  std::int64_t& watch_;
+  Shared& shared_;
   std::int64_t now_unix_s_;
   std::map<std::string, Text> texts_;
   std::vector<std::function<Result<void>()>> reads_;
@@ -236,7 +280,10 @@ class CommandLine {
     app_.add_flag("--sim", wants_sim_, "Ask this user's daemon on a simulated host")
         ->excludes(socket_);
     app_.add_flag("--json", json_, "Print the answer as one line of JSON");
-    app_.footer("'vmnuma help COMMAND' tells more of a command.");
+    app_.footer(
+        "'vmnuma help COMMAND' tells more of a command.\n"
+        "Exit status: 0 done, 1 refused, 2 a wrong command line, 3 no daemon;\n"
+        "of doctor 4 warnings, 5 errors.");
     app_.require_subcommand(0, 1);
     app_.allow_extras();  // refused in unknown_word(), with a suggestion
     add_reading_commands();
@@ -244,9 +291,11 @@ class CommandLine {
     add_options_commands();
     add_changing_commands();
     add_playing_commands();
+    add_examples();
   }
 
   [[nodiscard]] tl::expected<Invocation, EarlyExit> parse(std::span<const std::string> arguments) {
+    wants_json_errors_ = asks_for_json(arguments);
     std::vector<std::string> reversed = with_seconds_joined(as_options(arguments));
     std::reverse(reversed.begin(), reversed.end());  // as CLI11 wants it
     try {
@@ -271,12 +320,19 @@ class CommandLine {
     if (!command) {
       return usage(command.error().message);
     }
+    const auto format =
+        find_choice("-o", "format", shared_.format, {kListFormats.begin(), kListFormats.end()});
+    if (!format) {
+      return usage(format.error().message);
+    }
     Invocation invocation;
+    invocation.format = static_cast<ListFormat>(*format);
+    invocation.shape.format = invocation.format;
     const bool is_of_sim = wants_sim_ || (app_.got_subcommand("sim") && socket_->count() == 0);
     invocation.socket_path = is_of_sim ? sim_socket(sim_folder()) : socket_path_;
-    invocation.json = json_;
-    invocation.watch = watch_ >= 0;
-    invocation.watch_seconds = std::max<std::int64_t>(watch_, 0);
+    invocation.json = json_ || invocation.format == ListFormat::kJson;
+    invocation.watch = shared_.watch >= 0;
+    invocation.watch_seconds = std::max<std::int64_t>(shared_.watch, 0);
     invocation.wait = wait_;
     invocation.command = std::move(*command);
     invocation.full_screen = app_.got_subcommand("top") && !once_ && !json_ && !invocation.watch;
@@ -286,8 +342,14 @@ class CommandLine {
   [[nodiscard]] CommandInfo table() const { return info_of(app_); }
 
  private:
-  static CommandInfo info_of(const CLI::App& app) {
-    CommandInfo info{app.get_name(), app.get_description(), {}, {}, {}};
+  /// `path`: the words that lead to it.
+  [[nodiscard]] CommandInfo info_of(const CLI::App& app, const std::string& path = "") const {
+    CommandInfo info{app.get_name(), app.get_description(), {}, {}, {}, {}};
+    for (const Example& example : kExamples) {
+      if (example.command == path) {
+        info.examples.emplace_back(example.line);
+      }
+    }
     for (const CLI::Option* option : app.get_options()) {
       const bool repeatable = option->get_items_expected_max() > 1;
       if (option->nonpositional()) {
@@ -298,7 +360,10 @@ class CommandLine {
         for (const std::string& name : option->get_lnames()) {
           added.names.push_back("--" + name);
         }
-        added.value = option->get_items_expected_max() == 0 ? "" : option->get_type_name();
+        const auto choices = shared_.choices.find(option);
+        added.value = choices != shared_.choices.end()        ? choices->second
+                      : option->get_items_expected_max() == 0 ? ""
+                                                              : option->get_type_name();
         added.help = option->get_description();
         added.repeatable = repeatable;
       } else {
@@ -306,9 +371,28 @@ class CommandLine {
       }
     }
     for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-      info.commands.push_back(info_of(*command));
+      info.commands.push_back(
+          info_of(*command, path + (path.empty() ? "" : " ") + command->get_name()));
     }
     return info;
+  }
+
+  /// Below the help of each command.
+  void add_examples() {
+    std::map<CLI::App*, std::string> footers;
+    for (const Example& example : kExamples) {
+      CLI::App* command = &app_;
+      std::istringstream words{std::string(example.command)};
+      for (std::string word; words >> word;) {
+        command = command->get_subcommand(word);
+      }
+      std::string& footer = footers[command];
+      footer += fmt::format("{}\n  {:<42}  {}", footer.empty() ? "Examples:" : "", example.line,
+                            example.what);
+    }
+    for (const auto& [command, footer] : footers) {
+      command->footer(footer);
+    }
   }
 
   /// A command; `make` yields its request once the line has been read.
@@ -341,7 +425,7 @@ class CommandLine {
     CLI::App* command =
         parent->add_subcommand(std::string(Run::kName.name), std::string(Run::kName.help));
     command->fallthrough();
-    LocalLine& line = lines_.emplace_back(*command, watch_, now_unix_s_);
+    LocalLine& line = lines_.emplace_back(*command, shared_, now_unix_s_);
     run.describe(line);
     command->callback([this, &line, &run] {
       make_ = [&line, &run] { return line.read().map([&run] { return AnyCommand(run); }); };
@@ -360,13 +444,29 @@ class CommandLine {
   /// `help COMMAND` is `COMMAND --help`, and `version` is `--version`.
   static std::vector<std::string> as_options(std::span<const std::string> arguments) {
     std::vector<std::string> words(arguments.begin(), arguments.end());
-    if (!words.empty() && words.front() == "help") {
-      words.erase(words.begin());
+    auto first = words.begin();  // that is no option, nor the value of one
+    while (first != words.end() && first->starts_with('-') && *first != "--") {
+      first += *first == "--socket" && first + 1 != words.end() ? 2 : 1;
+    }
+    if (first != words.end() && *first == "help") {
+      words.erase(first);
       words.emplace_back("--help");
     } else if (words == std::vector<std::string>{"version"}) {
       words = {"--version"};
     }
     return words;
+  }
+
+  /// Also of a line that is wrong.
+  static bool asks_for_json(std::span<const std::string> arguments) {
+    const auto end = std::find(arguments.begin(), arguments.end(), "--");
+    for (auto word = arguments.begin(); word != end; ++word) {
+      if (*word == "--json" || *word == "-ojson" || *word == "-o=json" ||
+          (*word == "-o" && word + 1 != end && word[1] == "json")) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /// What is said where a command of a command is missing.
@@ -391,7 +491,8 @@ class CommandLine {
   }
 
   CLI::Option* add_watch(CLI::App& command) {
-    return add_period(command, "--watch", watch_, "Again every epoch, or every so many seconds");
+    return add_period(command, "--watch", shared_.watch,
+                      "Again every epoch, or every so many seconds");
   }
 
   /// CLI11 would take any word behind "--watch" or "--follow" for its number, so it is given one by
@@ -419,16 +520,19 @@ class CommandLine {
 
     CLI::App* top = add_reading(app_, "top", "Nodes and VMs on a full screen",
                                 [] { return Command(balancer::HostRequest{}); });
-    top->add_flag("--once", once_, "Print one screen as text, as it is done without a terminal");
+    top->add_flag("--once", once_, "Print one screen as text, as without a terminal");
 
     CLI::App* stats = add_reading(app_, "stats", "The tables of ESXi's sched-stats",
                                   [this] { return make_stats(); });
-    stats->add_option("-t", type_, "Which table, such as numa-pnode")
-        ->required()
-        ->type_name("TYPE");
+    take_one_of(stats->add_option("-t", type_, "Which table, such as numa-pnode"),
+                stats::report_types(), "TYPE", shared_)
+        ->required();
+    add_format(*stats, shared_);
 
-    add_reading(app_, "memory", "VMs' memory, its protection, and which loses some first",
-                [] { return Command(balancer::MemoryRequest{}); });
+    CLI::App* memory =
+        add_reading(app_, "memory", "VMs' memory, its protection, and which loses some first",
+                    [] { return Command(balancer::MemoryRequest{}); });
+    add_format(*memory, shared_);
 
     CLI::App* explain = add_reading(app_, "explain", "Why a VM is where it is",
                                     [this] { return Command(balancer::ExplainRequest{vm_}); });
@@ -446,8 +550,10 @@ class CommandLine {
     history->add_option("--node", node_, "Only moves from or to this node")
         ->check(in_range(0, kMostNode))
         ->type_name("NODE");
-    history->add_option("--reason", history_.reason, "Only this reason, such as load-move")
-        ->type_name("REASON");
+    take_one_of(
+        history->add_option("--reason", history_.reason, "Only this reason, such as load-move"),
+        names(placement::Reason{}), "REASON", shared_);
+    add_format(*history, shared_);
 
     add_plan_command();
     add_what_if_command();
@@ -460,7 +566,7 @@ class CommandLine {
     CLI::Option* optimal =
         plan->add_flag("--optimal", wants_optimum_, "The best homes for all, and the way there");
     optimal->excludes(watch);
-    LocalLine& line = lines_.emplace_back(*plan, watch_, now_unix_s_);
+    LocalLine& line = lines_.emplace_back(*plan, shared_, now_unix_s_);
     optimal_.describe(line);
     for (CLI::Option* option : line.options()) {
       option->needs(optimal);
@@ -492,8 +598,9 @@ class CommandLine {
     CLI::App* options = app_.add_subcommand("options", "The numbers that steer decisions");
     options->fallthrough();
     options->require_subcommand(0, 1);
-    add_reading(*options, "list", "All options",
-                [] { return Command(balancer::OptionsListRequest{}); });
+    CLI::App* list = add_reading(*options, "list", "All options",
+                                 [] { return Command(balancer::OptionsListRequest{}); });
+    add_format(*list, shared_);
     CLI::App* get = add_reading(*options, "get", "One option, with its range and meaning",
                                 [this] { return Command(balancer::OptionsGetRequest{name_}); });
     get->add_option("NAME", name_, "Such as Numa.MigThreshold")->required()->type_name("");
@@ -554,9 +661,6 @@ class CommandLine {
         ->check(in_range(0, kWholeCpu))
         ->type_name("PCT")
         ->capture_default_str();
-    CLI::App* stop = add(sim, "stop", "Stop a VM there",
-                         [this] { return Command(balancer::SimStopRequest{vm_}); });
-    add_vm(*stop)->required();
     CLI::App* load = add(sim, "load", "Give a VM there another load", [this] {
       return Command(balancer::SimLoadRequest{vm_, sim_load_});
     });
@@ -565,6 +669,9 @@ class CommandLine {
         ->required()
         ->check(in_range(0, kWholeCpu))
         ->type_name("");
+    CLI::App* stop = add(sim, "stop", "Stop a VM there",
+                         [this] { return Command(balancer::SimStopRequest{vm_}); });
+    add_vm(*stop)->required();
   }
 
   Result<Command> make_sim_start() {
@@ -696,6 +803,10 @@ class CommandLine {
   }
 
   [[nodiscard]] tl::unexpected<EarlyExit> usage(const std::string& problem) const {
+    if (wants_json_errors_) {
+      return tl::unexpected(
+          EarlyExit{kExitUsage, error_json({ErrorCode::kInvalidArgument, 0, problem})});
+    }
     std::string words;
     for (const CLI::App* at = innermost(); at != nullptr; at = at->get_parent()) {
       words.insert(0, at->get_name() + " ");
@@ -714,7 +825,8 @@ class CommandLine {
   CLI::Option* socket_ = nullptr;
   bool wants_sim_ = false;
   bool json_ = false;
-  std::int64_t watch_ = -1;  ///< not given; 0: without a number
+  bool wants_json_errors_ = false;
+  Shared shared_;
   bool once_ = false;
   bool wait_ = false;
   bool persist_ = false;

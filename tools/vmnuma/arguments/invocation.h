@@ -11,6 +11,7 @@
 #include "placement/base/result.h"
 #include "tools/vmnuma/arguments/local_commands.h"
 #include "tools/vmnuma/arguments/report_shape.h"
+#include "tools/vmnuma/text/list_format.h"
 
 namespace vmnuma::tools {
 
@@ -30,7 +31,8 @@ struct Invocation {
   std::string socket_path;
   bool json = false;
   bool watch = false;              ///< again and again
-  ReportShape shape;               ///< of the table of `sched-stats`
+  ListFormat format{};             ///< of what is listed; `json` goes first
+  ReportShape shape;               ///< of a table of `stats`
   std::int64_t watch_seconds = 0;  ///< how often; 0: every epoch
   bool full_screen = false;        ///< of `top`, where there is a terminal
   bool wait = false;               ///< of `move`: until it is done

@@ -6,9 +6,9 @@
 /// is in the command's own file. A struct that is listed in LocalCommands is a command.
 ///
 /// `line.flag`, `line.text`, `line.number`, `line.choice`, `line.usually`, `line.since`,
-/// `line.texts`, `line.values` and `line.period` add options, `line.either` says which two exclude
-/// each other, `line.argument`, `line.optional_argument` and `line.arguments` words, `line.watch`
-/// the option
+/// `line.texts`, `line.values` and `line.period` add options, `line.listing` the option -o,
+/// `line.either` says which two exclude each other, `line.argument`, `line.optional_argument` and
+/// `line.arguments` words, `line.watch` the option
 /// --watch (arguments/invocation.cc).
 #pragma once
 
@@ -21,6 +21,8 @@
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include "balancer/model/severity.h"
 
 namespace vmnuma::tools {
 
@@ -64,7 +66,7 @@ struct RepackRun {
 
 struct ForecastShowRun {
   static constexpr CommandName kName{"forecast", "show",
-                                     "A VM's next ten minutes, and how good past forecasts were"};
+                                     "A VM's next ten minutes, and how good forecasts were"};
   std::string vm;            ///< name or UUID
   std::string history_path;  ///< empty: the daemon's
   template <class Line>
@@ -92,19 +94,35 @@ struct ForecastTrainRun {
 enum class ListOrder { kName, kLocality, kOwed, kLoad, kMemory };
 inline constexpr std::array<std::string_view, 5> kListOrders{"name", "locality", "owed", "load",
                                                              "memory"};
-/// How `list` prints them, if not as JSON.
-enum class ListFormat { kTable, kCsv, kNames };
-inline constexpr std::array<std::string_view, 3> kListFormats{"table", "csv", "name"};
-
 struct ListRun {
   static constexpr CommandName kName{"", "list", "The VMs, where they live and how they get on"};
   ListOrder order{};
-  ListFormat format{};
   template <class Line>
   void describe(Line& line) {
-    line.usually("--sort", order, kListOrders, "KEY",
-                 "Worst or largest first: locality, owed, load, memory; or by name");
-    line.usually("-o", format, kListFormats, "FORMAT", "table, csv, or name alone");
+    line.usually("--sort", order, kListOrders, "Worst or largest first, or by name");
+    line.listing();
+  }
+  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+};
+
+struct EventsRun {
+  static constexpr CommandName kName{"", "events", "What happens, one line each"};
+  std::string vm;  ///< its name; empty: of all
+  balancer::Severity level = balancer::Severity::kInfo;
+  std::optional<std::int64_t> since_unix_s;
+  std::int64_t limit = 50;
+  bool follow = false;
+  std::int64_t follow_seconds = 0;  ///< how often it is asked; 0: every epoch
+  static constexpr auto kLevels = names(balancer::Severity{});
+  template <class Line>
+  void describe(Line& line) {
+    line.text("--vm", vm, "VM", "Only of the VM of this name");
+    line.usually("--level", level, kLevels, "This bad or worse");
+    line.since("--since", since_unix_s, "Not before: an age such as 2h or 7d, or a time");
+    line.number("--limit", limit, {1, 1000}, "At most so many, the newest");
+    line.period("--follow", follow, follow_seconds,
+                "Go on, looking every epoch or so many seconds");
+    line.listing();
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
@@ -137,17 +155,14 @@ struct AdviseRun {
   std::string root = "/";  ///< the host's root directory
   template <class Line>
   void describe(Line& line) {
-    line.optional_argument("VM", vm, "The VM's name or UUID; its definition, not its run, counts");
+    line.optional_argument("VM", vm, "The VM's name or UUID; its definition counts");
     line.text("--xml", xml_path, "FILE", "A domain XML instead of a VM");
     line.number("--vcpus", vcpus, {1, 4096}, "A new VM of so many, instead");
     line.text("--memory", memory, "SIZE", "Of the new VM, such as 8GiB");
     line.text("--hugepages", hugepages, "SIZE", "The new VM's memory is made of such pages");
-    line.texts("--policy", policy, "KEY=VALUE",
-               "Another policy than the VM has; may be given several times");
-    line.texts("--host", host_paths, "FILE",
-               "A host that `export --format host` wrote; of several what all of them have");
-    line.usually("--format", format, kAdviseFormats, "FORM",
-                 "text, xml, diff, virt-install, nova, pve or kubevirt");
+    line.texts("--policy", policy, "KEY=VALUE", "Another policy than the VM has; repeatable");
+    line.texts("--host", host_paths, "FILE", "A host by `export --format host`; what all have");
+    line.usually("--format", format, kAdviseFormats, "For whom");
     line.flag("--apply", apply, "Define the VM as advised, for its next start");
     line.flag("--undo", undo, "Define the VM as it was before --apply");
     line.either("--apply", "--undo");
@@ -171,7 +186,7 @@ struct DoctorRun {
 
 struct ConfigShowRun {
   static constexpr CommandName kName{"config", "show",
-                                     "The configuration that counts, and where values come from"};
+                                     "The configuration that counts, and where it is from"};
   std::string path;  ///< empty: the daemon's
   template <class Line>
   void describe(Line& line) {
@@ -222,11 +237,11 @@ struct ExportRun {
   template <class Line>
   void describe(Line& line) {
     line.watch("Again every epoch, or every so many seconds");
-    line.choice("--format", format, kExportFormats, "FORMAT",
-                "nrt for Kubernetes, openstack, or host for `advise --host`");
+    line.choice("--format", format, kExportFormats,
+                "nrt is for Kubernetes, host for `advise --host`");
     line.text("--name", name, "HOST", "What the cluster calls this host");
     line.period("--follow", follow, follow_seconds,
-                "One line whenever it has changed, looked at every epoch or so many seconds");
+                "A line whenever it has changed; how often to look");
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
@@ -266,16 +281,13 @@ struct SimRunRequest {
   std::optional<std::string> explain;  ///< a VM; its explanation is then all that is printed
   template <class Line>
   void describe(Line& line) {
-    line.argument("SCENARIO", scenario,
-                  "A scenario file, - for standard input, a name that `list` shows, or "
-                  "drawn-SEED-NUMBER");
+    line.argument("SCENARIO", scenario, "A file, - for input, a name, or drawn-SEED-NUMBER");
     line.number("--epochs", epochs, {1, 1'000'000}, "So many epochs, whatever the scenario says");
     line.number("--seed", seed, {0, std::numeric_limits<std::int64_t>::max()},
                 "This seed, whatever the scenario says");
     line.text("--record", record, "FILE", "Also write a recording into this new file");
-    line.text("--explain", explain, "VM",
-              "Say at the end why this VM is where it is, and nothing else");
-    line.watch("Show the tables after every epoch, which then takes so long");
+    line.text("--explain", explain, "VM", "At the end only say why this VM is where it is");
+    line.watch("The tables after every epoch, of so long");
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
@@ -283,7 +295,9 @@ struct SimRunRequest {
 struct SimListRequest {
   static constexpr CommandName kName{"sim", "list", "The scenarios that come with the program"};
   template <class Line>
-  void describe(Line& /*line*/) {}
+  void describe(Line& line) {
+    line.listing();
+  }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
@@ -348,8 +362,9 @@ struct SimShowRequest {
 /// name.
 template <template <class...> class List, class... Others>
 using WithLocalCommands =
-    List<Others..., ListRun, RepackRun, ForecastShowRun, ForecastTrainRun, AdviseRun, DoctorRun,
-         ConfigShowRun, ConfigCheckRun, ReportRun, ExportRun, RecordRun, ReplayRun, SimRunRequest,
-         SimListRequest, SimCompareRequest, SimSearchRequest, SimCheckRequest, SimShowRequest>;
+    List<Others..., ListRun, EventsRun, RepackRun, ForecastShowRun, ForecastTrainRun, AdviseRun,
+         DoctorRun, ConfigShowRun, ConfigCheckRun, ReportRun, ExportRun, RecordRun, ReplayRun,
+         SimRunRequest, SimListRequest, SimCompareRequest, SimSearchRequest, SimCheckRequest,
+         SimShowRequest>;
 
 }  // namespace vmnuma::tools

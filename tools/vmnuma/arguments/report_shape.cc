@@ -10,6 +10,7 @@
 
 #include "placement/model/suggest.h"
 #include "stats/reports/tables.h"
+#include "tools/vmnuma/text/listing.h"
 #include "tools/vmnuma/text/report_text.h"
 
 namespace vmnuma::tools {
@@ -45,12 +46,6 @@ std::optional<std::size_t> id_column(const Report& report) {
     }
   }
   return std::nullopt;
-}
-
-/// In CSV a word is as it is, however many blanks it has.
-std::string csv_text(const Cell& cell) {
-  const auto* word = std::get_if<std::string>(&cell);
-  return word != nullptr ? *word : stats::cell_text(cell);
 }
 
 /// With the column of ours beside ESXi's, if the table has it.
@@ -107,23 +102,6 @@ Report shaped(const Report& report, const ReportShape& shape) {
   return out;
 }
 
-/// RFC 4180, with the line ends of this system.
-std::string csv_line(const std::vector<std::string>& fields) {
-  std::vector<std::string> quoted;
-  quoted.reserve(fields.size());
-  for (const std::string& field : fields) {
-    std::string text = field;
-    if (field.find_first_of(",\"\n") != std::string::npos) {
-      for (std::size_t at = text.find('"'); at != std::string::npos; at = text.find('"', at + 2)) {
-        text.insert(at, 1, '"');
-      }
-      text = fmt::format("\"{}\"", text);
-    }
-    quoted.push_back(std::move(text));
-  }
-  return fmt::format("{}\n", fmt::join(quoted, ","));
-}
-
 }  // namespace
 
 Result<void> check_shape(const ReportShape& shape, const std::string& type) {
@@ -153,19 +131,9 @@ Result<void> check_shape(const ReportShape& shape, const std::string& type) {
 std::string text_of(const Report& report, const ReportShape& shape) {
   const Report wanted =
       shaped(shape.for_scripts ? stats::with_numbers_only(report) : with_non_vm(report), shape);
-  if (!shape.csv) {
-    return text_of(wanted);
-  }
-  std::string text = csv_line(wanted.columns);
-  for (const std::vector<Cell>& row : wanted.rows) {
-    std::vector<std::string> fields;
-    fields.reserve(row.size());
-    for (const Cell& cell : row) {
-      fields.push_back(csv_text(cell));
-    }
-    text += csv_line(fields);
-  }
-  return text;
+  return shape.format == ListFormat::kTable || shape.format == ListFormat::kWide
+             ? text_of(wanted)
+             : text_of(listing_of(wanted), shape.format);
 }
 
 }  // namespace vmnuma::tools

@@ -8,6 +8,7 @@
 
 #include "placement/base/result.h"
 #include "stats/reports/report.h"
+#include "tools/vmnuma/text/list_format.h"
 
 namespace vmnuma::tools {
 
@@ -15,7 +16,7 @@ struct ReportShape {
   std::vector<std::int64_t> ids;     ///< only rows of these groups, or nodes; all if empty
   std::string group;                 ///< only this group, by its name or number; all if empty
   std::vector<std::string> columns;  ///< only these, in this order; all if empty
-  bool csv = false;
+  ListFormat format{};
   bool for_scripts = false;  ///< ESXi's columns only, and a number in each
   bool operator==(const ReportShape&) const = default;
 };

@@ -50,7 +50,7 @@ tl::expected<Invocation, EarlyExit> parse_sched_stats_arguments(
   app.add_option("-t", type);
   app.add_option("-g", invocation.shape.group);
   app.add_option("--socket", invocation.socket_path);
-  app.add_flag("-q", invocation.shape.csv);
+  const CLI::Option* csv = app.add_flag("-q");
   const CLI::Option* reset = app.add_flag("-r");
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::Throw)->delimiter(',');
   const CLI::Option* ids = app.add_option("-l", invocation.shape.ids)->allow_extra_args(false);
@@ -85,6 +85,9 @@ tl::expected<Invocation, EarlyExit> parse_sched_stats_arguments(
   }
   if (type.empty()) {
     return usage("a table is needed, such as '-t numa-pnode'");
+  }
+  if (csv->count() > 0) {
+    invocation.shape.format = ListFormat::kCsv;
   }
   if (auto fits = check_shape(invocation.shape, type); !fits) {
     return usage(fits.error().message);

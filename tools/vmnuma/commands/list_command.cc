@@ -16,7 +16,7 @@
 #include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/surroundings.h"
-#include "tools/vmnuma/text/table.h"
+#include "tools/vmnuma/text/listing.h"
 #include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
@@ -32,6 +32,7 @@ struct Row {
   std::string vm_uuid;
   std::vector<placement::NodeId> homes;  ///< ascending
   std::int64_t vcpus = 0;
+  std::int64_t moves = 0;
   Figure load_pct;  ///< what it wants, of its vCPUs' time
   Figure owed_pct;  ///< of what it is entitled to
   Figure memory_bytes;
@@ -72,6 +73,7 @@ Row row_of(const balancer::VmView& vm, std::int64_t epoch_ms) {
   bool moves = vm.transferring;
   for (const balancer::VmClientView& client : vm.clients) {
     row.vcpus += client.vcpus;
+    row.moves += client.moves;
     if (client.home.value >= 0) {
       row.homes.push_back(client.home);
     }
@@ -121,71 +123,35 @@ void sort_rows(std::vector<Row>& rows, ListOrder order) {
   }
 }
 
-std::string table_text(const std::vector<Row>& rows) {
+Listing listing_of(const std::vector<Row>& rows) {
   using Align = Table::Align;
-  std::vector<Table::Column> columns{{"VM"},
-                                     {"HOME"},
-                                     {"VCPU", Align::kRight},
-                                     {"LOAD%", Align::kRight},
-                                     {"OWED%", Align::kRight},
-                                     {"MEMORY", Align::kRight},
-                                     {"LOCAL%", Align::kRight}};
+  Listing listing;
+  listing.columns = {{"vm", "VM"},
+                     {"homes", "HOME"},
+                     {"vcpus", "VCPU", Align::kRight},
+                     {"load_pct", "LOAD%", Align::kRight},
+                     {"owed_pct", "OWED%", Align::kRight},
+                     {"memory_bytes", "MEMORY", Align::kRight},
+                     {"locality_pct", "LOCAL%", Align::kRight}};
   for (const placement::VmFigureInfo& info : shown_figures()) {
-    columns.push_back({std::string(info.list_title), Align::kRight});
+    listing.columns.push_back(
+        {std::string(info.name), std::string(info.list_title), Align::kRight});
   }
-  columns.push_back({"STATE", Align::kShrinks});
-  Table table(columns);
+  listing.columns.push_back({"moves", "MOVES", Align::kRight, Listing::Shown::kWide});
+  listing.columns.push_back({"vm_uuid", "UUID", Align::kLeft, Listing::Shown::kWide});
+  listing.columns.push_back({"state", "STATE"});
   for (const Row& row : rows) {
-    std::vector<std::string> cells{row.vm,
-                                   nodes_text(row.homes),
-                                   std::to_string(row.vcpus),
-                                   figure_text(row.load_pct),
-                                   figure_text(row.owed_pct),
-                                   bytes_text(row.memory_bytes),
-                                   figure_text(row.locality_pct)};
+    listing.names.push_back(row.vm);
+    Listing::Row& cells = listing.rows.emplace_back();
+    cells = {cell(row.vm),          cell(nodes_text(row.homes)), cell(row.vcpus),
+             cell(row.load_pct),    cell(row.owed_pct),          bytes_cell(row.memory_bytes),
+             cell(row.locality_pct)};
     for (const placement::VmFigureInfo& info : shown_figures()) {
-      cells.push_back(permille_text(permille(row, info)));
+      cells.push_back(permille_cell(permille(row, info)));
     }
-    cells.push_back(row.state);
-    table.add_row(std::move(cells));
+    cells.insert(cells.end(), {cell(row.moves), cell(row.vm_uuid), cell(row.state)});
   }
-  return rows.empty() ? "no VMs run\n" : table.text();
-}
-
-/// As RFC 4180 has it; what is not known is empty.
-std::string csv_text(const std::vector<Row>& rows) {
-  const auto quoted = [](const std::string& text) {
-    std::string out = "\"";
-    for (const char c : text) {
-      out += c == '"' ? "\"\"" : std::string(1, c);
-    }
-    return out + "\"";
-  };
-  const auto number = [](const Figure& figure) { return figure ? std::to_string(*figure) : ""; };
-  std::string text = "vm,vm_uuid,homes,vcpus,load_pct,owed_pct,memory_bytes,locality_pct,state";
-  for (const placement::VmFigureInfo& info : shown_figures()) {
-    text.append(",").append(info.name);
-  }
-  text += "\n";
-  for (const Row& row : rows) {
-    text += fmt::format("{},{},{},{},{},{},{},{},{}", quoted(printable(row.vm)), row.vm_uuid,
-                        quoted(nodes_text(row.homes)), row.vcpus, number(row.load_pct),
-                        number(row.owed_pct), number(row.memory_bytes), number(row.locality_pct),
-                        quoted(printable(row.state)));
-    for (const placement::VmFigureInfo& info : shown_figures()) {
-      text += "," + number(permille(row, info));
-    }
-    text += "\n";
-  }
-  return text;
-}
-
-std::string names_text(const std::vector<Row>& rows) {
-  std::string text;
-  for (const Row& row : rows) {
-    text += printable(row.vm) + "\n";
-  }
-  return text;
+  return listing;
 }
 
 std::string json_of(const std::vector<Row>& rows) {
@@ -204,6 +170,7 @@ std::string json_of(const std::vector<Row>& rows) {
                    {"owed_pct", number(row.owed_pct)},
                    {"memory_bytes", number(row.memory_bytes)},
                    {"locality_pct", number(row.locality_pct)},
+                   {"moves", row.moves},
                    {"state", row.state}});
     for (const placement::VmFigureInfo& info : shown_figures()) {
       vms.back()[std::string(info.name)] = number(permille(row, info));
@@ -233,11 +200,11 @@ int ListRun::run(const Invocation& invocation, Surroundings& surroundings) const
     rows.push_back(row_of(vm, host->epoch_length_ms));
   }
   sort_rows(rows, order);
+  const bool says_none = rows.empty() && invocation.format == ListFormat::kTable;
   return print(invocation, surroundings,
-               invocation.json                ? json_of(rows)
-               : format == ListFormat::kCsv   ? csv_text(rows)
-               : format == ListFormat::kNames ? names_text(rows)
-                                              : table_text(rows));
+               invocation.json ? json_of(rows)
+               : says_none     ? "no VMs run\n"
+                               : text_of(listing_of(rows), invocation.format));
 }
 
 }  // namespace vmnuma::tools

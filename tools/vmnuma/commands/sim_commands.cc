@@ -21,6 +21,7 @@
 #include "tools/vmnuma/commands/recording_file.h"
 #include "tools/vmnuma/commands/search_command.h"
 #include "tools/vmnuma/terminal/progress_bar.h"
+#include "tools/vmnuma/text/listing.h"
 #include "tools/vmnuma/text/table.h"
 #include "tools/vmnuma/text/text.h"
 #include "tools/vmnuma/text/view_text.h"
@@ -66,7 +67,7 @@ std::string percent(Percentage share) {
 }
 
 std::string vm_table(const SimulationResult& result) {
-  Table table({{"VM", Table::Align::kShrinks},
+  Table table({{"VM"},
                {"HOME"},
                {"USED%", Table::Align::kRight},
                {"ENTITLED%", Table::Align::kRight},
@@ -271,12 +272,13 @@ int compare_simulations(const SimCompareRequest& request, const Invocation& invo
   return kExitOk;
 }
 
-int list_simulations(bool json, const std::string& scenarios, Surroundings& surroundings) {
+int list_simulations(const Invocation& invocation, const std::string& scenarios,
+                     Surroundings& surroundings) {
   const Result<std::vector<Scenario>> all = list_scenarios(scenarios);
   if (!all) {
     return failed(surroundings, all.error());
   }
-  if (json) {
+  if (invocation.json) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const Scenario& scenario : *all) {
       list.push_back({{"name", scenario.name},
@@ -288,11 +290,22 @@ int list_simulations(bool json, const std::string& scenarios, Surroundings& surr
     surroundings.out << text::json_text(list) << std::endl;
     return kExitOk;
   }
-  Table table({{"SCENARIO"}, {"WHAT", Table::Align::kShrinks}});
+  Listing listing;
+  listing.columns = {
+      {"name", "SCENARIO"},
+      {"epochs", "EPOCHS", Table::Align::kRight, Listing::Shown::kWide},
+      {"nodes", "NODES", Table::Align::kRight, Listing::Shown::kWide},
+      {"vms", "VMS", Table::Align::kRight, Listing::Shown::kWide},
+      {"description", "WHAT"},
+  };
   for (const Scenario& scenario : *all) {
-    table.add_row({scenario.name, scenario.description});
+    listing.names.push_back(scenario.name);
+    listing.rows.push_back({cell(scenario.name), cell(scenario.epochs),
+                            cell(static_cast<std::int64_t>(scenario.host.nodes.size())),
+                            cell(static_cast<std::int64_t>(scenario.vms.size())),
+                            cell(scenario.description)});
   }
-  surroundings.out << table.text() << std::flush;
+  surroundings.out << text_of(listing, invocation.format) << std::flush;
   return kExitOk;
 }
 
@@ -347,7 +360,7 @@ int run_sim(const Invocation& invocation, const std::string& scenarios,
   if (const auto* request = std::get_if<SimShowRequest>(&invocation.command)) {
     return show_scenario(*request, scenarios, surroundings);
   }
-  return list_simulations(invocation.json, scenarios, surroundings);
+  return list_simulations(invocation, scenarios, surroundings);
 }
 
 int SimRunRequest::run(const Invocation& invocation, Surroundings& surroundings) const {
@@ -371,7 +384,7 @@ int SimShowRequest::run(const Invocation& /*invocation*/, Surroundings& surround
 }
 
 int SimListRequest::run(const Invocation& invocation, Surroundings& surroundings) const {
-  return list_simulations(invocation.json, scenario_directory(), surroundings);
+  return list_simulations(invocation, scenario_directory(), surroundings);
 }
 
 }  // namespace vmnuma::tools

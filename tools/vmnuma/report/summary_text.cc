@@ -36,7 +36,7 @@ balancer::Figure permille(const std::optional<placement::Permille>& share) {
 /// VMs whose tasks waited at all.
 std::string waits_table(const std::vector<stats::VmPast>& vms) {
   std::vector<placement::VmFigureInfo> waits;
-  std::vector<Table::Column> columns{{"VM", Align::kShrinks}};
+  std::vector<Table::Column> columns{{"VM"}};
   for (const placement::VmFigureInfo& info : placement::kVmFigures) {
     if (!info.report_title.empty()) {
       waits.push_back(info);
@@ -63,7 +63,7 @@ std::string waits_table(const std::vector<stats::VmPast>& vms) {
 }
 
 std::string reasons_table(const ReportSummary& summary) {
-  Table table({{"REASON", Align::kShrinks},
+  Table table({{"REASON"},
                {"DONE", Align::kRight},
                {"UNDONE", Align::kRight},
                {"DROPPED", Align::kRight},

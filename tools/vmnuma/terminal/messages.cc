@@ -4,9 +4,7 @@
 #include <sstream>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
-#include "stats/text/json.h"
+#include "tools/vmnuma/text/error_json.h"
 #include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
@@ -14,9 +12,7 @@ namespace vmnuma::tools {
 int fail(const Invocation& invocation, Surroundings& surroundings, const Error& error,
          int exit_code) {
   if (invocation.json) {
-    const nlohmann::ordered_json json = {
-        {"error", {{"code", name_of(error.code)}, {"message", error.message}}}};
-    surroundings.err << text::json_text(json) << std::endl;
+    surroundings.err << error_json(error) << std::flush;
   } else {
     std::istringstream lines(error.message);
     for (std::string line; std::getline(lines, line);) {

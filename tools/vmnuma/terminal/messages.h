@@ -12,7 +12,7 @@
 namespace vmnuma::tools {
 
 /// The message on standard error; some, such as those of a file, have several lines. With --json
-/// one line, {"error":{"code":"not-found","message":"..."}}. Returns `exit_code`.
+/// it is error_json(). Returns `exit_code`.
 int fail(const Invocation& invocation, Surroundings& surroundings, const Error& error,
          int exit_code);
 /// The same; the code says whether the daemon refused or could not be asked.

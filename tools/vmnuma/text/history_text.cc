@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "tools/vmnuma/text/table.h"
+#include "tools/vmnuma/text/listing.h"
 #include "tools/vmnuma/text/text.h"
 #include "tools/vmnuma/text/view_text.h"
 
@@ -9,36 +9,76 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// What the action saved per epoch: as promised, and as measured where it has been.
-std::string saved_text(const balancer::HistoryRowView& row) {
-  const auto saved = [](const balancer::Figure& before, const balancer::Figure& after) {
-    return figure_text(before && after ? balancer::Figure(*before - *after) : std::nullopt);
-  };
-  return saved(row.predicted.lost_before_ms, row.predicted.lost_after_ms) + "/" +
-         (row.outcome ? saved(row.outcome->lost_before_ms, row.outcome->lost_after_ms) : "-");
+using balancer::Figure;
+using balancer::HistoryRowView;
+
+/// What the action saved per epoch, as promised or as measured.
+template <class View>
+Figure saved_ms(const View& view) {
+  const Figure before = view.lost_before_ms;
+  const Figure after = view.lost_after_ms;
+  return before && after ? Figure(*before - *after) : std::nullopt;
+}
+
+Figure measured(const HistoryRowView& row, Figure figure) {
+  return row.outcome ? figure : std::nullopt;
+}
+
+Figure number(placement::NodeId node) {
+  return node.value < 0 ? std::nullopt : Figure(node.value);
 }
 
 }  // namespace
+
+Listing listing_of(const balancer::HistoryView& view) {
+  using Align = Table::Align;
+  using Shown = Listing::Shown;
+  Listing listing;
+  listing.columns = {{"time", "TIME"},
+                     {"vm", "VM/CLIENT"},
+                     {"reason", "REASON"},
+                     {"to", "MOVE"},
+                     {"state", "STATE"},
+                     {"saved_ms", "SAVED(ms)", Align::kRight},
+                     {"action", "ACTION", Align::kRight, Shown::kWide},
+                     {"client", "CLIENT", Align::kRight, Shown::kWide},
+                     {"from", "FROM", Align::kRight, Shown::kWide},
+                     {"promised_ms", "PROMISED(ms)", Align::kRight, Shown::kWide},
+                     {"moved_bytes", "MOVED", Align::kRight, Shown::kWide},
+                     {"took_ms", "TOOK(ms)", Align::kRight, Shown::kWide},
+                     {"vm_uuid", "UUID", Align::kLeft, Shown::kWide},
+                     {"detail", "DETAIL", Align::kLeft, Shown::kWide}};
+  for (const HistoryRowView& row : view.moves) {
+    listing.names.push_back(row.vm);
+    const balancer::OutcomeView outcome = row.outcome.value_or(balancer::OutcomeView{});
+    const Figure promised = saved_ms(row.predicted);
+    const Figure saved = measured(row, saved_ms(outcome));
+    listing.rows.push_back(
+        {time_cell(row.time_unix_s),
+         {fmt::format("{}/{}", row.vm, row.client), row.vm},
+         cell(row.reason),
+         {row.from == row.to ? node_text(row.to)
+                             : fmt::format("{}>{}", node_text(row.from), node_text(row.to)),
+          cell(number(row.to)).value},
+         cell(row.state),
+         {fmt::format("{}/{}", figure_text(promised), figure_text(saved)), cell(saved).value},
+         cell(row.action),
+         cell(std::int64_t{row.client}),
+         cell(number(row.from)),
+         cell(promised),
+         bytes_cell(measured(row, outcome.moved_bytes)),
+         cell(measured(row, outcome.took_ms)),
+         cell(row.vm_uuid),
+         cell(row.detail)});
+  }
+  return listing;
+}
 
 std::string text_of(const balancer::HistoryView& view) {
   if (view.moves.empty()) {
     return "No moves.\n";
   }
-  using Align = Table::Align;
-  Table table({{"TIME"},
-               {"VM/CLIENT", Align::kShrinks},
-               {"REASON"},
-               {"MOVE"},
-               {"STATE"},
-               {"SAVED(ms)", Align::kRight}});
-  for (const auto& row : view.moves) {
-    table.add_row(
-        {local_time_text(row.time_unix_s), fmt::format("{}/{}", row.vm, row.client), row.reason,
-         row.from == row.to ? node_text(row.to)
-                            : fmt::format("{}>{}", node_text(row.from), node_text(row.to)),
-         row.state, saved_text(row)});
-  }
-  std::string out = table.text();
+  std::string out = text_of(listing_of(view), ListFormat::kTable);
   for (const auto& row : view.moves) {
     if (!row.detail.empty() && row.state != "done") {
       out += wrapped(fmt::format("{} {}/{}: {}", row.state, row.vm, row.client, row.detail),

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "tools/vmnuma/text/table.h"
+#include "tools/vmnuma/text/listing.h"
 #include "tools/vmnuma/text/text.h"
 #include "tools/vmnuma/text/view_text.h"
 
@@ -15,13 +18,6 @@ namespace {
 using balancer::MemoryView;
 using balancer::VmMemoryView;
 
-/// Of a VM in a sentence, in columns.
-constexpr std::size_t kLongestName = 60;
-
-std::string protection_text(const balancer::Figure& bytes) {
-  return bytes_text(bytes == 0 ? std::nullopt : bytes);
-}
-
 /// Private and shared.
 balancer::Figure memory_of(const VmMemoryView& vm) {
   return vm.anonymous_bytes && vm.shared_bytes
@@ -29,69 +25,84 @@ balancer::Figure memory_of(const VmMemoryView& vm) {
              : std::nullopt;
 }
 
-/// What the VM has and how it waits for it.
-std::string use_table(const MemoryView& view) {
-  Table table({{"VM", Table::Align::kShrinks},
-               {"CLASS"},
-               {"ANON", Table::Align::kRight},
-               {"FILE", Table::Align::kRight},
-               {"SWAP", Table::Align::kRight},
-               {"SOME", Table::Align::kRight},
-               {"FULL", Table::Align::kRight},
-               {"OOM", Table::Align::kRight}});
-  for (const VmMemoryView& vm : view.vms) {
-    table.add_row({vm.vm, vm.memory_class, bytes_text(memory_of(vm)), bytes_text(vm.file_bytes),
-                   bytes_text(vm.swap_bytes), permille_text(vm.waits_some_permille, "%"),
-                   permille_text(vm.waits_full_permille, "%"), figure_text(vm.oom_score_adj)});
-  }
-  return table.text();
-}
-
-std::string limit_table(const MemoryView& view) {
-  Table table({{"VM", Table::Align::kShrinks},
-               {"MIN", Table::Align::kRight},
-               {"LOW", Table::Align::kRight},
-               {"HIGH", Table::Align::kRight},
-               {"MAX", Table::Align::kRight},
-               {"SWAP MAX", Table::Align::kRight}});
-  for (const VmMemoryView& vm : view.vms) {
-    if (vm.known) {
-      table.add_row({vm.vm, protection_text(vm.min_bytes), protection_text(vm.low_bytes),
-                     bytes_text(vm.high_bytes), bytes_text(vm.max_bytes),
-                     bytes_text(vm.swap_max_bytes)});
+/// Nodes that a VM has nothing on are left out, so that many nodes fit.
+Listing::Cell by_node(const MemoryView& view, const VmMemoryView& vm) {
+  Listing::Cell cell;
+  for (std::size_t i = 0; i < vm.node_bytes.size() && i < view.nodes.size(); ++i) {
+    if (const std::int64_t bytes = vm.node_bytes[i]; bytes > 0) {
+      const std::int32_t node = view.nodes[i].value;
+      cell.text += fmt::format("{}{}: {}", cell.text.empty() ? "" : ", ", node, bytes_text(bytes));
+      cell.value += fmt::format("{}{}:{}", cell.value.empty() ? "" : " ", node, bytes);
     }
   }
-  return table.text();
+  cell.text = cell.text.empty() ? "-" : cell.text;
+  return cell;
 }
 
-/// Where it lies. Nodes that a VM has nothing on are left out, so that many nodes fit.
-std::string node_table(const MemoryView& view) {
-  Table table({{"VM", Table::Align::kShrinks}, {"BY NODE", Table::Align::kShrinks}});
-  for (const VmMemoryView& vm : view.vms) {
-    std::string nodes;
-    for (std::size_t i = 0; i < vm.node_bytes.size() && i < view.nodes.size(); ++i) {
-      if (vm.node_bytes[i] > 0) {
-        nodes += fmt::format("{}{}: {}", nodes.empty() ? "" : ", ", view.nodes[i].value,
-                             bytes_text(vm.node_bytes[i]));
+Listing::Cell waits_cell(const balancer::Figure& permille) {
+  return {permille_text(permille, "%"), cell(permille).value};
+}
+
+Listing::Cell protection_cell(const balancer::Figure& bytes) {
+  return {bytes_text(bytes == 0 ? std::nullopt : bytes), cell(bytes).value};
+}
+
+/// The columns of these keys alone.
+std::string part_of(const Listing& listing, const std::vector<std::string_view>& keys) {
+  Listing part;
+  part.rows.resize(listing.rows.size());
+  for (std::size_t i = 0; i < listing.columns.size(); ++i) {
+    if (std::find(keys.begin(), keys.end(), listing.columns[i].key) != keys.end()) {
+      part.columns.push_back(listing.columns[i]);
+      for (std::size_t row = 0; row < part.rows.size(); ++row) {
+        part.rows[row].push_back(listing.rows[row][i]);
       }
     }
-    table.add_row({vm.vm, nodes.empty() ? "-" : nodes});
   }
-  return table.text();
+  return text_of(part, ListFormat::kWide);
 }
 
 std::string order_text(const std::vector<balancer::VictimView>& victims) {
   std::string out;
   std::size_t place = 0;
   for (const auto& victim : victims) {
-    out += wrapped(
-        fmt::format("{}. {}: {}", ++place, shortened(victim.vm, kLongestName), victim.sentence),
-        /*indent=*/2);
+    out += wrapped(fmt::format("{}. {}: {}", ++place, victim.vm, victim.sentence),
+                   /*indent=*/2);
   }
   return out.empty() ? "  none\n" : out;
 }
 
 }  // namespace
+
+Listing listing_of(const MemoryView& view) {
+  using Align = Table::Align;
+  using Shown = Listing::Shown;
+  Listing listing;
+  listing.columns = {{"vm", "VM"},
+                     {"class", "CLASS"},
+                     {"anonymous_bytes", "ANON", Align::kRight},
+                     {"file_bytes", "FILE", Align::kRight},
+                     {"swap_bytes", "SWAP", Align::kRight},
+                     {"waits_some_permille", "SOME", Align::kRight},
+                     {"waits_full_permille", "FULL", Align::kRight},
+                     {"oom_score_adj", "OOM", Align::kRight},
+                     {"min_bytes", "MIN", Align::kRight, Shown::kWide},
+                     {"low_bytes", "LOW", Align::kRight, Shown::kWide},
+                     {"high_bytes", "HIGH", Align::kRight, Shown::kWide},
+                     {"max_bytes", "MAX", Align::kRight, Shown::kWide},
+                     {"swap_max_bytes", "SWAP MAX", Align::kRight, Shown::kWide},
+                     {"node_bytes", "BY NODE", Align::kLeft, Shown::kWide}};
+  for (const VmMemoryView& vm : view.vms) {
+    listing.names.push_back(vm.vm);
+    listing.rows.push_back(
+        {cell(vm.vm), cell(vm.memory_class), bytes_cell(memory_of(vm)), bytes_cell(vm.file_bytes),
+         bytes_cell(vm.swap_bytes), waits_cell(vm.waits_some_permille),
+         waits_cell(vm.waits_full_permille), cell(vm.oom_score_adj), protection_cell(vm.min_bytes),
+         protection_cell(vm.low_bytes), bytes_cell(vm.high_bytes), bytes_cell(vm.max_bytes),
+         bytes_cell(vm.swap_max_bytes), by_node(view, vm)});
+  }
+  return listing;
+}
 
 std::string text_of(const MemoryView& view) {
   std::string out = fmt::format(
@@ -105,12 +116,15 @@ std::string text_of(const MemoryView& view) {
   if (view.vms.empty()) {
     return out;
   }
-  out += "\n" + use_table(view) + "\n" + limit_table(view) + "\n" + node_table(view);
+  const Listing listing = listing_of(view);
+  out += "\n" + text_of(listing, ListFormat::kTable) + "\n" +
+         part_of(listing,
+                 {"vm", "min_bytes", "low_bytes", "high_bytes", "max_bytes", "swap_max_bytes"}) +
+         "\n" + part_of(listing, {"vm", "node_bytes"});
   std::string notes;
   for (const VmMemoryView& vm : view.vms) {
     if (vm.memory_class != "none" && !vm.not_reclaimable.empty()) {
-      notes += wrapped(fmt::format("{} is never throttled: {}", shortened(vm.vm, kLongestName),
-                                   vm.not_reclaimable),
+      notes += wrapped(fmt::format("{} is never throttled: {}", vm.vm, vm.not_reclaimable),
                        /*indent=*/2);
     }
   }

@@ -1,27 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "tools/vmnuma/text/table.h"
+#include "tools/vmnuma/text/listing.h"
 #include "tools/vmnuma/text/text.h"
 #include "tools/vmnuma/text/view_text.h"
 
 namespace vmnuma::tools {
 
-std::string text_of(const balancer::OptionsView& view) {
+Listing listing_of(const balancer::OptionsView& view) {
   using Align = Table::Align;
-  Table table({{"NAME", Align::kShrinks},
-               {"VALUE", Align::kRight},
-               {"UNIT"},
-               {"DEFAULT", Align::kRight},
-               {"RANGE"},
-               {"FROM"}});
+  using Shown = Listing::Shown;
+  Listing listing;
+  listing.columns = {{"name", "NAME"},
+                     {"value", "VALUE", Align::kRight},
+                     {"unit", "UNIT"},
+                     {"default", "DEFAULT", Align::kRight},
+                     {"range", "RANGE"},
+                     {"origin", "FROM"},
+                     {"help", "MEANING", Align::kLeft, Shown::kWide}};
   for (const auto& option : view.options) {
-    table.add_row({option.name, std::to_string(option.value), option.unit,
-                   std::to_string(option.default_value),
-                   fmt::format("{}..{}", option.smallest, option.largest),
-                   std::string(name_of(option.origin))});
+    listing.names.push_back(option.name);
+    listing.rows.push_back({cell(option.name), cell(option.value), cell(option.unit),
+                            cell(option.default_value),
+                            cell(fmt::format("{}..{}", option.smallest, option.largest)),
+                            cell(std::string(name_of(option.origin))), cell(option.help)});
   }
-  return table.text();
+  return listing;
+}
+
+std::string text_of(const balancer::OptionsView& view) {
+  return text_of(listing_of(view), ListFormat::kTable);
 }
 
 std::string text_of(const balancer::OptionView& view) {

@@ -17,7 +17,7 @@ std::string text_of(const balancer::PolicyView& view) {
   if (!view.metadata_wins) {
     out += wrapped("Metadata does not count, because metadata_wins is false.", /*indent=*/0);
   }
-  Table table({{"KEY"}, {"VALUE", Table::Align::kShrinks}, {"FROM"}, {"ALLOWED"}});
+  Table table({{"KEY"}, {"VALUE"}, {"FROM"}, {"ALLOWED"}});
   for (const auto& key : view.keys) {
     table.add_row({key.name, key.value.empty() ? "-" : key.value, std::string(name_of(key.origin)),
                    key.allowed});

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/vmnuma/text/report_text.h"
 
+#include <algorithm>
+
+#include "tools/vmnuma/text/listing.h"
 #include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
@@ -15,6 +18,25 @@ std::string text_of(const stats::Report& report) {
     }
   }
   return stats::format_report(safe);
+}
+
+Listing listing_of(const stats::Report& report) {
+  Listing listing;
+  for (const std::string& column : report.columns) {
+    listing.columns.push_back({column, column});
+  }
+  const auto found = std::find(report.columns.begin(), report.columns.end(), "groupName");
+  const auto name = static_cast<std::size_t>(
+      (found == report.columns.end() ? report.columns.begin() : found) - report.columns.begin());
+  for (const std::vector<stats::Cell>& row : report.rows) {
+    Listing::Row& cells = listing.rows.emplace_back();
+    for (const stats::Cell& cell : row) {
+      const auto* word = std::get_if<std::string>(&cell);  // in a table it has no blanks
+      cells.push_back({stats::cell_text(cell), word != nullptr ? *word : stats::cell_text(cell)});
+    }
+    listing.names.push_back(cells[name].value);
+  }
+  return listing;
 }
 
 }  // namespace vmnuma::tools

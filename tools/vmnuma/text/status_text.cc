@@ -39,7 +39,7 @@ std::string wakeups_text(std::optional<std::int64_t> pairs) {
 
 std::string transfers_text(const std::vector<balancer::TransferView>& transfers) {
   using Align = Table::Align;
-  Table table({{"VM/CLIENT", Align::kShrinks},
+  Table table({{"VM/CLIENT"},
                {"ACTION", Align::kRight},
                {"TO"},
                {"STATE"},

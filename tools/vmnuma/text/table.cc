@@ -2,7 +2,6 @@
 #include "tools/vmnuma/text/table.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "placement/base/result.h"
@@ -13,7 +12,6 @@ namespace vmnuma::tools {
 namespace {
 
 constexpr std::size_t kGap = 2;
-constexpr std::size_t kNarrowest = 8;  // what a column is not cut below
 
 }  // namespace
 
@@ -34,19 +32,11 @@ std::string Table::text() const {
     }
     widths.push_back(widest);
   }
-  std::size_t total = std::accumulate(widths.begin(), widths.end(), kGap * (columns_.size() - 1));
-  for (std::size_t i = 0; i < columns_.size(); ++i) {
-    if (columns_[i].align == Align::kShrinks && total > kTerminalWidth && widths[i] > kNarrowest) {
-      const std::size_t cut = std::min(total - kTerminalWidth, widths[i] - kNarrowest);
-      widths[i] -= cut;
-      total -= cut;
-    }
-  }
   const auto line_of = [this, &widths](const auto& cell_of) {
     std::string line;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-      const std::string cell = shortened(cell_of(i), widths[i]);
-      const std::string padding(widths[i] - std::min(widths[i], width_of(cell)), ' ');
+      const std::string cell = cell_of(i);
+      const std::string padding(widths[i] - width_of(cell), ' ');
       line += i == 0 ? "" : std::string(kGap, ' ');
       line += columns_[i].align == Align::kRight ? padding + cell : cell + padding;
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A table of text that fits a terminal.
+/// A table of text.
 ///
-/// Columns are as wide as their widest cell and two blanks apart. If that is too wide for the
-/// terminal, the column marked as `kShrinks` is cut, with dots where something is missing.
+/// Columns are as wide as their widest cell and two blanks apart. Nothing is cut: what is read in a
+/// table is typed into the next command, or read by a program. A terminal that is too narrow goes
+/// on in its next line.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -13,7 +13,7 @@ namespace vmnuma::tools {
 
 class Table {
  public:
-  enum class Align { kLeft, kRight, kShrinks };  ///< kShrinks: left, and cut first
+  enum class Align { kLeft, kRight };
   struct Column {
     std::string header;
     Align align = Align::kLeft;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The daemon's answers as text for people. Each ends with '\n' and fits 80 columns where the names
-/// in it let it.
+/// in it let it; a table (table.h) is as wide as it is.
 #pragma once
 
 #include <string>
@@ -12,6 +12,7 @@ namespace vmnuma::tools {
 [[nodiscard]] std::string text_of(const balancer::StatusView& view);
 [[nodiscard]] std::string text_of(const balancer::ExplainView& view);
 [[nodiscard]] std::string text_of(const balancer::HistoryView& view);
+[[nodiscard]] std::string text_of(const balancer::EventsView& view);
 [[nodiscard]] std::string text_of(const balancer::PlanView& view);
 [[nodiscard]] std::string text_of(const balancer::OptionsView& view);
 /// The value with its unit and origin, then the lines of ESXi's `vsish -e get

@@ -48,9 +48,10 @@ std::optional<KeyPress> key_press(int key) {
     case '\n':
       return KeyPress{TopKey::kEnter};
     case KEY_BACKSPACE:
-    case KEY_LEFT:
     case '\b':
     case kDelete:
+      return KeyPress{TopKey::kErase};
+    case KEY_LEFT:
     case kEscape:
       return KeyPress{TopKey::kBack};
     default:

@@ -62,7 +62,7 @@ Result<void> run_top(const AskDaemon& ask,
   if (!host) {
     return tl::unexpected(std::move(host).error());
   }
-  TopData data{std::move(*host), "", std::nullopt};
+  TopData data{std::move(*host), "", std::nullopt, ""};
   auto terminal = open();
   if (!terminal) {
     return tl::unexpected(std::move(terminal).error());
@@ -83,10 +83,16 @@ Result<void> run_top(const AskDaemon& ask,
         }
         break;
       case TopEvent::Kind::kKey: {
+        data.answer.clear();
         const TopPage before = state.page;
         const std::size_t most = most_scrolled(data, state, size);
         state = after_key(std::move(state), event.key, data.host,
                           std::max<std::size_t>(size.rows / 2, 1), most);
+        if (const auto command = std::exchange(state.command, std::nullopt)) {
+          const auto done = ask_for<balancer::DoneView>(ask, *command);
+          data.answer = done ? done->message : done.error().message;
+          refresh(ask, state, data);
+        }
         if (state.page == TopPage::kVm && before != TopPage::kVm) {
           refresh_detail(ask, state, data);
         }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/vmnuma/text/table.h"
 #include "tools/vmnuma/text/text.h"
 #include "tools/vmnuma/text/view_text.h"
 #include "tools/vmnuma/top/top_cells.h"
@@ -14,6 +15,8 @@
 namespace vmnuma::tools {
 
 namespace {
+
+using balancer::Figure;
 
 constexpr std::size_t kMostTransfers = 4;
 
@@ -97,7 +100,10 @@ std::vector<Line> client_rows(const TopHost& host, const TopGrid& grid, const To
   const std::vector<TopClient> clients = ordered_clients(host, state);
   std::vector<Line> lines;
   if (clients.empty()) {
-    lines.push_back(plain("No VM runs.", Style::kDim));
+    lines.push_back(plain(host.clients.empty()
+                              ? "No VM runs."
+                              : fmt::format("No VM has '{}' in its name.", state.filter),
+                          Style::kDim));
     return lines;
   }
   const std::size_t selected = selected_row(clients, state);
@@ -115,12 +121,22 @@ std::vector<Line> client_rows(const TopHost& host, const TopGrid& grid, const To
 }
 
 std::string footer_text(const TopHost& host, const TopState& state, std::size_t rows) {
-  const std::size_t count = host.clients.size();
+  const std::size_t count = ordered_clients(host, state).size();
   const std::size_t pages = rows == 0 ? 1 : std::max<std::size_t>((count + rows - 1) / rows, 1);
   const std::size_t row = selected_row(ordered_clients(host, state), state);
-  return fmt::format("page {}/{}  q quit  ? help  Enter explains  olmfhn order  r reverse  {}",
-                     rows == 0 ? 1 : row / rows + 1, pages,
-                     state.frozen ? "FROZEN" : "Space freeze");
+  return fmt::format("{}page {}/{}  q quit  ? help  Enter why  / find  olmfhn order  x memory  {}",
+                     state.filter.empty() ? "" : "/" + state.filter + "  Esc all  ",
+                     rows == 0 ? 1 : row / rows + 1, pages, state.frozen ? "FROZEN" : "Space hold");
+}
+
+/// What is asked, or else what was answered, or else `usual`.
+Line last_line(const TopData& data, const TopState& state, const std::string& usual,
+               ScreenSize size) {
+  if (state.entry != TopEntry::kNone) {
+    return full(entry_text(data.host, state), size.columns, Style::kHeader);
+  }
+  return data.answer.empty() ? full(usual, size.columns, Style::kDim)
+                             : full(data.answer, size.columns, Style::kHeader);
 }
 
 /// How the rows between head and footer are shared out.
@@ -150,7 +166,7 @@ std::vector<Line> host_page(const TopData& data, const TopState& state, ScreenSi
   lines.push_back(full(clients_header(grid, state), size.columns, Style::kHeader));
   append(lines, client_rows(data.host, grid, state, shares.clients));
   lines.resize(std::max(size.rows, std::size_t{1}) - 1);
-  lines.push_back(full(footer_text(data.host, state, shares.clients), size.columns, Style::kDim));
+  lines.push_back(last_line(data, state, footer_text(data.host, state, shares.clients), size));
   return lines;
 }
 
@@ -176,19 +192,46 @@ std::vector<Line> vm_text(const TopData& data) {
   return lines;
 }
 
+/// Clients and nodes with what lies where. * marks the home.
+std::vector<Line> memory_text(const TopHost& host, const TopState& state) {
+  std::vector<Table::Column> columns{{"VM/CLIENT"}};
+  for (const TopNode& node : host.nodes) {
+    columns.push_back({fmt::format("node {}", node.node.value), Table::Align::kRight});
+  }
+  Table table(std::move(columns));
+  for (const TopClient& client : ordered_clients(host, state)) {
+    std::vector<std::string> cells{fmt::format("{}/{}", client.vm, client.client)};
+    for (std::size_t i = 0; i < host.nodes.size(); ++i) {
+      const Figure bytes =
+          i < client.bytes_by_node.size() ? Figure(client.bytes_by_node[i]) : std::nullopt;
+      cells.push_back((bytes == 0 ? std::string() : bytes_text(bytes)) +
+                      (host.nodes[i].node == client.home ? "*" : " "));
+    }
+    table.add_row(std::move(cells));
+  }
+  return lines_of(table.text());
+}
+
 std::vector<Line> help_text() {
   std::vector<Line> lines = lines_of(
       "Up Down PgUp PgDn Home End   choose a client, or scroll a page of text\n"
       "Enter                        why the VM lives where it does, and its moves\n"
-      "Esc Backspace                back\n"
+      "Esc Backspace                back; on the page of the host: all VMs again\n"
+      "/                            only VMs with something in their name\n"
+      "x                            which client has how much memory on which node\n"
+      "v                            move the chosen client to a node\n"
+      "R                            balance the chosen VM no more (see vmnuma manage)\n"
+      "p                            begin no more moves, or go on; all three ask first\n"
       "r                            reverse the order\n"
-      "Space                        freeze what is shown, and go on\n"
-      "q                            back, or quit\n"
-      "\n"
-      "The order of clients:\n");
+      "Space                        hold what is shown, and go on\n"
+      "q                            back, or quit\n");
+  std::string keys;
+  std::string orders;
   for (const OrderKey& key : order_keys()) {
-    lines.push_back(plain(fmt::format("{}                            {}", key.key, key.help)));
+    keys += fmt::format("{} ", key.key);
+    orders += fmt::format("{}{}", orders.empty() ? "" : ", ", key.name);
   }
+  lines.push_back(plain(fmt::format("{:<28} order by {}", keys, orders)));
   append(lines,
          lines_of("\n"
                   "Of a node: LOAD is what its clients want, in per cent of the whole node, and\n"
@@ -202,7 +245,9 @@ std::vector<Line> help_text() {
 }
 
 std::vector<Line> page_text(const TopData& data, const TopState& state) {
-  return state.page == TopPage::kHelp ? help_text() : vm_text(data);
+  return state.page == TopPage::kHelp     ? help_text()
+         : state.page == TopPage::kMemory ? memory_text(data.host, state)
+                                          : vm_text(data);
 }
 
 std::vector<Line> text_page(const TopData& data, const TopState& state, ScreenSize size) {
@@ -212,8 +257,9 @@ std::vector<Line> text_page(const TopData& data, const TopState& state, ScreenSi
   lines.resize(std::max(size.rows, std::size_t{1}) - 1);
   const std::string place = fmt::format("lines {}-{} of {}", first + 1,
                                         std::min(first + size.rows - 1, text.size()), text.size());
-  lines.push_back(full("Esc back  " + place + (data.problem.empty() ? "" : "  " + data.problem),
-                       size.columns, data.problem.empty() ? Style::kDim : Style::kBad));
+  lines.push_back(state.entry == TopEntry::kNone && data.answer.empty() && !data.problem.empty()
+                      ? full("Esc back  " + place + "  " + data.problem, size.columns, Style::kBad)
+                      : last_line(data, state, "Esc back  " + place, size));
   return lines;
 }
 
@@ -242,7 +288,7 @@ std::vector<Line> top_frame(const TopData& data, const TopState& state, ScreenSi
 
 std::string top_text(const TopHost& host) {
   const TopGrid grid = grid_for(kTerminalWidth);
-  std::vector<Line> lines = head({host, "", std::nullopt});
+  std::vector<Line> lines = head({host, "", std::nullopt, ""});
   lines.push_back({});
   lines.push_back(plain(header_text("NODE", "CPUS", grid)));
   append(lines, node_rows(host, grid, host.nodes.size()));

@@ -33,6 +33,7 @@ struct TopData {
   TopHost host;
   std::string problem;  ///< why `host` is not of now; empty if it is
   std::optional<TopDetail> detail;
+  std::string answer = {};  ///< of the daemon, to what was commanded last; until the next key
 };
 
 /// The whole screen.

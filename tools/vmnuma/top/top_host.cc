@@ -34,6 +34,7 @@ TopClient client_of(const HostView& host, const VmView& vm, const VmClientView& 
   client.moving = view.moving;
   client.demand_ms = view.demand_ms;
   client.owed_ms = view.owed_ms;
+  client.bytes_by_node = view.memory_bytes;
   if (!view.memory_bytes.empty()) {
     client.memory_bytes =
         std::accumulate(view.memory_bytes.begin(), view.memory_bytes.end(), std::int64_t{0});

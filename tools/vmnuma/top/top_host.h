@@ -34,6 +34,8 @@ struct TopClient {
   balancer::Figure owed_ms;
   balancer::Figure memory_bytes;  ///< what is resident
   balancer::Figure local_bytes;   ///< of it, on the home; absent also without a home
+  /// What is resident, per node of TopHost::nodes; empty if not known.
+  std::vector<std::int64_t> bytes_by_node = {};
 };
 
 struct TopHost {

@@ -3,6 +3,11 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "placement/base/number.h"
 
 namespace vmnuma::tools {
 
@@ -46,6 +51,7 @@ std::size_t moved(std::size_t from, TopKey key, std::size_t page, std::size_t la
     case TopKey::kCharacter:
     case TopKey::kEnter:
     case TopKey::kBack:
+    case TopKey::kErase:
       break;
   }
   return from;
@@ -57,7 +63,101 @@ TopState with_page(TopState state, TopPage page) {
   return state;
 }
 
-TopState after_character(TopState state, char character) {
+TopState with_entry(TopState state, TopEntry entry) {
+  state.entry = entry;
+  state.typed.clear();
+  return state;
+}
+
+/// ASCII alone: the filter is typed in front of a list of names.
+std::string lower(std::string text) {
+  for (char& c : text) {
+    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return text;
+}
+
+/// The client that the entry is about, which was selected when it began; null once it is gone.
+const TopClient* meant(const TopHost& host, const TopState& state) {
+  const auto found =
+      std::find_if(host.clients.begin(), host.clients.end(), [&state](const TopClient& client) {
+        return client.vm_uuid == state.vm_uuid && client.client == state.client;
+      });
+  return found == host.clients.end() ? nullptr : &*found;
+}
+
+/// The first row is selected as long as none was chosen, whichever it is then; what is asked about
+/// stays the same.
+TopState with_entry_about_selected(TopState state, TopEntry entry, const TopHost& host) {
+  const std::vector<TopClient> rows = ordered_clients(host, state);
+  if (rows.empty()) {
+    return state;
+  }
+  const TopClient& client = rows[selected_row(rows, state)];
+  state.vm_uuid = client.vm_uuid;
+  state.client = client.client;
+  return with_entry(std::move(state), entry);
+}
+
+/// What has been confirmed; nothing if it makes no sense.
+std::optional<balancer::Command> confirmed(const TopHost& host, const TopState& state) {
+  if (state.entry == TopEntry::kPause) {
+    return host.status.mode == balancer::Mode::kPaused
+               ? balancer::Command(balancer::ResumeRequest{})
+               : balancer::Command(balancer::PauseRequest{});
+  }
+  const TopClient* client = meant(host, state);
+  if (client == nullptr) {
+    return std::nullopt;
+  }
+  if (state.entry == TopEntry::kRelease) {
+    return balancer::ReleaseRequest{client->vm_uuid};
+  }
+  const auto node = whole_number<std::int32_t>(state.typed);
+  return node ? std::optional<balancer::Command>(
+                    balancer::MoveRequest{client->vm_uuid, {*node}, client->client})
+              : std::nullopt;
+}
+
+/// While something is typed.
+TopState after_entry_key(TopState state, const KeyPress& press, const TopHost& host) {
+  const bool is_filter = state.entry == TopEntry::kFilter;
+  const bool is_question = state.entry == TopEntry::kRelease || state.entry == TopEntry::kPause;
+  std::string& text = is_filter ? state.filter : state.typed;
+  switch (press.key) {
+    case TopKey::kCharacter:
+      if (is_question) {
+        if (press.character == 'y' || press.character == 'Y') {
+          state.command = confirmed(host, state);
+        }
+        return with_entry(std::move(state), TopEntry::kNone);
+      }
+      if (is_filter || (press.character >= '0' && press.character <= '9')) {
+        text += press.character;
+      }
+      return state;
+    case TopKey::kErase:
+      if (text.empty()) {
+        return with_entry(std::move(state), TopEntry::kNone);
+      }
+      text.pop_back();
+      return state;
+    case TopKey::kEnter:
+      if (state.entry == TopEntry::kMove) {
+        state.command = confirmed(host, state);
+      }
+      return with_entry(std::move(state), TopEntry::kNone);
+    case TopKey::kBack:
+      if (is_filter) {
+        state.filter.clear();
+      }
+      return with_entry(std::move(state), TopEntry::kNone);
+    default:
+      return state;
+  }
+}
+
+TopState after_character(TopState state, char character, const TopHost& host) {
   for (const OrderKey& key : order_keys()) {
     if (character == key.key && state.page == TopPage::kHost) {
       state.order = key.order;
@@ -80,6 +180,17 @@ TopState after_character(TopState state, char character) {
       return state;
     case '?':
       return with_page(std::move(state), TopPage::kHelp);
+    case 'x':
+      return with_page(std::move(state), TopPage::kMemory);
+    case '/':
+      state.filter.clear();
+      return with_entry(std::move(state), TopEntry::kFilter);
+    case 'v':
+      return with_entry_about_selected(std::move(state), TopEntry::kMove, host);
+    case 'R':
+      return with_entry_about_selected(std::move(state), TopEntry::kRelease, host);
+    case 'p':
+      return with_entry(std::move(state), TopEntry::kPause);
     default:
       return state;
   }
@@ -132,6 +243,9 @@ Figure local_permille(const TopClient& client) {
 
 std::vector<TopClient> ordered_clients(const TopHost& host, const TopState& state) {
   std::vector<TopClient> rows = host.clients;
+  std::erase_if(rows, [wanted = lower(state.filter)](const TopClient& client) {
+    return lower(client.vm).find(wanted) == std::string::npos;
+  });
   const std::int64_t epoch = host.epoch_length_ms;
   std::sort(rows.begin(), rows.end(), [&](const TopClient& a, const TopClient& b) {
     const auto key = [&](const TopClient& client) {
@@ -150,12 +264,38 @@ std::size_t selected_row(const std::vector<TopClient>& rows, const TopState& sta
   return found == rows.end() ? 0 : static_cast<std::size_t>(found - rows.begin());
 }
 
+std::string entry_text(const TopHost& host, const TopState& state) {
+  const TopClient* client = meant(host, state);
+  const std::string vm = client == nullptr ? "that is gone" : client->vm;
+  switch (state.entry) {
+    case TopEntry::kNone:
+      return "";
+    case TopEntry::kFilter:
+      return fmt::format("Show VMs with in their name: {}_", state.filter);
+    case TopEntry::kMove:
+      return fmt::format("Move VM {}, client {}, to node (Enter does, Esc does not): {}_", vm,
+                         state.client, state.typed);
+    case TopEntry::kRelease:
+      return fmt::format("Balance VM {} no more, and give it back as it was found (y/n)?", vm);
+    case TopEntry::kPause:
+      return host.status.mode == balancer::Mode::kPaused ? "Move VMs again (y/n)?"
+                                                         : "Begin no more moves (y/n)?";
+  }
+  return "";
+}
+
 TopState after_key(TopState state, const KeyPress& press, const TopHost& host,
                    std::size_t page_rows, std::size_t most_scrolled) {
-  if (press.key == TopKey::kCharacter) {
-    return after_character(std::move(state), press.character);
+  if (state.entry != TopEntry::kNone) {
+    return after_entry_key(std::move(state), press, host);
   }
-  if (press.key == TopKey::kBack) {
+  if (press.key == TopKey::kCharacter) {
+    return after_character(std::move(state), press.character, host);
+  }
+  if (press.key == TopKey::kBack || press.key == TopKey::kErase) {
+    if (state.page == TopPage::kHost) {
+      state.filter.clear();
+    }
     return with_page(std::move(state), TopPage::kHost);
   }
   if (state.page != TopPage::kHost) {

@@ -1,23 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What somebody in front of `vmnuma top` looks at, and what each key does to it. Pure.
 ///
-/// Terms: *page*, one of the three things the screen can show; *row*, a client in the order of the
-/// page of the host. Properties: the selected client stays selected when the order changes; when it
-/// is gone, the first row is; no key ever selects what is not there.
+/// Terms: *page*, one of the things the screen can show; *row*, a client in the order of the page
+/// of the host; *entry*, what is being typed in the last line. Properties: the selected client
+/// stays selected when the order changes; when it is gone, the first row is; no key ever selects
+/// what is not there; nothing is commanded of the daemon without a key that confirms it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "balancer/protocol/request.h"
 #include "placement/base/names.h"
 #include "tools/vmnuma/top/top_host.h"
 
 namespace vmnuma::tools {
 
-enum class TopPage { kHost, kVm, kHelp };
+enum class TopPage { kHost, kVm, kMemory, kHelp };
+
+/// What the keys are for.
+enum class TopEntry {
+  kNone,     ///< the page
+  kFilter,   ///< part of a VM's name
+  kMove,     ///< the number of the node that the selected client is to move to
+  kRelease,  ///< y, for the selected VM
+  kPause,    ///< y; resumes if it is paused
+};
 
 enum class TopOrder { kOwed, kLoad, kMemory, kLocality, kHome, kName };
 
@@ -32,7 +44,18 @@ struct OrderKey {
 using vmnuma::name_of;
 [[nodiscard]] std::string_view name_of(TopOrder order);
 
-enum class TopKey { kCharacter, kUp, kDown, kPageUp, kPageDown, kFirst, kLast, kEnter, kBack };
+enum class TopKey {
+  kCharacter,
+  kUp,
+  kDown,
+  kPageUp,
+  kPageDown,
+  kFirst,
+  kLast,
+  kEnter,
+  kBack,
+  kErase
+};
 
 struct KeyPress {
   TopKey key = TopKey::kCharacter;
@@ -49,10 +72,16 @@ struct TopState {
   std::string vm_uuid;  ///< of the selected client; empty: the first row
   std::int32_t client = 0;
   std::size_t scrolled = 0;  ///< lines above the first one shown, of a page of text
+  std::string filter;        ///< only clients of VMs with this in their name, in any case
+  TopEntry entry = TopEntry::kNone;
+  std::string typed;  ///< of kMove
+  /// Confirmed, to be given to the daemon and taken out of here.
+  std::optional<balancer::Command> command;
   bool operator==(const TopState&) const = default;
 };
 
-/// The clients in the order to be shown: what needs looking at first, ties by name and number.
+/// The clients that the filter lets through, in the order to be shown: what needs looking at first,
+/// ties by name and number.
 [[nodiscard]] std::vector<TopClient> ordered_clients(const TopHost& host, const TopState& state);
 
 /// The selected row of ordered_clients(); 0 if the client is gone or none was chosen.
@@ -68,6 +97,9 @@ struct TopState {
 [[nodiscard]] balancer::Figure owed_permille(const TopClient& client);
 /// Its memory that is local, in thousandths; nothing if that is not known or it has none.
 [[nodiscard]] balancer::Figure local_permille(const TopClient& client);
+
+/// The question that the last line asks; empty without an entry.
+[[nodiscard]] std::string entry_text(const TopHost& host, const TopState& state);
 
 /// `page_rows` is how far PageUp and PageDown go, `most_scrolled` the last place of a page of text.
 [[nodiscard]] TopState after_key(TopState state, const KeyPress& press, const TopHost& host,

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/// An error for programs.
+#pragma once
+
+#include <string>
+
+#include "placement/base/result.h"
+
+namespace vmnuma::tools {
+
+/// {"error":{"code":"not-found","message":"..."}} in a line.
+[[nodiscard]] std::string error_json(const Error& error);
+
+}  // namespace vmnuma::tools
