@@ -23,7 +23,7 @@ tl::expected<ExporterArguments, ExporterExit> parse_exporter_arguments(
       ->type_name("PATH")
       ->capture_default_str();
   app.add_option("--listen", listen, "Where to listen; port 0 takes any that is free")
-      ->type_name("ADDRESS:PORT")
+      ->type_name("ADDRESS:PORT|unix:PATH")
       ->capture_default_str();
   app.set_version_flag("--version", "vmnuma-exporter " VMNUMA_VERSION, "Print the version");
   // CLI11 takes them off the end.

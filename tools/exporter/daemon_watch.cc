@@ -9,7 +9,11 @@ namespace vmnuma::tools {
 using std::chrono::duration_cast;
 using std::chrono::steady_clock;
 
-DaemonWatch::DaemonWatch(Setup setup) : setup_(std::move(setup)) {
+DaemonWatch::DaemonWatch(Setup setup)
+    : setup_(std::move(setup)),
+      began_unix_s_(
+          std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
+              .count()) {
   read_once();
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
@@ -29,6 +33,7 @@ void DaemonWatch::read_once() {
     ++failures_;
   }
   reading.failures = failures_;
+  reading.process = read_own_process(began_unix_s_);
   if (const bool is_up = reading.views.has_value(); is_up != was_up_) {
     was_up_ = is_up;
     setup_.log(is_up ? "the daemon answers again" : reading.problem + "; trying again");

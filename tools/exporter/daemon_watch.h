@@ -36,6 +36,7 @@ class DaemonWatch {
   void run(const std::stop_token& stop);
 
   Setup setup_;
+  double began_unix_s_;  ///< shortly after the program
   bool was_up_ = true;
   std::int64_t failures_ = 0;
   std::mutex mutex_;

@@ -19,6 +19,32 @@ std::string_view without_port(std::string_view host) {
   return host.substr(0, host.rfind(':'));
 }
 
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  return first == std::string_view::npos
+             ? ""
+             : text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+/// Whether an Accept-Encoding header (RFC 9110, section 12.5.3) has gzip with a weight above 0.
+bool accepts_gzip(std::string_view header) {
+  while (!header.empty()) {
+    const auto comma = header.find(',');
+    const std::string_view entry = header.substr(0, comma);
+    header = comma == std::string_view::npos ? "" : header.substr(comma + 1);
+    const auto semicolon = entry.find(';');
+    if (trimmed(entry.substr(0, semicolon)) != "gzip") {
+      continue;
+    }
+    const std::string_view weight =
+        semicolon == std::string_view::npos ? "" : trimmed(entry.substr(semicolon + 1));
+    const bool is_none =
+        weight.starts_with("q=0") && weight.substr(3).find_first_not_of(".0") == weight.npos;
+    return !is_none;
+  }
+  return false;
+}
+
 }  // namespace
 
 HttpResponse HttpResponse::of(int status, std::string text) {
@@ -46,9 +72,11 @@ tl::expected<HttpRequest, int> understand(const HttpHead& head) {
   if (!head.target.starts_with('/') || !is_visible(head.target)) {
     return tl::unexpected(400);
   }
-  return HttpRequest{.path = std::string(head.target.substr(0, head.target.find('?'))),
-                     .host = std::string(has_host ? without_port(head.hosts.front()) : ""),
-                     .head_only = head.method == "HEAD"};
+  return HttpRequest{
+      .path = std::string(head.target.substr(0, head.target.find('?'))),
+      .host = std::string(has_host ? without_port(head.hosts.front()) : ""),
+      .head_only = head.method == "HEAD",
+      .takes_gzip = std::any_of(head.encodings.begin(), head.encodings.end(), accepts_gzip)};
 }
 
 std::vector<std::pair<std::string_view, std::string_view>> response_headers(
@@ -66,6 +94,12 @@ std::vector<std::pair<std::string_view, std::string_view>> response_headers(
       {"X-Frame-Options", "DENY"},
       {"Connection", "close"},
   };
+  if (response.status == 200) {
+    headers.emplace_back("Vary", "Accept-Encoding");
+  }
+  if (response.is_gzip) {
+    headers.emplace_back("Content-Encoding", "gzip");
+  }
   if (response.status == 405) {
     headers.emplace_back("Allow", "GET, HEAD");
   }

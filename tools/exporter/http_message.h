@@ -27,12 +27,14 @@ struct HttpRequest {
   std::string path;        ///< without the query, not decoded: no path of ours needs it
   std::string host;        ///< the Host header without its port; empty in HTTP/1.0
   bool head_only = false;  ///< HEAD: the answer without its body
+  bool takes_gzip = false;
 };
 
 struct HttpResponse {
   int status = 200;
   std::string_view content_type = "text/plain; charset=utf-8";
   std::shared_ptr<const std::string> body;  ///< shared by all connections that send it
+  bool is_gzip = false;                     ///< so is `body`
 
   [[nodiscard]] static HttpResponse of(int status, std::string text);
 };
@@ -44,7 +46,8 @@ struct HttpHead {
   int version = 11;  ///< as Beast counts: 10 and 11
   std::vector<std::string_view> hosts;
   bool has_body = false;
-  bool expects = false;  ///< it has an Expect header
+  bool expects = false;                          ///< it has an Expect header
+  std::vector<std::string_view> encodings = {};  ///< its Accept-Encoding headers
 };
 
 /// Error: the status to answer with: 400, 405, 413 for a request with a body, 417.

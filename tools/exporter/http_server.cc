@@ -5,14 +5,19 @@
 #include <array>
 #include <list>
 #include <utility>
+#include <variant>
 
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "placement/base/number.h"
 
@@ -24,6 +29,8 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
 using asio::ip::tcp;
+using local = asio::local::stream_protocol;
+using AnySocket = asio::generic::stream_protocol::socket;
 using boost::system::error_code;
 using Clock = std::chrono::steady_clock;
 
@@ -36,18 +43,25 @@ std::string_view view_of(beast::string_view text) {
   return {text.data(), text.size()};
 }
 
-tl::unexpected<Error> cannot_listen(const tcp::endpoint& endpoint, const error_code& error) {
+std::string name_of(const tcp::endpoint& endpoint) {
+  const std::string address = endpoint.address().to_string();
+  return fmt::format("{}:{}", endpoint.address().is_v6() ? "[" + address + "]" : address,
+                     endpoint.port());
+}
+
+std::string name_of(const local::endpoint& endpoint) {
+  return endpoint.path();
+}
+
+template <class Endpoint>
+tl::unexpected<Error> cannot_listen(const Endpoint& endpoint, const error_code& error) {
   const ErrorCode code = error == asio::error::address_in_use  ? ErrorCode::kBusy
                          : error == asio::error::access_denied ? ErrorCode::kPermissionDenied
                          : error == boost::system::errc::address_not_available ||
                                  error == asio::error::invalid_argument
                              ? ErrorCode::kInvalidArgument
                              : ErrorCode::kIo;
-  return failure(code,
-                 fmt::format("cannot listen at '{}:{}': {}",
-                             endpoint.address().is_v6() ? "[" + endpoint.address().to_string() + "]"
-                                                        : endpoint.address().to_string(),
-                             endpoint.port(), error.message()),
+  return failure(code, fmt::format("cannot listen at '{}': {}", name_of(endpoint), error.message()),
                  error.value());
 }
 
@@ -87,13 +101,17 @@ HttpHead head_of(const http::request<http::empty_body>& request) {
   for (auto host = first; host != last; ++host) {
     head.hosts.push_back(view_of(host->value()));
   }
+  const auto [one, end] = request.equal_range(http::field::accept_encoding);
+  for (auto encoding = one; encoding != end; ++encoding) {
+    head.encodings.push_back(view_of(encoding->value()));
+  }
   return head;
 }
 
 /// One client, from its acceptance until its socket is closed.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(tcp::socket socket, const HttpLimits& limits, const HttpServer::Handler& handler,
+  Connection(AnySocket socket, const HttpLimits& limits, const HttpServer::Handler& handler,
              std::function<void(Connection&)> over)
       : stream_(std::move(socket)), limits_(limits), handler_(handler), over_(std::move(over)) {
     parser_.header_limit(kLongestHead);
@@ -158,7 +176,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     is_answering_ = false;
     body_.reset();
     if (!error) {
-      stream_.socket().shutdown(tcp::socket::shutdown_send, error);
+      stream_.socket().shutdown(asio::socket_base::shutdown_send, error);
     }
     if (error) {
       over_(*this);
@@ -185,7 +203,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
                             });
   }
 
-  beast::tcp_stream stream_;
+  beast::basic_stream<asio::generic::stream_protocol> stream_;
   const HttpLimits& limits_;
   const HttpServer::Handler& handler_;
   std::function<void(Connection&)> over_;
@@ -216,7 +234,51 @@ class HttpServer::Listener {
  public:
   Listener(HttpLimits limits, Handler handler) : limits_(limits), handler_(std::move(handler)) {}
 
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+  ~Listener() {
+    if (const auto* acceptor = std::get_if<local::acceptor>(&acceptor_)) {
+      error_code error;
+      (void)::unlink(acceptor->local_endpoint(error).path().c_str());  // it may be gone by now
+    }
+  }
+
   Result<void> open(const tcp::endpoint& endpoint) {
+    return open(acceptor_.emplace<tcp::acceptor>(io_), endpoint);
+  }
+
+  /// Whoever may enter its folder may ask, as every program of the host may where it is TCP.
+  Result<void> open(const local::endpoint& endpoint) {
+    constexpr mode_t kForAll = 0666;
+    error_code error;
+    local::socket probe(io_);
+    probe.connect(endpoint, error);
+    if (!error) {
+      return cannot_listen(endpoint, asio::error::address_in_use);
+    }
+    struct stat status {};
+    if (error == asio::error::connection_refused && ::stat(endpoint.path().c_str(), &status) == 0 &&
+        S_ISSOCK(status.st_mode)) {
+      (void)::unlink(endpoint.path().c_str());  // of a former run; bind says what else is wrong
+    }
+    auto opened = open(acceptor_.emplace<local::acceptor>(io_), endpoint);
+    if (opened) {
+      (void)::chmod(endpoint.path().c_str(), kForAll);  // bind has made it
+    } else {
+      acceptor_.emplace<tcp::acceptor>(io_);  // the path is somebody else's
+    }
+    return opened;
+  }
+
+  [[nodiscard]] std::string url() const {
+    if (const auto* acceptor = std::get_if<local::acceptor>(&acceptor_)) {
+      return "unix:" + name_of(acceptor->local_endpoint());
+    }
+    return fmt::format("http://{}/", name_of(std::get<tcp::acceptor>(acceptor_).local_endpoint()));
+  }
+
+  template <class Acceptor, class Endpoint>
+  static Result<void> open(Acceptor& acceptor, const Endpoint& endpoint) {
     error_code error;
     // Each call does nothing once there is an error.
     const auto then = [&error](auto call) {
@@ -224,20 +286,18 @@ class HttpServer::Listener {
         call();
       }
     };
-    acceptor_.open(endpoint.protocol(), error);
+    acceptor.open(endpoint.protocol(), error);
     // Reuse: after a restart, connections of the former run may still be winding down.
-    then([&] { acceptor_.set_option(tcp::acceptor::reuse_address(true), error); });
+    then([&] { acceptor.set_option(asio::socket_base::reuse_address(true), error); });
     // Connections take it over from the acceptor (tcp(7)).
-    then([&] { acceptor_.set_option(asio::socket_base::send_buffer_size(kSendBuffer), error); });
-    then([&] { acceptor_.bind(endpoint, error); });
-    then([&] { acceptor_.listen(asio::socket_base::max_listen_connections, error); });
+    then([&] { acceptor.set_option(asio::socket_base::send_buffer_size(kSendBuffer), error); });
+    then([&] { acceptor.bind(endpoint, error); });
+    then([&] { acceptor.listen(asio::socket_base::max_listen_connections, error); });
     if (error) {
       return cannot_listen(endpoint, error);
     }
     return {};
   }
-
-  [[nodiscard]] tcp::endpoint endpoint() const { return acceptor_.local_endpoint(); }
 
   Result<void> run(int stop_fd) {
     asio::posix::stream_descriptor stop(io_, stop_fd);
@@ -260,7 +320,13 @@ class HttpServer::Listener {
 
  private:
   void accept() {
-    acceptor_.async_accept([this](const error_code& error, tcp::socket socket) {
+    std::visit([this](auto& acceptor) { accept(acceptor); }, acceptor_);
+  }
+
+  template <class Acceptor>
+  void accept(Acceptor& acceptor) {
+    using Socket = typename Acceptor::protocol_type::socket;
+    acceptor.async_accept([this](const error_code& error, Socket socket) {
       if (error == asio::error::no_descriptors || error == asio::error::no_memory ||
           error == asio::error::no_buffer_space) {
         make_room();  // ours are few, but others may need them
@@ -275,7 +341,7 @@ class HttpServer::Listener {
     });
   }
 
-  void serve(tcp::socket socket) {
+  void serve(AnySocket socket) {
     if (connections_.size() >= limits_.most_connections) {
       make_room();
     }
@@ -307,12 +373,16 @@ class HttpServer::Listener {
   HttpLimits limits_;
   Handler handler_;
   asio::io_context io_{1};  ///< outlives all that runs on it
-  tcp::acceptor acceptor_{io_};
+  std::variant<tcp::acceptor, local::acceptor> acceptor_{tcp::acceptor(io_)};
   asio::steady_timer retry_{io_};
   std::list<std::shared_ptr<Connection>> connections_;  ///< longest open first
 };
 
 Result<ListenAddress> parse_listen_address(std::string_view text) {
+  constexpr std::string_view kUnix = "unix:";
+  if (text.starts_with(kUnix) && text.size() > kUnix.size()) {
+    return ListenAddress{"", 0, std::string(text.substr(kUnix.size()))};
+  }
   const auto colon = text.rfind(':');
   ListenAddress address;
   if (colon != std::string_view::npos) {
@@ -329,8 +399,8 @@ Result<ListenAddress> parse_listen_address(std::string_view text) {
     }
   }
   return failure(ErrorCode::kInvalidArgument,
-                 fmt::format("'{}' is no address to listen at, such as '127.0.0.1:9721' or "
-                             "'[::1]:9721'",
+                 fmt::format("'{}' is no address to listen at, such as '127.0.0.1:9721', "
+                             "'[::1]:9721' or 'unix:/run/web.sock'",
                              text));
 }
 
@@ -341,22 +411,25 @@ HttpServer::~HttpServer() = default;
 
 Result<HttpServer> HttpServer::listen(const ListenAddress& address, HttpLimits limits,
                                       Handler handler) {
-  const auto endpoint = endpoint_of(address);
-  if (!endpoint) {
-    return tl::unexpected(endpoint.error());
-  }
   auto listener = std::make_unique<Listener>(limits, std::move(handler));
-  if (auto opened = listener->open(*endpoint); !opened) {
+  Result<void> opened;
+  if (address.path.empty()) {
+    opened = endpoint_of(address).and_then(
+        [&](const tcp::endpoint& endpoint) { return listener->open(endpoint); });
+  } else if (address.path.size() >= sizeof(sockaddr_un::sun_path)) {
+    opened = failure(ErrorCode::kInvalidArgument,
+                     fmt::format("'{}' is too long for a Unix socket", address.path));
+  } else {
+    opened = listener->open(local::endpoint(address.path));
+  }
+  if (!opened) {
     return tl::unexpected(std::move(opened).error());
   }
   return HttpServer(std::move(listener));
 }
 
 std::string HttpServer::url() const {
-  const tcp::endpoint endpoint = listener_->endpoint();
-  const std::string address = endpoint.address().to_string();
-  return endpoint.address().is_v6() ? fmt::format("http://[{}]:{}/", address, endpoint.port())
-                                    : fmt::format("http://{}:{}/", address, endpoint.port());
+  return listener_->url();
 }
 
 Result<void> HttpServer::run(int stop_fd) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Serves GET and HEAD requests over TCP, to clients of any kind.
+/// Serves GET and HEAD requests over TCP or a Unix socket, to clients of any kind.
 ///
 /// Problem: what listens on TCP is reached by every program of the host, among them broken and
 /// hostile ones; a server that keeps a thread for each, or reads lines of any length, falls to the
@@ -41,13 +41,14 @@ struct HttpLimits {
   std::chrono::milliseconds to_linger{1000};
 };
 
-/// Where to listen: an address of this host, no name.
+/// Where to listen: an address of this host, no name; or a Unix socket.
 struct ListenAddress {
   std::string host;        ///< "127.0.0.1", "::1", "0.0.0.0"
   std::uint16_t port = 0;  ///< 0: any that is free
+  std::string path = {};   ///< of a Unix socket; empty: TCP
 };
 
-/// Reads "127.0.0.1:9721", "[::1]:9721". Error: invalid-argument.
+/// Reads "127.0.0.1:9721", "[::1]:9721", "unix:/run/web.sock". Error: invalid-argument.
 [[nodiscard]] Result<ListenAddress> parse_listen_address(std::string_view text);
 
 class HttpServer {
@@ -55,7 +56,8 @@ class HttpServer {
   /// Must not block. Called on the thread of run().
   using Handler = std::function<HttpResponse(const HttpRequest&)>;
 
-  /// Errors: invalid-argument (no such address), busy (another program listens there),
+  /// A Unix socket that nobody listens at any more is replaced; who may enter its folder may
+  /// connect. Errors: invalid-argument (no such address), busy (another program listens there),
   /// permission-denied, io.
   [[nodiscard]] static Result<HttpServer> listen(const ListenAddress& address, HttpLimits limits,
                                                  Handler handler);
@@ -63,7 +65,7 @@ class HttpServer {
   HttpServer& operator=(HttpServer&&) noexcept;
   ~HttpServer();
 
-  /// What people can type: "http://127.0.0.1:9721/".
+  /// What people can type: "http://127.0.0.1:9721/", or "unix:/run/web.sock".
   [[nodiscard]] std::string url() const;
 
   /// Serves until `stop_fd`, which stays the caller's, can be read. Error: io.

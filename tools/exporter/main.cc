@@ -41,16 +41,24 @@ vmnuma::files::FileDescriptor stop_signals() {
 
 int run(const ExporterArguments& arguments) {
   const auto stop = stop_signals();
-  Pages pages(vmnuma::tools::is_loopback(arguments.listen.host));
+  // Behind a Unix socket there is no address that a name could be pointed to.
+  Pages pages(arguments.listen.path.empty() && vmnuma::tools::is_loopback(arguments.listen.host));
   auto server = HttpServer::listen(
       arguments.listen, {}, [&pages](const HttpRequest& request) { return pages.answer(request); });
   if (!server) {
     say(server.error().message);
     return kExporterFailed;
   }
-  const DaemonWatch watch(
-      {[&] { return vmnuma::tools::read_daemon(arguments.socket_path, DaemonWatch::kLimit); },
-       [&pages](const Reading& reading) { pages.show(reading); }, say});
+  const DaemonWatch watch({[&] {
+                             return vmnuma::tools::read_daemon(arguments.socket_path,
+                                                               DaemonWatch::kLimit)
+                                 .map([&](vmnuma::tools::Views&& views) {
+                                   views.explained = vmnuma::tools::read_explanations(
+                                       arguments.socket_path, pages.wanted(), DaemonWatch::kLimit);
+                                   return std::move(views);
+                                 });
+                           },
+                           [&pages](const Reading& reading) { pages.show(reading); }, say});
   std::cout << "vmnuma-exporter " VMNUMA_VERSION " serves " << server->url() << std::endl;
   if (const auto served = server->run(stop.get()); !served) {
     say(served.error().message);

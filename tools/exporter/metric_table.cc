@@ -18,6 +18,13 @@ constexpr std::array kOwn{
     MetricInfo{"vmnuma_answer_seconds", kGauge, "", "How long the daemon took to answer."},
     MetricInfo{"vmnuma_failed_reads_total", kCounter, "",
                "Times the daemon was asked and did not answer with sense."},
+    MetricInfo{"process_cpu_seconds_total", kCounter, "", "CPU time that this exporter used."},
+    MetricInfo{"process_resident_memory_bytes", kGauge, "", "Its memory that is resident."},
+    MetricInfo{"process_virtual_memory_bytes", kGauge, "", "Its address space."},
+    MetricInfo{"process_open_fds", kGauge, "", "Files and connections that it has open."},
+    MetricInfo{"process_max_fds", kGauge, "", "How many of them it may have."},
+    MetricInfo{"process_start_time_seconds", kGauge, "",
+               "When it was started, in seconds since 1970."},
 };
 constexpr std::array kDaemon{
     MetricInfo{"vmnuma_daemon_info", kGauge, "version, uri",

@@ -132,6 +132,16 @@ void add_fields(const View& view, const Labels& labels, Families& families) {
   balancer::visit_fields(fields, view);
 }
 
+void add_process(const OwnProcess& process, Families& families) {
+  families.add("process_cpu_seconds_total", process.cpu_seconds);
+  families.add("process_resident_memory_bytes", process.resident_bytes);
+  families.add("process_virtual_memory_bytes", process.virtual_bytes);
+  families.add("process_open_fds", process.open_fds);
+  families.add("process_max_fds", process.max_fds);
+  families.add("process_start_time_seconds",
+               process.start_unix_s > 0 ? Value(process.start_unix_s) : std::nullopt);
+}
+
 void add_daemon(const balancer::StatusView& status, Families& families) {
   add_fields(status, {}, families);
   families.add("vmnuma_daemon_info", 1, {{"version", status.version}, {"uri", status.uri}});
@@ -238,11 +248,13 @@ std::string metrics_text(const Reading& reading) {
   families.add("vmnuma_up", reading.views ? 1 : 0);
   families.add("vmnuma_exporter_info", 1, {{"version", VMNUMA_VERSION}});
   families.add("vmnuma_failed_reads_total", number(reading.failures));
+  add_process(reading.process, families);
   if (!reading.views) {
     return std::move(families).text();
   }
   families.add("vmnuma_answer_seconds", std::chrono::duration<double>(reading.took).count());
-  const auto& [status, host, status_json, host_json, history_json] = *reading.views;
+  const balancer::StatusView& status = reading.views->status;
+  const balancer::HostView& host = reading.views->host;
   add_daemon(status, families);
   add_host(host, families);
   for (const NodeView& node : host.nodes) {

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 
+#include <nlohmann/json.hpp>
+
 #include "balancer/protocol/response.h"
+#include "stats/text/json.h"
 #include "tools/client/client.h"
 
 namespace vmnuma::tools {
@@ -63,6 +66,23 @@ Result<Views> read_daemon(const std::string& socket_path, milliseconds limit) {
   // A daemon without a history says so; everything else is shown all the same.
   return Views{std::move(*status_view), std::move(*host_view), std::move(*status), std::move(*host),
                history ? std::move(*history) : "null"};
+}
+
+std::map<std::string, std::string> read_explanations(const std::string& socket_path,
+                                                     const std::vector<std::string>& uuids,
+                                                     milliseconds limit) {
+  const Reader reader(socket_path, limit);
+  std::map<std::string, std::string> explained;
+  for (const std::string& uuid : uuids) {
+    const auto explain = reader.text(balancer::ExplainRequest{uuid});
+    if (explain) {
+      explained[uuid] = "{\"explain\":" + *explain + "}";
+    } else if (explain.error().by_daemon) {
+      const nlohmann::ordered_json problem = {{"problem", explain.error().error.message}};
+      explained[uuid] = text::json_text(problem);
+    }
+  }
+  return explained;
 }
 
 }  // namespace vmnuma::tools

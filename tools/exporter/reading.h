@@ -4,11 +4,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "balancer/model/view.h"
 #include "placement/base/result.h"
+#include "tools/exporter/own_process.h"
 
 namespace vmnuma::tools {
 
@@ -19,6 +22,8 @@ struct Views {
   std::string status_json;
   std::string host_json;
   std::string history_json;  ///< recent moves; "null" where there is no history
+  /// By UUID of those VMs that somebody looks at: {"explain":...}, or {"problem":"..."}.
+  std::map<std::string, std::string> explained = {};
 };
 
 struct Reading {
@@ -27,11 +32,17 @@ struct Reading {
   std::int64_t time_unix_ms = 0;
   std::chrono::microseconds took{};
   std::int64_t failures = 0;  ///< of this program's readings so far
+  OwnProcess process;         ///< this one
 };
 
 /// Asks for all of it within `limit` altogether. Only commands that change nothing are sent.
 /// Blocking.
 [[nodiscard]] Result<Views> read_daemon(const std::string& socket_path,
                                         std::chrono::milliseconds limit);
+
+/// Views::explained of these VMs, as far as the daemon answers within `limit`. Blocking.
+[[nodiscard]] std::map<std::string, std::string> read_explanations(
+    const std::string& socket_path, const std::vector<std::string>& uuids,
+    std::chrono::milliseconds limit);
 
 }  // namespace vmnuma::tools

@@ -177,6 +177,29 @@ def invent_nothing(browser, check):
           f"what others use has its own part of the bar: {load}")
 
 
+def look_at_a_vm(browser, output, check):
+    """From the table to a VM's page, and back."""
+    browser.value("document.querySelector('#vms tbody th a').focus()")
+    name = browser.value("document.activeElement.textContent")
+    browser.press("Enter")
+    check(browser.wait_for("document.querySelectorAll('#vm-clients article').length > 0"), "a VM's clients are explained")
+    check(browser.value("document.getElementById('vm-title').textContent") == f"VM {name}", f"the page is about {name}")
+    check(name in browser.value("document.title"), "so says its title")
+    check(browser.value("document.querySelector('#vm-clients article p').textContent").strip() != "", "it is said why it is there")
+    check(not browser.value("document.getElementById('figures').checkVisibility()"), "the host is not on this page")
+    rows = browser.value("[...document.querySelectorAll('#moves tbody tr')].map((row) => row.cells[1].textContent)")
+    check(all(row.startswith(name) for row in rows), f"only its moves are shown: {rows}")
+    browser.screenshot(output / "dashboard-vm.png")
+    for width in (768, 360):
+        browser.look(width, 800, "light")
+        wide = browser.value("document.documentElement.scrollWidth")
+        check(wide <= width, f"nothing of a VM's page sticks out at {width} pixels: {wide}")
+    browser.look(1280, 900, "light")
+    browser.value("history.back()")
+    check(browser.wait_for("document.getElementById('vm').hidden && document.getElementById('figures').checkVisibility()"),
+          "back is the host")
+
+
 def visit(browser, url, output, findings):
     check = findings.check
     browser.look(1280, 900, "light")
@@ -226,7 +249,7 @@ def visit(browser, url, output, findings):
           "Enter on a column's head sorts by it")
     check(browser.value("document.activeElement.textContent") == "Locality", "the focus stays where it was")
     browser.value("const f = document.getElementById('filter'); f.value = 'WEB'; f.dispatchEvent(new Event('input'))")
-    names = browser.value("[...document.querySelectorAll('#vms tbody th span')].map((n) => n.textContent)")
+    names = browser.value("[...document.querySelectorAll('#vms tbody th a')].map((n) => n.textContent)")
     check(names and all("web" in name for name in names), f"the filter leaves what matches: {names}")
     browser.value("document.querySelector('.area').focus()")
     browser.press("ArrowLeft")
@@ -235,6 +258,7 @@ def visit(browser, url, output, findings):
     browser.press("Escape")
     check(browser.value("document.getElementById('plots-title').textContent") == "Last 10 minutes",
           "Escape goes back to now")
+    look_at_a_vm(browser, output, check)
     before = browser.value("document.getElementById('about').textContent")
     check(browser.wait_for(f"document.getElementById('about').textContent !== {json.dumps(before)}"),
           "the page goes on by itself")

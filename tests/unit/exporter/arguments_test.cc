@@ -29,10 +29,15 @@ TEST(ExporterArgumentsTest, TakesTheSocketAndTheAddress) {
   EXPECT_EQ(read->listen.port, 0);
 }
 
+TEST(ExporterArgumentsTest, TakesAUnixSocket) {
+  EXPECT_EQ(parsed({"--listen", "unix:/run/web.sock"})->listen.path, "/run/web.sock");
+  EXPECT_EQ(parsed({})->listen.path, "");
+}
+
 TEST(ExporterArgumentsTest, RefusesWhatIsNoAddress) {
   for (const char* address :
-       {"", "9721", "localhost:9721", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1",
-        "127.0.0.1:97x", "::1:9721", "[127.0.0.1]:9721", "[::1]", "1.2.3:80"}) {
+       {"", "unix:", "9721", "localhost:9721", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536",
+        "127.0.0.1:-1", "127.0.0.1:97x", "::1:9721", "[127.0.0.1]:9721", "[::1]", "1.2.3:80"}) {
     const auto read = parsed({"--listen", address});
     ASSERT_FALSE(read) << address;
     EXPECT_EQ(read.error().code, kExporterUsage);

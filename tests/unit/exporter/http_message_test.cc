@@ -55,6 +55,24 @@ TEST(HttpMessageTest, OnlyGetAndHeadAreAllowed) {
   EXPECT_TRUE(understand(head)->head_only);
 }
 
+TEST(HttpMessageTest, GzipIsSentToWhoTakesIt) {
+  HttpHead head = get("/");
+  EXPECT_FALSE(understand(head)->takes_gzip);
+  for (const char* header : {"gzip", "deflate, gzip;q=0.5", "gzip ; q=0.001,br", "br,gzip"}) {
+    head.encodings = {"identity", header};
+    EXPECT_TRUE(understand(head)->takes_gzip) << header;
+  }
+  for (const char* header : {"", "br", "gzip;q=0", "gzip; q=0.000", "xgzip", ",,;"}) {
+    head.encodings = {header};
+    EXPECT_FALSE(understand(head)->takes_gzip) << header;
+  }
+  HttpResponse response = HttpResponse::of(200, "x");
+  EXPECT_THAT(response_headers(response), Contains(Pair("Vary", "Accept-Encoding")));
+  EXPECT_THAT(response_headers(response), Not(Contains(Pair("Content-Encoding", "gzip"))));
+  response.is_gzip = true;
+  EXPECT_THAT(response_headers(response), Contains(Pair("Content-Encoding", "gzip")));
+}
+
 TEST(HttpMessageTest, EverythingElseIsNamedForWhatItIs) {
   HttpHead head = get("/");
   head.hosts = {"a", "b"};

@@ -3,6 +3,7 @@
 // time: a client that is refused learns it by the end of its connection.
 #include "tools/exporter/http_server.h"
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <thread>
@@ -13,10 +14,12 @@
 #include <netinet/in.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "stats/files/file_descriptor.h"
 #include "tests/support/sanitizers.h"
+#include "tests/support/temp_directory.h"
 
 namespace vmnuma::tools {
 namespace {
@@ -38,8 +41,9 @@ HttpLimits patient() {
 
 class Served {
  public:
-  explicit Served(HttpLimits limits) : stop_(::eventfd(0, EFD_CLOEXEC)) {
-    auto server = HttpServer::listen({"127.0.0.1", 0}, limits, [this](const HttpRequest& request) {
+  explicit Served(HttpLimits limits, const ListenAddress& address = {"127.0.0.1", 0})
+      : stop_(::eventfd(0, EFD_CLOEXEC)) {
+    auto server = HttpServer::listen(address, limits, [this](const HttpRequest& request) {
       return request.path == "/big" ? HttpResponse{200, "text/plain", big_}
                                     : HttpResponse::of(200, "path " + request.path);
     });
@@ -290,6 +294,55 @@ TEST(HttpServerTest, TenThousandConnectionsAndSlowReadersCostLittleMemory) {
   EXPECT_TRUE(tests::kUnderSanitizer || resident() < before + (std::size_t{16} << 20U));
   open.clear();
   expect_served(served);
+}
+
+/// What `curl --unix-socket` reads.
+std::string ask_at(const std::string& path, std::string_view text) {
+  const files::FileDescriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
+    return "";
+  }
+  EXPECT_EQ(::send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(text.size()));
+  std::string answer(65536, '\0');
+  std::size_t length = 0;
+  for (ssize_t got = 1; got > 0; length += static_cast<std::size_t>(std::max<ssize_t>(got, 0))) {
+    got = ::recv(fd.get(), answer.data() + length, answer.size() - length, 0);
+  }
+  return answer.substr(0, length);
+}
+
+TEST(HttpServerTest, ServesAtAUnixSocketAndTakesItAway) {
+  const tests::TempDirectory directory;
+  const ListenAddress address{"", 0, directory.path() + "/web.sock"};
+  {
+    const Served served(patient(), address);
+    EXPECT_THAT(ask_at(address.path, kGet), EndsWith("\r\n\r\npath /"));
+    const auto second = HttpServer::listen(address, patient(), {});
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code, ErrorCode::kBusy);
+    EXPECT_THAT(ask_at(address.path, kGet), EndsWith("\r\n\r\npath /"));
+  }
+  EXPECT_NE(::access(address.path.c_str(), F_OK), 0);
+}
+
+TEST(HttpServerTest, TakesThePlaceOfASocketThatIsDeadAndOfNothingElse) {
+  const tests::TempDirectory directory;
+  const ListenAddress address{"", 0, directory.path() + "/web.sock"};
+  {
+    const files::FileDescriptor dead(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un name{};
+    name.sun_family = AF_UNIX;
+    address.path.copy(name.sun_path, sizeof(name.sun_path) - 1);
+    ASSERT_EQ(::bind(dead.get(), reinterpret_cast<const sockaddr*>(&name), sizeof(name)), 0);
+  }
+  { const Served served(patient(), address); }
+  std::ofstream(address.path) << "mine";
+  EXPECT_FALSE(HttpServer::listen(address, patient(), {}));
+  EXPECT_EQ(::access(address.path.c_str(), F_OK), 0);
 }
 
 TEST(HttpServerTest, SaysWhereItCannotListen) {

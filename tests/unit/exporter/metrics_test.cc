@@ -24,6 +24,7 @@ Reading reading() {
   reading.views = Views{tests::status_view(), tests::host_view(), "{}", "{}", "null"};
   reading.time_unix_ms = 1738324800000;
   reading.took = std::chrono::microseconds(1500);
+  reading.process = read_own_process(/*start_unix_s=*/1738324800);
   return reading;
 }
 
@@ -45,6 +46,17 @@ std::vector<std::string> series(const std::string& text) {
     }
   }
   return found;
+}
+
+TEST(MetricsTest, TellsOfItsOwnProcess) {
+  Reading without_daemon;
+  without_daemon.process = reading().process;
+  const std::string text = metrics_text(without_daemon);
+  for (const char* name : {"process_cpu_seconds_total", "process_resident_memory_bytes",
+                           "process_virtual_memory_bytes", "process_open_fds", "process_max_fds"}) {
+    EXPECT_THAT(text, HasSubstr(std::string("\n") + name + " "));
+  }
+  EXPECT_THAT(lines(text), Contains("process_start_time_seconds 1738324800"));
 }
 
 TEST(MetricsTest, FiguresComeInBaseUnits) {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/support/views.h"
+#include "tools/exporter/gzip.h"
 #include "tools/exporter/page_files.h"
 
 namespace vmnuma::tools {
@@ -102,6 +103,64 @@ TEST(PagesTest, WithoutTheDaemonTheReasonIsTold) {
   EXPECT_EQ(state["up"], false);
   EXPECT_THAT(state["problem"].get<std::string>(), StartsWith("cannot connect"));
   EXPECT_FALSE(state.contains("host"));
+}
+
+TEST(PagesTest, WhoTakesGzipGetsTheSamePacked) {
+  const Pages pages(/*only_local=*/true);
+  for (const char* path : {"/", "/metrics", "/api/state"}) {
+    const HttpResponse plain = pages.answer({path, ""});
+    const HttpResponse packed = pages.answer({path, "", false, /*takes_gzip=*/true});
+    EXPECT_FALSE(plain.is_gzip);
+    EXPECT_TRUE(packed.is_gzip);
+    EXPECT_EQ(packed.content_type, plain.content_type);
+    EXPECT_EQ(*packed.body, gzip(*plain.body));
+    // Packed once.
+    EXPECT_EQ(pages.answer({path, "", false, true}).body, packed.body);
+  }
+}
+
+TEST(PagesTest, IsReadyOnceTheDaemonHasMeasured) {
+  Pages pages(/*only_local=*/true);
+  EXPECT_EQ(pages.answer({"/healthz", ""}).status, 200);
+  EXPECT_EQ(pages.answer({"/readyz", ""}).status, 503);
+  Reading early = reading();
+  early.views->host.epoch = 0;
+  pages.show(early);
+  EXPECT_THAT(*pages.answer({"/readyz", ""}).body, HasSubstr("not measured an epoch yet"));
+  pages.show(reading());
+  EXPECT_EQ(pages.answer({"/readyz", ""}).status, 200);
+  Reading none;
+  none.problem = "cannot connect";
+  pages.show(none);
+  EXPECT_EQ(pages.answer({"/readyz", ""}).status, 503);
+  EXPECT_EQ(*pages.answer({"/readyz", ""}).body, "cannot connect\n");
+  EXPECT_EQ(pages.answer({"/healthz", ""}).status, 200);
+}
+
+TEST(PagesTest, AVmIsExplainedInTheReadingAfterWhoAsks) {
+  const std::string uuid = "c7a5fdbd-edaf-9455-926a-d65c16db1809";
+  Pages pages(/*only_local=*/true);
+  EXPECT_TRUE(pages.wanted().empty());
+  EXPECT_EQ(*pages.answer({"/api/vm/" + uuid, ""}).body, R"({"pending":true})");
+  EXPECT_THAT(pages.wanted(), ::testing::ElementsAre(uuid));
+  Reading explained = reading();
+  explained.views->explained[uuid] = R"({"explain":{}})";
+  pages.show(explained);
+  EXPECT_EQ(*pages.answer({"/api/vm/" + uuid, ""}).body, R"({"explain":{}})");
+  for (int i = 0; i < Pages::kWantedFor; ++i) {  // nobody asks any more
+    EXPECT_THAT(pages.wanted(), ::testing::ElementsAre(uuid));
+    pages.show(explained);
+  }
+  EXPECT_TRUE(pages.wanted().empty());
+}
+
+TEST(PagesTest, NoMoreVmsAreExplainedThanTheDaemonIsToBeAsked) {
+  const Pages pages(/*only_local=*/true);
+  for (char c = '0'; c <= '9'; ++c) {
+    (void)pages.answer({"/api/vm/c7a5fdbd-edaf-9455-926a-d65c16db180" + std::string(1, c), ""});
+  }
+  EXPECT_EQ(pages.wanted().size(), Pages::kMostWanted);
+  EXPECT_EQ(pages.answer({"/api/vm/nobody", ""}).status, 404);
 }
 
 TEST(PagesTest, ThereIsNothingElse) {

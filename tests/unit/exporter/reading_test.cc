@@ -59,6 +59,21 @@ TEST(ReadingTest, OnlyAsksWhatChangesNothing) {
   EXPECT_FALSE(changes);
 }
 
+TEST(ReadingTest, ExplanationsAreTheDaemonsAnswersOrItsRefusals) {
+  const FakeDaemon daemon(FakeDaemon::answering([](const Command& command) -> Result<Answer> {
+    const auto* explain = std::get_if<balancer::ExplainRequest>(&command);
+    EXPECT_NE(explain, nullptr);
+    if (explain->vm == "u1") {
+      return Answer(tests::explain_view());
+    }
+    return failure(ErrorCode::kNotFound, "there is no VM 'u2'");
+  }));
+  const auto explained = read_explanations(daemon.socket_path(), {"u1", "u2"}, kLong);
+  EXPECT_EQ(nlohmann::json::parse(explained.at("u1"))["explain"]["vm"], "web1");
+  EXPECT_EQ(explained.at("u2"), R"({"problem":"there is no VM 'u2'"})");
+  EXPECT_TRUE(read_explanations("/nonexistent", {"u1"}, kLong).empty());
+}
+
 TEST(ReadingTest, GoesOnWithoutAHistory) {
   const FakeDaemon daemon(FakeDaemon::answering([](const Command& command) -> Result<Answer> {
     if (std::holds_alternative<balancer::HistoryRequest>(command)) {

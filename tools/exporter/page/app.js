@@ -6,6 +6,7 @@ import { parsed } from "./format.js";
 import { showMap } from "./host_map.js";
 import { addToPlots, beginPlots } from "./plots.js";
 import { showMoves, showTransfers, showVms } from "./tables.js";
+import { lookedAt, showPlace, showVm } from "./vm_page.js";
 
 const kInterval = 2000;
 const kTimeLimit = 5000;
@@ -17,6 +18,7 @@ const kModes = {
   degraded: ["bad", "something is missing"],
 };
 
+let shown = null; // the state on the page
 let shownAt = 0; // when the figures on the page were read, in ms
 
 async function fetchJson(path) {
@@ -56,6 +58,7 @@ function show(state) {
     showProblem(`${state.problem}${shownAt ? " The page shows what was last known." : ""}`, true);
     return;
   }
+  shown = state;
   shownAt = state.time_ms;
   const { status, host, history } = state;
   showMode(status.mode, kModes[status.mode]?.[1] ?? "", kModes[status.mode]?.[0] ?? "");
@@ -63,12 +66,27 @@ function show(state) {
   showBalance(status.nothing_to_balance);
   setText(byId("where"), `${location.hostname} · ${status.uri}`);
   setText(byId("about"), `vmnumad ${status.version} · epoch ${host.epoch} · history ${status.history.state}`);
+  showPlace(host);
   showFigures(status, host);
   showMap(status, host);
-  showTransfers(status);
   showVms(host);
-  showMoves(history);
+  showPast(status, history);
   addToPlots(state);
+}
+
+/** Of the VM that is looked at, or of all. */
+function showPast(status, history) {
+  const vm = lookedAt();
+  const isShown = ({ vm_uuid: uuid }) => vm === "" || uuid === vm;
+  showTransfers({ ...status, transfers: status.transfers.filter(isShown) });
+  showMoves(history && { ...history, moves: history.moves.filter(isShown) });
+}
+
+async function showLookedAt() {
+  const vm = lookedAt();
+  if (vm === "") return;
+  const explained = await fetchJson(`/api/vm/${vm}`).catch(() => null); // what is wrong is shown by refresh()
+  if (explained && vm === lookedAt()) showVm(explained);
 }
 
 async function refresh() {
@@ -80,7 +98,14 @@ async function refresh() {
   });
   if (state) show(state);
   showAge();
+  await showLookedAt();
 }
+
+addEventListener("hashchange", () => {
+  showPlace(shown?.host);
+  if (shown) showPast(shown.status, shown.history);
+  showLookedAt();
+});
 
 async function begin() {
   const past = await fetchJson("/api/past").catch(() => null); // what is wrong is shown by refresh()

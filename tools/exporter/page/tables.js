@@ -2,6 +2,7 @@
 // VMs, what is on its way, and what was moved.
 import { byId, fillBar, make, makeBar, setText, showList } from "./dom.js";
 import * as format from "./format.js";
+import { addressOf } from "./vm_page.js";
 
 let shownHost = null;
 let sorting = { column: 0, descending: false };
@@ -58,7 +59,7 @@ function makeVmRow() {
     if (index === 0) {
       cell.scope = "row";
       cell.detail = make("small");
-      cell.label = make("span");
+      cell.label = make("a");
       cell.append(cell.label, cell.detail);
     } else if (column.bar) {
       cell.bar = makeBar();
@@ -86,6 +87,7 @@ function fillVmRow(row, item) {
     }
     if (column.name === "Owed") cell.classList.toggle("bad", client.owed_ms * 20 > client.entitled_ms && client.owed_ms > 0);
   });
+  row.parts[0].label.href = addressOf(vm.vm_uuid);
   setText(row.parts[0].detail, vm.managed ? "" : vm.not_managed);
 }
 

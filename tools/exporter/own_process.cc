@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/exporter/own_process.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+namespace vmnuma::tools {
+
+namespace {
+
+constexpr double kMicrosecond = 1e-6;
+
+double seconds_of(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * kMicrosecond;
+}
+
+}  // namespace
+
+OwnProcess read_own_process(double start_unix_s) {
+  OwnProcess process;
+  process.start_unix_s = start_unix_s;
+  rusage used{};
+  if (::getrusage(RUSAGE_SELF, &used) == 0) {
+    process.cpu_seconds = seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
+  }
+  // proc(5): size and resident set in pages.
+  std::ifstream statm("/proc/self/statm");
+  double size = 0;
+  double resident = 0;
+  if (statm >> size >> resident) {
+    const auto page = static_cast<double>(::sysconf(_SC_PAGESIZE));
+    process.virtual_bytes = size * page;
+    process.resident_bytes = resident * page;
+  }
+  std::error_code problem;
+  const std::filesystem::directory_iterator fds("/proc/self/fd", problem);
+  if (!problem) {  // less the one that lists them
+    process.open_fds =
+        static_cast<double>(std::distance(fds, std::filesystem::directory_iterator())) - 1;
+  }
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    process.max_fds = static_cast<double>(limit.rlim_cur);
+  }
+  return process;
+}
+
+}  // namespace vmnuma::tools
