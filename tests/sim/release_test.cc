@@ -44,7 +44,8 @@ TEST(ReleaseSimTest, AllOnOneNodeAgainAndLeftThere) {
   EXPECT_EQ(simulation.figures().imbalance.value, 1000);
   ASSERT_TRUE(simulation.ask(ManageRequest{}));
   run_until(simulation, 60);
-  EXPECT_EQ(simulation.figures().imbalance.value, 0);
+  // But for what copying the memory takes.
+  EXPECT_LE(simulation.figures().imbalance.value, 20);
 }
 
 TEST(ReleaseSimTest, ARestartOfTheDaemonKeepsItReleased) {

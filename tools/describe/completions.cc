@@ -267,7 +267,7 @@ std::string fish_text(std::string_view text) {
   return out + "'";
 }
 
-/// Of a word that is given.
+/// Of an argument; of an option's value, `-r` or `-x` comes before.
 std::string fish_values(const std::string& kind) {
   if (kind == "file") {
     return " -F";
@@ -318,9 +318,11 @@ std::string fish_lines(const CommandInfo& program) {
       for (const std::string& name : option.names) {
         out += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
       }
-      out += option.value.empty() || option.value.starts_with('[')
-                 ? ""
-                 : " -x" + fish_values(kind_of(command, option));
+      if (!option.value.empty() && !option.value.starts_with('[')) {
+        // -x is -r and no files, so that fish refuses it beside -F.
+        const std::string kind = kind_of(command, option);
+        out += (kind == "file" ? " -r" : " -x") + fish_values(kind);
+      }
       out += " -d " + fish_text(option.help) + "\n";
     }
     for (const CommandInfo& below : command.commands) {

@@ -74,7 +74,8 @@ class CompletionTest : public testing::Test {
     const std::string script = directory_.path() + "/script";
     std::ofstream(script) << fmt::format(
         "set -x PATH {} $PATH\nsource {}/fish/vmnuma.fish\ncomplete -C 'vmnuma {}' | string "
-        "replace -r '\\t.*' ''\n",
+        "replace -r '\\t.*' ''\n"
+        "true # `string replace` is 1 where there was nothing to replace\n",
         program_directory(), VMNUMA_COMPLETIONS, line);
     return output_of("HOME=" + directory_.path() + " fish --no-config " + script);
   }

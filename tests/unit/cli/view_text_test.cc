@@ -20,17 +20,6 @@ class ViewTextTest : public ::testing::Test {
   tests::TimeZone zone_{"UTC"};
 };
 
-/// The longest line's length; the texts here are ASCII.
-std::size_t longest_line(std::string_view text) {
-  std::size_t longest = 0;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    longest = std::max(longest, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return longest;
-}
-
 TEST_F(ViewTextTest, StatusWithTransfers) {
   EXPECT_EQ(text_of(tests::status_view()), R"(Mode        degraded (configured: active)
             libvirt: the connection is gone, trying again (since 2025-01-31
@@ -107,6 +96,7 @@ new    none                 -         -          -       -      -    -
 VM         MIN      LOW     HIGH      MAX   SWAP MAX
 batch        -        -  1.1 GiB  4.0 GiB  512.0 MiB
 db     2.2 GiB  1.0 MiB        -        -        0 B
+new          -        -        -        -          -
 
 VM     BY NODE
 batch  3: 900.0 MiB
@@ -312,20 +302,17 @@ TEST_F(ViewTextTest, HistoryTellsWhyAMoveWasNotDone) {
               ::testing::HasSubstr("\ndropped web1/0: node 1 has no room for 8 GiB any more\n"));
 }
 
-TEST_F(ViewTextTest, TextsFitTheTerminalWithLongNames) {
+TEST_F(ViewTextTest, LongNamesAreNotCut) {
   const std::string name(200, 'v');
   auto status = tests::status_view();
   status.transfers[0].vm = name;
-  status.transfers[0].reason = "initial-placement";
-  status.transfers[0].action = 123456;
-  EXPECT_LE(longest_line(text_of(status)), 80U);
+  EXPECT_THAT(text_of(status), ::testing::HasSubstr(name));
   auto history = tests::history_view();
   history.moves[0].vm = name;
-  history.moves[0].from = history.moves[0].to = {1023};
-  EXPECT_LE(longest_line(text_of(history)), 80U);
+  EXPECT_THAT(text_of(history), ::testing::HasSubstr(name));
   auto memory = tests::memory_view();
-  memory.vms[0].vm = memory.reclaimed_first[0].vm = name;
-  EXPECT_LE(longest_line(text_of(memory)), 80U);
+  memory.vms[0].vm = name;
+  EXPECT_THAT(text_of(memory), ::testing::HasSubstr(name));
 }
 
 TEST_F(ViewTextTest, NamesCannotSteerTheTerminal) {
