@@ -173,6 +173,13 @@ def changes_of_home():
     return [row for row in moves() if row["from"] is not None and row["from"] != row["to"]]
 
 
+def is_at_home(vm, node=None):
+    """Its one client has a home, on this node if one is named, and all vCPUs are pinned to it, where it
+    spills with a second one."""
+    home = homes().get((vm.name, 0))
+    return home is not None and node in (None, home) and vm.is_pinned_around(home)
+
+
 def expect_at_home(vms, epochs=3):
     """Every VM runs, and all its vCPUs are pinned to the node that the daemon calls its home, where
     it spills with a second one.

@@ -14,11 +14,12 @@ PLACED_EPOCHS = 90
 MOVED_EPOCHS = 120
 QUIET_EPOCHS = 10
 LEAST_LOCAL = 0.95
+LOAD = 60  # together more than a node has, so that the clients live apart
 
 
 def run():
     nodes.set_kernel_balancing(False)
-    vm = guests.Guest("wide", load=5, memory_mib=128, vcpus=4, cells=2)
+    vm = guests.Guest("wide", load=LOAD, memory_mib=128, vcpus=4, cells=2)
     guests.start([vm])
     mappings = vm.cell_mappings()
 
@@ -34,6 +35,7 @@ def run():
         return (None not in homes() and min(shares()) >= LEAST_LOCAL
                 and not status["open_actions"] and not status["transfers"])
 
+    daemon.configure('[options]\n"Numa.SpillEnable" = 0')  # so that pins are to the homes alone
     daemon.start()
     expect(not daemon.status()["degraded"], f"it cannot read all: {daemon.status()['degraded']}")
     _, placed_after = daemon.wait_until_in(

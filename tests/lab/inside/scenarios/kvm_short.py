@@ -16,13 +16,11 @@ def run():
     vm = guests.Guest("native", load=5, kind="kvm")
     guests.start([vm])
     daemon.start()
-    _, placed_after = daemon.wait_until_in(PLACED_EPOCHS, "it has a home",
-                                           lambda _: vm.pinned_node() is not None)
-    daemon.expect_at_home([vm])
-    target = (vm.pinned_node() + 2) % 4
+    _, placed_after = daemon.wait_until_in(PLACED_EPOCHS, "it has a home", lambda _: daemon.is_at_home(vm))
+    target = (daemon.homes()[vm.name, 0] + 2) % 4
     daemon.ask("move", vm.name, target)
     _, moved_after = daemon.wait_until_in(MOVED_EPOCHS, f"it is on node {target} with its memory",
-                                          lambda _: vm.pinned_node() == target
+                                          lambda _: daemon.is_at_home(vm, target)
                                           and vm.memory_share(target) >= LEAST_LOCAL)
     daemon.expect_at_home([vm])
     return {"epochs_until_placed": placed_after, "epochs_until_moved": moved_after,

@@ -27,8 +27,8 @@ def home_of(vm):
 
 
 def wait_for_homes(vms):
-    daemon.wait_until_in(PLACED_EPOCHS, f"{[vm.name for vm in vms]} are at home", lambda _: all(
-        home_of(vm) is not None and vm.pinned_node() == home_of(vm) for vm in vms))
+    daemon.wait_until_in(PLACED_EPOCHS, f"{[vm.name for vm in vms]} are at home",
+                         lambda _: all(daemon.is_at_home(vm) for vm in vms))
 
 
 def expect_started_on_one_node(vm):
@@ -71,7 +71,7 @@ def run():
     target = (homes[first.name] + 2) % 4
     daemon.ask("move", first.name, target)
     daemon.wait_until_in(MOVED_EPOCHS, f"'{first.name}' is on node {target} with its memory", lambda _: (
-        first.pinned_node() == target and first.memory_share(target) >= LEAST_LOCAL))
+        daemon.is_at_home(first, target) and first.memory_share(target) >= LEAST_LOCAL))
 
     refusal = expect_refused(guests.Guest("refused", memory_mib=TOO_MUCH_MIB,
                                           policy="topology_policy='single-numa-node'"))
@@ -79,6 +79,7 @@ def run():
     # A vCPU that is plugged later is pinned where its VM is at home.
     growing = guests.Guest("growing", load=LOAD, vcpus=2, vcpus_at_start=1, auto=True)
     guests.create([growing])
+    daemon.ask("options", "set", "Numa.SpillEnable", 0)  # so that pins are to the home alone
     daemon.wait_until_in(PLACED_EPOCHS, "'growing' is at home", lambda _: (
         home_of(growing) is not None and growing.pinned_nodes()[0] == home_of(growing)))
     expect(len(growing.vcpu_threads()) == 1, "'growing' has more than one vCPU")
@@ -88,6 +89,8 @@ def run():
     daemon.wait_until_in(PLUGGED_EPOCHS, "the plugged vCPU is at home, too", lambda _: (
         growing.pinned_nodes() == [home_of(growing)] * 2
         and growing.virsh("dumpxml").count("<vcpupin ") == 2))
+
+    daemon.ask("options", "set", "Numa.SpillEnable", 1)
 
     # What was saved comes back and is at home again.
     growing.virsh("save", SAVED)
