@@ -91,6 +91,8 @@ struct ForecastsView {
 
 /// What the uri of a daemon on a simulated host begins with; no libvirt is behind it.
 inline constexpr std::string_view kSimulatedUri = "simulated:";
+/// And of a recording that is shown, before its path.
+inline constexpr std::string_view kRecordedUri = "recording:";
 
 /// `vmnuma status`
 struct StatusView {

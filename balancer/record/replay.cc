@@ -2,14 +2,13 @@
 #include "balancer/record/replay.h"
 
 #include <algorithm>
-#include <istream>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "balancer/controller/views.h"
 #include "balancer/record/frame.h"
-#include "balancer/record/sound.h"
+#include "balancer/record/playback.h"
 
 namespace vmnuma::balancer {
 
@@ -90,26 +89,9 @@ class Replayer {
 
   /// Error: the line cannot be what comes next.
   [[nodiscard]] Result<void> take(const std::string& line) {
-    ++line_;
-    Result<Frame> frame = read_frame(line);
-    if (!frame) {
-      return failure(std::move(frame).error(), fmt::format("line {}", line_));
-    }
-    if (frame->number != static_cast<std::int64_t>(line_) - 1) {
-      return failure(ErrorCode::kCorrupt,
-                     fmt::format("line {}: it is frame {}, but must be frame {}", line_,
-                                 frame->number, line_ - 1));
-    }
-    if (controller_ == nullptr && !std::holds_alternative<HeaderFrame>(frame->content)) {
-      return failure(ErrorCode::kCorrupt, "line 1: the recording does not begin with a header");
-    }
-    if (const auto* event = std::get_if<Event>(&frame->content)) {
-      if (Result<void> sound = check_event(*event, controller_->ledger()); !sound) {
-        return failure(std::move(sound).error(), fmt::format("line {}", line_));
-      }
-    }
-    std::visit([this](auto& content) { handle(content); }, frame->content);
-    return {};
+    return playback_.take(line).map([this](const FrameContent& content) {
+      std::visit([this](const auto& frame) { handle(frame); }, content);
+    });
   }
 
   [[nodiscard]] ReplayReport report() && {
@@ -119,29 +101,28 @@ class Replayer {
     return std::move(report_);
   }
   void damaged(Error error) { report_.damage = std::move(error); }
-  [[nodiscard]] bool has_begun() const { return controller_ != nullptr; }
+  [[nodiscard]] bool has_begun() const { return playback_.has_begun(); }
 
  private:
-  void handle(HeaderFrame& header) {
-    controller_ = std::move(header.controller);
+  void handle(const HeaderFrame& header) {
     report_.version = header.version;
     report_.anonymized = header.anonymized;
   }
   void handle(const Event& event) {
     if (comparison_ && std::holds_alternative<SampleTaken>(event)) {
-      comparison_->judge(*controller_, event);
+      comparison_->judge(playback_.controller(), event);
     }
-    (void)controller_->on(event);
+    (void)playback_.controller().on(event);
   }
   void handle(const PlanFrame& recorded) {
-    const placement::Plan& plan = controller_->plan();
+    const placement::Plan& plan = playback_.controller().plan();
     const std::string made = plan_text(plan, nullptr);
     ++report_.epochs;
     if (made != recorded.text) {
       ++report_.differing;
       if (!report_.first_difference) {
         auto [was, is] = first_difference(recorded.text, made);
-        report_.first_difference = {line_, plan.epoch, std::move(was), std::move(is)};
+        report_.first_difference = {playback_.line(), plan.epoch, std::move(was), std::move(is)};
       }
     }
     if (comparison_) {
@@ -149,24 +130,12 @@ class Replayer {
     }
   }
 
-  std::size_t line_ = 0;
-  std::shared_ptr<Controller> controller_;
+  Playback playback_;
   std::optional<Comparison> comparison_;
   ReplayReport report_;
 };
 
 }  // namespace
-
-std::optional<std::string> next_line_of(std::istream& file) {
-  std::string line;
-  for (int c = file.get(); c != std::istream::traits_type::eof(); c = file.get()) {
-    if (c == '\n' || line.size() > kLongestFrame) {
-      return line;
-    }
-    line += static_cast<char>(c);
-  }
-  return line.empty() ? std::nullopt : std::optional(line);
-}
 
 Result<ReplayReport> replay(const std::function<std::optional<std::string>()>& next_line,
                             const OtherOptions& other) {

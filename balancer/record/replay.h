@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <iosfwd>
 #include <optional>
 #include <string>
 #include <utility>
@@ -50,10 +49,6 @@ struct ReplayReport {
   std::optional<OtherPolicy> other;
   std::optional<Error> damage;  ///< with the line's number; what came before it was replayed
 };
-
-/// A line of a file without its '\n', or nothing at the end. Of one that is longer than any frame,
-/// as much as is needed to tell.
-[[nodiscard]] std::optional<std::string> next_line_of(std::istream& file);
 
 /// Options by name and value.
 using OtherOptions = std::vector<std::pair<std::string, std::int64_t>>;

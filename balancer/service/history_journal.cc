@@ -2,56 +2,11 @@
 #include "balancer/service/history_journal.h"
 
 #include <chrono>
-#include <map>
 
+#include "balancer/service/history_rows.h"
 #include "migration/order_text.h"
 
 namespace vmnuma::balancer {
-namespace {
-
-stats::ActionState state_of(migration::ActionState state) {
-  switch (state) {
-    case migration::ActionState::kDone:
-      return stats::ActionState::kDone;
-    case migration::ActionState::kUndone:
-      return stats::ActionState::kUndone;
-    case migration::ActionState::kDropped:
-      return stats::ActionState::kDropped;
-  }
-  return stats::ActionState::kDropped;
-}
-
-stats::ActionRow row_of(const migration::Order& order, stats::WallTime now) {
-  stats::ActionRow row;
-  row.id = order.action;
-  row.time = now;
-  row.epoch = order.epoch;
-  row.reason = name_of(order.reason);
-  row.predicted = order.predicted;
-  row.order_text = migration::to_text(order);
-  for (const migration::VmChange& change : order.changes) {
-    if (change.homes.empty()) {
-      // Only memory travels: home to home, as much as the quotas say.
-      for (const migration::NodeQuota& quota : change.memory.quotas) {
-        row.relocations.push_back(
-            {change.vm, change.vm_name, 0, quota.node, quota.node, quota.bytes});
-      }
-    }
-    for (const migration::HomeChange& home : change.homes) {
-      placement::Bytes memory;
-      for (const migration::NodeQuota& quota : change.memory.quotas) {
-        if (quota.node == home.to) {
-          memory = quota.bytes;
-        }
-      }
-      row.relocations.push_back(
-          {change.vm, change.vm_name, home.client, home.from, home.to, memory});
-    }
-  }
-  return row;
-}
-
-}  // namespace
 
 Result<stats::History*> HistoryJournal::available() const {
   if (history_ == nullptr) {
@@ -63,7 +18,7 @@ Result<stats::History*> HistoryJournal::available() const {
 Result<void> HistoryJournal::open(const migration::Order& order) {
   return available().and_then([&](stats::History* history) {
     const auto now = std::chrono::floor<std::chrono::milliseconds>(time_.wall());
-    return history->open_action(row_of(order, now));
+    return history->open_action(action_row(order, now));
   });
 }
 
@@ -82,7 +37,7 @@ Result<void> HistoryJournal::end_step(std::int64_t action, std::int32_t number,
 Result<void> HistoryJournal::close(std::int64_t action, migration::ActionState state,
                                    std::string_view detail) {
   return available().and_then([&](stats::History* history) {
-    return history->close_action(action, state_of(state), detail);
+    return history->close_action(action, action_state(state), detail);
   });
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "balancer/controller/views.h"
+#include "migration/order_text.h"
 #include "placement/model/suggest.h"
 #include "placement/model/text.h"
 
@@ -24,6 +25,48 @@ OutcomeView outcome_view(const stats::ActionOutcome& outcome) {
 }
 
 }  // namespace
+
+stats::ActionState action_state(migration::ActionState state) {
+  switch (state) {
+    case migration::ActionState::kDone:
+      return stats::ActionState::kDone;
+    case migration::ActionState::kUndone:
+      return stats::ActionState::kUndone;
+    case migration::ActionState::kDropped:
+      return stats::ActionState::kDropped;
+  }
+  return stats::ActionState::kDropped;
+}
+
+stats::ActionRow action_row(const migration::Order& order, stats::WallTime now) {
+  stats::ActionRow row;
+  row.id = order.action;
+  row.time = now;
+  row.epoch = order.epoch;
+  row.reason = name_of(order.reason);
+  row.predicted = order.predicted;
+  row.order_text = migration::to_text(order);
+  for (const migration::VmChange& change : order.changes) {
+    if (change.homes.empty()) {
+      // Only memory travels: home to home, as much as the quotas say.
+      for (const migration::NodeQuota& quota : change.memory.quotas) {
+        row.relocations.push_back(
+            {change.vm, change.vm_name, 0, quota.node, quota.node, quota.bytes});
+      }
+    }
+    for (const migration::HomeChange& home : change.homes) {
+      placement::Bytes memory;
+      for (const migration::NodeQuota& quota : change.memory.quotas) {
+        if (quota.node == home.to) {
+          memory = quota.bytes;
+        }
+      }
+      row.relocations.push_back(
+          {change.vm, change.vm_name, home.client, home.from, home.to, memory});
+    }
+  }
+  return row;
+}
 
 stats::ActionOutcome outcome_row(const OutcomeMeasured& outcome) {
   return {outcome.lost_before,

@@ -4,10 +4,15 @@
 
 #include "balancer/controller/events.h"
 #include "balancer/model/view.h"
+#include "migration/journal.h"
+#include "migration/order.h"
 #include "stats/history/rows.h"
 
 namespace vmnuma::balancer {
 
+/// An action that begins.
+[[nodiscard]] stats::ActionRow action_row(const migration::Order& order, stats::WallTime now);
+[[nodiscard]] stats::ActionState action_state(migration::ActionState state);
 [[nodiscard]] stats::ActionOutcome outcome_row(const OutcomeMeasured& outcome);
 /// A start that was refused, or would have been, as an action that was dropped: it moves nothing.
 [[nodiscard]] stats::ActionRow not_admitted_row(const StartNotAdmitted& start, stats::WallTime now);

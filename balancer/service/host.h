@@ -39,8 +39,8 @@ struct HostReading {
   placement::Sample sample;                     ///< of that topology
 };
 
-/// What somebody does to a simulated host from outside.
-using PlayCommand = std::variant<SimStartRequest, SimStopRequest, SimLoadRequest>;
+/// What somebody does to a simulated host, or to a recording, from outside.
+using PlayCommand = std::variant<SimStartRequest, SimStopRequest, SimLoadRequest, SimStepRequest>;
 
 class Host {
  public:

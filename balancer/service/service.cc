@@ -13,6 +13,7 @@
 #include "balancer/config/persisted_options.h"
 #include "balancer/protocol/response.h"
 #include "balancer/service/admission_file.h"
+#include "balancer/service/history_answer.h"
 #include "balancer/service/history_rows.h"
 #include "balancer/service/remembered.h"
 #include "migration/limits.h"
@@ -476,21 +477,7 @@ void Service::answer_history(std::int64_t token, std::int64_t id, const HistoryR
   }
   const bool posted =
       history_worker_.post("looking back", [this, send, request, running = running_] {
-        stats::History& history = *setup_.history;
-        Result<Answer> answer = history.recent_actions(filter_of(request))
-                                    .map([&](const std::vector<stats::PastAction>& actions) {
-                                      return Answer(history_view(actions, request.limit));
-                                    });
-        if (answer && request.vm && std::get<HistoryView>(*answer).moves.empty()) {
-          // A VM that has not moved has no moves; one that nobody knows is an error.
-          const Result<void> known =
-              history.past_vms().and_then([&](const std::vector<stats::PastVm>& past) {
-                return check_vm_is_known(*request.vm, past, running);
-              });
-          if (!known) {
-            answer = tl::unexpected(known.error());
-          }
-        }
+        Result<Answer> answer = history_answer(*setup_.history, request, running);
         boost::asio::post(context_, [send, answer = std::move(answer)] { send(answer); });
       });
   if (!posted) {

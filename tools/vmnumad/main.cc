@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // vmnumad: reads its arguments and its configuration, checks what it needs, and runs the service on
-// this host or on a simulated one.
+// this host or on a simulated one, or shows a recording.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -18,6 +18,7 @@
 #include "balancer/config/config.h"
 #include "balancer/config/persisted_options.h"
 #include "balancer/service/linux_host.h"
+#include "balancer/service/recorded_service.h"
 #include "balancer/service/service.h"
 #include "balancer/service/signals.h"
 #include "balancer/service/task_board.h"
@@ -36,6 +37,7 @@ using vmnuma::balancer::Damaged;
 using vmnuma::balancer::Host;
 using vmnuma::balancer::HostTime;
 using vmnuma::balancer::LinuxHost;
+using vmnuma::balancer::RecordedService;
 using vmnuma::balancer::Service;
 using vmnuma::balancer::Signals;
 using vmnuma::balancer::TaskBoard;
@@ -58,7 +60,11 @@ struct Arguments {
   std::string socket_path;
   std::string state_dir;
   std::optional<Scenario> simulated;
-  std::int64_t speed = 1;  ///< of its time
+  std::string recording;   ///< empty: none is shown
+  std::int64_t speed = 1;  ///< of the time there
+
+  /// The file of the host's own daemon says nothing then.
+  [[nodiscard]] bool is_elsewhere() const { return simulated || !recording.empty(); }
 };
 
 Result<Config> load(const Arguments& arguments) {
@@ -66,8 +72,7 @@ Result<Config> load(const Arguments& arguments) {
   if (!arguments.config_path.empty()) {
     return vmnuma::balancer::load_config(arguments.config_path, FileIs::kRequired);
   }
-  // The file of the host's own daemon says nothing about a simulated one.
-  return arguments.simulated
+  return arguments.is_elsewhere()
              ? Config{}
              : vmnuma::balancer::load_config(std::string(vmnuma::balancer::kDefaultConfigPath),
                                              FileIs::kOptional);
@@ -82,6 +87,8 @@ Result<Config> read_config(const Arguments& arguments, Damaged damaged) {
   if (arguments.simulated) {
     config = vmnuma::tools::simulated_config(std::move(*config), *arguments.simulated,
                                              vmnuma::tools::sim_folder());
+  } else if (arguments.is_elsewhere()) {
+    config = vmnuma::tools::private_config(std::move(*config), vmnuma::tools::sim_folder());
   }
   const auto override_with = [&](const std::string& value, std::string& field, const char* key) {
     if (!value.empty()) {
@@ -185,6 +192,22 @@ Result<Service::End> serve(const Arguments& arguments, TaskBoard& board, Signals
   });
 }
 
+/// Until it is told to stop. Errors: of the recording, the history and the socket.
+Result<Service::End> show_recording(const Arguments& arguments, const Config& config,
+                                    Signals& signals) {
+  return RecordedService::create(
+             {signals, arguments.recording, config.socket_path, config.socket_group,
+              config.log_level, arguments.speed,
+              [state_dir = config.state_dir] {
+                return vmnuma::tools::forget_state(state_dir).and_then(
+                    [&] { return vmnuma::stats::History::open({state_dir + "/history.sqlite"}); });
+              }})
+      .map([](std::unique_ptr<RecordedService>&& service) {
+        service->run();
+        return Service::End::kStopped;
+      });
+}
+
 int run(const Arguments& arguments, TaskBoard& board, Signals& signals) {
   const Result<Config> config = read_config(arguments, Damaged::kLeave);
   if (!config) {
@@ -197,7 +220,7 @@ int run(const Arguments& arguments, TaskBoard& board, Signals& signals) {
     fmt::print("ok\n");
     return kExitOk;
   }
-  if (arguments.simulated) {
+  if (arguments.is_elsewhere()) {
     if (const auto made = vmnuma::tools::make_private_folder(vmnuma::tools::sim_folder()); !made) {
       return fail(kExitFailed, made.error().message);
     }
@@ -213,7 +236,9 @@ int run(const Arguments& arguments, TaskBoard& board, Signals& signals) {
     }
   }
   for (;;) {
-    const Result<Service::End> ended = serve(arguments, board, signals);
+    const Result<Service::End> ended = arguments.recording.empty()
+                                           ? serve(arguments, board, signals)
+                                           : show_recording(arguments, *config, signals);
     if (!ended) {
       return fail(ended.error().code == ErrorCode::kBusy ? kExitAlreadyRunning : kExitFailed,
                   ended.error().message);
@@ -253,10 +278,17 @@ int main(int argc, char** argv) {
           ->expected(0, 1)
           ->type_name("[SCENARIO]")
           ->excludes("--connect");
-  app.add_option("--speed", arguments.speed, "Its time passes so many times as fast, 1 to 60")
-      ->check(CLI::Range(1, 60).description(""))
-      ->type_name("N")
-      ->needs("--simulate");
+  app.add_option("--replay", arguments.recording,
+                 "Show the host of a recording, as `vmnuma record` has written it")
+      ->type_name("FILE")
+      ->excludes("--connect")
+      ->excludes("--simulate")
+      ->excludes("--dry-run");
+  const CLI::Option* speed =
+      app.add_option("--speed", arguments.speed,
+                     "The time of --simulate or --replay passes so many times as fast, 1 to 60")
+          ->check(CLI::Range(1, 60).description(""))
+          ->type_name("N");
   app.set_version_flag("--version", "vmnumad " VMNUMA_VERSION);
   try {
     app.parse(argc, argv);
@@ -264,6 +296,9 @@ int main(int argc, char** argv) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
     return fail(kExitUsage, std::string(error.what()) + "; see vmnumad --help");
+  }
+  if (speed->count() > 0 && simulate->count() == 0 && arguments.recording.empty()) {
+    return fail(kExitUsage, "--speed is of --simulate and --replay only; see vmnumad --help");
   }
   if (simulate->count() > 0) {
     auto found =

@@ -62,21 +62,26 @@ Result<void> forget_state(const std::string& state_dir) {
   return {};
 }
 
-Config simulated_config(Config read, const Scenario& scenario, const std::string& folder) {
+Config private_config(Config read, const std::string& folder) {
   Config config = std::move(read);
+  const auto set_unless_set = [&config](std::string_view key, std::string& value,
+                                        std::string wanted) {
+    if (config.origin_of(key) == Origin::kDefault) {
+      value = std::move(wanted);
+    }
+  };
+  set_unless_set("socket_path", config.socket_path, sim_socket(folder));
+  set_unless_set("socket_group", config.socket_group, "");
+  set_unless_set("state_dir", config.state_dir, folder + "/state");
+  return config;
+}
+
+Config simulated_config(Config read, const Scenario& scenario, const std::string& folder) {
+  Config config = private_config(std::move(read), folder);
   const auto is_set = [&config](std::string_view key) {
     return config.origin_of(key) != Origin::kDefault;
   };
   config.uri = std::string(balancer::kSimulatedUri) + scenario.name;
-  if (!is_set("socket_path")) {
-    config.socket_path = sim_socket(folder);
-  }
-  if (!is_set("socket_group")) {
-    config.socket_group = "";
-  }
-  if (!is_set("state_dir")) {
-    config.state_dir = folder + "/state";
-  }
   if (!is_set("mode")) {
     config.mode = balancer::Mode::kActive;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is different if the daemon runs on a simulated host: where it is at home, and what its
-/// configuration is unless a file says otherwise.
+/// What is different if the daemon runs on a simulated host or shows a recording: where it is at
+/// home, and what its configuration is unless a file says otherwise.
 #pragma once
 
 #include <string>
@@ -22,8 +22,11 @@ inline constexpr const char* kUsualScenario = "shifts";
 /// host begins anew with each start, and so does its history. Errors: io.
 [[nodiscard]] Result<void> forget_state(const std::string& state_dir);
 
-/// Mode active, the scenario's options and strategy, and a socket and state in `folder`, each
-/// unless the file that was read sets it; a connection to libvirt is none.
+/// A socket for this user alone and state in `folder`, each unless the file that was read sets it.
+[[nodiscard]] balancer::Config private_config(balancer::Config read, const std::string& folder);
+
+/// That, and mode active and the scenario's options and strategy, unless the file sets them; a
+/// connection to libvirt is none.
 [[nodiscard]] balancer::Config simulated_config(balancer::Config read, const Scenario& scenario,
                                                 const std::string& folder);
 

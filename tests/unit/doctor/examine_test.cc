@@ -84,7 +84,7 @@ TEST_F(ExamineTest, OfASimulatedHostOnlyTheDaemonIsLookedAt) {
   status_.uri = std::string(balancer::kSimulatedUri) + "shifts";
   root_.write("sys/fs/cgroup/cgroup.controllers", "\n");  // an error of a real host
   EXPECT_EQ(run(), kExitOk) << out_.str();
-  EXPECT_THAT(out_.str(), HasSubstr("runs on a simulated host (simulated:shifts)"));
+  EXPECT_THAT(out_.str(), HasSubstr("host is another one (simulated:shifts)"));
   EXPECT_THAT(out_.str(), Not(HasSubstr("cgroup")));
   EXPECT_THAT(out_.str(), Not(HasSubstr("CAP_SYS_NICE")));
 }

@@ -202,6 +202,11 @@ Result<std::string> LiveHost::carry_out(const balancer::SimStartRequest& request
       });
 }
 
+Result<std::string> LiveHost::carry_out(const balancer::SimStepRequest& /*request*/) {
+  return failure(ErrorCode::kUnsupported,
+                 "only a recording (vmnumad --replay) goes on, or back, by single epochs");
+}
+
 Result<std::string> LiveHost::carry_out(const balancer::SimStopRequest& request) {
   return find(request.vm).map([&](const VmId& vm) {
     host_.stop(vm);

@@ -117,6 +117,8 @@ class LiveHost final : public balancer::Host,
   [[nodiscard]] Result<std::string> carry_out(const balancer::SimStartRequest& request);
   [[nodiscard]] Result<std::string> carry_out(const balancer::SimStopRequest& request);
   [[nodiscard]] Result<std::string> carry_out(const balancer::SimLoadRequest& request);
+  /// Error: unsupported.
+  [[nodiscard]] Result<std::string> carry_out(const balancer::SimStepRequest& request);
 
   const Scenario scenario_;
   const balancer::HostTime time_;

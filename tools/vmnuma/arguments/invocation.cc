@@ -672,6 +672,14 @@ class CommandLine {
     CLI::App* stop = add(sim, "stop", "Stop a VM there",
                          [this] { return Command(balancer::SimStopRequest{vm_}); });
     add_vm(*stop)->required();
+    CLI::App* step = add(sim, "step", "Take a recording that is shown to another epoch", [this] {
+      return Command(balancer::SimStepRequest{sim_back_ ? -sim_step_ : sim_step_});
+    });
+    step->add_option("EPOCHS", sim_step_, "So many on")
+        ->check(in_range(1, kMostSteps))
+        ->type_name("")
+        ->capture_default_str();
+    step->add_flag("--back", sim_back_, "Back instead of on");
   }
 
   Result<Command> make_sim_start() {
@@ -816,6 +824,7 @@ class CommandLine {
   }
 
   static constexpr std::int64_t kWholeCpu = 100;
+  static constexpr std::int64_t kMostSteps = 1'000'000;
   static constexpr std::int32_t kMostNode = 1023;  // CONFIG_NODES_SHIFT is at most 10 (Linux 6.1)
 
   CLI::App app_{"Shows and steers the NUMA balancer of this host."};
@@ -847,6 +856,8 @@ class CommandLine {
     std::vector<std::string> options;
   } supposed_;
   balancer::SimStartRequest sim_start_;
+  std::int64_t sim_step_ = 1;
+  bool sim_back_ = false;
   std::string sim_memory_ = "8GiB";
   std::int64_t sim_load_ = 0;
   OptimalRun optimal_;

@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "balancer/protocol/response.h"
+#include "balancer/record/playback.h"
 #include "balancer/record/replay.h"
 #include "stats/text/json.h"
 #include "tools/client/client.h"

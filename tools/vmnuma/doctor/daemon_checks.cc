@@ -38,15 +38,14 @@ Finding mode_finding(const StatusView& status) {
 }
 
 Finding libvirt_finding(const StatusView& status) {
-  if (is_simulated(status)) {
-    return {
-        "host",
-        Severity::kOk,
-        fmt::format("the daemon runs on a simulated host ({}), so nothing of this one is looked "
-                    "at",
-                    status.uri),
-        "",
-        {}};
+  if (is_about_another_host(status)) {
+    return {"host",
+            Severity::kOk,
+            fmt::format("the daemon's host is another one ({}), so nothing of this one is looked "
+                        "at",
+                        status.uri),
+            "",
+            {}};
   }
   const auto missing =
       std::find_if(status.degraded.begin(), status.degraded.end(),
@@ -64,8 +63,9 @@ Finding libvirt_finding(const StatusView& status) {
 
 }  // namespace
 
-bool is_simulated(const StatusView& status) {
-  return status.uri.starts_with(balancer::kSimulatedUri);
+bool is_about_another_host(const StatusView& status) {
+  return status.uri.starts_with(balancer::kSimulatedUri) ||
+         status.uri.starts_with(balancer::kRecordedUri);
 }
 
 std::vector<Finding> check_daemon(const Result<StatusView>& status, std::string_view version) {

@@ -16,8 +16,8 @@ namespace vmnuma::tools {
 [[nodiscard]] std::vector<Finding> check_daemon(const Result<balancer::StatusView>& status,
                                                 std::string_view version);
 
-/// Whether it runs on a simulated host: this one's files then say nothing about it.
-[[nodiscard]] bool is_simulated(const balancer::StatusView& status);
+/// Whether its host is a simulated or a recorded one: the files of this one say nothing about it.
+[[nodiscard]] bool is_about_another_host(const balancer::StatusView& status);
 
 /// The capabilities of the process that answers (proc(5), /proc/PID/status: CapEff;
 /// linux/capability.h): no other is meant by its answer, whoever else runs a vmnumad.
