@@ -21,7 +21,7 @@ Result<std::unique_ptr<Host>> LinuxHost::open(const Config& config) {
   if (!samples) {
     return tl::unexpected(std::move(samples).error());
   }
-  Result<placement::Topology> topology = stats::read_topology(*samples);
+  Result<stats::TopologyReading> topology = stats::read_topology(*samples);
   if (!topology) {
     return failure(std::move(topology).error(), "cannot read the host's topology");
   }
@@ -60,9 +60,10 @@ Result<std::unique_ptr<Host>> LinuxHost::open(const Config& config) {
 
 LinuxHost::LinuxHost(Opened opened)
     : root_(kRoot),
-      topology_(std::move(opened.topology)),
+      topology_(opened.topology.topology),
+      left_out_(opened.topology.left_out),
       sampler_(std::move(opened.samples), topology_, {}),
-      topology_watch_(std::move(opened.changes), topology_),
+      topology_watch_(std::move(opened.changes), std::move(opened.topology)),
       devices_(std::move(opened.devices)),
       latencies_(std::move(opened.latencies)),
       mover_(std::move(opened.mover)),
@@ -77,12 +78,15 @@ std::vector<stats::HostLack> LinuxHost::lacks() const {
 }
 
 HostReading LinuxHost::read(const stats::SampleRequest& request) {
-  HostReading reading{topology_watch_.look(), {}};
-  if (reading.topology) {
-    sampler_.set_topology(*reading.topology);
-    note_cpus(*reading.topology);
+  HostReading reading;
+  if (std::optional<stats::TopologyReading> now = topology_watch_.look()) {
+    sampler_.set_topology(now->topology);
+    note_cpus(now->topology);
+    reading.topology = std::move(now->topology);
+    left_out_ = std::move(now->left_out);
   }
   reading.sample = sampler_.sample(request);
+  reading.sample.missing.insert(reading.sample.missing.end(), left_out_.begin(), left_out_.end());
   tell_copying_time(reading.sample);
   for (const placement::VmId& vm : vcpu_watch_.changed(request.running, reading.sample)) {
     hypervisor_->mark_dirty(vm);

@@ -4,11 +4,14 @@
 /// Properties:
 ///  - libvirtd need not run yet when the host is opened;
 ///  - nothing can be played with;
+///  - what of the topology cannot be read is a source that every sample lacks, so the mode is
+///    degraded as long as it is so;
 ///  - a vCPU that libvirt raised no event for makes its VM be read again (vcpu_watch.h).
 #pragma once
 
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "balancer/config/config.h"
 #include "balancer/inventory/hypervisor.h"
@@ -56,7 +59,7 @@ class LinuxHost final : public Host {
     files::Directory devices;    ///< likewise, for the inventory worker
     files::Directory latencies;  ///< likewise, for the latency worker
     migration::LinuxPageMover mover;
-    placement::Topology topology;
+    stats::TopologyReading topology;
   };
   explicit LinuxHost(Opened opened);
   void note_cpus(const placement::Topology& topology);
@@ -65,11 +68,12 @@ class LinuxHost final : public Host {
   const std::string root_;
   const placement::Topology topology_;
   std::function<void()> on_change_;
-  stats::Sampler sampler_;               ///< the sampler's thread's alone
-  stats::TopologyWatch topology_watch_;  ///< likewise
-  VcpuWatch vcpu_watch_;                 ///< likewise
-  files::Directory devices_;             ///< the inventory worker's alone
-  files::Directory latencies_;           ///< the latency worker's alone
+  std::vector<placement::MissingSource> left_out_;  ///< the sampler's thread's alone
+  stats::Sampler sampler_;                          ///< likewise
+  stats::TopologyWatch topology_watch_;             ///< likewise
+  VcpuWatch vcpu_watch_;                            ///< likewise
+  files::Directory devices_;                        ///< the inventory worker's alone
+  files::Directory latencies_;                      ///< the latency worker's alone
   std::unique_ptr<Hypervisor> hypervisor_;
   std::map<placement::CpuId, placement::NodeId> node_of_cpu_;  ///< all that were ever seen
   migration::LinuxPageMover mover_;

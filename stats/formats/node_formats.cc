@@ -28,22 +28,28 @@ std::optional<Bytes> kibibytes(std::string_view text) {
   return placement::kKiB * *number;
 }
 
-}  // namespace
+constexpr std::string_view kMeminfo = "a node's meminfo";
 
-Result<placement::NodeSample> parse_node_meminfo(placement::NodeId node, std::string_view text) {
-  constexpr std::string_view kFormat = "a node's meminfo";
-  if (const auto complete = check_complete(text, kFormat); !complete) {
-    return tl::unexpected(complete.error());
-  }
+struct Meminfo {
   std::optional<Bytes> total;
   std::optional<Bytes> free;
+};
+
+Result<Meminfo> parse_meminfo(placement::NodeId node, std::string_view text) {
+  if (const auto complete = check_complete(text, kMeminfo); !complete) {
+    return tl::unexpected(complete.error());
+  }
+  Meminfo info;
   while (const auto line = take_line(text)) {
+    if (line->empty()) {
+      continue;
+    }
     auto fields = *line;
     const auto word = take_word(fields);
     const auto number = take_number<std::int32_t>(fields);
     const auto name = take_word(fields);
     if (word != "Node" || number != node.value || !name) {
-      return bad_line(kFormat, *line);
+      return bad_line(kMeminfo, *line);
     }
     if (name != "MemTotal:" && name != "MemFree:") {
       continue;
@@ -51,15 +57,77 @@ Result<placement::NodeSample> parse_node_meminfo(placement::NodeId node, std::st
     fields.remove_prefix(std::min(fields.find_first_not_of(' '), fields.size()));
     const auto bytes = kibibytes(fields);
     if (!bytes) {
-      return bad_line(kFormat, *line);
+      return bad_line(kMeminfo, *line);
     }
-    (name == "MemTotal:" ? total : free) = bytes;
+    (name == "MemTotal:" ? info.total : info.free) = bytes;
   }
-  if (!total || !free || *free > *total) {
+  return info;
+}
+
+/// The value of a hexadecimal digit in lower or upper case.
+std::optional<unsigned> hexadecimal_digit(char digit) {
+  const auto value = to_address(std::string_view(&digit, 1));
+  return value ? std::optional(static_cast<unsigned>(*value)) : std::nullopt;
+}
+
+}  // namespace
+
+Result<placement::NodeSample> parse_node_meminfo(placement::NodeId node, std::string_view text) {
+  const auto info = parse_meminfo(node, text);
+  if (!info) {
+    return tl::unexpected(info.error());
+  }
+  if (!info->total || !info->free || *info->free > *info->total) {
     return failure(ErrorCode::kCorrupt,
                    "there is no MemTotal or no MemFree below it in a node's meminfo");
   }
-  return placement::NodeSample{.id = node, .free = *free, .total = *total};
+  return placement::NodeSample{.id = node, .free = *info->free, .total = *info->total};
+}
+
+Result<Bytes> parse_node_memory(placement::NodeId node, std::string_view text) {
+  const auto info = parse_meminfo(node, text);
+  if (!info) {
+    return tl::unexpected(info.error());
+  }
+  if (!info->total) {
+    return failure(ErrorCode::kCorrupt, "there is no MemTotal in a node's meminfo");
+  }
+  return *info->total;
+}
+
+Result<std::vector<placement::CpuId>> parse_cpu_map(std::string_view text) {
+  constexpr std::string_view kFormat = "a mask of CPUs";
+  constexpr std::size_t kDigitsOfAWord = 8;
+  constexpr std::size_t kMostDigits = 65536 / 4;
+  std::string_view rest = text;
+  const std::string_view line = take_line(rest).value_or("");
+  std::string digits;
+  std::size_t digits_of_word = 0;
+  for (auto at = line.rbegin(); at != line.rend(); ++at) {
+    if (*at == ',' && digits_of_word == kDigitsOfAWord) {
+      digits_of_word = 0;
+    } else {
+      digits += *at;
+      ++digits_of_word;
+    }
+  }
+  if (!text.ends_with('\n') || !rest.empty() || digits_of_word == 0 ||
+      digits_of_word > kDigitsOfAWord || digits.size() > kMostDigits) {
+    return bad_line(kFormat, text);
+  }
+  std::vector<placement::CpuId> cpus;
+  for (std::size_t at = 0; at < digits.size(); ++at) {
+    const auto digit = hexadecimal_digit(digits[at]);
+    if (!digit) {
+      return bad_line(kFormat, text);
+    }
+    for (std::size_t bit = 0; bit < 4; ++bit) {
+      if ((*digit >> bit & 1U) != 0) {
+        cpus.push_back(placement::CpuId{static_cast<std::int32_t>(at * 4 + bit)});
+      }
+    }
+  }
+  return cpus;
 }
 
 Result<std::vector<std::int32_t>> parse_node_distances(std::string_view text) {

@@ -19,9 +19,18 @@ namespace vmnuma::stats {
 
 /// nodeN/meminfo, lines "Node N MemTotal:  4679884 kB": total and free of `node`. A memoryless node
 /// has zeros. Pages of a hugetlb pool are in the total and, used or not, not in the free part.
-/// Error: corrupt also if the file tells of another node.
+/// Old kernels begin with an empty line. Error: corrupt also if the file tells of another
+/// node.
 [[nodiscard]] Result<placement::NodeSample> parse_node_meminfo(placement::NodeId node,
                                                                std::string_view text);
+/// The same where the total is all that is needed. Error: corrupt.
+[[nodiscard]] Result<placement::Bytes> parse_node_memory(placement::NodeId node,
+                                                         std::string_view text);
+
+/// nodeN/cpumap, "0000,00000000,0000000c\n": the CPUs of a node as a mask, words of 32 bits with
+/// the highest first (lib/bitmap.c). Old kernels have this and no cpulist. At most 65536 CPUs.
+/// Error: corrupt.
+[[nodiscard]] Result<std::vector<placement::CpuId>> parse_cpu_map(std::string_view text);
 
 /// nodeN/distance, "10 21\n": one number for each *online* node in the order of their ids.
 [[nodiscard]] Result<std::vector<std::int32_t>> parse_node_distances(std::string_view text);

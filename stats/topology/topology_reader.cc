@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/topology/topology_reader.h"
 
-#include <iterator>
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "placement/model/text.h"
 #include "stats/files/read_parsed.h"
+#include "stats/formats/fields.h"
 #include "stats/formats/node_formats.h"
 #include "stats/linux/huge_pages.h"
 #include "stats/topology/hwloc_cpus.h"
@@ -20,12 +22,13 @@ using placement::Bytes;
 using placement::CpuId;
 using placement::Node;
 using placement::NodeId;
-using placement::Topology;
 
 using CpuSet = std::vector<CpuId>;  // ascending
 using CpuPlaces = std::map<CpuId, CpuPlace>;
 
 constexpr std::int32_t kNoPackage = -1;
+/// Linux's where the firmware tells none (6.1, include/linux/topology.h: REMOTE_DISTANCE).
+constexpr std::int32_t kUnknownDistance = 20;
 
 /// The CPUs in a list file, nothing if there is no such file.
 Result<std::optional<CpuSet>> read_cpu_list(const files::Directory& root, std::string_view path) {
@@ -91,121 +94,224 @@ Result<std::vector<placement::HugePagePool>> read_huge_pages(const files::Direct
   return pools;
 }
 
-/// Adds the CPUs of `list` to `node`.
-Result<void> add_cpus(const CpuSet& list, const CpuPlaces& places, const CpuFilter& filter,
-                      Node& node) {
-  node.package = kNoPackage;
-  for (const CpuId id : list) {
-    const auto place = places.find(id);
-    if (place == places.end()) {
-      return failure(ErrorCode::kCorrupt, "CPU " + std::to_string(id.value) + " of node " +
-                                              std::to_string(node.id.value) +
-                                              " is unknown to hwloc");
-    }
-    if (node.package == kNoPackage) {
-      node.package = place->second.package;
-    }
-    if (filter.lets_pass(id)) {
-      node.cpus.push_back({id, place->second.core, place->second.last_level_cache});
+/// The numbers of the nodes that are online, ascending.
+Result<std::vector<NodeId>> online_nodes(const files::Directory& nodes) {
+  auto online = read_parsed(nodes, "online", placement::parse_node_list);
+  if (online || online.error().code != ErrorCode::kNotFound) {
+    return online;
+  }
+  // An old kernel: the directories of nodes are those that are online.
+  const auto names = nodes.names();
+  if (!names) {
+    return tl::unexpected(names.error());
+  }
+  std::vector<NodeId> found;
+  for (const std::string& name : *names) {
+    if (const auto number = to_number<std::int32_t>(after(name, "node").value_or(""))) {
+      found.push_back(NodeId{*number});
     }
   }
-  return {};
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
-/// One node, but for its distances.
-Result<Node> read_node(NodeId id, const files::Directory& directory, const CpuPlaces& places,
-                       const CpuFilter& filter) {
-  Node node{.id = id};
-  const auto list = read_parsed(directory, "cpulist", placement::parse_cpu_list);
-  if (!list) {
-    return tl::unexpected(list.error());
+/// The CPUs of the node whose directory this is.
+Result<CpuSet> cpus_of(const files::Directory& node) {
+  auto list = read_parsed(node, "cpulist", placement::parse_cpu_list);
+  if (list || list.error().code != ErrorCode::kNotFound) {
+    return list;
   }
-  if (const auto added = add_cpus(*list, places, filter, node); !added) {
-    return tl::unexpected(added.error());
-  }
-  const auto memory = read_parsed(
-      directory, "meminfo", [&](std::string_view text) { return parse_node_meminfo(id, text); });
-  if (!memory) {
-    return tl::unexpected(memory.error());
-  }
-  node.memory = memory->total;
-  auto huge_pages = read_huge_pages(directory);
-  if (!huge_pages) {
-    return tl::unexpected(huge_pages.error());
-  }
-  node.huge_pages = std::move(*huge_pages);
-  return node;
+  return read_parsed(node, "cpumap", parse_cpu_map);  // of an old kernel
 }
 
-/// No CPU may be on two nodes: `numa=fake=` makes such hosts, and nothing could be balanced on
-/// them.
-Result<void> check_disjoint(const Topology& topology) {
-  std::map<CpuId, NodeId> node_of;
-  for (const Node& node : topology.nodes) {
-    for (const placement::Cpu& cpu : node.cpus) {
-      const auto [first, is_new] = node_of.emplace(cpu.id, node.id);
-      if (!is_new) {
-        return failure(ErrorCode::kUnsupported,
-                       "CPU " + std::to_string(cpu.id.value) + " is on node " +
-                           std::to_string(first->second.value) + " and on node " +
-                           std::to_string(node.id.value));
+/// "CPU 3 is", "CPUs 3-5 are".
+std::string cpus_text(const CpuSet& cpus) {
+  return (cpus.size() == 1 ? "CPU " : "CPUs ") + placement::to_list(cpus) +
+         (cpus.size() == 1 ? " is" : " are");
+}
+
+class Reader {
+ public:
+  Reader(files::Directory nodes, std::vector<NodeId> online, CpuPlaces places, CpuFilter filter)
+      : nodes_(std::move(nodes)),
+        online_(std::move(online)),
+        places_(std::move(places)),
+        filter_(std::move(filter)) {}
+
+  [[nodiscard]] Result<TopologyReading> read() && {
+    std::vector<std::size_t> columns;  // of the distances
+    for (std::size_t column = 0; column < online_.size(); ++column) {
+      auto node = read_node(online_[column]);
+      if (node) {
+        reading_.topology.nodes.push_back(std::move(*node));
+        columns.push_back(column);
+      } else {
+        leave_out(online_[column], "", "the node is left out: " + node.error().message);
       }
     }
+    if (reading_.topology.nodes.empty()) {
+      return failure(ErrorCode::kCorrupt,
+                     reading_.left_out.empty()
+                         ? "there is no online NUMA node"
+                         : "no NUMA node can be read: " + reading_.left_out.front().reason);
+    }
+    leave_out_shared_cpus();
+    if (columns.size() == 1) {
+      reading_.topology.distances = {placement::kLocalDistance};
+      return std::move(reading_);
+    }
+    for (const std::size_t row : columns) {
+      add_distances(row, columns);
+    }
+    return std::move(reading_);
   }
-  return {};
-}
+
+ private:
+  static std::string directory_name(NodeId node) { return "node" + std::to_string(node.value); }
+
+  /// `file` is the node's that is to blame, empty if it is the node.
+  void leave_out(NodeId node, std::string_view file, std::string reason) {
+    std::string path = directory_name(node);
+    if (!file.empty()) {
+      path.append("/").append(file);
+    }
+    reading_.left_out.push_back({nodes_.path_of(path), std::move(reason), std::nullopt});
+  }
+
+  [[nodiscard]] Result<files::Directory> directory_of(NodeId node) const {
+    return nodes_.directory(directory_name(node));
+  }
+
+  /// One node, but for its distances.
+  [[nodiscard]] Result<Node> read_node(NodeId id) {
+    const auto directory = directory_of(id);
+    if (!directory) {
+      return tl::unexpected(directory.error());
+    }
+    const auto cpus = cpus_of(*directory);
+    if (!cpus) {
+      return tl::unexpected(cpus.error());
+    }
+    const auto memory = read_parsed(
+        *directory, "meminfo", [&](std::string_view text) { return parse_node_memory(id, text); });
+    if (!memory) {
+      return tl::unexpected(memory.error());
+    }
+    Node node{.id = id, .memory = *memory, .package = kNoPackage};
+    add_cpus(*cpus, node);
+    auto huge_pages = read_huge_pages(*directory);
+    if (huge_pages) {
+      node.huge_pages = std::move(*huge_pages);
+    } else {
+      leave_out(id, "hugepages", "they are left out: " + huge_pages.error().message);
+    }
+    return node;
+  }
+
+  void add_cpus(const CpuSet& cpus, Node& node) {
+    CpuSet unknown;
+    for (const CpuId id : cpus) {
+      const auto place = places_.find(id);
+      if (place == places_.end()) {
+        unknown.push_back(id);
+        continue;
+      }
+      if (node.package == kNoPackage) {
+        node.package = place->second.package;
+      }
+      if (filter_.lets_pass(id)) {
+        node.cpus.push_back({id, place->second.core, place->second.last_level_cache});
+      }
+    }
+    if (!unknown.empty()) {
+      leave_out(node.id, "cpulist", cpus_text(unknown) + " left out: offline, or unknown to hwloc");
+    }
+  }
+
+  /// `numa=fake=` makes such nodes, and nothing could be balanced between them.
+  void leave_out_shared_cpus() {
+    std::map<CpuId, int> nodes_of;
+    for (const Node& node : reading_.topology.nodes) {
+      for (const placement::Cpu& cpu : node.cpus) {
+        ++nodes_of[cpu.id];
+      }
+    }
+    CpuSet shared;
+    for (const auto& [cpu, nodes] : nodes_of) {
+      if (nodes > 1) {
+        shared.push_back(cpu);
+      }
+    }
+    if (shared.empty()) {
+      return;
+    }
+    for (Node& node : reading_.topology.nodes) {
+      std::erase_if(node.cpus, [&](const placement::Cpu& cpu) {
+        return std::binary_search(shared.begin(), shared.end(), cpu.id);
+      });
+    }
+    reading_.left_out.push_back({nodes_.path(),
+                                 cpus_text(shared) + " left out: in the lists of several nodes",
+                                 std::nullopt});
+  }
+
+  /// The row of the node `online_[row]`. The files have a column for each online node.
+  void add_distances(std::size_t row, const std::vector<std::size_t>& columns) {
+    const auto read = directory_of(online_[row]).and_then([&](const files::Directory& directory) {
+      return read_parsed(directory, "distance",
+                         [&](std::string_view text) -> Result<std::vector<std::int32_t>> {
+                           auto distances = parse_node_distances(text);
+                           if (distances && distances->size() != online_.size()) {
+                             return failure(ErrorCode::kCorrupt,
+                                            std::to_string(distances->size()) + " numbers for " +
+                                                std::to_string(online_.size()) + " online nodes");
+                           }
+                           return distances;
+                         });
+    });
+    if (!read) {
+      leave_out(online_[row], "distance",
+                "the node's distances are taken to be " + std::to_string(kUnknownDistance) + ": " +
+                    read.error().message);
+    }
+    for (const std::size_t column : columns) {
+      reading_.topology.distances.push_back(read            ? (*read)[column]
+                                            : row == column ? placement::kLocalDistance
+                                                            : kUnknownDistance);
+    }
+  }
+
+  const files::Directory nodes_;
+  const std::vector<NodeId> online_;
+  const CpuPlaces places_;
+  const CpuFilter filter_;
+  TopologyReading reading_;
+};
 
 }  // namespace
 
-Result<Topology> read_topology(const files::Directory& root) {
-  const auto nodes = root.directory("sys/devices/system/node");
+Result<TopologyReading> read_topology(const files::Directory& root) {
+  auto nodes = root.directory("sys/devices/system/node");
   if (!nodes) {
     return nodes.error().code == ErrorCode::kNotFound
                ? failure(ErrorCode::kUnsupported,
                          "the kernel has no NUMA support: " + nodes.error().message)
                : tl::unexpected(nodes.error());
   }
-  const auto online = read_parsed(*nodes, "online", placement::parse_node_list);
+  auto online = online_nodes(*nodes);
   if (!online) {
     return tl::unexpected(online.error());
   }
-  const auto places = read_cpu_places(root.path());
+  auto places = read_cpu_places(root.path());
   if (!places) {
     return tl::unexpected(places.error());
   }
-  const auto filter = CpuFilter::read(root);
+  auto filter = CpuFilter::read(root);
   if (!filter) {
     return tl::unexpected(filter.error());
   }
-  Topology topology;
-  for (const NodeId id : *online) {
-    const auto directory = nodes->directory("node" + std::to_string(id.value));
-    if (!directory) {
-      return tl::unexpected(directory.error());
-    }
-    auto node = read_node(id, *directory, *places, *filter);
-    if (!node) {
-      return tl::unexpected(node.error());
-    }
-    topology.nodes.push_back(std::move(*node));
-    const auto row = read_parsed(*directory, "distance", parse_node_distances);
-    if (!row) {
-      return tl::unexpected(row.error());
-    }
-    if (row->size() != online->size()) {
-      return failure(ErrorCode::kCorrupt, "'" + directory->path_of("distance") + "' has " +
-                                              std::to_string(row->size()) + " numbers for " +
-                                              std::to_string(online->size()) + " online nodes");
-    }
-    topology.distances.insert(topology.distances.end(), row->begin(), row->end());
-  }
-  if (topology.nodes.empty()) {
-    return failure(ErrorCode::kCorrupt, "there is no online NUMA node");
-  }
-  if (const auto disjoint = check_disjoint(topology); !disjoint) {
-    return tl::unexpected(disjoint.error());
-  }
-  return topology;
+  return Reader(std::move(*nodes), std::move(*online), std::move(*places), std::move(*filter))
+      .read();
 }
 
 }  // namespace vmnuma::stats

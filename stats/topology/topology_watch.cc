@@ -3,11 +3,9 @@
 
 #include <utility>
 
-#include "stats/topology/topology_reader.h"
-
 namespace vmnuma::stats {
 
-TopologyWatch::TopologyWatch(files::Directory root, placement::Topology known)
+TopologyWatch::TopologyWatch(files::Directory root, TopologyReading known)
     : root_(std::move(root)), known_(std::move(known)) {}
 
 std::string TopologyWatch::read_lists() const {
@@ -22,15 +20,20 @@ std::string TopologyWatch::read_lists() const {
   return lists;
 }
 
-std::optional<placement::Topology> TopologyWatch::look() {
+std::optional<TopologyReading> TopologyWatch::look() {
   std::string lists = read_lists();
   if (lists == lists_) {
     return std::nullopt;
   }
-  Result<placement::Topology> now = read_topology(root_);
+  Result<TopologyReading> now = read_topology(root_);
   if (!now) {
     return std::nullopt;
   }
+  if (!now->left_out.empty() && now->left_out != known_.left_out && doubtful_ != *now) {
+    doubtful_ = std::move(*now);
+    return std::nullopt;
+  }
+  doubtful_.reset();
   lists_ = std::move(lists);
   if (*now == known_) {
     return std::nullopt;

@@ -7,14 +7,15 @@
 ///
 /// Properties:
 ///  - a change is told once;
-///  - a topology that cannot be read now (a hot-plug under way) is read again next time.
+///  - a topology that cannot be read now, or of which something else is left out than before (a
+///    hot-plug under way), is read again next time; two equal readings in a row are believed.
 #pragma once
 
 #include <optional>
 #include <string>
 
-#include "placement/model/topology.h"
 #include "stats/files/directory.h"
+#include "stats/topology/topology_reader.h"
 
 namespace vmnuma::stats {
 
@@ -22,17 +23,18 @@ namespace vmnuma::stats {
 class TopologyWatch {
  public:
   /// `root` is the host's root directory, `known` its topology as last read.
-  TopologyWatch(files::Directory root, placement::Topology known);
+  TopologyWatch(files::Directory root, TopologyReading known);
 
-  /// The topology if it is another one than was last known.
-  [[nodiscard]] std::optional<placement::Topology> look();
+  /// The topology if it, or what is left out of it, is other than was last known.
+  [[nodiscard]] std::optional<TopologyReading> look();
 
  private:
   [[nodiscard]] std::string read_lists() const;
 
   files::Directory root_;
-  placement::Topology known_;
-  std::string lists_;  ///< as of `known_`; empty: not looked yet
+  TopologyReading known_;
+  std::optional<TopologyReading> doubtful_;  ///< read once, with something else left out
+  std::string lists_;                        ///< as of `known_`; empty: not looked yet
 };
 
 }  // namespace vmnuma::stats

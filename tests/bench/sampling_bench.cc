@@ -65,7 +65,7 @@ class SamplingBench : public benchmark::Fixture {
  protected:
   [[nodiscard]] Sampler make_sampler(std::size_t slow_vms_per_epoch) const {
     return {files::Directory::open(host_->path()).value(),
-            read_topology(files::Directory::open("/").value()).value(),
+            read_topology(files::Directory::open("/").value()).value().topology,
             {.slow_vms_per_epoch = slow_vms_per_epoch}};
   }
 

@@ -22,14 +22,14 @@ using placement::Snapshot;
 
 /// The host as if nothing ran on it, with the memory that is free now.
 Result<Snapshot> read_host(const files::Directory& root, const placement::Options& options) {
-  auto topology = stats::read_topology(root);
-  if (!topology) {
-    return tl::unexpected(std::move(topology).error());
+  auto reading = stats::read_topology(root);
+  if (!reading) {
+    return tl::unexpected(std::move(reading).error());
   }
   Snapshot snapshot;
   snapshot.epoch = 1;
   snapshot.epoch_length = CpuTime{options.rebalance_period * 1000};
-  snapshot.topology = std::move(*topology);
+  snapshot.topology = std::move(reading->topology);
   for (const Node& node : snapshot.topology.nodes) {
     const auto memory = files::read_parsed(
         root, fmt::format("sys/devices/system/node/node{}/meminfo", node.id.value),

@@ -61,7 +61,7 @@ class RealProcessTest : public testing::Test {
   tests::FakeHost host_;
   tests::FakeQemu qemu_{id_, 2};
   Sampler sampler_{files::Directory::open(host_.path()).value(),
-                   read_topology(files::Directory::open("/").value()).value(),
+                   read_topology(files::Directory::open("/").value()).value().topology,
                    {.slow_vms_per_epoch = 0}};
 };
 

@@ -59,7 +59,7 @@ class SamplerTest : public testing::Test {
 
   Sampler make_sampler(std::size_t slow_vms_per_epoch = 50) const {
     files::Directory root = files::Directory::open(host_.path()).value();
-    auto topology = read_topology(root).value();
+    auto topology = read_topology(root).value().topology;
     return {std::move(root), std::move(topology), {.slow_vms_per_epoch = slow_vms_per_epoch}};
   }
 

@@ -219,12 +219,12 @@ Result<AdviceHost> read_advice_host(const std::string& root_path) {
   if (!root) {
     return tl::unexpected(root.error());
   }
-  auto topology = stats::read_topology(*root);
-  if (!topology) {
-    return tl::unexpected(std::move(topology).error());
+  auto reading = stats::read_topology(*root);
+  if (!reading) {
+    return tl::unexpected(std::move(reading).error());
   }
   AdviceHost host;
-  host.topology = std::move(*topology);
+  host.topology = std::move(reading->topology);
   for (const Node& node : host.topology.nodes) {
     const std::string folder = fmt::format("sys/devices/system/node/node{}", node.id.value);
     if (const auto memory = files::read_parsed(

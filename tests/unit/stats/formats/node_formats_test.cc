@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/formats/node_formats.h"
 
+#include <string>
+#include <string_view>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "placement/model/text.h"
 
 namespace vmnuma::stats {
 namespace {
@@ -28,6 +33,39 @@ TEST(NodeMeminfoTest, AcceptsAMemorylessNode) {
   const auto node = parse_node_meminfo(NodeId{1}, "Node 1 MemTotal: 0 kB\nNode 1 MemFree: 0 kB\n");
   ASSERT_TRUE(node.has_value());
   EXPECT_EQ(node->total, Bytes{});
+}
+
+TEST(NodeMeminfoTest, AcceptsTheEmptyLineOfOldKernels) {
+  const auto node =
+      parse_node_meminfo(NodeId{0}, "\nNode 0 MemTotal: 8 kB\nNode 0 MemFree: 4 kB\n");
+  ASSERT_TRUE(node.has_value());
+  EXPECT_EQ(node->free, kKiB * 4);
+}
+
+TEST(NodeMeminfoTest, NeedsNoFreeMemoryForTheTotal) {
+  EXPECT_EQ(parse_node_memory(NodeId{0}, "Node 0 MemTotal: 8 kB\n"), kKiB * 8);
+  for (const char* text : {"", "\n", "Node 0 MemFree: 8 kB\n", "Node 1 MemTotal: 8 kB\n"}) {
+    EXPECT_FALSE(parse_node_memory(NodeId{0}, text).has_value()) << text;
+  }
+}
+
+TEST(CpuMapTest, ReadsWordsFromTheHighestToTheLowest) {
+  const auto cpus = [](std::string_view text) {
+    return placement::to_list(parse_cpu_map(text).value());
+  };
+  EXPECT_EQ(cpus("0\n"), "");
+  EXPECT_EQ(cpus("01\n"), "0");
+  EXPECT_EQ(cpus("F0f0\n"), "4-7,12-15");
+  EXPECT_EQ(cpus("1,00000000,80000001\n"), "0,31,64");
+  EXPECT_EQ(cpus("ffffffff,00000000,00000000,00000000\n"), "96-127");
+}
+
+TEST(CpuMapTest, RejectsAnythingElse) {
+  for (const char* text : {"", "\n", "1", "1,\n", "1,2\n", "1,000000000\n", "123456789\n",
+                           ",00000001\n", "x\n", "0x1\n", "-1\n", "1\n1\n", "1 \n"}) {
+    EXPECT_FALSE(parse_cpu_map(text).has_value()) << text;
+  }
+  EXPECT_FALSE(parse_cpu_map(std::string(1 << 20, '1') + "\n").has_value());
 }
 
 TEST(NodeMeminfoTest, RejectsAnythingElse) {

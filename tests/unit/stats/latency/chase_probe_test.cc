@@ -21,9 +21,9 @@ class ChaseProbeTest : public testing::Test {
 #if !defined(__x86_64__)
     GTEST_SKIP() << "reading past the caches is not known for this machine";
 #endif
-    auto topology = read_topology(files::Directory::open("/").value());
-    ASSERT_TRUE(topology) << topology.error().message;
-    topology_ = std::move(*topology);
+    auto reading = read_topology(files::Directory::open("/").value());
+    ASSERT_TRUE(reading) << reading.error().message;
+    topology_ = std::move(reading->topology);
     for (const placement::Node& node : topology_.nodes) {
       if (!node.cpus.empty() && node.memory > placement::Bytes{}) {
         node_ = node;

@@ -11,7 +11,6 @@ namespace vmnuma::stats {
 namespace {
 
 using placement::kGiB;
-using placement::Topology;
 using tests::FakeNode;
 using tests::regular_nodes;
 
@@ -33,7 +32,7 @@ TEST_F(TopologyWatchTest, SaysNothingWhereNothingChanges) {
 }
 
 TEST_F(TopologyWatchTest, TellsOnceOfACpuThatGoesOfflineAndComesBack) {
-  const Topology whole = read_topology(root()).value();
+  const TopologyReading whole = read_topology(root()).value();
   TopologyWatch watch(root(), whole);
   EXPECT_EQ(watch.look(), std::nullopt);
   std::vector<FakeNode> fewer = nodes_;
@@ -41,7 +40,7 @@ TEST_F(TopologyWatchTest, TellsOnceOfACpuThatGoesOfflineAndComesBack) {
   host_.set_nodes(fewer);
   const auto changed = watch.look();
   ASSERT_TRUE(changed.has_value());
-  EXPECT_EQ(changed->nodes[1].cpu_count(), 1);
+  EXPECT_EQ(changed->topology.nodes[1].cpu_count(), 1);
   EXPECT_EQ(watch.look(), std::nullopt);
   host_.set_nodes(nodes_);
   EXPECT_EQ(watch.look(), whole);
@@ -53,13 +52,27 @@ TEST_F(TopologyWatchTest, TellsOfASliceThatIsConfinedToOtherCpus) {
   host_.write("sys/fs/cgroup/machine.slice/cpuset.cpus.effective", "0-1\n");
   const auto changed = watch.look();
   ASSERT_TRUE(changed.has_value());
-  EXPECT_EQ(changed->only_home(), placement::NodeIndex{0});
+  EXPECT_EQ(changed->topology.only_home(), placement::NodeIndex{0});
 }
 
 TEST_F(TopologyWatchTest, NoticesAlsoWhatChangedBeforeItsFirstLook) {
-  const Topology before = read_topology(root()).value();
+  const TopologyReading before = read_topology(root()).value();
   host_.write("sys/fs/cgroup/machine.slice/cpuset.cpus.effective", "0-1\n");
   EXPECT_TRUE(TopologyWatch(root(), before).look().has_value());
+}
+
+TEST_F(TopologyWatchTest, BelievesThatSomethingIsLeftOutOnceItWasReadTwice) {
+  const TopologyReading whole = read_topology(root()).value();
+  TopologyWatch watch(root(), whole);
+  EXPECT_EQ(watch.look(), std::nullopt);
+  host_.write("sys/devices/system/cpu/online", "0-2\n");  // node 1 still lists CPU 3
+  EXPECT_EQ(watch.look(), std::nullopt);
+  const auto changed = watch.look();
+  ASSERT_TRUE(changed.has_value());
+  EXPECT_EQ(changed->left_out.size(), 1U);
+  EXPECT_EQ(watch.look(), std::nullopt);
+  host_.write("sys/devices/system/cpu/online", "0-3\n");
+  EXPECT_EQ(watch.look(), whole);
 }
 
 }  // namespace
