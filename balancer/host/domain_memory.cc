@@ -2,6 +2,8 @@
 #include "balancer/host/domain_memory.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <set>
 #include <string_view>
@@ -16,8 +18,32 @@ using placement::Bytes;
 using placement::NumatuneMode;
 using placement::VmDescription;
 
+/// Where there is no <memory>, which people may leave out if there are cells and libvirt never
+/// does.
+Bytes memory_of_parts(pugi::xml_node domain, const VmDescription& vm, XmlFields& fields) {
+  Bytes sum;
+  const auto add = [&](Bytes part) {
+    if (part.value > std::numeric_limits<std::int64_t>::max() - sum.value) {
+      fields.complain("its cells have more memory than there can be");
+    } else {
+      sum += part;
+    }
+  };
+  for (const placement::GuestCell& cell : vm.cells) {
+    add(cell.memory);
+  }
+  for (const pugi::xml_node module : domain.child("devices").children("memory")) {
+    add(fields.size(module.child("target").child("size"), "<size> of <memory>"));
+  }
+  if (sum == Bytes{}) {
+    fields.complain("it has neither <memory> nor cells with memory");
+  }
+  return sum;
+}
+
 void read_amounts(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) {
-  vm.max_memory = fields.size(domain.child("memory"), "<memory>");
+  const pugi::xml_node memory = domain.child("memory");
+  vm.max_memory = memory ? fields.size(memory, "<memory>") : memory_of_parts(domain, vm, fields);
   const pugi::xml_node current = domain.child("currentMemory");
   vm.memory = current ? fields.size(current, "<currentMemory>") : vm.max_memory;
 }
@@ -31,13 +57,22 @@ NumatuneMode read_mode(pugi::xml_node element, XmlFields& fields) {
   return NumatuneMode::kStrict;
 }
 
+/// With <vcpu placement='auto'>, memory is placed likewise unless it is said where
+/// (virDomainNumatuneParseXML, conf/numa_conf.c, 9.0).
 void read_numatune(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) {
   const pugi::xml_node numatune = domain.child("numatune");
   if (const pugi::xml_node memory = numatune.child("memory")) {
     vm.numatune = read_mode(memory, fields);
-    vm.numatune_auto = std::string_view(memory.attribute("placement").value()) == "auto";
+    const pugi::xml_attribute placement = memory.attribute("placement");
+    vm.numatune_auto = placement ? std::string_view(placement.value()) == "auto"
+                                 : vm.placement_auto && !memory.attribute("nodeset");
     vm.placement_auto |= vm.numatune_auto;
     vm.numatune_nodes = fields.nodes(memory.attribute("nodeset").value(), "<numatune> nodeset");
+    return;
+  }
+  if (vm.placement_auto && !numatune.child("memnode")) {
+    vm.numatune = NumatuneMode::kStrict;
+    vm.numatune_auto = true;
     return;
   }
   // Cells bound one by one, without a word on the whole: the first cell's mode stands for the VM.

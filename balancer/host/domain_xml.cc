@@ -76,12 +76,17 @@ void read_topology(pugi::xml_node cpu, VmDescription& vm, XmlFields& fields) {
   vm.threads = part("threads");
 }
 
+/// A cell without an id has that of its place (virDomainNumaDefParseXML, conf/numa_conf.c, 9.0).
 void read_cells(pugi::xml_node cpu, VmDescription& vm, XmlFields& fields) {
   std::set<std::int32_t> cell_ids;
   std::set<std::int32_t> taken;
+  std::int32_t place = 0;
   for (const pugi::xml_node node : cpu.child("numa").children("cell")) {
     placement::GuestCell cell;
-    cell.id = fields.small_number(node.attribute("id").value(), "<cell> id", 0, kMostCells - 1);
+    const pugi::xml_attribute id = node.attribute("id");
+    cell.id = fields.small_number(id ? id.value() : std::to_string(place), "<cell> id", 0,
+                                  kMostCells - 1);
+    ++place;
     if (!cell_ids.insert(cell.id).second) {
       fields.complain(fmt::format("guest NUMA cell {} is declared twice", cell.id));
       return;
@@ -188,7 +193,9 @@ void read_identity(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) 
   if (vm.name.empty()) {
     fields.complain("it has no <name>");
   }
-  if (auto id = placement::parse_vm_id(domain.child("uuid").text().get())) {
+  if (!domain.child("uuid")) {
+    fields.complain("it has no <uuid>");
+  } else if (auto id = placement::parse_vm_id(domain.child("uuid").text().get())) {
     vm.id = *id;
   } else {
     fields.complain(fmt::format("<uuid>: {}", id.error().message));

@@ -4,7 +4,8 @@
 /// Problem: guest NUMA cells, pins, numatune, memory backing and passed-through devices of a
 /// running domain are nowhere but in its XML, in a format that has grown for years and leaves most
 /// things out when they are default. Approach: one function from text to VmDescription. It reads
-/// the canonical form that libvirt itself prints (virDomainDefFormat, conf/domain_conf.c, 9.0),
+/// the canonical form that libvirt itself prints (virDomainDefFormat, conf/domain_conf.c, 9.0), and
+/// what people may write instead (lists that take numbers out, cells without ids or <memory>),
 /// fills in libvirt's defaults, and refuses what it cannot understand rather than guess.
 ///
 /// Terms: a cell is a guest NUMA node; a pin is a thread's cpuset.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -56,6 +57,47 @@ std::optional<std::int64_t> bytes_in(std::string_view unit) {
     bytes *= suffix == "b" ? 1000 : 1024;
   }
   return bytes;
+}
+
+/// A list in which "^2" takes out what was named before it. `parse` reads lists without.
+template <class Id>
+Result<std::vector<Id>> parse_with_exclusions(std::string_view text,
+                                              Result<std::vector<Id>> (*parse)(std::string_view)) {
+  if (text.find('^') == std::string_view::npos) {
+    return parse(text);
+  }
+  constexpr std::size_t kMostNamed = 65536;  // as in a list without
+  const auto malformed = [&] {
+    return failure(ErrorCode::kInvalidArgument,
+                   fmt::format("'{}' is not a list like 0-3,^2,8", text.substr(0, kMostQuoted)));
+  };
+  std::set<Id> left;
+  std::size_t named = 0;
+  for (std::string_view rest = text;;) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view part = trimmed(rest.substr(0, comma));
+    if (part.starts_with('^')) {
+      const auto number = whole_number<std::int32_t>(part.substr(1));
+      if (!number || *number < 0) {
+        return malformed();
+      }
+      left.erase(Id{*number});
+    } else {
+      const auto ids = parse(part);
+      if (!ids || ids->empty() || (named += ids->size()) > kMostNamed) {
+        return malformed();
+      }
+      left.insert(ids->begin(), ids->end());
+    }
+    if (comma == std::string_view::npos) {
+      break;
+    }
+    rest.remove_prefix(comma + 1);
+  }
+  if (left.empty()) {
+    return malformed();
+  }
+  return std::vector<Id>(left.begin(), left.end());
 }
 
 template <class Id>
@@ -120,11 +162,13 @@ placement::Bytes XmlFields::size(pugi::xml_node element, std::string_view what) 
 }
 
 std::vector<placement::CpuId> XmlFields::cpus(std::string_view text, std::string_view what) {
-  return checked_list(placement::parse_cpu_list(text), what, kMostCpus, *this);
+  return checked_list(parse_with_exclusions(text, placement::parse_cpu_list), what, kMostCpus,
+                      *this);
 }
 
 std::vector<placement::NodeId> XmlFields::nodes(std::string_view text, std::string_view what) {
-  return checked_list(placement::parse_node_list(text), what, kMostNodes, *this);
+  return checked_list(parse_with_exclusions(text, placement::parse_node_list), what, kMostNodes,
+                      *this);
 }
 
 }  // namespace vmnuma::balancer

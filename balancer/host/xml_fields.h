@@ -52,7 +52,9 @@ class XmlFields {
   /// An element's text with its `unit` attribute.
   [[nodiscard]] placement::Bytes size(pugi::xml_node element, std::string_view what);
 
-  /// CPU and node lists in libvirt's canonical form, which is the kernel's.
+  /// CPU and node lists, "0-3,^2,8": the kernel's form, as libvirt prints it, in which "^2" takes
+  /// out what was named before it (virBitmapParse, util/virbitmap.c, 9.0). A list that takes out
+  /// everything is malformed.
   [[nodiscard]] std::vector<placement::CpuId> cpus(std::string_view text, std::string_view what);
   [[nodiscard]] std::vector<placement::NodeId> nodes(std::string_view text, std::string_view what);
 

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -81,7 +82,7 @@ TEST(DomainXmlTest, RefusesADomainWithoutNameOrUuid) {
                          "<memory>1</memory></domain>"),
               HasSubstr("<name>"));
   EXPECT_THAT(refusal_of("<domain><name>web1</name><memory>1</memory></domain>"),
-              HasSubstr("<uuid>"));
+              HasSubstr("it has no <uuid>"));
   EXPECT_THAT(refusal_of("<domain><name>web1</name><uuid>web1</uuid></domain>"),
               HasSubstr("domain XML of 'web1': <uuid>"));
 }
@@ -94,7 +95,9 @@ TEST(DomainXmlTest, NamesTheDomainAndTheElementThatIsMalformed) {
       {"<vcpus><vcpu id='1' enabled='yes'/><vcpu id='1' enabled='yes'/></vcpus>", "twice"},
       {"<cpu><topology sockets='0' cores='2' threads='1'/></cpu>", "<topology> sockets"},
       {"<cpu><topology sockets='2' cores='two' threads='1'/></cpu>", "<topology> cores"},
-      {"<cpu><numa><cell cpus='0' memory='1'/></numa></cpu>", "<cell> id"},
+      {"<cpu><numa><cell id='' cpus='0' memory='1'/></numa></cpu>", "<cell> id"},
+      {"<cpu><numa><cell id='1' cpus='0' memory='1'/><cell cpus='1' memory='1'/></numa></cpu>",
+       "cell 1 is declared twice"},
       {"<cpu><numa><cell id='0' cpus='0-4' memory='1'/></numa></cpu>", "vCPU 4 does not exist"},
       {"<cpu><numa><cell id='0' cpus='0' memory='1'/><cell id='0' memory='1'/></numa></cpu>",
        "declared twice"},
@@ -162,6 +165,40 @@ TEST(DomainXmlTest, CellsAreOrderedById) {
   EXPECT_THAT(vm.cells[0].vcpus, ElementsAre(0, 1));
 }
 
+TEST(DomainXmlTest, CellsWithoutIdsAreNumberedInTheirOrder) {
+  const VmDescription vm = parse(
+      "<cpu><numa><cell cpus='0-1' memory='1'/><cell cpus='2-3,^3' memory='1'/></numa></cpu>");
+  ASSERT_EQ(vm.cells.size(), 2U);
+  EXPECT_EQ(vm.cells[1].id, 1);
+  EXPECT_THAT(vm.cells[1].vcpus, ElementsAre(2));
+}
+
+TEST(DomainXmlTest, MemoryThatIsLeftOutIsThatOfCellsAndModules) {
+  const auto vm = parse_domain_xml(
+      "<domain><name>a</name><uuid>3f2504e0-4f89-41d3-9a0c-0305e82c3301</uuid><vcpu>2</vcpu>"
+      "<cpu><numa><cell cpus='0' memory='1' unit='GiB'/><cell cpus='1' memory='2' unit='GiB'/>"
+      "</numa></cpu><devices><memory model='dimm'><target><size unit='MiB'>512</size></target>"
+      "</memory></devices></domain>",
+      /*default_huge_page_size=*/{});
+  ASSERT_TRUE(vm.has_value()) << vm.error().message;
+  EXPECT_EQ(vm->max_memory, kMiB * 3584);
+  EXPECT_EQ(vm->memory, kMiB * 3584);
+}
+
+TEST(DomainXmlTest, MemoryThatNothingTellsIsRefused) {
+  EXPECT_THAT(refusal_of("<domain><name>a</name>"
+                         "<uuid>3f2504e0-4f89-41d3-9a0c-0305e82c3301</uuid></domain>"),
+              HasSubstr("neither <memory> nor cells"));
+}
+
+TEST(DomainXmlTest, CellsWithMoreMemoryThanANumberHoldsAreRefused) {
+  EXPECT_THAT(refusal_of("<domain><name>a</name>"
+                         "<uuid>3f2504e0-4f89-41d3-9a0c-0305e82c3301</uuid><cpu><numa>"
+                         "<cell memory='5' unit='EiB'/><cell memory='5' unit='EiB'/></numa></cpu>"
+                         "</domain>"),
+              HasSubstr("more memory than"));
+}
+
 TEST(DomainXmlTest, EachCellHasItsOwnPageSize) {
   const auto sizes = [](const std::string& huge_pages) {
     const VmDescription vm = parse(
@@ -195,6 +232,26 @@ TEST(DomainXmlTest, AModeLeftOutIsStrict) {
   const VmDescription vm = parse("<numatune><memory nodeset='1'/></numatune>");
   EXPECT_EQ(vm.numatune, NumatuneMode::kStrict);
   EXPECT_THAT(vm.numatune_nodes, ElementsAre(NodeId{1}));
+}
+
+TEST(DomainXmlTest, MemoryIsPlacedWithTheVcpusUnlessItIsSaidWhere) {
+  const auto with_auto = [](const std::string& numatune) {
+    const auto vm = parse_domain_xml(
+        "<domain><name>a</name><uuid>3f2504e0-4f89-41d3-9a0c-0305e82c3301</uuid><memory>1</memory>"
+        "<vcpu placement='auto'>1</vcpu>" +
+            numatune + "</domain>",
+        /*default_huge_page_size=*/{});
+    EXPECT_TRUE(vm.has_value()) << vm.error().message;
+    return std::pair(vm->numatune, vm->numatune_auto);
+  };
+  EXPECT_EQ(with_auto(""), std::pair(NumatuneMode::kStrict, true));
+  EXPECT_EQ(with_auto("<numatune><memory mode='preferred'/></numatune>"),
+            std::pair(NumatuneMode::kPreferred, true));
+  EXPECT_EQ(with_auto("<numatune><memory mode='strict' nodeset='0'/></numatune>"),
+            std::pair(NumatuneMode::kStrict, false));
+  EXPECT_EQ(
+      with_auto("<numatune><memory mode='strict' placement='static' nodeset='0'/></numatune>"),
+      std::pair(NumatuneMode::kStrict, false));
 }
 
 TEST(DomainXmlTest, CellsBoundOneByOneMakeTheVmBound) {

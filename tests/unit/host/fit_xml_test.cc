@@ -51,6 +51,12 @@ TEST(FitXmlTest, WhatFitsIsLeft) {
   }
 }
 
+TEST(FitXmlTest, ASetWithExclusionsThatFitsIsLeftAsItIsWritten) {
+  EXPECT_EQ(fitted("<vcpu cpuset='0-4,^4'>2</vcpu>"), "as it is");
+  EXPECT_EQ(fitted("<numatune><memory mode='strict' nodeset='0-2,^1'/></numatune>"), "as it is");
+  EXPECT_EQ(fitted("<vcpu cpuset='0-5,^1'>2</vcpu>"), "<vcpu cpuset='0,2-3'>2</vcpu>");
+}
+
 TEST(FitXmlTest, TheGuestsOwnNumbersAreLeft) {
   for (const char* body :
        {"<memoryBacking><hugepages><page size='2' unit='M' "
@@ -126,7 +132,7 @@ TEST(FitXmlTest, SaysWhatItChanged) {
 TEST(FitXmlTest, WhatItDoesNotUnderstandItDoesNotTouch) {
   EXPECT_THAT(refusal(""), HasSubstr("not XML"));
   EXPECT_THAT(refusal("<network/>"), HasSubstr("<network>"));
-  EXPECT_THAT(refusal(domain("<vcpu cpuset='0-3,^2'>2</vcpu>")), HasSubstr("0-3,^2"));
+  EXPECT_THAT(refusal(domain("<vcpu cpuset='0-3,^1-2'>2</vcpu>")), HasSubstr("0-3,^1-2"));
   EXPECT_THAT(refusal(domain("<cputune><vcpupin vcpu='0' cpuset='all'/></cputune>")),
               HasSubstr("all"));
   EXPECT_THAT(refusal(domain("<vcpu cpuset='99999'>2</vcpu>")), HasSubstr("99999"));

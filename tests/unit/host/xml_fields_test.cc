@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "placement/model/text.h"
+
 namespace vmnuma::balancer {
 namespace {
 
@@ -67,7 +69,8 @@ TEST(XmlFieldsTest, RefusesASizeBeyond63Bits) {
 }
 
 TEST(XmlFieldsTest, RefusesListsThatAreMalformedOrBeyondTheLimit) {
-  for (const char* text : {"a", "0-", "3-1", "0-3,^2", "16384"}) {
+  for (const char* text : {"a", "0-", "3-1", "16384", "^", "0-3,^", "0-3,^1-2", "0,^0", "^3",
+                           "0,,^1", "0-3,^x", "0-3,^-1", "0-65535,0-65535,^1"}) {
     XmlFields fields;
     EXPECT_TRUE(fields.cpus(text, "cpuset").empty()) << text;
     EXPECT_TRUE(fields.complaint()) << text;
@@ -75,6 +78,19 @@ TEST(XmlFieldsTest, RefusesListsThatAreMalformedOrBeyondTheLimit) {
   XmlFields fields;
   EXPECT_TRUE(fields.nodes("1024", "nodeset").empty());
   EXPECT_TRUE(fields.complaint());
+}
+
+TEST(XmlFieldsTest, TakesExcludedNumbersOutOfWhatWasNamedBefore) {
+  const auto list = [](std::string_view text) {
+    XmlFields fields;
+    const auto cpus = fields.cpus(text, "cpuset");
+    EXPECT_FALSE(fields.complaint()) << *fields.complaint();
+    return placement::to_list(cpus);
+  };
+  EXPECT_EQ(list("1-4,^3,2"), "1-2,4");
+  EXPECT_EQ(list("0-7, ^4 ,^5,^9"), "0-3,6-7");
+  EXPECT_EQ(list("^4,0-5"), "0-5");
+  EXPECT_EQ(list("0,^0,0"), "0");
 }
 
 TEST(XmlFieldsTest, RemembersTheFirstComplaint) {
