@@ -91,6 +91,15 @@ TEST(DaemonChecksTest, WhatElseIsMissingIsToldOnce) {
   EXPECT_EQ(findings[2].what, "history is missing: the disk is full");
 }
 
+TEST(DaemonChecksTest, WhatTheTopologyCheckTellsIsNotToldTwice) {
+  StatusView status = well();
+  const std::size_t findings = found(status).size();
+  status.degraded = {{"/sys/devices/system/node/node0/cpulist", "CPU 3 is left out", 0}};
+  EXPECT_EQ(found(status).size(), findings);
+  status.uri = balancer::kSimulatedUri;  // nothing else of a simulated host is looked at
+  EXPECT_EQ(worst_of(found(status)), Severity::kError);
+}
+
 TEST(DaemonChecksTest, HistoryThatIsNotWrittenIsAWarning) {
   StatusView status = well();
   status.history.state = "switched off";

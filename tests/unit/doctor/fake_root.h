@@ -41,6 +41,18 @@ inline void make_well(const FakeRoot& root) {
   root.write("sys/devices/system/node/has_memory", "0-1\n");
   root.write("sys/devices/system/node/node0/distance", "10 21\n");
   root.write("sys/devices/system/node/node1/distance", "21 10\n");
+  root.write("sys/devices/system/cpu/online", "0-1\n");
+  for (const std::string number : {"0", "1"}) {
+    const std::string node = "sys/devices/system/node/node" + number;
+    root.write(node + "/cpulist", number + "\n");
+    root.write(node + "/meminfo", "Node " + number + " MemTotal: 1048576 kB\n");
+    const std::string cpu = "sys/devices/system/cpu/cpu" + number + "/topology";
+    const std::string mask = number == "0" ? "1\n" : "2\n";
+    root.write(cpu + "/core_id", number + "\n");
+    root.write(cpu + "/core_cpus", mask);
+    root.write(cpu + "/physical_package_id", number + "\n");
+    root.write(cpu + "/package_cpus", mask);
+  }
   root.write("sys/fs/cgroup/cgroup.controllers", "cpuset cpu io memory hugetlb pids\n");
   root.write("proc/self/schedstat", "1 2 3\n");
   root.write("proc/pressure/memory", "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n");

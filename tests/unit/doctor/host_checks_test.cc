@@ -30,9 +30,23 @@ TEST_F(HostChecksTest, GoodHostHasNothingToMend) {
   }
 }
 
+TEST_F(HostChecksTest, WhatIsLeftOutIsAWarningThatNamesTheFile) {
+  write("sys/devices/system/node/node1/meminfo", "");
+  const Finding finding = check_topology(root_.root());
+  EXPECT_EQ(finding.severity, Severity::kWarning);
+  EXPECT_THAT(finding.what, HasSubstr("node1: the node is left out"));
+}
+
+TEST_F(HostChecksTest, WhatIsSpecialAboutAHostIsToldAndNothingToMend) {
+  write("sys/devices/system/node/node1/memory_side_cache/index1/size", "1073741824\n");
+  const Finding finding = check_topology(root_.root());
+  EXPECT_EQ(finding.severity, Severity::kOk);
+  EXPECT_EQ(finding.what, "memory behind a cache of its own: node 1");
+}
+
 TEST_F(HostChecksTest, EmptyRootYieldsOneFindingACheck) {
   const tests::FakeRoot empty;
-  EXPECT_EQ(check_host(empty.root()).size(), 6U);
+  EXPECT_EQ(check_host(empty.root()).size(), 7U);
 }
 
 TEST_F(HostChecksTest, KernelWithoutNodesIsAnError) {

@@ -4,12 +4,16 @@
 #include <algorithm>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "placement/model/text.h"
 #include "stats/formats/node_formats.h"
 #include "stats/linux/host_needs.h"
+#include "stats/topology/special_hardware.h"
+#include "stats/topology/topology_reader.h"
 
 namespace vmnuma::tools {
 
@@ -121,6 +125,37 @@ Finding check_distances(const files::Directory& root) {
       "distances", Severity::kOk, "the firmware tells how far nodes are from each other", "", {}};
 }
 
+Finding check_topology(const files::Directory& root) {
+  const auto reading = stats::read_topology(root);
+  if (!reading) {
+    return {"topology",
+            Severity::kError,
+            reading.error().message,
+            "Without it the daemon does not start.",
+            {}};
+  }
+  std::vector<std::string> left_out;
+  for (const placement::MissingSource& missing : reading->left_out) {
+    left_out.push_back(fmt::format("{}: {}", missing.source, missing.reason));
+  }
+  if (!left_out.empty()) {
+    return {"topology",
+            Severity::kWarning,
+            fmt::format("{}", fmt::join(left_out, "; ")),
+            "The rest of the host is balanced. Firmware or kernel contradict themselves there; an "
+            "update may mend it.",
+            {}};
+  }
+  const std::vector<std::string> special = stats::special_hardware(root, reading->topology);
+  return {"topology",
+          Severity::kOk,
+          special.empty() ? "nothing special: no clusters, memory tiers, caches of memory or "
+                            "unequal CPUs"
+                          : fmt::format("{}", fmt::join(special, "; ")),
+          "",
+          {}};
+}
+
 Finding check_cgroup(const files::Directory& root) {
   if (const auto why = stats::why_no_cgroup(root)) {
     return {"cgroup",
@@ -179,8 +214,9 @@ Finding check_kernel_balancing(const files::Directory& root) {
 }
 
 std::vector<Finding> check_host(const files::Directory& root) {
-  return {check_nodes(root),     check_distances(root), check_cgroup(root),
-          check_schedstat(root), check_pressure(root),  check_kernel_balancing(root)};
+  return {check_nodes(root),           check_distances(root), check_topology(root),
+          check_cgroup(root),          check_schedstat(root), check_pressure(root),
+          check_kernel_balancing(root)};
 }
 
 }  // namespace vmnuma::tools

@@ -14,6 +14,9 @@ namespace vmnuma::tools {
 [[nodiscard]] Finding check_nodes(const files::Directory& root);
 /// Their distances: a host that tells none looks as if all were equally far.
 [[nodiscard]] Finding check_distances(const files::Directory& root);
+/// What of the nodes and CPUs is left out because it contradicts itself, and what is special about
+/// the rest (stats/topology).
+[[nodiscard]] Finding check_topology(const files::Directory& root);
 /// cgroup v2 with the controllers that libvirt needs for it (Linux 6.1, kernel/cgroup/cgroup.c).
 [[nodiscard]] Finding check_cgroup(const files::Directory& root);
 /// CPU and waiting time of threads (Linux 6.1, fs/proc/base.c: CONFIG_SCHED_INFO).
