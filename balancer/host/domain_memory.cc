@@ -67,7 +67,10 @@ void read_numatune(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) 
     vm.numatune_auto = placement ? std::string_view(placement.value()) == "auto"
                                  : vm.placement_auto && !memory.attribute("nodeset");
     vm.placement_auto |= vm.numatune_auto;
-    vm.numatune_nodes = fields.nodes(memory.attribute("nodeset").value(), "<numatune> nodeset");
+    const auto nodes = fields.nodes(memory.attribute("nodeset").value(), "<numatune> nodeset");
+    if (!vm.numatune_auto) {
+      vm.numatune_nodes = nodes;
+    }
     return;
   }
   if (vm.placement_auto && !numatune.child("memnode")) {

@@ -76,7 +76,9 @@ void read_topology(pugi::xml_node cpu, VmDescription& vm, XmlFields& fields) {
   vm.threads = part("threads");
 }
 
-/// A cell without an id has that of its place (virDomainNumaDefParseXML, conf/numa_conf.c, 9.0).
+/// A cell without an id has that of its place (virDomainNumaDefParseXML, conf/numa_conf.c, 9.0),
+/// and vCPUs without a cell are in the first one (qemuDomainDefNumaCPUsRectify,
+/// qemu/qemu_domain.c, 9.0).
 void read_cells(pugi::xml_node cpu, VmDescription& vm, XmlFields& fields) {
   std::set<std::int32_t> cell_ids;
   std::set<std::int32_t> taken;
@@ -107,6 +109,16 @@ void read_cells(pugi::xml_node cpu, VmDescription& vm, XmlFields& fields) {
   }
   std::sort(vm.cells.begin(), vm.cells.end(),
             [](const auto& a, const auto& b) { return a.id < b.id; });
+  if (vm.cells.empty()) {
+    return;
+  }
+  std::vector<std::int32_t>& first = vm.cells.front().vcpus;
+  for (std::int32_t vcpu = 0; vcpu < vm.max_vcpus; ++vcpu) {
+    if (!taken.contains(vcpu)) {
+      first.push_back(vcpu);
+    }
+  }
+  std::sort(first.begin(), first.end());
 }
 
 /// <iothreads> gives their number, <iothreadids> the ids of those that do not simply count from 1;

@@ -173,6 +173,22 @@ TEST(DomainXmlTest, CellsWithoutIdsAreNumberedInTheirOrder) {
   EXPECT_THAT(vm.cells[1].vcpus, ElementsAre(2));
 }
 
+TEST(DomainXmlTest, VcpusWithoutACellAreInTheFirst) {
+  const VmDescription vm = parse(
+      "<cpu><numa><cell id='1' cpus='0' memory='1'/><cell id='0' cpus='2' "
+      "memory='1'/></numa></cpu>");
+  ASSERT_EQ(vm.cells.size(), 2U);
+  EXPECT_THAT(vm.cells[0].vcpus, ElementsAre(1, 2, 3));
+  EXPECT_THAT(vm.cells[1].vcpus, ElementsAre(0));
+}
+
+TEST(DomainXmlTest, NodesBesideAutomaticPlacementDoNotCount) {
+  const VmDescription vm =
+      parse("<numatune><memory mode='preferred' placement='auto' nodeset='0-1'/></numatune>");
+  EXPECT_TRUE(vm.numatune_auto);
+  EXPECT_THAT(vm.numatune_nodes, IsEmpty());
+}
+
 TEST(DomainXmlTest, MemoryThatIsLeftOutIsThatOfCellsAndModules) {
   const auto vm = parse_domain_xml(
       "<domain><name>a</name><uuid>3f2504e0-4f89-41d3-9a0c-0305e82c3301</uuid><vcpu>2</vcpu>"
