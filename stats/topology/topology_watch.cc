@@ -5,6 +5,13 @@
 
 namespace vmnuma::stats {
 
+namespace {
+
+/// With epochs of two seconds, a minute.
+constexpr int kLooksUntilTriedAgain = 30;
+
+}  // namespace
+
 TopologyWatch::TopologyWatch(files::Directory root, TopologyReading known)
     : root_(std::move(root)), known_(std::move(known)) {}
 
@@ -22,9 +29,11 @@ std::string TopologyWatch::read_lists() const {
 
 std::optional<TopologyReading> TopologyWatch::look() {
   std::string lists = read_lists();
-  if (lists == lists_) {
+  const bool tries_again = !known_.left_out.empty() && ++looks_ >= kLooksUntilTriedAgain;
+  if (lists == lists_ && !tries_again) {
     return std::nullopt;
   }
+  looks_ = 0;
   Result<TopologyReading> now = read_topology(root_);
   if (!now) {
     return std::nullopt;

@@ -8,7 +8,8 @@
 /// Properties:
 ///  - a change is told once;
 ///  - a topology that cannot be read now, or of which something else is left out than before (a
-///    hot-plug under way), is read again next time; two equal readings in a row are believed.
+///    hot-plug under way), is read again next time; two equal readings in a row are believed;
+///  - as long as something is left out, the topology is read again at every 30th look.
 #pragma once
 
 #include <optional>
@@ -33,6 +34,7 @@ class TopologyWatch {
 
   files::Directory root_;
   TopologyReading known_;
+  int looks_ = 0;                            ///< since it was read
   std::optional<TopologyReading> doubtful_;  ///< read once, with something else left out
   std::string lists_;                        ///< as of `known_`; empty: not looked yet
 };

@@ -244,8 +244,16 @@ TEST_F(MachineKindsTest, CoresOfDifferentCapacityAreAllCpus) {
   EXPECT_THAT(reading.left_out, IsEmpty());
 }
 
-TEST_F(MachineKindsTest, SixtyFourSparseNodesWithFourThreadsACoreAreRead) {
-  auto nodes = regular_nodes(64, 1, 4, kGiB);
+TEST_F(MachineKindsTest, EightThreadsAreOneCore) {
+  host_.set_nodes(regular_nodes(2, 2, 8, kGiB));
+  const TopologyReading reading = read();
+  EXPECT_EQ(reading.topology.nodes[1].cpu_count(), 16);
+  EXPECT_EQ(reading.topology.nodes[1].core_count(), 2);
+  EXPECT_THAT(reading.left_out, IsEmpty());
+}
+
+TEST_F(MachineKindsTest, SixtyFourSparseNodesAreRead) {
+  auto nodes = regular_nodes(64, 1, 2, kGiB);
   for (FakeNode& node : nodes) {
     node.id *= 3;
   }
@@ -253,7 +261,7 @@ TEST_F(MachineKindsTest, SixtyFourSparseNodesWithFourThreadsACoreAreRead) {
   const TopologyReading reading = read();
   ASSERT_EQ(reading.topology.nodes.size(), 64U);
   EXPECT_EQ(reading.topology.nodes[63].id, NodeId{189});
-  EXPECT_EQ(reading.topology.nodes[63].cpu_count(), 4);
+  EXPECT_EQ(reading.topology.nodes[63].cpu_count(), 2);
   EXPECT_EQ(reading.topology.nodes[63].core_count(), 1);
   EXPECT_THAT(reading.left_out, IsEmpty());
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/topology/topology_watch.h"
 
+#include <optional>
+#include <string>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -73,6 +76,22 @@ TEST_F(TopologyWatchTest, BelievesThatSomethingIsLeftOutOnceItWasReadTwice) {
   EXPECT_EQ(watch.look(), std::nullopt);
   host_.write("sys/devices/system/cpu/online", "0-3\n");
   EXPECT_EQ(watch.look(), whole);
+}
+
+TEST_F(TopologyWatchTest, TriesAgainWhatIsLeftOutAlthoughNoListChanges) {
+  const TopologyReading whole = read_topology(root()).value();
+  const std::string meminfo = "sys/devices/system/node/node1/meminfo";
+  host_.write(meminfo, "");
+  TopologyWatch watch(root(), read_topology(root()).value());
+  EXPECT_EQ(watch.look(), std::nullopt);
+  host_.set_node_memory(1, kGiB * 4, kGiB);
+  int looks = 1;
+  std::optional<TopologyReading> mended;
+  while (looks < 100 && !(mended = watch.look())) {
+    ++looks;
+  }
+  EXPECT_EQ(mended, whole);
+  EXPECT_EQ(looks, 30);
 }
 
 }  // namespace
