@@ -171,7 +171,9 @@ Result<HostView> reply_to(const ControllerState& state, const HostRequest& /*req
   view.vms_known = state.ledger.knows_domains();
   view.distances_measured = state.setup.measured_memory.has_value();
   view.admission = name_of(admission_now(state));
-  state.starts.show_promises(state.host_now(), view);
+  const HostNow now = state.host_now();
+  state.starts.show_promises(now, view);
+  state.starts.show_largest(now, view);
   show_advice(state, view);
   return view;
 }
@@ -216,6 +218,7 @@ Result<StatusView> reply_to(const ControllerState& state, const StatusRequest& /
   view.admission = name_of(admission_now(state));
   view.not_admitted = state.starts.not_admitted();
   view.open_actions = static_cast<std::int64_t>(state.orders.count()) + state.memory.under_way();
+  view.largest_vm = state.starts.largest_vm(state.host_now());
   view.kernel_numa_balancing = state.last.kernel_numa_balancing;
   view.wants_wakeups = state.setup.options.locality_weight_action_affinity > 0;
   view.wakeup_pairs = state.last.wakeup_pairs;

@@ -137,7 +137,8 @@ void Starts::forget_started(const Ledger& ledger, std::int64_t epoch) {
 
 // ---- what is shown and told ----
 
-void Starts::show_promises(const HostNow& now, HostView& view) const {
+std::vector<std::map<Bytes, Bytes>> Starts::promised_at_homes(const HostNow& now,
+                                                              const Snapshot& with_starting) const {
   std::map<VmId, std::vector<placement::PagesOfSize>> pages;
   for (const StartingVm& starting : starting_.all()) {
     pages[starting.description.id] = memory_by_page_size(starting.description);
@@ -145,16 +146,27 @@ void Starts::show_promises(const HostNow& now, HostView& view) const {
   for (const auto& [id, vm] : now.ledger.vms()) {
     pages[id] = memory_by_page_size(vm.description);
   }
+  std::vector<std::map<Bytes, Bytes>> promised(with_starting.topology.nodes.size());
+  for (const ClientState& client : with_starting.clients) {
+    if (client.home == kNoNode) {
+      continue;
+    }
+    for (const auto& [size, memory] :
+         by_page_size(client, pages[with_starting.vms[client.vm].id])) {
+      promised[client.home][size] += memory;
+    }
+  }
+  return promised;
+}
+
+void Starts::show_promises(const HostNow& now, HostView& view) const {
   const Snapshot snapshot = now.snapshot.epoch > 0 ? with_starting_vms(now) : now.snapshot;
-  std::vector<std::map<Bytes, Bytes>> promised(view.nodes.size());
   for (const ClientState& client : snapshot.clients) {
     if (client.home < view.nodes.size()) {  // else it has none
       view.nodes[client.home].promised_vcpus += client.vcpu_count();
-      for (const auto& [size, memory] : by_page_size(client, pages[snapshot.vms[client.vm].id])) {
-        promised[client.home][size] += memory;
-      }
     }
   }
+  std::vector<std::map<Bytes, Bytes>> promised = promised_at_homes(now, snapshot);
   for (NodeIndex i = 0; i < view.nodes.size(); ++i) {
     NodeView& node = view.nodes[i];
     node.promised_bytes = promised[i][Bytes{}].value;

@@ -13,6 +13,7 @@
 #include "balancer/core/new_vm.h"
 #include "placement/arrangement.h"
 #include "placement/exclusive_cores.h"
+#include "placement/largest_vm.h"
 #include "placement/model/text.h"
 #include "placement/strategy.h"
 
@@ -325,9 +326,7 @@ placement::FreeForVm Starts::free_for(const HostNow& now, const placement::VmDes
   placement::FreeForVm free;
   const placement::KeptMemory kept = guarantees(now).kept(Bytes{}, vm.id);
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-    const Bytes room = snapshot.nodes[node].known ? arrangement.room().ordinary(node) -
-                                                        arrangement.untouched().ordinary(node)
-                                                  : Bytes{};
+    const Bytes room = room_for_starts(arrangement, node);
     const Bytes beside = placement::kMiB * now.settings.options.mem_qos_overhead;
     free.room.push_back(guaranteed ? std::min(room, kept.most({node}) - beside) : room);
   }

@@ -9,11 +9,13 @@
 ///  1. Without a measured epoch no VM is refused for what the host has.
 ///  2. What was promised to a VM is nobody else's until it has it, is withdrawn or is forgotten.
 ///  3. The last eight VMs that were not admitted are remembered, each for its last reason.
-///  4. What decides without the daemon is told when it has changed, looked at every fifth epoch and
+///  4. The largest VM that is shown to start now is one that would be admitted by itself.
+///  5. What decides without the daemon is told when it has changed, looked at every fifth epoch and
 ///  whenever a VM was told where to start.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -64,6 +66,10 @@ class Starts {
 
   /// What VMs were promised on each node, and the pools of huge pages.
   void show_promises(const HostNow& now, HostView& view) const;
+  /// The largest VM that would start now on each node; to be called after show_promises().
+  void show_largest(const HostNow& now, HostView& view) const;
+  /// The same of the host.
+  [[nodiscard]] LargestVmView largest_vm(const HostNow& now) const;
   /// Whether tell_admission() should be called in this epoch.
   [[nodiscard]] bool admission_is_due(const Settings& settings, std::int64_t epoch) const;
   void tell_admission(const HostNow& now, Effects& effects);
@@ -74,6 +80,11 @@ class Starts {
   [[nodiscard]] placement::Snapshot with_starting_vms(const HostNow& now) const;
   [[nodiscard]] placement::Bytes promised_on(placement::NodeId node, placement::Bytes page_size,
                                              const placement::Snapshot& snapshot) const;
+  /// What VMs were promised of each node's memory on their homes, by page size.
+  [[nodiscard]] std::vector<std::map<placement::Bytes, placement::Bytes>> promised_at_homes(
+      const HostNow& now, const placement::Snapshot& with_starting) const;
+  /// What is free for a VM that is to start and is guaranteed nothing, of every page size.
+  [[nodiscard]] placement::FreeForVm free_for_any(const HostNow& now) const;
   [[nodiscard]] Guarantees guarantees(const HostNow& now) const {
     return {now.settings, now.ledger, starting_};
   }

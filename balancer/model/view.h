@@ -89,6 +89,25 @@ struct ForecastsView {
   bool operator==(const ForecastsView&) const = default;
 };
 
+/// The same on huge pages of one size.
+struct LargestOnPagesView {
+  std::int64_t page_bytes = 0;
+  placement::NodeId node;  ///< none: no page of the size is free
+  std::int64_t memory_bytes = 0;
+  bool operator==(const LargestOnPagesView&) const = default;
+};
+
+/// The largest VM that would start now on one node (placement/largest_vm.h). Figures are absent
+/// before the first epoch.
+struct LargestVmView {
+  placement::NodeId node;                      ///< the one with most room; none: no node has any
+  Figure vcpus;                                ///< there; 0 if there is none
+  Figure memory_bytes;                         ///< there, on ordinary pages
+  Figure room_bytes;                           ///< the same of all nodes together
+  std::vector<LargestOnPagesView> huge_pages;  ///< by page size, ascending
+  bool operator==(const LargestVmView&) const = default;
+};
+
 /// What the uri of a daemon on a simulated host begins with; no libvirt is behind it.
 inline constexpr std::string_view kSimulatedUri = "simulated:";
 /// And of a recording that is shown, before its path.
@@ -115,6 +134,7 @@ struct StatusView {
   Figure vms;                     ///< absent until libvirt has said which run
   Figure clients;                 ///< with them
   std::int64_t open_actions = 0;  ///< begun and not finished
+  LargestVmView largest_vm;
   /// What the sysctl kernel.numa_balancing holds: 0 = off; absent where the kernel has none.
   std::optional<std::int32_t> kernel_numa_balancing;
   bool wants_wakeups = false;  ///< Numa.LocalityWeightActionAffinity is not 0
@@ -144,6 +164,7 @@ struct HugePagesView {
   std::int64_t total_bytes = 0;
   std::int64_t reserved_bytes = 0;  ///< kept for the system
   std::int64_t promised_bytes = 0;  ///< as NodeView::promised_bytes
+  Figure largest_vm_bytes = {};     ///< as NodeView::largest_vm_bytes
   bool operator==(const HugePagesView&) const = default;
 };
 
@@ -179,6 +200,9 @@ struct NodeView {
   std::int64_t promised_vcpus = 0;
   std::int64_t promised_bytes = 0;
   std::vector<HugePagesView> huge_pages = {};  ///< sizes that have pages here, ascending
+  /// The largest VM that would start now on this node; its memory on ordinary pages.
+  Figure largest_vm_vcpus = {};
+  Figure largest_vm_bytes = {};
   bool operator==(const NodeView&) const = default;
 };
 

@@ -77,6 +77,31 @@ void visit_fields(Fields& fields, T& view) {
   fields("last_maximum", view.last_maximum);
 }
 
+template <class Fields, MaybeConst<LargestOnPagesView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("page_bytes", view.page_bytes);
+  fields("node", view.node);
+  fields("memory_bytes", view.memory_bytes,
+         Metric{"vmnuma_largest_vm_huge_page_bytes",
+                "The same for a VM whose memory consists of huge pages of a size."});
+}
+
+template <class Fields, MaybeConst<LargestVmView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("node", view.node);
+  fields(
+      "vcpus", view.vcpus,
+      Metric{"vmnuma_largest_vm_vcpus", "vCPUs of the largest VM that would start on one node."});
+  fields("memory_bytes", view.memory_bytes,
+         Metric{"vmnuma_largest_vm_memory_bytes",
+                "Memory on ordinary pages of the largest VM that would start on one node."});
+  fields("room_bytes", view.room_bytes,
+         Metric{"vmnuma_room_for_vms_bytes",
+                "Memory for VMs that is free on all nodes together, reserves and promises left "
+                "out."});
+  fields("huge_pages", view.huge_pages);
+}
+
 template <class Fields, MaybeConst<StatusView> T>
 void visit_fields(Fields& fields, T& view) {
   fields("mode", view.mode);
@@ -104,6 +129,7 @@ void visit_fields(Fields& fields, T& view) {
          Metric{"vmnuma_clients", "Clients: groups of one VM's vCPUs that live on one node."});
   fields("open_actions", view.open_actions,
          Metric{"vmnuma_open_actions", "Actions begun and not finished."});
+  fields("largest_vm", view.largest_vm);
   fields("kernel_numa_balancing", view.kernel_numa_balancing);
   fields("wants_wakeups", view.wants_wakeups);
   fields("wakeup_pairs", view.wakeup_pairs,
@@ -131,6 +157,9 @@ void visit_fields(Fields& fields, T& view) {
   fields("total_bytes", view.total_bytes);
   fields("reserved_bytes", view.reserved_bytes);
   fields("promised_bytes", view.promised_bytes);
+  fields("largest_vm_bytes", view.largest_vm_bytes,
+         Metric{"vmnuma_node_largest_vm_huge_page_bytes",
+                "The same for a VM whose memory consists of huge pages of a size."});
 }
 
 template <class Fields, MaybeConst<NodeView> T>
@@ -164,6 +193,12 @@ void visit_fields(Fields& fields, T& view) {
   fields("promised_vcpus", view.promised_vcpus);
   fields("promised_bytes", view.promised_bytes);
   fields("huge_pages", view.huge_pages);
+  fields("largest_vm_vcpus", view.largest_vm_vcpus,
+         Metric{"vmnuma_node_largest_vm_vcpus",
+                "vCPUs of the largest VM that would start on the node."});
+  fields("largest_vm_bytes", view.largest_vm_bytes,
+         Metric{"vmnuma_node_largest_vm_memory_bytes",
+                "Memory on ordinary pages of the largest VM that would start on the node."});
   fields(
       "capacity_total_ms", view.capacity_total_ms,
       Metric{"vmnuma_node_capacity_cpu_seconds_total", "CPU time the node could give to clients."});

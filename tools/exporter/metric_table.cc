@@ -42,6 +42,7 @@ constexpr std::array kDaemon{
     MetricInfo{"vmnuma_transfer_remaining_bytes", kGauge, "vm",
                "What a transfer still has to move."},
 };
+constexpr std::array<MetricInfo, 0> kNoOthers{};
 constexpr std::array kHost{
     MetricInfo{"vmnuma_actions_total", kCounter, "reason, state",
                "Placements, moves, swaps and memory pulls that have ended."},
@@ -121,8 +122,11 @@ std::string labels_text(const MetricInfo& metric) {
 std::vector<MetricInfo> metric_table() {
   std::vector<MetricInfo> table(kOwn.begin(), kOwn.end());
   add<balancer::StatusView>("", kDaemon, table);
+  add<balancer::LargestVmView>("", kNoOthers, table);
+  add<balancer::LargestOnPagesView>("page_bytes", kNoOthers, table);
   add<balancer::HostView>("", kHost, table);
   add<balancer::NodeView>("node", kNodes, table);
+  add<balancer::HugePagesView>("node, page_bytes", kNoOthers, table);
   add<balancer::VmView>("vm", kVms, table);
   add<balancer::VmClientView>("vm, client", kClients, table);
   return table;

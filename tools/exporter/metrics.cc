@@ -144,6 +144,10 @@ void add_process(const OwnProcess& process, Families& families) {
 
 void add_daemon(const balancer::StatusView& status, Families& families) {
   add_fields(status, {}, families);
+  add_fields(status.largest_vm, {}, families);
+  for (const balancer::LargestOnPagesView& pages : status.largest_vm.huge_pages) {
+    add_fields(pages, {{"page_bytes", std::to_string(pages.page_bytes)}}, families);
+  }
   families.add("vmnuma_daemon_info", 1, {{"version", status.version}, {"uri", status.uri}});
   for (const Mode mode :
        {Mode::kObserve, Mode::kDryRun, Mode::kActive, Mode::kPaused, Mode::kDegraded}) {
@@ -196,6 +200,9 @@ void add_node(const balancer::HostView& host, const NodeView& node, Families& fa
   const std::string name = std::to_string(node.node.value);
   const Labels labels{{"node", name}};
   add_fields(node, labels, families);
+  for (const balancer::HugePagesView& pages : node.huge_pages) {
+    add_fields(pages, {{"node", name}, {"page_bytes", std::to_string(pages.page_bytes)}}, families);
+  }
   for (std::size_t i = 0; i < std::min(node.distances.size(), host.nodes.size()); ++i) {
     families.add("vmnuma_node_distance", node.distances[i],
                  {{"node", name}, {"to", std::to_string(host.nodes[i].node.value)}});

@@ -679,9 +679,12 @@ TEST(ControllerTest, ShowsWhatVmsWerePromisedAndThoseThatWereToldWhereToStart) {
   for (std::size_t node = 0; node < 2; ++node) {
     const bool is_home = host.home(1) == static_cast<std::int32_t>(node);
     EXPECT_THAT(view.nodes[node].huge_pages,
-                ElementsAre(balancer::HugePagesView{kPage.value, (kPage * 64).value,
-                                                    node == 0 ? (kMiB * 16).value : 0,
-                                                    is_home ? kVmMemory.value : 0}));
+                ElementsAre(balancer::HugePagesView{
+                    kPage.value, (kPage * 64).value, node == 0 ? (kMiB * 16).value : 0,
+                    is_home ? kVmMemory.value : 0,
+                    // Of 128 MiB.
+                    ((kMiB * (node == 0 ? 112 : 128)) - (is_home ? kVmMemory : placement::Bytes{}))
+                        .value}));
   }
   ASSERT_THAT(view.vms, SizeIs(2));
   EXPECT_THAT(view.vms[0].pci_devices, ElementsAre("0000:3b:00.0"));
@@ -707,6 +710,32 @@ TEST(ControllerTest, AVmWithPagesOfTwoSizesIsPromisedSomeOfEach) {
   EXPECT_EQ(view.nodes.at(home).promised_bytes, (kMiB * 24).value);
   ASSERT_THAT(view.nodes[home].huge_pages, SizeIs(1));
   EXPECT_EQ(view.nodes[home].huge_pages[0].promised_bytes, (kMiB * 40).value);
+}
+
+TEST(ControllerTest, TheLargestVmHasWhatNobodyHasOrWasPromised) {
+  HostStory host(2, Mode::kActive);
+  host.start(small_vm(1, "web", 1), 0, 50);
+  (void)host.tell_domains();
+  EXPECT_EQ(answer_of<balancer::StatusView>(host, balancer::StatusRequest{}).largest_vm,
+            balancer::LargestVmView{});
+  host.carry_out(host.epoch());
+  host.carry_out(host.epoch());
+  const auto before = answer_of<balancer::HostView>(host, balancer::HostRequest{});
+  // Half of each GiB is free, less the reserve; whole MiB count.
+  for (const balancer::NodeView& node : before.nodes) {
+    EXPECT_EQ(node.largest_vm_vcpus, 2);
+    const std::int64_t room = *node.free_bytes - *node.reserve_bytes;
+    EXPECT_EQ(node.largest_vm_bytes, room - room % kMiB.value);
+  }
+  (void)answer_of<balancer::SuggestView>(host, balancer::SuggestRequest{1, 64});
+  const auto after = answer_of<balancer::HostView>(host, balancer::HostRequest{});
+  const auto status = answer_of<balancer::StatusView>(host, balancer::StatusRequest{});
+  const std::int64_t all = *after.nodes[0].largest_vm_bytes + *after.nodes[1].largest_vm_bytes;
+  EXPECT_EQ(all, 2 * *before.nodes[0].largest_vm_bytes - (kMiB * 64).value);
+  EXPECT_EQ(status.largest_vm.room_bytes, all);
+  EXPECT_EQ(status.largest_vm.memory_bytes, before.nodes[0].largest_vm_bytes);
+  EXPECT_EQ(status.largest_vm.vcpus, 2);
+  EXPECT_THAT(status.largest_vm.huge_pages, IsEmpty());
 }
 
 TEST(ControllerTest, ShowsTheNodesBeforeTheFirstEpoch) {

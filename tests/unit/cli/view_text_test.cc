@@ -32,6 +32,8 @@ Lateness    7 ms in the last epoch, 45 ms at most
 Imbalance   12 %
 Lost time   431 ms per epoch
 Actions     1 under way
+Largest VM  16 vCPUs, 44.0 GiB on node 2 (90.0 GiB on all nodes together)
+            8.0 GiB on pages of 2.0 MiB on node 0
 Kernel      its own NUMA balancing is on (1)
 Wake-ups    counted, 3 pairs of VMs
 Forecasts   of 19 VMs: 14 trained, 4 histogram, 1 last maximum

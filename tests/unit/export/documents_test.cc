@@ -64,6 +64,8 @@ ExportedHost odd_nodes() {
   host.nodes[2].load_pct.reset();
   host.nodes[2].promised_vcpus = 0;
   host.nodes[2].promised_bytes = 0;
+  host.nodes[2].largest_vm_vcpus = 0;
+  host.nodes[2].largest_vm_bytes = 0;
   host.nodes[0].distances = {10, 21, 31};
   host.nodes[1].distances = {21, 10, 41};
   host.nodes[2].distances = {31, 41, 10};

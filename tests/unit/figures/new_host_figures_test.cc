@@ -92,6 +92,7 @@ TEST_F(NewHostFiguresTest, BeforeTheFirstEpochAHostHasNoFigures) {
     EXPECT_EQ(node.free_bytes, std::nullopt);
     EXPECT_EQ(node.reserve_bytes, std::nullopt);
     EXPECT_EQ(node.vcpus, std::nullopt);
+    EXPECT_EQ(node.largest_vm_bytes, std::nullopt);
   }
   (void)host.tell_domains();
   EXPECT_EQ(answer_of<StatusView>(host, balancer::StatusRequest{}).vms, 1);

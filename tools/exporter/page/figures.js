@@ -13,6 +13,13 @@ function done(host) {
   return kinds;
 }
 
+/** Where the largest VM that would start now would live, and what all nodes together have. */
+function largest({ node, vcpus, room_bytes: room }) {
+  if (!format.isKnown(room)) return "";
+  const all = `${format.bytes(room)} free for VMs on all nodes`;
+  return format.isKnown(node) ? `and ${format.count(vcpus, "vCPU")} would start on ${format.node(node)}; ${all}` : all;
+}
+
 export function showFigures(status, host) {
   const sum = (key) => format.sumOf(host.nodes.map((node) => node[key]));
   const clients = host.vms.flatMap((vm) => vm.clients);
@@ -25,6 +32,7 @@ export function showFigures(status, host) {
     ["Locality", format.sharePercent(format.locality(clients, host.nodes)), "",
       `of ${format.bytes(format.sumOf(clients.flatMap((client) => client.memory_bytes)))} resident`],
     ["Free memory", format.bytes(sum("free_bytes")), "", `of ${format.bytes(sum("memory_bytes"))}`],
+    ["Largest VM", format.bytes(status.largest_vm.memory_bytes), "", largest(status.largest_vm)],
     ["VMs", format.number(status.vms), "", `${format.count(status.clients, "client")} on ${format.count(status.nodes, "node")}`],
     ["Moves since start", String(actions.moves), "", `${format.count(actions.placements, "placement")}, ${format.count(actions.pulls, "memory pull")}, ` +
       `${format.bytes(host.moved_bytes)} brought along`],

@@ -146,6 +146,10 @@ Json zone(const ExportedHost& exported, const NodeView& node) {
     attributes.push_back(
         attribute("vmnuma.owed-pct", std::to_string(*node.owed_ms * 100 / *node.capacity_ms)));
   }
+  if (is_offered(host, node) && node.largest_vm_bytes) {
+    attributes.push_back(
+        attribute("vmnuma.largest-vm-memory", std::to_string(*node.largest_vm_bytes)));
+  }
   return {{"name", zone_name(node)},
           {"type", "Node"},
           {"costs", std::move(costs)},

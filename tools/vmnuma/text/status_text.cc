@@ -37,6 +37,28 @@ std::string wakeups_text(std::optional<std::int64_t> pairs) {
   return fmt::format("counted, {} {} of VMs", *pairs, *pairs == 1 ? "pair" : "pairs");
 }
 
+/// "16 vCPUs, 44.0 GiB on node 2 (90.0 GiB on all nodes together)", and a line for each size of
+/// huge pages.
+std::string largest_text(const balancer::LargestVmView& largest) {
+  std::string text = figure_text(largest.memory_bytes);
+  if (largest.node.value >= 0) {
+    text = fmt::format("{} vCPUs, {} on node {} ({} on all nodes together)",
+                       figure_text(largest.vcpus), bytes_text(largest.memory_bytes),
+                       largest.node.value, bytes_text(largest.room_bytes));
+  } else if (largest.memory_bytes) {
+    text = "none on ordinary pages: no node has room";
+  }
+  std::string out = field("Largest VM", text);
+  for (const balancer::LargestOnPagesView& pages : largest.huge_pages) {
+    if (pages.node.value >= 0) {
+      out += wrapped(fmt::format("{} on pages of {} on node {}", bytes_text(pages.memory_bytes),
+                                 bytes_text(pages.page_bytes), pages.node.value),
+                     /*indent=*/12);
+    }
+  }
+  return out;
+}
+
 std::string transfers_text(const std::vector<balancer::TransferView>& transfers) {
   using Align = Table::Align;
   Table table({{"VM/CLIENT"},
@@ -90,6 +112,7 @@ std::string text_of(const balancer::StatusView& view) {
   out += field("Imbalance", figure_text(view.imbalance_pct, "%"));
   out += field("Lost time", figure_text(view.lost_ms, "ms per epoch"));
   out += field("Actions", fmt::format("{} under way", view.open_actions));
+  out += largest_text(view.largest_vm);
   if (view.kernel_numa_balancing) {
     out += field("Kernel", kernel_text(*view.kernel_numa_balancing));
   }

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The largest VM that would start now on one node.
+///
+/// Problem: much can be free on a host and no node have room for a large VM, which shows only when
+/// one is refused. Approach: what admission (admission.h) would find on each node by itself, as the
+/// sizes of the largest VM that it would still admit there. Terms: *largest* - in each size by
+/// itself; as vCPUs share CPUs and page sizes have memory of their own, no size costs another.
+/// Properties:
+///  1. A VM of exactly these sizes that must be on one node is admitted there.
+///  2. One vCPU, one MiB or one huge page more is not.
+///  3. Where there is no memory for a VM, or none may live, all sizes are zero.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "placement/admission.h"
+#include "placement/arrangement.h"
+#include "placement/model/domain.h"
+#include "placement/model/topology.h"
+
+namespace vmnuma::placement {
+
+struct LargestVm {
+  std::int32_t vcpus = 0;
+  Bytes memory;  ///< on ordinary pages; whole MiB
+  /// On huge pages, for each page size that the node has, in the order of FreeForVm.
+  std::vector<PagesOfSize> huge_pages;
+  bool operator==(const LargestVm&) const = default;
+};
+
+/// Ordinary memory of the node for VMs that are to start: what is free above the reserve, less what
+/// VMs that live there have not touched yet. None where readings are missing. May be negative.
+[[nodiscard]] Bytes room_for_starts(const Arrangement& arrangement, NodeIndex node);
+
+/// By node. `free` names the size of all huge pages.
+[[nodiscard]] std::vector<LargestVm> largest_vms(const Topology& topology, const FreeForVm& free);
+
+/// The node with the largest VM on ordinary pages: of equals the one with more vCPUs, then the
+/// first; kNoNode if none has memory for one.
+[[nodiscard]] NodeIndex node_of_largest(const std::vector<LargestVm>& by_node);
+
+}  // namespace vmnuma::placement
