@@ -74,6 +74,28 @@ class Validator {
     return std::move(violations_);
   }
 
+  std::vector<std::string> check_orders() {
+    for (const Action& action : plan_.actions) {
+      ++number_;
+      action_ = &action;
+      const std::optional<std::vector<Rehoming>> changes = rehomings();
+      if (!changes) {
+        continue;
+      }
+      check_from_and_to(*changes, /*shall_stay=*/false);
+      for (const Relocation& relocation : action.relocations) {
+        const ClientIndex client = index_of(snapshot_, relocation.client);
+        add(broken_by_client(action.reason, client, relocation.to, snapshot_, options_));
+        check_memory(client, relocation);
+      }
+      now_.apply(*changes);
+      check_groups(*changes);
+      check_room(*changes);
+      check_own_cores(*changes);
+    }
+    return std::move(violations_);
+  }
+
  private:
   void violation(std::string text) {
     if (action_ != nullptr) {
@@ -181,10 +203,13 @@ class Validator {
         violation("it moves more clients than it may");
       }
     }
+    check_from_and_to(changes, !moves_a_home(reason) && reason != Reason::kInitialPlacement);
+  }
+
+  void check_from_and_to(const std::vector<Rehoming>& changes, bool shall_stay) {
     for (std::size_t i = 0; i < changes.size(); ++i) {
       const NodeIndex from = action_->relocations[i].from;
       const bool stays = changes[i].to == now_.home(changes[i].client);
-      const bool shall_stay = !moves_a_home(reason) && reason != Reason::kInitialPlacement;
       if (from != now_.home(changes[i].client) || stays != shall_stay) {
         violation(name(changes[i].client) + " does not live where it is taken from, or " +
                   "does not go anywhere");
@@ -636,6 +661,11 @@ class Validator {
 std::vector<std::string> violations_of(const Plan& plan, const Snapshot& snapshot,
                                        const Options& options, const Circumstances& circumstances) {
   return Validator(plan, snapshot, options, circumstances).check();
+}
+
+std::vector<std::string> violations_of_orders(const Plan& orders, const Snapshot& snapshot,
+                                              const Options& options) {
+  return Validator(orders, snapshot, options, Circumstances{}).check_orders();
 }
 
 }  // namespace vmnuma::balancer

@@ -42,4 +42,11 @@ namespace vmnuma::balancer {
                                                      const placement::Options& options,
                                                      const Circumstances& circumstances);
 
+/// The same of what an administrator orders, one action after the other: who may be moved and where
+/// to, groups, cores and room count; what a plan waits for, how much it does and what it brings do
+/// not.
+[[nodiscard]] std::vector<std::string> violations_of_orders(const placement::Plan& orders,
+                                                            const placement::Snapshot& snapshot,
+                                                            const placement::Options& options);
+
 }  // namespace vmnuma::balancer

@@ -165,7 +165,7 @@ Assignment assess(const Arrangement& now, const Homes& homes) {
 Optimum find_optimum(const Arrangement& now, const Homes& start, const SearchLimits& limits,
                      const std::function<double()>& clock) {
   const std::vector<MemoryPool> pools = memory_pools(now.snapshot());
-  HomesProgram program(now, pools);
+  HomesProgram program(now, pools, HomesProgram::Cost::kLostTime);
   Optimum optimum;
   const Homes present = homes_of(now);
   CpuTime demand;

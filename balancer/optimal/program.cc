@@ -74,55 +74,107 @@ std::vector<Tangent> tangents_of(const Supply& supply) {
   return tangents;
 }
 
+/// What the client was given at home and has not touched. It leaves `arrangement`.
+Bytes untouched_of(ClientIndex client, Arrangement& arrangement) {
+  const NodeIndex home = arrangement.home(client);
+  if (home == kNoNode) {
+    return {};
+  }
+  const Bytes with_it = arrangement.untouched().of(client, home);
+  const placement::Rehoming leaves{client, kNoNode};
+  arrangement.apply({&leaves, 1});
+  return with_it - arrangement.untouched().of(client, home);
+}
+
 }  // namespace
 
-HomesProgram::HomesProgram(const Arrangement& now, const std::vector<MemoryPool>& pools)
-    : now_(&now) {
+std::optional<Guard> why_not_to_make_room(const Arrangement& now, ClientIndex client) {
+  if (const auto guard = check_client(now, client, placement::Reason::kAdministrator)) {
+    return guard;
+  }
+  const placement::VmState& vm = now.snapshot().vms[now.snapshot().clients[client].vm];
+  if (vm.transferring) {
+    return Guard::kMoving;
+  }
+  return now.memory(client).can_follow ? std::nullopt : std::optional(Guard::kMemoryStays);
+}
+
+HomesProgram::HomesProgram(const Arrangement& now, const std::vector<MemoryPool>& pools, Cost cost)
+    : now_(&now), cost_(cost) {
   add_homes();
-  add_owed();
+  if (cost == Cost::kLostTime) {
+    add_owed();
+  }
   for (const MemoryPool& pool : pools) {
     add_memory(pool);
   }
   add_groups();
-  add_talks();
+  if (cost == Cost::kLostTime) {
+    add_talks();
+  }
 }
 
 /// Residency and the way back are a matter of seconds; the other guards are not.
 bool HomesProgram::is_held(ClientIndex client) const {
+  if (cost_ == Cost::kMemoryMoved) {
+    return why_not_to_make_room(*now_, client).has_value();
+  }
   const auto guard = check_client(*now_, client, placement::Reason::kLoadMove);
   return guard && *guard != Guard::kResidency;
 }
 
-void HomesProgram::add_homes() {
+/// Of a client that is not held. Groups are left to their rows.
+bool HomesProgram::may_go(ClientIndex client, NodeIndex node) const {
+  const Snapshot& snapshot = now_->snapshot();
+  const ClientState& state = snapshot.clients[client];
+  if (!snapshot.nodes[node].known || !snapshot.topology.can_be_home(node) ||
+      !std::binary_search(state.allowed.begin(), state.allowed.end(), node)) {
+    return false;
+  }
+  if (cost_ == Cost::kLostTime) {
+    return true;
+  }
+  const auto guard = check_target(*now_, client, node, placement::Reason::kAdministrator);
+  return !guard || *guard == Guard::kAntiAffinity;
+}
+
+double HomesProgram::cost_of(ClientIndex client, NodeIndex node) const {
   const Snapshot& snapshot = now_->snapshot();
   const Options& options = now_->options();
+  const ClientState& state = snapshot.clients[client];
+  const MemoryProfile& memory = now_->memory(client);
+  if (cost_ == Cost::kMemoryMoved) {
+    return node == state.home ? 0 : in_units(memory.not_on(node)) + kCostOfAMove;
+  }
   const double horizon = static_cast<double>(std::max<std::int64_t>(options.move_horizon, 1));
+  const placement::MemoryCost& here = now_->memory_here(client);
+  double cost = in_units(here.standing);
+  if (node != state.home) {
+    const placement::MemoryCost there =
+        memory_cost(snapshot, state, memory, node, memory.resident, options);
+    cost = in_units(there.standing) +
+           in_units(CpuTime{options.move_cost_fixed} + there.travel - here.travel) / horizon;
+  }
+  return cost + in_units(lost_to_far_devices(snapshot, state, node, options));
+}
+
+void HomesProgram::add_homes() {
+  const Snapshot& snapshot = now_->snapshot();
   choices_.resize(snapshot.clients.size());
   columns_.assign(snapshot.clients.size(), std::vector<ColumnIndex>(snapshot.nodes.size(), kNone));
   for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {
-    const ClientState& state = snapshot.clients[client];
-    if (state.home == kNoNode) {
+    const NodeIndex home = snapshot.clients[client].home;
+    if (home == kNoNode) {
       continue;
     }
     const bool held = is_held(client);
-    const placement::MemoryCost& here = now_->memory_here(client);
     LinearProgram::Row one_home{{}, 1, /*exactly=*/true};
     for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-      double cost = in_units(here.standing);
-      if (node != state.home) {
-        if (held || !snapshot.nodes[node].known || !snapshot.topology.can_be_home(node) ||
-            !std::binary_search(state.allowed.begin(), state.allowed.end(), node)) {
-          continue;
-        }
-        const MemoryProfile& memory = now_->memory(client);
-        const placement::MemoryCost there =
-            memory_cost(snapshot, state, memory, node, memory.resident, options);
-        cost = in_units(there.standing) +
-               in_units(CpuTime{options.move_cost_fixed} + there.travel - here.travel) / horizon;
+      if (node != home && (held || !may_go(client, node))) {
+        continue;
       }
-      cost += in_units(lost_to_far_devices(snapshot, state, node, options));
       choices_[client].push_back(node);
-      columns_[client][node] = program_.add({0, 1, cost, /*whole=*/true});
+      columns_[client][node] = program_.add({0, 1, cost_of(client, node), /*whole=*/true});
       one_home.terms.push_back({columns_[client][node], 1});
     }
     program_.rows.push_back(std::move(one_home));
@@ -235,6 +287,41 @@ void HomesProgram::add_memory(const MemoryPool& pool) {
   }
 }
 
+void HomesProgram::free_up(NodeIndex node, const MemoryPool& pool, Bytes bytes) {
+  const Snapshot& snapshot = now_->snapshot();
+  LinearProgram::Row row{{}, -in_units(bytes), /*exactly=*/false};
+  Arrangement emptied = *now_;
+  for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {
+    if (!std::binary_search(pool.vms.begin(), pool.vms.end(), snapshot.clients[client].id.vm)) {
+      continue;
+    }
+    const MemoryProfile& memory = now_->memory(client);
+    const Bytes untouched = untouched_of(client, emptied);
+    for (const NodeIndex home : choices_[client]) {
+      if (home == now_->home(client)) {
+        continue;
+      }
+      const Bytes comes = home == node ? memory.resident + untouched : Bytes{};
+      const Bytes leaves = memory.on(node) + (now_->home(client) == node ? untouched : Bytes{});
+      if (comes != leaves) {
+        row.terms.push_back({columns_[client][home], in_units(comes - leaves)});
+      }
+    }
+  }
+  program_.rows.push_back(std::move(row));
+}
+
+void HomesProgram::forbid(const Homes& homes) {
+  LinearProgram::Row row{{}, -1, /*exactly=*/false};
+  for (ClientIndex client = 0; client < homes.size(); ++client) {
+    if (homes[client] != kNoNode && homes[client] != now_->home(client)) {
+      row.terms.push_back({columns_[client][homes[client]], 1});
+      row.limit += 1;
+    }
+  }
+  program_.rows.push_back(std::move(row));
+}
+
 // ---- groups ----
 
 std::vector<ColumnIndex> HomesProgram::columns(const std::vector<ClientIndex>& clients,
@@ -280,7 +367,8 @@ void HomesProgram::add_groups() {
       if (hard.contains(name)) {
         keep_apart(members);
       }
-      for (std::size_t i = 0; weight > 0 && i < members.size(); ++i) {
+      const bool counts = weight > 0 && cost_ == Cost::kLostTime;
+      for (std::size_t i = 0; counts && i < members.size(); ++i) {
         for (std::size_t j = i + 1; j < members.size(); ++j) {
           const ClientState& one = snapshot.clients[members[i]];
           const ClientState& other = snapshot.clients[members[j]];

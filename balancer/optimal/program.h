@@ -17,6 +17,10 @@
 ///   - members of a hard anti-affinity group share no node, but for those who do so already;
 ///   - on each node what comes is no more than room and what leaves, of ordinary memory and of huge
 ///     pages of each size.
+/// With Cost::kMemoryMoved the cost of a solution is the memory that travels, and a little for each
+/// move. There are no rows for owed time, talks or wishes of groups then, and clients that only
+/// have to wait, or whose memory stays, stay as well.
+///
 /// Clients without a home are left to the planner. That talk leads nobody to a busier node is a
 /// rule of steps, not of homes, and not in the program.
 ///
@@ -33,11 +37,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "balancer/optimal/linear_program.h"
 #include "balancer/optimal/memory_pool.h"
 #include "placement/arrangement.h"
+#include "placement/model/plan.h"
 
 namespace vmnuma::balancer {
 
@@ -46,8 +52,12 @@ using Homes = std::vector<placement::NodeIndex>;
 
 class HomesProgram {
  public:
+  enum class Cost { kLostTime, kMemoryMoved };
+  /// With kMemoryMoved, in MiB: less than any memory that is worth a word.
+  static constexpr double kCostOfAMove = 1.0 / 64;
+
   /// Of the arrangement as the snapshot has it (basis kDemand), which must outlive the program.
-  HomesProgram(const placement::Arrangement& now, const std::vector<MemoryPool>& pools);
+  HomesProgram(const placement::Arrangement& now, const std::vector<MemoryPool>& pools, Cost cost);
 
   [[nodiscard]] const LinearProgram& program() const { return program_; }
   /// Nodes that the client may live on, ascending; none if it has no home.
@@ -62,9 +72,15 @@ class HomesProgram {
   /// What the program takes the node's clients to be owed with these homes.
   [[nodiscard]] placement::CpuTime owed(placement::NodeIndex node, const Homes& homes) const;
 
-  /// Tells the program that `residents` are owed `owed` together on `node`, and so on every node
-  /// like it: who is added to them can only raise that, and who is taken away lowers it by no more
-  /// than owed_drops.h says.
+  /// So much more of the pool is to be free on the node than now, memory that clients there were
+  /// given and have not touched included.
+  void free_up(placement::NodeIndex node, const MemoryPool& pool, placement::Bytes bytes);
+  /// No solution moves all of those clients whose homes these change to where they do.
+  void forbid(const Homes& homes);
+
+  /// Tells the program, if its cost is lost time, that `residents` are owed `owed` together on
+  /// `node`, and so on every node like it: who is added to them can only raise that, and who is
+  /// taken away lowers it by no more than owed_drops.h says.
   void learn(placement::NodeIndex node, const std::vector<placement::ClientIndex>& residents,
              placement::CpuTime owed);
 
@@ -85,12 +101,21 @@ class HomesProgram {
 
   static constexpr ColumnIndex kNone = static_cast<ColumnIndex>(-1);
 
+  [[nodiscard]] bool may_go(placement::ClientIndex client, placement::NodeIndex node) const;
+  [[nodiscard]] double cost_of(placement::ClientIndex client, placement::NodeIndex node) const;
+
   const placement::Arrangement* now_;
+  Cost cost_;
   LinearProgram program_;
   std::vector<std::vector<placement::NodeIndex>> choices_;
   std::vector<std::vector<ColumnIndex>> columns_;    ///< per client and node; kNone: no choice
   std::vector<ColumnIndex> owed_;                    ///< per node
   std::vector<std::vector<std::size_t>> owed_rows_;  ///< per node
 };
+
+/// What keeps the client, or its memory, from being moved to make room for others; nothing if it
+/// may be moved for that.
+[[nodiscard]] std::optional<placement::Guard> why_not_to_make_room(
+    const placement::Arrangement& now, placement::ClientIndex client);
 
 }  // namespace vmnuma::balancer

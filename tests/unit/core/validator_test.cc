@@ -369,6 +369,34 @@ TEST(ValidatorTest, NamesMemoryThatIsCountedWrongOrHasNoRoom) {
               Contains(HasSubstr("there is no room for the memory of 'a'/0")));
 }
 
+/// The move of load_move() as an administrator orders it, several of which may be of one VM.
+std::vector<std::string> broken_orders(const Break& how) {
+  Case made = load_move();
+  made.plan.actions.front().reason = Reason::kAdministrator;
+  made.plan.actions.front().predicted = {};
+  made.options.mig_threshold = 100;  // what it brings does not count
+  how(made);
+  return violations_of_orders(made.plan, made.snapshot, made.options);
+}
+
+TEST(ValidatorTest, OrdersKeepToWhoMayMoveWhereAndToRoomAlone) {
+  EXPECT_THAT(broken_orders([](Case&) {}), IsEmpty());
+  EXPECT_THAT(broken_orders([](Case& it) { it.circumstances.breaker_open = true; }), IsEmpty());
+  const std::vector<std::pair<Break, std::string>> cases{
+      {[](Case& it) { it.vm("a").fresh = false; }, "has no readings"},
+      {[](Case& it) { it.vm("a").policy.do_not_move = true; }, "is not to be moved"},
+      {[](Case& it) { it.client("a").moving = true; }, "is being moved already"},
+      {[](Case& it) { it.client("a").epochs_here = 4; }, "less than Numa.Residency"},
+      {[](Case& it) { it.client("a").allowed = {0}; }, "may not use"},
+      {[](Case& it) { it.action().relocations[0].memory = Bytes{1}; }, "is counted wrong"},
+      {[](Case& it) { it.snapshot.nodes[1].free = kGiB; }, "there is no room"},
+      {[](Case& it) { it.action().relocations[0].to = 0; }, "does not go anywhere"},
+      {[](Case& it) { it.plan.actions.push_back(it.action()); }, "is in the plan twice"}};
+  for (const auto& [how, text] : cases) {
+    EXPECT_THAT(broken_orders(how), Contains(HasSubstr(text)));
+  }
+}
+
 TEST(ValidatorTest, NamesPullsOfWhatIsNotThereOrMayNotCome) {
   const std::vector<std::pair<Break, std::string>> cases{
       {[](Case& it) { it.action().relocations[0].memory = kGiB * 3; }, "not that much"},

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/optimal/make_room.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+#include "balancer/core/validator.h"
+#include "balancer/optimal/cbc.h"
+#include "balancer/optimal/program.h"
+
+namespace vmnuma::balancer {
+
+using placement::Arrangement;
+using placement::Bytes;
+using placement::ClientIndex;
+using placement::ClientState;
+using placement::kNoNode;
+using placement::NodeIndex;
+using placement::Snapshot;
+
+namespace {
+
+Bytes in_mib(double amount) {
+  return placement::kMiB * static_cast<std::int64_t>(std::max(amount, 0.0));
+}
+
+/// So many answers that find no order are forbidden for a node before it is given up.
+constexpr int kMostWithoutOrder = 16;
+
+class RoomMaker {
+ public:
+  RoomMaker(const Arrangement& now, const placement::FreeForVm& free, const RoomWanted& wanted)
+      : now_(now),
+        snapshot_(now.snapshot()),
+        wanted_(wanted),
+        free_(free),
+        pools_(memory_pools(snapshot_)) {}
+
+  RoomMade run(double seconds, const std::function<double()>& clock) {
+    for (const NodeIndex node : wanted_.nodes) {
+      if (could_live_on(node) && missing_on(node) <= Bytes{}) {
+        RoomMade fits;
+        fits.node = node;
+        fits.sequence.reached = homes_of(now_);
+        return fits;
+      }
+    }
+    const double end = clock() + seconds;
+    RoomMade best;
+    std::vector<Site> sites = this->sites();
+    bool all_known = true;
+    for (std::size_t i = 0; i < sites.size(); ++i) {
+      Site& site = sites[i];
+      if (best.node != kNoNode &&
+          std::tuple(site.least, std::int64_t{1}) >= std::tuple(best.memory, best.moves)) {
+        continue;  // as much must move there, whoever it is
+      }
+      // The nodes after it get the other half.
+      const double left = end - clock();
+      const double until = i + 1 < sites.size() ? clock() + left / 2 : end;
+      const std::optional<RoomMade> made = make_on(site, until, clock, all_known);
+      if (made && (best.node == kNoNode ||
+                   std::tuple(made->memory, made->moves) < std::tuple(best.memory, best.moves))) {
+        best = *made;
+      }
+    }
+    for (const Site& site : sites) {
+      best.least = &site == &sites.front() ? site.least : std::min(best.least, site.least);
+    }
+    best.least = std::min(best.least, best.memory);
+    best.is_cheapest = all_known;
+    if (best.node == kNoNode) {
+      best.refused = why_hopeless();
+      if (best.refused.empty()) {
+        best.refused = all_known ? "no moves of VMs that may move make room for it"
+                                 : "none was found in the time that the search had";
+        best.in_the_way = in_the_way();
+      }
+    }
+    return best;
+  }
+
+ private:
+  /// May be negative.
+  [[nodiscard]] Bytes room_on(NodeIndex node) const {
+    if (wanted_.page_size == Bytes{}) {
+      return node < free_.room.size() ? free_.room[node] : Bytes{};
+    }
+    for (const placement::FreeHugePages& pages : free_.huge_pages) {
+      if (pages.node == snapshot_.topology.nodes[node].id && pages.page_size == wanted_.page_size) {
+        return pages.page_size * pages.free;
+      }
+    }
+    return {};
+  }
+  [[nodiscard]] Bytes missing_on(NodeIndex node) const { return wanted_.memory - room_on(node); }
+
+  /// If it were empty.
+  [[nodiscard]] bool could_live_on(NodeIndex node) const {
+    return snapshot_.nodes[node].known && snapshot_.topology.can_be_home(node) &&
+           snapshot_.topology.nodes[node].cpu_count() >= wanted_.vcpus &&
+           size_of(node) >= wanted_.memory;
+  }
+  /// All memory of its kind there that VMs may have.
+  [[nodiscard]] Bytes size_of(NodeIndex node) const {
+    if (wanted_.page_size == Bytes{}) {
+      return snapshot_.nodes[node].total - snapshot_.nodes[node].reserve;
+    }
+    for (const placement::HugePagePool& pool : snapshot_.topology.nodes[node].huge_pages) {
+      if (pool.page_size == wanted_.page_size) {
+        return pool.page_size * pool.pages;
+      }
+    }
+    return {};
+  }
+
+  /// The pool that its memory would come from, if any VM has memory of it.
+  [[nodiscard]] const MemoryPool* pool() const {
+    for (const MemoryPool& pool : pools_) {
+      const auto is_of_it = [&](const placement::VmState& vm) {
+        return vm.huge_page_size == wanted_.page_size && !pool.vms.empty() &&
+               std::binary_search(pool.vms.begin(), pool.vms.end(), vm.id);
+      };
+      if (std::any_of(snapshot_.vms.begin(), snapshot_.vms.end(), is_of_it)) {
+        return &pool;
+      }
+    }
+    return nullptr;
+  }
+
+  /// Any whose memory is of that pool.
+  [[nodiscard]] std::optional<ClientIndex> client_of_pool() const {
+    for (ClientIndex client = 0; client < snapshot_.clients.size(); ++client) {
+      if (snapshot_.vms[snapshot_.clients[client].vm].huge_page_size == wanted_.page_size) {
+        return client;
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// A node on which it could live.
+  struct Site {
+    NodeIndex node = kNoNode;
+    Bytes least;  ///< that has to move for it, as far as known
+  };
+
+  /// Those first on which least is missing. Whoever frees memory takes along as much, apart from
+  /// what he has not touched.
+  [[nodiscard]] std::vector<Site> sites() const {
+    const std::optional<ClientIndex> client = client_of_pool();
+    std::vector<Site> sites;
+    for (const NodeIndex node : wanted_.nodes) {
+      if (could_live_on(node) && client) {
+        const Bytes untouched = now_.untouched().of(*client, node);
+        sites.push_back({node, std::max(missing_on(node) - untouched, Bytes{})});
+      }
+    }
+    std::stable_sort(sites.begin(), sites.end(),
+                     [](const Site& a, const Site& b) { return a.least < b.least; });
+    return sites;
+  }
+
+  /// Learns what has to move at least. `all_known` becomes false if something cheaper may be left.
+  std::optional<RoomMade> make_on(Site& site, double end, const std::function<double()>& clock,
+                                  bool& all_known) const {
+    const MemoryPool* pool = this->pool();
+    if (pool == nullptr) {
+      return std::nullopt;
+    }
+    HomesProgram program(now_, pools_, HomesProgram::Cost::kMemoryMoved);
+    program.free_up(site.node, *pool, missing_on(site.node));
+    const double for_moves =
+        HomesProgram::kCostOfAMove * static_cast<double>(snapshot_.clients.size());
+    for (int tries = 0; tries < kMostWithoutOrder; ++tries) {
+      const double left = end - clock();
+      if (left <= 0) {
+        all_known = false;
+        return std::nullopt;
+      }
+      const Result<Solution> solved = solve(program.program(), {}, {left, 0});
+      if (solved && std::isfinite(solved->bound)) {
+        const double moved = std::floor(solved->bound - for_moves);
+        site.least = std::max(site.least, in_mib(moved));
+      }
+      if (!solved || solved->values.empty()) {
+        all_known = all_known && !solved && solved.error().code == ErrorCode::kNotFound;
+        return std::nullopt;
+      }
+      all_known = all_known && solved->bound >= solved->cost - HomesProgram::kCostOfAMove / 2;
+      const Homes homes = program.homes_of(solved->values);
+      if (std::optional<RoomMade> made = in_steps(site.node, homes)) {
+        return calmest(std::move(*made));
+      }
+      program.forbid(homes);
+    }
+    all_known = false;
+    return std::nullopt;
+  }
+
+  /// The way to these homes, if there is one that keeps every rule and after which the VM fits.
+  [[nodiscard]] std::optional<RoomMade> in_steps(NodeIndex node, const Homes& homes) const {
+    RoomMade made;
+    made.node = node;
+    made.sequence = in_order(now_, homes);
+    if (!made.sequence.stuck.empty()) {
+      return std::nullopt;
+    }
+    placement::Plan plan;
+    for (const Step& step : made.sequence.steps) {
+      plan.actions.push_back({placement::Reason::kAdministrator, step.relocations, {}});
+      for (const placement::Relocation& relocation : step.relocations) {
+        made.memory += relocation.memory;
+        ++made.moves;
+      }
+    }
+    if (!violations_of_orders(plan, snapshot_, now_.options()).empty() ||
+        freed_on(node, homes) < missing_on(node)) {
+      return std::nullopt;
+    }
+    return made;
+  }
+
+  /// What admission will find more there.
+  [[nodiscard]] Bytes freed_on(NodeIndex node, const Homes& homes) const {
+    Arrangement then = now_;
+    std::vector<placement::Rehoming> changes;
+    for (ClientIndex client = 0; client < homes.size(); ++client) {
+      if (homes[client] != now_.home(client)) {
+        changes.push_back({client, homes[client]});
+      }
+    }
+    const std::optional<ClientIndex> one = client_of_pool();
+    if (!one) {
+      return {};
+    }
+    then.apply(changes);
+    const auto room = [&](const Arrangement& arrangement) {
+      return arrangement.room().of(*one, node) - arrangement.untouched().of(*one, node);
+    };
+    return room(then) - room(now_);
+  }
+
+  /// The same cost, with other targets where those lose less.
+  [[nodiscard]] RoomMade calmest(RoomMade made) const {
+    placement::CpuTime lost = assess(now_, made.sequence.reached).lost;
+    for (bool found = true; found;) {
+      found = false;
+      for (ClientIndex client = 0; client < made.sequence.reached.size() && !found; ++client) {
+        if (made.sequence.reached[client] == now_.home(client)) {
+          continue;
+        }
+        for (const NodeIndex to : snapshot_.clients[client].allowed) {
+          Homes other = made.sequence.reached;
+          if (to == other[client] || to == now_.home(client)) {
+            continue;
+          }
+          other[client] = to;
+          if (const placement::CpuTime less = assess(now_, other).lost; less < lost) {
+            std::optional<RoomMade> way = in_steps(made.node, other);
+            if (way && way->memory <= made.memory) {
+              made = std::move(*way);
+              lost = less;
+              found = true;
+              break;
+            }
+          }
+        }
+      }
+    }
+    return made;
+  }
+
+  // ---- why there is no way ----
+
+  /// Why no moves could help whoever might move; empty if they could.
+  [[nodiscard]] std::string why_hopeless() const {
+    if (std::none_of(wanted_.nodes.begin(), wanted_.nodes.end(),
+                     [this](NodeIndex node) { return could_live_on(node); })) {
+      return "no node that it may be on, and whose readings are known, has as many CPUs and as "
+             "much memory for VMs";
+    }
+    Bytes all;
+    for (NodeIndex node = 0; node < snapshot_.nodes.size(); ++node) {
+      all += std::max(room_on(node), Bytes{});
+    }
+    return all >= wanted_.memory
+               ? std::string()
+               : "all nodes together have " + std::to_string(all.value / placement::kMiB.value) +
+                     " MiB free for VMs, which is less than it needs";
+  }
+
+  [[nodiscard]] std::vector<InTheWay> in_the_way() const {
+    std::vector<InTheWay> all;
+    for (ClientIndex client = 0; client < snapshot_.clients.size(); ++client) {
+      const ClientState& state = snapshot_.clients[client];
+      const auto guard = why_not_to_make_room(now_, client);
+      for (const NodeIndex node : wanted_.nodes) {
+        const Bytes memory = node < state.memory.size() ? state.memory[node] : Bytes{};
+        if (guard && could_live_on(node) && memory > Bytes{}) {
+          const placement::VmState& vm = snapshot_.vms[state.vm];
+          all.push_back({state.id, node, memory, *guard,
+                         *guard == placement::Guard::kStaleData     ? vm.stale_because
+                         : *guard == placement::Guard::kMemoryStays ? vm.memory_stays_because
+                                                                    : std::string()});
+        }
+      }
+    }
+    std::stable_sort(all.begin(), all.end(),
+                     [](const InTheWay& a, const InTheWay& b) { return a.memory > b.memory; });
+    return all;
+  }
+
+  const Arrangement& now_;
+  const Snapshot& snapshot_;
+  const RoomWanted& wanted_;
+  const placement::FreeForVm& free_;
+  std::vector<MemoryPool> pools_;
+};
+
+}  // namespace
+
+RoomMade make_room(const Arrangement& now, const placement::FreeForVm& free,
+                   const RoomWanted& wanted, double seconds, const std::function<double()>& clock) {
+  return RoomMaker(now, free, wanted).run(seconds, clock);
+}
+
+}  // namespace vmnuma::balancer

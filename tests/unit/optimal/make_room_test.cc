@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/optimal/make_room.h"
+
+#include <gmock/gmock.h>
+
+#include "placement/largest_vm.h"
+#include "tests/support/build_snapshot.h"
+
+namespace vmnuma::balancer {
+namespace {
+
+using placement::Arrangement;
+using placement::Bytes;
+using placement::Guard;
+using placement::kGiB;
+using placement::kNoNode;
+using placement::NodeIndex;
+using placement::Options;
+using placement::Snapshot;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using tests::SnapshotBuilder;
+
+RoomMade made(const Snapshot& snapshot, std::int64_t gib, std::vector<NodeIndex> nodes,
+              std::int32_t vcpus = 1, double seconds = 60) {
+  const Options options;
+  const Arrangement now(snapshot, options, Arrangement::Basis::kDemand);
+  placement::FreeForVm free;
+  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+    free.room.push_back(room_for_starts(now, node));
+  }
+  return make_room(now, free, {vcpus, kGiB * gib, Bytes{}, std::move(nodes)}, seconds,
+                   [] { return 0.0; });
+}
+
+/// "a->1, b->2", a step each.
+std::vector<std::string> steps_of(const Snapshot& snapshot, const RoomMade& made) {
+  std::vector<std::string> lines;
+  for (const Step& step : made.sequence.steps) {
+    std::string line;
+    for (const placement::Relocation& relocation : step.relocations) {
+      const std::size_t vm = snapshot.clients[index_of(snapshot, relocation.client)].vm;
+      line +=
+          (line.empty() ? "" : ", ") + snapshot.vms[vm].name + "->" + std::to_string(relocation.to);
+    }
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+/// So much of each node is free for VMs.
+std::vector<std::int64_t> free_gib(const Snapshot& snapshot) {
+  const Options options;
+  const Arrangement now(snapshot, options, Arrangement::Basis::kDemand);
+  std::vector<std::int64_t> all;
+  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+    all.push_back(room_for_starts(now, node).value / kGiB.value);
+  }
+  return all;
+}
+
+/// Two full-ish nodes of 64 GiB: on the first a VM of 20 GiB and one of 6, on the second one of 30.
+SnapshotBuilder two_nodes() {
+  SnapshotBuilder builder;
+  builder.nodes(2, {.cores = 8});
+  builder.vm({.name = "large", .homes = {0}, .busy_pct = 10, .memory_gib = {20, 0}});
+  builder.vm({.name = "small", .homes = {0}, .busy_pct = 10, .memory_gib = {6, 0}});
+  builder.vm({.name = "other", .homes = {1}, .busy_pct = 10, .memory_gib = {0, 30}});
+  return builder;
+}
+
+TEST(MakeRoomTest, MovesTheSmallestVmThatMakesEnoughRoom) {
+  const Snapshot snapshot = two_nodes().build();
+  const std::int64_t free = free_gib(snapshot)[0];
+  const RoomMade room = made(snapshot, free + 3, {0, 1});
+  EXPECT_EQ(room.node, 0U);
+  EXPECT_THAT(steps_of(snapshot, room), ElementsAre("small->1"));
+  EXPECT_EQ(room.memory, kGiB * 6);
+  EXPECT_EQ(room.moves, 1);
+  EXPECT_TRUE(room.is_cheapest);
+  EXPECT_THAT(room.refused, IsEmpty());
+}
+
+TEST(MakeRoomTest, MovesNobodyWhereItFits) {
+  const Snapshot snapshot = two_nodes().build();
+  const RoomMade room = made(snapshot, free_gib(snapshot)[0], {0, 1});
+  EXPECT_EQ(room.node, 0U);
+  EXPECT_THAT(room.sequence.steps, IsEmpty());
+  EXPECT_EQ(room.memory, Bytes{});
+}
+
+TEST(MakeRoomTest, KeepsToTheNodesThatItMayUseAndThatHaveTheCpus) {
+  const Snapshot snapshot = two_nodes().build();
+  const std::int64_t needs = free_gib(snapshot)[1] + 3;
+  const RoomMade on_second = made(snapshot, needs, {1});
+  EXPECT_EQ(on_second.node, 1U);
+  EXPECT_THAT(steps_of(snapshot, on_second), ElementsAre("other->0"));
+  const RoomMade wide = made(snapshot, needs, {0, 1}, /*vcpus=*/9);
+  EXPECT_EQ(wide.node, kNoNode);
+  EXPECT_THAT(wide.refused, HasSubstr("as many CPUs"));
+  const RoomMade larger_than_a_node = made(snapshot, 64, {0, 1});
+  EXPECT_THAT(larger_than_a_node.refused, HasSubstr("as much memory"));
+  EXPECT_THAT(larger_than_a_node.in_the_way, IsEmpty());
+}
+
+TEST(MakeRoomTest, SaysWhoIsInTheWayAndWhy) {
+  SnapshotBuilder builder;
+  builder.nodes(2, {.cores = 8});
+  placement::VmPolicy stays;
+  stays.do_not_move = true;
+  builder.vm(
+      {.name = "kept", .homes = {0}, .busy_pct = 10, .memory_gib = {30, 0}, .policy = stays});
+  builder.vm({.name = "passed",
+              .homes = {0},
+              .busy_pct = 10,
+              .memory_gib = {8, 0},
+              .memory_stays_because = "it has a passed-through device"});
+  builder.vm({.name = "new", .homes = {0}, .busy_pct = 10, .memory_gib = {4, 0}, .epochs_here = 1});
+  builder.vm({.name = "travels",
+              .homes = {0},
+              .busy_pct = 10,
+              .memory_gib = {2, 0},
+              .transferring = true});
+  const Snapshot snapshot = builder.build();
+  const RoomMade room = made(snapshot, free_gib(snapshot)[0] + 1, {0});
+  EXPECT_EQ(room.node, kNoNode);
+  EXPECT_THAT(room.sequence.steps, IsEmpty());
+  EXPECT_THAT(room.refused, HasSubstr("VMs that may move"));
+  ASSERT_THAT(room.in_the_way, SizeIs(4));
+  EXPECT_EQ(room.in_the_way[0].because, Guard::kDoNotMove);
+  EXPECT_EQ(room.in_the_way[0].memory, kGiB * 30);
+  EXPECT_EQ(room.in_the_way[1].because, Guard::kMemoryStays);
+  EXPECT_EQ(room.in_the_way[1].detail, "it has a passed-through device");
+  EXPECT_EQ(room.in_the_way[2].because, Guard::kResidency);
+  EXPECT_EQ(room.in_the_way[3].because, Guard::kMoving);
+}
+
+TEST(MakeRoomTest, MoreThanTheHostHasFreeIsRefusedAsSuch) {
+  SnapshotBuilder builder = two_nodes();
+  builder.vm({.name = "more", .homes = {0}, .busy_pct = 10, .memory_gib = {28, 0}});
+  const Snapshot snapshot = builder.build();
+  const std::vector<std::int64_t> free = free_gib(snapshot);
+  const RoomMade room = made(snapshot, free[0] + free[1] + 2, {0, 1});
+  EXPECT_EQ(room.node, kNoNode);
+  EXPECT_THAT(room.refused, HasSubstr("all nodes together"));
+}
+
+TEST(MakeRoomTest, HugePagesComeFromPoolsAndOnlyTheirVmsMakeRoomInThem) {
+  constexpr Bytes kPage = placement::kMiB * 2;
+  SnapshotBuilder builder;
+  builder.nodes(2, {.cores = 8, .huge_gib = 32});
+  builder.vm({.name = "ordinary", .homes = {0}, .busy_pct = 10, .memory_gib = {2, 0}});
+  builder.vm(
+      {.name = "pool1", .homes = {0}, .busy_pct = 10, .memory_gib = {10, 0}, .huge_pages = true});
+  builder.vm(
+      {.name = "pool2", .homes = {0}, .busy_pct = 10, .memory_gib = {6, 0}, .huge_pages = true});
+  builder.vm(
+      {.name = "pool3", .homes = {1}, .busy_pct = 10, .memory_gib = {0, 20}, .huge_pages = true});
+  const Snapshot snapshot = builder.build();
+  const Options options;
+  const Arrangement now(snapshot, options, Arrangement::Basis::kDemand);
+  const auto pages = [](std::int64_t gib) { return (kGiB * gib).value / kPage.value; };
+  placement::FreeForVm free;
+  free.huge_pages = {{snapshot.topology.nodes[0].id, pages(16), pages(32), kPage},
+                     {snapshot.topology.nodes[1].id, pages(12), pages(32), kPage}};
+  const RoomMade room = make_room(now, free, {1, kGiB * 20, kPage, {0, 1}}, 60, [] { return 0.0; });
+  EXPECT_THAT(steps_of(snapshot, room), ElementsAre("pool2->1"));
+  EXPECT_EQ(room.memory, kGiB * 6);
+  const RoomMade none =
+      make_room(now, free, {1, kGiB, placement::kGiB, {0, 1}}, 60, [] { return 0.0; });
+  EXPECT_EQ(none.node, kNoNode);  // no node has such pages
+  EXPECT_THAT(none.refused, HasSubstr("as much memory"));
+}
+
+TEST(MakeRoomTest, WithoutTimeItSaysSoAndNotThatThereIsNoWay) {
+  const Snapshot snapshot = two_nodes().build();
+  const RoomMade room = made(snapshot, free_gib(snapshot)[0] + 3, {0, 1}, 1, /*seconds=*/0);
+  EXPECT_EQ(room.node, kNoNode);
+  EXPECT_THAT(room.refused, HasSubstr("in the time"));
+  EXPECT_FALSE(room.is_cheapest);
+}
+
+TEST(MakeRoomTest, ANodeThatMissesLittleGoesBeforeOneWhereAsMuchWouldHaveToMove) {
+  // On node 1 as much is missing as moves for node 0, so nothing is to be gained there.
+  const Snapshot snapshot = two_nodes().build();
+  const std::vector<std::int64_t> free = free_gib(snapshot);
+  ASSERT_GT(free[0], free[1]);
+  const RoomMade room = made(snapshot, free[0] + 6, {0, 1});
+  EXPECT_EQ(room.node, 0U);
+  EXPECT_EQ(room.memory, kGiB * 6);
+  EXPECT_LE(room.least, room.memory);
+  EXPECT_GT(room.least, kGiB * 5);
+  EXPECT_TRUE(room.is_cheapest);
+}
+
+TEST(MakeRoomTest, VmsChangePlacesWhereOneAfterTheOtherHasNoRoom) {
+  // Free are a little on both: 24 for 20 is a step of both at once.
+  SnapshotBuilder builder;
+  builder.nodes(2, {.cores = 8, .memory_gib = 32});
+  builder.vm({.name = "a", .homes = {0}, .busy_pct = 10, .memory_gib = {24, 0}});
+  builder.vm({.name = "b", .homes = {1}, .busy_pct = 10, .memory_gib = {0, 20}});
+  const Snapshot snapshot = builder.build();
+  const RoomMade room = made(snapshot, free_gib(snapshot)[0] + 3, {0});
+  EXPECT_THAT(steps_of(snapshot, room), ElementsAre(testing::AnyOf("a->1, b->0", "b->0, a->1")));
+  EXPECT_EQ(room.memory, kGiB * 44);
+}
+
+TEST(MakeRoomTest, OfTargetsThatCostTheSameTakesTheOneThatLosesLess) {
+  SnapshotBuilder builder;
+  builder.nodes(3, {.cores = 4});
+  builder.vm({.name = "small", .homes = {0}, .vcpus = 4, .memory_gib = {6, 0, 0}});
+  builder.vm({.name = "busy", .homes = {1}, .vcpus = 4, .memory_gib = {0, 6, 0}});
+  builder.vm({.name = "idle", .homes = {2}, .busy_pct = 1, .memory_gib = {0, 0, 6}});
+  const Snapshot snapshot = builder.build();
+  const RoomMade room = made(snapshot, free_gib(snapshot)[0] + 3, {0});
+  EXPECT_THAT(steps_of(snapshot, room), ElementsAre("small->2"));
+}
+
+}  // namespace
+}  // namespace vmnuma::balancer
