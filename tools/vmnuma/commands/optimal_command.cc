@@ -1,121 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/vmnuma/commands/optimal_command.h"
 
-#include <chrono>
 #include <string>
-#include <utility>
 
-#include "balancer/protocol/response.h"
-#include "balancer/record/frame.h"
-#include "tools/client/client.h"
-#include "tools/vmnuma/commands/run_apart.h"
+#include "tools/vmnuma/commands/outlook_apart.h"
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/text/optimal_text.h"
-#include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
-
-namespace {
 
 using balancer::Outlook;
 using balancer::Repack;
 
-/// Beyond its own limit, until a search that does not end by itself is ended.
-constexpr std::chrono::seconds kGrace{5};
-
-double seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-Refusal wrong(Error error) {
-  return {/*by_daemon=*/false, std::move(error)};
-}
-
-tl::expected<std::string, Refusal> ask_state(const Invocation& invocation,
-                                             const Surroundings& surroundings) {
-  const auto result =
-      ask(invocation.socket_path, balancer::StateRequest{}, surroundings.time_limit);
-  if (!result) {
-    return tl::unexpected(result.error());
-  }
-  auto view = balancer::decode_view<balancer::StateView>(*result);
-  if (!view) {
-    return tl::unexpected(wrong(std::move(view).error()));
-  }
-  return std::move(view->line);
-}
-
-/// Error: busy if the daemon has no outlook yet; any other: the line cannot be read.
-Result<Outlook> outlook_of(const std::string& line) {
-  const Result<balancer::Frame> frame = balancer::read_frame(line);
-  if (!frame) {
-    return tl::unexpected(frame.error());
-  }
-  const auto* header = std::get_if<balancer::HeaderFrame>(&frame->content);
-  if (header == nullptr || header->controller == nullptr) {
-    return failure(ErrorCode::kCorrupt, "the daemon's state cannot be read");
-  }
-  return header->controller->outlook();
-}
-
-/// How a process of its own begins its answer: with what was asked for, with what the daemon would
-/// say, or with why there is neither.
-constexpr char kFound = '+';
-constexpr char kRefused = '-';
-constexpr char kWrong = '!';
-
-/// `make` makes a repack of an outlook.
-template <class Make>
-std::string text_from(const std::string& line, bool json, const Make& make) {
-  const Result<Outlook> outlook = outlook_of(line);
-  if (!outlook) {
-    return (outlook.error().code == ErrorCode::kBusy ? kRefused : kWrong) + outlook.error().message;
-  }
-  const Repack repack = make(*outlook);
-  return kFound + (json ? json_of(repack, *outlook) : text_of(repack, *outlook));
-}
-
-}  // namespace
-
 tl::expected<std::string, Refusal> find_optimal_plan(const Invocation& invocation,
                                                      const OptimalRun& search, bool json,
                                                      const Surroundings& surroundings) {
-  const auto line = ask_state(invocation, surroundings);
-  if (!line) {
-    return tl::unexpected(line.error());
-  }
-  const ApartLimits limits{std::chrono::seconds(search.seconds) + kGrace, search.memory_mib << 20U};
-  Result<std::string> told = run_apart(
-      [&] {
-        return text_from(*line, json, [&](const Outlook& outlook) {
-          return plan_repack(outlook.snapshot, outlook.options, outlook.circumstances,
-                             {static_cast<double>(search.seconds), placement::Permille{search.gap}},
-                             seconds);
-        });
-      },
-      limits);
-  if (!told) {
-    const std::string trouble = told.error().message;
-    told = run_apart(
-        [&] {
-          return text_from(*line, json, [&](const Outlook& outlook) {
-            return plan_without_solver(outlook.snapshot, outlook.options, outlook.circumstances,
-                                       trouble);
-          });
-        },
-        ApartLimits{});
-  }
-  if (!told || told->empty()) {
-    return tl::unexpected(wrong(told ? Error{ErrorCode::kCorrupt, 0, "there is no answer"}
-                                     : std::move(told).error().within("the daemon's state")));
-  }
-  const char kind = told->front();
-  told->erase(0, 1);
-  if (kind != kFound) {
-    return tl::unexpected(Refusal{
-        kind == kRefused, {kind == kRefused ? ErrorCode::kBusy : ErrorCode::kCorrupt, 0, *told}});
-  }
-  return std::move(*told);
+  const auto shown = [json](const Repack& repack, const Outlook& outlook) {
+    return json ? json_of(repack, outlook) : text_of(repack, outlook);
+  };
+  return make_apart(
+      invocation,
+      {search.seconds, search.memory_mib,
+       [&](const Outlook& outlook) {
+         return shown(
+             plan_repack(outlook.snapshot, outlook.options, outlook.circumstances,
+                         {static_cast<double>(search.seconds), placement::Permille{search.gap}},
+                         seconds_now),
+             outlook);
+       },
+       [&](const Outlook& outlook, const std::string& trouble) {
+         return shown(
+             plan_without_solver(outlook.snapshot, outlook.options, outlook.circumstances, trouble),
+             outlook);
+       }},
+      surroundings);
 }
 
 int OptimalRun::run(const Invocation& invocation, Surroundings& surroundings) const {

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `vmnuma plan --optimal`: what would be best, how far from it the host is, and the way there.
 ///
-/// Problem: a solver may take long, need much memory or fail, and the daemon must do none of that.
-/// Approach: the daemon tells its state, as in the first line of a recording; everything else is
-/// done here, in a process of its own with limits on time and memory, which also reads that state.
-/// Where the solver fails, the answer is what the planner comes to, and the reason is said.
-/// Property: nothing is changed.
+/// Approach: it is found in a process of its own (outlook_apart.h). Where the solver fails, the
+/// answer is what the planner comes to, and the reason is said. Property: nothing is changed.
 #pragma once
 
 #include <string>

@@ -6,12 +6,7 @@
 // `plan --optimal`, then its steps as orders to the daemon, each waited for before the next is
 // given.
 //
-// Terms: *step* - clients that go at the same time, because none has room before.
-//
-// Properties:
-//  - nothing is moved where the gain is below what was asked for;
-//  - a step is given only if everybody in it lives where it lived when the way was found;
-//  - at the first one that fails the rest is left, and what was done and what was not is said.
+// Properties: nothing is moved where the gain is below what was asked for; those of step_by_step.h.
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,8 +18,8 @@
 #include "balancer/protocol/response.h"
 #include "stats/text/json.h"
 #include "tools/vmnuma/arguments/invocation.h"
-#include "tools/vmnuma/commands/follow_action.h"
 #include "tools/vmnuma/commands/optimal_command.h"
+#include "tools/vmnuma/commands/step_by_step.h"
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/surroundings.h"
 #include "tools/vmnuma/text/text.h"
@@ -50,15 +45,7 @@ Way way_from(const ordered_json& plan) {
   way.lost_now_ms = plan.at("now").at("lost_ms").get<std::int64_t>();
   way.gain_ms = plan.at("now").at("cost_ms").get<std::int64_t>() -
                 plan.at("optimum").at("cost_ms").get<std::int64_t>();
-  for (const ordered_json& step : plan.at("steps")) {
-    MoveTogetherRequest& request = way.steps.emplace_back();
-    for (const ordered_json& move : step.at("relocations")) {
-      request.moves.push_back({move.at("vm").get<std::string>(),
-                               move.at("client").get<std::int32_t>(),
-                               placement::NodeId{move.at("from").get<std::int32_t>()},
-                               placement::NodeId{move.at("to").get<std::int32_t>()}});
-    }
-  }
+  way.steps = steps_from(plan.at("steps"));
   return way;
 }
 
@@ -96,52 +83,18 @@ class Repacker {
     }
     say(fmt::format("{} ms per epoch can be saved of {} ms that VMs want, in {} steps",
                     way_.gain_ms, way_.demand_ms, way_.steps.size()));
-    for (const MoveTogetherRequest& step : way_.steps) {
-      if (clients_moved_ + static_cast<std::int64_t>(step.moves.size()) > run_.at_most) {
-        say(fmt::format("enough: {} clients have moved, and at most {} may", clients_moved_,
-                        run_.at_most));
-        return finished("");
-      }
-      if (const auto refusal = take(step)) {
-        const int code = failed(*refusal);
-        say(fmt::format("{} of {} steps are done, the others were left", steps_done_,
-                        way_.steps.size()));
-        return finished(refusal->error.message) == kExitOk ? code : kExitRefused;
-      }
-      if (interrupted_) {
-        break;
-      }
+    taken_ = take_steps(invocation_, surroundings_, way_.steps, run_.at_most,
+                        [this](const std::string& sentence) { say(sentence); });
+    if (taken_.refusal) {
+      const int code = failed(*taken_.refusal);
+      say(fmt::format("{} of {} steps are done, the others were left", taken_.steps,
+                      way_.steps.size()));
+      return finished(taken_.refusal->error.message) == kExitOk ? code : kExitRefused;
     }
     return finished("");
   }
 
  private:
-  [[nodiscard]] std::optional<Refusal> take(const MoveTogetherRequest& step) {
-    const auto answer = ask(invocation_.socket_path, step, surroundings_.time_limit);
-    if (!answer) {
-      return answer.error();
-    }
-    const auto begun = balancer::decode_view<balancer::DoneView>(*answer);
-    if (!begun || !begun->action) {
-      return Refusal{
-          /*by_daemon=*/false,
-          {ErrorCode::kCorrupt, 0, "the daemon's answer does not name the action to wait for"}};
-    }
-    say(fmt::format("step {}: {}", steps_done_ + 1, begun->message));
-    const auto row = follow_action(invocation_, surroundings_, step.moves.front().vm,
-                                   *begun->action, FollowUntil::kEnded, [] {});
-    if (!row) {
-      return row.error();
-    }
-    interrupted_ = !row->has_value();
-    if (!interrupted_) {
-      ++steps_done_;
-      clients_moved_ += static_cast<std::int64_t>(step.moves.size());
-      say((*row)->detail);
-    }
-    return std::nullopt;
-  }
-
   /// For people, as things happen.
   void say(const std::string& sentence) {
     if (!invocation_.json && !sentence.empty()) {
@@ -154,7 +107,7 @@ class Repacker {
       const ordered_json json = {
           {"demand_ms", way_.demand_ms},       {"lost_before_ms", way_.lost_now_ms},
           {"gain_ms", way_.gain_ms},           {"steps", way_.steps.size()},
-          {"steps_done", steps_done_},         {"clients_moved", clients_moved_},
+          {"steps_done", taken_.steps},        {"clients_moved", taken_.clients},
           {"stopped_because", stopped_because}};
       surroundings_.out << text::json_text(json) << "\n";
     }
@@ -169,9 +122,7 @@ class Repacker {
   const RepackRun& run_;
   Surroundings& surroundings_;
   Way way_;
-  std::size_t steps_done_ = 0;
-  std::int64_t clients_moved_ = 0;
-  bool interrupted_ = false;
+  StepsTaken taken_;
 };
 
 }  // namespace

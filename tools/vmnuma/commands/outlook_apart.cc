@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/commands/outlook_apart.h"
+
+#include <chrono>
+#include <utility>
+
+#include "balancer/protocol/response.h"
+#include "balancer/record/frame.h"
+#include "tools/vmnuma/commands/run_apart.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+using balancer::Outlook;
+
+/// Beyond its own limit, until a search that does not end by itself is ended.
+constexpr std::chrono::seconds kGrace{5};
+
+Refusal wrong(Error error) {
+  return {/*by_daemon=*/false, std::move(error)};
+}
+
+tl::expected<std::string, Refusal> ask_state(const Invocation& invocation,
+                                             const Surroundings& surroundings) {
+  const auto result =
+      ask(invocation.socket_path, balancer::StateRequest{}, surroundings.time_limit);
+  if (!result) {
+    return tl::unexpected(result.error());
+  }
+  auto view = balancer::decode_view<balancer::StateView>(*result);
+  if (!view) {
+    return tl::unexpected(wrong(std::move(view).error()));
+  }
+  return std::move(view->line);
+}
+
+/// Error: busy if the daemon has no outlook yet; any other: the line cannot be read.
+Result<Outlook> outlook_of(const std::string& line) {
+  const Result<balancer::Frame> frame = balancer::read_frame(line);
+  if (!frame) {
+    return tl::unexpected(frame.error());
+  }
+  const auto* header = std::get_if<balancer::HeaderFrame>(&frame->content);
+  if (header == nullptr || header->controller == nullptr) {
+    return failure(ErrorCode::kCorrupt, "the daemon's state cannot be read");
+  }
+  return header->controller->outlook();
+}
+
+/// How a process of its own begins its answer: with what was asked for, with what the daemon would
+/// say, or with why there is neither.
+constexpr char kFound = '+';
+constexpr char kRefused = '-';
+constexpr char kWrong = '!';
+
+std::string text_from(const std::string& line,
+                      const std::function<std::string(const Outlook&)>& make) {
+  const Result<Outlook> outlook = outlook_of(line);
+  if (!outlook) {
+    return (outlook.error().code == ErrorCode::kBusy ? kRefused : kWrong) + outlook.error().message;
+  }
+  return kFound + make(*outlook);
+}
+
+}  // namespace
+
+tl::expected<std::string, Refusal> make_apart(const Invocation& invocation,
+                                              const OutlookSearch& search,
+                                              const Surroundings& surroundings) {
+  const auto line = ask_state(invocation, surroundings);
+  if (!line) {
+    return tl::unexpected(line.error());
+  }
+  const ApartLimits limits{std::chrono::seconds(search.seconds) + kGrace, search.memory_mib << 20U};
+  Result<std::string> told = run_apart([&] { return text_from(*line, search.make); }, limits);
+  if (!told) {
+    const std::string trouble = told.error().message;
+    told = run_apart(
+        [&] {
+          return text_from(
+              *line, [&](const Outlook& outlook) { return search.otherwise(outlook, trouble); });
+        },
+        ApartLimits{});
+  }
+  if (!told || told->empty()) {
+    return tl::unexpected(wrong(told ? Error{ErrorCode::kCorrupt, 0, "there is no answer"}
+                                     : std::move(told).error().within("the daemon's state")));
+  }
+  const char kind = told->front();
+  told->erase(0, 1);
+  if (kind != kFound) {
+    return tl::unexpected(Refusal{
+        kind == kRefused, {kind == kRefused ? ErrorCode::kBusy : ErrorCode::kCorrupt, 0, *told}});
+  }
+  return std::move(*told);
+}
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace vmnuma::tools
