@@ -158,7 +158,10 @@ Result<Outlook> Controller::outlook() const {
   if (!state_.is_epoch_measured()) {
     return failure(ErrorCode::kBusy, "nothing has been measured yet, ask again after an epoch");
   }
-  return Outlook{state_.since_the_plan(), state_.setup.options, state_.circumstances()};
+  HostNow now = state_.host_now();
+  placement::FreeForVm free = state_.starts.free_for_any(now);
+  return Outlook{std::move(now.snapshot), state_.setup.options, state_.circumstances(),
+                 std::move(free)};
 }
 
 Result<Answer> Controller::answer(const Command& question) const {

@@ -54,6 +54,7 @@ struct Outlook {
   placement::Snapshot snapshot;  ///< the last epoch with the homes as they are since its plan
   placement::Options options;
   Circumstances circumstances;
+  placement::FreeForVm free;  ///< for a VM that is to start
 };
 
 class Controller {

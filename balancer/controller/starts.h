@@ -66,6 +66,9 @@ class Starts {
 
   /// What VMs were promised on each node, and the pools of huge pages.
   void show_promises(const HostNow& now, HostView& view) const;
+  /// What is free for a VM that is to start and is guaranteed nothing, of every page size. After
+  /// the first epoch.
+  [[nodiscard]] placement::FreeForVm free_for_any(const HostNow& now) const;
   /// The largest VM that would start now on each node; to be called after show_promises().
   void show_largest(const HostNow& now, HostView& view) const;
   /// The same of the host.
@@ -83,8 +86,6 @@ class Starts {
   /// What VMs were promised of each node's memory on their homes, by page size.
   [[nodiscard]] std::vector<std::map<placement::Bytes, placement::Bytes>> promised_at_homes(
       const HostNow& now, const placement::Snapshot& with_starting) const;
-  /// What is free for a VM that is to start and is guaranteed nothing, of every page size.
-  [[nodiscard]] placement::FreeForVm free_for_any(const HostNow& now) const;
   [[nodiscard]] Guarantees guarantees(const HostNow& now) const {
     return {now.settings, now.ledger, starting_};
   }

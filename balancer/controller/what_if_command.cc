@@ -162,6 +162,37 @@ NewHomeView new_home_view(const NewHome& home, const Supposition& supposition,
   return view;
 }
 
+/// Of new VMs that want one node and find none with room for all their memory, although moving
+/// others could help: some node is large enough, and all together have that much free.
+std::vector<std::string> notes_on_room(const WhatIf& answer, const Supposition& supposition,
+                                       const Snapshot& snapshot, const LargestVmView& largest) {
+  std::vector<std::string> notes;
+  for (const NewVm& vm : supposition.added) {
+    const placement::Bytes memory = vm.description.max_memory;
+    std::size_t clients = 0;
+    bool is_apart = false;
+    for (const NewHome& home : answer.homes) {
+      if (home.client.vm == vm.description.id) {
+        ++clients;
+        is_apart = is_apart || home.elsewhere + home.nowhere > placement::Bytes{};
+      }
+    }
+    const bool could_fit = std::any_of(snapshot.nodes.begin(), snapshot.nodes.end(),
+                                       [memory](const placement::NodeState& node) {
+                                         return node.known && node.total - node.reserve >= memory;
+                                       });
+    if (clients == 1 && is_apart && could_fit && memory.value <= largest.room_bytes.value_or(0)) {
+      notes.push_back(
+          fmt::format("no node has room for all of the memory of VM '{}', all together have; "
+                      "'vmnuma make-room --vcpus {} --memory {}MiB' says whether moves would make "
+                      "room on one",
+                      vm.description.name, vm.description.vcpus.size(),
+                      (memory.value + placement::kMiB.value - 1) / placement::kMiB.value));
+    }
+  }
+  return notes;
+}
+
 std::vector<std::string> notes_on(const WhatIf& answer, const Supposition& supposition,
                                   const Options& now, const Snapshot& snapshot) {
   std::vector<std::string> notes;
@@ -271,6 +302,9 @@ Result<WhatIfView> reply_to(const ControllerState& state, const WhatIfRequest& r
   }
   view.plan = plan_view(answer.supposed, answer.plan, *options, state.mode());
   view.notes = notes_on(answer, supposition, state.setup.options, now);
+  const std::vector<std::string> on_room =
+      notes_on_room(answer, supposition, now, state.starts.largest_vm(state.host_now()));
+  view.notes.insert(view.notes.end(), on_room.begin(), on_room.end());
   return view;
 }
 

@@ -736,6 +736,13 @@ TEST(ControllerTest, TheLargestVmHasWhatNobodyHasOrWasPromised) {
   EXPECT_EQ(status.largest_vm.memory_bytes, before.nodes[0].largest_vm_bytes);
   EXPECT_EQ(status.largest_vm.vcpus, 2);
   EXPECT_THAT(status.largest_vm.huge_pages, IsEmpty());
+  const auto outlook = host.controller().outlook();
+  ASSERT_TRUE(outlook);
+  ASSERT_THAT(outlook->free.room, SizeIs(2));
+  for (std::size_t node = 0; node < 2; ++node) {
+    EXPECT_EQ(outlook->free.room[node].value / kMiB.value * kMiB.value,
+              after.nodes[node].largest_vm_bytes);
+  }
 }
 
 TEST(ControllerTest, ShowsTheNodesBeforeTheFirstEpoch) {

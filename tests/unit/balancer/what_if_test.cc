@@ -17,10 +17,12 @@ using placement::kGiB;
 using placement::Options;
 using placement::Permille;
 using placement::Snapshot;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 /// Node 0 is wanted twice as much as it can give, node 1 is idle.
@@ -193,6 +195,18 @@ TEST_F(WhatIfCommandTest, AnswersOnTheLastEpoch) {
   EXPECT_THAT(answer.homes[0].considered, SizeIs(2));
   EXPECT_GT(answer.after.lost_ms, answer.before.lost_ms);
   EXPECT_THAT(answer.notes, IsEmpty());
+}
+
+TEST_F(WhatIfCommandTest, SaysWhenMovesCouldMakeRoomOnOneNode) {
+  measure();
+  // Nearly 512 MiB are free on each node of 1 GiB.
+  const auto add = [](std::int64_t mib) {
+    return balancer::WhatIfRequest{.add = {{.vcpus = 1, .memory_bytes = mib << 20U}}};
+  };
+  EXPECT_THAT(view(add(700)).notes,
+              ElementsAre(HasSubstr("'vmnuma make-room --vcpus 1 --memory 700MiB'")));
+  EXPECT_THAT(view(add(400)).notes, IsEmpty());
+  EXPECT_THAT(view(add(1020)).notes, Not(Contains(HasSubstr("make-room"))));
 }
 
 TEST_F(WhatIfCommandTest, ChangesNothing) {

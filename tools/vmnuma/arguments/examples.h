@@ -35,6 +35,8 @@ inline constexpr Example kExamples[] = {
     {"events", "vmnuma events --vm db1", "What happened to db1"},
     {"events", "vmnuma events --follow", "What happens, as it happens"},
     {"repack", "vmnuma repack --seconds 2", "All to where they are best, now"},
+    {"make-room", "vmnuma make-room --vcpus 8 --memory 20GiB", "Who must move for that VM"},
+    {"make-room", "vmnuma make-room --vcpus 2 --memory 1GiB --do --yes", "Move them"},
     {"forecast show", "vmnuma forecast show db1", "What db1 will want"},
     {"forecast train", "vmnuma forecast train", "Learn from the history"},
     {"advise", "vmnuma advise --vcpus 8 --memory 16GiB", "How to define a new VM"},

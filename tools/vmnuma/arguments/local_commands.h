@@ -64,6 +64,34 @@ struct RepackRun {
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
+struct MakeRoomRun {
+  static constexpr CommandName kName{"", "make-room", "Which moves make room on one node for a VM"};
+  std::optional<std::int64_t> vcpus;
+  std::string memory;
+  std::string hugepages;
+  std::vector<std::string> devices;  ///< PCI addresses
+  std::optional<std::int64_t> on;
+  bool carry_out = false;
+  bool yes = false;
+  std::int64_t seconds = 5;        ///< for the search
+  std::int64_t memory_mib = 2048;  ///< for the search
+  std::string root = "/";          ///< the host's root directory
+  template <class Line>
+  void describe(Line& line) {
+    line.number("--vcpus", vcpus, {1, 4096}, "The VM has so many");
+    line.text("--memory", memory, "SIZE", "The VM's memory, such as 64GiB");
+    line.text("--hugepages", hugepages, "SIZE", "Its memory is made of such pages");
+    line.texts("--device", devices, "PCI", "Near this device, such as 0000:3b:00.0; repeatable");
+    line.number("--on", on, {0, 1'048'576}, "On this node and no other");
+    line.flag("--do", carry_out, "Move them, after asking");
+    line.flag("--yes", yes, "Do so without asking");
+    line.number("--seconds", seconds, {1, 3600}, "The search ends after so long");
+    line.number("--memory-mib", memory_mib, {64, 1'048'576}, "The search has so much memory");
+    line.text("--root", root, "DIR", "Look at the files below this directory");
+  }
+  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+};
+
 struct ForecastShowRun {
   static constexpr CommandName kName{"forecast", "show",
                                      "A VM's next ten minutes, and how good forecasts were"};
@@ -362,9 +390,9 @@ struct SimShowRequest {
 /// name.
 template <template <class...> class List, class... Others>
 using WithLocalCommands =
-    List<Others..., ListRun, EventsRun, RepackRun, ForecastShowRun, ForecastTrainRun, AdviseRun,
-         DoctorRun, ConfigShowRun, ConfigCheckRun, ReportRun, ExportRun, RecordRun, ReplayRun,
-         SimRunRequest, SimListRequest, SimCompareRequest, SimSearchRequest, SimCheckRequest,
-         SimShowRequest>;
+    List<Others..., ListRun, EventsRun, RepackRun, MakeRoomRun, ForecastShowRun, ForecastTrainRun,
+         AdviseRun, DoctorRun, ConfigShowRun, ConfigCheckRun, ReportRun, ExportRun, RecordRun,
+         ReplayRun, SimRunRequest, SimListRequest, SimCompareRequest, SimSearchRequest,
+         SimCheckRequest, SimShowRequest>;
 
 }  // namespace vmnuma::tools

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// `vmnuma make-room`: room on one node for a VM that is to start.
+//
+// Approach: what the moves are is found as by `plan --optimal`, in a process of its own
+// (outlook_apart.h); with --do the daemon is given them one step after the other (step_by_step.h).
+// At the end the daemon is asked whether the room is there. Properties: without --do nothing is
+// changed; with it nothing is, before somebody says yes, or
+// --yes; where nothing needs to move nobody is asked; where no moves help the exit code says so.
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "balancer/optimal/make_room.h"
+#include "balancer/protocol/response.h"
+#include "stats/devices/host_devices.h"
+#include "stats/text/json.h"
+#include "tools/vmnuma/arguments/invocation.h"
+#include "tools/vmnuma/arguments/what_if_arguments.h"
+#include "tools/vmnuma/commands/outlook_apart.h"
+#include "tools/vmnuma/commands/step_by_step.h"
+#include "tools/vmnuma/terminal/messages.h"
+#include "tools/vmnuma/text/make_room_text.h"
+#include "tools/vmnuma/text/text.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+using balancer::Outlook;
+using balancer::RoomMade;
+using balancer::RoomWanted;
+using nlohmann::ordered_json;
+using placement::Bytes;
+using placement::NodeId;
+
+constexpr std::chrono::milliseconds kPollInterval{500};
+/// Memory that has left a node is seen with the next reading or the one after it.
+constexpr int kPollsForRoom = 12;
+
+/// What was asked for, before it is known which nodes the host has.
+struct Asked {
+  std::int32_t vcpus = 1;
+  Bytes memory;
+  Bytes page_size;
+  std::vector<NodeId> nodes;  ///< it must be on all of these at once; empty: on any
+};
+
+/// "0000:3b:00.0": it becomes part of a path.
+bool is_pci_address(std::string_view text) {
+  constexpr std::string_view kShape = "xxxx:xx:xx.x";
+  return text.size() == kShape.size() &&
+         std::equal(text.begin(), text.end(), kShape.begin(), [](char c, char shape) {
+           return shape == 'x'
+                      ? std::string_view("0123456789abcdef").find(c) != std::string_view::npos
+                      : c == shape;
+         });
+}
+
+/// Error: invalid-argument, corrupt or what reading the device gives.
+Result<NodeId> node_of_device(const std::string& address, const std::string& root) {
+  if (!is_pci_address(address)) {
+    return failure(ErrorCode::kInvalidArgument,
+                   fmt::format("--device: '{}' is no PCI address such as 0000:3b:00.0", address));
+  }
+  const Result<files::Directory> directory = files::Directory::open(root);
+  if (!directory) {
+    return tl::unexpected(directory.error());
+  }
+  const auto carriers = stats::HostDevices(*directory).of(placement::PciDevice{address, NodeId{}});
+  if (carriers.empty()) {
+    return failure(ErrorCode::kNotFound,
+                   fmt::format("--device: this host has no PCI device {}", address));
+  }
+  return stats::common_node(carriers);
+}
+
+Result<Asked> asked_by(const MakeRoomRun& run) {
+  Asked asked;
+  if (!run.vcpus || run.memory.empty()) {
+    return failure(ErrorCode::kInvalidArgument, "say how large the VM is: --vcpus N --memory SIZE");
+  }
+  asked.vcpus = static_cast<std::int32_t>(*run.vcpus);
+  const auto memory = parse_memory(run.memory);
+  if (!memory) {
+    return failure(ErrorCode::kInvalidArgument, "--memory: " + memory.error().message);
+  }
+  asked.memory = Bytes{*memory};
+  if (!run.hugepages.empty()) {
+    const auto page = parse_memory(run.hugepages);
+    if (!page) {
+      return failure(ErrorCode::kInvalidArgument, "--hugepages: " + page.error().message);
+    }
+    asked.page_size = Bytes{*page};
+    asked.memory = asked.page_size * ((*memory + *page - 1) / *page);
+  }
+  if (run.on) {
+    asked.nodes.push_back(NodeId{static_cast<std::int32_t>(*run.on)});
+  }
+  for (const std::string& device : run.devices) {
+    const Result<NodeId> node = node_of_device(device, run.root);
+    if (!node) {
+      return tl::unexpected(node.error());
+    }
+    if (node->value >= 0) {  // else it is near to none, or nobody knows to which
+      asked.nodes.push_back(*node);
+    }
+  }
+  return asked;
+}
+
+/// On this host.
+RoomWanted wanted_on(const Outlook& outlook, const Asked& asked) {
+  RoomWanted wanted{asked.vcpus, asked.memory, asked.page_size, {}};
+  const placement::Topology& topology = outlook.snapshot.topology;
+  for (placement::NodeIndex node = 0; node < topology.nodes.size(); ++node) {
+    const NodeId id = topology.nodes[node].id;
+    if (std::all_of(asked.nodes.begin(), asked.nodes.end(),
+                    [id](NodeId one) { return one == id; })) {
+      wanted.nodes.push_back(node);
+    }
+  }
+  return wanted;
+}
+
+/// As JSON in the first line and for people after it.
+std::string shown(const RoomMade& room, const RoomWanted& wanted, const Outlook& outlook) {
+  return json_of(room, wanted, outlook) + text_of(room, wanted, outlook);
+}
+
+bool is_yes(const std::string& answer) {
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
+class RoomCommand {
+ public:
+  RoomCommand(const MakeRoomRun& run, const Invocation& invocation, Surroundings& surroundings)
+      : run_(run), invocation_(invocation), surroundings_(surroundings) {}
+
+  [[nodiscard]] int run() {
+    const Result<Asked> asked = asked_by(run_);
+    if (!asked) {
+      return fail(invocation_, surroundings_, asked.error(),
+                  asked.error().code == ErrorCode::kInvalidArgument ? kExitUsage : kExitRefused);
+    }
+    auto found = find(*asked);
+    if (!found) {
+      return fail(invocation_, surroundings_, found.error());
+    }
+    const std::size_t line = found->find('\n');
+    const auto json =
+        text::read_json<ordered_json>(found->substr(0, line), {found->size()}, "what was found");
+    if (!json) {
+      return fail(invocation_, surroundings_, {/*by_daemon=*/false, json.error()});
+    }
+    json_ = *json;
+    text_ = found->substr(std::min(line, found->size() - 1) + 1);
+    const bool is_possible = !json_["node"].is_null();
+    if (!run_.carry_out || !is_possible || json_["fits_now"].get<bool>()) {
+      const int code = print(invocation_, surroundings_,
+                             invocation_.json ? text::json_text(json_) + "\n" : text_);
+      return code == kExitOk && !is_possible ? kExitRefused : code;
+    }
+    return carry_out();
+  }
+
+ private:
+  [[nodiscard]] tl::expected<std::string, Refusal> find(const Asked& asked) const {
+    return make_apart(invocation_,
+                      {run_.seconds, run_.memory_mib,
+                       [&](const Outlook& outlook) {
+                         const RoomWanted wanted = wanted_on(outlook, asked);
+                         const placement::Arrangement now(outlook.snapshot, outlook.options,
+                                                          placement::Arrangement::Basis::kDemand);
+                         return shown(make_room(now, outlook.free, wanted,
+                                                static_cast<double>(run_.seconds), seconds_now),
+                                      wanted, outlook);
+                       },
+                       [&](const Outlook& outlook, const std::string& trouble) {
+                         RoomMade none;
+                         none.is_cheapest = false;
+                         none.refused = "the search came to no end: " + trouble;
+                         return shown(none, wanted_on(outlook, asked), outlook);
+                       }},
+                      surroundings_);
+  }
+
+  [[nodiscard]] int carry_out() {
+    std::ostream& out = invocation_.json ? surroundings_.err : surroundings_.out;
+    out << text_ << std::flush;
+    if (!is_wanted()) {
+      return fail(invocation_, surroundings_,
+                  {ErrorCode::kUnavailable, 0, "nobody said yes, so nothing was moved"},
+                  kExitRefused);
+    }
+    const auto steps = steps_from(json_["steps"]);
+    const StepsTaken taken =
+        take_steps(invocation_, surroundings_, steps, std::numeric_limits<std::int64_t>::max(),
+                   [&](const std::string& sentence) {
+                     if (!invocation_.json && !sentence.empty()) {
+                       surroundings_.out << wrapped(sentence, /*indent=*/0) << std::flush;
+                     }
+                   });
+    const bool is_done = taken.steps == steps.size() && has_room();
+    if (invocation_.json) {
+      json_["steps_done"] = taken.steps;
+      json_["has_room"] = is_done;
+      json_["stopped_because"] = taken.refusal       ? taken.refusal->error.message
+                                 : taken.interrupted ? "interrupted"
+                                                     : "";
+      surroundings_.out << text::json_text(json_) << "\n";
+    } else {
+      surroundings_.out << wrapped(became(taken, steps.size(), is_done), /*indent=*/0);
+    }
+    if (taken.refusal) {
+      return fail(invocation_, surroundings_, *taken.refusal);
+    }
+    const int printed = print(invocation_, surroundings_, "");
+    return printed == kExitOk && !is_done ? kExitRefused : printed;
+  }
+
+  [[nodiscard]] std::string became(const StepsTaken& taken, std::size_t steps, bool is_done) const {
+    if (taken.steps < steps) {
+      return fmt::format("{} of {} steps are done, the others were left", taken.steps, steps);
+    }
+    const int node = json_["node"].get<int>();
+    return is_done ? fmt::format("Node {} has room now", node)
+                   : fmt::format(
+                         "All steps are done, but node {} has too little room again: other "
+                         "memory has come there meanwhile",
+                         node);
+  }
+
+  /// Whether the daemon would find the room by now; it is given some epochs to see it.
+  [[nodiscard]] bool has_room() const {
+    for (int polls = 0; polls < kPollsForRoom; ++polls) {
+      const auto answer =
+          ask(invocation_.socket_path, balancer::HostRequest{}, surroundings_.time_limit);
+      const auto host = answer ? balancer::decode_view<balancer::HostView>(*answer)
+                               : Result<balancer::HostView>(failure(ErrorCode::kIo, ""));
+      if (host && room_on(*host) >= json_["memory_bytes"].get<std::int64_t>()) {
+        return true;
+      }
+      if (!surroundings_.pause(kPollInterval)) {
+        break;
+      }
+    }
+    return false;
+  }
+
+  [[nodiscard]] std::int64_t room_on(const balancer::HostView& host) const {
+    for (const balancer::NodeView& node : host.nodes) {
+      if (node.node.value != json_["node"].get<std::int32_t>()) {
+        continue;
+      }
+      if (json_["page_bytes"].is_null()) {
+        return node.largest_vm_bytes.value_or(0);
+      }
+      for (const balancer::HugePagesView& pages : node.huge_pages) {
+        if (pages.page_bytes == json_["page_bytes"].get<std::int64_t>()) {
+          return pages.largest_vm_bytes.value_or(0);
+        }
+      }
+    }
+    return 0;
+  }
+
+  [[nodiscard]] bool is_wanted() const {
+    if (run_.yes) {
+      return true;
+    }
+    surroundings_.err << "Move them? [y/N] " << std::flush;
+    std::string answer;
+    if (surroundings_.in != nullptr) {
+      std::getline(*surroundings_.in, answer);
+    }
+    return is_yes(answer);
+  }
+
+  const MakeRoomRun& run_;
+  const Invocation& invocation_;
+  Surroundings& surroundings_;
+  ordered_json json_;
+  std::string text_;
+};
+
+}  // namespace
+
+int MakeRoomRun::run(const Invocation& invocation, Surroundings& surroundings) const {
+  return RoomCommand(*this, invocation, surroundings).run();
+}
+
+}  // namespace vmnuma::tools

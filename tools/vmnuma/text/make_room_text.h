@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The moves that make room for a VM, for people and as JSON.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "balancer/controller/controller.h"
+#include "balancer/optimal/make_room.h"
+
+namespace vmnuma::tools {
+
+/// How long the memory of clients that go at the same time travels at the permitted rates, rounded
+/// up. Nothing without such a rate, or if no memory moves.
+[[nodiscard]] std::optional<std::int64_t> seconds_to_move(
+    const std::vector<placement::Relocation>& relocations, const placement::Options& options);
+
+/// What is to be done and what it takes, or why nothing helps and who is in the way.
+[[nodiscard]] std::string text_of(const balancer::RoomMade& room,
+                                  const balancer::RoomWanted& wanted,
+                                  const balancer::Outlook& outlook);
+
+/// An object: epoch, vcpus, memory_bytes, page_bytes, node (null: nowhere), fits_now, steps (each
+/// with relocations, as those of optimal_text.h, and seconds), moves, moved_bytes, seconds,
+/// is_cheapest, refused, in_the_way. A line.
+[[nodiscard]] std::string json_of(const balancer::RoomMade& room,
+                                  const balancer::RoomWanted& wanted,
+                                  const balancer::Outlook& outlook);
+
+}  // namespace vmnuma::tools
