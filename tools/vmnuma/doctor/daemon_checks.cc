@@ -94,7 +94,8 @@ std::vector<Finding> check_daemon(const Result<StatusView>& status, std::string_
     // Others have a check of their own (host_checks.h), with the cure.
     if (missing.source != "libvirt" && missing.source != "cgroup" &&
         missing.source != "schedstat" &&
-        (is_simulated(*status) || !missing.source.starts_with("/sys/devices/system/node"))) {
+        (is_about_another_host(*status) ||
+         !missing.source.starts_with("/sys/devices/system/node"))) {
       findings.push_back({"daemon",
                           Severity::kError,
                           fmt::format("{} is missing: {}", missing.source, missing.reason),
