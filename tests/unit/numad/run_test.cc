@@ -111,14 +111,14 @@ TEST_F(NumadRunTest, WithoutADaemonItChoosesItself) {
 }
 
 TEST_F(NumadRunTest, AHostItDoesNotUnderstandGivesAllNodes) {
-  host_.remove("sys/devices/system/node/node2/meminfo");
+  host_.write("sys/devices/system/cpu/isolated", "nonsense\n");
   EXPECT_EQ(run("/nonexistent/socket"), kNumadAnswered);
   EXPECT_EQ(out_.str(), "0-3\n");
   EXPECT_THAT(err_.str(), HasSubstr("naming all nodes instead"));
 }
 
 TEST_F(NumadRunTest, NothingIsPrintedWhereNothingIsKnown) {
-  host_.remove("sys/devices/system/node/online");
+  host_.remove("sys/devices/system/node");
   EXPECT_EQ(run("/nonexistent/socket"), kNumadFailed);
   EXPECT_EQ(out_.str(), "");
 }
