@@ -37,11 +37,6 @@ bool matches(const EventView& event, const EventsRequest& request) {
 
 }  // namespace
 
-void RecentEvents::clear() {
-  const std::scoped_lock lock(mutex_);
-  events_.clear();
-}
-
 void RecentEvents::add(const LogLine& line, std::int64_t wall_unix_s) {
   if (line.severity == Severity::kDebug) {
     return;

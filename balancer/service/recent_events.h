@@ -25,8 +25,6 @@ class RecentEvents {
   static constexpr std::size_t kMost = 4096;
 
   void add(const LogLine& line, std::int64_t wall_unix_s);
-  /// Forgets them; numbers go on.
-  void clear();
   [[nodiscard]] EventsView answer(const EventsRequest& request) const;
 
  private:

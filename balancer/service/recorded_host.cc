@@ -5,64 +5,151 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <optional>
-#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "balancer/record/playback.h"
 #include "balancer/record/recorder.h"
 #include "balancer/service/history_answer.h"
 #include "balancer/service/history_rows.h"
+#include "balancer/service/recent_events.h"
 #include "stats/history/epoch_rows.h"
 #include "stats/reports/latency_rows.h"
 
 namespace vmnuma::balancer {
 
-Result<std::unique_ptr<RecordedHost>> RecordedHost::open(Setup setup) {
-  std::unique_ptr<RecordedHost> host(new RecordedHost(std::move(setup)));
-  if (Result<void> begun = host->begin(); !begun) {
-    return failure(std::move(begun).error(), fmt::format("'{}'", host->setup_.path));
-  }
-  return host;
-}
+class RecordedHost::Showing {
+ public:
+  Showing(std::ifstream file, std::unique_ptr<stats::History> history)
+      : file_(std::move(file)), history_(std::move(history)) {}
 
-/// From the start to after the first epoch.
-Result<void> RecordedHost::begin() {
+  /// To after the next plan; `say` is told what was logged. Error: of the history.
+  [[nodiscard]] Result<void> advance(const std::function<void(const LogLine&)>& say);
+  [[nodiscard]] Result<Answer> answer(const Command& question, const std::string& path);
+
+  [[nodiscard]] std::int64_t position() const { return position_; }
+  [[nodiscard]] const std::string& end() const { return end_; }
+  [[nodiscard]] std::chrono::milliseconds epoch_length() const { return epoch_length_; }
+
+ private:
+  [[nodiscard]] Result<void> take(const Event& event,
+                                  const std::function<void(const LogLine&)>& say);
+  [[nodiscard]] Result<void> keep(const Effects& effects);
+
+  std::ifstream file_;
+  Playback playback_;
+  std::unique_ptr<stats::History> history_;
+  RecentEvents events_;
+  std::chrono::milliseconds epoch_length_{};
+  stats::WallTime wall_{};  ///< of the last sample
+  std::int64_t position_ = 0;
+  std::string end_;
+};
+
+namespace {
+
+/// What is gone through once more is not told again.
+void say_nothing(const LogLine& /*line*/) {}
+
+Result<std::ifstream> open_recording(const std::string& path) {
   std::error_code unreadable;
-  const auto kind = std::filesystem::status(setup_.path, unreadable).type();
+  const auto kind = std::filesystem::status(path, unreadable).type();
   if (kind == std::filesystem::file_type::not_found) {
     return failure(ErrorCode::kNotFound, "there is no such file");
   }
   if (kind != std::filesystem::file_type::regular) {
-    return failure(ErrorCode::kInvalidArgument, "it is no file, and cannot be read more than once");
+    return failure(ErrorCode::kInvalidArgument, "it is not a regular file");
   }
-  file_ = std::ifstream(setup_.path);
-  if (!file_) {
+  std::ifstream file(path);
+  if (!file) {
     return failure(errno == EACCES ? ErrorCode::kPermissionDenied : ErrorCode::kIo,
                    fmt::format("cannot be opened: {}", std::strerror(errno)), errno);
   }
-  history_.reset();  // before another one takes its place
+  return file;
+}
+
+}  // namespace
+
+RecordedHost::RecordedHost(Setup setup) : setup_(std::move(setup)) {}
+RecordedHost::~RecordedHost() = default;
+
+std::int64_t RecordedHost::position() const {
+  return showing_->position();
+}
+const std::string& RecordedHost::end() const {
+  return showing_->end();
+}
+std::chrono::milliseconds RecordedHost::epoch_length() const {
+  return showing_->epoch_length();
+}
+
+Result<std::unique_ptr<RecordedHost>> RecordedHost::open(Setup setup) {
+  std::unique_ptr<RecordedHost> host(new RecordedHost(std::move(setup)));
+  auto begun = host->begin();
+  if (!begun) {
+    return tl::unexpected(std::move(begun).error());
+  }
+  host->showing_ = std::move(*begun);
+  return host;
+}
+
+/// From the start to after the first epoch. What is logged there is told the first time only.
+Result<std::unique_ptr<RecordedHost::Showing>> RecordedHost::begin() const {
+  const auto named = [this](Error error) {
+    return tl::unexpected(std::move(error).within(fmt::format("'{}'", setup_.path)));
+  };
+  auto file = open_recording(setup_.path);
+  if (!file) {
+    return named(std::move(file).error());
+  }
   auto history = setup_.empty_history();
   if (!history) {
     return tl::unexpected(std::move(history).error());
   }
-  history_ = std::move(*history);
-  playback_ = {};
-  events_.clear();
-  position_ = 0;
-  end_.clear();
-  return advance().and_then([this]() -> Result<void> {
-    if (position_ == 0) {
-      return failure(ErrorCode::kCorrupt, end_);
-    }
-    return {};
-  });
+  auto showing = std::make_unique<Showing>(std::move(*file), std::move(*history));
+  if (Result<void> shown = showing->advance(showing_ == nullptr ? setup_.say : say_nothing);
+      !shown) {
+    return tl::unexpected(std::move(shown).error());
+  }
+  if (showing->position() == 0) {
+    return named({ErrorCode::kCorrupt, 0, showing->end()});
+  }
+  return showing;
 }
 
-/// To after the next plan. Error: of the history.
-Result<void> RecordedHost::advance() {
+Result<void> RecordedHost::step(std::int64_t epochs) {
+  if (epochs >= 0) {
+    Result<void> done;
+    for (; done && epochs > 0 && end().empty() && !setup_.is_stopped(); --epochs) {
+      done = showing_->advance(setup_.say);
+    }
+    return done;
+  }
+  const std::int64_t wanted = position() + std::max(epochs, 1 - position());
+  auto begun = begin();
+  if (!begun) {
+    return tl::unexpected(std::move(begun).error());
+  }
+  Showing& before = **begun;
+  while (before.position() < wanted && before.end().empty() && !setup_.is_stopped()) {
+    if (Result<void> done = before.advance(say_nothing); !done) {
+      return done;
+    }
+  }
+  showing_ = std::move(*begun);
+  return {};
+}
+
+Result<Answer> RecordedHost::answer(const Command& question) {
+  return showing_->answer(question, setup_.path);
+}
+
+Result<void> RecordedHost::Showing::advance(const std::function<void(const LogLine&)>& say) {
   while (const std::optional<std::string> line = next_line_of(file_)) {
     Result<FrameContent> frame = playback_.take(*line);
     if (!frame) {
@@ -72,7 +159,7 @@ Result<void> RecordedHost::advance() {
     if (const auto* header = std::get_if<HeaderFrame>(&*frame)) {
       epoch_length_ = std::chrono::milliseconds(header->epoch_length_ms);
     } else if (const auto* event = std::get_if<Event>(&*frame)) {
-      if (Result<void> taken = take(*event); !taken) {
+      if (Result<void> taken = take(*event, say); !taken) {
         return taken;
       }
     } else {
@@ -85,45 +172,28 @@ Result<void> RecordedHost::advance() {
   return {};
 }
 
-Result<void> RecordedHost::step(std::int64_t epochs) {
-  const std::int64_t wanted = std::max<std::int64_t>(position_ + epochs, 1);
-  Result<void> done;
-  if (wanted < position_) {
-    is_told_ = false;
-    done = begin();
-  }
-  while (done && position_ < wanted && end_.empty() && !setup_.is_stopped()) {
-    done = advance();
-  }
-  is_told_ = true;
-  return done;
-}
-
-Result<void> RecordedHost::take(const Event& event) {
+Result<void> RecordedHost::Showing::take(const Event& event,
+                                         const std::function<void(const LogLine&)>& say) {
   if (const auto* sample = std::get_if<SampleTaken>(&event)) {
     wall_ = stats::WallTime(std::chrono::seconds(sample->wall_unix_s));
   }
   const Effects effects = playback_.controller().on(event);
   for (const LogLine& line : effects.log) {
     events_.add(line, std::chrono::floor<std::chrono::seconds>(wall_).time_since_epoch().count());
-    if (is_told_) {
-      setup_.say(line);
-    }
+    say(line);
   }
-  return keep(effects).and_then([&]() -> Result<void> {
+  return keep(effects).map([&] {
     const auto* progress = std::get_if<ActionProgressed>(&event);
-    if (progress == nullptr || progress->event.kind != migration::ActionEvent::Kind::kFinished) {
-      return {};
+    if (progress != nullptr && progress->event.kind == migration::ActionEvent::Kind::kFinished) {
+      // One that was begun before the recording is in no history.
+      (void)history_->close_action(progress->event.action, action_state(progress->event.state),
+                                   progress->event.detail);
     }
-    // One that was begun before the recording is in no history.
-    (void)history_->close_action(progress->event.action, action_state(progress->event.state),
-                                 progress->event.detail);
-    return {};
   });
 }
 
 /// What the service would have kept.
-Result<void> RecordedHost::keep(const Effects& effects) {
+Result<void> RecordedHost::Showing::keep(const Effects& effects) {
   for (const migration::Order& order : effects.orders) {
     if (Result<void> opened = history_->open_action(action_row(order, wall_)); !opened) {
       return opened;
@@ -143,13 +213,12 @@ Result<void> RecordedHost::keep(const Effects& effects) {
                        : Result<void>();
 }
 
-Result<Answer> RecordedHost::answer(const Command& question) {
+Result<Answer> RecordedHost::Showing::answer(const Command& question, const std::string& path) {
   Controller& controller = playback_.controller();
   if (changes_something(question)) {
     return failure(
         ErrorCode::kUnsupported,
-        fmt::format("this is a recording, '{}', in which nothing can be changed any more",
-                    setup_.path));
+        fmt::format("this daemon shows the recording '{}', in which nothing can be changed", path));
   }
   if (const auto* asked = std::get_if<HistoryRequest>(&question)) {
     std::vector<placement::VmDescription> running;
@@ -166,12 +235,12 @@ Result<Answer> RecordedHost::answer(const Command& question) {
   }
   if (const auto* asked = std::get_if<StatsRequest>(&question);
       asked != nullptr && asked->type == stats::kLatencyTable) {
-    return failure(ErrorCode::kUnsupported, "latencies are in no recording");
+    return failure(ErrorCode::kUnsupported, "recordings have no latencies");
   }
   Result<Answer> answer = controller.answer(question);
   if (auto* status = answer ? std::get_if<StatusView>(&*answer) : nullptr) {
-    status->version = VMNUMA_VERSION;  // that answers
-    status->uri = std::string(kRecordedUri) + setup_.path;
+    status->version = VMNUMA_VERSION;  // of the program that answers
+    status->uri = std::string(kRecordedUri) + path;
     status->history = {history_->path(), "ok"};
   }
   return answer;

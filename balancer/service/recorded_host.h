@@ -11,19 +11,17 @@
 ///  1. After an epoch, however it was reached, answers are those that the daemon gave after it.
 ///  2. Nothing can be changed, and it is said why.
 ///  3. A recording that ends early, or is damaged, stands still at its last good epoch.
+///  4. Where it cannot go it stays where it is.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <string>
-#include <variant>
 
 #include "balancer/controller/events.h"
-#include "balancer/record/playback.h"
-#include "balancer/service/recent_events.h"
+#include "balancer/protocol/response.h"
 #include "placement/base/result.h"
 #include "stats/history/history.h"
 
@@ -42,41 +40,33 @@ class RecordedHost {
     std::function<bool()> is_stopped = [] { return false; };
   };
 
-  /// After the first epoch. Errors: not-found, permission-denied, io, corrupt, unsupported (of the
-  /// recording), and those of the history.
+  /// After the first epoch. Errors: not-found, invalid-argument (not a regular file),
+  /// permission-denied, io, corrupt, unsupported (of the recording), and those of the history.
   [[nodiscard]] static Result<std::unique_ptr<RecordedHost>> open(Setup setup);
+  ~RecordedHost();
 
-  /// So many epochs on, or back; at most to the first and to the last. Error: of the history.
+  /// So many epochs on, or back; at most to the last and to the first. Errors: those of open(), and
+  /// then it stays where it was.
   [[nodiscard]] Result<void> step(std::int64_t epochs);
 
   /// How many of the recording's epochs have been, at least 1.
-  [[nodiscard]] std::int64_t position() const { return position_; }
+  [[nodiscard]] std::int64_t position() const;
   /// Why it goes on no further, a sentence; empty if it does.
-  [[nodiscard]] const std::string& end() const { return end_; }
-  [[nodiscard]] std::chrono::milliseconds epoch_length() const { return epoch_length_; }
-  [[nodiscard]] const Controller& controller() { return playback_.controller(); }
+  [[nodiscard]] const std::string& end() const;
+  [[nodiscard]] std::chrono::milliseconds epoch_length() const;
 
   /// Answers a command that changes nothing. Error: unsupported (any other, and latencies, which
   /// are in no recording).
   [[nodiscard]] Result<Answer> answer(const Command& question);
 
  private:
-  explicit RecordedHost(Setup setup) : setup_(std::move(setup)) {}
-  [[nodiscard]] Result<void> begin();
-  [[nodiscard]] Result<void> advance();
-  [[nodiscard]] Result<void> take(const Event& event);
-  [[nodiscard]] Result<void> keep(const Effects& effects);
+  class Showing;  ///< from the beginning to some epoch; only goes on
+
+  explicit RecordedHost(Setup setup);
+  [[nodiscard]] Result<std::unique_ptr<Showing>> begin() const;
 
   const Setup setup_;
-  bool is_told_ = true;  ///< what is logged
-  std::ifstream file_;
-  Playback playback_;
-  std::unique_ptr<stats::History> history_;
-  RecentEvents events_;
-  std::chrono::milliseconds epoch_length_{};
-  stats::WallTime wall_{};  ///< of the last sample
-  std::int64_t position_ = 0;
-  std::string end_;
+  std::unique_ptr<Showing> showing_;
 };
 
 }  // namespace vmnuma::balancer

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 
 #include <gmock/gmock.h>
@@ -65,7 +66,10 @@ class RecordedHostTest : public testing::Test {
   }
   Result<std::unique_ptr<RecordedHost>> open() {
     return RecordedHost::open({path(),
-                               [this] {
+                               [this]() -> Result<std::unique_ptr<stats::History>> {
+                                 if (history_fails_) {
+                                   return failure(ErrorCode::kNoSpace, "the disk is full");
+                                 }
                                  const std::string history = directory_.path() + "/history.sqlite";
                                  std::filesystem::remove(history);
                                  std::filesystem::remove(history + "-wal");
@@ -83,6 +87,7 @@ class RecordedHostTest : public testing::Test {
   std::vector<std::string> lines_;
   std::vector<Answer> plans_;  ///< after each epoch
   std::vector<std::string> told_;
+  bool history_fails_ = false;
 };
 
 TEST_F(RecordedHostTest, AfterEachEpochThePlanIsThatOfTheTime) {
@@ -133,6 +138,38 @@ TEST_F(RecordedHostTest, ItStandsStillAtItsEnd) {
   EXPECT_THAT((*host)->end(), IsEmpty());
 }
 
+TEST_F(RecordedHostTest, AStepThatIsFartherThanAnythingEndsAtTheEnds) {
+  write(lines_.size());
+  auto host = open();
+  ASSERT_TRUE(host) << host.error().message;
+  ASSERT_TRUE((*host)->step(std::numeric_limits<std::int64_t>::max()));
+  EXPECT_EQ((*host)->position(), kEpochs);
+  ASSERT_TRUE((*host)->step(std::numeric_limits<std::int64_t>::min()));
+  EXPECT_EQ((*host)->position(), 1);
+}
+
+TEST_F(RecordedHostTest, WhereItCannotGoBackItStaysWhereItIs) {
+  write(lines_.size());
+  auto host = open();
+  ASSERT_TRUE(host) << host.error().message;
+  ASSERT_TRUE((*host)->step(kEpochs / 2));
+  const std::int64_t position = (*host)->position();
+  const Answer was = (*host)->answer(HostRequest{}).value();
+  const auto expect_unmoved = [&] {
+    EXPECT_FALSE((*host)->step(-1));
+    EXPECT_EQ((*host)->position(), position);
+    EXPECT_EQ((*host)->answer(HostRequest{}).value(), was);
+    EXPECT_TRUE((*host)->answer(HistoryRequest{}));
+  };
+  std::ofstream(path()) << "hello\n";
+  expect_unmoved();
+  std::filesystem::remove(path());
+  expect_unmoved();
+  write(lines_.size());
+  history_fails_ = true;
+  expect_unmoved();
+}
+
 TEST_F(RecordedHostTest, ADamagedOneStandsStillAtItsLastGoodEpoch) {
   const std::size_t half = lines_.size() / 2;
   lines_[half][lines_[half].size() / 2] ^= 1;
@@ -155,7 +192,7 @@ TEST_F(RecordedHostTest, NothingCanBeChanged) {
     const auto refused = (*host)->answer(command);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
-    EXPECT_THAT(refused.error().message, HasSubstr("this is a recording"));
+    EXPECT_THAT(refused.error().message, HasSubstr("this daemon shows the recording"));
   }
 }
 
@@ -182,7 +219,7 @@ TEST_F(RecordedHostTest, WhatIsNoRecordingIsRefusedWithItsName) {
   EXPECT_THAT(problem(), HasSubstr("no epoch"));
   std::filesystem::remove(path());
   ASSERT_EQ(::mkfifo(path().c_str(), 0600), 0);
-  EXPECT_THAT(problem(), HasSubstr("it is no file"));
+  EXPECT_THAT(problem(), HasSubstr("it is not a regular file"));
 }
 
 }  // namespace
