@@ -1,89 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "balancer/record/frame.h"
-#include "tests/support/fake_daemon.h"
 #include "tests/support/temp_directory.h"
-#include "tests/unit/balancer/host_story.h"
-#include "tools/vmnuma/run.h"
+#include "tests/unit/cli/movable_host.h"
 
 namespace vmnuma::tools {
 namespace {
 
-using balancer::Answer;
-using balancer::Command;
-using balancer::DoneView;
-using balancer::HistoryRequest;
-using balancer::HistoryView;
-using balancer::MoveTogetherRequest;
-using balancer::StateRequest;
-using balancer::StateView;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
-using tests::FakeDaemon;
 
-class MakeRoomCommandTest : public testing::Test {
+class MakeRoomCommandTest : public MovableHostTest {
  protected:
-  /// Two VMs of 64 MiB on node 0, and an empty node 1. Half of each GiB is free, less the reserve.
-  MakeRoomCommandTest() : story_(2, balancer::Mode::kObserve) {
-    for (const std::uint8_t number : {std::uint8_t{1}, std::uint8_t{2}}) {
-      story_.start(tests::small_vm(number, number == 1 ? "one" : "two", 1), 0, 10);
-      story_.pin(number, tests::node_cpus(0));
-    }
-    (void)story_.tell_domains();
-    for (int epoch = 0; epoch < 10; ++epoch) {
-      (void)story_.epoch();
-    }
+  MakeRoomCommandTest() : MovableHostTest(1, 10) { then_free_ = std::int64_t{545} << 20U; }
+  int run(std::vector<std::string> words, const std::string& answers = "") {
+    words.insert(words.begin(), "make-room");
+    return run_words(words, answers);
   }
-  int run(const std::vector<std::string>& words, const std::string& answers = "") {
-    FakeDaemon daemon(FakeDaemon::answering([&](const Command& command) -> Result<Answer> {
-      if (std::holds_alternative<StateRequest>(command)) {
-        return Answer(StateView{balancer::header_line(0, story_.controller(), nullptr)});
-      }
-      if (const auto* moves = std::get_if<MoveTogetherRequest>(&command)) {
-        ordered_.push_back(*moves);
-        return answer_;
-      }
-      if (std::holds_alternative<balancer::HostRequest>(command)) {
-        balancer::HostView host;
-        host.nodes.emplace_back();
-        host.nodes.back().node = placement::NodeId{0};
-        host.nodes.back().largest_vm_bytes = then_free_;
-        return Answer(host);
-      }
-      EXPECT_TRUE(std::holds_alternative<HistoryRequest>(command));
-      HistoryView view;
-      view.moves.emplace_back();
-      view.moves.back().action = 7;
-      view.moves.back().state = state_;
-      view.moves.back().detail = "moved 64.0 MiB";
-      return Answer(view);
-    }));
-    std::vector<std::string> arguments{"--socket", daemon.socket_path(), "make-room"};
-    arguments.insert(arguments.end(), words.begin(), words.end());
-    const auto invocation = parse_arguments(arguments, /*now_unix_s=*/0);
-    EXPECT_TRUE(invocation) << invocation.error().text;
-    std::istringstream in(answers);
-    Surroundings surroundings{out_, err_, false, [](std::chrono::milliseconds) { return false; },
-                              std::chrono::milliseconds(60'000)};
-    surroundings.in = &in;
-    return tools::run(*invocation, surroundings);
-  }
-
-  tests::HostStory story_;
-  Result<Answer> answer_ = Answer(DoneView{"moving", 7});
-  std::string state_ = "done";
-  std::int64_t then_free_ = std::int64_t{545} << 20U;  ///< on node 0, once something has moved
-  std::vector<MoveTogetherRequest> ordered_;
-  std::ostringstream out_;
-  std::ostringstream err_;
 };
 
 TEST_F(MakeRoomCommandTest, SaysWhoMustMoveAndMovesNobody) {
@@ -108,14 +47,14 @@ TEST_F(MakeRoomCommandTest, TellsPrograms) {
 
 TEST_F(MakeRoomCommandTest, WhereItFitsNobodyMovesOrIsAsked) {
   ASSERT_EQ(run({"--vcpus", "2", "--memory", "100MiB", "--do"}), kExitOk) << err_.str();
-  EXPECT_THAT(out_.str(), HasSubstr("as it is: nothing needs to"));
+  EXPECT_THAT(out_.str(), HasSubstr("already has room for"));
   EXPECT_THAT(err_.str(), IsEmpty());
   EXPECT_THAT(ordered_, IsEmpty());
 }
 
 TEST_F(MakeRoomCommandTest, WhereNothingHelpsItSaysWhyAndFails) {
   EXPECT_EQ(run({"--vcpus", "3", "--memory", "100MiB"}), kExitRefused);
-  EXPECT_THAT(out_.str(), HasSubstr("has as many CPUs"));
+  EXPECT_THAT(out_.str(), HasSubstr("has that many CPUs"));
   EXPECT_EQ(run({"--vcpus", "1", "--memory", "900MiB", "--json", "--do", "--yes"}), kExitRefused);
   EXPECT_THAT(out_.str(), HasSubstr("\"node\":null"));
   EXPECT_THAT(ordered_, IsEmpty());
@@ -124,7 +63,7 @@ TEST_F(MakeRoomCommandTest, WhereNothingHelpsItSaysWhyAndFails) {
 TEST_F(MakeRoomCommandTest, MovesOnceSomebodySaysYes) {
   const std::vector<std::string> words{"--vcpus", "2", "--memory", "500MiB", "--on", "0", "--do"};
   EXPECT_EQ(run(words, "n\n"), kExitRefused);
-  EXPECT_THAT(err_.str(), HasSubstr("nobody said yes, so nothing was moved"));
+  EXPECT_THAT(err_.str(), HasSubstr("not confirmed, so nothing was moved"));
   EXPECT_THAT(ordered_, IsEmpty());
   ASSERT_EQ(run(words, "yes\n"), kExitOk);
   ASSERT_THAT(ordered_, SizeIs(1));

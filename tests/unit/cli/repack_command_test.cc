@@ -1,76 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <sstream>
-
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "balancer/record/frame.h"
-#include "tests/support/fake_daemon.h"
-#include "tests/unit/balancer/host_story.h"
-#include "tools/vmnuma/run.h"
+#include "tests/unit/cli/movable_host.h"
 
 namespace vmnuma::tools {
 namespace {
 
-using balancer::Answer;
-using balancer::Command;
-using balancer::DoneView;
-using balancer::HistoryRequest;
-using balancer::HistoryView;
-using balancer::MoveTogetherRequest;
-using balancer::StateRequest;
-using balancer::StateView;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
-using tests::FakeDaemon;
 
-class RepackCommandTest : public testing::Test {
+class RepackCommandTest : public MovableHostTest {
  protected:
-  /// Two VMs on node 0, each wanting all of it, and an empty node 1.
-  RepackCommandTest() : story_(2, balancer::Mode::kObserve) {
-    for (const std::uint8_t number : {std::uint8_t{1}, std::uint8_t{2}}) {
-      story_.start(tests::small_vm(number, number == 1 ? "one" : "two", 2), 0, 100);
-      story_.pin(number, tests::node_cpus(0));
-    }
-    (void)story_.tell_domains();
-    for (int epoch = 0; epoch < 10; ++epoch) {
-      (void)story_.epoch();
-    }
+  /// Each VM wants all of its node.
+  RepackCommandTest() : MovableHostTest(2, 100) {}
+  int run(std::vector<std::string> words) {
+    words.insert(words.begin(), {"repack", "--seconds", "60"});
+    return run_words(words);
   }
-  int run(const std::vector<std::string>& words) {
-    FakeDaemon daemon(FakeDaemon::answering([&](const Command& command) -> Result<Answer> {
-      if (std::holds_alternative<StateRequest>(command)) {
-        return Answer(StateView{balancer::header_line(0, story_.controller(), nullptr)});
-      }
-      if (const auto* moves = std::get_if<MoveTogetherRequest>(&command)) {
-        ordered_.push_back(*moves);
-        return answer_;
-      }
-      EXPECT_TRUE(std::holds_alternative<HistoryRequest>(command));
-      HistoryView view;
-      view.moves.emplace_back();
-      view.moves.back().action = 7;
-      view.moves.back().state = state_;
-      view.moves.back().detail = "moved 64.0 MiB";
-      return Answer(view);
-    }));
-    std::vector<std::string> arguments{"--socket", daemon.socket_path(), "repack", "--seconds",
-                                       "60"};
-    arguments.insert(arguments.end(), words.begin(), words.end());
-    const auto invocation = parse_arguments(arguments, /*now_unix_s=*/0);
-    EXPECT_TRUE(invocation) << invocation.error().text;
-    Surroundings surroundings{out_, err_, false, [](std::chrono::milliseconds) { return false; },
-                              std::chrono::milliseconds(60'000)};
-    return tools::run(*invocation, surroundings);
-  }
-
-  tests::HostStory story_;
-  Result<Answer> answer_ = Answer(DoneView{"moving", 7});
-  std::string state_ = "done";
-  std::vector<MoveTogetherRequest> ordered_;
-  std::ostringstream out_;
-  std::ostringstream err_;
 };
 
 TEST_F(RepackCommandTest, TakesTheStepsOneByOneAndWaitsForEach) {

@@ -12,15 +12,12 @@
 #include "tools/vmnuma/advise/kept_definitions.h"
 #include "tools/vmnuma/advise/line_diff.h"
 #include "tools/vmnuma/advise/virsh.h"
+#include "tools/vmnuma/terminal/confirm.h"
 #include "tools/vmnuma/terminal/messages.h"
 
 namespace vmnuma::tools {
 
 namespace {
-
-bool is_yes(const std::string& answer) {
-  return answer == "y" || answer == "Y" || answer == "yes";
-}
 
 /// Shows what would change and asks; true if it may be done.
 bool may_define(const AdviseRun& run, const std::string& name, const std::string& before,
@@ -30,16 +27,8 @@ bool may_define(const AdviseRun& run, const std::string& name, const std::string
   out << line_diff(without_passwords(before), without_passwords(after), name + " as it is",
                    name + " as it would be")
       << std::flush;
-  if (run.yes) {
-    return true;
-  }
-  surroundings.err << fmt::format("Define '{}' so, from its next start on? [y/N] ", name)
-                   << std::flush;
-  std::string answer;
-  if (surroundings.in != nullptr) {
-    std::getline(*surroundings.in, answer);
-  }
-  return is_yes(answer);
+  return run.yes ||
+         is_confirmed(fmt::format("Define '{}' so, from its next start on?", name), surroundings);
 }
 
 int done(const Invocation& invocation, Surroundings& surroundings, const std::string& message) {
@@ -50,8 +39,7 @@ int done(const Invocation& invocation, Surroundings& surroundings, const std::st
 
 int not_done(const Invocation& invocation, Surroundings& surroundings) {
   return fail(invocation, surroundings,
-              {ErrorCode::kUnavailable, 0, "nobody said yes, so nothing was changed"},
-              kExitRefused);
+              {ErrorCode::kUnavailable, 0, "not confirmed, so nothing was changed"}, kExitRefused);
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // `vmnuma make-room`: room on one node for a VM that is to start.
 //
-// Approach: what the moves are is found as by `plan --optimal`, in a process of its own
+// Approach: the moves are found as `plan --optimal` finds them, in a process of its own
 // (outlook_apart.h); with --do the daemon is given them one step after the other (step_by_step.h).
-// At the end the daemon is asked whether the room is there. Properties: without --do nothing is
-// changed; with it nothing is, before somebody says yes, or
-// --yes; where nothing needs to move nobody is asked; where no moves help the exit code says so.
+// At the end the daemon is asked whether the room is there. Properties:
+//  - without --do nothing is changed, and with it nothing before it is confirmed, by --yes or an
+//  answer;
+//  - where nothing needs to move nobody is asked;
+//  - where no moves help the exit code says so.
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -26,6 +28,7 @@
 #include "tools/vmnuma/arguments/what_if_arguments.h"
 #include "tools/vmnuma/commands/outlook_apart.h"
 #include "tools/vmnuma/commands/step_by_step.h"
+#include "tools/vmnuma/terminal/confirm.h"
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/text/make_room_text.h"
 #include "tools/vmnuma/text/text.h"
@@ -135,10 +138,6 @@ std::string shown(const RoomMade& room, const RoomWanted& wanted, const Outlook&
   return json_of(room, wanted, outlook) + text_of(room, wanted, outlook);
 }
 
-bool is_yes(const std::string& answer) {
-  return answer == "y" || answer == "Y" || answer == "yes";
-}
-
 class RoomCommand {
  public:
   RoomCommand(const MakeRoomRun& run, const Invocation& invocation, Surroundings& surroundings)
@@ -186,7 +185,7 @@ class RoomCommand {
                        [&](const Outlook& outlook, const std::string& trouble) {
                          RoomMade none;
                          none.is_cheapest = false;
-                         none.refused = "the search came to no end: " + trouble;
+                         none.refused = "the search did not finish: " + trouble;
                          return shown(none, wanted_on(outlook, asked), outlook);
                        }},
                       surroundings_);
@@ -195,9 +194,9 @@ class RoomCommand {
   [[nodiscard]] int carry_out() {
     std::ostream& out = invocation_.json ? surroundings_.err : surroundings_.out;
     out << text_ << std::flush;
-    if (!is_wanted()) {
+    if (!run_.yes && !is_confirmed("Move them?", surroundings_)) {
       return fail(invocation_, surroundings_,
-                  {ErrorCode::kUnavailable, 0, "nobody said yes, so nothing was moved"},
+                  {ErrorCode::kUnavailable, 0, "not confirmed, so nothing was moved"},
                   kExitRefused);
     }
     const auto steps = steps_from(json_["steps"]);
@@ -234,7 +233,7 @@ class RoomCommand {
     return is_done ? fmt::format("Node {} has room now", node)
                    : fmt::format(
                          "All steps are done, but node {} has too little room again: other "
-                         "memory has come there meanwhile",
+                         "memory has arrived there meanwhile",
                          node);
   }
 
@@ -270,18 +269,6 @@ class RoomCommand {
       }
     }
     return 0;
-  }
-
-  [[nodiscard]] bool is_wanted() const {
-    if (run_.yes) {
-      return true;
-    }
-    surroundings_.err << "Move them? [y/N] " << std::flush;
-    std::string answer;
-    if (surroundings_.in != nullptr) {
-      std::getline(*surroundings_.in, answer);
-    }
-    return is_yes(answer);
   }
 
   const MakeRoomRun& run_;
