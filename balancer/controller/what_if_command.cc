@@ -182,12 +182,12 @@ std::vector<std::string> notes_on_room(const WhatIf& answer, const Supposition& 
                                          return node.known && node.total - node.reserve >= memory;
                                        });
     if (clients == 1 && is_apart && could_fit && memory.value <= largest.room_bytes.value_or(0)) {
-      notes.push_back(
-          fmt::format("no node has room for all of the memory of VM '{}', all together have; "
-                      "'vmnuma make-room --vcpus {} --memory {}MiB' says whether moves would make "
-                      "room on one",
-                      vm.description.name, vm.description.vcpus.size(),
-                      (memory.value + placement::kMiB.value - 1) / placement::kMiB.value));
+      notes.push_back(fmt::format(
+          "no single node has room for all memory of VM '{}', but the nodes together do; "
+          "'vmnuma make-room --vcpus {} --memory {}MiB' shows whether moves would make "
+          "room on one node",
+          vm.description.name, vm.description.vcpus.size(),
+          (memory.value + placement::kMiB.value - 1) / placement::kMiB.value));
     }
   }
   return notes;

@@ -74,8 +74,8 @@ class RoomMaker {
     if (best.node == kNoNode) {
       best.refused = why_hopeless();
       if (best.refused.empty()) {
-        best.refused = all_known ? "no moves of VMs that may move make room for it"
-                                 : "none was found in the time that the search had";
+        best.refused = all_known ? "the VMs that may move are not enough"
+                                 : "none were found in the time that the search had";
         best.in_the_way = in_the_way();
       }
     }
@@ -278,8 +278,8 @@ class RoomMaker {
   [[nodiscard]] std::string why_hopeless() const {
     if (std::none_of(wanted_.nodes.begin(), wanted_.nodes.end(),
                      [this](NodeIndex node) { return could_live_on(node); })) {
-      return "no node that it may be on, and whose readings are known, has as many CPUs and as "
-             "much memory for VMs";
+      return "none of the nodes that it may be on has that many CPUs and that much memory for "
+             "VMs, or its readings are missing";
     }
     Bytes all;
     for (NodeIndex node = 0; node < snapshot_.nodes.size(); ++node) {

@@ -99,9 +99,9 @@ TEST(MakeRoomTest, KeepsToTheNodesThatItMayUseAndThatHaveTheCpus) {
   EXPECT_THAT(steps_of(snapshot, on_second), ElementsAre("other->0"));
   const RoomMade wide = made(snapshot, needs, {0, 1}, /*vcpus=*/9);
   EXPECT_EQ(wide.node, kNoNode);
-  EXPECT_THAT(wide.refused, HasSubstr("as many CPUs"));
+  EXPECT_THAT(wide.refused, HasSubstr("that many CPUs"));
   const RoomMade larger_than_a_node = made(snapshot, 64, {0, 1});
-  EXPECT_THAT(larger_than_a_node.refused, HasSubstr("as much memory"));
+  EXPECT_THAT(larger_than_a_node.refused, HasSubstr("that much memory"));
   EXPECT_THAT(larger_than_a_node.in_the_way, IsEmpty());
 }
 
@@ -171,7 +171,7 @@ TEST(MakeRoomTest, HugePagesComeFromPoolsAndOnlyTheirVmsMakeRoomInThem) {
   const RoomMade none =
       make_room(now, free, {1, kGiB, placement::kGiB, {0, 1}}, 60, [] { return 0.0; });
   EXPECT_EQ(none.node, kNoNode);  // no node has such pages
-  EXPECT_THAT(none.refused, HasSubstr("as much memory"));
+  EXPECT_THAT(none.refused, HasSubstr("that much memory"));
 }
 
 TEST(MakeRoomTest, WithoutTimeItSaysSoAndNotThatThereIsNoWay) {

@@ -204,7 +204,7 @@ Result<std::string> LiveHost::carry_out(const balancer::SimStartRequest& request
 
 Result<std::string> LiveHost::carry_out(const balancer::SimStepRequest& /*request*/) {
   return failure(ErrorCode::kUnsupported,
-                 "only a recording (vmnumad --replay) goes on, or back, by single epochs");
+                 "only a recording (vmnumad --replay) can be stepped through");
 }
 
 Result<std::string> LiveHost::carry_out(const balancer::SimStopRequest& request) {

@@ -56,7 +56,7 @@ inline constexpr Example kExamples[] = {
     {"sim start", "vmnuma sim start guest --vcpus 8", "A VM more on the simulated host"},
     {"sim load", "vmnuma sim load guest 20", "It has less to do"},
     {"sim stop", "vmnuma sim stop guest", "It ends"},
-    {"sim step", "vmnuma sim step 30", "A minute on in a recording"},
+    {"sim step", "vmnuma sim step 30", "A minute further in a recording"},
     {"sim step", "vmnuma sim step --back", "To the epoch before"},
     {"options list", "vmnuma options list -o wide", "All, with what they mean"},
     {"options get", "vmnuma options get Numa.MigThreshold", "One of them"},

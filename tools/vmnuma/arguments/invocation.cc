@@ -672,14 +672,14 @@ class CommandLine {
     CLI::App* stop = add(sim, "stop", "Stop a VM there",
                          [this] { return Command(balancer::SimStopRequest{vm_}); });
     add_vm(*stop)->required();
-    CLI::App* step = add(sim, "step", "Take a recording that is shown to another epoch", [this] {
+    CLI::App* step = add(sim, "step", "Step through the recording that the daemon shows", [this] {
       return Command(balancer::SimStepRequest{sim_back_ ? -sim_step_ : sim_step_});
     });
-    step->add_option("EPOCHS", sim_step_, "So many on")
+    step->add_option("EPOCHS", sim_step_, "How many epochs")
         ->check(in_range(1, kMostSteps))
         ->type_name("")
         ->capture_default_str();
-    step->add_flag("--back", sim_back_, "Back instead of on");
+    step->add_flag("--back", sim_back_, "Step back instead of forward");
   }
 
   Result<Command> make_sim_start() {

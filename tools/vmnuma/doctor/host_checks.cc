@@ -139,17 +139,18 @@ Finding check_topology(const files::Directory& root) {
     left_out.push_back(fmt::format("{}: {}", missing.source, missing.reason));
   }
   if (!left_out.empty()) {
-    return {"topology",
-            Severity::kWarning,
-            fmt::format("{}", fmt::join(left_out, "; ")),
-            "The rest of the host is balanced. Firmware or kernel contradict themselves there; an "
-            "update may mend it.",
-            {}};
+    return {
+        "topology",
+        Severity::kWarning,
+        fmt::format("{}", fmt::join(left_out, "; ")),
+        "The rest of the host is balanced. The firmware or the kernel contradicts itself there; "
+        "an update may fix it.",
+        {}};
   }
   const std::vector<std::string> special = stats::special_hardware(root, reading->topology);
   return {"topology",
           Severity::kOk,
-          special.empty() ? "nothing special: no clusters, memory tiers, caches of memory or "
+          special.empty() ? "nothing special: no clusters, memory tiers, memory-side caches or "
                             "unequal CPUs"
                           : fmt::format("{}", fmt::join(special, "; ")),
           "",

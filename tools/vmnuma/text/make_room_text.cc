@@ -113,9 +113,9 @@ std::optional<std::int64_t> seconds_to_move(const std::vector<Relocation>& reloc
 std::string text_of(const RoomMade& room, const RoomWanted& wanted, const Outlook& outlook) {
   std::string out;
   if (room.node == placement::kNoNode) {
-    out += wrapped(fmt::format("There is no way to make room on one node for {}: {}",
-                               wanted_text(wanted), room.refused),
-                   /*indent=*/0);
+    out += wrapped(
+        fmt::format("No moves make room on one node for {}: {}", wanted_text(wanted), room.refused),
+        /*indent=*/0);
     for (const InTheWay& one : room.in_the_way) {
       out += wrapped(
           fmt::format("In the way: {} with {} on node {}: {}", name_of_client(outlook, one.client),
@@ -125,20 +125,20 @@ std::string text_of(const RoomMade& room, const RoomWanted& wanted, const Outloo
     return out;
   }
   if (room.sequence.steps.empty()) {
-    return wrapped(fmt::format("Node {} has room for {} as it is: nothing needs to move",
+    return wrapped(fmt::format("Node {} already has room for {}: nothing needs to move",
                                id_of(outlook, room.node), wanted_text(wanted)),
                    /*indent=*/0);
   }
-  out +=
-      wrapped(fmt::format("For {} on node {} move", wanted_text(wanted), id_of(outlook, room.node)),
-              /*indent=*/0);
+  out += wrapped(fmt::format("To make room on node {} for {}, move", id_of(outlook, room.node),
+                             wanted_text(wanted)),
+                 /*indent=*/0);
   out += steps_text(room, outlook);
   out += fmt::format("     {} {}, {} of memory{} at the permitted rate\n", room.moves,
                      room.moves == 1 ? "move" : "moves", bytes_text(room.memory.value),
                      seconds_text(seconds_of(room, outlook)));
   if (!room.is_cheapest) {
-    out += wrapped(fmt::format("Whether less memory or fewer moves would do is not known, as the "
-                               "search was at its end; no way moves less than {}.",
+    out += wrapped(fmt::format("The search ended before it was known whether less memory or fewer "
+                               "moves would do; at least {} must move.",
                                bytes_text(room.least.value)),
                    /*indent=*/0);
   }
