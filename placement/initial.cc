@@ -17,7 +17,7 @@ constexpr std::int64_t kLoadStepPermille = 50;
 constexpr std::int64_t kRoomSteps = 64;
 
 /// A node's rank for a client; smaller is better.
-struct Rank {
+struct HomeRank {
   bool lacks_room = false;
   bool not_suggested = false;
   std::int64_t lacks_cores = 0;
@@ -35,8 +35,8 @@ struct Rank {
   std::int64_t room_steps = 0;
   std::size_t turn = 0;
 
-  auto operator<=>(const Rank&) const = default;
-  Rank& operator+=(const Rank& other) {
+  auto operator<=>(const HomeRank&) const = default;
+  HomeRank& operator+=(const HomeRank& other) {
     lacks_room = lacks_room || other.lacks_room;
     not_suggested = not_suggested || other.not_suggested;
     lacks_cores += other.lacks_cores;
@@ -58,7 +58,7 @@ struct Rank {
 };
 
 struct Judged {
-  Rank rank;
+  HomeRank rank;
   NodeChoice choice;
   Permille vcpus_there;  ///< of the node's CPUs
 };
@@ -184,7 +184,7 @@ class Chooser {
     // Of the memory that it may come to have, what lies elsewhere by now.
     const Bytes most = std::max(snapshot.clients[client].memory_size, memory.resident);
     const Permille remote = permille_of(memory.not_on(node).value, most.value, Permille{});
-    const Rank rank{
+    const HomeRank rank{
         .lacks_room = !choice.fits,
         .not_suggested = !suggested.empty() &&
                          std::find(suggested.begin(), suggested.end(), node) == suggested.end(),
@@ -265,7 +265,7 @@ class Chooser {
 };
 
 struct Attempt {
-  Rank rank;  ///< without lost time
+  HomeRank rank;  ///< without lost time
   CpuTime lost;
   std::int64_t lost_step = 1;
   std::vector<HomeChoice> choices;
@@ -311,7 +311,7 @@ Attempt attempt(Arrangement& arrangement, const std::vector<ClientIndex>& client
 }
 
 bool is_better(const Attempt& a, const Attempt& b) {
-  Rank of_a = a.rank;
+  HomeRank of_a = a.rank;
   of_a.lost_steps = (a.lost - b.lost).value / std::max(a.lost_step, b.lost_step);
   return of_a < b.rank;
 }

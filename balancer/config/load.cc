@@ -10,7 +10,7 @@ namespace vmnuma::balancer {
 namespace {
 
 /// A thousand VMs with every key set are about 300 KiB.
-constexpr std::size_t kMostBytes = 4 * 1024 * 1024;
+constexpr std::size_t kMostConfigBytes = 4 * 1024 * 1024;
 
 }  // namespace
 
@@ -29,7 +29,7 @@ const placement::VmPolicy* Config::policy_of(const placement::VmId& vm,
 }
 
 Result<Config> load_config(const std::string& path, FileIs file_is) {
-  auto text = files::read_file(path, kMostBytes);
+  auto text = files::read_file(path, kMostConfigBytes);
   if (!text) {
     if (text.error().code == ErrorCode::kNotFound && file_is == FileIs::kOptional) {
       return Config{};

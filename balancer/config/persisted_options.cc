@@ -15,7 +15,7 @@ namespace vmnuma::balancer {
 
 namespace {
 
-constexpr std::size_t kMostBytes = 64 * 1024;
+constexpr std::size_t kMostPersistedBytes = 64 * 1024;
 /// Nobody has that many; whoever does must look after them.
 constexpr int kMostSetAside = 1000;
 
@@ -24,7 +24,7 @@ std::string path_in(const std::string& state_dir) {
 }
 
 ParsedOptions read_persisted(const std::string& path) {
-  auto text = files::read_file(path, kMostBytes);
+  auto text = files::read_file(path, kMostPersistedBytes);
   if (text) {
     return parse_options(*text, path);
   }

@@ -33,11 +33,11 @@ std::vector<CpuId> sorted(std::vector<CpuId> cpus) {
 }
 
 /// Who lives where once the relocations are made.
-using Homes = std::map<ClientId, NodeIndex>;
+using HomeOf = std::map<ClientId, NodeIndex>;
 
-Homes homes_after(const Ledger& ledger, const std::vector<Relocation>& relocations,
-                  const std::set<VmId>& left_alone) {
-  Homes homes;
+HomeOf homes_after(const Ledger& ledger, const std::vector<Relocation>& relocations,
+                   const std::set<VmId>& left_alone) {
+  HomeOf homes;
   for (const auto& [id, vm] : ledger.vms()) {
     for (std::size_t index = 0; index < vm.clients.size() && !left_alone.contains(id); ++index) {
       const placement::NodeId home = vm.clients[index].home;
@@ -90,7 +90,7 @@ placement::Former former_of(const VmCpus& vm, std::size_t client, const placemen
   return {vm.clients[client], reach != vm.clients[client]};
 }
 
-std::vector<CpuGrant> grants_on(const Ledger& ledger, NodeIndex node, const Homes& homes,
+std::vector<CpuGrant> grants_on(const Ledger& ledger, NodeIndex node, const HomeOf& homes,
                                 const std::map<VmId, VmCpus>& former) {
   std::vector<CpuRequest> requests;
   placement::FormerCpus had;
@@ -175,7 +175,7 @@ VmCpus whole_homes(const VmRecord& vm, const placement::Topology& topology) {
 namespace {
 
 /// Where no VM asks for CPUs, all have their homes whole, and second nodes too.
-std::map<VmId, VmCpus> spread_over(const SecondNodes& second_nodes, const Homes& homes,
+std::map<VmId, VmCpus> spread_over(const SecondNodes& second_nodes, const HomeOf& homes,
                                    const Ledger& ledger) {
   const placement::Topology& topology = ledger.topology();
   std::map<VmId, VmCpus> subsets;
@@ -212,7 +212,7 @@ CpuPins find_cpu_pins(const Ledger& ledger, const std::vector<Relocation>& reloc
     }
     return pins;
   }
-  const Homes homes = homes_after(ledger, relocations, left_alone);
+  const HomeOf homes = homes_after(ledger, relocations, left_alone);
   const placement::Topology& topology = ledger.topology();
   std::map<VmId, VmCpus> given;
   std::map<VmId, VmCpus> whole;

@@ -18,8 +18,6 @@ using placement::NodeId;
 using placement::NodeIndex;
 using placement::VmId;
 
-using Kind = PinState::Kind;
-
 void Homes::adopt_found(const VmId& id, std::int64_t epoch) {
   if (vms_.of(id).released) {
     return;
@@ -35,18 +33,19 @@ void Homes::adopt_found(const VmId& id, std::int64_t epoch) {
     const auto remembered = managed.remembered_homes.find(client.index);
     const bool is_remembered = remembered != managed.remembered_homes.end();
     const bool ours = is_remembered && remembered->second == pins.node;
-    if (pins.kind == Kind::kOneNode || (pins.kind == Kind::kIncomplete && ours)) {
+    if (pins.kind == PinState::Kind::kOneNode ||
+        (pins.kind == PinState::Kind::kIncomplete && ours)) {
       found.emplace_back(client, FoundHome{pins.node, NodeId{}});
       managed.why_here[client.index] = ours
                                            ? "it was placed here before the daemon was last started"
                                            : "it was found pinned to this node";
-    } else if (pins.kind == Kind::kGone && is_remembered) {
+    } else if (pins.kind == PinState::Kind::kGone && is_remembered) {
       // The CPUs of its home went while the daemon did not run.
       managed.outdated_since = managed.outdated_since.value_or(epoch);
     } else if (const auto home = find_cpu_subset(vm, index, ledger_.topology(), managed)) {
       found.emplace_back(client, *home);
       managed.why_here[client.index] = "it was placed here before the daemon was last started";
-    } else if (pins.kind != Kind::kFree) {
+    } else if (pins.kind != PinState::Kind::kFree) {
       managed.cpu_subset.reset();
       leave_to_others(vm, differing_pins_text({}));
       return;
@@ -127,7 +126,7 @@ void Homes::find_again() {
       const ClientId client{id, static_cast<std::int32_t>(index)};
       const PinState pins =
           reader.state_of(vm, vm.clients[index], managed.cpu_subset_of(client.index));
-      if (pins.kind == Kind::kOneNode && !managed.pinned_by_others) {
+      if (pins.kind == PinState::Kind::kOneNode && !managed.pinned_by_others) {
         ledger_.adopt_home(client, pins.node);
       } else {
         give_up(client);

@@ -28,7 +28,7 @@ using placement::VmState;
 
 namespace {
 
-Error refused(std::string because) {
+Error refused_move(std::string because) {
   return {ErrorCode::kInvalidArgument, 0, std::move(because)};
 }
 
@@ -42,7 +42,7 @@ Result<Rehoming> rehoming_of(const ControllerState& state, const std::string& vm
   const std::size_t clients = (*vm)->clients.size();
   if (!client_index && clients > 1) {
     return tl::unexpected(
-        refused(fmt::format("VM '{}' has {} clients, say which one", vm_name, clients)));
+        refused_move(fmt::format("VM '{}' has {} clients, say which one", vm_name, clients)));
   }
   const ClientId id{(*vm)->description.id, client_index.value_or(0)};
   const auto client = std::find_if(snapshot.clients.begin(), snapshot.clients.end(),
@@ -54,11 +54,11 @@ Result<Rehoming> rehoming_of(const ControllerState& state, const std::string& vm
   const std::optional<NodeIndex> to = snapshot.topology.index_of(node);
   if (!to || !snapshot.topology.can_be_home(*to)) {
     return tl::unexpected(
-        refused(fmt::format("node {} cannot be a home on this host", node.value)));
+        refused_move(fmt::format("node {} cannot be a home on this host", node.value)));
   }
   if (client->home == *to) {
     return tl::unexpected(
-        refused(fmt::format("VM '{}' lives on node {} already", vm_name, node.value)));
+        refused_move(fmt::format("VM '{}' lives on node {} already", vm_name, node.value)));
   }
   const VmState& vm_state = snapshot.vms[client->vm];
   if (!vm_state.fresh || client->moving) {
@@ -90,8 +90,8 @@ Result<DoneView> order_moves(ControllerState& state, const std::vector<Rehoming>
         check_target(others, moves[i].client, moves[i].to, Reason::kAdministrator);
     if (guard == Guard::kNotAllowed || guard == Guard::kAntiAffinity) {
       return tl::unexpected(
-          refused(fmt::format("VM '{}' may not live on node {}: {}", name(moves[i]), node(moves[i]),
-                              guard_text(*guard, state.setup.options))));
+          refused_move(fmt::format("VM '{}' may not live on node {}: {}", name(moves[i]),
+                                   node(moves[i]), guard_text(*guard, state.setup.options))));
     }
   }
   const placement::Effect effect =
@@ -152,8 +152,9 @@ Result<DoneView> carry_out(ControllerState& state, const MoveTogetherRequest& re
     return tl::unexpected(std::move(acts).error());
   }
   if (request.moves.empty() || request.moves.size() > Arrangement::kMostTogether) {
-    return tl::unexpected(refused(fmt::format("1 to {} clients may move together, not {}",
-                                              Arrangement::kMostTogether, request.moves.size())));
+    return tl::unexpected(
+        refused_move(fmt::format("1 to {} clients may move together, not {}",
+                                 Arrangement::kMostTogether, request.moves.size())));
   }
   std::vector<Rehoming> moves;
   std::set<placement::ClientIndex> clients;
@@ -169,7 +170,7 @@ Result<DoneView> carry_out(ControllerState& state, const MoveTogetherRequest& re
     }
     if (!clients.insert(move->client).second) {
       return tl::unexpected(
-          refused(fmt::format("VM '{}' cannot go to two nodes at once", asked.vm)));
+          refused_move(fmt::format("VM '{}' cannot go to two nodes at once", asked.vm)));
     }
     moves.push_back(*move);
   }

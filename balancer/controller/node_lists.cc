@@ -5,6 +5,10 @@
 
 namespace vmnuma::balancer {
 
+placement::NodeId id_of(const placement::Topology& topology, placement::NodeIndex node) {
+  return node < topology.nodes.size() ? topology.nodes[node].id : placement::NodeId{};
+}
+
 std::vector<placement::NodeIndex> indices_of(const std::vector<placement::NodeId>& nodes,
                                              const placement::Topology& topology) {
   std::vector<placement::NodeIndex> indices;

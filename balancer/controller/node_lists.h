@@ -10,6 +10,10 @@
 
 namespace vmnuma::balancer {
 
+/// The kernel's number; none (-1) for no node.
+[[nodiscard]] placement::NodeId id_of(const placement::Topology& topology,
+                                      placement::NodeIndex node);
+
 /// The nodes that are still there, in the order of `nodes`.
 [[nodiscard]] std::vector<placement::NodeIndex> indices_of(
     const std::vector<placement::NodeId>& nodes, const placement::Topology& topology);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "balancer/controller/node_lists.h"
 #include "balancer/controller/orders_under_way.h"
 #include "balancer/controller/originals.h"
 
@@ -22,16 +23,6 @@ using placement::Relocation;
 using placement::Snapshot;
 
 namespace {
-
-std::vector<CpuId> pin_of(const std::vector<Pin>& pins, std::int32_t number) {
-  const auto found =
-      std::find_if(pins.begin(), pins.end(), [&](const Pin& pin) { return pin.number == number; });
-  return found == pins.end() ? std::vector<CpuId>{} : found->cpus;
-}
-
-NodeId id_of(const Snapshot& snapshot, NodeIndex node) {
-  return node == kNoNode ? NodeId{} : snapshot.topology.nodes[node].id;
-}
 
 /// A VM's clients with the homes they shall have.
 std::map<std::int32_t, NodeIndex> homes_after(const Snapshot& snapshot,
@@ -77,8 +68,8 @@ void add_pins(const VmRecord& vm, const std::vector<Relocation>& relocations, co
     }
     const auto client = static_cast<std::size_t>(relocation.client.index);
     for (const std::int32_t vcpu : vm.clients[client].shape.vcpus) {
-      change.pins.push_back({PinChange::Thread::kVcpu, vcpu, pin_of(vm.description.vcpu_pins, vcpu),
-                             cpus.clients[client]});
+      change.pins.push_back({PinChange::Thread::kVcpu, vcpu,
+                             pinned_cpus(vm.description.vcpu_pins, vcpu), cpus.clients[client]});
     }
   }
   if (change.pins.empty()) {
@@ -87,7 +78,7 @@ void add_pins(const VmRecord& vm, const std::vector<Relocation>& relocations, co
   change.pins.push_back({PinChange::Thread::kEmulator, 0, vm.description.emulator_pin, cpus.reach});
   for (const std::int32_t io_thread : vm.description.io_threads) {
     change.pins.push_back({PinChange::Thread::kIoThread, io_thread,
-                           pin_of(vm.description.io_thread_pins, io_thread), cpus.reach});
+                           pinned_cpus(vm.description.io_thread_pins, io_thread), cpus.reach});
   }
   if (stays_home) {
     std::erase_if(change.pins, [](const PinChange& pin) { return pin.before == pin.after; });
@@ -104,7 +95,7 @@ std::vector<migration::CellHome> cell_homes(const Snapshot& snapshot, const VmRe
     for (const auto& [index, home] : homes) {
       const auto& owned = vm.clients[static_cast<std::size_t>(index)].shape.cells;
       if (std::find(owned.begin(), owned.end(), cell.id) != owned.end()) {
-        node = id_of(snapshot, home);
+        node = id_of(snapshot.topology, home);
         ++owners;
       }
     }
@@ -143,7 +134,7 @@ void add_memory(const Snapshot& snapshot, const placement::VmState& state, const
     if (home == kNoNode || !client.memory_known) {
       return;
     }
-    quotas[id_of(snapshot, home)] += quota_of(snapshot, client, home);
+    quotas[id_of(snapshot.topology, home)] += quota_of(snapshot, client, home);
   }
   const placement::VmDescription& described = vm.description;
   // Which nodes libvirt was advised at the start is no limit for later.
@@ -199,8 +190,8 @@ Order make_order(std::int64_t number, const placement::Action& action, const Sna
     change.memory_mode = vm->description.policy.memory_mode;
     for (const Relocation& relocation : relocations) {
       if (relocation.from != relocation.to || stays_home) {
-        change.homes.push_back({relocation.client.index, id_of(snapshot, relocation.from),
-                                id_of(snapshot, relocation.to)});
+        change.homes.push_back({relocation.client.index, id_of(snapshot.topology, relocation.from),
+                                id_of(snapshot.topology, relocation.to)});
       }
     }
     const std::map<std::int32_t, NodeIndex> homes = homes_after(snapshot, *state, relocations);

@@ -38,23 +38,17 @@ void note(Original& original, const VmChange& change) {
   }
 }
 
-std::vector<CpuId> pin_of(const std::vector<Pin>& pins, std::int32_t number) {
-  const auto found =
-      std::find_if(pins.begin(), pins.end(), [&](const Pin& pin) { return pin.number == number; });
-  return found == pins.end() ? std::vector<CpuId>{} : found->cpus;
-}
-
 /// Every thread of the VM with its pin as it is now, in the order in which pins are made.
 std::vector<std::pair<ThreadId, std::vector<CpuId>>> threads_of(
     const placement::VmDescription& vm) {
   std::vector<std::pair<ThreadId, std::vector<CpuId>>> threads;
   for (const std::int32_t vcpu : vm.vcpus) {
-    threads.emplace_back(ThreadId{PinChange::Thread::kVcpu, vcpu}, pin_of(vm.vcpu_pins, vcpu));
+    threads.emplace_back(ThreadId{PinChange::Thread::kVcpu, vcpu}, pinned_cpus(vm.vcpu_pins, vcpu));
   }
   threads.emplace_back(ThreadId{PinChange::Thread::kEmulator, 0}, vm.emulator_pin);
   for (const std::int32_t io_thread : vm.io_threads) {
     threads.emplace_back(ThreadId{PinChange::Thread::kIoThread, io_thread},
-                         pin_of(vm.io_thread_pins, io_thread));
+                         pinned_cpus(vm.io_thread_pins, io_thread));
   }
   return threads;
 }

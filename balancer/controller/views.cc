@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "balancer/controller/node_lists.h"
 #include "balancer/core/spill.h"
 #include "placement/alignment.h"
 #include "placement/memory_cost.h"
@@ -32,10 +33,6 @@ using placement::VmId;
 using placement::VmState;
 
 namespace {
-
-NodeId id_of(const Snapshot& snapshot, NodeIndex node) {
-  return node < snapshot.topology.nodes.size() ? snapshot.topology.nodes[node].id : NodeId{};
-}
 
 const VmState* find_vm(const Snapshot& snapshot, const VmId& id) {
   const auto found =
@@ -171,7 +168,7 @@ bool is_measured(const Snapshot& snapshot) {
 }
 
 std::string node_text(const Snapshot& snapshot, NodeIndex node) {
-  return node == kNoNode ? "no node" : fmt::format("node {}", id_of(snapshot, node).value);
+  return node == kNoNode ? "no node" : fmt::format("node {}", id_of(snapshot.topology, node).value);
 }
 
 std::string client_text(const Snapshot& snapshot, const ClientId& client) {
@@ -316,8 +313,8 @@ PlanView plan_view(const Snapshot& snapshot, const placement::Plan& plan, const 
     for (const placement::Relocation& relocation : action.relocations) {
       const VmState* vm = find_vm(snapshot, relocation.client.vm);
       row.relocations.push_back({vm == nullptr ? "" : vm->name, to_text(relocation.client.vm),
-                                 relocation.client.index, id_of(snapshot, relocation.from),
-                                 id_of(snapshot, relocation.to), relocation.memory.value});
+                                 relocation.client.index, id_of(snapshot.topology, relocation.from),
+                                 id_of(snapshot.topology, relocation.to), relocation.memory.value});
     }
     view.actions.push_back(std::move(row));
   }
@@ -329,8 +326,8 @@ PlanView plan_view(const Snapshot& snapshot, const placement::Plan& plan, const 
     row.vm = vm == nullptr ? "" : vm->name;
     row.candidate.action = name_of(rejection.reason);
     row.candidate.client = rejection.client.index;
-    row.candidate.from = id_of(snapshot, rejection.from);
-    row.candidate.to = id_of(snapshot, rejection.to);
+    row.candidate.from = id_of(snapshot.topology, rejection.from);
+    row.candidate.to = id_of(snapshot.topology, rejection.to);
     if (rejection.partner != rejection.client) {
       const VmState* partner = find_vm(snapshot, rejection.partner.vm);
       row.candidate.partner =
@@ -368,7 +365,7 @@ std::string topology_text(const Snapshot& snapshot, std::size_t vm,
     std::vector<NodeId> list;
     list.reserve(nodes.size());
     for (const NodeIndex node : nodes) {
-      list.push_back(id_of(snapshot, node));
+      list.push_back(id_of(snapshot.topology, node));
     }
     return fmt::format("node{} {}", list.size() == 1 ? "" : "s", placement::to_list(list));
   };
@@ -412,9 +409,9 @@ ExplainView explain_view(const Snapshot& snapshot, std::size_t vm_index, const O
     ClientView row;
     row.index = client.id.index;
     row.vcpus = client.vcpus;
-    row.home = id_of(snapshot, client.home);
+    row.home = id_of(snapshot.topology, client.home);
     for (const NodeIndex node : client.allowed) {
-      row.allowed.push_back(id_of(snapshot, node));
+      row.allowed.push_back(id_of(snapshot.topology, node));
     }
     row.why = i < why.size() ? why[i] : "";
     row.since_epochs = client.epochs_here;
@@ -441,8 +438,8 @@ ExplainView explain_view(const Snapshot& snapshot, std::size_t vm_index, const O
       CandidateView considered;
       considered.action = name_of(candidate.reason);
       considered.client = client.id.index;
-      considered.from = id_of(snapshot, client.home);
-      considered.to = id_of(snapshot, candidate.changes.front().to);
+      considered.from = id_of(snapshot.topology, client.home);
+      considered.to = id_of(snapshot.topology, candidate.changes.front().to);
       considered.gain_ms = milliseconds(candidate.effect.gain);
       std::string saves = saves_text(candidate.effect.gain);
       if (const CpuTime beside = gain_beside_spills(now, candidate.changes);
@@ -501,7 +498,7 @@ std::vector<TransferView> transfer_views(
       for (std::size_t i = 0; i < vm->client_count; ++i) {
         const ClientState& client = snapshot.clients[vm->first_client + i];
         if (client.home != kNoNode) {
-          view.to.push_back(id_of(snapshot, client.home));
+          view.to.push_back(id_of(snapshot.topology, client.home));
         }
       }
     }

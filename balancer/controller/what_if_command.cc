@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "balancer/controller/commands.h"
+#include "balancer/controller/node_lists.h"
 #include "balancer/controller/views.h"
 #include "balancer/core/guards.h"
 #include "balancer/core/what_if.h"
@@ -133,9 +134,6 @@ StandingView standing_view(const Standing& standing, bool measured) {
 
 NewHomeView new_home_view(const NewHome& home, const Supposition& supposition,
                           const Snapshot& now) {
-  const auto id_of = [&](NodeIndex node) {
-    return node == placement::kNoNode ? placement::NodeId{} : now.topology.nodes[node].id;
-  };
   NewHomeView view;
   for (const NewVm& vm : supposition.added) {
     if (vm.description.id == home.client.vm) {
@@ -144,12 +142,12 @@ NewHomeView new_home_view(const NewHome& home, const Supposition& supposition,
   }
   view.client = home.client.index;
   view.vcpus = home.vcpus;
-  view.home = id_of(home.home);
+  view.home = id_of(now.topology, home.home);
   view.memory_bytes = home.memory.value;
   view.elsewhere_bytes = (home.elsewhere + home.nowhere).value;
   for (const placement::NodeChoice& choice : home.considered) {
     NodeChoiceView& row = view.considered.emplace_back();
-    row.node = id_of(choice.node);
+    row.node = id_of(now.topology, choice.node);
     row.fits = choice.fits;
     const placement::NodeState& state = now.nodes[choice.node];
     if (state.cpu_measured) {

@@ -18,6 +18,7 @@ using placement::ClientIndex;
 using placement::ClientState;
 using placement::CpuId;
 using placement::CpuTime;
+using placement::kMicrosecondsPerSecond;
 using placement::kNoNode;
 using placement::Microseconds;
 using placement::NodeId;
@@ -34,10 +35,9 @@ using placement::VmState;
 
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000;
 /// How long a VM just placed counts with more than is measured.
-constexpr CpuTime kPendingFor{60 * kSecond};
-constexpr Microseconds kForecastsHoldFor{placement::kForecastMinutes * 60 * kSecond};
+constexpr CpuTime kPendingFor{60 * kMicrosecondsPerSecond};
+constexpr Microseconds kForecastsHoldFor{placement::kForecastMinutes * 60 * kMicrosecondsPerSecond};
 constexpr std::int64_t kThousandth = 1000;
 /// Pages that a transfer left behind are tried again after so many epochs, three times as many each
 /// time.
@@ -65,11 +65,11 @@ Permille with_margin(Permille p95, const placement::Options& options) {
 }
 
 CpuTime per_second(CpuTime amount, CpuTime epoch) {
-  return scaled(amount, kSecond, epoch.value);
+  return scaled(amount, kMicrosecondsPerSecond, epoch.value);
 }
 
 CpuTime in_epoch(CpuTime rate, CpuTime epoch) {
-  return scaled(rate, epoch.value, kSecond);
+  return scaled(rate, epoch.value, kMicrosecondsPerSecond);
 }
 
 std::string first_missing_for(const Sample& sample, const VmId& vm) {
@@ -684,12 +684,14 @@ void Ledger::average_load(VmRecord& vm, bool measured_now, Snapshot& snapshot) c
     ClientState& client = snapshot.clients[snapshot.vms.back().first_client + index];
     const std::int64_t expected_permille =
         vm.expected ? vm.expected->value : options_.cold_start_pct * 10;
-    const CpuTime expected{kSecond * client.vcpu_count() * expected_permille / 1000};  // a second
+    const CpuTime expected{kMicrosecondsPerSecond * client.vcpu_count() * expected_permille /
+                           1000};  // a second
     if (measured_now) {
       const CpuTime now = per_second(client.demand, epoch);
-      record.average = record.has_average ? averaged(record.average, now, epoch,
-                                                     CpuTime{options_.load_half_life * kSecond})
-                                          : now;
+      record.average = record.has_average
+                           ? averaged(record.average, now, epoch,
+                                      CpuTime{options_.load_half_life * kMicrosecondsPerSecond})
+                           : now;
       record.recent = record.has_average ? averaged(record.recent, now, epoch, recently()) : now;
       record.has_average = true;
     } else if (!record.has_average && !vm.found_running) {
@@ -820,7 +822,7 @@ void Ledger::average_shortages(Snapshot& snapshot) {
 
 void Ledger::measure_chats(const Sample& sample, Snapshot& snapshot) {
   wakeups_.advance(last_sample_ ? &*last_sample_ : nullptr, sample,
-                   CpuTime{options_.load_half_life * kSecond});
+                   CpuTime{options_.load_half_life * kMicrosecondsPerSecond});
   snapshot.chats = wakeups_.chats();
   std::erase_if(snapshot.chats, [this](const placement::Chat& chat) {
     return !vms_.contains(chat.a) || !vms_.contains(chat.b);

@@ -25,7 +25,7 @@ using placement::Rehoming;
 namespace {
 
 constexpr std::size_t kMostStrays = 64;
-constexpr std::size_t kPartnersTried = 8;
+constexpr std::size_t kSwapPartnersTried = 8;
 
 /// Local memory of a client on one node against where it is, in thousandths of what is resident.
 Permille locality_gain(const Arrangement& arrangement, ClientIndex client, NodeIndex to) {
@@ -115,7 +115,7 @@ void consider_locality_swaps(const Arrangement& arrangement, Considered& conside
   for (const auto& [client, towards] : found) {
     const NodeIndex from = arrangement.home(client);
     for (const ClientIndex partner : spread_out(
-             movable_residents(arrangement, towards, Reason::kLocalitySwap), kPartnersTried)) {
+             movable_residents(arrangement, towards, Reason::kLocalitySwap), kSwapPartnersTried)) {
       const Permille together =
           locality_gain(arrangement, client, towards) + locality_gain(arrangement, partner, from);
       if (is_settled(arrangement, partner) &&

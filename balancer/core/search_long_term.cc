@@ -24,7 +24,7 @@ using placement::Rehoming;
 
 namespace {
 
-constexpr std::size_t kSourcesTried = 4;
+constexpr std::size_t kTurnSourcesTried = 4;
 constexpr std::size_t kClientsTried = 8;  ///< a node; half as many on hosts with many nodes
 
 /// Whether who took the last turn to or from a node travelled for so long that the next is not due.
@@ -135,12 +135,12 @@ void consider_long_term(const Arrangement& arrangement, Considered& considered) 
   // stays there, and VMs that pass it round would carry their memory about for ever.
   std::vector<NodeIndex> sources;
   for (const NodeIndex node : nodes) {
-    if (sources.size() < kSourcesTried && long_term.weighted(node) > CpuTime{} &&
+    if (sources.size() < kTurnSourcesTried && long_term.weighted(node) > CpuTime{} &&
         wants_more_than_it_has(arrangement.node(node))) {
       sources.push_back(node);
     }
   }
-  const std::size_t tried = nodes.size() <= kSourcesTried ? kClientsTried : kClientsTried / 2;
+  const std::size_t tried = nodes.size() <= kTurnSourcesTried ? kClientsTried : kClientsTried / 2;
   const auto some_of = [&](NodeIndex node, Reason reason) {
     return spread_out(movable_residents(arrangement, node, reason), tried);
   };

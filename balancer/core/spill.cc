@@ -25,14 +25,14 @@ using placement::VmState;
 
 namespace {
 
-constexpr std::size_t kClientsTried = 16;      ///< of a node that is short
+constexpr std::size_t kSpillsTried = 16;       ///< of a node that is short
 constexpr std::size_t kNodesTried = 8;         ///< the calmest
 constexpr std::int64_t kMostAheadOfNeed = 16;  ///< begin in an epoch; each is some calls of libvirt
 /// Of the newest epoch in what a spill saved lately, in tenths: a half-life of two epochs.
 constexpr std::int64_t kNewestTenths = 3;
 
 /// One client that runs on two nodes, and what that saves in this epoch.
-struct Candidate {
+struct SpillCandidate {
   ClientIndex client = placement::kNoClient;
   NodeIndex to = kNoNode;
   CpuTime saves;
@@ -93,9 +93,9 @@ CpuTime least_saved(const Arrangement& arrangement, NodeIndex home, NodeIndex to
 /// Clients that could begin to spill, with what that would save as things are.
 using MaySpill = bool (*)(const Arrangement&, ClientIndex, NodeIndex to);
 
-std::vector<Candidate> candidates(const Arrangement& arrangement, const SpilledHost& host,
-                                  const std::vector<bool>& spills, MaySpill may) {
-  std::vector<Candidate> found;
+std::vector<SpillCandidate> candidates(const Arrangement& arrangement, const SpilledHost& host,
+                                       const std::vector<bool>& spills, MaySpill may) {
+  std::vector<SpillCandidate> found;
   std::vector<NodeIndex> targets = host.calmest();
   targets.resize(std::min(targets.size(), kNodesTried));
   for (NodeIndex home = 0; home < arrangement.snapshot().nodes.size(); ++home) {
@@ -112,7 +112,7 @@ std::vector<Candidate> candidates(const Arrangement& arrangement, const SpilledH
     std::stable_sort(clients.begin(), clients.end(), [&](ClientIndex a, ClientIndex b) {
       return arrangement.load(a).demand > arrangement.load(b).demand;
     });
-    for (const ClientIndex client : spread_out(clients, kClientsTried)) {
+    for (const ClientIndex client : spread_out(clients, kSpillsTried)) {
       for (const NodeIndex to : targets) {
         if (to != home && may(arrangement, client, to)) {
           const CpuTime saves = host.saved_by(client, to);
@@ -128,10 +128,12 @@ std::vector<Candidate> candidates(const Arrangement& arrangement, const SpilledH
 
 /// The best of them as things are by now; it is taken out. A spill leaves less to be saved by
 /// others, so that what was reckoned before is an upper bound.
-std::optional<Candidate> take_best(const Arrangement& arrangement, const SpilledHost& host,
-                                   const std::vector<bool>& spills,
-                                   std::vector<Candidate>& candidates) {
-  const auto is_worse = [](const Candidate& a, const Candidate& b) { return a.saves < b.saves; };
+std::optional<SpillCandidate> take_best(const Arrangement& arrangement, const SpilledHost& host,
+                                        const std::vector<bool>& spills,
+                                        std::vector<SpillCandidate>& candidates) {
+  const auto is_worse = [](const SpillCandidate& a, const SpillCandidate& b) {
+    return a.saves < b.saves;
+  };
   while (!candidates.empty()) {
     const auto best = std::max_element(candidates.begin(), candidates.end(), is_worse);
     const NodeIndex home = arrangement.home(best->client);
@@ -143,7 +145,7 @@ std::optional<Candidate> take_best(const Arrangement& arrangement, const Spilled
     } else if (now < best->saves) {
       best->saves = now;
     } else {
-      const Candidate taken = *best;
+      const SpillCandidate taken = *best;
       candidates.erase(best);
       return taken;
     }
@@ -244,10 +246,10 @@ class SpillSearch {
     const MaySpill may = [](const Arrangement& there, ClientIndex client, NodeIndex to) {
       return to == kNoNode ? may_spill(there, client) : !check_spill(there, client, to);
     };
-    std::vector<Candidate> others = candidates(arrangement_, host_, spills_, may);
+    std::vector<SpillCandidate> others = candidates(arrangement_, host_, spills_, may);
     std::int64_t begun = 0;
     while (begun < arrangement_.options().migrations_per_epoch) {
-      const std::optional<Candidate> best = take_best(arrangement_, host_, spills_, others);
+      const std::optional<SpillCandidate> best = take_best(arrangement_, host_, spills_, others);
       if (!best) {
         return;
       }
@@ -285,7 +287,7 @@ class SpillSearch {
     crowding_.spread(client, to);
   }
 
-  void take(const Candidate& spill) {
+  void take(const SpillCandidate& spill) {
     spills_[spill.client] = true;
     found_.push_back({snapshot_.clients[spill.client].id, spill.to, spill.saves});
     host_.apply(spill.client, spill.to);
@@ -386,8 +388,8 @@ CpuTime owed_beside_spills(const Arrangement& arrangement) {
                          : may_run_on(there.snapshot(), there.snapshot().clients[client], to) &&
                                !there.forbidden_by_group(client, to, {});
   };
-  std::vector<Candidate> others = candidates(arrangement, host, spills, may);
-  while (const std::optional<Candidate> best = take_best(arrangement, host, spills, others)) {
+  std::vector<SpillCandidate> others = candidates(arrangement, host, spills, may);
+  while (const std::optional<SpillCandidate> best = take_best(arrangement, host, spills, others)) {
     spills[best->client] = true;
     host.apply(best->client, best->to);
   }

@@ -19,7 +19,6 @@ using placement::WakeupSample;
 
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000;
 constexpr std::int64_t kMostEpochsHeld = 30;
 /// Less is not a thousandth of a CPU's time, even if each costs 10 us.
 constexpr WakeupRate kWorthMentioning{100};
@@ -68,7 +67,8 @@ void Wakeups::advance(const Sample* before, const Sample& now, CpuTime half_life
       }
       pair.average = known->second.average;
     }
-    const auto rate = scaled(WakeupRate{sample.count - old->count}, kSecond, elapsed.value);
+    const auto rate = scaled(WakeupRate{sample.count - old->count},
+                             placement::kMicrosecondsPerSecond, elapsed.value);
     pair.average = averaged(pair.average, rate, elapsed, half_life);
     if (pair.average > WakeupRate{}) {
       next.emplace(key_of(sample), pair);

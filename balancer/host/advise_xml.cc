@@ -22,10 +22,6 @@ using placement::Bytes;
 using placement::CpuId;
 using placement::GuestCell;
 
-bool is(pugi::xml_attribute attribute, std::string_view value) {
-  return attribute.value() == value;
-}
-
 /// A disk that an I/O thread can serve: virtio-blk.
 bool is_virtio_disk(pugi::xml_node disk) {
   return is(disk.child("target").attribute("bus"), "virtio") &&

@@ -7,15 +7,12 @@
 
 #include <fmt/format.h>
 
+#include "balancer/host/xml_fields.h"
 #include "placement/model/device_names.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::balancer {
 namespace {
-
-bool is(pugi::xml_attribute attribute, std::string_view value) {
-  return attribute.value() == value;
-}
 
 /// True if the device's <source> holds the address of a host PCI device.
 bool has_pci_source(pugi::xml_node device) {

@@ -28,6 +28,11 @@ inline constexpr std::int32_t kMostCpus = 16384;
 /// Node numbers are below the kernel's limit (CONFIG_NODES_SHIFT is at most 10, Linux 6.1).
 inline constexpr std::int32_t kMostNodes = 1024;
 
+/// True if it is there with this value, or `value` is empty and it is not there.
+[[nodiscard]] inline bool is(pugi::xml_attribute attribute, std::string_view value) {
+  return attribute.value() == value;
+}
+
 class XmlFields {
  public:
   /// The first complaint, if there was any.

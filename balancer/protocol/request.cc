@@ -18,7 +18,7 @@ namespace vmnuma::balancer {
 namespace {
 
 /// For reading: look-ups stay fast however many keys a line has.
-using Json = nlohmann::json;
+using ReadJson = nlohmann::json;
 /// For writing: keys stay in the order in which they are listed.
 using OrderedJson = nlohmann::ordered_json;
 
@@ -31,11 +31,11 @@ void visit_arguments(Fields& fields, T& request) {
 }
 
 /// Reads arguments out of an object, and those of objects in it. Keeps the first problem.
-class ArgumentReader : public text::FieldReader<ArgumentReader, Json> {
+class ArgumentReader : public text::FieldReader<ArgumentReader, ReadJson> {
  public:
-  ArgumentReader(std::string_view command, const Json& args, std::string& problem)
+  ArgumentReader(std::string_view command, const ReadJson& args, std::string& problem)
       : FieldReader(args), command_(command), said_(problem) {}
-  ArgumentReader(const ArgumentReader& around, const Json& args)
+  ArgumentReader(const ArgumentReader& around, const ReadJson& args)
       : ArgumentReader(around.command_, args, around.said_) {}
 
   template <class T>
@@ -69,7 +69,7 @@ class ArgumentReader : public text::FieldReader<ArgumentReader, Json> {
   }
 
   template <class T>
-  [[nodiscard]] bool leaf(const Json& json, T& value) {
+  [[nodiscard]] bool leaf(const ReadJson& json, T& value) {
     const bool fits = is_allowed(json, value) && usual(json, value) && is_allowed(value);
     if (!fits) {
       say(fmt::format("the argument '{}' must be {}", name_, kind_of(value)));
@@ -82,7 +82,7 @@ class ArgumentReader : public text::FieldReader<ArgumentReader, Json> {
   template <class T>
   bool given(std::string_view name, T& value) {
     known_.push_back(name);
-    const Json* json = find(name);
+    const ReadJson* json = find(name);
     if (json == nullptr || json->is_null()) {
       return false;
     }
@@ -92,11 +92,11 @@ class ArgumentReader : public text::FieldReader<ArgumentReader, Json> {
   }
 
   template <class T>
-  static bool is_allowed(const Json& /*json*/, const T& /*value*/) {
+  static bool is_allowed(const ReadJson& /*json*/, const T& /*value*/) {
     return true;
   }
   template <class T>
-  static bool is_allowed(const Json& json, const std::vector<T>& /*values*/) {
+  static bool is_allowed(const ReadJson& json, const std::vector<T>& /*values*/) {
     return json.size() <= kMostSupposed;
   }
   template <class T>
@@ -179,7 +179,7 @@ class ArgumentWriter : public text::FieldWriter<ArgumentWriter, OrderedJson> {
 };
 
 template <class T>
-Result<Command> read_command(const Json& args) {
+Result<Command> read_command(const ReadJson& args) {
   T request;
   std::string problem;
   ArgumentReader reader(T::kCommand, args, problem);
@@ -199,7 +199,7 @@ Result<Command> read_command(const Json& args) {
 
 /// Tries every alternative of Command in turn.
 template <std::size_t kIndex = 0>
-Result<Command> find_command(std::string_view name, const Json& args) {
+Result<Command> find_command(std::string_view name, const ReadJson& args) {
   if constexpr (kIndex == std::variant_size_v<Command>) {
     return failure(ErrorCode::kNotFound,
                    fmt::format("there is no command '{}'{}", name,
@@ -214,7 +214,7 @@ tl::unexpected<Error> refuse(std::string message) {
   return failure(ErrorCode::kInvalidArgument, std::move(message));
 }
 
-Result<Command> command_of(const Json& line) {
+Result<Command> command_of(const ReadJson& line) {
   const auto version = line.find("version");
   if (version == line.end() || !version->is_number_integer()) {
     return refuse("the request has no 'version'");
@@ -240,7 +240,7 @@ Result<Command> command_of(const Json& line) {
     return refuse("'args' must be an object");
   }
   return find_command(name->get_ref<const std::string&>(),
-                      args == line.end() ? Json::object() : *args);
+                      args == line.end() ? ReadJson::object() : *args);
 }
 
 }  // namespace
@@ -253,13 +253,13 @@ tl::expected<Request, BadRequest> parse_request(std::string_view line) {
   if (line.ends_with('\n')) {
     line.remove_suffix(1);
   }
-  const Result<Json> json =
-      text::read_json<Json>(line,
-                            {.bytes = kLongestRequest,
-                             .depth = kDeepestRequest,
-                             .values = kMostValues,
-                             .members = kLongestRequest},  // they are looked up by a tree
-                            "the request");
+  const Result<ReadJson> json =
+      text::read_json<ReadJson>(line,
+                                {.bytes = kLongestRequest,
+                                 .depth = kDeepestRequest,
+                                 .values = kMostValues,
+                                 .members = kLongestRequest},  // they are looked up by a tree
+                                "the request");
   if (!json) {
     return bad(std::nullopt, json.error().message);
   }

@@ -74,10 +74,6 @@ std::string failure_line(std::optional<std::int64_t> id, const Error& error) {
   return line_of(id, "error", std::move(value));
 }
 
-tl::unexpected<Error> corrupt(std::string message) {
-  return failure(ErrorCode::kCorrupt, std::move(message));
-}
-
 /// Tries every alternative of Answer in turn.
 template <std::size_t kIndex = 0>
 Result<Answer> read_view(std::size_t index, const Json& json) {
@@ -136,23 +132,23 @@ Result<Response> parse_response(std::string_view line, std::int64_t id) {
   }
   const auto ok = json.find("ok");
   if (ok == json.end() || !ok->is_boolean()) {
-    return corrupt("the answer does not say whether it is a success");
+    return failure(ErrorCode::kCorrupt, "the answer does not say whether it is a success");
   }
   // An error without an id is about a line in which the daemon could not find one.
   const auto answered = json.find("id");
   if (answered == json.end() || (*answered != id && (ok->get<bool>() || !answered->is_null()))) {
-    return corrupt("the answer belongs to another request");
+    return failure(ErrorCode::kCorrupt, "the answer belongs to another request");
   }
   if (ok->get<bool>()) {
     const auto result = json.find("result");
     if (result == json.end()) {
-      return corrupt("the answer has no 'result'");
+      return failure(ErrorCode::kCorrupt, "the answer has no 'result'");
     }
     return Response{text::json_text(*result)};
   }
   const auto error = json.find("error");
   if (error == json.end() || !error->is_object()) {
-    return corrupt("the answer has no 'error'");
+    return failure(ErrorCode::kCorrupt, "the answer has no 'error'");
   }
   return Response{failure(value_named<ErrorCode>(text_in(*error, "code")).value_or(ErrorCode::kIo),
                           text_in(*error, "message"))};

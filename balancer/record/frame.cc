@@ -28,9 +28,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 using placement::VmId;
 
-constexpr std::string_view kBefore = R"({"frame":)";
-constexpr std::string_view kBetween = R"(,"crc32":")";
-constexpr std::string_view kAfter = R"("})";
+constexpr std::string_view kFrameBegin = R"({"frame":)";
+constexpr std::string_view kChecksumKey = R"(,"crc32":")";
+constexpr std::string_view kFrameEnd = R"("})";
 constexpr std::size_t kDigits = 8;
 constexpr std::string_view kLeftOut = "left out";
 
@@ -59,7 +59,8 @@ bool is_place_in(std::int64_t place) {
 
 std::string line_of(const Json& frame) {
   const std::string text = text_of(frame);
-  return fmt::format("{}{}{}{:08x}{}\n", kBefore, text, kBetween, crc32_of(text), kAfter);
+  return fmt::format("{}{}{}{:08x}{}\n", kFrameBegin, text, kChecksumKey, crc32_of(text),
+                     kFrameEnd);
 }
 
 // ---- writing
@@ -363,14 +364,14 @@ Result<Frame> read_frame(std::string_view line) {
     return failure(ErrorCode::kCorrupt,
                    fmt::format("the line is longer than {} bytes", kLongestFrame));
   }
-  const std::size_t around = kBefore.size() + kBetween.size() + kDigits + kAfter.size();
-  if (line.size() < around || !line.starts_with(kBefore) || !line.ends_with(kAfter)) {
+  const std::size_t around = kFrameBegin.size() + kChecksumKey.size() + kDigits + kFrameEnd.size();
+  if (line.size() < around || !line.starts_with(kFrameBegin) || !line.ends_with(kFrameEnd)) {
     return failure(ErrorCode::kCorrupt, "the line is cut off or no frame");
   }
-  const std::string_view text = line.substr(kBefore.size(), line.size() - around);
-  const std::string_view rest = line.substr(kBefore.size() + text.size());
-  if (!rest.starts_with(kBetween) ||
-      rest.substr(kBetween.size(), kDigits) != fmt::format("{:08x}", crc32_of(text))) {
+  const std::string_view text = line.substr(kFrameBegin.size(), line.size() - around);
+  const std::string_view rest = line.substr(kFrameBegin.size() + text.size());
+  if (!rest.starts_with(kChecksumKey) ||
+      rest.substr(kChecksumKey.size(), kDigits) != fmt::format("{:08x}", crc32_of(text))) {
     return failure(ErrorCode::kCorrupt, "the checksum is wrong, so the line is damaged");
   }
   return text::read_json<Json>(text, {kLongestFrame}, "the frame").and_then(read_content);

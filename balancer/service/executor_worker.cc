@@ -9,7 +9,7 @@
 namespace vmnuma::balancer {
 namespace {
 
-constexpr std::size_t kMostWaiting = 10000;
+constexpr std::size_t kMostOrdersWaiting = 10000;
 /// How often running transfers are reported when nothing else happens.
 constexpr std::chrono::milliseconds kReportEvery{500};
 /// libvirt itself waits for a busy domain for 30 s (QEMU_JOB_WAIT_TIME, qemu_domainjob.c, 9.0).
@@ -25,7 +25,7 @@ ExecutorWorker::ExecutorWorker(TaskBoard& board, migration::DomainControl& contr
       journal_(journal),
       executor_(control, mover, journal, std::move(limits)),
       on_progress_(std::move(on_progress)),
-      worker_(board, "executor", kMostWaiting, kStepAllowed) {
+      worker_(board, "executor", kMostOrdersWaiting, kStepAllowed) {
   timer_ = std::make_unique<boost::asio::steady_timer>(worker_.context());
 }
 

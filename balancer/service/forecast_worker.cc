@@ -12,9 +12,9 @@ namespace vmnuma::balancer {
 namespace {
 
 /// Epochs that wait while the history is read, and then some.
-constexpr std::size_t kMostWaiting = 60;
+constexpr std::size_t kMostForecastsWaiting = 60;
 /// Eight days of a thousand VMs take less than half of it.
-constexpr std::chrono::minutes kAllowed{5};
+constexpr std::chrono::minutes kForecastAllowed{5};
 
 }  // namespace
 
@@ -22,7 +22,7 @@ ForecastWorker::ForecastWorker(TaskBoard& board, std::filesystem::path history,
                                OnForecasts on_forecasts)
     : history_(std::move(history)),
       on_forecasts_(std::move(on_forecasts)),
-      worker_(board, "forecast", kMostWaiting, kAllowed) {
+      worker_(board, "forecast", kMostForecastsWaiting, kForecastAllowed) {
   set_predictors();
   (void)worker_.post("learning from the history", [this] {
     look_for_model();

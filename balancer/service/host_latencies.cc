@@ -16,7 +16,7 @@ namespace vmnuma::balancer {
 namespace {
 
 /// Of 1024 nodes nobody has heard; this is enough for 128.
-constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
+constexpr std::size_t kMostLatencyBytes = std::size_t{1} << 20U;
 
 /// Empty if it cannot be told, so that nothing is kept.
 std::string read_boot_id(const files::Directory& root) {
@@ -68,7 +68,7 @@ FoundLatencies find_latencies(const files::Directory& root, const std::string& s
   FoundLatencies found;
   const std::string path = state_dir + "/latencies.json";
   const std::string boot_id = read_boot_id(root);
-  auto kept = files::read_file(path, kMostBytes).and_then(stats::parse_latencies);
+  auto kept = files::read_file(path, kMostLatencyBytes).and_then(stats::parse_latencies);
   if (kept && still_hold(*kept, boot_id, topology)) {
     found.latencies.measured = std::move(kept->latencies);
     found.log = {Severity::kDebug, "memory latencies are those kept from an earlier start", {}};

@@ -18,7 +18,7 @@ namespace vmnuma::balancer {
 namespace {
 
 /// Of one answer; they are made from memory, and from a few small files.
-constexpr std::chrono::seconds kAllowed{30};
+constexpr std::chrono::seconds kAnswerAllowed{30};
 
 /// Leaves it as it is where the host's files cannot be read.
 void complete(ExplainView& view, const Controller& controller, const std::string& root) {
@@ -50,7 +50,7 @@ Questions::Questions(TaskBoard& board, std::string name, boost::asio::io_context
       copy_(std::move(copy)),
       reply_(std::move(reply)),
       root_(std::move(root)),
-      worker_(board, std::move(name), /*most_waiting=*/1, kAllowed) {}
+      worker_(board, std::move(name), /*most_waiting=*/1, kAnswerAllowed) {}
 
 void Questions::ask(std::int64_t token, const Peer& peer, Request question) {
   if (waiting_count_ >= kMostWaiting) {

@@ -22,7 +22,7 @@ constexpr std::array kCallsOnADescriptor{SYS_read,      SYS_pread64, SYS_readv, 
                                          SYS_pwrite64,  SYS_writev,  SYS_fsync, SYS_fdatasync,
                                          SYS_ftruncate, SYS_fcntl,   SYS_flock, SYS_getdents64};
 
-constexpr std::size_t kMostBytes = 4096;
+constexpr std::size_t kMostSyscallBytes = 4096;
 
 /// A number and what follows it; nothing if there is none.
 std::optional<std::uint64_t> take_number(std::string_view& text, int base) {
@@ -87,7 +87,7 @@ std::vector<TaskBoard::BusyPlace> TaskBoard::overdue(Time now) const {
 /// thread waits in one, otherwise "running" or "-1 ...".
 std::string file_waited_for(pid_t thread) {
   const Result<std::string> text =
-      files::read_file(fmt::format("/proc/self/task/{}/syscall", thread), kMostBytes);
+      files::read_file(fmt::format("/proc/self/task/{}/syscall", thread), kMostSyscallBytes);
   if (!text) {
     return "";
   }

@@ -11,7 +11,6 @@ namespace {
 constexpr std::int32_t kUnknown = -1;
 /// A load that differs by less is the same one.
 constexpr std::int64_t kSame = 150;
-constexpr std::int64_t kWeek = 7 * LoadPast::kDay;
 /// 1970-01-01 was a Thursday.
 constexpr std::int64_t kFirstWeekday = 3;
 /// Names are told apart by so many numbers.
@@ -91,7 +90,7 @@ std::optional<FeaturesAt> features_at(const VmFacts& vm, const KnownLoad& load,
   const auto hour = past.up_to(minute, LoadPast::kMinutes);
   const auto day = before(LoadPast::kDay, 1, kForecastMinutes);
   const auto day_now = before(LoadPast::kDay, -10, 0);
-  const auto week = before(kWeek, 1, kForecastMinutes);
+  const auto week = before(LoadPast::kWeek, 1, kForecastMinutes);
   // How far the day is above the one before; 1000 = as it was.
   const std::int32_t above_day =
       quarter && day_now ? small((quarter->mean - day_now->mean).value + 1000) : kUnknown;

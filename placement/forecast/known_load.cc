@@ -11,7 +11,6 @@ constexpr std::int64_t kBucket = 5;
 /// How long the last minutes are.
 constexpr std::int64_t kNowMinutes = 5;
 constexpr std::int64_t kLatelyMinutes = 15;
-constexpr std::int64_t kWeek = 7 * LoadPast::kDay;
 /// Without a reading for that long a VM is taken to be off.
 constexpr std::int64_t kOffAfter = 10;
 /// Each value moves the mean loss by 2^-13 of the difference: with ten values a minute half of a
@@ -62,7 +61,8 @@ std::optional<Permille> KnownLoad::anchor_at(std::int64_t minute, Anchor anchor)
       return peak(
           past_.around(minute + 1 - LoadPast::kDay, minute + kForecastMinutes - LoadPast::kDay));
     case Anchor::kWeekBefore:
-      return peak(past_.around(minute + 1 - kWeek, minute + kForecastMinutes - kWeek));
+      return peak(
+          past_.around(minute + 1 - LoadPast::kWeek, minute + kForecastMinutes - LoadPast::kWeek));
   }
   return std::nullopt;
 }

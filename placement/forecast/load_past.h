@@ -28,6 +28,7 @@ class LoadPast {
   static constexpr std::int64_t kMinutes = 60;
   static constexpr std::int64_t kQuarter = 15;
   static constexpr std::int64_t kDay = 24 * 60;
+  static constexpr std::int64_t kWeek = 7 * kDay;
   static constexpr std::int64_t kDays = 8;
 
   struct Span {

@@ -40,6 +40,9 @@ using WakeupRate = Amount<struct WakeupRateUnit>;
 /// A point or span of monotonic time in microseconds. The core never reads a clock; it is told.
 using Microseconds = Amount<struct MicrosecondsUnit>;
 
+/// Also of CPU time.
+inline constexpr std::int64_t kMicrosecondsPerSecond = 1'000'000;
+
 inline constexpr Bytes kKiB{1024};
 inline constexpr Bytes kMiB{1024 * 1024};
 inline constexpr Bytes kGiB{1024 * 1024 * 1024};

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "placement/model/domain.h"
 
+#include <algorithm>
 #include <map>
 
 #include "placement/model/held_memory.h"
 
 namespace vmnuma::placement {
+
+std::vector<CpuId> pinned_cpus(const std::vector<Pin>& pins, std::int32_t number) {
+  const auto found =
+      std::find_if(pins.begin(), pins.end(), [&](const Pin& pin) { return pin.number == number; });
+  return found == pins.end() ? std::vector<CpuId>{} : found->cpus;
+}
 
 std::vector<PagesOfSize> memory_by_page_size(const VmDescription& vm) {
   std::map<Bytes, Bytes> by_size;

@@ -144,6 +144,9 @@ struct Pin {
   bool operator==(const Pin&) const = default;
 };
 
+/// The CPUs of the pin with that number; none if there is no such pin.
+[[nodiscard]] std::vector<CpuId> pinned_cpus(const std::vector<Pin>& pins, std::int32_t number);
+
 /// What the administrator asks for this VM. The defaults are what a VM without any policy gets.
 struct VmPolicy {
   MemoryMode memory_mode = MemoryMode::kSoft;

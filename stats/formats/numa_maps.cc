@@ -13,7 +13,7 @@ using placement::Bytes;
 using placement::NodeBytes;
 using placement::NodeId;
 
-constexpr std::string_view kFormat = "a line of numa_maps";
+constexpr std::string_view kNumaMapsLine = "a line of numa_maps";
 
 /// The policy is one word, but for "prefer (many):NODES" (Linux 5.15, mm/mempolicy.c).
 std::string_view take_policy(std::string_view& fields) {
@@ -73,7 +73,7 @@ Result<NumaMapping> parse_numa_map(std::string_view line) {
   const auto start = to_address(take_word(fields).value_or(""));
   mapping.policy = take_policy(fields);
   if (!start || mapping.policy.empty()) {
-    return bad_line(kFormat, line);
+    return bad_line(kNumaMapsLine, line);
   }
   mapping.start = *start;
   // The page size comes last, so counts become bytes after all words.
@@ -87,19 +87,19 @@ Result<NumaMapping> parse_numa_map(std::string_view line) {
     } else if (const auto own = after(*word, "anon=")) {
       const auto pages = to_number<std::int64_t>(*own);
       if (!pages) {
-        return bad_line(kFormat, line);
+        return bad_line(kNumaMapsLine, line);
       }
       anonymous = *pages;
     } else if (const auto size = after(*word, "kernelpagesize_kB=")) {
       const auto kib = to_number<std::int32_t>(*size);
       if (!kib || *kib == 0) {
-        return bad_line(kFormat, line);
+        return bad_line(kNumaMapsLine, line);
       }
       mapping.page_size = placement::kKiB * *kib;
     } else if (names_a_node(*word)) {
       const auto pages = to_node_pages(*word);
       if (!pages) {
-        return bad_line(kFormat, line);
+        return bad_line(kNumaMapsLine, line);
       }
       counts.push_back(*pages);
     }
@@ -108,14 +108,14 @@ Result<NumaMapping> parse_numa_map(std::string_view line) {
   if (anonymous > 0) {
     const auto bytes = bytes_of(anonymous, mapping.page_size);
     if (!bytes) {
-      return bad_line(kFormat, line);
+      return bad_line(kNumaMapsLine, line);
     }
     mapping.anonymous = *bytes;
   }
   for (const NodePages& count : counts) {
     const auto bytes = bytes_of(count.pages, mapping.page_size);
     if (!bytes) {
-      return bad_line(kFormat, line);
+      return bad_line(kNumaMapsLine, line);
     }
     mapping.memory.push_back({count.node, *bytes});
   }

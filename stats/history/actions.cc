@@ -19,10 +19,6 @@ using placement::CpuTime;
 using placement::NodeId;
 using placement::Permille;
 
-std::int64_t to_ms(WallTime time) {
-  return time.time_since_epoch().count();
-}
-
 // The columns of an action in the order in which read_action() takes them.
 constexpr std::string_view kColumns =
     "id, time_ms, epoch, reason, state, detail, order_text, predicted_lost_before_us,"

@@ -13,6 +13,7 @@
 #include <SQLiteCpp/Transaction.h>
 
 #include "placement/base/result.h"
+#include "stats/history/rows.h"
 
 namespace vmnuma::stats {
 
@@ -45,6 +46,11 @@ enum class Outlive {
                                                    std::string_view doing,
                                                    const std::filesystem::path& path,
                                                    sqlite3* handle);
+
+/// A time as it is stored.
+[[nodiscard]] inline std::int64_t to_ms(WallTime time) {
+  return time.time_since_epoch().count();
+}
 
 /// The SQL NULL for anything that is not there.
 template <class T>

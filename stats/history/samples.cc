@@ -18,9 +18,6 @@ namespace {
 using placement::NodeId;
 using placement::Permille;
 
-std::int64_t to_ms(WallTime time) {
-  return time.time_since_epoch().count();
-}
 WallTime from_ms(std::int64_t ms) {
   return WallTime(std::chrono::milliseconds(ms));
 }

@@ -155,20 +155,12 @@ TEST_P(BoundProperty, NoPolicyLosesLess) {
   expect_no_policy_loses_less(scenario);
 }
 
-std::vector<std::string> names() {
-  std::vector<std::string> names;
-  const auto scenarios = list_scenarios(kScenarioDirectory);
-  for (const Scenario& scenario : scenarios.value_or(std::vector<Scenario>{})) {
-    names.push_back(scenario.name);
-  }
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(Sim, BoundProperty, testing::ValuesIn(names()), [](const auto& tested) {
-  std::string name = tested.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Sim, BoundProperty, testing::ValuesIn(scenario_names()),
+                         [](const auto& tested) {
+                           std::string name = tested.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace vmnuma::tools

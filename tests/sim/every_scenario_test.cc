@@ -13,15 +13,6 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-std::vector<std::string> names() {
-  std::vector<std::string> names;
-  const auto scenarios = list_scenarios(kScenarioDirectory);
-  for (const Scenario& scenario : scenarios.value_or(std::vector<Scenario>{})) {
-    names.push_back(scenario.name);
-  }
-  return names;
-}
-
 class EveryScenario : public testing::TestWithParam<std::string> {
  protected:
   [[nodiscard]] static Scenario scenario() {
@@ -52,11 +43,12 @@ TEST_P(EveryScenario, SaysWhatItIsInOneLine) {
   EXPECT_EQ(description.find('\n'), std::string::npos);
 }
 
-INSTANTIATE_TEST_SUITE_P(Sim, EveryScenario, testing::ValuesIn(names()), [](const auto& tested) {
-  std::string name = tested.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Sim, EveryScenario, testing::ValuesIn(scenario_names()),
+                         [](const auto& tested) {
+                           std::string name = tested.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 TEST(ScenarioListTest, AllFilesAreReadAndThereAreEnough) {
   const auto scenarios = list_scenarios(kScenarioDirectory);

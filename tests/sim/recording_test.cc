@@ -69,15 +69,6 @@ void expect_the_same(const Lines& lines, std::int64_t at_least) {
   }
 }
 
-std::vector<std::string> names() {
-  std::vector<std::string> names;
-  const auto scenarios = list_scenarios(kScenarioDirectory);
-  for (const Scenario& scenario : scenarios.value_or(std::vector<Scenario>{})) {
-    names.push_back(scenario.name);
-  }
-  return names;
-}
-
 class EveryRecording : public testing::TestWithParam<std::string> {
  protected:
   [[nodiscard]] static Scenario scenario() {
@@ -105,11 +96,12 @@ TEST_P(EveryRecording, ReplaysAnonymizedAndNamesNobody) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Sim, EveryRecording, testing::ValuesIn(names()), [](const auto& tested) {
-  std::string name = tested.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Sim, EveryRecording, testing::ValuesIn(scenario_names()),
+                         [](const auto& tested) {
+                           std::string name = tested.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 Scenario pile_up() {
   return find_scenario("pile-up", kScenarioDirectory).value();

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tools/sim/scenario/catalogue.h"
 #include "tools/sim/scenario/scenario.h"
@@ -12,6 +13,15 @@
 namespace vmnuma::tools {
 
 inline const std::string kScenarioDirectory = VMNUMA_SOURCE_DIR "/tools/sim/scenarios";
+
+inline std::vector<std::string> scenario_names() {
+  std::vector<std::string> names;
+  const auto scenarios = list_scenarios(kScenarioDirectory);
+  for (const Scenario& scenario : scenarios.value_or(std::vector<Scenario>{})) {
+    names.push_back(scenario.name);
+  }
+  return names;
+}
 
 inline SimulationResult run_to_end(Scenario scenario) {
   Simulation simulation(std::move(scenario));

@@ -10,49 +10,49 @@ namespace {
 using placement::CpuTime;
 using testing::ElementsAre;
 
-constexpr CpuTime kWhile{100'000};
+constexpr CpuTime kPeriod{100'000};
 
 TEST(SimCpusTest, EverybodyGetsWhatItWantsWhereThereIsEnough) {
-  const NodeShares shares = share_node(2, 2, kWhile, CpuTime{}, {{1, kWhile}, {1, kWhile / 2}});
-  EXPECT_THAT(shares.ran, ElementsAre(kWhile, kWhile / 2));
+  const NodeShares shares = share_node(2, 2, kPeriod, CpuTime{}, {{1, kPeriod}, {1, kPeriod / 2}});
+  EXPECT_THAT(shares.ran, ElementsAre(kPeriod, kPeriod / 2));
   EXPECT_EQ(shares.busy, CpuTime{150'000});
   EXPECT_EQ(shares.served, CpuTime{150'000});
 }
 
 TEST(SimCpusTest, AShortageIsSharedByWeight) {
-  const NodeShares shares = share_node(1, 1, kWhile, CpuTime{}, {{300, kWhile}, {100, kWhile}});
+  const NodeShares shares = share_node(1, 1, kPeriod, CpuTime{}, {{300, kPeriod}, {100, kPeriod}});
   EXPECT_THAT(shares.ran, ElementsAre(CpuTime{75'000}, CpuTime{25'000}));
 }
 
 TEST(SimCpusTest, NobodyGetsMoreThanOneCpuWhateverItsWeight) {
   const NodeShares shares =
-      share_node(2, 2, kWhile, CpuTime{}, {{1000, kWhile * 2}, {1, kWhile}, {1, kWhile}});
-  EXPECT_THAT(shares.ran, ElementsAre(kWhile, kWhile / 2, kWhile / 2));
+      share_node(2, 2, kPeriod, CpuTime{}, {{1000, kPeriod * 2}, {1, kPeriod}, {1, kPeriod}});
+  EXPECT_THAT(shares.ran, ElementsAre(kPeriod, kPeriod / 2, kPeriod / 2));
 }
 
 TEST(SimCpusTest, NobodyWaitsWhileACpuIsIdle) {
   const NodeShares shares =
-      share_node(2, 2, kWhile, CpuTime{}, {{1000, kWhile / 10}, {1, kWhile}, {1, kWhile}});
-  EXPECT_EQ(shares.busy, kWhile * 2);
+      share_node(2, 2, kPeriod, CpuTime{}, {{1000, kPeriod / 10}, {1, kPeriod}, {1, kPeriod}});
+  EXPECT_EQ(shares.busy, kPeriod * 2);
 }
 
 TEST(SimCpusTest, OthersComeFirst) {
-  const NodeShares shares = share_node(2, 2, kWhile, kWhile, {{1, kWhile}, {1, kWhile}});
-  EXPECT_EQ(shares.others, kWhile);
-  EXPECT_THAT(shares.ran, ElementsAre(kWhile / 2, kWhile / 2));
-  EXPECT_EQ(share_node(2, 2, kWhile, kWhile * 5, {}).others, kWhile * 2);
+  const NodeShares shares = share_node(2, 2, kPeriod, kPeriod, {{1, kPeriod}, {1, kPeriod}});
+  EXPECT_EQ(shares.others, kPeriod);
+  EXPECT_THAT(shares.ran, ElementsAre(kPeriod / 2, kPeriod / 2));
+  EXPECT_EQ(share_node(2, 2, kPeriod, kPeriod * 5, {}).others, kPeriod * 2);
 }
 
 TEST(SimCpusTest, ThreadsOfOneCoreGetLessDone) {
   // 4 threads on 2 cores: 2 cores and a quarter of each second thread.
-  const NodeShares shares =
-      share_node(2, 4, kWhile, CpuTime{}, {{1, kWhile}, {1, kWhile}, {1, kWhile}, {1, kWhile}});
-  EXPECT_EQ(shares.busy, kWhile * 4);
+  const NodeShares shares = share_node(2, 4, kPeriod, CpuTime{},
+                                       {{1, kPeriod}, {1, kPeriod}, {1, kPeriod}, {1, kPeriod}});
+  EXPECT_EQ(shares.busy, kPeriod * 4);
   EXPECT_EQ(shares.served, CpuTime{250'000});
 }
 
 TEST(SimCpusTest, ANodeWithoutThreadsIsIdle) {
-  const NodeShares shares = share_node(2, 2, kWhile, CpuTime{}, {});
+  const NodeShares shares = share_node(2, 2, kPeriod, CpuTime{}, {});
   EXPECT_EQ(shares.busy, CpuTime{});
   EXPECT_TRUE(shares.ran.empty());
 }
@@ -60,27 +60,30 @@ TEST(SimCpusTest, ANodeWithoutThreadsIsIdle) {
 // ---- queueing ----
 
 TEST(QueueingTest, ThreadsThatFitAtAnyMomentDoNotQueue) {
-  EXPECT_EQ(queueing(4, kWhile, {kWhile / 2, kWhile / 2, kWhile / 2, kWhile / 2}), CpuTime{});
-  EXPECT_EQ(queueing(4, kWhile, {kWhile, kWhile, kWhile, kWhile, kWhile, kWhile}), CpuTime{});
-  EXPECT_EQ(queueing(4, kWhile, {}), CpuTime{});
+  EXPECT_EQ(queueing(4, kPeriod, {kPeriod / 2, kPeriod / 2, kPeriod / 2, kPeriod / 2}), CpuTime{});
+  EXPECT_EQ(queueing(4, kPeriod, {kPeriod, kPeriod, kPeriod, kPeriod, kPeriod, kPeriod}),
+            CpuTime{});
+  EXPECT_EQ(queueing(4, kPeriod, {}), CpuTime{});
 }
 
 TEST(QueueingTest, TwoHalvesOfACpuMeetHalfOfTheTimeOneOfThemRuns) {
   // Both want it for a quarter of the time, and then one of them waits.
-  EXPECT_NEAR(static_cast<double>(queueing(1, kWhile, {kWhile / 2, kWhile / 2}).value), 25'000, 1);
+  EXPECT_NEAR(static_cast<double>(queueing(1, kPeriod, {kPeriod / 2, kPeriod / 2}).value), 25'000,
+              1);
 }
 
 TEST(QueueingTest, WhatDoesNotFitInTheMeanIsNotQueueing) {
   // Three halves on one CPU: 2 wait with chance 1/8, 1 with chance 3/8, which is 0.625; 0.5 of it
   // does not fit.
-  EXPECT_NEAR(static_cast<double>(queueing(1, kWhile, {kWhile / 2, kWhile / 2, kWhile / 2}).value),
-              12'500, 1);
+  EXPECT_NEAR(
+      static_cast<double>(queueing(1, kPeriod, {kPeriod / 2, kPeriod / 2, kPeriod / 2}).value),
+      12'500, 1);
 }
 
 TEST(QueueingTest, TenThreadsAtFourFifthsOnEightCpusQueueForHalfACpu) {
   // P(9 of 10) + 2 P(10 of 10) = 0.2684 + 2 x 0.1074.
-  const std::vector<CpuTime> wants(10, kWhile * 4 / 5);
-  EXPECT_NEAR(static_cast<double>(queueing(8, kWhile, wants).value), 48'318, 10);
+  const std::vector<CpuTime> wants(10, kPeriod * 4 / 5);
+  EXPECT_NEAR(static_cast<double>(queueing(8, kPeriod, wants).value), 48'318, 10);
 }
 
 // ---- threads that may not run everywhere ----
@@ -88,51 +91,51 @@ TEST(QueueingTest, TenThreadsAtFourFifthsOnEightCpusQueueForHalfACpu) {
 /// 2 cores with 2 threads each: CPUs 0 and 2 are core 0, CPUs 1 and 3 core 1.
 const std::vector<std::int32_t> kCores{0, 1, 0, 1};
 
-PinnedThread thread_on(std::vector<std::size_t> cpus, CpuTime wants = kWhile,
+PinnedThread thread_on(std::vector<std::size_t> cpus, CpuTime wants = kPeriod,
                        std::int64_t weight = 1) {
   return {{weight, wants}, std::move(cpus)};
 }
 
 TEST(ShareCpusTest, ThreadsShareTheCpuThatTheyArePinnedTo) {
   const NodeShares shares =
-      share_cpus(kCores, kWhile, CpuTime{}, {thread_on({0}), thread_on({0}), thread_on({1})});
-  EXPECT_EQ(shares.ran, (std::vector{CpuTime{50'000}, CpuTime{50'000}, kWhile}));
+      share_cpus(kCores, kPeriod, CpuTime{}, {thread_on({0}), thread_on({0}), thread_on({1})});
+  EXPECT_EQ(shares.ran, (std::vector{CpuTime{50'000}, CpuTime{50'000}, kPeriod}));
   EXPECT_EQ(shares.served_of, shares.ran);
   EXPECT_EQ(shares.busy, CpuTime{200'000});
 }
 
 TEST(ShareCpusTest, SharesFollowTheWeights) {
   const NodeShares shares =
-      share_cpus(kCores, kWhile, CpuTime{}, {thread_on({0}, kWhile, 3), thread_on({0})});
+      share_cpus(kCores, kPeriod, CpuTime{}, {thread_on({0}, kPeriod, 3), thread_on({0})});
   EXPECT_NEAR(static_cast<double>(shares.ran[0].value), 75'000, 2'000);
-  EXPECT_EQ(shares.ran[0] + shares.ran[1], kWhile);
+  EXPECT_EQ(shares.ran[0] + shares.ran[1], kPeriod);
 }
 
 TEST(ShareCpusTest, ThreadsOfOneCoreAreWorthLess) {
-  const NodeShares shares = share_cpus(kCores, kWhile, CpuTime{},
+  const NodeShares shares = share_cpus(kCores, kPeriod, CpuTime{},
                                        {thread_on({0, 2}), thread_on({0, 2}), thread_on({1, 3})});
-  EXPECT_EQ(shares.ran, (std::vector{kWhile, kWhile, kWhile}));
+  EXPECT_EQ(shares.ran, (std::vector{kPeriod, kPeriod, kPeriod}));
   // Two threads of a core together are worth 1.25 cores.
-  EXPECT_EQ(shares.served_of, (std::vector{CpuTime{62'500}, CpuTime{62'500}, kWhile}));
+  EXPECT_EQ(shares.served_of, (std::vector{CpuTime{62'500}, CpuTime{62'500}, kPeriod}));
 }
 
 TEST(ShareCpusTest, WhoMayRunAnywhereGoesWhereACoreIdles) {
   const NodeShares shares =
-      share_cpus(kCores, kWhile, CpuTime{}, {thread_on({0, 2}), thread_on({0, 1, 2, 3})});
-  EXPECT_EQ(shares.served_of, (std::vector{kWhile, kWhile}));
+      share_cpus(kCores, kPeriod, CpuTime{}, {thread_on({0, 2}), thread_on({0, 1, 2, 3})});
+  EXPECT_EQ(shares.served_of, (std::vector{kPeriod, kPeriod}));
 }
 
 TEST(ShareCpusTest, OthersComeFirstAndAreNotMoreThanThereIs) {
-  const NodeShares shares = share_cpus(kCores, kWhile, CpuTime{300'000}, {thread_on({0})});
+  const NodeShares shares = share_cpus(kCores, kPeriod, CpuTime{300'000}, {thread_on({0})});
   EXPECT_EQ(shares.others, CpuTime{300'000});
   EXPECT_EQ(shares.others + shares.ran[0], shares.busy);
   EXPECT_LE(shares.busy, CpuTime{400'000});
-  EXPECT_EQ(share_cpus(kCores, kWhile, CpuTime{900'000}, {}).others, CpuTime{400'000});
+  EXPECT_EQ(share_cpus(kCores, kPeriod, CpuTime{900'000}, {}).others, CpuTime{400'000});
 }
 
 TEST(ShareCpusTest, NobodyRunsLongerThanItWants) {
   const NodeShares shares =
-      share_cpus(kCores, kWhile, CpuTime{}, {thread_on({0}, CpuTime{1'234}), thread_on({0})});
+      share_cpus(kCores, kPeriod, CpuTime{}, {thread_on({0}, CpuTime{1'234}), thread_on({0})});
   EXPECT_EQ(shares.ran, (std::vector{CpuTime{1'234}, CpuTime{98'766}}));
 }
 

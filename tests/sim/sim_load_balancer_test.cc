@@ -15,7 +15,7 @@ using placement::kNoNode;
 using placement::NodeIndex;
 using testing::ElementsAre;
 
-constexpr CpuTime kWhile{200'000};
+constexpr CpuTime kTick{200'000};
 
 class SimLoadBalancerTest : public testing::Test {
  protected:
@@ -27,7 +27,7 @@ class SimLoadBalancerTest : public testing::Test {
     }
   }
   void add(NodeIndex node, std::int64_t pct, CpuTime waited = {}, NodeIndex prefers = kNoNode) {
-    threads_.push_back({node, kWhile * pct / 100, waited, all_, prefers});
+    threads_.push_back({node, kTick * pct / 100, waited, all_, prefers});
   }
   void pass(int times = 1) {
     for (int i = 0; i < times; ++i) {
@@ -37,7 +37,7 @@ class SimLoadBalancerTest : public testing::Test {
           busy[thread.node] += thread.wants;
         }
       }
-      balancer_.pass(kWhile, host_.topology(), std::move(busy), threads_);
+      balancer_.pass(kTick, host_.topology(), std::move(busy), threads_);
     }
   }
   [[nodiscard]] std::vector<int> threads_on() const {
@@ -138,7 +138,7 @@ TEST_F(SimLoadBalancerTest, BusyNodesAreEvenedOutOnlyFromTimeToTime) {
 TEST_F(SimLoadBalancerTest, AThreadRunsOnlyWhereItMay) {
   const std::vector<NodeIndex> only{0};
   for (int i = 0; i < 8; ++i) {
-    add(0, 100, kWhile, 1);
+    add(0, 100, kTick, 1);
     threads_.back().nodes = only;
   }
   pass(10);

@@ -10,7 +10,7 @@ namespace {
 using placement::CpuTime;
 using placement::NodeIndex;
 
-constexpr CpuTime kSecond{1'000'000};
+constexpr CpuTime kCpuSecond{1'000'000};
 constexpr std::int64_t kPortion = 128;  // simulated pages of 2 MiB
 constexpr NodeIndex kHere = 0;
 constexpr NodeIndex kThere = 1;
@@ -24,13 +24,13 @@ void pass(SimNumaScanner& scanner, std::int32_t threads, NodeIndex from, NodeInd
     (void)scanner.fault(page, static_cast<std::int32_t>(turn++ % threads), from, to,
                         kEven);  // where it goes does not matter
   }
-  (void)scanner.pages_due(CpuTime{}, kSecond, kPortion);
+  (void)scanner.pages_due(CpuTime{}, kCpuSecond, kPortion);
 }
 
 std::int64_t due(SimNumaScanner& scanner, std::int64_t seconds, std::int64_t resident) {
   std::int64_t pages = 0;
   for (std::int64_t i = 0; i < seconds * 5; ++i) {
-    pages += scanner.pages_due(kSecond / 5, kSecond, resident);
+    pages += scanner.pages_due(kCpuSecond / 5, kCpuSecond, resident);
   }
   return pages;
 }
@@ -50,13 +50,13 @@ TEST(SimNumaScannerTest, ALargeOneTenTimesAsOftenAndThoseThatShareItTakeTurns) {
 TEST(SimNumaScannerTest, AVmThatDoesNotRunIsNotScanned) {
   SimNumaScanner scanner(kPortion, 1);
   for (int i = 0; i < 100; ++i) {
-    EXPECT_EQ(scanner.pages_due(kSecond, CpuTime{}, kPortion), 0);
+    EXPECT_EQ(scanner.pages_due(kCpuSecond, CpuTime{}, kPortion), 0);
   }
 }
 
 TEST(SimNumaScannerTest, NearMemoryIsScannedEverMoreSlowlyAndFarMemoryFasterAgain) {
   SimNumaScanner scanner(kPortion, 4);
-  (void)scanner.pages_due(kSecond, kSecond, kPortion);
+  (void)scanner.pages_due(kCpuSecond, kCpuSecond, kPortion);
   const std::int64_t shortest = scanner.period_ms();
   for (int i = 0; i < 40; ++i) {
     const std::int64_t before = scanner.period_ms();
@@ -74,7 +74,7 @@ TEST(SimNumaScannerTest, NearMemoryIsScannedEverMoreSlowlyAndFarMemoryFasterAgai
 
 TEST(SimNumaScannerTest, FailedMovesAndNoFaultsDoubleThePeriod) {
   SimNumaScanner scanner(kPortion, 2);
-  (void)scanner.pages_due(kSecond, kSecond, kPortion);
+  (void)scanner.pages_due(kCpuSecond, kCpuSecond, kPortion);
   scanner.move_failed();
   pass(scanner, 2, kHere, kThere);
   EXPECT_EQ(scanner.period_ms(), 2'000);

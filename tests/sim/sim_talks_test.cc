@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
 
-constexpr CpuTime kWhile{200'000};
+constexpr CpuTime kPassed{200'000};
 
 VmId id_of(std::uint8_t number) {
   VmId id;
@@ -38,33 +38,33 @@ SimTalks two_that_talk() {
 TEST(SimTalksTest, AWakeUpFromNodeToNodeTakesHalfOfItsCostFromEach) {
   // 20000 of 1.3 us in a fifth of a second.
   SimTalks talks = two_that_talk();
-  EXPECT_THAT(talks.pass(kWhile, with_vm_1_on({4, 0})),
+  EXPECT_THAT(talks.pass(kPassed, with_vm_1_on({4, 0})),
               ElementsAre(Pair(id_of(1), CpuTime{13'000}), Pair(id_of(2), CpuTime{13'000})));
 }
 
 TEST(SimTalksTest, OnOneNodeNobodyLosesAnything) {
   SimTalks talks = two_that_talk();
-  EXPECT_THAT(talks.pass(kWhile, with_vm_1_on({0, 4})),
+  EXPECT_THAT(talks.pass(kPassed, with_vm_1_on({0, 4})),
               ElementsAre(Pair(id_of(1), CpuTime{0}), Pair(id_of(2), CpuTime{0})));
 }
 
 TEST(SimTalksTest, HalfOfTheVcpusElsewhereCostHalf) {
   SimTalks talks = two_that_talk();
-  EXPECT_THAT(talks.pass(kWhile, with_vm_1_on({2, 2})),
+  EXPECT_THAT(talks.pass(kPassed, with_vm_1_on({2, 2})),
               ElementsAre(Pair(id_of(1), CpuTime{6'500}), Pair(id_of(2), CpuTime{6'500})));
 }
 
 TEST(SimTalksTest, CountsWhatHappened) {
   SimTalks talks = two_that_talk();
   EXPECT_THAT(talks.counters(), ElementsAre(WakeupSample{id_of(1), id_of(2), 0}));
-  (void)talks.pass(kWhile, with_vm_1_on({4, 0}));
-  (void)talks.pass(kWhile, with_vm_1_on({0, 4}));
+  (void)talks.pass(kPassed, with_vm_1_on({4, 0}));
+  (void)talks.pass(kPassed, with_vm_1_on({0, 4}));
   EXPECT_THAT(talks.counters(), ElementsAre(WakeupSample{id_of(1), id_of(2), 40'000}));
 }
 
 TEST(SimTalksTest, WhoDoesNotWantToRunWakesNobody) {
   SimTalks talks = two_that_talk();
-  EXPECT_THAT(talks.pass(kWhile, with_vm_1_on({0, 0})), IsEmpty());
+  EXPECT_THAT(talks.pass(kPassed, with_vm_1_on({0, 0})), IsEmpty());
   EXPECT_THAT(talks.counters(), ElementsAre(WakeupSample{id_of(1), id_of(2), 0}));
 }
 

@@ -13,7 +13,7 @@ namespace {
 using placement::CpuTime;
 using placement::Microseconds;
 
-constexpr Microseconds kSecond{1'000'000};
+constexpr Microseconds kHostSecond{1'000'000};
 
 /// Two VMs of 4 busy vCPUs on a node of 4 CPUs, for a second.
 EpochFigures figures_with(const ScenarioVm& one) {
@@ -21,7 +21,7 @@ EpochFigures figures_with(const ScenarioVm& one) {
   SimHost host(small_host(1), 1, /*prefer_ht=*/false, clock);
   (void)host.start(one);
   (void)host.start(busy_vm("other", 4, 100));
-  host.run(kSecond);
+  host.run(kHostSecond);
   return figures_of(host.take_truth());
 }
 

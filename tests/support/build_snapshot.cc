@@ -191,6 +191,10 @@ Topology equal_nodes(std::int32_t nodes, std::int32_t cores, std::int32_t thread
                      20);
 }
 
+placement::Options walls() {
+  return options_of(placement::Preset::kEsxi);
+}
+
 void run_and_share_out(Snapshot& snapshot, const Options& options) {
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
     const NodeState& state = snapshot.nodes[node];

@@ -100,6 +100,9 @@ class SnapshotBuilder {
                                              const placement::Plan& plan,
                                              const placement::Options& options);
 
+/// Homes are walls, as ESXi's are: for tests in which nobody spills.
+[[nodiscard]] placement::Options walls();
+
 /// What clients ran if they live where they do, and what follows from it.
 void run_and_share_out(placement::Snapshot& snapshot, const placement::Options& options);
 

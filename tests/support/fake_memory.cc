@@ -29,7 +29,7 @@ Bytes pool_of(const MemoryRange& range) {
 
 }  // namespace
 
-FakeMemory::FakeMemory(std::vector<FakeNode> nodes) : nodes_(std::move(nodes)) {}
+FakeMemory::FakeMemory(std::vector<FakeMemoryNode> nodes) : nodes_(std::move(nodes)) {}
 
 VmProcess FakeMemory::start_process() {
   const VmProcess process{next_pid_, static_cast<std::uint64_t>(next_pid_ * 10)};
@@ -75,9 +75,9 @@ Result<FakeMemory::Process*> FakeMemory::running(const VmProcess& process) {
   return found;
 }
 
-const FakeNode* FakeMemory::node(NodeId id) const {
+const FakeMemoryNode* FakeMemory::node(NodeId id) const {
   const auto found = std::find_if(nodes_.begin(), nodes_.end(),
-                                  [&](const FakeNode& node) { return node.id == id; });
+                                  [&](const FakeMemoryNode& node) { return node.id == id; });
   return found == nodes_.end() || found->memory <= Bytes{} ? nullptr : &*found;
 }
 
@@ -165,7 +165,7 @@ Bytes FakeMemory::used(NodeId node, Bytes pool) const {
 }
 
 Bytes FakeMemory::free_on(NodeId id) const {
-  const FakeNode* found = node(id);
+  const FakeMemoryNode* found = node(id);
   const auto others = others_.find(id);
   return found == nullptr
              ? Bytes{}
@@ -384,7 +384,7 @@ Result<MoveResult> FakeMemory::move(const VmProcess& process,
 }
 
 Result<NodeMemory> FakeMemory::node_memory(NodeId id) {
-  const FakeNode* found = node(id);
+  const FakeMemoryNode* found = node(id);
   if (found == nullptr) {
     return failure(ErrorCode::kNotFound, "there is no node " + std::to_string(id.value), ENOENT);
   }
@@ -418,7 +418,7 @@ Bytes FakeMemory::bytes_on(NodeId node) const {
 }
 
 bool FakeMemory::consistent() const {
-  for (const FakeNode& node : nodes_) {
+  for (const FakeMemoryNode& node : nodes_) {
     Bytes counted = used(node.id, {});
     bool fits = free_on(node.id) >= Bytes{};
     for (const migration::PoolFree& pool : node.pools) {

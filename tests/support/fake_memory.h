@@ -18,7 +18,7 @@
 
 namespace vmnuma::tests {
 
-struct FakeNode {
+struct FakeMemoryNode {
   placement::NodeId id;
   placement::Bytes memory;
   std::vector<migration::PoolFree> pools;  ///< huge page pools, all free
@@ -34,7 +34,7 @@ struct FakeMoveCost {
 /// Not thread-safe.
 class FakeMemory final : public migration::PageMover {
  public:
-  explicit FakeMemory(std::vector<FakeNode> nodes);
+  explicit FakeMemory(std::vector<FakeMemoryNode> nodes);
 
   placement::VmProcess start_process();
   void end_process(const placement::VmProcess& process);
@@ -129,7 +129,7 @@ class FakeMemory final : public migration::PageMover {
 
   [[nodiscard]] Process* find(const placement::VmProcess& process);
   [[nodiscard]] Result<Process*> running(const placement::VmProcess& process);
-  [[nodiscard]] const FakeNode* node(placement::NodeId id) const;
+  [[nodiscard]] const FakeMemoryNode* node(placement::NodeId id) const;
   [[nodiscard]] std::optional<Place> place(Process& process, std::uint64_t address) const;
   template <class Change>
   void each_page(const placement::VmProcess& process, std::uint64_t start, placement::Bytes length,
@@ -143,7 +143,7 @@ class FakeMemory final : public migration::PageMover {
   /// Bytes on the node in the pool of that page size; zero = ordinary.
   [[nodiscard]] placement::Bytes used(placement::NodeId node, placement::Bytes pool) const;
 
-  std::vector<FakeNode> nodes_;
+  std::vector<FakeMemoryNode> nodes_;
   std::map<placement::NodeId, placement::Bytes> others_;
   std::map<std::pair<placement::NodeId, placement::Bytes>, placement::Bytes> used_;
   std::map<placement::VmProcess, Process> processes_;

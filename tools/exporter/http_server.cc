@@ -43,13 +43,13 @@ std::string_view view_of(beast::string_view text) {
   return {text.data(), text.size()};
 }
 
-std::string name_of(const tcp::endpoint& endpoint) {
+std::string endpoint_text(const tcp::endpoint& endpoint) {
   const std::string address = endpoint.address().to_string();
   return fmt::format("{}:{}", endpoint.address().is_v6() ? "[" + address + "]" : address,
                      endpoint.port());
 }
 
-std::string name_of(const local::endpoint& endpoint) {
+std::string endpoint_text(const local::endpoint& endpoint) {
   return endpoint.path();
 }
 
@@ -61,7 +61,8 @@ tl::unexpected<Error> cannot_listen(const Endpoint& endpoint, const error_code& 
                                  error == asio::error::invalid_argument
                              ? ErrorCode::kInvalidArgument
                              : ErrorCode::kIo;
-  return failure(code, fmt::format("cannot listen at '{}': {}", name_of(endpoint), error.message()),
+  return failure(code,
+                 fmt::format("cannot listen at '{}': {}", endpoint_text(endpoint), error.message()),
                  error.value());
 }
 
@@ -272,9 +273,10 @@ class HttpServer::Listener {
 
   [[nodiscard]] std::string url() const {
     if (const auto* acceptor = std::get_if<local::acceptor>(&acceptor_)) {
-      return "unix:" + name_of(acceptor->local_endpoint());
+      return "unix:" + endpoint_text(acceptor->local_endpoint());
     }
-    return fmt::format("http://{}/", name_of(std::get<tcp::acceptor>(acceptor_).local_endpoint()));
+    return fmt::format("http://{}/",
+                       endpoint_text(std::get<tcp::acceptor>(acceptor_).local_endpoint()));
   }
 
   template <class Acceptor, class Endpoint>

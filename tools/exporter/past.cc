@@ -11,9 +11,9 @@
 
 namespace vmnuma::tools {
 
-using Json = nlohmann::ordered_json;
-
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 Json json_of(const balancer::Figure& figure) {
   return figure ? Json(*figure) : Json(nullptr);

@@ -32,11 +32,6 @@ constexpr std::string_view kLeftAlone = "none";
 constexpr std::int64_t kNoDifference = 1000;  ///< one per cent
 
 /// In hundredths, which is all that means anything.
-double number(Percentage share) {
-  const std::int64_t hundredths = (share.value + 5) / 10;
-  return static_cast<double>(hundredths) / 100;
-}
-
 }  // namespace
 
 ScenarioComparison compare_policies(const Scenario& scenario,
@@ -132,20 +127,20 @@ std::string to_text(const ComparisonSummary& summary) {
                                 kOurs, summary.first, summary.scenarios);
   out += "lost on average:";
   for (const ComparisonSummary::Row& row : summary.mean) {
-    out += fmt::format(" {} {:.2f} %,", row.policy, number(row.lost));
+    out += fmt::format(" {} {:.2f} %,", row.policy, two_digits(row.lost));
   }
-  out += fmt::format(" best peer of each {:.2f} %\n", number(summary.mean_best_peer));
+  out += fmt::format(" best peer of each {:.2f} %\n", two_digits(summary.mean_best_peer));
   const PolicyResult& peer = best_peer(*summary.worst);
-  out += fmt::format("worst: {}, where {} loses {:.2f} % and {} {:.2f} %\n",
-                     summary.worst->scenario, kOurs, number(summary.worst->policies.back().lost),
-                     peer.policy, number(peer.lost));
+  out += fmt::format(
+      "worst: {}, where {} loses {:.2f} % and {} {:.2f} %\n", summary.worst->scenario, kOurs,
+      two_digits(summary.worst->policies.back().lost), peer.policy, two_digits(peer.lost));
   out += fmt::format("a host that is left alone loses less by more than 1 % of demand in {}",
                      summary.harmed);
   if (summary.most_harmed != nullptr) {
     const std::int64_t ours = summary.most_harmed->policies.back().lost.value;
     out += fmt::format(", most in {}: {:.2f} % instead of {:.2f} %", summary.most_harmed->scenario,
-                       number(Percentage{ours - harm(*summary.most_harmed).value}),
-                       number(Percentage{ours}));
+                       two_digits(Percentage{ours - harm(*summary.most_harmed).value}),
+                       two_digits(Percentage{ours}));
   }
   out += "\n";
   return out;
@@ -162,13 +157,13 @@ std::string to_text(const std::vector<ScenarioComparison>& comparisons) {
     }
     for (const PolicyResult& row : comparison.policies) {
       out += fmt::format("{:<24}  {:<13}  {:>7.2f}{}  {:>11.1f}  {:>7}  {:>11}  {:>13}\n",
-                         comparison.scenario, row.policy, number(row.lost),
-                         number(row.lost) <= number(Percentage{least}) ? "*" : " ",
-                         number(row.worst_off), row.changes, row.moved.value >> 20U,
+                         comparison.scenario, row.policy, two_digits(row.lost),
+                         two_digits(row.lost) <= two_digits(Percentage{least}) ? "*" : " ",
+                         two_digits(row.worst_off), row.changes, row.moved.value >> 20U,
                          row.below_reserve.value >> 20U);
     }
     out += fmt::format("{:<24}  {:<13}  {:>7.2f}\n", comparison.scenario, kBound,
-                       number(comparison.bound));
+                       two_digits(comparison.bound));
     if (!comparison.not_first_because.empty() && !we_are_first(comparison)) {
       out += fmt::format("{:<24}  {} is not first: {}\n", comparison.scenario, kOurs,
                          comparison.not_first_because);
@@ -183,8 +178,8 @@ std::string to_json(const std::vector<ScenarioComparison>& comparisons) {
     ordered_json policies = ordered_json::array();
     for (const PolicyResult& row : comparison.policies) {
       policies.push_back({{"policy", row.policy},
-                          {"lost_pct", number(row.lost)},
-                          {"worst_off_pct", number(row.worst_off)},
+                          {"lost_pct", two_digits(row.lost)},
+                          {"worst_off_pct", two_digits(row.worst_off)},
                           {"changes", row.changes},
                           {"bytes_moved", row.moved.value},
                           {"bytes_below_reserve", row.below_reserve.value}});
@@ -192,7 +187,7 @@ std::string to_json(const std::vector<ScenarioComparison>& comparisons) {
     list.push_back(
         {{"scenario", comparison.scenario},
          {"policies", std::move(policies)},
-         {"bound_lost_pct", number(comparison.bound)},
+         {"bound_lost_pct", two_digits(comparison.bound)},
          {"not_first_because", we_are_first(comparison) ? "" : comparison.not_first_because}});
   }
   return text::json_text(list);

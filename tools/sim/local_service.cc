@@ -11,7 +11,7 @@ using placement::CpuTime;
 
 namespace {
 
-constexpr std::int64_t kMostSteps = 2000;
+constexpr std::int64_t kMostSolverSteps = 2000;
 
 /// Weighted near time, in thousandths of a microsecond: what is saved against all being far.
 class HomesSearch {
@@ -22,7 +22,7 @@ class HomesSearch {
   [[nodiscard]] std::int64_t most_saved() {
     const std::int64_t in_pieces = saved_in_pieces(0);
     descend(0, 0);
-    return steps_ > kMostSteps ? in_pieces : best_;
+    return steps_ > kMostSolverSteps ? in_pieces : best_;
   }
 
  private:
@@ -47,7 +47,7 @@ class HomesSearch {
   void descend(std::size_t client, std::int64_t saved) {
     best_ = std::max(best_, saved);
     if (client == clients_.size() || saved + saved_in_pieces(client) <= best_ ||
-        ++steps_ > kMostSteps) {
+        ++steps_ > kMostSolverSteps) {
       return;
     }
     // Tightest room that holds all of it first, then the widest.

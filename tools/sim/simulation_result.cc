@@ -17,19 +17,15 @@ constexpr std::int64_t kWhole = 100 * kPerCent;
 constexpr std::int64_t kSmallPage = 4096;
 
 /// In hundredths, which is all that means anything.
-double number(Percentage share) {
-  const std::int64_t hundredths = (share.value + 5) / 10;
-  return static_cast<double>(hundredths) / 100;
-}
-
 std::string text(Percentage share) {
   const std::int64_t tenths = (share.value + 50) / 100;
   return fmt::format("{}.{} %", tenths / 10, tenths % 10);
 }
 
 ordered_json json_of(const Course& course) {
-  return {
-      {"start", number(course.start)}, {"mean", number(course.mean)}, {"end", number(course.end)}};
+  return {{"start", two_digits(course.start)},
+          {"mean", two_digits(course.mean)},
+          {"end", two_digits(course.end)}};
 }
 
 ordered_json json_of(const PredictedAction& action) {
@@ -47,10 +43,10 @@ ordered_json json_of(const VmResult& vm) {
   }
   return {{"name", vm.name},
           {"homes", std::move(homes)},
-          {"used_pct", number(vm.used)},
-          {"worked_pct", number(vm.worked)},
-          {"entitled_pct", number(vm.entitled)},
-          {"locality_pct", number(vm.locality)},
+          {"used_pct", two_digits(vm.used)},
+          {"worked_pct", two_digits(vm.worked)},
+          {"entitled_pct", two_digits(vm.entitled)},
+          {"locality_pct", two_digits(vm.locality)},
           {"moves", vm.moves}};
 }
 
@@ -64,6 +60,11 @@ std::string predictions_text(const std::vector<PredictedAction>& predictions) {
 }
 
 }  // namespace
+
+double two_digits(Percentage share) {
+  const std::int64_t hundredths = (share.value + 5) / 10;
+  return static_cast<double>(hundredths) / 100;
+}
 
 std::optional<Percentage> percentage_of(std::int64_t part, std::int64_t whole) {
   if (whole <= 0) {
@@ -95,8 +96,8 @@ std::string to_json(const SimulationResult& result) {
                              {"bytes_below_reserve", result.below_reserve.value},
                              {"imbalance_pct", json_of(result.imbalance)},
                              {"locality_pct", json_of(result.locality)},
-                             {"owed_pct_mean", number(result.owed)},
-                             {"lost_pct_mean", number(result.lost)},
+                             {"owed_pct_mean", two_digits(result.owed)},
+                             {"lost_pct_mean", two_digits(result.lost)},
                              {"last_move_epoch", result.last_move_epoch},
                              {"predictions", std::move(predictions)},
                              {"vms", std::move(vms)},

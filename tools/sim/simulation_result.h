@@ -19,6 +19,8 @@ struct Percentage {
 };
 /// part / whole; nothing if `whole` is not positive.
 [[nodiscard]] std::optional<Percentage> percentage_of(std::int64_t part, std::int64_t whole);
+/// In per cent, rounded to hundredths.
+[[nodiscard]] double two_digits(Percentage share);
 
 struct Course {
   Percentage start;

@@ -180,7 +180,7 @@ HostStory with_repairs() {
   return host;
 }
 
-void live_through(HostStory& host, int epochs) {
+void carry_out_for(HostStory& host, int epochs) {
   for (int epoch = 0; epoch < epochs; ++epoch) {
     (void)host.tell_domains();
     host.carry_out(host.epoch());
@@ -194,12 +194,12 @@ TEST(ControllerTest, PinsAVmHomeAgainWhereThatIsWantedUntilSomebodyInsists) {
   for (const auto& pins : {node_cpus(other), std::vector<placement::CpuId>{},
                            std::vector{placement::CpuId{0}, placement::CpuId{2}}}) {
     host.pin(1, pins);
-    live_through(host, 8);
+    carry_out_for(host, 8);
     EXPECT_EQ(host.home(1), home);
     EXPECT_EQ(host.pins(1), node_cpus(home));
   }
   host.pin(1, node_cpus(other));
-  live_through(host, 4);  // later it may go to its memory
+  carry_out_for(host, 4);  // later it may go to its memory
   EXPECT_EQ(host.home(1), other);
   EXPECT_EQ(host.pins(1), node_cpus(other));
 }
@@ -209,7 +209,7 @@ HostStory with_a_small_vm(bool repairs) {
   HostStory host(4, Mode::kActive,
                  [&](balancer::ControllerSetup& setup) { setup.repairs_pins = repairs; });
   host.start(small_vm(1, "web1", 1), 1, 50);
-  live_through(host, 6);
+  carry_out_for(host, 6);
   return host;
 }
 
@@ -219,7 +219,7 @@ TEST(ControllerTest, PinsAPluggedVcpuWhereItsVmIsAtHome) {
     const std::int32_t home = host.home(1);
     host.plug_vcpu(1);
     EXPECT_FALSE(host.all_pinned(1));
-    live_through(host, 8);
+    carry_out_for(host, 8);
     EXPECT_EQ(host.home(1), home);
     EXPECT_TRUE(host.all_pinned(1));
     EXPECT_EQ(host.pins(1), node_cpus(home));
@@ -231,11 +231,11 @@ TEST(ControllerTest, PinsAPluggedVcpuOnlyWhenItMayAct) {
   const std::int32_t home = host.home(1);
   (void)host.controller().on(CommandReceived{7, balancer::PauseRequest{}});
   host.plug_vcpu(1);
-  live_through(host, 8);
+  carry_out_for(host, 8);
   EXPECT_FALSE(host.all_pinned(1));
   EXPECT_EQ(host.home(1), home);
   (void)host.controller().on(CommandReceived{7, balancer::ResumeRequest{}});
-  live_through(host, 8);
+  carry_out_for(host, 8);
   EXPECT_TRUE(host.all_pinned(1));
 }
 
@@ -244,16 +244,16 @@ TEST(ControllerTest, RepairsNoPinsWhilePausedNorThoseItFound) {
   const std::int32_t home = host.home(1);
   (void)host.controller().on(CommandReceived{7, balancer::PauseRequest{}});
   host.pin(1, node_cpus((home + 1) % 4));
-  live_through(host, 8);
+  carry_out_for(host, 8);
   EXPECT_EQ(host.pins(1), node_cpus((home + 1) % 4));
   (void)host.controller().on(CommandReceived{7, balancer::ResumeRequest{}});
-  live_through(host, 8);
+  carry_out_for(host, 8);
   EXPECT_EQ(host.pins(1), node_cpus(home));
 
   const std::vector found{placement::CpuId{0}, placement::CpuId{2}};
   host.start(small_vm(2, "web2", 2), 0, 50);
   host.pin(2, found);
-  live_through(host, 8);
+  carry_out_for(host, 8);
   EXPECT_EQ(host.pins(2), found);
 }
 

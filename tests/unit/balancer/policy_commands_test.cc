@@ -50,7 +50,7 @@ VmPolicy policy_of(HostStory& host) {
 }
 
 template <class View>
-View answer_of(HostStory& host, balancer::Command command) {
+View view_of(HostStory& host, balancer::Command command) {
   Effects effects = host.controller().on(CommandReceived{7, std::move(command)});
   EXPECT_THAT(effects.replies, SizeIs(1));
   EXPECT_TRUE(effects.replies.front().answer) << effects.replies.front().answer.error().message;
@@ -83,7 +83,7 @@ TEST(MetadataPolicyTest, MetadataDoesNotCountWhereTheAdministratorSaysSo) {
   host.start(vm_with({{"nodes", "1"}, {"colour", "blue"}}), 0, 50);
   const Effects effects = host.tell_domains();
   EXPECT_EQ(policy_of(host).nodes, (std::vector<NodeId>{{2}, {3}}));
-  EXPECT_THAT(answer_of<balancer::StatusView>(host, balancer::StatusRequest{}).refused_policies,
+  EXPECT_THAT(view_of<balancer::StatusView>(host, balancer::StatusRequest{}).refused_policies,
               IsEmpty());
   const Effects set = host.controller().on(CommandReceived{7, SetRequest{"web1", {}, false}});
   EXPECT_THAT(set.replies.front().answer.error().message, HasSubstr("metadata_wins"));
@@ -117,11 +117,11 @@ TEST(MetadataPolicyTest, AWrongPolicyCountsNowhereAndTheVmIsLeftWhereItIs) {
   }
   // Said once.
   EXPECT_THAT(host.tell_domains().log, IsEmpty());
-  const auto status = answer_of<balancer::StatusView>(host, balancer::StatusRequest{});
+  const auto status = view_of<balancer::StatusView>(host, balancer::StatusRequest{});
   ASSERT_THAT(status.refused_policies, SizeIs(1));
   EXPECT_EQ(status.refused_policies.front().vm, "web1");
   EXPECT_THAT(status.refused_policies.front().reason, HasSubstr("memory_mode"));
-  const auto explained = answer_of<balancer::ExplainView>(host, balancer::ExplainRequest{"web1"});
+  const auto explained = view_of<balancer::ExplainView>(host, balancer::ExplainRequest{"web1"});
   EXPECT_THAT(explained.memory, HasSubstr("refused"));
   EXPECT_THAT(explained.policy.refused, HasSubstr("'soft', 'mask' or 'hands-off'"));
 }
@@ -188,7 +188,7 @@ TEST(MetadataPolicyTest, TheHostsStrategyCountsForWhoHasNone) {
   host.start(vm_with({}), 0, 50);
   (void)host.tell_domains();
   EXPECT_EQ(policy_of(host).strategy, PlacementStrategy::kMostAllocated);
-  PolicyKeyView key = key_of(answer_of<PolicyView>(host, PolicyRequest{"web1"}), "strategy");
+  PolicyKeyView key = key_of(view_of<PolicyView>(host, PolicyRequest{"web1"}), "strategy");
   EXPECT_EQ(key.value, "MostAllocated");
   EXPECT_EQ(key.origin, Origin::kFile);
   // Its own word goes before, and "host" is none.
@@ -259,7 +259,7 @@ TEST(PolicyCommandTest, ShowsEveryKeyWithItsValueAndWhereItComesFrom) {
   HostStory host(4, Mode::kActive, configure);
   host.start(vm_with({{"nodes", "1"}}), 0, 50);
   (void)host.tell_domains();
-  const auto view = answer_of<PolicyView>(host, PolicyRequest{"web1"});
+  const auto view = view_of<PolicyView>(host, PolicyRequest{"web1"});
   EXPECT_EQ(view.vm, "web1");
   EXPECT_EQ(view.keys.size(), balancer::policy_keys().size());
   EXPECT_EQ(key_of(view, "nodes").value, "1");

@@ -22,7 +22,7 @@ using balancer::Request;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr Peer kRoot{0, true};
+constexpr Peer kAdministrator{0, true};
 constexpr Peer kMember{1001, false};
 constexpr Peer kOther{1002, false};
 
@@ -134,8 +134,8 @@ TEST_F(QuestionsTest, UsersTakeTurnsAndAdministratorsGoFirst) {
   ask(3, kMember, balancer::StatusRequest{});
   ask(4, kOther, balancer::StatusRequest{});
   ask(5, kOther, balancer::StatusRequest{});
-  ask(6, kRoot, balancer::StatusRequest{});
-  ask(7, kRoot, balancer::StatusRequest{});
+  ask(6, kAdministrator, balancer::StatusRequest{});
+  ask(7, kAdministrator, balancer::StatusRequest{});
   run(7);
   EXPECT_THAT(order(), ElementsAre(1, 6, 7, 4, 2, 5, 3));
 }

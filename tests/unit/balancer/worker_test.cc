@@ -20,7 +20,7 @@ using balancer::Patience;
 using balancer::TaskBoard;
 using balancer::Worker;
 
-constexpr Patience kLong{std::chrono::minutes(1), std::chrono::minutes(1)};
+constexpr Patience kLongPatience{std::chrono::minutes(1), std::chrono::minutes(1)};
 
 class WorkerTest : public testing::Test {
  protected:
@@ -29,18 +29,18 @@ class WorkerTest : public testing::Test {
 
 TEST_F(WorkerTest, RunsTasksInTheOrderInWhichTheyWerePosted) {
   std::vector<int> done;
-  Worker worker(board_, "test", 100, kLong.all);
+  Worker worker(board_, "test", 100, kLongPatience.all);
   for (int i = 0; i < 10; ++i) {
     ASSERT_TRUE(worker.post("testing", [&done, i] { done.push_back(i); }));
   }
-  EXPECT_TRUE(worker.drain(kLong));
+  EXPECT_TRUE(worker.drain(kLongPatience));
   EXPECT_THAT(done, testing::ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9));
 }
 
 TEST_F(WorkerTest, RefusesWhatDoesNotFitItsQueue) {
   std::promise<void> go_on;  // these outlive the worker, whose task uses them
   std::promise<void> started;
-  Worker worker(board_, "test", 2, kLong.all);
+  Worker worker(board_, "test", 2, kLongPatience.all);
   ASSERT_TRUE(worker.post("testing", [&] {
     started.set_value();
     go_on.get_future().wait();
@@ -53,8 +53,8 @@ TEST_F(WorkerTest, RefusesWhatDoesNotFitItsQueue) {
 }
 
 TEST_F(WorkerTest, TakesNothingAfterItWasDrained) {
-  Worker worker(board_, "test", 2, kLong.all);
-  EXPECT_TRUE(worker.drain(kLong));
+  Worker worker(board_, "test", 2, kLongPatience.all);
+  EXPECT_TRUE(worker.drain(kLongPatience));
   EXPECT_FALSE(worker.post("testing", [] {}));
 }
 
@@ -76,45 +76,45 @@ TEST_F(WorkerTest, IsOnTheBoardWhileATaskRuns) {
   EXPECT_THAT(board_.overdue(busy[0].task.since + std::chrono::milliseconds(10'001)),
               testing::SizeIs(1));
   go_on.set_value();
-  EXPECT_TRUE(worker.drain(kLong));
+  EXPECT_TRUE(worker.drain(kLongPatience));
   EXPECT_THAT(board_.busy(), testing::IsEmpty());
 }
 
 TEST_F(WorkerTest, ATaskWithinATaskHasItsOwnBeginning) {
   std::vector<std::string> seen;
   const auto see = [&] { seen.push_back(board_.busy().at(0).task.doing); };
-  Worker worker(board_, "test", 2, kLong.all);
+  Worker worker(board_, "test", 2, kLongPatience.all);
   ASSERT_TRUE(worker.post("the whole", [&] {
     worker.run("a part", see);
     see();
   }));
-  EXPECT_TRUE(worker.drain(kLong));
+  EXPECT_TRUE(worker.drain(kLongPatience));
   EXPECT_THAT(seen, testing::ElementsAre("a part", "the whole"));
 }
 
 TEST_F(WorkerTest, WhoDrainsATaskThatHangsGetsTheThreadBack) {
   std::promise<void> go_on;
   std::promise<void> started;
-  Worker worker(board_, "test", 2, kLong.all);
+  Worker worker(board_, "test", 2, kLongPatience.all);
   ASSERT_TRUE(worker.post("hanging", [&] {
     started.set_value();
     go_on.get_future().wait();
   }));
   started.get_future().wait();
-  EXPECT_FALSE(worker.drain({std::chrono::milliseconds(1), kLong.one_task}));
+  EXPECT_FALSE(worker.drain({std::chrono::milliseconds(1), kLongPatience.one_task}));
   go_on.set_value();
 }
 
 TEST_F(WorkerTest, OneTaskThatHangsIsNotWaitedForAsLongAsForMany) {
   std::promise<void> go_on;
   std::promise<void> started;
-  Worker worker(board_, "test", 2, kLong.all);
+  Worker worker(board_, "test", 2, kLongPatience.all);
   ASSERT_TRUE(worker.post("hanging", [&] {
     started.set_value();
     go_on.get_future().wait();
   }));
   started.get_future().wait();
-  EXPECT_FALSE(worker.drain({kLong.all, std::chrono::milliseconds(1)}));
+  EXPECT_FALSE(worker.drain({kLongPatience.all, std::chrono::milliseconds(1)}));
   go_on.set_value();
 }
 

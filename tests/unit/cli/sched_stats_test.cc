@@ -15,7 +15,7 @@ using ::testing::StartsWith;
 
 using Arguments = std::vector<std::string>;
 
-std::string complaint(const Arguments& arguments) {
+std::string sched_stats_complaint(const Arguments& arguments) {
   const auto invocation = parse_sched_stats_arguments(arguments);
   if (invocation) {
     return "accepted";
@@ -60,30 +60,31 @@ TEST(SchedStatsTest, RowsAndColumnsCanBeChosen) {
 }
 
 TEST(SchedStatsTest, ChoicesThatFitNoRowAreNamed) {
-  EXPECT_EQ(complaint({"-t", "numa-pnode", "-l", "0,x"}),
+  EXPECT_EQ(sched_stats_complaint({"-t", "numa-pnode", "-l", "0,x"}),
             "sched-stats: -l takes numbers such as '0,1', not '0,x'");
-  EXPECT_EQ(complaint({"-t", "numa-pnode", "-l", ""}),
+  EXPECT_EQ(sched_stats_complaint({"-t", "numa-pnode", "-l", ""}),
             "sched-stats: -l takes numbers such as '0,1', not ''");
-  EXPECT_EQ(complaint({"-t", "numa-pnode", "-z", "nodeId"}),
+  EXPECT_EQ(sched_stats_complaint({"-t", "numa-pnode", "-z", "nodeId"}),
             "sched-stats: numa-pnode has no column 'nodeId'; did you mean 'nodeID'?");
-  EXPECT_EQ(complaint({"-t", "numa-global", "-l", "1"}),
+  EXPECT_EQ(sched_stats_complaint({"-t", "numa-global", "-l", "1"}),
             "sched-stats: rows of numa-global have no number to choose them by");
-  EXPECT_EQ(complaint({"-t", "numa-pnode", "-g", "vm.1"}),
+  EXPECT_EQ(sched_stats_complaint({"-t", "numa-pnode", "-g", "vm.1"}),
             "sched-stats: rows of numa-pnode have no group");
 }
 
 TEST(SchedStatsTest, ResettingIsRefusedWithAnotherWay) {
-  EXPECT_THAT(complaint({"-r"}), HasSubstr("take the difference"));
+  EXPECT_THAT(sched_stats_complaint({"-r"}), HasSubstr("take the difference"));
 }
 
 TEST(SchedStatsTest, WrongArgumentsAreNamed) {
-  EXPECT_EQ(complaint({}), "sched-stats: a table is needed, such as '-t numa-pnode'");
-  EXPECT_EQ(complaint({"-t"}), "sched-stats: -t needs a value");
-  EXPECT_EQ(complaint({"-t", ""}), "sched-stats: a table is needed, such as '-t numa-pnode'");
-  EXPECT_EQ(complaint({"-t", "numa-pnodes"}),
+  EXPECT_EQ(sched_stats_complaint({}), "sched-stats: a table is needed, such as '-t numa-pnode'");
+  EXPECT_EQ(sched_stats_complaint({"-t"}), "sched-stats: -t needs a value");
+  EXPECT_EQ(sched_stats_complaint({"-t", ""}),
+            "sched-stats: a table is needed, such as '-t numa-pnode'");
+  EXPECT_EQ(sched_stats_complaint({"-t", "numa-pnodes"}),
             "sched-stats: there is no table 'numa-pnodes'; did you mean 'numa-pnode'?");
-  EXPECT_EQ(complaint({"-w", "1"}), "sched-stats: '-w' is not supported");
-  EXPECT_EQ(complaint({"numa-pnode"}), "sched-stats: 'numa-pnode' is not supported");
+  EXPECT_EQ(sched_stats_complaint({"-w", "1"}), "sched-stats: '-w' is not supported");
+  EXPECT_EQ(sched_stats_complaint({"numa-pnode"}), "sched-stats: 'numa-pnode' is not supported");
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ Snapshot two_sleepers(VmSpec a) {
       .build();
 }
 
-std::vector<std::string> planned(const Snapshot& snapshot, const Options& options = {}) {
+std::vector<std::string> planned_spreads(const Snapshot& snapshot, const Options& options = {}) {
   const Plan plan = make_plan(snapshot, options, {});
   EXPECT_THAT(violations_of(plan, snapshot, options, {}), IsEmpty());
   return actions_of(snapshot, plan);
@@ -88,11 +88,12 @@ TEST(CrowdingTest, AClientHardlyRunsBelowATenthAndOneThatSpillsBelowAFifth) {
 TEST(CrowdingTest, WhatAClientWantedLatelyKeepsItFromHardlyRunning) {
   Snapshot snapshot = two_sleepers({.vcpus = 2, .busy_pct = 5});
   snapshot.clients[client_of(snapshot, "a")].recent = kCpu;
-  EXPECT_THAT(planned(snapshot), IsEmpty());
+  EXPECT_THAT(planned_spreads(snapshot), IsEmpty());
 }
 
 TEST(CrowdingTest, WhoHardlyRunsOnACrowdedNodeSpillsAheadOfNeed) {
-  EXPECT_THAT(planned(two_sleepers({.vcpus = 2, .busy_pct = 5})), ElementsAre("spill a:0+1"));
+  EXPECT_THAT(planned_spreads(two_sleepers({.vcpus = 2, .busy_pct = 5})),
+              ElementsAre("spill a:0+1"));
 }
 
 TEST(CrowdingTest, NobodySpillsAheadOfNeedFromANodeWithACpuForEachVcpu) {
@@ -101,13 +102,13 @@ TEST(CrowdingTest, NobodySpillsAheadOfNeedFromANodeWithACpuForEachVcpu) {
                                 .vm({.name = "a", .vcpus = 2, .busy_pct = 5})
                                 .vm({.name = "b", .vcpus = 2, .busy_pct = 5})
                                 .build();
-  EXPECT_THAT(planned(snapshot), IsEmpty());
+  EXPECT_THAT(planned_spreads(snapshot), IsEmpty());
 }
 
 TEST(CrowdingTest, NobodySpillsAheadOfNeedWithoutSpills) {
   Options options;
   options.spill_enable = 0;
-  EXPECT_THAT(planned(two_sleepers({.vcpus = 2, .busy_pct = 5}), options), IsEmpty());
+  EXPECT_THAT(planned_spreads(two_sleepers({.vcpus = 2, .busy_pct = 5}), options), IsEmpty());
 }
 
 TEST(CrowdingTest, AHostAtRestKeepsItsSpillsAheadOfNeed) {
@@ -128,7 +129,7 @@ TEST(CrowdingTest, ASpillAheadOfNeedEndsWhenItsClientRunsAndNobodyWaits) {
   now = next_epoch(now, make_plan(now, options, {}), options);
   now.clients[client_of(now, "a")].demand = kCpu;
   tests::run_and_share_out(now, options);
-  EXPECT_THAT(planned(now), ElementsAre("spill a:0"));
+  EXPECT_THAT(planned_spreads(now), ElementsAre("spill a:0"));
 }
 
 /// A node of 4 with a busy VM on it, and one whose memory no VM fits into; `new` starts.
@@ -147,19 +148,19 @@ Snapshot first_home_on_a_full_node(VmSpec started) {
 }
 
 TEST(FirstHomesTest, OnAFullNodeAClientRunsOnASecondOneFromTheStart) {
-  EXPECT_THAT(planned(first_home_on_a_full_node({.vcpus = 2})),
+  EXPECT_THAT(planned_spreads(first_home_on_a_full_node({.vcpus = 2})),
               ElementsAre("initial-placement new:-->0+1"));
 }
 
 TEST(FirstHomesTest, OnANodeWithEnoughForAllThereIsNoSecond) {
-  EXPECT_THAT(planned(first_home_on_a_full_node({.vcpus = 2, .busy_pct = 0})),
+  EXPECT_THAT(planned_spreads(first_home_on_a_full_node({.vcpus = 2, .busy_pct = 0})),
               ElementsAre("initial-placement new:-->0"));
 }
 
 TEST(FirstHomesTest, WithoutSpillsThereIsNoSecond) {
   Options options;
   options.spill_enable = 0;
-  EXPECT_THAT(planned(first_home_on_a_full_node({.vcpus = 2}), options),
+  EXPECT_THAT(planned_spreads(first_home_on_a_full_node({.vcpus = 2}), options),
               ElementsAre("initial-placement new:-->0"));
 }
 
@@ -173,11 +174,11 @@ TEST(FirstHomesTest, ASecondNodeStaysUntilItIsSeenWhatTheClientWants) {
   now.clients[client_of(now, "new")].epochs_here = 1;
   now.clients[client_of(now, "new")].demand = CpuTime{};
   now.clients[client_of(now, "busy")].demand = kCpu * 2;
-  EXPECT_THAT(planned(now), IsEmpty());
+  EXPECT_THAT(planned_spreads(now), IsEmpty());
   now.clients[client_of(now, "new")].epochs_here = 2;
   now.clients[client_of(now, "new")].demand = kCpu;
   tests::run_and_share_out(now, options);
-  EXPECT_THAT(planned(now), ElementsAre("spill new:0"));
+  EXPECT_THAT(planned_spreads(now), ElementsAre("spill new:0"));
 }
 
 TEST(FirstHomesTest, OfSecondNodesGivenWithHomesThoseStayThatPayMost) {
@@ -191,7 +192,7 @@ TEST(FirstHomesTest, OfSecondNodesGivenWithHomesThoseStayThatPayMost) {
   for (const char* name : {"a", "b"}) {
     now.clients[client_of(now, name)].spills_to = 1;
   }
-  EXPECT_THAT(planned(now), ElementsAre("spill a:0"));
+  EXPECT_THAT(planned_spreads(now), ElementsAre("spill a:0"));
 }
 
 }  // namespace

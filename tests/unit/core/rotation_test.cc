@@ -20,11 +20,6 @@ using placement::Snapshot;
 using tests::kCpu;
 using tests::SnapshotBuilder;
 
-/// Homes are walls: spills have tests of their own.
-Options walls() {
-  return options_of(placement::Preset::kEsxi);
-}
-
 struct Story {
   std::map<std::string, double> cpus;  ///< on average, per VM
   int moves = 0;
@@ -67,7 +62,7 @@ Snapshot too_many(int vms, int nodes) {
 }
 
 TEST(RotationTest, ThreeEqualVmsOnTwoNodesGetTwoThirdsEach) {
-  const Story story = run(too_many(3, 2), 900, walls());
+  const Story story = run(too_many(3, 2), 900, tests::walls());
   for (const auto& [name, cpus] : story.cpus) {
     EXPECT_NEAR(cpus, 8.0 / 3, 0.05) << name;
   }
@@ -77,7 +72,7 @@ TEST(RotationTest, ThreeEqualVmsOnTwoNodesGetTwoThirdsEach) {
 
 TEST(RotationTest, AnyNumberOfEqualVmsGetEqualShares) {
   for (const auto& [vms, nodes] : {std::pair{5, 2}, {5, 3}, {5, 4}, {7, 3}, {7, 4}, {9, 4}}) {
-    const Story story = run(too_many(vms, nodes), 3000, walls());
+    const Story story = run(too_many(vms, nodes), 3000, tests::walls());
     for (const auto& [name, cpus] : story.cpus) {
       EXPECT_NEAR(cpus, 4.0 * nodes / vms, 0.08) << name << " of " << vms << " on " << nodes;
     }
@@ -90,7 +85,7 @@ TEST(RotationTest, WhoseMemoryTravelledForLongWaitsLongerForItsNextTurn) {
     vm.epochs_travelled = 10;
     vm.epochs_rested = 0;
   }
-  Options options = walls();
+  Options options = tests::walls();
   options.lterm_rest_times = 4;
   EXPECT_EQ(run(snapshot, 39, options).moves, 0);
   EXPECT_GT(run(snapshot, 60, options).moves, 0);
@@ -101,8 +96,8 @@ TEST(RotationTest, WhoseMemoryTravelledForLongWaitsLongerForItsNextTurn) {
 TEST(RotationTest, VmsWhoseMemoryTravelsForLongGetEqualSharesToo) {
   for (const int travel : {10, 30, 70}) {
     const int rounds = 10;
-    const int round = 3 * travel + travel * static_cast<int>(walls().lterm_rest_times);
-    const Story story = run(too_many(3, 2), rounds * round, walls(), travel);
+    const int round = 3 * travel + travel * static_cast<int>(tests::walls().lterm_rest_times);
+    const Story story = run(too_many(3, 2), rounds * round, tests::walls(), travel);
     for (const auto& [name, cpus] : story.cpus) {
       EXPECT_NEAR(cpus, 8.0 / 3, 0.1) << name << ", travels of " << travel;
     }
@@ -111,7 +106,7 @@ TEST(RotationTest, VmsWhoseMemoryTravelsForLongGetEqualSharesToo) {
 }
 
 TEST(RotationTest, WithoutLongTermFairnessOneVmKeepsItsNode) {
-  Options options = walls();
+  Options options = tests::walls();
   options.lterm_fairness_interval = 0;
   const Story story = run(too_many(3, 2), 300, options);
   EXPECT_NEAR(story.cpus.at("a"), 2.0, 0.01);
@@ -121,7 +116,7 @@ TEST(RotationTest, WithoutLongTermFairnessOneVmKeepsItsNode) {
 
 TEST(RotationTest, NobodyTakesTurnsBelowTheLongTermThreshold) {
   // Two that share a node are owed a third of it more than the one that has its own.
-  Options options = walls();
+  Options options = tests::walls();
   options.lterm_mig_imbal_threshold = 100;
   EXPECT_EQ(run(too_many(3, 2), 100, options).moves, 0);
   options.lterm_mig_imbal_threshold = 10;
@@ -129,7 +124,7 @@ TEST(RotationTest, NobodyTakesTurnsBelowTheLongTermThreshold) {
 }
 
 TEST(RotationTest, NobodyTakesTurnsWhereAllWaitAlike) {
-  EXPECT_EQ(run(too_many(4, 2), 100, walls()).moves, 0);
+  EXPECT_EQ(run(too_many(4, 2), 100, tests::walls()).moves, 0);
 }
 
 TEST(RotationTest, NobodyTakesTurnsForWhatTheHostItselfTakes) {
@@ -141,7 +136,7 @@ TEST(RotationTest, NobodyTakesTurnsForWhatTheHostItselfTakes) {
                 .homes = {static_cast<std::size_t>(i)},
                 .vcpus = 4});
   }
-  EXPECT_EQ(run(builder.build(), 100, walls()).moves, 0);
+  EXPECT_EQ(run(builder.build(), 100, tests::walls()).moves, 0);
 }
 
 TEST(RotationTest, AHostWithTimeForAllComesToRest) {
@@ -153,9 +148,9 @@ TEST(RotationTest, AHostWithTimeForAllComesToRest) {
   }
   Snapshot snapshot = builder.build();
   for (int i = 0; i < 60; ++i) {
-    snapshot = tests::next_epoch(snapshot, make_plan(snapshot, walls(), {}), walls());
+    snapshot = tests::next_epoch(snapshot, make_plan(snapshot, tests::walls(), {}), tests::walls());
   }
-  EXPECT_LE(make_plan(snapshot, walls(), {}).lost, kCpu + placement::CpuTime{10});
+  EXPECT_LE(make_plan(snapshot, tests::walls(), {}).lost, kCpu + placement::CpuTime{10});
 }
 
 }  // namespace

@@ -31,15 +31,12 @@ using tests::rejections_of;
 using tests::SnapshotBuilder;
 using tests::VmSpec;
 
-/// Homes are walls: spills have tests of their own.
-Options walls() {
-  return options_of(placement::Preset::kEsxi);
-}
-
-std::vector<std::string> planned(const Snapshot& snapshot, const Options& options = walls()) {
+std::vector<std::string> planned_with_walls(const Snapshot& snapshot,
+                                            const Options& options = tests::walls()) {
   return actions_of(snapshot, make_plan(snapshot, options, {}));
 }
-std::vector<std::string> refused(const Snapshot& snapshot, const Options& options = walls()) {
+std::vector<std::string> refused(const Snapshot& snapshot,
+                                 const Options& options = tests::walls()) {
   return rejections_of(snapshot, make_plan(snapshot, options, {}));
 }
 
@@ -54,7 +51,7 @@ SnapshotBuilder crowded(VmSpec a) {
 }
 
 TEST(PlannerTest, MovesOneOfTwoWhoShareANodeToTheEmptyOne) {
-  EXPECT_THAT(planned(crowded({}).build()), ElementsAre("load-move a:0->1"));
+  EXPECT_THAT(planned_with_walls(crowded({}).build()), ElementsAre("load-move a:0->1"));
 }
 
 /// A VM on node 0 of 2, whose devices are on node 1, where `others` vCPUs are busy.
@@ -74,11 +71,12 @@ Snapshot away_from_its_devices(placement::TopologyPolicy policy, std::int32_t ot
 TEST(PlannerTest, ABestEffortVmMovesToItsDevicesOnceThatLosesNoTime) {
   using placement::TopologyPolicy;
   const Snapshot away = away_from_its_devices(TopologyPolicy::kBestEffort, 0);
-  EXPECT_THAT(planned(away), ElementsAre("affinity-move a:0->1"));
-  EXPECT_THAT(violations_of(make_plan(away, walls(), {}), away, walls(), {}), IsEmpty());
-  EXPECT_THAT(planned(after_plan(away, make_plan(away, walls(), {}))), IsEmpty());
-  EXPECT_THAT(planned(away_from_its_devices(TopologyPolicy::kNone, 0)), IsEmpty());
-  EXPECT_THAT(planned(away_from_its_devices(TopologyPolicy::kBestEffort, 8)), IsEmpty());
+  EXPECT_THAT(planned_with_walls(away), ElementsAre("affinity-move a:0->1"));
+  EXPECT_THAT(violations_of(make_plan(away, tests::walls(), {}), away, tests::walls(), {}),
+              IsEmpty());
+  EXPECT_THAT(planned_with_walls(after_plan(away, make_plan(away, tests::walls(), {}))), IsEmpty());
+  EXPECT_THAT(planned_with_walls(away_from_its_devices(TopologyPolicy::kNone, 0)), IsEmpty());
+  EXPECT_THAT(planned_with_walls(away_from_its_devices(TopologyPolicy::kBestEffort, 8)), IsEmpty());
 }
 
 /// What all clients are expected to want, of their vCPUs' full time.
@@ -93,10 +91,10 @@ Snapshot expecting(Snapshot snapshot, std::int64_t mean_permille, std::int64_t p
 TEST(PlannerTest, AMoveThatIsNotExpectedToPayForLongIsNotMade) {
   // Its 20 GiB take minutes; what the two want together is expected to fit one node.
   const Snapshot now = crowded({.memory_gib = {20, 0}}).build();
-  EXPECT_THAT(planned(now), ElementsAre("load-move a:0->1"));
+  EXPECT_THAT(planned_with_walls(now), ElementsAre("load-move a:0->1"));
   const Snapshot soon_over = expecting(now, 250, 1000);
-  EXPECT_THAT(planned(soon_over), IsEmpty());
-  const Options options = walls();
+  EXPECT_THAT(planned_with_walls(soon_over), IsEmpty());
+  const Options options = tests::walls();
   const placement::Arrangement arrangement(soon_over, options,
                                            placement::Arrangement::Basis::kDemand);
   const std::vector<Candidate> moves = all_moves_of(arrangement, 0);
@@ -105,11 +103,12 @@ TEST(PlannerTest, AMoveThatIsNotExpectedToPayForLongIsNotMade) {
 }
 
 TEST(PlannerTest, AMoveThatIsExpectedToPayForTenMinutesMayCostMoreThanTheHorizonBrings) {
-  Options options = walls();
+  Options options = tests::walls();
   options.move_cost_fixed = 300'000'000;  // 240 s are saved within the horizon
   const Snapshot now = crowded({}).build();
-  EXPECT_THAT(planned(now, options), IsEmpty());
-  EXPECT_THAT(planned(expecting(now, 1000, 1000), options), ElementsAre("load-move a:0->1"));
+  EXPECT_THAT(planned_with_walls(now, options), IsEmpty());
+  EXPECT_THAT(planned_with_walls(expecting(now, 1000, 1000), options),
+              ElementsAre("load-move a:0->1"));
 }
 
 TEST(PlannerTest, WhatIsExpectedToBeShortIsMovedWhileNobodyNeedsIt) {
@@ -118,22 +117,22 @@ TEST(PlannerTest, WhatIsExpectedToBeShortIsMovedWhileNobodyNeedsIt) {
   builder.vm({.name = "a", .vcpus = 4, .busy_pct = 10});
   builder.vm({.name = "b", .vcpus = 4, .busy_pct = 10, .policy = VmPolicy{.do_not_move = true}});
   const Snapshot idle = builder.build();
-  EXPECT_THAT(planned(idle), IsEmpty());
-  EXPECT_THAT(planned(expecting(idle, 100, 200)), IsEmpty());
+  EXPECT_THAT(planned_with_walls(idle), IsEmpty());
+  EXPECT_THAT(planned_with_walls(expecting(idle, 100, 200)), IsEmpty());
   const Snapshot before_work = expecting(idle, 100, 900);
-  EXPECT_THAT(planned(before_work), ElementsAre("forecast-move a:0->1"));
-  const Plan plan = make_plan(before_work, walls(), {});
-  EXPECT_THAT(violations_of(plan, before_work, walls(), {}), IsEmpty());
+  EXPECT_THAT(planned_with_walls(before_work), ElementsAre("forecast-move a:0->1"));
+  const Plan plan = make_plan(before_work, tests::walls(), {});
+  EXPECT_THAT(violations_of(plan, before_work, tests::walls(), {}), IsEmpty());
 }
 
 TEST(PlannerTest, NamesWhatStopsTheOnlyMove) {
-  Options options = walls();
+  Options options = tests::walls();
   options.move_cost_fixed = 1'000'000'000;
-  EXPECT_THAT(planned(crowded({}).build(), options), IsEmpty());
-  EXPECT_THAT(planned(crowded({.moving = true}).build()), IsEmpty());
-  EXPECT_THAT(planned(crowded({.fresh = false}).build()), IsEmpty());
-  EXPECT_THAT(planned(crowded({.measured = false}).build()), IsEmpty());
-  EXPECT_THAT(planned(crowded({.epochs_here = 4}).build()), IsEmpty());
+  EXPECT_THAT(planned_with_walls(crowded({}).build(), options), IsEmpty());
+  EXPECT_THAT(planned_with_walls(crowded({.moving = true}).build()), IsEmpty());
+  EXPECT_THAT(planned_with_walls(crowded({.fresh = false}).build()), IsEmpty());
+  EXPECT_THAT(planned_with_walls(crowded({.measured = false}).build()), IsEmpty());
+  EXPECT_THAT(planned_with_walls(crowded({.epochs_here = 4}).build()), IsEmpty());
   EXPECT_THAT(refused(crowded({.epochs_here = 6, .came_from = 1}).build()),
               Contains("no-return a:0->1"));
   EXPECT_THAT(refused(crowded({.allowed = {0}}).build()), Contains("not-allowed a:0->1"));
@@ -145,7 +144,7 @@ TEST(PlannerTest, ExplainsWhatABreakerOrASmallHostPrevents) {
   const Plan plan = make_plan(snapshot, {}, {kNoNode, /*breaker_open=*/true});
   EXPECT_THAT(actions_of(snapshot, plan), IsEmpty());
   EXPECT_THAT(rejections_of(snapshot, plan), ElementsAre("breaker a:0->1"));
-  Options options = walls();
+  Options options = tests::walls();
   options.rebalance_cores_total = 9;
   EXPECT_THAT(refused(snapshot, options), ElementsAre("disabled a:0->1"));
 }
@@ -154,10 +153,10 @@ TEST(PlannerTest, NodesOfOneCoreAreBalancedUnlessAnOptionForbidsIt) {
   SnapshotBuilder builder;
   builder.nodes(2, {.cores = 1}).vm({.name = "a"});
   builder.vm({.name = "b", .policy = VmPolicy{.do_not_move = true}});
-  EXPECT_THAT(planned(builder.build()), ElementsAre("load-move a:0->1"));
-  Options as_esxi = walls();
+  EXPECT_THAT(planned_with_walls(builder.build()), ElementsAre("load-move a:0->1"));
+  Options as_esxi = tests::walls();
   as_esxi.rebalance_cores_node = 2;
-  EXPECT_THAT(planned(builder.build(), as_esxi), IsEmpty());
+  EXPECT_THAT(planned_with_walls(builder.build(), as_esxi), IsEmpty());
 }
 
 TEST(PlannerTest, LimitsHowManyMovesBeginAtOnce) {
@@ -166,18 +165,19 @@ TEST(PlannerTest, LimitsHowManyMovesBeginAtOnce) {
   for (const char* name : {"a", "b", "c", "d"}) {
     builder.vm({.name = name, .vcpus = 4});
   }
-  Options options = walls();
+  Options options = tests::walls();
   options.migrations_per_epoch = 2;
   const Snapshot snapshot = builder.build();
-  EXPECT_EQ(planned(snapshot, options).size(), 2U);
+  EXPECT_EQ(planned_with_walls(snapshot, options).size(), 2U);
   EXPECT_THAT(refused(snapshot, options), Contains(StartsWith("action-limit ")));
 }
 
 TEST(PlannerTest, WaitsForTheEpochInWhichMovesAreDue) {
-  EXPECT_THAT(planned(crowded({}).epoch(31).build()), IsEmpty());
-  Options options = walls();
+  EXPECT_THAT(planned_with_walls(crowded({}).epoch(31).build()), IsEmpty());
+  Options options = tests::walls();
   options.swap_migrate_only = 0;
-  EXPECT_THAT(planned(crowded({}).build(), options), Not(Contains(StartsWith("load-move a:0->1"))));
+  EXPECT_THAT(planned_with_walls(crowded({}).build(), options),
+              Not(Contains(StartsWith("load-move a:0->1"))));
 }
 
 TEST(PlannerTest, WithoutMovesThereAreNoneTogetherEither) {
@@ -188,10 +188,10 @@ TEST(PlannerTest, WithoutMovesThereAreNoneTogetherEither) {
                                 .vm({.name = "c", .homes = {0}, .vcpus = 4})
                                 .vm({.name = "d", .homes = {0}, .vcpus = 4})
                                 .build();
-  Options options = walls();
-  EXPECT_THAT(planned(snapshot, options), SizeIs(2));
+  Options options = tests::walls();
+  EXPECT_THAT(planned_with_walls(snapshot, options), SizeIs(2));
   options.swap_migrate_only = 0;
-  EXPECT_THAT(planned(snapshot, options), IsEmpty());
+  EXPECT_THAT(planned_with_walls(snapshot, options), IsEmpty());
 }
 
 TEST(PlannerTest, ExchangesTwoWhereNoMoveHelps) {
@@ -204,14 +204,14 @@ TEST(PlannerTest, ExchangesTwoWhereNoMoveHelps) {
         .vm({.name = "d", .homes = {1}, .vcpus = 2})
         .build();
   };
-  Options options = walls();
+  Options options = tests::walls();
   options.mig_thrash_threshold = 0;
   const Plan plan = make_plan(build(100), options, {});
   ASSERT_EQ(plan.actions.size(), 1U);
   EXPECT_EQ(plan.actions[0].relocations.size(), 2U);
   EXPECT_EQ(plan.actions[0].predicted.lost_after, placement::CpuTime{});
   options.swap_load_enable = 0;
-  EXPECT_THAT(planned(build(100), options), IsEmpty());
+  EXPECT_THAT(planned_with_walls(build(100), options), IsEmpty());
 }
 
 TEST(PlannerTest, BringsGroupsTogetherAndApart) {
@@ -222,16 +222,17 @@ TEST(PlannerTest, BringsGroupsTogetherAndApart) {
         .vm({.name = "b", .homes = {homes[1]}, .vcpus = 2, .policy = policy})
         .build();
   };
-  EXPECT_THAT(planned(two({0, 1}, {.affinity_group = "g"})), ElementsAre("affinity-move a:0->1"));
-  EXPECT_THAT(planned(two({0, 0}, {.anti_affinity_group = "g"})),
+  EXPECT_THAT(planned_with_walls(two({0, 1}, {.affinity_group = "g"})),
               ElementsAre("affinity-move a:0->1"));
-  EXPECT_THAT(planned(two({0, 0}, {.affinity_group = "g"})), IsEmpty());
+  EXPECT_THAT(planned_with_walls(two({0, 0}, {.anti_affinity_group = "g"})),
+              ElementsAre("affinity-move a:0->1"));
+  EXPECT_THAT(planned_with_walls(two({0, 0}, {.affinity_group = "g"})), IsEmpty());
 }
 
 // ---- VMs that talk to each other
 
 Options with_talk() {
-  Options options = walls();
+  Options options = tests::walls();
   options.locality_weight_action_affinity = 100;
   return options;
 }
@@ -251,34 +252,37 @@ Snapshot two_talkers(std::int64_t per_second, std::int32_t others = 1) {
 }
 
 TEST(PlannerTest, BringsTalkersTogetherIfItIsToldWhatWakeUpsCost) {
-  EXPECT_THAT(planned(two_talkers(100'000), with_talk()), ElementsAre("affinity-move a:0->1"));
-  EXPECT_THAT(planned(two_talkers(100'000)), IsEmpty());
+  EXPECT_THAT(planned_with_walls(two_talkers(100'000), with_talk()),
+              ElementsAre("affinity-move a:0->1"));
+  EXPECT_THAT(planned_with_walls(two_talkers(100'000)), IsEmpty());
 }
 
 TEST(PlannerTest, TalkBelowTheThresholdOfItsVcpusIsNotWorthAMove) {
   // Numa.MigThreshold is 2 % of 4 vCPUs: 80 ms a second, or 80000 wake-ups of 1 us.
-  EXPECT_THAT(planned(two_talkers(79'000), with_talk()), IsEmpty());
+  EXPECT_THAT(planned_with_walls(two_talkers(79'000), with_talk()), IsEmpty());
   EXPECT_THAT(refused(two_talkers(79'000), with_talk()), Contains("minimum-gain a:0->1"));
-  EXPECT_THAT(planned(two_talkers(81'000), with_talk()), ElementsAre("affinity-move a:0->1"));
+  EXPECT_THAT(planned_with_walls(two_talkers(81'000), with_talk()),
+              ElementsAre("affinity-move a:0->1"));
 }
 
 TEST(PlannerTest, TalkIsNoReasonToMakeSomebodyWait) {
   // Node 1 has 8 CPUs; of these b and d want 7, so with a it would be 9.
-  EXPECT_THAT(planned(two_talkers(10'000'000, 5), with_talk()), IsEmpty());
+  EXPECT_THAT(planned_with_walls(two_talkers(10'000'000, 5), with_talk()), IsEmpty());
   // Nor where no limit keeps it from outweighing owed time.
   Options options = with_talk();
   options.action_affinity_max = 100;
-  EXPECT_THAT(planned(two_talkers(10'000'000, 5), options), IsEmpty());
+  EXPECT_THAT(planned_with_walls(two_talkers(10'000'000, 5), options), IsEmpty());
   EXPECT_THAT(refused(two_talkers(10'000'000, 5), options), Contains("owed-time a:0->1"));
 }
 
 TEST(PlannerTest, TalkFillsNoNodeToTheBrim) {
   // With a it would be 8 of 8 CPUs: nobody would be owed anything, and nobody could do more.
-  EXPECT_THAT(planned(two_talkers(1'000'000, 4), with_talk()), IsEmpty());
+  EXPECT_THAT(planned_with_walls(two_talkers(1'000'000, 4), with_talk()), IsEmpty());
   EXPECT_THAT(refused(two_talkers(1'000'000, 4), with_talk()), Contains("core-capacity a:0->1"));
   Options options = with_talk();
   options.core_cap_ratio_pct = 0;
-  EXPECT_THAT(planned(two_talkers(1'000'000, 4), options), ElementsAre("affinity-move a:0->1"));
+  EXPECT_THAT(planned_with_walls(two_talkers(1'000'000, 4), options),
+              ElementsAre("affinity-move a:0->1"));
 }
 
 TEST(PlannerTest, OwedTimeIsNoExcuseToMoveForTheSakeOfTalk) {
@@ -292,8 +296,9 @@ TEST(PlannerTest, OwedTimeIsNoExcuseToMoveForTheSakeOfTalk) {
         .chat("a", "b", per_second)
         .build();
   };
-  EXPECT_THAT(planned(busy(1'000), with_talk()), IsEmpty());
-  EXPECT_THAT(planned(busy(1'000'000), with_talk()), ElementsAre("affinity-move a:0->1"));
+  EXPECT_THAT(planned_with_walls(busy(1'000), with_talk()), IsEmpty());
+  EXPECT_THAT(planned_with_walls(busy(1'000'000), with_talk()),
+              ElementsAre("affinity-move a:0->1"));
 }
 
 TEST(PlannerTest, TalkersMeetOnTheCalmerNode) {
@@ -306,9 +311,10 @@ TEST(PlannerTest, TalkersMeetOnTheCalmerNode) {
         .chat("a", "b", 1'000'000)
         .build();
   };
-  EXPECT_THAT(planned(pair_beside(1, {}), with_talk()), ElementsAre("affinity-move b:1->0"));
+  EXPECT_THAT(planned_with_walls(pair_beside(1, {}), with_talk()),
+              ElementsAre("affinity-move b:1->0"));
   const Snapshot b_stays = pair_beside(1, {.do_not_move = true});
-  EXPECT_THAT(planned(b_stays, with_talk()), IsEmpty());
+  EXPECT_THAT(planned_with_walls(b_stays, with_talk()), IsEmpty());
   EXPECT_THAT(refused(b_stays, with_talk()), Contains("busier-node a:0->1"));
 }
 
@@ -320,7 +326,7 @@ TEST(PlannerTest, OwedTimeComesBeforeTalk) {
                                 .vm({.name = "b", .vcpus = 4})
                                 .chat("a", "b", 10'000'000)
                                 .build();
-  EXPECT_THAT(planned(snapshot, with_talk()), ElementsAre("load-move a:0->1"));
+  EXPECT_THAT(planned_with_walls(snapshot, with_talk()), ElementsAre("load-move a:0->1"));
 }
 
 TEST(PlannerTest, ACrowdOfTalkersDoesNotPileUp) {
@@ -342,9 +348,9 @@ TEST(PlannerTest, ACrowdOfTalkersDoesNotPileUp) {
     return builder.build();
   };
   // Who goes over gains one of the five it talks to, a fifth of the limit of 5 %.
-  EXPECT_THAT(planned(crowd(3), with_talk()), IsEmpty());
+  EXPECT_THAT(planned_with_walls(crowd(3), with_talk()), IsEmpty());
   // The fifth on node 0 would gain three of five, but that node is busier already.
-  EXPECT_THAT(planned(crowd(4), with_talk()), IsEmpty());
+  EXPECT_THAT(planned_with_walls(crowd(4), with_talk()), IsEmpty());
   EXPECT_THAT(refused(crowd(4), with_talk()), Contains("core-capacity e:1->0"));
   Options options = with_talk();
   options.core_cap_ratio_pct = 0;
@@ -360,7 +366,7 @@ TEST(PlannerTest, AHardGroupIsNeverBroughtTogether) {
           .vm({.name = "b", .vcpus = 4, .policy = VmPolicy{.do_not_move = true}})
           .vm({.name = "c", .homes = {1}, .policy = apart})
           .build();
-  EXPECT_THAT(planned(snapshot), Not(Contains("load-move a:0->1")));
+  EXPECT_THAT(planned_with_walls(snapshot), Not(Contains("load-move a:0->1")));
   EXPECT_THAT(refused(snapshot), Contains("anti-affinity a:0->1"));
 }
 
@@ -372,11 +378,11 @@ TEST(PlannerTest, ClientsGoWhereTheirMemoryIsUnlessCoresWouldBeShort) {
         .vm({.name = "b", .homes = {1}, .vcpus = others, .policy = VmPolicy{.do_not_move = true}})
         .build();
   };
-  EXPECT_THAT(planned(build(1)), ElementsAre("locality-move a:0->1"));
+  EXPECT_THAT(planned_with_walls(build(1)), ElementsAre("locality-move a:0->1"));
   EXPECT_THAT(refused(build(2)), Contains("core-capacity a:0->1"));
-  Options options = walls();
+  Options options = tests::walls();
   options.locality_weight_mem = 0;
-  EXPECT_THAT(planned(build(1), options), Not(Contains(StartsWith("locality"))));
+  EXPECT_THAT(planned_with_walls(build(1), options), Not(Contains(StartsWith("locality"))));
 }
 
 TEST(PlannerTest, TwoWhoHaveEachOthersMemoryChangePlaces) {
@@ -385,10 +391,10 @@ TEST(PlannerTest, TwoWhoHaveEachOthersMemoryChangePlaces) {
                                 .vm({.name = "a", .homes = {0}, .vcpus = 3, .memory_gib = {0, 8}})
                                 .vm({.name = "b", .homes = {1}, .vcpus = 3, .memory_gib = {8, 0}})
                                 .build();
-  EXPECT_THAT(planned(snapshot), ElementsAre("locality-swap a:0->1 b:1->0"));
-  Options options = walls();
+  EXPECT_THAT(planned_with_walls(snapshot), ElementsAre("locality-swap a:0->1 b:1->0"));
+  Options options = tests::walls();
   options.swap_locality_enable = 0;
-  EXPECT_THAT(planned(snapshot, options), Not(Contains(StartsWith("locality-swap"))));
+  EXPECT_THAT(planned_with_walls(snapshot, options), Not(Contains(StartsWith("locality-swap"))));
 }
 
 TEST(PlannerTest, PullsWhatIsWorthIt) {
@@ -398,11 +404,11 @@ TEST(PlannerTest, PullsWhatIsWorthIt) {
         .vm({.name = "a", .homes = {0}, .memory_gib = std::move(memory)})
         .build();
   };
-  EXPECT_THAT(planned(build({6, 2})), ElementsAre("memory-pull a:0"));
-  EXPECT_THAT(planned(build({55, 1})), IsEmpty());  // less than 2 %
-  Options options = walls();
+  EXPECT_THAT(planned_with_walls(build({6, 2})), ElementsAre("memory-pull a:0"));
+  EXPECT_THAT(planned_with_walls(build({55, 1})), IsEmpty());  // less than 2 %
+  Options options = tests::walls();
   options.page_mig_enable = 0;
-  EXPECT_THAT(planned(build({6, 2}), options), IsEmpty());
+  EXPECT_THAT(planned_with_walls(build({6, 2}), options), IsEmpty());
 }
 
 TEST(PlannerTest, PullsAgainOnlyAfterAWhile) {
@@ -413,16 +419,16 @@ TEST(PlannerTest, PullsAgainOnlyAfterAWhile) {
   snapshot.vms[0].epochs_since_transfer = 10;
   snapshot.vms[0].pull_again_after = 30;
   snapshot.vms[0].left_behind = kGiB * 2;
-  EXPECT_THAT(planned(snapshot), IsEmpty());
+  EXPECT_THAT(planned_with_walls(snapshot), IsEmpty());
   snapshot.vms[0].epochs_since_transfer = 30;
-  EXPECT_THAT(planned(snapshot), ElementsAre("memory-pull a:0"));
+  EXPECT_THAT(planned_with_walls(snapshot), ElementsAre("memory-pull a:0"));
   snapshot.vms[0].epochs_since_transfer = 2;  // not counted yet
-  EXPECT_THAT(planned(snapshot), IsEmpty());
+  EXPECT_THAT(planned_with_walls(snapshot), IsEmpty());
 }
 
 TEST(AfterPlanTest, HomesAndMemoryAreAsPlannedAndUnknownClientsAreLeftOut) {
   const Snapshot snapshot = crowded({}).build();
-  Plan plan = make_plan(snapshot, walls(), {});
+  Plan plan = make_plan(snapshot, tests::walls(), {});
   placement::Action unknown = plan.actions.front();
   unknown.relocations.front().client.index = 5;
   plan.actions.push_back(unknown);
@@ -443,10 +449,10 @@ TEST(GuardsTest, TheLongTermGuardIsOffUnlessAsked) {
                           .vm({.name = "c", .homes = {1}, .vcpus = 2, .weight = 50})
                           .build();
   snapshot.clients[2].owed_on_average = snapshot.clients[2].entitled;
-  EXPECT_THAT(planned(snapshot), ElementsAre("load-move b:0->1"));
-  Options options = walls();
+  EXPECT_THAT(planned_with_walls(snapshot), ElementsAre("load-move b:0->1"));
+  Options options = tests::walls();
   options.mig_prevent_lterm_thresh = 1;
-  EXPECT_THAT(planned(snapshot, options), Not(Contains("load-move b:0->1")));
+  EXPECT_THAT(planned_with_walls(snapshot, options), Not(Contains("load-move b:0->1")));
   EXPECT_THAT(refused(snapshot, options), Contains("long-term-imbalance b:0->1"));
 }
 

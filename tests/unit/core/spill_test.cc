@@ -51,23 +51,23 @@ Snapshot short_of_cpus(VmSpec a, std::int64_t others_busy_pct = 100) {
   return builder.build();
 }
 
-std::vector<std::string> planned(const Snapshot& snapshot, const Options& options = {}) {
+std::vector<std::string> planned_spills(const Snapshot& snapshot, const Options& options = {}) {
   const Plan plan = make_plan(snapshot, options, {});
   EXPECT_THAT(violations_of(plan, snapshot, options, {}), IsEmpty());
   return actions_of(snapshot, plan);
 }
 
 TEST(SpillTest, WhoWaitsBesideIdleCpusOfAnotherNodeRunsThereAsWell) {
-  EXPECT_THAT(planned(short_of_cpus({.memory_gib = {4, 0}})), ElementsAre("spill a:0+1"));
+  EXPECT_THAT(planned_spills(short_of_cpus({.memory_gib = {4, 0}})), ElementsAre("spill a:0+1"));
 }
 
 TEST(SpillTest, NobodySpillsFromANodeThatIsNotShort) {
-  EXPECT_THAT(planned(short_of_cpus({.busy_pct = 40, .memory_gib = {4, 0}}, 70)), IsEmpty());
+  EXPECT_THAT(planned_spills(short_of_cpus({.busy_pct = 40, .memory_gib = {4, 0}}, 70)), IsEmpty());
 }
 
 TEST(SpillTest, NobodySpillsIfRemoteMemoryCostsMoreThanWaiting) {
   // All that it lacks is a tenth of a CPU.
-  EXPECT_THAT(planned(short_of_cpus({.busy_pct = 15, .memory_gib = {4, 0}}, 95)), IsEmpty());
+  EXPECT_THAT(planned_spills(short_of_cpus({.busy_pct = 15, .memory_gib = {4, 0}}, 95)), IsEmpty());
 }
 
 TEST(SpillTest, ANodeWithoutMemoryHasCpusForThoseWhoSpill) {
@@ -78,7 +78,7 @@ TEST(SpillTest, ANodeWithoutMemoryHasCpusForThoseWhoSpill) {
                                 .vm({.name = "a", .vcpus = 2, .memory_gib = {4, 0, 0}})
                                 .vm({.name = "b", .vcpus = 2, .memory_gib = {4, 0, 0}})
                                 .build();
-  EXPECT_THAT(planned(snapshot), Contains("spill a:0+1"));
+  EXPECT_THAT(planned_spills(snapshot), Contains("spill a:0+1"));
 }
 
 TEST(SpillTest, ThreeEqualVmsOnTwoNodesShareThemWithoutMoving) {
@@ -88,7 +88,7 @@ TEST(SpillTest, ThreeEqualVmsOnTwoNodesShareThemWithoutMoving) {
                                 .vm({.name = "b", .vcpus = 2, .memory_gib = {8, 0}})
                                 .vm({.name = "c", .homes = {1}, .vcpus = 2, .memory_gib = {0, 8}})
                                 .build();
-  EXPECT_THAT(planned(snapshot), ElementsAre("spill a:0+1"));
+  EXPECT_THAT(planned_spills(snapshot), ElementsAre("spill a:0+1"));
 }
 
 TEST(SpillTest, NobodySpillsToBusyCpusFromANodeThatIsLittleBusier) {
@@ -101,8 +101,8 @@ TEST(SpillTest, NobodySpillsToBusyCpusFromANodeThatIsLittleBusier) {
         .vm({.name = "b", .homes = {1}, .vcpus = 4, .memory_gib = {0, 4}})
         .build();
   };
-  EXPECT_THAT(planned(with_others(60)), IsEmpty());
-  EXPECT_THAT(planned(with_others(240)), ElementsAre("spill a:0+1"));
+  EXPECT_THAT(planned_spills(with_others(60)), IsEmpty());
+  EXPECT_THAT(planned_spills(with_others(240)), ElementsAre("spill a:0+1"));
 }
 
 /// Nodes of 4; six busy vCPUs live on node 0, and `b` may go.
@@ -154,22 +154,22 @@ TEST(SpillTest, WhatAHostLosesBesideSpillsDoesNotDependOnThoseOfNow) {
 
 TEST(SpillTest, WhoMustNotBeTouchedDoesNotSpill) {
   const auto with = [](VmPolicy policy) {
-    return planned(short_of_cpus({.memory_gib = {4, 0}, .policy = std::move(policy)}));
+    return planned_spills(short_of_cpus({.memory_gib = {4, 0}, .policy = std::move(policy)}));
   };
   EXPECT_THAT(with({.do_not_move = true}), IsEmpty());
   EXPECT_THAT(with({.topology_policy = placement::TopologyPolicy::kSingleNumaNode}), IsEmpty());
   EXPECT_THAT(with({.cpu_binding = placement::CpuBinding::kShare}), IsEmpty());
   EXPECT_THAT(
-      planned(short_of_cpus(
+      planned_spills(short_of_cpus(
           {.memory_gib = {4, 0}, .allowed = {0}, .policy = {.nodes = {placement::NodeId{0}}}})),
       IsEmpty());
-  EXPECT_THAT(planned(short_of_cpus({.memory_gib = {4, 0}, .fresh = false})), IsEmpty());
-  EXPECT_THAT(planned(short_of_cpus({.memory_gib = {4, 0}, .moving = true})), IsEmpty());
-  EXPECT_THAT(planned(short_of_cpus({.memory_gib = {4, 0}, .epochs_here = 1})), IsEmpty());
+  EXPECT_THAT(planned_spills(short_of_cpus({.memory_gib = {4, 0}, .fresh = false})), IsEmpty());
+  EXPECT_THAT(planned_spills(short_of_cpus({.memory_gib = {4, 0}, .moving = true})), IsEmpty());
+  EXPECT_THAT(planned_spills(short_of_cpus({.memory_gib = {4, 0}, .epochs_here = 1})), IsEmpty());
 }
 
 TEST(SpillTest, WhoseMemoryIsBoundToANodeMayRunOnAnother) {
-  EXPECT_THAT(planned(short_of_cpus({.memory_gib = {4, 0}, .allowed = {0}})),
+  EXPECT_THAT(planned_spills(short_of_cpus({.memory_gib = {4, 0}, .allowed = {0}})),
               ElementsAre("spill a:0+1"));
 }
 
@@ -237,7 +237,7 @@ TEST(SpillTest, AllClientsOfAVmAreInOneAction) {
           .vm({.name = "c", .homes = {1}, .vcpus = 2, .policy = {.do_not_move = true}})
           .build();
   const Options options{.mig_imbalance_threshold = 200};
-  EXPECT_THAT(planned(snapshot, options), ElementsAre("spill wide:0+2 wide/1:1+2"));
+  EXPECT_THAT(planned_spills(snapshot, options), ElementsAre("spill wide:0+2 wide/1:1+2"));
 }
 
 TEST(SpillTest, NoMoreBeginInAnEpochThanMigrations) {
@@ -247,16 +247,16 @@ TEST(SpillTest, NoMoreBeginInAnEpochThanMigrations) {
     builder.vm({.name = "vm" + std::to_string(i), .vcpus = 2, .memory_gib = {4, 0, 0, 0}});
   }
   const Options options{.migrations_per_epoch = 3};
-  EXPECT_THAT(planned(builder.build(), options), SizeIs(3));
+  EXPECT_THAT(planned_spills(builder.build(), options), SizeIs(3));
 }
 
 TEST(SpillTest, WithoutItHomesAreWallsAndSpillsEnd) {
   Options options;
   options.spill_enable = 0;
   Snapshot snapshot = short_of_cpus({.memory_gib = {4, 0}});
-  EXPECT_THAT(planned(snapshot, options), IsEmpty());
+  EXPECT_THAT(planned_spills(snapshot, options), IsEmpty());
   snapshot.clients[client_of(snapshot, "a")].spills_to = 1;
-  EXPECT_THAT(planned(snapshot, options), ElementsAre("spill a:0"));
+  EXPECT_THAT(planned_spills(snapshot, options), ElementsAre("spill a:0"));
 }
 
 TEST(SpillTest, WithAnOpenBreakerSpillsStayAsTheyAre) {

@@ -32,15 +32,10 @@ using tests::client_of;
 using tests::kCpu;
 using tests::SnapshotBuilder;
 
-/// Homes are walls: spills have tests of their own.
-Options walls() {
-  return options_of(placement::Preset::kEsxi);
-}
-
 /// A plan with all that goes with it, to be made wrong.
 struct Case {
   Snapshot snapshot;
-  Options options = walls();
+  Options options = tests::walls();
   Circumstances circumstances;
   Plan plan;
 
@@ -71,7 +66,7 @@ Case load_move() {
 
 /// 11 CPUs wanted on a node of 8 and 5 on the other: only an exchange evens it out.
 Case load_swap() {
-  Options options = walls();
+  Options options = tests::walls();
   options.mig_thrash_threshold = 0;
   Case made(SnapshotBuilder()
                 .options(options)
@@ -124,7 +119,8 @@ std::vector<std::string> broken(Case made, const Break& how) {
 
 TEST(ValidatorTest, FindsNothingInAnEmptyPlan) {
   const Snapshot snapshot = SnapshotBuilder().nodes(2, {}).vm({.name = "a"}).build();
-  EXPECT_THAT(violations_of(make_plan(snapshot, walls(), {}), snapshot, walls(), {}), IsEmpty());
+  EXPECT_THAT(violations_of(make_plan(snapshot, tests::walls(), {}), snapshot, tests::walls(), {}),
+              IsEmpty());
 }
 
 TEST(ValidatorTest, NamesAPlanOfAnotherEpoch) {
@@ -322,7 +318,7 @@ TEST(ValidatorTest, NamesAHardGroupThatIsBroken) {
 
 /// Two VMs of 4 CPUs of which half is wanted come together for the sake of talk alone.
 Case talk_move() {
-  Options options = walls();
+  Options options = tests::walls();
   options.locality_weight_action_affinity = 100;
   return Case(SnapshotBuilder()
                   .nodes(2, {.cores = 8})
@@ -449,7 +445,7 @@ Case move_that_leaves_some() {
                 .vm({.name = "b", .vcpus = 3})
                 .vm({.name = "c", .homes = {1}, .vcpus = 2, .weight = 50})
                 .build(),
-            walls());
+            tests::walls());
   EXPECT_THAT(actions_of(made.snapshot, made.plan), ElementsAre("load-move b:0->1"));
   return made;
 }

@@ -21,7 +21,7 @@ using testing::IsEmpty;
 constexpr std::int64_t kSecond = 1'000'000;
 constexpr CpuTime kHalfLife{60 * kSecond};
 
-VmId id_of(std::uint8_t number) {
+VmId vm_number(std::uint8_t number) {
   VmId id;
   id.uuid[15] = number;
   return id;
@@ -36,12 +36,12 @@ class WakeupsTest : public testing::Test {
     sample.taken_at = {++epochs_ * 2 * kSecond};
     for (const std::uint8_t vm : {std::uint8_t{1}, std::uint8_t{2}}) {
       VmSample row;
-      row.id = id_of(vm);
+      row.id = vm_number(vm);
       row.process = {100 + vm, start_time_};
       sample.vms.push_back(row);
     }
     if (count) {
-      sample.wakeups = {{id_of(1), id_of(2), *count}};
+      sample.wakeups = {{vm_number(1), vm_number(2), *count}};
     }
     see(std::move(sample));
   }
@@ -71,7 +71,7 @@ TEST_F(WakeupsTest, TalkCountsHalfAfterAHalfLife) {
   talk(1, 0);
   talk(30, 100'000);
   EXPECT_NEAR(static_cast<double>(rate()), 50'000, 500);
-  EXPECT_THAT(wakeups_.chats(), ElementsAre(Chat{id_of(1), id_of(2), WakeupRate{rate()}}));
+  EXPECT_THAT(wakeups_.chats(), ElementsAre(Chat{vm_number(1), vm_number(2), WakeupRate{rate()}}));
   talk(30, 0);
   EXPECT_NEAR(static_cast<double>(rate()), 25'000, 500);
 }

@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-Reading reading() {
+Reading page_reading() {
   Reading reading;
   reading.views = Views{tests::status_view(), tests::host_view(), R"({"mode":"active"})",
                         R"({"epoch":7})", "null"};
@@ -74,7 +74,7 @@ TEST(PagesTest, TheDashboardIsMarkupScriptAndStyleOfItsOwn) {
 TEST(PagesTest, MetricsAndStateAreThoseOfTheLastReading) {
   Pages pages(/*only_local=*/true);
   EXPECT_THAT(*pages.answer({"/metrics", ""}).body, HasSubstr("\nvmnuma_up 0\n"));
-  pages.show(reading());
+  pages.show(page_reading());
   const HttpResponse metrics = pages.answer({"/metrics", "127.0.0.1"});
   EXPECT_EQ(metrics.content_type, "text/plain; version=0.0.4; charset=utf-8");
   EXPECT_THAT(*metrics.body, HasSubstr("\nvmnuma_up 1\n"));
@@ -123,11 +123,11 @@ TEST(PagesTest, IsReadyOnceTheDaemonHasMeasured) {
   Pages pages(/*only_local=*/true);
   EXPECT_EQ(pages.answer({"/healthz", ""}).status, 200);
   EXPECT_EQ(pages.answer({"/readyz", ""}).status, 503);
-  Reading early = reading();
+  Reading early = page_reading();
   early.views->host.epoch = 0;
   pages.show(early);
   EXPECT_THAT(*pages.answer({"/readyz", ""}).body, HasSubstr("not measured an epoch yet"));
-  pages.show(reading());
+  pages.show(page_reading());
   EXPECT_EQ(pages.answer({"/readyz", ""}).status, 200);
   Reading none;
   none.problem = "cannot connect";
@@ -143,7 +143,7 @@ TEST(PagesTest, AVmIsExplainedInTheReadingAfterWhoAsks) {
   EXPECT_TRUE(pages.wanted().empty());
   EXPECT_EQ(*pages.answer({"/api/vm/" + uuid, ""}).body, R"({"pending":true})");
   EXPECT_THAT(pages.wanted(), ::testing::ElementsAre(uuid));
-  Reading explained = reading();
+  Reading explained = page_reading();
   explained.views->explained[uuid] = R"({"explain":{}})";
   pages.show(explained);
   EXPECT_EQ(*pages.answer({"/api/vm/" + uuid, ""}).body, R"({"explain":{}})");

@@ -6,8 +6,6 @@
 namespace vmnuma::placement {
 namespace {
 
-constexpr std::int64_t kHalfLife = DecayingHistogram::kHalfLifeMinutes;
-
 TEST(DecayingHistogramTest, IsSilentWhileEmpty) {
   const DecayingHistogram histogram(0, 1000, 5);
   EXPECT_EQ(histogram.quantile(Permille{950}), std::nullopt);
@@ -34,7 +32,7 @@ TEST(DecayingHistogramTest, HalvesAValueInAHalfLife) {
   for (int i = 0; i < 2; ++i) {
     histogram.add(100, 5);
   }
-  histogram.add(500, 5 + kHalfLife);  // weighs as much as both
+  histogram.add(500, 5 + DecayingHistogram::kHalfLifeMinutes);  // weighs as much as both
   EXPECT_EQ(histogram.quantile(Permille{500}), 100);
   EXPECT_EQ(histogram.quantile(Permille{501}), 500);
 }
@@ -44,20 +42,21 @@ TEST(DecayingHistogramTest, ForgetsWhatIsLongAgo) {
   for (int i = 0; i < 1000; ++i) {
     histogram.add(900, 5);
   }
-  histogram.add(100, 5 + 30 * kHalfLife);
+  histogram.add(100, 5 + 30 * DecayingHistogram::kHalfLifeMinutes);
   EXPECT_EQ(histogram.quantile(Permille{999}), 100);
-  histogram.add(200, 5 + 1'000'000 * kHalfLife);  // nothing is left of both
+  histogram.add(200,
+                5 + 1'000'000 * DecayingHistogram::kHalfLifeMinutes);  // nothing is left of both
   EXPECT_EQ(histogram.quantile(Permille{0}), 200);
 }
 
 TEST(DecayingHistogramTest, TakesALateValueForWhatItWeighsNow) {
   DecayingHistogram histogram(0, 1000, 1);
-  histogram.add(500, 10 * kHalfLife);
-  histogram.add(100, 9 * kHalfLife);
-  histogram.add(100, 9 * kHalfLife);
+  histogram.add(500, 10 * DecayingHistogram::kHalfLifeMinutes);
+  histogram.add(100, 9 * DecayingHistogram::kHalfLifeMinutes);
+  histogram.add(100, 9 * DecayingHistogram::kHalfLifeMinutes);
   EXPECT_EQ(histogram.quantile(Permille{500}), 100);
   EXPECT_EQ(histogram.quantile(Permille{501}), 500);
-  histogram.add(100, -90 * kHalfLife);  // weighs nothing
+  histogram.add(100, -90 * DecayingHistogram::kHalfLifeMinutes);  // weighs nothing
   EXPECT_EQ(histogram.quantile(Permille{501}), 500);
 }
 

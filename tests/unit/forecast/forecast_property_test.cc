@@ -11,8 +11,6 @@
 namespace vmnuma::placement {
 namespace {
 
-constexpr std::int64_t kHalfLife = DecayingHistogram::kHalfLifeMinutes;
-
 struct Seen {
   std::int64_t value;
   std::int64_t minute;
@@ -38,7 +36,7 @@ DecayingHistogram histogram_of(const std::vector<Seen>& seen, std::int64_t later
 }
 
 RC_GTEST_PROP(DecayingHistogramProperty, QuantilesGrowAndStayAmongTheValues, ()) {
-  const std::vector<Seen> seen = any_values(10 * kHalfLife);
+  const std::vector<Seen> seen = any_values(10 * DecayingHistogram::kHalfLifeMinutes);
   const DecayingHistogram histogram = histogram_of(seen);
   const auto [least, most] = std::minmax_element(
       seen.begin(), seen.end(), [](const Seen& a, const Seen& b) { return a.value < b.value; });
@@ -62,8 +60,9 @@ RC_GTEST_PROP(DecayingHistogramProperty, TheOrderWithinAMinuteDoesNotMatter, ())
 }
 
 RC_GTEST_PROP(DecayingHistogramProperty, HalfLivesLaterAllIsTheSame, ()) {
-  const std::vector<Seen> seen = any_values(40 * kHalfLife);
-  const std::int64_t later = *rc::gen::inRange<std::int64_t>(0, 1000) * kHalfLife;
+  const std::vector<Seen> seen = any_values(40 * DecayingHistogram::kHalfLifeMinutes);
+  const std::int64_t later =
+      *rc::gen::inRange<std::int64_t>(0, 1000) * DecayingHistogram::kHalfLifeMinutes;
   const DecayingHistogram now = histogram_of(seen);
   const DecayingHistogram then = histogram_of(seen, later);
   for (std::int64_t share = 0; share <= 1000; share += 50) {

@@ -16,13 +16,13 @@ using testing::HasSubstr;
 /// CPUs 0-3 and 8; nodes 0 and 2 have memory.
 const HostSets kHost{{CpuId{0}, CpuId{1}, CpuId{2}, CpuId{3}, CpuId{8}}, {NodeId{0}, NodeId{2}}};
 
-std::string domain(const std::string& body) {
+std::string domain_with(const std::string& body) {
   return "<domain type='kvm'>" + body + "</domain>";
 }
 
 /// What becomes of what is inside <domain>; "as it is" if nothing.
 std::string fitted(const std::string& body) {
-  const auto result = fit_xml(domain(body), kHost);
+  const auto result = fit_xml(domain_with(body), kHost);
   EXPECT_TRUE(result.has_value()) << result.error().message;
   if (!result || !*result) {
     return "as it is";
@@ -121,7 +121,7 @@ TEST(FitXmlTest, EverythingElseComesOutAsItWentIn) {
 
 TEST(FitXmlTest, SaysWhatItChanged) {
   const auto result = fit_xml(
-      domain("<vcpu cpuset='2-9'>2</vcpu><cputune><vcpupin vcpu='0' cpuset='4-5'/></cputune>"),
+      domain_with("<vcpu cpuset='2-9'>2</vcpu><cputune><vcpupin vcpu='0' cpuset='4-5'/></cputune>"),
       kHost);
   ASSERT_TRUE(result && *result);
   EXPECT_THAT((*result)->changes,
@@ -132,10 +132,10 @@ TEST(FitXmlTest, SaysWhatItChanged) {
 TEST(FitXmlTest, WhatItDoesNotUnderstandItDoesNotTouch) {
   EXPECT_THAT(refusal(""), HasSubstr("not XML"));
   EXPECT_THAT(refusal("<network/>"), HasSubstr("<network>"));
-  EXPECT_THAT(refusal(domain("<vcpu cpuset='0-3,^1-2'>2</vcpu>")), HasSubstr("0-3,^1-2"));
-  EXPECT_THAT(refusal(domain("<cputune><vcpupin vcpu='0' cpuset='all'/></cputune>")),
+  EXPECT_THAT(refusal(domain_with("<vcpu cpuset='0-3,^1-2'>2</vcpu>")), HasSubstr("0-3,^1-2"));
+  EXPECT_THAT(refusal(domain_with("<cputune><vcpupin vcpu='0' cpuset='all'/></cputune>")),
               HasSubstr("all"));
-  EXPECT_THAT(refusal(domain("<vcpu cpuset='99999'>2</vcpu>")), HasSubstr("99999"));
+  EXPECT_THAT(refusal(domain_with("<vcpu cpuset='99999'>2</vcpu>")), HasSubstr("99999"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/property.h"
+#include "tests/unit/migration/page_sizes.h"
 
 namespace vmnuma::migration {
 namespace {
@@ -12,9 +13,6 @@ using placement::Bytes;
 using placement::kGiB;
 using placement::kMiB;
 using placement::NodeId;
-
-constexpr Bytes kPage{4096};
-constexpr Bytes kOrdinary{};
 
 std::optional<NodeId> goes_to(const Destinations& destinations, NodeId from, Bytes size = kPage,
                               Bytes pool = kOrdinary,

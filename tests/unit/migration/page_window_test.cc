@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/property.h"
+#include "tests/unit/migration/page_sizes.h"
 
 namespace vmnuma::migration {
 namespace {
@@ -14,10 +15,6 @@ using placement::Bytes;
 using placement::kKiB;
 using placement::kMiB;
 using placement::NodeId;
-
-constexpr Bytes kPage = kKiB * 4;
-constexpr Bytes kBlock = kMiB * 2;
-constexpr std::uint64_t kStart = 0x7f0000000000;  // a multiple of 2 MiB
 
 MemoryRange range_of(std::uint64_t start, Bytes length) {
   return {.start = start,
@@ -32,27 +29,27 @@ MemoryRange range_of(std::uint64_t start, Bytes length) {
 }
 
 TEST(WindowAddressesTest, EndAtABlocksBorder) {
-  const MemoryRange range = range_of(kStart + 4096, kMiB * 8);
+  const MemoryRange range = range_of(kRangeStart + 4096, kMiB * 8);
   const auto addresses = window_addresses(range, {}, kMiB * 4);
   ASSERT_FALSE(addresses.empty());
-  EXPECT_EQ(addresses.front(), kStart + 4096);
-  EXPECT_EQ(addresses.back(), kStart + 4 * 1024 * 1024 - 4096);
+  EXPECT_EQ(addresses.front(), kRangeStart + 4096);
+  EXPECT_EQ(addresses.back(), kRangeStart + 4 * 1024 * 1024 - 4096);
 }
 
 TEST(WindowAddressesTest, AreAtLeastOnePage) {
-  MemoryRange range = range_of(kStart, placement::kGiB * 2);
+  MemoryRange range = range_of(kRangeStart, placement::kGiB * 2);
   range.page_size = placement::kGiB;
   range.huge_page_size = {};
-  EXPECT_EQ(window_addresses(range, {}, kMiB), std::vector<std::uint64_t>{kStart});
+  EXPECT_EQ(window_addresses(range, {}, kMiB), std::vector<std::uint64_t>{kRangeStart});
 }
 
 TEST(WindowAddressesTest, AreNoneAtTheEnd) {
-  EXPECT_TRUE(window_addresses(range_of(kStart, kMiB), kMiB, kMiB).empty());
+  EXPECT_TRUE(window_addresses(range_of(kRangeStart, kMiB), kMiB, kMiB).empty());
 }
 
 RC_GTEST_PROP(WindowAddressesTest, CoverARangeOnce, ()) {
   const MemoryRange range =
-      range_of(kStart + static_cast<std::uint64_t>(*rc::gen::inRange(0, 1024)) * 4096,
+      range_of(kRangeStart + static_cast<std::uint64_t>(*rc::gen::inRange(0, 1024)) * 4096,
                kPage * *rc::gen::inRange(1, 3000));
   Bytes offset;
   std::uint64_t expected = range.start;
@@ -79,15 +76,15 @@ WindowPages read(const MemoryRange& range, const std::vector<int>& statuses, boo
 }
 
 TEST(ReadWindowTest, AUniformBlockIsOneUnit) {
-  const auto pages = read(range_of(kStart, kBlock), std::vector<int>(512, 3));
+  const auto pages = read(range_of(kRangeStart, kBlock), std::vector<int>(512, 3));
   ASSERT_EQ(pages.units.size(), 1U);
-  EXPECT_EQ(pages.units[0], (PageUnit{kStart, kBlock, NodeId{3}, {}, true}));
+  EXPECT_EQ(pages.units[0], (PageUnit{kRangeStart, kBlock, NodeId{3}, {}, true}));
 }
 
 TEST(ReadWindowTest, ABlockWithAPageElsewhereIsPages) {
   std::vector<int> statuses(512, 3);
   statuses[511] = 1;
-  const auto pages = read(range_of(kStart, kBlock), statuses);
+  const auto pages = read(range_of(kRangeStart, kBlock), statuses);
   EXPECT_EQ(pages.units.size(), 512U);
   EXPECT_EQ(pages.units.back().from, NodeId{1});
 }
@@ -95,33 +92,33 @@ TEST(ReadWindowTest, ABlockWithAPageElsewhereIsPages) {
 TEST(ReadWindowTest, ABlockWithAHoleIsPages) {
   std::vector<int> statuses(512, 3);
   statuses[100] = -ENOENT;
-  const auto pages = read(range_of(kStart, kBlock), statuses);
+  const auto pages = read(range_of(kRangeStart, kBlock), statuses);
   EXPECT_EQ(pages.units.size(), 511U);
   EXPECT_EQ(pages.absent, kPage);
 }
 
 TEST(ReadWindowTest, AnUnalignedStretchIsPages) {
-  const auto pages = read(range_of(kStart + 4096, kBlock), std::vector<int>(511, 3));
+  const auto pages = read(range_of(kRangeStart + 4096, kBlock), std::vector<int>(511, 3));
   EXPECT_EQ(pages.units.size(), 511U);
 }
 
 TEST(ReadWindowTest, EveryPageIsAUnitWhenNotLookingForHugeOnes) {
-  const auto pages = read(range_of(kStart, kBlock), std::vector<int>(512, 3), /*look=*/false);
+  const auto pages = read(range_of(kRangeStart, kBlock), std::vector<int>(512, 3), /*look=*/false);
   EXPECT_EQ(pages.units.size(), 512U);
 }
 
 TEST(ReadWindowTest, ScatteredAddressesAreNoBlock) {
-  const MemoryRange range = range_of(kStart, kMiB * 8);
+  const MemoryRange range = range_of(kRangeStart, kMiB * 8);
   std::vector<std::uint64_t> addresses;
   for (std::uint64_t i = 0; i < 512; ++i) {
-    addresses.push_back(kStart + i * 8192);
+    addresses.push_back(kRangeStart + i * 8192);
   }
   EXPECT_EQ(read_window(range, addresses, std::vector<int>(512, 0), true).units.size(), 512U);
 }
 
 RC_GTEST_PROP(ReadWindowTest, UnitsAndAbsentBytesAddUpToTheWindow, ()) {
-  const MemoryRange range =
-      range_of(kStart + static_cast<std::uint64_t>(*rc::gen::inRange(0, 512)) * 4096, kMiB * 6);
+  const MemoryRange range = range_of(
+      kRangeStart + static_cast<std::uint64_t>(*rc::gen::inRange(0, 512)) * 4096, kMiB * 6);
   const auto addresses = window_addresses(range, {}, kMiB * 6);
   std::vector<int> statuses;
   while (statuses.size() < addresses.size()) {
@@ -138,33 +135,33 @@ RC_GTEST_PROP(ReadWindowTest, UnitsAndAbsentBytesAddUpToTheWindow, ()) {
 }
 
 TEST(UnseenBlocksTest, AreWholeBlocksWithoutAPage) {
-  const MemoryRange range = range_of(kStart + 4096, kMiB * 8);
+  const MemoryRange range = range_of(kRangeStart + 4096, kMiB * 8);
   const auto addresses = window_addresses(range, {}, kMiB * 8);
   std::vector<int> statuses(addresses.size(), -EFAULT);
   statuses[511 + 512 + 7] = 0;  // in the second whole block
   EXPECT_EQ(unseen_blocks(range, addresses, statuses),
-            (std::vector<std::uint64_t>{kStart + 2097152, kStart + 3 * 2097152}));
+            (std::vector<std::uint64_t>{kRangeStart + 2097152, kRangeStart + 3 * 2097152}));
 }
 
 TEST(UnseenBlocksTest, AreNoneWithoutTransparentHugePages) {
-  MemoryRange range = range_of(kStart, kMiB * 4);
+  MemoryRange range = range_of(kRangeStart, kMiB * 4);
   range.huge_page_size = {};
   const auto addresses = window_addresses(range, {}, kMiB * 4);
   EXPECT_TRUE(unseen_blocks(range, addresses, std::vector<int>(1024, -EFAULT)).empty());
 }
 
 TEST(PagesOfBlockTest, AreAllOfThem) {
-  const auto pages = pages_of_block(range_of(kStart, kBlock), kStart + 2097152);
+  const auto pages = pages_of_block(range_of(kRangeStart, kBlock), kRangeStart + 2097152);
   EXPECT_EQ(pages.size(), 512U);
-  EXPECT_EQ(pages.front(), kStart + 2097152);
-  EXPECT_EQ(pages.back(), kStart + 2097152 + 511 * 4096);
+  EXPECT_EQ(pages.front(), kRangeStart + 2097152);
+  EXPECT_EQ(pages.back(), kRangeStart + 2097152 + 511 * 4096);
 }
 
 TEST(RestOfBlockTest, IsEveryPageButTheFirst) {
-  const auto rest = rest_of_block({kStart, kBlock, NodeId{0}, NodeId{1}, true}, kPage);
+  const auto rest = rest_of_block({kRangeStart, kBlock, NodeId{0}, NodeId{1}, true}, kPage);
   ASSERT_EQ(rest.size(), 511U);
-  EXPECT_EQ(rest.front(), (PageUnit{kStart + 4096, kPage, NodeId{0}, NodeId{1}, false}));
-  EXPECT_EQ(rest.back().address, kStart + 511 * 4096);
+  EXPECT_EQ(rest.front(), (PageUnit{kRangeStart + 4096, kPage, NodeId{0}, NodeId{1}, false}));
+  EXPECT_EQ(rest.back().address, kRangeStart + 511 * 4096);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "migration/pacing.h"
 #include "tests/support/property.h"
+#include "tests/unit/migration/page_sizes.h"
 
 namespace vmnuma::migration {
 namespace {
@@ -24,8 +25,6 @@ using testing::Optional;
 
 constexpr NodeId kHere{0};
 constexpr NodeId kThere{1};
-constexpr Bytes kOrdinary{};
-constexpr Bytes kPage = kMiB * 2;
 constexpr Microseconds kNow{5'000'000};
 constexpr placement::Permille kReserve{20};
 
@@ -35,14 +34,14 @@ RoomBook::Holder holder(std::int64_t action, std::uint8_t vm = 1) {
 
 /// A node of 1000 MiB of which that much is above the reserve.
 NodeMemory with_room(Bytes room) {
-  return {.total = kMiB * 1000, .available = room + kMiB * 20, .pools = {{kPage, 3}}};
+  return {.total = kMiB * 1000, .available = room + kMiB * 20, .pools = {{kBlock, 3}}};
 }
 
 class RoomBookTest : public testing::Test {
  protected:
   void read(Bytes room) { book_.note_reading(kThere, with_room(room), kReserve, kNow); }
   std::optional<Bytes> room_for(const RoomBook::Holder& who) {
-    return book_.room_for(who, kThere, kOrdinary, kPage, kNow);
+    return book_.room_for(who, kThere, kOrdinary, kBlock, kNow);
   }
   void move(const RoomBook::Holder& who, Bytes size) {
     book_.grant(who, kThere, kOrdinary, size);
@@ -77,18 +76,18 @@ TEST_F(RoomBookTest, WhatIsGrantedIsOthersRoomNoMoreBeforeItIsMoved) {
 
 TEST_F(RoomBookTest, AReadingIsGoodForASecond) {
   read(kMiB * 50);
-  EXPECT_NE(book_.room_for(holder(1), kThere, kOrdinary, kPage, kNow + Microseconds{1'000'000}),
+  EXPECT_NE(book_.room_for(holder(1), kThere, kOrdinary, kBlock, kNow + Microseconds{1'000'000}),
             std::nullopt);
-  EXPECT_EQ(book_.room_for(holder(1), kThere, kOrdinary, kPage, kNow + Microseconds{1'000'001}),
+  EXPECT_EQ(book_.room_for(holder(1), kThere, kOrdinary, kBlock, kNow + Microseconds{1'000'001}),
             std::nullopt);
 }
 
 TEST_F(RoomBookTest, AReadingIsGoodForOneLargeChunkOrOneHugePage) {
   read(kMiB * 500);
   EXPECT_NE(book_.room_for(holder(1), kThere, kOrdinary, kGiB, kNow), std::nullopt);
-  move(holder(1), kLargestChunk - kPage);
+  move(holder(1), kLargestChunk - kBlock);
   EXPECT_NE(room_for(holder(2)), std::nullopt);
-  move(holder(1), kPage);
+  move(holder(1), kBlock);
   EXPECT_EQ(room_for(holder(2)), std::nullopt);
 }
 
@@ -100,10 +99,10 @@ TEST_F(RoomBookTest, ADoubtfulReadingIsNoLongerUsed) {
 
 TEST_F(RoomBookTest, APoolHasItsFreePagesAndNoReserve) {
   read(kMiB * 50);
-  EXPECT_THAT(book_.room_for(holder(1), kThere, kPage, kPage, kNow), Optional(kPage * 3));
+  EXPECT_THAT(book_.room_for(holder(1), kThere, kBlock, kBlock, kNow), Optional(kBlock * 3));
   EXPECT_THAT(book_.room_for(holder(1), kThere, kGiB, kGiB, kNow), Optional(Bytes{}));
-  book_.grant(holder(2), kThere, kPage, kPage);
-  EXPECT_THAT(book_.room_for(holder(1), kThere, kPage, kPage, kNow), Optional(kPage * 2));
+  book_.grant(holder(2), kThere, kBlock, kBlock);
+  EXPECT_THAT(book_.room_for(holder(1), kThere, kBlock, kBlock, kNow), Optional(kBlock * 2));
   EXPECT_THAT(room_for(holder(1)), Optional(kMiB * 50));
 }
 

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/unit/migration/page_sizes.h"
+
 namespace vmnuma::migration {
 namespace {
 
@@ -17,7 +19,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::UnorderedElementsAre;
 
-constexpr Bytes kOrdinary{};
 constexpr Permille kNoReserve{0};
 
 MemoryRange range_on(std::vector<NodeBytes> resident) {

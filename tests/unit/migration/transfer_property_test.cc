@@ -8,6 +8,7 @@
 #include "migration/transfer.h"
 #include "tests/support/fake_memory.h"
 #include "tests/support/property.h"
+#include "tests/unit/migration/page_sizes.h"
 
 namespace vmnuma::migration {
 namespace {
@@ -19,9 +20,6 @@ using placement::Microseconds;
 using placement::NodeId;
 using tests::FakeMemory;
 
-constexpr Bytes kPage = kKiB * 4;
-constexpr Bytes kBlock = kMiB * 2;
-constexpr std::uint64_t kStart = 0x7f0000000000;
 constexpr int kNodes = 3;
 
 NodeId any_node() {
@@ -36,7 +34,7 @@ struct Stretch {
 Stretch any_stretch(int blocks) {
   const int first = *rc::gen::inRange(0, blocks * 512);
   const int pages = *rc::gen::inRange(1, 700);
-  return {kStart + static_cast<std::uint64_t>(first) * 4096,
+  return {kRangeStart + static_cast<std::uint64_t>(first) * 4096,
           kPage * std::min(pages, blocks * 512 - first)};
 }
 
@@ -46,7 +44,7 @@ RC_GTEST_PROP(TransferProperty, ConservesPagesAndAccountsForEveryOne, ()) {
       {{NodeId{0}, capacity, {}}, {NodeId{1}, capacity, {}}, {NodeId{2}, capacity, {}}});
   const placement::VmProcess process = memory.start_process();
   const int blocks = *rc::gen::inRange(1, 24);
-  memory.map(process, {.start = kStart,
+  memory.map(process, {.start = kRangeStart,
                        .length = kBlock * blocks,
                        .page_size = kPage,
                        .huge_page_size = kBlock,
@@ -57,7 +55,7 @@ RC_GTEST_PROP(TransferProperty, ConservesPagesAndAccountsForEveryOne, ()) {
                        .resident = {}});
   Bytes on_nodes[kNodes];
   for (int block = 0; block < blocks; ++block) {
-    const std::uint64_t start = kStart + static_cast<std::uint64_t>(block) * 2097152;
+    const std::uint64_t start = kRangeStart + static_cast<std::uint64_t>(block) * 2097152;
     const NodeId node = any_node();
     Bytes& used = on_nodes[node.value];
     switch (*rc::gen::inRange(0, 4)) {

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/fake_memory.h"
+#include "tests/unit/migration/page_sizes.h"
 
 namespace vmnuma::migration {
 namespace {
@@ -20,10 +21,6 @@ using placement::Microseconds;
 using placement::NodeId;
 using placement::VmProcess;
 using tests::FakeMemory;
-
-constexpr Bytes kPage = kKiB * 4;
-constexpr Bytes kBlock = kMiB * 2;
-constexpr std::uint64_t kStart = 0x7f0000000000;  // a multiple of 2 MiB
 
 /// A FakeMemory, some of whose calls fail or change the world just before.
 class Meddler final : public PageMover {
@@ -102,8 +99,8 @@ class TransferTest : public testing::Test {
   }
   /// Guest memory on node 0.
   void populate(Bytes length, bool huge) {
-    map(kStart, length);
-    memory_.populate(process_, kStart, length, NodeId{0}, huge);
+    map(kRangeStart, length);
+    memory_.populate(process_, kRangeStart, length, NodeId{0}, huge);
   }
 
   /// Runs to the end, or until it waits for room. Time passes as calls and waits say.
@@ -164,17 +161,17 @@ TEST_F(TransferTest, BringsHugePagesHomeWithOneAddressEach) {
 }
 
 TEST_F(TransferTest, BringsAMixtureHome) {
-  map(kStart + 4096, kMiB * 40);
+  map(kRangeStart + 4096, kMiB * 40);
   for (std::uint64_t block = 1; block < 20; ++block) {
-    memory_.populate(process_, kStart + block * 2097152, kBlock, NodeId{0}, block % 3 == 0);
+    memory_.populate(process_, kRangeStart + block * 2097152, kBlock, NodeId{0}, block % 3 == 0);
   }
-  memory_.populate(process_, kStart + 4096, kMiB, NodeId{2}, false);
+  memory_.populate(process_, kRangeStart + 4096, kMiB, NodeId{2}, false);
   EXPECT_EQ(bring_home().left, Bytes{});
   EXPECT_EQ(on(1), kBlock * 19 + kMiB);
 }
 
 TEST_F(TransferTest, BringsHugetlbPagesHomeFromPoolToPool) {
-  memory_.map(process_, {.start = kStart,
+  memory_.map(process_, {.start = kRangeStart,
                          .length = kBlock * 4,
                          .page_size = kBlock,
                          .huge_page_size = {},
@@ -183,30 +180,30 @@ TEST_F(TransferTest, BringsHugetlbPagesHomeFromPoolToPool) {
                          .policy = {},
                          .name = "hugetlb",
                          .resident = {}});
-  memory_.populate(process_, kStart, kBlock * 4, NodeId{0}, false);
+  memory_.populate(process_, kRangeStart, kBlock * 4, NodeId{0}, false);
   EXPECT_EQ(bring_home().moved, kBlock * 4);
   EXPECT_EQ(on(1), kBlock * 4);
 }
 
 TEST_F(TransferTest, BringsPagesHomeThatNumaBalancingHasHidden) {
   populate(kMiB * 40, /*huge=*/false);
-  memory_.hide(process_, kStart + 4096 * 100, kMiB * 20);
+  memory_.hide(process_, kRangeStart + 4096 * 100, kMiB * 20);
   EXPECT_EQ(bring_home().left, Bytes{});
   EXPECT_EQ(on(1), kMiB * 40);
 }
 
 TEST_F(TransferTest, BringsHiddenHugePagesHome) {
   populate(kMiB * 40, /*huge=*/true);
-  memory_.hide(process_, kStart, kMiB * 20);
+  memory_.hide(process_, kRangeStart, kMiB * 20);
   EXPECT_EQ(bring_home().left, Bytes{});
   EXPECT_EQ(on(1), kMiB * 40);
 }
 
 TEST_F(TransferTest, BringsHiddenHugePagesHomeWithoutTouchingHoles) {
-  map(kStart, kMiB * 400);
-  memory_.populate(process_, kStart + 33554432, kMiB * 40, NodeId{0}, true);
-  memory_.populate(process_, kStart + 134217728, kMiB * 3, NodeId{0}, false);
-  memory_.hide(process_, kStart, kMiB * 400);
+  map(kRangeStart, kMiB * 400);
+  memory_.populate(process_, kRangeStart + 33554432, kMiB * 40, NodeId{0}, true);
+  memory_.populate(process_, kRangeStart + 134217728, kMiB * 3, NodeId{0}, false);
+  memory_.hide(process_, kRangeStart, kMiB * 400);
   EXPECT_EQ(bring_home().left, Bytes{});
   EXPECT_EQ(on(1), kMiB * 43);
   EXPECT_EQ(memory_.holes_touched(), 0);
@@ -227,16 +224,16 @@ TEST_F(TransferTest, AsksOnlyForTheEndsOfBlocksOnceTheyAreHugePages) {
 }
 
 TEST_F(TransferTest, AsksForEveryPageOfABlockThatOnlyLooksHuge) {
-  map(kStart, kMiB * 64);
-  memory_.populate(process_, kStart, kMiB * 32, NodeId{0}, /*huge=*/true);
+  map(kRangeStart, kMiB * 64);
+  memory_.populate(process_, kRangeStart, kMiB * 32, NodeId{0}, /*huge=*/true);
   // Both ends on node 0, and between them pages that are at home, elsewhere, or not there.
-  memory_.populate(process_, kStart + 33554432, kPage, NodeId{0}, false);
-  memory_.populate(process_, kStart + 33554432 + 4096, kPage * 100, NodeId{1}, false);
-  memory_.populate(process_, kStart + 33554432 + 4096 * 300, kPage * 212, NodeId{0}, false);
+  memory_.populate(process_, kRangeStart + 33554432, kPage, NodeId{0}, false);
+  memory_.populate(process_, kRangeStart + 33554432 + 4096, kPage * 100, NodeId{1}, false);
+  memory_.populate(process_, kRangeStart + 33554432 + 4096 * 300, kPage * 212, NodeId{0}, false);
   // Both ends at home, and between them pages that are not.
-  memory_.populate(process_, kStart + 35651584, kPage, NodeId{1}, false);
-  memory_.populate(process_, kStart + 35651584 + 4096, kPage * 510, NodeId{2}, false);
-  memory_.populate(process_, kStart + 35651584 + 4096 * 511, kPage, NodeId{1}, false);
+  memory_.populate(process_, kRangeStart + 35651584, kPage, NodeId{1}, false);
+  memory_.populate(process_, kRangeStart + 35651584 + 4096, kPage * 510, NodeId{2}, false);
+  memory_.populate(process_, kRangeStart + 35651584 + 4096 * 511, kPage, NodeId{1}, false);
   const Outcome outcome = bring_home();
   EXPECT_EQ(outcome.left, Bytes{});
   EXPECT_EQ(outcome.already_home, kPage * 102);
@@ -253,17 +250,17 @@ TEST_F(TransferTest, AsksForSomePagesOnlyWhereAMappingOfSmallPagesIsAllOnOneNode
 }
 
 TEST_F(TransferTest, AsksForNoHolesBehindTheLastPageOfAMapping) {
-  map(kStart, kMiB * 1024);
-  memory_.populate(process_, kStart, kMiB * 3, NodeId{0}, false);
-  memory_.populate(process_, kStart + 4194304, kMiB * 20, NodeId{0}, true);
+  map(kRangeStart, kMiB * 1024);
+  memory_.populate(process_, kRangeStart, kMiB * 3, NodeId{0}, false);
+  memory_.populate(process_, kRangeStart + 4194304, kMiB * 20, NodeId{0}, true);
   EXPECT_EQ(bring_home().moved, kMiB * 23);
   EXPECT_LT(memory_.addresses_asked(), 100 * 256);
 }
 
 TEST_F(TransferTest, AsksForEveryPageWhereSomeOfAMappingAreElsewhere) {
   populate(kMiB * 400, /*huge=*/false);
-  memory_.discard(process_, kStart + 41943040, kPage);
-  memory_.populate(process_, kStart + 41943040, kPage, NodeId{2}, false);
+  memory_.discard(process_, kRangeStart + 41943040, kPage);
+  memory_.populate(process_, kRangeStart + 41943040, kPage, NodeId{2}, false);
   EXPECT_EQ(bring_home().moved, kMiB * 400);
   EXPECT_GE(memory_.addresses_asked(), 400 * 256);
 }
@@ -272,8 +269,8 @@ TEST_F(TransferTest, AsksForEveryPageOfAWindowOfWhichSomeAreNoMoreWhereTheyWere)
   populate(kMiB * 128, /*huge=*/false);
   mover_.before = [this](const std::string& call) -> std::optional<Error> {
     if (call == "move" && memory_.moves().empty()) {
-      memory_.discard(process_, kStart + 33554432, kMiB * 4);
-      memory_.populate(process_, kStart + 33554432, kMiB * 4, NodeId{1}, false);
+      memory_.discard(process_, kRangeStart + 33554432, kMiB * 4);
+      memory_.populate(process_, kRangeStart + 33554432, kMiB * 4, NodeId{1}, false);
     }
     return std::nullopt;
   };
@@ -284,11 +281,11 @@ TEST_F(TransferTest, AsksForEveryPageOfAWindowOfWhichSomeAreNoMoreWhereTheyWere)
 
 TEST_F(TransferTest, PagesThatDoNotArriveAreAskedAboutWhoeverSpokeForThem) {
   populate(kMiB * 128, /*huge=*/false);
-  memory_.pin(process_, kStart + 67108864 + 4096, kPage * 5);
-  memory_.make_busy(process_, kStart + 16777216, kPage * 7, 1, /*at_queueing=*/true);
+  memory_.pin(process_, kRangeStart + 67108864 + 4096, kPage * 5);
+  memory_.make_busy(process_, kRangeStart + 16777216, kPage * 7, 1, /*at_queueing=*/true);
   mover_.before = [this](const std::string& call) -> std::optional<Error> {
     if (call == "move" && memory_.moves().empty()) {
-      memory_.discard(process_, kStart + 33554432 + 4096 * 3, kPage * 9);
+      memory_.discard(process_, kRangeStart + 33554432 + 4096 * 3, kPage * 9);
     }
     return std::nullopt;
   };
@@ -302,7 +299,7 @@ TEST_F(TransferTest, HiddenSharedPagesAreRevealedOnlyWhereThereIsNoHole) {
   for (const bool full : {true, false}) {
     memory_ = four_nodes(kGiB);
     process_ = memory_.start_process();
-    memory_.map(process_, {.start = kStart,
+    memory_.map(process_, {.start = kRangeStart,
                            .length = kMiB * 4,
                            .page_size = kPage,
                            .huge_page_size = {},
@@ -311,8 +308,8 @@ TEST_F(TransferTest, HiddenSharedPagesAreRevealedOnlyWhereThereIsNoHole) {
                            .policy = {},
                            .name = "/memfd:ram",
                            .resident = {}});
-    memory_.populate(process_, kStart, full ? kMiB * 4 : kMiB * 3, NodeId{0}, false);
-    memory_.hide(process_, kStart, kMiB);
+    memory_.populate(process_, kRangeStart, full ? kMiB * 4 : kMiB * 3, NodeId{0}, false);
+    memory_.hide(process_, kRangeStart, kMiB);
     const Outcome outcome = bring_home();
     EXPECT_EQ(outcome.left, full ? Bytes{} : kMiB);
     EXPECT_EQ(outcome.left_because(Leftover::kUnseen), outcome.left);
@@ -328,7 +325,7 @@ TEST_F(TransferTest, FindsPagesAgainThatAreHiddenWhileTheyAreMoved) {
     int hidings = 3;
     mover_.before = [&](const std::string& call) -> std::optional<Error> {
       if (call == "move" && hidings-- > 0) {
-        memory_.hide(process_, kStart, kMiB * 40);
+        memory_.hide(process_, kRangeStart, kMiB * 40);
       }
       return std::nullopt;
     };
@@ -344,7 +341,7 @@ TEST_F(TransferTest, CountsWhatCameElsewhereMeanwhileAsUnseen) {
   bool first = true;
   mover_.before = [&](const std::string& call) -> std::optional<Error> {
     if (call == "move" && std::exchange(first, false)) {
-      memory_.map(process_, {.start = kStart + 1'073'741'824,
+      memory_.map(process_, {.start = kRangeStart + 1'073'741'824,
                              .length = kPage * 4,
                              .page_size = kPage,
                              .huge_page_size = {},
@@ -353,7 +350,7 @@ TEST_F(TransferTest, CountsWhatCameElsewhereMeanwhileAsUnseen) {
                              .policy = {},
                              .name = "",
                              .resident = {}});
-      memory_.populate(process_, kStart + 1'073'741'824, kPage * 4, NodeId{0}, false);
+      memory_.populate(process_, kRangeStart + 1'073'741'824, kPage * 4, NodeId{0}, false);
     }
     return std::nullopt;
   };
@@ -363,8 +360,8 @@ TEST_F(TransferTest, CountsWhatCameElsewhereMeanwhileAsUnseen) {
 }
 
 TEST_F(TransferTest, LeavesWhatIsHomeAlone) {
-  map(kStart, kMiB * 40);
-  memory_.populate(process_, kStart, kMiB * 40, NodeId{1}, true);
+  map(kRangeStart, kMiB * 40);
+  memory_.populate(process_, kRangeStart, kMiB * 40, NodeId{1}, true);
   const Outcome outcome = bring_home();
   EXPECT_EQ(outcome.already_home, kMiB * 40);
   EXPECT_EQ(outcome.calls, 0);
@@ -372,16 +369,16 @@ TEST_F(TransferTest, LeavesWhatIsHomeAlone) {
 }
 
 TEST_F(TransferTest, SubmitsOnlyPagesThatMustMoveAndOneTargetACall) {
-  map(kStart, kMiB * 8);
+  map(kRangeStart, kMiB * 8);
   for (std::uint64_t page = 0; page < 2048; ++page) {
-    memory_.populate(process_, kStart + page * 4096, kPage, NodeId{static_cast<int>(page % 2)},
+    memory_.populate(process_, kRangeStart + page * 4096, kPage, NodeId{static_cast<int>(page % 2)},
                      false);
   }
   EXPECT_EQ(bring_home().moved, kMiB * 4);
   for (const FakeMemory::Call& call : memory_.moves()) {
     EXPECT_EQ(call.node, NodeId{1});
     for (const std::uint64_t address : call.addresses) {
-      EXPECT_EQ((address - kStart) / 4096 % 2, 0U);
+      EXPECT_EQ((address - kRangeStart) / 4096 % 2, 0U);
     }
   }
 }
@@ -393,7 +390,7 @@ TEST_F(TransferTest, AProcessWithoutMemoryIsDoneAtOnce) {
 }
 
 TEST_F(TransferTest, AMappingWithItsOwnPolicyIsLeftAndSaidSo) {
-  memory_.map(process_, {.start = kStart,
+  memory_.map(process_, {.start = kRangeStart,
                          .length = kMiB * 4,
                          .page_size = kPage,
                          .huge_page_size = kBlock,
@@ -402,7 +399,7 @@ TEST_F(TransferTest, AMappingWithItsOwnPolicyIsLeftAndSaidSo) {
                          .policy = "bind:0",
                          .name = "anonymous",
                          .resident = {}});
-  memory_.populate(process_, kStart, kMiB * 4, NodeId{0}, false);
+  memory_.populate(process_, kRangeStart, kMiB * 4, NodeId{0}, false);
   const Outcome outcome = bring_home();
   EXPECT_EQ(outcome.left_because(Leftover::kPolicy), kMiB * 4);
   EXPECT_EQ(outcome.left, kMiB * 4);
@@ -410,7 +407,7 @@ TEST_F(TransferTest, AMappingWithItsOwnPolicyIsLeftAndSaidSo) {
 }
 
 TEST_F(TransferTest, SharedMappingsAreMovedWithAllTheirMappers) {
-  memory_.map(process_, {.start = kStart,
+  memory_.map(process_, {.start = kRangeStart,
                          .length = kMiB * 4,
                          .page_size = kPage,
                          .huge_page_size = {},
@@ -419,15 +416,15 @@ TEST_F(TransferTest, SharedMappingsAreMovedWithAllTheirMappers) {
                          .policy = {},
                          .name = "/memfd:ram",
                          .resident = {}});
-  memory_.populate(process_, kStart, kMiB * 4, NodeId{0}, false);
-  memory_.share(process_, kStart, kMiB * 4);
+  memory_.populate(process_, kRangeStart, kMiB * 4, NodeId{0}, false);
+  memory_.share(process_, kRangeStart, kMiB * 4);
   EXPECT_EQ(bring_home().left, Bytes{});
   EXPECT_EQ(memory_.moves().front().shared, SharedPages::kMove);
 }
 
 TEST_F(TransferTest, PagesOfPrivateMemoryThatAreSharedStayAndAreCounted) {
   populate(kMiB * 8, /*huge=*/false);
-  memory_.share(process_, kStart + 4096 * 5, kPage * 3);
+  memory_.share(process_, kRangeStart + 4096 * 5, kPage * 3);
   const Outcome outcome = bring_home();
   EXPECT_EQ(outcome.left_because(Leftover::kShared), kPage * 3);
   EXPECT_EQ(outcome.left, kPage * 3);
@@ -438,7 +435,7 @@ TEST_F(TransferTest, PagesOfPrivateMemoryThatAreSharedStayAndAreCounted) {
 
 TEST_F(TransferTest, RequeriesAfterAPositiveReturnAndMovesTheRest) {
   populate(kMiB * 8, /*huge=*/false);
-  memory_.make_busy(process_, kStart + 4096 * 100, kPage * 50, 2, /*at_queueing=*/false);
+  memory_.make_busy(process_, kRangeStart + 4096 * 100, kPage * 50, 2, /*at_queueing=*/false);
   const Outcome outcome = bring_home();
   EXPECT_EQ(outcome.moved, kMiB * 8);
   EXPECT_EQ(outcome.unmovable(), Bytes{});
@@ -446,14 +443,14 @@ TEST_F(TransferTest, RequeriesAfterAPositiveReturnAndMovesTheRest) {
 
 TEST_F(TransferTest, RetriesPagesThatCouldNotBeQueued) {
   populate(kMiB * 8, /*huge=*/false);
-  memory_.make_busy(process_, kStart, kMiB, 3, /*at_queueing=*/true);
+  memory_.make_busy(process_, kRangeStart, kMiB, 3, /*at_queueing=*/true);
   const Outcome outcome = bring_home();
   EXPECT_EQ(outcome.moved, kMiB * 8);
 }
 
 TEST_F(TransferTest, GivesUpOnBusyPagesAfterThreeRounds) {
   populate(kMiB * 8, /*huge=*/false);
-  memory_.make_busy(process_, kStart, kPage * 10, 200, /*at_queueing=*/true);
+  memory_.make_busy(process_, kRangeStart, kPage * 10, 200, /*at_queueing=*/true);
   const Outcome outcome = bring_home();
   EXPECT_EQ(outcome.left_because(Leftover::kBusy), kPage * 10);
   EXPECT_EQ(outcome.left, kPage * 10);
@@ -462,7 +459,7 @@ TEST_F(TransferTest, GivesUpOnBusyPagesAfterThreeRounds) {
 TEST_F(TransferTest, PinnedPagesAmongOthersAreLeftAndTheOthersMove) {
   populate(kMiB * 32, /*huge=*/false);
   for (std::uint64_t page = 0; page < 8192; page += 64) {
-    memory_.pin(process_, kStart + page * 4096, kPage);
+    memory_.pin(process_, kRangeStart + page * 4096, kPage);
   }
   const Outcome outcome = bring_home();
   EXPECT_EQ(outcome.left_because(Leftover::kPinned), kPage * 128);
@@ -472,7 +469,7 @@ TEST_F(TransferTest, PinnedPagesAmongOthersAreLeftAndTheOthersMove) {
 
 TEST_F(TransferTest, PinnedHugePagesAreLeftWholeAndTheOthersMove) {
   populate(kMiB * 32, /*huge=*/true);
-  memory_.pin(process_, kStart + 3 * 2097152, kBlock);
+  memory_.pin(process_, kRangeStart + 3 * 2097152, kBlock);
   const Outcome outcome = bring_home();
   // Its second page is already queued with the first, which the kernel calls busy.
   EXPECT_EQ(outcome.left_because(Leftover::kPinned), kBlock - kPage);
@@ -482,7 +479,7 @@ TEST_F(TransferTest, PinnedHugePagesAreLeftWholeAndTheOthersMove) {
 
 TEST_F(TransferTest, AFullyPinnedRangeIsGivenUpAfterAFewCalls) {
   populate(kMiB * 512, /*huge=*/false);
-  memory_.pin(process_, kStart, kMiB * 512);
+  memory_.pin(process_, kRangeStart, kMiB * 512);
   const Outcome outcome = bring_home();
   EXPECT_EQ(outcome.left_because(Leftover::kPinned), kMiB * 512);
   EXPECT_EQ(outcome.moved, Bytes{});
@@ -491,7 +488,7 @@ TEST_F(TransferTest, AFullyPinnedRangeIsGivenUpAfterAFewCalls) {
 
 TEST_F(TransferTest, AHugePageWhoseFirstPageIsPinnedKeepsNoOtherPageBack) {
   populate(kMiB * 8, /*huge=*/false);
-  memory_.pin(process_, kStart + 2097152, kPage);
+  memory_.pin(process_, kRangeStart + 2097152, kPage);
   const Outcome outcome = bring_home();
   EXPECT_EQ(outcome.left_because(Leftover::kPinned), kPage);
   EXPECT_EQ(outcome.moved, kMiB * 8 - kPage);
@@ -501,7 +498,7 @@ TEST_F(TransferTest, PagesGivenBackMeanwhileAreAbsent) {
   populate(kMiB * 4, /*huge=*/false);
   mover_.before = [this](const std::string& call) -> std::optional<Error> {
     if (call == "move" && memory_.moves().size() == 1) {
-      memory_.discard(process_, kStart + 4096 * 8, kPage * 4);
+      memory_.discard(process_, kRangeStart + 4096 * 8, kPage * 4);
     }
     return std::nullopt;
   };
@@ -511,11 +508,11 @@ TEST_F(TransferTest, PagesGivenBackMeanwhileAreAbsent) {
 }
 
 TEST_F(TransferTest, PagesThatAppearElsewhereMeanwhileAreBroughtHomeInAnotherPass) {
-  map(kStart, kMiB * 64);
-  memory_.populate(process_, kStart + 33554432, kMiB * 32, NodeId{0}, false);
+  map(kRangeStart, kMiB * 64);
+  memory_.populate(process_, kRangeStart + 33554432, kMiB * 32, NodeId{0}, false);
   mover_.before = [this](const std::string& call) -> std::optional<Error> {
     if (call == "move") {
-      memory_.populate(process_, kStart, kMiB * 32, NodeId{2}, false);
+      memory_.populate(process_, kRangeStart, kMiB * 32, NodeId{2}, false);
     }
     return std::nullopt;
   };
@@ -524,9 +521,9 @@ TEST_F(TransferTest, PagesThatAppearElsewhereMeanwhileAreBroughtHomeInAnotherPas
 }
 
 TEST_F(TransferTest, StopsAfterThreePassesHoweverMuchAppears) {
-  map(kStart, kGiB);
-  memory_.populate(process_, kStart, kMiB * 16, NodeId{0}, false);
-  std::uint64_t next = kStart + 16777216;
+  map(kRangeStart, kGiB);
+  memory_.populate(process_, kRangeStart, kMiB * 16, NodeId{0}, false);
+  std::uint64_t next = kRangeStart + 16777216;
   mover_.before = [&](const std::string& call) -> std::optional<Error> {
     if (call == "find_ranges") {
       memory_.populate(process_, next, kMiB * 16, NodeId{2}, false);
@@ -571,11 +568,11 @@ TEST_F(TransferTest, GoesOnWhenRoomIsMade) {
 }
 
 TEST_F(TransferTest, CountsPagesThatAHugePageTookAlongIntoTheLastRoom) {
-  map(kStart, kLargestChunk * 2);
+  map(kRangeStart, kLargestChunk * 2);
   // The first window teaches that blocks are of small pages, and so the huge one of the second is
   // taken for small pages, too: the first of them takes all the room that was left.
-  const std::uint64_t second_window = kStart + static_cast<std::uint64_t>(kLargestChunk.value);
-  memory_.populate(process_, kStart, kBlock, NodeId{0}, /*huge=*/false);
+  const std::uint64_t second_window = kRangeStart + static_cast<std::uint64_t>(kLargestChunk.value);
+  memory_.populate(process_, kRangeStart, kBlock, NodeId{0}, /*huge=*/false);
   memory_.populate(process_, second_window, kBlock, NodeId{0}, /*huge=*/true);
   limits_.node_reserve = placement::Permille{0};
   allowed_ = kKiB * 256;
@@ -614,7 +611,7 @@ TEST_F(TransferTest, ANodeThatRunsFullDuringACallLosesNoPage) {
 }
 
 TEST_F(TransferTest, AnEmptyHugePagePoolKeepsNoOrdinaryPagesBack) {
-  memory_.map(process_, {.start = kStart,
+  memory_.map(process_, {.start = kRangeStart,
                          .length = kBlock * 16,
                          .page_size = kBlock,
                          .huge_page_size = {},
@@ -623,11 +620,11 @@ TEST_F(TransferTest, AnEmptyHugePagePoolKeepsNoOrdinaryPagesBack) {
                          .policy = {},
                          .name = "hugetlb",
                          .resident = {}});
-  memory_.populate(process_, kStart, kBlock * 8, NodeId{0}, false);
-  map(kStart + (std::uint64_t{1} << 30U), kMiB);
-  memory_.populate(process_, kStart + (std::uint64_t{1} << 30U), kMiB, NodeId{0}, false);
+  memory_.populate(process_, kRangeStart, kBlock * 8, NodeId{0}, false);
+  map(kRangeStart + (std::uint64_t{1} << 30U), kMiB);
+  memory_.populate(process_, kRangeStart + (std::uint64_t{1} << 30U), kMiB, NodeId{0}, false);
   const VmProcess other = memory_.start_process();
-  memory_.map(other, {.start = kStart,
+  memory_.map(other, {.start = kRangeStart,
                       .length = kBlock * 6,
                       .page_size = kBlock,
                       .huge_page_size = {},
@@ -636,7 +633,7 @@ TEST_F(TransferTest, AnEmptyHugePagePoolKeepsNoOrdinaryPagesBack) {
                       .policy = {},
                       .name = "hugetlb",
                       .resident = {}});
-  memory_.populate(other, kStart, kBlock * 6, NodeId{1}, false);
+  memory_.populate(other, kRangeStart, kBlock * 6, NodeId{1}, false);
   Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}), room_, {});
   run(transfer);
   ASSERT_TRUE(transfer.waits_for_room());
@@ -729,8 +726,8 @@ TEST_F(TransferTest, WhatOneHomeCannotTakeGoesToTheOther) {
 
 class CellsTest : public TransferTest {
  protected:
-  static constexpr std::uint64_t kSecondCell = kStart;
-  static constexpr std::uint64_t kFirstCell = kStart + (kMiB * 64).value;
+  static constexpr std::uint64_t kSecondCell = kRangeStart;
+  static constexpr std::uint64_t kFirstCell = kRangeStart + (kMiB * 64).value;
 
   /// Two cells of 32 MiB, mapped one below the other as QEMU does, and QEMU's own memory.
   void map_cells() {
@@ -758,7 +755,7 @@ class CellsTest : public TransferTest {
     return bytes;
   }
 
-  static constexpr std::uint64_t kOwn = kStart + (kGiB).value;
+  static constexpr std::uint64_t kOwn = kRangeStart + (kGiB).value;
 };
 
 TEST_F(CellsTest, EachCellGoesToItsOwnHomeAndTheRestIsSharedOut) {
@@ -796,7 +793,7 @@ TEST_F(CellsTest, ACellThatIsNotTouchedYetDoesNotHideTheOther) {
 
 TEST_F(CellsTest, CellsThatCannotBeToldApartAreSharedOutAndItIsSaid) {
   map_cells();
-  map(kStart + (kGiB * 2).value, kMiB * 32);
+  map(kRangeStart + (kGiB * 2).value, kMiB * 32);
   memory_.populate(process_, kFirstCell, kMiB * 32, NodeId{0}, /*huge=*/true);
   memory_.populate(process_, kSecondCell, kMiB * 32, NodeId{0}, /*huge=*/true);
   Transfer transfer(process_, cells_to(1, 2), room_, {});
@@ -854,7 +851,7 @@ TEST_F(TransferTest, AFailureThatGoesAwayIsTriedAgainLater) {
     memory_ = four_nodes(kGiB);
     process_ = memory_.start_process();
     populate(kMiB * 16, /*huge=*/true);
-    memory_.hide(process_, kStart, kBlock);
+    memory_.hide(process_, kRangeStart, kBlock);
     int failures = 3;
     mover_.before = [&](const std::string& call) -> std::optional<Error> {
       if (call == failing && failures > 0) {
@@ -877,7 +874,7 @@ TEST_F(TransferTest, AFailureThatStaysEndsItWithTheError) {
     memory_ = four_nodes(kGiB);
     process_ = memory_.start_process();
     populate(kMiB * 16, /*huge=*/true);
-    memory_.hide(process_, kStart, kBlock);
+    memory_.hide(process_, kRangeStart, kBlock);
     int calls = 0;
     mover_.before = [&](const std::string& call) -> std::optional<Error> {
       if (call == failing) {

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/migration/page_sizes.h"
+
 namespace vmnuma::migration {
 
 using placement::Bytes;
@@ -130,14 +132,13 @@ TestVm World::start_vm(const std::string& name, std::int32_t node, Bytes size, b
 
 TestVm World::start(placement::VmDescription description, std::int32_t node, Bytes size,
                     bool huge) {
-  constexpr std::uint64_t kStart = 0x7f0000000000;
   description.domain_id = ++domains_started_;
   TestVm vm{.id = description.id,
             .name = description.name,
             .process = memory.start_process(),
             .domain_id = description.domain_id};
   domains.start(std::move(description));
-  memory.map(vm.process, {.start = kStart,
+  memory.map(vm.process, {.start = kRangeStart,
                           .length = size + kMiB * 2,
                           .page_size = kKiB * 4,
                           .huge_page_size = kMiB * 2,
@@ -146,7 +147,7 @@ TestVm World::start(placement::VmDescription description, std::int32_t node, Byt
                           .policy = {},
                           .name = "anonymous",
                           .resident = {}});
-  memory.populate(vm.process, kStart, size, NodeId{node}, huge);
+  memory.populate(vm.process, kRangeStart, size, NodeId{node}, huge);
   return vm;
 }
 

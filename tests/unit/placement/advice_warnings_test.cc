@@ -16,7 +16,7 @@ using ::testing::IsEmpty;
 using tests::equal_nodes;
 
 /// One socket, no cells: nothing to warn of where it fits a node.
-VmDescription vm_of(std::int32_t vcpus, Bytes memory = kGiB * 8) {
+VmDescription uniform_vm(std::int32_t vcpus, Bytes memory = kGiB * 8) {
   VmDescription vm;
   vm.vcpus.resize(static_cast<std::size_t>(vcpus));
   std::iota(vm.vcpus.begin(), vm.vcpus.end(), 0);
@@ -29,8 +29,8 @@ VmDescription vm_of(std::int32_t vcpus, Bytes memory = kGiB * 8) {
 
 VmDescription with_cells(const std::vector<std::int32_t>& sizes, std::int32_t sockets,
                          Bytes each = kGiB * 4) {
-  VmDescription vm = vm_of(std::accumulate(sizes.begin(), sizes.end(), 0),
-                           each * static_cast<std::int64_t>(sizes.size()));
+  VmDescription vm = uniform_vm(std::accumulate(sizes.begin(), sizes.end(), 0),
+                                each * static_cast<std::int64_t>(sizes.size()));
   vm.sockets = sockets;
   vm.cores = vm.max_vcpus / sockets;
   std::int32_t next = 0;
@@ -66,18 +66,18 @@ std::string text_of(const VmDescription& vm, const AdviceHost& host = kHost) {
 }
 
 TEST(AdviceWarningsTest, SaysNothingOfWhatIsWell) {
-  EXPECT_THAT(kinds(vm_of(8)), IsEmpty());
+  EXPECT_THAT(kinds(uniform_vm(8)), IsEmpty());
   EXPECT_THAT(kinds(with_cells({8, 8}, 2)), IsEmpty());
 }
 
 TEST(AdviceWarningsTest, SaysThatAWideVmHasNoCells) {
-  EXPECT_THAT(kinds(vm_of(12)), ElementsAre("no-cells"));
+  EXPECT_THAT(kinds(uniform_vm(12)), ElementsAre("no-cells"));
 }
 
 TEST(AdviceWarningsTest, SaysThatNoNodeHoldsACell) {
   EXPECT_THAT(kinds(with_cells({9, 9}, 2)), ElementsAre("cell-too-large"));
   EXPECT_THAT(kinds(with_cells({8, 8}, 2, kGiB * 65)), ElementsAre("cell-too-large"));
-  EXPECT_THAT(kinds(vm_of(2, kGiB * 65)), ElementsAre("cell-too-large"));
+  EXPECT_THAT(kinds(uniform_vm(2, kGiB * 65)), ElementsAre("cell-too-large"));
 }
 
 TEST(AdviceWarningsTest, SaysThatASplitIsOdd) {
@@ -90,13 +90,13 @@ TEST(AdviceWarningsTest, SaysThatASocketLiesInTwoCells) {
 
 TEST(AdviceWarningsTest, SaysThatThereAreMoreSocketsThanNodes) {
   EXPECT_THAT(kinds(with_cells({6, 6}, 12)), ElementsAre("more-sockets-than-nodes"));
-  VmDescription undeclared = vm_of(4);
+  VmDescription undeclared = uniform_vm(4);
   undeclared.sockets = undeclared.dies = undeclared.cores = undeclared.threads = 0;
   EXPECT_THAT(kinds(undeclared), ElementsAre("more-sockets-than-nodes"));
 }
 
 TEST(AdviceWarningsTest, SaysThatThereAreNoThreads) {
-  VmDescription vm = vm_of(4);
+  VmDescription vm = uniform_vm(4);
   vm.cores = 2;
   vm.threads = 2;
   EXPECT_THAT(kinds(vm), ElementsAre("threads-without-smt"));
@@ -111,7 +111,7 @@ TEST(AdviceWarningsTest, SaysWhichCellHasNoVcpuYet) {
 }
 
 TEST(AdviceWarningsTest, HoldsStrictBindingAgainstWhatIsFree) {
-  VmDescription vm = vm_of(4);
+  VmDescription vm = uniform_vm(4);
   vm.numatune = NumatuneMode::kStrict;
   vm.numatune_nodes = {NodeId{0}};
   EXPECT_THAT(kinds(vm), IsEmpty());
@@ -121,7 +121,7 @@ TEST(AdviceWarningsTest, HoldsStrictBindingAgainstWhatIsFree) {
 }
 
 TEST(AdviceWarningsTest, HoldsHugePagesAgainstTheirPools) {
-  VmDescription vm = vm_of(4, kGiB * 2);
+  VmDescription vm = uniform_vm(4, kGiB * 2);
   vm.huge_page_size = kMiB * 2;
   EXPECT_THAT(kinds(vm), ElementsAre("cell-too-large", "huge-pages-too-few"));
   AdviceHost host = kHost;
@@ -133,16 +133,16 @@ TEST(AdviceWarningsTest, HoldsHugePagesAgainstTheirPools) {
 }
 
 TEST(AdviceWarningsTest, SaysThatMemoryStaysWhereItStarts) {
-  VmDescription vm = vm_of(4);
+  VmDescription vm = uniform_vm(4);
   vm.pci_devices = {{"0000:3b:00.0", NodeId{0}}};
   EXPECT_THAT(kinds(vm), ElementsAre("memory-stays"));
-  VmDescription encrypted = vm_of(4);
+  VmDescription encrypted = uniform_vm(4);
   encrypted.memory_pinned_by = "memory encryption sev-snp";
   EXPECT_THAT(kinds(encrypted), ElementsAre("only-start-counts"));
 }
 
 TEST(AdviceWarningsTest, SaysNothingOfAHostWithoutNodes) {
-  EXPECT_THAT(kinds(vm_of(12), {}), IsEmpty());
+  EXPECT_THAT(kinds(uniform_vm(12), {}), IsEmpty());
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using tests::equal_nodes;
 
-VmDescription vm_of(std::int32_t vcpus, Bytes memory) {
+VmDescription plain_vm(std::int32_t vcpus, Bytes memory) {
   VmDescription vm;
   vm.name = "guest";
   vm.vcpus.resize(static_cast<std::size_t>(vcpus));
@@ -87,7 +87,7 @@ TEST(AdviseTest, AgreesWithTheExamplesAndRulesOfThePublicDocumentation) {
       {kUsing, 2, 8, 2, 16, false, {8, 8}, "2x8x1"},
   };
   for (const WorkedExample& example : examples) {
-    VmDescription vm = vm_of(example.vcpus, kGiB * 32);
+    VmDescription vm = plain_vm(example.vcpus, kGiB * 32);
     vm.sockets = example.vcpus;
     vm.dies = vm.cores = vm.threads = 1;
     vm.policy.prefer_ht = example.prefer_ht;
@@ -100,13 +100,13 @@ TEST(AdviseTest, AgreesWithTheExamplesAndRulesOfThePublicDocumentation) {
 
 TEST(AdviseTest, TellsAVmBelowNineVcpusOfItsNodesToo) {
   // ESXi does from nine on (numa.vcpu.min): guests of before could not use them.
-  EXPECT_THAT(vcpus_of_cells(advice_for(vm_of(6, kGiB * 8), equal_nodes(2, 4, 1, 16))),
+  EXPECT_THAT(vcpus_of_cells(advice_for(plain_vm(6, kGiB * 8), equal_nodes(2, 4, 1, 16))),
               ElementsAre(3, 3));
 }
 
 TEST(AdviseTest, KeepsAVmWithMoreMemoryThanANodeTogetherUnlessToldOtherwise) {
   // vSphere 8 Resource Management, Using Virtual NUMA: the configured memory has no say.
-  VmDescription vm = vm_of(4, kGiB * 100);
+  VmDescription vm = plain_vm(4, kGiB * 100);
   EXPECT_THAT(advice_for(vm, equal_nodes(2, 8, 1, 64)).cells, IsEmpty());
   vm.policy.consolidate = false;
   const Advice advice = advice_for(vm, equal_nodes(2, 8, 1, 64));
@@ -115,7 +115,7 @@ TEST(AdviseTest, KeepsAVmWithMoreMemoryThanANodeTogetherUnlessToldOtherwise) {
 }
 
 TEST(AdviseTest, SharesMemoryByVcpusInWholePages) {
-  VmDescription vm = vm_of(5, kGiB * 10);
+  VmDescription vm = plain_vm(5, kGiB * 10);
   vm.huge_page_size = kGiB;
   // 10 pages: one each and 8 more by 3 : 2, rounded down 4 : 3; the one left goes to the first.
   const Advice advice = advice_for(vm, equal_nodes(2, 4, 1, 64));
@@ -125,36 +125,36 @@ TEST(AdviseTest, SharesMemoryByVcpusInWholePages) {
 }
 
 TEST(AdviseTest, RoundsUpToWholeHugePages) {
-  VmDescription vm = vm_of(8, kGiB + kMiB);
+  VmDescription vm = plain_vm(8, kGiB + kMiB);
   vm.huge_page_size = kGiB;
   EXPECT_EQ(advice_for(vm, equal_nodes(2, 4, 1, 64)).memory, kGiB * 2);
 }
 
 TEST(AdviseTest, CountsVcpusThatAreNotPluggedYet) {
-  VmDescription vm = vm_of(12, kGiB * 8);
+  VmDescription vm = plain_vm(12, kGiB * 8);
   vm.vcpus.resize(2);
   EXPECT_THAT(vcpus_of_cells(advice_for(vm, equal_nodes(2, 10, 1, 64))), ElementsAre(6, 6));
 }
 
 TEST(AdviseTest, MakesACellWhereMemoryCanBePlugged) {
-  const auto advice = advise({.vm = vm_of(2, kGiB * 4), .memory_hotplug = true},
+  const auto advice = advise({.vm = plain_vm(2, kGiB * 4), .memory_hotplug = true},
                              {.topology = equal_nodes(2, 4, 1, 64)});
   EXPECT_THAT(advice->cells, SizeIs(1));
 }
 
 TEST(AdviseTest, ShowsThreadsOnlyToWhoHasWholeCores) {
-  VmDescription vm = vm_of(4, kGiB * 4);
+  VmDescription vm = plain_vm(4, kGiB * 4);
   EXPECT_EQ(shape_of(advice_for(vm, equal_nodes(2, 8, 2, 64))), "1x4x1");
   vm.policy.cpu_binding = CpuBinding::kExclusive;
   vm.policy.cpu_policy = CpuPolicy::kFullPCPUs;
   EXPECT_EQ(shape_of(advice_for(vm, equal_nodes(2, 8, 2, 64))), "1x2x2");
   EXPECT_EQ(shape_of(advice_for(vm, equal_nodes(2, 8, 1, 64))), "1x4x1");
-  EXPECT_EQ(shape_of(advice_for(vm_of(3, kGiB * 4), equal_nodes(2, 8, 2, 64))), "1x3x1");
+  EXPECT_EQ(shape_of(advice_for(plain_vm(3, kGiB * 4), equal_nodes(2, 8, 2, 64))), "1x3x1");
 }
 
 TEST(AdviseTest, ShowsThreadsWhereVcpusArePinnedToThem) {
   const Topology topology = equal_nodes(2, 2, 2, 64);
-  VmDescription vm = vm_of(4, kGiB * 4);
+  VmDescription vm = plain_vm(4, kGiB * 4);
   const std::vector<Cpu>& cpus = topology.nodes[0].cpus;
   ASSERT_EQ(cpus.size(), 4U);
   std::vector<CpuId> by_core;
@@ -183,12 +183,12 @@ TEST(AdviseTest, TellsDistancesOfTheNearestNodesWhereTheyAreNotWhatGuestsAssume)
                     14, 10, 30, 30,  //
                     30, 30, 10, 12,  //
                     30, 30, 12, 10};
-  EXPECT_THAT(advice_for(vm_of(8, kGiB * 8), ring).distances, ElementsAre(10, 12, 12, 10));
-  EXPECT_THAT(advice_for(vm_of(8, kGiB * 8), equal_nodes(4, 4, 1, 64)).distances, IsEmpty());
+  EXPECT_THAT(advice_for(plain_vm(8, kGiB * 8), ring).distances, ElementsAre(10, 12, 12, 10));
+  EXPECT_THAT(advice_for(plain_vm(8, kGiB * 8), equal_nodes(4, 4, 1, 64)).distances, IsEmpty());
 }
 
 TEST(AdviseTest, BindsCellsOfMemoryThatCannotMoveToTheNodesOfTheDevice) {
-  VmDescription vm = vm_of(8, kGiB * 8);
+  VmDescription vm = plain_vm(8, kGiB * 8);
   vm.pci_devices = {{"0000:3b:00.0", NodeId{2}}};
   vm.io_threads = {1};
   const Advice advice = advice_for(vm, equal_nodes(4, 4, 1, 64));
@@ -199,7 +199,7 @@ TEST(AdviseTest, BindsCellsOfMemoryThatCannotMoveToTheNodesOfTheDevice) {
 }
 
 TEST(AdviseTest, LeavesOutNodesWithoutRoomForACell) {
-  VmDescription vm = vm_of(8, kGiB * 8);
+  VmDescription vm = plain_vm(8, kGiB * 8);
   vm.memory_locked = true;
   AdviceHost host{.topology = equal_nodes(3, 4, 1, 64)};
   host.free = {kGiB, kGiB * 60, kGiB * 60};
@@ -207,7 +207,7 @@ TEST(AdviseTest, LeavesOutNodesWithoutRoomForACell) {
 }
 
 TEST(AdviseTest, KeepsNodesThatAreNamed) {
-  VmDescription vm = vm_of(2, kGiB);
+  VmDescription vm = plain_vm(2, kGiB);
   vm.numatune = NumatuneMode::kRestrictive;
   vm.numatune_nodes = {NodeId{1}};
   const Advice advice = advice_for(vm, equal_nodes(2, 4, 1, 64));
@@ -218,7 +218,7 @@ TEST(AdviseTest, KeepsNodesThatAreNamed) {
 }
 
 TEST(AdviseTest, GivesEachLineAReasonAndARule) {
-  VmDescription vm = vm_of(12, kGiB * 8);
+  VmDescription vm = plain_vm(12, kGiB * 8);
   vm.huge_page_size = kMiB * 2;
   const auto advice =
       advise({.vm = vm, .virtio_disks = 3, .is_x86 = true}, {.topology = equal_nodes(2, 8, 2, 64)});
@@ -231,12 +231,13 @@ TEST(AdviseTest, GivesEachLineAReasonAndARule) {
 }
 
 TEST(AdviseTest, RefusesWhatIsNoVmAndWhatIsNoHost) {
-  EXPECT_THAT(advise({.vm = vm_of(0, kGiB)}, {.topology = equal_nodes(1, 1, 1, 1)}).error().message,
-              HasSubstr("no vCPU"));
   EXPECT_THAT(
-      advise({.vm = vm_of(1, Bytes{})}, {.topology = equal_nodes(1, 1, 1, 1)}).error().message,
+      advise({.vm = plain_vm(0, kGiB)}, {.topology = equal_nodes(1, 1, 1, 1)}).error().message,
+      HasSubstr("no vCPU"));
+  EXPECT_THAT(
+      advise({.vm = plain_vm(1, Bytes{})}, {.topology = equal_nodes(1, 1, 1, 1)}).error().message,
       HasSubstr("no memory"));
-  EXPECT_EQ(advise({.vm = vm_of(1, kGiB)}, {}).error().code, ErrorCode::kNoSpace);
+  EXPECT_EQ(advise({.vm = plain_vm(1, kGiB)}, {}).error().code, ErrorCode::kNoSpace);
 }
 
 TEST(CommonHostTest, HasTheLeastOfEverything) {

@@ -7,36 +7,36 @@ namespace vmnuma::placement {
 namespace {
 
 // 10 cores with 20 threads, in units of one core.
-constexpr Supply kTenCores{CpuTime{10'000}, CpuTime{20'000}, CpuTime{}, 25};
+constexpr Supply kTwentyThreads{CpuTime{10'000}, CpuTime{20'000}, CpuTime{}, 25};
 
 Supply with_others(std::int64_t busy) {
-  Supply supply = kTenCores;
+  Supply supply = kTwentyThreads;
   supply.non_vm = CpuTime{busy};
   return supply;
 }
 
 TEST(CapacityTest, ServesDemandUpToTheCoresInFull) {
-  EXPECT_EQ(service(kTenCores, CpuTime{9'999}), CpuTime{9'999});
-  EXPECT_EQ(service(kTenCores, CpuTime{10'000}), CpuTime{10'000});
+  EXPECT_EQ(service(kTwentyThreads, CpuTime{9'999}), CpuTime{9'999});
+  EXPECT_EQ(service(kTwentyThreads, CpuTime{10'000}), CpuTime{10'000});
 }
 
 TEST(CapacityTest, CountsASecondThreadAsAQuarterOfACore) {
   // 16 busy threads: 10 cores and a quarter of 6.
-  EXPECT_EQ(service(kTenCores, CpuTime{16'000}), CpuTime{11'500});
+  EXPECT_EQ(service(kTwentyThreads, CpuTime{16'000}), CpuTime{11'500});
 }
 
 TEST(CapacityTest, GivesNoMoreThanAllThreadsTogether) {
-  EXPECT_EQ(service(kTenCores, CpuTime{20'000}), CpuTime{12'500});
-  EXPECT_EQ(service(kTenCores, CpuTime{50'000}), CpuTime{12'500});
+  EXPECT_EQ(service(kTwentyThreads, CpuTime{20'000}), CpuTime{12'500});
+  EXPECT_EQ(service(kTwentyThreads, CpuTime{50'000}), CpuTime{12'500});
 }
 
 TEST(CapacityTest, ServesNoNegativeDemand) {
-  EXPECT_EQ(service(kTenCores, CpuTime{-1}), CpuTime{});
-  EXPECT_EQ(service_beside_others(kTenCores, CpuTime{-1}), CpuTime{});
+  EXPECT_EQ(service(kTwentyThreads, CpuTime{-1}), CpuTime{});
+  EXPECT_EQ(service_beside_others(kTwentyThreads, CpuTime{-1}), CpuTime{});
 }
 
 TEST(CapacityTest, IsDemandUpToTheThreadsWhereThreadsAreAsGoodAsCores) {
-  Supply supply = kTenCores;
+  Supply supply = kTwentyThreads;
   supply.smt_gain_pct = 100;
   EXPECT_EQ(service(supply, CpuTime{19'000}), CpuTime{19'000});
   EXPECT_EQ(service(supply, CpuTime{21'000}), CpuTime{20'000});
@@ -57,7 +57,7 @@ TEST(CapacityTest, SlowsEverybodyDownAlikeWhereCoresAreShared) {
 }
 
 TEST(CapacityTest, IsWhatTheThreadsLeftAreWorth) {
-  EXPECT_EQ(capacity(kTenCores), CpuTime{12'500});
+  EXPECT_EQ(capacity(kTwentyThreads), CpuTime{12'500});
   // All 20 threads busy, worth 12.5; 16 of them are the clients'.
   EXPECT_EQ(capacity(with_others(4'000)), CpuTime{10'000});
   EXPECT_EQ(capacity(with_others(20'000)), CpuTime{});

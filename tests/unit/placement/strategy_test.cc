@@ -34,7 +34,7 @@ VmSpec living(const std::string& name, NodeIndex home, std::int32_t vcpus) {
 }
 
 /// The homes that all VMs without one get, one VM after the other.
-std::vector<NodeIndex> place_all(const Snapshot& snapshot) {
+std::vector<NodeIndex> place_by_strategy(const Snapshot& snapshot) {
   static const Options kDefaults;
   Arrangement arrangement(snapshot, kDefaults, Arrangement::Basis::kLoad);
   std::vector<NodeIndex> homes;
@@ -49,7 +49,7 @@ std::vector<NodeIndex> place_all(const Snapshot& snapshot) {
 }
 
 /// Node 0 has 2 of 8 CPUs allocated, node 1 has 4 and node 2 has 1.
-SnapshotBuilder uneven() {
+SnapshotBuilder unevenly_allocated() {
   SnapshotBuilder builder;
   builder.nodes(3, {.cores = 8, .memory_gib = 64})
       .vm(living("0-a", 0, 2))
@@ -60,17 +60,22 @@ SnapshotBuilder uneven() {
 
 TEST(StrategyTest, MostAllocatedTakesTheFullestNodeThatHasCpus) {
   const auto most = PlacementStrategy::kMostAllocated;
-  EXPECT_THAT(place_all(uneven().vm(starting("a", most, 4)).build()), ElementsAre(1));
+  EXPECT_THAT(place_by_strategy(unevenly_allocated().vm(starting("a", most, 4)).build()),
+              ElementsAre(1));
   // Five more are not there on node 1, and exactly fit node 0 after one.
-  EXPECT_THAT(place_all(uneven().vm(starting("a", most, 5)).build()), ElementsAre(0));
+  EXPECT_THAT(place_by_strategy(unevenly_allocated().vm(starting("a", most, 5)).build()),
+              ElementsAre(0));
 }
 
 TEST(StrategyTest, LeastAllocatedTakesTheEmptiestNode) {
   const auto least = PlacementStrategy::kLeastAllocated;
-  EXPECT_THAT(place_all(uneven().vm(starting("a", least)).build()), ElementsAre(2));
+  EXPECT_THAT(place_by_strategy(unevenly_allocated().vm(starting("a", least)).build()),
+              ElementsAre(2));
   // 1 and 2 of 8 CPUs; then 2 and 3.
-  EXPECT_THAT(place_all(uneven().vm(starting("a", least, 2)).vm(starting("b", least, 2)).build()),
-              ElementsAre(2, 0));
+  EXPECT_THAT(
+      place_by_strategy(
+          unevenly_allocated().vm(starting("a", least, 2)).vm(starting("b", least, 2)).build()),
+      ElementsAre(2, 0));
 }
 
 TEST(StrategyTest, AllocatedIsAShareOfTheNodeAndNotANumber) {
@@ -81,11 +86,11 @@ TEST(StrategyTest, AllocatedIsAShareOfTheNodeAndNotANumber) {
       .vm(living("0-a", 0, 3))
       .vm(living("0-b", 1, 4));
   EXPECT_THAT(
-      place_all(
+      place_by_strategy(
           SnapshotBuilder(builder).vm(starting("a", PlacementStrategy::kLeastAllocated)).build()),
       ElementsAre(1));
   EXPECT_THAT(
-      place_all(
+      place_by_strategy(
           SnapshotBuilder(builder).vm(starting("a", PlacementStrategy::kMostAllocated)).build()),
       ElementsAre(0));
 }
@@ -97,19 +102,20 @@ TEST(StrategyTest, WhatIsAllocatedCountsWhetherItIsUsedOrNot) {
       .vm({.name = "0-idle", .homes = {0}, .vcpus = 6, .busy_pct = 1})
       .vm({.name = "0-busy", .homes = {1}, .vcpus = 4, .busy_pct = 100});
   EXPECT_THAT(
-      place_all(
+      place_by_strategy(
           SnapshotBuilder(builder).vm(starting("a", PlacementStrategy::kLeastAllocated)).build()),
       ElementsAre(1));
   EXPECT_THAT(
-      place_all(
+      place_by_strategy(
           SnapshotBuilder(builder).vm(starting("a", PlacementStrategy::kLeastLostTime)).build()),
       ElementsAre(0));
 }
 
 TEST(StrategyTest, RoomForTheMemoryComesFirst) {
-  Snapshot snapshot = uneven().vm(starting("a", PlacementStrategy::kMostAllocated)).build();
+  Snapshot snapshot =
+      unevenly_allocated().vm(starting("a", PlacementStrategy::kMostAllocated)).build();
   snapshot.nodes[1].free = Bytes{};
-  EXPECT_THAT(place_all(snapshot), ElementsAre(0));
+  EXPECT_THAT(place_by_strategy(snapshot), ElementsAre(0));
 }
 
 TEST(StrategyTest, AHardGroupComesFirst) {
@@ -119,7 +125,7 @@ TEST(StrategyTest, AHardGroupComesFirst) {
   there.policy.anti_affinity_group = coming.policy.anti_affinity_group = "apart";
   there.policy.anti_affinity_hard = coming.policy.anti_affinity_hard = true;
   builder.nodes(2, {.cores = 8, .memory_gib = 64}).vm(there).vm(coming);
-  EXPECT_THAT(place_all(builder.build()), ElementsAre(0));
+  EXPECT_THAT(place_by_strategy(builder.build()), ElementsAre(0));
 }
 
 TEST(StrategyTest, WhereNoNodeHasCpusLostTimeDecides) {
@@ -130,7 +136,7 @@ TEST(StrategyTest, WhereNoNodeHasCpusLostTimeDecides) {
         .vm({.name = "0-a", .homes = {0}, .vcpus = 4, .busy_pct = 100})
         .vm({.name = "0-b", .homes = {1}, .vcpus = 4, .busy_pct = 10})
         .vm(starting("a", strategy));
-    EXPECT_THAT(place_all(builder.build()), ElementsAre(1)) << name_of(strategy);
+    EXPECT_THAT(place_by_strategy(builder.build()), ElementsAre(1)) << name_of(strategy);
   }
 }
 
@@ -141,7 +147,7 @@ TEST(StrategyTest, ABootStormIsPackedNodeByNodeWithoutOvercommit) {
     builder.vm(starting("vm" + std::to_string(i), PlacementStrategy::kMostAllocated));
   }
   std::map<NodeIndex, int> count;
-  for (const NodeIndex home : place_all(builder.build())) {
+  for (const NodeIndex home : place_by_strategy(builder.build())) {
     ++count[home];
   }
   EXPECT_THAT(count, ElementsAre(std::pair(0U, 4), std::pair(1U, 4), std::pair(2U, 2)));
@@ -155,21 +161,21 @@ TEST(StrategyTest, AWideVmIsSpreadEvenly) {
     builder.node({.cores = 8, .memory_gib = 64})
         .node({.cores = 64, .memory_gib = 64})
         .vm(starting("wide", strategy, 4, 2));
-    std::vector<NodeIndex> homes = place_all(builder.build());
+    std::vector<NodeIndex> homes = place_by_strategy(builder.build());
     EXPECT_THAT(homes.at(0), Ne(homes.at(1))) << name_of(strategy);
   }
 }
 
 TEST(StrategyTest, DistributeEvenlyStartsOnTheEmptiestNodes) {
-  SnapshotBuilder builder = uneven();
-  const auto homes =
-      place_all(builder.vm(starting("wide", PlacementStrategy::kDistributeEvenly, 2, 2)).build());
+  SnapshotBuilder builder = unevenly_allocated();
+  const auto homes = place_by_strategy(
+      builder.vm(starting("wide", PlacementStrategy::kDistributeEvenly, 2, 2)).build());
   EXPECT_THAT(homes, testing::UnorderedElementsAre(0, 2));
 }
 
 TEST(StrategyTest, ByDefaultNoNodeIsPreferred) {
   for (const auto strategy : {PlacementStrategy::kHost, PlacementStrategy::kLeastLostTime}) {
-    const Snapshot snapshot = uneven().vm(starting("a", strategy)).build();
+    const Snapshot snapshot = unevenly_allocated().vm(starting("a", strategy)).build();
     const Options options;
     const Arrangement arrangement(snapshot, options, Arrangement::Basis::kLoad);
     for (NodeIndex node = 0; node < 3; ++node) {

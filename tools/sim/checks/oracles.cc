@@ -28,7 +28,6 @@ namespace {
 constexpr std::size_t kMostViolations = 100;
 /// In a shorter scenario memory may still be on its way at the end.
 constexpr std::int64_t kLongEnoughForRest = 90;
-constexpr std::int64_t kSecond = 1'000'000;
 
 /// Moves that the balancer chose to make.
 bool is_balancing(Reason reason) {
@@ -164,7 +163,9 @@ void Oracles::check_rate(Meter& meter, Bytes rate, const PageMove& move, const s
     return;
   }
   const std::int64_t passed = std::max<std::int64_t>((move.at - meter.at).value, 0);
-  const Bytes leaked = rate * (passed / kSecond) + rate * (passed % kSecond) / kSecond;
+  const Bytes leaked =
+      rate * (passed / placement::kMicrosecondsPerSecond) +
+      rate * (passed % placement::kMicrosecondsPerSecond) / placement::kMicrosecondsPerSecond;
   meter.level = std::max(meter.level - leaked, Bytes{}) + move.moved;
   meter.at = move.at;
   // The bucket that pacing may empty at once, and one call that it cannot foresee.

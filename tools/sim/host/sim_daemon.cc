@@ -8,13 +8,13 @@
 
 namespace vmnuma::tools {
 
+using placement::kMicrosecondsPerSecond;
 using placement::Microseconds;
 
 namespace {
 
 /// 2025-01-01, when every simulation begins.
 constexpr std::int64_t kBeginUnixS = 1'735'689'600;
-constexpr std::int64_t kSecond = 1'000'000;
 constexpr std::int64_t kMinuteS = 60;
 /// Between two calls of work() lies at most an epoch; no call of a port takes no time.
 constexpr std::int64_t kMostSteps = 10'000'000;
@@ -78,7 +78,7 @@ void SimDaemon::lose_libvirt(bool lost) {
 }
 
 std::int64_t SimDaemon::wall_now() const {
-  return kBeginUnixS + now_.value / kSecond;
+  return kBeginUnixS + now_.value / kMicrosecondsPerSecond;
 }
 
 void SimDaemon::remember_load(const placement::VmId& vm,

@@ -23,7 +23,6 @@ namespace {
 constexpr CpuTime kCacheLoss{500};
 /// Memory that a second of CPU time touches until all is touched.
 constexpr Bytes kTouchedPerSecond = placement::kMiB * 256;
-constexpr std::int64_t kSecond = 1'000'000;
 /// What a node's memory can deliver. Page moves take their part of it.
 constexpr Bytes kNodeBandwidth = placement::kGiB * 20;
 
@@ -327,7 +326,8 @@ CpuTime SimHost::stall_of(const Vm& vm, std::size_t index, CpuTime served, CpuTi
   const std::int64_t on_memory = served.value * vm.spec.stall.value / 1000;
   const std::int64_t far =
       on_memory * extra / std::max<std::int64_t>(resident * placement::kLocalDistance, 1);
-  const std::int64_t deliverable = kNodeBandwidth.value / kSecond * length.value;
+  const std::int64_t deliverable =
+      kNodeBandwidth.value / placement::kMicrosecondsPerSecond * length.value;
   const std::int64_t moving = std::min(nodes_[here].moved.value, deliverable) / kSimPage.value;
   const std::int64_t busy = on_memory * moving / (deliverable / kSimPage.value + 1);
   const std::int64_t pushed_out = on_memory * crowded.value / 1000;
@@ -352,7 +352,8 @@ void SimHost::pay_for_talk(CpuTime length) {
 }
 
 void SimHost::touch_memory(Vm& vm) {
-  constexpr std::int64_t kMicrosecondsPerPage = kSecond * kSimPage.value / kTouchedPerSecond.value;
+  constexpr std::int64_t kMicrosecondsPerPage =
+      placement::kMicrosecondsPerSecond * kSimPage.value / kTouchedPerSecond.value;
   const std::vector<NodeIndex> allowed = memory_nodes_for(vm);
   for (std::size_t i = 0; i < vm.vcpus.size(); ++i) {
     Vcpu& vcpu = vm.vcpus[i];

@@ -14,7 +14,7 @@ namespace {
 
 // Linux 6.1: kernel/sched/topology.c, sd_init
 constexpr std::int64_t kBusyFactor = 16;
-constexpr std::int64_t kImbalancePct = 117;
+constexpr std::int64_t kBusiestPct = 117;
 constexpr std::int64_t kLooksFromPreferred = 4;  // cache_nice_tries = 2 of SD_NUMA, and two more
 // kernel/sched/fair.c
 constexpr std::int64_t kImbalanceMin = 2;  // NUMA_IMBALANCE_MIN
@@ -193,7 +193,7 @@ void SimLoadBalancer::even_out_busy(Host& host) {
           return host.load(a, thread.wants) < host.load(b, thread.wants);
         });
     if (to != from &&
-        host.load(from, CpuTime{}) * 100 > host.load(to, thread.wants) * kImbalancePct) {
+        host.load(from, CpuTime{}) * 100 > host.load(to, thread.wants) * kBusiestPct) {
       host.move(thread, to);
       ++moves;
     }

@@ -10,7 +10,7 @@ using placement::kGiB;
 
 namespace {
 
-constexpr std::size_t kMostVms = 16;
+constexpr std::size_t kMostMutatedVms = 16;
 
 void mutate_host(Scenario& scenario, Random& random) {
   ScenarioHost& host = scenario.host;
@@ -90,7 +90,7 @@ void mutate_once(Scenario& scenario, Random& random) {
       mutate_host(scenario, random);
       break;
     case 1:
-      if (scenario.vms.size() < kMostVms) {
+      if (scenario.vms.size() < kMostMutatedVms) {
         scenario.vms.push_back(scenario.vms[which]);
         mutate_vm(scenario.vms.back(), scenario.vms.size() - 1, scenario, random);
       }

@@ -12,7 +12,7 @@ namespace vmnuma::tools {
 namespace {
 
 /// A minute: what is lost only until the balancer has looked around is no weakness.
-constexpr std::int64_t kFewestEpochs = 30;
+constexpr std::int64_t kFewestShrunkEpochs = 30;
 
 void remove_vm(Scenario& scenario, std::size_t vm) {
   const auto lower = [vm](std::size_t& index) { index -= index > vm ? 1 : 0; };
@@ -110,11 +110,11 @@ class Shrinker {
   }
 
   void shorten() {
-    while (scenario_.epochs / 2 >= kFewestEpochs &&
+    while (scenario_.epochs / 2 >= kFewestShrunkEpochs &&
            attempt([](Scenario& scenario) { scenario.epochs /= 2; })) {
     }
     attempt([](Scenario& scenario) {
-      scenario.epochs = std::max(scenario.epochs * 3 / 4, kFewestEpochs);
+      scenario.epochs = std::max(scenario.epochs * 3 / 4, kFewestShrunkEpochs);
     });
   }
 

@@ -22,6 +22,7 @@
 #include "tools/vmnuma/advise/apply.h"
 #include "tools/vmnuma/advise/formats.h"
 #include "tools/vmnuma/advise/host_file.h"
+#include "tools/vmnuma/advise/kept_definitions.h"
 #include "tools/vmnuma/advise/line_diff.h"
 #include "tools/vmnuma/advise/virsh.h"
 #include "tools/vmnuma/arguments/invocation.h"
@@ -39,9 +40,6 @@ using placement::Bytes;
 
 /// Of x86; where the host does not say.
 constexpr Bytes kUsualHugePage = placement::kMiB * 2;
-/// Somewhat more than libvirt's protocol carries (REMOTE_STRING_MAX,
-/// remote/remote_protocol.x, 9.0).
-constexpr std::size_t kMostXml = std::size_t{5} * 1024 * 1024;
 
 tl::unexpected<Error> wrong(std::string message) {
   return failure(ErrorCode::kInvalidArgument, std::move(message));

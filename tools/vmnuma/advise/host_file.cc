@@ -38,7 +38,7 @@ std::int64_t free_pages(const std::vector<HugePagePool>& pools, Bytes page_size)
   return found == pools.end() ? 0 : found->pages;
 }
 
-Json json_of(const AdviceHost& host, std::size_t index) {
+Json node_json(const AdviceHost& host, std::size_t index) {
   const Node& node = host.topology.nodes[index];
   Json json = {
       {"node", node.id.value}, {"socket", node.package}, {"memory_bytes", node.memory.value}};
@@ -173,7 +173,7 @@ std::string host_file_text(const AdviceHost& host, const std::string& name, int 
       row.push_back(host.topology.distance(i, j));
     }
     json["distances"].push_back(std::move(row));
-    json["nodes"].push_back(json_of(host, i));
+    json["nodes"].push_back(node_json(host, i));
   }
   return text::json_text(json, indent) + "\n";
 }

@@ -21,9 +21,6 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// Somewhat more than libvirt's protocol carries (REMOTE_STRING_MAX,
-/// remote/remote_protocol.x, 9.0).
-constexpr std::size_t kMostXml = std::size_t{5} * 1024 * 1024;
 constexpr mode_t kOwnersOnly = 0700;
 constexpr mode_t kOthers = 0077;
 constexpr unsigned int kOwnersFile = 0600;

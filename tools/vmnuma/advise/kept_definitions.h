@@ -9,6 +9,7 @@
 /// the folder of another user is refused.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,10 @@
 #include "placement/model/ids.h"
 
 namespace vmnuma::tools {
+
+/// The most bytes of a domain's XML that are read from a file: somewhat more than libvirt's
+/// protocol carries (REMOTE_STRING_MAX, remote/remote_protocol.x, 9.0).
+inline constexpr std::size_t kMostXml = std::size_t{5} * 1024 * 1024;
 
 struct KeptDefinition {
   std::string path;

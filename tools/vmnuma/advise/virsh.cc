@@ -41,7 +41,7 @@ Result<FileDescriptor> memory_file(const std::string& text) {
   return file;
 }
 
-Result<std::string> text_of(const FileDescriptor& file) {
+Result<std::string> written_to(const FileDescriptor& file) {
   std::string text(kMostOutput, '\0');
   std::size_t size = 0;
   while (size < text.size()) {
@@ -95,9 +95,9 @@ Result<std::string> output_of(const std::vector<std::string>& command, const std
         files::system_error(errno, fmt::format("cannot wait for '{}'", command.front())));
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-    return text_of(*out);
+    return written_to(*out);
   }
-  std::string complaint = text_of(*err).value_or("");
+  std::string complaint = written_to(*err).value_or("");
   while (complaint.ends_with('\n')) {
     complaint.pop_back();
   }

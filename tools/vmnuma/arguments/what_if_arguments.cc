@@ -41,7 +41,7 @@ std::pair<std::string_view, std::string_view> sides_of(std::string_view text) {
              : std::pair(text.substr(0, equals), text.substr(equals + 1));
 }
 
-tl::unexpected<Error> wrong(std::string message) {
+tl::unexpected<Error> bad_argument(std::string message) {
   return failure(ErrorCode::kInvalidArgument, std::move(message));
 }
 
@@ -51,7 +51,7 @@ Result<std::int64_t> parse_memory(std::string_view text) {
   if (const auto bytes = size_of(text)) {
     return *bytes;
   }
-  return wrong(
+  return bad_argument(
       fmt::format("'{}' is no size; write a number and MiB, GiB or TiB, such as 8GiB", text));
 }
 
@@ -79,18 +79,18 @@ Result<balancer::WhatIfRequest::NewVm> parse_new_vm(std::string_view text) {
       understood = number && *number >= 1 && *number <= 10'000;
       vm.weight = number.value_or(0);
     } else {
-      return wrong(fmt::format("'{}' has no '{}'{}", text, key.empty() ? part : key,
-                               placement::did_you_mean(key.empty() ? part : key, known)));
+      return bad_argument(fmt::format("'{}' has no '{}'{}", text, key.empty() ? part : key,
+                                      placement::did_you_mean(key.empty() ? part : key, known)));
     }
     if (!understood) {
-      return wrong(fmt::format(
+      return bad_argument(fmt::format(
           "'{}' is not understood; write vcpus=32, memory=128GiB, load=0 to 100 or weight=1 to "
           "10000",
           part));
     }
   }
   if (vm.vcpus == 0 || vm.memory_bytes == 0) {
-    return wrong(
+    return bad_argument(
         fmt::format("'{}' must say vcpus and memory, such as 'vcpus=32,memory=128GiB'", text));
   }
   return vm;
@@ -109,7 +109,7 @@ Result<balancer::MoveRequest> parse_move(std::string_view text) {
     understood = understood && move.client && *move.client >= 0;
   }
   if (!understood) {
-    return wrong(fmt::format("'{}' is no move; write VM=NODE, or VM/CLIENT=NODE", text));
+    return bad_argument(fmt::format("'{}' is no move; write VM=NODE, or VM/CLIENT=NODE", text));
   }
   return move;
 }
@@ -118,7 +118,7 @@ Result<balancer::WhatIfRequest::OptionValue> parse_option_value(std::string_view
   const auto [name, value] = sides_of(text);
   const auto number = whole_number<std::int64_t>(value);
   if (name.empty() || !number) {
-    return wrong(
+    return bad_argument(
         fmt::format("'{}' is no option; write NAME=INTEGER, such as 'Numa.MigThreshold=5'", text));
   }
   return balancer::WhatIfRequest::OptionValue{std::string(name), *number};

@@ -14,7 +14,6 @@ namespace {
 
 using balancer::HistoryView;
 
-constexpr std::chrono::milliseconds kPollInterval{500};
 /// A move that was accepted is in the history at once; one that is not there after this many polls
 /// never will be, because no history is written.
 constexpr int kPollsWithoutRow = 20;

@@ -2,6 +2,7 @@
 /// Waiting for the end of an action that the daemon has begun.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -13,6 +14,9 @@
 #include "tools/vmnuma/terminal/surroundings.h"
 
 namespace vmnuma::tools {
+
+/// How often the daemon is asked.
+inline constexpr std::chrono::milliseconds kPollInterval{500};
 
 /// kMeasured: until also what it took is known, which is some epochs after its end.
 enum class FollowUntil { kEnded, kMeasured };

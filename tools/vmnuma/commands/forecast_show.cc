@@ -33,7 +33,7 @@ using placement::PredictorKind;
 using Json = nlohmann::ordered_json;
 
 /// Everything that is shown.
-struct Shown {
+struct ForecastShown {
   stats::VmLoads vm;
   stats::VmForecast forecast;
   std::string model;  ///< a sentence
@@ -52,7 +52,7 @@ std::pair<std::unique_ptr<placement::TrainedPredictor>, std::string> trained(
   return {std::make_unique<placement::TrainedPredictor>(std::move(*model)), std::move(state)};
 }
 
-Result<Shown> look(const ForecastShowRun& asked, const std::filesystem::path& history) {
+Result<ForecastShown> look(const ForecastShowRun& asked, const std::filesystem::path& history) {
   std::optional<stats::VmLoads> found;
   const Result<std::int64_t> until =
       stats::read_vm_loads(history, asked.vm, [&](stats::VmLoads loads) {
@@ -84,7 +84,7 @@ Result<Shown> look(const ForecastShowRun& asked, const std::filesystem::path& hi
     return failure(ErrorCode::kNotFound,
                    fmt::format("nothing is known of VM '{}' to forecast from", asked.vm));
   }
-  return Shown{std::move(*found), *forecast, std::move(model)};
+  return ForecastShown{std::move(*found), *forecast, std::move(model)};
 }
 
 /// Thousandths as per cent with one digit.
@@ -97,7 +97,7 @@ std::string loss_text(std::int64_t millionths) {
   return fmt::format("{}.{:04}%", millionths / 10'000, millionths % 10'000);
 }
 
-std::string text_of(const Shown& shown) {
+std::string forecast_text(const ForecastShown& shown) {
   const stats::VmForecast& forecast = shown.forecast;
   const placement::VmFacts& vm = shown.vm.facts;
   std::string out = wrapped(
@@ -114,7 +114,6 @@ std::string text_of(const Shown& shown) {
                   local_time_text((forecast.minute + 1) * 60), percent_text(forecast.p95.value),
                   percent_text(forecast.p5.value), name_of(forecast.by)),
       /*indent=*/0);
-  using Align = Table::Align;
   Table table({{"LAST EIGHT DAYS"},
                {"JUDGED(min)", Align::kRight},
                {"COVERED", Align::kRight},
@@ -132,7 +131,7 @@ std::string text_of(const Shown& shown) {
          wrapped(fmt::format("Trained predictor: {}.", shown.model), /*indent=*/0);
 }
 
-std::string json_of(const Shown& shown) {
+std::string forecast_json(const ForecastShown& shown) {
   const stats::VmForecast& forecast = shown.forecast;
   Json json;
   json["vm"] = shown.vm.facts.name;
@@ -166,11 +165,13 @@ std::string json_of(const Shown& shown) {
 }  // namespace
 
 int ForecastShowRun::run(const Invocation& invocation, Surroundings& surroundings) const {
-  const Result<Shown> shown = look(*this, history_file(history_path, invocation, surroundings));
+  const Result<ForecastShown> shown =
+      look(*this, history_file(history_path, invocation, surroundings));
   if (!shown) {
     return fail(invocation, surroundings, shown.error(), kExitRefused);
   }
-  return print(invocation, surroundings, invocation.json ? json_of(*shown) : text_of(*shown));
+  return print(invocation, surroundings,
+               invocation.json ? forecast_json(*shown) : forecast_text(*shown));
 }
 
 }  // namespace vmnuma::tools

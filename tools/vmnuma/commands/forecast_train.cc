@@ -96,7 +96,7 @@ ForecastScore score(const std::vector<Example>& examples, const placement::TreeM
   return score;
 }
 
-std::string text_of(const ForecastScore& score) {
+std::string score_text(const ForecastScore& score) {
   return fmt::format("pinball loss {}.{:03} thousandths, coverage {}.{} %",
                      score.mean_loss() / 1000, score.mean_loss() % 1000,
                      score.coverage().value / 10, score.coverage().value % 10);
@@ -128,7 +128,7 @@ int ForecastTrainRun::run(const Invocation& invocation, Surroundings& surroundin
   const ForecastScore histogram = score(taught->judged, {});
   surroundings.out << fmt::format(
       "{} examples of {} VMs; on the last day: {}; the histogram: {}.\n", taught->examples.size(),
-      taught->vms, text_of(ours), text_of(histogram));
+      taught->vms, score_text(ours), score_text(histogram));
   if (ours.loss > histogram.loss) {
     surroundings.out << "It is no better than the histogram. Nothing was written.\n";
     return kExitOk;

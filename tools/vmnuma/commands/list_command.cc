@@ -124,7 +124,6 @@ void sort_rows(std::vector<Row>& rows, ListOrder order) {
 }
 
 Listing listing_of(const std::vector<Row>& rows) {
-  using Align = Table::Align;
   Listing listing;
   listing.columns = {{"vm", "VM"},
                      {"homes", "HOME"},
@@ -154,7 +153,7 @@ Listing listing_of(const std::vector<Row>& rows) {
   return listing;
 }
 
-std::string json_of(const std::vector<Row>& rows) {
+std::string rows_json(const std::vector<Row>& rows) {
   const auto number = [](const Figure& figure) { return figure ? Json(*figure) : Json(nullptr); };
   Json vms = Json::array();
   for (const Row& row : rows) {
@@ -202,7 +201,7 @@ int ListRun::run(const Invocation& invocation, Surroundings& surroundings) const
   sort_rows(rows, order);
   const bool says_none = rows.empty() && invocation.format == ListFormat::kTable;
   return print(invocation, surroundings,
-               invocation.json ? json_of(rows)
+               invocation.json ? rows_json(rows)
                : says_none     ? "no VMs run\n"
                                : text_of(listing_of(rows), invocation.format));
 }

@@ -26,6 +26,7 @@
 #include "stats/text/json.h"
 #include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/arguments/what_if_arguments.h"
+#include "tools/vmnuma/commands/follow_action.h"
 #include "tools/vmnuma/commands/outlook_apart.h"
 #include "tools/vmnuma/commands/step_by_step.h"
 #include "tools/vmnuma/terminal/confirm.h"
@@ -44,7 +45,6 @@ using nlohmann::ordered_json;
 using placement::Bytes;
 using placement::NodeId;
 
-constexpr std::chrono::milliseconds kPollInterval{500};
 /// Memory that has left a node is seen with the next reading or the one after it.
 constexpr int kPollsForRoom = 12;
 

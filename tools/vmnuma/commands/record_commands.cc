@@ -77,7 +77,7 @@ class Recording {
       if (!view->more && !view->ended.empty()) {
         return say(surroundings_, "the recording ended: " + view->ended, kExitRefused);
       }
-      const bool stop = !view->more && !surroundings_.pause(kPollInterval);
+      const bool stop = !view->more && !surroundings_.pause(kWaitsFor);
       view = stop ? ask(balancer::RecordStopRequest{view->recording})
                   : ask(balancer::RecordNextRequest{view->recording});
       stopped = stopped || stop;
@@ -88,7 +88,7 @@ class Recording {
   }
 
  private:
-  static constexpr std::chrono::milliseconds kPollInterval{1000};
+  static constexpr std::chrono::milliseconds kWaitsFor{1000};
 
   [[nodiscard]] tl::expected<RecordingView, Refusal> ask(const balancer::Command& command) const {
     auto result = tools::ask(invocation_.socket_path, command, surroundings_.time_limit);
@@ -119,7 +119,7 @@ class Recording {
   Surroundings& surroundings_;
 };
 
-nlohmann::ordered_json json_of(const balancer::ReplayReport& report) {
+nlohmann::ordered_json replay_json(const balancer::ReplayReport& report) {
   nlohmann::ordered_json json = {{"version", report.version},
                                  {"anonymized", report.anonymized},
                                  {"epochs", report.epochs},
@@ -149,7 +149,7 @@ nlohmann::ordered_json json_of(const balancer::ReplayReport& report) {
   return json;
 }
 
-std::string text_of(const balancer::ReplayReport& report) {
+std::string replay_text(const balancer::ReplayReport& report) {
   std::string out = fmt::format("{} plans were made again, {}\n", report.epochs,
                                 report.differing == 0 ? "all the same to the byte"
                                                       : fmt::format("{} differ", report.differing));
@@ -227,7 +227,7 @@ Told replayed(std::istream& file, const ReplayRun& run, const Invocation& invoca
     return {kExitUsage, fmt::format("'{}': {}", path, report.error().message), ""};
   }
   Told told;
-  told.text = invocation.json ? text::json_text(json_of(*report)) + "\n" : text_of(*report);
+  told.text = invocation.json ? text::json_text(replay_json(*report)) + "\n" : replay_text(*report);
   told.code = report->differing == 0 ? kExitOk : kExitRefused;
   if (report->damage) {
     told.code = kExitRefused;

@@ -47,7 +47,6 @@ Result<void> write_scenarios(const std::string& directory,
 
 int search_scenarios(const SimSearchRequest& request, const Effort& effort,
                      const Invocation& invocation, Surroundings& surroundings) {
-  using Clock = std::chrono::steady_clock;
   const std::vector<std::string_view> known = opponents();
   if (std::find(known.begin(), known.end(), request.against) == known.end()) {
     return failed(surroundings, fmt::format("--against: there is no policy '{}'{}", request.against,
@@ -58,9 +57,11 @@ int search_scenarios(const SimSearchRequest& request, const Effort& effort,
   plan.against = request.against;
   plan.effort = effort;
   plan.threads = std::max(std::thread::hardware_concurrency(), 1U);
-  const Clock::time_point begin = Clock::now();
+  const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
   const auto seconds = [&] {
-    return std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - begin).count();
+    return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() -
+                                                            begin)
+        .count();
   };
   ProgressBar bar(surroundings, invocation, "sim search");
   const SearchResult result = search(

@@ -14,7 +14,7 @@ namespace vmnuma::tools {
 
 namespace {
 
-constexpr std::size_t kIndent = 21;  // of what stands beside the two words
+constexpr std::size_t kFindingIndent = 21;  // of what stands beside the two words
 
 Style style_of(Severity severity) {
   switch (severity) {
@@ -31,17 +31,17 @@ Style style_of(Severity severity) {
 }
 
 std::string finding_text(const Finding& finding, bool colours) {
-  std::string words = wrapped(finding.what, kIndent);
+  std::string words = wrapped(finding.what, kFindingIndent);
   const std::string severity(name_of(finding.severity));
   const std::string shown = colours ? coloured(severity, style_of(finding.severity)) : severity;
-  words.replace(0, std::min(words.size(), kIndent),
+  words.replace(0, std::min(words.size(), kFindingIndent),
                 shown + std::string(9 - severity.size(), ' ') +
-                    fmt::format("{:<{}}", finding.check, kIndent - 9));
+                    fmt::format("{:<{}}", finding.check, kFindingIndent - 9));
   if (!finding.mend.empty()) {
-    words += wrapped(finding.mend, kIndent);
+    words += wrapped(finding.mend, kFindingIndent);
   }
   for (const std::string& line : finding.lines) {
-    words += fmt::format("{:{}}{}\n", "", kIndent + 4, printable(line));
+    words += fmt::format("{:{}}{}\n", "", kFindingIndent + 4, printable(line));
   }
   return words;
 }

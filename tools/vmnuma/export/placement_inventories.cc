@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20U;
 /// placement/db/constants.py, MAX_INT.
-constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t kMostOfAClass = std::numeric_limits<std::int32_t>::max();
 
 Json inventory(std::int64_t total, std::int64_t reserved) {
   return {{"total", total}, {"reserved", std::clamp<std::int64_t>(reserved, 0, total)},
@@ -31,7 +31,7 @@ Json inventories_of(const balancer::NodeView& node) {
   if (node.cpus > 0) {
     inventories["VCPU"] = inventory(node.cpus, node.known ? 0 : node.cpus);
   }
-  const std::int64_t memory = std::min(node.memory_bytes / kMiB, kMost);
+  const std::int64_t memory = std::min(node.memory_bytes / kMiB, kMostOfAClass);
   if (memory > 0) {
     const bool offered = node.known && node.reserve_bytes;
     inventories["MEMORY_MB"] =

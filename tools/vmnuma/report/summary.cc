@@ -15,7 +15,7 @@ using placement::CpuTime;
 
 namespace {
 
-std::int64_t milliseconds(placement::CpuTime time) {
+std::int64_t whole_ms(placement::CpuTime time) {
   return time.value / 1000;
 }
 
@@ -76,11 +76,11 @@ void count(ReasonSummary& summary, const stats::PastAction& action) {
     const placement::Prediction& predicted = action.action.predicted;
     ++summary.measured;
     if (placement::predicted_figures(action.action.reason).lost_time) {
-      summary.promised_ms = summary.promised_ms.value_or(0) +
-                            milliseconds(predicted.lost_before - predicted.lost_after);
+      summary.promised_ms =
+          summary.promised_ms.value_or(0) + whole_ms(predicted.lost_before - predicted.lost_after);
     }
     summary.brought_ms = summary.brought_ms.value_or(0) +
-                         milliseconds(action.outcome->lost_before - action.outcome->lost_after);
+                         whole_ms(action.outcome->lost_before - action.outcome->lost_after);
   }
 }
 

@@ -13,8 +13,6 @@ namespace vmnuma::tools {
 
 namespace {
 
-using Align = Table::Align;
-
 std::string nodes_table(const ReportSummary& summary) {
   Table table({{"NODE", Align::kRight},
                {"LOAD(%)", Align::kRight},

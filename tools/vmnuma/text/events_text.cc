@@ -16,8 +16,6 @@ constexpr std::size_t kLevelWidth = std::string_view("warning").size();
 }  // namespace
 
 Listing listing_of(const balancer::EventsView& view) {
-  using Align = Table::Align;
-  using Shown = Listing::Shown;
   Listing listing;
   listing.columns = {{"time", "TIME"},
                      {"level", "LEVEL"},

@@ -31,8 +31,6 @@ Figure number(placement::NodeId node) {
 }  // namespace
 
 Listing listing_of(const balancer::HistoryView& view) {
-  using Align = Table::Align;
-  using Shown = Listing::Shown;
   Listing listing;
   listing.columns = {{"time", "TIME"},
                      {"vm", "VM/CLIENT"},

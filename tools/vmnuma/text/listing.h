@@ -39,6 +39,8 @@ struct Listing {
   std::vector<std::string> names;  ///< of what the rows are about; may have one several times
 };
 
+using Shown = Listing::Shown;
+
 /// A word is the same for both.
 [[nodiscard]] Listing::Cell cell(std::string word);
 [[nodiscard]] Listing::Cell cell(const char* word);

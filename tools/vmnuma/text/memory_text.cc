@@ -75,8 +75,6 @@ std::string order_text(const std::vector<balancer::VictimView>& victims) {
 }  // namespace
 
 Listing listing_of(const MemoryView& view) {
-  using Align = Table::Align;
-  using Shown = Listing::Shown;
   Listing listing;
   listing.columns = {{"vm", "VM"},
                      {"class", "CLASS"},

@@ -24,7 +24,7 @@ using placement::CpuTime;
 using placement::NodeIndex;
 using placement::Snapshot;
 
-std::int64_t milliseconds(CpuTime time) {
+std::int64_t rounded_ms(CpuTime time) {
   return (time.value + (time.value < 0 ? -500 : 500)) / 1000;
 }
 
@@ -58,9 +58,8 @@ placement::NodeId node_id(const Snapshot& snapshot, NodeIndex node) {
 
 std::string row(std::string_view name, const Repack& repack, const Assignment& homes) {
   const auto above = above_bound(repack, homes);
-  return fmt::format("{:<9}  {:>9}  {:>11}  {:>7}  {:>10}  {:>13}\n", name,
-                     milliseconds(homes.lost), moves(repack, homes), milliseconds(homes.moving),
-                     milliseconds(homes.cost),
+  return fmt::format("{:<9}  {:>9}  {:>11}  {:>7}  {:>10}  {:>13}\n", name, rounded_ms(homes.lost),
+                     moves(repack, homes), rounded_ms(homes.moving), rounded_ms(homes.cost),
                      above ? fmt::format("{}.{} %", *above / 10, *above % 10) : "not known");
 }
 
@@ -76,16 +75,16 @@ std::string step_text(std::size_t number, const balancer::Step& step, const Snap
                    /*indent=*/5);
   }
   return out + fmt::format("     lost time {} to {} ms per epoch, costs {} ms once\n",
-                           milliseconds(step.lost_before), milliseconds(step.lost_after),
-                           milliseconds(step.cost));
+                           rounded_ms(step.lost_before), rounded_ms(step.lost_after),
+                           rounded_ms(step.cost));
 }
 
 ordered_json json_of_homes(const Repack& repack, const Assignment& homes) {
   const auto above = above_bound(repack, homes);
-  return {{"lost_ms", milliseconds(homes.lost)},
+  return {{"lost_ms", rounded_ms(homes.lost)},
           {"moves", moves(repack, homes)},
-          {"moving_ms", milliseconds(homes.moving)},
-          {"cost_ms", milliseconds(homes.cost)},
+          {"moving_ms", rounded_ms(homes.moving)},
+          {"cost_ms", rounded_ms(homes.cost)},
           {"above_bound_permille", above ? ordered_json(*above) : ordered_json()}};
 }
 
@@ -100,9 +99,9 @@ ordered_json json_of_step(const balancer::Step& step, const Snapshot& snapshot) 
                            {"memory_bytes", relocation.memory.value}});
   }
   return {{"relocations", std::move(relocations)},
-          {"lost_before_ms", milliseconds(step.lost_before)},
-          {"lost_after_ms", milliseconds(step.lost_after)},
-          {"cost_ms", milliseconds(step.cost)}};
+          {"lost_before_ms", rounded_ms(step.lost_before)},
+          {"lost_after_ms", rounded_ms(step.lost_after)},
+          {"cost_ms", rounded_ms(step.cost)}};
 }
 
 }  // namespace
@@ -113,11 +112,11 @@ std::string text_of(const Repack& repack, const Outlook& outlook) {
       "Epoch {}: {} clients want {} ms of CPU time per epoch\n\n"
       "           lost time        moves   moving        cost      above the\n"
       "           per epoch                 once   per epoch          bound\n",
-      snapshot.epoch, snapshot.clients.size(), milliseconds(repack.demand));
+      snapshot.epoch, snapshot.clients.size(), rounded_ms(repack.demand));
   out += row("now", repack, repack.present);
   out += row("planner", repack, repack.planner);
   out += row("optimum", repack, repack.best);
-  out += repack.bound ? fmt::format("{:<9}  {:>42}\n", "bound", milliseconds(*repack.bound))
+  out += repack.bound ? fmt::format("{:<9}  {:>42}\n", "bound", rounded_ms(*repack.bound))
                       : std::string();
   out += "\nSteps\n";
   for (std::size_t i = 0; i < repack.sequence.steps.size(); ++i) {
@@ -157,11 +156,11 @@ std::string json_of(const Repack& repack, const Outlook& outlook) {
   }
   const ordered_json json = {
       {"epoch", outlook.snapshot.epoch},
-      {"demand_ms", milliseconds(repack.demand)},
+      {"demand_ms", rounded_ms(repack.demand)},
       {"now", json_of_homes(repack, repack.present)},
       {"planner", json_of_homes(repack, repack.planner)},
       {"optimum", json_of_homes(repack, repack.best)},
-      {"bound_ms", repack.bound ? ordered_json(milliseconds(*repack.bound)) : ordered_json()},
+      {"bound_ms", repack.bound ? ordered_json(rounded_ms(*repack.bound)) : ordered_json()},
       {"trouble", repack.trouble},
       {"steps", std::move(steps)},
       {"stuck", std::move(stuck)}};

@@ -8,8 +8,6 @@
 namespace vmnuma::tools {
 
 Listing listing_of(const balancer::OptionsView& view) {
-  using Align = Table::Align;
-  using Shown = Listing::Shown;
   Listing listing;
   listing.columns = {{"name", "NAME"},
                      {"value", "VALUE", Align::kRight},

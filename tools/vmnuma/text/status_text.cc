@@ -60,7 +60,6 @@ std::string largest_text(const balancer::LargestVmView& largest) {
 }
 
 std::string transfers_text(const std::vector<balancer::TransferView>& transfers) {
-  using Align = Table::Align;
   Table table({{"VM/CLIENT"},
                {"ACTION", Align::kRight},
                {"TO"},

@@ -34,4 +34,6 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
+using Align = Table::Align;
+
 }  // namespace vmnuma::tools

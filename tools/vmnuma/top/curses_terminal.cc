@@ -21,7 +21,7 @@ namespace vmnuma::tools {
 namespace {
 
 // Numbers of colour pairs; 0 is the terminal's own.
-constexpr short kGreen = 1;
+constexpr short kGreenPair = 1;
 constexpr short kYellow = 2;
 constexpr short kRed = 3;
 
@@ -140,7 +140,7 @@ class CursesTerminal : public TopTerminal {
     (void)curs_set(0);
     colours_ = colours && has_colors() && start_color() == OK && use_default_colors() == OK;
     if (colours_) {
-      (void)init_pair(kGreen, COLOR_GREEN, -1);
+      (void)init_pair(kGreenPair, COLOR_GREEN, -1);
       (void)init_pair(kYellow, COLOR_YELLOW, -1);
       (void)init_pair(kRed, COLOR_RED, -1);
     }
@@ -223,7 +223,7 @@ class CursesTerminal : public TopTerminal {
       case Style::kDim:
         return A_DIM;
       case Style::kGood:
-        return in_colour(kGreen, A_NORMAL);
+        return in_colour(kGreenPair, A_NORMAL);
       case Style::kWarning:
         return in_colour(kYellow, A_BOLD);
       case Style::kBad:

@@ -22,7 +22,7 @@ constexpr std::size_t kBytesWidth = 11;   // " 1023.9 GiB"
 constexpr std::size_t kFixedWidth = 3 * kPercentWidth + kBytesWidth + 2 * kNumberWidth + 6;
 constexpr std::size_t kBars = 4;
 constexpr std::size_t kNarrowestName = 16;
-constexpr std::size_t kWidestName = 40;
+constexpr std::size_t kWidestVmName = 40;
 constexpr std::size_t kWidestBar = 24;
 
 /// From which share on a figure is worth a look, and from which it is bad.
@@ -125,7 +125,7 @@ TopGrid grid_for(std::size_t columns) {
   // A third of what is left goes to names once bars are as wide as at 80 columns.
   const std::size_t rest = columns - kFixedWidth - kNarrowestName;
   grid.bar = std::min(rest <= 24 ? rest / kBars : 6 + (rest - 24) * 2 / 3 / kBars, kWidestBar);
-  grid.name = std::min(columns - kFixedWidth - kBars * grid.bar, kWidestName);
+  grid.name = std::min(columns - kFixedWidth - kBars * grid.bar, kWidestVmName);
   return grid;
 }
 

@@ -170,7 +170,7 @@ std::vector<Line> host_page(const TopData& data, const TopState& state, ScreenSi
   return lines;
 }
 
-std::vector<Line> lines_of(const std::string& text) {
+std::vector<Line> frame_lines(const std::string& text) {
   std::vector<Line> lines;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
@@ -185,10 +185,11 @@ std::vector<Line> vm_text(const TopData& data) {
     return {plain("asking the daemon")};
   }
   const auto& [explain, history] = *data.detail;
-  std::vector<Line> lines = lines_of(explain ? text_of(*explain) : explain.error().message + "\n");
+  std::vector<Line> lines =
+      frame_lines(explain ? text_of(*explain) : explain.error().message + "\n");
   lines.push_back({});
   lines.push_back(plain("Its moves, newest first"));
-  append(lines, lines_of(history ? text_of(*history) : history.error().message + "\n"));
+  append(lines, frame_lines(history ? text_of(*history) : history.error().message + "\n"));
   return lines;
 }
 
@@ -209,11 +210,11 @@ std::vector<Line> memory_text(const TopHost& host, const TopState& state) {
     }
     table.add_row(std::move(cells));
   }
-  return lines_of(table.text());
+  return frame_lines(table.text());
 }
 
 std::vector<Line> help_text() {
-  std::vector<Line> lines = lines_of(
+  std::vector<Line> lines = frame_lines(
       "Up Down PgUp PgDn Home End   choose a client, or scroll a page of text\n"
       "Enter                        why the VM lives where it does, and its moves\n"
       "Esc Backspace                back; on the page of the host: all VMs again\n"
@@ -232,15 +233,15 @@ std::vector<Line> help_text() {
     orders += fmt::format("{}{}", orders.empty() ? "" : ", ", key.name);
   }
   lines.push_back(plain(fmt::format("{:<28} order by {}", keys, orders)));
-  append(lines,
-         lines_of("\n"
-                  "Of a node: LOAD is what its clients want, in per cent of the whole node, and\n"
-                  "# in its bar what others than VMs use; OWED is what its clients are owed, in\n"
-                  "per cent of what others leave; MEMORY is what is used; LOCAL is the share of\n"
-                  "its clients' memory that lies on it.\n"
-                  "Of a client: LOAD is what it wants, in per cent of its vCPUs; OWED is what\n"
-                  "it was not given of that; MEMORY is what is resident, the bar its share of\n"
-                  "the node; LOCAL is the share of it on the home. * marks what is moving.\n"));
+  append(lines, frame_lines(
+                    "\n"
+                    "Of a node: LOAD is what its clients want, in per cent of the whole node, and\n"
+                    "# in its bar what others than VMs use; OWED is what its clients are owed, in\n"
+                    "per cent of what others leave; MEMORY is what is used; LOCAL is the share of\n"
+                    "its clients' memory that lies on it.\n"
+                    "Of a client: LOAD is what it wants, in per cent of its vCPUs; OWED is what\n"
+                    "it was not given of that; MEMORY is what is resident, the bar its share of\n"
+                    "the node; LOCAL is the share of it on the home. * marks what is moving.\n"));
   return lines;
 }
 

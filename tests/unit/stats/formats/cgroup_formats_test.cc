@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/unit/stats/formats/expect_corrupt.h"
+
 namespace vmnuma::stats {
 namespace {
 
@@ -15,13 +17,6 @@ using placement::NodeId;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-template <class T>
-void expect_corrupt(const Result<T>& result, const std::string& quoted) {
-  ASSERT_FALSE(result.has_value());
-  EXPECT_EQ(result.error().code, ErrorCode::kCorrupt);
-  EXPECT_THAT(result.error().message, HasSubstr(quoted));
-}
 
 TEST(VmCgroupTest, FindsTheScopeThatSystemdMade) {
   const auto cgroup =

@@ -4,19 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/unit/stats/formats/expect_corrupt.h"
+
 namespace vmnuma::stats {
 namespace {
 
 using placement::Bytes;
 using placement::Permille;
 using testing::HasSubstr;
-
-template <class T>
-void expect_corrupt(const Result<T>& result, const std::string& part) {
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().code, ErrorCode::kCorrupt);
-  EXPECT_THAT(result.error().message, HasSubstr(part));
-}
 
 TEST(MemoryFormatsTest, ReadsLimits) {
   EXPECT_EQ(parse_memory_limit("max\n").value(), std::nullopt);

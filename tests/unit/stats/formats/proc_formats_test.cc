@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/unit/stats/formats/expect_corrupt.h"
+
 namespace vmnuma::stats {
 namespace {
 
@@ -13,13 +15,6 @@ using placement::CpuId;
 using placement::CpuSample;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-template <class T>
-void expect_corrupt(const Result<T>& result, const std::string& quoted) {
-  ASSERT_FALSE(result.has_value());
-  EXPECT_EQ(result.error().code, ErrorCode::kCorrupt);
-  EXPECT_THAT(result.error().message, HasSubstr(quoted));
-}
 
 TEST(ProcStatTest, CountsIdleTimeAndWaitingForDisks) {
   // Idle 8 + iowait 16 = 24 ticks of 10 ms.
