@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/forecast/model_file.h"
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -64,10 +65,10 @@ TEST_F(ModelFileTest, AMissingFileIsNotFound) {
 
 TEST_F(ModelFileTest, EveryPlaceWhereItIsCutOffIsNoticed) {
   ASSERT_TRUE(write_model(path(), model_));
-  const std::string whole = text();
-  for (std::size_t length = 0; length + 1 < whole.size(); ++length) {
-    set_text(whole.substr(0, length));
-    EXPECT_FALSE(read_model(path())) << length;
+  // The last byte is a newline, which nobody misses.
+  for (std::size_t length = text().size() - 1; length > 0; --length) {
+    std::filesystem::resize_file(path(), length - 1);
+    EXPECT_FALSE(read_model(path())) << length - 1;
   }
 }
 
