@@ -25,8 +25,8 @@ using placement::VmId;
 
 /// Until then a process whose vCPU threads are missing may be busy with its memory (prealloc).
 constexpr std::int64_t kStarting_s = 3600;
-/// Notices that are remembered as said.
-constexpr std::size_t kMostSaid = 1000;
+/// Notices that are remembered as said; then all are forgotten, so that no new one is kept back.
+constexpr std::size_t kMostSaid = 200;
 
 /// A UUID (RFC 9562, version 8) that follows from `text`: FNV-1a over it, for each half once.
 VmId id_from(std::string_view text) {
@@ -75,7 +75,10 @@ std::vector<std::string> QemuInventory::take_notices() {
 }
 
 void QemuInventory::notice(std::string text) {
-  if (said_.size() < kMostSaid && said_.insert(text).second) {
+  if (said_.size() >= kMostSaid) {
+    said_.clear();
+  }
+  if (said_.insert(text).second) {
     const std::lock_guard lock(notices_mutex_);
     notices_.push_back(std::move(text));
   }
