@@ -13,6 +13,7 @@
 #include "tools/vmnuma/doctor/daemon_checks.h"
 #include "tools/vmnuma/doctor/device_checks.h"
 #include "tools/vmnuma/doctor/host_checks.h"
+#include "tools/vmnuma/doctor/pve_checks.h"
 #include "tools/vmnuma/doctor/start_checks.h"
 #include "tools/vmnuma/doctor/vm_checks.h"
 #include "tools/vmnuma/terminal/messages.h"
@@ -53,6 +54,7 @@ int DoctorRun::run(const Invocation& invocation, Surroundings& surroundings) con
         check_rights(*directory, peer_of(invocation.socket_path, surroundings.time_limit)));
     append(findings, check_host(*directory));
     append(findings, check_start(*directory));
+    append(findings, check_pve(*directory, status));
     const auto host =
         ask_for<balancer::HostView>(balancer::HostRequest{}, invocation, surroundings);
     append(findings, check_interrupts(*directory, host));
