@@ -80,7 +80,7 @@ class Options {
   Options(const PveConfig& config, std::int32_t vmid, const PveHost& host)
       : config_(config), host_(host) {
     const std::string_view name = config.value("name");
-    arguments_.add("-name", name.empty() ? fmt::format("vm{}", vmid) : escaped(name));
+    arguments_.add("-name", "guest=" + (name.empty() ? fmt::format("vm{}", vmid) : escaped(name)));
     const auto smbios = parse_settings(config.value("smbios1"), "");
     if (const auto uuid = value_of(smbios, "uuid"); !uuid.empty()) {
       arguments_.add("-smbios", fmt::format("type=1,uuid={}", escaped(uuid)));
@@ -197,6 +197,9 @@ placement::VmDescription describe_pve(const PveConfig& config, std::int32_t vmid
                          {std::string(kHugePages) + "1048576kB", placement::kGiB}},
                         host.default_huge_page_size};
   DescribedVm vm = describe(parse_command_line(Options(config, vmid, host).text()), facts);
+  if (vm.description.name.empty()) {
+    vm.description.name = fmt::format("vm{}", vmid);
+  }
   vm.description.id = id_of(vm);
   vm.description.domain_id = -1;
   vm.description.own_policy = policy_of(config);

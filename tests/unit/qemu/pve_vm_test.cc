@@ -148,7 +148,10 @@ TEST(PveVmTest, AnyConfigurationGivesAVm) {
     EXPECT_FALSE(vm.vcpus.empty()) << config;
     EXPECT_GT(vm.max_memory, placement::Bytes{}) << config;
   }
-  EXPECT_EQ(about_to_start("name: a,b=c\n").name, "a,b=c");
+  for (const char* name : {"a,b=c", "a=b,c", "guest=a"}) {
+    EXPECT_EQ(about_to_start(std::string("name: ") + name).name, name);
+  }
+  EXPECT_EQ(about_to_start(std::string("name: \0x\n", 9)).name, "vm100");
 }
 
 class PveVmHereTest : public testing::Test {
