@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "tests/support/views.h"
 #include "tests/unit/doctor/fake_root.h"
@@ -19,11 +20,12 @@ class PveChecksTest : public testing::Test {
   PveChecksTest() {
     status_.uri = "qemu:///system and QEMU processes";
     root_.write("etc/pve/qemu-server/100.conf", "name: mail\nhookscript: local:snippets/vmnuma\n");
+    in_groups(std::to_string(::getgid()));
     root_.write("usr/share/vmnuma/pve-hookscript", "#!/bin/sh\n", /*executable=*/true);
     root_.write("var/lib/vz/snippets/vmnuma", "#!/bin/sh\n", /*executable=*/true);
   }
   Finding find(std::string_view check) {
-    for (Finding& finding : check_pve(root_.root(), status_)) {
+    for (Finding& finding : check_pve(root_.root(), status_, daemon_)) {
       if (finding.check == check) {
         return std::move(finding);
       }
@@ -31,20 +33,24 @@ class PveChecksTest : public testing::Test {
     ADD_FAILURE() << "nothing about " << check;
     return {};
   }
+  void in_groups(const std::string& groups) {
+    root_.run(700, "vmnumad", "Gid:\t989\t989\t989\t989\nGroups:\t100 " + groups + " \n");
+  }
   void remove(const std::string& path) {
     std::filesystem::remove_all(std::filesystem::path(root_.path()) / path);
   }
   tests::FakeRoot root_;
   balancer::StatusView status_ = tests::status_view();
+  Result<Peer> daemon_ = Peer{700, 990};
 };
 
 TEST_F(PveChecksTest, OfAnotherHostNothingIsFound) {
   remove("etc/pve");
-  EXPECT_THAT(check_pve(root_.root(), status_), IsEmpty());
+  EXPECT_THAT(check_pve(root_.root(), status_, daemon_), IsEmpty());
 }
 
 TEST_F(PveChecksTest, GoodNodeHasNothingToMend) {
-  for (const Finding& finding : check_pve(root_.root(), status_)) {
+  for (const Finding& finding : check_pve(root_.root(), status_, daemon_)) {
     EXPECT_EQ(finding.severity, Severity::kOk) << finding.what;
   }
   EXPECT_THAT(find("pve-hook").what, HasSubstr("1 VM has it"));
@@ -55,8 +61,18 @@ TEST_F(PveChecksTest, ADaemonThatAsksOnlyLibvirtIsAWarningAndOneThatDoesNotAnswe
   const Finding finding = find("pve");
   EXPECT_EQ(finding.severity, Severity::kWarning);
   EXPECT_THAT(finding.lines, Contains("hypervisor = \"qemu\""));
-  EXPECT_EQ(check_pve(root_.root(), failure(ErrorCode::kUnavailable, "nobody"))[0].severity,
-            Severity::kOk);
+  EXPECT_EQ(
+      check_pve(root_.root(), failure(ErrorCode::kUnavailable, "nobody"), daemon_)[0].severity,
+      Severity::kOk);
+}
+
+TEST_F(PveChecksTest, ADaemonThatMayNotReadConfigurationsIsAWarning) {
+  in_groups("99999");
+  EXPECT_EQ(find("pve-config").severity, Severity::kWarning);
+  daemon_ = Peer{700, 0};  // root may
+  EXPECT_EQ(find("pve-config").severity, Severity::kOk);
+  daemon_ = failure(ErrorCode::kUnavailable, "nobody");
+  EXPECT_EQ(find("pve-config").severity, Severity::kNote);
 }
 
 TEST_F(PveChecksTest, AHookscriptThatIsNamedAndMissingIsAnErrorAndOneThatNobodyNamesANote) {

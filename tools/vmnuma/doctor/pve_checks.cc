@@ -4,8 +4,11 @@
 #include <string>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "balancer/config/hypervisor_text.h"
+#include "placement/base/number.h"
+#include "stats/formats/fields.h"
 #include "tools/vmnuma/pve/pve_host.h"
 
 namespace vmnuma::tools {
@@ -23,6 +26,52 @@ Finding check_adapter(const Result<balancer::StatusView>& status) {
             {"hypervisor = \"qemu\""}};
   }
   return {"pve", Severity::kOk, "VMs of Proxmox VE are balanced where the daemon runs", "", {}};
+}
+
+/// Its group and further ones (proc(5), /proc/PID/status).
+bool is_in_group(std::string_view status, gid_t group) {
+  while (auto line = stats::take_line(status)) {
+    for (const std::string_view label : {"Gid:", "Groups:"}) {
+      auto numbers = stats::after(*line, label);
+      while (numbers) {
+        const auto number = stats::take_word(*numbers);
+        if (!number) {
+          break;
+        }
+        if (whole_number<gid_t>(*number) == group) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
+/// All of /etc/pve belongs to one group, which may read what is not secret (pmxcfs(8)).
+Finding check_reading(const files::Directory& root, const Result<Peer>& daemon) {
+  constexpr std::string_view kCheck = "pve-config";
+  const auto status = daemon.and_then(
+      [&](const Peer& peer) { return root.read(fmt::format("proc/{}/status", peer.pid)); });
+  struct stat directory {};
+  if (!status || ::stat(root.path_of("etc/pve/qemu-server").c_str(), &directory) != 0) {
+    return {kCheck,
+            Severity::kNote,
+            "it is not known whether the daemon may read configurations",
+            "",
+            {}};
+  }
+  if (daemon->uid != 0 && daemon->uid != directory.st_uid &&
+      !is_in_group(*status, directory.st_gid)) {
+    return {
+        kCheck,
+        Severity::kWarning,
+        "the daemon may not read VMs' configurations, so the policies in their notes do not count",
+        "The package vmnuma-pve makes it a member of their group; without it:",
+        {"install -D -m 644 /usr/share/vmnuma/vmnuma-pve.conf "
+         "/etc/systemd/system/vmnumad.service.d/vmnuma-pve.conf",
+         "systemctl daemon-reload && systemctl restart vmnumad"}};
+  }
+  return {kCheck, Severity::kOk, "the daemon may read VMs' configurations", "", {}};
 }
 
 Finding check_script(const files::Directory& root, const std::vector<PveVm>& vms) {
@@ -87,12 +136,14 @@ Finding check_affinity(const std::vector<PveVm>& vms) {
 }  // namespace
 
 std::vector<Finding> check_pve(const files::Directory& root,
-                               const Result<balancer::StatusView>& status) {
+                               const Result<balancer::StatusView>& status,
+                               const Result<Peer>& daemon) {
   const auto vms = read_pve_vms(root);
   if (!vms) {
     return {};
   }
-  return {check_adapter(status), check_script(root, *vms), check_affinity(*vms)};
+  return {check_adapter(status), check_reading(root, daemon), check_script(root, *vms),
+          check_affinity(*vms)};
 }
 
 }  // namespace vmnuma::tools

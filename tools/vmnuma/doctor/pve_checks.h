@@ -7,13 +7,15 @@
 #include "balancer/model/view.h"
 #include "placement/base/result.h"
 #include "stats/files/directory.h"
+#include "tools/client/client.h"
 #include "tools/vmnuma/doctor/finding.h"
 
 namespace vmnuma::tools {
 
-/// Whether the daemon balances its VMs, the hookscript and who has it, and who is left alone; of
-/// other hosts nothing is found.
+/// Whether the daemon balances its VMs and may read their configurations, the hookscript and who
+/// has it, and who is left alone; of other hosts nothing is found.
 [[nodiscard]] std::vector<Finding> check_pve(const files::Directory& root,
-                                             const Result<balancer::StatusView>& status);
+                                             const Result<balancer::StatusView>& status,
+                                             const Result<Peer>& daemon);
 
 }  // namespace vmnuma::tools
