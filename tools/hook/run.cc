@@ -129,7 +129,7 @@ Result<void> judge_locally(const HookArguments& arguments, const HookSurrounding
   surroundings.report(fmt::format("at '{}' of VM '{}': {}, judging by {}the host's files",
                                   arguments.operation, arguments.vm, why,
                                   is_fresh ? "what the daemon wrote down last and " : ""));
-  const Result<void> admitted = admit_locally(root, vm, is_fresh ? &known->state : nullptr);
+  Result<void> admitted = admit_locally(root, vm, is_fresh ? &known->state : nullptr);
   if (admitted || (known && known->state.enforces)) {
     return admitted;
   }
