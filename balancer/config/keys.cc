@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "balancer/config/hypervisor_text.h"
 #include "balancer/config/reserved_memory.h"
 #include "balancer/policy/value_text.h"
 
@@ -151,9 +152,9 @@ std::string hypervisor_text(const Config& config) {
     case HypervisorKind::kLibvirt:
       return config.uri;
     case HypervisorKind::kQemu:
-      return "QEMU processes";
+      return std::string(kQemuProcesses);
     case HypervisorKind::kAuto:
-      return config.uri + " and QEMU processes";
+      return config.uri + " and " + std::string(kQemuProcesses);
   }
   return {};
 }

@@ -148,8 +148,9 @@ void ChangeWatch::run() {
         }
         // As long as something is on its way, settling does not end.
         if (again && !armed_) {
-          step_ = std::min(step_, kSettling.size() - 3);
-          arm(kSettling.at(step_));
+          const std::size_t last = setup_.settling.size() - 1;
+          step_ = std::min(step_, last - std::min<std::size_t>(last, 2));
+          arm(setup_.settling.at(step_));
         }
       } else {
         ended = true;
@@ -242,22 +243,24 @@ void ChangeWatch::hint(Hint what) {
   hinted_ = std::max(hinted_, what);
   step_ = 0;
   const auto since = steady_clock::now() - last_look_;
-  if (since >= kShortest) {
+  const milliseconds shortest = setup_.settling.front();
+  if (since >= shortest) {
     look();
   } else {
-    arm(std::chrono::ceil<milliseconds>(kShortest - since));
+    arm(std::chrono::ceil<milliseconds>(shortest - since));
   }
 }
 
 void ChangeWatch::look() {
   last_look_ = steady_clock::now();
-  if (hinted_ == Hint::kProgram) {
+  if (hinted_ == Hint::kProgram && last_look_ - last_thorough_ >= kThorough) {
+    last_thorough_ = last_look_;
     setup_.on_program();
   } else {
     setup_.on_cgroup();
   }
-  if (step_ < kSettling.size()) {
-    arm(kSettling.at(step_++));
+  if (step_ < setup_.settling.size()) {
+    arm(setup_.settling.at(step_++));
   } else {
     hinted_ = Hint::kNone;
     watch_programs();  // a package may have brought new ones

@@ -12,13 +12,15 @@
 ///
 /// Properties:
 ///  - without hints nothing runs, whatever is on the host;
-///  - hints that come in numbers make one look every `kShortest`, not one each;
+///  - hints that come in numbers make one look every the shortest settling, not one each, and a
+///  thorough one
+///    every `kThorough`;
+///  - after the last hint settling ends, so that a hint costs a known number of looks;
 ///  - a cgroup below one that was just made is not missed;
 ///  - when the kernel has lost events, everything counts as hinted at;
 ///  - after the destructor no callback runs.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -43,16 +45,19 @@ struct ChangeWatchSetup {
   std::function<void()> on_program;       ///< QEMU was opened: look thoroughly
   std::function<void()> on_end;           ///< a process that is watched has ended
   std::function<void()> on_cpuset;        ///< some cgroup's cpuset was written to
+  /// Settling: how long after a look the next one is; the first is also the shortest time between
+  /// two looks. Not empty; shorter ones are for tests.
+  std::vector<std::chrono::milliseconds> settling{
+      std::chrono::milliseconds{100},  std::chrono::milliseconds{200},
+      std::chrono::milliseconds{700},  std::chrono::milliseconds{2000},
+      std::chrono::milliseconds{7000}, std::chrono::milliseconds{20000}};
 };
 
 class ChangeWatch {
  public:
-  /// Between two looks, and the longest distance of settling.
-  static constexpr std::array<std::chrono::milliseconds, 6> kSettling{
-      std::chrono::milliseconds{100},  std::chrono::milliseconds{200},
-      std::chrono::milliseconds{700},  std::chrono::milliseconds{2000},
-      std::chrono::milliseconds{7000}, std::chrono::milliseconds{20000}};
-  static constexpr std::chrono::milliseconds kShortest = kSettling.front();
+  /// Between two thorough looks: each reads every process of the host, and finds no more than
+  /// programs which a process has become that is long since there.
+  static constexpr std::chrono::milliseconds kThorough{2000};
 
   /// Errors: io (no inotify instance left: fs.inotify.max_user_instances). That some cgroups could
   /// not be watched is told by lack().
@@ -101,6 +106,7 @@ class ChangeWatch {
   std::size_t step_ = 0;                ///< of settling
   bool armed_ = false;
   std::chrono::steady_clock::time_point last_look_{};
+  std::chrono::steady_clock::time_point last_thorough_{};
   std::thread thread_;
 };
 

@@ -100,4 +100,26 @@ DescribedVm describe(const CommandLine& line, const HostFacts& host) {
   return vm;
 }
 
+/// FNV-1a over the text, for each half of the UUID once.
+placement::VmId id_from(std::string_view text) {
+  constexpr std::uint64_t kPrime = 0x100000001b3;
+  std::uint64_t hash = 0xcbf29ce484222325;
+  placement::VmId id;
+  for (std::size_t half = 0; half < 2; ++half) {
+    for (const char character : text) {
+      hash = (hash ^ static_cast<unsigned char>(character)) * kPrime;
+    }
+    for (std::size_t byte = 0; byte < 8; ++byte) {
+      id.uuid.at(half * 8 + byte) = static_cast<std::uint8_t>(hash >> (byte * 8));
+    }
+  }
+  id.uuid[6] = static_cast<std::uint8_t>((id.uuid[6] & 0x0fU) | 0x80U);
+  id.uuid[8] = static_cast<std::uint8_t>((id.uuid[8] & 0x3fU) | 0x80U);
+  return id;
+}
+
+placement::VmId id_of(const DescribedVm& vm) {
+  return vm.uuid.value_or(id_from("name:" + vm.description.name));
+}
+
 }  // namespace vmnuma::balancer::qemu

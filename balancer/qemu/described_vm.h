@@ -20,6 +20,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "balancer/qemu/command_line.h"
@@ -51,5 +52,10 @@ struct DescribedVm {
 };
 
 [[nodiscard]] DescribedVm describe(const CommandLine& line, const HostFacts& host);
+
+/// A UUID (RFC 9562, version 8) that follows from `text`.
+[[nodiscard]] placement::VmId id_from(std::string_view text);
+/// Its UUID, or one that follows from its name, which is not empty.
+[[nodiscard]] placement::VmId id_of(const DescribedVm& vm);
 
 }  // namespace vmnuma::balancer::qemu

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/qemu/pve_config.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,7 +13,8 @@
 namespace vmnuma::balancer::qemu {
 namespace {
 
-constexpr std::size_t kMostSettings = 100;
+constexpr std::size_t kMostSettings = 1000;
+constexpr std::size_t kMostOfAPolicy = 100;
 
 /// %XX as the character; anything else as it is.
 std::string decoded(std::string_view text) {
@@ -40,7 +42,7 @@ std::string_view without_blanks(std::string_view text) {
 
 void add_policy(std::string_view words, std::vector<placement::PolicySetting>& policy) {
   while (const auto word = stats::take_word(words)) {
-    if (policy.size() >= kMostSettings) {
+    if (policy.size() >= kMostOfAPolicy) {
       return;
     }
     const std::size_t equals = word->find('=');
@@ -78,14 +80,51 @@ PveConfig parse_pve_config(std::string_view text) {
     }
     const std::string_view key = line.substr(0, colon);
     const std::string_view value = without_blanks(line.substr(colon + 1));
-    if (key == "affinity") {
-      config.affinity = value;
-    } else if (key == "description") {  // as older versions have it
+    if (key == "description") {  // as older versions have it
       description += decoded(value) + '\n';
+    } else if (!key.empty() && config.settings.size() < kMostSettings) {
+      config.settings.push_back({std::string(key), std::string(value)});
     }
   }
   read_description(description, config);
   return config;
+}
+
+std::string_view PveConfig::value(std::string_view key) const {
+  const auto found = std::find_if(settings.begin(), settings.end(),
+                                  [key](const Setting& setting) { return setting.key == key; });
+  return found == settings.end() ? std::string_view() : std::string_view(found->value);
+}
+
+Result<PveConfig> read_pve_config(const files::Directory& root, std::int32_t vmid) {
+  const std::string file = fmt::format("qemu-server/{}.conf", vmid);
+  auto text = root.read("etc/pve/" + file);
+  if (text || text.error().code != ErrorCode::kNotFound) {
+    return std::move(text).map(parse_pve_config);
+  }
+  const auto nodes = root.directory("etc/pve/nodes").and_then([](const files::Directory& all) {
+    return all.names();
+  });
+  for (const std::string& node : nodes.value_or(std::vector<std::string>{})) {
+    if (const auto of_node = root.read(fmt::format("etc/pve/nodes/{}/{}", node, file))) {
+      return parse_pve_config(*of_node);
+    }
+  }
+  return tl::unexpected(std::move(text).error());
+}
+
+std::vector<placement::PolicySetting> policy_of(const PveConfig& config) {
+  std::vector<placement::PolicySetting> policy = config.policy;
+  if (config.value("affinity").empty()) {
+    return policy;
+  }
+  for (const placement::PolicySetting& rule :
+       {placement::PolicySetting{"do_not_move", "true"},
+        placement::PolicySetting{"memory_mode", "hands-off"}}) {
+    std::erase_if(policy, [&](const auto& setting) { return setting.key == rule.key; });
+    policy.push_back(rule);
+  }
+  return policy;
 }
 
 void add_pve_policy(const files::Directory& root, std::string_view cgroup, DescribedVm& vm) {
@@ -93,28 +132,18 @@ void add_pve_policy(const files::Directory& root, std::string_view cgroup, Descr
   if (!vmid) {
     return;
   }
-  const auto text = root.read(fmt::format("etc/pve/qemu-server/{}.conf", *vmid));
-  if (!text) {
-    if (text.error().code != ErrorCode::kNotFound) {
+  const auto config = read_pve_config(root, *vmid);
+  if (!config) {
+    if (config.error().code != ErrorCode::kNotFound) {
       note(vm, fmt::format("its configuration in Proxmox VE cannot be read, so it has no policy "
                            "from there: {}",
-                           text.error().message));
+                           config.error().message));
     }
     return;
   }
-  PveConfig config = parse_pve_config(*text);
-  std::vector<placement::PolicySetting>& policy = vm.description.own_policy;
-  policy = std::move(config.policy);
-  if (config.affinity.empty()) {
-    return;
-  }
-  note(vm,
-       fmt::format("it has affinity {} in Proxmox VE, so it is left where it is", config.affinity));
-  for (const placement::PolicySetting& rule :
-       {placement::PolicySetting{"do_not_move", "true"},
-        placement::PolicySetting{"memory_mode", "hands-off"}}) {
-    std::erase_if(policy, [&](const auto& setting) { return setting.key == rule.key; });
-    policy.push_back(rule);
+  vm.description.own_policy = policy_of(*config);
+  if (const auto affinity = config->value("affinity"); !affinity.empty()) {
+    note(vm, fmt::format("it has affinity {} in Proxmox VE, so it is left where it is", affinity));
   }
 }
 

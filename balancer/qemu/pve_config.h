@@ -5,7 +5,9 @@
 /// affinity was asked for. Approach: the file is read, never written: it is one of the whole
 /// cluster. Its format (qm.conf(5), Proxmox VE 8 and 9): lines "KEY: VALUE"; lines with # before
 /// them are the description, in which %XX is a character; what follows a line [NAME] is a snapshot
-/// or a pending change and does not count. A line of the description
+/// or a pending change and does not count. That of a VM which is migrating to this node is still
+/// among those of the node that it comes from, /etc/pve/nodes/NAME/qemu-server/VMID.conf
+/// (pmxcfs(8)). A line of the description
 ///
 ///     vmnuma: nodes=0-1 do_not_move=true
 ///
@@ -24,18 +26,30 @@
 #include <vector>
 
 #include "balancer/qemu/described_vm.h"
+#include "balancer/qemu/option_group.h"
+#include "placement/base/result.h"
 #include "placement/model/domain.h"
 #include "stats/files/directory.h"
 
 namespace vmnuma::balancer::qemu {
 
 struct PveConfig {
-  std::string affinity;  ///< host CPUs, "0,5,8-11"; empty: not set
-  std::vector<placement::PolicySetting> policy;
+  std::vector<Setting> settings;                 ///< but for the description
+  std::vector<placement::PolicySetting> policy;  ///< of the description
+  /// Of a key, "affinity"; empty if it is not set.
+  [[nodiscard]] std::string_view value(std::string_view key) const;
   bool operator==(const PveConfig&) const = default;
 };
 
 [[nodiscard]] PveConfig parse_pve_config(std::string_view text);
+
+/// That of the VM, of this node or, as it is migrating, of another one. `root` is the host's root
+/// directory. Errors: not-found, io.
+[[nodiscard]] Result<PveConfig> read_pve_config(const files::Directory& root, std::int32_t vmid);
+
+/// What its configuration wants of us: the policy of its description, and hands off a VM with an
+/// affinity.
+[[nodiscard]] std::vector<placement::PolicySetting> policy_of(const PveConfig& config);
 
 /// Gives a VM in this cgroup the policy that Proxmox VE's configuration has for it; one with an
 /// affinity is to be left where it is, and a note says so, as one does if the file cannot be read.

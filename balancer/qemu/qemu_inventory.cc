@@ -25,26 +25,8 @@ using placement::VmId;
 
 /// Until then a process whose vCPU threads are missing may be busy with its memory (prealloc).
 constexpr std::int64_t kStarting_s = 3600;
-/// Notices that are remembered as said.
-constexpr std::size_t kMostSaid = 1000;
-
-/// A UUID (RFC 9562, version 8) that follows from `text`: FNV-1a over it, for each half once.
-VmId id_from(std::string_view text) {
-  constexpr std::uint64_t kPrime = 0x100000001b3;
-  std::uint64_t hash = 0xcbf29ce484222325;
-  VmId id;
-  for (std::size_t half = 0; half < 2; ++half) {
-    for (const char character : text) {
-      hash = (hash ^ static_cast<unsigned char>(character)) * kPrime;
-    }
-    for (std::size_t byte = 0; byte < 8; ++byte) {
-      id.uuid.at(half * 8 + byte) = static_cast<std::uint8_t>(hash >> (byte * 8));
-    }
-  }
-  id.uuid[6] = static_cast<std::uint8_t>((id.uuid[6] & 0x0fU) | 0x80U);
-  id.uuid[8] = static_cast<std::uint8_t>((id.uuid[8] & 0x3fU) | 0x80U);
-  return id;
-}
+/// Notices that are remembered as said; then all are forgotten, so that no new one is kept back.
+constexpr std::size_t kMostSaid = 200;
 
 /// The directory that cgroups are watched in, and where it is below the root.
 std::string cgroups_below(const files::Directory& root) {
@@ -75,7 +57,10 @@ std::vector<std::string> QemuInventory::take_notices() {
 }
 
 void QemuInventory::notice(std::string text) {
-  if (said_.size() < kMostSaid && said_.insert(text).second) {
+  if (said_.size() >= kMostSaid) {
+    said_.clear();
+  }
+  if (said_.insert(text).second) {
     const std::lock_guard lock(notices_mutex_);
     notices_.push_back(std::move(text));
   }
@@ -314,7 +299,7 @@ void QemuInventory::name(const FoundProcess& found, DescribedVm& vm) const {
     text = fmt::format("qemu-{}", found.process.pid);
     vm.description.id = vm.uuid.value_or(id_from(of_process));
   } else {
-    vm.description.id = vm.uuid.value_or(id_from("name:" + text));
+    vm.description.id = id_of(vm);
   }
   if (vms_.contains(vm.description.id)) {
     note(vm, "its UUID is that of another VM, too; it has another one here");

@@ -8,6 +8,10 @@
 /// started are left to the libvirt adapter. Terms: *pending*, a QEMU process that has no vCPU
 /// threads yet.
 ///
+/// QEMU's monitor is not asked: it has one client at a time, who is the one that started the VM,
+/// and there is none that only answers questions. So what QEMU was told since its start (plugged
+/// memory, a pause) is not known; threads that rest and the kernel's counts of memory say enough.
+///
 /// A VM's id is QEMU's UUID; of one without it follows from its name, so that it stays the same
 /// from start to start. Its domain_id is the number of its process.
 ///

@@ -80,6 +80,13 @@ class CheckLayers(unittest.TestCase):
         self.assert_passes(balancer__qemu__a_h=[], balancer__qemu__c_cc=['"balancer/qemu/a.h"'],
                            balancer__service__hypervisors_cc=['"balancer/qemu/a.h"'])
 
+    def test_lets_nobody_above_the_adapter_ask_who_starts_vms(self):
+        for line in ("if (vm.is_pve) {", 'cgroup.starts_with("/qemu.slice/")', "enum Kind { kLibvirt, Proxmox };"):
+            self.assert_finds("balancer/controller/a.cc:1: only balancer/qemu and tools may know who starts VMs",
+                              balancer__controller__a_cc=[line])
+            self.assert_passes(balancer__qemu__a_cc=[line], tools__hook__a_cc=[line])
+        self.assert_passes(balancer__controller__a_cc=["int approve(); // not Proxmox VE's", "int katakana;"])
+
     def test_keeps_tests_out_of_the_product(self):
         self.assert_finds("belongs to the tests", tools__x__a_cc=['"tests/support/b.h"'],
                           tests__support__b_h=[])

@@ -23,6 +23,8 @@ class OwnCgroups {
   /// Removes them, which must be empty.
   ~OwnCgroups();
 
+  /// What all of them are in.
+  [[nodiscard]] const std::string& path() const { return directory_; }
   /// Makes one, "100.scope", and returns its directory.
   [[nodiscard]] std::string add(const std::string& name);
   void remove(const std::string& name);

@@ -27,6 +27,8 @@ Result<HookArguments> parse_hook_arguments(std::span<const std::string> argument
     } else if (word == "--version") {
       read.version = true;
       return read;
+    } else if (word == "--pve") {
+      read.is_pve = true;
     } else if (word == "--socket" && i + 1 < arguments.size()) {
       read.socket_path = arguments[++i];
     } else if (word == "--state-dir" && i + 1 < arguments.size()) {
@@ -47,11 +49,14 @@ Result<HookArguments> parse_hook_arguments(std::span<const std::string> argument
 std::string hook_help() {
   return "Usage: vmnuma-hook [--socket PATH] [--state-dir PATH] [--] NAME OPERATION\n"
          "                   [SUB-OPERATION [EXTRA]]\n"
-         "Tells vmnumad what libvirt is about to do with a VM whose XML is on standard input.\n"
+         "       vmnuma-hook [--socket PATH] [--state-dir PATH] --pve VMID PHASE\n"
+         "Tells vmnumad what libvirt is about to do with a VM whose XML is on standard input,\n"
+         "or what Proxmox VE is about to do with one of its own.\n"
          "\n"
          "Options:\n"
          "  --socket PATH     The daemon's control socket\n"
          "  --state-dir PATH  Where the daemon keeps its state\n"
+         "  --pve             Proxmox VE calls, not libvirt\n"
          "  --version         Print the version and exit\n"
          "  -h, --help        Print this help and exit\n";
 }

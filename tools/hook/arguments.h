@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The command line that libvirt's hook is called with.
+/// The command line that libvirt's hook, or a hookscript of Proxmox VE, is called with.
 #pragma once
 
 #include <span>
@@ -9,10 +9,12 @@
 
 namespace vmnuma::tools {
 
-/// `[--socket PATH] [--] NAME OPERATION [SUB-OPERATION [EXTRA]]`, as docs/hooks of libvirt has it.
+/// `[--socket PATH] [--] NAME OPERATION [SUB-OPERATION [EXTRA]]`, as docs/hooks of libvirt has it;
+/// with --pve `VMID PHASE`, as Proxmox VE's guide has it.
 struct HookArguments {
-  std::string vm;
-  std::string operation;  ///< "prepare", "migrate", ...
+  std::string vm;         ///< its name, or its VMID
+  std::string operation;  ///< "prepare", "migrate", ...; "pre-start", "post-stop", ...
+  bool is_pve = false;
   std::string socket_path;
   std::string state_dir;
   bool help = false;     ///< asked for; nothing else counts

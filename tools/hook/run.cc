@@ -18,6 +18,7 @@
 #include "tools/client/client.h"
 #include "tools/hook/arguments.h"
 #include "tools/hook/local_admission.h"
+#include "tools/hook/pve_vm.h"
 #include "tools/hook/read_input.h"
 
 namespace vmnuma::tools {
@@ -40,15 +41,26 @@ std::chrono::milliseconds until(steady_clock::time_point deadline) {
                   std::chrono::milliseconds(0));
 }
 
-/// The VM has ended, or does not start.
-Result<void> withdraw(const HookArguments& arguments, std::string_view xml,
-                      steady_clock::time_point deadline) {
-  const auto vm = balancer::parse_domain_xml(xml, kAnyPageSize);
-  if (!vm) {
-    return tl::unexpected(vm.error());
+/// What there is to do.
+enum class Step { kNothing, kAnnounce, kWithdraw, kFit };
+
+Step step_of(const HookArguments& arguments) {
+  const std::string& operation = arguments.operation;
+  if (operation == (arguments.is_pve ? "pre-start" : "prepare")) {
+    return Step::kAnnounce;
   }
+  if (operation == (arguments.is_pve ? "post-stop" : "release")) {
+    return Step::kWithdraw;
+  }
+  const bool arrives = operation == "migrate" || operation == "restore";
+  return arrives && !arguments.is_pve ? Step::kFit : Step::kNothing;
+}
+
+/// The VM has ended, or does not start.
+Result<void> withdraw(const HookArguments& arguments, const placement::VmDescription& vm,
+                      steady_clock::time_point deadline) {
   const auto answer = ask(arguments.socket_path,
-                          balancer::WithdrawRequest{placement::to_text(vm->id)}, until(deadline));
+                          balancer::WithdrawRequest{placement::to_text(vm.id)}, until(deadline));
   return answer ? Result<void>{} : tl::unexpected(answer.error().error);
 }
 
@@ -117,7 +129,7 @@ Result<void> judge_locally(const HookArguments& arguments, const HookSurrounding
   surroundings.report(fmt::format("at '{}' of VM '{}': {}, judging by {}the host's files",
                                   arguments.operation, arguments.vm, why,
                                   is_fresh ? "what the daemon wrote down last and " : ""));
-  const Result<void> admitted = admit_locally(root, vm, is_fresh ? &known->state : nullptr);
+  Result<void> admitted = admit_locally(root, vm, is_fresh ? &known->state : nullptr);
   if (admitted || (known && known->state.enforces)) {
     return admitted;
   }
@@ -132,21 +144,12 @@ Result<void> judge_locally(const HookArguments& arguments, const HookSurrounding
 }
 
 /// Announces the VM. The error is no-space if its policy does not let it start, and only then.
-Result<void> announce(const HookArguments& arguments, std::string_view xml,
-                      const HookSurroundings& surroundings, steady_clock::time_point deadline) {
-  const auto root = files::Directory::open(surroundings.root);
-  if (!root) {
-    return failure(ErrorCode::kIo, root.error().message);
-  }
-  const auto default_page_size =
-      files::read_parsed(*root, "proc/meminfo", stats::parse_default_huge_page_size);
-  auto vm = balancer::parse_domain_xml(xml, default_page_size.value_or(kAnyPageSize));
-  if (!vm) {
-    return tl::unexpected(vm.error());
-  }
+Result<void> announce(const HookArguments& arguments, placement::VmDescription vm,
+                      const files::Directory& root, const HookSurroundings& surroundings,
+                      steady_clock::time_point deadline) {
   // The daemon has to be asked as well.
-  stats::read_device_nodes(*root, {&*vm, 1}, until(deadline) * 2 / 5);
-  const auto answer = ask(arguments.socket_path, announcement(*vm, *root), until(deadline));
+  stats::read_device_nodes(root, {&vm, 1}, until(deadline) * 2 / 5);
+  const auto answer = ask(arguments.socket_path, announcement(vm, root), until(deadline));
   if (answer) {
     return {};
   }
@@ -154,10 +157,10 @@ Result<void> announce(const HookArguments& arguments, std::string_view xml,
   if (answer.error().by_daemon && answer.error().error.code == ErrorCode::kNoSpace) {
     return failure(ErrorCode::kNoSpace, why);
   }
-  if (!asks_for_admission(*vm)) {
+  if (!asks_for_admission(vm)) {
     return failure(ErrorCode::kUnavailable, why);
   }
-  return judge_locally(arguments, surroundings, *root, *vm, why);
+  return judge_locally(arguments, surroundings, root, vm, why);
 }
 
 Result<balancer::HostSets> read_host(const std::string& root) {
@@ -200,22 +203,45 @@ Result<void> fit(const HookArguments& arguments, std::string_view xml,
   return {};
 }
 
+/// As libvirt tells of it, or Proxmox VE's configuration.
+Result<placement::VmDescription> read_vm(const HookArguments& arguments,
+                                         const files::Directory& root, std::string_view xml) {
+  if (arguments.is_pve) {
+    return read_pve_vm(root, arguments.vm);
+  }
+  const auto default_page_size =
+      files::read_parsed(root, "proc/meminfo", stats::parse_default_huge_page_size);
+  return balancer::parse_domain_xml(xml, default_page_size.value_or(kAnyPageSize));
+}
+
 Result<void> handle(const HookArguments& arguments, const HookSurroundings& surroundings,
                     steady_clock::time_point deadline) {
-  const auto xml = read_input(surroundings.in, kMostInput, deadline);
-  if (!xml) {
-    return tl::unexpected(xml.error());
+  std::string xml;
+  if (!arguments.is_pve) {  // who sends something waits until it has been read
+    auto sent = read_input(surroundings.in, kMostInput, deadline);
+    if (!sent) {
+      return tl::unexpected(std::move(sent).error());
+    }
+    xml = std::move(*sent);
   }
-  if (arguments.operation == "prepare") {
-    return announce(arguments, *xml, surroundings, deadline);
+  const Step step = step_of(arguments);
+  if (step == Step::kNothing) {
+    return {};
   }
-  if (arguments.operation == "release") {
-    return withdraw(arguments, *xml, deadline);
+  if (step == Step::kFit) {
+    return fit(arguments, xml, surroundings);
   }
-  if (arguments.operation == "migrate" || arguments.operation == "restore") {
-    return fit(arguments, *xml, surroundings);
+  const auto root = files::Directory::open(surroundings.root);
+  if (!root) {
+    return failure(ErrorCode::kIo, root.error().message);
   }
-  return {};
+  auto vm = read_vm(arguments, *root, xml);
+  if (!vm) {
+    return tl::unexpected(std::move(vm).error());
+  }
+  return step == Step::kWithdraw
+             ? withdraw(arguments, *vm, deadline)
+             : announce(arguments, std::move(*vm), *root, surroundings, deadline);
 }
 
 }  // namespace
@@ -235,7 +261,7 @@ int run_hook(std::span<const std::string> arguments, const HookSurroundings& sur
   if (handled) {
     return kHookDone;
   }
-  if (read->operation == "prepare" && handled.error().code == ErrorCode::kNoSpace) {
+  if (step_of(*read) == Step::kAnnounce && handled.error().code == ErrorCode::kNoSpace) {
     surroundings.report(
         fmt::format("VM '{}' may not start: {}", read->vm, handled.error().message));
     return kHookRefused;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the hook does at each of libvirt's operations.
+/// What the hook does at each of libvirt's operations, and of Proxmox VE's phases.
 ///
 /// Problem: the hook is the only one who knows which VM is about to ask where to start, and who may
 /// change the XML of an arriving one; but libvirt waits for it, and every failure of it costs a VM.
@@ -8,7 +8,10 @@
 /// last (balancer/controller/admission_state.h) and the host's files. *release* withdraws it;
 /// *migrate* and *restore* fit the XML to this host (balancer/host/fit_xml.h); in all others
 /// (start, started, stopped, reconnect, attach, ...) there is nothing to do, because the daemon
-/// hears of them from libvirt.
+/// hears of them from libvirt. Of a hookscript of Proxmox VE *pre-start* is *prepare* and
+/// *post-stop* is *release*; the VM is the one of its configuration (balancer/qemu/pve_vm.h). At
+/// *post-start* the daemon has seen the VM itself, and a second announcement would promise its
+/// memory twice.
 ///
 /// Properties:
 ///  - it always succeeds, but where a VM's own policy does not let it start and the daemon, as it
@@ -16,7 +19,7 @@
 ///  - it writes to standard output only at migrate and restore, and there a whole XML or nothing,
 ///    which libvirt takes for "unchanged";
 ///  - it gives up waiting after kHookLimit;
-///  - it never calls libvirt.
+///  - it calls neither libvirt nor Proxmox VE.
 #pragma once
 
 #include <chrono>

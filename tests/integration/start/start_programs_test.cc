@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// numad, vmnuma-hook and the hook script as libvirt meets them: exit status, output, and an end
-/// before long, whatever the daemon does. Time limits are the programs' own; the bounds here only
-/// tell a program that ends from one that hangs.
+/// numad, vmnuma-hook and the hook scripts as libvirt and Proxmox VE meet them: exit status,
+/// output, and an end before long, whatever the daemon does. Time limits are the programs' own; the
+/// bounds here only tell a program that ends from one that hangs.
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -163,48 +165,84 @@ TEST_F(StartProgramsTest, NumadRefusesWhatItIsNot) {
   EXPECT_THAT(service.err, HasSubstr("only answers libvirt's"));
 }
 
-class HookScriptTest : public StartProgramsTest {
+/// One of the scripts, and how it is called.
+struct Script {
+  const char* name;
+  const char* path;
+  const char* arguments;  ///< {} is the operation
+  const char* refusable;  ///< the only operation that may fail
+  std::vector<const char*> others;
+  const char* passed;  ///< what the helper is given at `refusable`
+};
+
+class HookScriptTest : public StartProgramsTest, public testing::WithParamInterface<Script> {
  protected:
   /// Runs the script with a helper of this text, or without one.
-  Outcome script(const std::string& helper, const std::string& operation = "prepare") const {
+  Outcome script(const std::string& helper, const std::string& operation = GetParam().refusable) {
     std::filesystem::create_directory(path("bin"));
     if (!helper.empty()) {
       std::ofstream(path("bin/vmnuma-hook")) << "#!/bin/sh\n" << helper << "\n";
       std::filesystem::permissions(path("bin/vmnuma-hook"), std::filesystem::perms::owner_all);
     }
-    return run(fmt::format("PATH={}:/usr/bin:/bin {} 'web 1' {} begin - <{}", path("bin"),
-                           VMNUMA_HOOK_SCRIPT, operation, path("vm.xml")));
+    return run(fmt::format("PATH={}:/usr/bin:/bin {} {} <{}", path("bin"), GetParam().path,
+                           fmt::format(fmt::runtime(GetParam().arguments), operation),
+                           path("vm.xml")));
   }
 };
 
-TEST_F(HookScriptTest, PassesEverythingOn) {
+TEST_P(HookScriptTest, PassesEverythingOn) {
   const Outcome hooked = script("echo \"$@\"; cat");
   EXPECT_EQ(hooked.status, 0);
-  EXPECT_EQ(hooked.out, std::string("-- web 1 prepare begin -\n") + kXml);
+  EXPECT_EQ(hooked.out, std::string(GetParam().passed) + kXml);
 }
 
-TEST_F(HookScriptTest, SucceedsIfTheHelperFails) {
+TEST_P(HookScriptTest, SucceedsIfTheHelperFails) {
   EXPECT_EQ(script("exit 3").status, 0);
   EXPECT_EQ(script("kill -SEGV $$").status, 0);
 }
 
-TEST_F(HookScriptTest, PassesOnlyARefusalOn) {
+TEST_P(HookScriptTest, PassesOnlyARefusalOn) {
   const Outcome refused = script("echo 'no room' >&2; exit 10");
   EXPECT_EQ(refused.status, 1);
   EXPECT_EQ(refused.err, "no room\n");
-  for (const char* operation : {"start", "started", "stopped", "release", "reconnect", "migrate"}) {
+  for (const char* operation : GetParam().others) {
     EXPECT_EQ(script("exit 10", operation).status, 0) << operation;
   }
 }
 
-TEST_F(HookScriptTest, SucceedsWithoutAHelper) {
+TEST_P(HookScriptTest, SucceedsWithoutAHelper) {
   const Outcome hooked = script("");
   EXPECT_EQ(hooked.status, 0);
   EXPECT_EQ(hooked.out, "");
 }
 
-TEST_F(HookScriptTest, EndsAHelperThatHangs) {
+TEST_P(HookScriptTest, EndsAHelperThatHangs) {
   EXPECT_EQ(script("trap '' TERM; exec sleep 1000").status, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, HookScriptTest,
+                         testing::Values(Script{"Libvirt",
+                                                VMNUMA_HOOK_SCRIPT,
+                                                "'web 1' {} begin -",
+                                                "prepare",
+                                                {"start", "started", "stopped", "release",
+                                                 "reconnect", "migrate"},
+                                                "-- web 1 prepare begin -\n"},
+                                         Script{"ProxmoxVe",
+                                                VMNUMA_PVE_HOOKSCRIPT,
+                                                "101 {}",
+                                                "pre-start",
+                                                {"post-start", "pre-stop", "post-stop", "prepare"},
+                                                "--pve -- 101 pre-start\n"}),
+                         [](const auto& script) { return script.param.name; });
+
+TEST_F(StartProgramsTest, ProxmoxVeStartsAVmWhoseConfigurationIsNotThere) {
+  for (const char* phase : {"pre-start", "post-start", "pre-stop", "post-stop"}) {
+    const Outcome hooked = run(fmt::format("{} --socket {} --pve -- 1000000001 {} </dev/null",
+                                           VMNUMA_HOOK, path("nobody"), phase));
+    EXPECT_EQ(hooked.status, 0) << phase << hooked.err;
+    EXPECT_EQ(hooked.out, "");
+  }
 }
 
 }  // namespace

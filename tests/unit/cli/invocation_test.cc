@@ -225,6 +225,14 @@ TEST(InvocationTest, EveryCommandHasAnExampleOfItselfThatCanBeRead) {
   });
 }
 
+TEST(InvocationTest, EveryCommandAndEveryGroupOfCommandsHasAHelp) {
+  for (const CommandInfo& command : command_table().commands) {
+    each_command(command, command.name, [](const std::string& path, const CommandInfo& one) {
+      EXPECT_NE(one.help, "") << path;
+    });
+  }
+}
+
 TEST(InvocationTest, ReadsWhatIsSupposed) {
   balancer::WhatIfRequest request;
   EXPECT_EQ(asked({"what-if"}), Command(request));

@@ -20,6 +20,15 @@ TEST(HookArgumentsTest, ReadsWhatLibvirtPasses) {
   EXPECT_EQ(read->socket_path, balancer::kDefaultSocketPath);
 }
 
+TEST(HookArgumentsTest, ReadsWhatProxmoxVePasses) {
+  const auto read = parse_hook_arguments(Words{"--pve", "--", "100", "pre-start"});
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(read->is_pve);
+  EXPECT_EQ(read->vm, "100");
+  EXPECT_EQ(read->operation, "pre-start");
+  EXPECT_FALSE(parse_hook_arguments(Words{"--", "100", "pre-start"})->is_pve);
+}
+
 TEST(HookArgumentsTest, AVmMayBeCalledLikeAnOption) {
   const auto read =
       parse_hook_arguments(Words{"--socket", "/tmp/s", "--", "--help", "release", "end", "-"});

@@ -364,5 +364,105 @@ TEST_F(HookRunTest, WithoutAnOperationNothingIsDone) {
   EXPECT_THAT(reports_, ElementsAre(HasSubstr("doing nothing")));
 }
 
+/// What Proxmox VE calls, without a standard input.
+class PveHookTest : public HookRunTest {
+ protected:
+  void configure(const std::string& text) {
+    host_.write("etc/pve/qemu-server/101.conf",
+                "name: web1\ncores: 2\nsmbios1: uuid=" + std::string(kUuid) + "\n" + text);
+  }
+  int run_phase(const std::string& phase, const std::string& socket,
+                const std::string& vmid = "101") {
+    const std::vector<std::string> arguments{"--socket", socket, "--pve", "--", vmid, phase};
+    return run_hook(
+        arguments, {-1, out_, host_.path(),
+                    [this](const std::string& text) { reports_.push_back(text); }, kNoHurry, kNow});
+  }
+  std::vector<Command> told_at(const std::string& phase) {
+    std::vector<Command> commands;
+    const FakeDaemon daemon(
+        FakeDaemon::answering([&commands](const Command& command) -> Result<Answer> {
+          commands.push_back(command);
+          return Answer(DoneView{});
+        }));
+    EXPECT_EQ(run_phase(phase, daemon.socket_path()), kHookDone);
+    return commands;
+  }
+};
+
+TEST_F(PveHookTest, AVmIsAnnouncedBeforeItsStartAndWithdrawnAfterItsEnd) {
+  configure("memory: 301\n#vmnuma%3A nodes=0-1\n");
+  AnnounceRequest request{"web1", kUuid, 2, 301};
+  request.asks = false;  // nobody will ask where to start it
+  request.policy = {{"nodes", "0-1"}};
+  EXPECT_THAT(told_at("pre-start"), ElementsAre(Command(request)));
+  EXPECT_THAT(told_at("post-stop"), ElementsAre(Command(WithdrawRequest{kUuid})));
+  EXPECT_THAT(reports_, IsEmpty());
+  EXPECT_EQ(out_.str(), "");
+}
+
+TEST_F(PveHookTest, TellsOfDevicesAndHugePages) {
+  configure("memory: 1024\nnuma: 1\nhugepages: 2\nhostpci0: 3b:00.0\n");
+  host_.write("sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages", "100\n");
+  host_.write("sys/devices/system/node/node1/hugepages/hugepages-2048kB/free_hugepages", "40\n");
+  host_.write("sys/bus/pci/devices/0000:3b:00.0/numa_node", "1\n");
+  AnnounceRequest request{"web1", kUuid, 2, 1024};
+  request.asks = false;
+  request.devices = {{"0000:3b:00.0", {1}}};
+  request.cells = {{{0, 1}, 1024}};
+  request.huge_page_kib = 2048;
+  request.huge_pages = {{{0}, 0, 0, 2048}, {{1}, 40, 100, 2048}};
+  EXPECT_THAT(told_at("pre-start"), ElementsAre(Command(request)));
+}
+
+TEST_F(PveHookTest, TheOtherPhasesDoNothing) {
+  configure("");
+  for (const char* phase : {"post-start", "pre-stop", "prepare", "release", "migrate", "x"}) {
+    EXPECT_THAT(told_at(phase), IsEmpty()) << phase;
+  }
+  EXPECT_THAT(reports_, IsEmpty());
+}
+
+TEST_F(PveHookTest, OnlyAVmThatIsNotAdmittedMayNotStart) {
+  configure("");
+  {
+    const FakeDaemon daemon(FakeDaemon::answering([](const Command&) -> Result<Answer> {
+      return failure(ErrorCode::kNoSpace, "topology_policy is 'restricted', but ...");
+    }));
+    EXPECT_EQ(run_phase("pre-start", daemon.socket_path()), kHookRefused);
+    EXPECT_THAT(reports_, ElementsAre("VM '101' may not start: topology_policy is 'restricted', "
+                                      "but ..."));
+    EXPECT_EQ(run_phase("post-stop", daemon.socket_path()), kHookDone);
+  }
+  for (const ErrorCode code : {ErrorCode::kInvalidArgument, ErrorCode::kBusy,
+                               ErrorCode::kPermissionDenied, ErrorCode::kUnsupported}) {
+    const FakeDaemon daemon(FakeDaemon::answering(
+        [code](const Command&) -> Result<Answer> { return failure(code, "no"); }));
+    EXPECT_EQ(run_phase("pre-start", daemon.socket_path()), kHookDone) << name_of(code);
+  }
+}
+
+TEST_F(PveHookTest, WithoutTheDaemonVmsStart) {
+  configure("memory: 65536\n");
+  enforced();
+  EXPECT_EQ(run_phase("pre-start", "/nonexistent"), kHookDone);
+  // One that is to be on one node, where no daemon was ever to refuse anybody.
+  configure("memory: 65536\n#vmnuma%3A topology_policy=single-numa-node\n");
+  known({});
+  EXPECT_EQ(run_phase("pre-start", "/nonexistent"), kHookDone);
+  // Where one was, its own policy keeps it from starting, as with libvirt.
+  enforced();
+  EXPECT_EQ(run_phase("pre-start", "/nonexistent"), kHookRefused);
+  EXPECT_THAT(reports_.back(), HasSubstr("topology_policy is 'single-numa-node'"));
+}
+
+TEST_F(PveHookTest, AConfigurationThatCannotBeReadKeepsNobodyFromStarting) {
+  for (const char* vmid : {"101", "web1", "-1", "", "99999999999"}) {
+    reports_.clear();
+    EXPECT_EQ(run_phase("pre-start", "/nonexistent", vmid), kHookDone) << vmid;
+    EXPECT_THAT(reports_, ElementsAre(HasSubstr("going on without"))) << vmid;
+  }
+}
+
 }  // namespace
 }  // namespace vmnuma::tools

@@ -22,13 +22,31 @@ class ChangeWatchTest : public testing::Test {
     std::filesystem::create_directories(cgroups_.path() + "/qemu.slice/1.scope");
     write(programs_.path() + "/qemu-system-x86_64");
     write(programs_.path() + "/vim");
-    watch_ = ChangeWatch::start({.cgroups = cgroups_.path(),
-                                 .program_dirs = {programs_.path(), "/no/such/directory"},
-                                 .on_cgroup = [this] { cgroup_.notify(); },
-                                 .on_program = [this] { program_.notify(); },
-                                 .on_end = [this] { end_.notify(); },
-                                 .on_cpuset = [this] { cpuset_.notify(); }})
-                 .value();
+    watch_ = ChangeWatch::start(setup()).value();
+  }
+
+  ChangeWatchSetup setup() {
+    return {.cgroups = cgroups_.path(),
+            .program_dirs = {programs_.path(), "/no/such/directory"},
+            .on_cgroup =
+                [this] {
+                  cgroup_.notify();
+                  look_.notify();
+                },
+            .on_program =
+                [this] {
+                  program_.notify();
+                  look_.notify();
+                },
+            .on_end = [this] { end_.notify(); },
+            .on_cpuset = [this] { cpuset_.notify(); }};
+  }
+  /// A watch that settles at once, in `looks` looks.
+  void settle_quickly(std::size_t looks) {
+    watch_.reset();
+    ChangeWatchSetup quick = setup();
+    quick.settling.assign(looks, std::chrono::milliseconds{1});
+    watch_ = ChangeWatch::start(std::move(quick)).value();
   }
 
   static void write(const std::string& file) { std::ofstream(file) << "x"; }
@@ -37,6 +55,7 @@ class ChangeWatchTest : public testing::Test {
   tests::TempDirectory programs_;
   tests::WakeUp cgroup_;
   tests::WakeUp program_;
+  tests::WakeUp look_;  ///< either
   tests::WakeUp end_;
   tests::WakeUp cpuset_;
   std::unique_ptr<ChangeWatch> watch_;
@@ -102,7 +121,36 @@ TEST_F(ChangeWatchTest, ManyHintsAreFewLooks) {
   }
   watch_.reset();
   const auto took = std::chrono::steady_clock::now() - begin;
-  EXPECT_LE(cgroup_.total(), 2 + took / ChangeWatch::kShortest);
+  EXPECT_LE(cgroup_.total(), 2 + took / ChangeWatchSetup{}.settling.front());
+}
+
+TEST_F(ChangeWatchTest, AHintCostsOneLookAndThoseOfSettling) {
+  constexpr int kSettling = 3;
+  settle_quickly(kSettling);
+  for (int hint = 1; hint <= 20; ++hint) {
+    std::filesystem::create_directory(cgroups_.path() + "/" + std::to_string(hint));
+    for (int look = 0; look < 1 + kSettling; ++look) {
+      ASSERT_TRUE(cgroup_.wait(kPatience)) << "hint " << hint << ", look " << look;
+    }
+    EXPECT_EQ(cgroup_.total(), hint * (1 + kSettling));
+  }
+}
+
+TEST_F(ChangeWatchTest, OfManyLooksAfterOpeningsOfQemuFewAreThorough) {
+  constexpr int kSettling = 3;
+  constexpr int kOpenings = 100;
+  settle_quickly(kSettling);
+  const auto begin = std::chrono::steady_clock::now();
+  for (int opening = 0; opening < kOpenings; ++opening) {
+    std::ifstream(programs_.path() + "/qemu-system-x86_64").get();
+    for (int look = 0; look < 1 + kSettling; ++look) {
+      ASSERT_TRUE(look_.wait(kPatience)) << "opening " << opening << ", look " << look;
+    }
+  }
+  watch_.reset();
+  const auto took = std::chrono::steady_clock::now() - begin;
+  EXPECT_LE(program_.total(), 1 + took / ChangeWatch::kThorough);
+  EXPECT_EQ(look_.total(), kOpenings * (1 + kSettling));
 }
 
 }  // namespace

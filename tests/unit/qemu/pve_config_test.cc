@@ -39,8 +39,8 @@ TEST(PveConfigTest, ThePolicyIsALineOfTheDescription) {
 }
 
 TEST(PveConfigTest, SnapshotsAndPendingChangesDoNotCount) {
-  EXPECT_EQ(parse_pve_config(kConfig).affinity, "");
-  EXPECT_EQ(parse_pve_config("affinity: 0,5,8-11\n").affinity, "0,5,8-11");
+  EXPECT_EQ(parse_pve_config(kConfig).value("affinity"), "");
+  EXPECT_EQ(parse_pve_config("affinity: 0,5,8-11\n").value("affinity"), "0,5,8-11");
 }
 
 TEST(PveConfigTest, ADescriptionInOneLineIsReadToo) {
@@ -82,6 +82,11 @@ TEST_F(PvePolicyTest, AVmHasThePolicyOfItsConfiguration) {
       described("/qemu.slice/100.scope").description.own_policy,
       ElementsAre(PolicySetting{"nodes", "0-1"}, PolicySetting{"strategy", "MostAllocated"}));
   EXPECT_THAT(described("/user.slice").description.own_policy, IsEmpty());
+}
+
+TEST_F(PvePolicyTest, AVmThatMigratesToThisNodeHasItsPolicyAlready) {
+  host_.write("etc/pve/nodes/other/qemu-server/104.conf", kConfig);
+  EXPECT_THAT(described("/qemu.slice/104.scope").description.own_policy, testing::SizeIs(2));
 }
 
 TEST_F(PvePolicyTest, AVmWithAnAffinityIsLeftWhereItIsWhichIsSaid) {

@@ -261,9 +261,10 @@ class LocalLine {
 };
 
 /// Commands that local commands belong to.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kLocalGroups{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kLocalGroups{
     {{"forecast", "What VMs will want"},
      {"config", "The daemon's configuration"},
+     {"pve", "The hookscript of Proxmox VE"},
      {"sim", "The balancer on a simulated host"}}};
 
 /// The command line and where it puts what it reads. The last command that was given decides

@@ -386,13 +386,66 @@ struct SimShowRequest {
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
+/// Where Proxmox VE looks for hookscripts.
+struct PvePlace {
+  std::string storage = "local";
+  std::string snippets = "/var/lib/vz/snippets";
+  template <class Line>
+  void describe(Line& line) {
+    line.text("--storage", storage, "STORAGE", "The storage, as Proxmox VE calls it");
+    line.text("--snippets", snippets, "DIR", "Where it keeps its snippets");
+  }
+};
+
+struct PveInstallRun {
+  static constexpr CommandName kName{"pve", "install",
+                                     "Put the hookscript in place, and say how VMs get it"};
+  std::vector<std::string> vmids;  ///< of VMs that get it now
+  PvePlace place;
+  std::string root = "/";  ///< the host's root directory
+  template <class Line>
+  void describe(Line& line) {
+    line.texts("--for", vmids, "VMID", "Give it to this VM, by `qm set`; repeatable");
+    place.describe(line);
+    line.text("--root", root, "DIR", "Look at the files below this directory");
+  }
+  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+};
+
+struct PveRemoveRun {
+  static constexpr CommandName kName{"pve", "remove",
+                                     "Take the hookscript away, once no VM names it"};
+  std::vector<std::string> vmids;  ///< of VMs that lose it now
+  PvePlace place;
+  std::string root = "/";  ///< the host's root directory
+  template <class Line>
+  void describe(Line& line) {
+    line.texts("--for", vmids, "VMID", "Take it from this VM, by `qm set`; repeatable");
+    place.describe(line);
+    line.text("--root", root, "DIR", "Look at the files below this directory");
+  }
+  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+};
+
+struct PveStatusRun {
+  static constexpr CommandName kName{"pve", "status", "The hookscript, and which VMs have it"};
+  PvePlace place;
+  std::string root = "/";  ///< the host's root directory
+  template <class Line>
+  void describe(Line& line) {
+    place.describe(line);
+    line.text("--root", root, "DIR", "Look at the files below this directory");
+  }
+  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+};
+
 /// In the order in which help lists them. OptimalRun is an option of `plan`, OverviewRun has no
 /// name.
 template <template <class...> class List, class... Others>
 using WithLocalCommands =
     List<Others..., ListRun, EventsRun, RepackRun, MakeRoomRun, ForecastShowRun, ForecastTrainRun,
          AdviseRun, DoctorRun, ConfigShowRun, ConfigCheckRun, ReportRun, ExportRun, RecordRun,
-         ReplayRun, SimRunRequest, SimListRequest, SimCompareRequest, SimSearchRequest,
-         SimCheckRequest, SimShowRequest>;
+         ReplayRun, PveInstallRun, PveRemoveRun, PveStatusRun, SimRunRequest, SimListRequest,
+         SimCompareRequest, SimSearchRequest, SimCheckRequest, SimShowRequest>;
 
 }  // namespace vmnuma::tools

@@ -13,6 +13,7 @@
 #include "tools/vmnuma/doctor/daemon_checks.h"
 #include "tools/vmnuma/doctor/device_checks.h"
 #include "tools/vmnuma/doctor/host_checks.h"
+#include "tools/vmnuma/doctor/pve_checks.h"
 #include "tools/vmnuma/doctor/start_checks.h"
 #include "tools/vmnuma/doctor/vm_checks.h"
 #include "tools/vmnuma/terminal/messages.h"
@@ -49,10 +50,11 @@ int DoctorRun::run(const Invocation& invocation, Surroundings& surroundings) con
       ask_for<balancer::StatusView>(balancer::StatusRequest{}, invocation, surroundings);
   std::vector<Finding> findings = check_daemon(status, VMNUMA_VERSION);
   if (!status || !is_about_another_host(*status)) {
-    findings.push_back(
-        check_rights(*directory, peer_of(invocation.socket_path, surroundings.time_limit)));
+    const auto daemon = peer_of(invocation.socket_path, surroundings.time_limit);
+    findings.push_back(check_rights(*directory, daemon));
     append(findings, check_host(*directory));
     append(findings, check_start(*directory));
+    append(findings, check_pve(*directory, status, daemon));
     const auto host =
         ask_for<balancer::HostView>(balancer::HostRequest{}, invocation, surroundings);
     append(findings, check_interrupts(*directory, host));

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/qemu/pve_vm.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "balancer/qemu/command_line.h"
+#include "balancer/qemu/description_parts.h"
+#include "balancer/qemu/host_facts.h"
+#include "placement/base/number.h"
+#include "placement/model/device_names.h"
+
+namespace vmnuma::balancer::qemu {
+namespace {
+
+using placement::Bytes;
+
+constexpr std::int64_t kUsualMemory_mib = 512;
+constexpr std::int64_t kMost = 1 << 24U;  ///< of any number here
+constexpr std::int64_t kMostCells = 8;
+constexpr std::int64_t kGibPages_mib = 1024;
+constexpr std::string_view kHugePages = "/run/hugepages/kvm/";  // and "2048kB"
+
+/// QEMU's arguments, as in /proc/PID/cmdline.
+class Arguments {
+ public:
+  void add(std::string_view option, std::string_view value) {
+    for (const std::string_view word : {option, value}) {
+      text_.append(word).push_back('\0');
+    }
+  }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string text_{"/usr/bin/kvm\0", 13};
+};
+
+/// A comma of a value is written twice.
+std::string escaped(std::string_view text) {
+  std::string doubled;
+  for (const char character : text) {
+    doubled.append(character == ',' ? 2 : 1, character);
+  }
+  return doubled;
+}
+
+std::optional<std::int64_t> number(std::string_view text) {
+  const auto read = whole_number<std::int64_t>(text);
+  return read && *read > 0 && *read <= kMost ? read : std::nullopt;
+}
+
+std::int64_t number_or(std::string_view text, std::int64_t usually) {
+  return number(text).value_or(usually);
+}
+
+std::string_view value_of(const std::vector<Setting>& settings, std::string_view key) {
+  const auto found = std::find_if(settings.begin(), settings.end(),
+                                  [key](const Setting& setting) { return setting.key == key; });
+  return found == settings.end() ? std::string_view() : std::string_view(found->value);
+}
+
+/// ",cpus=0-3,cpus=8" of "0-3;8".
+std::string each(std::string_view key, std::string_view list) {
+  std::string text;
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(';'), list.size());
+    text += fmt::format(",{}={}", key, escaped(list.substr(0, end)));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return text;
+}
+
+/// The options of one VM.
+class Options {
+ public:
+  Options(const PveConfig& config, std::int32_t vmid, const PveHost& host)
+      : config_(config), host_(host) {
+    const std::string_view name = config.value("name");
+    arguments_.add("-name", "guest=" + (name.empty() ? fmt::format("vm{}", vmid) : escaped(name)));
+    const auto smbios = parse_settings(config.value("smbios1"), "");
+    if (const auto uuid = value_of(smbios, "uuid"); !uuid.empty()) {
+      arguments_.add("-smbios", fmt::format("type=1,uuid={}", escaped(uuid)));
+    }
+    add_cpus();
+    add_memory();
+    add_pci_devices();
+  }
+  [[nodiscard]] const std::string& text() const { return arguments_.text(); }
+
+ private:
+  void add_cpus() {
+    sockets_ = number_or(config_.value("sockets"), 1);
+    cores_ = number_or(config_.value("cores"), 1);
+    const std::int64_t most = std::min(sockets_ * cores_, kMost);
+    const std::int64_t vcpus = std::min(number_or(config_.value("vcpus"), most), most);
+    arguments_.add("-smp",
+                   fmt::format("{},sockets={},cores={},maxcpus={}", vcpus, sockets_, cores_, most));
+  }
+
+  void add_memory() {
+    // Since Proxmox VE 8 it may be "current=4096", too.
+    const auto settings = parse_settings(config_.value("memory"), "current");
+    const std::int64_t memory_mib = number_or(value_of(settings, "current"), kUsualMemory_mib);
+    arguments_.add("-m", std::to_string(memory_mib));
+    if (config_.value("numa") != "1") {
+      return;
+    }
+    bool has_cells = false;
+    for (std::int64_t cell = 0; cell < kMostCells; ++cell) {
+      const auto numa = parse_settings(config_.value(fmt::format("numa{}", cell)), "cpus");
+      const auto mib = number(value_of(numa, "memory"));
+      if (!mib) {
+        continue;
+      }
+      has_cells = true;
+      std::string binding;
+      if (const auto nodes = value_of(numa, "hostnodes"); !nodes.empty()) {
+        binding = each("host-nodes", nodes) +
+                  fmt::format(",policy={}", escaped(value_of(numa, "policy")));
+      }
+      add_cell(cell, *mib, each("cpus", value_of(numa, "cpus")), binding);
+    }
+    for (std::int64_t cell = 0; !has_cells && cell < std::min(sockets_, kMostCells); ++cell) {
+      add_cell(cell, memory_mib / sockets_,
+               fmt::format(",cpus={}-{}", cores_ * cell, cores_ * (cell + 1) - 1), "");
+    }
+  }
+
+  void add_cell(std::int64_t cell, std::int64_t mib, const std::string& cpus,
+                const std::string& binding) {
+    const std::string_view pages = config_.value("hugepages");
+    std::string object = "memory-backend-ram";
+    std::string path;
+    if (!pages.empty()) {
+      const bool gib =
+          pages == "1024" || (pages == "any" && host_.has_gib_pages && mib % kGibPages_mib == 0);
+      object = "memory-backend-file";
+      path = fmt::format(",mem-path={}{}", kHugePages, gib ? "1048576kB" : "2048kB");
+    }
+    arguments_.add("-object",
+                   fmt::format("{},id=ram-node{},size={}M{}{}", object, cell, mib, path, binding));
+    arguments_.add("-numa", fmt::format("node,nodeid={0}{1},memdev=ram-node{0}", cell, cpus));
+  }
+
+  void add_pci_devices() {
+    for (const Setting& setting : config_.settings) {
+      if (!setting.key.starts_with("hostpci")) {
+        continue;
+      }
+      const auto device = parse_settings(setting.value, "host");
+      std::string_view hosts = value_of(device, "host");
+      while (!hosts.empty() && value_of(device, "mdev").empty()) {
+        const std::size_t end = std::min(hosts.find(';'), hosts.size());
+        const std::string_view host = hosts.substr(0, end);
+        // All functions of a device are on its node.
+        arguments_.add("-device",
+                       fmt::format("vfio-pci,host={}{}", escaped(host),
+                                   host.find('.') == std::string_view::npos ? ".0" : ""));
+        hosts.remove_prefix(std::min(end + 1, hosts.size()));
+      }
+    }
+  }
+
+  const PveConfig& config_;
+  const PveHost& host_;
+  std::int64_t sockets_ = 1;
+  std::int64_t cores_ = 1;
+  Arguments arguments_;
+};
+
+/// Bridges of adapters whose packets the kernel handles, "virtio=12:34:56:78:9A:BC,bridge=vmbr0".
+void add_bridges(const PveConfig& config, placement::VmDescription& vm) {
+  for (const Setting& setting : config.settings) {
+    if (!setting.key.starts_with("net")) {
+      continue;
+    }
+    const auto adapter = parse_settings(setting.value, "model");
+    const std::string bridge(value_of(adapter, "bridge"));
+    const bool is_known = std::any_of(vm.host_interfaces.begin(), vm.host_interfaces.end(),
+                                      [&](const auto& known) { return known.name == bridge; });
+    if (!is_known && placement::is_interface_name(bridge) &&
+        (!value_of(adapter, "virtio").empty() || value_of(adapter, "model") == "virtio")) {
+      vm.host_interfaces.push_back({bridge, {}});
+    }
+  }
+}
+
+}  // namespace
+
+placement::VmDescription describe_pve(const PveConfig& config, std::int32_t vmid,
+                                      const PveHost& host) {
+  const HostFacts facts{{{std::string(kHugePages) + "2048kB", placement::kMiB * 2},
+                         {std::string(kHugePages) + "1048576kB", placement::kGiB}},
+                        host.default_huge_page_size};
+  DescribedVm vm = describe(parse_command_line(Options(config, vmid, host).text()), facts);
+  if (vm.description.name.empty()) {
+    vm.description.name = fmt::format("vm{}", vmid);
+  }
+  vm.description.id = id_of(vm);
+  vm.description.domain_id = -1;
+  vm.description.own_policy = policy_of(config);
+  vm.description.memory_nodes_fixed = true;
+  add_bridges(config, vm.description);
+  return std::move(vm.description);
+}
+
+Result<placement::VmDescription> read_pve_vm(const files::Directory& root, std::int32_t vmid) {
+  const auto config = read_pve_config(root, vmid);
+  if (!config) {
+    return tl::unexpected(config.error());
+  }
+  const PveHost host{read_host_facts(root).default_huge_page_size,
+                     root.directory("sys/kernel/mm/hugepages/hugepages-1048576kB").has_value()};
+  return describe_pve(*config, vmid, host);
+}
+
+}  // namespace vmnuma::balancer::qemu

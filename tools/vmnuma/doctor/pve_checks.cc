@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/doctor/pve_checks.h"
+
+#include <string>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "balancer/config/hypervisor_text.h"
+#include "placement/base/number.h"
+#include "stats/formats/fields.h"
+#include "tools/vmnuma/pve/pve_host.h"
+
+namespace vmnuma::tools {
+namespace {
+
+constexpr std::string_view kSnippets = "var/lib/vz/snippets";
+constexpr std::string_view kOurs = "local:snippets/vmnuma";
+
+Finding check_adapter(const Result<balancer::StatusView>& status) {
+  if (status && status->uri.find(balancer::kQemuProcesses) == std::string::npos) {
+    return {"pve",
+            Severity::kWarning,
+            "the daemon balances libvirt's VMs only, not those of Proxmox VE",
+            "Add to /etc/vmnuma/vmnuma.toml, and restart vmnumad:",
+            {"hypervisor = \"qemu\""}};
+  }
+  return {"pve", Severity::kOk, "VMs of Proxmox VE are balanced where the daemon runs", "", {}};
+}
+
+/// Its group and further ones (proc(5), /proc/PID/status).
+bool is_in_group(std::string_view status, gid_t group) {
+  while (auto line = stats::take_line(status)) {
+    for (const std::string_view label : {"Gid:", "Groups:"}) {
+      auto numbers = stats::after(*line, label);
+      while (numbers) {
+        const auto number = stats::take_word(*numbers);
+        if (!number) {
+          break;
+        }
+        if (whole_number<gid_t>(*number) == group) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
+/// All of /etc/pve belongs to one group, which may read what is not secret (pmxcfs(8)).
+Finding check_reading(const files::Directory& root, const Result<Peer>& daemon) {
+  constexpr std::string_view kCheck = "pve-config";
+  const auto status = daemon.and_then(
+      [&](const Peer& peer) { return root.read(fmt::format("proc/{}/status", peer.pid)); });
+  struct stat directory {};
+  if (!status || ::stat(root.path_of("etc/pve/qemu-server").c_str(), &directory) != 0) {
+    return {kCheck,
+            Severity::kNote,
+            "it is not known whether the daemon may read configurations",
+            "",
+            {}};
+  }
+  if (daemon->uid != 0 && daemon->uid != directory.st_uid &&
+      !is_in_group(*status, directory.st_gid)) {
+    return {
+        kCheck,
+        Severity::kWarning,
+        "the daemon may not read VMs' configurations, so the policies in their notes do not count",
+        "The package vmnuma-pve makes it a member of their group; without it:",
+        {"install -D -m 644 /usr/share/vmnuma/vmnuma-pve.conf "
+         "/etc/systemd/system/vmnumad.service.d/vmnuma-pve.conf",
+         "systemctl daemon-reload && systemctl restart vmnumad"}};
+  }
+  return {kCheck, Severity::kOk, "the daemon may read VMs' configurations", "", {}};
+}
+
+Finding check_script(const files::Directory& root, const std::vector<PveVm>& vms) {
+  constexpr std::string_view kCheck = "pve-hook";
+  const PveScript script = pve_script_in(root, kSnippets);
+  std::string broken;
+  std::size_t have = 0;
+  for (const PveVm& vm : vms) {
+    have += vm.has_our_script() ? 1U : 0U;
+    if (vm.node.empty() && vm.hookscript == kOurs) {
+      broken += fmt::format("{}{}", broken.empty() ? "" : ", ", vm.vmid);
+    }
+  }
+  const bool runs = script == PveScript::kCurrent || script == PveScript::kOther;
+  if (!runs && !broken.empty()) {
+    return {kCheck,
+            Severity::kError,
+            fmt::format("/{}/{} is missing or not executable, so these VMs do not start: {}",
+                        kSnippets, kPveScriptName, broken),
+            "Put it in place:",
+            {"vmnuma pve install"}};
+  }
+  if (!runs) {
+    return {kCheck,
+            Severity::kNote,
+            "the hookscript is not in place, so no VM is kept from starting where it does not fit",
+            "It is put in place by (vmnuma-hook(8)):",
+            {"vmnuma pve install"}};
+  }
+  if (script == PveScript::kOther) {
+    return {kCheck,
+            Severity::kWarning,
+            fmt::format("/{}/{} is not the one of this version", kSnippets, kPveScriptName),
+            "Unless it was changed on purpose, replace it:",
+            {"vmnuma pve install"}};
+  }
+  return {
+      kCheck,
+      Severity::kOk,
+      fmt::format("the hookscript is in place, {} {} it", have, have == 1 ? "VM has" : "VMs have"),
+      "",
+      {}};
+}
+
+Finding check_affinity(const std::vector<PveVm>& vms) {
+  std::string pinned;
+  for (const PveVm& vm : vms) {
+    if (vm.node.empty() && !vm.affinity.empty()) {
+      pinned += fmt::format("{}{} ({})", pinned.empty() ? "" : ", ", vm.vmid, vm.affinity);
+    }
+  }
+  if (pinned.empty()) {
+    return {"affinity", Severity::kOk, "no VM of this node has an affinity", "", {}};
+  }
+  return {"affinity",
+          Severity::kNote,
+          fmt::format("VMs with an affinity in Proxmox VE are left where they are: {}", pinned),
+          "To have one balanced, take its affinity away, for its next start:",
+          {"qm set VMID --delete affinity"}};
+}
+
+}  // namespace
+
+std::vector<Finding> check_pve(const files::Directory& root,
+                               const Result<balancer::StatusView>& status,
+                               const Result<Peer>& daemon) {
+  const auto vms = read_pve_vms(root);
+  if (!vms) {
+    return {};
+  }
+  return {check_adapter(status), check_reading(root, daemon), check_script(root, *vms),
+          check_affinity(*vms)};
+}
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What matters on a node of Proxmox VE. `root` is the host's root directory.
+#pragma once
+
+#include <vector>
+
+#include "balancer/model/view.h"
+#include "placement/base/result.h"
+#include "stats/files/directory.h"
+#include "tools/client/client.h"
+#include "tools/vmnuma/doctor/finding.h"
+
+namespace vmnuma::tools {
+
+/// Whether the daemon balances its VMs and may read their configurations, the hookscript and who
+/// has it, and who is left alone; of other hosts nothing is found.
+[[nodiscard]] std::vector<Finding> check_pve(const files::Directory& root,
+                                             const Result<balancer::StatusView>& status,
+                                             const Result<Peer>& daemon);
+
+}  // namespace vmnuma::tools

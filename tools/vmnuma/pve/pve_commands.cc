@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// `vmnuma pve install`, `remove` and `status`: the hookscript of Proxmox VE, and the VMs that have
+// it. What is in /etc/pve belongs to the whole cluster: only qm(1) changes it, and only for VMs
+// that were named on the command line.
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "stats/files/directory.h"
+#include "stats/files/file.h"
+#include "stats/text/json.h"
+#include "tools/vmnuma/advise/virsh.h"
+#include "tools/vmnuma/arguments/invocation.h"
+#include "tools/vmnuma/pve/pve_host.h"
+#include "tools/vmnuma/terminal/messages.h"
+#include "tools/vmnuma/terminal/surroundings.h"
+#include "tools/vmnuma/text/table.h"
+
+namespace vmnuma::tools {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr unsigned int kScriptMode = 0755;
+
+/// Relative to the root directory.
+std::string below_root(std::string_view path) {
+  return std::string(path.substr(std::min(path.find_first_not_of('/'), path.size())));
+}
+
+std::string script_path(const PvePlace& place) {
+  return fmt::format("{}/{}", place.snippets, kPveScriptName);
+}
+
+std::string volume(const PvePlace& place) {
+  return fmt::format("{}:snippets/{}", place.storage, kPveScriptName);
+}
+
+std::vector<std::string> qm_set(const PveVm& vm, const PvePlace& place) {
+  return {"qm", "set", std::to_string(vm.vmid), "--hookscript", volume(place)};
+}
+
+std::vector<std::string> qm_unset(const PveVm& vm) {
+  return {"qm", "set", std::to_string(vm.vmid), "--delete", "hookscript"};
+}
+
+std::string shell_line(const std::vector<std::string>& words) {
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+/// The VMs of this node with these numbers. Error: not-found.
+Result<std::vector<PveVm>> named(const std::vector<PveVm>& vms,
+                                 const std::vector<std::string>& vmids) {
+  std::vector<PveVm> chosen;
+  for (const std::string& vmid : vmids) {
+    const auto found = std::find_if(vms.begin(), vms.end(), [&](const PveVm& vm) {
+      return vm.node.empty() && std::to_string(vm.vmid) == vmid;
+    });
+    if (found == vms.end()) {
+      return failure(ErrorCode::kNotFound, fmt::format("there is no VM '{}' on this node", vmid));
+    }
+    chosen.push_back(*found);
+  }
+  return chosen;
+}
+
+/// One after the other; the first that fails is the last.
+Result<void> run_all(const std::vector<std::vector<std::string>>& commands) {
+  for (const std::vector<std::string>& command : commands) {
+    if (const auto done = output_of(command, ""); !done) {
+      return failure(done.error().code,
+                     fmt::format("{}: {}", shell_line(command), done.error().message));
+    }
+  }
+  return {};
+}
+
+Result<void> put_in_place(const files::Directory& root, const PvePlace& place) {
+  const auto script = root.read(kShippedPveScript);
+  if (!script) {
+    return tl::unexpected(script.error());
+  }
+  const std::string path = root.path_of(below_root(script_path(place)));
+  std::error_code problem;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), problem);
+  if (problem) {
+    return failure(ErrorCode::kIo,
+                   fmt::format("cannot make the directory of '{}': {}", path, problem.message()));
+  }
+  return files::replace_file(path, *script, kScriptMode);
+}
+
+std::string_view text_of(PveScript script) {
+  switch (script) {
+    case PveScript::kMissing:
+      return "not there";
+    case PveScript::kCurrent:
+      return "in place";
+    case PveScript::kOther:
+      return "not the one of this version";
+    case PveScript::kUnexecutable:
+      return "not executable";
+  }
+  return "";
+}
+
+/// "on node b: " of a VM there.
+std::string where(const PveVm& vm) {
+  return vm.node.empty() ? "" : fmt::format("on node {}: ", vm.node);
+}
+
+}  // namespace
+
+int PveInstallRun::run(const Invocation& invocation, Surroundings& surroundings) const {
+  const auto directory = files::Directory::open(root);
+  const auto vms = directory.and_then(read_pve_vms);
+  if (!vms) {
+    return fail(invocation, surroundings, vms.error(), kExitRefused);
+  }
+  const auto chosen = named(*vms, vmids);
+  if (!chosen) {
+    return fail(invocation, surroundings, chosen.error(), kExitRefused);
+  }
+  std::vector<std::vector<std::string>> commands;
+  for (const PveVm& vm : *chosen) {
+    if (!vm.hookscript.empty() && !vm.has_our_script()) {
+      return fail(invocation, surroundings,
+                  {ErrorCode::kBusy, 0,
+                   fmt::format("VM {} has another hookscript, '{}', and can have only one: nothing "
+                               "is changed",
+                               vm.vmid, vm.hookscript)},
+                  kExitRefused);
+    }
+    commands.push_back(qm_set(vm, place));
+  }
+  if (const auto done = put_in_place(*directory, place); !done) {
+    return fail(invocation, surroundings, done.error(), kExitRefused);
+  }
+  if (const auto done = run_all(commands); !done) {
+    return fail(invocation, surroundings, done.error(), kExitRefused);
+  }
+
+  std::string text = fmt::format("{} is in place\n", script_path(place));
+  ordered_json json = {{"script", script_path(place)},
+                       {"set", ordered_json::array()},
+                       {"commands", ordered_json::array()}};
+  for (const PveVm& vm : *chosen) {
+    text += fmt::format("VM {} ({}) has it from its next start on\n", vm.vmid, vm.name);
+    json["set"].push_back(vm.vmid);
+  }
+  std::string offered;
+  for (const PveVm& vm : *vms) {
+    const bool is_done = std::find(chosen->begin(), chosen->end(), vm) != chosen->end();
+    if (!vm.node.empty() || is_done || vm.has_our_script()) {
+      continue;
+    }
+    if (vm.hookscript.empty()) {
+      const std::string line = shell_line(qm_set(vm, place));
+      offered += fmt::format("    {}   # {}\n", line, vm.name);
+      json["commands"].push_back(line);
+    } else {
+      text += fmt::format("VM {} ({}) has another hookscript, {}, and can have only one\n", vm.vmid,
+                          vm.name, vm.hookscript);
+    }
+  }
+  if (!offered.empty()) {
+    text += "VMs get it, for their next start, by\n" + offered;
+  }
+  text += "Each node that such a VM may start on needs the script, too.\n";
+  return print(invocation, surroundings, invocation.json ? text::json_text(json) + "\n" : text);
+}
+
+int PveRemoveRun::run(const Invocation& invocation, Surroundings& surroundings) const {
+  const auto directory = files::Directory::open(root);
+  const auto vms = directory.and_then(read_pve_vms);
+  if (!vms) {
+    return fail(invocation, surroundings, vms.error(), kExitRefused);
+  }
+  const auto chosen = named(*vms, vmids);
+  if (!chosen) {
+    return fail(invocation, surroundings, chosen.error(), kExitRefused);
+  }
+  std::vector<std::vector<std::string>> commands;
+  for (const PveVm& vm : *chosen) {
+    if (vm.has_our_script()) {
+      commands.push_back(qm_unset(vm));
+    }
+  }
+  if (const auto done = run_all(commands); !done) {
+    return fail(invocation, surroundings, done.error(), kExitRefused);
+  }
+  const auto now = read_pve_vms(*directory);
+  if (!now) {
+    return fail(invocation, surroundings, now.error(), kExitRefused);
+  }
+  std::string needed;
+  for (const PveVm& vm : *now) {
+    if (vm.has_our_script()) {
+      needed += fmt::format("\n    {}{}   # {}", where(vm), shell_line(qm_unset(vm)), vm.name);
+    }
+  }
+  const std::string path = script_path(place);
+  if (!needed.empty()) {
+    return fail(
+        invocation, surroundings,
+        {ErrorCode::kBusy, 0,
+         fmt::format("'{}' stays: without it these VMs would not start; first{}", path, needed)},
+        kExitRefused);
+  }
+  std::error_code problem;
+  const bool was_there = std::filesystem::remove(directory->path_of(below_root(path)), problem);
+  if (problem) {
+    return fail(invocation, surroundings,
+                {ErrorCode::kIo, 0, fmt::format("cannot remove '{}': {}", path, problem.message())},
+                kExitRefused);
+  }
+  const ordered_json json = {{"script", path}, {"removed", was_there}};
+  return print(invocation, surroundings,
+               invocation.json
+                   ? text::json_text(json) + "\n"
+                   : fmt::format("{} {}\n", path, was_there ? "is removed" : "was not there"));
+}
+
+int PveStatusRun::run(const Invocation& invocation, Surroundings& surroundings) const {
+  const auto directory = files::Directory::open(root);
+  const auto vms = directory.and_then(read_pve_vms);
+  if (!vms) {
+    return fail(invocation, surroundings, vms.error(), kExitRefused);
+  }
+  const PveScript script = pve_script_in(*directory, below_root(place.snippets));
+  Table table({{"VMID", Table::Align::kRight}, {"VM"}, {"HOOKSCRIPT"}, {"AFFINITY"}});
+  ordered_json json = {
+      {"script", script_path(place)}, {"state", text_of(script)}, {"vms", ordered_json::array()}};
+  const auto or_dash = [](const std::string& text) { return text.empty() ? "-" : text; };
+  for (const PveVm& vm : *vms) {
+    if (vm.node.empty()) {
+      table.add_row(
+          {std::to_string(vm.vmid), vm.name, or_dash(vm.hookscript), or_dash(vm.affinity)});
+      json["vms"].push_back({{"vmid", vm.vmid},
+                             {"vm", vm.name},
+                             {"hookscript", vm.hookscript},
+                             {"affinity", vm.affinity}});
+    }
+  }
+  const std::string text = fmt::format("hookscript {}: {}\n", script_path(place), text_of(script)) +
+                           (table.empty() ? "" : "\n" + table.text());
+  return print(invocation, surroundings, invocation.json ? text::json_text(json) + "\n" : text);
+}
+
+}  // namespace vmnuma::tools
