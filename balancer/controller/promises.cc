@@ -248,6 +248,13 @@ AdmissionState Starts::admission_state(const HostNow& now) const {
       }
     }
   }
+  for (const Reservation& reservation : now.reservations.all()) {
+    Reservation& told = state.reservations.emplace_back();
+    told.vm = reservation.vm;
+    told.vm_id = reservation.vm_id;
+    told.group = reservation.group;
+    told.memory = reservation.memory;
+  }
   for (AdmissionState::Node& row : state.nodes) {
     row.promised = in_steps(row.promised);
     const auto node = snapshot.topology.index_of(row.id);

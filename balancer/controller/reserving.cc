@@ -67,8 +67,10 @@ std::vector<NodeId> nodes_of(const Reservation& reservation) {
 
 /// Error: invalid-argument.
 Result<void> check(const ReserveRequest& request, const ControllerState& state) {
-  if (request.name.size() > kLongestName) {
-    return refused(fmt::format("the name of a reservation has at most {} bytes", kLongestName));
+  if (std::max({request.name.size(), request.vm.value_or("").size(),
+                request.group.value_or("").size()}) > kLongestName) {
+    return refused(fmt::format(
+        "the name of a reservation, and of whom it is for, has at most {} bytes", kLongestName));
   }
   if (state.reservations.find(request.name) != nullptr) {
     return refused(fmt::format("there is a reservation '{}' already", request.name));

@@ -16,7 +16,7 @@
 ///  name ends with that;
 ///  - a VM takes up what is for it once, as long as it runs; one that ran before takes nothing;
 ///  - it is over at the time that was said for it, not before;
-///  - nobody is moved or stopped for one.
+///  - to every plan its memory is as good as taken, and nobody is moved or stopped to make room.
 #pragma once
 
 #include <cstddef>

@@ -258,6 +258,20 @@ TEST_F(ReservingTest, AVmThatRunsAlreadyTakesNothingUntilItHasStopped) {
   EXPECT_THAT(host_.tell_domains().reservations.value(), IsEmpty());
 }
 
+TEST_F(ReservingTest, IsReservedUnderOtherOptionsToo) {
+  measure();
+  (void)done(request("db", 300, {NodeId{1}}));
+  balancer::WhatIfRequest what_if;
+  what_if.add = {{2, (kMiB * 250).value, std::nullopt, 100},
+                 {2, (kMiB * 250).value, std::nullopt, 100}};
+  what_if.options = {{"Numa.NodeReservePct", 0}};
+  const auto view = std::get<balancer::WhatIfView>(*ask(what_if));
+  ASSERT_THAT(view.homes, SizeIs(2));
+  EXPECT_EQ(view.homes[0].home, NodeId{0});
+  EXPECT_EQ(view.homes[1].home, NodeId{0});
+  EXPECT_EQ(view.homes[1].elsewhere_bytes, 0);
+}
+
 TEST_F(ReservingTest, WhoJudgesWithoutTheDaemonKnowsOfIt) {
   measure();
   (void)host_.epoch();
@@ -270,6 +284,9 @@ TEST_F(ReservingTest, WhoJudgesWithoutTheDaemonKnowsOfIt) {
   }
   ASSERT_TRUE(told);
   EXPECT_EQ(told->nodes[1].reserve - told->nodes[0].reserve, kMiB * 300);
+  ASSERT_THAT(told->reservations, SizeIs(1));
+  EXPECT_EQ(told->reservations[0].vm, "db");
+  EXPECT_EQ(told->reservations[0].memory_left(), kMiB * 300);
 }
 
 TEST(ReservedHugePagesTest, AreTakenFromTheirPool) {
