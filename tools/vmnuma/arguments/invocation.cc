@@ -680,7 +680,7 @@ class CommandLine {
     add_text("--memory", reserve_.memory, "SIZE", "The VM's memory, such as 64GiB")->required();
     add_text("--hugepages", reserve_.huge_pages, "SIZE", "Its memory will be made of such pages");
     add_text("--on", reserve_.nodes, "NODES", "On these nodes and no others, such as 0-1");
-    add_text("--for", reserve_.whom, "VM|GROUP", "For this VM or group (NAME)");
+    add_text("--for", reserve_.whom, "WHOM", "For this VM or group (NAME)");
     CLI::Option* until = add_text("--until", reserve_.until, "WHEN", "Not longer than till then");
     add_text("--lasting", reserve_.lasting, "DURATION", "Not longer than that, such as 8h")
         ->excludes(until);
