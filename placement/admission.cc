@@ -415,12 +415,7 @@ Admission admit(const Topology& topology, const AdmissionRequest& request) {
   return admission;
 }
 
-std::string refusal_text(const Topology& topology, const AdmissionRequest& request) {
-  std::string text = "topology_policy is '" + std::string(name_of(request.policy)) + "'";
-  if (is_too_large(topology, request)) {
-    return text + ", but this host has " + std::to_string(topology.nodes.size()) +
-           " nodes and max_allowable_numa_nodes is " + std::to_string(request.max_allowable_nodes);
-  }
+std::string shortage_text(const Topology& topology, const AdmissionRequest& request) {
   std::string asked;
   for (const NodeResource& resource : request.resources) {
     if (resource.asked > 0) {
@@ -431,9 +426,9 @@ std::string refusal_text(const Topology& topology, const AdmissionRequest& reque
     asked += (asked.empty() ? "" : ", ") + std::string("devices of node ") +
              kernel_numbers(topology, request.devices);
   }
-  text += request.policy == TopologyPolicy::kSingleNumaNode
-              ? ", but no single node has all that is asked for: "
-              : ", but what is asked for is not free on as few nodes as it could be: ";
+  std::string text = request.policy == TopologyPolicy::kSingleNumaNode
+                         ? "no single node has all that is asked for: "
+                         : "what is asked for is not free on as few nodes as it could be: ";
   text += asked + ". Free were";
   for (std::size_t i = 0; i < request.allowed.size(); ++i) {
     const NodeIndex node = request.allowed[i];
@@ -449,6 +444,16 @@ std::string refusal_text(const Topology& topology, const AdmissionRequest& reque
     }
   }
   return request.allowed.empty() ? text + " no nodes" : text;
+}
+
+std::string refusal_text(const Topology& topology, const AdmissionRequest& request) {
+  const std::string text =
+      "topology_policy is '" + std::string(name_of(request.policy)) + "', but ";
+  if (is_too_large(topology, request)) {
+    return text + "this host has " + std::to_string(topology.nodes.size()) +
+           " nodes and max_allowable_numa_nodes is " + std::to_string(request.max_allowable_nodes);
+  }
+  return text + shortage_text(topology, request);
 }
 
 }  // namespace vmnuma::placement

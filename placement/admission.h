@@ -99,6 +99,9 @@ inline constexpr std::size_t kMostResources = 12;
 /// Why a VM was not admitted, for people: the policy, what was asked for, and what each node had.
 [[nodiscard]] std::string refusal_text(const Topology& topology, const AdmissionRequest& request);
 
+/// Of this, what was asked for and what each node had.
+[[nodiscard]] std::string shortage_text(const Topology& topology, const AdmissionRequest& request);
+
 /// Memory on one node that somebody counts on.
 struct MemoryOnNode {
   NodeIndex node = kNoNode;

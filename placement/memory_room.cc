@@ -70,8 +70,9 @@ MemoryRoom::MemoryRoom(const Snapshot& snapshot) : MemoryRoom(none(snapshot)) {
     }
     for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
       if (!is_filled[kind]) {
-        amounts_[kind][node] +=
-            pool_of(snapshot.topology.nodes[node], page_size_of(snapshot, client));
+        const Bytes page_size = page_size_of(snapshot, client);
+        amounts_[kind][node] += pool_of(snapshot.topology.nodes[node], page_size) -
+                                reservations_of(snapshot.nodes[node], page_size);
       }
       amounts_[kind][node] -= node < held.size() ? held[node] : Bytes{};
     }

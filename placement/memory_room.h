@@ -4,8 +4,8 @@
 /// Problem: memory on huge pages of hugetlbfs comes from its node's pool of that size, however much
 /// ordinary memory is free, and ordinary memory never comes from a pool. Approach: one amount per
 /// node for ordinary memory and for each size of huge pages that a VM of the snapshot has. Of
-/// ordinary memory, free less reserve is room. Of a pool, its pages less what VMs have of it:
-/// nobody else is taken to use them.
+/// ordinary memory, free less reserve is room. Of a pool, its pages less what VMs have of it and
+/// what is reserved for VMs that are not there yet: nobody else is taken to use them.
 ///
 /// Properties:
 ///  - ordinary room is never negative;

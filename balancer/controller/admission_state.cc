@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -62,6 +63,8 @@ class Words {
     good_ = good_ && id.has_value();
     return id ? *id : placement::VmId{};
   }
+  /// All that is left; may be empty.
+  std::string_view rest() { return std::exchange(rest_, {}); }
   void must_be(bool holds) { good_ = good_ && holds; }
   [[nodiscard]] bool good() const { return good_; }
 
@@ -112,6 +115,56 @@ StartingVm read_expected(Words& words) {
   return vm;
 }
 
+/// Nobody is called what cannot be written on a line.
+bool is_line(std::string_view name) {
+  return !name.empty() && name.find('\n') == std::string_view::npos;
+}
+
+std::string reservation_text(const Reservation& reservation) {
+  std::string text = fmt::format(
+      "reservation {}\n", reservation.vm_id ? to_text(*reservation.vm_id) : std::string(kNone));
+  if (is_line(reservation.vm)) {
+    text += fmt::format("for-vm {}\n", reservation.vm);
+  }
+  if (is_line(reservation.group)) {
+    text += fmt::format("for-group {}\n", reservation.group);
+  }
+  for (const PromisedMemory& part : reservation.memory) {
+    text += fmt::format("reserved {} {} {}\n", part.node.value, part.page_size.value,
+                        part.memory.value);
+  }
+  return text;
+}
+
+/// One line of a reservation; false if it is of something else.
+bool read_reservation(std::string_view kind, Words& words, std::vector<Reservation>& all) {
+  if (kind == "reservation") {
+    all.emplace_back();
+    words.must_be(all.size() <= Reservations::kMost);
+    if (Words copy = words; copy.word() != kNone) {
+      all.back().vm_id = words.vm();
+    }
+    return true;
+  }
+  if (kind != "for-vm" && kind != "for-group" && kind != "reserved") {
+    return false;
+  }
+  words.must_be(!all.empty());
+  if (!words.good()) {
+    return true;
+  }
+  if (kind == "for-vm") {
+    all.back().vm = words.rest();
+  } else if (kind == "for-group") {
+    all.back().group = words.rest();
+  } else {
+    const NodeId node = words.node();
+    const Bytes page_size = words.bytes();
+    all.back().memory.push_back({node, page_size, words.bytes()});
+  }
+  return true;
+}
+
 }  // namespace
 
 bool StampedAdmission::is_fresh(const AdmissionStamp& now) const {
@@ -143,6 +196,9 @@ std::string to_text(const AdmissionState& state, const AdmissionStamp& stamp) {
       text += fmt::format("promised {} {} {} {}\n", to_text(vm.description.id), memory.node.value,
                           memory.page_size.value, memory.memory.value);
     }
+  }
+  for (const Reservation& reservation : state.reservations) {
+    text += reservation_text(reservation);
   }
   return text;
 }
@@ -189,6 +245,8 @@ Result<StampedAdmission> parse_admission(std::string_view text) {
       if (words.good()) {
         read.state.expected.back().memory.push_back({node, page_size, memory});
       }
+    } else {
+      (void)read_reservation(kind, words, read.state.reservations);  // else a newer daemon's
     }
     if (!words.good()) {
       return failure(ErrorCode::kCorrupt, fmt::format("line {} of the admission state, '{}', is "

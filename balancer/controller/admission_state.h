@@ -15,6 +15,10 @@
 ///     pool 0 PAGE_SIZE PROMISED
 ///     expected UUID VCPUS MEMORY PAGE_SIZE guaranteed|plain HOMES NODES
 ///     promised UUID NODE PAGE_SIZE MEMORY
+///     reservation UUID                          of the VM that it is for, or "-"
+///     for-vm NAME                               up to the end of the line, as the next
+///     for-group NAME
+///     reserved NODE PAGE_SIZE MEMORY            that RESERVE, or the PROMISED of a pool, has in it
 ///
 /// Amounts are bytes, HOMES in the order of the clients, NODES ascending, both "0,2,1".
 ///
@@ -28,6 +32,7 @@
 #include <string_view>
 #include <vector>
 
+#include "balancer/core/reservations.h"
 #include "balancer/core/starting_vms.h"
 #include "placement/base/result.h"
 #include "placement/model/amounts.h"
@@ -62,6 +67,9 @@ struct AdmissionState {
   bool enforces = false;  ///< the mode is active and admission enforce
   std::vector<Node> nodes;
   std::vector<StartingVm> expected;  ///< those that were told where to start, oldest first
+  /// What is in `reserve` and Pool::promised for VMs that are not there yet; of each for whom it is
+  /// and how much.
+  std::vector<Reservation> reservations;
   bool operator==(const AdmissionState&) const = default;
 };
 

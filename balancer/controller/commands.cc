@@ -219,6 +219,7 @@ Result<StatusView> reply_to(const ControllerState& state, const StatusRequest& /
   view.not_admitted = state.starts.not_admitted();
   view.open_actions = static_cast<std::int64_t>(state.orders.count()) + state.memory.under_way();
   view.largest_vm = state.starts.largest_vm(state.host_now());
+  view.reservations = static_cast<std::int64_t>(state.reservations.all().size());
   view.kernel_numa_balancing = state.last.kernel_numa_balancing;
   view.wants_wakeups = state.setup.options.locality_weight_action_affinity > 0;
   view.wakeup_pairs = state.last.wakeup_pairs;

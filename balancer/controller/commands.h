@@ -27,6 +27,8 @@ namespace vmnuma::balancer {
                                           const OptionsGetRequest& request);
 [[nodiscard]] Result<WhatIfView> reply_to(const ControllerState& state,
                                           const WhatIfRequest& request);
+[[nodiscard]] Result<ReservationsView> reply_to(const ControllerState& state,
+                                                const ReservationsRequest&);
 [[nodiscard]] Result<PolicyView> reply_to(const ControllerState& state,
                                           const PolicyRequest& request);
 
@@ -47,6 +49,10 @@ namespace vmnuma::balancer {
 [[nodiscard]] Result<DoneView> carry_out(ControllerState& state, const AnnounceRequest& request,
                                          Effects& effects);
 [[nodiscard]] Result<DoneView> carry_out(ControllerState& state, const WithdrawRequest& request,
+                                         Effects& effects);
+[[nodiscard]] Result<DoneView> carry_out(ControllerState& state, const ReserveRequest& request,
+                                         Effects& effects);
+[[nodiscard]] Result<DoneView> carry_out(ControllerState& state, const UnreserveRequest& request,
                                          Effects& effects);
 [[nodiscard]] Result<SuggestView> carry_out(ControllerState& state, const SuggestRequest& request,
                                             Effects& effects);

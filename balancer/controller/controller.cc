@@ -12,6 +12,7 @@
 #include "balancer/controller/external_pinning.h"
 #include "balancer/controller/far_memory.h"
 #include "balancer/controller/homes.h"
+#include "balancer/controller/reserving.h"
 #include "balancer/controller/views.h"
 #include "balancer/controller/vm_policies.h"
 #include "balancer/controller/widening.h"
@@ -186,10 +187,13 @@ void Controller::handle(const DomainsChanged& event, Effects& effects) {
     }
   }
   state_.memory.forget_ended(state_.ledger, effects);
+  forget_stopped(state_, effects);
   Homes homes(state_.ledger, state_.vms, effects);
   for (const auto& [id, vm] : state_.ledger.vms()) {
     if (!known.contains(id)) {
-      state_.ledger.set_suggested(id, state_.starts.appeared(vm.description));
+      const std::vector<NodeId> reserved = take_up_reservations(state_, vm.description, effects);
+      const std::vector<NodeId> told = state_.starts.appeared(vm.description);
+      state_.ledger.set_suggested(id, told.empty() ? reserved : told);
       homes.adopt_found(id, state_.last.snapshot.epoch);
     }
   }
@@ -331,7 +335,9 @@ void Controller::take_in(const SampleTaken& event, Effects& effects) {
   Homes homes(state_.ledger, state_.vms, effects);
   homes.settle_on_only_home();
   count_exclusive_cores(state_.cpu_pins({}), state_.ledger);
+  expire_reservations(state_, effects);
   last.snapshot = state_.ledger.advance(sample);
+  state_.reservations.keep_in(last.snapshot);
   state_.figures.stays.advance(last.snapshot);
   state_.figures.totals.advance(last.snapshot);
   end_releases(state_.ledger, state_.vms, effects);

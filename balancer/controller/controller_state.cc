@@ -22,7 +22,8 @@ ControllerState::ControllerState(ControllerSetup start)
       ledger(setup.topology, setup.options),
       orders(setup.last_action),
       memory(std::exchange(setup.memory_originals, {})),
-      starts(std::exchange(setup.expected, {})) {
+      starts(std::exchange(setup.expected, {})),
+      reservations(std::exchange(setup.reservations, {})) {
   last.snapshot.topology = setup.topology;
   ledger.set_reserved_memory(setup.reserved_memory);
   vms.set_each(&ManagedVm::original, std::exchange(setup.originals, {}));
@@ -64,8 +65,12 @@ placement::Snapshot ControllerState::since_the_plan() const {
 }
 
 HostNow ControllerState::host_now() const {
-  return {setup, ledger, is_epoch_measured() ? since_the_plan() : last.snapshot,
-          last.last_placed_on, last.wall_unix_s};
+  return {setup,
+          ledger,
+          is_epoch_measured() ? since_the_plan() : last.snapshot,
+          last.last_placed_on,
+          last.wall_unix_s,
+          reservations};
 }
 
 Result<const VmRecord*> ControllerState::find_vm(const std::string& name_or_uuid) const {

@@ -44,6 +44,7 @@ struct ControllerSetup : Settings {
   Originals originals;          ///< noted from all orders of the past
   bool originals_known = true;  ///< none of those orders is missing
   std::map<placement::VmId, placement::VmProcess> released;
+  std::vector<Reservation> reservations;
   MemoryOriginals memory_originals;
   /// What plans; another one only in tests of what happens to a broken plan.
   placement::Plan (*make_plan)(const placement::Snapshot&, const placement::Options&,
@@ -85,6 +86,7 @@ struct ControllerState {
   MemoryPressure pressure;
   MemoryControl memory;
   Starts starts;
+  Reservations reservations;  ///< after a change of it, to be kept in last.snapshot
   Figures figures;
 
   [[nodiscard]] Mode mode() const { return health.mode(setup.mode); }

@@ -12,6 +12,7 @@
 
 #include "balancer/controller/admission_state.h"
 #include "balancer/controller/memory_steering.h"
+#include "balancer/core/reservations.h"
 #include "balancer/model/admission_mode.h"
 #include "balancer/model/mode.h"
 #include "balancer/model/origin.h"
@@ -201,6 +202,8 @@ struct Effects {
   std::vector<PolicyWrite> policies;
   /// If set: all VMs that are released from now on, for the next start.
   std::optional<std::map<placement::VmId, placement::VmProcess>> released;
+  /// If set: all reservations from now on, for the next start.
+  std::optional<std::vector<Reservation>> reservations;
   /// If set: to be kept for the next start, before `memory` is carried out.
   std::optional<MemoryOriginals> memory_originals;
   std::vector<MemoryChange> memory;  ///< each is answered with MemoryLimitsSet

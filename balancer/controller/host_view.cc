@@ -69,6 +69,11 @@ NodeView node_view(const Snapshot& snapshot, NodeIndex index, const Totals& tota
       view.memory_bytes = state.total.value;
       view.free_bytes = state.free.value;
       view.reserve_bytes = state.reserve.value;
+      placement::Bytes reserved;
+      for (const placement::PagesOfSize& kept : state.reservations) {
+        reserved += kept.memory;
+      }
+      view.reservation_bytes = reserved.value;
     }
   }
   const NodeTotal total = totals.of(node.id);

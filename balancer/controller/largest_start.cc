@@ -65,7 +65,8 @@ placement::FreeForVm Starts::free_for_any(const HostNow& now) const {
       const Bytes taken = std::max(promised[index][pool.page_size],
                                    held_of(now.snapshot, room, index, pool) +
                                        promised_on(node.id, pool.page_size, now.snapshot)) +
-                          reserved_of(node.id, pool.page_size, now.settings.reserved_memory);
+                          reserved_of(node.id, pool.page_size, now.settings.reserved_memory) +
+                          reservations_of(snapshot.nodes[index], pool.page_size);
       const Bytes left =
           snapshot.nodes[index].known ? pool.page_size * pool.pages - taken : Bytes{};
       free.huge_pages.push_back(

@@ -74,6 +74,19 @@ std::vector<placement::PagesOfSize> by_page_size(const ClientState& client,
   return of_vm;
 }
 
+/// Before the first epoch nothing.
+Bytes reserved_by(const Snapshot& snapshot, NodeIndex node, Bytes page_size) {
+  return node < snapshot.nodes.size() ? reservations_of(snapshot.nodes[node], page_size) : Bytes{};
+}
+
+/// No UUID generator makes such a one, and no VM that is about to start has it.
+VmId id_of_reservation(std::uint8_t number) {
+  VmId id;
+  id.uuid.fill(0xfe);
+  id.uuid.back() = number;
+  return id;
+}
+
 }  // namespace
 
 /// Huge pages of a node that VMs were promised which do not have them yet.
@@ -89,7 +102,8 @@ Bytes Starts::promised_on(NodeId node, Bytes page_size, const Snapshot& snapshot
   return promised;
 }
 
-/// The last epoch with the VMs that have been told where to start since.
+/// The last epoch with the VMs that have been told where to start since, and with those that room
+/// is reserved for.
 Snapshot Starts::with_starting_vms(const HostNow& now) const {
   Snapshot snapshot = now.snapshot;
   for (const StartingVm& starting : starting_.all()) {
@@ -114,6 +128,23 @@ Snapshot Starts::with_starting_vms(const HostNow& now) const {
     added.load = now.ledger.start_load(id);
     add_vm(snapshot, added, now.settings.options);
     settle_vm(snapshot, id, homes);
+  }
+  // The snapshot keeps the memory of reservations. As VMs they have vCPUs only.
+  std::uint8_t number = 0;
+  for (const Reservation& reservation : now.reservations.all()) {
+    const std::vector<NodeIndex> homes = indices_of(reservation.homes, snapshot.topology);
+    if (homes.empty() || reservation.vcpus == 0) {
+      continue;
+    }
+    NewVm added;
+    added.description.id = id_of_reservation(number++);
+    for (std::int32_t vcpu = 0; vcpu < reservation.vcpus; ++vcpu) {
+      added.description.vcpus.push_back(vcpu);
+    }
+    added.description.max_vcpus = reservation.vcpus;
+    added.load = now.ledger.start_load(added.description.id);
+    add_vm(snapshot, added, now.settings.options);
+    settle_vm(snapshot, added.description.id, homes);
   }
   return snapshot;
 }
@@ -173,7 +204,9 @@ void Starts::show_promises(const HostNow& now, HostView& view) const {
     for (const placement::HugePagePool& pool : snapshot.topology.nodes[i].huge_pages) {
       node.huge_pages.push_back(
           {pool.page_size.value, (pool.page_size * pool.pages).value,
-           reserved_of(node.node, pool.page_size, now.settings.reserved_memory).value,
+           (reserved_of(node.node, pool.page_size, now.settings.reserved_memory) +
+            reserved_by(snapshot, i, pool.page_size))
+               .value,
            promised[i][pool.page_size].value});
     }
   }
@@ -193,7 +226,8 @@ AdmissionState Starts::admission_state(const HostNow& now) const {
     row.cores = std::max(node.core_count() - placement::kCoresForOthers, 0);
     row.free_cores = std::clamp(free_cores(arrangement, index, placement::kNoClient), 0, row.cores);
     row.reserve =
-        reserve_of(node.id, node.memory, now.settings.options, now.settings.reserved_memory);
+        reserve_of(node.id, node.memory, now.settings.options, now.settings.reserved_memory) +
+        reservations_of(snapshot.nodes[index], Bytes{});
     row.promised = arrangement.untouched().ordinary(index);
     state.nodes.push_back(std::move(row));
   }
@@ -214,12 +248,20 @@ AdmissionState Starts::admission_state(const HostNow& now) const {
       }
     }
   }
+  for (const Reservation& reservation : now.reservations.all()) {
+    Reservation& told = state.reservations.emplace_back();
+    told.vm = reservation.vm;
+    told.vm_id = reservation.vm_id;
+    told.group = reservation.group;
+    told.memory = reservation.memory;
+  }
   for (AdmissionState::Node& row : state.nodes) {
     row.promised = in_steps(row.promised);
     const auto node = snapshot.topology.index_of(row.id);
     for (const placement::HugePagePool& pool : snapshot.topology.nodes[*node].huge_pages) {
       const Bytes promised = promised_on(row.id, pool.page_size, snapshot) +
-                             reserved_of(row.id, pool.page_size, now.settings.reserved_memory);
+                             reserved_of(row.id, pool.page_size, now.settings.reserved_memory) +
+                             reservations_of(snapshot.nodes[*node], pool.page_size);
       if (promised > Bytes{}) {
         row.pools.push_back({pool.page_size, promised});
       }

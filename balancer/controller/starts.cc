@@ -30,6 +30,8 @@ using placement::VmId;
 
 namespace {
 
+/// As reluctance(), of a node that has room for the VM alone.
+constexpr std::int64_t kMostWanted = -1'000'000'000;
 /// So many VMs that were not admitted are remembered.
 constexpr std::size_t kMostNotAdmitted = 8;
 /// No architecture has larger pages than 16 GiB.
@@ -194,11 +196,13 @@ std::optional<std::string> check_cores(const HostNow& now, const placement::VmDe
   return std::nullopt;
 }
 
-/// Its homes, and where libvirt should start it. `snapshot` is the host with all other VMs.
+/// Its homes, and where libvirt should start it. `snapshot` is the host with all other VMs,
+/// `reserved` where there is room for it that others do not get.
 void find_start(HostNow& now, StartingVm& vm, placement::VmDescription description,
-                Snapshot snapshot) {
+                const std::vector<NodeIndex>& reserved, Snapshot snapshot) {
   NewVm added;
   added.description = std::move(description);
+  added.suggested = reserved;
   added.load = now.ledger.start_load(added.description.id);
   add_vm(snapshot, added, now.settings.options);
   share_out(snapshot, now.settings.options);
@@ -214,6 +218,42 @@ void find_start(HostNow& now, StartingVm& vm, placement::VmDescription descripti
 }
 
 }  // namespace
+
+std::vector<NodeIndex> HostNow::open_reservations_for(const placement::VmDescription& vm) {
+  const std::vector<NodeId> nodes = reservations.open_for(vm);
+  reservations.keep_in(snapshot);
+  return indices_of(nodes, snapshot.topology);
+}
+
+Result<RoomFound> Starts::room_for(HostNow& now, const placement::VmDescription& vm) const {
+  const placement::FreeForVm free = free_for_any(now);
+  Snapshot snapshot = with_starting_vms(now);
+  const placement::Arrangement arrangement(snapshot, now.settings.options,
+                                           placement::Arrangement::Basis::kLoad);
+  const auto complete = [&](placement::AdmissionRequest& asked,
+                            const placement::VmDescription& part) {
+    for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+      asked.load.push_back(reluctance(arrangement, node, part));
+    }
+    asked.last = now.last_placed_on;
+  };
+  const placement::VmAdmission admission =
+      admit_vm(snapshot.topology, vm, now.settings.options.prefer_ht != 0, free, complete);
+  if (admission.refused) {
+    return failure(ErrorCode::kNoSpace,
+                   shortage_text(snapshot.topology, request_of(snapshot.topology, vm, free)));
+  }
+  RoomFound found;
+  for (const placement::MemoryOnNode& part : admission.memory) {
+    found.memory.push_back({snapshot.topology.nodes[part.node].id, part.page_size, part.memory});
+  }
+  placement::VmDescription narrowed = vm;
+  narrowed.policy.nodes = ids_of(admission.nodes, snapshot.topology);
+  StartingVm starting;
+  find_start(now, starting, std::move(narrowed), {}, std::move(snapshot));
+  found.homes = std::move(starting.homes);
+  return found;
+}
 
 Result<DoneView> Starts::announce(HostNow& now, const AnnounceRequest& request, Effects& effects) {
   if (Result<void> size = check_size(request.vcpus, request.memory_mib); !size) {
@@ -243,11 +283,12 @@ Result<DoneView> Starts::announce(HostNow& now, const AnnounceRequest& request, 
     return DoneView{fmt::format("VM '{}' is expected", vm.name), {}};
   }
   starting_.withdraw(vm.id);
+  const std::vector<NodeIndex> reserved = now.open_reservations_for(with_policy);
   Snapshot snapshot = with_starting_vms(now);
   placement::VmDescription narrowed = with_policy;
   placement::VmAdmission admission;
   if (is_aligned) {
-    admission = admit(now, with_policy, snapshot, request);
+    admission = admit(now, with_policy, snapshot, reserved, request);
   }
   std::optional<std::string> why = std::move(admission.refused);
   if (!why && is_aligned) {
@@ -275,7 +316,7 @@ Result<DoneView> Starts::announce(HostNow& now, const AnnounceRequest& request, 
     starting.memory.push_back(
         {snapshot.topology.nodes[memory.node].id, memory.page_size, memory.memory});
   }
-  find_start(now, starting, std::move(narrowed), std::move(snapshot));
+  find_start(now, starting, std::move(narrowed), reserved, std::move(snapshot));
   if (is_guaranteed && !is_aligned) {
     const std::vector<NodeIndex> homes = indices_of(starting.homes, now.ledger.topology());
     if (const auto unkept = guarantees(now).refusal(with_policy, homes)) {
@@ -337,7 +378,8 @@ placement::FreeForVm Starts::free_for(const HostNow& now, const placement::VmDes
       continue;
     }
     const Bytes taken = promised_on(one.node, size, snapshot) +
-                        reserved_of(one.node, size, now.settings.reserved_memory);
+                        reserved_of(one.node, size, now.settings.reserved_memory) +
+                        reservations_of(snapshot.nodes[*node], size);
     std::int64_t pages = one.free - taken.value / size.value;
     if (guaranteed) {
       pages = std::min(pages, guarantees(now).kept(size, vm.id).most({*node}).value / size.value);
@@ -349,6 +391,7 @@ placement::FreeForVm Starts::free_for(const HostNow& now, const placement::VmDes
 
 placement::VmAdmission Starts::admit(const HostNow& now, const placement::VmDescription& vm,
                                      const Snapshot& snapshot,
+                                     const std::vector<NodeIndex>& reserved,
                                      const AnnounceRequest& request) const {
   const placement::Arrangement arrangement(snapshot, now.settings.options,
                                            placement::Arrangement::Basis::kLoad);
@@ -358,7 +401,8 @@ placement::VmAdmission Starts::admit(const HostNow& now, const placement::VmDesc
       asked.resources.push_back(own_cores(arrangement, part, asked.allowed.front()));
     }
     for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-      asked.load.push_back(reluctance(arrangement, node, part));
+      const bool is_reserved = std::find(reserved.begin(), reserved.end(), node) != reserved.end();
+      asked.load.push_back(is_reserved ? kMostWanted : reluctance(arrangement, node, part));
     }
     asked.last = now.last_placed_on;
   };
@@ -390,11 +434,12 @@ Result<SuggestView> Starts::suggest(HostNow& now, const SuggestRequest& request,
   if (now.snapshot.epoch == 0) {
     return failure(ErrorCode::kBusy, "nothing has been measured yet, ask again after an epoch");
   }
-  Snapshot snapshot = with_starting_vms(now);
   StartingVm& vm =
       starting_.asking(request.vcpus, placement::kMiB * request.memory_mib, now.snapshot.epoch);
   if (vm.homes.empty()) {  // else it was admitted there
-    find_start(now, vm, with_policies(now.settings, {vm.description}).front(), std::move(snapshot));
+    placement::VmDescription with_policy = with_policies(now.settings, {vm.description}).front();
+    const std::vector<NodeIndex> reserved = now.open_reservations_for(with_policy);
+    find_start(now, vm, std::move(with_policy), reserved, with_starting_vms(now));
   }
   const std::string name =
       vm.description.name.empty()

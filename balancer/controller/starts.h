@@ -10,7 +10,8 @@
 ///  2. What was promised to a VM is nobody else's until it has it, is withdrawn or is forgotten.
 ///  3. The last eight VMs that were not admitted are remembered, each for its last reason.
 ///  4. The largest VM that is shown to start now is one that would be admitted by itself.
-///  5. What decides without the daemon is told when it has changed, looked at every fifth epoch and
+///  5. A VM that a reservation is for finds its room free, and is led there; nobody else is.
+///  6. What decides without the daemon is told when it has changed, looked at every fifth epoch and
 ///  whenever a VM was told where to start.
 #pragma once
 
@@ -23,6 +24,7 @@
 #include "balancer/controller/events.h"
 #include "balancer/controller/guarantees.h"
 #include "balancer/core/ledger.h"
+#include "balancer/core/reservations.h"
 #include "balancer/core/starting_vms.h"
 #include "balancer/model/view.h"
 #include "placement/admission.h"
@@ -42,6 +44,16 @@ struct HostNow {
   placement::Snapshot snapshot;  ///< the last epoch with the homes that were given since
   placement::NodeIndex last_placed_on = placement::kNoNode;  ///< moves on with every answer
   std::int64_t wall_unix_s = 0;
+  Reservations reservations = {};  ///< that `snapshot` keeps
+
+  /// From now on the VM's own reservations are free for it. Returns where they are.
+  std::vector<placement::NodeIndex> open_reservations_for(const placement::VmDescription& vm);
+};
+
+/// Where a reservation finds its room.
+struct RoomFound {
+  std::vector<placement::NodeId> homes;  ///< by client
+  std::vector<PromisedMemory> memory;
 };
 
 class Starts {
@@ -61,6 +73,8 @@ class Starts {
   [[nodiscard]] std::vector<placement::NodeId> appeared(const placement::VmDescription& vm) {
     return starting_.appeared(vm);
   }
+  /// Room for a VM like that one on as few nodes as such a VM could ever have. Error: no-space.
+  [[nodiscard]] Result<RoomFound> room_for(HostNow& now, const placement::VmDescription& vm) const;
   /// VMs that live somewhere count by themselves from now on.
   void forget_started(const Ledger& ledger, std::int64_t epoch);
 
@@ -95,6 +109,7 @@ class Starts {
                                               const AnnounceRequest& request) const;
   [[nodiscard]] placement::VmAdmission admit(const HostNow& now, const placement::VmDescription& vm,
                                              const placement::Snapshot& snapshot,
+                                             const std::vector<placement::NodeIndex>& reserved,
                                              const AnnounceRequest& request) const;
   void note_not_admitted(const HostNow& now, const placement::VmDescription& vm,
                          const std::string& why, Effects& effects);

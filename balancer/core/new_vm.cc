@@ -108,6 +108,7 @@ void add_vm(Snapshot& snapshot, const NewVm& vm, const Options& options) {
   state.device_nodes = device_nodes(snapshot.topology, vm.description);
   state.wished_nodes = wished_nodes(snapshot.topology, vm.description);
   state.measured = false;
+  state.suggested = vm.suggested;
   state.first_client = place == snapshot.vms.end() ? snapshot.clients.size() : place->first_client;
   const std::vector<placement::ClientShape> shapes =
       split_into_clients(vm.description, snapshot.topology, options.prefer_ht != 0);

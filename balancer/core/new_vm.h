@@ -23,9 +23,10 @@
 namespace vmnuma::balancer {
 
 struct NewVm {
-  placement::VmDescription description;  ///< its id is that of no VM in the snapshot
-  std::int32_t weight = 100;             ///< cpu.weight
-  placement::Permille load;              ///< what each of its vCPUs wants of a CPU
+  placement::VmDescription description;              ///< its id is that of no VM in the snapshot
+  std::int32_t weight = 100;                         ///< cpu.weight
+  placement::Permille load;                          ///< what each of its vCPUs wants of a CPU
+  std::vector<placement::NodeIndex> suggested = {};  ///< where it is to live if there is room
 };
 
 /// Where one client of a new VM would live.

@@ -4,10 +4,10 @@
 /// Problem: libvirt asks where a VM should start without saying which VM it is, and between the
 /// answer and the VM's first reading seconds pass in which many others may ask. Approach: a VM is
 /// *announced* (by libvirt's hook, with its name) and then *asks* (without it); the oldest
-/// announcement of the same size that has not asked yet is the one. The answer is a *reservation*:
+/// announcement of the same size that has not asked yet is the one. The answer is a *promise*:
 /// it counts as a VM that lives there until the VM is seen and has its homes, or is withdrawn, or
-/// grows old. A VM that asks without an announcement gets a reservation, too; the first VM of its
-/// size to appear takes it.
+/// grows old. A VM that asks without an announcement gets a promise, too; the first VM of its size
+/// to appear takes it.
 ///
 /// Properties:
 ///  - an announcement answers one question at most;

@@ -72,7 +72,8 @@ void take_options(Snapshot& snapshot, const Options& options) {
     vm.stall = stall_of(vm.policy, options);
   }
   for (NodeState& node : snapshot.nodes) {
-    node.reserve = std::max(node.total * options.node_reserve_pct / 100, node.reserved);
+    node.reserve = std::max(node.total * options.node_reserve_pct / 100, node.reserved) +
+                   placement::reservations_of(node, placement::Bytes{});
   }
 }
 

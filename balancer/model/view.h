@@ -135,6 +135,7 @@ struct StatusView {
   Figure clients;                 ///< with them
   std::int64_t open_actions = 0;  ///< begun and not finished
   LargestVmView largest_vm;
+  std::int64_t reservations = 0;  ///< how many there are
   /// What the sysctl kernel.numa_balancing holds: 0 = off; absent where the kernel has none.
   std::optional<std::int32_t> kernel_numa_balancing;
   bool wants_wakeups = false;  ///< Numa.LocalityWeightActionAffinity is not 0
@@ -162,7 +163,7 @@ struct CpuTotalView {
 struct HugePagesView {
   std::int64_t page_bytes = 0;
   std::int64_t total_bytes = 0;
-  std::int64_t reserved_bytes = 0;  ///< kept for the system
+  std::int64_t reserved_bytes = 0;  ///< kept for the system and by reservations
   std::int64_t promised_bytes = 0;  ///< as NodeView::promised_bytes
   Figure largest_vm_bytes = {};     ///< as NodeView::largest_vm_bytes
   bool operator==(const HugePagesView&) const = default;
@@ -196,13 +197,16 @@ struct NodeView {
   Figure vm_load_pct = {};
   Figure non_vm_pct = {};
   /// What VMs were promised here, whatever they use: those at home, and those that were told to
-  /// start here and have no home yet. Memory is that on ordinary pages.
+  /// start here and have no home yet. Memory is that on ordinary pages. The vCPUs of reservations
+  /// are among these, their memory is not: it is part of `reserve_bytes`.
   std::int64_t promised_vcpus = 0;
   std::int64_t promised_bytes = 0;
   std::vector<HugePagesView> huge_pages = {};  ///< sizes that have pages here, ascending
   /// The largest VM that would start now on this node; its memory on ordinary pages.
   Figure largest_vm_vcpus = {};
   Figure largest_vm_bytes = {};
+  /// Kept by reservations, on ordinary and on huge pages; absent before the first epoch.
+  Figure reservation_bytes = {};
   bool operator==(const NodeView&) const = default;
 };
 
@@ -602,6 +606,34 @@ struct MemoryView {
   std::vector<VictimView> reclaimed_first;
   std::vector<VictimView> killed_first;
   bool operator==(const MemoryView&) const = default;
+};
+
+/// Memory of a node that a reservation keeps.
+struct ReservedMemoryView {
+  placement::NodeId node;
+  std::int64_t page_bytes = 0;  ///< 0: ordinary pages
+  std::int64_t memory_bytes = 0;
+  bool operator==(const ReservedMemoryView&) const = default;
+};
+
+/// Room that is kept for VMs that are not there yet: what is left of it.
+struct ReservationView {
+  std::string name;
+  std::string vm;       ///< the name of the VM that it is for; empty: of none
+  std::string vm_uuid;  ///< or its UUID
+  std::string group;    ///< or the group
+  std::int64_t vcpus = 0;
+  std::vector<placement::NodeId> homes;  ///< of its vCPUs, by client
+  std::vector<ReservedMemoryView> memory;
+  Figure until_unix_s;              ///< absent: without an end
+  std::vector<std::string> served;  ///< UUIDs of running VMs that it is for and is not kept for
+  bool operator==(const ReservationView&) const = default;
+};
+
+/// `vmnuma reservations`: in the order in which they were made.
+struct ReservationsView {
+  std::vector<ReservationView> reservations;
+  bool operator==(const ReservationsView&) const = default;
 };
 
 /// Where a VM should start.

@@ -110,7 +110,7 @@ class RoomMaker {
     }
     for (const placement::HugePagePool& pool : snapshot_.topology.nodes[node].huge_pages) {
       if (pool.page_size == wanted_.page_size) {
-        return pool.page_size * pool.pages;
+        return pool.page_size * pool.pages - reservations_of(snapshot_.nodes[node], pool.page_size);
       }
     }
     return {};

@@ -491,6 +491,53 @@ struct SuggestRequest {
   bool operator==(const SuggestRequest&) const = default;
 };
 
+/// Keeps room for a VM that is not there yet. Refused with no-space if it is not free now.
+struct ReserveRequest {
+  static constexpr std::string_view kCommand = "reserve";
+  static constexpr Rights kRights = Rights::kRoot;
+  using View = DoneView;
+  std::string name;
+  std::int32_t vcpus = 0;                       ///< 1..kMostVcpus
+  std::int64_t memory_bytes = 0;                ///< 1..kMostMemoryMib
+  std::optional<std::int64_t> huge_page_bytes;  ///< left out: ordinary pages
+  std::vector<placement::NodeId> nodes;         ///< only there; empty: anywhere
+  std::optional<std::string> vm;                ///< for the VM of this name or UUID, and
+  std::optional<std::string> group;             ///< for this group; without both, both are `name`
+  std::optional<std::int64_t> until_unix_s;     ///< "until" in JSON; left out: without an end
+  template <class Fields, class Self>
+  static void visit(Fields& fields, Self& self) {
+    fields.required("name", self.name);
+    fields.required("vcpus", self.vcpus);
+    fields.required("memory_bytes", self.memory_bytes);
+    fields.optional("huge_page_bytes", self.huge_page_bytes);
+    fields.optional("nodes", self.nodes);
+    fields.optional("vm", self.vm);
+    fields.optional("group", self.group);
+    fields.optional_time("until", self.until_unix_s);
+  }
+  bool operator==(const ReserveRequest&) const = default;
+};
+
+/// Keeps it no longer.
+struct UnreserveRequest {
+  static constexpr std::string_view kCommand = "unreserve";
+  static constexpr Rights kRights = Rights::kRoot;
+  using View = DoneView;
+  std::string name;
+  template <class Fields, class Self>
+  static void visit(Fields& fields, Self& self) {
+    fields.required("name", self.name);
+  }
+  bool operator==(const UnreserveRequest&) const = default;
+};
+
+struct ReservationsRequest {
+  static constexpr std::string_view kCommand = "reservations";
+  static constexpr Rights kRights = Rights::kMember;
+  using View = ReservationsView;
+  bool operator==(const ReservationsRequest&) const = default;
+};
+
 /// The policy that counts for a VM, and where each part of it comes from.
 struct PolicyRequest {
   static constexpr std::string_view kCommand = "policy";
@@ -595,8 +642,9 @@ using Command =
                  OptionsSetRequest, MoveRequest, MoveTogetherRequest, ReleaseRequest, ManageRequest,
                  WhatIfRequest, RecordStartRequest, RecordNextRequest, RecordStopRequest,
                  AnnounceRequest, WithdrawRequest, SuggestRequest, HostRequest, PolicyRequest,
-                 SetRequest, StateRequest, MemoryRequest, EventsRequest, SimStartRequest,
-                 SimStopRequest, SimLoadRequest, SimStepRequest>;
+                 SetRequest, StateRequest, MemoryRequest, EventsRequest, ReserveRequest,
+                 UnreserveRequest, ReservationsRequest, SimStartRequest, SimStopRequest,
+                 SimLoadRequest, SimStepRequest>;
 
 struct Request {
   std::int64_t id = 0;

@@ -28,6 +28,9 @@ class ViewWriter : public text::FieldWriter<ViewWriter, Json> {
     visit_fields(fields, view);
   }
   void time(std::string_view name, std::int64_t unix_s) { (*this)(name, time_text(unix_s)); }
+  void time(std::string_view name, const std::optional<std::int64_t>& unix_s) {
+    (*this)(name, unix_s ? std::optional(time_text(*unix_s)) : std::nullopt);
+  }
   [[nodiscard]] static Json leaf(placement::NodeId node) {
     return node.value < 0 ? Json(nullptr) : Json(node.value);
   }
@@ -49,6 +52,14 @@ class ViewReader : public text::FieldReader<ViewReader, Json> {
     if (const auto time = parse_time(text)) {
       unix_s = *time;
     } else if (!text.empty()) {
+      note(name, "is not what it should be");
+    }
+  }
+  void time(std::string_view name, std::optional<std::int64_t>& unix_s) {
+    std::optional<std::string> text;
+    (*this)(name, text);
+    unix_s = text ? parse_time(*text) : std::nullopt;
+    if (text && !unix_s) {
       note(name, "is not what it should be");
     }
   }

@@ -2,7 +2,8 @@
 /// The fields of each view with their names in JSON, listed once for reading and writing. Internal
 /// to this folder.
 ///
-/// `fields(NAME, value)` for a field, `fields.time(NAME, unix_s)` for a time of day. The metric
+/// `fields(NAME, value)` for a field, `fields.time(NAME, unix_s)` for a time of day,
+/// which may be absent. The metric
 /// that a field is, too, is said beside it; the exporter and its manual page follow from there.
 #pragma once
 
@@ -130,6 +131,8 @@ void visit_fields(Fields& fields, T& view) {
   fields("open_actions", view.open_actions,
          Metric{"vmnuma_open_actions", "Actions begun and not finished."});
   fields("largest_vm", view.largest_vm);
+  fields("reservations", view.reservations,
+         Metric{"vmnuma_reservations", "Reservations: room that is kept for VMs to come."});
   fields("kernel_numa_balancing", view.kernel_numa_balancing);
   fields("wants_wakeups", view.wants_wakeups);
   fields("wakeup_pairs", view.wakeup_pairs,
@@ -199,6 +202,9 @@ void visit_fields(Fields& fields, T& view) {
   fields("largest_vm_bytes", view.largest_vm_bytes,
          Metric{"vmnuma_node_largest_vm_memory_bytes",
                 "Memory on ordinary pages of the largest VM that would start on the node."});
+  fields("reservation_bytes", view.reservation_bytes,
+         Metric{"vmnuma_node_reservation_bytes",
+                "Memory of the node, on pages of any size, that reservations keep."});
   fields(
       "capacity_total_ms", view.capacity_total_ms,
       Metric{"vmnuma_node_capacity_cpu_seconds_total", "CPU time the node could give to clients."});
@@ -578,6 +584,31 @@ void visit_fields(Fields& fields, T& view) {
   fields("epochs", view.epochs);
   fields("complete", view.complete);
   fields("ended", view.ended);
+}
+
+template <class Fields, MaybeConst<ReservedMemoryView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("node", view.node);
+  fields("page_bytes", view.page_bytes);
+  fields("memory_bytes", view.memory_bytes);
+}
+
+template <class Fields, MaybeConst<ReservationView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("name", view.name);
+  fields("vm", view.vm);
+  fields("vm_uuid", view.vm_uuid);
+  fields("group", view.group);
+  fields("vcpus", view.vcpus);
+  fields("homes", view.homes);
+  fields("memory", view.memory);
+  fields.time("until", view.until_unix_s);
+  fields("served", view.served);
+}
+
+template <class Fields, MaybeConst<ReservationsView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("reservations", view.reservations);
 }
 
 template <class Fields, MaybeConst<SuggestView> T>

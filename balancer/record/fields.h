@@ -262,6 +262,10 @@ struct RecordFields {
 
   // ---- the epoch as the planner sees it ----
 
+  VMNUMA_FIELDS(placement::PagesOfSize) {
+    fields("page_size", value.page_size);
+    fields("memory", value.memory);
+  }
   VMNUMA_FIELDS(placement::NodeState) {
     fields("physical", value.physical);
     fields("threads", value.threads);
@@ -281,6 +285,7 @@ struct RecordFields {
     fields("reserve", value.reserve);
     fields.added("reserved", value.reserved);
     fields("known", value.known);
+    fields.added("reservations", value.reservations);
   }
   VMNUMA_FIELDS(placement::VmState) {
     fields("id", value.id);
@@ -632,6 +637,20 @@ struct RecordFields {
     fields("vms", value.vms_);
     fields("unnamed", value.unnamed_);
   }
+  VMNUMA_FIELDS(Reservation) {
+    fields.vm_name("name", value.name);
+    fields.vm_name("vm", value.vm);
+    fields("vm_id", value.vm_id);
+    fields.group("group", value.group);
+    fields("vcpus", value.vcpus);
+    fields("homes", value.homes);
+    fields("memory", value.memory);
+    fields("until_unix_s", value.until_unix_s);
+    fields("served", value.served);
+  }
+  VMNUMA_FIELDS(Reservations) {
+    fields("all", value.all_);
+  }
   VMNUMA_FIELDS(Measured) {
     fields("lost", value.lost);
     fields("demand", value.demand);
@@ -717,6 +736,7 @@ struct RecordFields {
     fields("ledger", value.ledger);
     fields("outcomes", value.outcomes);
     fields("starting", value.starts.starting_);
+    fields.added("reservations", value.reservations);
     fields("snapshot", value.last.snapshot);
     fields("plan", value.last.plan);
     fields("running", value.running);

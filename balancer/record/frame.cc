@@ -155,6 +155,17 @@ class Writer : public text::FieldWriter<Writer, Json> {
                                                          ? std::nullopt
                                                          : std::optional(setting.value)});
             }
+          } else if constexpr (std::is_same_v<T, ReserveRequest>) {
+            if (!request.vm && !request.group && anonymizer_ != nullptr) {
+              request.vm = request.group = request.name;  // which get different names
+            }
+            request.vm = request.vm ? std::optional(name_or_uuid(*request.vm)) : std::nullopt;
+            if (request.group && anonymizer_ != nullptr) {
+              request.group = anonymizer_->group(*request.group);
+            }
+            request.name = name_or_uuid(request.name);
+          } else if constexpr (std::is_same_v<T, UnreserveRequest>) {
+            request.name = name_or_uuid(request.name);
           } else if constexpr (std::is_same_v<T, WithdrawRequest>) {
             request.vm_uuid = name_or_uuid(request.vm_uuid);
           } else if constexpr (std::is_same_v<T, ReleaseRequest> ||

@@ -275,6 +275,12 @@ void check(const placement::NodeState& node, NodeIndex index, Findings& findings
   }
   findings.require(node.total >= Bytes{} && node.reserve >= Bytes{},
                    "node {} of the snapshot has less than no memory", index);
+  findings.require(std::all_of(node.reservations.begin(), node.reservations.end(),
+                               [](const placement::PagesOfSize& kept) {
+                                 return kept.page_size >= Bytes{} && kept.memory >= Bytes{};
+                               }) &&
+                       reservations_of(node, Bytes{}) <= node.reserve,
+                   "node {} of the snapshot has reservations that cannot be", index);
 }
 
 void check(const placement::ClientState& client, const Snapshot& snapshot, Findings& findings) {
@@ -510,6 +516,18 @@ Result<void> RecordFields::check(const Controller& controller) {
     check(vm.description, findings);
     findings.require(vm.homes.size() <= kMostVcpus && is_list(vm.nodes),
                      "a starting VM has homes or nodes that cannot be");
+  }
+  findings.require(state.reservations.all().size() <= Reservations::kMost,
+                   "there are too many reservations");
+  for (const Reservation& reservation : state.reservations.all()) {
+    findings.require(reservation.vcpus >= 0 && reservation.vcpus <= kMostVcpus &&
+                         reservation.homes.size() <= static_cast<std::size_t>(kMostVcpus) &&
+                         reservation.memory.size() <= kMostNodes &&
+                         std::all_of(reservation.memory.begin(), reservation.memory.end(),
+                                     [](const PromisedMemory& part) {
+                                       return part.page_size >= Bytes{} && part.memory >= Bytes{};
+                                     }),
+                     "a reservation is out of range");
   }
   findings.require(is_node_or_none(state.last.last_placed_on, setup.topology.nodes.size()),
                    "the last VM was placed on a node that is not there");

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "balancer/controller/reserving.h"
+#include "balancer/protocol/response.h"
 #include "migration/order_text.h"
 #include "placement/base/number.h"
 #include "placement/model/text.h"
@@ -17,6 +19,7 @@ namespace vmnuma::balancer {
 namespace {
 
 constexpr std::string_view kReleased = "released";
+constexpr std::string_view kReservations = "reservations";
 constexpr std::string_view kMemoryOriginals = "memory_originals";
 constexpr std::string_view kTouchedUnits = "memory_settings";
 constexpr std::string_view kHadSettings = "had-settings";
@@ -77,6 +80,16 @@ Released read_released(std::string_view text) {
     }
   }
   return released;
+}
+
+/// The answer to `reservations`, as it was when it was kept.
+std::vector<Reservation> read_reservations(std::string_view text) {
+  const Result<Response> response = parse_response(text, 0);
+  if (!response || !response->result) {
+    return {};
+  }
+  const Result<ReservationsView> view = decode_view<ReservationsView>(*response->result);
+  return view ? reservations_in(*view) : std::vector<Reservation>{};
 }
 
 /// Cuts off the first word, which ends at a blank or at the end.
@@ -150,6 +163,10 @@ Remembered remember(stats::History& history) {
   if (released && *released) {
     remembered.released = read_released(**released);
   }
+  const Result<std::optional<std::string>> reservations = history.meta(kReservations);
+  if (reservations && *reservations) {
+    remembered.reservations = read_reservations(**reservations);
+  }
   const Result<std::optional<std::string>> memory = history.meta(kMemoryOriginals);
   if (memory && *memory) {
     remembered.memory_originals = read_memory_originals(**memory);
@@ -189,6 +206,12 @@ Result<void> keep_touched_units(stats::History& history, const TouchedUnits& uni
     text += fmt::format("{} {}\n", unit, had_settings ? kHadSettings : kHadNone);
   }
   return history.set_meta(kTouchedUnits, text);
+}
+
+Result<void> keep_reservations(stats::History& history,
+                               const std::vector<Reservation>& reservations) {
+  return history.set_meta(kReservations,
+                          encode_response(0, Answer(reservations_view(reservations))));
 }
 
 Result<void> keep_released(stats::History& history, const Released& released) {

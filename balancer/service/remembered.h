@@ -8,9 +8,11 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "balancer/controller/memory_steering.h"
 #include "balancer/controller/originals.h"
+#include "balancer/core/reservations.h"
 #include "placement/base/result.h"
 #include "placement/model/ids.h"
 #include "placement/model/sample.h"
@@ -25,6 +27,7 @@ struct Remembered {
   Originals originals;
   bool originals_known = false;  ///< the history has all orders of these VMs
   Released released;
+  std::vector<Reservation> reservations;
   MemoryOriginals memory_originals;
 };
 
@@ -33,6 +36,10 @@ struct Remembered {
 
 /// Keeps the list of released VMs for the next start. Errors: those of History::set_meta.
 [[nodiscard]] Result<void> keep_released(stats::History& history, const Released& released);
+
+/// Keeps the reservations for the next start. Errors: as above.
+[[nodiscard]] Result<void> keep_reservations(stats::History& history,
+                                             const std::vector<Reservation>& reservations);
 
 /// Keeps what cgroups were like before their memory limits were changed. Errors: as above.
 [[nodiscard]] Result<void> keep_memory_originals(stats::History& history,

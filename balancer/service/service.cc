@@ -106,6 +106,7 @@ ControllerSetup controller_setup(const ServiceSetup& setup) {
   controller.originals = std::move(remembered.originals);
   controller.originals_known = remembered.originals_known;
   controller.released = std::move(remembered.released);
+  controller.reservations = std::move(remembered.reservations);
   controller.memory_originals = std::move(remembered.memory_originals);
   return controller;
 }
@@ -273,6 +274,11 @@ void Service::carry_out(Effects effects) {
   if (effects.released) {
     with_history([released = std::move(*effects.released)](stats::History& history) {
       return keep_released(history, released);
+    });
+  }
+  if (effects.reservations) {
+    with_history([reservations = std::move(*effects.reservations)](stats::History& history) {
+      return keep_reservations(history, reservations);
     });
   }
   if (!effects.orders.empty()) {

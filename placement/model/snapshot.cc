@@ -5,6 +5,15 @@
 
 namespace vmnuma::placement {
 
+Bytes reservations_of(const NodeState& node, Bytes page_size) {
+  for (const PagesOfSize& kept : node.reservations) {
+    if (kept.page_size == page_size) {
+      return kept.memory;
+    }
+  }
+  return Bytes{};
+}
+
 ClientIndex index_of(const Snapshot& snapshot, const ClientId& id) {
   const auto found = std::lower_bound(
       snapshot.clients.begin(), snapshot.clients.end(), id,

@@ -55,6 +55,9 @@ struct NodeState {
   /// held or assumed. Decides nothing: it keeps what is assumed from being shown as measured.
   bool cpu_measured = true;
   bool memory_read = true;  ///< false: `free`, `total` and `reserve` are not known
+  /// Memory that is kept for VMs that are not there yet, by page size, each once; that on ordinary
+  /// pages is part of `reserve`.
+  std::vector<PagesOfSize> reservations = {};
   bool operator==(const NodeState&) const = default;
 };
 
@@ -151,6 +154,9 @@ struct Snapshot {
   std::vector<Chat> chats;           ///< by a, b; those worth mentioning
   bool operator==(const Snapshot&) const = default;
 };
+
+/// What is kept of the node's memory on pages of that size for VMs that are not there yet.
+[[nodiscard]] Bytes reservations_of(const NodeState& node, Bytes page_size);
 
 /// The client's place in `snapshot.clients`; kNoClient if it has none.
 [[nodiscard]] ClientIndex index_of(const Snapshot& snapshot, const ClientId& id);

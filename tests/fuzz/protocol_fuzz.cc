@@ -72,6 +72,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_view<ExplainView>(bytes);
   check_view<HistoryView>(bytes);
   check_view<vmnuma::balancer::EventsView>(bytes);
+  check_view<vmnuma::balancer::ReservationsView>(bytes);
   check_view<PlanView>(bytes);
   check_view<OptionsView>(bytes);
   return 0;

@@ -23,6 +23,7 @@ class UnknownFields {
     fill(value);
   }
   void time(std::string_view /*name*/, std::int64_t& unix_s) { unix_s = kSomeUnixS; }
+  void time(std::string_view /*name*/, std::optional<std::int64_t>& unix_s) { unix_s.reset(); }
 
  private:
   void fill(std::int64_t& value) { value = 7; }

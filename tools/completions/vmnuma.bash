@@ -33,6 +33,7 @@ _vmnuma_values() {  # the values of the kind $1, one a line; the rest is the pro
     vm) set -- "$@" list ;;
     node) set -- "$@" stats -t numa-pnode ;;
     option) set -- "$@" options list ;;
+    reservation) set -- "$@" reservations ;;
     scenario) set -- "$@" sim list ;;
     one-of:*) tr '|' '\n' <<<"${kind#one-of:}"; return ;;
     *) return ;;

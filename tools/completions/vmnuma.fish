@@ -42,6 +42,8 @@ function __vmnuma_values # what the daemon of the line, or the program, knows of
             $ask stats -t numa-pnode -o name 2>/dev/null
         case option
             $ask options list -o name 2>/dev/null
+        case reservation
+            $ask reservations -o name 2>/dev/null
         case scenario
             $ask sim list -o name 2>/dev/null
     end

@@ -14,6 +14,7 @@ _vmnuma_offer() {  # offers the values of the kind in the last argument; the oth
     vm) ask+=(list) ;;
     node) ask+=(stats -t numa-pnode) ;;
     option) ask+=(options list) ;;
+    reservation) ask+=(reservations) ;;
     scenario) ask+=(sim list) ;;
   esac
   offered=(${(f)"$($ask -o name 2>/dev/null)"})

@@ -74,7 +74,10 @@ std::string kind_of(const CommandInfo& command, const OptionInfo& option) {
 }
 
 std::string kind_of(const CommandInfo& command, const ArgumentInfo& argument) {
-  return command.name == "start" ? "" : kind_of(argument.name);  // of a VM that does not run yet
+  if (command.name == "start" || command.name == "reserve") {
+    return "";  // it is new
+  }
+  return command.name == "unreserve" ? "reservation" : kind_of(argument.name);
 }
 
 using Visit = std::function<void(const std::string& path, const CommandInfo& command)>;

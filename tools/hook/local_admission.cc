@@ -74,20 +74,35 @@ const balancer::AdmissionState::Node* find_node(const balancer::AdmissionState& 
   return found == known.nodes.end() ? nullptr : &*found;
 }
 
+/// What is reserved for the VM there.
+Bytes reserved_for(const placement::VmDescription& vm, NodeId node, Bytes page_size,
+                   const balancer::AdmissionState& known) {
+  Bytes sum;
+  for (const balancer::Reservation& reservation : known.reservations) {
+    for (const balancer::PromisedMemory& part : reservation.memory) {
+      const bool is_its = part.node == node && part.page_size == page_size;
+      sum += is_its && reservation.is_for(vm) ? part.memory : Bytes{};
+    }
+  }
+  return sum;
+}
+
 /// What others were promised is not free, and no more is than the daemon would leave.
 void take_promised(const balancer::AdmissionState& known, const Host& host,
-                   placement::FreeForVm& free) {
+                   const placement::VmDescription& vm, placement::FreeForVm& free) {
   for (std::size_t i = 0; i < host.topology.nodes.size(); ++i) {
     if (const auto* node = find_node(known, host.topology.nodes[i].id)) {
-      free.room[i] = std::min(free.room[i], host.free[i] - node->reserve) - node->promised;
+      const Bytes reserve = node->reserve - reserved_for(vm, node->id, Bytes{}, known);
+      free.room[i] = std::min(free.room[i], host.free[i] - reserve) - node->promised;
     }
   }
   for (placement::FreeHugePages& pages : free.huge_pages) {
     const auto* node = find_node(known, pages.node);
     for (std::size_t i = 0; node != nullptr && i < node->pools.size(); ++i) {
-      pages.free -= node->pools[i].page_size == pages.page_size
-                        ? node->pools[i].promised.value / pages.page_size.value
-                        : 0;
+      const Bytes promised =
+          node->pools[i].promised - reserved_for(vm, node->id, node->pools[i].page_size, known);
+      pages.free -=
+          node->pools[i].page_size == pages.page_size ? promised.value / pages.page_size.value : 0;
     }
   }
 }
@@ -202,7 +217,7 @@ Result<void> admit_locally(const files::Directory& root, const placement::VmDesc
   }
   placement::FreeForVm free{host->room, read_huge_pages(root, vm)};
   if (known != nullptr) {
-    take_promised(*known, *host, free);
+    take_promised(*known, *host, vm, free);
   }
   const auto cores = known == nullptr ? std::nullopt : own_cores(*known, *host, vm);
   if (cores) {

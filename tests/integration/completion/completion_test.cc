@@ -154,6 +154,11 @@ TEST_F(CompletionTest, VmsAndNodesAreThoseOfTheDaemon) {
       const stats::PnodeRow rows[] = {{.node = 0}, {.node = 12}};
       return Answer(stats::pnode_table(rows));
     }
+    if (std::holds_alternative<balancer::ReservationsRequest>(command)) {
+      balancer::ReservationsView view;
+      view.reservations.emplace_back().name = "night";
+      return Answer(view);
+    }
     balancer::HostView host;
     host.vms_known = true;
     host.vms = {{.vm = "web1", .vm_uuid = {}, .weight = {}, .not_managed = {}, .clients = {}},
@@ -168,6 +173,8 @@ TEST_F(CompletionTest, VmsAndNodesAreThoseOfTheDaemon) {
   EXPECT_THAT(asked({"explain", ""}), ElementsAre("my\\ db", "web1"));
   EXPECT_THAT(asked({"history", "--vm", "w"}), ElementsAre("web1"));
   EXPECT_THAT(asked({"move", "web1", ""}), ElementsAre("0", "12"));
+  EXPECT_THAT(asked({"unreserve", ""}), ElementsAre("night"));
+  EXPECT_THAT(asked({"reserve", ""}), IsEmpty());  // it is new
   EXPECT_THAT(fish_offers(fmt::format("--socket {} move web1 ", daemon.socket_path())),
               AnyOf(IsEmpty(), ElementsAre("0", "12")));
 }

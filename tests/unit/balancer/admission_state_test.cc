@@ -34,6 +34,12 @@ AdmissionState some_state() {
   vm.nodes = {NodeId{0}, NodeId{2}};
   vm.memory = {{NodeId{2}, kMiB * 2, kMiB * 64}};
   state.expected.push_back(vm);
+  state.reservations.resize(2);
+  state.reservations[0].vm = "db 1";
+  state.reservations[0].group = "db";
+  state.reservations[0].memory = {{NodeId{0}, {}, kGiB}, {NodeId{2}, kMiB * 2, kGiB}};
+  state.reservations[1].vm_id = vm_id(7);
+  state.reservations[1].memory = {{NodeId{2}, {}, kMiB}};
   return state;
 }
 
@@ -52,6 +58,7 @@ TEST(AdmissionStateTest, WhatIsWrittenIsReadBackTheSame) {
   EXPECT_EQ(vm.memory, some_state().expected.front().memory);
   EXPECT_EQ(vm.description.own_policy,
             (std::vector<placement::PolicySetting>{{"memory_class", "guaranteed"}}));
+  EXPECT_EQ(read->state.reservations, some_state().reservations);
   EXPECT_EQ(to_text(read->state, stamp), text);
 }
 
@@ -77,6 +84,8 @@ TEST(AdmissionStateTest, WhatIsDamagedCountsAsAWhole) {
         "vmnuma-admission 1\npool 0 2097152 1\n", "vmnuma-admission 1\nwritten x y\n",
         "vmnuma-admission 1\nexpected no-uuid 1 1 1 plain 0 0\n",
         "vmnuma-admission 1\nexpected 00000000-0000-0000-0000-000000000005 99999 1 1 plain 0 0\n",
+        "vmnuma-admission 1\nreserved 0 0 1\n", "vmnuma-admission 1\nfor-vm a\n",
+        "vmnuma-admission 1\nreservation a\n", "vmnuma-admission 1\nreservation -\nreserved 0 0\n",
         "vmnuma-admission 1\npromised 00000000-0000-0000-0000-000000000005 0 0 1\n"}) {
     const auto read = parse_admission(bad);
     ASSERT_FALSE(read) << bad;

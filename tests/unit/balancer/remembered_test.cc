@@ -78,6 +78,28 @@ TEST_F(RememberedTest, ReleasedVmsAreKept) {
   EXPECT_THAT(remember(*history_).released, IsEmpty());
 }
 
+TEST_F(RememberedTest, ReservationsAreKeptWhateverTheirNames) {
+  balancer::Reservation reservation;
+  reservation.name = "for the night\n";
+  reservation.vm = "db \"1\"";
+  reservation.group = "db";
+  reservation.vcpus = 8;
+  reservation.homes = {NodeId{1}, NodeId{3}};
+  reservation.memory = {{NodeId{1}, {}, placement::kGiB},
+                        {NodeId{3}, placement::kMiB * 2, placement::kGiB}};
+  reservation.until_unix_s = 1738324800;
+  reservation.served = {vm_};
+  balancer::Reservation other = reservation;
+  other.name = "y";
+  other.vm.clear();
+  other.vm_id = vm_;
+  other.until_unix_s.reset();
+  ASSERT_TRUE(balancer::keep_reservations(*history_, {reservation, other}));
+  EXPECT_THAT(remember(*history_).reservations, testing::ElementsAre(reservation, other));
+  ASSERT_TRUE(history_->set_meta("reservations", "of no use"));
+  EXPECT_THAT(remember(*history_).reservations, IsEmpty());
+}
+
 TEST_F(RememberedTest, WhatIsNoListIsNone) {
   ASSERT_TRUE(history_->set_meta("released", "\n x\nc7a5fdbd 1 2\nnone 1\n"));
   EXPECT_THAT(remember(*history_).released, IsEmpty());

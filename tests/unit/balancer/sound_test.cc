@@ -85,6 +85,18 @@ INSTANTIATE_TEST_SUITE_P(
         Harm{"NoClients", "/header/state/snapshot/clients", ordered_json::array(), "clients of VM"},
         Harm{"SuggestedNode", "/header/state/snapshot/vms/0/suggested", {4}, "not there"},
         Harm{"LastPlacedOn", "/header/state/last_placed_on", 12, "last VM was placed"},
+        // What is kept free for VMs to come.
+        Harm{"MoreReservedThanKept", "/header/state/snapshot/nodes/0/reservations",
+             ordered_json::parse(R"([{"page_size":0,"memory":1125899906842624}])"),
+             "reservations that cannot be"},
+        Harm{"LessReservedThanNothing", "/header/state/snapshot/nodes/0/reservations",
+             ordered_json::parse(R"([{"page_size":2097152,"memory":-1}])"),
+             "reservations that cannot be"},
+        Harm{"RoomForVmsToCome", "/header/state/reservations/all",
+             ordered_json::parse(R"([{"name":"x","vm":"","vm_id":null,"group":"","vcpus":1,)"
+                                 R"("homes":[0],"memory":[{"node":0,"page_size":0,"memory":-1}],)"
+                                 R"("until_unix_s":null,"served":[]}])"),
+             "a reservation is out of range"},
         // Sizes that must match the topology.
         Harm{"Distances", "/header/state/ledger/topology/distances", {10}, "another host"},
         Harm{"AllDistances", "/header/state/setup/topology/distances", {10}, "1 distances"},

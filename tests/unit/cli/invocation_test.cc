@@ -84,6 +84,34 @@ TEST(InvocationTest, ReadsEveryCommand) {
   EXPECT_EQ(asked({"manage", "web1"}), Command(balancer::ManageRequest{"web1"}));
 }
 
+TEST(InvocationTest, ReadsReservations) {
+  balancer::ReserveRequest reserve;
+  reserve.name = "night";
+  reserve.vcpus = 8;
+  reserve.memory_bytes = std::int64_t{16} << 30U;
+  EXPECT_EQ(asked({"reserve", "night", "--vcpus", "8", "--memory", "16GiB"}), Command(reserve));
+  reserve.huge_page_bytes = 2 << 20;
+  reserve.nodes = {{0}, {1}, {3}};
+  reserve.vm = reserve.group = "db";
+  reserve.until_unix_s = 1738324800;
+  const Arguments all{"reserve",     "night", "--vcpus", "8",     "--memory", "16GiB",
+                      "--hugepages", "2MiB",  "--on",    "0-1,3", "--for",    "db"};
+  Arguments until = all;
+  until.insert(until.end(), {"--until", "2025-01-31T12:00:00Z"});
+  EXPECT_EQ(asked(until), Command(reserve));
+  Arguments lasting = all;
+  lasting.insert(lasting.end(), {"--lasting", "8h"});
+  reserve.until_unix_s = kNow + 8 * 3600;
+  EXPECT_EQ(asked(lasting), Command(reserve));
+  EXPECT_EQ(asked({"reservations"}), Command(balancer::ReservationsRequest{}));
+  EXPECT_EQ(asked({"unreserve", "night"}), Command(balancer::UnreserveRequest{"night"}));
+  until.insert(until.end(), {"--lasting", "8h"});
+  EXPECT_THAT(complaint(until), HasSubstr("excludes"));
+  lasting.back() = "soon";
+  EXPECT_THAT(complaint(lasting), HasSubstr("--lasting: 'soon' is not as long as anything"));
+  EXPECT_THAT(complaint({"reserve", "x", "--vcpus", "8"}), HasSubstr("--memory is required"));
+}
+
 TEST(InvocationTest, ReadsWhatIsPlayed) {
   EXPECT_EQ(asked({"sim", "start", "guest"}),
             Command(balancer::SimStartRequest{"guest", 4, 8192, 80}));

@@ -8,6 +8,7 @@
 #include "tests/support/time_zone.h"
 #include "tests/support/unknown_views.h"
 #include "tests/support/views.h"
+#include "tools/vmnuma/text/view_text.h"
 
 namespace vmnuma::tools {
 namespace {
@@ -60,6 +61,7 @@ TEST(ListingTest, EveryListHasARowForEachAndAnAmountOfCellsThatFits) {
   expect_fits(listing_of(tests::options_view()), tests::options_view().options.size());
   expect_fits(listing_of(tests::memory_view()), tests::memory_view().vms.size());
   expect_fits(listing_of(tests::unknown<balancer::EventsView>()), 1);
+  expect_fits(listing_of(tests::unknown<balancer::ReservationsView>()), 1);
   const stats::PnodeRow nodes[] = {{.node = 3}};
   expect_fits(listing_of(stats::pnode_table(nodes)), 1);
 }
@@ -76,6 +78,33 @@ TEST(ListingTest, ANodesNameIsItsNumberAndAClientsThatOfItsGroup) {
   const stats::ClientRow clients[] = {{.key = {.group_name = "vm.77"}},
                                       {.key = {.group_name = "vm.77", .client = 1}}};
   EXPECT_EQ(text_of(listing_of(stats::client_table(clients)), ListFormat::kName), "vm.77\n");
+}
+
+TEST(ListingTest, AReservationSaysForWhomHowMuchWhereAndUntilWhen) {
+  const tests::TimeZone zone("UTC");
+  constexpr std::int64_t kGiB = std::int64_t{1} << 30U;
+  balancer::ReservationsView view;
+  view.reservations = {
+      {"night",
+       "db 1",
+       "",
+       "db",
+       8,
+       {{1}, {2}},
+       {{{1}, 0, 3 * kGiB}, {{2}, 0, kGiB}},
+       1738324800,
+       {}},
+      {"web", "web", "", "web", 4, {{0}}, {{{0}, 2 << 20, kGiB}}, std::nullopt, {"u"}}};
+  EXPECT_EQ(text_of(view),
+            "NAME   FOR       VCPUS   MEMORY  NODES  UNTIL\n"
+            "night  db 1, db      8  4.0 GiB  1-2    2025-01-31 12:00:00\n"
+            "web    web           4  1.0 GiB  0      -\n");
+  EXPECT_THAT(text_of(listing_of(view), ListFormat::kWide), HasSubstr("1 (3.0 GiB), 2 (1.0 GiB)"));
+  EXPECT_THAT(text_of(listing_of(view), ListFormat::kWide), HasSubstr("0 (1.0 GiB of 2.0 MiB)"));
+  EXPECT_EQ(text_of(listing_of(view), ListFormat::kName), "night\nweb\n");
+  EXPECT_THAT(text_of(listing_of(view), ListFormat::kCsv),
+              HasSubstr("web,web,4,1073741824,0,,1,0 (1.0 GiB of 2.0 MiB)\n"));
+  EXPECT_EQ(text_of(balancer::ReservationsView{}), "Nothing is reserved.\n");
 }
 
 TEST(ListingTest, AnEventNamesItsVms) {

@@ -89,6 +89,8 @@ TEST(MetricsTest, FiguresComeInBaseUnits) {
            "vmnuma_node_largest_vm_vcpus{node=\"0\"} 16",
            "vmnuma_node_largest_vm_memory_bytes{node=\"0\"} 19327352832",
            "vmnuma_node_largest_vm_huge_page_bytes{node=\"0\",page_bytes=\"2097152\"} 1073741824",
+           "vmnuma_reservations 0",
+           "vmnuma_node_reservation_bytes{node=\"0\"} 536870912",
            "vmnuma_transfers{state=\"running\"} 1",
            "vmnuma_transfers{state=\"paused\"} 0",
            "vmnuma_transfer_remaining_bytes{vm=\"web1\"} 5368709120",

@@ -103,6 +103,7 @@ TEST_F(UnknownFiguresTest, JsonHasNull) {
   expect_nulls<balancer::PlanView>();
   expect_nulls<balancer::WhatIfView>();
   expect_nulls<balancer::MemoryView>();
+  expect_nulls<balancer::ReservationsView>();
   expect_nulls<balancer::PolicyView>();
   expect_nulls<balancer::OptionsView>();
   expect_nulls<balancer::DoneView>();
@@ -116,6 +117,7 @@ TEST_F(UnknownFiguresTest, TextHasDashes) {
         text_of(tests::unknown<balancer::PlanView>()),
         text_of(tests::unknown<balancer::WhatIfView>()),
         text_of(tests::unknown<balancer::MemoryView>()),
+        text_of(tests::unknown<balancer::ReservationsView>()),
         text_of(tests::unknown<balancer::PolicyView>()),
         text_of(tests::unknown<balancer::OptionsView>()),
         text_of(tests::unknown<balancer::DoneView>())}) {

@@ -259,6 +259,23 @@ TEST_F(HookRunTest, WhatTheDaemonPromisedToOthersIsNotFreeWithoutIt) {
   EXPECT_EQ(run("prepare", one_gib, "/nonexistent"), kHookRefused);
 }
 
+TEST_F(HookRunTest, WhatIsReservedIsFreeForTheVmThatItIsForWithoutTheDaemon) {
+  balancer::AdmissionState state = two_nodes();
+  const std::string one_gib = with_policy(kSingle, "1048576");
+  for (balancer::AdmissionState::Node& node : state.nodes) {
+    node.reserve = kGiB * 4;
+  }
+  balancer::Reservation& reservation = state.reservations.emplace_back();
+  reservation.memory = {{placement::NodeId{1}, {}, kGiB * 4 - kGiB / 8}};
+  reservation.vm = "another";
+  known(state);
+  EXPECT_EQ(run("prepare", one_gib, "/nonexistent"), kHookRefused);
+  reservation.vm = "web1";
+  known(state);
+  EXPECT_EQ(run("prepare", one_gib, "/nonexistent"), kHookDone);
+  EXPECT_EQ(run("prepare", with_policy(kSingle, kTooMuch), "/nonexistent"), kHookRefused);
+}
+
 TEST_F(HookRunTest, HugePagesThatTheDaemonPromisedAreNotFreeWithoutIt) {
   host_.write("proc/meminfo", "Hugepagesize:       2048 kB\n");
   for (const char* name : {"nr_hugepages", "free_hugepages"}) {

@@ -63,6 +63,22 @@ TEST(RequestTest, ReadsEveryCommandWithAllItsArguments) {
   EXPECT_EQ(parsed<MoveTogetherRequest>(
                 line("move-together", R"({"moves":[{"vm":"web1","client":1,"from":0,"to":2}]})")),
             (MoveTogetherRequest{{{"web1", 1, {0}, {2}}}}));
+  ReserveRequest reserve;
+  reserve.name = "night";
+  reserve.vcpus = 8;
+  reserve.memory_bytes = 1024;
+  reserve.huge_page_bytes = 2097152;
+  reserve.nodes = {{0}, {2}};
+  reserve.vm = "db1";
+  reserve.group = "db";
+  reserve.until_unix_s = 1738324800;
+  EXPECT_EQ(parsed<ReserveRequest>(line(
+                "reserve", R"({"name":"night","vcpus":8,"memory_bytes":1024,)"
+                           R"("huge_page_bytes":2097152,"nodes":[0,2],"vm":"db1","group":"db",)"
+                           R"("until":"2025-01-31T12:00:00Z"})")),
+            reserve);
+  EXPECT_EQ(parsed<UnreserveRequest>(line("unreserve", R"({"name":"night"})")).name, "night");
+  (void)parsed<ReservationsRequest>(line("reservations", "{}"));
   EXPECT_EQ(parsed<ReleaseRequest>(line("release", R"({"vm":"web1"})")).vm, "web1");
   EXPECT_EQ(parsed<ManageRequest>(line("manage", R"({"vm":"web1"})")).vm, "web1");
   WhatIfRequest what_if;
@@ -344,13 +360,13 @@ TEST(RequestTest, ManyKeysAreHandledQuickly) {
 }
 
 TEST(RequestTest, ListsEveryCommand) {
-  EXPECT_THAT(
-      command_names(),
-      ElementsAre("status", "stats", "explain", "history", "plan", "pause", "resume",
-                  "options-list", "options-get", "options-set", "move", "move-together", "release",
-                  "manage", "what-if", "record-start", "record-next", "record-stop", "announce",
-                  "withdraw", "suggest", "host", "policy", "set", "state", "memory", "events",
-                  "sim-start", "sim-stop", "sim-load", "sim-step"));
+  EXPECT_THAT(command_names(),
+              ElementsAre("status", "stats", "explain", "history", "plan", "pause", "resume",
+                          "options-list", "options-get", "options-set", "move", "move-together",
+                          "release", "manage", "what-if", "record-start", "record-next",
+                          "record-stop", "announce", "withdraw", "suggest", "host", "policy", "set",
+                          "state", "memory", "events", "reserve", "unreserve", "reservations",
+                          "sim-start", "sim-stop", "sim-load", "sim-step"));
 }
 
 TEST(PermissionTest, ReadingIsForWhoeverConnects) {
@@ -359,7 +375,7 @@ TEST(PermissionTest, ReadingIsForWhoeverConnects) {
         Command(ExplainRequest{}), Command(HistoryRequest{}), Command(PlanRequest{}),
         Command(OptionsListRequest{}), Command(OptionsGetRequest{}), Command(WhatIfRequest{}),
         Command(PolicyRequest{}), Command(StateRequest{}), Command(MemoryRequest{}),
-        Command(EventsRequest{})}) {
+        Command(EventsRequest{}), Command(ReservationsRequest{})}) {
     EXPECT_FALSE(changes_something(command)) << name_of(command);
     EXPECT_TRUE(is_permitted(command, 1000, 990)) << name_of(command);
   }
@@ -369,8 +385,9 @@ TEST(PermissionTest, ChangingIsForRootAndTheDaemonItself) {
   for (const Command& command :
        {Command(PauseRequest{}), Command(ResumeRequest{}), Command(OptionsSetRequest{}),
         Command(MoveRequest{}), Command(MoveTogetherRequest{}), Command(ReleaseRequest{}),
-        Command(ManageRequest{}), Command(SetRequest{}), Command(SimStartRequest{}),
-        Command(SimStopRequest{}), Command(SimLoadRequest{}), Command(SimStepRequest{})}) {
+        Command(ManageRequest{}), Command(SetRequest{}), Command(ReserveRequest{}),
+        Command(UnreserveRequest{}), Command(SimStartRequest{}), Command(SimStopRequest{}),
+        Command(SimLoadRequest{}), Command(SimStepRequest{})}) {
     EXPECT_TRUE(changes_something(command)) << name_of(command);
     EXPECT_FALSE(is_permitted(command, 1000, 990)) << name_of(command);
     EXPECT_TRUE(is_permitted(command, 0, 990)) << name_of(command);

@@ -77,6 +77,10 @@ TEST(ResponseTest, EmptyViewsComeThroughUnchanged) {
   expect_unchanged(WhatIfView{});
   expect_unchanged(PolicyView{});
   expect_unchanged(MemoryView{});
+  expect_unchanged(ReservationsView{});
+  expect_unchanged(ReservationsView{
+      {{"x", "db 1", "", "db", 8, {{1}, {2}}, {{{1}, 2097152, 4194304}}, 1738324800, {"u"}},
+       {"y", "", "u", "", 0, {}, {{{3}, 0, 4194304}}, std::nullopt, {}}}});
   expect_unchanged(DoneView{});
 }
 
@@ -100,7 +104,7 @@ TEST(ResponseTest, StatusHasTheDocumentedForm) {
       R"("version":"0.1.0","uri":"qemu:///system","epoch":5,"epoch_length_ms":2000,)"
       R"("late_ms":null,"late_most_ms":null,)"
       R"("imbalance_pct":null,"lost_ms":null,"nodes":0,"vms":null,"clients":null,"open_actions":0,)"
-      R"("largest_vm":{"node":null,"vcpus":null,"memory_bytes":null,"room_bytes":null,"huge_pages":[]},)"
+      R"("largest_vm":{"node":null,"vcpus":null,"memory_bytes":null,"room_bytes":null,"huge_pages":[]},"reservations":0,)"
       R"("kernel_numa_balancing":null,"wants_wakeups":false,"wakeup_pairs":null,)"
       R"("forecasts":{"trained":0,"histogram":0,"last_maximum":0},"transfers":[],"refused_policies":[],)"
       R"("admission":"","not_admitted":[],"history":{"path":"/var/lib/vmnuma/history.sqlite","state":"ok"}}})"

@@ -20,6 +20,11 @@ function largest({ node, vcpus, room_bytes: room }) {
   return format.isKnown(node) ? `and ${format.count(vcpus, "vCPU")} would start on ${format.node(node)}; ${all}` : all;
 }
 
+/** What is kept for VMs that are not there yet, if anything. */
+function reserved({ reservations }, bytes) {
+  return reservations > 0 ? `; ${format.bytes(bytes)} reserved for VMs to come` : "";
+}
+
 export function showFigures(status, host) {
   const sum = (key) => format.sumOf(host.nodes.map((node) => node[key]));
   const clients = host.vms.flatMap((vm) => vm.clients);
@@ -31,7 +36,7 @@ export function showFigures(status, host) {
     ["Lost", cores(status.lost_ms), "cores", "to shortage and to far memory"],
     ["Locality", format.sharePercent(format.locality(clients, host.nodes)), "",
       `of ${format.bytes(format.sumOf(clients.flatMap((client) => client.memory_bytes)))} resident`],
-    ["Free memory", format.bytes(sum("free_bytes")), "", `of ${format.bytes(sum("memory_bytes"))}`],
+    ["Free memory", format.bytes(sum("free_bytes")), "", `of ${format.bytes(sum("memory_bytes"))}${reserved(status, sum("reservation_bytes"))}`],
     ["Largest VM", format.bytes(status.largest_vm.memory_bytes), "", largest(status.largest_vm)],
     ["VMs", format.number(status.vms), "", `${format.count(status.clients, "client")} on ${format.count(status.nodes, "node")}`],
     ["Moves since start", String(actions.moves), "", `${format.count(actions.placements, "placement")}, ${format.count(actions.pulls, "memory pull")}, ` +

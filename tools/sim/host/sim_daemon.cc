@@ -41,6 +41,7 @@ void SimDaemon::start(Microseconds now) {
   setup.remembered_homes = homes_;
   setup.originals = originals_;
   setup.released = released_;
+  setup.reservations = reservations_;
   running_ = std::make_unique<Running>(
       Running{balancer::Controller(std::move(setup)),
               migration::Executor(host_, host_, journal_,
@@ -182,6 +183,9 @@ std::vector<balancer::Reply> SimDaemon::feed(const balancer::Event& event) {
   }
   if (effects.released) {
     released_ = std::move(*effects.released);
+  }
+  if (effects.reservations) {
+    reservations_ = std::move(*effects.reservations);
   }
   for (migration::Order& order : effects.orders) {
     note_order(originals_, order);

@@ -97,6 +97,7 @@ class SimDaemon {
   std::map<placement::ClientId, placement::NodeId> homes_;  ///< as the database has them
   balancer::Originals originals_;                           ///< as it can be read from there
   std::map<placement::VmId, placement::VmProcess> released_;
+  std::vector<balancer::Reservation> reservations_;
   std::unique_ptr<Running> running_;
   placement::Microseconds now_;             ///< of the thread that runs the controller
   placement::Microseconds worker_free_at_;  ///< when the executor's last step ended

@@ -20,6 +20,7 @@
 #include "placement/base/number.h"
 #include "placement/model/reason.h"
 #include "placement/model/suggest.h"
+#include "placement/model/text.h"
 #include "stats/reports/report.h"
 #include "tools/client/sim_folder.h"
 #include "tools/vmnuma/arguments/command_table.h"
@@ -82,6 +83,21 @@ Result<void> read_all(const char* name, const std::vector<std::string>& texts,
     }
     values.push_back(std::move(*value));
   }
+  return {};
+}
+
+/// Of an option that may not be there.
+template <class T, class Value>
+Result<void> read_one(const char* name, const std::optional<std::string>& text,
+                      Result<T> (*parse)(std::string_view), Value& value) {
+  if (!text) {
+    return {};
+  }
+  auto read = parse(*text);
+  if (!read) {
+    return failure(std::move(read).error(), name);
+  }
+  value = std::move(*read);
   return {};
 }
 
@@ -629,6 +645,8 @@ class CommandLine {
         ->type_name("N");
     move->add_flag("--wait", wait_, "Return when the move is done");
 
+    add_reservation_commands();
+
     CLI::App* set = add(app_, "set", "A VM's policy: show it, or change it in its metadata",
                         [this] { return make_set(); });
     add_vm(*set)->required();
@@ -646,6 +664,36 @@ class CommandLine {
           return Command(balancer::ManageRequest{vm_.empty() ? std::nullopt : std::optional(vm_)});
         });
     add_vm(*manage);
+  }
+
+  void add_reservation_commands() {
+    CLI::App* reserve = add(app_, "reserve", "Keep room for a VM that is not there yet",
+                            [this] { return make_reserve(); });
+    reserve->add_option("NAME", name_, "Of the reservation")->required()->type_name("");
+    reserve->add_option("--vcpus", reserve_.request.vcpus, "The VM will have so many")
+        ->required()
+        ->check(in_range(1, balancer::kMostVcpus))
+        ->type_name("N");
+    const auto add_text = [&](const char* name, std::optional<std::string>& text, const char* type,
+                              const char* help) {
+      return reserve->add_option(name, text, help)->type_name(type);
+    };
+    add_text("--memory", reserve_.memory, "SIZE", "The VM's memory, such as 64GiB")->required();
+    add_text("--hugepages", reserve_.huge_pages, "SIZE", "Its memory will be made of such pages");
+    add_text("--on", reserve_.nodes, "NODES", "On these nodes and no others, such as 0-1");
+    add_text("--for", reserve_.whom, "WHOM", "For this VM or group (NAME)");
+    CLI::Option* until = add_text("--until", reserve_.until, "WHEN", "Not longer than till then");
+    add_text("--lasting", reserve_.lasting, "DURATION", "Not longer than that, such as 8h")
+        ->excludes(until);
+
+    CLI::App* reservations =
+        add_reading(app_, "reservations", "What is kept for VMs that are not there yet",
+                    [] { return Command(balancer::ReservationsRequest{}); });
+    add_format(*reservations, shared_);
+
+    CLI::App* unreserve = add(app_, "unreserve", "Keep it no longer",
+                              [this] { return Command(balancer::UnreserveRequest{name_}); });
+    unreserve->add_option("NAME", name_, "Of the reservation")->required()->type_name("");
   }
 
   void add_playing_commands() {
@@ -738,6 +786,35 @@ class CommandLine {
     if (auto read = read_all("--option", supposed_.options, parse_option_value, request.options);
         !read) {
       return tl::unexpected(std::move(read).error());
+    }
+    return Command(std::move(request));
+  }
+
+  Result<Command> make_reserve() {
+    balancer::ReserveRequest request = reserve_.request;
+    request.name = name_;
+    request.vm = request.group = reserve_.whom;
+    const Result<void> read =
+        read_one("--memory", reserve_.memory, parse_memory, request.memory_bytes)
+            .and_then([&] {
+              return read_one("--hugepages", reserve_.huge_pages, parse_memory,
+                              request.huge_page_bytes);
+            })
+            .and_then([&] {
+              return read_one("--on", reserve_.nodes, placement::parse_node_list, request.nodes);
+            })
+            .and_then([&] {
+              return read_one("--until", reserve_.until, parse_when, request.until_unix_s);
+            })
+            .and_then([&] {
+              return read_one("--lasting", reserve_.lasting, parse_duration,
+                              reserve_.lasting_seconds);
+            });
+    if (!read) {
+      return tl::unexpected(read.error());
+    }
+    if (reserve_.lasting_seconds) {
+      request.until_unix_s = now_unix_s_ + *reserve_.lasting_seconds;
     }
     return Command(std::move(request));
   }
@@ -856,6 +933,16 @@ class CommandLine {
     std::vector<std::string> move;
     std::vector<std::string> options;
   } supposed_;
+  struct {
+    balancer::ReserveRequest request;
+    std::optional<std::string> memory;
+    std::optional<std::string> huge_pages;
+    std::optional<std::string> nodes;
+    std::optional<std::string> whom;
+    std::optional<std::string> until;
+    std::optional<std::string> lasting;
+    std::optional<std::int64_t> lasting_seconds;
+  } reserve_;
   balancer::SimStartRequest sim_start_;
   std::int64_t sim_step_ = 1;
   bool sim_back_ = false;

@@ -66,6 +66,16 @@ Result<std::int64_t> parse_since(std::string_view text, std::int64_t now_unix_s)
   if (const auto age = parse_age(text)) {
     return now_unix_s - *age;
   }
+  if (const auto time = parse_when(text)) {
+    return *time;
+  }
+  return failure(ErrorCode::kInvalidArgument,
+                 "'" + std::string(text) +
+                     "' is no time; write an age such as 30m, 2h or 7d, or a time such as "
+                     "'2025-01-31' or '2025-01-31 13:00'");
+}
+
+Result<std::int64_t> parse_when(std::string_view text) {
   if (const auto time = balancer::parse_time(text)) {
     return *time;
   }
@@ -74,8 +84,15 @@ Result<std::int64_t> parse_since(std::string_view text, std::int64_t now_unix_s)
   }
   return failure(ErrorCode::kInvalidArgument,
                  "'" + std::string(text) +
-                     "' is no time; write an age such as 30m, 2h or 7d, or a time such as "
-                     "'2025-01-31' or '2025-01-31 13:00'");
+                     "' is no time; write one such as '2025-01-31' or '2025-01-31 13:00'");
+}
+
+Result<std::int64_t> parse_duration(std::string_view text) {
+  if (const auto seconds = parse_age(text)) {
+    return *seconds;
+  }
+  return failure(ErrorCode::kInvalidArgument,
+                 "'" + std::string(text) + "' is not as long as anything; write 30m, 2h or 7d");
 }
 
 }  // namespace vmnuma::tools

@@ -61,6 +61,7 @@ using Shown = Listing::Shown;
 [[nodiscard]] Listing listing_of(const balancer::EventsView& view);
 [[nodiscard]] Listing listing_of(const balancer::OptionsView& view);
 [[nodiscard]] Listing listing_of(const balancer::MemoryView& view);
+[[nodiscard]] Listing listing_of(const balancer::ReservationsView& view);
 [[nodiscard]] Listing listing_of(const stats::Report& report);
 
 }  // namespace vmnuma::tools

@@ -112,6 +112,10 @@ std::string text_of(const balancer::StatusView& view) {
   out += field("Lost time", figure_text(view.lost_ms, "ms per epoch"));
   out += field("Actions", fmt::format("{} under way", view.open_actions));
   out += largest_text(view.largest_vm);
+  if (view.reservations > 0) {
+    out += field("Reserved", fmt::format("{} {}, see 'vmnuma reservations'", view.reservations,
+                                         view.reservations == 1 ? "reservation" : "reservations"));
+  }
   if (view.kernel_numa_balancing) {
     out += field("Kernel", kernel_text(*view.kernel_numa_balancing));
   }

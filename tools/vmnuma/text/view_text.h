@@ -20,6 +20,7 @@ namespace vmnuma::tools {
 [[nodiscard]] std::string text_of(const balancer::OptionView& view);
 [[nodiscard]] std::string text_of(const balancer::PolicyView& view);
 [[nodiscard]] std::string text_of(const balancer::MemoryView& view);
+[[nodiscard]] std::string text_of(const balancer::ReservationsView& view);
 [[nodiscard]] std::string text_of(const balancer::WhatIfView& view);
 /// What the recording is at; its lines are for a file.
 [[nodiscard]] std::string text_of(const balancer::RecordingView& view);

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/controller/reserving.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "balancer/controller/commands.h"
+#include "balancer/protocol/time_text.h"
+#include "placement/model/suggest.h"
+#include "placement/model/text.h"
+
+namespace vmnuma::balancer {
+
+using placement::Bytes;
+using placement::kMiB;
+using placement::NodeId;
+using placement::NodeIndex;
+using placement::VmId;
+
+namespace {
+
+constexpr std::size_t kLongestName = 256;
+
+tl::unexpected<Error> refused(std::string because) {
+  return failure(ErrorCode::kInvalidArgument, std::move(because));
+}
+
+std::int64_t whole_mib(Bytes memory) {
+  return (memory.value + kMiB.value - 1) / kMiB.value;
+}
+
+/// Snapshots, the history and whoever looks at the log learn of what has changed.
+void changed(ControllerState& state, std::string what, const std::string& vm, Effects& effects) {
+  state.reservations.keep_in(state.last.snapshot);
+  effects.reservations = state.reservations.all();
+  LogLine line{Severity::kNotice, std::move(what), {}};
+  if (!vm.empty()) {
+    line.fields.emplace("VM", vm);
+  }
+  effects.log.push_back(std::move(line));
+}
+
+std::string whom_text(const ReserveRequest& request) {
+  const std::string& vm = request.vm.value_or("");
+  const std::string& group = request.group.value_or("");
+  if (vm == group) {
+    return fmt::format("VM or group '{}'", vm);
+  }
+  return vm.empty()      ? fmt::format("group '{}'", group)
+         : group.empty() ? fmt::format("VM '{}'", vm)
+                         : fmt::format("VM '{}' and group '{}'", vm, group);
+}
+
+std::vector<NodeId> nodes_of(const Reservation& reservation) {
+  std::vector<NodeId> nodes = reservation.homes;
+  for (const PromisedMemory& part : reservation.memory) {
+    nodes.push_back(part.node);
+  }
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  return nodes;
+}
+
+/// Error: invalid-argument.
+Result<void> check(const ReserveRequest& request, const ControllerState& state) {
+  if (std::max({request.name.size(), request.vm.value_or("").size(),
+                request.group.value_or("").size()}) > kLongestName) {
+    return refused(fmt::format(
+        "the name of a reservation, and of whom it is for, has at most {} bytes", kLongestName));
+  }
+  if (state.reservations.find(request.name) != nullptr) {
+    return refused(fmt::format("there is a reservation '{}' already", request.name));
+  }
+  if (state.reservations.all().size() >= Reservations::kMost) {
+    return refused(fmt::format("there are {} reservations, which is as many as there can be",
+                               Reservations::kMost));
+  }
+  if (request.vcpus < 1 || request.vcpus > kMostVcpus) {
+    return refused(fmt::format("a VM has 1 to {} vCPUs, not {}", kMostVcpus, request.vcpus));
+  }
+  if (request.memory_bytes < 1 || request.memory_bytes > (kMostMemoryMib << 20U)) {
+    return refused(fmt::format("a VM has 1 to {} bytes of memory, not {}", kMostMemoryMib << 20U,
+                               request.memory_bytes));
+  }
+  if (request.until_unix_s && *request.until_unix_s <= state.last.wall_unix_s) {
+    return refused(fmt::format("{} is over", time_text(*request.until_unix_s)));
+  }
+  const placement::Topology& topology = state.last.snapshot.topology;
+  for (const NodeId node : request.nodes) {
+    const auto index = topology.index_of(node);
+    if (!index || !topology.can_be_home(*index)) {
+      return refused(fmt::format("node {} cannot be a home on this host", node.value));
+    }
+  }
+  const bool has_pool =
+      std::any_of(topology.nodes.begin(), topology.nodes.end(), [&](const placement::Node& node) {
+        return std::any_of(node.huge_pages.begin(), node.huge_pages.end(),
+                           [&](const placement::HugePagePool& pool) {
+                             return pool.page_size == Bytes{request.huge_page_bytes.value_or(0)};
+                           });
+      });
+  if (request.huge_page_bytes && !has_pool) {
+    return refused(
+        fmt::format("this host has no huge pages of {} KiB", *request.huge_page_bytes / 1024));
+  }
+  return {};
+}
+
+/// A VM that would take it up.
+placement::VmDescription described(const ReserveRequest& request) {
+  placement::VmDescription vm;
+  vm.id.uuid.fill(0xfd);  // no UUID generator makes such a one
+  vm.name = request.name;
+  for (std::int32_t vcpu = 0; vcpu < request.vcpus; ++vcpu) {
+    vm.vcpus.push_back(vcpu);
+  }
+  vm.max_vcpus = request.vcpus;
+  vm.memory = vm.max_memory = kMiB * whole_mib(Bytes{request.memory_bytes});
+  vm.huge_page_size = Bytes{request.huge_page_bytes.value_or(0)};
+  vm.policy.nodes = request.nodes;
+  std::sort(vm.policy.nodes.begin(), vm.policy.nodes.end());
+  vm.policy.nodes.erase(std::unique(vm.policy.nodes.begin(), vm.policy.nodes.end()),
+                        vm.policy.nodes.end());
+  vm.policy.topology_policy = placement::TopologyPolicy::kRestricted;
+  vm.policy.topology_scope = placement::TopologyScope::kClient;
+  return vm;
+}
+
+/// Where one node would be large enough and all have as much room together: what to try. Or empty.
+std::string advice_on_room(const ControllerState& state, const HostNow& now,
+                           const placement::VmDescription& vm) {
+  const placement::Snapshot& snapshot = now.snapshot;
+  const placement::FreeForVm free = state.starts.free_for_any(now);
+  const bool is_ordinary = vm.huge_page_size == Bytes{};
+  Bytes room;
+  bool could_fit = false;
+  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+    Bytes size = is_ordinary ? snapshot.nodes[node].total - snapshot.nodes[node].reserve : Bytes{};
+    room += is_ordinary ? std::max(free.room[node], Bytes{}) : Bytes{};
+    for (const placement::FreeHugePages& pages : free.huge_pages) {
+      if (!is_ordinary && pages.node == snapshot.topology.nodes[node].id &&
+          pages.page_size == vm.huge_page_size) {
+        size += pages.page_size * pages.total;
+        room += pages.page_size * std::max<std::int64_t>(pages.free, 0);
+      }
+    }
+    const bool may_be_there = vm.policy.nodes.empty() ||
+                              std::binary_search(vm.policy.nodes.begin(), vm.policy.nodes.end(),
+                                                 snapshot.topology.nodes[node].id);
+    could_fit = could_fit || (may_be_there && snapshot.nodes[node].known && size >= vm.max_memory &&
+                              snapshot.topology.nodes[node].cpu_count() >= vm.max_vcpus);
+  }
+  if (!could_fit || room < vm.max_memory) {
+    return "";
+  }
+  std::string command = fmt::format("vmnuma make-room --vcpus {} --memory {}MiB", vm.max_vcpus,
+                                    whole_mib(vm.max_memory));
+  if (!is_ordinary) {
+    command += fmt::format(" --hugepages {}MiB", whole_mib(vm.huge_page_size));
+  }
+  if (vm.policy.nodes.size() == 1) {
+    command += fmt::format(" --on {}", vm.policy.nodes.front().value);
+  }
+  return fmt::format(". All nodes together have that much: '{}' shows whether moves would help",
+                     command);
+}
+
+}  // namespace
+
+// ---- commands ----
+
+Result<ReservationsView> reply_to(const ControllerState& state,
+                                  const ReservationsRequest& /*request*/) {
+  return reservations_view(state.reservations.all());
+}
+
+Result<DoneView> carry_out(ControllerState& state, const ReserveRequest& asked, Effects& effects) {
+  if (!state.is_epoch_measured()) {
+    return failure(ErrorCode::kBusy, "nothing has been measured yet, ask again after an epoch");
+  }
+  if (Result<void> good = check(asked, state); !good) {
+    return tl::unexpected(std::move(good).error());
+  }
+  ReserveRequest request = asked;
+  if (!request.vm && !request.group) {
+    request.vm = request.group = request.name;
+  }
+  const placement::VmDescription vm = described(request);
+  HostNow now = state.host_now();
+  Result<RoomFound> room = state.starts.room_for(now, vm);
+  if (!room) {
+    Error error = std::move(room).error();
+    error.message =
+        fmt::format("nothing is reserved, {}{}", error.message, advice_on_room(state, now, vm));
+    return tl::unexpected(std::move(error));
+  }
+  state.last.last_placed_on = now.last_placed_on;
+  Reservation reservation;
+  reservation.name = request.name;
+  reservation.vm = request.vm.value_or("");
+  if (const Result<VmId> id = placement::parse_vm_id(reservation.vm)) {
+    reservation.vm_id = *id;
+    reservation.vm.clear();
+  }
+  reservation.group = request.group.value_or("");
+  reservation.vcpus = request.vcpus;
+  reservation.homes = std::move(room->homes);
+  reservation.memory = std::move(room->memory);
+  reservation.until_unix_s = request.until_unix_s;
+  std::string who_runs;
+  for (const auto& [id, running] : state.ledger.vms()) {
+    if (reservation.is_for(running.description)) {
+      reservation.served.push_back(id);
+      who_runs += fmt::format("{}'{}'", who_runs.empty() ? "" : ", ", running.description.name);
+    }
+  }
+  const std::string what = fmt::format(
+      "{} vCPUs and {} MiB{} on node{} {} for {}{}", request.vcpus,
+      whole_mib(reservation.memory_left()),
+      request.huge_page_bytes
+          ? fmt::format(" of huge pages of {} KiB", *request.huge_page_bytes / 1024)
+          : "",
+      nodes_of(reservation).size() == 1 ? "" : "s", placement::to_list(nodes_of(reservation)),
+      whom_text(request), request.until_unix_s ? " until " + time_text(*request.until_unix_s) : "");
+  state.reservations.add(std::move(reservation));
+  changed(state, fmt::format("reservation '{}' by command: {}", request.name, what), "", effects);
+  return DoneView{
+      fmt::format("reserved {}{}", what,
+                  who_runs.empty() ? ""
+                                   : fmt::format("; {} runs already and takes nothing of it until "
+                                                 "it has stopped",
+                                                 who_runs)),
+      {}};
+}
+
+Result<DoneView> carry_out(ControllerState& state, const UnreserveRequest& request,
+                           Effects& effects) {
+  const Reservation* reservation = state.reservations.find(request.name);
+  if (reservation == nullptr) {
+    std::vector<std::string_view> names;
+    for (const Reservation& one : state.reservations.all()) {
+      names.push_back(one.name);
+    }
+    return failure(ErrorCode::kNotFound, fmt::format("there is no reservation '{}'{}", request.name,
+                                                     placement::did_you_mean(request.name, names)));
+  }
+  const std::int64_t mib = whole_mib(reservation->memory_left());
+  state.reservations.remove(request.name);
+  changed(state, fmt::format("reservation '{}' given up by command", request.name), "", effects);
+  return DoneView{
+      fmt::format("reservation '{}' is given up, {} MiB are for all again", request.name, mib), {}};
+}
+
+// ---- what else changes them ----
+
+void expire_reservations(ControllerState& state, Effects& effects) {
+  for (const Reservation& over : state.reservations.expire(state.last.wall_unix_s)) {
+    changed(state,
+            fmt::format("the time of reservation '{}' is over, {} MiB are for all again", over.name,
+                        whole_mib(over.memory_left())),
+            "", effects);
+  }
+}
+
+void forget_stopped(ControllerState& state, Effects& effects) {
+  if (state.reservations.forget_stopped(
+          [&](const VmId& vm) { return state.ledger.find(vm) != nullptr; })) {
+    effects.reservations = state.reservations.all();
+  }
+}
+
+std::vector<NodeId> take_up_reservations(ControllerState& state, const placement::VmDescription& vm,
+                                         Effects& effects) {
+  std::vector<NodeId> nodes;
+  for (const TakenUp& taken : state.reservations.take_up(vm)) {
+    for (const NodeId node : taken.homes) {
+      if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) {
+        nodes.push_back(node);
+      }
+    }
+    changed(state,
+            fmt::format("VM '{}' takes up {} MiB of reservation '{}'{}", vm.name,
+                        whole_mib(taken.memory), taken.reservation,
+                        taken.ended ? ", which ends with that" : ""),
+            vm.name, effects);
+  }
+  return nodes;
+}
+
+// ---- shown and kept ----
+
+ReservationsView reservations_view(const std::vector<Reservation>& reservations) {
+  ReservationsView view;
+  for (const Reservation& reservation : reservations) {
+    ReservationView& row = view.reservations.emplace_back();
+    row.name = reservation.name;
+    row.vm = reservation.vm;
+    row.vm_uuid = reservation.vm_id ? placement::to_text(*reservation.vm_id) : "";
+    row.group = reservation.group;
+    row.vcpus = reservation.vcpus;
+    row.homes = reservation.homes;
+    for (const PromisedMemory& part : reservation.memory) {
+      row.memory.push_back({part.node, part.page_size.value, part.memory.value});
+    }
+    row.until_unix_s = reservation.until_unix_s;
+    for (const VmId& vm : reservation.served) {
+      row.served.push_back(placement::to_text(vm));
+    }
+  }
+  return view;
+}
+
+std::vector<Reservation> reservations_in(const ReservationsView& view) {
+  std::vector<Reservation> reservations;
+  for (const ReservationView& row : view.reservations) {
+    Reservation reservation;
+    reservation.name = row.name;
+    reservation.vm = row.vm;
+    if (const Result<VmId> id = placement::parse_vm_id(row.vm_uuid)) {
+      reservation.vm_id = *id;
+    }
+    reservation.group = row.group;
+    reservation.vcpus =
+        static_cast<std::int32_t>(std::clamp<std::int64_t>(row.vcpus, 0, kMostVcpus));
+    reservation.homes = row.homes;
+    for (const ReservedMemoryView& part : row.memory) {
+      const bool can_be = part.page_bytes >= 0 && part.memory_bytes > 0 &&
+                          part.memory_bytes <= (kMostMemoryMib << 20U);
+      if (can_be) {
+        reservation.memory.push_back({part.node, Bytes{part.page_bytes}, Bytes{part.memory_bytes}});
+      }
+    }
+    reservation.until_unix_s = row.until_unix_s;
+    for (const std::string& text : row.served) {
+      if (const Result<VmId> id = placement::parse_vm_id(text)) {
+        reservation.served.push_back(*id);
+      }
+    }
+    if (!reservation.name.empty() && !reservation.memory.empty() &&
+        reservations.size() < Reservations::kMost) {
+      reservations.push_back(std::move(reservation));
+    }
+  }
+  return reservations;
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Room that is kept for VMs that are not there yet.
+///
+/// Problem: who plans to start a VM, or expects one from another host, has to know that its room
+/// will not be gone by then. Approach: a *reservation* is memory of nodes, by page size, that
+/// belongs to what these keep free (NodeState::reserve, NodeState::reservations) for everybody but
+/// the VMs that it is for. So whatever leaves the reserve alone leaves it alone: admission, first
+/// homes, moves, and what is told to others. Its vCPUs count as those of a VM that was told to
+/// start there (controller/starts.h). Terms: a reservation *is for* VMs of a name or of a group; a
+/// VM *takes it up* when it begins to run, and counts by itself from then on.
+///
+/// Properties:
+///  - without reservations a snapshot stays as it is, and once they are gone it is as before;
+///  - none is for a VM of another name and group;
+///  - a VM takes up no more than its own memory, of each page size by itself; one that is for it by
+///  name ends with that;
+///  - a VM takes up what is for it once, as long as it runs; one that ran before takes nothing;
+///  - it is over at the time that was said for it, not before;
+///  - to every plan its memory is as good as taken, and nobody is moved or stopped to make room.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "balancer/core/starting_vms.h"
+#include "placement/model/domain.h"
+#include "placement/model/ids.h"
+#include "placement/model/snapshot.h"
+
+namespace vmnuma::balancer {
+
+struct RecordFields;
+
+struct Reservation {
+  std::string name;                          ///< not empty
+  std::string vm;                            ///< it is for the VM of this name; empty: of none
+  std::optional<placement::VmId> vm_id;      ///< or of this UUID
+  std::string group;                         ///< or for those of this affinity or anti-affinity
+                                             ///< group; empty: of none
+  std::int32_t vcpus = 0;                    ///< what is left
+  std::vector<placement::NodeId> homes;      ///< of its vCPUs, by client as of a VM
+  std::vector<PromisedMemory> memory;        ///< what is left
+  std::optional<std::int64_t> until_unix_s;  ///< absent: until it is given up
+  /// VMs that it is for and that run, but take nothing any more: they have, or ran before it was
+  /// made.
+  std::vector<placement::VmId> served;
+  bool operator==(const Reservation&) const = default;
+
+  /// True if it is for that VM. `vm` with the policy that counts.
+  [[nodiscard]] bool is_for(const placement::VmDescription& vm) const;
+  /// That one and no other.
+  [[nodiscard]] bool is_for_by_name(const placement::VmDescription& vm) const;
+  /// Of all nodes and page sizes.
+  [[nodiscard]] placement::Bytes memory_left() const;
+};
+
+/// What a VM has taken up of a reservation.
+struct TakenUp {
+  std::string reservation;
+  placement::Bytes memory;
+  bool ended = false;                    ///< nothing is left of it
+  std::vector<placement::NodeId> homes;  ///< where it was
+};
+
+class Reservations {
+ public:
+  static constexpr std::size_t kMost = 64;
+
+  Reservations() = default;
+  explicit Reservations(std::vector<Reservation> reservations) : all_(std::move(reservations)) {}
+
+  /// In the order in which they were made.
+  [[nodiscard]] const std::vector<Reservation>& all() const { return all_; }
+  /// Null if there is none.
+  [[nodiscard]] const Reservation* find(std::string_view name) const;
+
+  void add(Reservation reservation) { all_.push_back(std::move(reservation)); }
+  void remove(std::string_view name);
+  /// Takes out those that are over, and returns them.
+  std::vector<Reservation> expire(std::int64_t now_unix_s);
+  /// The VM begins to run.
+  std::vector<TakenUp> take_up(const placement::VmDescription& vm);
+  /// VMs that have stopped may take up again what is for them. True if there were any.
+  bool forget_stopped(const std::function<bool(const placement::VmId&)>& runs);
+
+  /// As a VM that is about to start counts them: without those that are for it. Returns where they
+  /// are, each node once.
+  std::vector<placement::NodeId> open_for(const placement::VmDescription& vm);
+
+  /// Makes the snapshot's nodes keep their memory, and nothing for any others.
+  void keep_in(placement::Snapshot& snapshot) const;
+
+ private:
+  friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
+
+  std::vector<Reservation> all_;
+};
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What reservations.h promises of plans, on generated hosts.
+#include <algorithm>
+#include <map>
+
+#include "balancer/core/planner.h"
+#include "balancer/core/reservations.h"
+#include "balancer/core/validator.h"
+#include "placement/memory_room.h"
+#include "tests/property/any_host.h"
+#include "tests/support/build_snapshot.h"
+
+namespace vmnuma::balancer {
+namespace {
+
+using placement::Action;
+using placement::Bytes;
+using placement::ClientState;
+using placement::kMiB;
+using placement::NodeIndex;
+using placement::Options;
+using placement::Plan;
+using placement::Relocation;
+using placement::Snapshot;
+using tests::any_host;
+
+/// On about every second node, of what is free there now: all of it as often as a part.
+Reservations any_reservations(const Snapshot& snapshot) {
+  Reservations reservations;
+  const placement::MemoryRoom room(snapshot);
+  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+    const auto parts = *rc::gen::inRange<std::int64_t>(0, 9);
+    const Bytes memory = room.ordinary(node) * std::min<std::int64_t>(parts, 4) / 4;
+    if (memory > Bytes{}) {
+      Reservation reservation;
+      reservation.name = reservation.vm = "r" + std::to_string(node);
+      reservation.homes = {snapshot.topology.nodes[node].id};
+      reservation.memory = {{snapshot.topology.nodes[node].id, Bytes{}, memory}};
+      reservations.add(std::move(reservation));
+    }
+  }
+  return reservations;
+}
+
+RC_GTEST_PROP(ReservationsProperty, WithoutThemPlansAreTheSame, ()) {
+  const tests::AnyHost host = *any_host(8, 60);
+  const Snapshot before = host.snapshot();
+  Snapshot snapshot = before;
+  Reservations().keep_in(snapshot);
+  RC_ASSERT(snapshot == before);
+  any_reservations(snapshot).keep_in(snapshot);
+  Reservations().keep_in(snapshot);
+  RC_ASSERT(snapshot == before);
+  RC_ASSERT(make_plan(snapshot, host.options(), {}) == make_plan(before, host.options(), {}));
+}
+
+RC_GTEST_PROP(ReservationsProperty, NoMoveTakesMemoryThatIsReserved, ()) {
+  const tests::AnyHost host = *any_host(8, 60);
+  Snapshot snapshot = host.snapshot();
+  any_reservations(snapshot).keep_in(snapshot);
+  const Plan plan = make_plan(snapshot, host.options(), {});
+  RC_ASSERT(violations_of(plan, snapshot, host.options(), {}).empty());
+  // However the memory of who leaves is counted: it may make room for who comes.
+  std::map<NodeIndex, Bytes> comes;
+  std::map<NodeIndex, Bytes> leaves;
+  for (const Action& action : plan.actions) {
+    for (const Relocation& relocation : action.relocations) {
+      const ClientState* client = find_client(snapshot, relocation.client);
+      RC_ASSERT(client != nullptr);
+      if (snapshot.vms[client->vm].huge_page_size > Bytes{}) {
+        continue;
+      }
+      if (action.reason != placement::Reason::kInitialPlacement) {
+        comes[relocation.to] += relocation.memory;
+      }
+      for (NodeIndex node = 0; node < client->memory.size(); ++node) {
+        leaves[node] += node == relocation.to ? Bytes{} : client->memory[node];
+      }
+    }
+  }
+  RC_TAG(comes.size());
+  for (const auto& [node, bytes] : comes) {
+    const placement::NodeState& state = snapshot.nodes[node];
+    const Bytes room = std::max(state.free - state.reserve, Bytes{});
+    RC_ASSERT(bytes <= room + leaves[node]);
+  }
+}
+
+RC_GTEST_PROP(ReservationsProperty, ToEveryPlanTheMemoryIsAsGoodAsTaken, ()) {
+  const tests::AnyHost host = *any_host(8, 60);
+  const Snapshot before = host.snapshot();
+  const Reservations reservations = any_reservations(before);
+  Snapshot reserved = before;
+  reservations.keep_in(reserved);
+  Snapshot taken = before;
+  for (const Reservation& reservation : reservations.all()) {
+    taken.nodes[*taken.topology.index_of(reservation.homes.front())].free -=
+        reservation.memory_left();
+  }
+  RC_ASSERT(make_plan(reserved, host.options(), {}) == make_plan(taken, host.options(), {}));
+}
+
+}  // namespace
+}  // namespace vmnuma::balancer

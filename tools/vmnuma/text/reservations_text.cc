@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "tools/vmnuma/text/listing.h"
+#include "tools/vmnuma/text/text.h"
+#include "tools/vmnuma/text/view_text.h"
+
+namespace vmnuma::tools {
+
+namespace {
+
+using balancer::ReservationView;
+using balancer::ReservedMemoryView;
+
+/// By name, or UUID, and by group, each once.
+std::string whom_text(const ReservationView& row) {
+  const std::string& vm = row.vm.empty() ? row.vm_uuid : row.vm;
+  if (vm.empty() || vm == row.group) {
+    return row.group;
+  }
+  return row.group.empty() ? vm : fmt::format("{}, {}", vm, row.group);
+}
+
+/// "0 (16.0 GiB), 1 (16.0 GiB)"; huge pages with their size.
+std::string memory_text(const ReservationView& row) {
+  std::string text;
+  for (const ReservedMemoryView& part : row.memory) {
+    text += fmt::format("{}{} ({}{})", text.empty() ? "" : ", ", node_text(part.node),
+                        bytes_text(part.memory_bytes),
+                        part.page_bytes > 0 ? " of " + bytes_text(part.page_bytes) : "");
+  }
+  return text;
+}
+
+}  // namespace
+
+Listing listing_of(const balancer::ReservationsView& view) {
+  using Align = Table::Align;
+  using Shown = Listing::Shown;
+  Listing listing;
+  listing.columns = {{"name", "NAME"},
+                     {"for", "FOR"},
+                     {"vcpus", "VCPUS", Align::kRight},
+                     {"memory_bytes", "MEMORY", Align::kRight},
+                     {"nodes", "NODES"},
+                     {"until", "UNTIL"},
+                     {"served", "SERVED", Align::kRight, Shown::kWide},
+                     {"memory", "MEMORY BY NODE", Align::kLeft, Shown::kWide}};
+  for (const ReservationView& row : view.reservations) {
+    std::int64_t bytes = 0;
+    std::vector<placement::NodeId> nodes = row.homes;
+    for (const ReservedMemoryView& part : row.memory) {
+      bytes += part.memory_bytes;
+      nodes.push_back(part.node);
+    }
+    std::sort(nodes.begin(), nodes.end());
+    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+    listing.names.push_back(row.name);
+    listing.rows.push_back(
+        {cell(row.name), cell(whom_text(row)), cell(row.vcpus), bytes_cell(bytes),
+         cell(nodes_text(nodes)),
+         row.until_unix_s ? time_cell(*row.until_unix_s) : Listing::Cell{"-", ""},
+         cell(static_cast<std::int64_t>(row.served.size())), cell(memory_text(row))});
+  }
+  return listing;
+}
+
+std::string text_of(const balancer::ReservationsView& view) {
+  return view.reservations.empty() ? "Nothing is reserved.\n"
+                                   : text_of(listing_of(view), ListFormat::kTable);
+}
+
+}  // namespace vmnuma::tools
