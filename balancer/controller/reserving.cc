@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t kLongestName = 256;
 
-tl::unexpected<Error> refused(std::string because) {
+tl::unexpected<Error> not_reserved(std::string because) {
   return failure(ErrorCode::kInvalidArgument, std::move(because));
 }
 
@@ -69,31 +69,31 @@ std::vector<NodeId> nodes_of(const Reservation& reservation) {
 Result<void> check(const ReserveRequest& request, const ControllerState& state) {
   if (std::max({request.name.size(), request.vm.value_or("").size(),
                 request.group.value_or("").size()}) > kLongestName) {
-    return refused(fmt::format(
+    return not_reserved(fmt::format(
         "the name of a reservation, and of whom it is for, has at most {} bytes", kLongestName));
   }
   if (state.reservations.find(request.name) != nullptr) {
-    return refused(fmt::format("there is a reservation '{}' already", request.name));
+    return not_reserved(fmt::format("there is a reservation '{}' already", request.name));
   }
   if (state.reservations.all().size() >= Reservations::kMost) {
-    return refused(fmt::format("there are {} reservations, which is as many as there can be",
-                               Reservations::kMost));
+    return not_reserved(fmt::format("there are {} reservations, which is as many as there can be",
+                                    Reservations::kMost));
   }
   if (request.vcpus < 1 || request.vcpus > kMostVcpus) {
-    return refused(fmt::format("a VM has 1 to {} vCPUs, not {}", kMostVcpus, request.vcpus));
+    return not_reserved(fmt::format("a VM has 1 to {} vCPUs, not {}", kMostVcpus, request.vcpus));
   }
   if (request.memory_bytes < 1 || request.memory_bytes > (kMostMemoryMib << 20U)) {
-    return refused(fmt::format("a VM has 1 to {} bytes of memory, not {}", kMostMemoryMib << 20U,
-                               request.memory_bytes));
+    return not_reserved(fmt::format("a VM has 1 to {} bytes of memory, not {}",
+                                    kMostMemoryMib << 20U, request.memory_bytes));
   }
   if (request.until_unix_s && *request.until_unix_s <= state.last.wall_unix_s) {
-    return refused(fmt::format("{} is over", time_text(*request.until_unix_s)));
+    return not_reserved(fmt::format("{} is over", time_text(*request.until_unix_s)));
   }
   const placement::Topology& topology = state.last.snapshot.topology;
   for (const NodeId node : request.nodes) {
     const auto index = topology.index_of(node);
     if (!index || !topology.can_be_home(*index)) {
-      return refused(fmt::format("node {} cannot be a home on this host", node.value));
+      return not_reserved(fmt::format("node {} cannot be a home on this host", node.value));
     }
   }
   const bool has_pool =
@@ -104,7 +104,7 @@ Result<void> check(const ReserveRequest& request, const ControllerState& state) 
                            });
       });
   if (request.huge_page_bytes && !has_pool) {
-    return refused(
+    return not_reserved(
         fmt::format("this host has no huge pages of {} KiB", *request.huge_page_bytes / 1024));
   }
   return {};

@@ -26,12 +26,6 @@ Scenario pile() {
   return scenario;
 }
 
-void run_until(Simulation& simulation, std::int64_t epoch) {
-  while (simulation.epoch() < epoch) {
-    simulation.run_epoch();
-  }
-}
-
 TEST(ReleaseSimTest, AllOnOneNodeAgainAndLeftThere) {
   Simulation simulation(pile());
   run_until(simulation, 30);

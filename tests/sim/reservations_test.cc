@@ -15,7 +15,7 @@ using testing::Each;
 constexpr std::int64_t kBeginUnixS = 1'735'689'600;
 
 /// Two busy VMs on node 0 of two, of which the balancer moves one away.
-Scenario pile() {
+Scenario pile_after_restart() {
   Scenario scenario;
   scenario.name = "reserved";
   scenario.epochs = 60;
@@ -28,12 +28,6 @@ Scenario pile() {
   return scenario;
 }
 
-void run_until(Simulation& simulation, std::int64_t epoch) {
-  while (simulation.epoch() < epoch) {
-    simulation.run_epoch();
-  }
-}
-
 std::vector<NodeId> homes(Simulation& simulation) {
   std::vector<NodeId> all;
   for (const VmResult& vm : simulation.result().vms) {
@@ -43,7 +37,7 @@ std::vector<NodeId> homes(Simulation& simulation) {
 }
 
 TEST(ReservationsSimTest, NobodyMovesThereUntilItIsOverAlsoAfterARestart) {
-  Simulation simulation(pile());
+  Simulation simulation(pile_after_restart());
   run_until(simulation, 1);
   const auto host = simulation.ask(balancer::HostRequest{});
   ASSERT_TRUE(host) << host.error().message;
@@ -62,7 +56,7 @@ TEST(ReservationsSimTest, NobodyMovesThereUntilItIsOverAlsoAfterARestart) {
 }
 
 TEST(ReservationsSimTest, WithoutItTheyAreSpreadByThen) {
-  Simulation simulation(pile());
+  Simulation simulation(pile_after_restart());
   run_until(simulation, 29);
   EXPECT_THAT(homes(simulation), Contains(NodeId{1}));
 }

@@ -31,6 +31,12 @@ inline SimulationResult run_to_end(Scenario scenario) {
   return simulation.result();
 }
 
+inline void run_until(Simulation& simulation, std::int64_t epoch) {
+  while (simulation.epoch() < epoch) {
+    simulation.run_epoch();
+  }
+}
+
 /// So many nodes of 4 cores and 8 GiB, all at the same distance.
 inline ScenarioHost small_host(std::int32_t nodes, std::int32_t threads_per_core = 1) {
   ScenarioHost host;

@@ -33,9 +33,9 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-constexpr std::int64_t kVmMib = 64;
-constexpr std::int64_t kFreeMib = 512;  // of a node, of which 20 are its reserve
-constexpr std::int64_t kRoomMib = kFreeMib - 21;
+constexpr std::int64_t kTenantMib = 64;
+constexpr std::int64_t kNodeMib = 512;  // of a node, of which 20 are its reserve
+constexpr std::int64_t kRoomMib = kNodeMib - 21;
 
 ReserveRequest request(const std::string& name, std::int64_t mib, std::vector<NodeId> nodes = {}) {
   ReserveRequest asked;
@@ -141,8 +141,8 @@ TEST_F(ReservingTest, AVmThatOnlyAsksIsLedThereToo) {
   measure();
   (void)done(request("vm5", 64, {NodeId{1}}));
   for (int i = 0; i < 3; ++i) {
-    EXPECT_TRUE(ask(AnnounceRequest{"vm5", to_text(vm_id(5)), 2, kVmMib}));
-    EXPECT_THAT(suggested(kVmMib), ElementsAre(NodeId{1}));
+    EXPECT_TRUE(ask(AnnounceRequest{"vm5", to_text(vm_id(5)), 2, kTenantMib}));
+    EXPECT_THAT(suggested(kTenantMib), ElementsAre(NodeId{1}));
   }
 }
 
@@ -229,7 +229,7 @@ TEST_F(ReservingTest, OutlivesTheDaemonAndAVmThatHadItsPartTakesNoMore) {
   host_.start(vm, 1, 50);
   const Effects effects = host_.tell_domains();
   ASSERT_TRUE(effects.reservations);
-  EXPECT_EQ(effects.reservations->front().memory_left(), kMiB * (300 - kVmMib));
+  EXPECT_EQ(effects.reservations->front().memory_left(), kMiB * (300 - kTenantMib));
 
   HostStory next(2, Mode::kActive, [&](balancer::ControllerSetup& setup) {
     setup.reservations =
@@ -238,14 +238,15 @@ TEST_F(ReservingTest, OutlivesTheDaemonAndAVmThatHadItsPartTakesNoMore) {
   next.start(vm, 1, 50);
   EXPECT_FALSE(next.tell_domains().reservations);
   (void)next.epoch();
-  EXPECT_EQ(reservations_of(next.controller().snapshot().nodes[1], Bytes{}), kMiB * (300 - kVmMib));
+  EXPECT_EQ(reservations_of(next.controller().snapshot().nodes[1], Bytes{}),
+            kMiB * (300 - kTenantMib));
   // Another of the group takes up its own part, also if it was started while nobody looked.
   placement::VmDescription other = small_vm(6, "vm6", 2);
   other.own_policy = vm.own_policy;
   next.start(other, 1, 50);
   const Effects later = next.tell_domains();
   ASSERT_TRUE(later.reservations);
-  EXPECT_EQ(later.reservations->front().memory_left(), kMiB * (300 - 2 * kVmMib));
+  EXPECT_EQ(later.reservations->front().memory_left(), kMiB * (300 - 2 * kTenantMib));
 }
 
 TEST_F(ReservingTest, AVmThatRunsAlreadyTakesNothingUntilItHasStopped) {
@@ -321,9 +322,9 @@ TEST(ReservedHugePagesTest, AreTakenFromTheirPool) {
   EXPECT_TRUE(ask(vm));
 }
 
-/// A reservation that begins, keeps moves away, is taken up in part and ends, recorded from then
-/// on.
-std::vector<std::string> recorded(bool anonymize, std::int64_t from) {
+/// A reservation that begins, keeps moves away, is taken up in part and ends, recorded_reserving
+/// from then on.
+std::vector<std::string> recorded_reserving(bool anonymize, std::int64_t from) {
   HostStory host(2, Mode::kActive);
   for (std::uint8_t number = 1; number <= 3; ++number) {
     host.start(small_vm(number, "secret" + std::to_string(number), 1), 0, 90);
@@ -367,7 +368,7 @@ std::vector<std::string> recorded(bool anonymize, std::int64_t from) {
 TEST(RecordedReservationsTest, ReplayToTheByteAndNameNobody) {
   for (const bool anonymize : {false, true}) {
     for (const std::int64_t from : {0, 4, 7}) {
-      const std::vector<std::string> lines = recorded(anonymize, from);
+      const std::vector<std::string> lines = recorded_reserving(anonymize, from);
       std::size_t next = 0;
       const auto report = balancer::replay(
           [&]() -> std::optional<std::string> {

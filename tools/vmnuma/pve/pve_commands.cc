@@ -96,7 +96,7 @@ Result<void> put_in_place(const files::Directory& root, const PvePlace& place) {
   return files::replace_file(path, *script, kScriptMode);
 }
 
-std::string_view text_of(PveScript script) {
+std::string_view script_text(PveScript script) {
   switch (script) {
     case PveScript::kMissing:
       return "not there";
@@ -235,8 +235,9 @@ int PveStatusRun::run(const Invocation& invocation, Surroundings& surroundings) 
   }
   const PveScript script = pve_script_in(*directory, below_root(place.snippets));
   Table table({{"VMID", Table::Align::kRight}, {"VM"}, {"HOOKSCRIPT"}, {"AFFINITY"}});
-  ordered_json json = {
-      {"script", script_path(place)}, {"state", text_of(script)}, {"vms", ordered_json::array()}};
+  ordered_json json = {{"script", script_path(place)},
+                       {"state", script_text(script)},
+                       {"vms", ordered_json::array()}};
   const auto or_dash = [](const std::string& text) { return text.empty() ? "-" : text; };
   for (const PveVm& vm : *vms) {
     if (vm.node.empty()) {
@@ -248,8 +249,9 @@ int PveStatusRun::run(const Invocation& invocation, Surroundings& surroundings) 
                              {"affinity", vm.affinity}});
     }
   }
-  const std::string text = fmt::format("hookscript {}: {}\n", script_path(place), text_of(script)) +
-                           (table.empty() ? "" : "\n" + table.text());
+  const std::string text =
+      fmt::format("hookscript {}: {}\n", script_path(place), script_text(script)) +
+      (table.empty() ? "" : "\n" + table.text());
   return print(invocation, surroundings, invocation.json ? text::json_text(json) + "\n" : text);
 }
 

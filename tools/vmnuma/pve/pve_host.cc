@@ -16,7 +16,7 @@ namespace vmnuma::tools {
 namespace {
 
 constexpr std::string_view kHere = "etc/pve/qemu-server";
-constexpr std::string_view kNodes = "etc/pve/nodes";
+constexpr std::string_view kPveNodes = "etc/pve/nodes";
 
 std::optional<std::int32_t> vmid_of(std::string_view file) {
   constexpr std::string_view kSuffix = ".conf";
@@ -57,9 +57,9 @@ Result<std::vector<PveVm>> read_pve_vms(const files::Directory& root) {
   std::map<std::int32_t, PveVm> vms;
   add_vms(*here, "", vms);
   const auto nodes =
-      root.directory(kNodes).and_then([](const files::Directory& all) { return all.names(); });
+      root.directory(kPveNodes).and_then([](const files::Directory& all) { return all.names(); });
   for (const std::string& node : nodes.value_or(std::vector<std::string>{})) {
-    if (const auto there = root.directory(fmt::format("{}/{}/qemu-server", kNodes, node))) {
+    if (const auto there = root.directory(fmt::format("{}/{}/qemu-server", kPveNodes, node))) {
       add_vms(*there, node, vms);
     }
   }

@@ -37,8 +37,6 @@ std::string memory_text(const ReservationView& row) {
 }  // namespace
 
 Listing listing_of(const balancer::ReservationsView& view) {
-  using Align = Table::Align;
-  using Shown = Listing::Shown;
   Listing listing;
   listing.columns = {{"name", "NAME"},
                      {"for", "FOR"},
