@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/files/file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 
@@ -13,6 +14,9 @@
 namespace vmnuma::files {
 
 namespace {
+
+/// Most files are smaller; room for more is made as it is needed, however large one may be.
+constexpr std::size_t kFirstBytes = std::size_t{16} * 1024;
 
 tl::unexpected<Error> system_failure(const char* what, const std::string& path) {
   return tl::unexpected(system_error(errno, std::string("cannot ") + what + " '" + path + "'"));
@@ -36,9 +40,12 @@ Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
   if (!file) {
     return tl::unexpected(file.error());
   }
-  std::string text(most_bytes + 1, '\0');
+  std::string text;
   std::size_t length = 0;
-  while (length < text.size()) {
+  while (length <= most_bytes) {
+    if (length == text.size()) {
+      text.resize(std::min(std::max(2 * length, kFirstBytes), most_bytes + 1));
+    }
     const ssize_t got = uninterrupted(
         [&] { return ::read(file->get(), text.data() + length, text.size() - length); });
     if (got < 0) {

@@ -36,6 +36,17 @@ TEST(FileTest, ReadsUpToTheLimitAndNoFurther) {
   EXPECT_THAT(text.error().message, HasSubstr("is larger than 9 bytes"));
 }
 
+TEST(FileTest, ReadsAFileWholeThatIsLargerThanMostAre) {
+  const tests::TempDirectory directory;
+  const std::string path = directory.path() + "/f";
+  std::string written(100'000, 'a');
+  written[16 * 1024] = written[64 * 1024 - 1] = 'b';
+  std::ofstream(path) << written;
+  EXPECT_EQ(*read_file(path, written.size()), written);
+  EXPECT_EQ(*read_file(path, 10 * written.size()), written);
+  EXPECT_FALSE(read_file(path, written.size() - 1));
+}
+
 TEST(FileTest, ReplacesAFileWholly) {
   const tests::TempDirectory directory;
   const std::string path = directory.path() + "/f";
