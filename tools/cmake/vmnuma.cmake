@@ -53,9 +53,9 @@ target_compile_options(
             -Wno-missing-field-initializers
             $<$<BOOL:${VMNUMA_WARNINGS_AS_ERRORS}>:-Werror>)
 
-# Optimising a test's own code costs a quarter of the build; what it calls is optimised. Where it works hard itself, it
-# pays.
-set(quick_test_options -O0 -U_FORTIFY_SOURCE)
+# With sanitizers, optimising takes twice as long as all else in compiling. It pays where tests spend their time: in what is
+# declared with WORKS_HARD. In a release build all of the product is optimised.
+set(unoptimised -O0 -U_FORTIFY_SOURCE)
 
 # Most of the time to compile a file is spent on headers of the standard library, fmt and GoogleTest. Where
 # VMNUMA_PRECOMPILED_HEADER is on they are read once. The release build does without, so that a file whose own includes
@@ -68,16 +68,19 @@ if(VMNUMA_PRECOMPILED_HEADER)
   # Without the time, so that ccache finds what was compiled with an equal one.
   target_compile_options(vmnuma_build INTERFACE $<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>)
   file(WRITE ${PROJECT_BINARY_DIR}/precompiled.cc "")
-  add_library(vmnuma_source_headers STATIC EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/precompiled.cc)
-  target_link_libraries(vmnuma_source_headers PRIVATE vmnuma_build)
-  target_precompile_headers(vmnuma_source_headers PRIVATE ${common_headers})
+  foreach(headers vmnuma_source_headers vmnuma_unoptimised_headers)
+    add_library(${headers} STATIC EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/precompiled.cc)
+    target_link_libraries(${headers} PRIVATE vmnuma_build)
+    target_precompile_headers(${headers} PRIVATE ${common_headers})
+  endforeach()
+  target_compile_options(vmnuma_unoptimised_headers PRIVATE ${unoptimised})
   if(BUILD_TESTING)
     find_package(GTest REQUIRED)
     add_library(vmnuma_test_headers STATIC EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/precompiled.cc)
     target_link_libraries(vmnuma_test_headers PRIVATE vmnuma_build GTest::gmock)
     target_precompile_headers(vmnuma_test_headers PRIVATE ${common_headers} <filesystem> <fstream> <sstream>
                               <gmock/gmock.h> <gtest/gtest.h>)
-    target_compile_options(vmnuma_test_headers PRIVATE ${quick_test_options})
+    target_compile_options(vmnuma_test_headers PRIVATE ${unoptimised})
   endif()
 endif()
 
@@ -87,12 +90,21 @@ function(vmnuma_reuse_headers target from)
   endif()
 endfunction()
 
-# vmnuma_library(NAME SOURCES a.cc ... [DEPENDS target ...])
+function(vmnuma_optimise target works_hard)
+  if(works_hard OR NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+    vmnuma_reuse_headers(${target} vmnuma_source_headers)
+  else()
+    target_compile_options(${target} PRIVATE ${unoptimised})
+    vmnuma_reuse_headers(${target} vmnuma_unoptimised_headers)
+  endif()
+endfunction()
+
+# vmnuma_library(NAME [WORKS_HARD] SOURCES a.cc ... [DEPENDS target ...])
 function(vmnuma_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "WORKS_HARD" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC vmnuma_build tl::expected ${ARG_DEPENDS})
-  vmnuma_reuse_headers(${name} vmnuma_source_headers)
+  vmnuma_optimise(${name} ${ARG_WORKS_HARD})
 endfunction()
 
 # The pure part links the result type and other pure libraries, nothing else. A library declared with
@@ -105,7 +117,7 @@ function(vmnuma_pure_library name)
       message(FATAL_ERROR "'${name}' is pure and may not link '${dependency}', which is not")
     endif()
   endforeach()
-  vmnuma_library(${name} SOURCES ${ARG_SOURCES} DEPENDS ${ARG_DEPENDS})
+  vmnuma_library(${name} WORKS_HARD SOURCES ${ARG_SOURCES} DEPENDS ${ARG_DEPENDS})
   set_target_properties(${name} PROPERTIES VMNUMA_PURE TRUE)
   set_property(GLOBAL APPEND PROPERTY VMNUMA_PURE_ARCHIVES $<TARGET_FILE:${name}>)
 endfunction()
@@ -115,7 +127,7 @@ function(vmnuma_program name)
   cmake_parse_arguments(ARG "" "DESTINATION" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE vmnuma_build ${ARG_DEPENDS})
-  vmnuma_reuse_headers(${name} vmnuma_source_headers)
+  vmnuma_optimise(${name} FALSE)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
   if(ARG_DESTINATION)
     install(TARGETS ${name} RUNTIME DESTINATION ${ARG_DESTINATION})
@@ -138,7 +150,7 @@ function(vmnuma_test name)
   if(ARG_LABEL STREQUAL "property")
     vmnuma_reuse_headers(${name} vmnuma_source_headers)
   else()
-    target_compile_options(${name} PRIVATE ${quick_test_options})
+    target_compile_options(${name} PRIVATE ${unoptimised})
     vmnuma_reuse_headers(${name} vmnuma_test_headers)
   endif()
   # A run that fails must fail again: properties are tried on the same cases every time.

@@ -209,11 +209,11 @@ TEST_F(PlainInventoryTest, AVmThatIsNamedBeforeTheFirstLookIsFound) {
   EXPECT_THAT(running(), SizeIs(1));  // and the inventory tells of it all the same
 }
 
-/// A thousand in all: half of them in cgroups of their own, where this machine lets a test make
+/// Four hundred in all: half of them in cgroups of their own, where this machine lets a test make
 /// some; the other half is told of by the program alone.
 class ManyStartsTest : public PlainInventoryTest, public testing::WithParamInterface<bool> {
  protected:
-  static constexpr int kSteps = 25;
+  static constexpr int kSteps = 10;
   static constexpr int kAStep = 20;
   /// What tells of one start, at most: a cgroup is made, a process enters it, QEMU is opened.
   static constexpr int kHintsOfAStart = 3;
