@@ -109,11 +109,13 @@ HttpHead head_of(const http::request<http::empty_body>& request) {
   return head;
 }
 
+}  // namespace
+
 /// One client, from its acceptance until its socket is closed.
-class Connection : public std::enable_shared_from_this<Connection> {
+class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
-  Connection(AnySocket socket, const HttpLimits& limits, const HttpServer::Handler& handler,
-             std::function<void(Connection&)> over)
+  HttpConnection(AnySocket socket, const HttpLimits& limits, const HttpServer::Handler& handler,
+                 std::function<void(HttpConnection&)> over)
       : stream_(std::move(socket)), limits_(limits), handler_(handler), over_(std::move(over)) {
     parser_.header_limit(kLongestHead);
     parser_.body_limit(boost::none);  // bodies are refused by their headers
@@ -207,7 +209,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   beast::basic_stream<asio::generic::stream_protocol> stream_;
   const HttpLimits& limits_;
   const HttpServer::Handler& handler_;
-  std::function<void(Connection&)> over_;
+  std::function<void(HttpConnection&)> over_;
   beast::flat_static_buffer<kLongestHead> received_;
   http::request_parser<http::empty_body> parser_;
   http::response<http::span_body<const char>> response_;
@@ -217,6 +219,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Clock::time_point linger_until_;
   std::array<char, 4096> thrown_away_{};
 };
+
+namespace {
 
 /// Address and port; nothing for a name.
 Result<tcp::endpoint> endpoint_of(const ListenAddress& address) {
@@ -347,8 +351,8 @@ class HttpServer::Listener {
     if (connections_.size() >= limits_.most_connections) {
       make_room();
     }
-    auto connection = std::make_shared<Connection>(std::move(socket), limits_, handler_,
-                                                   [this](Connection& over) { forget(over); });
+    auto connection = std::make_shared<HttpConnection>(
+        std::move(socket), limits_, handler_, [this](HttpConnection& over) { forget(over); });
     connections_.push_back(connection);
     connection->start();
   }
@@ -367,7 +371,7 @@ class HttpServer::Listener {
     }
   }
 
-  void forget(Connection& over) {
+  void forget(HttpConnection& over) {
     over.close();
     connections_.remove_if([&over](const auto& connection) { return connection.get() == &over; });
   }
@@ -377,7 +381,7 @@ class HttpServer::Listener {
   asio::io_context io_{1};  ///< outlives all that runs on it
   std::variant<tcp::acceptor, local::acceptor> acceptor_{tcp::acceptor(io_)};
   asio::steady_timer retry_{io_};
-  std::list<std::shared_ptr<Connection>> connections_;  ///< longest open first
+  std::list<std::shared_ptr<HttpConnection>> connections_;  ///< longest open first
 };
 
 Result<ListenAddress> parse_listen_address(std::string_view text) {
