@@ -13,15 +13,15 @@ namespace {
 
 using tests::Draw;
 
-struct Case {
+struct AdmissionCase {
   Topology topology;
   AdmissionRequest request;
 };
 
-Case any_case(NodeIndex most_nodes) {
+AdmissionCase any_admission(NodeIndex most_nodes) {
   Draw draw(*rc::gen::noShrink(rc::gen::inRange<std::uint64_t>(0, 1U << 30U)), 0);
   const auto nodes = static_cast<NodeIndex>(draw.between(1, static_cast<std::int64_t>(most_nodes)));
-  Case drawn{tests::equal_nodes(static_cast<std::int32_t>(nodes), 4, 1, 16), {}};
+  AdmissionCase drawn{tests::equal_nodes(static_cast<std::int32_t>(nodes), 4, 1, 16), {}};
   AdmissionRequest& request = drawn.request;
   constexpr TopologyPolicy kPolicies[] = {TopologyPolicy::kNone, TopologyPolicy::kBestEffort,
                                           TopologyPolicy::kRestricted,
@@ -80,7 +80,7 @@ std::size_t narrowest(const AdmissionRequest& request) {
 }
 
 RC_GTEST_PROP(AdmissionProperty, TheAnswerIsInEveryProvidersHintsAndNoneIsNarrower, ()) {
-  Case drawn = any_case(10);
+  AdmissionCase drawn = any_admission(10);
   AdmissionRequest& request = drawn.request;
   if (request.policy == TopologyPolicy::kNone) {
     request.policy = TopologyPolicy::kBestEffort;
@@ -98,7 +98,7 @@ RC_GTEST_PROP(AdmissionProperty, TheAnswerIsInEveryProvidersHintsAndNoneIsNarrow
 }
 
 RC_GTEST_PROP(AdmissionProperty, PoliciesAdmitWhatTheySay, ()) {
-  Case drawn = any_case(8);
+  AdmissionCase drawn = any_admission(8);
   const Admission admission = admit(drawn.topology, drawn.request);
   switch (drawn.request.policy) {
     case TopologyPolicy::kNone:
@@ -115,7 +115,7 @@ RC_GTEST_PROP(AdmissionProperty, PoliciesAdmitWhatTheySay, ()) {
 }
 
 RC_GTEST_PROP(AdmissionProperty, WithMoreFreeWhatWasAdmittedStillIs, ()) {
-  Case drawn = any_case(8);
+  AdmissionCase drawn = any_admission(8);
   if (!admit(drawn.topology, drawn.request).admitted) {
     return;
   }
@@ -126,7 +126,7 @@ RC_GTEST_PROP(AdmissionProperty, WithMoreFreeWhatWasAdmittedStillIs, ()) {
 }
 
 RC_GTEST_PROP(AdmissionProperty, RenumberingTheNodesRenumbersTheAnswer, ()) {
-  Case drawn = any_case(8);
+  AdmissionCase drawn = any_admission(8);
   AdmissionRequest& request = drawn.request;
   const std::size_t count = drawn.topology.nodes.size();
   // Loads whose sums over different sets differ leave nothing to the turn.

@@ -18,14 +18,14 @@ using tests::any_host;
 using tests::AnyHost;
 using tests::Draw;
 
-struct Case {
+struct AdviceCase {
   AdviceRequest request;
   AdviceHost host;
 };
 
-Case any_case(const AnyHost& any) {
+AdviceCase any_advice_case(const AnyHost& any) {
   Draw draw(any.seed, 977);
-  Case drawn;
+  AdviceCase drawn;
   drawn.host.topology = any.snapshot().topology;
   drawn.host.prefer_ht = draw.one_in(6);
   VmDescription& vm = drawn.request.vm;
@@ -99,7 +99,7 @@ Bytes memory_of(const Node& node, Bytes page_size) {
 }
 
 RC_GTEST_PROP(AdviceProperty, CellsHaveEveryVcpuOnceAndAllMemory, ()) {
-  const Case drawn = any_case(*any_host(12, 0));
+  const AdviceCase drawn = any_advice_case(*any_host(12, 0));
   const auto advice = advise(drawn.request, drawn.host);
   RC_PRE(advice.has_value());
   std::int32_t next = 0;
@@ -127,7 +127,7 @@ RC_GTEST_PROP(AdviceProperty, CellsHaveEveryVcpuOnceAndAllMemory, ()) {
 }
 
 RC_GTEST_PROP(AdviceProperty, EveryCellFitsANodeOrIsSaidNotTo, ()) {
-  const Case drawn = any_case(*any_host(12, 0));
+  const AdviceCase drawn = any_advice_case(*any_host(12, 0));
   const auto advice = advise(drawn.request, drawn.host);
   RC_PRE(advice.has_value());
   const AdviceRequest after = applied(drawn.request, *advice);
@@ -151,7 +151,7 @@ RC_GTEST_PROP(AdviceProperty, EveryCellFitsANodeOrIsSaidNotTo, ()) {
 }
 
 RC_GTEST_PROP(AdviceProperty, SocketsMultiplyToTheVcpusAndLieInOneCell, ()) {
-  const Case drawn = any_case(*any_host(12, 0));
+  const AdviceCase drawn = any_advice_case(*any_host(12, 0));
   const auto advice = advise(drawn.request, drawn.host);
   RC_PRE(advice.has_value());
   RC_ASSERT(advice->sockets * advice->dies * advice->cores * advice->threads == advice->vcpus);
@@ -165,7 +165,7 @@ RC_GTEST_PROP(AdviceProperty, SocketsMultiplyToTheVcpusAndLieInOneCell, ()) {
 }
 
 RC_GTEST_PROP(AdviceProperty, AVmThatIsAsAdvisedIsAdvisedTheSame, ()) {
-  const Case drawn = any_case(*any_host(12, 0));
+  const AdviceCase drawn = any_advice_case(*any_host(12, 0));
   auto first = advise(drawn.request, drawn.host);
   RC_PRE(first.has_value());
   auto second = advise(applied(drawn.request, *first), drawn.host);
@@ -176,7 +176,7 @@ RC_GTEST_PROP(AdviceProperty, AVmThatIsAsAdvisedIsAdvisedTheSame, ()) {
 }
 
 RC_GTEST_PROP(AdviceProperty, AVmThatIsAsAdvisedIsSplitIntoItsCells, ()) {
-  const Case drawn = any_case(*any_host(12, 0));
+  const AdviceCase drawn = any_advice_case(*any_host(12, 0));
   const auto advice = advise(drawn.request, drawn.host);
   RC_PRE(advice.has_value());
   VmDescription vm = applied(drawn.request, *advice).vm;
@@ -196,8 +196,8 @@ RC_GTEST_PROP(AdviceProperty, AVmThatIsAsAdvisedIsSplitIntoItsCells, ()) {
 }
 
 RC_GTEST_PROP(AdviceProperty, WhatFitsTheCommonHostFitsEachHost, ()) {
-  const Case one = any_case(*any_host(8, 0));
-  const Case other = any_case(*any_host(8, 0));
+  const AdviceCase one = any_advice_case(*any_host(8, 0));
+  const AdviceCase other = any_advice_case(*any_host(8, 0));
   const AdviceHost common = common_host({one.host, other.host});
   RC_ASSERT(common == common_host({other.host, one.host}));
   for (const Node& least : common.topology.nodes) {

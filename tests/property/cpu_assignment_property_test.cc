@@ -13,7 +13,7 @@ namespace {
 
 using tests::Draw;
 
-struct Case {
+struct AssignmentCase {
   Node node;
   std::vector<CpuRequest> requests;
 };
@@ -52,8 +52,8 @@ CpuRequest any_request(Draw& draw, std::int32_t number) {
   return request;
 }
 
-Case any_case(Draw& draw) {
-  Case drawn{any_node(draw), {}};
+AssignmentCase any_case(Draw& draw) {
+  AssignmentCase drawn{any_node(draw), {}};
   const auto clients = static_cast<std::int32_t>(draw.up_to(8));
   for (std::int32_t number = 0; number < clients; ++number) {
     drawn.requests.push_back(any_request(draw, number));
@@ -101,7 +101,7 @@ std::size_t count_of(const CpuRequest& request, const Node& node) {
 
 /// A few arrivals and departures, so that what was kept is not what would be given anew.
 struct Story {
-  Case last;
+  AssignmentCase last;
   std::vector<CpuGrant> grants;
 };
 Story any_story() {
@@ -141,7 +141,7 @@ RC_GTEST_PROP(CpuAssignmentProperty, EveryClientGetsCpusOfTheNode, ()) {
 
 RC_GTEST_PROP(CpuAssignmentProperty, WithoutPoliciesEverybodyHasTheNode, ()) {
   Draw draw(any_seed(), 0);
-  Case drawn = any_case(draw);
+  AssignmentCase drawn = any_case(draw);
   for (CpuRequest& request : drawn.requests) {
     request.binding = CpuBinding::kNode;
     request.cpu_class = CpuClass::kNone;

@@ -33,10 +33,7 @@ using placement::Snapshot;
 using tests::any_host;
 using tests::AnyHost;
 using tests::Draw;
-
-double no_time() {
-  return 0;
-}
+using tests::no_time;
 
 placement::FreeForVm free_of(const Arrangement& now) {
   placement::FreeForVm free;

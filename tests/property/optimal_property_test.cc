@@ -30,11 +30,7 @@ using placement::Rehoming;
 using placement::Snapshot;
 using tests::any_host;
 using tests::AnyHost;
-
-/// A clock that stands still: no search ends because the machine was slow.
-double no_time() {
-  return 0;
-}
+using tests::no_time;
 
 TEST(OptimalPropertyTest, OnSmallHostsNoArrangementLosesLessAndTheBoundSaysSo) {
   constexpr int kCases = 300;
