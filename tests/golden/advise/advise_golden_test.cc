@@ -2,13 +2,10 @@
 /// Every domain XML in tests/fixtures/domain_xml on a host of two nodes with two cores each, 21
 /// apart. A file here is what `vmnuma advise` has to say of it and what it changes.
 /// VMNUMA_UPDATE_GOLDEN=1 rewrites the files; read the difference before committing it.
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -17,6 +14,7 @@
 #include "balancer/policy/policy_keys.h"
 #include "placement/advice/advise.h"
 #include "placement/advice/warnings.h"
+#include "tests/support/golden.h"
 #include "tests/support/temp_directory.h"
 #include "tools/vmnuma/advise/advice_text.h"
 #include "tools/vmnuma/advise/line_diff.h"
@@ -31,23 +29,6 @@ const std::filesystem::path kFixtures =
     std::filesystem::path(VMNUMA_SOURCE_DIR) / "tests/fixtures/domain_xml";
 const std::filesystem::path kGoldens =
     std::filesystem::path(VMNUMA_SOURCE_DIR) / "tests/golden/advise";
-
-/// Empty if there is no such file.
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-std::vector<std::string> fixture_names() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(kFixtures)) {
-    if (entry.path().extension() == ".xml") {
-      names.push_back(entry.path().stem());
-    }
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 placement::AdviceHost small_host() {
   placement::AdviceHost host;
@@ -89,19 +70,15 @@ Result<AdvisedVm> advised(const std::string& xml) {
 class AdviseGolden : public testing::TestWithParam<std::string> {};
 
 TEST_P(AdviseGolden, IsWhatIsSaidAndChanged) {
-  const auto vm = advised(read_file(kFixtures / (GetParam() + ".xml")));
+  const auto vm = advised(tests::file_text(kFixtures / (GetParam() + ".xml")));
   ASSERT_TRUE(vm.has_value()) << vm.error().message;
   const std::string text =
       advice_text(*vm) + "\n" + line_diff(vm->before, vm->after, "as it is", "as advised");
-  const std::filesystem::path golden = kGoldens / (GetParam() + ".txt");
-  if (std::getenv("VMNUMA_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(golden) << text;
-  }
-  EXPECT_EQ(text, read_file(golden));
+  EXPECT_EQ(text, tests::golden(kGoldens / (GetParam() + ".txt"), text));
 }
 
 TEST_P(AdviseGolden, IsNotChangedASecondTime) {
-  const auto first = advised(read_file(kFixtures / (GetParam() + ".xml")));
+  const auto first = advised(tests::file_text(kFixtures / (GetParam() + ".xml")));
   ASSERT_TRUE(first.has_value()) << first.error().message;
   const auto second = advised(first->after);
   ASSERT_TRUE(second.has_value()) << second.error().message;
@@ -109,7 +86,7 @@ TEST_P(AdviseGolden, IsNotChangedASecondTime) {
 }
 
 TEST_P(AdviseGolden, IsUnderstoodAsAdvised) {
-  const auto vm = advised(read_file(kFixtures / (GetParam() + ".xml")));
+  const auto vm = advised(tests::file_text(kFixtures / (GetParam() + ".xml")));
   ASSERT_TRUE(vm.has_value()) << vm.error().message;
   const auto read = balancer::read_advice_request(vm->after, kMiB * 2);
   ASSERT_TRUE(read.has_value()) << read.error().message;
@@ -126,12 +103,9 @@ TEST_P(AdviseGolden, IsUnderstoodAsAdvised) {
   EXPECT_EQ(read->vm.io_threads.size(), static_cast<std::size_t>(vm->advice.io_threads));
 }
 
-INSTANTIATE_TEST_SUITE_P(Libvirt, AdviseGolden, testing::ValuesIn(fixture_names()),
-                         [](const testing::TestParamInfo<std::string>& tested) {
-                           std::string name = tested.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Libvirt, AdviseGolden,
+                         testing::ValuesIn(tests::fixture_names(kFixtures, ".xml")),
+                         tests::fixture_case);
 
 TEST(AdviseGoldenSchema, TakesAllThatIsAdvised) {
   if (std::system("command -v virt-xml-validate >/dev/null") != 0) {
@@ -139,8 +113,8 @@ TEST(AdviseGoldenSchema, TakesAllThatIsAdvised) {
   }
   const tests::TempDirectory directory;
   int valid = 0;
-  for (const std::string& name : fixture_names()) {
-    const auto vm = advised(read_file(kFixtures / (name + ".xml")));
+  for (const std::string& name : tests::fixture_names(kFixtures, ".xml")) {
+    const auto vm = advised(tests::file_text(kFixtures / (name + ".xml")));
     ASSERT_TRUE(vm.has_value()) << vm.error().message;
     const std::string before = directory.path() + "/" + name + "-before.xml";
     const std::string after = directory.path() + "/" + name + ".xml";

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Every command line in tests/fixtures/qemu_command_line against a text of what was understood of
 /// it. VMNUMA_UPDATE_GOLDEN=1 rewrites the texts; read the difference before committing it.
-#include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -16,6 +11,7 @@
 #include "balancer/qemu/described_vm.h"
 #include "placement/model/text.h"
 #include "tests/support/description_text.h"
+#include "tests/support/golden.h"
 
 namespace vmnuma::balancer::qemu {
 namespace {
@@ -25,14 +21,9 @@ const std::filesystem::path kFixtures =
 const std::filesystem::path kGoldens =
     std::filesystem::path(VMNUMA_SOURCE_DIR) / "tests/golden/qemu_command_line";
 
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 /// As /proc/PID/cmdline has it.
 std::string cmdline_of(const std::string& name) {
-  std::istringstream lines(read_file(kFixtures / (name + ".args")));
+  std::istringstream lines(tests::file_text(kFixtures / (name + ".args")));
   std::string cmdline;
   for (std::string line; std::getline(lines, line);) {
     const std::size_t blank = line.find(' ');
@@ -48,7 +39,7 @@ std::string understood(const std::string& name) {
   const std::string cmdline = cmdline_of(name);
   EXPECT_TRUE(is_qemu(cmdline));
   CommandLine line = parse_command_line(cmdline);
-  if (const std::string config = read_file(kFixtures / (name + ".conf")); !config.empty()) {
+  if (const std::string config = tests::file_text(kFixtures / (name + ".conf")); !config.empty()) {
     EXPECT_EQ(line.config_files.size(), 1U);
     const std::string path = line.config_files.front();
     add_config_file(config, path, line);
@@ -77,34 +68,16 @@ std::string understood(const std::string& name) {
   return text;
 }
 
-std::vector<std::string> fixture_names() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(kFixtures)) {
-    if (entry.path().extension() == ".args") {
-      names.push_back(entry.path().stem());
-    }
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 class QemuCommandLineGolden : public testing::TestWithParam<std::string> {};
 
 TEST_P(QemuCommandLineGolden, IsUnderstoodAsWritten) {
   const std::string text = understood(GetParam());
-  const std::filesystem::path golden = kGoldens / (GetParam() + ".txt");
-  if (std::getenv("VMNUMA_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(golden) << text;
-  }
-  EXPECT_EQ(text, read_file(golden));
+  EXPECT_EQ(text, tests::golden(kGoldens / (GetParam() + ".txt"), text));
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, QemuCommandLineGolden, testing::ValuesIn(fixture_names()),
-                         [](const testing::TestParamInfo<std::string>& tested) {
-                           std::string name = tested.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Programs, QemuCommandLineGolden,
+                         testing::ValuesIn(tests::fixture_names(kFixtures, ".args")),
+                         tests::fixture_case);
 
 }  // namespace
 }  // namespace vmnuma::balancer::qemu

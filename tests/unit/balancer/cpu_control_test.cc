@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "balancer/controller/controller.h"
-#include "balancer/record/replay.h"
 #include "placement/model/text.h"
+#include "tests/unit/balancer/expect_replays.h"
 #include "tests/unit/balancer/host_story.h"
 
 namespace vmnuma::tests {
@@ -325,16 +325,7 @@ TEST_F(CpuControlTest, ARecordingIsPlannedAgainToTheByte) {
       lines.push_back(std::move(line));
     }
   }
-  std::size_t next = 0;
-  const auto report = balancer::replay(
-      [&]() -> std::optional<std::string> {
-        return next < lines.size() ? std::optional(lines[next++]) : std::nullopt;
-      },
-      {});
-  ASSERT_TRUE(report) << report.error().message;
-  EXPECT_FALSE(report->damage) << report->damage->message;
-  EXPECT_EQ(report->epochs, 9);
-  EXPECT_EQ(report->differing, 0);
+  expect_replays(lines, 9);
 }
 
 }  // namespace

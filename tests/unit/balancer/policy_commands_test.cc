@@ -5,8 +5,8 @@
 
 #include "balancer/controller/controller.h"
 #include "balancer/policy/policy_keys.h"
-#include "balancer/record/replay.h"
 #include "placement/model/text.h"
+#include "tests/unit/balancer/expect_replays.h"
 #include "tests/unit/balancer/host_story.h"
 
 namespace vmnuma::tests {
@@ -238,16 +238,8 @@ TEST(MetadataPolicyTest, RecordingsReplayToTheByte) {
   for (const bool anonymize : {false, true}) {
     for (const std::int64_t from : {0, 3, 6}) {
       const std::vector<std::string> lines = recorded(anonymize, from);
-      std::size_t next = 0;
-      const auto report = balancer::replay(
-          [&]() -> std::optional<std::string> {
-            return next < lines.size() ? std::optional(lines[next++]) : std::nullopt;
-          },
-          {});
-      ASSERT_TRUE(report) << report.error().message;
-      EXPECT_FALSE(report->damage) << report->damage->message;
-      EXPECT_EQ(report->epochs, 12 - from);
-      EXPECT_EQ(report->differing, 0) << "from epoch " << from;
+      SCOPED_TRACE("from epoch " + std::to_string(from));
+      expect_replays(lines, 12 - from);
       for (const std::string& line : lines) {
         ASSERT_TRUE(!anonymize || line.find("secret") == std::string::npos) << line;
       }

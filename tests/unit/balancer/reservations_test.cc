@@ -6,8 +6,8 @@
 #include "balancer/controller/controller.h"
 #include "balancer/controller/reserving.h"
 #include "balancer/record/frame.h"
-#include "balancer/record/replay.h"
 #include "placement/model/text.h"
+#include "tests/unit/balancer/expect_replays.h"
 #include "tests/unit/balancer/host_story.h"
 
 namespace vmnuma::tests {
@@ -322,8 +322,8 @@ TEST(ReservedHugePagesTest, AreTakenFromTheirPool) {
   EXPECT_TRUE(ask(vm));
 }
 
-/// A reservation that begins, keeps moves away, is taken up in part and ends, recorded_reserving
-/// from then on.
+/// A reservation that begins, keeps moves away, is taken up in part and ends, recorded from then
+/// on.
 std::vector<std::string> recorded_reserving(bool anonymize, std::int64_t from) {
   HostStory host(2, Mode::kActive);
   for (std::uint8_t number = 1; number <= 3; ++number) {
@@ -369,16 +369,8 @@ TEST(RecordedReservationsTest, ReplayToTheByteAndNameNobody) {
   for (const bool anonymize : {false, true}) {
     for (const std::int64_t from : {0, 4, 7}) {
       const std::vector<std::string> lines = recorded_reserving(anonymize, from);
-      std::size_t next = 0;
-      const auto report = balancer::replay(
-          [&]() -> std::optional<std::string> {
-            return next < lines.size() ? std::optional(lines[next++]) : std::nullopt;
-          },
-          {});
-      ASSERT_TRUE(report) << report.error().message;
-      EXPECT_FALSE(report->damage) << report->damage->message;
-      EXPECT_EQ(report->epochs, 14 - from);
-      EXPECT_EQ(report->differing, 0) << "from epoch " << from;
+      SCOPED_TRACE("from epoch " + std::to_string(from));
+      expect_replays(lines, 14 - from);
       for (const std::string& line : lines) {
         ASSERT_TRUE(!anonymize || line.find("secret") == std::string::npos) << line;
       }

@@ -3,14 +3,12 @@
 // the difference before committing it.
 #include "tools/vmnuma/report/host_report.h"
 
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/golden.h"
 #include "tests/support/time_zone.h"
 #include "tests/unit/report/past.h"
 
@@ -25,14 +23,8 @@ class HostReportTest : public ::testing::Test {
   tests::TimeZone zone_{"UTC"};
 };
 
-/// What the file holds; the text itself when the files are rewritten.
 std::string golden(const std::string& name, const std::string& text) {
-  const std::string path = std::string(VMNUMA_SOURCE_DIR) + "/tests/golden/report/" + name;
-  if (std::getenv("VMNUMA_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(path) << text;
-  }
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
+  return tests::golden(std::string(VMNUMA_SOURCE_DIR) + "/tests/golden/report/" + name, text);
 }
 
 TEST_F(HostReportTest, TextSumsUpNodesLocalityAndMoves) {

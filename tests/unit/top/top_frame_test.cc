@@ -3,14 +3,11 @@
 // difference before committing it.
 #include "tools/vmnuma/top/top_frame.h"
 
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/golden.h"
 #include "tests/support/time_zone.h"
 #include "tests/unit/top/small_host.h"
 
@@ -27,14 +24,8 @@ class TopFrameTest : public ::testing::Test {
   tests::TimeZone zone_{"UTC"};
 };
 
-/// What the file holds; the text itself when the files are rewritten.
 std::string golden(const std::string& name, const std::string& text) {
-  const std::string path = std::string(VMNUMA_SOURCE_DIR) + "/tests/golden/top/" + name;
-  if (std::getenv("VMNUMA_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(path) << text;
-  }
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
+  return tests::golden(std::string(VMNUMA_SOURCE_DIR) + "/tests/golden/top/" + name, text);
 }
 
 /// A host with so many nodes and clients of two sorts, none of which is in trouble.

@@ -70,6 +70,26 @@ Result<std::vector<PveVm>> named(const std::vector<PveVm>& vms,
   return chosen;
 }
 
+struct NodeSeen {
+  files::Directory directory;
+  std::vector<PveVm> vms;  ///< of the whole cluster
+  std::vector<PveVm> chosen;
+};
+
+/// Errors: as read_pve_vms(), and named().
+Result<NodeSeen> look_at(const std::string& root, const std::vector<std::string>& vmids) {
+  auto directory = files::Directory::open(root);
+  auto vms = directory.and_then(read_pve_vms);
+  if (!vms) {
+    return tl::unexpected(std::move(vms).error());
+  }
+  auto chosen = named(*vms, vmids);
+  if (!chosen) {
+    return tl::unexpected(std::move(chosen).error());
+  }
+  return NodeSeen{std::move(*directory), std::move(*vms), std::move(*chosen)};
+}
+
 /// One after the other; the first that fails is the last.
 Result<void> run_all(const std::vector<std::vector<std::string>>& commands) {
   for (const std::vector<std::string>& command : commands) {
@@ -118,17 +138,12 @@ std::string where(const PveVm& vm) {
 }  // namespace
 
 int PveInstallRun::run(const Invocation& invocation, Surroundings& surroundings) const {
-  const auto directory = files::Directory::open(root);
-  const auto vms = directory.and_then(read_pve_vms);
-  if (!vms) {
-    return fail(invocation, surroundings, vms.error(), kExitRefused);
-  }
-  const auto chosen = named(*vms, vmids);
-  if (!chosen) {
-    return fail(invocation, surroundings, chosen.error(), kExitRefused);
+  const auto node = look_at(root, vmids);
+  if (!node) {
+    return fail(invocation, surroundings, node.error(), kExitRefused);
   }
   std::vector<std::vector<std::string>> commands;
-  for (const PveVm& vm : *chosen) {
+  for (const PveVm& vm : node->chosen) {
     if (!vm.hookscript.empty() && !vm.has_our_script()) {
       return fail(invocation, surroundings,
                   {ErrorCode::kBusy, 0,
@@ -139,7 +154,7 @@ int PveInstallRun::run(const Invocation& invocation, Surroundings& surroundings)
     }
     commands.push_back(qm_set(vm, place));
   }
-  if (const auto done = put_in_place(*directory, place); !done) {
+  if (const auto done = put_in_place(node->directory, place); !done) {
     return fail(invocation, surroundings, done.error(), kExitRefused);
   }
   if (const auto done = run_all(commands); !done) {
@@ -150,13 +165,14 @@ int PveInstallRun::run(const Invocation& invocation, Surroundings& surroundings)
   ordered_json json = {{"script", script_path(place)},
                        {"set", ordered_json::array()},
                        {"commands", ordered_json::array()}};
-  for (const PveVm& vm : *chosen) {
+  for (const PveVm& vm : node->chosen) {
     text += fmt::format("VM {} ({}) has it from its next start on\n", vm.vmid, vm.name);
     json["set"].push_back(vm.vmid);
   }
   std::string offered;
-  for (const PveVm& vm : *vms) {
-    const bool is_done = std::find(chosen->begin(), chosen->end(), vm) != chosen->end();
+  for (const PveVm& vm : node->vms) {
+    const bool is_done =
+        std::find(node->chosen.begin(), node->chosen.end(), vm) != node->chosen.end();
     if (!vm.node.empty() || is_done || vm.has_our_script()) {
       continue;
     }
@@ -177,17 +193,12 @@ int PveInstallRun::run(const Invocation& invocation, Surroundings& surroundings)
 }
 
 int PveRemoveRun::run(const Invocation& invocation, Surroundings& surroundings) const {
-  const auto directory = files::Directory::open(root);
-  const auto vms = directory.and_then(read_pve_vms);
-  if (!vms) {
-    return fail(invocation, surroundings, vms.error(), kExitRefused);
-  }
-  const auto chosen = named(*vms, vmids);
-  if (!chosen) {
-    return fail(invocation, surroundings, chosen.error(), kExitRefused);
+  const auto node = look_at(root, vmids);
+  if (!node) {
+    return fail(invocation, surroundings, node.error(), kExitRefused);
   }
   std::vector<std::vector<std::string>> commands;
-  for (const PveVm& vm : *chosen) {
+  for (const PveVm& vm : node->chosen) {
     if (vm.has_our_script()) {
       commands.push_back(qm_unset(vm));
     }
@@ -195,7 +206,7 @@ int PveRemoveRun::run(const Invocation& invocation, Surroundings& surroundings) 
   if (const auto done = run_all(commands); !done) {
     return fail(invocation, surroundings, done.error(), kExitRefused);
   }
-  const auto now = read_pve_vms(*directory);
+  const auto now = read_pve_vms(node->directory);
   if (!now) {
     return fail(invocation, surroundings, now.error(), kExitRefused);
   }
@@ -214,7 +225,8 @@ int PveRemoveRun::run(const Invocation& invocation, Surroundings& surroundings) 
         kExitRefused);
   }
   std::error_code problem;
-  const bool was_there = std::filesystem::remove(directory->path_of(below_root(path)), problem);
+  const bool was_there =
+      std::filesystem::remove(node->directory.path_of(below_root(path)), problem);
   if (problem) {
     return fail(invocation, surroundings,
                 {ErrorCode::kIo, 0, fmt::format("cannot remove '{}': {}", path, problem.message())},
