@@ -8,7 +8,7 @@
 
 #include "balancer/config/config.h"
 #include "tools/describe/completions.h"
-#include "tools/describe/settings_scdoc.h"
+#include "tools/describe/manual_page.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include "balancer/config/keys.h"
 #include "balancer/policy/policy_keys.h"
 #include "placement/model/options.h"
-#include "tools/describe/settings_scdoc.h"
+#include "tools/describe/manual_page.h"
 
 namespace vmnuma::tools {
 namespace {
@@ -53,6 +53,14 @@ TEST(DescribeTest, EveryKeyIsInItsSection) {
   expect_all(balancer::history_keys(), *fill_page("@history@\n"));
   expect_all(balancer::policy_keys(), *fill_page("@policy@\n"));
   EXPECT_THAT(*fill_page("@keys@\n"), HasSubstr("*mode* = \"dry\\-run\"\n\t"));
+}
+
+TEST(DescribeTest, ExamplesAreThoseOfTheCommandsAndOfTheirGroupsInTheOrderNamed) {
+  EXPECT_EQ(*fill_page("@examples resume pause@\n"),
+            "*vmnuma resume*\n\tMove again\n\n*vmnuma pause*\n\tNo more moves until resumed\n\n");
+  const std::string sim = *fill_page("@examples sim@\n");
+  EXPECT_THAT(sim, HasSubstr("*vmnuma sim list*\n\tThe scenarios\n\n"));
+  EXPECT_FALSE(fill_page("@examples pause resmue@\n"));
 }
 
 TEST(DescribeTest, MarkupIsEscaped) {

@@ -77,7 +77,7 @@ TEST(ManualTest, EveryModeIsExplained) {
 }
 
 TEST(ManualTest, EveryTableIsExplained) {
-  const std::string text = page("vmnuma.1");
+  const std::string text = page("sched-stats.1");
   EXPECT_FALSE(stats::report_types().empty());
   for (const std::string_view type : stats::report_types()) {
     EXPECT_TRUE(has(text, "*" + std::string(type) + "*")) << type;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/describe/settings_scdoc.h"
+#include "tools/describe/manual_page.h"
 
 #include <optional>
+#include <sstream>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -10,6 +12,7 @@
 #include "placement/model/options.h"
 #include "tools/describe/template.h"
 #include "tools/exporter/metric_table.h"
+#include "tools/vmnuma/arguments/examples.h"
 
 namespace vmnuma::tools {
 
@@ -57,7 +60,37 @@ std::string metrics_section() {
   return out;
 }
 
+/// What the help of the command shows as examples, and of those in its group; nothing if that is
+/// nothing.
+std::string examples_of(std::string_view command) {
+  std::string out;
+  for (const Example& example : kExamples) {
+    if (example.command == command || example.command.starts_with(fmt::format("{} ", command))) {
+      out += fmt::format("*{}*\n\t{}\n\n", escaped(example.line), escaped(example.what));
+    }
+  }
+  return out;
+}
+
+/// Of "make-room reserve", in this order.
+std::optional<std::string> examples_section(std::string_view commands) {
+  std::istringstream words{std::string(commands)};
+  std::string out;
+  for (std::string command; words >> command;) {
+    const std::string examples = examples_of(command);
+    if (examples.empty()) {
+      return std::nullopt;
+    }
+    out += examples;
+  }
+  return out;
+}
+
 std::optional<std::string> section(std::string_view name) {
+  constexpr std::string_view kExamplesOf = "@examples ";
+  if (name.starts_with(kExamplesOf) && name.ends_with('@')) {
+    return examples_section(name.substr(kExamplesOf.size(), name.size() - kExamplesOf.size() - 1));
+  }
   if (name == "@keys@") {
     return keys_section(balancer::top_keys());
   }

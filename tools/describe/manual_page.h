@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The tables of keys and options as sections of a manual page in scdoc(5).
+/// Manual pages in scdoc(5), with sections that are made from the tables of keys, options, metrics
+/// and examples.
 ///
 /// A page is a template in which a line such as "@options@" stands for a section that is made from
 /// a table, so that the manual cannot disagree with the program.
@@ -13,7 +14,9 @@
 namespace vmnuma::tools {
 
 /// The template with its "@...@" lines filled in: @keys@, @history@, @options-esxi@, @options-own@,
-/// @policy@, @metrics@. Error: invalid-argument for any other such line.
+/// @policy@, @metrics@, and @examples COMMAND...@ for the examples of these commands and of those
+/// in their groups. Error: invalid-argument for any other such line, and for a command without
+/// examples.
 [[nodiscard]] Result<std::string> fill_page(std::string_view page);
 
 /// Text with what scdoc would take for markup escaped.
