@@ -166,6 +166,25 @@ TEST_F(TopTerminalTest, ShowsResizesLooksIntoAVmAndLeavesTheTerminalAsItWas) {
   expect_restored("exit=0");
 }
 
+TEST_F(TopTerminalTest, AClickChoosesAClientAndASecondOneLooksIntoItsVm) {
+  press("n");
+  const std::string shown = screen_with("LOCAL  name");
+  const std::size_t at = shown.find("\nweb1/0");
+  ASSERT_NE(at, std::string::npos) << shown;
+  const auto row =
+      std::count(shown.begin(), shown.begin() + static_cast<std::ptrdiff_t>(at) + 1, '\n');
+  // As terminals of tmux's kind tell of a press and a release (xterm's control sequences, "X10
+  // compatibility").
+  const std::string place = fmt::format("21 {:02x}", 33 + row);
+  const std::string click = fmt::format("-H 1b 5b 4d 20 {0} 1b 5b 4d 23 {0}", place);
+  press(click);
+  press(click);
+  EXPECT_THAT(screen_with("Esc back"), StartsWith("VM web1 client 0"));
+  press("q");
+  press("q");
+  expect_restored("exit=0");
+}
+
 TEST_F(TopTerminalTest, LeavesTheTerminalAsItWasWhenItIsTerminated) {
   EXPECT_THAT(screen_with("page 1/1"), HasSubstr("node 1"));
   ASSERT_GT(program(), 1);

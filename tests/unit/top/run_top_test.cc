@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/vmnuma/top/run_top.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -113,6 +114,22 @@ TEST_F(RunTopTest, EnterAsksAboutTheVmAtOnce) {
   EXPECT_THAT(asked_, ElementsAre("status", "host", "explain", "history", "status", "host",
                                   "explain", "history", "status", "host"));
   EXPECT_THAT(seen_.frames[1], ::testing::StartsWith("VM web1 "));
+}
+
+TEST_F(RunTopTest, AClickChoosesAndASecondOneLooksIntoTheVm) {
+  const auto click = [](std::size_t row) { return TopEvent{Kind::kClick, {}, row}; };
+  ASSERT_TRUE(run({key('n'), click(0), click(23)}));
+  EXPECT_THAT(asked_, ElementsAre("status", "host"));
+  const std::string& frame = seen_.frames.back();
+  const std::size_t at = frame.find("\nweb1/0");
+  ASSERT_NE(at, std::string::npos) << frame;
+  const auto row = static_cast<std::size_t>(
+      std::count(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(at) + 1, '\n'));
+  seen_ = {};
+  asked_.clear();
+  ASSERT_TRUE(run({key('n'), click(row), click(row)}));
+  EXPECT_THAT(asked_, ElementsAre("status", "host", "explain", "history"));
+  EXPECT_THAT(seen_.frames.back(), ::testing::StartsWith("VM web1 client 0"));
 }
 
 TEST_F(RunTopTest, WhatIsConfirmedIsCommandedAndAnswered) {

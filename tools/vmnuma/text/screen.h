@@ -21,6 +21,7 @@ using Line = std::vector<Span>;
 struct ScreenSize {
   std::size_t rows = 24;
   std::size_t columns = 80;
+  bool blocks = false;  ///< it shows characters outside ASCII
   bool operator==(const ScreenSize&) const = default;
 };
 

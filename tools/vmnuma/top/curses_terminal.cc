@@ -7,10 +7,12 @@
 #include <clocale>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <optional>
 
 #define NCURSES_NOMACROS  // its functions otherwise hide std::move and others
 #include <curses.h>
+#include <langinfo.h>
 #include <poll.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
@@ -27,6 +29,8 @@ constexpr short kRed = 3;
 
 constexpr int kEscape = 27;
 constexpr int kDelete = 127;
+// A release selects, so that what a terminal shows between press and release does not matter.
+constexpr mmask_t kMouseEvents = BUTTON1_RELEASED | BUTTON4_PRESSED | BUTTON5_PRESSED;
 constexpr int kEscapeDelayMs = 25;  // how long the rest of a key's sequence may take to come
 
 std::optional<KeyPress> key_press(int key) {
@@ -59,6 +63,24 @@ std::optional<KeyPress> key_press(int key) {
                  ? std::optional(KeyPress{TopKey::kCharacter, static_cast<char>(key)})
                  : std::nullopt;
   }
+}
+
+/// What the mouse did, of which KEY_MOUSE tells: a click, or the wheel, which goes on a row.
+std::optional<TopEvent> mouse_event() {
+  MEVENT mouse{};
+  if (getmouse(&mouse) != OK) {
+    return std::nullopt;
+  }
+  if ((mouse.bstate & BUTTON4_PRESSED) != 0) {
+    return TopEvent{TopEvent::Kind::kKey, {TopKey::kUp}};
+  }
+  if ((mouse.bstate & BUTTON5_PRESSED) != 0) {
+    return TopEvent{TopEvent::Kind::kKey, {TopKey::kDown}};
+  }
+  if ((mouse.bstate & BUTTON1_RELEASED) != 0 && mouse.y >= 0) {
+    return TopEvent{TopEvent::Kind::kClick, {}, static_cast<std::size_t>(mouse.y)};
+  }
+  return std::nullopt;
 }
 
 /// Signals that end the program come as events, so that the terminal can be restored first.
@@ -138,6 +160,8 @@ class CursesTerminal : public TopTerminal {
     (void)nodelay(stdscr, TRUE);
     (void)set_escdelay(kEscapeDelayMs);
     (void)curs_set(0);
+    (void)mousemask(kMouseEvents, nullptr);
+    (void)mouseinterval(0);  // presses and releases, not clicks that are waited for
     colours_ = colours && has_colors() && start_color() == OK && use_default_colors() == OK;
     if (colours_) {
       (void)init_pair(kGreenPair, COLOR_GREEN, -1);
@@ -154,7 +178,8 @@ class CursesTerminal : public TopTerminal {
 
   [[nodiscard]] ScreenSize size() const override {
     return {static_cast<std::size_t>(std::max(getmaxy(stdscr), 1)),
-            static_cast<std::size_t>(std::max(getmaxx(stdscr), 1))};
+            static_cast<std::size_t>(std::max(getmaxx(stdscr), 1)),
+            std::strcmp(::nl_langinfo(CODESET), "UTF-8") == 0};
   }
 
   void show(const std::vector<Line>& lines) override {
@@ -182,6 +207,12 @@ class CursesTerminal : public TopTerminal {
         return {TopEvent::Kind::kStopped, {}};  // readable without a key: the terminal is gone
       }
       key_is_due = false;
+      if (key == KEY_MOUSE) {
+        if (const auto event = mouse_event()) {
+          return *event;
+        }
+        continue;
+      }
       if (key != ERR) {
         if (const auto press = key_press(key)) {
           return {TopEvent::Kind::kKey, *press};

@@ -48,10 +48,42 @@ void refresh(const AskDaemon& ask, const TopState& state, TopData& data) {
   data.problem = host ? "" : host.error().message;
   if (host) {
     data.host = std::move(*host);
+    data.past.add(data.host);
   }
   if (state.page == TopPage::kVm) {
     refresh_detail(ask, state, data);
   }
+}
+
+/// What a key does, and what follows from it at once.
+TopState after_press(const AskDaemon& ask, TopState state, const KeyPress& press, TopData& data,
+                     ScreenSize size) {
+  data.answer.clear();
+  const TopPage before = state.page;
+  const std::size_t most = most_scrolled(data, state, size);
+  state =
+      after_key(std::move(state), press, data.host, std::max<std::size_t>(size.rows / 2, 1), most);
+  if (const auto command = std::exchange(state.command, std::nullopt)) {
+    const auto done = ask_for<balancer::DoneView>(ask, *command);
+    data.answer = done ? done->message : done.error().message;
+    refresh(ask, state, data);
+  }
+  if (state.page == TopPage::kVm && before != TopPage::kVm) {
+    refresh_detail(ask, state, data);
+  }
+  return state;
+}
+
+/// The first click on a client selects it, the second one does what Enter does.
+TopState after_click(const AskDaemon& ask, TopState state, std::size_t row, TopData& data,
+                     ScreenSize size) {
+  const auto client = client_at(data, state, size, row);
+  if (!client) {
+    return state;
+  }
+  return is_selected(state, *client)
+             ? after_press(ask, std::move(state), {TopKey::kEnter}, data, size)
+             : with_selected(std::move(state), *client);
 }
 
 }  // namespace
@@ -62,7 +94,8 @@ Result<void> run_top(const AskDaemon& ask,
   if (!host) {
     return tl::unexpected(std::move(host).error());
   }
-  TopData data{std::move(*host), "", std::nullopt, ""};
+  TopData data{std::move(*host), "", std::nullopt};
+  data.past.add(data.host);
   auto terminal = open();
   if (!terminal) {
     return tl::unexpected(std::move(terminal).error());
@@ -82,22 +115,12 @@ Result<void> run_top(const AskDaemon& ask,
           refresh(ask, state, data);
         }
         break;
-      case TopEvent::Kind::kKey: {
-        data.answer.clear();
-        const TopPage before = state.page;
-        const std::size_t most = most_scrolled(data, state, size);
-        state = after_key(std::move(state), event.key, data.host,
-                          std::max<std::size_t>(size.rows / 2, 1), most);
-        if (const auto command = std::exchange(state.command, std::nullopt)) {
-          const auto done = ask_for<balancer::DoneView>(ask, *command);
-          data.answer = done ? done->message : done.error().message;
-          refresh(ask, state, data);
-        }
-        if (state.page == TopPage::kVm && before != TopPage::kVm) {
-          refresh_detail(ask, state, data);
-        }
+      case TopEvent::Kind::kKey:
+        state = after_press(ask, std::move(state), event.key, data, size);
         break;
-      }
+      case TopEvent::Kind::kClick:
+        state = after_click(ask, std::move(state), event.row, data, size);
+        break;
     }
   }
   return {};

@@ -94,6 +94,11 @@ std::string clients_header(const TopGrid& grid, const TopState& state) {
          fmt::format("  {}{}", name_of(state.order), state.reversed ? ", reversed" : "");
 }
 
+/// The first row of the page that the selected one is on.
+std::size_t first_shown(std::size_t selected, std::size_t rows) {
+  return rows == 0 ? 0 : selected / rows * rows;
+}
+
 /// The rows of the page that the selected one is on.
 std::vector<Line> client_rows(const TopHost& host, const TopGrid& grid, const TopState& state,
                               std::size_t rows) {
@@ -107,7 +112,7 @@ std::vector<Line> client_rows(const TopHost& host, const TopGrid& grid, const To
     return lines;
   }
   const std::size_t selected = selected_row(clients, state);
-  const std::size_t first = rows == 0 ? 0 : selected / rows * rows;
+  const std::size_t first = first_shown(selected, rows);
   for (std::size_t row = first; row < std::min(first + rows, clients.size()); ++row) {
     Line line = client_line(host, clients[row], grid);
     if (row == selected) {
@@ -180,13 +185,27 @@ std::vector<Line> frame_lines(const std::string& text) {
   return lines;
 }
 
-std::vector<Line> vm_text(const TopData& data) {
+/// The sparklines of the selected client, with a title and a blank line; nothing if it is gone.
+std::vector<Line> past_of_selected(const TopData& data, const TopState& state, ScreenSize size) {
+  std::vector<Line> lines;
+  for (const TopClient& client : data.host.clients) {
+    if (is_selected(state, client)) {
+      lines.push_back(plain(fmt::format(
+          "VM {} client {}, at most ten minutes since top was started", client.vm, client.client)));
+      append(lines, past_lines(data.past.of(client.vm_uuid, client.client), size));
+      lines.push_back({});
+    }
+  }
+  return lines;
+}
+
+std::vector<Line> vm_text(const TopData& data, const TopState& state, ScreenSize size) {
   if (!data.detail) {
     return {plain("asking the daemon")};
   }
   const auto& [explain, history] = *data.detail;
-  std::vector<Line> lines =
-      frame_lines(explain ? text_of(*explain) : explain.error().message + "\n");
+  std::vector<Line> lines = past_of_selected(data, state, size);
+  append(lines, frame_lines(explain ? text_of(*explain) : explain.error().message + "\n"));
   lines.push_back({});
   lines.push_back(plain("Its moves, newest first"));
   append(lines, frame_lines(history ? text_of(*history) : history.error().message + "\n"));
@@ -225,7 +244,8 @@ std::vector<Line> help_text() {
       "p                            begin no more moves, or go on; all three ask first\n"
       "r                            reverse the order\n"
       "Space                        hold what is shown, and go on\n"
-      "q                            back, or quit\n");
+      "q                            back, or quit\n"
+      "click, wheel                 choose a client; a second click does what Enter does\n");
   std::string keys;
   std::string orders;
   for (const OrderKey& key : order_keys()) {
@@ -245,14 +265,14 @@ std::vector<Line> help_text() {
   return lines;
 }
 
-std::vector<Line> page_text(const TopData& data, const TopState& state) {
+std::vector<Line> page_text(const TopData& data, const TopState& state, ScreenSize size) {
   return state.page == TopPage::kHelp     ? help_text()
          : state.page == TopPage::kMemory ? memory_text(data.host, state)
-                                          : vm_text(data);
+                                          : vm_text(data, state, size);
 }
 
 std::vector<Line> text_page(const TopData& data, const TopState& state, ScreenSize size) {
-  const std::vector<Line> text = page_text(data, state);
+  const std::vector<Line> text = page_text(data, state, size);
   const std::size_t first = std::min(state.scrolled, most_scrolled(data, state, size));
   std::vector<Line> lines(text.begin() + static_cast<std::ptrdiff_t>(first), text.end());
   lines.resize(std::max(size.rows, std::size_t{1}) - 1);
@@ -270,9 +290,25 @@ std::size_t most_scrolled(const TopData& data, const TopState& state, ScreenSize
   if (state.page == TopPage::kHost) {
     return 0;
   }
-  const std::size_t lines = page_text(data, state).size();
+  const std::size_t lines = page_text(data, state, size).size();
   const std::size_t shown = std::max(size.rows, std::size_t{2}) - 1;
   return lines - std::min(lines, shown);
+}
+
+std::optional<TopClient> client_at(const TopData& data, const TopState& state, ScreenSize size,
+                                   std::size_t row) {
+  if (state.page != TopPage::kHost || state.entry != TopEntry::kNone) {
+    return std::nullopt;
+  }
+  const std::size_t head_rows = head(data).size();
+  const Shares shares = shares_of(data.host, head_rows, size.rows);
+  // Head, nodes and transfers, and the two headers.
+  const std::size_t above = head_rows + shares.nodes + shares.transfers + 2;
+  const std::vector<TopClient> clients = ordered_clients(data.host, state);
+  const std::size_t place = first_shown(selected_row(clients, state), shares.clients) + row - above;
+  return row >= above && row < above + shares.clients && place < clients.size()
+             ? std::optional(clients[place])
+             : std::nullopt;
 }
 
 std::vector<Line> top_frame(const TopData& data, const TopState& state, ScreenSize size) {
@@ -289,7 +325,7 @@ std::vector<Line> top_frame(const TopData& data, const TopState& state, ScreenSi
 
 std::string top_text(const TopHost& host) {
   const TopGrid grid = grid_for(kTerminalWidth);
-  std::vector<Line> lines = head({host, "", std::nullopt, ""});
+  std::vector<Line> lines = head({host, "", std::nullopt});
   lines.push_back({});
   lines.push_back(plain(header_text("NODE", "CPUS", grid)));
   append(lines, node_rows(host, grid, host.nodes.size()));

@@ -19,6 +19,7 @@
 #include "placement/base/result.h"
 #include "tools/vmnuma/text/screen.h"
 #include "tools/vmnuma/top/top_host.h"
+#include "tools/vmnuma/top/top_past.h"
 #include "tools/vmnuma/top/top_state.h"
 
 namespace vmnuma::tools {
@@ -34,11 +35,17 @@ struct TopData {
   std::string problem;  ///< why `host` is not of now; empty if it is
   std::optional<TopDetail> detail;
   std::string answer = {};  ///< of the daemon, to what was commanded last; until the next key
+  TopPast past = {};
 };
 
 /// The whole screen.
 [[nodiscard]] std::vector<Line> top_frame(const TopData& data, const TopState& state,
                                           ScreenSize size);
+
+/// The client that the page of the host shows in this row of the screen; nothing on other pages,
+/// and while something is being typed.
+[[nodiscard]] std::optional<TopClient> client_at(const TopData& data, const TopState& state,
+                                                 ScreenSize size, std::size_t row);
 
 /// The page of the host without a terminal: all nodes and clients, no keys.
 [[nodiscard]] std::string top_text(const TopHost& host);

@@ -80,9 +80,8 @@ std::string lower(std::string text) {
 /// The client that the entry is about, which was selected when it began; null once it is gone.
 const TopClient* meant(const TopHost& host, const TopState& state) {
   const auto found =
-      std::find_if(host.clients.begin(), host.clients.end(), [&state](const TopClient& client) {
-        return client.vm_uuid == state.vm_uuid && client.client == state.client;
-      });
+      std::find_if(host.clients.begin(), host.clients.end(),
+                   [&state](const TopClient& client) { return is_selected(state, client); });
   return found == host.clients.end() ? nullptr : &*found;
 }
 
@@ -94,9 +93,7 @@ TopState with_entry_about_selected(TopState state, TopEntry entry, const TopHost
     return state;
   }
   const TopClient& client = rows[selected_row(rows, state)];
-  state.vm_uuid = client.vm_uuid;
-  state.client = client.client;
-  return with_entry(std::move(state), entry);
+  return with_entry(with_selected(std::move(state), client), entry);
 }
 
 /// What has been confirmed; nothing if it makes no sense.
@@ -257,10 +254,19 @@ std::vector<TopClient> ordered_clients(const TopHost& host, const TopState& stat
   return rows;
 }
 
+TopState with_selected(TopState state, const TopClient& client) {
+  state.vm_uuid = client.vm_uuid;
+  state.client = client.client;
+  return state;
+}
+
+bool is_selected(const TopState& state, const TopClient& client) {
+  return client.vm_uuid == state.vm_uuid && client.client == state.client;
+}
+
 std::size_t selected_row(const std::vector<TopClient>& rows, const TopState& state) {
-  const auto found = std::find_if(rows.begin(), rows.end(), [&](const TopClient& row) {
-    return row.vm_uuid == state.vm_uuid && row.client == state.client;
-  });
+  const auto found = std::find_if(rows.begin(), rows.end(),
+                                  [&](const TopClient& row) { return is_selected(state, row); });
   return found == rows.end() ? 0 : static_cast<std::size_t>(found - rows.begin());
 }
 
@@ -309,8 +315,7 @@ TopState after_key(TopState state, const KeyPress& press, const TopHost& host,
   }
   const std::size_t row =
       moved(selected_row(rows, state), press.key, page_rows, /*last=*/rows.size() - 1);
-  state.vm_uuid = rows[row].vm_uuid;
-  state.client = rows[row].client;
+  state = with_selected(std::move(state), rows[row]);
   return press.key == TopKey::kEnter ? with_page(std::move(state), TopPage::kVm) : state;
 }
 

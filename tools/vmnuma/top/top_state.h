@@ -101,6 +101,10 @@ struct TopState {
 /// The question that the last line asks; empty without an entry.
 [[nodiscard]] std::string entry_text(const TopHost& host, const TopState& state);
 
+/// The client is the selected one from now on.
+[[nodiscard]] TopState with_selected(TopState state, const TopClient& client);
+[[nodiscard]] bool is_selected(const TopState& state, const TopClient& client);
+
 /// `page_rows` is how far PageUp and PageDown go, `most_scrolled` the last place of a page of text.
 [[nodiscard]] TopState after_key(TopState state, const KeyPress& press, const TopHost& host,
                                  std::size_t page_rows, std::size_t most_scrolled);

@@ -11,9 +11,10 @@
 namespace vmnuma::tools {
 
 struct TopEvent {
-  enum class Kind { kKey, kTick, kResized, kStopped };
+  enum class Kind { kKey, kClick, kTick, kResized, kStopped };
   Kind kind{};
-  KeyPress key;  ///< of kKey
+  KeyPress key;         ///< of kKey
+  std::size_t row = 0;  ///< of kClick, from the top
 };
 
 class TopTerminal {
