@@ -246,8 +246,8 @@ class FieldReader {
     } else if constexpr (std::is_same_v<T, placement::ClientId>) {
       return is_pair(json) && from(json[0], value.vm) && from(json[1], value.index);
     } else if constexpr (Optional<T>) {
-      value.reset();
-      return json.is_null() || from(json, value.emplace());
+      value = json.is_null() ? T() : T(std::in_place);
+      return !value || from(json, *value);
     } else if constexpr (Paired<T>) {
       return is_pair(json) && from(json[0], value.first) && from(json[1], value.second);
     } else if constexpr (Range<T>) {
