@@ -105,9 +105,9 @@ class PageMover {
                                             placement::Bytes unit) = 0;
 
   /// Moves the pages at these addresses to `node`. One address moves a whole huge page; that of a
-  /// hugetlb page must be its first. Errors also: unsupported (the process's cpuset does not allow
-  /// the node), not-found (no such node, or it has no memory), no-space (the node ran full; some
-  /// pages may have moved).
+  /// hugetlb page must be its first (Linux 6.1 refuses any other, 6.12 moves the page). Errors
+  /// also: unsupported (the process's cpuset does not allow the node), not-found (no such node, or
+  /// it has no memory), no-space (the node ran full; some pages may have moved).
   [[nodiscard]] virtual Result<MoveResult> move(const placement::VmProcess& process,
                                                 std::span<const std::uint64_t> addresses,
                                                 placement::NodeId node, SharedPages shared) = 0;

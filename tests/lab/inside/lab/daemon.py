@@ -134,6 +134,12 @@ def wait_until_in(epochs, what, condition):
         time.sleep(1)
 
 
+def move(vm, node, *more, epochs=20):
+    """As an administrator does, once nothing is missing: on a busy machine libvirt may take long for its first answers."""
+    wait_until_in(epochs, "the daemon acts", lambda now: now["mode"] == "active")
+    return ask("move", vm.name, node, *more)
+
+
 def wait_epochs(epochs):
     """Lets that many epochs pass and returns the status at the end.
 

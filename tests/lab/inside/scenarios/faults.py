@@ -22,7 +22,7 @@ def transfer_of(vm, status):
 def begin_move(vm):
     """Orders a move to the opposite node and returns once some of the memory has arrived there."""
     target = (daemon.homes()[vm.name, 0] + 2) % 4
-    daemon.ask("move", vm.name, target)
+    daemon.move(vm, target)
 
     def under_way(status):
         transfer = transfer_of(vm, status)
@@ -88,6 +88,6 @@ def run():
     expect_progress(others)
 
     figures["actions"] = expect_journal_closed()
-    figures["local_memory"] = {vm.name: round(vm.memory_share(vm.pinned_node()), 3)
-                               for vm in others}
+    home = daemon.homes()
+    figures["local_memory"] = {vm.name: round(vm.memory_share(home[(vm.name, 0)]), 3) for vm in others}
     return figures

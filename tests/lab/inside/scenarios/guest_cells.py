@@ -45,7 +45,7 @@ def run():
     others = [node for node in range(4) if node not in first]
     moved_after = 0
     for client, node in enumerate(others):
-        daemon.ask("move", vm.name, node, "--client", client)
+        daemon.move(vm, node, "--client", client)
         _, epochs = daemon.wait_until_in(
             MOVED_EPOCHS, f"client {client} is on node {node} with its memory",
             lambda status, client=client, node=node: homes()[client] == node and settled(status))

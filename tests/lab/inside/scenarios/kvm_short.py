@@ -18,7 +18,7 @@ def run():
     daemon.start()
     _, placed_after = daemon.wait_until_in(PLACED_EPOCHS, "it has a home", lambda _: daemon.is_at_home(vm))
     target = (daemon.homes()[vm.name, 0] + 2) % 4
-    daemon.ask("move", vm.name, target)
+    daemon.move(vm, target)
     _, moved_after = daemon.wait_until_in(MOVED_EPOCHS, f"it is on node {target} with its memory",
                                           lambda _: daemon.is_at_home(vm, target)
                                           and vm.memory_share(target) >= LEAST_LOCAL)

@@ -69,7 +69,7 @@ def run():
 
     # What libvirt was advised is no limit for later: its memory comes along.
     target = (homes[first.name] + 2) % 4
-    daemon.ask("move", first.name, target)
+    daemon.move(first, target)
     daemon.wait_until_in(MOVED_EPOCHS, f"'{first.name}' is on node {target} with its memory", lambda _: (
         daemon.is_at_home(first, target) and first.memory_share(target) >= LEAST_LOCAL))
 

@@ -22,7 +22,7 @@ def run():
     rounds = []
     for number in range(MOVES):
         target = other if number % 2 == 0 else first
-        daemon.ask("move", vm.name, target)
+        daemon.move(vm, target)
         daemon.wait_until_in(MOVED_EPOCHS, f"it is on node {target} with its memory, move {number}",
                              lambda status, target=target: vm.pinned_node() == target
                              and vm.memory_share(target) >= LEAST_LOCAL

@@ -64,7 +64,7 @@ def run():
 
         allow(everywhere)
         figures = {"epochs_until_placed": wait_for_homes(vms)}
-        daemon.ask("move", vms[0].name, OTHER_NODE)
+        daemon.move(vms[0], OTHER_NODE)
         figures["epochs_until_moved"] = wait_for_homes(vms, OTHER_NODE)
 
         allow(nodes.cpus_of(NODE))

@@ -47,7 +47,7 @@ def run():
                      f"\"Numa.SwapLoadEnable\" = 0\n\"Numa.LTermFairnessInterval\" = 0\n{policies}")
     daemon.start()
     for vm in vms:
-        daemon.ask("move", vm.name, 0)
+        daemon.move(vm, 0)
     daemon.wait_until_in(SETTLE_EPOCHS, "all are on node 0", lambda status: (
         not status["open_actions"] and all(vm.pinned_node() == 0 for vm in vms)))
     walled = wait_share(vms)

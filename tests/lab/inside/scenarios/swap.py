@@ -25,7 +25,7 @@ def run():
     daemon.configure(f"[options]\n\"Numa.RebalanceEnable\" = 0\n{policies}")
     daemon.start()
     for vm in vms:
-        daemon.ask("move", vm.name, 0 if vm in heavy else 1)
+        daemon.move(vm, 0 if vm in heavy else 1)
     daemon.wait_until_in(SETTLE_EPOCHS, "they are where the scenario wants them", lambda status: (
         not status["open_actions"] and all(vm.pinned_node() == 0 for vm in heavy)
         and all(vm.pinned_node() == 1 for vm in light)))
