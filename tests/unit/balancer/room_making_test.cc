@@ -3,6 +3,11 @@
 /// find is told by the tests.
 #include "balancer/controller/room_making.h"
 
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -429,6 +434,114 @@ TEST_F(RoomMakingTest, ARecordingThatBeginsInTheMiddleReplays) {
     EXPECT_EQ(lines[1].find("secret") == std::string::npos, anonymize);
     EXPECT_EQ(lines[0].find("secret") == std::string::npos, anonymize);
   }
+}
+
+/// Whatever happens while VMs wait: what must hold after each event.
+class RoomMakingLoop : public RoomMakingTest {
+ protected:
+  static constexpr std::uint8_t kNeverMoves = 3;
+
+  void happens(std::mt19937& random) {
+    const auto one_of = [&](std::uint32_t many) {
+      return static_cast<std::uint8_t>(random() % many);
+    };
+    switch (one_of(10)) {
+      case 0:
+      case 1: {
+        AnnounceRequest asked =
+            wants_one_node(static_cast<std::uint8_t>(5 + one_of(3)), kWantedMib, 10 + one_of(20));
+        asked.waits_s = one_of(4) == 0 ? 0 : 60;
+        watch(take(CommandReceived{7, std::move(asked)}));
+        return;
+      }
+      case 2:
+        watch(take(CommandReceived{7, balancer::WithdrawRequest{to_text(
+                                          vm_id(static_cast<std::uint8_t>(5 + one_of(3))))}}));
+        return;
+      case 3:
+      case 4:
+        if (searching_) {
+          RoomSearched found{*searching_, NodeId{one_of(3) - 1}, {}, "no way"};
+          for (std::uint8_t vm = 1; vm <= kNeverMoves; ++vm) {
+            if (one_of(2) == 0) {
+              const std::int32_t home = one_of(5) == 0 ? one_of(2) : host_.home(vm);
+              found.steps.push_back({move(vm, home, 1 - home)});
+            }
+          }
+          searching_.reset();
+          watch(take(found));
+        }
+        return;
+      case 5:
+        if (!under_way_.empty()) {
+          const migration::Order order = under_way_.front();
+          under_way_.erase(under_way_.begin());
+          if (one_of(6) == 0) {
+            watch(host_.finish(order, one_of(2) == 0 ? ActionState::kUndone : ActionState::kDropped,
+                               "no"));
+          } else {
+            Effects done;
+            done.orders = {order};
+            host_.carry_out(done);
+          }
+        }
+        return;
+      case 6:
+        watch(one_of(2) == 0 ? take(CommandReceived{7, balancer::PauseRequest{}})
+                             : take(CommandReceived{7, balancer::ResumeRequest{}}));
+        return;
+      case 7:
+        set_free(300 + 64 * one_of(4), 300 + 64 * one_of(4));
+        return;
+      default:
+        epoch();
+        watch(last_);
+    }
+  }
+
+  void watch(const Effects& effects) {
+    if (effects.room_search) {
+      EXPECT_FALSE(searching_) << "two searches";
+      searching_ = effects.room_search->vm;
+    }
+    for (const migration::Order& order : effects.orders) {
+      under_way_.push_back(order);
+      if (order.reason != Reason::kMakeRoom) {
+        continue;
+      }
+      ++ordered_;
+      EXPECT_EQ(host_.controller().mode(), Mode::kActive);
+      for (const migration::VmChange& change : order.changes) {
+        EXPECT_NE(change.vm, vm_id(kNeverMoves)) << "it may not move";
+      }
+      EXPECT_THAT(reservations(), SizeIs(1)) << "ordered for nobody";
+    }
+    const std::vector<balancer::ReservationView> kept = reservations();
+    EXPECT_LE(kept.size(), 1U) << "two VMs' room is made at once";
+    for (const balancer::ReservationView& reservation : kept) {
+      EXPECT_GT(*reservation.until_unix_s, now()) << "it outlives its deadline";
+    }
+  }
+  [[nodiscard]] std::int64_t now() const { return 1'700'000'000 + 2 * epochs_; }
+
+  std::optional<placement::VmId> searching_;
+  std::vector<migration::Order> under_way_;
+  std::int64_t ordered_ = 0;
+};
+
+TEST_F(RoomMakingLoop, NothingIsHalfDoneWhateverHappens) {
+  host_.set_own_policy(kNeverMoves, {{"do_not_move", "true"}});
+  (void)host_.tell_domains();
+  std::mt19937 random(20251125);
+  for (int i = 0; i < 1000 && !HasFailure(); ++i) {
+    happens(random);
+  }
+  EXPECT_GT(ordered_, 5);
+  // After all deadlines nothing of it is left.
+  (void)take(CommandReceived{7, balancer::ResumeRequest{}});
+  pass_seconds(60);
+  EXPECT_THAT(reservations(), IsEmpty());
+  expect_replays(lines_, epochs_);
 }
 
 }  // namespace
