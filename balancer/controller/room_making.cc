@@ -99,6 +99,11 @@ bool is_under_way(const RoomWait& wait) {
   return wait.phase == RoomPhase::kSearching || wait.phase == RoomPhase::kMoving;
 }
 
+/// All was done, an epoch has shown what came of it, and the VM asks again.
+bool has_moved_in_vain(const RoomWait& wait, std::int64_t epoch) {
+  return wait.phase == RoomPhase::kMoving && wait.steps.empty() && epoch > wait.moved_in_epoch + 1;
+}
+
 /// Of the first in line, unless somebody's room is being made.
 void search_for_next(ControllerState& state, Effects& effects) {
   RoomMaking& making = state.room_making;
@@ -129,7 +134,7 @@ placement::NodeId home_of(const ControllerState& state, const placement::ClientI
   return is_there ? vm->clients[index].home : placement::NodeId{};
 }
 
-/// Takes out who is gone, or has got there without us.
+/// Takes out clients that are gone, or have got there without us.
 void drop_needless(const ControllerState& state, std::vector<std::vector<RoomMove>>& steps) {
   for (std::vector<RoomMove>& step : steps) {
     std::erase_if(step, [&](const RoomMove& move) {
@@ -269,6 +274,10 @@ std::optional<AnnouncedView> wait_for_room(ControllerState& state, const HostNow
         effects);
     search_for_next(state, effects);
   }
+  if (wait != nullptr && has_moved_in_vain(*wait, state.last.snapshot.epoch)) {
+    start_over(state, *wait, "all moves are done, and there is still too little room", effects);
+    search_for_next(state, effects);
+  }
   if (wait != nullptr && wait->phase != RoomPhase::kOver && waits_s > 0 && state.acts()) {
     return told_to_wait(state, *wait);
   }
@@ -317,6 +326,7 @@ void take_room_search(ControllerState& state, const RoomSearched& searched, Effe
   } else {
     wait->phase = RoomPhase::kMoving;
     wait->steps = searched.steps;
+    wait->moved_in_epoch = state.last.snapshot.epoch;
     say(*wait,
         fmt::format("gets room on node {} by {} {}", searched.node.value, wait->steps.size(),
                     wait->steps.size() == 1 ? "step" : "steps"),
@@ -337,6 +347,7 @@ void note_room_step(ControllerState& state, const migration::ActionEvent& event,
     wait.action = 0;
     if (event.state == migration::ActionState::kDone) {
       wait.steps.erase(wait.steps.begin());
+      wait.moved_in_epoch = state.last.snapshot.epoch;
     } else {
       start_over(
           state, wait,

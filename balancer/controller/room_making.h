@@ -7,19 +7,19 @@
 /// (RoomSearch); what becomes free is reserved for the VM; and the moves are ordered step after
 /// step, each when the one before it is done and an epoch has shown what is free then. When the VM
 /// asks again and fits, it is admitted as any other, and at its deadline it is answered as if
-/// nobody had waited. Terms: *step*
-/// - clients that go at the same time, as none has room before; its *wait* - room_waits.h.
+/// it had not waited. Terms: *step* - clients that go at the same time, as none has room before;
+/// its *wait* - room_waits.h.
 ///
 /// Properties:
-///  1. Nobody waits but a VM whose policy says before-start, with a deadline, that finds no room
-///  where moves could help, in active mode and while orders are given.
+///  1. No VM waits but one whose policy says before-start, with a deadline, and that finds no room
+///  where moves could help; and none unless the mode is active and orders are given.
 ///  2. One VM's room is made at a time, and there is never more than one search.
-///  3. A step is ordered only if everybody in it is where the search found him and every rule of
+///  3. A step is ordered only if every client in it is where the search found it and every rule of
 ///  orders (core/validator.h) is kept; with the reservation of that VM out of the way and no other.
 ///  4. After its deadline, when it starts and when it does not, no step is begun for a VM, and its
 ///  reservation is gone.
-///  5. A step that fails or is not possible any more leads to another search, kMostSearches at
-///  most.
+///  5. A step that fails or is not possible any more, and moves that were not enough, lead to
+///  another search, kMostRoomSearches at most.
 #pragma once
 
 #include <cstdint>

@@ -43,23 +43,25 @@ bool moves_could_help(const placement::Snapshot& snapshot, const placement::Free
   const bool is_ordinary = needed.page_size == Bytes{};
   Bytes room;
   bool is_large_enough = false;
+  bool is_there = false;
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
     const placement::Node& known = snapshot.topology.nodes[node];
     Bytes size = is_ordinary ? snapshot.nodes[node].total - snapshot.nodes[node].reserve : Bytes{};
-    room += is_ordinary ? std::max(free.room[node], Bytes{}) : Bytes{};
+    Bytes here = is_ordinary ? std::max(free.room[node], Bytes{}) : Bytes{};
     for (const placement::FreeHugePages& pages : free.huge_pages) {
       if (!is_ordinary && pages.node == known.id && pages.page_size == needed.page_size) {
         size += pages.page_size * pages.total;
-        room += pages.page_size * std::max<std::int64_t>(pages.free, 0);
+        here += pages.page_size * std::max<std::int64_t>(pages.free, 0);
       }
     }
-    const bool may_be_there =
-        std::find(needed.nodes.begin(), needed.nodes.end(), known.id) != needed.nodes.end();
-    is_large_enough =
-        is_large_enough || (may_be_there && snapshot.nodes[node].known && size >= needed.memory &&
-                            known.cpu_count() >= needed.vcpus);
+    room += here;
+    const bool could_live_there =
+        std::find(needed.nodes.begin(), needed.nodes.end(), known.id) != needed.nodes.end() &&
+        snapshot.nodes[node].known && known.cpu_count() >= needed.vcpus;
+    is_large_enough = is_large_enough || (could_live_there && size >= needed.memory);
+    is_there = is_there || (could_live_there && here >= needed.memory);
   }
-  return is_large_enough && room >= needed.memory;
+  return !is_there && is_large_enough && room >= needed.memory;
 }
 
 std::string advice_on_room(const placement::Snapshot& snapshot, const placement::FreeForVm& free,

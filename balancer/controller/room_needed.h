@@ -3,7 +3,8 @@
 ///
 /// Properties:
 ///  1. Only what one node can have is asked of one: memory of one page size, devices of one node.
-///  2. Nothing is advised where no node is large enough, or all together have too little.
+///  2. Nothing is advised where a node has that much already, where none is large enough, or where
+///  all together have too little.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +33,8 @@ struct RoomNeeded {
 [[nodiscard]] std::optional<RoomNeeded> room_needed(const placement::Topology& topology,
                                                     const placement::VmDescription& vm);
 
-/// Whether a node is large enough and all have as much room together. `free` is what admission
-/// would find now, by node of the snapshot.
+/// Whether no node has the room, but one is large enough and all together have as much. `free` is
+/// what admission would find now, by node of the snapshot.
 [[nodiscard]] bool moves_could_help(const placement::Snapshot& snapshot,
                                     const placement::FreeForVm& free, const RoomNeeded& needed);
 

@@ -34,12 +34,13 @@ struct RoomWait {
   RoomPhase phase = RoomPhase::kInLine;
   std::vector<std::vector<RoomMove>> steps;  ///< that are not done, the first may be under way
   std::int64_t action = 0;                   ///< the order of that one; 0: not under way
+  std::int64_t moved_in_epoch = 0;           ///< the last step that was done
   std::int64_t searches = 0;                 ///< that were begun
   std::string became;                        ///< why nothing more is done: a sentence without a dot
 };
 
 struct RoomMaking {
-  /// Nobody else waits: they start on what there is.
+  /// Others do not wait: they start on what there is.
   static constexpr std::size_t kMost = 8;
 
   [[nodiscard]] RoomWait* find(const placement::VmId& vm);

@@ -678,6 +678,7 @@ struct RecordFields {
     fields("phase", value.phase);
     fields("steps", value.steps);
     fields("action", value.action);
+    fields("moved_in_epoch", value.moved_in_epoch);
     fields("searches", value.searches);
     fields.prose("became", value.became);
   }

@@ -3,7 +3,7 @@
 ///
 /// Problem: the solver may take long, need much memory or end its process, and the daemon must do
 /// none of that. Approach: it runs `vmnuma make-room --json`, which asks this daemon for its state,
-/// searches in limits on time and memory, and moves nobody; what that prints is the answer. The
+/// searches in limits on time and memory, and moves no VM; what that prints is the answer. The
 /// program has none of the daemon's capabilities.
 ///
 /// Properties:

@@ -278,6 +278,20 @@ TEST_F(RoomMakingTest, AMoveThatFailsLeadsToAnotherSearchThreeAtMost) {
   EXPECT_THAT(refusal(wants_one_node(5)), HasSubstr("is undone: no"));
 }
 
+TEST_F(RoomMakingTest, MovesThatWereNotEnoughLeadToAnotherSearchAndThenToAnAnswer) {
+  EXPECT_TRUE(waits(wants_one_node(5)));
+  for (int searches = 1; searches <= 3; ++searches) {
+    (void)take(RoomSearched{vm_id(5), NodeId{0}, {}, ""});  // as if there were room
+    epoch();
+    EXPECT_TRUE(waits(wants_one_node(5)));
+    epoch();
+    const auto answer = ask(wants_one_node(5));
+    EXPECT_EQ(answer.has_value(), searches < 3);
+    EXPECT_EQ(last_.room_search.has_value(), searches < 3);
+    EXPECT_THAT(reservations(), IsEmpty());
+  }
+}
+
 TEST_F(RoomMakingTest, WithoutAWayItIsAnsweredAtOnce) {
   EXPECT_TRUE(waits(wants_one_node(5)));
   (void)take(RoomSearched{vm_id(5), NodeId{}, {}, "the VMs that may move are not enough"});

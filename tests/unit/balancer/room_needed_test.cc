@@ -64,8 +64,14 @@ TEST(RoomNeededTest, MovesCouldHelpWhereANodeIsLargeEnoughAndAllHaveAsMuch) {
   EXPECT_FALSE(moves_could_help(host.snapshot, host.free, mib_of(901)));
   EXPECT_FALSE(moves_could_help(host.snapshot, host.free, {3, kMiB * 400, Bytes{}, {{0}}}));
   const Host full({kMiB * 2000, kMiB * -900, Bytes{}});
-  EXPECT_TRUE(moves_could_help(full.snapshot, full.free, mib_of(1004)));
-  EXPECT_FALSE(moves_could_help(full.snapshot, full.free, mib_of(1005)));
+  EXPECT_TRUE(moves_could_help(full.snapshot, full.free, mib_of(1004, {{1}, {2}})));
+  EXPECT_FALSE(moves_could_help(full.snapshot, full.free, mib_of(1005, {{1}, {2}})));
+}
+
+TEST(RoomNeededTest, WhereANodeHasItAlreadyMovesAreNotWhatIsMissing) {
+  const Host host({kMiB * 300, kMiB * 600, kMiB * 300});
+  EXPECT_FALSE(moves_could_help(host.snapshot, host.free, mib_of(500)));
+  EXPECT_TRUE(moves_could_help(host.snapshot, host.free, mib_of(500, {{0}, {2}})));
 }
 
 TEST(RoomNeededTest, HugePagesAreCountedByTheirPools) {
