@@ -206,6 +206,11 @@ void order_next_step(ControllerState& state, RoomWait& wait, Effects& effects) {
     wait.action = state.orders.find(number) == nullptr ? 0 : number;
     if (wait.action == 0) {
       start_over(state, wait, "a step could not be ordered", effects);
+      return;
+    }
+    for (const placement::Relocation& relocation : action->relocations) {
+      state.vms[relocation.client.vm].why_here[relocation.client.index] +=
+          fmt::format(", to make room for VM '{}'", wait.name);
     }
   } else if (action.error().code != ErrorCode::kBusy) {
     start_over(state, wait, action.error().message, effects);

@@ -36,6 +36,8 @@ constexpr std::size_t kMostInput = std::size_t{5} * 1024 * 1024;
 
 /// For room, however long the daemon would have it wait.
 constexpr std::chrono::seconds kLongestWait{placement::kLongestWaitForRoom_s};
+/// For an answer, once a start waits anyhow.
+constexpr std::chrono::seconds kWaitingLimit{2};
 /// Between two announcements of a VM.
 constexpr std::chrono::milliseconds kShortestPause{50};
 
@@ -181,7 +183,7 @@ DaemonsAnswer ask_until_answered(const HookArguments& arguments, const placement
     const seconds waits = std::chrono::ceil<seconds>(left());
     is_last = waits <= seconds(0);
     answer = ask(arguments.socket_path, announcement(vm, root, std::max(waits, seconds(0))),
-                 surroundings.limit);
+                 std::max<milliseconds>(surroundings.limit, kWaitingLimit));
   }
   return answer;
 }

@@ -19,8 +19,8 @@
 ///    runs or last ran, was to refuse such starts;
 ///  - it writes to standard output only at migrate and restore, and there a whole XML or nothing,
 ///    which libvirt takes for "unchanged";
-///  - it gives up waiting for an answer after kHookLimit, and does not wait for room longer than
-///  the daemon said at first, nor than any VM may (kLongestWaitForRoom_s); then it asks once more;
+///  - it gives up waiting for its first answer after kHookLimit, and does not wait for room longer
+///  than that says, nor than any VM may (kLongestWaitForRoom_s); then it asks once more;
 ///  - it calls neither libvirt nor Proxmox VE.
 #pragma once
 

@@ -158,6 +158,8 @@ TEST_F(RoomMakingTest, AVmStartsAfterTwoMovesAndHasItsRoomWhileTheyLast) {
   ASSERT_THAT(*last_.reservations, SizeIs(1));
   EXPECT_EQ(last_.reservations->front().vm_id, vm_id(5));
   host_.carry_out(last_);
+  EXPECT_THAT(std::get<balancer::ExplainView>(*ask(balancer::ExplainRequest{"vm1"})).clients[0].why,
+              HasSubstr("to make room for VM 'vm5'"));
   EXPECT_TRUE(waits(wants_one_node(5)));
   set_free(kNodeFreeMib + kTenantMib, kNodeFreeMib - kTenantMib);
   epoch();
