@@ -9,6 +9,7 @@
 #include "balancer/controller/far_memory.h"
 #include "balancer/controller/host_view.h"
 #include "balancer/controller/reports.h"
+#include "balancer/controller/room_making.h"
 #include "balancer/controller/views.h"
 #include "balancer/controller/vm_policies.h"
 #include "balancer/core/guards.h"
@@ -321,19 +322,29 @@ Result<DoneView> carry_out(ControllerState& state, const OptionsSetRequest& requ
   return DoneView{fmt::format("{} = {}", request.name, request.value), {}};
 }
 
-Result<DoneView> carry_out(ControllerState& state, const AnnounceRequest& request,
-                           Effects& effects) {
+Result<AnnouncedView> carry_out(ControllerState& state, const AnnounceRequest& request,
+                                Effects& effects) {
   HostNow now = state.host_now();
-  Result<DoneView> done = state.starts.announce(now, request, effects);
+  const auto may_wait = [&](const HostNow& then, const placement::VmDescription& vm,
+                            std::string& why) {
+    return wait_for_room(state, then, vm, request.waits_s, why, effects);
+  };
+  Result<AnnouncedView> view = state.starts.announce(now, request, may_wait, effects);
   state.last.last_placed_on = now.last_placed_on;
   for (StartNotAdmitted& start : effects.not_admitted) {
     start.action = state.orders.take_number();
   }
-  return done;
+  if (const auto id = placement::parse_vm_id(request.vm_uuid); id && view && !view->ask_again_ms) {
+    end_wait_for_room(state, *id, "it starts", effects);
+  }
+  return view;
 }
 
 Result<DoneView> carry_out(ControllerState& state, const WithdrawRequest& request,
-                           Effects& /*effects*/) {
+                           Effects& effects) {
+  if (const auto id = placement::parse_vm_id(request.vm_uuid)) {
+    end_wait_for_room(state, *id, "it does not start", effects);
+  }
   return state.starts.withdraw(request);
 }
 

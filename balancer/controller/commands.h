@@ -46,8 +46,8 @@ namespace vmnuma::balancer {
                                          Effects& effects);
 [[nodiscard]] Result<DoneView> carry_out(ControllerState& state, const ManageRequest& request,
                                          Effects& effects);
-[[nodiscard]] Result<DoneView> carry_out(ControllerState& state, const AnnounceRequest& request,
-                                         Effects& effects);
+[[nodiscard]] Result<AnnouncedView> carry_out(ControllerState& state,
+                                              const AnnounceRequest& request, Effects& effects);
 [[nodiscard]] Result<DoneView> carry_out(ControllerState& state, const WithdrawRequest& request,
                                          Effects& effects);
 [[nodiscard]] Result<DoneView> carry_out(ControllerState& state, const ReserveRequest& request,

@@ -13,6 +13,7 @@
 #include "balancer/controller/far_memory.h"
 #include "balancer/controller/homes.h"
 #include "balancer/controller/reserving.h"
+#include "balancer/controller/room_making.h"
 #include "balancer/controller/views.h"
 #include "balancer/controller/vm_policies.h"
 #include "balancer/controller/widening.h"
@@ -194,6 +195,7 @@ void Controller::handle(const DomainsChanged& event, Effects& effects) {
       const std::vector<NodeId> reserved = take_up_reservations(state_, vm.description, effects);
       const std::vector<NodeId> told = state_.starts.appeared(vm.description);
       state_.ledger.set_suggested(id, told.empty() ? reserved : told);
+      end_wait_for_room(state_, id, "it runs", effects);
       homes.adopt_found(id, state_.last.snapshot.epoch);
     }
   }
@@ -264,6 +266,11 @@ void Controller::handle(const TransfersReported& event, Effects& /*effects*/) {
 
 void Controller::handle(const ActionProgressed& event, Effects& effects) {
   progress_order(state_, event.event, effects);
+  note_room_step(state_, event.event, effects);
+}
+
+void Controller::handle(const RoomSearched& event, Effects& effects) {
+  take_room_search(state_, event, effects);
 }
 
 void Controller::handle(const MemoryLimitsSet& event, Effects& effects) {
@@ -311,6 +318,7 @@ void Controller::handle(const SampleTaken& event, Effects& effects) {
   measure_outcomes(state_, effects);
   widen_memory_sets(state_, effects);
   plan_and_act(effects);
+  go_on_making_room(state_, effects);
   state_.starts.forget_started(state_.ledger, state_.last.snapshot.epoch);
   if (state_.starts.admission_is_due(state_.setup, state_.last.snapshot.epoch)) {
     state_.starts.tell_admission(state_.host_now(), effects);

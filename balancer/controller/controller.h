@@ -96,6 +96,7 @@ class Controller {
   void handle(const LoadExpected& event, Effects& effects);
   void handle(const LoadsForecast& event, Effects& effects);
   void handle(const MemoryLimitsSet& event, Effects& effects);
+  void handle(const RoomSearched& event, Effects& effects);
   void handle(const Stopping& event, Effects& effects);
 
   void take_in(const SampleTaken& event, Effects& effects);

@@ -20,6 +20,7 @@
 #include "balancer/controller/memory_control.h"
 #include "balancer/controller/memory_pressure.h"
 #include "balancer/controller/orders_under_way.h"
+#include "balancer/controller/room_waits.h"
 #include "balancer/controller/starts.h"
 #include "balancer/controller/totals.h"
 #include "balancer/core/ledger.h"
@@ -87,6 +88,7 @@ struct ControllerState {
   MemoryControl memory;
   Starts starts;
   Reservations reservations;  ///< after a change of it, to be kept in last.snapshot
+  RoomMaking room_making;
   Figures figures;
 
   [[nodiscard]] Mode mode() const { return health.mode(setup.mode); }

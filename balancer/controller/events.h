@@ -12,6 +12,7 @@
 
 #include "balancer/controller/admission_state.h"
 #include "balancer/controller/memory_steering.h"
+#include "balancer/controller/room_needed.h"
 #include "balancer/core/reservations.h"
 #include "balancer/model/admission_mode.h"
 #include "balancer/model/mode.h"
@@ -118,6 +119,22 @@ struct TopologyChanged {
   std::optional<MeasuredMemory> measured;
 };
 
+/// A client that is to make room, and from where it must start.
+struct RoomMove {
+  placement::ClientId client;
+  placement::NodeId from;
+  placement::NodeId to;
+  bool operator==(const RoomMove&) const = default;
+};
+
+/// What a search for room (RoomSearch) has come to.
+struct RoomSearched {
+  placement::VmId vm;      ///< that it was made for
+  placement::NodeId node;  ///< where the VM fits after all steps; negative: nowhere
+  std::vector<std::vector<RoomMove>> steps;  ///< one after the other, each all at once
+  std::string refused;                       ///< why it fits nowhere
+};
+
 /// The daemon is about to end.
 struct Stopping {
   bool restore = false;  ///< give all VMs back as they were found
@@ -125,7 +142,7 @@ struct Stopping {
 
 using Event = std::variant<DomainsChanged, SampleTaken, ActionProgressed, TransfersReported,
                            SourceChanged, CommandReceived, ConfigChanged, TopologyChanged,
-                           LoadExpected, LoadsForecast, MemoryLimitsSet, Stopping>;
+                           LoadExpected, LoadsForecast, MemoryLimitsSet, RoomSearched, Stopping>;
 
 // ---- out ----
 
@@ -182,6 +199,14 @@ struct PolicyWrite {
   bool persistent = false;                         ///< also into the definition
 };
 
+/// The cheapest moves after which a VM finds its room are to be searched for. Answered with
+/// RoomSearched, also if that cannot be done.
+struct RoomSearch {
+  placement::VmId vm;
+  RoomNeeded needed;
+  std::int64_t seconds = 1;  ///< it may take so long
+};
+
 /// What is answered once it has been written.
 [[nodiscard]] DoneView done_view(const PolicyWrite& policy);
 
@@ -200,6 +225,7 @@ struct Effects {
   /// If set: what decides on starts while the daemon is away has changed.
   std::optional<AdmissionState> admission;
   std::vector<PolicyWrite> policies;
+  std::optional<RoomSearch> room_search;  ///< never while another one is not answered
   /// If set: all VMs that are released from now on, for the next start.
   std::optional<std::map<placement::VmId, placement::VmProcess>> released;
   /// If set: all reservations from now on, for the next start.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The controller's answers to `move` and `move-together`. The administrator may do what the planner
 // would not: guards that only keep the host calm do not count, but masks, hard groups and room do.
+#include "balancer/controller/move_commands.h"
+
 #include <algorithm>
 #include <set>
 
@@ -69,11 +71,41 @@ Result<Rehoming> rehoming_of(const ControllerState& state, const std::string& vm
   return Rehoming{static_cast<placement::ClientIndex>(client - snapshot.clients.begin()), *to};
 }
 
-/// `moves` are of different clients.
+/// "VM 'a' to node 1, VM 'b' to node 0"
+std::string moves_text(const Snapshot& snapshot, const std::vector<Rehoming>& moves) {
+  std::string text;
+  for (const Rehoming& move : moves) {
+    text += fmt::format("{}VM '{}' to node {}", text.empty() ? "" : ", ",
+                        snapshot.vms[snapshot.clients[move.client].vm].name,
+                        snapshot.topology.nodes[move.to].id.value);
+  }
+  return text;
+}
+
 Result<DoneView> order_moves(ControllerState& state, const std::vector<Rehoming>& moves,
                              Effects& effects) {
-  const Snapshot& snapshot = state.last.snapshot;
-  const Arrangement now(snapshot, state.setup.options, Arrangement::Basis::kDemand);
+  return moves_together(state.last.snapshot, state.setup.options, moves, Reason::kAdministrator)
+      .map([&](const Action& action) {
+        const std::int64_t number = state.orders.next();
+        give_order(state, action, effects);
+        return DoneView{"moving " + moves_text(state.last.snapshot, moves), number};
+      });
+}
+
+Result<void> check_acts(const ControllerState& state) {
+  if (!state.acts()) {
+    return failure(
+        ErrorCode::kUnsupported,
+        fmt::format("the daemon is in mode {}, nothing is moved", name_of(state.mode())));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Action> moves_together(const Snapshot& snapshot, const placement::Options& options,
+                              const std::vector<Rehoming>& moves, Reason reason) {
+  const Arrangement now(snapshot, options, Arrangement::Basis::kDemand);
   const auto name = [&](const Rehoming& move) {
     return snapshot.vms[snapshot.clients[move.client].vm].name;
   };
@@ -91,7 +123,7 @@ Result<DoneView> order_moves(ControllerState& state, const std::vector<Rehoming>
     if (guard == Guard::kNotAllowed || guard == Guard::kAntiAffinity) {
       return tl::unexpected(
           refused_move(fmt::format("VM '{}' may not live on node {}: {}", name(moves[i]),
-                                   node(moves[i]), guard_text(*guard, state.setup.options))));
+                                   node(moves[i]), guard_text(*guard, options))));
     }
   }
   const placement::Effect effect =
@@ -104,13 +136,11 @@ Result<DoneView> order_moves(ControllerState& state, const std::vector<Rehoming>
                           name(moves[0]))
             : "the nodes have no room for the memory of these VMs, even if all go together");
   }
-  Action action{Reason::kAdministrator, {}, {}};
-  std::string what;
+  Action action{reason, {}, {}};
   for (const Rehoming& move : moves) {
     const ClientState& client = snapshot.clients[move.client];
     action.relocations.push_back(
         {client.id, client.home, move.to, now.effect_of_move(move.client, move.to).to_move});
-    what += fmt::format("{}VM '{}' to node {}", what.empty() ? "" : ", ", name(move), node(move));
   }
   Arrangement then = now;
   then.apply(moves);
@@ -118,21 +148,8 @@ Result<DoneView> order_moves(ControllerState& state, const std::vector<Rehoming>
   action.predicted.lost_after = lost_beside_spills(then);
   action.predicted.gain_at_home = effect.gain;
   action.predicted.cost = std::max(effect.cost, placement::CpuTime{});
-  const std::int64_t number = state.orders.next();
-  give_order(state, action, effects);
-  return DoneView{"moving " + what, number};
+  return action;
 }
-
-Result<void> check_acts(const ControllerState& state) {
-  if (!state.acts()) {
-    return failure(
-        ErrorCode::kUnsupported,
-        fmt::format("the daemon is in mode {}, nothing is moved", name_of(state.mode())));
-  }
-  return {};
-}
-
-}  // namespace
 
 Result<DoneView> carry_out(ControllerState& state, const MoveRequest& request, Effects& effects) {
   if (auto acts = check_acts(state); !acts) {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "balancer/controller/commands.h"
+#include "balancer/controller/room_needed.h"
 #include "balancer/protocol/time_text.h"
 #include "placement/model/suggest.h"
 #include "placement/model/text.h"
@@ -27,21 +28,6 @@ constexpr std::size_t kLongestName = 256;
 
 tl::unexpected<Error> not_reserved(std::string because) {
   return failure(ErrorCode::kInvalidArgument, std::move(because));
-}
-
-std::int64_t whole_mib(Bytes memory) {
-  return (memory.value + kMiB.value - 1) / kMiB.value;
-}
-
-/// Snapshots, the history and whoever looks at the log learn of what has changed.
-void changed(ControllerState& state, std::string what, const std::string& vm, Effects& effects) {
-  state.reservations.keep_in(state.last.snapshot);
-  effects.reservations = state.reservations.all();
-  LogLine line{Severity::kNotice, std::move(what), {}};
-  if (!vm.empty()) {
-    line.fields.emplace("VM", vm);
-  }
-  effects.log.push_back(std::move(line));
 }
 
 std::string whom_text(const ReserveRequest& request) {
@@ -130,46 +116,18 @@ placement::VmDescription described(const ReserveRequest& request) {
   return vm;
 }
 
-/// Where one node would be large enough and all have as much room together: what to try. Or empty.
-std::string advice_on_room(const ControllerState& state, const HostNow& now,
-                           const placement::VmDescription& vm) {
-  const placement::Snapshot& snapshot = now.snapshot;
-  const placement::FreeForVm free = state.starts.free_for_any(now);
-  const bool is_ordinary = vm.huge_page_size == Bytes{};
-  Bytes room;
-  bool could_fit = false;
-  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-    Bytes size = is_ordinary ? snapshot.nodes[node].total - snapshot.nodes[node].reserve : Bytes{};
-    room += is_ordinary ? std::max(free.room[node], Bytes{}) : Bytes{};
-    for (const placement::FreeHugePages& pages : free.huge_pages) {
-      if (!is_ordinary && pages.node == snapshot.topology.nodes[node].id &&
-          pages.page_size == vm.huge_page_size) {
-        size += pages.page_size * pages.total;
-        room += pages.page_size * std::max<std::int64_t>(pages.free, 0);
-      }
-    }
-    const bool may_be_there = vm.policy.nodes.empty() ||
-                              std::binary_search(vm.policy.nodes.begin(), vm.policy.nodes.end(),
-                                                 snapshot.topology.nodes[node].id);
-    could_fit = could_fit || (may_be_there && snapshot.nodes[node].known && size >= vm.max_memory &&
-                              snapshot.topology.nodes[node].cpu_count() >= vm.max_vcpus);
-  }
-  if (!could_fit || room < vm.max_memory) {
-    return "";
-  }
-  std::string command = fmt::format("vmnuma make-room --vcpus {} --memory {}MiB", vm.max_vcpus,
-                                    whole_mib(vm.max_memory));
-  if (!is_ordinary) {
-    command += fmt::format(" --hugepages {}MiB", whole_mib(vm.huge_page_size));
-  }
-  if (vm.policy.nodes.size() == 1) {
-    command += fmt::format(" --on {}", vm.policy.nodes.front().value);
-  }
-  return fmt::format(". All nodes together have that much: '{}' shows whether moves would help",
-                     command);
-}
-
 }  // namespace
+
+void tell_reservations(ControllerState& state, std::string what, const std::string& vm,
+                       Effects& effects) {
+  state.reservations.keep_in(state.last.snapshot);
+  effects.reservations = state.reservations.all();
+  LogLine line{Severity::kNotice, std::move(what), {}};
+  if (!vm.empty()) {
+    line.fields.emplace("VM", vm);
+  }
+  effects.log.push_back(std::move(line));
+}
 
 // ---- commands ----
 
@@ -194,8 +152,10 @@ Result<DoneView> carry_out(ControllerState& state, const ReserveRequest& asked, 
   Result<RoomFound> room = state.starts.room_for(now, vm);
   if (!room) {
     Error error = std::move(room).error();
-    error.message =
-        fmt::format("nothing is reserved, {}{}", error.message, advice_on_room(state, now, vm));
+    const auto needed = room_needed(now.snapshot.topology, vm);
+    error.message = fmt::format(
+        "nothing is reserved, {}{}", error.message,
+        needed ? advice_on_room(now.snapshot, state.starts.free_for_any(now), *needed) : "");
     return tl::unexpected(std::move(error));
   }
   state.last.last_placed_on = now.last_placed_on;
@@ -227,7 +187,8 @@ Result<DoneView> carry_out(ControllerState& state, const ReserveRequest& asked, 
       nodes_of(reservation).size() == 1 ? "" : "s", placement::to_list(nodes_of(reservation)),
       whom_text(request), request.until_unix_s ? " until " + time_text(*request.until_unix_s) : "");
   state.reservations.add(std::move(reservation));
-  changed(state, fmt::format("reservation '{}' by command: {}", request.name, what), "", effects);
+  tell_reservations(state, fmt::format("reservation '{}' by command: {}", request.name, what), "",
+                    effects);
   return DoneView{
       fmt::format("reserved {}{}", what,
                   who_runs.empty() ? ""
@@ -250,7 +211,8 @@ Result<DoneView> carry_out(ControllerState& state, const UnreserveRequest& reque
   }
   const std::int64_t mib = whole_mib(reservation->memory_left());
   state.reservations.remove(request.name);
-  changed(state, fmt::format("reservation '{}' given up by command", request.name), "", effects);
+  tell_reservations(state, fmt::format("reservation '{}' given up by command", request.name), "",
+                    effects);
   return DoneView{
       fmt::format("reservation '{}' is given up, {} MiB are for all again", request.name, mib), {}};
 }
@@ -259,10 +221,10 @@ Result<DoneView> carry_out(ControllerState& state, const UnreserveRequest& reque
 
 void expire_reservations(ControllerState& state, Effects& effects) {
   for (const Reservation& over : state.reservations.expire(state.last.wall_unix_s)) {
-    changed(state,
-            fmt::format("the time of reservation '{}' is over, {} MiB are for all again", over.name,
-                        whole_mib(over.memory_left())),
-            "", effects);
+    tell_reservations(state,
+                      fmt::format("the time of reservation '{}' is over, {} MiB are for all again",
+                                  over.name, whole_mib(over.memory_left())),
+                      "", effects);
   }
 }
 
@@ -282,11 +244,11 @@ std::vector<NodeId> take_up_reservations(ControllerState& state, const placement
         nodes.push_back(node);
       }
     }
-    changed(state,
-            fmt::format("VM '{}' takes up {} MiB of reservation '{}'{}", vm.name,
-                        whole_mib(taken.memory), taken.reservation,
-                        taken.ended ? ", which ends with that" : ""),
-            vm.name, effects);
+    tell_reservations(state,
+                      fmt::format("VM '{}' takes up {} MiB of reservation '{}'{}", vm.name,
+                                  whole_mib(taken.memory), taken.reservation,
+                                  taken.ended ? ", which ends with that" : ""),
+                      vm.name, effects);
   }
   return nodes;
 }

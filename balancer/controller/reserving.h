@@ -8,6 +8,7 @@
 ///  3. What is shown can be read back as the same reservations.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "balancer/controller/controller_state.h"
@@ -15,6 +16,11 @@
 #include "balancer/model/view.h"
 
 namespace vmnuma::balancer {
+
+/// After any change of them: snapshots, the history and whoever looks at the log learn of it. `vm`
+/// is the name of the VM that it is about, or empty.
+void tell_reservations(ControllerState& state, std::string what, const std::string& vm,
+                       Effects& effects);
 
 /// Those whose time is over by the last sample are given up.
 void expire_reservations(ControllerState& state, Effects& effects);

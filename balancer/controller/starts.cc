@@ -255,7 +255,8 @@ Result<RoomFound> Starts::room_for(HostNow& now, const placement::VmDescription&
   return found;
 }
 
-Result<DoneView> Starts::announce(HostNow& now, const AnnounceRequest& request, Effects& effects) {
+Result<AnnouncedView> Starts::announce(HostNow& now, const AnnounceRequest& request,
+                                       const MayWait& may_wait, Effects& effects) {
   if (Result<void> size = check_size(request.vcpus, request.memory_mib); !size) {
     return tl::unexpected(std::move(size).error());
   }
@@ -280,7 +281,7 @@ Result<DoneView> Starts::announce(HostNow& now, const AnnounceRequest& request, 
     if (request.asks) {
       (void)starting_.announce(vm, /*asks=*/true, now.snapshot.epoch);  // nothing else to say yet
     }
-    return DoneView{fmt::format("VM '{}' is expected", vm.name), {}};
+    return AnnouncedView{fmt::format("VM '{}' is expected", vm.name), {}, {}};
   }
   starting_.withdraw(vm.id);
   const std::vector<NodeIndex> reserved = now.open_reservations_for(with_policy);
@@ -289,6 +290,11 @@ Result<DoneView> Starts::announce(HostNow& now, const AnnounceRequest& request, 
   placement::VmAdmission admission;
   if (is_aligned) {
     admission = admit(now, with_policy, snapshot, reserved, request);
+  }
+  if (std::optional<std::string>& lacks = admission.refused ? admission.refused : admission.unmet) {
+    if (std::optional<AnnouncedView> waits = may_wait(now, with_policy, *lacks)) {
+      return std::move(*waits);
+    }
   }
   std::optional<std::string> why = std::move(admission.refused);
   if (!why && is_aligned) {
@@ -325,9 +331,10 @@ Result<DoneView> Starts::announce(HostNow& now, const AnnounceRequest& request, 
     }
   }
   const std::string nodes = placement::to_list(starting.nodes);
-  return DoneView{
+  return AnnouncedView{
       why ? fmt::format("VM '{}' may start, on nodes {}, although {}", vm.name, nodes, *why)
           : fmt::format("VM '{}' is admitted on nodes {}", vm.name, nodes),
+      {},
       {}};
 }
 

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -63,9 +64,14 @@ class Starts {
   [[nodiscard]] const StartingVms& starting() const { return starting_; }
   [[nodiscard]] const std::vector<NotAdmittedView>& not_admitted() const { return not_admitted_; }
 
+  /// Asked about a VM that finds no room, with the policy that counts and why. With an answer it
+  /// does not start yet, and nothing is promised or noted; without one `why` may have become
+  /// longer.
+  using MayWait = std::function<std::optional<AnnouncedView>(
+      const HostNow& now, const placement::VmDescription& vm, std::string& why)>;
   /// A StartNotAdmitted that this adds to the effects has no number yet.
-  [[nodiscard]] Result<DoneView> announce(HostNow& now, const AnnounceRequest& request,
-                                          Effects& effects);
+  [[nodiscard]] Result<AnnouncedView> announce(HostNow& now, const AnnounceRequest& request,
+                                               const MayWait& may_wait, Effects& effects);
   [[nodiscard]] Result<DoneView> withdraw(const WithdrawRequest& request);
   [[nodiscard]] Result<SuggestView> suggest(HostNow& now, const SuggestRequest& request,
                                             Effects& effects);

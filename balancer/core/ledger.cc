@@ -215,6 +215,7 @@ void count(MigrationCounts& counts, Reason reason) {
       ++counts.long_term;
       break;
     case Reason::kAdministrator:
+    case Reason::kMakeRoom:
       ++counts.administrator;
       break;
     case Reason::kInitialPlacement:

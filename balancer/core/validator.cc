@@ -189,7 +189,8 @@ class Validator {
 
   void check_shape(const std::vector<Rehoming>& changes) {
     const Reason reason = action_->reason;
-    if (reason == Reason::kAdministrator || reason == Reason::kCpuAssignment) {
+    if (reason == Reason::kAdministrator || reason == Reason::kMakeRoom ||
+        reason == Reason::kCpuAssignment) {
       violation("this is not for a plan to do");
     }
     if (exchanges_homes(reason)) {

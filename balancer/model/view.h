@@ -645,6 +645,14 @@ struct SuggestView {
   bool operator==(const SuggestView&) const = default;
 };
 
+/// What the hook is told that announces a VM.
+struct AnnouncedView {
+  std::string message;  ///< a sentence: that it may start, or what its start waits for
+  Figure ask_again_ms;  ///< it is to wait and to announce the VM again after so long
+  Figure at_most_ms;    ///< with it: after so long from now it is to ask for the last time
+  bool operator==(const AnnouncedView&) const = default;
+};
+
 /// The answer to a command that changes something.
 struct DoneView {
   std::string message;  ///< a sentence: what was done, or begun

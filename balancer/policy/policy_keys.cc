@@ -173,6 +173,18 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
         "is "
         "other memory to take, best-effort gives some back first; none leaves its limits alone "
         "(counts with Numa.MemQosEnable)"),
+    choice_key<&VmPolicy::make_room>(
+        "make_room",
+        "What is done if topology_policy finds no room for the VM on one node when it starts: "
+        "advise "
+        "says whether moves of others could help, before-start moves them while the start waits, "
+        "never nothing"),
+    {"make_room_deadline_s", KeyKind::kNumber, "0 to 120",
+     "So many seconds the start of a VM with make_room before-start waits at most; 0 = not at all",
+     [](VmPolicy& policy, std::string_view text) {
+       return set_number(policy.make_room_deadline_s, text, 0, placement::kLongestWaitForRoom_s);
+     },
+     [](const VmPolicy& policy) { return std::to_string(policy.make_room_deadline_s); }},
 };
 
 /// The place of a key in the table; after all others if it is not there.

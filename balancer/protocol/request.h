@@ -372,11 +372,12 @@ struct RequestedSetting {
 };
 
 /// libvirt is about to start a VM. If it will ask where, that is remembered until it does. Refused
-/// with no-space if the VM's policy asks for admission control and it does not fit.
+/// with no-space if the VM's policy asks for admission control and it does not fit, and nobody
+/// waits until there is room for it.
 struct AnnounceRequest {
   static constexpr std::string_view kCommand = "announce";
   static constexpr Rights kRights = Rights::kRoot;
-  using View = DoneView;
+  using View = AnnouncedView;
   std::string vm;  ///< its name
   std::string vm_uuid;
   std::int32_t vcpus = 0;                ///< 1..kMostVcpus, as libvirt will ask
@@ -445,6 +446,7 @@ struct AnnounceRequest {
     bool operator==(const Pages&) const = default;
   };
   std::vector<Pages> huge_pages;  ///< of each of its sizes, as they are now
+  std::int64_t waits_s = 0;       ///< so long its start can still wait; not more than a day
   template <class Fields, class Self>
   static void visit(Fields& fields, Self& self) {
     fields.required("vm", self.vm);
@@ -459,6 +461,7 @@ struct AnnounceRequest {
     fields.optional("cells", self.cells);
     fields.optional("huge_page_kib", self.huge_page_kib);
     fields.optional("huge_pages", self.huge_pages);
+    fields.optional("waits_s", self.waits_s);
   }
   bool operator==(const AnnounceRequest&) const = default;
 };

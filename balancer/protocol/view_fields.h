@@ -618,6 +618,13 @@ void visit_fields(Fields& fields, T& view) {
   fields("nodes", view.nodes);
 }
 
+template <class Fields, MaybeConst<AnnouncedView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("message", view.message);
+  fields("ask_again_ms", view.ask_again_ms);
+  fields("at_most_ms", view.at_most_ms);
+}
+
 template <class Fields, MaybeConst<DoneView> T>
 void visit_fields(Fields& fields, T& view) {
   fields("message", view.message);

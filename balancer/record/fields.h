@@ -131,6 +131,8 @@ struct RecordFields {
     fields("cpu_policy", value.cpu_policy);
     fields("cpu_class", value.cpu_class);
     fields("memory_class", value.memory_class);
+    fields.added("make_room", value.make_room);
+    fields.added("make_room_deadline_s", value.make_room_deadline_s);
   }
   VMNUMA_FIELDS(placement::VmDescription) {
     fields("id", value.id);
@@ -497,6 +499,17 @@ struct RecordFields {
     fields.prose("path", value.path);
     fields.prose("problem", value.problem);
   }
+  VMNUMA_FIELDS(RoomMove) {
+    fields("client", value.client);
+    fields("from", value.from);
+    fields("to", value.to);
+  }
+  VMNUMA_FIELDS(RoomSearched) {
+    fields("vm", value.vm);
+    fields("node", value.node);
+    fields("steps", value.steps);
+    fields.prose("refused", value.refused);
+  }
   VMNUMA_FIELDS(Stopping) {
     fields("restore", value.restore);
   }
@@ -651,6 +664,28 @@ struct RecordFields {
   VMNUMA_FIELDS(Reservations) {
     fields("all", value.all_);
   }
+  VMNUMA_FIELDS(RoomNeeded) {
+    fields("vcpus", value.vcpus);
+    fields("memory", value.memory);
+    fields("page_size", value.page_size);
+    fields("nodes", value.nodes);
+  }
+  VMNUMA_FIELDS(RoomWait) {
+    fields("vm", value.vm);
+    fields.vm_name("name", value.name);
+    fields("needed", value.needed);
+    fields("until_unix_s", value.until_unix_s);
+    fields("phase", value.phase);
+    fields("steps", value.steps);
+    fields("action", value.action);
+    fields("moved_in_epoch", value.moved_in_epoch);
+    fields("searches", value.searches);
+    fields.prose("became", value.became);
+  }
+  VMNUMA_FIELDS(RoomMaking) {
+    fields("waits", value.waits);
+    fields("searching", value.searching);
+  }
   VMNUMA_FIELDS(Measured) {
     fields("lost", value.lost);
     fields("demand", value.demand);
@@ -737,6 +772,7 @@ struct RecordFields {
     fields("outcomes", value.outcomes);
     fields("starting", value.starts.starting_);
     fields.added("reservations", value.reservations);
+    fields.added("room_making", value.room_making);
     fields("snapshot", value.last.snapshot);
     fields("plan", value.last.plan);
     fields("running", value.running);

@@ -36,8 +36,8 @@ constexpr std::string_view kLeftOut = "left out";
 
 /// In the order of the alternatives of Event.
 constexpr std::array<std::string_view, std::variant_size_v<Event>> kEvents{
-    "domains", "sample",   "action", "transfers", "source", "command",
-    "config",  "topology", "load",   "forecast",  "memory", "stopping"};
+    "domains",  "sample", "action",   "transfers", "source", "command", "config",
+    "topology", "load",   "forecast", "memory",    "room",   "stopping"};
 
 std::uint32_t crc32_of(std::string_view bytes) {
   boost::crc_32_type crc;

@@ -32,6 +32,7 @@ constexpr std::int32_t kMostDistance = 1'000'000;
 /// As domain_xml.cc takes them.
 constexpr std::int32_t kMostIoThreads = 1024;
 constexpr std::size_t kMostCells = 1024;
+constexpr std::size_t kMostSteps = 65536;  // each client goes once
 /// cgroup v1 has shares of up to 262144.
 constexpr std::int32_t kMostWeight = 1 << 20U;
 /// Three days, so that the time of thousands of CPUs in thousandths stays in range.
@@ -427,8 +428,20 @@ void check(const placement::LoadForecasts& forecasts, Findings& findings) {
   }
 }
 
+/// Whether their clients are there is asked of the ledger before anybody moves.
+bool are_steps(const std::vector<std::vector<RoomMove>>& steps) {
+  return steps.size() <= kMostSteps &&
+         std::all_of(steps.begin(), steps.end(), [](const std::vector<RoomMove>& step) {
+           return !step.empty() && step.size() <= placement::Arrangement::kMostTogether;
+         });
+}
+
 // ---- events ----
 
+void check(const RoomSearched& event, const Ledger& /*ledger*/, Findings& findings) {
+  findings.require(are_steps(event.steps), "the moves that make room for VM {} cannot be",
+                   to_text(event.vm));
+}
 void check(const SampleTaken& event, const Ledger& ledger, Findings& findings) {
   check(event.sample, findings);
   const std::optional<placement::Sample>& last = RecordFields::last_sample(ledger);
@@ -528,6 +541,15 @@ Result<void> RecordFields::check(const Controller& controller) {
                                        return part.page_size >= Bytes{} && part.memory >= Bytes{};
                                      }),
                      "a reservation is out of range");
+  }
+  findings.require(state.room_making.waits.size() <= RoomMaking::kMost,
+                   "too many VMs wait for room");
+  for (const RoomWait& wait : state.room_making.waits) {
+    findings.require(wait.needed.vcpus >= 0 && wait.needed.memory >= Bytes{} &&
+                         wait.needed.page_size >= Bytes{} && are_steps(wait.steps),
+                     "the room that VM {} waits for is out of range", to_text(wait.vm));
+    findings.require(wait.action == 0 || !wait.steps.empty(),
+                     "VM {} waits for a step that is not there", to_text(wait.vm));
   }
   findings.require(is_node_or_none(state.last.last_placed_on, setup.topology.nodes.size()),
                    "the last VM was placed on a node that is not there");

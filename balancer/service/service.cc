@@ -188,6 +188,13 @@ Service::Service(ServiceSetup setup)
           feed(LoadsForecast{std::move(forecasts)});
         });
       });
+  room_search_worker_ = std::make_unique<RoomSearchWorker>(
+      setup_.board, setup_.search_program, setup_.config.socket_path,
+      [this](RoomSearched searched) {
+        boost::asio::post(context_, [this, searched = std::move(searched)]() mutable {
+          feed(std::move(searched));
+        });
+      });
 }
 
 Service::~Service() = default;
@@ -301,6 +308,9 @@ void Service::carry_out(Effects effects) {
   if (effects.admission) {
     admission_ = std::move(*effects.admission);
     keep_admission();
+  }
+  if (effects.room_search) {
+    room_search_worker_->search(std::move(*effects.room_search));
   }
   for (PolicyWrite& policy : effects.policies) {
     write_policy(std::move(policy));

@@ -6,10 +6,10 @@
 /// Asio thread runs the controller, the socket and timers. Workers do what blocks: *sampler* (files
 /// of the kernel), *libvirt* (its events and descriptions), *executor* (pins and page moves),
 /// *memory* (limits of units, through systemd), *history* (SQLite), *forecast*, *latency*, which at
-/// the start measures once how far the nodes' memory is, and two that answer what changes nothing
-/// (questions.h). What they do to the host, and what time it is there, is behind one port (host.h).
-/// Values travel between them, nothing is shared. All of them are on a board (task_board.h), which
-/// the service looks at once a second.
+/// the start measures once how far the nodes' memory is, *room-search* (room_search_worker.h), and
+/// two that answer what changes nothing (questions.h). What they do to the host, and what time it
+/// is there, is behind one port (host.h). Values travel between them, nothing is shared. All of
+/// them are on a board (task_board.h), which the service looks at once a second.
 ///
 /// Properties:
 ///  - an epoch whose sampling is not finished is skipped, not queued;
@@ -53,6 +53,7 @@
 #include "balancer/service/memory_worker.h"
 #include "balancer/service/questions.h"
 #include "balancer/service/recent_events.h"
+#include "balancer/service/room_search_worker.h"
 #include "balancer/service/signals.h"
 #include "balancer/service/task_board.h"
 #include "balancer/service/worker.h"
@@ -72,6 +73,7 @@ struct ServiceSetup {
   /// Whether it could be opened by now. Blocks.
   std::function<Result<void>()> try_history;
   std::int64_t last_action = 0;  ///< the highest number in the history
+  std::string search_program;    ///< path of `vmnuma`, which searches for moves; empty: none
 };
 
 class Service {
@@ -182,6 +184,7 @@ class Service {
   std::unique_ptr<ExecutorWorker> executor_;
   std::unique_ptr<MemoryWorker> memory_worker_;
   std::unique_ptr<ForecastWorker> forecast_worker_;
+  std::unique_ptr<RoomSearchWorker> room_search_worker_;
 };
 
 }  // namespace vmnuma::balancer

@@ -97,6 +97,18 @@ enum class MemoryClass { kNone, kGuaranteed, kBurstable, kBestEffort };
   return names_in_order<MemoryClass>("none", "guaranteed", "burstable", "best-effort");
 }
 
+/// No start waits longer: who else lists VMs through libvirt waits with it.
+inline constexpr std::int32_t kLongestWaitForRoom_s = 120;
+/// What is done for a VM that finds no room on one node when it starts.
+enum class MakeRoom {
+  kNever,        ///< nothing
+  kAdvise,       ///< its refusal says what to try
+  kBeforeStart,  ///< others are moved away while its start waits
+};
+[[nodiscard]] constexpr auto names(MakeRoom) {
+  return names_in_order<MakeRoom>("never", "advise", "before-start");
+}
+
 /// One guest NUMA cell: <cpu><numa><cell id= cpus= memory=>.
 struct GuestCell {
   std::int32_t id = 0;
@@ -171,6 +183,8 @@ struct VmPolicy {
   CpuPolicy cpu_policy = CpuPolicy::kNone;
   CpuClass cpu_class = CpuClass::kNone;
   MemoryClass memory_class = MemoryClass::kNone;
+  MakeRoom make_room = MakeRoom::kNever;
+  std::int32_t make_room_deadline_s = 0;  ///< so long its start waits at most
   bool operator==(const VmPolicy&) const = default;
 };
 

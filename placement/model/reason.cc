@@ -5,7 +5,7 @@ namespace vmnuma::placement {
 
 PredictedFigures predicted_figures(std::string_view reason) {
   const std::optional<Reason> known = value_named<Reason>(reason);
-  if (known == Reason::kAdministrator || known == Reason::kSpill) {
+  if (known == Reason::kAdministrator || known == Reason::kMakeRoom || known == Reason::kSpill) {
     return {true, false, false, false};
   }
   if (known == Reason::kCpuAssignment) {

@@ -24,12 +24,13 @@ enum class Reason {
   kCpuAssignment,  ///< other CPUs of the same home
   kForecastMove,   ///< balanceMig: a load move before there is a shortage
   kSpill,          ///< a client runs on the CPUs of a second node as well, or no longer does
+  kMakeRoom,       ///< one that is to start finds room then
 };
 [[nodiscard]] constexpr auto names(Reason) {
   return names_in_order<Reason>("initial-placement", "load-move", "load-swap", "long-term-move",
                                 "long-term-swap", "locality-move", "locality-swap", "affinity-move",
                                 "memory-pull", "administrator", "cpu-assignment", "forecast-move",
-                                "spill");
+                                "spill", "make-room");
 }
 
 /// What an action changes.
@@ -50,6 +51,7 @@ enum class Change {
     case Reason::kAffinityMove:
     case Reason::kAdministrator:
     case Reason::kForecastMove:
+    case Reason::kMakeRoom:
       return Change::kHome;
     case Reason::kLoadSwap:
     case Reason::kLongTermSwap:

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <csignal>
 #include <ctime>
 #include <iostream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <syslog.h>
@@ -17,6 +20,12 @@ int main(int argc, char** argv) {
     std::cerr << "vmnuma-hook: " << vmnuma::text::printable(sentence) << "\n";
     ::syslog(LOG_NOTICE, "%s", sentence.c_str());
   };
-  return vmnuma::tools::run_hook(arguments, {STDIN_FILENO, std::cout, "/", report,
-                                             vmnuma::tools::kHookLimit, std::time(nullptr)});
+  // The script that runs it sends this signal after a second, in case that it hangs.
+  const auto pause = [](std::chrono::milliseconds time) {
+    (void)std::signal(SIGUSR1, SIG_IGN);
+    std::this_thread::sleep_for(time);
+  };
+  return vmnuma::tools::run_hook(arguments,
+                                 {STDIN_FILENO, std::cout, "/", report, vmnuma::tools::kHookLimit,
+                                  std::time(nullptr), pause, std::chrono::steady_clock::now});
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/hook/run.h"
 
+#include <algorithm>
+#include <optional>
 #include <ostream>
 #include <utility>
 
@@ -10,6 +12,7 @@
 #include "balancer/host/fit_xml.h"
 #include "balancer/policy/policy_keys.h"
 #include "balancer/protocol/request.h"
+#include "balancer/protocol/response.h"
 #include "placement/model/text.h"
 #include "stats/devices/host_devices.h"
 #include "stats/files/directory.h"
@@ -30,6 +33,13 @@ using std::chrono::steady_clock;
 /// Somewhat more than libvirt's protocol carries (REMOTE_STRING_MAX,
 /// remote/remote_protocol.x, 9.0).
 constexpr std::size_t kMostInput = std::size_t{5} * 1024 * 1024;
+
+/// For room, however long the daemon would have it wait.
+constexpr std::chrono::seconds kLongestWait{placement::kLongestWaitForRoom_s};
+/// For an answer, once a start waits anyhow.
+constexpr std::chrono::seconds kWaitingLimit{2};
+/// Between two announcements of a VM.
+constexpr std::chrono::milliseconds kShortestPause{50};
 
 /// Where the host does not say, or it makes no difference.
 constexpr placement::Bytes kAnyPageSize{};
@@ -65,8 +75,9 @@ Result<void> withdraw(const HookArguments& arguments, const placement::VmDescrip
 }
 
 balancer::AnnounceRequest announcement(const placement::VmDescription& vm,
-                                       const files::Directory& root) {
+                                       const files::Directory& root, std::chrono::seconds waits) {
   balancer::AnnounceRequest request;
+  request.waits_s = waits.count();
   request.vm = vm.name;
   request.vm_uuid = placement::to_text(vm.id);
   // As libvirt counts them for its question: online vCPUs, and MiB rounded up.
@@ -143,13 +154,47 @@ Result<void> judge_locally(const HookArguments& arguments, const HookSurrounding
   return admitted;
 }
 
+using DaemonsAnswer = tl::expected<std::string, Refusal>;
+
+/// Announces the VM, and again as long as the daemon has its start wait. The last answer.
+DaemonsAnswer ask_until_answered(const HookArguments& arguments, const placement::VmDescription& vm,
+                                 const files::Directory& root, const HookSurroundings& surroundings,
+                                 steady_clock::time_point deadline) {
+  using std::chrono::milliseconds;
+  using std::chrono::seconds;
+  DaemonsAnswer answer =
+      ask(arguments.socket_path, announcement(vm, root, kLongestWait), until(deadline));
+  std::optional<steady_clock::time_point> end;
+  for (bool is_last = false; answer && !is_last;) {
+    const auto view = balancer::decode_view<balancer::AnnouncedView>(*answer);
+    if (!view || !view->ask_again_ms) {
+      break;
+    }
+    if (!end) {
+      const milliseconds told(view->at_most_ms.value_or(0));
+      end = surroundings.clock() + std::clamp<milliseconds>(told, milliseconds(0), kLongestWait);
+      surroundings.report(view->message);
+    }
+    const auto left = [&] {
+      return std::chrono::duration_cast<milliseconds>(*end - surroundings.clock());
+    };
+    surroundings.pause(std::clamp<milliseconds>(milliseconds(*view->ask_again_ms), kShortestPause,
+                                                std::max(left(), kShortestPause)));
+    const seconds waits = std::chrono::ceil<seconds>(left());
+    is_last = waits <= seconds(0);
+    answer = ask(arguments.socket_path, announcement(vm, root, std::max(waits, seconds(0))),
+                 std::max<milliseconds>(surroundings.limit, kWaitingLimit));
+  }
+  return answer;
+}
+
 /// Announces the VM. The error is no-space if its policy does not let it start, and only then.
 Result<void> announce(const HookArguments& arguments, placement::VmDescription vm,
                       const files::Directory& root, const HookSurroundings& surroundings,
                       steady_clock::time_point deadline) {
   // The daemon has to be asked as well.
   stats::read_device_nodes(root, {&vm, 1}, until(deadline) * 2 / 5);
-  const auto answer = ask(arguments.socket_path, announcement(vm, root), until(deadline));
+  const DaemonsAnswer answer = ask_until_answered(arguments, vm, root, surroundings, deadline);
   if (answer) {
     return {};
   }

@@ -4,8 +4,9 @@
 /// Problem: the hook is the only one who knows which VM is about to ask where to start, and who may
 /// change the XML of an arriving one; but libvirt waits for it, and every failure of it costs a VM.
 /// Approach: *prepare* announces the VM to the daemon, who also judges whether a VM that asks for
-/// admission control fits; where the daemon does not answer, that is judged from what it wrote down
-/// last (balancer/controller/admission_state.h) and the host's files. *release* withdraws it;
+/// admission control fits, and may have the start wait until there is room for it: then the VM is
+/// announced again and again; where the daemon does not answer, that is judged from what it wrote
+/// down last (balancer/controller/admission_state.h) and the host's files. *release* withdraws it;
 /// *migrate* and *restore* fit the XML to this host (balancer/host/fit_xml.h); in all others
 /// (start, started, stopped, reconnect, attach, ...) there is nothing to do, because the daemon
 /// hears of them from libvirt. Of a hookscript of Proxmox VE *pre-start* is *prepare* and
@@ -18,7 +19,8 @@
 ///    runs or last ran, was to refuse such starts;
 ///  - it writes to standard output only at migrate and restore, and there a whole XML or nothing,
 ///    which libvirt takes for "unchanged";
-///  - it gives up waiting after kHookLimit;
+///  - it gives up waiting for its first answer after kHookLimit, and does not wait for room longer
+///  than that says, nor than any VM may (kLongestWaitForRoom_s); then it asks once more;
 ///  - it calls neither libvirt nor Proxmox VE.
 #pragma once
 
@@ -41,6 +43,9 @@ struct HookSurroundings {
   std::function<void(const std::string&)> report;  ///< a sentence for the system's log
   std::chrono::milliseconds limit = kHookLimit;
   std::int64_t now_unix_s = 0;  ///< when it runs
+  /// These two are for waiting until there is room.
+  std::function<void(std::chrono::milliseconds)> pause = {};
+  std::function<std::chrono::steady_clock::time_point()> clock = {};
 };
 
 /// How the program ends. The script that libvirt runs passes on a refusal only.

@@ -283,6 +283,7 @@ void Simulation::count_move(const Given& given) {
     case Reason::kInitialPlacement:
     case Reason::kMemoryPull:
     case Reason::kAdministrator:
+    case Reason::kMakeRoom:
     case Reason::kCpuAssignment:
     case Reason::kSpill:
       return;

@@ -165,6 +165,18 @@ Result<std::unique_ptr<Host>> open_host(const Arguments& arguments, const Config
       }});
 }
 
+/// `vmnuma`: beside this program, or in bin where this one is in sbin. Empty if it is in neither.
+std::string search_program() {
+  std::error_code none;
+  const auto folder = std::filesystem::read_symlink("/proc/self/exe", none).parent_path();
+  for (const auto& path : {folder / "vmnuma", folder.parent_path() / "bin" / "vmnuma"}) {
+    if (!none && std::filesystem::is_regular_file(path, none)) {
+      return path;
+    }
+  }
+  return "";
+}
+
 /// One life of the service. Errors: of what it cannot do without.
 Result<Service::End> serve(const Arguments& arguments, TaskBoard& board, Signals& signals) {
   const auto read = [arguments] { return read_config(arguments, Damaged::kSetAside); };
@@ -180,6 +192,7 @@ Result<Service::End> serve(const Arguments& arguments, TaskBoard& board, Signals
   setup.config = *config;
   setup.reload = read;
   setup.host = std::move(*host);
+  setup.search_program = search_program();
   if (Result<OpenHistory> opened = open_history(*config)) {
     setup.history = std::move(opened->history);
     setup.last_action = opened->last_action;

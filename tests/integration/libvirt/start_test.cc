@@ -72,9 +72,10 @@ TEST_F(StartTest, WhoIsAnnouncedIsWhoAsks) {
     virsh(std::string("destroy ") + kName);
   }
   // The size in the announcement is the one libvirt asks with.
-  EXPECT_THAT(commands(),
-              ElementsAre(Command(AnnounceRequest{kName, uuid, 2, 32}),
-                          Command(SuggestRequest{2, 32}), Command(WithdrawRequest{uuid})));
+  AnnounceRequest announced{kName, uuid, 2, 32};
+  announced.waits_s = 120;
+  EXPECT_THAT(commands(), ElementsAre(Command(announced), Command(SuggestRequest{2, 32}),
+                                      Command(WithdrawRequest{uuid})));
 }
 
 TEST_F(StartTest, WithoutADaemonVmsStartAllTheSame) {

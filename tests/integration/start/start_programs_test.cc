@@ -3,6 +3,7 @@
 /// output, and an end before long, whatever the daemon does. Time limits are the programs' own; the
 /// bounds here only tell a program that ends from one that hangs.
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -158,6 +159,32 @@ TEST_F(StartProgramsTest, TheHookEndsEvenIfItsInputDoesNot) {
   EXPECT_THAT(hooked.err, HasSubstr("did not end in time"));
 }
 
+TEST_F(StartProgramsTest, TheHookLivesThroughTheSignalOfItsScriptWhileAStartWaits) {
+  int asked = 0;
+  const FakeDaemon daemon(FakeDaemon::answering([&](const Command&) -> Result<Answer> {
+    ++asked;
+    if (asked == 1) {
+      return Answer(balancer::AnnouncedView{"it waits", 50, 60'000});
+    }
+    if (asked == 2) {
+      pid_t hook = 0;
+      std::ifstream(path("pid")) >> hook;
+      EXPECT_EQ(::kill(hook, SIGUSR1), 0);
+      return Answer(balancer::AnnouncedView{"it waits", 50, 60'000});
+    }
+    return failure(ErrorCode::kNoSpace, "no room");
+  }));
+  Outcome hooked;
+  // On a busy machine it may give up waiting for the first answer.
+  for (int attempt = 0; attempt < kAttempts && hooked.status != 10; ++attempt) {
+    asked = 0;
+    hooked = run(fmt::format("sh -c 'echo $$ >{}; exec {} --socket {} -- web1 prepare begin -' <{}",
+                             path("pid"), VMNUMA_HOOK, daemon.socket_path(), path("vm.xml")));
+  }
+  EXPECT_EQ(hooked.status, 10);
+  EXPECT_EQ(asked, 3);
+}
+
 TEST_F(StartProgramsTest, NumadRefusesWhatItIsNot) {
   const Outcome service = run(fmt::format("{} -i 15", VMNUMA_NUMAD));
   EXPECT_EQ(service.status, 2);
@@ -214,6 +241,13 @@ TEST_P(HookScriptTest, SucceedsWithoutAHelper) {
   const Outcome hooked = script("");
   EXPECT_EQ(hooked.status, 0);
   EXPECT_EQ(hooked.out, "");
+}
+
+TEST_P(HookScriptTest, AHelperThatWaitsForRoomIsToldThatItTakesLongAndItsRefusalIsPassedOn) {
+  EXPECT_EQ(
+      script("late=; trap 'late=1' USR1; while [ -z \"$late\" ]; do sleep 0.05; done; exit 10")
+          .status,
+      1);
 }
 
 TEST_P(HookScriptTest, EndsAHelperThatHangs) {

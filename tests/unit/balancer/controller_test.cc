@@ -650,7 +650,7 @@ TEST(ControllerTest, ShowsTheWholeHost) {
   });
   ASSERT_NE(placed, view.actions.end());
   EXPECT_EQ(placed->count, 4);
-  EXPECT_THAT(view.actions, SizeIs(13 * 3));  // every reason with every state
+  EXPECT_THAT(view.actions, SizeIs(14 * 3));  // every reason with every state
 }
 
 TEST(ControllerTest, ShowsWhatVmsWerePromisedAndThoseThatWereToldWhereToStart) {

@@ -170,7 +170,9 @@ Effects HostStory::epoch() {
   sample.wakeups = wakeups_;
   sample.taken_at = {sequence_ * kEpochUs};
   for (std::int32_t n = 0; n < nodes_; ++n) {
-    sample.nodes.push_back({NodeId{n}, free_, placement::kGiB, pools_});
+    const auto free = free_on_.find(n);
+    sample.nodes.push_back(
+        {NodeId{n}, free == free_on_.end() ? free_ : free->second, placement::kGiB, pools_});
   }
   for (std::int32_t cpu = 0; cpu < 2 * nodes_; ++cpu) {
     sample.cpus.push_back({CpuId{cpu}, cpu_busy_us_[static_cast<std::size_t>(cpu)]});

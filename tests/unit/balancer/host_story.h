@@ -78,6 +78,8 @@ class HostStory {
   }
   /// Of every node's memory of 1 GiB; half of it if not said.
   void set_free(placement::Bytes free) { free_ = free; }
+  /// Of one node alone, from now on.
+  void set_free(std::int32_t node, placement::Bytes free) { free_on_[node] = free; }
   /// Huge pages of every node from the next epoch on; nothing: not read.
   void set_pools(std::optional<std::vector<placement::HugePagePool>> pools) {
     pools_ = std::move(pools);
@@ -124,6 +126,7 @@ class HostStory {
   std::optional<placement::Permille> cpu_waits_;
   std::optional<placement::Permille> memory_waits_;
   placement::Bytes free_{placement::kGiB.value / 2};
+  std::map<std::int32_t, placement::Bytes> free_on_;
   std::optional<std::vector<placement::HugePagePool>> pools_;
   placement::Microseconds late_;
   std::optional<std::int64_t> direct_reclaims_;

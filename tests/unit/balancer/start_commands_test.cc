@@ -192,7 +192,7 @@ TEST_P(StartCommandsTest, AVmThatFitsOneNodeIsAdmittedAndCountsThereAtOnce) {
     request.asks = number % 2 == 0;
     const auto answer = ask(request);
     ASSERT_TRUE(answer) << answer.error().message;
-    const std::string message = std::get<balancer::DoneView>(*answer).message;
+    const std::string message = std::get<balancer::AnnouncedView>(*answer).message;
     EXPECT_THAT(message, HasSubstr("is admitted on nodes "));
     nodes.insert(message.back() - '0');
   }
@@ -310,7 +310,7 @@ TEST_P(AdvisedStartsTest, AVmThatDoesNotFitStartsAndItIsSaidWhatWouldHaveBeenRef
   measure();
   const auto answer = ask(for_one_node(5, 1, kFreeMib * 3 / 2));
   ASSERT_TRUE(answer) << answer.error().message;
-  EXPECT_THAT(std::get<balancer::DoneView>(*answer).message,
+  EXPECT_THAT(std::get<balancer::AnnouncedView>(*answer).message,
               HasSubstr("may start, on nodes 0-1, although topology_policy is"));
   EXPECT_THAT(last_.log, Contains(Field(&balancer::LogLine::message,
                                         HasSubstr("would not be admitted, it is let start"))));

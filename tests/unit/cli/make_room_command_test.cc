@@ -125,6 +125,17 @@ TEST_F(MakeRoomCommandTest, ADeviceSaysOnWhichNode) {
   EXPECT_EQ(run({"--vcpus", "2", "--memory", "500MiB", "--device", "../../x"}), kExitUsage);
 }
 
+TEST_F(MakeRoomCommandTest, SeveralNodesMayBeNamedOfWhichItIsOnOne) {
+  for (const char* nodes : {"0-1", "0", "0,5"}) {
+    out_.str("");
+    ASSERT_EQ(run({"--vcpus", "2", "--memory", "500MiB", "--on", nodes, "--json"}), kExitOk);
+    EXPECT_EQ(nlohmann::json::parse(out_.str())["node"], 0) << nodes;
+  }
+  EXPECT_EQ(run({"--vcpus", "2", "--memory", "500MiB", "--on", "5"}), kExitRefused);
+  EXPECT_EQ(run({"--vcpus", "2", "--memory", "500MiB", "--on", "x"}), kExitUsage);
+  EXPECT_THAT(err_.str(), HasSubstr("--on: 'x' is no list of nodes"));
+}
+
 TEST_F(MakeRoomCommandTest, ItMustBeSaidHowLargeTheVmIs) {
   EXPECT_EQ(run({"--vcpus", "2"}), kExitUsage);
   EXPECT_EQ(run({"--memory", "5GiB"}), kExitUsage);

@@ -41,6 +41,13 @@ const std::string kDoesNotAsk = vm_xml("<vcpu>2</vcpu>");
 const std::string kPinnedElsewhere =
     vm_xml("<vcpu cpuset='0-63'>2</vcpu>", "<cputune><vcpupin vcpu='0' cpuset='40'/></cputune>");
 
+/// How the hook announces 'web1', if nothing else is said of it.
+AnnounceRequest announced(std::int32_t vcpus, std::int64_t memory_mib) {
+  AnnounceRequest request{"web1", kUuid, vcpus, memory_mib};
+  request.waits_s = 120;
+  return request;
+}
+
 /// The machine that runs the tests may be busy.
 constexpr std::chrono::minutes kNoHurry{5};
 
@@ -91,7 +98,7 @@ class HookRunTest : public testing::Test {
 
 TEST_F(HookRunTest, AnnouncesAVmThatWillAsk) {
   // Online vCPUs and MiB rounded up, as libvirt asks.
-  EXPECT_THAT(told("prepare", kAsks), ElementsAre(Command(AnnounceRequest{"web1", kUuid, 2, 301})));
+  EXPECT_THAT(told("prepare", kAsks), ElementsAre(Command(announced(2, 301))));
   EXPECT_THAT(reports_, IsEmpty());
   EXPECT_EQ(out_.str(), "");
 }
@@ -99,7 +106,7 @@ TEST_F(HookRunTest, AnnouncesAVmThatWillAsk) {
 TEST_F(HookRunTest, MemoryPlacementMakesAVmAsk) {
   const std::string xml = vm_xml(
       "<vcpu>2</vcpu>", "<numatune><memory mode='restrictive' placement='auto'/></numatune>");
-  EXPECT_THAT(told("prepare", xml), ElementsAre(Command(AnnounceRequest{"web1", kUuid, 2, 301})));
+  EXPECT_THAT(told("prepare", xml), ElementsAre(Command(announced(2, 301))));
 }
 
 TEST_F(HookRunTest, WithdrawsItWhenItIsReleased) {
@@ -107,7 +114,7 @@ TEST_F(HookRunTest, WithdrawsItWhenItIsReleased) {
 }
 
 TEST_F(HookRunTest, AVmThatDoesNotAskIsAnnouncedAsOne) {
-  AnnounceRequest request{"web1", kUuid, 2, 301};
+  AnnounceRequest request = announced(2, 301);
   request.asks = false;
   EXPECT_THAT(told("prepare", kDoesNotAsk), ElementsAre(Command(request)));
 }
@@ -117,7 +124,7 @@ TEST_F(HookRunTest, TellsWhatTheVmNeedsAndWhatTheHostHasOfIt) {
   host_.write("sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages", "100\n");
   host_.write("sys/devices/system/node/node1/hugepages/hugepages-2048kB/free_hugepages", "40\n");
   host_.write("sys/bus/pci/devices/0000:3b:00.0/numa_node", "1\n");
-  AnnounceRequest request{"web1", kUuid, 2, 301};
+  AnnounceRequest request = announced(2, 301);
   request.asks = false;
   request.policy = {{"nodes", "0-1"}, {"affinity_group", std::nullopt}};
   host_.write("sys/class/net/br0/lower_eth0/ifindex", "2\n");
@@ -150,7 +157,7 @@ TEST_F(HookRunTest, TellsWhatTheVmNeedsAndWhatTheHostHasOfIt) {
 }
 
 TEST_F(HookRunTest, TellsOfTheGuestsNumaCells) {
-  AnnounceRequest request{"web1", kUuid, 4, 301};
+  AnnounceRequest request = announced(4, 301);
   request.asks = false;
   request.cells = {{{0, 1}, 1}, {{2, 3}, 1}};
   EXPECT_THAT(told("prepare", vm_xml("<vcpu>4</vcpu>",
@@ -382,6 +389,96 @@ TEST_F(HookRunTest, WithoutAnOperationNothingIsDone) {
 }
 
 /// What Proxmox VE calls, without a standard input.
+/// Time passes only where the hook waits.
+class WaitingHookTest : public HookRunTest {
+ protected:
+  int prepare(const FakeDaemon::Reply& reply) {
+    const FakeDaemon daemon(reply);
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> input(std::tmpfile(), std::fclose);
+    std::fputs(kWantsOneNode.c_str(), input.get());
+    std::rewind(input.get());
+    const std::vector<std::string> arguments{
+        "--socket", daemon.socket_path(), "--", "web1", "prepare", "begin", "-"};
+    return run_hook(arguments,
+                    {::fileno(input.get()), out_, host_.path(),
+                     [this](const std::string& text) { reports_.push_back(text); }, kNoHurry, kNow,
+                     [this](std::chrono::milliseconds time) {
+                       pauses_.push_back(time);
+                       now_ += time;
+                     },
+                     [this] { return now_; }});
+  }
+  /// Has it wait unless `last` answers.
+  FakeDaemon::Reply waits(
+      std::int64_t at_most_ms,
+      std::function<std::optional<Result<Answer>>(const AnnounceRequest&)> last) {
+    return FakeDaemon::answering(
+        [this, at_most_ms, last](const Command& command) -> Result<Answer> {
+          const auto& request = std::get<AnnounceRequest>(command);
+          could_wait_s_.push_back(request.waits_s);
+          if (auto answer = last(request)) {
+            return std::move(*answer);
+          }
+          return Answer(balancer::AnnouncedView{"VM 'web1' waits for room", 1500, at_most_ms});
+        });
+  }
+
+  const std::string kWantsOneNode =
+      vm_xml("<vcpu>2</vcpu>",
+             "<metadata><v:policy xmlns:v='https://vmnuma.org/policy/1.0' "
+             "topology_policy='single-numa-node'/></metadata>");
+  std::chrono::steady_clock::time_point now_;
+  std::vector<std::chrono::milliseconds> pauses_;
+  std::vector<std::int64_t> could_wait_s_;
+};
+
+TEST_F(WaitingHookTest, AsksAgainUntilThereIsRoom) {
+  EXPECT_EQ(prepare(waits(30'000,
+                          [this](const AnnounceRequest&) -> std::optional<Result<Answer>> {
+                            return could_wait_s_.size() < 3
+                                       ? std::nullopt
+                                       : std::optional<Result<Answer>>(
+                                             Answer(balancer::AnnouncedView{"it fits", {}, {}}));
+                          })),
+            kHookDone);
+  EXPECT_THAT(could_wait_s_, ElementsAre(120, 29, 27));
+  EXPECT_THAT(pauses_, testing::Each(std::chrono::milliseconds(1500)));
+  EXPECT_THAT(reports_, ElementsAre("VM 'web1' waits for room"));
+}
+
+TEST_F(WaitingHookTest, AtTheEndItAsksOnceMoreAndPassesARefusalOn) {
+  EXPECT_EQ(prepare(waits(4000,
+                          [](const AnnounceRequest& request) -> std::optional<Result<Answer>> {
+                            return request.waits_s > 0 ? std::nullopt
+                                                       : std::optional<Result<Answer>>(failure(
+                                                             ErrorCode::kNoSpace, "no room"));
+                          })),
+            kHookRefused);
+  EXPECT_THAT(could_wait_s_, ElementsAre(120, 3, 1, 0));
+  EXPECT_EQ(now_.time_since_epoch(), std::chrono::milliseconds(4000));
+  EXPECT_THAT(reports_.back(), HasSubstr("VM 'web1' may not start: no room"));
+}
+
+TEST_F(WaitingHookTest, WaitsNoLongerThanAnyVmMayWhateverTheDaemonSays) {
+  for (const std::int64_t told : {std::int64_t{-5}, std::int64_t{1} << 60U}) {
+    now_ = {};
+    EXPECT_EQ(prepare(waits(told, [](const AnnounceRequest&) { return std::nullopt; })), kHookDone);
+    EXPECT_LE(now_.time_since_epoch(), std::chrono::milliseconds(120'050));
+    EXPECT_EQ(could_wait_s_.back(), 0);
+  }
+}
+
+TEST_F(WaitingHookTest, ADaemonThatGoesAwayMeanwhileIsAsNone) {
+  enforced();
+  const auto first = waits(30'000, [](const AnnounceRequest&) { return std::nullopt; });
+  EXPECT_EQ(prepare([&](const std::string& line) {
+              return could_wait_s_.empty() ? first(line) : std::optional<std::string>("");
+            }),
+            kHookDone);
+  EXPECT_THAT(pauses_, testing::SizeIs(1));
+  EXPECT_THAT(reports_.back(), HasSubstr("judging by what the daemon wrote down last"));
+}
+
 class PveHookTest : public HookRunTest {
  protected:
   void configure(const std::string& text) {
@@ -409,7 +506,7 @@ class PveHookTest : public HookRunTest {
 
 TEST_F(PveHookTest, AVmIsAnnouncedBeforeItsStartAndWithdrawnAfterItsEnd) {
   configure("memory: 301\n#vmnuma%3A nodes=0-1\n");
-  AnnounceRequest request{"web1", kUuid, 2, 301};
+  AnnounceRequest request = announced(2, 301);
   request.asks = false;  // nobody will ask where to start it
   request.policy = {{"nodes", "0-1"}};
   EXPECT_THAT(told_at("pre-start"), ElementsAre(Command(request)));
@@ -423,7 +520,7 @@ TEST_F(PveHookTest, TellsOfDevicesAndHugePages) {
   host_.write("sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages", "100\n");
   host_.write("sys/devices/system/node/node1/hugepages/hugepages-2048kB/free_hugepages", "40\n");
   host_.write("sys/bus/pci/devices/0000:3b:00.0/numa_node", "1\n");
-  AnnounceRequest request{"web1", kUuid, 2, 1024};
+  AnnounceRequest request = announced(2, 1024);
   request.asks = false;
   request.devices = {{"0000:3b:00.0", {1}}};
   request.cells = {{{0, 1}, 1024}};

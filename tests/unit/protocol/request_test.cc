@@ -104,6 +104,7 @@ TEST(RequestTest, ReadsEveryCommandWithAllItsArguments) {
   announced.cells = {{{0, 1}, 1024}, {{2, 3}, 1024}};
   announced.huge_page_kib = 2048;
   announced.huge_pages = {{{1}, 5, 9}};
+  announced.waits_s = 30;
   EXPECT_EQ(
       parsed<AnnounceRequest>(line(
           "announce",
@@ -112,7 +113,7 @@ TEST(RequestTest, ReadsEveryCommandWithAllItsArguments) {
           R"("devices":[{"address":"0000:3b:00.0","node":1}],)"
           R"("disks":[{"name":"mapper/vg-root","node":1}],"cells":[{"vcpus":[0,1],"memory_mib":1024},)"
           R"({"vcpus":[2,3],"memory_mib":1024}],"huge_page_kib":2048,)"
-          R"("huge_pages":[{"node":1,"free":5,"total":9}]})")),
+          R"("huge_pages":[{"node":1,"free":5,"total":9}],"waits_s":30})")),
       announced);
   EXPECT_EQ(parsed<WithdrawRequest>(line("withdraw", R"({"vm_uuid":"u"})")).vm_uuid, "u");
   EXPECT_EQ(parsed<SuggestRequest>(line("suggest", R"({"vcpus":4,"memory_mib":2048})")),

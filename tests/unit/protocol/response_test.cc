@@ -45,6 +45,7 @@ TEST(ResponseTest, ViewsComeThroughUnchanged) {
   expect_unchanged(tests::policy_view());
   expect_unchanged(tests::memory_view());
   expect_unchanged(StateView{"{\"frame\":{}}\n"});
+  expect_unchanged(balancer::AnnouncedView{"VM 'web1' waits", 1000, 30'000});
   expect_unchanged(SuggestView{"web1", "c7a5fdbd-edaf-9455-926a-d65c16db1809", {{1}, {3}}});
   expect_unchanged(DoneView{"client 0 of 'web1' moves to node 1", 12});
 }

@@ -31,7 +31,7 @@ constexpr std::int64_t kLongEnoughForRest = 90;
 
 /// Moves that the balancer chose to make.
 bool is_balancing(Reason reason) {
-  return moves_a_home(reason) && reason != Reason::kAdministrator;
+  return moves_a_home(reason) && reason != Reason::kAdministrator && reason != Reason::kMakeRoom;
 }
 
 std::string client_name(const VmChange& change, const HomeChange& home) {

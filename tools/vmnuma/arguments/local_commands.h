@@ -70,7 +70,7 @@ struct MakeRoomRun {
   std::string memory;
   std::string hugepages;
   std::vector<std::string> devices;  ///< PCI addresses
-  std::optional<std::int64_t> on;
+  std::string on;                    ///< a list of nodes; empty: any
   bool carry_out = false;
   bool yes = false;
   std::int64_t seconds = 5;        ///< for the search
@@ -82,7 +82,7 @@ struct MakeRoomRun {
     line.text("--memory", memory, "SIZE", "The VM's memory, such as 64GiB");
     line.text("--hugepages", hugepages, "SIZE", "Its memory is made of such pages");
     line.texts("--device", devices, "PCI", "Near this device, such as 0000:3b:00.0; repeatable");
-    line.number("--on", on, {0, 1'048'576}, "On this node and no other");
+    line.text("--on", on, "NODES", "On one of these nodes, such as 0-1");
     line.flag("--do", carry_out, "Move them, after asking");
     line.flag("--yes", yes, "Do so without asking");
     line.number("--seconds", seconds, {1, 3600}, "The search ends after so long");

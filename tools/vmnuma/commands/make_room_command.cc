@@ -22,6 +22,7 @@
 
 #include "balancer/optimal/make_room.h"
 #include "balancer/protocol/response.h"
+#include "placement/model/text.h"
 #include "stats/devices/host_devices.h"
 #include "stats/text/json.h"
 #include "tools/vmnuma/arguments/invocation.h"
@@ -53,7 +54,8 @@ struct Asked {
   std::int32_t vcpus = 1;
   Bytes memory;
   Bytes page_size;
-  std::vector<NodeId> nodes;  ///< it must be on all of these at once; empty: on any
+  std::vector<NodeId> nodes;    ///< it must be on one of these; empty: on any
+  std::vector<NodeId> devices;  ///< and on all of these at once
 };
 
 /// "0000:3b:00.0": it becomes part of a path.
@@ -104,8 +106,13 @@ Result<Asked> asked_by(const MakeRoomRun& run) {
     asked.page_size = Bytes{*page};
     asked.memory = asked.page_size * ((*memory + *page - 1) / *page);
   }
-  if (run.on) {
-    asked.nodes.push_back(NodeId{static_cast<std::int32_t>(*run.on)});
+  if (!run.on.empty()) {
+    auto nodes = placement::parse_node_list(run.on);
+    if (!nodes || nodes->empty()) {
+      return failure(ErrorCode::kInvalidArgument,
+                     fmt::format("--on: '{}' is no list of nodes such as 0-1", run.on));
+    }
+    asked.nodes = std::move(*nodes);
   }
   for (const std::string& device : run.devices) {
     const Result<NodeId> node = node_of_device(device, run.root);
@@ -113,7 +120,7 @@ Result<Asked> asked_by(const MakeRoomRun& run) {
       return tl::unexpected(node.error());
     }
     if (node->value >= 0) {  // else it is near to none, or nobody knows to which
-      asked.nodes.push_back(*node);
+      asked.devices.push_back(*node);
     }
   }
   return asked;
@@ -124,9 +131,9 @@ RoomWanted wanted_on(const Outlook& outlook, const Asked& asked) {
   RoomWanted wanted{asked.vcpus, asked.memory, asked.page_size, {}};
   const placement::Topology& topology = outlook.snapshot.topology;
   for (placement::NodeIndex node = 0; node < topology.nodes.size(); ++node) {
-    const NodeId id = topology.nodes[node].id;
-    if (std::all_of(asked.nodes.begin(), asked.nodes.end(),
-                    [id](NodeId one) { return one == id; })) {
+    const auto is_it = [id = topology.nodes[node].id](NodeId one) { return one == id; };
+    if ((asked.nodes.empty() || std::any_of(asked.nodes.begin(), asked.nodes.end(), is_it)) &&
+        std::all_of(asked.devices.begin(), asked.devices.end(), is_it)) {
       wanted.nodes.push_back(node);
     }
   }
