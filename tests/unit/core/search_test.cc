@@ -172,6 +172,40 @@ TEST(PlannerTest, LimitsHowManyMovesBeginAtOnce) {
   EXPECT_THAT(refused(snapshot, options), Contains(StartsWith("action-limit ")));
 }
 
+TEST(PlannerTest, ALoadThatIsThereBetweenTheEpochsThatAreDueOnlyIsBalancedThen) {
+  const Snapshot to_move = crowded({}).build();
+  const Snapshot to_swap = SnapshotBuilder()
+                               .nodes(2, {.cores = 8})
+                               .vm({.name = "a", .homes = {0}, .vcpus = 6})
+                               .vm({.name = "b", .homes = {0}, .vcpus = 5})
+                               .vm({.name = "c", .homes = {1}, .vcpus = 3})
+                               .vm({.name = "d", .homes = {1}, .vcpus = 2})
+                               .build();
+  Options options = tests::walls();
+  options.mig_thrash_threshold = 0;
+  // Neither moves nor swaps are due in epoch 31; both were in the one before.
+  const auto planned = [&options](Snapshot snapshot, const std::vector<bool>& owed_before) {
+    snapshot.epoch = 31;
+    for (placement::ClientState& client : snapshot.clients) {
+      for (const bool as_now : owed_before) {
+        client.owed_before.push_back(as_now ? client.owed : placement::CpuTime{});
+      }
+    }
+    const Plan plan = make_plan(snapshot, options, {});
+    EXPECT_THAT(violations_of(plan, snapshot, options, {}), IsEmpty());
+    return plan.actions.size();
+  };
+  for (const Snapshot& snapshot : {to_move, to_swap}) {
+    EXPECT_EQ(planned(snapshot, {false, true, false, true}), 1U);
+    EXPECT_EQ(planned(snapshot, {false, false, false, true}), 1U);
+    EXPECT_EQ(planned(snapshot, {false, false, false, false}), 0U) << "it has just begun";
+    EXPECT_EQ(planned(snapshot, {true, true, true, true}), 0U)
+        << "it was there when moves were due";
+    EXPECT_EQ(planned(snapshot, {false}), 0U) << "nothing is remembered of before";
+    EXPECT_EQ(planned(snapshot, {}), 0U);
+  }
+}
+
 TEST(PlannerTest, WaitsForTheEpochInWhichMovesAreDue) {
   EXPECT_THAT(planned_with_walls(crowded({}).epoch(31).build()), IsEmpty());
   Options options = tests::walls();
