@@ -347,7 +347,7 @@ class Planner {
       reject(useless);
       return false;
     }
-    if (moves_ >= options_.migrations_per_epoch) {
+    if (moves_ >= placement::migrations_per_epoch(options_, snapshot_.topology.home_count())) {
       Candidate waiting = *considered.best();
       waiting.stopped_by = Guard::kActionLimit;
       reject(waiting);

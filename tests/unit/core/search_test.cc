@@ -172,6 +172,20 @@ TEST(PlannerTest, LimitsHowManyMovesBeginAtOnce) {
   EXPECT_THAT(refused(snapshot, options), Contains(StartsWith("action-limit ")));
 }
 
+TEST(PlannerTest, AsManyMovesBeginAtOnceAsThereAreNodesAndFourOnSmallHosts) {
+  for (const int nodes : {2, 16}) {
+    SnapshotBuilder builder;
+    builder.nodes(nodes, {.cores = 8}).nodes(1, {.cores = 8, .memory_gib = 0});
+    // 24 more than node 0 has CPUs for.
+    for (int i = 0; i < 32; ++i) {
+      builder.vm({.name = "vm" + std::to_string(i)});
+    }
+    Options options;
+    options.spill_enable = 0;
+    EXPECT_THAT(planned_with_walls(builder.build(), options), SizeIs(nodes == 2 ? 4 : 16));
+  }
+}
+
 TEST(PlannerTest, ALoadThatIsThereBetweenTheEpochsThatAreDueOnlyIsBalancedThen) {
   const Snapshot to_move = crowded({}).build();
   const Snapshot to_swap = SnapshotBuilder()
