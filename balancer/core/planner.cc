@@ -246,7 +246,7 @@ class Planner {
 
   void improve_locality() {
     bool again = true;
-    while (again && now_.imbalance().value < options_.mig_imbalance_threshold * 10) {
+    while (again) {
       Considered considered;
       consider_locality_moves(now_, considered);
       if (!considered.best() && epoch_is_due(snapshot_.epoch, options_.swap_interval)) {
@@ -259,8 +259,7 @@ class Planner {
   /// What is expected to be short is moved while nobody needs it, one move a plan.
   void prepare() {
     if (!plan_.actions.empty() || a_move_waits_ || has_just_moved(snapshot_) ||
-        !something_is_forecast(snapshot_) ||
-        now_.imbalance().value >= options_.mig_imbalance_threshold * 10) {
+        !something_is_forecast(snapshot_)) {
       return;
     }
     const Arrangement expected(snapshot_, options_, Arrangement::Basis::kLoad);

@@ -115,7 +115,6 @@ std::vector<std::string> broken_by_time(const Action& action, const Snapshot& sn
   }
   if (is_for_locality(reason)) {
     check(options.locality_weight_mem != 0, "Numa.LocalityWeightMem is 0");
-    check(!is_imbalanced, "the imbalance is not below Numa.MigImbalanceThreshold");
   }
   return broken;
 }

@@ -125,6 +125,33 @@ TEST(PlannerTest, WhatIsExpectedToBeShortIsMovedWhileNobodyNeedsIt) {
   EXPECT_THAT(violations_of(plan, before_work, tests::walls(), {}), IsEmpty());
 }
 
+/// Four nodes: what is wanted on node 0 is twice as much as it has and must stay there, the others
+/// have nothing to do with it.
+SnapshotBuilder short_for_ever() {
+  SnapshotBuilder builder;
+  builder.nodes(4, {.cores = 4});
+  for (const char* name : {"x", "y"}) {
+    builder.vm({.name = name, .vcpus = 4, .policy = VmPolicy{.do_not_move = true}});
+  }
+  return builder;
+}
+
+TEST(PlannerTest, AShortageThatNobodyCanMendKeepsNobodyFromItsMemory) {
+  SnapshotBuilder builder = short_for_ever();
+  builder.vm({.name = "a", .homes = {1}, .busy_pct = 50, .memory_gib = {0, 0, 4, 0}});
+  EXPECT_THAT(planned_with_walls(builder.build()), ElementsAre("locality-move a:1->2"));
+}
+
+TEST(PlannerTest, AShortageThatNobodyCanMendStopsNoForecastMove) {
+  SnapshotBuilder builder = short_for_ever();
+  builder.vm({.name = "a", .homes = {1}, .vcpus = 4, .busy_pct = 10});
+  builder.vm({.name = "b", .homes = {1}, .vcpus = 4, .busy_pct = 10});
+  const Snapshot snapshot = expecting(builder.build(), 100, 900);
+  const std::vector<std::string> planned = planned_with_walls(snapshot);
+  ASSERT_THAT(planned, SizeIs(1));
+  EXPECT_THAT(planned.front(), StartsWith("forecast-move a:1->"));
+}
+
 TEST(PlannerTest, NamesWhatStopsTheOnlyMove) {
   Options options = tests::walls();
   options.move_cost_fixed = 1'000'000'000;

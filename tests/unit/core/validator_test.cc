@@ -262,7 +262,6 @@ TEST(ValidatorTest, NamesSwapsThatAreNotLetIn) {
 TEST(ValidatorTest, NamesWhatLocalityDoesNotJustify) {
   const std::vector<std::pair<Break, std::string>> cases{
       {[](Case& it) { it.options.locality_weight_mem = 0; }, "Numa.LocalityWeightMem is 0"},
-      {[](Case& it) { it.options.mig_imbalance_threshold = 0; }, "the imbalance is not below"},
       {[](Case& it) { it.options.core_cap_ratio_pct = 20; }, "Numa.CoreCapRatioPct"},
       {[](Case& it) { it.options.locality_mig_threshold = 101; }, "Numa.LocalityMigThreshold"},
   };
