@@ -277,8 +277,7 @@ std::string guard_text(Guard guard, const Options& options) {
     case Guard::kMoving:
       return "it is being moved";
     case Guard::kActionLimit:
-      return fmt::format("Numa.MigrationsPerEpoch ({}) is used up in this epoch",
-                         options.migrations_per_epoch);
+      return "as many moves as Numa.MigrationsPerEpoch allows have begun in this epoch";
     case Guard::kLongTermImbalance:
       return "it would raise the long-term imbalance too much";
     case Guard::kBreaker:

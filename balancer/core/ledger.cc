@@ -43,6 +43,8 @@ constexpr std::int64_t kThousandth = 1000;
 /// time.
 constexpr std::int64_t kFirstPullAgain = 6;
 constexpr std::int64_t kLastPullAgain = 300;
+/// In this epoch a client has been at home from beginning to end.
+constexpr std::int64_t kFirstWholeEpoch = 2;
 /// A transfer that left more than this many times what it moved has moved next to nothing.
 constexpr std::int64_t kLeftPerMoved = 20;
 
@@ -398,6 +400,13 @@ std::vector<NodeIndex> Ledger::ran_on(const ClientRecord& client) const {
 
 namespace {
 
+/// True of a client that had its home already when the daemon started and first saw it: it has
+/// lived there for nobody knows how long.
+bool lived_here_before(const VmRecord& vm, const ClientRecord& client) {
+  return vm.found_running && client.came_from.value < 0 && client.home.value >= 0 &&
+         client.epochs_here > client.age_epochs;
+}
+
 /// Not only been placed.
 bool has_moved(const VmRecord& vm) {
   return std::any_of(vm.clients.begin(), vm.clients.end(),
@@ -433,6 +442,9 @@ Snapshot Ledger::advance(const Sample& sample) {
     for (ClientRecord& client : vm.clients) {
       ++client.epochs_here;
       ++client.epochs_since_swap;
+      if (client.epochs_here == kFirstWholeEpoch && lived_here_before(vm, client)) {
+        client.epochs_here = std::max(kFirstWholeEpoch, options_.residency);
+      }
     }
     measure_vm(vm, sample, snapshot);
   }

@@ -21,6 +21,8 @@
 ///     have it.
 ///  6. Equal inputs give equal snapshots.
 ///  7. What is held or assumed is marked as such (cpu_measured, memory_read).
+///  8. A client that has a home when the daemon starts and first sees it counts as one that has
+///  been there for Numa.Residency, once it has been measured; one that then gets a home does not.
 #pragma once
 
 #include <array>
@@ -70,7 +72,8 @@ struct ClientRecord {
   placement::NodeId came_from_before;  ///< what came_from was before its last move
   placement::NodeId pinned_to;         ///< the node all its vCPUs are pinned to; value -1: none
   std::vector<placement::NodeId> pinned_to_two;  ///< the same if it is two nodes; else empty
-  std::int64_t epochs_here = 0;  ///< since it got its home; 1 in the first epoch measured there
+  std::int64_t epochs_here = 0;  ///< since it got its home; 1 in the first epoch measured there;
+                                 ///< at least Numa.Residency once it is known to be no newcomer
   std::int64_t epochs_since_swap = 1'000'000;
   std::int64_t age_epochs = 0;  ///< since first seen
   bool moving = false;

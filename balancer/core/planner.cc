@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "balancer/core/due.h"
 #include "balancer/core/guards.h"
 #include "balancer/core/memory_pulls.h"
 #include "balancer/core/search.h"
@@ -52,10 +53,6 @@ Permille locality_of(const Arrangement& arrangement, const std::vector<Rehoming>
     }
   }
   return permille_of(local.value, all.value, Permille{1000});
-}
-
-bool epoch_is_due(std::int64_t epoch, std::int64_t interval) {
-  return interval > 0 && epoch % interval == 0;
 }
 
 /// VMs that have clients without a home, wide and busy ones first: what is left over fits small
@@ -186,8 +183,8 @@ class Planner {
         Considered moves;
         consider_load_moves(now_, Reason::kLoadMove, moves);
         if (moves.best()) {
-          // A swap is not tried where a move will do, even if moves are due only in the next epoch.
-          a_move_waits_ = !epoch_is_due(snapshot_.epoch, options_.swap_migrate_only);
+          // A swap is not tried where a move will do, even if moves are not due yet.
+          a_move_waits_ = !is_due_for_load(snapshot_, options_.swap_migrate_only);
           if (a_move_waits_ || !take_best(moves)) {
             return;
           }
@@ -196,8 +193,7 @@ class Planner {
         reject(moves.stopped());
         a_move_waits_ = moves.doubt();
       }
-      if (!epoch_is_due(snapshot_.epoch, options_.swap_interval) ||
-          options_.swap_load_enable == 0) {
+      if (!is_due_for_load(snapshot_, options_.swap_interval) || options_.swap_load_enable == 0) {
         return;
       }
       Considered others;
@@ -218,7 +214,7 @@ class Planner {
 
   /// True if an exchange would help, but it is not yet time to look for one.
   [[nodiscard]] bool a_swap_waits() const {
-    if (epoch_is_due(snapshot_.epoch, options_.swap_interval) || options_.swap_load_enable == 0 ||
+    if (is_due_for_load(snapshot_, options_.swap_interval) || options_.swap_load_enable == 0 ||
         now_.imbalance().value < options_.mig_imbalance_threshold * 10) {
       return false;
     }
@@ -250,7 +246,7 @@ class Planner {
 
   void improve_locality() {
     bool again = true;
-    while (again && now_.imbalance().value < options_.mig_imbalance_threshold * 10) {
+    while (again) {
       Considered considered;
       consider_locality_moves(now_, considered);
       if (!considered.best() && epoch_is_due(snapshot_.epoch, options_.swap_interval)) {
@@ -263,8 +259,7 @@ class Planner {
   /// What is expected to be short is moved while nobody needs it, one move a plan.
   void prepare() {
     if (!plan_.actions.empty() || a_move_waits_ || has_just_moved(snapshot_) ||
-        !something_is_forecast(snapshot_) ||
-        now_.imbalance().value >= options_.mig_imbalance_threshold * 10) {
+        !something_is_forecast(snapshot_)) {
       return;
     }
     const Arrangement expected(snapshot_, options_, Arrangement::Basis::kLoad);
@@ -351,7 +346,7 @@ class Planner {
       reject(useless);
       return false;
     }
-    if (moves_ >= options_.migrations_per_epoch) {
+    if (moves_ >= placement::migrations_per_epoch(options_, snapshot_.topology.home_count())) {
       Candidate waiting = *considered.best();
       waiting.stopped_by = Guard::kActionLimit;
       reject(waiting);

@@ -13,7 +13,7 @@
 ///      gives those a turn who were owed most over the last epochs, if the host loses no more in
 ///      total; never while what the last move brought is not measured yet;
 ///   4. broken affinity groups and VMs that talk to each other (placement/action_affinity.h), and
-///      without CPU imbalance locality moves and swaps;
+///      locality moves and swaps, which cost nobody CPU time, whatever imbalance is left;
 ///   5. steps 2 to 4 again as long as one of them found something;
 ///   6. if nothing moves now and a shortage is expected within the next ten minutes, the best
 ///      one-way move against it, as long as it costs nobody CPU time at present;

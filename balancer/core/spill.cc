@@ -247,8 +247,12 @@ class SpillSearch {
       return to == kNoNode ? may_spill(there, client) : !check_spill(there, client, to);
     };
     std::vector<SpillCandidate> others = candidates(arrangement_, host_, spills_, may);
+    // No more on a large host: a move that saves no more than spills is not made, so spills in
+    // place of moves that could begin in this epoch as well would keep these from being made at
+    // all.
+    const std::int64_t most = placement::migrations_per_epoch(arrangement_.options(), /*homes=*/0);
     std::int64_t begun = 0;
-    while (begun < arrangement_.options().migrations_per_epoch) {
+    while (begun < most) {
       const std::optional<SpillCandidate> best = take_best(arrangement_, host_, spills_, others);
       if (!best) {
         return;

@@ -28,8 +28,8 @@
 ///  2. A client has one second node at most, and none after a move.
 ///  3. A VM that is stale, not to be moved, has cores of its own, wants one part of a node or all
 ///     its resources together does not spill; nor does a client that is being moved.
-///  4. At most Numa.MigrationsPerEpoch spills begin in an epoch because they save, and at most 16
-///     ahead of need.
+///  4. At most Numa.MigrationsPerEpoch spills, or 4 if that is 0, begin in an epoch because they
+///     save, and at most 16 ahead of need.
 #pragma once
 
 #include <optional>

@@ -125,7 +125,10 @@ class Validator {
     check_shape(*changes);
     add(broken_by_time(*action_, snapshot_, options_, circumstances_));
     moves_ += moves_a_home(action_->reason) ? 1 : 0;
-    if (moves_ > options_.migrations_per_epoch && moves_a_home(action_->reason)) {
+    const std::int64_t most = options_.migrations_per_epoch > 0
+                                  ? options_.migrations_per_epoch
+                                  : std::max<std::int64_t>(4, snapshot_.topology.home_count());
+    if (moves_ > most && moves_a_home(action_->reason)) {
       violation("it is one more than Numa.MigrationsPerEpoch");
     }
     for (const Relocation& relocation : action_->relocations) {

@@ -55,13 +55,38 @@ std::vector<std::string> broken_by_time(const Action& action, const Snapshot& sn
   const auto is_due = [&snapshot](std::int64_t interval) {
     return interval > 0 && snapshot.epoch % interval == 0;
   };
+  // Or the load is there between the epochs that are due only, and has been before.
+  const auto is_due_for_load = [&](std::int64_t interval) {
+    const auto owed = [&snapshot](std::int64_t epochs_ago) {
+      std::int64_t sum = 0;
+      for (const ClientState& client : snapshot.clients) {
+        const bool known = epochs_ago <= static_cast<std::int64_t>(client.owed_before.size());
+        sum += epochs_ago == 0 ? client.owed.value
+               : known         ? client.owed_before[static_cast<std::size_t>(epochs_ago - 1)].value
+                               : 0;
+      }
+      return sum;
+    };
+    std::int64_t remembered = 0;
+    for (const ClientState& client : snapshot.clients) {
+      remembered = std::max(remembered, static_cast<std::int64_t>(client.owed_before.size()));
+    }
+    std::int64_t most_before = 0;
+    const std::int64_t last_due = interval > 0 ? snapshot.epoch % interval : 0;
+    for (std::int64_t ago = last_due + 1; ago <= remembered; ++ago) {
+      most_before = std::max(most_before, owed(ago));
+    }
+    return is_due(interval) || (interval > 0 && last_due <= remembered &&
+                                2 * owed(last_due) <= owed(0) && 2 * most_before > owed(0));
+  };
   const bool is_single = action.relocations.size() == 1;
 
   check(!circumstances.breaker_open, "the circuit breaker is open");
   check(is_large_enough(snapshot, options),
         "the host is smaller than Numa.RebalanceCoresTotal or Numa.RebalanceCoresNode");
   if (reason == Reason::kLoadMove && is_single) {
-    check(is_due(options.swap_migrate_only), "Numa.SwapMigrateOnly does not let it in this epoch");
+    check(is_due_for_load(options.swap_migrate_only),
+          "Numa.SwapMigrateOnly does not let it in this epoch");
   }
   if (reason == Reason::kLoadMove && !is_single) {
     check(options.swap_migrate_only > 0, "Numa.SwapMigrateOnly is 0");
@@ -70,8 +95,12 @@ std::vector<std::string> broken_by_time(const Action& action, const Snapshot& sn
     check(is_due(options.lterm_fairness_interval),
           "Numa.LTermFairnessInterval does not let it in this epoch");
   }
-  if (reason == Reason::kLocalitySwap || (is_for_load(reason) && !is_single)) {
+  if (reason == Reason::kLocalitySwap) {
     check(is_due(options.swap_interval), "Numa.SwapInterval does not let it in this epoch");
+  }
+  if (is_for_load(reason) && !is_single) {
+    check(is_due_for_load(options.swap_interval),
+          "Numa.SwapInterval does not let it in this epoch");
   }
   if (reason == Reason::kLocalitySwap) {
     check(options.swap_locality_enable != 0, "Numa.SwapLocalityEnable is 0");
@@ -86,7 +115,6 @@ std::vector<std::string> broken_by_time(const Action& action, const Snapshot& sn
   }
   if (is_for_locality(reason)) {
     check(options.locality_weight_mem != 0, "Numa.LocalityWeightMem is 0");
-    check(!is_imbalanced, "the imbalance is not below Numa.MigImbalanceThreshold");
   }
   return broken;
 }

@@ -83,8 +83,10 @@ constexpr OptionInfo kTable[] = {
      "CPU time that any move is taken to cost"},
     {"Numa.MoveCostPerMiB", "us", 0, 1000000, &Options::move_cost_per_mib, false,
      "CPU time that moving one MiB of memory is taken to cost"},
-    {"Numa.MigrationsPerEpoch", "", 1, 1000, &Options::migrations_per_epoch, false,
-     "Most actions begun in one epoch, placements of new VMs not counted"},
+    {"Numa.MigrationsPerEpoch", "", 0, 1000, &Options::migrations_per_epoch, false,
+     "Most moves begun in one epoch, placements of new VMs not counted; 0 = as many as VMs can "
+     "live "
+     "on nodes, but at least 4"},
     {"Numa.NodeReservePct", "%", 0, 50, &Options::node_reserve_pct, false,
      "Memory of each node that moves leave free"},
     {"Numa.PageMigStallTarget", "us", 100, 1000000, &Options::page_mig_stall_target, false,
@@ -129,11 +131,17 @@ Options options_of(Preset preset) {
   Options options;
   if (preset == Preset::kEsxi) {
     options.spill_enable = 0;
+    options.migrations_per_epoch = kFewestMoves;
     options.shortage_half_life = 0;
     options.page_mig_rate_max = 32000;
     options.forecast_weight = 75;
   }
   return options;
+}
+
+std::int64_t migrations_per_epoch(const Options& options, std::int64_t homes) {
+  return options.migrations_per_epoch > 0 ? options.migrations_per_epoch
+                                          : std::max(homes, kFewestMoves);
 }
 
 std::span<const OptionInfo> option_table() {

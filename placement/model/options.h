@@ -65,7 +65,7 @@ struct Options {
   std::int64_t shortage_half_life = 10;
   std::int64_t move_cost_fixed = 20000;
   std::int64_t move_cost_per_mib = 500;
-  std::int64_t migrations_per_epoch = 4;
+  std::int64_t migrations_per_epoch = 0;
   std::int64_t node_reserve_pct = 2;
   std::int64_t page_mig_stall_target = 5000;
   std::int64_t page_mig_vm_rate_max = 0;
@@ -86,6 +86,11 @@ struct Options {
 };
 
 [[nodiscard]] Options options_of(Preset preset);
+
+/// Moves that may begin in one epoch where VMs can live on so many nodes: what
+/// Numa.MigrationsPerEpoch says, else one a node, but kFewestMoves at least.
+[[nodiscard]] std::int64_t migrations_per_epoch(const Options& options, std::int64_t homes);
+inline constexpr std::int64_t kFewestMoves = 4;
 
 /// One row of the table.
 struct OptionInfo {

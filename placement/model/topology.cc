@@ -24,6 +24,14 @@ std::optional<NodeIndex> Topology::index_of(NodeId id) const {
   return static_cast<NodeIndex>(found - nodes.begin());
 }
 
+std::int64_t Topology::home_count() const {
+  std::int64_t homes = 0;
+  for (NodeIndex node = 0; node < nodes.size(); ++node) {
+    homes += can_be_home(node) ? 1 : 0;
+  }
+  return homes;
+}
+
 std::optional<NodeIndex> Topology::only_home() const {
   std::optional<NodeIndex> only;
   for (NodeIndex node = 0; node < nodes.size(); ++node) {

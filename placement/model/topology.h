@@ -64,6 +64,8 @@ struct Topology {
   [[nodiscard]] bool can_be_home(NodeIndex node) const {
     return !nodes[node].cpus.empty() && nodes[node].memory > Bytes{};
   }
+  /// How many nodes can.
+  [[nodiscard]] std::int64_t home_count() const;
   /// The node with all CPUs, if it can be a home. Such a host has nothing to balance.
   [[nodiscard]] std::optional<NodeIndex> only_home() const;
   bool operator==(const Topology&) const = default;

@@ -119,7 +119,7 @@ TEST_F(OraclesTest, AMoveThatWasTakenBackDoesNotCount) {
 }
 
 TEST_F(OraclesTest, TooManyMovesInOneEpochAreNoticed) {
-  for (std::int64_t action = 1; action <= scenario_.options.migrations_per_epoch + 1; ++action) {
+  for (std::int64_t action = 1; action <= placement::kFewestMoves + 1; ++action) {
     Order one = order(action, Reason::kLoadMove, 0, 1);
     one.changes[0].vm.uuid[0] = static_cast<std::uint8_t>(action);  // of VMs that ended meanwhile
     give(3, one);

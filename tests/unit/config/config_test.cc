@@ -92,6 +92,7 @@ TEST(ConfigTest, APresetIsWhatOptionsHaveThatAreSetNowhere) {
   EXPECT_EQ(expected.spill_enable, 0);
   EXPECT_EQ(expected.shortage_half_life, 0);
   EXPECT_EQ(expected.page_mig_rate_max, 32000);
+  EXPECT_EQ(expected.migrations_per_epoch, 4);
   expected.page_mig_rate_max = 64000;
   EXPECT_EQ(config->options, expected);
   EXPECT_EQ(parse_config("preset = \"vmnuma\"\n", "f.toml")->options, placement::Options{});

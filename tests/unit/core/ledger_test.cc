@@ -436,6 +436,34 @@ TEST_F(LedgerTest, HomesAreKeptCountedAndForgotten) {
   EXPECT_EQ(epoch().clients[0].home, kNoNode);
 }
 
+TEST_F(LedgerTest, WhoIsFoundAtHomeIsNoNewcomerThere) {
+  run({vm_of(1, 2)});
+  ledger_.adopt_home({id_of(1), 0}, NodeId{1});
+  EXPECT_EQ(epoch().clients[0].epochs_here, 1);
+  EXPECT_EQ(epoch().clients[0].epochs_here, Options{}.residency);
+  EXPECT_EQ(epoch().clients[0].epochs_here, Options{}.residency + 1);
+}
+
+TEST_F(LedgerTest, WhoGetsItsHomeLaterIsANewcomerThere) {
+  run({vm_of(1, 2)});
+  (void)epochs(2);
+  ledger_.set_home({id_of(1), 0}, NodeId{0}, Reason::kInitialPlacement);
+  EXPECT_EQ(epochs(2).clients[0].epochs_here, 2);
+
+  run({vm_of(1, 2), vm_of(2, 2)});
+  ledger_.adopt_home({id_of(2), 0}, NodeId{0});
+  EXPECT_EQ(epochs(2).clients[1].epochs_here, 2);
+}
+
+TEST_F(LedgerTest, WhoIsMovedIsANewcomerAgain) {
+  run({vm_of(1, 2)});
+  ledger_.adopt_home({id_of(1), 0}, NodeId{1});
+  (void)epochs(2);
+  ledger_.set_home({id_of(1), 0}, NodeId{0}, Reason::kLoadMove);
+  EXPECT_EQ(epoch().clients[0].epochs_here, 1);
+  EXPECT_EQ(epoch().clients[0].epochs_here, 2);
+}
+
 TEST_F(LedgerTest, MovesAreCountedByReason) {
   run({vm_of(1, 2)});
   for (const Reason reason :

@@ -125,6 +125,33 @@ TEST(PlannerTest, WhatIsExpectedToBeShortIsMovedWhileNobodyNeedsIt) {
   EXPECT_THAT(violations_of(plan, before_work, tests::walls(), {}), IsEmpty());
 }
 
+/// Four nodes: what is wanted on node 0 is twice as much as it has and must stay there, the others
+/// have nothing to do with it.
+SnapshotBuilder short_for_ever() {
+  SnapshotBuilder builder;
+  builder.nodes(4, {.cores = 4});
+  for (const char* name : {"x", "y"}) {
+    builder.vm({.name = name, .vcpus = 4, .policy = VmPolicy{.do_not_move = true}});
+  }
+  return builder;
+}
+
+TEST(PlannerTest, AShortageThatNobodyCanMendKeepsNobodyFromItsMemory) {
+  SnapshotBuilder builder = short_for_ever();
+  builder.vm({.name = "a", .homes = {1}, .busy_pct = 50, .memory_gib = {0, 0, 4, 0}});
+  EXPECT_THAT(planned_with_walls(builder.build()), ElementsAre("locality-move a:1->2"));
+}
+
+TEST(PlannerTest, AShortageThatNobodyCanMendStopsNoForecastMove) {
+  SnapshotBuilder builder = short_for_ever();
+  builder.vm({.name = "a", .homes = {1}, .vcpus = 4, .busy_pct = 10});
+  builder.vm({.name = "b", .homes = {1}, .vcpus = 4, .busy_pct = 10});
+  const Snapshot snapshot = expecting(builder.build(), 100, 900);
+  const std::vector<std::string> planned = planned_with_walls(snapshot);
+  ASSERT_THAT(planned, SizeIs(1));
+  EXPECT_THAT(planned.front(), StartsWith("forecast-move a:1->"));
+}
+
 TEST(PlannerTest, NamesWhatStopsTheOnlyMove) {
   Options options = tests::walls();
   options.move_cost_fixed = 1'000'000'000;
@@ -170,6 +197,54 @@ TEST(PlannerTest, LimitsHowManyMovesBeginAtOnce) {
   const Snapshot snapshot = builder.build();
   EXPECT_EQ(planned_with_walls(snapshot, options).size(), 2U);
   EXPECT_THAT(refused(snapshot, options), Contains(StartsWith("action-limit ")));
+}
+
+TEST(PlannerTest, AsManyMovesBeginAtOnceAsThereAreNodesAndFourOnSmallHosts) {
+  for (const int nodes : {2, 16}) {
+    SnapshotBuilder builder;
+    builder.nodes(nodes, {.cores = 8}).nodes(1, {.cores = 8, .memory_gib = 0});
+    // 24 more than node 0 has CPUs for.
+    for (int i = 0; i < 32; ++i) {
+      builder.vm({.name = "vm" + std::to_string(i)});
+    }
+    Options options;
+    options.spill_enable = 0;
+    EXPECT_THAT(planned_with_walls(builder.build(), options), SizeIs(nodes == 2 ? 4 : 16));
+  }
+}
+
+TEST(PlannerTest, ALoadThatIsThereBetweenTheEpochsThatAreDueOnlyIsBalancedThen) {
+  const Snapshot to_move = crowded({}).build();
+  const Snapshot to_swap = SnapshotBuilder()
+                               .nodes(2, {.cores = 8})
+                               .vm({.name = "a", .homes = {0}, .vcpus = 6})
+                               .vm({.name = "b", .homes = {0}, .vcpus = 5})
+                               .vm({.name = "c", .homes = {1}, .vcpus = 3})
+                               .vm({.name = "d", .homes = {1}, .vcpus = 2})
+                               .build();
+  Options options = tests::walls();
+  options.mig_thrash_threshold = 0;
+  // Neither moves nor swaps are due in epoch 31; both were in the one before.
+  const auto planned = [&options](Snapshot snapshot, const std::vector<bool>& owed_before) {
+    snapshot.epoch = 31;
+    for (placement::ClientState& client : snapshot.clients) {
+      for (const bool as_now : owed_before) {
+        client.owed_before.push_back(as_now ? client.owed : placement::CpuTime{});
+      }
+    }
+    const Plan plan = make_plan(snapshot, options, {});
+    EXPECT_THAT(violations_of(plan, snapshot, options, {}), IsEmpty());
+    return plan.actions.size();
+  };
+  for (const Snapshot& snapshot : {to_move, to_swap}) {
+    EXPECT_EQ(planned(snapshot, {false, true, false, true}), 1U);
+    EXPECT_EQ(planned(snapshot, {false, false, false, true}), 1U);
+    EXPECT_EQ(planned(snapshot, {false, false, false, false}), 0U) << "it has just begun";
+    EXPECT_EQ(planned(snapshot, {true, true, true, true}), 0U)
+        << "it was there when moves were due";
+    EXPECT_EQ(planned(snapshot, {false}), 0U) << "nothing is remembered of before";
+    EXPECT_EQ(planned(snapshot, {}), 0U);
+  }
 }
 
 TEST(PlannerTest, WaitsForTheEpochInWhichMovesAreDue) {

@@ -248,6 +248,7 @@ TEST(SpillTest, NoMoreBeginInAnEpochThanMigrations) {
   }
   const Options options{.migrations_per_epoch = 3};
   EXPECT_THAT(planned_spills(builder.build(), options), SizeIs(3));
+  EXPECT_THAT(planned_spills(builder.build(), Options{}), SizeIs(placement::kFewestMoves));
 }
 
 TEST(SpillTest, WithoutItHomesAreWallsAndSpillsEnd) {

@@ -219,7 +219,6 @@ TEST(ValidatorTest, NamesWhatIsSwitchedOffOrNotDue) {
       {[](Case& it) { it.options.rebalance_cores_node = 5; }, "Numa.RebalanceCoresNode"},
       {[](Case& it) { it.options.swap_migrate_only = 0; }, "Numa.SwapMigrateOnly"},
       {[](Case& it) { it.options.swap_migrate_only = 7; }, "Numa.SwapMigrateOnly"},
-      {[](Case& it) { it.options.migrations_per_epoch = 0; }, "Numa.MigrationsPerEpoch"},
       {[](Case& it) { it.options.mig_imbalance_threshold = 101; },
        "the imbalance is below Numa.MigImbalanceThreshold"},
       {[](Case& it) { it.options.mig_threshold = 101; }, "less than Numa.MigThreshold"},
@@ -228,6 +227,21 @@ TEST(ValidatorTest, NamesWhatIsSwitchedOffOrNotDue) {
   for (const auto& [how, text] : cases) {
     EXPECT_THAT(broken(load_move(), how), Contains(HasSubstr(text)));
   }
+}
+
+TEST(ValidatorTest, NamesMovesThatAreTooMany) {
+  SnapshotBuilder builder;
+  builder.nodes(8, {.cores = 4});
+  for (int i = 0; i < 7; ++i) {
+    builder.vm({.name = "vm" + std::to_string(i), .vcpus = 4});
+  }
+  Options options;
+  options.spill_enable = 0;
+  Case made(builder.build(), options);
+  ASSERT_THAT(made.plan.actions, SizeIs(6));
+  EXPECT_THAT(
+      broken(made, [](Case& it) { it.options.migrations_per_epoch = 5; }),
+      Contains(HasSubstr("action 6 (load-move): it is one more than Numa.MigrationsPerEpoch")));
 }
 
 TEST(ValidatorTest, NamesSwapsThatAreNotLetIn) {
@@ -248,7 +262,6 @@ TEST(ValidatorTest, NamesSwapsThatAreNotLetIn) {
 TEST(ValidatorTest, NamesWhatLocalityDoesNotJustify) {
   const std::vector<std::pair<Break, std::string>> cases{
       {[](Case& it) { it.options.locality_weight_mem = 0; }, "Numa.LocalityWeightMem is 0"},
-      {[](Case& it) { it.options.mig_imbalance_threshold = 0; }, "the imbalance is not below"},
       {[](Case& it) { it.options.core_cap_ratio_pct = 20; }, "Numa.CoreCapRatioPct"},
       {[](Case& it) { it.options.locality_mig_threshold = 101; }, "Numa.LocalityMigThreshold"},
   };

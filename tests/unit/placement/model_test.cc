@@ -100,6 +100,15 @@ TEST(OptionsTest, HasDefaultsInsideTheirRanges) {
   EXPECT_EQ(names.size() * sizeof(std::int64_t), sizeof(Options));
 }
 
+TEST(OptionsTest, AsManyMovesBeginAsThereAreNodesUnlessTold) {
+  Options options;
+  EXPECT_EQ(migrations_per_epoch(options, 2), 4);
+  EXPECT_EQ(migrations_per_epoch(options, 64), 64);
+  options.migrations_per_epoch = 3;
+  EXPECT_EQ(migrations_per_epoch(options, 64), 3);
+  EXPECT_EQ(migrations_per_epoch(options_of(Preset::kEsxi), 64), 4);
+}
+
 TEST(OptionsTest, SetsByName) {
   Options options;
   ASSERT_TRUE(set_option(options, "Numa.Residency", 7));

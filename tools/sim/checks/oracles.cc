@@ -66,7 +66,9 @@ void Oracles::order_given(std::int64_t epoch, const Order& order, const SimHost&
   if (under_way_.contains(order.action) || ended_.contains(order.action)) {
     violation(fmt::format("action {} was ordered twice", order.action));
   }
-  if (is_balancing(order.reason) && ++begun_in_epoch_ > scenario_.options.migrations_per_epoch) {
+  const auto homes = static_cast<std::int64_t>(scenario_.host.nodes.size());
+  if (is_balancing(order.reason) &&
+      ++begun_in_epoch_ > placement::migrations_per_epoch(scenario_.options, homes)) {
     violation(fmt::format("action {} is one more than may begin in one epoch", order.action));
   }
   UnderWay under_way{order, {}};

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/// In which epochs load moves and swaps are made.
+///
+/// Problem: most epochs are between two in which moves (Numa.SwapMigrateOnly) or swaps
+/// (Numa.SwapInterval) are due, so that not every burst moves somebody; but a load that comes and
+/// goes in step with epochs may be there between them only. Approach: what is owed in this epoch
+/// and in the few before it, which a snapshot has, tells such a load from one that has just begun.
+///
+/// Properties:
+///  - a load that is there in every second epoch is balanced, whichever these are;
+///  - one that has just begun waits for the next epoch that is due.
+///
+/// Pure.
+#pragma once
+
+#include <cstdint>
+
+#include "placement/model/snapshot.h"
+
+namespace vmnuma::balancer {
+
+/// True in every `interval`th epoch. Never if that is 0.
+[[nodiscard]] inline bool epoch_is_due(std::int64_t epoch, std::int64_t interval) {
+  return interval > 0 && epoch % interval == 0;
+}
+
+/// The same, and in others if much less was owed in the last one that was due, and as much in one
+/// before that. Less than Numa.LTermFairnessInterval epochs are looked back.
+[[nodiscard]] bool is_due_for_load(const placement::Snapshot& snapshot, std::int64_t interval);
+
+}  // namespace vmnuma::balancer
