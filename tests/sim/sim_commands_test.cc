@@ -83,8 +83,8 @@ TEST(SimCommandsTest, EpochsCanBeChosen) {
   const Outcome outcome = run({"sim", "run", "pile-up", "--json", "--epochs", "4"});
   const json result = json::parse(outcome.out);
   EXPECT_EQ(result["epochs"], 4);
-  EXPECT_EQ(result["moves"], 0);
-  EXPECT_EQ(result["last_move_epoch"], -1);
+  EXPECT_EQ(result["moves"], 3);
+  EXPECT_EQ(result["last_move_epoch"], 1);
   EXPECT_EQ(result["imbalance_pct"]["start"], 100.0);
 }
 

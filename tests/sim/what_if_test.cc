@@ -31,12 +31,17 @@ Scenario pile(std::int32_t vms) {
 }
 
 TEST(WhatIfSimTest, WithoutAChangeItIsTheNextPlan) {
-  Simulation simulation(pile(2));
+  Scenario scenario = pile(2);
+  scenario.options.rebalance_enable = 0;  // or all moves would be made before rates are known
+  Simulation simulation(scenario);
   int plans_with_moves = 0;
   for (int epoch = 0; epoch < 20; ++epoch) {
     simulation.run_epoch();
     if (epoch < 2) {
       continue;  // rates need two readings
+    }
+    if (epoch == 2) {
+      ASSERT_TRUE(simulation.ask(balancer::OptionsSetRequest{"Numa.RebalanceEnable", 1, false}));
     }
     const auto foretold = answer_to<WhatIfView>(simulation, WhatIfRequest{}).plan;
     simulation.run_epoch();
@@ -81,6 +86,7 @@ TEST(WhatIfSimTest, ANewVmGetsTheHomeThatWasForetold) {
 TEST(WhatIfSimTest, ARemovedVmsShortageEnds) {
   Scenario scenario = pile(2);
   scenario.options.spill_enable = 0;
+  scenario.options.rebalance_enable = 0;
   Simulation simulation(scenario);
   for (int epoch = 0; epoch < 3; ++epoch) {
     simulation.run_epoch();
