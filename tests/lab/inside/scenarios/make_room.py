@@ -49,7 +49,7 @@ def run():
     daemon.wait_until_in(PLACED_EPOCHS, "all have homes", lambda _: all(daemon.is_at_home(vm) for vm in fillers))
     for node, vm in enumerate(fillers):
         if not daemon.is_at_home(vm, node):
-            daemon.ask("move", vm.name, node)
+            daemon.move(vm, node)
         daemon.wait_until_in(MOVED_EPOCHS, f"'{vm.name}' is on node {node} with its memory",
                              lambda _, vm=vm, node=node: (
                                  daemon.is_at_home(vm, node) and vm.memory_share(node) >= LEAST_LOCAL))
