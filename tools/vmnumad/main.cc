@@ -167,10 +167,14 @@ Result<std::unique_ptr<Host>> open_host(const Arguments& arguments, const Config
 
 /// `vmnuma`: beside this program, or in bin where this one is in sbin. Empty if it is in neither.
 std::string search_program() {
-  std::error_code none;
-  const auto folder = std::filesystem::read_symlink("/proc/self/exe", none).parent_path();
+  std::error_code problem;
+  const auto folder = std::filesystem::read_symlink("/proc/self/exe", problem).parent_path();
+  if (problem) {
+    return "";
+  }
   for (const auto& path : {folder / "vmnuma", folder.parent_path() / "bin" / "vmnuma"}) {
-    if (!none && std::filesystem::is_regular_file(path, none)) {
+    if (std::filesystem::is_regular_file(path,
+                                         problem)) {  // one that is not there is a problem, too
       return path;
     }
   }
