@@ -135,9 +135,18 @@ def wait_until_in(epochs, what, condition):
 
 
 def move(vm, node, *more, epochs=20):
-    """As an administrator does, once nothing is missing: on a busy machine libvirt may take long for its first answers."""
-    wait_until_in(epochs, "the daemon acts", lambda now: now["mode"] == "active")
-    return ask("move", vm.name, node, *more)
+    """As an administrator does, once the daemon acts and has measured the VM, which on a busy machine may take epochs."""
+    def ordered(now):
+        if now["mode"] != "active":
+            return None
+        try:
+            return ask("move", vm.name, node, *more)
+        except Failure as failure:
+            if '"code":"busy"' not in str(failure):
+                raise
+            return None
+
+    return wait_until_in(epochs, f"a move of '{vm.name}' to node {node} is ordered", ordered)[0]
 
 
 def wait_epochs(epochs):
