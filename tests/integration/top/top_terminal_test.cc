@@ -185,6 +185,19 @@ TEST_F(TopTerminalTest, AClickChoosesAClientAndASecondOneLooksIntoItsVm) {
   expect_restored("exit=0");
 }
 
+TEST_F(TopTerminalTest, WhatTheMouseDoesWithoutAMeaningChangesNothing) {
+  EXPECT_THAT(screen_with("page 1/1"), HasSubstr("node 1"));
+  press("-H 1b 5b 4d 20 21 21");  // the first button goes down and stays there
+  EXPECT_TRUE(questions_.wait_for_next());
+  press("-H 1b 5b 4d 22 21 21 1b 5b 4d 23 21 21");  // the third one, down and up
+  EXPECT_TRUE(questions_.wait_for_next());
+  press("-H 1b 5b 4d 62 21 21");  // a wheel that turns sideways
+  EXPECT_TRUE(questions_.wait_for_next());
+  EXPECT_THAT(screen_with("page 1/1"), HasSubstr("node 1"));
+  press("q");
+  expect_restored("exit=0");
+}
+
 TEST_F(TopTerminalTest, LeavesTheTerminalAsItWasWhenItIsTerminated) {
   EXPECT_THAT(screen_with("page 1/1"), HasSubstr("node 1"));
   ASSERT_GT(program(), 1);

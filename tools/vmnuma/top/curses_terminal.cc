@@ -14,6 +14,7 @@
 #include <curses.h>
 #include <langinfo.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -30,7 +31,14 @@ constexpr short kRed = 3;
 constexpr int kEscape = 27;
 constexpr int kDelete = 127;
 // A release selects, so that what a terminal shows between press and release does not matter.
-constexpr mmask_t kMouseEvents = BUTTON1_RELEASED | BUTTON4_PRESSED | BUTTON5_PRESSED;
+// All buttons, because curses takes no note of what it drops; no clicks, which it makes of both.
+constexpr mmask_t kMouseEvents = [] {
+  mmask_t mask = 0;
+  for (int button = 1; button <= 5; ++button) {
+    mask |= NCURSES_MOUSE_MASK(button, NCURSES_BUTTON_PRESSED | NCURSES_BUTTON_RELEASED);
+  }
+  return mask;
+}();
 constexpr int kEscapeDelayMs = 25;  // how long the rest of a key's sequence may take to come
 
 std::optional<KeyPress> key_press(int key) {
@@ -81,6 +89,12 @@ std::optional<TopEvent> mouse_event() {
     return TopEvent{TopEvent::Kind::kClick, {}, static_cast<std::size_t>(mouse.y)};
   }
   return std::nullopt;
+}
+
+/// Not every input is a key: what the mouse does is dropped by curses where nobody asked for it.
+bool has_input() {
+  int bytes = 0;
+  return ::ioctl(STDIN_FILENO, FIONREAD, &bytes) == 0 && bytes > 0;
 }
 
 /// Signals that end the program come as events, so that the terminal can be restored first.
@@ -197,16 +211,11 @@ class CursesTerminal : public TopTerminal {
 
   [[nodiscard]] TopEvent wait(std::chrono::milliseconds period) override {
     ticks_.set_period(period);
-    bool key_is_due = false;
     while (true) {
       const int key = getch();  // also redraws, and tells of a changed size
       if (key == KEY_RESIZE) {
         return {TopEvent::Kind::kResized, {}};
       }
-      if (key == ERR && key_is_due) {
-        return {TopEvent::Kind::kStopped, {}};  // readable without a key: the terminal is gone
-      }
-      key_is_due = false;
       if (key == KEY_MOUSE) {
         if (const auto event = mouse_event()) {
           return *event;
@@ -233,7 +242,9 @@ class CursesTerminal : public TopTerminal {
       if (fds[2].revents != 0 && ticks_.take()) {
         return {TopEvent::Kind::kTick, {}};
       }
-      key_is_due = fds[0].revents != 0;
+      if (fds[0].revents != 0 && !has_input()) {
+        return {TopEvent::Kind::kStopped, {}};  // readable, and nothing to read: it is gone
+      }
     }
   }
 
