@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -157,6 +158,19 @@ Result<RoomMove> move_of(const ordered_json& relocation) {
 }
 
 }  // namespace
+
+std::string search_program(const std::filesystem::path& folder) {
+  if (folder.empty()) {
+    return "";  // not one of the working directory
+  }
+  for (const auto& path : {folder / "vmnuma", folder.parent_path() / "bin" / "vmnuma"}) {
+    std::error_code not_there;
+    if (std::filesystem::is_regular_file(path, not_there)) {
+      return path;
+    }
+  }
+  return "";
+}
 
 RoomSearched room_searched(const placement::VmId& vm, std::string_view printed) {
   const auto json =

@@ -14,6 +14,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -51,6 +52,10 @@ class RoomSearchWorker {
   files::FileDescriptor stop_;  ///< an eventfd(2): readable once the search is to end
   Worker worker_;               // last, so that its thread ends before what it uses
 };
+
+/// The `vmnuma` that belongs to a daemon in this folder: the one beside it, or that in bin if the
+/// daemon is in sbin. Empty if there is none, or if the folder is not known (empty).
+[[nodiscard]] std::string search_program(const std::filesystem::path& folder);
 
 /// What `vmnuma make-room --json` has printed, as the answer to a search for that VM. What cannot
 /// be understood makes no room, and says so.

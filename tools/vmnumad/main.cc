@@ -165,22 +165,6 @@ Result<std::unique_ptr<Host>> open_host(const Arguments& arguments, const Config
       }});
 }
 
-/// `vmnuma`: beside this program, or in bin where this one is in sbin. Empty if it is in neither.
-std::string search_program() {
-  std::error_code problem;
-  const auto folder = std::filesystem::read_symlink("/proc/self/exe", problem).parent_path();
-  if (problem) {
-    return "";
-  }
-  for (const auto& path : {folder / "vmnuma", folder.parent_path() / "bin" / "vmnuma"}) {
-    if (std::filesystem::is_regular_file(path,
-                                         problem)) {  // one that is not there is a problem, too
-      return path;
-    }
-  }
-  return "";
-}
-
 /// One life of the service. Errors: of what it cannot do without.
 Result<Service::End> serve(const Arguments& arguments, TaskBoard& board, Signals& signals) {
   const auto read = [arguments] { return read_config(arguments, Damaged::kSetAside); };
@@ -196,7 +180,9 @@ Result<Service::End> serve(const Arguments& arguments, TaskBoard& board, Signals
   setup.config = *config;
   setup.reload = read;
   setup.host = std::move(*host);
-  setup.search_program = search_program();
+  std::error_code unknown;
+  setup.search_program = vmnuma::balancer::search_program(
+      std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path());
   if (Result<OpenHistory> opened = open_history(*config)) {
     setup.history = std::move(opened->history);
     setup.last_action = opened->last_action;

@@ -116,5 +116,18 @@ TEST_F(RoomSearchWorkerTest, ItsEndDoesNotWaitForASearch) {
   EXPECT_FALSE(was_answered);
 }
 
+TEST(SearchProgramTest, IsBesideTheDaemonOrInBinWhereThatIsInSbin) {
+  const TempDirectory directory;
+  const std::filesystem::path usr = directory.path();
+  std::filesystem::create_directories(usr / "bin");
+  std::filesystem::create_directories(usr / "sbin");
+  EXPECT_EQ(balancer::search_program(""), "");
+  EXPECT_EQ(balancer::search_program(usr / "sbin"), "");
+  std::ofstream(usr / "bin" / "vmnuma") << "installed";
+  EXPECT_EQ(balancer::search_program(usr / "sbin"), usr / "bin" / "vmnuma");
+  std::ofstream(usr / "sbin" / "vmnuma") << "built";
+  EXPECT_EQ(balancer::search_program(usr / "sbin"), usr / "sbin" / "vmnuma");
+}
+
 }  // namespace
 }  // namespace vmnuma::tests
