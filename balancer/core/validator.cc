@@ -125,9 +125,10 @@ class Validator {
     check_shape(*changes);
     add(broken_by_time(*action_, snapshot_, options_, circumstances_));
     moves_ += moves_a_home(action_->reason) ? 1 : 0;
-    const std::int64_t most = options_.migrations_per_epoch > 0
-                                  ? options_.migrations_per_epoch
-                                  : std::max<std::int64_t>(4, snapshot_.topology.home_count());
+    const std::int64_t most =
+        options_.migrations_per_epoch > 0
+            ? options_.migrations_per_epoch
+            : std::max(placement::kFewestMoves, snapshot_.topology.home_count());
     if (moves_ > most && moves_a_home(action_->reason)) {
       violation("it is one more than Numa.MigrationsPerEpoch");
     }

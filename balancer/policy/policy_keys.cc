@@ -175,12 +175,11 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
         "(counts with Numa.MemQosEnable)"),
     choice_key<&VmPolicy::make_room>(
         "make_room",
-        "What is done if topology_policy finds no room for the VM on one node when it starts: "
-        "advise "
-        "says whether moves of others could help, before-start moves them while the start waits, "
-        "never nothing"),
+        "What happens when the VM starts and topology_policy finds no node with room for it: with "
+        "advise the refusal says whether moving other VMs could help, with before-start they are "
+        "moved while the start waits, with never nothing happens"),
     {"make_room_deadline_s", KeyKind::kNumber, "0 to 120",
-     "So many seconds the start of a VM with make_room before-start waits at most; 0 = not at all",
+     "How many seconds the start of a VM with make_room = before-start may wait; 0 = not at all",
      [](VmPolicy& policy, std::string_view text) {
        return set_number(policy.make_room_deadline_s, text, 0, placement::kLongestWaitForRoom_s);
      },

@@ -84,9 +84,8 @@ constexpr OptionInfo kTable[] = {
     {"Numa.MoveCostPerMiB", "us", 0, 1000000, &Options::move_cost_per_mib, false,
      "CPU time that moving one MiB of memory is taken to cost"},
     {"Numa.MigrationsPerEpoch", "", 0, 1000, &Options::migrations_per_epoch, false,
-     "Most moves begun in one epoch, placements of new VMs not counted; 0 = as many as VMs can "
-     "live "
-     "on nodes, but at least 4"},
+     "Most moves begun in one epoch, placements of new VMs not counted; 0 = one for each node that "
+     "VMs can live on, but at least 4"},
     {"Numa.NodeReservePct", "%", 0, 50, &Options::node_reserve_pct, false,
      "Memory of each node that moves leave free"},
     {"Numa.PageMigStallTarget", "us", 100, 1000000, &Options::page_mig_stall_target, false,

@@ -190,8 +190,9 @@ std::vector<Line> past_of_selected(const TopData& data, const TopState& state, S
   std::vector<Line> lines;
   for (const TopClient& client : data.host.clients) {
     if (is_selected(state, client)) {
-      lines.push_back(plain(fmt::format(
-          "VM {} client {}, at most ten minutes since top was started", client.vm, client.client)));
+      lines.push_back(
+          plain(fmt::format("VM {} client {}: the last ten minutes, or since top was started",
+                            client.vm, client.client)));
       append(lines, past_lines(data.past.of(client.vm_uuid, client.client), size));
       lines.push_back({});
     }
