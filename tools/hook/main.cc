@@ -4,9 +4,9 @@
 #include <ctime>
 #include <iostream>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include <poll.h>
 #include <syslog.h>
 #include <unistd.h>
 
@@ -15,15 +15,19 @@
 
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+  // What it says goes to the system's log, too, when its caller does not read it any more.
+  (void)std::signal(SIGPIPE, SIG_IGN);
   ::openlog("vmnuma-hook", LOG_PID, LOG_DAEMON);
   const auto report = [](const std::string& sentence) {
     std::cerr << "vmnuma-hook: " << vmnuma::text::printable(sentence) << "\n";
     ::syslog(LOG_NOTICE, "%s", sentence.c_str());
   };
-  // The script that runs it sends this signal after a second, in case that it hangs.
   const auto pause = [](std::chrono::milliseconds time) {
+    // The script that runs it sends this signal after a second, in case that it hangs.
     (void)std::signal(SIGUSR1, SIG_IGN);
-    std::this_thread::sleep_for(time);
+    // A pipe has an error once nobody reads it; libvirt reads what its hooks say until they end.
+    pollfd said{STDERR_FILENO, 0, 0};
+    return ::poll(&said, 1, static_cast<int>(time.count())) == 0;
   };
   return vmnuma::tools::run_hook(arguments,
                                  {STDIN_FILENO, std::cout, "/", report, vmnuma::tools::kHookLimit,

@@ -68,9 +68,9 @@ Step step_of(const HookArguments& arguments) {
 
 /// The VM has ended, or does not start.
 Result<void> withdraw(const HookArguments& arguments, const placement::VmDescription& vm,
-                      steady_clock::time_point deadline) {
-  const auto answer = ask(arguments.socket_path,
-                          balancer::WithdrawRequest{placement::to_text(vm.id)}, until(deadline));
+                      std::chrono::milliseconds limit) {
+  const auto answer =
+      ask(arguments.socket_path, balancer::WithdrawRequest{placement::to_text(vm.id)}, limit);
   return answer ? Result<void>{} : tl::unexpected(answer.error().error);
 }
 
@@ -178,8 +178,14 @@ DaemonsAnswer ask_until_answered(const HookArguments& arguments, const placement
     const auto left = [&] {
       return std::chrono::duration_cast<milliseconds>(*end - surroundings.clock());
     };
-    surroundings.pause(std::clamp<milliseconds>(milliseconds(*view->ask_again_ms), kShortestPause,
-                                                std::max(left(), kShortestPause)));
+    const milliseconds pause = std::clamp<milliseconds>(
+        milliseconds(*view->ask_again_ms), kShortestPause, std::max(left(), kShortestPause));
+    if (!surroundings.pause(pause)) {
+      surroundings.report(fmt::format(
+          "what has called the hook is gone, VM '{}' no longer waits for room", arguments.vm));
+      (void)withdraw(arguments, vm, kWaitingLimit);  // nobody is to be told
+      break;
+    }
     const seconds waits = std::chrono::ceil<seconds>(left());
     is_last = waits <= seconds(0);
     answer = ask(arguments.socket_path, announcement(vm, root, std::max(waits, seconds(0))),
@@ -285,7 +291,7 @@ Result<void> handle(const HookArguments& arguments, const HookSurroundings& surr
     return tl::unexpected(std::move(vm).error());
   }
   return step == Step::kWithdraw
-             ? withdraw(arguments, *vm, deadline)
+             ? withdraw(arguments, *vm, until(deadline))
              : announce(arguments, std::move(*vm), *root, surroundings, deadline);
 }
 

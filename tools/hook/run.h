@@ -21,6 +21,7 @@
 ///    which libvirt takes for "unchanged";
 ///  - it gives up waiting for its first answer after kHookLimit, and does not wait for room longer
 ///  than that says, nor than any VM may (kLongestWaitForRoom_s); then it asks once more;
+///  - it does not wait for a caller that is gone, and then withdraws what it has announced;
 ///  - it calls neither libvirt nor Proxmox VE.
 #pragma once
 
@@ -43,8 +44,9 @@ struct HookSurroundings {
   std::function<void(const std::string&)> report;  ///< a sentence for the system's log
   std::chrono::milliseconds limit = kHookLimit;
   std::int64_t now_unix_s = 0;  ///< when it runs
-  /// These two are for waiting until there is room.
-  std::function<void(std::chrono::milliseconds)> pause = {};
+  /// These two are for waiting until there is room. `pause` is cut short, and returns false, when
+  /// the program that called the hook is gone.
+  std::function<bool(std::chrono::milliseconds)> pause = {};
   std::function<std::chrono::steady_clock::time_point()> clock = {};
 };
 

@@ -388,7 +388,6 @@ TEST_F(HookRunTest, WithoutAnOperationNothingIsDone) {
   EXPECT_THAT(reports_, ElementsAre(HasSubstr("doing nothing")));
 }
 
-/// What Proxmox VE calls, without a standard input.
 /// Time passes only where the hook waits.
 class WaitingHookTest : public HookRunTest {
  protected:
@@ -405,6 +404,7 @@ class WaitingHookTest : public HookRunTest {
                      [this](std::chrono::milliseconds time) {
                        pauses_.push_back(time);
                        now_ += time;
+                       return now_ < caller_ends_;
                      },
                      [this] { return now_; }});
   }
@@ -414,6 +414,10 @@ class WaitingHookTest : public HookRunTest {
       std::function<std::optional<Result<Answer>>(const AnnounceRequest&)> last) {
     return FakeDaemon::answering(
         [this, at_most_ms, last](const Command& command) -> Result<Answer> {
+          if (const auto* withdrawn = std::get_if<balancer::WithdrawRequest>(&command)) {
+            withdrawn_.push_back(withdrawn->vm_uuid);
+            return Answer(DoneView{});
+          }
           const auto& request = std::get<AnnounceRequest>(command);
           could_wait_s_.push_back(request.waits_s);
           if (auto answer = last(request)) {
@@ -430,6 +434,8 @@ class WaitingHookTest : public HookRunTest {
   std::chrono::steady_clock::time_point now_;
   std::vector<std::chrono::milliseconds> pauses_;
   std::vector<std::int64_t> could_wait_s_;
+  std::chrono::steady_clock::time_point caller_ends_ = std::chrono::steady_clock::time_point::max();
+  std::vector<std::string> withdrawn_;
 };
 
 TEST_F(WaitingHookTest, AsksAgainUntilThereIsRoom) {
@@ -479,6 +485,15 @@ TEST_F(WaitingHookTest, ADaemonThatGoesAwayMeanwhileIsAsNone) {
   EXPECT_THAT(reports_.back(), HasSubstr("judging by what the daemon wrote down last"));
 }
 
+TEST_F(WaitingHookTest, ForACallerThatIsGoneNothingWaitsAndNothingStaysAnnounced) {
+  caller_ends_ = std::chrono::steady_clock::time_point(std::chrono::seconds(2));
+  EXPECT_EQ(prepare(waits(30'000, [](const AnnounceRequest&) { return std::nullopt; })), kHookDone);
+  EXPECT_THAT(pauses_, testing::SizeIs(2));
+  EXPECT_THAT(withdrawn_, ElementsAre(kUuid));
+  EXPECT_THAT(reports_.back(), HasSubstr("VM 'web1' no longer waits for room"));
+}
+
+/// What Proxmox VE calls, without a standard input.
 class PveHookTest : public HookRunTest {
  protected:
   void configure(const std::string& text) {
