@@ -25,6 +25,9 @@ tl::expected<ExporterArguments, ExporterExit> parse_exporter_arguments(
   app.add_option("--listen", listen, "Where to listen; port 0 takes any that is free")
       ->type_name("ADDRESS:PORT|unix:PATH")
       ->capture_default_str();
+  app.add_option("--web.config.file", read.web_config_file,
+                 "TLS and users, as exporters of Prometheus have them in a file")
+      ->type_name("PATH");
   app.set_version_flag("--version", "vmnuma-exporter " VMNUMA_VERSION, "Print the version");
   // CLI11 takes them off the end.
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());

@@ -18,6 +18,7 @@ inline constexpr int kExporterUsage = 2;   ///< the command line is wrong
 struct ExporterArguments {
   std::string socket_path;
   ListenAddress listen;
+  std::string web_config_file;  ///< empty: no TLS and no passwords
 };
 
 /// The end of a run before it began: help, version, a wrong command line.

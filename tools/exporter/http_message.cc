@@ -76,7 +76,8 @@ tl::expected<HttpRequest, int> understand(const HttpHead& head) {
       .path = std::string(head.target.substr(0, head.target.find('?'))),
       .host = std::string(has_host ? without_port(head.hosts.front()) : ""),
       .head_only = head.method == "HEAD",
-      .takes_gzip = std::any_of(head.encodings.begin(), head.encodings.end(), accepts_gzip)};
+      .takes_gzip = std::any_of(head.encodings.begin(), head.encodings.end(), accepts_gzip),
+      .authorization = std::string(head.authorization)};
 }
 
 std::vector<std::pair<std::string_view, std::string_view>> response_headers(
@@ -99,6 +100,9 @@ std::vector<std::pair<std::string_view, std::string_view>> response_headers(
   }
   if (response.is_gzip) {
     headers.emplace_back("Content-Encoding", "gzip");
+  }
+  if (response.status == 401) {
+    headers.emplace_back("WWW-Authenticate", "Basic realm=\"vmnuma\", charset=\"UTF-8\"");
   }
   if (response.status == 405) {
     headers.emplace_back("Allow", "GET, HEAD");

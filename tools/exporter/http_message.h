@@ -28,6 +28,7 @@ struct HttpRequest {
   std::string host;        ///< the Host header without its port; empty in HTTP/1.0
   bool head_only = false;  ///< HEAD: the answer without its body
   bool takes_gzip = false;
+  std::string authorization = {};  ///< that header; empty if there is none, or more than one
 };
 
 struct HttpResponse {
@@ -48,6 +49,7 @@ struct HttpHead {
   bool has_body = false;
   bool expects = false;                          ///< it has an Expect header
   std::vector<std::string_view> encodings = {};  ///< its Accept-Encoding headers
+  std::string_view authorization = {};
 };
 
 /// Error: the status to answer with: 400, 405, 413 for a request with a body, 417.

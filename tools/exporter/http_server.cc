@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <list>
+#include <optional>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -12,7 +14,10 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <fmt/format.h>
@@ -20,6 +25,7 @@
 #include <unistd.h>
 
 #include "placement/base/number.h"
+#include "tools/exporter/web_access.h"
 
 namespace vmnuma::tools {
 
@@ -31,6 +37,8 @@ namespace http = boost::beast::http;
 using asio::ip::tcp;
 using local = asio::local::stream_protocol;
 using AnySocket = asio::generic::stream_protocol::socket;
+using PlainStream = beast::basic_stream<asio::generic::stream_protocol>;
+using TlsStream = asio::ssl::stream<PlainStream>;
 using boost::system::error_code;
 using Clock = std::chrono::steady_clock;
 
@@ -106,47 +114,121 @@ HttpHead head_of(const http::request<http::empty_body>& request) {
   for (auto encoding = one; encoding != end; ++encoding) {
     head.encodings.push_back(view_of(encoding->value()));
   }
+  if (request.count(http::field::authorization) == 1) {
+    head.authorization = view_of(request.at(http::field::authorization));
+  }
   return head;
 }
 
 }  // namespace
 
 /// One client, from its acceptance until its socket is closed.
-class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
+class HttpConnection {
  public:
-  HttpConnection(AnySocket socket, const HttpLimits& limits, const HttpServer::Handler& handler,
-                 std::function<void(HttpConnection&)> over)
-      : stream_(std::move(socket)), limits_(limits), handler_(handler), over_(std::move(over)) {
+  HttpConnection() = default;
+  HttpConnection(const HttpConnection&) = delete;
+  HttpConnection& operator=(const HttpConnection&) = delete;
+  virtual ~HttpConnection() = default;
+  [[nodiscard]] virtual bool is_answering() const = 0;
+  virtual void start() = 0;
+  virtual void close() = 0;
+};
+
+/// What connections have in common.
+struct HttpServing {
+  HttpLimits limits;
+  HttpServer::Handler handler;
+  /// Calls back with whether they are right; false if too many are being checked.
+  std::function<bool(std::shared_ptr<Access>, Credentials, std::function<void(bool)>)> check;
+  std::function<void(HttpConnection&)> over;
+};
+
+namespace {
+
+template <class Stream>
+class ConnectionOver final : public HttpConnection,
+                             public std::enable_shared_from_this<ConnectionOver<Stream>> {
+ public:
+  template <class... More>
+  ConnectionOver(const HttpServing& serving, std::shared_ptr<Access> access, AnySocket socket,
+                 More&... more)
+      : serving_(serving), access_(std::move(access)), stream_(std::move(socket), more...) {
     parser_.header_limit(kLongestHead);
     parser_.body_limit(boost::none);  // bodies are refused by their headers
   }
 
-  [[nodiscard]] bool is_answering() const { return is_answering_; }
-  void close() { stream_.close(); }
+  [[nodiscard]] bool is_answering() const override { return is_answering_; }
+  void close() override { lowest().close(); }
 
-  void start() {
-    stream_.expires_after(limits_.to_ask);
-    http::async_read_header(stream_, received_, parser_,
-                            [self = shared_from_this()](const error_code& error, std::size_t) {
-                              self->on_head(error);
-                            });
+  void start() override {
+    lowest().expires_after(serving_.limits.to_ask);
+    if constexpr (kHasTls) {
+      stream_.async_handshake(asio::ssl::stream_base::server,
+                              [self = this->shared_from_this()](const error_code& error) {
+                                error ? self->serving_.over(*self) : self->read_head();
+                              });
+    } else {
+      read_head();
+    }
   }
 
  private:
+  static constexpr bool kHasTls = std::is_same_v<Stream, TlsStream>;
+  PlainStream& lowest() { return beast::get_lowest_layer(stream_); }
+
+  void read_head() {
+    http::async_read_header(stream_, received_, parser_,
+                            [self = this->shared_from_this()](
+                                const error_code& error, std::size_t) { self->on_head(error); });
+  }
+
   void on_head(const error_code& error) {
     const bool was_read = error.category() == http_category() &&
                           error != http::error::end_of_stream &&
                           error != http::error::partial_message;
     if (error && !was_read) {
-      over_(*this);  // it has gone, or its time is up
+      serving_.over(*this);  // it has gone, or its time is up
       return;
     }
     if (error) {
       answer(refusal(status_of(error)), /*head_only=*/false);
       return;
     }
-    const auto request = understand(head_of(parser_.get()));
-    answer(request ? handler_(*request) : refusal(request.error()), request && request->head_only);
+    auto request = understand(head_of(parser_.get()));
+    if (!request) {
+      answer(refusal(request.error()), /*head_only=*/false);
+    } else {
+      admit(std::move(*request));
+    }
+  }
+
+  /// Answers it if whoever asks may.
+  void admit(HttpRequest request) {
+    if (!access_ || access_->passwords.empty()) {
+      answer(serving_.handler(request), request.head_only);
+      return;
+    }
+    const std::optional<Credentials> credentials = credentials_in(request.authorization);
+    if (!credentials) {
+      answer(refusal(401), request.head_only);
+      return;
+    }
+    if (access_->passwords.remembers(*credentials)) {
+      answer(serving_.handler(request), request.head_only);
+      return;
+    }
+    is_answering_ = true;
+    const bool head_only = request.head_only;
+    auto checked = [self = this->shared_from_this(), request = std::move(request),
+                    credentials = *credentials](bool are_right) {
+      if (are_right) {
+        self->access_->passwords.remember(credentials);
+      }
+      self->answer(are_right ? self->serving_.handler(request) : refusal(401), request.head_only);
+    };
+    if (!serving_.check(access_, *credentials, std::move(checked))) {
+      answer(refusal(503), head_only);
+    }
   }
 
   void answer(HttpResponse response, bool head_only) {
@@ -164,8 +246,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
       response_.body() = {body_->data(), length};
     }
     serializer_.split(head_only);
-    stream_.expires_after(limits_.to_answer);
-    const auto done = [self = shared_from_this()](const error_code& error, std::size_t) {
+    lowest().expires_after(serving_.limits.to_answer);
+    const auto done = [self = this->shared_from_this()](const error_code& error, std::size_t) {
       self->on_answered(error);
     };
     if (head_only) {
@@ -175,41 +257,45 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     }
   }
 
-  void on_answered(error_code error) {
+  void on_answered(const error_code& error) {
     is_answering_ = false;
     body_.reset();
-    if (!error) {
-      stream_.socket().shutdown(asio::socket_base::shutdown_send, error);
-    }
     if (error) {
-      over_(*this);
+      serving_.over(*this);
       return;
     }
-    linger_until_ = Clock::now() + limits_.to_linger;
-    stream_.expires_at(linger_until_);
-    read_away();
+    linger_until_ = Clock::now() + serving_.limits.to_linger;
+    lowest().expires_at(linger_until_);
+    if constexpr (kHasTls) {
+      // However it ends: a client may close without a word of TLS.
+      stream_.async_shutdown(
+          [self = this->shared_from_this()](const error_code&) { self->end_sending(); });
+    } else {
+      end_sending();
+    }
+  }
+
+  void end_sending() {
+    error_code error;
+    lowest().socket().shutdown(asio::socket_base::shutdown_send, error);
+    error ? serving_.over(*this) : read_away();
   }
 
   /// The stream's own deadline is for one read; a client that sends on and on would outlast it.
   void read_away() {
     if (Clock::now() >= linger_until_) {
-      over_(*this);
+      serving_.over(*this);
       return;
     }
-    stream_.async_read_some(asio::buffer(thrown_away_),
-                            [self = shared_from_this()](const error_code& error, std::size_t) {
-                              if (error) {
-                                self->over_(*self);
-                              } else {
-                                self->read_away();
-                              }
-                            });
+    lowest().async_read_some(asio::buffer(thrown_away_), [self = this->shared_from_this()](
+                                                             const error_code& error, std::size_t) {
+      error ? self->serving_.over(*self) : self->read_away();
+    });
   }
 
-  beast::basic_stream<asio::generic::stream_protocol> stream_;
-  const HttpLimits& limits_;
-  const HttpServer::Handler& handler_;
-  std::function<void(HttpConnection&)> over_;
+  const HttpServing& serving_;
+  std::shared_ptr<Access> access_;  ///< nothing: anybody may ask
+  Stream stream_;
   beast::flat_static_buffer<kLongestHead> received_;
   http::request_parser<http::empty_body> parser_;
   http::response<http::span_body<const char>> response_;
@@ -219,6 +305,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   Clock::time_point linger_until_;
   std::array<char, 4096> thrown_away_{};
 };
+
+}  // namespace
 
 namespace {
 
@@ -237,7 +325,14 @@ Result<tcp::endpoint> endpoint_of(const ListenAddress& address) {
 
 class HttpServer::Listener {
  public:
-  Listener(HttpLimits limits, Handler handler) : limits_(limits), handler_(std::move(handler)) {}
+  Listener(HttpLimits limits, Handler handler, std::shared_ptr<WebAccess> access)
+      : serving_{limits, std::move(handler),
+                 [this](std::shared_ptr<Access> counts, Credentials credentials,
+                        std::function<void(bool)> done) {
+                   return check(std::move(counts), std::move(credentials), std::move(done));
+                 },
+                 [this](HttpConnection& over) { forget(over); }},
+        access_(std::move(access)) {}
 
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
@@ -279,7 +374,7 @@ class HttpServer::Listener {
     if (const auto* acceptor = std::get_if<local::acceptor>(&acceptor_)) {
       return "unix:" + endpoint_text(acceptor->local_endpoint());
     }
-    return fmt::format("http://{}/",
+    return fmt::format("{}://{}/", access_ && access_->has_tls() ? "https" : "http",
                        endpoint_text(std::get<tcp::acceptor>(acceptor_).local_endpoint()));
   }
 
@@ -348,13 +443,37 @@ class HttpServer::Listener {
   }
 
   void serve(AnySocket socket) {
-    if (connections_.size() >= limits_.most_connections) {
+    if (connections_.size() >= serving_.limits.most_connections) {
       make_room();
     }
-    auto connection = std::make_shared<HttpConnection>(
-        std::move(socket), limits_, handler_, [this](HttpConnection& over) { forget(over); });
-    connections_.push_back(connection);
+    std::shared_ptr<Access> access = access_ ? access_->now() : nullptr;
+    if (access && access->tls) {
+      auto& tls = *access->tls;
+      connections_.push_back(std::make_shared<ConnectionOver<TlsStream>>(
+          serving_, std::move(access), std::move(socket), tls));
+    } else {
+      connections_.push_back(std::make_shared<ConnectionOver<PlainStream>>(
+          serving_, std::move(access), std::move(socket)));
+    }
+    const auto connection = connections_.back();
     connection->start();
+  }
+
+  bool check(std::shared_ptr<Access> access, Credentials credentials,
+             std::function<void(bool)> done) {
+    if (checks_ >= serving_.limits.most_connections) {
+      return false;
+    }
+    ++checks_;
+    asio::post(checker_, [this, access = std::move(access), credentials = std::move(credentials),
+                          done = std::move(done)]() mutable {
+      const bool are_right = access->passwords.are_right(credentials);
+      asio::post(io_, [this, are_right, done = std::move(done)] {
+        --checks_;
+        done(are_right);
+      });
+    });
+    return true;
   }
 
   /// Ends the connection that has kept us waiting longest: one that is not being answered if there
@@ -376,12 +495,14 @@ class HttpServer::Listener {
     connections_.remove_if([&over](const auto& connection) { return connection.get() == &over; });
   }
 
-  HttpLimits limits_;
-  Handler handler_;
-  asio::io_context io_{1};  ///< outlives all that runs on it
+  HttpServing serving_;
+  std::shared_ptr<WebAccess> access_;  ///< nothing: anybody may ask, in the clear
+  asio::io_context io_{1};             ///< outlives all that runs on it
   std::variant<tcp::acceptor, local::acceptor> acceptor_{tcp::acceptor(io_)};
   asio::steady_timer retry_{io_};
   std::list<std::shared_ptr<HttpConnection>> connections_;  ///< longest open first
+  std::size_t checks_ = 0;                                  ///< of passwords, not ended
+  asio::thread_pool checker_{1};  ///< ends first, and with it what it has to do
 };
 
 Result<ListenAddress> parse_listen_address(std::string_view text) {
@@ -416,8 +537,8 @@ HttpServer& HttpServer::operator=(HttpServer&&) noexcept = default;
 HttpServer::~HttpServer() = default;
 
 Result<HttpServer> HttpServer::listen(const ListenAddress& address, HttpLimits limits,
-                                      Handler handler) {
-  auto listener = std::make_unique<Listener>(limits, std::move(handler));
+                                      Handler handler, std::shared_ptr<WebAccess> access) {
+  auto listener = std::make_unique<Listener>(limits, std::move(handler), std::move(access));
   Result<void> opened;
   if (address.path.empty()) {
     opened = endpoint_of(address).and_then(

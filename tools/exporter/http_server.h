@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Serves GET and HEAD requests over TCP or a Unix socket, to clients of any kind.
+/// Serves GET and HEAD requests over TCP or a Unix socket, to clients of any kind; with TLS and
+/// passwords where a file asks for them (web_access.h).
 ///
 /// Problem: what listens on TCP is reached by every program of the host, among them broken and
 /// hostile ones; a server that keeps a thread for each, or reads lines of any length, falls to the
 /// first of them. Approach: Boost.Beast parses and serialises; one thread; one request a
 /// connection; every connection has a fixed share of memory and a deadline. Where all places are
 /// taken, a new connection takes that of the one that has kept us waiting longest, so that silent
-/// clients lock nobody out.
+/// clients lock nobody out. Passwords that are not known yet are checked on another thread, one
+/// after the other.
 ///
 /// Terms: *place*, what one connection may use; *lingering*, the time in which what a client still
 /// sends is thrown away, so that it gets to read our answer before the connection is reset.
@@ -18,7 +20,8 @@
 ///    or writes;
 ///  - a head that is too long, or no HTTP, is answered with an error and costs only its connection;
 ///  - nothing a client does ends the server or makes another wait for longer than it takes to
-///    answer.
+///    answer, or to check most_connections passwords if its own is not known yet;
+///  - where there are passwords, nothing is answered without a right one but 401 and 503.
 #pragma once
 
 #include <chrono>
@@ -34,9 +37,11 @@
 
 namespace vmnuma::tools {
 
+class WebAccess;
+
 struct HttpLimits {
   std::size_t most_connections = 64;
-  std::chrono::milliseconds to_ask{5000};      ///< until a request is complete
+  std::chrono::milliseconds to_ask{5000};      ///< until a request is complete, TLS included
   std::chrono::milliseconds to_answer{10000};  ///< until its answer has been taken
   std::chrono::milliseconds to_linger{1000};
 };
@@ -57,15 +62,16 @@ class HttpServer {
   using Handler = std::function<HttpResponse(const HttpRequest&)>;
 
   /// A Unix socket that nobody listens at any more is replaced; who may enter its folder may
-  /// connect. Errors: invalid-argument (no such address), busy (another program listens there),
-  /// permission-denied, io.
+  /// connect. Without `access` anybody may ask, in the clear. Errors: invalid-argument (no such
+  /// address), busy (another program listens there), permission-denied, io.
   [[nodiscard]] static Result<HttpServer> listen(const ListenAddress& address, HttpLimits limits,
-                                                 Handler handler);
+                                                 Handler handler,
+                                                 std::shared_ptr<WebAccess> access = nullptr);
   HttpServer(HttpServer&&) noexcept;
   HttpServer& operator=(HttpServer&&) noexcept;
   ~HttpServer();
 
-  /// What people can type: "http://127.0.0.1:9721/", or "unix:/run/web.sock".
+  /// What people can type: "http://127.0.0.1:9721/", https:// with TLS, or "unix:/run/web.sock".
   [[nodiscard]] std::string url() const;
 
   /// Serves until `stop_fd`, which stays the caller's, can be read. Error: io.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "tools/exporter/daemon_watch.h"
 #include "tools/exporter/http_server.h"
 #include "tools/exporter/pages.h"
+#include "tools/exporter/web_access.h"
 
 namespace {
 
@@ -24,6 +26,7 @@ using vmnuma::tools::kExporterFailed;
 using vmnuma::tools::kExporterOk;
 using vmnuma::tools::Pages;
 using vmnuma::tools::Reading;
+using vmnuma::tools::WebAccess;
 
 void say(const std::string& sentence) {
   std::cerr << "vmnuma-exporter: " << vmnuma::text::printable(sentence) << std::endl;
@@ -43,8 +46,18 @@ int run(const ExporterArguments& arguments) {
   const auto stop = stop_signals();
   // Behind a Unix socket there is no address that a name could be pointed to.
   Pages pages(arguments.listen.path.empty() && vmnuma::tools::is_loopback(arguments.listen.host));
+  std::shared_ptr<WebAccess> access;
+  if (!arguments.web_config_file.empty()) {
+    auto read = WebAccess::read(arguments.web_config_file, say);
+    if (!read) {
+      say(read.error().message + ", it does not start");
+      return kExporterFailed;
+    }
+    access = std::make_shared<WebAccess>(std::move(*read));
+  }
   auto server = HttpServer::listen(
-      arguments.listen, {}, [&pages](const HttpRequest& request) { return pages.answer(request); });
+      arguments.listen, {}, [&pages](const HttpRequest& request) { return pages.answer(request); },
+      std::move(access));
   if (!server) {
     say(server.error().message);
     return kExporterFailed;

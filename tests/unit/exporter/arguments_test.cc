@@ -34,6 +34,12 @@ TEST(ExporterArgumentsTest, TakesAUnixSocket) {
   EXPECT_EQ(parsed({})->listen.path, "");
 }
 
+TEST(ExporterArgumentsTest, TakesTheFileOfTlsAndUsersUnderItsNameInOtherExporters) {
+  EXPECT_EQ(parsed({"--web.config.file", "/etc/web.yml"})->web_config_file, "/etc/web.yml");
+  EXPECT_EQ(parsed({"--web.config.file=web.yml"})->web_config_file, "web.yml");
+  EXPECT_EQ(parsed({})->web_config_file, "");
+}
+
 TEST(ExporterArgumentsTest, RefusesWhatIsNoAddress) {
   for (const char* address :
        {"", "unix:", "9721", "localhost:9721", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536",

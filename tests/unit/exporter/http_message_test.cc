@@ -73,6 +73,13 @@ TEST(HttpMessageTest, GzipIsSentToWhoTakesIt) {
   EXPECT_THAT(response_headers(response), Contains(Pair("Content-Encoding", "gzip")));
 }
 
+TEST(HttpMessageTest, WhoIsNotKnownIsToldHowToAsk) {
+  EXPECT_THAT(response_headers(HttpResponse::of(401, "x")),
+              Contains(Pair("WWW-Authenticate", HasSubstr("Basic realm="))));
+  EXPECT_THAT(response_headers(HttpResponse::of(200, "x")),
+              Not(Contains(Pair("WWW-Authenticate", HasSubstr("")))));
+}
+
 TEST(HttpMessageTest, EverythingElseIsNamedForWhatItIs) {
   HttpHead head = get("/");
   head.hosts = {"a", "b"};

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/exporter/web_access.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <openssl/ssl.h>
+#include <sys/stat.h>
+
+namespace vmnuma::tools {
+
+namespace {
+
+namespace ssl = boost::asio::ssl;
+using boost::system::error_code;
+
+int version_of(TlsVersion version) {
+  return version == TlsVersion::kTls12 ? TLS1_2_VERSION : TLS1_3_VERSION;
+}
+
+ssl::verify_mode verify_mode_of(ClientAuth auth) {
+  switch (auth) {
+    case ClientAuth::kNone:
+      break;
+    case ClientAuth::kVerifyIfGiven:
+      return ssl::verify_peer;
+    case ClientAuth::kRequireAndVerify:
+      return ssl::verify_peer | ssl::verify_fail_if_no_peer_cert;
+  }
+  return ssl::verify_none;
+}
+
+tl::unexpected<Error> cannot_use(const std::filesystem::path& file, const error_code& error) {
+  return failure(ErrorCode::kInvalidArgument,
+                 fmt::format("'{}' cannot be used: {}", file.string(), error.message()));
+}
+
+Result<ssl::context> tls_context(const TlsConfig& config) {
+  ssl::context context(ssl::context::tls_server);
+  SSL_CTX* const native = context.native_handle();
+  error_code error;
+  if (SSL_CTX_set_min_proto_version(native, version_of(config.min_version)) != 1 ||
+      SSL_CTX_set_max_proto_version(native, version_of(config.max_version)) != 1) {
+    return failure(ErrorCode::kUnsupported, "OpenSSL does not know these versions of TLS");
+  }
+  // One request a connection: nothing is taken up again, and buffers are not kept.
+  (void)SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF);
+  (void)SSL_CTX_set_options(native, SSL_OP_NO_TICKET);
+  (void)SSL_CTX_set_num_tickets(native, 0);
+  (void)SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);
+  if (context.use_certificate_chain_file(config.cert_file.string(), error)) {
+    return cannot_use(config.cert_file, error);
+  }
+  if (context.use_private_key_file(config.key_file.string(), ssl::context::pem, error)) {
+    return cannot_use(config.key_file, error);  // also if it is not the certificate's
+  }
+  if (!config.client_ca_file.empty() &&
+      context.load_verify_file(config.client_ca_file.string(), error)) {
+    return cannot_use(config.client_ca_file, error);
+  }
+  if (context.set_verify_mode(verify_mode_of(config.client_auth), error)) {
+    return failure(ErrorCode::kUnsupported, error.message());
+  }
+  return context;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Access>> make_access(const WebConfig& config) {
+  auto access = std::make_shared<Access>(Access{std::nullopt, Passwords(config.users)});
+  if (config.tls) {
+    auto context = tls_context(*config.tls);
+    if (!context) {
+      return tl::unexpected(std::move(context).error());
+    }
+    access->tls = std::move(*context);
+  }
+  return access;
+}
+
+WebAccess::Seen WebAccess::look_at(const std::filesystem::path& path) {
+  Seen seen{path, {}};
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0) {
+    seen.state = {static_cast<std::int64_t>(status.st_dev),
+                  static_cast<std::int64_t>(status.st_ino), status.st_size, status.st_mtim.tv_sec,
+                  status.st_mtim.tv_nsec};
+  }
+  return seen;
+}
+
+Result<void> WebAccess::read() {
+  // Looked at before they are read, so that a change in between is read the next time.
+  seen_ = {look_at(file_)};
+  const auto config = read_web_config(file_);
+  if (!config) {
+    return tl::unexpected(config.error());
+  }
+  if (config->tls) {
+    for (const auto& path :
+         {config->tls->cert_file, config->tls->key_file, config->tls->client_ca_file}) {
+      if (!path.empty()) {
+        seen_.push_back(look_at(path));
+      }
+    }
+  }
+  auto access = make_access(*config);
+  if (!access) {
+    return tl::unexpected(std::move(access).error());
+  }
+  if (access_ && has_tls() && !(*access)->tls) {
+    return failure(ErrorCode::kInvalidArgument,
+                   fmt::format("'{}' takes TLS away, which needs a restart", file_.string()));
+  }
+  access_ = std::move(*access);
+  return {};
+}
+
+Result<WebAccess> WebAccess::read(std::filesystem::path file,
+                                  std::function<void(const std::string&)> report) {
+  WebAccess access;
+  access.file_ = std::move(file);
+  access.report_ = std::move(report);
+  if (auto done = access.read(); !done) {
+    return tl::unexpected(std::move(done).error());
+  }
+  return access;
+}
+
+std::shared_ptr<Access> WebAccess::now() {
+  const bool is_as_seen = std::all_of(seen_.begin(), seen_.end(),
+                                      [](const Seen& seen) { return look_at(seen.path) == seen; });
+  if (!is_as_seen) {
+    if (const auto done = read(); !done) {
+      report_(fmt::format("{}; what was read before counts on", done.error().message));
+    } else {
+      report_(fmt::format("'{}' or a file that it names has changed and was read anew",
+                          file_.string()));
+    }
+  }
+  return access_;
+}
+
+}  // namespace vmnuma::tools

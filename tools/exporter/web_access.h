@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a server demands of its clients, as a file says (web_config.h), and as it says now.
+///
+/// Problem: certificates are renewed every few weeks, and passwords change, while the server runs.
+/// Approach: when a client connects, the files' identity, size and time are compared with those
+/// that were read, and all are read anew if any differs. Properties: a connection keeps what
+/// counted when it began; where new files cannot be used, the old ones count, and that is reported
+/// once for each change.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/ssl/context.hpp>
+
+#include "placement/base/result.h"
+#include "tools/exporter/passwords.h"
+#include "tools/exporter/web_config.h"
+
+namespace vmnuma::tools {
+
+struct Access {
+  std::optional<boost::asio::ssl::context> tls;  ///< nothing: plain HTTP
+  Passwords passwords;
+};
+
+/// Errors: invalid-argument with the file and what OpenSSL says of it.
+[[nodiscard]] Result<std::shared_ptr<Access>> make_access(const WebConfig& config);
+
+class WebAccess {
+ public:
+  /// Errors: of reading the file and those that it names.
+  [[nodiscard]] static Result<WebAccess> read(std::filesystem::path file,
+                                              std::function<void(const std::string&)> report);
+
+  [[nodiscard]] bool has_tls() const { return access_->tls.has_value(); }
+  /// For a client that has just connected. A file that takes TLS away does not count: what was
+  /// given out as https must not be answered in the clear.
+  [[nodiscard]] std::shared_ptr<Access> now();
+
+ private:
+  struct Seen {
+    std::filesystem::path path;
+    std::vector<std::int64_t> state;  ///< empty: it is not there
+    bool operator==(const Seen&) const = default;
+  };
+  [[nodiscard]] static Seen look_at(const std::filesystem::path& path);
+  WebAccess() = default;
+  Result<void> read();
+
+  std::filesystem::path file_;
+  std::function<void(const std::string&)> report_;
+  std::vector<Seen> seen_;  ///< of what was read, or could not be
+  std::shared_ptr<Access> access_;
+};
+
+}  // namespace vmnuma::tools
