@@ -10,13 +10,6 @@ namespace {
 /// Of the weight: 10 ns.
 constexpr std::int64_t kUnitsPerSecond = 100'000'000;
 
-const VmState* find_vm(const Snapshot& snapshot, const VmId& id) {
-  const auto found =
-      std::lower_bound(snapshot.vms.begin(), snapshot.vms.end(), id,
-                       [](const VmState& vm, const VmId& key) { return vm.id < key; });
-  return found != snapshot.vms.end() && found->id == id ? &*found : nullptr;
-}
-
 /// As if there were no limit.
 std::vector<std::vector<Talk>> unlimited_talks(const Snapshot& snapshot, std::int64_t weight) {
   std::vector<std::vector<Talk>> talks(snapshot.clients.size());

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only place that knows TOML.
 #include "balancer/config/parse.h"
 
-#include <algorithm>
 #include <optional>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
 #include "balancer/config/config.h"
 #include "balancer/config/keys.h"
+#include "balancer/config/toml_problems.h"
 #include "balancer/policy/policy_keys.h"
 #include "placement/model/suggest.h"
 #include "placement/model/text.h"
@@ -19,56 +16,6 @@
 namespace vmnuma::balancer {
 
 namespace {
-
-/// What is wrong with a file, in the order in which it is found; shown in the order of the lines.
-class Problems {
- public:
-  explicit Problems(std::string_view file) : file_(file) {}
-
-  void add(std::uint32_t line, std::string message) {
-    problems_.emplace_back(line, std::move(message));
-  }
-
-  [[nodiscard]] bool empty() const { return problems_.empty(); }
-
-  [[nodiscard]] Error as_error() && {
-    std::stable_sort(problems_.begin(), problems_.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    Error error{ErrorCode::kInvalidArgument, 0, ""};
-    for (const auto& [line, message] : problems_) {
-      error.message +=
-          fmt::format("{}{}:{}: {}", error.message.empty() ? "" : "\n", file_, line, message);
-    }
-    return error;
-  }
-
- private:
-  std::string_view file_;
-  std::vector<std::pair<std::uint32_t, std::string>> problems_;
-};
-
-std::string_view kind_of(const toml::node& node) {
-  switch (node.type()) {
-    case toml::node_type::table:
-      return "a table";
-    case toml::node_type::array:
-      return "an array";
-    case toml::node_type::string:
-      return "a string";
-    case toml::node_type::integer:
-      return "an integer";
-    case toml::node_type::floating_point:
-      return "a number with a fraction";
-    case toml::node_type::boolean:
-      return "true or false";
-    case toml::node_type::none:
-    case toml::node_type::date:
-    case toml::node_type::time:
-    case toml::node_type::date_time:
-      break;
-  }
-  return "a date or time";
-}
 
 std::string_view description_of(KeyKind kind) {
   switch (kind) {
@@ -102,8 +49,8 @@ std::optional<std::string> text_of(const toml::node& node, KeyKind kind) {
 
 /// Sets `target`'s key from `node`. False, with a problem noted, if that cannot be.
 template <class Target>
-bool read_key(Problems& problems, Target& target, const KeyInfo<Target>& row, const toml::key& key,
-              const toml::node& node) {
+bool read_key(TomlProblems& problems, Target& target, const KeyInfo<Target>& row,
+              const toml::key& key, const toml::node& node) {
   const auto text = text_of(node, row.kind);
   if (!text) {
     problems.add(line_of(key), fmt::format("'{}' is {}, but must be {}", row.name, kind_of(node),
@@ -118,14 +65,14 @@ bool read_key(Problems& problems, Target& target, const KeyInfo<Target>& row, co
 }
 
 template <class Target>
-void unknown_key(Problems& problems, const toml::key& key, std::string_view where,
+void unknown_key(TomlProblems& problems, const toml::key& key, std::string_view where,
                  std::span<const KeyInfo<Target>> rows) {
   problems.add(line_of(key), fmt::format("there is no key '{}'{}{}", key.str(), where,
                                          placement::did_you_mean(key.str(), names_of(rows))));
 }
 
 /// The table below `key`, or null with a problem noted.
-const toml::table* table_of(Problems& problems, const toml::key& key, const toml::node& node) {
+const toml::table* table_of(TomlProblems& problems, const toml::key& key, const toml::node& node) {
   if (!node.is_table()) {
     problems.add(line_of(key),
                  fmt::format("'{}' is {}, but must be a table", key.str(), kind_of(node)));
@@ -133,7 +80,7 @@ const toml::table* table_of(Problems& problems, const toml::key& key, const toml
   return node.as_table();
 }
 
-void read_option(Problems& problems, OptionValues& values, const std::string& name,
+void read_option(TomlProblems& problems, OptionValues& values, const std::string& name,
                  const toml::key& key, const toml::node& node) {
   if (!node.is_integer() && placement::find_option(name) != nullptr) {
     problems.add(line_of(key),
@@ -151,7 +98,7 @@ void read_option(Problems& problems, OptionValues& values, const std::string& na
 
 /// `[options]`. TOML reads an unquoted `Numa.X = 1` as a table `Numa` with `X` in it; both forms
 /// are accepted.
-void read_options(Problems& problems, OptionValues& values, const toml::table& table) {
+void read_options(TomlProblems& problems, OptionValues& values, const toml::table& table) {
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
     if (!node.is_table()) {
@@ -164,7 +111,7 @@ void read_options(Problems& problems, OptionValues& values, const toml::table& t
   }
 }
 
-void read_history(Problems& problems, Config& config, const toml::table& table) {
+void read_history(TomlProblems& problems, Config& config, const toml::table& table) {
   for (const auto& [key, node] : table) {
     const auto* row = find_key(history_keys(), key.str());
     if (row == nullptr) {
@@ -175,7 +122,7 @@ void read_history(Problems& problems, Config& config, const toml::table& table) 
   }
 }
 
-void read_policy(Problems& problems, placement::VmPolicy& policy, const toml::table& table) {
+void read_policy(TomlProblems& problems, placement::VmPolicy& policy, const toml::table& table) {
   for (const auto& [key, node] : table) {
     const auto* row = find_key(policy_keys(), key.str());
     if (row == nullptr) {
@@ -187,7 +134,7 @@ void read_policy(Problems& problems, placement::VmPolicy& policy, const toml::ta
 }
 
 /// `[vm."NAME"]` for every VM.
-void read_vms(Problems& problems, Config& config, const toml::table& table) {
+void read_vms(TomlProblems& problems, Config& config, const toml::table& table) {
   for (const auto& [key, node] : table) {
     std::string name(key.str());
     if (name.empty()) {
@@ -210,7 +157,7 @@ void read_vms(Problems& problems, Config& config, const toml::table& table) {
   }
 }
 
-void read_top(Problems& problems, Config& config, const toml::table& table) {
+void read_top(TomlProblems& problems, Config& config, const toml::table& table) {
   OptionValues values;
   for (const auto& [key, node] : table) {
     if (const auto* row = find_key(top_keys(), key.str())) {
@@ -267,7 +214,7 @@ ParsedOptions parse_options(std::string_view text, std::string_view file) {
     parsed.problem = table.error();
     return parsed;
   }
-  Problems problems(file);
+  TomlProblems problems(file);
   for (const auto& [key, node] : *table) {
     if (key.str() != "options") {
       problems.add(line_of(key),
@@ -277,7 +224,7 @@ ParsedOptions parse_options(std::string_view text, std::string_view file) {
     }
   }
   if (!problems.empty()) {
-    parsed.problem = std::move(problems).as_error();
+    parsed.problem = problems.as_error();
   }
   return parsed;
 }
@@ -287,11 +234,11 @@ Result<Config> parse_config(std::string_view text, std::string_view file) {
   if (!table) {
     return tl::unexpected(table.error());
   }
-  Problems problems(file);
+  TomlProblems problems(file);
   Config config;
   read_top(problems, config, *table);
   if (!problems.empty()) {
-    return tl::unexpected(std::move(problems).as_error());
+    return tl::unexpected(problems.as_error());
   }
   return config;
 }

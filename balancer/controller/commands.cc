@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/controller/commands.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "balancer/controller/external_pinning.h"
@@ -254,14 +252,13 @@ Result<ExplainView> reply_to(const ControllerState& state, const ExplainRequest&
   if (!vm) {
     return tl::unexpected(vm.error());
   }
-  const auto found =
-      std::find_if(snapshot.vms.begin(), snapshot.vms.end(),
-                   [&](const VmState& entry) { return entry.id == (*vm)->description.id; });
-  if (found == snapshot.vms.end()) {
+  const VmState* const found = find_vm(snapshot, (*vm)->description.id);
+  if (found == nullptr) {
     return failure(
         ErrorCode::kBusy,
         fmt::format("VM '{}' was only just seen, ask again after the next epoch", request.vm));
   }
+  const auto place = static_cast<std::size_t>(found - snapshot.vms.data());
   const std::map<std::int32_t, std::string>& why_here = state.vms.of(found->id).why_here;
   std::vector<std::string> why;
   for (std::size_t index = 0; index < found->client_count; ++index) {
@@ -271,10 +268,8 @@ Result<ExplainView> reply_to(const ControllerState& state, const ExplainRequest&
                          ? fmt::format("it has no home: {}", or_none(found->stale_because))
                          : "");
   }
-  ExplainView view = explain_view(snapshot, static_cast<std::size_t>(found - snapshot.vms.begin()),
-                                  state.setup.options, why);
-  view.topology = topology_text(snapshot, static_cast<std::size_t>(found - snapshot.vms.begin()),
-                                (*vm)->description);
+  ExplainView view = explain_view(snapshot, place, state.setup.options, why);
+  view.topology = topology_text(snapshot, place, (*vm)->description);
   view.policy = policy_view(state.setup, state.running, **vm, state.vms.of(found->id));
   view.devices = device_views((*vm)->description);
   if (found->fresh) {

@@ -170,10 +170,8 @@ Order make_order(std::int64_t number, const placement::Action& action, const Sna
   }
   for (const placement::VmId& id : vms) {
     const VmRecord* vm = ledger.find(id);
-    const auto state = std::lower_bound(
-        snapshot.vms.begin(), snapshot.vms.end(), id,
-        [](const placement::VmState& entry, const placement::VmId& key) { return entry.id < key; });
-    if (vm == nullptr || !vm->last || state == snapshot.vms.end() || state->id != id) {
+    const placement::VmState* state = find_vm(snapshot, id);
+    if (vm == nullptr || !vm->last || state == nullptr) {
       continue;
     }
     std::vector<Relocation> relocations;

@@ -112,9 +112,7 @@ Snapshot Starts::with_starting_vms(const HostNow& now) const {
       continue;
     }
     const VmId& id = starting.description.id;
-    const auto running = std::find_if(snapshot.vms.begin(), snapshot.vms.end(),
-                                      [&](const VmState& vm) { return vm.id == id; });
-    if (running != snapshot.vms.end()) {
+    if (const VmState* running = find_vm(snapshot, id)) {
       place_at(snapshot, *running, homes);
       continue;
     }

@@ -34,13 +34,6 @@ using placement::VmState;
 
 namespace {
 
-const VmState* find_vm(const Snapshot& snapshot, const VmId& id) {
-  const auto found =
-      std::lower_bound(snapshot.vms.begin(), snapshot.vms.end(), id,
-                       [](const VmState& entry, const VmId& key) { return entry.id < key; });
-  return found != snapshot.vms.end() && found->id == id ? &*found : nullptr;
-}
-
 /// Of an action that was considered.
 std::string saves_text(CpuTime gain) {
   return gain.value >= 0

@@ -50,8 +50,7 @@ VmId unused_id(const Snapshot& snapshot, const std::vector<NewVm>& added) {
   id.uuid.fill(0xff);
   id.uuid[15] = 0;
   const auto is_used = [&] {
-    return std::any_of(snapshot.vms.begin(), snapshot.vms.end(),
-                       [&](const VmState& vm) { return vm.id == id; }) ||
+    return find_vm(snapshot, id) != nullptr ||
            std::any_of(added.begin(), added.end(),
                        [&](const NewVm& vm) { return vm.description.id == id; });
   };

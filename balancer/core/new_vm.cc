@@ -27,13 +27,6 @@ using placement::VmState;
 
 namespace {
 
-const VmState* find_vm(const Snapshot& snapshot, const VmId& id) {
-  const auto vm =
-      std::lower_bound(snapshot.vms.begin(), snapshot.vms.end(), id,
-                       [](const VmState& entry, const VmId& key) { return entry.id < key; });
-  return vm != snapshot.vms.end() && vm->id == id ? &*vm : nullptr;
-}
-
 /// The client touches all of its memory: at home, and then as near as there is room, which it
 /// takes.
 void touch_memory(Snapshot& snapshot, ClientState& client, placement::MemoryRoom& room,

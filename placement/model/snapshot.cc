@@ -14,6 +14,13 @@ Bytes reservations_of(const NodeState& node, Bytes page_size) {
   return Bytes{};
 }
 
+const VmState* find_vm(const Snapshot& snapshot, const VmId& id) {
+  const auto found =
+      std::lower_bound(snapshot.vms.begin(), snapshot.vms.end(), id,
+                       [](const VmState& vm, const VmId& key) { return vm.id < key; });
+  return found != snapshot.vms.end() && found->id == id ? &*found : nullptr;
+}
+
 ClientIndex index_of(const Snapshot& snapshot, const ClientId& id) {
   const auto found = std::lower_bound(
       snapshot.clients.begin(), snapshot.clients.end(), id,

@@ -158,6 +158,8 @@ struct Snapshot {
 /// What is kept of the node's memory on pages of that size for VMs that are not there yet.
 [[nodiscard]] Bytes reservations_of(const NodeState& node, Bytes page_size);
 
+/// The VM, which is found by its place in order of ids; null if there is none.
+[[nodiscard]] const VmState* find_vm(const Snapshot& snapshot, const VmId& id);
 /// The client's place in `snapshot.clients`; kNoClient if it has none.
 [[nodiscard]] ClientIndex index_of(const Snapshot& snapshot, const ClientId& id);
 /// The client itself; null if there is none.

@@ -16,28 +16,15 @@
 
 #include <toml++/toml.h>
 
+#include "balancer/config/toml_problems.h"
 #include "placement/base/result.h"
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
 
 namespace vmnuma::tools {
 
-/// What is wrong with a file.
-class Problems {
- public:
-  explicit Problems(std::string file) : file_(std::move(file)) {}
-
-  void add(std::uint32_t line, std::string message) {
-    problems_.emplace_back(line, std::move(message));
-  }
-  [[nodiscard]] bool empty() const { return problems_.empty(); }
-  /// One line a problem, by line of the file.
-  [[nodiscard]] Error as_error() const;
-
- private:
-  std::string file_;
-  std::vector<std::pair<std::uint32_t, std::string>> problems_;
-};
+using balancer::kind_of;
+using Problems = balancer::TomlProblems;
 
 struct Range {
   std::int64_t smallest = 0;
@@ -87,9 +74,6 @@ class TableReader {
   const toml::table& table_;
   std::string where_;
 };
-
-/// "an integer", "a table"
-[[nodiscard]] std::string_view kind_of(const toml::node& node);
 
 /// Reads "32GiB", "512MiB"; at most 64 TiB. Error: invalid-argument.
 [[nodiscard]] Result<placement::Bytes> parse_size(std::string_view text);

@@ -46,10 +46,8 @@ std::int64_t moves(const Repack& repack, const Assignment& homes) {
 }
 
 std::string_view vm_name(const Snapshot& snapshot, const ClientId& client) {
-  const auto vm =
-      std::find_if(snapshot.vms.begin(), snapshot.vms.end(),
-                   [&](const placement::VmState& entry) { return entry.id == client.vm; });
-  return vm == snapshot.vms.end() ? std::string_view() : std::string_view(vm->name);
+  const placement::VmState* const vm = find_vm(snapshot, client.vm);
+  return vm == nullptr ? std::string_view() : std::string_view(vm->name);
 }
 
 placement::NodeId node_id(const Snapshot& snapshot, NodeIndex node) {
