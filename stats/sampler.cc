@@ -9,6 +9,7 @@
 #include "stats/formats/node_formats.h"
 #include "stats/formats/proc_formats.h"
 #include "stats/linux/huge_pages.h"
+#include "stats/linux/kernel_scheduling.h"
 #include "stats/linux/memory_reader.h"
 #include "stats/linux/missing_log.h"
 
@@ -54,6 +55,7 @@ Sample Sampler::sample(const SampleRequest& request) {
   read_memory_pressure(sample);
   read_direct_reclaims(sample);
   read_kernel_numa_balancing(sample);
+  read_kernel_scheduling(sample);
   read_swap(sample);
   read_protection_inherited(sample);
   for (const auto& [id, vm] : running) {
@@ -228,6 +230,16 @@ void Sampler::read_kernel_numa_balancing(Sample& sample) {
   } else {
     sample.missing.push_back({root_.path_of(path), value.error().message, std::nullopt});
   }
+}
+
+void Sampler::read_kernel_scheduling(Sample& sample) {
+  if (!has_cache_scheduling_) {
+    has_cache_scheduling_ = has_cache_scheduling(root_);
+  }
+  if (*has_cache_scheduling_) {
+    sample.cache_scheduling = read_cache_scheduling(root_);
+  }
+  sample.sched_ext = read_sched_ext(root_);
 }
 
 void Sampler::read_swap(Sample& sample) {

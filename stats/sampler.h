@@ -72,6 +72,7 @@ class Sampler {
   void read_memory_pressure(placement::Sample& sample);
   void read_direct_reclaims(placement::Sample& sample);
   void read_kernel_numa_balancing(placement::Sample& sample);
+  void read_kernel_scheduling(placement::Sample& sample);
   void read_swap(placement::Sample& sample);
   void read_protection_inherited(placement::Sample& sample);
   void read_slices(placement::Sample& sample);
@@ -89,6 +90,7 @@ class Sampler {
   std::map<placement::CpuId, std::int64_t> busy_us_;  ///< as last told
   std::map<placement::NodeId, files::KeptFile> meminfo_;
   std::map<placement::NodeId, std::vector<PoolFile>> pools_;
+  std::optional<bool> has_cache_scheduling_;  ///< absent: not looked yet
   std::map<placement::VmId, VmReader> vms_;
   placement::VmId last_turn_;  ///< the last VM that had its turn
   WakeupTotals wakeups_;

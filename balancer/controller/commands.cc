@@ -220,6 +220,13 @@ Result<StatusView> reply_to(const ControllerState& state, const StatusRequest& /
   view.largest_vm = state.starts.largest_vm(state.host_now());
   view.reservations = static_cast<std::int64_t>(state.reservations.all().size());
   view.kernel_numa_balancing = state.last.kernel_numa_balancing;
+  view.sched_ext = state.last.sched_ext;
+  view.cache_scheduling = state.last.cache_scheduling;
+  for (const placement::Node& node : snapshot.topology.nodes) {
+    view.isolated_cpus.insert(view.isolated_cpus.end(), node.isolated_cpus.begin(),
+                              node.isolated_cpus.end());
+  }
+  std::sort(view.isolated_cpus.begin(), view.isolated_cpus.end());
   view.wants_wakeups = state.setup.options.locality_weight_action_affinity > 0;
   view.wakeup_pairs = state.last.wakeup_pairs;
   const auto [trained, histogram, last_maximum] = state.ledger.forecasts_by();

@@ -8,6 +8,7 @@
 
 #include "balancer/controller/actions.h"
 #include "balancer/controller/commands.h"
+#include "balancer/controller/confinement.h"
 #include "balancer/controller/cpu_control.h"
 #include "balancer/controller/external_pinning.h"
 #include "balancer/controller/far_memory.h"
@@ -53,6 +54,9 @@ std::string why_out_of_bounds(const ManagedVm& managed, const VmState& vm, std::
   }
   if (managed.refused_policy) {
     return "the policy in its metadata is refused: " + *managed.refused_policy;
+  }
+  if (managed.confined) {
+    return *managed.confined;
   }
   if (managed.pinned_by_others) {
     return "it is pinned externally: " + *managed.pinned_by_others;
@@ -334,6 +338,8 @@ void Controller::take_in(const SampleTaken& event, Effects& effects) {
   last.late = event.late;
   last.late_most = std::max(last.late_most, last.late);
   last.kernel_numa_balancing = sample.kernel_numa_balancing;
+  last.sched_ext = sample.sched_ext;
+  last.cache_scheduling = sample.cache_scheduling;
   last.wakeup_pairs.reset();
   if (sample.wakeups) {
     last.wakeup_pairs = static_cast<std::int64_t>(sample.wakeups->size());
@@ -342,6 +348,7 @@ void Controller::take_in(const SampleTaken& event, Effects& effects) {
   state_.pressure.sampled(sample, state_.setup.options, effects);
   Homes homes(state_.ledger, state_.vms, effects);
   homes.settle_on_only_home();
+  note_confined(sample, state_.ledger, state_.vms, homes, effects);
   count_exclusive_cores(state_.cpu_pins({}), state_.ledger);
   expire_reservations(state_, effects);
   last.snapshot = state_.ledger.advance(sample);

@@ -64,6 +64,8 @@ struct LastEpoch {
   placement::Microseconds late_most;  ///< of all epochs
   bool breaker_was_open = false;
   std::optional<std::int32_t> kernel_numa_balancing;
+  std::optional<placement::SchedExt> sched_ext;
+  placement::CacheScheduling cache_scheduling = placement::CacheScheduling::kNone;
   std::optional<std::int64_t> wakeup_pairs;
 };
 

@@ -238,7 +238,7 @@ void reconcile_external_pinning(const PinRules& rules, const Ledger& ledger, Man
                                     [](const ClientRecord& client) { return client.moving; });
     const bool settled =
         !managed.settled_since || rules.epoch - *managed.settled_since >= kSettledAfter;
-    if (moving || managed.released || !settled) {
+    if (moving || managed.released || managed.confined || !settled) {
       continue;
     }
     if (rules.acts && has_spilled_in_vain(vm, managed, reader)) {

@@ -7,7 +7,7 @@
 /// respected or, if the configuration says so, repaired. Terms: *settled*, see controller.h;
 /// *outdated*, see managed_vm.h.
 /// Properties:
-///  1. Nothing is concluded before a VM is settled, nor of one that was released.
+///  1. Nothing is concluded before a VM is settled, nor of one that was released or is confined.
 ///  2. A VM on one other whole node has its home there; one without pins is placed anew; any other
 ///  pins leave it alone until they are gone.
 ///  3. With `repairs` it is pinned home again, three times at most.

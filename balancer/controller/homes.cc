@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/controller/homes.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
@@ -17,6 +18,27 @@ using placement::ClientId;
 using placement::NodeId;
 using placement::NodeIndex;
 using placement::VmId;
+
+namespace {
+
+/// True if the client is pinned to isolated CPUs, which are still the host's, while its remembered
+/// home has CPUs for VMs: pins of ours would name those as well.
+bool is_given_isolated_cpus(const VmRecord& vm, const ClientRecord& client, NodeId remembered,
+                            const placement::Topology& topology) {
+  const std::optional<NodeIndex> home = topology.index_of(remembered);
+  if (!home || topology.nodes[*home].cpus.empty()) {
+    return false;
+  }
+  return std::any_of(topology.nodes.begin(), topology.nodes.end(), [&](const auto& node) {
+    return std::any_of(client.shape.vcpus.begin(), client.shape.vcpus.end(), [&](auto vcpu) {
+      const auto pin = placement::pinned_cpus(vm.description.vcpu_pins, vcpu);
+      return std::find_first_of(pin.begin(), pin.end(), node.isolated_cpus.begin(),
+                                node.isolated_cpus.end()) != pin.end();
+    });
+  });
+}
+
+}  // namespace
 
 void Homes::adopt_found(const VmId& id, std::int64_t epoch) {
   if (vms_.of(id).released) {
@@ -39,7 +61,9 @@ void Homes::adopt_found(const VmId& id, std::int64_t epoch) {
       managed.why_here[client.index] = ours
                                            ? "it was placed here before the daemon was last started"
                                            : "it was found pinned to this node";
-    } else if (pins.kind == PinState::Kind::kGone && is_remembered) {
+    } else if (pins.kind == PinState::Kind::kGone && is_remembered &&
+               !is_given_isolated_cpus(vm, vm.clients[index], remembered->second,
+                                       ledger_.topology())) {
       // The CPUs of its home went while the daemon did not run.
       managed.outdated_since = managed.outdated_since.value_or(epoch);
     } else if (const auto home = find_cpu_subset(vm, index, ledger_.topology(), managed)) {

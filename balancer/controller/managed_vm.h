@@ -6,7 +6,8 @@
 /// a VM, made when the first rule has something to remember, and dropped as a whole. The rules are
 /// elsewhere; each writes its own members only.
 /// Terms: *CPU subset* - the part of its homes that a VM's threads are pinned to (cpu_pins.h); a
-/// VM that has its homes whole has none. *Left alone* - released, or pinned externally.
+/// VM that has its homes whole has none. *Left alone* - released, pinned externally, or confined
+/// (confinement.h).
 /// *Outdated* - pins that were made before the VM's clients or the host's CPUs changed.
 /// Properties:
 ///  1. A VM of which nothing is remembered reads as an empty record.
@@ -44,6 +45,7 @@ struct Widening {
 
 struct ManagedVm {
   std::optional<std::string> pinned_by_others;  ///< how
+  std::optional<std::string> confined;          ///< by its cgroup: how
   std::optional<std::string> refused_policy;    ///< what is wrong with that in its metadata
   std::optional<bool> mask_refused;             ///< mode mask is asked for, and nobody can do it
   std::optional<VmCpus> cpu_subset;
@@ -57,7 +59,7 @@ struct ManagedVm {
   std::map<std::int32_t, placement::NodeId> remembered_homes;  ///< by client, as in the history
   std::map<std::int32_t, std::string> why_here;                ///< by client, a sentence
 
-  [[nodiscard]] bool is_left_alone() const { return released || pinned_by_others; }
+  [[nodiscard]] bool is_left_alone() const { return released || pinned_by_others || confined; }
   [[nodiscard]] bool rests_in(std::int64_t epoch) const {
     return rest && rest->until_epoch > epoch;
   }

@@ -23,6 +23,7 @@
 #include "balancer/model/origin.h"
 #include "balancer/model/severity.h"
 #include "placement/model/ids.h"
+#include "placement/model/sample.h"
 #include "placement/model/vm_figures.h"
 
 namespace vmnuma::balancer {
@@ -138,6 +139,10 @@ struct StatusView {
   std::int64_t reservations = 0;  ///< how many there are
   /// What the sysctl kernel.numa_balancing holds: 0 = off; absent where the kernel has none.
   std::optional<std::int32_t> kernel_numa_balancing;
+  std::optional<placement::SchedExt> sched_ext;  ///< the scheduler that a BPF program is, if any
+  placement::CacheScheduling cache_scheduling = placement::CacheScheduling::kNone;
+  /// Online CPUs that are kept from VMs (placement::Node), ascending.
+  std::vector<placement::CpuId> isolated_cpus;
   bool wants_wakeups = false;  ///< Numa.LocalityWeightActionAffinity is not 0
   /// Of how many pairs of VMs it is counted how often they wake each other; absent = nobody counts.
   Figure wakeup_pairs;

@@ -103,6 +103,12 @@ void visit_fields(Fields& fields, T& view) {
   fields("huge_pages", view.huge_pages);
 }
 
+template <class Fields, MaybeConst<placement::SchedExt> T>
+void visit_fields(Fields& fields, T& value) {
+  fields("name", value.name);
+  fields("takes_all", value.takes_all);
+}
+
 template <class Fields, MaybeConst<StatusView> T>
 void visit_fields(Fields& fields, T& view) {
   fields("mode", view.mode);
@@ -134,6 +140,9 @@ void visit_fields(Fields& fields, T& view) {
   fields("reservations", view.reservations,
          Metric{"vmnuma_reservations", "Reservations: room that is kept for VMs to come."});
   fields("kernel_numa_balancing", view.kernel_numa_balancing);
+  fields("sched_ext", view.sched_ext);
+  fields("cache_scheduling", view.cache_scheduling);
+  fields("isolated_cpus", view.isolated_cpus);
   fields("wants_wakeups", view.wants_wakeups);
   fields("wakeup_pairs", view.wakeup_pairs,
          Metric{"vmnuma_wakeup_pairs",

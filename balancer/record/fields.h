@@ -52,6 +52,7 @@ struct RecordFields {
     fields("memory", value.memory);
     fields("package", value.package);
     fields("huge_pages", value.huge_pages);
+    fields.added("isolated_cpus", value.isolated_cpus);
   }
   VMNUMA_FIELDS(placement::Topology) {
     fields("nodes", value.nodes);
@@ -220,6 +221,7 @@ struct RecordFields {
     fields("memory_state", value.memory_state);
     fields("threads", value.threads);
     fields("cpu_waits", value.cpu_waits);
+    fields.added("cpus", value.cpus);
   }
   VMNUMA_FIELDS(placement::CpuSample) {
     fields("id", value.id);
@@ -246,6 +248,10 @@ struct RecordFields {
     fields("b", value.b);
     fields("count", value.count);
   }
+  VMNUMA_FIELDS(placement::SchedExt) {
+    fields.prose("name", value.name);
+    fields("takes_all", value.takes_all);
+  }
   VMNUMA_FIELDS(placement::Sample) {
     fields("sequence", value.sequence);
     fields("taken_at", value.taken_at);
@@ -255,6 +261,8 @@ struct RecordFields {
     fields("memory_pressure", value.memory_pressure);
     fields("direct_reclaims", value.direct_reclaims);
     fields("kernel_numa_balancing", value.kernel_numa_balancing);
+    fields.added("sched_ext", value.sched_ext);
+    fields.added("cache_scheduling", value.cache_scheduling);
     fields("slices", value.slices);
     fields("swap_total", value.swap_total);
     fields("protection_inherited", value.protection_inherited);
@@ -785,6 +793,7 @@ struct RecordFields {
     by_vm("repairs", &ManagedVm::repairs);
     each(value.vms, &ManagedVm::outdated_since,
          [&](auto& values) { fields.added("outdated", values); });
+    each(value.vms, &ManagedVm::confined, [&](auto& values) { fields.added("confined", values); });
     sentences("refused", &ManagedVm::refused_policy);
     fields("missing", value.health.missing_);
     fields("last_placed_on", value.last.last_placed_on);
@@ -795,6 +804,8 @@ struct RecordFields {
     fields("reclaims_read_at", value.pressure.reclaims_read_at_);
     fields("memory_pressure", value.pressure.is_high_);
     fields("kernel_numa_balancing", value.last.kernel_numa_balancing);
+    fields.added("sched_ext", value.last.sched_ext);
+    fields.added("cache_scheduling", value.last.cache_scheduling);
     fields("breaker_was_open", value.last.breaker_was_open);
   }
   VMNUMA_FIELDS(Controller) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "placement/base/names.h"
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
 #include "placement/model/memory_state.h"
@@ -47,6 +48,9 @@ struct VmSample {
   /// Share of the last 10 s in which some task of it was runnable and waited for a CPU (PSI).
   /// Absent where the kernel does not tell.
   std::optional<Permille> cpu_waits = std::nullopt;
+  /// That its cgroup lets it run on, ascending: cpuset.cpus.effective of its scope. Absent outside
+  /// cgroup v2 and without the cpuset controller.
+  std::optional<std::vector<CpuId>> cpus = std::nullopt;
   bool operator==(const VmSample&) const = default;
 };
 
@@ -88,6 +92,22 @@ struct WakeupSample {
   bool operator==(const WakeupSample&) const = default;
 };
 
+/// A BPF program that schedules threads in place of the kernel (Linux 6.12,
+/// Documentation/scheduler/sched-ext.rst).
+struct SchedExt {
+  std::string name;
+  bool takes_all = true;  ///< all normal threads; else only those that ask for it (SCHED_EXT)
+  bool operator==(const SchedExt&) const = default;
+};
+
+/// The kernel's cache-aware scheduling, which draws the threads of a process to one last-level
+/// cache (CONFIG_SCHED_CACHE, Linux 7.2). kBuiltIn: whether it is on, only root could see; by
+/// default it is.
+enum class CacheScheduling { kNone, kOff, kOn, kBuiltIn };
+[[nodiscard]] constexpr auto names(CacheScheduling) {
+  return names_in_order<CacheScheduling>("none", "off", "on", "built-in");
+}
+
 struct Sample {
   std::int64_t sequence = 0;      ///< counts epochs since the daemon started, from 1
   Microseconds taken_at;          ///< monotonic
@@ -102,6 +122,8 @@ struct Sample {
   /// The kernel's own NUMA balancing (sysctl kernel.numa_balancing, Linux 6.1, sched/core.c): a sum
   /// of 1 = pages and threads by who touches what, 2 = memory tiers; absent where it has none.
   std::optional<std::int32_t> kernel_numa_balancing;
+  std::optional<SchedExt> sched_ext;  ///< absent: none runs
+  CacheScheduling cache_scheduling = CacheScheduling::kNone;
   std::vector<SliceMemory> slices;  ///< those above the VMs' scopes, by path
   std::optional<Bytes> swap_total;  ///< of the host; absent where it is not known
   /// Whether cgroup v2 is mounted with memory_recursiveprot, so that what protects a VM's scope

@@ -45,6 +45,9 @@ struct Node {
   Bytes memory;           ///< zero on a memoryless node
   std::int32_t package = 0;
   std::vector<HugePagePool> huge_pages;
+  /// Online CPUs that VMs may not use, ascending: isolated from the scheduler, of another cpuset
+  /// partition, or outside the cpuset of VMs.
+  std::vector<CpuId> isolated_cpus = {};
 
   [[nodiscard]] std::int32_t core_count() const;  ///< distinct physical cores among `cpus`
   [[nodiscard]] std::int32_t cpu_count() const { return static_cast<std::int32_t>(cpus.size()); }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "placement/model/text.h"
 #include "stats/files/read_parsed.h"
 #include "stats/formats/cgroup_formats.h"
 #include "stats/formats/memory_formats.h"
@@ -161,7 +162,8 @@ Result<placement::VmSample> VmReader::read(const VmDescription& vm, Extent exten
                              .cell_memory = cell_memory_.cells(),
                              .memory_state = memory_state_,
                              .threads = threads_,
-                             .cpu_waits = cpu_waits_};
+                             .cpu_waits = cpu_waits_,
+                             .cpus = cpus_};
 }
 
 Result<void> VmReader::read_slow_sources(const VmDescription& vm, ReadContext& context) {
@@ -183,6 +185,7 @@ Result<void> VmReader::read_slow_sources(const VmDescription& vm, ReadContext& c
   read_memory(vm, context, log);
   read_memory_state(context.sequence, log);
   read_threads_and_waits();
+  read_cpus(log);
   slow_missing_ = log.entries();
   return {};
 }
@@ -261,6 +264,20 @@ void VmReader::read_threads_and_waits() {
   }
   if (const auto waits = read_parsed(*scope_, "cpu.pressure", parse_cpu_waits)) {
     cpu_waits_ = *waits;
+  }
+}
+
+/// What cannot be read confines no VM, and is named.
+void VmReader::read_cpus(MissingLog& log) {
+  cpus_.reset();
+  if (!scope_) {
+    return;
+  }
+  auto cpus = read_parsed(*scope_, "cpuset.cpus.effective", placement::parse_cpu_list);
+  if (cpus) {
+    cpus_ = std::move(*cpus);
+  } else if (cpus.error().code != ErrorCode::kNotFound) {
+    log.add("cpuset.cpus.effective", cpus.error().message);
   }
 }
 

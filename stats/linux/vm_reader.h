@@ -93,6 +93,7 @@ class VmReader {
   void read_memory(const placement::VmDescription& vm, ReadContext& context, MissingLog& log);
   void read_memory_state(std::int64_t sequence, MissingLog& log);
   void read_threads_and_waits();
+  void read_cpus(MissingLog& log);
 
   std::int32_t domain_id_;
   QemuProcess process_;
@@ -114,6 +115,7 @@ class VmReader {
   std::optional<placement::MemoryState> memory_state_;
   std::optional<std::int64_t> threads_;
   std::optional<placement::Permille> cpu_waits_;
+  std::optional<std::vector<placement::CpuId>> cpus_;
   std::vector<placement::MissingSource> slow_missing_;
 };
 

@@ -13,6 +13,7 @@
 #include "stats/formats/fields.h"
 #include "stats/formats/node_formats.h"
 #include "stats/linux/huge_pages.h"
+#include "stats/topology/cpu_isolation.h"
 #include "stats/topology/hwloc_cpus.h"
 
 namespace vmnuma::stats {
@@ -29,52 +30,6 @@ using CpuPlaces = std::map<CpuId, CpuPlace>;
 constexpr std::int32_t kNoPackage = -1;
 /// Linux's where the firmware tells none (6.1, include/linux/topology.h: REMOTE_DISTANCE).
 constexpr std::int32_t kUnknownDistance = 20;
-
-/// The CPUs in a list file, nothing if there is no such file.
-Result<std::optional<CpuSet>> read_cpu_list(const files::Directory& root, std::string_view path) {
-  auto cpus = read_parsed(root, path, placement::parse_cpu_list);
-  if (cpus) {
-    return std::move(*cpus);
-  }
-  if (cpus.error().code == ErrorCode::kNotFound) {
-    return std::nullopt;
-  }
-  return tl::unexpected(cpus.error());
-}
-
-/// Which CPUs VMs may not use although they are online.
-class CpuFilter {
- public:
-  [[nodiscard]] static Result<CpuFilter> read(const files::Directory& root) {
-    auto isolated = read_cpu_list(root, "sys/devices/system/cpu/isolated");
-    if (!isolated) {
-      return tl::unexpected(isolated.error());
-    }
-    CpuFilter filter;
-    filter.isolated_ = isolated->value_or(CpuSet{});
-    for (const char* path : {"sys/fs/cgroup/machine.slice/cpuset.cpus.effective",
-                             "sys/fs/cgroup/cpuset.cpus.effective"}) {
-      auto allowed = read_cpu_list(root, path);
-      if (!allowed) {
-        return tl::unexpected(allowed.error());
-      }
-      if (*allowed) {
-        filter.allowed_ = std::move(*allowed);
-        break;
-      }
-    }
-    return filter;
-  }
-
-  [[nodiscard]] bool lets_pass(CpuId cpu) const {
-    return !std::binary_search(isolated_.begin(), isolated_.end(), cpu) &&
-           (!allowed_ || std::binary_search(allowed_->begin(), allowed_->end(), cpu));
-  }
-
- private:
-  CpuSet isolated_;
-  std::optional<CpuSet> allowed_;  ///< nothing: all
-};
 
 Result<std::vector<placement::HugePagePool>> read_huge_pages(const files::Directory& node) {
   const auto found = huge_page_pools(node);
@@ -132,11 +87,12 @@ std::string cpus_text(const CpuSet& cpus) {
 
 class Reader {
  public:
-  Reader(files::Directory nodes, std::vector<NodeId> online, CpuPlaces places, CpuFilter filter)
+  Reader(files::Directory nodes, std::vector<NodeId> online, CpuPlaces places,
+         CpuIsolation isolation)
       : nodes_(std::move(nodes)),
         online_(std::move(online)),
         places_(std::move(places)),
-        filter_(std::move(filter)) {}
+        isolation_(std::move(isolation)) {}
 
   [[nodiscard]] Result<TopologyReading> read() && {
     std::vector<std::size_t> columns;  // of the distances
@@ -219,7 +175,9 @@ class Reader {
       if (node.package == kNoPackage) {
         node.package = place->second.package;
       }
-      if (filter_.lets_pass(id)) {
+      if (isolation_.keeps(id)) {
+        node.isolated_cpus.push_back(id);
+      } else {
         node.cpus.push_back({id, place->second.core, place->second.last_level_cache});
       }
     }
@@ -284,7 +242,7 @@ class Reader {
   const files::Directory nodes_;
   const std::vector<NodeId> online_;
   const CpuPlaces places_;
-  const CpuFilter filter_;
+  const CpuIsolation isolation_;
   TopologyReading reading_;
 };
 
@@ -306,11 +264,11 @@ Result<TopologyReading> read_topology(const files::Directory& root) {
   if (!places) {
     return tl::unexpected(places.error());
   }
-  auto filter = CpuFilter::read(root);
-  if (!filter) {
-    return tl::unexpected(filter.error());
+  auto isolation = read_cpu_isolation(root);
+  if (!isolation) {
+    return tl::unexpected(isolation.error());
   }
-  return Reader(std::move(*nodes), std::move(*online), std::move(*places), std::move(*filter))
+  return Reader(std::move(*nodes), std::move(*online), std::move(*places), std::move(*isolation))
       .read();
 }
 

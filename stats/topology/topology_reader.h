@@ -5,8 +5,7 @@
 /// that promise to tell about them each leave some of that out. Approach: nodes, distances, memory
 /// and huge pages come from /sys/devices/system/node (Linux 6.1, drivers/base/node.c), which has
 /// them all; cores, caches and packages come from hwloc. A CPU counts if VMs may use it: online,
-/// not isolated from the scheduler (isolcpus=, which libvirt avoids by itself too), and in the
-/// effective cpuset of machine.slice, or of the root where that slice has no cpuset.
+/// and not kept from them (cpu_isolation.h).
 ///
 /// Firmware and kernels contradict themselves now and then. What does not fit is left out and
 /// named, and the rest is read: a CPU that hwloc does not know, that is offline or that several

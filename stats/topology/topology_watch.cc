@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "stats/topology/cpu_isolation.h"
+
 namespace vmnuma::stats {
 
 namespace {
@@ -10,17 +12,21 @@ namespace {
 /// With epochs of two seconds, a minute.
 constexpr int kLooksUntilTriedAgain = 30;
 
+std::vector<std::string> watched_files() {
+  std::vector<std::string> paths = cpu_isolation_files();
+  paths.insert(paths.end(), {"sys/devices/system/node/online", "sys/devices/system/node/has_memory",
+                             "sys/devices/system/cpu/online"});
+  return paths;
+}
+
 }  // namespace
 
 TopologyWatch::TopologyWatch(files::Directory root, TopologyReading known)
-    : root_(std::move(root)), known_(std::move(known)) {}
+    : root_(std::move(root)), known_(std::move(known)), paths_(watched_files()) {}
 
 std::string TopologyWatch::read_lists() const {
   std::string lists;
-  for (const char* path : {"sys/devices/system/node/online", "sys/devices/system/node/has_memory",
-                           "sys/devices/system/cpu/online", "sys/devices/system/cpu/isolated",
-                           "sys/fs/cgroup/machine.slice/cpuset.cpus.effective",
-                           "sys/fs/cgroup/cpuset.cpus.effective"}) {
+  for (const std::string& path : paths_) {
     // One that is not there, as machine.slice before the first VM, may come.
     lists += root_.read(path).value_or("none\n");
   }

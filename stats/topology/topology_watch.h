@@ -14,6 +14,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "stats/files/directory.h"
 #include "stats/topology/topology_reader.h"
@@ -34,6 +35,7 @@ class TopologyWatch {
 
   files::Directory root_;
   TopologyReading known_;
+  std::vector<std::string> paths_;           ///< of the lists
   int looks_ = 0;                            ///< since it was read
   std::optional<TopologyReading> doubtful_;  ///< read once, with something else left out
   std::string lists_;                        ///< as of `known_`; empty: not looked yet

@@ -30,6 +30,9 @@ inline balancer::StatusView status_view() {
   view.open_actions = 1;
   view.largest_vm = {{2}, 16, 44 * kGiB, 90 * kGiB, {{2 << 20, {0}, 8 * kGiB}, {1 << 30, {}, 0}}};
   view.kernel_numa_balancing = 1;
+  view.sched_ext = {"rusty", true};
+  view.cache_scheduling = placement::CacheScheduling::kOn;
+  view.isolated_cpus = {{6}, {7}};
   view.wants_wakeups = true;
   view.wakeup_pairs = 3;
   view.forecasts = {14, 4, 1};

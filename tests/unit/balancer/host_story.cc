@@ -199,6 +199,7 @@ Effects HostStory::epoch() {
     entry.memory_state->anonymous = kVmMemory;
     entry.memory_state->waits_some = memory_waits_;
     entry.cpu_waits = cpu_waits_;
+    entry.cpus = vm.allowed;
     entry.threads = std::ssize(vm.run_ns) + kOtherThreads;
     sample.vms.push_back(std::move(entry));
   }

@@ -62,6 +62,10 @@ class HostStory {
   void set_own_policy(std::uint8_t number, std::vector<placement::PolicySetting> settings) {
     vms_.at(vm_id(number)).description.own_policy = std::move(settings);
   }
+  /// What its cgroup lets it run on from now on.
+  void set_allowed(std::uint8_t number, std::vector<placement::CpuId> cpus) {
+    vms_.at(vm_id(number)).allowed = std::move(cpus);
+  }
   /// This VM cannot be read from now on.
   void hide(std::uint8_t number) { vms_.at(vm_id(number)).hidden = true; }
 
@@ -114,6 +118,7 @@ class HostStory {
     std::int32_t memory_node = 0;
     std::int32_t busy_pct = 0;
     bool hidden = false;
+    std::optional<std::vector<placement::CpuId>> allowed;
     std::vector<std::int64_t> run_ns;
     std::vector<std::int64_t> wait_ns;
   };

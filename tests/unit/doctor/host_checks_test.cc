@@ -46,7 +46,7 @@ TEST_F(HostChecksTest, WhatIsSpecialAboutAHostIsToldAndNothingToMend) {
 
 TEST_F(HostChecksTest, EmptyRootYieldsOneFindingACheck) {
   const tests::FakeRoot empty;
-  EXPECT_EQ(check_host(empty.root()).size(), 7U);
+  EXPECT_EQ(check_host(empty.root()).size(), 10U);
 }
 
 TEST_F(HostChecksTest, KernelWithoutNodesIsAnError) {
@@ -134,18 +134,6 @@ TEST_F(HostChecksTest, KernelWithoutPressureIsAWarning) {
   const Finding finding = check_pressure(root_.root());
   EXPECT_EQ(finding.severity, Severity::kWarning);
   EXPECT_THAT(finding.mend, HasSubstr("psi=1"));
-}
-
-TEST_F(HostChecksTest, KernelsOwnBalancingIsFineUnlessItTiersMemory) {
-  EXPECT_THAT(check_kernel_balancing(root_.root()).what, HasSubstr("is on"));
-  write("proc/sys/kernel/numa_balancing", "0\n");
-  EXPECT_THAT(check_kernel_balancing(root_.root()).what, HasSubstr("is off"));
-  remove("proc/sys/kernel/numa_balancing");
-  EXPECT_EQ(check_kernel_balancing(root_.root()).severity, Severity::kOk);
-  write("proc/sys/kernel/numa_balancing", "3\n");
-  const Finding finding = check_kernel_balancing(root_.root());
-  EXPECT_EQ(finding.severity, Severity::kWarning);
-  EXPECT_THAT(finding.lines, ::testing::ElementsAre("sysctl kernel.numa_balancing=1"));
 }
 
 }  // namespace

@@ -106,7 +106,7 @@ TEST(ResponseTest, StatusHasTheDocumentedForm) {
       R"("late_ms":null,"late_most_ms":null,)"
       R"("imbalance_pct":null,"lost_ms":null,"nodes":0,"vms":null,"clients":null,"open_actions":0,)"
       R"("largest_vm":{"node":null,"vcpus":null,"memory_bytes":null,"room_bytes":null,"huge_pages":[]},"reservations":0,)"
-      R"("kernel_numa_balancing":null,"wants_wakeups":false,"wakeup_pairs":null,)"
+      R"("kernel_numa_balancing":null,"sched_ext":null,"cache_scheduling":"none","isolated_cpus":[],"wants_wakeups":false,"wakeup_pairs":null,)"
       R"("forecasts":{"trained":0,"histogram":0,"last_maximum":0},"transfers":[],"refused_policies":[],)"
       R"("admission":"","not_admitted":[],"history":{"path":"/var/lib/vmnuma/history.sqlite","state":"ok"}}})"
       "\n");

@@ -433,6 +433,29 @@ TEST_F(SamplerTest, DoesNotPlaceMemoryOnANodeItDoesNotKnow) {
   EXPECT_THAT(after.missing[0].reason, HasSubstr("node 9"));
 }
 
+TEST_F(SamplerTest, TellsWhatElseSchedulesThreads) {
+  Sampler sampler = make_sampler();
+  EXPECT_EQ(sample(sampler).sched_ext, std::nullopt);
+  EXPECT_EQ(sample(sampler).cache_scheduling, placement::CacheScheduling::kNone);
+  host_.write("sys/kernel/sched_ext/state", "enabled\n");
+  host_.write("sys/kernel/sched_ext/root/ops", "rusty\n");
+  EXPECT_EQ(sample(sampler).sched_ext, (placement::SchedExt{"rusty", true}));
+  host_.write("sys/kernel/debug/sched/llc_balancing/enabled", "1\n");
+  Sampler on_newer_kernel = make_sampler();
+  EXPECT_EQ(sample(on_newer_kernel).cache_scheduling, placement::CacheScheduling::kOn);
+}
+
+TEST_F(SamplerTest, TellsWhichCpusTheCgroupOfAVmAllowsIfItHasACpuset) {
+  Sampler sampler = make_sampler();
+  EXPECT_EQ(sample(sampler).vms[0].cpus, std::nullopt);
+  host_.write(web_.scope() + "/cpuset.cpus.effective", "1-2\n");
+  EXPECT_EQ(sample(sampler).vms[0].cpus, (std::vector{placement::CpuId{1}, placement::CpuId{2}}));
+  host_.write(web_.scope() + "/cpuset.cpus.effective", "some\n");
+  const Sample damaged = sample(sampler);
+  EXPECT_EQ(damaged.vms[0].cpus, std::nullopt);
+  EXPECT_THAT(damaged.missing, SizeIs(1));
+}
+
 TEST_F(SamplerTest, TellsWhetherTheKernelBalancesWhereItCan) {
   Sampler sampler = make_sampler();
   EXPECT_EQ(sample(sampler).kernel_numa_balancing, std::nullopt);

@@ -14,6 +14,7 @@
 #include "stats/linux/host_needs.h"
 #include "stats/topology/special_hardware.h"
 #include "stats/topology/topology_reader.h"
+#include "tools/vmnuma/doctor/scheduling_checks.h"
 
 namespace vmnuma::tools {
 
@@ -35,14 +36,6 @@ std::vector<NodeId> without(const std::vector<NodeId>& nodes, const std::vector<
   std::set_difference(nodes.begin(), nodes.end(), taken.begin(), taken.end(),
                       std::back_inserter(rest));
   return rest;
-}
-
-/// A file's text without blanks at its end.
-Result<std::string> word_in(const files::Directory& root, std::string_view path) {
-  return root.read(path).map([](std::string text) {
-    text.erase(text.find_last_not_of(" \n") + 1);  // npos + 1 is 0
-    return text;
-  });
 }
 
 }  // namespace
@@ -192,32 +185,17 @@ Finding check_pressure(const files::Directory& root) {
   return {"pressure", Severity::kOk, "the kernel tells how long tasks wait for memory", "", {}};
 }
 
-Finding check_kernel_balancing(const files::Directory& root) {
-  constexpr std::string_view kPath = "proc/sys/kernel/numa_balancing";
-  const auto value = word_in(root, kPath);
-  if (!value || *value == "0") {
-    return {"balancing", Severity::kOk, "the kernel's own NUMA balancing is off", "", {}};
-  }
-  if (*value == "1") {
-    return {"balancing",
-            Severity::kOk,
-            "the kernel's own NUMA balancing is on; it follows the vCPUs that vmnuma pins",
-            "",
-            {}};
-  }
-  return {"balancing",
-          Severity::kWarning,
-          fmt::format("kernel.numa_balancing is {}: memory tiering moves pages between nodes, "
-                      "whatever their home",
-                      *value),
-          "Unless that is wanted, set it back:",
-          {"sysctl kernel.numa_balancing=1"}};
-}
-
 std::vector<Finding> check_host(const files::Directory& root) {
-  return {check_nodes(root),           check_distances(root), check_topology(root),
-          check_cgroup(root),          check_schedstat(root), check_pressure(root),
-          check_kernel_balancing(root)};
+  return {check_nodes(root),
+          check_distances(root),
+          check_topology(root),
+          check_cgroup(root),
+          check_schedstat(root),
+          check_pressure(root),
+          check_kernel_balancing(root),
+          check_sched_ext(root),
+          check_cache_scheduling(root),
+          check_isolation(root)};
 }
 
 }  // namespace vmnuma::tools

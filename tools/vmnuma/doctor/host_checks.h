@@ -23,10 +23,8 @@ namespace vmnuma::tools {
 [[nodiscard]] Finding check_schedstat(const files::Directory& root);
 /// Pressure stall information (Linux 6.1, kernel/sched/psi.c: CONFIG_PSI, psi=1).
 [[nodiscard]] Finding check_pressure(const files::Directory& root);
-/// The kernel's own NUMA balancing (Linux 6.1, kernel/sched/core.c: sysctl numa_balancing).
-[[nodiscard]] Finding check_kernel_balancing(const files::Directory& root);
 
-/// All of them.
+/// All of them, and those of scheduling_checks.h.
 [[nodiscard]] std::vector<Finding> check_host(const files::Directory& root);
 
 }  // namespace vmnuma::tools

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <vector>
+
 #include <fmt/format.h>
 
+#include "placement/model/text.h"
+#include "tools/vmnuma/text/scheduling_text.h"
 #include "tools/vmnuma/text/table.h"
 #include "tools/vmnuma/text/text.h"
 #include "tools/vmnuma/text/view_text.h"
@@ -28,6 +33,24 @@ std::string kernel_text(std::int32_t numa_balancing) {
     return "its own NUMA balancing is off";
   }
   return fmt::format("its own NUMA balancing is on ({})", numa_balancing);
+}
+
+/// The first of them has the label.
+std::string kernel_lines(const balancer::StatusView& view) {
+  std::vector<std::string> texts;
+  if (view.kernel_numa_balancing) {
+    texts.push_back(kernel_text(*view.kernel_numa_balancing));
+  }
+  if (view.sched_ext) {
+    texts.push_back(sched_ext_text(*view.sched_ext));
+  }
+  texts.push_back(
+      cache_scheduling_text(view.cache_scheduling, view.kernel_numa_balancing.value_or(0) != 0));
+  std::string out;
+  for (const std::string& text : texts) {
+    out += wrapped(text, /*indent=*/12);
+  }
+  return out.empty() ? out : field("Kernel", "").substr(0, 12) + out.substr(12);
 }
 
 std::string wakeups_text(std::optional<std::int64_t> pairs) {
@@ -116,8 +139,10 @@ std::string text_of(const balancer::StatusView& view) {
     out += field("Reserved", fmt::format("{} {}, see 'vmnuma reservations'", view.reservations,
                                          view.reservations == 1 ? "reservation" : "reservations"));
   }
-  if (view.kernel_numa_balancing) {
-    out += field("Kernel", kernel_text(*view.kernel_numa_balancing));
+  out += kernel_lines(view);
+  if (!view.isolated_cpus.empty()) {
+    out += field("Isolated", fmt::format("CPUs {} are kept from VMs ('vmnuma doctor' says why)",
+                                         placement::to_list(view.isolated_cpus)));
   }
   if (view.wants_wakeups || view.wakeup_pairs) {
     out += field("Wake-ups", wakeups_text(view.wakeup_pairs));

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/controller/confinement.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "placement/model/text.h"
+
+namespace vmnuma::balancer {
+
+using placement::ClientId;
+using placement::CpuId;
+using placement::NodeId;
+
+namespace {
+
+bool contains(const std::vector<CpuId>& cpus, CpuId cpu) {
+  return std::binary_search(cpus.begin(), cpus.end(), cpu);
+}
+
+/// The nodes of which it may use CPUs, and whether these are all CPUs that VMs may use.
+struct Reach {
+  std::vector<NodeId> nodes;
+  bool is_whole = true;
+};
+Reach reach_of(const std::vector<CpuId>& allowed, const placement::Topology& topology) {
+  Reach reach;
+  for (const placement::Node& node : topology.nodes) {
+    const auto count =
+        std::count_if(node.cpus.begin(), node.cpus.end(),
+                      [&](const placement::Cpu& cpu) { return contains(allowed, cpu.id); });
+    if (count > 0) {
+      reach.nodes.push_back(node.id);
+    }
+    reach.is_whole = reach.is_whole && count == std::ssize(node.cpus);
+  }
+  return reach;
+}
+
+/// Property 2.
+void settle(const VmRecord& vm, const std::vector<NodeId>& nodes, const std::string& why,
+            Homes& homes) {
+  for (std::size_t index = 0; index < vm.clients.size() && nodes.size() < 2; ++index) {
+    const ClientId client{vm.description.id, static_cast<std::int32_t>(index)};
+    const NodeId home = vm.clients[index].home;
+    if (!nodes.empty() && home != nodes.front()) {
+      homes.adopt(client, nodes.front(), why);
+    } else if (nodes.empty() && home.value >= 0) {
+      homes.give_up(client);
+    }
+  }
+  homes.remember_all_of(vm.description.id);
+}
+
+}  // namespace
+
+void note_confined(const placement::Sample& sample, const Ledger& ledger, ManagedVms& vms,
+                   Homes& homes, Effects& effects) {
+  for (const placement::VmSample& reading : sample.vms) {
+    const VmRecord* vm = ledger.find(reading.id);
+    if (vm == nullptr) {
+      continue;
+    }
+    const Reach reach = reading.cpus ? reach_of(*reading.cpus, ledger.topology()) : Reach{};
+    const std::string& name = vm->description.name;
+    if (reach.is_whole) {
+      if (vms.of(reading.id).confined) {
+        vms[reading.id].confined.reset();
+        effects.log.push_back(
+            {Severity::kNotice,
+             fmt::format("the cgroup of VM '{}' lets it run wherever VMs may, managing it again",
+                         name),
+             {{"VM", name}}});
+      }
+      continue;
+    }
+    std::string why =
+        fmt::format("its cgroup lets it run on CPUs {} only", placement::to_list(*reading.cpus));
+    if (vms.of(reading.id).confined != why) {
+      effects.log.push_back(
+          {Severity::kNotice, fmt::format("VM '{}' is left alone: {}", name, why), {{"VM", name}}});
+    }
+    const bool is_moving = std::any_of(vm->clients.begin(), vm->clients.end(),
+                                       [](const ClientRecord& client) { return client.moving; });
+    if (!is_moving && !vms.of(reading.id).released) {
+      settle(*vm, reach.nodes, why, homes);
+    }
+    vms[reading.id].confined = std::move(why);
+  }
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/vmnuma/text/scheduling_text.h"
+
+#include <fmt/format.h>
+
+namespace vmnuma::tools {
+
+using placement::CacheScheduling;
+
+/// Linux 6.12: kernel/sched/ext.c refuses to run a thread where its affinity forbids it, leaves
+/// weights and quotas of cgroups to the program (ops.cgroup_set_weight), and scans for NUMA
+/// balancing start in kernel/sched/fair.c only (task_tick_fair).
+std::string sched_ext_text(const placement::SchedExt& scheduler) {
+  if (!scheduler.takes_all) {
+    return fmt::format(
+        "the sched_ext scheduler '{}' runs only threads that ask for it, which those of VMs do not",
+        scheduler.name);
+  }
+  return fmt::format(
+      "the sched_ext scheduler '{}' runs all threads: pins hold, weights and quotas of VMs only if "
+      "it heeds them; the kernel's NUMA balancing and cache-aware scheduling rest meanwhile, so "
+      "that switching them off changes nothing",
+      scheduler.name);
+}
+
+/// Linux 7.2: kernel/sched/fair.c, exceed_llc_capacity() knows how much memory a process touches
+/// from its NUMA faults (task_numa_fault) and lets every process pass without them.
+std::string cache_scheduling_text(CacheScheduling state, bool is_numa_balancing) {
+  if (state == CacheScheduling::kNone) {
+    return "";
+  }
+  if (state == CacheScheduling::kOff) {
+    return "its cache-aware scheduling is off";
+  }
+  return fmt::format(
+      "its cache-aware scheduling {}: within its pins, a VM with few busy threads is drawn to one "
+      "last-level cache, {}",
+      state == CacheScheduling::kOn ? "is on" : "is built in, and on unless root switched it off",
+      is_numa_balancing
+          ? "if its memory fits there"
+          : "even if its memory is far larger, which is not seen while NUMA balancing is off");
+}
+
+}  // namespace vmnuma::tools
