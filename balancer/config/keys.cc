@@ -47,8 +47,10 @@ constexpr KeyInfo<Config> kTop[] = {
         "hypervisor",
         "Whose VMs are balanced: those of libvirt; with qemu those of QEMU processes that no "
         "libvirt manages, such as those of Proxmox VE, Incus, Kata and scripts; with auto both"),
-    {"uri", KeyKind::kText, "a libvirt URI", "The libvirt whose VMs are balanced", set_uri,
-     [](const Config& config) { return config.uri; }},
+    {"uri", KeyKind::kText, "a libvirt URI",
+     "The libvirt whose VMs are balanced; qemu:///system is libvirtd or virtqemud, whichever is "
+     "there",
+     set_uri, [](const Config& config) { return config.uri; }},
     {"mode", KeyKind::kText, "observe, dry-run or active",
      "observe only watches, dry-run also plans and shows its plans, active carries them out",
      [](Config& config, std::string_view text) {

@@ -3,6 +3,7 @@
 /// without a daemon, and a VM that comes back with pins of another host is fitted to this one.
 ///
 /// numad and vmnuma-hook are the wrappers of CMakeLists.txt, which name the socket kSocket.
+#include <cstdlib>
 #include <filesystem>
 #include <mutex>
 #include <optional>
@@ -120,7 +121,8 @@ TEST_F(StartTest, ASavedVmIsRestoredWithoutThePinsOfAnotherHost) {
 
 TEST_F(StartTest, AMigratingVmArrivesWithoutThePinsOfAnotherHost) {
   shell("\"$VMNUMA_TEST_LIBVIRTD\" --start-other");
-  const std::string other = "qemu+unix:///system?socket=/run/libvirt/private/other/libvirt-sock";
+  const std::string other = std::string("qemu+unix:///system?socket=/run/libvirt/private/other/") +
+                            std::getenv("VMNUMA_TEST_SOCKET");
   const std::string file = "/run/libvirt/private/migrating.xml";
   // The first domain id is the other's.
   (void)start_guest(kName, "");

@@ -62,6 +62,10 @@ void start_libvirtd() {
   shell("\"$VMNUMA_TEST_LIBVIRTD\" --start");
 }
 
+std::string libvirtd_pid() {
+  return first_line_of("/run/libvirt/private/libvirtd.pid");
+}
+
 std::string guest_xml(const std::string& name, const std::string& elements) {
   return fmt::format(
       "<domain type='qemu'><name>{}</name><memory unit='MiB'>32</memory>"

@@ -17,6 +17,8 @@ std::string virsh(const std::string& arguments);
 /// Ends or starts the private libvirtd; its guests go on.
 void stop_libvirtd();
 void start_libvirtd();
+/// The private libvirtd's process, while it runs.
+std::string libvirtd_pid();
 
 /// A guest without an operating system: 32 MiB, two of four vCPUs plugged, I/O thread 1, and
 /// `elements`.

@@ -74,9 +74,13 @@ TEST_F(ConnectionTest, RefusesWhatIsNotAUri) {
 }
 
 TEST_F(ConnectionTest, ADaemonThatDoesNotRunIsUnavailable) {
-  const Error error = error_of("qemu:///system?socket=/nonexistent/libvirt-sock");
-  EXPECT_EQ(error.code, ErrorCode::kUnavailable) << error.message;
-  EXPECT_THAT(error.message, HasSubstr("'qemu:///system?socket=/nonexistent/libvirt-sock'"));
+  for (const std::string uri :
+       {"qemu:///system?socket=/nonexistent/libvirt-sock",
+        "qemu+unix:///system?mode=direct&socket=/nonexistent/virtqemud-sock"}) {
+    const Error error = error_of(uri);
+    EXPECT_EQ(error.code, ErrorCode::kUnavailable) << error.message;
+    EXPECT_THAT(error.message, HasSubstr("'" + uri + "'"));
+  }
 }
 
 TEST_F(ConnectionTest, NothingIsPrintedOnAFailure) {

@@ -37,30 +37,6 @@ Finding mode_finding(const StatusView& status) {
           {"systemctl reload vmnumad"}};
 }
 
-Finding libvirt_finding(const StatusView& status) {
-  if (is_about_another_host(status)) {
-    return {"host",
-            Severity::kOk,
-            fmt::format("the daemon's host is another one ({}), so nothing of this one is looked "
-                        "at",
-                        status.uri),
-            "",
-            {}};
-  }
-  const auto missing =
-      std::find_if(status.degraded.begin(), status.degraded.end(),
-                   [](const balancer::DegradedView& view) { return view.source == "libvirt"; });
-  if (missing == status.degraded.end()) {
-    return {"libvirt", Severity::kOk, "the daemon reaches " + status.uri, "", {}};
-  }
-  return {"libvirt",
-          Severity::kError,
-          fmt::format("the daemon does not reach {}: {}", status.uri, missing->reason),
-          "Look whether libvirt runs, and whether polkit lets the user vmnuma in (the rule is "
-          "50-vmnuma.rules):",
-          {"systemctl status libvirtd", "journalctl -u vmnumad -u polkit"}};
-}
-
 }  // namespace
 
 bool is_about_another_host(const StatusView& status) {
@@ -79,7 +55,16 @@ std::vector<Finding> check_daemon(const Result<StatusView>& status, std::string_
                         : std::vector<std::string>{"systemctl enable --now vmnumad",
                                                    "journalctl -u vmnumad"}}};
   }
-  std::vector<Finding> findings = {mode_finding(*status), libvirt_finding(*status)};
+  std::vector<Finding> findings = {mode_finding(*status)};
+  if (is_about_another_host(*status)) {
+    findings.push_back({"host",
+                        Severity::kOk,
+                        fmt::format("the daemon's host is another one ({}), so nothing of this one "
+                                    "is looked at",
+                                    status->uri),
+                        "",
+                        {}});
+  }
   if (!status->nothing_to_balance.empty()) {
     findings.push_back({"balance", Severity::kOk, status->nothing_to_balance, "", {}});
   }
@@ -91,7 +76,7 @@ std::vector<Finding> check_daemon(const Result<StatusView>& status, std::string_
                         {"systemctl reload vmnumad"}});
   }
   for (const balancer::DegradedView& missing : status->degraded) {
-    // Others have a check of their own (host_checks.h), with the cure.
+    // Others have a check of their own (host_checks.h, libvirt_checks.h), with the cure.
     if (missing.source != "libvirt" && missing.source != "cgroup" &&
         missing.source != "schedstat" &&
         (is_about_another_host(*status) ||

@@ -13,6 +13,7 @@
 #include "tools/vmnuma/doctor/daemon_checks.h"
 #include "tools/vmnuma/doctor/device_checks.h"
 #include "tools/vmnuma/doctor/host_checks.h"
+#include "tools/vmnuma/doctor/libvirt_checks.h"
 #include "tools/vmnuma/doctor/pve_checks.h"
 #include "tools/vmnuma/doctor/start_checks.h"
 #include "tools/vmnuma/doctor/vm_checks.h"
@@ -51,6 +52,9 @@ int DoctorRun::run(const Invocation& invocation, Surroundings& surroundings) con
   std::vector<Finding> findings = check_daemon(status, VMNUMA_VERSION);
   if (!status || !is_about_another_host(*status)) {
     const auto daemon = peer_of(invocation.socket_path, surroundings.time_limit);
+    if (status) {
+      findings.push_back(check_libvirt(*directory, *status));
+    }
     findings.push_back(check_rights(*directory, daemon));
     append(findings, check_host(*directory));
     append(findings, check_start(*directory));

@@ -8,6 +8,7 @@
 
 #include "placement/base/number.h"
 #include "tools/numad/name.h"
+#include "tools/vmnuma/doctor/libvirt_checks.h"
 
 namespace vmnuma::tools {
 
@@ -27,9 +28,9 @@ std::vector<std::string> numad_lines() {
   return {"dpkg-divert --add --rename /usr/bin/numad",
           fmt::format("install -m 755 /{} /{}", kOurNumad, kNumad)};
 }
-std::vector<std::string> hook_lines() {
+std::vector<std::string> hook_lines(const Directory& root) {
   return {fmt::format("install -D -m 755 /{} /{}", kShippedHook, kHook),
-          "systemctl restart libvirtd"};
+          fmt::format("systemctl restart {}", libvirt_daemon_of(root, "qemu:///system").name)};
 }
 
 bool is_executable(const files::Directory& root, std::string_view path) {
@@ -103,7 +104,7 @@ Finding check_hook(const files::Directory& root) {
     return {"hook", Severity::kNote,
             "libvirt's hook is not installed, so the daemon does not know which VM starts, and XML "
             "of arriving VMs is not fitted to this host",
-            "It is put in place by (vmnuma-hook(8)):", hook_lines()};
+            "It is put in place by (vmnuma-hook(8)):", hook_lines(root)};
   }
   if (!hook) {
     return {"hook", Severity::kWarning, hook.error().message, "", {}};
@@ -117,7 +118,7 @@ Finding check_hook(const files::Directory& root) {
   }
   if (const auto shipped = root.read(kShippedHook); shipped && *shipped != *hook) {
     return {"hook", Severity::kWarning, fmt::format("/{} is not the one of this version", kHook),
-            "Unless it was changed on purpose, replace it:", hook_lines()};
+            "Unless it was changed on purpose, replace it:", hook_lines(root)};
   }
   return {"hook", Severity::kOk, "libvirt tells the daemon which VM starts", "", {}};
 }

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A daemon of libvirt that its sockets start and that ends when it is idle, as libvirtd and
+/// virtqemud do under systemd.
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "balancer/host/event_loop.h"
+#include "balancer/host/libvirt_inventory.h"
+#include "tests/integration/libvirt/virsh.h"
+#include "tests/support/wake_up.h"
+
+namespace vmnuma::tests {
+namespace {
+
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class IdleTest : public testing::Test {
+ protected:
+  IdleTest()
+      : loop_(std::move(*balancer::EventLoop::start())),
+        inventory_(*loop_, {.uri = "qemu:///system", .default_huge_page_size = placement::kMiB * 2},
+                   [this] { dirty_.notify(); }) {}
+
+  /// Asks as often as the service would: a daemon that is about to end sends away who comes then.
+  std::vector<placement::VmDescription> refresh() {
+    auto vms = inventory_.refresh();
+    for (int attempt = 0; attempt < 10 && !vms; ++attempt) {
+      EXPECT_EQ(vms.error().code, ErrorCode::kUnavailable) << vms.error().message;
+      vms = inventory_.refresh();
+    }
+    EXPECT_TRUE(vms.has_value()) << vms.error().message;
+    return vms.value_or(std::vector<placement::VmDescription>{});
+  }
+
+  WakeUp dirty_;
+  std::unique_ptr<balancer::EventLoop> loop_;
+  balancer::LibvirtInventory inventory_;
+};
+
+TEST_F(IdleTest, ADaemonThatEndedForIdlenessReturnsWhenItIsAsked) {
+  virsh("version");
+  const std::string before = libvirtd_pid();
+  shell("timeout 60 tail --sleep-interval=0.05 --pid=" + before + " -f /dev/null");
+  EXPECT_THAT(refresh(), IsEmpty());
+  EXPECT_NE(libvirtd_pid(), before);
+}
+
+TEST_F(IdleTest, AnOpenConnectionKeepsItAwake) {
+  EXPECT_THAT(refresh(), IsEmpty());
+  const std::string before = libvirtd_pid();
+  shell("\"$VMNUMA_TEST_LIBVIRTD\" --run-other-until-idle");
+  EXPECT_EQ(libvirtd_pid(), before);
+  EXPECT_EQ(dirty_.total(), 0);
+  EXPECT_THAT(refresh(), IsEmpty());
+}
+
+TEST_F(IdleTest, ADaemonThatIsStoppedReturnsWithTheNextQuestionAndKnowsItsVms) {
+  const auto id = start_guest("vmnuma-idle-test", "");
+  EXPECT_THAT(refresh(), SizeIs(1));
+  const std::string before = libvirtd_pid();
+  stop_libvirtd();
+  EXPECT_TRUE(dirty_.wait(std::chrono::seconds(60)));
+  const auto vms = refresh();
+  ASSERT_THAT(vms, SizeIs(1));
+  EXPECT_EQ(vms[0].id, id);
+  EXPECT_NE(libvirtd_pid(), before);
+  virsh("destroy vmnuma-idle-test");
+}
+
+}  // namespace
+}  // namespace vmnuma::tests
