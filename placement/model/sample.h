@@ -30,6 +30,18 @@ struct VcpuSample {
   bool operator==(const VcpuSample&) const = default;
 };
 
+/// Reads that no cache could answer, by a VM's vCPU threads, as their CPUs counted them over some
+/// seconds that ended in this epoch; in the guest and outside of it, as run time is.
+struct MemoryReads {
+  std::int64_t count = 0;
+  CpuTime counted;  ///< run time in which they were counted
+  /// Run time in which they should have been: more where others needed the counters, too.
+  CpuTime ran;
+  std::int64_t cycles = 0;          ///< in `counted`; 0: not counted
+  std::int64_t stalled_cycles = 0;  ///< of these, in which no new work could begin
+  bool operator==(const MemoryReads&) const = default;
+};
+
 struct VmSample {
   VmId id;
   VmProcess process;
@@ -51,6 +63,8 @@ struct VmSample {
   /// That its cgroup lets it run on, ascending: cpuset.cpus.effective of its scope. Absent outside
   /// cgroup v2 and without the cpuset controller.
   std::optional<std::vector<CpuId>> cpus = std::nullopt;
+  /// Absent in all epochs but the one in which its turn to be counted ended.
+  std::optional<MemoryReads> memory_reads = std::nullopt;
   bool operator==(const VmSample&) const = default;
 };
 

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Counts how often VMs read memory, a few VMs at a time.
+///
+/// Problem: a counter of every vCPU thread costs descriptors by the thousand, a little time at
+/// every switch of threads, and one of the few counters that a CPU has, which guests and
+/// administrators with perf(1) want, too. What VMs do changes slowly. Approach: VMs take turns.
+/// As many as have kMostThreads together are counted for kTurn; then come the next ones by id, and
+/// all over again, but no sooner than kRound after the last time. Of a wider VM that many threads
+/// are counted, at even distances. A turn's result is in the one sample with which it ends.
+///
+/// What is counted is all that the threads do, guest and host: run time is of both, too.
+///
+/// Properties:
+///  1. No more than kMostThreads threads are counted at a time, and no VM for more than kTurn of
+///     each kRound.
+///  2. Every VM has its turn, whatever others come and go.
+///  3. A VM that ended, or was restarted, has no result, and no counter beyond the next epoch.
+///  4. What cannot be counted is left out: its VM has no result of this turn.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "placement/model/sample.h"
+#include "stats/perf/thread_counters.h"
+
+namespace vmnuma::stats {
+
+inline constexpr std::size_t kMostThreads = 128;
+inline constexpr placement::Microseconds kTurn{10 * placement::kMicrosecondsPerSecond};
+inline constexpr placement::Microseconds kRound{60 * placement::kMicrosecondsPerSecond};
+
+/// One thread at a time.
+class ReadTurns {
+ public:
+  /// `counters` outlives this. Null: nothing is ever counted.
+  explicit ReadTurns(ThreadCounters* counters) : counters_(counters) {}
+
+  /// Begins and ends turns, and adds the results of those that end to `sample`, which is as it was
+  /// just read.
+  void take_turns(placement::Sample& sample);
+
+ private:
+  struct Counted {
+    placement::VmProcess process;
+    std::vector<std::unique_ptr<ThreadCounter>> threads;
+  };
+  void end_turn(placement::Sample& sample);
+  void begin_turn(const placement::Sample& sample);
+  [[nodiscard]] std::vector<std::unique_ptr<ThreadCounter>> count(const placement::VmSample& vm);
+
+  ThreadCounters* counters_;
+  std::map<placement::VmId, Counted> counted_;
+  placement::Microseconds turn_began_;
+  std::optional<placement::Microseconds> round_began_;
+  std::optional<placement::VmId> last_;  ///< of this round; nothing: the next turn is its first
+};
+
+}  // namespace vmnuma::stats

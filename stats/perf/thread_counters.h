@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The port through which single threads' reads from memory are counted. Implemented by
+/// PerfCounters over the CPUs' own counters, and by the simulated host.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "placement/base/result.h"
+
+namespace vmnuma::stats {
+
+/// Since the counter was made.
+struct ThreadCount {
+  std::int64_t reads = 0;           ///< from memory, in `counted_ns`
+  std::int64_t counted_ns = 0;      ///< run time in which they were counted
+  std::int64_t ran_ns = 0;          ///< run time in which they should have been
+  std::int64_t cycles = 0;          ///< in `counted_ns`; 0: not counted
+  std::int64_t stalled_cycles = 0;  ///< of these, in which no new work could begin
+  bool operator==(const ThreadCount&) const = default;
+};
+
+/// Counts for as long as it lives. One thread at a time.
+class ThreadCounter {
+ public:
+  virtual ~ThreadCounter() = default;
+  /// Also after the thread has ended. Errors: io.
+  [[nodiscard]] virtual Result<ThreadCount> read() const = 0;
+};
+
+class ThreadCounters {
+ public:
+  virtual ~ThreadCounters() = default;
+  /// Counts from now on what this thread does. Errors: vanished (there is no such thread),
+  /// permission-denied, io (no more descriptors, or what is to be counted cannot be).
+  [[nodiscard]] virtual Result<std::unique_ptr<ThreadCounter>> count(std::int64_t tid) = 0;
+};
+
+}  // namespace vmnuma::stats
