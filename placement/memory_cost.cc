@@ -63,9 +63,14 @@ MemoryProfile memory_profile(const Snapshot& snapshot, const ClientState& client
   return profile;
 }
 
-Permille stall_of(const VmPolicy& policy, const Options& options) {
-  return Permille{
-      std::min<std::int64_t>(options.mem_stall_pct * policy.locality_weight_pct / 10, 1000)};
+Permille reckoned_stall(std::optional<Permille> counted, const Options& options) {
+  const Permille of_host{options.mem_stall_pct * 10};
+  return std::clamp(counted.value_or(of_host), of_host / kMostTimesHost, of_host * kMostTimesHost);
+}
+
+Permille stall_of(const VmPolicy& policy, std::optional<Permille> counted, const Options& options) {
+  return std::min(reckoned_stall(counted, options) * policy.locality_weight_pct / 100,
+                  Permille{1000});
 }
 
 CpuTime present_loss(const Snapshot& snapshot, const ClientState& client,

@@ -16,10 +16,14 @@
 ///  - both grow with distance, share and demand;
 ///  - a client that is already where its memory is never pays for staying;
 ///  - siblings on one node lose nothing to each other, and else both ways alike;
+///  - a VM of which nothing was counted has the host's price, and no other one is further from it
+///    than kMostTimesHost;
 ///  - nothing is counted beyond the horizon (placement/arrangement.h).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "placement/model/options.h"
 #include "placement/model/snapshot.h"
@@ -51,8 +55,27 @@ struct MemoryProfile {
 [[nodiscard]] MemoryProfile memory_profile(const Snapshot& snapshot, const ClientState& client,
                                            const Options& options);
 
-/// The share of its run time that a VM of this policy is taken to wait for memory.
-[[nodiscard]] Permille stall_of(const VmPolicy& policy, const Options& options);
+/// What a read of a node's own memory takes on the hosts that 30 % of waiting stands for, the
+/// default of Numa.MemStallPct: two-socket servers of the last ten years, idle (80 to 100 ns).
+inline constexpr std::int64_t kTypicalReadNs = 90;
+/// No memory of a server is quicker or slower; what seems to be, as under emulation, counts as
+/// this.
+inline constexpr std::int64_t kShortestReadNs = 40;
+inline constexpr std::int64_t kLongestReadNs = 400;
+[[nodiscard]] constexpr std::int64_t usable_read_ns(std::int64_t measured_ns) {
+  return std::clamp(measured_ns, kShortestReadNs, kLongestReadNs);
+}
+/// What a VM's CPUs counted makes its price no more than so many times the host's, or one of so
+/// many parts of it: reads that are fetched ahead and reads that overlap hide from counters, and
+/// tomorrow a VM may do something else.
+inline constexpr std::int64_t kMostTimesHost = 4;
+
+/// The share of its run time that a VM is taken to wait for memory: what its CPUs counted, within
+/// bounds, or else the host's.
+[[nodiscard]] Permille reckoned_stall(std::optional<Permille> counted, const Options& options);
+/// The same, weighted as its policy asks.
+[[nodiscard]] Permille stall_of(const VmPolicy& policy, std::optional<Permille> counted,
+                                const Options& options);
 
 /// Time lost per epoch at home `node` with the memory lying where it lies now.
 [[nodiscard]] CpuTime present_loss(const Snapshot& snapshot, const ClientState& client,

@@ -280,7 +280,8 @@ Result<ExplainView> reply_to(const ControllerState& state, const ExplainRequest&
   view.policy = policy_view(state.setup, state.running, **vm, state.vms.of(found->id));
   view.devices = device_views((*vm)->description);
   if (found->fresh) {
-    view.memory += "; " + far_memory_text(state.setup.measured_memory, state.setup);
+    view.memory +=
+        "; " + far_memory_text(state.setup.measured_memory, state.setup, found->counted_stall);
   }
   explain_cpus(state, found->id, view);
   return view;
@@ -314,7 +315,7 @@ Result<DoneView> carry_out(ControllerState& state, const OptionsSetRequest& requ
   state.setup.options = options;
   state.setup.origins[request.name] = request.persist ? Origin::kPersisted : Origin::kRuntime;
   const ClientGroups before = client_groups(state.ledger);
-  state.ledger.set_options(options);
+  state.options_changed();
   note_regrouped(before, state.ledger, state.last.snapshot.epoch, state.vms);
   effects.options = options;
   effects.log.push_back({Severity::kNotice,

@@ -211,7 +211,7 @@ void Controller::handle(const ConfigChanged& event, Effects& effects) {
   static_cast<Settings&>(state_.setup) = event;
   apply_measured_stall(state_.setup.measured_memory, state_.setup);
   state_.ledger.set_reserved_memory(state_.setup.reserved_memory);
-  state_.ledger.set_options(state_.setup.options);
+  state_.options_changed();
   effects.options = state_.setup.options;
   apply_domains(state_, effects);
   note_regrouped(before, state_.ledger, state_.last.snapshot.epoch, state_.vms);
@@ -234,10 +234,12 @@ void Controller::handle(const TopologyChanged& event, Effects& effects) {
   setup.topology = event.topology;
   apply_measured_stall(setup.measured_memory, setup);
   state_.ledger.set_topology(setup.topology);
-  state_.ledger.set_options(setup.options);
+  state_.options_changed();
   if (has_same_nodes) {  // at other distances: nothing else that is known changes
     effects.log.push_back(
-        {Severity::kInfo, "between nodes " + far_memory_text(setup.measured_memory, setup), {}});
+        {Severity::kInfo,
+         "between nodes " + far_memory_text(setup.measured_memory, setup, /*counted=*/std::nullopt),
+         {}});
     return;
   }
   apply_domains(state_, effects);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "balancer/controller/cpu_control.h"
+#include "balancer/controller/far_memory.h"
 #include "balancer/core/what_if.h"
 #include "placement/model/text.h"
 
@@ -25,10 +26,16 @@ ControllerState::ControllerState(ControllerSetup start)
       starts(std::exchange(setup.expected, {})),
       reservations(std::exchange(setup.reservations, {})) {
   last.snapshot.topology = setup.topology;
+  ledger.set_local_read_ns(read_time_of_counters(setup.measured_memory, setup));
   ledger.set_reserved_memory(setup.reserved_memory);
   vms.set_each(&ManagedVm::original, std::exchange(setup.originals, {}));
   vms.set_each(&ManagedVm::released, std::exchange(setup.released, {}));
   vms.set_remembered_homes(std::exchange(setup.remembered_homes, {}));
+}
+
+void ControllerState::options_changed() {
+  ledger.set_local_read_ns(read_time_of_counters(setup.measured_memory, setup));
+  ledger.set_options(setup.options);
 }
 
 CpuPins ControllerState::cpu_pins(const std::vector<Relocation>& relocations) const {

@@ -96,6 +96,8 @@ struct ControllerState {
   [[nodiscard]] Mode mode() const { return health.mode(setup.mode); }
   [[nodiscard]] bool acts() const { return health.acts(setup.mode); }
   [[nodiscard]] bool is_epoch_measured() const { return last.snapshot.epoch > 0; }
+  /// Tells the ledger of the options in `setup`, and where the price of remote memory comes from.
+  void options_changed();
   /// Of the plan after the last one.
   [[nodiscard]] Circumstances circumstances() const {
     return {last.last_placed_on, outcomes.breaker_open(last.snapshot.epoch + 1)};

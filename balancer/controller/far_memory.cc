@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/controller/far_memory.h"
 
-#include <map>
+#include <string_view>
 
 #include <fmt/format.h>
 
+#include "balancer/controller/views.h"
+#include "placement/memory_cost.h"
+
 namespace vmnuma::balancer {
 
-namespace {
+using placement::Permille;
 
-constexpr const char* kMemStallPct = "Numa.MemStallPct";
-
-bool is_set(const std::map<std::string, Origin>& origins) {
-  const auto origin = origins.find(kMemStallPct);
-  return origin != origins.end() && origin->second != Origin::kMeasured;
+bool is_price_set(const Settings& settings) {
+  const auto origin = settings.origins.find(kMemStallPct);
+  return origin != settings.origins.end() && origin->second != Origin::kMeasured;
 }
 
-}  // namespace
-
 void apply_measured_stall(const std::optional<MeasuredMemory>& measured, Settings& settings) {
-  if (is_set(settings.origins)) {
+  if (is_price_set(settings)) {
     return;
   }
   settings.options.mem_stall_pct = placement::Options{}.mem_stall_pct;
@@ -30,22 +29,39 @@ void apply_measured_stall(const std::optional<MeasuredMemory>& measured, Setting
   }
 }
 
-std::string far_memory_text(const std::optional<MeasuredMemory>& measured,
-                            const Settings& settings) {
-  const std::int64_t pct = settings.options.mem_stall_pct;
-  if (!measured) {
-    return fmt::format(
-        "distances are the firmware's, and {} % of run time is {} to wait for memory", pct,
-        is_set(settings.origins) ? "set" : "assumed");
+std::optional<std::int64_t> read_time_of_counters(const std::optional<MeasuredMemory>& measured,
+                                                  const Settings& settings) {
+  if (is_price_set(settings)) {
+    return std::nullopt;
   }
-  if (is_set(settings.origins)) {
-    return fmt::format("distances are measured, and {} % of run time is set to wait for memory",
-                       pct);
+  return measured ? placement::usable_read_ns(measured->local_read_ns) : placement::kTypicalReadNs;
+}
+
+std::string far_memory_text(const std::optional<MeasuredMemory>& measured, const Settings& settings,
+                            std::optional<Permille> counted) {
+  const std::int64_t pct = settings.options.mem_stall_pct;
+  const std::string_view distances =
+      measured ? "distances are measured" : "distances are the firmware's";
+  if (is_price_set(settings)) {
+    return fmt::format("{}, and {} % of run time is set to wait for memory", distances, pct);
+  }
+  static_assert(placement::kMostTimesHost == 4, "the sentence below says so");
+  if (counted) {
+    const Permille used = placement::reckoned_stall(counted, settings.options);
+    const std::string why =
+        used == *counted
+            ? fmt::format("by what its CPUs counted (the host's figure is {} %)", pct)
+            : fmt::format("{} the host's {} %, because its CPUs counted {} %",
+                          used > *counted ? "a quarter of" : "four times", pct, percent(*counted));
+    return fmt::format("{}, and {} % of its run time is reckoned to wait for memory, {}", distances,
+                       percent(used), why);
+  }
+  if (!measured) {
+    return fmt::format("{}, and {} % of run time is assumed to wait for memory", distances, pct);
   }
   return fmt::format(
-      "distances are measured, and {} % of run time is reckoned to wait for memory, of which a "
-      "local read takes {} ns",
-      pct, measured->local_read_ns);
+      "{}, and {} % of run time is reckoned to wait for memory, of which a local read takes {} ns",
+      distances, pct, measured->local_read_ns);
 }
 
 }  // namespace vmnuma::balancer

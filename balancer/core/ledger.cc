@@ -516,7 +516,6 @@ void Ledger::measure_vm(VmRecord& vm, const Sample& sample, Snapshot& snapshot) 
   state.policy = vm.description.policy;
   state.memory_stays_because = why_memory_stays(vm.description).value_or("");
   state.huge_page_size = vm.description.huge_page_size;
-  state.stall = stall_of(state.policy, options_);
   state.device_nodes = device_nodes(topology_, vm.description);
   state.wished_nodes = wished_nodes(topology_, vm.description);
   for (const NodeId node : vm.suggested) {
@@ -533,8 +532,13 @@ void Ledger::measure_vm(VmRecord& vm, const Sample& sample, Snapshot& snapshot) 
   state.client_count = vm.clients.size();
   const std::optional<VmUsage> usage = read(vm, sample, state);
   state.weight = vm.weight;
+  if (local_read_ns_) {
+    state.counted_stall = vm.counted_stall.at(sample.taken_at);
+  }
+  state.stall = stall_of(state.policy, state.counted_stall, options_);
   state.cpu_measured = usage.has_value();
   state.figures = figures_of(vm);
+  state.figures.memory_stall = state.counted_stall;
   vm.measured = vm.measured || usage.has_value();
   state.measured = vm.measured;
   state.shares_memory = vm.description.cells.size() < 2;
@@ -587,12 +591,16 @@ std::optional<VmUsage> Ledger::read(VmRecord& vm, const Sample& sample, VmState&
     vm.last.reset();
     vm.memory.reset();
     vm.cell_memory.clear();
+    vm.counted_stall = {};
     vm.measured = false;
     make_stale(state, "its process is a new one");
   }
   if (now.memory) {
     vm.memory = now.memory;
     vm.cell_memory = now.cell_memory;
+  }
+  if (now.memory_reads && local_read_ns_) {
+    vm.counted_stall.take_in(*now.memory_reads, *local_read_ns_, sample.taken_at);
   }
   std::optional<VmUsage> usage;
   if (vm.last && vm.read_at != last_sample_->taken_at) {

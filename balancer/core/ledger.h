@@ -31,6 +31,7 @@
 #include <optional>
 #include <vector>
 
+#include "balancer/core/counted_stall.h"
 #include "balancer/core/vm_usage.h"
 #include "balancer/core/wakeups.h"
 #include "placement/clients.h"
@@ -101,7 +102,8 @@ struct VmRecord {
   std::int32_t weight = 100;                            ///< newest known
   std::optional<std::vector<placement::Bytes>> memory;  ///< newest known, per node
   std::vector<std::vector<placement::Bytes>>
-      cell_memory;                              ///< of `memory`, by cell; empty = unknown
+      cell_memory;  ///< of `memory`, by cell; empty = unknown
+  CountedStall counted_stall;
   bool found_running = false;                   ///< was there when the daemon started
   std::optional<placement::Permille> expected;  ///< its usual CPU use per vCPU, from the history
   std::vector<placement::NodeId> suggested;     ///< where libvirt was told to start it
@@ -122,6 +124,11 @@ class Ledger {
   void set_options(const placement::Options& options);
   /// What each node keeps for the system, if that is more than Numa.NodeReservePct.
   void set_reserved_memory(placement::ReservedMemory reserved) { reserved_ = std::move(reserved); }
+  /// What a read of a node's own memory takes, with which the reads that CPUs counted become prices
+  /// of single VMs. Nothing: all VMs have the host's price, because somebody has set it.
+  void set_local_read_ns(std::optional<std::int64_t> local_read_ns) {
+    local_read_ns_ = local_read_ns;
+  }
   /// A changed host. Homes on nodes that are gone become none. Where only distances are others,
   /// everything known is kept.
   void set_topology(placement::Topology topology);
@@ -210,6 +217,7 @@ class Ledger {
   placement::Topology topology_;
   placement::Options options_;
   placement::ReservedMemory reserved_;
+  std::optional<std::int64_t> local_read_ns_;
   std::map<placement::VmId, VmRecord> vms_;
   placement::LoadForecasts forecasts_;
   placement::Microseconds forecasts_end_;  ///< when they are worth nothing any more

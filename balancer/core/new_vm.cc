@@ -97,7 +97,7 @@ void add_vm(Snapshot& snapshot, const NewVm& vm, const Options& options) {
   state.weight = vm.weight;
   state.memory_stays_because = why_memory_stays(vm.description).value_or("");
   state.huge_page_size = vm.description.huge_page_size;
-  state.stall = stall_of(state.policy, options);
+  state.stall = stall_of(state.policy, /*counted=*/std::nullopt, options);
   state.device_nodes = device_nodes(snapshot.topology, vm.description);
   state.wished_nodes = wished_nodes(snapshot.topology, vm.description);
   state.measured = false;

@@ -66,10 +66,13 @@ void let_an_epoch_pass(Snapshot& snapshot, const Options& options) {
   }
 }
 
-/// What the ledger derives from options.
-void take_options(Snapshot& snapshot, const Options& options) {
+/// What the ledger derives from options. A price of remote memory that is supposed is every VM's.
+void take_options(Snapshot& snapshot, const Options& options, bool sets_price) {
   for (VmState& vm : snapshot.vms) {
-    vm.stall = stall_of(vm.policy, options);
+    if (sets_price) {
+      vm.counted_stall.reset();
+    }
+    vm.stall = stall_of(vm.policy, vm.counted_stall, options);
   }
   for (NodeState& node : snapshot.nodes) {
     node.reserve = std::max(node.total * options.node_reserve_pct / 100, node.reserved) +
@@ -133,7 +136,8 @@ WhatIf what_if(const Snapshot& now, const Options& options, const Supposition& s
   Snapshot& supposed = answer.supposed;
   supposed = now;
   let_an_epoch_pass(supposed, supposition.options);
-  take_options(supposed, supposition.options);
+  take_options(supposed, supposition.options,
+               supposition.options.mem_stall_pct != options.mem_stall_pct);
   for (const VmId& id : supposition.removed) {
     remove_vm(supposed, id);
   }

@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include "balancer/controller/controller.h"
+#include "balancer/controller/far_memory.h"
 
 namespace vmnuma::balancer {
 
@@ -209,6 +210,13 @@ struct RecordFields {
     fields.prose("path", value.path);
     fields("limits", value.limits);
   }
+  VMNUMA_FIELDS(placement::MemoryReads) {
+    fields("count", value.count);
+    fields("counted", value.counted);
+    fields("ran", value.ran);
+    fields("cycles", value.cycles);
+    fields("stalled_cycles", value.stalled_cycles);
+  }
   VMNUMA_FIELDS(placement::VmSample) {
     fields("id", value.id);
     fields("process", value.process);
@@ -222,6 +230,7 @@ struct RecordFields {
     fields("threads", value.threads);
     fields("cpu_waits", value.cpu_waits);
     fields.added("cpus", value.cpus);
+    fields.added("memory_reads", value.memory_reads);
   }
   VMNUMA_FIELDS(placement::CpuSample) {
     fields("id", value.id);
@@ -306,6 +315,7 @@ struct RecordFields {
     fields("demand", value.demand);
     fields("entitled", value.entitled);
     fields("stall", value.stall);
+    fields.added("counted_stall", value.counted_stall);
     fields("huge_page_size", value.huge_page_size);
     fields("memory_stays_because", value.memory_stays_because);  // one of a few sentences of ours
     fields.added("shares_memory", value.shares_memory);
@@ -473,9 +483,22 @@ struct RecordFields {
   VMNUMA_FIELDS(CommandReceived) {
     fields.command("request", value.command);
   }
+  /// Of origins, the one that decides: a price of remote memory that is set is not replaced by what
+  /// is measured. Recordings without this have none that is set.
+  template <class Fields, class T>
+  static void visit_price_origin(Fields& fields, T& settings) {
+    bool is_set = is_price_set(settings);
+    fields.added("mem_stall_is_set", is_set);
+    if constexpr (!std::is_const_v<T>) {
+      if (is_set) {
+        settings.origins[kMemStallPct] = Origin::kFile;
+      }
+    }
+  }
   VMNUMA_FIELDS(ConfigChanged) {
     fields("mode", value.mode);
     fields("options", value.options);
+    visit_price_origin(fields, value);
     fields.policies("policies", value.policies);
     fields("metadata_wins", value.metadata_wins);
     fields("repairs_pins", value.repairs_pins);
@@ -542,6 +565,7 @@ struct RecordFields {
     fields("topology", value.topology);
     fields.added("measured_memory", value.measured_memory);
     fields("options", value.options);
+    visit_price_origin(fields, value);
     fields.policies("policies", value.policies);
     fields("metadata_wins", value.metadata_wins);
     fields("repairs_pins", value.repairs_pins);
@@ -596,6 +620,11 @@ struct RecordFields {
     fields("local_mib_epochs", value.local_mib_epochs);
     fields("all_mib_epochs", value.all_mib_epochs);
   }
+  VMNUMA_FIELDS(CountedStall) {
+    fields("share", value.share_);
+    fields("readings", value.readings_);
+    fields("read_at", value.read_at_);
+  }
   VMNUMA_FIELDS(VmRecord) {
     fields("description", value.description);
     fields("clients", value.clients);
@@ -606,6 +635,7 @@ struct RecordFields {
     fields("weight", value.weight);
     fields("memory", value.memory);
     fields("cell_memory", value.cell_memory);
+    fields.added("counted_stall", value.counted_stall);
     fields("found_running", value.found_running);
     fields("expected", value.expected);
     fields("suggested", value.suggested);
@@ -629,6 +659,7 @@ struct RecordFields {
     fields("topology", value.topology_);
     fields("options", value.options_);
     fields.added("reserved", value.reserved_);
+    fields.added("local_read_ns", value.local_read_ns_);
     fields("vms", value.vms_);
     fields.added("forecasts", value.forecasts_);
     fields.added("forecasts_end", value.forecasts_end_);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "balancer/record/fields.h"
+#include "placement/memory_cost.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::balancer {
@@ -242,6 +243,11 @@ void check(const placement::VmSample& sample, Findings& findings) {
       none_negative(sample.memory.value_or(std::vector<Bytes>{})) &&
           std::all_of(sample.cell_memory.begin(), sample.cell_memory.end(), none_negative<Bytes>),
       "VM {} has less than no memory on a node", id);
+  if (const auto& reads = sample.memory_reads) {
+    findings.require(reads->count >= 0 && reads->counted >= CpuTime{} && reads->ran >= CpuTime{} &&
+                         reads->cycles >= 0 && reads->stalled_cycles >= 0,
+                     "VM {} read less than nothing from memory", id);
+  }
 }
 
 void check(const placement::Sample& sample, Findings& findings) {
@@ -332,9 +338,11 @@ void check(const Snapshot& snapshot, Findings& findings) {
                          std::all_of(vm.suggested.begin(), vm.suggested.end(),
                                      [nodes](NodeIndex node) { return node < nodes; }),
                      "VM {} of the snapshot has a node that is not there", id);
-    findings.require(is_within(vm.weight, 0, kMostWeight) &&
-                         is_within(vm.stall.value, 0, kMostAmount) && vm.demand >= CpuTime{},
-                     "VM {} of the snapshot has a number out of range", id);
+    findings.require(
+        is_within(vm.weight, 0, kMostWeight) && is_within(vm.stall.value, 0, kMostAmount) &&
+            vm.demand >= CpuTime{} &&
+            is_within(vm.counted_stall.value_or(placement::Permille{}).value, 0, kMostPermille),
+        "VM {} of the snapshot has a number out of range", id);
     check(vm.policy, findings);
     if (!findings.require(vm.first_client == next && vm.client_count <= kMostVcpus &&
                               vm.client_count <= snapshot.clients.size() - next,
@@ -492,6 +500,8 @@ Result<void> RecordFields::check(const Controller& controller) {
   check(setup.policies, findings);
   findings.require(ledger.topology_ == setup.topology && ledger.options_ == setup.options,
                    "the ledger is of another host or has other options");
+  findings.require(is_within(ledger.local_read_ns_.value_or(0), 0, placement::kLongestReadNs),
+                   "reading memory takes {} ns", ledger.local_read_ns_.value_or(0));
   for (const auto& [vm, original] : state.vms.each(&ManagedVm::original)) {
     for (const auto& [thread, pins] : original.threads) {
       findings.require(is_list(pins.found) && std::all_of(pins.ours.begin(), pins.ours.end(),

@@ -69,8 +69,10 @@ struct VmState {
   ClientIndex first_client = 0;  ///< its clients are consecutive
   std::size_t client_count = 0;
   CpuTime demand;
-  CpuTime entitled;                  ///< its fair share of the whole host, at most its demand
-  Permille stall;                    ///< share of its run time that waits for memory
+  CpuTime entitled;  ///< its fair share of the whole host, at most its demand
+  Permille stall;    ///< share of its run time that waits for memory
+  /// The same as its CPUs counted it; absent where they did not, or where that does not count.
+  std::optional<Permille> counted_stall = std::nullopt;
   std::string memory_stays_because;  ///< empty if its memory can be moved
   bool shares_memory = false;        ///< its guest has no NUMA cells: any vCPU uses all of it
   Bytes huge_page_size;              ///< of hugetlbfs, that its memory consists of; zero: ordinary

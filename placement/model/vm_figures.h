@@ -28,6 +28,7 @@ struct VmFigures {
   std::optional<Permille> memory_some;
   std::optional<Permille> memory_full;
   std::optional<Permille> huge_pages = {};
+  std::optional<Permille> memory_stall = {};  ///< VmState::counted_stall
   bool operator==(const VmFigures&) const = default;
 };
 
@@ -55,6 +56,9 @@ inline constexpr std::array kVmFigures{
     VmFigureInfo{&VmFigures::huge_pages, "huge_page_permille", "HUGE%", "",
                  "vmnuma_vm_huge_page_ratio", "", "",
                  "Share of the VM's resident memory that is on huge pages of either kind."},
+    VmFigureInfo{&VmFigures::memory_stall, "memory_stall_permille", "STALL%", "",
+                 "vmnuma_vm_memory_stall_ratio", "", "",
+                 "Share of the VM's run time that it waits for memory, reckoned from its reads."},
 };
 static_assert(sizeof(VmFigures) == kVmFigures.size() * sizeof(std::optional<Permille>),
               "a figure has no line in the table");

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 
+#include "placement/memory_cost.h"
 #include "stats/latency/measure.h"
 
 namespace vmnuma::stats {
 
 using placement::kLocalDistance;
+using placement::kTypicalReadNs;
 using placement::NodeIndex;
 using placement::Topology;
 
@@ -57,8 +59,7 @@ std::optional<std::int64_t> local_read_ns(const Topology& topology,
 std::int64_t stall_pct(std::int64_t typical_pct, std::int64_t local_read_ns) {
   // Work between reads takes 100 - typical parts for `typical` parts of waiting, at the typical
   // latency.
-  const std::int64_t waits =
-      typical_pct * std::clamp(local_read_ns, kShortestReadNs, kLongestReadNs);
+  const std::int64_t waits = typical_pct * placement::usable_read_ns(local_read_ns);
   const std::int64_t all = waits + (100 - typical_pct) * kTypicalReadNs;
   return all <= 0 ? 0 : (waits * 100 + all / 2) / all;
 }

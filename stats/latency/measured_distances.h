@@ -8,7 +8,8 @@
 /// kAgreement per cent: less is within what two measurements differ by.
 ///
 /// The share of its run time that a VM waits for memory grows with the time that a read takes:
-/// Numa.MemStallPct, by default 30 %, is that of a host whose own memory takes kTypicalReadNs. A VM
+/// Numa.MemStallPct, by default 30 %, is that of a host whose own memory takes
+/// placement::kTypicalReadNs. A VM
 /// that reads as often waits longer where every read takes longer, and does the same work between
 /// reads.
 ///
@@ -26,14 +27,6 @@
 #include "stats/reports/latency_rows.h"
 
 namespace vmnuma::stats {
-
-/// What a read of a node's own memory takes on the hosts that 30 % stands for: two-socket servers
-/// of the last ten years, idle (80 to 100 ns).
-inline constexpr std::int64_t kTypicalReadNs = 90;
-/// No memory of a server is quicker or slower; what seems to be, as under emulation, counts as
-/// this.
-inline constexpr std::int64_t kShortestReadNs = 40;
-inline constexpr std::int64_t kLongestReadNs = 400;
 
 /// The topology with distances as decisions should use them.
 [[nodiscard]] placement::Topology with_measured_distances(placement::Topology firmware,

@@ -187,7 +187,7 @@ TEST_F(LiveHostTest, LatenciesAreThoseOfTheDistances) {
   open();
   const std::atomic<bool> stop = false;
   const auto found = host_->find_latencies("", host_->topology(), stop);
-  EXPECT_EQ(stats::local_read_ns(host_->topology(), found.latencies), stats::kTypicalReadNs);
+  EXPECT_EQ(stats::local_read_ns(host_->topology(), found.latencies), placement::kTypicalReadNs);
   EXPECT_EQ(stats::with_measured_distances(host_->topology(), found.latencies).distances,
             scenario_.host.distances);
 }

@@ -120,7 +120,8 @@ Snapshot SnapshotBuilder::build() const {
     vm.weight = spec.weight;
     vm.first_client = snapshot.clients.size();
     vm.client_count = spec.homes.size();
-    vm.stall = placement::stall_of(spec.policy, options_);
+    vm.counted_stall = spec.counted_stall;
+    vm.stall = placement::stall_of(spec.policy, spec.counted_stall, options_);
     vm.memory_stays_because = spec.memory_stays_because;
     vm.shares_memory = spec.shares_memory;
     vm.huge_page_size = spec.huge_pages ? kHugePage : Bytes{};

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,6 +63,7 @@ struct VmSpec {
   placement::NodeIndex came_from = placement::kNoNode;
   std::int64_t epochs_since_swap = 1'000'000;
   std::vector<std::int64_t> owed_before_pct = {};  ///< of one CPU, newest first
+  std::optional<placement::Permille> counted_stall = {};
 };
 
 class SnapshotBuilder {

@@ -138,7 +138,7 @@ inline balancer::HostView host_view() {
                  3,
                  {7950000, 400000, 8050000, 125000}}},
                {placement::Permille{321}, placement::Permille{45}, placement::Permille{6},
-                placement::Permille{780}},
+                placement::Permille{780}, placement::Permille{210}},
                {"0000:3b:00.0"}},
               {"db \"7\"",
                "11111111-2222-3333-4444-555555555555",

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "balancer/record/playback.h"
+#include "placement/memory_cost.h"
 #include "tests/unit/balancer/host_story.h"
 
 namespace vmnuma::tests {
@@ -77,6 +79,79 @@ TEST(DistancesTest, AnOptionThatIsSetGoesBeforeWhatWasMeasured) {
   EXPECT_EQ(stall_option(host).value, 20);
   EXPECT_EQ(stall_option(host).origin, Origin::kRuntime);
   EXPECT_THAT(explained_memory(host), HasSubstr("20 % of run time is set to wait for memory"));
+}
+
+/// Ten seconds of run time, of which `permille` waited at `read_ns` a read.
+placement::MemoryReads reads(std::int64_t permille, std::int64_t read_ns) {
+  return {
+      .count = permille * 20'000'000 / read_ns + 1, .counted = {10'000'000}, .ran = {10'000'000}};
+}
+
+std::int64_t stall_of_one(HostStory& host) {
+  return host.controller().snapshot().vms[0].stall.value;
+}
+
+TEST(DistancesTest, WhatAVmsCpusCountedIsItsPriceAtTheMeasuredTimeOfARead) {
+  HostStory host = one_vm();
+  (void)host.controller().on(measured());  // 120 ns, the host's price is 36 %
+  host.set_reads(reads(180, 120));
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    (void)host.epoch();
+  }
+  EXPECT_EQ(stall_of_one(host), 180);
+  EXPECT_THAT(explained_memory(host),
+              HasSubstr("distances are measured, and 18 % of its run time is reckoned to wait for "
+                        "memory, by what its CPUs counted (the host's figure is 36 %)"));
+}
+
+TEST(DistancesTest, WithoutMeasuredTimesAReadTakesTheTypicalOne) {
+  HostStory host = one_vm();
+  host.set_reads(reads(10, placement::kTypicalReadNs));
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    (void)host.epoch();
+  }
+  EXPECT_EQ(stall_of_one(host), 75);
+  EXPECT_THAT(explained_memory(host),
+              HasSubstr("distances are the firmware's, and 8 % of its run time is reckoned to wait "
+                        "for memory, a quarter of the host's 30 %, because its CPUs counted 1 %"));
+}
+
+TEST(DistancesTest, AnOptionThatIsSetGoesBeforeWhatCpusCount) {
+  HostStory host = one_vm();
+  host.set_reads(reads(180, placement::kTypicalReadNs));
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    (void)host.epoch();
+  }
+  EXPECT_EQ(stall_of_one(host), 180);
+  (void)host.controller().on(
+      CommandReceived{1, balancer::OptionsSetRequest{"Numa.MemStallPct", 20, false}});
+  (void)host.epoch();
+  EXPECT_EQ(stall_of_one(host), 200);
+  EXPECT_THAT(explained_memory(host), HasSubstr("20 % of run time is set to wait for memory"));
+}
+
+TEST(DistancesTest, APriceThatIsSetIsReplayedAsOne) {
+  HostStory host = one_vm();
+  host.set_reads(reads(180, placement::kTypicalReadNs));
+  host.recorder().begin(host.controller(), /*anonymize=*/false, std::nullopt);
+  balancer::ConfigChanged config{{Mode::kActive, {}, {}, {}}};
+  config.options.mem_stall_pct = 20;
+  config.origins["Numa.MemStallPct"] = Origin::kFile;
+  (void)host.recorder().pass(host.controller(), config);
+  for (int epoch = 0; epoch < 4; ++epoch) {
+    (void)host.epoch();
+  }
+  EXPECT_EQ(stall_of_one(host), 200);
+  balancer::Playback playback;
+  for (const std::string& line : host.recorder().take_lines(std::size_t{1} << 24U)) {
+    const auto content = playback.take(line);
+    ASSERT_TRUE(content) << content.error().message;
+    if (const auto* event = std::get_if<balancer::Event>(&*content)) {
+      (void)playback.controller().on(*event);
+    }
+  }
+  EXPECT_EQ(playback.controller().snapshot().vms[0].stall.value, 200);
+  EXPECT_EQ(playback.controller().ledger().options().mem_stall_pct, 20);
 }
 
 TEST(DistancesTest, AReadConfigurationKeepsWhatWasMeasured) {

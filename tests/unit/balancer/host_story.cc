@@ -200,6 +200,7 @@ Effects HostStory::epoch() {
     entry.memory_state->waits_some = memory_waits_;
     entry.cpu_waits = cpu_waits_;
     entry.cpus = vm.allowed;
+    entry.memory_reads = reads_;
     entry.threads = std::ssize(vm.run_ns) + kOtherThreads;
     sample.vms.push_back(std::move(entry));
   }

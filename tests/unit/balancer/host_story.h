@@ -95,6 +95,8 @@ class HostStory {
     cpu_waits_ = cpu;
     memory_waits_ = memory;
   }
+  /// What each VM's CPUs counted in the epochs from now on; nothing: nothing.
+  void set_reads(std::optional<placement::MemoryReads> reads) { reads_ = reads; }
   /// So much later than they are due epochs are told from now on.
   void set_late(placement::Microseconds late) { late_ = late; }
 
@@ -133,6 +135,7 @@ class HostStory {
   placement::Bytes free_{placement::kGiB.value / 2};
   std::map<std::int32_t, placement::Bytes> free_on_;
   std::optional<std::vector<placement::HugePagePool>> pools_;
+  std::optional<placement::MemoryReads> reads_;
   placement::Microseconds late_;
   std::optional<std::int64_t> direct_reclaims_;
   std::optional<std::vector<placement::WakeupSample>> wakeups_;

@@ -173,16 +173,22 @@ TEST_P(HarmfulEventTest, EndsTheReplayBeforeIt) {
 
 INSTANTIATE_TEST_SUITE_P(
     Sound, HarmfulEventTest,
-    testing::Values(HarmfulEvent{"VmsInDisorder", "domains", "/running/0/id",
-                                 "ffffffff-0000-0000-0000-000000000000"},
-                    HarmfulEvent{"VcpusInDisorder", "domains", "/running/0/vcpus", {1, 0}},
-                    HarmfulEvent{"NegativeVcpus", "domains", "/running/0/vcpus", {-1, 0}},
-                    HarmfulEvent{"Sockets", "domains", "/running/0/sockets", 2000000000},
-                    HarmfulEvent{"Numatune", "domains", "/running/0/numatune", 5},
-                    HarmfulEvent{"LongEpoch", "sample", "/sample/taken_at", 4503599627370496},
-                    HarmfulEvent{"NegativeTime", "sample", "/sample/vms/0/vcpus/0/run_ns", -7},
-                    HarmfulEvent{"NegativeMemory", "sample", "/sample/vms/0/memory/0", -1},
-                    HarmfulEvent{"Quota", "sample", "/sample/vms/0/quota_permille", 4096001}),
+    testing::Values(
+        HarmfulEvent{"VmsInDisorder", "domains", "/running/0/id",
+                     "ffffffff-0000-0000-0000-000000000000"},
+        HarmfulEvent{"VcpusInDisorder", "domains", "/running/0/vcpus", {1, 0}},
+        HarmfulEvent{"NegativeVcpus", "domains", "/running/0/vcpus", {-1, 0}},
+        HarmfulEvent{"Sockets", "domains", "/running/0/sockets", 2000000000},
+        HarmfulEvent{"Numatune", "domains", "/running/0/numatune", 5},
+        HarmfulEvent{"LongEpoch", "sample", "/sample/taken_at", 4503599627370496},
+        HarmfulEvent{"NegativeTime", "sample", "/sample/vms/0/vcpus/0/run_ns", -7},
+        HarmfulEvent{"NegativeMemory", "sample", "/sample/vms/0/memory/0", -1},
+        HarmfulEvent{
+            "Reads",
+            "sample",
+            "/sample/vms/0/memory_reads",
+            {{"count", -1}, {"counted", 1}, {"ran", 1}, {"cycles", 0}, {"stalled_cycles", 0}}},
+        HarmfulEvent{"Quota", "sample", "/sample/vms/0/quota_permille", 4096001}),
     [](const auto& tested) { return tested.param.name; });
 
 }  // namespace

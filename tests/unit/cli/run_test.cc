@@ -225,7 +225,7 @@ TEST_F(RunTest, ListsVmsWithWhatTheirClientsComeTo) {
   EXPECT_EQ(run({"list"}, host_of_two), kExitOk);
   EXPECT_THAT(out_.str(), StartsWith("VM "));
   EXPECT_THAT(out_.str(),
-              ::testing::ContainsRegex("web1 +0 +12 +68 +2 +16.0 GiB +93 +78.0  moving\n"));
+              ::testing::ContainsRegex("web1 +0 +12 +68 +2 +16.0 GiB +93 +78.0 +21.0  moving\n"));
   EXPECT_THAT(out_.str(), HasSubstr("left alone: it"));
   EXPECT_EQ(run({"list", "-o", "name"}, host_of_two), kExitOk);
   EXPECT_EQ(out_.str(), "db \"7\"\nweb1\n");
@@ -235,9 +235,9 @@ TEST_F(RunTest, ListsVmsWithWhatTheirClientsComeTo) {
 
 TEST_F(RunTest, WhatListDoesNotKnowIsEmptyInCsvAndNullInJson) {
   EXPECT_EQ(run({"list", "-o", "csv"}, host_of_two), kExitOk);
-  EXPECT_THAT(out_.str(),
-              StartsWith("vm,homes,vcpus,load_pct,owed_pct,memory_bytes,"
-                         "locality_pct,huge_page_permille,moves,vm_uuid,state\n\"db \"\"7\"\"\","));
+  EXPECT_THAT(out_.str(), StartsWith("vm,homes,vcpus,load_pct,owed_pct,memory_bytes,"
+                                     "locality_pct,huge_page_permille,memory_stall_permille,moves,"
+                                     "vm_uuid,state\n\"db \"\"7\"\"\","));
   EXPECT_EQ(run({"--json", "list"}, host_of_two), kExitOk);
   EXPECT_THAT(out_.str(), StartsWith(R"({"vms":[{"vm":"db \"7\"","vm_uuid":"1111)"));
   EXPECT_THAT(out_.str(), HasSubstr("\"locality_pct\":null"));

@@ -180,6 +180,54 @@ TEST_F(LedgerTest, TheShareOnHugePagesIsThatOfResidentMemoryWhereItIsKnown) {
   EXPECT_EQ(snapshot.vms[3].figures.huge_pages, std::nullopt);
 }
 
+/// Readings a minute apart that make half of a VM's run time waiting for memory, of 90 ns a read.
+class CountedPriceTest : public LedgerTest {
+ protected:
+  Snapshot count(int times) {
+    Snapshot snapshot;
+    for (int i = 0; i < times; ++i) {
+      (void)epochs(29);
+      Sample sample = next();
+      sample.vms[0].memory_reads = placement::MemoryReads{
+          .count = 111'111'112, .counted = {10'000'000}, .ran = {10'000'000}};
+      snapshot = ledger_.advance(sample);
+    }
+    return snapshot;
+  }
+};
+
+TEST_F(CountedPriceTest, WhatItsCpusCountedIsAVmsPriceAndAFigure) {
+  ledger_.set_local_read_ns(90);
+  run({vm_of(1, 1), vm_of(2, 1)});
+  EXPECT_EQ(count(2).vms[0].stall, Permille{300});
+  const Snapshot snapshot = count(1);
+  EXPECT_EQ(snapshot.vms[0].stall, Permille{500});
+  EXPECT_EQ(snapshot.vms[0].counted_stall, Permille{500});
+  EXPECT_EQ(snapshot.vms[0].figures.memory_stall, Permille{500});
+  EXPECT_EQ(snapshot.vms[1].stall, Permille{300});
+  EXPECT_EQ(snapshot.vms[1].figures.memory_stall, std::nullopt);
+  EXPECT_EQ(epoch().vms[0].stall, Permille{500});
+}
+
+TEST_F(CountedPriceTest, APriceThatIsSetIsEveryVms) {
+  ledger_.set_local_read_ns(90);
+  run({vm_of(1, 1)});
+  (void)count(3);
+  ledger_.set_local_read_ns(std::nullopt);
+  const Snapshot snapshot = count(1);
+  EXPECT_EQ(snapshot.vms[0].stall, Permille{300});
+  EXPECT_EQ(snapshot.vms[0].counted_stall, std::nullopt);
+}
+
+TEST_F(CountedPriceTest, ARestartedVmIsCountedAnew) {
+  ledger_.set_local_read_ns(90);
+  run({vm_of(1, 1)});
+  (void)count(3);
+  Sample restarted = next();
+  ++restarted.vms[0].process.pid;
+  EXPECT_EQ(ledger_.advance(restarted).vms[0].stall, Permille{300});
+}
+
 TEST_F(LedgerTest, NumbersNeedTwoReadings) {
   run({vm_of(1, 2)});
   const Snapshot first = epoch();

@@ -103,6 +103,7 @@ TEST(MetricsTest, FiguresComeInBaseUnits) {
            "vmnuma_vm_memory_pressure_ratio{vm=\"web1\",tasks=\"some\"} 0.045",
            "vmnuma_vm_memory_pressure_ratio{vm=\"web1\",tasks=\"full\"} 0.006",
            "vmnuma_vm_huge_page_ratio{vm=\"web1\"} 0.78",
+           "vmnuma_vm_memory_stall_ratio{vm=\"web1\"} 0.21",
            "vmnuma_node_capacity_cpu_seconds_total{node=\"0\"} 9600",
            "vmnuma_node_owed_cpu_seconds_total{node=\"0\"} 125",
            "vmnuma_node_memory_free_bytes{node=\"0\"} 21474836480",

@@ -97,6 +97,33 @@ TEST(MemoryCostTest, TheStallShareAndTheVmsWeightArePricesOfRemoteMemory) {
   EXPECT_EQ(Case({.memory_gib = {0, 4}, .policy = twice}, options).now_at(0), kAllFar);
 }
 
+TEST(MemoryCostTest, WhatAVmsCpusCountedIsItsPriceWithinBounds) {
+  Options options = options_of(Preset::kEsxi);  // 125 MiB/s
+  const auto far = [&](std::int64_t counted) {
+    return Case({.memory_gib = {0, 4}, .counted_stall = Permille{counted}}, options).now_at(0);
+  };
+  EXPECT_EQ(far(300), kAllFar);
+  EXPECT_EQ(far(150), kAllFar / 2);
+  EXPECT_EQ(far(600), kAllFar * 2);
+  EXPECT_EQ(far(0), kAllFar / 4);  // it may do something else tomorrow
+  options.mem_stall_pct = 10;
+  EXPECT_EQ(far(900), kAllFar * 4 / 3);  // four times a third of kAllFar
+  VmPolicy twice;
+  twice.locality_weight_pct = 200;
+  EXPECT_EQ(Case({.memory_gib = {0, 4}, .policy = twice, .counted_stall = Permille{150}}, options)
+                .now_at(0),
+            kAllFar);
+}
+
+TEST(MemoryCostTest, NoVmWaitsForLongerThanItRuns) {
+  Options options;
+  options.mem_stall_pct = 100;
+  EXPECT_EQ(stall_of({}, Permille{1000}, options), Permille{1000});
+  VmPolicy thrice;
+  thrice.locality_weight_pct = 300;
+  EXPECT_EQ(stall_of(thrice, Permille{900}, options), Permille{1000});
+}
+
 TEST(MemoryCostTest, LosesWhileMemoryTravelsAndThenNoMore) {
   // 1 GiB at 32000 pages/s is 4.096 epochs, half of it far on average: 600'000 x 4.096 / 2; and
   // 1024 MiB x 500 us of copying.

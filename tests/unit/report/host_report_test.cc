@@ -50,9 +50,9 @@ TEST_F(HostReportTest, JsonHasTheFiguresOfTheText) {
       R"({"reason":"load-move","done":1,"undone":1,)"
       R"("dropped":0,"open":0,"measured":1,"promised_ms":420,"brought_ms":403}],)"
       R"("vms":[{"vm":"web<1>","vm_uuid":"u","cpu_some_permille":123,)"
-      R"("memory_some_permille":40,"memory_full_permille":null,"huge_page_permille":250},)"
+      R"("memory_some_permille":40,"memory_full_permille":null,"huge_page_permille":250,"memory_stall_permille":330},)"
       R"({"vm":"idle","vm_uuid":"v","cpu_some_permille":0,)"
-      R"("memory_some_permille":null,"memory_full_permille":null,"huge_page_permille":null}],)"
+      R"("memory_some_permille":null,"memory_full_permille":null,"huge_page_permille":null,"memory_stall_permille":null}],)"
       R"("locality_first_permille":500,"locality_last_permille":615,"moved_bytes":1073741824})");
 }
 

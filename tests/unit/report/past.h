@@ -59,11 +59,14 @@ inline HostReport hour_report() {
   undone.detail = "node 1 has no room";
   report.past.actions = {done, undone, past_action(3, "initial-placement")};
   report.past.actions[2].action.relocations[0].from = {-1};
-  report.past.vms = {
-      {"web<1>",
-       "u",
-       {placement::Permille{123}, placement::Permille{40}, {}, placement::Permille{250}}},
-      {"idle", "v", {placement::Permille{0}, {}, {}}}};
+  report.past.vms = {{"web<1>",
+                      "u",
+                      {placement::Permille{123},
+                       placement::Permille{40},
+                       {},
+                       placement::Permille{250},
+                       placement::Permille{330}}},
+                     {"idle", "v", {placement::Permille{0}, {}, {}}}};
   report.host = tests::host_view();
   return report;
 }

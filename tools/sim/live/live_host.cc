@@ -241,7 +241,7 @@ balancer::FoundLatencies LiveHost::find_latencies(const std::string& /*state_dir
       if (topology.nodes[cpu].cpu_count() > 0 && topology.nodes[memory].memory.value > 0) {
         found.latencies.measured.push_back(
             {truth.nodes[cpu].id, truth.nodes[memory].id, stats::LatencyState::kMeasured,
-             stats::kTypicalReadNs * truth.distance(cpu, memory) / placement::kLocalDistance});
+             placement::kTypicalReadNs * truth.distance(cpu, memory) / placement::kLocalDistance});
       }
     }
   }

@@ -133,8 +133,11 @@ Listing listing_of(const std::vector<Row>& rows) {
                      {"memory_bytes", "MEMORY", Align::kRight},
                      {"locality_pct", "LOCAL%", Align::kRight}};
   for (const placement::VmFigureInfo& info : shown_figures()) {
-    listing.columns.push_back(
-        {std::string(info.name), std::string(info.list_title), Align::kRight});
+    const bool is_known = std::any_of(rows.begin(), rows.end(), [&info](const Row& row) {
+      return (row.figures.*info.value).has_value();
+    });
+    listing.columns.push_back({std::string(info.name), std::string(info.list_title), Align::kRight,
+                               is_known ? Listing::Shown::kAlways : Listing::Shown::kWide});
   }
   listing.columns.push_back({"moves", "MOVES", Align::kRight, Listing::Shown::kWide});
   listing.columns.push_back({"vm_uuid", "UUID", Align::kLeft, Listing::Shown::kWide});

@@ -60,12 +60,12 @@ TEST(MeasuredDistancesTest, LocalReadsAreKnownOnceAllHomesAreMeasured) {
 }
 
 TEST(MeasuredDistancesTest, WhoReadsSlowerMemoryWaitsForMoreOfTheTime) {
-  EXPECT_EQ(stall_pct(30, kTypicalReadNs), 30);
+  EXPECT_EQ(stall_pct(30, placement::kTypicalReadNs), 30);
   EXPECT_EQ(stall_pct(30, 180), 46);  // 60 of 130 parts
   EXPECT_EQ(stall_pct(30, 45), 18);   // 15 of 85
   EXPECT_EQ(stall_pct(0, 500), 0);
-  EXPECT_EQ(stall_pct(30, 5), stall_pct(30, kShortestReadNs));
-  EXPECT_EQ(stall_pct(30, 5'000), stall_pct(30, kLongestReadNs));
+  EXPECT_EQ(stall_pct(30, 5), stall_pct(30, placement::kShortestReadNs));
+  EXPECT_EQ(stall_pct(30, 5'000), stall_pct(30, placement::kLongestReadNs));
 }
 
 }  // namespace

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The share of its run time that a VM waits for memory, from what its CPUs counted.
+///
+/// Problem: what remote memory costs a VM hangs on how often it reads memory, and one figure for
+/// all VMs of a host (Numa.MemStallPct) is wrong for each of them. Approach: a VM that ran for t
+/// and meanwhile made n reads that no cache answered waited for n x L / kReadsAtOnce of t, where L
+/// is what a read of local memory takes, because a core goes on while it waits, and several of its
+/// reads are under way at once. Where the CPU also counts cycles in which no new work could begin,
+/// the VM cannot have waited longer than these. The share is one of the run time as it is now: with
+/// memory on distant nodes a VM reads less often in its longer run time, and the product of both is
+/// what it loses there (placement/memory_cost.h).
+///
+/// A reading is doubtful, and unused, if the VM hardly ran meanwhile, or if the counters were
+/// somebody else's most of the time. The share moves slowly from reading to reading, so that no
+/// decision flaps with it, and it is known once some have agreed, for as long as new ones come.
+///
+/// Properties:
+///  1. The share never falls when reads are added, and never exceeds one, or that of stalled
+///     cycles.
+///  2. The same readings again and again give the same share; one that differs moves it by less
+///     than an eighth of the difference a minute.
+///  3. Nothing is known before kSureReadings, nor later than kFreshFor after the last one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "placement/model/amounts.h"
+#include "placement/model/sample.h"
+
+namespace vmnuma::balancer {
+
+/// How many reads of a core are under way at once while it waits for one. Server software has
+/// between one and two and a half (Ferdman et al., "Clearing the Clouds", ASPLOS 2012; Chou,
+/// Spracklen and Abraham, "Store Memory-Level Parallelism Optimizations for Commercial
+/// Applications", MICRO 2005). Nothing that all CPUs count tells it.
+inline constexpr std::int64_t kReadsAtOnce = 2;
+inline constexpr std::int32_t kSureReadings = 3;
+inline constexpr placement::Microseconds kFreshFor{30 * 60 * placement::kMicrosecondsPerSecond};
+
+/// Of one reading; nothing if it is doubtful. `local_read_ns`: what a read of local memory takes.
+[[nodiscard]] std::optional<placement::Permille> stall_from(const placement::MemoryReads& reads,
+                                                            std::int64_t local_read_ns);
+
+struct RecordFields;
+
+class CountedStall {
+ public:
+  /// `now` never goes back. What is doubtful changes nothing.
+  void take_in(const placement::MemoryReads& reads, std::int64_t local_read_ns,
+               placement::Microseconds now);
+  /// Nothing if it is not known.
+  [[nodiscard]] std::optional<placement::Permille> at(placement::Microseconds now) const;
+
+ private:
+  friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
+  placement::Permille share_;
+  std::int32_t readings_ = 0;  ///< that share_ is made of, at most kSureReadings
+  placement::Microseconds read_at_;
+};
+
+}  // namespace vmnuma::balancer
