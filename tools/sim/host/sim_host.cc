@@ -83,7 +83,8 @@ SimHost::SimHost(const ScenarioHost& host, std::uint64_t seed, bool prefer_ht, S
       firmware_distances_(host.firmware_distances),
       distances_are_measured_(host.distances_are_measured),
       memory_(pages_of(host), host.distances),
-      load_balancer_(seed) {
+      load_balancer_(seed),
+      read_turns_(host.counts_reads ? this : nullptr) {
   for (const placement::Node& node : topology_.nodes) {
     NodeCpus cpus;
     cpus.cpus = node.cpus;
@@ -292,7 +293,50 @@ void SimHost::set_online(NodeId node, bool online) {
 
 // ---- what there is to see ----
 
-placement::Sample SimHost::sample(std::int64_t sequence, placement::Microseconds now) const {
+/// What one thread reads from the moment it was made on.
+class SimHost::ReadCounter final : public stats::ThreadCounter {
+ public:
+  ReadCounter(const SimHost& host, std::int64_t tid) : host_(host), tid_(tid), before_(so_far()) {}
+
+  [[nodiscard]] Result<stats::ThreadCount> read() const override {
+    const stats::ThreadCount now = so_far();
+    const std::int64_t ran_ns = now.ran_ns - before_.ran_ns;
+    return stats::ThreadCount{
+        .reads = now.reads - before_.reads, .counted_ns = ran_ns, .ran_ns = ran_ns};
+  }
+
+ private:
+  /// Nothing more of a thread that has ended, whose VM is not asked about again.
+  [[nodiscard]] stats::ThreadCount so_far() const {
+    const Vcpu* vcpu = host_.find_thread(tid_);
+    return vcpu == nullptr
+               ? stats::ThreadCount{}
+               : stats::ThreadCount{.reads = vcpu->reads, .ran_ns = vcpu->ran_us * 1000};
+  }
+
+  const SimHost& host_;
+  std::int64_t tid_;
+  stats::ThreadCount before_;
+};
+
+const SimHost::Vcpu* SimHost::find_thread(std::int64_t tid) const {
+  for (const auto& [id, vm] : vms_) {
+    const std::int64_t vcpu = tid - vm.process.pid - 1;
+    if (vcpu >= 0 && vcpu < static_cast<std::int64_t>(vm.vcpus.size())) {
+      return &vm.vcpus[static_cast<std::size_t>(vcpu)];
+    }
+  }
+  return nullptr;
+}
+
+Result<std::unique_ptr<stats::ThreadCounter>> SimHost::count(std::int64_t tid) {
+  if (find_thread(tid) == nullptr) {
+    return failure(ErrorCode::kVanished, "there is no such thread");
+  }
+  return std::make_unique<ReadCounter>(*this, tid);
+}
+
+placement::Sample SimHost::sample(std::int64_t sequence, placement::Microseconds now) {
   placement::Sample sample;
   sample.sequence = sequence;
   sample.taken_at = now;
@@ -339,6 +383,7 @@ placement::Sample SimHost::sample(std::int64_t sequence, placement::Microseconds
   if (!talks_.empty()) {
     sample.wakeups = talks_.counters();
   }
+  read_turns_.take_turns(sample);
   return sample;
 }
 

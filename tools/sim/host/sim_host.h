@@ -21,6 +21,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,8 @@
 #include "placement/model/sample.h"
 #include "placement/model/topology.h"
 #include "stats/domain_inventory.h"
+#include "stats/perf/read_turns.h"
+#include "stats/perf/thread_counters.h"
 #include "tools/sim/host/sim_clock.h"
 #include "tools/sim/host/sim_cpus.h"
 #include "tools/sim/host/sim_load_balancer.h"
@@ -55,11 +58,14 @@ struct PageMove {
 
 class SimHost final : public stats::DomainInventory,
                       public migration::DomainControl,
-                      public migration::PageMover {
+                      public migration::PageMover,
+                      private stats::ThreadCounters {
  public:
   /// `clock` is that of the worker that uses the ports. `prefer_ht` as in Options: how wide VMs
   /// that are found placed are split.
   SimHost(const ScenarioHost& host, std::uint64_t seed, bool prefer_ht, SimClock& clock);
+  SimHost(const SimHost&) = delete;
+  SimHost& operator=(const SimHost&) = delete;
 
   /// Of the VM that is started as number `number`, from 0.
   [[nodiscard]] static placement::VmId id_of_started(std::size_t number);
@@ -103,7 +109,8 @@ class SimHost final : public stats::DomainInventory,
   /// The same with the distances that the firmware says.
   [[nodiscard]] placement::Topology firmware_topology() const;
   [[nodiscard]] bool distances_are_measured() const { return distances_are_measured_; }
-  [[nodiscard]] placement::Sample sample(std::int64_t sequence, placement::Microseconds now) const;
+  /// Once an epoch.
+  [[nodiscard]] placement::Sample sample(std::int64_t sequence, placement::Microseconds now);
   /// Something changed since the last refresh().
   [[nodiscard]] bool domains_changed() const { return domains_changed_; }
   [[nodiscard]] bool runs(const placement::VmId& vm) const { return vms_.contains(vm); }
@@ -160,6 +167,7 @@ class SimHost final : public stats::DomainInventory,
     std::vector<placement::NodeIndex> places;  ///< where it may run
     std::int64_t ran_us = 0;
     std::int64_t waited_us = 0;
+    std::int64_t reads = 0;               ///< from memory, since it started
     std::int64_t not_yet_touched_us = 0;  ///< run time that has not led to a whole page yet
     VcpuTruth truth;
   };
@@ -201,6 +209,11 @@ class SimHost final : public stats::DomainInventory,
     Queue queue;
   };
   struct Moving;  ///< a page migration call
+  class ReadCounter;
+
+  // stats::ThreadCounters
+  [[nodiscard]] Result<std::unique_ptr<stats::ThreadCounter>> count(std::int64_t tid) override;
+  [[nodiscard]] const Vcpu* find_thread(std::int64_t tid) const;
 
   // VMs
   void describe(Vm& vm) const;
@@ -262,6 +275,7 @@ class SimHost final : public stats::DomainInventory,
   SimMemory::Owner next_owner_ = 0;
   SimTalks talks_;
   SimLoadBalancer load_balancer_;
+  stats::ReadTurns read_turns_;
   std::vector<PageMove> moves_;
   std::map<placement::NodeId, placement::Bytes> free_told_;
   placement::CpuTime epoch_so_far_;

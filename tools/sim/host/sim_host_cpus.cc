@@ -4,7 +4,9 @@
 #include <map>
 #include <utility>
 
+#include "balancer/core/counted_stall.h"
 #include "placement/capacity.h"
+#include "placement/memory_cost.h"
 #include "tools/sim/host/sim_caches.h"
 #include "tools/sim/host/sim_cpus.h"
 #include "tools/sim/host/sim_host.h"
@@ -275,6 +277,8 @@ void SimHost::run_node(NodeIndex node, CpuTime length) {
                                : shares.served_of[i];
     vcpu.ran = ran;
     vcpu.ran_us += ran.value;
+    vcpu.reads += ran.value * threads[i].vm->spec.stall.value * balancer::kReadsAtOnce /
+                  placement::kTypicalReadNs;
     const CpuTime waited =
         vcpu.wants - ran +
         scaled(queued, vcpu.wants.value, std::max<std::int64_t>(queued_of_all.value, 1));

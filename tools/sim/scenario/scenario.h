@@ -48,6 +48,7 @@ struct ScenarioHost {
   std::vector<std::int32_t> firmware_distances;
   /// The daemon measures them, as the service does.
   bool distances_are_measured = true;
+  bool counts_reads = false;  ///< its CPUs count VMs' reads from memory, as ReadTurns asks them
   std::vector<OtherLoad> others;
   bool operator==(const ScenarioHost&) const = default;
 };

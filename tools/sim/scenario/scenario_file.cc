@@ -95,7 +95,7 @@ class ScenarioParser {
     const TableReader host(
         problems_, table, " in [host]",
         {"nodes", "cores_per_node", "threads_per_core", "caches_per_node", "memory_per_node",
-         "distances", "firmware_distances", "decisions_use", "node", "other"});
+         "distances", "firmware_distances", "decisions_use", "counts_reads", "node", "other"});
     const bool alike = host.has("nodes");
     if (alike == host.has("node")) {
       host.complain("node", "[host] must have either 'nodes', a number, or [[host.node]] tables");
@@ -158,6 +158,7 @@ class ScenarioParser {
     }
     scenario_.host.distances_are_measured =
         host.word("decisions_use", {"measured", "firmware"}).value_or(0) == 0;
+    scenario_.host.counts_reads = host.truth("counts_reads");
   }
 
   /// Row by row; what is there before a problem, if there is one.

@@ -112,6 +112,9 @@ std::string text_of(const ScenarioHost& host) {
   if (!host.distances_are_measured) {
     lines.add("decisions_use", toml_string("firmware"));
   }
+  if (host.counts_reads) {
+    lines.add("counts_reads", "true");
+  }
   std::string text = lines.text();
   std::int32_t next_id = 0;
   for (const ScenarioNode& node : alike ? std::vector<ScenarioNode>{} : host.nodes) {
