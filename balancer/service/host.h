@@ -37,6 +37,7 @@ namespace vmnuma::balancer {
 struct HostReading {
   std::optional<placement::Topology> topology;  ///< if it is another one than before
   placement::Sample sample;                     ///< of that topology
+  std::optional<LogLine> news = std::nullopt;   ///< what somebody should know of it, said once
 };
 
 /// What somebody does to a simulated host, or to a recording, from outside.

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "balancer/service/hypervisors.h"
 #include "stats/devices/host_devices.h"
 #include "stats/formats/proc_formats.h"
@@ -37,6 +39,10 @@ Result<std::unique_ptr<Host>> LinuxHost::open(const Config& config) {
   if (!latencies) {
     return tl::unexpected(std::move(latencies).error());
   }
+  Result<files::Directory> settings = files::Directory::open(kRoot);
+  if (!settings) {
+    return tl::unexpected(std::move(settings).error());
+  }
   Result<migration::LinuxPageMover> mover = migration::LinuxPageMover::open(kRoot);
   if (!mover) {
     return tl::unexpected(std::move(mover).error());
@@ -46,9 +52,9 @@ Result<std::unique_ptr<Host>> LinuxHost::open(const Config& config) {
   if (!huge_page_size) {
     return tl::unexpected(huge_page_size.error());
   }
-  std::unique_ptr<LinuxHost> host(
-      new LinuxHost({std::move(*samples), std::move(*changes), std::move(*devices),
-                     std::move(*latencies), std::move(*mover), std::move(*topology)}));
+  std::unique_ptr<LinuxHost> host(new LinuxHost(
+      {std::move(*samples), std::move(*changes), std::move(*devices), std::move(*latencies),
+       std::move(*settings), std::move(*mover), std::move(*topology)}));
   auto hypervisor = open_hypervisors(config.hypervisor, config.uri, *huge_page_size,
                                      [host = host.get()] { host->on_change_(); });
   if (!hypervisor) {
@@ -64,6 +70,7 @@ LinuxHost::LinuxHost(Opened opened)
       left_out_(opened.topology.left_out),
       sampler_(std::move(opened.samples), topology_, {}),
       topology_watch_(std::move(opened.changes), std::move(opened.topology)),
+      settings_(std::move(opened.settings)),
       devices_(std::move(opened.devices)),
       latencies_(std::move(opened.latencies)),
       mover_(std::move(opened.mover)),
@@ -88,6 +95,7 @@ HostReading LinuxHost::read(const stats::SampleRequest& request) {
   reading.sample = sampler_.sample(request);
   reading.sample.missing.insert(reading.sample.missing.end(), left_out_.begin(), left_out_.end());
   tell_copying_time(reading.sample);
+  count_reads(reading);
   for (const placement::VmId& vm : vcpu_watch_.changed(request.running, reading.sample)) {
     hypervisor_->mark_dirty(vm);
   }
@@ -108,6 +116,26 @@ void LinuxHost::tell_copying_time(placement::Sample& sample) const {
     for (placement::NodeSample& node : sample.nodes) {
       node.copying_us += where != node_of_cpu_.end() && where->second == node.id ? used.value : 0;
     }
+  }
+}
+
+/// Looked for once there are VMs: KVM's module is there with its settings by then.
+void LinuxHost::count_reads(HostReading& reading) {
+  if (!read_turns_ && !reading.sample.vms.empty()) {
+    const Result<stats::PerfEvents> events = stats::find_perf_events(settings_);
+    if (events) {
+      counters_ = std::make_unique<stats::PerfCounters>(*events);
+    }
+    reading.news = {Severity::kInfo,
+                    events ? "how often each VM reads memory is counted, for its own price of "
+                             "remote memory"
+                           : fmt::format("remote memory has the host's price for every VM: {}",
+                                         events.error().message),
+                    {}};
+    read_turns_.emplace(counters_.get());
+  }
+  if (read_turns_) {
+    read_turns_->take_turns(reading.sample);
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "balancer/config/config.h"
@@ -21,6 +22,8 @@
 #include "migration/linux/linux_page_mover.h"
 #include "migration/linux/metered_page_mover.h"
 #include "stats/files/directory.h"
+#include "stats/perf/perf_counters.h"
+#include "stats/perf/read_turns.h"
 #include "stats/topology/topology_watch.h"
 
 namespace vmnuma::balancer {
@@ -58,12 +61,14 @@ class LinuxHost final : public Host {
     files::Directory changes;    ///< likewise, for changes of the topology
     files::Directory devices;    ///< likewise, for the inventory worker
     files::Directory latencies;  ///< likewise, for the latency worker
+    files::Directory settings;   ///< likewise, for what can be counted
     migration::LinuxPageMover mover;
     stats::TopologyReading topology;
   };
   explicit LinuxHost(Opened opened);
   void note_cpus(const placement::Topology& topology);
   void tell_copying_time(placement::Sample& sample) const;
+  void count_reads(HostReading& reading);
 
   const std::string root_;
   const placement::Topology topology_;
@@ -72,6 +77,9 @@ class LinuxHost final : public Host {
   stats::Sampler sampler_;                          ///< likewise
   stats::TopologyWatch topology_watch_;             ///< likewise
   VcpuWatch vcpu_watch_;                            ///< likewise
+  files::Directory settings_;                       ///< likewise, the root
+  std::unique_ptr<stats::PerfCounters> counters_;   ///< likewise; null: there are none
+  std::optional<stats::ReadTurns> read_turns_;      ///< likewise; nothing: not looked for yet
   files::Directory devices_;                        ///< the inventory worker's alone
   files::Directory latencies_;                      ///< the latency worker's alone
   std::unique_ptr<Hypervisor> hypervisor_;

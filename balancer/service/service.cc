@@ -576,6 +576,9 @@ void Service::on_epoch() {
         HostReading reading = host_.read({sequence, time_.now(), running, moving});
         boost::asio::post(context_, [this, due, reading = std::move(reading)]() mutable {
           sampling_ = false;
+          if (reading.news) {
+            say(*reading.news);
+          }
           if (reading.topology) {
             on_topology(std::move(*reading.topology));
           }

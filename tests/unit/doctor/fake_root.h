@@ -57,6 +57,7 @@ inline void make_well(const FakeRoot& root) {
   root.write("proc/self/schedstat", "1 2 3\n");
   root.write("proc/pressure/memory", "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n");
   root.write("proc/sys/kernel/numa_balancing", "1\n");
+  root.write("proc/sys/kernel/perf_event_paranoid", "2\n");
   root.run(700, "vmnumad", "PPid:\t1\nCapEff:\t0000000000880000\n");
   root.write("usr/bin/numad", "ELF...numad of vmnuma...", /*executable=*/true);
   root.write("etc/libvirt/hooks/qemu.d/vmnuma", "#!/bin/sh\n", /*executable=*/true);

@@ -44,9 +44,20 @@ TEST_F(HostChecksTest, WhatIsSpecialAboutAHostIsToldAndNothingToMend) {
   EXPECT_EQ(finding.what, "memory behind a cache of its own: node 1");
 }
 
+TEST_F(HostChecksTest, WhatForbidsCountingReadsIsANote) {
+  write("proc/sys/kernel/perf_event_paranoid", "3\n");
+  EXPECT_EQ(check_counters(root_.root()).severity, Severity::kNote);
+  EXPECT_THAT(check_counters(root_.root()).lines,
+              testing::ElementsAre("sysctl kernel.perf_event_paranoid=2"));
+  write("proc/sys/kernel/perf_event_paranoid", "-1\n");
+  EXPECT_EQ(check_counters(root_.root()).severity, Severity::kOk);
+  write("sys/module/kvm_amd/parameters/enable_mediated_pmu", "Y\n");
+  EXPECT_EQ(check_counters(root_.root()).severity, Severity::kNote);
+}
+
 TEST_F(HostChecksTest, EmptyRootYieldsOneFindingACheck) {
   const tests::FakeRoot empty;
-  EXPECT_EQ(check_host(empty.root()).size(), 10U);
+  EXPECT_EQ(check_host(empty.root()).size(), 11U);
 }
 
 TEST_F(HostChecksTest, KernelWithoutNodesIsAnError) {

@@ -9,9 +9,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "placement/base/number.h"
 #include "placement/model/text.h"
 #include "stats/formats/node_formats.h"
 #include "stats/linux/host_needs.h"
+#include "stats/perf/perf_counters.h"
 #include "stats/topology/special_hardware.h"
 #include "stats/topology/topology_reader.h"
 #include "tools/vmnuma/doctor/scheduling_checks.h"
@@ -185,6 +187,31 @@ Finding check_pressure(const files::Directory& root) {
   return {"pressure", Severity::kOk, "the kernel tells how long tasks wait for memory", "", {}};
 }
 
+Finding check_counters(const files::Directory& root) {
+  constexpr std::string_view kWithout = "so remote memory has the same price for every VM";
+  if (stats::hands_counters_over(root)) {
+    return {"counters",
+            Severity::kNote,
+            fmt::format("KVM hands the CPUs' counters over to guests, {}", kWithout),
+            "",
+            {}};
+  }
+  // Above what the kernel itself knows, distributions refuse also those with CAP_PERFMON.
+  const std::string text = root.read("proc/sys/kernel/perf_event_paranoid").value_or("");
+  const auto paranoid = whole_number<int>(text.substr(0, text.find('\n')));
+  if (paranoid.value_or(0) > 2) {
+    return {"counters",
+            Severity::kNote,
+            fmt::format("kernel.perf_event_paranoid is {}, which forbids counting reads from "
+                        "memory, {}",
+                        *paranoid, kWithout),
+            "If each VM should have a price of its own, where the CPUs count such reads:",
+            {"sysctl kernel.perf_event_paranoid=2"}};
+  }
+  return {
+      "counters", Severity::kOk, "reads from memory may be counted, where CPUs count them", "", {}};
+}
+
 std::vector<Finding> check_host(const files::Directory& root) {
   return {check_nodes(root),
           check_distances(root),
@@ -195,7 +222,8 @@ std::vector<Finding> check_host(const files::Directory& root) {
           check_kernel_balancing(root),
           check_sched_ext(root),
           check_cache_scheduling(root),
-          check_isolation(root)};
+          check_isolation(root),
+          check_counters(root)};
 }
 
 }  // namespace vmnuma::tools

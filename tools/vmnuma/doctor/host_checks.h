@@ -23,6 +23,9 @@ namespace vmnuma::tools {
 [[nodiscard]] Finding check_schedstat(const files::Directory& root);
 /// Pressure stall information (Linux 6.1, kernel/sched/psi.c: CONFIG_PSI, psi=1).
 [[nodiscard]] Finding check_pressure(const files::Directory& root);
+/// What keeps the daemon from counting how often VMs read memory (stats/perf/perf_counters.h),
+/// beside the CPUs.
+[[nodiscard]] Finding check_counters(const files::Directory& root);
 
 /// All of them, and those of scheduling_checks.h.
 [[nodiscard]] std::vector<Finding> check_host(const files::Directory& root);
