@@ -56,19 +56,22 @@ class Warner {
     return {};
   }
 
-  [[nodiscard]] std::size_t clients_without_cells() const {
+  /// At most as many as there are nodes for.
+  [[nodiscard]] std::size_t clients_without_cells(bool consolidate) const {
     VmDescription plain = vm_;
+    plain.policy.consolidate = consolidate;
     plain.cells.clear();
     plain.vcpus.clear();
     for (std::int32_t vcpu = 0; vcpu < vm_.max_vcpus; ++vcpu) {
       plain.vcpus.push_back(vcpu);
     }
-    return split_into_clients(plain, host_.topology, host_.prefer_ht).size();
+    return std::min(split_into_clients(plain, host_.topology, host_.prefer_ht).size(),
+                    homes_.size());
   }
 
   void look_at_cells() {
     const std::size_t needed =
-        vm_.cells.size() > 1 ? 1 : std::min(clients_without_cells(), homes_.size());
+        vm_.cells.size() > 1 ? 1 : clients_without_cells(vm_.policy.consolidate);
     if (needed > 1) {
       warn(AdviceWarning::kNoCells,
            "it lives on " + counted(static_cast<std::int64_t>(needed), "node") +
@@ -92,12 +95,13 @@ class Warner {
                counted(static_cast<std::int64_t>(too_large->vcpus.size()), "vCPU") + " and " +
                memory_text(too_large->memory) + ", more than any node it may live on" +
                limit_text());
-    } else if (vm_.cells.empty() &&
-               !fits(0, vm_.max_memory /
-                            std::max<std::int64_t>(static_cast<std::int64_t>(needed), 1))) {
+    } else if (vm_.cells.empty() && !memory_fits_in(needed)) {
       warn(AdviceWarning::kCellTooLarge,
            "its " + memory_text(vm_.max_memory) + " are more than any node it may live on has" +
-               limit_text() + "; policy consolidate=false makes cells that fit");
+               limit_text() +
+               (memory_fits_in(clients_without_cells(/*consolidate=*/false))
+                    ? "; policy consolidate=false makes cells that fit"
+                    : ""));
     } else if (vm_.cells.empty() && needed <= 1 &&
                !fits(static_cast<std::size_t>(vm_.max_vcpus), vm_.max_memory)) {
       warn(AdviceWarning::kCellTooLarge,
@@ -113,6 +117,9 @@ class Warner {
     }
   }
 
+  [[nodiscard]] bool memory_fits_in(std::size_t cells) const {
+    return fits(0, vm_.max_memory / std::max<std::int64_t>(static_cast<std::int64_t>(cells), 1));
+  }
   [[nodiscard]] bool fits(std::size_t vcpus, Bytes memory) const {
     for (std::size_t i = 0; i < homes_.size(); ++i) {
       if (static_cast<std::int64_t>(vcpus) <= places_[i] &&

@@ -13,6 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using tests::equal_nodes;
 
 /// One socket, no cells: nothing to warn of where it fits a node.
@@ -78,6 +79,18 @@ TEST(AdviceWarningsTest, SaysThatNoNodeHoldsACell) {
   EXPECT_THAT(kinds(with_cells({9, 9}, 2)), ElementsAre("cell-too-large"));
   EXPECT_THAT(kinds(with_cells({8, 8}, 2, kGiB * 65)), ElementsAre("cell-too-large"));
   EXPECT_THAT(kinds(uniform_vm(2, kGiB * 65)), ElementsAre("cell-too-large"));
+}
+
+TEST(AdviceWarningsTest, NamesAPolicyThatMakesCellsOnlyWhereTheyWouldFit) {
+  const auto remedy = HasSubstr("consolidate=false makes cells that fit");
+  VmDescription vm = uniform_vm(2, kGiB * 65);
+  EXPECT_THAT(text_of(vm), remedy);
+  EXPECT_THAT(text_of(uniform_vm(1, kGiB * 65)), Not(remedy));   // one vCPU, one cell
+  EXPECT_THAT(text_of(uniform_vm(2, kGiB * 129)), Not(remedy));  // more than both nodes have
+  vm.max_memory = vm.memory = kGiB * 129;
+  vm.policy.consolidate = false;
+  EXPECT_THAT(kinds(vm), ElementsAre("no-cells", "cell-too-large"));
+  EXPECT_THAT(text_of(vm), Not(remedy));  // it has that policy
 }
 
 TEST(AdviceWarningsTest, SaysThatASplitIsOdd) {
