@@ -325,6 +325,13 @@ class Advisor {
           is_pinned_ ? "its vCPUs are pinned to the threads of the same cores"
                      : "it has whole cores of its own (FullPCPUs)",
           "threads are shown to the guest where they are true");
+      if (request_.is_x86) {
+        // no_autoenable_flags of FEAT_8000_0001_ECX, target/i386/cpu.c, QEMU 7.2.
+        say(AdviceAbout::kTopology, "the CPU feature topoext, if the host's processors are AMD's",
+            "without it an AMD guest takes the threads for cores, and QEMU gives it only to "
+            "models of EPYC by itself",
+            "<feature policy='require' name='topoext'/>");
+      }
     } else {
       say(AdviceAbout::kTopology, "1 thread a core",
           has_whole_cores_ || is_pinned_

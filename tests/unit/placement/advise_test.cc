@@ -13,9 +13,12 @@
 namespace vmnuma::placement {
 namespace {
 
+using ::testing::Contains;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 using tests::equal_nodes;
 
@@ -174,6 +177,24 @@ TEST(AdviseTest, ShowsThreadsWhereVcpusArePinnedToThem) {
   EXPECT_EQ(advice_for(vm, topology).threads, 2);
   std::swap(vm.vcpu_pins[1].cpus, vm.vcpu_pins[2].cpus);
   EXPECT_EQ(advice_for(vm, topology).threads, 1);
+}
+
+TEST(AdviseTest, SaysWhatShowsThreadsToGuestsOnAmd) {
+  const AdviceHost host{.topology = equal_nodes(2, 8, 2, 64)};
+  const auto whats = [&host](const VmDescription& vm, bool is_x86) {
+    const auto advice = advise({.vm = vm, .is_x86 = is_x86}, host);
+    std::vector<std::string> found;
+    for (const AdviceLine& line : advice->lines) {
+      found.push_back(line.what);
+    }
+    return found;
+  };
+  VmDescription vm = plain_vm(4, kGiB * 4);
+  EXPECT_THAT(whats(vm, true), Each(Not(HasSubstr("topoext"))));
+  vm.policy.cpu_binding = CpuBinding::kExclusive;
+  vm.policy.cpu_policy = CpuPolicy::kFullPCPUs;
+  EXPECT_THAT(whats(vm, true), Contains(HasSubstr("topoext")));
+  EXPECT_THAT(whats(vm, false), Each(Not(HasSubstr("topoext"))));
 }
 
 TEST(AdviseTest, TellsDistancesOfTheNearestNodesWhereTheyAreNotWhatGuestsAssume) {
