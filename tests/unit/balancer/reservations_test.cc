@@ -33,7 +33,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-constexpr std::int64_t kTenantMib = 64;
+constexpr std::int64_t kArrivingMib = 64;
 constexpr std::int64_t kNodeMib = 512;  // of a node, of which 20 are its reserve
 constexpr std::int64_t kRoomMib = kNodeMib - 21;
 
@@ -143,8 +143,8 @@ TEST_F(ReservingTest, AVmThatOnlyAsksIsLedThereToo) {
   measure();
   (void)done(request("vm5", 64, {NodeId{1}}));
   for (int i = 0; i < 3; ++i) {
-    EXPECT_TRUE(ask(AnnounceRequest{"vm5", to_text(vm_id(5)), 2, kTenantMib}));
-    EXPECT_THAT(suggested(kTenantMib), ElementsAre(NodeId{1}));
+    EXPECT_TRUE(ask(AnnounceRequest{"vm5", to_text(vm_id(5)), 2, kArrivingMib}));
+    EXPECT_THAT(suggested(kArrivingMib), ElementsAre(NodeId{1}));
   }
 }
 
@@ -231,7 +231,7 @@ TEST_F(ReservingTest, OutlivesTheDaemonAndAVmThatHadItsPartTakesNoMore) {
   host_.start(vm, 1, 50);
   const Effects effects = host_.tell_domains();
   ASSERT_TRUE(effects.reservations);
-  EXPECT_EQ(effects.reservations->front().memory_left(), kMiB * (300 - kTenantMib));
+  EXPECT_EQ(effects.reservations->front().memory_left(), kMiB * (300 - kArrivingMib));
 
   HostStory next(2, Mode::kActive, [&](balancer::ControllerSetup& setup) {
     setup.reservations =
@@ -241,14 +241,14 @@ TEST_F(ReservingTest, OutlivesTheDaemonAndAVmThatHadItsPartTakesNoMore) {
   EXPECT_FALSE(next.tell_domains().reservations);
   (void)next.epoch();
   EXPECT_EQ(reservations_of(next.controller().snapshot().nodes[1], Bytes{}),
-            kMiB * (300 - kTenantMib));
+            kMiB * (300 - kArrivingMib));
   // Another of the group takes up its own part, also if it was started while nobody looked.
   placement::VmDescription other = small_vm(6, "vm6", 2);
   other.own_policy = vm.own_policy;
   next.start(other, 1, 50);
   const Effects later = next.tell_domains();
   ASSERT_TRUE(later.reservations);
-  EXPECT_EQ(later.reservations->front().memory_left(), kMiB * (300 - 2 * kTenantMib));
+  EXPECT_EQ(later.reservations->front().memory_left(), kMiB * (300 - 2 * kArrivingMib));
 }
 
 TEST_F(ReservingTest, AVmThatRunsAlreadyTakesNothingUntilItHasStopped) {

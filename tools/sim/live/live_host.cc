@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "placement/memory_cost.h"
 #include "placement/model/suggest.h"
 #include "placement/model/text.h"
 #include "stats/latency/measured_distances.h"

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "placement/memory_cost.h"
+
 namespace vmnuma::stats {
 namespace {
 
