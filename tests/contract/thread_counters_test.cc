@@ -226,7 +226,7 @@ INSTANTIATE_TEST_SUITE_P(
                                    [] { return std::make_unique<RealThreads>(kFaults); }},
                     Implementation{"PerfWithCycles", true,
                                    [] { return std::make_unique<RealThreads>(kFaultsAndClock); }}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& about) { return about.param.name; });
 
 class PerfCountersTest : public testing::Test {
  protected:

@@ -51,4 +51,9 @@ class Draw {
   std::uint64_t state_;
 };
 
+/// From any seed; a case that fails is not made smaller by it.
+[[nodiscard]] inline Draw any_draw() {
+  return Draw(*rc::gen::noShrink(rc::gen::inRange<std::uint64_t>(0, 1U << 30U)), 0);
+}
+
 }  // namespace vmnuma::tests

@@ -32,12 +32,9 @@ using placement::Reason;
 using placement::Rehoming;
 using placement::Snapshot;
 using placement::Supply;
+using tests::any_draw;
 using tests::any_host;
 using tests::Draw;
-
-Draw any_draw() {
-  return Draw(*rc::gen::noShrink(rc::gen::inRange<std::uint64_t>(0, 1U << 30U)), 0);
-}
 
 bool is_near(CpuTime a, CpuTime b, CpuTime tolerance) {
   return a - b <= tolerance && b - a <= tolerance;

@@ -14,13 +14,10 @@ using placement::MemoryReads;
 using placement::Microseconds;
 using placement::Options;
 using placement::Permille;
+using tests::any_draw;
 using tests::Draw;
 
 constexpr std::int64_t kSecond = 1'000'000;
-
-Draw any_draw() {
-  return Draw(*rc::gen::noShrink(rc::gen::inRange<std::uint64_t>(0, 1U << 30U)), 0);
-}
 
 /// Also of a VM that hardly ran, and of counters that were shared.
 MemoryReads any_reads(Draw& draw) {

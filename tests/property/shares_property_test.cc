@@ -10,13 +10,10 @@
 namespace vmnuma::placement {
 namespace {
 
+using tests::any_draw;
 using tests::Draw;
 
 /// From any seed; nothing about it is worth shrinking.
-Draw any_draw() {
-  return Draw(*rc::gen::noShrink(rc::gen::inRange<std::uint64_t>(0, 1U << 30U)), 0);
-}
-
 Supply any_supply(Draw& draw) {
   const CpuTime cores{draw.between(0, 64'000'000)};
   return {cores, cores * draw.between(1, 2), CpuTime{draw.one_in(3) ? draw.up_to(40'000'000) : 0},
