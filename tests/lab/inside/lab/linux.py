@@ -9,7 +9,7 @@ from lab.process import expect, read, run, wait_until
 _SOURCE = "/share/guest"
 _IMAGES = "/var/lib/libvirt/images"
 _FILES = ("vmlinux", "initrd", "qemu-in-one-thread")
-_BOOT_LIMIT_S = 600
+_BOOT_LIMIT_S = 900
 _WRITTEN_LIMIT_S = 30
 
 # QEMU's emulated APIC looks for CPUs up to the first number that no CPU has, and three cores of a socket have the
@@ -27,8 +27,9 @@ def prepare():
 
 def definition(name, vcpus, memory_mib, model=""):
     """A VM as an administrator would write it who thinks neither of nodes nor of cores. `model`: of its CPUs, QEMU's own
-    choice if empty."""
-    cpu = f"<cpu match='exact' check='none'><model>{model}</model></cpu>" if model else ""
+    choice if empty. Without MTRRs, for which all CPUs have to wait for each other, it boots in less time."""
+    cpu = (f"<cpu match='exact' check='none'><model>{model}</model><feature policy='disable' name='mtrr'/></cpu>"
+           if model else "")
     return f"""<domain type='qemu'>
   <name>{name}</name>
   <memory unit='MiB'>{memory_mib}</memory>

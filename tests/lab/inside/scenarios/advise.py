@@ -7,13 +7,14 @@ vCPUs on this machine, and on one whose CPUs would be the threads of cores; and 
 
 import dataclasses
 import json
+import time
 
 from lab import libvirt, linux, topology
 from lab.process import expect, run as run_program
 
 IN_SHORT_SET = False
-LIMIT_S = 3600
-SIDE_BY_SIDE = 2  # the machine has as many real CPUs
+LIMIT_S = 2000
+SIDE_BY_SIDE = 2
 LARGER_THAN_A_NODE_MIB = 2560
 THREADED_HOST = "/run/lab-threaded-host.json"
 OWN_CORES = ("--host", THREADED_HOST, "--policy", "cpu_binding=exclusive", "--policy", "cpu_policy=FullPCPUs",
@@ -30,32 +31,30 @@ class Shape:
     threads: int = 1
     memory_mib: int = 512
     arguments: tuple = ()
-    # QEMU shows threads to guests on Intel's processors, and on AMD's with the feature topoext, which its emulator lacks.
-    model: str = ""
+    # QEMU shows threads to guests on Intel's processors, as this one is said to be, and on AMD's with the feature
+    # topoext, which its emulator lacks.
+    model: str = "kvm64"
 
     @property
     def name(self):
         return f"{self.vcpus}-vcpus-{self.memory_mib}-mib-{self.threads}-threads-{len(self.nodes)}-nodes"
 
 
+# A wide one beside a narrow one, so that no two with many vCPUs wait for the machine's two real CPUs. More vCPUs than
+# eight are more than the host has.
 SHAPES = (
-    Shape(1, (1,), 1),
-    Shape(2, (2,), 1),
-    Shape(3, (2, 1), 3),
-    Shape(4, (2, 2), 2),
-    Shape(5, (2, 2, 1), 5),
-    Shape(6, (2, 2, 2), 3),
-    Shape(7, (2, 2, 2, 1), 7),
-    Shape(8, (2, 2, 2, 2), 4),
-    # Wider than the host.
-    Shape(9, (3, 2, 2, 2), 9),
-    Shape(10, (3, 3, 2, 2), 10),
-    Shape(11, (3, 3, 3, 2), 11),
     Shape(12, (3, 3, 3, 3), 4),
+    Shape(1, (1,), 1, model=""),
+    Shape(11, (3, 3, 3, 2), 11),
     Shape(2, (2,), 1, memory_mib=LARGER_THAN_A_NODE_MIB),
+    Shape(10, (4, 2, 2, 2), 5, threads=2, arguments=OWN_CORES),
     Shape(2, (1, 1), 2, memory_mib=LARGER_THAN_A_NODE_MIB, arguments=("--policy", "consolidate=false")),
-    Shape(4, (2, 2), 2, threads=2, arguments=OWN_CORES, model="kvm64"),
-    Shape(10, (4, 2, 2, 2), 5, threads=2, arguments=OWN_CORES, model="kvm64"),
+    Shape(8, (2, 2, 2, 2), 4),
+    Shape(3, (2, 1), 3, model=""),
+    Shape(7, (2, 2, 2, 1), 7),
+    Shape(4, (2, 2), 2, model=""),
+    Shape(5, (2, 2, 1), 5),
+    Shape(4, (2, 2), 2, threads=2, arguments=OWN_CORES),
 )
 
 
@@ -93,26 +92,27 @@ def expect_said_too_large(shape):
 def faults_of(shape, promise):
     """What the guest does not see, and what its kernel objects to."""
     console = linux.console(shape.name)
-    return [f"'{shape.name}': {fault}" for fault in
-            topology.differences(promise, topology.seen(console)) + topology.complaints(console)]
+    return topology.differences(promise, topology.seen(console)) + topology.complaints(console)
 
 
 def run():
     linux.prepare()
     write_threaded_host()
     libvirt.be_asked()  # where VMs with placement='auto' start
-    faults = []
+    seconds = {}
     for first in range(0, len(SHAPES), SIDE_BY_SIDE):
         promises = {}
+        begun = time.monotonic()
         for shape in SHAPES[first:first + SIDE_BY_SIDE]:
             xml = json.loads(advise(shape, "--json"))["xml"]
             promises[shape] = topology.promised(xml)
             expect_as_meant(shape, promises[shape])
             linux.start(shape.name, xml)
         for shape, promise in promises.items():
-            faults += faults_of(shape, promise)
-    expect(not faults, "\n".join(faults))
+            faults = faults_of(shape, promise)
+            expect(not faults, f"'{shape.name}': {faults}")
+            seconds[shape.name] = round(time.monotonic() - begun)
     expect_said_too_large(Shape(1, (1,), 1, memory_mib=LARGER_THAN_A_NODE_MIB))
     expect_said_too_large(Shape(2, (1, 1), 2, memory_mib=4 * LARGER_THAN_A_NODE_MIB,
                                 arguments=("--policy", "consolidate=false")))
-    return {"guests": len(SHAPES)}
+    return {"seconds": seconds}
