@@ -112,7 +112,7 @@ TEST(DistancesTest, WithoutMeasuredTimesAReadTakesTheTypicalOne) {
   }
   EXPECT_EQ(stall_of_one(host), 75);
   EXPECT_THAT(explained_memory(host),
-              HasSubstr("distances are the firmware's, and 8 % of its run time is reckoned to wait "
+              HasSubstr("distances are the firmware's, and 7 % of its run time is reckoned to wait "
                         "for memory, a quarter of the host's 30 %, because its CPUs counted 1 %"));
 }
 
