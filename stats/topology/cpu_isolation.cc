@@ -36,10 +36,14 @@ Result<std::optional<CpuSet>> read_cpu_list(const files::Directory& root, std::s
   if (cpus) {
     return std::move(*cpus);
   }
-  if (cpus.error().code == ErrorCode::kNotFound) {
+  Error& error = cpus.error();
+  if (error.code == ErrorCode::kNotFound) {
     return std::nullopt;
   }
-  return tl::unexpected(cpus.error());
+  if (error.code == ErrorCode::kInvalidArgument) {
+    error.code = ErrorCode::kCorrupt;  // the kernel's text
+  }
+  return tl::unexpected(std::move(error));
 }
 
 void add(CpuSet& all, const CpuSet& more) {
