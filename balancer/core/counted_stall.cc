@@ -45,7 +45,7 @@ void CountedStall::take_in(const MemoryReads& reads, std::int64_t local_read_ns,
     readings_ = 0;
   }
   share_ = readings_ == 0 ? *share : averaged(share_, *share, CpuTime{passed.value}, kHalfLife);
-  readings_ = std::min(readings_ + 1, kSureReadings);
+  readings_ = readings_ < kSureReadings ? readings_ + 1 : kSureReadings;
   read_at_ = now;
 }
 

@@ -244,9 +244,10 @@ void check(const placement::VmSample& sample, Findings& findings) {
           std::all_of(sample.cell_memory.begin(), sample.cell_memory.end(), none_negative<Bytes>),
       "VM {} has less than no memory on a node", id);
   if (const auto& reads = sample.memory_reads) {
-    findings.require(reads->count >= 0 && reads->counted >= CpuTime{} && reads->ran >= CpuTime{} &&
-                         reads->cycles >= 0 && reads->stalled_cycles >= 0,
-                     "VM {} read less than nothing from memory", id);
+    findings.require(is_within(reads->count, 0, kMostAmount) && reads->counted >= CpuTime{} &&
+                         reads->ran >= CpuTime{} && is_within(reads->cycles, 0, kMostAmount) &&
+                         is_within(reads->stalled_cycles, 0, kMostAmount),
+                     "VM {} has reads from memory that cannot be", id);
   }
 }
 
