@@ -30,10 +30,10 @@
 
 namespace vmnuma::balancer {
 
-/// How many reads of a core are under way at once while it waits for one. Server software has
-/// between one and two and a half (Ferdman et al., "Clearing the Clouds", ASPLOS 2012; Chou,
-/// Spracklen and Abraham, "Store Memory-Level Parallelism Optimizations for Commercial
-/// Applications", MICRO 2005). Nothing that all CPUs count tells it.
+/// How many reads of a core are under way at once while it waits for one: server software has some
+/// one and a half (Chou, Spracklen and Abraham, "Store Memory-Level Parallelism Optimizations for
+/// Commercial Applications", MICRO 2005), and cores have become wider since. Nothing that all CPUs
+/// count tells it.
 inline constexpr std::int64_t kReadsAtOnce = 2;
 inline constexpr std::int32_t kSureReadings = 3;
 inline constexpr placement::Microseconds kFreshFor{30 * 60 * placement::kMicrosecondsPerSecond};
