@@ -50,7 +50,7 @@ int run(const ExporterArguments& arguments) {
   if (!arguments.web_config_file.empty()) {
     auto read = WebAccess::read(arguments.web_config_file, say);
     if (!read) {
-      say(read.error().message + ", it does not start");
+      say(read.error().message + "; the exporter does not start");
       return kExporterFailed;
     }
     access = std::make_shared<WebAccess>(std::move(*read));

@@ -133,9 +133,9 @@ std::shared_ptr<Access> WebAccess::now() {
                                       [](const Seen& seen) { return look_at(seen.path) == seen; });
   if (!is_as_seen) {
     if (const auto done = read(); !done) {
-      report_(fmt::format("{}; what was read before counts on", done.error().message));
+      report_(fmt::format("{}; the previous files stay in force", done.error().message));
     } else {
-      report_(fmt::format("'{}' or a file that it names has changed and was read anew",
+      report_(fmt::format("'{}' or a file that it names has changed and was read again",
                           file_.string()));
     }
   }
