@@ -13,9 +13,12 @@ Bytes whole_pages(Bytes bytes) {
   return bytes / kLargestPage.value * kLargestPage.value;
 }
 
-/// What is charged to the VM's scope when the guest has `guest` bytes.
+/// What is charged to the VM's scope when the guest has `guest` bytes: huge pages are not.
 Bytes need_of(const VmDescription& vm, Bytes guest, const Options& options) {
-  const Bytes charged = vm.huge_page_size > Bytes{} ? Bytes{} : guest;
+  Bytes charged;
+  for (const PagesOfSize& pages : memory_by_page_size(vm, guest)) {
+    charged += pages.page_size == Bytes{} ? pages.memory : Bytes{};
+  }
   return whole_pages(charged + kMiB * options.mem_qos_overhead);
 }
 

@@ -56,24 +56,6 @@ void place_at(Snapshot& snapshot, const VmState& vm, const std::vector<NodeIndex
   }
 }
 
-/// The client's part of the VM's memory by the size of its pages. Which client has which pages of
-/// a VM with several sizes is not looked at: each has as large a part of all, in whole pages.
-std::vector<placement::PagesOfSize> by_page_size(const ClientState& client,
-                                                 std::vector<placement::PagesOfSize> of_vm) {
-  Bytes all;
-  for (const placement::PagesOfSize& pages : of_vm) {
-    all += pages.memory;
-  }
-  for (placement::PagesOfSize& pages : of_vm) {
-    pages.memory = placement::scaled(client.memory_size, pages.memory.value, all.value);
-    if (pages.page_size > Bytes{}) {
-      pages.memory = pages.page_size *
-                     ((pages.memory.value + pages.page_size.value - 1) / pages.page_size.value);
-    }
-  }
-  return of_vm;
-}
-
 /// Before the first epoch nothing.
 Bytes reserved_by(const Snapshot& snapshot, NodeIndex node, Bytes page_size) {
   return node < snapshot.nodes.size() ? reservations_of(snapshot.nodes[node], page_size) : Bytes{};
@@ -168,20 +150,20 @@ void Starts::forget_started(const Ledger& ledger, std::int64_t epoch) {
 
 std::vector<std::map<Bytes, Bytes>> Starts::promised_at_homes(const HostNow& now,
                                                               const Snapshot& with_starting) const {
-  std::map<VmId, std::vector<placement::PagesOfSize>> pages;
+  std::map<VmId, const placement::VmDescription*> vms;
   for (const StartingVm& starting : starting_.all()) {
-    pages[starting.description.id] = memory_by_page_size(starting.description);
+    vms[starting.description.id] = &starting.description;
   }
   for (const auto& [id, vm] : now.ledger.vms()) {
-    pages[id] = memory_by_page_size(vm.description);
+    vms[id] = &vm.description;
   }
   std::vector<std::map<Bytes, Bytes>> promised(with_starting.topology.nodes.size());
   for (const ClientState& client : with_starting.clients) {
-    if (client.home == kNoNode) {
+    const auto vm = vms.find(with_starting.vms[client.vm].id);
+    if (client.home == kNoNode || vm == vms.end()) {  // reserved for one that is not there yet
       continue;
     }
-    for (const auto& [size, memory] :
-         by_page_size(client, pages[with_starting.vms[client.vm].id])) {
+    for (const auto& [size, memory] : memory_by_page_size(*vm->second, client.memory_size)) {
       promised[client.home][size] += memory;
     }
   }

@@ -209,9 +209,17 @@ void find_start(HostNow& now, StartingVm& vm, placement::VmDescription descripti
   const std::vector<NewHome> homes =
       place_vm(snapshot, added.description.id, now.settings.options, now.last_placed_on);
   vm.homes.clear();
+  const bool was_judged = !vm.memory.empty();
   for (const NewHome& home : homes) {
-    if (home.home != kNoNode) {
-      vm.homes.push_back(snapshot.topology.nodes[home.home].id);
+    if (home.home == kNoNode) {
+      continue;
+    }
+    const NodeId node = snapshot.topology.nodes[home.home].id;
+    vm.homes.push_back(node);
+    for (const auto& [size, memory] : memory_by_page_size(added.description, home.memory)) {
+      if (!was_judged && size > Bytes{}) {
+        vm.memory.push_back({node, size, memory});
+      }
     }
   }
   vm.nodes = ids_of(start_nodes(snapshot, added.description, homes), snapshot.topology);

@@ -41,7 +41,8 @@ struct StartingVm {
   std::int64_t since_epoch = 0;          ///< when it was announced or asked, whatever was last
   std::vector<placement::NodeId> homes;  ///< by client; empty until it was told
   std::vector<placement::NodeId> nodes;  ///< what libvirt was told
-  /// What it was admitted with: others do not get it before it has it.
+  /// What it was admitted with, or the huge pages of its homes: others do not get it before it has
+  /// it. Ordinary memory that was not judged at admission counts by its homes alone.
   std::vector<PromisedMemory> memory;
   bool appeared = false;
   bool operator==(const StartingVm&) const = default;

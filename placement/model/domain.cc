@@ -33,6 +33,22 @@ std::vector<PagesOfSize> memory_by_page_size(const VmDescription& vm) {
   return all;
 }
 
+std::vector<PagesOfSize> memory_by_page_size(const VmDescription& vm, Bytes part) {
+  std::vector<PagesOfSize> pages_of_vm = memory_by_page_size(vm);
+  Bytes all;
+  for (const PagesOfSize& pages : pages_of_vm) {
+    all += pages.memory;
+  }
+  for (PagesOfSize& pages : pages_of_vm) {
+    pages.memory = scaled(part, pages.memory.value, all.value);
+    if (pages.page_size > Bytes{}) {
+      pages.memory = pages.page_size *
+                     ((pages.memory.value + pages.page_size.value - 1) / pages.page_size.value);
+    }
+  }
+  return pages_of_vm;
+}
+
 std::optional<std::string> why_memory_stays(const VmDescription& vm) {
   if (auto held = why_memory_is_held(vm)) {
     return held;

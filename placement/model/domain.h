@@ -248,6 +248,10 @@ struct PagesOfSize {
 /// What the VM's memory consists of when its balloon is empty, by page size, ascending.
 [[nodiscard]] std::vector<PagesOfSize> memory_by_page_size(const VmDescription& vm);
 
+/// The same of a part of it that consists of as much of each, in whole pages: of one client, say,
+/// of which nobody looks which pages it has.
+[[nodiscard]] std::vector<PagesOfSize> memory_by_page_size(const VmDescription& vm, Bytes part);
+
 /// Why this VM's memory cannot be moved, as a sentence for people, or nothing if it can.
 /// VFIO and its like pin it, <locked/> forbids it, a strict, preferred or interleave numatune binds
 /// it, and hands-off is the administrator's word.

@@ -441,6 +441,23 @@ TEST_P(RefusedStartsTest, HugePagesThatWerePromisedToOneVmAreNotPromisedToAnothe
   EXPECT_TRUE(ask(with_huge_pages(6, 512, 512)));
 }
 
+TEST_P(RefusedStartsTest, HugePagesOfAVmThatAsksForNothingAreNotPromisedToAnother) {
+  measure();
+  AnnounceRequest plain = with_huge_pages(5, 512, 512);
+  plain.policy = {{"nodes", "0"}};
+  EXPECT_TRUE(ask(plain));
+  EXPECT_EQ(node(1, 1024), 0);
+  EXPECT_THAT(refusal(with_huge_pages(6, 512, 512)), HasSubstr("0 huge pages of 2048 KiB"));
+}
+
+TEST_P(RefusedStartsTest, HugePagesOfAGuaranteedVmAreNotPromisedToAnother) {
+  measure();
+  AnnounceRequest kept = with_huge_pages(5, 512, 512);
+  kept.policy = {{"nodes", "0"}, {"memory_class", "guaranteed"}};
+  EXPECT_TRUE(ask(kept));
+  EXPECT_THAT(refusal(with_huge_pages(6, 512, 512)), HasSubstr("0 huge pages of 2048 KiB"));
+}
+
 TEST_P(RefusedStartsTest, HugePagesOfOneSizeAreNotTakenForThoseOfAnother) {
   measure();
   EXPECT_TRUE(ask(with_huge_pages(5, 512, 512)));

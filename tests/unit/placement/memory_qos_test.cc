@@ -99,6 +99,15 @@ TEST(MemoryQosTest, HugePagesNeedNoProtectionButQemuDoes) {
   EXPECT_EQ(protection(vm)->min, kMiB * 256);
 }
 
+TEST(MemoryQosTest, OfAVmWithSeveralPageSizesTheOrdinaryMemoryIsProtected) {
+  VmDescription vm = vm_of_class(MemoryClass::kGuaranteed);
+  vm.memory = vm.max_memory = kMiB * 768;
+  vm.huge_page_size = kMiB * 2;
+  vm.cells = {{0, {0}, kMiB * 512}, {1, {1}, kMiB * 256}};
+  vm.cells[1].page_size = Bytes{};
+  EXPECT_EQ(protection(vm)->min, kMiB * 512);  // 256 of the guest and 256 beside it
+}
+
 TEST(MemoryQosTest, ValuesAreWholePages) {
   Options options;
   for (std::int64_t kibibytes = 700'001; kibibytes < 700'200; kibibytes += 13) {
