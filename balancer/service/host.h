@@ -86,10 +86,10 @@ class Host {
   // The latency worker's thread.
 
   /// How far the nodes' memory is; what is measured is kept in `state_dir`. Blocks for seconds,
-  /// gives up early once `stop` is set.
-  [[nodiscard]] virtual FoundLatencies find_latencies(const std::string& state_dir,
-                                                      const placement::Topology& topology,
-                                                      const std::atomic<bool>& stop) = 0;
+  /// unless all is `known`, and gives up early once `stop` is set.
+  [[nodiscard]] virtual FoundLatencies find_latencies(
+      const std::string& state_dir, const placement::Topology& topology,
+      const std::vector<stats::MeasuredLatency>& known, const std::atomic<bool>& stop) = 0;
 
   // As the ports say. `control` is used by the executor's thread, and by the inventory worker's for
   // policies; `mover` by the executor's, `units` by the memory worker's.

@@ -33,24 +33,22 @@ std::string range_text(const std::vector<stats::MeasuredLatency>& latencies) {
   return fmt::format("{} to {} ns", shortest->read_ns, longest->read_ns);
 }
 
-LogLine measure(const std::string& path, const std::string& boot_id,
-                const placement::Topology& topology, stats::LatencyProbe& probe,
-                const std::atomic<bool>& stop, stats::HostLatencies& latencies) {
-  stats::LatencyMeasurement measurement = stats::measure_latencies(topology, probe, stop);
-  latencies.measured = std::move(measurement.latencies);
+/// What is said of a measurement, which is kept if it is of all nodes.
+LogLine keep(const stats::LatencyMeasurement& measurement, const std::string& path,
+             const std::string& boot_id) {
   if (!measurement.problem.empty()) {
     return {Severity::kNotice,
-            fmt::format("memory latencies were not all measured ({}), the next start tries again",
-                        measurement.problem),
+            fmt::format("memory latencies were not all measured ({}){}", measurement.problem,
+                        measurement.again ? ", the rest is tried again later" : ""),
             {}};
   }
-  if (latencies.measured.empty()) {
+  if (measurement.latencies.empty()) {
     return {Severity::kInfo, "no node has CPUs and memory to measure latencies with", {}};
   }
-  const std::string range = range_text(latencies.measured);
+  const std::string range = range_text(measurement.latencies);
   const Result<void> kept =
       boot_id.empty() ? failure(ErrorCode::kUnavailable, "the host's boot has no number")
-                      : files::replace_file(path, stats::text_of({boot_id, latencies.measured}));
+                      : files::replace_file(path, stats::text_of({boot_id, measurement.latencies}));
   if (!kept) {
     return {Severity::kWarning,
             fmt::format("memory latencies measured, {}, but not kept for the next start: {}", range,
@@ -63,8 +61,9 @@ LogLine measure(const std::string& path, const std::string& boot_id,
 }  // namespace
 
 FoundLatencies find_latencies(const files::Directory& root, const std::string& state_dir,
-                              const placement::Topology& topology, stats::LatencyProbe& probe,
-                              const std::atomic<bool>& stop) {
+                              const placement::Topology& topology,
+                              const std::vector<stats::MeasuredLatency>& known,
+                              stats::LatencyProbe& probe, const std::atomic<bool>& stop) {
   FoundLatencies found;
   const std::string path = state_dir + "/latencies.json";
   const std::string boot_id = read_boot_id(root);
@@ -74,7 +73,10 @@ FoundLatencies find_latencies(const files::Directory& root, const std::string& s
     found.log = {Severity::kDebug, "memory latencies are those kept from an earlier start", {}};
   } else {
     // A kept file that is damaged or of another boot is as good as none: it is written anew.
-    found.log = measure(path, boot_id, topology, probe, stop, found.latencies);
+    stats::LatencyMeasurement measurement = stats::measure_latencies(topology, known, probe, stop);
+    found.log = keep(measurement, path, boot_id);
+    found.again = measurement.again;
+    found.latencies.measured = std::move(measurement.latencies);
   }
   if (auto firmware = stats::read_hmat(root, topology)) {
     found.latencies.firmware = std::move(*firmware);

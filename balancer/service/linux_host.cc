@@ -155,9 +155,10 @@ Result<std::string> LinuxHost::play(const PlayCommand& /*command*/) {
 
 FoundLatencies LinuxHost::find_latencies(const std::string& state_dir,
                                          const placement::Topology& topology,
+                                         const std::vector<stats::MeasuredLatency>& known,
                                          const std::atomic<bool>& stop) {
   stats::ChaseProbe probe;
-  return balancer::find_latencies(latencies_, state_dir, topology, probe, stop);
+  return balancer::find_latencies(latencies_, state_dir, topology, known, probe, stop);
 }
 
 }  // namespace vmnuma::balancer

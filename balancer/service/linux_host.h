@@ -49,6 +49,7 @@ class LinuxHost final : public Host {
   [[nodiscard]] Result<std::string> play(const PlayCommand& command) override;
   [[nodiscard]] FoundLatencies find_latencies(const std::string& state_dir,
                                               const placement::Topology& topology,
+                                              const std::vector<stats::MeasuredLatency>& known,
                                               const std::atomic<bool>& stop) override;
   [[nodiscard]] migration::DomainControl& control() override { return hypervisor_->control(); }
   [[nodiscard]] migration::PageMover& mover() override { return metered_mover_; }

@@ -501,21 +501,26 @@ void Service::answer_history(std::int64_t token, std::int64_t id, const HistoryR
   }
 }
 
-// ---- the start ----
+// ---- distances ----
 
 /// On a worker of its own, because the thread is bound to one node after the other.
 void Service::find_host_latencies() {
   const bool posted = latency_worker_.post(
-      "measuring latencies", [this, state_dir = setup_.config.state_dir, topology = topology_] {
-        FoundLatencies found = host_.find_latencies(state_dir, topology, stopping_);
+      "measuring latencies", [this, state_dir = setup_.config.state_dir, topology = topology_,
+                              known = host_latencies_.measured] {
+        FoundLatencies found = host_.find_latencies(state_dir, topology, known, stopping_);
         boost::asio::post(context_, [this, found = std::move(found)] {
-          say(found.log);
+          latency_schedule_.ended(!found.again, std::chrono::steady_clock::now());
+          if (found.log.message != latencies_said_) {
+            say(found.log);
+            latencies_said_ = found.log.message;
+          }
           host_latencies_ = found.latencies;
           tell_topology();
         });
       });
-  if (!posted) {
-    say(Severity::kWarning, "memory latencies are not measured");
+  if (posted) {
+    latency_schedule_.begun(topology_);
   }
 }
 
@@ -626,6 +631,9 @@ void Service::look_at_workers() {
   }
   if (setup_.history == nullptr && history_backoff_.is_due(now)) {
     try_history();
+  }
+  if (latency_schedule_.is_due(topology_, now)) {
+    find_host_latencies();
   }
 }
 
@@ -747,13 +755,15 @@ void Service::reload() {
     say(Severity::kError, fmt::format("configuration not read again, going on with the old one: {}",
                                       config.error().message));
   } else {
-    const bool needs_restart = config->hypervisor != setup_.config.hypervisor ||
-                               config->uri != setup_.config.uri ||
-                               config->socket_path != setup_.config.socket_path ||
-                               config->state_dir != setup_.config.state_dir;
+    const bool needs_restart =
+        config->hypervisor != setup_.config.hypervisor || config->uri != setup_.config.uri ||
+        config->socket_path != setup_.config.socket_path ||
+        config->socket_group != setup_.config.socket_group ||
+        config->state_dir != setup_.config.state_dir || config->history != setup_.config.history;
     if (needs_restart) {
       say(Severity::kWarning,
-          "hypervisor, uri, socket_path and state_dir change with the next start");
+          "hypervisor, uri, socket_path, socket_group, state_dir and what [history] says change "
+          "with the next start");
     }
     setup_.config.mode = config->mode;
     setup_.config.options = config->options;

@@ -49,6 +49,7 @@
 #include "balancer/service/forecast_worker.h"
 #include "balancer/service/history_journal.h"
 #include "balancer/service/host.h"
+#include "balancer/service/latency_schedule.h"
 #include "balancer/service/log.h"
 #include "balancer/service/memory_worker.h"
 #include "balancer/service/questions.h"
@@ -156,6 +157,8 @@ class Service {
   std::unique_ptr<ControlSocket> socket_;
   std::vector<placement::VmDescription> running_;
   stats::HostLatencies host_latencies_;
+  LatencySchedule latency_schedule_;
+  std::string latencies_said_;
   std::map<std::int64_t, std::int64_t> waiting_;  ///< token to request id
   std::set<placement::VmId> known_;
   std::set<placement::VmId> transferring_;

@@ -50,7 +50,8 @@ std::optional<std::int64_t> read_time_ns(LatencyProbe& probe, const std::atomic<
 
 }  // namespace
 
-LatencyMeasurement measure_latencies(const placement::Topology& topology, LatencyProbe& probe,
+LatencyMeasurement measure_latencies(const placement::Topology& topology,
+                                     const std::vector<MeasuredLatency>& known, LatencyProbe& probe,
                                      const std::atomic<bool>& stop) {
   LatencyMeasurement measurement;
   int busy_pairs = 0;
@@ -59,6 +60,8 @@ LatencyMeasurement measure_latencies(const placement::Topology& topology, Latenc
       measurement.problem = fmt::format("from node {} to node {}: {}", latency.cpu.value,
                                         latency.memory.value, problem);
     }
+    measurement.again = measurement.again || latency.state == LatencyState::kBusy ||
+                        latency.state == LatencyState::kNoMemory;
     measurement.latencies.push_back(latency);
   };
   for (const placement::Node& cpus : topology.nodes) {
@@ -68,10 +71,18 @@ LatencyMeasurement measure_latencies(const placement::Topology& topology, Latenc
       }
       if (stop) {
         measurement.problem = "it was stopped";
+        measurement.again = true;
         return measurement;
       }
       MeasuredLatency latency{cpus.id, memory.id, LatencyState::kMeasured, 0};
-      if (busy_pairs == kMostBusyPairs) {
+      const auto earlier =
+          std::find_if(known.begin(), known.end(), [&](const MeasuredLatency& one) {
+            return one.cpu == cpus.id && one.memory == memory.id &&
+                   one.state == LatencyState::kMeasured;
+          });
+      if (earlier != known.end()) {
+        add(*earlier, "");
+      } else if (busy_pairs == kMostBusyPairs) {
         latency.state = LatencyState::kBusy;
         add(latency, "");  // the first has said why
       } else if (const Result<void> prepared = probe.prepare(cpus, memory.id); !prepared) {

@@ -12,11 +12,13 @@
 ///  - three rounds that differ by more than kAgreement are no measurement;
 ///  - a pair takes at most kMostRounds rounds, and after kMostBusyPairs busy ones the others are
 ///    taken for busy, too, so that a busy host is not burdened for long;
-///  - only pairs of a node with CPUs and a node with memory are tried.
+///  - only pairs of a node with CPUs and a node with memory are tried, and none that is known.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "placement/base/result.h"
 #include "placement/model/topology.h"
@@ -51,10 +53,13 @@ inline constexpr std::int64_t kAgreement = 10;
 struct LatencyMeasurement {
   std::vector<MeasuredLatency> latencies;
   std::string problem;  ///< why some were not measured, of the first such; empty if all were
+  bool again = false;   ///< some that were not measured may be so another time
 };
 
-/// Stops early, with nothing for the pairs that are left, once `stop` is set.
+/// Pairs that `known` has as measured are taken from there. Stops early, with nothing for the pairs
+/// that are left, once `stop` is set.
 [[nodiscard]] LatencyMeasurement measure_latencies(const placement::Topology& topology,
+                                                   const std::vector<MeasuredLatency>& known,
                                                    LatencyProbe& probe,
                                                    const std::atomic<bool>& stop);
 

@@ -186,7 +186,7 @@ TEST_F(LiveHostTest, LatenciesAreThoseOfTheDistances) {
   scenario_.host.firmware_distances = {10, 10, 10, 10};
   open();
   const std::atomic<bool> stop = false;
-  const auto found = host_->find_latencies("", host_->topology(), stop);
+  const auto found = host_->find_latencies("", host_->topology(), {}, stop);
   EXPECT_EQ(stats::local_read_ns(host_->topology(), found.latencies), placement::kTypicalReadNs);
   EXPECT_EQ(stats::with_measured_distances(host_->topology(), found.latencies).distances,
             scenario_.host.distances);

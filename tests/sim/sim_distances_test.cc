@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A host whose firmware is wrong about how far its nodes are from each other.
+#include <algorithm>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,6 +43,40 @@ TEST(SimDistancesTest, WhatWasMeasuredIsActedUponAndNotWhatTheFirmwareSays) {
   EXPECT_THAT(measured.vms[0].homes, testing::ElementsAre(NodeId{1}));
   EXPECT_THAT(firmware.vms[0].homes, testing::ElementsAre(NodeId{2}));
   EXPECT_LT(measured.lost.value, firmware.lost.value);
+}
+
+TEST(SimDistancesTest, ASecondNodeIsOneThatIsNearByMeasuring) {
+  const auto spilling = [](bool is_measured) {
+    Scenario scenario = wrong_slit(is_measured);
+    scenario.options.spill_enable = 1;
+    return run_to_end(scenario);
+  };
+  const SimulationResult measured = spilling(true);
+  const SimulationResult firmware = spilling(false);
+  EXPECT_LT(measured.lost.value, firmware.lost.value);
+}
+
+TEST(SimDistancesTest, AWideVmLivesOnNodesThatAreNearByMeasuring) {
+  const auto homes = [](bool is_measured) {
+    Scenario scenario;
+    scenario.name = "wide";
+    scenario.epochs = 20;
+    scenario.host = small_host(4);
+    scenario.host.distances = {10, 12, 31, 31, 12, 10, 31, 31, 31, 31, 10, 12, 31, 31, 12, 10};
+    scenario.host.firmware_distances = {10, 31, 12, 31, 31, 10, 31, 12,
+                                        12, 31, 10, 31, 31, 12, 31, 10};
+    scenario.host.distances_are_measured = is_measured;
+    scenario.vms = {busy_vm("wide", 8, 60)};
+    const SimulationResult result = run_to_end(scenario);
+    std::vector<std::int32_t> nodes;
+    for (const NodeId node : result.vms[0].homes) {
+      nodes.push_back(node.value);
+    }
+    std::sort(nodes.begin(), nodes.end());
+    return nodes;
+  };
+  EXPECT_THAT(homes(true), testing::AnyOf(testing::ElementsAre(0, 1), testing::ElementsAre(2, 3)));
+  EXPECT_THAT(homes(false), testing::AnyOf(testing::ElementsAre(0, 2), testing::ElementsAre(1, 3)));
 }
 
 TEST(SimDistancesTest, ScenarioFilesHaveBothMatrices) {

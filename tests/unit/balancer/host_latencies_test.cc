@@ -43,10 +43,10 @@ class HostLatenciesTest : public testing::Test {
   void start_host(const std::string& boot_id) {
     host_.write("proc/sys/kernel/random/boot_id", boot_id + "\n");
   }
-  FoundLatencies find() {
+  FoundLatencies find(const std::vector<stats::MeasuredLatency>& known = {}) {
     probe_.prepared.clear();
     return find_latencies(files::Directory::open(host_.path()).value(), state_.path(), topology_,
-                          probe_, stop_);
+                          known, probe_, stop_);
   }
   [[nodiscard]] std::string kept_path() const { return state_.path() + "/latencies.json"; }
 
@@ -73,17 +73,33 @@ TEST_F(HostLatenciesTest, AreMeasuredOnceABoot) {
   EXPECT_THAT(probe_.prepared, SizeIs(16));
 }
 
-TEST_F(HostLatenciesTest, ABusyHostSaysSoAndTriesAgainAtTheNextStart) {
+TEST_F(HostLatenciesTest, ABusyHostSaysSoAndOnlyTheRestIsTriedAgain) {
   probe_.rounds[{{1}, {2}}] = {FakeLatencyProbe::round_of(140, 60)};
   const FoundLatencies busy = find();
   EXPECT_EQ(busy.log.severity, Severity::kNotice);
   EXPECT_EQ(busy.log.message,
             "memory latencies were not all measured (from node 1 to node 2: the host was too "
-            "busy), the next start tries again");
+            "busy), the rest is tried again later");
+  EXPECT_TRUE(busy.again);
   EXPECT_THAT(busy.latencies.measured, SizeIs(16));
   EXPECT_FALSE(std::filesystem::exists(kept_path()));
   probe_.rounds[{{1}, {2}}] = {FakeLatencyProbe::round_of(140)};
-  EXPECT_EQ(find().log.message, "memory latencies measured: 80 to 140 ns");
+  const FoundLatencies all = find(busy.latencies.measured);
+  EXPECT_EQ(all.log.message, "memory latencies measured: 80 to 140 ns");
+  EXPECT_FALSE(all.again);
+  EXPECT_THAT(probe_.prepared, SizeIs(1));
+  EXPECT_THAT(all.latencies.measured, SizeIs(16));
+  EXPECT_TRUE(std::filesystem::exists(kept_path()));
+}
+
+TEST_F(HostLatenciesTest, OfANodeThatCameOnlyWhatIsNewIsMeasured) {
+  const placement::Node last = topology_.nodes.back();
+  topology_.nodes.pop_back();
+  const FoundLatencies three = find();
+  EXPECT_THAT(probe_.prepared, SizeIs(9));
+  topology_.nodes.push_back(last);
+  EXPECT_THAT(find(three.latencies.measured).latencies.measured, SizeIs(16));
+  EXPECT_THAT(probe_.prepared, SizeIs(7));
 }
 
 TEST_F(HostLatenciesTest, ADamagedFileIsWrittenAnew) {

@@ -229,6 +229,8 @@ Result<std::string> LiveHost::carry_out(const balancer::SimLoadRequest& request)
 
 balancer::FoundLatencies LiveHost::find_latencies(const std::string& /*state_dir*/,
                                                   const placement::Topology& topology,
+                                                  const std::vector<stats::MeasuredLatency>&
+                                                  /*known*/,
                                                   const std::atomic<bool>& /*stop*/) {
   balancer::FoundLatencies found;
   found.log = {balancer::Severity::kDebug, "memory latencies are those of the scenario", {}};
@@ -239,7 +241,10 @@ balancer::FoundLatencies LiveHost::find_latencies(const std::string& /*state_dir
   const placement::Topology& truth = host_.topology();
   for (placement::NodeIndex cpu = 0; cpu < truth.nodes.size(); ++cpu) {
     for (placement::NodeIndex memory = 0; memory < truth.nodes.size(); ++memory) {
-      if (topology.nodes[cpu].cpu_count() > 0 && topology.nodes[memory].memory.value > 0) {
+      const auto reader = topology.index_of(truth.nodes[cpu].id);
+      const auto read = topology.index_of(truth.nodes[memory].id);
+      if (reader && read && topology.nodes[*reader].cpu_count() > 0 &&
+          topology.nodes[*read].memory > placement::Bytes{}) {
         found.latencies.measured.push_back(
             {truth.nodes[cpu].id, truth.nodes[memory].id, stats::LatencyState::kMeasured,
              placement::kTypicalReadNs * truth.distance(cpu, memory) / placement::kLocalDistance});

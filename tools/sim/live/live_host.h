@@ -66,9 +66,9 @@ class LiveHost final : public balancer::Host,
   /// A VM that is started has a name of its own; memory that no host of that size has is refused.
   [[nodiscard]] Result<std::string> play(const balancer::PlayCommand& command) override;
   /// Those of the scenario's distances, if the scenario lets them be measured.
-  [[nodiscard]] balancer::FoundLatencies find_latencies(const std::string& state_dir,
-                                                        const placement::Topology& topology,
-                                                        const std::atomic<bool>& stop) override;
+  [[nodiscard]] balancer::FoundLatencies find_latencies(
+      const std::string& state_dir, const placement::Topology& topology,
+      const std::vector<stats::MeasuredLatency>& known, const std::atomic<bool>& stop) override;
   [[nodiscard]] migration::DomainControl& control() override { return *this; }
   [[nodiscard]] migration::PageMover& mover() override { return *this; }
   [[nodiscard]] balancer::UnitControl& units() override { return *this; }

@@ -62,7 +62,7 @@ TEST_F(ChaseProbeTest, MeasuresThisHostOrSaysThatItIsBusy) {
   aside([&] {
     ChaseProbe probe;
     const std::atomic<bool> stop = false;
-    const LatencyMeasurement measured = measure_latencies(topology_, probe, stop);
+    const LatencyMeasurement measured = measure_latencies(topology_, {}, probe, stop);
     ASSERT_FALSE(measured.latencies.empty());
     for (const MeasuredLatency& latency : measured.latencies) {
       EXPECT_EQ(latency.state == LatencyState::kMeasured, latency.read_ns > 0);

@@ -48,7 +48,9 @@ class MeasureTest : public testing::Test {
   void say(NodeId cpus, NodeId memory, std::vector<LatencyRound> rounds) {
     probe_.rounds[{cpus, memory}] = std::move(rounds);
   }
-  LatencyMeasurement measure() { return measure_latencies(topology_, probe_, stop_); }
+  LatencyMeasurement measure(const std::vector<MeasuredLatency>& known = {}) {
+    return measure_latencies(topology_, known, probe_, stop_);
+  }
   /// Of node 0 to itself, when its rounds are these.
   MeasuredLatency first(std::vector<LatencyRound> rounds) {
     say({0}, {0}, std::move(rounds));
@@ -102,6 +104,26 @@ TEST_F(MeasureTest, ABusyNodeDoesNotSpoilTheOthers) {
   EXPECT_EQ(measured.latencies[6], (MeasuredLatency{{1}, {2}, LatencyState::kBusy, 0}));
   EXPECT_EQ(measured.latencies[7].state, LatencyState::kMeasured);
   EXPECT_EQ(measured.problem, "from node 1 to node 2: the host was too busy");
+}
+
+TEST_F(MeasureTest, WhatIsKnownIsNotMeasuredAgain) {
+  const std::vector<MeasuredLatency> known{{{0}, {0}, LatencyState::kMeasured, 75},
+                                           {{0}, {1}, LatencyState::kBusy, 0}};
+  const LatencyMeasurement measured = measure(known);
+  EXPECT_EQ(measured.latencies[0], known[0]);
+  EXPECT_EQ(measured.latencies[1], (MeasuredLatency{{0}, {1}, LatencyState::kMeasured, 140}));
+  EXPECT_THAT(probe_.prepared, SizeIs(15));
+}
+
+TEST_F(MeasureTest, SaysWhetherAnotherTryMayTellMore) {
+  EXPECT_FALSE(measure().again);
+  probe_.errors[{{1}, {2}}] = Error{ErrorCode::kUnsupported, 0, "not on this machine"};
+  EXPECT_FALSE(measure().again);
+  probe_.errors[{{1}, {2}}] = Error{ErrorCode::kNoSpace, 0, "no free memory"};
+  EXPECT_TRUE(measure().again);
+  probe_.errors.clear();
+  say({1}, {2}, {read(140, 50)});
+  EXPECT_TRUE(measure().again);
 }
 
 TEST_F(MeasureTest, ABusyHostIsNotBurdenedForLong) {

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/// When memory latencies are measured.
+///
+/// Problem: what was not measured of one home makes decisions rest on the firmware's distances for
+/// the whole host, and nodes come while the daemon runs (memory of CXL that is plugged in). But
+/// measuring burdens a host that is too busy to be measured. Properties:
+///  - once at the start, and again as soon as nodes, or which of them have CPUs or memory, are
+///    others than those that were measured;
+///  - while pairs are left that may be measured another time: again, ever less often;
+///  - one measurement at a time.
+#pragma once
+
+#include <chrono>
+#include <tuple>
+#include <vector>
+
+#include "balancer/service/backoff.h"
+#include "placement/model/topology.h"
+
+namespace vmnuma::balancer {
+
+/// One thread at a time.
+class LatencySchedule {
+ public:
+  static constexpr std::chrono::seconds kFirstPause = std::chrono::minutes(10);
+  static constexpr std::chrono::seconds kLongestPause = std::chrono::hours(2);
+
+  [[nodiscard]] bool is_due(const placement::Topology& topology, Backoff::Time now) const {
+    return !under_way_ && (nodes_of(topology) != nodes_ || (!complete_ && backoff_.is_due(now)));
+  }
+  void begun(const placement::Topology& topology) {
+    under_way_ = true;
+    nodes_ = nodes_of(topology);
+  }
+  /// `complete`: nothing is left that may be measured another time.
+  void ended(bool complete, Backoff::Time now) {
+    under_way_ = false;
+    complete_ = complete;
+    if (!complete) {
+      backoff_.failed(now);
+    }
+  }
+
+ private:
+  using Nodes = std::vector<std::tuple<placement::NodeId, bool, bool>>;
+
+  static Nodes nodes_of(const placement::Topology& topology) {
+    Nodes nodes;
+    for (const placement::Node& node : topology.nodes) {
+      nodes.emplace_back(node.id, !node.cpus.empty(), node.memory > placement::Bytes{});
+    }
+    return nodes;
+  }
+
+  Nodes nodes_;  ///< that were measured last; none at the start
+  bool under_way_ = false;
+  bool complete_ = true;
+  Backoff backoff_{kFirstPause, kLongestPause};
+};
+
+}  // namespace vmnuma::balancer
