@@ -2,6 +2,7 @@
 #include "balancer/service/remembered.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <set>
 #include <vector>
@@ -145,6 +146,15 @@ MemoryOriginals read_memory_originals(std::string_view text) {
 }
 
 }  // namespace
+
+stats::HistoryOptions history_options(const Config& config) {
+  const HistoryLimits& limits = config.history;
+  return {config.state_dir + "/history.sqlite",
+          limits.max_mib << 20U,
+          {std::chrono::minutes(limits.epoch_samples_minutes),
+           std::chrono::days(limits.minute_samples_days),
+           std::chrono::days(limits.hour_samples_days), std::chrono::days(limits.moves_days)}};
+}
 
 Remembered remember(stats::History& history) {
   Remembered remembered;

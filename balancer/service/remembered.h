@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the controller is to know from before the daemon's start, out of the history.
+/// Where the history is, and what the controller is to know from before the daemon's start, out of
+/// it.
 ///
 /// Properties: what cannot be read is not there, and the daemon starts all the same; orders that
 /// came to nothing count for nothing.
@@ -10,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "balancer/config/config.h"
 #include "balancer/controller/memory_steering.h"
 #include "balancer/controller/originals.h"
 #include "balancer/core/reservations.h"
@@ -30,6 +32,9 @@ struct Remembered {
   std::vector<Reservation> reservations;
   MemoryOriginals memory_originals;
 };
+
+/// The file, and for how long it keeps what.
+[[nodiscard]] stats::HistoryOptions history_options(const Config& config);
 
 /// Disk I/O; before anybody else uses the history.
 [[nodiscard]] Remembered remember(stats::History& history);

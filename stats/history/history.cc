@@ -29,8 +29,7 @@ struct IsResult<Result<T>> : std::true_type {};
 }  // namespace
 
 struct History::Store {
-  std::filesystem::path path;
-  std::int64_t max_bytes;
+  HistoryOptions options;
   std::string notice;
   std::mutex mutex;
   SQLite::Database database;  // under `mutex`
@@ -45,11 +44,11 @@ struct History::Store {
       Returned result = function(database);
       if (!result) {
         return Returned(failure(std::move(result).error(),
-                                fmt::format("cannot {} in '{}'", doing, path.string())));
+                                fmt::format("cannot {} in '{}'", doing, options.path.string())));
       }
       return result;
     } catch (const SQLite::Exception& exception) {
-      return Returned(sqlite_failure(exception, doing, path, database.getHandle()));
+      return Returned(sqlite_failure(exception, doing, options.path, database.getHandle()));
     }
   }
 };
@@ -74,12 +73,15 @@ Result<std::unique_ptr<History>> History::open(const HistoryOptions& options) {
   if (!opened) {
     return tl::unexpected<Error>(std::move(opened).error());
   }
-  return std::unique_ptr<History>(new History(std::unique_ptr<Store>(new Store{
-      path, options.max_bytes, std::move(opened->notice), {}, std::move(opened->database)})));
+  return std::unique_ptr<History>(
+      new History(std::unique_ptr<Store>(new Store{{path, options.max_bytes, options.kept},
+                                                   std::move(opened->notice),
+                                                   {},
+                                                   std::move(opened->database)})));
 }
 
 const std::filesystem::path& History::path() const {
-  return store_->path;
+  return store_->options.path;
 }
 const std::string& History::notice() const {
   return store_->notice;
@@ -151,18 +153,18 @@ Result<void> History::append_epoch(const EpochRows& epoch) {
   return store_->run("record an epoch", [&](SQLite::Database& database) -> Result<void> {
     std::error_code no_log;
     const std::uintmax_t log_bytes =
-        std::filesystem::file_size(store_->path.string() + "-wal", no_log);
+        std::filesystem::file_size(store_->options.path.string() + "-wal", no_log);
     if (!no_log && log_bytes > kMostLogBytes &&
         database.execAndGet("PRAGMA wal_checkpoint(TRUNCATE)").getInt() != 0) {
       return failure(
           ErrorCode::kBusy,
           fmt::format("the log '{}-wal' has {} bytes because another program has been reading"
                       " the history for long; epochs are not kept until it ends",
-                      store_->path.string(), log_bytes));
+                      store_->options.path.string(), log_bytes));
     }
     const std::int64_t now_ms = epoch.time.time_since_epoch().count();
     SQLite::Transaction transaction = begin_write(database, Outlive::kProcess);
-    prune(database, now_ms, store_->max_bytes);
+    prune(database, now_ms, store_->options);
     insert_epoch(database, epoch);
     make_averages(database, now_ms);
     transaction.commit();

@@ -19,9 +19,9 @@
 /// - An action that open_action() accepted is on the disk before the call returns; it survives a
 ///   power cut. Steps and samples survive the process, not necessarily the host: what they are
 ///   about ends with the host.
-/// - Raw epochs stay for an hour, minute averages for 30 days, hour averages and actions for 365
-///   days; the file stays below `max_bytes` by giving up the oldest detail first. Open actions are
-///   never given up.
+/// - Raw epochs, averages of minutes and hours, and actions stay as long as HistoryOptions say; the
+///   file stays below `max_bytes` by giving up the oldest detail first. Open actions are never
+///   given up.
 /// - A file that is damaged, not ours or of a newer version is set aside, not deleted (the last
 ///   three are kept), and a new one is begun.
 /// - A full disk or another program that holds the file fails the call, never the process, and
@@ -30,6 +30,7 @@
 ///   else. While it is far ahead, what seems too old goes, a slice an epoch.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -45,10 +46,19 @@
 
 namespace vmnuma::stats {
 
+/// For how long what is kept. What is not averaged yet stays until it is.
+struct KeptFor {
+  std::chrono::minutes epochs = std::chrono::hours(1);
+  std::chrono::days minutes{30};
+  std::chrono::days hours{365};
+  std::chrono::days actions{365};  ///< closed ones
+};
+
 struct HistoryOptions {
   std::filesystem::path path;  ///< of the file; its directory must exist
   /// Of the file without its log; at least 1 MiB.
   std::int64_t max_bytes = std::int64_t{256} << 20;
+  KeptFor kept = {};
 };
 
 /// Thread-safe: every call takes one mutex. Calls do disk I/O and belong on a worker. Errors of

@@ -2,6 +2,7 @@
 #include "stats/history/retention.h"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -156,30 +157,35 @@ void keep_below(SQLite::Database& database, std::int64_t now_ms, std::int64_t ma
   }
 }
 
-void prune_by_age(SQLite::Database& database, std::int64_t now_ms) {
-  prune_samples_by_age(database, kEpochSpan, now_ms - kEpochsKeptMs);
-  prune_samples_by_age(database, kMinuteSpan, now_ms - kMinutesKeptMs);
-  prune_samples_by_age(database, kHourSpan, now_ms - kHoursKeptMs);
+void prune_by_age(SQLite::Database& database, std::int64_t now_ms, const KeptFor& kept) {
+  const auto before_ms = [now_ms](std::chrono::milliseconds kept_for) {
+    return now_ms - kept_for.count();
+  };
+  prune_samples_by_age(database, kEpochSpan, before_ms(kept.epochs));
+  prune_samples_by_age(database, kMinuteSpan, before_ms(kept.minutes));
+  prune_samples_by_age(database, kHourSpan, before_ms(kept.hours));
   prune_rows_by_age(
       database,
       "DELETE FROM action WHERE id IN (SELECT id FROM action WHERE time_ms < ? AND state"
       " <> 'open' ORDER BY time_ms LIMIT ?)",
-      now_ms - kActionsKeptMs, kActionsPerSlice);
-  // A day more than the hours, so that no sample is left without its VM.
+      before_ms(kept.actions), kActionsPerSlice);
+  // A day more than the samples, so that none is left without its VM.
   prune_rows_by_age(
       database,
       "DELETE FROM vm WHERE number IN (SELECT number FROM vm WHERE last_seen_ms < ? ORDER BY"
       " last_seen_ms LIMIT ?)",
-      now_ms - kHoursKeptMs - 24 * kHourMs, kVmsPerSlice);
+      before_ms(std::max<std::chrono::milliseconds>({kept.epochs, kept.minutes, kept.hours}) +
+                std::chrono::days(1)),
+      kVmsPerSlice);
 }
 
 }  // namespace
 
-void prune(SQLite::Database& database, std::int64_t now_ms, std::int64_t max_bytes) {
+void prune(SQLite::Database& database, std::int64_t now_ms, const HistoryOptions& options) {
   if (clock_has_held(database, now_ms)) {
-    prune_by_age(database, now_ms);
+    prune_by_age(database, now_ms, options.kept);
   }
-  keep_below(database, now_ms, max_bytes);
+  keep_below(database, now_ms, options.max_bytes);
 }
 
 }  // namespace vmnuma::stats

@@ -6,23 +6,20 @@
 
 #include <SQLiteCpp/Database.h>
 
+#include "stats/history/history.h"
+
 namespace vmnuma::stats {
 
 inline constexpr std::int64_t kHourMs = 3'600'000;
-inline constexpr std::int64_t kEpochsKeptMs = kHourMs;
-inline constexpr std::int64_t kMinutesKeptMs = 30 * 24 * kHourMs;
-inline constexpr std::int64_t kHoursKeptMs = 365 * 24 * kHourMs;
-inline constexpr std::int64_t kActionsKeptMs = 365 * 24 * kHourMs;
 /// Nothing is too old for the first hour after the clock jumped ahead by more than half a day: time
 /// enough for somebody to set it right.
 inline constexpr std::int64_t kClockHoldsMs = kHourMs;
 inline constexpr std::int64_t kLongestGapMs = 12 * kHourMs;
 
 /// Within the caller's transaction: deletes a slice of what is too old at `now_ms`, once the clock
-/// has held (above), and of the
-/// oldest detail if the file comes near `max_bytes`: first epochs and minutes, whichever are older,
-/// then hours and closed actions. Nothing that is not yet averaged, no open action. Throws
-/// SQLite::Exception.
-void prune(SQLite::Database& database, std::int64_t now_ms, std::int64_t max_bytes);
+/// has held (above), and of the oldest detail if the file comes near its largest size: first epochs
+/// and minutes, whichever are older, then hours and closed actions. Nothing that is not yet
+/// averaged, no open action. Throws SQLite::Exception.
+void prune(SQLite::Database& database, std::int64_t now_ms, const HistoryOptions& options);
 
 }  // namespace vmnuma::stats

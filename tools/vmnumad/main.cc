@@ -145,8 +145,7 @@ struct OpenHistory {
 
 /// Without the last number every action would be refused, so a history that cannot tell it is none.
 Result<OpenHistory> open_history(const Config& config) {
-  return vmnuma::stats::History::open(
-             {config.state_dir + "/history.sqlite", config.history.max_mib << 20U})
+  return vmnuma::stats::History::open(vmnuma::balancer::history_options(config))
       .and_then([](std::unique_ptr<vmnuma::stats::History>&& history) {
         return history->last_action_id().map([&](std::int64_t last_action) {
           return OpenHistory{std::move(history), last_action};

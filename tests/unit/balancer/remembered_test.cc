@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "balancer/config/parse.h"
 #include "balancer/service/history_journal.h"
 #include "tests/support/temp_directory.h"
 
@@ -21,6 +22,27 @@ using placement::VmId;
 using testing::IsEmpty;
 
 constexpr placement::VmProcess kProcess{77, 18'446'744'073'709'551'615U};
+
+TEST(HistoryOptionsTest, AreThoseOfTheConfiguration) {
+  const auto config = balancer::parse_config(R"(
+      state_dir = "/srv/vmnuma"
+      [history]
+      max_mib = 7
+      moves_days = 8
+      epoch_samples_minutes = 9
+      minute_samples_days = 10
+      hour_samples_days = 11
+      )",
+                                             "f.toml");
+  ASSERT_TRUE(config) << config.error().message;
+  const stats::HistoryOptions options = balancer::history_options(*config);
+  EXPECT_EQ(options.path, "/srv/vmnuma/history.sqlite");
+  EXPECT_EQ(options.max_bytes, std::int64_t{7} << 20U);
+  EXPECT_EQ(options.kept.actions, std::chrono::days(8));
+  EXPECT_EQ(options.kept.epochs, std::chrono::minutes(9));
+  EXPECT_EQ(options.kept.minutes, std::chrono::days(10));
+  EXPECT_EQ(options.kept.hours, std::chrono::days(11));
+}
 
 class RememberedTest : public testing::Test {
  protected:

@@ -55,6 +55,26 @@ TEST_F(RetentionTest, KeepsMinutesForThirtyDaysAndHoursForAYear) {
   EXPECT_THAT(times(3600), AllOf(Ge(365 * 4 - 1), Le(365 * 4 + 1)));
 }
 
+TEST_F(RetentionTest, KeepsEverythingAsLongAsItIsTold) {
+  options_.kept = {std::chrono::minutes(10), std::chrono::days(1), std::chrono::days(2),
+                   std::chrono::days(3)};
+  reopen();
+  ASSERT_TRUE(history().open_action(action_row(1)));
+  ASSERT_TRUE(history().close_action(1, ActionState::kDone, ""));
+  for (int i = 0; i <= 24 * 5; ++i) {  // an epoch every half an hour, then one more in between
+    append(at(std::chrono::minutes(30 * i)));
+  }
+  EXPECT_THAT(history().recent_actions({}).value(), SizeIs(1));  // after 2.5 days
+  append(at(std::chrono::minutes(30 * 24 * 5 + 1)));
+  EXPECT_EQ(times(0), 2);
+  EXPECT_THAT(times(60), AllOf(Ge(47), Le(49)));
+  EXPECT_THAT(times(3600), AllOf(Ge(47), Le(49)));
+  for (int i = 0; i <= 24 * 2; ++i) {
+    append(at(std::chrono::minutes(30 * 24 * 5 + 30 * i)));
+  }
+  EXPECT_THAT(history().recent_actions({}).value(), SizeIs(0));
+}
+
 TEST_F(RetentionTest, KeepsClosedActionsForAYearAndOpenOnesForEver) {
   ASSERT_TRUE(history().open_action(action_row(1)));
   ASSERT_TRUE(history().open_action(action_row(2)));

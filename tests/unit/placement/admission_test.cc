@@ -133,6 +133,19 @@ TEST(AdmissionTest, TheClosestNodesWinIfThatIsAskedFor) {
   EXPECT_THAT(admit(topology, asked).nodes, ElementsAre(1, 3));
 }
 
+TEST(AdmissionTest, APolicyMayAskForTheClosestNodes) {
+  Topology topology = equal_nodes(4, 2, 1, 16);
+  topology.distances = {10, 30, 20, 30, 30, 10, 30, 12, 20, 30, 10, 30, 30, 12, 30, 10};
+  VmDescription vm;
+  vm.vcpus = {0, 1, 2, 3};
+  vm.max_memory = kGiB;
+  vm.policy.topology_policy = TopologyPolicy::kRestricted;
+  const std::vector<Bytes> room(4, kGiB * 16);
+  EXPECT_THAT(admit(topology, request_of(topology, vm, {room, {}})).nodes, ElementsAre(0, 1));
+  vm.policy.prefer_closest_numa_nodes = true;
+  EXPECT_THAT(admit(topology, request_of(topology, vm, {room, {}})).nodes, ElementsAre(1, 3));
+}
+
 TEST(AdmissionTest, ARefusalNamesThePolicyWhatWasAskedForAndWhatEachNodeHad) {
   Topology topology = equal_nodes(2, 8, 2, 64);
   topology.nodes[1].id = NodeId{4};
