@@ -436,8 +436,7 @@ ExplainView explain_view(const Snapshot& snapshot, std::size_t vm_index, const O
       std::string saves = saves_text(candidate.effect.gain);
       if (const CpuTime beside = gain_beside_spills(now, candidate.changes);
           milliseconds(beside) != considered.gain_ms) {
-        saves +=
-            fmt::format(" if no client spilled, and {} ms beside spills", milliseconds(beside));
+        saves += fmt::format(" if no client spilled, and {} beside spills", saves_text(beside));
       }
       if (candidate.stopped_by) {
         considered.guard = name_of(*candidate.stopped_by);

@@ -493,6 +493,7 @@ TEST(ControllerTest, ExplainsEveryNodeThatWasConsidered) {
   EXPECT_THAT(view.considered, SizeIs(3));
   for (const balancer::CandidateView& candidate : view.considered) {
     EXPECT_FALSE(candidate.sentence.empty());
+    EXPECT_THAT(candidate.sentence, Not(HasSubstr(" -"))) << "it saves less than nothing";
   }
 }
 
