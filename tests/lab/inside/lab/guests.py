@@ -24,7 +24,7 @@ class Guest:
     """One VM. `load` is how busy each vCPU is, in per cent of the time, or a tuple of that for each
     second; the last one stays. `cells`: equal guest NUMA cells, none if 0. `auto`: libvirt asks where
     to start it. `policy`: attributes of its metadata. `system`: what it is said to run, by libosinfo's
-    id. `vcpus_at_start`: the others can be plugged later; all if 0. `bridge`: where its network is,
+    id. `vcpus_at_start`: the others can be plugged later; all if 0. `cpuset`: where libvirt lets vCPUs run. `bridge`: where its network is,
     none if empty. `line`: the socket of a serial line on which it talks; `answers`: the other end
     makes it."""
 
@@ -38,6 +38,7 @@ class Guest:
     policy: str = ""
     system: str = ""
     vcpus_at_start: int = 0
+    cpuset: str = ""
     bridge: str = ""
     line: str = ""
     answers: bool = False
@@ -57,7 +58,7 @@ class Guest:
                   f"<o:os id='{self.system}'/></o:libosinfo>" if self.system else "")
         load = self.load if isinstance(self.load, int) else ",".join(map(str, self.load))
         current = f" current='{self.vcpus_at_start}'" if self.vcpus_at_start else ""
-        placement = " placement='auto'" if self.auto else ""
+        placement = " placement='auto'" if self.auto else f" cpuset='{self.cpuset}'" if self.cpuset else ""
         # Restrictive, because libvirt changes no other mode of a running VM.
         numatune = ("<numatune><memory mode='restrictive' placement='auto'/></numatune>"
                     if self.auto else "")

@@ -13,7 +13,7 @@ from lab import libvirt, linux, topology
 from lab.process import expect, run as run_program
 
 IN_SHORT_SET = False
-LIMIT_S = 2000
+LIMIT_S = 3600
 SIDE_BY_SIDE = 2
 LARGER_THAN_A_NODE_MIB = 2560
 THREADED_HOST = "/run/lab-threaded-host.json"

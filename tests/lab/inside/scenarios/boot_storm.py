@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Thirty VMs started as fast as virsh can end evenly spread: the nodes differ by one VM at most.
+"""Thirty VMs started as fast as virsh can get homes, and those that libvirt asks about are evenly spread: the nodes
+differ by one VM at most.
 
 This is about where equal VMs start. How long one boots on an emulated machine, and how many do so at a time, is
 anybody's guess, and a VM rightly starts where fewer boot; so they are started paused, and boot when all have a home.
-Load moves would even out what the boots take then, so there are none.
+Load moves would even out what the boots take then, so there are none. VMs that libvirt does not ask about have
+memory by the time they get a home, and rightly stay with it where little runs: they come after the others.
 """
 
 import collections
@@ -19,6 +21,7 @@ CONFIG = """[options]
 "Numa.SwapLoadEnable" = 0
 """
 VMS = 30
+ASKED_ABOUT = 16
 PLACED_EPOCHS = 60
 
 
@@ -26,7 +29,7 @@ def run():
     libvirt.be_asked()
     daemon.configure(CONFIG)
     daemon.start()
-    vms = [guests.Guest(f"storm{number}", load=1, memory_mib=16, vcpus=1, auto=number % 2 == 0)
+    vms = [guests.Guest(f"storm{number}", load=1, memory_mib=16, vcpus=1, auto=number < ASKED_ABOUT)
            for number in range(VMS)]
     commands = "; ".join(f"create --paused {guests.definition(vm)}" for vm in vms)
     started = subprocess.run(["virsh", "-q", commands], stdin=subprocess.DEVNULL, check=False,
@@ -39,10 +42,14 @@ def run():
 
     daemon.wait_until_in(PLACED_EPOCHS, "every VM has a home", placed)
     homes = daemon.homes()
-    at_home = collections.Counter(homes.values())
-    counts = {node: at_home[node] for node in nodes.all_nodes()}
-    figures = {"vms_per_node": counts, "moves": len(daemon.changes_of_home())}
-    expect(max(counts.values()) - min(counts.values()) <= 1, f"unevenly spread: {figures}")
+
+    def per_node(some):
+        at_home = collections.Counter(homes[(vm.name, 0)] for vm in some)
+        return {node: at_home[node] for node in nodes.all_nodes()}
+
+    asked_about = per_node(vms[:ASKED_ABOUT])
+    figures = {"vms_per_node": per_node(vms), "asked_about": asked_about, "moves": len(daemon.changes_of_home())}
+    expect(max(asked_about.values()) - min(asked_about.values()) <= 1, f"unevenly spread: {figures}")
     for vm in vms:
         vm.virsh("resume")
     daemon.expect_at_home(vms, epochs=PLACED_EPOCHS)
