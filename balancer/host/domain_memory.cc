@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@ namespace vmnuma::balancer {
 namespace {
 
 using placement::Bytes;
+using placement::CellBinding;
 using placement::NumatuneMode;
 using placement::VmDescription;
 
@@ -57,10 +59,33 @@ NumatuneMode read_mode(pugi::xml_node element, XmlFields& fields) {
   return NumatuneMode::kStrict;
 }
 
+/// In the order of their elements. Each cell is given its own; one without any is bound as <memory>
+/// says, or to nothing (virDomainNumatuneGetNodeset, conf/numa_conf.c, 9.0).
+std::vector<CellBinding> read_bindings_of_cells(pugi::xml_node numatune, VmDescription& vm,
+                                                XmlFields& fields) {
+  std::vector<CellBinding> bindings;
+  for (const pugi::xml_node bound : numatune.children("memnode")) {
+    bindings.push_back({read_mode(bound, fields),
+                        fields.nodes(bound.attribute("nodeset").value(), "<memnode> nodeset")});
+    for (placement::GuestCell& cell : vm.cells) {
+      if (cell.id == bound.attribute("cellid").as_int(-1)) {
+        cell.binding = bindings.back();
+      }
+    }
+  }
+  if (!bindings.empty() && !numatune.child("memory")) {
+    for (placement::GuestCell& cell : vm.cells) {
+      cell.binding = cell.binding.value_or(CellBinding{});
+    }
+  }
+  return bindings;
+}
+
 /// With <vcpu placement='auto'>, memory is placed likewise unless it is said where
 /// (virDomainNumatuneParseXML, conf/numa_conf.c, 9.0).
 void read_numatune(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) {
   const pugi::xml_node numatune = domain.child("numatune");
+  const std::vector<CellBinding> bindings = read_bindings_of_cells(numatune, vm, fields);
   if (const pugi::xml_node memory = numatune.child("memory")) {
     vm.numatune = read_mode(memory, fields);
     const pugi::xml_attribute placement = memory.attribute("placement");
@@ -80,12 +105,9 @@ void read_numatune(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) 
   }
   // Cells bound one by one, without a word on the whole: the first cell's mode stands for the VM.
   std::set<placement::NodeId> nodes;
-  for (const pugi::xml_node cell : numatune.children("memnode")) {
-    const NumatuneMode mode = read_mode(cell, fields);
-    vm.numatune = vm.numatune == NumatuneMode::kNone ? mode : vm.numatune;
-    for (const auto node : fields.nodes(cell.attribute("nodeset").value(), "<memnode> nodeset")) {
-      nodes.insert(node);
-    }
+  for (const CellBinding& binding : bindings) {
+    vm.numatune = vm.numatune == NumatuneMode::kNone ? binding.mode : vm.numatune;
+    nodes.insert(binding.nodes.begin(), binding.nodes.end());
   }
   vm.numatune_nodes.assign(nodes.begin(), nodes.end());
 }

@@ -204,6 +204,10 @@ class Memory {
           found != page_sizes_.end() && found->second != vm_.huge_page_size) {
         cell.page_size = found->second;
       }
+      if (const auto found = bindings_.find(cell.id);
+          found != bindings_.end() && vm_.numatune != NumatuneMode::kNone) {
+        cell.binding = found->second;
+      }
     }
   }
 
@@ -250,6 +254,7 @@ class Memory {
       if (const Backend* found = use(*backend)) {
         cell.memory = found->size;
         page_sizes_[cell.id] = found->page_size;
+        bindings_[cell.id] = {found->mode, {found->nodes.begin(), found->nodes.end()}};
       }
     } else if (const auto memory = size(group.value("mem"), placement::kMiB, "-numa mem")) {
       cell.memory = *memory;
@@ -366,7 +371,8 @@ class Memory {
   std::set<NodeId> nodes_;
   std::set<std::int32_t> taken_;  ///< vCPUs that are in a cell
   std::set<std::int32_t> without_memory_;
-  std::map<std::int32_t, Bytes> page_sizes_;  ///< by cell
+  std::map<std::int32_t, Bytes> page_sizes_;                 ///< by cell
+  std::map<std::int32_t, placement::CellBinding> bindings_;  ///< by cell
 };
 
 }  // namespace

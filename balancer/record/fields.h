@@ -71,11 +71,16 @@ struct RecordFields {
 
   // ---- VMs ----
 
+  VMNUMA_FIELDS(placement::CellBinding) {
+    fields("mode", value.mode);
+    fields("nodes", value.nodes);
+  }
   VMNUMA_FIELDS(placement::GuestCell) {
     fields("id", value.id);
     fields("vcpus", value.vcpus);
     fields("memory", value.memory);
     fields.added("page_size", value.page_size);
+    fields.added("binding", value.binding);
   }
   VMNUMA_FIELDS(placement::PciDevice) {
     fields.prose("address", value.address);

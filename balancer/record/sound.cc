@@ -193,8 +193,9 @@ void check(const VmDescription& vm, Findings& findings) {
                      [](const placement::GuestCell& cell) { return std::int64_t{cell.id}; }),
       "the cells of VM {} do not ascend, or are too many", id);
   for (const placement::GuestCell& cell : vm.cells) {
-    findings.require(is_list_of(cell.vcpus, kMostCpus) && cell.memory >= Bytes{},
-                     "cell {} of VM {} has vCPUs or memory that cannot be", cell.id, id);
+    findings.require(is_list_of(cell.vcpus, kMostCpus) && cell.memory >= Bytes{} &&
+                         (!cell.binding || is_list(cell.binding->nodes)),
+                     "cell {} of VM {} has vCPUs, memory or nodes that cannot be", cell.id, id);
   }
   for (const std::int32_t count : {vm.sockets, vm.dies, vm.cores, vm.threads}) {
     findings.require(is_within(count, 0, kMostVcpus), "VM {} has a topology that cannot be", id);

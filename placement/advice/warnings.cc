@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "placement/advice/sizing.h"
 #include "placement/advice/words.h"
@@ -203,23 +204,102 @@ class Warner {
     warn(AdviceWarning::kHotPlugWithCells, std::move(text));
   }
 
-  void look_at_strict() {
-    if (vm_.numatune != NumatuneMode::kStrict || vm_.numatune_auto || vm_.numatune_nodes.empty() ||
-        vm_.huge_page_size > Bytes{}) {
-      return;
+  /// Memory that is bound strictly: a cell's, or what is in none.
+  struct Bound {
+    std::optional<std::int32_t> cell;
+    Bytes memory;
+    Bytes page_size;
+    std::vector<NodeId> nodes;
+  };
+
+  [[nodiscard]] std::vector<Bound> strictly_bound() const {
+    const bool all = vm_.numatune == NumatuneMode::kStrict && !vm_.numatune_auto;
+    std::vector<Bound> bound;
+    Bytes rest = vm_.max_memory;
+    bool has_own_bindings = false;
+    for (const GuestCell& cell : vm_.cells) {
+      if (cell.binding ? cell.binding->mode == NumatuneMode::kStrict : all) {
+        bound.push_back({cell.id, cell.memory, cell.page_size.value_or(vm_.huge_page_size),
+                         cell.binding ? cell.binding->nodes : vm_.numatune_nodes});
+      }
+      rest -= cell.memory;
+      has_own_bindings = has_own_bindings || cell.binding;
     }
-    Bytes room;
-    for (const NodeId id : vm_.numatune_nodes) {
-      if (const auto node = host_.topology.index_of(id)) {
-        room += host_.free.empty() ? host_.topology.nodes[*node].memory : host_.free[*node];
+    // What is plugged in is bound as its cell is.
+    if (all && rest > Bytes{} && !has_own_bindings) {
+      bound.push_back({std::nullopt, rest, vm_.huge_page_size, vm_.numatune_nodes});
+    }
+    std::erase_if(bound, [](const Bound& one) { return one.nodes.empty(); });
+    return bound;
+  }
+
+  /// What may only lie on certain nodes has to fit there: all that is bound, and what is bound to
+  /// the nodes of each cell.
+  void look_at_strict() {
+    const std::vector<Bound> bound = strictly_bound();
+    std::set<NodeId> all;
+    std::set<std::vector<NodeId>> sets;
+    std::set<Bytes> page_sizes;
+    for (const Bound& one : bound) {
+      all.insert(one.nodes.begin(), one.nodes.end());
+      sets.insert(one.nodes);
+      page_sizes.insert(one.page_size);
+    }
+    for (const Bytes page_size : page_sizes) {
+      if (is_without_room(bound, {all.begin(), all.end()}, page_size)) {
+        return;
+      }
+      for (const std::vector<NodeId>& nodes : sets) {
+        if (is_without_room(bound, nodes, page_size)) {
+          return;
+        }
       }
     }
-    if (room < vm_.max_memory) {
-      warn(AdviceWarning::kStrictWithoutRoom,
-           "its memory is bound to node " + to_list(vm_.numatune_nodes) + ", where " +
-               memory_text(room) + (host_.free.empty() ? " are" : " are free") +
-               ": not enough for " + memory_text(vm_.max_memory));
+  }
+
+  /// Says so if what of `bound` is made of such pages and can lie nowhere else is more than these
+  /// nodes have room for.
+  bool is_without_room(const std::vector<Bound>& bound, const std::vector<NodeId>& nodes,
+                       Bytes page_size) {
+    Bytes needed;
+    std::vector<std::string> cells;
+    for (const Bound& one : bound) {
+      if (one.page_size == page_size &&
+          std::includes(nodes.begin(), nodes.end(), one.nodes.begin(), one.nodes.end())) {
+        needed += one.memory;
+        if (one.cell) {
+          cells.push_back(std::to_string(*one.cell));
+        }
+      }
     }
+    Bytes room;
+    for (const NodeId id : nodes) {
+      if (const auto node = host_.topology.index_of(id)) {
+        room += room_on(*node, page_size);
+      }
+    }
+    if (room >= needed) {
+      return false;
+    }
+    const bool is_of_now =
+        page_size == Bytes{} ? !host_.free.empty() : !host_.free_huge_pages.empty();
+    warn(AdviceWarning::kStrictWithoutRoom,
+         (cells.empty() || needed >= vm_.max_memory ? "its memory"
+          : cells.size() == 1                       ? "memory of cell " + cells.front()
+                                                    : "memory of cells " + each_text(cells)) +
+             " is bound to node " + to_list(nodes) + ", where " + memory_text(room) +
+             (is_of_now ? " are free" : " are") +
+             (page_size == Bytes{} ? "" : " in huge pages of " + memory_text(page_size)) +
+             ": not enough for " + memory_text(needed));
+    return true;
+  }
+
+  /// For memory made of such pages; zero: ordinary ones.
+  [[nodiscard]] Bytes room_on(NodeIndex node, Bytes page_size) const {
+    if (page_size > Bytes{}) {
+      return page_size * free_pages(node, page_size);
+    }
+    return host_.free.empty() ? host_.topology.nodes[node].memory : host_.free[node];
   }
 
   [[nodiscard]] std::int64_t free_pages(NodeIndex node, Bytes page_size) const {
@@ -243,7 +323,7 @@ class Warner {
       Bytes all;
       Bytes largest;
       for (const NodeIndex home : homes_) {
-        const Bytes pool = wanted.page_size * free_pages(home, wanted.page_size);
+        const Bytes pool = room_on(home, wanted.page_size);
         all += pool;
         largest = std::max(largest, pool);
       }

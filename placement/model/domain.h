@@ -109,6 +109,13 @@ enum class MakeRoom {
   return names_in_order<MakeRoom>("never", "advise", "before-start");
 }
 
+/// <numatune><memnode mode= nodeset=>: to what the memory of one cell is bound.
+struct CellBinding {
+  NumatuneMode mode = NumatuneMode::kNone;  ///< kNone: to nothing
+  std::vector<NodeId> nodes;                ///< ascending
+  bool operator==(const CellBinding&) const = default;
+};
+
 /// One guest NUMA cell: <cpu><numa><cell id= cpus= memory=>.
 struct GuestCell {
   std::int32_t id = 0;
@@ -116,6 +123,7 @@ struct GuestCell {
   Bytes memory;
   /// <memoryBacking><hugepages><page nodeset=>: zero = ordinary pages; absent: as the VM's.
   std::optional<Bytes> page_size = std::nullopt;
+  std::optional<CellBinding> binding = std::nullopt;  ///< absent: as the VM's numatune
   bool operator==(const GuestCell&) const = default;
 };
 

@@ -45,6 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   VMNUMA_CHECK(vm->memory.value >= 0 && vm->max_memory.value >= 0);
   for (const auto& cell : vm->cells) {
     VMNUMA_CHECK(is_strictly_ascending(cell.vcpus) && cell.memory.value >= 0);
+    VMNUMA_CHECK(!cell.binding || is_strictly_ascending(cell.binding->nodes));
   }
   VMNUMA_CHECK(is_strictly_ascending(vm->io_threads));
   VMNUMA_CHECK(is_strictly_ascending(vm->numatune_nodes));

@@ -64,7 +64,10 @@ std::string description_text(const VmDescription& vm) {
   line("memory", fmt::format("{} of {} KiB", vm.memory.value / 1024, vm.max_memory.value / 1024));
   for (const auto& cell : vm.cells) {
     line(fmt::format("cell {}", cell.id),
-         fmt::format("vcpus {}, {} KiB", text_of(cell.vcpus), cell.memory.value / 1024));
+         fmt::format("vcpus {}, {} KiB{}", text_of(cell.vcpus), cell.memory.value / 1024,
+                     cell.binding ? fmt::format(", {} nodes '{}'", name_of(cell.binding->mode),
+                                                placement::to_list(cell.binding->nodes))
+                                  : ""));
   }
   line("topology", fmt::format("{} sockets, {} dies, {} cores, {} threads", vm.sockets, vm.dies,
                                vm.cores, vm.threads));

@@ -3,9 +3,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "balancer/record/anonymizer.h"
 #include "balancer/record/frame.h"
+#include "tests/support/recording_lines.h"
 #include "tests/unit/balancer/host_story.h"
 
 namespace vmnuma::tests {
@@ -103,6 +105,33 @@ TEST_F(RecorderTest, LongAnswersComeInParts) {
   EXPECT_THAT(recorder_.take_lines(1), SizeIs(1));
   EXPECT_THAT(recorder_.take_lines(1 << 20), SizeIs(1));
   EXPECT_THAT(recorder_.take_lines(1), IsEmpty());
+}
+
+TEST(RecordedCellTest, KeepsWhatItsMemoryIsBoundTo) {
+  placement::VmDescription vm = small_vm(1, "one", 2);
+  vm.cells = {{.id = 0, .vcpus = {0}, .memory = kVmMemory},
+              {.id = 1,
+               .vcpus = {1},
+               .memory = kVmMemory,
+               .binding = placement::CellBinding{placement::NumatuneMode::kStrict,
+                                                 {placement::NodeId{1}}}}};
+  const std::string line = balancer::event_line(1, balancer::DomainsChanged{{vm}}, nullptr);
+  const auto cells_of = [](const std::string& text) {
+    const auto frame = balancer::read_frame(text);
+    EXPECT_TRUE(frame) << frame.error().message;
+    return std::get<balancer::DomainsChanged>(std::get<balancer::Event>(frame->content))
+        .running[0]
+        .cells;
+  };
+  EXPECT_EQ(cells_of(line), vm.cells);
+
+  // One of before there were bindings of cells.
+  auto frame = nlohmann::ordered_json::parse(frame_of(line));
+  for (auto& cell : frame["data"]["running"][0]["cells"]) {
+    ASSERT_EQ(cell.erase("binding"), 1U);
+  }
+  vm.cells[1].binding.reset();
+  EXPECT_EQ(cells_of(recording_line(frame.dump())), vm.cells);
 }
 
 TEST(AnonymizerTest, KeepsTheOrderOfIds) {

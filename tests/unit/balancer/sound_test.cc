@@ -178,6 +178,9 @@ INSTANTIATE_TEST_SUITE_P(
                      "ffffffff-0000-0000-0000-000000000000"},
         HarmfulEvent{"VcpusInDisorder", "domains", "/running/0/vcpus", {1, 0}},
         HarmfulEvent{"NegativeVcpus", "domains", "/running/0/vcpus", {-1, 0}},
+        HarmfulEvent{"NodesOfACell", "domains", "/running/0/cells",
+                     ordered_json::parse(R"([{"id":0,"vcpus":[0],"memory":1,"page_size":null,)"
+                                         R"("binding":{"mode":"strict","nodes":[1,0]}}])")},
         HarmfulEvent{"Sockets", "domains", "/running/0/sockets", 2000000000},
         HarmfulEvent{"Numatune", "domains", "/running/0/numatune", 5},
         HarmfulEvent{"LongEpoch", "sample", "/sample/taken_at", 4503599627370496},

@@ -278,6 +278,27 @@ TEST(DomainXmlTest, CellsBoundOneByOneMakeTheVmBound) {
   EXPECT_THAT(vm.numatune_nodes, ElementsAre(NodeId{0}, NodeId{2}));
 }
 
+TEST(DomainXmlTest, EachCellHasItsOwnBinding) {
+  const auto bindings = [](const std::string& numatune) {
+    const VmDescription vm = parse(
+        "<cpu><numa><cell id='0' cpus='0' memory='1'/><cell id='1' cpus='1' memory='1'/></numa>"
+        "</cpu><numatune>" +
+        numatune + "</numatune>");
+    std::vector<std::optional<placement::CellBinding>> found;
+    for (const placement::GuestCell& cell : vm.cells) {
+      found.push_back(cell.binding);
+    }
+    return found;
+  };
+  const placement::CellBinding on_two{NumatuneMode::kStrict, {NodeId{2}}};
+  const std::string second = "<memnode cellid='1' nodeset='2'/>";
+  EXPECT_THAT(bindings("<memory mode='preferred' nodeset='0'/>" + second),
+              ElementsAre(std::nullopt, on_two));
+  EXPECT_THAT(bindings(second), ElementsAre(placement::CellBinding{}, on_two));
+  EXPECT_THAT(bindings("<memory mode='strict' nodeset='0'/>"),
+              ElementsAre(std::nullopt, std::nullopt));
+}
+
 TEST(DomainXmlTest, HugePagesWithoutASizeHaveTheHostsDefaultSize) {
   const std::string xml = domain("<memoryBacking><hugepages/></memoryBacking>");
   EXPECT_EQ(parse_domain_xml(xml, kGiB)->huge_page_size, kGiB);

@@ -133,6 +133,65 @@ TEST(AdviceWarningsTest, HoldsStrictBindingAgainstWhatIsFree) {
   EXPECT_THAT(kinds(vm, full), ElementsAre("strict-without-room"));
 }
 
+TEST(AdviceWarningsTest, HoldsStrictBindingOfCellsAgainstTheNodesOfEach) {
+  VmDescription vm = with_cells({4, 4}, 2, kGiB * 60);
+  const auto bind = [&vm](NodeId first, NodeId second) {
+    vm.cells[0].binding = {NumatuneMode::kStrict, {first}};
+    vm.cells[1].binding = {NumatuneMode::kStrict, {second}};
+    vm.numatune = NumatuneMode::kStrict;
+    vm.numatune_nodes = first == second ? std::vector{first} : std::vector{NodeId{0}, NodeId{1}};
+  };
+  bind(NodeId{0}, NodeId{1});
+  EXPECT_THAT(kinds(vm), IsEmpty());
+  bind(NodeId{0}, NodeId{0});
+  EXPECT_THAT(kinds(vm), ElementsAre("strict-without-room"));
+  EXPECT_THAT(text_of(vm), HasSubstr("its memory is bound to node 0, where 64 GiB are: not enough "
+                                     "for 120 GiB"));
+  vm.cells[1].binding->mode = NumatuneMode::kPreferred;
+  EXPECT_THAT(kinds(vm), IsEmpty());
+}
+
+TEST(AdviceWarningsTest, SaysWhichCellIsBoundWhereThereIsNoRoom) {
+  VmDescription vm = with_cells({4, 4}, 2, kGiB * 60);
+  vm.cells[0].binding = {NumatuneMode::kStrict, {NodeId{0}}};
+  vm.cells[1].binding = {NumatuneMode::kStrict, {NodeId{0}, NodeId{1}}};
+  vm.numatune = NumatuneMode::kStrict;
+  vm.numatune_nodes = {NodeId{0}, NodeId{1}};
+  AdviceHost host = kHost;
+  host.topology.nodes[1].memory = kGiB * 256;
+  EXPECT_THAT(kinds(vm, host), IsEmpty());
+  host.free = {kGiB * 30, kGiB * 200};
+  EXPECT_THAT(text_of(vm, host),
+              HasSubstr("memory of cell 0 is bound to node 0, where 30 GiB are free: not enough "
+                        "for 60 GiB"));
+}
+
+TEST(AdviceWarningsTest, ACellIsBoundAsTheVmUnlessItIsSaidOtherwise) {
+  VmDescription vm = with_cells({4, 4}, 2, kGiB * 60);
+  vm.numatune = NumatuneMode::kStrict;
+  vm.numatune_nodes = {NodeId{1}};
+  EXPECT_THAT(kinds(vm), ElementsAre("strict-without-room"));
+  vm.cells[0].binding.emplace();  // to nothing
+  EXPECT_THAT(kinds(vm), IsEmpty());
+}
+
+TEST(AdviceWarningsTest, HoldsHugePagesThatAreBoundAgainstThePoolThere) {
+  VmDescription vm = uniform_vm(4);
+  vm.huge_page_size = kMiB * 2;
+  AdviceHost host = kHost;
+  host.topology.nodes[0].huge_pages = {{kMiB * 2, 100}};
+  host.topology.nodes[1].huge_pages = {{kMiB * 2, 10'240}};
+  EXPECT_THAT(kinds(vm, host), IsEmpty());
+  vm.numatune = NumatuneMode::kStrict;
+  vm.numatune_nodes = {NodeId{1}};
+  EXPECT_THAT(kinds(vm, host), IsEmpty());
+  vm.numatune_nodes = {NodeId{0}};
+  EXPECT_THAT(kinds(vm, host), ElementsAre("strict-without-room"));
+  EXPECT_THAT(text_of(vm, host),
+              HasSubstr("bound to node 0, where 200 MiB are in huge pages of 2 MiB: not enough "
+                        "for 8 GiB"));
+}
+
 TEST(AdviceWarningsTest, HoldsHugePagesAgainstTheirPools) {
   VmDescription vm = uniform_vm(4, kGiB * 2);
   vm.huge_page_size = kMiB * 2;
