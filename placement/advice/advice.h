@@ -55,16 +55,20 @@ struct AdviceRequest {
 enum class AdviceAbout {
   kCells,
   kTopology,
+  kThreads,
+  kFeatures,
   kDistances,
   kCache,
   kStart,
   kMemory,
   kPages,
-  kIoThreads
+  kIoThreads,
+  kIoThreadPins
 };
 [[nodiscard]] constexpr auto names(AdviceAbout) {
-  return names_in_order<AdviceAbout>("cells", "topology", "distances", "cache", "start", "memory",
-                                     "pages", "io-threads");
+  return names_in_order<AdviceAbout>("cells", "topology", "threads", "features", "distances",
+                                     "cache", "start", "memory", "pages", "io-threads",
+                                     "io-thread-pins");
 }
 
 struct AdviceLine {

@@ -321,19 +321,19 @@ class Advisor {
       return;
     }
     if (advice_.threads > 1) {
-      say(AdviceAbout::kTopology, counted(advice_.threads, "thread") + " a core",
+      say(AdviceAbout::kThreads, counted(advice_.threads, "thread") + " a core",
           is_pinned_ ? "its vCPUs are pinned to the threads of the same cores"
                      : "it has whole cores of its own (FullPCPUs)",
           "threads are shown to the guest where they are true");
       if (request_.is_x86) {
         // no_autoenable_flags of FEAT_8000_0001_ECX, target/i386/cpu.c, QEMU 7.2.
-        say(AdviceAbout::kTopology, "the CPU feature topoext, if the host's processors are AMD's",
+        say(AdviceAbout::kFeatures, "the CPU feature topoext, if the host's processors are AMD's",
             "without it an AMD guest takes the threads for cores, and QEMU gives it only to "
             "models of EPYC by itself",
             "<feature policy='require' name='topoext'/>");
       }
     } else {
-      say(AdviceAbout::kTopology, "1 thread a core",
+      say(AdviceAbout::kThreads, "1 thread a core",
           has_whole_cores_ || is_pinned_
               ? "its vCPUs, or those of a cell, are not those of whole cores"
               : "its vCPUs run on any CPU of a node, so no two of them are siblings",
@@ -461,7 +461,7 @@ class Advisor {
       }
       advice_.io_thread_pins.push_back(std::move(pin));
     }
-    say(AdviceAbout::kIoThreads, "each pinned to the node of a cell",
+    say(AdviceAbout::kIoThreadPins, "each pinned to the node of a cell",
         "the memory that they read and write stays there", "<iothreadpin>");
   }
 

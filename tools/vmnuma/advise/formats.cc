@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "placement/model/text.h"
 
@@ -14,6 +16,7 @@ namespace vmnuma::tools {
 namespace {
 
 using placement::Advice;
+using placement::AdviceAbout;
 using placement::AdvisedBinding;
 using placement::Bytes;
 using placement::GuestCell;
@@ -36,13 +39,148 @@ std::string cpus_of(const GuestCell& cell) {
   return placement::to_list(ids);
 }
 
+// ---- what a format has no words for ----
+
+/// What a format can say of a piece of advice. Nothing: all; else what is to be done beside it, or
+/// "" where nothing is.
+using Lacking = std::optional<std::string>;
+constexpr std::nullopt_t kSaid = std::nullopt;
+
+/// The numbers of a piece of advice of which its line names only the kind.
+std::string values_in(AdviceAbout about, const Advice& advice) {
+  std::vector<std::string> numbers;
+  if (about == AdviceAbout::kDistances) {
+    const auto cells = static_cast<std::ptrdiff_t>(advice.cells.size());
+    for (auto row = advice.distances.begin(); row != advice.distances.end(); row += cells) {
+      numbers.push_back(fmt::format("{}", fmt::join(row, row + cells, " ")));
+    }
+  } else if (about == AdviceAbout::kIoThreadPins) {
+    for (const placement::Pin& pin : advice.io_thread_pins) {
+      numbers.push_back(fmt::format("{} to {}", pin.number, placement::to_list(pin.cpus)));
+    }
+  }
+  return numbers.empty() ? "" : fmt::format(" ({})", fmt::join(numbers, ", "));
+}
+
+/// A comment for each piece that `lacking` does not know to be said.
+std::string comments(const Advice& advice, Lacking (*lacking)(AdviceAbout, const Advice&)) {
+  std::string text;
+  for (const placement::AdviceLine& line : advice.lines) {
+    if (const Lacking remedy = lacking(line.about, advice)) {
+      text += fmt::format("# {}: {}{}{}{}\n", name_of(line.about), line.what,
+                          values_in(line.about, advice), remedy->empty() ? "" : "; ", *remedy);
+    }
+  }
+  return text;
+}
+
+Lacking lacking_in_virt_install(AdviceAbout about, const Advice& /*advice*/) {
+  switch (about) {
+    case AdviceAbout::kCells:
+    case AdviceAbout::kTopology:
+    case AdviceAbout::kThreads:
+    case AdviceAbout::kDistances:
+    case AdviceAbout::kCache:
+    case AdviceAbout::kStart:
+    case AdviceAbout::kMemory:
+    case AdviceAbout::kPages:
+    case AdviceAbout::kIoThreadPins:
+      return kSaid;
+    case AdviceAbout::kFeatures:
+      return "--cpu MODEL,require=topoext";
+    case AdviceAbout::kIoThreads:
+      return "--disk ...,driver.iothread=N for each virtio disk, with these in turn";
+  }
+  return "";
+}
+
+/// Dies are more cores where a format has none.
+Lacking lacking_dies(const Advice& advice) {
+  return advice.dies == 1 ? Lacking(kSaid) : "its dies are cores here";
+}
+
+Lacking lacking_in_nova(AdviceAbout about, const Advice& advice) {
+  switch (about) {
+    case AdviceAbout::kCells:
+    case AdviceAbout::kThreads:
+    case AdviceAbout::kPages:
+      return kSaid;
+    case AdviceAbout::kTopology:
+      return lacking_dies(advice);
+    case AdviceAbout::kStart:
+    case AdviceAbout::kMemory:
+      return "Nova chooses the nodes";
+    case AdviceAbout::kFeatures:
+    case AdviceAbout::kDistances:
+    case AdviceAbout::kCache:
+    case AdviceAbout::kIoThreads:
+    case AdviceAbout::kIoThreadPins:
+      break;
+  }
+  return "";
+}
+
+Lacking lacking_in_pve(AdviceAbout about, const Advice& advice) {
+  switch (about) {
+    case AdviceAbout::kCells:
+    case AdviceAbout::kPages:
+      return kSaid;
+    case AdviceAbout::kTopology:
+      return lacking_dies(advice);
+    case AdviceAbout::kThreads:
+      return advice.threads == 1 ? Lacking(kSaid) : "they are cores here";
+    case AdviceAbout::kMemory:
+      return advice.binding == AdvisedBinding::kCells ? Lacking(kSaid) : "";
+    case AdviceAbout::kIoThreads:
+      return "iothread=1 at each virtio disk";
+    case AdviceAbout::kFeatures:
+    case AdviceAbout::kDistances:
+    case AdviceAbout::kCache:
+    case AdviceAbout::kStart:
+    case AdviceAbout::kIoThreadPins:
+      break;
+  }
+  return "";
+}
+
+/// KubeVirt shows the nodes of the CPUs that the pod is given.
+bool kubevirt_passes_nodes(const Advice& advice) {
+  return advice.cells.size() > 1 && advice.page_size > Bytes{};
+}
+
+Lacking lacking_in_kubevirt(AdviceAbout about, const Advice& advice) {
+  switch (about) {
+    case AdviceAbout::kThreads:
+    case AdviceAbout::kPages:
+      return kSaid;
+    case AdviceAbout::kCells:
+      return advice.cells.empty() || kubevirt_passes_nodes(advice)
+                 ? Lacking(kSaid)
+                 : "numa.guestMappingPassthrough shows several, with dedicatedCpuPlacement "
+                   "and huge pages";
+    case AdviceAbout::kTopology:
+      return lacking_dies(advice);
+    case AdviceAbout::kStart:
+    case AdviceAbout::kMemory:
+      return "the kubelet chooses the nodes";
+    case AdviceAbout::kIoThreads:
+      return "ioThreadsPolicy auto chooses how many";
+    case AdviceAbout::kFeatures:
+    case AdviceAbout::kDistances:
+    case AdviceAbout::kCache:
+    case AdviceAbout::kIoThreadPins:
+      break;
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string virt_install_arguments(const Advice& advice) {
   std::vector<std::string> lines{
-      fmt::format("--vcpus {},sockets={},cores={},threads={}{}", advice.vcpus, advice.sockets,
-                  advice.cores, advice.threads,
-                  advice.binding == AdvisedBinding::kAuto ? ",placement=auto" : ""),
+      fmt::format("--vcpus {},sockets={}{},cores={},threads={}{}", advice.vcpus, advice.sockets,
+                  advice.dies == 1 ? "" : fmt::format(",dies={}", advice.dies), advice.cores,
+                  advice.threads, advice.binding == AdvisedBinding::kAuto ? ",placement=auto" : ""),
       fmt::format("--memory {}", mib_of(advice.memory))};
   if (advice.page_size > Bytes{}) {
     lines.push_back(fmt::format("--memorybacking hugepages.page0.size={},hugepages.page0.unit=KiB",
@@ -88,16 +226,31 @@ std::string virt_install_arguments(const Advice& advice) {
   if (advice.io_threads > 0) {
     lines.push_back(fmt::format("--iothreads {}", advice.io_threads));
   }
+  std::string pins;
+  for (std::size_t i = 0; i < advice.io_thread_pins.size(); ++i) {
+    // A new VM's I/O threads are numbered from 1.
+    pins +=
+        fmt::format("{0}iothreadpin{1}.iothread={2},iothreadpin{1}.cpuset={3}", i == 0 ? "" : ",",
+                    i, i + 1, placement::to_list(advice.io_thread_pins[i].cpus));
+  }
+  if (!pins.empty()) {
+    lines.push_back("--cputune " + pins);
+  }
   std::string text;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     text += lines[i] + (i + 1 < lines.size() ? " \\\n" : "\n");
   }
-  return text;
+  // Behind the last argument a comment ends no command.
+  return text + comments(advice, lacking_in_virt_install);
 }
 
 std::string nova_extra_specs(const Advice& advice) {
   std::string text = fmt::format("hw:cpu_sockets={}\nhw:cpu_cores={}\nhw:cpu_threads={}\n",
-                                 advice.sockets, advice.cores, advice.threads);
+                                 advice.sockets, advice.cores * advice.dies, advice.threads);
+  if (advice.threads > 1) {
+    // Without them the guest's threads float over all CPUs of a node.
+    text += "hw:cpu_policy=dedicated\nhw:cpu_thread_policy=require\n";
+  }
   if (advice.page_size > Bytes{}) {
     text += fmt::format("hw:mem_page_size={}\n", kib_of(advice.page_size));
   }
@@ -107,7 +260,7 @@ std::string nova_extra_specs(const Advice& advice) {
     text += fmt::format("hw:numa_cpus.{}={}\nhw:numa_mem.{}={}\n", cell.id, cpus_of(cell), cell.id,
                         mib_of(cell.memory));
   }
-  return text;
+  return text + comments(advice, lacking_in_nova);
 }
 
 std::string pve_lines(const Advice& advice) {
@@ -134,21 +287,19 @@ std::string pve_lines(const Advice& advice) {
     }
     text += '\n';
   }
-  return text;
+  return text + comments(advice, lacking_in_pve);
 }
 
 std::string kubevirt_spec(const Advice& advice) {
-  const bool passes_nodes = advice.cells.size() > 1 && advice.page_size > Bytes{};
+  const bool passes_nodes = kubevirt_passes_nodes(advice);
   std::string text =
       fmt::format("domain:\n  cpu:\n    sockets: {}\n    cores: {}\n    threads: {}\n",
-                  advice.sockets, advice.cores, advice.threads);
+                  advice.sockets, advice.cores * advice.dies, advice.threads);
+  if (passes_nodes || advice.threads > 1) {
+    text += "    dedicatedCpuPlacement: true\n";
+  }
   if (passes_nodes) {
-    text += "    dedicatedCpuPlacement: true\n    numa:\n      guestMappingPassthrough: {}\n";
-  } else if (advice.cells.size() > 1) {
-    text += fmt::format(
-        "    # {} cells: numa.guestMappingPassthrough shows them, with dedicatedCpuPlacement and "
-        "huge pages\n",
-        advice.cells.size());
+    text += "    numa:\n      guestMappingPassthrough: {}\n";
   }
   if (advice.io_threads > 0) {
     text += "  ioThreadsPolicy: auto\n";
@@ -161,7 +312,7 @@ std::string kubevirt_spec(const Advice& advice) {
                         mib % kMibPerGib == 0 ? mib / kMibPerGib : mib,
                         mib % kMibPerGib == 0 ? "Gi" : "Mi");
   }
-  return text;
+  return text + comments(advice, lacking_in_kubevirt);
 }
 
 }  // namespace vmnuma::tools
