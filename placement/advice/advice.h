@@ -20,6 +20,7 @@
 ///  5. A VM that is as advised is split into clients that are the cells, as long as there is a node
 ///     for each of them; there are never more cells than nodes.
 ///  6. Two cells differ by at most one core.
+///  7. vCPUs that the guest is told share a cache do, as long as they run where they are said to.
 #pragma once
 
 #include <cstdint>
@@ -97,7 +98,7 @@ struct Advice {
   std::vector<GuestCell> cells;  ///< empty: the guest sees one node
   /// Row by row; empty: 10 and 20, which guests take for granted.
   std::vector<std::int32_t> distances;
-  bool shows_cache = false;  ///< one L3 cache for each socket
+  bool shows_cache = false;  ///< one L3 cache for each die
   AdvisedBinding binding{};
   std::vector<NodeId> nodes;       ///< kNodes and kCells: all that its memory is on
   std::vector<NodeId> cell_nodes;  ///< kCells: the node of each cell

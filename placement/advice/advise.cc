@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "placement/advice/cache_groups.h"
 #include "placement/advice/near_nodes.h"
 #include "placement/advice/sizing.h"
 #include "placement/advice/words.h"
@@ -299,14 +300,24 @@ class Advisor {
     const bool even = advice_.cells.empty() || smallest == largest;
     advice_.cores = even ? std::max(static_cast<std::int32_t>(smallest) / advice_.threads, 1) : 1;
     advice_.sockets = vm_.max_vcpus / advice_.cores / advice_.threads;
+    dies_ = dies_of_caches(vm_, host_.topology, homes_, std::max(smallest, largest), advice_.cores,
+                           advice_.threads);
+    if (request_.is_x86 && dies_) {
+      advice_.dies = *dies_;
+      advice_.cores /= advice_.dies;
+    }
     const std::string what = counted(advice_.sockets, "socket") + " of " +
+                             (advice_.dies > 1 ? counted(advice_.dies, "die") + " of " : "") +
                              counted(advice_.cores, "core") + " and " +
                              counted(advice_.threads, "thread");
     if (even) {
+      const bool is_one_cache = dies_ == 1;
       say(AdviceAbout::kTopology, what,
           advice_.cells.size() > 1
-              ? "a socket for each cell: the guest knows what shares a cache and a node"
-              : "one socket: the guest knows that its vCPUs share a cache",
+              ? std::string("a socket for each cell: the guest knows what shares ") +
+                    (is_one_cache ? "a cache and a node" : "a node")
+              : std::string("one socket: the guest knows that its vCPUs share ") +
+                    (is_one_cache ? "a cache" : "a node"),
           "cores per socket follow the nodes, never the other way round");
     } else {
       say(AdviceAbout::kTopology, what,
@@ -388,9 +399,18 @@ class Advisor {
     if (!request_.is_x86 || vm_.max_vcpus < 2) {
       return;
     }
+    if (!dies_) {
+      say(AdviceAbout::kCache, "left as it is",
+          "nodes here have several last-level caches, and its vCPUs are not bound to them in equal "
+          "groups, so that no word on what they share is true",
+          "caches are shown to the guest where they are true");
+      return;
+    }
     advice_.shows_cache = true;
-    say(AdviceAbout::kCache, "one L3 cache for each socket",
-        "the host's own numbers would describe its cores, not the guest's vCPUs",
+    say(AdviceAbout::kCache,
+        advice_.dies > 1 ? "one L3 cache for each die" : "one L3 cache for each socket",
+        advice_.dies > 1 ? "its vCPUs are pinned to CPUs that share one"
+                         : "the host's own numbers would describe its cores, not the guest's vCPUs",
         "QEMU makes an L3 cache for each die of the guest");
   }
 
@@ -475,6 +495,7 @@ class Advisor {
   std::int32_t host_threads_ = 1;
   bool has_whole_cores_ = false;
   bool is_pinned_ = false;
+  std::optional<std::int32_t> dies_;  ///< of a socket, by caches; nothing: no caches are certain
   Advice advice_;
 };
 

@@ -137,6 +137,20 @@ TEST(AdviceFormatsTest, KubevirtPassesNodesToWhoHasHugePages) {
   EXPECT_THAT(kubevirt_spec(kHeld), HasSubstr("# cells: 2 cells of 6 vCPUs and 4 GiB; "));
 }
 
+TEST(AdviceFormatsTest, DiesAreCoresWhereThereAreNone) {
+  Advice advice = kNarrow;
+  advice.cores = 2;
+  advice.dies = 2;
+  EXPECT_THAT(virt_install_arguments(advice), HasSubstr("sockets=1,dies=2,cores=2,threads=1"));
+  EXPECT_THAT(nova_extra_specs(advice), HasSubstr("hw:cpu_cores=4\n"));
+  EXPECT_THAT(pve_lines(advice), HasSubstr("cores: 4\n"));
+  EXPECT_THAT(kubevirt_spec(advice), HasSubstr("cores: 4\n"));
+  for (const std::string& text :
+       {nova_extra_specs(advice), pve_lines(advice), kubevirt_spec(advice)}) {
+    EXPECT_THAT(text, HasSubstr("; its dies are cores here\n"));
+  }
+}
+
 /// How each format says a piece of advice if it does not comment it; "" if it always does.
 struct Said {
   AdviceAbout about;

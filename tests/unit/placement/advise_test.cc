@@ -197,6 +197,92 @@ TEST(AdviseTest, SaysWhatShowsThreadsToGuestsOnAmd) {
   EXPECT_THAT(whats(vm, false), Each(Not(HasSubstr("topoext"))));
 }
 
+/// Two nodes of eight cores, of which four each share a last-level cache.
+Topology nodes_of_two_caches(std::int32_t threads = 1) {
+  Topology topology = equal_nodes(2, 8, threads, 64);
+  for (Node& node : topology.nodes) {
+    for (Cpu& cpu : node.cpus) {
+      cpu.last_level_cache = cpu.core / 4;
+    }
+  }
+  return topology;
+}
+
+/// Each vCPU to the CPU of its number, beginning with `first`.
+VmDescription pinned_vm(std::int32_t vcpus, std::int32_t first) {
+  VmDescription vm = plain_vm(vcpus, kGiB * 8);
+  for (std::int32_t vcpu = 0; vcpu < vcpus; ++vcpu) {
+    vm.vcpu_pins.push_back({vcpu, {CpuId{first + vcpu}}});
+  }
+  return vm;
+}
+
+std::string said_of(const Advice& advice, AdviceAbout about) {
+  std::string text;
+  for (const AdviceLine& line : advice.lines) {
+    text += line.about == about ? line.what + ": " + line.reason + "\n" : "";
+  }
+  return text;
+}
+
+TEST(AdviseTest, SaysNothingOfCachesWhereVcpusHaveNoneOfTheirOwn) {
+  for (const std::int32_t vcpus : {2, 8, 12}) {
+    const Advice advice = advice_for(plain_vm(vcpus, kGiB * 8), nodes_of_two_caches());
+    EXPECT_FALSE(advice.shows_cache);
+    EXPECT_EQ(advice.dies, 1);
+    EXPECT_THAT(said_of(advice, AdviceAbout::kCache), HasSubstr("several last-level caches"));
+    EXPECT_THAT(said_of(advice, AdviceAbout::kTopology), Not(HasSubstr("cache")));
+    EXPECT_TRUE(advice_for(plain_vm(vcpus, kGiB * 8), equal_nodes(2, 8, 1, 64)).shows_cache);
+  }
+}
+
+TEST(AdviseTest, MakesADieOfVcpusThatArePinnedToACache) {
+  const Advice advice = advice_for(pinned_vm(8, 8), nodes_of_two_caches());
+  EXPECT_TRUE(advice.shows_cache);
+  EXPECT_EQ(shape_of(advice), "1x4x1");
+  EXPECT_EQ(advice.dies, 2);
+  EXPECT_THAT(said_of(advice, AdviceAbout::kTopology), HasSubstr("1 socket of 2 dies of 4 cores"));
+  EXPECT_THAT(said_of(advice, AdviceAbout::kCache), HasSubstr("one L3 cache for each die"));
+  // Both threads of four cores: one cache.
+  EXPECT_EQ(advice_for(pinned_vm(8, 0), nodes_of_two_caches(2)).dies, 1);
+  EXPECT_TRUE(advice_for(pinned_vm(8, 0), nodes_of_two_caches(2)).shows_cache);
+  const Advice threads = advice_for(pinned_vm(16, 0), nodes_of_two_caches(2));
+  EXPECT_EQ(shape_of(threads), "1x4x2");
+  EXPECT_EQ(threads.dies, 2);
+}
+
+TEST(AdviseTest, MakesNoDiesOfPinsThatAreNotEven) {
+  VmDescription vm = pinned_vm(8, 8);
+  std::swap(vm.vcpu_pins[3].cpus, vm.vcpu_pins[4].cpus);
+  EXPECT_FALSE(advice_for(vm, nodes_of_two_caches()).shows_cache);
+  EXPECT_FALSE(advice_for(pinned_vm(6, 8), nodes_of_two_caches()).shows_cache);
+  vm = pinned_vm(8, 8);
+  vm.vcpu_pins.pop_back();
+  EXPECT_FALSE(advice_for(vm, nodes_of_two_caches()).shows_cache);
+  vm.default_pin = {CpuId{15}};
+  EXPECT_EQ(advice_for(vm, nodes_of_two_caches()).dies, 2);
+  // A die is of more than one core.
+  vm = pinned_vm(2, 3);
+  EXPECT_FALSE(advice_for(vm, nodes_of_two_caches()).shows_cache);
+}
+
+TEST(AdviseTest, MakesNoDiesWhereQemuHasNone) {
+  const auto advice =
+      advise({.vm = pinned_vm(8, 8), .is_x86 = false}, {.topology = nodes_of_two_caches()});
+  ASSERT_TRUE(advice.has_value());
+  EXPECT_EQ(advice->dies, 1);
+  EXPECT_FALSE(advice->shows_cache);
+}
+
+TEST(AdviseTest, TellsAVmThatIsConfinedToACacheOfIt) {
+  VmDescription vm = plain_vm(4, kGiB * 8);
+  vm.policy.cpu_binding = CpuBinding::kShare;
+  EXPECT_TRUE(advice_for(vm, nodes_of_two_caches()).shows_cache);
+  vm = plain_vm(5, kGiB * 8);
+  vm.policy.cpu_binding = CpuBinding::kShare;
+  EXPECT_FALSE(advice_for(vm, nodes_of_two_caches()).shows_cache);
+}
+
 TEST(AdviseTest, TellsDistancesOfTheNearestNodesWhereTheyAreNotWhatGuestsAssume) {
   Topology ring = equal_nodes(4, 4, 1, 64);
   // 0 - 1 near each other, 2 - 3 nearer.

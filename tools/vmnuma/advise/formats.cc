@@ -66,6 +66,9 @@ std::string values_in(AdviceAbout about, const Advice& advice) {
 std::string comments(const Advice& advice, Lacking (*lacking)(AdviceAbout, const Advice&)) {
   std::string text;
   for (const placement::AdviceLine& line : advice.lines) {
+    if (line.about == AdviceAbout::kCache && !advice.shows_cache) {
+      continue;  // there is nothing to be said
+    }
     if (const Lacking remedy = lacking(line.about, advice)) {
       text += fmt::format("# {}: {}{}{}{}\n", name_of(line.about), line.what,
                           values_in(line.about, advice), remedy->empty() ? "" : "; ", *remedy);

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Which vCPUs share a last-level cache. Internal to this folder.
+///
+/// Problem: QEMU makes an L3 cache for each die of a guest, or for each socket of one die, and
+/// Linux wakes threads where it believes that they find their data in it. A node of the host may
+/// have several such caches (AMD's core complexes), and a vCPU that runs on any CPU of the node
+/// then has none of its own. Approach: the guest is told of caches only where they are certain: a
+/// node has one, the pins of the vCPUs tell, or its policy confines each client to one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "placement/advice/advice.h"
+
+namespace vmnuma::placement {
+
+/// Into how many dies each socket of so many cores and threads is to be divided, so that the vCPUs
+/// of one die share a last-level cache of the host, and no two dies do. Nothing if that cannot be
+/// told. `largest_cell` is the most vCPUs of a cell, of all if there is none.
+[[nodiscard]] std::optional<std::int32_t> dies_of_caches(const VmDescription& vm,
+                                                         const Topology& topology,
+                                                         const std::vector<NodeIndex>& homes,
+                                                         std::size_t largest_cell,
+                                                         std::int32_t cores, std::int32_t threads);
+
+}  // namespace vmnuma::placement
