@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Machines that firmware and kernels describe in unusual ways, and what read_topology() makes of
-// them. tools/read-machines tries it on trees of real ones.
+// them, and whether advice for VMs on them is what it promises. tools/check-corpora tries both on
+// trees of real ones.
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 
 #include "placement/model/text.h"
 #include "stats/topology/topology_reader.h"
+#include "tests/support/advice_promises.h"
 #include "tests/support/fake_host.h"
 
 namespace vmnuma::stats {
@@ -36,6 +38,9 @@ class MachineKindsTest : public testing::Test {
   [[nodiscard]] TopologyReading read() const {
     auto reading = read_result();
     EXPECT_TRUE(reading.has_value()) << reading.error().message;
+    if (reading) {
+      EXPECT_THAT(tests::wrong_advice_on(reading->topology), IsEmpty());
+    }
     return reading.value_or(TopologyReading{});
   }
   [[nodiscard]] static std::string cpus_of(const placement::Node& node) {
