@@ -62,9 +62,13 @@ class ApplyTest : public testing::Test {
     std::filesystem::permissions(program, std::filesystem::perms::owner_all);
   }
 
-  int run(std::vector<std::string> arguments, const std::string& answer) {
-    arguments.insert(arguments.begin(),
-                     {"advise", "web1", "--definitions", directory_.path() + "/definitions"});
+  int run(std::vector<std::string> arguments, const std::string& answer,
+          const std::string& vm = "web1") {
+    arguments.insert(arguments.begin(), {"--definitions", directory_.path() + "/definitions"});
+    if (!vm.empty()) {
+      arguments.insert(arguments.begin(), vm);
+    }
+    arguments.insert(arguments.begin(), "advise");
     const auto invocation = parse_arguments(arguments, /*now_unix_s=*/0);
     EXPECT_TRUE(invocation.has_value()) << invocation.error().text;
     out_.str("");
@@ -113,6 +117,27 @@ TEST_F(ApplyTest, DefinesAsAdvisedAndGoesBack) {
   EXPECT_THAT(err_.str(), HasSubstr("no earlier definition"));
 }
 
+TEST_F(ApplyTest, ListsWhatCanBeUndone) {
+  EXPECT_EQ(run({"--undo"}, "", /*vm=*/""), kExitOk) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("no earlier definition is kept in"));
+  ASSERT_EQ(run({"--apply", "--yes"}, ""), kExitOk);
+  EXPECT_EQ(run({"--undo"}, "", /*vm=*/""), kExitOk) << err_.str();
+  const std::string file =
+      directory_.path() + "/definitions/3f2504e0-4f89-41d3-9a0c-0305e82c3302.1.xml";
+  EXPECT_THAT(out_.str(), HasSubstr("web1  3f2504e0-4f89-41d3-9a0c-0305e82c3302  "));
+  EXPECT_THAT(out_.str(), HasSubstr(file));
+  ASSERT_EQ(run({"--undo", "--json"}, "", /*vm=*/""), kExitOk);
+  const auto kept = nlohmann::json::parse(out_.str())["kept"];
+  ASSERT_EQ(kept.size(), 1U);
+  EXPECT_EQ(kept[0]["vm"], "web1");
+  EXPECT_EQ(kept[0]["file"], file);
+  EXPECT_GT(kept[0]["kept_unix_s"].get<std::int64_t>(), 0);
+  EXPECT_THAT(definition(), HasSubstr("<vcpu placement='auto'>"));  // nothing was undone
+  ASSERT_EQ(run({"--undo", "--yes"}, ""), kExitOk);
+  ASSERT_EQ(run({"--undo", "--json"}, "", /*vm=*/""), kExitOk);
+  EXPECT_EQ(nlohmann::json::parse(out_.str())["kept"].size(), 0U);
+}
+
 TEST_F(ApplyTest, IsToldAsJson) {
   ASSERT_EQ(run({"--apply", "--yes", "--json"}, ""), kExitOk);
   EXPECT_THAT(nlohmann::json::parse(out_.str())["message"].get<std::string>(),
@@ -146,6 +171,8 @@ TEST_F(ApplyTest, KeepsNothingOfADefinitionThatLibvirtRefuses) {
 TEST_F(ApplyTest, IsForAVmOfThisHost) {
   EXPECT_EQ(run({"--apply", "--host", "x"}, "y\n"), kExitUsage);
   EXPECT_EQ(run({"--undo", "--host", "x"}, "y\n"), kExitUsage);
+  EXPECT_EQ(run({"--undo", "--xml", "x"}, "y\n", /*vm=*/""), kExitUsage);
+  EXPECT_EQ(run({"--apply"}, "y\n", /*vm=*/""), kExitUsage);
 }
 
 TEST(KeptDefinitionsTest, TakesTheNewestFirstAndOfEachVmItsOwn) {
@@ -164,6 +191,27 @@ TEST(KeptDefinitionsTest, TakesTheNewestFirstAndOfEachVmItsOwn) {
   EXPECT_EQ(newest_definition(folder, {})->xml, "10");
 }
 
+TEST(KeptDefinitionsTest, ListsThoseOfEachVmTheNewestFirstAndNoOtherFile) {
+  const tests::TempDirectory directory;
+  const std::string folder = directory.path() + "/kept";
+  EXPECT_TRUE(kept_definitions(folder)->empty());
+  placement::VmId other;
+  other.uuid[0] = 1;
+  ASSERT_TRUE(keep_definition(folder, other, "other").has_value());
+  for (int i = 1; i <= 10; ++i) {
+    ASSERT_TRUE(keep_definition(folder, {}, std::to_string(i)).has_value());
+  }
+  for (const char* name : {"x.1.xml", "00000000-0000-0000-0000-000000000000.xml", "notes"}) {
+    std::ofstream(folder + "/" + name) << "x";
+  }
+  const auto kept = kept_definitions(folder);
+  ASSERT_TRUE(kept.has_value()) << kept.error().message;
+  ASSERT_EQ(kept->size(), 11U);
+  EXPECT_THAT(kept->front().path, HasSubstr(".10.xml"));
+  EXPECT_THAT((*kept)[9].path, HasSubstr(".1.xml"));
+  EXPECT_EQ(kept->back().vm, other);
+}
+
 TEST(KeptDefinitionsTest, RefusesAFolderThatOthersMayEnter) {
   const tests::TempDirectory directory;
   const std::string folder = directory.path() + "/kept";
@@ -172,6 +220,7 @@ TEST(KeptDefinitionsTest, RefusesAFolderThatOthersMayEnter) {
                                std::filesystem::perm_options::add);
   EXPECT_EQ(keep_definition(folder, {}, "x").error().code, ErrorCode::kPermissionDenied);
   EXPECT_EQ(newest_definition(folder, {}).error().code, ErrorCode::kPermissionDenied);
+  EXPECT_EQ(kept_definitions(folder).error().code, ErrorCode::kPermissionDenied);
 }
 
 }  // namespace

@@ -195,8 +195,9 @@ std::string text_in(AdviseFormat format, const AdvisedVm& vm) {
 }  // namespace
 
 int AdviseRun::run(const Invocation& invocation, Surroundings& surroundings) const {
-  if (undo && !vm.empty() && host_paths.empty()) {
-    return undo_advice(*this, invocation, surroundings);
+  if (undo && host_paths.empty() && xml_path.empty() && !vcpus) {
+    return vm.empty() ? list_undo(*this, invocation, surroundings)
+                      : undo_advice(*this, invocation, surroundings);
   }
   auto xml = definition(*this);
   const auto result =

@@ -8,12 +8,16 @@
 #include <nlohmann/json.hpp>
 
 #include "balancer/host/advise_xml.h"
+#include "placement/model/text.h"
+#include "stats/files/file.h"
 #include "stats/text/json.h"
 #include "tools/vmnuma/advise/kept_definitions.h"
 #include "tools/vmnuma/advise/line_diff.h"
 #include "tools/vmnuma/advise/virsh.h"
 #include "tools/vmnuma/terminal/confirm.h"
 #include "tools/vmnuma/terminal/messages.h"
+#include "tools/vmnuma/text/table.h"
+#include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
 
@@ -105,6 +109,35 @@ int undo_advice(const AdviseRun& run, const Invocation& invocation, Surroundings
     return fail(invocation, surroundings, forgotten.error(), kExitRefused);
   }
   return done(invocation, surroundings, fmt::format("{} starts as before from now on", name));
+}
+
+int list_undo(const AdviseRun& run, const Invocation& invocation, Surroundings& surroundings) {
+  const auto kept = kept_definitions(run.definitions_path);
+  if (!kept) {
+    return fail(invocation, surroundings, kept.error(), kExitRefused);
+  }
+  Table table({{"VM"}, {"UUID"}, {"kept"}, {"file"}});
+  nlohmann::ordered_json json = {{"kept", nlohmann::ordered_json::array()}};
+  for (const KeptFile& file : *kept) {
+    const std::string uuid = placement::to_text(file.vm);
+    const std::string name =
+        files::read_file(file.path, kMostXml)
+            .and_then([](const std::string& xml) {
+              return balancer::read_advice_request(xml, placement::kMiB);
+            })
+            .map([](const placement::AdviceRequest& request) { return request.vm.name; })
+            .value_or("-");
+    table.add_row({name, uuid, local_time_text(file.kept_unix_s), file.path});
+    json["kept"].push_back(
+        {{"vm", name}, {"uuid", uuid}, {"kept_unix_s", file.kept_unix_s}, {"file", file.path}});
+  }
+  if (invocation.json) {
+    return print(invocation, surroundings, text::json_text(json) + "\n");
+  }
+  return print(invocation, surroundings,
+               table.empty()
+                   ? fmt::format("no earlier definition is kept in '{}'\n", run.definitions_path)
+                   : table.text());
 }
 
 }  // namespace vmnuma::tools

@@ -21,6 +21,10 @@ namespace vmnuma::tools {
 [[nodiscard]] int undo_advice(const AdviseRun& run, const Invocation& invocation,
                               Surroundings& surroundings);
 
+/// Lists what undo_advice() could go back to, of all VMs.
+[[nodiscard]] int list_undo(const AdviseRun& run, const Invocation& invocation,
+                            Surroundings& surroundings);
+
 /// The XML without the passwords in it (attributes `passwd` of graphics).
 [[nodiscard]] std::string without_passwords(std::string xml);
 

@@ -3,15 +3,15 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdint>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "placement/base/number.h"
 #include "placement/model/text.h"
 #include "stats/files/directory.h"
 #include "stats/files/file.h"
@@ -38,31 +38,52 @@ Result<void> check_folder(const std::string& folder) {
   return {};
 }
 
-/// The numbers in the names of the files of this VM.
-Result<std::vector<std::int64_t>> numbers_of(const std::string& folder, const placement::VmId& vm) {
-  const auto names = files::Directory::open(folder).and_then(
-      [](const files::Directory& directory) { return directory.names(); });
-  if (!names) {
-    return tl::unexpected(names.error());
-  }
-  const std::string begin = placement::to_text(vm) + ".";
+struct FileName {
+  placement::VmId vm;
+  std::int64_t number = 0;
+};
+
+/// Of "UUID.NUMBER.xml"; nothing if it is another file.
+std::optional<FileName> parse_name(std::string_view name) {
   constexpr std::string_view kEnd = ".xml";
-  std::vector<std::int64_t> numbers;
-  for (const std::string_view name : *names) {
-    if (!name.starts_with(begin) || !name.ends_with(kEnd) ||
-        name.size() <= begin.size() + kEnd.size()) {
-      continue;
-    }
-    const std::string_view text =
-        name.substr(begin.size(), name.size() - begin.size() - kEnd.size());
-    std::int64_t number = 0;
-    if (const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-        error == std::errc{} && end == text.data() + text.size()) {
-      numbers.push_back(number);
-    }
+  const std::size_t dot = name.find('.');
+  if (dot == std::string_view::npos || !name.ends_with(kEnd) ||
+      name.size() <= dot + 1 + kEnd.size()) {
+    return std::nullopt;
   }
-  std::sort(numbers.begin(), numbers.end());
-  return numbers;
+  const auto vm = placement::parse_vm_id(name.substr(0, dot));
+  const std::string_view text = name.substr(dot + 1, name.size() - dot - 1 - kEnd.size());
+  const auto number = whole_number<std::int64_t>(text);
+  return vm && number ? std::optional(FileName{*vm, *number}) : std::nullopt;
+}
+
+/// What is kept in the folder, in no order.
+Result<std::vector<FileName>> kept_names(const std::string& folder) {
+  return files::Directory::open(folder)
+      .and_then([](const files::Directory& directory) { return directory.names(); })
+      .map([](const std::vector<std::string>& names) {
+        std::vector<FileName> kept;
+        for (const std::string& name : names) {
+          if (const auto parsed = parse_name(name)) {
+            kept.push_back(*parsed);
+          }
+        }
+        return kept;
+      });
+}
+
+/// The numbers in the names of the files of this VM, ascending.
+Result<std::vector<std::int64_t>> numbers_of(const std::string& folder, const placement::VmId& vm) {
+  return kept_names(folder).map([&](const std::vector<FileName>& kept) {
+    std::vector<std::int64_t> numbers;
+    for (const FileName& name : kept) {
+      if (name.vm == vm) {
+        numbers.push_back(name.number);
+      }
+    }
+    std::sort(numbers.begin(), numbers.end());
+    return numbers;
+  });
 }
 
 std::string path_of(const std::string& folder, const placement::VmId& vm, std::int64_t number) {
@@ -104,6 +125,30 @@ Result<KeptDefinition> newest_definition(const std::string& folder, const placem
   const std::string path = path_of(folder, vm, numbers->back());
   return files::read_file(path, kMostXml).map([&](std::string xml) {
     return KeptDefinition{path, std::move(xml)};
+  });
+}
+
+Result<std::vector<KeptFile>> kept_definitions(const std::string& folder) {
+  if (auto checked = check_folder(folder); !checked) {
+    if (checked.error().code == ErrorCode::kNotFound) {
+      return std::vector<KeptFile>{};
+    }
+    return tl::unexpected(std::move(checked).error());
+  }
+  return kept_names(folder).map([&](std::vector<FileName> names) {
+    std::sort(names.begin(), names.end(), [](const FileName& a, const FileName& b) {
+      return std::pair(a.vm, b.number) < std::pair(b.vm, a.number);
+    });
+    std::vector<KeptFile> kept;
+    for (const FileName& name : names) {
+      KeptFile file{name.vm, path_of(folder, name.vm, name.number), 0};
+      struct stat found {};
+      if (lstat(file.path.c_str(), &found) == 0) {  // else it has just been undone
+        file.kept_unix_s = found.st_mtime;
+        kept.push_back(std::move(file));
+      }
+    }
+    return kept;
   });
 }
 

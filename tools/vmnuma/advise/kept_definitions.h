@@ -10,8 +10,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "placement/base/result.h"
 #include "placement/model/ids.h"
@@ -36,6 +38,16 @@ struct KeptDefinition {
 /// The newest that was kept of this VM. Errors: not-found, and as keep_definition().
 [[nodiscard]] Result<KeptDefinition> newest_definition(const std::string& folder,
                                                        const placement::VmId& vm);
+
+struct KeptFile {
+  placement::VmId vm;
+  std::string path;
+  std::int64_t kept_unix_s = 0;
+};
+
+/// All that is kept, by VM, the newest of each first; none if there is no folder. Errors: as
+/// keep_definition().
+[[nodiscard]] Result<std::vector<KeptFile>> kept_definitions(const std::string& folder);
 
 /// A file that is not there any more is no error.
 [[nodiscard]] Result<void> forget_definition(const std::string& path);

@@ -192,7 +192,7 @@ struct AdviseRun {
     line.texts("--host", host_paths, "FILE", "A host by `export --format host`; what all have");
     line.usually("--format", format, kAdviseFormats, "For whom");
     line.flag("--apply", apply, "Define the VM as advised, for its next start");
-    line.flag("--undo", undo, "Define the VM as it was before --apply");
+    line.flag("--undo", undo, "Undo --apply; without a VM, list what can be undone");
     line.either("--apply", "--undo");
     line.flag("--yes", yes, "Do so without asking");
     line.text("--definitions", definitions_path, "DIR", "Where --apply keeps what was before");
