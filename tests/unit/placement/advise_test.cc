@@ -65,14 +65,19 @@ struct WorkedExample {
 };
 
 constexpr std::string_view kConstructs =
-    "frankdenneman.nl, NUMA Deep Dive Part 5: ESXi VMkernel NUMA Constructs, 2016-08-22";
+    "frankdenneman.nl, NUMA Deep Dive Part 5: ESXi VMkernel NUMA Constructs, 2016-08-22 (page "
+    "2016-08-22-numa-deep-dive-part-5-esxi-vmkernel-numa-constructs of frankdenneman.github.io)";
 constexpr std::string_view kMismatch =
-    "frankdenneman.nl, Solving vNUMA Topology Mismatch, 2022-03-11";
+    "frankdenneman.nl, Solving vNUMA Topology Mismatch, 2022-03-11 (page 2022/03/11/"
+    "solving-vnuma-topology-mismatch-when-migrating-between-dual-socket-servers-and-quad-socket-"
+    "servers)";
 constexpr std::string_view kRightsizing =
     "blogs.vmware.com, Virtual Machine vCPU and vNUMA Rightsizing, 2017-03, rules 3 and 4";
 constexpr std::string_view kControls =
     "vSphere Resource Management, Virtual NUMA Controls: numa.vcpu.preferHT";
-constexpr std::string_view kUsing = "vSphere Resource Management, Using Virtual NUMA";
+constexpr std::string_view kUsing =
+    "vSphere Resource Management 6.5, Using Virtual NUMA (page "
+    "GUID-17B629DE-75DF-4C23-B831-08107007FBB9)";
 
 TEST(AdviseTest, AgreesWithTheExamplesAndRulesOfThePublicDocumentation) {
   const WorkedExample examples[] = {
