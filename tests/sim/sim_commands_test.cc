@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/vmnuma/commands/sim_commands.h"
 
+#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <sstream>
@@ -102,6 +103,28 @@ TEST(SimCommandsTest, TablesAndNewsAreShownAsItGoes) {
   EXPECT_THAT(outcome.out, HasSubstr("load-move: web1 from node 0"));
   EXPECT_THAT(outcome.out, HasSubstr("ENTITLED%"));
   EXPECT_THAT(outcome.out, HasSubstr("violations  none"));
+}
+
+TEST(SimCommandsTest, NothingOfAScenarioIsShownThatATerminalOrAShellWouldObey) {
+  const tests::TempDirectory directory;
+  const std::string path = directory.path() + "/pile\xc2\x9b b.toml";
+  std::ifstream pile_up(kScenarioDirectory + "/pile-up.toml");
+  std::string scenario(std::istreambuf_iterator<char>(pile_up), {});
+  for (std::size_t at = 0; (at = scenario.find("web1", at)) != std::string::npos;) {
+    scenario.replace(at, 4, "w\xe2\x80\xae;1");
+  }
+  std::ofstream(path) << scenario;
+  const Outcome ran = run({"sim", "run", path, "--epochs", "2"});
+  EXPECT_THAT(ran.out, HasSubstr("'pile\\u009b b'"));
+  EXPECT_THAT(ran.out, HasSubstr("w\\u202e;1"));
+  EXPECT_THAT(ran.out,
+              HasSubstr("/pile\\302\\233 b.toml' --epochs 2 --explain $'w\\342\\200\\256"));
+  const Outcome compared = run({"sim", "compare", path, "--epochs", "2"});
+  EXPECT_THAT(compared.out, HasSubstr("pile\\u009b"));
+  for (const Outcome& outcome : {ran, compared}) {
+    EXPECT_THAT(outcome.out, testing::Not(HasSubstr("\xc2\x9b")));
+    EXPECT_THAT(outcome.out, testing::Not(HasSubstr("\xe2\x80\xae")));
+  }
 }
 
 TEST(SimCommandsTest, ARunNamesTheCommandThatExplainsAMove) {

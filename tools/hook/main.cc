@@ -19,8 +19,9 @@ int main(int argc, char** argv) {
   (void)std::signal(SIGPIPE, SIG_IGN);
   ::openlog("vmnuma-hook", LOG_PID, LOG_DAEMON);
   const auto report = [](const std::string& sentence) {
-    std::cerr << "vmnuma-hook: " << vmnuma::text::printable(sentence) << "\n";
-    ::syslog(LOG_NOTICE, "%s", sentence.c_str());
+    const std::string line = vmnuma::text::printable(sentence);
+    std::cerr << "vmnuma-hook: " << line << "\n";
+    ::syslog(LOG_NOTICE, "%s", line.c_str());
   };
   const auto pause = [](std::chrono::milliseconds time) {
     // The script that runs it sends this signal after a second, in case that it hangs.

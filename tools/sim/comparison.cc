@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stats/text/json.h"
+#include "stats/text/printable.h"
 #include "tools/sim/bound.h"
 #include "tools/sim/policies/policy.h"
 #include "tools/sim/simulation.h"
@@ -131,14 +132,16 @@ std::string to_text(const ComparisonSummary& summary) {
   }
   out += fmt::format(" best peer of each {:.2f} %\n", two_digits(summary.mean_best_peer));
   const PolicyResult& peer = best_peer(*summary.worst);
-  out += fmt::format(
-      "worst: {}, where {} loses {:.2f} % and {} {:.2f} %\n", summary.worst->scenario, kOurs,
-      two_digits(summary.worst->policies.back().lost), peer.policy, two_digits(peer.lost));
+  out += fmt::format("worst: {}, where {} loses {:.2f} % and {} {:.2f} %\n",
+                     text::printable(summary.worst->scenario), kOurs,
+                     two_digits(summary.worst->policies.back().lost), peer.policy,
+                     two_digits(peer.lost));
   out += fmt::format("a host that is left alone loses less by more than 1 % of demand in {}",
                      summary.harmed);
   if (summary.most_harmed != nullptr) {
     const std::int64_t ours = summary.most_harmed->policies.back().lost.value;
-    out += fmt::format(", most in {}: {:.2f} % instead of {:.2f} %", summary.most_harmed->scenario,
+    out += fmt::format(", most in {}: {:.2f} % instead of {:.2f} %",
+                       text::printable(summary.most_harmed->scenario),
                        two_digits(Percentage{ours - harm(*summary.most_harmed).value}),
                        two_digits(Percentage{ours}));
   }
@@ -151,22 +154,23 @@ std::string to_text(const std::vector<ScenarioComparison>& comparisons) {
       fmt::format("{:<24}  {:<13}  {:>7}   {:>11}  {:>7}  {:>11}  {:>13}\n", "SCENARIO", "POLICY",
                   "LOST%", "WORST-OFF%", "CHANGES", "MOVED(MiB)", "BELOW-RESERVE");
   for (const ScenarioComparison& comparison : comparisons) {
+    const std::string scenario = text::printable(comparison.scenario);
     std::int64_t least = INT64_MAX;
     for (const PolicyResult& row : comparison.policies) {
       least = std::min(least, row.lost.value);
     }
     for (const PolicyResult& row : comparison.policies) {
-      out += fmt::format("{:<24}  {:<13}  {:>7.2f}{}  {:>11.1f}  {:>7}  {:>11}  {:>13}\n",
-                         comparison.scenario, row.policy, two_digits(row.lost),
+      out += fmt::format("{:<24}  {:<13}  {:>7.2f}{}  {:>11.1f}  {:>7}  {:>11}  {:>13}\n", scenario,
+                         row.policy, two_digits(row.lost),
                          two_digits(row.lost) <= two_digits(Percentage{least}) ? "*" : " ",
                          two_digits(row.worst_off), row.changes, row.moved.value >> 20U,
                          row.below_reserve.value >> 20U);
     }
-    out += fmt::format("{:<24}  {:<13}  {:>7.2f}\n", comparison.scenario, kBound,
-                       two_digits(comparison.bound));
+    out +=
+        fmt::format("{:<24}  {:<13}  {:>7.2f}\n", scenario, kBound, two_digits(comparison.bound));
     if (!comparison.not_first_because.empty() && !we_are_first(comparison)) {
-      out += fmt::format("{:<24}  {} is not first: {}\n", comparison.scenario, kOurs,
-                         comparison.not_first_because);
+      out += fmt::format("{:<24}  {} is not first: {}\n", scenario, kOurs,
+                         text::printable(comparison.not_first_because));
     }
   }
   return out;

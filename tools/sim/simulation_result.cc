@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stats/text/json.h"
+#include "stats/text/printable.h"
 
 namespace vmnuma::tools {
 
@@ -107,8 +108,8 @@ std::string to_json(const SimulationResult& result) {
 }
 
 std::string to_text(const SimulationResult& result) {
-  std::string lines = fmt::format("scenario '{}', seed {}, {} epochs\n", result.scenario,
-                                  result.seed, result.epochs);
+  std::string lines = fmt::format("scenario '{}', seed {}, {} epochs\n",
+                                  text::printable(result.scenario), result.seed, result.epochs);
   lines += fmt::format("  imbalance   {} at the start, {} on average, {} at the end\n",
                        text(result.imbalance.start), text(result.imbalance.mean),
                        text(result.imbalance.end));
@@ -130,7 +131,7 @@ std::string to_text(const SimulationResult& result) {
     lines += "  violations  none\n";
   }
   for (const std::string& violation : result.violations) {
-    lines += fmt::format("  VIOLATION   {}\n", violation);
+    lines += fmt::format("  VIOLATION   {}\n", text::printable(violation));
   }
   return lines;
 }

@@ -217,7 +217,7 @@ int run(const Arguments& arguments, TaskBoard& board, Signals& signals) {
   }
   if (arguments.check_config) {
     for (const std::string& notice : config->notices) {
-      fmt::print(stderr, "vmnumad: {}\n", notice);
+      fmt::print(stderr, "vmnumad: {}\n", vmnuma::text::printable(notice));
     }
     fmt::print("ok\n");
     return kExitOk;

@@ -21,6 +21,7 @@
 namespace vmnuma::tools {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -136,6 +137,27 @@ TEST_F(ApplyTest, ListsWhatCanBeUndone) {
   ASSERT_EQ(run({"--undo", "--yes"}, ""), kExitOk);
   ASSERT_EQ(run({"--undo", "--json"}, "", /*vm=*/""), kExitOk);
   EXPECT_EQ(nlohmann::json::parse(out_.str())["kept"].size(), 0U);
+}
+
+TEST_F(ApplyTest, ShowsNothingThatATerminalWouldObey) {
+  std::string definition = kDefinition;
+  definition.replace(definition.find("web1"), 4,
+                     "web\xc2\x9b"
+                     "1 $(x)\nno");
+  definition.replace(definition.find("<vcpu"), 0, "<title>\xe2\x80\xae</title>\n  ");
+  std::ofstream(vm_) << definition;
+  for (const char* what : {"--apply", "--undo"}) {
+    EXPECT_EQ(run({what}, "n\n"), kExitRefused);
+    EXPECT_THAT(out_.str(), AllOf(HasSubstr("--- web\\u009b1 $(x)\\nno as it is\n"),
+                                  HasSubstr("<title>\\u202e</title>\n")));
+    EXPECT_THAT(err_.str(), HasSubstr("Define 'web\\u009b1 $(x)\\nno' so"));
+    ASSERT_EQ(run({what, "--yes"}, ""), kExitOk) << err_.str();
+    EXPECT_THAT(out_.str(), HasSubstr("\nweb\\u009b1 $(x)\\nno starts "));
+    EXPECT_THAT(out_.str(), Not(HasSubstr("\xc2\x9b")));
+    EXPECT_EQ(
+        out_.str().find("--undo") != std::string::npos,
+        out_.str().find("--undo $'web\\302\\2331 \\044\\050x\\051\\012no'") != std::string::npos);
+  }
 }
 
 TEST_F(ApplyTest, IsToldAsJson) {

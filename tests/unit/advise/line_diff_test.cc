@@ -35,6 +35,11 @@ TEST(LineDiffTest, KeepsChangesFarApartApart) {
             "-20\n");
 }
 
+TEST(LineDiffTest, NamesCannotBeMistakenForLines) {
+  EXPECT_EQ(line_diff("", "\xc2\x9b\n", "a\n+b", "\xe2\x80\xae"),
+            "--- a\\n+b\n+++ \\u202e\n@@ -0,0 +1,1 @@\n+\xc2\x9b\n");
+}
+
 TEST(LineDiffTest, CountsFromZeroWhereThereIsNothing) {
   EXPECT_EQ(line_diff("", "a\n", "old", "new"), "--- old\n+++ new\n@@ -0,0 +1,1 @@\n+a\n");
 }

@@ -203,6 +203,20 @@ TEST_F(RunTest, ConfigShowTellsValuesWithTheirOriginAndConfigCheckEveryError) {
                                                    "vmnuma: .*vmnuma.toml:2: .*on_stop"));
 }
 
+TEST_F(RunTest, ConfigCheckShowsNothingThatATerminalWouldObey) {
+  const tests::TempDirectory directory;
+  const std::string path = directory.path() + "/vmnuma.toml";
+  std::ofstream(path) << "state_dir = \"" << directory.path() << "\"\n";
+  std::ofstream(directory.path() + "/options.toml")
+      << "[options]\n\"Numa.\xc2\x9b\\nmode = 1\" = 1\n\"Numa.Other\" = 1\n";
+  for (const char* what : {"check", "show"}) {
+    EXPECT_EQ(run_at("/none", {"config", what, "--config", path}), kExitOk);
+    EXPECT_THAT(out_.str(), HasSubstr("Numa.\\u009b"));
+    EXPECT_THAT(out_.str(), ::testing::Not(HasSubstr("\xc2\x9b")));
+    EXPECT_THAT(out_.str(), ::testing::Not(HasSubstr("\nmode = 1")));
+  }
+}
+
 TEST_F(RunTest, TheOverviewTellsTheStateAndTheCommonestCommands) {
   EXPECT_EQ(run({}, status), kExitOk);
   EXPECT_THAT(out_.str(), StartsWith("mode degraded, epoch 1234, nodes 4, VMs 21; "));

@@ -84,6 +84,21 @@ TEST_F(PveCommandsTest, InstallPutsTheScriptInPlaceAndSaysHowVmsGetIt) {
   EXPECT_EQ(text_of("log"), "") << "no VM is changed that was not named";
 }
 
+TEST_F(PveCommandsTest, NothingIsShownThatATerminalOrAShellWouldObey) {
+  configure(100, "name: mail\xc2\x9b\n");
+  configure(101, "name: db\xe2\x80\xae\nhookscript: local:snippets/\x1b[2J\n");
+  EXPECT_EQ(run({"install", "--storage", "a b"}), kExitOk) << err_.str();
+  EXPECT_THAT(
+      out_.str(),
+      AllOf(HasSubstr("    qm set 100 --hookscript 'a b:snippets/vmnuma'   # mail\\u009b\n"),
+            HasSubstr("VM 101 (db\\u202e) has another hookscript, local:snippets/\\x1b[2J,")));
+  EXPECT_EQ(run({"install", "--for", "100"}), kExitOk) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("VM 100 (mail\\u009b) has it"));
+  configure(102, "name: there\x1b\nhookscript: local:snippets/vmnuma\n", "b");
+  EXPECT_EQ(run({"remove"}), kExitRefused);
+  EXPECT_THAT(err_.str(), HasSubstr("hookscript   # there\\x1b"));
+}
+
 TEST_F(PveCommandsTest, InstallMayBeRepeatedAndReplacesAnOlderScript) {
   root_.write(kScript, "#!/bin/sh\n# older\n");
   EXPECT_EQ(run({"install"}), kExitOk);

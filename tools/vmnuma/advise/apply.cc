@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/vmnuma/advise/apply.h"
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +13,7 @@
 #include "placement/model/text.h"
 #include "stats/files/file.h"
 #include "stats/text/json.h"
+#include "stats/text/shell_word.h"
 #include "tools/vmnuma/advise/kept_definitions.h"
 #include "tools/vmnuma/advise/line_diff.h"
 #include "tools/vmnuma/advise/virsh.h"
@@ -23,13 +26,24 @@ namespace vmnuma::tools {
 
 namespace {
 
+/// Line by line: this diff is for people, not for patch(1).
+std::string printable_lines(std::string_view diff) {
+  std::string lines;
+  while (!diff.empty()) {
+    const std::string_view line = diff.substr(0, diff.find('\n'));
+    lines += printable(line) + "\n";
+    diff.remove_prefix(std::min(line.size() + 1, diff.size()));
+  }
+  return lines;
+}
+
 /// Shows what would change and asks; true if it may be done.
 bool may_define(const AdviseRun& run, const std::string& name, const std::string& before,
                 const std::string& after, const Invocation& invocation,
                 Surroundings& surroundings) {
   std::ostream& out = invocation.json ? surroundings.err : surroundings.out;
-  out << line_diff(without_passwords(before), without_passwords(after), name + " as it is",
-                   name + " as it would be")
+  out << printable_lines(line_diff(without_passwords(before), without_passwords(after),
+                                   name + " as it is", name + " as it would be"))
       << std::flush;
   return run.yes ||
          is_confirmed(fmt::format("Define '{}' so, from its next start on?", name), surroundings);
@@ -38,7 +52,7 @@ bool may_define(const AdviseRun& run, const std::string& name, const std::string
 int done(const Invocation& invocation, Surroundings& surroundings, const std::string& message) {
   const nlohmann::ordered_json json = {{"message", message}};
   return print(invocation, surroundings,
-               (invocation.json ? text::json_text(json) : message) + "\n");
+               (invocation.json ? text::json_text(json) : printable(message)) + "\n");
 }
 
 int not_done(const Invocation& invocation, Surroundings& surroundings) {
@@ -79,9 +93,9 @@ int apply_advice(const AdviseRun& run, const AdvisedVm& vm, const Invocation& in
     (void)forget_definition(*kept);  // it is what is defined, and would only be undone to itself
     return fail(invocation, surroundings, defined.error(), kExitRefused);
   }
-  return done(
-      invocation, surroundings,
-      fmt::format("{0} starts so from now on; vmnuma advise --undo {0} goes back", vm.name));
+  return done(invocation, surroundings,
+              fmt::format("{} starts so from now on; vmnuma advise --undo {} goes back", vm.name,
+                          text::shell_word(vm.name)));
 }
 
 int undo_advice(const AdviseRun& run, const Invocation& invocation, Surroundings& surroundings) {

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "tools/vmnuma/text/text.h"
+
 namespace vmnuma::tools {
 namespace {
 
@@ -124,7 +126,9 @@ std::string line_diff(std::string_view before, std::string_view after, std::stri
     skip_to(end);
     i = end;
   }
-  return text.empty() ? text : fmt::format("--- {}\n+++ {}\n{}", before_name, after_name, text);
+  return text.empty() ? text
+                      : fmt::format("--- {}\n+++ {}\n{}", printable(before_name),
+                                    printable(after_name), text);
 }
 
 }  // namespace vmnuma::tools

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Two texts as a unified diff (POSIX diff -u), for people and for patch(1).
+/// Two texts as a unified diff (POSIX diff -u), for people and for patch(1). Lines of the texts are
+/// in it as they are, or patch(1) would not find them; their names are made printable().
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `vmnuma config show` and `config check`: what vmnumad reads when it starts, read as it does.
+#include <sstream>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -10,6 +11,7 @@
 #include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/surroundings.h"
+#include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
 
@@ -28,8 +30,11 @@ Result<balancer::Config> read(const std::string& path) {
 
 std::string notices_of(const balancer::Config& config) {
   std::string text;
-  for (const std::string& notice : config.notices) {
-    text += "# " + notice + "\n";
+  for (const std::string& notice : config.notices) {  // some have several lines
+    std::istringstream lines(notice);
+    for (std::string line; std::getline(lines, line);) {
+      text += "# " + printable(line) + "\n";
+    }
   }
   return text;
 }

@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "balancer/protocol/response.h"
-#include "stats/reports/report.h"
 #include "stats/text/json.h"
+#include "stats/text/shell_word.h"
 #include "tools/sim/comparison.h"
 #include "tools/sim/policies/policy.h"
 #include "tools/sim/scenario/catalogue.h"
@@ -22,6 +22,7 @@
 #include "tools/vmnuma/commands/search_command.h"
 #include "tools/vmnuma/terminal/progress_bar.h"
 #include "tools/vmnuma/text/listing.h"
+#include "tools/vmnuma/text/report_text.h"
 #include "tools/vmnuma/text/table.h"
 #include "tools/vmnuma/text/text.h"
 #include "tools/vmnuma/text/view_text.h"
@@ -57,7 +58,7 @@ std::string tables(Simulation& simulation) {
   std::string text;
   for (const char* type : {"numa-pnode", "numa-clients"}) {
     const auto report = simulation.table(type);
-    text += report ? stats::format_report(*report) + "\n" : "";
+    text += report ? text_of(*report) + "\n" : "";
   }
   return text;
 }
@@ -168,7 +169,7 @@ std::string next_step(const SimRunRequest& request, const SimulationResult& resu
   }
   const auto moved = std::find_if(result.vms.begin(), result.vms.end(),
                                   [](const VmResult& vm) { return vm.moves > 0; });
-  std::string command = "vmnuma sim run " + request.scenario;
+  std::string command = "vmnuma sim run " + text::shell_word(request.scenario);
   if (request.epochs) {
     command += fmt::format(" --epochs {}", *request.epochs);
   }
@@ -176,7 +177,7 @@ std::string next_step(const SimRunRequest& request, const SimulationResult& resu
     command += fmt::format(" --seed {}", *request.seed);
   }
   const VmResult& vm = moved != result.vms.end() ? *moved : result.vms.front();
-  return printable(fmt::format("Next, ask why: {} --explain {}", command, vm.name)) + "\n";
+  return fmt::format("Next, ask why: {} --explain {}\n", command, text::shell_word(vm.name));
 }
 
 int run_simulation(const SimRunRequest& request, const Invocation& invocation,

@@ -9,18 +9,19 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "stats/files/directory.h"
 #include "stats/files/file.h"
 #include "stats/text/json.h"
+#include "stats/text/shell_word.h"
 #include "tools/vmnuma/advise/virsh.h"
 #include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/pve/pve_host.h"
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/surroundings.h"
 #include "tools/vmnuma/text/table.h"
+#include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
 namespace {
@@ -51,7 +52,11 @@ std::vector<std::string> qm_unset(const PveVm& vm) {
 }
 
 std::string shell_line(const std::vector<std::string>& words) {
-  return fmt::format("{}", fmt::join(words, " "));
+  std::string line;
+  for (const std::string& word : words) {
+    line += (line.empty() ? "" : " ") + text::shell_word(word);
+  }
+  return line;
 }
 
 /// The VMs of this node with these numbers. Error: not-found.
@@ -132,7 +137,7 @@ std::string_view script_text(PveScript script) {
 
 /// "on node b: " of a VM there.
 std::string where(const PveVm& vm) {
-  return vm.node.empty() ? "" : fmt::format("on node {}: ", vm.node);
+  return vm.node.empty() ? "" : fmt::format("on node {}: ", printable(vm.node));
 }
 
 }  // namespace
@@ -161,12 +166,12 @@ int PveInstallRun::run(const Invocation& invocation, Surroundings& surroundings)
     return fail(invocation, surroundings, done.error(), kExitRefused);
   }
 
-  std::string text = fmt::format("{} is in place\n", script_path(place));
+  std::string text = fmt::format("{} is in place\n", printable(script_path(place)));
   ordered_json json = {{"script", script_path(place)},
                        {"set", ordered_json::array()},
                        {"commands", ordered_json::array()}};
   for (const PveVm& vm : node->chosen) {
-    text += fmt::format("VM {} ({}) has it from its next start on\n", vm.vmid, vm.name);
+    text += fmt::format("VM {} ({}) has it from its next start on\n", vm.vmid, printable(vm.name));
     json["set"].push_back(vm.vmid);
   }
   std::string offered;
@@ -178,11 +183,11 @@ int PveInstallRun::run(const Invocation& invocation, Surroundings& surroundings)
     }
     if (vm.hookscript.empty()) {
       const std::string line = shell_line(qm_set(vm, place));
-      offered += fmt::format("    {}   # {}\n", line, vm.name);
+      offered += fmt::format("    {}   # {}\n", line, printable(vm.name));
       json["commands"].push_back(line);
     } else {
       text += fmt::format("VM {} ({}) has another hookscript, {}, and can have only one\n", vm.vmid,
-                          vm.name, vm.hookscript);
+                          printable(vm.name), printable(vm.hookscript));
     }
   }
   if (!offered.empty()) {
@@ -213,7 +218,8 @@ int PveRemoveRun::run(const Invocation& invocation, Surroundings& surroundings) 
   std::string needed;
   for (const PveVm& vm : *now) {
     if (vm.has_our_script()) {
-      needed += fmt::format("\n    {}{}   # {}", where(vm), shell_line(qm_unset(vm)), vm.name);
+      needed +=
+          fmt::format("\n    {}{}   # {}", where(vm), shell_line(qm_unset(vm)), printable(vm.name));
     }
   }
   const std::string path = script_path(place);
@@ -234,9 +240,9 @@ int PveRemoveRun::run(const Invocation& invocation, Surroundings& surroundings) 
   }
   const ordered_json json = {{"script", path}, {"removed", was_there}};
   return print(invocation, surroundings,
-               invocation.json
-                   ? text::json_text(json) + "\n"
-                   : fmt::format("{} {}\n", path, was_there ? "is removed" : "was not there"));
+               invocation.json ? text::json_text(json) + "\n"
+                               : fmt::format("{} {}\n", printable(path),
+                                             was_there ? "is removed" : "was not there"));
 }
 
 int PveStatusRun::run(const Invocation& invocation, Surroundings& surroundings) const {
@@ -262,7 +268,7 @@ int PveStatusRun::run(const Invocation& invocation, Surroundings& surroundings) 
     }
   }
   const std::string text =
-      fmt::format("hookscript {}: {}\n", script_path(place), script_text(script)) +
+      fmt::format("hookscript {}: {}\n", printable(script_path(place)), script_text(script)) +
       (table.empty() ? "" : "\n" + table.text());
   return print(invocation, surroundings, invocation.json ? text::json_text(json) + "\n" : text);
 }

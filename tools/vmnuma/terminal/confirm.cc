@@ -4,10 +4,12 @@
 #include <istream>
 #include <ostream>
 
+#include "tools/vmnuma/text/text.h"
+
 namespace vmnuma::tools {
 
 bool is_confirmed(const std::string& question, Surroundings& surroundings) {
-  surroundings.err << question << " [y/N] " << std::flush;
+  surroundings.err << printable(question) << " [y/N] " << std::flush;
   std::string answer;
   if (surroundings.in != nullptr) {
     std::getline(*surroundings.in, answer);
