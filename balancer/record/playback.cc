@@ -10,17 +10,6 @@
 
 namespace vmnuma::balancer {
 
-std::optional<std::string> next_line_of(std::istream& file) {
-  std::string line;
-  for (int c = file.get(); c != std::istream::traits_type::eof(); c = file.get()) {
-    if (c == '\n' || line.size() > kLongestFrame) {
-      return line;
-    }
-    line += static_cast<char>(c);
-  }
-  return line.empty() ? std::nullopt : std::optional(line);
-}
-
 Result<FrameContent> Playback::take(const std::string& line) {
   ++line_;
   Result<Frame> frame = read_frame(line);

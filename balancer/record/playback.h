@@ -9,19 +9,13 @@
 #pragma once
 
 #include <cstddef>
-#include <istream>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "balancer/record/frame.h"
 #include "placement/base/result.h"
 
 namespace vmnuma::balancer {
-
-/// A line of a file without its '\n', or nothing at the end. Of one that is longer than any frame,
-/// as much as is needed to tell.
-[[nodiscard]] std::optional<std::string> next_line_of(std::istream& file);
 
 /// One thread at a time.
 class Playback {

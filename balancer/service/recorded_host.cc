@@ -2,10 +2,6 @@
 #include "balancer/service/recorded_host.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -18,6 +14,7 @@
 #include "balancer/service/history_answer.h"
 #include "balancer/service/history_rows.h"
 #include "balancer/service/recent_events.h"
+#include "stats/files/line_reader.h"
 #include "stats/history/epoch_rows.h"
 #include "stats/reports/latency_rows.h"
 
@@ -25,7 +22,7 @@ namespace vmnuma::balancer {
 
 class RecordedHost::Showing {
  public:
-  Showing(std::ifstream file, std::unique_ptr<stats::History> history)
+  Showing(files::LineReader file, std::unique_ptr<stats::History> history)
       : file_(std::move(file)), history_(std::move(history)) {}
 
   /// To after the next plan; `say` is told what was logged. Error: of the history.
@@ -41,7 +38,7 @@ class RecordedHost::Showing {
                                   const std::function<void(const LogLine&)>& say);
   [[nodiscard]] Result<void> keep(const Effects& effects);
 
-  std::ifstream file_;
+  files::LineReader file_;
   Playback playback_;
   std::unique_ptr<stats::History> history_;
   RecentEvents events_;
@@ -55,23 +52,6 @@ namespace {
 
 /// What is gone through once more is not told again.
 void say_nothing(const LogLine& /*line*/) {}
-
-Result<std::ifstream> open_recording(const std::string& path) {
-  std::error_code unreadable;
-  const auto kind = std::filesystem::status(path, unreadable).type();
-  if (kind == std::filesystem::file_type::not_found) {
-    return failure(ErrorCode::kNotFound, "there is no such file");
-  }
-  if (kind != std::filesystem::file_type::regular) {
-    return failure(ErrorCode::kInvalidArgument, "it is not a regular file");
-  }
-  std::ifstream file(path);
-  if (!file) {
-    return failure(errno == EACCES ? ErrorCode::kPermissionDenied : ErrorCode::kIo,
-                   fmt::format("cannot be opened: {}", std::strerror(errno)), errno);
-  }
-  return file;
-}
 
 }  // namespace
 
@@ -100,12 +80,9 @@ Result<std::unique_ptr<RecordedHost>> RecordedHost::open(Setup setup) {
 
 /// From the start to after the first epoch. What is logged there is told the first time only.
 Result<std::unique_ptr<RecordedHost::Showing>> RecordedHost::begin() const {
-  const auto named = [this](Error error) {
-    return tl::unexpected(std::move(error).within(fmt::format("'{}'", setup_.path)));
-  };
-  auto file = open_recording(setup_.path);
+  auto file = files::LineReader::open(setup_.path, kLongestFrame);
   if (!file) {
-    return named(std::move(file).error());
+    return tl::unexpected(std::move(file).error());
   }
   auto history = setup_.empty_history();
   if (!history) {
@@ -117,7 +94,7 @@ Result<std::unique_ptr<RecordedHost::Showing>> RecordedHost::begin() const {
     return tl::unexpected(std::move(shown).error());
   }
   if (showing->position() == 0) {
-    return named({ErrorCode::kCorrupt, 0, showing->end()});
+    return failure(ErrorCode::kCorrupt, fmt::format("'{}': {}", setup_.path, showing->end()));
   }
   return showing;
 }
@@ -150,7 +127,7 @@ Result<Answer> RecordedHost::answer(const Command& question) {
 }
 
 Result<void> RecordedHost::Showing::advance(const std::function<void(const LogLine&)>& say) {
-  while (const std::optional<std::string> line = next_line_of(file_)) {
+  while (const std::optional<std::string> line = file_.next()) {
     Result<FrameContent> frame = playback_.take(*line);
     if (!frame) {
       end_ = fmt::format("the recording is damaged, {}", frame.error().message);

@@ -6,13 +6,10 @@
 
 namespace vmnuma::files {
 
-Result<FileDescriptor> open_to_read(int directory, const std::string& path,
-                                    const std::string& shown) {
-  // O_NONBLOCK: without it a named pipe would block here until somebody writes to it. O_NOCTTY: a
-  // terminal must not become the daemon's own.
-  FileDescriptor fd(uninterrupted([&] {
-    return ::openat(directory, path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  }));
+namespace {
+
+/// `fd` is what open() returned just now.
+Result<FileDescriptor> only_regular(FileDescriptor fd, const std::string& shown) {
   if (fd.get() < 0) {
     return tl::unexpected(system_error(errno, "cannot open '" + shown + "'"));
   }
@@ -24,6 +21,30 @@ Result<FileDescriptor> open_to_read(int directory, const std::string& path,
     return failure(ErrorCode::kInvalidArgument, "'" + shown + "' is not a regular file");
   }
   return fd;
+}
+
+}  // namespace
+
+Result<FileDescriptor> open_to_read(int directory, const std::string& path,
+                                    const std::string& shown) {
+  // O_NONBLOCK: without it a named pipe would block here until somebody writes to it. O_NOCTTY: a
+  // terminal must not become the daemon's own.
+  return only_regular(FileDescriptor(uninterrupted([&] {
+                        return ::openat(directory, path.c_str(),
+                                        O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+                      })),
+                      shown);
+}
+
+Result<FileDescriptor> open_to_lock(const std::string& path) {
+  constexpr mode_t kOwnerAndGroup = 0640;
+  return only_regular(FileDescriptor(uninterrupted([&] {
+                        return ::open(
+                            path.c_str(),
+                            O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+                            kOwnerAndGroup);
+                      })),
+                      path);
 }
 
 }  // namespace vmnuma::files

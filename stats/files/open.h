@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How files are opened for reading.
+/// How files are opened.
 ///
 /// Problem: opening a named pipe waits for its writer, and reading from one, from a terminal or
 /// from a device may never end; whoever puts one in a file's place stops who reads it. Approach:
-/// everything that reads files opens them here.
+/// everything that reads files opens them here, which tools/check-layers sees to.
 ///
 /// Properties:
 ///  - only regular files are opened, which all of procfs, sysfs and cgroup are;
@@ -25,5 +25,9 @@ namespace vmnuma::files {
 /// is gone), permission-denied, invalid-argument (not a regular file), io.
 [[nodiscard]] Result<FileDescriptor> open_to_read(int directory, const std::string& path,
                                                   const std::string& shown);
+
+/// For flock(2): the file at `path`, made if there is none, readable for owner and group. Errors:
+/// as above, and io for a symbolic link.
+[[nodiscard]] Result<FileDescriptor> open_to_lock(const std::string& path);
 
 }  // namespace vmnuma::files

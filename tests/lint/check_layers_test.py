@@ -74,6 +74,13 @@ class CheckLayers(unittest.TestCase):
         self.assert_finds("may not include 'balancer/model'", balancer__host__a_h=['"balancer/model/b.h"'],
                           balancer__model__b_h=[])
 
+    def test_finds_files_that_are_opened_past_the_helper(self):
+        for line in ("std::ifstream file(path);", "std::basic_ofstream<char> f;", "auto* f = std::fopen(a, b);"):
+            self.assert_finds("tools/a.cc:1: files are opened by stats/files", tools__a_cc=[line])
+            self.assert_passes(tests__a_cc=[line], stats__files__b_cc=[line])
+        self.assert_finds("files are opened by stats/files", stats__a_cc=["<fstream>"])
+        self.assert_passes(tools__a_cc=["// an ifstream would wait", "Directory::open(path);"])
+
     def test_lets_one_file_alone_know_of_plain_qemu(self):
         self.assert_finds("'balancer/qemu' is included only in balancer/service/hypervisors.cc",
                           balancer__qemu__a_h=[], balancer__service__b_cc=['"balancer/qemu/a.h"'])

@@ -210,7 +210,7 @@ TEST_F(RecordedHostTest, WhatIsNoRecordingIsRefusedWithItsName) {
     const auto host = open();
     return host ? "none" : host.error().message;
   };
-  EXPECT_THAT(problem(), HasSubstr("night.rec': there is no such file"));
+  EXPECT_THAT(problem(), HasSubstr("night.rec': No such file"));
   std::ofstream(path()) << "hello\n";
   EXPECT_THAT(problem(), HasSubstr("night.rec'"));
   std::ofstream(path()) << "";
@@ -219,7 +219,7 @@ TEST_F(RecordedHostTest, WhatIsNoRecordingIsRefusedWithItsName) {
   EXPECT_THAT(problem(), HasSubstr("no epoch"));
   std::filesystem::remove(path());
   ASSERT_EQ(::mkfifo(path().c_str(), 0600), 0);
-  EXPECT_THAT(problem(), HasSubstr("it is not a regular file"));
+  EXPECT_THAT(problem(), HasSubstr("night.rec' is not a regular file"));
 }
 
 }  // namespace

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Used by the build only: what the tables of settings and commands say, as the example
 // configuration, as a manual page or as a shell's completion.
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "balancer/config/config.h"
+#include "stats/files/file.h"
 #include "tools/describe/completions.h"
 #include "tools/describe/manual_page.h"
 
@@ -27,13 +28,14 @@ int print(const std::string& text) {
 
 /// Prints what `fill` makes of the file.
 int fill_file(const char* path, Result<std::string> (*fill)(std::string_view text)) {
-  std::ifstream file(path);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file || text.empty()) {
-    std::cerr << "vmnuma-describe: cannot read '" << path << "'\n";
+  constexpr std::size_t kMostText = std::size_t{1024} * 1024;
+  const auto text = vmnuma::files::read_file(path, kMostText);
+  if (!text || text->empty()) {
+    std::cerr << "vmnuma-describe: "
+              << (text ? fmt::format("'{}' is empty", path) : text.error().message) << "\n";
     return 1;
   }
-  const auto filled = fill(text);
+  const auto filled = fill(*text);
   if (!filled) {
     std::cerr << "vmnuma-describe: '" << path << "': " << filled.error().message << "\n";
     return 1;

@@ -2,13 +2,15 @@
 #include "tools/exporter/own_process.h"
 
 #include <filesystem>
-#include <fstream>
 #include <iterator>
+#include <sstream>
 #include <system_error>
 
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>
+
+#include "stats/files/file.h"
 
 namespace vmnuma::tools {
 
@@ -30,7 +32,8 @@ OwnProcess read_own_process(double start_unix_s) {
     process.cpu_seconds = seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
   }
   // proc(5): size and resident set in pages.
-  std::ifstream statm("/proc/self/statm");
+  constexpr std::size_t kMostText = 4096;
+  std::istringstream statm(files::read_file("/proc/self/statm", kMostText).value_or(""));
   double size = 0;
   double resident = 0;
   if (statm >> size >> resident) {

@@ -4,13 +4,19 @@
 #include <algorithm>
 #include <utility>
 
+#include <boost/asio/buffer.hpp>
 #include <fmt/format.h>
 #include <openssl/ssl.h>
 #include <sys/stat.h>
 
+#include "stats/files/file.h"
+
 namespace vmnuma::tools {
 
 namespace {
+
+/// All public certificate authorities together take less than a quarter.
+constexpr std::size_t kMostPem = std::size_t{1024} * 1024;
 
 namespace ssl = boost::asio::ssl;
 using boost::system::error_code;
@@ -39,7 +45,6 @@ tl::unexpected<Error> cannot_use(const std::filesystem::path& file, const error_
 Result<ssl::context> tls_context(const TlsConfig& config) {
   ssl::context context(ssl::context::tls_server);
   SSL_CTX* const native = context.native_handle();
-  error_code error;
   if (SSL_CTX_set_min_proto_version(native, version_of(config.min_version)) != 1 ||
       SSL_CTX_set_max_proto_version(native, version_of(config.max_version)) != 1) {
     return failure(ErrorCode::kUnsupported, "OpenSSL does not know these versions of TLS");
@@ -49,16 +54,30 @@ Result<ssl::context> tls_context(const TlsConfig& config) {
   (void)SSL_CTX_set_options(native, SSL_OP_NO_TICKET);
   (void)SSL_CTX_set_num_tickets(native, 0);
   (void)SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);
-  if (context.use_certificate_chain_file(config.cert_file.string(), error)) {
-    return cannot_use(config.cert_file, error);
+  // OpenSSL would open them itself and wait for the writer of a named pipe.
+  const auto use = [](const std::filesystem::path& file, const auto& give) {
+    return files::read_file(file, kMostPem).and_then([&](const std::string& text) -> Result<void> {
+      error_code problem;
+      return give(boost::asio::buffer(text), problem) ? cannot_use(file, problem) : Result<void>();
+    });
+  };
+  auto used = use(config.cert_file, [&](const auto& text, error_code& problem) {
+    return context.use_certificate_chain(text, problem);
+  });
+  if (used) {  // refused also if it is not the certificate's
+    used = use(config.key_file, [&](const auto& text, error_code& problem) {
+      return context.use_private_key(text, ssl::context::pem, problem);
+    });
   }
-  if (context.use_private_key_file(config.key_file.string(), ssl::context::pem, error)) {
-    return cannot_use(config.key_file, error);  // also if it is not the certificate's
+  if (used && !config.client_ca_file.empty()) {
+    used = use(config.client_ca_file, [&](const auto& text, error_code& problem) {
+      return context.add_certificate_authority(text, problem);
+    });
   }
-  if (!config.client_ca_file.empty() &&
-      context.load_verify_file(config.client_ca_file.string(), error)) {
-    return cannot_use(config.client_ca_file, error);
+  if (!used) {
+    return tl::unexpected(std::move(used).error());
   }
+  error_code error;
   if (context.set_verify_mode(verify_mode_of(config.client_auth), error)) {
     return failure(ErrorCode::kUnsupported, error.message());
   }

@@ -28,7 +28,8 @@ struct Access {
   Passwords passwords;
 };
 
-/// Errors: invalid-argument with the file and what OpenSSL says of it.
+/// Errors: invalid-argument with the file and what OpenSSL says of it, and those of reading it
+/// (stats/files/file.h).
 [[nodiscard]] Result<std::shared_ptr<Access>> make_access(const WebConfig& config);
 
 class WebAccess {

@@ -3,13 +3,11 @@
 // this host or on a simulated one, or shows a recording.
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
 
 #include <CLI/CLI.hpp>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/resource.h>
@@ -22,6 +20,7 @@
 #include "balancer/service/service.h"
 #include "balancer/service/signals.h"
 #include "balancer/service/task_board.h"
+#include "stats/files/open.h"
 #include "stats/text/printable.h"
 #include "tools/client/sim_folder.h"
 #include "tools/sim/live/live_host.h"
@@ -41,6 +40,7 @@ using vmnuma::balancer::RecordedService;
 using vmnuma::balancer::Service;
 using vmnuma::balancer::Signals;
 using vmnuma::balancer::TaskBoard;
+using vmnuma::files::FileDescriptor;
 using vmnuma::tools::LiveHost;
 using vmnuma::tools::Scenario;
 
@@ -107,21 +107,17 @@ Result<Config> read_config(const Arguments& arguments, Damaged damaged) {
   return config;
 }
 
-/// Only one daemon may act on a host. The lock is held until the process ends.
-Result<void> lock_state_dir(const std::string& state_dir) {
+/// Only one daemon may act on a host. The lock is held as long as the file is open.
+Result<FileDescriptor> lock_state_dir(const std::string& state_dir) {
   std::error_code error;
   std::filesystem::create_directories(state_dir, error);
   const std::string path = state_dir + "/lock";
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640);
-  if (fd < 0) {
-    return vmnuma::failure(errno == EACCES ? ErrorCode::kPermissionDenied : ErrorCode::kIo,
-                           fmt::format("cannot open '{}': {}", path, std::strerror(errno)), errno);
-  }
-  if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+  auto file = vmnuma::files::open_to_lock(path);
+  if (file && flock(file->get(), LOCK_EX | LOCK_NB) != 0) {
     return vmnuma::failure(ErrorCode::kBusy, fmt::format("another vmnumad holds '{}'", path),
                            errno);
   }
-  return {};
+  return file;
 }
 
 /// Every vCPU thread keeps a file open.
@@ -228,9 +224,10 @@ int run(const Arguments& arguments, TaskBoard& board, Signals& signals) {
     }
   }
   raise_file_limit();
-  if (const Result<void> locked = lock_state_dir(config->state_dir); !locked) {
-    return fail(locked.error().code == ErrorCode::kBusy ? kExitAlreadyRunning : kExitFailed,
-                locked.error().message);
+  const Result<FileDescriptor> lock = lock_state_dir(config->state_dir);
+  if (!lock) {
+    return fail(lock.error().code == ErrorCode::kBusy ? kExitAlreadyRunning : kExitFailed,
+                lock.error().message);
   }
   if (arguments.simulated && arguments.state_dir.empty()) {
     if (const auto emptied = vmnuma::tools::forget_state(config->state_dir); !emptied) {

@@ -10,8 +10,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "tests/support/fake_daemon.h"
+#include "tests/support/temp_directory.h"
 #include "tests/support/time_zone.h"
 #include "tests/support/views.h"
 #include "tools/vmnuma/arguments/sched_stats.h"
@@ -215,6 +217,14 @@ TEST_F(RunTest, ConfigCheckShowsNothingThatATerminalWouldObey) {
     EXPECT_THAT(out_.str(), ::testing::Not(HasSubstr("\xc2\x9b")));
     EXPECT_THAT(out_.str(), ::testing::Not(HasSubstr("\nmode = 1")));
   }
+}
+
+TEST_F(RunTest, ReplayWaitsForNoPipe) {
+  const tests::TempDirectory directory;
+  const std::string path = directory.path() + "/night.rec";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(run_at("/none", {"replay", path}), kExitUsage);
+  EXPECT_EQ(err_.str(), "vmnuma: '" + path + "' is not a regular file\n");
 }
 
 TEST_F(RunTest, TheOverviewTellsTheStateAndTheCommonestCommands) {

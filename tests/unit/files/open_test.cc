@@ -39,6 +39,27 @@ TEST(OpenToReadTest, RefusesPipesDirectoriesAndDevicesAndWaitsForNone) {
   }
 }
 
+TEST(OpenToLockTest, MakesTheFileAndRefusesLinksAndPipes) {
+  const tests::TempDirectory directory;
+  const std::string path = directory.path() + "/lock";
+  for (int i = 0; i < 2; ++i) {
+    const auto fd = open_to_lock(path);
+    ASSERT_TRUE(fd) << fd.error().message;
+    EXPECT_NE(::fcntl(fd->get(), F_GETFD) & FD_CLOEXEC, 0);
+  }
+  struct stat status {};
+  ASSERT_EQ(::stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07037U, 0U);
+  const std::string link = directory.path() + "/link";
+  ASSERT_EQ(::symlink(path.c_str(), link.c_str()), 0);
+  EXPECT_FALSE(open_to_lock(link));
+  const std::string pipe = directory.path() + "/pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const auto refused = open_to_lock(pipe);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "'" + pipe + "' is not a regular file");
+}
+
 TEST(OpenToReadTest, ErrorsSayWhatTheCallerCallsTheFile) {
   const auto fd = open_to_read(AT_FDCWD, "/nothing/here", "the thing");
   ASSERT_FALSE(fd);

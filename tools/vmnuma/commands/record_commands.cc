@@ -7,7 +7,6 @@
 // kExitUsage if it is no recording or an option is wrong.
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -17,8 +16,9 @@
 #include <nlohmann/json.hpp>
 
 #include "balancer/protocol/response.h"
-#include "balancer/record/playback.h"
+#include "balancer/record/frame.h"
 #include "balancer/record/replay.h"
+#include "stats/files/line_reader.h"
 #include "stats/text/json.h"
 #include "tools/client/client.h"
 #include "tools/vmnuma/arguments/invocation.h"
@@ -207,16 +207,16 @@ Result<Told> decoded(const std::string& text) {
   }
 }
 
-Told replayed(std::istream& file, const ReplayRun& run, const Invocation& invocation,
+Told replayed(files::LineReader& file, const ReplayRun& run, const Invocation& invocation,
               Surroundings& surroundings) {
   const std::string& path = run.path;
-  std::error_code unknown;  // of a pipe: then there is no bar
+  std::error_code unknown;  // then there is no bar
   const std::uintmax_t size = std::filesystem::file_size(path, unknown);
   ProgressBar bar(surroundings, invocation, "replay");
   std::int64_t bytes = 0;
   const auto report = balancer::replay(
       [&] {
-        std::optional<std::string> line = balancer::next_line_of(file);
+        std::optional<std::string> line = file.next();
         bytes += line ? static_cast<std::int64_t>(line->size()) + 1 : 0;
         bar.show(bytes, unknown ? 0 : static_cast<std::int64_t>(size), /*note=*/"");
         return line;
@@ -244,12 +244,12 @@ int RecordRun::run(const Invocation& invocation, Surroundings& surroundings) con
 }
 
 int ReplayRun::run(const Invocation& invocation, Surroundings& surroundings) const {
-  std::ifstream file(path, std::ios::binary);
+  auto file = files::LineReader::open(path, balancer::kLongestFrame);
   if (!file) {
-    return say(surroundings, fmt::format("cannot open '{}'", path), kExitUsage);
+    return say(surroundings, file.error().message, kExitUsage);
   }
   const auto told =
-      run_apart([&] { return encoded(replayed(file, *this, invocation, surroundings)); },
+      run_apart([&] { return encoded(replayed(*file, *this, invocation, surroundings)); },
                 kReplayLimits)
           .and_then(decoded);
   if (!told) {

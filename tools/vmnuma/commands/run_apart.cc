@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <fstream>
 #include <new>
 #include <optional>
 #include <utility>
@@ -17,6 +16,9 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "placement/base/number.h"
+#include "stats/files/file.h"
 
 namespace vmnuma::tools {
 
@@ -47,9 +49,10 @@ class Descriptor {
 
 /// Of this process, from the first field of /proc/self/statm (proc(5)): pages.
 std::int64_t address_space() {
-  std::int64_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  return pages * ::sysconf(_SC_PAGESIZE);
+  constexpr std::size_t kMostText = 4096;
+  const std::string text = files::read_file("/proc/self/statm", kMostText).value_or("");
+  return whole_number<std::int64_t>(text.substr(0, text.find(' '))).value_or(0) *
+         ::sysconf(_SC_PAGESIZE);
 }
 
 bool write_all(int fd, const std::string& text) {
