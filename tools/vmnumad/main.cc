@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <optional>
 
 #include <CLI/CLI.hpp>
@@ -22,6 +23,7 @@
 #include "balancer/service/task_board.h"
 #include "stats/files/open.h"
 #include "stats/text/printable.h"
+#include "tools/client/process_limits.h"
 #include "tools/client/sim_folder.h"
 #include "tools/sim/live/live_host.h"
 #include "tools/sim/scenario/catalogue.h"
@@ -190,9 +192,13 @@ Result<Service::End> serve(const Arguments& arguments, TaskBoard& board, Signals
   });
 }
 
-/// Until it is told to stop. Errors: of the recording, the history and the socket.
+/// Until it is told to stop, within the limits that `vmnuma replay` has. Errors: of the recording,
+/// the history and the socket; no-space.
 Result<Service::End> show_recording(const Arguments& arguments, const Config& config,
-                                    Signals& signals) {
+                                    Signals& signals) try {
+  if (auto limited = vmnuma::tools::limit_this_process(vmnuma::tools::kPlaybackLimits); !limited) {
+    return tl::unexpected(std::move(limited).error());
+  }
   return RecordedService::create(
              {signals, arguments.recording, config.socket_path, config.socket_group,
               config.log_level, arguments.speed,
@@ -204,6 +210,9 @@ Result<Service::End> show_recording(const Arguments& arguments, const Config& co
         service->run();
         return Service::End::kStopped;
       });
+} catch (const std::bad_alloc&) {
+  return vmnuma::failure(ErrorCode::kNoSpace, fmt::format("'{}' needs more memory than it may have",
+                                                          arguments.recording));
 }
 
 int run(const Arguments& arguments, TaskBoard& board, Signals& signals) {

@@ -21,6 +21,7 @@
 #include "stats/files/line_reader.h"
 #include "stats/text/json.h"
 #include "tools/client/client.h"
+#include "tools/client/process_limits.h"
 #include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/commands/recording_file.h"
 #include "tools/vmnuma/commands/run_apart.h"
@@ -34,10 +35,9 @@ namespace {
 
 using balancer::RecordingView;
 
-/// A day on a large host takes minutes and some hundred megabytes.
 constexpr ApartLimits kReplayLimits{.time = std::chrono::hours(24),
-                                    .memory_bytes = std::int64_t{2} << 30U,
-                                    .cpu_time = std::chrono::hours(1)};
+                                    .memory_bytes = kPlaybackLimits.memory_bytes,
+                                    .cpu_time = kPlaybackLimits.cpu_time};
 
 int say(Surroundings& surroundings, const std::string& message, int code) {
   surroundings.err << "vmnuma: " << printable(message) << std::endl;

@@ -13,12 +13,10 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "placement/base/number.h"
-#include "stats/files/file.h"
+#include "tools/client/process_limits.h"
 
 namespace vmnuma::tools {
 
@@ -47,14 +45,6 @@ class Descriptor {
   int fd_;
 };
 
-/// Of this process, from the first field of /proc/self/statm (proc(5)): pages.
-std::int64_t address_space() {
-  constexpr std::size_t kMostText = 4096;
-  const std::string text = files::read_file("/proc/self/statm", kMostText).value_or("");
-  return whole_number<std::int64_t>(text.substr(0, text.find(' '))).value_or(0) *
-         ::sysconf(_SC_PAGESIZE);
-}
-
 bool write_all(int fd, const std::string& text) {
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t written = ::write(fd, text.data() + done, text.size() - done);
@@ -76,18 +66,8 @@ bool write_all(int fd, const std::string& text) {
   if (const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0) {
     ::dup2(nowhere, STDOUT_FILENO);
   }
-  const auto most = static_cast<rlim_t>(address_space() + limits.memory_bytes);
-  const rlimit memory{most, most};
-  const rlimit no_core{0, 0};
-  if (::setrlimit(RLIMIT_AS, &memory) != 0 || ::setrlimit(RLIMIT_CORE, &no_core) != 0) {
+  if (!limit_this_process({limits.memory_bytes, limits.cpu_time})) {
     ::_exit(kNotTold);
-  }
-  if (limits.cpu_time) {
-    const auto seconds = static_cast<rlim_t>(limits.cpu_time->count());
-    const rlimit cpu{seconds, seconds};
-    if (::setrlimit(RLIMIT_CPU, &cpu) != 0) {
-      ::_exit(kNotTold);
-    }
   }
   try {
     ::_exit(write_all(answer, work()) ? 0 : kNotTold);

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a process that reads what others wrote may use.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "placement/base/result.h"
+
+namespace vmnuma::tools {
+
+struct ProcessLimits {
+  std::int64_t memory_bytes = 0;  ///< of address space beyond what it has
+  std::optional<std::chrono::seconds> cpu_time = {};
+};
+
+/// Of a program that plays a recording: a day on a large host takes minutes and some hundred
+/// megabytes.
+inline constexpr ProcessLimits kPlaybackLimits{.memory_bytes = std::int64_t{2} << 30U,
+                                               .cpu_time = std::chrono::hours(1)};
+
+/// For this process, for good. It leaves no core file then, either. Errors: those of setrlimit(2).
+[[nodiscard]] Result<void> limit_this_process(const ProcessLimits& limits);
+
+}  // namespace vmnuma::tools
