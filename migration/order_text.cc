@@ -77,6 +77,7 @@ void visit_fields(Fields& fields, T& predicted) {
   fields("imbalance_after", predicted.imbalance_after);
   fields("locality_before", predicted.locality_before);
   fields("locality_after", predicted.locality_after);
+  fields.added("known", predicted.known);  // likewise
 }
 
 template <class Fields, MaybeConst<Order> T>

@@ -9,9 +9,10 @@
 ///   "quotas":[{"node":1,"bytes":1073741824}],"memory_mode":"soft",
 ///   "allowed_before":"0-1","allowed_after":""}],
 ///  "predicted":{"lost_before_us":1,"lost_after_us":0,"cost_us":2,
-///   "imbalance_before":0,"imbalance_after":0,"locality_before":0,"locality_after":1000}}
-/// Older orders have no domain_id. Properties: reading what was written gives the same order; any
-/// other text is refused, never half read.
+///   "imbalance_before":0,"imbalance_after":0,"locality_before":0,"locality_after":1000,
+///   "known":true}}
+/// Older orders have no domain_id and no known. Properties: reading what was written gives the same
+/// order; any other text is refused, never half read.
 #pragma once
 
 #include <string>

@@ -206,8 +206,11 @@ void give_order(ControllerState& state, const Action& action, const CpuPins& pin
 std::int64_t give_order(ControllerState& state, UnderWay order, migration::VmChange change,
                         Effects& effects) {
   const std::int64_t number = state.orders.begin(std::move(order));
-  effects.orders.push_back(
-      {number, state.last.snapshot.epoch, Reason::kAdministrator, {std::move(change)}, {}});
+  effects.orders.push_back({number,
+                            state.last.snapshot.epoch,
+                            Reason::kAdministrator,
+                            {std::move(change)},
+                            {.known = false}});
   return number;
 }
 

@@ -144,6 +144,7 @@ Result<Action> moves_together(const Snapshot& snapshot, const placement::Options
   }
   Arrangement then = now;
   then.apply(moves);
+  action.predicted.known = is_measured(snapshot);
   action.predicted.lost_before = lost_beside_spills(now);
   action.predicted.lost_after = lost_beside_spills(then);
   action.predicted.gain_at_home = effect.gain;

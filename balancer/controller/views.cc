@@ -106,7 +106,7 @@ std::vector<TalkView> talk_views(const Snapshot& snapshot, const VmState& vm) {
 }  // namespace
 
 PredictionView prediction_view(std::string_view reason, const placement::Prediction& predicted) {
-  const placement::PredictedFigures figures = placement::predicted_figures(reason);
+  const placement::PredictedFigures figures = placement::predicted_figures(reason, predicted.known);
   PredictionView view;
   if (figures.lost_time) {
     view.lost_before_ms = milliseconds(predicted.lost_before);
@@ -153,11 +153,6 @@ Figure percent_if(const std::optional<Permille>& share) {
 
 std::int64_t epoch_length_ms(const Snapshot& snapshot, const Options& options) {
   return snapshot.epoch > 0 ? milliseconds(snapshot.epoch_length) : options.rebalance_period;
-}
-
-bool is_measured(const Snapshot& snapshot) {
-  return std::any_of(snapshot.nodes.begin(), snapshot.nodes.end(),
-                     [](const placement::NodeState& node) { return node.cpu_measured; });
 }
 
 std::string node_text(const Snapshot& snapshot, NodeIndex node) {
@@ -208,7 +203,7 @@ std::string action_text(const Snapshot& snapshot, const placement::Action& actio
   if (action.reason == placement::Reason::kSpill && predicted.lost_before == predicted.lost_after) {
     return text;
   }
-  if (action.reason != placement::Reason::kInitialPlacement &&
+  if (predicted.known && action.reason != placement::Reason::kInitialPlacement &&
       action.reason != placement::Reason::kMemoryPull &&
       action.reason != placement::Reason::kCpuAssignment) {
     text += fmt::format("; the host then loses {} instead of {} ms per epoch, for {} ms once",

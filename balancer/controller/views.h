@@ -81,8 +81,4 @@ void visit_devices(const placement::VmDescription& vm, const Visit& visit) {
 [[nodiscard]] std::int64_t epoch_length_ms(const placement::Snapshot& snapshot,
                                            const placement::Options& options);
 
-/// Whether anything was measured in the epoch from which the host's lost time and imbalance could
-/// be known.
-[[nodiscard]] bool is_measured(const placement::Snapshot& snapshot);
-
 }  // namespace vmnuma::balancer

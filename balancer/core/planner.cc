@@ -111,6 +111,7 @@ class Planner {
     plan_.epoch = snapshot.epoch;
     plan_.lost = lost_as_it_is(now_);
     plan_.imbalance = now_.imbalance();
+    known_ = is_measured(snapshot);
     owed_ = owed_beside_spills(now_);
     lost_ = now_.lost() - owed_at_home(now_) + owed_;
   }
@@ -281,6 +282,7 @@ class Planner {
       if (spills(pull)) {
         continue;  // one order at a time
       }
+      pull.predicted.known = known_;
       pull.predicted.lost_before = pull.predicted.lost_after = lost_;
       pull.predicted.imbalance_before = pull.predicted.imbalance_after = now_.imbalance();
       plan_.actions.push_back(std::move(pull));
@@ -327,6 +329,7 @@ class Planner {
     if (action.relocations.empty()) {
       return;
     }
+    action.predicted.known = known_;
     action.predicted.lost_before = lost_ + saves;
     action.predicted.lost_after = lost_;
     action.predicted.imbalance_before = action.predicted.imbalance_after = now_.imbalance();
@@ -396,6 +399,7 @@ class Planner {
                                     memory.can_follow ? memory.not_on(change.to) : Bytes{}});
     }
     placement::Prediction& predicted = action.predicted;
+    predicted.known = known_;
     predicted.lost_before = lost_;
     predicted.imbalance_before = now_.imbalance();
     predicted.locality_before = locality_of(now_, changes, /*after=*/false);
@@ -440,6 +444,7 @@ class Planner {
   CpuTime lost_;  ///< beside spills, after the actions so far
   CpuTime owed_;  ///< of that, as owed_beside_spills() says
   std::int64_t moves_ = 0;
+  bool known_ = false;  ///< what was lost, and what an action changes of it
   bool a_move_waits_ = false;
 };
 

@@ -395,7 +395,7 @@ struct RecordFields {
     fields("memory", value.memory);
     fields.added("spills_to", value.spills_to);
   }
-  VMNUMA_FIELDS(placement::Prediction) {
+  VMNUMA_FIELDS(placement::Prediction) {  // whether it is known only explains
     fields("lost_before", value.lost_before);
     fields("lost_after", value.lost_after);
     fields.added("gain_at_home", value.gain_at_home);

@@ -85,6 +85,7 @@ stats::ActionRow not_admitted_row(const StartNotAdmitted& start, stats::WallTime
   row.time = now;
   row.epoch = start.epoch;
   row.reason = "admission";
+  row.predicted.known = false;
   row.relocations.push_back({start.vm, start.name, 0, {}, {}, {}});
   return row;
 }

@@ -70,6 +70,7 @@ struct Prediction {
   Permille imbalance_after;
   Permille locality_before;  ///< of the clients that move, taken together
   Permille locality_after;
+  bool known = true;  ///< false: nothing had been measured, or it was not looked at; all else is 0
   bool operator==(const Prediction&) const = default;
 };
 

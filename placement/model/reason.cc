@@ -3,8 +3,11 @@
 
 namespace vmnuma::placement {
 
-PredictedFigures predicted_figures(std::string_view reason) {
+PredictedFigures predicted_figures(std::string_view reason, bool is_known) {
   const std::optional<Reason> known = value_named<Reason>(reason);
+  if (!is_known) {
+    return {false, false, false, false};
+  }
   if (known == Reason::kAdministrator || known == Reason::kMakeRoom || known == Reason::kSpill) {
     return {true, false, false, false};
   }

@@ -95,7 +95,7 @@ struct PredictedFigures {
   bool locality_before = true;
   bool locality_after = true;
 };
-/// For actions of a reason, by its name, as it is kept.
-[[nodiscard]] PredictedFigures predicted_figures(std::string_view reason);
+/// For actions of a reason, by its name, as it is kept; `is_known` is the Prediction's.
+[[nodiscard]] PredictedFigures predicted_figures(std::string_view reason, bool is_known);
 
 }  // namespace vmnuma::placement

@@ -14,6 +14,11 @@ Bytes reservations_of(const NodeState& node, Bytes page_size) {
   return Bytes{};
 }
 
+bool is_measured(const Snapshot& snapshot) {
+  return std::any_of(snapshot.nodes.begin(), snapshot.nodes.end(),
+                     [](const NodeState& node) { return node.cpu_measured; });
+}
+
 const VmState* find_vm(const Snapshot& snapshot, const VmId& id) {
   const auto found =
       std::lower_bound(snapshot.vms.begin(), snapshot.vms.end(), id,

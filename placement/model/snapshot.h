@@ -160,6 +160,10 @@ struct Snapshot {
 /// What is kept of the node's memory on pages of that size for VMs that are not there yet.
 [[nodiscard]] Bytes reservations_of(const NodeState& node, Bytes page_size);
 
+/// Whether anything was measured in the epoch from which the host's lost time and imbalance could
+/// be known.
+[[nodiscard]] bool is_measured(const Snapshot& snapshot);
+
 /// The VM, which is found by its place in order of ids; null if there is none.
 [[nodiscard]] const VmState* find_vm(const Snapshot& snapshot, const VmId& id);
 /// The client's place in `snapshot.clients`; kNoClient if it has none.

@@ -60,6 +60,7 @@ Result<PastAction> read_action(SQLite::Statement& row) {
   past.state = *state;
   past.detail = text();
   action.order_text = text();
+  action.predicted.known = !row.isColumnNull(column);  // what is NULL reads as 0
   action.predicted.lost_before = CpuTime{integer()};
   action.predicted.lost_after = CpuTime{integer()};
   action.predicted.cost = CpuTime{integer()};
@@ -166,13 +167,14 @@ Result<void> insert_action(SQLite::Database& database, const ActionRow& action) 
   insert.bind(3, action.epoch);
   insert.bind(4, action.reason);
   insert.bind(5, action.order_text);
-  insert.bind(6, action.predicted.lost_before.value);
-  insert.bind(7, action.predicted.lost_after.value);
-  insert.bind(8, action.predicted.cost.value);
-  insert.bind(9, action.predicted.imbalance_before.value);
-  insert.bind(10, action.predicted.imbalance_after.value);
-  insert.bind(11, action.predicted.locality_before.value);
-  insert.bind(12, action.predicted.locality_after.value);
+  const placement::Prediction& predicted = action.predicted;
+  int column = 6;
+  for (const std::int64_t value :
+       {predicted.lost_before.value, predicted.lost_after.value, predicted.cost.value,
+        predicted.imbalance_before.value, predicted.imbalance_after.value,
+        predicted.locality_before.value, predicted.locality_after.value}) {
+    bind_or_null(insert, column++, predicted.known, value);
+  }
   insert.exec();
 
   SQLite::Statement relocation(database, "INSERT INTO relocation VALUES (?, ?, ?, ?, ?, ?, ?, ?)");

@@ -167,7 +167,42 @@ CREATE TABLE vm_sample (
 // knows: one for each figure of a VM, as add_vm_figures() makes them.
 constexpr const char* kVersion4 = "";
 
-constexpr const char* kMigrations[] = {kVersion1, kVersion2, kVersion3, kVersion4};
+// Version 5: what was not predicted is NULL, such as of a home that was chosen before anything had
+// been measured, or of a start that was not admitted. Columns that must not be NULL cannot be
+// altered, only replaced.
+constexpr const char* kVersion5 = R"sql(
+ALTER TABLE action RENAME COLUMN predicted_lost_before_us   TO former_lost_before;
+ALTER TABLE action RENAME COLUMN predicted_lost_after_us    TO former_lost_after;
+ALTER TABLE action RENAME COLUMN predicted_cost_us          TO former_cost;
+ALTER TABLE action RENAME COLUMN predicted_imbalance_before TO former_imbalance_before;
+ALTER TABLE action RENAME COLUMN predicted_imbalance_after  TO former_imbalance_after;
+ALTER TABLE action RENAME COLUMN predicted_locality_before  TO former_locality_before;
+ALTER TABLE action RENAME COLUMN predicted_locality_after   TO former_locality_after;
+ALTER TABLE action ADD COLUMN predicted_lost_before_us   INTEGER;
+ALTER TABLE action ADD COLUMN predicted_lost_after_us    INTEGER;
+ALTER TABLE action ADD COLUMN predicted_cost_us          INTEGER;
+ALTER TABLE action ADD COLUMN predicted_imbalance_before INTEGER;
+ALTER TABLE action ADD COLUMN predicted_imbalance_after  INTEGER;
+ALTER TABLE action ADD COLUMN predicted_locality_before  INTEGER;
+ALTER TABLE action ADD COLUMN predicted_locality_after   INTEGER;
+UPDATE action SET predicted_lost_before_us   = former_lost_before,
+                  predicted_lost_after_us    = former_lost_after,
+                  predicted_cost_us          = former_cost,
+                  predicted_imbalance_before = former_imbalance_before,
+                  predicted_imbalance_after  = former_imbalance_after,
+                  predicted_locality_before  = former_locality_before,
+                  predicted_locality_after   = former_locality_after
+  WHERE reason <> 'admission';
+ALTER TABLE action DROP COLUMN former_lost_before;
+ALTER TABLE action DROP COLUMN former_lost_after;
+ALTER TABLE action DROP COLUMN former_cost;
+ALTER TABLE action DROP COLUMN former_imbalance_before;
+ALTER TABLE action DROP COLUMN former_imbalance_after;
+ALTER TABLE action DROP COLUMN former_locality_before;
+ALTER TABLE action DROP COLUMN former_locality_after;
+)sql";
+
+constexpr const char* kMigrations[] = {kVersion1, kVersion2, kVersion3, kVersion4, kVersion5};
 
 }  // namespace
 

@@ -62,6 +62,26 @@ TEST(ControllerTest, PlacesVmsFoundRunningOnceTheyAreMeasured) {
   }
 }
 
+TEST(ControllerTest, WhatAPlacementBringsIsNotKnownBeforeAnythingIsMeasured) {
+  HostStory host(2, Mode::kActive);
+  (void)host.tell_domains();
+  host.start(small_vm(1, "early", 2), /*memory_node=*/0, /*busy_pct=*/100);
+  (void)host.tell_domains();
+  const Effects first = host.epoch();
+  ASSERT_THAT(first.orders, SizeIs(1));
+  EXPECT_FALSE(first.orders[0].predicted.known);
+  const auto plan = answer_of<balancer::PlanView>(host, balancer::PlanRequest{});
+  ASSERT_THAT(plan.actions, SizeIs(1));
+  EXPECT_EQ(plan.actions[0].predicted, balancer::PredictionView{});
+
+  host.carry_out(first);
+  host.start(small_vm(2, "late", 2), /*memory_node=*/0, /*busy_pct=*/100);
+  (void)host.tell_domains();
+  const Effects second = host.epoch();
+  ASSERT_THAT(second.orders, SizeIs(1));
+  EXPECT_TRUE(second.orders[0].predicted.known);
+}
+
 TEST(ControllerTest, SpreadsAPileUpAndThenRests) {
   HostStory host = pile_up();
   (void)host.tell_domains();

@@ -47,6 +47,21 @@ TEST(HistoryRowsTest, AStartThatWasNotAdmittedIsARowOfTheHistory) {
   EXPECT_EQ(shown.time_unix_s, 1'763'900'000);
   EXPECT_LT(shown.from.value, 0);
   EXPECT_LT(shown.to.value, 0);
+  EXPECT_EQ(shown.predicted, PredictionView{}) << "nothing was predicted";
+}
+
+TEST(HistoryRowsTest, WhatWasNotKnownIsNotZero) {
+  migration::Order order{.action = 7, .epoch = 1, .reason = placement::Reason::kInitialPlacement};
+  order.changes.push_back({.vm_name = "web1", .homes = {{0, {-1}, {1}}}});
+  for (const bool known : {true, false}) {
+    order.predicted.known = known;
+    const HistoryView view = history_view(
+        {{action_row(order, stats::WallTime{}), stats::ActionState::kOpen, "", {}}}, 10);
+    ASSERT_EQ(view.moves.size(), 1U);
+    EXPECT_EQ(view.moves[0].predicted.lost_before_ms, known ? Figure(0) : Figure());
+    EXPECT_EQ(view.moves[0].predicted.imbalance_after_pct, known ? Figure(0) : Figure());
+    EXPECT_EQ(view.moves[0].predicted.locality_after_pct, known ? Figure(0) : Figure());
+  }
 }
 
 TEST(HistoryRowsTest, SuggestsTheNameThatAnUnknownOneIsMostLike) {

@@ -302,6 +302,15 @@ TEST_F(ViewTextTest, DoneNamesItsAction) {
   EXPECT_EQ(text_of(balancer::DoneView{"paused", std::nullopt}), "paused\n");
 }
 
+TEST_F(ViewTextTest, WhatWasNotPredictedIsADash) {
+  balancer::HistoryView view;
+  view.moves.emplace_back();
+  view.moves[0].vm = "web1";
+  view.moves[0].reason = "initial-placement";
+  view.moves[0].state = "open";
+  EXPECT_THAT(text_of(view), ::testing::HasSubstr(" -/-\n"));
+}
+
 TEST_F(ViewTextTest, HistoryTellsWhyAMoveWasNotDone) {
   balancer::HistoryView view;
   view.moves.emplace_back();

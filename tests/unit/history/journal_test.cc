@@ -70,6 +70,19 @@ TEST_F(JournalTest, KeepsBothRelocationsOfASwapInOrder) {
   EXPECT_THAT(history().open_actions().value(), ElementsAre(OpenAction{action, {}}));
 }
 
+TEST_F(JournalTest, KeepsWhatWasNotPredictedAsNotKnown) {
+  ActionRow action = action_row(1);
+  action.predicted = {.known = false};
+  ASSERT_TRUE(history().open_action(action));
+  ASSERT_TRUE(history().open_action(action_row(2)));
+  reopen();
+  EXPECT_THAT(history().open_actions().value(),
+              ElementsAre(OpenAction{action, {}}, OpenAction{action_row(2), {}}));
+  EXPECT_EQ(number("SELECT count(*) FROM action WHERE predicted_lost_before_us IS NULL AND"
+                   " predicted_cost_us IS NULL AND predicted_locality_after IS NULL"),
+            1);
+}
+
 TEST_F(JournalTest, KeepsAFirstPlacementAsComingFromNowhere) {
   ActionRow action = action_row(1);
   action.relocations[0].from = NodeId{};

@@ -81,6 +81,28 @@ TEST_F(SchemaTest, VmsOfTheThirdVersionGetAColumnForEachFigure) {
             1);
 }
 
+TEST_F(SchemaTest, ActionsOfTheFourthVersionKeepWhatWasPredicted) {
+  migrate(database_, migrations().first(4));
+  for (const char* reason : {"load-move", "admission"}) {
+    database_.exec(std::string("INSERT INTO action VALUES (NULL, 1, 2, '") + reason +
+                   "', 'open', '', 'text', 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17)");
+  }
+  database_.exec("INSERT INTO step VALUES (1, 1, 'pin', NULL)");
+  migrate(database_, migrations());
+  EXPECT_EQ(number("SELECT count(*) FROM action WHERE id = 1 AND predicted_lost_before_us = 3 AND"
+                   " predicted_lost_after_us = 4 AND predicted_cost_us = 5 AND"
+                   " predicted_imbalance_before = 6 AND predicted_imbalance_after = 7 AND"
+                   " predicted_locality_before = 8 AND predicted_locality_after = 9 AND"
+                   " measured_lost_before_us = 10 AND took_ms = 17 AND state = 'open'"),
+            1);
+  EXPECT_EQ(number("SELECT count(*) FROM action WHERE id = 2 AND predicted_lost_before_us IS NULL"
+                   " AND predicted_locality_after IS NULL AND measured_lost_before_us = 10"),
+            1);
+  EXPECT_EQ(number("SELECT count(*) FROM step"), 1);
+  EXPECT_EQ(number("SELECT count(*) FROM pragma_table_info('action') WHERE name LIKE 'former%'"),
+            0);
+}
+
 TEST_F(SchemaTest, AFailedStepLeavesTheVersionBeforeIt) {
   const std::vector<const char*> steps = {
       "CREATE TABLE a (x INTEGER) STRICT",

@@ -48,6 +48,9 @@ TEST(OrderTextTest, ReadsWhatItWrote) {
   const auto read = parse_order(to_text(order));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(*read, order);
+  Order unknown = order;
+  unknown.predicted = {.known = false};
+  EXPECT_EQ(parse_order(to_text(unknown)).value(), unknown);
 }
 
 TEST(OrderTextTest, AnOlderOrderDoesNotTellTheDomainIdAndTellsNodesToUndo) {
@@ -133,6 +136,12 @@ INSTANTIATE_TEST_SUITE_P(
                 "'changes' is not what"},
         BadText{R"({"action":1,"epoch":1,"reason":"load-move","changes":[1]})",
                 "'changes[0]' is not what"}));
+
+TEST(OrderTextTest, WhatOlderOrdersPredictedIsKnown) {
+  const auto read = parse_order(with(R"("known":true,)", ""));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(read->predicted.known);
+}
 
 TEST(OrderTextTest, RefusesMoreThanAnyOrderCanBe) {
   EXPECT_FALSE(parse_order(std::string(65U << 20U, ' ')));

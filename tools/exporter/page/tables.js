@@ -165,7 +165,7 @@ export function showMoves(history) {
     });
     // A move that left more lost time than there was before was a mistake.
     row.parts[6].classList.toggle("bad", Boolean(outcome) && outcome.lost_after_ms > outcome.lost_before_ms &&
-      outcome.lost_after_ms > predicted.lost_after_ms);
+      format.isKnown(predicted.lost_after_ms) && outcome.lost_after_ms > predicted.lost_after_ms);
     row.parts[8].classList.toggle("warn", move.state === "undone" || move.state === "dropped");
   });
   const note = byId("moves-note");

@@ -201,8 +201,9 @@ std::string locality_text(const std::optional<placement::Permille>& before,
 }
 
 std::string promised_text(const stats::ActionRow& action) {
-  const placement::PredictedFigures figures = placement::predicted_figures(action.reason);
   const placement::Prediction& predicted = action.predicted;
+  const placement::PredictedFigures figures =
+      placement::predicted_figures(action.reason, predicted.known);
   std::string text =
       figures.lost_time ? lost_text(predicted.lost_before, predicted.lost_after) : "-";
   if (figures.locality_before && figures.locality_after) {

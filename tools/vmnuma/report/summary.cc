@@ -75,7 +75,7 @@ void count(ReasonSummary& summary, const stats::PastAction& action) {
   if (action.outcome) {
     const placement::Prediction& predicted = action.action.predicted;
     ++summary.measured;
-    if (placement::predicted_figures(action.action.reason).lost_time) {
+    if (placement::predicted_figures(action.action.reason, predicted.known).lost_time) {
       summary.promised_ms =
           summary.promised_ms.value_or(0) + whole_ms(predicted.lost_before - predicted.lost_after);
     }
