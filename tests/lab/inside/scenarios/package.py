@@ -21,7 +21,7 @@ PACKAGES = "/share/packages"
 UNIT = "vmnumad.service"
 EXPORTER = "vmnuma-exporter.service"
 UNITS = (UNIT, EXPORTER, "vmnuma-forecast.service", "vmnuma-repack.service", "vmnuma-wakeups.service",
-         "vmnuma-kernel-balancing.service")
+         "vmnuma-kernel-balancing.service", "vmnuma-revert@.service")
 METRICS = "http://127.0.0.1:9721/metrics"
 CONNECT = 'import socket; socket.socket(socket.AF_UNIX).connect("/run/libvirt/libvirt-sock")'
 CONFIG = pathlib.Path("/etc/vmnuma/vmnuma.toml")
