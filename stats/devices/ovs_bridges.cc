@@ -71,6 +71,11 @@ std::string peer_in(const Json& interface) {
   return {};
 }
 
+/// It becomes part of a path.
+bool is_file_name(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos;
+}
+
 /// By UUID.
 std::map<std::string, const Json*> rows_by_id(const Json& rows) {
   std::map<std::string, const Json*> by_id;
@@ -149,8 +154,7 @@ std::vector<std::string> OvsBridges::adapters_below(const std::string& bridge) c
     for (const auto& [interface, of] : found->second) {
       if (of.type == "patch") {
         left.push_back(contains(of.peer));
-      } else if ((of.type.empty() || of.type == "system") &&
-                 interface.find('/') == std::string::npos) {  // it becomes part of a path
+      } else if ((of.type.empty() || of.type == "system") && is_file_name(interface)) {
         adapters.insert(interface);
       }
     }

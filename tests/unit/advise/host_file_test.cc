@@ -63,6 +63,10 @@ TEST(HostFileTest, NamesWhatIsWrong) {
                        R"("cpus":[{"cpu":1,"core":1,"cache":1},{"cpu":1,"core":1,"cache":1}],)"
                        R"("huge_pages":[]}],"distances":[[10]]})"),
               HasSubstr("CPU 1 is there twice"));
+  EXPECT_THAT(error_of(R"({"vmnuma_host":1,"nodes":[{"node":0,"socket":0,"memory_bytes":1,)"
+                       R"("cpus":[],"huge_pages":[{"page_bytes":4096,"pages":1},)"
+                       R"({"page_bytes":4096,"pages":2}]}],"distances":[[10]]})"),
+              HasSubstr("huge pages of 4096 bytes are there twice"));
 }
 
 }  // namespace

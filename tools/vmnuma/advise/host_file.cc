@@ -117,6 +117,10 @@ void read_node(const Json& json, Reader& reader, AdviceHost& host) {
   for (const Json& pool : reader.list(json, "huge_pages")) {
     const Bytes size{reader.number(pool, "page_bytes", 1, kMost)};
     const std::int64_t most = kMost / size.value;
+    if (std::any_of(node.huge_pages.begin(), node.huge_pages.end(),
+                    [&](const HugePagePool& other) { return other.page_size == size; })) {
+      reader.complain(fmt::format("huge pages of {} bytes are there twice", size.value));
+    }
     node.huge_pages.push_back({size, reader.number(pool, "pages", 0, most)});
     if (pool.contains("free")) {
       free.push_back({size, reader.number(pool, "free", 0, most)});

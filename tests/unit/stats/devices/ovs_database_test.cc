@@ -4,6 +4,7 @@
 #include <chrono>
 #include <string>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,6 +45,18 @@ TEST(OvsBridgesTest, WhatIsNoAnswerIsRefused) {
     const auto bridges = parse_ovs_answer(text);
     ASSERT_FALSE(bridges) << text;
     EXPECT_EQ(bridges.error().code, ErrorCode::kCorrupt);
+  }
+}
+
+TEST(OvsBridgesTest, WhatIsNoNameOfAFileIsNoAdapter) {
+  for (const char* name : {"", ".", "..", "../x", "a/b"}) {
+    const auto bridges = parse_ovs_answer(
+        fmt::format(R"({{"id":0,"result":[{{"rows":[{{"name":"br0","ports":["uuid","p"]}}]}},)"
+                    R"({{"rows":[{{"_uuid":["uuid","p"],"name":"p","interfaces":["uuid","i"]}}]}},)"
+                    R"({{"rows":[{{"_uuid":["uuid","i"],"name":"{}","type":""}}]}}]}})",
+                    name));
+    ASSERT_TRUE(bridges) << name;
+    EXPECT_THAT(bridges->adapters_below("br0"), IsEmpty()) << name;
   }
 }
 
