@@ -27,6 +27,10 @@ struct RestingHost {
   std::uint64_t seed = 0;
 
   [[nodiscard]] Scenario scenario() const;
+  /// The node that always stays.
+  [[nodiscard]] NodeId home() const {
+    return {static_cast<std::int32_t>(Draw(seed, 1).up_to(nodes - 1))};
+  }
 };
 
 std::ostream& operator<<(std::ostream& out, const RestingHost& host) {
@@ -41,9 +45,9 @@ ScenarioNode node_of(const RestingHost& host, int number) {
   node.cores = static_cast<std::int32_t>(draw.between(2, 6));
   node.threads_per_core = static_cast<std::int32_t>(draw.between(1, 2));
   node.memory = kGiB * draw.between(8, 16);
-  if (number > 0 && draw.one_in(5)) {
+  if (node.id != host.home() && draw.one_in(5)) {
     node.memory = {};
-  } else if (number > 0 && draw.one_in(5)) {
+  } else if (node.id != host.home() && draw.one_in(5)) {
     node.cores = 0;
   }
   return node;
@@ -93,6 +97,9 @@ Fault fault_of(const RestingHost& host, int number) {
     default:
       fault.kind = FaultKind::kNodeOffline;
       fault.node = NodeId{static_cast<std::int32_t>(draw.up_to(host.nodes - 1))};
+      if (draw.one_in(2)) {
+        fault.cores = static_cast<std::int32_t>(draw.between(1, 5));
+      }
       if (draw.one_in(3)) {
         fault.epochs = kEpochs;  // it never comes back
       }
@@ -122,7 +129,9 @@ Scenario RestingHost::scenario() const {
   for (int i = 0; i < faults; ++i) {
     const Fault fault = fault_of(*this, i);
     // Some node always stays, and a node does not go twice.
-    bool again = fault.node == NodeId{0};
+    const bool leaves_some =
+        fault.cores > 0 && fault.node == home() && fault.cores < node_of(*this, home().value).cores;
+    bool again = fault.node == home() && !leaves_some;
     for (const Fault& other : scenario.faults) {
       again = again || (fault.kind == FaultKind::kNodeOffline && other.node == fault.node) ||
               (fault.kind != FaultKind::kNodeOffline && other.kind == fault.kind);

@@ -79,6 +79,11 @@ epoch = 40
 epochs = 3
 kind = "pin-refused"
 vm = "SQL00"
+[[fault]]
+epoch = 50
+kind = "node-offline"
+node = 1
+cores = 2
 )",
                                        "dir/some.toml");
 
@@ -121,7 +126,8 @@ vm = "SQL00"
   EXPECT_TRUE(vm.policy.do_not_move);
   EXPECT_EQ(vm.policy.strategy, placement::PlacementStrategy::kDistributeEvenly);
   EXPECT_THAT(scenario->faults,
-              ElementsAre(Fault{40, FaultKind::kPinRefused, 0U, std::nullopt, 3}));
+              ElementsAre(Fault{40, FaultKind::kPinRefused, 0U, std::nullopt, 3},
+                          Fault{50, FaultKind::kNodeOffline, std::nullopt, NodeId{1}, 10, 2}));
 }
 
 TEST(ScenarioFileTest, ManyEqualVmsAreOneTable) {
@@ -272,6 +278,8 @@ TEST(ScenarioFileTest, RefusesWhatContradictsItself) {
               HasSubstr("a fault 'pages-busy' needs a 'vm'"));
   EXPECT_THAT(problem(vm + "[[fault]]\nepoch = 1\nkind = 'daemon-restart'\nvm = 'a'\n"),
               HasSubstr("a fault 'daemon-restart' has no 'vm'"));
+  EXPECT_THAT(problem(vm + "[[fault]]\nepoch = 1\nkind = 'no-memory'\nnode = 0\ncores = 1\n"),
+              HasSubstr("a fault 'no-memory' has no 'cores'"));
   EXPECT_THAT(problem(vm + "[[fault]]\nepoch = 1\nkind = 'no-memory'\nvm = 'a'\nnode = 0\n"),
               HasSubstr("not both"));
 }

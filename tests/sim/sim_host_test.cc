@@ -267,6 +267,21 @@ TEST_F(SimHostTest, ThreadsOfANodeWithoutCpusRunElsewhere) {
   EXPECT_EQ(host_->take_truth().vms[0].vcpus[0].node, 1U);
 }
 
+TEST_F(SimHostTest, SomeCoresOfANodeCanGo) {
+  make(small_host(2));
+  const std::vector<placement::Cpu> all = host_->topology().nodes[1].cpus;
+  const std::int32_t cores = host_->topology().nodes[1].core_count();
+  host_->take_cores(NodeId{1}, 1);
+  EXPECT_EQ(host_->topology().nodes[1].core_count(), cores - 1);
+  EXPECT_EQ(host_->topology().nodes[1].cpus.front(), all.front());
+  host_->set_online(NodeId{1}, true);
+  EXPECT_EQ(host_->topology().nodes[1].cpus, all);
+  for (const std::int32_t taken : {0, cores, cores + 1}) {
+    host_->take_cores(NodeId{1}, taken);
+    EXPECT_TRUE(host_->topology().nodes[1].cpus.empty());
+  }
+}
+
 TEST_F(SimHostTest, CpuTimesAddUpToWhatWasUsedAndNeverGoBack) {
   make(small_host(1));
   (void)host_->start(busy_vm("a", 3, 33));

@@ -115,7 +115,11 @@ void ScenarioCourse::set_fault(const Fault& fault, bool begins) {
       }
       break;
     case FaultKind::kNodeOffline:
-      host_.set_online(*fault.node, !begins);
+      if (begins) {
+        host_.take_cores(*fault.node, fault.cores);
+      } else {
+        host_.set_online(*fault.node, true);
+      }
       break;
     case FaultKind::kLibvirtGone:
       host_.lose_libvirt(begins);

@@ -4,6 +4,8 @@
 #include "tools/sim/host/sim_host.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "placement/base/result.h"
 #include "placement/clients.h"
@@ -288,6 +290,21 @@ void SimHost::set_online(NodeId node, bool online) {
   topology_.nodes[index].cpus = online ? nodes_[index].cpus : std::vector<placement::Cpu>{};
   for (auto& [id, vm] : vms_) {
     vm.places_are_known = false;
+  }
+}
+
+void SimHost::take_cores(NodeId node, std::int32_t cores) {
+  set_online(node, false);
+  const NodeIndex index = *topology_.index_of(node);
+  std::set<std::int32_t> all;
+  for (const placement::Cpu& cpu : nodes_[index].cpus) {
+    all.insert(cpu.core);
+  }
+  const std::int64_t kept = cores == 0 ? 0 : std::ssize(all) - cores;
+  for (const placement::Cpu& cpu : nodes_[index].cpus) {
+    if (std::distance(all.begin(), all.find(cpu.core)) < kept) {
+      topology_.nodes[index].cpus.push_back(cpu);
+    }
   }
 }
 

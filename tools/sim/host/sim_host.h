@@ -103,6 +103,8 @@ class SimHost final : public stats::DomainInventory,
   /// Changes of pins and memory nodes fail.
   void lose_libvirt(bool lost) { libvirt_lost_ = lost; }
   void set_online(placement::NodeId node, bool online);
+  /// So many of the node's cores go offline, the last ones; all if it has no more, or `cores` is 0.
+  void take_cores(placement::NodeId node, std::int32_t cores);
 
   // What there is to see.
   [[nodiscard]] const placement::Topology& topology() const { return topology_; }

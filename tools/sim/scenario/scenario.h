@@ -90,7 +90,7 @@ enum class FaultKind {
   kSlowLibvirt,    ///< each change of a pin takes seconds, for all VMs or for one
   kStaleSample,    ///< readings of the VM, of the node's memory, or those of all CPUs, are missing
   kDaemonRestart,  ///< the balancer dies in the midst of the epoch and comes back later
-  kNodeOffline,    ///< the node's CPUs are taken away
+  kNodeOffline,    ///< the node's CPUs are taken away, or some of its cores
   kLibvirtGone,    ///< libvirt does not answer: no pin can be changed, and none is told of
 };
 [[nodiscard]] constexpr auto names(FaultKind) {
@@ -105,6 +105,7 @@ struct Fault {
   std::optional<std::size_t> vm;  ///< index in Scenario::vms
   std::optional<placement::NodeId> node;
   std::int64_t epochs = 0;  ///< how long it lasts
+  std::int32_t cores = 0;   ///< of kNodeOffline: so many of the node's cores; 0: all
   bool operator==(const Fault&) const = default;
 };
 

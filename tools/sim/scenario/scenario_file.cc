@@ -455,7 +455,7 @@ class ScenarioParser {
 
   void read_fault(const toml::table& table) {
     const TableReader reader(problems_, table, " in [[fault]]",
-                             {"epoch", "kind", "vm", "node", "epochs"});
+                             {"epoch", "kind", "vm", "node", "epochs", "cores"});
     reader.require("epoch");
     reader.require("kind");
     const std::optional<FaultKind> kind = choice<FaultKind>(reader, "kind");
@@ -481,6 +481,11 @@ class ScenarioParser {
     if (const auto node = reader.integer("node", {0, 1023})) {
       fault.node = NodeId{static_cast<std::int32_t>(*node)};
       (void)check_node(reader, "node", *fault.node);  // complains itself
+    }
+    if (fault.kind == FaultKind::kNodeOffline) {
+      fault.cores = static_cast<std::int32_t>(reader.integer("cores", {1, 1024}, 0));
+    } else if (reader.has("cores")) {
+      reader.complain("cores", fmt::format("a fault '{}' has no 'cores'", name_of(fault.kind)));
     }
     check_victim(reader, fault);
     scenario_.faults.push_back(fault);

@@ -246,6 +246,9 @@ std::string text_of(const Fault& fault, const std::vector<ScenarioVm>& vms) {
   if (fault.node) {
     lines.add("node", std::to_string(fault.node->value));
   }
+  if (fault.cores > 0) {
+    lines.add("cores", std::to_string(fault.cores));
+  }
   return lines.text();
 }
 
