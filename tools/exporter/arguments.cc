@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "balancer/config/config.h"
+#include "tools/client/unknown_option.h"
 
 namespace vmnuma::tools {
 
@@ -43,7 +44,7 @@ tl::expected<ExporterArguments, ExporterExit> parse_exporter_arguments(
     (void)app.exit(asked_for, out, out);  // its exit code is that of success
     return tl::unexpected(ExporterExit{kExporterOk, out.str()});
   } catch (const CLI::ParseError& error) {
-    return usage(error.what());
+    return usage(problem_of(app, error));
   }
   auto address = parse_listen_address(listen);
   if (!address) {

@@ -25,6 +25,7 @@
 #include "stats/text/printable.h"
 #include "tools/client/process_limits.h"
 #include "tools/client/sim_folder.h"
+#include "tools/client/unknown_option.h"
 #include "tools/sim/live/live_host.h"
 #include "tools/sim/scenario/catalogue.h"
 #include "tools/vmnumad/simulated.h"
@@ -303,7 +304,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    return fail(kExitUsage, std::string(error.what()) + "; see vmnumad --help");
+    return fail(kExitUsage, vmnuma::tools::problem_of(app, error) + "; see vmnumad --help");
   }
   if (speed->count() > 0 && simulate->count() == 0 && arguments.recording.empty()) {
     return fail(kExitUsage, "--speed is of --simulate and --replay only; see vmnumad --help");

@@ -58,6 +58,14 @@ TEST(ExporterArgumentsTest, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(read.error().text, HasSubstr("vmnuma-exporter --help"));
 }
 
+TEST(ExporterArgumentsTest, AMistypedOptionNamesTheNearest) {
+  EXPECT_THAT(parsed({"--lsiten", "x"}).error().text,
+              HasSubstr("there is no option '--lsiten'; did you mean '--listen'?"));
+  EXPECT_THAT(parsed({"--sokcet=/s"}).error().text,
+              HasSubstr("there is no option '--sokcet'; did you mean '--socket'?"));
+  EXPECT_THAT(parsed({"9721"}).error().text, HasSubstr("9721"));
+}
+
 TEST(ExporterArgumentsTest, HelpAndVersionAreASuccess) {
   for (const char* word : {"--help", "--version"}) {
     const auto read = parsed({word});

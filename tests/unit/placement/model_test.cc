@@ -145,6 +145,16 @@ TEST(OptionsTest, FindsNamesThatAreNearEnough) {
   EXPECT_EQ(nearest_name("", {}), "");
 }
 
+TEST(OptionsTest, LettersThatChangedPlacesAreOneMistake) {
+  EXPECT_EQ(nearest_name("lsit", {"set", "list", "wait"}), "list");
+  EXPECT_EQ(nearest_name("lits", {"list"}), "list");
+  EXPECT_EQ(nearest_name("mvoe", {"move"}), "move");
+  EXPECT_EQ(nearest_name("jsno", {"json"}), "json");
+  EXPECT_EQ(nearest_name("tabel", {"table"}), "table");
+  EXPECT_EQ(nearest_name("ilts", {"list"}), "");  // two
+  EXPECT_EQ(nearest_name("BA", {"ab"}), "ab");
+}
+
 TEST(TextTest, WritesAndReadsVmIds) {
   const std::string text = "c7a5fdbd-edaf-9455-926a-d65c16db1809";
   const Result<VmId> id = parse_vm_id(text);

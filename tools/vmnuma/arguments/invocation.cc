@@ -23,6 +23,7 @@
 #include "placement/model/text.h"
 #include "stats/reports/report.h"
 #include "tools/client/sim_folder.h"
+#include "tools/client/unknown_option.h"
 #include "tools/vmnuma/arguments/command_table.h"
 #include "tools/vmnuma/arguments/examples.h"
 #include "tools/vmnuma/arguments/since.h"
@@ -318,14 +319,15 @@ class CommandLine {
     try {
       app_.parse(reversed);
     } catch (const CLI::Success& asked_for) {
-      return tl::unexpected(EarlyExit{kExitOk, text_for(asked_for)});
+      // The help of a command that does not exist is not that of another one.
+      const auto unknown = first_unknown_word();
+      return unknown ? usage(unknown_word(*unknown))
+                     : tl::unexpected(EarlyExit{kExitOk, text_for(asked_for)});
     } catch (const CLI::ParseError& error) {
       return usage(error.what());
     }
-    for (const std::string& word : app_.remaining(/*recurse=*/true)) {
-      if (word != "--") {  // CLI11 leaves the end of the options there
-        return usage(unknown_word(word));
-      }
+    if (const auto unknown = first_unknown_word()) {
+      return usage(unknown_word(*unknown));
     }
     if (!make_ && app_.get_subcommands().empty()) {
       make_ = [] { return Result<AnyCommand>(OverviewRun{}); };
@@ -458,18 +460,30 @@ class CommandLine {
     return "";
   }
 
-  /// `help COMMAND` is `COMMAND --help`, and `version` is `--version`.
+  /// `help COMMAND` is `COMMAND --help`, `version` is `--version`, and `-o FORMAT COMMAND` is
+  /// `COMMAND -o FORMAT`.
   static std::vector<std::string> as_options(std::span<const std::string> arguments) {
-    std::vector<std::string> words(arguments.begin(), arguments.end());
-    auto first = words.begin();  // that is no option, nor the value of one
-    while (first != words.end() && first->starts_with('-') && *first != "--") {
-      first += *first == "--socket" && first + 1 != words.end() ? 2 : 1;
+    std::vector<std::string> words;
+    std::vector<std::string> format;
+    auto word = arguments.begin();
+    for (; word != arguments.end() && word->starts_with('-') && *word != "--"; ++word) {
+      const bool has_value = (*word == "--socket" || *word == "-o") && word + 1 != arguments.end();
+      std::vector<std::string>& target = word->starts_with("-o") ? format : words;
+      target.push_back(*word);
+      if (has_value) {
+        target.push_back(*++word);
+      }
     }
-    if (first != words.end() && *first == "help") {
-      words.erase(first);
+    if (word != arguments.end() && *word == "help") {
+      words.insert(words.end(), word + 1, arguments.end());
       words.emplace_back("--help");
-    } else if (words == std::vector<std::string>{"version"}) {
-      words = {"--version"};
+    } else if (word != arguments.end() && *word == "version" && word + 1 == arguments.end()) {
+      words.emplace_back("--version");
+    } else {
+      const auto options_end = std::find(word, arguments.end(), "--");
+      words.insert(words.end(), word, options_end);
+      words.insert(words.end(), format.begin(), format.end());
+      words.insert(words.end(), options_end, arguments.end());
     }
     return words;
   }
@@ -854,29 +868,27 @@ class CommandLine {
     return out.str();
   }
 
-  [[nodiscard]] std::string unknown_word(const std::string& word) {
-    const CLI::App* at = innermost();
-    const auto commands_of = [](const CLI::App* app) {
-      return app->get_subcommands([](const CLI::App*) { return true; });
-    };
-    std::vector<std::string> known;
-    std::string_view what = "argument";
-    if (word.starts_with('-')) {
-      what = "option";
-      for (const CLI::App* app = at; app != nullptr; app = app->get_parent()) {
-        for (const CLI::Option* option : app->get_options()) {
-          known.push_back(option->get_name());
-        }
-      }
-    } else if (!commands_of(at).empty()) {
-      what = "command";
-      for (const CLI::App* command : commands_of(at)) {
-        known.push_back(command->get_name());
+  /// That no command took.
+  [[nodiscard]] std::optional<std::string> first_unknown_word() const {
+    for (std::string& word : app_.remaining(/*recurse=*/true)) {
+      if (word != "--") {  // CLI11 leaves the end of the options there
+        return std::move(word);
       }
     }
-    const std::vector<std::string_view> views(known.begin(), known.end());
-    const std::string name = word.substr(0, what == "option" ? word.find('=') : word.npos);
-    return fmt::format("there is no {} '{}'{}", what, name, placement::did_you_mean(name, views));
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::string unknown_word(const std::string& word) const {
+    const CLI::App* at = innermost();
+    if (word.starts_with('-')) {
+      return no_such_option(*at, word);
+    }
+    std::vector<std::string> known;
+    for (const CLI::App* command : at->get_subcommands([](const CLI::App*) { return true; })) {
+      known.push_back(command->get_name());
+    }
+    return fmt::format("there is no {} '{}'{}", known.empty() ? "argument" : "command", word,
+                       placement::did_you_mean(word, {known.begin(), known.end()}));
   }
 
   /// The command that was understood, or the program itself.

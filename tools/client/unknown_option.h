@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a program that reads its command line with CLI11 says of an option that it does not have.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "placement/model/suggest.h"
+
+namespace vmnuma::tools {
+
+/// "there is no option '--lsiten'; did you mean '--listen'?" Options of the commands that `app`
+/// belongs to are good as well. `word` may have a value behind a '='.
+[[nodiscard]] inline std::string no_such_option(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::App* at = &app; at != nullptr; at = at->get_parent()) {
+    for (const CLI::Option* option : at->get_options()) {
+      names.push_back(option->get_name());
+    }
+  }
+  const std::string name = word.substr(0, word.find('='));
+  return "there is no option '" + name + "'" +
+         placement::did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end()));
+}
+
+/// What parse() threw, with a suggestion where it is an option that does not exist.
+[[nodiscard]] inline std::string problem_of(const CLI::App& app, const CLI::ParseError& error) {
+  for (const std::string& word : app.remaining()) {
+    if (word.size() > 1 && word.starts_with('-') && word != "--") {
+      return no_such_option(app, word);
+    }
+  }
+  return error.what();
+}
+
+}  // namespace vmnuma::tools
