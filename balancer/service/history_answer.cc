@@ -7,19 +7,44 @@
 
 namespace vmnuma::balancer {
 
+namespace {
+
+/// A VM or node without moves is no mistake; one that nobody knows is.
+Result<void> check_filters(stats::History& history, const HistoryRequest& request,
+                           const HostVmsAndNodes& host) {
+  if (request.vm) {
+    if (Result<void> known = check_vm_ever_was(history, *request.vm, host.running); !known) {
+      return known;
+    }
+  }
+  if (!request.node) {
+    return {};
+  }
+  stats::ActionFilter of_node;
+  of_node.node = request.node;
+  of_node.limit = 1;
+  return history.recent_actions(of_node).and_then([&](const std::vector<stats::PastAction>& past) {
+    return past.empty() ? check_node_is_known(*request.node, host.topology) : Result<void>();
+  });
+}
+
+}  // namespace
+
+Result<void> check_vm_ever_was(stats::History& history, const std::string& name_or_uuid,
+                               const std::vector<placement::VmDescription>& running) {
+  return history.past_vms().and_then([&](const std::vector<stats::PastVm>& past) {
+    return check_vm_is_known(name_or_uuid, past, running);
+  });
+}
+
 Result<Answer> history_answer(stats::History& history, const HistoryRequest& request,
-                              const std::vector<placement::VmDescription>& running) {
+                              const HostVmsAndNodes& host) {
   Result<HistoryView> view = history.recent_actions(filter_of(request))
                                  .map([&](const std::vector<stats::PastAction>& actions) {
                                    return history_view(actions, request.limit);
                                  });
-  if (view && request.vm && view->moves.empty()) {
-    // A VM that has not moved has no moves; one that nobody knows is an error.
-    const Result<void> known =
-        history.past_vms().and_then([&](const std::vector<stats::PastVm>& past) {
-          return check_vm_is_known(*request.vm, past, running);
-        });
-    if (!known) {
+  if (view && view->moves.empty()) {
+    if (const Result<void> known = check_filters(history, request, host); !known) {
       return tl::unexpected(known.error());
     }
   }

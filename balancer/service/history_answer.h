@@ -1,19 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Answers `vmnuma history` from the database.
+/// Answers `vmnuma history` from the database, and tells which VMs there ever were.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "balancer/protocol/response.h"
 #include "placement/base/result.h"
 #include "placement/model/domain.h"
+#include "placement/model/topology.h"
 #include "stats/history/history.h"
 
 namespace vmnuma::balancer {
 
+/// What is there now.
+struct HostVmsAndNodes {
+  std::vector<placement::VmDescription> running;
+  placement::Topology topology;
+};
+
 /// The actions that are asked for. Errors: not-found (a VM that never was, neither in the history
-/// nor in `running`), and those of the history. Blocks.
+/// nor running; a node that the host lacks and no action had), and those of the history. Blocks.
 [[nodiscard]] Result<Answer> history_answer(stats::History& history, const HistoryRequest& request,
-                                            const std::vector<placement::VmDescription>& running);
+                                            const HostVmsAndNodes& host);
+
+/// Whether there ever was a VM of this name or UUID. Errors: not-found, and those of the history.
+/// Blocks.
+[[nodiscard]] Result<void> check_vm_ever_was(stats::History& history,
+                                             const std::string& name_or_uuid,
+                                             const std::vector<placement::VmDescription>& running);
 
 }  // namespace vmnuma::balancer

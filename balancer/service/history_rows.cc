@@ -156,4 +156,16 @@ Result<void> check_vm_is_known(const std::string& name_or_uuid,
                              placement::did_you_mean(name_or_uuid, names)));
 }
 
+Result<void> check_node_is_known(placement::NodeId node, const placement::Topology& topology) {
+  if (topology.index_of(node)) {
+    return {};
+  }
+  std::vector<placement::NodeId> nodes;
+  for (const placement::Node& known : topology.nodes) {
+    nodes.push_back(known.id);
+  }
+  return failure(ErrorCode::kNotFound, fmt::format("there is no node {}, this host has nodes {}",
+                                                   node.value, placement::to_list(nodes)));
+}
+
 }  // namespace vmnuma::balancer

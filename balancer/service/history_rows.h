@@ -6,6 +6,7 @@
 #include "balancer/model/view.h"
 #include "migration/journal.h"
 #include "migration/order.h"
+#include "placement/model/topology.h"
 #include "stats/history/rows.h"
 
 namespace vmnuma::balancer {
@@ -25,5 +26,8 @@ namespace vmnuma::balancer {
 [[nodiscard]] Result<void> check_vm_is_known(const std::string& name_or_uuid,
                                              const std::vector<stats::PastVm>& past,
                                              const std::vector<placement::VmDescription>& running);
+/// Whether the host has this node. Error: not-found, with those that it has.
+[[nodiscard]] Result<void> check_node_is_known(placement::NodeId node,
+                                               const placement::Topology& topology);
 
 }  // namespace vmnuma::balancer

@@ -28,11 +28,14 @@ EventView event_of(const LogLine& line) {
   return event;
 }
 
+bool is_about(const EventView& event, const std::string& vm) {
+  return std::find(event.vms.begin(), event.vms.end(), vm) != event.vms.end();
+}
+
 bool matches(const EventView& event, const EventsRequest& request) {
   return event.level >= request.level &&
          (!request.since_unix_s || event.time_unix_s >= *request.since_unix_s) &&
-         (!request.vm ||
-          std::find(event.vms.begin(), event.vms.end(), *request.vm) != event.vms.end());
+         (!request.vm || is_about(event, *request.vm));
 }
 
 }  // namespace
@@ -69,6 +72,16 @@ EventsView RecentEvents::answer(const EventsRequest& request) const {
   }
   std::reverse(view.events.begin(), view.events.end());
   return view;
+}
+
+bool RecentEvents::tell_of(const std::string& vm) const {
+  const std::scoped_lock lock(mutex_);
+  return std::any_of(events_.begin(), events_.end(),
+                     [&vm](const EventView& event) { return is_about(event, vm); });
+}
+
+bool asks_of_untold(const EventsRequest& request, const RecentEvents& events) {
+  return request.vm && request.after == 0 && !events.tell_of(*request.vm);
 }
 
 }  // namespace vmnuma::balancer

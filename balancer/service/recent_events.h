@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <string>
 
 #include "balancer/controller/events.h"
 #include "balancer/model/view.h"
@@ -26,11 +27,16 @@ class RecentEvents {
 
   void add(const LogLine& line, std::int64_t wall_unix_s);
   [[nodiscard]] EventsView answer(const EventsRequest& request) const;
+  /// Whether any of them is about the VM of this name.
+  [[nodiscard]] bool tell_of(const std::string& vm) const;
 
  private:
   mutable std::mutex mutex_;  // guards what follows
   std::deque<EventView> events_;
   std::int64_t last_ = 0;
 };
+
+/// Whether the request is the first one about a VM of which nothing was told: it may not exist.
+[[nodiscard]] bool asks_of_untold(const EventsRequest& request, const RecentEvents& events);
 
 }  // namespace vmnuma::balancer

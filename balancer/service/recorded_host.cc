@@ -53,6 +53,14 @@ namespace {
 /// What is gone through once more is not told again.
 void say_nothing(const LogLine& /*line*/) {}
 
+std::vector<placement::VmDescription> running_in(const Ledger& ledger) {
+  std::vector<placement::VmDescription> running;
+  for (const auto& [id, vm] : ledger.vms()) {
+    running.push_back(vm.description);
+  }
+  return running;
+}
+
 }  // namespace
 
 RecordedHost::RecordedHost(Setup setup) : setup_(std::move(setup)) {}
@@ -198,14 +206,15 @@ Result<Answer> RecordedHost::Showing::answer(const Command& question, const std:
         fmt::format("this daemon shows the recording '{}', in which nothing can be changed", path));
   }
   if (const auto* asked = std::get_if<HistoryRequest>(&question)) {
-    std::vector<placement::VmDescription> running;
-    for (const auto& [id, vm] : controller.ledger().vms()) {
-      running.push_back(vm.description);
-    }
-    return history_answer(*history_, *asked, running);
+    return history_answer(*history_, *asked,
+                          {running_in(controller.ledger()), controller.ledger().topology()});
   }
   if (const auto* asked = std::get_if<EventsRequest>(&question)) {
-    return Answer(events_.answer(*asked));
+    const Result<void> known =
+        asks_of_untold(*asked, events_)
+            ? check_vm_ever_was(*history_, *asked->vm, running_in(controller.ledger()))
+            : Result<void>();
+    return known.map([&] { return Answer(events_.answer(*asked)); });
   }
   if (std::holds_alternative<StateRequest>(question)) {
     return state_of(controller);

@@ -364,7 +364,7 @@ void Service::on_request(std::int64_t token, const Peer& peer, const Request& re
     return;
   }
   if (const auto* events = std::get_if<EventsRequest>(&request.command)) {
-    socket_->answer(token, encode_response(request.id, Answer(events_.answer(*events))));
+    answer_events(token, request.id, *events);
     return;
   }
   if (is_about_recording(request.command)) {
@@ -484,18 +484,41 @@ void Service::set_option(std::int64_t token, OptionsSetRequest request, const Re
 }
 
 void Service::answer_history(std::int64_t token, std::int64_t id, const HistoryRequest& request) {
+  if (setup_.history == nullptr) {
+    const Result<Answer> none =
+        failure(ErrorCode::kUnavailable, "there is no history: " + setup_.history_problem);
+    socket_->answer(token, encode_response(id, none));
+    return;
+  }
+  look_back(token, id,
+            [request, host = HostVmsAndNodes{running_, topology_}](stats::History& history) {
+              return history_answer(history, request, host);
+            });
+}
+
+void Service::answer_events(std::int64_t token, std::int64_t id, const EventsRequest& request) {
+  const auto answer = [this, request] { return Answer(events_.answer(request)); };
+  if (!asks_of_untold(request, events_)) {
+    socket_->answer(token, encode_response(id, answer()));
+  } else if (setup_.history == nullptr) {
+    socket_->answer(token,
+                    encode_response(id, check_vm_is_known(*request.vm, {}, running_).map(answer)));
+  } else {
+    look_back(token, id, [vm = *request.vm, running = running_, answer](stats::History& history) {
+      return check_vm_ever_was(history, vm, running).map(answer);
+    });
+  }
+}
+
+/// There must be a history.
+void Service::look_back(std::int64_t token, std::int64_t id,
+                        std::function<Result<Answer>(stats::History&)> look) {
   const auto send = [this, token, id](const Result<Answer>& answer) {
     socket_->answer(token, encode_response(id, answer));
   };
-  if (setup_.history == nullptr) {
-    send(failure(ErrorCode::kUnavailable, "there is no history: " + setup_.history_problem));
-    return;
-  }
-  const bool posted =
-      history_worker_.post("looking back", [this, send, request, running = running_] {
-        Result<Answer> answer = history_answer(*setup_.history, request, running);
-        boost::asio::post(context_, [send, answer = std::move(answer)] { send(answer); });
-      });
+  const bool posted = history_worker_.post("looking back", [this, send, look = std::move(look)] {
+    boost::asio::post(context_, [send, answer = look(*setup_.history)] { send(answer); });
+  });
   if (!posted) {
     send(failure(ErrorCode::kBusy, "the history is busy, try again"));
   }

@@ -113,6 +113,9 @@ class Service {
   void persist(std::int64_t token, const OptionsSetRequest& request);
   void set_option(std::int64_t token, OptionsSetRequest request, const Result<void>& kept);
   void answer_history(std::int64_t token, std::int64_t id, const HistoryRequest& request);
+  void answer_events(std::int64_t token, std::int64_t id, const EventsRequest& request);
+  void look_back(std::int64_t token, std::int64_t id,
+                 std::function<Result<Answer>(stats::History&)> look);
   void on_request(std::int64_t token, const Peer& peer, const Request& request);
   [[nodiscard]] std::shared_ptr<const Controller> copy_of_controller();
   [[nodiscard]] Questions::Reply reply_line();

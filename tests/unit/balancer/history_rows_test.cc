@@ -73,5 +73,16 @@ TEST(HistoryRowsTest, SuggestsTheNameThatAnUnknownOneIsMostLike) {
   EXPECT_EQ(check_vm_is_known("web1", {}, {}).error().code, ErrorCode::kNotFound);
 }
 
+TEST(HistoryRowsTest, ANodeThatTheHostLacksIsUnknown) {
+  placement::Topology topology;
+  for (const std::int32_t node : {0, 1, 3}) {
+    topology.nodes.emplace_back().id = {node};
+  }
+  EXPECT_TRUE(check_node_is_known({3}, topology));
+  const Result<void> unknown = check_node_is_known({2}, topology);
+  EXPECT_EQ(unknown.error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(unknown.error().message, "there is no node 2, this host has nodes 0-1,3");
+}
+
 }  // namespace
 }  // namespace vmnuma::balancer

@@ -48,6 +48,11 @@ TEST_F(RecentEventsTest, AreInTheOrderInWhichTheyWereToldAndWithoutDebugging) {
   EXPECT_FALSE(view.truncated);
 }
 
+TEST_F(RecentEventsTest, TellOfTheVmsThatTheyAreAbout) {
+  EXPECT_TRUE(events_.tell_of("b"));
+  EXPECT_FALSE(events_.tell_of("d"));
+}
+
 TEST_F(RecentEventsTest, EveryFilterMustMatch) {
   EventsRequest request;
   request.vm = "b";
