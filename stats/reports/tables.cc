@@ -65,7 +65,7 @@ template <class Row>
 constexpr Column<Row> kClientId{"clientID", [](const Row& row) -> Cell { return row.key.client; }};
 template <class Row>
 constexpr Column<Row> kVmNames[] = {
-    {"vmName", [](const Row& row) -> Cell { return row.key.vm_name; }},
+    {kVmNameColumn, [](const Row& row) -> Cell { return row.key.vm_name; }},
     {"vmUuid", [](const Row& row) -> Cell { return row.key.vm_uuid; }},
 };
 

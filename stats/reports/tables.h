@@ -18,6 +18,9 @@ namespace vmnuma::stats {
 /// Beside ESXi's columns: how much of `used` was for others than VMs.
 inline constexpr std::string_view kNonVmColumn = "nonVm";
 
+/// Of tables of clients: the VM's own name.
+inline constexpr std::string_view kVmNameColumn = "vmName";
+
 [[nodiscard]] Report pnode_table(std::span<const PnodeRow> rows);
 [[nodiscard]] Report client_table(std::span<const ClientRow> rows);
 /// loadMig and monitorMig have no value: every one-way move for CPU load is a balanceMig, and there

@@ -72,7 +72,7 @@ TEST(ListingTest, TimesAreLocalForPeopleAndUtcForPrograms) {
   EXPECT_EQ(time_cell(1738324800).value, "2025-01-31T12:00:00Z");
 }
 
-TEST(ListingTest, ANodesNameIsItsNumberAndAClientsThatOfItsGroup) {
+TEST(ListingTest, TheFirstColumnNamesWhatTheRowsOfATableAreAbout) {
   const stats::PnodeRow nodes[] = {{.node = 3}, {.node = 5}};
   EXPECT_EQ(text_of(listing_of(stats::pnode_table(nodes)), ListFormat::kName), "3\n5\n");
   const stats::ClientRow clients[] = {{.key = {.group_name = "vm.77"}},

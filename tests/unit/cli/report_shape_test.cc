@@ -16,20 +16,37 @@ std::string shaped(const ReportShape& shape) {
   return text_of(kClients, shape);
 }
 
+/// As sched-stats prints it.
+std::string shaped_for_scripts(ReportShape shape) {
+  shape.for_scripts = true;
+  return shaped(shape);
+}
+
 TEST(ReportShapeTest, NothingAskedForIsTheWholeTable) {
-  EXPECT_EQ(shaped({}),
+  EXPECT_EQ(shaped_for_scripts({}),
             "groupName  groupID  homeNode\nvm.4711    13424    0\nvm.4712    16408    -1\n");
 }
 
+TEST(ReportShapeTest, PeopleSeeTheNamesOfVmsFirst) {
+  EXPECT_EQ(shaped({}),
+            "vmName  groupName  groupID  homeNode\n"
+            "web1    vm.4711    13424    0\n"
+            "db_7    vm.4712    16408    -1\n");
+  EXPECT_EQ(shaped({.format = ListFormat::kCsv}),
+            "vmName,groupName,groupID,homeNode\nweb1,vm.4711,13424,0\ndb 7,vm.4712,16408,-1\n");
+  EXPECT_EQ(shaped({.format = ListFormat::kName}), "web1\ndb 7\n");
+}
+
 TEST(ReportShapeTest, RowsAreChosenByTheirNumber) {
-  EXPECT_EQ(shaped({.ids = {16408, 1}}), "groupName  groupID  homeNode\nvm.4712    16408    -1\n");
-  EXPECT_EQ(shaped({.ids = {1}}), "groupName  groupID  homeNode\n");
+  EXPECT_EQ(shaped_for_scripts({.ids = {16408, 1}}),
+            "groupName  groupID  homeNode\nvm.4712    16408    -1\n");
+  EXPECT_EQ(shaped_for_scripts({.ids = {1}}), "groupName  groupID  homeNode\n");
 }
 
 TEST(ReportShapeTest, GroupIsChosenByNameOrNumber) {
   const std::string row = "groupName  groupID  homeNode\nvm.4711    13424    0\n";
-  EXPECT_EQ(shaped({.group = "vm.4711"}), row);
-  EXPECT_EQ(shaped({.group = "13424"}), row);
+  EXPECT_EQ(shaped_for_scripts({.group = "vm.4711"}), row);
+  EXPECT_EQ(shaped_for_scripts({.group = "13424"}), row);
 }
 
 TEST(ReportShapeTest, ColumnsComeInTheOrderAskedFor) {
@@ -38,9 +55,10 @@ TEST(ReportShapeTest, ColumnsComeInTheOrderAskedFor) {
 }
 
 TEST(ReportShapeTest, ValuesCanBeSeparatedByCommas) {
-  EXPECT_EQ(shaped({.format = ListFormat::kCsv}),
+  EXPECT_EQ(shaped_for_scripts({.format = ListFormat::kCsv}),
             "groupName,groupID,homeNode\nvm.4711,13424,0\nvm.4712,16408,-1\n");
   stats::Report report = kClients;
+  report.extra_columns.clear();
   report.rows = {{"a,\"b\"", std::int64_t{1}, std::int64_t{2}}};
   EXPECT_EQ(text_of(report, {.format = ListFormat::kCsv}),
             "groupName,groupID,homeNode\n\"a,\"\"b\"\"\",1,2\n");
@@ -48,6 +66,7 @@ TEST(ReportShapeTest, ValuesCanBeSeparatedByCommas) {
 
 TEST(ReportShapeTest, AnEmptyValueKeepsItsPlaceAmongThoseSeparatedByCommas) {
   stats::Report report = kClients;
+  report.extra_columns.clear();
   report.rows = {{"", std::int64_t{1}, ""}};
   EXPECT_EQ(text_of(report, {.format = ListFormat::kCsv}), "groupName,groupID,homeNode\n,1,\n");
 }

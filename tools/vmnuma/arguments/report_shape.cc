@@ -48,17 +48,23 @@ std::optional<std::size_t> id_column(const Report& report) {
   return std::nullopt;
 }
 
-/// With the column of ours beside ESXi's, if the table has it.
-Report with_non_vm(Report report) {
-  const auto found =
-      std::find(report.extra_columns.begin(), report.extra_columns.end(), stats::kNonVmColumn);
-  if (found != report.extra_columns.end()) {
-    const auto column = static_cast<std::size_t>(found - report.extra_columns.begin());
-    report.columns.emplace_back(stats::kNonVmColumn);
-    for (std::size_t i = 0; i < std::min(report.rows.size(), report.extra_cells.size()); ++i) {
-      report.rows[i].push_back(report.extra_cells[i][column]);
+/// With the columns of ours, as far as the table has them: the VM's name in front of ESXi's, what
+/// is for others than VMs behind them.
+Report with_columns_of_ours(Report report) {
+  const auto add = [&report](std::string_view name, bool in_front) {
+    const auto found = std::find(report.extra_columns.begin(), report.extra_columns.end(), name);
+    if (found == report.extra_columns.end()) {
+      return;
     }
-  }
+    const auto column = static_cast<std::size_t>(found - report.extra_columns.begin());
+    const auto place = [in_front](auto& list) { return in_front ? list.begin() : list.end(); };
+    report.columns.emplace(place(report.columns), name);
+    for (std::size_t i = 0; i < std::min(report.rows.size(), report.extra_cells.size()); ++i) {
+      report.rows[i].insert(place(report.rows[i]), report.extra_cells[i][column]);
+    }
+  };
+  add(stats::kVmNameColumn, /*in_front=*/true);
+  add(stats::kNonVmColumn, /*in_front=*/false);
   return report;
 }
 
@@ -129,8 +135,8 @@ Result<void> check_shape(const ReportShape& shape, const std::string& type) {
 }
 
 std::string text_of(const Report& report, const ReportShape& shape) {
-  const Report wanted =
-      shaped(shape.for_scripts ? stats::with_numbers_only(report) : with_non_vm(report), shape);
+  const Report wanted = shaped(
+      shape.for_scripts ? stats::with_numbers_only(report) : with_columns_of_ours(report), shape);
   return shape.format == ListFormat::kTable || shape.format == ListFormat::kWide
              ? text_of(wanted)
              : text_of(listing_of(wanted), shape.format);

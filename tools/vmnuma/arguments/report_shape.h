@@ -17,7 +17,7 @@ struct ReportShape {
   std::string group;                 ///< only this group, by its name or number; all if empty
   std::vector<std::string> columns;  ///< only these, in this order; all if empty
   ListFormat format{};
-  bool for_scripts = false;  ///< ESXi's columns only, and a number in each
+  bool for_scripts = false;  ///< ESXi's columns only, without VMs' names, and a number in each
   bool operator==(const ReportShape&) const = default;
 };
 

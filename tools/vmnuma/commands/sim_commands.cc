@@ -18,6 +18,7 @@
 #include "tools/sim/scenario/scenario_writer.h"
 #include "tools/sim/search/drawn.h"
 #include "tools/sim/simulation.h"
+#include "tools/vmnuma/arguments/report_shape.h"
 #include "tools/vmnuma/commands/recording_file.h"
 #include "tools/vmnuma/commands/search_command.h"
 #include "tools/vmnuma/terminal/progress_bar.h"
@@ -58,7 +59,7 @@ std::string tables(Simulation& simulation) {
   std::string text;
   for (const char* type : {"numa-pnode", "numa-clients"}) {
     const auto report = simulation.table(type);
-    text += report ? text_of(*report) + "\n" : "";
+    text += report ? text_of(*report, ReportShape{}) + "\n" : "";
   }
   return text;
 }

@@ -62,6 +62,7 @@ using Shown = Listing::Shown;
 [[nodiscard]] Listing listing_of(const balancer::OptionsView& view);
 [[nodiscard]] Listing listing_of(const balancer::MemoryView& view);
 [[nodiscard]] Listing listing_of(const balancer::ReservationsView& view);
+/// The first column names what the rows are about.
 [[nodiscard]] Listing listing_of(const stats::Report& report);
 
 }  // namespace vmnuma::tools

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/vmnuma/text/report_text.h"
 
-#include <algorithm>
-
 #include "tools/vmnuma/text/listing.h"
 #include "tools/vmnuma/text/text.h"
 
@@ -25,16 +23,13 @@ Listing listing_of(const stats::Report& report) {
   for (const std::string& column : report.columns) {
     listing.columns.push_back({column, column});
   }
-  const auto found = std::find(report.columns.begin(), report.columns.end(), "groupName");
-  const auto name = static_cast<std::size_t>(
-      (found == report.columns.end() ? report.columns.begin() : found) - report.columns.begin());
   for (const std::vector<stats::Cell>& row : report.rows) {
     Listing::Row& cells = listing.rows.emplace_back();
     for (const stats::Cell& cell : row) {
       const auto* word = std::get_if<std::string>(&cell);  // in a table it has no blanks
       cells.push_back({stats::cell_text(cell), word != nullptr ? *word : stats::cell_text(cell)});
     }
-    listing.names.push_back(cells[name].value);
+    listing.names.push_back(cells.front().value);
   }
   return listing;
 }
