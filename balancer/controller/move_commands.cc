@@ -82,23 +82,23 @@ std::string moves_text(const Snapshot& snapshot, const std::vector<Rehoming>& mo
   return text;
 }
 
+/// Whatever would be refused is refused in every mode, so that who tries a command out in dry-run
+/// learns of it.
 Result<DoneView> order_moves(ControllerState& state, const std::vector<Rehoming>& moves,
                              Effects& effects) {
   return moves_together(state.last.snapshot, state.setup.options, moves, Reason::kAdministrator)
-      .map([&](const Action& action) {
+      .and_then([&](const Action& action) -> Result<DoneView> {
+        if (!state.acts()) {
+          return failure(
+              ErrorCode::kUnsupported,
+              fmt::format(
+                  "the daemon is in mode {}, nothing is moved; in mode active it would move {}",
+                  name_of(state.mode()), moves_text(state.last.snapshot, moves)));
+        }
         const std::int64_t number = state.orders.next();
         give_order(state, action, effects);
         return DoneView{"moving " + moves_text(state.last.snapshot, moves), number};
       });
-}
-
-Result<void> check_acts(const ControllerState& state) {
-  if (!state.acts()) {
-    return failure(
-        ErrorCode::kUnsupported,
-        fmt::format("the daemon is in mode {}, nothing is moved", name_of(state.mode())));
-  }
-  return {};
 }
 
 }  // namespace
@@ -153,9 +153,6 @@ Result<Action> moves_together(const Snapshot& snapshot, const placement::Options
 }
 
 Result<DoneView> carry_out(ControllerState& state, const MoveRequest& request, Effects& effects) {
-  if (auto acts = check_acts(state); !acts) {
-    return tl::unexpected(std::move(acts).error());
-  }
   const Result<Rehoming> move = rehoming_of(state, request.vm, request.client, request.node);
   if (!move) {
     return tl::unexpected(move.error());
@@ -166,9 +163,6 @@ Result<DoneView> carry_out(ControllerState& state, const MoveRequest& request, E
 Result<DoneView> carry_out(ControllerState& state, const MoveTogetherRequest& request,
                            Effects& effects) {
   const Snapshot& snapshot = state.last.snapshot;
-  if (auto acts = check_acts(state); !acts) {
-    return tl::unexpected(std::move(acts).error());
-  }
   if (request.moves.empty() || request.moves.size() > Arrangement::kMostTogether) {
     return tl::unexpected(
         refused_move(fmt::format("1 to {} clients may move together, not {}",

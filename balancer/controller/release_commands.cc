@@ -15,15 +15,20 @@ namespace {
 
 constexpr std::string_view kUntil = "it is left alone until 'manage' or its next start";
 
-}  // namespace
-
-Result<DoneView> carry_out(ControllerState& state, const ReleaseRequest& request,
-                           Effects& effects) {
+/// After all else that would be refused, so that dry-run tells of it as well.
+Result<void> check_changes_pins(const ControllerState& state) {
   if (!state.acts()) {
     return failure(
         ErrorCode::kUnsupported,
         fmt::format("the daemon is in mode {}, no pin is changed", name_of(state.mode())));
   }
+  return {};
+}
+
+}  // namespace
+
+Result<DoneView> carry_out(ControllerState& state, const ReleaseRequest& request,
+                           Effects& effects) {
   if (request.vm) {
     const Result<const VmRecord*> vm = state.find_vm(*request.vm);
     if (!vm) {
@@ -38,11 +43,17 @@ Result<DoneView> carry_out(ControllerState& state, const ReleaseRequest& request
           ErrorCode::kBusy,
           fmt::format("VM '{}' was only just seen, ask again after the next epoch", *request.vm));
     }
+    if (auto changes = check_changes_pins(state); !changes) {
+      return tl::unexpected(std::move(changes).error());
+    }
     DoneView done = give_back(state, **vm, effects);
     done.message += fmt::format("; {}", kUntil);
     effects.released = state.vms.each(&ManagedVm::released);
     state.steer_memory(effects);
     return done;
+  }
+  if (auto changes = check_changes_pins(state); !changes) {
+    return tl::unexpected(std::move(changes).error());
   }
   std::size_t given = 0;
   std::size_t unread = 0;

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -462,13 +463,25 @@ TEST(ControllerTest, MovesClientsTogetherOrNone) {
   EXPECT_EQ(host.home(2), first.value);
 }
 
-TEST(ControllerTest, RefusesAMoveOutsideActiveMode) {
+TEST(ControllerTest, RefusesAMoveOutsideActiveModeForWhatIsWrongWithItFirst) {
   HostStory host = pile_up(Mode::kDryRun);
   (void)host.tell_domains();
-  (void)host.epoch();
-  EXPECT_THAT(error_of(host, balancer::MoveRequest{"vm1", NodeId{1}, {}}), HasSubstr("dry-run"));
-  EXPECT_THAT(error_of(host, balancer::MoveTogetherRequest{{{"vm1", 0, NodeId{0}, NodeId{1}}}}),
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    (void)host.epoch();
+  }
+  const NodeId here{host.home(1)};
+  const NodeId there{(here.value + 1) % 4};
+  EXPECT_EQ(error_of(host, balancer::MoveRequest{"vm1", there, {}}),
+            fmt::format("the daemon is in mode dry-run, nothing is moved; in mode active it would "
+                        "move VM 'vm1' to node {}",
+                        there.value));
+  EXPECT_THAT(error_of(host, balancer::MoveTogetherRequest{{{"vm1", 0, here, there}}}),
               HasSubstr("dry-run"));
+  EXPECT_THAT(error_of(host, balancer::MoveRequest{"vm9", there, {}}),
+              HasSubstr("no running VM 'vm9'"));
+  EXPECT_THAT(error_of(host, balancer::MoveRequest{"vm1", NodeId{9}, {}}),
+              HasSubstr("node 9 cannot be a home"));
+  EXPECT_THAT(error_of(host, balancer::MoveRequest{"vm1", here, {}}), HasSubstr("lives on node"));
 }
 
 TEST(ControllerTest, SetsOptionsAndTellsWhichWereKept) {

@@ -208,7 +208,14 @@ TEST(ReleaseTest, AVmThatCouldNotBeGivenBackIsManagedOn) {
 
 TEST(ReleaseTest, IsRefusedWhereNothingIsChanged) {
   HostStory dry(2, Mode::kDryRun);
+  dry.start(small_vm(1, "web1", 2), 0, 60);
+  (void)dry.tell_domains();
+  (void)dry.epoch();
+  EXPECT_EQ(message_of(give(dry, ReleaseRequest{"wbe1"})),
+            "there is no running VM 'wbe1'; did you mean 'web1'?");
   EXPECT_EQ(message_of(give(dry, ReleaseRequest{"web1"})),
+            "the daemon is in mode dry-run, no pin is changed");
+  EXPECT_EQ(message_of(give(dry, ReleaseRequest{})),
             "the daemon is in mode dry-run, no pin is changed");
   HostStory host = two_placed();
   EXPECT_EQ(message_of(give(host, ReleaseRequest{"web3"})),

@@ -93,6 +93,16 @@ TEST_F(ViewTextTest, StatusSaysWhatAffinityIsKnownFromWhereItMatters) {
   EXPECT_THAT(text_of(view), ::testing::Not(::testing::HasSubstr("Wake-ups")));
 }
 
+TEST_F(ViewTextTest, MemoryQosThatIsOffSaysHowItIsSwitchedOn) {
+  auto view = tests::memory_view();
+  view.enabled = false;
+  EXPECT_THAT(
+      text_of(view),
+      ::testing::HasSubstr(
+          "Memory QoS is off, the host has 8.0 GiB of memory and 2.0 GiB of "
+          "swap\n'vmnuma options set Numa.MemQosEnable 1' switches it on, see vmnuma(7)\n"));
+}
+
 TEST_F(ViewTextTest, MemoryWithVictims) {
   EXPECT_EQ(text_of(tests::memory_view()),
             R"(Memory QoS is on, the host has 8.0 GiB of memory and 2.0 GiB of swap

@@ -107,6 +107,9 @@ std::string text_of(const MemoryView& view) {
       "Memory QoS is {}, the host has {} of memory and {}\n", view.enabled ? "on" : "off",
       bytes_text(view.memory_bytes),
       view.swap_bytes ? bytes_text(*view.swap_bytes) + " of swap" : "swap that is not known");
+  if (!view.enabled) {
+    out += "'vmnuma options set Numa.MemQosEnable 1' switches it on, see vmnuma(7)\n";
+  }
   if (view.protection_inherited == false) {
     out += wrapped("cgroup v2 is mounted without memory_recursiveprot: nothing protects QEMU.",
                    /*indent=*/0);
