@@ -12,7 +12,7 @@
 ///  - an unknown key is an error that names the nearest valid one;
 ///  - a value of the wrong kind or out of range is an error that names what is allowed;
 ///  - all problems of a file are reported at once, in the order of its lines;
-///  - rendering a configuration and reading it again gives the same configuration.
+///  - a value that is shown (config/config_view.h), read again, is the same value.
 #pragma once
 
 #include <cstdint>
@@ -134,10 +134,6 @@ enum class FileIs { kOptional, kRequired };
 
 /// The same from text; `file` is what messages call it.
 [[nodiscard]] Result<Config> parse_config(std::string_view text, std::string_view file);
-
-/// The effective configuration as a file: every key and option with its value, its origin as a
-/// comment.
-[[nodiscard]] std::string render_config(const Config& config);
 
 /// A file with every key and option at its default, commented out, and what each means.
 [[nodiscard]] std::string example_config();

@@ -508,6 +508,21 @@ struct OptionsView {
   bool operator==(const OptionsView&) const = default;
 };
 
+/// One key or option of the configuration.
+struct SettingView {
+  std::string key;    ///< "mode", "history.max_mib", "Numa.MigThreshold", "vm.web1.nodes"
+  std::string value;  ///< as it is written in the file, without quotes
+  Origin origin{};
+  bool operator==(const SettingView&) const = default;
+};
+
+/// `vmnuma config show`: the configuration as it counts now.
+struct ConfigView {
+  std::vector<SettingView> settings;
+  std::vector<std::string> notices;  ///< what the administrator should know of how it was read
+  bool operator==(const ConfigView&) const = default;
+};
+
 /// The figures every decision is about, of the whole host.
 struct StandingView {
   Figure lost_ms;  ///< per epoch

@@ -205,6 +205,14 @@ struct OptionsSetRequest {
   bool operator==(const OptionsSetRequest&) const = default;
 };
 
+/// The configuration as it counts now, options that were set since among it.
+struct ConfigRequest {
+  static constexpr std::string_view kCommand = "config";
+  static constexpr Rights kRights = Rights::kMember;
+  using View = ConfigView;
+  bool operator==(const ConfigRequest&) const = default;
+};
+
 /// Moves one client of a VM.
 struct MoveRequest {
   static constexpr std::string_view kCommand = "move";
@@ -646,8 +654,8 @@ using Command =
                  WhatIfRequest, RecordStartRequest, RecordNextRequest, RecordStopRequest,
                  AnnounceRequest, WithdrawRequest, SuggestRequest, HostRequest, PolicyRequest,
                  SetRequest, StateRequest, MemoryRequest, EventsRequest, ReserveRequest,
-                 UnreserveRequest, ReservationsRequest, SimStartRequest, SimStopRequest,
-                 SimLoadRequest, SimStepRequest>;
+                 UnreserveRequest, ReservationsRequest, ConfigRequest, SimStartRequest,
+                 SimStopRequest, SimLoadRequest, SimStepRequest>;
 
 struct Request {
   std::int64_t id = 0;

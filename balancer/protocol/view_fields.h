@@ -544,6 +544,19 @@ void visit_fields(Fields& fields, T& view) {
   fields("options", view.options);
 }
 
+template <class Fields, MaybeConst<SettingView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("key", view.key);
+  fields("value", view.value);
+  fields("origin", view.origin);
+}
+
+template <class Fields, MaybeConst<ConfigView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("settings", view.settings);
+  fields("notices", view.notices);
+}
+
 template <class Fields, MaybeConst<StandingView> T>
 void visit_fields(Fields& fields, T& view) {
   fields("lost_ms", view.lost_ms);

@@ -223,6 +223,10 @@ Result<Answer> RecordedHost::Showing::answer(const Command& question, const std:
       asked != nullptr && asked->type == stats::kLatencyTable) {
     return failure(ErrorCode::kUnsupported, "recordings have no latencies");
   }
+  if (std::holds_alternative<ConfigRequest>(question)) {
+    return failure(ErrorCode::kUnsupported,
+                   "recordings have no configuration; 'vmnuma options list' shows its options");
+  }
   Result<Answer> answer = controller.answer(question);
   if (auto* status = answer ? std::get_if<StatusView>(&*answer) : nullptr) {
     status->version = VMNUMA_VERSION;  // of the program that answers

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <systemd/sd-daemon.h>
 
+#include "balancer/config/config_view.h"
 #include "balancer/config/persisted_options.h"
 #include "balancer/protocol/response.h"
 #include "balancer/service/admission_file.h"
@@ -367,6 +368,10 @@ void Service::on_request(std::int64_t token, const Peer& peer, const Request& re
     answer_events(token, request.id, *events);
     return;
   }
+  if (std::holds_alternative<ConfigRequest>(request.command)) {
+    socket_->answer(token, encode_response(request.id, Answer(config_view(config_now()))));
+    return;
+  }
   if (is_about_recording(request.command)) {
     socket_->answer(token,
                     encode_response(request.id, recorder_.answer(request.command, controller_)));
@@ -494,6 +499,18 @@ void Service::answer_history(std::int64_t token, std::int64_t id, const HistoryR
             [request, host = HostVmsAndNodes{running_, topology_}](stats::History& history) {
               return history_answer(history, request, host);
             });
+}
+
+/// As it was read, with the options that decisions go by.
+Config Service::config_now() const {
+  Config config = setup_.config;
+  if (const Result<Answer> answer = controller_.answer(OptionsListRequest{})) {
+    for (const OptionView& option : std::get<OptionsView>(*answer).options) {
+      config.origins[option.name] = option.origin;
+      (void)placement::set_option(config.options, option.name, option.value);  // it has this value
+    }
+  }
+  return config;
 }
 
 void Service::answer_events(std::int64_t token, std::int64_t id, const EventsRequest& request) {
@@ -800,6 +817,7 @@ void Service::reload() {
     setup_.config.distances = config->distances;
     setup_.config.admission = config->admission;
     setup_.config.reserved_memory = config->reserved_memory;
+    setup_.config.preset = config->preset;
     setup_.config.log_level = config->log_level;
     setup_.config.notices = config->notices;
     log_.set_level(config->log_level);

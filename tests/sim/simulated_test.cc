@@ -75,6 +75,9 @@ TEST(SimulatedConfigTest, ActsInItsFolderWithTheScenariosOptions) {
   EXPECT_EQ(config.mode, balancer::Mode::kActive);
   EXPECT_EQ(config.options.rebalance_period, 500);
   EXPECT_EQ(config.strategy, scenario.strategy);
+  for (const char* key : {"uri", "socket_path", "mode", "strategy", "Numa.RebalancePeriod"}) {
+    EXPECT_EQ(config.origin_of(key), balancer::Origin::kCommandLine) << key;
+  }
 }
 
 TEST(SimulatedConfigTest, AFileGoesBeforeTheScenario) {

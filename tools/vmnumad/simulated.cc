@@ -68,6 +68,7 @@ Config private_config(Config read, const std::string& folder) {
                                         std::string wanted) {
     if (config.origin_of(key) == Origin::kDefault) {
       value = std::move(wanted);
+      config.origins[std::string(key)] = Origin::kCommandLine;
     }
   };
   set_unless_set("socket_path", config.socket_path, sim_socket(folder));
@@ -82,11 +83,14 @@ Config simulated_config(Config read, const Scenario& scenario, const std::string
     return config.origin_of(key) != Origin::kDefault;
   };
   config.uri = std::string(balancer::kSimulatedUri) + scenario.name;
+  config.origins["uri"] = Origin::kCommandLine;
   if (!is_set("mode")) {
     config.mode = balancer::Mode::kActive;
+    config.origins["mode"] = Origin::kCommandLine;
   }
-  if (!is_set("strategy")) {
+  if (!is_set("strategy") && config.strategy != scenario.strategy) {
     config.strategy = scenario.strategy;
+    config.origins["strategy"] = Origin::kCommandLine;
   }
   for (const placement::OptionInfo& option : placement::option_table()) {
     std::int64_t& value = config.options.*(option.value);

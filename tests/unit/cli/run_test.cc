@@ -190,13 +190,39 @@ TEST_F(RunTest, WithJsonAnErrorIsJson) {
                         "\n");
 }
 
+TEST_F(RunTest, ConfigShowAsksTheDaemonWhatCounts) {
+  const auto config = [](const Command& command) -> Result<Answer> {
+    EXPECT_EQ(command, Command(balancer::ConfigRequest{}));
+    return balancer::ConfigView{{{"mode", "active", balancer::Origin::kCommandLine},
+                                 {"Numa.MigThreshold", "3", balancer::Origin::kRuntime}},
+                                {"it is odd"}};
+  };
+  EXPECT_EQ(run({"config", "show"}, config), kExitOk);
+  EXPECT_THAT(out_.str(), StartsWith("What counts for the daemon that answers at"));
+  EXPECT_THAT(out_.str(), HasSubstr("\nit is odd\n\nKEY "));
+  EXPECT_THAT(out_.str(), ::testing::ContainsRegex("Numa.MigThreshold +3 +runtime\n"));
+  EXPECT_EQ(run({"config", "show", "-o", "csv"}, config), kExitOk);
+  EXPECT_EQ(out_.str(),
+            "key,value,origin\nmode,active,command-line\nNuma.MigThreshold,3,runtime\n");
+  EXPECT_EQ(run({"--json", "config", "show"}, config), kExitOk);
+  EXPECT_THAT(out_.str(), StartsWith(R"({"source":"daemon","path":")"));
+  EXPECT_THAT(out_.str(), HasSubstr(R"({"key":"mode","value":"active","origin":"command-line"})"));
+}
+
+TEST_F(RunTest, ConfigShowOfAnotherDaemonThatDoesNotAnswerIsNotTheHostsFile) {
+  const tests::TempDirectory directory;
+  EXPECT_EQ(run_at(directory.path() + "/none", {"config", "show"}), kExitUnreachable);
+  EXPECT_EQ(out_.str(), "");
+}
+
 TEST_F(RunTest, ConfigShowTellsValuesWithTheirOriginAndConfigCheckEveryError) {
   const tests::TempDirectory directory;
   const std::string path = directory.path() + "/vmnuma.toml";
   std::ofstream(path) << "mode = \"active\"\nstate_dir = \"" << directory.path() << "\"\n";
   EXPECT_EQ(run_at("/none", {"config", "show", "--config", path}), kExitOk);
-  EXPECT_THAT(out_.str(), ::testing::ContainsRegex("mode = \"active\" +# [a-z]*file"));
-  EXPECT_THAT(out_.str(), ::testing::ContainsRegex("\"Numa.MigThreshold\" = 2 +# default"));
+  EXPECT_THAT(out_.str(), StartsWith("What a daemon would read from"));
+  EXPECT_THAT(out_.str(), ::testing::ContainsRegex("mode +active +file\n"));
+  EXPECT_THAT(out_.str(), ::testing::ContainsRegex("Numa.MigThreshold +2 +default\n"));
   EXPECT_EQ(run_at("/none", {"config", "check", "--config", path}), kExitOk);
   EXPECT_EQ(out_.str(), "ok\n");
   std::ofstream(path) << "mood = \"active\"\non_stop = 3\n";

@@ -79,6 +79,7 @@ TEST(RequestTest, ReadsEveryCommandWithAllItsArguments) {
             reserve);
   EXPECT_EQ(parsed<UnreserveRequest>(line("unreserve", R"({"name":"night"})")).name, "night");
   (void)parsed<ReservationsRequest>(line("reservations", "{}"));
+  (void)parsed<ConfigRequest>(line("config", "{}"));
   EXPECT_EQ(parsed<ReleaseRequest>(line("release", R"({"vm":"web1"})")).vm, "web1");
   EXPECT_EQ(parsed<ManageRequest>(line("manage", R"({"vm":"web1"})")).vm, "web1");
   WhatIfRequest what_if;
@@ -168,6 +169,7 @@ TEST(RequestTest, EncodedRequestsReadBackTheSame) {
       PauseRequest{},
       ResumeRequest{},
       OptionsListRequest{},
+      ConfigRequest{},
       OptionsGetRequest{"Numa.X"},
       OptionsSetRequest{"Numa.X", -9, true},
       MoveRequest{"web1", {63}, 1},
@@ -367,7 +369,7 @@ TEST(RequestTest, ListsEveryCommand) {
                           "release", "manage", "what-if", "record-start", "record-next",
                           "record-stop", "announce", "withdraw", "suggest", "host", "policy", "set",
                           "state", "memory", "events", "reserve", "unreserve", "reservations",
-                          "sim-start", "sim-stop", "sim-load", "sim-step"));
+                          "config", "sim-start", "sim-stop", "sim-load", "sim-step"));
 }
 
 TEST(PermissionTest, ReadingIsForWhoeverConnects) {
@@ -376,7 +378,7 @@ TEST(PermissionTest, ReadingIsForWhoeverConnects) {
         Command(ExplainRequest{}), Command(HistoryRequest{}), Command(PlanRequest{}),
         Command(OptionsListRequest{}), Command(OptionsGetRequest{}), Command(WhatIfRequest{}),
         Command(PolicyRequest{}), Command(StateRequest{}), Command(MemoryRequest{}),
-        Command(EventsRequest{}), Command(ReservationsRequest{})}) {
+        Command(EventsRequest{}), Command(ReservationsRequest{}), Command(ConfigRequest{})}) {
     EXPECT_FALSE(changes_something(command)) << name_of(command);
     EXPECT_TRUE(is_permitted(command, 1000, 990)) << name_of(command);
   }

@@ -74,6 +74,7 @@ TEST(ResponseTest, EmptyViewsComeThroughUnchanged) {
       {{7, 1738324800, Severity::kWarning, "it is odd", {"a", "b"}, 3, "load-move"}}, 9, true});
   expect_unchanged(PlanView{});
   expect_unchanged(OptionsView{});
+  expect_unchanged(ConfigView{{{"vm.a \"b\".nodes", "0-1", Origin::kFile}}, {"odd"}});
   expect_unchanged(OptionView{});
   expect_unchanged(WhatIfView{});
   expect_unchanged(PolicyView{});

@@ -215,10 +215,11 @@ struct DoctorRun {
 struct ConfigShowRun {
   static constexpr CommandName kName{"config", "show",
                                      "The configuration that counts, and where it is from"};
-  std::string path;  ///< empty: the daemon's
+  std::string path;  ///< empty: what counts for the daemon, or the daemon's if there is none
   template <class Line>
   void describe(Line& line) {
-    line.text("--config", path, "FILE", "Another file than the daemon's");
+    line.text("--config", path, "FILE", "What this file would set, not what the daemon goes by");
+    line.listing();
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };

@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vmnuma config show` and `config check`: what vmnumad reads when it starts, read as it does.
+// `vmnuma config show` and `config check`: what counts for the running daemon, and what it would
+// read if it started now, read as it does.
 #include <sstream>
 #include <string>
+#include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "balancer/config/config.h"
+#include "balancer/config/config_view.h"
 #include "balancer/config/persisted_options.h"
+#include "balancer/protocol/response.h"
 #include "stats/text/json.h"
+#include "tools/client/client.h"
 #include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/surroundings.h"
+#include "tools/vmnuma/text/listing.h"
 #include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
@@ -39,16 +46,76 @@ std::string notices_of(const balancer::Config& config) {
   return text;
 }
 
+/// A configuration and whose it is.
+struct ShownConfig {
+  balancer::ConfigView view;
+  std::string_view source;  ///< "daemon" or "file"
+  std::string path;         ///< of its socket, or of the file
+  std::string why;          ///< it is not the daemon's; empty if it is, or was not asked for
+};
+
+std::string shown_json(const ShownConfig& shown) {
+  nlohmann::ordered_json settings = nlohmann::ordered_json::array();
+  for (const balancer::SettingView& setting : shown.view.settings) {
+    settings.push_back(
+        {{"key", setting.key}, {"value", setting.value}, {"origin", name_of(setting.origin)}});
+  }
+  const nlohmann::ordered_json json = {{"source", shown.source},
+                                       {"path", shown.path},
+                                       {"settings", settings},
+                                       {"notices", shown.view.notices}};
+  return text::json_text(json) + "\n";
+}
+
+std::string shown_text(const ShownConfig& shown, ListFormat format) {
+  const std::string rows = text_of(listing_of(shown.view), format);
+  if (format != ListFormat::kTable && format != ListFormat::kWide) {
+    return rows;
+  }
+  std::string head = wrapped(
+      shown.source == "daemon"
+          ? fmt::format("What counts for the daemon that answers at {}", shown.path)
+          : fmt::format("What a daemon would read from {}{}{}", shown.path,
+                        shown.why.empty() ? "" : "; none was asked what counts now: ", shown.why),
+      /*indent=*/0);
+  for (const std::string& notice : shown.view.notices) {
+    head += wrapped(notice, /*indent=*/0);
+  }
+  return head + "\n" + rows;
+}
+
 }  // namespace
 
 int ConfigShowRun::run(const Invocation& invocation, Surroundings& surroundings) const {
-  const Result<balancer::Config> config = read(path);
-  if (!config) {
-    return fail(invocation, surroundings, config.error(), kExitUsage);
+  ShownConfig shown{
+      {}, "file", path.empty() ? std::string(balancer::kDefaultConfigPath) : path, ""};
+  if (path.empty()) {
+    const auto answer =
+        ask(invocation.socket_path, balancer::ConfigRequest{}, surroundings.time_limit);
+    // The file is that of the host's own daemon, and of no other.
+    if (!answer &&
+        (answer.error().by_daemon || invocation.socket_path != balancer::kDefaultSocketPath)) {
+      return fail(invocation, surroundings, answer.error());
+    }
+    if (answer) {
+      auto view = balancer::decode_view<balancer::ConfigView>(*answer);
+      if (!view) {
+        return fail(invocation, surroundings, view.error(), kExitUnreachable);
+      }
+      shown = {std::move(*view), "daemon", invocation.socket_path, ""};
+    } else {
+      shown.why = answer.error().error.message;
+    }
   }
-  const std::string toml = notices_of(*config) + render_config(*config);
-  const nlohmann::ordered_json json = {{"toml", toml}};
-  return print(invocation, surroundings, invocation.json ? text::json_text(json) + "\n" : toml);
+  if (shown.source == "file") {
+    const Result<balancer::Config> config = read(path);
+    if (!config) {
+      return fail(invocation, surroundings, config.error(), kExitUsage);
+    }
+    shown.view = config_view(*config);
+  }
+  return print(invocation, surroundings,
+               invocation.json ? shown_json(shown) : shown_text(shown, invocation.format));
 }
 
 int ConfigCheckRun::run(const Invocation& invocation, Surroundings& surroundings) const {

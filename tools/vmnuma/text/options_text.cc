@@ -26,6 +26,17 @@ Listing listing_of(const balancer::OptionsView& view) {
   return listing;
 }
 
+Listing listing_of(const balancer::ConfigView& view) {
+  Listing listing;
+  listing.columns = {{"key", "KEY"}, {"value", "VALUE"}, {"origin", "FROM"}};
+  for (const balancer::SettingView& setting : view.settings) {
+    listing.names.push_back(setting.key);
+    listing.rows.push_back(
+        {cell(setting.key), cell(setting.value), cell(std::string(name_of(setting.origin)))});
+  }
+  return listing;
+}
+
 std::string text_of(const balancer::OptionsView& view) {
   return text_of(listing_of(view), ListFormat::kTable);
 }

@@ -37,10 +37,6 @@ std::string value_of(const KeyInfo<Target>& key, const Target& target) {
   return key.kind == KeyKind::kText ? toml_string(text) : text;
 }
 
-std::string with_comment(const std::string& setting, std::string_view comment) {
-  return fmt::format("{:<44} # {}\n", setting, comment);
-}
-
 std::string allowed_values(const placement::OptionInfo& option) {
   return fmt::format("{} to {}{}{}", option.smallest, option.largest,
                      option.unit.empty() ? "" : " ", option.unit);
@@ -81,32 +77,6 @@ std::string example_keys(std::span<const KeyInfo<Target>> keys) {
 }
 
 }  // namespace
-
-std::string render_config(const Config& config) {
-  std::string out;
-  for (const auto& key : top_keys()) {
-    out += with_comment(fmt::format("{} = {}", key.name, value_of(key, config)),
-                        name_of(config.origin_of(key.name)));
-  }
-  out += "\n[history]\n";
-  for (const auto& key : history_keys()) {
-    out += with_comment(fmt::format("{} = {}", key.name, value_of(key, config.history)),
-                        name_of(config.origin_of("history." + std::string(key.name))));
-  }
-  out += "\n[options]\n";
-  for (const auto& option : placement::option_table()) {
-    out +=
-        with_comment(fmt::format("{} = {}", toml_string(option.name), config.options.*option.value),
-                     name_of(config.origin_of(option.name)));
-  }
-  for (const auto& [vm, policy] : config.vms) {
-    out += fmt::format("\n[vm.{}]\n", toml_string(vm));
-    for (const auto& key : policy_keys()) {
-      out += fmt::format("{} = {}\n", key.name, value_of(key, policy));
-    }
-  }
-  return out;
-}
 
 std::string example_config() {
   std::string out =

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A configuration as rows, for people and programs.
+#pragma once
+
+#include "balancer/config/config.h"
+#include "balancer/model/view.h"
+
+namespace vmnuma::balancer {
+
+/// Every key and option in the order of the example file, then those of each VM
+/// (`vm.NAME.KEY`), with its value as it is written in the file, without quotes.
+[[nodiscard]] ConfigView config_view(const Config& config);
+
+}  // namespace vmnuma::balancer
