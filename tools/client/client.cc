@@ -14,6 +14,7 @@
 
 #include "balancer/protocol/line_buffer.h"
 #include "balancer/protocol/response.h"
+#include "tools/client/sim_folder.h"
 
 namespace vmnuma::tools {
 
@@ -135,7 +136,8 @@ class Connection {
     }
     std::string hint;
     if (number == ENOENT || number == ECONNREFUSED) {
-      hint = "; is vmnumad running?";
+      hint = path_ == sim_socket(sim_folder()) ? "; is 'vmnumad --simulate' running?"
+                                               : "; is vmnumad running?";
     } else if (number == EACCES) {
       hint = "; root and the members of the socket's group may connect";
     }

@@ -173,6 +173,8 @@ std::string to_text(const std::vector<ScenarioComparison>& comparisons) {
                          text::printable(comparison.not_first_because));
     }
   }
+  out += fmt::format("* lost the least of all policies; {} is no policy, and none can lose less\n",
+                     kBound);
   return out;
 }
 

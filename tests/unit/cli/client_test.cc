@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/client/client.h"
 
+#include <cstdlib>
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "balancer/protocol/response.h"
 #include "tests/support/fake_daemon.h"
+#include "tools/client/sim_folder.h"
 
 namespace vmnuma::tools {
 namespace {
@@ -51,6 +54,15 @@ TEST(ClientTest, MissingSocketAsksWhetherTheDaemonRuns) {
   EXPECT_FALSE(result.error().by_daemon);
   EXPECT_EQ(result.error().error.message,
             "cannot connect to '" + path + "': No such file or directory; is vmnumad running?");
+}
+
+TEST(ClientTest, MissingSocketOfTheSimulatedHostNamesTheDaemonThatIsMissing) {
+  const tests::TempDirectory directory;
+  const std::string path = sim_socket(sim_folder(directory.path().c_str(), ::geteuid()));
+  ::setenv("XDG_RUNTIME_DIR", directory.path().c_str(), /*overwrite=*/1);
+  EXPECT_THAT(ask(path, PauseRequest{}, kPlenty).error().error.message,
+              HasSubstr("; is 'vmnumad --simulate' running?"));
+  ::unsetenv("XDG_RUNTIME_DIR");
 }
 
 TEST(ClientTest, PathThatCannotBeASocketIsRefused) {

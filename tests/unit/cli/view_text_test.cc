@@ -59,6 +59,14 @@ Action 88: 12.0 MiB could not be moved, at least for now
 )");
 }
 
+TEST_F(ViewTextTest, MemoryThatWasNotCountedYetIsNotNothing) {
+  balancer::StatusView view = tests::status_view();
+  balancer::TransferView& transfer = view.transfers[0];
+  transfer.bytes_done = transfer.bytes_remaining = transfer.rate_bytes_per_second = 0;
+  transfer.seconds_left.reset();
+  EXPECT_THAT(text_of(view), ::testing::ContainsRegex("\nweb1/1 +88 +1,3 +running +- +- +- +-\n"));
+}
+
 TEST_F(ViewTextTest, StatusSaysThatThereIsNothingToBalanceAndStillShowsAllFigures) {
   balancer::StatusView view = tests::status_view();
   view.mode = balancer::Mode::kActive;

@@ -98,5 +98,15 @@ TEST(TopCellsTest, TransferShowsHowFarItIs) {
             "> web1/1         to 1,3 ||||....... 37%, 5.0 GiB left, 125.0 MiB/s, running\n");
 }
 
+TEST(TopCellsTest, TransferThatHasJustBegunDoesNotSayThatNothingIsLeft) {
+  balancer::TransferView transfer = tests::status_view().transfers[0];
+  transfer.bytes_done = transfer.bytes_remaining = transfer.rate_bytes_per_second = 0;
+  EXPECT_EQ(plain_text({transfer_line(transfer, grid_for(80))}),
+            "> web1/1         to 1,3 ........... amount not counted yet, running\n");
+  transfer.bytes_remaining = std::int64_t{5} << 30U;
+  EXPECT_EQ(plain_text({transfer_line(transfer, grid_for(80))}),
+            "> web1/1         to 1,3 ........... 0%, 5.0 GiB left, running\n");
+}
+
 }  // namespace
 }  // namespace vmnuma::tools

@@ -93,10 +93,15 @@ std::string transfers_text(const std::vector<balancer::TransferView>& transfers)
                {"ENDS IN", Align::kRight}});
   std::string notes;
   for (const auto& transfer : transfers) {
+    // Until it has been counted, none of it is done and none of it left.
+    const bool counted = transfer.bytes_done + transfer.bytes_remaining > 0;
+    const auto amount = [counted](std::int64_t bytes) {
+      return counted ? bytes_text(bytes) : std::string("-");
+    };
     table.add_row({fmt::format("{}/{}", transfer.vm, transfer.client),
                    std::to_string(transfer.action), nodes_text(transfer.to), transfer.state,
-                   bytes_text(transfer.bytes_done), bytes_text(transfer.bytes_remaining),
-                   bytes_text(transfer.rate_bytes_per_second) + "/s",
+                   amount(transfer.bytes_done), amount(transfer.bytes_remaining),
+                   amount(transfer.rate_bytes_per_second) + (counted ? "/s" : ""),
                    figure_text(transfer.seconds_left, "s")});
     if (transfer.stalls > 0) {
       notes += fmt::format("Action {}: {} calls took longer than Numa.PageMigStallTarget\n",

@@ -192,12 +192,17 @@ Line client_line(const TopHost& host, const TopClient& client, const TopGrid& gr
 Line transfer_line(const balancer::TransferView& transfer, const TopGrid& grid) {
   const Figure done =
       share_permille(transfer.bytes_done, transfer.bytes_done + transfer.bytes_remaining);
-  return {
-      {left(fmt::format("> {}/{}", printable(transfer.vm), transfer.client), grid.name) +
-       fmt::format(" to {} ", nodes_text(transfer.to))},
-      {bar(done.value_or(0), grid.bar + kPercentWidth), Style::kGood},
-      {fmt::format(" {}, {} left, {}/s, {}", percent(done), bytes_text(transfer.bytes_remaining),
-                   bytes_text(transfer.rate_bytes_per_second), printable(transfer.state))}};
+  std::string amount = "amount not counted yet";
+  if (done) {
+    amount = fmt::format("{}, {} left", percent(done), bytes_text(transfer.bytes_remaining));
+  }
+  if (transfer.rate_bytes_per_second > 0) {
+    amount += fmt::format(", {}/s", bytes_text(transfer.rate_bytes_per_second));
+  }
+  return {{left(fmt::format("> {}/{}", printable(transfer.vm), transfer.client), grid.name) +
+           fmt::format(" to {} ", nodes_text(transfer.to))},
+          {bar(done.value_or(0), grid.bar + kPercentWidth), Style::kGood},
+          {fmt::format(" {}, {}", amount, printable(transfer.state))}};
 }
 
 }  // namespace vmnuma::tools
