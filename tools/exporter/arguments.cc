@@ -27,8 +27,12 @@ tl::expected<ExporterArguments, ExporterExit> parse_exporter_arguments(
       ->type_name("ADDRESS:PORT|unix:PATH")
       ->capture_default_str();
   app.add_option("--web.config.file", read.web_config_file,
-                 "TLS and users, as exporters of Prometheus have them in a file")
+                 "File with TLS and users, as other Prometheus exporters take it")
       ->type_name("PATH");
+  app.footer(
+      "Examples:\n"
+      "  vmnuma-exporter                      Serve this host only, on port 9721\n"
+      "  vmnuma-exporter --listen [::]:9721   Serve the network; see --web.config.file");
   app.set_version_flag("--version", "vmnuma-exporter " VMNUMA_VERSION, "Print the version");
   // CLI11 takes them off the end.
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());

@@ -58,7 +58,11 @@ std::string hook_help() {
          "  --state-dir PATH  Where the daemon keeps its state\n"
          "  --pve             Proxmox VE calls, not libvirt\n"
          "  --version         Print the version and exit\n"
-         "  -h, --help        Print this help and exit\n";
+         "  -h, --help        Print this help and exit\n"
+         "\n"
+         "Examples:\n"
+         "  virsh dumpxml db1 | vmnuma-hook db1 prepare begin -   As libvirt calls it\n"
+         "  vmnuma-hook --pve 101 pre-start                       As Proxmox VE calls it\n";
 }
 
 }  // namespace vmnuma::tools

@@ -79,10 +79,13 @@ std::string numad_help() {
          "Tells libvirt on which NUMA nodes a VM should start.\n"
          "\n"
          "Options:\n"
-         "  -w CPUS[:MIB]   Print the nodes for a VM of so many vCPUs and so much memory\n"
+         "  -w CPUS[:MIB]   Print the nodes for a VM of CPUS vCPUs and MIB MiB of memory\n"
          "  --socket PATH   The daemon's control socket\n"
          "  --version       Print the version and exit\n"
-         "  -h, --help      Print this help and exit\n";
+         "  -h, --help      Print this help and exit\n"
+         "\n"
+         "Examples:\n"
+         "  numad -w 4:8192  See where a VM of 4 vCPUs and 8 GiB would start\n";
 }
 
 }  // namespace vmnuma::tools

@@ -267,16 +267,20 @@ int main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app("Balances KVM virtual machines over the host's NUMA nodes", "vmnumad");
   app.add_option(
-      "--config", arguments.config_path,
-      fmt::format("Configuration file (default {})", vmnuma::balancer::kDefaultConfigPath));
+         "--config", arguments.config_path,
+         fmt::format("Configuration file (default {})", vmnuma::balancer::kDefaultConfigPath))
+      ->type_name("FILE");
   app.add_flag("--check-config", arguments.check_config, "Check the configuration and exit");
   app.add_flag("--dry-run", arguments.dry_run,
-               "Decide and say what would be done, but change no VM");
-  app.add_option("--connect", arguments.uri, "libvirt connection (default qemu:///system)");
+               "Decide and report what would be done, but change no VM");
+  app.add_option("--connect", arguments.uri, "libvirt connection (default qemu:///system)")
+      ->type_name("URI");
   app.add_option("--socket", arguments.socket_path,
-                 fmt::format("Control socket (default {})", vmnuma::balancer::kDefaultSocketPath));
+                 fmt::format("Control socket (default {})", vmnuma::balancer::kDefaultSocketPath))
+      ->type_name("PATH");
   app.add_option("--state-dir", arguments.state_dir,
-                 "Directory of history and lock (default /var/lib/vmnuma)");
+                 "Directory of history and lock (default /var/lib/vmnuma)")
+      ->type_name("DIR");
   std::string scenario;
   const CLI::Option* simulate =
       app.add_option(
@@ -288,17 +292,22 @@ int main(int argc, char** argv) {
           ->type_name("[SCENARIO]")
           ->excludes("--connect");
   app.add_option("--replay", arguments.recording,
-                 "Show the host of a recording, as `vmnuma record` has written it")
+                 "Show the host of a recording made by `vmnuma record`")
       ->type_name("FILE")
       ->excludes("--connect")
       ->excludes("--simulate")
       ->excludes("--dry-run");
   const CLI::Option* speed =
       app.add_option("--speed", arguments.speed,
-                     "The time of --simulate or --replay passes so many times as fast, 1 to 60")
+                     "Run the time of --simulate or --replay N times as fast, 1 to 60")
           ->check(CLI::Range(1, 60).description(""))
           ->type_name("N");
   app.set_version_flag("--version", "vmnumad " VMNUMA_VERSION);
+  app.footer(
+      "Examples:\n"
+      "  vmnumad --check-config          Check the configuration before a restart\n"
+      "  vmnumad --simulate              Try everything out on a simulated host\n"
+      "  vmnumad --replay host.rec       Look at a recording");
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {

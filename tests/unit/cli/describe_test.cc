@@ -57,9 +57,10 @@ TEST(DescribeTest, EveryKeyIsInItsSection) {
 
 TEST(DescribeTest, ExamplesAreThoseOfTheCommandsAndOfTheirGroupsInTheOrderNamed) {
   EXPECT_EQ(*fill_page("@examples resume pause@\n"),
-            "*vmnuma resume*\n\tMove again\n\n*vmnuma pause*\n\tNo more moves until resumed\n\n");
+            "*vmnuma resume*\n\tStart moves again\n\n*vmnuma pause*\n\tStart no more moves until "
+            "resumed\n\n");
   const std::string sim = *fill_page("@examples sim@\n");
-  EXPECT_THAT(sim, HasSubstr("*vmnuma sim list*\n\tThe scenarios\n\n"));
+  EXPECT_THAT(sim, HasSubstr("*vmnuma sim list*\n\tList the scenarios\n\n"));
   EXPECT_FALSE(fill_page("@examples pause resmue@\n"));
 }
 

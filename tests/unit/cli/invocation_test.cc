@@ -11,6 +11,9 @@
 #include <gtest/gtest.h>
 
 #include "balancer/config/config.h"
+#include "balancer/policy/policy_keys.h"
+#include "placement/model/reason.h"
+#include "stats/reports/report.h"
 #include "tools/client/sim_folder.h"
 #include "tools/vmnuma/arguments/command_table.h"
 
@@ -483,6 +486,45 @@ TEST(InvocationTest, WrongValuesAreNamed) {
   EXPECT_THAT(complaint({"move", "web1", "one"}), HasSubstr("NODE"));
   EXPECT_THAT(complaint({"options", "set", "Numa.X", "many"}), HasSubstr("VALUE"));
   EXPECT_THAT(complaint({"options", "set", "Numa.X", "99999999999999999999"}), HasSubstr("VALUE"));
+}
+
+TEST(InvocationTest, HelpNamesEveryValueThatIsTaken) {
+  const auto help = [](const Arguments& arguments) {
+    return parse_arguments(arguments, kNow).error().text;
+  };
+  for (const std::string_view type : stats::report_types()) {
+    EXPECT_THAT(help({"stats", "--help"}), HasSubstr(std::string(type)));
+  }
+  for (const std::string_view reason : names(placement::Reason{})) {
+    EXPECT_THAT(help({"history", "--help"}), HasSubstr(std::string(reason)));
+  }
+  for (const std::string_view format : kAdviseFormats) {
+    EXPECT_THAT(help({"advise", "--help"}), HasSubstr(std::string(format)));
+  }
+  for (const auto& key : balancer::policy_keys()) {
+    EXPECT_THAT(help({"set", "--help"}), HasSubstr(std::string(key.name)));
+  }
+}
+
+TEST(InvocationTest, HelpTellsHowACommandEndsThatHasWaysOfItsOwn) {
+  const auto help = [](const std::string& command) {
+    return parse_arguments(Arguments{command, "--help"}, kNow).error().text;
+  };
+  EXPECT_THAT(help("doctor"), HasSubstr("\nExit status: 0 all is well, 4 warnings, 5 errors\n"));
+  EXPECT_THAT(help("replay"), HasSubstr("\nExit status: 1 also if "));
+  EXPECT_THAT(help("status"), ::testing::Not(HasSubstr("Exit status")));
+}
+
+TEST(InvocationTest, WhatListsTakesAFormat) {
+  for (const Arguments& words : {Arguments{"config", "show"},
+                                 {"doctor"},
+                                 {"set", "web1"},
+                                 {"pve", "status"},
+                                 {"sim", "compare", "swap-only"}}) {
+    Arguments arguments = words;
+    arguments.insert(arguments.end(), {"-o", "csv"});
+    EXPECT_EQ(parsed(arguments).format, ListFormat::kCsv) << words[0];
+  }
 }
 
 TEST(InvocationTest, HelpAndVersionAreNoErrors) {

@@ -60,6 +60,9 @@ TEST(ListingTest, EveryListHasARowForEachAndAnAmountOfCellsThatFits) {
   expect_fits(listing_of(tests::history_view()), tests::history_view().moves.size());
   expect_fits(listing_of(tests::options_view()), tests::options_view().options.size());
   expect_fits(listing_of(tests::memory_view()), tests::memory_view().vms.size());
+  expect_fits(listing_of(tests::policy_view()), tests::policy_view().keys.size());
+  expect_fits(listing_of(balancer::ConfigView{{{"mode", "active", balancer::Origin::kFile}}, {}}),
+              1);
   expect_fits(listing_of(tests::unknown<balancer::EventsView>()), 1);
   expect_fits(listing_of(tests::unknown<balancer::ReservationsView>()), 1);
   const stats::PnodeRow nodes[] = {{.node = 3}};

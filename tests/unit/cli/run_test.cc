@@ -198,7 +198,7 @@ TEST_F(RunTest, ConfigShowAsksTheDaemonWhatCounts) {
                                 {"it is odd"}};
   };
   EXPECT_EQ(run({"config", "show"}, config), kExitOk);
-  EXPECT_THAT(out_.str(), StartsWith("What counts for the daemon that answers at"));
+  EXPECT_THAT(out_.str(), StartsWith("Configuration in effect, from the daemon at"));
   EXPECT_THAT(out_.str(), HasSubstr("\nit is odd\n\nKEY "));
   EXPECT_THAT(out_.str(), ::testing::ContainsRegex("Numa.MigThreshold +3 +runtime\n"));
   EXPECT_EQ(run({"config", "show", "-o", "csv"}, config), kExitOk);
@@ -220,7 +220,7 @@ TEST_F(RunTest, ConfigShowTellsValuesWithTheirOriginAndConfigCheckEveryError) {
   const std::string path = directory.path() + "/vmnuma.toml";
   std::ofstream(path) << "mode = \"active\"\nstate_dir = \"" << directory.path() << "\"\n";
   EXPECT_EQ(run_at("/none", {"config", "show", "--config", path}), kExitOk);
-  EXPECT_THAT(out_.str(), StartsWith("What a daemon would read from"));
+  EXPECT_THAT(out_.str(), StartsWith("Configuration that a starting daemon would read from"));
   EXPECT_THAT(out_.str(), ::testing::ContainsRegex("mode +active +file\n"));
   EXPECT_THAT(out_.str(), ::testing::ContainsRegex("Numa.MigThreshold +2 +default\n"));
   EXPECT_EQ(run_at("/none", {"config", "check", "--config", path}), kExitOk);

@@ -36,6 +36,11 @@ TEST(FindingTest, LongSentencesAreWrapped) {
                       std::string(50, 'y') + "\n");
 }
 
+TEST(FindingTest, FindingsAreRowsAsWell) {
+  EXPECT_EQ(text_of(listing_of(kTwo), ListFormat::kCsv),
+            "check,severity,what,mend\ncgroup,ok,cgroup v2,\nhook,warning,it is old,Replace it:\n");
+}
+
 TEST(FindingTest, JsonHasTheWorstAndAll) {
   EXPECT_EQ(
       json_of(kTwo),

@@ -17,6 +17,7 @@
 #include <fmt/ranges.h>
 
 #include "balancer/config/config.h"
+#include "balancer/policy/policy_keys.h"
 #include "placement/base/number.h"
 #include "placement/model/reason.h"
 #include "placement/model/suggest.h"
@@ -47,22 +48,48 @@ constexpr std::int64_t kLongestWatch = 86'400;
 struct Shared {
   std::int64_t watch = -1;  ///< not given; 0: without a number
   std::string format{kListFormats.front()};
-  std::map<const CLI::Option*, std::string> choices;  ///< "table|csv", for the completions
+  struct Choices {
+    std::string words;  ///< "table|csv"
+    std::string help;   ///< without them
+  };
+  std::map<const CLI::Option*, Choices> choices;  ///< for the completions
 };
 
-/// The option takes one of these. Its help shows them, or `type` where they are too long.
+/// "a, b, c" in as many lines as it takes beside the column of the options.
+template <class Names>
+std::string listed(const Names& names) {
+  constexpr std::size_t kWidth = 54;
+  std::string text;
+  std::size_t line_begin = 0;
+  for (const std::string_view name : names) {
+    if (!text.empty()) {
+      text += text.size() - line_begin + name.size() + 2 > kWidth ? ",\n" : ", ";
+      line_begin = text.back() == '\n' ? text.size() : line_begin;
+    }
+    text += name;
+  }
+  return text;
+}
+
+/// The option takes one of these. Its help shows them as its type, or below where they are too
+/// long.
 template <class Names>
 CLI::Option* take_one_of(CLI::Option* option, const Names& names, const char* type,
                          Shared& shared) {
   constexpr std::size_t kLongestShown = 40;
   std::string words = fmt::format("{}", fmt::join(names, "|"));
-  option->type_name(words.size() <= kLongestShown ? words : type);
-  shared.choices[option] = std::move(words);
+  const std::string help = option->get_description();
+  if (words.size() <= kLongestShown) {
+    option->type_name(words);
+  } else {
+    option->type_name(type)->description(fmt::format("{}:\n{}", help, listed(names)));
+  }
+  shared.choices[option] = {std::move(words), help};
   return option;
 }
 
 CLI::Option* add_format(CLI::App& command, Shared& shared) {
-  return take_one_of(command.add_option("-o", shared.format, "Print it like that"), kListFormats,
+  return take_one_of(command.add_option("-o", shared.format, "Output format"), kListFormats,
                      "FORMAT", shared)
       ->capture_default_str();
 }
@@ -279,9 +306,9 @@ class LocalLine {
 
 /// Commands that local commands belong to.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kLocalGroups{
-    {{"forecast", "What VMs will want"},
+    {{"forecast", "Forecasts of what VMs will want"},
      {"config", "The daemon's configuration"},
-     {"pve", "The hookscript of Proxmox VE"},
+     {"pve", "The hookscript for Proxmox VE"},
      {"sim", "The balancer on a simulated host"}}};
 
 /// The command line and where it puts what it reads. The last command that was given decides
@@ -295,13 +322,13 @@ class CommandLine {
     app_.set_version_flag("--version", "vmnuma " VMNUMA_VERSION);
     socket_ = app_.add_option("--socket", socket_path_, "The daemon's control socket");
     socket_->type_name("PATH");
-    app_.add_flag("--sim", wants_sim_, "Ask this user's daemon on a simulated host")
+    app_.add_flag("--sim", wants_sim_, "Talk to this user's daemon on a simulated host")
         ->excludes(socket_);
     app_.add_flag("--json", json_, "Print the answer as one line of JSON");
     app_.footer(
-        "'vmnuma help COMMAND' tells more of a command.\n"
-        "Exit status: 0 done, 1 refused, 2 a wrong command line, 3 no daemon;\n"
-        "of doctor 4 warnings, 5 errors.");
+        "Run 'vmnuma help COMMAND' for more about a command.\n"
+        "Exit status: 0 success, 1 refused, 2 usage error, 3 no daemon;\n"
+        "doctor: 4 warnings, 5 errors.");
     app_.require_subcommand(0, 1);
     app_.allow_extras();  // refused in unknown_word(), with a suggestion
     add_reading_commands();
@@ -309,7 +336,7 @@ class CommandLine {
     add_options_commands();
     add_changing_commands();
     add_playing_commands();
-    add_examples();
+    add_footers();
   }
 
   [[nodiscard]] tl::expected<Invocation, EarlyExit> parse(std::span<const std::string> arguments) {
@@ -380,10 +407,11 @@ class CommandLine {
           added.names.push_back("--" + name);
         }
         const auto choices = shared_.choices.find(option);
-        added.value = choices != shared_.choices.end()        ? choices->second
+        added.value = choices != shared_.choices.end()        ? choices->second.words
                       : option->get_items_expected_max() == 0 ? ""
                                                               : option->get_type_name();
-        added.help = option->get_description();
+        added.help =
+            choices != shared_.choices.end() ? choices->second.help : option->get_description();
         added.repeatable = repeatable;
       } else {
         info.arguments.push_back({option->get_name(), option->get_description(), repeatable});
@@ -396,8 +424,8 @@ class CommandLine {
     return info;
   }
 
-  /// Below the help of each command.
-  void add_examples() {
+  /// Below the help of each command: examples, and what else there is to say.
+  void add_footers() {
     std::map<CLI::App*, std::string> footers;
     for (const Example& example : kExamples) {
       CLI::App* command = &app_;
@@ -408,6 +436,9 @@ class CommandLine {
       std::string& footer = footers[command];
       footer += fmt::format("{}\n  {:<42}  {}", footer.empty() ? "Examples:" : "", example.line,
                             example.what);
+    }
+    for (const auto& [command, note] : notes_) {
+      footers[command] += "\n\n" + note;
     }
     for (const auto& [command, footer] : footers) {
       command->footer(footer);
@@ -444,6 +475,9 @@ class CommandLine {
     CLI::App* command =
         parent->add_subcommand(std::string(Run::kName.name), std::string(Run::kName.help));
     command->fallthrough();
+    if constexpr (requires { Run::kExitStatus; }) {
+      notes_[command] = fmt::format("Exit status: {}", Run::kExitStatus);
+    }
     LocalLine& line = lines_.emplace_back(*command, shared_, now_unix_s_);
     run.describe(line);
     command->callback([this, &line, &run] {
@@ -522,8 +556,7 @@ class CommandLine {
   }
 
   CLI::Option* add_watch(CLI::App& command) {
-    return add_period(command, "--watch", shared_.watch,
-                      "Again every epoch, or every so many seconds");
+    return add_period(command, "--watch", shared_.watch, "Repeat every epoch, or every SECONDS");
   }
 
   /// CLI11 would take any word behind "--watch" or "--follow" for its number, so it is given one by
@@ -546,22 +579,22 @@ class CommandLine {
   }
 
   void add_reading_commands() {
-    add_reading(app_, "status", "What the balancer does",
+    add_reading(app_, "status", "What the balancer is doing",
                 [] { return Command(balancer::StatusRequest{}); });
 
-    CLI::App* top = add_reading(app_, "top", "Nodes and VMs on a full screen",
+    CLI::App* top = add_reading(app_, "top", "Nodes and VMs, full screen",
                                 [] { return Command(balancer::HostRequest{}); });
-    top->add_flag("--once", once_, "Print one screen as text, as without a terminal");
+    top->add_flag("--once", once_, "Print one screen as text and exit");
 
     CLI::App* stats = add_reading(app_, "stats", "The tables of ESXi's sched-stats",
                                   [this] { return make_stats(); });
-    take_one_of(stats->add_option("-t", type_, "Which table, such as numa-pnode"),
-                stats::report_types(), "TYPE", shared_)
+    take_one_of(stats->add_option("-t", type_, "Which table"), stats::report_types(), "TYPE",
+                shared_)
         ->required();
     add_format(*stats, shared_);
 
     CLI::App* memory =
-        add_reading(app_, "memory", "VMs' memory, its protection, and which loses some first",
+        add_reading(app_, "memory", "Memory of VMs, and which of them lose some first",
                     [] { return Command(balancer::MemoryRequest{}); });
     add_format(*memory, shared_);
 
@@ -571,19 +604,18 @@ class CommandLine {
 
     CLI::App* history =
         add_reading(app_, "history", "Past moves, newest first", [this] { return make_history(); });
-    history->add_option("--limit", history_.limit, "At most so many rows")
+    history->add_option("--limit", history_.limit, "Show at most N moves")
         ->check(in_range(1, balancer::kMostHistoryRows))
         ->type_name("N")
         ->capture_default_str();
-    history->add_option("--since", since_, "Not before: an age such as 2h or 7d, or a time")
+    history->add_option("--since", since_, "Only since WHEN: an age such as 2h or 7d, or a time")
         ->type_name("WHEN");
     history->add_option("--vm", history_.vm, "Only this VM (name or UUID)")->type_name("VM");
     history->add_option("--node", node_, "Only moves from or to this node")
         ->check(in_range(0, kMostNode))
         ->type_name("NODE");
-    take_one_of(
-        history->add_option("--reason", history_.reason, "Only this reason, such as load-move"),
-        names(placement::Reason{}), "REASON", shared_);
+    take_one_of(history->add_option("--reason", history_.reason, "Only moves made for this reason"),
+                names(placement::Reason{}), "REASON", shared_);
     add_format(*history, shared_);
 
     add_plan_command();
@@ -591,11 +623,11 @@ class CommandLine {
   }
 
   void add_plan_command() {
-    CLI::App* plan = add(app_, "plan", "The last plan: what it does and what it does not",
+    CLI::App* plan = add(app_, "plan", "The last plan: what was chosen, and what was not",
                          [] { return Command(balancer::PlanRequest{}); });
     CLI::Option* watch = add_watch(*plan);
-    CLI::Option* optimal =
-        plan->add_flag("--optimal", wants_optimum_, "The best homes for all, and the way there");
+    CLI::Option* optimal = plan->add_flag("--optimal", wants_optimum_,
+                                          "The best homes for all VMs, and how to get there");
     optimal->excludes(watch);
     LocalLine& line = lines_.emplace_back(*plan, shared_, now_unix_s_);
     optimal_.describe(line);
@@ -612,21 +644,21 @@ class CommandLine {
 
   void add_what_if_command() {
     CLI::App* what_if =
-        add_reading(app_, "what-if", "What would be with another VM, one less, one elsewhere",
+        add_reading(app_, "what-if", "What adding, removing or moving VMs would bring",
                     [this] { return make_what_if(); });
     const auto add_supposed = [&](const char* name, std::vector<std::string>& texts,
                                   const char* help, const char* type) {
       what_if->add_option(name, texts, help)->type_name(type)->allow_extra_args(false);
     };
-    add_supposed("--add", supposed_.add, "A new VM, such as vcpus=32,memory=128GiB", "VM");
-    add_supposed("--remove", supposed_.remove, "A VM that is gone (name or UUID)", "VM");
-    add_supposed("--move", supposed_.move, "A VM, or one client of it, on another node",
+    add_supposed("--add", supposed_.add, "Suppose a new VM, such as vcpus=32,memory=128GiB", "VM");
+    add_supposed("--remove", supposed_.remove, "Suppose this VM is gone (name or UUID)", "VM");
+    add_supposed("--move", supposed_.move, "Suppose a VM, or one client of it, lives on NODE",
                  "VM[/CLIENT]=NODE");
-    add_supposed("--option", supposed_.options, "Another value of an option", "NAME=VALUE");
+    add_supposed("--option", supposed_.options, "Suppose another value of an option", "NAME=VALUE");
   }
 
   void add_options_commands() {
-    CLI::App* options = app_.add_subcommand("options", "The numbers that steer decisions");
+    CLI::App* options = app_.add_subcommand("options", "Options that steer decisions");
     options->fallthrough();
     options->require_subcommand(0, 1);
     CLI::App* list = add_reading(*options, "list", "All options",
@@ -639,12 +671,12 @@ class CommandLine {
                         [this] { return make_options_set(); });
     set->add_option("NAME", name_, "Such as Numa.MigThreshold")->required()->type_name("");
     set->add_option("VALUE", value_, "An integer")->required()->type_name("");
-    set->add_flag("--persist", persist_, "Also after the daemon's next start");
+    set->add_flag("--persist", persist_, "Keep it across restarts of the daemon");
   }
 
   void add_changing_commands() {
-    add(app_, "pause", "Begin no more moves", [] { return Command(balancer::PauseRequest{}); });
-    add(app_, "resume", "Go on after a pause", [] { return Command(balancer::ResumeRequest{}); });
+    add(app_, "pause", "Start no more moves", [] { return Command(balancer::PauseRequest{}); });
+    add(app_, "resume", "Resume after a pause", [] { return Command(balancer::ResumeRequest{}); });
 
     CLI::App* move = add(app_, "move", "Move a VM to a node", [this] {
       return Command(balancer::MoveRequest{vm_, {node_.value_or(-1)}, client_});
@@ -654,37 +686,42 @@ class CommandLine {
         ->required()
         ->check(in_range(0, kMostNode))
         ->type_name("");
-    move->add_option("--client", client_, "Which client of a VM that has several")
+    move->add_option("--client", client_, "Which client, if the VM has several")
         ->check(in_range(0, kMostNode))
         ->type_name("N");
-    move->add_flag("--wait", wait_, "Return when the move is done");
+    move->add_flag("--wait", wait_, "Wait until the move is done");
+    notes_[move] = "Exit status: with --wait 1 also if the move was not done";
 
     add_reservation_commands();
 
-    CLI::App* set = add(app_, "set", "A VM's policy: show it, or change it in its metadata",
+    CLI::App* set = add(app_, "set", "Show a VM's policy, or change it in its metadata",
                         [this] { return make_set(); });
     add_vm(*set)->required();
-    set->add_option("SETTING", settings_, "KEY=VALUE; nothing after the = takes the key away")
-        ->type_name("");
-    set->add_flag("--persistent", persistent_, "Also for the VM's next starts");
+    set->add_option("SETTING", settings_, "KEY=VALUE; KEY= removes the key")->type_name("");
+    add_format(*set, shared_);
+    std::vector<std::string_view> keys;
+    for (const auto& key : balancer::policy_keys()) {
+      keys.push_back(key.name);
+    }
+    notes_[set] = "Keys (vmnuma-metadata(5) explains them):\n" + listed(keys);
+    set->add_flag("--persistent", persistent_, "Also in the VM's definition, for its next starts");
 
     CLI::App* release =
-        add(app_, "release", "Give a VM, or all VMs, back as they were found", [this] {
+        add(app_, "release", "Leave a VM, or all of them, alone, pinned as found", [this] {
           return Command(balancer::ReleaseRequest{vm_.empty() ? std::nullopt : std::optional(vm_)});
         });
     add_vm(*release);
-    CLI::App* manage =
-        add(app_, "manage", "Take a released VM, or all, under management again", [this] {
-          return Command(balancer::ManageRequest{vm_.empty() ? std::nullopt : std::optional(vm_)});
-        });
+    CLI::App* manage = add(app_, "manage", "Manage a released VM, or all of them, again", [this] {
+      return Command(balancer::ManageRequest{vm_.empty() ? std::nullopt : std::optional(vm_)});
+    });
     add_vm(*manage);
   }
 
   void add_reservation_commands() {
-    CLI::App* reserve = add(app_, "reserve", "Keep room for a VM that is not there yet",
+    CLI::App* reserve = add(app_, "reserve", "Reserve room for a VM that does not run yet",
                             [this] { return make_reserve(); });
-    reserve->add_option("NAME", name_, "Of the reservation")->required()->type_name("");
-    reserve->add_option("--vcpus", reserve_.request.vcpus, "The VM will have so many")
+    reserve->add_option("NAME", name_, "Name of the reservation")->required()->type_name("");
+    reserve->add_option("--vcpus", reserve_.request.vcpus, "Number of vCPUs of the VM")
         ->required()
         ->check(in_range(1, balancer::kMostVcpus))
         ->type_name("N");
@@ -692,53 +729,55 @@ class CommandLine {
                               const char* help) {
       return reserve->add_option(name, text, help)->type_name(type);
     };
-    add_text("--memory", reserve_.memory, "SIZE", "The VM's memory, such as 64GiB")->required();
-    add_text("--hugepages", reserve_.huge_pages, "SIZE", "Its memory will be made of such pages");
-    add_text("--on", reserve_.nodes, "NODES", "On these nodes and no others, such as 0-1");
-    add_text("--for", reserve_.whom, "WHOM", "For this VM or group (NAME)");
-    CLI::Option* until = add_text("--until", reserve_.until, "WHEN", "Not longer than till then");
-    add_text("--lasting", reserve_.lasting, "DURATION", "Not longer than that, such as 8h")
+    add_text("--memory", reserve_.memory, "SIZE", "Memory of the VM, such as 64GiB")->required();
+    add_text("--hugepages", reserve_.huge_pages, "SIZE", "Size of the VM's huge pages");
+    add_text("--on", reserve_.nodes, "NODES", "Only on these nodes, such as 0-1");
+    add_text("--for", reserve_.whom, "WHOM", "The VM or group it is for (default: NAME)");
+    CLI::Option* until = add_text("--until", reserve_.until, "WHEN", "Drop it at this time");
+    add_text("--lasting", reserve_.lasting, "DURATION", "Drop it after this long, such as 8h")
         ->excludes(until);
 
     CLI::App* reservations =
-        add_reading(app_, "reservations", "What is kept for VMs that are not there yet",
+        add_reading(app_, "reservations", "Room reserved for VMs that do not run yet",
                     [] { return Command(balancer::ReservationsRequest{}); });
     add_format(*reservations, shared_);
 
-    CLI::App* unreserve = add(app_, "unreserve", "Keep it no longer",
+    CLI::App* unreserve = add(app_, "unreserve", "Drop a reservation",
                               [this] { return Command(balancer::UnreserveRequest{name_}); });
-    unreserve->add_option("NAME", name_, "Of the reservation")->required()->type_name("");
+    unreserve->add_option("NAME", name_, "Name of the reservation")->required()->type_name("");
   }
 
   void add_playing_commands() {
     CLI::App& sim = *app_.get_subcommand("sim");
-    CLI::App* start = add(sim, "start", "Start a VM on the host of a simulating daemon",
-                          [this] { return make_sim_start(); });
+    CLI::App* start =
+        add(sim, "start", "Start a VM on the simulated host", [this] { return make_sim_start(); });
     add_vm(*start)->required();
-    start->add_option("--vcpus", sim_start_.vcpus, "So many")
+    start->add_option("--vcpus", sim_start_.vcpus, "Number of vCPUs")
         ->check(in_range(1, balancer::kMostVcpus))
         ->type_name("N")
         ->capture_default_str();
-    start->add_option("--memory", sim_memory_, "So much")->type_name("SIZE")->capture_default_str();
-    start->add_option("--load", sim_start_.load_pct, "What each vCPU wants, in per cent of a CPU")
+    start->add_option("--memory", sim_memory_, "Size of its memory")
+        ->type_name("SIZE")
+        ->capture_default_str();
+    start->add_option("--load", sim_start_.load_pct, "CPU time that each vCPU wants, in % of a CPU")
         ->check(in_range(0, kWholeCpu))
         ->type_name("PCT")
         ->capture_default_str();
-    CLI::App* load = add(sim, "load", "Give a VM there another load", [this] {
+    CLI::App* load = add(sim, "load", "Change the load of a VM on the simulated host", [this] {
       return Command(balancer::SimLoadRequest{vm_, sim_load_});
     });
     add_vm(*load)->required();
-    load->add_option("PCT", sim_load_, "What each vCPU wants, in per cent of a CPU")
+    load->add_option("PCT", sim_load_, "CPU time that each vCPU wants, in % of a CPU")
         ->required()
         ->check(in_range(0, kWholeCpu))
         ->type_name("");
-    CLI::App* stop = add(sim, "stop", "Stop a VM there",
+    CLI::App* stop = add(sim, "stop", "Stop a VM on the simulated host",
                          [this] { return Command(balancer::SimStopRequest{vm_}); });
     add_vm(*stop)->required();
-    CLI::App* step = add(sim, "step", "Step through the recording that the daemon shows", [this] {
+    CLI::App* step = add(sim, "step", "Step through the recording the daemon shows", [this] {
       return Command(balancer::SimStepRequest{sim_back_ ? -sim_step_ : sim_step_});
     });
-    step->add_option("EPOCHS", sim_step_, "How many epochs")
+    step->add_option("EPOCHS", sim_step_, "Number of epochs")
         ->check(in_range(1, kMostSteps))
         ->type_name("")
         ->capture_default_str();
@@ -758,7 +797,7 @@ class CommandLine {
   }
 
   CLI::Option* add_vm(CLI::App& command) {
-    return command.add_option("VM", vm_, "The VM's name or UUID")->type_name("");
+    return command.add_option("VM", vm_, "Name or UUID of the VM")->type_name("");
   }
 
   Result<Command> make_set() {
@@ -926,6 +965,7 @@ class CommandLine {
   bool json_ = false;
   bool wants_json_errors_ = false;
   Shared shared_;
+  std::map<CLI::App*, std::string> notes_;  ///< of commands, below their examples
   bool once_ = false;
   bool wait_ = false;
   bool persist_ = false;

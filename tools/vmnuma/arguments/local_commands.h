@@ -5,6 +5,8 @@
 /// options with the members that they fill (`describe`), and `run`, which returns the exit code and
 /// is in the command's own file. A struct that is listed in LocalCommands is a command.
 ///
+/// A command that ends in ways of its own says so in `kExitStatus`.
+///
 /// `line.flag`, `line.text`, `line.number`, `line.choice`, `line.usually`, `line.since`,
 /// `line.texts`, `line.values` and `line.period` add options, `line.listing` the option -o,
 /// `line.either` says which two exclude each other, `line.argument`, `line.optional_argument` and
@@ -42,15 +44,15 @@ struct OptimalRun {
   std::int64_t memory_mib = 2048;  ///< for the search
   template <class Line>
   void describe(Line& line) {
-    line.number("--seconds", seconds, {1, 3600}, "The search ends after so long");
-    line.number("--gap", gap, {0, 1000}, "So near is enough, in 1/1000 of what VMs want");
-    line.number("--memory-mib", memory_mib, {64, 1'048'576}, "The search has so much memory");
+    line.number("--seconds", seconds, {1, 3600}, "Time limit of the search");
+    line.number("--gap", gap, {0, 1000}, "Stop this close to the optimum, in 1/1000 of demand");
+    line.number("--memory-mib", memory_mib, {64, 1'048'576}, "Memory limit of the search, in MiB");
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
 struct RepackRun {
-  static constexpr CommandName kName{"", "repack", "Take all VMs to their best homes"};
+  static constexpr CommandName kName{"", "repack", "Move all VMs to their best homes"};
   OptimalRun search;
   std::int64_t least_gain = 5;  ///< nothing is done for less, in thousandths of what VMs want
   std::int64_t at_most = 100;   ///< so many clients move
@@ -58,14 +60,16 @@ struct RepackRun {
   void describe(Line& line) {
     search.describe(line);
     line.number("--least-gain", least_gain, {0, 1000},
-                "Nothing is done for less, in 1/1000 of what VMs want");
-    line.number("--at-most", at_most, {1, 1'000'000}, "So many clients move");
+                "Smallest gain worth moving for, in 1/1000 of demand");
+    line.number("--at-most", at_most, {1, 1'000'000}, "Move at most N clients");
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
 struct MakeRoomRun {
-  static constexpr CommandName kName{"", "make-room", "Which moves make room on one node for a VM"};
+  static constexpr CommandName kName{"", "make-room",
+                                     "Find moves that make room on one node for a VM"};
+  static constexpr std::string_view kExitStatus = "1 also if no moves make that room";
   std::optional<std::int64_t> vcpus;
   std::string memory;
   std::string hugepages;
@@ -78,29 +82,30 @@ struct MakeRoomRun {
   std::string root = "/";          ///< the host's root directory
   template <class Line>
   void describe(Line& line) {
-    line.number("--vcpus", vcpus, {1, 4096}, "The VM has so many");
-    line.text("--memory", memory, "SIZE", "The VM's memory, such as 64GiB");
-    line.text("--hugepages", hugepages, "SIZE", "Its memory is made of such pages");
-    line.texts("--device", devices, "PCI", "Near this device, such as 0000:3b:00.0; repeatable");
+    line.number("--vcpus", vcpus, {1, 4096}, "Number of vCPUs of the VM");
+    line.text("--memory", memory, "SIZE", "Memory of the VM, such as 64GiB");
+    line.text("--hugepages", hugepages, "SIZE", "Size of the VM's huge pages");
+    line.texts("--device", devices, "PCI",
+               "PCI device to be near, such as 0000:3b:00.0; repeatable");
     line.text("--on", on, "NODES", "On one of these nodes, such as 0-1");
-    line.flag("--do", carry_out, "Move them, after asking");
-    line.flag("--yes", yes, "Do so without asking");
-    line.number("--seconds", seconds, {1, 3600}, "The search ends after so long");
-    line.number("--memory-mib", memory_mib, {64, 1'048'576}, "The search has so much memory");
-    line.text("--root", root, "DIR", "Look at the files below this directory");
+    line.flag("--do", carry_out, "Carry the moves out, after asking");
+    line.flag("--yes", yes, "Do not ask");
+    line.number("--seconds", seconds, {1, 3600}, "Time limit of the search");
+    line.number("--memory-mib", memory_mib, {64, 1'048'576}, "Memory limit of the search, in MiB");
+    line.text("--root", root, "DIR", "Read the host's files below DIR");
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
 struct ForecastShowRun {
   static constexpr CommandName kName{"forecast", "show",
-                                     "A VM's next ten minutes, and how good forecasts were"};
+                                     "Forecast of a VM's next ten minutes, and past accuracy"};
   std::string vm;            ///< name or UUID
   std::string history_path;  ///< empty: the daemon's
   template <class Line>
   void describe(Line& line) {
-    line.argument("VM", vm, "The VM's name or UUID");
-    line.text("--history", history_path, "FILE", "Another history than the daemon's");
+    line.argument("VM", vm, "Name or UUID of the VM");
+    line.text("--history", history_path, "FILE", "History file (default: the daemon's)");
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
@@ -112,8 +117,8 @@ struct ForecastTrainRun {
   std::string model_path;  ///< empty: beside the history
   template <class Line>
   void describe(Line& line) {
-    line.text("--history", history_path, "FILE", "Another history than the daemon's");
-    line.text("--model", model_path, "FILE", "Write this file, not one beside the history");
+    line.text("--history", history_path, "FILE", "History file (default: the daemon's)");
+    line.text("--model", model_path, "FILE", "File to write (default: beside the history)");
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
@@ -123,18 +128,18 @@ enum class ListOrder { kName, kLocality, kOwed, kLoad, kMemory };
 inline constexpr std::array<std::string_view, 5> kListOrders{"name", "locality", "owed", "load",
                                                              "memory"};
 struct ListRun {
-  static constexpr CommandName kName{"", "list", "The VMs, where they live and how they get on"};
+  static constexpr CommandName kName{"", "list", "VMs, where they live and how they fare"};
   ListOrder order{};
   template <class Line>
   void describe(Line& line) {
-    line.usually("--sort", order, kListOrders, "Worst or largest first, or by name");
+    line.usually("--sort", order, kListOrders, "By name, or worst or largest first");
     line.listing();
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
 struct EventsRun {
-  static constexpr CommandName kName{"", "events", "What happens, one line each"};
+  static constexpr CommandName kName{"", "events", "What happened, one line per event"};
   std::string vm;  ///< its name; empty: of all
   balancer::Severity level = balancer::Severity::kInfo;
   std::optional<std::int64_t> since_unix_s;
@@ -144,12 +149,12 @@ struct EventsRun {
   static constexpr auto kLevels = names(balancer::Severity{});
   template <class Line>
   void describe(Line& line) {
-    line.text("--vm", vm, "VM", "Only of the VM of this name");
-    line.usually("--level", level, kLevels, "This bad or worse");
-    line.since("--since", since_unix_s, "Not before: an age such as 2h or 7d, or a time");
-    line.number("--limit", limit, {1, 1000}, "At most so many, the newest");
+    line.text("--vm", vm, "VM", "Only events about the VM of this name");
+    line.usually("--level", level, kLevels, "Lowest level to show");
+    line.since("--since", since_unix_s, "Only since WHEN: an age such as 2h or 7d, or a time");
+    line.number("--limit", limit, {1, 1000}, "Show at most the N newest");
     line.period("--follow", follow, follow_seconds,
-                "Go on, looking every epoch or so many seconds");
+                "Keep going; look every epoch, or every SECONDS");
     line.listing();
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
@@ -183,69 +188,73 @@ struct AdviseRun {
   std::string root = "/";  ///< the host's root directory
   template <class Line>
   void describe(Line& line) {
-    line.optional_argument("VM", vm, "The VM's name or UUID; its definition counts");
-    line.text("--xml", xml_path, "FILE", "A domain XML instead of a VM");
-    line.number("--vcpus", vcpus, {1, 4096}, "A new VM of so many, instead");
-    line.text("--memory", memory, "SIZE", "Of the new VM, such as 8GiB");
-    line.text("--hugepages", hugepages, "SIZE", "The new VM's memory is made of such pages");
-    line.texts("--policy", policy, "KEY=VALUE", "Another policy than the VM has; repeatable");
-    line.texts("--host", host_paths, "FILE", "A host by `export --format host`; what all have");
-    line.usually("--format", format, kAdviseFormats, "For whom");
+    line.optional_argument("VM", vm, "Name or UUID of the VM whose definition to check");
+    line.text("--xml", xml_path, "FILE", "Check this domain XML instead of a VM's");
+    line.number("--vcpus", vcpus, {1, 4096}, "Advise on a new VM with N vCPUs instead");
+    line.text("--memory", memory, "SIZE", "Memory of the new VM, such as 8GiB");
+    line.text("--hugepages", hugepages, "SIZE", "Size of the new VM's huge pages");
+    line.texts("--policy", policy, "KEY=VALUE", "Assume this policy setting; repeatable");
+    line.texts("--host", host_paths, "FILE", "A host, from `export --format host`; repeatable");
+    line.usually("--format", format, kAdviseFormats, "What to print");
     line.flag("--apply", apply, "Define the VM as advised, for its next start");
     line.flag("--undo", undo, "Undo --apply; without a VM, list what can be undone");
     line.either("--apply", "--undo");
-    line.flag("--yes", yes, "Do so without asking");
-    line.text("--definitions", definitions_path, "DIR", "Where --apply keeps what was before");
-    line.text("--connect", uri, "URI", "Ask this libvirt");
-    line.text("--root", root, "DIR", "Look at the files below this directory");
+    line.flag("--yes", yes, "Do not ask");
+    line.text("--definitions", definitions_path, "DIR", "Where --apply keeps earlier definitions");
+    line.text("--connect", uri, "URI", "libvirt connection");
+    line.text("--root", root, "DIR", "Read the host's files below DIR");
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
 struct DoctorRun {
-  static constexpr CommandName kName{"", "doctor", "What is wrong on this host, and the cure"};
+  static constexpr CommandName kName{"", "doctor", "What is wrong on this host, and how to fix it"};
+  static constexpr std::string_view kExitStatus = "0 all is well, 4 warnings, 5 errors";
   std::string root = "/";  ///< the host's root directory
   template <class Line>
   void describe(Line& line) {
-    line.text("--root", root, "DIR", "Look at the files below this directory");
+    line.text("--root", root, "DIR", "Read the host's files below DIR");
+    line.listing();
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
 struct ConfigShowRun {
   static constexpr CommandName kName{"config", "show",
-                                     "The configuration that counts, and where it is from"};
+                                     "The configuration in effect, and where it comes from"};
   std::string path;  ///< empty: what counts for the daemon, or the daemon's if there is none
   template <class Line>
   void describe(Line& line) {
-    line.text("--config", path, "FILE", "What this file would set, not what the daemon goes by");
+    line.text("--config", path, "FILE", "Show what this file sets, not the daemon's configuration");
     line.listing();
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
 struct ConfigCheckRun {
-  static constexpr CommandName kName{"config", "check", "Say what is wrong with the configuration"};
+  static constexpr CommandName kName{"config", "check", "Check the configuration file"};
+  static constexpr std::string_view kExitStatus =
+      "2 also if something is wrong with the configuration";
   std::string path;  ///< empty: the daemon's
   template <class Line>
   void describe(Line& line) {
-    line.text("--config", path, "FILE", "Another file than the daemon's");
+    line.text("--config", path, "FILE", "File to check (default: the daemon's)");
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
 struct ReportRun {
-  static constexpr CommandName kName{"", "report", "What happened, as a text or as a page"};
+  static constexpr CommandName kName{"", "report", "Report on what happened, as text or HTML"};
   bool html = false;
   std::int64_t since_unix_s = 0;
   std::int64_t until_unix_s = 0;
   std::string history_path;  ///< empty: the daemon's
   template <class Line>
   void describe(Line& line) {
-    line.flag("--html", html, "A page that needs nothing but itself");
+    line.flag("--html", html, "Print one self-contained HTML page");
     line.since("--since", since_unix_s, until_unix_s, "1d",
-               "Not before: an age such as 2h or 7d, or a time");
-    line.text("--history", history_path, "FILE", "Another history than the daemon's");
+               "Only since WHEN: an age such as 2h or 7d, or a time");
+    line.text("--history", history_path, "FILE", "History file (default: the daemon's)");
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
@@ -256,8 +265,7 @@ enum class ExportFormat { kNodeResourceTopology, kPlacementInventories, kHost };
 inline constexpr std::array<std::string_view, 3> kExportFormats{"nrt", "openstack", "host"};
 
 struct ExportRun {
-  static constexpr CommandName kName{"", "export",
-                                     "The host in the words of a cluster's scheduler"};
+  static constexpr CommandName kName{"", "export", "Describe the host for a cluster's scheduler"};
   ExportFormat format{};
   std::optional<std::string> name;  ///< of the host; its own if left out
   bool follow = false;              ///< on and on, whenever it has changed
@@ -265,44 +273,49 @@ struct ExportRun {
   std::string root = "/";           ///< the host's root directory
   template <class Line>
   void describe(Line& line) {
-    line.watch("Again every epoch, or every so many seconds");
+    line.watch("Repeat every epoch, or every SECONDS");
     line.choice("--format", format, kExportFormats,
                 "nrt is for Kubernetes, host for `advise --host`");
-    line.text("--name", name, "HOST", "What the cluster calls this host");
+    line.text("--name", name, "HOST", "Name of this host in the cluster");
     line.period("--follow", follow, follow_seconds,
-                "A line whenever it has changed; how often to look");
+                "Print every change; look every epoch, or every SECONDS");
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
 struct RecordRun {
-  static constexpr CommandName kName{"", "record", "Write down what the daemon sees and plans"};
+  static constexpr CommandName kName{"", "record", "Record what the daemon sees and plans"};
   std::string path;
   std::optional<std::int64_t> epochs;
   bool anonymize = false;
   template <class Line>
   void describe(Line& line) {
-    line.argument("FILE", path, "A file, which must not exist yet");
-    line.number("--epochs", epochs, {1, 1'000'000}, "So many; until interrupted if left out");
-    line.flag("--anonymize", anonymize, "Without names and UUIDs of VMs");
+    line.argument("FILE", path, "File to write, which must not exist yet");
+    line.number("--epochs", epochs, {1, 1'000'000},
+                "Stop after N epochs (default: when interrupted)");
+    line.flag("--anonymize", anonymize, "Leave out names and UUIDs of VMs");
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
 struct ReplayRun {
-  static constexpr CommandName kName{"", "replay", "Make the plans of a recording again"};
+  static constexpr CommandName kName{"", "replay", "Recompute the plans of a recording"};
+  static constexpr std::string_view kExitStatus =
+      "1 also if a plan comes out differently or the recording is damaged";
   std::string path;
   std::vector<std::pair<std::string, std::int64_t>> options;
   template <class Line>
   void describe(Line& line) {
-    line.argument("FILE", path, "A file that `record` has written");
-    line.values("--options", options, "Also plan with other options; may be given several times");
+    line.argument("FILE", path, "File written by `record`");
+    line.values("--options", options, "Also plan with this value of an option; repeatable");
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
 struct SimRunRequest {
   static constexpr CommandName kName{"sim", "run", "Run a scenario"};
+  static constexpr std::string_view kExitStatus =
+      "1 also if something happened that must never happen";
   std::string scenario;  ///< a file, or the name of one that comes with the program
   std::optional<std::int64_t> epochs;
   std::optional<std::int64_t> seed;
@@ -310,13 +323,13 @@ struct SimRunRequest {
   std::optional<std::string> explain;  ///< a VM; its explanation is then all that is printed
   template <class Line>
   void describe(Line& line) {
-    line.argument("SCENARIO", scenario, "A file, - for input, a name, or drawn-SEED-NUMBER");
-    line.number("--epochs", epochs, {1, 1'000'000}, "So many epochs, whatever the scenario says");
+    line.argument("SCENARIO", scenario, "Name, file, - (standard input) or drawn-SEED-NUMBER");
+    line.number("--epochs", epochs, {1, 1'000'000}, "Run N epochs, whatever the scenario says");
     line.number("--seed", seed, {0, std::numeric_limits<std::int64_t>::max()},
-                "This seed, whatever the scenario says");
-    line.text("--record", record, "FILE", "Also write a recording into this new file");
-    line.text("--explain", explain, "VM", "At the end only say why this VM is where it is");
-    line.watch("The tables after every epoch, of so long");
+                "Random seed, whatever the scenario says");
+    line.text("--record", record, "FILE", "Also write a recording to this new file");
+    line.text("--explain", explain, "VM", "Print only why this VM is where it is at the end");
+    line.watch("Show the tables after every epoch, of SECONDS");
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
@@ -331,24 +344,29 @@ struct SimListRequest {
 };
 
 struct SimCompareRequest {
-  static constexpr CommandName kName{"sim", "compare", "Run scenarios under other policies, too"};
+  static constexpr CommandName kName{"sim", "compare",
+                                     "Run scenarios under other policies as well"};
   std::vector<std::string> scenarios;  ///< all that come with the program if nothing is chosen
   std::optional<std::int64_t> epochs;
   std::optional<std::int64_t> drawn;  ///< so many as well, drawn at random
   std::int64_t seed = 1;              ///< of these
   template <class Line>
   void describe(Line& line) {
-    line.arguments("SCENARIO", scenarios, "As for `run`; all that come with it if left out");
-    line.number("--epochs", epochs, {1, 1'000'000}, "So many epochs at most");
-    line.number("--drawn", drawn, {1, 1'000'000}, "So many that are drawn at random");
-    line.number("--seed", seed, {0, std::numeric_limits<std::int32_t>::max()}, "Decides which");
+    line.arguments("SCENARIO", scenarios, "As for `run` (default: all that come with the program)");
+    line.number("--epochs", epochs, {1, 1'000'000}, "Run at most N epochs");
+    line.number("--drawn", drawn, {1, 1'000'000}, "Add N scenarios drawn at random");
+    line.number("--seed", seed, {0, std::numeric_limits<std::int32_t>::max()},
+                "Seed of the random scenarios");
+    line.listing();
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
 struct SimSearchRequest {
   static constexpr CommandName kName{"sim", "search",
-                                     "Look for scenarios in which vmnuma does worst"};
+                                     "Search for scenarios in which vmnuma does worst"};
+  static constexpr std::string_view kExitStatus =
+      "1 also if something happened that must never happen";
   std::int64_t seconds = 60;
   std::optional<std::int64_t> rounds;  ///< instead of seconds
   std::int64_t seed = 1;
@@ -356,19 +374,21 @@ struct SimSearchRequest {
   std::optional<std::string> out;  ///< a directory for what is found
   template <class Line>
   void describe(Line& line) {
-    line.number("--seconds", seconds, {1, 1'000'000}, "End with the round in which they pass");
-    line.number("--rounds", rounds, {1, 1'000'000}, "End after so many rounds");
+    line.number("--seconds", seconds, {1, 1'000'000},
+                "Stop after the round that is running by then");
+    line.number("--rounds", rounds, {1, 1'000'000}, "Stop after N rounds");
     line.either("--rounds", "--seconds");
     line.number("--seed", seed, {0, std::numeric_limits<std::int64_t>::max()},
-                "Decides what is tried");
-    line.text("--against", against, "POLICY", "best, optimal, or one other policy");
-    line.text("--out", out, "DIR", "Write what is found as scenario files there");
+                "Random seed of the search");
+    line.text("--against", against, "POLICY", "What to compare with: best, optimal or one policy");
+    line.text("--out", out, "DIR", "Write findings to DIR as scenario files");
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
 struct SimCheckRequest {
-  static constexpr CommandName kName{"sim", "check", "Say what is wrong with a scenario file"};
+  static constexpr CommandName kName{"sim", "check", "Check a scenario file"};
+  static constexpr std::string_view kExitStatus = "2 also if something is wrong with the scenario";
   std::string scenario;  ///< as for `sim run`
   template <class Line>
   void describe(Line& line) {
@@ -393,37 +413,36 @@ struct PvePlace {
   std::string snippets = "/var/lib/vz/snippets";
   template <class Line>
   void describe(Line& line) {
-    line.text("--storage", storage, "STORAGE", "The storage, as Proxmox VE calls it");
-    line.text("--snippets", snippets, "DIR", "Where it keeps its snippets");
+    line.text("--storage", storage, "STORAGE", "Proxmox VE's name of the storage");
+    line.text("--snippets", snippets, "DIR", "Directory of its snippets");
   }
 };
 
 struct PveInstallRun {
   static constexpr CommandName kName{"pve", "install",
-                                     "Put the hookscript in place, and say how VMs get it"};
+                                     "Install the hookscript, and show how to give it to VMs"};
   std::vector<std::string> vmids;  ///< of VMs that get it now
   PvePlace place;
   std::string root = "/";  ///< the host's root directory
   template <class Line>
   void describe(Line& line) {
-    line.texts("--for", vmids, "VMID", "Give it to this VM, by `qm set`; repeatable");
+    line.texts("--for", vmids, "VMID", "Give it to this VM with `qm set`; repeatable");
     place.describe(line);
-    line.text("--root", root, "DIR", "Look at the files below this directory");
+    line.text("--root", root, "DIR", "Read the host's files below DIR");
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
 struct PveRemoveRun {
-  static constexpr CommandName kName{"pve", "remove",
-                                     "Take the hookscript away, once no VM names it"};
+  static constexpr CommandName kName{"pve", "remove", "Remove the hookscript, once no VM uses it"};
   std::vector<std::string> vmids;  ///< of VMs that lose it now
   PvePlace place;
   std::string root = "/";  ///< the host's root directory
   template <class Line>
   void describe(Line& line) {
-    line.texts("--for", vmids, "VMID", "Take it from this VM, by `qm set`; repeatable");
+    line.texts("--for", vmids, "VMID", "Take it from this VM with `qm set`; repeatable");
     place.describe(line);
-    line.text("--root", root, "DIR", "Look at the files below this directory");
+    line.text("--root", root, "DIR", "Read the host's files below DIR");
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
@@ -435,7 +454,8 @@ struct PveStatusRun {
   template <class Line>
   void describe(Line& line) {
     place.describe(line);
-    line.text("--root", root, "DIR", "Look at the files below this directory");
+    line.text("--root", root, "DIR", "Read the host's files below DIR");
+    line.listing();
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };

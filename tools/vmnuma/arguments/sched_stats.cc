@@ -27,7 +27,11 @@ std::string help() {
          "  -l ID,ID          only these groupIDs; of numa-pnode, only these nodes\n"
          "  -z COLUMN,COLUMN  only these columns, in this order\n"
          "  -q                values separated by commas\n"
-         "  -h                this help\n";
+         "  -h                this help\n"
+         "\n"
+         "Examples:\n"
+         "  sched-stats -t numa-clients        Show all clients of VMs\n"
+         "  sched-stats -t numa-pnode -l 0 -q  Show node 0, separated by commas\n";
 }
 
 tl::unexpected<EarlyExit> usage(const std::string& problem) {

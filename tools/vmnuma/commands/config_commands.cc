@@ -74,9 +74,9 @@ std::string shown_text(const ShownConfig& shown, ListFormat format) {
   }
   std::string head = wrapped(
       shown.source == "daemon"
-          ? fmt::format("What counts for the daemon that answers at {}", shown.path)
-          : fmt::format("What a daemon would read from {}{}{}", shown.path,
-                        shown.why.empty() ? "" : "; none was asked what counts now: ", shown.why),
+          ? fmt::format("Configuration in effect, from the daemon at {}", shown.path)
+          : fmt::format("Configuration that a starting daemon would read from {}{}{}", shown.path,
+                        shown.why.empty() ? "" : "; no daemon could be asked: ", shown.why),
       /*indent=*/0);
   for (const std::string& notice : shown.view.notices) {
     head += wrapped(notice, /*indent=*/0);

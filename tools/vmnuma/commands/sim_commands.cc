@@ -230,6 +230,35 @@ int run_simulation(const SimRunRequest& request, const Invocation& invocation,
   return result.violations.empty() ? kExitOk : kExitRefused;
 }
 
+/// In per cent with two digits.
+Listing::Cell share_cell(Percentage share) {
+  return cell(fmt::format("{:.2f}", static_cast<double>(share.value) / 1000));
+}
+
+/// A row a policy, with the bound behind those of its scenario.
+Listing comparison_rows(const std::vector<ScenarioComparison>& comparisons) {
+  Listing listing;
+  listing.columns = {{"scenario", "SCENARIO"},
+                     {"policy", "POLICY"},
+                     {"lost_pct", "LOST%", Align::kRight},
+                     {"worst_off_pct", "WORST-OFF%", Align::kRight},
+                     {"changes", "CHANGES", Align::kRight},
+                     {"bytes_moved", "MOVED", Align::kRight},
+                     {"bytes_below_reserve", "BELOW-RESERVE", Align::kRight}};
+  for (const ScenarioComparison& comparison : comparisons) {
+    listing.names.push_back(comparison.scenario);
+    for (const PolicyResult& row : comparison.policies) {
+      listing.rows.push_back({cell(comparison.scenario), cell(row.policy), share_cell(row.lost),
+                              share_cell(row.worst_off), cell(row.changes),
+                              bytes_cell(row.moved.value), bytes_cell(row.below_reserve.value)});
+    }
+    const Listing::Cell none{"-", ""};
+    listing.rows.push_back({cell(comparison.scenario), cell(std::string(kBound)),
+                            share_cell(comparison.bound), none, none, none, none});
+  }
+  return listing;
+}
+
 int compare_simulations(const SimCompareRequest& request, const Invocation& invocation,
                         const std::string& scenarios, Surroundings& surroundings) {
   std::vector<Scenario> chosen;
@@ -266,9 +295,13 @@ int compare_simulations(const SimCompareRequest& request, const Invocation& invo
     surroundings.out << to_json(comparisons) << std::endl;
     return kExitOk;
   }
-  surroundings.out << to_text(comparisons);
-  if (comparisons.size() > 1) {
-    surroundings.out << to_text(summary_of(comparisons));
+  if (invocation.format != ListFormat::kTable) {
+    surroundings.out << text_of(comparison_rows(comparisons), invocation.format);
+  } else {
+    surroundings.out << to_text(comparisons);
+    if (comparisons.size() > 1) {
+      surroundings.out << to_text(summary_of(comparisons));
+    }
   }
   surroundings.out << std::flush;
   return kExitOk;

@@ -64,8 +64,10 @@ int DoctorRun::run(const Invocation& invocation, Surroundings& surroundings) con
     append(findings, check_interrupts(*directory, host));
     append(findings, check_definitions(host));
   }
+  const bool is_text = invocation.format == ListFormat::kTable;
   surroundings.out << (invocation.json ? json_of(findings) + "\n"
-                                       : text_of(findings, surroundings.colours))
+                       : is_text       ? text_of(findings, surroundings.colours)
+                                       : text_of(listing_of(findings), invocation.format))
                    << std::flush;
   switch (worst_of(findings)) {
     case Severity::kOk:

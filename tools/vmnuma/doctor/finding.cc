@@ -64,6 +64,19 @@ std::string text_of(const std::vector<Finding>& findings, bool colours) {
   return text;
 }
 
+Listing listing_of(const std::vector<Finding>& findings) {
+  Listing listing;
+  listing.columns = {
+      {"check", "CHECK"}, {"severity", "SEVERITY"}, {"what", "WHAT"}, {"mend", "MEND"}};
+  for (const Finding& finding : findings) {
+    listing.names.emplace_back(finding.check);
+    listing.rows.push_back({cell(std::string(finding.check)),
+                            cell(std::string(name_of(finding.severity))), cell(finding.what),
+                            cell(finding.mend)});
+  }
+  return listing;
+}
+
 std::string json_of(const std::vector<Finding>& findings) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Finding& finding : findings) {

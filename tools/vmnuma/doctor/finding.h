@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "placement/base/names.h"
+#include "tools/vmnuma/text/listing.h"
 
 namespace vmnuma::tools {
 
@@ -36,6 +37,8 @@ struct Finding {
 
 /// One line a finding, and below what is not well how to mend it. With `colours` for a terminal.
 [[nodiscard]] std::string text_of(const std::vector<Finding>& findings, bool colours);
+/// A row a finding, with how to mend it and without the lines for the shell.
+[[nodiscard]] Listing listing_of(const std::vector<Finding>& findings);
 /// {"worst":"warning","findings":[{"check":...,"severity":...,"what":...,"mend":...,"lines":[]}]}
 [[nodiscard]] std::string json_of(const std::vector<Finding>& findings);
 

@@ -20,7 +20,7 @@
 #include "tools/vmnuma/pve/pve_host.h"
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/surroundings.h"
-#include "tools/vmnuma/text/table.h"
+#include "tools/vmnuma/text/listing.h"
 #include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
@@ -252,25 +252,37 @@ int PveStatusRun::run(const Invocation& invocation, Surroundings& surroundings) 
     return fail(invocation, surroundings, vms.error(), kExitRefused);
   }
   const PveScript script = pve_script_in(*directory, below_root(place.snippets));
-  Table table({{"VMID", Table::Align::kRight}, {"VM"}, {"HOOKSCRIPT"}, {"AFFINITY"}});
+  Listing listing;
+  listing.columns = {{"vmid", "VMID", Align::kRight},
+                     {"vm", "VM"},
+                     {"hookscript", "HOOKSCRIPT"},
+                     {"affinity", "AFFINITY"}};
   ordered_json json = {{"script", script_path(place)},
                        {"state", script_text(script)},
                        {"vms", ordered_json::array()}};
-  const auto or_dash = [](const std::string& text) { return text.empty() ? "-" : text; };
+  const auto or_dash = [](const std::string& text) {
+    return Listing::Cell{text.empty() ? "-" : text, text};
+  };
   for (const PveVm& vm : *vms) {
     if (vm.node.empty()) {
-      table.add_row(
-          {std::to_string(vm.vmid), vm.name, or_dash(vm.hookscript), or_dash(vm.affinity)});
+      listing.names.push_back(std::to_string(vm.vmid));
+      listing.rows.push_back({cell(std::int64_t{vm.vmid}), cell(vm.name), or_dash(vm.hookscript),
+                              or_dash(vm.affinity)});
       json["vms"].push_back({{"vmid", vm.vmid},
                              {"vm", vm.name},
                              {"hookscript", vm.hookscript},
                              {"affinity", vm.affinity}});
     }
   }
-  const std::string text =
-      fmt::format("hookscript {}: {}\n", printable(script_path(place)), script_text(script)) +
-      (table.empty() ? "" : "\n" + table.text());
-  return print(invocation, surroundings, invocation.json ? text::json_text(json) + "\n" : text);
+  if (invocation.json) {
+    return print(invocation, surroundings, text::json_text(json) + "\n");
+  }
+  std::string text = text_of(listing, invocation.format);
+  if (invocation.format == ListFormat::kTable) {
+    text = fmt::format("hookscript {}: {}\n", printable(script_path(place)), script_text(script)) +
+           (listing.rows.empty() ? "" : "\n" + text);
+  }
+  return print(invocation, surroundings, text);
 }
 
 }  // namespace vmnuma::tools

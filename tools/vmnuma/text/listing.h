@@ -61,6 +61,7 @@ using Shown = Listing::Shown;
 [[nodiscard]] Listing listing_of(const balancer::EventsView& view);
 [[nodiscard]] Listing listing_of(const balancer::OptionsView& view);
 [[nodiscard]] Listing listing_of(const balancer::ConfigView& view);
+[[nodiscard]] Listing listing_of(const balancer::PolicyView& view);
 [[nodiscard]] Listing listing_of(const balancer::MemoryView& view);
 [[nodiscard]] Listing listing_of(const balancer::ReservationsView& view);
 /// The first column names what the rows are about.

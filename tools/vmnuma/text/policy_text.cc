@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "tools/vmnuma/text/table.h"
+#include "tools/vmnuma/text/listing.h"
 #include "tools/vmnuma/text/text.h"
 #include "tools/vmnuma/text/view_text.h"
 
@@ -17,12 +17,25 @@ std::string text_of(const balancer::PolicyView& view) {
   if (!view.metadata_wins) {
     out += wrapped("Metadata does not count, because metadata_wins is false.", /*indent=*/0);
   }
-  Table table({{"KEY"}, {"VALUE"}, {"FROM"}, {"ALLOWED"}});
-  for (const auto& key : view.keys) {
-    table.add_row({key.name, key.value.empty() ? "-" : key.value, std::string(name_of(key.origin)),
-                   key.allowed});
+  return out + "\n" + text_of(listing_of(view), ListFormat::kTable);
+}
+
+Listing listing_of(const balancer::PolicyView& view) {
+  Listing listing;
+  listing.columns = {{"key", "KEY"},
+                     {"value", "VALUE"},
+                     {"origin", "FROM"},
+                     {"allowed", "ALLOWED"},
+                     {"help", "MEANING", Align::kLeft, Shown::kWide}};
+  for (const balancer::PolicyKeyView& key : view.keys) {
+    listing.names.push_back(key.name);
+    listing.rows.push_back({cell(key.name),
+                            {key.value.empty() ? "-" : key.value, key.value},
+                            cell(std::string(name_of(key.origin))),
+                            cell(key.allowed),
+                            cell(key.help)});
   }
-  return out + "\n" + table.text();
+  return listing;
 }
 
 }  // namespace vmnuma::tools
