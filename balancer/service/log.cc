@@ -17,7 +17,7 @@
 namespace vmnuma::balancer {
 namespace {
 
-/// syslog(3)'s numbers, which the journal and the <N> prefix share.
+/// syslog(3)'s numbers, which are the journal's.
 int priority_of(Severity severity) {
   switch (severity) {
     case Severity::kDebug:
@@ -58,8 +58,7 @@ bool stderr_is_journal() {
 
 }  // namespace
 
-Log::Log(LogLevel level)
-    : level_(level), to_journal_(stderr_is_journal()), to_people_(::isatty(STDERR_FILENO) == 1) {}
+Log::Log(LogLevel level) : level_(level), to_journal_(stderr_is_journal()) {}
 
 void Log::write(const LogLine& line) const {
   const int priority = priority_of(line.severity);
@@ -71,9 +70,8 @@ void Log::write(const LogLine& line) const {
     for (const auto& [name, value] : line.fields) {
       fields += fmt::format(" {}={}", name, text::printable(value));
     }
-    const std::string text = fmt::format(
-        "{}{}{}\n", to_people_ ? "" : fmt::format("<{}>", priority), text::printable(line.message),
-        fields.empty() ? "" : " [" + fields.substr(1) + "]");
+    const std::string text = fmt::format("{}{}\n", text::printable(line.message),
+                                         fields.empty() ? "" : " [" + fields.substr(1) + "]");
     (void)std::fputs(text.c_str(), stderr);  // nobody is left to tell
     return;
   }

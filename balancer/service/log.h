@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where the daemon's log lines go: the journal with fields when started by systemd, standard error
-/// otherwise.
+/// Where the daemon's log lines go: the journal with fields if standard error leads there, standard
+/// error otherwise, as text for people.
 #pragma once
 
 #include "balancer/config/config.h"
@@ -21,7 +21,6 @@ class Log {
  private:
   LogLevel level_;
   bool to_journal_;
-  bool to_people_;  ///< a terminal: without the priority that service managers read
 };
 
 }  // namespace vmnuma::balancer
