@@ -189,6 +189,7 @@ Result<StatusView> reply_to(const ControllerState& state, const StatusRequest& /
   view.nothing_to_balance = nothing_to_balance(state.setup.topology);
   view.version = state.setup.version;
   view.uri = state.setup.uri;
+  view.host_name = state.setup.host_name;
   view.epoch = snapshot.epoch;
   view.epoch_length_ms = epoch_length_ms(snapshot, state.setup.options);
   if (snapshot.epoch > 0) {

@@ -34,6 +34,7 @@ namespace vmnuma::balancer {
 struct ControllerSetup : Settings {
   std::string version;
   std::string uri;
+  std::string host_name;
   std::string history_path;
   std::string history_notice;  ///< what had to be set aside at the start; empty if nothing
   placement::Topology topology;

@@ -125,6 +125,8 @@ struct StatusView {
   std::vector<std::string> notices;
   std::string version;
   std::string uri;  ///< the libvirt connection; of a simulated host kSimulatedUri and its scenario
+  std::string host_name;   ///< of a simulated host its scenario's, of a recording its file's
+  Figure recorded_unix_s;  ///< when the epoch was measured that a recording shows; else absent
   std::int64_t epoch = 0;
   std::int64_t epoch_length_ms = 0;
   Figure late_ms;        ///< from when the last epoch was due until it had been measured

@@ -118,6 +118,8 @@ void visit_fields(Fields& fields, T& view) {
   fields("notices", view.notices);
   fields("version", view.version);
   fields("uri", view.uri);
+  fields("host_name", view.host_name);
+  fields.time("recorded", view.recorded_unix_s);
   fields("epoch", view.epoch);
   fields("epoch_length_ms", view.epoch_length_ms);
   fields("late_ms", view.late_ms,

@@ -51,6 +51,8 @@ class Host {
 
   /// For messages: "libvirt at qemu:///system".
   [[nodiscard]] virtual std::string name() const = 0;
+  /// What people call it.
+  [[nodiscard]] virtual std::string host_name() const = 0;
   /// As it was found when the host was opened.
   [[nodiscard]] virtual const placement::Topology& topology() const = 0;
   /// The directory that is the host's root, for what single questions read there.

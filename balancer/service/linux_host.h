@@ -22,6 +22,7 @@
 #include "migration/linux/linux_page_mover.h"
 #include "migration/linux/metered_page_mover.h"
 #include "stats/files/directory.h"
+#include "stats/linux/host_name.h"
 #include "stats/perf/perf_counters.h"
 #include "stats/perf/read_turns.h"
 #include "stats/topology/topology_watch.h"
@@ -35,6 +36,7 @@ class LinuxHost final : public Host {
   [[nodiscard]] static Result<std::unique_ptr<Host>> open(const Config& config);
 
   [[nodiscard]] std::string name() const override { return hypervisor_->name(); }
+  [[nodiscard]] std::string host_name() const override { return stats::host_name(); }
   [[nodiscard]] const placement::Topology& topology() const override { return topology_; }
   [[nodiscard]] const std::string& root() const override { return root_; }
   [[nodiscard]] HostTime time() const override { return {}; }

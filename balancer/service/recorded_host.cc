@@ -231,6 +231,9 @@ Result<Answer> RecordedHost::Showing::answer(const Command& question, const std:
   if (auto* status = answer ? std::get_if<StatusView>(&*answer) : nullptr) {
     status->version = VMNUMA_VERSION;  // of the program that answers
     status->uri = std::string(kRecordedUri) + path;
+    status->host_name = std::filesystem::path(path).filename();
+    status->recorded_unix_s =
+        std::chrono::floor<std::chrono::seconds>(wall_).time_since_epoch().count();
     status->history = {history_->path(), "ok"};
   }
   return answer;

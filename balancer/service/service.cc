@@ -91,6 +91,7 @@ ControllerSetup controller_setup(const ServiceSetup& setup) {
   ControllerSetup controller{settings_of(setup.config)};
   controller.version = VMNUMA_VERSION;
   controller.uri = hypervisor_text(setup.config);
+  controller.host_name = setup.host->host_name();
   controller.topology = setup.host->topology();
   controller.expected =
       read_expected_vms(setup.config.state_dir,

@@ -205,6 +205,17 @@ TEST_F(RecordedHostTest, StatusNamesTheRecordingAndItsHistory) {
   EXPECT_EQ(status.history.path, directory_.path() + "/history.sqlite");
 }
 
+TEST_F(RecordedHostTest, StatusSaysOfWhichFileItIsAndWhenItsEpochWas) {
+  write(lines_.size());
+  auto host = open();
+  ASSERT_TRUE(host) << host.error().message;
+  const auto first = ask<StatusView>(**host, StatusRequest{});
+  EXPECT_EQ(first.host_name, "night.rec");
+  ASSERT_TRUE(first.recorded_unix_s);
+  ASSERT_TRUE((*host)->step(5));
+  EXPECT_EQ(ask<StatusView>(**host, StatusRequest{}).recorded_unix_s, *first.recorded_unix_s + 10);
+}
+
 TEST_F(RecordedHostTest, WhatIsNoRecordingIsRefusedWithItsName) {
   const auto problem = [this] {
     const auto host = open();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Views, and a table, in which every field has a value that is not its default, but for
-/// StatusView::nothing_to_balance: a host of four nodes has something to balance.
+/// StatusView::nothing_to_balance and recorded_unix_s: a host of four nodes has something to
+/// balance, and it is no recording.
 #pragma once
 
 #include "balancer/model/view.h"
@@ -18,6 +19,7 @@ inline balancer::StatusView status_view() {
   view.degraded = {{"libvirt", "the connection is gone, trying again", kNoonUnixS}};
   view.version = "0.1.0";
   view.uri = "qemu:///system";
+  view.host_name = "kvm7";
   view.epoch = 1234;
   view.epoch_length_ms = 2000;
   view.late_ms = 7;

@@ -97,7 +97,7 @@ class MetricFields {
     table_.push_back({metric.name, metric.name.ends_with("_total") ? kCounter : kGauge, labels_,
                       metric.help, metric.label});
   }
-  void time(std::string_view /*name*/, std::int64_t /*unix_s*/) {}
+  void time(std::string_view /*name*/, const balancer::Figure& /*unix_s*/) {}
 
  private:
   std::string_view labels_;

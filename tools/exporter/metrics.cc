@@ -119,7 +119,7 @@ class MetricFields {
       families_.add(metric.name, *measured / base_units(name), std::move(labels));
     }
   }
-  void time(std::string_view /*name*/, std::int64_t /*unix_s*/) {}
+  void time(std::string_view /*name*/, const balancer::Figure& /*unix_s*/) {}
 
  private:
   const Labels& labels_;

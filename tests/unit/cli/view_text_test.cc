@@ -26,7 +26,7 @@ TEST_F(ViewTextTest, StatusWithTransfers) {
             12:00:00)
 Version     0.1.0
 Hypervisor  qemu:///system
-Host        4 nodes, 21 VMs, 25 clients
+Host        kvm7: 4 nodes, 21 VMs, 25 clients
 Epoch       1234, one every 2000 ms
 Lateness    7 ms in the last epoch, 45 ms at most
 Imbalance   12 %
@@ -77,6 +77,13 @@ TEST_F(ViewTextTest, StatusSaysThatThereIsNothingToBalanceAndStillShowsAllFigure
                                           "            nothing to balance: only node 0 has CPUs\n"
                                           "Version     0.1.0\n"));
   EXPECT_THAT(text, ::testing::HasSubstr("\nLost time   431 ms per epoch\n"));
+}
+
+TEST_F(ViewTextTest, StatusOfARecordingSaysWhenItWasMade) {
+  balancer::StatusView view = tests::status_view();
+  EXPECT_THAT(text_of(view), ::testing::Not(::testing::HasSubstr("Recorded")));
+  view.recorded_unix_s = tests::kNoonUnixS;
+  EXPECT_THAT(text_of(view), ::testing::HasSubstr("\nRecorded    2025-01-31 12:00:00\n"));
 }
 
 TEST_F(ViewTextTest, StatusSaysWhatTheStartHasSetAside) {

@@ -56,6 +56,12 @@ TEST(ResponseTest, AHostWithNothingToBalanceComesThroughUnchanged) {
   expect_unchanged(view);
 }
 
+TEST(ResponseTest, TheTimeOfARecordingComesThroughUnchanged) {
+  StatusView view = tests::status_view();
+  view.recorded_unix_s = tests::kNoonUnixS;
+  expect_unchanged(view);
+}
+
 TEST(ResponseTest, AVmsDevicesComeThroughUnchanged) {
   ExplainView view = tests::explain_view();
   view.devices = {
@@ -94,6 +100,7 @@ TEST(ResponseTest, StatusHasTheDocumentedForm) {
   view.notices = {"'options.toml' was set aside"};
   view.version = "0.1.0";
   view.uri = "qemu:///system";
+  view.host_name = "kvm7";
   view.epoch = 5;
   view.epoch_length_ms = 2000;
   view.history = {"/var/lib/vmnuma/history.sqlite", "ok"};
@@ -103,7 +110,7 @@ TEST(ResponseTest, StatusHasTheDocumentedForm) {
       R"("degraded":[{"source":"libvirt","reason":"no connection","since":"2025-01-31T12:00:00Z"}],)"
       R"("nothing_to_balance":"",)"
       R"("notices":["'options.toml' was set aside"],)"
-      R"("version":"0.1.0","uri":"qemu:///system","epoch":5,"epoch_length_ms":2000,)"
+      R"("version":"0.1.0","uri":"qemu:///system","host_name":"kvm7","recorded":null,"epoch":5,"epoch_length_ms":2000,)"
       R"("late_ms":null,"late_most_ms":null,)"
       R"("imbalance_pct":null,"lost_ms":null,"nodes":0,"vms":null,"clients":null,"open_actions":0,)"
       R"("largest_vm":{"node":null,"vcpus":null,"memory_bytes":null,"room_bytes":null,"huge_pages":[]},"reservations":0,)"

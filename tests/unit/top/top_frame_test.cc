@@ -68,6 +68,30 @@ TEST_F(TopFrameTest, HostFits80By24) {
   EXPECT_EQ(text, golden("host-80x24.txt", text));
 }
 
+TEST_F(TopFrameTest, OfARecordingTheHeadSaysWhenItWasMade) {
+  TopData data{small_host(), "", std::nullopt};
+  EXPECT_THAT(plain_text(top_frame(data, {}, {24, 80})), Not(HasSubstr("recorded")));
+  data.host.status.recorded_unix_s = tests::kNoonUnixS;
+  EXPECT_THAT(plain_text(top_frame(data, {}, {24, 80})),
+              HasSubstr("\nrecorded 2025-01-31 12:00:00\n"));
+  EXPECT_THAT(top_text(data.host), HasSubstr("\nrecorded 2025-01-31 12:00:00\n"));
+}
+
+TEST_F(TopFrameTest, ANarrowScreenHasTheKeysThatAreMissedMostAndNoneCutOff) {
+  const TopData data{small_host(), "", std::nullopt};
+  const auto last_line = [&](std::size_t columns, const TopState& state) {
+    std::string text = plain_text(top_frame(data, state, {24, columns}));
+    text.pop_back();
+    return text.substr(text.rfind('\n') + 1);
+  };
+  EXPECT_EQ(last_line(80, {}),
+            "page 1/1  q quit  ? help  Enter why  / find  olmfhn order  x memory  Space hold");
+  EXPECT_EQ(last_line(50, {}), "page 1/1  q quit  ? help  Enter why  Space hold");
+  TopState state;
+  state.frozen = true;
+  EXPECT_EQ(last_line(40, state), "page 1/1  q quit  ? help  FROZEN");
+}
+
 TEST_F(TopFrameTest, WideTerminalHasWiderBarsAndNames) {
   TopData data = many(4, 12);
   data.host.clients[2].vm = "a-name-that-is-longer-than-sixteen-characters";

@@ -2,7 +2,7 @@
 // Asks for the state every two seconds and hands it to those who show it.
 import { byId, setText } from "./dom.js";
 import { showFigures } from "./figures.js";
-import { parsed } from "./format.js";
+import * as format from "./format.js";
 import { showMap } from "./host_map.js";
 import { addToPlots, beginPlots } from "./plots.js";
 import { showMoves, showTransfers, showVms } from "./tables.js";
@@ -24,7 +24,7 @@ let shownAt = 0; // when the figures on the page were read, in ms
 async function fetchJson(path) {
   const answer = await fetch(path, { cache: "no-store", signal: AbortSignal.timeout(kTimeLimit) });
   if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
-  return parsed(await answer.text());
+  return format.parsed(await answer.text());
 }
 
 function showProblem(text, isBad) {
@@ -49,7 +49,8 @@ function showMode(name, detail, kind) {
 
 function showAge() {
   const seconds = Math.round((Date.now() - shownAt) / 1000);
-  setText(byId("age"), shownAt === 0 ? "" : seconds < 5 ? "live" : `as of ${seconds} s ago`);
+  const isOld = shownAt !== 0 && seconds >= 5;
+  setText(byId("age"), isOld ? `as of ${seconds} s ago` : shown && !shown.status.recorded ? "live" : "");
 }
 
 function show(state) {
@@ -64,9 +65,10 @@ function show(state) {
   showMode(status.mode, kModes[status.mode]?.[1] ?? "", kModes[status.mode]?.[0] ?? "");
   showProblem(status.degraded.map((missing) => `${missing.source} is missing: ${missing.reason}.`).join(" "), true);
   showBalance(status.nothing_to_balance);
-  setText(byId("where"), `${location.hostname} · ${status.uri}`);
+  setText(byId("where"), `${status.host_name} · ${status.uri}`);
+  setText(byId("recorded"), status.recorded ? `recorded ${format.dateAndTime(status.recorded)}, epoch ${host.epoch}` : "");
   setText(byId("about"), `vmnumad ${status.version} · epoch ${host.epoch} · history ${status.history.state}`);
-  showPlace(host);
+  showPlace(status.host_name, host);
   showFigures(status, host);
   showMap(status, host);
   showVms(host);
@@ -102,7 +104,7 @@ async function refresh() {
 }
 
 addEventListener("hashchange", () => {
-  showPlace(shown?.host);
+  showPlace(shown?.status.host_name, shown?.host);
   if (shown) showPast(shown.status, shown.history);
   showLookedAt();
 });

@@ -65,6 +65,8 @@ export function time(text, now = new Date()) {
   return at.toDateString() === now.toDateString() ? clock : `${at.toLocaleDateString()} ${clock}`;
 }
 
+export const dateAndTime = (text) => new Date(text).toLocaleString([], { hour12: false });
+
 export const count = (value, one, many = `${one}s`) => `${number(value)} ${value === 1 ? one : many}`;
 export const clientName = (vm, client, clients) => (clients > 1 ? `${vm}/${client}` : vm);
 

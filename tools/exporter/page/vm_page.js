@@ -9,7 +9,7 @@ export const lookedAt = () => (/^#vm=([0-9a-f-]{36})$/.exec(location.hash)?.[1] 
 export const addressOf = (uuid) => `#vm=${uuid}`;
 
 /** Shows the page of the VM, or that of the host. */
-export function showPlace(host) {
+export function showPlace(hostName, host) {
   const uuid = lookedAt();
   const section = byId("vm");
   const begins = uuid !== "" && section.dataset.uuid !== uuid;
@@ -18,7 +18,7 @@ export function showPlace(host) {
   document.body.classList.toggle("one-vm", uuid !== "");
   const vm = host?.vms.find((candidate) => candidate.vm_uuid === uuid);
   setText(byId("vm-title"), uuid === "" ? "" : `VM ${vm?.vm ?? uuid}`);
-  document.title = [uuid === "" ? "" : vm?.vm ?? "VM", location.hostname, "vmnuma"].filter(Boolean).join(" · ");
+  document.title = [uuid === "" ? "" : vm?.vm ?? "VM", hostName, "vmnuma"].filter(Boolean).join(" · ");
   if (begins) {
     for (const id of ["vm-clients", "vm-considered"]) showList(byId(id), [], () => "", () => null, () => {});
     setText(byId("vm-memory"), "");

@@ -34,6 +34,7 @@ void SimDaemon::start(Microseconds now) {
   setup.mode = balancer::Mode::kActive;
   setup.version = VMNUMA_VERSION;
   setup.uri = "sim";
+  setup.host_name = "simulated";
   setup.topology = host_.firmware_topology();
   setup.options = options_;
   setup.strategy = strategy_;

@@ -53,6 +53,7 @@ class LiveHost final : public balancer::Host,
   explicit LiveHost(Setup setup);
 
   [[nodiscard]] std::string name() const override;
+  [[nodiscard]] std::string host_name() const override { return scenario_.name; }
   [[nodiscard]] const placement::Topology& topology() const override { return found_topology_; }
   /// There is nothing below it.
   [[nodiscard]] const std::string& root() const override { return root_; }

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "balancer/config/config.h"
-#include "tools/client/host_name.h"
+#include "stats/linux/host_name.h"
 #include "tools/vmnuma/advise/host_file.h"
 #include "tools/vmnuma/terminal/messages.h"
 
@@ -26,8 +26,9 @@ int export_host(const ExportRun& run, const Invocation& invocation, Surroundings
       balancer::load_config(std::string(balancer::kDefaultConfigPath), balancer::FileIs::kOptional)
           .value_or(balancer::Config{})
           .options.prefer_ht != 0;
-  return print(invocation, surroundings,
-               host_file_text(*host, run.name.value_or(host_name()), invocation.json ? -1 : 2));
+  return print(
+      invocation, surroundings,
+      host_file_text(*host, run.name.value_or(stats::host_name()), invocation.json ? -1 : 2));
 }
 
 }  // namespace vmnuma::tools

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "balancer/protocol/response.h"
+#include "stats/linux/host_name.h"
 #include "tools/client/client.h"
-#include "tools/client/host_name.h"
 #include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/commands/history_file.h"
 #include "tools/vmnuma/report/host_report.h"
@@ -33,7 +33,7 @@ Result<View> ask_for(const Invocation& invocation, const Surroundings& surroundi
 
 int ReportRun::run(const Invocation& invocation, Surroundings& surroundings) const {
   HostReport report;
-  report.host_name = host_name();
+  report.host_name = stats::host_name();
   report.since_unix_s = since_unix_s;
   report.until_unix_s = until_unix_s;
   const auto wall = [](std::int64_t unix_s) {

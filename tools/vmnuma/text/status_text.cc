@@ -130,8 +130,11 @@ std::string text_of(const balancer::StatusView& view) {
   }
   out += field("Version", view.version);
   out += field("Hypervisor", view.uri);
-  out += field("Host", fmt::format("{} nodes, {} VMs, {} clients", view.nodes,
+  out += field("Host", fmt::format("{}: {} nodes, {} VMs, {} clients", view.host_name, view.nodes,
                                    figure_text(view.vms), figure_text(view.clients)));
+  if (view.recorded_unix_s) {
+    out += field("Recorded", local_time_text(*view.recorded_unix_s));
+  }
   out += field("Epoch", fmt::format("{}, one every {} ms", view.epoch, view.epoch_length_ms));
   out += field("Lateness",
                fmt::format("{} in the last epoch, {} at most", figure_text(view.late_ms, "ms"),

@@ -44,6 +44,9 @@ std::vector<Line> head(const TopData& data) {
                     figure_text(status.imbalance_pct, "%"), figure_text(status.lost_ms, "ms"),
                     status.epoch_length_ms, status.open_actions)}});
   for (const balancer::DegradedView& missing : status.degraded) {
+  if (status.recorded_unix_s) {
+    lines.push_back(plain("recorded " + local_time_text(*status.recorded_unix_s), Style::kWarning));
+  }
     lines.push_back(plain(fmt::format("{}: {} (since {})", missing.source, missing.reason,
                                       local_time_text(missing.since_unix_s)),
                           Style::kWarning));

@@ -3,9 +3,9 @@
 
 #include <string>
 
-namespace vmnuma::tools {
+namespace vmnuma::stats {
 
 /// As the kernel knows it (gethostname(2)); "this host" if it cannot be had.
 [[nodiscard]] std::string host_name();
 
-}  // namespace vmnuma::tools
+}  // namespace vmnuma::stats

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/client/host_name.h"
+#include "stats/linux/host_name.h"
 
 #include <array>
 
 #include <unistd.h>
 
-namespace vmnuma::tools {
+namespace vmnuma::stats {
 
 std::string host_name() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "this host";
 }
 
-}  // namespace vmnuma::tools
+}  // namespace vmnuma::stats
