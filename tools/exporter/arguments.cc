@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "balancer/config/config.h"
+#include "tools/client/sim_folder.h"
 #include "tools/client/unknown_option.h"
 
 namespace vmnuma::tools {
@@ -23,9 +24,13 @@ tl::expected<ExporterArguments, ExporterExit> parse_exporter_arguments(
   app.add_option("--socket", read.socket_path, "The daemon's control socket")
       ->type_name("PATH")
       ->capture_default_str();
-  app.add_option("--listen", listen, "Where to listen; port 0 takes any that is free")
-      ->type_name("ADDRESS:PORT|unix:PATH")
-      ->capture_default_str();
+  bool is_simulated = false;
+  app.add_flag("--sim", is_simulated, "Show the simulated daemon, by default on a free port")
+      ->excludes("--socket");
+  const CLI::Option* listens =
+      app.add_option("--listen", listen, "Where to listen; port 0 takes any that is free")
+          ->type_name("ADDRESS:PORT|unix:PATH")
+          ->capture_default_str();
   app.add_option("--web.config.file", read.web_config_file,
                  "File with TLS and users, as other Prometheus exporters take it")
       ->type_name("PATH");
@@ -49,6 +54,10 @@ tl::expected<ExporterArguments, ExporterExit> parse_exporter_arguments(
     return tl::unexpected(ExporterExit{kExporterOk, out.str()});
   } catch (const CLI::ParseError& error) {
     return usage(problem_of(app, error));
+  }
+  if (is_simulated) {
+    read.socket_path = sim_socket(sim_folder());
+    listen = listens->count() > 0 ? listen : "127.0.0.1:0";  // beside the host's own exporter
   }
   auto address = parse_listen_address(listen);
   if (!address) {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tools/client/sim_folder.h"
+
 namespace vmnuma::tools {
 namespace {
 
@@ -27,6 +29,16 @@ TEST(ExporterArgumentsTest, TakesTheSocketAndTheAddress) {
   EXPECT_EQ(read->socket_path, "/s");
   EXPECT_EQ(read->listen.host, "::1");
   EXPECT_EQ(read->listen.port, 0);
+}
+
+TEST(ExporterArgumentsTest, ShowsTheSimulatedDaemonOnAPortOfItsOwn) {
+  const auto read = parsed({"--sim"});
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->socket_path, sim_socket(sim_folder()));
+  EXPECT_EQ(read->listen.host, "127.0.0.1");
+  EXPECT_EQ(read->listen.port, 0);
+  EXPECT_EQ(parsed({"--sim", "--listen", "[::1]:9000"})->listen.port, 9000);
+  EXPECT_FALSE(parsed({"--sim", "--socket", "/s"}));
 }
 
 TEST(ExporterArgumentsTest, TakesAUnixSocket) {
