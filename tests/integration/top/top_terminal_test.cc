@@ -27,6 +27,7 @@ namespace {
 using balancer::Answer;
 using balancer::Command;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 using tests::FakeDaemon;
 
@@ -143,6 +144,11 @@ class TopTerminalTest : public ::testing::Test {
     if (std::holds_alternative<balancer::HostRequest>(command)) {
       return tests::host_view();
     }
+    if (const auto* move = std::get_if<balancer::MoveRequest>(&command)) {
+      return balancer::DoneView{fmt::format("client {} of {} moves to node {}", *move->client,
+                                            move->vm, move->node.value),
+                                12};
+    }
     balancer::StatusView status = tests::status_view();
     status.epoch_length_ms = 250;
     return status;
@@ -158,10 +164,39 @@ TEST_F(TopTerminalTest, ShowsResizesLooksIntoAVmAndLeavesTheTerminalAsItWas) {
   EXPECT_THAT(screen_with(std::string(15, '\n') + "page"), HasSubstr("page 1/1"));
   press("n");
   EXPECT_THAT(screen_with("LOCAL  name"), HasSubstr("web1/0"));
+  EXPECT_EQ(output_of(tmux_ + " resize-window -x 50 -y 30"), "");
+  EXPECT_THAT(screen_with("Enter why  Space hold\n"), HasSubstr("web1/0"));
   press("Down Enter");
   EXPECT_THAT(screen_with("Esc back"), StartsWith("VM web1 "));
   press("q");
   EXPECT_THAT(screen_with("page 1/1"), HasSubstr("node 1"));
+  press("q");
+  expect_restored("exit=0");
+}
+
+TEST_F(TopTerminalTest, FindsAVmShowsWhereItsMemoryIsAndMovesItOnceThatIsConfirmed) {
+  EXPECT_THAT(screen_with("page 1/1"), HasSubstr("db \"7\"/0"));
+  press("/ web");
+  EXPECT_THAT(screen_with("in their name: web_"), Not(HasSubstr("db \"7\"/0")));
+  press("Enter");
+  EXPECT_THAT(screen_with("/web  Esc all"), HasSubstr("web1/0"));
+  press("x");
+  EXPECT_THAT(screen_with("Esc back"), HasSubstr("15.0 GiB*"));
+  press("q v 1");
+  EXPECT_THAT(screen_with("(Enter does, Esc does not): 1_"), HasSubstr("Move VM web1, client 0"));
+  press("Enter");
+  EXPECT_THAT(screen_with("moves to node 1"),
+              HasSubstr("client 0 of c7a5fdbd-edaf-9455-926a-d65c16db1809 moves to node 1"));
+  press("q");
+  expect_restored("exit=0");
+}
+
+TEST_F(TopTerminalTest, AsksBeforeNoMoreMovesBeginAndTakesNoForAnAnswer) {
+  EXPECT_THAT(screen_with("page 1/1"), HasSubstr("node 1"));
+  press("p");
+  EXPECT_THAT(screen_with("(y/n)?"), HasSubstr("Begin no more moves"));
+  press("n");
+  EXPECT_THAT(screen_with("page 1/1"), Not(HasSubstr("(y/n)?")));
   press("q");
   expect_restored("exit=0");
 }

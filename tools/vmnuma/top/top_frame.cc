@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "tools/vmnuma/text/table.h"
 #include "tools/vmnuma/text/text.h"
@@ -43,10 +44,10 @@ std::vector<Line> head(const TopData& data) {
       {{fmt::format("imbalance {}  lost {} per epoch of {} ms  actions under way {}",
                     figure_text(status.imbalance_pct, "%"), figure_text(status.lost_ms, "ms"),
                     status.epoch_length_ms, status.open_actions)}});
-  for (const balancer::DegradedView& missing : status.degraded) {
   if (status.recorded_unix_s) {
     lines.push_back(plain("recorded " + local_time_text(*status.recorded_unix_s), Style::kWarning));
   }
+  for (const balancer::DegradedView& missing : status.degraded) {
     lines.push_back(plain(fmt::format("{}: {} (since {})", missing.source, missing.reason,
                                       local_time_text(missing.since_unix_s)),
                           Style::kWarning));
@@ -128,13 +129,28 @@ std::vector<Line> client_rows(const TopHost& host, const TopGrid& grid, const To
   return lines;
 }
 
-std::string footer_text(const TopHost& host, const TopState& state, std::size_t rows) {
+/// On a narrow screen without the keys that are missed least: help has them all.
+std::string footer_text(const TopHost& host, const TopState& state, std::size_t rows,
+                        std::size_t columns) {
   const std::size_t count = ordered_clients(host, state).size();
   const std::size_t pages = rows == 0 ? 1 : std::max<std::size_t>((count + rows - 1) / rows, 1);
   const std::size_t row = selected_row(ordered_clients(host, state), state);
-  return fmt::format("{}page {}/{}  q quit  ? help  Enter why  / find  olmfhn order  x memory  {}",
-                     state.filter.empty() ? "" : "/" + state.filter + "  Esc all  ",
-                     rows == 0 ? 1 : row / rows + 1, pages, state.frozen ? "FROZEN" : "Space hold");
+  std::vector<std::string> keys{
+      fmt::format("{}page {}/{}", state.filter.empty() ? "" : "/" + state.filter + "  Esc all  ",
+                  rows == 0 ? 1 : row / rows + 1, pages),
+      "q quit",
+      "? help",
+      "Enter why",
+      "/ find",
+      "olmfhn order",
+      "x memory",
+      state.frozen ? "FROZEN" : "Space hold"};
+  constexpr std::size_t kAlwaysShown = 4;  // the first three, and the last
+  const auto text = [&keys] { return fmt::format("{}", fmt::join(keys, "  ")); };
+  while (keys.size() > kAlwaysShown && width_of(text()) > columns) {
+    keys.erase(keys.end() - 2);
+  }
+  return text();
 }
 
 /// What is asked, or else what was answered, or else `usual`.
@@ -174,7 +190,8 @@ std::vector<Line> host_page(const TopData& data, const TopState& state, ScreenSi
   lines.push_back(full(clients_header(grid, state), size.columns, Style::kHeader));
   append(lines, client_rows(data.host, grid, state, shares.clients));
   lines.resize(std::max(size.rows, std::size_t{1}) - 1);
-  lines.push_back(last_line(data, state, footer_text(data.host, state, shares.clients), size));
+  lines.push_back(
+      last_line(data, state, footer_text(data.host, state, shares.clients, size.columns), size));
   return lines;
 }
 
