@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -35,6 +36,10 @@ std::optional<Peer> peer_of(int fd) {
     return std::nullopt;
   }
   return Peer{credentials.uid, credentials.uid == 0 || credentials.uid == geteuid()};
+}
+
+Error refusal(const std::string& path, ErrorCode code, std::string_view why, int errno_value) {
+  return {code, errno_value, fmt::format("cannot listen at '{}': {}", path, why)};
 }
 
 }  // namespace
@@ -177,15 +182,41 @@ ControlSocket::ControlSocket(boost::asio::io_context& context, std::string path,
       path_(std::move(path)),
       on_request_(std::move(on_request)) {}
 
+Result<void> ControlSocket::check_place(const std::string& path, const std::string& group) {
+  const std::filesystem::path directory = std::filesystem::path(path).parent_path();
+  std::error_code unreadable;
+  if (!directory.empty() && std::filesystem::status(directory, unreadable).type() ==
+                                std::filesystem::file_type::not_found) {
+    return tl::unexpected(
+        refusal(path, ErrorCode::kNotFound,
+                fmt::format("there is no directory '{}'; vmnumad.service makes the usual one, by "
+                            "hand make it or name another path (--socket)",
+                            directory.string()),
+                ENOENT));
+  }
+  if (!group.empty() && getgrnam(group.c_str()) == nullptr) {
+    return tl::unexpected(
+        refusal(path, ErrorCode::kInvalidArgument,
+                fmt::format("there is no group '{}' (socket_group); 'systemd-sysusers' makes "
+                            "vmnuma's, and with socket_group = \"\" the socket has none",
+                            group),
+                0));
+  }
+  return {};
+}
+
 Result<std::unique_ptr<ControlSocket>> ControlSocket::listen(boost::asio::io_context& context,
                                                              const std::string& path,
                                                              const std::string& group,
                                                              OnRequest on_request) {
   const auto refuse = [&](ErrorCode code, std::string_view why, int errno_value) {
-    return failure(code, fmt::format("cannot listen at '{}': {}", path, why), errno_value);
+    return tl::unexpected(refusal(path, code, why, errno_value));
   };
   if (path.size() >= sizeof(sockaddr_un::sun_path)) {
     return refuse(ErrorCode::kInvalidArgument, "the path is longer than 107 bytes", 0);
+  }
+  if (Result<void> fits = check_place(path, group); !fits) {
+    return tl::unexpected(std::move(fits).error());
   }
   const stream_protocol::endpoint endpoint(path);
   {
@@ -209,17 +240,17 @@ Result<std::unique_ptr<ControlSocket>> ControlSocket::listen(boost::asio::io_con
     self->acceptor_.bind(endpoint, error);
     umask(before);
   }
-  if (error) {
-    return refuse(error == boost::system::errc::permission_denied ? ErrorCode::kPermissionDenied
-                                                                  : ErrorCode::kIo,
-                  error.message(), error.value());
+  if (error == boost::system::errc::permission_denied) {
+    return refuse(ErrorCode::kPermissionDenied,
+                  error.message() +
+                      "; start it as root, or with --socket and --state-dir where "
+                      "this user may write",
+                  error.value());
   }
-  if (!group.empty()) {
-    const ::group* entry = getgrnam(group.c_str());
-    if (entry == nullptr) {
-      return refuse(ErrorCode::kInvalidArgument,
-                    fmt::format("there is no group '{}' (socket_group)", group), 0);
-    }
+  if (error) {
+    return refuse(ErrorCode::kIo, error.message(), error.value());
+  }
+  if (const ::group* entry = group.empty() ? nullptr : getgrnam(group.c_str())) {
     if (chown(path.c_str(), static_cast<uid_t>(-1), entry->gr_gid) != 0) {
       return refuse(ErrorCode::kPermissionDenied,
                     fmt::format("cannot give it to group '{}': {}", group, std::strerror(errno)),

@@ -42,9 +42,13 @@ class ControlSocket {
   using OnRequest =
       std::function<void(std::int64_t token, const Peer& peer, const Request& request)>;
 
+  /// Whether there can be a socket of that group at `path`, as far as that is told without making
+  /// it. Errors, with what to do: not-found (no such directory), invalid-argument (no such group).
+  [[nodiscard]] static Result<void> check_place(const std::string& path, const std::string& group);
+
   /// Listens at `path`; a socket nobody listens on any more is replaced. Mode 0660 and `group`
-  /// (empty: left as it is). Errors: busy (another daemon listens there), invalid-argument (path
-  /// too long, no such group), permission-denied, io.
+  /// (empty: left as it is). Errors: those of check_place(), busy (another daemon listens there),
+  /// invalid-argument (path too long), permission-denied, io.
   [[nodiscard]] static Result<std::unique_ptr<ControlSocket>> listen(
       boost::asio::io_context& context, const std::string& path, const std::string& group,
       OnRequest on_request);

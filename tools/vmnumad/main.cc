@@ -16,12 +16,15 @@
 
 #include "balancer/config/config.h"
 #include "balancer/config/persisted_options.h"
+#include "balancer/service/control_socket.h"
 #include "balancer/service/linux_host.h"
 #include "balancer/service/recorded_service.h"
 #include "balancer/service/service.h"
 #include "balancer/service/signals.h"
 #include "balancer/service/task_board.h"
+#include "stats/files/directory.h"
 #include "stats/files/open.h"
+#include "stats/linux/capabilities.h"
 #include "stats/text/printable.h"
 #include "tools/client/process_limits.h"
 #include "tools/client/sim_folder.h"
@@ -35,6 +38,7 @@ namespace {
 using vmnuma::ErrorCode;
 using vmnuma::Result;
 using vmnuma::balancer::Config;
+using vmnuma::balancer::ControlSocket;
 using vmnuma::balancer::Damaged;
 using vmnuma::balancer::Host;
 using vmnuma::balancer::HostTime;
@@ -110,12 +114,32 @@ Result<Config> read_config(const Arguments& arguments, Damaged damaged) {
   return config;
 }
 
+/// "cannot open '...': Permission denied", with what to do about that.
+tl::unexpected<vmnuma::Error> no_access(std::string_view to_what, const std::string& path,
+                                        int errno_value) {
+  const std::string what =
+      fmt::format("cannot {} '{}': {}", to_what, path, std::strerror(errno_value));
+  return errno_value == EACCES
+             ? vmnuma::failure(ErrorCode::kPermissionDenied,
+                               what +
+                                   "; start vmnumad as root, or with --state-dir and --socket "
+                                   "where this user may write",
+                               errno_value)
+             : vmnuma::failure(ErrorCode::kIo, what, errno_value);
+}
+
 /// Only one daemon may act on a host. The lock is held as long as the file is open.
 Result<FileDescriptor> lock_state_dir(const std::string& state_dir) {
   std::error_code error;
   std::filesystem::create_directories(state_dir, error);
+  if (error) {
+    return no_access("make", state_dir, error.value());
+  }
   const std::string path = state_dir + "/lock";
   auto file = vmnuma::files::open_to_lock(path);
+  if (!file && file.error().errno_value == EACCES) {
+    return no_access("open", path, EACCES);
+  }
   if (file && flock(file->get(), LOCK_EX | LOCK_NB) != 0) {
     return vmnuma::failure(ErrorCode::kBusy, fmt::format("another vmnumad holds '{}'", path),
                            errno);
@@ -135,6 +159,22 @@ void raise_file_limit() {
 int fail(int code, std::string_view message) {
   fmt::print(stderr, "vmnumad: {}\n", vmnuma::text::printable(message));
   return code;
+}
+
+/// Said at the start: without a service manager it is easily forgotten.
+void note_missing_rights(Config& config) {
+  const Result<std::string> missing =
+      vmnuma::files::Directory::open("/proc/self")
+          .and_then([](const vmnuma::files::Directory& self) { return self.read("status"); })
+          .and_then([](const std::string& status) {
+            return vmnuma::stats::lacking_capabilities(status);
+          });
+  if (missing && !missing->empty()) {
+    config.notices.push_back(fmt::format(
+        "vmnumad lacks {}, without which it cannot see where memory of VMs is and move it; root "
+        "has both, and so has vmnumad.service",
+        *missing));
+  }
 }
 
 struct OpenHistory {
@@ -165,7 +205,14 @@ Result<std::unique_ptr<Host>> open_host(const Arguments& arguments, const Config
 
 /// One life of the service. Errors: of what it cannot do without.
 Result<Service::End> serve(const Arguments& arguments, TaskBoard& board, Signals& signals) {
-  const auto read = [arguments] { return read_config(arguments, Damaged::kSetAside); };
+  const auto read = [arguments] {
+    return read_config(arguments, Damaged::kSetAside).map([&](Config&& config) {
+      if (!arguments.simulated) {
+        note_missing_rights(config);
+      }
+      return std::move(config);
+    });
+  };
   Result<Config> config = read();
   if (!config) {
     return tl::unexpected(std::move(config).error());
@@ -234,6 +281,13 @@ int run(const Arguments& arguments, TaskBoard& board, Signals& signals) {
     }
   }
   raise_file_limit();
+  // Before anything is made, unless that makes the socket's directory.
+  if (std::filesystem::path(config->socket_path).parent_path() != config->state_dir) {
+    if (const auto possible = ControlSocket::check_place(config->socket_path, config->socket_group);
+        !possible) {
+      return fail(kExitFailed, possible.error().message);
+    }
+  }
   const Result<FileDescriptor> lock = lock_state_dir(config->state_dir);
   if (!lock) {
     return fail(lock.error().code == ErrorCode::kBusy ? kExitAlreadyRunning : kExitFailed,

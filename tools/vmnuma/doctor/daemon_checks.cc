@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <cstdint>
 #include <optional>
 #include <string>
 
 #include <fmt/format.h>
-#include <linux/capability.h>
+
+#include "stats/linux/capabilities.h"
 
 namespace vmnuma::tools {
 
@@ -124,32 +123,20 @@ Finding check_rights(const files::Directory& root, const Result<Peer>& daemon) {
     return {"rights", Severity::kNote, "not looked at: " + status.error().message, "", {}};
   }
   const std::string who = fmt::format("vmnumad (pid {}, uid {})", daemon->pid, daemon->uid);
-  constexpr std::string_view kLabel = "\nCapEff:\t";
-  std::uint64_t capabilities = 0;
-  const std::size_t at = status->find(kLabel);
-  const char* begin =
-      status->data() + (at == std::string::npos ? status->size() : at + kLabel.size());
-  if (std::from_chars(begin, status->data() + status->size(), capabilities, /*base=*/16).ec !=
-      std::errc{}) {
+  const Result<std::string> missing = stats::lacking_capabilities(*status);
+  if (!missing) {
     return {"rights",
             Severity::kWarning,
             fmt::format("the kernel does not say what {} may do", who),
             "",
             {}};
   }
-  std::string missing;
-  if ((capabilities >> CAP_SYS_PTRACE & 1U) == 0) {
-    missing = "CAP_SYS_PTRACE";
-  }
-  if ((capabilities >> CAP_SYS_NICE & 1U) == 0) {
-    missing += missing.empty() ? "CAP_SYS_NICE" : " and CAP_SYS_NICE";
-  }
-  if (!missing.empty()) {
+  if (!missing->empty()) {
     return {"rights",
             Severity::kError,
             fmt::format("{} lacks {}, without which it cannot see where memory of VMs is and move "
                         "it",
-                        who, missing),
+                        who, *missing),
             "Its unit gives both (AmbientCapabilities=); look for a drop-in that does not:",
             {"systemctl cat vmnumad"}};
   }

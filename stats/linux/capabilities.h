@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The capabilities without which the daemon cannot see where memory of VMs is and move it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "placement/base/result.h"
+
+namespace vmnuma::stats {
+
+/// "CAP_SYS_PTRACE and CAP_SYS_NICE", or what of it a process lacks; empty: nothing. `status` is
+/// its /proc/PID/status (proc(5): CapEff; linux/capability.h). Error: corrupt.
+[[nodiscard]] Result<std::string> lacking_capabilities(std::string_view status);
+
+}  // namespace vmnuma::stats
