@@ -30,6 +30,10 @@ _vmnuma_values() {  # the values of the kind $1, one a line; the rest is the pro
   local kind=$1
   shift
   case $kind in
+    *:*) ;;
+    *=) _vmnuma_values "${kind%=}" "$@" | sed 's/$/=/'; return ;;
+  esac
+  case $kind in
     vm) set -- "$@" list ;;
     node) set -- "$@" stats -t numa-pnode ;;
     option) set -- "$@" options list ;;
@@ -87,6 +91,8 @@ _vmnuma() {
   for word in "${words[@]}"; do
     [[ $word != "$current"* ]] || COMPREPLY+=("$([[ $kind == file ]] && echo "$word" || printf '%q' "$word")")
   done
+  # The value follows at once.
+  [[ ${COMPREPLY[*]-} != *= ]] || compopt -o nospace 2>/dev/null || true
 }
 
 complete -F _vmnuma vmnuma

@@ -35,7 +35,8 @@ function __vmnuma_values # what the daemon of the line, or the program, knows of
     else if contains -- --sim $words; or contains -- sim $words # these are the simulated daemon's VMs
         set -a ask --sim
     end
-    switch $argv[1]
+    set -l end (string match -r '=?$' -- $argv[1])
+    switch (string trim -r -c = -- $argv[1])
         case vm
             $ask list -o name 2>/dev/null
         case node
@@ -46,7 +47,7 @@ function __vmnuma_values # what the daemon of the line, or the program, knows of
             $ask reservations -o name 2>/dev/null
         case scenario
             $ask sim list -o name 2>/dev/null
-    end
+    end | string replace -r '$' "$end"
 end
 
 complete -c vmnuma -f

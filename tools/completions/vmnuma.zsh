@@ -4,7 +4,9 @@
 
 _vmnuma_offer() {  # offers the values of the kind in the last argument; the others are compadd's
   local -a ask=(vmnuma) offered
-  local kind=${@[-1]}
+  local kind=${@[-1]%=}
+  local -a end
+  [[ $kind = ${@[-1]} ]] || end=(-S '=')  # the value follows at once
   if [[ -n ${opt_args[--socket]-} ]]; then
     ask+=(--socket ${(Q)opt_args[--socket]})
   elif (( ${words[(I)--sim]} + ${words[(I)sim]} )); then  # what is played with are the simulated daemon's VMs
@@ -18,7 +20,7 @@ _vmnuma_offer() {  # offers the values of the kind in the last argument; the oth
     scenario) ask+=(sim list) ;;
   esac
   offered=(${(f)"$($ask -o name 2>/dev/null)"})
-  compadd "${@[1,-2]}" -a offered
+  compadd "${@[1,-2]}" $end -a offered
 }
 
 @functions@

@@ -4,14 +4,14 @@
 #include <functional>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "balancer/policy/policy_keys.h"
+#include "tools/describe/completion_words.h"
 #include "tools/describe/template.h"
 #include "tools/vmnuma/arguments/invocation.h"
 
@@ -19,65 +19,18 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// What begins a kind of which the words are known; they follow with '|' between them.
-constexpr std::string_view kOneOf = "one-of:";
-
-/// "nodes=|affinity_group=": what `set` takes, as far as it is known before the value.
-std::string policy_settings() {
-  std::string words;
-  for (const auto& key : balancer::policy_keys()) {
-    words.append(words.empty() ? "" : "|").append(key.name).append("=");
-  }
-  return words;
-}
-
-/// The words of such a kind; none of another.
-std::vector<std::string> words_of(std::string_view kind) {
-  std::vector<std::string> words;
-  if (kind.starts_with(kOneOf)) {
-    std::istringstream text{std::string(kind.substr(kOneOf.size()))};
-    for (std::string word; std::getline(text, word, '|');) {
-      words.push_back(word);
-    }
-  }
-  return words;
-}
-
-/// A word's kind, by what the help calls it; empty if nothing can be offered.
-std::string kind_of(std::string_view name) {
-  struct Kind {
-    std::string_view name;
-    std::string_view kind;
-  };
-  static constexpr Kind kKinds[] = {{"FILE", "file"},  {"PATH", "file"}, {"VM", "vm"},
-                                    {"NODE", "node"},  {"DIR", "file"},  {"SCENARIO", "scenario"},
-                                    {"NAME", "option"}};
-  if (name.find('|') != std::string_view::npos) {
-    return std::string(kOneOf).append(name);
-  }
-  if (name == "SETTING") {
-    return std::string(kOneOf) + policy_settings();
-  }
-  for (const Kind& kind : kKinds) {
-    if (kind.name == name) {
-      return std::string(kind.kind);
-    }
-  }
-  return "";
-}
-
 std::string kind_of(const CommandInfo& command, const OptionInfo& option) {
   // These VMs are not the host's: of `what-if --add`, and of `sim run --explain`.
   const std::string& name = option.names.back();
   const bool elsewhere = name == "--add" || (command.name == "run" && name == "--explain");
-  return elsewhere ? "" : kind_of(option.value);
+  return elsewhere ? "" : kind_named(option.value);
 }
 
 std::string kind_of(const CommandInfo& command, const ArgumentInfo& argument) {
   if (command.name == "start" || command.name == "reserve") {
     return "";  // it is new
   }
-  return command.name == "unreserve" ? "reservation" : kind_of(argument.name);
+  return command.name == "unreserve" ? "reservation" : kind_named(argument.name);
 }
 
 using Visit = std::function<void(const std::string& path, const CommandInfo& command)>;
@@ -109,6 +62,26 @@ std::vector<OptionInfo> options_after(const CommandInfo& program, const CommandI
     options.insert(options.end(), general.begin(), general.end());
   }
   return options;
+}
+
+/// Its commands alone, to be named after `help`.
+CommandInfo without_words(CommandInfo command) {
+  command.options.clear();
+  command.arguments.clear();
+  for (CommandInfo& below : command.commands) {
+    below = without_words(std::move(below));
+  }
+  return command;
+}
+
+/// The program with two commands that are none of the table.
+CommandInfo with_help_and_version(CommandInfo program) {
+  CommandInfo help = without_words(program);
+  help.name = "help";
+  help.help = "How a command is used";
+  program.commands.push_back(std::move(help));
+  program.commands.push_back({"version", "The program's version", {}, {}, {}, {}});
+  return program;
 }
 
 // ---- bash ----
@@ -162,22 +135,6 @@ std::string value_cases(const CommandInfo& program) {
 }
 
 // ---- zsh ----
-
-/// Text within single quotes, with what _arguments and _describe read as separators escaped.
-std::string zsh_text(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\'') {
-      out += "'\\''";
-      continue;
-    }
-    if (std::string_view("[]:\\").find(c) != std::string_view::npos) {
-      out += '\\';
-    }
-    out += c;
-  }
-  return out;
-}
 
 std::string zsh_action(const std::string& kind) {
   if (const std::vector<std::string> words = words_of(kind); !words.empty()) {
@@ -262,14 +219,6 @@ std::string zsh_functions(const CommandInfo& program) {
 
 // ---- fish ----
 
-std::string fish_text(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) {
-    out += c == '\'' || c == '\\' ? std::string("\\") + c : std::string(1, c);
-  }
-  return out + "'";
-}
-
 /// Of an argument; of an option's value, `-r` or `-x` comes before.
 std::string fish_values(const std::string& kind) {
   if (kind == "file") {
@@ -319,7 +268,7 @@ std::string fish_lines(const CommandInfo& program) {
     for (const OptionInfo& option : options_after(program, command)) {
       out += at;
       for (const std::string& name : option.names) {
-        out += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+        out += fish_option(name);
       }
       if (!option.value.empty() && !option.value.starts_with('[')) {
         // -x is -r and no files, so that fish refuses it beside -F.
@@ -346,7 +295,8 @@ std::string fish_lines(const CommandInfo& program) {
 
 }  // namespace
 
-Result<std::string> fill_completion(std::string_view text, const CommandInfo& program) {
+Result<std::string> fill_completion(std::string_view text, const CommandInfo& table) {
+  const CommandInfo program = with_help_and_version(table);
   return fill_template(text, [&](std::string_view line) -> std::optional<std::string> {
     if (line == "@commands@") {
       return cases(program, names_below);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Used by the build only: what the tables of settings and commands say, as the example
 // configuration, as a manual page or as a shell's completion.
+#include <functional>
 #include <iostream>
 #include <string>
 
@@ -10,6 +11,7 @@
 #include "stats/files/file.h"
 #include "tools/describe/completions.h"
 #include "tools/describe/manual_page.h"
+#include "tools/describe/program_completion.h"
 
 namespace {
 
@@ -17,7 +19,8 @@ using vmnuma::Result;
 
 int usage() {
   std::cerr << "Usage: vmnuma-describe example | vmnuma-describe page TEMPLATE |\n"
-               "       vmnuma-describe completion TEMPLATE\n";
+               "       vmnuma-describe completion TEMPLATE |\n"
+               "       vmnuma-describe program SHELL PROGRAM HELP\n";
   return 2;
 }
 
@@ -27,7 +30,8 @@ int print(const std::string& text) {
 }
 
 /// Prints what `fill` makes of the file.
-int fill_file(const char* path, Result<std::string> (*fill)(std::string_view text)) {
+int fill_file(const char* path,
+              const std::function<Result<std::string>(std::string_view text)>& fill) {
   constexpr std::size_t kMostText = std::size_t{1024} * 1024;
   const auto text = vmnuma::files::read_file(path, kMostText);
   if (!text || text->empty()) {
@@ -59,6 +63,11 @@ int main(int argc, char** argv) {
   }
   if (what == "completion" && argc == 3) {
     return fill_file(argv[2], completion);
+  }
+  if (what == "program" && argc == 5) {
+    return fill_file(argv[4], [&](std::string_view help) {
+      return vmnuma::tools::program_completion(argv[2], argv[3], help);
+    });
   }
   return usage();
 }

@@ -19,6 +19,7 @@
 #include "tests/support/fake_daemon.h"
 #include "tests/support/temp_directory.h"
 #include "tools/describe/completions.h"
+#include "tools/describe/program_completion.h"
 
 namespace vmnuma::tests {
 namespace {
@@ -51,6 +52,19 @@ class CompletionTest : public testing::Test {
     return output_of("bash -u " + script);
   }
 
+  /// What bash offers for the last of the words behind another program's name.
+  [[nodiscard]] Words offered_by(const std::string& program, const Words& words) const {
+    std::string function = "_" + program;
+    std::replace(function.begin(), function.end(), '-', '_');
+    const std::string script = directory_.path() + "/script";
+    std::ofstream(script) << fmt::format(
+        "PATH={}:$PATH\n. {}/bash/{}\nCOMP_WORDS=({} '{}')\nCOMP_CWORD={}\n{}\n"
+        "((${{#COMPREPLY[@]}} == 0)) || printf '%s\\n' \"${{COMPREPLY[@]}}\"\n",
+        program_directory(), VMNUMA_COMPLETIONS, program, program, fmt::join(words, "' '"),
+        words.size(), function);
+    return output_of("bash -u " + script);
+  }
+
   /// The lines that a command prints.
   [[nodiscard]] Words output_of(const std::string& command) const {
     const std::string out = directory_.path() + "/out";
@@ -66,17 +80,18 @@ class CompletionTest : public testing::Test {
     return lines;
   }
 
-  /// What fish offers for the last word of the line behind `vmnuma `; nothing without fish.
-  [[nodiscard]] Words fish_offers(const std::string& line) const {
+  /// What fish offers for the last word of the line behind the program; nothing without fish.
+  [[nodiscard]] Words fish_offers(const std::string& line,
+                                  const std::string& program = "vmnuma") const {
     if (!has_fish()) {
       return {};
     }
     const std::string script = directory_.path() + "/script";
     std::ofstream(script) << fmt::format(
-        "set -x PATH {} $PATH\nsource {}/fish/vmnuma.fish\ncomplete -C 'vmnuma {}' | string "
+        "set -x PATH {} $PATH\nsource {}/fish/{}.fish\ncomplete -C '{} {}' | string "
         "replace -r '\\t.*' ''\n"
         "true # `string replace` is 1 where there was nothing to replace\n",
-        program_directory(), VMNUMA_COMPLETIONS, line);
+        program_directory(), VMNUMA_COMPLETIONS, program, program, line);
     return output_of("HOME=" + directory_.path() + " fish --no-config " + script);
   }
 
@@ -120,7 +135,7 @@ TEST_F(CompletionTest, EveryCommandAndOptionOfTheTableIsOfferedAndNothingElse) {
     EXPECT_THAT(offered(with(path, "--")), UnorderedElementsAreArray(options))
         << fmt::format("{}", fmt::join(path, " "));
     if (!command.commands.empty()) {
-      Words names;
+      Words names = path.empty() ? Words{"help", "version"} : Words{};
       for (const CommandInfo& below : command.commands) {
         names.push_back(below.name);
       }
@@ -139,6 +154,59 @@ TEST_F(CompletionTest, AWordThatIsBegunIsFinished) {
   EXPECT_THAT(offered({"list", "-o", "w"}), ElementsAre("wide"));
   EXPECT_THAT(offered({"set", "web1", "do_"}), ElementsAre("do_not_move="));
   EXPECT_THAT(offered({"export", "--format", ""}), ElementsAre("nrt", "openstack", "host"));
+  EXPECT_THAT(offered({"hel"}), ElementsAre("help"));
+  EXPECT_THAT(offered({"help", "sim", "sta"}), ElementsAre("start"));
+  EXPECT_THAT(offered({"vers"}), ElementsAre("version"));
+}
+
+TEST_F(CompletionTest, OptionsOfTheOtherProgramsAreThoseOfTheirHelp) {
+  for (const std::string program :
+       {"vmnumad", "numad", "vmnuma-hook", "vmnuma-exporter", "vmnuma-wakeups", "sched-stats"}) {
+    Words options;
+    std::ifstream help(fmt::format("{}/{}.help", VMNUMA_COMPLETIONS, program));
+    for (const tools::OptionInfo& option : tools::options_of_help(
+             std::string(std::istreambuf_iterator<char>(help), std::istreambuf_iterator<char>()))) {
+      options.insert(options.end(), option.names.begin(), option.names.end());
+    }
+    ASSERT_THAT(options, Contains("-h")) << program;
+    EXPECT_THAT(offered_by(program, {"-"}), UnorderedElementsAreArray(options)) << program;
+  }
+}
+
+TEST_F(CompletionTest, ValuesOfTheOtherProgramsAreFilesOrWordsThatAreKnown) {
+  const std::string path = directory_.path() + "/recording";
+  std::ofstream(path) << "\n";
+  EXPECT_THAT(offered_by("vmnumad", {"--simulate", "pile"}), ElementsAre("pile-up"));
+  EXPECT_THAT(offered_by("vmnumad", {"--simulate", "--spe"}), ElementsAre("--speed"));
+  EXPECT_THAT(offered_by("vmnumad", {"--replay", directory_.path() + "/rec"}), ElementsAre(path));
+  EXPECT_THAT(offered_by("vmnumad", {"--speed", ""}), IsEmpty());
+  EXPECT_THAT(offered_by("vmnuma-hook", {"--socket", directory_.path() + "/rec"}),
+              ElementsAre(path));
+  EXPECT_THAT(offered_by("sched-stats", {"-t", "numa-p"}), ElementsAre("numa-pnode"));
+}
+
+TEST(OptionsOfHelpTest, BothFormsOfHelpAreRead) {
+  const std::vector<tools::OptionInfo> options = tools::options_of_help(
+      "Usage: x [-h]\n              [MORE]\n\nOptions:\n"
+      "  -h, --help   Print this\n"
+      "  -v,--version                Print the version\n"
+      "  --dry-run Excludes: --replay\n"
+      "                              Change nothing\n"
+      "  --listen ADDRESS:PORT|unix:PATH=127.0.0.1:1\n"
+      "                              Where to listen\n"
+      "  -t TYPE      print this table:\n"
+      "                 one\n"
+      "                 two\n");
+  ASSERT_EQ(options.size(), 5U);
+  EXPECT_THAT(options[0].names, ElementsAre("-h", "--help"));
+  EXPECT_THAT(options[1].names, ElementsAre("-v", "--version"));
+  EXPECT_EQ(options[1].help, "Print the version");
+  EXPECT_EQ(options[2].value, "");
+  EXPECT_EQ(options[2].help, "Change nothing");
+  EXPECT_EQ(options[3].value, "ADDRESS");
+  EXPECT_EQ(options[4].value, "one-of:one|two");
+  EXPECT_FALSE(tools::program_completion("bash", "x", "no options"));
+  EXPECT_FALSE(tools::program_completion("tcsh", "x", "  -h  Help\n"));
 }
 
 TEST_F(CompletionTest, FilesAreOfferedWhereAFileIsWanted) {
@@ -173,10 +241,23 @@ TEST_F(CompletionTest, VmsAndNodesAreThoseOfTheDaemon) {
   EXPECT_THAT(asked({"explain", ""}), ElementsAre("my\\ db", "web1"));
   EXPECT_THAT(asked({"history", "--vm", "w"}), ElementsAre("web1"));
   EXPECT_THAT(asked({"move", "web1", ""}), ElementsAre("0", "12"));
+  EXPECT_THAT(asked({"what-if", "--move", ""}), ElementsAre("my\\ db=", "web1="));
   EXPECT_THAT(asked({"unreserve", ""}), ElementsAre("night"));
   EXPECT_THAT(asked({"reserve", ""}), IsEmpty());  // it is new
   EXPECT_THAT(fish_offers(fmt::format("--socket {} move web1 ", daemon.socket_path())),
               AnyOf(IsEmpty(), ElementsAre("0", "12")));
+  EXPECT_THAT(fish_offers(fmt::format("--socket {} what-if --move we", daemon.socket_path())),
+              AnyOf(IsEmpty(), ElementsAre("web1=")));
+}
+
+TEST_F(CompletionTest, OptionsAreOfferedWhereOneIsSupposed) {
+  const FakeDaemon daemon(FakeDaemon::answering([](const Command& /*command*/) -> Result<Answer> {
+    balancer::OptionsView view;
+    view.options.emplace_back().name = "Numa.SwapInterval";
+    return Answer(view);
+  }));
+  EXPECT_THAT(offered({"--socket", daemon.socket_path(), "what-if", "--option", "Numa"}),
+              ElementsAre("Numa.SwapInterval="));
 }
 
 TEST_F(CompletionTest, WithoutADaemonThereAreNoVmsAndNoComplaints) {
@@ -199,8 +280,19 @@ TEST_F(CompletionTest, FishOffersCommandsOptionsAndValues) {
               UnorderedElementsAreArray({"table", "wide", "json", "csv", "name"}));
   EXPECT_THAT(fish_offers("history --si"), UnorderedElementsAreArray({"--since", "--sim"}));
   EXPECT_THAT(fish_offers("set web1 do_"), ElementsAre("do_not_move="));
+  EXPECT_THAT(fish_offers("hel"), ElementsAre("help"));
+  EXPECT_THAT(fish_offers("vers"), ElementsAre("version"));
   EXPECT_THAT(fish_offers("sim run pile"), ElementsAre("pile-up"));
   EXPECT_THAT(fish_offers("sim compare swap-only pile"), ElementsAre("pile-up"));
+}
+
+TEST_F(CompletionTest, FishOffersOptionsAndValuesOfTheOtherPrograms) {
+  if (!has_fish()) {
+    GTEST_SKIP() << "fish is not installed";
+  }
+  EXPECT_THAT(fish_offers("--re", "vmnumad"), ElementsAre("--replay"));
+  EXPECT_THAT(fish_offers("--simulate pile", "vmnumad"), ElementsAre("pile-up"));
+  EXPECT_THAT(fish_offers("-t numa-p", "sched-stats"), ElementsAre("numa-pnode"));
 }
 
 TEST_F(CompletionTest, ZshFinishesCommandsAndValues) {
@@ -218,6 +310,7 @@ zpty -w shell $setup
 zpty -r shell line '*ready*'
 zpty -n -w shell $'vmnuma sim run pile\t--epochs 2\n'
 zpty -n -w shell $'vmnuma opt\tse\t\n'
+zpty -n -w shell $'vmnumad --simulate pile\t--check-c\t\n'
 zpty -w shell 'echo fin""ished'
 zpty -r shell line '*finished*'
 print -r -- $line
@@ -225,6 +318,7 @@ print -r -- $line
   const std::vector<std::string> lines = output_of("zsh -f " + script);
   EXPECT_THAT(lines, Contains(HasSubstr("vmnuma sim run pile-up --epochs 2 --explain")));
   EXPECT_THAT(lines, Contains(HasSubstr("vmnuma: NAME is required")));
+  EXPECT_THAT(lines, Contains(testing::StartsWith("ok")));
 }
 
 }  // namespace
