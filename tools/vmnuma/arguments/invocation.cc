@@ -604,7 +604,7 @@ class CommandLine {
 
     CLI::App* history =
         add_reading(app_, "history", "Past moves, newest first", [this] { return make_history(); });
-    history->add_option("--limit", history_.limit, "Show at most N moves")
+    history->add_option("--limit", history_.limit, "Show at most N moves; a swap is two rows")
         ->check(in_range(1, balancer::kMostHistoryRows))
         ->type_name("N")
         ->capture_default_str();
