@@ -126,7 +126,10 @@ class Connection {
   [[nodiscard]] tl::unexpected<Error> timed_out() const {
     return failure(
         ErrorCode::kUnavailable,
-        fmt::format("the daemon behind '{}' did not answer within {} ms", path_, limit_.count()));
+        limit_.count() > 0
+            ? fmt::format("the daemon behind '{}' did not answer within {} ms", path_,
+                          limit_.count())
+            : fmt::format("there was no time left to ask the daemon behind '{}'", path_));
   }
 
   [[nodiscard]] tl::unexpected<Error> system_failure(std::string_view what) const {

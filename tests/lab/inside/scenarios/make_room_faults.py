@@ -21,6 +21,7 @@ RECOVERED_EPOCHS = 120
 DEADLINE_S = 120
 END_LIMIT_S = DEADLINE_S + 60
 RATE = "Numa.PageMigRateMax"
+STARTS = 3
 SLOW_PAGES_PER_S = 1000  # 4 MB/s: the memory of a filler takes some 50 s
 _ON_ITS_NODE = {f"filler{node}": node for node in range(4)}
 
@@ -53,17 +54,26 @@ def put_back(fillers, name):
 
 
 def begin_start(name):
-    """A start that waits while memory moves for it. Returns virsh."""
+    """A start that waits while memory moves for it. Returns virsh.
+
+    On a busy machine a hook may have no time left to ask the daemon, and the start is refused as without it: again.
+    """
     set_rate(SLOW_PAGES_PER_S)
-    virsh = subprocess.Popen(["virsh", "-q", "create", guests.definition(large(name, DEADLINE_S))],
-                             stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    definition = guests.definition(large(name, DEADLINE_S))
+    for _ in range(STARTS):
+        virsh = subprocess.Popen(["virsh", "-q", "create", definition], stdin=subprocess.DEVNULL,
+                                 stderr=subprocess.PIPE, text=True)
 
-    def under_way(status):
-        expect(virsh.poll() is None, f"the start of '{name}' did not wait")
-        return any(transfer["bytes_done"] > 0 and transfer["bytes_remaining"] > 0 for transfer in status["transfers"])
+        def under_way(status, virsh=virsh):
+            return virsh.poll() is not None or any(
+                transfer["bytes_done"] > 0 and transfer["bytes_remaining"] > 0 for transfer in status["transfers"])
 
-    daemon.wait_until_in(BEGUN_EPOCHS, f"memory makes room for '{name}'", under_way)
-    return virsh
+        daemon.wait_until_in(BEGUN_EPOCHS, f"memory makes room for '{name}'", under_way)
+        if virsh.poll() is None:
+            return virsh
+        said = virsh.stderr.read()
+        expect("did not answer within" in said or "no time left to ask" in said, f"'{name}' did not wait: {said}")
+    raise Failure(f"'{name}' was refused {STARTS} times before the daemon was asked")
 
 
 def expect_nothing_left(fillers, what):
