@@ -5,26 +5,28 @@
 #include <array>
 #include <list>
 #include <optional>
-#include <type_traits>
+#include <sstream>
 #include <utility>
 #include <variant>
 
-#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
-#include <boost/beast/core.hpp>
-#include <boost/beast/http.hpp>
+#include <boost/beast/core/flat_static_buffer.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/write.hpp>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "placement/base/number.h"
+#include "tools/exporter/http_stream.h"
 #include "tools/exporter/web_access.h"
 
 namespace vmnuma::tools {
@@ -36,9 +38,6 @@ namespace beast = boost::beast;
 namespace http = boost::beast::http;
 using asio::ip::tcp;
 using local = asio::local::stream_protocol;
-using AnySocket = asio::generic::stream_protocol::socket;
-using PlainStream = beast::basic_stream<asio::generic::stream_protocol>;
-using TlsStream = asio::ssl::stream<PlainStream>;
 using boost::system::error_code;
 using Clock = std::chrono::steady_clock;
 
@@ -72,10 +71,6 @@ tl::unexpected<Error> cannot_listen(const Endpoint& endpoint, const error_code& 
   return failure(code,
                  fmt::format("cannot listen at '{}': {}", endpoint_text(endpoint), error.message()),
                  error.value());
-}
-
-const boost::system::error_category& http_category() {
-  return http::make_error_code(http::error::bad_method).category();
 }
 
 /// The status for a head that Beast refuses.
@@ -122,17 +117,7 @@ HttpHead head_of(const http::request<http::empty_body>& request) {
 
 }  // namespace
 
-/// One client, from its acceptance until its socket is closed.
-class HttpConnection {
- public:
-  HttpConnection() = default;
-  HttpConnection(const HttpConnection&) = delete;
-  HttpConnection& operator=(const HttpConnection&) = delete;
-  virtual ~HttpConnection() = default;
-  [[nodiscard]] virtual bool is_answering() const = 0;
-  virtual void start() = 0;
-  virtual void close() = 0;
-};
+class HttpConnection;
 
 /// What connections have in common.
 struct HttpServing {
@@ -143,64 +128,59 @@ struct HttpServing {
   std::function<void(HttpConnection&)> over;
 };
 
-namespace {
-
-template <class Stream>
-class ConnectionOver final : public HttpConnection,
-                             public std::enable_shared_from_this<ConnectionOver<Stream>> {
+/// One client, from its acceptance until its socket is closed.
+class HttpConnection final : public std::enable_shared_from_this<HttpConnection> {
  public:
-  template <class... More>
-  ConnectionOver(const HttpServing& serving, std::shared_ptr<Access> access, AnySocket socket,
-                 More&... more)
-      : serving_(serving), access_(std::move(access)), stream_(std::move(socket), more...) {
+  HttpConnection(const HttpServing& serving, std::shared_ptr<Access> access,
+                 HttpStream::Socket socket)
+      : serving_(serving),
+        access_(std::move(access)),
+        stream_(make_http_stream(std::move(socket),
+                                 access_ && access_->tls ? &*access_->tls : nullptr)) {
     parser_.header_limit(kLongestHead);
     parser_.body_limit(boost::none);  // bodies are refused by their headers
   }
 
-  [[nodiscard]] bool is_answering() const override { return is_answering_; }
-  void close() override { lowest().close(); }
+  [[nodiscard]] bool is_answering() const { return is_answering_; }
+  void close() { stream_->close(); }
 
-  void start() override {
-    lowest().expires_after(serving_.limits.to_ask);
-    if constexpr (kHasTls) {
-      stream_.async_handshake(asio::ssl::stream_base::server,
-                              [self = this->shared_from_this()](const error_code& error) {
-                                error ? self->serving_.over(*self) : self->read_head();
-                              });
-    } else {
-      read_head();
-    }
+  void start() {
+    stream_->set_deadline(Clock::now() + serving_.limits.to_ask);
+    stream_->handshake([self = shared_from_this()](const error_code& error, std::size_t) {
+      error ? self->serving_.over(*self) : self->read_more();
+    });
   }
 
  private:
-  static constexpr bool kHasTls = std::is_same_v<Stream, TlsStream>;
-  PlainStream& lowest() { return beast::get_lowest_layer(stream_); }
-
-  void read_head() {
-    http::async_read_header(stream_, received_, parser_,
-                            [self = this->shared_from_this()](
-                                const error_code& error, std::size_t) { self->on_head(error); });
+  void read_more() {
+    const std::size_t room = received_.max_size() - received_.size();
+    if (room == 0) {
+      refuse(http::make_error_code(http::error::buffer_overflow));
+      return;
+    }
+    stream_->read_some(received_.prepare(room),
+                       [self = shared_from_this()](const error_code& error, std::size_t count) {
+                         // Or it has gone, or its time is up.
+                         error ? self->serving_.over(*self) : self->on_received(count);
+                       });
   }
 
-  void on_head(const error_code& error) {
-    const bool was_read = error.category() == http_category() &&
-                          error != http::error::end_of_stream &&
-                          error != http::error::partial_message;
-    if (error && !was_read) {
-      serving_.over(*this);  // it has gone, or its time is up
-      return;
-    }
-    if (error) {
-      answer(refusal(status_of(error)), /*head_only=*/false);
-      return;
-    }
-    auto request = understand(head_of(parser_.get()));
-    if (!request) {
-      answer(refusal(request.error()), /*head_only=*/false);
-    } else {
+  void on_received(std::size_t count) {
+    received_.commit(count);
+    error_code error;
+    received_.consume(parser_.put(received_.data(), error));
+    if (error == http::error::need_more || (!error && !parser_.is_header_done())) {
+      read_more();
+    } else if (error) {
+      refuse(error);
+    } else if (auto request = understand(head_of(parser_.get()))) {
       admit(std::move(*request));
+    } else {
+      answer(refusal(request.error()), /*head_only=*/false);
     }
   }
+
+  void refuse(const error_code& error) { answer(refusal(status_of(error)), /*head_only=*/false); }
 
   /// Answers it if whoever asks may.
   void admit(HttpRequest request) {
@@ -219,7 +199,7 @@ class ConnectionOver final : public HttpConnection,
     }
     is_answering_ = true;
     const bool head_only = request.head_only;
-    auto checked = [self = this->shared_from_this(), request = std::move(request),
+    auto checked = [self = shared_from_this(), request = std::move(request),
                     credentials = *credentials](bool are_right) {
       if (are_right) {
         self->access_->passwords.remember(credentials);
@@ -235,26 +215,23 @@ class ConnectionOver final : public HttpConnection,
     is_answering_ = true;
     body_ = std::move(response.body);
     const std::size_t length = body_ ? body_->size() : 0;
-    response_.version(11);
-    response_.result(static_cast<unsigned>(response.status));
+    http::response_header<> head;
+    head.version(11);
+    head.result(static_cast<unsigned>(response.status));
     for (const auto& [name, value] : response_headers(response)) {
-      response_.set(beast::string_view(name.data(), name.size()),
-                    beast::string_view(value.data(), value.size()));
+      head.set(beast::string_view(name.data(), name.size()),
+               beast::string_view(value.data(), value.size()));
     }
-    response_.content_length(length);
-    if (body_ && !head_only) {
-      response_.body() = {body_->data(), length};
-    }
-    serializer_.split(head_only);
-    lowest().expires_after(serving_.limits.to_answer);
-    const auto done = [self = this->shared_from_this()](const error_code& error, std::size_t) {
-      self->on_answered(error);
-    };
-    if (head_only) {
-      http::async_write_header(stream_, serializer_, done);
-    } else {
-      http::async_write(stream_, serializer_, done);
-    }
+    head.set(http::field::content_length, std::to_string(length));
+    std::ostringstream text;
+    text << head;
+    head_ = text.str();
+    stream_->set_deadline(Clock::now() + serving_.limits.to_answer);
+    stream_->write(
+        {asio::buffer(head_), body_ && !head_only ? asio::buffer(*body_) : asio::const_buffer()},
+        [self = shared_from_this()](const error_code& error, std::size_t) {
+          self->on_answered(error);
+        });
   }
 
   void on_answered(const error_code& error) {
@@ -265,20 +242,10 @@ class ConnectionOver final : public HttpConnection,
       return;
     }
     linger_until_ = Clock::now() + serving_.limits.to_linger;
-    lowest().expires_at(linger_until_);
-    if constexpr (kHasTls) {
-      // However it ends: a client may close without a word of TLS.
-      stream_.async_shutdown(
-          [self = this->shared_from_this()](const error_code&) { self->end_sending(); });
-    } else {
-      end_sending();
-    }
-  }
-
-  void end_sending() {
-    error_code error;
-    lowest().socket().shutdown(asio::socket_base::shutdown_send, error);
-    error ? serving_.over(*this) : read_away();
+    stream_->set_deadline(linger_until_);
+    stream_->end_sending([self = shared_from_this()](const error_code& failed, std::size_t) {
+      failed ? self->serving_.over(*self) : self->read_away();
+    });
   }
 
   /// The stream's own deadline is for one read; a client that sends on and on would outlast it.
@@ -287,26 +254,23 @@ class ConnectionOver final : public HttpConnection,
       serving_.over(*this);
       return;
     }
-    lowest().async_read_some(asio::buffer(thrown_away_), [self = this->shared_from_this()](
-                                                             const error_code& error, std::size_t) {
-      error ? self->serving_.over(*self) : self->read_away();
-    });
+    stream_->read_raw(asio::buffer(thrown_away_),
+                      [self = shared_from_this()](const error_code& error, std::size_t) {
+                        error ? self->serving_.over(*self) : self->read_away();
+                      });
   }
 
   const HttpServing& serving_;
   std::shared_ptr<Access> access_;  ///< nothing: anybody may ask
-  Stream stream_;
+  std::unique_ptr<HttpStream> stream_;
   beast::flat_static_buffer<kLongestHead> received_;
   http::request_parser<http::empty_body> parser_;
-  http::response<http::span_body<const char>> response_;
-  http::response_serializer<http::span_body<const char>> serializer_{response_};
+  std::string head_;  ///< of the answer
   std::shared_ptr<const std::string> body_;
   bool is_answering_ = false;
   Clock::time_point linger_until_;
   std::array<char, 4096> thrown_away_{};
 };
-
-}  // namespace
 
 namespace {
 
@@ -442,19 +406,12 @@ class HttpServer::Listener {
     });
   }
 
-  void serve(AnySocket socket) {
+  void serve(HttpStream::Socket socket) {
     if (connections_.size() >= serving_.limits.most_connections) {
       make_room();
     }
-    std::shared_ptr<Access> access = access_ ? access_->now() : nullptr;
-    if (access && access->tls) {
-      auto& tls = *access->tls;
-      connections_.push_back(std::make_shared<ConnectionOver<TlsStream>>(
-          serving_, std::move(access), std::move(socket), tls));
-    } else {
-      connections_.push_back(std::make_shared<ConnectionOver<PlainStream>>(
-          serving_, std::move(access), std::move(socket)));
-    }
+    connections_.push_back(std::make_shared<HttpConnection>(
+        serving_, access_ ? access_->now() : nullptr, std::move(socket)));
     const auto connection = connections_.back();
     connection->start();
   }
