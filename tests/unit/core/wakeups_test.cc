@@ -18,8 +18,7 @@ using placement::WakeupRate;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr std::int64_t kSecond = 1'000'000;
-constexpr CpuTime kHalfLife{60 * kSecond};
+constexpr CpuTime kHalfLife{60 * 1'000'000};
 
 VmId vm_number(std::uint8_t number) {
   VmId id;
@@ -33,7 +32,7 @@ class WakeupsTest : public testing::Test {
   /// Nothing: nobody counts.
   void see(std::optional<std::int64_t> count) {
     Sample sample;
-    sample.taken_at = {++epochs_ * 2 * kSecond};
+    sample.taken_at = {++epochs_ * 2'000'000};
     for (const std::uint8_t vm : {std::uint8_t{1}, std::uint8_t{2}}) {
       VmSample row;
       row.id = vm_number(vm);
@@ -106,7 +105,7 @@ TEST_F(WakeupsTest, ANewProcessBeginsAnew) {
 TEST_F(WakeupsTest, APairThatIsNotCountedAnyMoreIsForgotten) {
   talk(30, 100'000);
   Sample sample = *last_;
-  sample.taken_at = {++epochs_ * 2 * kSecond};
+  sample.taken_at = {++epochs_ * 2'000'000};
   sample.wakeups->clear();
   see(std::move(sample));
   EXPECT_THAT(wakeups_.chats(), IsEmpty());

@@ -12,7 +12,7 @@ using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
 /// Of "secret".
-const std::string kHash = "$2y$05$heS1bovRPTYuP3rEQXQQ.eSPmnVEeCzNpSDiBBj4DrW/Di13Lke/2";
+const std::string kBcrypt = "$2y$05$heS1bovRPTYuP3rEQXQQ.eSPmnVEeCzNpSDiBBj4DrW/Di13Lke/2";
 
 std::string refused(const std::string& text) {
   const auto read = parse_web_config(text, "/etc/vmnuma");
@@ -50,13 +50,13 @@ TEST(WebConfigTest, ClientsCertificatesAndVersionsAreReadByGosNames) {
 }
 
 TEST(WebConfigTest, UsersHaveHashesOfBcrypt) {
-  const auto read =
-      parse_web_config("basic_auth_users:\n  alice: " + kHash + "\n  bob: '" + kHash + "'\n", "/x");
+  const auto read = parse_web_config(
+      "basic_auth_users:\n  alice: " + kBcrypt + "\n  bob: '" + kBcrypt + "'\n", "/x");
   ASSERT_TRUE(read) << read.error().message;
-  EXPECT_THAT(read->users, UnorderedElementsAre(Pair("alice", kHash), Pair("bob", kHash)));
+  EXPECT_THAT(read->users, UnorderedElementsAre(Pair("alice", kBcrypt), Pair("bob", kBcrypt)));
   EXPECT_THAT(refused("basic_auth_users:\n  alice: secret\n"),
               HasSubstr("line 2: the password of 'alice' is no hash of bcrypt"));
-  EXPECT_THAT(refused("basic_auth_users:\n  'a:b': " + kHash + "\n"), HasSubstr("'a:b'"));
+  EXPECT_THAT(refused("basic_auth_users:\n  'a:b': " + kBcrypt + "\n"), HasSubstr("'a:b'"));
 }
 
 TEST(WebConfigTest, WhatWouldProtectAndIsNotKnownHereIsRefused) {
