@@ -77,14 +77,13 @@ class Exchanges {
   std::size_t count_ = 0;
 };
 
-/// Memory that a client was given and has not touched yet; nothing where that is not known, unless
-/// it is guaranteed: then all of it counts that is not known to be there.
+/// Memory that a client was given and has not touched yet; nothing where that is not known. What
+/// it is guaranteed is missing from the room of its home instead.
 Bytes untouched_by(const Snapshot& snapshot, const ClientState& client,
                    const MemoryProfile& memory) {
-  const VmState& vm = snapshot.vms[client.vm];
-  const bool promised = !vm.measured || vm.policy.memory_class == MemoryClass::kGuaranteed;
-  return client.memory_known || promised ? std::max(client.memory_size - memory.resident, Bytes{})
-                                         : Bytes{};
+  const bool counts = client.memory_known || !snapshot.vms[client.vm].measured;
+  return counts ? std::max(client.memory_size - memory.resident - memory.promised, Bytes{})
+                : Bytes{};
 }
 
 }  // namespace
@@ -374,8 +373,11 @@ MemoryCost Arrangement::memory_there(std::span<const Rehoming> changes, std::siz
     if (changes[i].to != to && changes[i].to != homes_[changes[i].client]) {
       room += held_on(changes[i].client, to);
     }
+    if (changes[i].to != to && homes_[changes[i].client] == to) {
+      room += memory_[changes[i].client].promised;
+    }
     if (i < which && changes[i].to == to) {
-      room -= moved_before[i];
+      room -= moved_before[i] + memory_[changes[i].client].promised;
     }
   }
   return memory_cost(*snapshot_, snapshot_->clients[client], memory_[client], to, room, *options_);
@@ -532,6 +534,12 @@ void Arrangement::relocate(ClientIndex client, NodeIndex to) {
     std::vector<ClientIndex>& residents = residents_[to];
     residents.insert(std::lower_bound(residents.begin(), residents.end(), client), client);
     untouched_.of(client, to) += untouched;
+  }
+  if (from != kNoNode) {
+    room_.of(client, from) += memory_[client].promised;
+  }
+  if (to != kNoNode) {
+    room_.of(client, to) -= memory_[client].promised;
   }
   account_memory(client, from, 1);
   account_memory(client, to, -1);

@@ -58,6 +58,7 @@ MemoryProfile memory_profile(const Snapshot& snapshot, const ClientState& client
           {node, bytes, permille_of(bytes.value, profile.resident.value, Permille{})});
     }
   }
+  profile.promised = promised_beside(snapshot, client);
   profile.can_follow = options.page_mig_enable != 0 && client.memory_known &&
                        snapshot.vms[client.vm].memory_stays_because.empty();
   return profile;
@@ -100,11 +101,11 @@ MemoryCost memory_cost(const Snapshot& snapshot, const ClientState& client,
   const CpuTime now = present_loss(snapshot, client, memory, node, options);
   const Bytes remote = memory.not_on(node);
   if (!memory.can_follow || remote.value <= 0) {
-    return {now, CpuTime{}, Bytes{}, /*fits=*/true};
+    return {now, CpuTime{}, Bytes{}, memory.promised <= std::max(room, Bytes{})};
   }
   MemoryCost cost;
   cost.to_move = std::clamp(room, Bytes{}, remote);
-  cost.fits = cost.to_move == remote;
+  cost.fits = remote + memory.promised <= std::max(room, Bytes{});
   // What does not fit stays as far as all of it is now, in proportion.
   const std::int64_t stays =
       permille_of((remote - cost.to_move).value, remote.value, Permille{}).value;

@@ -41,6 +41,18 @@ std::vector<Bytes> memory_by_node(const Snapshot& snapshot, const ClientState& c
   return memory;
 }
 
+Bytes promised_beside(const Snapshot& snapshot, const ClientState& client) {
+  const bool all_is_held = page_size_of(snapshot, client) > Bytes{} && !client.memory_known;
+  if (snapshot.vms[client.vm].policy.memory_class != MemoryClass::kGuaranteed || all_is_held) {
+    return Bytes{};
+  }
+  Bytes untouched = client.memory_size;
+  for (const Bytes bytes : memory_by_node(snapshot, client)) {
+    untouched -= bytes;
+  }
+  return std::max(untouched, Bytes{});
+}
+
 MemoryRoom MemoryRoom::none(const Snapshot& snapshot) {
   MemoryRoom room;
   std::map<Bytes, std::size_t> kinds{{Bytes{}, 0}};
@@ -81,6 +93,11 @@ MemoryRoom::MemoryRoom(const Snapshot& snapshot) : MemoryRoom(none(snapshot)) {
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
     amounts_.front()[node] =
         std::max(snapshot.nodes[node].free - snapshot.nodes[node].reserve, Bytes{});
+  }
+  for (ClientIndex i = 0; i < snapshot.clients.size(); ++i) {
+    if (const ClientState& client = snapshot.clients[i]; client.home != kNoNode) {
+      of(i, client.home) -= promised_beside(snapshot, client);
+    }
   }
 }
 

@@ -6,9 +6,10 @@
 /// node for ordinary memory and for each size of huge pages that a VM of the snapshot has. Of
 /// ordinary memory, free less reserve is room. Of a pool, its pages less what VMs have of it and
 /// what is reserved for VMs that are not there yet: nobody else is taken to use them.
+/// What a VM is guaranteed and has not touched yet is no room for others.
 ///
 /// Properties:
-///  - ordinary room is never negative;
+///  - ordinary room is less than nothing only where more is guaranteed than is free;
 ///  - a VM whose readings are not known holds all its huge pages at home;
 ///  - where a node's pool is not known there is no room.
 #pragma once
@@ -24,6 +25,9 @@ namespace vmnuma::placement {
 /// a pool: of a client with huge pages no more counts than the VM's definition says.
 [[nodiscard]] std::vector<Bytes> memory_by_node(const Snapshot& snapshot,
                                                 const ClientState& client);
+
+/// What a client is guaranteed and has not touched yet; it will be touched where it lives.
+[[nodiscard]] Bytes promised_beside(const Snapshot& snapshot, const ClientState& client);
 
 class MemoryRoom {
  public:

@@ -588,6 +588,37 @@ TEST_P(RefusedStartsTest, PromisesOutliveTheDaemon) {
   EXPECT_TRUE(answer(guaranteed(8, 1, 300)));  // libvirt tries again
 }
 
+TEST_P(RefusedStartsTest, WhatRunningVmsAreGuaranteedOutlivesTheDaemon) {
+  // As GuaranteedMemoryIsKeptPerNode, but another daemon finds the VMs, at home by its history.
+  const auto pinned_at_home = [](HostStory& host) {
+    host.set_free(placement::kGiB);
+    for (std::uint8_t number = 1; number <= 3; ++number) {
+      placement::VmDescription vm = small_vm(number, "vm" + std::to_string(number), 1);
+      vm.own_policy = {{"memory_class", "guaranteed"}};
+      host.start(vm, 0, 5);
+      host.pin(number, node_cpus(0));
+    }
+  };
+  HostStory next(4, GetParam(), [](balancer::ControllerSetup& setup) {
+    for (std::uint8_t number = 1; number <= 3; ++number) {
+      setup.remembered_homes[{vm_id(number), 0}] = NodeId{0};
+    }
+  });
+  pinned_at_home(next);
+  (void)next.tell_domains();
+  next.carry_out(next.epoch());
+  AnnounceRequest request = guaranteed(5, 1, 100);
+  request.policy.push_back({"nodes", "0"});
+  const auto answer = [&] {
+    return next.controller().on(CommandReceived{7, request}).replies.front().answer;
+  };
+  const auto refused = answer();
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("100 MiB of memory. Free were on node 0"));
+  request.policy.back().value = "1";
+  EXPECT_TRUE(answer());
+}
+
 TEST_P(StartCommandsTest, WhatDecidesWithoutTheDaemonIsToldWhenItChanges) {
   measure();
   EXPECT_FALSE(host_.epoch().admission);

@@ -460,6 +460,55 @@ TEST(PlannerTest, ClientsGoWhereTheirMemoryIsUnlessCoresWouldBeShort) {
   EXPECT_THAT(planned_with_walls(build(1), options), Not(Contains(StartsWith("locality"))));
 }
 
+TEST(PlannerTest, NobodyMovesToMemoryThatAnotherVmIsGuaranteed) {
+  // Both VMs of node 0 want its four cores, and node 1 is idle; 60 of its 64 GiB are free, but
+  // another VM, whose memory cannot be read, may be guaranteed them.
+  for (const placement::MemoryClass kept :
+       {placement::MemoryClass::kBurstable, placement::MemoryClass::kGuaranteed}) {
+    VmPolicy policy;
+    policy.memory_class = kept;
+    Snapshot snapshot =
+        SnapshotBuilder()
+            .nodes(2, {.cores = 4, .memory_gib = 64})
+            .vm({.name = "a", .homes = {0}, .vcpus = 4, .memory_gib = {8}})
+            .vm({.name = "b", .homes = {0}, .vcpus = 4, .memory_gib = {8}})
+            .vm({.name = "kept", .homes = {1}, .busy_pct = 0, .size_gib = 60, .policy = policy})
+            .build();
+    snapshot.clients[2].memory_known = false;
+    const bool moves = kept == placement::MemoryClass::kBurstable;
+    const Options options = placement::options_of(placement::Preset::kEsxi);
+    EXPECT_THAT(actions_of(snapshot, make_plan(snapshot, options, {})), SizeIs(moves ? 1 : 0))
+        << name_of(kept);
+  }
+}
+
+TEST(PlannerTest, AGuaranteedVmMovesOnlyWhereAllThatItIsPromisedFits) {
+  // 8 GiB of each follow easily; node 1 has 24 free.
+  for (const std::int64_t size_gib : {16, 60}) {
+    VmPolicy kept;
+    kept.memory_class = placement::MemoryClass::kGuaranteed;
+    const auto busy = [&](const char* name) {
+      return VmSpec{.name = name,
+                    .homes = {0},
+                    .vcpus = 4,
+                    .memory_gib = {8},
+                    .size_gib = size_gib,
+                    .policy = kept};
+    };
+    const Snapshot snapshot =
+        SnapshotBuilder()
+            .nodes(2, {.cores = 4, .memory_gib = 64})
+            .vm(busy("a"))
+            .vm(busy("b"))
+            .vm({.name = "idle", .homes = {1}, .busy_pct = 0, .memory_gib = {0, 40}})
+            .build();
+    const Options options = placement::options_of(placement::Preset::kEsxi);
+    EXPECT_THAT(actions_of(snapshot, make_plan(snapshot, options, {})),
+                SizeIs(size_gib == 16 ? 1 : 0))
+        << size_gib;
+  }
+}
+
 TEST(PlannerTest, TwoWhoHaveEachOthersMemoryChangePlaces) {
   const Snapshot snapshot = SnapshotBuilder()
                                 .nodes(2, {.cores = 4})

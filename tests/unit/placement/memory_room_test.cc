@@ -69,6 +69,21 @@ TEST(MemoryRoomTest, WithoutReadingsAllOfItIsTakenToBeAtHome) {
   EXPECT_EQ(MemoryRoom(snapshot).of(1, 1), kGiB * 6);
 }
 
+TEST(MemoryRoomTest, WhatAVmIsGuaranteedAtHomeIsNoRoomForOthers) {
+  VmPolicy kept;
+  kept.memory_class = MemoryClass::kGuaranteed;
+  const auto room = [](const VmPolicy& policy) {
+    const Snapshot snapshot =
+        SnapshotBuilder()
+            .nodes(2, {.memory_gib = 64})
+            .vm({.name = "a", .homes = {0}, .memory_gib = {8}, .size_gib = 20, .policy = policy})
+            .build();
+    return MemoryRoom(snapshot);
+  };
+  EXPECT_EQ(room({}).ordinary(0) - room(kept).ordinary(0), kGiB * 12);
+  EXPECT_EQ(room({}).ordinary(1), room(kept).ordinary(1));
+}
+
 TEST(MemoryRoomTest, NoneHasTheSameKindsAndNothing) {
   const Snapshot snapshot = two_pools();
   const MemoryRoom none = MemoryRoom::none(snapshot);
