@@ -135,7 +135,7 @@ struct EventsRequest {
   std::int64_t limit = 50;                   ///< 1..kMostHistoryRows; the newest ones
   std::int64_t after = 0;                    ///< only of a higher number
   std::optional<std::int64_t> since_unix_s;  ///< as of HistoryRequest
-  std::optional<std::string> vm;             ///< its name
+  std::optional<std::string> vm;             ///< its name or UUID
   Severity level = Severity::kInfo;          ///< this one, or a worse one
   template <class Fields, class Self>
   static void visit(Fields& fields, Self& self) {

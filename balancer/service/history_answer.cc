@@ -13,8 +13,8 @@ namespace {
 Result<void> check_filters(stats::History& history, const HistoryRequest& request,
                            const HostVmsAndNodes& host) {
   if (request.vm) {
-    if (Result<void> known = check_vm_ever_was(history, *request.vm, host.running); !known) {
-      return known;
+    if (const auto name = past_vm_name(history, *request.vm, host.running); !name) {
+      return tl::unexpected(name.error());
     }
   }
   if (!request.node) {
@@ -30,11 +30,10 @@ Result<void> check_filters(stats::History& history, const HistoryRequest& reques
 
 }  // namespace
 
-Result<void> check_vm_ever_was(stats::History& history, const std::string& name_or_uuid,
-                               const std::vector<placement::VmDescription>& running) {
-  return history.past_vms().and_then([&](const std::vector<stats::PastVm>& past) {
-    return check_vm_is_known(name_or_uuid, past, running);
-  });
+Result<std::string> past_vm_name(stats::History& history, const std::string& name_or_uuid,
+                                 const std::vector<placement::VmDescription>& running) {
+  return history.past_vms().and_then(
+      [&](const std::vector<stats::PastVm>& past) { return vm_name(name_or_uuid, past, running); });
 }
 
 Result<Answer> history_answer(stats::History& history, const HistoryRequest& request,

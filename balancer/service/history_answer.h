@@ -24,10 +24,10 @@ struct HostVmsAndNodes {
 [[nodiscard]] Result<Answer> history_answer(stats::History& history, const HistoryRequest& request,
                                             const HostVmsAndNodes& host);
 
-/// Whether there ever was a VM of this name or UUID. Errors: not-found, and those of the history.
-/// Blocks.
-[[nodiscard]] Result<void> check_vm_ever_was(stats::History& history,
-                                             const std::string& name_or_uuid,
-                                             const std::vector<placement::VmDescription>& running);
+/// The name of the VM of this UUID or name, which may have ended. Errors: not-found, and those of
+/// the history. Blocks.
+[[nodiscard]] Result<std::string> past_vm_name(
+    stats::History& history, const std::string& name_or_uuid,
+    const std::vector<placement::VmDescription>& running);
 
 }  // namespace vmnuma::balancer

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/service/history_rows.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "balancer/controller/views.h"
@@ -133,22 +135,32 @@ HistoryView history_view(const std::vector<stats::PastAction>& actions, std::int
   return view;
 }
 
-Result<void> check_vm_is_known(const std::string& name_or_uuid,
-                               const std::vector<stats::PastVm>& past,
-                               const std::vector<placement::VmDescription>& running) {
+Result<std::string> vm_name(const std::string& name_or_uuid, const std::vector<stats::PastVm>& past,
+                            const std::vector<placement::VmDescription>& running) {
+  struct Named {
+    std::string uuid;
+    std::string name;
+  };
+  std::vector<Named> vms;
+  vms.reserve(running.size() + past.size());
+  for (const placement::VmDescription& vm : running) {
+    vms.push_back({to_text(vm.id), vm.name});
+  }
+  for (const stats::PastVm& vm : past) {
+    vms.push_back({vm.uuid, vm.name});
+  }
   const Result<placement::VmId> id = placement::parse_vm_id(name_or_uuid);
   const std::string uuid = id ? to_text(*id) : name_or_uuid;
-  std::vector<std::string_view> names;
-  for (const stats::PastVm& vm : past) {
-    if (vm.name == name_or_uuid || vm.uuid == uuid) {
-      return {};
+  for (const std::string Named::*field : {&Named::uuid, &Named::name}) {
+    const auto found = std::find_if(vms.begin(), vms.end(), [&](const Named& vm) {
+      return vm.*field == (field == &Named::uuid ? uuid : name_or_uuid);
+    });
+    if (found != vms.end()) {
+      return found->name;
     }
-    names.push_back(vm.name);
   }
-  for (const placement::VmDescription& vm : running) {
-    if (vm.name == name_or_uuid || to_text(vm.id) == uuid) {
-      return {};
-    }
+  std::vector<std::string_view> names;
+  for (const Named& vm : vms) {
     names.push_back(vm.name);
   }
   return failure(ErrorCode::kNotFound,

@@ -21,11 +21,11 @@ namespace vmnuma::balancer {
 /// At most `limit` rows; `truncated` if there were more.
 [[nodiscard]] HistoryView history_view(const std::vector<stats::PastAction>& actions,
                                        std::int64_t limit);
-/// Whether there ever was a VM of this name or UUID, in the history or `running`. Error: not-found,
+/// The name of the VM of this UUID or name, which may run or be in the history. Error: not-found,
 /// with the name that it is most like.
-[[nodiscard]] Result<void> check_vm_is_known(const std::string& name_or_uuid,
-                                             const std::vector<stats::PastVm>& past,
-                                             const std::vector<placement::VmDescription>& running);
+[[nodiscard]] Result<std::string> vm_name(const std::string& name_or_uuid,
+                                          const std::vector<stats::PastVm>& past,
+                                          const std::vector<placement::VmDescription>& running);
 /// Whether the host has this node. Error: not-found, with those that it has.
 [[nodiscard]] Result<void> check_node_is_known(placement::NodeId node,
                                                const placement::Topology& topology);

@@ -210,11 +210,15 @@ Result<Answer> RecordedHost::Showing::answer(const Command& question, const std:
                           {running_in(controller.ledger()), controller.ledger().topology()});
   }
   if (const auto* asked = std::get_if<EventsRequest>(&question)) {
-    const Result<void> known =
-        asks_of_untold(*asked, events_)
-            ? check_vm_ever_was(*history_, *asked->vm, running_in(controller.ledger()))
-            : Result<void>();
-    return known.map([&] { return Answer(events_.answer(*asked)); });
+    EventsRequest of_name = *asked;
+    if (asks_of_untold(*asked, events_)) {
+      const auto name = past_vm_name(*history_, *asked->vm, running_in(controller.ledger()));
+      if (!name) {
+        return tl::unexpected(name.error());
+      }
+      of_name.vm = *name;
+    }
+    return Answer(events_.answer(of_name));
   }
   if (std::holds_alternative<StateRequest>(question)) {
     return state_of(controller);

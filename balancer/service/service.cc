@@ -515,15 +515,23 @@ Config Service::config_now() const {
 }
 
 void Service::answer_events(std::int64_t token, std::int64_t id, const EventsRequest& request) {
-  const auto answer = [this, request] { return Answer(events_.answer(request)); };
-  if (!asks_of_untold(request, events_)) {
-    socket_->answer(token, encode_response(id, answer()));
+  if (!request.vm) {
+    socket_->answer(token, encode_response(id, Answer(events_.answer(request))));
+    return;
+  }
+  const auto answer = [this, request](const std::string& name) {
+    EventsRequest of_name = request;
+    of_name.vm = name;
+    return Answer(events_.answer(of_name));
+  };
+  const Result<std::string> running = vm_name(*request.vm, {}, running_);
+  if (running || !asks_of_untold(request, events_)) {
+    socket_->answer(token, encode_response(id, answer(running.value_or(*request.vm))));
   } else if (setup_.history == nullptr) {
-    socket_->answer(token,
-                    encode_response(id, check_vm_is_known(*request.vm, {}, running_).map(answer)));
+    socket_->answer(token, encode_response(id, tl::unexpected(running.error())));
   } else {
-    look_back(token, id, [vm = *request.vm, running = running_, answer](stats::History& history) {
-      return check_vm_ever_was(history, vm, running).map(answer);
+    look_back(token, id, [vm = *request.vm, now = running_, answer](stats::History& history) {
+      return past_vm_name(history, vm, now).map(answer);
     });
   }
 }

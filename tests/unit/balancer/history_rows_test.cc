@@ -19,16 +19,25 @@ std::vector<placement::VmDescription> running() {
 }
 
 std::string complaint(const std::string& name) {
-  const Result<void> known = check_vm_is_known(name, kPast, running());
-  return known ? "known" : known.error().message;
+  const Result<std::string> found = vm_name(name, kPast, running());
+  return found ? "it is " + *found : found.error().message;
 }
 
 TEST(HistoryRowsTest, KnowsVmsOfThePastAndOfThePresentByBothTheirNames) {
   for (const char* name :
-       {"web1", "db7", "mail1", "c7a5fdbd-edaf-9455-926a-d65c16db1809",
-        "C7A5FDBD-EDAF-9455-926A-D65C16DB1809", "00000000-0000-0000-0000-00000000000a"}) {
-    EXPECT_EQ(complaint(name), "known") << name;
+       {"web1", "c7a5fdbd-edaf-9455-926a-d65c16db1809", "C7A5FDBD-EDAF-9455-926A-D65C16DB1809"}) {
+    EXPECT_EQ(complaint(name), "it is web1") << name;
   }
+  for (const char* name : {"mail1", "00000000-0000-0000-0000-00000000000a"}) {
+    EXPECT_EQ(complaint(name), "it is mail1") << name;
+  }
+}
+
+TEST(HistoryRowsTest, AUuidIsThatOfAVmBeforeItIsAName) {
+  placement::VmDescription posing;
+  posing.id = placement::parse_vm_id("00000000-0000-0000-0000-00000000000b").value();
+  posing.name = kPast[1].uuid;
+  EXPECT_EQ(vm_name(kPast[1].uuid, kPast, {posing}), "db7");
 }
 
 TEST(HistoryRowsTest, AStartThatWasNotAdmittedIsARowOfTheHistory) {
@@ -70,7 +79,7 @@ TEST(HistoryRowsTest, SuggestsTheNameThatAnUnknownOneIsMostLike) {
   EXPECT_EQ(complaint("mail"),
             "there is no VM 'mail', running or in the history; did you mean 'mail1'?");
   EXPECT_EQ(complaint("xxxxxxxxxxxx"), "there is no VM 'xxxxxxxxxxxx', running or in the history");
-  EXPECT_EQ(check_vm_is_known("web1", {}, {}).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(vm_name("web1", {}, {}).error().code, ErrorCode::kNotFound);
 }
 
 TEST(HistoryRowsTest, ANodeThatTheHostLacksIsUnknown) {
