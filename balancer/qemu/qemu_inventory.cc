@@ -201,8 +201,13 @@ void QemuInventory::consider(const FoundProcess& found, const HostFacts& facts) 
   if (!threads) {
     return;  // it has ended, which the next look will find, too
   }
+  const std::size_t vcpus = described->description.vcpus.size();
   if (threads->vcpus.empty()) {
-    wait_for(found, *threads, described->description.vcpus.size());
+    wait_for(found, *threads, vcpus);
+    return;
+  }
+  if (threads->vcpus.size() < vcpus && found.age_s < ProcessTable::kYoung_s) {
+    watch_->look_again();  // QEMU makes one after the other
     return;
   }
   add(found, std::move(*described), *threads);

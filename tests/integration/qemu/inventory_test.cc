@@ -95,6 +95,16 @@ class PlainInventoryTest : public testing::Test {
   std::unique_ptr<QemuInventory> inventory_;
 };
 
+TEST_F(PlainInventoryTest, AVmIsThereOnceAllOfItsVcpusAre) {
+  // This one never gets its second.
+  const auto half = launch({.uuid = uuid_number(10), .options = {"-smp", "2"}});
+  half->await_output();
+  const auto whole = launch({.uuid = uuid_number(11), .vcpus = 2});
+  whole->await_output();
+  ASSERT_TRUE(has(1));
+  EXPECT_EQ(placement::to_text(running().front().id), uuid_number(11));
+}
+
 TEST_F(PlainInventoryTest, TwoVmsOfOneUuidOrNameAreTwoVms) {
   const auto a = launch({.uuid = uuid_number(1), .options = {"-name", "twin"}});
   a->await_output();

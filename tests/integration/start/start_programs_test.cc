@@ -2,6 +2,7 @@
 /// numad, vmnuma-hook and the hook scripts as libvirt and Proxmox VE meet them: exit status,
 /// output, and an end before long, whatever the daemon does. Time limits are the programs' own; the
 /// bounds here only tell a program that ends from one that hangs.
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -160,7 +161,7 @@ TEST_F(StartProgramsTest, TheHookEndsEvenIfItsInputDoesNot) {
 }
 
 TEST_F(StartProgramsTest, TheHookLivesThroughTheSignalOfItsScriptWhileAStartWaits) {
-  int asked = 0;
+  std::atomic<int> asked = 0;
   const FakeDaemon daemon(FakeDaemon::answering([&](const Command&) -> Result<Answer> {
     ++asked;
     if (asked == 1) {

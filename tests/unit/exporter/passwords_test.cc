@@ -42,7 +42,7 @@ TEST(PasswordsTest, OnlyTheUsersOwnIsRight) {
 TEST(PasswordsTest, OfMoreThanBcryptReadsNoneIsRight) {
   // Of 72 times 'a': what is behind that, bcrypt does not look at.
   const Passwords passwords(
-      {{"alice", "$2y$05$aaaaaaaaaaaaaaaaaaaaa.3WYOCI.iQvo32vXp.D7WQiMkunYwJSO"}});
+      WebUsers{{"alice", "$2y$05$aaaaaaaaaaaaaaaaaaaaa.3WYOCI.iQvo32vXp.D7WQiMkunYwJSO"}});
   EXPECT_TRUE(passwords.are_right({"alice", std::string(72, 'a')}));
   EXPECT_FALSE(passwords.are_right({"alice", std::string(73, 'a')}));
 }

@@ -64,11 +64,11 @@ TEST(MemoryQosTest, TheFactorAndTheOverheadAreOptions) {
 }
 
 TEST(MemoryQosTest, WhatIsNotReclaimableIsNeverThrottled) {
-  struct Case {
+  struct Unreclaimable {
     void (*change)(VmDescription& vm);
     const char* why;
   };
-  const Case cases[] = {
+  const Unreclaimable cases[] = {
       {[](VmDescription& vm) { vm.memory_locked = true; }, "is locked"},
       {[](VmDescription& vm) { vm.huge_page_size = kMiB * 2; }, "huge pages"},
       {[](VmDescription& vm) {
@@ -80,7 +80,7 @@ TEST(MemoryQosTest, WhatIsNotReclaimableIsNeverThrottled) {
   };
   for (const MemoryClass memory_class :
        {MemoryClass::kGuaranteed, MemoryClass::kBurstable, MemoryClass::kBestEffort}) {
-    for (const Case& one : cases) {
+    for (const Unreclaimable& one : cases) {
       VmDescription vm = vm_of_class(memory_class);
       one.change(vm);
       EXPECT_EQ(protection(vm)->high, std::nullopt) << one.why;
