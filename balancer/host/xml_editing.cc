@@ -2,7 +2,10 @@
 #include "balancer/host/xml_editing.h"
 
 #include <cstddef>
+#include <string_view>
 #include <utility>
+
+#include "balancer/host/xml_fields.h"
 
 namespace vmnuma::balancer {
 namespace {
@@ -20,7 +23,7 @@ class StringWriter : public pugi::xml_writer {
 
 bool is_blank(pugi::xml_node node) {
   return node.type() == pugi::node_pcdata &&
-         std::string_view(node.value()).find_first_not_of(" \t\r\n") == std::string_view::npos;
+         std::string_view(node.value()).find_first_not_of(kBlanks) == std::string_view::npos;
 }
 
 /// How a line below so many elements begins.
@@ -55,8 +58,11 @@ std::string text_of(const pugi::xml_document& document, std::string_view origina
 
 void remove_line(pugi::xml_node child) {
   pugi::xml_node parent = child.parent();
-  if (const pugi::xml_node before = child.previous_sibling(); is_blank(before)) {
+  if (pugi::xml_node before = child.previous_sibling(); is_blank(before)) {
     parent.remove_child(before);
+  } else if (before.type() == pugi::node_pcdata) {
+    const std::string_view text = before.value();
+    before.set_value(std::string(text.substr(0, text.find_last_not_of(kBlanks) + 1)).c_str());
   }
   parent.remove_child(child);
 }

@@ -14,7 +14,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::size_t kMostQuoted = 100;
 constexpr std::size_t kMostComplaint = 400;
 

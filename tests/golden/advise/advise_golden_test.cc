@@ -85,6 +85,18 @@ TEST_P(AdviseGolden, IsNotChangedASecondTime) {
   EXPECT_EQ(line_diff(first->after, second->after, "first", "second"), "");
 }
 
+TEST(AdviseGoldenText, BlanksDoNotGrowAfterTextBesideElements) {
+  std::string xml = tests::file_text(kFixtures / "cells.xml");
+  const std::size_t numa = xml.find("<numa>");
+  ASSERT_NE(numa, std::string::npos);
+  xml.insert(numa, "text\n    ");
+  const auto first = advised(xml);
+  ASSERT_TRUE(first.has_value()) << first.error().message;
+  const auto second = advised(first->after);
+  ASSERT_TRUE(second.has_value()) << second.error().message;
+  EXPECT_EQ(second->after, first->after);
+}
+
 TEST_P(AdviseGolden, IsUnderstoodAsAdvised) {
   const auto vm = advised(tests::file_text(kFixtures / (GetParam() + ".xml")));
   ASSERT_TRUE(vm.has_value()) << vm.error().message;
