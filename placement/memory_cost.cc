@@ -100,12 +100,14 @@ MemoryCost memory_cost(const Snapshot& snapshot, const ClientState& client,
                        const Options& options) {
   const CpuTime now = present_loss(snapshot, client, memory, node, options);
   const Bytes remote = memory.not_on(node);
+  // At home the room is without it already.
+  const Bytes promised = node == client.home ? Bytes{} : memory.promised;
   if (!memory.can_follow || remote.value <= 0) {
-    return {now, CpuTime{}, Bytes{}, memory.promised <= std::max(room, Bytes{})};
+    return {now, CpuTime{}, Bytes{}, promised <= std::max(room, Bytes{})};
   }
   MemoryCost cost;
-  cost.to_move = std::clamp(room, Bytes{}, remote);
-  cost.fits = remote + memory.promised <= std::max(room, Bytes{});
+  cost.to_move = std::clamp(room - promised, Bytes{}, remote);
+  cost.fits = cost.to_move == remote;
   // What does not fit stays as far as all of it is now, in proportion.
   const std::int64_t stays =
       permille_of((remote - cost.to_move).value, remote.value, Permille{}).value;

@@ -41,7 +41,7 @@ struct MemoryProfile {
   CpuTime demand;            ///< what the client wants; waiting for memory is a share of it
   std::int64_t horizon = 0;  ///< epochs after which nothing is counted
   Bytes resident;
-  Bytes promised;           ///< beside that, wherever it lives
+  Bytes promised;           ///< guaranteed beside that, wherever it lives
   std::vector<Part> parts;  ///< ascending node
   bool can_follow =
       false;  ///< its pages may be moved: readings known, VM's memory movable, option on

@@ -179,6 +179,25 @@ TEST(ArrangementTest, CountsTheRoomThatAMoveTakesAndLeaves) {
   EXPECT_EQ(now.room().ordinary(1), kGiB * 18 - reserve);
 }
 
+TEST(ArrangementTest, AGuaranteedClientTakesItsPromiseAlongAndMayComeBack) {
+  // Of 60 GiB it has touched 8, so that 4 of each node's 64 are nobody's, less the reserve.
+  VmPolicy kept;
+  kept.memory_class = placement::MemoryClass::kGuaranteed;
+  const Snapshot snapshot =
+      SnapshotBuilder()
+          .nodes(2, {.memory_gib = 64})
+          .vm({.name = "a", .homes = {0}, .memory_gib = {8}, .size_gib = 60, .policy = kept})
+          .build();
+  Arrangement now = arranged(snapshot);
+  const MemoryRoom before = now.room();
+  now.apply(std::array{Rehoming{0, 1}});
+  EXPECT_EQ(now.room().ordinary(0) - before.ordinary(0), kGiB * 60);
+  EXPECT_EQ(before.ordinary(1) - now.room().ordinary(1), kGiB * 60);
+  EXPECT_TRUE(now.effect_of_move(0, 0).fits);
+  now.apply(std::array{Rehoming{0, 0}});
+  EXPECT_EQ(now.room(), before);
+}
+
 TEST(ArrangementTest, LetsTwoThatGoToOneNodeShareItsRoom) {
   const Snapshot snapshot = SnapshotBuilder()
                                 .nodes(3, {.memory_gib = 50})
