@@ -17,7 +17,7 @@
 ///
 /// Properties:
 ///  - the watch begins before the first look, so no start falls between;
-///  - a VM that starts is there once all vCPUs that it is to have are;
+///  - a VM that starts is listed once all of its vCPUs have threads;
 ///  - a VM that ended is forgotten, and its number is not another's before;
 ///  - one VM that cannot be read never hides the others;
 ///  - two VMs of one UUID or one name are two VMs;

@@ -160,7 +160,7 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
     }
     stream_->read_some(received_.prepare(room),
                        [self = shared_from_this()](const error_code& error, std::size_t count) {
-                         // Or it has gone, or its time is up.
+                         // With an error it has gone, or its time is up.
                          error ? self->serving_.over(*self) : self->on_received(count);
                        });
   }
@@ -248,7 +248,8 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
     });
   }
 
-  /// The stream's own deadline is for one read; a client that sends on and on would outlast it.
+  /// A read that finds data does not look at the deadline; a client that sends on and on would
+  /// outlast it.
   void read_away() {
     if (Clock::now() >= linger_until_) {
       serving_.over(*this);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// One client's connection as bytes, in the clear or with TLS, with a deadline.
 ///
-/// Problem: every operation of Asio and Beast is compiled for each kind of stream and each handler,
-/// and those of TLS are long. Approach: one handler type, and the few operations that a server
-/// needs, each compiled once for either kind. Properties: an operation ends with an error when the
-/// deadline is over or the connection is closed; one reads and one writes at a time; the handler
-/// keeps alive what owns the stream.
+/// Problem: the operations of Asio and Beast are templates over the stream and the handler, and
+/// with TLS each of them takes seconds to compile. Approach: one handler type, and only the
+/// operations that a server needs. Properties: an operation that waits ends with an error once the
+/// deadline has passed or the connection is closed. The handler must keep the stream's owner alive.
 #pragma once
 
 #include <array>
@@ -41,9 +40,9 @@ class HttpStream {
   virtual void handshake(Done done) = 0;
   virtual void read_some(boost::asio::mutable_buffer into, Done done) = 0;
   virtual void write(Buffers buffers, Done done) = 0;
-  /// After the last write, however the client takes it; the error is that of the socket.
+  /// After the last write. A client that closes without a word of TLS is no error.
   virtual void end_sending(Done done) = 0;
-  /// What still comes after that, as it is on the wire.
+  /// What still arrives after that, not decrypted.
   virtual void read_raw(boost::asio::mutable_buffer into, Done done) = 0;
   virtual void close() = 0;
 };
