@@ -210,13 +210,14 @@ Result<Answer> RecordedHost::Showing::answer(const Command& question, const std:
                           {running_in(controller.ledger()), controller.ledger().topology()});
   }
   if (const auto* asked = std::get_if<EventsRequest>(&question)) {
+    if (!asked->vm) {
+      return Answer(events_.answer(*asked));
+    }
     EventsRequest of_name = *asked;
-    if (asks_of_untold(*asked, events_)) {
-      const auto name = past_vm_name(*history_, *asked->vm, running_in(controller.ledger()));
-      if (!name) {
-        return tl::unexpected(name.error());
-      }
+    if (const auto name = past_vm_name(*history_, *asked->vm, running_in(controller.ledger()))) {
       of_name.vm = *name;
+    } else if (asks_of_untold(*asked, events_)) {
+      return tl::unexpected(name.error());
     }
     return Answer(events_.answer(of_name));
   }

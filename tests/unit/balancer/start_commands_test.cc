@@ -501,16 +501,20 @@ AnnounceRequest guaranteed(std::uint8_t number, std::int32_t vcpus, std::int64_t
   return request;
 }
 
-TEST_P(RefusedStartsTest, GuaranteedMemoryIsKeptPerNode) {
-  // Nodes of 1 GiB, of which 2 % are reserved: 1003 MiB can be promised on each. Three VMs that
-  // need 64 + 256 MiB leave 43 on node 0, although twenty times as much is free there.
-  host_.set_free(placement::kGiB);
+/// Nodes of 1 GiB, of which 2 % are reserved: 1003 MiB can be promised on each. Three VMs that need
+/// 64 + 256 MiB leave 43 on node 0, although twenty times as much is free there.
+void start_three_guaranteed(HostStory& host) {
+  host.set_free(placement::kGiB);
   for (std::uint8_t number = 1; number <= 3; ++number) {
     placement::VmDescription vm = small_vm(number, "vm" + std::to_string(number), 1);
     vm.own_policy = {{"memory_class", "guaranteed"}};
-    host_.start(vm, 0, 5);
-    host_.pin(number, node_cpus(0));
+    host.start(vm, 0, 5);
+    host.pin(number, node_cpus(0));
   }
+}
+
+TEST_P(RefusedStartsTest, GuaranteedMemoryIsKeptPerNode) {
+  start_three_guaranteed(host_);
   measure();
   AnnounceRequest request = guaranteed(5, 1, 100);
   request.policy.push_back({"nodes", "0"});
@@ -589,22 +593,13 @@ TEST_P(RefusedStartsTest, PromisesOutliveTheDaemon) {
 }
 
 TEST_P(RefusedStartsTest, WhatRunningVmsAreGuaranteedOutlivesTheDaemon) {
-  // As GuaranteedMemoryIsKeptPerNode, but another daemon finds the VMs, at home by its history.
-  const auto pinned_at_home = [](HostStory& host) {
-    host.set_free(placement::kGiB);
-    for (std::uint8_t number = 1; number <= 3; ++number) {
-      placement::VmDescription vm = small_vm(number, "vm" + std::to_string(number), 1);
-      vm.own_policy = {{"memory_class", "guaranteed"}};
-      host.start(vm, 0, 5);
-      host.pin(number, node_cpus(0));
-    }
-  };
+  // Another daemon finds the VMs at home, as its history has them.
   HostStory next(4, GetParam(), [](balancer::ControllerSetup& setup) {
     for (std::uint8_t number = 1; number <= 3; ++number) {
       setup.remembered_homes[{vm_id(number), 0}] = NodeId{0};
     }
   });
-  pinned_at_home(next);
+  start_three_guaranteed(next);
   (void)next.tell_domains();
   next.carry_out(next.epoch());
   AnnounceRequest request = guaranteed(5, 1, 100);
