@@ -60,6 +60,26 @@ void read_description(std::string_view text, PveConfig& config) {
   }
 }
 
+void read_tags(std::string_view tags, std::vector<placement::PolicySetting>& policy) {
+  constexpr std::string_view kBetweenTags = ";, ";
+  while (!tags.empty()) {
+    const std::string_view tag = tags.substr(0, tags.find_first_of(kBetweenTags));
+    tags.remove_prefix(std::min(tags.size(), tag.size() + 1));
+    const auto setting = stats::after(tag, "vmnuma.");
+    if (!setting || policy.size() >= kMostOfAPolicy) {
+      continue;
+    }
+    const std::size_t dot = setting->find('.');
+    const std::string_view key = setting->substr(0, dot);
+    std::string value(dot == std::string_view::npos ? "true" : setting->substr(dot + 1));
+    std::replace(value.begin(), value.end(), '+', ',');
+    if (std::none_of(policy.begin(), policy.end(),
+                     [key](const auto& other) { return other.key == key; })) {
+      policy.push_back({std::string(key), std::move(value)});
+    }
+  }
+}
+
 }  // namespace
 
 PveConfig parse_pve_config(std::string_view text) {
@@ -87,6 +107,7 @@ PveConfig parse_pve_config(std::string_view text) {
     }
   }
   read_description(description, config);
+  read_tags(config.value("tags"), config.policy);
   return config;
 }
 

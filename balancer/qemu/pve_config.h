@@ -11,12 +11,17 @@
 ///
 ///     vmnuma: nodes=0-1 do_not_move=true
 ///
-/// is the VM's policy, by the keys of vmnuma-metadata(5). It is read when the VM starts, and when
-/// the daemon does.
+/// is the VM's policy, by the keys of vmnuma-metadata(5). So are its tags that begin with
+/// "vmnuma.", which the pages of Proxmox VE show and set: "vmnuma.KEY.VALUE", in which + stands for
+/// the comma that a tag cannot have (pve-tag in PVE::JSONSchema: letters, digits and _-+.), and
+/// "vmnuma.KEY" for KEY=true. Both are read when the VM starts, and when the daemon does.
 ///
-/// Properties: any text gives a configuration; keys that are not ours are passed over; words of a
-/// policy line that are no settings are settings that nobody knows, so that who checks them can say
-/// so.
+/// Properties:
+///  - any text gives a configuration;
+///  - keys and tags that are not ours are passed over;
+///  - a key that the description sets, too, is as the description says;
+///  - words of a policy line and tags of ours that are no settings are settings that nobody knows,
+///    so that what checks them can say so.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +40,7 @@ namespace vmnuma::balancer::qemu {
 
 struct PveConfig {
   std::vector<Setting> settings;                 ///< but for the description
-  std::vector<placement::PolicySetting> policy;  ///< of the description
+  std::vector<placement::PolicySetting> policy;  ///< of the description, then of tags
   /// Of a key, "affinity"; empty if it is not set.
   [[nodiscard]] std::string_view value(std::string_view key) const;
   bool operator==(const PveConfig&) const = default;
@@ -47,8 +52,7 @@ struct PveConfig {
 /// directory. Errors: not-found, io.
 [[nodiscard]] Result<PveConfig> read_pve_config(const files::Directory& root, std::int32_t vmid);
 
-/// What its configuration wants of us: the policy of its description, and hands off a VM with an
-/// affinity.
+/// What its configuration wants of us: its policy, and hands off a VM with an affinity.
 [[nodiscard]] std::vector<placement::PolicySetting> policy_of(const PveConfig& config);
 
 /// Gives a VM in this cgroup the policy that Proxmox VE's configuration has for it; one with an

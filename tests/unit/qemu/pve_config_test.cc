@@ -53,6 +53,26 @@ TEST(PveConfigTest, WordsThatAreNoSettingsAreKeptForWhoChecksThem) {
               ElementsAre(PolicySetting{"quickly", ""}, PolicySetting{"x", ""}));
 }
 
+TEST(PveConfigTest, TagsOfOursArePolicyToo) {
+  EXPECT_THAT(
+      parse_pve_config("tags: firm;vmnuma.nodes.0-1+3;vmnumad.x.y;vmnuma.do_not_move\n").policy,
+      ElementsAre(PolicySetting{"nodes", "0-1,3"}, PolicySetting{"do_not_move", "true"}));
+  EXPECT_THAT(parse_pve_config("tags: vmnuma.affinity_group.db.1, vmnuma.quickly.2\n").policy,
+              ElementsAre(PolicySetting{"affinity_group", "db.1"}, PolicySetting{"quickly", "2"}));
+  EXPECT_THAT(parse_pve_config("tags: ;;vmnuma.;vmnuma\n").policy,
+              ElementsAre(PolicySetting{"", "true"}));
+}
+
+TEST(PveConfigTest, TheDescriptionCountsBeforeTags) {
+  EXPECT_THAT(
+      parse_pve_config("#vmnuma%3A nodes=1\ntags: vmnuma.nodes.0;vmnuma.prefer_ht\n").policy,
+      ElementsAre(PolicySetting{"nodes", "1"}, PolicySetting{"prefer_ht", "true"}));
+}
+
+TEST(PveConfigTest, TagsOfASnapshotDoNotCount) {
+  EXPECT_THAT(parse_pve_config("[before]\ntags: vmnuma.nodes.0\n").policy, IsEmpty());
+}
+
 TEST(PveConfigTest, AnyTextIsAConfiguration) {
   EXPECT_EQ(parse_pve_config(""), PveConfig{});
   EXPECT_EQ(parse_pve_config("%\n#%\n#%zz%4\n:\nno colon"), PveConfig{});
