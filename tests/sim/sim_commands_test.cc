@@ -60,11 +60,11 @@ TEST(SimCommandsTest, JsonIsOneObjectWithTheseKeys) {
   for (const auto& [key, value] : result.items()) {
     keys.push_back(key);
   }
-  EXPECT_THAT(keys,
-              ElementsAre("scenario", "seed", "epochs", "moves", "swaps", "locality_moves",
-                          "long_term_moves", "pages_moved", "bytes_moved", "bytes_below_reserve",
-                          "imbalance_pct", "locality_pct", "owed_pct_mean", "lost_pct_mean",
-                          "last_move_epoch", "predictions", "vms", "violations"));
+  EXPECT_THAT(
+      keys, ElementsAre("scenario", "policy", "seed", "epochs", "moves", "swaps", "locality_moves",
+                        "long_term_moves", "pages_moved", "bytes_moved", "bytes_below_reserve",
+                        "imbalance_pct", "locality_pct", "owed_pct_mean", "lost_pct_mean",
+                        "last_move_epoch", "predictions", "vms", "violations"));
   EXPECT_EQ(result["scenario"], "pile-up");
   EXPECT_EQ(result["seed"], 9);
   EXPECT_EQ(result["epochs"], 300);
@@ -87,6 +87,29 @@ TEST(SimCommandsTest, EpochsCanBeChosen) {
   EXPECT_EQ(result["moves"], 3);
   EXPECT_EQ(result["last_move_epoch"], 1);
   EXPECT_EQ(result["imbalance_pct"]["start"], 100.0);
+}
+
+TEST(SimCommandsTest, AScenarioRunsUnderOtherPoliciesToo) {
+  const json ours = json::parse(run({"sim", "run", "pile-up", "--json", "--epochs", "60"}).out);
+  EXPECT_EQ(ours["policy"], "vmnuma");
+  const Outcome outcome =
+      run({"sim", "run", "pile-up", "--json", "--epochs", "60", "--policy", "none"});
+  EXPECT_EQ(outcome.code, kExitOk);
+  const json none = json::parse(outcome.out);
+  EXPECT_EQ(none["policy"], "none");
+  EXPECT_EQ(none["bytes_moved"], 0);
+  EXPECT_GT(none["lost_pct_mean"], ours["lost_pct_mean"]);
+  EXPECT_THAT(run({"sim", "run", "pile-up", "--epochs", "9", "--policy", "kernel"}).out,
+              AllOf(HasSubstr("policy kernel"), Not(HasSubstr("--explain"))));
+}
+
+TEST(SimCommandsTest, OtherPoliciesExplainAndRecordNothing) {
+  const Outcome unknown = run({"sim", "run", "pile-up", "--policy", "kernal"});
+  EXPECT_EQ(unknown.code, kExitUsage);
+  EXPECT_THAT(unknown.err, HasSubstr("did you mean 'kernel'?"));
+  for (const char* option : {"--explain", "--record"}) {
+    EXPECT_EQ(run({"sim", "run", "pile-up", "--policy", "none", option, "web1"}).code, kExitUsage);
+  }
 }
 
 TEST(SimCommandsTest, AFileIsRunByItsPath) {

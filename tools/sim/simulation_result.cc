@@ -86,6 +86,7 @@ std::string to_json(const SimulationResult& result) {
     predictions.push_back(json_of(action));
   }
   const ordered_json json = {{"scenario", result.scenario},
+                             {"policy", result.policy},
                              {"seed", result.seed},
                              {"epochs", result.epochs},
                              {"moves", result.moves},
@@ -108,8 +109,9 @@ std::string to_json(const SimulationResult& result) {
 }
 
 std::string to_text(const SimulationResult& result) {
-  std::string lines = fmt::format("scenario '{}', seed {}, {} epochs\n",
-                                  text::printable(result.scenario), result.seed, result.epochs);
+  std::string lines =
+      fmt::format("scenario '{}', policy {}, seed {}, {} epochs\n",
+                  text::printable(result.scenario), result.policy, result.seed, result.epochs);
   lines += fmt::format("  imbalance   {} at the start, {} on average, {} at the end\n",
                        text(result.imbalance.start), text(result.imbalance.mean),
                        text(result.imbalance.end));

@@ -40,6 +40,7 @@ struct VmResult {
 
 struct SimulationResult {
   std::string scenario;
+  std::string policy;  ///< as `sim compare` names it
   std::uint64_t seed = 0;
   std::int64_t epochs = 0;
   std::int64_t moves = 0;

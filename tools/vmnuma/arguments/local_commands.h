@@ -319,6 +319,7 @@ struct SimRunRequest {
   std::string scenario;  ///< a file, or the name of one that comes with the program
   std::optional<std::int64_t> epochs;
   std::optional<std::int64_t> seed;
+  std::string policy = "vmnuma";
   std::optional<std::string> record;   ///< a file that is made
   std::optional<std::string> explain;  ///< a VM; its explanation is then all that is printed
   template <class Line>
@@ -327,9 +328,13 @@ struct SimRunRequest {
     line.number("--epochs", epochs, {1, 1'000'000}, "Run N epochs, whatever the scenario says");
     line.number("--seed", seed, {0, std::numeric_limits<std::int64_t>::max()},
                 "Random seed, whatever the scenario says");
+    line.text("--policy", policy, "POLICY", "Run it under another policy of `sim compare`");
     line.text("--record", record, "FILE", "Also write a recording to this new file");
     line.text("--explain", explain, "VM", "Print only why this VM is where it is at the end");
     line.watch("Show the tables after every epoch, of SECONDS");
+    for (const char* balancers : {"--record", "--explain", "--watch"}) {
+      line.either("--policy", balancers);
+    }
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };

@@ -2,6 +2,7 @@
 #include "tools/vmnuma/commands/sim_commands.h"
 
 #include <algorithm>
+#include <memory>
 #include <sstream>
 #include <system_error>
 #include <vector>
@@ -10,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "balancer/protocol/response.h"
+#include "placement/model/suggest.h"
 #include "stats/text/json.h"
 #include "stats/text/shell_word.h"
 #include "tools/sim/comparison.h"
@@ -181,15 +183,33 @@ std::string next_step(const SimRunRequest& request, const SimulationResult& resu
   return fmt::format("Next, ask why: {} --explain {}\n", command, text::shell_word(vm.name));
 }
 
-int run_simulation(const SimRunRequest& request, const Invocation& invocation,
-                   const std::string& scenarios, Surroundings& surroundings) {
+/// What is simulated. Error: a policy or a scenario that does not exist.
+Result<std::unique_ptr<Simulation>> simulation_of(const SimRunRequest& request,
+                                                  const std::string& scenarios) {
+  std::unique_ptr<Policy> policy = make_policy(request.policy);
+  if (!policy && request.policy != kOurs) {
+    std::vector<std::string_view> known(kPeers.begin(), kPeers.end());
+    known.push_back(kOurs);
+    return failure(ErrorCode::kInvalidArgument,
+                   fmt::format("--policy: there is no policy '{}'{}", request.policy,
+                               placement::did_you_mean(request.policy, known)));
+  }
   Result<Scenario> scenario = scenario_of(request.scenario, scenarios);
   if (!scenario) {
-    return failed(surroundings, scenario.error());
+    return tl::unexpected(std::move(scenario).error());
   }
   scenario->epochs = request.epochs.value_or(scenario->epochs);
   scenario->seed = request.seed ? static_cast<std::uint64_t>(*request.seed) : scenario->seed;
-  Simulation simulation(std::move(*scenario));
+  return std::make_unique<Simulation>(*std::move(scenario), std::move(policy));
+}
+
+int run_simulation(const SimRunRequest& request, const Invocation& invocation,
+                   const std::string& scenarios, Surroundings& surroundings) {
+  const Result<std::unique_ptr<Simulation>> made = simulation_of(request, scenarios);
+  if (!made) {
+    return failed(surroundings, made.error());
+  }
+  Simulation& simulation = **made;
   std::optional<RecordingFile> recording;
   if (request.record) {
     Result<RecordingFile> file = RecordingFile::create(*request.record);
@@ -219,13 +239,15 @@ int run_simulation(const SimRunRequest& request, const Invocation& invocation,
   if (request.explain) {
     return explain(simulation, *request.explain, invocation.json, surroundings);
   }
-  const SimulationResult result = simulation.result();
+  SimulationResult result = simulation.result();
+  result.policy = request.policy;
   if (invocation.json) {
     surroundings.out << to_json(result) << std::endl;
   } else {
-    surroundings.out << vm_table(result) << '\n'
-                     << to_text(result) << '\n'
-                     << next_step(request, result) << std::flush;
+    surroundings.out << vm_table(result) << '\n' << to_text(result) << std::flush;
+    if (request.policy == kOurs) {
+      surroundings.out << '\n' << next_step(request, result) << std::flush;
+    }
   }
   return result.violations.empty() ? kExitOk : kExitRefused;
 }
