@@ -4,7 +4,8 @@
 usage: main.py [SCENARIO...]      without names: what /share/request.json asks for
 
 A scenario is a module in scenarios/ with a docstring whose first line says what must hold,
-IN_SHORT_SET, LIMIT_S (of this machine's clock) and run(), which returns its figures or raises.
+IN_SHORT_SET, LIMIT_S (of this machine's clock) and run(), which returns its figures or raises. With
+ANY_STARTER it is also for guests that are processes of a script (lab/starters.py).
 Each begins without guests and with a daemon that is stopped and remembers nothing, and fails if a
 program of vmnuma was refused a system call. One that fails is run once more after all others,
 because an emulated machine stalls now and then; that it took two attempts is said.
@@ -21,7 +22,7 @@ import time
 import traceback
 
 import scenarios
-from lab import daemon, guests, nodes
+from lab import daemon, guests, nodes, starters
 from lab.process import Failure
 
 RESULTS = "/share/results"
@@ -50,7 +51,8 @@ def chosen():
     if names:
         return {name: known[name] for name in names}
     return {name: module for name, module in known.items()
-            if request["set"] == "full" or module.IN_SHORT_SET}
+            if (request["set"] == "full" or module.IN_SHORT_SET)
+            and (starters.hypervisor() == "libvirt" or getattr(module, "ANY_STARTER", False))}
 
 
 def out_of_time(_signal, _frame):

@@ -10,6 +10,7 @@ import shutil
 import sqlite3
 import time
 
+from lab import starters
 from lab.process import Failure, expect, read, run, wait_until
 
 _INSTALL = "/share/install"
@@ -41,14 +42,14 @@ def install():
 
 
 def configure(text="", mode="active"):
-    """Writes the configuration: the mode and whatever lines the scenario adds.
+    """Writes the configuration: the mode, whose VMs are balanced, and whatever lines the scenario adds.
 
     Emulated memory is equally far from everywhere, so distances are the firmware's unless the scenario says otherwise.
     """
     distances = "" if "distances" in text else 'distances = "firmware"\n'
     os.makedirs(os.path.dirname(_CONFIG), exist_ok=True)
     with open(_CONFIG, "w", encoding="utf-8") as file:
-        file.write(f'mode = "{mode}"\n{distances}{text}\n')
+        file.write(f'mode = "{mode}"\nhypervisor = "{starters.hypervisor()}"\n{distances}{text}\n')
 
 
 def start():

@@ -1,20 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guests: started through libvirt with the lab's own kernel, seen through /proc and cgroups."""
+"""Guests with the lab's own kernel, started through libvirt or by a script, seen through /proc and cgroups."""
 
 import contextlib
 import dataclasses
-import glob
 import os
 import re
-import shutil
 import struct
-import subprocess
+import types
 
-from lab import nodes
+from lab import domains, nodes, starters
 from lab.process import Failure, expect, read, run, wait_until
 
-_KERNEL_SOURCE = "/share/guest/busy.elf"
-_KERNEL = "/var/lib/libvirt/images/busy.elf"
 _START_LIMIT_S = 180
 _MIB = 1 << 20
 
@@ -26,7 +22,7 @@ class Guest:
     to start it. `policy`: attributes of its metadata. `system`: what it is said to run, by libosinfo's
     id. `vcpus_at_start`: the others can be plugged later; all if 0. `cpuset`: where libvirt lets vCPUs run. `bridge`: where its network is,
     none if empty. `line`: the socket of a serial line on which it talks; `answers`: the other end
-    makes it."""
+    makes it. `starter`: the module that starts it."""
 
     name: str
     load: int | tuple = 100
@@ -42,58 +38,29 @@ class Guest:
     bridge: str = ""
     line: str = ""
     answers: bool = False
-
-    def xml(self):
-        # Under emulated SVM first touches are slow, so KVM guests get their memory before they run.
-        backing = ("<memoryBacking><allocation mode='immediate'/></memoryBacking>"
-                   if self.kind == "kvm" else "")
-        per_cell = self.vcpus // max(1, self.cells)
-        cells = "".join(
-            f"<cell id='{cell}' cpus='{cell * per_cell}-{(cell + 1) * per_cell - 1}'"
-            f" memory='{self.memory_mib // self.cells}' unit='MiB'/>"
-            for cell in range(self.cells))
-        policy = (f"<vmnuma:policy xmlns:vmnuma='https://vmnuma.org/policy/1.0' {self.policy}/>"
-                  if self.policy else "")
-        system = (f"<o:libosinfo xmlns:o='http://libosinfo.org/xmlns/libvirt/domain/1.0'>"
-                  f"<o:os id='{self.system}'/></o:libosinfo>" if self.system else "")
-        load = self.load if isinstance(self.load, int) else ",".join(map(str, self.load))
-        current = f" current='{self.vcpus_at_start}'" if self.vcpus_at_start else ""
-        placement = " placement='auto'" if self.auto else f" cpuset='{self.cpuset}'" if self.cpuset else ""
-        # Restrictive, because libvirt changes no other mode of a running VM.
-        numatune = ("<numatune><memory mode='restrictive' placement='auto'/></numatune>"
-                    if self.auto else "")
-        network = (f"<interface type='bridge'><source bridge='{self.bridge}'/><model type='virtio'/>"
-                   f"<rom enabled='no'/></interface>" if self.bridge else "")
-        mode = "connect" if self.answers else "bind"
-        line = (f"<serial type='unix'><source mode='{mode}' path='{self.line}'/></serial>"
-                if self.line else "")
-        talk = " talk=1" if self.line else ""
-        return f"""<domain type='{self.kind}'>
-  <name>{self.name}</name>
-  <metadata>{policy}{system}</metadata>
-  <memory unit='MiB'>{self.memory_mib}</memory>
-  {backing}
-  <vcpu{placement}{current}>{self.vcpus}</vcpu>
-  {numatune}
-  <os>
-    <type arch='x86_64' machine='pc'>hvm</type>
-    <kernel>{_KERNEL}</kernel>
-    <cmdline>load={load}{talk}</cmdline>
-  </os>
-  <features><acpi/><apic/></features>
-  {f"<cpu><numa>{cells}</numa></cpu>" if cells else ""}
-  <on_poweroff>destroy</on_poweroff><on_reboot>destroy</on_reboot><on_crash>destroy</on_crash>
-  <devices><controller type='usb' model='none'/><memballoon model='none'/>{network}{line}</devices>
-</domain>"""
+    starter: types.ModuleType = dataclasses.field(default_factory=starters.next_one, compare=False)
 
     def virsh(self, command, *arguments, **how):
-        return run("virsh", "-q", command, self.name, *arguments, **how)
+        return domains.virsh(self, command, *arguments, **how)
+
+    def destroy(self):
+        self.starter.destroy(self)
+
+    def suspend(self):
+        self.starter.suspend(self)
+
+    def resume(self):
+        self.starter.resume(self)
 
     def is_running(self):
-        return self.virsh("domstate", check=False).strip() == "running"
+        return self.starter.is_running(self)
 
     def pid(self):
-        return int(read(f"/run/libvirt/qemu/{self.name}.pid"))
+        return self.starter.pid(self)
+
+    def pinned_cpus(self):
+        """For each vCPU the CPUs it is pinned to, as who has started it tells."""
+        return self.starter.pinned_cpus(self)
 
     def scope(self):
         """Its cgroup, from where libvirt has put the process."""
@@ -103,21 +70,34 @@ class Guest:
         return "/sys/fs/cgroup" + scope.group()
 
     def vcpu_threads(self):
-        return [int(read(path)) for path in sorted(glob.glob(
-            glob.escape(self.scope()) + "/libvirt/vcpu*/cgroup.threads"))]
+        """By vCPU, from the names that QEMU gives its threads."""
+        process = f"/proc/{self.pid()}/task"
+        names = {int(thread): read(f"{process}/{thread}/comm") for thread in os.listdir(process)}
+        vcpus = {int(match[1]): thread for thread, name in names.items() if (match := re.match(r"CPU (\d+)/", name))}
+        return [vcpus[number] for number in sorted(vcpus)]
 
     def allowed_cpus(self):
         """For each vCPU the CPUs that the kernel lets it run on."""
-        return [_allowed_cpus(self.pid(), thread) for thread in self.vcpu_threads()]
+        return [nodes.allowed_cpus(self.pid(), thread) for thread in self.vcpu_threads()]
 
     def allowed_cpus_of_all(self):
         """The same of all its threads, whatever they do."""
-        return [_allowed_cpus(self.pid(), int(thread)) for thread in os.listdir(f"/proc/{self.pid()}/task")]
+        return [nodes.allowed_cpus(self.pid(), int(thread)) for thread in os.listdir(f"/proc/{self.pid()}/task")]
+
+    def vcpu_times_ns(self):
+        """For each vCPU (run, waited) since it was started."""
+        return [tuple(map(int, read(f"/proc/{self.pid()}/task/{thread}/schedstat").split()[:2]))
+                for thread in self.vcpu_threads()]
 
     def vcpu_seconds(self):
         """CPU time of its vCPUs since it was started."""
-        return sum(int(read(f"/proc/{self.pid()}/task/{thread}/schedstat").split()[0])
-                   for thread in self.vcpu_threads()) / 1e9
+        return sum(run for run, _ in self.vcpu_times_ns()) / 1e9
+
+    def vcpu_nodes(self):
+        """For each vCPU the node of the CPU that it runs on, or has run on last (proc(5), stat, field 39)."""
+        lines = [read(f"/proc/{self.pid()}/task/{thread}/stat") for thread in self.vcpu_threads()]
+        cpus = [int(line.rpartition(")")[2].split()[36]) for line in lines]
+        return [nodes.nodes_of([cpu]).pop() for cpu in cpus]
 
     def memory(self):
         """Bytes of its private memory on each node (anon of memory.numa_stat, kernel 6.1)."""
@@ -176,12 +156,6 @@ class Guest:
         of_pins = [nodes.nodes_of(pins) for pins in self.pinned_cpus()]
         return [pins.pop() if len(pins) == 1 else None for pins in of_pins]
 
-    def pinned_cpus(self):
-        """For each vCPU the CPUs it is pinned to, as virsh tells."""
-        lines = self.virsh("vcpupin").splitlines()
-        return [nodes.numbers(line.split()[1]) for line in lines if line.split()[:1] != ["VCPU"]
-                and len(line.split()) == 2 and line.split()[0].isdigit()]
-
     def is_pinned_around(self, home):
         """True if all its vCPUs are pinned to that node, alone or with a second one."""
         pins = self.pinned_cpus()
@@ -195,28 +169,15 @@ class Guest:
         return of_pins.pop() if len(pins) == self.vcpus and len(of_pins) == 1 else None
 
 
-def _allowed_cpus(process, thread):
-    line = next(line for line in read(f"/proc/{process}/task/{thread}/status").splitlines()
-                if line.startswith("Cpus_allowed_list:"))
-    return nodes.numbers(line.split(":")[1])
-
-
-def definition(guest):
-    """Its XML in a file, for virsh."""
-    shutil.copyfile(_KERNEL_SOURCE, _KERNEL)
-    path = f"/run/lab-{guest.name}.xml"
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(guest.xml())
-    return path
+def times_ns(guests):
+    """(run, waited) of all their vCPUs since they were started."""
+    return tuple(sum(column) for column in zip(*(times for guest in guests for times in guest.vcpu_times_ns())))
 
 
 def create(guests):
-    """Starts guests side by side; returns once libvirt says that they run."""
-    starts = [subprocess.Popen(["virsh", "-q", "create", definition(guest)],
-                               stdin=subprocess.DEVNULL) for guest in guests]
-    for guest, process in zip(guests, starts):
-        if process.wait(timeout=_START_LIMIT_S) != 0:
-            raise Failure(f"libvirt did not start '{guest.name}'")
+    """Starts guests side by side; returns once they run."""
+    for starter in {guest.starter for guest in guests}:
+        starter.create([guest for guest in guests if guest.starter is starter])
 
 
 def start(guests):
@@ -229,8 +190,8 @@ def start(guests):
 
 
 def destroy_all():
-    for name in run("virsh", "-q", "list", "--name").split():
-        run("virsh", "-q", "destroy", name)
+    for starter in starters.ALL:
+        starter.destroy_all()
 
 
 @contextlib.contextmanager
@@ -244,12 +205,12 @@ def memory_forced(guests, node):
     """
     nodes.set_kernel_balancing(False)
     for guest in guests:
-        guest.virsh("suspend")
+        guest.suspend()
     everywhere = ",".join(str(other) for other in nodes.all_nodes())
     for guest in guests:
         move_plainly(guest, everywhere, node)
     for guest in guests:
-        guest.virsh("resume")
+        guest.resume()
     for guest in guests:
         share = guest.memory_share(node)
         expect(share >= 0.95, f"only {share:.0%} of '{guest.name}' is on node {node}")

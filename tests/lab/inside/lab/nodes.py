@@ -30,6 +30,13 @@ def nodes_of(cpus):
     return {node for node in all_nodes() if cpus_of(node) & set(cpus)}
 
 
+def allowed_cpus(process, thread):
+    """The CPUs that the kernel lets the thread run on."""
+    line = next(line for line in read(f"/proc/{process}/task/{thread}/status").splitlines()
+                if line.startswith("Cpus_allowed_list:"))
+    return numbers(line.split(":")[1])
+
+
 @contextlib.contextmanager
 def offline(node):
     """All CPUs of the node are offline within the context. Node 0 has the one that cannot be."""

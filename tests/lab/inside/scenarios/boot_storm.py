@@ -11,7 +11,7 @@ memory by the time they get a home, and rightly stay with it where little runs: 
 import collections
 import subprocess
 
-from lab import daemon, guests, libvirt, nodes
+from lab import daemon, domains, guests, libvirt, nodes
 from lab.process import expect
 
 IN_SHORT_SET = False
@@ -31,7 +31,7 @@ def run():
     daemon.start()
     vms = [guests.Guest(f"storm{number}", load=1, memory_mib=16, vcpus=1, auto=number < ASKED_ABOUT)
            for number in range(VMS)]
-    commands = "; ".join(f"create --paused {guests.definition(vm)}" for vm in vms)
+    commands = "; ".join(f"create --paused {domains.definition(vm)}" for vm in vms)
     started = subprocess.run(["virsh", "-q", commands], stdin=subprocess.DEVNULL, check=False,
                              capture_output=True, text=True, timeout=LIMIT_S)
     expect(started.returncode == 0, f"not all were started: {started.stderr[-1000:]}")

@@ -7,7 +7,7 @@ The machine has a network adapter at node 2. VMs reach it by a bridge; one is sa
 import os
 import subprocess
 
-from lab import daemon, guests, libvirt, nodes
+from lab import daemon, domains, guests, libvirt, nodes
 from lab.process import Failure, expect, run as run_program
 
 IN_SHORT_SET = False
@@ -50,7 +50,7 @@ def refusal_of(adapter, vm):
     slot, function = rest.split(".")
     hostdev = (f"<hostdev mode='subsystem' type='pci' managed='yes'><source><address domain='0x{domain}'"
                f" bus='0x{bus}' slot='0x{slot}' function='0x{function}'/></source></hostdev>")
-    xml = vm.xml().replace("<name>", "<uuid>d9ad7e8c-77c9-4d0c-9a5c-3d1e0f8b7a11</uuid><name>")
+    xml = domains.xml(vm).replace("<name>", "<uuid>d9ad7e8c-77c9-4d0c-9a5c-3d1e0f8b7a11</uuid><name>")
     done = subprocess.run(["vmnuma-hook", vm.name, "prepare", "begin", "-"], check=False, text=True,
                           input=xml.replace("</devices>", hostdev + "</devices>"),
                           capture_output=True, timeout=60)

@@ -10,6 +10,7 @@ from lab import guests, nodes
 from lab.process import expect
 
 IN_SHORT_SET = True
+ANY_STARTER = True
 LIMIT_S = 240
 WINDOW_S = 5
 

@@ -8,7 +8,7 @@ a move away from there; restarts of libvirtd; save and restore; a vCPU that is p
 
 import os
 
-from lab import daemon, guests, libvirt, nodes
+from lab import daemon, domains, guests, libvirt, nodes
 from lab.process import Failure, expect, run as run_program
 
 IN_SHORT_SET = False
@@ -41,7 +41,7 @@ def expect_started_on_one_node(vm):
 def expect_refused(vm):
     """virsh does not start it and shows why."""
     try:
-        vm_xml = guests.definition(vm)
+        vm_xml = domains.definition(vm)
         run_program("virsh", "-q", "create", vm_xml)
     except Failure as failure:
         said = str(failure)

@@ -5,7 +5,7 @@ Without waiting it is refused, as with a deadline of 0 s. One VM lives on each n
 beside the smallest of them, and smaller than the node without it.
 """
 
-from lab import daemon, guests, libvirt
+from lab import daemon, domains, guests, libvirt
 from lab.process import Failure, expect, run as run_program
 
 IN_SHORT_SET = False
@@ -34,7 +34,7 @@ def made_room():
 
 def expect_refused(vm):
     try:
-        run_program("virsh", "-q", "create", guests.definition(vm))
+        run_program("virsh", "-q", "create", domains.definition(vm))
     except Failure as failure:
         expect("topology_policy is 'single-numa-node'" in str(failure), f"it was refused otherwise: {failure}")
         return

@@ -8,7 +8,7 @@ Memory is made to travel slowly, so that each fault finds a move under way.
 import os
 import subprocess
 
-from lab import daemon, guests, libvirt
+from lab import daemon, domains, guests, libvirt
 from lab.process import Failure, expect, read, run as run_program, wait_until
 from scenarios.faults import expect_journal_closed
 from scenarios.make_room import FILLER_MIB, IDLE, LEAST_LOCAL, MOVED_EPOCHS, PLACED_EPOCHS, RESIDENCY_EPOCHS, large, \
@@ -59,7 +59,7 @@ def begin_start(name):
     On a busy machine a hook may have no time left to ask the daemon, and the start is refused as without it: again.
     """
     set_rate(SLOW_PAGES_PER_S)
-    definition = guests.definition(large(name, DEADLINE_S))
+    definition = domains.definition(large(name, DEADLINE_S))
     for _ in range(STARTS):
         virsh = subprocess.Popen(["virsh", "-q", "create", definition], stdin=subprocess.DEVNULL,
                                  stderr=subprocess.PIPE, text=True)

@@ -15,6 +15,7 @@ from lab import guests, nodes
 from lab.process import Failure, expect, run as run_program
 
 IN_SHORT_SET = False
+ANY_STARTER = True
 LIMIT_S = 600
 PROGRAM = "/share/mover_rate"
 ROUNDS = 16

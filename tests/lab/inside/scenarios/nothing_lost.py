@@ -5,6 +5,7 @@ from lab import daemon, guests
 from lab.process import expect
 
 IN_SHORT_SET = True
+ANY_STARTER = True
 LIMIT_S = 900
 MOVES = 4
 MOVED_EPOCHS = 90

@@ -8,6 +8,7 @@ from lab import daemon, guests, nodes
 from lab.process import expect
 
 IN_SHORT_SET = False
+ANY_STARTER = True
 LIMIT_S = 600
 LOAD = 30
 MEMORY_MIB = 32

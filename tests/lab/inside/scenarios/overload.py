@@ -14,6 +14,7 @@ from lab import daemon, guests
 from lab.process import expect
 
 IN_SHORT_SET = False  # ten minutes: a whole round of turns
+ANY_STARTER = True
 LIMIT_S = 1200
 CONFIG = """[options]
 "Numa.LTermRestTimes" = 1

@@ -6,7 +6,7 @@ Every node has two cores, of which one is left for all.
 
 import subprocess
 
-from lab import daemon, guests, libvirt, nodes
+from lab import daemon, domains, guests, libvirt, nodes
 from lab.process import Failure, expect
 
 IN_SHORT_SET = False
@@ -20,7 +20,7 @@ ALONE = "cpu_binding='exclusive'"
 def refusal_of(vm):
     """What the hook says of the VM. It waits 100 ms for the daemon; on this machine that is too short
     now and then, and the hook judges by what the daemon wrote down before."""
-    xml = vm.xml().replace("<name>", "<uuid>d9ad7e8c-77c9-4d0c-9a5c-3d1e0f8b7a12</uuid><name>")
+    xml = domains.xml(vm).replace("<name>", "<uuid>d9ad7e8c-77c9-4d0c-9a5c-3d1e0f8b7a12</uuid><name>")
     for _ in range(ATTEMPTS):
         done = subprocess.run(["vmnuma-hook", vm.name, "prepare", "begin", "-"], check=False, text=True,
                               input=xml, capture_output=True, timeout=60)

@@ -10,6 +10,7 @@ from lab import daemon, guests
 from lab.process import expect
 
 IN_SHORT_SET = False
+ANY_STARTER = True
 LIMIT_S = 600
 SPREAD_EPOCHS = 60
 MEMORY_EPOCHS = 90

@@ -7,9 +7,10 @@ there are twice as many CPUs, so they wait half as much.
 """
 
 from lab import daemon, guests, nodes
-from lab.process import expect, read
+from lab.process import expect
 
 IN_SHORT_SET = False
+ANY_STARTER = True
 LIMIT_S = 480
 SETTLE_EPOCHS = 60
 SPILL_EPOCHS = 15
@@ -17,20 +18,10 @@ MEASURED_EPOCHS = 8
 MOST_OF_WAITING = 0.6
 
 
-def times(vms):
-    """(run, wait) in ns of all their vCPUs since they were started."""
-    run = wait = 0
-    for vm in vms:
-        for thread in vm.vcpu_threads():
-            ran, waited, _ = read(f"/proc/{vm.pid()}/task/{thread}/schedstat").split()
-            run, wait = run + int(ran), wait + int(waited)
-    return run, wait
-
-
 def wait_share(vms):
-    before = times(vms)
+    before = guests.times_ns(vms)
     daemon.wait_epochs(MEASURED_EPOCHS)
-    run, wait = (after - start for after, start in zip(times(vms), before))
+    run, wait = (after - start for after, start in zip(guests.times_ns(vms), before))
     return wait / (run + wait)
 
 

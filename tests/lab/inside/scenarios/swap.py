@@ -10,6 +10,7 @@ from lab import daemon, guests
 from lab.process import expect
 
 IN_SHORT_SET = True
+ANY_STARTER = True
 LIMIT_S = 480
 SETTLE_EPOCHS = 60
 SWAP_EPOCHS = 60
