@@ -196,8 +196,9 @@ void Controller::handle(const DomainsChanged& event, Effects& effects) {
   Homes homes(state_.ledger, state_.vms, effects);
   for (const auto& [id, vm] : state_.ledger.vms()) {
     if (!known.contains(id)) {
-      const std::vector<NodeId> reserved = take_up_reservations(state_, vm.description, effects);
       const std::vector<NodeId> told = state_.starts.appeared(vm.description);
+      const std::vector<NodeId> reserved =
+          take_up_reservations(state_, vm.description, told, effects);
       state_.ledger.set_suggested(id, told.empty() ? reserved : told);
       end_wait_for_room(state_, id, "it runs", effects);
       homes.adopt_found(id, state_.last.snapshot.epoch);

@@ -236,9 +236,9 @@ void forget_stopped(ControllerState& state, Effects& effects) {
 }
 
 std::vector<NodeId> take_up_reservations(ControllerState& state, const placement::VmDescription& vm,
-                                         Effects& effects) {
+                                         const std::vector<NodeId>& told, Effects& effects) {
   std::vector<NodeId> nodes;
-  for (const TakenUp& taken : state.reservations.take_up(vm)) {
+  for (const TakenUp& taken : state.reservations.take_up(vm, told)) {
     for (const NodeId node : taken.homes) {
       if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) {
         nodes.push_back(node);

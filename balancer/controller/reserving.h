@@ -26,9 +26,11 @@ void tell_reservations(ControllerState& state, std::string what, const std::stri
 void expire_reservations(ControllerState& state, Effects& effects);
 /// VMs that have stopped may take up again what is for them.
 void forget_stopped(ControllerState& state, Effects& effects);
-/// A VM begins to run. Returns the nodes where it finds what was reserved for it.
+/// A VM begins to run. `told`: where it was told to start, or nothing. Returns the nodes where it
+/// finds what was reserved for it.
 std::vector<placement::NodeId> take_up_reservations(ControllerState& state,
                                                     const placement::VmDescription& vm,
+                                                    const std::vector<placement::NodeId>& told,
                                                     Effects& effects);
 
 [[nodiscard]] ReservationsView reservations_view(const std::vector<Reservation>& reservations);

@@ -35,21 +35,41 @@ bool contains(const std::vector<VmId>& vms, const VmId& vm) {
   return std::find(vms.begin(), vms.end(), vm) != vms.end();
 }
 
-/// Takes what the VM still wants; returns how much that was.
-Bytes take(Reservation& reservation, std::vector<PagesOfSize>& wanted) {
+/// Takes of that page size and, if there is one, that node; returns how much.
+Bytes take(Reservation& reservation, Bytes page_size, Bytes wanted,
+           std::optional<NodeId> node = std::nullopt) {
   Bytes taken;
   for (PromisedMemory& part : reservation.memory) {
-    for (PagesOfSize& pages : wanted) {
-      if (pages.page_size == part.page_size) {
-        const Bytes here = std::min(part.memory, pages.memory);
-        part.memory -= here;
-        pages.memory -= here;
-        taken += here;
-      }
+    if (part.page_size == page_size && part.node == node.value_or(part.node)) {
+      const Bytes here = std::min(part.memory, wanted - taken);
+      part.memory -= here;
+      taken += here;
     }
   }
   std::erase_if(reservation.memory,
                 [](const PromisedMemory& part) { return part.memory <= Bytes{}; });
+  return taken;
+}
+
+/// Takes what the VM still wants, an even share on each of the nodes first; returns how much that
+/// was.
+Bytes take(Reservation& reservation, std::vector<PagesOfSize>& wanted,
+           const std::vector<NodeId>& nodes) {
+  Bytes taken;
+  for (PagesOfSize& pages : wanted) {
+    const Bytes page = std::max(pages.page_size, placement::kKiB);
+    const auto parts = static_cast<std::int64_t>(std::max<std::size_t>(nodes.size(), 1));
+    const Bytes share = page * ((pages.memory.value / page.value + parts - 1) / parts);
+    const auto take_here = [&](Bytes at_most, std::optional<NodeId> node) {
+      const Bytes here = take(reservation, pages.page_size, std::min(at_most, pages.memory), node);
+      pages.memory -= here;
+      taken += here;
+    };
+    for (const NodeId node : nodes) {
+      take_here(share, node);
+    }
+    take_here(pages.memory, std::nullopt);
+  }
   return taken;
 }
 
@@ -93,7 +113,8 @@ std::vector<Reservation> Reservations::expire(std::int64_t now_unix_s) {
   return over;
 }
 
-std::vector<TakenUp> Reservations::take_up(const VmDescription& vm) {
+std::vector<TakenUp> Reservations::take_up(const VmDescription& vm,
+                                           const std::vector<NodeId>& nodes) {
   std::vector<TakenUp> taken;
   std::vector<PagesOfSize> wanted = memory_by_page_size(vm);
   for (const bool by_name : {true, false}) {  // what nobody else can take comes first
@@ -104,7 +125,7 @@ std::vector<TakenUp> Reservations::take_up(const VmDescription& vm) {
       }
       reservation.served.push_back(vm.id);
       const std::vector<NodeId> homes = reservation.homes;
-      const Bytes memory = take(reservation, wanted);
+      const Bytes memory = take(reservation, wanted, nodes);
       reservation.vcpus =
           std::max(reservation.vcpus - static_cast<std::int32_t>(vm.vcpus.size()), 0);
       if (by_name) {

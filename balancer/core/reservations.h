@@ -12,7 +12,8 @@
 /// Properties:
 ///  - without reservations a snapshot stays as it is, and once they are gone it is as before;
 ///  - none is for a VM of another name and group;
-///  - a VM takes up no more than its own memory, of each page size by itself; one that is for it by
+///  - a VM takes up no more than its own memory, of each page size by itself, and an even share of
+///  it on each node where it was told to start before anything elsewhere; one that is for it by
 ///  name ends with that;
 ///  - a VM takes up what is for it once, as long as it runs; one that ran before takes nothing;
 ///  - it is over at the time that was said for it, not before;
@@ -83,8 +84,9 @@ class Reservations {
   void remove(std::string_view name);
   /// Takes out those that are over, and returns them.
   std::vector<Reservation> expire(std::int64_t now_unix_s);
-  /// The VM begins to run.
-  std::vector<TakenUp> take_up(const placement::VmDescription& vm);
+  /// The VM begins to run. `nodes`: where it was told to start; empty: not known.
+  std::vector<TakenUp> take_up(const placement::VmDescription& vm,
+                               const std::vector<placement::NodeId>& nodes);
   /// VMs that have stopped may take up again what is for them. True if there were any.
   bool forget_stopped(const std::function<bool(const placement::VmId&)>& runs);
 

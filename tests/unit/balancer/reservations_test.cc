@@ -251,6 +251,25 @@ TEST_F(ReservingTest, OutlivesTheDaemonAndAVmThatHadItsPartTakesNoMore) {
   EXPECT_EQ(later.reservations->front().memory_left(), kMiB * (300 - 2 * kArrivingMib));
 }
 
+TEST_F(ReservingTest, WhatAVmTakesUpIsWhereItWasAdmitted) {
+  measure();
+  ReserveRequest wide = request("web", 600);
+  wide.vcpus = 4;
+  (void)done(wide);
+  ASSERT_THAT(reservations().reservations[0].memory, SizeIs(2));
+  AnnounceRequest asked{"vm5", to_text(vm_id(5)), 2, kArrivingMib};
+  asked.policy = {
+      {"affinity_group", "web"}, {"nodes", "1"}, {"topology_policy", "single-numa-node"}};
+  ASSERT_TRUE(ask(asked));
+  placement::VmDescription vm = small_vm(5, "vm5", 2);
+  vm.own_policy = {{"affinity_group", "web"}, {"nodes", "1"}};
+  host_.start(vm, 1, 50);
+  (void)host_.tell_domains();
+  EXPECT_THAT(reservations().reservations[0].memory,
+              ElementsAre(balancer::ReservedMemoryView{{0}, 0, (kMiB * 300).value},
+                          balancer::ReservedMemoryView{{1}, 0, (kMiB * 236).value}));
+}
+
 TEST_F(ReservingTest, AVmThatRunsAlreadyTakesNothingUntilItHasStopped) {
   host_.start(small_vm(5, "vm5", 2), 0, 50);
   measure();

@@ -106,8 +106,8 @@ TEST(ReservationsTest, NoMoveGoesWhereOnlyReservedMemoryIsFree) {
 
 TEST(ReservationsTest, AVmTakesUpWhatIsForItByNameAndThatIsItsEnd) {
   Reservations reservations({reservation("vm1", 1, kGiB * 3)});
-  EXPECT_THAT(reservations.take_up(vm(2, kGiB)), IsEmpty());
-  const std::vector<TakenUp> taken = reservations.take_up(vm(1, kGiB));
+  EXPECT_THAT(reservations.take_up(vm(2, kGiB), {}), IsEmpty());
+  const std::vector<TakenUp> taken = reservations.take_up(vm(1, kGiB), {});
   ASSERT_THAT(taken, SizeIs(1));
   EXPECT_EQ(taken[0].memory, kGiB);
   EXPECT_TRUE(taken[0].ended);
@@ -126,17 +126,36 @@ TEST(ReservationsTest, AVmIsKnownByItsUuidToo) {
 
 TEST(ReservationsTest, VmsOfAGroupTakeUpTheirPartsUntilNothingIsLeft) {
   Reservations reservations({reservation("web", 1, kGiB * 3)});
-  EXPECT_EQ(reservations.take_up(of_group(vm(1, kGiB * 2), "web")).front().ended, false);
+  EXPECT_EQ(reservations.take_up(of_group(vm(1, kGiB * 2), "web"), {}).front().ended, false);
   ASSERT_THAT(reservations.all(), SizeIs(1));
   EXPECT_EQ(reservations.all().front().memory_left(), kGiB);
   EXPECT_EQ(reservations.all().front().vcpus, 6);
-  EXPECT_THAT(reservations.take_up(of_group(vm(1, kGiB * 2), "web")), IsEmpty());  // it has its own
-  EXPECT_THAT(reservations.take_up(of_group(vm(3, kGiB), "db")), IsEmpty());
-  const std::vector<TakenUp> taken = reservations.take_up(of_group(vm(2, kGiB * 2), "web"));
+  EXPECT_THAT(reservations.take_up(of_group(vm(1, kGiB * 2), "web"), {}),
+              IsEmpty());  // it has its own
+  EXPECT_THAT(reservations.take_up(of_group(vm(3, kGiB), "db"), {}), IsEmpty());
+  const std::vector<TakenUp> taken = reservations.take_up(of_group(vm(2, kGiB * 2), "web"), {});
   ASSERT_THAT(taken, SizeIs(1));
   EXPECT_EQ(taken[0].memory, kGiB);
   EXPECT_TRUE(taken[0].ended);
   EXPECT_THAT(reservations.all(), IsEmpty());
+}
+
+TEST(ReservationsTest, AVmTakesUpEvenSharesWhereItWasToldToStartBeforeAnythingElsewhere) {
+  Reservation web = reservation("web", 0, kGiB * 4);
+  web.memory = {{NodeId{0}, Bytes{}, kGiB * 4},
+                {NodeId{1}, Bytes{}, kGiB * 4},
+                {NodeId{2}, Bytes{}, kGiB * 4}};
+  Reservations reservations({web});
+  (void)reservations.take_up(of_group(vm(1, kGiB * 3), "web"), {NodeId{1}});
+  EXPECT_THAT(reservations.all().front().memory,
+              ElementsAre(PromisedMemory{NodeId{0}, Bytes{}, kGiB * 4},
+                          PromisedMemory{NodeId{1}, Bytes{}, kGiB},
+                          PromisedMemory{NodeId{2}, Bytes{}, kGiB * 4}));
+  // Half of it on each; node 1 has less than that left, node 0 is the first that has more.
+  (void)reservations.take_up(of_group(vm(2, kGiB * 4), "web"), {NodeId{1}, NodeId{2}});
+  EXPECT_THAT(reservations.all().front().memory,
+              ElementsAre(PromisedMemory{NodeId{0}, Bytes{}, kGiB * 3},
+                          PromisedMemory{NodeId{2}, Bytes{}, kGiB * 2}));
 }
 
 TEST(ReservationsTest, AnAntiAffinityGroupIsAGroup) {
@@ -147,7 +166,7 @@ TEST(ReservationsTest, AnAntiAffinityGroupIsAGroup) {
 
 TEST(ReservationsTest, WhatIsForAVmByNameIsTakenBeforeWhatIsForItsGroup) {
   Reservations reservations({reservation("web", 1, kGiB * 3), reservation("vm1", 0, kGiB * 2)});
-  const std::vector<TakenUp> taken = reservations.take_up(of_group(vm(1, kGiB * 2), "web"));
+  const std::vector<TakenUp> taken = reservations.take_up(of_group(vm(1, kGiB * 2), "web"), {});
   ASSERT_THAT(taken, SizeIs(1));
   EXPECT_EQ(taken[0].reservation, "vm1");
   EXPECT_EQ(reservations.all().front().memory_left(), kGiB * 3);
@@ -157,18 +176,18 @@ TEST(ReservationsTest, PagesOfOneSizeAreNotTakenForThoseOfAnother) {
   Reservation huge = reservation("web", 1, kGiB * 3);
   huge.memory.front().page_size = kHugePage;
   Reservations reservations({huge});
-  EXPECT_THAT(reservations.take_up(of_group(vm(1, kGiB), "web")), IsEmpty());
+  EXPECT_THAT(reservations.take_up(of_group(vm(1, kGiB), "web"), {}), IsEmpty());
   VmDescription on_huge_pages = of_group(vm(2, kGiB), "web");
   on_huge_pages.huge_page_size = kHugePage;
-  EXPECT_EQ(reservations.take_up(on_huge_pages).front().memory, kGiB);
+  EXPECT_EQ(reservations.take_up(on_huge_pages, {}).front().memory, kGiB);
 }
 
 TEST(ReservationsTest, AVmThatStoppedMayTakeUpAgainWhatIsLeft) {
   Reservations reservations({reservation("web", 1, kGiB * 3)});
-  EXPECT_THAT(reservations.take_up(of_group(vm(1, kGiB), "web")), SizeIs(1));
+  EXPECT_THAT(reservations.take_up(of_group(vm(1, kGiB), "web"), {}), SizeIs(1));
   EXPECT_FALSE(reservations.forget_stopped([](const placement::VmId&) { return true; }));
   EXPECT_TRUE(reservations.forget_stopped([](const placement::VmId&) { return false; }));
-  EXPECT_THAT(reservations.take_up(of_group(vm(1, kGiB), "web")), SizeIs(1));
+  EXPECT_THAT(reservations.take_up(of_group(vm(1, kGiB), "web"), {}), SizeIs(1));
   EXPECT_EQ(reservations.all().front().memory_left(), kGiB);
 }
 
