@@ -171,6 +171,7 @@ Result<DoneView> carry_out(ControllerState& state, const ReserveRequest& asked, 
   reservation.homes = std::move(room->homes);
   reservation.memory = std::move(room->memory);
   reservation.until_unix_s = request.until_unix_s;
+  reservation.shared = request.shared;
   std::string who_runs;
   for (const auto& [id, running] : state.ledger.vms()) {
     if (reservation.is_for(running.description)) {
@@ -179,13 +180,14 @@ Result<DoneView> carry_out(ControllerState& state, const ReserveRequest& asked, 
     }
   }
   const std::string what = fmt::format(
-      "{} vCPUs and {} MiB{} on node{} {} for {}{}", request.vcpus,
+      "{} vCPUs and {} MiB{} on node{} {} for {}{}{}", request.vcpus,
       whole_mib(reservation.memory_left()),
       request.huge_page_bytes
           ? fmt::format(" of huge pages of {} KiB", *request.huge_page_bytes / 1024)
           : "",
       nodes_of(reservation).size() == 1 ? "" : "s", placement::to_list(nodes_of(reservation)),
-      whom_text(request), request.until_unix_s ? " until " + time_text(*request.until_unix_s) : "");
+      whom_text(request), request.shared ? ", shared" : "",
+      request.until_unix_s ? " until " + time_text(*request.until_unix_s) : "");
   state.reservations.add(std::move(reservation));
   tell_reservations(state, fmt::format("reservation '{}' by command: {}", request.name, what), "",
                     effects);
@@ -229,9 +231,17 @@ void expire_reservations(ControllerState& state, Effects& effects) {
 }
 
 void forget_stopped(ControllerState& state, Effects& effects) {
-  if (state.reservations.forget_stopped(
-          [&](const VmId& vm) { return state.ledger.find(vm) != nullptr; })) {
-    effects.reservations = state.reservations.all();
+  const auto back = state.reservations.forget_stopped(
+      [&](const VmId& vm) { return state.ledger.find(vm) != nullptr; });
+  if (!back) {
+    return;
+  }
+  effects.reservations = state.reservations.all();
+  for (const CameBack& part : *back) {
+    tell_reservations(state,
+                      fmt::format("VM '{}' has stopped, {} MiB of reservation '{}' are kept again",
+                                  part.vm_name, whole_mib(part.memory), part.reservation),
+                      part.vm_name, effects);
   }
 }
 
@@ -239,7 +249,7 @@ std::vector<NodeId> take_up_reservations(ControllerState& state, const placement
                                          const std::vector<NodeId>& told, Effects& effects) {
   std::vector<NodeId> nodes;
   for (const TakenUp& taken : state.reservations.take_up(vm, told)) {
-    for (const NodeId node : taken.homes) {
+    for (const NodeId node : taken.nodes) {
       if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) {
         nodes.push_back(node);
       }
@@ -255,6 +265,34 @@ std::vector<NodeId> take_up_reservations(ControllerState& state, const placement
 
 // ---- shown and kept ----
 
+namespace {
+
+std::vector<ReservedMemoryView> memory_view(const std::vector<PromisedMemory>& memory) {
+  std::vector<ReservedMemoryView> rows;
+  for (const PromisedMemory& part : memory) {
+    rows.push_back({part.node, part.page_size.value, part.memory.value});
+  }
+  return rows;
+}
+
+std::vector<PromisedMemory> memory_in(const std::vector<ReservedMemoryView>& rows) {
+  std::vector<PromisedMemory> memory;
+  for (const ReservedMemoryView& part : rows) {
+    const bool can_be = part.page_bytes >= 0 && part.memory_bytes > 0 &&
+                        part.memory_bytes <= (kMostMemoryMib << 20U);
+    if (can_be) {
+      memory.push_back({part.node, Bytes{part.page_bytes}, Bytes{part.memory_bytes}});
+    }
+  }
+  return memory;
+}
+
+std::int32_t vcpus_in(std::int64_t vcpus) {
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(vcpus, 0, kMostVcpus));
+}
+
+}  // namespace
+
 ReservationsView reservations_view(const std::vector<Reservation>& reservations) {
   ReservationsView view;
   for (const Reservation& reservation : reservations) {
@@ -265,12 +303,15 @@ ReservationsView reservations_view(const std::vector<Reservation>& reservations)
     row.group = reservation.group;
     row.vcpus = reservation.vcpus;
     row.homes = reservation.homes;
-    for (const PromisedMemory& part : reservation.memory) {
-      row.memory.push_back({part.node, part.page_size.value, part.memory.value});
-    }
+    row.memory = memory_view(reservation.memory);
     row.until_unix_s = reservation.until_unix_s;
     for (const VmId& vm : reservation.served) {
       row.served.push_back(placement::to_text(vm));
+    }
+    row.shared = reservation.shared;
+    for (const SharedPart& part : reservation.taken) {
+      row.taken.push_back(
+          {part.name, placement::to_text(part.vm), part.vcpus, memory_view(part.memory)});
     }
   }
   return view;
@@ -286,24 +327,23 @@ std::vector<Reservation> reservations_in(const ReservationsView& view) {
       reservation.vm_id = *id;
     }
     reservation.group = row.group;
-    reservation.vcpus =
-        static_cast<std::int32_t>(std::clamp<std::int64_t>(row.vcpus, 0, kMostVcpus));
+    reservation.vcpus = vcpus_in(row.vcpus);
     reservation.homes = row.homes;
-    for (const ReservedMemoryView& part : row.memory) {
-      const bool can_be = part.page_bytes >= 0 && part.memory_bytes > 0 &&
-                          part.memory_bytes <= (kMostMemoryMib << 20U);
-      if (can_be) {
-        reservation.memory.push_back({part.node, Bytes{part.page_bytes}, Bytes{part.memory_bytes}});
-      }
-    }
+    reservation.memory = memory_in(row.memory);
     reservation.until_unix_s = row.until_unix_s;
     for (const std::string& text : row.served) {
       if (const Result<VmId> id = placement::parse_vm_id(text)) {
         reservation.served.push_back(*id);
       }
     }
-    if (!reservation.name.empty() && !reservation.memory.empty() &&
-        reservations.size() < Reservations::kMost) {
+    reservation.shared = row.shared;
+    for (const SharedPartView& part : row.taken) {
+      if (const Result<VmId> id = placement::parse_vm_id(part.vm_uuid); id && row.shared) {
+        reservation.taken.push_back({*id, part.vm, vcpus_in(part.vcpus), memory_in(part.memory)});
+      }
+    }
+    const bool is_something = !reservation.memory.empty() || !reservation.taken.empty();
+    if (!reservation.name.empty() && is_something && reservations.size() < Reservations::kMost) {
       reservations.push_back(std::move(reservation));
     }
   }

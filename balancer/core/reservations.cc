@@ -2,6 +2,7 @@
 #include "balancer/core/reservations.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace vmnuma::balancer {
@@ -35,15 +36,46 @@ bool contains(const std::vector<VmId>& vms, const VmId& vm) {
   return std::find(vms.begin(), vms.end(), vm) != vms.end();
 }
 
-/// Takes of that page size and, if there is one, that node; returns how much.
-Bytes take(Reservation& reservation, Bytes page_size, Bytes wanted,
-           std::optional<NodeId> node = std::nullopt) {
-  Bytes taken;
+Bytes sum_of(const std::vector<PromisedMemory>& parts) {
+  Bytes sum;
+  for (const PromisedMemory& part : parts) {
+    sum += part.memory;
+  }
+  return sum;
+}
+
+/// Where something is left of it, each node once.
+void add_nodes(std::vector<NodeId>& nodes, const Reservation& reservation) {
+  for (const PromisedMemory& part : reservation.memory) {
+    if (std::find(nodes.begin(), nodes.end(), part.node) == nodes.end()) {
+      nodes.push_back(part.node);
+    }
+  }
+}
+
+/// Adds to the part of that node and page size, or as one in their order.
+void add_part(std::vector<PromisedMemory>& parts, const PromisedMemory& more) {
+  const auto place = std::lower_bound(
+      parts.begin(), parts.end(), more, [](const PromisedMemory& a, const PromisedMemory& b) {
+        return std::tie(a.node, a.page_size) < std::tie(b.node, b.page_size);
+      });
+  if (place != parts.end() && place->node == more.node && place->page_size == more.page_size) {
+    place->memory += more.memory;
+  } else {
+    parts.insert(place, more);
+  }
+}
+
+/// Takes of that page size and, if there is one, that node.
+std::vector<PromisedMemory> take(Reservation& reservation, Bytes page_size, Bytes wanted,
+                                 std::optional<NodeId> node) {
+  std::vector<PromisedMemory> taken;
   for (PromisedMemory& part : reservation.memory) {
-    if (part.page_size == page_size && part.node == node.value_or(part.node)) {
-      const Bytes here = std::min(part.memory, wanted - taken);
+    const Bytes here = std::min(part.memory, wanted);
+    if (here > Bytes{} && part.page_size == page_size && part.node == node.value_or(part.node)) {
       part.memory -= here;
-      taken += here;
+      wanted -= here;
+      taken.push_back({part.node, part.page_size, here});
     }
   }
   std::erase_if(reservation.memory,
@@ -51,19 +83,20 @@ Bytes take(Reservation& reservation, Bytes page_size, Bytes wanted,
   return taken;
 }
 
-/// Takes what the VM still wants, an even share on each of the nodes first; returns how much that
-/// was.
-Bytes take(Reservation& reservation, std::vector<PagesOfSize>& wanted,
-           const std::vector<NodeId>& nodes) {
-  Bytes taken;
+/// Takes what the VM still wants, an even share on each of the nodes first.
+std::vector<PromisedMemory> take(Reservation& reservation, std::vector<PagesOfSize>& wanted,
+                                 const std::vector<NodeId>& nodes) {
+  std::vector<PromisedMemory> taken;
   for (PagesOfSize& pages : wanted) {
     const Bytes page = std::max(pages.page_size, placement::kKiB);
     const auto parts = static_cast<std::int64_t>(std::max<std::size_t>(nodes.size(), 1));
     const Bytes share = page * ((pages.memory.value / page.value + parts - 1) / parts);
     const auto take_here = [&](Bytes at_most, std::optional<NodeId> node) {
-      const Bytes here = take(reservation, pages.page_size, std::min(at_most, pages.memory), node);
-      pages.memory -= here;
-      taken += here;
+      for (const PromisedMemory& part :
+           take(reservation, pages.page_size, std::min(at_most, pages.memory), node)) {
+        pages.memory -= part.memory;
+        add_part(taken, part);
+      }
     };
     for (const NodeId node : nodes) {
       take_here(share, node);
@@ -86,11 +119,7 @@ bool Reservation::is_for(const VmDescription& description) const {
 }
 
 Bytes Reservation::memory_left() const {
-  Bytes sum;
-  for (const PromisedMemory& part : memory) {
-    sum += part.memory;
-  }
-  return sum;
+  return sum_of(memory);
 }
 
 const Reservation* Reservations::find(std::string_view name) const {
@@ -124,39 +153,54 @@ std::vector<TakenUp> Reservations::take_up(const VmDescription& vm,
         continue;
       }
       reservation.served.push_back(vm.id);
-      const std::vector<NodeId> homes = reservation.homes;
-      const Bytes memory = take(reservation, wanted, nodes);
-      reservation.vcpus =
-          std::max(reservation.vcpus - static_cast<std::int32_t>(vm.vcpus.size()), 0);
-      if (by_name) {
+      std::vector<NodeId> where;
+      add_nodes(where, reservation);
+      std::vector<PromisedMemory> memory = take(reservation, wanted, nodes);
+      const Bytes sum = sum_of(memory);
+      const std::int32_t vcpus =
+          std::min(reservation.vcpus, static_cast<std::int32_t>(vm.vcpus.size()));
+      reservation.vcpus -= vcpus;
+      if (reservation.shared) {
+        reservation.taken.push_back({vm.id, vm.name, vcpus, std::move(memory)});
+      } else if (by_name) {
         reservation.memory.clear();
       }
-      if (by_name || memory > Bytes{}) {
-        taken.push_back({reservation.name, memory, reservation.memory.empty(), homes});
+      if (reservation.is_used_up() || sum > Bytes{}) {
+        taken.push_back({reservation.name, sum, reservation.is_used_up(), std::move(where)});
       }
     }
   }
-  std::erase_if(all_, [](const Reservation& reservation) { return reservation.memory.empty(); });
+  std::erase_if(all_, [](const Reservation& reservation) { return reservation.is_used_up(); });
   return taken;
 }
 
-bool Reservations::forget_stopped(const std::function<bool(const VmId&)>& runs) {
+std::optional<std::vector<CameBack>> Reservations::forget_stopped(
+    const std::function<bool(const VmId&)>& runs) {
+  std::vector<CameBack> back;
   bool some_have = false;
   for (Reservation& reservation : all_) {
+    for (const SharedPart& part : reservation.taken) {
+      if (!runs(part.vm)) {
+        reservation.vcpus += part.vcpus;
+        for (const PromisedMemory& memory : part.memory) {
+          add_part(reservation.memory, memory);
+        }
+        back.push_back({reservation.name, part.vm, part.name, sum_of(part.memory)});
+      }
+    }
+    std::erase_if(reservation.taken, [&](const SharedPart& part) { return !runs(part.vm); });
     some_have = std::erase_if(reservation.served, [&](const VmId& vm) { return !runs(vm); }) > 0 ||
                 some_have;
   }
-  return some_have;
+  return some_have ? std::optional(std::move(back)) : std::nullopt;
 }
 
 std::vector<NodeId> Reservations::open_for(const VmDescription& vm) {
   std::vector<NodeId> nodes;
   std::erase_if(all_, [&](const Reservation& reservation) {
     const bool is_its = reservation.is_for(vm) && !contains(reservation.served, vm.id);
-    for (const NodeId node : reservation.homes) {
-      if (is_its && std::find(nodes.begin(), nodes.end(), node) == nodes.end()) {
-        nodes.push_back(node);
-      }
+    if (is_its) {
+      add_nodes(nodes, reservation);
     }
     return is_its;
   });

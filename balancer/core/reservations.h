@@ -7,15 +7,22 @@
 /// the VMs that it is for. So whatever leaves the reserve alone leaves it alone: admission, first
 /// homes, moves, and what is told to others. Its vCPUs count as those of a VM that was told to
 /// start there (controller/starts.h). Terms: a reservation *is for* VMs of a name or of a group; a
-/// VM *takes it up* when it begins to run, and counts by itself from then on.
+/// VM *takes it up* when it begins to run, and counts by itself from then on; a *shared* one is
+/// room for all VMs that it is for together: what a VM has taken of it *comes back* when that VM
+/// stops.
 ///
 /// Properties:
 ///  - without reservations a snapshot stays as it is, and once they are gone it is as before;
 ///  - none is for a VM of another name and group;
 ///  - a VM takes up no more than its own memory, of each page size by itself, and an even share of
 ///  it on each node where it was told to start before anything elsewhere; one that is for it by
-///  name ends with that;
+///  name ends with that, unless it is shared;
 ///  - a VM takes up what is for it once, as long as it runs; one that ran before takes nothing;
+///  - of a shared one, what is left and what running VMs have taken are together what was reserved
+///  at first, on each node, of each page size and of vCPUs. So what comes back is kept where it was
+///  reserved; if the VM had been moved from there and others have filled the node, it is what
+///  becomes free there next;
+///  - a shared one does not end by being taken up, even if nothing is left of it;
 ///  - it is over at the time that was said for it, not before;
 ///  - to every plan its memory is as good as taken, and nobody is moved or stopped to make room.
 #pragma once
@@ -37,6 +44,15 @@ namespace vmnuma::balancer {
 
 struct RecordFields;
 
+/// What a running VM has taken of a shared reservation.
+struct SharedPart {
+  placement::VmId vm;
+  std::string name;  ///< of the VM
+  std::int32_t vcpus = 0;
+  std::vector<PromisedMemory> memory;
+  bool operator==(const SharedPart&) const = default;
+};
+
 struct Reservation {
   std::string name;                          ///< not empty
   std::string vm;                            ///< it is for the VM of this name; empty: of none
@@ -50,6 +66,8 @@ struct Reservation {
   /// VMs that it is for and that run, but take nothing any more: they have, or ran before it was
   /// made.
   std::vector<placement::VmId> served;
+  bool shared = false;
+  std::vector<SharedPart> taken;  ///< of a shared one, by VMs in `served`
   bool operator==(const Reservation&) const = default;
 
   /// True if it is for that VM. `vm` with the policy that counts.
@@ -58,6 +76,8 @@ struct Reservation {
   [[nodiscard]] bool is_for_by_name(const placement::VmDescription& vm) const;
   /// Of all nodes and page sizes.
   [[nodiscard]] placement::Bytes memory_left() const;
+  /// Nothing will ever be left of it.
+  [[nodiscard]] bool is_used_up() const { return !shared && memory.empty(); }
 };
 
 /// What a VM has taken up of a reservation.
@@ -65,7 +85,15 @@ struct TakenUp {
   std::string reservation;
   placement::Bytes memory;
   bool ended = false;                    ///< nothing is left of it
-  std::vector<placement::NodeId> homes;  ///< where it was
+  std::vector<placement::NodeId> nodes;  ///< where there was some of it
+};
+
+/// What has come back to a shared reservation.
+struct CameBack {
+  std::string reservation;
+  placement::VmId vm;  ///< that has stopped
+  std::string vm_name;
+  placement::Bytes memory;
 };
 
 class Reservations {
@@ -87,11 +115,13 @@ class Reservations {
   /// The VM begins to run. `nodes`: where it was told to start; empty: not known.
   std::vector<TakenUp> take_up(const placement::VmDescription& vm,
                                const std::vector<placement::NodeId>& nodes);
-  /// VMs that have stopped may take up again what is for them. True if there were any.
-  bool forget_stopped(const std::function<bool(const placement::VmId&)>& runs);
+  /// VMs that have stopped may take up again what is for them, and what they have taken of shared
+  /// ones comes back. Nothing if there were none.
+  std::optional<std::vector<CameBack>> forget_stopped(
+      const std::function<bool(const placement::VmId&)>& runs);
 
-  /// As a VM that is about to start counts them: without those that are for it. Returns where they
-  /// are, each node once.
+  /// As a VM that is about to start counts them: without those that are for it. Returns where
+  /// there is something left of them, each node once.
   std::vector<placement::NodeId> open_for(const placement::VmDescription& vm);
 
   /// Makes the snapshot's nodes keep their memory, and nothing for any others.

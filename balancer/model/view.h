@@ -638,6 +638,15 @@ struct ReservedMemoryView {
   bool operator==(const ReservedMemoryView&) const = default;
 };
 
+/// What a running VM has taken of a shared reservation.
+struct SharedPartView {
+  std::string vm;
+  std::string vm_uuid;
+  std::int64_t vcpus = 0;
+  std::vector<ReservedMemoryView> memory;
+  bool operator==(const SharedPartView&) const = default;
+};
+
 /// Room that is kept for VMs that are not there yet: what is left of it.
 struct ReservationView {
   std::string name;
@@ -649,6 +658,8 @@ struct ReservationView {
   std::vector<ReservedMemoryView> memory;
   Figure until_unix_s;              ///< absent: without an end
   std::vector<std::string> served;  ///< UUIDs of running VMs that it is for and is not kept for
+  bool shared = false;
+  std::vector<SharedPartView> taken = {};  ///< of a shared one
   bool operator==(const ReservationView&) const = default;
 };
 

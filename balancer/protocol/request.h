@@ -515,6 +515,7 @@ struct ReserveRequest {
   std::optional<std::string> vm;                ///< for the VM of this name or UUID, and
   std::optional<std::string> group;             ///< for this group; without both, both are `name`
   std::optional<std::int64_t> until_unix_s;     ///< "until" in JSON; left out: without an end
+  bool shared = false;  ///< what a VM has taken comes back when it has stopped
   template <class Fields, class Self>
   static void visit(Fields& fields, Self& self) {
     fields.required("name", self.name);
@@ -525,6 +526,7 @@ struct ReserveRequest {
     fields.optional("vm", self.vm);
     fields.optional("group", self.group);
     fields.optional_time("until", self.until_unix_s);
+    fields.optional("shared", self.shared);
   }
   bool operator==(const ReserveRequest&) const = default;
 };

@@ -617,6 +617,14 @@ void visit_fields(Fields& fields, T& view) {
   fields("memory_bytes", view.memory_bytes);
 }
 
+template <class Fields, MaybeConst<SharedPartView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("vm", view.vm);
+  fields("vm_uuid", view.vm_uuid);
+  fields("vcpus", view.vcpus);
+  fields("memory", view.memory);
+}
+
 template <class Fields, MaybeConst<ReservationView> T>
 void visit_fields(Fields& fields, T& view) {
   fields("name", view.name);
@@ -628,6 +636,8 @@ void visit_fields(Fields& fields, T& view) {
   fields("memory", view.memory);
   fields.time("until", view.until_unix_s);
   fields("served", view.served);
+  fields("shared", view.shared);
+  fields("taken", view.taken);
 }
 
 template <class Fields, MaybeConst<ReservationsView> T>

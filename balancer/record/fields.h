@@ -694,6 +694,12 @@ struct RecordFields {
     fields("vms", value.vms_);
     fields("unnamed", value.unnamed_);
   }
+  VMNUMA_FIELDS(SharedPart) {
+    fields("vm", value.vm);
+    fields.vm_name("name", value.name);
+    fields("vcpus", value.vcpus);
+    fields("memory", value.memory);
+  }
   VMNUMA_FIELDS(Reservation) {
     fields.vm_name("name", value.name);
     fields.vm_name("vm", value.vm);
@@ -704,6 +710,8 @@ struct RecordFields {
     fields("memory", value.memory);
     fields("until_unix_s", value.until_unix_s);
     fields("served", value.served);
+    fields.added("shared", value.shared);
+    fields.added("taken", value.taken);
   }
   VMNUMA_FIELDS(Reservations) {
     fields("all", value.all_);

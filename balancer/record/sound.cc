@@ -439,6 +439,13 @@ void check(const placement::LoadForecasts& forecasts, Findings& findings) {
 }
 
 /// Whether their clients are there is asked of the ledger before anybody moves.
+bool is_room(std::int32_t vcpus, const std::vector<PromisedMemory>& memory) {
+  return vcpus >= 0 && vcpus <= kMostVcpus && memory.size() <= kMostNodes &&
+         std::all_of(memory.begin(), memory.end(), [](const PromisedMemory& part) {
+           return part.page_size >= Bytes{} && part.memory >= Bytes{};
+         });
+}
+
 bool are_steps(const std::vector<std::vector<RoomMove>>& steps) {
   return steps.size() <= kMostSteps &&
          std::all_of(steps.begin(), steps.end(), [](const std::vector<RoomMove>& step) {
@@ -545,14 +552,13 @@ Result<void> RecordFields::check(const Controller& controller) {
   findings.require(state.reservations.all().size() <= Reservations::kMost,
                    "there are too many reservations");
   for (const Reservation& reservation : state.reservations.all()) {
-    findings.require(reservation.vcpus >= 0 && reservation.vcpus <= kMostVcpus &&
-                         reservation.homes.size() <= static_cast<std::size_t>(kMostVcpus) &&
-                         reservation.memory.size() <= kMostNodes &&
-                         std::all_of(reservation.memory.begin(), reservation.memory.end(),
-                                     [](const PromisedMemory& part) {
-                                       return part.page_size >= Bytes{} && part.memory >= Bytes{};
-                                     }),
-                     "a reservation is out of range");
+    findings.require(
+        is_room(reservation.vcpus, reservation.memory) &&
+            reservation.homes.size() <= static_cast<std::size_t>(kMostVcpus) &&
+            (reservation.shared || reservation.taken.empty()) &&
+            std::all_of(reservation.taken.begin(), reservation.taken.end(),
+                        [](const SharedPart& part) { return is_room(part.vcpus, part.memory); }),
+        "a reservation is out of range");
   }
   findings.require(state.room_making.waits.size() <= RoomMaking::kMost,
                    "too many VMs wait for room");

@@ -54,6 +54,84 @@ RC_GTEST_PROP(ReservationsProperty, WithoutThemPlansAreTheSame, ()) {
   RC_ASSERT(make_plan(snapshot, host.options(), {}) == make_plan(before, host.options(), {}));
 }
 
+/// By node and page size; first of them the vCPUs.
+using Kept = std::map<std::pair<std::int32_t, Bytes>, std::int64_t>;
+
+void add(Kept& kept, std::int32_t vcpus, const std::vector<PromisedMemory>& memory) {
+  kept[{-1, Bytes{}}] += vcpus;
+  for (const PromisedMemory& part : memory) {
+    kept[{part.node.value, part.page_size}] += part.memory.value;
+  }
+}
+
+RC_GTEST_PROP(ReservationsProperty, OfASharedOneNeitherMoreNorLessIsKeptThanAtFirst, ()) {
+  tests::Draw draw = tests::any_draw();
+  const Bytes sizes[] = {Bytes{}, kMiB * 2};
+  const auto any_nodes = [&draw] {
+    std::vector<placement::NodeId> nodes;
+    for (std::int32_t node = 0; node < 3; ++node) {
+      if (draw.one_in(2)) {
+        nodes.push_back({node});
+      }
+    }
+    return nodes;
+  };
+  Reservation made;
+  made.name = made.vm = "vm0";
+  made.group = "g";
+  made.shared = true;
+  made.vcpus = static_cast<std::int32_t>(draw.between(1, 40));
+  for (std::int32_t node = 0; node < 3; ++node) {
+    for (const Bytes size : sizes) {
+      if (draw.one_in(2)) {
+        made.memory.push_back({{node}, size, kMiB * 2 * draw.between(1, 9)});
+      }
+    }
+  }
+  Kept at_first;
+  add(at_first, made.vcpus, made.memory);
+  Reservations reservations({made});
+  std::vector<bool> runs(6);
+  const auto id_of = [](std::size_t number) {
+    placement::VmId id;
+    id.uuid.fill(static_cast<std::uint8_t>(number + 1));
+    return id;
+  };
+  for (int step = 0; step < 40; ++step) {
+    const auto which = static_cast<std::size_t>(draw.up_to(5));
+    runs[which] = !runs[which];
+    if (runs[which]) {
+      placement::VmDescription vm;
+      vm.id = id_of(which);
+      vm.name = "vm" + std::to_string(which);
+      vm.policy.affinity_group = which == 5 ? "" : "g";  // that one is for none
+      vm.vcpus.resize(static_cast<std::size_t>(draw.between(1, 12)));
+      vm.max_memory = kMiB * 2 * draw.between(1, 12);
+      vm.huge_page_size = sizes[draw.up_to(1)];
+      (void)reservations.take_up(vm, any_nodes());
+    } else {
+      (void)reservations.forget_stopped([&](const placement::VmId& vm) {
+        for (std::size_t number = 0; number < runs.size(); ++number) {
+          if (id_of(number) == vm) {
+            return static_cast<bool>(runs[number]);
+          }
+        }
+        return false;
+      });
+    }
+    RC_ASSERT(reservations.all().size() == 1U);
+    const Reservation& now = reservations.all().front();
+    Kept kept;
+    add(kept, now.vcpus, now.memory);
+    for (const SharedPart& part : now.taken) {
+      add(kept, part.vcpus, part.memory);
+      const auto number = static_cast<std::size_t>(part.vm.uuid.front() - 1);
+      RC_ASSERT(number < 5U && runs[number]);
+    }
+    RC_ASSERT(kept == at_first);
+  }
+}
+
 RC_GTEST_PROP(ReservationsProperty, NoMoveTakesMemoryThatIsReserved, ()) {
   const tests::AnyHost host = *any_host(8, 60);
   Snapshot snapshot = host.snapshot();

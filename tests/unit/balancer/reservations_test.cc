@@ -270,6 +270,66 @@ TEST_F(ReservingTest, WhatAVmTakesUpIsWhereItWasAdmitted) {
                           balancer::ReservedMemoryView{{1}, 0, (kMiB * 236).value}));
 }
 
+TEST_F(ReservingTest, OfASharedOneEachVmFindsItsRoomAgainAlsoAfterARestart) {
+  measure();
+  ReserveRequest asked = request("web", 300, {NodeId{1}});
+  asked.shared = true;
+  EXPECT_THAT(done(asked), HasSubstr("for VM or group 'web', shared"));
+  placement::VmDescription vm = small_vm(5, "vm5", 2);
+  vm.own_policy = {{"affinity_group", "web"}};
+  host_.start(vm, 1, 50);
+  Effects effects = host_.tell_domains();
+  EXPECT_THAT(effects.log, Contains(Field(&balancer::LogLine::message,
+                                          "VM 'vm5' takes up 64 MiB of reservation 'web'")));
+  const balancer::ReservationView taken = reservations().reservations.at(0);
+  EXPECT_THAT(taken.taken,
+              ElementsAre(balancer::SharedPartView{
+                  "vm5", to_text(vm_id(5)), 2, {{{1}, 0, (kMiB * kArrivingMib).value}}}));
+  ASSERT_TRUE(effects.reservations);
+  EXPECT_EQ(balancer::reservations_in(balancer::reservations_view(*effects.reservations)),
+            *effects.reservations);
+
+  HostStory next(2, Mode::kActive, [&](balancer::ControllerSetup& setup) {
+    setup.reservations =
+        balancer::reservations_in(balancer::reservations_view(*effects.reservations));
+  });
+  next.start(vm, 1, 50);
+  EXPECT_FALSE(next.tell_domains().reservations);
+  (void)next.epoch();
+  EXPECT_EQ(reservations_of(next.controller().snapshot().nodes[1], Bytes{}),
+            kMiB * (300 - kArrivingMib));
+  next.stop(5);
+  effects = next.tell_domains();
+  EXPECT_THAT(effects.log,
+              Contains(Field(&balancer::LogLine::message,
+                             "VM 'vm5' has stopped, 64 MiB of reservation 'web' are kept again")));
+  ASSERT_TRUE(effects.reservations);
+  EXPECT_THAT(effects.reservations->front().taken, IsEmpty());
+  (void)next.epoch();
+  EXPECT_EQ(reservations_of(next.controller().snapshot().nodes[1], Bytes{}), kMiB * 300);
+  next.start(vm, 1, 50);
+  ASSERT_TRUE(next.tell_domains().reservations);
+  (void)next.epoch();
+  EXPECT_EQ(reservations_of(next.controller().snapshot().nodes[1], Bytes{}),
+            kMiB * (300 - kArrivingMib));
+}
+
+TEST_F(ReservingTest, WhatAVmHadOfASharedOneComesBackAlsoIfItStoppedWhileNobodyLooked) {
+  measure();
+  ReserveRequest asked = request("vm5", kArrivingMib, {NodeId{1}});
+  asked.shared = true;
+  (void)done(asked);
+  host_.start(small_vm(5, "vm5", 2), 1, 50);
+  const Effects effects = host_.tell_domains();
+  ASSERT_TRUE(effects.reservations);
+  EXPECT_EQ(effects.reservations->at(0).memory_left(), Bytes{});
+  HostStory next(2, Mode::kActive, [&](balancer::ControllerSetup& setup) {
+    setup.reservations =
+        balancer::reservations_in(balancer::reservations_view(*effects.reservations));
+  });
+  EXPECT_EQ(next.tell_domains().reservations.value().at(0).memory_left(), kMiB * kArrivingMib);
+}
+
 TEST_F(ReservingTest, AVmThatRunsAlreadyTakesNothingUntilItHasStopped) {
   host_.start(small_vm(5, "vm5", 2), 0, 50);
   measure();
@@ -362,6 +422,7 @@ std::vector<std::string> recorded_reserving(bool anonymize, std::int64_t from) {
     if (epoch == 3) {
       ReserveRequest asked = request("secret-web", kRoomMib - 10, {NodeId{1}});
       asked.until_unix_s = 1'700'000'000 + 2 * 12;
+      asked.shared = true;
       tell(asked);
       tell(request("secret-db", 5, {NodeId{1}}));
     }
@@ -369,6 +430,9 @@ std::vector<std::string> recorded_reserving(bool anonymize, std::int64_t from) {
       placement::VmDescription vm = small_vm(7, "secret7", 1);
       vm.own_policy = {{"affinity_group", "secret-web"}};
       host.start(vm, 1, 20);
+    }
+    if (epoch == 9) {
+      host.stop(7);
     }
     if (epoch == 8) {
       tell(UnreserveRequest{"secret-db"});

@@ -97,6 +97,13 @@ INSTANTIATE_TEST_SUITE_P(
                                  R"("homes":[0],"memory":[{"node":0,"page_size":0,"memory":-1}],)"
                                  R"("until_unix_s":null,"served":[]}])"),
              "a reservation is out of range"},
+        Harm{"LessThanNothingTaken", "/header/state/reservations/all",
+             ordered_json::parse(R"([{"name":"x","vm":"","vm_id":null,"group":"","vcpus":1,)"
+                                 R"("homes":[0],"memory":[],"until_unix_s":null,"served":[],)"
+                                 R"("shared":true,"taken":[{"vm":)"
+                                 R"("00000000-0000-0000-0000-000000000001","name":"",)"
+                                 R"("vcpus":-1,"memory":[]}]}])"),
+             "a reservation is out of range"},
         // Sizes that must match the topology.
         Harm{"Distances", "/header/state/ledger/topology/distances", {10}, "another host"},
         Harm{"AllDistances", "/header/state/setup/topology/distances", {10}, "1 distances"},

@@ -106,6 +106,13 @@ TEST(InvocationTest, ReadsReservations) {
   lasting.insert(lasting.end(), {"--lasting", "8h"});
   reserve.until_unix_s = kNow + 8 * 3600;
   EXPECT_EQ(asked(lasting), Command(reserve));
+  balancer::ReserveRequest shared;
+  shared.name = "web";
+  shared.vcpus = 8;
+  shared.memory_bytes = std::int64_t{16} << 30U;
+  shared.shared = true;
+  EXPECT_EQ(asked({"reserve", "web", "--vcpus", "8", "--memory", "16GiB", "--shared"}),
+            Command(shared));
   EXPECT_EQ(asked({"reservations"}), Command(balancer::ReservationsRequest{}));
   EXPECT_EQ(asked({"unreserve", "night"}), Command(balancer::UnreserveRequest{"night"}));
   until.insert(until.end(), {"--lasting", "8h"});

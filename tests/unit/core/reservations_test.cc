@@ -52,6 +52,17 @@ Reservation reservation(const std::string& name, std::int32_t node, Bytes memory
   return made;
 }
 
+Reservation shared(const std::string& name, std::int32_t node, Bytes memory) {
+  Reservation made = reservation(name, node, memory);
+  made.shared = true;
+  return made;
+}
+
+/// All VMs run but that one.
+std::function<bool(const placement::VmId&)> all_but(std::uint8_t number) {
+  return [number](const placement::VmId& id) { return id != vm(number, Bytes{}).id; };
+}
+
 Snapshot host() {
   return SnapshotBuilder()
       .nodes(2, {.cores = 4, .memory_gib = 64, .huge_gib = 8})
@@ -111,7 +122,7 @@ TEST(ReservationsTest, AVmTakesUpWhatIsForItByNameAndThatIsItsEnd) {
   ASSERT_THAT(taken, SizeIs(1));
   EXPECT_EQ(taken[0].memory, kGiB);
   EXPECT_TRUE(taken[0].ended);
-  EXPECT_THAT(taken[0].homes, ElementsAre(NodeId{1}));
+  EXPECT_THAT(taken[0].nodes, ElementsAre(NodeId{1}));
   EXPECT_THAT(reservations.all(), IsEmpty());
 }
 
@@ -188,6 +199,74 @@ TEST(ReservationsTest, AVmThatStoppedMayTakeUpAgainWhatIsLeft) {
   EXPECT_FALSE(reservations.forget_stopped([](const placement::VmId&) { return true; }));
   EXPECT_TRUE(reservations.forget_stopped([](const placement::VmId&) { return false; }));
   EXPECT_THAT(reservations.take_up(of_group(vm(1, kGiB), "web"), {}), SizeIs(1));
+  EXPECT_EQ(reservations.all().front().memory_left(), kGiB);
+}
+
+TEST(ReservationsTest, WhatAVmHasTakenOfASharedOneComesBackWhenItHasStopped) {
+  const Reservation at_first = shared("web", 1, kGiB * 3);
+  Reservations reservations({at_first});
+  const std::vector<TakenUp> taken =
+      reservations.take_up(of_group(vm(1, kGiB * 2, 3), "web"), {NodeId{1}});
+  ASSERT_THAT(taken, SizeIs(1));
+  EXPECT_EQ(taken[0].memory, kGiB * 2);
+  EXPECT_FALSE(taken[0].ended);
+  EXPECT_EQ(reservations.all().front().memory_left(), kGiB);
+  EXPECT_EQ(reservations.all().front().vcpus, 5);
+  EXPECT_EQ(reservations.forget_stopped(all_but(2)), std::nullopt);
+  const auto back = reservations.forget_stopped(all_but(1));
+  ASSERT_TRUE(back);
+  ASSERT_THAT(*back, SizeIs(1));
+  EXPECT_EQ(back->front().reservation, "web");
+  EXPECT_EQ(back->front().vm_name, "vm1");
+  EXPECT_EQ(back->front().memory, kGiB * 2);
+  EXPECT_THAT(reservations.all(), ElementsAre(at_first));
+}
+
+TEST(ReservationsTest, ASharedOneStaysAlsoIfNothingIsLeftOfItAndLeadsNobodyThen) {
+  for (const bool by_name : {false, true}) {
+    Reservation web = shared(by_name ? "vm1" : "web", 1, kGiB);
+    web.group = by_name ? "" : "web";
+    Reservations reservations({web});
+    EXPECT_THAT(reservations.take_up(of_group(vm(1, kGiB), "web"), {}), SizeIs(1));
+    ASSERT_THAT(reservations.all(), SizeIs(1));
+    EXPECT_EQ(reservations.all().front().memory_left(), Bytes{});
+    EXPECT_THAT(reservations.take_up(of_group(vm(2, kGiB), "web"), {}), IsEmpty());
+    Reservations for_another = reservations;
+    EXPECT_THAT(for_another.open_for(of_group(vm(3, kGiB), "web")), IsEmpty());
+    EXPECT_TRUE(reservations.forget_stopped(all_but(1)));
+    EXPECT_EQ(reservations.all().front().memory_left(), kGiB);
+  }
+}
+
+TEST(ReservationsTest, WhatIsLeftOfASharedOneAndWhatIsTakenAreWhatWasReserved) {
+  Reservation web = shared("web", 0, kGiB * 2);
+  web.memory = {
+      {NodeId{0}, Bytes{}, kGiB * 2}, {NodeId{0}, kHugePage, kGiB}, {NodeId{1}, Bytes{}, kGiB * 3}};
+  Reservations reservations({web});
+  VmDescription on_huge_pages = of_group(vm(2, kGiB * 2), "web");  // more than there is
+  on_huge_pages.huge_page_size = kHugePage;
+  (void)reservations.take_up(of_group(vm(1, kGiB * 4), "web"), {NodeId{1}});
+  (void)reservations.take_up(on_huge_pages, {});
+  (void)reservations.take_up(of_group(vm(3, kGiB * 9), "web"), {NodeId{0}});
+  EXPECT_EQ(reservations.all().front().memory_left(), Bytes{});
+  EXPECT_EQ(reservations.all().front().vcpus, 2);
+  EXPECT_TRUE(reservations.forget_stopped(all_but(3)));
+  EXPECT_THAT(reservations.all().front().memory,
+              ElementsAre(PromisedMemory{NodeId{0}, Bytes{}, kGiB}));
+  EXPECT_TRUE(reservations.forget_stopped(all_but(1)));
+  EXPECT_THAT(reservations.all().front().memory,
+              ElementsAre(PromisedMemory{NodeId{0}, Bytes{}, kGiB * 2},
+                          PromisedMemory{NodeId{1}, Bytes{}, kGiB * 3}));
+  EXPECT_TRUE(reservations.forget_stopped(all_but(2)));
+  EXPECT_THAT(reservations.all(), ElementsAre(web));
+}
+
+TEST(ReservationsTest, AVmThatRanBeforeHasNothingThatComesBackToASharedOne) {
+  Reservation web = shared("web", 1, kGiB);
+  web.served = {vm(1, kGiB).id};
+  Reservations reservations({web});
+  EXPECT_THAT(reservations.take_up(of_group(vm(1, kGiB), "web"), {}), IsEmpty());
+  EXPECT_THAT(reservations.forget_stopped(all_but(1)).value(), IsEmpty());
   EXPECT_EQ(reservations.all().front().memory_left(), kGiB);
 }
 

@@ -86,9 +86,19 @@ TEST(ResponseTest, EmptyViewsComeThroughUnchanged) {
   expect_unchanged(PolicyView{});
   expect_unchanged(MemoryView{});
   expect_unchanged(ReservationsView{});
-  expect_unchanged(ReservationsView{
-      {{"x", "db 1", "", "db", 8, {{1}, {2}}, {{{1}, 2097152, 4194304}}, 1738324800, {"u"}},
-       {"y", "", "u", "", 0, {}, {{{3}, 0, 4194304}}, std::nullopt, {}}}});
+  expect_unchanged(
+      ReservationsView{{{"x",
+                         "db 1",
+                         "",
+                         "db",
+                         8,
+                         {{1}, {2}},
+                         {{{1}, 2097152, 4194304}},
+                         1738324800,
+                         {"u"},
+                         true,
+                         {{"web1", "u", 2, {{{1}, 0, 4096}}}}},
+                        {"y", "", "u", "", 0, {}, {{{3}, 0, 4194304}}, std::nullopt, {}}}});
   expect_unchanged(DoneView{});
 }
 

@@ -70,6 +70,7 @@ inline constexpr Example kExamples[] = {
     {"move", "vmnuma move db1 1 --wait", "Move db1 to node 1"},
     {"reserve", "vmnuma reserve db2 --vcpus 2 --memory 1GiB", "Keep room until db2 starts"},
     {"reserve", "vmnuma reserve web --vcpus 2 --memory 1GiB --lasting 8h", "Keep room for 8 hours"},
+    {"reserve", "vmnuma reserve pool --vcpus 2 --memory 1GiB --shared", "Keep it for a group"},
     {"reservations", "vmnuma reservations", "See what is reserved"},
     {"unreserve", "vmnuma unreserve db2", "Give the room up"},
     {"set", "vmnuma set db1 nodes=0-1", "Keep db1 on these nodes"},

@@ -736,6 +736,8 @@ class CommandLine {
     CLI::Option* until = add_text("--until", reserve_.until, "WHEN", "Drop it at this time");
     add_text("--lasting", reserve_.lasting, "DURATION", "Drop it after this long, such as 8h")
         ->excludes(until);
+    reserve->add_flag("--shared", reserve_.request.shared,
+                      "Keep again what a VM took, when it has stopped");
 
     CLI::App* reservations =
         add_reading(app_, "reservations", "Room reserved for VMs that do not run yet",

@@ -23,6 +23,23 @@ std::string whom_text(const ReservationView& row) {
   return row.group.empty() ? vm : fmt::format("{}, {}", vm, row.group);
 }
 
+std::int64_t sum_of(const std::vector<ReservedMemoryView>& memory) {
+  std::int64_t bytes = 0;
+  for (const ReservedMemoryView& part : memory) {
+    bytes += part.memory_bytes;
+  }
+  return bytes;
+}
+
+/// Of a shared one.
+std::int64_t taken_bytes(const ReservationView& row) {
+  std::int64_t bytes = 0;
+  for (const balancer::SharedPartView& part : row.taken) {
+    bytes += sum_of(part.memory);
+  }
+  return bytes;
+}
+
 /// "0 (16.0 GiB), 1 (16.0 GiB)"; huge pages with their size.
 std::string memory_text(const ReservationView& row) {
   std::string text;
@@ -42,22 +59,22 @@ Listing listing_of(const balancer::ReservationsView& view) {
                      {"for", "FOR"},
                      {"vcpus", "VCPUS", Align::kRight},
                      {"memory_bytes", "MEMORY", Align::kRight},
+                     {"taken_bytes", "TAKEN", Align::kRight},
                      {"nodes", "NODES"},
                      {"until", "UNTIL"},
                      {"served", "SERVED", Align::kRight, Shown::kWide},
                      {"memory", "MEMORY BY NODE", Align::kLeft, Shown::kWide}};
   for (const ReservationView& row : view.reservations) {
-    std::int64_t bytes = 0;
     std::vector<placement::NodeId> nodes = row.homes;
     for (const ReservedMemoryView& part : row.memory) {
-      bytes += part.memory_bytes;
       nodes.push_back(part.node);
     }
     std::sort(nodes.begin(), nodes.end());
     nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
     listing.names.push_back(row.name);
     listing.rows.push_back(
-        {cell(row.name), cell(whom_text(row)), cell(row.vcpus), bytes_cell(bytes),
+        {cell(row.name), cell(whom_text(row)), cell(row.vcpus), bytes_cell(sum_of(row.memory)),
+         row.shared ? bytes_cell(taken_bytes(row)) : Listing::Cell{"-", ""},
          cell(nodes_text(nodes)),
          row.until_unix_s ? time_cell(*row.until_unix_s) : Listing::Cell{"-", ""},
          cell(static_cast<std::int64_t>(row.served.size())), cell(memory_text(row))});
