@@ -129,6 +129,9 @@ std::string reservation_text(const Reservation& reservation) {
   if (is_line(reservation.group)) {
     text += fmt::format("for-group {}\n", reservation.group);
   }
+  if (is_line(reservation.owner)) {
+    text += fmt::format("for-owner {}\n", reservation.owner);
+  }
   for (const PromisedMemory& part : reservation.memory) {
     text += fmt::format("reserved {} {} {}\n", part.node.value, part.page_size.value,
                         part.memory.value);
@@ -146,7 +149,7 @@ bool read_reservation(std::string_view kind, Words& words, std::vector<Reservati
     }
     return true;
   }
-  if (kind != "for-vm" && kind != "for-group" && kind != "reserved") {
+  if (kind != "for-vm" && kind != "for-group" && kind != "for-owner" && kind != "reserved") {
     return false;
   }
   words.must_be(!all.empty());
@@ -157,6 +160,8 @@ bool read_reservation(std::string_view kind, Words& words, std::vector<Reservati
     all.back().vm = words.rest();
   } else if (kind == "for-group") {
     all.back().group = words.rest();
+  } else if (kind == "for-owner") {
+    all.back().owner = words.rest();
   } else {
     const NodeId node = words.node();
     const Bytes page_size = words.bytes();

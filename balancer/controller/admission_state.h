@@ -18,6 +18,7 @@
 ///     reservation UUID                          of the VM that it is for, or "-"
 ///     for-vm NAME                               up to the end of the line, as the next
 ///     for-group NAME
+///     for-owner NAME
 ///     reserved NODE PAGE_SIZE MEMORY            that RESERVE, or the PROMISED of a pool, has in it
 ///
 /// Amounts are bytes, HOMES in the order of the clients, NODES ascending, both "0,2,1".

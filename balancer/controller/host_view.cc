@@ -150,6 +150,7 @@ HostView host_view(const Snapshot& snapshot, const Ledger& ledger, const Totals&
     if (record != nullptr && record->last) {
       row.weight = vm.weight;
     }
+    row.owner = record == nullptr ? "" : owner_of(record->description);
     for (std::size_t i = 0; record != nullptr && i < record->description.pci_devices.size(); ++i) {
       row.pci_devices.push_back(record->description.pci_devices[i].address);
     }

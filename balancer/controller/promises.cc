@@ -233,6 +233,7 @@ AdmissionState Starts::admission_state(const HostNow& now) const {
     told.vm = reservation.vm;
     told.vm_id = reservation.vm_id;
     told.group = reservation.group;
+    told.owner = reservation.owner;
     told.memory = reservation.memory;
   }
   for (AdmissionState::Node& row : state.nodes) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "balancer/controller/commands.h"
 #include "balancer/controller/room_needed.h"
@@ -31,14 +32,19 @@ tl::unexpected<Error> not_reserved(std::string because) {
 }
 
 std::string whom_text(const ReserveRequest& request) {
-  const std::string& vm = request.vm.value_or("");
-  const std::string& group = request.group.value_or("");
-  if (vm == group) {
-    return fmt::format("VM or group '{}'", vm);
+  const std::string vm = request.vm.value_or("");
+  const std::string group = request.group.value_or("");
+  std::vector<std::string> whom;
+  if (!vm.empty()) {
+    whom.push_back(fmt::format("VM {}'{}'", vm == group ? "or group " : "", vm));
   }
-  return vm.empty()      ? fmt::format("group '{}'", group)
-         : group.empty() ? fmt::format("VM '{}'", vm)
-                         : fmt::format("VM '{}' and group '{}'", vm, group);
+  if (!group.empty() && vm != group) {
+    whom.push_back(fmt::format("group '{}'", group));
+  }
+  if (request.owner) {
+    whom.push_back(fmt::format("owner '{}'", *request.owner));
+  }
+  return fmt::format("{}", fmt::join(whom, " and "));
 }
 
 std::vector<NodeId> nodes_of(const Reservation& reservation) {
@@ -54,7 +60,8 @@ std::vector<NodeId> nodes_of(const Reservation& reservation) {
 /// Error: invalid-argument.
 Result<void> check(const ReserveRequest& request, const ControllerState& state) {
   if (std::max({request.name.size(), request.vm.value_or("").size(),
-                request.group.value_or("").size()}) > kLongestName) {
+                request.group.value_or("").size(), request.owner.value_or("").size()}) >
+      kLongestName) {
     return not_reserved(fmt::format(
         "the name of a reservation, and of whom it is for, has at most {} bytes", kLongestName));
   }
@@ -144,7 +151,10 @@ Result<DoneView> carry_out(ControllerState& state, const ReserveRequest& asked, 
     return tl::unexpected(std::move(good).error());
   }
   ReserveRequest request = asked;
-  if (!request.vm && !request.group) {
+  if (request.owner && request.owner->empty()) {
+    request.owner.reset();
+  }
+  if (!request.vm && !request.group && !request.owner) {
     request.vm = request.group = request.name;
   }
   const placement::VmDescription vm = described(request);
@@ -167,6 +177,7 @@ Result<DoneView> carry_out(ControllerState& state, const ReserveRequest& asked, 
     reservation.vm.clear();
   }
   reservation.group = request.group.value_or("");
+  reservation.owner = request.owner.value_or("");
   reservation.vcpus = request.vcpus;
   reservation.homes = std::move(room->homes);
   reservation.memory = std::move(room->memory);
@@ -308,6 +319,7 @@ ReservationsView reservations_view(const std::vector<Reservation>& reservations)
     for (const VmId& vm : reservation.served) {
       row.served.push_back(placement::to_text(vm));
     }
+    row.owner = reservation.owner;
     row.shared = reservation.shared;
     for (const SharedPart& part : reservation.taken) {
       row.taken.push_back(
@@ -336,6 +348,7 @@ std::vector<Reservation> reservations_in(const ReservationsView& view) {
         reservation.served.push_back(*id);
       }
     }
+    reservation.owner = row.owner;
     reservation.shared = row.shared;
     for (const SharedPartView& part : row.taken) {
       if (const Result<VmId> id = placement::parse_vm_id(part.vm_uuid); id && row.shared) {

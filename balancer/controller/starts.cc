@@ -114,6 +114,9 @@ placement::VmDescription described(const AnnounceRequest& request, const VmId& i
     }
   }
   vm.huge_page_size = bytes_of_page(request.huge_page_kib);
+  if (!request.nova_project.empty()) {
+    vm.nova_project = {request.nova_project.front().name, request.nova_project.front().uuid};
+  }
   return vm;
 }
 

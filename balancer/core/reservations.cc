@@ -114,8 +114,9 @@ bool Reservation::is_for_by_name(const VmDescription& description) const {
 
 bool Reservation::is_for(const VmDescription& description) const {
   const placement::VmPolicy& policy = description.policy;
-  return is_for_by_name(description) || (!group.empty() && (policy.affinity_group == group ||
-                                                            policy.anti_affinity_group == group));
+  return is_for_by_name(description) || is_owned_by(description, owner) ||
+         (!group.empty() &&
+          (policy.affinity_group == group || policy.anti_affinity_group == group));
 }
 
 Bytes Reservation::memory_left() const {

@@ -6,14 +6,14 @@
 /// belongs to what these keep free (NodeState::reserve, NodeState::reservations) for everybody but
 /// the VMs that it is for. So whatever leaves the reserve alone leaves it alone: admission, first
 /// homes, moves, and what is told to others. Its vCPUs count as those of a VM that was told to
-/// start there (controller/starts.h). Terms: a reservation *is for* VMs of a name or of a group; a
-/// VM *takes it up* when it begins to run, and counts by itself from then on; a *shared* one is
+/// start there (controller/starts.h). Terms: a reservation *is for* VMs of a name, group or owner;
+/// a VM *takes it up* when it begins to run, and counts by itself from then on; a *shared* one is
 /// room for all VMs that it is for together: what a VM has taken of it *comes back* when that VM
 /// stops.
 ///
 /// Properties:
 ///  - without reservations a snapshot stays as it is, and once they are gone it is as before;
-///  - none is for a VM of another name and group;
+///  - none is for a VM of another name, group and owner;
 ///  - a VM takes up no more than its own memory, of each page size by itself, and an even share of
 ///  it on each node where it was told to start before anything elsewhere; one that is for it by
 ///  name ends with that, unless it is shared;
@@ -66,6 +66,7 @@ struct Reservation {
   /// VMs that it is for and that run, but take nothing any more: they have, or ran before it was
   /// made.
   std::vector<placement::VmId> served;
+  std::string owner;  ///< or it is for the VMs of this owner; empty: of none
   bool shared = false;
   std::vector<SharedPart> taken;  ///< of a shared one, by VMs in `served`
   bool operator==(const Reservation&) const = default;

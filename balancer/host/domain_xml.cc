@@ -16,6 +16,7 @@
 #include "balancer/host/domain_document.h"
 #include "balancer/host/domain_guest_os.h"
 #include "balancer/host/domain_memory.h"
+#include "balancer/host/domain_nova.h"
 #include "balancer/host/domain_policy.h"
 #include "balancer/host/xml_fields.h"
 #include "placement/model/text.h"
@@ -244,6 +245,7 @@ Result<VmDescription> parse_domain_xml(std::string_view xml, Bytes default_huge_
   vm.memory_pinned_by = other_memory_pin_of(domain);
   vm.own_policy = policy_settings_of(domain);
   vm.guest_os = guest_os_of(domain);
+  vm.nova_project = nova_project_of(domain);
   vm.partition = domain.child("resource").child("partition").text().get();
   if (fields.complaint()) {
     return failure(ErrorCode::kInvalidArgument,

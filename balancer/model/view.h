@@ -257,6 +257,7 @@ struct VmView {
   placement::VmFigures figures = {};          ///< as placement::kVmFigures declares them
   std::vector<std::string> pci_devices = {};  ///< passed through to it, as in "0000:3b:00.0"
   std::vector<AdviceView> advice = {};        ///< about its definition
+  std::string owner = {};                     ///< whose VM it is; empty: nobody says
   bool operator==(const VmView&) const = default;
 };
 
@@ -658,6 +659,7 @@ struct ReservationView {
   std::vector<ReservedMemoryView> memory;
   Figure until_unix_s;              ///< absent: without an end
   std::vector<std::string> served;  ///< UUIDs of running VMs that it is for and is not kept for
+  std::string owner = {};           ///< or it is for the VMs of this owner
   bool shared = false;
   std::vector<SharedPartView> taken = {};  ///< of a shared one
   bool operator==(const ReservationView&) const = default;

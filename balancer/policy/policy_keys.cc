@@ -184,6 +184,12 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
        return set_number(policy.make_room_deadline_s, text, 0, placement::kLongestWaitForRoom_s);
      },
      [](const VmPolicy& policy) { return std::to_string(policy.make_room_deadline_s); }},
+    {"owner", KeyKind::kText, "a name, or nothing",
+     "Whose VM it is, for what is reserved for an owner (vmnuma reserve --for-owner); without it "
+     "the "
+     "project that OpenStack's Nova names in the metadata, by name or UUID",
+     [](VmPolicy& policy, std::string_view text) { return set_text(policy.owner, text); },
+     [](const VmPolicy& policy) { return policy.owner; }},
 };
 
 /// The place of a key in the table; after all others if it is not there.

@@ -455,6 +455,17 @@ struct AnnounceRequest {
   };
   std::vector<Pages> huge_pages;  ///< of each of its sizes, as they are now
   std::int64_t waits_s = 0;       ///< so long its start can still wait; not more than a day
+  struct Project {
+    std::string name;
+    std::string uuid;
+    template <class Fields, class Self>
+    static void visit(Fields& fields, Self& self) {
+      fields.required("name", self.name);
+      fields.required("uuid", self.uuid);
+    }
+    bool operator==(const Project&) const = default;
+  };
+  std::vector<Project> nova_project;  ///< one, or none: it is not Nova's
   template <class Fields, class Self>
   static void visit(Fields& fields, Self& self) {
     fields.required("vm", self.vm);
@@ -470,6 +481,7 @@ struct AnnounceRequest {
     fields.optional("huge_page_kib", self.huge_page_kib);
     fields.optional("huge_pages", self.huge_pages);
     fields.optional("waits_s", self.waits_s);
+    fields.optional("nova_project", self.nova_project);
   }
   bool operator==(const AnnounceRequest&) const = default;
 };
@@ -513,7 +525,9 @@ struct ReserveRequest {
   std::optional<std::int64_t> huge_page_bytes;  ///< left out: ordinary pages
   std::vector<placement::NodeId> nodes;         ///< only there; empty: anywhere
   std::optional<std::string> vm;                ///< for the VM of this name or UUID, and
-  std::optional<std::string> group;             ///< for this group; without both, both are `name`
+  std::optional<std::string> group;             ///< for this group, and
+  std::optional<std::string> owner;             ///< for the VMs of this owner; without all of them,
+                                                ///< VM and group are `name`
   std::optional<std::int64_t> until_unix_s;     ///< "until" in JSON; left out: without an end
   bool shared = false;  ///< what a VM has taken comes back when it has stopped
   template <class Fields, class Self>
@@ -525,6 +539,7 @@ struct ReserveRequest {
     fields.optional("nodes", self.nodes);
     fields.optional("vm", self.vm);
     fields.optional("group", self.group);
+    fields.optional("owner", self.owner);
     fields.optional_time("until", self.until_unix_s);
     fields.optional("shared", self.shared);
   }

@@ -268,6 +268,7 @@ void visit_fields(Fields& fields, T& view) {
   }
   fields("pci_devices", view.pci_devices);
   fields("advice", view.advice);
+  fields("owner", view.owner);
   fields("clients", view.clients);
 }
 
@@ -636,6 +637,7 @@ void visit_fields(Fields& fields, T& view) {
   fields("memory", view.memory);
   fields.time("until", view.until_unix_s);
   fields("served", view.served);
+  fields("owner", view.owner);
   fields("shared", view.shared);
   fields("taken", view.taken);
 }

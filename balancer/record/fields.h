@@ -3,11 +3,11 @@
 /// folder.
 ///
 /// `fields(NAME, value)` for what is kept as it is, `fields.added` for what older recordings do not
-/// have, which leaves it as it is by default; `fields.vm_name`, `fields.group`,
-/// `fields.policies`, `fields.settings` and `fields.command` for what an anonymized recording keeps
-/// under other names; `fields.prose` and `fields.sentences` for what it replaces by "left out".
-/// What only explains - why a client is where it is, origins of options - is not kept: no plan
-/// depends on it. A friend of the classes whose state it lists.
+/// have, which leaves it as it is by default; `fields.vm_name`, `fields.group` (of owners, too) and
+/// `fields.added_group`, `fields.policies`, `fields.settings` and `fields.command` for what an
+/// anonymized recording keeps under other names; `fields.prose` and `fields.sentences` for what it
+/// replaces by "left out". What only explains - why a client is where it is, origins of options -
+/// is not kept: no plan depends on it. A friend of the classes whose state it lists.
 #pragma once
 
 #include <concepts>
@@ -140,6 +140,11 @@ struct RecordFields {
     fields("memory_class", value.memory_class);
     fields.added("make_room", value.make_room);
     fields.added("make_room_deadline_s", value.make_room_deadline_s);
+    fields.added_group("owner", value.owner);
+  }
+  VMNUMA_FIELDS(placement::NovaProject) {
+    fields.group("name", value.name);
+    fields.group("uuid", value.uuid);
   }
   VMNUMA_FIELDS(placement::VmDescription) {
     fields("id", value.id);
@@ -174,6 +179,7 @@ struct RecordFields {
     fields("emulator_pin", value.emulator_pin);
     fields("io_thread_pins", value.io_thread_pins);
     fields.prose("partition", value.partition);
+    fields.added("nova_project", value.nova_project);
     // guest_os decides nothing, and might tell whose VM it is.
     fields.settings("own_policy", value.own_policy);
     fields("policy", value.policy);
@@ -710,6 +716,7 @@ struct RecordFields {
     fields("memory", value.memory);
     fields("until_unix_s", value.until_unix_s);
     fields("served", value.served);
+    fields.added_group("owner", value.owner);
     fields.added("shared", value.shared);
     fields.added("taken", value.taken);
   }

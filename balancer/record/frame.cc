@@ -87,6 +87,7 @@ class Writer : public text::FieldWriter<Writer, Json> {
   void group(std::string_view name, const std::string& value) {
     (*this)(name, anonymizer_ == nullptr ? value : anonymizer_->group(value));
   }
+  void added_group(std::string_view name, const std::string& value) { group(name, value); }
   void prose(std::string_view name, const std::string& value) { (*this)(name, sentence(value)); }
   void sentences(std::string_view name, const std::map<VmId, std::string>& values) {
     std::map<VmId, std::string> written;
@@ -115,7 +116,8 @@ class Writer : public text::FieldWriter<Writer, Json> {
       }
       if (!set_policy_key(policy, setting.key, setting.value)) {
         setting = {std::string(kLeftOut), ""};
-      } else if (!policy.affinity_group.empty() || !policy.anti_affinity_group.empty()) {
+      } else if (!policy.affinity_group.empty() || !policy.anti_affinity_group.empty() ||
+                 !policy.owner.empty()) {
         setting.value = anonymizer_->group(setting.value);
       }
     }
@@ -136,6 +138,12 @@ class Writer : public text::FieldWriter<Writer, Json> {
           } else if constexpr (std::is_same_v<T, AnnounceRequest>) {
             request.vm = name_or_uuid(request.vm);
             request.vm_uuid = name_or_uuid(request.vm_uuid);
+            for (AnnounceRequest::Project& project : request.nova_project) {
+              project.name =
+                  anonymizer_ == nullptr ? project.name : anonymizer_->group(project.name);
+              project.uuid =
+                  anonymizer_ == nullptr ? project.uuid : anonymizer_->group(project.uuid);
+            }
             for (AnnounceRequest::Device& device : request.devices) {
               device.address = kLeftOut;
             }
@@ -156,12 +164,15 @@ class Writer : public text::FieldWriter<Writer, Json> {
                                                          : std::optional(setting.value)});
             }
           } else if constexpr (std::is_same_v<T, ReserveRequest>) {
-            if (!request.vm && !request.group && anonymizer_ != nullptr) {
+            if (!request.vm && !request.group && !request.owner && anonymizer_ != nullptr) {
               request.vm = request.group = request.name;  // which get different names
             }
             request.vm = request.vm ? std::optional(name_or_uuid(*request.vm)) : std::nullopt;
             if (request.group && anonymizer_ != nullptr) {
               request.group = anonymizer_->group(*request.group);
+            }
+            if (request.owner && anonymizer_ != nullptr) {
+              request.owner = anonymizer_->group(*request.owner);
             }
             request.name = name_or_uuid(request.name);
           } else if constexpr (std::is_same_v<T, UnreserveRequest>) {
@@ -217,6 +228,7 @@ class Reader : public text::FieldReader<Reader, Json> {
   }
   void vm_name(std::string_view name, std::string& value) { (*this)(name, value); }
   void group(std::string_view name, std::string& value) { (*this)(name, value); }
+  void added_group(std::string_view name, std::string& value) { added(name, value); }
   void prose(std::string_view name, std::string& value) { (*this)(name, value); }
   void sentences(std::string_view name, std::map<VmId, std::string>& values) {
     (*this)(name, values);

@@ -14,6 +14,20 @@ std::vector<CpuId> pinned_cpus(const std::vector<Pin>& pins, std::int32_t number
   return found == pins.end() ? std::vector<CpuId>{} : found->cpus;
 }
 
+std::string owner_of(const VmDescription& vm) {
+  if (!vm.policy.owner.empty()) {
+    return vm.policy.owner;
+  }
+  return vm.nova_project.name.empty() ? vm.nova_project.uuid : vm.nova_project.name;
+}
+
+bool is_owned_by(const VmDescription& vm, std::string_view owner) {
+  if (owner.empty() || !vm.policy.owner.empty()) {
+    return !owner.empty() && vm.policy.owner == owner;
+  }
+  return vm.nova_project.name == owner || vm.nova_project.uuid == owner;
+}
+
 std::vector<PagesOfSize> memory_by_page_size(const VmDescription& vm) {
   std::map<Bytes, Bytes> by_size;
   Bytes rest = vm.max_memory;

@@ -167,6 +167,13 @@ struct Pin {
 /// The CPUs of the pin with that number; none if there is no such pin.
 [[nodiscard]] std::vector<CpuId> pinned_cpus(const std::vector<Pin>& pins, std::int32_t number);
 
+/// A project of OpenStack, as Nova names it in the metadata of its VMs; empty where nobody says it.
+struct NovaProject {
+  std::string name;
+  std::string uuid;
+  bool operator==(const NovaProject&) const = default;
+};
+
 /// What the administrator asks for this VM. The defaults are what a VM without any policy gets.
 struct VmPolicy {
   MemoryMode memory_mode = MemoryMode::kSoft;
@@ -193,6 +200,7 @@ struct VmPolicy {
   MemoryClass memory_class = MemoryClass::kNone;
   MakeRoom make_room = MakeRoom::kNever;
   std::int32_t make_room_deadline_s = 0;  ///< so long its start waits at most
+  std::string owner;                      ///< whose VM it is; empty: as Nova says
   bool operator==(const VmPolicy&) const = default;
 };
 
@@ -239,12 +247,20 @@ struct VmDescription {
   std::vector<CpuId> default_pin;
   std::vector<CpuId> emulator_pin;
   std::vector<Pin> io_thread_pins;
-  std::string guest_os;   ///< libosinfo's id of it ("http://debian.org/debian/12"); may be empty
+  std::string guest_os;  ///< libosinfo's id of it ("http://debian.org/debian/12"); may be empty
+  NovaProject nova_project;
   std::string partition;  ///< <resource><partition>, for finding the cgroup; may be empty
   std::vector<PolicySetting> own_policy;  ///< in the domain's metadata, as found: not checked yet
   VmPolicy policy;                        ///< the one that counts
   bool operator==(const VmDescription&) const = default;
 };
+
+/// The name of whose VM it is: its policy's owner, or else of its project in Nova, if that has no
+/// name its UUID; empty if nobody says.
+[[nodiscard]] std::string owner_of(const VmDescription& vm);
+/// True if it is the VM of that owner; of a project in Nova both name and UUID will do. Nobody is
+/// called by an empty name.
+[[nodiscard]] bool is_owned_by(const VmDescription& vm, std::string_view owner);
 
 /// Memory that consists of pages of one size; zero: ordinary ones.
 struct PagesOfSize {

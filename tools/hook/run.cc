@@ -89,6 +89,9 @@ balancer::AnnounceRequest announcement(const placement::VmDescription& vm,
     request.policy.push_back(
         {setting.key, setting.value.empty() ? std::nullopt : std::optional(setting.value)});
   }
+  if (vm.nova_project != placement::NovaProject{}) {
+    request.nova_project = {{vm.nova_project.name, vm.nova_project.uuid}};
+  }
   for (const placement::PciDevice& device : vm.pci_devices) {
     if (device.node.value >= 0) {
       request.devices.push_back({device.address, device.node});

@@ -40,6 +40,7 @@ AdmissionState some_state() {
   state.reservations[0].memory = {{NodeId{0}, {}, kGiB}, {NodeId{2}, kMiB * 2, kGiB}};
   state.reservations[1].vm_id = vm_id(7);
   state.reservations[1].memory = {{NodeId{2}, {}, kMiB}};
+  state.reservations[1].owner = "shop & co";
   return state;
 }
 

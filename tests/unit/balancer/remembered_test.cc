@@ -111,6 +111,7 @@ TEST_F(RememberedTest, ReservationsAreKeptWhateverTheirNames) {
                         {NodeId{3}, placement::kMiB * 2, placement::kGiB}};
   reservation.until_unix_s = 1738324800;
   reservation.served = {vm_};
+  reservation.owner = "shop";
   reservation.shared = true;
   reservation.taken = {{vm_, "web \"1\"", 2, {{NodeId{3}, placement::kMiB * 2, placement::kGiB}}}};
   balancer::Reservation other = reservation;

@@ -139,6 +139,31 @@ TEST_F(ReservingTest, TheVmThatItIsForIsAdmittedAndLedThere) {
   EXPECT_EQ(std::get<balancer::AnnouncedView>(*answer).message, "VM 'vm5' is admitted on nodes 1");
 }
 
+TEST_F(ReservingTest, TheVmsOfAnOwnerFindWhatIsReservedForIt) {
+  measure();
+  ReserveRequest of_owner = request("night", 400, {NodeId{1}});
+  of_owner.owner = "shop";
+  EXPECT_THAT(done(of_owner), HasSubstr("on node 1 for owner 'shop'"));
+  const std::vector<balancer::Reservation> kept = last_.reservations.value();
+  EXPECT_EQ(balancer::reservations_in(reservations()), kept);
+  (void)done(request("rest", 400, {NodeId{0}}));
+  EXPECT_THAT(refusal(for_one_node(5, 300)), HasSubstr("single-numa-node"));
+  AnnounceRequest of_policy = for_one_node(5, 100);
+  of_policy.policy.push_back({"owner", "shop"});
+  EXPECT_TRUE(ask(of_policy));
+  AnnounceRequest of_nova = for_one_node(6, 300);
+  of_nova.nova_project = {{"shop", "83c8"}};
+  EXPECT_TRUE(ask(of_nova));
+  placement::VmDescription vm = small_vm(5, "vm5", 2);
+  vm.own_policy = {{"owner", "shop"}};
+  host_.start(vm, 1, 50);
+  vm = small_vm(6, "vm6", 2);
+  vm.nova_project = {"shop", "83c8"};
+  host_.start(vm, 1, 50);
+  EXPECT_EQ(host_.tell_domains().reservations.value().at(0).memory_left(),
+            kMiB * (400 - 2 * kArrivingMib));
+}
+
 TEST_F(ReservingTest, AVmThatOnlyAsksIsLedThereToo) {
   measure();
   (void)done(request("vm5", 64, {NodeId{1}}));
@@ -425,10 +450,17 @@ std::vector<std::string> recorded_reserving(bool anonymize, std::int64_t from) {
       asked.shared = true;
       tell(asked);
       tell(request("secret-db", 5, {NodeId{1}}));
+      ReserveRequest of_owner = request("secret-night", 4, {NodeId{1}});
+      of_owner.owner = "secret-owner";
+      tell(of_owner);
+      AnnounceRequest announced{"secret9", to_text(vm_id(9)), 1, 4};
+      announced.nova_project = {{"secret-owner", "secret-id"}};
+      announced.policy = {{"topology_policy", "best-effort"}};
+      tell(announced);
     }
     if (epoch == 6) {
       placement::VmDescription vm = small_vm(7, "secret7", 1);
-      vm.own_policy = {{"affinity_group", "secret-web"}};
+      vm.own_policy = {{"affinity_group", "secret-web"}, {"owner", "secret-owner"}};
       host.start(vm, 1, 20);
     }
     if (epoch == 9) {
@@ -436,7 +468,9 @@ std::vector<std::string> recorded_reserving(bool anonymize, std::int64_t from) {
     }
     if (epoch == 8) {
       tell(UnreserveRequest{"secret-db"});
-      host.start(small_vm(8, "secret-web", 1), 1, 20);
+      placement::VmDescription of_nova = small_vm(8, "secret-web", 1);
+      of_nova.nova_project = {"secret-owner", "secret-id"};
+      host.start(of_nova, 1, 20);
     }
     for (std::uint8_t number = 1; number <= 3; ++number) {
       host.set_busy(number, epoch < 2 ? 20 : 90);

@@ -113,6 +113,10 @@ TEST(InvocationTest, ReadsReservations) {
   shared.shared = true;
   EXPECT_EQ(asked({"reserve", "web", "--vcpus", "8", "--memory", "16GiB", "--shared"}),
             Command(shared));
+  shared.shared = false;
+  shared.owner = "shop";
+  EXPECT_EQ(asked({"reserve", "web", "--vcpus", "8", "--memory", "16GiB", "--for-owner", "shop"}),
+            Command(shared));
   EXPECT_EQ(asked({"reservations"}), Command(balancer::ReservationsRequest{}));
   EXPECT_EQ(asked({"unreserve", "night"}), Command(balancer::UnreserveRequest{"night"}));
   until.insert(until.end(), {"--lasting", "8h"});

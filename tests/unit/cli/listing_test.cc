@@ -105,17 +105,19 @@ TEST(ListingTest, AReservationSaysForWhomHowMuchWhereAndUntilWhen) {
                         {{{0}, 2 << 20, kGiB}},
                         std::nullopt,
                         {"u"},
+                        "shop",
                         true,
                         {{"web1", "u", 2, {{{0}, 2 << 20, 2 * kGiB}}}}}};
   EXPECT_EQ(text_of(view),
-            "NAME   FOR       VCPUS   MEMORY    TAKEN  NODES  UNTIL\n"
-            "night  db 1, db      8  4.0 GiB        -  1-2    2025-01-31 12:00:00\n"
-            "web    web           4  1.0 GiB  2.0 GiB  0      -\n");
+            "NAME   FOR              VCPUS   MEMORY    TAKEN  NODES  UNTIL\n"
+            "night  db 1, db             8  4.0 GiB        -  1-2    2025-01-31 12:00:00\n"
+            "web    web, owner shop      4  1.0 GiB  2.0 GiB  0      -\n");
   EXPECT_THAT(text_of(listing_of(view), ListFormat::kWide), HasSubstr("1 (3.0 GiB), 2 (1.0 GiB)"));
   EXPECT_THAT(text_of(listing_of(view), ListFormat::kWide), HasSubstr("0 (1.0 GiB of 2.0 MiB)"));
   EXPECT_EQ(text_of(listing_of(view), ListFormat::kName), "night\nweb\n");
-  EXPECT_THAT(text_of(listing_of(view), ListFormat::kCsv),
-              HasSubstr("web,web,4,1073741824,2147483648,0,,1,0 (1.0 GiB of 2.0 MiB)\n"));
+  EXPECT_THAT(
+      text_of(listing_of(view), ListFormat::kCsv),
+      HasSubstr("web,\"web, owner shop\",4,1073741824,2147483648,0,,1,0 (1.0 GiB of 2.0 MiB)\n"));
   EXPECT_EQ(text_of(balancer::ReservationsView{}), "Nothing is reserved.\n");
 }
 

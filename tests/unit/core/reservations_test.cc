@@ -175,6 +175,27 @@ TEST(ReservationsTest, AnAntiAffinityGroupIsAGroup) {
   EXPECT_TRUE(reservation("web", 0, kGiB).is_for(apart));
 }
 
+TEST(ReservationsTest, AnOwnerIsThatOfThePolicyOrElseNovasProject) {
+  Reservation of_owner = reservation("x", 0, kGiB);
+  of_owner.vm = of_owner.group = "";
+  of_owner.owner = "shop";
+  VmDescription owned = vm(1, kGiB);
+  EXPECT_FALSE(of_owner.is_for(owned));
+  owned.nova_project = {"shop", "83c8"};
+  EXPECT_TRUE(of_owner.is_for(owned));
+  of_owner.owner = "83c8";
+  EXPECT_TRUE(of_owner.is_for(owned));
+  EXPECT_EQ(owner_of(owned), "shop");
+  owned.policy.owner = "bank";
+  EXPECT_FALSE(of_owner.is_for(owned));
+  of_owner.owner = "bank";
+  EXPECT_TRUE(of_owner.is_for(owned));
+  EXPECT_FALSE(of_owner.is_for_by_name(owned));
+  EXPECT_EQ(owner_of(owned), "bank");
+  of_owner.owner = "";
+  EXPECT_FALSE(of_owner.is_for(vm(2, kGiB)));
+}
+
 TEST(ReservationsTest, WhatIsForAVmByNameIsTakenBeforeWhatIsForItsGroup) {
   Reservations reservations({reservation("web", 1, kGiB * 3), reservation("vm1", 0, kGiB * 2)});
   const std::vector<TakenUp> taken = reservations.take_up(of_group(vm(1, kGiB * 2), "web"), {});

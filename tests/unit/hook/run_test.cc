@@ -174,6 +174,14 @@ std::string with_policy(const std::string& policy, const std::string& memory_kib
          "</memory><vcpu>2</vcpu><os><type>hvm</type></os></domain>";
 }
 constexpr const char* kSingle = "topology_policy='single-numa-node'";
+
+/// The same VM, started by Nova.
+std::string of_nova(std::string xml) {
+  constexpr std::string_view kEnd = "</metadata>";
+  return xml.insert(xml.find(kEnd),
+                    "<n:instance xmlns:n='http://openstack.org/xmlns/libvirt/nova/1.1'><n:owner>"
+                    "<n:project uuid='83c8'>shop</n:project></n:owner></n:instance>");
+}
 constexpr const char* kTooMuch = "999999999";
 
 TEST_F(HookRunTest, AVmThatTheDaemonDoesNotAdmitMayNotStart) {
@@ -281,6 +289,24 @@ TEST_F(HookRunTest, WhatIsReservedIsFreeForTheVmThatItIsForWithoutTheDaemon) {
   known(state);
   EXPECT_EQ(run("prepare", one_gib, "/nonexistent"), kHookDone);
   EXPECT_EQ(run("prepare", with_policy(kSingle, kTooMuch), "/nonexistent"), kHookRefused);
+  reservation.vm = "another";
+  reservation.owner = "shop";
+  known(state);
+  EXPECT_EQ(run("prepare", one_gib, "/nonexistent"), kHookRefused);
+  EXPECT_EQ(run("prepare", of_nova(one_gib), "/nonexistent"), kHookDone);
+}
+
+TEST_F(HookRunTest, TheDaemonIsToldOfNovasProject) {
+  std::vector<AnnounceRequest> asked;
+  const FakeDaemon daemon(FakeDaemon::answering([&](const Command& command) -> Result<Answer> {
+    asked.push_back(std::get<AnnounceRequest>(command));
+    return Answer(balancer::AnnouncedView{"", {}, {}});
+  }));
+  EXPECT_EQ(run("prepare", of_nova(with_policy(kSingle)), daemon.socket_path()), kHookDone);
+  EXPECT_EQ(run("prepare", with_policy(kSingle), daemon.socket_path()), kHookDone);
+  ASSERT_EQ(asked.size(), 2U);
+  EXPECT_THAT(asked[0].nova_project, ElementsAre(AnnounceRequest::Project{"shop", "83c8"}));
+  EXPECT_TRUE(asked[1].nova_project.empty());
 }
 
 TEST_F(HookRunTest, HugePagesThatTheDaemonPromisedAreNotFreeWithoutIt) {

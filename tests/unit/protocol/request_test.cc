@@ -72,11 +72,13 @@ TEST(RequestTest, ReadsEveryCommandWithAllItsArguments) {
   reserve.vm = "db1";
   reserve.group = "db";
   reserve.until_unix_s = 1738324800;
+  reserve.owner = "shop";
   reserve.shared = true;
   EXPECT_EQ(parsed<ReserveRequest>(line(
-                "reserve", R"({"name":"night","vcpus":8,"memory_bytes":1024,)"
-                           R"("huge_page_bytes":2097152,"nodes":[0,2],"vm":"db1","group":"db",)"
-                           R"("until":"2025-01-31T12:00:00Z","shared":true})")),
+                "reserve",
+                R"({"name":"night","vcpus":8,"memory_bytes":1024,)"
+                R"("huge_page_bytes":2097152,"nodes":[0,2],"vm":"db1","group":"db","owner":"shop",)"
+                R"("until":"2025-01-31T12:00:00Z","shared":true})")),
             reserve);
   EXPECT_EQ(parsed<UnreserveRequest>(line("unreserve", R"({"name":"night"})")).name, "night");
   (void)parsed<ReservationsRequest>(line("reservations", "{}"));

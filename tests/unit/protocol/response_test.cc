@@ -96,6 +96,7 @@ TEST(ResponseTest, EmptyViewsComeThroughUnchanged) {
                          {{{1}, 2097152, 4194304}},
                          1738324800,
                          {"u"},
+                         "shop",
                          true,
                          {{"web1", "u", 2, {{{1}, 0, 4096}}}}},
                         {"y", "", "u", "", 0, {}, {{{3}, 0, 4194304}}, std::nullopt, {}}}});

@@ -732,7 +732,10 @@ class CommandLine {
     add_text("--memory", reserve_.memory, "SIZE", "Memory of the VM, such as 64GiB")->required();
     add_text("--hugepages", reserve_.huge_pages, "SIZE", "Size of the VM's huge pages");
     add_text("--on", reserve_.nodes, "NODES", "Only on these nodes, such as 0-1");
-    add_text("--for", reserve_.whom, "WHOM", "The VM or group it is for (default: NAME)");
+    CLI::Option* whom =
+        add_text("--for", reserve_.whom, "WHOM", "The VM or group it is for (default: NAME)");
+    add_text("--for-owner", reserve_.request.owner, "OWNER", "For all VMs of this owner instead")
+        ->excludes(whom);
     CLI::Option* until = add_text("--until", reserve_.until, "WHEN", "Drop it at this time");
     add_text("--lasting", reserve_.lasting, "DURATION", "Drop it after this long, such as 8h")
         ->excludes(until);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "tools/vmnuma/text/listing.h"
 #include "tools/vmnuma/text/text.h"
@@ -14,13 +17,20 @@ namespace {
 using balancer::ReservationView;
 using balancer::ReservedMemoryView;
 
-/// By name, or UUID, and by group, each once.
+/// By name, or UUID, and by group, each once, and by owner.
 std::string whom_text(const ReservationView& row) {
   const std::string& vm = row.vm.empty() ? row.vm_uuid : row.vm;
-  if (vm.empty() || vm == row.group) {
-    return row.group;
+  std::vector<std::string> whom;
+  if (!vm.empty()) {
+    whom.push_back(vm);
   }
-  return row.group.empty() ? vm : fmt::format("{}, {}", vm, row.group);
+  if (!row.group.empty() && row.group != vm) {
+    whom.push_back(row.group);
+  }
+  if (!row.owner.empty()) {
+    whom.push_back("owner " + row.owner);
+  }
+  return fmt::format("{}", fmt::join(whom, ", "));
 }
 
 std::int64_t sum_of(const std::vector<ReservedMemoryView>& memory) {
