@@ -190,6 +190,16 @@ struct StartNotAdmitted {
   std::string detail;  ///< whether it was refused, and why
 };
 
+/// Something that happened to a reservation, for the history.
+struct ReservationChanged {
+  std::string reservation;
+  ReservationStep step{};
+  std::optional<placement::VmId> vm;  ///< that it is about
+  std::string vm_name;                ///< empty without one
+  placement::Bytes memory;            ///< reserved, taken, back, or left when it ends
+  std::string detail;                 ///< a sentence, as the log has it
+};
+
 /// A VM's policy that is to be written into its metadata. Who does so answers `token`.
 struct PolicyWrite {
   std::int64_t token = 0;
@@ -230,6 +240,7 @@ struct Effects {
   std::optional<std::map<placement::VmId, placement::VmProcess>> released;
   /// If set: all reservations from now on, for the next start.
   std::optional<std::vector<Reservation>> reservations;
+  std::vector<ReservationChanged> reservation_changes;
   /// If set: to be kept for the next start, before `memory` is carried out.
   std::optional<MemoryOriginals> memory_originals;
   std::vector<MemoryChange> memory;  ///< each is answered with MemoryLimitsSet

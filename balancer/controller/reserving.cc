@@ -125,15 +125,15 @@ placement::VmDescription described(const ReserveRequest& request) {
 
 }  // namespace
 
-void tell_reservations(ControllerState& state, std::string what, const std::string& vm,
-                       Effects& effects) {
+void tell_reservations(ControllerState& state, ReservationChanged change, Effects& effects) {
   state.reservations.keep_in(state.last.snapshot);
   effects.reservations = state.reservations.all();
-  LogLine line{Severity::kNotice, std::move(what), {}};
-  if (!vm.empty()) {
-    line.fields.emplace("VM", vm);
+  LogLine line{Severity::kNotice, change.detail, {}};
+  if (!change.vm_name.empty()) {
+    line.fields.emplace("VM", change.vm_name);
   }
   effects.log.push_back(std::move(line));
+  effects.reservation_changes.push_back(std::move(change));
 }
 
 // ---- commands ----
@@ -199,8 +199,11 @@ Result<DoneView> carry_out(ControllerState& state, const ReserveRequest& asked, 
       nodes_of(reservation).size() == 1 ? "" : "s", placement::to_list(nodes_of(reservation)),
       whom_text(request), request.shared ? ", shared" : "",
       request.until_unix_s ? " until " + time_text(*request.until_unix_s) : "");
+  const Bytes memory = reservation.memory_left();
   state.reservations.add(std::move(reservation));
-  tell_reservations(state, fmt::format("reservation '{}' by command: {}", request.name, what), "",
+  tell_reservations(state,
+                    {request.name, ReservationStep::kReserved, std::nullopt, "", memory,
+                     fmt::format("reservation '{}' by command: {}", request.name, what)},
                     effects);
   return DoneView{
       fmt::format("reserved {}{}", what,
@@ -222,12 +225,15 @@ Result<DoneView> carry_out(ControllerState& state, const UnreserveRequest& reque
     return failure(ErrorCode::kNotFound, fmt::format("there is no reservation '{}'{}", request.name,
                                                      placement::did_you_mean(request.name, names)));
   }
-  const std::int64_t mib = whole_mib(reservation->memory_left());
+  const Bytes left = reservation->memory_left();
   state.reservations.remove(request.name);
-  tell_reservations(state, fmt::format("reservation '{}' given up by command", request.name), "",
+  tell_reservations(state,
+                    {request.name, ReservationStep::kGivenUp, std::nullopt, "", left,
+                     fmt::format("reservation '{}' given up by command", request.name)},
                     effects);
-  return DoneView{
-      fmt::format("reservation '{}' is given up, {} MiB are for all again", request.name, mib), {}};
+  return DoneView{fmt::format("reservation '{}' is given up, {} MiB are for all again",
+                              request.name, whole_mib(left)),
+                  {}};
 }
 
 // ---- what else changes them ----
@@ -235,9 +241,10 @@ Result<DoneView> carry_out(ControllerState& state, const UnreserveRequest& reque
 void expire_reservations(ControllerState& state, Effects& effects) {
   for (const Reservation& over : state.reservations.expire(state.last.wall_unix_s)) {
     tell_reservations(state,
-                      fmt::format("the time of reservation '{}' is over, {} MiB are for all again",
-                                  over.name, whole_mib(over.memory_left())),
-                      "", effects);
+                      {over.name, ReservationStep::kExpired, std::nullopt, "", over.memory_left(),
+                       fmt::format("the time of reservation '{}' is over, {} MiB are for all again",
+                                   over.name, whole_mib(over.memory_left()))},
+                      effects);
   }
 }
 
@@ -249,10 +256,12 @@ void forget_stopped(ControllerState& state, Effects& effects) {
   }
   effects.reservations = state.reservations.all();
   for (const CameBack& part : *back) {
-    tell_reservations(state,
-                      fmt::format("VM '{}' has stopped, {} MiB of reservation '{}' are kept again",
-                                  part.vm_name, whole_mib(part.memory), part.reservation),
-                      part.vm_name, effects);
+    tell_reservations(
+        state,
+        {part.reservation, ReservationStep::kCameBack, part.vm, part.vm_name, part.memory,
+         fmt::format("VM '{}' has stopped, {} MiB of reservation '{}' are kept again", part.vm_name,
+                     whole_mib(part.memory), part.reservation)},
+        effects);
   }
 }
 
@@ -266,10 +275,11 @@ std::vector<NodeId> take_up_reservations(ControllerState& state, const placement
       }
     }
     tell_reservations(state,
-                      fmt::format("VM '{}' takes up {} MiB of reservation '{}'{}", vm.name,
-                                  whole_mib(taken.memory), taken.reservation,
-                                  taken.ended ? ", which ends with that" : ""),
-                      vm.name, effects);
+                      {taken.reservation, ReservationStep::kTakenUp, vm.id, vm.name, taken.memory,
+                       fmt::format("VM '{}' takes up {} MiB of reservation '{}'{}", vm.name,
+                                   whole_mib(taken.memory), taken.reservation,
+                                   taken.ended ? ", which ends with that" : "")},
+                      effects);
   }
   return nodes;
 }

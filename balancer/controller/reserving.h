@@ -4,7 +4,8 @@
 ///
 /// Properties:
 ///  1. What does not fit now is refused, with what each node has; if moves could help, it says so.
-///  2. A reservation that begins, is taken up or ends is logged, and kept for the next start.
+///  2. A reservation that begins, is taken up, comes back or ends is logged, told to the history,
+///  and kept for the next start.
 ///  3. What is shown can be read back as the same reservations.
 #pragma once
 
@@ -17,10 +18,8 @@
 
 namespace vmnuma::balancer {
 
-/// After any change of them: snapshots, the history and whoever looks at the log learn of it. `vm`
-/// is the name of the VM that it is about, or empty.
-void tell_reservations(ControllerState& state, std::string what, const std::string& vm,
-                       Effects& effects);
+/// After any change of them: snapshots, the history and whoever looks at the log learn of it.
+void tell_reservations(ControllerState& state, ReservationChanged change, Effects& effects);
 
 /// Those whose time is over by the last sample are given up.
 void expire_reservations(ControllerState& state, Effects& effects);

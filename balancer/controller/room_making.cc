@@ -46,9 +46,13 @@ void say(const RoomWait& wait, std::string_view what, Effects& effects) {
 
 void give_reservation_up(ControllerState& state, const RoomWait& wait, Effects& effects) {
   const std::string name = reservation_name(wait.vm);
-  if (state.reservations.find(name) != nullptr) {
+  if (const Reservation* reservation = state.reservations.find(name)) {
+    const placement::Bytes left = reservation->memory_left();
     state.reservations.remove(name);
-    tell_reservations(state, fmt::format("reservation '{}' is given up", name), wait.name, effects);
+    tell_reservations(state,
+                      {name, ReservationStep::kGivenUp, wait.vm, wait.name, left,
+                       fmt::format("reservation '{}' is given up", name)},
+                      effects);
   }
 }
 
@@ -65,10 +69,15 @@ bool reserve(ControllerState& state, const RoomWait& wait, placement::NodeId nod
   room.homes = {node};
   room.memory = {{node, wait.needed.page_size, wait.needed.memory}};
   room.until_unix_s = wait.until_unix_s;
-  const std::string what = fmt::format("reservation '{}': {} MiB on node {}, to make room for it",
-                                       room.name, wait.needed.memory.value >> 20U, node.value);
+  ReservationChanged change{room.name,
+                            ReservationStep::kReserved,
+                            wait.vm,
+                            wait.name,
+                            wait.needed.memory,
+                            fmt::format("reservation '{}': {} MiB on node {}, to make room for it",
+                                        room.name, wait.needed.memory.value >> 20U, node.value)};
   state.reservations.add(std::move(room));
-  tell_reservations(state, what, wait.name, effects);
+  tell_reservations(state, std::move(change), effects);
   return true;
 }
 

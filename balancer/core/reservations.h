@@ -36,6 +36,7 @@
 #include <vector>
 
 #include "balancer/core/starting_vms.h"
+#include "placement/base/names.h"
 #include "placement/model/domain.h"
 #include "placement/model/ids.h"
 #include "placement/model/snapshot.h"
@@ -43,6 +44,13 @@
 namespace vmnuma::balancer {
 
 struct RecordFields;
+
+/// What may happen to a reservation.
+enum class ReservationStep { kReserved, kTakenUp, kCameBack, kExpired, kGivenUp };
+[[nodiscard]] constexpr auto names(ReservationStep) {
+  return names_in_order<ReservationStep>("reserved", "taken-up", "came-back", "expired",
+                                         "given-up");
+}
 
 /// What a running VM has taken of a shared reservation.
 struct SharedPart {

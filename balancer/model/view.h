@@ -671,6 +671,25 @@ struct ReservationsView {
   bool operator==(const ReservationsView&) const = default;
 };
 
+/// Something that happened to a reservation.
+struct ReservationEventView {
+  std::int64_t time_unix_s = 0;
+  std::string reservation;
+  std::string what;  ///< "reserved", "taken-up", "came-back", "expired", "given-up"
+  std::string vm;    ///< that it is about; empty: none
+  std::string vm_uuid;
+  std::int64_t memory_bytes = 0;  ///< reserved, taken, back, or left when it ends
+  std::string detail;             ///< a sentence, as the log has it
+  bool operator==(const ReservationEventView&) const = default;
+};
+
+/// `vmnuma reservations --history`: newest first.
+struct ReservationHistoryView {
+  std::vector<ReservationEventView> events;
+  bool truncated = false;  ///< more match than the limit let through
+  bool operator==(const ReservationHistoryView&) const = default;
+};
+
 /// Where a VM should start.
 struct SuggestView {
   std::string vm;       ///< the one that was announced; empty: nobody was

@@ -566,6 +566,23 @@ struct ReservationsRequest {
   bool operator==(const ReservationsRequest&) const = default;
 };
 
+/// What happened to reservations, newest first; each filter that is given must match.
+struct ReservationHistoryRequest {
+  static constexpr std::string_view kCommand = "reservation-history";
+  static constexpr Rights kRights = Rights::kMember;
+  using View = ReservationHistoryView;
+  std::int64_t limit = 50;                   ///< 1..kMostHistoryRows
+  std::optional<std::int64_t> since_unix_s;  ///< as of HistoryRequest
+  std::optional<std::string> name;           ///< of the reservation
+  template <class Fields, class Self>
+  static void visit(Fields& fields, Self& self) {
+    fields.optional("limit", self.limit);
+    fields.optional_time("since", self.since_unix_s);
+    fields.optional("name", self.name);
+  }
+  bool operator==(const ReservationHistoryRequest&) const = default;
+};
+
 /// The policy that counts for a VM, and where each part of it comes from.
 struct PolicyRequest {
   static constexpr std::string_view kCommand = "policy";
@@ -671,8 +688,8 @@ using Command =
                  WhatIfRequest, RecordStartRequest, RecordNextRequest, RecordStopRequest,
                  AnnounceRequest, WithdrawRequest, SuggestRequest, HostRequest, PolicyRequest,
                  SetRequest, StateRequest, MemoryRequest, EventsRequest, ReserveRequest,
-                 UnreserveRequest, ReservationsRequest, ConfigRequest, SimStartRequest,
-                 SimStopRequest, SimLoadRequest, SimStepRequest>;
+                 UnreserveRequest, ReservationsRequest, ReservationHistoryRequest, ConfigRequest,
+                 SimStartRequest, SimStopRequest, SimLoadRequest, SimStepRequest>;
 
 struct Request {
   std::int64_t id = 0;

@@ -647,6 +647,23 @@ void visit_fields(Fields& fields, T& view) {
   fields("reservations", view.reservations);
 }
 
+template <class Fields, MaybeConst<ReservationEventView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields.time("time", view.time_unix_s);
+  fields("reservation", view.reservation);
+  fields("what", view.what);
+  fields("vm", view.vm);
+  fields("vm_uuid", view.vm_uuid);
+  fields("memory_bytes", view.memory_bytes);
+  fields("detail", view.detail);
+}
+
+template <class Fields, MaybeConst<ReservationHistoryView> T>
+void visit_fields(Fields& fields, T& view) {
+  fields("events", view.events);
+  fields("truncated", view.truncated);
+}
+
 template <class Fields, MaybeConst<SuggestView> T>
 void visit_fields(Fields& fields, T& view) {
   fields("vm", view.vm);

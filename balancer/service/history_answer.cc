@@ -36,6 +36,14 @@ Result<std::string> past_vm_name(stats::History& history, const std::string& nam
       [&](const std::vector<stats::PastVm>& past) { return vm_name(name_or_uuid, past, running); });
 }
 
+Result<Answer> reservation_history_answer(stats::History& history,
+                                          const ReservationHistoryRequest& request) {
+  return history.reservation_events(filter_of(request))
+      .map([&](const std::vector<stats::ReservationEventRow>& rows) {
+        return Answer(reservation_history_view(rows, request.limit));
+      });
+}
+
 Result<Answer> history_answer(stats::History& history, const HistoryRequest& request,
                               const HostVmsAndNodes& host) {
   Result<HistoryView> view = history.recent_actions(filter_of(request))

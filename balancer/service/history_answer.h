@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Answers `vmnuma history` from the database, and tells which VMs there ever were.
+/// Answers `vmnuma history` and `vmnuma reservations --history` from the database, and tells which
+/// VMs there ever were.
 #pragma once
 
 #include <string>
@@ -23,6 +24,10 @@ struct HostVmsAndNodes {
 /// nor running; a node that the host lacks and no action had), and those of the history. Blocks.
 [[nodiscard]] Result<Answer> history_answer(stats::History& history, const HistoryRequest& request,
                                             const HostVmsAndNodes& host);
+
+/// What happened to reservations. Errors: those of the history. Blocks.
+[[nodiscard]] Result<Answer> reservation_history_answer(stats::History& history,
+                                                        const ReservationHistoryRequest& request);
 
 /// The name of the VM of this UUID or name, which may have ended. Errors: not-found, and those of
 /// the history. Blocks.

@@ -135,6 +135,42 @@ HistoryView history_view(const std::vector<stats::PastAction>& actions, std::int
   return view;
 }
 
+stats::ReservationEventRow reservation_event_row(const ReservationChanged& change,
+                                                 stats::WallTime now) {
+  return {.time = now,
+          .reservation = change.reservation,
+          .what = std::string(name_of(change.step)),
+          .vm_uuid = change.vm ? to_text(*change.vm) : "",
+          .vm_name = change.vm_name,
+          .memory = change.memory,
+          .detail = change.detail};
+}
+
+stats::ReservationEventFilter filter_of(const ReservationHistoryRequest& request) {
+  stats::ReservationEventFilter filter;
+  if (request.since_unix_s) {
+    filter.since = stats::WallTime(std::chrono::seconds(*request.since_unix_s));
+  }
+  filter.reservation = request.name.value_or("");
+  filter.limit = request.limit + 1;  // one more tells whether there are more
+  return filter;
+}
+
+ReservationHistoryView reservation_history_view(const std::vector<stats::ReservationEventRow>& rows,
+                                                std::int64_t limit) {
+  ReservationHistoryView view;
+  for (const stats::ReservationEventRow& row : rows) {
+    if (limit-- == 0) {
+      view.truncated = true;
+      break;
+    }
+    view.events.push_back(
+        {std::chrono::duration_cast<std::chrono::seconds>(row.time.time_since_epoch()).count(),
+         row.reservation, row.what, row.vm_name, row.vm_uuid, row.memory.value, row.detail});
+  }
+  return view;
+}
+
 Result<std::string> vm_name(const std::string& name_or_uuid, const std::vector<stats::PastVm>& past,
                             const std::vector<placement::VmDescription>& running) {
   struct Named {

@@ -21,6 +21,12 @@ namespace vmnuma::balancer {
 /// At most `limit` rows; `truncated` if there were more.
 [[nodiscard]] HistoryView history_view(const std::vector<stats::PastAction>& actions,
                                        std::int64_t limit);
+[[nodiscard]] stats::ReservationEventRow reservation_event_row(const ReservationChanged& change,
+                                                               stats::WallTime now);
+[[nodiscard]] stats::ReservationEventFilter filter_of(const ReservationHistoryRequest& request);
+/// At most `limit` rows; `truncated` if there were more.
+[[nodiscard]] ReservationHistoryView reservation_history_view(
+    const std::vector<stats::ReservationEventRow>& rows, std::int64_t limit);
 /// The name of the VM of this UUID or name, which may run or be in the history. Error: not-found,
 /// with the name that it is most like.
 [[nodiscard]] Result<std::string> vm_name(const std::string& name_or_uuid,

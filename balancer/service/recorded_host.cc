@@ -194,6 +194,12 @@ Result<void> RecordedHost::Showing::keep(const Effects& effects) {
       return noted;
     }
   }
+  for (const ReservationChanged& change : effects.reservation_changes) {
+    if (Result<void> noted = history_->note_reservation_event(reservation_event_row(change, wall_));
+        !noted) {
+      return noted;
+    }
+  }
   return effects.epoch ? history_->append_epoch(stats::epoch_rows(effects.epoch->snapshot, wall_))
                        : Result<void>();
 }
@@ -208,6 +214,9 @@ Result<Answer> RecordedHost::Showing::answer(const Command& question, const std:
   if (const auto* asked = std::get_if<HistoryRequest>(&question)) {
     return history_answer(*history_, *asked,
                           {running_in(controller.ledger()), controller.ledger().topology()});
+  }
+  if (const auto* asked = std::get_if<ReservationHistoryRequest>(&question)) {
+    return reservation_history_answer(*history_, *asked);
   }
   if (const auto* asked = std::get_if<EventsRequest>(&question)) {
     if (!asked->vm) {

@@ -290,6 +290,11 @@ void Service::carry_out(Effects effects) {
       return keep_reservations(history, reservations);
     });
   }
+  for (const ReservationChanged& change : effects.reservation_changes) {
+    with_history([row = reservation_event_row(change, history_now())](stats::History& history) {
+      return history.note_reservation_event(row);
+    });
+  }
   if (!effects.orders.empty()) {
     executor_->submit(std::move(effects.orders));
   }
@@ -362,7 +367,15 @@ void Service::with_history(std::function<Result<void>(stats::History&)> task) {
 
 void Service::on_request(std::int64_t token, const Peer& peer, const Request& request) {
   if (const auto* history = std::get_if<HistoryRequest>(&request.command)) {
-    answer_history(token, request.id, *history);
+    answer_history(token, request.id,
+                   [asked = *history, host = HostVmsAndNodes{running_, topology_}](
+                       stats::History& kept) { return history_answer(kept, asked, host); });
+    return;
+  }
+  if (const auto* reservations = std::get_if<ReservationHistoryRequest>(&request.command)) {
+    answer_history(token, request.id, [asked = *reservations](stats::History& kept) {
+      return reservation_history_answer(kept, asked);
+    });
     return;
   }
   if (const auto* events = std::get_if<EventsRequest>(&request.command)) {
@@ -489,17 +502,15 @@ void Service::set_option(std::int64_t token, OptionsSetRequest request, const Re
   carry_out(std::move(effects));
 }
 
-void Service::answer_history(std::int64_t token, std::int64_t id, const HistoryRequest& request) {
+void Service::answer_history(std::int64_t token, std::int64_t id,
+                             std::function<Result<Answer>(stats::History&)> look) {
   if (setup_.history == nullptr) {
     const Result<Answer> none =
         failure(ErrorCode::kUnavailable, "there is no history: " + setup_.history_problem);
     socket_->answer(token, encode_response(id, none));
     return;
   }
-  look_back(token, id,
-            [request, host = HostVmsAndNodes{running_, topology_}](stats::History& history) {
-              return history_answer(history, request, host);
-            });
+  look_back(token, id, std::move(look));
 }
 
 /// As it was read, with the options that decisions go by.

@@ -112,7 +112,8 @@ class Service {
   void play(std::int64_t token, std::int64_t id, const PlayCommand& command);
   void persist(std::int64_t token, const OptionsSetRequest& request);
   void set_option(std::int64_t token, OptionsSetRequest request, const Result<void>& kept);
-  void answer_history(std::int64_t token, std::int64_t id, const HistoryRequest& request);
+  void answer_history(std::int64_t token, std::int64_t id,
+                      std::function<Result<Answer>(stats::History&)> look);
   void answer_events(std::int64_t token, std::int64_t id, const EventsRequest& request);
   [[nodiscard]] Config config_now() const;
   void look_back(std::int64_t token, std::int64_t id,

@@ -11,6 +11,7 @@
 #include "stats/history/actions.h"
 #include "stats/history/database.h"
 #include "stats/history/homes.h"
+#include "stats/history/reservation_events.h"
 #include "stats/history/retention.h"
 #include "stats/history/samples.h"
 
@@ -147,6 +148,19 @@ Result<std::vector<PastAction>> History::recent_actions(const ActionFilter& filt
 Result<std::vector<PastVm>> History::past_vms() {
   return store_->run("read the VMs",
                      [](SQLite::Database& database) { return stats::past_vms(database); });
+}
+
+Result<void> History::note_reservation_event(const ReservationEventRow& event) {
+  return store_->run("record what happened to a reservation", [&](SQLite::Database& database) {
+    return stats::note_reservation_event(database, event);
+  });
+}
+
+Result<std::vector<ReservationEventRow>> History::reservation_events(
+    const ReservationEventFilter& filter) {
+  return store_->run("read what happened to reservations", [&](SQLite::Database& database) {
+    return stats::reservation_events(database, filter);
+  });
 }
 
 Result<void> History::append_epoch(const EpochRows& epoch) {

@@ -51,7 +51,7 @@ struct KeptFor {
   std::chrono::minutes epochs = std::chrono::hours(1);
   std::chrono::days minutes{30};
   std::chrono::days hours{365};
-  std::chrono::days actions{365};  ///< closed ones
+  std::chrono::days actions{365};  ///< closed ones, and what happened to reservations
 };
 
 struct HistoryOptions {
@@ -110,6 +110,14 @@ class History {
   [[nodiscard]] Result<std::vector<PastAction>> recent_actions(const ActionFilter& filter);
   /// By name, then UUID.
   [[nodiscard]] Result<std::vector<PastVm>> past_vms();
+
+  // ---- reservations ----
+
+  /// Survives the process, not necessarily the host.
+  [[nodiscard]] Result<void> note_reservation_event(const ReservationEventRow& event);
+  /// Newest first.
+  [[nodiscard]] Result<std::vector<ReservationEventRow>> reservation_events(
+      const ReservationEventFilter& filter);
 
   // ---- samples ----
 

@@ -111,6 +111,26 @@ std::optional<OldAction> oldest_closed_action(SQLite::Database& database) {
   return OldAction{select.getColumn(0).getInt64(), select.getColumn(1).getInt64()};
 }
 
+struct OldReservationEvent {
+  std::int64_t number;
+  std::int64_t time_ms;
+};
+
+std::optional<OldReservationEvent> oldest_reservation_event(SQLite::Database& database) {
+  SQLite::Statement select(
+      database, "SELECT number, time_ms FROM reservation_event ORDER BY time_ms, number LIMIT 1");
+  if (!select.executeStep()) {
+    return std::nullopt;
+  }
+  return OldReservationEvent{select.getColumn(0).getInt64(), select.getColumn(1).getInt64()};
+}
+
+void delete_one(SQLite::Database& database, const char* query, std::int64_t key) {
+  SQLite::Statement remove(database, query);
+  remove.bind(1, key);
+  remove.exec();
+}
+
 // Gives up the oldest piece of detail; false if there is nothing left that may go.
 bool give_up_oldest(SQLite::Database& database, std::int64_t now_ms) {
   const auto epoch = dispensable(database, kEpochSpan, now_ms);
@@ -125,14 +145,17 @@ bool give_up_oldest(SQLite::Database& database, std::int64_t now_ms) {
   }
   const auto hour = dispensable(database, kHourSpan, now_ms);
   const auto action = oldest_closed_action(database);
-  if (hour && (!action || *hour <= action->time_ms)) {
+  const auto event = oldest_reservation_event(database);
+  if (hour && (!action || *hour <= action->time_ms) && (!event || *hour <= event->time_ms)) {
     delete_time(database, kHourSpan, *hour);
     return true;
   }
-  if (action) {
-    SQLite::Statement remove(database, "DELETE FROM action WHERE id = ?");
-    remove.bind(1, action->id);
-    remove.exec();
+  if (action && (!event || action->time_ms <= event->time_ms)) {
+    delete_one(database, "DELETE FROM action WHERE id = ?", action->id);
+    return true;
+  }
+  if (event) {
+    delete_one(database, "DELETE FROM reservation_event WHERE number = ?", event->number);
     return true;
   }
   return false;
@@ -168,6 +191,11 @@ void prune_by_age(SQLite::Database& database, std::int64_t now_ms, const KeptFor
       database,
       "DELETE FROM action WHERE id IN (SELECT id FROM action WHERE time_ms < ? AND state"
       " <> 'open' ORDER BY time_ms LIMIT ?)",
+      before_ms(kept.actions), kActionsPerSlice);
+  prune_rows_by_age(
+      database,
+      "DELETE FROM reservation_event WHERE number IN (SELECT number FROM reservation_event WHERE"
+      " time_ms < ? ORDER BY time_ms LIMIT ?)",
       before_ms(kept.actions), kActionsPerSlice);
   // A day more than the samples, so that none is left without its VM.
   prune_rows_by_age(

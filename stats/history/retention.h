@@ -18,7 +18,8 @@ inline constexpr std::int64_t kLongestGapMs = 12 * kHourMs;
 
 /// Within the caller's transaction: deletes a slice of what is too old at `now_ms`, once the clock
 /// has held (above), and of the oldest detail if the file comes near its largest size: first epochs
-/// and minutes, whichever are older, then hours and closed actions. Nothing that is not yet
+/// and minutes, whichever are older, then hours, closed actions and what happened to
+/// reservations. Nothing that is not yet
 /// averaged, no open action. Throws SQLite::Exception.
 void prune(SQLite::Database& database, std::int64_t now_ms, const HistoryOptions& options);
 

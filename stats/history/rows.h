@@ -114,6 +114,27 @@ struct ActionFilter {
   std::int64_t limit = 100;
 };
 
+// ---- reservations ----
+
+/// Something that happened to a reservation: room of a node that is kept for VMs to come.
+struct ReservationEventRow {
+  WallTime time;
+  std::string reservation;  ///< its name
+  std::string what;         ///< by its name in the version that wrote it
+  std::string vm_uuid;      ///< of the VM that it is about; empty: of none
+  std::string vm_name;
+  placement::Bytes memory;  ///< that it is about
+  std::string detail;       ///< a sentence
+  bool operator==(const ReservationEventRow&) const = default;
+};
+
+/// Which of them; a criterion that is not set matches all.
+struct ReservationEventFilter {
+  std::optional<WallTime> since;
+  std::string reservation;
+  std::int64_t limit = 100;
+};
+
 // ---- samples ----
 
 enum class SampleSpan { kEpoch, kMinute, kHour };

@@ -202,7 +202,23 @@ ALTER TABLE action DROP COLUMN former_locality_before;
 ALTER TABLE action DROP COLUMN former_locality_after;
 )sql";
 
-constexpr const char* kMigrations[] = {kVersion1, kVersion2, kVersion3, kVersion4, kVersion5};
+// Version 6: what happened to reservations.
+constexpr const char* kVersion6 = R"sql(
+CREATE TABLE reservation_event (
+  number       INTEGER PRIMARY KEY,
+  time_ms      INTEGER NOT NULL,
+  reservation  TEXT NOT NULL,
+  what         TEXT NOT NULL,
+  vm           TEXT NOT NULL,
+  vm_name      TEXT NOT NULL,
+  memory_bytes INTEGER NOT NULL,
+  detail       TEXT NOT NULL
+) STRICT;
+CREATE INDEX reservation_event_by_time ON reservation_event (time_ms);
+)sql";
+
+constexpr const char* kMigrations[] = {kVersion1, kVersion2, kVersion3,
+                                       kVersion4, kVersion5, kVersion6};
 
 }  // namespace
 

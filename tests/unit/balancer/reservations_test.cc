@@ -355,6 +355,39 @@ TEST_F(ReservingTest, WhatAVmHadOfASharedOneComesBackAlsoIfItStoppedWhileNobodyL
   EXPECT_EQ(next.tell_domains().reservations.value().at(0).memory_left(), kMiB * kArrivingMib);
 }
 
+TEST_F(ReservingTest, TheHistoryIsToldWhatHappens) {
+  measure();
+  const auto told = [](const Effects& effects, balancer::ReservationStep step,
+                       const std::string& vm, std::int64_t mib) {
+    EXPECT_THAT(effects.reservation_changes, SizeIs(1));
+    for (const balancer::ReservationChanged& change : effects.reservation_changes) {
+      EXPECT_EQ(change.reservation, "vm5");
+      EXPECT_EQ(name_of(change.step), name_of(step));
+      EXPECT_EQ(change.vm_name, vm);
+      EXPECT_EQ(change.vm.has_value(), !vm.empty());
+      EXPECT_EQ(change.memory, kMiB * mib);
+      EXPECT_THAT(effects.log, Contains(Field(&balancer::LogLine::message, change.detail)));
+    }
+  };
+  ReserveRequest asked = request("vm5", 300, {NodeId{1}});
+  asked.shared = true;
+  asked.until_unix_s = 1'700'000'000 + 2 * 5;  // of the fifth epoch
+  (void)done(asked);
+  told(last_, balancer::ReservationStep::kReserved, "", 300);
+  host_.start(small_vm(5, "vm5", 2), 1, 50);
+  told(host_.tell_domains(), balancer::ReservationStep::kTakenUp, "vm5", kArrivingMib);
+  host_.stop(5);
+  told(host_.tell_domains(), balancer::ReservationStep::kCameBack, "vm5", kArrivingMib);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THAT(host_.epoch().reservation_changes, IsEmpty());
+  }
+  told(host_.epoch(), balancer::ReservationStep::kExpired, "", 300);
+  asked.until_unix_s.reset();
+  (void)done(asked);
+  (void)done(UnreserveRequest{"vm5"});
+  told(last_, balancer::ReservationStep::kGivenUp, "", 300);
+}
+
 TEST_F(ReservingTest, AVmThatRunsAlreadyTakesNothingUntilItHasStopped) {
   host_.start(small_vm(5, "vm5", 2), 0, 50);
   measure();

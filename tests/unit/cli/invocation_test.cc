@@ -118,6 +118,14 @@ TEST(InvocationTest, ReadsReservations) {
   EXPECT_EQ(asked({"reserve", "web", "--vcpus", "8", "--memory", "16GiB", "--for-owner", "shop"}),
             Command(shared));
   EXPECT_EQ(asked({"reservations"}), Command(balancer::ReservationsRequest{}));
+  balancer::ReservationHistoryRequest past;
+  EXPECT_EQ(asked({"reservations", "--history"}), Command(past));
+  past.name = "night";
+  past.since_unix_s = kNow - 2 * 3600;
+  past.limit = 7;
+  EXPECT_EQ(asked({"reservations", "--history", "night", "--since", "2h", "--limit", "7"}),
+            Command(past));
+  EXPECT_THAT(complaint({"reservations", "--since", "2h"}), HasSubstr("--history"));
   EXPECT_EQ(asked({"unreserve", "night"}), Command(balancer::UnreserveRequest{"night"}));
   until.insert(until.end(), {"--lasting", "8h"});
   EXPECT_THAT(complaint(until), HasSubstr("excludes"));

@@ -121,6 +121,23 @@ TEST(ListingTest, AReservationSaysForWhomHowMuchWhereAndUntilWhen) {
   EXPECT_EQ(text_of(balancer::ReservationsView{}), "Nothing is reserved.\n");
 }
 
+TEST(ListingTest, WhatHappenedToAReservationNamesItAndTheVm) {
+  const tests::TimeZone zone("UTC");
+  balancer::ReservationHistoryView view;
+  EXPECT_EQ(text_of(view), "No reservations.\n");
+  view.events = {{1738324800, "web", "taken-up", "web1", "u", 1 << 20, "it takes"},
+                 {1738324799, "web", "reserved", "", "", 2 << 20, "it is kept"}};
+  EXPECT_EQ(text_of(view),
+            "TIME                 RESERVATION  WHAT      VM     MEMORY\n"
+            "2025-01-31 12:00:00  web          taken-up  web1  1.0 MiB\n"
+            "2025-01-31 11:59:59  web          reserved  -     2.0 MiB\n");
+  view.truncated = true;
+  EXPECT_THAT(text_of(view), HasSubstr("There are more"));
+  EXPECT_EQ(text_of(listing_of(view), ListFormat::kName), "web\n");
+  EXPECT_THAT(text_of(listing_of(view), ListFormat::kCsv),
+              HasSubstr("2025-01-31T12:00:00Z,web,taken-up,web1,1048576,u,it takes\n"));
+}
+
 TEST(ListingTest, AnEventNamesItsVms) {
   balancer::EventsView view;
   view.events = {{1, 1738324800, balancer::Severity::kWarning, "they part", {"a", "b"}, 7, ""}};

@@ -82,6 +82,16 @@ TEST(RequestTest, ReadsEveryCommandWithAllItsArguments) {
             reserve);
   EXPECT_EQ(parsed<UnreserveRequest>(line("unreserve", R"({"name":"night"})")).name, "night");
   (void)parsed<ReservationsRequest>(line("reservations", "{}"));
+  ReservationHistoryRequest past;
+  past.limit = 7;
+  past.since_unix_s = 1738324800;
+  past.name = "night";
+  EXPECT_EQ(
+      parsed<ReservationHistoryRequest>(line(
+          "reservation-history", R"({"limit":7,"since":"2025-01-31T12:00:00Z","name":"night"})")),
+      past);
+  EXPECT_THAT(refusal(line("reservation-history", R"({"limit":1001})")),
+              HasSubstr("a number from 1 to 1000"));
   (void)parsed<ConfigRequest>(line("config", "{}"));
   EXPECT_EQ(parsed<ReleaseRequest>(line("release", R"({"vm":"web1"})")).vm, "web1");
   EXPECT_EQ(parsed<ManageRequest>(line("manage", R"({"vm":"web1"})")).vm, "web1");
@@ -366,13 +376,14 @@ TEST(RequestTest, ManyKeysAreHandledQuickly) {
 }
 
 TEST(RequestTest, ListsEveryCommand) {
-  EXPECT_THAT(command_names(),
-              ElementsAre("status", "stats", "explain", "history", "plan", "pause", "resume",
-                          "options-list", "options-get", "options-set", "move", "move-together",
-                          "release", "manage", "what-if", "record-start", "record-next",
-                          "record-stop", "announce", "withdraw", "suggest", "host", "policy", "set",
-                          "state", "memory", "events", "reserve", "unreserve", "reservations",
-                          "config", "sim-start", "sim-stop", "sim-load", "sim-step"));
+  EXPECT_THAT(
+      command_names(),
+      ElementsAre("status", "stats", "explain", "history", "plan", "pause", "resume",
+                  "options-list", "options-get", "options-set", "move", "move-together", "release",
+                  "manage", "what-if", "record-start", "record-next", "record-stop", "announce",
+                  "withdraw", "suggest", "host", "policy", "set", "state", "memory", "events",
+                  "reserve", "unreserve", "reservations", "reservation-history", "config",
+                  "sim-start", "sim-stop", "sim-load", "sim-step"));
 }
 
 TEST(PermissionTest, ReadingIsForWhoeverConnects) {
@@ -381,7 +392,8 @@ TEST(PermissionTest, ReadingIsForWhoeverConnects) {
         Command(ExplainRequest{}), Command(HistoryRequest{}), Command(PlanRequest{}),
         Command(OptionsListRequest{}), Command(OptionsGetRequest{}), Command(WhatIfRequest{}),
         Command(PolicyRequest{}), Command(StateRequest{}), Command(MemoryRequest{}),
-        Command(EventsRequest{}), Command(ReservationsRequest{}), Command(ConfigRequest{})}) {
+        Command(EventsRequest{}), Command(ReservationsRequest{}),
+        Command(ReservationHistoryRequest{}), Command(ConfigRequest{})}) {
     EXPECT_FALSE(changes_something(command)) << name_of(command);
     EXPECT_TRUE(is_permitted(command, 1000, 990)) << name_of(command);
   }

@@ -100,6 +100,8 @@ TEST(ResponseTest, EmptyViewsComeThroughUnchanged) {
                          true,
                          {{"web1", "u", 2, {{{1}, 0, 4096}}}}},
                         {"y", "", "u", "", 0, {}, {{{3}, 0, 4194304}}, std::nullopt, {}}}});
+  expect_unchanged(ReservationHistoryView{
+      {{1738324800, "web", "taken-up", "web1", "u", 4096, "VM 'web1' takes up 4096"}}, true});
   expect_unchanged(DoneView{});
 }
 

@@ -72,6 +72,7 @@ inline constexpr Example kExamples[] = {
     {"reserve", "vmnuma reserve web --vcpus 2 --memory 1GiB --lasting 8h", "Keep room for 8 hours"},
     {"reserve", "vmnuma reserve pool --vcpus 2 --memory 1GiB --shared", "Keep it for a group"},
     {"reservations", "vmnuma reservations", "See what is reserved"},
+    {"reservations", "vmnuma reservations --history", "See what was taken up and given up"},
     {"unreserve", "vmnuma unreserve db2", "Give the room up"},
     {"set", "vmnuma set db1 nodes=0-1", "Keep db1 on these nodes"},
     {"set", "vmnuma set db1", "Show the policy of db1"},

@@ -744,7 +744,21 @@ class CommandLine {
 
     CLI::App* reservations =
         add_reading(app_, "reservations", "Room reserved for VMs that do not run yet",
-                    [] { return Command(balancer::ReservationsRequest{}); });
+                    [this] { return make_reservations(); });
+    CLI::Option* past = reservations->add_flag("--history", reservation_history_,
+                                               "What happened to them, newest first");
+    reservations->add_option("NAME", reservation_events_.name, "Of --history, only this one")
+        ->needs(past)
+        ->type_name("");
+    reservations
+        ->add_option("--since", since_, "Only since WHEN: an age such as 2h or 7d, or a time")
+        ->needs(past)
+        ->type_name("WHEN");
+    reservations->add_option("--limit", reservation_events_.limit, "Show at most N events")
+        ->needs(past)
+        ->check(in_range(1, balancer::kMostHistoryRows))
+        ->type_name("N")
+        ->capture_default_str();
     add_format(*reservations, shared_);
 
     CLI::App* unreserve = add(app_, "unreserve", "Drop a reservation",
@@ -883,6 +897,20 @@ class CommandLine {
     });
   }
 
+  Result<Command> make_reservations() {
+    if (!reservation_history_) {
+      return Command(balancer::ReservationsRequest{});
+    }
+    if (since_) {
+      auto since = parse_since(*since_, now_unix_s_);
+      if (!since) {
+        return failure(std::move(since).error(), "--since");
+      }
+      reservation_events_.since_unix_s = *since;
+    }
+    return Command(reservation_events_);
+  }
+
   Result<Command> make_history() {
     if (since_) {
       auto since = parse_since(*since_, now_unix_s_);
@@ -984,6 +1012,8 @@ class CommandLine {
   std::optional<std::int32_t> client_;
   std::optional<std::string> since_;
   balancer::HistoryRequest history_;
+  bool reservation_history_ = false;
+  balancer::ReservationHistoryRequest reservation_events_;
   struct {
     std::vector<std::string> add;
     std::vector<std::string> remove;

@@ -59,6 +59,7 @@ using Shown = Listing::Shown;
 
 [[nodiscard]] Listing listing_of(const balancer::HistoryView& view);
 [[nodiscard]] Listing listing_of(const balancer::EventsView& view);
+[[nodiscard]] Listing listing_of(const balancer::ReservationHistoryView& view);
 [[nodiscard]] Listing listing_of(const balancer::OptionsView& view);
 [[nodiscard]] Listing listing_of(const balancer::ConfigView& view);
 [[nodiscard]] Listing listing_of(const balancer::PolicyView& view);

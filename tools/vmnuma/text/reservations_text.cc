@@ -92,6 +92,33 @@ Listing listing_of(const balancer::ReservationsView& view) {
   return listing;
 }
 
+Listing listing_of(const balancer::ReservationHistoryView& view) {
+  Listing listing;
+  listing.columns = {{"time", "TIME"},
+                     {"reservation", "RESERVATION"},
+                     {"what", "WHAT"},
+                     {"vm", "VM"},
+                     {"memory_bytes", "MEMORY", Align::kRight},
+                     {"vm_uuid", "UUID", Align::kLeft, Shown::kWide},
+                     {"detail", "DETAIL", Align::kLeft, Shown::kWide}};
+  for (const balancer::ReservationEventView& event : view.events) {
+    listing.names.push_back(event.reservation);
+    listing.rows.push_back({time_cell(event.time_unix_s), cell(event.reservation), cell(event.what),
+                            event.vm.empty() ? Listing::Cell{"-", ""} : cell(event.vm),
+                            bytes_cell(event.memory_bytes), cell(event.vm_uuid),
+                            cell(event.detail)});
+  }
+  return listing;
+}
+
+std::string text_of(const balancer::ReservationHistoryView& view) {
+  if (view.events.empty()) {
+    return "No reservations.\n";
+  }
+  return text_of(listing_of(view), ListFormat::kTable) +
+         (view.truncated ? "There are more; --limit shows more of them.\n" : "");
+}
+
 std::string text_of(const balancer::ReservationsView& view) {
   return view.reservations.empty() ? "Nothing is reserved.\n"
                                    : text_of(listing_of(view), ListFormat::kTable);

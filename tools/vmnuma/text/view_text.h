@@ -13,6 +13,7 @@ namespace vmnuma::tools {
 [[nodiscard]] std::string text_of(const balancer::ExplainView& view);
 [[nodiscard]] std::string text_of(const balancer::HistoryView& view);
 [[nodiscard]] std::string text_of(const balancer::EventsView& view);
+[[nodiscard]] std::string text_of(const balancer::ReservationHistoryView& view);
 [[nodiscard]] std::string text_of(const balancer::PlanView& view);
 [[nodiscard]] std::string text_of(const balancer::OptionsView& view);
 /// The value with its unit and origin, then the lines of ESXi's `vsish -e get
