@@ -267,7 +267,8 @@ Result<ExplainView> reply_to(const ControllerState& state, const ExplainRequest&
         fmt::format("VM '{}' was only just seen, ask again after the next epoch", request.vm));
   }
   const auto place = static_cast<std::size_t>(found - snapshot.vms.data());
-  const std::map<std::int32_t, std::string>& why_here = state.vms.of(found->id).why_here;
+  const ManagedVm& managed = state.vms.of(found->id);
+  const std::map<std::int32_t, std::string>& why_here = managed.why_here;
   std::vector<std::string> why;
   for (std::size_t index = 0; index < found->client_count; ++index) {
     const auto known = why_here.find(static_cast<std::int32_t>(index));
@@ -275,6 +276,9 @@ Result<ExplainView> reply_to(const ControllerState& state, const ExplainRequest&
                      : snapshot.clients[found->first_client + index].home == kNoNode
                          ? fmt::format("it has no home: {}", or_none(found->stale_because))
                          : "");
+    if (!managed.room_made.empty()) {
+      why.back() += (why.back().empty() ? "" : "; ") + managed.room_made;
+    }
   }
   ExplainView view = explain_view(snapshot, place, state.setup.options, why);
   view.topology = topology_text(snapshot, place, (*vm)->description);
@@ -348,6 +352,9 @@ Result<DoneView> carry_out(ControllerState& state, const WithdrawRequest& reques
                            Effects& effects) {
   if (const auto id = placement::parse_vm_id(request.vm_uuid)) {
     end_wait_for_room(state, *id, "it does not start", effects);
+    if (!state.vms.of(*id).room_made.empty()) {
+      state.vms[*id].room_made.clear();
+    }
   }
   return state.starts.withdraw(request);
 }

@@ -58,6 +58,7 @@ struct ManagedVm {
   Widening widening;
   std::map<std::int32_t, placement::NodeId> remembered_homes;  ///< by client, as in the history
   std::map<std::int32_t, std::string> why_here;                ///< by client, a sentence
+  std::string room_made;  ///< when it started: which VMs moved for it, a sentence; or empty
 
   [[nodiscard]] bool is_left_alone() const { return released || pinned_by_others || confined; }
   [[nodiscard]] bool rests_in(std::int64_t epoch) const {

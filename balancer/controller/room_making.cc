@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "balancer/controller/actions.h"
 #include "balancer/controller/move_commands.h"
@@ -316,6 +317,11 @@ void end_wait_for_room(ControllerState& state, const VmId& vm, const std::string
     return;
   }
   give_reservation_up(state, *wait, effects);
+  if (!wait->moved.empty()) {
+    state.vms[vm].room_made =
+        fmt::format("to make room for it, {} '{}' moved", wait->moved.size() == 1 ? "VM" : "VMs",
+                    fmt::join(wait->moved, "', '"));
+  }
   say(*wait, fmt::format("waits for room no longer: {}", because), effects);
   making.waits.erase(making.waits.begin() + (wait - making.waits.data()));
   search_for_next(state, effects);
@@ -360,6 +366,14 @@ void note_room_step(ControllerState& state, const migration::ActionEvent& event,
     }
     wait.action = 0;
     if (event.state == migration::ActionState::kDone) {
+      for (const RoomMove& move : wait.steps.front()) {
+        const VmRecord* vm = state.ledger.find(move.client.vm);
+        const std::string name = vm == nullptr ? std::string() : vm->description.name;
+        if (!name.empty() &&
+            std::find(wait.moved.begin(), wait.moved.end(), name) == wait.moved.end()) {
+          wait.moved.push_back(name);
+        }
+      }
       wait.steps.erase(wait.steps.begin());
       wait.moved_in_epoch = state.last.snapshot.epoch;
     } else {

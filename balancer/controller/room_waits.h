@@ -36,6 +36,7 @@ struct RoomWait {
   std::int64_t action = 0;                   ///< the order of that one; 0: not under way
   std::int64_t moved_in_epoch = 0;           ///< the last step that was done
   std::int64_t searches = 0;                 ///< that were begun
+  std::vector<std::string> moved = {};       ///< names of VMs that were, for it
   std::string became;                        ///< why nothing more is done: a sentence without a dot
 };
 

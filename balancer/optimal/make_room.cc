@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <tuple>
 #include <utility>
 
@@ -36,7 +37,15 @@ class RoomMaker {
         snapshot_(now.snapshot()),
         wanted_(wanted),
         free_(free),
-        pools_(memory_pools(snapshot_)) {}
+        pools_(memory_pools(snapshot_)) {
+    for (ClientIndex client = 0; client < snapshot_.clients.size(); ++client) {
+      if (!why_not_to_make_room(now_, client)) {
+        priorities_.push_back(priority_of(client));
+      }
+    }
+    std::sort(priorities_.begin(), priorities_.end(), std::greater<>());
+    priorities_.erase(std::unique(priorities_.begin(), priorities_.end()), priorities_.end());
+  }
 
   RoomMade run(double seconds, const std::function<double()>& clock) {
     for (const NodeIndex node : wanted_.nodes) {
@@ -53,7 +62,7 @@ class RoomMaker {
     bool all_known = true;
     for (std::size_t i = 0; i < sites.size(); ++i) {
       Site& site = sites[i];
-      if (best.node != kNoNode &&
+      if (best.node != kNoNode && moves_lowest_only(best) &&
           std::tuple(site.least, std::int64_t{1}) >= std::tuple(best.memory, best.moves)) {
         continue;  // as much must move there, whoever it is
       }
@@ -61,8 +70,7 @@ class RoomMaker {
       const double left = end - clock();
       const double until = i + 1 < sites.size() ? clock() + left / 2 : end;
       const std::optional<RoomMade> made = make_on(site, until, clock, all_known);
-      if (made && (best.node == kNoNode ||
-                   std::tuple(made->memory, made->moves) < std::tuple(best.memory, best.moves))) {
+      if (made && (best.node == kNoNode || cost_of(*made) < cost_of(best))) {
         best = *made;
       }
     }
@@ -114,6 +122,34 @@ class RoomMaker {
       }
     }
     return {};
+  }
+
+  // ---- priorities ----
+
+  [[nodiscard]] std::int32_t priority_of(ClientIndex client) const {
+    return snapshot_.vms[snapshot_.clients[client].vm].policy.priority;
+  }
+  /// Of each of `priorities_`: memory that travels, and moves.
+  using Cost = std::vector<std::pair<Bytes, std::int64_t>>;
+  [[nodiscard]] Cost cost_of(const RoomMade& made) const {
+    Cost cost(priorities_.size());
+    for (const Step& step : made.sequence.steps) {
+      for (const placement::Relocation& relocation : step.relocations) {
+        const std::int32_t priority = priority_of(index_of(snapshot_, relocation.client));
+        const auto place =
+            std::find(priorities_.begin(), priorities_.end(), priority) - priorities_.begin();
+        auto& [memory, moves] = cost[static_cast<std::size_t>(place)];
+        memory += relocation.memory;
+        ++moves;
+      }
+    }
+    return cost;
+  }
+  [[nodiscard]] bool moves_lowest_only(const RoomMade& made) const {
+    const Cost cost = cost_of(made);
+    return cost.empty() || std::all_of(cost.begin(), cost.end() - 1, [](const auto& of_one) {
+             return of_one == Cost::value_type();
+           });
   }
 
   /// The pool that its memory would come from, if any VM has memory of it.
@@ -171,16 +207,38 @@ class RoomMaker {
     }
     HomesProgram program(now_, pools_, HomesProgram::Cost::kMemoryMoved);
     program.free_up(site.node, *pool, missing_on(site.node));
+    for (int tries = 0; tries < kMostWithoutOrder; ++tries) {
+      const std::optional<Homes> homes = cheapest(program, site, end, clock, all_known);
+      if (!homes) {
+        return std::nullopt;
+      }
+      if (std::optional<RoomMade> made = in_steps(site.node, *homes)) {
+        return calmest(std::move(*made));
+      }
+      program.forbid(*homes);
+    }
+    all_known = false;
+    return std::nullopt;
+  }
+
+  /// The program's answer that costs least, of the highest priority first.
+  std::optional<Homes> cheapest(HomesProgram program, Site& site, double end,
+                                const std::function<double()>& clock, bool& all_known) const {
     const double for_moves =
         HomesProgram::kCostOfAMove * static_cast<double>(snapshot_.clients.size());
-    for (int tries = 0; tries < kMostWithoutOrder; ++tries) {
+    std::optional<Homes> homes;
+    for (std::size_t place = 0; place < std::max<std::size_t>(priorities_.size(), 1); ++place) {
+      std::vector<bool> counted(snapshot_.clients.size());
+      for (ClientIndex client = 0; client < counted.size(); ++client) {
+        counted[client] = priorities_.empty() || priority_of(client) == priorities_[place];
+      }
       const double left = end - clock();
       if (left <= 0) {
         all_known = false;
         return std::nullopt;
       }
-      const Result<Solution> solved = solve(program.program(), {}, {left, 0});
-      if (solved && std::isfinite(solved->bound)) {
+      const Result<Solution> solved = solve(program.costing_only(counted), {}, {left, 0});
+      if (place == 0 && solved && std::isfinite(solved->bound)) {
         const double moved = std::floor(solved->bound - for_moves);
         site.least = std::max(site.least, in_mib(moved));
       }
@@ -189,14 +247,10 @@ class RoomMaker {
         return std::nullopt;
       }
       all_known = all_known && solved->bound >= solved->cost - HomesProgram::kCostOfAMove / 2;
-      const Homes homes = program.homes_of(solved->values);
-      if (std::optional<RoomMade> made = in_steps(site.node, homes)) {
-        return calmest(std::move(*made));
-      }
-      program.forbid(homes);
+      homes = program.homes_of(solved->values);
+      program.limit_cost(counted, solved->cost + HomesProgram::kCostOfAMove / 4);
     }
-    all_known = false;
-    return std::nullopt;
+    return homes;
   }
 
   /// The way to these homes, if there is one that keeps every rule and after which the VM fits.
@@ -259,7 +313,7 @@ class RoomMaker {
           other[client] = to;
           if (const placement::CpuTime less = assess(now_, other).lost; less < lost) {
             std::optional<RoomMade> way = in_steps(made.node, other);
-            if (way && way->memory <= made.memory) {
+            if (way && cost_of(*way) <= cost_of(made)) {
               made = std::move(*way);
               lost = less;
               found = true;
@@ -317,6 +371,7 @@ class RoomMaker {
   const RoomWanted& wanted_;
   const placement::FreeForVm& free_;
   std::vector<MemoryPool> pools_;
+  std::vector<std::int32_t> priorities_;  ///< of who may move, highest first
 };
 
 }  // namespace

@@ -8,13 +8,18 @@
 /// missing there, and those left out on which as much would have to move as on one before; each has
 /// half of the time that is left. The answer of the cheapest node is put in order (sequence.h) and
 /// held against the rules of the planner (core/validator.h). An answer that finds no order is
-/// forbidden and the program solved again. Terms: *cost* - memory that travels, then the number of
-/// moves; *in the way* - a client that may not move now and whose memory lies on a node on which
-/// the VM could live. Properties, each with a test:
+/// forbidden and the program solved again. VMs have priorities (VmPolicy::priority): the program is
+/// solved once for each, from the highest down, with only the moves of such VMs as cost, and what
+/// they cost at least is kept to from then on. Terms: *cost* - of each priority, the highest first,
+/// memory of its VMs that travels, then the number of their moves; *in the way* - a client that may
+/// not move now and whose memory lies on a node on which the VM could live. Properties, each with a
+/// test:
 ///  - once the steps are carried out, the VM fits; if it fits already there are no steps;
 ///  - nobody moves who may not: stale, not measured, under way, forbidden by the administrator, not
 ///    long enough on its node, its memory not to be moved or on its way;
-///  - on small hosts, of which all arrangements can be tried, no cheaper way is there;
+///  - on small hosts, of which all arrangements can be tried, no cheaper way is there; so who has a
+///  higher priority than another is moved only where the other cannot make the room, and above that
+///  of the VM that starts only if no way without it is there;
 ///  - of ways that cost the same, one is taken of which no single other target would lose less.
 #pragma once
 

@@ -311,6 +311,30 @@ void HomesProgram::free_up(NodeIndex node, const MemoryPool& pool, Bytes bytes) 
   program_.rows.push_back(std::move(row));
 }
 
+LinearProgram HomesProgram::costing_only(const std::vector<bool>& clients) const {
+  LinearProgram program = program_;
+  for (ClientIndex client = 0; client < columns_.size(); ++client) {
+    for (const ColumnIndex column : columns_[client]) {
+      if (column != kNone && !clients[client]) {
+        program.columns[column].cost = 0;
+      }
+    }
+  }
+  return program;
+}
+
+void HomesProgram::limit_cost(const std::vector<bool>& clients, double limit) {
+  LinearProgram::Row row{{}, limit, /*exactly=*/false};
+  for (ClientIndex client = 0; client < columns_.size(); ++client) {
+    for (const ColumnIndex column : columns_[client]) {
+      if (column != kNone && clients[client] && program_.columns[column].cost > 0) {
+        row.terms.push_back({column, program_.columns[column].cost});
+      }
+    }
+  }
+  program_.rows.push_back(std::move(row));
+}
+
 void HomesProgram::forbid(const Homes& homes) {
   LinearProgram::Row row{{}, -1, /*exactly=*/false};
   for (ClientIndex client = 0; client < homes.size(); ++client) {

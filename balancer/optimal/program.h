@@ -75,6 +75,11 @@ class HomesProgram {
   /// So much more of the pool is to be free on the node than now, memory that clients there were
   /// given and have not touched included.
   void free_up(placement::NodeIndex node, const MemoryPool& pool, placement::Bytes bytes);
+  /// The same program in which only moves of those clients, one flag a client, have a cost. With
+  /// kMemoryMoved.
+  [[nodiscard]] LinearProgram costing_only(const std::vector<bool>& clients) const;
+  /// Moves of those clients cost no more than that, together. With kMemoryMoved.
+  void limit_cost(const std::vector<bool>& clients, double limit);
   /// No solution moves all of those clients whose homes these change to where they do.
   void forbid(const Homes& homes);
 

@@ -141,6 +141,7 @@ struct RecordFields {
     fields.added("make_room", value.make_room);
     fields.added("make_room_deadline_s", value.make_room_deadline_s);
     fields.added_group("owner", value.owner);
+    fields.added("priority", value.priority);
   }
   VMNUMA_FIELDS(placement::NovaProject) {
     fields.group("name", value.name);

@@ -157,12 +157,14 @@ void check(const placement::Options& options, Findings& findings) {
 // ---- VMs ----
 
 void check(const placement::VmPolicy& policy, Findings& findings) {
-  findings.require(is_within(policy.max_per_node, 0, kMostVcpus) &&
-                       is_within(policy.max_per_client, 0, kMostVcpus) &&
-                       is_within(policy.reservation_permille, 0, kMostPermille) &&
-                       is_within(policy.max_allowable_numa_nodes, 0, kMostNodes) &&
-                       is_within(policy.locality_weight_pct, 0, 1000) && is_list(policy.nodes),
-                   "a policy has a number out of range");
+  findings.require(
+      is_within(policy.max_per_node, 0, kMostVcpus) &&
+          is_within(policy.max_per_client, 0, kMostVcpus) &&
+          is_within(policy.reservation_permille, 0, kMostPermille) &&
+          is_within(policy.max_allowable_numa_nodes, 0, kMostNodes) &&
+          is_within(policy.priority, -placement::kMostPriority, placement::kMostPriority) &&
+          is_within(policy.locality_weight_pct, 0, 1000) && is_list(policy.nodes),
+      "a policy has a number out of range");
 }
 
 void check(const std::map<std::string, placement::VmPolicy>& policies, Findings& findings) {

@@ -99,6 +99,8 @@ enum class MemoryClass { kNone, kGuaranteed, kBurstable, kBestEffort };
 
 /// No start waits longer: who else lists VMs through libvirt waits with it.
 inline constexpr std::int32_t kLongestWaitForRoom_s = 120;
+/// Of VmPolicy::priority, either way.
+inline constexpr std::int32_t kMostPriority = 1000;
 /// What is done for a VM that finds no room on one node when it starts.
 enum class MakeRoom {
   kNever,        ///< nothing
@@ -200,6 +202,7 @@ struct VmPolicy {
   MemoryClass memory_class = MemoryClass::kNone;
   MakeRoom make_room = MakeRoom::kNever;
   std::int32_t make_room_deadline_s = 0;  ///< so long its start waits at most
+  std::int32_t priority = 0;              ///< those of a lower one make room before
   std::string owner;                      ///< whose VM it is; empty: as Nova says
   bool operator==(const VmPolicy&) const = default;
 };

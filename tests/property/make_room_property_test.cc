@@ -50,8 +50,8 @@ Bytes most_room(const Arrangement& now) {
 }
 
 /// 2 to 4 nodes of 32 GiB, 4 to 7 VMs of 2 to 14 GiB, some of which may not move, not go
-/// everywhere, or not be together.
-Snapshot crowded_host(std::uint64_t number) {
+/// everywhere, or not be together. `priorities`: so many different ones.
+Snapshot crowded_host(std::uint64_t number, std::int64_t priorities = 1) {
   Draw draw(number, 17);
   const auto nodes = static_cast<int>(draw.between(2, 4));
   tests::SnapshotBuilder builder;
@@ -71,6 +71,8 @@ Snapshot crowded_host(std::uint64_t number) {
     vm.busy_pct = 5;
     vm.memory_gib.assign(static_cast<std::size_t>(nodes), 0);
     vm.memory_gib[home] = gib;
+    vm.policy.priority = static_cast<std::int32_t>(
+        Draw(number * 8 + static_cast<std::uint64_t>(i), 31).up_to(priorities - 1) - 1);
     vm.policy.do_not_move = draw.one_in(6);
     vm.epochs_here = draw.one_in(8) ? 1 : 100;
     vm.transferring = draw.one_in(12);
@@ -91,11 +93,33 @@ Snapshot crowded_host(std::uint64_t number) {
   return builder.build();
 }
 
-struct Price {
-  Bytes memory;
-  std::int64_t moves = 0;
-  auto operator<=>(const Price&) const = default;
-};
+/// Memory and moves of VMs of priority 1, of 0 and of -1.
+using Price = std::array<std::pair<Bytes, std::int64_t>, 3>;
+
+void add(Price& price, std::int32_t priority, Bytes memory) {
+  auto& part = price[static_cast<std::size_t>(1 - priority)];
+  part.first += memory;
+  ++part.second;
+}
+
+Bytes memory_of(const Price& price) {
+  return price[0].first + price[1].first + price[2].first;
+}
+
+std::int64_t moves_of(const Price& price) {
+  return price[0].second + price[1].second + price[2].second;
+}
+
+Price price_of(const RoomMade& made, const Snapshot& snapshot) {
+  Price price{};
+  for (const Step& step : made.sequence.steps) {
+    for (const placement::Relocation& relocation : step.relocations) {
+      const ClientState* client = find_client(snapshot, relocation.client);
+      add(price, snapshot.vms[client->vm].policy.priority, relocation.memory);
+    }
+  }
+  return price;
+}
 
 /// Every way there is, one client after the other or up to three at once, each as often as one
 /// likes: the cheapest to homes with which so much is free on some node. Rules and room are written
@@ -181,8 +205,7 @@ class EveryWay {
       if (all_may) {
         Price then = price;
         for (const ClientIndex client : moved) {
-          then.memory += size(client);
-          ++then.moves;
+          add(then, snapshot_.vms[snapshot_.clients[client].vm].policy.priority, size(client));
         }
         open_.push({then, now_});
       }
@@ -233,17 +256,17 @@ TEST(MakeRoomPropertyTest, OnSmallHostsNoSequenceOfMovesIsCheaper) {
       continue;
     }
     ++possible;
-    fits += least->moves == 0 ? 1 : 0;
+    fits += moves_of(*least) == 0 ? 1 : 0;
     if (made.node == kNoNode) {
       ++missed;
       continue;
     }
-    EXPECT_GE((Price{made.memory, made.moves}), *least) << "host " << number;
-    EXPECT_LE(made.least, least->memory) << "host " << number;
+    EXPECT_GE(price_of(made, snapshot), *least) << "host " << number;
+    EXPECT_LE(made.least, memory_of(*least)) << "host " << number;
     EXPECT_TRUE(made.is_cheapest) << "host " << number;
-    more_moves += made.memory == least->memory && made.moves > least->moves ? 1 : 0;
-    if (least->memory > Bytes{}) {
-      worst_pct = std::max(worst_pct, made.memory.value * 100 / least->memory.value);
+    more_moves += made.memory == memory_of(*least) && made.moves > moves_of(*least) ? 1 : 0;
+    if (memory_of(*least) > Bytes{}) {
+      worst_pct = std::max(worst_pct, made.memory.value * 100 / memory_of(*least).value);
     } else {
       EXPECT_EQ(made.moves, 0) << "host " << number;
     }
@@ -256,6 +279,46 @@ TEST(MakeRoomPropertyTest, OnSmallHostsNoSequenceOfMovesIsCheaper) {
   EXPECT_EQ(missed, 0);
   EXPECT_LE(more_moves * 100, possible - fits);
   EXPECT_LE(worst_pct, 110);
+}
+
+TEST(MakeRoomPropertyTest, OnSmallHostsNoSequenceOfMovesSparesHigherPrioritiesMore) {
+  constexpr int kCases = 200;
+  const Options options;
+  int made_by_moves = 0;
+  int dearer = 0;
+  for (int number = 0; number < kCases; ++number) {
+    const Snapshot snapshot = crowded_host(static_cast<std::uint64_t>(number), 3);
+    const Arrangement now(snapshot, options, Arrangement::Basis::kDemand);
+    RoomWanted wanted;
+    wanted.memory =
+        most_room(now) + kGiB * Draw(static_cast<std::uint64_t>(number), 3).between(1, 8);
+    for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+      wanted.nodes.push_back(node);
+    }
+    const std::optional<Price> least = EveryWay(snapshot, options, wanted.memory).cheapest();
+    const RoomMade made = make_room(now, free_of(now), wanted, 60, no_time);
+    ASSERT_EQ(made.node == kNoNode, !least) << "host " << number;
+    if (!least) {
+      continue;
+    }
+    ++made_by_moves;
+    EXPECT_TRUE(made.is_cheapest) << "host " << number;
+    EXPECT_LE(made.least, made.memory) << "host " << number;
+    const Price price = price_of(made, snapshot);
+    EXPECT_GE(price, *least) << "host " << number;
+    dearer += price > *least ? 1 : 0;
+    // Who is more important than all that could have made the room alone stays.
+    for (std::size_t i = 0; i < price.size(); ++i) {
+      EXPECT_EQ(price[i].second == 0, (*least)[i].second == 0) << "host " << number;
+      if ((*least)[i].second > 0) {
+        break;
+      }
+    }
+  }
+  std::printf("room is made by moves on %d of %d hosts, dearer than needed on %d\n", made_by_moves,
+              kCases, dearer);
+  EXPECT_GT(made_by_moves, kCases / 8);
+  EXPECT_LE(dearer * 50, made_by_moves);
 }
 
 RC_GTEST_PROP(MakeRoomPropertyTest, TheWayKeepsEveryRuleAndTheVmFitsThen, ()) {

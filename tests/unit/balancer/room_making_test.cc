@@ -177,6 +177,11 @@ TEST_F(RoomMakingTest, AVmStartsAfterTwoMovesAndHasItsRoomWhileTheyLast) {
   EXPECT_THAT(refusal(other), HasSubstr("single-numa-node"));  // it was promised to vm5
   epoch();
   expect_replays(lines_, epochs_);
+  host_.start(small_vm(5, "vm5", 1), 0, 10);
+  (void)host_.tell_domains();
+  epoch();
+  EXPECT_THAT(std::get<balancer::ExplainView>(*ask(balancer::ExplainRequest{"vm5"})).clients[0].why,
+              HasSubstr("to make room for it, VMs 'vm1', 'vm2' moved"));
 }
 
 TEST_F(RoomMakingTest, WithoutADeadlineOrAHookThatWaitsItIsAsToday) {

@@ -83,6 +83,36 @@ TEST(MakeRoomTest, MovesTheSmallestVmThatMakesEnoughRoom) {
   EXPECT_THAT(room.refused, IsEmpty());
 }
 
+TEST(MakeRoomTest, VmsOfLowerPriorityAreMovedBeforeOthers) {
+  const auto with_priorities = [](std::int32_t small, std::int32_t large, std::int32_t other) {
+    SnapshotBuilder builder;
+    builder.nodes(2, {.cores = 8});
+    const auto add = [&](const char* name, NodeIndex home, std::int64_t gib,
+                         std::int32_t priority) {
+      tests::VmSpec vm{.name = name, .homes = {home}, .busy_pct = 10};
+      vm.memory_gib =
+          home == 0 ? std::vector<std::int64_t>{gib, 0} : std::vector<std::int64_t>{0, gib};
+      vm.policy.priority = priority;
+      builder.vm(vm);
+    };
+    add("large", 0, 20, large);
+    add("small", 0, 6, small);
+    add("other", 1, 30, other);
+    return builder.build();
+  };
+  const auto steps = [](const Snapshot& snapshot, std::vector<NodeIndex> nodes) {
+    const RoomMade room = made(snapshot, free_gib(snapshot)[0] + 3, std::move(nodes));
+    EXPECT_TRUE(room.is_cheapest);
+    return steps_of(snapshot, room);
+  };
+  EXPECT_THAT(steps(with_priorities(0, 0, 0), {0, 1}), ElementsAre("small->1"));
+  EXPECT_THAT(steps(with_priorities(1, 0, 1), {0, 1}), ElementsAre("large->1"));
+  EXPECT_THAT(steps(with_priorities(-1, 0, -2), {0, 1}), ElementsAre("other->0"));
+  // Nobody else can: important ones move, too, the least of them first.
+  EXPECT_THAT(steps(with_priorities(9, 8, 9), {0}), ElementsAre("large->1"));
+  EXPECT_THAT(steps(with_priorities(9, 9, 0), {0}), ElementsAre("small->1"));
+}
+
 TEST(MakeRoomTest, MovesNobodyWhereItFits) {
   const Snapshot snapshot = two_nodes().build();
   const RoomMade room = made(snapshot, free_gib(snapshot)[0], {0, 1});

@@ -38,6 +38,11 @@ std::string_view vm_name(const Outlook& outlook, const ClientId& client) {
   return state == nullptr ? std::string_view() : outlook.snapshot.vms[state->vm].name;
 }
 
+std::int32_t priority_of(const Outlook& outlook, const ClientId& client) {
+  const placement::ClientState* state = find_client(outlook.snapshot, client);
+  return state == nullptr ? 0 : outlook.snapshot.vms[state->vm].policy.priority;
+}
+
 std::int32_t id_of(const Outlook& outlook, NodeIndex node) {
   return outlook.snapshot.topology.nodes[node].id.value;
 }
@@ -79,11 +84,13 @@ std::string steps_text(const RoomMade& room, const Outlook& outlook) {
   for (const balancer::Step& step : room.sequence.steps) {
     ++number;
     for (const Relocation& relocation : step.relocations) {
-      out += fmt::format("{:>3}. {}: node {} to {}, {}{}\n", number,
+      const std::int32_t priority = priority_of(outlook, relocation.client);
+      out += fmt::format("{:>3}. {}: node {} to {}, {}{}{}\n", number,
                          printable(name_of_client(outlook, relocation.client)),
                          id_of(outlook, relocation.from), id_of(outlook, relocation.to),
                          bytes_text(relocation.memory.value),
-                         seconds_text(seconds_to_move({relocation}, outlook.options)));
+                         seconds_text(seconds_to_move({relocation}, outlook.options)),
+                         priority == 0 ? "" : fmt::format(", priority {}", priority));
     }
   }
   return out;
@@ -158,7 +165,8 @@ std::string json_of(const RoomMade& room, const RoomWanted& wanted, const Outloo
                              {"client", relocation.client.index},
                              {"from", id_of(outlook, relocation.from)},
                              {"to", id_of(outlook, relocation.to)},
-                             {"memory_bytes", relocation.memory.value}});
+                             {"memory_bytes", relocation.memory.value},
+                             {"priority", priority_of(outlook, relocation.client)}});
     }
     steps.push_back({{"relocations", std::move(relocations)},
                      {"seconds", number(seconds_to_move(step.relocations, outlook.options))}});

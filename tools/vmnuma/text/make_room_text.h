@@ -23,8 +23,8 @@ namespace vmnuma::tools {
                                   const balancer::Outlook& outlook);
 
 /// An object: epoch, vcpus, memory_bytes, page_bytes, node (null: nowhere), fits_now, steps (each
-/// with relocations, as those of optimal_text.h, and seconds), moves, moved_bytes, seconds,
-/// is_cheapest, refused, in_the_way. A line.
+/// with relocations, as those of optimal_text.h with the VM's priority, and seconds), moves,
+/// moved_bytes, seconds, is_cheapest, refused, in_the_way. A line.
 [[nodiscard]] std::string json_of(const balancer::RoomMade& room,
                                   const balancer::RoomWanted& wanted,
                                   const balancer::Outlook& outlook);
