@@ -290,7 +290,7 @@ void Ledger::set_spill(const ClientId& id, NodeId node) {
   ClientRecord* client = find_client(vms_, id);
   if (client != nullptr && client->spills_to != node) {
     end_spill(*client);
-    client->spills_to = node_of(topology_, node) ? node : NodeId{};
+    client->spills_to = client->home.value >= 0 && node_of(topology_, node) ? node : NodeId{};
   }
 }
 

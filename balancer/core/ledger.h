@@ -153,7 +153,7 @@ class Ledger {
   /// Forgotten with the first move.
   void set_suggested(const placement::VmId& vm, std::vector<placement::NodeId> nodes);
   /// The client runs on the CPUs of that node beside those of its home; value -1: at home only. A
-  /// new home ends it.
+  /// new home ends it, and without a home there is none.
   void set_spill(const placement::ClientId& client, placement::NodeId node);
   /// What each spill is reckoned to have saved lately. Clients that do not spill are ignored.
   void note_spills(const std::vector<placement::Spill>& spills, placement::CpuTime epoch);

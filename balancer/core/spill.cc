@@ -202,7 +202,7 @@ class SpillSearch {
 
   std::vector<Spill> find() {
     for (ClientIndex i = 0; i < snapshot_.clients.size(); ++i) {
-      if (snapshot_.clients[i].spills_to != kNoNode &&
+      if (snapshot_.clients[i].spills_to != kNoNode && snapshot_.clients[i].home != kNoNode &&
           arrangement_.home(i) == snapshot_.clients[i].home) {
         go_on_or_end(i);
       }

@@ -727,6 +727,18 @@ TEST_F(LedgerTest, WhoIsPinnedToTwoNodesIsCountedOnThese) {
   EXPECT_THAT(ledger_.find(id_of(1))->clients[0].pinned_to_two, ElementsAre(NodeId{0}, NodeId{1}));
 }
 
+TEST_F(LedgerTest, WhoHasNoHomeDoesNotSpill) {
+  run({vm_of(1, 2)});
+  const ClientId client{id_of(1), 0};
+  ledger_.set_home(client, NodeId{0}, Reason::kInitialPlacement);
+  ledger_.set_spill(client, NodeId{1});
+  ledger_.forget_home(client);
+  EXPECT_EQ(epoch().clients[0].spills_to, kNoNode);
+  // An order that fails takes things back, also where the home has gone meanwhile.
+  ledger_.set_spill(client, NodeId{1});
+  EXPECT_EQ(epoch().clients[0].spills_to, kNoNode);
+}
+
 TEST_F(LedgerTest, CopyingOfTheDaemonsOwnIsNobodysLoad) {
   run({});
   EXPECT_NEAR(static_cast<double>(epochs(100).nodes[0].non_vm.value), 1e6 * 4, 1e5);
