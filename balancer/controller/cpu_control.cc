@@ -64,14 +64,13 @@ std::optional<FoundHome> find_cpu_subset(const VmRecord& vm, std::size_t index,
   FoundHome found{client.pinned_to, NodeId{}};
   if (found.home.value < 0) {
     const auto remembered = managed.remembered_homes.find(static_cast<std::int32_t>(index));
-    if (remembered == managed.remembered_homes.end()) {
-      return std::nullopt;
-    }
+    const bool is_remembered = remembered != managed.remembered_homes.end();
+    const NodeId home = client.home.value < 0 && is_remembered ? remembered->second : client.home;
     const std::vector<NodeId> nodes = nodes_of(topology, cpus);
-    if (nodes.size() != 2 || (nodes[0] != remembered->second && nodes[1] != remembered->second)) {
+    if (nodes.size() != 2 || (nodes[0] != home && nodes[1] != home)) {
       return std::nullopt;
     }
-    found = {remembered->second, nodes[0] == remembered->second ? nodes[1] : nodes[0]};
+    found = {home, nodes[0] == home ? nodes[1] : nodes[0]};
   }
   VmCpus& given = managed.cpu_subset ? *managed.cpu_subset : managed.cpu_subset.emplace();
   given.clients.resize(vm.clients.size());

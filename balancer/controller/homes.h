@@ -40,6 +40,10 @@ class Homes {
   void find_again();
   /// Its clients run at home only, and have what they are pinned to.
   void end_spills(const VmRecord& vm);
+  /// The client runs on the second node that it was found pinned to as well.
+  void take_up_spill(const placement::ClientId& client, placement::NodeId to) {
+    ledger_.set_spill(client, to);
+  }
   /// The VM is pinned externally.
   void leave_to_others(const VmRecord& vm, std::string because);
 

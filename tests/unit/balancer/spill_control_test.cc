@@ -21,6 +21,7 @@ using placement::CpuId;
 using placement::NodeId;
 using placement::Reason;
 using placement::VmDescription;
+using testing::AnyOf;
 using testing::Each;
 using testing::Field;
 using testing::IsEmpty;
@@ -143,6 +144,34 @@ TEST_F(SpillControlTest, AfterARestartItIsKnown) {
   EXPECT_EQ(after.home(1), 0);
   EXPECT_EQ(after.pins(1), spilled_to(1));
   EXPECT_THAT(orders_, Each(Field(&Order::reason, Reason::kCpuAssignment)));  // its other threads
+}
+
+TEST_F(SpillControlTest, OneWhoseEndIsTakenBackAfterARestartGoesOn) {
+  epochs(host_, 6);
+  ASSERT_EQ(host_.pins(1), spilled_to(1));
+  Originals originals;
+  for (const Order& order : orders_) {
+    note_order(originals, order);
+  }
+  for (const int nodes : {2, 3}) {  // of two it is pinned to all CPUs, as nobody who is not pinned
+    HostStory after(nodes, Mode::kActive, [&](balancer::ControllerSetup& setup) {
+      setup.originals = originals;
+      setup.remembered_homes = homes_;
+    });
+    begin(after, node_cpus(0));
+    after.set_busy(2, 0);
+    orders_.clear();
+    epochs(after, 1);
+    // Its daemon had died while it was pinned to its home again, which is undone by now.
+    after.pin(1, spilled_to(1));
+    epochs(after, 1);
+    EXPECT_EQ(after.controller().cpu_subsets().size(), 1U) << nodes;
+    epochs(after, 12);
+    EXPECT_EQ(after.home(1), 0) << nodes;
+    EXPECT_EQ(after.pins(1), node_cpus(0)) << nodes;
+    EXPECT_THAT(orders_, Each(Field(&Order::reason, AnyOf(Reason::kSpill, Reason::kCpuAssignment))))
+        << nodes;
+  }
 }
 
 TEST_F(SpillControlTest, AReleasedVmGetsBackWhatWasFound) {
