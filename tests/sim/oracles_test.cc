@@ -56,6 +56,15 @@ class OraclesTest : public testing::Test {
     order.changes = {change};
     return order;
   }
+  /// The first CPU of each of these nodes.
+  [[nodiscard]] std::vector<placement::CpuId> first_cpus(
+      std::initializer_list<placement::NodeIndex> nodes) const {
+    std::vector<placement::CpuId> cpus;
+    for (const placement::NodeIndex node : nodes) {
+      cpus.push_back(host_->topology().nodes[node].cpus.front().id);
+    }
+    return cpus;
+  }
   void give(std::int64_t epoch, const Order& order) { oracles_->order_given(epoch, order, *host_); }
   void end(std::int64_t action, migration::ActionState state = migration::ActionState::kDone) {
     ActionEvent event;
@@ -92,6 +101,21 @@ TEST_F(OraclesTest, ANodeThatCannotBeAHomeIsNoticed) {
   EXPECT_THAT(violations(), Contains(HasSubstr("epoch 3: action 1 (initial-placement) moves "
                                                "'web'/0 to node 2, which cannot be a home")));
   EXPECT_THAT(violations(), Contains(HasSubstr("which its VM may not use")));
+}
+
+TEST_F(OraclesTest, AThreadThatMayRunOnANodeThatItsVmMayNotUseIsNoticedButWhereItWasFound) {
+  scenario_.host = small_host(3);
+  scenario_.vms[0].policy.nodes = {NodeId{1}};
+  make();
+  Order found = order(1, Reason::kCpuAssignment, 0, 0);
+  found.changes[0].pins = {{migration::PinChange::Thread::kVcpu, 1, {}, first_cpus({0})}};
+  give(3, found);
+  EXPECT_THAT(violations(), IsEmpty());
+  Order spill = order(2, Reason::kSpill, 1, 1);
+  spill.changes[0].pins = {{migration::PinChange::Thread::kVcpu, 1, {}, first_cpus({1, 2})}};
+  give(4, spill);
+  EXPECT_THAT(violations(), ElementsAre("epoch 4: action 2 (spill) lets vCPU 1 of 'web' run on "
+                                        "node 2, which its VM may not use"));
 }
 
 TEST_F(OraclesTest, AMoveTooSoonIsNoticedUnlessTheAdministratorWantsIt) {

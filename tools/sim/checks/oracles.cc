@@ -86,6 +86,7 @@ void Oracles::order_given(std::int64_t epoch, const Order& order, const SimHost&
         last_balancing_move_ = epoch;
       }
     }
+    check_new_pins(order, change, host);
   }
   under_way_.emplace(order.action, std::move(under_way));
 }
@@ -96,7 +97,8 @@ void Oracles::check_home_change(std::int64_t epoch, const Order& order, const Vm
   const std::string what =
       fmt::format("action {} ({}) moves {} to node {}", order.action, name_of(order.reason),
                   client_name(change, home), home.to.value);
-  if (!to || !host.topology().can_be_home(*to)) {
+  const bool stays = home.from == home.to;  // where it was found, and it gets other CPUs there
+  if (!stays && (!to || !host.topology().can_be_home(*to))) {
     violation(what + ", which cannot be a home");
   }
   if (!host.runs(change.vm)) {
@@ -105,7 +107,7 @@ void Oracles::check_home_change(std::int64_t epoch, const Order& order, const Vm
   // All that can be homes, if none of those that the policy names can be one now.
   const std::vector<placement::NodeIndex> allowed =
       allowed_homes(host.topology(), host.description(change.vm).policy);
-  if (to && std::find(allowed.begin(), allowed.end(), *to) == allowed.end()) {
+  if (to && !stays && std::find(allowed.begin(), allowed.end(), *to) == allowed.end()) {
     violation(what + ", which its VM may not use");
   }
   const auto stay = stays_.find({change.vm, home.client});
@@ -119,6 +121,33 @@ void Oracles::check_home_change(std::int64_t epoch, const Order& order, const Vm
   if (stay->second.came_from == home.to && stayed < scenario_.options.no_return) {
     violation(fmt::format("{} where it came from {} epochs ago, sooner than Numa.NoReturn", what,
                           stayed));
+  }
+}
+
+void Oracles::check_new_pins(const Order& order, const VmChange& change, const SimHost& host) {
+  if (order.reason == Reason::kAdministrator || !host.runs(change.vm)) {
+    return;
+  }
+  const std::vector<NodeId>& mask = host.description(change.vm).policy.nodes;
+  const auto may_run_on = [&](const placement::Node& node) {
+    const bool is_home = std::any_of(
+        change.homes.begin(), change.homes.end(),
+        [&](const HomeChange& home) { return home.from == node.id || home.to == node.id; });
+    return is_home || mask.empty() || std::find(mask.begin(), mask.end(), node.id) != mask.end();
+  };
+  for (const placement::Node& node : host.topology().nodes) {
+    const std::vector<CpuId> cpus = balancer::cpus_of(node);
+    const auto is_here = [&](CpuId cpu) {
+      return std::find(cpus.begin(), cpus.end(), cpu) != cpus.end();
+    };
+    for (const migration::PinChange& pin : change.pins) {
+      if (pin.thread == migration::PinChange::Thread::kVcpu &&
+          std::any_of(pin.after.begin(), pin.after.end(), is_here) && !may_run_on(node)) {
+        violation(fmt::format(
+            "action {} ({}) lets vCPU {} of '{}' run on node {}, which its VM may not use",
+            order.action, name_of(order.reason), pin.number, change.vm_name, node.id.value));
+      }
+    }
   }
 }
 
@@ -225,13 +254,18 @@ std::vector<CpuId> online_of(const std::vector<CpuId>& cpus, const placement::To
   return online;
 }
 
-/// True if pins may not fit the homes yet: CPUs went or came, or libvirt could not be reached.
+/// True if pins may not fit the homes yet: CPUs went or came, libvirt could not be reached, or what
+/// a daemon that died had begun is taken back.
 bool pins_are_being_mended(const Scenario& scenario, std::int64_t epoch) {
   constexpr std::int64_t kPatience = 40;  // that long a VM rests after three attempts
+  constexpr std::int64_t kLooksAround = 2;
   return std::any_of(scenario.faults.begin(), scenario.faults.end(), [&](const Fault& fault) {
     const bool matters =
         fault.kind == FaultKind::kNodeOffline || fault.kind == FaultKind::kLibvirtGone;
     const std::int64_t end = fault.epoch + fault.epochs;
+    if (fault.kind == FaultKind::kDaemonRestart && end <= epoch && epoch < end + kLooksAround) {
+      return true;
+    }
     return matters && ((fault.epoch <= epoch && epoch < fault.epoch + kPatience) ||
                        (end <= epoch && epoch < end + kPatience));
   });

@@ -9,7 +9,8 @@
 ///  way.
 ///  3. No client is moved to a node that its VM may not use or that cannot be a home, nor sooner
 ///  than
-///     Numa.Residency and Numa.NoReturn allow, nor more than Numa.MigrationsPerEpoch in an epoch.
+///     Numa.Residency and Numa.NoReturn allow, nor more than Numa.MigrationsPerEpoch in an epoch;
+///     nor may its threads run on another such node. It may stay where it was found.
 ///  4. No more is moved in any time than the rates allow, nothing below a node's reserve, and no
 ///  page
 ///     of a VM whose memory stays.
@@ -68,6 +69,8 @@ class Oracles {
   void check_home_change(std::int64_t epoch, const migration::Order& order,
                          const migration::VmChange& change, const migration::HomeChange& home,
                          const SimHost& host);
+  void check_new_pins(const migration::Order& order, const migration::VmChange& change,
+                      const SimHost& host);
   void check_pins(const SimHost& host, const balancer::Controller& controller);
   void check_rate(Meter& meter, placement::Bytes rate, const PageMove& move,
                   const std::string& whose);
