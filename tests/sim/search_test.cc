@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sim/search/search.h"
 
+#include <algorithm>
+#include <map>
 #include <set>
+#include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,6 +17,7 @@
 #include "tools/sim/search/features.h"
 #include "tools/sim/search/generator.h"
 #include "tools/sim/search/shrink.h"
+#include "tools/sim/simulation.h"
 
 namespace vmnuma::tools {
 namespace {
@@ -27,12 +31,103 @@ TEST(SearchTest, WhatIsGeneratedOrMutatedCanBeWrittenAndReadBack) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     Random random(seed);
     Scenario scenario = random_scenario(random);
-    for (int step = 0; step < 5; ++step) {
+    for (int step = 0; step < 6; ++step) {
       const auto read = parse_scenario(to_toml(scenario), "found.toml");
-      ASSERT_TRUE(read) << seed << ": " << read.error().message;
+      ASSERT_TRUE(read) << seed << ": " << read.error().message << "\n" << to_toml(scenario);
       ASSERT_EQ(*read, scenario) << seed << "\n" << to_toml(scenario);
-      scenario = mutated(std::move(scenario), random);
+      scenario = step == 2 ? with_rules(std::move(scenario), random)
+                           : mutated(std::move(scenario), random);
     }
+  }
+}
+
+TEST(SearchTest, WhateverAFileCanSayIsDrawnAtSomeTime) {
+  // Not the texts, nor options, nor what is only another way to write the same. By table.
+  std::map<std::string, std::set<std::string>> never{
+      {"", {"seed", "epochs", "strategy", "known_minutes"}},
+      {"[host]",
+       {"nodes", "cores_per_node", "threads_per_core", "caches_per_node", "memory_per_node",
+        "distances", "firmware_distances", "decisions_use", "counts_reads"}},
+      {"[[host.node]]", {"id", "cores", "threads_per_core", "memory"}},
+      {"[[host.other]]", {"node", "from", "until", "pct"}},
+      {"[[vm]]",
+       {"name",          "vcpus",      "memory",       "start",       "stop",           "shares",
+        "limit",         "load",       "load_repeats", "noise",       "stall",          "qemu",
+        "cells",         "pinned_on",  "placed_on",    "memory_on",   "numatune",       "group",
+        "anti_affinity", "nodes",      "memory_mode",  "consolidate", "do_not_move",    "strategy",
+        "cpu_binding",   "cpu_policy", "class",        "reservation", "locality_weight"}},
+      {"[[talk]]", {"between", "wakeups_per_second"}},
+      {"[[fault]]", {"epoch", "epochs", "kind", "vm", "node", "cores"}}};
+  std::set<std::string_view> features_never_had;
+  for (const Feature& feature : features()) {
+    features_never_had.insert(feature.name);
+  }
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    Random random(seed);
+    const Scenario drawn = random_scenario(random);
+    for (const Scenario& scenario : {drawn, with_rules(drawn, random)}) {
+      std::string table;
+      std::istringstream lines(to_toml(scenario));
+      for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with('[')) {
+          table = line;
+        }
+        never[table].erase(line.substr(0, line.find(' ')));
+      }
+      for (const std::string_view feature : features_in(scenario)) {
+        features_never_had.erase(feature);
+      }
+    }
+  }
+  for (const auto& [table, keys] : never) {
+    EXPECT_THAT(keys, IsEmpty()) << table;
+  }
+  EXPECT_THAT(features_never_had, IsEmpty());
+}
+
+TEST(SearchTest, NothingIsPromisedThatCannotBeKeptOrIsNotTrue) {
+  std::int64_t reserved_within_quota = 0;
+  std::int64_t priced = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    Random random(seed);
+    const Scenario scenario = mutated(with_rules(random_scenario(random), random), random);
+    std::int64_t cores = 0;
+    for (const ScenarioNode& node : scenario.host.nodes) {
+      cores += node.cores;
+    }
+    std::int64_t reserved_permille = 0;
+    for (const ScenarioVm& vm : scenario.vms) {
+      const std::int64_t its = std::int64_t{vm.policy.reservation_permille} * vm.vcpus;
+      reserved_permille += its;
+      if (vm.limit_pct) {
+        EXPECT_LE(its, *vm.limit_pct * 10) << seed;
+        reserved_within_quota += its > 0 ? 1 : 0;
+      }
+      if (vm.policy.locality_weight_pct != 100) {
+        // A stall of 0.3 is what remote memory is reckoned to cost.
+        EXPECT_EQ(vm.policy.locality_weight_pct, vm.stall.value / 3) << seed;
+        ++priced;
+      }
+      if (scenario.known_minutes > 0 && vm.load_repeats == 0 && !vm.load.empty()) {
+        EXPECT_EQ(vm.load.front().from, -known_epochs(scenario)) << seed;
+      }
+    }
+    EXPECT_LE(reserved_permille, cores * 750) << seed;
+  }
+  EXPECT_GT(reserved_within_quota, 0);
+  EXPECT_GT(priced, 0);
+}
+
+TEST(SearchTest, WhateverRulesTheAdministratorMakesNothingIsViolated) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Random random(seed);
+    Scenario scenario = with_rules(random_scenario(random), random);
+    scenario.epochs = std::min<std::int64_t>(scenario.epochs, 30);
+    Simulation simulation(scenario);
+    while (!simulation.finished()) {
+      simulation.run_epoch();
+    }
+    EXPECT_THAT(simulation.result().violations, IsEmpty()) << seed << "\n" << to_toml(scenario);
   }
 }
 
@@ -45,7 +140,7 @@ TEST(SearchTest, TheSameNumbersGiveTheSameScenario) {
 TEST(SearchTest, AFeatureThatIsTakenAwayIsNoLongerThere) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     Random random(seed);
-    const Scenario scenario = mutated(random_scenario(random), random);
+    const Scenario scenario = mutated(with_rules(random_scenario(random), random), random);
     for (const Feature& feature : features()) {
       Scenario without = scenario;
       if (feature.is_in(without)) {
@@ -195,6 +290,7 @@ TEST(SearchTest, AWeaknessSaysWhatIsLostAndWhatItTakes) {
   scenario.faults.clear();
   for (ScenarioVm& vm : scenario.vms) {
     vm.noise_pct = 0;
+    vm.qemu = ScenarioVm{}.qemu;
     vm.shares = 1024;
     vm.vcpus = 4;
     vm.pinned_on = {NodeId{0}};

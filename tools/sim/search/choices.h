@@ -21,8 +21,8 @@ template <class T>
 /// Of equal, uneven, memoryless, CPU-less, one-core or many nodes, near each other or not.
 [[nodiscard]] ScenarioHost random_host(Random& random);
 
-enum class LoadShape { kSteady, kBurst, kOnOff, kAntiPhase, kShift, kChurn };
-inline constexpr std::int64_t kLoadShapes = 6;
+enum class LoadShape { kSteady, kBurst, kOnOff, kAntiPhase, kShift, kChurn, kIrregular };
+inline constexpr std::int64_t kLoadShapes = 7;
 
 /// Gives the VM a load of that shape. `which` tells VMs apart that go against each other.
 void draw_load(ScenarioVm& vm, LoadShape shape, std::size_t which, std::int64_t epochs,
@@ -31,8 +31,20 @@ void draw_load(ScenarioVm& vm, LoadShape shape, std::size_t which, std::int64_t 
 /// A VM without load, that would fit onto some nodes of the host.
 [[nodiscard]] ScenarioVm random_vm(const ScenarioHost& host, Random& random);
 
-/// Something special about a VM: where it is found, its shares, group, cells, memory.
+/// Something special about a VM: where it is found, its shares, quota, reservation, group, cells,
+/// memory.
 void draw_trait(ScenarioVm& vm, const ScenarioHost& host, Random& random);
+
+/// What the firmware says of distances is not true, or is.
+void draw_firmware(ScenarioHost& host, Random& random);
+
+/// What remote memory costs the VM, in per cent of what it costs one with the standard stall.
+[[nodiscard]] std::int32_t true_locality_weight(const ScenarioVm& vm);
+
+/// Minutes of a history: none mostly.
+[[nodiscard]] std::int64_t random_known_minutes(Random& random);
+
+[[nodiscard]] ScenarioTalk random_talk(const Scenario& scenario, Random& random);
 
 [[nodiscard]] Fault random_fault(const Scenario& scenario, Random& random);
 

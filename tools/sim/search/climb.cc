@@ -36,10 +36,16 @@ ClimbResult climb(std::uint64_t seed, std::int64_t number, std::string_view agai
     }
     return trial.behind;
   };
+  // Nobody is behind so much, so no peer is run: only for what must never be.
+  constexpr std::int64_t kUnheardOf = INT64_MAX;
   Scenario worst = random_scenario(random);
   std::int64_t most = behind(worst, INT64_MIN);
   for (std::int64_t i = 1; i < effort.starts + effort.steps; ++i) {
-    Scenario next = i < effort.starts ? random_scenario(random) : mutated(worst, random);
+    const bool starts = i < effort.starts;
+    Scenario next = starts ? random_scenario(random) : mutated(worst, random);
+    if (starts) {
+      (void)behind(with_rules(next, random), kUnheardOf);
+    }
     const std::int64_t its = behind(next, most);
     if (its >= most) {
       most = its;
@@ -56,8 +62,7 @@ ClimbResult climb(std::uint64_t seed, std::int64_t number, std::string_view agai
     std::string first;
     const auto violates = [&](const Scenario& scenario) {
       ++result.trials;
-      // Nothing is behind so much, so no peer is run.
-      const Trial trial = try_out(scenario, against, INT64_MAX);
+      const Trial trial = try_out(scenario, against, kUnheardOf);
       if (!trial.ours.violations.empty()) {
         first = trial.ours.violations.front();
       }

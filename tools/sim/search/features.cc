@@ -2,12 +2,14 @@
 #include "tools/sim/search/features.h"
 
 #include <algorithm>
+#include <map>
 
 #include "placement/model/topology.h"
 
 namespace vmnuma::tools {
 
 using placement::Bytes;
+using placement::NodeId;
 
 namespace {
 
@@ -81,8 +83,12 @@ bool flickers(const ScenarioVm& vm) {
 bool repeats(const ScenarioVm& vm) {
   return vm.load_repeats > 4;
 }
+/// More often than any burst.
+bool is_irregular(const ScenarioVm& vm) {
+  return vm.load_repeats == 0 && vm.load.size() > 3;
+}
 bool changes(const ScenarioVm& vm) {
-  return vm.load_repeats == 0 && vm.load.size() > 1;
+  return vm.load_repeats == 0 && vm.load.size() > 1 && !is_irregular(vm);
 }
 template <bool (*kIs)(const ScenarioVm&)>
 void steady(Scenario& scenario) {
@@ -246,6 +252,79 @@ bool has_other_load(const Scenario& scenario) {
 void end_other_load(Scenario& scenario) {
   scenario.host.others.clear();
 }
+bool has_quota(const Scenario& scenario) {
+  return any_differs<&ScenarioVm::limit_pct>(scenario);
+}
+bool counts_reads(const Scenario& scenario) {
+  return scenario.host.counts_reads;
+}
+void count_no_reads(Scenario& scenario) {
+  scenario.host.counts_reads = false;
+}
+bool has_wrong_firmware(const Scenario& scenario) {
+  return !scenario.host.firmware_distances.empty();
+}
+void mend_firmware(Scenario& scenario) {
+  scenario.host.firmware_distances.clear();
+}
+bool believes_firmware(const Scenario& scenario) {
+  return !scenario.host.distances_are_measured;
+}
+void measure_distances(Scenario& scenario) {
+  scenario.host.distances_are_measured = true;
+}
+bool has_history(const Scenario& scenario) {
+  return scenario.known_minutes > 0;
+}
+void forget_history(Scenario& scenario) {
+  scenario.known_minutes = 0;
+  for (ScenarioVm& vm : scenario.vms) {
+    if (!vm.load.empty()) {
+      vm.load.front().from = std::max<std::int64_t>(vm.load.front().from, 0);
+    }
+  }
+}
+bool has_strategy(const Scenario& scenario) {
+  return scenario.strategy != Scenario{}.strategy ||
+         any_policy_differs<&placement::VmPolicy::strategy>(scenario);
+}
+void drop_strategy(Scenario& scenario) {
+  scenario.strategy = Scenario{}.strategy;
+  make_policy_standard<&placement::VmPolicy::strategy>(scenario);
+}
+bool has_gaps(const Scenario& scenario) {
+  std::int32_t next = 0;
+  return std::any_of(scenario.host.nodes.begin(), scenario.host.nodes.end(),
+                     [&](const ScenarioNode& node) { return node.id.value != next++; });
+}
+void number_nodes_from_0(Scenario& scenario) {
+  std::map<NodeId, NodeId> numbers;
+  const auto renumber = [&](NodeId& id) { id = numbers.at(id); };
+  const auto renumber_all = [&](std::vector<NodeId>& ids) {
+    std::for_each(ids.begin(), ids.end(), renumber);
+  };
+  for (ScenarioNode& node : scenario.host.nodes) {
+    const NodeId next{static_cast<std::int32_t>(numbers.size())};
+    numbers[node.id] = next;
+    node.id = next;
+  }
+  for (OtherLoad& other : scenario.host.others) {
+    renumber(other.node);
+  }
+  for (ScenarioVm& vm : scenario.vms) {
+    renumber_all(vm.placed_on);
+    renumber_all(vm.pinned_on);
+    renumber_all(vm.policy.nodes);
+    for (migration::NodeBytes& part : vm.memory_on) {
+      renumber(part.node);
+    }
+  }
+  for (Fault& fault : scenario.faults) {
+    if (fault.node) {
+      renumber(*fault.node);
+    }
+  }
+}
 bool starts_late(const Scenario& scenario) {
   return any_differs<&ScenarioVm::start>(scenario);
 }
@@ -268,6 +347,7 @@ constexpr Feature kTable[] = {
     {"CPU time that others use", has_other_load, end_other_load},
     {"loads that change every epoch or two", any_vm<flickers>, steady<flickers>},
     {"loads that come and go", any_vm<repeats>, steady<repeats>},
+    {"irregular loads", any_vm<is_irregular>, steady<is_irregular>},
     {"a shift of load", any_vm<changes>, steady<changes>},
     {"noise", any_differs<&ScenarioVm::noise_pct>, make_standard<&ScenarioVm::noise_pct>},
     {"VMs that start later", starts_late, make_standard<&ScenarioVm::start>},
@@ -282,6 +362,15 @@ constexpr Feature kTable[] = {
     {"memory found on a node", any_vm<is_found_far>, find_no_memory},
     {"bound memory", any_vm<is_bound>, free_memory},
     {"unequal shares", shares_differ, make_standard<&ScenarioVm::shares>},
+    {"CPU quotas", has_quota, make_standard<&ScenarioVm::limit_pct>},
+    {"reserved CPU time", any_policy_differs<&placement::VmPolicy::reservation_permille>,
+     make_policy_standard<&placement::VmPolicy::reservation_permille>},
+    {"another use by QEMU than 0.015", any_differs<&ScenarioVm::qemu>,
+     make_standard<&ScenarioVm::qemu>},
+    {"a price of remote memory", any_policy_differs<&placement::VmPolicy::locality_weight_pct>,
+     make_policy_standard<&placement::VmPolicy::locality_weight_pct>},
+    {"counted reads", counts_reads, count_no_reads},
+    {"a known history", has_history, forget_history},
     {"another stall than 0.3", any_differs<&ScenarioVm::stall>, make_standard<&ScenarioVm::stall>},
     {"guest cells", any_differs<&ScenarioVm::cells>, make_standard<&ScenarioVm::cells>},
     {"a group that belongs together", any_policy_differs<&placement::VmPolicy::affinity_group>,
@@ -296,13 +385,25 @@ constexpr Feature kTable[] = {
      make_policy_standard<&placement::VmPolicy::do_not_move>},
     {"a memory mode", any_policy_differs<&placement::VmPolicy::memory_mode>,
      make_policy_standard<&placement::VmPolicy::memory_mode>},
+    {"VMs split by memory", any_policy_differs<&placement::VmPolicy::consolidate>,
+     make_policy_standard<&placement::VmPolicy::consolidate>},
+    {"a strategy", has_strategy, drop_strategy},
+    {"a CPU binding", any_policy_differs<&placement::VmPolicy::cpu_binding>,
+     make_policy_standard<&placement::VmPolicy::cpu_binding>},
+    {"a CPU policy", any_policy_differs<&placement::VmPolicy::cpu_policy>,
+     make_policy_standard<&placement::VmPolicy::cpu_policy>},
+    {"a class of CPU time", any_policy_differs<&placement::VmPolicy::cpu_class>,
+     make_policy_standard<&placement::VmPolicy::cpu_class>},
     {"a memoryless node", any_node<is_memoryless>, complete<is_memoryless>},
     {"a node without CPUs", any_node<is_cpuless>, complete<is_cpuless>},
     {"uneven nodes", nodes_differ, make_nodes_alike},
     {"SMT", any_node<shares_cores>, set_nodes<&ScenarioNode::threads_per_core, 1>},
     {"several caches a node", any_node<has_caches>, set_nodes<&ScenarioNode::caches, 1>},
     {"nodes of one core", any_node<has_one_core>, widen_cores},
+    {"wrong distances in the firmware", has_wrong_firmware, mend_firmware},
+    {"decisions by the firmware's distances", believes_firmware, measure_distances},
     {"uneven distances", distances_differ, make_distances_alike},
+    {"gaps in the numbers of nodes", has_gaps, number_nodes_from_0},
 };
 
 }  // namespace

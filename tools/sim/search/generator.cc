@@ -82,6 +82,7 @@ ScenarioHost random_host(Random& random) {
         for (ScenarioNode& other : host.nodes) {
           other.cores = std::max(1, other.cores / one_of(random, {1, 1, 2, 4}));
           other.memory = std::max(kGiB, other.memory / one_of(random, {1, 1, 2, 4}));
+          other.threads_per_core = one_of(random, {node.threads_per_core, 1, 2});
           other.caches = 1;
         }
         break;
@@ -105,11 +106,48 @@ ScenarioHost random_host(Random& random) {
         break;
     }
   }
-  if (chance(random, 15)) {
-    host.others.push_back({random_node(host, random), random.below(20), std::nullopt,
-                           100 * (1 + random.below(std::max(node.cores, 1)))});
+  if (chance(random, 5)) {
+    for (ScenarioNode& other : host.nodes) {
+      other.id.value = other.id.value * 2 + 1;
+    }
   }
+  if (chance(random, 15)) {
+    OtherLoad other{random_node(host, random), random.below(20), std::nullopt,
+                    100 * (1 + random.below(std::max(node.cores, 1)))};
+    if (chance(random, 50)) {
+      other.until = other.from + 1 + random.below(20);
+    }
+    host.others.push_back(other);
+  }
+  if (chance(random, 10)) {
+    draw_firmware(host, random);
+  }
+  host.counts_reads = chance(random, 10);
   return host;
+}
+
+void draw_firmware(ScenarioHost& host, Random& random) {
+  host.firmware_distances = flat(host.nodes.size(), one_of(random, {12, 21, 32}));
+  if (host.firmware_distances == host.distances) {
+    host.firmware_distances.clear();
+  }
+}
+
+std::int64_t random_known_minutes(Random& random) {
+  constexpr std::int64_t kDay = 24 * 60;
+  return one_of<std::int64_t>(random, {0, 0, 0, 0, 0, 0, 120, kDay});
+}
+
+ScenarioTalk random_talk(const Scenario& scenario, Random& random) {
+  const auto most = static_cast<std::int64_t>(scenario.vms.size());
+  const std::int64_t count = std::min(most, one_of<std::int64_t>(random, {2, 2, 2, 3, 12}));
+  const std::int64_t first = random.below(most - count + 1);
+  ScenarioTalk talk;
+  for (std::int64_t vm = first; vm < first + count; ++vm) {
+    talk.vms.push_back(static_cast<std::size_t>(vm));
+  }
+  talk.wakeups_per_second = 1000 * (1 + random.below(200));
+  return talk;
 }
 
 void draw_load(ScenarioVm& vm, LoadShape shape, std::size_t which, std::int64_t epochs,
@@ -146,6 +184,16 @@ void draw_load(ScenarioVm& vm, LoadShape shape, std::size_t which, std::int64_t 
       vm.start = random.below(middle);
       vm.stop = vm.start + 5 + random.below(middle);
       break;
+    case LoadShape::kIrregular: {
+      const std::int64_t longest = one_of<std::int64_t>(random, {3, 8, 20});
+      vm.load.clear();
+      bool works = which % 2 == 0;
+      for (std::int64_t from = 0; from < epochs; from += 1 + random.below(longest)) {
+        vm.load.push_back({from, works ? high : low});
+        works = !works;
+      }
+      break;
+    }
   }
 }
 
@@ -167,20 +215,30 @@ ScenarioVm random_vm(const ScenarioHost& host, Random& random) {
   return vm;
 }
 
+std::int32_t true_locality_weight(const ScenarioVm& vm) {
+  return static_cast<std::int32_t>(vm.stall.value * 100 / ScenarioVm{}.stall.value);
+}
+
 void draw_trait(ScenarioVm& vm, const ScenarioHost& host, Random& random) {
   using placement::NumatuneMode;
   const NodeId node = random_node(host, random);
-  switch (random.below(10)) {
+  switch (random.below(14)) {
     case 0:
     case 1:
       vm.placed_on = {host.nodes.front().id};
       break;
     case 2:
       vm.placed_on = {node};
+      if (chance(random, 30)) {
+        vm.placed_on.clear();
+        for (const ScenarioNode& each : host.nodes) {
+          vm.placed_on.push_back(each.id);
+        }
+      }
       break;
     case 3:
     case 4:
-      vm.memory_on = {{node, vm.memory}};
+      vm.memory_on = {{node, vm.memory / one_of(random, {1, 1, 2, 4})}};
       break;
     case 5:
       vm.shares = one_of(random, {100, 512, 4096});
@@ -201,9 +259,97 @@ void draw_trait(ScenarioVm& vm, const ScenarioHost& host, Random& random) {
       vm.numatune = one_of(random, {NumatuneMode::kStrict, NumatuneMode::kPreferred,
                                     NumatuneMode::kInterleave, NumatuneMode::kRestrictive});
       break;
+    case 10:
+      vm.limit_pct = vm.vcpus * one_of(random, {25, 50, 75});
+      break;
+    case 11:
+      vm.policy.reservation_permille = one_of(random, {100, 250, 500, 1000});
+      if (chance(random, 30)) {
+        vm.limit_pct = vm.vcpus * one_of(random, {25, 50, 75});
+      }
+      break;
+    case 12:
+      vm.qemu.value = one_of<std::int64_t>(random, {0, 50, 200});
+      break;
+    case 13:
+      vm.stall.value = one_of<std::int64_t>(random, {0, 100, 600});
+      vm.policy.locality_weight_pct = true_locality_weight(vm);
+      break;
     default:
       break;
   }
+}
+
+namespace {
+
+void draw_rule(ScenarioVm& vm, const ScenarioHost& host, Random& random) {
+  placement::VmPolicy& policy = vm.policy;
+  switch (random.below(11)) {
+    case 0:
+    case 1: {
+      const NodeId one = random_node(host, random);
+      const NodeId other = random_node(host, random);
+      policy.nodes = one < other   ? std::vector{one, other}
+                     : other < one ? std::vector{other, one}
+                                   : std::vector{one};
+      break;
+    }
+    case 2:
+      policy.do_not_move = true;
+      break;
+    case 3:
+      policy.anti_affinity_group = "never";
+      policy.anti_affinity_hard = true;
+      policy.affinity_group.clear();
+      break;
+    case 4:
+      policy.memory_mode =
+          one_of(random, {placement::MemoryMode::kMask, placement::MemoryMode::kMask,
+                          placement::MemoryMode::kHandsOff});
+      break;
+    case 5:
+      policy.consolidate = false;
+      break;
+    case 6:
+      policy.strategy = one_of(random, {placement::PlacementStrategy::kMostAllocated,
+                                        placement::PlacementStrategy::kLeastAllocated,
+                                        placement::PlacementStrategy::kDistributeEvenly});
+      break;
+    case 7:
+    case 8:
+      policy.cpu_binding =
+          one_of(random, {placement::CpuBinding::kShare, placement::CpuBinding::kExclusive});
+      policy.cpu_policy =
+          one_of(random, {placement::CpuPolicy::kNone, placement::CpuPolicy::kFullPCPUs,
+                          placement::CpuPolicy::kSpreadByPCPUs});
+      break;
+    case 9:
+      policy.cpu_class =
+          one_of(random, {placement::CpuClass::kLatency, placement::CpuClass::kBatch});
+      break;
+    default:
+      vm.pinned_on = {random_node(host, random)};
+      break;
+  }
+}
+
+}  // namespace
+
+Scenario with_rules(Scenario scenario, Random& random) {
+  const std::int64_t rules = one_of<std::int64_t>(random, {20, 50, 90});
+  for (ScenarioVm& vm : scenario.vms) {
+    while (chance(random, rules)) {
+      draw_rule(vm, scenario.host, random);
+    }
+  }
+  if (chance(random, 20)) {
+    scenario.strategy = one_of(random, {placement::PlacementStrategy::kMostAllocated,
+                                        placement::PlacementStrategy::kLeastAllocated,
+                                        placement::PlacementStrategy::kDistributeEvenly});
+  }
+  scenario.host.distances_are_measured = !chance(random, 20);
+  repair(scenario);
+  return scenario;
 }
 
 Fault random_fault(const Scenario& scenario, Random& random) {
@@ -219,13 +365,31 @@ Fault random_fault(const Scenario& scenario, Random& random) {
       fault.vm = random_vm_index(scenario, random);
       break;
     case FaultKind::kNodeOffline:
-    case FaultKind::kNoMemory:
       fault.node = random_node(scenario.host, random);
+      fault.cores = one_of(random, {0, 0, 1, 2});
+      break;
+    case FaultKind::kNoMemory:
+      if (chance(random, 70)) {
+        fault.node = random_node(scenario.host, random);
+      } else {
+        fault.vm = random_vm_index(scenario, random);
+      }
       break;
     case FaultKind::kSlowLibvirt:
-    case FaultKind::kStaleSample:
       if (chance(random, 50)) {
         fault.vm = random_vm_index(scenario, random);
+      }
+      break;
+    case FaultKind::kStaleSample:
+      switch (random.below(4)) {
+        case 0:
+          fault.node = random_node(scenario.host, random);
+          break;
+        case 1:
+          break;
+        default:
+          fault.vm = random_vm_index(scenario, random);
+          break;
       }
       break;
     case FaultKind::kDaemonRestart:
@@ -241,6 +405,7 @@ Scenario random_scenario(Random& random) {
   scenario.seed = static_cast<std::uint64_t>(1 + random.below(1000));
   scenario.epochs = one_of<std::int64_t>(random, {30, 30, 40, 60});
   scenario.host = random_host(random);
+  scenario.known_minutes = random_known_minutes(random);
   std::int64_t cores = 0;
   for (const ScenarioNode& node : scenario.host.nodes) {
     cores += node.cores;
@@ -272,7 +437,7 @@ Scenario random_scenario(Random& random) {
     scenario.vms.push_back(std::move(vm));
   }
   if (chance(random, 10) && scenario.vms.size() > 1) {
-    scenario.talks.push_back({{0, 1}, 1000 * (1 + random.below(200))});
+    scenario.talks.push_back(random_talk(scenario, random));
   }
   for (std::int64_t faults = chance(random, 20) ? 1 + random.below(2) : 0; faults > 0; --faults) {
     scenario.faults.push_back(random_fault(scenario, random));

@@ -5,13 +5,19 @@
 /// thought of. Approach: hosts and loads are drawn from what a scenario file can say, small ones
 /// mostly, because many of these can be tried and what they show is easier to see. Rules of the
 /// administrator that the other policies know nothing of (masks of nodes, VMs that must not move,
-/// hard groups) are left out: keeping them costs something, and that is no weakness. Whatever is
-/// drawn or changed goes through repair(), which makes a scenario of it that could be read from a
-/// file.
+/// hard groups, CPUs of their own) come from with_rules() alone: keeping them costs something, and
+/// that is no weakness; but whatever they are, nothing may happen that must never be. Options are
+/// not drawn: what is tried is the balancer as it is shipped. Whatever is drawn or changed goes
+/// through repair(), which makes a scenario of it that could be read from a file.
 ///
 /// Properties, each with a test:
 ///  - the same random numbers give the same scenario;
-///  - what comes out of random_scenario() and mutated() can be written and read back equal.
+///  - what comes out of random_scenario(), with_rules() and mutated() can be written and read back
+///  equal;
+///  - whatever a scenario file can say of hosts, VMs, talk and faults is drawn at some time;
+///  - nothing is promised that cannot be kept: all reservations together are at most three quarters
+///  of the host's cores, and each is within its VM's quota;
+///  - what VMs say of the price of remote memory is true, and so is what a history knows.
 #pragma once
 
 #include "tools/sim/scenario/random.h"
@@ -21,11 +27,14 @@ namespace vmnuma::tools {
 
 [[nodiscard]] Scenario random_scenario(Random& random);
 
+/// With rules of the administrator for some of its VMs, and for the host.
+[[nodiscard]] Scenario with_rules(Scenario scenario, Random& random);
+
 /// With one to three things changed, added or taken away.
 [[nodiscard]] Scenario mutated(Scenario scenario, Random& random);
 
-/// Mends references to nodes and VMs that are not there, amounts that are out of range, and memory
-/// that the host has not got.
+/// Mends references to nodes and VMs that are not there, amounts that are out of range, memory and
+/// reserved CPU time that the host has not got, and what is told of loads and remote memory.
 void repair(Scenario& scenario);
 
 }  // namespace vmnuma::tools

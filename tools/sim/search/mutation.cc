@@ -14,7 +14,7 @@ constexpr std::size_t kMostMutatedVms = 16;
 
 void mutate_host(Scenario& scenario, Random& random) {
   ScenarioHost& host = scenario.host;
-  switch (random.below(6)) {
+  switch (random.below(8)) {
     case 0:
       host = random_host(random);
       break;
@@ -46,6 +46,12 @@ void mutate_host(Scenario& scenario, Random& random) {
         host.others.pop_back();
       }
       break;
+    case 5:
+      host.counts_reads = !host.counts_reads;
+      break;
+    case 6:
+      draw_firmware(host, random);
+      break;
     default: {
       const std::int32_t remote = one_of(random, {12, 21, 32});
       const std::size_t count = host.nodes.size();
@@ -58,7 +64,7 @@ void mutate_host(Scenario& scenario, Random& random) {
 }
 
 void mutate_vm(ScenarioVm& vm, std::size_t which, const Scenario& scenario, Random& random) {
-  switch (random.below(8)) {
+  switch (random.below(10)) {
     case 0:
       vm.vcpus = std::clamp(vm.vcpus + one_of(random, {-1, 1, vm.vcpus, -vm.vcpus / 2}), 1, 64);
       break;
@@ -76,6 +82,11 @@ void mutate_vm(ScenarioVm& vm, std::size_t which, const Scenario& scenario, Rand
     case 5:
       vm.start = chance(random, 50) ? 0 : random.below(scenario.epochs / 2);
       break;
+    case 6:
+      vm.limit_pct.reset();
+      vm.policy.reservation_permille = 0;
+      vm.policy.locality_weight_pct = placement::VmPolicy{}.locality_weight_pct;
+      break;
     default:
       draw_trait(vm, scenario.host, random);
       break;
@@ -85,7 +96,7 @@ void mutate_vm(ScenarioVm& vm, std::size_t which, const Scenario& scenario, Rand
 void mutate_once(Scenario& scenario, Random& random) {
   const auto vms = static_cast<std::int64_t>(scenario.vms.size());
   const auto which = static_cast<std::size_t>(random.below(vms));
-  switch (random.below(12)) {
+  switch (random.below(14)) {
     case 0:
       mutate_host(scenario, random);
       break;
@@ -127,6 +138,16 @@ void mutate_once(Scenario& scenario, Random& random) {
       }
       break;
     }
+    case 7:
+      scenario.known_minutes = random_known_minutes(random);
+      break;
+    case 8:
+      if (!scenario.talks.empty()) {
+        scenario.talks.pop_back();
+      } else if (vms > 1) {
+        scenario.talks.push_back(random_talk(scenario, random));
+      }
+      break;
     default:
       mutate_vm(scenario.vms[which], which, scenario, random);
       break;

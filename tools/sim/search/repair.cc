@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/sim/search/choices.h"
 #include "tools/sim/search/generator.h"
 
 namespace vmnuma::tools {
@@ -16,6 +17,7 @@ constexpr std::int64_t kFullestPct = 97;
 /// Epochs times nodes and VMs: a trial takes a fraction of a second.
 constexpr std::int64_t kMostWork = 1500;
 constexpr std::int64_t kFewestEpochs = 15;
+constexpr std::int64_t kMostReservedPermille = 750;
 
 const ScenarioNode* find_node(const ScenarioHost& host, NodeId id) {
   for (const ScenarioNode& node : host.nodes) {
@@ -40,6 +42,9 @@ void repair_host(ScenarioHost& host) {
   }
   std::erase_if(host.others,
                 [&](const OtherLoad& other) { return find_node(host, other.node) == nullptr; });
+  if (host.firmware_distances.size() != host.distances.size()) {
+    host.firmware_distances.clear();
+  }
 }
 
 void repair_places(ScenarioVm& vm, const ScenarioHost& host) {
@@ -68,13 +73,51 @@ void repair_places(ScenarioVm& vm, const ScenarioHost& host) {
   }
 }
 
-void repair_load(ScenarioVm& vm, std::int64_t epochs) {
+/// A load that does not repeat was as at its begin in all the time that is known.
+void repair_load(ScenarioVm& vm, std::int64_t epochs, std::int64_t known) {
   vm.start = std::min(vm.start, epochs - 1);
   if (vm.stop && (*vm.stop <= vm.start || *vm.stop >= epochs)) {
     vm.stop.reset();
   }
   if (!vm.load.empty() && vm.load_repeats > 0 && vm.load_repeats <= vm.load.back().from) {
     vm.load_repeats = vm.load.back().from + 1;
+  }
+  if (!vm.load.empty() && vm.load.front().from <= 0) {
+    vm.load.front().from = vm.load_repeats > 0 ? 0 : -known;
+  }
+}
+
+void repair_cpu_time(ScenarioVm& vm) {
+  const std::int64_t whole = std::int64_t{100} * vm.vcpus;
+  if (vm.limit_pct && *vm.limit_pct >= whole) {
+    vm.limit_pct.reset();
+  }
+  if (vm.limit_pct) {
+    vm.limit_pct = std::max<std::int64_t>(*vm.limit_pct, 1);
+    vm.policy.reservation_permille = std::min(
+        vm.policy.reservation_permille, static_cast<std::int32_t>(*vm.limit_pct * 1000 / whole));
+  }
+  if (vm.policy.locality_weight_pct != placement::VmPolicy{}.locality_weight_pct) {
+    vm.policy.locality_weight_pct = true_locality_weight(vm);
+  }
+  vm.policy.anti_affinity_hard =
+      vm.policy.anti_affinity_hard && !vm.policy.anti_affinity_group.empty();
+}
+
+/// No more is reserved than can be kept. In whole per cent, as they are written.
+void repair_reservations(Scenario& scenario) {
+  std::int64_t most = 0;
+  for (const ScenarioNode& node : scenario.host.nodes) {
+    most += kMostReservedPermille * node.cores;
+  }
+  std::int64_t all = 0;
+  for (const ScenarioVm& vm : scenario.vms) {
+    all += std::int64_t{vm.policy.reservation_permille} * vm.vcpus;
+  }
+  for (ScenarioVm& vm : scenario.vms) {
+    std::int64_t its = vm.policy.reservation_permille;
+    its = all > most ? its * most / all : its;
+    vm.policy.reservation_permille = static_cast<std::int32_t>(its / 10 * 10);
   }
 }
 
@@ -87,6 +130,11 @@ bool is_possible(const Fault& fault, const Scenario& scenario) {
 /// One node at most may go offline, and another with CPUs must be left.
 void repair_faults(Scenario& scenario) {
   std::erase_if(scenario.faults, [&](const Fault& fault) { return !is_possible(fault, scenario); });
+  for (Fault& fault : scenario.faults) {
+    if (fault.cores > 0 && fault.cores >= find_node(scenario.host, *fault.node)->cores) {
+      fault.cores = 0;
+    }
+  }
   bool one_is_offline = false;
   std::erase_if(scenario.faults, [&](const Fault& fault) {
     if (fault.kind != FaultKind::kNodeOffline) {
@@ -128,8 +176,10 @@ void repair(Scenario& scenario) {
     vm.vcpus = std::max(vm.vcpus, 1);
     vm.cells = std::min(vm.cells, vm.vcpus);
     repair_places(vm, scenario.host);
-    repair_load(vm, scenario.epochs);
+    repair_load(vm, scenario.epochs, known_epochs(scenario));
+    repair_cpu_time(vm);
   }
+  repair_reservations(scenario);
   std::erase_if(scenario.talks, [&](const ScenarioTalk& talk) {
     return std::any_of(talk.vms.begin(), talk.vms.end(),
                        [&](std::size_t vm) { return vm >= scenario.vms.size(); });

@@ -42,6 +42,7 @@ void remove_node(Scenario& scenario, std::size_t node) {
     }
   }
   host.distances = std::move(distances);
+  host.firmware_distances.clear();
   host.nodes.erase(host.nodes.begin() + static_cast<std::ptrdiff_t>(node));
 }
 
