@@ -343,7 +343,7 @@ class Planner {
     if (!considered.best()) {
       return false;
     }
-    if (does_not_pay_beside_spills(*considered.best())) {
+    if (does_not_pay_beside_spills(*considered.best()) || costs_now(*considered.best())) {
       Candidate useless = *considered.best();
       useless.stopped_by = Guard::kDoesNotPay;
       reject(useless);
@@ -370,6 +370,12 @@ class Planner {
     const Effect& effect = candidate.effect;
     const CpuTime gain = effect.gain - effect.owed + owed_ - owed_beside_spills(after);
     return gain * options_.move_horizon <= std::max(effect.cost, CpuTime{});
+  }
+
+  /// Made for what is expected only, and somebody would wait for it now.
+  [[nodiscard]] bool costs_now(const Candidate& candidate) const {
+    return candidate.reason == Reason::kForecastMove &&
+           now_.effect_of(candidate.changes).gain < CpuTime{};
   }
 
   /// The effect of any number of rehomings, which are then made.

@@ -131,6 +131,43 @@ TEST(SearchTest, WhateverRulesTheAdministratorMakesNothingIsViolated) {
   }
 }
 
+TEST(SearchTest, NobodyWaitsNowForWhatIsOnlyExpected) {
+  // It found a forecast move of one client of a VM that cost CPU time in that epoch.
+  const auto scenario = parse_scenario(R"(
+epochs = 40
+known_minutes = 120
+[host]
+nodes = 2
+cores_per_node = 1
+memory_per_node = "2GiB"
+[[host.other]]
+node = 0
+from = 13
+pct = 100
+[[vm]]
+name = "vm0"
+vcpus = 2
+memory = "1GiB"
+start = 13
+load = [{ from = 0, pct = 100 }, { from = 8, pct = 0 }]
+load_repeats = 16
+[[vm]]
+name = "vm1"
+vcpus = 1
+memory = "1GiB"
+start = 13
+load = [{ from = 0, pct = 100 }, { from = 8, pct = 0 }]
+load_repeats = 16
+)",
+                                       "found.toml");
+  ASSERT_TRUE(scenario) << scenario.error().message;
+  Simulation simulation(*scenario);
+  while (!simulation.finished()) {
+    simulation.run_epoch();
+  }
+  EXPECT_THAT(simulation.result().violations, IsEmpty());
+}
+
 TEST(SearchTest, TheSameNumbersGiveTheSameScenario) {
   Random one(7);
   Random other(7);
