@@ -217,7 +217,8 @@ std::string guard_text(Guard guard, const Options& options) {
   switch (guard) {
     case Guard::kMinimumGain:
       return fmt::format(
-          "it gains less than Numa.MigThreshold ({} %) of a node, or by talk alone of its vCPUs",
+          "it gains less than Numa.MigThreshold ({} %) of a node, of 25 CPUs at most, or by talk "
+          "alone of its vCPUs",
           options.mig_threshold);
     case Guard::kDoesNotPay:
       return fmt::format("moving costs more than it gains within Numa.MoveHorizon ({} epochs)",

@@ -6,11 +6,17 @@
 
 namespace vmnuma::balancer {
 
+using placement::Arrangement;
 using placement::ClientState;
 using placement::CpuTime;
+using placement::NodeIndex;
+using placement::Permille;
 using placement::Snapshot;
 
 namespace {
+
+/// An imbalance that has lasted starts moves from this part of Numa.MigImbalanceThreshold on.
+constexpr std::int64_t kThirds = 3;
 
 /// What all clients were owed in the epochs before this one, newest first, as far as it is
 /// remembered.
@@ -20,6 +26,17 @@ std::vector<CpuTime> owed_before(const Snapshot& snapshot) {
     owed.resize(std::max(owed.size(), client.owed_before.size()));
     for (std::size_t i = 0; i < client.owed_before.size(); ++i) {
       owed[i] += client.owed_before[i];
+    }
+  }
+  return owed;
+}
+
+/// What the clients of each node were owed over minutes, as they live in the snapshot.
+std::vector<CpuTime> owed_for_minutes(const Snapshot& snapshot) {
+  std::vector<CpuTime> owed(snapshot.nodes.size());
+  for (const ClientState& client : snapshot.clients) {
+    if (client.home != placement::kNoNode) {
+      owed[client.home] += client.owed_on_average;
     }
   }
   return owed;
@@ -41,6 +58,31 @@ bool is_due_for_load(const Snapshot& snapshot, std::int64_t interval) {
   return now > CpuTime{} && last_due < before.size() && !is_much(before[last_due]) &&
          std::any_of(before.begin() + static_cast<std::ptrdiff_t>(last_due) + 1, before.end(),
                      is_much);
+}
+
+bool is_imbalanced(const Arrangement& arrangement) {
+  const Permille enough{arrangement.options().mig_imbalance_threshold * 10};
+  const Permille now = arrangement.imbalance();
+  if (now >= enough) {
+    return true;
+  }
+  if (arrangement.options().shortage_half_life == 0 || now * kThirds < enough) {
+    return false;
+  }
+  const Snapshot& snapshot = arrangement.snapshot();
+  const std::vector<CpuTime> before = owed_for_minutes(snapshot);
+  Permille most{};
+  Permille least{1'000'000};
+  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+    if (snapshot.topology.can_be_home(node) && snapshot.nodes[node].known) {
+      const CpuTime capacity = arrangement.node(node).capacity();
+      const Permille lasts = std::min(arrangement.owed_share(node),
+                                      permille_of(before[node].value, capacity.value, Permille{}));
+      most = std::max(most, lasts);
+      least = std::min(least, lasts);
+    }
+  }
+  return (most - least) * kThirds >= enough;
 }
 
 }  // namespace vmnuma::balancer

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-/// In which epochs load moves and swaps are made.
+/// When load moves and swaps are made: in which epochs, and from which imbalance on.
 ///
 /// Problem: most epochs are between two in which moves (Numa.SwapMigrateOnly) or swaps
 /// (Numa.SwapInterval) are due, so that not every burst moves somebody; but a load that comes and
 /// goes in step with epochs may be there between them only. Approach: what is owed in this epoch
 /// and in the few before it, which a snapshot has, tells such a load from one that has just begun.
+/// And an imbalance below Numa.MigImbalanceThreshold may be one of many that come and go, which
+/// moves would only chase, or one that stays and costs as much in every epoch. What clients were
+/// owed over minutes tells which.
 ///
 /// Properties:
 ///  - a load that is there in every second epoch is balanced, whichever these are;
-///  - one that has just begun waits for the next epoch that is due.
+///  - one that has just begun waits for the next epoch that is due;
+///  - a small imbalance starts moves once it has been there for minutes, and not before.
 ///
 /// Pure.
 #pragma once
 
 #include <cstdint>
 
+#include "placement/arrangement.h"
 #include "placement/model/snapshot.h"
 
 namespace vmnuma::balancer {
@@ -27,5 +32,10 @@ namespace vmnuma::balancer {
 /// The same, and in others if much less was owed in the last one that was due, and as much in one
 /// before that. Less than Numa.LTermFairnessInterval epochs are looked back.
 [[nodiscard]] bool is_due_for_load(const placement::Snapshot& snapshot, std::int64_t interval);
+
+/// True if owed / capacity of two nodes differs by Numa.MigImbalanceThreshold, or by a third of it
+/// where only as much counts of a node as its clients were owed over minutes, too. That third is
+/// for nothing if Numa.ShortageHalfLife is 0, as nobody asks then what has lasted.
+[[nodiscard]] bool is_imbalanced(const placement::Arrangement& arrangement);
 
 }  // namespace vmnuma::balancer

@@ -129,6 +129,21 @@ std::optional<Guard> check_target(const Arrangement& arrangement, ClientIndex in
   return std::nullopt;
 }
 
+namespace {
+
+/// Of a node with that capacity.
+CpuTime least_gain_of(const Arrangement& arrangement, CpuTime capacity) {
+  constexpr std::int64_t kMostCpus = 25;
+  return std::min(capacity, arrangement.snapshot().epoch_length * kMostCpus) *
+         arrangement.options().mig_threshold / 100;
+}
+
+}  // namespace
+
+CpuTime least_gain_on(const Arrangement& arrangement, NodeIndex node) {
+  return least_gain_of(arrangement, arrangement.node(node).capacity());
+}
+
 CpuTime least_gain(const Arrangement& arrangement, std::span<const Rehoming> changes) {
   CpuTime capacity;
   for (const Rehoming& change : changes) {
@@ -136,7 +151,7 @@ CpuTime least_gain(const Arrangement& arrangement, std::span<const Rehoming> cha
     capacity = std::max(
         {capacity, arrangement.node(from).capacity(), arrangement.node(change.to).capacity()});
   }
-  return capacity * arrangement.options().mig_threshold / 100;
+  return least_gain_of(arrangement, capacity);
 }
 
 CpuTime least_gain_of_talk(const Arrangement& arrangement, ClientIndex client) {

@@ -51,8 +51,14 @@ namespace vmnuma::balancer {
     const placement::Arrangement& arrangement, placement::Reason reason,
     std::span<const placement::Rehoming> changes, const placement::Effect& effect);
 
-/// The least gain that is worth acting for: Numa.MigThreshold of the largest node that `changes`
-/// touch; for the sake of talk, of the vCPUs of the client that moves.
+/// Numa.MigThreshold of the node. One of more CPUs counts as one of 25, where the default is half
+/// of a CPU: on larger ones a VM of one or two vCPUs could never gain enough, and a node full of
+/// such VMs would keep any shortage.
+[[nodiscard]] placement::CpuTime least_gain_on(const placement::Arrangement& arrangement,
+                                               placement::NodeIndex node);
+
+/// The least gain that is worth acting for: that of the largest node that `changes` touch; for the
+/// sake of talk, Numa.MigThreshold of the vCPUs of the client that moves.
 [[nodiscard]] placement::CpuTime least_gain(const placement::Arrangement& arrangement,
                                             std::span<const placement::Rehoming> changes);
 [[nodiscard]] placement::CpuTime least_gain_of_talk(const placement::Arrangement& arrangement,

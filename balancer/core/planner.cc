@@ -179,7 +179,7 @@ class Planner {
   }
 
   void balance_load() {
-    while (now_.imbalance().value >= options_.mig_imbalance_threshold * 10) {
+    while (is_imbalanced(now_)) {
       if (options_.swap_migrate_only > 0) {
         Considered moves;
         consider_load_moves(now_, Reason::kLoadMove, moves);
@@ -216,7 +216,7 @@ class Planner {
   /// True if an exchange would help, but it is not yet time to look for one.
   [[nodiscard]] bool a_swap_waits() const {
     if (is_due_for_load(snapshot_, options_.swap_interval) || options_.swap_load_enable == 0 ||
-        now_.imbalance().value < options_.mig_imbalance_threshold * 10) {
+        !is_imbalanced(now_)) {
       return false;
     }
     Considered swaps;

@@ -6,9 +6,10 @@
 /// candidate - how much time would the host lose per epoch after it? - asked of an Arrangement that
 /// is changed step by step as actions are chosen:
 ///   1. clients without a home get one (placement/initial.h);
-///   2. while the imbalance of owed time between two nodes is at least Numa.MigImbalanceThreshold:
-///      the best one-way move, else the best swap of two clients, else the best set of two to four
-///      moves, unless it does not pay because its clients get the time on second nodes as well;
+///   2. while the imbalance of owed time between two nodes is at least Numa.MigImbalanceThreshold,
+///      or a third of it for minutes (due.h): the best one-way move, else the best swap of two
+///      clients, else the best set of two to four moves, unless it does not pay because its clients
+///      get the time on second nodes as well;
 ///   3. where that finds nothing, every Numa.LTermFairnessInterval epochs: the move or swap that
 ///      gives those a turn who were owed most over the last epochs, if the host loses no more in
 ///      total; never while what the last move brought is not measured yet;

@@ -13,7 +13,6 @@ using placement::Arrangement;
 using placement::ClientIndex;
 using placement::CpuTime;
 using placement::NodeIndex;
-using placement::Options;
 using placement::Reason;
 using placement::Rehoming;
 
@@ -40,14 +39,15 @@ std::span<const ClientIndex> likely_partners(const Arrangement& arrangement, Cli
 }  // namespace
 
 void consider_load_moves(const Arrangement& arrangement, Reason reason, Considered& considered) {
-  const Options& options = arrangement.options();
   Promise promise(arrangement);
   const std::vector<NodeIndex> nodes = nodes_by_owed(arrangement);
   for (const NodeIndex from : nodes) {
-    const placement::NodeLoad& source = arrangement.node(from);
-    if (source.owed() <= CpuTime{} ||
-        source.owed() < source.capacity() * options.mig_threshold / 100) {
-      break;  // by owed share, so no other node owes much either
+    const CpuTime owed = arrangement.node(from).owed();
+    if (owed <= CpuTime{}) {
+      break;  // by owed share, so no other node owes anything either
+    }
+    if (owed < least_gain_on(arrangement, from)) {
+      continue;
     }
     for (const ClientIndex client : arrangement.residents(from)) {
       if (check_client(arrangement, client, reason)) {

@@ -477,7 +477,7 @@ class Validator {
     }
   }
 
-  /// Numa.MigThreshold of the largest node.
+  /// Numa.MigThreshold of the largest node, of 25 CPUs at most.
   [[nodiscard]] CpuTime threshold(const std::vector<Rehoming>& changes,
                                   const std::vector<NodeIndex>& from) const {
     CpuTime largest;
@@ -487,7 +487,7 @@ class Validator {
             largest, node < snapshot_.nodes.size() ? snapshot_.nodes[node].capacity : CpuTime{});
       }
     }
-    return largest * options_.mig_threshold / 100;
+    return std::min(largest, snapshot_.epoch_length * 25) * options_.mig_threshold / 100;
   }
 
   /// By which it was decided: with everybody at home.

@@ -8,8 +8,10 @@ namespace vmnuma::balancer {
 using placement::Action;
 using placement::ClientIndex;
 using placement::ClientState;
+using placement::CpuTime;
 using placement::NodeIndex;
 using placement::Options;
+using placement::Permille;
 using placement::Reason;
 using placement::Snapshot;
 using placement::VmState;
@@ -35,6 +37,19 @@ bool is_large_enough(const Snapshot& snapshot, const Options& options) {
     }
   }
   return homes > 1 && cores >= options.rebalance_cores_total;
+}
+
+/// Of the nodes, what the clients of one were owed over minutes, against its capacity.
+Permille most_owed_for_minutes(const Snapshot& snapshot) {
+  Permille most{};
+  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+    CpuTime owed;
+    for (const ClientState& client : snapshot.clients) {
+      owed += client.home == node ? client.owed_on_average : CpuTime{};
+    }
+    most = std::max(most, permille_of(owed.value, snapshot.nodes[node].capacity.value, Permille{}));
+  }
+  return most;
 }
 
 }  // namespace
@@ -108,8 +123,11 @@ std::vector<std::string> broken_by_time(const Action& action, const Snapshot& sn
   if ((is_for_load(reason) || is_a_turn(reason)) && !is_single) {
     check(options.swap_load_enable != 0, "Numa.SwapLoadEnable is 0");
   }
-  const bool is_imbalanced =
-      action.predicted.imbalance_before.value >= options.mig_imbalance_threshold * 10;
+  const std::int64_t imbalance = action.predicted.imbalance_before.value;
+  const std::int64_t enough = options.mig_imbalance_threshold * 10;
+  const bool may_be_smaller =
+      options.shortage_half_life > 0 && most_owed_for_minutes(snapshot).value * 3 >= enough;
+  const bool is_imbalanced = (may_be_smaller ? imbalance * 3 : imbalance) >= enough;
   if (is_for_load(reason)) {
     check(is_imbalanced, "the imbalance is below Numa.MigImbalanceThreshold");
   }

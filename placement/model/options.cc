@@ -19,9 +19,12 @@ constexpr OptionInfo kTable[] = {
     {"Numa.RebalanceCoresNode", "cores", 1, 8, &Options::rebalance_cores_node, true,
      "Fewest cores of every node for the balancer to move VMs; ESXi's default is 2"},
     {"Numa.MigImbalanceThreshold", "%", 1, 200, &Options::mig_imbalance_threshold, true,
-     "Least imbalance of owed time between two nodes that starts a load move or swap"},
+     "Least imbalance of owed time between two nodes that starts a load move or swap; a third of "
+     "it "
+     "if it has lasted for minutes, unless Numa.ShortageHalfLife is 0"},
     {"Numa.MigThreshold", "%", 0, 100, &Options::mig_threshold, true,
-     "Least improvement of a load move or swap, in per cent of a node's capacity"},
+     "Least improvement of a load move or swap, in per cent of a node's capacity, of 25 CPUs at "
+     "most"},
     {"Numa.MigThrashThreshold", "%", 0, 100, &Options::mig_thrash_threshold, true,
      "Most imbalance the other way round that a one-way load move may leave, in per cent of the "
      "imbalance before it"},
@@ -78,8 +81,8 @@ constexpr OptionInfo kTable[] = {
     {"Numa.MoveHorizon", "epochs", 1, 10000, &Options::move_horizon, false,
      "Time over which a move must pay for itself"},
     {"Numa.ShortageHalfLife", "s", 0, 3600, &Options::shortage_half_life, false,
-     "Half-life of the average by which a shortage is expected to last as it has lasted; 0 = any "
-     "shortage is taken to last"},
+     "Half-life of the average by which a shortage is expected to last as it has lasted; 0 = it "
+     "counts for nothing how long one has lasted"},
     {"Numa.MoveCostFixed", "us", 0, 10000000, &Options::move_cost_fixed, false,
      "CPU time that any move is taken to cost"},
     {"Numa.MoveCostPerMiB", "us", 0, 1000000, &Options::move_cost_per_mib, false,

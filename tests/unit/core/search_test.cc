@@ -247,6 +247,61 @@ TEST(PlannerTest, ALoadThatIsThereBetweenTheEpochsThatAreDueOnlyIsBalancedThen) 
   }
 }
 
+/// Two nodes of 20 CPUs, of which the first is short of so much of one, with room on the other.
+Snapshot slightly_short(std::int64_t percent_of_a_cpu) {
+  SnapshotBuilder builder;
+  builder.nodes(2, {.cores = 20});
+  for (int i = 0; i < 10; ++i) {
+    builder.vm({.name = "wide" + std::to_string(i), .vcpus = 2});
+  }
+  builder.vm({.name = "a", .busy_pct = percent_of_a_cpu});
+  return builder.build();
+}
+
+/// The same, and it has been so for minutes.
+Snapshot slightly_short_for_long(std::int64_t percent_of_a_cpu) {
+  Snapshot snapshot = slightly_short(percent_of_a_cpu);
+  for (placement::ClientState& client : snapshot.clients) {
+    client.owed_on_average = client.owed;
+  }
+  return snapshot;
+}
+
+TEST(PlannerTest, ASmallImbalanceStartsAMoveOnceItHasLastedForMinutes) {
+  // 1 CPU of 20 is 5 %, between Numa.MigImbalanceThreshold and a third of it; 60 % of one is 3 %.
+  const Options options{.spill_enable = 0};
+  EXPECT_THAT(planned_with_walls(slightly_short_for_long(100), options), SizeIs(1));
+  EXPECT_THAT(planned_with_walls(slightly_short(100), options), IsEmpty());
+  EXPECT_THAT(planned_with_walls(slightly_short_for_long(60), options), IsEmpty());
+  // Where nobody asks what has lasted, as with ESXi's rules.
+  EXPECT_THAT(planned_with_walls(slightly_short_for_long(100)), IsEmpty());
+}
+
+TEST(PlannerTest, AMoveForASmallImbalanceKeepsTheRulesOnlyIfThatHasLasted) {
+  const Options options{.spill_enable = 0};
+  const Plan plan = make_plan(slightly_short_for_long(100), options, {});
+  EXPECT_THAT(violations_of(plan, slightly_short_for_long(100), options, {}), IsEmpty());
+  EXPECT_THAT(violations_of(plan, slightly_short(100), options, {}),
+              Contains(testing::HasSubstr("below Numa.MigImbalanceThreshold")));
+}
+
+TEST(PlannerTest, OnALargeNodeAVmOfOneVcpuIsWorthAMove) {
+  SnapshotBuilder builder;
+  builder.nodes(2, {.cores = 100, .memory_gib = 1024});
+  for (int i = 0; i < 120; ++i) {
+    builder.vm({.name = "a" + std::to_string(i)});
+  }
+  const Snapshot snapshot = builder.build();
+  // 2 % of 100 CPUs are 2, which a VM of one never gains; of 25 they are half of one.
+  EXPECT_THAT(planned_with_walls(snapshot), SizeIs(placement::kFewestMoves));
+  EXPECT_THAT(violations_of(make_plan(snapshot, tests::walls(), {}), snapshot, tests::walls(), {}),
+              IsEmpty());
+  // 5 % of 25 are more than one.
+  Options more = tests::walls();
+  more.mig_threshold = 5;
+  EXPECT_THAT(planned_with_walls(snapshot, more), IsEmpty());
+}
+
 TEST(PlannerTest, WaitsForTheEpochInWhichMovesAreDue) {
   EXPECT_THAT(planned_with_walls(crowded({}).epoch(31).build()), IsEmpty());
   Options options = tests::walls();
