@@ -20,8 +20,7 @@ constexpr OptionInfo kTable[] = {
      "Fewest cores of every node for the balancer to move VMs; ESXi's default is 2"},
     {"Numa.MigImbalanceThreshold", "%", 1, 200, &Options::mig_imbalance_threshold, true,
      "Least imbalance of owed time between two nodes that starts a load move or swap; a third of "
-     "it "
-     "if it has lasted for minutes, unless Numa.ShortageHalfLife is 0"},
+     "it if it has lasted for minutes, unless Numa.ShortageHalfLife is 0"},
     {"Numa.MigThreshold", "%", 0, 100, &Options::mig_threshold, true,
      "Least improvement of a load move or swap, in per cent of a node's capacity, of 25 CPUs at "
      "most"},

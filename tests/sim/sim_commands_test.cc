@@ -107,8 +107,10 @@ TEST(SimCommandsTest, OtherPoliciesExplainAndRecordNothing) {
   const Outcome unknown = run({"sim", "run", "pile-up", "--policy", "kernal"});
   EXPECT_EQ(unknown.code, kExitUsage);
   EXPECT_THAT(unknown.err, HasSubstr("did you mean 'kernel'?"));
-  for (const char* option : {"--explain", "--record"}) {
-    EXPECT_EQ(run({"sim", "run", "pile-up", "--policy", "none", option, "web1"}).code, kExitUsage);
+  for (const char* option : {"--explain=web1", "--record=file", "--watch"}) {
+    const Outcome outcome = run({"sim", "run", "pile-up", "--policy", "none", option});
+    EXPECT_EQ(outcome.code, kExitUsage);
+    EXPECT_THAT(outcome.err, HasSubstr("are for vmnuma only"));
   }
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Plays with the VMs of `vmnumad --simulate` and watches the dashboard, as people do who try it: a VM appears,
-moves, wants less, and is gone.
+moves, wants more and less, and is gone.
 
 Usage: live_page_test.py CHROMIUM VMNUMAD VMNUMA VMNUMA-EXPORTER
 Exit status: 0 all is well, 1 not, 77 there is no Chromium.
@@ -20,6 +20,8 @@ from simulated_daemon import Daemon  # noqa: E402
 HOME = """[...document.querySelectorAll('.node')].findIndex((node) =>
     [...node.querySelectorAll('.clients b')].some((name) => name.textContent === 'guest'))"""
 LISTED = "[...document.querySelectorAll('#vms tbody th a')].some((name) => name.textContent === 'guest')"
+WANTS_NOTHING = """[...document.querySelectorAll('.node .clients li')].some((client) =>
+    client.textContent.startsWith('guest') && client.textContent.includes('0.00 /'))"""
 IS_MOVED = """[...document.querySelectorAll('#moves tbody tr')].some((row) =>
     row.cells[1].textContent.startsWith('guest') && row.textContent.includes('administrator'))"""
 
@@ -29,16 +31,18 @@ def play(browser, daemon, check):
     check(browser.value("document.title") == "shifts · vmnuma", "the title names the simulated host")
     check(not browser.value(LISTED), "there is no VM 'guest'")
 
-    daemon.vmnuma("sim", "start", "guest", "--vcpus", "2", "--memory", "1GiB", "--load", "90")
+    # One that wants nothing is not moved by the balancer meanwhile.
+    daemon.vmnuma("sim", "start", "guest", "--vcpus", "2", "--memory", "1GiB", "--load", "0")
     check(browser.wait_for(f"{LISTED} && {HOME} >= 0"), "it appears, with a home")
     before = browser.value(HOME)
     other = (before + 1) % browser.value("document.querySelectorAll('.node').length")
     daemon.vmnuma("--sim", "move", "guest", str(other))
-    # Where it is from here on is the balancer's business.
     check(browser.wait_for(IS_MOVED), "it moves, and the move is listed")
+    # Where it is from here on is the balancer's business.
+    daemon.vmnuma("sim", "load", "guest", "90")
+    check(browser.wait_for(f"!{WANTS_NOTHING}"), "it wants CPU time")
     daemon.vmnuma("sim", "load", "guest", "0")
-    check(browser.wait_for("""[...document.querySelectorAll('.node .clients li')].some((client) =>
-        client.textContent.startsWith('guest') && client.textContent.includes('0.00 /'))"""), "it wants nothing any more")
+    check(browser.wait_for(WANTS_NOTHING), "it wants nothing any more")
     daemon.vmnuma("sim", "stop", "guest")
     check(browser.wait_for(f"!{LISTED} && {HOME} < 0"), "it is gone")
 

@@ -332,9 +332,6 @@ struct SimRunRequest {
     line.text("--record", record, "FILE", "Also write a recording to this new file");
     line.text("--explain", explain, "VM", "Print only why this VM is where it is at the end");
     line.watch("Show the tables after every epoch, of SECONDS");
-    for (const char* balancers : {"--record", "--explain", "--watch"}) {
-      line.either("--policy", balancers);
-    }
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };

@@ -183,8 +183,9 @@ std::string next_step(const SimRunRequest& request, const SimulationResult& resu
   return fmt::format("Next, ask why: {} --explain {}\n", command, text::shell_word(vm.name));
 }
 
-/// What is simulated. Error: a policy or a scenario that does not exist.
-Result<std::unique_ptr<Simulation>> simulation_of(const SimRunRequest& request,
+/// What is simulated. Error: a policy or a scenario that does not exist, or a policy that has
+/// nothing of what is asked for.
+Result<std::unique_ptr<Simulation>> simulation_of(const SimRunRequest& request, bool watch,
                                                   const std::string& scenarios) {
   std::unique_ptr<Policy> policy = make_policy(request.policy);
   if (!policy && request.policy != kOurs) {
@@ -193,6 +194,12 @@ Result<std::unique_ptr<Simulation>> simulation_of(const SimRunRequest& request,
     return failure(ErrorCode::kInvalidArgument,
                    fmt::format("--policy: there is no policy '{}'{}", request.policy,
                                placement::did_you_mean(request.policy, known)));
+  }
+  if (policy && (request.record || request.explain || watch)) {
+    return failure(ErrorCode::kInvalidArgument,
+                   fmt::format("--policy: '{}' has no tables, explains and records nothing, so "
+                               "--watch, --explain and --record are for {} only",
+                               request.policy, kOurs));
   }
   Result<Scenario> scenario = scenario_of(request.scenario, scenarios);
   if (!scenario) {
@@ -205,7 +212,8 @@ Result<std::unique_ptr<Simulation>> simulation_of(const SimRunRequest& request,
 
 int run_simulation(const SimRunRequest& request, const Invocation& invocation,
                    const std::string& scenarios, Surroundings& surroundings) {
-  const Result<std::unique_ptr<Simulation>> made = simulation_of(request, scenarios);
+  const Result<std::unique_ptr<Simulation>> made =
+      simulation_of(request, invocation.watch, scenarios);
   if (!made) {
     return failed(surroundings, made.error());
   }
