@@ -51,8 +51,10 @@ int run(int cases) {
   // Whose default the distance to the goal is.
   Options half_threshold;
   half_threshold.mig_imbalance_threshold = as_shipped.mig_imbalance_threshold / 2;
-  // Free moves, and none is too small to be made.
+  // Free moves, and none is too small to be made. Without spills, which would make up for any
+  // imbalance where far memory costs nothing.
   Options every_gain = free;
+  every_gain.spill_enable = 0;
   every_gain.mig_imbalance_threshold = 1;
   every_gain.mig_threshold = 0;
   every_gain.mig_thrash_threshold = 100;
