@@ -59,7 +59,7 @@ class Guest:
         return self.starter.pid(self)
 
     def pinned_cpus(self):
-        """For each vCPU the CPUs it is pinned to, as who has started it tells."""
+        """For each vCPU the CPUs it is pinned to, as its starter tells."""
         return self.starter.pinned_cpus(self)
 
     def scope(self):

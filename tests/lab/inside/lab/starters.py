@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who starts guests: libvirt (domains.py), a script (processes.py), or both in turn."""
+"""What starts guests: libvirt (domains.py), a script (processes.py), or both in turn."""
 
 import itertools
 import json
