@@ -186,16 +186,15 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
      [](const VmPolicy& policy) { return std::to_string(policy.make_room_deadline_s); }},
     {"priority", KeyKind::kNumber, "-1000 to 1000",
      "How important the VM is when room is made for another one: VMs of lower priority are moved "
-     "before those of higher priority; nobody is stopped",
+     "first; none is stopped",
      [](VmPolicy& policy, std::string_view text) {
        return set_number(policy.priority, text, -placement::kMostPriority,
                          placement::kMostPriority);
      },
      [](const VmPolicy& policy) { return std::to_string(policy.priority); }},
     {"owner", KeyKind::kText, "a name, or nothing",
-     "Whose VM it is, for what is reserved for an owner (vmnuma reserve --for-owner); without it "
-     "the "
-     "project that OpenStack's Nova names in the metadata, by name or UUID",
+     "The owner of the VM, for whom room may be reserved (vmnuma reserve --for-owner); without it "
+     "the project that OpenStack's Nova names in the metadata, by name or UUID",
      [](VmPolicy& policy, std::string_view text) { return set_text(policy.owner, text); },
      [](const VmPolicy& policy) { return policy.owner; }},
 };

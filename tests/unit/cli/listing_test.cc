@@ -124,7 +124,7 @@ TEST(ListingTest, AReservationSaysForWhomHowMuchWhereAndUntilWhen) {
 TEST(ListingTest, WhatHappenedToAReservationNamesItAndTheVm) {
   const tests::TimeZone zone("UTC");
   balancer::ReservationHistoryView view;
-  EXPECT_EQ(text_of(view), "No reservations.\n");
+  EXPECT_EQ(text_of(view), "Nothing has happened to reservations.\n");
   view.events = {{1738324800, "web", "taken-up", "web1", "u", 1 << 20, "it takes"},
                  {1738324799, "web", "reserved", "", "", 2 << 20, "it is kept"}};
   EXPECT_EQ(text_of(view),

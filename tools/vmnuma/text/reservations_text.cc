@@ -113,7 +113,7 @@ Listing listing_of(const balancer::ReservationHistoryView& view) {
 
 std::string text_of(const balancer::ReservationHistoryView& view) {
   if (view.events.empty()) {
-    return "No reservations.\n";
+    return "Nothing has happened to reservations.\n";
   }
   return text_of(listing_of(view), ListFormat::kTable) +
          (view.truncated ? "There are more; --limit shows more of them.\n" : "");
