@@ -217,9 +217,11 @@ std::string guard_text(Guard guard, const Options& options) {
   switch (guard) {
     case Guard::kMinimumGain:
       return fmt::format(
-          "it gains less than Numa.MigThreshold ({} %) of a node, of 25 CPUs at most, or by talk "
-          "alone of its vCPUs",
-          options.mig_threshold);
+          "it gains less than Numa.MigThreshold ({} %) of a node{}, or by talk alone of its vCPUs",
+          options.mig_threshold,
+          options.mig_threshold_cpus == 0
+              ? ""
+              : fmt::format(" (of {} CPUs at most)", options.mig_threshold_cpus));
     case Guard::kDoesNotPay:
       return fmt::format("moving costs more than it gains within Numa.MoveHorizon ({} epochs)",
                          options.move_horizon);

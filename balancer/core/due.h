@@ -33,9 +33,9 @@ namespace vmnuma::balancer {
 /// before that. Less than Numa.LTermFairnessInterval epochs are looked back.
 [[nodiscard]] bool is_due_for_load(const placement::Snapshot& snapshot, std::int64_t interval);
 
-/// True if owed / capacity of two nodes differs by Numa.MigImbalanceThreshold, or by a third of it
-/// where only as much counts of a node as its clients were owed over minutes, too. That third is
-/// for nothing if Numa.ShortageHalfLife is 0, as nobody asks then what has lasted.
+/// True if owed / capacity of two nodes differs by Numa.MigImbalanceThreshold; or by a third of it
+/// if of each node only as much counts as its clients were owed over minutes, too. The third does
+/// not apply if Numa.ShortageHalfLife is 0: how long a shortage has lasted is not looked at then.
 [[nodiscard]] bool is_imbalanced(const placement::Arrangement& arrangement);
 
 }  // namespace vmnuma::balancer

@@ -133,9 +133,10 @@ namespace {
 
 /// Of a node with that capacity.
 CpuTime least_gain_of(const Arrangement& arrangement, CpuTime capacity) {
-  constexpr std::int64_t kMostCpus = 25;
-  return std::min(capacity, arrangement.snapshot().epoch_length * kMostCpus) *
-         arrangement.options().mig_threshold / 100;
+  const std::int64_t most = arrangement.options().mig_threshold_cpus;
+  const CpuTime counted =
+      most == 0 ? capacity : std::min(capacity, arrangement.snapshot().epoch_length * most);
+  return counted * arrangement.options().mig_threshold / 100;
 }
 
 }  // namespace

@@ -51,9 +51,7 @@ namespace vmnuma::balancer {
     const placement::Arrangement& arrangement, placement::Reason reason,
     std::span<const placement::Rehoming> changes, const placement::Effect& effect);
 
-/// Numa.MigThreshold of the node. One of more CPUs counts as one of 25, where the default is half
-/// of a CPU: on larger ones a VM of one or two vCPUs could never gain enough, and a node full of
-/// such VMs would keep any shortage.
+/// Numa.MigThreshold of the node, as far as it counts (Numa.MigThresholdCPUs).
 [[nodiscard]] placement::CpuTime least_gain_on(const placement::Arrangement& arrangement,
                                                placement::NodeIndex node);
 

@@ -477,7 +477,7 @@ class Validator {
     }
   }
 
-  /// Numa.MigThreshold of the largest node, of 25 CPUs at most.
+  /// Numa.MigThreshold of the largest node, of Numa.MigThresholdCPUs at most.
   [[nodiscard]] CpuTime threshold(const std::vector<Rehoming>& changes,
                                   const std::vector<NodeIndex>& from) const {
     CpuTime largest;
@@ -487,7 +487,10 @@ class Validator {
             largest, node < snapshot_.nodes.size() ? snapshot_.nodes[node].capacity : CpuTime{});
       }
     }
-    return std::min(largest, snapshot_.epoch_length * 25) * options_.mig_threshold / 100;
+    if (options_.mig_threshold_cpus > 0) {
+      largest = std::min(largest, snapshot_.epoch_length * options_.mig_threshold_cpus);
+    }
+    return largest * options_.mig_threshold / 100;
   }
 
   /// By which it was decided: with everybody at home.

@@ -22,8 +22,7 @@ constexpr OptionInfo kTable[] = {
      "Least imbalance of owed time between two nodes that starts a load move or swap; a third of "
      "it if it has lasted for minutes, unless Numa.ShortageHalfLife is 0"},
     {"Numa.MigThreshold", "%", 0, 100, &Options::mig_threshold, true,
-     "Least improvement of a load move or swap, in per cent of a node's capacity, of 25 CPUs at "
-     "most"},
+     "Least improvement of a load move or swap, in per cent of a node's capacity"},
     {"Numa.MigThrashThreshold", "%", 0, 100, &Options::mig_thrash_threshold, true,
      "Most imbalance the other way round that a one-way load move may leave, in per cent of the "
      "imbalance before it"},
@@ -66,6 +65,9 @@ constexpr OptionInfo kTable[] = {
      "Half-life of a node's load average"},
     {"Numa.ColdStartPct", "%", 0, 100, &Options::cold_start_pct, false,
      "Load that a new VM counts with until it is measured, in per cent of its vCPUs"},
+    {"Numa.MigThresholdCPUs", "CPUs", 0, 8192, &Options::mig_threshold_cpus, false,
+     "As how many CPUs a node that has more counts for Numa.MigThreshold of a load move or swap; "
+     "0 = as all of them"},
     {"Numa.LocalityMigThreshold", "%", 1, 100, &Options::locality_mig_threshold, false,
      "Least gain in local memory for a locality move or swap"},
     {"Numa.MemStallPct", "%", 0, 100, &Options::mem_stall_pct, false,
@@ -80,8 +82,8 @@ constexpr OptionInfo kTable[] = {
     {"Numa.MoveHorizon", "epochs", 1, 10000, &Options::move_horizon, false,
      "Time over which a move must pay for itself"},
     {"Numa.ShortageHalfLife", "s", 0, 3600, &Options::shortage_half_life, false,
-     "Half-life of the average by which a shortage is expected to last as it has lasted; 0 = it "
-     "counts for nothing how long one has lasted"},
+     "Half-life of the average by which a shortage is expected to last as it has lasted; 0 = how "
+     "long it has lasted does not count"},
     {"Numa.MoveCostFixed", "us", 0, 10000000, &Options::move_cost_fixed, false,
      "CPU time that any move is taken to cost"},
     {"Numa.MoveCostPerMiB", "us", 0, 1000000, &Options::move_cost_per_mib, false,
@@ -135,6 +137,7 @@ Options options_of(Preset preset) {
     options.spill_enable = 0;
     options.migrations_per_epoch = kFewestMoves;
     options.shortage_half_life = 0;
+    options.mig_threshold_cpus = 0;
     options.page_mig_rate_max = 32000;
     options.forecast_weight = 75;
   }

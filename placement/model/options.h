@@ -56,6 +56,9 @@ struct Options {
   std::int64_t smt_gain_pct = 25;
   std::int64_t load_half_life = 60;
   std::int64_t cold_start_pct = 50;
+  // Half of a CPU with the default of mig_threshold. On a larger node a VM of one or two vCPUs
+  // could never gain enough, and a node full of such VMs would keep any shortage.
+  std::int64_t mig_threshold_cpus = 25;
   std::int64_t locality_mig_threshold = 20;
   std::int64_t mem_stall_pct = 30;
   std::int64_t residency = 5;

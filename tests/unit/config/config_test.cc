@@ -93,6 +93,7 @@ TEST(ConfigTest, APresetIsWhatOptionsHaveThatAreSetNowhere) {
   placement::Options expected = options_of(placement::Preset::kEsxi);
   EXPECT_EQ(expected.spill_enable, 0);
   EXPECT_EQ(expected.shortage_half_life, 0);
+  EXPECT_EQ(expected.mig_threshold_cpus, 0);
   EXPECT_EQ(expected.page_mig_rate_max, 32000);
   EXPECT_EQ(expected.migrations_per_epoch, 4);
   expected.page_mig_rate_max = 64000;

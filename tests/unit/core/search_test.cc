@@ -285,21 +285,26 @@ TEST(PlannerTest, AMoveForASmallImbalanceKeepsTheRulesOnlyIfThatHasLasted) {
               Contains(testing::HasSubstr("below Numa.MigImbalanceThreshold")));
 }
 
-TEST(PlannerTest, OnALargeNodeAVmOfOneVcpuIsWorthAMove) {
+TEST(PlannerTest, TheNodeThatCountsForTheLeastGainIsAsLargeAsTheOptionSays) {
   SnapshotBuilder builder;
   builder.nodes(2, {.cores = 100, .memory_gib = 1024});
   for (int i = 0; i < 120; ++i) {
     builder.vm({.name = "a" + std::to_string(i)});
   }
   const Snapshot snapshot = builder.build();
-  // 2 % of 100 CPUs are 2, which a VM of one never gains; of 25 they are half of one.
-  EXPECT_THAT(planned_with_walls(snapshot), SizeIs(placement::kFewestMoves));
-  EXPECT_THAT(violations_of(make_plan(snapshot, tests::walls(), {}), snapshot, tests::walls(), {}),
-              IsEmpty());
+  // 2 % of 100 CPUs are 2, which a VM of one vCPU never gains; of 25 they are half of one.
+  Options counted = tests::walls();
+  counted.mig_threshold_cpus = 25;
+  EXPECT_THAT(planned_with_walls(snapshot, counted), SizeIs(placement::kFewestMoves));
+  const Plan plan = make_plan(snapshot, counted, {});
+  EXPECT_THAT(violations_of(plan, snapshot, counted, {}), IsEmpty());
+  // ESXi's rules count the whole node.
+  EXPECT_THAT(planned_with_walls(snapshot), IsEmpty());
+  EXPECT_THAT(violations_of(plan, snapshot, tests::walls(), {}),
+              Contains(testing::HasSubstr("Numa.MigThreshold")));
   // 5 % of 25 are more than one.
-  Options more = tests::walls();
-  more.mig_threshold = 5;
-  EXPECT_THAT(planned_with_walls(snapshot, more), IsEmpty());
+  counted.mig_threshold = 5;
+  EXPECT_THAT(planned_with_walls(snapshot, counted), IsEmpty());
 }
 
 TEST(PlannerTest, WaitsForTheEpochInWhichMovesAreDue) {
