@@ -148,6 +148,18 @@ TEST_F(SimHostTest, TheKernelBringsMemoryToItsThreadsAndTheyPayForIt) {
   EXPECT_LT(host_->take_truth().vms[0].vcpus[0].stalled, CpuTime{20'000});
 }
 
+TEST_F(SimHostTest, TheKernelMovesNoMemoryToANodeThatTheVmsCpusetForbids) {
+  make(small_host(2));
+  ScenarioVm far = busy_vm("a", 2, 100);
+  far.memory_on = {{NodeId{0}, kGiB}};
+  far.numatune = placement::NumatuneMode::kRestrictive;
+  const VmId vm = host_->start(far);
+  pin(vm, 1);
+  host_->balance_numa(vm);
+  run(60);
+  EXPECT_THAT(*sample_of(vm).memory, ElementsAre(kGiB, Bytes{}));
+}
+
 TEST_F(SimHostTest, UnpinnedThreadsSpreadOverTheNodes) {
   make(small_host(2));
   const VmId vm = host_->start(busy_vm("a", 8, 100));

@@ -247,6 +247,7 @@ class SimHost final : public stats::DomainInventory,
   void scan_memory(Vm& vm, placement::CpuTime length);
   void take_hinting_fault(Vm& vm, std::int64_t page, const std::vector<std::size_t>& runnable,
                           const std::vector<SimNumaScanner::Share>& nodes);
+  [[nodiscard]] bool memory_may_be_on(const Vm& vm, placement::NodeIndex node) const;
   [[nodiscard]] std::vector<placement::NodeIndex> memory_nodes_for(const Vm& vm) const;
   /// Pages that are mapped below this cell's.
   [[nodiscard]] std::int64_t pages_below(const Vm& vm, std::size_t cell) const;

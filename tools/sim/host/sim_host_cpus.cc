@@ -453,7 +453,9 @@ void SimHost::take_hinting_fault(Vm& vm, std::int64_t page,
   if (!vm.scanner->fault(page, static_cast<std::int32_t>(user), *from, vcpu.node, nodes)) {
     return;
   }
-  if (is_busy(vm, page, /*manner=*/1) || !memory_.move(vm.owner, page, vcpu.node)) {
+  // A page is allocated within the cpuset of the task that takes the fault (prepare_alloc_pages).
+  if (!memory_may_be_on(vm, vcpu.node) || is_busy(vm, page, /*manner=*/1) ||
+      !memory_.move(vm.owner, page, vcpu.node)) {
     vm.scanner->move_failed();
     return;
   }
@@ -469,15 +471,18 @@ void SimHost::take_hinting_fault(Vm& vm, std::int64_t page,
                     kSimPage * memory_.free(vcpu.node)});
 }
 
-std::vector<NodeIndex> SimHost::memory_nodes_for(const Vm& vm) const {
+bool SimHost::memory_may_be_on(const Vm& vm, NodeIndex node) const {
   using placement::NumatuneMode;
+  const std::vector<placement::NodeId>& bound = vm.description.numatune_nodes;
+  const NumatuneMode mode = vm.description.numatune;
+  return mode == NumatuneMode::kNone || mode == NumatuneMode::kPreferred ||
+         std::find(bound.begin(), bound.end(), topology_.nodes[node].id) != bound.end();
+}
+
+std::vector<NodeIndex> SimHost::memory_nodes_for(const Vm& vm) const {
   std::vector<NodeIndex> nodes;
   for (NodeIndex node = 0; node < topology_.nodes.size(); ++node) {
-    const placement::NodeId id = topology_.nodes[node].id;
-    const std::vector<placement::NodeId>& bound = vm.description.numatune_nodes;
-    const NumatuneMode mode = vm.description.numatune;
-    if (mode == NumatuneMode::kNone || mode == NumatuneMode::kPreferred ||
-        std::find(bound.begin(), bound.end(), id) != bound.end()) {
+    if (memory_may_be_on(vm, node)) {
       nodes.push_back(node);
     }
   }
