@@ -149,6 +149,27 @@ TEST(ScenarioFileTest, RefusesAVmThatCannotFitItsHost) {
             "dir/some.toml:9: 'a' has 17408 MiB of memory, but all nodes together have 16384");
 }
 
+TEST(ScenarioFileTest, HugePagesArePartOfANodesMemory) {
+  const std::string vm = "[[vm]]\nname = 'a'\nvcpus = 1\nhuge_pages = true\nmemory = ";
+  const auto scenario = parse_scenario(
+      "epochs = 1\n[host]\nmemory_per_node = '8GiB'\nhuge_pages_per_node = '2GiB'\n"
+      "[[host.node]]\ncores = 4\n[[host.node]]\ncores = 4\nhuge_pages = '4GiB'\n" +
+          vm + "'6GiB'\n",
+      "f.toml");
+  ASSERT_TRUE(scenario.has_value()) << scenario.error().message;
+  EXPECT_EQ(scenario->host.nodes[0].huge_pages, kGiB * 2);
+  EXPECT_EQ(scenario->host.nodes[1].huge_pages, kGiB * 4);
+  EXPECT_TRUE(scenario->vms[0].huge_pages);
+
+  EXPECT_THAT(problem(vm + "'1GiB'\n"), HasSubstr("all nodes together have 0 of huge pages"));
+  const auto too_many = parse_scenario(
+      "epochs = 1\n[host]\nnodes = 2\ncores_per_node = 1\nmemory_per_node = '8GiB'\n"
+      "huge_pages_per_node = '9GiB'\n",
+      "f.toml");
+  ASSERT_FALSE(too_many.has_value());
+  EXPECT_THAT(too_many.error().message, HasSubstr("there are more huge pages than memory"));
+}
+
 std::string talk(const std::string& between) {
   std::string text;
   for (const char* name : {"a", "b", "c"}) {

@@ -160,6 +160,29 @@ TEST_F(SimHostTest, TheKernelMovesNoMemoryToANodeThatTheVmsCpusetForbids) {
   EXPECT_THAT(*sample_of(vm).memory, ElementsAre(kGiB, Bytes{}));
 }
 
+TEST_F(SimHostTest, HugePagesComeFromTheNodesPoolsAndTheKernelLeavesThem) {
+  ScenarioHost host = small_host(2);
+  for (ScenarioNode& node : host.nodes) {
+    node.huge_pages = kGiB * 2;
+  }
+  make(host);
+  ScenarioVm far = busy_vm("a", 2, 100);
+  far.placed_on = {NodeId{0}};
+  far.huge_pages = true;
+  const VmId vm = host_->start(far);
+  pin(vm, 1);
+  host_->balance_numa(vm);
+  run(60);
+  const placement::Sample sample = host_->sample(1, {});
+  EXPECT_THAT(*sample.vms[0].memory, ElementsAre(kGiB, Bytes{}));
+  EXPECT_EQ(sample.nodes[0].total - sample.nodes[0].free, kGiB * 2);
+  EXPECT_THAT(*sample.nodes[0].huge_pages,
+              ElementsAre(placement::HugePagePool{kSimPage, kGiB.value * 2 / kSimPage.value}));
+  EXPECT_THAT(host_->node_memory(NodeId{0})->pools,
+              ElementsAre(migration::PoolFree{kSimPage, kGiB.value / kSimPage.value}));
+  EXPECT_EQ(host_->description(vm).huge_page_size, kSimPage);
+}
+
 TEST_F(SimHostTest, UnpinnedThreadsSpreadOverTheNodes) {
   make(small_host(2));
   const VmId vm = host_->start(busy_vm("a", 8, 100));

@@ -41,6 +41,23 @@ TEST(SimMemoryTest, WhatDoesNotFitComesFromTheNearestOfTheAllowed) {
   EXPECT_EQ(memory.audit(), std::nullopt);
 }
 
+TEST(SimMemoryTest, HugePagesAreAPoolOfTheirOwn) {
+  SimMemory memory({100, 100}, {10, 20, 20, 10}, {30, 10});
+  memory.add(1, 35, 0, SimPool::kHuge);
+  memory.touch(1, 0, 35, 0, {0, 1});
+  EXPECT_THAT(memory.counts(1), ElementsAre(30, 5));
+  EXPECT_EQ(memory.free(0, SimPool::kHuge), 0);
+  EXPECT_EQ(memory.free(0), 100);
+  for (std::int64_t page = 0; page < 5; ++page) {
+    EXPECT_TRUE(memory.move(1, page, 1));
+  }
+  EXPECT_FALSE(memory.move(1, 5, 1));
+  EXPECT_EQ(memory.audit(), std::nullopt);
+  memory.remove(1);
+  EXPECT_EQ(memory.free(1, SimPool::kHuge), 10);
+  EXPECT_EQ(memory.audit(), std::nullopt);
+}
+
 TEST(SimMemoryTest, CellsAreEvenPartsInOrder) {
   SimMemory memory = three_nodes();
   memory.add(1, 10, 3);

@@ -209,6 +209,9 @@ void Oracles::check_rate(Meter& meter, Bytes rate, const PageMove& move, const s
 }
 
 Bytes Oracles::below_reserve(const PageMove& move, const SimHost& host) const {
+  if (move.huge_pages) {
+    return Bytes{};
+  }
   const Bytes total = host.topology().nodes[*host.topology().index_of(move.to)].memory;
   const Bytes reserve =
       total / 1000 * migration::limits_from(scenario_.options, host.topology()).node_reserve.value;
@@ -225,7 +228,7 @@ void Oracles::pages_moved(const PageMove& move, const SimHost& host) {
   check_rate(vm_meters_[move.vm], limits.vm_bytes_per_second, move, "'" + vm.name + "'");
   const Bytes total = host.topology().nodes[*host.topology().index_of(move.to)].memory;
   const Bytes reserve = total / 1000 * limits.node_reserve.value;
-  if (move.free_told - move.moved < reserve) {
+  if (!move.huge_pages && move.free_told - move.moved < reserve) {
     violation(fmt::format("{} bytes of '{}' were moved to node {}, below its reserve",
                           move.moved.value, vm.name, move.to.value));
   }

@@ -21,10 +21,18 @@ using placement::VmId;
 
 namespace {
 
-SimMemory::Counts pages_of(const ScenarioHost& host) {
+SimMemory::Counts huge_pages_of(const ScenarioHost& host) {
   SimMemory::Counts pages;
   for (const ScenarioNode& node : host.nodes) {
-    pages.push_back(node.memory.value / kSimPage.value);
+    pages.push_back(node.huge_pages.value / kSimPage.value);
+  }
+  return pages;
+}
+
+SimMemory::Counts ordinary_pages_of(const ScenarioHost& host) {
+  SimMemory::Counts pages = huge_pages_of(host);
+  for (std::size_t i = 0; i < pages.size(); ++i) {
+    pages[i] = host.nodes[i].memory.value / kSimPage.value - pages[i];
   }
   return pages;
 }
@@ -44,6 +52,9 @@ placement::Topology make_topology(const ScenarioHost& host) {
                          .memory = node.memory,
                          .package = node.id.value,
                          .huge_pages = {}};
+    if (node.huge_pages > Bytes{}) {
+      made.huge_pages.push_back({kSimPage, node.huge_pages.value / kSimPage.value});
+    }
     for (std::int32_t thread = 0; thread < node.threads_per_core; ++thread) {
       for (std::int32_t core = first_core; core < first_core + node.cores; ++core) {
         // Cores of one cache follow each other.
@@ -84,7 +95,7 @@ SimHost::SimHost(const ScenarioHost& host, std::uint64_t seed, bool prefer_ht, S
       topology_(make_topology(host)),
       firmware_distances_(host.firmware_distances),
       distances_are_measured_(host.distances_are_measured),
-      memory_(pages_of(host), host.distances),
+      memory_(ordinary_pages_of(host), host.distances, huge_pages_of(host)),
       load_balancer_(seed),
       read_turns_(host.counts_reads ? this : nullptr) {
   for (const placement::Node& node : topology_.nodes) {
@@ -115,7 +126,8 @@ VmId SimHost::start(const ScenarioVm& spec) {
   vm.description.id = id_of_started(owner);
   describe(vm);
   pin_as_found(vm);
-  memory_.add(owner, spec.memory.value / kSimPage.value, spec.cells);
+  memory_.add(owner, spec.memory.value / kSimPage.value, spec.cells,
+              spec.huge_pages ? SimPool::kHuge : SimPool::kOrdinary);
   fill_memory(vm);
   begin_epoch(vm);
   domains_changed_ = true;
@@ -131,6 +143,7 @@ void SimHost::describe(Vm& vm) const {
   description.max_vcpus = vm.spec.vcpus;
   description.memory = vm.spec.memory;
   description.max_memory = vm.spec.memory;
+  description.huge_page_size = vm.spec.huge_pages ? kSimPage : Bytes{};
   description.io_threads = {1};
   description.policy = vm.spec.policy;
   description.numatune = vm.spec.numatune;
@@ -359,7 +372,8 @@ placement::Sample SimHost::sample(std::int64_t sequence, placement::Microseconds
   sample.taken_at = now;
   for (NodeIndex node = 0; node < topology_.nodes.size(); ++node) {
     sample.nodes.push_back({topology_.nodes[node].id, kSimPage * memory_.free(node),
-                            kSimPage * memory_.total(node), std::nullopt, nodes_[node].copying_us});
+                            topology_.nodes[node].memory, topology_.nodes[node].huge_pages,
+                            nodes_[node].copying_us});
     const auto cpus = static_cast<std::int64_t>(nodes_[node].cpus.size());
     for (std::int64_t i = 0; i < cpus; ++i) {
       // Evenly, and never backwards when the node's time grows.

@@ -54,6 +54,7 @@ struct PageMove {
   placement::Bytes free_told;  ///< what a mover was last told to be free there, less what all have
                                ///< moved there since
   placement::Bytes left;       ///< free there afterwards
+  bool huge_pages = false;     ///< from pool to pool, which leaves the nodes' free memory alone
 };
 
 class SimHost final : public stats::DomainInventory,

@@ -389,9 +389,9 @@ void SimHost::balance_numa(const placement::VmId& id) {
     return;
   }
   Vm& vm = found->second;
-  // Mappings with an explicit policy are skipped (vma_policy_mof).
-  if (vm.description.numatune == placement::NumatuneMode::kNone ||
-      vm.description.numatune == placement::NumatuneMode::kRestrictive) {
+  // Mappings with an explicit policy are skipped (vma_policy_mof), and those of huge pages.
+  if (!vm.spec.huge_pages && (vm.description.numatune == placement::NumatuneMode::kNone ||
+                              vm.description.numatune == placement::NumatuneMode::kRestrictive)) {
     vm.scanner.emplace(memory_.pages(vm.owner), vm.spec.vcpus);
   }
 }

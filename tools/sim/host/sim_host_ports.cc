@@ -298,6 +298,7 @@ Result<std::vector<MemoryRange>> SimHost::find_ranges(const VmProcess& process) 
       range.start = kFirstAddress + static_cast<std::uint64_t>(pages_below(*vm, cell)) * kPageSize;
       range.length = kSimPage * (memory_.first_page(vm->owner, cell + 1) - first);
       range.page_size = kSimPage;
+      range.hugetlb = vm->spec.huge_pages;
       range.policy = policy_of(vm->description);
       range.name = fmt::format("guest memory {}", cell);
       const SimMemory::Counts& pages = memory_.counts(vm->owner, cell);
@@ -432,9 +433,10 @@ Result<MoveResult> SimHost::move(const VmProcess& process, std::span<const std::
   }
   clock_.spend(call.result.elapsed - kDrainTime);
   if (call.moved > Bytes{}) {
+    const bool huge_pages = (*vm)->spec.huge_pages;
     moves_.push_back({clock_.now, (*vm)->description.id, node, call.moved, free_told_[node],
-                      kSimPage * memory_.free(*to)});
-    free_told_[node] -= call.moved;
+                      kSimPage * memory_.free(*to), huge_pages});
+    free_told_[node] -= huge_pages ? Bytes{} : call.moved;
   }
   if (call.ran_full) {
     return failure(ErrorCode::kNoSpace, fmt::format("node {} is full", node.value), ENOMEM);
@@ -449,9 +451,13 @@ Result<migration::NodeMemory> SimHost::node_memory(NodeId node) {
     return failure(ErrorCode::kNotFound, fmt::format("there is no node {}", node.value));
   }
   free_told_[node] = kSimPage * memory_.free(*index);
-  return migration::NodeMemory{.total = kSimPage * memory_.total(*index),
+  migration::NodeMemory memory{.total = topology_.nodes[*index].memory,
                                .available = kSimPage * memory_.free(*index),
                                .pools = {}};
+  for (const placement::HugePagePool& pool : topology_.nodes[*index].huge_pages) {
+    memory.pools.push_back({pool.page_size, memory_.free(*index, SimPool::kHuge)});
+  }
+  return memory;
 }
 
 }  // namespace vmnuma::tools

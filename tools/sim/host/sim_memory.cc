@@ -20,9 +20,10 @@ std::int64_t cell_start(std::int64_t pages, std::int64_t cells, std::int64_t cel
 
 }  // namespace
 
-SimMemory::SimMemory(Counts pages, std::vector<std::int32_t> distances)
-    : total_(std::move(pages)), free_(total_), taken_away_(total_.size()) {
-  const std::size_t count = total_.size();
+SimMemory::SimMemory(Counts pages, const std::vector<std::int32_t>& distances, Counts huge_pages) {
+  const std::size_t count = pages.size();
+  huge_pages.resize(count);
+  pools_ = {Pool{pages, pages, Counts(count)}, Pool{huge_pages, huge_pages, Counts(count)}};
   for (NodeIndex from = 0; from < count; ++from) {
     std::vector<NodeIndex> order(count);
     for (NodeIndex node = 0; node < count; ++node) {
@@ -36,11 +37,12 @@ SimMemory::SimMemory(Counts pages, std::vector<std::int32_t> distances)
   }
 }
 
-void SimMemory::add(Owner owner, std::int64_t pages, std::int32_t cells) {
+void SimMemory::add(Owner owner, std::int64_t pages, std::int32_t cells, SimPool pool) {
   const auto count = static_cast<std::size_t>(std::max(cells, 1));
   Pages fresh;
+  fresh.pool = pool;
   fresh.on.assign(static_cast<std::size_t>(pages), kNowhere);
-  fresh.counts.assign(count, Counts(total_.size()));
+  fresh.counts.assign(count, Counts(node_count()));
   for (std::size_t cell = 0; cell < count; ++cell) {
     fresh.next_touched.push_back(
         cell_start(pages, static_cast<std::int64_t>(count), static_cast<std::int64_t>(cell)));
@@ -50,8 +52,9 @@ void SimMemory::add(Owner owner, std::int64_t pages, std::int32_t cells) {
 
 void SimMemory::remove(Owner owner) {
   const Counts held = counts(owner);
+  Counts& free = pages_in(pool_of(owner)).free;
   for (NodeIndex node = 0; node < held.size(); ++node) {
-    free_[node] += held[node];
+    free[node] += held[node];
   }
   owners_.erase(owner);
 }
@@ -80,16 +83,17 @@ std::int64_t SimMemory::untouched_pages(Owner owner, std::size_t cell) const {
 void SimMemory::touch(Owner owner, std::size_t cell, std::int64_t pages, NodeIndex near,
                       const std::vector<NodeIndex>& allowed) {
   Pages& mine = owners_.at(owner);
+  Counts& free = pages_in(mine.pool).free;
   const std::int64_t end = first_page(owner, cell + 1);
   for (const NodeIndex node : nearest_[near]) {
     if (std::find(allowed.begin(), allowed.end(), node) == allowed.end()) {
       continue;
     }
     std::int64_t& next = mine.next_touched[cell];
-    const std::int64_t taken = std::min({pages, free_[node], end - next});
+    const std::int64_t taken = std::min({pages, free[node], end - next});
     std::fill_n(mine.on.begin() + next, taken, static_cast<std::int8_t>(node));
     mine.counts[cell][node] += taken;
-    free_[node] -= taken;
+    free[node] -= taken;
     next += taken;
     pages -= taken;
   }
@@ -97,28 +101,31 @@ void SimMemory::touch(Owner owner, std::size_t cell, std::int64_t pages, NodeInd
 
 bool SimMemory::move(Owner owner, std::int64_t page, NodeIndex to) {
   Pages& mine = owners_.at(owner);
+  Counts& free = pages_in(mine.pool).free;
   std::int8_t& on = mine.on[static_cast<std::size_t>(page)];
-  if (on == kNowhere || free_[to] == 0) {
+  if (on == kNowhere || free[to] == 0) {
     return false;
   }
   const NodeIndex from = static_cast<std::uint8_t>(on);
   Counts& counts = mine.counts[cell_of(mine, page)];
   --counts[from];
-  ++free_[from];
+  ++free[from];
   ++counts[to];
-  --free_[to];
+  --free[to];
   on = static_cast<std::int8_t>(to);
   return true;
 }
 
 void SimMemory::take_away(NodeIndex node) {
-  taken_away_[node] += free_[node];
-  free_[node] = 0;
+  Pool& pool = pages_in(SimPool::kOrdinary);
+  pool.taken_away[node] += pool.free[node];
+  pool.free[node] = 0;
 }
 
 void SimMemory::give_back(NodeIndex node) {
-  free_[node] += taken_away_[node];
-  taken_away_[node] = 0;
+  Pool& pool = pages_in(SimPool::kOrdinary);
+  pool.free[node] += pool.taken_away[node];
+  pool.taken_away[node] = 0;
 }
 
 std::optional<NodeIndex> SimMemory::place(Owner owner, std::int64_t page) const {
@@ -135,7 +142,7 @@ std::int64_t SimMemory::pages(Owner owner) const {
 }
 
 SimMemory::Counts SimMemory::counts(Owner owner) const {
-  Counts sum(total_.size());
+  Counts sum(node_count());
   for (const Counts& cell : owners_.at(owner).counts) {
     for (NodeIndex node = 0; node < sum.size(); ++node) {
       sum[node] += cell[node];
@@ -145,9 +152,9 @@ SimMemory::Counts SimMemory::counts(Owner owner) const {
 }
 
 std::optional<std::string> SimMemory::audit() const {
-  Counts held(total_.size());
+  std::array<Counts, 2> held{Counts(node_count()), Counts(node_count())};
   for (const auto& [owner, pages] : owners_) {
-    std::vector<Counts> counted(pages.counts.size(), Counts(total_.size()));
+    std::vector<Counts> counted(pages.counts.size(), Counts(node_count()));
     for (std::size_t page = 0; page < pages.on.size(); ++page) {
       const bool touched = static_cast<std::int64_t>(page) <
                            pages.next_touched[cell_of(pages, static_cast<std::int64_t>(page))];
@@ -158,17 +165,22 @@ std::optional<std::string> SimMemory::audit() const {
       if (touched) {
         const NodeIndex node = static_cast<std::uint8_t>(pages.on[page]);
         ++counted[cell_of(pages, static_cast<std::int64_t>(page))][node];
-        ++held[node];
+        ++held[static_cast<std::size_t>(pages.pool)][node];
       }
     }
     if (counted != pages.counts) {
       return fmt::format("the counts of owner {} do not agree with its pages", owner);
     }
   }
-  for (NodeIndex node = 0; node < total_.size(); ++node) {
-    if (free_[node] < 0 || held[node] + free_[node] + taken_away_[node] != total_[node]) {
-      return fmt::format("node index {}: {} held, {} free and {} taken away are not {}", node,
-                         held[node], free_[node], taken_away_[node], total_[node]);
+  for (std::size_t number = 0; number < pools_.size(); ++number) {
+    const Pool& pool = pools_[number];
+    for (NodeIndex node = 0; node < node_count(); ++node) {
+      const std::int64_t holding = held[number][node];
+      if (pool.free[node] < 0 ||
+          holding + pool.free[node] + pool.taken_away[node] != pool.total[node]) {
+        return fmt::format("node index {}: {} held, {} free and {} taken away are not {}", node,
+                           holding, pool.free[node], pool.taken_away[node], pool.total[node]);
+      }
     }
   }
   return std::nullopt;

@@ -4,7 +4,8 @@
 /// Problem: page moves are to be carried out for real, page by page, by code that believes it talks
 /// to a kernel. Approach: one byte for each page of 2 MiB names its node; counts per node and cell
 /// are kept beside it. A page that is touched first comes from the node that is asked for, or from
-/// the nearest that has one free, as with the kernel's default policy.
+/// the nearest that has one free, as with the kernel's default policy. Pages that are set aside as
+/// huge ones (hugetlbfs) are a second pool of each node, and an owner's pages are all of one pool.
 ///
 /// Terms: Owner: a VM, by the number it got at add(). Cell: an equal part of an owner's pages in
 /// the order of their addresses; an owner without guest NUMA has one.
@@ -15,6 +16,7 @@
 ///  - nothing is taken that a node does not have.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -27,16 +29,19 @@
 
 namespace vmnuma::tools {
 
+enum class SimPool { kOrdinary, kHuge };
+
 class SimMemory {
  public:
   using Owner = std::size_t;
   /// Pages per node.
   using Counts = std::vector<std::int64_t>;
 
-  /// Pages of each node, and the distances between them, row by row.
-  SimMemory(Counts pages, std::vector<std::int32_t> distances);
+  /// Ordinary pages of each node, the distances between them, row by row, and huge pages; without
+  /// these there are none.
+  SimMemory(Counts pages, const std::vector<std::int32_t>& distances, Counts huge_pages = {});
 
-  void add(Owner owner, std::int64_t pages, std::int32_t cells);
+  void add(Owner owner, std::int64_t pages, std::int32_t cells, SimPool pool = SimPool::kOrdinary);
   void remove(Owner owner);
 
   /// Takes the next `pages` untouched pages of the cell from `near`, or from the nearest of
@@ -46,13 +51,20 @@ class SimMemory {
   /// Moves one page. False if it is nowhere, or the node has none free.
   bool move(Owner owner, std::int64_t page, placement::NodeIndex to);
 
-  /// Something else takes all that is free on the node, until it is given back.
+  /// Something else takes all ordinary pages that are free on the node, until it gives them back.
   void take_away(placement::NodeIndex node);
   void give_back(placement::NodeIndex node);
 
-  [[nodiscard]] std::size_t node_count() const { return total_.size(); }
-  [[nodiscard]] std::int64_t free(placement::NodeIndex node) const { return free_[node]; }
-  [[nodiscard]] std::int64_t total(placement::NodeIndex node) const { return total_[node]; }
+  [[nodiscard]] std::size_t node_count() const { return nearest_.size(); }
+  [[nodiscard]] std::int64_t free(placement::NodeIndex node,
+                                  SimPool pool = SimPool::kOrdinary) const {
+    return pages_in(pool).free[node];
+  }
+  [[nodiscard]] std::int64_t total(placement::NodeIndex node,
+                                   SimPool pool = SimPool::kOrdinary) const {
+    return pages_in(pool).total[node];
+  }
+  [[nodiscard]] SimPool pool_of(Owner owner) const { return owners_.at(owner).pool; }
   [[nodiscard]] std::optional<placement::NodeIndex> place(Owner owner, std::int64_t page) const;
   [[nodiscard]] std::int64_t pages(Owner owner) const;
   [[nodiscard]] std::size_t cells(Owner owner) const { return owners_.at(owner).counts.size(); }
@@ -70,15 +82,24 @@ class SimMemory {
  private:
   static constexpr std::int8_t kNowhere = -1;
   struct Pages {
+    SimPool pool{};
     std::vector<std::int8_t> on;             ///< node of each page
     std::vector<Counts> counts;              ///< by cell
     std::vector<std::int64_t> next_touched;  ///< by cell
   };
   [[nodiscard]] std::size_t cell_of(const Pages& owner, std::int64_t page) const;
 
-  Counts total_;
-  Counts free_;
-  Counts taken_away_;
+  struct Pool {
+    Counts total;
+    Counts free;
+    Counts taken_away;
+  };
+  [[nodiscard]] Pool& pages_in(SimPool pool) { return pools_[static_cast<std::size_t>(pool)]; }
+  [[nodiscard]] const Pool& pages_in(SimPool pool) const {
+    return pools_[static_cast<std::size_t>(pool)];
+  }
+
+  std::array<Pool, 2> pools_;
   std::vector<std::vector<placement::NodeIndex>> nearest_;  ///< per node, all nodes by distance
   std::map<Owner, Pages> owners_;
 };

@@ -6,6 +6,11 @@
 
 namespace vmnuma::tools {
 
+bool has_huge_pages(const ScenarioHost& host) {
+  return std::any_of(host.nodes.begin(), host.nodes.end(),
+                     [](const ScenarioNode& node) { return node.huge_pages > placement::Bytes{}; });
+}
+
 std::int64_t known_epochs(const Scenario& scenario) {
   constexpr std::int64_t kMinuteMs = 60'000;
   return scenario.known_minutes * kMinuteMs / scenario.options.rebalance_period;

@@ -27,8 +27,9 @@ struct ScenarioNode {
   placement::NodeId id;
   std::int32_t cores = 0;  ///< 0: a node without CPUs
   std::int32_t threads_per_core = 1;
-  placement::Bytes memory;  ///< 0: a node without memory
-  std::int32_t caches = 1;  ///< last-level ones, each of equally many cores
+  placement::Bytes memory;      ///< 0: a node without memory
+  placement::Bytes huge_pages;  ///< of it, what is set aside as huge pages of 2 MiB
+  std::int32_t caches = 1;      ///< last-level ones, each of equally many cores
   bool operator==(const ScenarioNode&) const = default;
 };
 
@@ -53,6 +54,9 @@ struct ScenarioHost {
   bool operator==(const ScenarioHost&) const = default;
 };
 
+/// Whether memory is set aside as huge pages on any node.
+[[nodiscard]] bool has_huge_pages(const ScenarioHost& host);
+
 /// From this epoch on every vCPU wants so much of a CPU.
 struct LoadStep {
   std::int64_t from = 0;
@@ -74,6 +78,7 @@ struct ScenarioVm {
   placement::Permille stall{300};
   placement::Permille qemu{15};                 ///< what QEMU's own threads use beside its vCPUs
   std::int32_t cells = 0;                       ///< guest NUMA cells of equal size; 0 = none
+  bool huge_pages = false;                      ///< all its memory is on these
   std::vector<placement::NodeId> pinned_on;     ///< found pinned there, client by client
   std::vector<placement::NodeId> placed_on;     ///< all its memory is there at its start
   std::vector<migration::NodeBytes> memory_on;  ///< or so much of it

@@ -95,7 +95,8 @@ class ScenarioParser {
     const TableReader host(
         problems_, table, " in [host]",
         {"nodes", "cores_per_node", "threads_per_core", "caches_per_node", "memory_per_node",
-         "distances", "firmware_distances", "decisions_use", "counts_reads", "node", "other"});
+         "huge_pages_per_node", "distances", "firmware_distances", "decisions_use", "counts_reads",
+         "node", "other"});
     const bool alike = host.has("nodes");
     if (alike == host.has("node")) {
       host.complain("node", "[host] must have either 'nodes', a number, or [[host.node]] tables");
@@ -106,10 +107,12 @@ class ScenarioParser {
     standard.threads_per_core =
         static_cast<std::int32_t>(host.integer("threads_per_core", {1, 8}, 1));
     standard.memory = host.size("memory_per_node").value_or(Bytes{});
+    standard.huge_pages = host.size("huge_pages_per_node").value_or(Bytes{});
     standard.caches = static_cast<std::int32_t>(host.integer("caches_per_node", {1, 64}, 1));
     if (alike) {
       host.require("cores_per_node");
       host.require("memory_per_node");
+      check_huge_pages(host, "huge_pages_per_node", standard);
       const std::int64_t count = host.integer("nodes", {1, kMostNodes}, 0);
       for (std::int32_t i = 0; i < count; ++i) {
         standard.id = NodeId{i};
@@ -124,17 +127,26 @@ class ScenarioParser {
     }
   }
 
+  static void check_huge_pages(const TableReader& reader, std::string_view key,
+                               const ScenarioNode& node) {
+    if (node.huge_pages > node.memory) {
+      reader.complain(key, "there are more huge pages than memory");
+    }
+  }
+
   void read_nodes(const TableReader& host, const ScenarioNode& standard) {
     std::int32_t next_id = 0;
     for (const toml::table* table : host.tables("node")) {
       const TableReader reader(problems_, *table, " in [[host.node]]",
-                               {"id", "cores", "threads_per_core", "memory"});
+                               {"id", "cores", "threads_per_core", "memory", "huge_pages"});
       ScenarioNode node = standard;
       node.id = NodeId{static_cast<std::int32_t>(reader.integer("id", {next_id, 1023}, next_id))};
       node.cores = static_cast<std::int32_t>(reader.integer("cores", {0, 1024}, standard.cores));
       node.threads_per_core = static_cast<std::int32_t>(
           reader.integer("threads_per_core", {1, 8}, standard.threads_per_core));
       node.memory = reader.size("memory").value_or(standard.memory);
+      node.huge_pages = reader.size("huge_pages").value_or(standard.huge_pages);
+      check_huge_pages(reader, "huge_pages", node);
       scenario_.host.nodes.push_back(node);
       next_id = node.id.value + 1;
     }
@@ -234,15 +246,39 @@ class ScenarioParser {
 
   /// One, or `count` of them, which differ in their names and in what is left to chance.
   void read_vms(const toml::table& table) {
-    const TableReader reader(
-        problems_, table, " in [[vm]]",
-        {"name",           "vcpus",    "memory",       "start",       "stop",
-         "shares",         "load",     "load_repeats", "on_off",      "noise",
-         "stall",          "cells",    "pinned_on",    "placed_on",   "memory_on",
-         "group",          "nodes",    "numatune",     "memory_mode", "consolidate",
-         "anti_affinity",  "strategy", "cpu_binding",  "cpu_policy",  "do_not_move",
-         "class",          "count",    "qemu",         "limit",       "reservation",
-         "locality_weight"});
+    const TableReader reader(problems_, table, " in [[vm]]",
+                             {"name",
+                              "vcpus",
+                              "memory",
+                              "start",
+                              "stop",
+                              "shares",
+                              "load",
+                              "load_repeats",
+                              "on_off",
+                              "noise",
+                              "stall",
+                              "cells",
+                              "pinned_on",
+                              "placed_on",
+                              "memory_on",
+                              "group",
+                              "nodes",
+                              "numatune",
+                              "memory_mode",
+                              "consolidate",
+                              "anti_affinity",
+                              "strategy",
+                              "cpu_binding",
+                              "cpu_policy",
+                              "do_not_move",
+                              "class",
+                              "count",
+                              "qemu",
+                              "limit",
+                              "reservation",
+                              "locality_weight",
+                              "huge_pages"});
     for (const std::string_view key : {"name", "vcpus", "memory"}) {
       reader.require(key);
     }
@@ -275,6 +311,7 @@ class ScenarioParser {
     vm.stall = reader.share("stall").value_or(vm.stall);
     vm.qemu = reader.share("qemu").value_or(vm.qemu);
     vm.cells = static_cast<std::int32_t>(reader.integer("cells", {0, vm.vcpus}, 0));
+    vm.huge_pages = reader.truth("huge_pages");
     read_load(reader, vm);
     read_places(reader, vm);
     read_policy(reader, vm);
@@ -286,12 +323,13 @@ class ScenarioParser {
   void check_size(const TableReader& reader, const ScenarioVm& vm) const {
     Bytes all;
     for (const ScenarioNode& node : scenario_.host.nodes) {
-      all += node.memory;
+      all += vm.huge_pages ? node.huge_pages : node.memory - node.huge_pages;
     }
     if (vm.memory > all) {
-      reader.complain("memory",
-                      fmt::format("'{}' has {} MiB of memory, but all nodes together have {}",
-                                  vm.name, vm.memory.value >> 20U, all.value >> 20U));
+      reader.complain("memory", fmt::format("'{}' has {} MiB of memory, but all nodes together "
+                                            "have {}{}",
+                                            vm.name, vm.memory.value >> 20U, all.value >> 20U,
+                                            vm.huge_pages ? " of huge pages" : ""));
     }
   }
 

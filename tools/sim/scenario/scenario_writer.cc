@@ -101,6 +101,9 @@ std::string text_of(const ScenarioHost& host) {
     lines.add("cores_per_node", std::to_string(node.cores));
     lines.add_unless("threads_per_core", node.threads_per_core, 1);
     lines.add("memory_per_node", size_text(node.memory));
+    if (node.huge_pages > Bytes{}) {
+      lines.add("huge_pages_per_node", size_text(node.huge_pages));
+    }
   }
   lines.add_unless("caches_per_node", host.nodes.front().caches, 1);
   if (!are_standard(host.distances, count)) {
@@ -123,6 +126,9 @@ std::string text_of(const ScenarioHost& host) {
     its.add("cores", std::to_string(node.cores));
     its.add_unless("threads_per_core", node.threads_per_core, 1);
     its.add("memory", size_text(node.memory));
+    if (node.huge_pages > Bytes{}) {
+      its.add("huge_pages", size_text(node.huge_pages));
+    }
     text += its.text();
     next_id = node.id.value + 1;
   }
@@ -202,6 +208,9 @@ std::string text_of(const ScenarioVm& vm) {
   }
   if (vm.limit_pct) {
     lines.add("limit", std::to_string(*vm.limit_pct));
+  }
+  if (vm.huge_pages) {
+    lines.add("huge_pages", "true");
   }
   lines.add_unless("cells", vm.cells, standard.cells);
   if (!vm.pinned_on.empty()) {

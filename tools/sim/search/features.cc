@@ -76,6 +76,16 @@ void find_no_memory(Scenario& scenario) {
   }
 }
 
+bool sets_huge_pages_aside(const Scenario& scenario) {
+  return has_huge_pages(scenario.host);
+}
+void set_no_huge_pages_aside(Scenario& scenario) {
+  for (ScenarioNode& node : scenario.host.nodes) {
+    node.huge_pages = placement::Bytes{};
+  }
+  make_standard<&ScenarioVm::huge_pages>(scenario);
+}
+
 /// Every epoch another load.
 bool flickers(const ScenarioVm& vm) {
   return vm.load_repeats > 0 && vm.load_repeats <= 4;
@@ -172,12 +182,16 @@ const ScenarioNode& complete_node(const Scenario& scenario) {
       scenario.host.nodes.begin(), scenario.host.nodes.end(),
       [](const ScenarioNode& node) { return !is_memoryless(node) && !is_cpuless(node); });
 }
+ScenarioNode as_node(placement::NodeId id, ScenarioNode like) {
+  like.id = id;
+  return like;
+}
 template <bool (*kIs)(const ScenarioNode&)>
 void complete(Scenario& scenario) {
   const ScenarioNode like = complete_node(scenario);
   for (ScenarioNode& node : scenario.host.nodes) {
     if (kIs(node)) {
-      node = {node.id, like.cores, like.threads_per_core, like.memory, like.caches};
+      node = as_node(node.id, like);
     }
   }
 }
@@ -194,7 +208,7 @@ void make_nodes_alike(Scenario& scenario) {
   const ScenarioNode like = complete_node(scenario);
   for (ScenarioNode& node : scenario.host.nodes) {
     if (!is_memoryless(node) && !is_cpuless(node)) {
-      node = {node.id, like.cores, like.threads_per_core, like.memory, like.caches};
+      node = as_node(node.id, like);
     }
   }
 }
@@ -361,6 +375,7 @@ constexpr Feature kTable[] = {
      make_standard<&ScenarioVm::placed_on>},
     {"memory found on a node", any_vm<is_found_far>, find_no_memory},
     {"bound memory", any_vm<is_bound>, free_memory},
+    {"huge pages", sets_huge_pages_aside, set_no_huge_pages_aside},
     {"unequal shares", shares_differ, make_standard<&ScenarioVm::shares>},
     {"CPU quotas", has_quota, make_standard<&ScenarioVm::limit_pct>},
     {"reserved CPU time", any_policy_differs<&placement::VmPolicy::reservation_permille>,

@@ -123,6 +123,11 @@ ScenarioHost random_host(Random& random) {
     draw_firmware(host, random);
   }
   host.counts_reads = chance(random, 10);
+  if (chance(random, 10)) {
+    for (ScenarioNode& each : host.nodes) {
+      each.huge_pages = each.memory / one_of(random, {2, 2, 4});
+    }
+  }
   return host;
 }
 
@@ -210,6 +215,7 @@ ScenarioVm random_vm(const ScenarioHost& host, Random& random) {
   // In sixteenths of the largest node; sometimes more than it has.
   const std::int64_t sixteenths = chance(random, 10) ? 16 + random.below(12) : 1 + random.below(10);
   vm.memory = memory * sixteenths / 16;
+  vm.huge_pages = has_huge_pages(host) && chance(random, 50);
   vm.stall.value = one_of<std::int64_t>(random, {0, 100, 300, 300, 300, 600});
   vm.noise_pct = chance(random, 20) ? 10 : 0;
   return vm;

@@ -40,10 +40,36 @@ void repair_host(ScenarioHost& host) {
     host.nodes.front().cores = std::max(host.nodes.front().cores, 2);
     host.nodes.front().memory = std::max(host.nodes.front().memory, placement::kGiB * 2);
   }
+  for (ScenarioNode& node : host.nodes) {
+    const Bytes most = node.memory / 4 * 3;
+    node.huge_pages = kSimPage * (std::min(node.huge_pages, most).value / kSimPage.value);
+  }
   std::erase_if(host.others,
                 [&](const OtherLoad& other) { return find_node(host, other.node) == nullptr; });
   if (host.firmware_distances.size() != host.distances.size()) {
     host.firmware_distances.clear();
+  }
+}
+
+/// Of ordinary memory, or of huge pages.
+void repair_memory(Scenario& scenario, bool huge_pages) {
+  Bytes room;
+  for (const ScenarioNode& node : scenario.host.nodes) {
+    room += huge_pages ? node.huge_pages : node.memory - node.huge_pages;
+  }
+  const Bytes most = room / 100 * kFullestPct;
+  Bytes all;
+  for (ScenarioVm& vm : scenario.vms) {
+    if (vm.huge_pages == huge_pages) {
+      vm.memory = whole_pages(std::min(vm.memory, most));
+      all += vm.memory;
+    }
+  }
+  for (ScenarioVm& vm : scenario.vms) {
+    if (vm.huge_pages == huge_pages && all > most) {
+      // In MiB, as bytes times bytes are too many for 64 bits.
+      vm.memory = whole_pages(vm.memory * (most.value >> 20U) / (all.value >> 20U));
+    }
   }
 }
 
@@ -156,23 +182,14 @@ void repair(Scenario& scenario) {
   repair_host(scenario.host);
   const auto size = static_cast<std::int64_t>(scenario.host.nodes.size() + scenario.vms.size());
   scenario.epochs = std::min(scenario.epochs, std::max(kMostWork / size, kFewestEpochs));
-  Bytes host_memory;
-  for (const ScenarioNode& node : scenario.host.nodes) {
-    host_memory += node.memory;
-  }
-  const Bytes most = host_memory / 100 * kFullestPct;
-  Bytes all;
   for (ScenarioVm& vm : scenario.vms) {
-    vm.memory = whole_pages(std::min(vm.memory, most));
-    all += vm.memory;
+    vm.huge_pages = vm.huge_pages && has_huge_pages(scenario.host);
   }
+  repair_memory(scenario, /*huge_pages=*/false);
+  repair_memory(scenario, /*huge_pages=*/true);
   for (std::size_t i = 0; i < scenario.vms.size(); ++i) {
     ScenarioVm& vm = scenario.vms[i];
     vm.name = fmt::format("vm{}", i);
-    if (all > most) {
-      // In MiB, as bytes times bytes are too many for 64 bits.
-      vm.memory = whole_pages(vm.memory * (most.value >> 20U) / (all.value >> 20U));
-    }
     vm.vcpus = std::max(vm.vcpus, 1);
     vm.cells = std::min(vm.cells, vm.vcpus);
     repair_places(vm, scenario.host);
