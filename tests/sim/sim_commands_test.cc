@@ -76,7 +76,7 @@ TEST(SimCommandsTest, JsonIsOneObjectWithTheseKeys) {
   ASSERT_EQ(result["vms"].size(), 4U);
   EXPECT_THAT(keys_of(json(result["vms"][0])),
               ElementsAre("entitled_pct", "homes", "locality_pct", "moves", "name", "used_pct",
-                          "worked_pct"));
+                          "waited_pct", "worked_pct"));
   EXPECT_TRUE(result["violations"].empty());
 }
 

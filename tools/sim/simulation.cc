@@ -110,6 +110,7 @@ void Simulation::run_epoch() {
   figures_ = figures_of(truth_);
   take_down(figures_);
   count_node_changes(truth_);
+  count_waiting(truth_);
   note_homes();
   if (!policy_) {
     oracles_.epoch_ended(epoch_, host_, daemon_);
@@ -353,6 +354,16 @@ void Simulation::count_node_changes(const EpochTruth& truth) {
   }
 }
 
+void Simulation::count_waiting(const EpochTruth& truth) {
+  for (const VmTruth& vm : truth.vms) {
+    Life& life = *life_of(vm.id);
+    for (const VcpuTruth& vcpu : vm.vcpus) {
+      life.ran_us += vcpu.ran.value;
+      life.waited_us += vcpu.waited.value;
+    }
+  }
+}
+
 std::optional<stats::Report> Simulation::table(const std::string& type) {
   Result<balancer::Answer> answer = ask(balancer::StatsRequest{type});
   return answer ? std::optional(std::get<stats::Report>(std::move(*answer))) : std::nullopt;
@@ -384,6 +395,8 @@ SimulationResult Simulation::result() {
          .worked = percentage_of(life.served_us - life.stalled_us, life.could_use_us)
                        .value_or(Percentage{}),
          .entitled = percentage_of(life.entitled_us, life.could_use_us).value_or(Percentage{}),
+         .waited =
+             percentage_of(life.waited_us, life.ran_us + life.waited_us).value_or(Percentage{}),
          .locality = life.locality,
          .moves = life.moves});
   }

@@ -72,6 +72,8 @@ class Simulation {
   struct Life {
     std::optional<placement::VmId> id;  ///< once it has started
     std::int64_t could_use_us = 0;
+    std::int64_t ran_us = 0;
+    std::int64_t waited_us = 0;
     std::int64_t served_us = 0;
     std::int64_t stalled_us = 0;
     std::int64_t entitled_us = 0;
@@ -110,6 +112,7 @@ class Simulation {
   void note_homes();
   void take_down(const EpochFigures& figures);
   void count_node_changes(const EpochTruth& truth);
+  void count_waiting(const EpochTruth& truth);
   [[nodiscard]] Life* life_of(const placement::VmId& vm);
 
   Scenario scenario_;

@@ -47,6 +47,7 @@ ordered_json json_of(const VmResult& vm) {
           {"used_pct", two_digits(vm.used)},
           {"worked_pct", two_digits(vm.worked)},
           {"entitled_pct", two_digits(vm.entitled)},
+          {"waited_pct", two_digits(vm.waited)},
           {"locality_pct", two_digits(vm.locality)},
           {"moves", vm.moves}};
 }

@@ -34,6 +34,7 @@ struct VmResult {
   Percentage used;                       ///< of its vCPUs, in core time, mean over its life
   Percentage worked;  ///< the same without what was lost to far memory and the like
   Percentage entitled;
+  Percentage waited;    ///< of the time its vCPUs ran or wanted to, as the kernel counts it
   Percentage locality;  ///< at its end
   std::int64_t moves = 0;
 };

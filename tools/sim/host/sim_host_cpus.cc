@@ -146,6 +146,7 @@ void SimHost::limit_demand(Vm& vm, CpuTime length) {
   for (Vcpu& vcpu : vm.vcpus) {
     vcpu.wants = std::min(load, most);
     vcpu.waited_us += (load - vcpu.wants).value;
+    vcpu.truth.waited += load - vcpu.wants;
     vm.throttled_us += (load - vcpu.wants).value;
   }
 }
@@ -283,6 +284,7 @@ void SimHost::run_node(NodeIndex node, CpuTime length) {
         vcpu.wants - ran +
         scaled(queued, vcpu.wants.value, std::max<std::int64_t>(queued_of_all.value, 1));
     vcpu.waited_us += waited.value;
+    vcpu.truth.waited += waited;
     vcpu.queued += waited;
     vcpu.not_yet_touched_us += ran.value;
     vcpu.truth.wanted += vcpu.wants;

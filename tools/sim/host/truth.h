@@ -20,6 +20,7 @@ struct VcpuTruth {
   placement::NodeIndex node = placement::kNoNode;  ///< where it was last
   placement::CpuTime wanted;                       ///< at most what the VM's limit leaves it
   placement::CpuTime ran;                          ///< thread time
+  placement::CpuTime waited;                       ///< as the kernel counts it (run_delay)
   placement::CpuTime served;                       ///< what that was worth in core time
   placement::CpuTime
       stalled;  ///< of `served`, lost to far or busy memory, a crowded cache or far wake-ups
