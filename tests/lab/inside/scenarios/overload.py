@@ -20,6 +20,7 @@ CONFIG = """[options]
 "Numa.LTermRestTimes" = 1
 "Numa.PageMigStallTarget" = 50000
 "Numa.SpillEnable" = 0
+"Numa.MigrationsPerEpoch" = 4
 """
 MEMORY_MIB = 16  # little travels quickly
 FIRST_PLACEMENT_EPOCHS = 150
