@@ -22,6 +22,7 @@
 namespace vmnuma::tools {
 namespace {
 
+using placement::Bytes;
 using placement::NodeId;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -83,6 +84,25 @@ TEST(SearchTest, WhateverAFileCanSayIsDrawnAtSomeTime) {
     EXPECT_THAT(keys, IsEmpty()) << table;
   }
   EXPECT_THAT(features_never_had, IsEmpty());
+}
+
+TEST(SearchTest, NoNodeHasMoreMemoryBoundToItThanItHas) {
+  std::int64_t bound = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    Random random(seed);
+    const Scenario scenario = mutated(random_scenario(random), random);
+    for (const ScenarioNode& node : scenario.host.nodes) {
+      Bytes all;
+      for (const ScenarioVm& vm : scenario.vms) {
+        if (vm.numatune != placement::NumatuneMode::kNone && vm.memory_on.front().node == node.id) {
+          all += vm.memory_on.front().bytes;
+          ++bound;
+        }
+      }
+      EXPECT_LE(all, node.memory) << seed;
+    }
+  }
+  EXPECT_GT(bound, 20);
 }
 
 TEST(SearchTest, NothingIsPromisedThatCannotBeKeptOrIsNotTrue) {

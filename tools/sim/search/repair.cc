@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -96,6 +97,26 @@ void repair_places(ScenarioVm& vm, const ScenarioHost& host) {
                 [](const migration::NodeBytes& part) { return part.bytes == Bytes{}; });
   if (vm.memory_on.empty()) {
     vm.numatune = placement::NumatuneMode::kNone;
+  }
+}
+
+/// No node has more memory bound to it than it has.
+void repair_bound_memory(Scenario& scenario) {
+  std::map<NodeId, Bytes> bound;
+  for (ScenarioVm& vm : scenario.vms) {
+    if (vm.numatune == placement::NumatuneMode::kNone) {
+      continue;
+    }
+    for (const migration::NodeBytes& part : vm.memory_on) {
+      const ScenarioNode& node = *find_node(scenario.host, part.node);
+      const Bytes most = vm.huge_pages ? node.huge_pages : node.memory - node.huge_pages;
+      Bytes& taken = bound[part.node];
+      if (taken + part.bytes > most / 100 * kFullestPct) {
+        vm.numatune = placement::NumatuneMode::kNone;
+        break;
+      }
+      taken += part.bytes;
+    }
   }
 }
 
@@ -196,6 +217,7 @@ void repair(Scenario& scenario) {
     repair_load(vm, scenario.epochs, known_epochs(scenario));
     repair_cpu_time(vm);
   }
+  repair_bound_memory(scenario);
   repair_reservations(scenario);
   std::erase_if(scenario.talks, [&](const ScenarioTalk& talk) {
     return std::any_of(talk.vms.begin(), talk.vms.end(),
