@@ -102,6 +102,12 @@ class Chooser {
         judged.push_back(judge(client, node));
       }
     }
+    // A node without readings may have the room that these lack, and a home is kept for a while.
+    if (std::any_of(snapshot.clients[client].allowed.begin(),
+                    snapshot.clients[client].allowed.end(),
+                    [&](NodeIndex node) { return !snapshot.nodes[node].known; })) {
+      std::erase_if(judged, [](const Judged& one) { return one.choice.load_after.value > 1000; });
+    }
     compare_with_the_best(client, judged);
     std::sort(judged.begin(), judged.end(),
               [](const Judged& a, const Judged& b) { return a.rank < b.rank; });

@@ -325,6 +325,20 @@ TEST(InitialTest, ChoosesNoNodeWithoutReadings) {
   EXPECT_THAT(place_all(snapshot), ElementsAre(1));
 }
 
+TEST(InitialTest, MakesNoNodeShortWhileAnotherHasNoReadings) {
+  const auto homes_beside = [](std::int64_t busy_pct, bool all_known) {
+    return place_all(SnapshotBuilder()
+                         .node({.cores = 1, .known = all_known})
+                         .node({.cores = 2})
+                         .vm({.name = "busy", .homes = {1}, .vcpus = 2, .busy_pct = busy_pct})
+                         .vm(homeless("a", 2))
+                         .build());
+  };
+  EXPECT_THAT(homes_beside(40, /*all_known=*/false), ElementsAre(1));
+  EXPECT_THAT(homes_beside(100, /*all_known=*/false), IsEmpty());
+  EXPECT_THAT(homes_beside(100, /*all_known=*/true), SizeIs(1));
+}
+
 TEST(InitialTest, KeepsAHardGroupApartAndLeavesOutWhomItCannotPlace) {
   VmPolicy policy;
   policy.anti_affinity_group = "db";
