@@ -91,7 +91,8 @@ def ask(*command, limit_s=120):
         return json.loads(text)
     except ValueError as error:
         words = " ".join(map(str, command))
-        raise Failure(f"'vmnuma --json {words}' is not JSON: {text}") from error
+        again = run("vmnuma", "--json", "status")[:1]
+        raise Failure(f"'vmnuma --json {words}' is not JSON (another answer begins with '{again}'): {text}") from error
 
 
 def is_answering():

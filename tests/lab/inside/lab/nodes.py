@@ -55,6 +55,13 @@ def _switch(cpu, on):
         file.write("1" if on else "0")
 
 
+def busy_seconds():
+    """CPU time that all CPUs together have been busy since the machine began, interrupts included."""
+    times = [int(ticks) for ticks in read("/proc/stat").splitlines()[0].split()[1:9]]
+    idle = times[3] + times[4]  # and waiting for disks
+    return (sum(times) - idle) / os.sysconf("SC_CLK_TCK")
+
+
 def adapters():
     """The node of each network adapter, by name. A virtio device's is that of its PCI device."""
     found = {}
