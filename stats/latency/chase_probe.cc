@@ -101,6 +101,12 @@ class ChaseProbe::Lines {
       _mm_clflush(begin_ + line * kLine);
     }
     _mm_mfence();
+#elif defined(__aarch64__)
+    // Linux lets processes do that (SCTLR_EL1_UCI in arch/arm64/include/asm/sysreg.h, 6.1).
+    for (std::size_t line = 0; line < kLines; ++line) {
+      asm volatile("dc civac, %0" : : "r"(begin_ + line * kLine) : "memory");
+    }
+    asm volatile("dsb ish" : : : "memory");
 #endif
   }
 
@@ -168,7 +174,7 @@ ChaseProbe::ChaseProbe() = default;
 ChaseProbe::~ChaseProbe() = default;
 
 Result<void> ChaseProbe::prepare(const placement::Node& cpus, placement::NodeId memory) {
-#if !defined(__x86_64__)
+#if !defined(__x86_64__) && !defined(__aarch64__)
   return failure(ErrorCode::kUnsupported, "reading past the caches is not known for this machine");
 #endif
   lines_.reset();

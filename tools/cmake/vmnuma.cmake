@@ -55,6 +55,12 @@ target_compile_options(
             -Wimplicit-fallthrough
             -Wno-missing-field-initializers
             $<$<BOOL:${VMNUMA_WARNINGS_AS_ERRORS}>:-Werror>)
+# Indirect jumps and calls land only where they may, where the processor can check that.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  target_compile_options(vmnuma_build INTERFACE $<$<CONFIG:Release>:-fcf-protection>)
+elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+  target_compile_options(vmnuma_build INTERFACE $<$<CONFIG:Release>:-mbranch-protection=standard>)
+endif()
 
 # With sanitizers, optimising takes twice as long as all else in compiling. It pays where tests spend their time: in what is
 # declared with WORKS_HARD. In a release build all of the product is optimised.
@@ -197,7 +203,7 @@ function(vmnuma_check name)
   set(passed ${CMAKE_CURRENT_BINARY_DIR}/${name}.passed)
   add_custom_command(
     OUTPUT ${passed}
-    COMMAND ${CMAKE_COMMAND} -E env ${ARG_ENVIRONMENT} $<TARGET_FILE:${name}> --gtest_brief=1
+    COMMAND ${CMAKE_COMMAND} -E env ${ARG_ENVIRONMENT} ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:${name}> --gtest_brief=1
     COMMAND ${CMAKE_COMMAND} -E touch ${passed}
     DEPENDS ${name} ${test_files}
     COMMENT "Testing with ${name}")
