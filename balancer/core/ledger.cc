@@ -552,6 +552,7 @@ void Ledger::measure_vm(VmRecord& vm, const Sample& sample, Snapshot& snapshot) 
   }
   if (usage) {
     limit_to_quota(vm, snapshot);
+    add_beside(vm, snapshot);
   }
   VmState& added = snapshot.vms.back();
   for (std::size_t index = 0; index < vm.clients.size(); ++index) {
@@ -574,6 +575,17 @@ void Ledger::measure_vm(VmRecord& vm, const Sample& sample, Snapshot& snapshot) 
   added.left_behind = vm.left_behind;
 }
 
+namespace {
+
+bool has_same_threads(const VmSample& a, const VmSample& b) {
+  return std::equal(a.vcpus.begin(), a.vcpus.end(), b.vcpus.begin(), b.vcpus.end(),
+                    [](const placement::VcpuSample& one, const placement::VcpuSample& other) {
+                      return one.tid == other.tid;
+                    });
+}
+
+}  // namespace
+
 /// What the VM used in this epoch, or nothing if that cannot be told; `state` says why.
 std::optional<VmUsage> Ledger::read(VmRecord& vm, const Sample& sample, VmState& state) const {
   const VmId& id = vm.description.id;
@@ -592,6 +604,7 @@ std::optional<VmUsage> Ledger::read(VmRecord& vm, const Sample& sample, VmState&
     vm.memory.reset();
     vm.cell_memory.clear();
     vm.counted_stall = {};
+    vm.beside.reset();
     vm.measured = false;
     make_stale(state, "its process is a new one");
   }
@@ -616,6 +629,12 @@ std::optional<VmUsage> Ledger::read(VmRecord& vm, const Sample& sample, VmState&
       make_stale(state, usage->unusable_because);
       usage.reset();
     }
+  }
+  if (vm.last && !has_same_threads(*vm.last, now)) {
+    vm.beside.reset();  // what a vCPU that has gone had run would be taken for it
+  }
+  if (now.beside_us) {
+    read_beside(vm, *now.beside_us, sample.taken_at);
   }
   vm.last = now;
   vm.read_at = sample.taken_at;
@@ -678,6 +697,34 @@ void Ledger::limit_to_quota(const VmRecord& vm, Snapshot& snapshot) const {
   }
   for (ClientIndex i = first; i < snapshot.clients.size() && wanted > quota; ++i) {
     snapshot.clients[i].demand = scaled(snapshot.clients[i].demand, quota.value, wanted.value);
+  }
+}
+
+/// As with what others use, only as much counts as lasts and is there now.
+void Ledger::read_beside(VmRecord& vm, std::int64_t beside_us, Microseconds at) const {
+  BesideUse now{beside_us, at, {}, {}};
+  if (vm.beside && at > vm.beside->read_at) {
+    const CpuTime passed{(at - vm.beside->read_at).value};
+    const CpuTime rate =
+        per_second(std::max(CpuTime{beside_us - vm.beside->us}, CpuTime{}), passed);
+    now.averaged = averaged(vm.beside->averaged, rate, passed, recently());
+    now.lasting = std::min(now.averaged, rate);
+  }
+  vm.beside = now;
+}
+
+/// What its other threads take goes wherever its clients go, and so counts as used by these.
+void Ledger::add_beside(const VmRecord& vm, Snapshot& snapshot) {
+  if (!vm.beside) {
+    return;
+  }
+  const CpuTime all = in_epoch(vm.beside->lasting, snapshot.epoch_length);
+  const auto vcpus = static_cast<std::int64_t>(vm.description.vcpus.size());
+  for (ClientIndex i = snapshot.vms.back().first_client; i < snapshot.clients.size(); ++i) {
+    ClientState& client = snapshot.clients[i];
+    const CpuTime its = all * client.vcpu_count() / vcpus;
+    client.used += its;
+    client.demand += its;
   }
 }
 

@@ -92,6 +92,14 @@ struct ClientRecord {
   std::int64_t all_mib_epochs = 0;
 };
 
+/// What a VM's threads other than vCPUs use (VmSample::beside_us).
+struct BesideUse {
+  std::int64_t us = 0;  ///< as last read
+  placement::Microseconds read_at;
+  placement::CpuTime averaged;  ///< per second
+  placement::CpuTime lasting;   ///< the same, at most what it was between the last two readings
+};
+
 struct VmRecord {
   placement::VmDescription description;
   std::vector<ClientRecord> clients;
@@ -104,6 +112,7 @@ struct VmRecord {
   std::vector<std::vector<placement::Bytes>>
       cell_memory;  ///< of `memory`, by cell; empty = unknown
   CountedStall counted_stall;
+  std::optional<BesideUse> beside;
   bool found_running = false;                   ///< was there when the daemon started
   std::optional<placement::Permille> expected;  ///< its usual CPU use per vCPU, from the history
   std::vector<placement::NodeId> suggested;     ///< where libvirt was told to start it
@@ -197,6 +206,8 @@ class Ledger {
                                             placement::VmState& state) const;
   void add_client(const VmRecord& vm, std::size_t index, const VmUsage* usage,
                   placement::Snapshot& snapshot) const;
+  void read_beside(VmRecord& vm, std::int64_t beside_us, placement::Microseconds at) const;
+  static void add_beside(const VmRecord& vm, placement::Snapshot& snapshot);
   void limit_to_quota(const VmRecord& vm, placement::Snapshot& snapshot) const;
   [[nodiscard]] bool forecasts_hold() const;
   void look_ahead(const VmRecord& vm, placement::Snapshot& snapshot) const;

@@ -243,6 +243,7 @@ struct RecordFields {
     fields("cpu_waits", value.cpu_waits);
     fields.added("cpus", value.cpus);
     fields.added("memory_reads", value.memory_reads);
+    fields.added("beside_us", value.beside_us);
   }
   VMNUMA_FIELDS(placement::CpuSample) {
     fields("id", value.id);
@@ -637,6 +638,12 @@ struct RecordFields {
     fields("readings", value.readings_);
     fields("read_at", value.read_at_);
   }
+  VMNUMA_FIELDS(BesideUse) {
+    fields("us", value.us);
+    fields("read_at", value.read_at);
+    fields("averaged", value.averaged);
+    fields("lasting", value.lasting);
+  }
   VMNUMA_FIELDS(VmRecord) {
     fields("description", value.description);
     fields("clients", value.clients);
@@ -648,6 +655,7 @@ struct RecordFields {
     fields("memory", value.memory);
     fields("cell_memory", value.cell_memory);
     fields.added("counted_stall", value.counted_stall);
+    fields.added("beside", value.beside);
     fields("found_running", value.found_running);
     fields("expected", value.expected);
     fields("suggested", value.suggested);

@@ -240,6 +240,7 @@ void check(const placement::VmSample& sample, Findings& findings) {
   }
   findings.require(
       is_within(sample.weight, 0, kMostWeight) && sample.throttled_us >= 0 &&
+          is_within(sample.beside_us.value_or(0), 0, kMostAmount) &&
           is_within(sample.quota_permille.value_or(0), 0, std::int64_t{kMostVcpus} * kMostPermille),
       "VM {} has a weight, quota or time that cannot be", id);
   findings.require(
@@ -309,9 +310,9 @@ void check(const placement::ClientState& client, const Snapshot& snapshot, Findi
   findings.require(is_within(client.weight, 0, std::int64_t{kMostWeight} * kMostPermille) &&
                        is_within(client.exclusive_cores, 0, static_cast<std::int64_t>(kMostCpus)),
                    "{} has a weight or cores out of range", id);
-  const CpuTime most = snapshot.epoch_length * client.vcpu_count();
+  const CpuTime most = snapshot.epoch_length * static_cast<std::int64_t>(kMostCpus);
   for (const CpuTime time : {client.demand, client.entitled, client.owed}) {
-    findings.require(time >= CpuTime{} && time <= most, "{} has more time than the epoch", id);
+    findings.require(time >= CpuTime{} && time <= most, "{} has more time than any host", id);
   }
   for (const CpuTime time : {client.used, client.ready, client.load, client.effective_used}) {
     findings.require(time >= CpuTime{}, "{} has less than no time", id);
@@ -419,6 +420,12 @@ void check(const VmRecord& vm, const Topology& topology, Findings& findings) {
       "VM {} has less than no memory on a node", id);
   if (vm.last) {
     check(*vm.last, findings);
+  }
+  if (vm.beside) {
+    findings.require(is_within(vm.beside->us, 0, kMostAmount) &&
+                         is_within(vm.beside->averaged.value, 0, kMostAmount) &&
+                         is_within(vm.beside->lasting.value, 0, kMostAmount),
+                     "what VM {} uses beside its vCPUs cannot be", id);
   }
   findings.require(is_within(vm.expected.value_or(placement::Permille{}).value, 0, kMostPermille),
                    "VM {} is expected to use more than all", id);

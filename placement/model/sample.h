@@ -63,6 +63,9 @@ struct VmSample {
   /// That its cgroup lets it run on, ascending: cpuset.cpus.effective of its scope. Absent outside
   /// cgroup v2 and without the cpuset controller.
   std::optional<std::vector<CpuId>> cpus = std::nullopt;
+  /// CPU time of its threads other than vCPUs, those of vhost included: what its scope has used
+  /// (cpu.stat) less what its vCPUs have run. Absent in epochs in which it was not read.
+  std::optional<std::int64_t> beside_us = std::nullopt;
   /// Absent in all epochs but the one in which its turn to be counted ended.
   std::optional<MemoryReads> memory_reads = std::nullopt;
   bool operator==(const VmSample&) const = default;

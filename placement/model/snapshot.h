@@ -34,7 +34,7 @@ inline constexpr std::int64_t kNotAgain = std::int64_t{1} << 40U;
 struct NodeState {
   CpuTime physical;       ///< cores x epoch
   CpuTime threads;        ///< logical CPUs x epoch
-  CpuTime non_vm;         ///< lasting busy time that no client used, at most `threads`
+  CpuTime non_vm;         ///< busy time that no client used and that lasts, at most `threads`
   CpuTime non_vm_now;     ///< the same of this epoch alone, also what does not last
   CpuTime set_aside;      ///< time of cores that belong to one client alone and idled
   CpuTime capacity;       ///< what the node can give to clients: service(threads) - non_vm
@@ -109,9 +109,9 @@ struct ClientState {
   std::size_t vm = 0;               ///< index in Snapshot::vms
   std::vector<std::int32_t> vcpus;  ///< ascending
   NodeIndex home = kNoNode;         ///< kNoNode until placed
-  CpuTime used;                     ///< thread time run in the epoch
-  CpuTime ready;                    ///< runnable but waiting
-  CpuTime demand;  ///< used + ready - throttled wait, at most vCPUs x epoch and the quota
+  CpuTime used;    ///< thread time run in the epoch, its part of QEMU's other threads included
+  CpuTime ready;   ///< runnable but waiting
+  CpuTime demand;  ///< used + ready - throttled wait; of its vCPUs at most all time and the quota
   CpuTime load;    ///< demand, exponentially weighted, with pending load while new
   CpuTime recent;  ///< demand, exponentially weighted over some ten seconds
   std::optional<Ahead> ahead;  ///< absent where nothing is known

@@ -4,6 +4,8 @@
 #include <limits>
 #include <map>
 
+#include <fmt/format.h>
+
 #include "stats/formats/fields.h"
 
 namespace vmnuma::stats {
@@ -83,23 +85,37 @@ Result<std::vector<std::int64_t>> parse_cgroup_threads(std::string_view text) {
   return threads;
 }
 
-Result<std::int64_t> parse_throttled_us(std::string_view cpu_stat) {
+namespace {
+
+/// The number of the line that begins with `key`, which ends in a space.
+Result<std::int64_t> number_in_cpu_stat(std::string_view cpu_stat, std::string_view key) {
   constexpr std::string_view kFormat = "cpu.stat";
   if (const auto complete = check_complete(cpu_stat, kFormat); !complete) {
     return tl::unexpected(complete.error());
   }
   while (const auto line = take_line(cpu_stat)) {
-    const auto number = after(*line, "throttled_usec ");
+    const auto number = after(*line, key);
     if (!number) {
       continue;
     }
-    const auto throttled = to_number<std::int64_t>(*number);
-    if (!throttled) {
+    const auto value = to_number<std::int64_t>(*number);
+    if (!value) {
       return bad_line(kFormat, *line);
     }
-    return *throttled;
+    return *value;
   }
-  return failure(ErrorCode::kCorrupt, "there is no line 'throttled_usec' in cpu.stat");
+  return failure(ErrorCode::kCorrupt,
+                 fmt::format("there is no line '{}' in cpu.stat", key.substr(0, key.size() - 1)));
+}
+
+}  // namespace
+
+Result<std::int64_t> parse_throttled_us(std::string_view cpu_stat) {
+  return number_in_cpu_stat(cpu_stat, "throttled_usec ");
+}
+
+Result<std::int64_t> parse_used_us(std::string_view cpu_stat) {
+  return number_in_cpu_stat(cpu_stat, "usage_usec ");
 }
 
 Result<std::int64_t> parse_thread_count(std::string_view text) {

@@ -47,6 +47,10 @@ struct VmCgroup {
 /// microseconds. Error: corrupt also if there is no such line (the cpu controller is off).
 [[nodiscard]] Result<std::int64_t> parse_throttled_us(std::string_view cpu_stat);
 
+/// cpu.stat: usage_usec, the CPU time of the group and those below it, in microseconds. Error:
+/// corrupt.
+[[nodiscard]] Result<std::int64_t> parse_used_us(std::string_view cpu_stat);
+
 /// pids.current: how many threads are in the group and those below it.
 [[nodiscard]] Result<std::int64_t> parse_thread_count(std::string_view text);
 

@@ -152,6 +152,9 @@ Result<placement::VmSample> VmReader::read(const VmDescription& vm, Extent exten
                    thread_group_limit_.throttled_us_since_last(context.scratch);
   context.missing.insert(context.missing.end(), slow_missing_.begin(), slow_missing_.end());
   context.missing.insert(context.missing.end(), log.entries().begin(), log.entries().end());
+  // Beside the vCPUs' times, so that both are of one moment. Only in turns: the kernel sums up what
+  // each CPU counted for it.
+  const auto beside_us = extent == Extent::kFull ? read_beside_us(counters->vcpus) : std::nullopt;
   return placement::VmSample{.id = vm.id,
                              .process = process_.identity,
                              .vcpus = std::move(counters->vcpus),
@@ -163,7 +166,23 @@ Result<placement::VmSample> VmReader::read(const VmDescription& vm, Extent exten
                              .memory_state = memory_state_,
                              .threads = threads_,
                              .cpu_waits = cpu_waits_,
-                             .cpus = cpus_};
+                             .cpus = cpus_,
+                             .beside_us = beside_us};
+}
+
+/// Without it, what these threads use is taken for load of others.
+std::optional<std::int64_t> VmReader::read_beside_us(
+    const std::vector<placement::VcpuSample>& vcpus) const {
+  const auto used_us = scope_ ? read_parsed(*scope_, "cpu.stat", parse_used_us)
+                              : failure(ErrorCode::kNotFound, "it has no cgroup of its own");
+  if (!used_us) {
+    return std::nullopt;
+  }
+  std::int64_t vcpus_ns = 0;
+  for (const placement::VcpuSample& vcpu : vcpus) {
+    vcpus_ns += vcpu.run_ns;
+  }
+  return std::max<std::int64_t>(*used_us - vcpus_ns / 1000, 0);
 }
 
 Result<void> VmReader::read_slow_sources(const VmDescription& vm, ReadContext& context) {

@@ -93,6 +93,8 @@ class VmReader {
   void read_memory(const placement::VmDescription& vm, ReadContext& context, MissingLog& log);
   void read_memory_state(std::int64_t sequence, MissingLog& log);
   void read_threads_and_waits();
+  [[nodiscard]] std::optional<std::int64_t> read_beside_us(
+      const std::vector<placement::VcpuSample>& vcpus) const;
   void read_cpus(MissingLog& log);
 
   std::int32_t domain_id_;

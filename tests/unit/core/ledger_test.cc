@@ -84,6 +84,9 @@ class LedgerTest : public testing::Test {
             {vcpu, 5000 + vcpu, busy_epochs_ * 1'000'000'000, busy_epochs_ * 500'000'000});
       }
       reading.memory = {kGiB, kGiB};
+      if (epoch_ % beside_is_read_every_ == 0) {
+        reading.beside_us = epoch_ * beside_us_;
+      }
       sample.vms.push_back(reading);
     }
     return sample;
@@ -101,6 +104,8 @@ class LedgerTest : public testing::Test {
   std::int64_t epoch_ = 0;
   std::int64_t busy_epochs_ = 0;
   std::int64_t copying_us_ = 0;  ///< an epoch, on each node
+  std::int64_t beside_us_ = 0;   ///< an epoch, of each VM
+  std::int64_t beside_is_read_every_ = 1;
   bool idle_ = false;
 };
 
@@ -747,6 +752,36 @@ TEST_F(LedgerTest, CopyingOfTheDaemonsOwnIsNobodysLoad) {
   const Snapshot snapshot = epochs(100);
   EXPECT_NEAR(static_cast<double>(snapshot.nodes[0].non_vm.value), 1e6 * 2.5, 1e5);
   EXPECT_EQ(snapshot.nodes[0].non_vm_now, CpuTime{2'500'000});
+}
+
+TEST_F(LedgerTest, WhatAVmsOtherThreadsTakeIsItsOwnUse) {
+  for (const std::int64_t every : {1, 7}) {
+    ledger_ = Ledger(ledger_.topology(), ledger_.options());
+    beside_is_read_every_ = every;
+    beside_us_ = 1'500'000;
+    VmDescription vm = vm_of(1, 2);
+    vm.vcpu_pins = {{0, {CpuId{0}, CpuId{1}}}, {1, {CpuId{0}, CpuId{1}}}};
+    run({vm});
+    ledger_.adopt_home({id_of(1), 0}, NodeId{0});
+    const Snapshot snapshot = epochs(210);
+    EXPECT_NEAR(static_cast<double>(snapshot.clients[0].used.value), 1e6 * 3.5, 1e5) << every;
+    EXPECT_NEAR(static_cast<double>(snapshot.clients[0].demand.value), 1e6 * 4.5, 1e5) << every;
+    EXPECT_NEAR(static_cast<double>(snapshot.nodes[0].non_vm.value), 1e6 * 0.5, 1e5) << every;
+  }
+}
+
+TEST_F(LedgerTest, AVcpuThatIsUnpluggedIsNotTakenForAnotherThread) {
+  run({vm_of(1, 4)});
+  ledger_.set_home({id_of(1), 0}, NodeId{0}, Reason::kInitialPlacement);
+  (void)epochs(50);
+  // Its scope has used what four vCPUs ran, of which two are left.
+  VmDescription vm = vm_of(1, 4);
+  vm.vcpus = {0, 1};
+  run({vm});
+  Sample sample = next();
+  sample.vms[0].beside_us = 100'000'000;
+  const Snapshot snapshot = ledger_.advance(sample);
+  EXPECT_LE(snapshot.clients[0].demand, kCpu * 3);
 }
 
 TEST_F(LedgerTest, WhatIsOwedIsRememberedForAFewEpochsAndOnAverage) {

@@ -810,6 +810,23 @@ TEST_F(SamplerTest, ReadsHowManyThreadsAVmHasAndHowTheyWait) {
   EXPECT_THAT(sample(sampler).missing, IsEmpty());  // nothing depends on them
 }
 
+TEST_F(SamplerTest, ReadsWhatTheOtherThreadsOfAVmUsed) {
+  Sampler sampler = make_sampler();
+  const Sample without = sample(sampler);
+  EXPECT_EQ(without.vms[0].beside_us, std::nullopt);
+  EXPECT_THAT(without.missing, IsEmpty());  // nothing is degraded without it
+  std::int64_t vcpus_us = 0;
+  for (const placement::VcpuSample& vcpu : without.vms[0].vcpus) {
+    vcpus_us += vcpu.run_ns / 1000;
+  }
+  host_.write(web_.scope() + "cpu.stat",
+              "usage_usec " + std::to_string(vcpus_us + 5000) + "\nuser_usec 1\nsystem_usec 1\n");
+  EXPECT_NEAR(static_cast<double>(sample(sampler).vms[0].beside_us.value_or(0)), 5000, 2);
+  // Counted at another moment.
+  host_.write(web_.scope() + "cpu.stat", "usage_usec 0\n");
+  EXPECT_EQ(sample(sampler).vms[0].beside_us, 0);
+}
+
 TEST_F(SamplerTest, HowMemoryStandsIsSlowToRead) {
   Sampler sampler = make_sampler(0);
   (void)sample(sampler);

@@ -390,6 +390,7 @@ placement::Sample SimHost::sample(std::int64_t sequence, placement::Microseconds
     row.process = vm.process;
     row.weight = vm.spec.shares;
     row.throttled_us = vm.throttled_us;
+    row.beside_us = vm.beside_us;
     if (vm.spec.limit_pct) {
       row.quota_permille = *vm.spec.limit_pct * 10;
     }

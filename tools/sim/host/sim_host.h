@@ -183,9 +183,10 @@ class SimHost final : public stats::DomainInventory,
     Random random{0};  ///< of its load
     Random users{0};   ///< of the vCPU that uses a page next
     std::int64_t load_pct = 0;
-    std::int64_t throttled_us = 0;                      ///< by its limit, since it started
-    std::int64_t turn = 0;                              ///< of interleaved memory
-    std::optional<SimNumaScanner> scanner;              ///< if the kernel balances it
+    std::int64_t beside_us = 0;             ///< of threads other than vCPUs, since it started
+    std::int64_t throttled_us = 0;          ///< by its limit, since it started
+    std::int64_t turn = 0;                  ///< of interleaved memory
+    std::optional<SimNumaScanner> scanner;  ///< if the kernel balances it
     placement::NodeIndex prefers = placement::kNoNode;  ///< where the kernel would have its threads
     bool places_are_known = false;
     bool refuses_pins = false;

@@ -225,6 +225,7 @@ void SimHost::run_node(NodeIndex node, CpuTime length) {
   bool all_float = true;
   NodeCpus& cpus = nodes_[node];
   CpuTime others = CpuTime{length.value * cpus.other_pct / 100} + cpus.moving;
+  std::vector<CpuTime> besides;
   for (auto& [id, vm] : vms_) {
     CpuTime all;
     for (const Vcpu& vcpu : vm.vcpus) {
@@ -238,6 +239,7 @@ void SimHost::run_node(NodeIndex node, CpuTime length) {
             vm.spec.shares * 1000 * vcpu.wants.value / std::max<std::int64_t>(all.value, 1);
         threads.push_back({&vm, i});
         others += vcpu.wants * vm.spec.qemu.value / 1000;
+        besides.push_back(vcpu.wants * vm.spec.qemu.value / 1000);
         demands.push_back(
             {{std::max<std::int64_t>(weight, 1), vcpu.wants}, cpus_for(vm, i, online)});
         all_float = all_float && demands.back().cpus.size() == online.cpus.size();
@@ -248,6 +250,10 @@ void SimHost::run_node(NodeIndex node, CpuTime length) {
                                       : share_cpus(cores_of(online), length, others, demands);
   CpuTime queued_of_all;
   const CpuTime queued = queueing_on(node, length, others, demands, queued_of_all);
+  for (std::size_t i = 0; i < threads.size(); ++i) {
+    threads[i].vm->beside_us +=
+        scaled(shares.others, besides[i].value, std::max<std::int64_t>(others.value, 1)).value;
+  }
   const CpuTime copying = cpus.moving;
   cpus.moving = others - shares.others;
   cpus.copying_us += std::max(copying - cpus.moving, CpuTime{}).value;

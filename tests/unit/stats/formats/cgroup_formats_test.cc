@@ -72,6 +72,11 @@ TEST(CpuStatTest, ReadsThrottledTime) {
             1234);
 }
 
+TEST(CpuStatTest, ReadsUsedTime) {
+  EXPECT_EQ(parse_used_us("usage_usec 9\nnr_throttled 2\nthrottled_usec 1234\n").value(), 9);
+  expect_corrupt(parse_used_us("nr_throttled 2\n"), "usage_usec");
+}
+
 TEST(CpuStatTest, RejectsAFileWithoutIt) {
   expect_corrupt(parse_throttled_us("usage_usec 9\nuser_usec 9\nsystem_usec 0\n"),
                  "throttled_usec");
