@@ -203,7 +203,7 @@ function(vmnuma_check name)
   set(passed ${CMAKE_CURRENT_BINARY_DIR}/${name}.passed)
   add_custom_command(
     OUTPUT ${passed}
-    COMMAND ${CMAKE_COMMAND} -E env ${ARG_ENVIRONMENT} ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:${name}> --gtest_brief=1
+    COMMAND ${CMAKE_COMMAND} -E env ${ARG_ENVIRONMENT} $<TARGET_FILE:${name}> --gtest_brief=1
     COMMAND ${CMAKE_COMMAND} -E touch ${passed}
     DEPENDS ${name} ${test_files}
     COMMENT "Testing with ${name}")
