@@ -34,7 +34,7 @@ namespace vmnuma::balancer {
 [[nodiscard]] bool is_due_for_load(const placement::Snapshot& snapshot, std::int64_t interval);
 
 /// True if owed / capacity of two nodes differs by Numa.MigImbalanceThreshold; or by a third of it
-/// if of each node only as much counts as its clients were owed over minutes, too. The third does
+/// if what each node owes counts only up to what it owed on average over minutes. The third does
 /// not apply if Numa.ShortageHalfLife is 0: how long a shortage has lasted is not looked at then.
 [[nodiscard]] bool is_imbalanced(const placement::Arrangement& arrangement);
 

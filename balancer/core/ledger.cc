@@ -713,16 +713,18 @@ void Ledger::read_beside(VmRecord& vm, std::int64_t beside_us, Microseconds at) 
   vm.beside = now;
 }
 
-/// What its other threads take goes wherever its clients go, and so counts as used by these.
+/// The client's part of what its VM's other threads use.
+CpuTime Ledger::beside(const VmRecord& vm, const ClientState& client, CpuTime epoch) {
+  return vm.beside ? in_epoch(vm.beside->lasting, epoch) * client.vcpu_count() /
+                         static_cast<std::int64_t>(vm.description.vcpus.size())
+                   : CpuTime{};
+}
+
+/// These threads go wherever the clients go, so what they use counts as used by these.
 void Ledger::add_beside(const VmRecord& vm, Snapshot& snapshot) {
-  if (!vm.beside) {
-    return;
-  }
-  const CpuTime all = in_epoch(vm.beside->lasting, snapshot.epoch_length);
-  const auto vcpus = static_cast<std::int64_t>(vm.description.vcpus.size());
   for (ClientIndex i = snapshot.vms.back().first_client; i < snapshot.clients.size(); ++i) {
     ClientState& client = snapshot.clients[i];
-    const CpuTime its = all * client.vcpu_count() / vcpus;
+    const CpuTime its = beside(vm, client, snapshot.epoch_length);
     client.used += its;
     client.demand += its;
   }
@@ -738,7 +740,8 @@ void Ledger::look_ahead(const VmRecord& vm, Snapshot& snapshot) const {
     ClientState& client = snapshot.clients[snapshot.clients.size() - vm.clients.size() + index];
     const CpuTime full = snapshot.epoch_length * client.vcpu_count();
     const CpuTime p95 = full * with_margin(forecast->second.p95, options_).value / 1000;
-    if (client.load <= p95) {
+    // Forecasts are of vCPUs, which never want more than all of their time.
+    if (client.load - beside(vm, client, snapshot.epoch_length) <= p95) {
       client.ahead = {full * forecast->second.mean.value / 1000, p95};
     }
   }

@@ -207,6 +207,9 @@ class Ledger {
   void add_client(const VmRecord& vm, std::size_t index, const VmUsage* usage,
                   placement::Snapshot& snapshot) const;
   void read_beside(VmRecord& vm, std::int64_t beside_us, placement::Microseconds at) const;
+  [[nodiscard]] static placement::CpuTime beside(const VmRecord& vm,
+                                                 const placement::ClientState& client,
+                                                 placement::CpuTime epoch);
   static void add_beside(const VmRecord& vm, placement::Snapshot& snapshot);
   void limit_to_quota(const VmRecord& vm, placement::Snapshot& snapshot) const;
   [[nodiscard]] bool forecasts_hold() const;

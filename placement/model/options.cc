@@ -66,8 +66,8 @@ constexpr OptionInfo kTable[] = {
     {"Numa.ColdStartPct", "%", 0, 100, &Options::cold_start_pct, false,
      "Load that a new VM counts with until it is measured, in per cent of its vCPUs"},
     {"Numa.MigThresholdCPUs", "CPUs", 0, 8192, &Options::mig_threshold_cpus, false,
-     "As how many CPUs a node that has more counts for Numa.MigThreshold of a load move or swap; "
-     "0 = as all of them"},
+     "Most CPUs of a node that Numa.MigThreshold of a load move or swap is a percentage of; "
+     "0 = all of them"},
     {"Numa.LocalityMigThreshold", "%", 1, 100, &Options::locality_mig_threshold, false,
      "Least gain in local memory for a locality move or swap"},
     {"Numa.MemStallPct", "%", 0, 100, &Options::mem_stall_pct, false,

@@ -16,7 +16,8 @@ using placement::VmId;
 
 namespace {
 
-/// A VM's load in the minutes before the start.
+/// A VM's load in the minutes before the start, with what QEMU used beside its vCPUs, as a history
+/// has it.
 std::vector<placement::Permille> known_minutes_of(const Scenario& scenario, const ScenarioVm& vm) {
   std::vector<placement::Permille> minutes;
   const std::int64_t all = known_epochs(scenario);
@@ -27,7 +28,8 @@ std::vector<placement::Permille> known_minutes_of(const Scenario& scenario, cons
     for (std::int64_t epoch = begin; epoch < end; ++epoch) {
       sum += load_at(vm, epoch);
     }
-    minutes.push_back(placement::Permille{sum * 10 / std::max<std::int64_t>(end - begin, 1)});
+    const std::int64_t vcpus = sum * 10 / std::max<std::int64_t>(end - begin, 1);
+    minutes.push_back(placement::Permille{vcpus * (1000 + vm.qemu.value) / 1000});
   }
   return minutes;
 }

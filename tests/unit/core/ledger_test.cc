@@ -325,6 +325,17 @@ TEST_F(LedgerTest, ForecastsHoldForTenMinutesUnlessMoreIsMeasured) {
   EXPECT_FALSE(epochs(2).clients[0].ahead);
 }
 
+TEST_F(LedgerTest, WhatOtherThreadsTakeDoesNotBelieAForecastOfVcpus) {
+  beside_us_ = 500'000;
+  run({vm_of(1, 2)});
+  (void)epochs(100);
+  // Its vCPUs want three quarters of their time, and all its threads together seven eighths.
+  ledger_.set_forecasts({{id_of(1), {Permille{250}, Permille{800}}}});
+  const Snapshot now = epoch();
+  EXPECT_GT(now.clients[0].load, kCpu * 2 * 85 / 100);
+  EXPECT_TRUE(now.clients[0].ahead);
+}
+
 TEST_F(LedgerTest, TheMarginIsAddedToWhatMinutesWillNotExceed) {
   Options options;
   options.forecast_margin = 20;

@@ -2,20 +2,21 @@
 """How long VMs wait for CPUs, floating, pinned and crowded, is in the simulator as it is on a real kernel.
 
 The same VMs run here, without the daemon, and in the simulator: floating, pinned, crowded on one node, and with the
-kernel's NUMA balancing after their memory was moved away from them. What all else used of the CPUs here is load of others
-there, on all nodes alike. Compared are the share of its time that a vCPU that could run waits
+kernel's NUMA balancing after their memory was moved away from them. What everything else used of the CPUs here is load of
+others there, on all nodes alike. Compared are the share of its time that a vCPU that could run waits
 (/proc/PID/task/TID/schedstat) and the share of memory on the node of the vCPU that uses it, both over the same time.
 Each is within a fifth of the other, or within two points where both are small.
 
 Nearness of VMs that float is told and not compared: with all CPUs busy their vCPUs come to run anywhere here, while the
 simulator's stay where they are as long as no CPU is idle; and on emulated CPUs memory is used, and follows by the
-kernel's balancing, at a tenth of a real machine's pace. Both make the simulator kinder to hosts that are left alone and to
-the kernel's balancing than they deserve.
+kernel's balancing, at a tenth of a real machine's pace. Both make the simulator flatter hosts that are left alone, and the
+kernel's balancing.
 """
 
 import contextlib
 import dataclasses
 import json
+import os
 import time
 
 from lab import guests, nodes
@@ -75,15 +76,15 @@ def seen_here(case):
         if not case.misplaced:
             time.sleep(SETTLE_S)  # what is measured are shares of time
         nodes.set_kernel_balancing(case.misplaced)
-        before, busy_before = guests.times_ns(vms), nodes.busy_seconds()
+        before, idle_before = guests.times_ns(vms), nodes.idle_seconds()
         begin = time.monotonic()
         shares = []
         for _ in range(WATCHED_EPOCHS):
             time.sleep(EPOCH_S)
             shares.append(near(vms))
         ran, waited = (after - start for after, start in zip(guests.times_ns(vms), before))
-        others_s = nodes.busy_seconds() - busy_before - ran / 1e9
         passed_s = time.monotonic() - begin
+        others_s = passed_s * os.cpu_count() - (nodes.idle_seconds() - idle_before) - ran / 1e9
     guests.destroy_all()
     return {"waited_pct": 100 * waited / (ran + waited), "near_pct": 100 * sum(shares) / len(shares),
             "near_at_end_pct": 100 * shares[-1]}, round(100 * max(others_s, 0) / passed_s)

@@ -18,7 +18,7 @@ namespace {
 class ChaseProbeTest : public testing::Test {
  protected:
   void SetUp() override {
-#if !defined(__x86_64__)
+#if !defined(__x86_64__) && !defined(__aarch64__)
     GTEST_SKIP() << "reading past the caches is not known for this machine";
 #endif
     auto reading = read_topology(files::Directory::open("/").value());
