@@ -17,16 +17,21 @@ namespace {
 /// tests/bench/README.md says what it comes to, and why others miss.
 constexpr std::int64_t kLeastPct = 70;
 
+/// With one seed the share wavers by four per cent.
+constexpr std::uint64_t kSeeds = 4;
+
 TEST(PredictionFiguresTest, MostGainsAreAsPromised) {
   const auto scenarios = list_scenarios(kScenarioDirectory);
   ASSERT_TRUE(scenarios) << scenarios.error().message;
   std::vector<PredictedAction> all;
-  for (const Scenario& scenario : *scenarios) {
+  for (std::uint64_t run = 0; run < scenarios->size() * kSeeds; ++run) {
+    Scenario scenario = (*scenarios)[run / kSeeds];
+    scenario.seed += run % kSeeds;
     const SimulationResult result = run_to_end(scenario);
     for (const PredictedAction& action : result.predictions) {
       if (is_worth_counting(action)) {
-        std::cout << fmt::format("{:24} {:5} {:5} {:14} {:6} ms {:6} ms{}\n", scenario.name,
-                                 action.epoch, action.ended, name_of(action.reason),
+        std::cout << fmt::format("{:24} {:2} {:5} {:5} {:14} {:6} ms {:6} ms{}\n", scenario.name,
+                                 scenario.seed, action.epoch, action.ended, name_of(action.reason),
                                  action.predicted.value / 1000, action.measured.value / 1000,
                                  is_near(action) ? "" : "  miss");
       }

@@ -2,7 +2,9 @@
 /// Who runs on a second node, and when that ends: one situation each.
 #include "balancer/core/spill.h"
 
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,9 +25,13 @@ using placement::Reason;
 using placement::Snapshot;
 using placement::VmPolicy;
 using testing::Contains;
+using testing::Each;
 using testing::ElementsAre;
+using testing::Ge;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Le;
+using testing::Not;
 using testing::SizeIs;
 using tests::actions_of;
 using tests::client_of;
@@ -139,6 +145,31 @@ TEST(SpillTest, AMoveIsPredictedToSaveWhatItSavesBesideSpills) {
   EXPECT_GT(saved(), CpuTime{});
   options.spill_enable = 0;
   EXPECT_EQ(saved(), kCpu * 2);
+}
+
+TEST(SpillTest, AMoveSavesHalfAgainWhatItCostsBesideSpills) {
+  const Options options;
+  // What its moves save in the horizon, in per cent of their cost.
+  std::vector<std::int64_t> saves_pct;
+  for (std::int64_t busy_pct = 5; busy_pct <= 100; ++busy_pct) {
+    const Snapshot snapshot =
+        SnapshotBuilder()
+            .nodes(2, {.cores = 4, .memory_gib = 400})
+            .vm({.name = "a", .vcpus = 4, .memory_gib = {4, 0}})
+            .vm({.name = "b", .vcpus = 2, .busy_pct = busy_pct, .memory_gib = {60, 0}})
+            .build();
+    const Plan plan = make_plan(snapshot, options, {});
+    for (const placement::Action& action : plan.actions) {
+      const placement::Prediction& predicted = action.predicted;
+      if (action.reason == placement::Reason::kLoadMove && predicted.cost > CpuTime{}) {
+        const CpuTime saved = predicted.lost_before - predicted.lost_after;
+        saves_pct.push_back(saved.value * options.move_horizon * 100 / predicted.cost.value);
+      }
+    }
+  }
+  ASSERT_THAT(saves_pct, Not(IsEmpty()));
+  EXPECT_THAT(saves_pct, Each(Ge(150)));
+  EXPECT_THAT(saves_pct, Contains(Le(160)));
 }
 
 TEST(SpillTest, WhatAHostLosesBesideSpillsDoesNotDependOnThoseOfNow) {
