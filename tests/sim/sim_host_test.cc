@@ -346,6 +346,35 @@ TEST_F(SimHostTest, OthersUseTheirCpusWhenTheirTimeComes) {
   }
 }
 
+TEST_F(SimHostTest, OthersOfNoNodeRunWhereCpusAreIdle) {
+  ScenarioHost host = small_host(2);
+  host.others = {{std::nullopt, 0, std::nullopt, 300}};
+  make(host);
+  ScenarioVm pinned = busy_vm("a", 3, 100);
+  pinned.pinned_on = {NodeId{0}};
+  host_->start(pinned);
+  host_->begin_epoch(1);
+  run(1);
+  EpochTruth truth = host_->take_truth();
+  EXPECT_EQ(truth.others[0], CpuTime{});
+  EXPECT_EQ(truth.others[1], CpuTime{3'000'000});
+  EXPECT_EQ(truth.roaming[1], CpuTime{3'000'000});
+
+  // Now two CPUs are idle for the three that they want.
+  pinned.name = "b";
+  pinned.vcpus = 1;
+  host_->start(pinned);
+  pinned.name = "c";
+  pinned.vcpus = 2;
+  pinned.pinned_on = {NodeId{1}};
+  host_->start(pinned);
+  host_->begin_epoch(2);
+  run(1);
+  truth = host_->take_truth();
+  EXPECT_NEAR(static_cast<double>(truth.others[1].value), 2'500'000, 100'000);
+  EXPECT_EQ(truth.others[0] + truth.others[1], CpuTime{3'000'000});
+}
+
 TEST_F(SimHostTest, NoiseStaysWithinItsBoundsAndDependsOnTheSeedOnly) {
   ScenarioVm noisy = busy_vm("a", 1, 50);
   noisy.noise_pct = 10;

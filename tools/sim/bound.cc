@@ -17,12 +17,13 @@ using placement::Permille;
 
 namespace {
 
-/// What the node can give to VMs.
+/// What the node can give to VMs, if who may run elsewhere does.
 CpuTime room_of(const EpochTruth& truth, NodeIndex node) {
   const placement::Node& cpus = truth.topology.nodes[node];
   const CpuTime threads = truth.length * cpus.cpu_count();
+  const CpuTime others = truth.others[node] - truth.roaming[node];
   return placement::capacity({truth.length * cpus.core_count(), threads,
-                              std::min(truth.others[node], threads), kSimSmtGainPct});
+                              std::clamp(others, CpuTime{}, threads), kSimSmtGainPct});
 }
 
 struct HostLimits {

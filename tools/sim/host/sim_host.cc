@@ -21,6 +21,17 @@ using placement::VmId;
 
 namespace {
 
+/// Of one CPU, in this epoch.
+std::int64_t pct_of(const std::vector<OtherLoad>& loads, std::int64_t epoch) {
+  std::int64_t pct = 0;
+  for (const OtherLoad& load : loads) {
+    if (load.from <= epoch && (!load.until || epoch < *load.until)) {
+      pct += load.pct;
+    }
+  }
+  return pct;
+}
+
 SimMemory::Counts huge_pages_of(const ScenarioHost& host) {
   SimMemory::Counts pages;
   for (const ScenarioNode& node : host.nodes) {
@@ -108,6 +119,8 @@ SimHost::SimHost(const ScenarioHost& host, std::uint64_t seed, bool prefer_ht, S
     }
     nodes_.push_back(std::move(cpus));
   }
+  std::copy_if(host.others.begin(), host.others.end(), std::back_inserter(roaming_loads_),
+               [](const OtherLoad& other) { return !other.node; });
 }
 
 // ---- VMs ----
@@ -254,13 +267,9 @@ void SimHost::begin_epoch(std::int64_t epoch) {
     begin_epoch(vm);
   }
   for (NodeCpus& node : nodes_) {
-    node.other_pct = 0;
-    for (const OtherLoad& other : node.other_loads) {
-      if (other.from <= epoch && (!other.until || epoch < *other.until)) {
-        node.other_pct += other.pct;
-      }
-    }
+    node.other_pct = pct_of(node.other_loads, epoch);
   }
+  roaming_pct_ = pct_of(roaming_loads_, epoch);
 }
 
 // ---- what goes wrong ----
@@ -435,6 +444,7 @@ EpochTruth SimHost::take_truth() {
   truth.topology = topology_;
   for (NodeCpus& node : nodes_) {
     truth.others.push_back(std::exchange(node.others, CpuTime{}));
+    truth.roaming.push_back(std::exchange(node.roamed, CpuTime{}));
   }
   for (auto& [id, vm] : vms_) {
     const CpuTime reserved =

@@ -204,12 +204,14 @@ class SimHost final : public stats::DomainInventory,
   struct NodeCpus {
     std::vector<placement::Cpu> cpus;  ///< all, also offline ones
     std::vector<OtherLoad> other_loads;
-    std::int64_t other_pct = 0;   ///< in this epoch
+    std::int64_t other_pct = 0;   ///< in this epoch, of loads that stay on the node
+    placement::CpuTime roaming;   ///< what loads of no node want here, in this while
     placement::CpuTime moving;    ///< time that page moves took and nobody has had to wait for yet
     placement::Bytes moved;       ///< to and from, in this while
     std::int64_t busy_us = 0;     ///< since the host started
     std::int64_t copying_us = 0;  ///< of it, time that page moves took
     placement::CpuTime others;    ///< in this epoch
+    placement::CpuTime roamed;    ///< of it, at most what loads of no node took
     Queue queue;
   };
   struct Moving;  ///< a page migration call
@@ -228,6 +230,7 @@ class SimHost final : public stats::DomainInventory,
   // CPUs
   void run_node(placement::NodeIndex node, placement::CpuTime length);
   void settle_threads(placement::CpuTime length);
+  void let_others_roam(placement::CpuTime length);
   static void limit_demand(Vm& vm, placement::CpuTime length);
   static void come_from(Vcpu& vcpu, placement::NodeIndex before);
   [[nodiscard]] const std::vector<placement::NodeIndex>& places_of(Vm& vm, std::size_t vcpu) const;
@@ -275,6 +278,8 @@ class SimHost final : public stats::DomainInventory,
   std::vector<std::int32_t> firmware_distances_;  ///< empty: the truth
   bool distances_are_measured_;
   std::vector<NodeCpus> nodes_;
+  std::vector<OtherLoad> roaming_loads_;
+  std::int64_t roaming_pct_ = 0;  ///< in this epoch
   SimMemory memory_;
   std::map<placement::VmId, Vm> vms_;
   SimMemory::Owner next_owner_ = 0;

@@ -2,6 +2,7 @@
 /// What CPUs do in a while: threads settle on nodes, run, touch memory and wait for it.
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "balancer/core/counted_stall.h"
@@ -187,6 +188,44 @@ void SimHost::settle_threads(CpuTime length) {
   }
 }
 
+/// Short-lived processes start where most CPUs are idle (sched_balance_exec(), Linux 6.1,
+/// kernel/sched/core.c): piece by piece, each on the node with the most idle time a CPU.
+void SimHost::let_others_roam(CpuTime length) {
+  constexpr std::int64_t kPieces = 64;
+  for (NodeCpus& node : nodes_) {
+    node.roaming = CpuTime{};
+  }
+  if (roaming_pct_ == 0) {
+    return;
+  }
+  std::vector<CpuTime> idle;
+  for (NodeIndex node = 0; node < nodes_.size(); ++node) {
+    idle.push_back(length * topology_.nodes[node].cpu_count() -
+                   CpuTime{length.value * nodes_[node].other_pct / 100});
+  }
+  for (const auto& [id, vm] : vms_) {
+    for (const Vcpu& vcpu : vm.vcpus) {
+      idle[vcpu.node] -= vcpu.wants;
+    }
+  }
+  const auto has_less = [&](NodeIndex a, NodeIndex b) {
+    const std::int64_t cpus_a = topology_.nodes[a].cpu_count();
+    const std::int64_t cpus_b = topology_.nodes[b].cpu_count();
+    return cpus_b > 0 && (cpus_a == 0 || idle[a] * cpus_b < idle[b] * cpus_a);
+  };
+  std::vector<NodeIndex> nodes(nodes_.size());
+  std::iota(nodes.begin(), nodes.end(), NodeIndex{0});
+  CpuTime left{length.value * roaming_pct_ / 100};
+  const CpuTime piece = std::max(left / kPieces, CpuTime{1});
+  while (left > CpuTime{}) {
+    const NodeIndex node = *std::max_element(nodes.begin(), nodes.end(), has_less);
+    const CpuTime taken = std::min(piece, left);
+    nodes_[node].roaming += taken;
+    idle[node] -= taken;
+    left -= taken;
+  }
+}
+
 /// A thread that has changed its node has left its caches behind.
 void SimHost::come_from(Vcpu& vcpu, NodeIndex before) {
   if (before != vcpu.node) {
@@ -198,6 +237,7 @@ void SimHost::come_from(Vcpu& vcpu, NodeIndex before) {
 void SimHost::run(placement::Microseconds time) {
   const CpuTime length{time.value};
   settle_threads(length);
+  let_others_roam(length);
   for (NodeIndex node = 0; node < nodes_.size(); ++node) {
     if (topology_.nodes[node].cpu_count() > 0) {
       run_node(node, length);
@@ -224,7 +264,7 @@ void SimHost::run_node(NodeIndex node, CpuTime length) {
   std::vector<PinnedThread> demands;
   bool all_float = true;
   NodeCpus& cpus = nodes_[node];
-  CpuTime others = CpuTime{length.value * cpus.other_pct / 100} + cpus.moving;
+  CpuTime others = CpuTime{length.value * cpus.other_pct / 100} + cpus.roaming + cpus.moving;
   std::vector<CpuTime> besides;
   for (auto& [id, vm] : vms_) {
     CpuTime all;
@@ -259,6 +299,7 @@ void SimHost::run_node(NodeIndex node, CpuTime length) {
   cpus.copying_us += std::max(copying - cpus.moving, CpuTime{}).value;
   cpus.moving = std::min(cpus.moving, length);  // nobody copies more than one CPU can
   cpus.others += shares.others;
+  cpus.roamed += std::min(cpus.roaming, shares.others);
   cpus.busy_us += shares.busy.value;
   std::vector<placement::Permille> crowded(threads.size());
   const std::vector<std::vector<std::size_t>> caches = caches_of(online);

@@ -38,7 +38,9 @@ struct EpochTruth {
   placement::CpuTime length;
   placement::Topology topology;            ///< at the end
   std::vector<placement::CpuTime> others;  ///< per node, what nobody's vCPUs used
-  std::vector<VmTruth> vms;                ///< ascending id; those that ran at the end
+  /// Of it, at most what could have been used on any other node.
+  std::vector<placement::CpuTime> roaming;
+  std::vector<VmTruth> vms;  ///< ascending id; those that ran at the end
 };
 
 struct VmFigures {

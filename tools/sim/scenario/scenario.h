@@ -35,7 +35,7 @@ struct ScenarioNode {
 
 /// CPU time that no VM uses: polling threads, backups, the host itself.
 struct OtherLoad {
-  placement::NodeId node;
+  std::optional<placement::NodeId> node;  ///< none: in each while where most CPU time is idle
   std::int64_t from = 0;
   std::optional<std::int64_t> until;  ///< first epoch without it
   std::int64_t pct = 0;               ///< of one CPU: 250 keeps two and a half CPUs busy

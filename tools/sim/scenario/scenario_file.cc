@@ -208,14 +208,15 @@ class ScenarioParser {
   void read_other(const toml::table& table) {
     const TableReader reader(problems_, table, " in [[host.other]]",
                              {"node", "from", "until", "pct"});
-    reader.require("node");
     reader.require("pct");
     OtherLoad other;
-    other.node = NodeId{static_cast<std::int32_t>(reader.integer("node", {0, 1023}, 0))};
+    if (const auto node = reader.integer("node", {0, 1023})) {
+      other.node = NodeId{static_cast<std::int32_t>(*node)};
+      check_node(reader, "node", *other.node);
+    }
     other.from = reader.integer("from", kEpochs, 0);
     other.until = reader.integer("until", kEpochs);
     other.pct = reader.integer("pct", {0, 1'000'000}, 0);
-    check_node(reader, "node", other.node);
     scenario_.host.others.push_back(other);
   }
 

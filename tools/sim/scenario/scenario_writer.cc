@@ -134,7 +134,9 @@ std::string text_of(const ScenarioHost& host) {
   }
   for (const OtherLoad& other : host.others) {
     Lines its("\n[[host.other]]\n");
-    its.add("node", std::to_string(other.node.value));
+    if (other.node) {
+      its.add("node", std::to_string(other.node->value));
+    }
     its.add_unless<std::int64_t>("from", other.from, 0);
     if (other.until) {
       its.add("until", std::to_string(*other.until));

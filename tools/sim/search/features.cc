@@ -323,7 +323,9 @@ void number_nodes_from_0(Scenario& scenario) {
     node.id = next;
   }
   for (OtherLoad& other : scenario.host.others) {
-    renumber(other.node);
+    if (other.node) {
+      renumber(*other.node);
+    }
   }
   for (ScenarioVm& vm : scenario.vms) {
     renumber_all(vm.placed_on);

@@ -117,6 +117,9 @@ ScenarioHost random_host(Random& random) {
     if (chance(random, 50)) {
       other.until = other.from + 1 + random.below(20);
     }
+    if (chance(random, 30)) {
+      other.node.reset();
+    }
     host.others.push_back(other);
   }
   if (chance(random, 10)) {

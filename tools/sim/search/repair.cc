@@ -45,8 +45,9 @@ void repair_host(ScenarioHost& host) {
     const Bytes most = node.memory / 4 * 3;
     node.huge_pages = kSimPage * (std::min(node.huge_pages, most).value / kSimPage.value);
   }
-  std::erase_if(host.others,
-                [&](const OtherLoad& other) { return find_node(host, other.node) == nullptr; });
+  std::erase_if(host.others, [&](const OtherLoad& other) {
+    return other.node && find_node(host, *other.node) == nullptr;
+  });
   if (host.firmware_distances.size() != host.distances.size()) {
     host.firmware_distances.clear();
   }
