@@ -27,7 +27,7 @@ CONNECT = 'import socket; socket.socket(socket.AF_UNIX).connect("/run/libvirt/li
 CONFIG = pathlib.Path("/etc/vmnuma/vmnuma.toml")
 STATE = ("/var/lib/vmnuma", "/etc/vmnuma", "/run/vmnuma", "/etc/libvirt/hooks/qemu.d/vmnuma",
          "/usr/bin/vmnuma", "/usr/sbin/vmnumad", "/usr/bin/vmnuma-exporter", "/usr/sbin/vmnuma-wakeups")
-MOST_EXPOSURE = 1.2
+MOST_EXPOSURE = {UNIT: 1.6}  # of others 1.2
 PLACED_EPOCHS = 45
 QUIET_EPOCHS = 3
 
@@ -101,7 +101,7 @@ def run():
         expect_kept_away_from_libvirt()
         figures = {"exposure": {unit: exposure(unit) for unit in UNITS}}
         for unit, level in figures["exposure"].items():
-            expect(level <= MOST_EXPOSURE, f"{unit} is exposed by {level}")
+            expect(level <= MOST_EXPOSURE.get(unit, 1.2), f"{unit} is exposed by {level}")
 
         # As the administrator goes live.
         daemon.configure()
