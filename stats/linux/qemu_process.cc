@@ -34,6 +34,11 @@ Result<std::uint64_t> start_time_of(const files::Directory& process) {
   return stat->start_time_ticks;
 }
 
+bool is_named_after(std::int32_t vcpu, std::int64_t tid, const files::Directory& tasks) {
+  const auto comm = tasks.read(std::to_string(tid) + "/comm");
+  return comm && vcpu_of_thread_name(*comm) == vcpu;
+}
+
 }  // namespace
 
 Result<QemuProcess> find_qemu_process(const files::Directory& root, const std::string& vm_name,
@@ -118,7 +123,8 @@ Result<void> check_alive(const QemuProcess& process) {
   return {};
 }
 
-Result<std::vector<VcpuThread>> vcpu_threads_by_cgroup(const files::Directory& thread_group) {
+Result<std::vector<VcpuThread>> vcpu_threads_by_cgroup(const files::Directory& thread_group,
+                                                       const files::Directory& tasks) {
   const auto names = thread_group.names();
   if (!names) {
     return tl::unexpected(names.error());
@@ -129,12 +135,16 @@ Result<std::vector<VcpuThread>> vcpu_threads_by_cgroup(const files::Directory& t
     if (!vcpu) {
       continue;
     }
-    const auto tids = read_parsed(thread_group, name + "/cgroup.threads", parse_cgroup_threads);
+    auto tids = read_parsed(thread_group, name + "/cgroup.threads", parse_cgroup_threads);
     if (!tids) {
       if (is_gone(tids.error())) {
         continue;
       }
       return tl::unexpected(tids.error());
+    }
+    if (tids->size() > 1) {
+      std::erase_if(*tids,
+                    [&](const std::int64_t tid) { return !is_named_after(*vcpu, tid, tasks); });
     }
     if (tids->size() == 1) {
       threads.push_back({*vcpu, tids->front()});

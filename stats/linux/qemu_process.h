@@ -56,10 +56,13 @@ struct VcpuThread {
   auto operator<=>(const VcpuThread&) const = default;
 };
 
-/// The threads in the cgroups vcpuN of `thread_group` (see cgroup_formats.h), by vCPU. A vCPU whose
-/// group does not hold exactly one thread is just being plugged or unplugged, and left out.
+/// The threads in the cgroups vcpuN of `thread_group` (see cgroup_formats.h), by vCPU. Of several
+/// in one group it is the one that QEMU has named after the vCPU: from Linux 6.12 on KVM's worker
+/// for huge pages belongs to the process (kvm_mmu_start_lpage_recovery, arch/x86/kvm/mmu/mmu.c),
+/// and to the group of the vCPU that ran first. A vCPU without exactly one such thread is just
+/// being plugged or unplugged, and left out. `tasks` is /proc/PID/task.
 [[nodiscard]] Result<std::vector<VcpuThread>> vcpu_threads_by_cgroup(
-    const files::Directory& thread_group);
+    const files::Directory& thread_group, const files::Directory& tasks);
 
 /// The threads named "CPU N/KVM" or "CPU N/TCG", by vCPU. `tasks` is /proc/PID/task.
 [[nodiscard]] Result<std::vector<VcpuThread>> vcpu_threads_by_name(const files::Directory& tasks);

@@ -18,7 +18,7 @@ Result<void> VcpuReader::find_threads(std::string& scratch) {
   // Counted before listing: a thread that comes in between makes the next reading look again.
   const auto link_count = watched().link_count();
   const auto threads =
-      thread_group_ ? vcpu_threads_by_cgroup(*thread_group_) : vcpu_threads_by_name(tasks_);
+      thread_group_ ? vcpu_threads_by_cgroup(*thread_group_, tasks_) : vcpu_threads_by_name(tasks_);
   if (!threads) {
     return tl::unexpected(threads.error());
   }

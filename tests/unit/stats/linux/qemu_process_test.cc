@@ -18,6 +18,7 @@ class QemuProcessTest : public testing::Test {
   QemuProcessTest() { host_.start(vm_); }
 
   Result<QemuProcess> find() const { return find_qemu_process(root_, vm_.name, vm_.id()); }
+  files::Directory tasks() const { return root_.directory("proc/500/task").value(); }
 
   tests::FakeVm vm_{.name = "web1",
                     .uuid = 7,
@@ -101,7 +102,7 @@ TEST_F(QemuProcessTest, NoticesThatItEnded) {
 
 TEST_F(QemuProcessTest, HasItsVcpuThreadsInCgroups) {
   const auto group = root_.directory(vm_.scope() + "libvirt").value();
-  EXPECT_THAT(vcpu_threads_by_cgroup(group).value(),
+  EXPECT_THAT(vcpu_threads_by_cgroup(group, tasks()).value(),
               ElementsAre(VcpuThread{0, 501}, VcpuThread{1, 502}));
 }
 
@@ -110,22 +111,39 @@ TEST_F(QemuProcessTest, SortsVcpusByNumberAndNotByName) {
   host_.plug(vm_, {2, 520});
   const auto group = root_.directory(vm_.scope() + "libvirt").value();
   EXPECT_THAT(
-      vcpu_threads_by_cgroup(group).value(),
+      vcpu_threads_by_cgroup(group, tasks()).value(),
       ElementsAre(VcpuThread{0, 501}, VcpuThread{1, 502}, VcpuThread{2, 520}, VcpuThread{10, 510}));
+}
+
+TEST_F(QemuProcessTest, TellsAVcpuFromTheKernelsThreadInItsGroup) {
+  host_.write(vm_.vcpu_group(1) + "cgroup.threads", "502\n503\n");
+  host_.write("proc/500/task/503/comm", "kvm-nx-lpage-re\n");
+  const auto group = root_.directory(vm_.scope() + "libvirt").value();
+  EXPECT_THAT(vcpu_threads_by_cgroup(group, tasks()).value(),
+              ElementsAre(VcpuThread{0, 501}, VcpuThread{1, 502}));
+}
+
+TEST_F(QemuProcessTest, LeavesOutAVcpuWhoseGroupHasNoOrTwoThreadsOfThatName) {
+  host_.write(vm_.vcpu_group(0) + "cgroup.threads", "501\n504\n");
+  host_.write("proc/500/task/504/comm", "CPU 0/KVM\n");
+  host_.write(vm_.vcpu_group(1) + "cgroup.threads", "503\n505\n");
+  host_.write("proc/500/task/503/comm", "kvm-nx-lpage-re\n");  // and 505 has ended
+  const auto group = root_.directory(vm_.scope() + "libvirt").value();
+  EXPECT_THAT(vcpu_threads_by_cgroup(group, tasks()).value(), IsEmpty());
 }
 
 TEST_F(QemuProcessTest, LeavesOutAVcpuThatIsBeingPlugged) {
   host_.write(vm_.vcpu_group(2) + "cgroup.threads", "");
   host_.write(vm_.vcpu_group(3) + "cgroup.procs", "");  // its files are not there yet
   const auto group = root_.directory(vm_.scope() + "libvirt").value();
-  EXPECT_THAT(vcpu_threads_by_cgroup(group).value(),
+  EXPECT_THAT(vcpu_threads_by_cgroup(group, tasks()).value(),
               ElementsAre(VcpuThread{0, 501}, VcpuThread{1, 502}));
 }
 
 TEST_F(QemuProcessTest, SaysWhichThreadListIsDamaged) {
   host_.write(vm_.vcpu_group(1) + "cgroup.threads", "50");
   const auto group = root_.directory(vm_.scope() + "libvirt").value();
-  const auto threads = vcpu_threads_by_cgroup(group);
+  const auto threads = vcpu_threads_by_cgroup(group, tasks());
   ASSERT_FALSE(threads.has_value());
   EXPECT_EQ(threads.error().code, ErrorCode::kCorrupt);
   EXPECT_THAT(threads.error().message, HasSubstr("vcpu1/cgroup.threads"));
