@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Options that many commands have, and how values are read that CLI11 does not know.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "placement/base/result.h"
+#include "placement/model/suggest.h"
+#include "tools/vmnuma/arguments/invocation.h"
+
+namespace vmnuma::tools {
+
+/// A check that does not repeat the range in the help.
+inline CLI::Validator in_range(std::int64_t smallest, std::int64_t largest) {
+  return CLI::Range(smallest, largest).description("");
+}
+
+inline constexpr std::int64_t kLongestWatch = 86'400;
+
+/// What options that several commands have put what they read into, and what is known of options.
+struct SharedOptions {
+  std::int64_t watch = -1;  ///< not given; 0: without a number
+  std::string format{kListFormats.front()};
+  struct Choices {
+    std::string words;  ///< "table|csv"
+    std::string help;   ///< without them
+  };
+  std::map<const CLI::Option*, Choices> choices;  ///< for the completions
+};
+
+/// "a, b, c" in as many lines as it takes beside the column of the options.
+template <class Names>
+[[nodiscard]] std::string listed(const Names& names) {
+  constexpr std::size_t kWidth = 54;
+  std::string text;
+  std::size_t line_begin = 0;
+  for (const std::string_view name : names) {
+    if (!text.empty()) {
+      text += text.size() - line_begin + name.size() + 2 > kWidth ? ",\n" : ", ";
+      line_begin = text.back() == '\n' ? text.size() : line_begin;
+    }
+    text += name;
+  }
+  return text;
+}
+
+/// The option takes one of these. Its help shows them as its type, or below where they are too
+/// long.
+template <class Names>
+CLI::Option* take_one_of(CLI::Option* option, const Names& names, const char* type,
+                         SharedOptions& shared) {
+  constexpr std::size_t kLongestShown = 40;
+  std::string words = fmt::format("{}", fmt::join(names, "|"));
+  const std::string help = option->get_description();
+  if (words.size() <= kLongestShown) {
+    option->type_name(words);
+  } else {
+    option->type_name(type)->description(fmt::format("{}:\n{}", help, listed(names)));
+  }
+  shared.choices[option] = {std::move(words), help};
+  return option;
+}
+
+inline CLI::Option* add_format(CLI::App& command, SharedOptions& shared) {
+  return take_one_of(command.add_option("-o", shared.format, "Output format"), kListFormats,
+                     "FORMAT", shared)
+      ->capture_default_str();
+}
+
+inline CLI::Option* add_period(CLI::App& command, const std::string& name, std::int64_t& seconds,
+                               const std::string& help) {
+  return command.add_option(name, seconds, help)
+      ->check(in_range(0, kLongestWatch))
+      ->type_name("[SECONDS]");
+}
+
+template <class T>
+[[nodiscard]] Result<void> read_all(const char* name, const std::vector<std::string>& texts,
+                                    Result<T> (*parse)(std::string_view), std::vector<T>& values) {
+  for (const std::string& text : texts) {
+    auto value = parse(text);
+    if (!value) {
+      return failure(std::move(value).error(), name);
+    }
+    values.push_back(std::move(*value));
+  }
+  return {};
+}
+
+/// Of an option that may not be there.
+template <class T, class Value>
+[[nodiscard]] Result<void> read_one(const char* name, const std::optional<std::string>& text,
+                                    Result<T> (*parse)(std::string_view), Value& value) {
+  if (!text) {
+    return {};
+  }
+  auto read = parse(*text);
+  if (!read) {
+    return failure(std::move(read).error(), name);
+  }
+  value = std::move(*read);
+  return {};
+}
+
+/// What text is the name of, of these.
+[[nodiscard]] inline Result<std::size_t> find_choice(const char* name, const char* what,
+                                                     const std::string& text,
+                                                     const std::vector<std::string_view>& known) {
+  const auto found = std::find(known.begin(), known.end(), text);
+  if (found == known.end()) {
+    return failure(ErrorCode::kInvalidArgument,
+                   fmt::format("{}: there is no {} '{}'{}", name, what, text,
+                               placement::did_you_mean(text, known)));
+  }
+  return static_cast<std::size_t>(found - known.begin());
+}
+
+}  // namespace vmnuma::tools
