@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Exponentially weighted averages on integers.
+/// Exponentially weighted averages on integers, and the rates that they are of.
 #pragma once
 
 #include "placement/model/amounts.h"
+#include "placement/model/options.h"
 
 namespace vmnuma::balancer {
 
@@ -15,6 +16,21 @@ template <class Unit>
                                                          placement::CpuTime half_life) {
   const placement::CpuTime step = elapsed * 693 / 1000;
   return now + scaled(average - now, half_life.value, (half_life + step).value);
+}
+
+/// What was used in an epoch of that length, as a rate per second; and back.
+[[nodiscard]] constexpr placement::CpuTime per_second(placement::CpuTime amount,
+                                                      placement::CpuTime epoch) {
+  return scaled(amount, placement::kMicrosecondsPerSecond, epoch.value);
+}
+[[nodiscard]] constexpr placement::CpuTime in_epoch(placement::CpuTime rate,
+                                                    placement::CpuTime epoch) {
+  return scaled(rate, epoch.value, placement::kMicrosecondsPerSecond);
+}
+
+/// Half-life of averages by which a shortage is expected to last.
+[[nodiscard]] constexpr placement::CpuTime recently(const placement::Options& options) {
+  return placement::CpuTime{options.shortage_half_life * placement::kMicrosecondsPerSecond};
 }
 
 /// What a client was owed is remembered with a half-life of this many Numa.LTermFairnessIntervals:

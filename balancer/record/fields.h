@@ -684,9 +684,9 @@ struct RecordFields {
     fields.added("forecasts", value.forecasts_);
     fields.added("forecasts_end", value.forecasts_end_);
     fields("last_sample", value.last_sample_);
-    fields("lasting_non_vm", value.lasting_non_vm_);
-    fields.added("newest_non_vm", value.newest_non_vm_);
-    fields.added("short_lately", value.short_lately_);
+    fields("lasting_non_vm", value.node_averages_.lasting_non_vm);
+    fields.added("newest_non_vm", value.node_averages_.newest_non_vm);
+    fields.added("short_lately", value.node_averages_.short_lately);
     fields.added("wakeups", value.wakeups_);
     fields("epochs", value.epochs_);
     fields("knows_domains", value.knows_domains_);

@@ -536,9 +536,9 @@ Result<void> RecordFields::check(const Controller& controller) {
   if (ledger.last_sample_) {
     check(*ledger.last_sample_, findings);
   }
-  findings.require(
-      ledger.lasting_non_vm_.size() <= kMostNodes && none_negative(ledger.lasting_non_vm_),
-      "what others than VMs use is out of range");
+  const std::vector<placement::CpuTime>& others = ledger.node_averages_.lasting_non_vm;
+  findings.require(others.size() <= kMostNodes && none_negative(others),
+                   "what others than VMs use is out of range");
   check(state.last.snapshot, findings);
   check(state.last.plan, nodes, findings);
   check(state.running, findings);

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/core/node_measurement.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "balancer/core/averages.h"
+#include "balancer/core/node_usage.h"
+#include "placement/memory_cost.h"
+
+namespace vmnuma::balancer {
+
+using placement::Bytes;
+using placement::ClientState;
+using placement::CpuTime;
+using placement::kNoNode;
+using placement::NodeId;
+using placement::NodeIndex;
+using placement::NodeState;
+using placement::Snapshot;
+using placement::VmId;
+
+namespace {
+
+/// Where it may have run in the last epoch, empty for anywhere: its pins say that only if they were
+/// in force all epoch. A second node comes and goes within one, beside the home.
+std::vector<NodeIndex> ran_on(const placement::Topology& topology, const ClientRecord& client) {
+  const std::optional<NodeIndex> home = topology.index_of(client.home);
+  if (!home || client.epochs_here <= 1) {
+    return {};
+  }
+  if (client.pinned_to == client.home) {
+    return {*home};
+  }
+  std::vector<NodeIndex> nodes;
+  for (const NodeId id : client.pinned_to_two) {
+    if (const std::optional<NodeIndex> node = topology.index_of(id)) {
+      nodes.push_back(*node);
+    }
+  }
+  const bool is_beside_home = std::find(nodes.begin(), nodes.end(), *home) != nodes.end();
+  return is_beside_home ? nodes : std::vector<NodeIndex>{};
+}
+
+/// Per node, the busy time that no client used, the daemon's copying included.
+std::vector<CpuTime> others_on_nodes(const std::map<VmId, VmRecord>& vms,
+                                     const EpochReading& reading, const std::vector<NodeBusy>& busy,
+                                     const NodeAverages& averages, const Snapshot& snapshot) {
+  std::vector<CpuTime> bound(reading.topology.nodes.size());
+  std::vector<ClientUse> unbound;
+  for (const ClientState& client : snapshot.clients) {
+    const VmRecord& vm = vms.at(client.id.vm);
+    std::vector<NodeIndex> nodes =
+        ran_on(reading.topology, vm.clients[static_cast<std::size_t>(client.id.index)]);
+    if (nodes.size() == 1) {
+      bound[nodes.front()] += client.used;
+    } else {
+      unbound.push_back({std::move(nodes), client.used});
+    }
+  }
+  std::vector<CpuTime> before;
+  for (const CpuTime rate : averages.newest_non_vm) {
+    before.push_back(in_epoch(rate, snapshot.epoch_length));
+  }
+  return non_vm_time(busy, bound, unbound, before);
+}
+
+/// Per node, what cores that belong to one client alone idled.
+std::vector<CpuTime> set_aside_on_nodes(const Snapshot& snapshot) {
+  std::vector<CpuTime> set_aside(snapshot.nodes.size());
+  for (const ClientState& client : snapshot.clients) {
+    if (client.home != kNoNode && client.exclusive_cores > 0) {
+      set_aside[client.home] +=
+          std::max(snapshot.epoch_length * client.exclusive_cores - client.used, CpuTime{});
+    }
+  }
+  return set_aside;
+}
+
+void read_memory(NodeId node, const EpochReading& reading, NodeState& state) {
+  const auto found = std::lower_bound(
+      reading.now.nodes.begin(), reading.now.nodes.end(), node,
+      [](const placement::NodeSample& entry, NodeId key) { return entry.id < key; });
+  state.memory_read = found != reading.now.nodes.end() && found->id == node;
+  if (state.memory_read) {
+    state.free = found->free;
+    state.total = found->total;
+    state.reserved = std::min(reserved_of(node, Bytes{}, reading.reserved), found->total);
+    state.reserve = std::max(found->total * reading.options.node_reserve_pct / 100, state.reserved);
+  }
+}
+
+}  // namespace
+
+void measure_nodes(const std::map<VmId, VmRecord>& vms, const EpochReading& reading,
+                   NodeAverages& averages, Snapshot& snapshot) {
+  const CpuTime epoch = snapshot.epoch_length;
+  const std::vector<placement::Node>& nodes = reading.topology.nodes;
+  const std::vector<NodeBusy> busy =
+      busy_between(reading.topology, reading.before, reading.now, epoch);
+  std::vector<CpuTime> non_vm = others_on_nodes(vms, reading, busy, averages, snapshot);
+  averages.lasting_non_vm.resize(nodes.size());
+  averages.newest_non_vm.resize(nodes.size());
+  snapshot.nodes.assign(nodes.size(), NodeState{});
+  const std::vector<CpuTime> set_aside = set_aside_on_nodes(snapshot);
+  for (NodeIndex node = 0; node < nodes.size(); ++node) {
+    NodeState& state = snapshot.nodes[node];
+    state.physical = epoch * nodes[node].core_count();
+    state.threads = epoch * nodes[node].cpu_count();
+    read_memory(nodes[node].id, reading, state);
+    state.known = state.memory_read && busy[node].known;
+    state.cpu_measured = reading.before != nullptr && busy[node].known;
+    CpuTime& lasting = averages.lasting_non_vm[node];
+    if (!busy[node].known) {
+      non_vm[node] = in_epoch(lasting, epoch);  // held
+    }
+    averages.newest_non_vm[node] = per_second(non_vm[node], epoch);
+    // The daemon's own copying counts for nothing: it ends, and wherever CPUs are idle the kernel
+    // has it run on these. Nor is a burst of others anything to plan for: what counts is what
+    // lasts, and is there now.
+    const CpuTime copying = busy[node].known ? busy[node].copying : CpuTime{};
+    const CpuTime others = std::max(non_vm[node] - copying, CpuTime{});
+    state.non_vm_now = std::min(others, state.threads);
+    lasting = averaged(lasting, per_second(others, epoch), epoch, recently(reading.options));
+    state.non_vm = std::min({others, in_epoch(lasting, epoch), state.threads});
+    state.set_aside = std::min(set_aside[node], state.threads - state.non_vm);
+  }
+}
+
+void average_shortages(const placement::Options& options, NodeAverages& averages,
+                       Snapshot& snapshot) {
+  const CpuTime epoch = snapshot.epoch_length;
+  averages.short_lately.resize(snapshot.nodes.size());
+  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+    NodeState& state = snapshot.nodes[node];
+    const CpuTime now = std::max(state.demand - state.capacity, CpuTime{});
+    averages.short_lately[node] =
+        averaged(averages.short_lately[node], per_second(now, epoch), epoch, recently(options));
+    state.short_lately = in_epoch(averages.short_lately[node], epoch);
+  }
+}
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What nodes have to give in an epoch, and how short of CPU time they were lately.
+///
+/// Problem: how busy others than VMs keep a node is known only as what clients do not account for
+/// (node_usage.h), and a burst of it is nothing to plan for. Approach: averages over seconds are
+/// kept from epoch to epoch, and only as much counts as lasts and is there now. Properties: 4, 5
+/// and 7 of ledger.h; and
+///  - the daemon's own copying of memory is nobody's load;
+///  - a node whose CPUs cannot be read keeps the load of others that it had.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "balancer/core/epoch_reading.h"
+#include "balancer/core/records.h"
+#include "placement/model/snapshot.h"
+
+namespace vmnuma::balancer {
+
+/// Kept from epoch to epoch; each per node and per second. Empty at first.
+struct NodeAverages {
+  std::vector<placement::CpuTime> lasting_non_vm;  ///< averaged
+  std::vector<placement::CpuTime> newest_non_vm;   ///< of the last epoch
+  std::vector<placement::CpuTime> short_lately;    ///< averaged
+};
+
+/// Adds the nodes to a snapshot that has its clients.
+void measure_nodes(const std::map<placement::VmId, VmRecord>& vms, const EpochReading& reading,
+                   NodeAverages& averages, placement::Snapshot& snapshot);
+
+/// How short the nodes were on average, once their clients' demand has been added up.
+void average_shortages(const placement::Options& options, NodeAverages& averages,
+                       placement::Snapshot& snapshot);
+
+}  // namespace vmnuma::balancer
