@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <wakeups.skel.h>
 #include <wakeups_in_interrupts.skel.h>
+#include <wakeups_pcpu_hot.skel.h>
 
 #include "stats/files/file_descriptor.h"
 
@@ -84,8 +85,13 @@ Result<WakeupCounter> WakeupCounter::load(const Kind& kind) {
 Result<WakeupCounter> WakeupCounter::load() {
   (void)libbpf_set_print(stay_silent);
   auto counter = load({wakeups::elf_bytes, /*tells_interrupts=*/true});
-  return counter ? std::move(counter)
-                 : load({wakeups_in_interrupts::elf_bytes, /*tells_interrupts=*/false});
+  if (!counter) {
+    counter = load({wakeups_pcpu_hot::elf_bytes, /*tells_interrupts=*/true});
+  }
+  if (!counter) {
+    counter = load({wakeups_in_interrupts::elf_bytes, /*tells_interrupts=*/false});
+  }
+  return counter;
 }
 
 Result<void> WakeupCounter::set_vms(const std::set<std::uint32_t>& pids) {

@@ -13,7 +13,8 @@
 /// is bounded, and of pairs beyond the bound nothing is counted; what wakes in an interrupt, hard or
 /// soft, is not counted, because `current` is then whoever was in its way. So packets that pass from
 /// VM to VM through a soft interrupt (macvtap) are not seen; over a bridge they are. Compiled with
-/// COUNT_IN_INTERRUPTS it counts them, for kernels that do not let programs tell.
+/// PREEMPT_COUNT_IN_PCPU_HOT it is for kernels from 6.2 to 6.14; with COUNT_IN_INTERRUPTS it counts
+/// in interrupts, too, for kernels that do not let programs tell.
 ///
 /// The licence names the GPL because the kernel offers some helpers to such programs only.
 #include <linux/bpf.h>
@@ -38,11 +39,18 @@ struct task_struct {
 #define PF_KTHREAD 0x00200000  // Linux 6.1, linux/sched.h
 
 #ifndef COUNT_IN_INTERRUPTS
-// x86: the CPU's preempt_count (Linux 6.1, arch/x86/kernel/cpu/common.c; Linux 6.2 to 6.14 have it
-// elsewhere). Programs get at it by name, so the kernel must have names of data
-// (CONFIG_KALLSYMS_ALL, as Debian's). Not weak: to look for what is not there libbpf 1.1 needs
-// CAP_SYS_ADMIN.
+// x86: the CPU's preempt_count (Linux 6.1 and from 6.15 on, arch/x86/kernel/cpu/common.c; from 6.2
+// to 6.14 in pcpu_hot, arch/x86/include/asm/current.h). Programs get at it by name, so the kernel
+// must have names of data (CONFIG_KALLSYMS_ALL, as Debian's). Not weak: to look for what is not
+// there libbpf 1.1 needs CAP_SYS_ADMIN.
+#ifdef PREEMPT_COUNT_IN_PCPU_HOT
+struct pcpu_hot {
+  int preempt_count;
+} __attribute__((preserve_access_index));
+extern const struct pcpu_hot pcpu_hot __ksym;
+#else
 extern const int __preempt_count __ksym;
+#endif
 // Bits of it (Linux 6.1, linux/preempt.h): 8 = a soft interrupt is served, 16..19 = hard interrupts,
 // 20..23 = NMIs. 9..15 say that soft interrupts are off, and who did that is the waker.
 #define IN_INTERRUPT 0x00ff0100
@@ -72,6 +80,9 @@ struct {
 static __always_inline _Bool in_interrupt(void) {
 #ifdef COUNT_IN_INTERRUPTS
   return 0;
+#elif defined(PREEMPT_COUNT_IN_PCPU_HOT)
+  const struct pcpu_hot* here = bpf_this_cpu_ptr(&pcpu_hot);
+  return (here->preempt_count & IN_INTERRUPT) != 0;
 #else
   return (*(const int*)bpf_this_cpu_ptr(&__preempt_count) & IN_INTERRUPT) != 0;
 #endif
