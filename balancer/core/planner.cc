@@ -360,8 +360,9 @@ class Planner {
     return true;
   }
 
-  /// Made for CPU time that its clients would get on second nodes as well, or nearly. It has to
-  /// save half again what it costs: it is a small difference of large figures, and loads change.
+  /// Made for CPU time that its clients would get on second nodes as well, or nearly. It must save
+  /// one and a half times its cost: the saving is a small difference of large figures, and loads
+  /// change.
   [[nodiscard]] bool does_not_pay_beside_spills(const Candidate& candidate) const {
     if (!placement::is_for_load(candidate.reason) || options_.spill_enable == 0) {
       return false;

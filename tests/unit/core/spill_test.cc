@@ -147,7 +147,7 @@ TEST(SpillTest, AMoveIsPredictedToSaveWhatItSavesBesideSpills) {
   EXPECT_EQ(saved(), kCpu * 2);
 }
 
-TEST(SpillTest, AMoveSavesHalfAgainWhatItCostsBesideSpills) {
+TEST(SpillTest, AMoveSavesOneAndAHalfTimesItsCostBesideSpills) {
   const Options options;
   // What its moves save in the horizon, in per cent of their cost.
   std::vector<std::int64_t> saves_pct;
