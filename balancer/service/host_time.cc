@@ -19,4 +19,8 @@ system_clock::time_point HostTime::wall() const {
   return system_clock::now() + std::chrono::duration_cast<system_clock::duration>(ahead());
 }
 
+std::int64_t HostTime::wall_unix_s() const {
+  return std::chrono::duration_cast<std::chrono::seconds>(wall().time_since_epoch()).count();
+}
+
 }  // namespace vmnuma::balancer

@@ -28,6 +28,7 @@ class HostTime {
   /// Monotonic, as the executor and the samples are told it.
   [[nodiscard]] placement::Microseconds now() const;
   [[nodiscard]] std::chrono::system_clock::time_point wall() const;
+  [[nodiscard]] std::int64_t wall_unix_s() const;
   /// How long that takes on this machine.
   [[nodiscard]] std::chrono::microseconds here(placement::Microseconds time) const {
     return std::chrono::microseconds(time.value / speed_);

@@ -85,7 +85,7 @@ Result<void> MemoryWorker::carry_out(const MemoryChange& change) {
   switch (change.kind) {
     case MemoryChange::Kind::kSet:
       return look_first(unit).and_then([&] { return units_.set_memory(unit, change.limits); });
-    case MemoryChange::Kind::kGiveBack:
+    case MemoryChange::Kind::kRestore:
       return units_.set_memory(unit, change.limits).and_then([&] { return clean_up(unit); });
     case MemoryChange::Kind::kForget:
       return clean_up(unit);

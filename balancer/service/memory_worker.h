@@ -3,7 +3,7 @@
 ///
 /// What systemd keeps of a change is taken away once a unit is as it was found, or has ended,
 /// unless it had such settings before the first change: then they say what was found, and stay.
-/// Properties: without a history nothing is changed, because nobody could give it back; every
+/// Properties: without a history nothing is changed, because it could not be restored; every
 /// change is answered, whatever becomes of it; once the service manager does not answer, the rest
 /// of that batch fails at once, so that the end of the daemon does not wait for each.
 #pragma once

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the daemon says: in the log, and to those who ask for events (recent_events.h).
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "balancer/config/config.h"
+#include "balancer/service/host_time.h"
+#include "balancer/service/log.h"
+#include "balancer/service/recent_events.h"
+
+namespace vmnuma::balancer {
+
+/// Any thread; set_level() the service's.
+class EventLog {
+ public:
+  /// `time` is that of the host, which events are told with.
+  EventLog(LogLevel level, HostTime time) : log_(level), time_(time) {}
+
+  void say(const LogLine& line) {
+    log_.write(line);
+    recent_.add(line, time_.wall_unix_s());
+  }
+  void say(Severity severity, std::string message) { say({severity, std::move(message), {}}); }
+
+  void set_level(LogLevel level) { log_.set_level(level); }
+  [[nodiscard]] const RecentEvents& recent() const { return recent_; }
+
+ private:
+  Log log_;
+  RecentEvents recent_;
+  HostTime time_;
+};
+
+}  // namespace vmnuma::balancer

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Takes what is asked at the control socket to whoever answers it.
+///
+/// Approach: what changes nothing goes to a copy of the controller (questions.h) or to the history;
+/// what changes something is an event for the controller, or work for the host. Properties:
+///  - every request is answered once, unless the daemon ends first;
+///  - whoever has too much to do already refuses as busy, and nothing was done then;
+///  - an option that could not be kept for the next start counts until then all the same.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+
+#include <boost/asio/io_context.hpp>
+
+#include "balancer/protocol/response.h"
+#include "balancer/service/control_socket.h"
+#include "balancer/service/history_worker.h"
+#include "balancer/service/latency_worker.h"
+#include "balancer/service/live_controller.h"
+#include "balancer/service/questions.h"
+#include "balancer/service/running_vms.h"
+#include "balancer/service/service_setup.h"
+
+namespace vmnuma::balancer {
+
+/// The service's thread.
+class Requests {
+ public:
+  /// Who is asked. All must outlive this object.
+  struct Parts {
+    boost::asio::io_context& service;
+    const ServiceSetup& setup;
+    const placement::Topology& topology;
+    const EventLog& log;
+    LiveController& controller;
+    HistoryWorker& history;
+    RunningVms& vms;
+    const LatencyWorker& latencies;
+    std::function<void(Effects)> carry_out;  ///< what the controller wants done
+  };
+
+  explicit Requests(Parts parts);
+
+  /// Takes requests from now on. Errors: those of ControlSocket::listen().
+  [[nodiscard]] Result<void> listen();
+  /// Takes and answers none from now on.
+  void close() { socket_.reset(); }
+  /// The controller's answer to a command.
+  void reply(const Reply& reply);
+  /// Writes it where the host keeps policies; libvirt tells of the change, which makes it count.
+  void write_policy(PolicyWrite policy);
+
+ private:
+  struct Asked {
+    std::int64_t token = 0;  ///< the socket's
+    std::int64_t id = 0;     ///< the client's
+  };
+  using Look = std::function<Result<Answer>(stats::History&)>;
+
+  void take(std::int64_t token, const Peer& peer, const Request& request);
+  void change(Asked asked, const Command& command);
+  void send(Asked asked, const Result<Answer>& answer);
+  [[nodiscard]] Questions::Reply send_line();
+  void look_back(Asked asked, Look look);
+  void answer_events(Asked asked, const EventsRequest& request);
+  void play(Asked asked, const PlayCommand& command);
+  void keep_option(std::int64_t token, const OptionsSetRequest& request);
+  void set_option(std::int64_t token, OptionsSetRequest request, const Result<void>& kept);
+  [[nodiscard]] Config config_now() const;
+
+  Parts parts_;
+  std::map<std::int64_t, std::int64_t> waiting_;  ///< for the controller's answer: token to id
+  std::unique_ptr<ControlSocket> socket_;         ///< null before listen() and after close()
+  Questions short_questions_;                     ///< that take as long as an answer is large
+  Questions long_questions_;                      ///< that weigh moves, or tell the whole state
+};
+
+}  // namespace vmnuma::balancer

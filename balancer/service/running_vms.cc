@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/service/running_vms.h"
+
+#include <cstddef>
+#include <set>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+#include <fmt/format.h>
+
+namespace vmnuma::balancer {
+namespace {
+
+constexpr std::size_t kMostLibvirtTasks = 16;
+constexpr std::chrono::seconds kLibvirtAllowed{10};
+
+using Vms = std::vector<placement::VmDescription>;
+
+/// Those of `vms` that are not among the others.
+std::vector<const placement::VmDescription*> without(const Vms& vms, const Vms& others) {
+  std::set<placement::VmId> known;
+  for (const placement::VmDescription& vm : others) {
+    known.insert(vm.id);
+  }
+  std::vector<const placement::VmDescription*> found;
+  for (const placement::VmDescription& vm : vms) {
+    if (!known.contains(vm.id)) {
+      found.push_back(&vm);
+    }
+  }
+  return found;
+}
+
+LogLine news_of(const placement::VmDescription& vm, std::string_view what) {
+  return {Severity::kInfo, fmt::format("VM '{}' {}", vm.name, what), {{"VM", vm.name}}};
+}
+
+}  // namespace
+
+RunningVms::RunningVms(TaskBoard& board, boost::asio::io_context& service, Host& host,
+                       EventLog& log, OnTold on_told)
+    : service_(service),
+      host_(host),
+      log_(log),
+      on_told_(std::move(on_told)),
+      worker_(board, "libvirt", kMostLibvirtTasks, kLibvirtAllowed) {}
+
+void RunningVms::refresh() {
+  if (refreshing_) {
+    refresh_again_ = true;
+    return;
+  }
+  refreshing_ = worker_.post("asking for the running VMs", [this] {
+    Result<Vms> running = host_.refresh();
+    for (const std::string& notice : host_.take_notices()) {
+      log_.say(Severity::kWarning, notice);
+    }
+    boost::asio::post(service_,
+                      [this, running = std::move(running)]() mutable { take(std::move(running)); });
+  });
+}
+
+void RunningVms::retry_if_due(Backoff::Time now) {
+  if (has_failed_ && backoff_.is_due(now)) {
+    refresh();
+  }
+}
+
+bool RunningVms::post(std::string doing, std::function<void()> task) {
+  return worker_.post(std::move(doing), std::move(task));
+}
+
+void RunningVms::take(Result<Vms> running) {
+  refreshing_ = false;
+  has_failed_ = !running;
+  Told told;
+  if (!running) {
+    backoff_.failed(std::chrono::steady_clock::now());
+    told.problem = running.error().message;
+  } else {
+    for (const placement::VmDescription* vm : without(*running, running_)) {
+      log_.say(news_of(*vm, "runs"));
+      told.started.push_back(vm->id);
+    }
+    for (const placement::VmDescription* vm : without(running_, *running)) {
+      log_.say(news_of(*vm, "has ended"));
+    }
+    running_ = std::move(*running);
+  }
+  on_told_(told);
+  if (std::exchange(refresh_again_, false) && !has_failed_) {
+    refresh();
+  }
+}
+
+}  // namespace vmnuma::balancer

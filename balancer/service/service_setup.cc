@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balancer/service/service_setup.h"
+
+#include <utility>
+
+#include "balancer/service/admission_file.h"
+#include "balancer/service/remembered.h"
+
+namespace vmnuma::balancer {
+
+Settings settings_of(const Config& config) {
+  return {config.mode,
+          config.options,
+          {config.origins.begin(), config.origins.end()},
+          {config.vms.begin(), config.vms.end()},
+          config.metadata_wins,
+          config.foreign_pins == ForeignPins::kRepair,
+          config.strategy,
+          config.admission,
+          config.reserved_memory,
+          config.notices};
+}
+
+Config without_restart(Config read, const Config& running) {
+  read.hypervisor = running.hypervisor;
+  read.uri = running.uri;
+  read.socket_path = running.socket_path;
+  read.socket_group = running.socket_group;
+  read.state_dir = running.state_dir;
+  read.history = running.history;
+  return read;
+}
+
+ControllerSetup controller_setup(const ServiceSetup& setup) {
+  ControllerSetup controller{settings_of(setup.config)};
+  controller.version = VMNUMA_VERSION;
+  controller.uri = hypervisor_text(setup.config);
+  controller.host_name = setup.host->host_name();
+  controller.topology = setup.host->topology();
+  controller.expected =
+      read_expected_vms(setup.config.state_dir,
+                        admission_stamp(setup.host->root(), setup.host->time().wall_unix_s()));
+  if (setup.history == nullptr) {
+    controller.originals_known = false;
+    return controller;
+  }
+  controller.history_path = setup.history->path();
+  controller.history_notice = setup.history->notice();
+  controller.last_action = setup.last_action;
+  Remembered remembered = remember(*setup.history);
+  controller.remembered_homes = std::move(remembered.homes);
+  controller.originals = std::move(remembered.originals);
+  controller.originals_known = remembered.originals_known;
+  controller.released = std::move(remembered.released);
+  controller.reservations = std::move(remembered.reservations);
+  controller.memory_originals = std::move(remembered.memory_originals);
+  return controller;
+}
+
+}  // namespace vmnuma::balancer
