@@ -9,6 +9,7 @@
 
 #include "placement/alignment.h"
 #include "placement/base/result.h"
+#include "placement/group_loss.h"
 #include "placement/model/forecast.h"
 
 namespace vmnuma::placement {
@@ -224,8 +225,6 @@ CpuTime Arrangement::broken_pairs(ClientIndex client, NodeIndex at,
   const ClientState& self = snapshot_->clients[client];
   for (const std::size_t index : groups_of_[client]) {
     const Group& group = groups_[index];
-    const std::int64_t weight =
-        group.apart ? options_->anti_affinity_weight : options_->affinity_weight;
     for (const ClientIndex member : group.members) {
       const ClientState& other = snapshot_->clients[member];
       const NodeIndex there = home_after(member, changes);
@@ -233,8 +232,11 @@ CpuTime Arrangement::broken_pairs(ClientIndex client, NodeIndex at,
           (there == at) != group.apart || counted_before(member, ignored)) {
         continue;
       }
-      loss +=
-          snapshot_->epoch_length * std::min(self.vcpu_count(), other.vcpu_count()) * weight / 100;
+      const std::int64_t vcpus = std::min(self.vcpu_count(), other.vcpu_count());
+      loss += group.apart ? loss_of_pair_together(snapshot_->epoch_length, vcpus,
+                                                  options_->anti_affinity_weight)
+                          : loss_of_pair_apart(snapshot_->epoch_length, vcpus,
+                                               options_->affinity_weight, group.members.size());
     }
   }
   if (at != kNoNode && has_siblings(client)) {

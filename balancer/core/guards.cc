@@ -53,6 +53,31 @@ bool fills_cores(const Arrangement& arrangement, NodeIndex node, ClientIndex cli
                              (supply.cores - supply.non_vm) * most_pct;
 }
 
+/// True if the node would have more vCPUs than CPUs, and for each CPU one and a half times as many
+/// as the host: those that are calm now may all want to run at the same time later.
+bool crowds_node(const Arrangement& arrangement, NodeIndex node, ClientIndex client,
+                 std::span<const Rehoming> changes) {
+  const placement::Snapshot& snapshot = arrangement.snapshot();
+  std::int64_t vcpus = snapshot.clients[client].vcpu_count();
+  for (const ClientIndex resident : arrangement.residents(node)) {
+    vcpus += snapshot.clients[resident].vcpu_count();
+  }
+  for (const Rehoming& change : changes) {
+    if (change.client != client && arrangement.home(change.client) == node) {
+      vcpus -= snapshot.clients[change.client].vcpu_count();
+    }
+  }
+  std::int64_t all_vcpus = 0;
+  CpuTime all_threads;
+  for (const placement::NodeState& state : snapshot.nodes) {
+    all_vcpus += state.vcpus;
+    all_threads += state.threads;
+  }
+  const CpuTime threads = snapshot.nodes[node].threads;
+  return snapshot.epoch_length * vcpus > threads &&
+         scaled(all_threads, 2 * vcpus, 3) > scaled(threads, all_vcpus, 1);
+}
+
 }  // namespace
 
 bool vm_is_moved(const Arrangement& arrangement, ClientIndex index) {
@@ -124,6 +149,11 @@ std::optional<Guard> check_target(const Arrangement& arrangement, ClientIndex in
     return Guard::kNoFreeCores;
   }
   if (is_for_locality(reason) && fills_cores(arrangement, to, index, changes)) {
+    return Guard::kCoreCapacity;
+  }
+  if (reason == Reason::kAffinityMove &&
+      !arrangement.snapshot().vms[client.vm].policy.affinity_group.empty() &&
+      crowds_node(arrangement, to, index, changes)) {
     return Guard::kCoreCapacity;
   }
   return std::nullopt;

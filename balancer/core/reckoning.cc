@@ -6,6 +6,7 @@
 #include "placement/alignment.h"
 #include "placement/capacity.h"
 #include "placement/fair_share.h"
+#include "placement/group_loss.h"
 
 namespace vmnuma::balancer {
 
@@ -110,6 +111,10 @@ CpuTime Reckoning::lost_to_groups() const {
         (policy.affinity_group.empty() && policy.anti_affinity_group.empty())) {
       continue;
     }
+    const auto size = static_cast<std::size_t>(std::count_if(
+        snapshot_->clients.begin(), snapshot_->clients.end(), [&](const ClientState& member) {
+          return snapshot_->vms[member.vm].policy.affinity_group == policy.affinity_group;
+        }));
     for (ClientIndex b = a + 1; b < homes_.size(); ++b) {
       const ClientState& other = snapshot_->clients[b];
       if (homes_[b] == kNoNode || other.vm == one.vm) {
@@ -117,17 +122,17 @@ CpuTime Reckoning::lost_to_groups() const {
       }
       const placement::VmPolicy& its = snapshot_->vms[other.vm].policy;
       const bool together = homes_[a] == homes_[b];
-      std::int64_t weight = 0;
+      const std::int64_t vcpus = std::min(one.vcpu_count(), other.vcpu_count());
       if (!together && !policy.affinity_group.empty() &&
           policy.affinity_group == its.affinity_group) {
-        weight += options_->affinity_weight;
+        lost += placement::loss_of_pair_apart(snapshot_->epoch_length, vcpus,
+                                              options_->affinity_weight, size);
       }
       if (together && !policy.anti_affinity_group.empty() &&
           policy.anti_affinity_group == its.anti_affinity_group) {
-        weight += options_->anti_affinity_weight;
+        lost += placement::loss_of_pair_together(snapshot_->epoch_length, vcpus,
+                                                 options_->anti_affinity_weight);
       }
-      lost +=
-          snapshot_->epoch_length * std::min(one.vcpu_count(), other.vcpu_count()) * weight / 100;
     }
   }
   return lost;

@@ -442,6 +442,9 @@ class Validator {
       }
       check_cores(changes);
     }
+    if (reason == Reason::kAffinityMove) {
+      check_crowding(changes.front());
+    }
     if (reason == Reason::kLoadMove && changes.size() == 1) {
       check_residual(from.front(), changes.front().to, shares_before);
     }
@@ -611,6 +614,28 @@ class Validator {
               (node.physical - node.non_vm - node.set_aside) * options_.core_cap_ratio_pct) {
         violation("it fills a node beyond Numa.CoreCapRatioPct");
       }
+    }
+  }
+
+  /// A group is not brought together beyond what a node has CPUs for, and far beyond others.
+  void check_crowding(const Rehoming& change) {
+    if (snapshot_.vms[snapshot_.clients[change.client].vm].policy.affinity_group.empty()) {
+      return;
+    }
+    std::int64_t here = 0;
+    std::int64_t everywhere = 0;
+    for (ClientIndex client = 0; client < snapshot_.clients.size(); ++client) {
+      const std::int64_t vcpus = snapshot_.clients[client].vcpu_count();
+      here += now_.home(client) == change.to ? vcpus : 0;
+      everywhere += now_.home(client) != kNoNode ? vcpus : 0;
+    }
+    std::int64_t cpus = 0;
+    for (const placement::Node& node : snapshot_.topology.nodes) {
+      cpus += node.cpu_count();
+    }
+    const std::int64_t cpus_here = snapshot_.topology.nodes[change.to].cpu_count();
+    if (here > cpus_here && here * cpus * 2 > everywhere * cpus_here * 3) {
+      violation("it crowds a node for the sake of a group");
     }
   }
 

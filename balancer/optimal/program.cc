@@ -10,6 +10,7 @@
 #include "balancer/core/guards.h"
 #include "balancer/optimal/owed_drops.h"
 #include "placement/alignment.h"
+#include "placement/group_loss.h"
 
 namespace vmnuma::balancer {
 
@@ -375,10 +376,12 @@ void HomesProgram::add_groups() {
   const Options& options = now_->options();
   for (const bool apart : {false, true}) {
     std::map<std::string, std::vector<ClientIndex>> groups;
+    std::map<std::string, std::size_t> sizes;
     std::set<std::string> hard;
     for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {
       const VmPolicy& policy = snapshot.vms[snapshot.clients[client].vm].policy;
       const std::string& name = apart ? policy.anti_affinity_group : policy.affinity_group;
+      sizes[name] += 1;
       if (!name.empty() && !choices_[client].empty()) {
         groups[name].push_back(client);
         if (apart && policy.anti_affinity_hard) {
@@ -397,8 +400,11 @@ void HomesProgram::add_groups() {
           const ClientState& one = snapshot.clients[members[i]];
           const ClientState& other = snapshot.clients[members[j]];
           if (one.vm != other.vm) {
-            const CpuTime loss = snapshot.epoch_length *
-                                 std::min(one.vcpu_count(), other.vcpu_count()) * weight / 100;
+            const std::int64_t vcpus = std::min(one.vcpu_count(), other.vcpu_count());
+            const CpuTime loss =
+                apart ? placement::loss_of_pair_together(snapshot.epoch_length, vcpus, weight)
+                      : placement::loss_of_pair_apart(snapshot.epoch_length, vcpus, weight,
+                                                      sizes[name]);
             add_pair(members[i], members[j], in_units(loss), apart);
           }
         }

@@ -194,7 +194,7 @@ struct VmPolicy {
   bool prefer_closest_numa_nodes = false;     ///< of equally few nodes those near each other
   std::int32_t max_allowable_numa_nodes = 0;  ///< on larger hosts it is not admitted; 0 = any
   DeviceLocality device_locality = DeviceLocality::kPreferred;
-  std::int32_t locality_weight_pct = 100;  ///< of what remote memory is reckoned to cost
+  std::int32_t locality_weight_pct = 100;  ///< of what remote memory is estimated to cost
   PlacementStrategy strategy = PlacementStrategy::kHost;
   CpuBinding cpu_binding = CpuBinding::kNode;
   CpuPolicy cpu_policy = CpuPolicy::kNone;

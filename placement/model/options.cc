@@ -98,15 +98,15 @@ constexpr OptionInfo kTable[] = {
     {"Numa.PageMigVmRateMax", "pages/s", 0, 8000000, &Options::page_mig_vm_rate_max, false,
      "Most 4 KiB pages moved per second for one VM; 0 = only the host's limit"},
     {"Numa.PageMigPressureMax", "%", 0, 100, &Options::page_mig_pressure_max, false,
-     "Share of the time in which some task waits for memory (PSI) above which page migration "
-     "rests, "
-     "until it is half of that"},
+     "Share of the time in which some task waits for memory (PSI) above which page migration is "
+     "paused, until it is half of that"},
     {"Numa.PageMigReclaimMax", "1/s", 0, 1000000, &Options::page_mig_reclaim_max, false,
      "How often a second tasks may have to free memory themselves (allocstall in /proc/vmstat) "
      "before page migration is paused, until it is half of that"},
     {"Numa.AffinityWeight", "%", 0, 1000, &Options::affinity_weight, false,
-     "Lost time per broken pair of an affinity group, in per cent of the smaller member's vCPUs; "
-     "also of a VM with a topology_policy that lives away from its devices, of its own"},
+     "Lost time per broken pair of an affinity group of two clients, in per cent of the smaller "
+     "one's vCPUs, and with more clients in proportion to 2 / their number; also of a VM with a "
+     "topology_policy that lives away from its devices, of its own"},
     {"Numa.AntiAffinityWeight", "%", 0, 1000, &Options::anti_affinity_weight, false,
      "Lost time per broken pair of an anti-affinity group, in per cent of the smaller member's "
      "vCPUs"},
@@ -126,7 +126,7 @@ constexpr OptionInfo kTable[] = {
     {"Numa.MemQosThrottlingPct", "%", 1, 100, &Options::mem_qos_throttling_pct, false,
      "Share of what a VM may use above its request from which on it has to give memory back"},
     {"Numa.MemQosOverhead", "MiB", 0, 1048576, &Options::mem_qos_overhead, false,
-     "Memory that a VM is reckoned to need beside its guest's: QEMU itself and page tables"},
+     "Memory that a VM is estimated to need beside its guest's: QEMU itself and page tables"},
 };
 
 }  // namespace

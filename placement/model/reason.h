@@ -20,7 +20,7 @@ enum class Reason {
   kLocalitySwap,
   kAffinityMove,   ///< a declared group is brought together or apart
   kMemoryPull,     ///< only pages move, home to their client
-  kAdministrator,  ///< `vmnuma move`, and giving a VM back
+  kAdministrator,  ///< `vmnuma move`, and `vmnuma release`
   kCpuAssignment,  ///< other CPUs of the same home
   kForecastMove,   ///< balanceMig: a load move before there is a shortage
   kSpill,          ///< a client runs on the CPUs of a second node as well, or no longer does

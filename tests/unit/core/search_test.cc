@@ -349,6 +349,45 @@ TEST(PlannerTest, ExchangesTwoWhereNoMoveHelps) {
   EXPECT_THAT(planned_with_walls(build(100), options), IsEmpty());
 }
 
+TEST(PlannerTest, AGroupDoesNotCrowdANode) {
+  // Idle VMs of a group, of which three are on node 0 with its four CPUs.
+  const auto idle_group = [](std::int32_t vcpus) {
+    SnapshotBuilder builder;
+    builder.nodes(4, {.cores = 4});
+    for (const auto& [name, home] : {std::pair{"a", 1U}, {"b", 0U}, {"c", 0U}, {"d", 0U}}) {
+      builder.vm({.name = name,
+                  .homes = {home},
+                  .vcpus = vcpus,
+                  .busy_pct = 0,
+                  .policy = {.affinity_group = "g"}});
+    }
+    return builder.build();
+  };
+  EXPECT_THAT(planned_with_walls(idle_group(1)), ElementsAre("affinity-move a:1->0"));
+  EXPECT_THAT(planned_with_walls(idle_group(2)), IsEmpty());
+  EXPECT_THAT(refused(idle_group(2)), Contains("core-capacity a:1->0"));
+}
+
+TEST(PlannerTest, AGroupComesTogetherWhereAllNodesAreAsCrowded) {
+  SnapshotBuilder builder;
+  builder.nodes(2, {.cores = 4});
+  for (const auto& [name, home] : {std::pair{"a", 0U}, {"b", 1U}}) {
+    builder.vm({.name = name,
+                .homes = {home},
+                .vcpus = 2,
+                .busy_pct = 0,
+                .policy = {.affinity_group = "g"}});
+  }
+  for (const auto& [name, home] : {std::pair{"c", 0U}, {"d", 1U}}) {
+    builder.vm({.name = name,
+                .homes = {home},
+                .vcpus = 16,
+                .busy_pct = 0,
+                .policy = {.do_not_move = true}});
+  }
+  EXPECT_THAT(planned_with_walls(builder.build()), ElementsAre("affinity-move a:0->1"));
+}
+
 TEST(PlannerTest, BringsGroupsTogetherAndApart) {
   const auto two = [](std::vector<placement::NodeIndex> homes, const VmPolicy& policy) {
     return SnapshotBuilder()
