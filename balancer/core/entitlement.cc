@@ -28,6 +28,11 @@ Supply supply_of(const NodeState& node, const Options& options) {
   return {node.physical, node.threads, node.non_vm + node.set_aside, options.smt_gain_pct};
 }
 
+/// Of its CPUs' time, what clients could not have in this epoch, also by what does not last.
+CpuTime taken_now(const NodeState& node) {
+  return std::max(node.non_vm, node.non_vm_now) + node.set_aside;
+}
+
 void sum_up_nodes(Snapshot& snapshot, const Options& options) {
   std::vector<CpuTime> loads(snapshot.nodes.size());
   for (NodeState& node : snapshot.nodes) {
@@ -153,7 +158,7 @@ void find_owed(Snapshot& snapshot, const Options& options) {
           scaled(client.used, service(supply_of(node, options), busy).value, busy.value);
     }
     const CpuTime idle =
-        std::clamp(node.threads - node.used - others, CpuTime{}, all_waited[client.home]);
+        std::clamp(node.threads - node.used - taken_now(node), CpuTime{}, all_waited[client.home]);
     const CpuTime excused = scaled(waited(client), idle.value, all_waited[client.home].value);
     client.owed = std::max(client.entitled - client.effective_used - excused, CpuTime{});
     node.entitled += client.entitled;

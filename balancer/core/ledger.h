@@ -85,7 +85,7 @@ class Ledger {
   /// The client runs on the CPUs of that node beside those of its home; value -1: at home only. A
   /// new home ends it, and without a home there is none.
   void set_spill(const placement::ClientId& client, placement::NodeId node);
-  /// What each spill is reckoned to have saved lately. Clients that do not spill are ignored.
+  /// What each spill is estimated to have saved lately. Clients that do not spill are ignored.
   void note_spills(const std::vector<placement::Spill>& spills, placement::CpuTime epoch);
   /// Takes a client's home away; it will be placed anew.
   void forget_home(const placement::ClientId& client);

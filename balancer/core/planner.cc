@@ -361,8 +361,7 @@ class Planner {
   }
 
   /// Made for CPU time that its clients would get on second nodes as well, or nearly. It must save
-  /// one and a half times its cost: the saving is a small difference of large figures, and loads
-  /// change.
+  /// twice its cost: the saving is a small difference of large figures, and loads change.
   [[nodiscard]] bool does_not_pay_beside_spills(const Candidate& candidate) const {
     if (!placement::is_for_load(candidate.reason) || options_.spill_enable == 0) {
       return false;
@@ -371,7 +370,7 @@ class Planner {
     after.apply(candidate.changes);
     const Effect& effect = candidate.effect;
     const CpuTime gain = effect.gain - effect.owed + owed_ - owed_beside_spills(after);
-    return gain * options_.move_horizon * 2 <= std::max(effect.cost, CpuTime{}) * 3;
+    return gain * options_.move_horizon <= std::max(effect.cost, CpuTime{}) * 2;
   }
 
   /// Made for what is expected only, and somebody would wait for it now.

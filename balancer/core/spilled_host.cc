@@ -94,7 +94,7 @@ CpuTime SpilledHost::saved_by(ClientIndex client, NodeIndex to) const {
   const CpuTime before = nodes_[home].owed() + nodes_[to].owed();
   const CpuTime after = nodes_[home].owed({.out = {load}, .in = {halves.home}}) +
                         nodes_[to].owed({.out = {}, .in = {halves.second}});
-  return before - after - lost_to_distance(client, to, away);
+  return before - after - lost_to_distance(client, to, halves.second);
 }
 
 void SpilledHost::apply(ClientIndex client, NodeIndex to) {
@@ -105,7 +105,7 @@ void SpilledHost::apply(ClientIndex client, NodeIndex to) {
     const Halves halves = split(load, away);
     nodes_[home].apply({.out = {load}, .in = {halves.home}});
     nodes_[to].apply({.out = {}, .in = {halves.second}});
-    lost_to_distance_ += lost_to_distance(client, to, away);
+    lost_to_distance_ += lost_to_distance(client, to, halves.second);
   }
 }
 
@@ -166,15 +166,18 @@ CpuTime SpilledHost::moves_while_busier(NodeIndex home, NodeIndex to) const {
          scaled(busy_there, weight_there, weight_here + weight_there);
 }
 
-/// What the client loses to remote memory more than at home, if it runs that much on that node.
-CpuTime SpilledHost::lost_to_distance(ClientIndex client, NodeIndex to, CpuTime away) const {
+/// What the client loses to remote memory more than at home, if that much of its load is on that
+/// node. Only time that it is entitled to counts, as with what it is owed: what it runs beyond that
+/// is a gain, however slow.
+CpuTime SpilledHost::lost_to_distance(ClientIndex client, NodeIndex to, const Load& there) const {
   const Snapshot& snapshot = arrangement_.snapshot();
   const placement::ClientState& state = snapshot.clients[client];
   const NodeIndex home = arrangement_.home(client);
   const auto lost_with = [&](const placement::MemoryProfile& memory) {
     const CpuTime if_all = present_loss(snapshot, state, memory, to, arrangement_.options()) -
                            present_loss(snapshot, state, memory, home, arrangement_.options());
-    return scaled(if_all, away.value, arrangement_.load(client).demand.value);
+    return scaled(if_all, std::min(there.demand, there.entitled).value,
+                  arrangement_.load(client).demand.value);
   };
   if (arrangement_.has_siblings(client)) {
     placement::MemoryProfile memory = shared_memory(arrangement_, snapshot.vms[state.vm]);

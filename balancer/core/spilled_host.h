@@ -48,7 +48,7 @@ class SpilledHost {
                                                       placement::NodeIndex to) const;
   [[nodiscard]] placement::CpuTime lost_to_distance(placement::ClientIndex client,
                                                     placement::NodeIndex to,
-                                                    placement::CpuTime away) const;
+                                                    const placement::Load& there) const;
 
   const placement::Arrangement& arrangement_;
   std::vector<placement::NodeLoad> nodes_;

@@ -32,6 +32,15 @@ TEST(EntitlementTest, WaitingBesideIdleCpusIsNotOwed) {
   EXPECT_EQ(snapshot.nodes[0].owed, CpuTime{});
 }
 
+TEST(EntitlementTest, NobodyIsExcusedBesideCpusThatOthersUseWhetherOrNotThatLasts) {
+  Snapshot snapshot =
+      SnapshotBuilder().nodes(2, {.cores = 4}).vm({.name = "a", .homes = {0}, .vcpus = 4}).build();
+  snapshot.clients[0].used = kCpu * 3;
+  snapshot.nodes[0].non_vm_now = kCpu;  // and nothing of it has lasted
+  share_out(snapshot, {});
+  EXPECT_EQ(snapshot.clients[0].owed, kCpu);
+}
+
 TEST(EntitlementTest, IdleTimeExcusesWaitingOnceAndEverybodyAlike) {
   Snapshot snapshot = SnapshotBuilder()
                           .node({.cores = 4, .others_pct = 200})
