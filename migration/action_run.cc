@@ -162,7 +162,7 @@ void ActionRun::next_survey(const Limits& limits, std::vector<ActionEvent>& even
            limits.move_memory && !change.memory.quotas.empty() &&
            change.memory_mode != placement::MemoryMode::kHandsOff;
   };
-  // A VM without a home gets one even where its memory does not fit, one that is given back gets
+  // A VM without a home gets one even where its memory does not fit, one that is released gets
   // its pins back, and a pull moves what it can.
   const bool needs_room = order_.reason != placement::Reason::kInitialPlacement &&
                           order_.reason != placement::Reason::kMemoryPull;

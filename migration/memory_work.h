@@ -2,7 +2,7 @@
 /// The memory side of one VM's change, from its first journal row to its last.
 ///
 /// Problem: around the page moves there is the journal, and where the set of nodes that libvirt
-/// allows is to be another (mode kMask, a VM that is given back, a VM that is masked no longer),
+/// allows is to be another (mode kMask, a VM that is released, a VM that is masked no longer),
 /// libvirt copies all that lies outside a smaller set in one go, with its lock held, at any pace
 /// and below any reserve. Approach: journal row; widen the set to what is allowed and what shall
 /// be; transfer; if next to nothing is left, and nothing for lack of room, narrow the set to what

@@ -87,7 +87,7 @@ UnderWay note_given(ControllerState& state, const Action& action, const migratio
 }
 
 void note_pinned(ControllerState& state, const UnderWay& order) {
-  if (order.pinned && !order.gives_back) {
+  if (order.pinned && !order.restores) {
     for (const Relocation& relocation : order.action.relocations) {
       state.ledger.count_move(relocation.client, order.action.reason);
     }
@@ -127,7 +127,7 @@ void note_failed(ControllerState& state, const UnderWay& order, const std::strin
   take_back(state, order, effects);
   for (const VmId& vm : vms_of(order.action)) {
     ManagedVm& managed = state.vms[vm];
-    if (order.gives_back && managed.released) {
+    if (order.restores && managed.released) {
       managed.released.reset();  // it is not as it was found, so it is managed on
       effects.released = state.vms.each(&ManagedVm::released);
     }
@@ -158,11 +158,11 @@ void end_order(ControllerState& state, const ActionEvent& event, UnderWay& order
   }
   for (const VmId& vm : done ? vms : std::vector<VmId>{}) {
     state.vms[vm].rest.reset();
-    if (order.gives_back) {
+    if (order.restores) {
       state.vms[vm].original.reset();
     }
   }
-  const bool is_measured = done && !order.gives_back && !order.action.relocations.empty() &&
+  const bool is_measured = done && !order.restores && !order.action.relocations.empty() &&
                            !is_placement(order.action.reason);
   if (is_measured) {
     state.orders.await_outcome(event.action, {event.outcome.moved, event.took});
@@ -229,7 +229,7 @@ void progress_order(ControllerState& state, const ActionEvent& event, Effects& e
   }
 }
 
-DoneView give_back(ControllerState& state, const VmRecord& vm, Effects& effects) {
+DoneView restore_vm(ControllerState& state, const VmRecord& vm, Effects& effects) {
   const VmId id = vm.description.id;
   ManagedVm& managed = state.vms[id];
   if (state.orders.involves(id)) {
@@ -244,7 +244,7 @@ DoneView give_back(ControllerState& state, const VmRecord& vm, Effects& effects)
   migration::VmChange change =
       way_back(vm.description, *vm.last, original, state.ledger.topology());
   Homes homes(state.ledger, state.vms, effects);
-  UnderWay order{.action = {Reason::kAdministrator, {}, {}}, .gives_back = true};
+  UnderWay order{.action = {Reason::kAdministrator, {}, {}}, .restores = true};
   for (std::size_t index = 0; index < vm.clients.size(); ++index) {
     const ClientId client{id, static_cast<std::int32_t>(index)};
     change.homes.push_back({client.index, vm.clients[index].home, NodeId{}});
@@ -258,7 +258,7 @@ DoneView give_back(ControllerState& state, const VmRecord& vm, Effects& effects)
   managed.rest.reset();
   homes.forget_all_of(id);
 
-  DoneView done{fmt::format("VM '{}' is given back", vm.description.name), std::nullopt};
+  DoneView done{fmt::format("VM '{}' is released", vm.description.name), std::nullopt};
   if (original == nullptr) {
     done.message +=
         "; how it was found is not known, so its threads may run on any CPU of the host";
@@ -270,12 +270,12 @@ DoneView give_back(ControllerState& state, const VmRecord& vm, Effects& effects)
   }
   if (!change.memory.quotas.empty()) {
     done.message +=
-        fmt::format("; its memory goes back to nodes {}, which it is limited to after that",
+        fmt::format("; its memory is moved back to nodes {}, to which it is limited after that",
                     placement::to_list(change.memory.allowed_after));
     state.ledger.transfer_began(id);
   }
   if (state.memory.has_changed(id)) {
-    done.message += "; its memory limits, too";
+    done.message += "; its memory limits are restored, too";
   }
   if (!change.pins.empty() || !change.memory.allowed_after.empty()) {
     if (!change.pins.empty()) {

@@ -31,6 +31,6 @@ void progress_order(ControllerState& state, const migration::ActionEvent& event,
 
 /// Gives up the VM's homes and orders what takes it back to how it was found. A sentence about
 /// that, and the order's number if one was needed.
-DoneView give_back(ControllerState& state, const VmRecord& vm, Effects& effects);
+DoneView restore_vm(ControllerState& state, const VmRecord& vm, Effects& effects);
 
 }  // namespace vmnuma::balancer

@@ -262,9 +262,9 @@ Result<ExplainView> reply_to(const ControllerState& state, const ExplainRequest&
   }
   const VmState* const found = find_vm(snapshot, (*vm)->description.id);
   if (found == nullptr) {
-    return failure(
-        ErrorCode::kBusy,
-        fmt::format("VM '{}' was only just seen, ask again after the next epoch", request.vm));
+    return failure(ErrorCode::kBusy,
+                   fmt::format("VM '{}' has not been measured yet, ask again after the next epoch",
+                               request.vm));
   }
   const auto place = static_cast<std::size_t>(found - snapshot.vms.data());
   const ManagedVm& managed = state.vms.of(found->id);

@@ -288,10 +288,10 @@ void Controller::handle(const Stopping& event, Effects& effects) {
   if (!event.restore || !state_.health.reaches_vms(state_.setup.mode)) {
     return;
   }
-  effects.pause_transfers = false;  // what gives VMs back must not wait
+  effects.pause_transfers = false;  // what restores VMs must not wait
   for (const auto& [id, vm] : state_.ledger.vms()) {
     if (vm.last && !state_.vms.of(id).released) {
-      (void)give_back(state_, vm, effects);  // logged; after the next start they are managed again
+      (void)restore_vm(state_, vm, effects);  // logged; after the next start they are managed again
     }
   }
   state_.memory.give_all_back(effects);

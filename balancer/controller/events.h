@@ -137,7 +137,7 @@ struct RoomSearched {
 
 /// The daemon is about to end.
 struct Stopping {
-  bool restore = false;  ///< give all VMs back as they were found
+  bool restore = false;  ///< restore all VMs' original affinity and limits
 };
 
 using Event = std::variant<DomainsChanged, SampleTaken, ActionProgressed, TransfersReported,

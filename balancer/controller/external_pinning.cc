@@ -127,8 +127,8 @@ class Reconciliation {
       if (repairs == kMostRepairs + 1) {
         effects_.log.push_back(
             about(vm_, Severity::kWarning,
-                  fmt::format("VM '{}' was pinned elsewhere externally {} times, giving in", name,
-                              repairs)));
+                  fmt::format("VM '{}' was pinned elsewhere externally {} times, leaving it so",
+                              name, repairs)));
       }
       return false;
     }

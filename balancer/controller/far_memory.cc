@@ -43,7 +43,8 @@ std::string far_memory_text(const std::optional<MeasuredMemory>& measured, const
   const std::string_view distances =
       measured ? "distances are measured" : "distances are the firmware's";
   if (is_price_set(settings)) {
-    return fmt::format("{}, and {} % of run time is set to wait for memory", distances, pct);
+    return fmt::format("{}, and {} % of run time is configured as waiting for memory", distances,
+                       pct);
   }
   static_assert(placement::kMostTimesHost == 4, "the sentence below says so");
   if (counted) {
@@ -53,14 +54,16 @@ std::string far_memory_text(const std::optional<MeasuredMemory>& measured, const
             ? fmt::format("by what its CPUs counted (the host's figure is {} %)", pct)
             : fmt::format("{} the host's {} %, because its CPUs counted {} %",
                           used > *counted ? "a quarter of" : "four times", pct, percent(*counted));
-    return fmt::format("{}, and {} % of its run time is reckoned to wait for memory, {}", distances,
-                       percent(used), why);
+    return fmt::format(
+        "{}, and {} % of its run time is estimated to be spent waiting for memory, {}", distances,
+        percent(used), why);
   }
   if (!measured) {
     return fmt::format("{}, and {} % of run time is assumed to wait for memory", distances, pct);
   }
   return fmt::format(
-      "{}, and {} % of run time is reckoned to wait for memory, of which a local read takes {} ns",
+      "{}, and {} % of run time is estimated to be spent waiting for memory, of which a local read "
+      "takes {} ns",
       distances, pct, measured->local_read_ns);
 }
 

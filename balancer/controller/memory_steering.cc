@@ -61,14 +61,14 @@ bool MemorySteering::is_waiting(const std::string& path, std::int64_t read_in) c
   return asked != asked_.end() && read_in <= asked->second.believed_after;
 }
 
-void MemorySteering::ask(const std::string& path, const MemoryLimits& limits, bool gives_back,
+void MemorySteering::ask(const std::string& path, const MemoryLimits& limits, bool restores,
                          Steps& steps) {
   Asked& asked = asked_[path];
   asked.believed_after = kUnderWay;
   asked.carried_out = false;
-  asked.gives_back = gives_back;
+  asked.restores = restores;
   steps.changes.push_back(
-      {path, limits, gives_back ? MemoryChange::Kind::kGiveBack : MemoryChange::Kind::kSet});
+      {path, limits, restores ? MemoryChange::Kind::kRestore : MemoryChange::Kind::kSet});
 }
 
 void MemorySteering::forget_ended(const std::string& path, Steps& steps) {
@@ -144,9 +144,9 @@ void MemorySteering::reach(const std::string& path, const Target& target, Steps&
     return;
   }
   Asked& asked = asked_[path];
-  const bool by_others = asked.carried_out && !asked.gives_back && target.now != original.ours;
+  const bool by_others = asked.carried_out && !asked.restores && target.now != original.ours;
   if (by_others && asked.repairs == kMostRepairs) {
-    say_once(fmt::format("memory limits of '{}' were changed externally {} times, giving in",
+    say_once(fmt::format("memory limits of '{}' were changed externally {} times, leaving them so",
                          placement::unit_of(path), kMostRepairs + 1),
              steps);
     return;
@@ -158,11 +158,11 @@ void MemorySteering::reach(const std::string& path, const Target& target, Steps&
     originals_[path] = original;
     steps.originals_changed = true;
   }
-  ask(path, wanted, /*gives_back=*/false, steps);
+  ask(path, wanted, /*restores=*/false, steps);
 }
 
-void MemorySteering::give_back(const std::string& path, const placement::Sample& sample,
-                               Steps& steps) {
+void MemorySteering::restore(const std::string& path, const placement::Sample& sample,
+                             Steps& steps) {
   const MemoryOriginal& original = originals_.at(path);
   std::optional<MemoryLimits> now;
   std::int64_t read_in = sample.sequence;
@@ -189,13 +189,13 @@ void MemorySteering::give_back(const std::string& path, const placement::Sample&
   }
   const MemoryLimits target = now ? found_by_now(original, *now) : original.found;
   const auto asked = asked_.find(path);
-  const bool gives_back = asked != asked_.end() && asked->second.gives_back;
-  const bool was_given_back = gives_back && asked->second.carried_out;
-  if (was_given_back ? !now || *now == target : now && *now == target && !gives_back) {
+  const bool restores = asked != asked_.end() && asked->second.restores;
+  const bool was_restored = restores && asked->second.carried_out;
+  if (was_restored ? !now || *now == target : now && *now == target && !restores) {
     forget(path, steps);
     return;
   }
-  ask(path, target, /*gives_back=*/true, steps);
+  ask(path, target, /*restores=*/true, steps);
 }
 
 MemorySteering::Steps MemorySteering::steer(const placement::Sample& sample,
@@ -213,7 +213,7 @@ MemorySteering::Steps MemorySteering::steer(const placement::Sample& sample,
     }
   }
   for (const std::string& path : unwanted) {
-    give_back(path, sample, steps);
+    restore(path, sample, steps);
   }
   return steps;
 }
@@ -221,7 +221,7 @@ MemorySteering::Steps MemorySteering::steer(const placement::Sample& sample,
 MemorySteering::Steps MemorySteering::give_all_back() const {
   Steps steps;
   for (const auto& [path, original] : originals_) {
-    steps.changes.push_back({path, original.found, MemoryChange::Kind::kGiveBack});
+    steps.changes.push_back({path, original.found, MemoryChange::Kind::kRestore});
   }
   return steps;
 }

@@ -3,7 +3,7 @@
 ///
 /// Problem: protections (placement/memory_qos.h) are to hold for VMs that come and go, beside what
 /// an administrator has set there and what he sets later, across restarts of the daemon; and when a
-/// VM is given back nothing of ours is to be left. Approach: every epoch compares what is in force
+/// VM is released nothing of ours is to be left. Approach: every epoch compares what is in force
 /// with what should be and asks for the difference, so that nothing depends on an answer having
 /// come. What was found before the first change is kept for each cgroup; who carries out a change
 /// stores that first. A protection reaches a VM only as far as the slices above it have it
@@ -51,9 +51,9 @@ using MemoryOriginals = std::map<std::string, MemoryOriginal>;
 
 /// A unit of systemd is to have these limits.
 struct MemoryChange {
-  /// kGiveBack: as it was found, so that nothing of ours need be kept; kForget: the unit has ended,
+  /// kRestore: as it was found, so that nothing of ours need be kept; kForget: the unit has ended,
   /// nothing is set, and nothing of ours is kept.
-  enum class Kind { kSet, kGiveBack, kForget };
+  enum class Kind { kSet, kRestore, kForget };
   std::string path;  ///< of its cgroup; the unit's name is the last part
   placement::MemoryLimits limits;
   Kind kind = Kind::kSet;
@@ -106,7 +106,7 @@ class MemorySteering {
   struct Asked {
     std::int64_t believed_after = 0;  ///< readings after this sequence; the largest: no answer yet
     bool carried_out = false;
-    bool gives_back = false;
+    bool restores = false;
     std::int32_t repairs = 0;
   };
   [[nodiscard]] std::map<std::string, Target> targets_of(const placement::Sample& sample,
@@ -115,10 +115,10 @@ class MemorySteering {
   [[nodiscard]] bool is_waiting(const std::string& path, std::int64_t read_in) const;
   void say_once(std::string notice, Steps& steps);
   void reach(const std::string& path, const Target& target, Steps& steps);
-  void give_back(const std::string& path, const placement::Sample& sample, Steps& steps);
+  void restore(const std::string& path, const placement::Sample& sample, Steps& steps);
   void forget(const std::string& path, Steps& steps);
   void forget_ended(const std::string& path, Steps& steps);
-  void ask(const std::string& path, const placement::MemoryLimits& limits, bool gives_back,
+  void ask(const std::string& path, const placement::MemoryLimits& limits, bool restores,
            Steps& steps);
 
   MemoryOriginals originals_;

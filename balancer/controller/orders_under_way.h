@@ -32,7 +32,7 @@ struct UnderWay {
   std::vector<std::pair<placement::VmId, std::optional<VmCpus>>> cpu_subsets_before = {};
   std::vector<std::pair<placement::ClientId, placement::NodeId>> spills_before = {};
   bool pinned = false;
-  bool gives_back = false;
+  bool restores = false;
 };
 
 class OrdersUnderWay {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What VMs were like before the first order touched them, and the way back there.
 ///
-/// Problem: a VM that is given back should be as it was found, also after the daemon was restarted
+/// Problem: a VM that is released should be as it was found, also after the daemon was restarted
 /// and after many moves, while pins that somebody else has made since are to stay. Approach: an
 /// order says for each thread how it was pinned and how it shall be; the first order of a process
 /// tells what was found, and all of them what is ours. Orders are noted as they are given, and
@@ -61,7 +61,7 @@ void note_order(Originals& originals, const migration::Order& order);
 /// Those that a VM's memory may be on if nothing limits it, as libvirt is told. Ascending.
 [[nodiscard]] std::vector<placement::NodeId> nodes_with_memory(const placement::Topology& topology);
 
-/// What gives a VM back: its process, pins and memory; no pins and no memory nodes if it is as it
+/// What restores a VM: its process, pins and memory; no pins and no memory nodes if it is as it
 /// was found. `now` is its newest reading. `original` is null if nothing is known of what was
 /// found: then every thread may run anywhere again.
 [[nodiscard]] migration::VmChange way_back(const placement::VmDescription& vm,

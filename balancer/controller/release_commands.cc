@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Giving VMs back: the commands `release` and `manage`.
+// The commands `release` and `manage`.
 #include <fmt/format.h>
 
 #include "balancer/controller/actions.h"
@@ -41,12 +41,13 @@ Result<DoneView> carry_out(ControllerState& state, const ReleaseRequest& request
     if (!(*vm)->last) {
       return failure(
           ErrorCode::kBusy,
-          fmt::format("VM '{}' was only just seen, ask again after the next epoch", *request.vm));
+          fmt::format("VM '{}' has not been measured yet, ask again after the next epoch",
+                      *request.vm));
     }
     if (auto changes = check_changes_pins(state); !changes) {
       return tl::unexpected(std::move(changes).error());
     }
-    DoneView done = give_back(state, **vm, effects);
+    DoneView done = restore_vm(state, **vm, effects);
     done.message += fmt::format("; {}", kUntil);
     effects.released = state.vms.each(&ManagedVm::released);
     state.steer_memory(effects);
@@ -55,7 +56,7 @@ Result<DoneView> carry_out(ControllerState& state, const ReleaseRequest& request
   if (auto changes = check_changes_pins(state); !changes) {
     return tl::unexpected(std::move(changes).error());
   }
-  std::size_t given = 0;
+  std::size_t released = 0;
   std::size_t unread = 0;
   for (const auto& [id, vm] : state.ledger.vms()) {
     if (state.vms.of(id).released) {
@@ -65,15 +66,15 @@ Result<DoneView> carry_out(ControllerState& state, const ReleaseRequest& request
       ++unread;
       continue;
     }
-    (void)give_back(state, vm, effects);  // each is logged
-    ++given;
+    (void)restore_vm(state, vm, effects);  // each is logged
+    ++released;
   }
   effects.released = state.vms.each(&ManagedVm::released);
   state.steer_memory(effects);
   std::string message = fmt::format(
-      "{} VMs are given back; each is left alone until 'manage' or its next start", given);
+      "{} VMs are released; each is left alone until 'manage' or its next start", released);
   if (unread > 0) {
-    message += fmt::format("; {} were only just seen and are not", unread);
+    message += fmt::format("; {} have not been measured yet and are not", unread);
   }
   return DoneView{std::move(message), std::nullopt};
 }

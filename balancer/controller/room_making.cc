@@ -52,7 +52,7 @@ void give_reservation_up(ControllerState& state, const RoomWait& wait, Effects& 
     state.reservations.remove(name);
     tell_reservations(state,
                       {name, ReservationStep::kGivenUp, wait.vm, wait.name, left,
-                       fmt::format("reservation '{}' is given up", name)},
+                       fmt::format("reservation '{}' is cancelled", name)},
                       effects);
   }
 }
@@ -232,7 +232,7 @@ std::string phase_text(const RoomWait& wait) {
     case RoomPhase::kInLine:
       return "others come first";
     case RoomPhase::kSearching:
-      return "moves that make room are searched for";
+      return "moves that make room are being searched for";
     case RoomPhase::kMoving:
       return wait.steps.empty() ? "all moves are done"
                                 : fmt::format("{} more {} to be done", wait.steps.size(),

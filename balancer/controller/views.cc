@@ -239,8 +239,8 @@ std::string guard_text(Guard guard, const Options& options) {
                          options.residency);
     case Guard::kRotationCooldown:
       return fmt::format(
-          "its memory, or that of the last to take a turn there, has not yet been at rest for "
-          "Numa.LTermRestTimes ({}) times as long as it travelled",
+          "its memory, or that of the client with the last turn there, has not been at rest for "
+          "Numa.LTermRestTimes ({}) times as long as its move took",
           options.lterm_rest_times);
     case Guard::kNoReturn:
       return fmt::format("it left that node less than Numa.NoReturn ({} epochs) ago",
@@ -249,8 +249,10 @@ std::string guard_text(Guard guard, const Options& options) {
       return fmt::format("it was swapped less than Numa.SwapConsiderPeriod ({} epochs) ago",
                          options.swap_consider_period);
     case Guard::kCoreCapacity:
-      return fmt::format("the node would be used above Numa.CoreCapRatioPct ({} %) of its cores",
-                         options.core_cap_ratio_pct);
+      return fmt::format(
+          "the node would be used above Numa.CoreCapRatioPct ({} %) of its cores, or "
+          "have far more vCPUs for its CPUs than the host",
+          options.core_cap_ratio_pct);
     case Guard::kNoRoom:
       return "the node has no room for its memory, above the reserve or among its huge pages";
     case Guard::kMemoryStays:
@@ -260,7 +262,7 @@ std::string guard_text(Guard guard, const Options& options) {
     case Guard::kNotAllowed:
       return "the node is not among those it may use";
     case Guard::kNoFreeCores:
-      return "the node has not as many cores left that could be its own";
+      return "the node has too few free cores for it to have its own";
     case Guard::kAntiAffinity:
       return "a member of its hard anti-affinity group lives there";
     case Guard::kStaleData:
@@ -279,7 +281,8 @@ std::string guard_text(Guard guard, const Options& options) {
     case Guard::kNotBest:
       return "another action is better";
     case Guard::kOwedTime:
-      return "talk is not worth CPU time that somebody is then owed";
+      return "nearness to the VMs it talks to is not worth the CPU time that some VM would then be "
+             "owed";
     case Guard::kBusierNode:
       return "the node is busier than its own, and VMs that talk meet on the calmer one";
   }
@@ -441,7 +444,7 @@ ExplainView explain_view(const Snapshot& snapshot, std::size_t vm_index, const O
         considered.sentence =
             fmt::format("{}, but {}", saves, guard_text(*candidate.stopped_by, options));
       } else {
-        considered.sentence = saves + ", and nothing speaks against it";
+        considered.sentence = saves + ", and no rule is against it";
       }
       view.considered.push_back(std::move(considered));
     }

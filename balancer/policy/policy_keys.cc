@@ -132,7 +132,7 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
      },
      [](const VmPolicy& policy) { return std::to_string(policy.max_allowable_numa_nodes); }},
     {"locality_weight", KeyKind::kNumber, "0 to 1000",
-     "What remote memory costs this VM, in per cent of what it is reckoned to cost others",
+     "What remote memory costs this VM, in per cent of what it is estimated to cost others",
      [](VmPolicy& policy, std::string_view text) {
        return set_number(policy.locality_weight_pct, text, 0, 1000);
      },

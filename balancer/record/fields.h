@@ -797,7 +797,7 @@ struct RecordFields {
     fields("narrow_before", value.cpu_subsets_before);
     fields.added("spills_before", value.spills_before);
     fields("pinned", value.pinned);
-    fields("gives_back", value.gives_back);
+    fields("gives_back", value.restores);
   }
   VMNUMA_FIELDS(Rest) {
     fields("failures", value.failures);

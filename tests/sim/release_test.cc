@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Giving VMs back on a host where pins have effects.
+// Releasing VMs on a host where pins have effects.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -124,7 +124,7 @@ TEST(SearchTest, NothingIsPromisedThatCannotBeKeptOrIsNotTrue) {
         reserved_within_quota += its > 0 ? 1 : 0;
       }
       if (vm.policy.locality_weight_pct != 100) {
-        // A stall of 0.3 is what remote memory is reckoned to cost.
+        // A stall of 0.3 is what remote memory is estimated to cost.
         EXPECT_EQ(vm.policy.locality_weight_pct, vm.stall.value / 3) << seed;
         ++priced;
       }

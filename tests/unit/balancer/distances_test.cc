@@ -66,9 +66,10 @@ TEST(DistancesTest, MeasuredOnesAreDecidedByAndNothingElseIsForgotten) {
   EXPECT_EQ(host.home(1), home);
   EXPECT_EQ(stall_option(host).origin, Origin::kMeasured);
   EXPECT_EQ(stall_option(host).value, 36);
-  EXPECT_THAT(explained_memory(host),
-              HasSubstr("distances are measured, and 36 % of run time is reckoned to wait for "
-                        "memory, of which a local read takes 120 ns"));
+  EXPECT_THAT(
+      explained_memory(host),
+      HasSubstr("distances are measured, and 36 % of run time is estimated to be spent waiting for "
+                "memory, of which a local read takes 120 ns"));
 }
 
 TEST(DistancesTest, AnOptionThatIsSetGoesBeforeWhatWasMeasured) {
@@ -78,7 +79,8 @@ TEST(DistancesTest, AnOptionThatIsSetGoesBeforeWhatWasMeasured) {
   (void)host.controller().on(measured());
   EXPECT_EQ(stall_option(host).value, 20);
   EXPECT_EQ(stall_option(host).origin, Origin::kRuntime);
-  EXPECT_THAT(explained_memory(host), HasSubstr("20 % of run time is set to wait for memory"));
+  EXPECT_THAT(explained_memory(host),
+              HasSubstr("20 % of run time is configured as waiting for memory"));
 }
 
 /// Ten seconds of run time, of which `permille` waited at `read_ns` a read.
@@ -99,9 +101,11 @@ TEST(DistancesTest, WhatAVmsCpusCountedIsItsPriceAtTheMeasuredTimeOfARead) {
     (void)host.epoch();
   }
   EXPECT_EQ(stall_of_one(host), 180);
-  EXPECT_THAT(explained_memory(host),
-              HasSubstr("distances are measured, and 18 % of its run time is reckoned to wait for "
-                        "memory, by what its CPUs counted (the host's figure is 36 %)"));
+  EXPECT_THAT(
+      explained_memory(host),
+      HasSubstr(
+          "distances are measured, and 18 % of its run time is estimated to be spent waiting for "
+          "memory, by what its CPUs counted (the host's figure is 36 %)"));
 }
 
 TEST(DistancesTest, WithoutMeasuredTimesAReadTakesTheTypicalOne) {
@@ -111,9 +115,11 @@ TEST(DistancesTest, WithoutMeasuredTimesAReadTakesTheTypicalOne) {
     (void)host.epoch();
   }
   EXPECT_EQ(stall_of_one(host), 75);
-  EXPECT_THAT(explained_memory(host),
-              HasSubstr("distances are the firmware's, and 7 % of its run time is reckoned to wait "
-                        "for memory, a quarter of the host's 30 %, because its CPUs counted 1 %"));
+  EXPECT_THAT(
+      explained_memory(host),
+      HasSubstr(
+          "distances are the firmware's, and 7 % of its run time is estimated to be spent waiting "
+          "for memory, a quarter of the host's 30 %, because its CPUs counted 1 %"));
 }
 
 TEST(DistancesTest, AnOptionThatIsSetGoesBeforeWhatCpusCount) {
@@ -127,7 +133,8 @@ TEST(DistancesTest, AnOptionThatIsSetGoesBeforeWhatCpusCount) {
       CommandReceived{1, balancer::OptionsSetRequest{"Numa.MemStallPct", 20, false}});
   (void)host.epoch();
   EXPECT_EQ(stall_of_one(host), 200);
-  EXPECT_THAT(explained_memory(host), HasSubstr("20 % of run time is set to wait for memory"));
+  EXPECT_THAT(explained_memory(host),
+              HasSubstr("20 % of run time is configured as waiting for memory"));
 }
 
 TEST(DistancesTest, APriceThatIsSetIsReplayedAsOne) {

@@ -92,7 +92,7 @@ TEST(MemoryControlTest, AReleasedVmIsAsItWasFound) {
   const Effects effects =
       host.controller().on(balancer::CommandReceived{1, balancer::ReleaseRequest{"vm1"}});
   EXPECT_THAT(std::get<balancer::DoneView>(*effects.replies.at(0).answer).message,
-              HasSubstr("; its memory limits, too; "));
+              HasSubstr("; its memory limits are restored, too; "));
   EXPECT_THAT(effects.memory, SizeIs(2));
   host.carry_out(effects);
   epochs(host, 4);
@@ -103,7 +103,7 @@ TEST(MemoryControlTest, AReleasedVmIsAsItWasFound) {
   EXPECT_EQ(host.limits()[HostStory::vm_scope(1)].min, kMiB * 320);
 }
 
-TEST(MemoryControlTest, SwitchedOffAllIsGivenBack) {
+TEST(MemoryControlTest, SwitchedOffAllIsRestored) {
   HostStory host = story(Mode::kActive);
   epochs(host, 4);
   (void)host.controller().on(
@@ -113,7 +113,7 @@ TEST(MemoryControlTest, SwitchedOffAllIsGivenBack) {
   EXPECT_EQ(host.limits()["machine.slice"], MemoryLimits{});
 }
 
-TEST(MemoryControlTest, AtTheEndAllIsGivenBackIfAskedFor) {
+TEST(MemoryControlTest, AtTheEndAllIsRestoredIfAskedFor) {
   HostStory host = story(Mode::kActive);
   epochs(host, 4);
   EXPECT_THAT(host.controller().on(balancer::Stopping{false}).memory, IsEmpty());

@@ -137,7 +137,7 @@ TEST_F(MemorySteeringTest, ASliceFollowsItsVms) {
   EXPECT_EQ(in_force_[kSlice].min, kGiB * 2);
 }
 
-TEST_F(MemorySteeringTest, ASliceWithoutVmsIsGivenBackUnseen) {
+TEST_F(MemorySteeringTest, ASliceWithoutVmsIsRestoredUnseen) {
   in_force_[kSlice].low = kMiB;
   epochs(3);
   running_.clear();
@@ -228,22 +228,22 @@ TEST_F(MemorySteeringTest, AnotherLifeOfTheVmIsAnotherCgroup) {
   EXPECT_EQ(steering_.originals().at(scope_of(1)).found, MemoryLimits{});
 }
 
-TEST_F(MemorySteeringTest, AtTheEndAllIsGivenBackAtOnce) {
+TEST_F(MemorySteeringTest, AtTheEndAllIsRestoredAtOnce) {
   in_force_[scope_of(1)] = {kMiB, {}, {}, {}, {}};
   epochs(2);
   EXPECT_THAT(steering_.give_all_back().changes,
               UnorderedElementsAre(
-                  MemoryChange{scope_of(1), {kMiB, {}, {}, {}, {}}, MemoryChange::Kind::kGiveBack},
-                  MemoryChange{kSlice, {}, MemoryChange::Kind::kGiveBack}));
+                  MemoryChange{scope_of(1), {kMiB, {}, {}, {}, {}}, MemoryChange::Kind::kRestore},
+                  MemoryChange{kSlice, {}, MemoryChange::Kind::kRestore}));
 }
 
-TEST_F(MemorySteeringTest, WhatIsGivenBackIsSaidToBeSo) {
+TEST_F(MemorySteeringTest, WhatIsRestoredIsSaidToBeSo) {
   epochs(3);
   wishes_.clear();
   const auto changes = epoch().changes;
   EXPECT_THAT(changes, SizeIs(2));
   for (const MemoryChange& change : changes) {
-    EXPECT_EQ(change.kind, MemoryChange::Kind::kGiveBack) << change.path;
+    EXPECT_EQ(change.kind, MemoryChange::Kind::kRestore) << change.path;
   }
   EXPECT_THAT(epoch().changes, IsEmpty());
 }

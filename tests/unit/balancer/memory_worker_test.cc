@@ -120,7 +120,7 @@ TEST_F(MemoryWorkerTest, NothingIsKeptOfAUnitThatIsAsItWasFoundOrHasEnded) {
   worker.submit(originals_, changes_);
   worker.submit(std::nullopt,
                 {{"machine.slice/a.scope", {}, MemoryChange::Kind::kForget},
-                 {"machine.slice", {kMiB, {}, {}, {}, {}}, MemoryChange::Kind::kGiveBack},
+                 {"machine.slice", {kMiB, {}, {}, {}, {}}, MemoryChange::Kind::kRestore},
                  {"machine.slice", {}, MemoryChange::Kind::kForget}});
   EXPECT_TRUE(worker.drain(kLong));
   EXPECT_THAT(units.removed, ElementsAre("a.scope", "machine.slice"));
@@ -135,7 +135,7 @@ TEST_F(MemoryWorkerTest, SettingsThatWereThereBeforeStay) {
   units.has_settings = {"machine.slice"};
   MemoryWorker worker(board_, units, history_.get(), [](const std::string&, const std::string&) {});
   worker.submit(originals_, changes_);
-  worker.submit(std::nullopt, {{"machine.slice", {}, MemoryChange::Kind::kGiveBack}});
+  worker.submit(std::nullopt, {{"machine.slice", {}, MemoryChange::Kind::kRestore}});
   EXPECT_TRUE(worker.drain(kLong));
   EXPECT_THAT(units.removed, IsEmpty());
 }
@@ -152,7 +152,7 @@ TEST_F(MemoryWorkerTest, WhoseSettingsTheyAreIsKnownAfterARestart) {
       worker.submit(originals_, changes_);
     } else {
       worker.submit(std::nullopt, {changes_[0]});
-      worker.submit(std::nullopt, {{"machine.slice/a.scope", {}, MemoryChange::Kind::kGiveBack}});
+      worker.submit(std::nullopt, {{"machine.slice/a.scope", {}, MemoryChange::Kind::kRestore}});
     }
     EXPECT_TRUE(worker.drain(kLong));
     EXPECT_THAT(units.removed, testing::SizeIs(first ? 0 : 1));

@@ -49,7 +49,7 @@ TEST(ReleaseTest, AVmThatWasFoundFreeIsFreeAgain) {
   HostStory host = two_placed();
   const Effects effects = give(host, ReleaseRequest{"web1"});
   EXPECT_EQ(message_of(effects),
-            "VM 'web1' is given back; 2 of its threads are pinned as they were found; it is left "
+            "VM 'web1' is released; 2 of its threads are pinned as they were found; it is left "
             "alone until 'manage' or its next start");
   ASSERT_THAT(effects.orders, SizeIs(1));
   ASSERT_THAT(effects.orders[0].changes, SizeIs(1));
@@ -174,7 +174,7 @@ TEST(ReleaseTest, AllAreReleasedWithoutAName) {
   HostStory host = two_placed();
   const Effects effects = give(host, ReleaseRequest{});
   EXPECT_EQ(message_of(effects),
-            "2 VMs are given back; each is left alone until 'manage' or its next start");
+            "2 VMs are released; each is left alone until 'manage' or its next start");
   EXPECT_THAT(effects.orders, SizeIs(2));
   host.carry_out(effects);
   for (int epoch = 0; epoch < 5; ++epoch) {
@@ -197,7 +197,7 @@ TEST(ReleaseTest, WhatIsUnderWayIsCancelledFirst) {
   EXPECT_EQ(host.home(1), -1);
 }
 
-TEST(ReleaseTest, AVmThatCouldNotBeGivenBackIsManagedOn) {
+TEST(ReleaseTest, AVmThatCouldNotBeRestoredIsManagedOn) {
   HostStory host = two_placed();
   const Effects effects = give(host, ReleaseRequest{"web1"});
   const Effects after = host.finish(effects.orders.at(0), ActionState::kUndone, "no");
@@ -321,7 +321,7 @@ TEST(MaskTest, ASetThatWasWidenedForAHomeElsewhereStaysSo) {
   }
 }
 
-TEST(ReleaseTest, AtTheEndAllAreGivenBackIfAskedFor) {
+TEST(ReleaseTest, AtTheEndAllAreRestoredIfAskedFor) {
   HostStory host = two_placed();
   EXPECT_THAT(host.controller().on(balancer::Stopping{false}).orders, IsEmpty());
   (void)give(host, balancer::PauseRequest{});

@@ -282,7 +282,8 @@ std::string entry_text(const TopHost& host, const TopState& state) {
       return fmt::format("Move VM {}, client {}, to node (Enter does, Esc does not): {}_", vm,
                          state.client, state.typed);
     case TopEntry::kRelease:
-      return fmt::format("Balance VM {} no more, and give it back as it was found (y/n)?", vm);
+      return fmt::format(
+          "Release VM {}: restore its original affinity and balance it no more (y/n)?", vm);
     case TopEntry::kPause:
       return host.status.mode == balancer::Mode::kPaused ? "Move VMs again (y/n)?"
                                                          : "Begin no more moves (y/n)?";
