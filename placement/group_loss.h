@@ -4,9 +4,10 @@
 ///
 /// Problem: a group of many has many pairs, and if each counted in full, what a scattered group
 /// loses would grow with the square of its size: one of a dozen VMs would be brought onto one node
-/// however short of CPU time that makes it. Approach: the pairs of an affinity group share out what
-/// each client but one loses by living apart from the others. Property: a scattered group of n
-/// equal clients loses n - 1 times what two lose.
+/// however short of CPU time that makes it. Approach: the pairs of a large affinity group count
+/// less each. Properties:
+///  - pairs of a group of up to kMostInFull clients count in full;
+///  - what a larger group loses when it is scattered grows as its number of clients less one.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +18,16 @@
 
 namespace vmnuma::placement {
 
+inline constexpr std::size_t kMostInFull = 3;
+
 /// Lost time of one pair that is apart, in an affinity group of so many clients. `vcpus` are those
 /// of the smaller one; `weight` is Numa.AffinityWeight.
 [[nodiscard]] constexpr CpuTime loss_of_pair_apart(CpuTime epoch, std::int64_t vcpus,
                                                    std::int64_t weight, std::size_t clients) {
-  const auto sharing = std::max<std::int64_t>(static_cast<std::int64_t>(clients), 2);
-  return epoch * vcpus * weight * 2 / (sharing * 100);
+  const CpuTime in_full = epoch * vcpus * weight / 100;
+  return clients <= kMostInFull ? in_full
+                                : in_full * static_cast<std::int64_t>(kMostInFull) /
+                                      static_cast<std::int64_t>(clients);
 }
 
 /// The same of one pair that is together in an anti-affinity group: each counts in full, as each is

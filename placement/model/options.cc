@@ -104,8 +104,8 @@ constexpr OptionInfo kTable[] = {
      "How often a second tasks may have to free memory themselves (allocstall in /proc/vmstat) "
      "before page migration is paused, until it is half of that"},
     {"Numa.AffinityWeight", "%", 0, 1000, &Options::affinity_weight, false,
-     "Lost time per broken pair of an affinity group of two clients, in per cent of the smaller "
-     "one's vCPUs, and with more clients in proportion to 2 / their number; also of a VM with a "
+     "Lost time per broken pair of an affinity group, in per cent of the smaller member's vCPUs, "
+     "less with more than three clients in the group (3 / their number of it); also of a VM with a "
      "topology_policy that lives away from its devices, of its own"},
     {"Numa.AntiAffinityWeight", "%", 0, 1000, &Options::anti_affinity_weight, false,
      "Lost time per broken pair of an anti-affinity group, in per cent of the smaller member's "

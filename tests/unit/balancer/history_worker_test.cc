@@ -27,7 +27,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-constexpr balancer::Patience kLong{std::chrono::minutes(1), std::chrono::minutes(1)};
+constexpr balancer::Patience kUntilDone{std::chrono::minutes(1), std::chrono::minutes(1)};
 
 class HistoryWorkerTest : public testing::Test {
  protected:
@@ -51,7 +51,7 @@ TEST_F(HistoryWorkerTest, WithoutAHistoryNothingIsWrittenAndTheDisksOtherWorkIsD
   without->write([](stats::History&) -> Result<void> { return {}; });
   bool is_done = false;
   EXPECT_TRUE(without->post("testing", [&] { is_done = true; }));
-  EXPECT_TRUE(without->drain(kLong));
+  EXPECT_TRUE(without->drain(kUntilDone));
   EXPECT_TRUE(is_done);
   EXPECT_THAT(problems_, IsEmpty());
 }
@@ -62,7 +62,7 @@ TEST_F(HistoryWorkerTest, EveryWritingTellsWhetherItFailed) {
   with->write([](stats::History&) -> Result<void> { return {}; });
   with->write(
       [](stats::History&) -> Result<void> { return failure(ErrorCode::kNoSpace, "disk full"); });
-  EXPECT_TRUE(with->drain(kLong));
+  EXPECT_TRUE(with->drain(kUntilDone));
   EXPECT_THAT(problems_, ElementsAre("", "disk full"));
 }
 
@@ -75,7 +75,7 @@ TEST_F(HistoryWorkerTest, ReadsAfterWhatWasWrittenBefore) {
     return {};
   });
   EXPECT_TRUE(with->read([&](stats::History&) { done.emplace_back("read"); }));
-  EXPECT_TRUE(with->drain(kLong));
+  EXPECT_TRUE(with->drain(kUntilDone));
   EXPECT_THAT(done, ElementsAre("written", "read"));
 }
 

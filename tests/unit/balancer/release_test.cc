@@ -249,7 +249,7 @@ TEST(ReleaseTest, AMaskedVmIsLimitedToWhatWasFoundOnceItsMemoryIsThere) {
   ASSERT_THAT(host.memory_nodes(1), ElementsAre(NodeId{0}));
   (void)host.epoch();
   const Effects effects = give(host, ReleaseRequest{"web1"});
-  EXPECT_THAT(message_of(effects), HasSubstr("its memory goes back to nodes 1"));
+  EXPECT_THAT(message_of(effects), HasSubstr("its memory is moved back to nodes 1"));
   ASSERT_THAT(effects.orders, SizeIs(1));
   const migration::MemoryChange& memory = effects.orders[0].changes.at(0).memory;
   EXPECT_THAT(memory.quotas, ElementsAre(migration::NodeQuota{NodeId{1}, kVmMemory}));

@@ -86,7 +86,7 @@ TEST(TopStateTest, AMoveIsCommandedByEnterAndNotByEscape) {
 TEST(TopStateTest, WhatIsAskedAboutIsWhatIsConfirmed) {
   TopHost host = three_clients();
   const TopState asked = pressed({}, {character('R')}, host);  // of the first row, "b"
-  EXPECT_THAT(entry_text(host, asked), ::testing::HasSubstr("VM b "));
+  EXPECT_THAT(entry_text(host, asked), ::testing::HasSubstr("VM b:"));
   for (TopClient& row : host.clients) {
     row.owed_ms = row.vm == "a" ? 99 : 1;  // which is the first row from now on
   }
