@@ -197,6 +197,7 @@ class SpillSearch {
       : arrangement_(arrangement),
         snapshot_(arrangement.snapshot()),
         host_(arrangement),
+        alone_(host_),
         crowding_(std::move(crowding)),
         spills_(snapshot_.clients.size()) {}
 
@@ -257,6 +258,9 @@ class SpillSearch {
       if (!best) {
         return;
       }
+      if (alone_.saved_by(best->client, best->to) <= CpuTime{}) {
+        continue;  // it would end once fewer others are there to share the second node
+      }
       begun += snapshot_.clients[best->client].spills_to == best->to ? 0 : 1;
       take(*best);
     }
@@ -301,6 +305,7 @@ class SpillSearch {
   const Arrangement& arrangement_;
   const Snapshot& snapshot_;
   SpilledHost host_;
+  const SpilledHost alone_;  ///< with nobody who spills
   Crowding crowding_;
   std::vector<bool> spills_;  ///< by client
   std::vector<Spill> found_;

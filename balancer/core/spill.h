@@ -10,12 +10,13 @@
 ///     client's demand spread over both as CFS would spread it (equal demand per CPU), less what
 ///     its time on the second node loses to remote memory. Non-VM time is that of this epoch, also
 ///     what does not last.
-///   - It begins when it saves Numa.MigThreshold of a node, the best one first; it ends when what
-///     it saved lately, exponentially weighted with a half-life of two epochs, is nothing. So a
-///     load that comes and goes every few epochs keeps its spill, as long as it saves on average.
+///   - It begins when it saves Numa.MigThreshold of a node, the best one first, and would save
+///     something if nobody else spilled: else it would end as soon as fewer others share the second
+///     node with it, and begin again. It ends when what it saved lately, exponentially weighted with
+///     a half-life of two epochs, is nothing. So a load that comes and goes every few epochs keeps
+///     its spill, as long as it saves on average.
 ///   - A client that hardly runs on a crowded node (crowding.h) spills ahead of need, and so does
-///   one
-///     that gets its first home on a node which it makes short by what it is expected to want:
+///     one that gets its first home on a node which it makes short by what it is expected to want:
 ///     whether it really saves anything is seen once it is measured. Then it has to be among the
 ///     best, as if it began to spill.
 /// Terms: *second node* - any node with CPUs that the client's policy allows, also one without
@@ -23,8 +24,7 @@
 ///
 /// Properties:
 ///  1. Nobody begins to spill from a node whose own clients are owed nothing, but from one with
-///  more
-///     vCPUs than CPUs, or with its first home.
+///     more vCPUs than CPUs, or with its first home.
 ///  2. A client has one second node at most, and none after a move.
 ///  3. A VM that is stale, not to be moved, has cores of its own, wants one part of a node or all
 ///     its resources together does not spill; nor does a client that is being moved.

@@ -207,6 +207,10 @@ RC_GTEST_PROP(PlannerProperty, AHostUnderAConstantLoadComesToRest, ()) {
   RC_ASSERT(epoch_of_last_move(*any_host(8, 60)).has_value());
 }
 
+TEST(PlannerPropertyTest, SpillsThatPayOnlyBesideOthersDoNotComeAndGo) {
+  EXPECT_TRUE(epoch_of_last_move({.nodes = 4, .vms = 45, .seed = 539'236'323}).has_value());
+}
+
 /// An exchange that pays every fifteen epochs, with a move to a group in between: each leaves less
 /// lost time than the one before.
 TEST(PlannerPropertyTest, AHostThatNeedsManyExchangesTakesItsTimeAndComesToRest) {
