@@ -11,10 +11,10 @@
 ///     its time on the second node loses to remote memory. Non-VM time is that of this epoch, also
 ///     what does not last.
 ///   - It begins when it saves Numa.MigThreshold of a node, the best one first, and would save
-///     something if nobody else spilled: else it would end as soon as fewer others share the second
-///     node with it, and begin again. It ends when what it saved lately, exponentially weighted with
-///     a half-life of two epochs, is nothing. So a load that comes and goes every few epochs keeps
-///     its spill, as long as it saves on average.
+///     something if nobody else spilled: else it would end as soon as fewer others share the
+///     second node with it, and begin again. It ends when what it saved lately, exponentially
+///     weighted with a half-life of two epochs, is nothing. So a load that comes and goes every
+///     few epochs keeps its spill, as long as it saves on average.
 ///   - A client that hardly runs on a crowded node (crowding.h) spills ahead of need, and so does
 ///     one that gets its first home on a node which it makes short by what it is expected to want:
 ///     whether it really saves anything is seen once it is measured. Then it has to be among the
