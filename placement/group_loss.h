@@ -10,7 +10,6 @@
 ///  - what a larger group loses when it is scattered grows as its number of clients less one.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 

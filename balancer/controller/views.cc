@@ -251,7 +251,7 @@ std::string guard_text(Guard guard, const Options& options) {
     case Guard::kCoreCapacity:
       return fmt::format(
           "the node would be used above Numa.CoreCapRatioPct ({} %) of its cores, or "
-          "have far more vCPUs for its CPUs than the host",
+          "have far more vCPUs per CPU than the host",
           options.core_cap_ratio_pct);
     case Guard::kNoRoom:
       return "the node has no room for its memory, above the reserve or among its huge pages";

@@ -53,8 +53,8 @@ bool fills_cores(const Arrangement& arrangement, NodeIndex node, ClientIndex cli
                              (supply.cores - supply.non_vm) * most_pct;
 }
 
-/// True if the node would have more vCPUs than CPUs, and for each CPU one and a half times as many
-/// as the host: those that are calm now may all want to run at the same time later.
+/// True if the node would have more vCPUs than CPUs, and more than one and a half times as many for
+/// each CPU as the host: those that are calm now may all want to run at the same time later.
 bool crowds_node(const Arrangement& arrangement, NodeIndex node, ClientIndex client,
                  std::span<const Rehoming> changes) {
   const placement::Snapshot& snapshot = arrangement.snapshot();

@@ -617,7 +617,8 @@ class Validator {
     }
   }
 
-  /// A group is not brought together beyond what a node has CPUs for, and far beyond others.
+  /// No group is brought onto a node that has more vCPUs than CPUs then, and far more for each CPU
+  /// than the host.
   void check_crowding(const Rehoming& change) {
     if (snapshot_.vms[snapshot_.clients[change.client].vm].policy.affinity_group.empty()) {
       return;

@@ -23,12 +23,12 @@ LatencyWorker::LatencyWorker(TaskBoard& board, boost::asio::io_context& service,
       worker_(board, "latency", 1, kLatencyAllowed) {}
 
 void LatencyWorker::find(const placement::Topology& topology) {
-  const bool posted =
-      worker_.post("measuring latencies", [this, topology, known = found_.measured] {
-        FoundLatencies found = host_.find_latencies(state_dir_, topology, known, stopping_);
-        boost::asio::post(service_,
-                          [this, found = std::move(found)]() mutable { take(std::move(found)); });
-      });
+  known_.keep_those_of(topology);
+  const bool posted = worker_.post("measuring latencies", [this, topology, known = known_.all()] {
+    FoundLatencies found = host_.find_latencies(state_dir_, topology, known, stopping_);
+    boost::asio::post(service_,
+                      [this, found = std::move(found)]() mutable { take(std::move(found)); });
+  });
   if (posted) {
     schedule_.begun(topology);
   }
@@ -47,6 +47,7 @@ void LatencyWorker::take(FoundLatencies found) {
     said_ = found.log.message;
   }
   found_ = std::move(found.latencies);
+  known_.add(found_.measured);
   on_found_();
 }
 

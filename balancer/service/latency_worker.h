@@ -13,6 +13,7 @@
 
 #include "balancer/service/event_log.h"
 #include "balancer/service/host.h"
+#include "balancer/service/known_latencies.h"
 #include "balancer/service/latency_schedule.h"
 #include "balancer/service/worker.h"
 
@@ -41,6 +42,7 @@ class LatencyWorker {
   std::string state_dir_;
   std::function<void()> on_found_;
   stats::HostLatencies found_;
+  KnownLatencies known_;
   LatencySchedule schedule_;
   std::string said_;
   std::atomic<bool> stopping_ = false;

@@ -358,6 +358,29 @@ TEST(ValidatorTest, NamesTalkThatIsNotWorthIt) {
               Contains(HasSubstr("at the price of owed time")));
 }
 
+TEST(ValidatorTest, NamesAGroupThatCrowdsANode) {
+  const placement::VmPolicy policy{.affinity_group = "g"};
+  const auto idle = [&](const char* name, placement::NodeIndex home) {
+    return tests::VmSpec{
+        .name = name, .homes = {home}, .vcpus = 2, .busy_pct = 0, .policy = policy};
+  };
+  // The plan of the case is: c to a and b, which then have as many vCPUs as their node has CPUs.
+  const Case together(SnapshotBuilder()
+                          .nodes(4, {.cores = 6})
+                          .vm(idle("a", 0))
+                          .vm(idle("b", 0))
+                          .vm(idle("c", 1))
+                          .build(),
+                      tests::walls());
+  EXPECT_THAT(broken(together,
+                     [](Case& it) {
+                       for (const std::int32_t more : {2, 3}) {
+                         it.client("a").vcpus.push_back(more);
+                       }
+                     }),
+              Contains(HasSubstr("it crowds a node for the sake of a group")));
+}
+
 TEST(ValidatorTest, NamesCoresOfItsOwnThatAreNotThere) {
   const auto exclusive = [](std::int32_t cores) {
     return [cores](Case& it) {
