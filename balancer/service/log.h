@@ -3,6 +3,8 @@
 /// error otherwise, as text for people.
 #pragma once
 
+#include <atomic>
+
 #include "balancer/config/config.h"
 #include "balancer/controller/events.h"
 
@@ -19,7 +21,7 @@ class Log {
   }
 
  private:
-  LogLevel level_;
+  std::atomic<LogLevel> level_;
   bool to_journal_;
 };
 

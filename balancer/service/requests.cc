@@ -201,12 +201,13 @@ void Requests::play(Asked asked, const PlayCommand& command) {
 
 /// It is kept first, so that the answer tells what became of it.
 void Requests::keep_option(std::int64_t token, const OptionsSetRequest& request) {
-  const bool posted = parts_.history.post("keeping an option", [this, token, request] {
-    Result<void> kept = persist_option(parts_.setup.config.state_dir, request.name, request.value);
-    boost::asio::post(parts_.service, [this, token, request, kept = std::move(kept)] {
-      set_option(token, request, kept);
-    });
-  });
+  const bool posted = parts_.history.post(
+      "keeping an option", [this, token, request, state_dir = parts_.setup.config.state_dir] {
+        Result<void> kept = persist_option(state_dir, request.name, request.value);
+        boost::asio::post(parts_.service, [this, token, request, kept = std::move(kept)] {
+          set_option(token, request, kept);
+        });
+      });
   if (!posted) {
     set_option(token, request, failure(ErrorCode::kBusy, "the disk is slow to answer"));
   }

@@ -76,14 +76,14 @@ TEST(SpillTest, NobodySpillsIfRemoteMemoryCostsMoreThanWaiting) {
   EXPECT_THAT(planned_spills(short_of_cpus({.busy_pct = 15, .memory_gib = {4, 0}}, 95)), IsEmpty());
 }
 
-TEST(SpillTest, RemoteMemoryCountsForTheTimeOnlyThatAClientIsEntitledTo) {
-  // Ten busy vCPUs on the two CPUs of node 0, and two that idle: whoever runs there gets far more
-  // than it is entitled to, and loses a part of what is beyond that to remote memory.
+TEST(SpillTest, RemoteMemoryCountsOnlyForTimeThatAClientIsEntitledTo) {
+  // Ten VMs want 20 CPUs on the two of node 0, and two of node 1 are idle: each is entitled to 0.4,
+  // would get two on node 1, and would lose more than 0.4 of these to remote memory.
   SnapshotBuilder builder;
   builder.node({.cores = 2})
       .node({.cores = 2, .memory_gib = 0})
       .node({.cores = 1, .memory_gib = 1});
-  for (const char* name : {"a", "b", "c", "d", "e"}) {
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}) {
     builder.vm({.name = name, .vcpus = 2, .memory_gib = {4, 0, 0}});
   }
   EXPECT_THAT(planned_spills(builder.build()), Contains("spill a:0+1"));
