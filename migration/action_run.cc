@@ -12,26 +12,13 @@ using placement::Microseconds;
 
 namespace {
 
-constexpr std::int64_t kMostUndoTries = 10;
-constexpr std::int64_t kMostTriesOfAMissingThread = 3;
-constexpr Microseconds kFirstUndoWait{100'000};
-constexpr Microseconds kLongestUndoWait{30'000'000};
 constexpr Microseconds kFirstCloseWait{1'000'000};
 constexpr Microseconds kLongestCloseWait{60'000'000};
-
-bool is_gone(const Error& error) {
-  return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kVanished;
-}
 
 }  // namespace
 
 ActionRun::ActionRun(Order order, RoomBook& room, Microseconds now)
-    : order_(std::move(order)),
-      room_(room),
-      pins_(pin_steps(order_)),
-      now_(now),
-      began_at_(now),
-      vanished_(order_.changes.size()) {}
+    : order_(std::move(order)), pins_(order_), room_(room), now_(now), began_at_(now) {}
 
 ActionRun::ActionRun(const OpenAction& open, RoomBook& room, Microseconds now)
     : ActionRun(open.order, room, now) {
@@ -71,22 +58,8 @@ void ActionRun::step(const Ports& ports, const Limits& limits, Microseconds now,
       return survey(ports, limits, events);
     case Phase::kRoom:
       return look_for_room(ports, limits, events);
-    case Phase::kPinBegin:
-      return pin_begin(ports, events);
-    case Phase::kPinCheck:
-      return pin_check(ports);
-    case Phase::kPin:
-      return pin(ports, limits);
-    case Phase::kPinEnd:
-      return pin_end(ports, limits, events);
-    case Phase::kUndoBegin:
-      return undo_begin(ports);
-    case Phase::kUndoCheck:
-      return undo_check(ports, events);
-    case Phase::kUndo:
-      return undo(ports, limits);
-    case Phase::kUndoEnd:
-      return undo_end(ports, events);
+    case Phase::kPins:
+      return step_pins(ports, limits, events);
     case Phase::kMemory:
       return memory_step(ports, limits, events);
     case Phase::kClose:
@@ -108,11 +81,13 @@ void ActionRun::open(const Ports& ports, std::vector<ActionEvent>& events) {
 
 void ActionRun::check(const Ports& ports, const Limits& limits, std::vector<ActionEvent>& events) {
   if (index_ < order_.changes.size()) {
-    const VmChange& change = changed(index_);
+    const VmChange& change = order_.changes[index_];
     const auto alive = ports.mover.check(change.process);
     if (!alive && resume_) {
       // Whatever else the answer is, what was begun must be brought to an end.
-      vanished_[index_] = alive.error().code == ErrorCode::kVanished;
+      if (alive.error().code == ErrorCode::kVanished) {
+        pins_.note_vanished(index_);
+      }
     } else if (!alive) {
       end(ActionState::kDropped,
           alive.error().code == ErrorCode::kVanished
@@ -138,7 +113,7 @@ void ActionRun::checked(const Limits& limits, std::vector<ActionEvent>& events) 
     next_survey(limits, events);
     return;
   }
-  if (std::find(vanished_.begin(), vanished_.end(), false) == vanished_.end()) {
+  if (pins_.all_vanished()) {
     end(ActionState::kDropped, "the VM ended while the service was not running", events);
     return;
   }
@@ -147,7 +122,8 @@ void ActionRun::checked(const Limits& limits, std::vector<ActionEvent>& events) 
       end(ActionState::kDropped, "the service ended before anything was changed", events);
       return;
     case ResumePoint::Next::kUndoPins:
-      take_back(resume_->pins_begun, "the service ended before all threads were pinned", events);
+      pins_.take_back(resume_->pins_begun, "the service ended before all threads were pinned");
+      after_pins(limits, events);
       return;
     case ResumePoint::Next::kMoveMemory:
       begin_memory(limits, events);
@@ -166,30 +142,31 @@ void ActionRun::next_survey(const Limits& limits, std::vector<ActionEvent>& even
   // its pins back, and a pull moves what it can.
   const bool needs_room = order_.reason != placement::Reason::kInitialPlacement &&
                           order_.reason != placement::Reason::kMemoryPull;
-  while (index_ < order_.changes.size() && !(needs_room && moves_memory(changed(index_)))) {
+  while (index_ < order_.changes.size() && !(needs_room && moves_memory(order_.changes[index_]))) {
     ++index_;
   }
   if (index_ < order_.changes.size()) {
     phase_ = Phase::kSurvey;
     return;
   }
-  for (const RoomNeed& need : needs_) {
+  std::vector<placement::NodeId>& targets = room_check_.targets;
+  for (const RoomNeed& need : room_check_.needs) {
     if (need.in > placement::Bytes{}) {
-      targets_.push_back(need.node);
+      targets.push_back(need.node);
     }
   }
-  std::sort(targets_.begin(), targets_.end());
-  targets_.erase(std::unique(targets_.begin(), targets_.end()), targets_.end());
+  std::sort(targets.begin(), targets.end());
+  targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
   index_ = 0;
-  if (targets_.empty()) {
-    begin_pins(limits, events);
+  if (targets.empty()) {
+    after_pins(limits, events);
   } else {
     phase_ = Phase::kRoom;
   }
 }
 
 void ActionRun::survey(const Ports& ports, const Limits& limits, std::vector<ActionEvent>& events) {
-  const VmChange& change = changed(index_);
+  const VmChange& change = order_.changes[index_];
   const auto ranges = ports.mover.find_ranges(change.process);
   if (!ranges) {
     end(ActionState::kDropped,
@@ -201,7 +178,7 @@ void ActionRun::survey(const Ports& ports, const Limits& limits, std::vector<Act
     return;
   }
   const auto needs = room_needs(change.memory.quotas, *ranges);
-  needs_.insert(needs_.end(), needs.begin(), needs.end());
+  room_check_.needs.insert(room_check_.needs.end(), needs.begin(), needs.end());
   room_.promise({action(), change.vm}, needs);
   ++index_;
   next_survey(limits, events);
@@ -209,171 +186,59 @@ void ActionRun::survey(const Ports& ports, const Limits& limits, std::vector<Act
 
 void ActionRun::look_for_room(const Ports& ports, const Limits& limits,
                               std::vector<ActionEvent>& events) {
-  auto memory = ports.mover.node_memory(targets_[index_]);
+  const placement::NodeId target = room_check_.targets[index_];
+  auto memory = ports.mover.node_memory(target);
   if (!memory) {
     end(ActionState::kDropped,
-        fmt::format("how much memory node {} has could not be read: {}", targets_[index_].value,
+        fmt::format("how much memory node {} has could not be read: {}", target.value,
                     memory.error().message),
         events);
     return;
   }
-  nodes_.emplace(targets_[index_], std::move(*memory));
-  if (++index_ < targets_.size()) {
+  room_check_.nodes.emplace(target, std::move(*memory));
+  if (++index_ < room_check_.targets.size()) {
     return;
   }
-  if (const auto reason =
-          why_no_room(needs_, nodes_, limits.node_reserve, room_.promised_to_others(action()))) {
+  if (const auto reason = why_no_room(room_check_.needs, room_check_.nodes, limits.node_reserve,
+                                      room_.promised_to_others(action()))) {
     end(ActionState::kDropped, *reason, events);
     return;
   }
-  begin_pins(limits, events);
+  after_pins(limits, events);
 }
 
-void ActionRun::begin_pins(const Limits& limits, std::vector<ActionEvent>& events) {
-  index_ = 0;
-  if (pins_.empty()) {
-    begin_memory(limits, events);
-  } else {
-    phase_ = Phase::kPinBegin;
-  }
-}
-
-void ActionRun::pin_begin(const Ports& ports, std::vector<ActionEvent>& events) {
-  if (cancelled_) {
-    take_back(index_, *cancelled_, events);
-    return;
-  }
-  const auto begun =
-      ports.journal.begin_step(action(), pin_number(index_), pin_text(order_, pins_[index_]));
-  if (!begun) {
-    take_back(index_, "the journal could not be written: " + begun.error().message, events);
-    return;
-  }
-  phase_ = Phase::kPinCheck;
-}
-
-void ActionRun::pin_check(const Ports& ports) {
-  const auto alive = ports.mover.check(changed(pins_[index_].change).process);
-  phase_ = Phase::kPin;
-  if (!alive) {
-    pin_failed(alive.error());
-  }
-}
-
-void ActionRun::pin(const Ports& ports, const Limits& limits) {
-  const auto pinned = set_pin(ports, limits, pins_[index_], /*back=*/false);
-  step_outcome_ = kStepSucceeded;
-  phase_ = Phase::kPinEnd;
-  if (!pinned) {
-    pin_failed(pinned.error());
-  }
-}
-
-void ActionRun::pin_failed(const Error& error) {
-  step_outcome_ = error.message;
-  cause_ = fmt::format("pinning {} failed: {}", pin_text(order_, pins_[index_]), error.message);
-  phase_ = Phase::kPinEnd;
-}
-
-void ActionRun::pin_end(const Ports& ports, const Limits& limits,
-                        std::vector<ActionEvent>& events) {
-  const auto ended = ports.journal.end_step(action(), pin_number(index_), step_outcome_);
-  ++index_;
-  if (step_outcome_ != kStepSucceeded) {
-    take_back(index_, cause_, events);
-  } else if (!ended) {
-    take_back(index_, "the journal could not be written: " + ended.error().message, events);
-  } else if (index_ < pins_.size()) {
-    phase_ = Phase::kPinBegin;
-  } else {
-    begin_memory(limits, events);
-  }
-}
-
-void ActionRun::take_back(std::size_t pins_begun, std::string cause,
+void ActionRun::step_pins(const Ports& ports, const Limits& limits,
                           std::vector<ActionEvent>& events) {
-  room_.release(action());
-  cause_ = std::move(cause);
-  index_ = pins_begun;
-  next_undo(events);
-}
-
-void ActionRun::next_undo(std::vector<ActionEvent>& events) {
-  tries_ = 0;
-  while (index_ > 0 && vanished_[pins_[index_ - 1].change]) {
-    --index_;
-  }
-  if (index_ > 0) {
-    phase_ = Phase::kUndoBegin;
-    return;
-  }
-  for (std::size_t change = 0; change < vanished_.size(); ++change) {
-    cause_ += vanished_[change] ? fmt::format("; '{}' ended", changed(change).vm_name) : "";
-  }
-  end(restored_ || !not_restored_.empty() ? ActionState::kUndone : ActionState::kDropped,
-      cause_ + not_restored_, events);
-}
-
-void ActionRun::undo_begin(const Ports& ports) {
-  const std::size_t pin = index_ - 1;
-  // A journal that cannot be written must not keep a VM half moved: after a crash every pin that
-  // was begun is taken back anyway.
-  (void)ports.journal.begin_step(action(), undo_number(order_, pin), undo_text(order_, pins_[pin]));
-  phase_ = Phase::kUndoCheck;
-}
-
-/// Before every try. Whatever else the answer is, what was begun must be taken back.
-void ActionRun::undo_check(const Ports& ports, std::vector<ActionEvent>& events) {
-  const std::size_t change = pins_[index_ - 1].change;
-  const auto alive = ports.mover.check(changed(change).process);
-  phase_ = Phase::kUndo;
-  if (!alive && alive.error().code == ErrorCode::kVanished) {
-    vanished_[change] = true;
-    next_undo(events);
-  }
-}
-
-void ActionRun::undo(const Ports& ports, const Limits& limits) {
-  const PinStep step = pins_[index_ - 1];
-  const auto restored = set_pin(ports, limits, step, /*back=*/true);
-  if (restored) {
-    restored_ = true;
-    step_outcome_ = kStepSucceeded;
-    phase_ = Phase::kUndoEnd;
-    return;
-  }
-  const Error& error = restored.error();
-  const std::int64_t most_tries = is_gone(error) ? kMostTriesOfAMissingThread : kMostUndoTries;
-  if (error.code == ErrorCode::kUnavailable || tries_ + 1 < most_tries) {
-    wait(kFirstUndoWait, kLongestUndoWait);
-    phase_ = Phase::kUndoCheck;
-    return;
-  }
-  step_outcome_ = error.message;
-  phase_ = Phase::kUndoEnd;
-  if (is_gone(error)) {
-    step_outcome_ = "there is no such thread any more";
+  if (cancelled_ && pins_.between_pins()) {
+    pins_.take_back(*cancelled_);
   } else {
-    not_restored_ +=
-        fmt::format("; {} failed and is left so: {}", undo_text(order_, step), error.message);
+    pins_.step(order_, ports, limits, now_);
   }
+  after_pins(limits, events);
 }
 
-void ActionRun::undo_end(const Ports& ports, std::vector<ActionEvent>& events) {
-  // As at its beginning.
-  (void)ports.journal.end_step(action(), undo_number(order_, index_ - 1), step_outcome_);
-  --index_;
-  next_undo(events);
+/// Goes where the pins are by now, also if there are none.
+void ActionRun::after_pins(const Limits& limits, std::vector<ActionEvent>& events) {
+  phase_ = Phase::kPins;
+  if (pins_.taking_back()) {
+    room_.release(action());
+  }
+  if (pins_.made()) {
+    begin_memory(limits, events);
+  } else if (pins_.taken_back()) {
+    end(pins_.changed_anything() ? ActionState::kUndone : ActionState::kDropped,
+        pins_.why_taken_back(order_), events);
+  }
 }
 
 void ActionRun::begin_memory(const Limits& limits, std::vector<ActionEvent>& events) {
-  if (!pins_.empty()) {
+  if (!pins_.none()) {
     events.push_back(event(ActionEvent::Kind::kPinned));
   }
   phase_ = Phase::kMemory;
   pins_made_ = true;
   for (std::size_t change = 0; change < order_.changes.size(); ++change) {
-    const VmChange& vm = changed(change);
+    const VmChange& vm = order_.changes[change];
     const bool moves_pages = !vm.memory.quotas.empty();
     if (!moves_pages && vm.memory.allowed_after.empty()) {
       continue;
@@ -412,7 +277,7 @@ void ActionRun::memory_step(const Ports& ports, const Limits& limits,
 }
 
 void ActionRun::finish_memory(std::vector<ActionEvent>& events) {
-  std::string detail = pins_.empty() ? "" : "; all threads are pinned";
+  std::string detail = pins_.none() ? "" : "; all threads are pinned";
   bool all_vanished = !memory_.empty();
   for (const MemoryWork& work : memory_) {
     detail += "; " + work.summary();
@@ -424,29 +289,12 @@ void ActionRun::finish_memory(std::vector<ActionEvent>& events) {
 }
 
 void ActionRun::close(const Ports& ports) {
-  const auto closed = ports.journal.close(action(), state_, detail_);
+  const auto closed = ports.journal.close(action(), ending_.state, ending_.detail);
   if (closed || closed.error().code == ErrorCode::kNotFound) {
     phase_ = Phase::kClosed;
   } else {
-    wait(kFirstCloseWait, kLongestCloseWait);
+    ending_.back_off.wait(now_, kFirstCloseWait, kLongestCloseWait);
   }
-}
-
-Result<void> ActionRun::set_pin(const Ports& ports, const Limits& limits, PinStep step,
-                                bool back) const {
-  const VmChange& change = changed(step.change);
-  const PinChange& pin = change.pins[step.pin];
-  const auto& wanted = back ? pin.before : pin.after;
-  const auto& cpus = wanted.empty() ? limits.all_cpus : wanted;
-  switch (pin.thread) {
-    case PinChange::Thread::kVcpu:
-      return ports.control.pin_vcpu(run_of(change), pin.number, cpus);
-    case PinChange::Thread::kEmulator:
-      return ports.control.pin_emulator(run_of(change), cpus);
-    case PinChange::Thread::kIoThread:
-      return ports.control.pin_io_thread(run_of(change), pin.number, cpus);
-  }
-  return {};
 }
 
 ActionEvent ActionRun::event(ActionEvent::Kind kind) const {
@@ -465,24 +313,16 @@ ActionEvent ActionRun::event(ActionEvent::Kind kind) const {
 
 void ActionRun::end(ActionState state, std::string detail, std::vector<ActionEvent>& events) {
   room_.release(action());
-  state_ = state;
-  detail_ = std::move(detail);
+  ending_.state = state;
+  ending_.detail = std::move(detail);
   ActionEvent finished = event(ActionEvent::Kind::kFinished);
-  finished.state = state_;
-  finished.detail = detail_;
+  finished.state = ending_.state;
+  finished.detail = ending_.detail;
   for (const MemoryWork& work : memory_) {
     finished.outcome += work.transfer().outcome();
   }
   events.push_back(std::move(finished));
-  tries_ = 0;
   phase_ = Phase::kClose;
-}
-
-void ActionRun::wait(Microseconds first, Microseconds longest) {
-  constexpr std::int64_t kMostDoublings = 20;
-  ready_at_ =
-      now_ + std::min(longest, first * (std::int64_t{1} << std::min(tries_, kMostDoublings)));
-  ++tries_;
 }
 
 void ActionRun::cancel(const placement::VmId& vm, const std::string& why) {

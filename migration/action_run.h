@@ -2,15 +2,10 @@
 /// One order on its way from the journal's opening entry to its closing one.
 ///
 /// Problem: an order touches a VM in many calls, each of which can fail, and the program can die
-/// between any two of them. A VM must never be left with some threads on the old home and some on
-/// the new one. Approach: a machine of small steps, each at most one call. Everything that can be
-/// looked at beforehand is (same process, room for the memory); then the pins are made one by one,
-/// each with its journal row before it and only if the process still is the same; then the memory
-/// follows (MemoryWork). A pin that fails, or a journal that cannot be written, takes back every
-/// pin that was begun, the failed one included because a call that reports a failure may have taken
-/// effect, in reverse order. Taking back is tried again with back-off: without end while libvirt is
-/// not there, ten times otherwise. Memory that does not move is no reason to take pins back. After
-/// a crash the journal's rows say where to go on (steps.h).
+/// between any two of them. Approach: a machine of small steps, each at most one call. Everything
+/// that can be looked at beforehand is (same process, room for the memory); then the threads are
+/// pinned, all or none (PinWork); then the memory follows (MemoryWork). Memory that does not move
+/// is no reason to take pins back. After a crash the journal's rows say where to go on (steps.h).
 ///
 /// Terms: Settling: before the memory; nobody else may pin threads of its VMs.
 ///
@@ -19,9 +14,7 @@
 ///    says which could not be taken back;
 ///  - no effect without its journal row, except that pins are taken back even if the journal is
 ///    gone;
-///  - threads that no longer exist need not be taken back;
-///  - nothing reaches a domain that was started anew under the same UUID: before every effect the
-///    process is compared, and the call itself compares the domain's id.
+///  - nothing reaches a domain that was started anew under the same UUID.
 #pragma once
 
 #include <cstddef>
@@ -36,6 +29,7 @@
 #include "migration/limits.h"
 #include "migration/memory_work.h"
 #include "migration/order.h"
+#include "migration/pin_work.h"
 #include "migration/ports.h"
 #include "migration/progress.h"
 #include "migration/room_book.h"
@@ -43,6 +37,7 @@
 
 namespace vmnuma::migration {
 
+/// Its members are the order with its two works, where it stands, and what it was told meanwhile.
 class ActionRun {
  public:
   /// A new order. `room` must outlive this object.
@@ -62,7 +57,9 @@ class ActionRun {
   /// is a step.
   [[nodiscard]] bool has_step(bool paused) const;
   /// No step before this time.
-  [[nodiscard]] placement::Microseconds ready_at() const { return ready_at_; }
+  [[nodiscard]] placement::Microseconds ready_at() const {
+    return phase_ == Phase::kPins ? pins_.ready_at() : ending_.back_off.ready_at();
+  }
   /// At most one call; appends what the controller is to know.
   void step(const Ports& ports, const Limits& limits, placement::Microseconds now,
             std::vector<ActionEvent>& events);
@@ -78,22 +75,17 @@ class ActionRun {
   void stop_memory(const placement::VmId& vm, const std::string& why);
 
  private:
-  enum class Phase {
-    kOpen,
-    kCheck,
-    kSurvey,
-    kRoom,
-    kPinBegin,
-    kPinCheck,
-    kPin,
-    kPinEnd,
-    kUndoBegin,
-    kUndoCheck,
-    kUndo,
-    kUndoEnd,
-    kMemory,
-    kClose,
-    kClosed
+  enum class Phase { kOpen, kCheck, kSurvey, kRoom, kPins, kMemory, kClose, kClosed };
+  /// Whether all its memory has room.
+  struct RoomCheck {
+    std::vector<RoomNeed> needs;
+    std::vector<placement::NodeId> targets;  ///< nodes that memory comes to
+    std::map<placement::NodeId, NodeMemory> nodes;
+  };
+  struct Ending {
+    ActionState state{};
+    std::string detail;
+    BackOff back_off;  ///< of the closing entry
   };
 
   void open(const Ports& ports, std::vector<ActionEvent>& events);
@@ -102,58 +94,32 @@ class ActionRun {
   void next_survey(const Limits& limits, std::vector<ActionEvent>& events);
   void survey(const Ports& ports, const Limits& limits, std::vector<ActionEvent>& events);
   void look_for_room(const Ports& ports, const Limits& limits, std::vector<ActionEvent>& events);
-  void begin_pins(const Limits& limits, std::vector<ActionEvent>& events);
-  void pin_begin(const Ports& ports, std::vector<ActionEvent>& events);
-  void pin_check(const Ports& ports);
-  void pin(const Ports& ports, const Limits& limits);
-  void pin_failed(const Error& error);
-  void pin_end(const Ports& ports, const Limits& limits, std::vector<ActionEvent>& events);
-  void take_back(std::size_t pins_begun, std::string cause, std::vector<ActionEvent>& events);
-  void next_undo(std::vector<ActionEvent>& events);
-  void undo_begin(const Ports& ports);
-  void undo_check(const Ports& ports, std::vector<ActionEvent>& events);
-  void undo(const Ports& ports, const Limits& limits);
-  void undo_end(const Ports& ports, std::vector<ActionEvent>& events);
+  void step_pins(const Ports& ports, const Limits& limits, std::vector<ActionEvent>& events);
+  void after_pins(const Limits& limits, std::vector<ActionEvent>& events);
   void begin_memory(const Limits& limits, std::vector<ActionEvent>& events);
   void memory_step(const Ports& ports, const Limits& limits, std::vector<ActionEvent>& events);
   void finish_memory(std::vector<ActionEvent>& events);
   void close(const Ports& ports);
 
-  [[nodiscard]] Result<void> set_pin(const Ports& ports, const Limits& limits, PinStep step,
-                                     bool back) const;
-  [[nodiscard]] const VmChange& changed(std::size_t change) const { return order_.changes[change]; }
   [[nodiscard]] ActionEvent event(ActionEvent::Kind kind) const;
   void end(ActionState state, std::string detail, std::vector<ActionEvent>& events);
-  void wait(placement::Microseconds first, placement::Microseconds longest);
 
   Order order_;
-  RoomBook& room_;
-  std::vector<PinStep> pins_;
-  std::optional<ResumePoint> resume_;  ///< set for an action of before a restart
-  Phase phase_ = Phase::kOpen;
-  placement::Microseconds now_;
-  placement::Microseconds began_at_;
-  placement::Microseconds ready_at_;
-  std::int64_t tries_ = 0;  ///< of the call that is being tried again
-
-  std::size_t index_ = 0;       ///< of the change, node or pin that is next
-  std::vector<bool> vanished_;  ///< by change
-  std::vector<RoomNeed> needs_;
-  std::vector<placement::NodeId> targets_;  ///< nodes that memory comes to
-  std::map<placement::NodeId, NodeMemory> nodes_;
-
-  std::string step_outcome_;  ///< of the pin just made or taken back
-  std::optional<std::string> cancelled_;
-  std::string cause_;         ///< why pins are taken back
-  std::string not_restored_;  ///< pins that could not be taken back
-  bool restored_ = false;     ///< at least one was
-
-  bool pins_made_ = false;
+  PinWork pins_;
   std::vector<MemoryWork> memory_;
   std::string memory_left_alone_;
+  RoomBook& room_;
+  RoomCheck room_check_;
 
-  ActionState state_{};
-  std::string detail_;
+  Phase phase_ = Phase::kOpen;
+  std::size_t index_ = 0;  ///< of the change or node that is next
+  bool pins_made_ = false;
+  Ending ending_;
+  placement::Microseconds now_;
+  placement::Microseconds began_at_;
+
+  std::optional<ResumePoint> resume_;  ///< set for an action of before a restart
+  std::optional<std::string> cancelled_;
 };
 
 }  // namespace vmnuma::migration

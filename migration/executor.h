@@ -52,6 +52,7 @@ struct ExecutorStep {
   std::optional<placement::Microseconds> next_at;
 };
 
+/// Its members are the orders by how far they are, what all of them share, and whose turn it is.
 class Executor {
  public:
   Executor(DomainControl& control, PageMover& mover, Journal& journal, Limits limits);

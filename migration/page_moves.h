@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Moving the pages of one window of a transfer.
+///
+/// Problem: a call must not stall the guest for long nor fill a node, one unmovable page ends it
+/// early, and after a positive return the status array is unreliable. Approach: look how much room
+/// the target has (RoomBook), move one chunk (ChunkSize), and where the answer is not certain ask
+/// where the pages are. What failed is handed to PageScan for another try.
+///
+/// Terms: Chunk: the pages that one call moves.
+///
+/// Properties:
+///  - no more bytes per call than allowed, than fit above the target's reserve together with what
+///    others move there, and than one chunk, except that one page is always whole;
+///  - after a positive return nothing is believed unasked;
+///  - every page ends moved, at home, for PageScan to look at again, or counted by a reason.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "migration/chunk_size.h"
+#include "migration/limits.h"
+#include "migration/page_mover.h"
+#include "migration/page_queue.h"
+#include "migration/page_scan.h"
+#include "migration/room_book.h"
+#include "migration/setbacks.h"
+
+namespace vmnuma::migration {
+
+/// What one step cost.
+struct TransferStep {
+  placement::Bytes moved;
+  placement::Microseconds elapsed;  ///< of a page migration call
+};
+
+/// What searching and moving share.
+struct TransferState {
+  placement::VmProcess process;
+  MemoryParts parts;
+  PageScan scan;
+  Setbacks setbacks;
+  Outcome outcome;
+  placement::Bytes moved_in_pass;
+
+  [[nodiscard]] Destinations& destinations() { return parts.destinations(scan.range().part); }
+  void count_left(Leftover reason, placement::Bytes size) { outcome.left_because(reason) += size; }
+  void count_moved(placement::Bytes size) {
+    outcome.moved += size;
+    moved_in_pass += size;
+  }
+};
+
+/// Not thread-safe; executor worker only. Every call is given the state of the same transfer.
+class PageMoves {
+ public:
+  /// `room` must outlive this object, which is `holder` there.
+  PageMoves(RoomBook& room, const RoomBook::Holder& holder) : room_(room), holder_(holder) {}
+
+  /// Units of the scan's window, in ascending order. Only when done().
+  void begin(std::vector<PageUnit> units, TransferState& state);
+  /// Nothing of the window is to be moved any more.
+  [[nodiscard]] bool done() const { return phase_ == Phase::kDone; }
+  /// No home has room for the next pages; continues after retry_room or give_up_room.
+  [[nodiscard]] bool waits_for_room() const { return phase_ == Phase::kBlocked; }
+  /// How much the next step would like to move. Zero: it needs no allowance.
+  [[nodiscard]] placement::Bytes wants() const;
+  /// Counted as moved by the parts' Destinations, but not moved yet.
+  [[nodiscard]] placement::Bytes planned() const { return queue_.planned(); }
+
+  /// At most one call. Neither when done() nor when waiting for room.
+  TransferStep step(TransferState& state, PageMover& mover, const Limits& limits,
+                    placement::Microseconds now, placement::Bytes allowed);
+
+  /// Only when waiting for room.
+  void retry_room(TransferState& state);
+  /// Only when waiting for room. Nothing waits afterwards: what there are to be looked at again.
+  [[nodiscard]] std::vector<PageScan::Retry> give_up_room(TransferState& state);
+
+  /// A page came to a home without a call for it, along with its huge page.
+  void note_arrival(placement::NodeId from, placement::NodeId to, placement::Bytes size,
+                    const TransferState& state) {
+    room_.arrived(holder_, from, to, state.scan.pool(), size);
+  }
+  /// No more pages are moved.
+  void release() { room_.release(holder_); }
+
+ private:
+  enum class Phase { kRoom, kMove, kVerify, kBlocked, kDone };
+  /// The call under way.
+  struct Call {
+    placement::Bytes granted;
+    std::vector<PageUnit> units;
+    MoveResult result;
+    placement::Microseconds stall_target;
+    bool no_space = false;  ///< it ended because the target ran full
+  };
+  /// What the places of its units, and of the last pages of those that may be huge, say.
+  struct Places {
+    std::span<const int> first;
+    std::span<const int> last;
+  };
+
+  TransferStep look_for_room(TransferState& state, PageMover& mover, const Limits& limits,
+                             placement::Microseconds now, placement::Bytes allowed);
+  TransferStep move(TransferState& state, PageMover& mover, const Limits& limits,
+                    placement::Microseconds now);
+  void move_failed(TransferState& state, const Error& error, placement::Microseconds now);
+  TransferStep verify(TransferState& state, PageMover& mover, placement::Microseconds now);
+  [[nodiscard]] bool is_certain() const;
+  placement::Bytes settle(TransferState& state, const Places& places);
+  placement::Bytes settle_moved(TransferState& state, const PageUnit& unit, bool whole,
+                                std::vector<PageUnit>& again);
+  void settle_failed(TransferState& state, const PageUnit& unit, int status,
+                     std::vector<PageUnit>& again) const;
+
+  [[nodiscard]] static PageQueue::Mapping mapping(TransferState& state);
+  void plan_again(TransferState& state);
+  void go_on();
+
+  Phase phase_ = Phase::kDone;
+  PageQueue queue_;
+  /// Shared by all transfers. Reading a target's room costs about as much as moving a huge page, so
+  /// it is done once for a window's worth of pages.
+  RoomBook& room_;
+  RoomBook::Holder holder_;
+  ChunkSize chunk_;
+  Call call_;
+};
+
+}  // namespace vmnuma::migration

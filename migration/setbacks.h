@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Errors of a transfer's calls, and when the call is tried again.
+///
+/// Properties: a process that ended or may not be touched is not tried again; any other error is
+/// waited out, longer each time, until the fourth in a row.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "migration/page_scan.h"
+#include "placement/base/result.h"
+
+namespace vmnuma::migration {
+
+/// Not thread-safe; executor worker only.
+class Setbacks {
+ public:
+  enum class Call { kRead, kMove };
+
+  void note_success(Call call) { in_a_row(call) = 0; }
+  void note(const Error& error, Call call, placement::Microseconds now) {
+    constexpr std::int64_t kMost = 3;
+    const bool hopeless =
+        error.code == ErrorCode::kVanished || error.code == ErrorCode::kPermissionDenied;
+    if (hopeless || in_a_row(call) == kMost) {
+      error_ = error;
+      return;
+    }
+    wait_until(now + back_off(in_a_row(call)));
+    ++in_a_row(call);
+  }
+  void wait_until(placement::Microseconds time) { ready_at_ = time; }
+
+  /// No call before this time.
+  [[nodiscard]] placement::Microseconds ready_at() const { return ready_at_; }
+  /// The one that is not tried again.
+  [[nodiscard]] const std::optional<Error>& error() const { return error_; }
+
+ private:
+  [[nodiscard]] std::int64_t& in_a_row(Call call) {
+    return in_a_row_[static_cast<std::size_t>(call)];
+  }
+
+  std::array<std::int64_t, 2> in_a_row_{};  ///< by Call
+  placement::Microseconds ready_at_;
+  std::optional<Error> error_;
+};
+
+}  // namespace vmnuma::migration
