@@ -2,13 +2,12 @@
 #include "balancer/core/validator.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <set>
 
 #include "balancer/core/reckoning.h"
+#include "balancer/core/validator_effects.h"
 #include "balancer/core/validator_rules.h"
-#include "placement/alignment.h"
 #include "placement/exclusive_cores.h"
 
 namespace vmnuma::balancer {
@@ -16,7 +15,6 @@ namespace vmnuma::balancer {
 using placement::Action;
 using placement::Arrangement;
 using placement::Bytes;
-using placement::ClientId;
 using placement::ClientIndex;
 using placement::ClientState;
 using placement::CpuTime;
@@ -33,7 +31,6 @@ using placement::Reason;
 using placement::Rehoming;
 using placement::Relocation;
 using placement::Snapshot;
-using placement::VmState;
 
 namespace {
 
@@ -264,29 +261,6 @@ class Validator {
     }
   }
 
-  // ---- turns ----
-
-  void check_turn_is_due(const Rehoming& change) {
-    const std::array nodes{now_.home(change.client), change.to};
-    const auto lives_here = [&](ClientIndex client) {
-      return std::find(nodes.begin(), nodes.end(), now_.home(client)) != nodes.end();
-    };
-    CpuTime demand;
-    for (ClientIndex client = 0; client < snapshot_.clients.size(); ++client) {
-      demand += lives_here(client) ? snapshot_.clients[client].demand : CpuTime{};
-    }
-    for (ClientIndex client = 0; client < snapshot_.clients.size(); ++client) {
-      const ClientState& state = snapshot_.clients[client];
-      const VmState& vm = snapshot_.vms[state.vm];
-      if (lives_here(client) &&
-          (vm.transferring ||
-           demand * vm.epochs_rested <
-               state.demand * (vm.epochs_travelled * options_.lterm_rest_times))) {
-        violation("it comes too early after the turn of " + name(client));
-      }
-    }
-  }
-
   // ---- what it brings ----
 
   void check_figure(const std::string& what, CpuTime told, CpuTime is) {
@@ -297,22 +271,10 @@ class Validator {
     }
   }
 
-  /// How far an owed share may be from what running sums say.
-  [[nodiscard]] Permille share_rounding() const {
-    std::int64_t smallest = 0;
-    for (const NodeState& node : snapshot_.nodes) {
-      const CpuTime capacity = node.capacity > CpuTime{} ? node.capacity : node.physical;
-      if (capacity > CpuTime{} && (smallest == 0 || capacity.value < smallest)) {
-        smallest = capacity.value;
-      }
-    }
-    return Permille{2} + permille_of(now_.rounding().value, smallest, Permille{});
-  }
-
   void check_imbalance(Permille told) {
     const Permille is = now_.imbalance();
     const Permille off = told > is ? told - is : is - told;
-    if (off > share_rounding()) {
+    if (off > share_rounding(now_, snapshot_)) {
       violation("the imbalance is " + std::to_string(is.value) + " per mille, not " +
                 std::to_string(told.value));
     }
@@ -403,22 +365,26 @@ class Validator {
 
   void carry_out(const std::vector<Rehoming>& changes) {
     const Reason reason = action_->reason;
-    const std::vector<Permille> shares_before = now_.owed_shares();
-    const std::vector<CpuTime> owed_before = now_.owed();
-    std::vector<NodeIndex> from;
-    Permille locality;
+    MoveEffect effect{.action = *action_,
+                      .changes = changes,
+                      .from = {},
+                      .locality = {},
+                      .talk = {},
+                      .owed_before = now_.owed(),
+                      .shares_before = now_.owed_shares(),
+                      .is_alone = moves_and_placements_ == 0};
     for (const Rehoming& change : changes) {
-      from.push_back(now_.home(change.client));
-      if (from.back() != kNoNode) {
+      effect.from.push_back(now_.home(change.client));
+      if (effect.from.back() != kNoNode) {
         const MemoryProfile& memory = now_.memory(change.client);
-        locality += memory.locality(change.to) - memory.locality(from.back());
+        effect.locality += memory.locality(change.to) - memory.locality(effect.from.back());
       }
     }
     if (is_a_turn(reason)) {
-      check_turn_is_due(changes.front());
+      add(broken_by_turn(changes.front(), now_, snapshot_, options_));
     }
-    const CpuTime talks_before = now_.lost_to_talks();
     const CpuTime lost_before = now_.lost();
+    const CpuTime talks_before = now_.lost_to_talks();
     now_.apply(changes);
     ++moves_and_placements_;
     check_groups(changes);
@@ -430,27 +396,8 @@ class Validator {
     }
     check_room(changes);
     check_own_cores(changes);
-    const CpuTime talk = std::max(talks_before - now_.lost_to_talks(), CpuTime{});
-    if (is_for_talk(changes, from, talk)) {
-      check_talk(changes.front(), from.front(), talk, owed_before);
-    } else {
-      check_gain(changes, from, talk);
-    }
-    if (is_for_locality(reason)) {
-      if (locality.value < options_.locality_mig_threshold * 10) {
-        violation("locality grows by less than Numa.LocalityMigThreshold");
-      }
-      check_cores(changes);
-    }
-    if (reason == Reason::kAffinityMove) {
-      check_crowding(changes.front());
-    }
-    if (reason == Reason::kLoadMove && changes.size() == 1) {
-      check_residual(from.front(), changes.front().to, shares_before);
-    }
-    if (is_for_load(reason)) {
-      check_long_term(owed_before);
-    }
+    effect.talk = std::max(talks_before - now_.lost_to_talks(), CpuTime{});
+    add(broken_by_effect(effect, now_, snapshot_, options_));
   }
 
   void check_room(const std::vector<Rehoming>& changes) {
@@ -461,120 +408,6 @@ class Validator {
         violation("there is no room for the memory of " + name(change.client));
       }
     }
-  }
-
-  /// What is expected to be short is moved where it will not be, at nobody's cost now.
-  void check_forecast(const std::vector<Rehoming>& changes, const std::vector<NodeIndex>& from) {
-    if (predicted_gain() < CpuTime{}) {
-      violation("it costs CPU time that is not expected to be short");
-    }
-    Reckoning expected(snapshot_, options_, Reckoning::Basis::kLoad);
-    const CpuTime before = expected.lost();
-    expected.apply(changes);
-    if (before - expected.lost() + expected.rounding() <
-        std::max(threshold(changes, from), CpuTime{1})) {
-      violation("it is not expected to bring Numa.MigThreshold");
-    }
-    if (moves_and_placements_ > 1 || changes.size() > 1) {
-      violation("what is expected is moved beside others");
-    }
-  }
-
-  /// Numa.MigThreshold of the largest node, of Numa.MigThresholdCPUs at most.
-  [[nodiscard]] CpuTime threshold(const std::vector<Rehoming>& changes,
-                                  const std::vector<NodeIndex>& from) const {
-    CpuTime largest;
-    for (std::size_t i = 0; i < changes.size(); ++i) {
-      for (const NodeIndex node : {from[i], changes[i].to}) {
-        largest = std::max(
-            largest, node < snapshot_.nodes.size() ? snapshot_.nodes[node].capacity : CpuTime{});
-      }
-    }
-    if (options_.mig_threshold_cpus > 0) {
-      largest = std::min(largest, snapshot_.epoch_length * options_.mig_threshold_cpus);
-    }
-    return largest * options_.mig_threshold / 100;
-  }
-
-  /// By which it was decided: with everybody at home.
-  [[nodiscard]] CpuTime predicted_gain() const {
-    return action_->predicted.gain_at_home + now_.rounding();
-  }
-
-  void check_pays() {
-    if (placement::is_for_load(action_->reason) && options_.spill_enable != 0 &&
-        action_->predicted.lost_after > action_->predicted.lost_before) {
-      violation("the host loses more with it, beside spills");
-    }
-    if (action_->predicted.cost > CpuTime{} &&
-        predicted_gain() * longest_horizon(snapshot_, options_) <= action_->predicted.cost) {
-      violation("it does not pay within the horizon");
-    }
-  }
-
-  /// `talk` is what it gains by bringing talkers together, which counts for no other reason.
-  void check_gain(const std::vector<Rehoming>& changes, const std::vector<NodeIndex>& from,
-                  CpuTime talk) {
-    if (action_->reason == Reason::kForecastMove) {
-      check_forecast(changes, from);
-      return;
-    }
-    const CpuTime least = threshold(changes, from);
-    const bool is_for_time =
-        is_for_load(action_->reason) || action_->reason == Reason::kAffinityMove;
-    if (predicted_gain() - talk < (is_for_time ? std::max(least, CpuTime{1}) : -least)) {
-      violation("it brings less than Numa.MigThreshold");
-    }
-    if (!is_a_turn(action_->reason)) {
-      check_pays();
-    }
-  }
-
-  /// True of a move that nothing but talk speaks for.
-  [[nodiscard]] bool is_for_talk(const std::vector<Rehoming>& changes,
-                                 const std::vector<NodeIndex>& from, CpuTime talk) const {
-    if (action_->reason != Reason::kAffinityMove) {
-      return false;
-    }
-    const ClientState& client = snapshot_.clients[changes.front().client];
-    const placement::VmPolicy& policy = snapshot_.vms[client.vm].policy;
-    const VmState& vm = snapshot_.vms[client.vm];
-    return (policy.affinity_group.empty() && policy.anti_affinity_group.empty() &&
-            !wants_its_devices(snapshot_, client) && !placement::is_one_memory(vm)) ||
-           (talk > CpuTime{} &&
-            predicted_gain() - talk < std::max(threshold(changes, from), CpuTime{1}));
-  }
-
-  /// Demand against capacity, before the client went from `from` to where it is.
-  [[nodiscard]] Permille load_before(NodeIndex node, const Rehoming& moved, NodeIndex from) const {
-    CpuTime demand;
-    for (ClientIndex client = 0; client < snapshot_.clients.size(); ++client) {
-      const NodeIndex lived = client == moved.client ? from : now_.home(client);
-      demand += lived == node ? snapshot_.clients[client].demand : CpuTime{};
-    }
-    return permille_of(demand.value, snapshot_.nodes[node].capacity.value, Permille{1'000'000});
-  }
-
-  void check_talk(const Rehoming& change, NodeIndex from, CpuTime talk,
-                  const std::vector<CpuTime>& owed_before) {
-    const CpuTime own = snapshot_.epoch_length * snapshot_.clients[change.client].vcpu_count();
-    if (std::min(predicted_gain(), talk) <
-        std::max(own * options_.mig_threshold / 100, CpuTime{1})) {
-      violation("the talk that it brings together is less than Numa.MigThreshold");
-    }
-    CpuTime more;
-    const std::vector<CpuTime> owed = now_.owed();
-    for (ClientIndex client = 0; client < owed.size(); ++client) {
-      more += owed[client] - owed_before[client];
-    }
-    if (more > now_.rounding()) {
-      violation("it brings talk together at the price of owed time");
-    }
-    check_cores({change});
-    if (load_before(change.to, change, from) > load_before(from, change, from)) {
-      violation("it brings talk together on a busier node");
-    }
-    check_pays();
   }
 
   /// Who has cores of its own gets as many where it goes, beside those of everybody who is there
@@ -599,78 +432,6 @@ class Validator {
       if (taken > node.core_count()) {
         violation(name(change.client) + " does not find its cores there");
       }
-    }
-  }
-
-  void check_cores(const std::vector<Rehoming>& changes) {
-    for (const Rehoming& change : changes) {
-      CpuTime demand;
-      for (ClientIndex client = 0; client < snapshot_.clients.size(); ++client) {
-        demand += now_.home(client) == change.to ? snapshot_.clients[client].demand : CpuTime{};
-      }
-      const NodeState& node = snapshot_.nodes[change.to];
-      if (options_.core_cap_ratio_pct > 0 &&
-          demand * 100 >
-              (node.physical - node.non_vm - node.set_aside) * options_.core_cap_ratio_pct) {
-        violation("it fills a node beyond Numa.CoreCapRatioPct");
-      }
-    }
-  }
-
-  /// No group is brought onto a node that has more vCPUs than CPUs then, and far more for each CPU
-  /// than the host.
-  void check_crowding(const Rehoming& change) {
-    if (snapshot_.vms[snapshot_.clients[change.client].vm].policy.affinity_group.empty()) {
-      return;
-    }
-    std::int64_t here = 0;
-    std::int64_t everywhere = 0;
-    for (ClientIndex client = 0; client < snapshot_.clients.size(); ++client) {
-      const std::int64_t vcpus = snapshot_.clients[client].vcpu_count();
-      here += now_.home(client) == change.to ? vcpus : 0;
-      everywhere += now_.home(client) != kNoNode ? vcpus : 0;
-    }
-    std::int64_t cpus = 0;
-    for (const placement::Node& node : snapshot_.topology.nodes) {
-      cpus += node.cpu_count();
-    }
-    const std::int64_t cpus_here = snapshot_.topology.nodes[change.to].cpu_count();
-    if (here > cpus_here && here * cpus * 2 > everywhere * cpus_here * 3) {
-      violation("it crowds a node for the sake of a group");
-    }
-  }
-
-  void check_residual(NodeIndex from, NodeIndex to, const std::vector<Permille>& before) {
-    if (from == kNoNode) {
-      return;
-    }
-    const std::vector<Permille> after = now_.owed_shares();
-    const Permille was = before[from] - before[to] + share_rounding();
-    const Permille left = after[to] - after[from] - share_rounding();
-    if (left > Permille{} && left * 100 > was * options_.mig_thrash_threshold) {
-      violation("it leaves more imbalance the other way than Numa.MigThrashThreshold");
-    }
-  }
-
-  void check_long_term(const std::vector<CpuTime>& before) {
-    if (options_.mig_prevent_lterm_thresh == 0) {
-      return;
-    }
-    const std::vector<CpuTime> after = now_.owed();
-    CpuTime more;
-    CpuTime capacity;
-    for (ClientIndex client = 0; client < after.size(); ++client) {
-      const ClientState& state = snapshot_.clients[client];
-      const Permille weight =
-          std::min(permille_of(state.owed_on_average.value, state.entitled.value, Permille{}),
-                   Permille{1000});
-      more += (after[client] - before[client]) * weight.value / 1000;
-    }
-    for (const NodeState& node : snapshot_.nodes) {
-      capacity += node.capacity;
-    }
-    if ((more - now_.rounding()) * 100 > capacity * options_.mig_prevent_lterm_thresh) {
-      violation("it raises long-term imbalance beyond Numa.MigPreventLTermThresh");
     }
   }
 
