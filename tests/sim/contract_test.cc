@@ -12,7 +12,7 @@ namespace {
 class SimulatedHost final : public DomainHost {
  public:
   stats::DomainInventory& inventory() override { return host_; }
-  migration::DomainControl& control() override { return host_; }
+  migration::DomainControl& control() override { return host_.libvirt(); }
 
   placement::VmId start(const std::string& name, placement::NumatuneMode numatune) override {
     tools::ScenarioVm vm = tools::busy_vm(name, /*vcpus=*/2, /*pct=*/10);

@@ -194,10 +194,10 @@ TEST_F(OraclesTest, PinsThatDisagreeWithTheHomeAreNoticed) {
   oracles_->epoch_ended(1, *host_, *daemon_);
   EXPECT_THAT(violations(), IsEmpty());
   const auto elsewhere = balancer::cpus_of(host_->topology().nodes[1]);
-  ASSERT_TRUE(host_->pin_vcpu({vm_}, 1, elsewhere));
+  ASSERT_TRUE(host_->libvirt().pin_vcpu({vm_}, 1, elsewhere));
   oracles_->epoch_ended(2, *host_, *daemon_);
   EXPECT_THAT(violations(), ElementsAre(HasSubstr("pinned to different places")));
-  ASSERT_TRUE(host_->pin_vcpu({vm_}, 0, elsewhere));
+  ASSERT_TRUE(host_->libvirt().pin_vcpu({vm_}, 0, elsewhere));
   oracles_->epoch_ended(3, *host_, *daemon_);
   EXPECT_THAT(violations(), Contains(HasSubstr("epoch 3: 'web'/0 has its home on node 0 and is "
                                                "pinned to CPUs '4-7'")));
@@ -205,7 +205,7 @@ TEST_F(OraclesTest, PinsThatDisagreeWithTheHomeAreNoticed) {
 
 TEST_F(OraclesTest, PinsAreNotLookedAtWhileAnOrderIsUnderWay) {
   give(2, order(1, Reason::kLoadMove, 0, 1));
-  ASSERT_TRUE(host_->pin_vcpu({vm_}, 1, balancer::cpus_of(host_->topology().nodes[1])));
+  ASSERT_TRUE(host_->libvirt().pin_vcpu({vm_}, 1, balancer::cpus_of(host_->topology().nodes[1])));
   oracles_->epoch_ended(2, *host_, *daemon_);
   EXPECT_THAT(violations(), IsEmpty());
 }

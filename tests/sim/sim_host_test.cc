@@ -35,7 +35,8 @@ class SimHostTest : public testing::Test {
   /// Pins all vCPUs to a node.
   void pin(const VmId& vm, std::size_t node) {
     for (const std::int32_t vcpu : host_->description(vm).vcpus) {
-      ASSERT_TRUE(host_->pin_vcpu({vm}, vcpu, balancer::cpus_of(host_->topology().nodes[node])));
+      ASSERT_TRUE(
+          host_->libvirt().pin_vcpu({vm}, vcpu, balancer::cpus_of(host_->topology().nodes[node])));
     }
   }
   [[nodiscard]] placement::VmSample sample_of(const VmId& vm) const {
@@ -178,7 +179,7 @@ TEST_F(SimHostTest, HugePagesComeFromTheNodesPoolsAndTheKernelLeavesThem) {
   EXPECT_EQ(sample.nodes[0].total - sample.nodes[0].free, kGiB * 2);
   EXPECT_THAT(*sample.nodes[0].huge_pages,
               ElementsAre(placement::HugePagePool{kSimPage, kGiB.value * 2 / kSimPage.value}));
-  EXPECT_THAT(host_->node_memory(NodeId{0})->pools,
+  EXPECT_THAT(host_->kernel().node_memory(NodeId{0})->pools,
               ElementsAre(migration::PoolFree{kSimPage, kGiB.value / kSimPage.value}));
   EXPECT_EQ(host_->description(vm).huge_page_size, kSimPage);
 }
@@ -279,8 +280,8 @@ TEST_F(SimHostTest, AVcpuOfAGuestCellOnlySuffersFromItsOwnMemory) {
   cells.cells = 2;
   cells.memory_on = {{NodeId{0}, kGiB}};
   const VmId vm = host_->start(cells);
-  ASSERT_TRUE(host_->pin_vcpu({vm}, 0, balancer::cpus_of(host_->topology().nodes[0])));
-  ASSERT_TRUE(host_->pin_vcpu({vm}, 1, balancer::cpus_of(host_->topology().nodes[1])));
+  ASSERT_TRUE(host_->libvirt().pin_vcpu({vm}, 0, balancer::cpus_of(host_->topology().nodes[0])));
+  ASSERT_TRUE(host_->libvirt().pin_vcpu({vm}, 1, balancer::cpus_of(host_->topology().nodes[1])));
   run(1);
   const EpochTruth truth = host_->take_truth();
   EXPECT_EQ(truth.vms[0].vcpus[0].stalled, CpuTime{});
@@ -399,13 +400,13 @@ TEST_F(SimHostTest, ARefusedPinChangesNothingAndPinningAsBeforeIsNotRefused) {
   make(small_host(2));
   const VmId vm = host_->start(busy_vm("a", 2, 50));
   pin(vm, 0);
-  host_->refuse_pins(vm, true);
+  host_->set(vm, &SimVm::refuses_pins, true);
   const auto there = balancer::cpus_of(host_->topology().nodes[1]);
   const auto here = balancer::cpus_of(host_->topology().nodes[0]);
-  EXPECT_TRUE(host_->pin_vcpu({vm}, 0, there));
-  EXPECT_EQ(host_->pin_vcpu({vm}, 1, there).error().code, ErrorCode::kPermissionDenied);
+  EXPECT_TRUE(host_->libvirt().pin_vcpu({vm}, 0, there));
+  EXPECT_EQ(host_->libvirt().pin_vcpu({vm}, 1, there).error().code, ErrorCode::kPermissionDenied);
   EXPECT_EQ(host_->description(vm).vcpu_pins[1].cpus, here);
-  EXPECT_TRUE(host_->pin_vcpu({vm}, 1, here));
+  EXPECT_TRUE(host_->libvirt().pin_vcpu({vm}, 1, here));
 }
 
 TEST_F(SimHostTest, PinsTakeTimeAndMoreOfItWhileLibvirtIsSlow) {
@@ -414,7 +415,7 @@ TEST_F(SimHostTest, PinsTakeTimeAndMoreOfItWhileLibvirtIsSlow) {
   pin(vm, 0);
   const Microseconds usual = clock_.now;
   EXPECT_GT(usual, Microseconds{});
-  host_->slow_down_libvirt(true);
+  host_->libvirt().slow_down(true);
   pin(vm, 0);
   EXPECT_GT(clock_.now - usual, usual * 100);
 }

@@ -32,7 +32,7 @@ class SimPageMovesTest : public testing::Test {
     vm.memory_on = {{NodeId{0}, kGiB / 2}};
     vm_ = host_->start(vm);
     process_ = host_->sample(1, {}).vms[0].process;
-    first_ = host_->find_ranges(process_).value().at(0).start;
+    first_ = host_->kernel().find_ranges(process_).value().at(0).start;
   }
   /// The address of the n-th page.
   [[nodiscard]] std::uint64_t page(std::uint64_t n) const {
@@ -46,10 +46,10 @@ class SimPageMovesTest : public testing::Test {
     return addresses;
   }
   Result<MoveResult> move(const std::vector<std::uint64_t>& addresses, std::int32_t node) {
-    return host_->move(process_, addresses, NodeId{node}, SharedPages::kLeave);
+    return host_->kernel().move(process_, addresses, NodeId{node}, SharedPages::kLeave);
   }
   std::vector<int> places(const std::vector<std::uint64_t>& addresses) {
-    return host_->query(process_, addresses).value();
+    return host_->kernel().query(process_, addresses).value();
   }
 
   SimClock clock_;
@@ -60,7 +60,7 @@ class SimPageMovesTest : public testing::Test {
 };
 
 TEST_F(SimPageMovesTest, RangesTellWhereTheirPagesAre) {
-  const auto ranges = host_->find_ranges(process_).value();
+  const auto ranges = host_->kernel().find_ranges(process_).value();
   ASSERT_EQ(ranges.size(), 1U);
   EXPECT_EQ(ranges[0].length, kGiB);
   EXPECT_EQ(ranges[0].page_size, kSimPage);
@@ -91,7 +91,7 @@ TEST_F(SimPageMovesTest, AbsentPagesAndThoseAlreadyThereHaveTheirStatus) {
 }
 
 TEST_F(SimPageMovesTest, PagesThatDoNotYieldEndTheCallAndLeaveStatusesUnwritten) {
-  host_->keep_pages_busy(vm_, true);
+  host_->set(vm_, &SimVm::pages_busy, true);
   bool seen_positive = false;
   bool seen_busy = false;
   bool seen_moved_without_status = false;
@@ -132,11 +132,11 @@ TEST_F(SimPageMovesTest, AFullNodeIsNoSpaceAndWhatFitHasMoved) {
 }
 
 TEST_F(SimPageMovesTest, WhatWasToldToBeFreeCountsForAllMovesTogetherUntilTheNextReading) {
-  const auto node = host_->node_memory(NodeId{1});
+  const auto node = host_->kernel().node_memory(NodeId{1});
   ASSERT_TRUE(node.has_value());
   ASSERT_TRUE(move(pages(0, 3), 1).has_value());
   ASSERT_TRUE(move(pages(3, 2), 1).has_value());
-  ASSERT_TRUE(host_->node_memory(NodeId{1}).has_value());
+  ASSERT_TRUE(host_->kernel().node_memory(NodeId{1}).has_value());
   ASSERT_TRUE(move(pages(5, 1), 1).has_value());
   std::vector<Bytes> told;
   for (const PageMove& made : host_->take_moves()) {
@@ -147,7 +147,7 @@ TEST_F(SimPageMovesTest, WhatWasToldToBeFreeCountsForAllMovesTogetherUntilTheNex
 }
 
 TEST_F(SimPageMovesTest, ATargetOutsideTheCpusetIsRefusedBeforeAnythingMoves) {
-  ASSERT_TRUE(host_->set_memory_nodes({vm_}, {NodeId{0}}));
+  ASSERT_TRUE(host_->libvirt().set_memory_nodes({vm_}, {NodeId{0}}));
   const auto moved = move(pages(0, 1), 1);
   ASSERT_FALSE(moved.has_value());
   EXPECT_EQ(moved.error().code, ErrorCode::kUnsupported);
@@ -156,27 +156,27 @@ TEST_F(SimPageMovesTest, ATargetOutsideTheCpusetIsRefusedBeforeAnythingMoves) {
 
 TEST_F(SimPageMovesTest, NarrowingTheCpusetMovesWhatIsOutside) {
   const Microseconds before = clock_.now;
-  ASSERT_TRUE(host_->set_memory_nodes({vm_}, {NodeId{1}}));
+  ASSERT_TRUE(host_->libvirt().set_memory_nodes({vm_}, {NodeId{1}}));
   EXPECT_THAT(places(pages(0, 256)), Each(1));
   EXPECT_GT(clock_.now - before, Microseconds{256 * 200});
 }
 
 TEST_F(SimPageMovesTest, ANodeThatIsNotThereIsNotFound) {
   EXPECT_EQ(move(pages(0, 1), 7).error().code, ErrorCode::kNotFound);
-  EXPECT_EQ(host_->node_memory(NodeId{7}).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(host_->kernel().node_memory(NodeId{7}).error().code, ErrorCode::kNotFound);
 }
 
 TEST_F(SimPageMovesTest, ANodeTellsWhatIsFree) {
-  const auto memory = host_->node_memory(NodeId{0}).value();
+  const auto memory = host_->kernel().node_memory(NodeId{0}).value();
   EXPECT_EQ(memory.total, kGiB * 8);
   EXPECT_EQ(memory.available, kGiB * 7 + kGiB / 2);
 }
 
 TEST_F(SimPageMovesTest, AProcessThatEndedHasVanishedWhateverIsAsked) {
   host_->stop(vm_);
-  EXPECT_EQ(host_->check(process_).error().code, ErrorCode::kVanished);
-  EXPECT_EQ(host_->find_ranges(process_).error().code, ErrorCode::kVanished);
-  EXPECT_EQ(host_->query(process_, pages(0, 1)).error().code, ErrorCode::kVanished);
+  EXPECT_EQ(host_->kernel().check(process_).error().code, ErrorCode::kVanished);
+  EXPECT_EQ(host_->kernel().find_ranges(process_).error().code, ErrorCode::kVanished);
+  EXPECT_EQ(host_->kernel().query(process_, pages(0, 1)).error().code, ErrorCode::kVanished);
   EXPECT_EQ(move(pages(0, 1), 1).error().code, ErrorCode::kVanished);
   EXPECT_EQ(host_->audit_memory(), std::nullopt);
 }

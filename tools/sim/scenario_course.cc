@@ -92,26 +92,26 @@ void ScenarioCourse::set_fault(const Fault& fault, bool begins) {
   switch (fault.kind) {
     case FaultKind::kPinRefused:
       if (vm) {
-        host_.refuse_pins(*vm, begins);
+        host_.set(*vm, &SimVm::refuses_pins, begins);
       }
       break;
     case FaultKind::kPagesBusy:
       if (vm) {
-        host_.keep_pages_busy(*vm, begins);
+        host_.set(*vm, &SimVm::pages_busy, begins);
       }
       break;
     case FaultKind::kNoMemory:
       if (vm) {
-        host_.refuse_memory(*vm, begins);
+        host_.set(*vm, &SimVm::finds_no_memory, begins);
       } else if (fault.node) {
         host_.take_memory(*fault.node, begins);
       }
       break;
     case FaultKind::kSlowLibvirt:
       if (vm) {
-        host_.slow_down_libvirt(*vm, begins);
+        host_.set(*vm, &SimVm::slow_pins, begins);
       } else if (!fault.vm) {
-        host_.slow_down_libvirt(begins);
+        host_.libvirt().slow_down(begins);
       }
       break;
     case FaultKind::kNodeOffline:
@@ -122,7 +122,7 @@ void ScenarioCourse::set_fault(const Fault& fault, bool begins) {
       }
       break;
     case FaultKind::kLibvirtGone:
-      host_.lose_libvirt(begins);
+      host_.libvirt().lose(begins);
       break;
     case FaultKind::kStaleSample:  // looked for in spoil()
     case FaultKind::kVmVanishes:

@@ -30,6 +30,7 @@
 
 namespace vmnuma::tools {
 
+/// Its members are the parts of a run, and what has been counted of it so far.
 class Simulation {
  public:
   explicit Simulation(Scenario scenario);

@@ -45,7 +45,7 @@ void SimDaemon::start(Microseconds now) {
   setup.reservations = reservations_;
   running_ = std::make_unique<Running>(
       Running{balancer::Controller(std::move(setup)),
-              migration::Executor(host_, host_, journal_,
+              migration::Executor(host_.libvirt(), host_.kernel(), journal_,
                                   migration::limits_from(options_, host_.topology())),
               std::nullopt});
   if (records_) {
@@ -196,7 +196,8 @@ std::vector<balancer::Reply> SimDaemon::feed(const balancer::Event& event) {
   }
   for (const balancer::PolicyWrite& policy : effects.policies) {
     effects.replies.push_back(
-        {policy.token, host_.set_policy(policy.vm, policy.settings, policy.persistent).map([&] {
+        {policy.token,
+         host_.libvirt().set_policy(policy.vm, policy.settings, policy.persistent).map([&] {
            return balancer::Answer(balancer::done_view(policy));
          })});
   }

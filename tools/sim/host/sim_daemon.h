@@ -39,6 +39,7 @@ struct DaemonReport {
   std::int64_t homes = 0;  ///< that it had remembered or forgotten
 };
 
+/// Its members are the daemon, while it runs, and what outlives one that is killed.
 class SimDaemon {
  public:
   SimDaemon(const placement::Options& options, placement::PlacementStrategy strategy, SimHost& host,

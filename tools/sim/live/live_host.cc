@@ -258,59 +258,59 @@ balancer::FoundLatencies LiveHost::find_latencies(const std::string& /*state_dir
 
 Result<void> LiveHost::pin_vcpu(const DomainRun& run, std::int32_t vcpu,
                                 const std::vector<placement::CpuId>& cpus) {
-  return act([&] { return host_.pin_vcpu(run, vcpu, cpus); });
+  return act([&] { return host_.libvirt().pin_vcpu(run, vcpu, cpus); });
 }
 
 Result<void> LiveHost::pin_emulator(const DomainRun& run,
                                     const std::vector<placement::CpuId>& cpus) {
-  return act([&] { return host_.pin_emulator(run, cpus); });
+  return act([&] { return host_.libvirt().pin_emulator(run, cpus); });
 }
 
 Result<void> LiveHost::pin_io_thread(const DomainRun& run, std::int32_t io_thread,
                                      const std::vector<placement::CpuId>& cpus) {
-  return act([&] { return host_.pin_io_thread(run, io_thread, cpus); });
+  return act([&] { return host_.libvirt().pin_io_thread(run, io_thread, cpus); });
 }
 
 Result<void> LiveHost::set_memory_nodes(const DomainRun& run,
                                         const std::vector<placement::NodeId>& nodes) {
-  return act([&] { return host_.set_memory_nodes(run, nodes); });
+  return act([&] { return host_.libvirt().set_memory_nodes(run, nodes); });
 }
 
 Result<void> LiveHost::set_policy(const VmId& vm,
                                   const std::vector<placement::PolicySetting>& settings,
                                   bool persistent) {
-  return act([&] { return host_.set_policy(vm, settings, persistent); });
+  return act([&] { return host_.libvirt().set_policy(vm, settings, persistent); });
 }
 
 // ---- the kernel ----
 
 Result<void> LiveHost::check(const VmProcess& process) {
-  return act([&] { return host_.check(process); });
+  return act([&] { return host_.kernel().check(process); });
 }
 
 Result<std::vector<migration::MemoryRange>> LiveHost::find_ranges(const VmProcess& process) {
-  return act([&] { return host_.find_ranges(process); });
+  return act([&] { return host_.kernel().find_ranges(process); });
 }
 
 Result<void> LiveHost::reveal(const VmProcess& process, std::span<const std::uint64_t> addresses,
                               placement::Bytes unit) {
-  return act([&] { return host_.reveal(process, addresses, unit); });
+  return act([&] { return host_.kernel().reveal(process, addresses, unit); });
 }
 
 Result<std::vector<int>> LiveHost::query(const VmProcess& process,
                                          std::span<const std::uint64_t> addresses) {
-  return act([&] { return host_.query(process, addresses); });
+  return act([&] { return host_.kernel().query(process, addresses); });
 }
 
 Result<migration::MoveResult> LiveHost::move(const VmProcess& process,
                                              std::span<const std::uint64_t> addresses,
                                              placement::NodeId node,
                                              migration::SharedPages shared) {
-  return act([&] { return host_.move(process, addresses, node, shared); });
+  return act([&] { return host_.kernel().move(process, addresses, node, shared); });
 }
 
 Result<migration::NodeMemory> LiveHost::node_memory(placement::NodeId node) {
-  return act([&] { return host_.node_memory(node); });
+  return act([&] { return host_.kernel().node_memory(node); });
 }
 
 // ---- systemd ----

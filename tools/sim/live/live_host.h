@@ -36,6 +36,7 @@ struct LiveClock {
   std::function<void(placement::Microseconds)> wait;
 };
 
+/// Most of its functions are the ports of a host, a line each.
 class LiveHost final : public balancer::Host,
                        private migration::DomainControl,
                        private migration::PageMover,

@@ -118,7 +118,7 @@ void PolicyHost::read(placement::Sample sample) {
 
 void PolicyHost::start_pinned(PolicyVm& vm, const std::vector<NodeIndex>& nodes) {
   const placement::Microseconds now = clock_.now;
-  (void)host_.bind(vm.id, cpus_of(nodes));  // what cannot be pinned stays where it is
+  (void)host_.kernel().bind(vm.id, cpus_of(nodes));  // what cannot be pinned stays where it is
   clock_.now = now;
   vm.on = nodes;
 }
@@ -127,7 +127,7 @@ void PolicyHost::start_pinned(PolicyVm& vm, std::int32_t first, std::int32_t cou
                               NodeIndex node) {
   const placement::Microseconds now = clock_.now;
   for (std::int32_t vcpu = first; vcpu < first + count; ++vcpu) {
-    (void)host_.pin_vcpu({vm.id}, vcpu, cpus_of({node}));  // as above
+    (void)host_.libvirt().pin_vcpu({vm.id}, vcpu, cpus_of({node}));  // as above
   }
   clock_.now = now;
   vm.on.push_back(node);
@@ -171,12 +171,13 @@ void PolicyHost::work(placement::Microseconds until) {
 }
 
 bool PolicyHost::step(const Pin& pin) {
-  (void)host_.pin_vcpu({pin.vm}, pin.vcpu, pin.cpus);  // what cannot be pinned stays where it is
+  (void)host_.libvirt().pin_vcpu({pin.vm}, pin.vcpu,
+                                 pin.cpus);  // what cannot be pinned stays where it is
   return true;
 }
 
 bool PolicyHost::step(const Bind& bind) {
-  (void)host_.bind(bind.vm, bind.cpus);  // as above
+  (void)host_.kernel().bind(bind.vm, bind.cpus);  // as above
   return true;
 }
 
@@ -186,15 +187,16 @@ std::vector<std::uint64_t> PolicyHost::far_pages(const Move& move) {
   if (process == processes_.end()) {
     return far;
   }
-  const auto ranges = host_.find_ranges(process->second);
+  const auto ranges = host_.kernel().find_ranges(process->second);
   for (const migration::MemoryRange& range :
        ranges.value_or(std::vector<migration::MemoryRange>{})) {
     std::vector<std::uint64_t> addresses;
     for (std::int64_t at = 0; at < range.length.value; at += kSimPage.value) {
       addresses.push_back(range.start + static_cast<std::uint64_t>(at));
     }
-    const auto places =
-        host_.query(process->second, addresses).value_or(std::vector<int>(addresses.size(), -1));
+    const auto places = host_.kernel()
+                            .query(process->second, addresses)
+                            .value_or(std::vector<int>(addresses.size(), -1));
     for (std::size_t i = 0; i < places.size(); ++i) {
       const bool is_far =
           places[i] >= 0 && std::none_of(move.nodes.begin(), move.nodes.end(), [&](NodeIndex node) {
@@ -221,7 +223,8 @@ bool PolicyHost::step(Move& move) {
   const std::span<const std::uint64_t> chunk(move.addresses->data() + move.next, end - move.next);
   const NodeIndex to = move.nodes[move.turn++ % move.nodes.size()];
   // A page that does not move stays, as the kernel has it; nobody here asks again.
-  (void)host_.move(process->second, chunk, topology().nodes[to].id, migration::SharedPages::kLeave);
+  (void)host_.kernel().move(process->second, chunk, topology().nodes[to].id,
+                            migration::SharedPages::kLeave);
   move.next = end;
   return end == move.addresses->size();
 }

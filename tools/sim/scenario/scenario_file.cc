@@ -35,6 +35,7 @@ constexpr std::int64_t kStandardFault = 10;
 constexpr std::int64_t kRemoteDistance = 21;
 constexpr std::int64_t kMostKnownMinutes = 14 * 24 * 60;
 
+/// A function for each table of a scenario file and each kind of value.
 class ScenarioParser {
  public:
   ScenarioParser(const std::string& file, Problems& problems) : problems_(problems) {

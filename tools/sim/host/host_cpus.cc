@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/sim/host/host_cpus.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "balancer/core/counted_stall.h"
+#include "placement/capacity.h"
+#include "placement/memory_cost.h"
+#include "tools/sim/host/sim_caches.h"
+
+namespace vmnuma::tools {
+
+using placement::Bytes;
+using placement::CpuId;
+using placement::CpuTime;
+using placement::NodeIndex;
+
+namespace {
+
+/// What a thread loses that has gone to another node: the kernel's own guess of how long its caches
+/// are worth waiting for (sysctl_sched_migration_cost; Linux 6.1, kernel/sched/fair.c).
+constexpr CpuTime kCacheLoss{500};
+/// What a node's memory can deliver. Page moves take their part of it.
+constexpr Bytes kNodeBandwidth = placement::kGiB * 20;
+
+std::vector<std::int32_t> cores_of(const placement::Node& node) {
+  std::vector<std::int32_t> cores;
+  for (const placement::Cpu& cpu : node.cpus) {
+    cores.push_back(cpu.core);
+  }
+  return cores;
+}
+
+NodeShares share_evenly(const placement::Node& node, CpuTime length, CpuTime others,
+                        const std::vector<PinnedThread>& threads) {
+  std::vector<ThreadDemand> demands;
+  demands.reserve(threads.size());
+  for (const PinnedThread& thread : threads) {
+    demands.push_back(thread.demand);
+  }
+  return share_node(node.core_count(), node.cpu_count(), length, others, demands);
+}
+
+/// The node's CPUs by last-level cache, as indices.
+std::vector<std::vector<std::size_t>> caches_of(const placement::Node& node) {
+  std::map<std::int32_t, std::vector<std::size_t>> cpus;
+  for (std::size_t cpu = 0; cpu < node.cpus.size(); ++cpu) {
+    cpus[node.cpus[cpu].last_level_cache].push_back(cpu);
+  }
+  std::vector<std::vector<std::size_t>> caches;
+  caches.reserve(cpus.size());
+  for (auto& [cache, its_cpus] : cpus) {
+    caches.push_back(std::move(its_cpus));
+  }
+  return caches;
+}
+
+/// How long the thread ran on the CPUs of each cache.
+std::vector<CpuTime> on_caches(const NodeShares& shares, std::size_t thread,
+                               const std::vector<std::vector<std::size_t>>& caches,
+                               std::size_t cpus) {
+  std::vector<CpuTime> on_cache(caches.size());
+  for (std::size_t cache = 0; cache < caches.size(); ++cache) {
+    if (shares.on_cpu.empty()) {
+      on_cache[cache] = scaled(shares.ran[thread], static_cast<std::int64_t>(caches[cache].size()),
+                               static_cast<std::int64_t>(cpus));
+      continue;
+    }
+    for (const std::size_t cpu : caches[cache]) {
+      on_cache[cache] += shares.on_cpu[thread][cpu];
+    }
+  }
+  return on_cache;
+}
+
+/// Of one CPU, in this epoch.
+std::int64_t pct_of(const std::vector<OtherLoad>& loads, std::int64_t epoch) {
+  std::int64_t pct = 0;
+  for (const OtherLoad& load : loads) {
+    if (load.from <= epoch && (!load.until || epoch < *load.until)) {
+      pct += load.pct;
+    }
+  }
+  return pct;
+}
+
+std::vector<NodeIndex> nodes_for(const HostState& host, const SimVm& vm, std::size_t vcpu) {
+  const auto pin = std::find_if(vm.description.vcpu_pins.begin(), vm.description.vcpu_pins.end(),
+                                [vcpu](const placement::Pin& entry) {
+                                  return entry.number == static_cast<std::int32_t>(vcpu);
+                                });
+  std::vector<NodeIndex> online;
+  std::vector<NodeIndex> allowed;
+  for (NodeIndex node = 0; node < host.topology.nodes.size(); ++node) {
+    const std::vector<placement::Cpu>& cpus = host.topology.nodes[node].cpus;
+    if (cpus.empty()) {
+      continue;
+    }
+    online.push_back(node);
+    if (pin == vm.description.vcpu_pins.end() ||
+        std::any_of(cpus.begin(), cpus.end(), [&](const placement::Cpu& cpu) {
+          return std::binary_search(pin->cpus.begin(), pin->cpus.end(), cpu.id);
+        })) {
+      allowed.push_back(node);
+    }
+  }
+  // If none of its CPUs is left, the kernel lets a thread run anywhere.
+  return allowed.empty() ? online : allowed;
+}
+
+/// Those of the node's CPUs that the vCPU may run on, by index.
+std::vector<std::size_t> cpus_for(const SimVm& vm, std::size_t vcpu, const placement::Node& node) {
+  const auto pin = std::find_if(vm.description.vcpu_pins.begin(), vm.description.vcpu_pins.end(),
+                                [vcpu](const placement::Pin& entry) {
+                                  return entry.number == static_cast<std::int32_t>(vcpu);
+                                });
+  std::vector<std::size_t> all;
+  std::vector<std::size_t> allowed;
+  for (std::size_t cpu = 0; cpu < node.cpus.size(); ++cpu) {
+    all.push_back(cpu);
+    if (pin != vm.description.vcpu_pins.end() &&
+        std::binary_search(pin->cpus.begin(), pin->cpus.end(), node.cpus[cpu].id)) {
+      allowed.push_back(cpu);
+    }
+  }
+  return allowed.empty() ? all : allowed;
+}
+
+const std::vector<NodeIndex>& places_of(const HostState& host, SimVm& vm, std::size_t vcpu) {
+  if (!vm.places_are_known) {
+    for (std::size_t i = 0; i < vm.vcpus.size(); ++i) {
+      vm.vcpus[i].places = nodes_for(host, vm, i);
+    }
+    vm.places_are_known = true;
+  }
+  return vm.vcpus[vcpu].places;
+}
+
+/// A VM that wants more than its quota is throttled, which schedstat tells as waiting.
+void limit_demand(SimVm& vm, CpuTime length) {
+  const CpuTime load{length.value * vm.load_pct / 100};
+  const auto vcpus = static_cast<std::int64_t>(vm.vcpus.size());
+  const CpuTime most{length.value * vm.spec.limit_pct.value_or(100 * vcpus) / 100 / vcpus};
+  for (SimVcpu& vcpu : vm.vcpus) {
+    vcpu.wants = std::min(load, most);
+    vcpu.waited_us += (load - vcpu.wants).value;
+    vcpu.truth.waited += load - vcpu.wants;
+    vm.throttled_us += (load - vcpu.wants).value;
+  }
+}
+
+/// A thread that has changed its node has left its caches behind.
+void come_from(SimVcpu& vcpu, NodeIndex before) {
+  if (before != vcpu.node) {
+    vcpu.queued = CpuTime{};
+    vcpu.overhead += before == placement::kNoNode ? CpuTime{} : kCacheLoss;
+  }
+}
+
+CpuTime stall_of(const HostState& host, const SimVm& vm, std::size_t index, CpuTime served,
+                 CpuTime length, placement::Permille crowded) {
+  const NodeIndex here = vm.vcpus[index].node;
+  const SimMemory::Counts& pages = host.memory.counts(vm.owner, cell_of(vm, index));
+  std::int64_t resident = 0;
+  std::int64_t extra = 0;
+  for (NodeIndex node = 0; node < pages.size(); ++node) {
+    resident += pages[node];
+    extra += pages[node] * (host.topology.distance(here, node) - placement::kLocalDistance);
+  }
+  const std::int64_t on_memory = served.value * vm.spec.stall.value / 1000;
+  const std::int64_t far =
+      on_memory * extra / std::max<std::int64_t>(resident * placement::kLocalDistance, 1);
+  const std::int64_t deliverable =
+      kNodeBandwidth.value / placement::kMicrosecondsPerSecond * length.value;
+  const std::int64_t moving = std::min(host.nodes[here].moved.value, deliverable) / kSimPage.value;
+  const std::int64_t busy = on_memory * moving / (deliverable / kSimPage.value + 1);
+  const std::int64_t pushed_out = on_memory * crowded.value / 1000;
+  return std::min(CpuTime{far + busy + pushed_out}, served);
+}
+
+/// What wake-ups from node to node took is lost to all vCPUs of the VM alike, as far as they ran.
+void pay_for_talk(HostState& host, CpuTime length) {
+  if (host.talks.empty()) {
+    return;
+  }
+  const auto lost = host.talks.pass(length, [&host](const placement::VmId& id) {
+    return host.vms.at(id).load_pct > 0 ? host.vcpus_on(id)
+                                        : std::vector<std::int32_t>(host.nodes.size());
+  });
+  for (const auto& [id, time] : lost) {
+    std::vector<SimVcpu>& vcpus = host.vms.at(id).vcpus;
+    for (SimVcpu& vcpu : vcpus) {
+      vcpu.truth.stalled = std::min(
+          vcpu.truth.stalled + time / static_cast<std::int64_t>(vcpus.size()), vcpu.truth.served);
+    }
+  }
+}
+
+}  // namespace
+
+HostCpus::HostCpus(const std::vector<OtherLoad>& others, std::uint64_t seed, std::size_t nodes)
+    : load_balancer_(seed), queues_(nodes) {
+  std::copy_if(others.begin(), others.end(), std::back_inserter(roaming_loads_),
+               [](const OtherLoad& other) { return !other.node; });
+}
+
+void HostCpus::begin_epoch(HostState& host, std::int64_t epoch) {
+  for (SimNode& node : host.nodes) {
+    node.other_pct = pct_of(node.other_loads, epoch);
+  }
+  roaming_pct_ = pct_of(roaming_loads_, epoch);
+}
+
+void HostCpus::run(HostState& host, CpuTime length) {
+  settle_threads(host, length);
+  let_others_roam(host, length);
+  for (NodeIndex node = 0; node < host.nodes.size(); ++node) {
+    if (host.topology.nodes[node].cpu_count() > 0) {
+      run_node(host, node, length);
+    }
+  }
+  pay_for_talk(host, length);
+}
+
+void HostCpus::settle_threads(HostState& host, CpuTime length) {
+  std::vector<CpuTime> busy;
+  for (const SimNode& node : host.nodes) {
+    busy.push_back(CpuTime{length.value * node.other_pct / 100});
+  }
+  std::vector<FloatingThread> floating;
+  std::vector<SimVcpu*> theirs;
+  for (auto& [id, vm] : host.vms) {
+    limit_demand(vm, length);
+    for (std::size_t i = 0; i < vm.vcpus.size(); ++i) {
+      SimVcpu& vcpu = vm.vcpus[i];
+      vcpu.ran = CpuTime{};
+      const std::vector<NodeIndex>& nodes = places_of(host, vm, i);
+      const NodeIndex before = vcpu.node;
+      if (nodes.size() == 1) {
+        vcpu.node = nodes.front();
+      } else if (std::find(nodes.begin(), nodes.end(), before) == nodes.end()) {
+        vcpu.node = placement::kNoNode;
+      }
+      if (vcpu.node != placement::kNoNode) {
+        busy[vcpu.node] += vcpu.wants;
+        come_from(vcpu, before);
+      }
+      if (nodes.size() > 1) {
+        floating.push_back({vcpu.node, vcpu.wants, vcpu.queued, nodes, vm.prefers});
+        theirs.push_back(&vcpu);
+      }
+    }
+  }
+  load_balancer_.pass(length, host.topology, std::move(busy), floating);
+  for (std::size_t i = 0; i < floating.size(); ++i) {
+    const NodeIndex before = std::exchange(theirs[i]->node, floating[i].node);
+    come_from(*theirs[i], before);
+  }
+}
+
+/// Short-lived processes start where most CPUs are idle (sched_balance_exec(), Linux 6.1,
+/// kernel/sched/core.c): piece by piece, each on the node with the most idle time a CPU.
+void HostCpus::let_others_roam(HostState& host, CpuTime length) const {
+  constexpr std::int64_t kPieces = 64;
+  for (SimNode& node : host.nodes) {
+    node.roaming = CpuTime{};
+  }
+  if (roaming_pct_ == 0) {
+    return;
+  }
+  std::vector<CpuTime> idle;
+  for (NodeIndex node = 0; node < host.nodes.size(); ++node) {
+    idle.push_back(length * host.topology.nodes[node].cpu_count() -
+                   CpuTime{length.value * host.nodes[node].other_pct / 100});
+  }
+  for (const auto& [id, vm] : host.vms) {
+    for (const SimVcpu& vcpu : vm.vcpus) {
+      idle[vcpu.node] -= vcpu.wants;
+    }
+  }
+  const auto has_less = [&](NodeIndex a, NodeIndex b) {
+    const std::int64_t cpus_a = host.topology.nodes[a].cpu_count();
+    const std::int64_t cpus_b = host.topology.nodes[b].cpu_count();
+    return cpus_b > 0 && (cpus_a == 0 || idle[a] * cpus_b < idle[b] * cpus_a);
+  };
+  std::vector<NodeIndex> nodes(host.nodes.size());
+  std::iota(nodes.begin(), nodes.end(), NodeIndex{0});
+  CpuTime left{length.value * roaming_pct_ / 100};
+  const CpuTime piece = std::max(left / kPieces, CpuTime{1});
+  while (left > CpuTime{}) {
+    const NodeIndex node = *std::max_element(nodes.begin(), nodes.end(), has_less);
+    const CpuTime taken = std::min(piece, left);
+    host.nodes[node].roaming += taken;
+    idle[node] -= taken;
+    left -= taken;
+  }
+}
+
+void HostCpus::run_node(HostState& host, NodeIndex node, CpuTime length) {
+  struct Thread {
+    SimVm* vm;
+    std::size_t vcpu;
+  };
+  const placement::Node& online = host.topology.nodes[node];
+  std::vector<Thread> threads;
+  std::vector<PinnedThread> demands;
+  bool all_float = true;
+  SimNode& cpus = host.nodes[node];
+  CpuTime others = CpuTime{length.value * cpus.other_pct / 100} + cpus.roaming + cpus.moving;
+  std::vector<CpuTime> besides;
+  for (auto& [id, vm] : host.vms) {
+    CpuTime all;
+    for (const SimVcpu& vcpu : vm.vcpus) {
+      all += vcpu.wants;
+    }
+    for (std::size_t i = 0; i < vm.vcpus.size(); ++i) {
+      const SimVcpu& vcpu = vm.vcpus[i];
+      if (vcpu.node == node) {
+        // A group's weight is shared by those of its threads that want to run.
+        const std::int64_t weight =
+            vm.spec.shares * 1000 * vcpu.wants.value / std::max<std::int64_t>(all.value, 1);
+        threads.push_back({&vm, i});
+        others += vcpu.wants * vm.spec.qemu.value / 1000;
+        besides.push_back(vcpu.wants * vm.spec.qemu.value / 1000);
+        demands.push_back(
+            {{std::max<std::int64_t>(weight, 1), vcpu.wants}, cpus_for(vm, i, online)});
+        all_float = all_float && demands.back().cpus.size() == online.cpus.size();
+      }
+    }
+  }
+  const NodeShares shares = all_float ? share_evenly(online, length, others, demands)
+                                      : share_cpus(cores_of(online), length, others, demands);
+  CpuTime queued_of_all;
+  const CpuTime queued =
+      queueing_on(node, online.cpu_count(), length, others, demands, queued_of_all);
+  for (std::size_t i = 0; i < threads.size(); ++i) {
+    threads[i].vm->beside_us +=
+        scaled(shares.others, besides[i].value, std::max<std::int64_t>(others.value, 1)).value;
+  }
+  const CpuTime copying = cpus.moving;
+  cpus.moving = others - shares.others;
+  cpus.copying_us += std::max(copying - cpus.moving, CpuTime{}).value;
+  cpus.moving = std::min(cpus.moving, length);  // nobody copies more than one CPU can
+  cpus.others += shares.others;
+  cpus.roamed += std::min(cpus.roaming, shares.others);
+  cpus.busy_us += shares.busy.value;
+  std::vector<placement::Permille> crowded(threads.size());
+  const std::vector<std::vector<std::size_t>> caches = caches_of(online);
+  if (caches.size() > 1) {
+    std::vector<CacheUse> uses;
+    for (std::size_t i = 0; i < threads.size(); ++i) {
+      uses.push_back({threads[i].vm->owner, threads[i].vm->spec.stall,
+                      on_caches(shares, i, caches, online.cpus.size())});
+    }
+    std::vector<CpuTime> time;
+    time.reserve(caches.size());
+    for (const std::vector<std::size_t>& cache : caches) {
+      time.push_back(length * static_cast<std::int64_t>(cache.size()));
+    }
+    crowded = crowding(uses, time);
+  }
+  for (std::size_t i = 0; i < threads.size(); ++i) {
+    SimVcpu& vcpu = threads[i].vm->vcpus[threads[i].vcpu];
+    const CpuTime ran = shares.ran[i];
+    const CpuTime served = shares.served_of.empty()
+                               ? CpuTime{ran.value * shares.served.value /
+                                         std::max<std::int64_t>(shares.busy.value, 1)}
+                               : shares.served_of[i];
+    vcpu.ran = ran;
+    vcpu.ran_us += ran.value;
+    vcpu.reads += ran.value * threads[i].vm->spec.stall.value * balancer::kReadsAtOnce /
+                  placement::kTypicalReadNs;
+    const CpuTime waited =
+        vcpu.wants - ran +
+        scaled(queued, vcpu.wants.value, std::max<std::int64_t>(queued_of_all.value, 1));
+    vcpu.waited_us += waited.value;
+    vcpu.truth.waited += waited;
+    vcpu.queued += waited;
+    vcpu.not_yet_touched_us += ran.value;
+    vcpu.truth.wanted += vcpu.wants;
+    vcpu.truth.ran += ran;
+    vcpu.truth.served += served;
+    const CpuTime overhead = std::min(std::exchange(vcpu.overhead, CpuTime{}), served);
+    vcpu.truth.stalled += overhead + stall_of(host, *threads[i].vm, threads[i].vcpu,
+                                              served - overhead, length, crowded[i]);
+  }
+}
+
+/// What threads of the node wait for each other although all get what they want; `of_all` is what
+/// they want.
+CpuTime HostCpus::queueing_on(NodeIndex node, std::int32_t cpus, CpuTime length, CpuTime others,
+                              const std::vector<PinnedThread>& threads, CpuTime& of_all) {
+  std::vector<CpuTime> wants;
+  for (const PinnedThread& thread : threads) {
+    wants.push_back(thread.demand.wants);
+  }
+  for (; others > CpuTime{}; others -= std::min(others, length)) {
+    wants.push_back(std::min(others, length));
+  }
+  for (const CpuTime wanted : wants) {
+    of_all += wanted;
+  }
+  Queue& last = queues_[node];
+  if (last.cpus != cpus || last.length != length || last.wants != wants) {
+    last = {cpus, length, std::move(wants), CpuTime{}};
+    last.waited = queueing(cpus, length, last.wants);
+  }
+  return last.waited;
+}
+
+}  // namespace vmnuma::tools

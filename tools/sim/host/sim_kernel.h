@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The kernel of a simulated host, as a page mover meets it.
+///
+/// Page moves keep to the habits of move_pages(2) of Linux 6.1 (mm/migrate.c), also the awkward
+/// ones, and take time on the worker's clock. Property: memory is neither lost nor made.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "migration/page_mover.h"
+#include "tools/sim/host/host_state.h"
+
+namespace vmnuma::tools {
+
+class SimKernel final : public migration::PageMover {
+ public:
+  /// `host` must outlive it.
+  explicit SimKernel(HostState& host) : host_(host) {}
+
+  /// Pins all threads of the VM at once by a write to its cpuset, past libvirt. Error: not-found.
+  [[nodiscard]] Result<void> bind(const placement::VmId& vm,
+                                  const std::vector<placement::CpuId>& cpus);
+
+  [[nodiscard]] Result<void> check(const placement::VmProcess& process) override;
+  [[nodiscard]] Result<std::vector<migration::MemoryRange>> find_ranges(
+      const placement::VmProcess& process) override;
+  [[nodiscard]] Result<void> reveal(const placement::VmProcess& process,
+                                    std::span<const std::uint64_t> addresses,
+                                    placement::Bytes unit) override;
+  [[nodiscard]] Result<std::vector<int>> query(const placement::VmProcess& process,
+                                               std::span<const std::uint64_t> addresses) override;
+  [[nodiscard]] Result<migration::MoveResult> move(const placement::VmProcess& process,
+                                                   std::span<const std::uint64_t> addresses,
+                                                   placement::NodeId node,
+                                                   migration::SharedPages shared) override;
+  [[nodiscard]] Result<migration::NodeMemory> node_memory(placement::NodeId node) override;
+
+ private:
+  struct Call;  ///< a page migration call
+
+  [[nodiscard]] Result<SimVm*> find(const placement::VmProcess& process);
+  /// Pages that are mapped below this cell's.
+  [[nodiscard]] std::int64_t pages_below(const SimVm& vm, std::size_t cell) const;
+  /// -1 if the address is none of the VM's.
+  [[nodiscard]] std::int64_t page_at(const SimVm& vm, std::uint64_t address) const;
+  [[nodiscard]] bool flush(Call& call);
+
+  HostState& host_;
+  std::map<placement::NodeId, placement::Bytes> free_told_;
+};
+
+}  // namespace vmnuma::tools

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/sim/host/sim_libvirt.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace vmnuma::tools {
+
+using migration::DomainRun;
+using placement::CpuId;
+using placement::CpuTime;
+using placement::Microseconds;
+using placement::NodeId;
+using placement::NodeIndex;
+using placement::VmId;
+
+namespace {
+
+/// Each pin rewrites libvirt's status file with an fsync.
+constexpr Microseconds kPinTime{5'000};
+constexpr Microseconds kSlowPinTime{3'000'000};
+
+}  // namespace
+
+void set_pin(std::vector<placement::Pin>& pins, std::int32_t number,
+             const std::vector<CpuId>& cpus) {
+  const auto place = std::lower_bound(
+      pins.begin(), pins.end(), number,
+      [](const placement::Pin& pin, std::int32_t key) { return pin.number < key; });
+  if (place != pins.end() && place->number == number) {
+    place->cpus = cpus;
+  } else {
+    pins.insert(place, {number, cpus});
+  }
+}
+
+Result<SimVm*> SimLibvirt::find(const VmId& vm) {
+  if (lost_) {
+    return failure(ErrorCode::kUnavailable, "libvirt does not answer");
+  }
+  SimVm* found = host_.find(vm);
+  if (found == nullptr) {
+    return failure(ErrorCode::kNotFound, "there is no such VM any more");
+  }
+  return found;
+}
+
+Result<SimVm*> SimLibvirt::find(const DomainRun& run) {
+  return find(run.vm).and_then([&](SimVm* vm) -> Result<SimVm*> {
+    if (run.domain_id >= 0 && run.domain_id != vm->description.domain_id) {
+      return failure(ErrorCode::kVanished,
+                     fmt::format("'{}' is another run of the domain", vm->spec.name));
+    }
+    return vm;
+  });
+}
+
+Result<void> SimLibvirt::check_cpus(const std::vector<CpuId>& cpus) const {
+  if (cpus.empty()) {
+    return failure(ErrorCode::kInvalidArgument, "a pin needs at least one CPU");
+  }
+  bool one_is_online = false;
+  for (const CpuId cpu : cpus) {
+    bool exists = false;
+    for (NodeIndex node = 0; node < host_.nodes.size(); ++node) {
+      for (const placement::Cpu& own : host_.nodes[node].cpus) {
+        exists = exists || own.id == cpu;
+        one_is_online =
+            one_is_online || (own.id == cpu && host_.topology.nodes[node].cpu_count() > 0);
+      }
+    }
+    if (!exists) {
+      return failure(ErrorCode::kInvalidArgument, fmt::format("there is no CPU {}", cpu.value));
+    }
+  }
+  if (!one_is_online) {
+    return failure(ErrorCode::kInvalidArgument, "none of these CPUs is online");
+  }
+  return {};
+}
+
+void SimLibvirt::pay_for_pin(const VmId& vm) {
+  const SimVm* found = host_.find(vm);
+  const bool slow = slow_ || (found != nullptr && found->slow_pins);
+  host_.clock.spend(slow ? kSlowPinTime : kPinTime);
+}
+
+Result<void> SimLibvirt::pin_vcpu(const DomainRun& run, std::int32_t vcpu,
+                                  const std::vector<CpuId>& cpus) {
+  pay_for_pin(run.vm);
+  return find(run).and_then([&](SimVm* vm) -> Result<void> {
+    if (vcpu < 0 || vcpu >= vm->spec.vcpus) {
+      return failure(ErrorCode::kNotFound, fmt::format("'{}' has no vCPU {}", vm->spec.name, vcpu));
+    }
+    if (auto checked = check_cpus(cpus); !checked) {
+      return checked;
+    }
+    std::vector<placement::Pin>& pins = vm->description.vcpu_pins;
+    const bool same = std::any_of(pins.begin(), pins.end(), [&](const placement::Pin& pin) {
+      return pin.number == vcpu && pin.cpus == cpus;
+    });
+    if (vm->refuses_pins && vcpu == vm->spec.vcpus - 1 && !same) {
+      return failure(ErrorCode::kPermissionDenied,
+                     fmt::format("vCPU {} of '{}' cannot be pinned", vcpu, vm->spec.name));
+    }
+    set_pin(pins, vcpu, cpus);
+    vm->places_are_known = false;
+    host_.domains_changed = true;
+    return {};
+  });
+}
+
+Result<void> SimLibvirt::pin_emulator(const DomainRun& run, const std::vector<CpuId>& cpus) {
+  pay_for_pin(run.vm);
+  return find(run).and_then([&](SimVm* vm) -> Result<void> {
+    if (auto checked = check_cpus(cpus); !checked) {
+      return checked;
+    }
+    vm->description.emulator_pin = cpus;
+    host_.domains_changed = true;
+    return {};
+  });
+}
+
+Result<void> SimLibvirt::pin_io_thread(const DomainRun& run, std::int32_t io_thread,
+                                       const std::vector<CpuId>& cpus) {
+  pay_for_pin(run.vm);
+  return find(run).and_then([&](SimVm* vm) -> Result<void> {
+    const std::vector<std::int32_t>& threads = vm->description.io_threads;
+    if (std::find(threads.begin(), threads.end(), io_thread) == threads.end()) {
+      return failure(ErrorCode::kNotFound,
+                     fmt::format("'{}' has no I/O thread {}", vm->spec.name, io_thread));
+    }
+    if (auto checked = check_cpus(cpus); !checked) {
+      return checked;
+    }
+    set_pin(vm->description.io_thread_pins, io_thread, cpus);
+    host_.domains_changed = true;
+    return {};
+  });
+}
+
+Result<void> SimLibvirt::set_policy(const VmId& id,
+                                    const std::vector<placement::PolicySetting>& settings,
+                                    bool persistent) {
+  return find(id).and_then([&](SimVm* vm) -> Result<void> {
+    if (persistent) {
+      return failure(ErrorCode::kUnsupported,
+                     fmt::format("'{}' is transient, as all VMs here", vm->spec.name));
+    }
+    vm->description.own_policy = settings;
+    host_.domains_changed = true;
+    return {};
+  });
+}
+
+Result<void> SimLibvirt::set_memory_nodes(const DomainRun& run, const std::vector<NodeId>& nodes) {
+  using placement::NumatuneMode;
+  pay_for_pin(run.vm);
+  return find(run).and_then([&](SimVm* vm) -> Result<void> {
+    const NumatuneMode mode = vm->description.numatune;
+    if (mode != NumatuneMode::kNone && mode != NumatuneMode::kRestrictive) {
+      return failure(ErrorCode::kUnsupported,
+                     fmt::format("the numatune mode of '{}' is not restrictive", vm->spec.name));
+    }
+    std::vector<NodeIndex> allowed;
+    for (const NodeId node : nodes) {
+      const std::optional<NodeIndex> index = host_.topology.index_of(node);
+      if (!index) {
+        return failure(ErrorCode::kInvalidArgument, fmt::format("there is no node {}", node.value));
+      }
+      allowed.push_back(*index);
+    }
+    if (allowed.empty()) {
+      return failure(ErrorCode::kInvalidArgument, "memory needs at least one node");
+    }
+    vm->description.numatune = NumatuneMode::kRestrictive;
+    vm->description.numatune_nodes = nodes;
+    host_.domains_changed = true;
+    // The kernel copies at once what lies outside, and libvirt waits for it.
+    for (std::int64_t page = 0; page < host_.memory.pages(vm->owner); ++page) {
+      const std::optional<NodeIndex> from = host_.memory.place(vm->owner, page);
+      if (!from || std::find(allowed.begin(), allowed.end(), *from) != allowed.end()) {
+        continue;
+      }
+      for (const NodeIndex to : allowed) {
+        if (host_.memory.move(vm->owner, page, to)) {
+          host_.clock.spend(host_.copy_time(*from, to));
+          host_.note_copy(*from, to, CpuTime{host_.copy_time(*from, to).value});
+          break;
+        }
+      }
+    }
+    return {};
+  });
+}
+
+}  // namespace vmnuma::tools

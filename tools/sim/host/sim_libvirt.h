@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The libvirt of a simulated host: pins and memory nodes are changed in the state that its CPUs
+/// and memory use, and take time on the worker's clock.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "migration/domain_control.h"
+#include "tools/sim/host/host_state.h"
+
+namespace vmnuma::tools {
+
+/// The pin of that number, made or changed.
+void set_pin(std::vector<placement::Pin>& pins, std::int32_t number,
+             const std::vector<placement::CpuId>& cpus);
+
+class SimLibvirt final : public migration::DomainControl {
+ public:
+  /// `host` must outlive it.
+  explicit SimLibvirt(HostState& host) : host_(host) {}
+
+  /// Of all VMs: each pin takes long. VMs of which it does only: SimVm::slow_pins.
+  void slow_down(bool slow) { slow_ = slow; }
+  /// Changes of pins and memory nodes fail.
+  void lose(bool lost) { lost_ = lost; }
+
+  [[nodiscard]] Result<void> pin_vcpu(const migration::DomainRun& run, std::int32_t vcpu,
+                                      const std::vector<placement::CpuId>& cpus) override;
+  [[nodiscard]] Result<void> pin_emulator(const migration::DomainRun& run,
+                                          const std::vector<placement::CpuId>& cpus) override;
+  [[nodiscard]] Result<void> pin_io_thread(const migration::DomainRun& run, std::int32_t io_thread,
+                                           const std::vector<placement::CpuId>& cpus) override;
+  [[nodiscard]] Result<void> set_memory_nodes(const migration::DomainRun& run,
+                                              const std::vector<placement::NodeId>& nodes) override;
+  [[nodiscard]] Result<void> set_policy(const placement::VmId& vm,
+                                        const std::vector<placement::PolicySetting>& settings,
+                                        bool persistent) override;
+
+ private:
+  [[nodiscard]] Result<SimVm*> find(const placement::VmId& vm);
+  [[nodiscard]] Result<SimVm*> find(const migration::DomainRun& run);
+  [[nodiscard]] Result<void> check_cpus(const std::vector<placement::CpuId>& cpus) const;
+  void pay_for_pin(const placement::VmId& vm);
+
+  HostState& host_;
+  bool slow_ = false;
+  bool lost_ = false;
+};
+
+}  // namespace vmnuma::tools
