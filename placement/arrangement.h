@@ -60,6 +60,8 @@ struct Effect {
   [[nodiscard]] bool pays() const { return benefit() > CpuTime{}; }
 };
 
+/// Its many members are one state, changed step by step: each question about a change needs most of
+/// them, and each change made updates all.
 class Arrangement {
  public:
   /// What a client is taken to want. kDemand: its demand of this epoch; what is expected beside it

@@ -45,6 +45,7 @@
 
 namespace vmnuma::balancer {
 
+/// A function for each thing that can happen to a VM or its clients between two epochs.
 class Ledger {
  public:
   Ledger(placement::Topology topology, placement::Options options);

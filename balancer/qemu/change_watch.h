@@ -53,6 +53,8 @@ struct ChangeWatchSetup {
       std::chrono::milliseconds{7000}, std::chrono::milliseconds{20000}};
 };
 
+/// Its members are what it was given, its descriptors, what other threads may set, and its thread's
+/// own.
 class ChangeWatch {
  public:
   /// Between two thorough looks: each reads every process of the host, and finds no more than

@@ -46,6 +46,8 @@
 
 namespace vmnuma::balancer {
 
+/// Its members are the parts of the daemon, in the reverse order of their ends; its functions hand
+/// what one part has to say to others.
 class Service {
  public:
   /// Why run() has returned.

@@ -65,6 +65,7 @@ struct HistoryOptions {
 /// every call: no-space, permission-denied (read-only), busy (another program holds a lock),
 /// corrupt (the file was damaged while open; the next open() sets it aside), io. They name the file
 /// and what could not be done.
+/// A function for each row that is written and each question that is asked; all on one connection.
 class History {
  public:
   /// Opens the file, or creates it with mode 0640, and brings an older version up to date. Checks

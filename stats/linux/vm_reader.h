@@ -44,7 +44,8 @@ struct ReadContext {
 
 enum class Extent { kCounters, kFull };
 
-/// One thread at a time.
+/// One thread at a time. Its members are what is kept open or remembered of one start of a VM,
+/// source by source.
 class VmReader {
  public:
   /// Finds the process and opens what is kept open. `root` is the host's root directory.
