@@ -155,9 +155,7 @@ TEST_F(PlainInventoryTest, OptionsInAFileAreReadAndOneThatCannotBeIsSaid) {
   ASSERT_TRUE(has(1));
   EXPECT_EQ(running().front().memory, placement::kGiB * 3);
   ASSERT_TRUE(becomes([this](const auto&) {
-    return std::any_of(notices().begin(), notices().end(), [](const std::string& text) {
-      return text.find("/no/such/file") != std::string::npos;
-    });
+    return testing::Value(notices(), Contains(HasSubstr("/no/such/file")));
   }));
 }
 
