@@ -47,12 +47,12 @@ TEST_F(RetentionTest, KeepsEpochsForAnHour) {
 }
 
 TEST_F(RetentionTest, KeepsMinutesForThirtyDaysAndHoursForAYear) {
-  // An epoch every 6 hours for 400 days.
-  for (int i = 0; i <= 400 * 4; ++i) {
-    append(at(hours(6 * i)));
+  // An epoch every 12 hours for 400 days.
+  for (int i = 0; i <= 400 * 2; ++i) {
+    append(at(hours(12 * i)));
   }
-  EXPECT_THAT(times(60), AllOf(Ge(30 * 4), Le(30 * 4 + 1)));
-  EXPECT_THAT(times(3600), AllOf(Ge(365 * 4 - 1), Le(365 * 4 + 1)));
+  EXPECT_THAT(times(60), AllOf(Ge(30 * 2), Le(30 * 2 + 1)));
+  EXPECT_THAT(times(3600), AllOf(Ge(365 * 2 - 1), Le(365 * 2 + 1)));
 }
 
 TEST_F(RetentionTest, KeepsEverythingAsLongAsItIsTold) {
@@ -124,9 +124,9 @@ TEST_F(RetentionTest, AClockThatStaysAheadPrunesInTheEnd) {
 
 TEST_F(RetentionTest, ForgetsTheNamesOfVmsOnlyAfterTheirHours) {
   append(at(seconds(0)), /*clients=*/2);
-  for (int i = 1; i <= 367 * 4; ++i) {  // every 6 hours; VM 2 is gone
-    append(at(hours(6 * i)), /*clients=*/1);
-    if (i == 364 * 4) {
+  for (int i = 1; i <= 367 * 2; ++i) {  // every 12 hours; VM 2 is gone
+    append(at(hours(12 * i)), /*clients=*/1);
+    if (i == 364 * 2) {
       EXPECT_EQ(number("SELECT count(*) FROM vm"), 2);
     }
   }
