@@ -2,8 +2,9 @@
 """What VMs wanted is in the history as their guests did it, together with what the VMs are.
 
 A second stands for a minute, and an epoch is as long. The guests do, half as high, what VMs of the
-families of generated loads do. The recording that tests/fixtures/loads keeps was made with MINUTES =
-4320, three days.
+families of generated loads do. Beside that an emulated vCPU takes time of its own, for its timer and for
+waking up, which is as true a part of what it wants: always about the same, and more on a slow machine. The
+recording that tests/fixtures/loads keeps was made with MINUTES = 4320, three days.
 """
 
 import statistics
@@ -22,6 +23,7 @@ COLLECT_EVERY_S = 600
 MOST_LATE_S = 120
 COMPARED = 100
 MOST_DIFFERENCE = 50
+MOST_OVERHEAD = 100
 
 
 def generated():
@@ -44,10 +46,14 @@ def collect(recorded, since_ms):
 
 
 def difference(told, recorded):
-    """How far the recording is from it at its beginning, on average, in thousandths; wherever the
-    daemon came in."""
-    return min(statistics.fmean(abs(a // 2 - b) for a, b in zip(told[late:], recorded[:COMPARED]))
-               for late in range(MOST_LATE_S))
+    """How far the recording is from it at its beginning, on average, and what every second has beside it:
+    both in thousandths, wherever the daemon came in."""
+    found = []
+    for late in range(MOST_LATE_S):
+        more = [b - a // 2 for a, b in zip(told[late:], recorded[:COMPARED])]
+        overhead = statistics.median(more)
+        found.append((statistics.fmean(abs(each - overhead) for each in more), overhead))
+    return tuple(map(round, min(found)))
 
 
 def facts():
@@ -75,6 +81,8 @@ def run():
             file.write(" ".join(map(str, words)) + "\n")
     for vm in vms:
         expect(facts()[vm.name] == (vm.memory_mib, 100, vm.system), f"{vm.name} is {facts()[vm.name]}")
-    away = {vm.name: round(difference(told[vm.name], recorded[vm.name])) for vm in vms}
-    expect(max(away.values()) <= MOST_DIFFERENCE, f"recorded was something else: {away}")
-    return {"epochs": len(recorded[vms[0].name]), "difference_permille": away}
+    away = {vm.name: difference(told[vm.name], recorded[vm.name]) for vm in vms}
+    expect(all(off <= MOST_DIFFERENCE and -MOST_DIFFERENCE <= overhead <= MOST_OVERHEAD
+               for off, overhead in away.values()),
+           f"recorded was something else: {away}")
+    return {"epochs": len(recorded[vms[0].name]), "difference_and_overhead_permille": away}

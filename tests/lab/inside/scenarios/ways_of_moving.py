@@ -29,8 +29,10 @@ WAY_LIMIT_S = 300
 LONGEST_ATTACH_S = 0.2
 OF_NUMATUNE = 0.5
 MOST_LONG_STALLS = 0.01
-# A call with the smallest chunk takes some 10 ms on an emulated machine, so the target is larger here.
-STALL_TARGET_US = 50_000
+# A call takes 10 ms or more on an emulated machine, however little it moves: it waits for all CPUs, and these for each
+# other. So the target is larger here: the first of these of which calls take a third or less on average.
+STALL_TARGETS_US = (50_000, 100_000, 200_000, 400_000)
+WITHIN_REACH = 3
 LIFTED_US = 1_000_000
 CGROUPS = ("/sys/fs/cgroup/lab-here", "/sys/fs/cgroup/lab-there")
 
@@ -137,11 +139,22 @@ def by_daemon(vm, stall_target_us):
             int(said[1]), int(said[3] or 0))
 
 
+def within_reach(vm):
+    """Of the daemon with the first target that its calls can keep on this machine."""
+    for target_us in STALL_TARGETS_US:
+        figures, calls, long_stalls = by_daemon(vm, target_us)
+        figures.update(calls=calls, long_stalls=long_stalls, stall_target_ms=target_us // 1000)
+        if figures["seconds"] / calls * WITHIN_REACH <= target_us / 1e6:
+            break
+        if target_us != STALL_TARGETS_US[-1]:
+            migratepages(vm, HOME, AWAY)
+    return figures
+
+
 def measure(vm):
     """All ways with one VM; ends with its memory at home."""
     figures = {"migratepages": migratepages(vm, HOME, AWAY)}
-    figures["ours"], calls, long_stalls = by_daemon(vm, STALL_TARGET_US)
-    figures["ours"].update(calls=calls, long_stalls=long_stalls)
+    figures["ours"] = within_reach(vm)
     figures["numatune"] = numatune(vm, HOME, AWAY)
     figures["ours_lifted"], _, _ = by_daemon(vm, LIFTED_US)
     figures["as_numad"] = as_numad(vm, HOME, AWAY)
