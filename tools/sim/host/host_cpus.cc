@@ -395,6 +395,7 @@ void HostCpus::run_node(HostState& host, NodeIndex node, CpuTime length) {
 CpuTime HostCpus::queueing_on(NodeIndex node, std::int32_t cpus, CpuTime length, CpuTime others,
                               const std::vector<PinnedThread>& threads, CpuTime& of_all) {
   std::vector<CpuTime> wants;
+  wants.reserve(threads.size());
   for (const PinnedThread& thread : threads) {
     wants.push_back(thread.demand.wants);
   }
