@@ -293,7 +293,7 @@ void ActionRun::close(const Ports& ports) {
   if (closed || closed.error().code == ErrorCode::kNotFound) {
     phase_ = Phase::kClosed;
   } else {
-    ending_.back_off.wait(now_, kFirstCloseWait, kLongestCloseWait);
+    ending_.attempts.failed(now_, kFirstCloseWait, kLongestCloseWait);
   }
 }
 

@@ -58,7 +58,7 @@ class ActionRun {
   [[nodiscard]] bool has_step(bool paused) const;
   /// No step before this time.
   [[nodiscard]] placement::Microseconds ready_at() const {
-    return phase_ == Phase::kPins ? pins_.ready_at() : ending_.back_off.ready_at();
+    return phase_ == Phase::kPins ? pins_.ready_at() : ending_.attempts.ready_at();
   }
   /// At most one call; appends what the controller is to know.
   void step(const Ports& ports, const Limits& limits, placement::Microseconds now,
@@ -85,7 +85,7 @@ class ActionRun {
   struct Ending {
     ActionState state{};
     std::string detail;
-    BackOff back_off;  ///< of the closing entry
+    Attempts attempts;  ///< at the closing entry
   };
 
   void open(const Ports& ports, std::vector<ActionEvent>& events);

@@ -74,7 +74,7 @@ class PageMoves {
 
   /// Only when waiting for room.
   void retry_room(TransferState& state);
-  /// Only when waiting for room. Nothing waits afterwards: what there are to be looked at again.
+  /// Only when waiting for room; nothing waits afterwards. Returns the pages to look at again.
   [[nodiscard]] std::vector<PageScan::Retry> give_up_room(TransferState& state);
 
   /// A page came to a home without a call for it, along with its huge page.

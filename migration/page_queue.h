@@ -9,8 +9,8 @@
 /// Properties:
 ///  - pages of one call go to one node, in ascending order;
 ///  - what is planned is the sum of what is queued and what was taken and has not been settled;
-///  - a page that nobody asked about is not queued where it could not go, or its mapping is given
-///    up: it is asked about first.
+///  - a page that nobody asked about is not left where it is, or queued, if it could not go or its
+///    mapping is given up: it is asked about first.
 #pragma once
 
 #include <array>

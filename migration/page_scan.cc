@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "migration/back_off.h"
 #include "migration/pacing.h"
 
 namespace vmnuma::migration {
@@ -18,13 +19,10 @@ constexpr std::int64_t kMostRetryRounds = 3;
 constexpr std::size_t kMostRetries = 65536;  ///< bounds memory, not work
 constexpr std::int64_t kMostStuckCalls = 8;
 constexpr std::int64_t kLongestProbePause = 64;
-constexpr Microseconds kFirstBackOff{100'000};
+constexpr Microseconds kFirstWait{100'000};
+constexpr Microseconds kLongestWait{400'000};
 
 }  // namespace
-
-Microseconds back_off(std::int64_t round) {
-  return kFirstBackOff * (std::int64_t{1} << round);
-}
 
 bool is_absent(int status) {
   return status == -ENOENT || status == -EFAULT;
@@ -132,8 +130,9 @@ Microseconds PageScan::begin_retry_round() {
   if (retry_.empty()) {
     return {};
   }
-  const Microseconds wait =
-      retry_round_ < kMostRetryRounds ? back_off(retry_round_) : Microseconds{};
+  const Microseconds wait = retry_round_ < kMostRetryRounds
+                                ? back_off(kFirstWait, retry_round_, kLongestWait)
+                                : Microseconds{};
   ++retry_round_;
   retrying_ = std::exchange(retry_, {});
   std::sort(retrying_.begin(), retrying_.end(), [](const Retry& a, const Retry& b) {

@@ -13,7 +13,7 @@
 /// Terms: Window: the pages that one query asks about. Unit, block: page_window.h.
 ///
 /// Properties:
-///  - every page of a mapping is in a window, unless the mapping has no more than was found;
+///  - every page of a mapping is in a window, unless as much as the survey saw was found before;
 ///  - what was not certain is asked about again, page by page;
 ///  - a mapping whose pages never move is given up after a bounded number of calls;
 ///  - no more than 65536 pages are remembered for another try.
@@ -31,9 +31,6 @@
 #include "migration/page_window.h"
 
 namespace vmnuma::migration {
-
-/// How long to wait before try number `round` is repeated, from 0: 0.1 s, doubled each time.
-[[nodiscard]] placement::Microseconds back_off(std::int64_t round);
 
 /// The status says that no page is there.
 [[nodiscard]] bool is_absent(int status);

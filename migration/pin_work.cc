@@ -40,13 +40,6 @@ Result<void> set_pin(const Order& order, const Ports& ports, const Limits& limit
 
 }  // namespace
 
-void BackOff::wait(Microseconds now, Microseconds first, Microseconds longest) {
-  constexpr std::int64_t kMostDoublings = 20;
-  ready_at_ =
-      now + std::min(longest, first * (std::int64_t{1} << std::min(tries_, kMostDoublings)));
-  ++tries_;
-}
-
 PinWork::PinWork(const Order& order)
     : pins_(pin_steps(order)),
       vanished_(order.changes.size()),
@@ -140,7 +133,7 @@ void PinWork::take_back(std::size_t pins_begun, std::string cause) {
 }
 
 void PinWork::next_undo() {
-  back_off_.begin_anew();
+  attempts_.begin_anew();
   while (index_ > 0 && vanished_[pins_[index_ - 1].change]) {
     --index_;
   }
@@ -178,8 +171,8 @@ void PinWork::undo(const Order& order, const Ports& ports, const Limits& limits,
   }
   const Error& error = restored.error();
   const std::int64_t most_tries = is_gone(error) ? kMostTriesOfAMissingThread : kMostUndoTries;
-  if (error.code == ErrorCode::kUnavailable || back_off_.tries() + 1 < most_tries) {
-    back_off_.wait(now, kFirstUndoWait, kLongestUndoWait);
+  if (error.code == ErrorCode::kUnavailable || attempts_.failures() + 1 < most_tries) {
+    attempts_.failed(now, kFirstUndoWait, kLongestUndoWait);
     phase_ = Phase::kUndoCheck;
     return;
   }

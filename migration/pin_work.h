@@ -20,28 +20,13 @@
 #include <string>
 #include <vector>
 
+#include "migration/back_off.h"
 #include "migration/limits.h"
 #include "migration/order.h"
 #include "migration/ports.h"
 #include "migration/steps.h"
 
 namespace vmnuma::migration {
-
-/// When a call that failed is tried again.
-class BackOff {
- public:
-  [[nodiscard]] placement::Microseconds ready_at() const { return ready_at_; }
-  [[nodiscard]] std::int64_t tries() const { return tries_; }
-  /// It failed: `first`, doubled with each failure in a row.
-  void wait(placement::Microseconds now, placement::Microseconds first,
-            placement::Microseconds longest);
-  /// Another call comes next.
-  void begin_anew() { tries_ = 0; }
-
- private:
-  std::int64_t tries_ = 0;
-  placement::Microseconds ready_at_;
-};
 
 /// Not thread-safe; executor worker only. Every call is given the same order.
 class PinWork {
@@ -67,7 +52,7 @@ class PinWork {
   [[nodiscard]] bool all_vanished() const;
 
   /// No step before this time.
-  [[nodiscard]] placement::Microseconds ready_at() const { return back_off_.ready_at(); }
+  [[nodiscard]] placement::Microseconds ready_at() const { return attempts_.ready_at(); }
   /// At most one call. Neither when made nor when taken back.
   void step(const Order& order, const Ports& ports, const Limits& limits,
             placement::Microseconds now);
@@ -105,8 +90,8 @@ class PinWork {
   std::vector<PinStep> pins_;
   std::vector<bool> vanished_;  ///< by change
   Phase phase_;
-  std::size_t index_ = 0;  ///< of the pin that is next; when taking back, behind it
-  BackOff back_off_;
+  std::size_t index_ = 0;     ///< of the pin that is next; when taking back, behind it
+  Attempts attempts_;         ///< at taking back a pin
   std::string step_outcome_;  ///< of the pin just made or taken back
   std::string cause_;         ///< why pins are taken back
   std::string not_restored_;  ///< pins that could not be taken back

@@ -9,8 +9,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "migration/page_scan.h"
+#include "migration/back_off.h"
 #include "placement/base/result.h"
+#include "placement/model/amounts.h"
 
 namespace vmnuma::migration {
 
@@ -22,13 +23,15 @@ class Setbacks {
   void note_success(Call call) { in_a_row(call) = 0; }
   void note(const Error& error, Call call, placement::Microseconds now) {
     constexpr std::int64_t kMost = 3;
+    constexpr placement::Microseconds kFirstWait{100'000};
+    constexpr placement::Microseconds kLongestWait{400'000};
     const bool hopeless =
         error.code == ErrorCode::kVanished || error.code == ErrorCode::kPermissionDenied;
     if (hopeless || in_a_row(call) == kMost) {
       error_ = error;
       return;
     }
-    wait_until(now + back_off(in_a_row(call)));
+    wait_until(now + back_off(kFirstWait, in_a_row(call), kLongestWait));
     ++in_a_row(call);
   }
   void wait_until(placement::Microseconds time) { ready_at_ = time; }

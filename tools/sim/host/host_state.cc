@@ -65,6 +65,18 @@ bool HostState::is_busy(const SimVm& vm, std::int64_t page, std::uint64_t manner
   return vm.pages_busy && random.below(100) < kBusyPct;
 }
 
+void set_pin(std::vector<placement::Pin>& pins, std::int32_t number,
+             const std::vector<placement::CpuId>& cpus) {
+  const auto place = std::lower_bound(
+      pins.begin(), pins.end(), number,
+      [](const placement::Pin& pin, std::int32_t key) { return pin.number < key; });
+  if (place != pins.end() && place->number == number) {
+    place->cpus = cpus;
+  } else {
+    pins.insert(place, {number, cpus});
+  }
+}
+
 std::size_t cell_of(const SimVm& vm, std::size_t vcpu) {
   const auto cells = static_cast<std::size_t>(std::max(vm.spec.cells, 1));
   return vcpu * cells / static_cast<std::size_t>(vm.spec.vcpus);

@@ -111,6 +111,10 @@ struct HostState {
   [[nodiscard]] bool is_busy(const SimVm& vm, std::int64_t page, std::uint64_t manner) const;
 };
 
+/// The pin of that number, made or changed.
+void set_pin(std::vector<placement::Pin>& pins, std::int32_t number,
+             const std::vector<placement::CpuId>& cpus);
+
 /// The guest cell whose memory the vCPU uses.
 [[nodiscard]] std::size_t cell_of(const SimVm& vm, std::size_t vcpu);
 

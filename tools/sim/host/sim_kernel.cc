@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "tools/sim/host/sim_libvirt.h"
-
 namespace vmnuma::tools {
 
 using migration::MemoryRange;

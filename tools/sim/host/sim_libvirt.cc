@@ -23,18 +23,6 @@ constexpr Microseconds kSlowPinTime{3'000'000};
 
 }  // namespace
 
-void set_pin(std::vector<placement::Pin>& pins, std::int32_t number,
-             const std::vector<CpuId>& cpus) {
-  const auto place = std::lower_bound(
-      pins.begin(), pins.end(), number,
-      [](const placement::Pin& pin, std::int32_t key) { return pin.number < key; });
-  if (place != pins.end() && place->number == number) {
-    place->cpus = cpus;
-  } else {
-    pins.insert(place, {number, cpus});
-  }
-}
-
 Result<SimVm*> SimLibvirt::find(const VmId& vm) {
   if (lost_) {
     return failure(ErrorCode::kUnavailable, "libvirt does not answer");

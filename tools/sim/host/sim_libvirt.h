@@ -11,10 +11,6 @@
 
 namespace vmnuma::tools {
 
-/// The pin of that number, made or changed.
-void set_pin(std::vector<placement::Pin>& pins, std::int32_t number,
-             const std::vector<placement::CpuId>& cpus);
-
 class SimLibvirt final : public migration::DomainControl {
  public:
   /// `host` must outlive it.
