@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <vector>
 
 #define NCURSES_NOMACROS  // its functions otherwise hide std::move and others
 #include <curses.h>
@@ -73,12 +74,8 @@ std::optional<KeyPress> key_press(int key) {
   }
 }
 
-/// What the mouse did, of which KEY_MOUSE tells: a click, or the wheel, which goes on a row.
-std::optional<TopEvent> mouse_event() {
-  MEVENT mouse{};
-  if (getmouse(&mouse) != OK) {
-    return std::nullopt;
-  }
+/// What one event of the mouse means: a click, or the wheel, which goes on a row.
+std::optional<TopEvent> meaning_of(const MEVENT& mouse) {
   if ((mouse.bstate & BUTTON4_PRESSED) != 0) {
     return TopEvent{TopEvent::Kind::kKey, {TopKey::kUp}};
   }
@@ -89,6 +86,19 @@ std::optional<TopEvent> mouse_event() {
     return TopEvent{TopEvent::Kind::kClick, {}, static_cast<std::size_t>(mouse.y)};
   }
   return std::nullopt;
+}
+
+/// What the mouse did since it was last asked, newest first, as curses gives it: it says KEY_MOUSE
+/// once for all that came together (ncurses 6.4, lib_getch.c).
+std::vector<TopEvent> mouse_events() {
+  std::vector<TopEvent> events;
+  MEVENT mouse{};
+  while (getmouse(&mouse) == OK) {
+    if (const auto event = meaning_of(mouse)) {
+      events.push_back(*event);
+    }
+  }
+  return events;
 }
 
 /// Not every input is a key: what the mouse does is dropped by curses where nobody asked for it.
@@ -212,14 +222,17 @@ class CursesTerminal : public TopTerminal {
   [[nodiscard]] TopEvent wait(std::chrono::milliseconds period) override {
     ticks_.set_period(period);
     while (true) {
+      if (!mouse_.empty()) {
+        const TopEvent event = mouse_.back();
+        mouse_.pop_back();
+        return event;
+      }
       const int key = getch();  // also redraws, and tells of a changed size
       if (key == KEY_RESIZE) {
         return {TopEvent::Kind::kResized, {}};
       }
       if (key == KEY_MOUSE) {
-        if (const auto event = mouse_event()) {
-          return *event;
-        }
+        mouse_ = mouse_events();
         continue;
       }
       if (key != ERR) {
@@ -278,6 +291,7 @@ class CursesTerminal : public TopTerminal {
   bool colours_ = false;
   EndingSignals signals_;
   Ticks ticks_;
+  std::vector<TopEvent> mouse_;  ///< not told yet, the oldest last
 };
 
 }  // namespace
