@@ -33,6 +33,19 @@ bool overlap(const Order& a, const Order& b) {
                      [&](const VmChange& change) { return names(b, change.vm); });
 }
 
+/// Both pin a VM's threads, or both move its memory.
+bool change_the_same(const VmChange& a, const VmChange& b) {
+  return a.vm == b.vm &&
+         ((!a.pins.empty() && !b.pins.empty()) || (changes_memory(a) && changes_memory(b)));
+}
+
+bool change_the_same(const Order& a, const Order& b) {
+  return std::any_of(a.changes.begin(), a.changes.end(), [&](const VmChange& one) {
+    return std::any_of(b.changes.begin(), b.changes.end(),
+                       [&](const VmChange& other) { return change_the_same(one, other); });
+  });
+}
+
 }  // namespace
 
 Executor::Executor(DomainControl& control, PageMover& mover, Journal& journal, Limits limits)
@@ -61,7 +74,7 @@ void Executor::drop_waiting(const Order& order, const std::string& why) {
 
 void Executor::submit(Order order) {
   std::erase_if(waiting_, [&](const Order& older) {
-    if (!overlap(older, order)) {
+    if (!change_the_same(older, order)) {
       return false;
     }
     drop_waiting(older, fmt::format("superseded by action {} before it began", order.action));
@@ -243,10 +256,9 @@ void Executor::supersede_older(const ActionRun& newer) {
       continue;
     }
     for (const VmChange& change : newer.order().changes) {
-      if (change.memory.quotas.empty() && change.memory.allowed_after.empty()) {
-        continue;  // it is about CPUs only
+      if (changes_memory(change)) {
+        run.stop_memory(change.vm, fmt::format("superseded by action {}", newer.action()));
       }
-      run.stop_memory(change.vm, fmt::format("superseded by action {}", newer.action()));
     }
   }
 }

@@ -57,7 +57,8 @@ class Executor {
  public:
   Executor(DomainControl& control, PageMover& mover, Journal& journal, Limits limits);
 
-  /// Queues an order. One that waits for the same VM is superseded: it finishes as dropped.
+  /// Queues an order. One that waits and pins or moves what this one does is superseded: it
+  /// finishes as dropped. A pull of memory and new CPUs of the same VM leave each other alone.
   void submit(Order order);
   /// The VM ended or shall not be moved: a waiting order is dropped, one that settles is taken
   /// back, page moves end where they are. Of an exchange that moves memory, only this VM's part.

@@ -80,6 +80,10 @@ struct VmChange {
   bool operator==(const VmChange&) const = default;
 };
 
+[[nodiscard]] inline bool changes_memory(const VmChange& change) {
+  return !change.memory.quotas.empty() || !change.memory.allowed_after.empty();
+}
+
 /// The run of the domain that the change is meant for.
 [[nodiscard]] inline DomainRun run_of(const VmChange& change) {
   return {change.vm, change.domain_id};

@@ -453,6 +453,32 @@ TEST_F(ExecutorTest, AWaitingOrderIsSupersededByANewerOne) {
   EXPECT_EQ(finished(events, 8).state, ActionState::kDone);
 }
 
+TEST_F(ExecutorTest, APullOfMemoryAndNewCpusThatWaitForTheSameVmAreBothCarriedOut) {
+  const TestVm vm = world_.start_vm("web1", 0, kMiB * 2, false);
+  const TestVm other = world_.start_vm("web2", 0, kMiB * 2, false);
+  VmChange pull = world_.change(vm, 0, 1);
+  pull.pins.clear();
+  VmChange cpus = world_.change(vm, 0, 1);
+  cpus.memory = {};
+  VmChange cpus_first = world_.change(other, 0, 1);
+  cpus_first.memory = {};
+  VmChange pull_then = world_.change(other, 0, 1);
+  pull_then.pins.clear();
+  world_.executor().submit(World::order(7, {pull}));
+  world_.executor().submit(World::order(8, {cpus}));
+  world_.executor().submit(World::order(9, {cpus_first}));
+  world_.executor().submit(World::order(10, {pull_then}));
+  const auto events = world_.run();
+  for (const std::int64_t action : {7, 8, 9, 10}) {
+    EXPECT_EQ(finished(events, action).state, ActionState::kDone) << action;
+  }
+  for (const TestVm& one : {vm, other}) {
+    EXPECT_EQ(world_.home(one), 1);
+    EXPECT_EQ(world_.memory_on(one, 1), kMiB * 2);
+  }
+  expect_all_closed();
+}
+
 TEST_F(ExecutorTest, AnOrderWaitsWhileAnotherOfItsVmSettles) {
   const TestVm vm = world_.start_vm("web1", 0, kMiB * 2, true);
   world_.executor().submit(World::order(7, {world_.change(vm, 0, 1)}));
