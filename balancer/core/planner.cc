@@ -55,8 +55,8 @@ Permille locality_of(const Arrangement& arrangement, const std::vector<Rehoming>
   return permille_of(local.value, all.value, Permille{1000});
 }
 
-/// VMs that have clients without a home, wide and busy ones first: what is left over fits small
-/// ones more easily.
+/// VMs that have clients without a home. Those whose memory cannot follow come first, because only
+/// one node suits them; then wide and busy ones: what is left over fits small ones more easily.
 std::vector<std::size_t> homeless_vms(const Snapshot& snapshot) {
   std::vector<std::size_t> vms;
   std::vector<CpuTime> loads(snapshot.vms.size());
@@ -71,8 +71,12 @@ std::vector<std::size_t> homeless_vms(const Snapshot& snapshot) {
       vms.push_back(i);
     }
   }
-  std::stable_sort(vms.begin(), vms.end(),
-                   [&](std::size_t a, std::size_t b) { return loads[a] > loads[b]; });
+  const auto before = [&](std::size_t a, std::size_t b) {
+    const bool a_stays = !snapshot.vms[a].memory_stays_because.empty();
+    const bool b_stays = !snapshot.vms[b].memory_stays_because.empty();
+    return a_stays != b_stays ? a_stays : loads[a] > loads[b];
+  };
+  std::stable_sort(vms.begin(), vms.end(), before);
   return vms;
 }
 

@@ -54,6 +54,20 @@ TEST(PlannerTest, MovesOneOfTwoWhoShareANodeToTheEmptyOne) {
   EXPECT_THAT(planned_with_walls(crowded({}).build()), ElementsAre("load-move a:0->1"));
 }
 
+TEST(PlannerTest, WhoseMemoryCannotFollowGetsAHomeBeforeBusierOnesTakeThatNode) {
+  SnapshotBuilder builder;
+  builder.nodes(2, {.cores = 4});
+  builder.vm({.name = "busy", .homes = {kNoNode}, .vcpus = 4, .memory_gib = {1, 0}});
+  builder.vm({.name = "held",
+              .homes = {kNoNode},
+              .vcpus = 4,
+              .busy_pct = 60,
+              .memory_gib = {1, 0},
+              .memory_stays_because = "it is locked"});
+  EXPECT_THAT(planned_with_walls(builder.build()),
+              ElementsAre("initial-placement held:-->0", "initial-placement busy:-->1"));
+}
+
 /// A VM on node 0 of 2, whose devices are on node 1, where `others` vCPUs are busy.
 Snapshot away_from_its_devices(placement::TopologyPolicy policy, std::int32_t others) {
   SnapshotBuilder builder;
