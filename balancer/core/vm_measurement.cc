@@ -156,7 +156,9 @@ void VmMeasurement::take_in() {
   state.figures.memory_stall = state.counted_stall;
   vm_.measured = vm_.measured || usage.has_value();
   state.measured = vm_.measured;
-  state.shares_memory = vm_.description.cells.size() < 2;
+  state.shares_memory =
+      std::any_of(vm_.clients.begin(), vm_.clients.end(),
+                  [](const ClientRecord& client) { return client.shape.cells.empty(); });
   if (!state.measured && vm_.found_running) {
     make_stale(state, "it was found running and needs a second reading");
   }

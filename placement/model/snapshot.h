@@ -74,8 +74,10 @@ struct VmState {
   /// The same as its CPUs counted it; absent where they did not, or where that does not count.
   std::optional<Permille> counted_stall = std::nullopt;
   std::string memory_stays_because;  ///< empty if its memory can be moved
-  bool shares_memory = false;        ///< its guest has no NUMA cells: any vCPU uses all of it
-  Bytes huge_page_size;              ///< of hugetlbfs, that its memory consists of; zero: ordinary
+  /// Any vCPU uses all of its memory: its guest has no NUMA cells, or some too large for a node,
+  /// whose memory is then shared out over all its clients' nodes.
+  bool shares_memory = false;
+  Bytes huge_page_size;  ///< of hugetlbfs, that its memory consists of; zero: ordinary
   VmPolicy policy;
   bool fresh = true;  ///< false: numbers missing or stale; it is never touched
   std::string stale_because;

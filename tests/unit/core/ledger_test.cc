@@ -151,6 +151,26 @@ TEST_F(LedgerTest, ASpillIsKeptUntilItEndsOrTheClientMoves) {
   EXPECT_EQ(snapshot.clients[0].spill_saves, CpuTime{});
 }
 
+TEST_F(LedgerTest, AVmIsOneMemoryUnlessEachOfItsClientsHoldsWholeCells) {
+  const auto shares_memory = [this](std::int32_t cells, std::int32_t vcpus_each) {
+    VmDescription vm = vm_of(1, cells * vcpus_each);
+    for (std::int32_t cell = 0; cell < cells; ++cell) {
+      placement::GuestCell& added = vm.cells.emplace_back();
+      added.id = cell;
+      added.memory = kGiB;
+      for (std::int32_t vcpu = 0; vcpu < vcpus_each; ++vcpu) {
+        added.vcpus.push_back(cell * vcpus_each + vcpu);
+      }
+    }
+    run({});
+    run({vm});
+    return epoch().vms.front().shares_memory;
+  };
+  EXPECT_FALSE(shares_memory(2, 4));
+  EXPECT_TRUE(shares_memory(2, 6));
+  EXPECT_TRUE(shares_memory(1, 6));
+}
+
 TEST_F(LedgerTest, ChatsAreOfVmsThatRun) {
   run({vm_of(1, 2), vm_of(2, 2), vm_of(3, 2)});
   const auto talking = [this] {
