@@ -66,11 +66,8 @@ std::vector<NodeId> pinned_nodes(const std::vector<std::int32_t>& vcpus,
   }
   std::vector<NodeId> nodes;
   for (const placement::Node& node : topology.nodes) {
-    const bool has_one = std::any_of(cpus.begin(), cpus.end(), [&node](CpuId cpu) {
-      return std::binary_search(
-          node.cpus.begin(), node.cpus.end(), placement::Cpu{cpu, 0, 0},
-          [](const placement::Cpu& a, const placement::Cpu& b) { return a.id < b.id; });
-    });
+    const bool has_one =
+        std::any_of(cpus.begin(), cpus.end(), [&node](CpuId cpu) { return node.has(cpu); });
     if (has_one) {
       nodes.push_back(node.id);
     }

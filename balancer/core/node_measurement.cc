@@ -8,6 +8,7 @@
 
 #include "balancer/core/averages.h"
 #include "balancer/core/node_usage.h"
+#include "balancer/core/ran_on.h"
 #include "placement/memory_cost.h"
 
 namespace vmnuma::balancer {
@@ -26,7 +27,8 @@ namespace {
 
 /// Where it may have run in the last epoch, empty for anywhere: its pins say that only if they were
 /// in force all epoch. A second node comes and goes within one, beside the home.
-std::vector<NodeIndex> ran_on(const placement::Topology& topology, const ClientRecord& client) {
+std::vector<NodeIndex> may_have_run_on(const placement::Topology& topology,
+                                       const ClientRecord& client) {
   const std::optional<NodeIndex> home = topology.index_of(client.home);
   if (!home || client.epochs_here <= 1) {
     return {};
@@ -44,6 +46,16 @@ std::vector<NodeIndex> ran_on(const placement::Topology& topology, const ClientR
   return is_beside_home ? nodes : std::vector<NodeIndex>{};
 }
 
+/// How it shared its time between these nodes lately, or nothing.
+std::vector<CpuTime> seen_on(const placement::Topology& topology, const ClientRecord& client,
+                             const std::vector<NodeIndex>& nodes) {
+  std::vector<CpuTime> seen(client.ran_on.empty() ? 0 : nodes.size());
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    seen[i] = ran_lately_on(client, topology.nodes[nodes[i]].id);
+  }
+  return seen;
+}
+
 /// Per node, the busy time that no client used, the daemon's copying included.
 std::vector<CpuTime> others_on_nodes(const std::map<VmId, VmRecord>& vms,
                                      const EpochReading& reading, const std::vector<NodeBusy>& busy,
@@ -51,13 +63,14 @@ std::vector<CpuTime> others_on_nodes(const std::map<VmId, VmRecord>& vms,
   std::vector<CpuTime> bound(reading.topology.nodes.size());
   std::vector<ClientUse> unbound;
   for (const ClientState& client : snapshot.clients) {
-    const VmRecord& vm = vms.at(client.id.vm);
-    std::vector<NodeIndex> nodes =
-        ran_on(reading.topology, vm.clients[static_cast<std::size_t>(client.id.index)]);
+    const ClientRecord& record =
+        vms.at(client.id.vm).clients[static_cast<std::size_t>(client.id.index)];
+    std::vector<NodeIndex> nodes = may_have_run_on(reading.topology, record);
     if (nodes.size() == 1) {
       bound[nodes.front()] += client.used;
     } else {
-      unbound.push_back({std::move(nodes), client.used});
+      std::vector<CpuTime> seen = seen_on(reading.topology, record, nodes);
+      unbound.push_back({std::move(nodes), client.used, std::move(seen)});
     }
   }
   std::vector<CpuTime> before;

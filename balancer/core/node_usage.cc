@@ -97,6 +97,22 @@ CpuTime take_away(CpuTime amount, const std::vector<NodeIndex>& nodes, const Tim
   return amount - taken;
 }
 
+/// Takes away what a client ran where it was seen, and returns what must have been elsewhere.
+CpuTime take_where_seen(const ClientUse& use, Times& left) {
+  CpuTime all;
+  for (const CpuTime seen : use.seen) {
+    all += seen;
+  }
+  CpuTime rest = use.used;
+  for (std::size_t i = 0; i < use.seen.size(); ++i) {
+    CpuTime& there = left[use.nodes[i]];
+    const CpuTime taken = std::min(scaled(use.used, use.seen[i].value, all.value), there);
+    there -= taken;
+    rest -= taken;
+  }
+  return rest;
+}
+
 /// What a client that may have run on these nodes ran there.
 void take_use(CpuTime used, const std::vector<NodeIndex>& nodes, const Times& expected,
               Times& left) {
@@ -121,7 +137,7 @@ std::vector<CpuTime> non_vm_time(const std::vector<NodeBusy>& nodes, const Times
   const Times expected = expected_of_others(nodes, before.empty() ? Times(nodes.size()) : before);
   std::map<std::vector<NodeIndex>, CpuTime> by_nodes;
   for (const ClientUse& use : unbound) {
-    by_nodes[use.nodes.empty() ? everywhere : use.nodes] += use.used;
+    by_nodes[use.nodes.empty() ? everywhere : use.nodes] += take_where_seen(use, left);
   }
   // Those with the fewest nodes first: what they leave is for those that may have run elsewhere.
   std::vector<std::pair<std::vector<NodeIndex>, CpuTime>> uses(by_nodes.begin(), by_nodes.end());

@@ -4,8 +4,9 @@
 /// Problem: capacity for VMs is what others leave, and the kernel says only how long each CPU was
 /// busy. Approach: busy time of the node's CPUs less what clients pinned to the node ran is left
 /// for clients that may have run on several nodes, and for everybody else. The former are taken to
-/// have run where, among these nodes, there is more such time than is expected of everybody else,
-/// in proportion, and if that is not enough, where there is any. Everybody else is expected to use
+/// have run where their threads were seen, as far as that is possible. The rest of what they ran
+/// was where, among these nodes, there is more such time than is expected of everybody else, in
+/// proportion, and if that is not enough, where there is any. Everybody else is expected to use
 /// what they used in the epoch before, moved a small part of the way to an even spread over the
 /// host: what is not seen on its node any more has to be forgotten.
 ///
@@ -45,6 +46,8 @@ struct NodeBusy {
 struct ClientUse {
   std::vector<placement::NodeIndex> nodes;  ///< empty: anywhere
   placement::CpuTime used;
+  /// How it was seen to share its time between `nodes`, lately; none where nothing tells.
+  std::vector<placement::CpuTime> seen = {};
 };
 
 /// Per node, the busy time that no client used. `bound` is what clients pinned to the node ran;

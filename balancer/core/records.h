@@ -31,6 +31,12 @@ struct CpuRates {
   placement::CpuTime demand;
 };
 
+/// How long a client ran on a node, an epoch, averaged over a few (ran_on.h).
+struct RanOnNode {
+  placement::NodeId node;
+  placement::CpuTime lately;
+};
+
 struct RecordFields;
 
 /// What the ledger remembers about one client.
@@ -41,6 +47,7 @@ struct ClientRecord {
   placement::NodeId came_from_before;  ///< what came_from was before its last move
   placement::NodeId pinned_to;         ///< the node all its vCPUs are pinned to; value -1: none
   std::vector<placement::NodeId> pinned_to_two;  ///< the same if it is two nodes; else empty
+  std::vector<RanOnNode> ran_on;                 ///< by node; empty where its readings do not tell
   std::int64_t epochs_here = 0;  ///< since it got its home; 1 in the first epoch measured there;
                                  ///< at least Numa.Residency once it is known to be no newcomer
   std::int64_t epochs_since_swap = 1'000'000;

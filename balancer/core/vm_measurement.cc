@@ -8,6 +8,7 @@
 
 #include "balancer/core/averages.h"
 #include "balancer/core/memory_attribution.h"
+#include "balancer/core/ran_on.h"
 #include "balancer/core/vm_usage.h"
 #include "placement/clients.h"
 #include "placement/memory_cost.h"
@@ -234,6 +235,10 @@ std::optional<VmUsage> VmMeasurement::read(VmState& state) {
     if (!usage->unusable_because.empty()) {
       make_stale(state, usage->unusable_because);
       usage.reset();
+    } else {
+      for (ClientRecord& client : vm_.clients) {
+        take_in_where_it_ran(*vm_.last, now, reading_.topology, client);
+      }
     }
   }
   if (vm_.last && !has_same_threads(*vm_.last, now)) {

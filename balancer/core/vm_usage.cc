@@ -21,6 +21,8 @@ const VcpuSample* find(const VmSample& sample, std::int32_t vcpu) {
   return found != sample.vcpus.end() && found->vcpu == vcpu ? &*found : nullptr;
 }
 
+}  // namespace
+
 std::optional<CpuUse> use_of(std::int32_t vcpu, const VmSample& before, const VmSample& now) {
   const VcpuSample* first = find(before, vcpu);
   const VcpuSample* second = find(now, vcpu);
@@ -31,8 +33,6 @@ std::optional<CpuUse> use_of(std::int32_t vcpu, const VmSample& before, const Vm
   return CpuUse{CpuTime{(second->run_ns - first->run_ns) / kNsPerUs},
                 CpuTime{(second->wait_ns - first->wait_ns) / kNsPerUs}};
 }
-
-}  // namespace
 
 VmUsage usage_between(const VmSample& before, const VmSample& now,
                       const std::vector<std::vector<std::int32_t>>& groups) {

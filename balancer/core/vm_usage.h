@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,10 @@ struct VmUsage {
   placement::CpuTime throttled;  ///< by the VM's own quota, all vCPUs together
   std::string unusable_because;  ///< empty if the numbers can be used
 };
+
+/// Use of one vCPU, or nothing if it has no two readings of one thread.
+[[nodiscard]] std::optional<CpuUse> use_of(std::int32_t vcpu, const placement::VmSample& before,
+                                           const placement::VmSample& now);
 
 /// Use of each group of vCPUs between `before` and `now`, which must be of the same process.
 [[nodiscard]] VmUsage usage_between(const placement::VmSample& before,

@@ -233,6 +233,7 @@ struct RecordFields {
     fields("id", value.id);
     fields("process", value.process);
     fields("vcpus", value.vcpus);
+    fields.added("last_cpus", value.last_cpus);
     fields("throttled_us", value.throttled_us);
     fields("weight", value.weight);
     fields("quota_permille", value.quota_permille);
@@ -609,6 +610,10 @@ struct RecordFields {
     fields("long_term", value.long_term);
     fields("administrator", value.administrator);
   }
+  VMNUMA_FIELDS(RanOnNode) {
+    fields("node", value.node);
+    fields("lately", value.lately);
+  }
   VMNUMA_FIELDS(ClientRecord) {
     fields("shape", value.shape);
     fields("home", value.home);
@@ -616,6 +621,7 @@ struct RecordFields {
     fields.added("came_from_before", value.came_from_before);
     fields("pinned_to", value.pinned_to);
     fields.added("pinned_to_two", value.pinned_to_two);
+    fields.added("ran_on", value.ran_on);
     fields("epochs_here", value.epochs_here);
     fields("epochs_since_swap", value.epochs_since_swap);
     fields("age_epochs", value.age_epochs);

@@ -238,6 +238,10 @@ void check(const placement::VmSample& sample, Findings& findings) {
     findings.require(vcpu.run_ns >= 0 && vcpu.wait_ns >= 0,
                      "vCPU {} of VM {} ran or waited for less than no time", vcpu.vcpu, id);
   }
+  findings.require((sample.last_cpus.empty() || sample.last_cpus.size() == sample.vcpus.size()) &&
+                       std::all_of(sample.last_cpus.begin(), sample.last_cpus.end(),
+                                   [](CpuId cpu) { return cpu.value >= 0; }),
+                   "VM {} has vCPUs that ran on a CPU that cannot be", id);
   findings.require(
       is_within(sample.weight, 0, kMostWeight) && sample.throttled_us >= 0 &&
           is_within(sample.beside_us.value_or(0), 0, kMostAmount) &&

@@ -15,6 +15,19 @@ std::int32_t Node::core_count() const {
   return static_cast<std::int32_t>(std::unique(cores.begin(), cores.end()) - cores.begin());
 }
 
+bool Node::has(CpuId cpu) const {
+  const auto found = std::lower_bound(cpus.begin(), cpus.end(), cpu,
+                                      [](const Cpu& one, CpuId key) { return one.id < key; });
+  return found != cpus.end() && found->id == cpu;
+}
+
+std::optional<NodeIndex> Topology::node_of(CpuId cpu) const {
+  const auto found =
+      std::find_if(nodes.begin(), nodes.end(), [cpu](const Node& node) { return node.has(cpu); });
+  return found == nodes.end() ? std::nullopt
+                              : std::optional(static_cast<NodeIndex>(found - nodes.begin()));
+}
+
 std::optional<NodeIndex> Topology::index_of(NodeId id) const {
   const auto found = std::lower_bound(nodes.begin(), nodes.end(), id,
                                       [](const Node& node, NodeId key) { return node.id < key; });

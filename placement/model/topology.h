@@ -49,6 +49,8 @@ struct Node {
   /// partition, or outside the cpuset of VMs.
   std::vector<CpuId> isolated_cpus = {};
 
+  /// It has that CPU, and VMs may use it.
+  [[nodiscard]] bool has(CpuId cpu) const;
   [[nodiscard]] std::int32_t core_count() const;  ///< distinct physical cores among `cpus`
   [[nodiscard]] std::int32_t cpu_count() const { return static_cast<std::int32_t>(cpus.size()); }
   bool operator==(const Node&) const = default;
@@ -63,6 +65,8 @@ struct Topology {
   }
   /// The index of the node with the kernel's number `id`, or nothing.
   [[nodiscard]] std::optional<NodeIndex> index_of(NodeId id) const;
+  /// The node of a CPU that VMs may use, or nothing.
+  [[nodiscard]] std::optional<NodeIndex> node_of(CpuId cpu) const;
   /// True if a client can live there: it has CPUs and memory.
   [[nodiscard]] bool can_be_home(NodeIndex node) const {
     return !nodes[node].cpus.empty() && nodes[node].memory > Bytes{};

@@ -62,34 +62,71 @@ Result<std::vector<CpuIdleTime>> parse_proc_stat(std::string_view text) {
   return cpus;
 }
 
-Result<ProcessStat> parse_process_stat(std::string_view text) {
-  constexpr std::string_view kFormat = "a process's stat";
-  // Field 2 is the name in brackets. It may contain anything, brackets too, so its end is the last
-  // one.
-  constexpr int kFieldsBetweenStateAndStartTime = 18;
+namespace {
+
+constexpr std::string_view kProcessStat = "a process's stat";
+
+/// A stat file in its parts. Field 2 is the name in brackets. It may contain anything, brackets
+/// too, so its end is the last one.
+struct StatParts {
+  std::string_view pid;
+  std::string_view name;
+  std::string_view rest;  ///< from the state on, field 3
+};
+
+std::optional<StatParts> parts_of_stat(std::string_view text) {
   const std::size_t open = text.find(" (");
   const std::size_t close = text.rfind(") ");
   if (!text.ends_with('\n') || open == std::string_view::npos || close == std::string_view::npos ||
       close < open + 2) {
-    return bad_line(kFormat, text);
+    return std::nullopt;
+  }
+  return StatParts{text.substr(0, open), text.substr(open + 2, close - open - 2),
+                   text.substr(close + 2, text.size() - close - 3)};
+}
+
+/// False if there are not so many.
+bool skip_words(std::string_view& rest, int count) {
+  bool good = true;
+  for (int i = 0; good && i < count; ++i) {
+    good = take_word(rest).has_value();
+  }
+  return good;
+}
+
+}  // namespace
+
+Result<ProcessStat> parse_process_stat(std::string_view text) {
+  constexpr int kFieldsBetweenStateAndStartTime = 18;
+  std::optional<StatParts> parts = parts_of_stat(text);
+  if (!parts) {
+    return bad_line(kProcessStat, text);
+  }
+  const auto pid = to_number<std::int64_t>(parts->pid);
+  const auto state = take_word(parts->rest);
+  const bool good = pid && state && state->size() == 1 &&
+                    skip_words(parts->rest, kFieldsBetweenStateAndStartTime);
+  const auto start_time = take_number<std::uint64_t>(parts->rest);
+  if (!good || !start_time) {
+    return bad_line(kProcessStat, text);
   }
   ProcessStat stat;
-  const auto pid = to_number<std::int64_t>(text.substr(0, open));
-  std::string_view fields = text.substr(close + 2, text.size() - close - 3);
-  const auto state = take_word(fields);
-  bool good = pid && state && state->size() == 1;
-  for (int i = 0; good && i < kFieldsBetweenStateAndStartTime; ++i) {
-    good = take_word(fields).has_value();
-  }
-  const auto start_time = take_number<std::uint64_t>(fields);
-  if (!good || !start_time) {
-    return bad_line(kFormat, text);
-  }
   stat.pid = *pid;
-  stat.name = text.substr(open + 2, close - open - 2);
+  stat.name = parts->name;
   stat.state = state->front();
   stat.start_time_ticks = *start_time;
   return stat;
+}
+
+Result<placement::CpuId> parse_last_cpu(std::string_view text) {
+  constexpr int kFieldsFromStateToLastCpu = 36;
+  std::optional<StatParts> parts = parts_of_stat(text);
+  const bool good = parts && skip_words(parts->rest, kFieldsFromStateToLastCpu);
+  const auto cpu = good ? take_number<std::int32_t>(parts->rest) : std::nullopt;
+  if (!cpu) {
+    return bad_line(kProcessStat, text);
+  }
+  return placement::CpuId{*cpu};
 }
 
 Result<ScheduleTimes> parse_schedstat(std::string_view text) {

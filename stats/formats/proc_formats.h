@@ -38,6 +38,9 @@ struct ProcessStat {
 /// /proc/PID/stat (proc(5), Linux 6.1, fs/proc/array.c). Later kernels may append fields.
 [[nodiscard]] Result<ProcessStat> parse_process_stat(std::string_view text);
 
+/// Of the same file of a process or thread, field 39: the CPU that it runs on or ran on last.
+[[nodiscard]] Result<placement::CpuId> parse_last_cpu(std::string_view text);
+
 struct ScheduleTimes {
   std::int64_t run_ns = 0;   ///< ran on a CPU
   std::int64_t wait_ns = 0;  ///< could run but waited for a CPU

@@ -97,6 +97,20 @@ Result<VcpuCounters> VcpuReader::read(std::string& scratch, MissingLog& log) {
   return counters;
 }
 
+std::vector<placement::CpuId> VcpuReader::last_cpus(
+    const std::vector<placement::VcpuSample>& vcpus) const {
+  std::vector<placement::CpuId> cpus;
+  cpus.reserve(vcpus.size());
+  for (const placement::VcpuSample& vcpu : vcpus) {
+    const auto cpu = read_parsed(tasks_, std::to_string(vcpu.tid) + "/stat", parse_last_cpu);
+    if (!cpu) {
+      return {};
+    }
+    cpus.push_back(*cpu);
+  }
+  return cpus;
+}
+
 Result<void> VcpuReader::read_quotas(std::string& scratch) {
   if (threads_may_have_changed()) {
     if (auto found = find_threads(scratch); !found) {

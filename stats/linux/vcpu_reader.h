@@ -45,6 +45,11 @@ class VcpuReader {
   /// could not be read of a single vCPU goes to `log`. Errors: those of looking for the threads.
   [[nodiscard]] Result<VcpuCounters> read(std::string& scratch, MissingLog& log);
 
+  /// The CPU that each of these, just read, runs on or ran on last; nothing if one cannot be read.
+  /// Opens a file for each, so it is for few.
+  [[nodiscard]] std::vector<placement::CpuId> last_cpus(
+      const std::vector<placement::VcpuSample>& vcpus) const;
+
   /// Reads every vCPU's quota: the slow part, done now and then.
   /// Errors: those of looking for the threads; a quota that cannot be read is named by each read().
   [[nodiscard]] Result<void> read_quotas(std::string& scratch);

@@ -154,10 +154,15 @@ Result<placement::VmSample> VmReader::read(const VmDescription& vm, Extent exten
   context.missing.insert(context.missing.end(), log.entries().begin(), log.entries().end());
   // Beside the vCPUs' times, so that both are of one moment. Only in turns: the kernel sums up what
   // each CPU counted for it.
+  std::vector<placement::CpuId> last_cpus;
+  if (is_across_nodes(vm.vcpu_pins, context.topology)) {
+    last_cpus = vcpus_.last_cpus(counters->vcpus);
+  }
   const auto beside_us = extent == Extent::kFull ? read_beside_us(counters->vcpus) : std::nullopt;
   return placement::VmSample{.id = vm.id,
                              .process = process_.identity,
                              .vcpus = std::move(counters->vcpus),
+                             .last_cpus = std::move(last_cpus),
                              .throttled_us = throttled_us_,
                              .weight = weight_,
                              .quota_permille = quota_permille_,

@@ -277,6 +277,15 @@ void FakeHost::set_vcpu_times(const FakeVm& vm, FakeVcpu vcpu, std::int64_t run_
   write(vm.thread_directory(vcpu.tid) + "schedstat", fmt::format("{} {} 1\n", run_ns, wait_ns));
 }
 
+void FakeHost::set_last_cpu(const FakeVm& vm, FakeVcpu vcpu, std::int32_t cpu) {
+  std::string fields;
+  for (int field = 4; field < 39; ++field) {
+    fields += " 0";
+  }
+  write(vm.thread_directory(vcpu.tid) + "stat",
+        fmt::format("{} (CPU {}/KVM) R{} {} 0 0\n", vcpu.tid, vcpu.number, fields, cpu));
+}
+
 void FakeHost::set_quota(const FakeVm& vm, std::int32_t vcpu, std::string_view cpu_max) {
   write(vm.vcpu_group(vcpu) + "cpu.max", fmt::format("{}\n", cpu_max));
 }

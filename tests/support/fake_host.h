@@ -86,6 +86,7 @@ class FakeHost {
   void plug(const FakeVm& vm, FakeVcpu vcpu);
   void unplug(const FakeVm& vm, FakeVcpu vcpu);
   void set_vcpu_times(const FakeVm& vm, FakeVcpu vcpu, std::int64_t run_ns, std::int64_t wait_ns);
+  void set_last_cpu(const FakeVm& vm, FakeVcpu vcpu, std::int32_t cpu);
   void set_quota(const FakeVm& vm, std::int32_t vcpu, std::string_view cpu_max);
   void set_throttled(const FakeVm& vm, std::int32_t vcpu, std::int64_t throttled_us);
   struct MemoryOnNode {

@@ -406,7 +406,7 @@ TEST(ControllerTest, NumbersActionsOnFromTheHistory) {
   for (std::int32_t cpu = 0; cpu < 4; ++cpu) {
     sample.cpus.push_back({placement::CpuId{cpu}, 0});
   }
-  sample.vms = {{vm.id, {10, 1}, {{0, 11, 0, 0}}, 0, 100, std::nullopt, std::nullopt}};
+  sample.vms = {{.id = vm.id, .process = {10, 1}, .vcpus = {{0, 11, 0, 0}}}};
   const Effects effects = controller.on(balancer::SampleTaken{sample, 0});
   ASSERT_THAT(effects.orders, SizeIs(1));
   EXPECT_EQ(effects.orders.front().action, 42);

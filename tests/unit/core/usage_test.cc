@@ -116,6 +116,17 @@ TEST(NodeUsageTest, AClientsUseIsCountedWhereItMayHaveRun) {
               ElementsAre(CpuTime{}, CpuTime{}, CpuTime{50}));
 }
 
+TEST(NodeUsageTest, WhatAClientRanIsCountedWhereItsThreadsWereSeen) {
+  const std::vector<NodeBusy> busy = busy_of({800, 550});
+  const std::vector<CpuTime> none(2);
+  // It ran on node 1 only, so all that node 0 is busy with is others'.
+  const ClientUse use{{0, 1}, CpuTime{550}, {CpuTime{}, CpuTime{40}}};
+  EXPECT_THAT(non_vm_time(busy, none, {use}, {}), ElementsAre(CpuTime{800}, CpuTime{}));
+  // Half of it was seen on each; what node 1 was not busy with must have been on node 0.
+  const ClientUse halves{{0, 1}, CpuTime{1300}, {CpuTime{20}, CpuTime{20}}};
+  EXPECT_THAT(non_vm_time(busy, none, {halves}, {}), ElementsAre(CpuTime{50}, CpuTime{}));
+}
+
 TEST(NodeUsageTest, WhereReadingsTellNothingEqualNodesEndWithEqualNonVmTime) {
   // Two clients on two nodes each, all nodes busy: others were on nodes 0 and 2 once.
   const std::vector<NodeBusy> busy = busy_of({1000000, 1000000, 1000000, 1000000});

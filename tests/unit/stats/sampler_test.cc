@@ -179,6 +179,21 @@ TEST_F(SamplerTest, ReadsVcpuCountersAnewEachEpoch) {
   EXPECT_EQ(sample(sampler).vms[0].vcpus[1], (VcpuSample{1, 502, 9000, 75}));
 }
 
+TEST_F(SamplerTest, TellsWhereVcpusRanLastIfTheyMayRunOnSeveralNodes) {
+  Sampler sampler = make_sampler();
+  host_.set_last_cpu(web_, web_.vcpus[0], 3);
+  host_.set_last_cpu(web_, web_.vcpus[1], 0);
+  VmDescription web = web_.description();
+  const auto last_cpus = [&] { return find(sample_described(sampler, {web}), web_)->last_cpus; };
+  EXPECT_THAT(last_cpus(), IsEmpty());
+  web.vcpu_pins = {{0, {CpuId{0}, CpuId{1}}}, {1, {CpuId{0}, CpuId{1}}}};
+  EXPECT_THAT(last_cpus(), IsEmpty());
+  web.vcpu_pins[1].cpus.push_back(CpuId{2});
+  EXPECT_THAT(last_cpus(), ElementsAre(CpuId{3}, CpuId{0}));
+  host_.remove(web_.thread_directory(502) + "stat");
+  EXPECT_THAT(last_cpus(), IsEmpty());
+}
+
 TEST_F(SamplerTest, SortsVmsByIdWhateverTheOrder) {
   Sampler sampler = make_sampler();
   const Sample both = sample(sampler, {db_, web_, db_});

@@ -144,6 +144,21 @@ void pin_as_found(SimVm& vm, const HostState& host, bool prefer_ht) {
   description.io_thread_pins = {{1, description.emulator_pin}};
 }
 
+/// The first CPU of each vCPU's node: which of these it is matters to nobody.
+std::vector<placement::CpuId> last_cpus(const SimVm& vm, const placement::Topology& topology) {
+  std::vector<placement::CpuId> cpus;
+  if (!is_across_nodes(vm.description.vcpu_pins, topology)) {
+    return cpus;
+  }
+  for (const SimVcpu& vcpu : vm.vcpus) {
+    if (vcpu.node == placement::kNoNode || topology.nodes[vcpu.node].cpus.empty()) {
+      return {};
+    }
+    cpus.push_back(topology.nodes[vcpu.node].cpus.front().id);
+  }
+  return cpus;
+}
+
 void begin_epoch(SimVm& vm, std::int64_t epoch) {
   vm.load_pct = load_at(vm.spec, epoch);
   if (vm.spec.noise_pct > 0 && vm.load_pct > 0) {
@@ -330,6 +345,7 @@ placement::Sample SimHost::sample(std::int64_t sequence, placement::Microseconds
                            vm.process.pid + 1 + static_cast<std::int64_t>(vcpu),
                            vm.vcpus[vcpu].ran_us * 1000, vm.vcpus[vcpu].waited_us * 1000});
     }
+    row.last_cpus = last_cpus(vm, state_.topology);
     std::vector<Bytes> memory;
     for (const std::int64_t pages : state_.memory.counts(vm.owner)) {
       memory.push_back(kSimPage * pages);

@@ -55,6 +55,7 @@ RC_GTEST_PROP(MapsTest, NoTextCrashesTheReaders, (const std::string& text)) {
   (void)parse_maps(text);
   (void)parse_numa_maps(text);
   (void)parse_process_stat(text);
+  (void)parse_last_cpu(text);
 }
 
 }  // namespace

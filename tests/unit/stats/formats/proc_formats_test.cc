@@ -81,6 +81,16 @@ TEST(ProcessStatTest, RejectsWhatIsCutOff) {
   expect_corrupt(parse_process_stat(""), "''");
 }
 
+TEST(ProcessStatTest, FindsTheLastCpu) {
+  const std::string line =
+      std::string("42 (CPU 0) R (KVM) ") + kFields + " 25 26 27 28 29 30 31 32 33 34 35 36 37 -1 ";
+  EXPECT_EQ(parse_last_cpu(line + "13 40 41\n"), CpuId{13});
+  expect_corrupt(parse_last_cpu(line + "\n"), "'42 (CPU 0) R (KVM)");
+  expect_corrupt(parse_last_cpu(line + "-1 40\n"), "'42 (CPU 0) R (KVM)");
+  expect_corrupt(parse_last_cpu(line + "13 40"), "'42 (CPU 0) R (KVM)");
+  expect_corrupt(parse_last_cpu("42 (qemu\n"), "'42 (qemu?'");
+}
+
 TEST(SchedstatTest, ReadsRunAndWait) {
   const auto times = parse_schedstat("123456789 42 7\n");
   ASSERT_TRUE(times.has_value());
