@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include "stats/sampler.h"
@@ -17,6 +18,7 @@
 namespace vmnuma::stats {
 namespace {
 
+using placement::CpuId;
 using placement::Microseconds;
 using placement::Sample;
 using placement::VmDescription;
@@ -74,6 +76,32 @@ TEST_F(RealProcessTest, MeasuresCpuTimeOfTheRightThread) {
   constexpr std::int64_t kAtLeastNs = 19'000'000;
   EXPECT_GE(after.vms[0].vcpus[1].run_ns - before.vms[0].vcpus[1].run_ns, kAtLeastNs);
   EXPECT_LT(after.vms[0].vcpus[0].run_ns - before.vms[0].vcpus[0].run_ns, kAtLeastNs);
+}
+
+TEST_F(RealProcessTest, TellsTheCpuThatAThreadRanOnLast) {
+  const std::int64_t tid = sample().vms.at(0).vcpus.at(1).tid;
+  cpu_set_t allowed{};
+  ASSERT_EQ(::sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+  // As if CPUs 0 and 1 were of different nodes, wherever it really runs.
+  placement::Topology topology{.nodes = {{}, {}}, .distances = {10, 20, 20, 10}};
+  topology.nodes[0].cpus = {{CpuId{0}, 0, 0}};
+  topology.nodes[1] = {.id = {1}, .cpus = {{CpuId{1}, 1, 0}}};
+  Sampler sampler(files::Directory::open(host_.path()).value(), topology, {});
+  vm_.vcpu_pins = {{1, {CpuId{0}, CpuId{1}}}};
+  const std::vector running{vm_};
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &allowed)) {
+      continue;
+    }
+    cpu_set_t only{};
+    CPU_SET(cpu, &only);
+    ASSERT_EQ(::sched_setaffinity(static_cast<pid_t>(tid), sizeof(only), &only), 0);
+    qemu_.burn(1);
+    const Sample now =
+        sampler.sample({.sequence = 1, .now = Microseconds{1}, .running = running, .moving = {}});
+    ASSERT_THAT(now.vms.at(0).last_cpus, SizeIs(2));
+    EXPECT_EQ(now.vms[0].last_cpus[1], CpuId{cpu});
+  }
 }
 
 TEST_F(RealProcessTest, ReadsMemoryFromTheMappings) {
