@@ -60,14 +60,18 @@ AdmissionMode admission_now(const ControllerState& state) {
 void explain_cpus(const ControllerState& state, const placement::VmId& id, ExplainView& view) {
   const CpuPins pins = state.cpu_pins({});
   const auto subset = pins.subsets.find(id);
+  const std::vector<ClientRecord>& clients = state.ledger.find(id)->clients;
   for (ClientView& client : view.clients) {
     const auto index = static_cast<std::size_t>(client.index);
+    if (index >= clients.size()) {
+      continue;  // the VM has been divided otherwise since it was measured
+    }
     const auto home = state.ledger.topology().index_of(client.home);
     if (subset != pins.subsets.end() && index < subset->second.clients.size() && home &&
         subset->second.clients[index] != cpus_of(state.ledger.topology().nodes[*home])) {
       client.cpus = placement::to_list(subset->second.clients[index]);
     }
-    client.spills_to = state.ledger.find(id)->clients[index].spills_to;
+    client.spills_to = clients[index].spills_to;
     for (const placement::Spill& spill : state.last.plan.spills) {
       if (client.spills_to.value >= 0 && spill.client == placement::ClientId{id, client.index}) {
         client.spill_saves_ms = spill.saves.value / 1000;

@@ -40,7 +40,7 @@ bool has_other_homes(const VmRecord* record, const Snapshot& snapshot, const VmS
   for (std::size_t i = 0; record != nullptr && i < vm.client_count; ++i) {
     const NodeIndex home = snapshot.clients[vm.first_client + i].home;
     const NodeId was = home == kNoNode ? NodeId{} : snapshot.topology.nodes[home].id;
-    if (record->clients[i].home != was) {
+    if (i >= record->clients.size() || record->clients[i].home != was) {
       return true;
     }
   }

@@ -530,6 +530,19 @@ TEST(ControllerTest, ExplainsEveryNodeThatWasConsidered) {
   }
 }
 
+TEST(ControllerTest, ExplainsAVmThatHasFewerClientsThanWhenItWasMeasured) {
+  HostStory host(2, Mode::kActive);
+  host.start(small_vm(1, "vm1", 4), 0, 50);
+  (void)host.tell_domains();
+  host.carry_out(host.epoch());
+  host.carry_out(host.epoch());
+  host.start(small_vm(1, "vm1", 2), 0, 50);  // two of its vCPUs are unplugged
+  (void)host.tell_domains();
+  const auto view = answer_of<balancer::ExplainView>(host, balancer::ExplainRequest{"vm1"});
+  EXPECT_THAT(view.clients, SizeIs(2));
+  EXPECT_THAT(answer_of<balancer::ExplainView>(host, balancer::ExplainRequest{"vm1"}).vm, "vm1");
+}
+
 TEST(ControllerTest, ReportsUsedAndIdleThatAddUpToTheNode) {
   HostStory host = pile_up();
   (void)host.tell_domains();
