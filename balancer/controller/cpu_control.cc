@@ -43,6 +43,19 @@ std::vector<NodeId> nodes_of(const placement::Topology& topology, const std::vec
   return nodes;
 }
 
+/// Where a client lives that runs on these nodes and is remembered on another one: a move that the
+/// daemon did not live to make was taken back since.
+NodeId with_most_memory(const VmRecord& vm, const placement::Topology& topology,
+                        const std::vector<NodeId>& nodes) {
+  const auto memory_on = [&](NodeId node) {
+    const auto index = topology.index_of(node);
+    return vm.memory && index && *index < vm.memory->size() ? (*vm.memory)[*index]
+                                                            : placement::Bytes{};
+  };
+  return *std::max_element(nodes.begin(), nodes.end(),
+                           [&](NodeId a, NodeId b) { return memory_on(a) < memory_on(b); });
+}
+
 }  // namespace
 
 CpuPins cpu_pins(const Ledger& ledger, const ManagedVms& vms,
@@ -67,10 +80,12 @@ std::optional<FoundHome> find_cpu_subset(const VmRecord& vm, std::size_t index,
     const bool is_remembered = remembered != managed.remembered_homes.end();
     const NodeId home = client.home.value < 0 && is_remembered ? remembered->second : client.home;
     const std::vector<NodeId> nodes = nodes_of(topology, cpus);
-    if (nodes.size() != 2 || (nodes[0] != home && nodes[1] != home)) {
+    if (nodes.size() != 2) {
       return std::nullopt;
     }
-    found = {home, nodes[0] == home ? nodes[1] : nodes[0]};
+    const NodeId lives_on =
+        nodes[0] == home || nodes[1] == home ? home : with_most_memory(vm, topology, nodes);
+    found = {lives_on, nodes[0] == lives_on ? nodes[1] : nodes[0]};
   }
   VmCpus& given = managed.cpu_subset ? *managed.cpu_subset : managed.cpu_subset.emplace();
   given.clients.resize(vm.clients.size());

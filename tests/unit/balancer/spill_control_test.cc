@@ -146,6 +146,28 @@ TEST_F(SpillControlTest, AfterARestartItIsKnown) {
   EXPECT_THAT(orders_, Each(Field(&Order::reason, Reason::kCpuAssignment)));  // its other threads
 }
 
+TEST_F(SpillControlTest, OneWhoseMoveIsTakenBackAfterARestartIsNotPinnedByOthers) {
+  epochs(host_, 6);
+  ASSERT_EQ(host_.pins(1), spilled_to(1));
+  Originals originals;
+  for (const Order& order : orders_) {
+    note_order(originals, order);
+  }
+  // Its daemon had given it a home on node 2, and died before it was pinned there.
+  for (auto& [client, home] : homes_) {
+    home = client.vm == tests::vm_id(1) ? placement::NodeId{2} : home;
+  }
+  HostStory after(3, Mode::kActive, [&](balancer::ControllerSetup& setup) {
+    setup.originals = originals;
+    setup.remembered_homes = homes_;
+  });
+  begin(after, spilled_to(1));
+  orders_.clear();
+  epochs(after, 8);
+  EXPECT_EQ(after.home(1), 0);
+  EXPECT_EQ(after.pins(1), spilled_to(1));
+}
+
 TEST_F(SpillControlTest, OneWhoseEndIsTakenBackAfterARestartGoesOn) {
   epochs(host_, 6);
   ASSERT_EQ(host_.pins(1), spilled_to(1));
