@@ -129,11 +129,20 @@ void Oracles::check_new_pins(const Order& order, const VmChange& change, const S
     return;
   }
   const std::vector<NodeId>& mask = host.description(change.vm).policy.nodes;
+  // All that can be homes, if none of those that the policy names can be one now.
+  const std::vector<placement::NodeIndex> homes =
+      allowed_homes(host.topology(), host.description(change.vm).policy);
+  const auto may_be_home = [&](const placement::Node& node) {
+    return std::any_of(homes.begin(), homes.end(), [&](placement::NodeIndex home) {
+      return host.topology().nodes[home].id == node.id;
+    });
+  };
   const auto may_run_on = [&](const placement::Node& node) {
     const bool is_home = std::any_of(
         change.homes.begin(), change.homes.end(),
         [&](const HomeChange& home) { return home.from == node.id || home.to == node.id; });
-    return is_home || mask.empty() || std::find(mask.begin(), mask.end(), node.id) != mask.end();
+    return is_home || mask.empty() || may_be_home(node) ||
+           std::find(mask.begin(), mask.end(), node.id) != mask.end();
   };
   for (const placement::Node& node : host.topology().nodes) {
     const std::vector<CpuId> cpus = balancer::cpus_of(node);
@@ -278,6 +287,12 @@ bool pins_are_being_mended(const Scenario& scenario, std::int64_t epoch) {
 
 void Oracles::check_pins(const SimHost& host, const balancer::Controller& controller) {
   const std::map<VmId, balancer::VmCpus> cpu_subsets = controller.cpu_subsets();
+  std::vector<CpuId> all_cpus;
+  for (const placement::Node& node : host.topology().nodes) {
+    const std::vector<CpuId> cpus = balancer::cpus_of(node);
+    all_cpus.insert(all_cpus.end(), cpus.begin(), cpus.end());
+  }
+  std::sort(all_cpus.begin(), all_cpus.end());
   for (const auto& [id, vm] : controller.ledger().vms()) {
     if (!host.runs(id) || is_under_way(id)) {
       continue;
@@ -291,6 +306,9 @@ void Oracles::check_pins(const SimHost& host, const balancer::Controller& contro
             std::find_if(live.vcpu_pins.begin(), live.vcpu_pins.end(),
                          [vcpu](const placement::Pin& entry) { return entry.number == vcpu; });
         pins.insert(pin == live.vcpu_pins.end() ? std::vector<CpuId>{} : pin->cpus);
+      }
+      if (pins.contains({})) {
+        pins.erase(all_cpus);  // what was taken back to "any CPU" has a pin with all of them
       }
       if (pins.size() > 1) {
         violation(
