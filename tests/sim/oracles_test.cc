@@ -190,6 +190,16 @@ TEST_F(OraclesTest, PagesThatMustStayAreNoticedWhenTheyMove) {
   EXPECT_THAT(violations(), ElementsAre(HasSubstr("numatune mode is strict")));
 }
 
+TEST_F(OraclesTest, AVmWhoseMaskNamesNoHomeMayRunWhereverItMayLive) {
+  scenario_.host = small_host(3);
+  scenario_.vms[0].policy.nodes = {NodeId{7}};
+  make();
+  Order spill = order(1, Reason::kSpill, 1, 1);
+  spill.changes[0].pins = {{migration::PinChange::Thread::kVcpu, 1, {}, first_cpus({1, 2})}};
+  give(4, spill);
+  EXPECT_THAT(violations(), IsEmpty());
+}
+
 TEST_F(OraclesTest, PinsThatDisagreeWithTheHomeAreNoticed) {
   oracles_->epoch_ended(1, *host_, *daemon_);
   EXPECT_THAT(violations(), IsEmpty());
