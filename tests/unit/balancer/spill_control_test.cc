@@ -59,6 +59,22 @@ class SpillControlTest : public testing::Test {
     }
   }
 
+  /// What the daemon has written down so far of what it found.
+  [[nodiscard]] Originals originals() const {
+    Originals originals;
+    for (const Order& order : orders_) {
+      note_order(originals, order);
+    }
+    return originals;
+  }
+  /// A host on which another daemon starts, which knows that.
+  [[nodiscard]] HostStory restarted(std::int32_t nodes, const Originals& originals) const {
+    return {nodes, Mode::kActive, [&](balancer::ControllerSetup& setup) {
+              setup.originals = originals;
+              setup.remembered_homes = homes_;
+            }};
+  }
+
   ExplainView explain() {
     Effects effects = host_.controller().on(CommandReceived{7, ExplainRequest{"web"}});
     return std::get<ExplainView>(*effects.replies.at(0).answer);
@@ -130,14 +146,7 @@ TEST_F(SpillControlTest, OneThatFailsLeavesThingsAsTheyWere) {
 TEST_F(SpillControlTest, AfterARestartItIsKnown) {
   epochs(host_, 6);
   ASSERT_EQ(host_.pins(1), spilled_to(1));
-  Originals originals;
-  for (const Order& order : orders_) {
-    note_order(originals, order);
-  }
-  HostStory after(3, Mode::kActive, [&](balancer::ControllerSetup& setup) {
-    setup.originals = originals;
-    setup.remembered_homes = homes_;
-  });
+  HostStory after = restarted(3, originals());
   begin(after, spilled_to(1));
   orders_.clear();
   epochs(after, 8);
@@ -149,18 +158,11 @@ TEST_F(SpillControlTest, AfterARestartItIsKnown) {
 TEST_F(SpillControlTest, OneWhoseMoveIsTakenBackAfterARestartIsNotPinnedByOthers) {
   epochs(host_, 6);
   ASSERT_EQ(host_.pins(1), spilled_to(1));
-  Originals originals;
-  for (const Order& order : orders_) {
-    note_order(originals, order);
-  }
   // Its daemon had given it a home on node 2, and died before it was pinned there.
   for (auto& [client, home] : homes_) {
     home = client.vm == tests::vm_id(1) ? placement::NodeId{2} : home;
   }
-  HostStory after(3, Mode::kActive, [&](balancer::ControllerSetup& setup) {
-    setup.originals = originals;
-    setup.remembered_homes = homes_;
-  });
+  HostStory after = restarted(3, originals());
   begin(after, spilled_to(1));
   orders_.clear();
   epochs(after, 8);
@@ -171,15 +173,9 @@ TEST_F(SpillControlTest, OneWhoseMoveIsTakenBackAfterARestartIsNotPinnedByOthers
 TEST_F(SpillControlTest, OneWhoseEndIsTakenBackAfterARestartGoesOn) {
   epochs(host_, 6);
   ASSERT_EQ(host_.pins(1), spilled_to(1));
-  Originals originals;
-  for (const Order& order : orders_) {
-    note_order(originals, order);
-  }
+  const Originals found = originals();
   for (const int nodes : {2, 3}) {  // of two it is pinned to all CPUs, as nobody who is not pinned
-    HostStory after(nodes, Mode::kActive, [&](balancer::ControllerSetup& setup) {
-      setup.originals = originals;
-      setup.remembered_homes = homes_;
-    });
+    HostStory after = restarted(nodes, found);
     begin(after, node_cpus(0));
     after.set_busy(2, 0);
     orders_.clear();
