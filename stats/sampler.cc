@@ -60,7 +60,7 @@ Sample Sampler::sample(const SampleRequest& request) {
   read_protection_inherited(sample);
   for (const auto& [id, vm] : running) {
     const bool full = turn.contains(id) || request.moving.contains(id);
-    read_vm(*vm, full ? Extent::kFull : Extent::kCounters, sample);
+    read_vm(*vm, full ? Extent::kFull : Extent::kCounters, request.spilling.contains(id), sample);
   }
   read_slices(sample);
   wakeups_.keep_only(ids_of(running));
@@ -307,8 +307,8 @@ std::int64_t Sampler::busy_time(const CpuIdleTime& cpu, placement::Microseconds 
   return last->second;
 }
 
-void Sampler::read_vm(const VmDescription& vm, Extent extent, Sample& sample) {
-  ReadContext context{topology_, scratch_, sample.missing, sample.sequence};
+void Sampler::read_vm(const VmDescription& vm, Extent extent, bool last_cpus, Sample& sample) {
+  ReadContext context{topology_, scratch_, sample.missing, sample.sequence, last_cpus};
   const auto named = [&](std::string reason) {
     MissingLog log(vm);
     log.add("", std::move(reason));

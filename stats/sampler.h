@@ -45,6 +45,7 @@ struct SampleRequest {
   placement::Microseconds now;                           ///< monotonic
   const std::vector<placement::VmDescription>& running;  ///< any order
   const std::set<placement::VmId>& moving;               ///< a full reading of these in every epoch
+  const std::set<placement::VmId>& spilling;             ///< the last CPUs of these, too
 };
 
 /// One thread at a time; reading blocks for as long as the kernel takes to produce the files. Needs
@@ -78,7 +79,8 @@ class Sampler {
   void read_slices(placement::Sample& sample);
   void read_wakeups(placement::Sample& sample);
   [[nodiscard]] std::int64_t busy_time(const CpuIdleTime& cpu, placement::Microseconds now);
-  void read_vm(const placement::VmDescription& vm, Extent extent, placement::Sample& sample);
+  void read_vm(const placement::VmDescription& vm, Extent extent, bool last_cpus,
+               placement::Sample& sample);
   [[nodiscard]] std::set<placement::VmId> whose_turn(
       const std::map<placement::VmId, const placement::VmDescription*>& running);
 

@@ -30,19 +30,6 @@ bool was_ordered(const Original& original, const ClientRecord& client,
   });
 }
 
-/// The nodes that have any of these CPUs.
-std::vector<NodeId> nodes_of(const placement::Topology& topology, const std::vector<CpuId>& cpus) {
-  std::vector<NodeId> nodes;
-  for (const placement::Node& node : topology.nodes) {
-    if (std::any_of(node.cpus.begin(), node.cpus.end(), [&](const placement::Cpu& cpu) {
-          return std::binary_search(cpus.begin(), cpus.end(), cpu.id);
-        })) {
-      nodes.push_back(node.id);
-    }
-  }
-  return nodes;
-}
-
 /// Where a client lives that runs on these nodes and is remembered on another one: a move that the
 /// daemon did not live to make was taken back since.
 NodeId with_most_memory(const VmRecord& vm, const placement::Topology& topology,
@@ -79,7 +66,7 @@ std::optional<FoundHome> find_cpu_subset(const VmRecord& vm, std::size_t index,
     const auto remembered = managed.remembered_homes.find(static_cast<std::int32_t>(index));
     const bool is_remembered = remembered != managed.remembered_homes.end();
     const NodeId home = client.home.value < 0 && is_remembered ? remembered->second : client.home;
-    const std::vector<NodeId> nodes = nodes_of(topology, cpus);
+    const std::vector<NodeId> nodes = topology.nodes_of(cpus);
     if (nodes.size() != 2) {
       return std::nullopt;
     }

@@ -64,15 +64,7 @@ std::vector<NodeId> pinned_nodes(const std::vector<std::int32_t>& vcpus,
     }
     cpus.insert(cpus.end(), pin->cpus.begin(), pin->cpus.end());
   }
-  std::vector<NodeId> nodes;
-  for (const placement::Node& node : topology.nodes) {
-    const bool has_one =
-        std::any_of(cpus.begin(), cpus.end(), [&node](CpuId cpu) { return node.has(cpu); });
-    if (has_one) {
-      nodes.push_back(node.id);
-    }
-  }
-  return nodes;
+  return topology.nodes_of(cpus);
 }
 
 }  // namespace
@@ -253,6 +245,17 @@ void Ledger::set_spill(const ClientId& id, NodeId node) {
     end_spill(*client);
     client->spills_to = client->home.value >= 0 && topology_.index_of(node) ? node : NodeId{};
   }
+}
+
+std::set<VmId> Ledger::spilling() const {
+  std::set<VmId> spilling;
+  for (const auto& [id, vm] : vms_) {
+    if (std::any_of(vm.clients.begin(), vm.clients.end(),
+                    [](const ClientRecord& client) { return client.spills_to.value >= 0; })) {
+      spilling.insert(id);
+    }
+  }
+  return spilling;
 }
 
 void Ledger::note_spills(const std::vector<placement::Spill>& spills, CpuTime epoch) {

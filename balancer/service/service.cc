@@ -276,10 +276,11 @@ void Service::on_epoch() {
     return;
   }
   ++sequence_;
-  sampling_ =
-      sampler_.post("reading the host and its VMs", [this, due = next_epoch_, running = vms_.now(),
-                                                     moving = transferring_, sequence = sequence_] {
-        HostReading reading = host_.read({sequence, time_.now(), running, moving});
+  sampling_ = sampler_.post(
+      "reading the host and its VMs",
+      [this, due = next_epoch_, running = vms_.now(), moving = transferring_,
+       spilling = controller_.now().ledger().spilling(), sequence = sequence_] {
+        HostReading reading = host_.read({sequence, time_.now(), running, moving, spilling});
         post([this, due, reading = std::move(reading)]() mutable {
           on_reading(std::move(reading), due);
         });

@@ -5,7 +5,6 @@
 #include <map>
 
 #include "placement/model/held_memory.h"
-#include "placement/model/topology.h"
 
 namespace vmnuma::placement {
 
@@ -13,15 +12,6 @@ std::vector<CpuId> pinned_cpus(const std::vector<Pin>& pins, std::int32_t number
   const auto found =
       std::find_if(pins.begin(), pins.end(), [&](const Pin& pin) { return pin.number == number; });
   return found == pins.end() ? std::vector<CpuId>{} : found->cpus;
-}
-
-bool is_across_nodes(const std::vector<Pin>& pins, const Topology& topology) {
-  return std::any_of(pins.begin(), pins.end(), [&topology](const Pin& pin) {
-    return std::count_if(topology.nodes.begin(), topology.nodes.end(), [&pin](const Node& node) {
-             return std::any_of(pin.cpus.begin(), pin.cpus.end(),
-                                [&node](CpuId cpu) { return node.has(cpu); });
-           }) > 1;
-  });
 }
 
 std::string owner_of(const VmDescription& vm) {

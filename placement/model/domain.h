@@ -159,8 +159,6 @@ struct HostDisk {
   bool operator==(const HostDisk&) const = default;
 };
 
-struct Topology;
-
 /// The cpus that one thread of the VM is pinned to in the live XML.
 struct Pin {
   std::int32_t number = 0;  ///< vCPU or I/O thread number
@@ -170,8 +168,6 @@ struct Pin {
 
 /// The CPUs of the pin with that number; none if there is no such pin.
 [[nodiscard]] std::vector<CpuId> pinned_cpus(const std::vector<Pin>& pins, std::int32_t number);
-/// True if some pin has CPUs of several nodes.
-[[nodiscard]] bool is_across_nodes(const std::vector<Pin>& pins, const Topology& topology);
 
 /// A project of OpenStack, as Nova names it in the metadata of its VMs; empty where nobody says it.
 struct NovaProject {

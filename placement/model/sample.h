@@ -46,8 +46,8 @@ struct VmSample {
   VmId id;
   VmProcess process;
   std::vector<VcpuSample> vcpus;  ///< by vCPU number; a vanished thread is absent
-  /// Of each of `vcpus`, the CPU that it runs on or ran on last. Empty unless some vCPU is pinned
-  /// to CPUs of several nodes, and where one could not be read.
+  /// Of each of `vcpus`, the CPU that it runs on or ran on last. Empty where that was not asked
+  /// for, and where one of them could not be read.
   std::vector<CpuId> last_cpus = {};
   std::int64_t throttled_us = 0;  ///< sum of vcpuN/cpu.stat throttled_usec
   std::int32_t weight = 100;      ///< cpu.weight of the scope (cgroup v2: 1..10000, default 100)

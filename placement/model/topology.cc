@@ -28,6 +28,16 @@ std::optional<NodeIndex> Topology::node_of(CpuId cpu) const {
                               : std::optional(static_cast<NodeIndex>(found - nodes.begin()));
 }
 
+std::vector<NodeId> Topology::nodes_of(const std::vector<CpuId>& of) const {
+  std::vector<NodeId> found;
+  for (const Node& node : nodes) {
+    if (std::any_of(of.begin(), of.end(), [&node](CpuId cpu) { return node.has(cpu); })) {
+      found.push_back(node.id);
+    }
+  }
+  return found;
+}
+
 std::optional<NodeIndex> Topology::index_of(NodeId id) const {
   const auto found = std::lower_bound(nodes.begin(), nodes.end(), id,
                                       [](const Node& node, NodeId key) { return node.id < key; });

@@ -67,6 +67,8 @@ struct Topology {
   [[nodiscard]] std::optional<NodeIndex> index_of(NodeId id) const;
   /// The node of a CPU that VMs may use, or nothing.
   [[nodiscard]] std::optional<NodeIndex> node_of(CpuId cpu) const;
+  /// The nodes of these CPUs, as far as VMs may use them. Ascending.
+  [[nodiscard]] std::vector<NodeId> nodes_of(const std::vector<CpuId>& of) const;
   /// True if a client can live there: it has CPUs and memory.
   [[nodiscard]] bool can_be_home(NodeIndex node) const {
     return !nodes[node].cpus.empty() && nodes[node].memory > Bytes{};

@@ -155,7 +155,7 @@ Result<placement::VmSample> VmReader::read(const VmDescription& vm, Extent exten
   // Beside the vCPUs' times, so that both are of one moment. Only in turns: the kernel sums up what
   // each CPU counted for it.
   std::vector<placement::CpuId> last_cpus;
-  if (is_across_nodes(vm.vcpu_pins, context.topology)) {
+  if (context.last_cpus) {
     last_cpus = vcpus_.last_cpus(counters->vcpus);
   }
   const auto beside_us = extent == Extent::kFull ? read_beside_us(counters->vcpus) : std::nullopt;

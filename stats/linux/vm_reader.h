@@ -40,6 +40,7 @@ struct ReadContext {
   std::string& scratch;                            ///< the read buffer
   std::vector<placement::MissingSource>& missing;  ///< what could not be read is added here
   std::int64_t sequence = 0;                       ///< of the sample that is being read
+  bool last_cpus = false;                          ///< also which CPU each vCPU is on
 };
 
 enum class Extent { kCounters, kFull };

@@ -70,9 +70,9 @@ class SamplingBench : public benchmark::Fixture {
   }
 
   void sample(Sampler& sampler) {
-    const std::set<placement::VmId> moving;
-    const placement::Sample sample =
-        sampler.sample({.sequence = 1, .now = {}, .running = running_, .moving = moving});
+    const std::set<placement::VmId> none;
+    const placement::Sample sample = sampler.sample(
+        {.sequence = 1, .now = {}, .running = running_, .moving = none, .spilling = none});
     VMNUMA_CHECK(sample.vms.size() == kVms);
     VMNUMA_CHECK(sample.vms.back().vcpus.size() == kVcpusPerVm);
   }

@@ -49,7 +49,7 @@ class LiveHostTest : public testing::Test {
   }
   void pass(std::int64_t us) { now_us_ += us; }
   HostReading read() {
-    return host_->read({++sequence_, Microseconds{now_us_}, running_, moving_});
+    return host_->read({++sequence_, Microseconds{now_us_}, running_, moving_, spilling_});
   }
   std::vector<std::string> names() {
     std::vector<std::string> names;
@@ -80,6 +80,7 @@ class LiveHostTest : public testing::Test {
   std::int64_t sequence_ = 0;
   std::vector<VmDescription> running_;
   std::set<placement::VmId> moving_;
+  std::set<placement::VmId> spilling_;
   std::unique_ptr<LiveHost> host_;
 };
 

@@ -145,7 +145,8 @@ void Simulation::tick() {
   if (!daemon_.running()) {
     return;
   }
-  placement::Sample sample = host_.sample(epoch_ + 1, now_);
+  placement::Sample sample =
+      host_.sample(epoch_ + 1, now_, daemon_.controller().ledger().spilling());
   course_.spoil(epoch_, sample);
   daemon_.refresh_domains();
   daemon_.tick(std::move(sample));

@@ -44,10 +44,13 @@ class RealProcessTest : public testing::Test {
     host_.write("run/libvirt/qemu/real.pid", std::to_string(qemu.pid()));
   }
 
-  Sample sample() {
+  Sample sample(const std::set<placement::VmId>& spilling = {}) {
     const std::vector running{vm_};
-    return sampler_.sample(
-        {.sequence = 1, .now = Microseconds{1}, .running = running, .moving = {}});
+    return sampler_.sample({.sequence = 1,
+                            .now = Microseconds{1},
+                            .running = running,
+                            .moving = {},
+                            .spilling = spilling});
   }
 
   static std::vector<std::int32_t> vcpus_of(const Sample& sample) {
@@ -82,13 +85,6 @@ TEST_F(RealProcessTest, TellsTheCpuThatAThreadRanOnLast) {
   const std::int64_t tid = sample().vms.at(0).vcpus.at(1).tid;
   cpu_set_t allowed{};
   ASSERT_EQ(::sched_getaffinity(0, sizeof(allowed), &allowed), 0);
-  // As if CPUs 0 and 1 were of different nodes, wherever it really runs.
-  placement::Topology topology{.nodes = {{}, {}}, .distances = {10, 20, 20, 10}};
-  topology.nodes[0].cpus = {{CpuId{0}, 0, 0}};
-  topology.nodes[1] = {.id = {1}, .cpus = {{CpuId{1}, 1, 0}}};
-  Sampler sampler(files::Directory::open(host_.path()).value(), topology, {});
-  vm_.vcpu_pins = {{1, {CpuId{0}, CpuId{1}}}};
-  const std::vector running{vm_};
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
     if (!CPU_ISSET(cpu, &allowed)) {
       continue;
@@ -97,8 +93,7 @@ TEST_F(RealProcessTest, TellsTheCpuThatAThreadRanOnLast) {
     CPU_SET(cpu, &only);
     ASSERT_EQ(::sched_setaffinity(static_cast<pid_t>(tid), sizeof(only), &only), 0);
     qemu_.burn(1);
-    const Sample now =
-        sampler.sample({.sequence = 1, .now = Microseconds{1}, .running = running, .moving = {}});
+    const Sample now = sample({id_});
     ASSERT_THAT(now.vms.at(0).last_cpus, SizeIs(2));
     EXPECT_EQ(now.vms[0].last_cpus[1], CpuId{cpu});
   }

@@ -37,8 +37,9 @@ using testing::SizeIs;
 
 /// Takes a sample while no descriptor can be opened.
 Sample sample_without_new_descriptors(Sampler& sampler, const std::vector<VmDescription>& running) {
-  const std::set<VmId> moving;
-  const SampleRequest request{.sequence = 1, .now = {}, .running = running, .moving = moving};
+  const std::set<VmId> no_vms;
+  const SampleRequest request{
+      .sequence = 1, .now = {}, .running = running, .moving = no_vms, .spilling = no_vms};
   rlimit before{};
   VMNUMA_CHECK(::getrlimit(RLIMIT_NOFILE, &before) == 0);
   rlimit none = before;
@@ -76,7 +77,8 @@ class SamplerTest : public testing::Test {
     return sampler.sample({.sequence = ++sequence_,
                            .now = Microseconds{sequence_ * 2'000'000},
                            .running = running,
-                           .moving = moving_});
+                           .moving = moving_,
+                           .spilling = spilling_});
   }
 
   static const VmSample* find(const Sample& sample, const tests::FakeVm& vm) {
@@ -103,6 +105,7 @@ class SamplerTest : public testing::Test {
                     .vcpus = {{0, 601}, {1, 602}, {2, 603}}};
   tests::FakeHost host_;
   std::set<VmId> moving_;
+  std::set<VmId> spilling_;
   std::int64_t sequence_ = 0;
 };
 
@@ -179,16 +182,13 @@ TEST_F(SamplerTest, ReadsVcpuCountersAnewEachEpoch) {
   EXPECT_EQ(sample(sampler).vms[0].vcpus[1], (VcpuSample{1, 502, 9000, 75}));
 }
 
-TEST_F(SamplerTest, TellsWhereVcpusRanLastIfTheyMayRunOnSeveralNodes) {
+TEST_F(SamplerTest, TellsWhereVcpusRanLastOfVmsThatSpill) {
   Sampler sampler = make_sampler();
   host_.set_last_cpu(web_, web_.vcpus[0], 3);
   host_.set_last_cpu(web_, web_.vcpus[1], 0);
-  VmDescription web = web_.description();
-  const auto last_cpus = [&] { return find(sample_described(sampler, {web}), web_)->last_cpus; };
+  const auto last_cpus = [&] { return find(sample(sampler), web_)->last_cpus; };
   EXPECT_THAT(last_cpus(), IsEmpty());
-  web.vcpu_pins = {{0, {CpuId{0}, CpuId{1}}}, {1, {CpuId{0}, CpuId{1}}}};
-  EXPECT_THAT(last_cpus(), IsEmpty());
-  web.vcpu_pins[1].cpus.push_back(CpuId{2});
+  spilling_ = {web_.id()};
   EXPECT_THAT(last_cpus(), ElementsAre(CpuId{3}, CpuId{0}));
   host_.remove(web_.thread_directory(502) + "stat");
   EXPECT_THAT(last_cpus(), IsEmpty());

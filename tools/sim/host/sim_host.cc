@@ -147,9 +147,6 @@ void pin_as_found(SimVm& vm, const HostState& host, bool prefer_ht) {
 /// The first CPU of each vCPU's node: which of these it is matters to nobody.
 std::vector<placement::CpuId> last_cpus(const SimVm& vm, const placement::Topology& topology) {
   std::vector<placement::CpuId> cpus;
-  if (!is_across_nodes(vm.description.vcpu_pins, topology)) {
-    return cpus;
-  }
   for (const SimVcpu& vcpu : vm.vcpus) {
     if (vcpu.node == placement::kNoNode || topology.nodes[vcpu.node].cpus.empty()) {
       return {};
@@ -312,7 +309,8 @@ placement::Topology SimHost::firmware_topology() const {
   return topology;
 }
 
-placement::Sample SimHost::sample(std::int64_t sequence, placement::Microseconds now) {
+placement::Sample SimHost::sample(std::int64_t sequence, placement::Microseconds now,
+                                  const std::set<VmId>& spilling) {
   placement::Sample sample;
   sample.sequence = sequence;
   sample.taken_at = now;
@@ -345,7 +343,9 @@ placement::Sample SimHost::sample(std::int64_t sequence, placement::Microseconds
                            vm.process.pid + 1 + static_cast<std::int64_t>(vcpu),
                            vm.vcpus[vcpu].ran_us * 1000, vm.vcpus[vcpu].waited_us * 1000});
     }
-    row.last_cpus = last_cpus(vm, state_.topology);
+    if (spilling.contains(id)) {
+      row.last_cpus = last_cpus(vm, state_.topology);
+    }
     std::vector<Bytes> memory;
     for (const std::int64_t pages : state_.memory.counts(vm.owner)) {
       memory.push_back(kSimPage * pages);

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -71,8 +72,9 @@ class SimHost final : public stats::DomainInventory {
   /// The same with the distances that the firmware says.
   [[nodiscard]] placement::Topology firmware_topology() const;
   [[nodiscard]] bool distances_are_measured() const { return distances_are_measured_; }
-  /// Once an epoch.
-  [[nodiscard]] placement::Sample sample(std::int64_t sequence, placement::Microseconds now);
+  /// Once an epoch; of `spilling` the last CPUs, too.
+  [[nodiscard]] placement::Sample sample(std::int64_t sequence, placement::Microseconds now,
+                                         const std::set<placement::VmId>& spilling = {});
   /// Something changed since the last refresh().
   [[nodiscard]] bool domains_changed() const { return state_.domains_changed; }
   [[nodiscard]] bool runs(const placement::VmId& vm) const { return state_.vms.contains(vm); }

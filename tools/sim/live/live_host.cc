@@ -119,7 +119,7 @@ balancer::HostReading LiveHost::read(const stats::SampleRequest& request) {
     told_topology_ = now;
     reading.topology = std::move(now);
   }
-  reading.sample = host_.sample(request.sequence, began_ + at_);
+  reading.sample = host_.sample(request.sequence, began_ + at_, request.spilling);
   course_.spoil(epoch_, reading.sample);
   return reading;
 }
