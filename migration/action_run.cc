@@ -195,6 +195,7 @@ void ActionRun::look_for_room(const Ports& ports, const Limits& limits,
         events);
     return;
   }
+  room_.note_reading(target, *memory, limits.node_reserve, now_);
   room_check_.nodes.emplace(target, std::move(*memory));
   if (++index_ < room_check_.targets.size()) {
     return;

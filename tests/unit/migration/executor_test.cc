@@ -200,6 +200,19 @@ TEST_F(ExecutorTest, AFirstPlacementIsMadeEvenWithoutRoomAndMovesWhatFits) {
   expect_all_closed();
 }
 
+TEST_F(ExecutorTest, RoomThatANewMoveDoesNotFindIsNotUsedByOneUnderWay) {
+  const TestVm a = world_.start_vm("a", 0, kMiB * 64, true);
+  const TestVm b = world_.start_vm("b", 0, kMiB * 64, true);
+  world_.executor().submit(World::order(7, {world_.change(a, 0, 1)}));
+  run_until_moved(a, 1, kMiB * 2);
+  world_.memory.set_used_by_others(NodeId{1}, kMiB * 248);
+  world_.executor().submit(World::order(8, {world_.change(b, 0, 1)}));
+  const auto events = world_.run([&] { return world_.executor().idle(); });
+  EXPECT_THAT(finished(events, 8).detail, HasSubstr("node 1 has room for 0 B"));
+  EXPECT_THAT(finished(events, 7).detail, HasSubstr("no-room"));
+  EXPECT_EQ(world_.memory_on(a, 1), kMiB * 2);
+}
+
 TEST_F(ExecutorTest, AMoveToAnUnknownNodeIsDropped) {
   const TestVm vm = world_.start_vm("web1", 0, kMiB * 32, true);
   VmChange change = world_.change(vm, 0, 1);
