@@ -135,6 +135,16 @@ TEST_F(OraclesTest, AReturnTooSoonIsNoticed) {
   EXPECT_THAT(violations(), ElementsAre(HasSubstr("10 epochs ago, sooner than Numa.NoReturn")));
 }
 
+TEST_F(OraclesTest, AReturnAfterTheHostHadOneNodeIsNone) {
+  give(10, order(1, Reason::kLoadMove, 0, 1));
+  end(1);
+  host_->set_online(NodeId{1}, false);
+  host_->set_online(NodeId{2}, false);
+  oracles_->epoch_ended(15, *host_, *daemon_);
+  give(20, order(2, Reason::kLoadMove, 1, 0));
+  EXPECT_THAT(violations(), IsEmpty());
+}
+
 TEST_F(OraclesTest, AMoveThatWasTakenBackDoesNotCount) {
   give(10, order(1, Reason::kLoadMove, 0, 1));
   end(1, migration::ActionState::kUndone);

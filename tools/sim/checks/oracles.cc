@@ -350,6 +350,9 @@ void Oracles::epoch_ended(std::int64_t epoch, const SimHost& host, const SimDaem
       violation("the plan breaks a rule: " + text);
     }
   }
+  if (host.topology().only_home()) {
+    stays_.clear();  // where all live on one node, nobody came from another one
+  }
   std::erase_if(vm_meters_, [&](const auto& entry) { return !is_under_way(entry.first); });
   begun_in_epoch_ = 0;
 }
