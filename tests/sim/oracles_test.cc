@@ -223,6 +223,16 @@ TEST_F(OraclesTest, PinsThatDisagreeWithTheHomeAreNoticed) {
                                                "pinned to CPUs '4-7'")));
 }
 
+TEST_F(OraclesTest, PinsAreMendedForLongerAfterARestartWhereTheyAreSlow) {
+  ASSERT_TRUE(host_->libvirt().pin_vcpu({vm_}, 1, balancer::cpus_of(host_->topology().nodes[1])));
+  scenario_.faults = {{.epoch = 3, .kind = FaultKind::kDaemonRestart, .epochs = 1},
+                      {.epoch = 1, .kind = FaultKind::kSlowLibvirt, .epochs = 90}};
+  oracles_->epoch_ended(43, *host_, *daemon_);
+  EXPECT_THAT(violations(), IsEmpty());
+  oracles_->epoch_ended(44, *host_, *daemon_);
+  EXPECT_THAT(violations(), ElementsAre(HasSubstr("epoch 44")));
+}
+
 TEST_F(OraclesTest, PinsAreNotLookedAtWhileAnOrderIsUnderWay) {
   give(2, order(1, Reason::kLoadMove, 0, 1));
   ASSERT_TRUE(host_->libvirt().pin_vcpu({vm_}, 1, balancer::cpus_of(host_->topology().nodes[1])));

@@ -267,15 +267,20 @@ std::vector<CpuId> online_of(const std::vector<CpuId>& cpus, const placement::To
 }
 
 /// True if pins may not fit the homes yet: CPUs went or came, libvirt could not be reached, or what
-/// a daemon that died had begun is taken back.
+/// a daemon that died had begun is taken back, which takes long where pins are slow.
 bool pins_are_being_mended(const Scenario& scenario, std::int64_t epoch) {
   constexpr std::int64_t kPatience = 40;  // that long a VM rests after three attempts
   constexpr std::int64_t kLooksAround = 2;
+  const bool slow =
+      std::any_of(scenario.faults.begin(), scenario.faults.end(), [epoch](const Fault& fault) {
+        return fault.kind == FaultKind::kSlowLibvirt && fault.epoch <= epoch;
+      });
   return std::any_of(scenario.faults.begin(), scenario.faults.end(), [&](const Fault& fault) {
     const bool matters =
         fault.kind == FaultKind::kNodeOffline || fault.kind == FaultKind::kLibvirtGone;
     const std::int64_t end = fault.epoch + fault.epochs;
-    if (fault.kind == FaultKind::kDaemonRestart && end <= epoch && epoch < end + kLooksAround) {
+    if (fault.kind == FaultKind::kDaemonRestart && end <= epoch &&
+        epoch < end + (slow ? kPatience : kLooksAround)) {
       return true;
     }
     return matters && ((fault.epoch <= epoch && epoch < fault.epoch + kPatience) ||
