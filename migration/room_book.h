@@ -17,8 +17,8 @@
 ///  - between two readings no more is granted than a node had room for, whoever asks;
 ///  - nobody is granted what another action claims;
 ///  - an action is not hindered by its own promise;
-///  - a reading is used for a second and for kLargestChunk at most, and not after a newer one,
-///    whoever took it;
+///  - a reading is used for a second and for kLargestChunk at most, and by no transfer once the
+///    node was read again;
 ///  - who is released claims nothing.
 ///
 /// Thread: not thread-safe. The executor owns it.

@@ -87,7 +87,7 @@ class Ledger {
   /// The client runs on the CPUs of that node beside those of its home; value -1: at home only. A
   /// new home ends it, and without a home there is none.
   void set_spill(const placement::ClientId& client, placement::NodeId node);
-  /// The VMs with a client that does.
+  /// The VMs that have a client that spills.
   [[nodiscard]] std::set<placement::VmId> spilling() const;
   /// What each spill is estimated to have saved lately. Clients that do not spill are ignored.
   void note_spills(const std::vector<placement::Spill>& spills, placement::CpuTime epoch);

@@ -152,12 +152,12 @@ Result<placement::VmSample> VmReader::read(const VmDescription& vm, Extent exten
                    thread_group_limit_.throttled_us_since_last(context.scratch);
   context.missing.insert(context.missing.end(), slow_missing_.begin(), slow_missing_.end());
   context.missing.insert(context.missing.end(), log.entries().begin(), log.entries().end());
-  // Beside the vCPUs' times, so that both are of one moment. Only in turns: the kernel sums up what
-  // each CPU counted for it.
+  // Both right after the vCPUs' times, so that all are of one moment.
   std::vector<placement::CpuId> last_cpus;
   if (context.last_cpus) {
     last_cpus = vcpus_.last_cpus(counters->vcpus);
   }
+  // Only in turns: the kernel sums up what each CPU counted for it.
   const auto beside_us = extent == Extent::kFull ? read_beside_us(counters->vcpus) : std::nullopt;
   return placement::VmSample{.id = vm.id,
                              .process = process_.identity,

@@ -767,9 +767,12 @@ TEST_F(LedgerTest, WhoHasNoHomeDoesNotSpill) {
   run({vm_of(1, 2)});
   const ClientId client{id_of(1), 0};
   ledger_.set_home(client, NodeId{0}, Reason::kInitialPlacement);
+  EXPECT_THAT(ledger_.spilling(), IsEmpty());
   ledger_.set_spill(client, NodeId{1});
+  EXPECT_THAT(ledger_.spilling(), ElementsAre(id_of(1)));
   ledger_.forget_home(client);
   EXPECT_EQ(epoch().clients[0].spills_to, kNoNode);
+  EXPECT_THAT(ledger_.spilling(), IsEmpty());
   // An order that fails takes things back, also where the home has gone meanwhile.
   ledger_.set_spill(client, NodeId{1});
   EXPECT_EQ(epoch().clients[0].spills_to, kNoNode);
