@@ -8,7 +8,7 @@ namespace {
 constexpr std::size_t kMostReadingsWaiting = 1000;
 /// Of one change. The service manager is asked twice at most, and waited for a third as long each
 /// time (systemd_control.h).
-constexpr std::chrono::seconds kReadingAllowed{15};
+constexpr std::chrono::seconds kMemoryReadingAllowed{15};
 
 }  // namespace
 
@@ -17,7 +17,7 @@ MemoryWorker::MemoryWorker(TaskBoard& board, UnitControl& units, stats::History*
     : units_(units),
       history_(history),
       on_answer_(std::move(on_answer)),
-      worker_(board, "memory", kMostReadingsWaiting, kReadingAllowed) {}
+      worker_(board, "memory", kMostReadingsWaiting, kMemoryReadingAllowed) {}
 
 void MemoryWorker::submit(std::optional<MemoryOriginals> originals,
                           const std::vector<MemoryChange>& changes) {
