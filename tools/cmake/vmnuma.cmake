@@ -34,8 +34,8 @@ find_library(NUMA_LIBRARY numa REQUIRED)
 
 set(VMNUMA_PROPERTY_SEED 1 CACHE STRING "What the cases of property tests are generated from")
 option(VMNUMA_WARNINGS_AS_ERRORS "Stop at the first warning" OFF)
-set(VMNUMA_TESTS "quick;property" CACHE STRING
-    "Tests beside those that every build has: quick (unit, golden, fuzz corpus, most of integration), property")
+set(VMNUMA_TESTS "quick;hard" CACHE STRING
+    "Tests beside those that every build has: quick (unit, golden, fuzz corpus, most of integration), hard (what takes long)")
 
 # What every target of ours is compiled with. Third-party headers come in as SYSTEM.
 add_library(vmnuma_build INTERFACE)
@@ -62,9 +62,9 @@ elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
   target_compile_options(vmnuma_build INTERFACE $<$<CONFIG:Release>:-mbranch-protection=standard>)
 endif()
 
-# With sanitizers, optimising takes twice as long as all else in compiling. It pays where tests spend their time: in what is
-# declared with WORKS_HARD. In a release build all of the product is optimised.
-set(unoptimised -O0 -U_FORTIFY_SOURCE)
+# How tests are compiled in every build: optimising them takes longer than they run, and a fifth of the time to compile them
+# would go into debug information, though GoogleTest names the line that fails.
+set(VMNUMA_TEST_OPTIONS -O0 -g0 -U_FORTIFY_SOURCE CACHE STRING "Options for compiling tests, after those of the build type")
 
 # Most of the time to compile a file is spent on headers of the standard library, fmt and GoogleTest. Where
 # VMNUMA_PRECOMPILED_HEADER is on they are read once. The release build does without, so that a file whose own includes
@@ -77,19 +77,16 @@ if(VMNUMA_PRECOMPILED_HEADER)
   # Without the time, so that ccache finds what was compiled with an equal one.
   target_compile_options(vmnuma_build INTERFACE $<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>)
   file(WRITE ${PROJECT_BINARY_DIR}/precompiled.cc "")
-  foreach(headers vmnuma_source_headers vmnuma_unoptimised_headers)
-    add_library(${headers} STATIC EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/precompiled.cc)
-    target_link_libraries(${headers} PRIVATE vmnuma_build)
-    target_precompile_headers(${headers} PRIVATE ${common_headers})
-  endforeach()
-  target_compile_options(vmnuma_unoptimised_headers PRIVATE ${unoptimised})
+  add_library(vmnuma_source_headers STATIC EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/precompiled.cc)
+  target_link_libraries(vmnuma_source_headers PRIVATE vmnuma_build)
+  target_precompile_headers(vmnuma_source_headers PRIVATE ${common_headers})
   if(BUILD_TESTING)
     find_package(GTest REQUIRED)
     add_library(vmnuma_test_headers STATIC EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/precompiled.cc)
     target_link_libraries(vmnuma_test_headers PRIVATE vmnuma_build GTest::gmock)
     target_precompile_headers(vmnuma_test_headers PRIVATE ${common_headers} <filesystem> <fstream> <sstream>
                               <gmock/gmock.h> <gtest/gtest.h>)
-    target_compile_options(vmnuma_test_headers PRIVATE ${unoptimised})
+    target_compile_options(vmnuma_test_headers PRIVATE ${VMNUMA_TEST_OPTIONS})
   endif()
 endif()
 
@@ -99,21 +96,12 @@ function(vmnuma_reuse_headers target from)
   endif()
 endfunction()
 
-function(vmnuma_optimise target works_hard)
-  if(works_hard OR NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
-    vmnuma_reuse_headers(${target} vmnuma_source_headers)
-  else()
-    target_compile_options(${target} PRIVATE ${unoptimised})
-    vmnuma_reuse_headers(${target} vmnuma_unoptimised_headers)
-  endif()
-endfunction()
-
-# vmnuma_library(NAME [WORKS_HARD] SOURCES a.cc ... [DEPENDS target ...])
+# vmnuma_library(NAME SOURCES a.cc ... [DEPENDS target ...])
 function(vmnuma_library name)
-  cmake_parse_arguments(ARG "WORKS_HARD" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC vmnuma_build tl::expected ${ARG_DEPENDS})
-  vmnuma_optimise(${name} ${ARG_WORKS_HARD})
+  vmnuma_reuse_headers(${name} vmnuma_source_headers)
 endfunction()
 
 # The pure part links the result type and other pure libraries, nothing else. A library declared with
@@ -126,7 +114,7 @@ function(vmnuma_pure_library name)
       message(FATAL_ERROR "'${name}' is pure and may not link '${dependency}', which is not")
     endif()
   endforeach()
-  vmnuma_library(${name} WORKS_HARD SOURCES ${ARG_SOURCES} DEPENDS ${ARG_DEPENDS})
+  vmnuma_library(${name} SOURCES ${ARG_SOURCES} DEPENDS ${ARG_DEPENDS})
   set_target_properties(${name} PROPERTIES VMNUMA_PURE TRUE)
   set_property(GLOBAL APPEND PROPERTY VMNUMA_PURE_ARCHIVES $<TARGET_FILE:${name}>)
 endfunction()
@@ -136,7 +124,7 @@ function(vmnuma_program name)
   cmake_parse_arguments(ARG "" "DESTINATION" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE vmnuma_build ${ARG_DEPENDS})
-  vmnuma_optimise(${name} FALSE)
+  vmnuma_reuse_headers(${name} vmnuma_source_headers)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
   if(ARG_DESTINATION)
     install(TARGETS ${name} RUNTIME DESTINATION ${ARG_DESTINATION})
@@ -159,7 +147,7 @@ function(vmnuma_test name)
   if(ARG_LABEL STREQUAL "property")
     vmnuma_reuse_headers(${name} vmnuma_source_headers)
   else()
-    target_compile_options(${name} PRIVATE ${unoptimised})
+    target_compile_options(${name} PRIVATE ${VMNUMA_TEST_OPTIONS})
     vmnuma_reuse_headers(${name} vmnuma_test_headers)
   endif()
   # A run that fails must fail again: properties are tried on the same cases every time.

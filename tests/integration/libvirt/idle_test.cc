@@ -69,6 +69,9 @@ TEST_F(IdleTest, ADaemonThatIsStoppedReturnsWithTheNextQuestionAndKnowsItsVms) {
   ASSERT_THAT(vms, SizeIs(1));
   EXPECT_EQ(vms[0].id, id);
   EXPECT_NE(libvirtd_pid(), before);
+  // It waits until the new daemon has found its VM again; one that is destroyed meanwhile may be
+  // gone before it is told so.
+  virsh("dommemstat vmnuma-idle-test");
   virsh("destroy vmnuma-idle-test");
 }
 
