@@ -2,9 +2,12 @@
 #include "balancer/core/entitlement.h"
 
 #include <algorithm>
+#include <iterator>
+#include <span>
 
 #include "balancer/core/spill.h"
 #include "placement/capacity.h"
+#include "placement/confined_shares.h"
 #include "placement/fair_share.h"
 
 namespace vmnuma::balancer {
@@ -12,9 +15,11 @@ namespace vmnuma::balancer {
 using placement::Claim;
 using placement::ClientIndex;
 using placement::ClientState;
+using placement::ConfinedClaim;
 using placement::CpuTime;
 using placement::kNoNode;
 using placement::NodeIndex;
+using placement::NodeSet;
 using placement::NodeState;
 using placement::Options;
 using placement::Permille;
@@ -82,25 +87,73 @@ CpuTime usable(const Snapshot& snapshot, const ClientState& client, const Option
   return options.spill_enable != 0 ? std::min(most + second, client.demand) : most;
 }
 
-/// What the nodes whose CPUs clients can use could give for this demand if it were spread
-/// perfectly.
-CpuTime supply_of_host(const Snapshot& snapshot, const Options& options, CpuTime demand) {
-  Supply host{{}, {}, {}, options.smt_gain_pct};
-  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-    if (counts(snapshot, node, options)) {
-      host.cores += snapshot.nodes[node].physical;
-      host.threads += snapshot.nodes[node].threads;
-      host.non_vm += snapshot.nodes[node].non_vm + snapshot.nodes[node].set_aside;
-    }
-  }
-  return service_beside_others(host, demand);
+/// Nodes whose CPUs the VM's clients can use.
+NodeSet nodes_of(const Snapshot& snapshot, const VmState& vm, const NodeSet& all,
+                 const Options& options) {
+  NodeSet nodes;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(nodes), [&](NodeIndex node) {
+    const auto can_use = [&](const ClientState& client) {
+      return std::binary_search(client.allowed.begin(), client.allowed.end(), node) ||
+             (options.spill_enable != 0 && may_run_on(snapshot, client, node));
+    };
+    const auto clients = std::span(snapshot.clients).subspan(vm.first_client, vm.client_count);
+    return std::any_of(clients.begin(), clients.end(), can_use);
+  });
+  return nodes;
 }
 
+/// Which sets of nodes VMs are confined to.
+class Confinements {
+ public:
+  Confinements(const Snapshot& snapshot, const Options& options)
+      : snapshot_(snapshot), options_(options) {
+    NodeSet all;
+    for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+      homes_ += snapshot.topology.can_be_home(node) ? 1U : 0U;
+      if (counts(snapshot, node, options)) {
+        all.push_back(node);
+      }
+    }
+    sets_.push_back(std::move(all));
+  }
+
+  /// The index of the VM's one.
+  std::size_t of(const VmState& vm) {
+    if (lives_anywhere(vm)) {
+      return 0;
+    }
+    NodeSet nodes = nodes_of(snapshot_, vm, sets_.front(), options_);
+    const auto known = std::find(sets_.begin(), sets_.end(), nodes);
+    const auto index = static_cast<std::size_t>(known - sets_.begin());
+    if (known == sets_.end()) {
+      sets_.push_back(std::move(nodes));
+    }
+    return index;
+  }
+
+  [[nodiscard]] const std::vector<NodeSet>& sets() const { return sets_; }
+
+ private:
+  /// A quick look, true of most VMs.
+  [[nodiscard]] bool lives_anywhere(const VmState& vm) const {
+    const auto clients = std::span(snapshot_.clients).subspan(vm.first_client, vm.client_count);
+    return vm.policy.nodes.empty() && vm.device_nodes.empty() &&
+           vm.policy.topology_policy == placement::TopologyPolicy::kNone &&
+           std::all_of(clients.begin(), clients.end(),
+                       [&](const ClientState& client) { return client.allowed.size() == homes_; });
+  }
+
+  const Snapshot& snapshot_;
+  const Options& options_;
+  std::size_t homes_ = 0;      ///< nodes that can be one
+  std::vector<NodeSet> sets_;  ///< the first one has all nodes that count
+};
+
 void entitle(Snapshot& snapshot, const Options& options) {
-  CpuTime demand;
+  Confinements confinements(snapshot, options);
   std::vector<CpuTime> ceilings;  // per client
   ceilings.reserve(snapshot.clients.size());
-  std::vector<Claim> claims;  // per VM
+  std::vector<ConfinedClaim> claims;  // per VM
   claims.reserve(snapshot.vms.size());
   for (const VmState& vm : snapshot.vms) {
     Claim claim{std::max(vm.weight, 1), CpuTime{}, CpuTime{}};
@@ -111,11 +164,13 @@ void entitle(Snapshot& snapshot, const Options& options) {
       claim.floor +=
           snapshot.epoch_length * client.vcpu_count() * vm.policy.reservation_permille / 1000;
     }
-    claims.push_back(claim);
-    demand += vm.demand;
+    claims.push_back({claim, vm.demand, confinements.of(vm)});
   }
-  const std::vector<CpuTime> shares =
-      placement::fair_shares(supply_of_host(snapshot, options, demand), claims);
+  std::vector<Supply> supplies;
+  for (const NodeState& node : snapshot.nodes) {
+    supplies.push_back(supply_of(node, options));
+  }
+  const std::vector<CpuTime> shares = confined_shares(supplies, confinements.sets(), claims);
 
   std::vector<Claim> parts;
   for (std::size_t v = 0; v < snapshot.vms.size(); ++v) {

@@ -2,15 +2,15 @@
 /// What everybody is entitled to, and what it is owed.
 ///
 /// Problem: "this VM gets too little" needs a measure that does not depend on where VMs happen to
-/// live. Approach: the host is taken as one large node, and its time is shared out by weight
-/// (placement/fair_share.h), each VM's part again among its clients. Nobody is entitled to what no
-/// single node, or two where clients may spill (spill.h), could give it. What a client was entitled
-/// to and did not get in core time is owed.
-/// Properties:
+/// live. Approach: the nodes whose CPUs a VM can use are taken as one large node, and their time is
+/// shared out by weight (placement/confined_shares.h), each VM's part again among its clients.
+/// Nobody is entitled to what no single node, or two where clients may spill (spill.h), could give
+/// it. What a client was entitled to and did not get in core time is owed. Properties:
 ///  1. owed = max(0, min(entitled, demand) - effective used - excused), effective used = used x
 ///  efficiency of the node.
 ///  2. Entitlements add up to at most what the host can give for the demand, and to all of it where
-///  every client could use its part on one node.
+///  every client could use its part on one node; those of VMs that are confined to some nodes, to
+///  at most what these can give.
 ///  3. Nodes that cannot be a home add nothing where nobody spills: their CPUs help nobody then.
 ///  4. A reservation is entitled before weights are looked at.
 ///  5. Excused is waiting beside idle CPUs of one's own node: the kernel's wake-ups took that long,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What capacity.h, fair_share.h and entitlement.h promise.
+/// What capacity.h, fair_share.h, confined_shares.h and entitlement.h promise.
 #include <algorithm>
 
 #include "balancer/core/entitlement.h"
 #include "placement/capacity.h"
+#include "placement/confined_shares.h"
 #include "placement/fair_share.h"
 #include "tests/property/any_host.h"
 
@@ -113,6 +114,98 @@ RC_GTEST_PROP(FairShareProperty, WhoHitsNoBoundSharesByWeight, ()) {
         RC_ASSERT(std::abs(difference) <= claims[a].weight + claims[b].weight);
       }
     }
+  }
+}
+
+/// Nodes without SMT, so that what a set of them has is the sum.
+struct Confined {
+  std::vector<Supply> nodes;
+  std::vector<NodeSet> confinements;
+  std::vector<ConfinedClaim> claims;
+};
+
+Confined any_confined(Draw& draw) {
+  Confined host;
+  for (std::int64_t node = draw.between(1, 4); node > 0; --node) {
+    const CpuTime cores{draw.up_to(20'000'000)};
+    host.nodes.push_back({cores, cores, CpuTime{}, 25});
+  }
+  // Every set of nodes is a confinement that somebody may have.
+  for (std::size_t bits = 0; bits < std::size_t{1} << host.nodes.size(); ++bits) {
+    NodeSet set;
+    for (NodeIndex node = 0; node < host.nodes.size(); ++node) {
+      if ((bits >> node & 1) != 0) {
+        set.push_back(node);
+      }
+    }
+    host.confinements.push_back(std::move(set));
+  }
+  for (const Claim& claim : any_claims(draw, 12)) {
+    const auto last = static_cast<std::int64_t>(host.confinements.size()) - 1;
+    host.claims.push_back({claim, claim.ceiling, static_cast<std::size_t>(draw.up_to(last))});
+  }
+  return host;
+}
+
+/// Whether a claim is among those who can use nothing but these nodes.
+bool is_inside(const Confined& host, std::size_t claim, std::size_t set) {
+  return (host.claims[claim].confinement & ~set) == 0;
+}
+
+CpuTime supply_of(const Confined& host, std::size_t set) {
+  CpuTime supply;
+  for (const NodeIndex node : host.confinements[set]) {
+    supply += host.nodes[node].cores;
+  }
+  return supply;
+}
+
+RC_GTEST_PROP(ConfinedSharesProperty, NoSetOfNodesGivesMoreThanItHas, ()) {
+  Draw draw = any_draw();
+  const Confined host = any_confined(draw);
+  const std::vector<CpuTime> shares = confined_shares(host.nodes, host.confinements, host.claims);
+  for (std::size_t set = 0; set < host.confinements.size(); ++set) {
+    CpuTime sum;
+    for (std::size_t i = 0; i < host.claims.size(); ++i) {
+      RC_ASSERT(shares[i] >= CpuTime{} && shares[i] <= host.claims[i].claim.ceiling);
+      sum += is_inside(host, i, set) ? shares[i] : CpuTime{};
+    }
+    const CpuTime rounding{static_cast<std::int64_t>(host.claims.size())};
+    RC_ASSERT(sum <= supply_of(host, set) + rounding);
+  }
+}
+
+RC_GTEST_PROP(ConfinedSharesProperty, NobodyGoesShortForOneWhoHasMore, ()) {
+  Draw draw = any_draw();
+  const Confined host = any_confined(draw);
+  const std::vector<CpuTime> shares = confined_shares(host.nodes, host.confinements, host.claims);
+  for (std::size_t i = 0; i < host.claims.size(); ++i) {
+    if (shares[i] >= host.claims[i].claim.ceiling) {
+      continue;
+    }
+    bool is_fair = false;  // in some set that has nothing left nobody else has more by weight
+    for (std::size_t set = 0; set < host.confinements.size() && !is_fair; ++set) {
+      if (!is_inside(host, i, set)) {
+        continue;
+      }
+      CpuTime sum;
+      bool others_have_more = false;
+      for (std::size_t j = 0; j < host.claims.size(); ++j) {
+        if (!is_inside(host, j, set)) {
+          continue;
+        }
+        sum += shares[j];
+        const Claim& mine = host.claims[i].claim;
+        const Claim& other = host.claims[j].claim;
+        others_have_more =
+            others_have_more || (shares[j] > floor_of(other) + CpuTime{1} &&
+                                 shares[j].value * mine.weight - shares[i].value * other.weight >
+                                     2 * (mine.weight + other.weight));
+      }
+      const CpuTime rounding{static_cast<std::int64_t>(host.claims.size())};
+      is_fair = sum + rounding >= supply_of(host, set) && !others_have_more;
+    }
+    RC_ASSERT(is_fair);
   }
 }
 

@@ -68,5 +68,41 @@ TEST(EntitlementTest, SharingCoresIsOwedThoughThreadsAreIdle) {
   EXPECT_GT(snapshot.clients[1].owed, CpuTime{});
 }
 
+placement::VmPolicy on_nodes(std::vector<placement::NodeId> nodes) {
+  placement::VmPolicy policy;
+  policy.nodes = std::move(nodes);
+  return policy;
+}
+
+TEST(EntitlementTest, VmsThatAreConfinedToNodesShareWhatTheseHave) {
+  const placement::VmPolicy policy = on_nodes({{0}, {1}});
+  const Snapshot snapshot =
+      SnapshotBuilder()
+          .nodes(4, {.cores = 2})
+          .vm({.name = "a", .homes = {0}, .vcpus = 2, .allowed = {0, 1}, .policy = policy})
+          .vm({.name = "b", .homes = {0}, .vcpus = 2, .allowed = {0, 1}, .policy = policy})
+          .vm({.name = "c", .homes = {1}, .vcpus = 2, .allowed = {0, 1}, .policy = policy})
+          .vm({.name = "free", .homes = {2}, .vcpus = 2})
+          .build();
+  for (std::size_t client = 0; client < 3; ++client) {
+    EXPECT_NEAR(static_cast<double>(snapshot.clients[client].entitled.value), 2'666'667, 1);
+  }
+  EXPECT_EQ(snapshot.clients[3].entitled, kCpu * 2);
+}
+
+TEST(EntitlementTest, WhatConfinedVmsLeaveGoesToOthers) {
+  const Snapshot snapshot = SnapshotBuilder()
+                                .nodes(2, {.cores = 2})
+                                .vm({.name = "confined",
+                                     .homes = {0},
+                                     .vcpus = 1,
+                                     .allowed = {0},
+                                     .policy = on_nodes({{0}})})
+                                .vm({.name = "free", .homes = {1}, .vcpus = 4})
+                                .build();
+  EXPECT_EQ(snapshot.clients[0].entitled, kCpu);
+  EXPECT_EQ(snapshot.clients[1].entitled, kCpu * 3);
+}
+
 }  // namespace
 }  // namespace vmnuma::balancer
