@@ -346,7 +346,8 @@ void spread_first_homes(const Arrangement& arrangement, std::span<placement::Act
       const ClientIndex client = index_of(snapshot, relocation.client);
       const placement::NodeState& home = snapshot.nodes[relocation.to];
       if (!may_ever_spill(arrangement, client) ||
-          loads[relocation.to] + home.non_vm + home.set_aside <= home.physical) {
+          loads[relocation.to] + home.non_vm + home.set_aside - home.physical <
+              least_saved(arrangement, relocation.to, relocation.to)) {
         continue;
       }
       const NodeIndex second = crowding.least_filled(relocation.to, [&](NodeIndex to) {

@@ -16,9 +16,9 @@
 ///     weighted with a half-life of two epochs, is nothing. So a load that comes and goes every
 ///     few epochs keeps its spill, as long as it saves on average.
 ///   - A client that hardly runs on a crowded node (crowding.h) spills ahead of need, and so does
-///     one that gets its first home on a node which it makes short by what it is expected to want:
-///     whether it really saves anything is seen once it is measured. Then it has to be among the
-///     best, as if it began to spill.
+///     one that gets its first home on a node which it makes short by what it is expected to want,
+///     and not only by the little that others use of it: whether it really saves anything is seen
+///     once it is measured. Then it has to be among the best, as if it began to spill.
 /// Terms: *second node* - any node with CPUs that the client's policy allows, also one without
 /// memory.
 ///
@@ -51,7 +51,8 @@ namespace vmnuma::balancer {
 [[nodiscard]] std::vector<placement::Spill> find_spills(const placement::Arrangement& arrangement);
 
 /// Gives second nodes to clients whose first home is expected to be wanted more than it has cores
-/// for. `arrangement` has the homes after `placements`, the plan's actions so far.
+/// for, by Numa.MigThreshold of it. `arrangement` has the homes after `placements`, the plan's
+/// actions so far.
 void spread_first_homes(const placement::Arrangement& arrangement,
                         std::span<placement::Action> placements);
 

@@ -157,6 +157,26 @@ TEST(FirstHomesTest, OnANodeWithEnoughForAllThereIsNoSecond) {
               ElementsAre("initial-placement new:-->0"));
 }
 
+/// A VM as wide as each of two nodes starts, while others use that much of the first.
+std::vector<std::string> spreads_of_a_vm_as_wide_as_a_node(std::int64_t others_pct) {
+  return planned_spreads(SnapshotBuilder()
+                             .node({.cores = 4, .others_pct = others_pct})
+                             .node({.cores = 4, .memory_gib = 1})
+                             .vm({.name = "new",
+                                  .homes = {kNoNode},
+                                  .vcpus = 4,
+                                  .memory_gib = {4, 0},
+                                  .size_gib = 4,
+                                  .measured = false})
+                             .build());
+}
+
+TEST(FirstHomesTest, ForTheLittleThatOthersUseOfANodeThereIsNoSecond) {
+  // Numa.MigThreshold is 2 % of a node: 8 % of a CPU.
+  EXPECT_THAT(spreads_of_a_vm_as_wide_as_a_node(7), ElementsAre("initial-placement new:-->0"));
+  EXPECT_THAT(spreads_of_a_vm_as_wide_as_a_node(8), ElementsAre("initial-placement new:-->0+1"));
+}
+
 TEST(FirstHomesTest, WithoutSpillsThereIsNoSecond) {
   Options options;
   options.spill_enable = 0;
