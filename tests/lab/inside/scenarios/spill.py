@@ -36,7 +36,8 @@ def run():
     guests.start(vms)
     daemon.configure("[options]\n\"Numa.RebalanceEnable\" = 0\n\"Numa.SwapMigrateOnly\" = 0\n"
                      f"\"Numa.SwapLoadEnable\" = 0\n\"Numa.LTermFairnessInterval\" = 0\n{policies}")
-    daemon.start()
+    with guests.memory_forced(vms, 0):  # elsewhere it would be a reason to move there
+        daemon.start()
     for vm in vms:
         daemon.move(vm, 0)
     daemon.wait_until_in(SETTLE_EPOCHS, "all are on node 0", lambda status: (

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two heavy VMs share a node and two light ones another: only a swap helps, and it happens.
 
-In CPUs: heavy wants 1.5, light 0.8, a node has 2. Heavy and heavy want 3.0, so 1.0 is lost. One
-heavy VM beside both light ones would want 3.1 and lose more; a light one beside both heavy ones
-too. Heavy and light on each node want 2.3, so 0.6 is lost. Other nodes are out of bounds by policy.
+In CPUs: heavy wants 1.5, light 0.8, a node has 2. A heavy VM has twice the weight, so of the two nodes, which policy
+confines them to, it is entitled to 1.33, and a light one to 0.67. Heavy and heavy have 1.0 each, so 0.67 is owed to
+them. One heavy VM beside both light ones would be owed as much together with them; a light one beside both heavy ones
+makes it more. With heavy and light on each node all get what they are entitled to. Homes are walls here.
 """
 
 from lab import daemon, guests
@@ -12,18 +13,23 @@ from lab.process import expect
 IN_SHORT_SET = True
 ANY_STARTER = True
 LIMIT_S = 480
+MEMORY_MIB = 16  # little travels quickly
+HEAVY_WEIGHT = 200  # 100 by default
 SETTLE_EPOCHS = 60
 SWAP_EPOCHS = 60
 
 
 def run():
-    heavy = [guests.Guest(f"heavy{number}", load=75) for number in range(2)]
-    light = [guests.Guest(f"light{number}", load=40) for number in range(2)]
+    heavy = [guests.Guest(f"heavy{number}", load=75, memory_mib=MEMORY_MIB) for number in range(2)]
+    light = [guests.Guest(f"light{number}", load=40, memory_mib=MEMORY_MIB) for number in range(2)]
     vms = heavy + light
     policies = "\n".join(f'[vm."{vm.name}"]\nnodes = "0-1"' for vm in vms)
     guests.start(vms)
+    for vm in heavy:
+        with open(vm.scope() + "/cpu.weight", "w", encoding="ascii") as weight:
+            weight.write(str(HEAVY_WEIGHT))
     # Nothing is moved until all are where the scenario wants them.
-    daemon.configure(f"[options]\n\"Numa.RebalanceEnable\" = 0\n{policies}")
+    daemon.configure(f"[options]\n\"Numa.RebalanceEnable\" = 0\n\"Numa.SpillEnable\" = 0\n{policies}")
     daemon.start()
     for vm in vms:
         daemon.move(vm, 0 if vm in heavy else 1)
