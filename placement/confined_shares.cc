@@ -11,9 +11,9 @@ namespace {
 constexpr std::size_t kMostPools = 64;
 
 struct Pool {
-  std::vector<std::size_t> members;  ///< claims whose shares are not settled
-  CpuTime left;                      ///< for them
-  std::vector<CpuTime> shares;       ///< what it would give them; empty if that is not known
+  std::vector<std::size_t> members;  ///< indexes of claims that are not settled
+  CpuTime left;                      ///< what the pool still has for its members
+  std::vector<CpuTime> shares;       ///< what it would give each member; empty until computed
 };
 
 bool contains(const NodeSet& all, const NodeSet& some) {
@@ -89,17 +89,18 @@ class Shares {
   }
 
  private:
-  /// A pool that has enough for all its members stays so, and is dropped.
+  /// Index of the pool that is to be settled next. Drops pools that have enough for all their
+  /// members, because these stay so.
   std::optional<std::size_t> lowest_that_is_short() {
     std::erase_if(pools_, [&](const Pool& pool) {
       CpuTime wanted;
       for (const std::size_t i : pool.members) {
         wanted += shares_[i];
       }
-      return wanted <= std::max(pool.left, CpuTime{});  // which rounding can take below nothing
+      return wanted <= std::max(pool.left, CpuTime{});  // rounding can make it negative
     });
     std::optional<std::size_t> lowest;
-    std::optional<std::size_t> of_lowest;  // the claim that its level shows in
+    std::optional<std::size_t> of_lowest;  // the member that is lowest in it
     for (std::size_t p = 0; p < pools_.size(); ++p) {
       Pool& pool = pools_[p];
       if (pool.shares.empty()) {
@@ -109,16 +110,16 @@ class Shares {
         }
         pool.shares = fair_shares(pool.left, claims);
       }
-      const std::size_t shown_in = lowest_member(pool);
-      if (!lowest || is_below(pool, shown_in, pools_[*lowest], *of_lowest)) {
+      const std::size_t member = lowest_member(pool);
+      if (!lowest || is_below(pool, member, pools_[*lowest], *of_lowest)) {
         lowest = p;
-        of_lowest = shown_in;
+        of_lowest = member;
       }
     }
     return lowest;
   }
 
-  /// Of the members below their ceilings, of which there are some, one with the least by weight.
+  /// The member that has least by weight, of those below their ceilings. A short pool has some.
   [[nodiscard]] std::size_t lowest_member(const Pool& pool) const {
     std::size_t lowest = pool.members.size();
     for (std::size_t m = 0; m < pool.members.size(); ++m) {
@@ -132,7 +133,7 @@ class Shares {
 
   [[nodiscard]] bool is_below(const Pool& a, std::size_t of_a, const Pool& b,
                               std::size_t of_b) const {
-    // A share is rounded by up to 1 us, which is much by weight where the weight is small.
+    // Rounding by 1 us is much by weight where the weight is small.
     return (a.shares[of_a].value + 1) * claims_[b.members[of_b]].claim.weight <
            (b.shares[of_b].value + 1) * claims_[a.members[of_a]].claim.weight;
   }
@@ -157,12 +158,12 @@ class Shares {
   }
 
   std::span<const ConfinedClaim> claims_;
-  std::vector<CpuTime> shares_;  ///< what it can use, of those that are not settled
+  std::vector<CpuTime> shares_;  ///< per claim; its ceiling until it is settled
   std::vector<bool> settled_;
-  std::vector<Pool> pools_;  ///< that may be short
+  std::vector<Pool> pools_;  ///< those that may be short
 };
 
-/// Floors that confinements can give together; those that do not fit are cut in proportion.
+/// The claims with their floors cut, in proportion, to what the confinements can give together.
 std::vector<ConfinedClaim> with_floors_that_fit(std::span<const Supply> nodes,
                                                 std::span<const NodeSet> confinements,
                                                 std::span<const ConfinedClaim> claims) {
@@ -185,8 +186,8 @@ std::vector<ConfinedClaim> with_floors_that_fit(std::span<const Supply> nodes,
 std::vector<CpuTime> confined_shares(std::span<const Supply> nodes,
                                      std::span<const NodeSet> confinements,
                                      std::span<const ConfinedClaim> claims) {
-  // A single set cuts its floors by itself. With several, a wide one would promise what a narrow
-  // one in it does not have.
+  // fair_shares() cuts floors that do not fit into one pool. With several, a wide pool would keep
+  // floors that a narrow one within it does not have.
   const bool has_floor = std::any_of(claims.begin(), claims.end(), [](const ConfinedClaim& entry) {
     return entry.claim.floor > CpuTime{};
   });

@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Weighted max-min fairness among claimants that can use only some of the nodes.
 ///
-/// Problem: VMs that are confined to two nodes of four cannot use the other two, so the host taken
-/// as one large node promises them what nothing can give, and they seem to be owed it for ever.
-/// Approach: whatever set of nodes is taken, those who are confined to it cannot get more than it
-/// has. Of all sets that could matter, which are the confinements and unions of those that overlap,
-/// the one whose claimants come out lowest settles their shares (fair_share.h); so on with the
-/// rest, until no set is short. Terms: *confinement* - nodes whose CPUs a claimant can use. *Pool*
-/// - a set of nodes with those who are confined to it or to some of it.
+/// Problem: a VM that is confined to two nodes of four cannot use the other two. If the host counts
+/// as one large node, confined VMs are promised more than their nodes have, and seem to be owed it
+/// for ever.
+///
+/// Approach: the claimants that are confined to a set of nodes, or to part of it, together get at
+/// most what the set has. The sets that can matter are the confinements and the unions of those
+/// that overlap. Of these, the set whose claimants end up lowest settles their shares
+/// (fair_share.h); the others follow with what is left, until no set is short.
+///
+/// Terms:
+///   - *confinement*: the nodes whose CPUs a claimant can use;
+///   - *pool*: a set of nodes and the claimants that are confined to it or to part of it.
 ///
 /// Properties:
-///  1. With one confinement for all it is fair_shares() of what these nodes have.
-///  2. No pool gives more than its nodes can for the demand, but for 1 us of rounding a claim.
-///  3. A claim below its ceiling is in a pool that has nothing left, in which nobody has more by
-///  weight but by its floor (1 us of rounding a claim).
-///  4. What claimants of a confinement leave goes to those of a wider one.
-///  5. Beyond 64 pools further unions are not looked at: then shares may add up to more than there
-///  is, as without any of this.
+///  1. With one confinement for all, shares are fair_shares() of what its nodes have.
+///  2. No pool gives more than its nodes have for the demand, except for 1 us of rounding a claim.
+///  3. Every claim below its ceiling is in a pool that has nothing left, in which no other claim
+///  has more by weight unless it is at its floor (1 us of rounding a claim).
+///  4. What the claimants of a confinement leave goes to those of a wider one.
+///  5. There are at most 64 pools, or as many as confinements. If unions are left out because of
+///  that, no confinement gives more than it has, but overlapping ones may together.
 #pragma once
 
 #include <cstddef>
@@ -29,17 +34,17 @@
 
 namespace vmnuma::placement {
 
-/// Ascending.
+/// In ascending order.
 using NodeSet = std::vector<NodeIndex>;
 
 struct ConfinedClaim {
   Claim claim;
   CpuTime demand;               ///< thread time that it wants
-  std::size_t confinement = 0;  ///< its index
+  std::size_t confinement = 0;  ///< index into the confinements
 };
 
 /// Core time for each claim, in the order of the claims. `nodes`: by NodeIndex; all with the same
-/// smt_gain_pct. Confinements are different ones.
+/// smt_gain_pct. No two confinements are equal.
 [[nodiscard]] std::vector<CpuTime> confined_shares(std::span<const Supply> nodes,
                                                    std::span<const NodeSet> confinements,
                                                    std::span<const ConfinedClaim> claims);

@@ -117,7 +117,7 @@ class Confinements {
     sets_.push_back(std::move(all));
   }
 
-  /// The index of the VM's one.
+  /// Index of the set that the VM is confined to.
   std::size_t of(const VmState& vm) {
     if (lives_anywhere(vm)) {
       return 0;
@@ -134,7 +134,7 @@ class Confinements {
   [[nodiscard]] const std::vector<NodeSet>& sets() const { return sets_; }
 
  private:
-  /// A quick look, true of most VMs.
+  /// True of most VMs, and quick to tell.
   [[nodiscard]] bool lives_anywhere(const VmState& vm) const {
     const auto clients = std::span(snapshot_.clients).subspan(vm.first_client, vm.client_count);
     return vm.policy.nodes.empty() && vm.device_nodes.empty() &&
@@ -145,7 +145,7 @@ class Confinements {
 
   const Snapshot& snapshot_;
   const Options& options_;
-  std::size_t homes_ = 0;      ///< nodes that can be one
+  std::size_t homes_ = 0;      ///< how many nodes can be a home
   std::vector<NodeSet> sets_;  ///< the first one has all nodes that count
 };
 

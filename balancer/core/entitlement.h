@@ -5,7 +5,9 @@
 /// live. Approach: the nodes whose CPUs a VM can use are taken as one large node, and their time is
 /// shared out by weight (placement/confined_shares.h), each VM's part again among its clients.
 /// Nobody is entitled to what no single node, or two where clients may spill (spill.h), could give
-/// it. What a client was entitled to and did not get in core time is owed. Properties:
+/// it. What a client was entitled to and did not get in core time is owed.
+///
+/// Properties:
 ///  1. owed = max(0, min(entitled, demand) - effective used - excused), effective used = used x
 ///  efficiency of the node.
 ///  2. Entitlements add up to at most what the host can give for the demand, and to all of it where

@@ -16,9 +16,10 @@
 ///     weighted with a half-life of two epochs, is nothing. So a load that comes and goes every
 ///     few epochs keeps its spill, as long as it saves on average.
 ///   - A client that hardly runs on a crowded node (crowding.h) spills ahead of need, and so does
-///     one that gets its first home on a node which it makes short by what it is expected to want,
-///     and not only by the little that others use of it: whether it really saves anything is seen
-///     once it is measured. Then it has to be among the best, as if it began to spill.
+///     one that gets its first home on a node which it makes short by what it is expected to want
+///     (by Numa.MigThreshold, so that a little load of others is no reason): whether it really
+///     saves anything is seen once it is measured. Then it has to be among the best, as if it began
+///     to spill.
 /// Terms: *second node* - any node with CPUs that the client's policy allows, also one without
 /// memory.
 ///

@@ -69,7 +69,7 @@ struct VmState {
   ClientIndex first_client = 0;  ///< its clients are consecutive
   std::size_t client_count = 0;
   CpuTime demand;
-  CpuTime entitled;  ///< its fair share of the nodes its VM can use, at most its demand
+  CpuTime entitled;  ///< its fair share of the nodes that it can use, at most its demand
   Permille stall;    ///< share of its run time that waits for memory
   /// The same as its CPUs counted it; absent where they did not, or where that does not count.
   std::optional<Permille> counted_stall = std::nullopt;

@@ -130,7 +130,7 @@ Confined any_confined(Draw& draw) {
     const CpuTime cores{draw.up_to(20'000'000)};
     host.nodes.push_back({cores, cores, CpuTime{}, 25});
   }
-  // Every set of nodes is a confinement that somebody may have.
+  // Every set of nodes is a confinement, by the bits of its index.
   for (std::size_t bits = 0; bits < std::size_t{1} << host.nodes.size(); ++bits) {
     NodeSet set;
     for (NodeIndex node = 0; node < host.nodes.size(); ++node) {
@@ -147,7 +147,7 @@ Confined any_confined(Draw& draw) {
   return host;
 }
 
-/// Whether a claim is among those who can use nothing but these nodes.
+/// Whether the claim can use no nodes but these.
 bool is_inside(const Confined& host, std::size_t claim, std::size_t set) {
   return (host.claims[claim].confinement & ~set) == 0;
 }
@@ -175,7 +175,7 @@ RC_GTEST_PROP(ConfinedSharesProperty, NoSetOfNodesGivesMoreThanItHas, ()) {
   }
 }
 
-RC_GTEST_PROP(ConfinedSharesProperty, NobodyGoesShortForOneWhoHasMore, ()) {
+RC_GTEST_PROP(ConfinedSharesProperty, NoClaimIsShortWhileAnotherHasMoreOfTheSameNodes, ()) {
   Draw draw = any_draw();
   const Confined host = any_confined(draw);
   const std::vector<CpuTime> shares = confined_shares(host.nodes, host.confinements, host.claims);
@@ -183,7 +183,7 @@ RC_GTEST_PROP(ConfinedSharesProperty, NobodyGoesShortForOneWhoHasMore, ()) {
     if (shares[i] >= host.claims[i].claim.ceiling) {
       continue;
     }
-    bool is_fair = false;  // in some set that has nothing left nobody else has more by weight
+    bool is_fair = false;  // it is in a set that has nothing left, and no claim there has more
     for (std::size_t set = 0; set < host.confinements.size() && !is_fair; ++set) {
       if (!is_inside(host, i, set)) {
         continue;

@@ -3,8 +3,9 @@
 ///
 /// Problem: the balancer must not be judged by its own measurements. Approach: the simulated host
 /// keeps for every vCPU what it wanted, got and lost; the figures follow the definitions of the
-/// balancer (entitlement by reservations, then by weighted max-min over the host, owed = what it
-/// was entitled to and did not get) but start from these.
+/// balancer (entitlement by reservations, then by weighted max-min, owed = what it was entitled to
+/// and did not get) but start from these. They take the host as one large node, whatever nodes a
+/// VM is confined to, because other policies confine no VM.
 #pragma once
 
 #include <cstdint>
