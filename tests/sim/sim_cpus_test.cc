@@ -120,9 +120,10 @@ TEST(ShareCpusTest, ThreadsOfOneCoreAreWorthLess) {
 }
 
 TEST(ShareCpusTest, WhoMayRunAnywhereGoesWhereACoreIdles) {
-  const NodeShares shares =
-      share_cpus(kCores, kPeriod, CpuTime{}, {thread_on({0, 2}), thread_on({0, 1, 2, 3})});
-  EXPECT_EQ(shares.served_of, (std::vector{kPeriod, kPeriod}));
+  for (const PinnedThread& anywhere : {thread_on({0, 1, 2, 3}), thread_on({})}) {
+    const NodeShares shares = share_cpus(kCores, kPeriod, CpuTime{}, {thread_on({0, 2}), anywhere});
+    EXPECT_EQ(shares.served_of, (std::vector{kPeriod, kPeriod}));
+  }
 }
 
 TEST(ShareCpusTest, OthersComeFirstAndAreNotMoreThanThereIs) {

@@ -32,7 +32,6 @@ PolicyResult result_of(std::string_view policy, const SimulationResult& result) 
 constexpr std::string_view kLeftAlone = "none";
 constexpr std::int64_t kNoDifference = 1000;  ///< one per cent
 
-/// In hundredths, which is all that means anything.
 }  // namespace
 
 ScenarioComparison compare_policies(const Scenario& scenario,

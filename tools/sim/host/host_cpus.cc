@@ -45,6 +45,12 @@ NodeShares share_evenly(const placement::Node& node, CpuTime length, CpuTime oth
   return share_node(node.core_count(), node.cpu_count(), length, others, demands);
 }
 
+bool has_several_caches(const placement::Node& node) {
+  return std::any_of(node.cpus.begin(), node.cpus.end(), [&node](const placement::Cpu& cpu) {
+    return cpu.last_level_cache != node.cpus.front().last_level_cache;
+  });
+}
+
 /// The node's CPUs by last-level cache, as indices.
 std::vector<std::vector<std::size_t>> caches_of(const placement::Node& node) {
   std::map<std::int32_t, std::vector<std::size_t>> cpus;
@@ -112,22 +118,27 @@ std::vector<NodeIndex> nodes_for(const HostState& host, const SimVm& vm, std::si
   return allowed.empty() ? online : allowed;
 }
 
-/// Those of the node's CPUs that the vCPU may run on, by index.
+/// Those of the node's CPUs that the vCPU may run on, by index; empty if on all.
 std::vector<std::size_t> cpus_for(const SimVm& vm, std::size_t vcpu, const placement::Node& node) {
   const auto pin = std::find_if(vm.description.vcpu_pins.begin(), vm.description.vcpu_pins.end(),
                                 [vcpu](const placement::Pin& entry) {
                                   return entry.number == static_cast<std::int32_t>(vcpu);
                                 });
-  std::vector<std::size_t> all;
+  if (pin == vm.description.vcpu_pins.end()) {
+    return {};
+  }
+  const auto is_allowed = [&pin](const placement::Cpu& cpu) {
+    return std::binary_search(pin->cpus.begin(), pin->cpus.end(), cpu.id);
+  };
   std::vector<std::size_t> allowed;
-  for (std::size_t cpu = 0; cpu < node.cpus.size(); ++cpu) {
-    all.push_back(cpu);
-    if (pin != vm.description.vcpu_pins.end() &&
-        std::binary_search(pin->cpus.begin(), pin->cpus.end(), node.cpus[cpu].id)) {
-      allowed.push_back(cpu);
+  if (!std::all_of(node.cpus.begin(), node.cpus.end(), is_allowed)) {
+    for (std::size_t cpu = 0; cpu < node.cpus.size(); ++cpu) {
+      if (is_allowed(node.cpus[cpu])) {
+        allowed.push_back(cpu);
+      }
     }
   }
-  return allowed.empty() ? all : allowed;
+  return allowed;
 }
 
 const std::vector<NodeIndex>& places_of(const HostState& host, SimVm& vm, std::size_t vcpu) {
@@ -218,9 +229,10 @@ void HostCpus::begin_epoch(HostState& host, std::int64_t epoch) {
 void HostCpus::run(HostState& host, CpuTime length) {
   settle_threads(host, length);
   let_others_roam(host, length);
+  const std::vector<std::vector<Thread>> threads = threads_by_node(host);
   for (NodeIndex node = 0; node < host.nodes.size(); ++node) {
     if (host.topology.nodes[node].cpu_count() > 0) {
-      run_node(host, node, length);
+      run_node(host, node, length, threads[node]);
     }
   }
   pay_for_talk(host, length);
@@ -300,18 +312,8 @@ void HostCpus::let_others_roam(HostState& host, CpuTime length) const {
   }
 }
 
-void HostCpus::run_node(HostState& host, NodeIndex node, CpuTime length) {
-  struct Thread {
-    SimVm* vm;
-    std::size_t vcpu;
-  };
-  const placement::Node& online = host.topology.nodes[node];
-  std::vector<Thread> threads;
-  std::vector<PinnedThread> demands;
-  bool all_float = true;
-  SimNode& cpus = host.nodes[node];
-  CpuTime others = CpuTime{length.value * cpus.other_pct / 100} + cpus.roaming + cpus.moving;
-  std::vector<CpuTime> besides;
+std::vector<std::vector<HostCpus::Thread>> HostCpus::threads_by_node(HostState& host) {
+  std::vector<std::vector<Thread>> threads(host.nodes.size());
   for (auto& [id, vm] : host.vms) {
     CpuTime all;
     for (const SimVcpu& vcpu : vm.vcpus) {
@@ -319,52 +321,44 @@ void HostCpus::run_node(HostState& host, NodeIndex node, CpuTime length) {
     }
     for (std::size_t i = 0; i < vm.vcpus.size(); ++i) {
       const SimVcpu& vcpu = vm.vcpus[i];
-      if (vcpu.node == node) {
-        // A group's weight is shared by those of its threads that want to run.
-        const std::int64_t weight =
-            vm.spec.shares * 1000 * vcpu.wants.value / std::max<std::int64_t>(all.value, 1);
-        threads.push_back({&vm, i});
-        others += vcpu.wants * vm.spec.qemu.value / 1000;
-        besides.push_back(vcpu.wants * vm.spec.qemu.value / 1000);
-        demands.push_back(
-            {{std::max<std::int64_t>(weight, 1), vcpu.wants}, cpus_for(vm, i, online)});
-        all_float = all_float && demands.back().cpus.size() == online.cpus.size();
+      // A group's weight is shared by those of its threads that want to run.
+      const std::int64_t weight =
+          vm.spec.shares * 1000 * vcpu.wants.value / std::max<std::int64_t>(all.value, 1);
+      if (vcpu.node != placement::kNoNode) {
+        threads[vcpu.node].push_back(
+            {&vm, i, std::max<std::int64_t>(weight, 1), vcpu.wants * vm.spec.qemu.value / 1000});
       }
     }
   }
+  return threads;
+}
+
+void HostCpus::run_node(HostState& host, NodeIndex node, CpuTime length,
+                        const std::vector<Thread>& threads) {
+  const placement::Node& online = host.topology.nodes[node];
+  SimNode& cpus = host.nodes[node];
+  CpuTime others = CpuTime{length.value * cpus.other_pct / 100} + cpus.roaming + cpus.moving;
+  std::vector<PinnedThread> demands;
+  demands.reserve(threads.size());
+  bool all_float = true;
+  for (const Thread& thread : threads) {
+    others += thread.beside;
+    demands.push_back({{thread.weight, thread.vm->vcpus[thread.vcpu].wants},
+                       cpus_for(*thread.vm, thread.vcpu, online)});
+    all_float = all_float && demands.back().cpus.empty();
+  }
   const NodeShares shares = all_float ? share_evenly(online, length, others, demands)
                                       : share_cpus(cores_of(online), length, others, demands);
+  settle_others(cpus, length, others, shares);
   CpuTime queued_of_all;
   const CpuTime queued =
       queueing_on(node, online.cpu_count(), length, others, demands, queued_of_all);
+  const std::vector<placement::Permille> crowded = crowding_on(online, length, threads, shares);
   for (std::size_t i = 0; i < threads.size(); ++i) {
-    threads[i].vm->beside_us +=
-        scaled(shares.others, besides[i].value, std::max<std::int64_t>(others.value, 1)).value;
-  }
-  const CpuTime copying = cpus.moving;
-  cpus.moving = others - shares.others;
-  cpus.copying_us += std::max(copying - cpus.moving, CpuTime{}).value;
-  cpus.moving = std::min(cpus.moving, length);  // nobody copies more than one CPU can
-  cpus.others += shares.others;
-  cpus.roamed += std::min(cpus.roaming, shares.others);
-  cpus.busy_us += shares.busy.value;
-  std::vector<placement::Permille> crowded(threads.size());
-  const std::vector<std::vector<std::size_t>> caches = caches_of(online);
-  if (caches.size() > 1) {
-    std::vector<CacheUse> uses;
-    for (std::size_t i = 0; i < threads.size(); ++i) {
-      uses.push_back({threads[i].vm->owner, threads[i].vm->spec.stall,
-                      on_caches(shares, i, caches, online.cpus.size())});
-    }
-    std::vector<CpuTime> time;
-    time.reserve(caches.size());
-    for (const std::vector<std::size_t>& cache : caches) {
-      time.push_back(length * static_cast<std::int64_t>(cache.size()));
-    }
-    crowded = crowding(uses, time);
-  }
-  for (std::size_t i = 0; i < threads.size(); ++i) {
-    SimVcpu& vcpu = threads[i].vm->vcpus[threads[i].vcpu];
+    const auto& [vm, index, weight, beside] = threads[i];
+    vm->beside_us +=
+        scaled(shares.others, beside.value, std::max<std::int64_t>(others.value, 1)).value;
+    SimVcpu& vcpu = vm->vcpus[index];
     const CpuTime ran = shares.ran[i];
     const CpuTime served = shares.served_of.empty()
                                ? CpuTime{ran.value * shares.served.value /
@@ -372,8 +366,8 @@ void HostCpus::run_node(HostState& host, NodeIndex node, CpuTime length) {
                                : shares.served_of[i];
     vcpu.ran = ran;
     vcpu.ran_us += ran.value;
-    vcpu.reads += ran.value * threads[i].vm->spec.stall.value * balancer::kReadsAtOnce /
-                  placement::kTypicalReadNs;
+    vcpu.reads +=
+        ran.value * vm->spec.stall.value * balancer::kReadsAtOnce / placement::kTypicalReadNs;
     const CpuTime waited =
         vcpu.wants - ran +
         scaled(queued, vcpu.wants.value, std::max<std::int64_t>(queued_of_all.value, 1));
@@ -385,9 +379,40 @@ void HostCpus::run_node(HostState& host, NodeIndex node, CpuTime length) {
     vcpu.truth.ran += ran;
     vcpu.truth.served += served;
     const CpuTime overhead = std::min(std::exchange(vcpu.overhead, CpuTime{}), served);
-    vcpu.truth.stalled += overhead + stall_of(host, *threads[i].vm, threads[i].vcpu,
-                                              served - overhead, length, crowded[i]);
+    vcpu.truth.stalled +=
+        overhead + stall_of(host, *vm, index, served - overhead, length, crowded[i]);
   }
+}
+
+void HostCpus::settle_others(SimNode& node, CpuTime length, CpuTime wanted,
+                             const NodeShares& shares) {
+  const CpuTime copying = node.moving;
+  node.moving = wanted - shares.others;
+  node.copying_us += std::max(copying - node.moving, CpuTime{}).value;
+  node.moving = std::min(node.moving, length);  // nobody copies more than one CPU can
+  node.others += shares.others;
+  node.roamed += std::min(node.roaming, shares.others);
+  node.busy_us += shares.busy.value;
+}
+
+std::vector<placement::Permille> HostCpus::crowding_on(const placement::Node& node, CpuTime length,
+                                                       const std::vector<Thread>& threads,
+                                                       const NodeShares& shares) {
+  if (!has_several_caches(node)) {
+    return std::vector<placement::Permille>(threads.size());
+  }
+  const std::vector<std::vector<std::size_t>> caches = caches_of(node);
+  std::vector<CacheUse> uses;
+  for (std::size_t i = 0; i < threads.size(); ++i) {
+    uses.push_back({threads[i].vm->owner, threads[i].vm->spec.stall,
+                    on_caches(shares, i, caches, node.cpus.size())});
+  }
+  std::vector<CpuTime> time;
+  time.reserve(caches.size());
+  for (const std::vector<std::size_t>& cache : caches) {
+    time.push_back(length * static_cast<std::int64_t>(cache.size()));
+  }
+  return crowding(uses, time);
 }
 
 /// What threads of the node wait for each other although all get what they want; `of_all` is what

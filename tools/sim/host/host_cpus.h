@@ -14,6 +14,7 @@
 ///  - no VM runs longer than its limit.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -33,6 +34,13 @@ class HostCpus {
   void run(HostState& host, placement::CpuTime length);
 
  private:
+  /// A vCPU on the node that it has settled on.
+  struct Thread {
+    SimVm* vm;
+    std::size_t vcpu;
+    std::int64_t weight;        ///< at least 1
+    placement::CpuTime beside;  ///< what QEMU's own threads want while it runs
+  };
   /// What a while came to; most whiles are like the one before.
   struct Queue {
     std::int32_t cpus = 0;
@@ -43,7 +51,14 @@ class HostCpus {
 
   void settle_threads(HostState& host, placement::CpuTime length);
   void let_others_roam(HostState& host, placement::CpuTime length) const;
-  void run_node(HostState& host, placement::NodeIndex node, placement::CpuTime length);
+  [[nodiscard]] static std::vector<std::vector<Thread>> threads_by_node(HostState& host);
+  void run_node(HostState& host, placement::NodeIndex node, placement::CpuTime length,
+                const std::vector<Thread>& threads);
+  static void settle_others(SimNode& node, placement::CpuTime length, placement::CpuTime wanted,
+                            const NodeShares& shares);
+  [[nodiscard]] static std::vector<placement::Permille> crowding_on(
+      const placement::Node& node, placement::CpuTime length, const std::vector<Thread>& threads,
+      const NodeShares& shares);
   [[nodiscard]] placement::CpuTime queueing_on(placement::NodeIndex node, std::int32_t cpus,
                                                placement::CpuTime length, placement::CpuTime others,
                                                const std::vector<PinnedThread>& threads,

@@ -158,7 +158,9 @@ NodeShares share_cpus(const std::vector<std::int32_t>& cores, CpuTime length, Cp
       break;
     }
     const CpuTime wants = std::min(threads[*next].demand.wants, length) - shares.ran[*next];
-    const auto cpu = wants > CpuTime{} ? cpus.emptiest(threads[*next].cpus) : std::nullopt;
+    const std::vector<std::size_t>& its_cpus = threads[*next].cpus;
+    const auto cpu =
+        wants > CpuTime{} ? cpus.emptiest(its_cpus.empty() ? all : its_cpus) : std::nullopt;
     if (!cpu) {
       is_done[*next] = true;
       continue;

@@ -54,7 +54,7 @@ struct NodeShares {
 /// A thread that may run on some of the node's CPUs only.
 struct PinnedThread {
   ThreadDemand demand;
-  std::vector<std::size_t> cpus;  ///< indices in `cores`
+  std::vector<std::size_t> cpus;  ///< indices in `cores`; empty: on all
 };
 
 /// `cores` names the core of each CPU of the node.

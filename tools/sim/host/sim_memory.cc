@@ -155,17 +155,21 @@ std::optional<std::string> SimMemory::audit() const {
   std::array<Counts, 2> held{Counts(node_count()), Counts(node_count())};
   for (const auto& [owner, pages] : owners_) {
     std::vector<Counts> counted(pages.counts.size(), Counts(node_count()));
-    for (std::size_t page = 0; page < pages.on.size(); ++page) {
-      const bool touched = static_cast<std::int64_t>(page) <
-                           pages.next_touched[cell_of(pages, static_cast<std::int64_t>(page))];
-      if (touched != (pages.on[page] != kNowhere)) {
-        return fmt::format("page {} of owner {} is {}", page, owner,
-                           touched ? "lost" : "there without having been touched");
+    for (std::size_t cell = 0; cell < counted.size(); ++cell) {
+      const std::int64_t end = first_page(owner, cell + 1);
+      for (std::int64_t page = first_page(owner, cell); page < end; ++page) {
+        const bool touched = page < pages.next_touched[cell];
+        const std::int8_t on = pages.on[static_cast<std::size_t>(page)];
+        if (touched != (on != kNowhere)) {
+          return fmt::format("page {} of owner {} is {}", page, owner,
+                             touched ? "lost" : "there without having been touched");
+        }
+        if (touched) {
+          ++counted[cell][static_cast<std::uint8_t>(on)];
+        }
       }
-      if (touched) {
-        const NodeIndex node = static_cast<std::uint8_t>(pages.on[page]);
-        ++counted[cell_of(pages, static_cast<std::int64_t>(page))][node];
-        ++held[static_cast<std::size_t>(pages.pool)][node];
+      for (NodeIndex node = 0; node < node_count(); ++node) {
+        held[static_cast<std::size_t>(pages.pool)][node] += counted[cell][node];
       }
     }
     if (counted != pages.counts) {
