@@ -26,6 +26,7 @@
 #include "balancer/model/origin.h"
 #include "placement/base/names.h"
 #include "placement/base/result.h"
+#include "placement/model/device_pool.h"
 #include "placement/model/domain.h"
 #include "placement/model/options.h"
 #include "placement/model/reserved_memory.h"
@@ -97,6 +98,7 @@ struct Config {
   Mode mode = Mode::kDryRun;                          ///< kObserve, kDryRun or kActive
   AdmissionMode admission = AdmissionMode::kEnforce;  ///< counts in mode active only
   placement::ReservedMemory reserved_memory;
+  std::vector<placement::DevicePool> device_pools;
   OnStop on_stop = OnStop::kLeave;
   ForeignPins foreign_pins = ForeignPins::kRespect;
   /// Of VMs whose policy has none of its own; never kHost.

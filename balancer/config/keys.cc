@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "balancer/config/device_pools.h"
 #include "balancer/config/hypervisor_text.h"
 #include "balancer/config/reserved_memory.h"
 #include "balancer/policy/value_text.h"
@@ -70,6 +71,14 @@ constexpr KeyInfo<Config> kTop[] = {
        return set_reserved_memory(config.reserved_memory, text);
      },
      [](const Config& config) { return reserved_memory_text(config.reserved_memory); }},
+    {"device_pool", KeyKind::kText, "pools of PCI devices, or nothing",
+     "PCI devices of which one is as good as another, by a name, such as "
+     "gpu=0000:3b:00.0,0000:86:00.0;vf=0000:3b:10.0; vmnuma advise gives a VM whose policy has a "
+     "device_pool the one that fits best",
+     [](Config& config, std::string_view text) {
+       return set_device_pools(config.device_pools, text);
+     },
+     [](const Config& config) { return device_pools_text(config.device_pools); }},
     choice_key<&Config::on_stop>(
         "on_stop",
         "What becomes of the VMs when the daemon stops: leave keeps their placement, restore sets "

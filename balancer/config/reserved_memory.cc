@@ -29,13 +29,6 @@ constexpr std::array<std::pair<std::string_view, std::int64_t>, 4> kUnits{
      {"Mi", std::int64_t{1} << 20},
      {"Ki", std::int64_t{1} << 10}}};
 
-/// Cuts off what comes before `separator`, or all.
-std::string_view take_part(std::string_view& text, char separator) {
-  const std::string_view part = text.substr(0, text.find(separator));
-  text.remove_prefix(std::min(part.size() + 1, text.size()));
-  return part;
-}
-
 std::optional<std::int64_t> number_in(std::string_view text) {
   const auto number = whole_number<std::int64_t>(text);
   return number.value_or(-1) >= 0 ? number : std::nullopt;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "balancer/host/domain_devices.h"
 #include "balancer/host/domain_document.h"
 #include "balancer/host/domain_xml.h"
 #include "balancer/host/xml_editing.h"
@@ -65,6 +66,7 @@ class Writer {
     write_start();
     write_numatune();
     write_io_threads();
+    write_devices();
     if (fields_.complaint()) {
       return failure(ErrorCode::kInvalidArgument, "domain XML: " + *fields_.complaint());
     }
@@ -373,6 +375,25 @@ class Writer {
     }
   }
 
+  void write_devices() {
+    for (const placement::AdvisedDevice& device : advice_.devices) {
+      if (pci_source_of(domain_, device.address)) {
+        continue;
+      }
+      pugi::xml_node source = pci_source_of(domain_, device.instead_of);
+      if (!source) {
+        pugi::xml_node devices = domain_.child("devices");
+        pugi::xml_node added =
+            add_line(devices ? devices : add_line(domain_, "devices"), "hostdev");
+        set(added, "mode", "subsystem");
+        set(added, "type", "pci");
+        set(added, "managed", "yes");
+        source = add_line(add_line(added, "source"), "address");
+      }
+      set_pci_address(source, device.address);
+    }
+  }
+
   static pugi::xml_node first_element_of(pugi::xml_node parent) {
     return parent.find_child(
         [](pugi::xml_node child) { return child.type() == pugi::node_element; });
@@ -412,6 +433,26 @@ Result<placement::AdviceRequest> read_advice_request(std::string_view xml,
   const std::string_view arch = domain->child("os").child("type").attribute("arch").value();
   request.is_x86 = arch.empty() || arch == "x86_64" || arch == "i686";
   return request;
+}
+
+Result<std::vector<placement::HeldDevice>> held_devices(std::string_view xml) {
+  pugi::xml_document document;
+  const auto domain = load_domain_document(xml, kKeepEverything, document);
+  if (!domain) {
+    return tl::unexpected(domain.error());
+  }
+  const std::string name = domain->child_value("name");
+  const auto id = placement::parse_vm_id(domain->child_value("uuid"));
+  XmlFields fields;
+  std::vector<placement::HeldDevice> held;
+  for (placement::PciDevice& device : pci_devices_of(*domain, fields)) {
+    held.push_back({std::move(device.address), id.value_or(placement::VmId{}), name});
+  }
+  if (fields.complaint()) {
+    return failure(ErrorCode::kCorrupt, fmt::format("which devices '{}' has is not known: {}", name,
+                                                    *fields.complaint()));
+  }
+  return held;
 }
 
 Result<std::string> advised_xml(std::string_view xml, const Advice& advice) {

@@ -14,6 +14,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "placement/advice/advice.h"
 #include "placement/base/result.h"
@@ -25,6 +26,10 @@ namespace vmnuma::balancer {
 /// invalid-argument.
 [[nodiscard]] Result<placement::AdviceRequest> read_advice_request(
     std::string_view xml, placement::Bytes default_huge_page_size);
+
+/// The PCI devices that a VM has, by its definition or its live XML. Errors:
+/// invalid-argument (no domain XML), corrupt (an address in it is none).
+[[nodiscard]] Result<std::vector<placement::HeldDevice>> held_devices(std::string_view xml);
 
 /// `xml` as `advice` for it says. Errors: invalid-argument; unsupported if its cells would change
 /// and something else in it names them one by one: huge pages of several sizes, plugged memory.

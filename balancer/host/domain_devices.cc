@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "balancer/host/xml_editing.h"
 #include "balancer/host/xml_fields.h"
 #include "placement/model/device_names.h"
 #include "placement/model/text.h"
@@ -83,6 +84,24 @@ std::vector<placement::PciDevice> pci_devices_of(pugi::xml_node domain, XmlField
     }
   }
   return devices;
+}
+
+pugi::xml_node pci_source_of(pugi::xml_node domain, std::string_view address) {
+  XmlFields fields;
+  for (const pugi::xml_node device : domain.child("devices").children()) {
+    const pugi::xml_node source = device.child("source").child("address");
+    if (has_pci_source(device) && source && text_of(source, fields) == address) {
+      return source;
+    }
+  }
+  return {};
+}
+
+void set_pci_address(pugi::xml_node element, std::string_view address) {
+  set(element, "domain", fmt::format("0x{}", address.substr(0, 4)));
+  set(element, "bus", fmt::format("0x{}", address.substr(5, 2)));
+  set(element, "slot", fmt::format("0x{}", address.substr(8, 2)));
+  set(element, "function", fmt::format("0x{}", address.substr(11, 1)));
 }
 
 std::vector<placement::HostInterface> host_interfaces_of(pugi::xml_node domain) {

@@ -8,6 +8,7 @@
 
 #include <pugixml.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "balancer/host/xml_fields.h"
@@ -19,6 +20,12 @@ namespace vmnuma::balancer {
 /// <disk type='nvme'>, in document order, each once.
 [[nodiscard]] std::vector<placement::PciDevice> pci_devices_of(pugi::xml_node domain,
                                                                XmlFields& fields);
+
+/// The source's <address> of the device that is the PCI device of that address; none if the domain
+/// has none.
+[[nodiscard]] pugi::xml_node pci_source_of(pugi::xml_node domain, std::string_view address);
+/// Writes "0000:3b:00.0" into an <address>.
+void set_pci_address(pugi::xml_node element, std::string_view address);
 
 /// Where the guest's traffic leaves QEMU for a worker of the kernel's or a device: the bridge or
 /// interface of each <interface> of a virtio model that vhost serves, and vDPA devices by their

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "balancer/policy/value_text.h"
+#include "placement/model/device_names.h"
 #include "placement/model/suggest.h"
 #include "placement/model/text.h"
 
@@ -47,6 +48,30 @@ Result<void> set_reservation(VmPolicy& policy, std::string_view text) {
   }
   policy.reservation_permille = per_cent * 10;
   return {};
+}
+
+Result<void> set_device_pools(VmPolicy& policy, std::string_view text) {
+  const std::string_view all = text;
+  std::vector<std::string> pools;
+  while (!text.empty()) {
+    const std::string_view name = take_part(text, ',');
+    if (!placement::is_pool_name(name)) {
+      return refuse("is " + in_quotes(all) +
+                    ", but must be names of pools such as 'gpu,vf', of letters, digits, '-', '_' "
+                    "and '.'");
+    }
+    pools.emplace_back(name);
+  }
+  policy.device_pools = std::move(pools);
+  return {};
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) {
+    text += (text.empty() ? "" : ",") + name;
+  }
+  return text;
 }
 
 constexpr KeyInfo<VmPolicy> kPolicy[] = {
@@ -197,6 +222,10 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
      "the project that OpenStack's Nova names in the metadata, by name or UUID",
      [](VmPolicy& policy, std::string_view text) { return set_text(policy.owner, text); },
      [](const VmPolicy& policy) { return policy.owner; }},
+    {"device_pool", KeyKind::kText, "names of pools, such as gpu,gpu,vf; or nothing",
+     "The pools of devices (device_pool in vmnuma.toml) that the VM takes a device of, as often as "
+     "it is named; vmnuma advise says which",
+     set_device_pools, [](const VmPolicy& policy) { return joined(policy.device_pools); }},
 };
 
 /// The place of a key in the table; after all others if it is not there.

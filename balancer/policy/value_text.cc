@@ -21,6 +21,12 @@ std::string switch_text(bool value) {
   return value ? "true" : "false";
 }
 
+std::string_view take_part(std::string_view& text, char separator) {
+  const std::string_view part = text.substr(0, text.find(separator));
+  text.remove_prefix(std::min(part.size() + 1, text.size()));
+  return part;
+}
+
 Result<void> set_text(std::string& target, std::string_view text) {
   const bool has_control = std::any_of(text.begin(), text.end(), [](char c) {
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;

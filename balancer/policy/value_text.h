@@ -23,6 +23,9 @@ namespace vmnuma::balancer {
 [[nodiscard]] std::string in_quotes(std::string_view text);
 [[nodiscard]] std::string switch_text(bool value);
 
+/// Cuts off what comes before `separator`, or all.
+std::string_view take_part(std::string_view& text, char separator);
+
 /// At most 4096 bytes without control characters.
 [[nodiscard]] Result<void> set_text(std::string& target, std::string_view text);
 [[nodiscard]] Result<void> set_switch(bool& target, std::string_view text);

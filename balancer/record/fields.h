@@ -142,6 +142,7 @@ struct RecordFields {
     fields.added("make_room_deadline_s", value.make_room_deadline_s);
     fields.added_group("owner", value.owner);
     fields.added("priority", value.priority);
+    fields.added("device_pools", value.device_pools);
   }
   VMNUMA_FIELDS(placement::NovaProject) {
     fields.group("name", value.name);

@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "placement/base/names.h"
+#include "placement/model/device_pool.h"
 #include "placement/model/domain.h"
 #include "placement/model/topology.h"
 
@@ -50,10 +51,13 @@ struct AdviceRequest {
   bool memory_hotplug = false;    ///< <maxMemory>, which libvirt takes only with a cell
   std::int32_t virtio_disks = 0;  ///< disks that an I/O thread can serve
   bool is_x86 = true;             ///< only there QEMU can be told what caches to show
+  std::vector<DevicePool> pools;  ///< of the host, with the nodes of those devices that are there
+  std::vector<HeldDevice> held;   ///< of any pool, by any VM
 };
 
 /// Which part of a definition a line of advice is about.
 enum class AdviceAbout {
+  kDevices,
   kCells,
   kTopology,
   kThreads,
@@ -67,8 +71,8 @@ enum class AdviceAbout {
   kIoThreadPins
 };
 [[nodiscard]] constexpr auto names(AdviceAbout) {
-  return names_in_order<AdviceAbout>("cells", "topology", "threads", "features", "distances",
-                                     "cache", "start", "memory", "pages", "io-threads",
+  return names_in_order<AdviceAbout>("devices", "cells", "topology", "threads", "features",
+                                     "distances", "cache", "start", "memory", "pages", "io-threads",
                                      "io-thread-pins");
 }
 
@@ -87,8 +91,16 @@ enum class AdvisedBinding {
   kCells,  ///< each cell on a node of its own, for good
 };
 
+/// A PCI device that the VM should have.
+struct AdvisedDevice {
+  std::string address;
+  std::string instead_of;  ///< one that it has now; empty: one more, unless it has it
+  bool operator==(const AdvisedDevice&) const = default;
+};
+
 struct Advice {
-  std::int32_t vcpus = 0;  ///< the most it can have
+  std::vector<AdvisedDevice> devices;  ///< of pools
+  std::int32_t vcpus = 0;              ///< the most it can have
   Bytes memory;
   Bytes page_size;  ///< of its huge pages; zero: ordinary ones
   std::int32_t sockets = 0;

@@ -7,6 +7,7 @@
 
 #include "placement/advice/cache_groups.h"
 #include "placement/advice/near_nodes.h"
+#include "placement/advice/pool_devices.h"
 #include "placement/advice/sizing.h"
 #include "placement/advice/words.h"
 #include "placement/clients.h"
@@ -102,6 +103,9 @@ class Advisor {
     if (homes_.empty()) {
       return failure(ErrorCode::kNoSpace, "the host has no node with both CPUs and memory");
     }
+    if (auto decided = decide_devices(); !decided) {
+      return tl::unexpected(std::move(decided).error());
+    }
     advice_.vcpus = vm_.max_vcpus;
     advice_.page_size = vm_.huge_page_size;
     decide_threads();
@@ -146,6 +150,26 @@ class Advisor {
 
   void say(AdviceAbout about, std::string what, std::string reason, std::string rule) {
     advice_.lines.push_back({about, std::move(what), std::move(reason), std::move(rule)});
+  }
+
+  /// First of all: where they are decides where the VM is.
+  Result<void> decide_devices() {
+    auto choices = pool_devices(request_, host_, homes_);
+    if (!choices) {
+      return tl::unexpected(std::move(choices).error());
+    }
+    for (PoolChoice& choice : *choices) {
+      std::erase_if(vm_.pci_devices, [&choice](const PciDevice& device) {
+        return device.address == choice.device.instead_of ||
+               device.address == choice.device.address;
+      });
+      vm_.pci_devices.push_back({choice.device.address, choice.node});
+      say(AdviceAbout::kDevices, choice.device.address + " of the pool '" + choice.pool + "'",
+          std::move(choice.reason), "device_pool, in its policy and in vmnuma.toml(5)");
+      advice_.devices.push_back(std::move(choice.device));
+    }
+    homes_ = allowed_homes(host_.topology, vm_);
+    return {};
   }
 
   void decide_threads() {

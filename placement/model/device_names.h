@@ -12,4 +12,10 @@ namespace vmnuma::placement {
 /// Of a file below /dev: no part of it begins with '.'.
 [[nodiscard]] bool is_device_name(std::string_view name);
 
+/// Of a pool of devices: up to 64 letters, digits, '-', '_' and '.'.
+[[nodiscard]] bool is_pool_name(std::string_view name);
+
+/// Of a PCI device in lspci's long form: "0000:3b:00.0", in small letters.
+[[nodiscard]] bool is_pci_address(std::string_view text);
+
 }  // namespace vmnuma::placement

@@ -204,6 +204,7 @@ struct VmPolicy {
   std::int32_t make_room_deadline_s = 0;  ///< so long its start waits at most
   std::int32_t priority = 0;              ///< those of a lower one make room before
   std::string owner;                      ///< whose VM it is; empty: as Nova says
+  std::vector<std::string> device_pools;  ///< it takes a device of each, as often as it is named
   bool operator==(const VmPolicy&) const = default;
 };
 

@@ -100,6 +100,46 @@ class AdviseTest(unittest.TestCase):
         virsh("define", "--validate", "/dev/stdin", text=xml.replace("type='kvm'", "type='qemu'"))
         self.assertEqual(self.advise(machine, NAME, "--format", "diff"), "")
 
+    def test_a_vm_is_given_a_device_that_no_other_vm_has(self):
+        root = self.folder / "root"
+        files = {"etc/vmnuma/vmnuma.toml": 'device_pool = "gpu=0000:0b:00.0,0000:8b:00.0"\n'
+                                           '[vm.guest]\ndevice_pool = "gpu"\n',
+                 "sys/devices/system/node/online": "0\n", "sys/devices/system/node/has_cpu": "0\n",
+                 "sys/devices/system/node/has_memory": "0\n", "sys/devices/system/node/node0/distance": "10\n",
+                 "sys/devices/system/node/node0/cpulist": "0\n",
+                 "sys/devices/system/node/node0/meminfo": "Node 0 MemTotal: 1048576 kB\n",
+                 "sys/devices/system/cpu/online": "0\n",
+                 "sys/devices/system/cpu/cpu0/topology/core_id": "0\n",
+                 "sys/devices/system/cpu/cpu0/topology/core_cpus": "1\n",
+                 "sys/devices/system/cpu/cpu0/topology/physical_package_id": "0\n",
+                 "sys/devices/system/cpu/cpu0/topology/package_cpus": "1\n"}
+        for bus in ("0b", "8b"):
+            files[f"sys/bus/pci/devices/0000:{bus}:00.0/numa_node"] = "0\n"
+        for path, text in files.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text)
+        plain = ("<domain type='qemu'><name>{}</name><memory unit='MiB'>48</memory><vcpu>1</vcpu>"
+                 "<os><type arch='x86_64'>hvm</type></os><devices>{}</devices></domain>")
+        taken = ("<hostdev mode='subsystem' type='pci'><source><address domain='0' bus='0x0b' slot='0' "
+                 "function='0'/></source></hostdev>")
+        virsh("define", "/dev/stdin", text=plain.format("other", taken))
+        self.addCleanup(virsh, "undefine", "other")
+        virsh("define", "/dev/stdin", text=plain.format("plain", ""))
+        self.addCleanup(virsh, "undefine", "plain")
+        virsh("start", "plain")
+        self.addCleanup(virsh, "destroy", "plain")
+        virsh("define", "/dev/stdin", text=plain.format(NAME, ""))
+        command = (VMNUMA, "advise", NAME, "--root", root, "--definitions", self.folder / "kept")
+        run(*command, "--apply", "--yes")
+        definition = ET.fromstring(virsh("dumpxml", "--inactive", NAME))
+        self.assertEqual(definition.find("devices/hostdev/source/address").get("bus"), "0x8b")
+        self.assertIn("as advised", run(*command))
+        virsh("define", "/dev/stdin", text=plain.format("third", taken.replace("0x0b", "0x8b")))
+        self.addCleanup(virsh, "undefine", "third")
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("'other' has 0000:0b:00.0", done.stderr)
+
     def test_a_vm_is_defined_as_advised_and_goes_back_while_it_runs(self):
         plain = ("<domain type='qemu'><name>guest</name><memory unit='MiB'>48</memory><vcpu>1</vcpu>"
                  "<os><type arch='x86_64'>hvm</type></os><devices><graphics type='vnc' passwd='secret'/></devices>"

@@ -62,11 +62,20 @@ Advice named_advice() {
   return advice_for(request);
 }
 
+/// With a device of a pool.
+Advice device_advice() {
+  placement::AdviceRequest request = request_for(4);
+  request.vm.policy.device_pools = {"gpu"};
+  request.pools = {{"gpu", {{"0000:3b:00.0", placement::NodeId{1}}}}};
+  return advice_for(request);
+}
+
 const Advice kWide = advice_for(12, kMiB * 2, /*is_locked=*/false);
 const Advice kHeld = advice_for(12, {}, /*is_locked=*/true);
 const Advice kNarrow = advice_for(4, {}, /*is_locked=*/false);
 const Advice kThreaded = threaded_advice();
 const Advice kNamed = named_advice();
+const Advice kWithDevice = device_advice();
 
 TEST(AdviceFormatsTest, VirtInstallIsGivenCellsWithTheirDistances) {
   EXPECT_EQ(
@@ -160,6 +169,7 @@ struct Said {
   std::string_view kubevirt;
 };
 constexpr Said kSaidBy[] = {
+    {AdviceAbout::kDevices, "--hostdev 0000:3b:00.0", "", "hostpci0: 0000:3b:00.0", ""},
     {AdviceAbout::kCells,
      "numa.cell1.cpus=", "hw:numa_cpus.1=", "numa1: cpus=", "guestMappingPassthrough"},
     {AdviceAbout::kTopology, "sockets=", "hw:cpu_sockets=", "sockets: ", "sockets: "},
@@ -177,7 +187,7 @@ constexpr Said kSaidBy[] = {
 
 TEST(AdviceFormatsTest, NoPieceOfAdviceIsLostInAnyFormat) {
   std::set<AdviceAbout> seen;
-  for (const Advice* advice : {&kWide, &kHeld, &kNarrow, &kThreaded, &kNamed}) {
+  for (const Advice* advice : {&kWide, &kHeld, &kNarrow, &kThreaded, &kNamed, &kWithDevice}) {
     for (const placement::AdviceLine& line : advice->lines) {
       seen.insert(line.about);
       if (line.what == "no cells") {

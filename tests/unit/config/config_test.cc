@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "balancer/config/config_view.h"
+#include "balancer/config/device_pools.h"
 #include "balancer/config/keys.h"
 #include "balancer/policy/policy_keys.h"
 #include "placement/model/text.h"
@@ -212,6 +213,27 @@ TEST(ConfigTest, ReadsReservedMemoryAsTheKubeletHasIt) {
                 HasSubstr("must be like '0:memory=2Gi"))
         << wrong;
   }
+}
+
+TEST(ConfigTest, ReadsPoolsOfDevicesAndWhichAVmTakesFrom) {
+  const std::string pools = "gpu=0000:3b:00.0,0000:86:00.0;vf=0000:3b:10.0";
+  const auto config = parse_config(
+      "device_pool = \"" + pools + "\"\n[vm.web1]\ndevice_pool = \"gpu,gpu,vf\"", "f.toml");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->device_pools, (std::vector<placement::DevicePool>{
+                                      {"gpu", {{"0000:3b:00.0", {}}, {"0000:86:00.0", {}}}},
+                                      {"vf", {{"0000:3b:10.0", {}}}}}));
+  EXPECT_EQ(device_pools_text(config->device_pools), pools);
+  EXPECT_EQ(config->vms.at("web1").device_pools, (std::vector<std::string>{"gpu", "gpu", "vf"}));
+  for (const char* wrong : {"gpu", "gpu=", "=0000:3b:00.0", "gpu=3b:00.0", "gpu=0000:3B:00.0",
+                            "gpu=0000:3b:00.0;vf=0000:3b:00.0", "a b=0000:3b:00.0",
+                            "gpu=0000:3b:00.0;gpu=0000:3c:00.0", "gpu=0000:3b:00.0,0000:3b:00.0"}) {
+    EXPECT_THAT(problems_of("device_pool = \"" + std::string(wrong) + "\""),
+                HasSubstr("must be like 'gpu=0000:3b:00.0"))
+        << wrong;
+  }
+  EXPECT_THAT(problems_of("[vm.web1]\ndevice_pool = \"gpu,,vf\""),
+              HasSubstr("must be names of pools"));
 }
 
 TEST(ConfigTest, RefusesModesThatOnlyADaemonCanBeIn) {

@@ -61,6 +61,10 @@ std::string advice_json(const AdvisedVm& vm) {
                  {"cores", advice.cores},
                  {"threads", advice.threads}}},
                {"cells", cells_json(advice)}};
+  json["devices"] = Json::array();
+  for (const placement::AdvisedDevice& device : advice.devices) {
+    json["devices"].push_back({{"address", device.address}, {"instead_of", device.instead_of}});
+  }
   json["advice"] = Json::array();
   for (const placement::AdviceLine& line : advice.lines) {
     json["advice"].push_back({{"about", name_of(line.about)},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `vmnuma advise`: reads a definition and a host, asks placement/advice what the one should say on
 // the other, and prints that. Needs no daemon.
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -131,6 +132,41 @@ Result<placement::VmPolicy> policy_of(const AdviseRun& run, const balancer::Conf
   return policy;
 }
 
+/// What a VM whose policy names pools of devices may take of them: those that this host has, and
+/// who has which. Those of another host are chosen there.
+Result<void> read_pools(const AdviseRun& run, const balancer::Config& config,
+                        const files::Directory& root, AdviceRequest& request) {
+  if (!run.host_paths.empty()) {
+    request.vm.policy.device_pools.clear();
+  }
+  if (request.vm.policy.device_pools.empty()) {
+    return {};
+  }
+  stats::HostDevices devices(root);
+  for (const placement::DevicePool& pool : config.device_pools) {
+    placement::DevicePool there{pool.name, {}};
+    for (const placement::PciDevice& device : pool.devices) {
+      if (const auto carriers = devices.of(device); !carriers.empty()) {
+        there.devices.push_back({device.address, stats::common_node(carriers)});
+      }
+    }
+    request.pools.push_back(std::move(there));
+  }
+  const auto definitions = Virsh(run.uri).all();
+  if (!definitions) {
+    return failure(definitions.error(), "who has which device of the pools is not known");
+  }
+  for (const std::string& xml : *definitions) {
+    auto held = balancer::held_devices(xml);
+    if (!held) {
+      return tl::unexpected(std::move(held).error());
+    }
+    request.held.insert(request.held.end(), std::make_move_iterator(held->begin()),
+                        std::make_move_iterator(held->end()));
+  }
+  return {};
+}
+
 Result<AdvisedVm> advised(const AdviseRun& run, std::string xml) {
   const auto root = files::Directory::open(run.root);
   if (!root) {
@@ -138,7 +174,8 @@ Result<AdvisedVm> advised(const AdviseRun& run, std::string xml) {
   }
   // Who may not read the daemon's configuration is advised by its defaults.
   const balancer::Config config =
-      balancer::load_config(std::string(balancer::kDefaultConfigPath), balancer::FileIs::kOptional)
+      balancer::load_config(run.root + std::string(balancer::kDefaultConfigPath),
+                            balancer::FileIs::kOptional)
           .value_or(balancer::Config{});
   const auto host = host_of(run, config);
   if (!host) {
@@ -158,6 +195,9 @@ Result<AdvisedVm> advised(const AdviseRun& run, std::string xml) {
   request->vm.policy = std::move(*policy);
   if (run.host_paths.empty()) {
     stats::read_device_nodes(*root, {&request->vm, 1}, stats::HostDevices::kPatience);
+  }
+  if (auto read = read_pools(run, config, *root, *request); !read) {
+    return tl::unexpected(std::move(read).error());
   }
   auto advice = advise(*request, *host);
   if (!advice) {

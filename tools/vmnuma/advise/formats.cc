@@ -79,6 +79,7 @@ std::string comments(const Advice& advice, Lacking (*lacking)(AdviceAbout, const
 
 Lacking lacking_in_virt_install(AdviceAbout about, const Advice& /*advice*/) {
   switch (about) {
+    case AdviceAbout::kDevices:
     case AdviceAbout::kCells:
     case AdviceAbout::kTopology:
     case AdviceAbout::kThreads:
@@ -113,6 +114,8 @@ Lacking lacking_in_nova(AdviceAbout about, const Advice& advice) {
     case AdviceAbout::kStart:
     case AdviceAbout::kMemory:
       return "Nova chooses the nodes";
+    case AdviceAbout::kDevices:
+      return "Nova chooses devices by pci_passthrough:alias";
     case AdviceAbout::kFeatures:
     case AdviceAbout::kDistances:
     case AdviceAbout::kCache:
@@ -136,6 +139,8 @@ Lacking lacking_in_pve(AdviceAbout about, const Advice& advice) {
       return advice.binding == AdvisedBinding::kCells ? Lacking(kSaid) : "";
     case AdviceAbout::kIoThreads:
       return "iothread=1 at each virtio disk";
+    case AdviceAbout::kDevices:
+      return kSaid;
     case AdviceAbout::kFeatures:
     case AdviceAbout::kDistances:
     case AdviceAbout::kCache:
@@ -166,6 +171,8 @@ Lacking lacking_in_kubevirt(AdviceAbout about, const Advice& advice) {
     case AdviceAbout::kStart:
     case AdviceAbout::kMemory:
       return "the kubelet chooses the nodes";
+    case AdviceAbout::kDevices:
+      return "a device plugin chooses devices";
     case AdviceAbout::kIoThreads:
       return "ioThreadsPolicy auto chooses how many";
     case AdviceAbout::kFeatures:
@@ -239,6 +246,9 @@ std::string virt_install_arguments(const Advice& advice) {
   if (!pins.empty()) {
     lines.push_back("--cputune " + pins);
   }
+  for (const placement::AdvisedDevice& device : advice.devices) {
+    lines.push_back("--hostdev " + device.address);
+  }
   std::string text;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     text += lines[i] + (i + 1 < lines.size() ? " \\\n" : "\n");
@@ -289,6 +299,9 @@ std::string pve_lines(const Advice& advice) {
       text += fmt::format(",hostnodes={},policy=preferred", advice.cell_nodes[i].value);
     }
     text += '\n';
+  }
+  for (std::size_t i = 0; i < advice.devices.size(); ++i) {
+    text += fmt::format("hostpci{}: {}\n", i, advice.devices[i].address);
   }
   return text + comments(advice, lacking_in_pve);
 }

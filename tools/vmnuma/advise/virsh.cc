@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/vmnuma/advise/virsh.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,6 +24,9 @@ using files::FileDescriptor;
 /// Somewhat more than libvirt's protocol carries (REMOTE_STRING_MAX,
 /// remote/remote_protocol.x, 9.0).
 constexpr std::size_t kMostOutput = std::size_t{5} * 1024 * 1024;
+
+constexpr std::size_t kVmsAtOnce = 64;
+constexpr std::string_view kEndOfDomain = "</domain>\n";
 
 /// A file in memory with that text, to be read from its beginning: what is said here may be secret.
 Result<FileDescriptor> memory_file(const std::string& text) {
@@ -124,6 +129,39 @@ Result<std::string> Virsh::definition(const std::string& vm, bool with_passwords
           ? std::vector<std::string>{"dumpxml", "--inactive", "--security-info", "--domain", vm}
           : std::vector<std::string>{"--readonly", "dumpxml", "--inactive", "--domain", vm},
       "");
+}
+
+Result<std::vector<std::string>> Virsh::all() const {
+  auto listed = run({"--readonly", "list", "--all", "--uuid"}, "");
+  if (!listed) {
+    return tl::unexpected(std::move(listed).error());
+  }
+  std::vector<std::string> definitions;
+  std::string_view vms = *listed;
+  while (!vms.empty()) {
+    // Many by one virsh, and not so many that they are more than it may say.
+    std::string commands;
+    for (std::size_t i = 0; i < kVmsAtOnce && !vms.empty(); ++i) {
+      const std::string_view vm = vms.substr(0, vms.find('\n'));
+      vms.remove_prefix(std::min(vm.size() + 1, vms.size()));
+      if (!vm.empty()) {
+        commands += fmt::format("dumpxml --inactive {0}; dumpxml {0}; ", vm);
+      }
+    }
+    if (commands.empty()) {
+      continue;
+    }
+    const auto said = run({"--readonly", commands}, "");
+    if (!said) {
+      return tl::unexpected(said.error());
+    }
+    std::string_view rest = *said;
+    for (std::size_t end = 0; (end = rest.find(kEndOfDomain)) != std::string_view::npos;) {
+      definitions.emplace_back(rest.substr(0, end + kEndOfDomain.size()));
+      rest.remove_prefix(end + kEndOfDomain.size());
+    }
+  }
+  return definitions;
 }
 
 Result<void> Virsh::define(const std::string& xml) const {

@@ -3,8 +3,8 @@
 ///
 /// Problem: a command that few call should not have every other one load libvirt and all that it
 /// needs, which takes 60 ms. Approach: virsh is run when it is needed, without a shell.
-/// Properties: only what libvirt keeps for a VM's next start is read and written, never what runs;
-/// no name and no XML is taken for an option.
+/// Properties: only what libvirt keeps for a VM's next start is written, never what runs; no name
+/// and no XML is taken for an option.
 #pragma once
 
 #include <string>
@@ -28,6 +28,10 @@ class Virsh {
   /// As the next start of the VM (name or UUID) reads it; with passwords if it is to be written
   /// back, which not everybody may see. Errors: as output_of().
   [[nodiscard]] Result<std::string> definition(const std::string& vm, bool with_passwords) const;
+
+  /// Of all VMs: each as its next start reads it, and those that run as they are now, in any order.
+  /// Errors: as output_of(), also if a VM goes away meanwhile.
+  [[nodiscard]] Result<std::vector<std::string>> all() const;
 
   /// Defines a VM anew; libvirt holds it against its schema first. Errors: as output_of().
   [[nodiscard]] Result<void> define(const std::string& xml) const;

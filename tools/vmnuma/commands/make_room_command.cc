@@ -22,6 +22,7 @@
 
 #include "balancer/optimal/make_room.h"
 #include "balancer/protocol/response.h"
+#include "placement/model/device_names.h"
 #include "placement/model/text.h"
 #include "stats/devices/host_devices.h"
 #include "stats/text/json.h"
@@ -58,20 +59,9 @@ struct Asked {
   std::vector<NodeId> devices;  ///< and on all of these at once
 };
 
-/// "0000:3b:00.0": it becomes part of a path.
-bool is_pci_address(std::string_view text) {
-  constexpr std::string_view kShape = "xxxx:xx:xx.x";
-  return text.size() == kShape.size() &&
-         std::equal(text.begin(), text.end(), kShape.begin(), [](char c, char shape) {
-           return shape == 'x'
-                      ? std::string_view("0123456789abcdef").find(c) != std::string_view::npos
-                      : c == shape;
-         });
-}
-
 /// Error: invalid-argument, corrupt or what reading the device gives.
 Result<NodeId> node_of_device(const std::string& address, const std::string& root) {
-  if (!is_pci_address(address)) {
+  if (!placement::is_pci_address(address)) {
     return failure(ErrorCode::kInvalidArgument,
                    fmt::format("--device: '{}' is no PCI address such as 0000:3b:00.0", address));
   }

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The key `device_pool`: PCI devices that are equal, by a name.
+///
+///     gpu=0000:3b:00.0,0000:86:00.0;vf=0000:3b:10.0
+///
+/// Properties: what is set and shown again is the same; no device is in two pools.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "placement/base/result.h"
+#include "placement/model/device_pool.h"
+
+namespace vmnuma::balancer {
+
+/// Error: invalid-argument, saying what is allowed; the target is untouched.
+[[nodiscard]] Result<void> set_device_pools(std::vector<placement::DevicePool>& target,
+                                            std::string_view text);
+[[nodiscard]] std::string device_pools_text(const std::vector<placement::DevicePool>& pools);
+
+}  // namespace vmnuma::balancer

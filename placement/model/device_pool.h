@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Devices of which one is as good as another, as the administrator says.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "placement/model/domain.h"
+
+namespace vmnuma::placement {
+
+struct DevicePool {
+  std::string name;
+  std::vector<PciDevice> devices;
+  bool operator==(const DevicePool&) const = default;
+};
+
+/// A device that a VM has, by its definition or since it was plugged.
+struct HeldDevice {
+  std::string address;
+  VmId vm;
+  std::string vm_name;
+  bool operator==(const HeldDevice&) const = default;
+};
+
+}  // namespace vmnuma::placement
