@@ -214,8 +214,10 @@ def memory_forced(guests, node):
     for guest in guests:
         share = guest.memory_share(node)
         expect(share >= 0.95, f"only {share:.0%} of '{guest.name}' is on node {node}")
-    yield
-    nodes.set_kernel_balancing(True)
+    try:
+        yield
+    finally:
+        nodes.set_kernel_balancing(True)
 
 
 def move_plainly(guest, from_nodes, to_node):
