@@ -228,7 +228,7 @@ void Outcomes::count_failure(const placement::Options& options, std::int64_t epo
 void Outcomes::ended(std::int64_t action, bool done, bool failed, const placement::Options& options,
                      std::int64_t epoch) {
   const auto found = watched_.find(action);
-  if (failed) {
+  if (failed && std::exchange(last_failed_in_, epoch) != epoch) {
     count_failure(options, epoch);
   }
   if (found == watched_.end()) {

@@ -383,7 +383,9 @@ class Planner {
            now_.effect_of(candidate.changes).gain < CpuTime{};
   }
 
-  /// The effect of any number of rehomings, which are then made.
+  /// The effect of any number of rehomings, which are then made. Those of many are made at once as
+  /// well, because who leaves makes room for others; what each costs is reckoned as if it were
+  /// alone.
   Effect apply(const std::vector<Rehoming>& changes) {
     if (changes.size() <= Arrangement::kMostTogether) {
       const Effect effect = now_.effect_of(changes);
@@ -391,13 +393,14 @@ class Planner {
       return effect;
     }
     Effect sum;
+    sum.gain = now_.lost();
+    sum.owed = owed_at_home(now_);
     for (const Rehoming& change : changes) {
-      const Effect effect = now_.effect_of_move(change.client, change.to);
-      now_.apply({&change, 1});
-      sum.gain += effect.gain;
-      sum.owed += effect.owed;
-      sum.cost += effect.cost;
+      sum.cost += now_.effect_of_move(change.client, change.to).cost;
     }
+    now_.apply(changes);
+    sum.gain -= now_.lost();
+    sum.owed -= owed_at_home(now_);
     return sum;
   }
 

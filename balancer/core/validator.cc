@@ -157,8 +157,11 @@ class Validator {
         violation("there is no such client");
         return std::nullopt;
       }
+      // Who was found pinned to a node without memory may spill from there.
+      const bool is_at_home =
+          action_->reason == Reason::kSpill && relocation.to == snapshot_.clients[client].home;
       if (relocation.to >= snapshot_.nodes.size() ||
-          !snapshot_.topology.can_be_home(relocation.to)) {
+          (!is_at_home && !snapshot_.topology.can_be_home(relocation.to))) {
         violation(name(client) + " goes to a node that cannot be a home");
         return std::nullopt;
       }

@@ -793,6 +793,7 @@ struct RecordFields {
     fields("watched", value.watched_);
     fields("failures_in_a_row", value.failures_in_a_row_);
     fields("rest_until", value.rest_until_);
+    fields.added("last_failed_in", value.last_failed_in_);
   }
   VMNUMA_FIELDS(VmCpus) {
     fields("clients", value.clients);

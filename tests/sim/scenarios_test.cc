@@ -9,6 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tools/sim/scenario/scenario_file.h"
+
 namespace vmnuma::tools {
 namespace {
 
@@ -560,6 +562,87 @@ TEST(ScenariosTest, VmsOfANodeThatIsGoneAreTakenCareOf) {
   const SimulationResult result = run_to_end(scenario);
   EXPECT_FALSE(homes(result).contains(NodeId{1}));
   EXPECT_EQ(pct(result.owed), 0);
+}
+
+/// Found by `vmnuma sim search`: after all five had failed to begin to spill at once nothing was
+/// done for 150 epochs.
+TEST(ScenariosTest, AfterAMomentWithoutLibvirtAShortageIsMended) {
+  const auto scenario = parse_scenario(R"(
+epochs = 30
+[host]
+nodes = 3
+cores_per_node = 2
+memory_per_node = "4GiB"
+[[host.other]]
+node = 0
+from = 8
+pct = 200
+[[vm]]
+name = "vm"
+count = 5
+vcpus = 1
+memory = "512MiB"
+load = [{ from = 0, pct = 0 }, { from = 8, pct = 100 }, { from = 18, pct = 0 }]
+placed_on = [0]
+[[fault]]
+epoch = 3
+epochs = 1
+kind = "libvirt-gone"
+)",
+                                       "outage.toml");
+  ASSERT_TRUE(scenario) << scenario.error().message;
+  EXPECT_LT(pct(run_to_end(*scenario).lost), 25);
+}
+
+/// Found by `vmnuma sim search`: the validator dropped these plans, so that nothing was done.
+TEST(ScenariosTest, PlansForVmsThatFitNoNodeBreakNoRule) {
+  const std::string found_pinned_where_no_memory_is = R"(
+epochs = 5
+[host]
+distances = [[10, 12], [12, 10]]
+[[host.node]]
+cores = 2
+memory = "2GiB"
+[[host.node]]
+cores = 2
+memory = "0GiB"
+[[vm]]
+name = "pinned"
+vcpus = 3
+memory = "1GiB"
+load = [{ from = 0, pct = 100 }]
+pinned_on = [1]
+)";
+  const std::string wider_and_larger_than_the_host = R"(
+epochs = 5
+[host]
+nodes = 2
+cores_per_node = 4
+memory_per_node = "2GiB"
+[[vm]]
+name = "wide"
+vcpus = 24
+memory = "2074MiB"
+load = [{ from = 0, pct = 100 }]
+placed_on = [0]
+[[vm]]
+name = "busy"
+vcpus = 3
+memory = "874MiB"
+load = [{ from = 0, pct = 100 }]
+[[vm]]
+name = "idle"
+vcpus = 1
+memory = "1GiB"
+load = [{ from = 0, pct = 0 }]
+memory_on = { "0" = "886MiB" }
+)";
+  for (const std::string& text :
+       {found_pinned_where_no_memory_is, wider_and_larger_than_the_host}) {
+    const auto scenario = parse_scenario(text, "found.toml");
+    ASSERT_TRUE(scenario) << scenario.error().message;
+    EXPECT_THAT(run_to_end(*scenario).violations, testing::IsEmpty());
+  }
 }
 
 }  // namespace

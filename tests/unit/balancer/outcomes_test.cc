@@ -67,14 +67,30 @@ TEST(OutcomesTest, OpensTheBreakerAfterFailuresInARowAndClosesItByItself) {
   options.breaker_failures = 3;
   options.breaker_rest = 10;
   Outcomes outcomes;
-  for (std::int64_t action = 1; action <= 3; ++action) {
+  for (std::int64_t epoch = 18; epoch <= 20; ++epoch) {
     EXPECT_FALSE(outcomes.breaker_open(20));
-    outcomes.began(action, kAction, owed(20, 0), options);
-    outcomes.ended(action, /*done=*/false, /*failed=*/true, options, 20);
+    outcomes.began(epoch, kAction, owed(epoch, 0), options);
+    outcomes.ended(epoch, /*done=*/false, /*failed=*/true, options, epoch);
   }
   EXPECT_TRUE(outcomes.breaker_open(20));
   EXPECT_TRUE(outcomes.breaker_open(29));
   EXPECT_FALSE(outcomes.breaker_open(30));
+}
+
+TEST(OutcomesTest, ActionsThatFailInOneEpochCountAsOne) {
+  placement::Options options;
+  options.breaker_failures = 2;
+  Outcomes outcomes;
+  const auto fail = [&](std::int64_t action, std::int64_t epoch) {
+    outcomes.began(action, kAction, owed(epoch, 0), options);
+    outcomes.ended(action, /*done=*/false, /*failed=*/true, options, epoch);
+  };
+  for (std::int64_t action = 1; action <= 5; ++action) {
+    fail(action, 20);
+  }
+  EXPECT_FALSE(outcomes.breaker_open(20));
+  fail(6, 21);
+  EXPECT_TRUE(outcomes.breaker_open(21));
 }
 
 TEST(OutcomesTest, CountsAMoveThatDidHarmAndForgetsItAfterAGoodOne) {
