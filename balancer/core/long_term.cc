@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 namespace vmnuma::balancer {
 
@@ -14,33 +15,50 @@ using placement::kNoNode;
 using placement::NodeIndex;
 using placement::Permille;
 using placement::Rehoming;
+using placement::Snapshot;
+using placement::VmState;
 
 namespace {
 
-/// What a client was owed lately, in thousandths of what it is entitled to.
-Permille owed_lately(const ClientState& client) {
-  CpuTime sum = client.owed;
-  for (const CpuTime owed : client.owed_before) {
-    sum += owed;
-  }
-  const auto epochs = static_cast<std::int64_t>(client.owed_before.size()) + 1;
-  return std::min(permille_of(sum.value, (client.entitled * epochs).value, Permille{}),
-                  Permille{1000});
-}
+/// What a VM was owed, in thousandths of what it is entitled to.
+struct Shares {
+  Permille lately;
+  Permille on_average;  ///< over minutes
+};
 
-/// The same over minutes.
-Permille share_owed_on_average(const ClientState& client) {
-  return std::min(permille_of(client.owed_on_average.value, client.entitled.value, Permille{}),
-                  Permille{1000});
+Shares shares_of(const Snapshot& snapshot, const VmState& vm) {
+  CpuTime lately;
+  CpuTime entitled_lately;
+  CpuTime on_average;
+  CpuTime entitled;
+  for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
+    const ClientState& client = snapshot.clients[i];
+    lately += client.owed;
+    for (const CpuTime owed : client.owed_before) {
+      lately += owed;
+    }
+    entitled_lately += client.entitled * (static_cast<std::int64_t>(client.owed_before.size()) + 1);
+    on_average += client.owed_on_average;
+    entitled += client.entitled;
+  }
+  const auto share = [](CpuTime owed, CpuTime of) {
+    return std::min(permille_of(owed.value, of.value, Permille{}), Permille{1000});
+  };
+  return {share(lately, entitled_lately), share(on_average, entitled)};
 }
 
 }  // namespace
 
 LongTerm::LongTerm(const Arrangement& arrangement) : arrangement_(&arrangement) {
-  lately_.reserve(arrangement.snapshot().clients.size());
-  for (const ClientState& client : arrangement.snapshot().clients) {
-    lately_.push_back(owed_lately(client));
-    on_average_.push_back(share_owed_on_average(client));
+  const Snapshot& snapshot = arrangement.snapshot();
+  lately_.resize(snapshot.clients.size());
+  on_average_.resize(snapshot.clients.size());
+  for (const VmState& vm : snapshot.vms) {
+    const Shares shares = shares_of(snapshot, vm);
+    for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
+      lately_[i] = shares.lately;
+      on_average_[i] = shares.on_average;
+    }
   }
   waiting_.resize(arrangement.snapshot().nodes.size());
   for (NodeIndex node = 0; node < waiting_.size(); ++node) {
