@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 
 namespace vmnuma::balancer {
 
@@ -15,50 +16,44 @@ using placement::kNoNode;
 using placement::NodeIndex;
 using placement::Permille;
 using placement::Rehoming;
-using placement::Snapshot;
 using placement::VmState;
 
 namespace {
 
-/// What a VM was owed, in thousandths of what it is entitled to.
-struct Shares {
-  Permille lately;
-  Permille on_average;  ///< over minutes
-};
-
-Shares shares_of(const Snapshot& snapshot, const VmState& vm) {
-  CpuTime lately;
-  CpuTime entitled_lately;
-  CpuTime on_average;
+/// What a VM's clients that have a home were owed lately, in thousandths of what they are entitled
+/// to; nothing if they are entitled to nothing.
+std::optional<Permille> owed_lately(const Arrangement& arrangement, const VmState& vm) {
+  CpuTime owed;
   CpuTime entitled;
   for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
-    const ClientState& client = snapshot.clients[i];
-    lately += client.owed;
-    for (const CpuTime owed : client.owed_before) {
-      lately += owed;
+    const ClientState& client = arrangement.snapshot().clients[i];
+    if (arrangement.home(i) == kNoNode) {
+      continue;
     }
-    entitled_lately += client.entitled * (static_cast<std::int64_t>(client.owed_before.size()) + 1);
-    on_average += client.owed_on_average;
-    entitled += client.entitled;
+    owed += client.owed;
+    for (const CpuTime before : client.owed_before) {
+      owed += before;
+    }
+    entitled += client.entitled * (static_cast<std::int64_t>(client.owed_before.size()) + 1);
   }
-  const auto share = [](CpuTime owed, CpuTime of) {
-    return std::min(permille_of(owed.value, of.value, Permille{}), Permille{1000});
-  };
-  return {share(lately, entitled_lately), share(on_average, entitled)};
+  if (entitled <= CpuTime{}) {
+    return std::nullopt;
+  }
+  return std::min(permille_of(owed.value, entitled.value, Permille{}), Permille{1000});
+}
+
+/// What a client was owed over minutes, in thousandths of what it is entitled to.
+Permille share_owed_on_average(const ClientState& client) {
+  return std::min(permille_of(client.owed_on_average.value, client.entitled.value, Permille{}),
+                  Permille{1000});
 }
 
 }  // namespace
 
 LongTerm::LongTerm(const Arrangement& arrangement) : arrangement_(&arrangement) {
-  const Snapshot& snapshot = arrangement.snapshot();
-  lately_.resize(snapshot.clients.size());
-  on_average_.resize(snapshot.clients.size());
-  for (const VmState& vm : snapshot.vms) {
-    const Shares shares = shares_of(snapshot, vm);
-    for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
-      lately_[i] = shares.lately;
-      on_average_[i] = shares.on_average;
-    }
+  on_average_.reserve(arrangement.snapshot().clients.size());
+  for (const ClientState& client : arrangement.snapshot().clients) {
+    on_average_.push_back(share_owed_on_average(client));
   }
   waiting_.resize(arrangement.snapshot().nodes.size());
   for (NodeIndex node = 0; node < waiting_.size(); ++node) {
@@ -76,11 +71,10 @@ LongTerm::LongTerm(const Arrangement& arrangement) : arrangement_(&arrangement) 
 Permille LongTerm::imbalance() const {
   Permille most{};
   Permille least{1000};
-  for (ClientIndex client = 0; client < lately_.size(); ++client) {
-    if (arrangement_->home(client) != kNoNode &&
-        arrangement_->snapshot().clients[client].entitled > CpuTime{}) {
-      most = std::max(most, lately_[client]);
-      least = std::min(least, lately_[client]);
+  for (const VmState& vm : arrangement_->snapshot().vms) {
+    if (const auto owed = owed_lately(*arrangement_, vm)) {
+      most = std::max(most, *owed);
+      least = std::min(least, *owed);
     }
   }
   return std::max(most - least, Permille{});

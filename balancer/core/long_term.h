@@ -3,22 +3,22 @@
 ///
 /// Problem: where three equal VMs saturate two nodes, two of them share one node whatever is done;
 /// without memory it is always the same two. Approach: what a client is predicted to be owed counts
-/// the more, the more of its entitlement its VM was owed over the last minutes: which of its vCPUs
-/// wait is the guest's affair, and turns between them would carry memory about for nothing. The sum
-/// over the host is what a fair balancer keeps low: it falls when those who waited get a node with
-/// time, and those who had it wait. The last few epochs alone would not do for the weights: with
-/// five VMs on four nodes they forget who waited before, and the same three take turns for ever.
-/// Whether anybody takes a turn at all they do tell, as minutes would not notice that a host is
-/// busy now. A turn passes a shortage on and saves nothing, but the memory that follows costs: who
-/// took one rests for Numa.LTermRestTimes times as long as its memory travelled (guards.h), and
-/// turns to and from a node are spread evenly over that time.
+/// the more, the more of its entitlement it was owed over the last minutes. The sum over the host
+/// is what a fair balancer keeps low: it falls when those who waited get a node with time, and
+/// those who had it wait. The last few epochs alone would not do for the weights: with five VMs on
+/// four nodes they forget who waited before, and the same three take turns for ever. Whether
+/// anybody takes a turn at all they do tell, as minutes would not notice that a host is busy now,
+/// and VM by VM: which of a VM's vCPUs wait is its guest's affair. A turn passes a shortage on and
+/// saves nothing, but the memory that follows costs: who took one rests for Numa.LTermRestTimes
+/// times as long as its memory travelled (guards.h), and turns to and from a node are spread evenly
+/// over that time.
 ///
 /// Terms: *lately* - this epoch and the Numa.LTermFairnessInterval - 1 before it. *Weighted owed* -
-/// sum over clients of predicted owed x share that their VM was owed over minutes.
+/// sum over clients of predicted owed x share owed over minutes.
 ///
 /// Properties:
 ///  - nobody was owed, nothing is weighed;
-///  - VMs that were owed equal shares take no turns, whichever of their clients waited;
+///  - VMs that were owed equal shares lately take no turns, whichever of their clients waited;
 ///  - change() is the difference that a set of rehomings makes to the sum, exactly;
 ///  - equal VMs get equal time within 3 %, however many on however many nodes.
 #pragma once
@@ -49,8 +49,7 @@ class LongTerm {
       placement::NodeIndex node, std::span<const placement::Rehoming> changes) const;
 
   const placement::Arrangement* arrangement_;
-  std::vector<placement::Permille> lately_;                   ///< of its VM, per client
-  std::vector<placement::Permille> on_average_;               ///< of its VM, per client
+  std::vector<placement::Permille> on_average_;               ///< per client
   std::vector<std::vector<placement::WeighedLoad>> waiting_;  ///< per node: who was owed anything
   std::vector<placement::CpuTime> weighted_;                  ///< per node
 };
