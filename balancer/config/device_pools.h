@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The key `device_pool`: PCI devices that are equal, by a name.
+/// The key `device_pool`: pools of interchangeable PCI devices.
 ///
 ///     gpu=0000:3b:00.0,0000:86:00.0;vf=0000:3b:10.0
 ///

@@ -72,9 +72,9 @@ constexpr KeyInfo<Config> kTop[] = {
      },
      [](const Config& config) { return reserved_memory_text(config.reserved_memory); }},
     {"device_pool", KeyKind::kText, "pools of PCI devices, or nothing",
-     "PCI devices of which one is as good as another, by a name, such as "
-     "gpu=0000:3b:00.0,0000:86:00.0;vf=0000:3b:10.0; vmnuma advise gives a VM whose policy has a "
-     "device_pool the one that fits best",
+     "Pools of interchangeable PCI devices, each with a name, such as "
+     "gpu=0000:3b:00.0,0000:86:00.0;vf=0000:3b:10.0; vmnuma advise gives a VM whose policy names a "
+     "pool the device that fits best",
      [](Config& config, std::string_view text) {
        return set_device_pools(config.device_pools, text);
      },

@@ -17,10 +17,13 @@
 /// was predicted, so that their gains add up to what they brought together. An action did harm if
 /// the host loses more with it than without it by Numa.MigThreshold of its capacity; wake-ups
 /// aside, which VMs have more of when they have more to say to each other. Numa.BreakerFailures
-/// failed or harmful actions in a row open the breaker for Numa.BreakerRest epochs; those that fail
-/// in one epoch count as one, because they have one cause: a libvirt that is gone for a moment.
-/// Terms: *clean*
-/// - an epoch in which no client on an action's nodes was being moved, came or left. Properties:
+/// failed or harmful actions in a row open the breaker for Numa.BreakerRest epochs. Actions that
+/// fail in one epoch count as one, because they mostly have one cause, such as a libvirt that was
+/// gone for a moment.
+///
+/// Terms: *clean* - an epoch in which no client on an action's nodes was being moved, came or left.
+///
+/// Properties:
 ///  1. Every finished action is measured once, unless its clients are gone by then.
 ///  2. Where homes, demand and memory decide what is lost, as reckoned, the measured gain is the
 ///     reckoned one whatever else moves and however loads change in between.

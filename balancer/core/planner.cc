@@ -383,9 +383,9 @@ class Planner {
            now_.effect_of(candidate.changes).gain < CpuTime{};
   }
 
-  /// The effect of any number of rehomings, which are then made. Those of many are made at once as
-  /// well, because who leaves makes room for others; what each costs is reckoned as if it were
-  /// alone.
+  /// The effect of any number of rehomings, which are then made. All are made at once, because a
+  /// client that leaves makes room for others. Of more than kMostTogether the cost is the sum of
+  /// what each would cost alone.
   Effect apply(const std::vector<Rehoming>& changes) {
     if (changes.size() <= Arrangement::kMostTogether) {
       const Effect effect = now_.effect_of(changes);

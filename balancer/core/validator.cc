@@ -157,7 +157,7 @@ class Validator {
         violation("there is no such client");
         return std::nullopt;
       }
-      // Who was found pinned to a node without memory may spill from there.
+      // A VM that was found pinned to a node without memory has its home there, and may spill.
       const bool is_at_home =
           action_->reason == Reason::kSpill && relocation.to == snapshot_.clients[client].home;
       if (relocation.to >= snapshot_.nodes.size() ||

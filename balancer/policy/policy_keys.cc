@@ -223,8 +223,9 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
      [](VmPolicy& policy, std::string_view text) { return set_text(policy.owner, text); },
      [](const VmPolicy& policy) { return policy.owner; }},
     {"device_pool", KeyKind::kText, "names of pools, such as gpu,gpu,vf; or nothing",
-     "The pools of devices (device_pool in vmnuma.toml) that the VM takes a device of, as often as "
-     "it is named; vmnuma advise says which",
+     "The pools (device_pool in vmnuma.toml) from which the VM is given a device, one for each "
+     "time "
+     "that a pool is named; vmnuma advise chooses it",
      set_device_pools, [](const VmPolicy& policy) { return joined(policy.device_pools); }},
 };
 

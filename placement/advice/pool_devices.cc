@@ -10,8 +10,12 @@ namespace vmnuma::placement {
 namespace {
 
 std::string node_text(NodeId node) {
-  return node.value < 0 ? std::string("a node that is not known")
-                        : "node " + std::to_string(node.value);
+  return node.value < 0 ? std::string("an unknown node") : "node " + std::to_string(node.value);
+}
+
+bool has(const std::vector<PciDevice>& devices, const std::string& address) {
+  return std::any_of(devices.begin(), devices.end(),
+                     [&address](const PciDevice& one) { return one.address == address; });
 }
 
 class Chooser {
@@ -29,15 +33,12 @@ class Chooser {
     }
     std::optional<PciDevice> doubly_held;
     for (const PciDevice& device : pool->devices) {
-      const auto own = std::find_if(its_.begin(), its_.end(), [&device](const PciDevice& one) {
-        return one.address == device.address;
-      });
-      if (own == its_.end() || is_settled(device)) {
+      if (!has(its_, device.address) || has(settled_, device.address)) {
         continue;
       }
       if (holder_of(device) == nullptr) {
         settled_.push_back(device);
-        return PoolChoice{{device.address, ""}, device.node, name, "that is the one it has"};
+        return PoolChoice{{device.address, ""}, device.node, name, "the VM has it already"};
       }
       doubly_held = doubly_held.value_or(device);
     }
@@ -55,7 +56,8 @@ class Chooser {
       const HeldDevice* holder = holder_of(device);
       if (holder != nullptr) {
         held += (held.empty() ? ": '" : ", '") + holder->vm_name + "' has " + device.address;
-      } else if (!is_settled(device) && (best == nullptr || rank(device) < rank(*best))) {
+      } else if (!has(settled_, device.address) &&
+                 (best == nullptr || rank(device) < rank(*best))) {
         best = &device;
       }
     }
@@ -69,17 +71,13 @@ class Chooser {
       choice.reason =
           "'" + holder_of(*instead_of)->vm_name + "' has " + instead_of->address + ", too; ";
     }
-    choice.reason += "of those that are free it is the nearest to where the VM can live, on " +
-                     node_text(best->node);
+    choice.reason += "it is on " + node_text(best->node) +
+                     ", and no free one is nearer to where the VM can live";
     settled_.push_back(*best);
     its_.push_back(*best);
     return choice;
   }
 
-  [[nodiscard]] bool is_settled(const PciDevice& device) const {
-    return std::any_of(settled_.begin(), settled_.end(),
-                       [&device](const PciDevice& one) { return one.address == device.address; });
-  }
   /// Another VM that has it; null if none has.
   [[nodiscard]] const HeldDevice* holder_of(const PciDevice& device) const {
     const auto held =

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which devices of the host's pools a VM takes.
+/// Which devices of the host's pools a VM is given.
 ///
-/// Problem: where several devices are equal, one is written into each definition by hand, and
-/// whoever does it has to know which is free and on which node. Approach: what others have is told,
-/// by their definitions and while they run; of the rest the VM takes the one nearest to where it
-/// may live and to the devices that it has already, on the node with the most free memory. Nothing
-/// is remembered elsewhere: who has which device is what definitions say.
+/// Problem: where several devices are interchangeable, one is written into each definition by hand,
+/// and whoever does so has to know which one is free and on which node it is. Approach: the caller
+/// says which VM has which device, by definition or while it runs. Of the others the VM is given
+/// the one nearest to where it may live, then nearest to the devices that it has already, then on
+/// the node with the most free memory. Nothing is remembered elsewhere: a definition that has a
+/// device is what takes it.
 ///
 /// Properties:
-///  1. No device is taken that another VM has, and none twice.
-///  2. A VM keeps the devices that it has, unless another VM has them, too; then these are
-///  replaced.
-///  3. A VM that has what it takes takes the same again.
-///  4. If another device would be nearer to where the VM may live, it is not free.
+///  1. No device is given that another VM has, and none twice.
+///  2. A VM keeps the devices that it has; one that another VM has, too, is replaced.
+///  3. A VM that has what its policy asks for is given the same again.
+///  4. No free device of the pool is nearer to where the VM may live than the one that is given.
 #pragma once
 
 #include <vector>

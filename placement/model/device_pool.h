@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Devices of which one is as good as another, as the administrator says.
+/// Interchangeable devices of the host, and which VM has which.
 #pragma once
 
 #include <string>

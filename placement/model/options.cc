@@ -118,8 +118,8 @@ constexpr OptionInfo kTable[] = {
     {"Numa.ForecastMargin", "%", 0, 100, &Options::forecast_margin, false,
      "Added to what 95 of 100 minutes are expected not to exceed, in per cent of it, to be safe"},
     {"Numa.BreakerFailures", "", 1, 1000, &Options::breaker_failures, false,
-     "Failed or counter-productive actions in a row after which the balancer stops acting; those "
-     "that fail in one epoch count as one"},
+     "Failed or counter-productive actions in a row after which the balancer stops acting; "
+     "actions that fail in one epoch count as one"},
     {"Numa.BreakerRest", "epochs", 1, 100000, &Options::breaker_rest, false,
      "How long the balancer then rests before it tries again"},
     {"Numa.MemQosEnable", "", 0, 1, &Options::mem_qos_enable, false,

@@ -51,6 +51,7 @@ class HostCpus {
 
   void settle_threads(HostState& host, placement::CpuTime length);
   void let_others_roam(HostState& host, placement::CpuTime length) const;
+  /// By node, ordered by VM and vCPU.
   [[nodiscard]] static std::vector<std::vector<Thread>> threads_by_node(HostState& host);
   void run_node(HostState& host, placement::NodeIndex node, placement::CpuTime length,
                 const std::vector<Thread>& threads);

@@ -132,8 +132,8 @@ Result<placement::VmPolicy> policy_of(const AdviseRun& run, const balancer::Conf
   return policy;
 }
 
-/// What a VM whose policy names pools of devices may take of them: those that this host has, and
-/// who has which. Those of another host are chosen there.
+/// What can be given to a VM whose policy names pools: the devices of them that this host has, and
+/// which VM has which. For another host no device is chosen.
 Result<void> read_pools(const AdviseRun& run, const balancer::Config& config,
                         const files::Directory& root, AdviceRequest& request) {
   if (!run.host_paths.empty()) {
@@ -154,7 +154,7 @@ Result<void> read_pools(const AdviseRun& run, const balancer::Config& config,
   }
   const auto definitions = Virsh(run.uri).all();
   if (!definitions) {
-    return failure(definitions.error(), "who has which device of the pools is not known");
+    return failure(definitions.error(), "it is not known which VM has which device of the pools");
   }
   for (const std::string& xml : *definitions) {
     auto held = balancer::held_devices(xml);
