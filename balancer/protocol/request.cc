@@ -2,6 +2,7 @@
 #include "balancer/protocol/request.h"
 
 #include <algorithm>
+#include <array>
 #include <type_traits>
 #include <utility>
 
@@ -198,17 +199,24 @@ Result<Command> read_command(const ReadJson& args) {
   return Command(std::move(request));
 }
 
-/// Tries every alternative of Command in turn.
-template <std::size_t kIndex = 0>
+/// A command's name, and what reads its arguments.
+struct Reading {
+  std::string_view name;
+  Result<Command> (*read)(const ReadJson& args);
+};
+
+constexpr auto kReadings = []<class... T>(std::variant<T...>*) {
+  return std::array{Reading{T::kCommand, &read_command<T>}...};
+}(static_cast<Command*>(nullptr));
+
 Result<Command> find_command(std::string_view name, const ReadJson& args) {
-  if constexpr (kIndex == std::variant_size_v<Command>) {
+  const auto found = std::ranges::find(kReadings, name, &Reading::name);
+  if (found == kReadings.end()) {
     return failure(ErrorCode::kNotFound,
                    fmt::format("there is no command '{}'{}", name,
                                placement::did_you_mean(name, command_names())));
-  } else {
-    using T = std::variant_alternative_t<kIndex, Command>;
-    return name == T::kCommand ? read_command<T>(args) : find_command<kIndex + 1>(name, args);
   }
+  return found->read(args);
 }
 
 tl::unexpected<Error> refuse(std::string message) {
@@ -289,9 +297,11 @@ std::string encode_request(const Request& request) {
 }
 
 std::vector<std::string_view> command_names() {
-  return []<class... T>(std::variant<T...>*) {
-    return std::vector<std::string_view>{T::kCommand...};
-  }(static_cast<Command*>(nullptr));
+  std::vector<std::string_view> names;
+  for (const Reading& reading : kReadings) {
+    names.push_back(reading.name);
+  }
+  return names;
 }
 
 std::string_view name_of(const Command& command) {

@@ -85,23 +85,20 @@ std::string failure_line(std::optional<std::int64_t> id, const Error& error) {
   return line_of(id, "error", std::move(value));
 }
 
-/// Tries every alternative of Answer in turn.
-template <std::size_t kIndex = 0>
-Result<Answer> read_view(std::size_t index, const Json& json) {
-  using View = std::variant_alternative_t<kIndex, Answer>;
-  if constexpr (kIndex + 1 < std::variant_size_v<Answer>) {
-    if (index != kIndex) {
-      return read_view<kIndex + 1>(index, json);
-    }
-  }
-  const auto as_answer = [](View&& view) { return Answer(std::move(view)); };
+template <class View>
+Result<Answer> read_view(const Json& json) {
   if constexpr (std::is_same_v<View, stats::Report>) {
-    return report_of_json(json).map(as_answer);
+    return report_of_json(json);
   } else {
-    View view;
-    return ViewReader(json).read(view).map([&] { return as_answer(std::move(view)); });
+    Answer answer(std::in_place_type<View>);
+    return ViewReader(json).read(std::get<View>(answer)).map([&] { return std::move(answer); });
   }
 }
+
+/// In the order of Answer's alternatives.
+constexpr auto kReadView = []<class... Views>(std::variant<Views...>*) {
+  return std::array{&read_view<Views>...};
+}(static_cast<Answer*>(nullptr));
 
 std::string text_in(const Json& object, const char* key) {
   const auto found = object.find(key);
@@ -167,7 +164,7 @@ Result<Response> parse_response(std::string_view line, std::int64_t id) {
 
 Result<Answer> decode_answer(std::size_t index, std::string_view result) {
   auto answer = text::read_json<Json>(result, {kLongestAnswer}, "its result")
-                    .and_then([index](const Json& json) { return read_view(index, json); });
+                    .and_then([index](const Json& json) { return kReadView.at(index)(json); });
   if (!answer) {
     return failure(std::move(answer).error(), "the daemon's answer cannot be read");
   }

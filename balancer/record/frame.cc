@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/record/frame.h"
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <map>
@@ -277,18 +278,23 @@ class Reader : public text::FieldReader<Reader, Json> {
   bool is_bounded_ = true;
 };
 
-/// Reads data into the alternative of that name.
-template <std::size_t kIndex = 0>
+template <class T>
+Result<Event> read_one(const Json& data) {
+  Event event(std::in_place_type<T>);
+  return Reader(data).read(std::get<T>(event)).map([&] { return std::move(event); });
+}
+
+/// In the order of the alternatives of Event.
+constexpr auto kReadEvent = []<class... T>(std::variant<T...>*) {
+  return std::array{&read_one<T>...};
+}(static_cast<Event*>(nullptr));
+
 Result<Event> read_event(std::string_view name, const Json& data) {
-  if constexpr (kIndex == std::variant_size_v<Event>) {
+  const auto found = std::ranges::find(kEvents, name);
+  if (found == kEvents.end()) {
     return failure(ErrorCode::kCorrupt, fmt::format("there is no event '{}'", name));
-  } else {
-    if (name != kEvents[kIndex]) {
-      return read_event<kIndex + 1>(name, data);
-    }
-    std::variant_alternative_t<kIndex, Event> event;
-    return Reader(data).read(event).map([&] { return Event(std::move(event)); });
   }
+  return kReadEvent.at(static_cast<std::size_t>(found - kEvents.begin()))(data);
 }
 
 Result<HeaderFrame> read_header(const Json& header) {
