@@ -314,8 +314,8 @@ class Planner {
     CpuTime saves;
     for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
       const ClientState& client = snapshot_.clients[i];
-      if (!vm.fresh || client.moving || now_.home(i) != client.home || client.home == kNoNode ||
-          !snapshot_.nodes[client.home].known) {
+      if (!counts_for_spills(vm) || client.moving || now_.home(i) != client.home ||
+          client.home == kNoNode || !snapshot_.nodes[client.home].known) {
         return;
       }
       const auto found =

@@ -29,8 +29,8 @@
 ///  - equal input, equal plan;
 ///  - constraints hold (validator.h);
 ///  - a second plan on the planned result moves nothing, if no VM of several clients moved;
-///  - a VM with missing or stale data is in no action, and where all moves are tried it changes no
-///    other's;
+///  - a VM with missing or stale data is in no action but a spill, once that has lasted (spill.h),
+///    and where all moves are tried it changes no other's;
 ///  - renumbered nodes or VMs give the renumbered plan;
 ///  - no load move is predicted to lose the host more than it loses without, beside spills;
 ///  - one node gives no moves.

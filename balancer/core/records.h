@@ -82,6 +82,7 @@ struct VmRecord {
   std::optional<placement::VmSample> last;              ///< its newest reading
   placement::Microseconds read_at;                      ///< when that was taken
   bool measured = false;                                ///< at least once
+  std::int64_t epochs_stale = 0;                        ///< as in VmState
   std::int32_t weight = 100;                            ///< newest known
   std::optional<std::vector<placement::Bytes>> memory;  ///< newest known, per node
   std::vector<std::vector<placement::Bytes>>

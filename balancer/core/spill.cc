@@ -60,9 +60,15 @@ bool can_spill(const Arrangement& arrangement) {
 bool may_spill(const Arrangement& arrangement, ClientIndex index) {
   const ClientState& client = arrangement.snapshot().clients[index];
   const VmState& vm = arrangement.snapshot().vms[client.vm];
-  return client.home != kNoNode && arrangement.snapshot().nodes[client.home].known && vm.fresh &&
-         vm.measured && !client.moving && !vm_is_moved(arrangement, index) &&
-         client.epochs_here > 1 && may_ever_spill(arrangement, index);
+  return client.home != kNoNode && arrangement.snapshot().nodes[client.home].known &&
+         counts_for_spills(vm) && vm.measured && !client.moving &&
+         !vm_is_moved(arrangement, index) && client.epochs_here > 1 &&
+         may_ever_spill(arrangement, index);
+}
+
+bool is_any_guessed(const Snapshot& snapshot) {
+  return std::any_of(snapshot.vms.begin(), snapshot.vms.end(),
+                     [](const VmState& vm) { return !vm.fresh && counts_for_spills(vm); });
 }
 
 bool spills_already(const Snapshot& snapshot) {
@@ -82,6 +88,16 @@ bool is_anything_short(const Arrangement& arrangement) {
     }
   }
   return false;
+}
+
+/// Hardly a core of the node idled in this epoch, whoever used them.
+bool is_all_in_use(const Arrangement& arrangement, NodeIndex node) {
+  const placement::NodeState& state = arrangement.snapshot().nodes[node];
+  CpuTime used = state.non_vm_now;
+  for (const ClientIndex client : arrangement.residents(node)) {
+    used += arrangement.snapshot().clients[client].used;
+  }
+  return used * 100 > state.physical * (100 - arrangement.options().mig_threshold);
 }
 
 CpuTime least_saved(const Arrangement& arrangement, NodeIndex home, NodeIndex to) {
@@ -155,6 +171,10 @@ std::optional<SpillCandidate> take_best(const Arrangement& arrangement, const Sp
 
 }  // namespace
 
+bool counts_for_spills(const VmState& vm) {
+  return vm.fresh || vm.epochs_stale >= placement::kEpochsUntilGuessed;
+}
+
 bool may_run_on(const Snapshot& snapshot, const ClientState& client, NodeIndex node) {
   if (std::binary_search(client.allowed.begin(), client.allowed.end(), node)) {
     return true;
@@ -175,7 +195,7 @@ bool may_run_on(const Snapshot& snapshot, const ClientState& client, NodeIndex n
 std::optional<Guard> check_spill(const Arrangement& arrangement, ClientIndex client, NodeIndex to) {
   const Snapshot& snapshot = arrangement.snapshot();
   const VmState& vm = snapshot.vms[snapshot.clients[client].vm];
-  if (!vm.fresh || !vm.measured || !snapshot.nodes[to].known) {
+  if (!counts_for_spills(vm) || !vm.measured || !snapshot.nodes[to].known) {
     return Guard::kStaleData;
   }
   if (!may_spill(arrangement, client)) {
@@ -219,8 +239,8 @@ class SpillSearch {
   void go_on_or_end(ClientIndex index) {
     const ClientState& client = snapshot_.clients[index];
     const bool has_just_come = client.epochs_here <= 1;
-    if (!snapshot_.vms[client.vm].fresh || client.moving || vm_is_moved(arrangement_, index) ||
-        has_just_come || !snapshot_.nodes[client.home].known ||
+    if (!counts_for_spills(snapshot_.vms[client.vm]) || client.moving ||
+        vm_is_moved(arrangement_, index) || has_just_come || !snapshot_.nodes[client.home].known ||
         !snapshot_.nodes[client.spills_to].known) {
       take({index, client.spills_to, client.spill_saves});  // left as it is
       return;
@@ -268,7 +288,9 @@ class SpillSearch {
 
   [[nodiscard]] bool is_ahead_of_need(ClientIndex index) const {
     const ClientState& client = snapshot_.clients[index];
-    return hardly_runs(snapshot_, client) && crowding_.is_crowded(client.home);
+    return snapshot_.vms[client.vm].fresh
+               ? hardly_runs(snapshot_, client) && crowding_.is_crowded(client.home)
+               : is_all_in_use(arrangement_, client.home);
   }
 
   void begin_ahead_of_need() {
@@ -330,7 +352,7 @@ std::vector<Spill> find_spills(const Arrangement& arrangement) {
   }
   Crowding crowding(arrangement);
   const bool is_calm = !spills_already(arrangement.snapshot()) && !is_anything_short(arrangement) &&
-                       !crowding.is_any_crowded();
+                       !crowding.is_any_crowded() && !is_any_guessed(arrangement.snapshot());
   return is_calm ? std::vector<Spill>{} : SpillSearch(arrangement, std::move(crowding)).find();
 }
 

@@ -27,9 +27,12 @@
 ///  1. Nobody begins to spill from a node whose own clients are owed nothing, but from one with
 ///     more vCPUs than CPUs, or with its first home.
 ///  2. A client has one second node at most, and none after a move.
-///  3. A VM that is stale, not to be moved, has cores of its own, wants one part of a node or all
-///     its resources together does not spill; nor does a client that is being moved.
-///  4. At most Numa.MigrationsPerEpoch spills, or 4 if that is 0, begin in an epoch because they
+///  3. A VM that is not to be moved, has cores of its own, wants one part of a node or all its
+///     resources together does not spill; nor does a client that is being moved.
+///  4. While readings of a VM are missing, its spills stay as they are; from the fifth epoch on it
+///     spills, ahead of need, from a home of which hardly a core idles: who uses them cannot be
+///     told, and to run elsewhere as well takes nothing from it.
+///  5. At most Numa.MigrationsPerEpoch spills, or 4 if that is 0, begin in an epoch because they
 ///     save, and at most 16 ahead of need.
 #pragma once
 
@@ -41,6 +44,9 @@
 #include "placement/model/plan.h"
 
 namespace vmnuma::balancer {
+
+/// Its numbers are of this epoch, or have been missing for long.
+[[nodiscard]] bool counts_for_spills(const placement::VmState& vm);
 
 /// Whether the VM's policy lets the client run on CPUs of that node: where its memory may be is
 /// another matter.

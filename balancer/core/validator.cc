@@ -347,7 +347,11 @@ class Validator {
                    ? snapshot_.epoch_length * snapshot_.clients[other].vcpu_count()
                    : CpuTime{};
     }
-    if (!home.known || (wanted <= home.physical && vcpus <= home.threads)) {
+    // What was read of a VM lately does not tell whether it has enough.
+    const CpuTime enough = snapshot_.vms[client.vm].fresh
+                               ? home.physical
+                               : home.physical * (100 - options_.mig_threshold) / 100;
+    if (!home.known || (wanted <= enough && vcpus <= home.threads)) {
       violation(name(index) + " spills from a node that has enough for all its clients");
     }
   }

@@ -148,7 +148,8 @@ std::vector<std::string> broken_by_client(Reason reason, ClientIndex index, Node
     }
   };
 
-  check(vm.fresh, "has no readings");
+  check(vm.fresh || (reason == Reason::kSpill && vm.epochs_stale >= placement::kEpochsUntilGuessed),
+        "has no readings");
   check(snapshot.nodes[to].known, "goes to a node without readings");
   if (reason == Reason::kMemoryPull) {
     check(!client.moving, "is being moved already");

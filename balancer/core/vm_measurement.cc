@@ -163,6 +163,8 @@ void VmMeasurement::take_in() {
   if (!state.measured && vm_.found_running) {
     make_stale(state, "it was found running and needs a second reading");
   }
+  vm_.epochs_stale = state.fresh ? 0 : vm_.epochs_stale + 1;
+  state.epochs_stale = vm_.epochs_stale;
   snapshot_.vms.push_back(std::move(state));
 
   for (std::size_t index = 0; index < vm_.clients.size(); ++index) {

@@ -337,6 +337,7 @@ struct RecordFields {
     fields("policy", value.policy);
     fields("fresh", value.fresh);
     fields.prose("stale_because", value.stale_because);
+    fields.added("epochs_stale", value.epochs_stale);
     fields("measured", value.measured);
     fields("suggested", value.suggested);
     fields("device_nodes", value.device_nodes);
@@ -658,6 +659,7 @@ struct RecordFields {
     fields("last", value.last);
     fields("read_at", value.read_at);
     fields("measured", value.measured);
+    fields.added("epochs_stale", value.epochs_stale);
     fields("weight", value.weight);
     fields("memory", value.memory);
     fields("cell_memory", value.cell_memory);

@@ -27,6 +27,9 @@ inline constexpr ClientIndex kNoClient = static_cast<ClientIndex>(-1);
 /// is known only this many epochs after it.
 inline constexpr std::int64_t kEpochsUntilCounted = 3;
 
+/// In a row without usable readings of a VM, until it may spill nonetheless.
+inline constexpr std::int64_t kEpochsUntilGuessed = 5;
+
 /// VmState::pull_again_after of a VM whose remaining memory has proved unmovable.
 inline constexpr std::int64_t kNotAgain = std::int64_t{1} << 40U;
 
@@ -79,8 +82,11 @@ struct VmState {
   bool shares_memory = false;
   Bytes huge_page_size;  ///< of hugetlbfs, that its memory consists of; zero: ordinary
   VmPolicy policy;
-  bool fresh = true;  ///< false: numbers missing or stale; it is never touched
+  /// False: numbers missing or stale, those here are the last ones. It is not touched; only after
+  /// kEpochsUntilGuessed may it spill, which takes no CPU from it.
+  bool fresh = true;
   std::string stale_because;
+  std::int64_t epochs_stale = 0;  ///< in a row
   bool measured = true;  ///< false: only just seen, demand assumed; it may be placed, not moved
   std::vector<NodeIndex> suggested;     ///< where libvirt was told to start it; its first homes
   std::vector<NodeIndex> device_nodes;  ///< of its devices, as far as they matter to it; ascending

@@ -127,6 +127,7 @@ Snapshot SnapshotBuilder::build() const {
     vm.huge_page_size = spec.huge_pages ? kHugePage : Bytes{};
     vm.policy = spec.policy;
     vm.fresh = spec.fresh;
+    vm.epochs_stale = spec.epochs_stale;
     vm.measured = spec.measured;
     vm.transferring = spec.transferring;
     vm.epochs_travelled = spec.epochs_travelled;

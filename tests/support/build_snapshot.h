@@ -54,6 +54,7 @@ struct VmSpec {
   std::string memory_stays_because = {};
   bool shares_memory = false;
   bool fresh = true;
+  std::int64_t epochs_stale = 0;
   bool measured = true;
   bool moving = false;
   bool transferring = false;

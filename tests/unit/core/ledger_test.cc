@@ -439,6 +439,18 @@ TEST_F(LedgerTest, AfterAGapOneReadingIsNotEnough) {
   EXPECT_TRUE(epoch().vms[0].fresh);
 }
 
+TEST_F(LedgerTest, EpochsWithoutUsableReadingsAreCountedInARow) {
+  run({vm_of(1, 2)});
+  (void)epochs(2);
+  for (std::int64_t epoch = 1; epoch <= 3; ++epoch) {
+    Sample gap = next();
+    gap.vms.clear();
+    EXPECT_EQ(ledger_.advance(gap).vms[0].epochs_stale, epoch);
+  }
+  EXPECT_EQ(epoch().vms[0].epochs_stale, 4) << "one reading is not enough";
+  EXPECT_EQ(epoch().vms[0].epochs_stale, 0);
+}
+
 TEST_F(LedgerTest, ANewProcessStartsAnew) {
   run({vm_of(1, 2)});
   (void)epochs(3);

@@ -212,6 +212,25 @@ TEST(SpillTest, WhoMustNotBeTouchedDoesNotSpill) {
   EXPECT_THAT(planned_spills(short_of_cpus({.memory_gib = {4, 0}, .epochs_here = 1})), IsEmpty());
 }
 
+TEST(SpillTest, WhoHasNotBeenReadForFiveEpochsRunsBesideAHomeOfWhichNoCoreIdles) {
+  const Options options;
+  const auto unread_for = [](std::int64_t epochs, std::int64_t others_busy_pct = 50) {
+    return short_of_cpus(
+        {.busy_pct = 100, .memory_gib = {4, 0}, .fresh = false, .epochs_stale = epochs},
+        others_busy_pct);
+  };
+  EXPECT_THAT(planned_spills(unread_for(5, 40)), IsEmpty());
+  EXPECT_THAT(planned_spills(unread_for(4)), IsEmpty());
+  EXPECT_THAT(planned_spills(unread_for(5)), ElementsAre("spill a:0+1"));
+
+  Snapshot now = unread_for(5);
+  const Plan plan = make_plan(now, options, {});
+  EXPECT_THAT(violations_of(plan, now, options, {}), IsEmpty());
+  now = next_epoch(now, plan, options);
+  now.vms[now.clients[client_of(now, "a")].vm].epochs_stale = 1;  // again, after a reading
+  EXPECT_THAT(make_plan(now, options, {}).actions, IsEmpty()) << "it stays as it is";
+}
+
 TEST(SpillTest, WhoseMemoryIsBoundToANodeMayRunOnAnother) {
   EXPECT_THAT(planned_spills(short_of_cpus({.memory_gib = {4, 0}, .allowed = {0}})),
               ElementsAre("spill a:0+1"));

@@ -191,6 +191,11 @@ TEST(ValidatorTest, NamesWhatTheReasonDoesNotMean) {
 TEST(ValidatorTest, NamesWhoMustNotBeMoved) {
   const std::vector<std::pair<Break, std::string>> cases{
       {[](Case& it) { it.vm("a").fresh = false; }, "has no readings"},
+      {[](Case& it) {
+         it.vm("a").fresh = false;
+         it.vm("a").epochs_stale = 100;
+       },
+       "has no readings"},
       {[](Case& it) { it.vm("a").measured = false; }, "has never been measured"},
       {[](Case& it) { it.snapshot.nodes[0].known = false; }, "leaves a node without readings"},
       {[](Case& it) { it.snapshot.nodes[1].known = false; }, "goes to a node without readings"},
