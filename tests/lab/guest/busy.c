@@ -9,7 +9,11 @@
 // CPU repeats a period of the local APIC timer: write until the busy part is over, HLT for the rest.
 // The duty cycle is a ratio of one timer, so it needs no calibration and holds under KVM and TCG.
 //
+// Memory is dealt to the CPUs that the command line names, once all have started: two CPUs that write to one page
+// would take each other's changes for damage.
+//
 // Kernel command line:
+//   cpus=N         CPUs that start (default 1)
 //   load=PERCENT   busy time of each CPU, 1 to 100 (default 100: never halts); with several,
 //                  "load=20,75,5", each of them for a second, and then the last one
 //   touch=MIB      memory to write to, from 2 MiB up (default: all of it)
@@ -78,6 +82,8 @@ static const char* loads;  // what is left of "20,75,5", for the first CPU
 static volatile uint32_t load_percent;
 static uint32_t last_byte;
 static uint32_t talks;
+static uint32_t cpus;
+static volatile uint32_t all_have_started;
 
 static void apic_write(uint32_t reg, uint32_t value) {
   *(volatile uint32_t*)(kApicBase + reg) = value;
@@ -210,7 +216,7 @@ static uint32_t write_batch(uint32_t page) {
     }
     check_page(page);
     write_page(page, *(volatile uint32_t*)page + 1);
-    page += cpu_count * kPageSize;
+    page += cpus * kPageSize;
   }
   return page;
 }
@@ -257,7 +263,15 @@ static void work(uint32_t cpu) {
 void other_cpu(uint32_t cpu) {
   load_gates();
   enable_apic();
-  work(cpu);
+  while (!all_have_started) {
+    __asm__ volatile("pause");
+  }
+  if (cpu < cpus) {
+    work(cpu);
+  }
+  for (;;) {
+    __asm__ volatile("cli; hlt");  // nobody told of it
+  }
 }
 
 void first_cpu(const struct MultibootInfo* info) {
@@ -270,6 +284,7 @@ void first_cpu(const struct MultibootInfo* info) {
   next_load();
   last_byte = touch << 20;
   talks = option(line, "talk=", 0);
+  cpus = option(line, "cpus=", 1);
 
   for (uint32_t page = kFirstByte; page < last_byte; page += kPageSize) {
     write_page(page, 0);
@@ -282,7 +297,10 @@ void first_cpu(const struct MultibootInfo* info) {
   enable_apic();
   apic_write(kApicCommandLow, kInitOthers);
   pause_for(10 * 1000 * 1000);
-  apic_write(kApicCommandLow, kStartOthers);
-  pause_for(1000 * 1000);
+  while (cpu_count < cpus) {
+    apic_write(kApicCommandLow, kStartOthers);  // those that run do not mind
+    pause_for(1000 * 1000);
+  }
+  all_have_started = 1;
   work(0);
 }

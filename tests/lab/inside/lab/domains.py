@@ -101,7 +101,7 @@ def xml(guest):
   <os>
     <type arch='x86_64' machine='pc'>hvm</type>
     <kernel>{_KERNEL}</kernel>
-    <cmdline>load={load}{talk}</cmdline>
+    <cmdline>cpus={guest.vcpus_at_start or guest.vcpus} load={load}{talk}</cmdline>
   </os>
   <features><acpi/><apic/></features>
   {f"<cpu><numa>{cells}</numa></cpu>" if cells else ""}

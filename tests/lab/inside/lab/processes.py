@@ -71,7 +71,7 @@ def _start(guest, vmid):
         "-smbios", f"type=1,uuid=0a5f7d0c-7d8e-4c5d-9c0f-{vmid:012}",
         "-smp", f"{guest.vcpus},sockets=1,cores={guest.vcpus},maxcpus={guest.vcpus}", "-nodefaults", "-display", "none",
         "-accel", "tcg,thread=multi", "-m", guest.memory_mib,
-        "-kernel", f"{_FOLDER}/busy.elf", "-append", f"load={load}", "-machine", "type=pc")
+        "-kernel", f"{_FOLDER}/busy.elf", "-append", f"cpus={guest.vcpus} load={load}", "-machine", "type=pc")
 
 
 def _free_vmid():
