@@ -34,8 +34,9 @@ find_library(NUMA_LIBRARY numa REQUIRED)
 
 set(VMNUMA_PROPERTY_SEED 1 CACHE STRING "What the cases of property tests are generated from")
 option(VMNUMA_WARNINGS_AS_ERRORS "Stop at the first warning" OFF)
-set(VMNUMA_TESTS "quick;hard" CACHE STRING
-    "Tests beside those that every build has: quick (unit, golden, fuzz corpus, most of integration), hard (what takes long)")
+set(VMNUMA_TESTS "quick;hard;rare" CACHE STRING
+    "Tests beside those that every build has: quick (unit, golden, fuzz corpus, most of integration), hard (what takes long),\
+ rare (benchmarks, and what others collected)")
 
 # What every target of ours is compiled with. Third-party headers come in as SYSTEM.
 add_library(vmnuma_build INTERFACE)

@@ -10,7 +10,7 @@ makes it more. With heavy and light on each node all get what they are entitled 
 from lab import daemon, guests
 from lab.process import expect
 
-IN_SHORT_SET = True
+IN_SHORT_SET = False
 ANY_STARTER = True
 LIMIT_S = 480
 MEMORY_MIB = 16  # little travels quickly
