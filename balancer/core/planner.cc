@@ -314,9 +314,12 @@ class Planner {
     CpuTime saves;
     for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
       const ClientState& client = snapshot_.clients[i];
-      if (!counts_for_spills(vm) || client.moving || now_.home(i) != client.home ||
+      if ((!vm.fresh && !is_unread_for_long(vm)) || client.moving || now_.home(i) != client.home ||
           client.home == kNoNode || !snapshot_.nodes[client.home].known) {
         return;
+      }
+      if (client.spills_to != kNoNode && is_kept_unread(snapshot_, client)) {
+        continue;
       }
       const auto found =
           std::lower_bound(plan_.spills.begin(), plan_.spills.end(), client.id,

@@ -61,14 +61,13 @@ bool may_spill(const Arrangement& arrangement, ClientIndex index) {
   const ClientState& client = arrangement.snapshot().clients[index];
   const VmState& vm = arrangement.snapshot().vms[client.vm];
   return client.home != kNoNode && arrangement.snapshot().nodes[client.home].known &&
-         counts_for_spills(vm) && vm.measured && !client.moving &&
+         (vm.fresh || is_unread_for_long(vm)) && vm.measured && !client.moving &&
          !vm_is_moved(arrangement, index) && client.epochs_here > 1 &&
          may_ever_spill(arrangement, index);
 }
 
-bool is_any_guessed(const Snapshot& snapshot) {
-  return std::any_of(snapshot.vms.begin(), snapshot.vms.end(),
-                     [](const VmState& vm) { return !vm.fresh && counts_for_spills(vm); });
+bool is_any_unread_for_long(const Snapshot& snapshot) {
+  return std::any_of(snapshot.vms.begin(), snapshot.vms.end(), is_unread_for_long);
 }
 
 bool spills_already(const Snapshot& snapshot) {
@@ -171,8 +170,13 @@ std::optional<SpillCandidate> take_best(const Arrangement& arrangement, const Sp
 
 }  // namespace
 
-bool counts_for_spills(const VmState& vm) {
-  return vm.fresh || vm.epochs_stale >= placement::kEpochsUntilGuessed;
+bool is_unread_for_long(const VmState& vm) {
+  return !vm.fresh && vm.epochs_stale >= placement::kUnreadForLong;
+}
+
+bool is_kept_unread(const Snapshot& snapshot, const ClientState& client) {
+  const VmState& vm = snapshot.vms[client.vm];
+  return !vm.fresh && (!is_unread_for_long(vm) || client.spill_saves != CpuTime{});
 }
 
 bool may_run_on(const Snapshot& snapshot, const ClientState& client, NodeIndex node) {
@@ -195,7 +199,7 @@ bool may_run_on(const Snapshot& snapshot, const ClientState& client, NodeIndex n
 std::optional<Guard> check_spill(const Arrangement& arrangement, ClientIndex client, NodeIndex to) {
   const Snapshot& snapshot = arrangement.snapshot();
   const VmState& vm = snapshot.vms[snapshot.clients[client].vm];
-  if (!counts_for_spills(vm) || !vm.measured || !snapshot.nodes[to].known) {
+  if ((!vm.fresh && !is_unread_for_long(vm)) || !vm.measured || !snapshot.nodes[to].known) {
     return Guard::kStaleData;
   }
   if (!may_spill(arrangement, client)) {
@@ -239,8 +243,8 @@ class SpillSearch {
   void go_on_or_end(ClientIndex index) {
     const ClientState& client = snapshot_.clients[index];
     const bool has_just_come = client.epochs_here <= 1;
-    if (!counts_for_spills(snapshot_.vms[client.vm]) || client.moving ||
-        vm_is_moved(arrangement_, index) || has_just_come || !snapshot_.nodes[client.home].known ||
+    if (is_kept_unread(snapshot_, client) || client.moving || vm_is_moved(arrangement_, index) ||
+        has_just_come || !snapshot_.nodes[client.home].known ||
         !snapshot_.nodes[client.spills_to].known) {
       take({index, client.spills_to, client.spill_saves});  // left as it is
       return;
@@ -265,7 +269,9 @@ class SpillSearch {
 
   void begin_those_that_pay() {
     const MaySpill may = [](const Arrangement& there, ClientIndex client, NodeIndex to) {
-      return to == kNoNode ? may_spill(there, client) : !check_spill(there, client, to);
+      const Snapshot& snapshot = there.snapshot();
+      return snapshot.vms[snapshot.clients[client].vm].fresh &&
+             (to == kNoNode ? may_spill(there, client) : !check_spill(there, client, to));
     };
     std::vector<SpillCandidate> others = candidates(arrangement_, host_, spills_, may);
     // No more on a large host: a move that saves no more than spills is not made, so spills in
@@ -352,7 +358,8 @@ std::vector<Spill> find_spills(const Arrangement& arrangement) {
   }
   Crowding crowding(arrangement);
   const bool is_calm = !spills_already(arrangement.snapshot()) && !is_anything_short(arrangement) &&
-                       !crowding.is_any_crowded() && !is_any_guessed(arrangement.snapshot());
+                       !crowding.is_any_crowded() &&
+                       !is_any_unread_for_long(arrangement.snapshot());
   return is_calm ? std::vector<Spill>{} : SpillSearch(arrangement, std::move(crowding)).find();
 }
 

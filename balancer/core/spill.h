@@ -29,9 +29,9 @@
 ///  2. A client has one second node at most, and none after a move.
 ///  3. A VM that is not to be moved, has cores of its own, wants one part of a node or all its
 ///     resources together does not spill; nor does a client that is being moved.
-///  4. While readings of a VM are missing, its spills stay as they are; from the fifth epoch on it
-///     spills, ahead of need, from a home of which hardly a core idles: who uses them cannot be
-///     told, and to run elsewhere as well takes nothing from it.
+///  4. While a VM cannot be read, a spill that saved something stays as it is. After kUnreadForLong
+///     epochs one begins, ahead of need, if hardly a core of its home idles: who uses the cores is
+///     unknown, and a second node takes nothing from the VM. It ends once cores of the home idle.
 ///  5. At most Numa.MigrationsPerEpoch spills, or 4 if that is 0, begin in an epoch because they
 ///     save, and at most 16 ahead of need.
 #pragma once
@@ -45,8 +45,12 @@
 
 namespace vmnuma::balancer {
 
-/// Its numbers are of this epoch, or have been missing for long.
-[[nodiscard]] bool counts_for_spills(const placement::VmState& vm);
+/// Whether the VM could not be read for so long that it may begin to spill nonetheless.
+[[nodiscard]] bool is_unread_for_long(const placement::VmState& vm);
+
+/// Whether a client's spill stays as it is because its VM cannot be read.
+[[nodiscard]] bool is_kept_unread(const placement::Snapshot& snapshot,
+                                  const placement::ClientState& client);
 
 /// Whether the VM's policy lets the client run on CPUs of that node: where its memory may be is
 /// another matter.

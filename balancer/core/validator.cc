@@ -325,6 +325,11 @@ class Validator {
         second == client.spills_to) {
       violation(name(index) + " does not begin or cease to spill, or is of another VM");
     }
+    const bool is_read = snapshot_.vms[client.vm].fresh;
+    if (!is_read && client.spills_to != kNoNode &&
+        (second != kNoNode || client.spill_saves != CpuTime{})) {
+      violation(name(index) + " has no readings, and loses a second node that saved something");
+    }
     if (second == kNoNode) {
       return;
     }
@@ -347,10 +352,9 @@ class Validator {
                    ? snapshot_.epoch_length * snapshot_.clients[other].vcpu_count()
                    : CpuTime{};
     }
-    // What was read of a VM lately does not tell whether it has enough.
-    const CpuTime enough = snapshot_.vms[client.vm].fresh
-                               ? home.physical
-                               : home.physical * (100 - options_.mig_threshold) / 100;
+    // Of a VM that cannot be read, `wanted` has what it wanted last.
+    const CpuTime enough =
+        is_read ? home.physical : home.physical * (100 - options_.mig_threshold) / 100;
     if (!home.known || (wanted <= enough && vcpus <= home.threads)) {
       violation(name(index) + " spills from a node that has enough for all its clients");
     }

@@ -148,7 +148,7 @@ std::vector<std::string> broken_by_client(Reason reason, ClientIndex index, Node
     }
   };
 
-  check(vm.fresh || (reason == Reason::kSpill && vm.epochs_stale >= placement::kEpochsUntilGuessed),
+  check(vm.fresh || (reason == Reason::kSpill && vm.epochs_stale >= placement::kUnreadForLong),
         "has no readings");
   check(snapshot.nodes[to].known, "goes to a node without readings");
   if (reason == Reason::kMemoryPull) {

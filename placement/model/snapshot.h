@@ -27,8 +27,8 @@ inline constexpr ClientIndex kNoClient = static_cast<ClientIndex>(-1);
 /// is known only this many epochs after it.
 inline constexpr std::int64_t kEpochsUntilCounted = 3;
 
-/// In a row without usable readings of a VM, until it may spill nonetheless.
-inline constexpr std::int64_t kEpochsUntilGuessed = 5;
+/// Epochs in a row without usable readings, after which a VM may begin to spill nonetheless.
+inline constexpr std::int64_t kUnreadForLong = 5;
 
 /// VmState::pull_again_after of a VM whose remaining memory has proved unmovable.
 inline constexpr std::int64_t kNotAgain = std::int64_t{1} << 40U;
@@ -82,8 +82,8 @@ struct VmState {
   bool shares_memory = false;
   Bytes huge_page_size;  ///< of hugetlbfs, that its memory consists of; zero: ordinary
   VmPolicy policy;
-  /// False: numbers missing or stale, those here are the last ones. It is not touched; only after
-  /// kEpochsUntilGuessed may it spill, which takes no CPU from it.
+  /// False: numbers missing or stale, those here are the last ones. It is not touched, except that
+  /// after kUnreadForLong epochs it may begin to spill: it gains CPUs and loses none.
   bool fresh = true;
   std::string stale_because;
   std::int64_t epochs_stale = 0;  ///< in a row

@@ -105,7 +105,7 @@ void make_odd(Draw& draw, const std::vector<NodeIndex>& homes, VmSpec& vm) {
   }
   vm.shares_memory = draw.one_in(2);
   vm.fresh = !draw.one_in(12);
-  vm.epochs_stale = vm.fresh ? 0 : draw.up_to(2 * placement::kEpochsUntilGuessed);
+  vm.epochs_stale = vm.fresh ? 0 : draw.up_to(2 * placement::kUnreadForLong);
   vm.measured = !draw.one_in(12);
   vm.moving = draw.one_in(12);
   vm.transferring = draw.one_in(12);

@@ -241,8 +241,8 @@ RC_GTEST_PROP(PlannerProperty, WhoIsStaleIsInNoActionButASpillOnceThatHasLasted,
     for (const Relocation& relocation : action.relocations) {
       const auto client = placement::index_of(snapshot, relocation.client);
       const VmState& vm = snapshot.vms[snapshot.clients[client].vm];
-      RC_ASSERT(vm.fresh || (action.reason == Reason::kSpill &&
-                             vm.epochs_stale >= placement::kEpochsUntilGuessed));
+      RC_ASSERT(vm.fresh ||
+                (action.reason == Reason::kSpill && vm.epochs_stale >= placement::kUnreadForLong));
     }
   }
 }

@@ -270,7 +270,7 @@ void other_cpu(uint32_t cpu) {
     work(cpu);
   }
   for (;;) {
-    __asm__ volatile("cli; hlt");  // nobody told of it
+    __asm__ volatile("cli; hlt");  // not named on the command line
   }
 }
 
@@ -298,7 +298,7 @@ void first_cpu(const struct MultibootInfo* info) {
   apic_write(kApicCommandLow, kInitOthers);
   pause_for(10 * 1000 * 1000);
   while (cpu_count < cpus) {
-    apic_write(kApicCommandLow, kStartOthers);  // those that run do not mind
+    apic_write(kApicCommandLow, kStartOthers);  // CPUs that run already ignore it
     pause_for(1000 * 1000);
   }
   all_have_started = 1;

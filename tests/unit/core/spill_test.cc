@@ -227,8 +227,40 @@ TEST(SpillTest, WhoHasNotBeenReadForFiveEpochsRunsBesideAHomeOfWhichNoCoreIdles)
   const Plan plan = make_plan(now, options, {});
   EXPECT_THAT(violations_of(plan, now, options, {}), IsEmpty());
   now = next_epoch(now, plan, options);
-  now.vms[now.clients[client_of(now, "a")].vm].epochs_stale = 1;  // again, after a reading
-  EXPECT_THAT(make_plan(now, options, {}).actions, IsEmpty()) << "it stays as it is";
+  ASSERT_EQ(now.clients[client_of(now, "a")].spills_to, 1U);
+  now.vms[now.clients[client_of(now, "a")].vm].epochs_stale = 6;
+  EXPECT_THAT(make_plan(now, options, {}).actions, IsEmpty()) << "as long as no core idles";
+  for (const char* other : {"b", "c"}) {
+    now.clients[client_of(now, other)].used = CpuTime{};
+    now.clients[client_of(now, other)].demand = CpuTime{};
+  }
+  const Plan ends = make_plan(now, options, {});
+  EXPECT_THAT(ends.actions, SizeIs(1));
+  EXPECT_THAT(ends.spills, IsEmpty());
+  EXPECT_THAT(violations_of(ends, now, options, {}), IsEmpty());
+}
+
+TEST(SpillTest, WhoCannotBeReadKeepsASecondNodeThatSavedSomething) {
+  const Options options;
+  Snapshot now = short_of_cpus({.memory_gib = {4, 0}});
+  now = next_epoch(now, make_plan(now, options, {}), options);
+  ASSERT_EQ(now.clients[client_of(now, "a")].spills_to, 1U);
+  placement::VmState& vm = now.vms[now.clients[client_of(now, "a")].vm];
+  vm.fresh = false;
+  vm.epochs_stale = 100;
+  for (const char* other : {"b", "c"}) {
+    now.clients[client_of(now, other)].used = CpuTime{};
+    now.clients[client_of(now, other)].demand = CpuTime{};
+  }
+  EXPECT_THAT(make_plan(now, options, {}).actions, IsEmpty());
+  Options walls;
+  walls.spill_enable = 0;
+  EXPECT_THAT(make_plan(now, walls, {}).actions, IsEmpty());
+  Plan ends;
+  ends.epoch = now.epoch;
+  ends.actions = {{Reason::kSpill, {{{vm.id, 0}, 0, 0, placement::Bytes{}, kNoNode}}, {}}};
+  EXPECT_THAT(violations_of(ends, now, options, {}),
+              Contains(HasSubstr("has no readings, and loses a second node")));
 }
 
 TEST(SpillTest, WhoseMemoryIsBoundToANodeMayRunOnAnother) {
