@@ -59,6 +59,7 @@ bool may_be_pulled(const Arrangement& arrangement, const VmState& vm) {
 struct VmMemory {
   Bytes resident;
   Bytes remote;  ///< of it: not at home
+  Bytes astray;  ///< of it: nor on a second node, where its client runs as well
 };
 
 VmMemory memory_of(const Arrangement& arrangement, const VmState& vm) {
@@ -66,7 +67,10 @@ VmMemory memory_of(const Arrangement& arrangement, const VmState& vm) {
   for (ClientIndex c = vm.first_client; c < vm.first_client + vm.client_count; ++c) {
     const MemoryProfile& memory = arrangement.memory(c);
     sum.resident += memory.resident;
-    sum.remote += memory.not_on(arrangement.snapshot().clients[c].home);
+    const ClientState& client = arrangement.snapshot().clients[c];
+    sum.remote += memory.not_on(client.home);
+    sum.astray += memory.not_on(client.home) -
+                  (client.spills_to == kNoNode ? Bytes{} : memory.on(client.spills_to));
   }
   return sum;
 }
@@ -81,10 +85,10 @@ std::vector<Action> memory_pulls(const Arrangement& arrangement) {
     if (!may_be_pulled(arrangement, vm)) {
       continue;
     }
-    const auto [resident, remote] = memory_of(arrangement, vm);
+    const auto [resident, remote, astray] = memory_of(arrangement, vm);
     const Bytes least = std::max(kLeastPull, resident * kLeastPullPermille / 1000);
     const Bytes tried = vm.epochs_since_transfer < vm.pull_again_after ? vm.left_behind : Bytes{};
-    if (remote - tried < least) {
+    if (std::min(astray, remote - tried) < least) {
       continue;
     }
     Action pull{placement::Reason::kMemoryPull, {}, {}};

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "balancer/core/memory_pulls.h"
 #include "balancer/core/planner.h"
 #include "balancer/core/validator.h"
 #include "tests/support/build_snapshot.h"
@@ -261,6 +262,22 @@ TEST(SpillTest, WhoCannotBeReadKeepsASecondNodeThatSavedSomething) {
   ends.actions = {{Reason::kSpill, {{{vm.id, 0}, 0, 0, placement::Bytes{}, kNoNode}}, {}}};
   EXPECT_THAT(violations_of(ends, now, options, {}),
               Contains(HasSubstr("has no readings, and loses a second node")));
+}
+
+TEST(SpillTest, PagesThatFollowAClientToItsSecondNodeAreNotPulledHome) {
+  const auto pulls_with = [](std::vector<std::int64_t> memory_gib) {
+    Snapshot snapshot = SnapshotBuilder()
+                            .nodes(3, {.cores = 2})
+                            .vm({.name = "a", .vcpus = 2, .memory_gib = std::move(memory_gib)})
+                            .build();
+    snapshot.clients.front().spills_to = 1;
+    const Options options;
+    const placement::Arrangement arrangement(snapshot, options,
+                                             placement::Arrangement::Basis::kDemand);
+    return memory_pulls(arrangement);
+  };
+  EXPECT_THAT(pulls_with({6, 2, 0}), IsEmpty());
+  EXPECT_THAT(pulls_with({6, 0, 2}), SizeIs(1));  // no CPU of it runs there
 }
 
 TEST(SpillTest, WhoseMemoryIsBoundToANodeMayRunOnAnother) {
