@@ -176,6 +176,18 @@ void end_order(ControllerState& state, const ActionEvent& event, UnderWay& order
   effects.log.push_back(std::move(line));
 }
 
+/// Of an order of an earlier run of the daemon its VMs' pins tell what came of it, once they are
+/// made or taken back: until then they were half made.
+void note_recovered(ControllerState& state, const ActionEvent& event) {
+  if (event.kind == ActionEvent::Kind::kStarted) {
+    return;
+  }
+  for (const VmId& vm : event.vms) {
+    state.vms[vm].recovered = true;
+    state.vms[vm].settled_since = state.last.snapshot.epoch;
+  }
+}
+
 }  // namespace
 
 void give_order(ControllerState& state, const Action& action, const CpuPins& pins,
@@ -217,7 +229,8 @@ std::int64_t give_order(ControllerState& state, UnderWay order, migration::VmCha
 void progress_order(ControllerState& state, const ActionEvent& event, Effects& effects) {
   UnderWay* order = state.orders.find(event.action);
   if (order == nullptr) {
-    return;  // of an earlier run of the daemon; its VMs' pins tell what came of it
+    note_recovered(state, event);
+    return;
   }
   if (event.kind == ActionEvent::Kind::kPinned) {
     order->pinned = true;

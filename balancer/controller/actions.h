@@ -7,7 +7,8 @@
 ///  dropped takes homes and CPUs back to what they were before it.
 ///  2. A VM whose order failed rests, for a time that doubles with every failure.
 ///  3. A VM whose way back failed is managed on: it is not as it was found.
-///  4. What is told of an order that this controller did not give is passed over.
+///  4. After the end of an order that an earlier run of the daemon gave, its VMs' pins are read
+///  anew.
 #pragma once
 
 #include "balancer/controller/controller_state.h"

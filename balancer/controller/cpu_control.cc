@@ -64,8 +64,8 @@ std::optional<FoundHome> find_cpu_subset(const VmRecord& vm, std::size_t index,
   FoundHome found{client.pinned_to, NodeId{}};
   if (found.home.value < 0) {
     const auto remembered = managed.remembered_homes.find(static_cast<std::int32_t>(index));
-    const bool is_remembered = remembered != managed.remembered_homes.end();
-    const NodeId home = client.home.value < 0 && is_remembered ? remembered->second : client.home;
+    const NodeId home =
+        remembered == managed.remembered_homes.end() ? NodeId{} : remembered->second;
     const std::vector<NodeId> nodes = topology.nodes_of(cpus);
     if (nodes.size() != 2) {
       return std::nullopt;

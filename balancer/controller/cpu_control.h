@@ -34,8 +34,8 @@ struct FoundHome {
   placement::NodeId home;
   placement::NodeId spills_to;  ///< value -1: it is pinned to (a part of) its home only
 };
-/// After a restart, if an order gave the client what it is pinned to: a part of one node, or its
-/// home, that it has or that is remembered, and a second node. It is noted as its CPU subset.
+/// Of a client without a home, if an order gave it what it is pinned to: a part of one node, or its
+/// remembered home and a second node. It is noted as its CPU subset.
 [[nodiscard]] std::optional<FoundHome> find_cpu_subset(const VmRecord& vm, std::size_t client,
                                                        const placement::Topology& topology,
                                                        ManagedVm& managed);

@@ -181,8 +181,7 @@ class Reconciliation {
 
 namespace {
 
-/// A client that spills is pinned to its home only: the order that began its spill was taken back
-/// when a daemon that had died was recovered from, or an administrator wants it so. The first three
+/// A client that spills is pinned to its home only: an administrator wants it so. The first three
 /// times that ends the spill; after that its pins count as external.
 bool has_spilled_in_vain(const VmRecord& vm, ManagedVm& managed, const PinReader& reader) {
   for (std::size_t index = 0; index < vm.clients.size(); ++index) {
@@ -197,32 +196,6 @@ bool has_spilled_in_vain(const VmRecord& vm, ManagedVm& managed, const PinReader
     }
   }
   return false;
-}
-
-/// The other way round: a client that does not spill is pinned to its home and a second node, as an
-/// order once had it, because the order that ended its spill was taken back. It spills again.
-void take_up_spills(const VmRecord& vm, ManagedVm& managed, const PinReader& reader,
-                    const placement::Topology& topology, Homes& homes) {
-  if (managed.cpu_subset || managed.repairs.value_or(0) >= kMostRepairs) {
-    return;
-  }
-  bool any = false;
-  for (std::size_t index = 0; index < vm.clients.size(); ++index) {
-    const ClientRecord& client = vm.clients[index];
-    const PinState pins = reader.state_of(vm, client, {});
-    const bool is_on_several =
-        client.pinned_to.value < 0 && (pins.kind == Kind::kFree || pins.kind == Kind::kOther);
-    if (client.home.value < 0 || client.spills_to.value >= 0 || !is_on_several) {
-      continue;
-    }
-    if (const auto found = find_cpu_subset(vm, index, topology, managed)) {
-      homes.take_up_spill({vm.description.id, static_cast<std::int32_t>(index)}, found->spills_to);
-      any = true;
-    }
-  }
-  if (any) {
-    managed.repairs = managed.repairs.value_or(0) + 1;
-  }
 }
 
 }  // namespace
@@ -267,11 +240,11 @@ void reconcile_external_pinning(const PinRules& rules, const Ledger& ledger, Man
     if (moving || managed.released || managed.confined || !settled) {
       continue;
     }
+    if (managed.recovered) {
+      homes.adopt_recovered(vm, rules.epoch);
+    }
     if (rules.acts && has_spilled_in_vain(vm, managed, reader)) {
       homes.end_spills(vm);
-    }
-    if (rules.acts) {
-      take_up_spills(vm, managed, reader, ledger.topology(), homes);
     }
     const PinDifference found = compare_pins(vm, managed, reader);
     Reconciliation reconciliation(rules, vm, found, managed, homes, effects);

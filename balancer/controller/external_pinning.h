@@ -14,8 +14,8 @@
 ///  4. vCPUs that nobody has pinned yet are pinned home with all others of their VM.
 ///  5. Outdated pins are nobody's will: they are renewed.
 ///  6. On the only home pins say no more than none; only a CPU subset counts.
-///  7. Pins of a spill are ours, also where the order that began or ended it was taken back after a
-///  restart: the first three times it ends, or goes on.
+///  7. The spill of a VM that is pinned to its home only ends, the first three times.
+///  8. A VM whose order the daemon died over has the homes that its pins tell after recovery.
 #pragma once
 
 #include <cstdint>

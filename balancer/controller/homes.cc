@@ -84,6 +84,18 @@ void Homes::adopt_found(const VmId& id, std::int64_t epoch) {
   }
 }
 
+void Homes::adopt_recovered(const VmRecord& vm, std::int64_t epoch) {
+  const VmId& id = vm.description.id;
+  ManagedVm& managed = vms_[id];
+  managed.recovered = false;
+  managed.pinned_by_others.reset();
+  managed.cpu_subset.reset();
+  for (std::size_t index = 0; index < vm.clients.size(); ++index) {
+    give_up({id, static_cast<std::int32_t>(index)});
+  }
+  adopt_found(id, epoch);
+}
+
 void Homes::adopt(const ClientId& client, NodeId node, std::string why) {
   ledger_.adopt_home(client, node);
   vms_[client.vm].why_here[client.index] = std::move(why);

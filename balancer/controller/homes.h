@@ -28,6 +28,8 @@ class Homes {
 
   /// Takes the homes over that the pins of a VM tell which has just been seen, or is managed again.
   void adopt_found(const placement::VmId& vm, std::int64_t epoch);
+  /// The same of a VM whose pins were half made when they were read before.
+  void adopt_recovered(const VmRecord& vm, std::int64_t epoch);
   void adopt(const placement::ClientId& client, placement::NodeId node, std::string why);
   void give_up(const placement::ClientId& client) { ledger_.forget_home(client); }
   /// Where only one node can be a home every VM lives there, pinned or not. That is nothing to be
@@ -40,10 +42,6 @@ class Homes {
   void find_again();
   /// Its clients run at home only, and have what they are pinned to.
   void end_spills(const VmRecord& vm);
-  /// The client runs on the second node that it was found pinned to as well.
-  void take_up_spill(const placement::ClientId& client, placement::NodeId to) {
-    ledger_.set_spill(client, to);
-  }
   /// The VM is pinned externally.
   void leave_to_others(const VmRecord& vm, std::string because);
 

@@ -55,6 +55,7 @@ struct ManagedVm {
   std::optional<std::int64_t> outdated_since;  ///< epoch
   std::optional<std::int64_t> settled_since;   ///< epoch of its last order's end
   std::optional<std::int64_t> repairs;         ///< how often it was pinned home again
+  bool recovered = false;  ///< an order that the daemon died over came to its end: read pins anew
   Widening widening;
   std::map<std::int32_t, placement::NodeId> remembered_homes;  ///< by client, as in the history
   std::map<std::int32_t, std::string> why_here;                ///< by client, a sentence

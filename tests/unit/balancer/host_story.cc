@@ -217,6 +217,9 @@ Effects HostStory::finish(const migration::Order& order, migration::ActionState 
   migration::ActionEvent event;
   event.kind = migration::ActionEvent::Kind::kFinished;
   event.action = order.action;
+  for (const migration::VmChange& change : order.changes) {
+    event.vms.push_back(change.vm);
+  }
   event.state = state;
   event.detail = detail;
   return recorder_.pass(controller_, balancer::ActionProgressed{std::move(event)});

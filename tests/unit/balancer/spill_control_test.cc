@@ -75,6 +75,15 @@ class SpillControlTest : public testing::Test {
             }};
   }
 
+  /// What its daemon had left half done of `web` is taken back.
+  static void recover(HostStory& host, const std::vector<CpuId>& pins) {
+    host.pin(1, pins);
+    Order left_open;
+    left_open.action = 99;
+    left_open.changes.emplace_back().vm = vm_id(1);
+    (void)host.finish(left_open, migration::ActionState::kUndone, "the service ended");
+  }
+
   ExplainView explain() {
     Effects effects = host_.controller().on(CommandReceived{7, ExplainRequest{"web"}});
     return std::get<ExplainView>(*effects.replies.at(0).answer);
@@ -181,8 +190,8 @@ TEST_F(SpillControlTest, OneWhoseEndIsTakenBackAfterARestartGoesOn) {
     orders_.clear();
     epochs(after, 1);
     // Its daemon had died while it was pinned to its home again, which is undone by now.
-    after.pin(1, spilled_to(1));
-    epochs(after, 1);
+    recover(after, spilled_to(1));
+    epochs(after, 4);
     EXPECT_EQ(after.controller().cpu_subsets().size(), 1U) << nodes;
     epochs(after, 12);
     EXPECT_EQ(after.home(1), 0) << nodes;
@@ -190,6 +199,24 @@ TEST_F(SpillControlTest, OneWhoseEndIsTakenBackAfterARestartGoesOn) {
     EXPECT_THAT(orders_, Each(Field(&Order::reason, AnyOf(Reason::kSpill, Reason::kCpuAssignment))))
         << nodes;
   }
+}
+
+TEST_F(SpillControlTest, OneWhoseBeginIsTakenBackAfterARestartIsNotPinnedByOthers) {
+  const std::vector<CpuId> part = {CpuId{1}};
+  epochs(host_, 6);
+  ASSERT_EQ(host_.pins(1), spilled_to(1));
+  Originals originals = this->originals();
+  for (auto& [thread, pins] : originals.at(vm_id(1)).threads) {
+    pins.ours.push_back(part);  // an order before that
+  }
+  HostStory after = restarted(3, originals);
+  begin(after, spilled_to(1));
+  orders_.clear();
+  epochs(after, 1);
+  recover(after, part);
+  epochs(after, 12);
+  EXPECT_EQ(after.home(1), 0);
+  EXPECT_EQ(after.pins(1), spilled_to(1));  // it is managed, and spills anew
 }
 
 TEST_F(SpillControlTest, AReleasedVmGetsBackWhatWasFound) {
