@@ -176,15 +176,18 @@ void end_order(ControllerState& state, const ActionEvent& event, UnderWay& order
   effects.log.push_back(std::move(line));
 }
 
-/// Of an order of an earlier run of the daemon its VMs' pins tell what came of it, once they are
-/// made or taken back: until then they were half made.
-void note_recovered(ControllerState& state, const ActionEvent& event) {
+/// What came of an order of an earlier run of the daemon is told by its VMs' pins, which were half
+/// made until now.
+void note_recovered(ControllerState& state, const ActionEvent& event, Effects& effects) {
   if (event.kind == ActionEvent::Kind::kStarted) {
     return;
   }
-  for (const VmId& vm : event.vms) {
-    state.vms[vm].recovered = true;
-    state.vms[vm].settled_since = state.last.snapshot.epoch;
+  Homes homes(state.ledger, state.vms, effects);
+  for (const VmId& id : event.vms) {
+    state.vms[id].recovered_in = state.last.snapshot.epoch;
+    if (const VmRecord* vm = state.ledger.find(id); vm != nullptr) {
+      homes.give_up_all_of(*vm);
+    }
   }
 }
 
@@ -229,7 +232,7 @@ std::int64_t give_order(ControllerState& state, UnderWay order, migration::VmCha
 void progress_order(ControllerState& state, const ActionEvent& event, Effects& effects) {
   UnderWay* order = state.orders.find(event.action);
   if (order == nullptr) {
-    note_recovered(state, event);
+    note_recovered(state, event, effects);
     return;
   }
   if (event.kind == ActionEvent::Kind::kPinned) {

@@ -61,6 +61,9 @@ std::string why_out_of_bounds(const ManagedVm& managed, const VmState& vm, std::
   if (managed.pinned_by_others) {
     return "it is pinned externally: " + *managed.pinned_by_others;
   }
+  if (managed.recovered_in) {
+    return "an action that the daemon had begun before it ended was just brought to its end";
+  }
   if (managed.rests_in(epoch) && vm.fresh) {
     return fmt::format("{}; tried again in {} epochs", managed.rest->why,
                        managed.rest->until_epoch - epoch);

@@ -240,8 +240,11 @@ void reconcile_external_pinning(const PinRules& rules, const Ledger& ledger, Man
     if (moving || managed.released || managed.confined || !settled) {
       continue;
     }
-    if (managed.recovered) {
-      homes.adopt_recovered(vm, rules.epoch);
+    if (managed.recovered_in) {
+      if (rules.epoch - *managed.recovered_in < kSettledAfter) {
+        continue;
+      }
+      homes.adopt_recovered(id, rules.epoch);
     }
     if (rules.acts && has_spilled_in_vain(vm, managed, reader)) {
       homes.end_spills(vm);

@@ -84,16 +84,18 @@ void Homes::adopt_found(const VmId& id, std::int64_t epoch) {
   }
 }
 
-void Homes::adopt_recovered(const VmRecord& vm, std::int64_t epoch) {
-  const VmId& id = vm.description.id;
+void Homes::adopt_recovered(const VmId& id, std::int64_t epoch) {
   ManagedVm& managed = vms_[id];
-  managed.recovered = false;
+  managed.recovered_in.reset();
   managed.pinned_by_others.reset();
   managed.cpu_subset.reset();
-  for (std::size_t index = 0; index < vm.clients.size(); ++index) {
-    give_up({id, static_cast<std::int32_t>(index)});
-  }
   adopt_found(id, epoch);
+}
+
+void Homes::give_up_all_of(const VmRecord& vm) {
+  for (std::size_t index = 0; index < vm.clients.size(); ++index) {
+    give_up({vm.description.id, static_cast<std::int32_t>(index)});
+  }
 }
 
 void Homes::adopt(const ClientId& client, NodeId node, std::string why) {
@@ -128,10 +130,10 @@ void Homes::settle_on_only_home() {
 void Homes::place_again(const VmRecord& vm, std::string because) {
   const VmId id = vm.description.id;
   std::vector<NodeId> homes;
-  for (std::size_t index = 0; index < vm.clients.size(); ++index) {
-    homes.push_back(vm.clients[index].home);
-    give_up({id, static_cast<std::int32_t>(index)});
+  for (const ClientRecord& client : vm.clients) {
+    homes.push_back(client.home);
   }
+  give_up_all_of(vm);
   ledger_.set_suggested(id, homes);
   remember_all_of(id);
   effects_.log.push_back({Severity::kNotice, std::move(because), {{"VM", vm.description.name}}});

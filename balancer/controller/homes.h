@@ -29,9 +29,10 @@ class Homes {
   /// Takes the homes over that the pins of a VM tell which has just been seen, or is managed again.
   void adopt_found(const placement::VmId& vm, std::int64_t epoch);
   /// The same of a VM whose pins were half made when they were read before.
-  void adopt_recovered(const VmRecord& vm, std::int64_t epoch);
+  void adopt_recovered(const placement::VmId& vm, std::int64_t epoch);
   void adopt(const placement::ClientId& client, placement::NodeId node, std::string why);
   void give_up(const placement::ClientId& client) { ledger_.forget_home(client); }
+  void give_up_all_of(const VmRecord& vm);
   /// Where only one node can be a home every VM lives there, pinned or not. That is nothing to be
   /// ordered, remembered or told.
   void settle_on_only_home();

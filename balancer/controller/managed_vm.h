@@ -6,8 +6,8 @@
 /// a VM, made when the first rule has something to remember, and dropped as a whole. The rules are
 /// elsewhere; each writes its own members only.
 /// Terms: *CPU subset* - the part of its homes that a VM's threads are pinned to (cpu_pins.h); a
-/// VM that has its homes whole has none. *Left alone* - released, pinned externally, or confined
-/// (confinement.h).
+/// VM that has its homes whole has none. *Left alone* - released, pinned externally, confined
+/// (confinement.h), or recovered until its pins are read anew.
 /// *Outdated* - pins that were made before the VM's clients or the host's CPUs changed.
 /// Properties:
 ///  1. A VM of which nothing is remembered reads as an empty record.
@@ -54,14 +54,16 @@ struct ManagedVm {
   std::optional<placement::VmProcess> released;
   std::optional<std::int64_t> outdated_since;  ///< epoch
   std::optional<std::int64_t> settled_since;   ///< epoch of its last order's end
+  std::optional<std::int64_t> recovered_in;    ///< epoch in which what a dead daemon began ended
   std::optional<std::int64_t> repairs;         ///< how often it was pinned home again
-  bool recovered = false;  ///< an order that the daemon died over came to its end: read pins anew
   Widening widening;
   std::map<std::int32_t, placement::NodeId> remembered_homes;  ///< by client, as in the history
   std::map<std::int32_t, std::string> why_here;                ///< by client, a sentence
   std::string room_made;  ///< when it started: which VMs moved for it, a sentence; or empty
 
-  [[nodiscard]] bool is_left_alone() const { return released || pinned_by_others || confined; }
+  [[nodiscard]] bool is_left_alone() const {
+    return released || pinned_by_others || confined || recovered_in;
+  }
   [[nodiscard]] bool rests_in(std::int64_t epoch) const {
     return rest && rest->until_epoch > epoch;
   }

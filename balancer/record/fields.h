@@ -863,6 +863,8 @@ struct RecordFields {
     by_vm("repairs", &ManagedVm::repairs);
     each(value.vms, &ManagedVm::outdated_since,
          [&](auto& values) { fields.added("outdated", values); });
+    each(value.vms, &ManagedVm::recovered_in,
+         [&](auto& values) { fields.added("recovered", values); });
     each(value.vms, &ManagedVm::confined, [&](auto& values) { fields.added("confined", values); });
     sentences("refused", &ManagedVm::refused_policy);
     fields("missing", value.health.missing_);
