@@ -32,7 +32,7 @@ bool is_placement(Reason reason) {
   return reason == Reason::kInitialPlacement || changes_cpus_only(reason);
 }
 
-/// A line with the action's number and the VMs that are known of it.
+/// A log line with the action's number and those of its VMs that are known.
 LogLine about(std::int64_t number, const Action& action, const Ledger& ledger) {
   LogLine line;
   line.fields.emplace("ACTION", std::to_string(number));
@@ -44,7 +44,7 @@ LogLine about(std::int64_t number, const Action& action, const Ledger& ledger) {
   return line;
 }
 
-/// Homes and CPUs, as if the order had been carried out.
+/// Updates homes and CPUs as if the order had been carried out.
 UnderWay note_given(ControllerState& state, const Action& action, const migration::Order& order,
                     const CpuPins& pins, Effects& effects) {
   const placement::Snapshot& snapshot = state.last.snapshot;
@@ -98,7 +98,7 @@ void note_pinned(ControllerState& state, const UnderWay& order) {
   }
 }
 
-/// What was released meanwhile was taken back for that.
+/// Reverts what was updated; a release that this order was for is undone.
 void take_back(ControllerState& state, const UnderWay& order, Effects& effects) {
   Homes homes(state.ledger, state.vms, effects);
   const placement::Topology& topology = state.ledger.topology();
@@ -128,7 +128,7 @@ void note_failed(ControllerState& state, const UnderWay& order, const std::strin
   for (const VmId& vm : vms_of(order.action)) {
     ManagedVm& managed = state.vms[vm];
     if (order.restores && managed.released) {
-      managed.released.reset();  // it is not as it was found, so it is managed on
+      managed.released.reset();  // it is not as it was found, so it stays managed
       effects.released = state.vms.each(&ManagedVm::released);
     }
     Rest& rest = managed.rest ? *managed.rest : managed.rest.emplace();
@@ -176,7 +176,7 @@ void end_order(ControllerState& state, const ActionEvent& event, UnderWay& order
   effects.log.push_back(std::move(line));
 }
 
-/// What came of an order of an earlier run of the daemon is told by its VMs' pins, which were half
+/// The result of an order from an earlier run of the daemon shows in its VMs' pins, which were half
 /// made until now.
 void note_recovered(ControllerState& state, const ActionEvent& event, Effects& effects) {
   if (event.kind == ActionEvent::Kind::kStarted) {
@@ -199,7 +199,7 @@ void give_order(ControllerState& state, const Action& action, const CpuPins& pin
   migration::Order order =
       make_order(state.orders.next(), action, snapshot, state.ledger, pins.subsets);
   if (order.changes.empty()) {
-    if (changes_cpus_only(action.reason)) {  // pinned so already
+    if (changes_cpus_only(action.reason)) {  // the pins are right already
       const VmId& vm = action.relocations.front().client.vm;
       note_cpu_subset(action, *state.ledger.find(vm), state.ledger.topology(), pins, state.vms[vm]);
     }
@@ -214,7 +214,7 @@ void give_order(ControllerState& state, const Action& action, const CpuPins& pin
   line.message = action_text(snapshot, action);
   line.fields.emplace("REASON", name_of(action.reason));
   effects.log.push_back(std::move(line));
-  (void)state.orders.begin(std::move(under_way));  // the number that the order has
+  (void)state.orders.begin(std::move(under_way));  // the number that the order already has
   effects.orders.push_back(std::move(order));
 }
 

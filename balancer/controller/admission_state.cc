@@ -28,7 +28,7 @@ std::string in_order(const std::vector<NodeId>& nodes) {
   return text.empty() ? std::string(kNone) : text;
 }
 
-/// The words of a line, one after the other. What is missing or wrong is noted and zero.
+/// The words of a line, in sequence. A missing or invalid word is noted and reads as zero.
 class Words {
  public:
   explicit Words(std::string_view line) : rest_(line) {}
@@ -39,7 +39,7 @@ class Words {
     good_ = good_ && !word.empty();
     return word;
   }
-  /// Of 0 to `most`.
+  /// From 0 to `most`.
   template <class Integer>
   Integer number(Integer most) {
     const auto number = whole_number<Integer>(word());
@@ -63,7 +63,7 @@ class Words {
     good_ = good_ && id.has_value();
     return id ? *id : placement::VmId{};
   }
-  /// All that is left; may be empty.
+  /// The rest of the line; may be empty.
   std::string_view rest() { return std::exchange(rest_, {}); }
   void must_be(bool holds) { good_ = good_ && holds; }
   [[nodiscard]] bool good() const { return good_; }
@@ -95,7 +95,7 @@ AdmissionState::Node read_node(Words& words) {
 StartingVm read_expected(Words& words) {
   StartingVm vm;
   vm.description.id = words.vm();
-  // Its name is not known; it must not pass for a VM that asks without one.
+  // Its name is unknown; it must not match a VM that asks without one.
   vm.description.name = placement::to_text(vm.description.id);
   const std::int32_t vcpus = words.number(kMostVcpusOfAVm);
   words.must_be(vcpus > 0);
@@ -115,7 +115,7 @@ StartingVm read_expected(Words& words) {
   return vm;
 }
 
-/// Nobody is called what cannot be written on a line.
+/// False for text that cannot be a name on a line.
 bool is_line(std::string_view name) {
   return !name.empty() && name.find('\n') == std::string_view::npos;
 }
@@ -139,7 +139,7 @@ std::string reservation_text(const Reservation& reservation) {
   return text;
 }
 
-/// One line of a reservation; false if it is of something else.
+/// Reads a line that belongs to a reservation; false if it does not.
 bool read_reservation(std::string_view kind, Words& words, std::vector<Reservation>& all) {
   if (kind == "reservation") {
     all.emplace_back();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What decides on starts while the daemon is away, as text for a small file.
+/// The state that decides on starts while the daemon is away, as text for a small file.
 ///
-/// Problem: the daemon may be stopped or restarting while libvirt starts VMs, and their policies
-/// still hold; but whether starts are refused at all, what other VMs were promised and which cores
-/// belong to somebody is known to the daemon only. Approach: the daemon writes it down whenever it
-/// changes. The hook judges by it if it is fresh, and a daemon that starts takes over what VMs that
+/// Problem: libvirt may start VMs while the daemon is stopped or restarting, and their policies
+/// still hold; but only the daemon knows whether starts are refused at all, what other VMs were
+/// promised and which cores are taken. Approach: the daemon writes this down whenever it changes.
+/// The hook uses the file while it is fresh, and a starting daemon takes over from it what VMs that
 /// are about to start were promised. Format: lines of words, "vmnuma-admission 1" first; lines with
-/// an unknown first word are left out, so that a newer daemon may add some.
+/// an unknown first word are ignored, so that a newer daemon may add some.
 ///
 ///     vmnuma-admission 1
 ///     written 1763900000 9d5f3c1a-...           when, and in which boot of the host
@@ -16,16 +16,16 @@
 ///     expected UUID VCPUS MEMORY PAGE_SIZE guaranteed|plain HOMES NODES
 ///     promised UUID NODE PAGE_SIZE MEMORY
 ///     reservation UUID                          of the VM that it is for, or "-"
-///     for-vm NAME                               up to the end of the line, as the next
+///     for-vm NAME                               to the end of the line, as in the next two
 ///     for-group NAME
 ///     for-owner NAME
-///     reserved NODE PAGE_SIZE MEMORY            that RESERVE, or the PROMISED of a pool, has in it
+///     reserved NODE PAGE_SIZE MEMORY            included in RESERVE or in the pool's PROMISED
 ///
-/// Amounts are bytes, HOMES in the order of the clients, NODES ascending, both "0,2,1".
+/// Amounts are in bytes; HOMES are in the order of the clients, NODES ascending, both as "0,2,1".
 ///
 /// Properties:
 ///  - what is written is read back the same;
-///  - a file that is damaged, of another version or too large is an error and none of it counts.
+///  - a file that is damaged, of another version or too large is an error, and none of it is used.
 #pragma once
 
 #include <cstdint>
@@ -43,9 +43,9 @@ namespace vmnuma::balancer {
 
 /// In the state directory.
 inline constexpr std::string_view kAdmissionFile = "admission";
-/// Twice what the most VMs that may be starting fill.
+/// Twice the size for the largest number of VMs that may be starting.
 inline constexpr std::size_t kMostAdmissionBytes = std::size_t{256} * 1024;
-/// Written at least that often, and so long it is fresh.
+/// The file is written at least this often, and counts as fresh for this long.
 inline constexpr std::int64_t kAdmissionWrittenEvery_s = 60;
 inline constexpr std::int64_t kAdmissionFreshFor_s = 180;
 
@@ -58,8 +58,8 @@ struct AdmissionState {
   struct Node {
     placement::NodeId id;
     std::int32_t cpus = 0;        ///< that VMs may use
-    std::int32_t free_cores = 0;  ///< that one VM could still get alone
-    std::int32_t cores = 0;       ///< of these, if nobody had any
+    std::int32_t free_cores = 0;  ///< that one VM could still get for itself
+    std::int32_t cores = 0;       ///< of these, if no VM had any
     placement::Bytes reserve;     ///< ordinary memory that is to stay free
     placement::Bytes promised;    ///< ordinary memory, to VMs that do not have it yet
     std::vector<Pool> pools;      ///< by page size; only those with promises
@@ -67,14 +67,14 @@ struct AdmissionState {
   };
   bool enforces = false;  ///< the mode is active and admission enforce
   std::vector<Node> nodes;
-  std::vector<StartingVm> expected;  ///< those that were told where to start, oldest first
-  /// What is in `reserve` and Pool::promised for VMs that are not there yet; of each for whom it is
-  /// and how much.
+  std::vector<StartingVm> expected;  ///< VMs that were told where to start, oldest first
+  /// What `reserve` and Pool::promised include for VMs that are not there yet: for each, what it is
+  /// for and how much.
   std::vector<Reservation> reservations;
   bool operator==(const AdmissionState&) const = default;
 };
 
-/// When and in which boot of the host a state was written.
+/// When a state was written, and in which boot of the host.
 struct AdmissionStamp {
   std::int64_t written_unix_s = 0;
   std::string boot_id;
@@ -85,7 +85,7 @@ struct StampedAdmission {
   AdmissionState state;
   AdmissionStamp stamp;
 
-  /// True if amounts still count: written in this boot, not long ago and not in the future.
+  /// True if the amounts are still valid: written in this boot, recently and not in the future.
   [[nodiscard]] bool is_fresh(const AdmissionStamp& now) const;
 };
 

@@ -49,7 +49,7 @@ Result<OptionView> one_option(const std::string& name, const placement::Options&
     return option_view(*info, options, origins);
   }
   placement::Options scratch = options;
-  // Refused for the name alone, with the nearest one.
+  // Fails because of the name alone; the error names the closest match.
   return tl::unexpected(placement::set_option(scratch, name, 0).error());
 }
 
@@ -64,7 +64,7 @@ void explain_cpus(const ControllerState& state, const placement::VmId& id, Expla
   for (ClientView& client : view.clients) {
     const auto index = static_cast<std::size_t>(client.index);
     if (index >= clients.size()) {
-      continue;  // the VM has been divided otherwise since it was measured
+      continue;  // the VM was divided differently when it was measured
     }
     const auto home = state.ledger.topology().index_of(client.home);
     if (subset != pins.subsets.end() && index < subset->second.clients.size() && home &&
@@ -83,7 +83,7 @@ void explain_cpus(const ControllerState& state, const placement::VmId& id, Expla
   }
 }
 
-/// A reply as one of the socket's answers.
+/// Converts a reply into an answer for the socket.
 template <class View>
 Result<Answer> as_answer(Result<View> view) {
   return std::move(view).map([](View&& value) { return Answer(std::move(value)); });
@@ -94,7 +94,7 @@ tl::unexpected<Error> not_answered(std::string_view command) {
                  fmt::format("'{}' is not answered by this version", command));
 }
 
-/// What hurts in the definitions of the VMs, which run: how much is free now has no part in it.
+/// Problems in the definitions of running VMs: how much is free now is irrelevant to them.
 void show_advice(const ControllerState& state, HostView& view) {
   const placement::AdviceHost host{.topology = state.last.snapshot.topology,
                                    .prefer_ht = state.setup.options.prefer_ht != 0};
@@ -314,7 +314,7 @@ Result<DoneView> carry_out(ControllerState& state, const ResumeRequest& /*reques
   return DoneView{fmt::format("resumed, mode is {}", name_of(state.mode())), {}};
 }
 
-/// With `persist` it has been kept for the next start already.
+/// With `persist` it has already been kept for the next start.
 Result<DoneView> carry_out(ControllerState& state, const OptionsSetRequest& request,
                            Effects& effects) {
   placement::Options options = state.setup.options;

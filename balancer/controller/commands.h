@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The controller's answers to the control socket, one function a command. Internal to this folder.
+/// The controller's answers to the control socket, one function per command. Internal to this
+/// folder.
 ///
-/// `history`, `state` and the recordings are answered by the service, from what only it has; so is
-/// the end of `set`.
+/// The service answers `history`, `state` and the recordings, for which only it has the data, and
+/// completes `set`.
 #pragma once
 
 #include "balancer/controller/controller_state.h"
 
 namespace vmnuma::balancer {
 
-/// Error: unsupported if it is not the controller that answers.
+/// Error: unsupported if the controller does not answer this command.
 [[nodiscard]] Result<Answer> answer_question(const ControllerState& state, const Command& question);
 [[nodiscard]] Result<Answer> carry_out_command(ControllerState& state, const Command& command,
                                                Effects& effects);

@@ -22,7 +22,7 @@ bool contains(const std::vector<CpuId>& cpus, CpuId cpu) {
   return std::binary_search(cpus.begin(), cpus.end(), cpu);
 }
 
-/// The nodes of which it may use CPUs, and whether these are all CPUs that VMs may use.
+/// The nodes with CPUs that the VM may use, and whether these are all CPUs that VMs may use.
 struct Reach {
   std::vector<NodeId> nodes;
   bool is_whole = true;

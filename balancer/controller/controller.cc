@@ -35,7 +35,7 @@ using placement::VmState;
 
 namespace {
 
-/// Its homes have changed since the snapshot was made.
+/// True if the VM's homes have changed since the snapshot was made.
 bool has_other_homes(const VmRecord* record, const Snapshot& snapshot, const VmState& vm) {
   for (std::size_t i = 0; record != nullptr && i < vm.client_count; ++i) {
     const NodeIndex home = snapshot.clients[vm.first_client + i].home;
@@ -47,7 +47,7 @@ bool has_other_homes(const VmRecord* record, const Snapshot& snapshot, const VmS
   return false;
 }
 
-/// Why nothing is decided about the VM; empty if it may be.
+/// Why nothing is decided about the VM; empty if decisions are allowed.
 std::string why_out_of_bounds(const ManagedVm& managed, const VmState& vm, std::int64_t epoch) {
   if (managed.released) {
     return "it was released; 'vmnuma manage' takes it back";
@@ -71,7 +71,7 @@ std::string why_out_of_bounds(const ManagedVm& managed, const VmState& vm, std::
   return "";
 }
 
-/// VMs of which the planner keeps its hands off are stale to it.
+/// VMs that the planner must not touch are marked stale.
 void mark_out_of_bounds(Snapshot& snapshot, const Ledger& ledger, const ManagedVms& vms) {
   for (VmState& vm : snapshot.vms) {
     if (vm.fresh && has_other_homes(ledger.find(vm.id), snapshot, vm)) {
@@ -93,7 +93,7 @@ bool is_in(const placement::Plan& plan, const Action& action) {
   });
 }
 
-/// Where nothing is ordered, VMs are taken to live where they would be placed.
+/// While nothing is ordered, VMs are assumed to live where they would be placed.
 void assume_homes(const Action& action, const Snapshot& snapshot, Homes& homes) {
   for (const Relocation& relocation : action.relocations) {
     homes.adopt(relocation.client, snapshot.topology.nodes[relocation.to].id,
@@ -115,7 +115,7 @@ void end_releases(const Ledger& ledger, ManagedVms& vms, Effects& effects) {
   }
 }
 
-/// The ledger learns which VMs run under which policies.
+/// Passes the running VMs and their policies to the ledger.
 void apply_domains(ControllerState& state, Effects& effects) {
   state.ledger.set_domains(with_policies(state.setup, state.running));
   note_refused_policies(state.setup, state.running, state.vms, effects);
@@ -239,7 +239,7 @@ void Controller::handle(const TopologyChanged& event, Effects& effects) {
   apply_measured_stall(setup.measured_memory, setup);
   state_.ledger.set_topology(setup.topology);
   state_.options_changed();
-  if (has_same_nodes) {  // at other distances: nothing else that is known changes
+  if (has_same_nodes) {  // other distances: no other knowledge changes
     effects.log.push_back(
         {Severity::kInfo,
          "between nodes " + far_memory_text(setup.measured_memory, setup, /*counted=*/std::nullopt),
@@ -291,10 +291,10 @@ void Controller::handle(const Stopping& event, Effects& effects) {
   if (!event.restore || !state_.health.reaches_vms(state_.setup.mode)) {
     return;
   }
-  effects.pause_transfers = false;  // what restores VMs must not wait
+  effects.pause_transfers = false;  // restoring VMs must not wait
   for (const auto& [id, vm] : state_.ledger.vms()) {
     if (vm.last && !state_.vms.of(id).released) {
-      (void)restore_vm(state_, vm, effects);  // logged; after the next start they are managed again
+      (void)restore_vm(state_, vm, effects);  // logged; they are managed again after the next start
     }
   }
   state_.memory.give_all_back(effects);
@@ -307,13 +307,13 @@ void Controller::handle(const CommandReceived& event, Effects& effects) {
     });
     if (write) {
       write->token = event.token;
-      effects.policies.push_back(std::move(*write));  // answered when it has been written
+      effects.policies.push_back(std::move(*write));  // answered once written
     } else {
       effects.replies.push_back({event.token, tl::unexpected(std::move(write).error())});
     }
     return;
   }
-  // In two steps: a change adds effects itself.
+  // In two statements: a change adds effects itself.
   Result<Answer> reply = changes_something(event.command)
                              ? carry_out_command(state_, event.command, effects)
                              : answer(event.command);
@@ -371,7 +371,7 @@ void Controller::take_in(const SampleTaken& event, Effects& effects) {
   state_.memory.sampled(state_.setup.topology, sample);
 }
 
-/// From the snapshot to the plan, and from the plan to orders.
+/// From the snapshot to the plan and its orders.
 void Controller::plan_and_act(Effects& effects) {
   LastEpoch& last = state_.last;
   const placement::Options& options = state_.setup.options;

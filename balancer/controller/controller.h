@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The balancer as a machine: events in, effects out, nothing else.
+/// The balancer as a state machine: events in, effects out, nothing else.
 ///
 /// Problem: decisions must be the same live, in the simulator and in a replay, and testable without
-/// a host. Approach: everything that happens is an Event; what it leads to is returned as Effects.
+/// a host. Approach: everything that happens is an Event; its consequences are returned as Effects.
 /// The controller keeps the ledger, the homes, the actions under way and what it needs to explain
-/// itself. libvirt's events only change what the ledger knows; decisions are taken when an epoch's
-/// sample arrives.
+/// itself. libvirt's events only update the ledger; decisions are taken when an epoch's sample
+/// arrives.
 ///
-/// Terms: *settled* - no order of the VM has been under way for kSettledAfter epochs, so that its
-/// pins, as libvirt tells them, are what they will stay.
+/// Terms: *settled* - no order of the VM has been under way for kSettledAfter epochs, so its pins,
+/// as libvirt reports them, are final.
 ///
 /// Properties:
 ///  - equal events give equal effects;
 ///  - outside active mode no order is given; placements are kept as assumptions in dry-run and
 ///    observe;
-///  - an order that ended undone or dropped leaves the homes as they were before it; its VM then
+///  - an order that ends undone or dropped leaves the homes as they were before it; its VM then
 ///    rests for a time that doubles with every failure;
 ///  - pins that were changed externally are respected: one whole node becomes the home; any other
-///    narrow set, and for a VM that was given a part of its home also the whole of it, takes the VM
-///    out of management until the pins are gone; no pins at all let it be placed anew, three times
-///    at most;
-///  - of a plan that breaks a rule (core/validator.h) nothing is carried out;
-///  - a VM that was released is as it was found, and is left alone until it is managed again or its
-///    process is a new one;
-///  - a policy in a domain's metadata that is wrong anywhere counts nowhere: the VM keeps that of
-///    the configuration and is left where it is until the metadata is mended;
-///  - a VM at home whose CPUs there change is pinned to them by an order of its own;
-///  - while libvirt or the executor does not answer, or paused, nothing is ordered and everything
-///    is still measured;
-///  - where only one node can be a home no VM is placed or pinned, unless a policy asks for CPUs of
+///    narrow set (and, for a VM that was given a part of its home, also the whole of it) takes the
+///    VM out of management until the pins are gone; if all pins are removed the VM is placed anew,
+///    three times at most;
+///  - if a plan breaks a rule (core/validator.h), none of it is carried out;
+///  - a released VM is as it was found, and is left alone until it is managed again or has a new
+///    process;
+///  - a policy in a domain's metadata with any error is ignored as a whole: the VM keeps that of
+///    the configuration and is left where it is until the metadata is corrected;
+///  - a VM at home is pinned by a separate order when its CPUs there change;
+///  - while paused, or while libvirt or the executor does not answer, nothing is ordered but
+///    everything is still measured;
+///  - if only one node can be a home, no VM is placed or pinned, unless a policy asks for CPUs of
 ///    its own, and no home is remembered;
-///  - pins that stopped fitting because CPUs went or came, or because the VM has other clients now,
-///    do not count as external: a VM whose home is gone is placed elsewhere, one whose home has
-///    other CPUs is pinned to them;
-///  - under a load that does not change it comes to rest: no order, no home to remember, nothing to
-///    log. Only turns on an overloaded host (Numa.LTermFairnessInterval) never end;
+///  - pins that no longer fit because CPUs were added or removed, or because the VM now has other
+///    clients, do not count as external: a VM without its home is placed elsewhere, one with other
+///    CPUs in its home is pinned to them;
+///  - under a constant load it comes to rest: no order, no home to remember, nothing to log. Only
+///    turns on an overloaded host (Numa.LTermFairnessInterval) never end;
 ///  - no VM is kept from starting unless the mode is active and `admission` is enforce;
 ///  - memory limits of a VM are changed only if its policy has a memory_class, Numa.MemQosEnable is
 ///    1 and the mode is active.
@@ -49,12 +49,12 @@
 
 namespace vmnuma::balancer {
 
-/// What the next plan would be made from.
+/// The input of the next plan.
 struct Outlook {
-  placement::Snapshot snapshot;  ///< the last epoch with the homes as they are since its plan
+  placement::Snapshot snapshot;  ///< the last epoch, with the homes given since its plan
   placement::Options options;
   Circumstances circumstances;
-  placement::FreeForVm free;  ///< for a VM that is to start
+  placement::FreeForVm free;  ///< for a VM that is about to start
 };
 
 class Controller {
@@ -66,20 +66,20 @@ class Controller {
   [[nodiscard]] const Ledger& ledger() const { return state_.ledger; }
   [[nodiscard]] const placement::Snapshot& snapshot() const { return state_.last.snapshot; }
   [[nodiscard]] const placement::Plan& plan() const { return state_.last.plan; }
-  /// What was wrong with the last plan, of which nothing was carried out then.
+  /// What was wrong with the last plan; if anything was, none of it was carried out.
   [[nodiscard]] const std::vector<std::string>& plan_violations() const {
     return state_.last.plan_violations;
   }
-  /// What VMs were given that do not have their homes whole.
+  /// The CPUs of VMs that do not have their homes whole.
   [[nodiscard]] std::map<placement::VmId, VmCpus> cpu_subsets() const {
     return state_.vms.each(&ManagedVm::cpu_subset);
   }
-  /// The mode it is in now: paused and degraded come before the configured one.
+  /// The current mode: paused and degraded take precedence over the configured one.
   [[nodiscard]] Mode mode() const { return state_.mode(); }
   /// Error: busy before the first epoch was measured.
   [[nodiscard]] Result<Outlook> outlook() const;
   /// Answers a command that changes nothing (changes_something()), as on(CommandReceived) does. The
-  /// controller is a value: a copy of it may be asked on another thread.
+  /// controller is a value: a copy of it may be queried on another thread.
   [[nodiscard]] Result<Answer> answer(const Command& question) const;
 
  private:

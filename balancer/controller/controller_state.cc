@@ -52,7 +52,7 @@ placement::Snapshot ControllerState::since_the_plan() const {
       if (vm != nullptr && index < vm->clients.size() && relocation.from != relocation.to &&
           vm->clients[index].home == last.snapshot.topology.nodes[relocation.to].id) {
         kept.relocations.push_back(relocation);
-        kept.relocations.back().memory = placement::Bytes{};  // it has only set out
+        kept.relocations.back().memory = placement::Bytes{};  // the move has only just begun
       }
     }
     made.actions.push_back(std::move(kept));
@@ -81,7 +81,7 @@ HostNow ControllerState::host_now() const {
 }
 
 Result<const VmRecord*> ControllerState::find_vm(const std::string& name_or_uuid) const {
-  // A VM may be named like the UUID of another.
+  // A VM may have the UUID of another one as its name.
   if (const Result<placement::VmId> id = placement::parse_vm_id(name_or_uuid)) {
     if (const VmRecord* vm = ledger.find(*id)) {
       return vm;

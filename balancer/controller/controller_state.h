@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Everything that the controller knows, part by part. Internal to this folder and the recorder.
+/// All state of the controller, part by part. Internal to this folder and the recorder.
 ///
-/// Each part owns its state and has a header that says what it promises; it sees of the others what
-/// it is handed. Only the steps of an event (controller.cc, actions.h) and the commands see all
-/// parts. Data goes one way: a sample is taken into the ledger, which gives the epoch's snapshot;
-/// the plan is made of that, its actions become orders, and their outcomes are measured in later
-/// snapshots.
+/// Each part owns its state and has a header that states its properties; of the other parts it sees
+/// only what it is passed. Only the steps of an event (controller.cc, actions.h) and the commands
+/// see all parts. Data flows one way: a sample is taken into the ledger, which gives the epoch's
+/// snapshot; the plan is made from that, its actions become orders, and their outcomes are measured
+/// in later snapshots.
 #pragma once
 
 #include <cstdint>
@@ -36,30 +36,30 @@ struct ControllerSetup : Settings {
   std::string uri;
   std::string host_name;
   std::string history_path;
-  std::string history_notice;  ///< what had to be set aside at the start; empty if nothing
+  std::string history_notice;  ///< what had to be set aside at startup; empty if nothing
   placement::Topology topology;
-  std::optional<MeasuredMemory> measured_memory;  ///< absent: distances are the firmware's
-  /// VMs that were told where to start before the daemon's start.
+  std::optional<MeasuredMemory> measured_memory;  ///< absent: distances are from the firmware
+  /// VMs that were told where to start before the daemon started.
   std::vector<StartingVm> expected;
   std::int64_t last_action = 0;  ///< the highest number in the history
-  std::map<placement::ClientId, placement::NodeId> remembered_homes;  ///< as the history has them
-  Originals originals;          ///< noted from all orders of the past
+  std::map<placement::ClientId, placement::NodeId> remembered_homes;  ///< from the history
+  Originals originals;          ///< collected from all past orders
   bool originals_known = true;  ///< none of those orders is missing
   std::map<placement::VmId, placement::VmProcess> released;
   std::vector<Reservation> reservations;
   MemoryOriginals memory_originals;
-  /// What plans; another one only in tests of what happens to a broken plan.
+  /// Makes the plans; replaced only in tests of what happens to a broken plan.
   placement::Plan (*make_plan)(const placement::Snapshot&, const placement::Options&,
                                const Circumstances&) = balancer::make_plan;
 };
 
-/// What the last epoch brought.
+/// Results of the last epoch.
 struct LastEpoch {
   placement::Snapshot snapshot;
   placement::Plan plan;
   std::vector<std::string> plan_violations;
   placement::NodeIndex last_placed_on = placement::kNoNode;
-  std::vector<migration::TransferProgress> transfers;  ///< as told since
+  std::vector<migration::TransferProgress> transfers;  ///< as last reported
   std::int64_t wall_unix_s = 0;
   placement::Microseconds late;
   placement::Microseconds late_most;  ///< of all epochs
@@ -70,7 +70,7 @@ struct LastEpoch {
   std::optional<std::int64_t> wakeup_pairs;
 };
 
-/// What is only shown.
+/// State that is only displayed.
 struct Figures {
   stats::NodeStays stays;
   Totals totals;
@@ -79,9 +79,9 @@ struct Figures {
 struct ControllerState {
   explicit ControllerState(ControllerSetup start);
 
-  ControllerSetup setup;  ///< less what the parts below have taken over from it
+  ControllerSetup setup;  ///< without what the parts below took over from it
   Ledger ledger;
-  std::vector<placement::VmDescription> running;  ///< as libvirt tells of them
+  std::vector<placement::VmDescription> running;  ///< as libvirt reports them
   ManagedVms vms;
   LastEpoch last;
   OrdersUnderWay orders;
@@ -90,26 +90,26 @@ struct ControllerState {
   MemoryPressure pressure;
   MemoryControl memory;
   Starts starts;
-  Reservations reservations;  ///< after a change of it, to be kept in last.snapshot
+  Reservations reservations;  ///< changes to it must also be kept in last.snapshot
   RoomMaking room_making;
   Figures figures;
 
   [[nodiscard]] Mode mode() const { return health.mode(setup.mode); }
   [[nodiscard]] bool acts() const { return health.acts(setup.mode); }
   [[nodiscard]] bool is_epoch_measured() const { return last.snapshot.epoch > 0; }
-  /// Tells the ledger of the options in `setup`, and where the price of remote memory comes from.
+  /// Passes the options in `setup`, and the source of the price of remote memory, to the ledger.
   void options_changed();
-  /// Of the plan after the last one.
+  /// For the plan after the last one.
   [[nodiscard]] Circumstances circumstances() const {
     return {last.last_placed_on, outcomes.breaker_open(last.snapshot.epoch + 1)};
   }
   [[nodiscard]] CpuPins cpu_pins(const std::vector<placement::Relocation>& relocations) const;
-  /// The last epoch with the homes that were given since.
+  /// The last epoch, with the homes given since.
   [[nodiscard]] placement::Snapshot since_the_plan() const;
   [[nodiscard]] HostNow host_now() const;
-  /// Error: not-found, naming the nearest one.
+  /// Error: not-found, naming the closest match.
   [[nodiscard]] Result<const VmRecord*> find_vm(const std::string& name_or_uuid) const;
-  /// From the newest readings, if orders are given now.
+  /// Uses the newest readings; does nothing unless orders are given now.
   void steer_memory(Effects& effects);
 };
 

@@ -30,8 +30,8 @@ bool was_ordered(const Original& original, const ClientRecord& client,
   });
 }
 
-/// Where a client lives that runs on these nodes and is remembered on another one: a move that the
-/// daemon did not live to make was taken back since.
+/// The home of a client pinned to these nodes but remembered on another one: a move that was
+/// interrupted by the daemon's death has been undone since.
 NodeId with_most_memory(const VmRecord& vm, const placement::Topology& topology,
                         const std::vector<NodeId>& nodes) {
   const auto memory_on = [&](NodeId node) {

@@ -32,7 +32,7 @@ std::vector<CpuId> sorted(std::vector<CpuId> cpus) {
   return cpus;
 }
 
-/// Who lives where once the relocations are made.
+/// Homes once the relocations are made.
 using HomeOf = std::map<ClientId, NodeIndex>;
 
 HomeOf homes_after(const Ledger& ledger, const std::vector<Relocation>& relocations,
@@ -55,7 +55,7 @@ HomeOf homes_after(const Ledger& ledger, const std::vector<Relocation>& relocati
   return homes;
 }
 
-/// Who runs on the CPUs of a second node as well, once the relocations are made.
+/// The second nodes of spilling clients, once the relocations are made.
 using SecondNodes = std::map<ClientId, NodeIndex>;
 
 SecondNodes second_nodes_after(const Ledger& ledger, const std::vector<Relocation>& relocations,
@@ -79,7 +79,7 @@ SecondNodes second_nodes_after(const Ledger& ledger, const std::vector<Relocatio
   return nodes;
 }
 
-/// The reach of who has cores of its own is wider: one core is left for all.
+/// The reach of a VM with cores of its own extends further: one core is left for all.
 placement::Former former_of(const VmCpus& vm, std::size_t client, const placement::Node& node) {
   std::vector<CpuId> reach;
   for (const CpuId cpu : cpus_of(node)) {
@@ -113,7 +113,7 @@ std::vector<CpuGrant> grants_on(const Ledger& ledger, NodeIndex node, const Home
                           : assign_cpus(ledger.topology().nodes[node], requests, had);
 }
 
-/// The node's CPUs less all threads of the cores that belong to another VM alone.
+/// The node's CPUs minus all threads of cores that belong to a single other VM.
 std::vector<CpuId> without_cores_of_others(const placement::Node& node,
                                            const std::vector<CpuGrant>& grants, const VmId& vm) {
   std::set<std::int32_t> taken;
@@ -141,7 +141,7 @@ void give(VmCpus& vm, std::size_t client, const std::vector<CpuId>& cpus,
   vm.reach = sorted(std::move(vm.reach));
 }
 
-/// CPUs beside those that it has.
+/// Adds CPUs to those that the client has.
 void give_more(VmCpus& vm, std::size_t client, const std::vector<CpuId>& cpus) {
   std::vector<CpuId> all = vm.clients[client];
   all.insert(all.end(), cpus.begin(), cpus.end());
@@ -174,7 +174,7 @@ VmCpus whole_homes(const VmRecord& vm, const placement::Topology& topology) {
 
 namespace {
 
-/// Where no VM asks for CPUs, all have their homes whole, and second nodes too.
+/// If no VM asks for CPUs, all have their homes whole, and their second nodes too.
 std::map<VmId, VmCpus> spread_over(const SecondNodes& second_nodes, const HomeOf& homes,
                                    const Ledger& ledger) {
   const placement::Topology& topology = ledger.topology();

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Which CPUs the threads of every VM are pinned to.
 ///
-/// Problem: VMs with cores of their own change what all others on their nodes may use, while most
+/// Problem: VMs with cores of their own reduce what all others on their nodes may use, while most
 /// hosts have no such VM and their VMs simply have whole nodes. Approach:
-/// placement/cpu_assignment.h is asked node by node for the clients at home there; only VMs whose
-/// threads do not have their homes whole are in the answer. Terms: *reach* - the CPUs of all homes
-/// of a VM that belong to no other VM alone; the emulator, vhost and the I/O threads serve all of
-/// its clients, so they may run on all of them. *Left alone* - released, or pinned by somebody
-/// else: such a VM counts for nothing here. Properties:
-///  1. On a host where no VM has cpu_binding, cpu_policy or class and none spills, the answer is
+/// placement/cpu_assignment.h is called node by node for the clients at home there; the result
+/// contains only VMs that do not have their homes whole. Terms: *reach* - the CPUs of all homes of
+/// a VM that do not belong to a single other VM; the emulator, vhost and the I/O threads serve all
+/// of its clients, so they may run on all of them. *Left alone* - released, or pinned externally:
+/// such a VM is ignored here. Properties:
+///  1. On a host where no VM has cpu_binding, cpu_policy or class and none spills, the result is
 ///  empty.
-///  2. A VM that is not in the answer is pinned to its homes as a whole.
-///  3. No thread of a VM may run on a core that belongs to another VM alone.
-///  4. What was given before is given again where that is possible.
+///  2. A VM that is not in the result is pinned to its whole homes.
+///  3. No thread of a VM may run on a core that belongs to a single other VM.
+///  4. A VM gets the same CPUs as before where possible.
 ///  5. A client that spills (core/spill.h) has its home and what its VM may use of its second node.
 #pragma once
 
@@ -29,7 +29,7 @@
 
 namespace vmnuma::balancer {
 
-/// What one VM's threads are pinned to. Ascending CPUs.
+/// The CPUs that one VM's threads are pinned to, ascending.
 struct VmCpus {
   std::vector<std::vector<placement::CpuId>> clients;  ///< by client; empty: it has no home
   std::vector<placement::CpuId> reach;
@@ -39,17 +39,17 @@ struct VmCpus {
 struct CpuPins {
   std::map<placement::VmId, VmCpus> subsets;  ///< VMs that do not have their homes whole
   std::map<placement::ClientId, std::int32_t> exclusive_cores;
-  std::map<placement::ClientId, std::string> refused;  ///< why it has no cores of its own
+  std::map<placement::ClientId, std::string> refused;  ///< why the client has no cores of its own
 };
 
 /// The usable CPUs of a node.
 [[nodiscard]] std::vector<placement::CpuId> cpus_of(const placement::Node& node);
 
-/// A VM's threads with the homes that it has, whole.
+/// The pins of a VM's threads to its current homes, whole.
 [[nodiscard]] VmCpus whole_homes(const VmRecord& vm, const placement::Topology& topology);
 
-/// The host with these relocations made. `former` is what threads are pinned to by now, of VMs that
-/// do not have their homes whole.
+/// The pins of the host after these relocations. `former`: current pins of VMs that do not have
+/// their homes whole.
 [[nodiscard]] CpuPins find_cpu_pins(const Ledger& ledger,
                                     const std::vector<placement::Relocation>& relocations,
                                     const std::map<placement::VmId, VmCpus>& former,

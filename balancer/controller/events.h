@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the controller is told and what it wants done: plain values, so that live running,
+/// Inputs of the controller and the effects it requests: plain values, so that live operation,
 /// simulation and replay feed the same code.
 #pragma once
 
@@ -40,86 +40,86 @@ struct DomainsChanged {
   std::vector<placement::VmDescription> running;
 };
 
-/// The epoch's readings. This is when decisions are taken.
+/// The epoch's readings. Decisions are taken when they arrive.
 struct SampleTaken {
   placement::Sample sample;
   std::int64_t wall_unix_s = 0;
-  placement::Microseconds late;  ///< from when the epoch was due; shown, but nothing depends on it
+  placement::Microseconds late;  ///< after the epoch was due; shown, but nothing depends on it
 };
 
-/// An action has come further.
+/// Progress of an action.
 struct ActionProgressed {
   migration::ActionEvent event;
 };
 
-/// The transfers under way, as they are now.
+/// The current state of all transfers.
 struct TransfersReported {
   std::vector<migration::TransferProgress> transfers;
 };
 
-/// A part of the host or of the service works no more, or works again.
+/// A part of the host or of the service has failed, or works again.
 struct SourceChanged {
   std::string source;  ///< "libvirt", "history", or a worker of the service that hangs
   std::string reason;  ///< empty: works again
   std::int64_t wall_unix_s = 0;
 };
 
-/// A command of the control socket. `token` comes back with the answer.
+/// A command from the control socket. `token` is returned with the answer.
 struct CommandReceived {
   std::int64_t token = 0;
   Command command;
 };
 
-/// What the configuration says, as far as decisions go by it.
+/// The part of the configuration that decisions depend on.
 struct Settings {
   Mode mode{};  ///< observe, dry-run or active
   placement::Options options;
-  std::map<std::string, Origin> origins;  ///< of options that do not have their default
+  std::map<std::string, Origin> origins;  ///< of options that are not at their default
   std::map<std::string, placement::VmPolicy> policies;  ///< by VM name or UUID
-  bool metadata_wins = true;  ///< a policy in the domain's metadata goes before `policies`
-  bool repairs_pins = false;  ///< VMs that are pinned elsewhere externally are pinned home again
-  /// Of VMs whose policy has none of its own.
+  bool metadata_wins = true;  ///< a policy in the domain's metadata overrides `policies`
+  bool repairs_pins = false;  ///< VMs pinned elsewhere externally are pinned home again
+  /// For VMs without a strategy in their policy.
   placement::PlacementStrategy strategy = placement::PlacementStrategy::kLeastLostTime;
   AdmissionMode admission = AdmissionMode::kEnforce;
   placement::ReservedMemory reserved_memory;  ///< by node, for the system
-  std::vector<std::string> notices;  ///< what the administrator should know of how it was read
+  std::vector<std::string> notices;  ///< what the administrator should know about how it was read
 };
 
 /// The configuration was read again.
 struct ConfigChanged : Settings {};
 
-/// What a VM usually uses at its busy times, from the history: its load until it is measured.
+/// A VM's usual load at busy times, from the history; assumed until the VM is measured.
 struct LoadExpected {
   placement::VmId vm;
   placement::Permille per_vcpu;
 };
 
-/// What VMs are expected to want in the next ten minutes; takes the place of all before it.
+/// The expected demand of VMs in the next ten minutes; replaces all earlier forecasts.
 struct LoadsForecast {
   placement::LoadForecasts forecasts;
 };
 
-/// What became of a change of memory limits.
+/// The result of a change of memory limits.
 struct MemoryLimitsSet {
   std::string path;     ///< of the cgroup
   std::string problem;  ///< empty: it was carried out
 };
 
-/// What reading memory takes on this host, where that was measured.
+/// The measured time of memory reads on this host.
 struct MeasuredMemory {
   std::int64_t local_read_ns = 0;  ///< a node's own memory, mean of all nodes
-  std::int64_t stall_pct = 0;      ///< Numa.MemStallPct that follows from it
+  std::int64_t stall_pct = 0;      ///< the Numa.MemStallPct that follows from it
   bool operator==(const MeasuredMemory&) const = default;
 };
 
-/// The host's nodes changed, or what their distances are taken to be.
+/// The host's nodes, or the distances assumed for them, changed.
 struct TopologyChanged {
   placement::Topology topology;  ///< with the distances that decisions are to use
-  /// Absent: distances are the firmware's.
+  /// Absent: distances are from the firmware.
   std::optional<MeasuredMemory> measured;
 };
 
-/// A client that is to make room, and from where it must start.
+/// A client that is to move to make room; it must still be on `from`.
 struct RoomMove {
   placement::ClientId client;
   placement::NodeId from;
@@ -127,7 +127,7 @@ struct RoomMove {
   bool operator==(const RoomMove&) const = default;
 };
 
-/// What a search for room (RoomSearch) has come to.
+/// The result of a search for room (RoomSearch).
 struct RoomSearched {
   placement::VmId vm;      ///< that it was made for
   placement::NodeId node;  ///< where the VM fits after all steps; negative: nowhere
@@ -135,7 +135,7 @@ struct RoomSearched {
   std::string refused;                       ///< why it fits nowhere
 };
 
-/// The daemon is about to end.
+/// The daemon is about to exit.
 struct Stopping {
   bool restore = false;  ///< restore all VMs' original affinity and limits
 };
@@ -156,7 +156,7 @@ struct HomeDecided {
   placement::NodeId home;  ///< negative: all homes of the VM are given up
 };
 
-/// What an action really brought, beside what was predicted.
+/// The measured effect of an action, as opposed to its prediction.
 struct OutcomeMeasured {
   std::int64_t action = 0;
   placement::CpuTime lost_before;
@@ -169,7 +169,7 @@ struct OutcomeMeasured {
   placement::Microseconds took;
 };
 
-/// An epoch that is over, for the history.
+/// A completed epoch, for the history.
 struct EpochEnded {
   placement::Snapshot snapshot;
   placement::Plan plan;
@@ -194,13 +194,13 @@ struct StartNotAdmitted {
 struct ReservationChanged {
   std::string reservation;
   ReservationStep step{};
-  std::optional<placement::VmId> vm;  ///< that it is about
+  std::optional<placement::VmId> vm;  ///< the VM concerned
   std::string vm_name;                ///< empty without one
   placement::Bytes memory;            ///< reserved, taken, back, or left when it ends
   std::string detail;                 ///< a sentence, as the log has it
 };
 
-/// A VM's policy that is to be written into its metadata. Who does so answers `token`.
+/// A VM's policy to be written into its metadata. The writer then answers `token`.
 struct PolicyWrite {
   std::int64_t token = 0;
   placement::VmId vm;
@@ -209,36 +209,36 @@ struct PolicyWrite {
   bool persistent = false;                         ///< also into the definition
 };
 
-/// The cheapest moves after which a VM finds its room are to be searched for. Answered with
-/// RoomSearched, also if that cannot be done.
+/// A request to search for the cheapest moves after which a VM finds room. Answered with
+/// RoomSearched, even if the search is impossible.
 struct RoomSearch {
   placement::VmId vm;
   RoomNeeded needed;
-  std::int64_t seconds = 1;  ///< it may take so long
+  std::int64_t seconds = 1;  ///< time limit
 };
 
-/// What is answered once it has been written.
+/// The answer once it has been written.
 [[nodiscard]] DoneView done_view(const PolicyWrite& policy);
 
 struct Effects {
   std::vector<migration::Order> orders;  ///< to be carried out, in this order
-  /// Whose orders and transfers are to be given up, before `orders` are submitted.
+  /// VMs: their orders and transfers are to be given up before `orders` are submitted.
   std::vector<placement::VmId> cancelled;
   std::optional<bool> pause_transfers;
-  std::optional<placement::Options> options;  ///< page migration goes by these from now on
-  std::optional<bool> memory_pressure;        ///< from now on no page is moved, or again
+  std::optional<placement::Options> options;  ///< to be used for page migration from now on
+  std::optional<bool> memory_pressure;        ///< true: page moves stop; false: they resume
   std::vector<Reply> replies;
   std::vector<HomeDecided> homes;
   std::vector<OutcomeMeasured> outcomes;
   std::optional<EpochEnded> epoch;
   std::vector<StartNotAdmitted> not_admitted;
-  /// If set: what decides on starts while the daemon is away has changed.
+  /// If set: the state that decides on starts while the daemon is away has changed.
   std::optional<AdmissionState> admission;
   std::vector<PolicyWrite> policies;
-  std::optional<RoomSearch> room_search;  ///< never while another one is not answered
-  /// If set: all VMs that are released from now on, for the next start.
+  std::optional<RoomSearch> room_search;  ///< never while an earlier search is unanswered
+  /// If set: all VMs now released, to be kept for the next start.
   std::optional<std::map<placement::VmId, placement::VmProcess>> released;
-  /// If set: all reservations from now on, for the next start.
+  /// If set: all current reservations, to be kept for the next start.
   std::optional<std::vector<Reservation>> reservations;
   std::vector<ReservationChanged> reservation_changes;
   /// If set: to be kept for the next start, before `memory` is carried out.

@@ -18,12 +18,12 @@ namespace {
 
 using Kind = PinState::Kind;
 
-/// Pins as libvirt tells them are believed this long after our own last change.
+/// How long after our own last change pins as reported by libvirt are not yet trusted.
 constexpr std::int64_t kSettledAfter = 3;
-/// How often a VM is pinned again before pins that are changed externally are left as they are.
+/// How often a VM is pinned again before external changes to its pins are accepted.
 constexpr std::int64_t kMostRepairs = 3;
 
-/// By vCPU the client it is of.
+/// By vCPU, the index of its client.
 std::map<std::int32_t, std::size_t> clients_of_vcpus(const VmRecord& vm) {
   std::map<std::int32_t, std::size_t> clients;
   for (std::size_t index = 0; index < vm.clients.size(); ++index) {
@@ -78,12 +78,12 @@ class Reconciliation {
     respect_insistence();
   }
 
-  /// Pins to the only home say no more than none; only what was given of it counts.
+  /// Pins to the only home mean no more than no pins; only a part of it that was given counts.
   void keep_subset_of_only_home() {
     const bool lost = managed_.cpu_subset && (found_.plugged || !found_.elsewhere.empty());
     if (lost && found_.external.empty() && rules_.acts) {
       count_repair();
-      managed_.cpu_subset.reset();  // what it shall have is given to it anew
+      managed_.cpu_subset.reset();  // its CPUs are assigned anew
       effects_.log.push_back(
           about(vm_, Severity::kNotice,
                 fmt::format("VM '{}' is not pinned to the CPUs that it was given, pinning it again",
@@ -93,8 +93,8 @@ class Reconciliation {
     respect_insistence();
   }
 
-  /// Of a VM whose pins were made for the host, or for its clients, as they were before: they are
-  /// nobody else's. Where they do not fit its homes the next assignment of CPUs mends them.
+  /// For a VM with pins made for an earlier state of the host or of its clients: they are not an
+  /// external decision. If they do not fit its homes the next assignment of CPUs corrects them.
   void renew_outdated(bool is_on_only_home) {
     const bool fits = found_.external.empty() && !found_.plugged && found_.elsewhere.empty();
     const bool needs_none = is_on_only_home && !managed_.cpu_subset;
@@ -105,7 +105,7 @@ class Reconciliation {
     }
     if (needs_none || found_.homeless || !rules_.acts ||
         !may_be_pinned(vm_, managed_, rules_.epoch)) {
-      return;  // it is well as it is, is going to be placed, or has to wait
+      return;  // the pins are right, or it is about to be placed, or must wait
     }
     if (count_repair() > kMostRepairs) {
       managed_.outdated_since.reset();
@@ -138,7 +138,8 @@ class Reconciliation {
     return true;
   }
 
-  /// A client's other node is its home from now on; without any it is placed anew.
+  /// A client pinned to another node has its home there from now on; one without pins is placed
+  /// anew.
   void take(const ClientId& client, const PinState& pins) {
     const std::string& name = vm_.description.name;
     if (pins.kind == Kind::kOneNode) {
@@ -181,8 +182,8 @@ class Reconciliation {
 
 namespace {
 
-/// A client that spills is pinned to its home only: an administrator wants it so. The first three
-/// times that ends the spill; after that its pins count as external.
+/// A spilling client is pinned to its home only, which was done externally. The first three times
+/// that ends the spill; after that its pins count as external.
 bool has_spilled_in_vain(const VmRecord& vm, ManagedVm& managed, const PinReader& reader) {
   for (std::size_t index = 0; index < vm.clients.size(); ++index) {
     const ClientRecord& client = vm.clients[index];
@@ -209,7 +210,7 @@ PinDifference compare_pins(const VmRecord& vm, const ManagedVm& managed, const P
     const std::vector<CpuId> given = managed.cpu_subset_of(id.index);
     const PinState pins = reader.state_of(vm, client, given);
     const bool has_home = client.home.value >= 0;
-    // One that is on its way home has none.
+    // A client on its way home has none.
     const bool is_known = has_home || managed.pinned_by_others;
     const bool incomplete = pins.kind == Kind::kIncomplete;
     found.homeless = found.homeless || !has_home;

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What becomes of VMs whose pins are not those that were ordered.
+/// Handling of VMs with pins other than those ordered.
 ///
 /// Problem: administrators and other programs pin VMs as well, CPUs come and go under pins that
-/// were right, and vCPUs are plugged in without any. Approach: every epoch each VM's pins, as
-/// libvirt tells them, are compared with its homes; what differs is taken as somebody's will, and
-/// respected or, if the configuration says so, repaired. Terms: *settled*, see controller.h;
-/// *outdated*, see managed_vm.h.
+/// were right, and vCPUs are hot-plugged without pins. Approach: every epoch each VM's pins, as
+/// libvirt reports them, are compared with its homes; a difference is taken as intended and
+/// respected or, if configured so, repaired. Terms: *settled*, see controller.h; *outdated*, see
+/// managed_vm.h.
 /// Properties:
-///  1. Nothing is concluded before a VM is settled, nor of one that was released or is confined.
-///  2. A VM on one other whole node has its home there; one without pins is placed anew; any other
-///  pins leave it alone until they are gone.
+///  1. Nothing is concluded about a VM that is not settled, was released or is confined.
+///  2. A VM pinned to one other whole node gets its home there; one without pins is placed anew;
+///  with any other pins it is left alone until they are gone.
 ///  3. With `repairs` it is pinned home again, three times at most.
-///  4. vCPUs that nobody has pinned yet are pinned home with all others of their VM.
-///  5. Outdated pins are nobody's will: they are renewed.
-///  6. On the only home pins say no more than none; only a CPU subset counts.
-///  7. The spill of a VM that is pinned to its home only ends, the first three times.
-///  8. A VM whose order the daemon died over has the homes that its pins tell after recovery.
+///  4. vCPUs that have not been pinned yet are pinned home with all others of their VM.
+///  5. Outdated pins are not an external decision: they are renewed.
+///  6. If only one node can be a home, pins to it mean no more than no pins; only a CPU subset
+///  counts.
+///  7. If a spilling VM is pinned to its home only, its spill ends, the first three times.
+///  8. If the daemon died during a VM's order, the VM gets the homes that its pins show after
+///  recovery.
 #pragma once
 
 #include <cstdint>
@@ -34,31 +36,32 @@ namespace vmnuma::balancer {
 
 /// How a VM's pins differ from its homes.
 struct PinDifference {
-  std::string external;   ///< how they differ if they fit no home at all; empty: they fit some
+  std::string external;   ///< how they differ if they fit no home at all; otherwise empty
   bool homeless = false;  ///< some client has no home
-  bool plugged = false;   ///< some client has vCPUs that nobody has pinned yet
-  /// Clients that are pinned nowhere, or to another node than their home.
+  bool plugged = false;   ///< some client has vCPUs that have not been pinned yet
+  /// Clients that are not pinned, or are pinned to a node other than their home.
   std::vector<std::pair<placement::ClientId, PinState>> elsewhere;
 };
 [[nodiscard]] PinDifference compare_pins(const VmRecord& vm, const ManagedVm& managed,
                                          const PinReader& reader);
 
 struct PinRules {
-  bool repairs = false;  ///< VMs that are pinned elsewhere externally are pinned home
+  bool repairs = false;  ///< VMs pinned elsewhere externally are pinned home again
   bool acts = false;     ///< orders are given now
   std::int64_t epoch = 0;
 };
-/// All VMs in one epoch.
+/// Processes all VMs in one epoch.
 void reconcile_external_pinning(const PinRules& rules, const Ledger& ledger, ManagedVms& vms,
                                 Homes& homes, Effects& effects);
 
-/// By VM, by vCPU, the client that it is of.
+/// By VM, then by vCPU: the index of its client.
 using ClientGroups = std::map<placement::VmId, std::map<std::int32_t, std::size_t>>;
 [[nodiscard]] ClientGroups client_groups(const Ledger& ledger);
-/// VMs whose vCPUs make other clients now have the pins of the former ones: these are outdated.
+/// VMs with vCPUs now grouped into other clients still have the pins of the former ones: these are
+/// outdated.
 void note_regrouped(const ClientGroups& before, const Ledger& ledger, std::int64_t epoch,
                     ManagedVms& vms);
-/// The host's CPUs changed: the pins of all VMs that are managed are outdated.
+/// The host's CPUs changed: the pins of all managed VMs are outdated.
 void note_other_cpus(const Ledger& ledger, std::int64_t epoch, ManagedVms& vms);
 
 }  // namespace vmnuma::balancer

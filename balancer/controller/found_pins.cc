@@ -22,7 +22,7 @@ namespace {
 
 using Kind = PinState::Kind;
 
-/// Null if there is none.
+/// Null if the vCPU has no pin.
 const std::vector<CpuId>* pin_of(const VmRecord& vm, std::int32_t vcpu) {
   const std::vector<Pin>& pins = vm.description.vcpu_pins;
   const auto pin = std::find_if(pins.begin(), pins.end(),
@@ -30,7 +30,7 @@ const std::vector<CpuId>* pin_of(const VmRecord& vm, std::int32_t vcpu) {
   return pin == pins.end() || pin->cpus.empty() ? nullptr : &pin->cpus;
 }
 
-/// The node whose usable CPUs are exactly these, or nothing.
+/// The node with exactly these usable CPUs, or nothing.
 std::optional<NodeIndex> whole_node(const Topology& topology, const std::vector<CpuId>& cpus) {
   for (NodeIndex node = 0; node < topology.nodes.size(); ++node) {
     if (cpus == cpus_of(topology.nodes[node])) {
@@ -59,15 +59,15 @@ std::vector<CpuId> PinReader::usable(const std::vector<CpuId>& cpus) const {
 
 /// The vCPUs of one client, by how they are pinned.
 struct PinReader::Pins {
-  bool unpinned = false;  ///< some that nobody has pinned yet
-  bool free = false;      ///< some to every CPU that VMs may use
-  bool gone = false;      ///< some only to CPUs that VMs cannot use
-  /// What all others are pinned to, as far as VMs may use it.
+  bool unpinned = false;  ///< some vCPUs have not been pinned yet
+  bool free = false;      ///< some are pinned to all CPUs that VMs may use
+  bool gone = false;      ///< some are pinned only to CPUs that VMs cannot use
+  /// The pins of all others, limited to CPUs that VMs may use.
   std::set<std::vector<CpuId>> narrow;
 };
 
 PinReader::Pins PinReader::pins_of(const VmRecord& vm, const ClientRecord& client) const {
-  std::set<std::vector<CpuId>> found;  // most often one
+  std::set<std::vector<CpuId>> found;  // usually one
   Pins pins;
   for (const std::int32_t vcpu : client.shape.vcpus) {
     if (const std::vector<CpuId>* pin = pin_of(vm, vcpu); pin != nullptr) {
@@ -106,7 +106,7 @@ PinState PinReader::state_of(const VmRecord& vm, const ClientRecord& client,
   const std::vector<CpuId> part = usable(given);
   if (pins.narrow.empty() && !pins.gone && !part.empty() && part == every_ &&
       client.home.value >= 0) {
-    return {Kind::kOneNode, client.home};  // its home is all there is
+    return {Kind::kOneNode, client.home};  // its home is the only node
   }
   if (pins.narrow.empty()) {
     return {!pins.gone ? Kind::kFree : pins.free ? Kind::kOther : Kind::kGone, {}};

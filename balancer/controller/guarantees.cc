@@ -21,7 +21,7 @@ using placement::VmId;
 
 namespace {
 
-/// What the VM needs of pages of that size; of ordinary ones also what QEMU takes beside the guest.
+/// What the VM needs in pages of that size; for ordinary pages including QEMU's overhead.
 Bytes need_of(const VmDescription& vm, Bytes page_size, const placement::Options& options) {
   Bytes need = page_size == Bytes{} ? kMiB * options.mem_qos_overhead : Bytes{};
   for (const placement::PagesOfSize& pages : memory_by_page_size(vm)) {
@@ -94,7 +94,7 @@ void Guarantees::keep_for_starting(KeptMemory& kept, Bytes page_size, const VmId
     const std::vector<NodeIndex> homes = indices_of(starting.homes, ledger_.topology());
     const Bytes need = need_of(vm, page_size, settings_.options);
     if (vm.policy.memory_class == MemoryClass::kGuaranteed && !homes.empty()) {
-      (void)kept.keep(group_of(homes, page_size, need), need);  // else it is not guaranteed
+      (void)kept.keep(group_of(homes, page_size, need), need);  // otherwise it is not guaranteed
     }
   }
 }
@@ -106,7 +106,7 @@ KeptMemory Guarantees::kept(Bytes page_size, const VmId& except) const {
     if (id != except && vm.description.policy.memory_class == MemoryClass::kGuaranteed &&
         !homes.empty()) {
       const Bytes need = need_of(vm.description, page_size, settings_.options);
-      (void)kept.keep(group_of(homes, page_size, need), need);  // else it is not guaranteed
+      (void)kept.keep(group_of(homes, page_size, need), need);  // otherwise it is not guaranteed
     }
   }
   keep_for_starting(kept, page_size, except);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The account of memory that is guaranteed to VMs, per node and page size.
+/// Accounting of memory guaranteed to VMs, per node and page size.
 ///
 /// Problem: a guarantee that the host cannot keep ends in the OOM killer, and a VM that is about to
-/// start must count before it runs. Approach: what each node may promise, less what VMs that run or
-/// were told where to start are guaranteed. Terms: *group* - the nodes on which a VM's memory is
-/// promised together: its homes, and where they are too small as a whole also the nearest others.
+/// start must count before it runs. Approach: what each node may promise, minus the guarantees of
+/// VMs that run or were told where to start. Terms: *group* - the nodes on which a VM's memory is
+/// promised jointly: its homes and, if these are too small in total, also the nearest other nodes.
 /// Properties:
-///  1. What the system keeps is never promised.
-///  2. A VM counts on its homes once it has some, before that on those that it was told.
-///  3. Pools of huge pages are accounted by their size, apart from ordinary memory.
+///  1. Memory kept for the system is never promised.
+///  2. A VM counts on its homes once it has some; before that, on the nodes it was told to start
+///  on.
+///  3. Huge page pools are accounted per page size, separately from ordinary memory.
 #pragma once
 
 #include <optional>
@@ -22,19 +23,19 @@
 
 namespace vmnuma::balancer {
 
-/// At one moment: all that it is made of must outlive it.
+/// The state at one moment: everything passed to it must outlive it.
 class Guarantees {
  public:
   Guarantees(const Settings& settings, const Ledger& ledger, const StartingVms& starting)
       : settings_(settings), ledger_(ledger), starting_(starting) {}
 
-  /// Per node, what may be promised there: all but what the system keeps.
+  /// Per node, what may be promised there: everything except what the system keeps.
   [[nodiscard]] std::vector<placement::Bytes> capacity(placement::Bytes page_size) const;
   /// The group of a VM with these homes.
   [[nodiscard]] std::vector<placement::NodeIndex> group_of(
       const std::vector<placement::NodeIndex>& homes, placement::Bytes page_size,
       placement::Bytes memory) const;
-  /// What is guaranteed to all VMs but one.
+  /// What is guaranteed to all VMs except one.
   [[nodiscard]] placement::KeptMemory kept(placement::Bytes page_size,
                                            const placement::VmId& except) const;
   /// Adds what is guaranteed to VMs that were told where to start and have no home yet.

@@ -9,7 +9,7 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// As a source that is missing, when a plan breaks a rule.
+/// The name of the source that is missing when a plan breaks a rule.
 constexpr const char* kPlanner = "planner";
 
 }  // namespace

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the balancer can do at the moment: which sources are missing, and whether it is paused.
 ///
-/// Problem: libvirt, the history, a file of the kernel, a worker or the planner itself may fail and
-/// come back; what is possible meanwhile differs, and each change is told once. Approach: a list of
-/// sources that are missing, with reasons. Terms: *source* - a part of the host or of the service,
-/// by name; one that begins with '/' is a file that every sample reads. Properties:
-///  1. A source that fails, and one that works again, is logged once; another reason is noted.
-///  2. A file that a sample does not name as missing works again.
-///  3. VMs are reached in active mode unless libvirt or the executor is missing; paused, nothing is
-///  ordered.
-///  4. Paused comes before degraded, degraded before the configured mode.
+/// Problem: libvirt, the history, a kernel file, a worker or the planner itself may fail and
+/// recover; what remains possible meanwhile differs, and each change must be logged once. Approach:
+/// a list of missing sources with reasons. Terms: *source* - a part of the host or of the service,
+/// by name; a name that begins with '/' is a file that every sample reads. Properties:
+///  1. The failure and the recovery of a source are each logged once; a changed reason is noted.
+///  2. A file works again if a sample does not list it as missing.
+///  3. VMs are reached in active mode unless libvirt or the executor is missing; while paused
+///  nothing is ordered.
+///  4. Paused takes precedence over degraded, degraded over the configured mode.
 #pragma once
 
 #include <cstdint>
@@ -40,11 +40,10 @@ class Health {
 
   void set_paused(bool paused) { paused_ = paused; }
   void source_changed(const SourceChanged& change, Effects& effects);
-  /// What a sample could not read; what is about one VM only is left to the ledger.
+  /// Sources that a sample could not read; those concerning a single VM are left to the ledger.
   void sampled(const std::vector<placement::MissingSource>& missing, std::int64_t now_unix_s,
                Effects& effects);
-  /// The epoch's plan was checked; `violation` is the first rule that it breaks, empty if it breaks
-  /// none.
+  /// The epoch's plan was checked; `violation` is the first rule that it breaks, or empty.
   void planned(std::int64_t epoch, const std::string& violation, std::int64_t now_unix_s,
                Effects& effects);
 

@@ -21,8 +21,8 @@ using placement::VmId;
 
 namespace {
 
-/// True if the client is pinned to isolated CPUs, which are still the host's, while its remembered
-/// home has CPUs for VMs: pins of ours would name those as well.
+/// True if the client is pinned to isolated CPUs, which still exist, while its remembered home has
+/// CPUs for VMs: our pins would include those as well.
 bool is_given_isolated_cpus(const VmRecord& vm, const ClientRecord& client, NodeId remembered,
                             const placement::Topology& topology) {
   const std::optional<NodeIndex> home = topology.index_of(remembered);
@@ -64,7 +64,7 @@ void Homes::adopt_found(const VmId& id, std::int64_t epoch) {
     } else if (pins.kind == PinState::Kind::kGone && is_remembered &&
                !is_given_isolated_cpus(vm, vm.clients[index], remembered->second,
                                        ledger_.topology())) {
-      // The CPUs of its home went while the daemon did not run.
+      // The CPUs of its home went away while the daemon was not running.
       managed.outdated_since = managed.outdated_since.value_or(epoch);
     } else if (const auto home = find_cpu_subset(vm, index, ledger_.topology(), managed)) {
       found.emplace_back(client, *home);
@@ -174,7 +174,7 @@ void Homes::find_again() {
   }
 }
 
-// ---- what the history knows ----
+// ---- the history ----
 
 void Homes::remember(const ClientId& client, NodeId home) {
   vms_[client.vm].remembered_homes[client.index] = home;
@@ -186,7 +186,7 @@ void Homes::forget_all_of(const VmId& id) {
   effects_.homes.push_back({{id, 0}, NodeId{}});
 }
 
-/// The history forgets homes by the VM, so if one changed those that stay are told again.
+/// The history forgets homes per VM, so after one change the unchanged ones are written again.
 void Homes::remember_all_of(const VmId& id) {
   const VmRecord* vm = ledger_.find(id);
   if (vm == nullptr || ledger_.topology().only_home()) {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where VMs live by what is known outside: pins that are found, and what the history remembers.
+/// Homes as they are visible outside: in pins that are found, and in the history.
 ///
-/// Problem: homes outlive the daemon in pins and in the history, and both must follow when homes
-/// change for other reasons than an order. Approach: every such change passes here, so that
-/// ledger, record and history agree. Terms: *remembered* - as the history has it. Properties:
-///  1. A VM that is found pinned to whole nodes, or to what an order gave it, has these homes; one
-///  that is pinned otherwise is left to others, unless the CPUs of its home have gone.
-///  2. The history is told of homes only when they differ from what it has, and of nothing where
-///  only one node can be a home.
-///  3. A VM that was released is not looked at.
+/// Problem: homes outlive the daemon in pins and in the history, and both must be updated when
+/// homes change for other reasons than an order. Approach: every such change goes through here, so
+/// that ledger, record and history agree. Terms: *remembered* - as stored in the history.
+/// Properties:
+///  1. A VM found pinned to whole nodes, or to what an order gave it, has these homes; one with
+///  other pins is left alone, unless the CPUs of its home have gone.
+///  2. Homes are written to the history only when they differ from it, and never if only one node
+///  can be a home.
+///  3. A released VM is ignored.
 #pragma once
 
 #include <cstdint>
@@ -20,33 +21,33 @@
 
 namespace vmnuma::balancer {
 
-/// For the time of one event; `effects` are those of the event.
+/// Lives for one event; `effects` are those of the event.
 class Homes {
  public:
   Homes(Ledger& ledger, ManagedVms& vms, Effects& effects)
       : ledger_(ledger), vms_(vms), effects_(effects) {}
 
-  /// Takes the homes over that the pins of a VM tell which has just been seen, or is managed again.
+  /// Adopts the homes shown by the pins of a VM that was just discovered, or is managed again.
   void adopt_found(const placement::VmId& vm, std::int64_t epoch);
-  /// The same of a VM whose pins were half made when they were read before.
+  /// The same for a VM with pins that were half made when they were last read.
   void adopt_recovered(const placement::VmId& vm, std::int64_t epoch);
   void adopt(const placement::ClientId& client, placement::NodeId node, std::string why);
   void give_up(const placement::ClientId& client) { ledger_.forget_home(client); }
   void give_up_all_of(const VmRecord& vm);
-  /// Where only one node can be a home every VM lives there, pinned or not. That is nothing to be
-  /// ordered, remembered or told.
+  /// If only one node can be a home, every VM lives there, pinned or not. That is neither ordered,
+  /// remembered nor logged.
   void settle_on_only_home();
-  /// Gives up the VM's homes so that it is placed anew, where they were, with all its threads.
+  /// Gives up the VM's homes so that it is placed anew, on the same nodes, with all its threads.
   void place_again(const VmRecord& vm, std::string because);
-  /// Homes that were assumed - where nobody was pinned, or every VM lived on one node - are given
-  /// up for those that the pins tell.
+  /// Replaces assumed homes (no VM was pinned, or every VM lived on one node) by those that the
+  /// pins show.
   void find_again();
-  /// Its clients run at home only, and have what they are pinned to.
+  /// Ends the spills of the VM's clients: they run at home only, their current pins count as given.
   void end_spills(const VmRecord& vm);
-  /// The VM is pinned externally.
+  /// Leaves the VM alone: it is pinned externally.
   void leave_to_others(const VmRecord& vm, std::string because);
 
-  // What the history knows.
+  // Homes in the history.
   void remember(const placement::ClientId& client, placement::NodeId home);
   void remember_all_of(const placement::VmId& vm);
   void forget_all_of(const placement::VmId& vm);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The whole host in one answer: nodes, clients and what was counted.
+/// The whole host in one answer: nodes, clients and counters.
 #pragma once
 
 #include "balancer/controller/totals.h"
@@ -9,8 +9,9 @@
 
 namespace vmnuma::balancer {
 
-/// Nodes and VMs in the order of the snapshot. What was not measured in its epoch has no figures.
-/// What only the controller knows is left out: promises, advice, and the last three fields.
+/// Nodes and VMs are in the order of the snapshot. What was not measured in its epoch has no
+/// figures. What only the controller knows is left out: promises, advice, and the last three
+/// fields.
 [[nodiscard]] HostView host_view(const placement::Snapshot& snapshot, const Ledger& ledger,
                                  const Totals& totals);
 

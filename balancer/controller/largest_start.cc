@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of starts.h the largest VM that would start now, as it is shown.
+// The part of starts.h about the largest VM that would start now, as it is shown.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -22,7 +22,7 @@ using placement::Snapshot;
 
 namespace {
 
-/// What VMs that run have of a node's pool, as far as they consist of its pages alone.
+/// Memory that running VMs have from a node's pool, for those that use its pages only.
 Bytes held_of(const Snapshot& snapshot, const MemoryRoom& room, NodeIndex node,
               const HugePagePool& pool) {
   for (placement::ClientIndex i = 0; i < snapshot.clients.size(); ++i) {
@@ -33,7 +33,7 @@ Bytes held_of(const Snapshot& snapshot, const MemoryRoom& room, NodeIndex node,
   return Bytes{};
 }
 
-/// Where most memory on these pages would be found; of equals the first.
+/// The node where most memory in these pages would be found; the first of equals.
 LargestOnPagesView largest_on_pages(const Snapshot& snapshot, const std::vector<LargestVm>& by_node,
                                     Bytes page_size) {
   LargestOnPagesView view;
@@ -51,7 +51,7 @@ LargestOnPagesView largest_on_pages(const Snapshot& snapshot, const std::vector<
 
 }  // namespace
 
-/// Pools are taken to be used by VMs alone, as the sample does not tell how much of one is free.
+/// Pools are assumed to be used by VMs only, as the sample does not tell how much of one is free.
 placement::FreeForVm Starts::free_for_any(const HostNow& now) const {
   const Snapshot snapshot = with_starting_vms(now);
   const Arrangement arrangement(snapshot, now.settings.options, Arrangement::Basis::kLoad);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the controller remembers of a VM beside what the ledger measures.
+/// What the controller remembers of a VM in addition to the ledger's measurements.
 ///
-/// Problem: almost every rule of the controller remembers something of single VMs - who pinned it,
-/// why it rests, how it was found - and all of that must go when the VM ends. Approach: one record
-/// a VM, made when the first rule has something to remember, and dropped as a whole. The rules are
-/// elsewhere; each writes its own members only.
-/// Terms: *CPU subset* - the part of its homes that a VM's threads are pinned to (cpu_pins.h); a
-/// VM that has its homes whole has none. *Left alone* - released, pinned externally, confined
-/// (confinement.h), or recovered until its pins are read anew.
-/// *Outdated* - pins that were made before the VM's clients or the host's CPUs changed.
+/// Problem: almost every rule of the controller remembers something about single VMs (how it was
+/// pinned externally, why it rests, how it was found), and all of that must go when the VM ends.
+/// Approach: one record per VM, created when the first rule has something to remember, and dropped
+/// as a whole. The rules are elsewhere; each writes only its own members.
+/// Terms: *CPU subset* - the part of its homes that a VM's threads are pinned to (cpu_pins.h); a VM
+/// that has its homes whole has none. *Left alone* - released, pinned externally, confined
+/// (confinement.h), or recovered until its pins are read anew. *Outdated* - pins made before the
+/// VM's clients or the host's CPUs changed.
 /// Properties:
-///  1. A VM of which nothing is remembered reads as an empty record.
-///  2. A VM that is forgotten leaves nothing behind.
-///  3. A VM that does not run may have a record: the history tells of VMs before libvirt does.
+///  1. A VM about which nothing is remembered reads as an empty record.
+///  2. Forgetting a VM leaves nothing behind.
+///  3. A VM that does not run may have a record: the history reports VMs before libvirt does.
 #pragma once
 
 #include <cstdint>
@@ -29,14 +29,14 @@
 
 namespace vmnuma::balancer {
 
-/// A VM whose actions fail rests, longer with every failure.
+/// A VM with failed actions rests, longer with every failure.
 struct Rest {
   std::int64_t failures = 0;
   std::int64_t until_epoch = 0;
   std::string why;
 };
 
-/// A VM's set of memory nodes is being made as wide again as it was found.
+/// A VM's set of memory nodes is being widened back to what it was found with.
 struct Widening {
   placement::VmProcess process;
   std::int64_t tries = 0;
@@ -46,20 +46,20 @@ struct Widening {
 struct ManagedVm {
   std::optional<std::string> pinned_by_others;  ///< how
   std::optional<std::string> confined;          ///< by its cgroup: how
-  std::optional<std::string> refused_policy;    ///< what is wrong with that in its metadata
-  std::optional<bool> mask_refused;             ///< mode mask is asked for, and nobody can do it
+  std::optional<std::string> refused_policy;    ///< what is wrong with the one in its metadata
+  std::optional<bool> mask_refused;             ///< mode mask is asked for, but not supported here
   std::optional<VmCpus> cpu_subset;
   std::optional<Rest> rest;
   std::optional<Original> original;  ///< how it was found
   std::optional<placement::VmProcess> released;
   std::optional<std::int64_t> outdated_since;  ///< epoch
-  std::optional<std::int64_t> settled_since;   ///< epoch of its last order's end
+  std::optional<std::int64_t> settled_since;   ///< epoch in which its last order ended
   std::optional<std::int64_t> recovered_in;    ///< epoch in which what a dead daemon began ended
   std::optional<std::int64_t> repairs;         ///< how often it was pinned home again
   Widening widening;
   std::map<std::int32_t, placement::NodeId> remembered_homes;  ///< by client, as in the history
   std::map<std::int32_t, std::string> why_here;                ///< by client, a sentence
-  std::string room_made;  ///< when it started: which VMs moved for it, a sentence; or empty
+  std::string room_made;  ///< which VMs moved for its start, a sentence; or empty
 
   [[nodiscard]] bool is_left_alone() const {
     return released || pinned_by_others || confined || recovered_in;
@@ -67,20 +67,20 @@ struct ManagedVm {
   [[nodiscard]] bool rests_in(std::int64_t epoch) const {
     return rest && rest->until_epoch > epoch;
   }
-  /// What the client was given of its home; empty if it has it whole.
+  /// The part of its home that the client was given; empty if it has it whole.
   [[nodiscard]] std::vector<placement::CpuId> cpu_subset_of(std::int32_t client) const;
 };
 
 class ManagedVms {
  public:
-  /// The record to read, which is empty if there is none.
+  /// The record for reading; empty if there is none.
   [[nodiscard]] const ManagedVm& of(const placement::VmId& vm) const;
-  /// The record to write, which is made if there is none.
+  /// The record for writing; created if there is none.
   [[nodiscard]] ManagedVm& operator[](const placement::VmId& vm) { return vms_[vm]; }
   void forget(const placement::VmId& vm) { vms_.erase(vm); }
   [[nodiscard]] std::set<placement::VmId> left_alone() const;
 
-  /// One member of all VMs that have it, by VM.
+  /// One member, for all VMs that have it.
   template <class T>
   [[nodiscard]] std::map<placement::VmId, T> each(std::optional<T> ManagedVm::*member) const {
     std::map<placement::VmId, T> values;
@@ -91,7 +91,7 @@ class ManagedVms {
     }
     return values;
   }
-  /// Gives all VMs that member which are in `values`, and takes it from all others.
+  /// Sets the member for all VMs in `values`, and clears it for all others.
   template <class T>
   void set_each(std::optional<T> ManagedVm::*member, std::map<placement::VmId, T> values) {
     for (auto& [id, vm] : vms_) {
@@ -101,7 +101,7 @@ class ManagedVms {
       vms_[id].*member = std::move(value);
     }
   }
-  /// The homes that the history has, of all clients, and back.
+  /// The remembered homes of all clients, and setting them.
   [[nodiscard]] std::map<placement::ClientId, placement::NodeId> remembered_homes() const;
   void set_remembered_homes(const std::map<placement::ClientId, placement::NodeId>& homes);
 

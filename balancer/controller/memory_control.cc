@@ -59,7 +59,7 @@ std::vector<MemoryWish> MemoryControl::wishes(const Settings& settings, const Le
   return wishes;
 }
 
-/// On the VM's homes together, or it is protected otherwise.
+/// Reserves the memory on the VM's homes together; if that fails the VM is protected differently.
 void MemoryControl::reserve(const Settings& settings, const Ledger& ledger,
                             const Guarantees& guarantees, MemoryWish& wish,
                             placement::KeptMemory& kept, Effects& effects) {

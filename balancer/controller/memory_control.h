@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Memory that is protected and limited by class: what is asked of the memory controllers each
-/// epoch, for memory_steering.h to carry out.
+/// Memory protection and limits by class: what is requested of the memory controllers each epoch,
+/// for memory_steering.h to carry out.
 ///
 /// Properties:
 ///  1. A VM that cannot be guaranteed its memory on its homes is protected like a burstable one,
 ///  which is logged once.
-///  2. A VM that has its reservation keeps it; VMs that were told where to start go before those
-///  that have none yet.
-///  3. Without Numa.MemQosEnable nothing is wished for, so that what was changed goes back.
+///  2. A VM that has its reservation keeps it; VMs that were told where to start take precedence
+///  over those that have none yet.
+///  3. Without Numa.MemQosEnable there are no wishes, so changed limits are restored.
 #pragma once
 
 #include <optional>
@@ -30,7 +30,7 @@ class MemoryControl {
   void sampled(const placement::Topology& topology, const placement::Sample& sample) {
     host_ = host_memory(topology, sample);
   }
-  /// From the newest readings, those of VMs that could not be read in this epoch among them.
+  /// Uses the newest readings, including those of VMs that could not be read in this epoch.
   void steer(const Settings& settings, const Ledger& ledger, const ManagedVms& vms,
              const Guarantees& guarantees, Effects& effects);
   void answered(const MemoryLimitsSet& answer, Effects& effects);
@@ -39,7 +39,7 @@ class MemoryControl {
 
   [[nodiscard]] const HostMemory& host() const { return host_; }
   [[nodiscard]] bool has_changed(const placement::VmId& vm) const;
-  /// Changes without an answer yet.
+  /// Number of changes without an answer yet.
   [[nodiscard]] std::int64_t under_way() const { return steering_.under_way(); }
 
  private:
@@ -52,7 +52,7 @@ class MemoryControl {
 
   MemorySteering steering_;
   HostMemory host_;
-  std::set<placement::VmId> not_reserved_;  ///< guaranteed, but there is no room for that
+  std::set<placement::VmId> not_reserved_;  ///< guaranteed, but there is no room for it
 };
 
 }  // namespace vmnuma::balancer

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Whether the host is so short of memory that page migration is paused.
 ///
-/// Problem: moving pages needs free ones on the target, and bandwidth: not while others wait for
-/// memory. Approach: two readings of the kernel, the share of time in which some task waits for
-/// memory and how often tasks free memory themselves, each against its option. Properties:
-///  1. It is high above Numa.PageMigPressureMax or Numa.PageMigReclaimMax, and over only at half
-///  of both.
+/// Problem: moving pages needs free ones on the target, and bandwidth, which must not be taken
+/// while other tasks wait for memory. Approach: two kernel readings, the share of time in which
+/// some task waits for memory and the rate of direct reclaims, each compared with its option.
+/// Properties:
+///  1. Pressure is high above Numa.PageMigPressureMax or Numa.PageMigReclaimMax, and ends only at
+///  half of both.
 ///  2. Each change is an effect and is logged; nothing else is.
-///  3. A reading that is missing counts as none.
+///  3. A missing reading counts as no pressure.
 #pragma once
 
 #include <cstdint>

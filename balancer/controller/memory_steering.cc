@@ -29,7 +29,7 @@ MemoryLimits with(MemoryLimits found, const MemoryProtection& wished) {
   return found;
 }
 
-/// Setting by setting: `choose` has the setting of each of the limits.
+/// Setting by setting: `choose` gets that setting from each of the limits.
 template <class Choose>
 MemoryLimits combine(const MemoryOriginal& original, const MemoryLimits& now, Choose choose) {
   const auto pick = [&](auto setting) {
@@ -41,7 +41,7 @@ MemoryLimits combine(const MemoryOriginal& original, const MemoryLimits& now, Ch
           pick(&MemoryLimits::max), pick(&MemoryLimits::swap_max)};
 }
 
-/// What was found, with what somebody else has set since.
+/// What was found, updated with external changes since.
 MemoryLimits found_by_now(const MemoryOriginal& original, const MemoryLimits& now) {
   return combine(original, now, [](const auto& found, const auto& in_force, bool is_ours) {
     return is_ours ? found : in_force;
@@ -185,7 +185,7 @@ void MemorySteering::restore(const std::string& path, const placement::Sample& s
     return;
   }
   if (is_waiting(path, read_in) || (!now && !is_slice)) {
-    return;  // asked already, or its VM cannot be read in this epoch
+    return;  // requested already, or its VM cannot be read in this epoch
   }
   const MemoryLimits target = now ? found_by_now(original, *now) : original.found;
   const auto asked = asked_.find(path);
@@ -239,7 +239,7 @@ MemorySteering::Steps MemorySteering::answered(const std::string& path,
     return steps;
   }
   if (problem.empty()) {
-    // The sample after this one may have been begun before the answer came.
+    // The sample after this one may have begun before the answer came.
     asked->second.believed_after = sequence_ + 1;
     asked->second.carried_out = true;
     problem_.clear();

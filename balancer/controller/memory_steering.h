@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the memory controllers of VMs and of their slices are to be told, and the way back.
+/// What to set in the memory controllers of VMs and of their slices, and how to undo it.
 ///
-/// Problem: protections (placement/memory_qos.h) are to hold for VMs that come and go, beside what
-/// an administrator has set there and what he sets later, across restarts of the daemon; and when a
-/// VM is released nothing of ours is to be left. Approach: every epoch compares what is in force
-/// with what should be and asks for the difference, so that nothing depends on an answer having
-/// come. What was found before the first change is kept for each cgroup; who carries out a change
-/// stores that first. A protection reaches a VM only as far as the slices above it have it
-/// themselves, so every slice gets the sum of what its VMs have.
+/// Problem: protections (placement/memory_qos.h) must hold for VMs that come and go, together with
+/// what an administrator has set or sets later, across restarts of the daemon; and when a VM is
+/// released nothing of ours may remain. Approach: every epoch compares what is in force with what
+/// should be and asks for the difference, so nothing depends on an answer having arrived. The
+/// limits found before the first change are kept for each cgroup, and are stored before a change is
+/// carried out. A protection is effective for a VM only as far as the slices above it have it
+/// themselves, so every slice gets the sum of its VMs' protections.
 /// Terms: *path* - of a cgroup below the mount of cgroup v2; *found* - its limits before the first
-/// change; *ours* - what it was last asked to be; *reading* - of one epoch's sample. A reading that
-/// may be older than an answer is not looked at.
+/// change; *ours* - the limits last requested; *reading* - from one epoch's sample. A reading that
+/// may be older than an answer is ignored.
 /// Properties:
 ///  1. No wish, no change: cgroups of VMs without a class are never touched.
-///  2. Protections are the larger of what was found and what is wished for, limits the smaller; the
-///     hard limit stays as it was found. (systemd writes all of a unit's settings when one is
-///     changed, so a change always names them all.)
-///  3. What somebody else changes meanwhile becomes what was found. Whoever does so again and
-///     again has his way after kMostRepairs times.
-///  4. What nobody wishes for any more goes back to what was found, setting by setting, and
-///     settings that are not ours any more stay. Nothing of ours is kept for a unit that is as it
-///     was found, or has ended.
-///  5. A failure is said once, and tried again after kRetryAfter epochs.
+///  2. Protections are the maximum of found and wished, limits the minimum; the hard limit stays as
+///     found. (systemd writes all of a unit's settings when one is changed, so a change always
+///     lists all of them.)
+///  3. An external change becomes the new found value. If it is made again and again, it is
+///     accepted after kMostRepairs repairs.
+///  4. Settings no longer wished for go back to found, one by one, and settings that are no longer
+///     ours stay. Nothing of ours is kept for a unit that is as it was found, or has ended.
+///  5. A failure is reported once, and retried after kRetryAfter epochs.
 #pragma once
 
 #include <cstdint>
@@ -37,10 +36,10 @@
 
 namespace vmnuma::balancer {
 
-/// What is kept of a cgroup whose limits were changed.
+/// What is kept for a cgroup with changed limits.
 struct MemoryOriginal {
   placement::VmId vm;              ///< zeros: it is a slice
-  placement::VmProcess process;    ///< what was found counts for this life of the VM only
+  placement::VmProcess process;    ///< `found` is valid for this life of the VM only
   placement::MemoryLimits found;   ///< before the first change
   placement::MemoryLimits before;  ///< before the last change
   placement::MemoryLimits ours;    ///< by the last change
@@ -49,10 +48,10 @@ struct MemoryOriginal {
 /// By path.
 using MemoryOriginals = std::map<std::string, MemoryOriginal>;
 
-/// A unit of systemd is to have these limits.
+/// Limits to set for a systemd unit.
 struct MemoryChange {
-  /// kRestore: as it was found, so that nothing of ours need be kept; kForget: the unit has ended,
-  /// nothing is set, and nothing of ours is kept.
+  /// kRestore: as found, so nothing of ours need be kept; kForget: the unit has ended, nothing is
+  /// set, and nothing of ours is kept.
   enum class Kind { kSet, kRestore, kForget };
   std::string path;  ///< of its cgroup; the unit's name is the last part
   placement::MemoryLimits limits;
@@ -81,17 +80,17 @@ class MemorySteering {
     std::vector<std::string> notices;
     bool originals_changed = false;  ///< to be stored before `changes` are carried out
   };
-  /// What one epoch's readings ask for.
+  /// The changes required by one epoch's readings.
   [[nodiscard]] Steps steer(const placement::Sample& sample, const std::vector<MemoryWish>& wishes);
-  /// Everything back at once, for the end of the daemon.
+  /// Restores everything at once, when the daemon stops.
   [[nodiscard]] Steps give_all_back() const;
-  /// What became of a change; no `problem`: it was carried out.
+  /// The result of a change; empty `problem`: it was carried out.
   [[nodiscard]] Steps answered(const std::string& path, const std::string& problem);
-  /// VMs that have ended need no way back, but what systemd keeps of them is to go.
+  /// VMs that have ended need no restoration, but what systemd keeps of them must be removed.
   [[nodiscard]] Steps keep_only(const std::set<placement::VmId>& running);
 
   [[nodiscard]] const MemoryOriginals& originals() const { return originals_; }
-  /// Changes without an answer yet.
+  /// Number of changes without an answer yet.
   [[nodiscard]] std::int64_t under_way() const;
 
  private:
@@ -104,7 +103,7 @@ class MemorySteering {
     std::int64_t read_in = 0;
   };
   struct Asked {
-    std::int64_t believed_after = 0;  ///< readings after this sequence; the largest: no answer yet
+    std::int64_t believed_after = 0;  ///< trust later readings only; the largest: no answer yet
     bool carried_out = false;
     bool restores = false;
     std::int32_t repairs = 0;
@@ -122,7 +121,7 @@ class MemorySteering {
            Steps& steps);
 
   MemoryOriginals originals_;
-  /// By path: how the last change of it fares.
+  /// By path: state of its last change.
   std::map<std::string, Asked> asked_;
   std::set<std::string> said_;
   std::string problem_;

@@ -74,14 +74,15 @@ MemoryUser user_of(const VmRecord& vm, const HostMemory& host) {
   user.may_swap = host.swap.value_or(Bytes{}) > Bytes{} &&
                   (!state.limits.swap_max || *state.limits.swap_max > state.swap);
   user.oom_score_adj = state.oom_score_adj;
-  if (host.protection_inherited != false) {  // it does not reach QEMU's own group otherwise
+  if (host.protection_inherited != false) {  // otherwise it does not reach QEMU's own group
     user.min = std::min(state.limits.min, charged);
     user.low = std::min(state.limits.low, charged);
   }
   return user;
 }
 
-/// Cuts one kind of protection to what the slices above have, from the innermost to the outermost.
+/// Limits one kind of protection to what the slices above have, from the innermost to the
+/// outermost.
 void cut_to_slices(const std::vector<const VmRecord*>& vms, const HostMemory& host,
                    Bytes MemoryUser::*protection, Bytes placement::MemoryLimits::*limit,
                    std::vector<MemoryUser>& users) {

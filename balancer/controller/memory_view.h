@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How memory stands on the host, VM by VM, and who would lose some first.
+/// The memory of the host, VM by VM, and which VMs would lose some first.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace vmnuma::balancer {
 
-/// What counts for all VMs, as last read.
+/// Readings common to all VMs, as last read.
 struct HostMemory {
   std::int64_t sequence = 0;  ///< of the sample
   placement::Bytes total;
@@ -24,7 +24,7 @@ struct HostMemory {
 [[nodiscard]] HostMemory host_memory(const placement::Topology& topology,
                                      const placement::Sample& sample);
 
-/// VMs in the order of their names. One that has not been read yet is there without figures.
+/// VMs are ordered by name. One that has not been read yet is listed without figures.
 [[nodiscard]] MemoryView memory_view(const Ledger& ledger, const HostMemory& host);
 
 }  // namespace vmnuma::balancer

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The controller's answers to `move` and `move-together`. The administrator may do what the planner
-// would not: guards that only keep the host calm do not count, but masks, hard groups and room do.
+// would not: guards that only keep the host calm are ignored, but masks, hard groups and room are
+// respected.
 #include "balancer/controller/move_commands.h"
 
 #include <algorithm>
@@ -82,8 +83,8 @@ std::string moves_text(const Snapshot& snapshot, const std::vector<Rehoming>& mo
   return text;
 }
 
-/// Whatever would be refused is refused in every mode, so that who tries a command out in dry-run
-/// learns of it.
+/// Everything that would be refused is refused in every mode, so that trying a command in dry-run
+/// shows it.
 Result<DoneView> order_moves(ControllerState& state, const std::vector<Rehoming>& moves,
                              Effects& effects) {
   return moves_together(state.last.snapshot, state.setup.options, moves, Reason::kAdministrator)
@@ -111,7 +112,7 @@ Result<Action> moves_together(const Snapshot& snapshot, const placement::Options
   };
   const auto node = [&](const Rehoming& move) { return snapshot.topology.nodes[move.to].id.value; };
   for (std::size_t i = 0; i < moves.size(); ++i) {
-    // As the others will be when it comes.
+    // The others as they will be at the time of this move.
     Arrangement others = now;
     for (std::size_t other = 0; other < moves.size(); ++other) {
       if (other != i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Moves that nobody planned, as one action.
+/// Moves that are not part of a plan, as one action.
 #pragma once
 
 #include <vector>
@@ -10,9 +10,9 @@
 
 namespace vmnuma::balancer {
 
-/// What moves these clients at the same time, each with its memory. They are different ones, which
-/// have a home and may be moved. Errors: invalid-argument (one of them may not live there),
-/// no-space.
+/// The action that moves these clients at the same time, each with its memory. The clients are
+/// distinct, have a home and may be moved. Errors: invalid-argument (one of them may not live
+/// there), no-space.
 [[nodiscard]] Result<placement::Action> moves_together(
     const placement::Snapshot& snapshot, const placement::Options& options,
     const std::vector<placement::Rehoming>& moves, placement::Reason reason);

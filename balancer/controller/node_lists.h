@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Between the kernel's numbers of nodes and their places in a topology.
+/// Conversion between the kernel's node numbers and indices in a topology.
 #pragma once
 
 #include <vector>
@@ -14,11 +14,11 @@ namespace vmnuma::balancer {
 [[nodiscard]] placement::NodeId id_of(const placement::Topology& topology,
                                       placement::NodeIndex node);
 
-/// The nodes that are still there, in the order of `nodes`.
+/// The nodes that still exist, in the order of `nodes`.
 [[nodiscard]] std::vector<placement::NodeIndex> indices_of(
     const std::vector<placement::NodeId>& nodes, const placement::Topology& topology);
 
-/// The homes of a VM's clients that have one, each once, in the order of the clients.
+/// The homes of the VM's clients, without duplicates, in the order of the clients.
 [[nodiscard]] std::vector<placement::NodeId> homes_of(const VmRecord& vm);
 
 }  // namespace vmnuma::balancer

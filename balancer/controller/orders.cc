@@ -24,7 +24,7 @@ using placement::Snapshot;
 
 namespace {
 
-/// A VM's clients with the homes they shall have.
+/// The VM's clients with their future homes.
 std::map<std::int32_t, NodeIndex> homes_after(const Snapshot& snapshot,
                                               const placement::VmState& vm,
                                               const std::vector<Relocation>& relocations) {
@@ -39,7 +39,7 @@ std::map<std::int32_t, NodeIndex> homes_after(const Snapshot& snapshot,
   return homes;
 }
 
-/// What the threads of a VM with these homes are pinned to.
+/// The CPUs that the threads of a VM with these homes are pinned to.
 VmCpus cpus_after(const Snapshot& snapshot, const VmRecord& vm,
                   const std::map<std::int32_t, NodeIndex>& homes,
                   const std::map<placement::VmId, VmCpus>& cpu_subsets) {
@@ -85,7 +85,7 @@ void add_pins(const VmRecord& vm, const std::vector<Relocation>& relocations, co
   }
 }
 
-/// Nothing unless every cell belongs to one client, and they have different homes.
+/// Empty unless every cell belongs to one client, and they have different homes.
 std::vector<migration::CellHome> cell_homes(const Snapshot& snapshot, const VmRecord& vm,
                                             const std::map<std::int32_t, NodeIndex>& homes) {
   std::vector<migration::CellHome> cells;
@@ -110,8 +110,8 @@ std::vector<migration::CellHome> cell_homes(const Snapshot& snapshot, const VmRe
   return apart ? cells : std::vector<migration::CellHome>{};
 }
 
-/// What of the client's memory is to be at home. One that stays where it is does not keep another
-/// of its VM from moving because its own remote memory finds no room.
+/// How much of the client's memory is to be at home. A client that stays where it is must not keep
+/// another client of the VM from moving just because its own remote memory finds no room.
 Bytes quota_of(const Snapshot& snapshot, const placement::ClientState& client, NodeIndex home) {
   const bool is_ordinary = snapshot.vms[client.vm].huge_page_size == Bytes{};
   if (home != client.home || !is_ordinary || home >= client.memory.size()) {
@@ -137,7 +137,7 @@ void add_memory(const Snapshot& snapshot, const placement::VmState& state, const
     quotas[id_of(snapshot.topology, home)] += quota_of(snapshot, client, home);
   }
   const placement::VmDescription& described = vm.description;
-  // Which nodes libvirt was advised at the start is no limit for later.
+  // The nodes that libvirt was advised to start on are no limit for later.
   const bool advised = described.numatune == placement::NumatuneMode::kRestrictive &&
                        described.numatune_auto &&
                        !std::all_of(quotas.begin(), quotas.end(), [&](const auto& quota) {
@@ -194,7 +194,7 @@ Order make_order(std::int64_t number, const placement::Action& action, const Sna
     }
     const std::map<std::int32_t, NodeIndex> homes = homes_after(snapshot, *state, relocations);
     add_pins(*vm, relocations, cpus_after(snapshot, *vm, homes, cpu_subsets), stays_home, change);
-    // An order without memory lets the transfers of the one before it go on.
+    // An order without memory leaves the transfers of the previous one running.
     if (!stays_home) {
       add_memory(snapshot, *state, *vm, homes, change);
     }

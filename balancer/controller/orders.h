@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// From an action of the plan to an order that the executor can carry out without asking anybody.
+/// From an action of the plan to an order that the executor can carry out without further queries.
 ///
 /// Properties: every vCPU of a moved client is pinned to exactly the usable CPUs of its new home,
-/// or to what it is given of them (cpu_pins.h); the emulator and the I/O threads are pinned to the
-/// VM's reach; where only the CPUs within homes change, what is pinned so already is left out;
-/// vCPUs come first, then the emulator, then I/O threads; `before` is what the live definition
-/// says, so that undoing an order restores what was found; VMs whose memory stays get no memory
-/// change.
+/// or to the part given to it (cpu_pins.h); the emulator and the I/O threads are pinned to the VM's
+/// reach; if only the CPUs within homes change, threads that already have the right pins are
+/// omitted; vCPUs come first, then the emulator, then I/O threads; `before` is what the live
+/// definition says, so that undoing an order restores what was found; VMs that keep their memory in
+/// place get no memory change.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace vmnuma::balancer {
 
-/// `action` is one of a plan made of `snapshot`; the ledger still has the homes before it.
+/// `action` is from a plan made from `snapshot`; the ledger still has the homes before it.
 /// `cpu_subsets` has the VMs that do not get their homes whole.
 [[nodiscard]] migration::Order make_order(std::int64_t number, const placement::Action& action,
                                           const placement::Snapshot& snapshot, const Ledger& ledger,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Orders that were given and whose end is still to come, or whose outcome is to be measured.
+/// Orders that have not ended yet, or await the measurement of their outcome.
 ///
-/// Problem: an order that fails must leave things as they were, and what it brought is known only
-/// epochs after its end. Approach: beside each action is kept what it changed. Properties:
-///  1. Numbers of actions only grow, beginning after the highest one of the history.
-///  2. An action that has ended is not under way any more; what it moved is kept until its outcome
-///  is taken or no longer awaited.
-///  3. An action is superseded for a VM by every younger one of it that concerns its memory.
+/// Problem: an order that fails must leave things as they were, and its effect is known only epochs
+/// after its end. Approach: for each action the state that it changed is kept. Properties:
+///  1. Action numbers only grow, starting after the highest one in the history.
+///  2. An action that has ended is no longer under way; what it moved is kept until its outcome is
+///  taken or no longer awaited.
+///  3. An action is superseded for a VM by every younger one that concerns that VM's memory.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace vmnuma::balancer {
 
 struct RecordFields;
 
-/// The VMs of an action's clients, each once.
+/// The VMs of an action's clients, without duplicates.
 [[nodiscard]] std::vector<placement::VmId> vms_of(const placement::Action& action);
 
 struct UnderWay {
@@ -37,7 +37,7 @@ struct UnderWay {
 
 class OrdersUnderWay {
  public:
-  /// What an order that is done moved.
+  /// What a completed order moved.
   struct Finished {
     placement::Bytes moved;
     placement::Microseconds took;
@@ -45,7 +45,7 @@ class OrdersUnderWay {
 
   explicit OrdersUnderWay(std::int64_t last_action) : next_(last_action + 1) {}
 
-  /// The number that the next action will have, and taking it.
+  /// The number of the next action, and allocating it.
   [[nodiscard]] std::int64_t next() const { return next_; }
   std::int64_t take_number() { return next_++; }
   /// Returns the action's number.
@@ -70,7 +70,7 @@ class OrdersUnderWay {
   friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
 
   std::map<std::int64_t, UnderWay> under_way_;
-  std::map<std::int64_t, Finished> finished_;  ///< done and waiting to be measured
+  std::map<std::int64_t, Finished> finished_;  ///< done, not measured yet
   std::int64_t next_ = 1;
 };
 

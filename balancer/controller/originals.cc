@@ -18,14 +18,14 @@ bool is_ours(const Original::Pins& pins, const std::vector<CpuId>& cpus) {
   return std::find(pins.ours.begin(), pins.ours.end(), cpus) != pins.ours.end();
 }
 
-/// Of the same process.
+/// For a change of the same process.
 void note(Original& original, const VmChange& change) {
   for (const PinChange& pin : change.pins) {
     const auto [entry, is_new] =
         original.threads.try_emplace({pin.thread, pin.number}, Original::Pins{pin.before, {}});
     Original::Pins& pins = entry->second;
     if (!is_new && pin.before != pins.found && !is_ours(pins, pin.before)) {
-      pins = {pin.before, {}};  // somebody else's since
+      pins = {pin.before, {}};  // changed externally since
     }
     if (!is_ours(pins, pin.after)) {
       pins.ours.push_back(pin.after);
@@ -38,7 +38,7 @@ void note(Original& original, const VmChange& change) {
   }
 }
 
-/// Every thread of the VM with its pin as it is now, in the order in which pins are made.
+/// Every thread of the VM with its current pin, in the order in which pins are made.
 std::vector<std::pair<ThreadId, std::vector<CpuId>>> threads_of(
     const placement::VmDescription& vm) {
   std::vector<std::pair<ThreadId, std::vector<CpuId>>> threads;
@@ -89,7 +89,7 @@ bool contains_all(const std::vector<NodeId>& nodes, const std::vector<NodeId>& o
                      [&](const NodeId node) { return contains(nodes, node); });
 }
 
-/// As libvirt is told: `nodes`, or every node.
+/// As passed to libvirt: `nodes`, or all nodes.
 std::vector<NodeId> or_all(std::vector<NodeId> nodes, const placement::Topology& topology) {
   if (nodes.empty()) {
     return nodes_with_memory(topology);
@@ -105,7 +105,7 @@ std::vector<NodeId> together(std::vector<NodeId> nodes, const std::vector<NodeId
   return nodes;
 }
 
-/// The memory that lies elsewhere is shared out evenly over `nodes`; what lies there stays.
+/// Memory that lies elsewhere is divided evenly over `nodes`; what lies there stays.
 std::vector<migration::NodeQuota> quotas_on(const std::vector<NodeId>& nodes,
                                             const placement::VmSample& now,
                                             const placement::Topology& topology) {

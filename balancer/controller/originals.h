@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What VMs were like before the first order touched them, and the way back there.
+/// How VMs were before the first order changed them, and how to restore that.
 ///
-/// Problem: a VM that is released should be as it was found, also after the daemon was restarted
-/// and after many moves, while pins that somebody else has made since are to stay. Approach: an
-/// order says for each thread how it was pinned and how it shall be; the first order of a process
-/// tells what was found, and all of them what is ours. Orders are noted as they are given, and
-/// after a restart once more from the history, so nothing else has to be kept. Terms: *process* -
-/// one life of a VM; what was found counts for that life only. Properties:
-///  1. Noting the same orders in the same order gives the same originals, however often the daemon
-///     was restarted.
-///  2. A pin that is none of ours is left as it is, and what somebody pinned between two orders is
+/// Problem: a released VM should be as it was found, also after restarts of the daemon and after
+/// many moves, while pins made externally since then must stay. Approach: an order contains for
+/// each thread its old and its new pin; the first order of a process shows what was found, and all
+/// of them show what is ours. Orders are recorded when they are given, and after a restart again
+/// from the history, so nothing else has to be kept. Terms: *process* - one life of a VM; what was
+/// found is valid for that life only. Properties:
+///  1. Recording the same orders in the same order gives the same originals, however often the
+///     daemon was restarted.
+///  2. A pin that is not ours is left as it is, and a pin made externally between two orders is
 ///     what was found.
-///  3. A way back restores vCPUs first, then the emulator, then I/O threads.
-///  4. A set of memory nodes is made smaller only together with moves of what lies outside it, and
-///     not at all where memory may not be moved.
+///  3. Restoring changes vCPUs first, then the emulator, then I/O threads.
+///  4. A set of memory nodes is narrowed only together with moving the memory outside it, and not
+///     at all if memory may not be moved.
 #pragma once
 
 #include <compare>
@@ -36,40 +36,40 @@ struct ThreadId {
   auto operator<=>(const ThreadId&) const = default;
 };
 
-/// One VM's.
+/// The original state of one VM.
 struct Original {
   struct Pins {
     std::vector<placement::CpuId> found;              ///< empty: any CPU
-    std::vector<std::vector<placement::CpuId>> ours;  ///< what orders made of it, each once
+    std::vector<std::vector<placement::CpuId>> ours;  ///< what orders set it to, each once
     bool operator==(const Pins&) const = default;
   };
   placement::VmProcess process;
   std::map<ThreadId, Pins> threads;
-  /// The nodes that its memory could use before an order first changed them; empty: all. Nothing
-  /// if none did.
+  /// The nodes that its memory could use before an order first changed them; empty: all. Nothing if
+  /// no order did.
   std::optional<std::vector<placement::NodeId>> memory_nodes;
   bool operator==(const Original&) const = default;
 };
 
 using Originals = std::map<placement::VmId, Original>;
 
-/// Notes what an order changes. An older process of the VM is forgotten.
+/// Records what an order changes. An older process of the VM is forgotten.
 void note_change(Original& original, const migration::VmChange& change);
-/// The same of all its VMs.
+/// The same for all VMs of an order.
 void note_order(Originals& originals, const migration::Order& order);
 
-/// Those that a VM's memory may be on if nothing limits it, as libvirt is told. Ascending.
+/// The nodes that a VM's memory may be on if nothing limits it, as passed to libvirt. Ascending.
 [[nodiscard]] std::vector<placement::NodeId> nodes_with_memory(const placement::Topology& topology);
 
-/// What restores a VM: its process, pins and memory; no pins and no memory nodes if it is as it
-/// was found. `now` is its newest reading. `original` is null if nothing is known of what was
-/// found: then every thread may run anywhere again.
+/// The change that restores a VM: its process, pins and memory; no pins and no memory nodes if it
+/// is as it was found. `now` is its newest reading. If `original` is null, nothing is known of what
+/// was found: then every thread may run anywhere again.
 [[nodiscard]] migration::VmChange way_back(const placement::VmDescription& vm,
                                            const placement::VmSample& now, const Original* original,
                                            const placement::Topology& topology);
 
-/// What adds the nodes that the VM's memory could use when it was found to those that it may use
-/// now; no nodes if it may use them all, or if its set was never changed.
+/// The change that adds the memory nodes that the VM was found with to those that it may use now;
+/// no nodes if it may use them all, or if its set was never changed.
 [[nodiscard]] migration::MemoryChange widened_as_found(const placement::VmDescription& vm,
                                                        const Original& original,
                                                        const placement::Topology& topology);

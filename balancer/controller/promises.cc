@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of starts.h what VMs were promised that are told where to start: how it counts, and what is shown
-// and told of it.
+// The part of starts.h about promises to VMs that were told where to start: how they count, how
+// they are shown and exported.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -24,16 +24,17 @@ using placement::VmState;
 
 namespace {
 
-/// How often what is promised is looked at for those who judge without the daemon, in epochs.
+/// How often, in epochs, promises are checked for export to where starts are judged without the
+/// daemon.
 constexpr std::int64_t kLookAgainAfter = 5;
-/// Promises are told in such steps, so that a guest that touches its memory is not news.
+/// Promises are exported in such steps, so that a guest touching its memory causes no update.
 constexpr Bytes kStep = placement::kMiB * 64;
 
 Bytes in_steps(Bytes amount) {
   return kStep * ((std::max(amount, Bytes{}).value + kStep.value - 1) / kStep.value);
 }
 
-/// Of what it was promised on a node, what it does not have there yet. Before a VM has appeared it
+/// The part of a promise on a node that the VM does not have there yet. Before a VM has appeared it
 /// has nothing.
 Bytes still_promised(const PromisedMemory& promised, const Snapshot& snapshot,
                      const StartingVm& starting) {
@@ -46,7 +47,7 @@ Bytes still_promised(const PromisedMemory& promised, const Snapshot& snapshot,
   return std::max(promised.memory - has, Bytes{});
 }
 
-/// Clients that are not placed yet count where they will be.
+/// Clients that are not placed yet count on their future nodes.
 void place_at(Snapshot& snapshot, const VmState& vm, const std::vector<NodeIndex>& homes) {
   for (std::size_t i = 0; i < vm.client_count; ++i) {
     ClientState& client = snapshot.clients[vm.first_client + i];
@@ -56,12 +57,12 @@ void place_at(Snapshot& snapshot, const VmState& vm, const std::vector<NodeIndex
   }
 }
 
-/// Before the first epoch nothing.
+/// Zero before the first epoch.
 Bytes reserved_by(const Snapshot& snapshot, NodeIndex node, Bytes page_size) {
   return node < snapshot.nodes.size() ? reservations_of(snapshot.nodes[node], page_size) : Bytes{};
 }
 
-/// No UUID generator makes such a one, and no VM that is about to start has it.
+/// An id that no UUID generator produces and no VM that is about to start has.
 VmId id_of_reservation(std::uint8_t number) {
   VmId id;
   id.uuid.fill(0xfe);
@@ -71,7 +72,7 @@ VmId id_of_reservation(std::uint8_t number) {
 
 }  // namespace
 
-/// Huge pages of a node that VMs were promised which do not have them yet.
+/// Huge pages of a node that were promised to VMs which do not have them yet.
 Bytes Starts::promised_on(NodeId node, Bytes page_size, const Snapshot& snapshot) const {
   Bytes promised;
   for (const StartingVm& starting : starting_.all()) {
@@ -84,7 +85,7 @@ Bytes Starts::promised_on(NodeId node, Bytes page_size, const Snapshot& snapshot
   return promised;
 }
 
-/// The last epoch with the VMs that have been told where to start since, and with those that room
+/// The last epoch, with the VMs that have been told where to start since, and with those that room
 /// is reserved for.
 Snapshot Starts::with_starting_vms(const HostNow& now) const {
   Snapshot snapshot = now.snapshot;
@@ -109,7 +110,7 @@ Snapshot Starts::with_starting_vms(const HostNow& now) const {
     add_vm(snapshot, added, now.settings.options);
     settle_vm(snapshot, id, homes);
   }
-  // The snapshot keeps the memory of reservations. As VMs they have vCPUs only.
+  // The snapshot keeps the memory of reservations. As VMs they only have vCPUs.
   std::uint8_t number = 0;
   for (const Reservation& reservation : now.reservations.all()) {
     const std::vector<NodeIndex> homes = indices_of(reservation.homes, snapshot.topology);
@@ -129,7 +130,7 @@ Snapshot Starts::with_starting_vms(const HostNow& now) const {
   return snapshot;
 }
 
-/// VMs that live somewhere count by themselves from now on.
+/// VMs that have a home count by themselves from now on.
 void Starts::forget_started(const Ledger& ledger, std::int64_t epoch) {
   std::vector<VmId> placed;
   for (const StartingVm& starting : starting_.all()) {
@@ -146,7 +147,7 @@ void Starts::forget_started(const Ledger& ledger, std::int64_t epoch) {
   starting_.forget_older(epoch);
 }
 
-// ---- what is shown and told ----
+// ---- shown and exported ----
 
 std::vector<std::map<Bytes, Bytes>> Starts::promised_at_homes(const HostNow& now,
                                                               const Snapshot& with_starting) const {
@@ -160,7 +161,7 @@ std::vector<std::map<Bytes, Bytes>> Starts::promised_at_homes(const HostNow& now
   std::vector<std::map<Bytes, Bytes>> promised(with_starting.topology.nodes.size());
   for (const ClientState& client : with_starting.clients) {
     const auto vm = vms.find(with_starting.vms[client.vm].id);
-    if (client.home == kNoNode || vm == vms.end()) {  // reserved for one that is not there yet
+    if (client.home == kNoNode || vm == vms.end()) {  // reserved for a VM that is not there yet
       continue;
     }
     for (const auto& [size, memory] : memory_by_page_size(*vm->second, client.memory_size)) {
@@ -173,7 +174,7 @@ std::vector<std::map<Bytes, Bytes>> Starts::promised_at_homes(const HostNow& now
 void Starts::show_promises(const HostNow& now, HostView& view) const {
   const Snapshot snapshot = now.snapshot.epoch > 0 ? with_starting_vms(now) : now.snapshot;
   for (const ClientState& client : snapshot.clients) {
-    if (client.home < view.nodes.size()) {  // else it has none
+    if (client.home < view.nodes.size()) {  // otherwise it has no home
       view.nodes[client.home].promised_vcpus += client.vcpu_count();
     }
   }

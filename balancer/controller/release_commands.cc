@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kUntil = "it is left alone until 'manage' or its next start";
 
-/// After all else that would be refused, so that dry-run tells of it as well.
+/// Called after everything else that would be refused, so that dry-run reports that as well.
 Result<void> check_changes_pins(const ControllerState& state) {
   if (!state.acts()) {
     return failure(

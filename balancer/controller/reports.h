@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The sched-stats tables of the last epoch: what the balancer knows, in the terms of
-/// stats/reports.
+/// The sched-stats tables of the last epoch: the balancer's state in the terms of stats/reports.
 #pragma once
 
 #include <string>
@@ -21,10 +20,10 @@ struct ReportSources {
   const Ledger& ledger;
   const stats::NodeStays& stays;
   const std::vector<migration::TransferProgress>& transfers;
-  const std::map<placement::VmId, VmCpus>& cpu_subsets;  ///< who does not have its homes whole
+  const std::map<placement::VmId, VmCpus>& cpu_subsets;  ///< VMs that do not have their homes whole
 };
 
-/// Errors: not-found (no such type), naming the nearest one.
+/// Errors: not-found (no such type), naming the closest match.
 [[nodiscard]] Result<stats::Report> make_report(const std::string& type,
                                                 const ReportSources& sources);
 

@@ -103,10 +103,10 @@ Result<void> check(const ReserveRequest& request, const ControllerState& state) 
   return {};
 }
 
-/// A VM that would take it up.
+/// A VM that would take up the reservation.
 placement::VmDescription described(const ReserveRequest& request) {
   placement::VmDescription vm;
-  vm.id.uuid.fill(0xfd);  // no UUID generator makes such a one
+  vm.id.uuid.fill(0xfd);  // no UUID generator produces this
   vm.name = request.name;
   for (std::int32_t vcpu = 0; vcpu < request.vcpus; ++vcpu) {
     vm.vcpus.push_back(vcpu);
@@ -236,7 +236,7 @@ Result<DoneView> carry_out(ControllerState& state, const UnreserveRequest& reque
                   {}};
 }
 
-// ---- what else changes them ----
+// ---- other causes of changes ----
 
 void expire_reservations(ControllerState& state, Effects& effects) {
   for (const Reservation& over : state.reservations.expire(state.last.wall_unix_s)) {

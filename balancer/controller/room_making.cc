@@ -27,12 +27,12 @@ using placement::VmId;
 
 namespace {
 
-/// Of the time that is left, a search gets a quarter, and at most so long.
+/// A search gets a quarter of the remaining time, and at most this long.
 constexpr std::int64_t kLongestSearch_s = 10;
 constexpr std::int64_t kShareOfSearch = 4;
-/// What became of a VM's room is remembered so long after its deadline, should its hook be late.
+/// The result of a VM's wait is remembered this long after its deadline, in case its hook is late.
 constexpr std::int64_t kRemembered_s = 60;
-/// A hook that asks does so once an epoch, within these.
+/// A waiting hook asks once per epoch, within these limits.
 constexpr std::int64_t kAskAgainAtLeast_ms = 250;
 constexpr std::int64_t kAskAgainAtMost_ms = 2000;
 
@@ -91,7 +91,7 @@ void end(ControllerState& state, RoomWait& wait, std::string became, Effects& ef
   say(wait, "gets no room made: " + wait.became, effects);
 }
 
-/// The way that was found is of no use any more.
+/// The moves that were found are no longer usable.
 void start_over(ControllerState& state, RoomWait& wait, const std::string& because,
                 Effects& effects) {
   if (wait.searches >= kMostRoomSearches) {
@@ -101,7 +101,7 @@ void start_over(ControllerState& state, RoomWait& wait, const std::string& becau
   wait.phase = RoomPhase::kInLine;
   wait.steps.clear();
   wait.action = 0;
-  give_reservation_up(state, wait, effects);  // or the search would count it as taken
+  give_reservation_up(state, wait, effects);  // otherwise the search would count it as taken
   say(wait, fmt::format("needs other moves: {}", because), effects);
 }
 
@@ -109,12 +109,12 @@ bool is_under_way(const RoomWait& wait) {
   return wait.phase == RoomPhase::kSearching || wait.phase == RoomPhase::kMoving;
 }
 
-/// All was done, an epoch has shown what came of it, and the VM asks again.
+/// All moves were made, an epoch has shown the result, and the VM still asks.
 bool has_moved_in_vain(const RoomWait& wait, std::int64_t epoch) {
   return wait.phase == RoomPhase::kMoving && wait.steps.empty() && epoch > wait.moved_in_epoch + 1;
 }
 
-/// Of the first in line, unless somebody's room is being made.
+/// Searches for the first VM in line, unless room is being made for another one.
 void search_for_next(ControllerState& state, Effects& effects) {
   RoomMaking& making = state.room_making;
   const std::int64_t now = state.last.wall_unix_s;
@@ -136,7 +136,7 @@ void search_for_next(ControllerState& state, Effects& effects) {
   }
 }
 
-/// Where the client is by now. Negative: it is gone.
+/// The current home of the client. Negative: it is gone.
 placement::NodeId home_of(const ControllerState& state, const placement::ClientId& client) {
   const VmRecord* vm = state.ledger.find(client.vm);
   const auto index = static_cast<std::size_t>(client.index);
@@ -144,7 +144,7 @@ placement::NodeId home_of(const ControllerState& state, const placement::ClientI
   return is_there ? vm->clients[index].home : placement::NodeId{};
 }
 
-/// Takes out clients that are gone, or have got there without us.
+/// Removes clients that are gone, or have moved there anyway.
 void drop_needless(const ControllerState& state, std::vector<std::vector<RoomMove>>& steps) {
   for (std::vector<RoomMove>& step : steps) {
     std::erase_if(step, [&](const RoomMove& move) {
@@ -155,8 +155,8 @@ void drop_needless(const ControllerState& state, std::vector<std::vector<RoomMov
   std::erase_if(steps, [](const std::vector<RoomMove>& step) { return step.empty(); });
 }
 
-/// What would be ordered, judged by the host as it is without the VM's reservation. Errors: busy
-/// (not yet), others (not any more).
+/// What would be ordered, judged by the current host without the VM's reservation. Errors: busy
+/// (not yet), others (no longer possible).
 Result<Action> action_of(const ControllerState& state, const RoomWait& wait,
                          const std::vector<RoomMove>& step) {
   Snapshot snapshot = state.since_the_plan();
@@ -191,7 +191,7 @@ Result<Action> action_of(const ControllerState& state, const RoomWait& wait,
       .and_then([&](Action&& action) -> Result<Action> {
         placement::Plan orders;
         orders.actions = {action};
-        orders.actions.front().reason = Reason::kAdministrator;  // by whose rules it is judged
+        orders.actions.front().reason = Reason::kAdministrator;  // the rules that it is judged by
         const std::vector<std::string> violations =
             violations_of_orders(orders, snapshot, state.setup.options);
         if (!violations.empty()) {
@@ -335,7 +335,7 @@ void take_room_search(ControllerState& state, const RoomSearched& searched, Effe
   making.searching.reset();
   RoomWait* wait = making.find(searched.vm);
   if (wait == nullptr || wait->phase != RoomPhase::kSearching) {
-    search_for_next(state, effects);  // it did not wait for the answer
+    search_for_next(state, effects);  // it was not waiting for the answer any more
     return;
   }
   const auto node = state.ledger.topology().index_of(searched.node);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a VM needs of one node, and whether others that move away could give it that.
+/// What a VM needs of one node, and whether it could get that if other VMs moved away.
 ///
-/// Properties:
-///  1. Only what one node can have is asked of one: memory of one page size, devices of one node.
-///  2. Nothing is advised where a node has that much already, where none is large enough, or where
-///  all together have too little.
+///  1. Only what one node can have is required of one: memory of one page size, devices of one
+///  node.
+///  2. There is no advice if a node already has that much, if no node is large enough, or if all
+///  nodes together have too little.
 #pragma once
 
 #include <cstdint>
@@ -29,16 +29,16 @@ struct RoomNeeded {
 /// Rounded up.
 [[nodiscard]] std::int64_t whole_mib(placement::Bytes memory);
 
-/// Of a VM with the policy that counts. Nothing if one node alone cannot give it that.
+/// For a VM with the policy that counts. Nothing if no single node can provide it.
 [[nodiscard]] std::optional<RoomNeeded> room_needed(const placement::Topology& topology,
                                                     const placement::VmDescription& vm);
 
-/// Whether no node has the room, but one is large enough and all together have as much. `free` is
-/// what admission would find now, by node of the snapshot.
+/// True if no node has the room, but one is large enough and all nodes together have as much free.
+/// `free` is what admission would find now, by node of the snapshot.
 [[nodiscard]] bool moves_could_help(const placement::Snapshot& snapshot,
                                     const placement::FreeForVm& free, const RoomNeeded& needed);
 
-/// What to try, to be added to a sentence, if moves_could_help(); else empty.
+/// What to try, as an addition to a sentence, if moves_could_help(); otherwise empty.
 [[nodiscard]] std::string advice_on_room(const placement::Snapshot& snapshot,
                                          const placement::FreeForVm& free,
                                          const RoomNeeded& needed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// VMs whose start waits until others have made room, and how far that is. What makes them go on is
-/// in room_making.h.
+/// VMs that wait to start until others have made room, and their progress, which room_making.h
+/// drives.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ namespace vmnuma::balancer {
 
 struct RecordFields;
 
-/// How far the room of a VM that waits is.
+/// Progress of making room for a VM that waits.
 enum class RoomPhase {
-  kInLine,     ///< others come first
+  kInLine,     ///< other VMs come first
   kSearching,  ///< for the moves
   kMoving,     ///< step after step, and then until the VM asks again
   kOver,       ///< nothing more is done for it
@@ -30,24 +30,24 @@ struct RoomWait {
   placement::VmId vm;
   std::string name;
   RoomNeeded needed;
-  std::int64_t until_unix_s = 0;  ///< it starts on what there is then
+  std::int64_t until_unix_s = 0;  ///< then it starts with what is free
   RoomPhase phase = RoomPhase::kInLine;
-  std::vector<std::vector<RoomMove>> steps;  ///< that are not done, the first may be under way
-  std::int64_t action = 0;                   ///< the order of that one; 0: not under way
-  std::int64_t moved_in_epoch = 0;           ///< the last step that was done
-  std::int64_t searches = 0;                 ///< that were begun
-  std::vector<std::string> moved = {};       ///< names of VMs that were, for it
-  std::string became;                        ///< why nothing more is done: a sentence without a dot
+  std::vector<std::vector<RoomMove>> steps;  ///< not done yet; the first may be under way
+  std::int64_t action = 0;                   ///< the order of the first step; 0: not under way
+  std::int64_t moved_in_epoch = 0;           ///< epoch in which the last step was done
+  std::int64_t searches = 0;                 ///< number begun
+  std::vector<std::string> moved = {};       ///< names of the VMs that were moved for it
+  std::string became;  ///< why nothing more is done: a sentence without a full stop
 };
 
 struct RoomMaking {
-  /// Others do not wait: they start on what there is.
+  /// Maximum; further VMs do not wait: they start with what is free.
   static constexpr std::size_t kMost = 8;
 
   [[nodiscard]] RoomWait* find(const placement::VmId& vm);
 
-  std::vector<RoomWait> waits;               ///< in the order in which they came
-  std::optional<placement::VmId> searching;  ///< a search for it is not answered yet
+  std::vector<RoomWait> waits;               ///< in order of arrival
+  std::optional<placement::VmId> searching;  ///< the VM with an unanswered search
 };
 
 }  // namespace vmnuma::balancer

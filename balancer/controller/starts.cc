@@ -30,9 +30,9 @@ using placement::VmId;
 
 namespace {
 
-/// As reluctance(), of a node that has room for the VM alone.
+/// In the scale of reluctance(), for a node that has room for the VM alone.
 constexpr std::int64_t kMostWanted = -1'000'000'000;
-/// So many VMs that were not admitted are remembered.
+/// How many VMs that were not admitted are remembered.
 constexpr std::size_t kMostNotAdmitted = 8;
 /// No architecture has larger pages than 16 GiB.
 constexpr std::int64_t kMostPageKib = std::int64_t{16} << 20U;
@@ -74,7 +74,7 @@ std::vector<NodeId> ids_of(const std::vector<NodeIndex>& nodes,
   return ids;
 }
 
-/// True if it only starts where it fits together.
+/// True if the VM starts only where all that it needs is together.
 bool must_fit(const placement::VmPolicy& policy) {
   return policy.topology_policy == placement::TopologyPolicy::kRestricted ||
          policy.topology_policy == placement::TopologyPolicy::kSingleNumaNode;
@@ -84,7 +84,7 @@ Bytes bytes_of_page(std::int64_t kib) {
   return Bytes{std::clamp<std::int64_t>(kib, 0, kMostPageKib) * 1024};
 }
 
-/// The VM as far as the hook tells of it.
+/// The VM as far as the hook describes it.
 placement::VmDescription described(const AnnounceRequest& request, const VmId& id) {
   placement::VmDescription vm;
   vm.id = id;
@@ -120,7 +120,7 @@ placement::VmDescription described(const AnnounceRequest& request, const VmId& i
   return vm;
 }
 
-/// How little a VM that is to start together wants to be on the node, by its strategy.
+/// How unsuitable the node is, by strategy, for a VM that is to start in one place.
 std::int64_t reluctance(const placement::Arrangement& now, NodeIndex node,
                         const placement::VmDescription& vm) {
   using placement::PlacementStrategy;
@@ -140,7 +140,7 @@ std::int64_t reluctance(const placement::Arrangement& now, NodeIndex node,
   return strategy == PlacementStrategy::kMostAllocated ? 1000 - share : share;
 }
 
-/// Cores that nobody else could use, as a resource. Nodes are taken to be alike.
+/// Cores that no other VM could use, as a resource. Nodes are assumed to be alike.
 placement::NodeResource own_cores(const placement::Arrangement& now,
                                   const placement::VmDescription& vm, NodeIndex example) {
   const placement::Topology& topology = now.snapshot().topology;
@@ -199,8 +199,8 @@ std::optional<std::string> check_cores(const HostNow& now, const placement::VmDe
   return std::nullopt;
 }
 
-/// Its homes, and where libvirt should start it. `snapshot` is the host with all other VMs,
-/// `reserved` where there is room for it that others do not get.
+/// Finds the VM's homes, and where libvirt should start it. `snapshot` is the host with all other
+/// VMs, `reserved` the nodes with room that others do not get.
 void find_start(HostNow& now, StartingVm& vm, placement::VmDescription description,
                 const std::vector<NodeIndex>& reserved, Snapshot snapshot) {
   NewVm added;
@@ -290,7 +290,7 @@ Result<AnnouncedView> Starts::announce(HostNow& now, const AnnounceRequest& requ
   }
   if (now.snapshot.epoch == 0 || (!is_aligned && !wants_cores && !is_guaranteed)) {
     if (request.asks) {
-      (void)starting_.announce(vm, /*asks=*/true, now.snapshot.epoch);  // nothing else to say yet
+      (void)starting_.announce(vm, /*asks=*/true, now.snapshot.epoch);  // nothing more to say yet
     }
     return AnnouncedView{fmt::format("VM '{}' is expected", vm.name), {}, {}};
   }
@@ -353,7 +353,7 @@ bool refuses_starts(const Settings& settings) {
   return settings.mode == Mode::kActive && settings.admission == AdmissionMode::kEnforce;
 }
 
-/// Says, for whoever looks later, that the VM's policy could not be met.
+/// Records that the VM's policy could not be met.
 void Starts::note_not_admitted(const HostNow& now, const placement::VmDescription& vm,
                                const std::string& why, Effects& effects) {
   const bool refused = refuses_starts(now.settings);
@@ -375,8 +375,8 @@ void Starts::note_not_admitted(const HostNow& now, const placement::VmDescriptio
        (refused ? "its start was refused: " : "it was let start because " + because + ": ") + why});
 }
 
-/// What of the host's memory nobody has, and nobody was promised. Who is to be guaranteed his own
-/// gets no more than can be kept for him.
+/// Memory of the host that no VM has or was promised. A VM that is to be guaranteed its memory gets
+/// no more than can be kept for it.
 placement::FreeForVm Starts::free_for(const HostNow& now, const placement::VmDescription& vm,
                                       const placement::Arrangement& arrangement,
                                       const AnnounceRequest& request) const {
@@ -454,7 +454,7 @@ Result<SuggestView> Starts::suggest(HostNow& now, const SuggestRequest& request,
   }
   StartingVm& vm =
       starting_.asking(request.vcpus, placement::kMiB * request.memory_mib, now.snapshot.epoch);
-  if (vm.homes.empty()) {  // else it was admitted there
+  if (vm.homes.empty()) {  // otherwise it was admitted there
     placement::VmDescription with_policy = with_policies(now.settings, {vm.description}).front();
     const std::vector<NodeIndex> reserved = now.open_reservations_for(with_policy);
     find_start(now, vm, std::move(with_policy), reserved, with_starting_vms(now));

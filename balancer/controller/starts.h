@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// VMs that are about to start: whether they may, where, and what that promises them.
+/// VMs that are about to start: whether they may, where, and what they are promised.
 ///
-/// Problem: libvirt's hook announces a VM before it runs, libvirt asks where it should start, and
-/// others must not get meanwhile what it was promised. Approach: a VM that was told where to start
-/// (core/starting_vms.h) counts in every answer as one that lives there. What decides on starts is
-/// also told to those who have to judge without the daemon. Terms: *admission* - whether a VM whose
-/// policy asks for much fits; it is refused only if refuses_starts(). Properties:
-///  1. Without a measured epoch no VM is refused for what the host has.
-///  2. What was promised to a VM is nobody else's until it has it, is withdrawn or is forgotten.
-///  3. The last eight VMs that were not admitted are remembered, each for its last reason.
-///  4. The largest VM that is shown to start now is one that would be admitted by itself.
-///  5. A VM that a reservation is for finds its room free, and is led there; nobody else is.
-///  6. What decides without the daemon is told when it has changed, looked at every fifth epoch and
+/// Problem: libvirt's hook announces a VM before it runs, libvirt asks where to start it, and
+/// meanwhile other VMs must not get what it was promised. Approach: a VM that was told where to
+/// start (core/starting_vms.h) counts in every answer as one that lives there. The state that
+/// decides on starts is also exported for deciding without the daemon. Terms: *admission* - whether
+/// a VM fits if its policy is demanding; it is refused only if refuses_starts(). Properties:
+///  1. Before an epoch was measured no VM is refused for what the host has.
+///  2. What was promised to a VM is not available to others until it has it, is withdrawn or is
+///  forgotten.
+///  3. The last eight VMs that were not admitted are remembered, each with its last reason.
+///  4. The largest VM shown as able to start now would itself be admitted.
+///  5. Reserved room is free for the VM that it is for, and only that VM is led there.
+///  6. The exported state is updated when it has changed, which is checked every fifth epoch and
 ///  whenever a VM was told where to start.
 #pragma once
 
@@ -38,20 +39,20 @@ struct RecordFields;
 /// True if VMs that do not fit are kept from starting: in active mode, if admission is `enforce`.
 [[nodiscard]] bool refuses_starts(const Settings& settings);
 
-/// What a start is judged by. All of it must outlive the call.
+/// The basis for judging a start. All of it must outlive the call.
 struct HostNow {
   const Settings& settings;
   const Ledger& ledger;
-  placement::Snapshot snapshot;  ///< the last epoch with the homes that were given since
-  placement::NodeIndex last_placed_on = placement::kNoNode;  ///< moves on with every answer
+  placement::Snapshot snapshot;  ///< the last epoch, with the homes given since
+  placement::NodeIndex last_placed_on = placement::kNoNode;  ///< updated with every answer
   std::int64_t wall_unix_s = 0;
   Reservations reservations = {};  ///< that `snapshot` keeps
 
-  /// From now on the VM's own reservations are free for it. Returns where they are.
+  /// Makes the VM's own reservations free for it from now on. Returns where they are.
   std::vector<placement::NodeIndex> open_reservations_for(const placement::VmDescription& vm);
 };
 
-/// Where a reservation finds its room.
+/// Where room for a reservation was found.
 struct RoomFound {
   std::vector<placement::NodeId> homes;  ///< by client
   std::vector<PromisedMemory> memory;
@@ -64,9 +65,9 @@ class Starts {
   [[nodiscard]] const StartingVms& starting() const { return starting_; }
   [[nodiscard]] const std::vector<NotAdmittedView>& not_admitted() const { return not_admitted_; }
 
-  /// Asked about a VM that finds no room, with the policy that counts and why. With an answer it
-  /// does not start yet, and nothing is promised or noted; without one `why` may have become
-  /// longer.
+  /// Called for a VM that finds no room, with the policy that counts and the reason. If it returns
+  /// an answer, the VM does not start yet, and nothing is promised or noted; otherwise `why` may
+  /// have been extended.
   using MayWait = std::function<std::optional<AnnouncedView>(
       const HostNow& now, const placement::VmDescription& vm, std::string& why)>;
   /// A StartNotAdmitted that this adds to the effects has no number yet.
@@ -75,25 +76,25 @@ class Starts {
   [[nodiscard]] Result<DoneView> withdraw(const WithdrawRequest& request);
   [[nodiscard]] Result<SuggestView> suggest(HostNow& now, const SuggestRequest& request,
                                             Effects& effects);
-  /// A VM runs from now on. Returns where it was told to start, or nothing if it never asked.
+  /// The VM runs from now on. Returns where it was told to start, or nothing if it never asked.
   [[nodiscard]] std::vector<placement::NodeId> appeared(const placement::VmDescription& vm) {
     return starting_.appeared(vm);
   }
-  /// Room for a VM like that one on as few nodes as such a VM could ever have. Error: no-space.
+  /// Room for such a VM on as few nodes as it could ever have. Error: no-space.
   [[nodiscard]] Result<RoomFound> room_for(HostNow& now, const placement::VmDescription& vm) const;
-  /// VMs that live somewhere count by themselves from now on.
+  /// VMs that have a home count by themselves from now on.
   void forget_started(const Ledger& ledger, std::int64_t epoch);
 
   /// What VMs were promised on each node, and the pools of huge pages.
   void show_promises(const HostNow& now, HostView& view) const;
-  /// What is free for a VM that is to start and is guaranteed nothing, of every page size. After
-  /// the first epoch.
+  /// What is free, for every page size, for a VM that is about to start and is guaranteed nothing.
+  /// Requires a measured epoch.
   [[nodiscard]] placement::FreeForVm free_for_any(const HostNow& now) const;
   /// The largest VM that would start now on each node; to be called after show_promises().
   void show_largest(const HostNow& now, HostView& view) const;
-  /// The same of the host.
+  /// The largest VM that would start now on the host.
   [[nodiscard]] LargestVmView largest_vm(const HostNow& now) const;
-  /// Whether tell_admission() should be called in this epoch.
+  /// True if tell_admission() should be called in this epoch.
   [[nodiscard]] bool admission_is_due(const Settings& settings, std::int64_t epoch) const;
   void tell_admission(const HostNow& now, Effects& effects);
 
@@ -103,7 +104,7 @@ class Starts {
   [[nodiscard]] placement::Snapshot with_starting_vms(const HostNow& now) const;
   [[nodiscard]] placement::Bytes promised_on(placement::NodeId node, placement::Bytes page_size,
                                              const placement::Snapshot& snapshot) const;
-  /// What VMs were promised of each node's memory on their homes, by page size.
+  /// Memory promised to VMs on their homes, by node and page size.
   [[nodiscard]] std::vector<std::map<placement::Bytes, placement::Bytes>> promised_at_homes(
       const HostNow& now, const placement::Snapshot& with_starting) const;
   [[nodiscard]] Guarantees guarantees(const HostNow& now) const {
@@ -123,7 +124,7 @@ class Starts {
 
   StartingVms starting_;
   std::vector<NotAdmittedView> not_admitted_;  ///< newest last
-  AdmissionState told_;                        ///< as last told
+  AdmissionState told_;                        ///< as last exported
 };
 
 }  // namespace vmnuma::balancer

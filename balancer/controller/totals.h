@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What has added up since the daemon was started, for whoever draws rates from it.
+/// Sums since the daemon was started, from which rates are computed.
 ///
-/// Problem: a reader that comes every minute must not lose the epochs between. Approach: sums that
-/// only grow, told every epoch and whenever an action ends. Nothing decides by them.
+/// Problem: a reader that polls every minute must not lose the epochs between. Approach: sums that
+/// only grow, updated every epoch and whenever an action ends. No decision uses them.
 ///
 /// Properties:
 ///  - an epoch adds exactly what its snapshot shows;
@@ -31,7 +31,7 @@ struct CpuTotal {
 struct NodeTotal {
   placement::CpuTime capacity;
   placement::CpuTime non_vm;
-  CpuTotal clients;  ///< of those that were homed here at the time
+  CpuTotal clients;  ///< of clients homed here at the time
   bool operator==(const NodeTotal&) const = default;
 };
 
@@ -41,7 +41,7 @@ class Totals {
   void add_lost(placement::CpuTime lost) { lost_ += lost; }
   void count_action(placement::Reason reason, migration::ActionState state, placement::Bytes moved);
 
-  /// Zero for what is unknown.
+  /// Zero if unknown.
   [[nodiscard]] CpuTotal of(const placement::ClientId& client) const;
   [[nodiscard]] NodeTotal of(placement::NodeId node) const;
   [[nodiscard]] std::int64_t actions(placement::Reason reason, migration::ActionState state) const;

@@ -34,22 +34,22 @@ using placement::VmState;
 
 namespace {
 
-/// Of an action that was considered.
+/// The gain of an action that was considered.
 std::string saves_text(CpuTime gain) {
   return gain.value >= 0
              ? fmt::format("would save {} ms of lost time per epoch", milliseconds(gain))
              : fmt::format("would lose {} ms more per epoch", milliseconds(-gain));
 }
 
-/// Whom the VM wakes and is woken by.
+/// The VM that `vm` wakes and is woken by.
 const VmState* partner_in(const Snapshot& snapshot, const placement::Chat& chat, const VmId& vm) {
   return chat.a == vm   ? find_vm(snapshot, chat.b)
          : chat.b == vm ? find_vm(snapshot, chat.a)
                         : nullptr;
 }
 
-/// " (talks to 'db' there: 48000 wake-ups a second)", of those who live there the one it talks to
-/// most; nothing if there is none.
+/// " (talks to 'db' there: 48000 wake-ups a second)", naming the VM on that node that it talks to
+/// most; empty if there is none.
 std::string talk_text(const Snapshot& snapshot, const placement::Relocation& relocation) {
   std::string text;
   placement::WakeupRate most;
@@ -69,7 +69,7 @@ std::string talk_text(const Snapshot& snapshot, const placement::Relocation& rel
   return text;
 }
 
-/// Of the pairs of clients of the two that have homes, those on one node.
+/// The share of pairs of clients of the two VMs on the same node, of those pairs that have homes.
 Figure same_node_pct(const Snapshot& snapshot, const VmState& a, const VmState& b) {
   std::int64_t pairs = 0;
   std::int64_t together = 0;

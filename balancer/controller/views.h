@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// From what the controller knows to what people see: sentences and rounded figures.
+/// From the controller's state to its presentation: sentences and rounded figures.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ namespace vmnuma::balancer {
 /// "load-move of web1 from node 0 to node 2: saves 412 ms per epoch, costs 38 ms once".
 [[nodiscard]] std::string action_text(const placement::Snapshot& snapshot,
                                       const placement::Action& action);
-/// Why a guard stopped a candidate, with the option's value where it has one.
+/// Why a guard stopped a candidate, with the option's value if it has one.
 [[nodiscard]] std::string guard_text(placement::Guard guard, const placement::Options& options);
 
 [[nodiscard]] PlanView plan_view(const placement::Snapshot& snapshot, const placement::Plan& plan,
@@ -39,7 +39,7 @@ namespace vmnuma::balancer {
 /// that of the VM.
 [[nodiscard]] std::string topology_text(const placement::Snapshot& snapshot, std::size_t vm,
                                         const placement::VmDescription& description);
-/// Calls visit(kind, name, device) for each device of the host that the VM uses, in one order.
+/// Calls visit(kind, name, device) for each host device that the VM uses, in a fixed order.
 template <class Visit>
 void visit_devices(const placement::VmDescription& vm, const Visit& visit) {
   for (const placement::PciDevice& device : vm.pci_devices) {
@@ -56,7 +56,7 @@ void visit_devices(const placement::VmDescription& vm, const Visit& visit) {
   }
 }
 
-/// All of them, without what only the host's files tell.
+/// All devices, without what only the host's files reveal.
 [[nodiscard]] std::vector<DeviceView> device_views(const placement::VmDescription& vm);
 
 [[nodiscard]] std::vector<TransferView> transfer_views(
@@ -65,19 +65,19 @@ void visit_devices(const placement::VmDescription& vm, const Visit& visit) {
 /// Why a host with at most one node that can be a home has nothing to balance, as a sentence; empty
 /// for all others.
 [[nodiscard]] std::string nothing_to_balance(const placement::Topology& topology);
-/// What was predicted for an action of this reason.
+/// The prediction for an action with this reason.
 [[nodiscard]] PredictionView prediction_view(std::string_view reason,
                                              const placement::Prediction& predicted);
 
-/// Of one core, rounded to the nearest.
+/// In CPU time of one core, rounded to the nearest.
 [[nodiscard]] std::int64_t milliseconds(placement::CpuTime time);
 
 /// 0..100, from thousandths that may be larger.
 [[nodiscard]] std::int64_t percent(placement::Permille share);
-/// The same of what may not be known.
+/// The same for a share that may be unknown.
 [[nodiscard]] Figure percent_if(const std::optional<placement::Permille>& share);
 
-/// Of the last epoch; before the first one, of those to come.
+/// Length of the last epoch; before the first one, the configured length.
 [[nodiscard]] std::int64_t epoch_length_ms(const placement::Snapshot& snapshot,
                                            const placement::Options& options);
 

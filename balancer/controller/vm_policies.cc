@@ -27,7 +27,7 @@ bool has_key(const std::vector<PolicySetting>& settings, std::string_view key) {
                      [key](const PolicySetting& setting) { return setting.key == key; });
 }
 
-/// A node that somebody names must be there; a VM from elsewhere may name what it likes.
+/// A node named in a command must exist; a VM from elsewhere may name any.
 Result<void> check_nodes(const VmPolicy& policy, const placement::Topology& topology) {
   for (const placement::NodeId node : policy.nodes) {
     if (!topology.index_of(node)) {
@@ -43,7 +43,7 @@ Result<void> check_nodes(const VmPolicy& policy, const placement::Topology& topo
   return {};
 }
 
-/// What is silent about the strategy has the host's.
+/// A policy without a strategy gets the host's.
 VmPolicy with_strategy(const Settings& settings, VmPolicy policy) {
   if (policy.strategy == PlacementStrategy::kHost &&
       settings.strategy != PlacementStrategy::kLeastLostTime) {
@@ -56,7 +56,7 @@ bool is_mask_in_vain(const VmDescription& vm, const VmPolicy& policy) {
   return vm.memory_nodes_fixed && policy.memory_mode == placement::MemoryMode::kMask;
 }
 
-/// Memory mode mask takes somebody who can set the VM's memory nodes.
+/// Memory mode mask needs a hypervisor that can set the VM's memory nodes.
 VmPolicy with_possible_mode(const VmDescription& vm, VmPolicy policy) {
   if (is_mask_in_vain(vm, policy)) {
     policy.memory_mode = placement::MemoryMode::kSoft;
@@ -64,10 +64,10 @@ VmPolicy with_possible_mode(const VmDescription& vm, VmPolicy policy) {
   return policy;
 }
 
-/// What the configuration says, possible or not.
+/// The configured policy, whether possible or not.
 VmPolicy configured_policy(const Settings& settings, const VmDescription& vm) {
   auto found = settings.policies.find(to_text(vm.id));
-  // A name that reads as a UUID is that of another VM there.
+  // A name that reads as a UUID refers to another VM there.
   if (found == settings.policies.end() && !placement::parse_vm_id(vm.name)) {
     found = settings.policies.find(vm.name);
   }
@@ -184,7 +184,7 @@ Result<PolicyWrite> policy_write(const Settings& settings, const placement::Topo
   for (const RequestedSetting& setting : request.settings) {
     VmPolicy scratch;
     if (!setting.value && has_key(description.own_policy, setting.key)) {
-      // Also what should never have been there can be taken away.
+      // Even a key that should never have been there can be removed.
     } else if (auto set = set_policy_key(scratch, setting.key, setting.value.value_or("")); !set) {
       if (setting.value || set.error().code == ErrorCode::kNotFound) {
         return tl::unexpected(std::move(set).error());

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which policy counts for a VM: that of the configuration, and that in its metadata.
+/// Which policy counts for a VM: the configuration's, or the one in its metadata.
 ///
 /// Properties:
-///  1. A policy in a domain's metadata goes before the configuration's unless the latter says
+///  1. A policy in a domain's metadata overrides the configuration's, unless the latter says
 ///  otherwise.
-///  2. One that is wrong anywhere counts nowhere; that is logged once, and once when it is mended.
-///  3. A VM whose policy names no strategy has the host's.
-///  4. Where nobody can set a VM's memory nodes, memory_mode mask is refused: by `vmnuma set` with
-///  the reason, elsewhere it is soft, which is logged once.
+///  2. A policy with any error is ignored as a whole; that is logged once, and so is its
+///  correction.
+///  3. A VM without a strategy in its policy has the host's.
+///  4. If a VM's memory nodes cannot be set, memory_mode mask is refused: by `vmnuma set` with the
+///  reason; elsewhere it is treated as soft, which is logged once.
 #pragma once
 
 #include <vector>
@@ -18,22 +19,22 @@
 
 namespace vmnuma::balancer {
 
-/// `running` as libvirt tells of them, with the policies that count.
+/// `running` as libvirt reports them, with the policies that count.
 [[nodiscard]] std::vector<placement::VmDescription> with_policies(
     const Settings& settings, std::vector<placement::VmDescription> running);
 
-/// Notes whose policy in the metadata is refused.
+/// Notes VMs with a refused policy in their metadata.
 void note_refused_policies(const Settings& settings,
                            const std::vector<placement::VmDescription>& running, ManagedVms& vms,
                            Effects& effects);
 
-/// The policy of a VM key by key. `running` as libvirt tells of them.
+/// The policy of a VM, key by key. `running` as libvirt reports them.
 [[nodiscard]] PolicyView policy_view(const Settings& settings,
                                      const std::vector<placement::VmDescription>& running,
                                      const VmRecord& vm, const ManagedVm& managed);
 
-/// What is to be written into the VM's metadata. Errors: unsupported if policies in metadata do not
-/// count, not-found for unknown keys, invalid-argument for values that cannot be.
+/// What to write into the VM's metadata. Errors: unsupported if policies in metadata are ignored,
+/// not-found for unknown keys, invalid-argument for invalid values.
 [[nodiscard]] Result<PolicyWrite> policy_write(const Settings& settings,
                                                const placement::Topology& topology,
                                                const VmRecord& vm, const SetRequest& request);

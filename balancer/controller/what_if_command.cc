@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The controller's answer to `what-if`: checks what is supposed and hands it to core/what_if.h.
+// The controller's answer to `what-if`: checks the supposition and passes it to core/what_if.h.
 #include <algorithm>
 #include <set>
 
@@ -44,7 +44,7 @@ Result<Options> supposed_options(const Options& now, const WhatIfRequest& reques
   return options;
 }
 
-/// An id that neither a VM of the host has nor a new one.
+/// An id that neither a VM of the host nor a new one has.
 VmId unused_id(const Snapshot& snapshot, const std::vector<NewVm>& added) {
   VmId id;
   id.uuid.fill(0xff);
@@ -93,7 +93,7 @@ Result<NewVm> new_vm(const WhatIfRequest::NewVm& asked, std::size_t number, cons
   return vm;
 }
 
-/// Checks one supposed move as the command `move` does, but for what is so now and may pass.
+/// Checks one supposed move as the command `move` does, except for temporary obstacles.
 Result<ClientMove> supposed_move(const MoveRequest& request, const VmRecord& vm,
                                  const Snapshot& snapshot) {
   if (!request.client && vm.clients.size() > 1) {
@@ -120,7 +120,7 @@ Result<ClientMove> supposed_move(const MoveRequest& request, const VmRecord& vm,
   return ClientMove{id, *to};
 }
 
-/// `measured`: the epoch that it is drawn from was.
+/// `measured`: whether the underlying epoch was measured.
 StandingView standing_view(const Standing& standing, bool measured) {
   StandingView view;
   if (measured) {
@@ -159,8 +159,8 @@ NewHomeView new_home_view(const NewHome& home, const Supposition& supposition,
   return view;
 }
 
-/// Of new VMs that want one node and find none with room for all their memory, although moving
-/// others could help: some node is large enough, and all together have that much free.
+/// Notes on new VMs that want one node but find none with room for all their memory, although
+/// moving others could help: some node is large enough, and all together have that much free.
 std::vector<std::string> notes_on_room(const WhatIf& answer, const Supposition& supposition,
                                        const Snapshot& snapshot, const LargestVmView& largest) {
   std::vector<std::string> notes;

@@ -5,7 +5,7 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// Epochs.
+/// In epochs.
 constexpr std::int64_t kRetryAfter = 30;
 constexpr std::int64_t kMostTries = 3;
 

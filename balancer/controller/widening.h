@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A VM whose memory mode was `mask` gets back the memory nodes that it was found with.
+/// Restores the memory nodes that a VM was found with once its memory mode is no longer `mask`.
 ///
-/// Problem: `mask` leaves a VM's set of nodes on its last homes. Approach: once it is masked no
-/// longer, what was found is added to its set. Properties:
-///  1. It is tried three times a process, thirty epochs apart: libvirt tells of the change long
-///  before.
-///  2. Nothing is done for a VM that is masked, left alone, or has pages on their way.
+/// Problem: `mask` leaves a VM's set of nodes limited to its last homes. Approach: once the mode is
+/// no longer `mask`, the nodes it was found with are added to its set. Properties:
+///  1. There are three attempts per process, thirty epochs apart: libvirt reports the change long
+///  before that.
+///  2. Nothing is done for a VM with mode mask, one left alone, or one with a transfer under way.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace vmnuma::balancer {
 
-/// The change to ask for in this epoch, if any, which is counted in `managed`.
+/// The change to request in this epoch, if any; it is counted in `managed`.
 [[nodiscard]] std::optional<migration::VmChange> widen_memory_set(
     const VmRecord& vm, const placement::Topology& topology, std::int64_t epoch,
     ManagedVm& managed);
