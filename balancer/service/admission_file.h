@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The admission state (balancer/controller/admission_state.h) as a file in the state directory.
 ///
-/// Properties: a crash leaves the old file or the new one; what cannot be read counts as nothing;
-/// a file of an earlier boot of the host, or an old one, brings nobody back.
+/// Properties: after a crash there is either the old file or the new one; an unreadable file counts
+/// as empty; an old file, or one from an earlier boot of the host, brings back no VM.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 
 namespace vmnuma::balancer {
 
-/// The present second and boot of the host whose files are below `root`; no boot id if that cannot
-/// be read, which is never fresh.
+/// The current second and boot of the host with its files below `root`; if the boot id cannot be
+/// read it is empty, which is never fresh.
 [[nodiscard]] AdmissionStamp admission_stamp(const std::string& root, std::int64_t now_unix_s);
 
-/// The VMs that were told where to start before the daemon's start, if that still counts. Disk I/O.
+/// The VMs that were told where to start before the daemon started, if still valid. Disk I/O.
 [[nodiscard]] std::vector<StartingVm> read_expected_vms(const std::string& state_dir,
                                                         const AdmissionStamp& now);
 

@@ -43,7 +43,7 @@ void AdmissionKeeper::write() {
       }
     });
   });
-  (void)posted;  // it will be due again
+  (void)posted;  // it will become due again
 }
 
 }  // namespace vmnuma::balancer

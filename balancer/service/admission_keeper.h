@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Keeps what decides on starts in its file (admission_file.h): for the hook while the daemon is
-/// away, and for the next start.
+/// Keeps the state that decides on starts in its file (admission_file.h): for the hook while the
+/// daemon is away, and for the next start.
 ///
-/// Properties: it is written when it has changed, and again now and then so that it stays fresh;
-/// that it cannot be written is said once.
+/// Properties: the file is written when the state has changed, and periodically so that it stays
+/// fresh; a failure to write it is logged once.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@
 
 namespace vmnuma::balancer {
 
-/// The service's thread.
+/// The service's thread only.
 class AdmissionKeeper {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -29,12 +29,12 @@ class AdmissionKeeper {
     HostTime time;     ///< of the host
   };
 
-  /// All must outlive this object.
+  /// All arguments must outlive this object.
   AdmissionKeeper(boost::asio::io_context& service, HistoryWorker& disk, EventLog& log,
                   Place place);
 
   void keep(AdmissionState state);
-  /// Writes it again if that is due; nothing before the first keep().
+  /// Rewrites the file if that is due; does nothing before the first keep().
   void refresh_if_due(Time now);
 
  private:
@@ -46,7 +46,7 @@ class AdmissionKeeper {
   Place place_;
   AdmissionState state_;
   Time written_at_;
-  bool has_failed_ = false;  ///< the last time
+  bool has_failed_ = false;  ///< the last write failed
 };
 
 }  // namespace vmnuma::balancer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// When to try again what has failed: soon at first, then ever less often.
+/// When to retry what has failed: soon at first, then less and less often.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@ class Backoff {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  /// The first pause, and the longest; each is twice the one before. After the longest one without
-  /// a failure it begins anew.
+  /// The first and the longest pause; each pause is twice the previous one. If nothing fails for
+  /// the longest pause it starts over.
   constexpr Backoff(std::chrono::seconds first, std::chrono::seconds longest)
       : first_(first), longest_(longest), pause_(first) {}
 

@@ -28,7 +28,7 @@ using boost::system::error_code;
 
 namespace {
 
-/// The effective user at the other end, or nothing.
+/// The effective user of the peer, or nothing.
 std::optional<Peer> peer_of(int fd) {
   ucred credentials{};
   socklen_t length = sizeof(credentials);
@@ -44,7 +44,7 @@ Error refusal(const std::string& path, ErrorCode code, std::string_view why, int
 
 }  // namespace
 
-/// One connected program.
+/// One connected client.
 class ControlSession : public std::enable_shared_from_this<ControlSession> {
  public:
   ControlSession(ControlSocket& owner, std::int64_t number, const Peer& peer,
@@ -83,7 +83,7 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
     owner_ = nullptr;
     close();
   }
-  /// Its place is needed.
+  /// Closes it because its place is needed.
   void give_up() { close(); }
 
  private:
@@ -154,7 +154,7 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
 
   void close() {
     idle_.cancel();
-    error_code ignored;  // it may be closed already, from the other end
+    error_code ignored;  // the peer may have closed it already
     socket_.close(ignored);
     if (owner_ != nullptr) {
       std::exchange(owner_, nullptr)->forget(number_);
@@ -171,7 +171,7 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
   std::string out_;
   std::optional<BadRequest> refuse_;
   std::int64_t last_turn_ = 0;
-  bool asked_ = false;  ///< and not yet answered
+  bool asked_ = false;  ///< and not answered yet
   bool last_ = false;
 };
 
@@ -235,7 +235,7 @@ Result<std::unique_ptr<ControlSocket>> ControlSocket::listen(boost::asio::io_con
   error_code error;
   self->acceptor_.open(endpoint.protocol(), error);
   if (!error) {
-    // Nobody may slip in between bind and chmod.
+    // No other process may connect between bind and chmod.
     const mode_t before = umask(0177);
     self->acceptor_.bind(endpoint, error);
     umask(before);
@@ -270,7 +270,7 @@ Result<std::unique_ptr<ControlSocket>> ControlSocket::listen(boost::asio::io_con
 
 ControlSocket::~ControlSocket() {
   retry_.cancel();
-  error_code ignored;  // closing is all there is to do
+  error_code ignored;  // there is nothing to do but close
   acceptor_.close(ignored);
   for (const auto& [number, session] : sessions_) {
     session->abandon();
@@ -287,7 +287,7 @@ void ControlSocket::accept() {
       admit(std::move(socket));
     }
     if (error) {
-      // Out of descriptors, most likely: trying again at once would only burn time.
+      // Most likely out of descriptors: retrying at once would only waste CPU time.
       retry_.expires_after(std::chrono::seconds(1));
       retry_.async_wait([this](const error_code& cancelled) {
         if (!cancelled) {
@@ -300,7 +300,7 @@ void ControlSocket::accept() {
   });
 }
 
-/// A connection that finds no place is closed by its destructor.
+/// A connection without a place is closed by its destructor.
 void ControlSocket::admit(stream_protocol::socket socket) {
   const std::optional<Peer> peer = peer_of(socket.native_handle());
   if (!peer) {

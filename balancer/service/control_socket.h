@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The control socket: takes commands from local programs and gives them their answers.
+/// The control socket: receives commands from local programs and sends the answers.
 ///
 /// Problem: any member of a group may connect, and may send garbage, send nothing, or never read.
-/// Approach: one JSON object a line (balancer/protocol); who is there is asked of the kernel
-/// (SO_PEERCRED, unix(7)). A session handles one line at a time and reads on only when the answer
-/// is written. Who gets one of the few places, and who loses theirs to a newcomer, is told by
+/// Approach: one JSON object per line (balancer/protocol); the peer is identified by the kernel
+/// (SO_PEERCRED, unix(7)). A session handles one line at a time and reads on only after the answer
+/// is written. Who gets one of the few places, and who loses theirs to a newcomer, is decided by
 /// session_places.h.
 ///
 /// Properties:
 ///  - those of session_places.h;
 ///  - a session that neither sends nor reads for kIdleFor is closed;
 ///  - a line over the limit is answered with an error and closes the session;
-///  - nothing a client does can block the service.
+///  - no client can block the service.
 #pragma once
 
 #include <chrono>
@@ -37,16 +37,17 @@ class ControlSocket {
  public:
   static constexpr std::chrono::seconds kIdleFor{60};
 
-  /// Called for every permitted request, on the service's thread. `token` names the request until
-  /// it is answered.
+  /// Called on the service's thread for every permitted request. `token` identifies the request
+  /// until it is answered.
   using OnRequest =
       std::function<void(std::int64_t token, const Peer& peer, const Request& request)>;
 
-  /// Whether there can be a socket of that group at `path`, as far as that is told without making
-  /// it. Errors, with what to do: not-found (no such directory), invalid-argument (no such group).
+  /// Checks whether a socket with that group could be created at `path`, as far as possible without
+  /// creating it. Errors, with what to do: not-found (no such directory), invalid-argument (no such
+  /// group).
   [[nodiscard]] static Result<void> check_place(const std::string& path, const std::string& group);
 
-  /// Listens at `path`; a socket nobody listens on any more is replaced. Mode 0660 and `group`
+  /// Listens at `path`, replacing a stale socket. Sets mode 0660 and `group`
   /// (empty: left as it is). Errors: those of check_place(), busy (another daemon listens there),
   /// invalid-argument (path too long), permission-denied, io.
   [[nodiscard]] static Result<std::unique_ptr<ControlSocket>> listen(
@@ -56,7 +57,7 @@ class ControlSocket {
   ControlSocket(const ControlSocket&) = delete;
   ControlSocket& operator=(const ControlSocket&) = delete;
 
-  /// Sends the line that answers a request. A session that went away meanwhile is no error.
+  /// Sends the line that answers a request. It is no error if the session has gone meanwhile.
   void answer(std::int64_t token, std::string line);
 
  private:
@@ -73,7 +74,7 @@ class ControlSocket {
   std::map<std::int64_t, std::shared_ptr<ControlSession>>
       sessions_;  ///< shared: outlived by async calls
   std::int64_t next_session_ = 1;
-  std::int64_t turns_ = 0;  ///< counts what clients do, in the place of a clock
+  std::int64_t turns_ = 0;  ///< counts the clients' actions, in place of a clock
 };
 
 }  // namespace vmnuma::balancer

@@ -18,7 +18,7 @@ namespace {
 
 using placement::NodeId;
 
-/// Ascending, each once.
+/// Ascending, without duplicates.
 std::vector<NodeId> homes_in(const ExplainView& view) {
   std::vector<NodeId> homes;
   for (const ClientView& client : view.clients) {
@@ -31,7 +31,7 @@ std::vector<NodeId> homes_in(const ExplainView& view) {
   return homes;
 }
 
-/// Nothing if none fires elsewhere.
+/// Empty if none fires elsewhere.
 std::string advice_on(const std::vector<stats::FiringInterrupts>& elsewhere,
                       const std::string& what, const std::vector<NodeId>& near) {
   std::string advice;

@@ -4,15 +4,15 @@
 namespace vmnuma::balancer {
 namespace {
 
-/// A step of restoring that takes longer hangs.
+/// A restoring step that takes longer is considered hung.
 constexpr std::chrono::seconds kRestoreStepPatience{3};
 
-// Each must be over that long after the end began, and leaves the next its own second; what is
-// still at work at Signals::kPatience is given up.
+// Each must be over at this time after the shutdown began, and leaves a second to the next; what
+// still runs at Signals::kPatience is abandoned.
 constexpr std::chrono::milliseconds kActionsAtRest{1500};
 constexpr std::chrono::milliseconds kMemorySet{2500};
 constexpr std::chrono::milliseconds kHistoryWritten{3500};
-// A task that takes that long by then is not waited for at all.
+// A task that has run for this long by then is not waited for at all.
 constexpr std::chrono::seconds kHangs{10};
 
 }  // namespace

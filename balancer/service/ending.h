@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The daemon's orderly end.
+/// Orderly shutdown of the daemon.
 ///
-/// Properties: nothing is waited for longer than signals.h says, or kRestorePatience where VMs are
-/// restored; whatever hangs, what can be written down is: actions come to rest, then memory limits
-/// are set, then the history is written; what was not done is said.
+/// Properties: nothing is waited for longer than signals.h says, or kRestorePatience if VMs are
+/// restored; even if something hangs, everything that can be recorded is: actions settle, then
+/// memory limits are set, then the history is written; what was not done is logged.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@
 
 namespace vmnuma::balancer {
 
-/// The service's thread.
+/// The service's thread only.
 class Ending {
  public:
   /// For restoring all VMs; the unit's TimeoutStopSec is longer.
@@ -29,18 +29,18 @@ class Ending {
     HistoryWorker& history;
   };
 
-  /// All must outlive this object.
+  /// All arguments must outlive this object.
   Ending(TaskBoard& board, Signals& signals, EventLog& log);
 
-  /// Waits until what restores VMs is done. It was ordered before.
+  /// Waits until the restoration of VMs, ordered before, is done.
   void restore(const Workers& workers);
-  /// Ends what the workers do.
+  /// Stops the workers.
   void end(const Workers& workers);
 
  private:
   Signals& signals_;
   EventLog& log_;
-  TaskBoard::Place place_;  ///< of the end, which then closes connections
+  TaskBoard::Place place_;  ///< of the shutdown, which then closes connections
 };
 
 }  // namespace vmnuma::balancer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the daemon says: in the log, and to those who ask for events (recent_events.h).
+/// The daemon's messages: to the log, and to clients that ask for events (recent_events.h).
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@
 
 namespace vmnuma::balancer {
 
-/// Any thread; set_level() the service's.
+/// Any thread; set_level() on the service's thread only.
 class EventLog {
  public:
-  /// `time` is that of the host, which events are told with.
+  /// `time` is the host's, used as the time of events.
   EventLog(LogLevel level, HostTime time) : log_(level), time_(time) {}
 
   void say(const LogLine& line) {

@@ -36,7 +36,7 @@ ExecutorWorker::~ExecutorWorker() {
 void ExecutorWorker::recover() {
   (void)worker_.post(kDoing, [this] {
     Result<std::vector<migration::OpenAction>> open = journal_.open_actions();
-    // A journal that cannot be read stops every later action by itself.
+    // A journal that cannot be read already prevents every later action.
     if (open && !open->empty()) {
       executor_.recover(*open);
       pump();
@@ -98,7 +98,7 @@ bool ExecutorWorker::finish(Patience patience) {
 }
 
 bool ExecutorWorker::stop(std::chrono::milliseconds patience) {
-  // Shared, because who waits may give up first.
+  // Shared, because the waiting side may give up first.
   const auto settled = std::make_shared<std::promise<void>>();
   const bool posted = worker_.post(kDoing, [this, patience, settled] {
     const auto deadline = std::chrono::steady_clock::now() + patience;
@@ -125,7 +125,7 @@ bool ExecutorWorker::stop(std::chrono::milliseconds patience) {
 void ExecutorWorker::pump_at(placement::Microseconds when) {
   const placement::Microseconds now = time_.now();
   if (when <= now) {
-    // Through the queue, so that what was submitted meanwhile gets its turn.
+    // Through the queue, so that orders submitted meanwhile get their turn.
     boost::asio::post(worker_.context(), [this] { worker_.run(kDoing, [this] { pump(); }); });
     return;
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The executor on a thread of its own: steps it whenever it is due and passes on what it says.
+/// The executor on a thread of its own: steps it when due and passes on its reports.
 ///
-/// Properties: the executor is only ever touched on this thread; `on_progress` is called there and
-/// must only pass the news on; stop() lets actions come to a state that the journal can close, for
-/// at most the given time, and begins nothing more, whether or not they did.
+/// Properties: the executor is used on this thread only; `on_progress` is called there and must
+/// only forward the news; stop() lets actions reach a state that the journal can close, for at most
+/// the given time, and begins nothing more, whether or not they did.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,7 @@ class ExecutorWorker {
                                         std::vector<migration::TransferProgress>)>;
 
   /// The ports must outlive this object and are used on its thread only. `time` is that of the host
-  /// that they change.
+  /// being changed.
   ExecutorWorker(TaskBoard& board, migration::DomainControl& control, migration::PageMover& mover,
                  migration::Journal& journal, migration::Limits limits, OnProgress on_progress,
                  HostTime time = {});
@@ -35,18 +35,19 @@ class ExecutorWorker {
   ExecutorWorker(const ExecutorWorker&) = delete;
   ExecutorWorker& operator=(const ExecutorWorker&) = delete;
 
-  /// Finishes or takes back what an earlier run left open. Before the first submit. Any thread.
+  /// Finishes or reverts what an earlier run left open. To be called before the first submit. Any
+  /// thread.
   void recover();
   void submit(std::vector<migration::Order> orders);
   void cancel(std::vector<placement::VmId> vms);
   void pause(bool paused);
   void set_memory_pressure(bool high);
   void set_limits(migration::Limits limits);
-  /// Carries out all that was submitted, for at most the given time; false if that was too short,
-  /// or a single step took longer than it may. Blocks the caller, who is not its own thread.
+  /// Carries out everything submitted, for at most the given time; false if that was too short, or
+  /// a single step exceeded its limit. Blocks the caller, which must not be its own thread.
   [[nodiscard]] bool finish(Patience patience);
-  /// Ends page moves where they are and lets pins settle, for at most the given time; false if that
-  /// was too short. Nothing is begun afterwards. Once; not on its own thread.
+  /// Stops page moves where they are and lets pins settle, for at most the given time; false if
+  /// that was too short. Nothing is begun afterwards. Once; not on its own thread.
   [[nodiscard]] bool stop(std::chrono::milliseconds patience);
 
  private:
@@ -59,10 +60,10 @@ class ExecutorWorker {
   migration::Executor executor_;
   OnProgress on_progress_;
   std::chrono::steady_clock::time_point last_report_{};
-  /// Told once nothing is left to do; shared, because who waits may give up first.
+  /// Set once nothing is left to do; shared, because the waiting side may give up first.
   std::shared_ptr<std::promise<void>> idle_;
   Worker worker_;
-  std::unique_ptr<boost::asio::steady_timer> timer_;  ///< the worker's thread's alone
+  std::unique_ptr<boost::asio::steady_timer> timer_;  ///< used on the worker's thread only
 };
 
 }  // namespace vmnuma::balancer

@@ -11,9 +11,9 @@
 namespace vmnuma::balancer {
 namespace {
 
-/// Epochs that wait while the history is read, and then some.
+/// The epochs that accumulate while the history is read, with some margin.
 constexpr std::size_t kMostForecastsWaiting = 60;
-/// Eight days of a thousand VMs take less than half of it.
+/// Eight days of a thousand VMs take less than half of this.
 constexpr std::chrono::minutes kForecastAllowed{5};
 
 }  // namespace
@@ -43,8 +43,8 @@ void ForecastWorker::epoch(placement::Snapshot snapshot, std::int64_t wall_unix_
   });
 }
 
-/// A file that replaces another one is younger. `vmnuma forecast show` says what is wrong with a
-/// model that cannot be used.
+/// A file that replaces another one has a later time. `vmnuma forecast show` says what is wrong
+/// with an unusable model.
 void ForecastWorker::look_for_model() {
   if (history_.empty()) {
     return;
@@ -74,7 +74,7 @@ void ForecastWorker::learn() {
   if (history_.empty()) {
     return;
   }
-  // A history that cannot be read is told about by who writes it.
+  // A history that cannot be read is reported by its writer.
   const Result<std::int64_t> until =
       stats::read_vm_loads(history_, "", [&](const stats::VmLoads& loads) {
         if (!stopping_) {

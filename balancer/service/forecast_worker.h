@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Forecasts of all VMs' loads, made beside the service's thread.
+/// Forecasts of all VMs' loads, made outside the service's thread.
 ///
-/// Problem: what is known of hundreds of VMs from eight days takes half a minute to read and learn;
-/// decisions must not wait for it. Approach: a thread of its own reads the history once, then takes
-/// every epoch in, and tells when forecasts are made anew: each minute. The trained model is read
-/// again when there is another one.
+/// Problem: reading and learning eight days of data on hundreds of VMs takes half a minute;
+/// decisions must not wait for it. Approach: a separate thread reads the history once, then takes
+/// in every epoch, and reports new forecasts every minute. The trained model is reloaded when it
+/// has been replaced.
 ///
 /// Properties:
 ///  - without a history, or with a damaged one, it learns from the epochs alone;
-///  - epochs that find the queue full are left out;
-///  - what was learnt is never written anywhere.
+///  - epochs that find the queue full are dropped;
+///  - what was learnt is never stored.
 #pragma once
 
 #include <atomic>
@@ -32,15 +32,15 @@ class ForecastWorker {
   /// Called on the worker's thread.
   using OnForecasts = std::function<void(placement::LoadForecasts)>;
 
-  /// Reads `history`, and the trained model beside it, if there is one. An empty path: there is no
+  /// Reads `history`, and the trained model next to it, if there is one. An empty path: there is no
   /// history.
   ForecastWorker(TaskBoard& board, std::filesystem::path history, OnForecasts on_forecasts);
-  /// What is left of the history is not learnt any more.
+  /// The rest of the history is not learnt any more.
   ~ForecastWorker();
   ForecastWorker(const ForecastWorker&) = delete;
   ForecastWorker& operator=(const ForecastWorker&) = delete;
 
-  /// An epoch that has ended. Any thread.
+  /// A completed epoch. Any thread.
   void epoch(placement::Snapshot snapshot, std::int64_t wall_unix_s);
 
  private:
@@ -51,11 +51,11 @@ class ForecastWorker {
   std::filesystem::path history_;
   OnForecasts on_forecasts_;
   std::atomic<bool> stopping_ = false;
-  // The worker's alone.
+  // Used by the worker only.
   placement::HistogramPredictor histogram_;
   placement::LastMaximumPredictor last_maximum_;
   std::unique_ptr<placement::TrainedPredictor> trained_;
-  std::optional<std::filesystem::file_time_type> model_time_;  ///< of the file that was read last
+  std::optional<std::filesystem::file_time_type> model_time_;  ///< of the file read last
   stats::LoadWatch loads_;
   Worker worker_;  // last, so that its thread ends before what it uses
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Answers `vmnuma history` and `vmnuma reservations --history` from the database, and tells which
-/// VMs there ever were.
+/// Answers `vmnuma history` and `vmnuma reservations --history` from the database, and finds the
+/// names of past VMs.
 #pragma once
 
 #include <string>
@@ -14,22 +14,22 @@
 
 namespace vmnuma::balancer {
 
-/// What is there now.
+/// The current VMs and nodes.
 struct HostVmsAndNodes {
   std::vector<placement::VmDescription> running;
   placement::Topology topology;
 };
 
-/// The actions that are asked for. Errors: not-found (a VM that never was, neither in the history
-/// nor running; a node that the host lacks and no action had), and those of the history. Blocks.
+/// The requested actions. Errors: not-found (a VM neither in the history nor running; a node that
+/// the host lacks and no action had), and those of the history. Blocks.
 [[nodiscard]] Result<Answer> history_answer(stats::History& history, const HistoryRequest& request,
                                             const HostVmsAndNodes& host);
 
-/// What happened to reservations. Errors: those of the history. Blocks.
+/// Past events of reservations. Errors: those of the history. Blocks.
 [[nodiscard]] Result<Answer> reservation_history_answer(stats::History& history,
                                                         const ReservationHistoryRequest& request);
 
-/// The name of the VM of this UUID or name, which may have ended. Errors: not-found, and those of
+/// The name of the VM with this UUID or name, which may have ended. Errors: not-found, and those of
 /// the history. Blocks.
 [[nodiscard]] Result<std::string> past_vm_name(
     stats::History& history, const std::string& name_or_uuid,

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The executor's journal, kept in the history database.
 ///
-/// Terms: an order's text is what recovery needs; the columns beside it are what people look for.
-/// Properties: what was opened is found again after a crash; an order whose text cannot be read any
-/// more is closed as dropped and said, never guessed at. Without a database every call fails with
-/// unavailable, and the executor then does nothing: no VM is touched that could not be accounted
-/// for.
+/// Terms: an order's text is what recovery needs; the other columns are for queries by people.
+/// Properties: open entries are found again after a crash; an order with a text that cannot be read
+/// any more is closed as dropped and logged, never guessed at. Without a database every call fails
+/// with unavailable, and the executor then does nothing: no VM is touched without a record.
 #pragma once
 
 #include "balancer/service/host_time.h"
@@ -16,7 +15,7 @@ namespace vmnuma::balancer {
 
 class HistoryJournal final : public migration::Journal {
  public:
-  /// `history` may be null. `time` is that of the host.
+  /// `history` may be null. `time` is the host's.
   explicit HistoryJournal(stats::History* history, HostTime time = {})
       : history_(history), time_(time) {}
 

@@ -50,7 +50,7 @@ stats::ActionRow action_row(const migration::Order& order, stats::WallTime now) 
   row.order_text = migration::to_text(order);
   for (const migration::VmChange& change : order.changes) {
     if (change.homes.empty()) {
-      // Only memory travels: home to home, as much as the quotas say.
+      // Only memory moves: home to home, as much as the quotas say.
       for (const migration::NodeQuota& quota : change.memory.quotas) {
         row.relocations.push_back(
             {change.vm, change.vm_name, 0, quota.node, quota.node, quota.bytes});
@@ -100,7 +100,7 @@ stats::ActionFilter filter_of(const HistoryRequest& request) {
   filter.vm = request.vm.value_or("");
   filter.node = request.node;
   filter.reason = request.reason.value_or("");
-  filter.limit = request.limit + 1;  // one more tells whether there are more
+  filter.limit = request.limit + 1;  // one more shows whether there are more
   return filter;
 }
 
@@ -152,7 +152,7 @@ stats::ReservationEventFilter filter_of(const ReservationHistoryRequest& request
     filter.since = stats::WallTime(std::chrono::seconds(*request.since_unix_s));
   }
   filter.reservation = request.name.value_or("");
-  filter.limit = request.limit + 1;  // one more tells whether there are more
+  filter.limit = request.limit + 1;  // one more shows whether there are more
   return filter;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Between what the controller speaks of and what the history keeps. Pure conversions.
+/// Pure conversions between the controller's types and the history's rows.
 #pragma once
 
 #include "balancer/controller/events.h"
@@ -15,7 +15,7 @@ namespace vmnuma::balancer {
 [[nodiscard]] stats::ActionRow action_row(const migration::Order& order, stats::WallTime now);
 [[nodiscard]] stats::ActionState action_state(migration::ActionState state);
 [[nodiscard]] stats::ActionOutcome outcome_row(const OutcomeMeasured& outcome);
-/// A start that was refused, or would have been, as an action that was dropped: it moves nothing.
+/// A start that was refused, or would have been, as a dropped action: it moves nothing.
 [[nodiscard]] stats::ActionRow not_admitted_row(const StartNotAdmitted& start, stats::WallTime now);
 [[nodiscard]] stats::ActionFilter filter_of(const HistoryRequest& request);
 /// At most `limit` rows; `truncated` if there were more.
@@ -27,12 +27,12 @@ namespace vmnuma::balancer {
 /// At most `limit` rows; `truncated` if there were more.
 [[nodiscard]] ReservationHistoryView reservation_history_view(
     const std::vector<stats::ReservationEventRow>& rows, std::int64_t limit);
-/// The name of the VM of this UUID or name, which may run or be in the history. Error: not-found,
-/// with the name that it is most like.
+/// The name of the VM with this UUID or name, running or in the history. Error: not-found, with the
+/// closest name.
 [[nodiscard]] Result<std::string> vm_name(const std::string& name_or_uuid,
                                           const std::vector<stats::PastVm>& past,
                                           const std::vector<placement::VmDescription>& running);
-/// Whether the host has this node. Error: not-found, with those that it has.
+/// Checks that the host has this node. Error: not-found, listing those that it has.
 [[nodiscard]] Result<void> check_node_is_known(placement::NodeId node,
                                                const placement::Topology& topology);
 

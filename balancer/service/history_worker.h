@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Writes to the history and reads from it, and whatever else needs the disk, on a thread of its
-/// own.
+/// A thread for writing to the history, reading from it, and other disk I/O.
 ///
-/// Properties: what is asked for is done in that order; without a history nothing is written and
-/// nothing read, and the disk's other work is done; a disk that is too slow costs history, which is
-/// said once.
+/// Properties: tasks are done in the order in which they were requested; without a history nothing
+/// is written or read, but the other disk I/O is done; if the disk is too slow, history is lost,
+/// which is logged once.
 #pragma once
 
 #include <functional>
@@ -19,20 +18,20 @@ namespace vmnuma::balancer {
 
 class HistoryWorker {
  public:
-  /// Why the last writing failed; empty if it did not. Called on the worker's thread.
+  /// Receives why the last write failed; empty if it did not. Called on the worker's thread.
   using OnWritten = std::function<void(std::string problem)>;
 
   /// `history` may be null; it and `log` must outlive this object.
   HistoryWorker(TaskBoard& board, stats::History* history, EventLog& log, OnWritten on_written);
 
   [[nodiscard]] bool has_history() const { return history_ != nullptr; }
-  /// The service's thread.
+  /// The service's thread only.
   void write(std::function<Result<void>(stats::History&)> task);
-  /// False if there is too much to do already. There must be a history. Any thread.
+  /// False if too much is queued already. There must be a history. Any thread.
   [[nodiscard]] bool read(std::function<void(stats::History&)> task);
-  /// As Worker::post().
+  /// See Worker::post().
   [[nodiscard]] bool post(std::string doing, std::function<void()> task);
-  /// As Worker::drain().
+  /// See Worker::drain().
   [[nodiscard]] bool drain(Patience patience) { return worker_.drain(patience); }
 
  private:

@@ -15,17 +15,17 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// Of 1024 nodes nobody has heard; this is enough for 128.
+/// No host with 1024 nodes is known; this is enough for 128.
 constexpr std::size_t kMostLatencyBytes = std::size_t{1} << 20U;
 
-/// Empty if it cannot be told, so that nothing is kept.
+/// Empty if unknown, so that nothing is stored.
 std::string read_boot_id(const files::Directory& root) {
   std::string id = root.read("proc/sys/kernel/random/boot_id").value_or("");
   id.erase(std::remove(id.begin(), id.end(), '\n'), id.end());
   return id;
 }
 
-/// Shortest and longest, for the log.
+/// Minimum and maximum, for the log.
 std::string range_text(const std::vector<stats::MeasuredLatency>& latencies) {
   const auto [shortest, longest] = std::minmax_element(
       latencies.begin(), latencies.end(),
@@ -33,7 +33,7 @@ std::string range_text(const std::vector<stats::MeasuredLatency>& latencies) {
   return fmt::format("{} to {} ns", shortest->read_ns, longest->read_ns);
 }
 
-/// What is said of a measurement, which is kept if it is of all nodes.
+/// The log line for a measurement, which is stored if it covers all nodes.
 LogLine keep(const stats::LatencyMeasurement& measurement, const std::string& path,
              const std::string& boot_id) {
   if (!measurement.problem.empty()) {
@@ -72,7 +72,7 @@ FoundLatencies find_latencies(const files::Directory& root, const std::string& s
     found.latencies.measured = std::move(kept->latencies);
     found.log = {Severity::kDebug, "memory latencies are those kept from an earlier start", {}};
   } else {
-    // A kept file that is damaged or of another boot is as good as none: it is written anew.
+    // A stored file that is damaged or from another boot is ignored: it is rewritten.
     stats::LatencyMeasurement measurement = stats::measure_latencies(topology, known, probe, stop);
     found.log = keep(measurement, path, boot_id);
     found.again = measurement.again;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The latencies of this host: kept ones if they still hold, measured ones otherwise.
+/// The latencies of this host: stored ones if still valid, otherwise measured.
 ///
-/// Properties: a restart of the daemon measures nothing again; what was not measured of all nodes
-/// is not kept; whatever fails is said in one line, and the rest is shown all the same.
+/// Properties: a restart of the daemon measures nothing again; a measurement that does not cover
+/// all nodes is not stored; a failure is reported in one line, and the rest is shown all the same.
 #pragma once
 
 #include <atomic>
@@ -19,11 +19,11 @@ namespace vmnuma::balancer {
 struct FoundLatencies {
   stats::HostLatencies latencies;
   LogLine log;
-  bool again = false;  ///< some may be measured another time
+  bool again = false;  ///< some may be measured later
 };
 
-/// `root` is the host's root directory; the kept ones are in `state_dir`/latencies.json. Blocks for
-/// the time of the measurement of all that is not `known`. Gives up early once `stop` is set.
+/// `root` is the host's root directory; stored ones are in `state_dir`/latencies.json. Blocks while
+/// everything that is not `known` is measured. Gives up early once `stop` is set.
 [[nodiscard]] FoundLatencies find_latencies(const files::Directory& root,
                                             const std::string& state_dir,
                                             const placement::Topology& topology,

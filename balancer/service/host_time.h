@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The time of the host that is balanced.
+/// The time of the balanced host.
 ///
-/// Problem: on a simulated host time may pass more quickly than here; readings, deadlines of moves
-/// and what is written into the history must all agree on it, while patience with whatever hangs
-/// stays that of this machine. Approach: the host's clocks are those of this machine, run ahead
-/// since a moment by a whole factor. Properties:
+/// Problem: on a simulated host time may pass faster than here; readings, deadlines of moves and
+/// entries in the history must all agree on it, while timeouts for things that hang remain in this
+/// machine's time. Approach: the host's clocks are those of this machine, accelerated by an integer
+/// factor from some moment on. Properties:
 ///  - at speed 1 both clocks are those of this machine;
-///  - the wall clock runs as quickly as the monotonic one, and follows when somebody sets the
-///    machine's.
+///  - the wall clock runs as fast as the monotonic one, and follows when the machine's is set.
 #pragma once
 
 #include <chrono>
@@ -25,11 +24,11 @@ class HostTime {
   explicit HostTime(std::int64_t speed)
       : speed_(speed), begin_(std::chrono::steady_clock::now().time_since_epoch()) {}
 
-  /// Monotonic, as the executor and the samples are told it.
+  /// Monotonic, as used by the executor and the samples.
   [[nodiscard]] placement::Microseconds now() const;
   [[nodiscard]] std::chrono::system_clock::time_point wall() const;
   [[nodiscard]] std::int64_t wall_unix_s() const;
-  /// How long that takes on this machine.
+  /// The corresponding duration on this machine.
   [[nodiscard]] std::chrono::microseconds here(placement::Microseconds time) const {
     return std::chrono::microseconds(time.value / speed_);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which sources of VMs the configuration asks for. The only place that knows what there are.
+/// The sources of VMs that the configuration asks for. The only place that knows all hypervisors.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,8 @@
 
 namespace vmnuma::balancer {
 
-/// `on_dirty` is run by each of them, as theirs says. With both, libvirt need not be there. Errors:
-/// of libvirt's event loop, and of the root directory.
+/// Each calls `on_dirty` as its own header says. With both, libvirt need not be there. Errors: of
+/// libvirt's event loop, and of the root directory.
 [[nodiscard]] Result<std::unique_ptr<Hypervisor>> open_hypervisors(
     HypervisorKind kind, const std::string& uri, placement::Bytes default_huge_page_size,
     const std::function<void()>& on_dirty);

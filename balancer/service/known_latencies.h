@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Memory latencies that were measured and need not be measured again.
+/// Measured memory latencies that need not be measured again.
 ///
-/// Problem: a node whose CPUs go offline and come back is as far from memory as before, but what
-/// was measured last is of the nodes that were there then. Property: a latency is forgotten with
-/// the memory that it is of, which may come back as other memory, and not with CPUs.
+/// Problem: a node's distance from memory is the same after its CPUs went offline and came back,
+/// but the last measurement covers only the nodes present then. Property: a latency is forgotten
+/// when the memory goes, which may come back as other memory, but not when CPUs go.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace vmnuma::balancer {
 
 class KnownLatencies {
  public:
-  /// What was found now goes before what was known of the same nodes.
+  /// New values replace known ones of the same nodes.
   void add(const std::vector<stats::MeasuredLatency>& latencies) {
     for (const stats::MeasuredLatency& latency : latencies) {
       if (latency.state == stats::LatencyState::kMeasured) {
@@ -27,7 +27,7 @@ class KnownLatencies {
       }
     }
   }
-  /// Forgets those of memory that is not there.
+  /// Forgets latencies of memory that is gone.
   void keep_those_of(const placement::Topology& topology) {
     std::erase_if(known_, [&](const stats::MeasuredLatency& latency) {
       return std::none_of(topology.nodes.begin(), topology.nodes.end(),

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// When memory latencies are measured.
 ///
-/// Problem: what was not measured of one home makes decisions rest on the firmware's distances for
-/// the whole host, and nodes come while the daemon runs (memory of CXL that is plugged in). But
-/// measuring burdens a host that is too busy to be measured. Properties:
-///  - once at the start, and again as soon as nodes, or which of them have CPUs or memory, are
-///    others than those that were measured;
-///  - while pairs are left that may be measured another time: again, ever less often;
+/// Problem: if one home was not measured, decisions rest on the firmware's distances for the whole
+/// host, and nodes may be added while the daemon runs (hot-plugged CXL memory). But measuring
+/// burdens a host that is too busy to be measured. Properties:
+///  - once at the start, and again as soon as the set of nodes, or which of them have CPUs or
+///    memory, differs from what was measured;
+///  - while there are pairs that may be measured later: again, less and less often;
 ///  - one measurement at a time.
 #pragma once
 
@@ -32,7 +32,7 @@ class LatencySchedule {
     under_way_ = true;
     nodes_ = nodes_of(topology);
   }
-  /// `complete`: nothing is left that may be measured another time.
+  /// `complete`: nothing is left to be measured later.
   void ended(bool complete, Backoff::Time now) {
     under_way_ = false;
     complete_ = complete;
@@ -52,7 +52,7 @@ class LatencySchedule {
     return nodes;
   }
 
-  Nodes nodes_;  ///< that were measured last; none at the start
+  Nodes nodes_;  ///< measured last; empty at the start
   bool under_way_ = false;
   bool complete_ = true;
   Backoff backoff_{kFirstPause, kLongestPause};

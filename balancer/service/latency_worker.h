@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Finds the latencies of the host's memory, when it is time to (latency_schedule.h), on a thread
-/// of its own: it is bound to one node after the other.
+/// Determines the latencies of the host's memory when due (latency_schedule.h), on a thread of its
+/// own, which is bound to one node after the other.
 ///
-/// Property: what is found is told in the log if it is news.
+/// Property: results are logged if they are new.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@
 
 namespace vmnuma::balancer {
 
-/// The service's thread.
+/// The service's thread only.
 class LatencyWorker {
  public:
   /// `on_found` is called on the service's thread. All must outlive this object.
@@ -28,7 +28,7 @@ class LatencyWorker {
 
   void find(const placement::Topology& topology);
   void find_if_due(const placement::Topology& topology, Backoff::Time now);
-  /// The last ones.
+  /// The latest results.
   [[nodiscard]] const stats::HostLatencies& found() const { return found_; }
   /// Ends a measurement early.
   void stop() { stopping_ = true; }

@@ -119,7 +119,7 @@ void LinuxHost::tell_copying_time(placement::Sample& sample) const {
   }
 }
 
-/// Looked for once there are VMs: KVM's module is there with its settings by then.
+/// Set up only once there are VMs: by then KVM's module is loaded, with its settings.
 void LinuxHost::count_reads(HostReading& reading) {
   if (!read_turns_ && !reading.sample.vms.empty()) {
     const Result<stats::PerfEvents> events = stats::find_perf_events(settings_);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// This machine: its files of the kernel, its hypervisors and its systemd.
+/// This machine: its kernel files, its hypervisors and its systemd.
 ///
 /// Properties:
-///  - libvirtd need not run yet when the host is opened;
-///  - nothing can be played with;
-///  - what of the topology cannot be read is a source that every sample lacks, so the mode is
-///    degraded as long as it is so;
-///  - a vCPU that libvirt raised no event for makes its VM be read again (vcpu_watch.h).
+///  - libvirtd need not be running yet when the host is opened;
+///  - play() is not supported;
+///  - a part of the topology that cannot be read is a missing source in every sample, so the mode
+///    is degraded for as long;
+///  - a VM is read again if it has a vCPU for which libvirt raised no event (vcpu_watch.h).
 #pragma once
 
 #include <map>
@@ -31,8 +31,8 @@ namespace vmnuma::balancer {
 
 class LinuxHost final : public Host {
  public:
-  /// With the hypervisors that are configured. One at a time in a process. Errors: of the libvirt
-  /// event loop, and of /proc and /sys.
+  /// With the configured hypervisors. One at a time per process. Errors: of the libvirt event loop,
+  /// and of /proc and /sys.
   [[nodiscard]] static Result<std::unique_ptr<Host>> open(const Config& config);
 
   [[nodiscard]] std::string name() const override { return hypervisor_->name(); }
@@ -58,13 +58,13 @@ class LinuxHost final : public Host {
   [[nodiscard]] UnitControl& units() override { return systemd_; }
 
  private:
-  /// What open() could open.
+  /// The results of open().
   struct Opened {
     files::Directory samples;    ///< the root, for the sampler
     files::Directory changes;    ///< likewise, for changes of the topology
     files::Directory devices;    ///< likewise, for the inventory worker
     files::Directory latencies;  ///< likewise, for the latency worker
-    files::Directory settings;   ///< likewise, for what can be counted
+    files::Directory settings;   ///< likewise, to find out what can be counted
     migration::LinuxPageMover mover;
     stats::TopologyReading topology;
   };
@@ -76,15 +76,15 @@ class LinuxHost final : public Host {
   const std::string root_;
   const placement::Topology topology_;
   std::function<void()> on_change_;
-  std::vector<placement::MissingSource> left_out_;  ///< the sampler's thread's alone
+  std::vector<placement::MissingSource> left_out_;  ///< sampler's thread only
   stats::Sampler sampler_;                          ///< likewise
   stats::TopologyWatch topology_watch_;             ///< likewise
   VcpuWatch vcpu_watch_;                            ///< likewise
   files::Directory settings_;                       ///< likewise, the root
   std::unique_ptr<stats::PerfCounters> counters_;   ///< likewise; null: there are none
-  std::optional<stats::ReadTurns> read_turns_;      ///< likewise; nothing: not looked for yet
-  files::Directory devices_;                        ///< the inventory worker's alone
-  files::Directory latencies_;                      ///< the latency worker's alone
+  std::optional<stats::ReadTurns> read_turns_;      ///< likewise; nothing: not checked yet
+  files::Directory devices_;                        ///< inventory worker only
+  files::Directory latencies_;                      ///< latency worker only
   std::unique_ptr<Hypervisor> hypervisor_;
   std::map<placement::CpuId, placement::NodeId> node_of_cpu_;  ///< all that were ever seen
   migration::LinuxPageMover mover_;

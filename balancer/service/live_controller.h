@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The controller of a running daemon: every event passes the recorder on its way to it, and
+/// The controller of a running daemon: every event passes through the recorder on its way, and
 /// questions (questions.h) are answered from a copy.
 ///
-/// Property: however much is asked, the controller is copied once per event at most.
+/// Property: however many questions there are, the controller is copied at most once per event.
 #pragma once
 
 #include <memory>
@@ -22,9 +22,9 @@ class LiveController {
     copy_.reset();
     return recorder_.pass(controller_, event);
   }
-  /// Until the next event.
+  /// Valid until the next event.
   [[nodiscard]] const Controller& now() const { return controller_; }
-  /// What questions are answered from until the next event; then it stays as it is.
+  /// The copy that answers questions until the next event; it never changes.
   [[nodiscard]] std::shared_ptr<const Controller> copy() {
     if (copy_ == nullptr) {
       copy_ = std::make_shared<const Controller>(controller_);

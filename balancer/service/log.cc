@@ -17,7 +17,7 @@
 namespace vmnuma::balancer {
 namespace {
 
-/// syslog(3)'s numbers, which are the journal's.
+/// syslog(3) priorities, which the journal also uses.
 int priority_of(Severity severity) {
   switch (severity) {
     case Severity::kDebug:
@@ -72,7 +72,7 @@ void Log::write(const LogLine& line) const {
     }
     const std::string text = fmt::format("{}{}\n", text::printable(line.message),
                                          fields.empty() ? "" : " [" + fields.substr(1) + "]");
-    (void)std::fputs(text.c_str(), stderr);  // nobody is left to tell
+    (void)std::fputs(text.c_str(), stderr);  // a failure cannot be reported anywhere
     return;
   }
   std::vector<std::string> parts = {"MESSAGE=" + text::printable(line.message),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where the daemon's log lines go: the journal with fields if standard error leads there, standard
-/// error otherwise, as text for people.
+/// Destination of the daemon's log lines: the journal, with fields, if standard error leads there;
+/// otherwise standard error, as text for people.
 #pragma once
 
 #include <atomic>

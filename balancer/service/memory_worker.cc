@@ -6,8 +6,8 @@ namespace vmnuma::balancer {
 namespace {
 
 constexpr std::size_t kMostReadingsWaiting = 1000;
-/// Of one change. The service manager is asked twice at most, and waited for a third as long each
-/// time (systemd_control.h).
+/// Per change. There are at most two calls to the service manager, each with a timeout of a third
+/// of this (systemd_control.h).
 constexpr std::chrono::seconds kMemoryReadingAllowed{15};
 
 }  // namespace
@@ -31,7 +31,7 @@ void MemoryWorker::submit(std::optional<MemoryOriginals> originals,
   }
 }
 
-/// What could not be kept is tried again with the next change.
+/// What could not be stored is retried with the next change.
 Result<void> MemoryWorker::keep(const std::optional<MemoryOriginals>& originals) {
   if (originals) {
     unkept_ = originals;
@@ -50,7 +50,7 @@ Result<void> MemoryWorker::keep(const std::optional<MemoryOriginals>& originals)
   return {};
 }
 
-/// Notes whether the unit has settings of another program's, before it gets the first of ours.
+/// Notes whether the unit has settings of another program before it gets the first of ours.
 Result<void> MemoryWorker::look_first(const std::string& unit) {
   if (touched_->contains(unit)) {
     return {};
@@ -58,13 +58,13 @@ Result<void> MemoryWorker::look_first(const std::string& unit) {
   if (history_ == nullptr) {
     return failure(ErrorCode::kUnavailable, "there is no history to keep its settings in");
   }
-  // In doubt they are another program's.
+  // If in doubt, they are another program's.
   TouchedUnits touched = *touched_;
   touched[unit] = units_.has_memory_settings(unit).value_or(true);
   return keep_touched_units(*history_, touched).map([&] { touched_ = std::move(touched); });
 }
 
-/// After the unit has got what was found, or has ended.
+/// Called after the unit has been restored, or has ended.
 Result<void> MemoryWorker::clean_up(const std::string& unit) {
   const auto touched = touched_->find(unit);
   if (touched == touched_->end()) {

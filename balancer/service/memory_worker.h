@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Carries out changes of memory limits: what was found is on disk before anything is changed.
+/// Changes memory limits: what was found is on disk before anything is changed.
 ///
-/// What systemd keeps of a change is taken away once a unit is as it was found, or has ended,
-/// unless it had such settings before the first change: then they say what was found, and stay.
-/// Properties: without a history nothing is changed, because it could not be restored; every
-/// change is answered, whatever becomes of it; once the service manager does not answer, the rest
-/// of that batch fails at once, so that the end of the daemon does not wait for each.
+/// systemd's record of a change is removed once a unit is as it was found, or has ended, unless the
+/// unit had such settings before the first change: then they contain what was found, and stay.
+/// Properties: without a history nothing is changed, because it could not be restored; every change
+/// is answered, whatever becomes of it; once the service manager does not answer, the rest of that
+/// batch fails at once, so that the daemon's shutdown does not wait for each.
 #pragma once
 
 #include <functional>
@@ -23,16 +23,16 @@ namespace vmnuma::balancer {
 
 class MemoryWorker {
  public:
-  /// `path` of the cgroup, and what went wrong, or nothing. Called on the worker's thread.
+  /// The cgroup's `path`, and the problem, or nothing. Called on the worker's thread.
   using OnAnswer = std::function<void(const std::string& path, const std::string& problem)>;
 
   /// `history` may be null. Both must outlive this object; `units` is used on its thread only.
   MemoryWorker(TaskBoard& board, UnitControl& units, stats::History* history, OnAnswer on_answer);
 
-  /// Any thread. `originals`, if set, are kept before the changes.
+  /// Any thread. `originals`, if set, are stored before the changes.
   void submit(std::optional<MemoryOriginals> originals, const std::vector<MemoryChange>& changes);
-  /// Lets all that was submitted be carried out and ends the thread; false if that takes too long.
-  /// Any other thread, once.
+  /// Carries out everything submitted and ends the thread; false if that takes too long. Any other
+  /// thread, once.
   [[nodiscard]] bool drain(Patience patience) { return worker_.drain(patience); }
 
  private:
@@ -46,7 +46,7 @@ class MemoryWorker {
   UnitControl& units_;
   stats::History* history_;
   OnAnswer on_answer_;
-  std::optional<MemoryOriginals> unkept_;  ///< the newest, if they are not on disk yet
+  std::optional<MemoryOriginals> unkept_;  ///< the newest, if not on disk yet
   std::optional<TouchedUnits> touched_;    ///< read with the first change
   Worker worker_;
 };

@@ -17,10 +17,10 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// Of one answer; they are made from memory, and from a few small files.
+/// Per answer; answers are made from memory, and from a few small files.
 constexpr std::chrono::seconds kAnswerAllowed{30};
 
-/// Leaves it as it is where the host's files cannot be read.
+/// Leaves `view` unchanged if the host's files cannot be read.
 void complete(ExplainView& view, const Controller& controller, const std::string& root) {
   const auto id = placement::parse_vm_id(view.vm_uuid);
   const VmRecord* vm = id ? controller.ledger().find(*id) : nullptr;
@@ -65,7 +65,7 @@ void Questions::ask(std::int64_t token, const Peer& peer, Request question) {
   answer_next();
 }
 
-/// There must be one.
+/// There must be a waiting question.
 Questions::Waiting Questions::take_next() {
   auto user = waiting_.begin();
   if (user->first.is_ordinary) {
@@ -92,14 +92,14 @@ void Questions::answer_next() {
   const bool posted = worker_.post("answering", [this, token, question = std::move(next.question),
                                                  controller = copy_()]() mutable {
     std::string line = line_for(*controller, question, root_);
-    controller.reset();  // here, for freeing it takes time, too
+    controller.reset();  // here, because freeing it takes time, too
     boost::asio::post(service_, [this, token, line = std::move(line)]() mutable {
       answering_ = false;
       reply_(token, std::move(line));
       answer_next();
     });
   });
-  if (!posted) {  // the daemon is about to end
+  if (!posted) {  // the daemon is about to exit
     answering_ = false;
   }
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What happened lately, for `vmnuma events`.
+/// Recent events, for `vmnuma events`.
 ///
-/// Approach: the lines of the log, but for debugging, are kept in memory, the newest kMost of them;
-/// the journal keeps all, for longer. Each has a number, so that who follows them asks for those
-/// after the last one that it has. Properties:
-///  1. Numbers are 1, 2, 3, ... in the order in which things were told.
-///  2. What is left out of an answer, by the limit or because it is not kept any more, is said.
+/// Approach: the newest kMost log lines, except debug ones, are kept in memory; the journal keeps
+/// all, for longer. Each has a number, so that a follower asks for those after the last one it has.
+/// Properties:
+///  1. Numbers are 1, 2, 3, ... in the order in which events were added.
+///  2. If something is missing from an answer, due to the limit or because it is no longer kept,
+///  the answer says so.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +28,7 @@ class RecentEvents {
 
   void add(const LogLine& line, std::int64_t wall_unix_s);
   [[nodiscard]] EventsView answer(const EventsRequest& request) const;
-  /// Whether any of them is about the VM of this name.
+  /// True if any event is about the VM of this name.
   [[nodiscard]] bool tell_of(const std::string& vm) const;
 
  private:
@@ -36,7 +37,7 @@ class RecentEvents {
   std::int64_t last_ = 0;
 };
 
-/// Whether the request is the first one about a VM of which nothing was told: it may not exist.
+/// True if the request is the first one about a VM without events: it may not exist.
 [[nodiscard]] bool asks_of_untold(const EventsRequest& request, const RecentEvents& events);
 
 }  // namespace vmnuma::balancer

@@ -25,7 +25,7 @@ class RecordedHost::Showing {
   Showing(files::LineReader file, std::unique_ptr<stats::History> history)
       : file_(std::move(file)), history_(std::move(history)) {}
 
-  /// To after the next plan; `say` is told what was logged. Error: of the history.
+  /// Advances to after the next plan; `say` receives what was logged. Error: of the history.
   [[nodiscard]] Result<void> advance(const std::function<void(const LogLine&)>& say);
   [[nodiscard]] Result<Answer> answer(const Command& question, const std::string& path);
 
@@ -50,7 +50,7 @@ class RecordedHost::Showing {
 
 namespace {
 
-/// What is gone through once more is not told again.
+/// For epochs played again: nothing is logged twice.
 void say_nothing(const LogLine& /*line*/) {}
 
 std::vector<placement::VmDescription> running_in(const Ledger& ledger) {
@@ -86,7 +86,7 @@ Result<std::unique_ptr<RecordedHost>> RecordedHost::open(Setup setup) {
   return host;
 }
 
-/// From the start to after the first epoch. What is logged there is told the first time only.
+/// From the start to after the first epoch. What was logged there is passed on only the first time.
 Result<std::unique_ptr<RecordedHost::Showing>> RecordedHost::begin() const {
   auto file = files::LineReader::open(setup_.path, kLongestFrame);
   if (!file) {
@@ -170,14 +170,14 @@ Result<void> RecordedHost::Showing::take(const Event& event,
   return keep(effects).map([&] {
     const auto* progress = std::get_if<ActionProgressed>(&event);
     if (progress != nullptr && progress->event.kind == migration::ActionEvent::Kind::kFinished) {
-      // One that was begun before the recording is in no history.
+      // One that began before the recording is in no history.
       (void)history_->close_action(progress->event.action, action_state(progress->event.state),
                                    progress->event.detail);
     }
   });
 }
 
-/// What the service would have kept.
+/// Stores what the service would have stored.
 Result<void> RecordedHost::Showing::keep(const Effects& effects) {
   for (const migration::Order& order : effects.orders) {
     if (Result<void> opened = history_->open_action(action_row(order, wall_)); !opened) {
@@ -243,7 +243,7 @@ Result<Answer> RecordedHost::Showing::answer(const Command& question, const std:
   }
   Result<Answer> answer = controller.answer(question);
   if (auto* status = answer ? std::get_if<StatusView>(&*answer) : nullptr) {
-    status->version = VMNUMA_VERSION;  // of the program that answers
+    status->version = VMNUMA_VERSION;  // of the answering program
     status->uri = std::string(kRecordedUri) + path;
     status->host_name = std::filesystem::path(path).filename();
     status->recorded_unix_s =

@@ -49,7 +49,7 @@ void RecordedService::run() {
   log_.write(Severity::kNotice, fmt::format("vmnumad {} shows '{}'; nothing can be changed in it",
                                             VMNUMA_VERSION, setup_.path));
   arm();
-  (void)sd_notify(0, "READY=1");  // nobody listens if not started by systemd
+  (void)sd_notify(0, "READY=1");  // no listener if not started by systemd
   context_.run();
   (void)setup_.signals.pass_to_nobody();
 }
@@ -68,7 +68,7 @@ void RecordedService::arm() {
 
 void RecordedService::on_epoch() {
   if (is_held_) {
-    return;  // since the timer ran out
+    return;  // held since the timer ran out
   }
   if (const Result<void> done = host_->step(1); !done) {
     is_held_ = true;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// `vmnumad --replay`: a daemon that shows a recording, epoch after epoch, at the pace at which it
-/// was made or faster.
+/// `vmnumad --replay`: a daemon that shows a recording, epoch after epoch, at its original pace or
+/// faster.
 ///
-/// Clients cannot tell it from a daemon on the host of that time, but that nothing can be changed:
-/// `pause` and `resume` hold the recording and let it go on, `sim step` goes so many epochs on or
+/// To clients it looks like a daemon on the host of that time, except that nothing can be changed:
+/// `pause` and `resume` hold and continue the recording, `sim step` goes so many epochs forward or
 /// back and holds it there. Properties:
-///  1. At its end it stands still and goes on answering.
-///  2. A stop is answered between two epochs.
+///  1. At the end of the recording it stands still but keeps answering.
+///  2. A stop takes effect between two epochs.
 #pragma once
 
 #include <atomic>
@@ -45,7 +45,7 @@ class RecordedService {
   RecordedService& operator=(const RecordedService&) = delete;
   ~RecordedService();
 
-  /// Until it is told to stop. The caller's thread.
+  /// Returns when told to stop. Runs on the caller's thread.
   void run();
 
  private:

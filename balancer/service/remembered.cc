@@ -26,10 +26,10 @@ constexpr std::string_view kTouchedUnits = "memory_settings";
 constexpr std::string_view kHadSettings = "had-settings";
 constexpr std::string_view kHadNone = "had-none";
 constexpr std::string_view kNoLimit = "max";
-/// Of one VM. Who has more has been moved every five minutes for a year.
+/// Per VM. One with more has been moved every five minutes for a year.
 constexpr std::int64_t kMostActions = 100'000;
 
-/// Notes a VM's orders, oldest first. False if there are more than can be read, or not all can.
+/// Records a VM's orders, oldest first. False if there are more than can be read, or not all can.
 bool note_orders_of(const placement::VmId& vm, stats::History& history, Originals& originals) {
   stats::ActionFilter filter;
   filter.vm = placement::to_text(vm);
@@ -47,7 +47,7 @@ bool note_orders_of(const placement::VmId& vm, stats::History& history, Original
     if (!order) {
       return false;
     }
-    // A swap's other VM is noted with its own orders.
+    // The other VM of a swap is recorded with its own orders.
     std::erase_if(order->changes,
                   [&](const migration::VmChange& change) { return change.vm != vm; });
     note_order(originals, *order);
@@ -62,7 +62,7 @@ bool read_number(std::string_view text, Integer& number) {
   return read.has_value();
 }
 
-/// Lines "UUID PID START_TIME_TICKS"; others are left out.
+/// Lines "UUID PID START_TIME_TICKS"; others are ignored.
 Released read_released(std::string_view text) {
   Released released;
   while (!text.empty()) {
@@ -83,7 +83,7 @@ Released read_released(std::string_view text) {
   return released;
 }
 
-/// The answer to `reservations`, as it was when it was kept.
+/// The answer to `reservations` at the time when it was stored.
 std::vector<Reservation> read_reservations(std::string_view text) {
   const Result<Response> response = parse_response(text, 0);
   if (!response || !response->result) {
@@ -93,7 +93,7 @@ std::vector<Reservation> read_reservations(std::string_view text) {
   return view ? reservations_in(*view) : std::vector<Reservation>{};
 }
 
-/// Cuts off the first word, which ends at a blank or at the end.
+/// Removes the first word, which ends at a blank or at the end.
 std::string_view take_word(std::string_view& line) {
   const std::string_view word = line.substr(0, line.find(' '));
   line.remove_prefix(std::min(word.size() + 1, line.size()));
@@ -124,7 +124,7 @@ bool take_limits(std::string_view& line, placement::MemoryLimits& limits) {
          take_limit(line, limits.max) && take_limit(line, limits.swap_max);
 }
 
-/// Lines "PATH UUID PID START_TIME_TICKS" and three times five limits; others are left out. Paths
+/// Lines "PATH UUID PID START_TIME_TICKS" and three times five limits; others are ignored. Paths
 /// have no blanks: systemd escapes them in the names of units.
 MemoryOriginals read_memory_originals(std::string_view text) {
   MemoryOriginals originals;
@@ -194,7 +194,7 @@ Result<void> keep_memory_originals(stats::History& history, const MemoryOriginal
   return history.set_meta(kMemoryOriginals, text);
 }
 
-/// Lines "UNIT had-none" or "UNIT had-settings"; others are left out.
+/// Lines "UNIT had-none" or "UNIT had-settings"; others are ignored.
 TouchedUnits remember_touched_units(stats::History& history) {
   TouchedUnits units;
   const Result<std::optional<std::string>> kept = history.meta(kTouchedUnits);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where the history is, and what the controller is to know from before the daemon's start, out of
-/// it.
+/// The location of the history, and what the controller needs to know from it about the time before
+/// the daemon's start.
 ///
-/// Properties: what cannot be read is not there, and the daemon starts all the same; orders that
-/// came to nothing count for nothing.
+/// Properties: what cannot be read counts as absent, and the daemon starts all the same; orders
+/// that were not carried out count for nothing.
 #pragma once
 
 #include <map>
@@ -33,10 +33,10 @@ struct Remembered {
   MemoryOriginals memory_originals;
 };
 
-/// The file, and for how long it keeps what.
+/// The file, and how long each kind of data is kept.
 [[nodiscard]] stats::HistoryOptions history_options(const Config& config);
 
-/// Disk I/O; before anybody else uses the history.
+/// Disk I/O; before any other use of the history.
 [[nodiscard]] Remembered remember(stats::History& history);
 
 /// Keeps the list of released VMs for the next start. Errors: those of History::set_meta.
@@ -46,12 +46,12 @@ struct Remembered {
 [[nodiscard]] Result<void> keep_reservations(stats::History& history,
                                              const std::vector<Reservation>& reservations);
 
-/// Keeps what cgroups were like before their memory limits were changed. Errors: as above.
+/// Keeps the state of cgroups before their memory limits were changed. Errors: as above.
 [[nodiscard]] Result<void> keep_memory_originals(stats::History& history,
                                                  const MemoryOriginals& originals);
 
-/// Units whose memory limits were changed, and whether systemd kept such settings of them before
-/// that, by name.
+/// By name: units with changed memory limits, and whether systemd kept such settings for them
+/// before.
 using TouchedUnits = std::map<std::string, bool>;
 /// Empty if they cannot be read.
 [[nodiscard]] TouchedUnits remember_touched_units(stats::History& history);

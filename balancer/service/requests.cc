@@ -113,7 +113,7 @@ void Requests::send(Asked asked, const Result<Answer>& answer) {
 
 Questions::Reply Requests::send_line() {
   return [this](std::int64_t token, std::string line) {
-    if (socket_ != nullptr) {  // else the daemon is about to end
+    if (socket_ != nullptr) {  // otherwise the daemon is about to exit
       socket_->answer(token, std::move(line));
     }
   };
@@ -167,7 +167,7 @@ void Requests::answer_events(Asked asked, const EventsRequest& request) {
   }
 }
 
-// ---- changes that take others than the controller ----
+// ---- changes that involve more than the controller ----
 
 void Requests::write_policy(PolicyWrite policy) {
   const std::int64_t token = policy.token;
@@ -185,7 +185,7 @@ void Requests::write_policy(PolicyWrite policy) {
   }
 }
 
-/// The host tells of the change, which makes it count.
+/// The host reports the change, which makes it effective.
 void Requests::play(Asked asked, const PlayCommand& command) {
   const bool posted = parts_.vms.post("playing", [this, asked, command] {
     Result<Answer> answer = parts_.setup.host->play(command).map([](std::string&& done) {
@@ -199,7 +199,7 @@ void Requests::play(Asked asked, const PlayCommand& command) {
   }
 }
 
-/// It is kept first, so that the answer tells what became of it.
+/// It is stored first, so that the answer can report the result.
 void Requests::keep_option(std::int64_t token, const OptionsSetRequest& request) {
   const bool posted = parts_.history.post(
       "keeping an option", [this, token, request, state_dir = parts_.setup.config.state_dir] {
@@ -226,7 +226,7 @@ void Requests::set_option(std::int64_t token, OptionsSetRequest request, const R
   parts_.carry_out(std::move(effects));
 }
 
-/// As it was read, with the options that decisions go by.
+/// The configuration as read, with the options that decisions now use.
 Config Requests::config_now() const {
   Config config = parts_.setup.config;
   if (const Result<Answer> answer = parts_.controller.now().answer(OptionsListRequest{})) {

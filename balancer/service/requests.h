@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Takes what is asked at the control socket to whoever answers it.
+/// Dispatches requests from the control socket to the part that answers them.
 ///
-/// Approach: what changes nothing goes to a copy of the controller (questions.h) or to the history;
-/// what changes something is an event for the controller, or work for the host. Properties:
+/// Approach: requests that change nothing go to a copy of the controller (questions.h) or to the
+/// history; those that change something are events for the controller, or work for the host.
+/// Properties:
 ///  - every request is answered once, unless the daemon ends first;
-///  - whoever has too much to do already refuses as busy, and nothing was done then;
-///  - an option that could not be kept for the next start counts until then all the same.
+///  - a part with too much to do already refuses as busy, and then nothing was done;
+///  - an option that could not be kept for the next start is still in effect until then.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +27,10 @@
 
 namespace vmnuma::balancer {
 
-/// The service's thread.
+/// The service's thread only.
 class Requests {
  public:
-  /// Who is asked. All must outlive this object.
+  /// The answering parts. All must outlive this object.
   struct Parts {
     boost::asio::io_context& service;
     const ServiceSetup& setup;
@@ -39,18 +40,18 @@ class Requests {
     HistoryWorker& history;
     RunningVms& vms;
     const LatencyWorker& latencies;
-    std::function<void(Effects)> carry_out;  ///< what the controller wants done
+    std::function<void(Effects)> carry_out;  ///< carries out the controller's effects
   };
 
   explicit Requests(Parts parts);
 
-  /// Takes requests from now on. Errors: those of ControlSocket::listen().
+  /// Accepts requests from now on. Errors: those of ControlSocket::listen().
   [[nodiscard]] Result<void> listen();
-  /// Takes and answers none from now on.
+  /// Accepts and answers no requests from now on.
   void close() { socket_.reset(); }
-  /// The controller's answer to a command.
+  /// Sends the controller's answer to a command.
   void reply(const Reply& reply);
-  /// Writes it where the host keeps policies; libvirt tells of the change, which makes it count.
+  /// Writes it where the host keeps policies; it takes effect when libvirt reports the change.
   void write_policy(PolicyWrite policy);
 
  private:
@@ -74,8 +75,8 @@ class Requests {
   Parts parts_;
   std::map<std::int64_t, std::int64_t> waiting_;  ///< for the controller's answer: token to id
   std::unique_ptr<ControlSocket> socket_;         ///< null before listen() and after close()
-  Questions short_questions_;                     ///< that take as long as an answer is large
-  Questions long_questions_;                      ///< that weigh moves, or tell the whole state
+  Questions short_questions_;                     ///< as expensive as their answer is large
+  Questions long_questions_;                      ///< for evaluating moves, or the whole state
 };
 
 }  // namespace vmnuma::balancer

@@ -33,7 +33,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMostOutput = std::size_t{4} << 20U;
 constexpr std::int64_t kSearchMemory_mib = 1024;
-/// The longest search and what is beside it.
+/// The longest search plus its overhead.
 constexpr std::chrono::seconds kSearchAllowed{60};
 
 Error wrong(std::string what) {
@@ -64,9 +64,9 @@ std::vector<std::string> command_line(const std::string& program, const std::str
   return words;
 }
 
-/// Starts it with all that it prints in `out`: what it has found, or its error.
+/// Starts the program with all its output in `out`: the result, or its error.
 Result<pid_t> start(std::vector<std::string> words, int out) {
-  // Of this thread, and so of what it starts.
+  // For this thread, and thus for its child.
   (void)::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);  // there may be none
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
@@ -83,7 +83,7 @@ Result<pid_t> start(std::vector<std::string> words, int out) {
   posix_spawnattr_init(&attributes);
   sigset_t none;
   sigemptyset(&none);
-  posix_spawnattr_setsigmask(&attributes, &none);  // workers block all
+  posix_spawnattr_setsigmask(&attributes, &none);  // workers block all signals
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   pid_t child = -1;
   const int refusal =
@@ -96,7 +96,7 @@ Result<pid_t> start(std::vector<std::string> words, int out) {
   return child;
 }
 
-/// All that comes until the end, unless the time is up before, or `stop` is readable.
+/// Everything until end of file, unless the time is up before, or `stop` is readable.
 Result<std::string> read_until(int fd, int stop, Clock::time_point end) {
   std::string text;
   std::array<char, 65536> buffer{};
@@ -137,10 +137,10 @@ Result<std::string> output_of(std::vector<std::string> words, int stop, Clock::t
   }
   Result<std::string> text = read_until(from.get(), stop, end);
   if (!text) {
-    (void)::kill(*child, SIGKILL);  // what it has started ends with it
+    (void)::kill(*child, SIGKILL);  // its children end with it
   }
   int status = 0;
-  (void)uninterrupted([&] { return ::waitpid(*child, &status, 0); });  // the text tells all
+  (void)uninterrupted([&] { return ::waitpid(*child, &status, 0); });  // the text says everything
   return text;
 }
 
@@ -161,7 +161,7 @@ Result<RoomMove> move_of(const ordered_json& relocation) {
 
 std::string search_program(const std::filesystem::path& folder) {
   if (folder.empty()) {
-    return "";  // not one of the working directory
+    return "";  // never one from the working directory
   }
   for (const auto& path : {folder / "vmnuma", folder.parent_path() / "bin" / "vmnuma"}) {
     std::error_code not_there;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Searches for moves that make room, beside the service's thread and outside its process.
+/// Searches for moves that make room, outside the service's thread and process.
 ///
-/// Problem: the solver may take long, need much memory or end its process, and the daemon must do
-/// none of that. Approach: it runs `vmnuma make-room --json`, which asks this daemon for its state,
-/// searches in limits on time and memory, and moves no VM; what that prints is the answer. The
-/// program has none of the daemon's capabilities.
+/// Problem: the solver may run long, need much memory or end its process, and none of that may
+/// happen to the daemon. Approach: it runs `vmnuma make-room --json`, which gets the state from
+/// this daemon, searches within limits on time and memory, and moves no VM; its output is the
+/// answer. The program has none of the daemon's capabilities.
 ///
 /// Properties:
 ///  - every search is answered, whatever becomes of the program;
-///  - a search that does not end in its time and kGrace is ended, and so is the one that runs at
-///  the end of the daemon, at once.
+///  - a search that does not end within its time and kGrace is killed; one that runs when the
+///  daemon stops is killed at once.
 #pragma once
 
 #include <chrono>
@@ -27,7 +27,7 @@ namespace vmnuma::balancer {
 
 class RoomSearchWorker {
  public:
-  /// For what the program does beside searching.
+  /// For the program's work other than searching.
   static constexpr std::chrono::seconds kGrace{10};
   /// Called on the worker's thread.
   using OnSearched = std::function<void(RoomSearched)>;
@@ -35,7 +35,7 @@ class RoomSearchWorker {
   /// `program` is the path of `vmnuma`; empty if there is none.
   RoomSearchWorker(TaskBoard& board, std::string program, std::string socket_path,
                    OnSearched on_searched);
-  /// Ends the search that runs; it is not answered.
+  /// Ends a running search, which is not answered.
   ~RoomSearchWorker();
   RoomSearchWorker(const RoomSearchWorker&) = delete;
   RoomSearchWorker& operator=(const RoomSearchWorker&) = delete;
@@ -49,16 +49,16 @@ class RoomSearchWorker {
   std::string program_;
   std::string socket_path_;
   OnSearched on_searched_;
-  files::FileDescriptor stop_;  ///< an eventfd(2): readable once the search is to end
+  files::FileDescriptor stop_;  ///< an eventfd(2): readable once the search must end
   Worker worker_;               // last, so that its thread ends before what it uses
 };
 
-/// The `vmnuma` that belongs to a daemon in this folder: the one beside it, or that in bin if the
+/// The `vmnuma` that belongs to a daemon in this folder: in the same folder, or in bin if the
 /// daemon is in sbin. Empty if there is none, or if the folder is not known (empty).
 [[nodiscard]] std::string search_program(const std::filesystem::path& folder);
 
-/// What `vmnuma make-room --json` has printed, as the answer to a search for that VM. What cannot
-/// be understood makes no room, and says so.
+/// Parses the output of `vmnuma make-room --json` as the answer to a search for that VM. Output
+/// that cannot be understood makes no room, and the result says so.
 [[nodiscard]] RoomSearched room_searched(const placement::VmId& vm, std::string_view printed);
 
 }  // namespace vmnuma::balancer

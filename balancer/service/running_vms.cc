@@ -16,7 +16,7 @@ constexpr std::chrono::seconds kLibvirtAllowed{10};
 
 using Vms = std::vector<placement::VmDescription>;
 
-/// Those of `vms` that are not among the others.
+/// The VMs in `vms` that are not among the others.
 std::vector<const placement::VmDescription*> without(const Vms& vms, const Vms& others) {
   std::set<placement::VmId> known;
   for (const placement::VmDescription& vm : others) {

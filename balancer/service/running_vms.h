@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which VMs run, as the host's hypervisors tell; asked on a thread of its own.
+/// Running VMs as reported by the host's hypervisors, queried on a thread of its own.
 ///
 /// Properties:
-///  - it is asked once at a time, and once more if something changed meanwhile;
-///  - while it does not answer it is asked again ever less often, and the VMs that it told of last
-///    stay known.
+///  - there is one query at a time, followed by another if something changed meanwhile;
+///  - while there is no answer, queries are repeated less and less often, and the VMs reported last
+///    remain known.
 #pragma once
 
 #include <chrono>
@@ -24,12 +24,12 @@
 
 namespace vmnuma::balancer {
 
-/// The service's thread, but for what runs on the worker's.
+/// The service's thread, except for what runs on the worker's.
 class RunningVms {
  public:
   struct Told {
-    std::string problem;                   ///< why there was no answer; empty: there was one
-    std::vector<placement::VmId> started;  ///< since the answer before
+    std::string problem;                   ///< why there was no answer; empty if there was one
+    std::vector<placement::VmId> started;  ///< since the previous answer
   };
   /// Called on the service's thread after each answer.
   using OnTold = std::function<void(const Told&)>;
@@ -39,10 +39,10 @@ class RunningVms {
              OnTold on_told);
 
   void refresh();
-  /// Asks again if there was no answer and it is time to.
+  /// Queries again if there was no answer and a retry is due.
   void retry_if_due(Backoff::Time now);
   [[nodiscard]] const std::vector<placement::VmDescription>& now() const { return running_; }
-  /// Something else for the thread that asks the host's hypervisors. As Worker::post().
+  /// Other work for the thread that queries the host's hypervisors. See Worker::post().
   [[nodiscard]] bool post(std::string doing, std::function<void()> task);
 
  private:
@@ -54,7 +54,7 @@ class RunningVms {
   OnTold on_told_;
   std::vector<placement::VmDescription> running_;
   Backoff backoff_{std::chrono::seconds(2), std::chrono::seconds(30)};
-  bool has_failed_ = false;  ///< the last time
+  bool has_failed_ = false;  ///< the last query failed
   bool refreshing_ = false;
   bool refresh_again_ = false;
   Worker worker_;  // last, so that its thread ends before what it uses

@@ -122,7 +122,7 @@ Service::End Service::run() {
   next_epoch_ = std::chrono::steady_clock::now();
   arm_epoch();
   arm_look();
-  (void)sd_notify(0, "READY=1");  // nobody listens if not started by systemd
+  (void)sd_notify(0, "READY=1");  // no listener if not started by systemd
   context_.run();
   return setup_.signals.pass_to_nobody() ? End::kStopped : end_;
 }
@@ -170,7 +170,7 @@ void Service::carry_out(Effects effects) {
   }
 }
 
-/// What of the effects goes into the history and the state directory.
+/// Stores those of the effects that belong in the history and the state directory.
 void Service::remember(Effects& effects) {
   for (const HomeDecided& home : effects.homes) {
     history_.write([home](stats::History& history) {
@@ -215,7 +215,7 @@ void Service::remember(Effects& effects) {
 void Service::on_progress(std::vector<migration::ActionEvent> events,
                           std::vector<migration::TransferProgress> transfers) {
   for (migration::ActionEvent& event : events) {
-    // libvirt has events for pins and none for a set of memory nodes.
+    // libvirt has events for pins but none for a set of memory nodes.
     for (const placement::VmId& vm : event.vms) {
       host_.mark_dirty(vm);
     }
@@ -304,8 +304,7 @@ void Service::on_reading(HostReading reading, std::chrono::steady_clock::time_po
   (void)sd_notify(0, "WATCHDOG=1");
 }
 
-/// Tells the controller what nodes there are, and how far they are from each other if that is
-/// measured.
+/// Passes the nodes to the controller, and their distances if these are measured.
 void Service::tell_topology() {
   TopologyChanged change{topology_, std::nullopt};
   const stats::HostLatencies& latencies = latencies_.found();
@@ -318,7 +317,7 @@ void Service::tell_topology() {
   feed(change);
 }
 
-// ---- what is missing ----
+// ---- missing sources ----
 
 void Service::arm_look() {
   look_timer_.expires_after(kLookEvery);
@@ -341,8 +340,8 @@ void Service::look_at_workers() {
   latencies_.find_if_due(topology_, now);
 }
 
-/// A history that can be opened at last is not taken up in mid-run: what it remembers of homes,
-/// pins and numbers of actions is needed before the first decision.
+/// A history that can finally be opened is not adopted in mid-run: its homes, pins and action
+/// numbers are needed before the first decision.
 void Service::try_history() {
   history_backoff_.failed(std::chrono::steady_clock::now());
   (void)history_.post("opening the history", [this] {

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The daemon: gives the controller events and carries its effects to where they belong.
+/// The daemon: feeds events to the controller and carries out its effects.
 ///
 /// Problem: sampling, libvirt, page moves and SQLite all block, each for its own time, and each may
-/// block for ever; decisions must never wait for them, nor may the end of the daemon. Approach: one
-/// Asio thread runs the controller, the socket and timers. Workers do what blocks: *sampler* (files
-/// of the kernel), *libvirt* (running_vms.h), *executor* (pins and page moves), *memory* (limits of
+/// block for ever; neither decisions nor the daemon's shutdown may wait for them. Approach: one
+/// Asio thread runs the controller, the socket and timers. Workers do blocking work: *sampler*
+/// (kernel files), *libvirt* (running_vms.h), *executor* (pins and page moves), *memory* (limits of
 /// units, through systemd), *history* (history_worker.h), *forecast*, *latency* (latency_worker.h),
-/// *room-search* (room_search_worker.h), and two that answer what changes nothing (questions.h).
-/// What they do to the host, and what time it is there, is behind one port (host.h). Values travel
-/// between them, nothing is shared. All of them are on a board (task_board.h), which the service
-/// looks at once a second.
+/// *room-search* (room_search_worker.h), and two that answer commands which change nothing
+/// (questions.h). Access to the host, and the host's time, are behind one port (host.h). Values
+/// travel between them, nothing is shared. All of them are on a board (task_board.h), which the
+/// service checks once a second.
 ///
 /// Properties:
-///  - an epoch whose sampling is not finished is skipped, not queued;
-///  - a worker whose task takes longer than it may is a missing source (sources.h) until it has
-///    ended, and with it the mode is degraded;
-///  - the service manager's watchdog is told of each epoch that was measured, so it starves if
-///    epochs stop;
+///  - an epoch with unfinished sampling is skipped, not queued;
+///  - a worker with an overdue task is a missing source (sources.h) until the task has ended, and
+///    meanwhile the mode is degraded;
+///  - the service manager's watchdog is fed after each measured epoch, so it fires if epochs stop;
 ///  - while libvirt is gone nothing is ordered;
-///  - a full or failing disk costs history, never the service, and a history that could not be
-///    opened at the start is tried again and then started over with;
-///  - after a stop was asked for, nothing is waited for longer than ending.h says.
+///  - a full or failing disk costs history, never the service; opening a history that could not be
+///    opened at the start is retried, and once it succeeds the service starts over with it;
+///  - after a stop was requested, nothing is waited for longer than ending.h says.
 ///
 /// It has more members than most classes: one for each worker and each part of the daemon, which it
 /// puts together.
@@ -46,11 +45,11 @@
 
 namespace vmnuma::balancer {
 
-/// Its members are the parts of the daemon, in the reverse order of their ends; its functions hand
-/// what one part has to say to others.
+/// Its members are the parts of the daemon, destroyed in reverse order; its functions pass data
+/// from one part to others.
 class Service {
  public:
-  /// Why run() has returned.
+  /// Why run() returned.
   enum class End { kStopped, kStartOver };
 
   /// Errors: of the socket.
@@ -59,8 +58,8 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  /// Runs until it is told to stop, or has to be made anew because the history can be opened now.
-  /// The caller's thread.
+  /// Runs until told to stop, or until it must be recreated because the history can now be opened.
+  /// Runs on the caller's thread.
   [[nodiscard]] End run();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a service is made of, and what of it the controller is told.
+/// The components of a service, and the part of them that the controller gets.
 #pragma once
 
 #include <cstdint>
@@ -24,20 +24,20 @@ struct ServiceSetup {
   std::unique_ptr<Host> host;
   std::unique_ptr<stats::History> history;  ///< null: go on without
   std::string history_problem;              ///< why, if null
-  /// Whether it could be opened by now. Blocks.
+  /// Checks whether the history can be opened now. Blocks.
   std::function<Result<void>()> try_history;
   std::int64_t last_action = 0;  ///< the highest number in the history
   std::string search_program;    ///< path of `vmnuma`, which searches for moves; empty: none
 };
 
-/// What of the configuration decisions go by.
+/// The part of the configuration that decisions depend on.
 [[nodiscard]] Settings settings_of(const Config& config);
 
-/// The configuration that counts once `read` was read while `running` counted: some keys change
-/// with the next start only.
+/// The effective configuration after `read` was read while `running` was in effect: some keys
+/// change at the next start only.
 [[nodiscard]] Config without_restart(Config read, const Config& running);
 
-/// With what an earlier run left in the history and in the state directory. Blocks.
+/// Includes what an earlier run left in the history and in the state directory. Blocks.
 [[nodiscard]] ControllerSetup controller_setup(const ServiceSetup& setup);
 
 }  // namespace vmnuma::balancer

@@ -17,7 +17,7 @@
 namespace vmnuma::balancer {
 namespace {
 
-/// For the last line of the log, which may hang like everything else.
+/// For the last log line, which may hang like everything else.
 constexpr std::chrono::milliseconds kPatienceWithLog{300};
 
 sigset_t ours() {
@@ -29,7 +29,7 @@ sigset_t ours() {
   return set;
 }
 
-/// "'libvirt' (listing the VMs, for 37 s)", for all that are at work.
+/// "'libvirt' (listing the VMs, for 37 s)", for all busy places.
 std::string text_of(const std::vector<TaskBoard::BusyPlace>& busy) {
   std::string text;
   for (const TaskBoard::BusyPlace& place : busy) {
@@ -100,7 +100,7 @@ void Signals::take() {
       continue;
     }
     if (!handlers_) {
-      ::_exit(0);  // nothing has begun, or all has ended
+      ::_exit(0);  // nothing has begun, or everything has ended
     }
     handlers_->stop();
     until_ = std::chrono::steady_clock::now() + kPatience;

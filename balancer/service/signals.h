@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The daemon's signals, and its end where the orderly one hangs.
+/// The daemon's signals, and forced exit if the orderly shutdown hangs.
 ///
-/// Problem: a signal that comes before somebody handles it ends the process, or is lost; and a stop
-/// waits for threads that may hang, as may whoever would notice. Approach: signals are blocked for
-/// all threads as the first thing in main, and one thread takes them. It passes them on and, after
-/// a stop was asked for, waits for the process to end; if that takes too long it says what hangs
-/// and ends it.
+/// Problem: a signal that arrives before there is a handler ends the process, or is lost; and a
+/// stop waits for threads that may hang, as may the one that should notice. Approach: signals are
+/// blocked for all threads as the first thing in main, and one thread takes them. It passes them on
+/// and, after a stop was requested, waits for the process to end; if that takes too long it reports
+/// what hangs and ends the process.
 ///
 /// Properties:
 ///  - no signal is lost from the constructor on;
-///  - a stop that is asked for before anybody can be told ends the process at once, because nothing
-///    has begun;
-///  - afterwards the process ends at most kPatience after the signal, or when `allow_until` said,
-///    whatever its other threads do.
+///  - a stop requested before there are handlers ends the process at once, because nothing has
+///    begun;
+///  - later, the process ends at most kPatience after the signal, or at the time given to
+///    `allow_until`, whatever its other threads do.
 #pragma once
 
 #include <chrono>
@@ -29,29 +29,29 @@ namespace vmnuma::balancer {
 class Signals {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  /// What a stop may take; an administrator who waits for it is promised 5 s.
+  /// Time limit of a stop; administrators are promised 5 s.
   static constexpr std::chrono::milliseconds kPatience{4000};
-  /// The exit status of a process whose stop hung.
+  /// The exit status of a process that hung while stopping.
   static constexpr int kExitHung = 5;
 
-  /// Called on the thread of signals; they must only pass the word on. `stop` is called once.
+  /// Called on the signal thread; they must only forward the signal. `stop` is called once.
   struct Handlers {
     std::function<void()> reload;  ///< SIGHUP
     std::function<void()> stop;    ///< SIGTERM, SIGINT
   };
 
-  /// Of a process with one thread. `board` tells what hangs.
+  /// To be created while the process has one thread. `board` shows what hangs.
   explicit Signals(const TaskBoard& board);
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
-  /// To be called last of all: it ends the limit of the stop.
+  /// To be destroyed last: that lifts the time limit of the stop.
   ~Signals();
 
-  /// Who is told from now on, also of a SIGHUP that came before.
+  /// Sets the handlers, which also receive a SIGHUP that came before.
   void pass_to(Handlers handlers);
-  /// Nobody is told any more; waits for a handler that runs. True if a stop was asked for.
+  /// Removes the handlers; waits for a running one. True if a stop was requested.
   [[nodiscard]] bool pass_to_nobody();
-  /// The stop that runs, or comes, may take until then.
+  /// The current or a future stop may take until then.
   void allow_until(Time until);
 
  private:

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is wrong with each source that the daemon depends on ("libvirt", "history", "sampler").
+/// Problems of each source that the daemon depends on ("libvirt", "history", "sampler").
 ///
 /// Terms: a source *answers* with a problem or without one; it *hangs* while a task of its worker
 /// is overdue (task_board.h). Properties:
-///  - that it hangs goes before what it answered last, which counts again once it hangs no more;
-///  - a hang is described as it was when it was seen first, so that it is told once.
+///  - a hang takes precedence over the last answer, which counts again once the source no longer
+///  hangs;
+///  - a hang keeps the description from when it was first seen, so that it is reported once.
 #pragma once
 
 #include <map>
@@ -18,9 +19,9 @@ namespace vmnuma::balancer {
 /// One thread.
 class Sources {
  public:
-  /// What the source has answered: a problem, in a sentence, or nothing.
+  /// The source's answer: a problem, in a sentence, or nothing.
   void answered(const std::string& source, std::string problem);
-  /// What is overdue now. Returns the sources whose problem is another one than before.
+  /// The overdue tasks. Returns the sources with a changed problem.
   [[nodiscard]] std::vector<std::string> look(const std::vector<TaskBoard::BusyPlace>& overdue);
   /// Empty if there is none.
   [[nodiscard]] std::string problem_of(const std::string& source) const;

@@ -15,7 +15,7 @@
 namespace vmnuma::balancer {
 namespace {
 
-/// How systemd writes "no limit".
+/// systemd's value for "no limit".
 constexpr std::uint64_t kInfinity = UINT64_MAX;
 
 struct UnrefMessage {
@@ -167,7 +167,7 @@ Result<void> SystemdControl::call(const char* method,
   sd_bus_error_free(&error);
   const ErrorCode code = code_of(-done);
   if (code == ErrorCode::kUnavailable || code == ErrorCode::kIo) {
-    bus_.reset();  // whatever is wrong with it, the next call begins anew
+    bus_.reset();  // whatever is wrong with it, the next call reconnects
   }
   return failure(code, fmt::format("systemd refuses: {}", why), -done);
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Limits of units, set through systemd.
+/// Memory limits of units, set through systemd.
 ///
-/// Problem: the daemon may not write to cgroups, and systemd would undo what others write there.
-/// Approach: its own interface, org.freedesktop.systemd1.Manager.SetUnitProperties with
-/// runtime=true (org.freedesktop.systemd1(5), systemd 252), over the system bus, where polkit
-/// decides who may (tools/units/50-vmnuma.rules). The connection is made with the first call and
-/// made anew after a failure. What it is told so, systemd keeps in drop-ins UNIT.d/50-Memory*.conf:
-/// of a transient unit, as scopes are, in kSettings/transient until that ends, of others in
-/// kSettings/system.control until the host's next start (src/core/unit.c, unit_drop_in_dir()).
-/// Nothing takes single ones away again; so that is done by a unit that root runs,
+/// Problem: the daemon may not write to cgroups, and systemd would undo writes by others. Approach:
+/// systemd's own interface, org.freedesktop.systemd1.Manager.SetUnitProperties with runtime=true
+/// (org.freedesktop.systemd1(5), systemd 252), over the system bus, where polkit authorises the
+/// caller (tools/units/50-vmnuma.rules). The connection is made with the first call and made anew
+/// after a failure. systemd keeps these settings in drop-ins UNIT.d/50-Memory*.conf: for a
+/// transient unit, as scopes are, in kSettings/transient until it ends, for others in
+/// kSettings/system.control until the host's next boot (src/core/unit.c, unit_drop_in_dir()). There
+/// is no call to remove single ones, so that is done by a unit that runs as root,
 /// vmnuma-revert@UNIT.service.
 ///
 /// Properties:
 ///  - no call takes longer than kPatience;
-///  - a bus that is gone or comes back later is an error of that call only.
+///  - if the bus is gone, or comes back later, that is an error of that call only.
 #pragma once
 
 #include <chrono>
@@ -32,7 +32,7 @@ class SystemdControl final : public UnitControl {
  public:
   static constexpr std::chrono::seconds kPatience{5};
 
-  /// Where systemd keeps what it is told at run time.
+  /// Where systemd keeps run-time settings.
   static constexpr const char* kSettings = "/run/systemd";
 
   /// `address` is a D-Bus address, "unix:path=/run/dbus/system_bus_socket"; empty: the system bus.
@@ -52,7 +52,7 @@ class SystemdControl final : public UnitControl {
     void operator()(sd_bus* bus) const;
   };
   [[nodiscard]] Result<void> connect();
-  /// Calls that method of systemd's manager. `add` appends the arguments and returns a negative
+  /// Calls this method of systemd's manager. `add` appends the arguments and returns a negative
   /// errno on failure.
   [[nodiscard]] Result<void> call(const char* method,
                                   const std::function<int(sd_bus_message*)>& add);

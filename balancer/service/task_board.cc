@@ -17,14 +17,14 @@
 namespace vmnuma::balancer {
 namespace {
 
-/// System calls that block on the descriptor that is their first argument.
+/// System calls that block on the descriptor in their first argument.
 constexpr std::array kCallsOnADescriptor{SYS_read,      SYS_pread64, SYS_readv, SYS_write,
                                          SYS_pwrite64,  SYS_writev,  SYS_fsync, SYS_fdatasync,
                                          SYS_ftruncate, SYS_fcntl,   SYS_flock, SYS_getdents64};
 
 constexpr std::size_t kMostSyscallBytes = 4096;
 
-/// A number and what follows it; nothing if there is none.
+/// Removes a number; nothing if there is none.
 std::optional<std::uint64_t> take_number(std::string_view& text, int base) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What every thread that may block is at, and for how long.
+/// The current task of every thread that may block, and for how long it has run.
 ///
-/// Problem: work on files, on libvirt and on a disk may never end: a process holds the lock of its
-/// mappings, libvirtd accepts and does not answer, a disk is gone. A thread that hangs cannot say
-/// so. Approach: each has a place on a board and notes there when it begins a task and when it is
-/// done. Others look: the service once a second, and the end of the daemon (signals.h).
+/// Problem: work on files, on libvirt and on a disk may never end: a process holds its mmap lock,
+/// libvirtd accepts and does not answer, a disk is gone. A thread that hangs cannot report it.
+/// Approach: each has a place on a board and notes there when it begins a task and when it is done.
+/// Others look: the service once a second, and the shutdown (signals.h).
 ///
 /// Terms: *allowed* - how long a task of a place may take; *overdue* - it takes longer.
 ///
 /// Properties:
 ///  - noting never waits for a task;
 ///  - a task that has ended is never shown;
-///  - a place is gone with its thread.
+///  - a place disappears with its thread.
 #pragma once
 
 #include <chrono>
@@ -33,7 +33,7 @@ class TaskBoard {
   struct Task {
     std::string doing;  ///< "reading the host": completes "... takes longer than 10 s"
     Time since;
-    pid_t thread = 0;  ///< in the kernel's numbers
+    pid_t thread = 0;  ///< kernel thread id
   };
   struct BusyPlace {
     std::string name;
@@ -49,9 +49,9 @@ class TaskBoard {
     Place& operator=(const Place&) = delete;
     ~Place();
 
-    /// Notes what the calling thread does from now on; empty: nothing. Returns what it did before.
+    /// Notes what the calling thread does from now on; empty: nothing. Returns the previous note.
     std::string note(std::string doing);
-    /// How long the task takes already; zero between tasks.
+    /// How long the current task has run; zero between tasks.
     [[nodiscard]] std::chrono::milliseconds busy_for() const;
 
    private:
@@ -66,9 +66,9 @@ class TaskBoard {
   TaskBoard(const TaskBoard&) = delete;
   TaskBoard& operator=(const TaskBoard&) = delete;
 
-  /// All places at work, in the order in which they were made.
+  /// All busy places, in the order in which they were created.
   [[nodiscard]] std::vector<BusyPlace> busy() const;
-  /// Those whose task takes longer at `now` than they are allowed.
+  /// Those with a task that at `now` has run longer than allowed.
   [[nodiscard]] std::vector<BusyPlace> overdue(Time now) const;
 
  private:
@@ -76,7 +76,7 @@ class TaskBoard {
   std::list<const Place*> places_;
 };
 
-/// The file that a thread of this process waits for in a system call, as far as the kernel tells;
+/// The file that a thread of this process waits for in a system call, as far as the kernel shows;
 /// empty if it does not, or if the thread waits for something else. Never blocks.
 [[nodiscard]] std::string file_waited_for(pid_t thread);
 

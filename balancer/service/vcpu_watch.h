@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whose vCPUs are no longer those that libvirt told of.
+/// Detects VMs with vCPUs other than those that libvirt reported.
 ///
-/// Problem: libvirt 9.0 raises no event for a vCPU that is plugged into a running VM or taken out
-/// of it, so nobody would read its definition again, and the vCPU would run wherever it likes.
-/// Approach: the readings of every epoch show the vCPUs that there are; where they differ from the
-/// definition, that is to be read again.
+/// Problem: libvirt 9.0 raises no event for a vCPU hot-plugged into a running VM or removed from
+/// it, so its definition would not be read again, and the vCPU would run anywhere. Approach: every
+/// epoch's readings show the existing vCPUs; if they differ from the definition, it must be read
+/// again.
 ///
 /// Properties:
-///  - each difference is told once, so a definition that goes on to differ is not read every epoch;
-///  - a VM without readings is not told.
+///  - each difference is reported once, so a definition that continues to differ is not read every
+///  epoch;
+///  - a VM without readings is not reported.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +24,13 @@ namespace vmnuma::balancer {
 /// One thread at a time.
 class VcpuWatch {
  public:
-  /// The VMs of `running` (any order) whose readings show other vCPUs, and did not last time.
+  /// The VMs of `running` (any order) with other vCPUs in their readings that they did not have
+  /// last time.
   [[nodiscard]] std::vector<placement::VmId> changed(
       const std::vector<placement::VmDescription>& running, const placement::Sample& sample);
 
  private:
-  /// What there is instead of what the definition says.
+  /// The vCPUs that exist instead of those in the definition.
   std::map<placement::VmId, std::vector<std::int32_t>> told_;
 };
 

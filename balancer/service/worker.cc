@@ -10,7 +10,7 @@
 namespace vmnuma::balancer {
 namespace {
 
-/// How often somebody who waits looks whether the running task hangs.
+/// How often a waiting thread checks whether the running task hangs.
 constexpr std::chrono::milliseconds kLookEvery{50};
 
 }  // namespace

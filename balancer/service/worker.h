@@ -2,9 +2,9 @@
 /// A thread that does blocking work for the service, one task after the other.
 ///
 /// Properties: tasks run in the order in which they were posted; the destructor lets the running
-/// task end and drops the others; a queue that is full refuses, so that a slow disk or libvirtd
+/// task end and drops the others; a full queue refuses tasks, so that a slow disk or libvirtd
 /// cannot make the service grow; every task is on the board while it runs; waiting for the end has
-/// a limit everywhere but in the destructor.
+/// a limit everywhere except in the destructor.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@
 
 namespace vmnuma::balancer {
 
-/// How long somebody waits for a worker.
+/// How long to wait for a worker.
 struct Patience {
   std::chrono::milliseconds all;       ///< for everything that is queued
   std::chrono::milliseconds one_task;  ///< for a single task: one that takes longer hangs
@@ -30,7 +30,7 @@ struct Patience {
 
 class Worker {
  public:
-  /// `name` is what top(1) and the board show, at most 15 characters. A task that takes longer than
+  /// `name` is shown by top(1) and the board, at most 15 characters. A task that takes longer than
   /// `allowed` is overdue.
   Worker(TaskBoard& board, std::string name, std::size_t most_waiting,
          std::chrono::milliseconds allowed);
@@ -41,15 +41,15 @@ class Worker {
   /// Any thread. False if the queue is full or the worker is stopped: the task will not run.
   /// `doing` is for the board.
   [[nodiscard]] bool post(std::string doing, std::function<void()> task);
-  /// Notes on the board that `task` runs. This worker's thread: for parts of a task that have a
-  /// deadline of their own, and for what its timers call.
+  /// Notes on the board that `task` runs. This worker's thread only: for parts of a task that have
+  /// a deadline of their own, and for timer handlers.
   void run(std::string doing, const std::function<void()>& task);
-  /// Lets all tasks that are queued now run, then ends the thread. False if that takes longer than
-  /// `patience`; then the thread goes on. One other thread; what is drained stays so.
+  /// Lets all tasks queued now run, then ends the thread. False if that takes longer than
+  /// `patience`; then the thread continues. One other thread; draining cannot be undone.
   [[nodiscard]] bool drain(Patience patience);
   /// Lets the running task end and drops the others, however long it takes. Any other thread.
   void end();
-  /// How long the running task takes already.
+  /// How long the running task has taken so far.
   [[nodiscard]] std::chrono::milliseconds busy_for() const { return place_.busy_for(); }
   /// For timers that run on this thread.
   [[nodiscard]] boost::asio::io_context& context() { return context_; }
@@ -66,7 +66,7 @@ class Worker {
   std::thread thread_;
 };
 
-/// Waits for `done`, which `worker` is to make ready. False if that takes longer than `patience`.
+/// Waits until `worker` makes `done` ready. False if that takes longer than `patience`.
 [[nodiscard]] bool wait_for(const std::future<void>& done, const Worker& worker, Patience patience);
 
 }  // namespace vmnuma::balancer
