@@ -42,7 +42,7 @@ std::string list_of(const std::vector<std::int32_t>& vcpus) {
   return placement::to_list(ids);
 }
 
-/// The value if all cells have the same, else nothing.
+/// The value if all cells have the same, otherwise nothing.
 std::string common_attribute(pugi::xml_node numa, const char* name) {
   const std::string value = numa.child("cell").attribute(name).value();
   const auto cells = numa.children("cell");
@@ -96,7 +96,7 @@ class Writer {
                         : add_line(cpu, "topology");
     }
     set(topology, "sockets", fmt::format("{}", advice_.sockets));
-    // Attributes that older libvirts lack are 1 where they are not there.
+    // Attributes unknown to older libvirts are 1 if absent.
     for (const auto& [name, value] : {std::pair("dies", advice_.dies), std::pair("clusters", 1)}) {
       if (topology.attribute(name) || value != 1) {
         set(topology, name, fmt::format("{}", value));
@@ -149,8 +149,8 @@ class Writer {
     return at == advice_.cells.size();
   }
 
-  /// What libvirt takes for one that is not there (LOCAL_DISTANCE, REMOTE_DISTANCE,
-  /// conf/numa_conf.c, 9.0), and guests as well.
+  /// The distance that libvirt (LOCAL_DISTANCE, REMOTE_DISTANCE, conf/numa_conf.c, 9.0) and guests
+  /// assume if there is none.
   static std::int32_t usual_distance(std::size_t from, std::size_t to) {
     constexpr std::int32_t kElsewhere = 20;
     return from == to ? placement::kLocalDistance : kElsewhere;
@@ -274,7 +274,7 @@ class Writer {
     }
   }
 
-  /// Before what libvirt puts after it.
+  /// A new one is inserted before the elements that libvirt puts after it.
   pugi::xml_node numatune() {
     if (const pugi::xml_node there = domain_.child("numatune")) {
       return there;

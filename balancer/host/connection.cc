@@ -12,8 +12,7 @@
 namespace vmnuma::balancer {
 namespace {
 
-/// Seconds between two questions whether the other side lives, and how many may stay without an
-/// answer.
+/// Seconds between keepalive messages, and how many may remain unanswered.
 constexpr int kKeepaliveInterval = 5;
 constexpr unsigned int kKeepaliveCount = 3;
 
@@ -72,7 +71,7 @@ Result<std::shared_ptr<Connection>> Connection::open(EventLoop& /*loop*/, const 
 
   const char* driver = virConnectGetType(raw);
   if (driver != nullptr && std::string_view(driver) == "TEST") {
-    // The test driver lives in this process: there is no other side that could go away.
+    // The test driver runs in this process: there is no other side that could disappear.
     connection->change_flags_ = VIR_DOMAIN_AFFECT_CURRENT;
     return connection;
   }
@@ -94,7 +93,7 @@ Result<std::shared_ptr<Connection>> Connection::open(EventLoop& /*loop*/, const 
 
 Connection::~Connection() {
   if (listens_for_close_) {
-    // The registration holds a reference of its own: without this the connection would never close.
+    // The registration holds its own reference: without this the connection would never close.
     (void)virConnectUnregisterCloseCallback(get(), run_on_closed);
   }
 }

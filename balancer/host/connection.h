@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// An open connection to libvirt.
 ///
-/// Problem: a connection dies with libvirtd, stays dead, and says so only to those who listen; and
-/// some connections must not be used at all. Approach: a Connection is open from its birth and is
-/// never repaired: who finds it closed drops it and opens another. Only the local host's system
-/// driver is accepted, because everything else (another host's VMs, session VMs without their own
-/// cgroups) cannot be judged by this host's counters. libvirt's test driver is accepted too; it is
-/// what the tests use.
+/// Problem: a connection dies with libvirtd, stays dead, and reports that only to registered
+/// callbacks; and some connections must not be used at all. Approach: a Connection is open from its
+/// creation and is never repaired: a user that finds it closed drops it and opens another. Only the
+/// local host's system driver is accepted, because everything else (another host's VMs, session VMs
+/// without their own cgroups) cannot be judged by this host's counters. libvirt's test driver is
+/// accepted too; it is what the tests use.
 ///
 /// Properties:
-///  - a vanished libvirtd is noticed by itself (end of file, or keepalive after about 20 s);
+///  - a vanished libvirtd is detected without a call (end of file, or keepalive after about 20 s);
 ///  - the callback for it runs at most once;
-///  - nothing of libvirt is left registered after the destructor.
+///  - nothing stays registered with libvirt after the destructor.
 #pragma once
 
 #include <functional>
@@ -24,8 +24,8 @@
 
 namespace vmnuma::balancer {
 
-/// What a connection may do. libvirt refuses every change on a read-only one, so the code that only
-/// looks cannot change a domain, whatever its errors.
+/// What a connection may do. libvirt refuses every change on a read-only one, so code that only
+/// reads cannot change a domain, whatever its bugs.
 enum class Access { kReadOnly, kReadWrite };
 
 class Connection {
@@ -46,7 +46,7 @@ class Connection {
   /// For libvirt calls, from any thread; valid as long as this object.
   [[nodiscard]] _virConnect* get() const { return handle_.get(); }
 
-  /// False once the other side is gone. A call may still find out first.
+  /// False once the other side is gone. A call may still find that out first.
   [[nodiscard]] bool is_open() const;
 
   /// The flags that make a change apply to the running domain: VIR_DOMAIN_AFFECT_LIVE, and 0

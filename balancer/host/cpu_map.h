@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// CPU sets as libvirt takes them: one bit a CPU, lowest first, as many bytes as the host needs.
+/// CPU sets in libvirt's format: one bit per CPU, lowest first, as many bytes as the host needs.
 ///
 /// Properties: a map has room for every CPU of the host, however many; a CPU that is not online is
-/// refused, because the kernel would silently leave it out of the set.
+/// refused, because the kernel would silently drop it from the set.
 #pragma once
 
 #include <cstddef>

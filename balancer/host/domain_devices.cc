@@ -31,7 +31,7 @@ std::int32_t address_part(pugi::xml_node address, const char* name, std::int32_t
 
 /// lspci's long form of <address domain='0x0000' bus='0x3b' slot='0x00' function='0x0'/>.
 std::string text_of(pugi::xml_node address, XmlFields& fields) {
-  // A domain of its own may be left out; the others may not.
+  // Only the PCI domain may be omitted.
   const std::int32_t domain = address.attribute("domain") != nullptr
                                   ? address_part(address, "domain", 0xffffff, fields)
                                   : 0;
@@ -40,7 +40,7 @@ std::string text_of(pugi::xml_node address, XmlFields& fields) {
       address_part(address, "slot", 0x1f, fields), address_part(address, "function", 7, fields));
 }
 
-/// vhost serves virtio interfaces whose driver is not said to be QEMU itself.
+/// vhost serves virtio interfaces unless QEMU is named as their driver.
 bool is_served_by_vhost(pugi::xml_node interface) {
   const std::string_view model = interface.child("model").attribute("type").value();
   return model.starts_with("virtio") && !is(interface.child("driver").attribute("name"), "qemu");

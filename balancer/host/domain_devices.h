@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The devices of a domain that tie its memory or its place to the host.
+/// The devices of a domain that tie its memory or its placement to the host.
 ///
-/// Problem: a device with direct access to guest memory pins that memory where it is, and it sits
-/// on a node of its own; libvirt spells such devices in half a dozen ways. Approach: collect the
-/// PCI addresses from every spelling, and name what else pins memory.
+/// Problem: a device with direct access to guest memory pins that memory, and it has a node of its
+/// own; libvirt has half a dozen notations for such devices. Approach: collect the PCI addresses
+/// from every notation, and name what else pins memory.
 #pragma once
 
 #include <pugixml.hpp>
@@ -16,33 +16,33 @@
 
 namespace vmnuma::balancer {
 
-/// Host PCI devices given to the guest: <hostdev type='pci'>, <interface type='hostdev'> and
-/// <disk type='nvme'>, in document order, each once.
+/// Host PCI devices given to the guest: <hostdev type='pci'>, <interface type='hostdev'> and <disk
+/// type='nvme'>, in document order, without duplicates.
 [[nodiscard]] std::vector<placement::PciDevice> pci_devices_of(pugi::xml_node domain,
                                                                XmlFields& fields);
 
-/// The source's <address> of the device that is the PCI device of that address; none if the domain
-/// has none.
+/// The <address> in the source of the device with that PCI address; none if the domain has no such
+/// device.
 [[nodiscard]] pugi::xml_node pci_source_of(pugi::xml_node domain, std::string_view address);
 /// Writes "0000:3b:00.0" into an <address>.
 void set_pci_address(pugi::xml_node element, std::string_view address);
 
-/// Where the guest's traffic leaves QEMU for a worker of the kernel's or a device: the bridge or
-/// interface of each <interface> of a virtio model that vhost serves, and vDPA devices by their
-/// name; whether it is a bridge of Open vSwitch (<virtualport>) besides. In document order, each
-/// once. An <interface type='network'> counts once libvirt has
-/// written the bridge or interface into the live XML; names that are none for the kernel do not.
+/// Where the guest's traffic leaves QEMU for a kernel thread or a device: the bridge or interface
+/// of each <interface> with a virtio model served by vhost, and vDPA devices by name; also whether
+/// it is an Open vSwitch bridge (<virtualport>). In document order, without duplicates. An
+/// <interface type='network'> counts once libvirt has written the bridge or interface into the live
+/// XML; invalid kernel names do not count.
 [[nodiscard]] std::vector<placement::HostInterface> host_interfaces_of(pugi::xml_node domain);
 
 /// Mediated devices given to the guest: <hostdev type='mdev'>, in document order.
 [[nodiscard]] std::vector<placement::MediatedDevice> mediated_devices_of(pugi::xml_node domain,
                                                                          XmlFields& fields);
 
-/// Block devices of the host that are disks of the guest: the name below /dev of each
-/// <disk type='block'>, CD-ROM and floppy drives left out. In document order, each once.
+/// Host block devices that are disks of the guest: the name below /dev of each <disk type='block'>,
+/// except CD-ROM and floppy drives. In document order, without duplicates.
 [[nodiscard]] std::vector<placement::HostDisk> host_disks_of(pugi::xml_node domain);
 
-/// What pins guest memory besides PCI and mediated devices: vDPA interfaces, memory encryption.
+/// What pins guest memory other than PCI and mediated devices: vDPA interfaces, memory encryption.
 /// Empty if nothing does.
 [[nodiscard]] std::string other_memory_pin_of(pugi::xml_node domain);
 

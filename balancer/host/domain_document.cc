@@ -15,7 +15,7 @@ constexpr std::size_t kMostCharacters = 4 * 1024 * 1024;
 /// libxml2, through which libvirt reads every definition, stops at this depth.
 constexpr int kMostDepth = 256;
 
-/// Stops at the first element that lies too deep.
+/// Stops at the first element that is nested too deeply.
 class DepthCheck : public pugi::xml_tree_walker {
  public:
   bool for_each(pugi::xml_node& /*node*/) override { return depth() < kMostDepth; }

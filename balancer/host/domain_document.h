@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Domain XML as a document, within the limits that libvirt itself has. Internal to this folder.
+/// Domain XML as a document, within libvirt's own limits. Internal to this folder.
 #pragma once
 
 #include <pugixml.hpp>
@@ -10,7 +10,7 @@
 namespace vmnuma::balancer {
 
 /// Parses `xml` into `document`, which owns it, and returns its <domain>. `flags` are pugixml's.
-/// Error: invalid-argument if it is too long, nested too deeply, not XML, or not of a domain.
+/// Error: invalid-argument if it is too long, nested too deeply, not XML, or has no domain.
 [[nodiscard]] Result<pugi::xml_node> load_domain_document(std::string_view xml, unsigned int flags,
                                                           pugi::xml_document& document);
 

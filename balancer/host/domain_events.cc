@@ -18,7 +18,7 @@ void mark(virDomainPtr domain, void* opaque) {
   if (virDomainGetUUID(domain, id.uuid.data()) == 0) {
     (*static_cast<SharedMarks*>(opaque))->mark(id);
   } else {
-    (*static_cast<SharedMarks*>(opaque))->mark_all();  // whose event it was is not known
+    (*static_cast<SharedMarks*>(opaque))->mark_all();  // the event's domain is unknown
   }
 }
 
@@ -52,8 +52,7 @@ struct Subscription {
   virConnectDomainEventGenericCallback callback;
 };
 
-/// libvirt's one registration call takes every signature as a generic one and calls it as what it
-/// is.
+/// libvirt's single registration function takes every callback as a generic one and casts it back.
 template <class Callback>
 Subscription subscription(int event, Callback callback) {
   return {event, reinterpret_cast<virConnectDomainEventGenericCallback>(
@@ -89,7 +88,7 @@ Result<std::unique_ptr<DomainEvents>> DomainEvents::subscribe(
 
 DomainEvents::~DomainEvents() {
   for (const int registration : registrations_) {
-    // On a dead connection the server cannot be told, but the callback is gone all the same.
+    // On a dead connection the server cannot be notified, but the callback is gone all the same.
     (void)virConnectDomainEventDeregisterAny(connection_->get(), registration);
   }
 }

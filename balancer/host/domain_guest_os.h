@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which operating system a guest has, as virt-install and virt-manager leave it in the metadata:
+/// The guest's operating system, as recorded in the metadata by virt-install and virt-manager:
 ///
 ///     <metadata>
 ///       <libosinfo:libosinfo xmlns:libosinfo="http://libosinfo.org/xmlns/libvirt/domain/1.0">
@@ -7,8 +7,7 @@
 ///       </libosinfo:libosinfo>
 ///     </metadata>
 ///
-/// Nobody checks what is there, and nothing but forecasts is made of it, so what is not understood
-/// is as if it were not there.
+/// The contents are unchecked and used for forecasts only, so anything not understood is ignored.
 #pragma once
 
 #include <pugixml.hpp>
@@ -16,7 +15,8 @@
 
 namespace vmnuma::balancer {
 
-/// libosinfo's id; empty if there is none, or none that could be one: longer than 255 bytes.
+/// libosinfo's id; empty if there is none, or if it is longer than 255 bytes and thus cannot be
+/// one.
 [[nodiscard]] std::string guest_os_of(pugi::xml_node domain);
 
 }  // namespace vmnuma::balancer

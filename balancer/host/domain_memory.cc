@@ -20,8 +20,7 @@ using placement::CellBinding;
 using placement::NumatuneMode;
 using placement::VmDescription;
 
-/// Where there is no <memory>, which people may leave out if there are cells and libvirt never
-/// does.
+/// For definitions without <memory>, which people may omit if there are cells; libvirt never does.
 Bytes memory_of_parts(pugi::xml_node domain, const VmDescription& vm, XmlFields& fields) {
   Bytes sum;
   const auto add = [&](Bytes part) {
@@ -59,8 +58,8 @@ NumatuneMode read_mode(pugi::xml_node element, XmlFields& fields) {
   return NumatuneMode::kStrict;
 }
 
-/// In the order of their elements. Each cell is given its own; one without any is bound as <memory>
-/// says, or to nothing (virDomainNumatuneGetNodeset, conf/numa_conf.c, 9.0).
+/// In document order. Each cell is given its own binding; one without is bound as <memory> says, or
+/// to nothing (virDomainNumatuneGetNodeset, conf/numa_conf.c, 9.0).
 std::vector<CellBinding> read_bindings_of_cells(pugi::xml_node numatune, VmDescription& vm,
                                                 XmlFields& fields) {
   std::vector<CellBinding> bindings;
@@ -81,7 +80,7 @@ std::vector<CellBinding> read_bindings_of_cells(pugi::xml_node numatune, VmDescr
   return bindings;
 }
 
-/// With <vcpu placement='auto'>, memory is placed likewise unless it is said where
+/// With <vcpu placement='auto'>, memory is placed automatically, too, unless specified otherwise
 /// (virDomainNumatuneParseXML, conf/numa_conf.c, 9.0).
 void read_numatune(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) {
   const pugi::xml_node numatune = domain.child("numatune");
@@ -103,7 +102,7 @@ void read_numatune(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) 
     vm.numatune_auto = true;
     return;
   }
-  // Cells bound one by one, without a word on the whole: the first cell's mode stands for the VM.
+  // Cells with individual bindings but none for the whole: the first cell's mode stands for the VM.
   std::set<placement::NodeId> nodes;
   for (const CellBinding& binding : bindings) {
     vm.numatune = vm.numatune == NumatuneMode::kNone ? binding.mode : vm.numatune;
@@ -116,8 +115,8 @@ bool is_ordinary(Bytes page_size) {
   return page_size.value <= sysconf(_SC_PAGESIZE);
 }
 
-/// Cells that a <page nodeset=> names have pages of that size, the others those of the <page>
-/// without one, or ordinary ones (qemuBuildMemoryGetPagesize, qemu/qemu_command.c, 9.0).
+/// Cells named by a <page nodeset=> have pages of that size, the others those of the <page> without
+/// one, or ordinary ones (qemuBuildMemoryGetPagesize, qemu/qemu_command.c, 9.0).
 void read_page_sizes_of_cells(pugi::xml_node huge_pages, VmDescription& vm, XmlFields& fields) {
   if (!huge_pages.child("page")) {
     return;  // all have the VM's
@@ -143,7 +142,7 @@ void read_page_sizes_of_cells(pugi::xml_node huge_pages, VmDescription& vm, XmlF
 }
 
 /// The largest page size in use: it is the hardest to find room for. Zero for ordinary pages, which
-/// <hugepages> may name too (to leave some cells out).
+/// <hugepages> may also name (to exclude some cells).
 Bytes read_huge_page_size(pugi::xml_node backing, Bytes default_size, XmlFields& fields) {
   const pugi::xml_node huge_pages = backing.child("hugepages");
   if (!huge_pages) {

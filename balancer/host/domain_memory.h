@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A domain's memory: how much, of which pages, bound to what.
+/// A domain's memory: its amount, page sizes and binding.
 ///
-/// Problem: whether memory can be moved at all follows from a handful of elements that each have
-/// defaults. Approach: read them together: <memory>, <currentMemory>, <numatune> and
-/// <memoryBacking>.
+/// Problem: whether memory can be moved at all depends on several elements, each with defaults.
+/// Approach: read them together: <memory>, <currentMemory>, <numatune> and <memoryBacking>.
 #pragma once
 
 #include <pugixml.hpp>
@@ -14,9 +13,9 @@
 
 namespace vmnuma::balancer {
 
-/// Fills in the amounts, numatune and memory backing. `max_memory` is <memory>: the most the VM can
-/// use before a memory device is plugged. `memory_shared` is only ever set, never cleared: a cell
-/// may have set it before. The cells are there already; each gets its page size and its binding.
+/// Fills in the amounts, numatune and memory backing. `max_memory` is <memory>: the maximum the VM
+/// can use before a memory device is plugged. `memory_shared` is only ever set, never cleared: a
+/// cell may have set it before. The cells exist already; each gets its page size and its binding.
 void read_memory(pugi::xml_node domain, placement::Bytes default_huge_page_size,
                  placement::VmDescription& vm, XmlFields& fields);
 

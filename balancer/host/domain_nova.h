@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whose VM it is, as OpenStack's Nova leaves it in the metadata of the VMs that it starts:
+/// The VM's owner, as recorded by OpenStack's Nova in the metadata of the VMs that it starts:
 ///
 ///     <metadata>
 ///       <nova:instance xmlns:nova="http://openstack.org/xmlns/libvirt/nova/1.1">
@@ -10,8 +10,8 @@
 ///       </nova:instance>
 ///     </metadata>
 ///
-/// Older versions of Nova have the namespace .../nova/1.0, with the same elements. Nobody checks
-/// what is there, so what is not understood is as if it were not there.
+/// Older versions of Nova have the namespace .../nova/1.0, with the same elements. The contents are
+/// unchecked, so anything not understood is ignored.
 #pragma once
 
 #include <pugixml.hpp>
@@ -20,7 +20,7 @@
 
 namespace vmnuma::balancer {
 
-/// Its project. Empty if there is none; name and UUID each if longer than 255 bytes.
+/// The VM's project. Empty if there is none; name or UUID empty if longer than 255 bytes.
 [[nodiscard]] placement::NovaProject nova_project_of(pugi::xml_node domain);
 
 }  // namespace vmnuma::balancer

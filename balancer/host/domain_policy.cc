@@ -12,9 +12,9 @@ namespace {
 using placement::PolicySetting;
 
 constexpr std::string_view kElement = "policy";
-/// There are fewer keys than that, so what is beyond is no policy, and is refused for what is not.
+/// There are fewer valid keys than this, so a longer policy has invalid ones and is refused anyway.
 constexpr std::size_t kMostSettings = 64;
-/// Longer values are refused, so the rest of them need not be kept.
+/// Longer values are refused, so they need not be kept completely.
 constexpr std::size_t kMostOfValue = 4097;
 
 bool is_declaration(std::string_view attribute) {

@@ -7,10 +7,10 @@
 ///     </metadata>
 ///
 /// libvirt keeps one element of each namespace there (virDomainSetMetadata, 9.0). Approach: every
-/// attribute is a setting, whatever it is called, and what belongs to no policy is a setting that
-/// nobody knows, so that who checks them (balancer/policy/policy_keys.h) can say so. Properties:
-/// any prefix will do, the namespace counts; nothing of our namespace is silently ignored; what is
-/// written and read is the same.
+/// attribute is a setting, whatever its name, and content that belongs to no policy becomes an
+/// unknown setting, which the check (balancer/policy/policy_keys.h) then reports. Properties: any
+/// prefix is accepted, only the namespace counts; nothing in our namespace is silently ignored;
+/// what is written is read back the same.
 #pragma once
 
 #include <pugixml.hpp>
@@ -22,10 +22,10 @@
 namespace vmnuma::balancer {
 
 inline constexpr const char* kPolicyNamespace = "https://vmnuma.org/policy/1.0";
-/// The prefix we ask libvirt to use; any other is understood as well.
+/// The prefix we ask libvirt to use; any other is accepted as well.
 inline constexpr const char* kPolicyPrefix = "vmnuma";
 
-/// The settings in the metadata of `domain`, in their order. Empty if it has no policy.
+/// The settings in the metadata of `domain`, in order. Empty if it has no policy.
 [[nodiscard]] std::vector<placement::PolicySetting> policy_settings_of(pugi::xml_node domain);
 
 /// The element for virDomainSetMetadata, which adds namespace and prefix itself.

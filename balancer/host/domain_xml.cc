@@ -31,7 +31,7 @@ using placement::VmDescription;
 
 /// QEMU's largest machine type has 4096 vCPUs (q35 in QEMU 9; 288 in 7.2).
 constexpr std::int32_t kMostVcpus = 4096;
-/// More than any QEMU can use; keeps a made-up count from costing memory.
+/// More than QEMU can use; prevents a bogus count from costing memory.
 constexpr std::int32_t kMostIoThreads = 1024;
 constexpr std::int32_t kMostCells = 1024;
 constexpr std::size_t kMostQuotedName = 100;
@@ -77,9 +77,9 @@ void read_topology(pugi::xml_node cpu, VmDescription& vm, XmlFields& fields) {
   vm.threads = part("threads");
 }
 
-/// A cell without an id has that of its place (virDomainNumaDefParseXML, conf/numa_conf.c, 9.0),
-/// and vCPUs without a cell are in the first one (qemuDomainDefNumaCPUsRectify,
-/// qemu/qemu_domain.c, 9.0).
+/// A cell without an id has its position as id (virDomainNumaDefParseXML, conf/numa_conf.c, 9.0),
+/// and vCPUs without a cell are in the first one (qemuDomainDefNumaCPUsRectify, qemu/qemu_domain.c,
+/// 9.0).
 void read_cells(pugi::xml_node cpu, VmDescription& vm, XmlFields& fields) {
   std::set<std::int32_t> cell_ids;
   std::set<std::int32_t> taken;
@@ -122,8 +122,8 @@ void read_cells(pugi::xml_node cpu, VmDescription& vm, XmlFields& fields) {
   std::sort(first.begin(), first.end());
 }
 
-/// <iothreads> gives their number, <iothreadids> the ids of those that do not simply count from 1;
-/// libvirt numbers the rest with the lowest free ids (virDomainDefParseIOThreads).
+/// <iothreads> gives their number, <iothreadids> the ids that do not simply count from 1; libvirt
+/// gives the rest the lowest free ids (virDomainDefParseIOThreads).
 void read_io_threads(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) {
   std::set<std::int32_t> ids;
   for (const pugi::xml_node thread : domain.child("iothreadids").children("iothread")) {
@@ -144,7 +144,7 @@ void read_io_threads(pugi::xml_node domain, VmDescription& vm, XmlFields& fields
   vm.io_threads.assign(ids.begin(), ids.end());
 }
 
-/// <vcpupin vcpu= cpuset=> and its like. `numbers` are those that may be pinned; each at most once.
+/// <vcpupin vcpu= cpuset=> and similar. `numbers` may be pinned, each at most once.
 std::vector<Pin> read_pins(pugi::xml_node cputune, const char* element, const char* number_name,
                            std::set<std::int32_t> numbers, XmlFields& fields) {
   std::vector<Pin> pins;
@@ -178,7 +178,7 @@ void add_default_pins(const std::vector<std::int32_t>& numbers, const std::vecto
 
 void read_pins(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) {
   const pugi::xml_node cputune = domain.child("cputune");
-  std::set<std::int32_t> vcpus;  // also those not plugged
+  std::set<std::int32_t> vcpus;  // including unplugged ones
   for (std::int32_t vcpu = 0; vcpu < vm.max_vcpus; ++vcpu) {
     vcpus.insert(vcpu);
   }
@@ -187,7 +187,7 @@ void read_pins(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) {
                                 {vm.io_threads.begin(), vm.io_threads.end()}, fields);
   vm.emulator_pin =
       fields.cpus(cputune.child("emulatorpin").attribute("cpuset").value(), "<emulatorpin>");
-  // <vcpu cpuset=> is where every thread without a pin of its own is bound.
+  // <vcpu cpuset=> applies to every thread without a pin of its own.
   vm.default_pin = fields.cpus(domain.child("vcpu").attribute("cpuset").value(), "<vcpu> cpuset");
   if (const std::vector<CpuId>& common = vm.default_pin; !common.empty()) {
     add_default_pins(vm.vcpus, common, vm.vcpu_pins);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What libvirt's live domain XML says about a VM.
+/// Reads a VM's description from libvirt's live domain XML.
 ///
 /// Problem: guest NUMA cells, pins, numatune, memory backing and passed-through devices of a
-/// running domain are nowhere but in its XML, in a format that has grown for years and leaves most
-/// things out when they are default. Approach: one function from text to VmDescription. It reads
-/// the canonical form that libvirt itself prints (virDomainDefFormat, conf/domain_conf.c, 9.0), and
-/// what people may write instead (lists that take numbers out, cells without ids or <memory>),
-/// fills in libvirt's defaults, and refuses what it cannot understand rather than guess.
+/// running domain are found only in its XML, in a format that has grown for years and omits most
+/// defaults. Approach: one function from text to VmDescription. It reads the canonical form that
+/// libvirt itself prints (virDomainDefFormat, conf/domain_conf.c, 9.0), and hand-written
+/// alternatives (lists with exclusions, cells without ids or <memory>), fills in libvirt's
+/// defaults, and refuses what it cannot understand rather than guess.
 ///
 /// Terms: a cell is a guest NUMA node; a pin is a thread's cpuset.
 ///
@@ -28,9 +28,8 @@ namespace vmnuma::balancer {
 
 /// `xml` is a live <domain>; without an `id` attribute (a definition that does not run) domain_id
 /// is -1. `default_huge_page_size` is what <hugepages/> without a size means on this host:
-/// Hugepagesize of /proc/meminfo. The policy keeps its defaults;
-/// `own_policy` is what the metadata says. Reads no file and calls no
-/// libvirt; any thread. Errors: invalid-argument.
+/// Hugepagesize of /proc/meminfo. The policy keeps its defaults; `own_policy` is what the metadata
+/// says. Reads no file and does not call libvirt; any thread. Errors: invalid-argument.
 [[nodiscard]] Result<placement::VmDescription> parse_domain_xml(
     std::string_view xml, placement::Bytes default_huge_page_size);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// libvirt's errors in the project's terms.
 ///
-/// Problem: libvirt reports a number, a subsystem and a sentence per thread; callers have to know
+/// Problem: libvirt reports a number, a subsystem and a sentence per thread; callers must know
 /// whether to reconnect, forget the VM or leave it alone. Approach: one table from libvirt's
-/// numbers to ErrorCode. The same number means different things depending on who raised it: a
-/// system error of the RPC layer is a lost connection, one of the driver is the kernel's refusal.
+/// numbers to ErrorCode. The same number has different meanings depending on its source: a system
+/// error of the RPC layer is a lost connection, one of the driver is a refusal by the kernel.
 /// libvirt's sentence and number stay in the message.
 ///
 /// Properties:

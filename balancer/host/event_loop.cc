@@ -13,7 +13,7 @@ namespace {
 
 void print_nothing(void*, virErrorPtr) {}
 
-/// Runs in the loop's thread: the loop looks at the flag after every round.
+/// Runs in the loop's thread: the loop checks the flag after every round.
 void request_stop(int timer, void* stopping) {
   static_cast<std::atomic<bool>*>(stopping)->store(true);
   (void)virEventRemoveTimeout(timer);  // fails only for a timer that is gone already
@@ -30,7 +30,7 @@ Result<std::unique_ptr<EventLoop>> EventLoop::start() {
 }
 
 EventLoop::EventLoop() {
-  // A thread inherits the mask of its creator: the service alone decides where signals go.
+  // A thread inherits its creator's mask: only the service decides where signals go.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -40,8 +40,8 @@ EventLoop::EventLoop() {
 }
 
 EventLoop::~EventLoop() {
-  // A timer is the way to wake the loop. It runs after the releases that closed connections left
-  // behind, because those have a higher priority in the loop.
+  // A timer wakes the loop. It runs after the releases left by closed connections, because those
+  // have a higher priority in the loop.
   VMNUMA_CHECK(virEventAddTimeout(0, request_stop, &stopping_, nullptr) >= 0);
   thread_.join();
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// libvirt's event loop in a thread of its own.
 ///
-/// Problem: events, keepalive and the news of a lost connection arrive only while somebody runs
-/// libvirt's event loop, and libvirt has one such loop for the whole process. Approach: libvirt's
-/// own default loop, run by one thread. Everything that needs it takes a reference, so it is
-/// started first and stopped last.
+/// Problem: events, keepalive and notice of a lost connection arrive only while libvirt's event
+/// loop runs, and libvirt has one such loop for the whole process. Approach: libvirt's own default
+/// loop, run by one thread. Everything that needs it holds a reference, so it is started first and
+/// stopped last.
 ///
 /// Properties:
 ///  - the destructor ends and joins the thread;
 ///  - signals of the process are never delivered to it;
-///  - no libvirt error is printed to stderr (libvirt's habit), they all come back as values.
+///  - no libvirt error is printed to stderr (libvirt's default), they are all returned as values.
 #pragma once
 
 #include <atomic>
@@ -22,13 +22,13 @@ namespace vmnuma::balancer {
 
 class EventLoop {
  public:
-  /// Prepares libvirt and starts the thread. At most one EventLoop at a time in a process, before
+  /// Initialises libvirt and starts the thread. At most one EventLoop at a time per process, before
   /// any connection. Errors: io (libvirt cannot be initialised).
   [[nodiscard]] static Result<std::unique_ptr<EventLoop>> start();
 
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
-  /// To be called from another thread than the loop's own, after all connections are closed.
+  /// To be called on a thread other than the loop's own, after all connections are closed.
   ~EventLoop();
 
  private:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Fits the definition of a VM that arrives from another host, or from long ago, to this one.
+/// Fits the definition of a VM that comes from another host, or is old, to this host.
 ///
-/// Problem: a VM that is migrated or restored brings the pins and node masks it had, and libvirt
-/// does not start it if they name a CPU or node that is not here. Approach: every set of host CPUs
-/// or nodes in the XML is cut to what this host has. A set of which nothing is left goes away with
-/// its element, so that the VM is free in that; only <numatune><memory>, without which libvirt
+/// Problem: a VM that is migrated or restored brings its old pins and node masks, and libvirt does
+/// not start it if they name a CPU or node that does not exist here. Approach: every set of host
+/// CPUs or nodes in the XML is reduced to what this host has. An empty set is removed with its
+/// element, so that the VM is unrestricted in that; only <numatune><memory>, without which libvirt
 /// might refuse the rest of <numatune>, then names all nodes with memory. Everything else is left
 /// as it is, byte for byte as far as XML has one way to write it.
 ///
@@ -14,7 +14,7 @@
 /// Properties:
 ///  - any input gives an XML that libvirt can read, or none, or an error, never a crash;
 ///  - what is returned needs no further change;
-///  - an XML that fits is not touched.
+///  - an XML that fits is not changed.
 #pragma once
 
 #include <optional>
@@ -35,7 +35,7 @@ struct HostSets {
 
 struct FittedXml {
   std::string xml;                   ///< the whole document
-  std::vector<std::string> changes;  ///< a sentence each
+  std::vector<std::string> changes;  ///< one sentence each
 };
 
 /// Nothing if the XML fits as it is. Error: invalid-argument.

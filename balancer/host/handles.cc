@@ -6,7 +6,7 @@
 namespace vmnuma::balancer {
 
 void ConnectionRelease::operator()(_virConnect* connection) const noexcept {
-  (void)virConnectClose(connection);  // the number of references left; nothing to decide on it
+  (void)virConnectClose(connection);  // the number of remaining references is irrelevant
 }
 
 void DomainRelease::operator()(_virDomain* domain) const noexcept {

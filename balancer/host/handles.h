@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// libvirt's C handles as move-only C++ types, without libvirt's headers.
 ///
-/// Problem: every libvirt object is counted by hand, and a forgotten release keeps a connection
-/// open for good. Approach: three owning types, declared over libvirt's own struct tags, so that
-/// only .cc files of this folder include libvirt. Properties: each handle is released exactly once,
-/// on any path out of a scope.
+/// Problem: every libvirt object is reference-counted by hand, and a forgotten release keeps a
+/// connection open for good. Approach: three owning types, declared with libvirt's own struct tags,
+/// so that only .cc files of this folder include libvirt. Properties: each handle is released
+/// exactly once, on any path out of a scope.
 #pragma once
 
 #include <memory>
 #include <string>
 
-// The tags libvirt's public headers give these structs (libvirt-host.h, libvirt-domain.h, 9.0).
+// The struct tags from libvirt's public headers (libvirt-host.h, libvirt-domain.h, 9.0).
 // NOLINTBEGIN(bugprone-reserved-identifier)
 struct _virConnect;
 struct _virDomain;
@@ -31,7 +31,7 @@ struct DomainRelease {
 /// One reference to a domain object. The domain behind it may end at any time.
 using DomainHandle = std::unique_ptr<_virDomain, DomainRelease>;
 
-/// A list of named values, as libvirt's tuning calls take it.
+/// A list of named values for libvirt's tuning calls.
 class TypedParameters {
  public:
   TypedParameters() = default;

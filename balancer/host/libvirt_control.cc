@@ -30,7 +30,7 @@ struct FreeBytes {
   void operator()(void* bytes) const noexcept { std::free(bytes); }
 };
 
-/// `cpus` as a map of the host's size. Asked anew each time: CPUs come and go.
+/// `cpus` as a map of the host's size, which is queried each time: CPUs come and go.
 Result<CpuMap> cpu_map(const Connection& connection, const std::vector<CpuId>& cpus) {
   unsigned char* raw = nullptr;
   const int count = virNodeGetCPUMap(connection.get(), &raw, /*online=*/nullptr, /*flags=*/0);
@@ -51,12 +51,12 @@ Result<DomainHandle> find(const Connection& connection, const VmId& vm) {
   return domain;
 }
 
-/// libvirt's id of the running domain as it was when it was looked up; negative: it does not run.
+/// libvirt's id of the running domain at the time of its look-up; negative: it does not run.
 std::int32_t id_of(const DomainHandle& domain) {
   return static_cast<std::int32_t>(virDomainGetID(domain.get()));
 }
 
-/// The running domain if it still is the run that is meant.
+/// The running domain if it is still the intended run.
 Result<DomainHandle> find(const Connection& connection, const DomainRun& run) {
   auto domain = find(connection, run.vm);
   if (!domain || run.domain_id < 0) {
@@ -75,7 +75,7 @@ Result<DomainHandle> find(const Connection& connection, const DomainRun& run) {
   return domain;
 }
 
-/// After a change: whether it was the run that is meant that was changed.
+/// After a change: checks that the intended run was changed.
 Result<void> check_still_there(const Connection& connection, const DomainRun& run,
                                const std::string& what) {
   const auto domain = find(connection, run);
@@ -85,20 +85,20 @@ Result<void> check_still_there(const Connection& connection, const DomainRun& ru
                                "changed",
                                what, domain.error().message));
   }
-  return {};  // an end is found out by the next call
+  return {};  // an end is detected by the next call
 }
 
 /// The error of the call on `domain` that just failed.
 Error refusal(const DomainHandle& domain, const std::string& what) {
   Error error = last_libvirt_error(what);
-  // libvirt has one number for "not running" and for "not in this state at all".
+  // libvirt has one number for "not running" and for "never possible in this state".
   if (error.code == ErrorCode::kUnsupported && virDomainIsActive(domain.get()) == 0) {
     error.code = ErrorCode::kNotFound;
   }
   return error;
 }
 
-/// A pin: looks the domain up, makes the map, and lets `call` pin with it.
+/// Looks the domain up, makes the map, and lets `call` pin with it.
 Result<void> pin(const Connection& connection, const DomainRun& run, const std::string& thread,
                  const std::vector<CpuId>& cpus,
                  const std::function<int(virDomainPtr, CpuMap&)>& call) {
@@ -116,7 +116,7 @@ Result<void> pin(const Connection& connection, const DomainRun& run, const std::
     return check_still_there(connection, run, what);
   }
   Error error = refusal(*domain, what);
-  // The set was found good above, so what libvirt calls an invalid argument is the thread's number.
+  // The set was validated above, so an invalid argument in libvirt's terms is the thread's number.
   if (error.code == ErrorCode::kInvalidArgument && error.errno_value == 0) {
     error.code = ErrorCode::kNotFound;
   }
@@ -132,7 +132,7 @@ int length_of(const CpuMap& map) {
   return static_cast<int>(map.size());
 }
 
-/// Refuses VMs whose memory libvirt bound when it started them. libvirt 9.0 itself overlooks those
+/// Refuses VMs with memory that libvirt bound at their start. libvirt 9.0 itself overlooks those
 /// with <memnode> alone.
 Result<void> check_memory_is_free(const DomainHandle& domain) {
   const std::unique_ptr<char, FreeBytes> xml(virDomainGetXMLDesc(domain.get(), /*flags=*/0));
@@ -227,7 +227,7 @@ Result<void> LibvirtControl::set_memory_nodes(const DomainRun& run,
   if (auto free = find(**connection, run).and_then(check_memory_is_free); !free) {
     return failure(std::move(free).error(), what);
   }
-  // Once more, because reading its definition has taken a while.
+  // Again, because reading its definition has taken a while.
   const auto domain = find(**connection, run);
   if (!domain) {
     return failure(domain.error(), what);
@@ -236,7 +236,7 @@ Result<void> LibvirtControl::set_memory_nodes(const DomainRun& run,
                                  (*connection)->change_flags()) == 0) {
     return check_still_there(**connection, run, what);
   }
-  // Numatune was found fit above, so the unsupported configuration is a node that is not there
+  // Numatune was validated above, so the unsupported configuration is a node that does not exist
   // (virNumaNodesetIsAvailable, util/virnuma.c, 9.0).
   const bool no_such_node = virGetLastErrorCode() == VIR_ERR_CONFIG_UNSUPPORTED;
   Error error = refusal(*domain, what);
@@ -259,7 +259,7 @@ Result<void> LibvirtControl::set_policy(const VmId& vm,
   if (!domain) {
     return failure(domain.error(), what);
   }
-  // Otherwise a definition that does not run would be changed where it alone was meant to be left.
+  // Otherwise a definition that does not run would be changed, although it was to be left alone.
   if (virDomainIsActive(domain->get()) == 0) {
     return failure(ErrorCode::kNotFound, what + ": it does not run");
   }
@@ -272,7 +272,7 @@ Result<void> LibvirtControl::set_policy(const VmId& vm,
   if (persistent) {
     flags |= VIR_DOMAIN_AFFECT_CONFIG;
   }
-  // Taking away needs no text; libvirt does not mind if there is nothing to take.
+  // Removal needs no text; libvirt accepts it even if there is nothing to remove.
   if (virDomainSetMetadata(domain->get(), VIR_DOMAIN_METADATA_ELEMENT,
                            settings.empty() ? nullptr : element.c_str(), kPolicyPrefix,
                            kPolicyNamespace, flags) == 0) {

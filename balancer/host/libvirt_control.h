@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Changes to running VMs, made through libvirt.
 ///
-/// Problem: writing cgroups and affinities behind libvirt's back leaves it with a wrong picture
-/// that it writes back at the next hot-plug or restart. Approach: every change is a libvirt call
-/// with the LIVE flag, on a connection of its own, so that a nodeset change that copies memory for
-/// minutes holds up no event and no query. libvirt looks a domain up by its UUID alone, whatever id
-/// it is given, so the id is looked up and compared right before the change, and once more after
-/// it: a domain that was started anew between the two is not left alone, but it is told.
+/// Problem: writing cgroups and affinities behind libvirt's back leaves it with outdated state that
+/// it writes back at the next hot-plug or restart. Approach: every change is a libvirt call with
+/// the LIVE flag, on a connection of its own, so that a nodeset change that copies memory for
+/// minutes delays no event and no query. libvirt looks a domain up by UUID only, whatever id it is
+/// given, so the id is looked up and compared right before the change, and again after it: a domain
+/// that was restarted between the two may be changed, but that is reported.
 ///
 /// Properties:
-///  - only the running domain changes, its definition only where a policy is to persist;
-///  - no other run of the domain than the one that is meant is changed, except as said;
-///  - CPUs that are not online on the host are refused before libvirt is asked, because the kernel
+///  - only the running domain changes; its definition only if a policy is to persist;
+///  - no run of the domain other than the intended one is changed, except as described above;
+///  - CPUs that are not online on the host are refused before libvirt is called, because the kernel
 ///    would silently drop them;
-///  - a lost connection is opened again by the next call.
+///  - a lost connection is reopened by the next call.
 #pragma once
 
 #include <memory>
@@ -32,7 +32,7 @@ class LibvirtControl final : public migration::DomainControl {
   /// Opens nothing yet; the first call does. `loop` must outlive this object.
   LibvirtControl(EventLoop& loop, std::string uri) : loop_(loop), uri_(std::move(uri)) {}
 
-  /// As the port says. Besides its errors: unsupported for a URI that can never work.
+  /// See the port. Additional error: unsupported for a URI that can never work.
   [[nodiscard]] Result<void> pin_vcpu(const migration::DomainRun& run, std::int32_t vcpu,
                                       const std::vector<placement::CpuId>& cpus) override;
   [[nodiscard]] Result<void> pin_emulator(const migration::DomainRun& run,

@@ -27,9 +27,9 @@ bool is_gone(const Error& error) {
   return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kVanished;
 }
 
-/// The nodes that a VM's memory may use as libvirt has it, where its XML does not say: with
-/// placement='auto' that is what libvirt was advised at the start (qemuDomainGetNumaParameters(),
-/// libvirt 9.0). Nothing if it does not tell.
+/// The nodes that a VM's memory may use according to libvirt, for cases in which its XML does not
+/// say: with placement='auto' they are those that libvirt was advised at the start
+/// (qemuDomainGetNumaParameters(), libvirt 9.0). Empty if libvirt does not report them.
 std::vector<NodeId> memory_nodes(virDomain* domain) {
   int count = 0;
   if (virDomainGetNumaParameters(domain, nullptr, &count, /*flags=*/0) != 0 || count <= 0) {

@@ -2,16 +2,16 @@
 /// The running VMs, read from libvirt.
 ///
 /// Problem: libvirt's list calls wait for every domain's lock, so one busy domain freezes them all;
-/// they must not be repeated every epoch. Approach: list once per connection, remember what was
-/// read, and re-read by UUID only what an event marked. The connection is reopened by the first
-/// refresh() after it was lost; everything is read anew then, because events may have been missed.
+/// they must not be repeated every epoch. Approach: list once per connection, remember the result,
+/// and re-read by UUID only what an event marked. The connection is reopened by the first refresh()
+/// after it was lost; everything is then read anew, because events may have been missed.
 ///
 /// Properties:
-///  - events are subscribed before the list is read, so no change falls between;
+///  - events are subscribed before the list is read, so no change is missed;
 ///  - a domain that ended is forgotten;
-///  - one domain that cannot be read keeps its last description and is tried again by the next
-///    refresh(), and never hides the others;
-///  - our own pins raise events too, which costs one re-read and ends there.
+///  - a domain that cannot be read keeps its last description, is retried by the next refresh(),
+///    and never hides the others;
+///  - our own pins raise events too, which cost one re-read and no more.
 #pragma once
 
 #include <functional>
@@ -39,24 +39,23 @@ class LibvirtInventory final : public stats::DomainInventory {
  public:
   /// Opens nothing yet; the first refresh() does. `loop` must outlive this object. `on_dirty` says
   /// "something changed, call refresh()", once between two refresh() calls, from any thread; it
-  /// must only pass the word on (post a task), not call this object. It does not run while
-  /// refresh() last answered unavailable: the owner then tries again at times of its own choosing.
+  /// must only forward this (post a task), not call this object. It is not called while the last
+  /// refresh() returned unavailable: the owner then retries at times of its own choosing.
   LibvirtInventory(EventLoop& loop, InventoryOptions options, std::function<void()> on_dirty);
   LibvirtInventory(const LibvirtInventory&) = delete;
   LibvirtInventory& operator=(const LibvirtInventory&) = delete;
   /// Waits for a running on_dirty; it never runs afterwards. Not from within on_dirty.
   ~LibvirtInventory() override;
 
-  /// As the port says. Besides its errors: unsupported and invalid-argument for a URI that can
-  /// never work. Any thread, one at a time (others wait).
+  /// See the port. Additional errors: unsupported and invalid-argument for a URI that can never
+  /// work. Any thread, one at a time (others wait).
   [[nodiscard]] Result<std::vector<placement::VmDescription>> refresh() override;
 
-  /// Re-reads this VM at the next refresh() and calls on_dirty: for changes that libvirt raises no
-  /// event for and somebody else has noticed, such as a plugged vCPU. Any thread, never blocks on
-  /// libvirt.
+  /// Re-reads this VM at the next refresh() and calls on_dirty: for externally noticed changes that
+  /// libvirt raises no event for, such as a plugged vCPU. Any thread, never blocks on libvirt.
   void mark_dirty(const placement::VmId& vm);
 
-  /// What went wrong with single domains in the last refresh(), by VM id. Any thread.
+  /// Errors of single domains in the last refresh(), by VM id. Any thread.
   [[nodiscard]] std::vector<Error> problems() const;
 
  private:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Changing a domain's XML so that everything else stays as it was written. Internal to this
-/// folder.
+/// Editing a domain's XML so that everything else stays as it was written. Internal to this folder.
 #pragma once
 
 #include <pugixml.hpp>
@@ -9,25 +8,25 @@
 
 namespace vmnuma::balancer {
 
-/// Whatever is not said to be dropped comes out as it went in.
+/// Everything not explicitly dropped is written as it was read.
 inline constexpr unsigned int kKeepEverything = pugi::parse_full | pugi::parse_ws_pcdata;
 
 /// The whole document; `original` is what it was read from.
 [[nodiscard]] std::string text_of(const pugi::xml_document& document, std::string_view original);
 
-/// With the blanks before it, which were its line.
+/// Also removes the blanks before it, which formed its line.
 void remove_line(pugi::xml_node child);
 
-/// A new last child on a line of its own, indented as libvirt does.
+/// A new last child on its own line, indented as libvirt does.
 pugi::xml_node add_line(pugi::xml_node parent, const char* name);
 
-/// A new sibling on a line of its own.
+/// A new sibling on its own line.
 pugi::xml_node add_line_after(pugi::xml_node sibling, const char* name);
 
-/// The child of that name; a new last one if there is none.
+/// The child of that name, created as the last one if there is none.
 pugi::xml_node child_or_new(pugi::xml_node parent, const char* name);
 
-/// Sets an attribute, a new one if there is none.
+/// Sets an attribute, adding it if there is none.
 void set(pugi::xml_node element, const char* attribute, const std::string& value);
 
 }  // namespace vmnuma::balancer

@@ -37,7 +37,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// Bytes in one of `unit`, or nothing if there is no such unit.
+/// The number of bytes in a `unit`, or nothing if there is no such unit.
 std::optional<std::int64_t> bytes_in(std::string_view unit) {
   const std::string name = lower(unit);
   if (name.empty()) {
@@ -58,14 +58,14 @@ std::optional<std::int64_t> bytes_in(std::string_view unit) {
   return bytes;
 }
 
-/// A list in which "^2" takes out what was named before it. `parse` reads lists without.
+/// A list in which "^2" removes what was named before it. `parse` reads lists without exclusions.
 template <class Id>
 Result<std::vector<Id>> parse_with_exclusions(std::string_view text,
                                               Result<std::vector<Id>> (*parse)(std::string_view)) {
   if (text.find('^') == std::string_view::npos) {
     return parse(text);
   }
-  constexpr std::size_t kMostNamed = 65536;  // as in a list without
+  constexpr std::size_t kMostNamed = 65536;  // as in a list without exclusions
   const auto malformed = [&] {
     return failure(ErrorCode::kInvalidArgument,
                    fmt::format("'{}' is not a list like 0-3,^2,8", text.substr(0, kMostQuoted)));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Single values out of an XML document, with one place that remembers what was wrong.
+/// Single values out of an XML document, with central error handling.
 ///
 /// Problem: a domain XML has dozens of values that may each be malformed; checking every one at its
-/// use hides what is read. Approach: a reader that returns a harmless value for a malformed one and
-/// remembers the first complaint; who reads a document asks for it once, at the end.
+/// use obscures the reading. Approach: a reader that returns a harmless value for a malformed one
+/// and remembers the first complaint, which is to be checked once, at the end of the document.
 ///
 /// Properties:
-///  - numbers are whole texts, not prefixes;
+///  - a number must be the whole text, not a prefix;
 ///  - sizes that do not fit 63 bits of bytes are refused;
-///  - no input makes a value out of its stated range.
+///  - no input gives a value outside its stated range.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@
 
 namespace vmnuma::balancer {
 
-/// White space of XML.
+/// XML white space.
 inline constexpr std::string_view kBlanks = " \t\r\n";
 
 /// CPU numbers are below libvirt's own limit (VIR_DOMAIN_CPUMASK_LEN, conf/domain_conf.h, 9.0).
@@ -31,7 +31,7 @@ inline constexpr std::int32_t kMostCpus = 16384;
 /// Node numbers are below the kernel's limit (CONFIG_NODES_SHIFT is at most 10, Linux 6.1).
 inline constexpr std::int32_t kMostNodes = 1024;
 
-/// True if it is there with this value, or `value` is empty and it is not there.
+/// True if the attribute has this value, or if `value` is empty and there is no attribute.
 [[nodiscard]] inline bool is(pugi::xml_attribute attribute, std::string_view value) {
   return attribute.value() == value;
 }
@@ -42,12 +42,12 @@ class XmlFields {
   [[nodiscard]] const std::optional<std::string>& complaint() const { return complaint_; }
   void complain(std::string message);
 
-  /// A decimal, or "0x..." hexadecimal, number within [least, most]; else complains about `what`
-  /// and returns `least`. Blanks around it are accepted.
+  /// A decimal, or "0x..." hexadecimal, number within [least, most]; otherwise complains about
+  /// `what` and returns `least`. Surrounding blanks are accepted.
   [[nodiscard]] std::int64_t number(std::string_view text, std::string_view what,
                                     std::int64_t least, std::int64_t most);
 
-  /// As number(), for values that fit an int32 by their range.
+  /// Like number(), for ranges that fit an int32.
   [[nodiscard]] std::int32_t small_number(std::string_view text, std::string_view what,
                                           std::int32_t least, std::int32_t most);
 
@@ -60,9 +60,9 @@ class XmlFields {
   /// An element's text with its `unit` attribute.
   [[nodiscard]] placement::Bytes size(pugi::xml_node element, std::string_view what);
 
-  /// CPU and node lists, "0-3,^2,8": the kernel's form, as libvirt prints it, in which "^2" takes
-  /// out what was named before it (virBitmapParse, util/virbitmap.c, 9.0). A list that takes out
-  /// everything is malformed.
+  /// CPU and node lists, "0-3,^2,8": the kernel's form, as libvirt prints it, in which "^2" removes
+  /// what was named before it (virBitmapParse, util/virbitmap.c, 9.0). A list with everything
+  /// removed is malformed.
   [[nodiscard]] std::vector<placement::CpuId> cpus(std::string_view text, std::string_view what);
   [[nodiscard]] std::vector<placement::NodeId> nodes(std::string_view text, std::string_view what);
 
