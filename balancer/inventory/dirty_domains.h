@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which domains have to be read again.
+/// The domains that must be read again.
 ///
-/// Problem: events come in bursts, from libvirt's thread, while another thread reads domains
-/// slowly. Approach: a set of marks and one wake-up per batch. Events only mark; the reader takes
-/// all marks at once.
+/// Problem: events come in bursts, on libvirt's thread, while another thread reads domains slowly.
+/// Approach: a set of marks and one wake-up per batch. Events only mark; the reader takes all marks
+/// at once.
 ///
 /// Properties:
 ///  - a mark made after take() is seen by the next take();
@@ -27,17 +27,17 @@ class DirtyDomains {
     std::set<placement::VmId> domains;
   };
 
-  /// `on_dirty` runs in the marking thread and should only pass the word on. It must not call
+  /// `on_dirty` runs in the marking thread and should only forward the news. It must not call
   /// mute().
   explicit DirtyDomains(std::function<void()> on_dirty) : on_dirty_(std::move(on_dirty)) {}
 
   void mark(const placement::VmId& domain);
   void mark_all();
 
-  /// Hands over the marks and starts a new batch.
+  /// Returns the marks and starts a new batch.
   [[nodiscard]] Marks take();
 
-  /// Returns marks that could not be worked off, without a wake-up: the caller knows about them.
+  /// Puts back marks that could not be processed, without a wake-up: the caller knows about them.
   void put_back(const Marks& marks);
 
   /// Waits for a running callback; none starts afterwards.

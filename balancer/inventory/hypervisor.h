@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One source of VMs on the host, with what it takes to change them: libvirt, or QEMU processes
-/// that nobody but us looks after.
+/// One source of VMs on the host, and the means to change them: libvirt, or QEMU processes that are
+/// managed by nothing else.
 #pragma once
 
 #include <string>
@@ -19,12 +19,11 @@ class Hypervisor {
 
   /// For messages: "libvirt at qemu:///system".
   [[nodiscard]] virtual std::string name() const = 0;
-  /// As stats::DomainInventory has it. One thread at a time.
+  /// See stats::DomainInventory. One thread at a time.
   [[nodiscard]] virtual Result<std::vector<placement::VmDescription>> refresh() = 0;
-  /// What somebody should know of what refresh() found, each once: sentences. Like refresh().
+  /// Notices about what refresh() found, each returned once: sentences. Same thread as refresh().
   [[nodiscard]] virtual std::vector<std::string> take_notices() = 0;
-  /// Looks at this VM again with the next refresh(), and says that there is a change. Any thread,
-  /// never blocks.
+  /// Reads this VM again in the next refresh(), and reports a change. Any thread, never blocks.
   virtual void mark_dirty(const placement::VmId& vm) = 0;
   [[nodiscard]] virtual migration::DomainControl& control() = 0;
 };

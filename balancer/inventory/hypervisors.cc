@@ -99,7 +99,7 @@ Result<void> Hypervisors::with_control_of(const VmId& vm, const Call& call) {
     if (!is_elsewhere) {
       return called;
     }
-    // It may be with the one that does not answer.
+    // The VM may belong to the source that does not answer.
     if (result || called.error().code == ErrorCode::kUnavailable) {
       result = std::move(called);
     }

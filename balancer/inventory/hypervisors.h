@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /// All sources of VMs of a host as one.
 ///
-/// Problem: a host may have VMs of libvirt and others at once; everything above wants one list and
-/// one control. Approach: lists are joined, and each VM belongs to the source that listed it; a VM
-/// that two list belongs to the first of them. A VM that none has listed yet (the journal of a
-/// daemon that died names some) is looked for in all. A source that the host need not have, and
-/// that has never answered, is tried again with each refresh() and not missed until then; that is
-/// said once. Term: *optional*, such a source.
+/// Problem: a host may have VMs of libvirt and others at once; the layers above want one list and
+/// one control. Approach: lists are joined, and each VM belongs to the source that listed it; if
+/// two list it, to the first of them. A VM that none has listed yet (the journal of a daemon that
+/// died names some) is searched for in all. A source that the host need not have, and that has
+/// never answered, is retried with each refresh() and not counted as missing until then; that is
+/// reported once. Term: *optional*, such a source.
 ///
 /// Properties:
-///  - a change of a VM reaches the source that listed it, and nobody else;
-///  - a source that is missing makes refresh() fail as long as it is missing, because its VMs may
-///    still run; an optional one only after it has answered once;
-///  - the list ascends, and each VM is in it once.
+///  - a change of a VM reaches the source that listed it, and no other;
+///  - a missing source makes refresh() fail as long as it is missing, because its VMs may still
+///    run; an optional one only if it has answered once;
+///  - the list is in ascending order, without duplicates.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ class Hypervisors final : public Hypervisor, private migration::DomainControl {
     std::unique_ptr<Hypervisor> hypervisor;
     bool is_optional = false;
   };
-  /// At least one; of a VM that several list the first has it.
+  /// At least one; a VM that several list belongs to the first.
   explicit Hypervisors(std::vector<Source> sources);
 
   [[nodiscard]] std::string name() const override;
@@ -42,9 +42,9 @@ class Hypervisors final : public Hypervisor, private migration::DomainControl {
   [[nodiscard]] migration::DomainControl& control() override { return *this; }
 
  private:
-  /// Null if nobody has listed it.
+  /// Null if no source has listed it.
   [[nodiscard]] Hypervisor* owner_of(const placement::VmId& vm);
-  /// What `call` does with the control of the VM's source.
+  /// The result of `call` with the control of the VM's source.
   template <class Call>
   [[nodiscard]] Result<void> with_control_of(const placement::VmId& vm, const Call& call);
   [[nodiscard]] Result<void> pin_vcpu(const migration::DomainRun& run, std::int32_t vcpu,
@@ -62,9 +62,9 @@ class Hypervisors final : public Hypervisor, private migration::DomainControl {
   struct Member {
     Source source;
     bool has_answered = false;
-    std::string said;  ///< why it was left out
+    std::string said;  ///< why it was left out, as last reported
   };
-  std::vector<Member> members_;  ///< refresh()'s, but for the pointers
+  std::vector<Member> members_;  ///< used by refresh(), except for the pointers
   std::vector<std::string> notices_;
   std::mutex mutex_;  ///< guards owners_
   std::map<placement::VmId, std::size_t> owners_;
