@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 using stats::Cell;
 using stats::Report;
 
-/// More than any table; each row is searched for each of them.
+/// More than any table has; each row is searched for each column.
 constexpr std::size_t kMostColumns = 256;
 
 void write_cells(Json& object, const std::vector<std::string>& columns,
@@ -49,7 +49,7 @@ std::optional<Cell> cell_of(const Json& json) {
   return number ? std::optional(Cell(*number)) : std::nullopt;
 }
 
-/// The values of `columns` in a row's object, or nothing if one is missing or no cell.
+/// The values of `columns` in a row's object, or nothing if one is missing or invalid.
 std::optional<std::vector<Cell>> read_cells(const Json& object,
                                             const std::vector<std::string>& columns) {
   std::vector<Cell> cells;

@@ -3,7 +3,7 @@
 ///
 ///     {"type":"numa-pnode","columns":["nodeID",...],"rows":[{"nodeID":0,...},...]}
 ///
-/// A row's object has a value for each column, and after them those the table has no column for.
+/// A row's object has a value for each column, followed by values that the table has no column for.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

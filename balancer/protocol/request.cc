@@ -18,9 +18,9 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// For reading: look-ups stay fast however many keys a line has.
+/// For reading: look-ups are fast however many keys a line has.
 using ReadJson = nlohmann::json;
-/// For writing: keys stay in the order in which they are listed.
+/// For writing: keys keep the order in which they are listed.
 using OrderedJson = nlohmann::ordered_json;
 
 /// A request without arguments lists none.
@@ -31,7 +31,7 @@ void visit_arguments(Fields& fields, T& request) {
   }
 }
 
-/// Reads arguments out of an object, and those of objects in it. Keeps the first problem.
+/// Reads arguments from an object and its nested objects. Keeps the first problem.
 class ArgumentReader : public text::FieldReader<ArgumentReader, ReadJson> {
  public:
   ArgumentReader(std::string_view command, const ReadJson& args, std::string& problem)
@@ -54,7 +54,7 @@ class ArgumentReader : public text::FieldReader<ArgumentReader, ReadJson> {
 
   template <class T>
   void optional(std::string_view name, T& value) {
-    (void)given(name, value);  // absent: the default stays
+    (void)given(name, value);  // absent: the default remains
   }
 
   void optional_time(std::string_view name, std::optional<std::int64_t>& value) {
@@ -88,7 +88,7 @@ class ArgumentReader : public text::FieldReader<ArgumentReader, ReadJson> {
       return false;
     }
     name_ = name;
-    (void)from(*json, value);  // what is wrong has been said
+    (void)from(*json, value);  // problems have been reported
     return true;
   }
 
@@ -126,7 +126,7 @@ class ArgumentReader : public text::FieldReader<ArgumentReader, ReadJson> {
     }
   }
 
-  /// Arguments that nobody asked for.
+  /// Refuses unknown arguments.
   void refuse_others() {
     for (const auto& [name, value] : object().items()) {
       if (!said_.empty()) {
@@ -151,7 +151,7 @@ class ArgumentReader : public text::FieldReader<ArgumentReader, ReadJson> {
   std::string& said_;
 };
 
-/// Writes arguments into an object; what is optional and absent is left out.
+/// Writes arguments into an object; absent optional ones are left out.
 class ArgumentWriter : public text::FieldWriter<ArgumentWriter, OrderedJson> {
  public:
   template <class T>
@@ -199,7 +199,7 @@ Result<Command> read_command(const ReadJson& args) {
   return Command(std::move(request));
 }
 
-/// A command's name, and what reads its arguments.
+/// A command's name, and the function that reads its arguments.
 struct Reading {
   std::string_view name;
   Result<Command> (*read)(const ReadJson& args);

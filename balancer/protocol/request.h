@@ -2,26 +2,24 @@
 /// The control socket's requests: what a client may ask of the daemon.
 ///
 /// Problem: the daemon holds strong rights and reads what any member of a group writes to it.
-/// Approach: one JSON object a line, versioned, and a closed set of commands, each a struct with
+/// Approach: one JSON object per line, versioned, and a closed set of commands, each a struct with
 /// its arguments. Everything is checked here, so that behind this folder there are only valid
-/// requests. All that is known of a command is in its struct: its name (`kCommand`), who may give
-/// it
-/// (`kRights`), what answers it (`View`), and its arguments, listed once for reading and writing
-/// (`visit`): `fields.required(NAME, value)` and `fields.optional(NAME, value)`. A value may be a
-/// list, also of structs that list their own.
+/// requests. Everything about a command is in its struct: its name (`kCommand`), who may give it
+/// (`kRights`), the type of its answer (`View`), and its arguments, listed once for reading and
+/// writing (`visit`): `fields.required(NAME, value)` and `fields.optional(NAME, value)`. A value
+/// may be a list, also of structs that list their own.
 ///
 ///     {"version":1,"id":7,"command":"explain","args":{"vm":"web1"}}
 ///
-/// Terms: *line*, one request or answer, ended by '\n'; *id*, a number of the client's choice (0 if
-/// it gives none) that comes back in the answer. Properties:
-///  - a line that is too long, nested too deeply or of too many values is refused before it is
-///  parsed, so that a few milliseconds are all that any line takes;
-///  - every line gets a request or an error, whatever bytes are in it, and the error carries the id
-///  if the
-///    line had one;
-///  - an unknown command or argument is an error that names the nearest one;
+/// Terms: *line*, one request or answer, ended by '\n'; *id*, a number chosen by the client (0 if
+/// it gives none) that is returned in the answer. Properties:
+///  - a line that is too long, nested too deeply or has too many values is refused before it is
+///  parsed, so that no line takes more than a few milliseconds;
+///  - every line gives a request or an error, whatever its bytes, and the error carries the id if
+///  the line had one;
+///  - an unknown command or argument is an error that names the closest match;
 ///  - a request that is encoded and parsed is the same request;
-///  - a command that changes something is for root and the daemon's own user only.
+///  - a command that changes something is reserved for root and the daemon's own user.
 #pragma once
 
 #include <cstddef>
@@ -42,13 +40,13 @@ namespace vmnuma::balancer {
 inline constexpr std::int64_t kProtocolVersion = 1;
 inline constexpr std::size_t kLongestRequest = std::size_t{64} * 1024;
 inline constexpr std::size_t kDeepestRequest = 8;
-/// Told by commas and brackets outside strings.
+/// Counted by commas and brackets outside strings.
 inline constexpr std::size_t kMostValues = 8192;
 inline constexpr std::int64_t kMostHistoryRows = 1000;
-/// Of a VM that does not run yet.
+/// For a VM that does not run yet.
 inline constexpr std::int32_t kMostVcpus = 4096;
 inline constexpr std::int64_t kMostMemoryMib = std::int64_t{64} << 20U;
-/// Of each kind in one WhatIfRequest.
+/// For each kind in one WhatIfRequest.
 inline constexpr std::size_t kMostSupposed = 64;
 
 /// Who may give a command.
@@ -64,7 +62,7 @@ struct StatusRequest {
   bool operator==(const StatusRequest&) const = default;
 };
 
-/// Every node and every client as they are, and what was counted.
+/// All nodes and clients in their current state, and the counters.
 struct HostRequest {
   static constexpr std::string_view kCommand = "host";
   static constexpr Rights kRights = Rights::kMember;
@@ -72,7 +70,7 @@ struct HostRequest {
   bool operator==(const HostRequest&) const = default;
 };
 
-/// How memory stands, VM by VM.
+/// The state of memory, VM by VM.
 struct MemoryRequest {
   static constexpr std::string_view kCommand = "memory";
   static constexpr Rights kRights = Rights::kMember;
@@ -80,7 +78,7 @@ struct MemoryRequest {
   bool operator==(const MemoryRequest&) const = default;
 };
 
-/// One of the tables in stats/reports, by its name ("numa-pnode").
+/// One of the tables in stats/reports, by name ("numa-pnode").
 struct StatsRequest {
   static constexpr std::string_view kCommand = "stats";
   static constexpr Rights kRights = Rights::kMember;
@@ -105,7 +103,7 @@ struct ExplainRequest {
   bool operator==(const ExplainRequest&) const = default;
 };
 
-/// Moves, newest first; each filter that is given must match.
+/// Moves, newest first; every given filter must match.
 struct HistoryRequest {
   static constexpr std::string_view kCommand = "history";
   static constexpr Rights kRights = Rights::kMember;
@@ -126,17 +124,16 @@ struct HistoryRequest {
   bool operator==(const HistoryRequest&) const = default;
 };
 
-/// What happened, as the log has it, of the newest that the daemon keeps; each filter that is given
-/// must match.
+/// Recent events from the log, as far as the daemon keeps them; every given filter must match.
 struct EventsRequest {
   static constexpr std::string_view kCommand = "events";
   static constexpr Rights kRights = Rights::kMember;
   using View = EventsView;
   std::int64_t limit = 50;                   ///< 1..kMostHistoryRows; the newest ones
-  std::int64_t after = 0;                    ///< only of a higher number
-  std::optional<std::int64_t> since_unix_s;  ///< as of HistoryRequest
-  std::optional<std::string> vm;             ///< its name or UUID
-  Severity level = Severity::kInfo;          ///< this one, or a worse one
+  std::int64_t after = 0;                    ///< only those with a higher number
+  std::optional<std::int64_t> since_unix_s;  ///< as in HistoryRequest
+  std::optional<std::string> vm;             ///< name or UUID
+  Severity level = Severity::kInfo;          ///< this severity or worse
   template <class Fields, class Self>
   static void visit(Fields& fields, Self& self) {
     fields.optional("limit", self.limit);
@@ -188,7 +185,7 @@ struct OptionsGetRequest {
   bool operator==(const OptionsGetRequest&) const = default;
 };
 
-/// Whether the option exists and the value is in range is checked by who owns the options.
+/// The owner of the options checks that the option exists and the value is in range.
 struct OptionsSetRequest {
   static constexpr std::string_view kCommand = "options-set";
   static constexpr Rights kRights = Rights::kRoot;
@@ -205,7 +202,7 @@ struct OptionsSetRequest {
   bool operator==(const OptionsSetRequest&) const = default;
 };
 
-/// The configuration as it counts now, options that were set since among it.
+/// The configuration in effect now, including options set since.
 struct ConfigRequest {
   static constexpr std::string_view kCommand = "config";
   static constexpr Rights kRights = Rights::kMember;
@@ -230,7 +227,7 @@ struct MoveRequest {
   bool operator==(const MoveRequest&) const = default;
 };
 
-/// Moves clients at the same time, so that who leaves makes room for who comes: all or none.
+/// Moves clients at the same time, so that those leaving make room for those arriving: all or none.
 struct MoveTogetherRequest {
   static constexpr std::string_view kCommand = "move-together";
   static constexpr Rights kRights = Rights::kRoot;
@@ -238,7 +235,7 @@ struct MoveTogetherRequest {
   struct ClientMove {
     std::string vm;
     std::int32_t client = 0;
-    placement::NodeId from;  ///< refused if it does not live there any more
+    placement::NodeId from;  ///< refused if it no longer lives there
     placement::NodeId to;
     template <class Fields, class Self>
     static void visit(Fields& fields, Self& self) {
@@ -283,7 +280,7 @@ struct ManageRequest {
   bool operator==(const ManageRequest&) const = default;
 };
 
-/// Supposes changes that nobody makes, and asks what would come of them.
+/// Supposes changes that are not made, and asks for their effect.
 struct WhatIfRequest {
   static constexpr std::string_view kCommand = "what-if";
   static constexpr Rights kRights = Rights::kMember;
@@ -291,7 +288,7 @@ struct WhatIfRequest {
   struct NewVm {
     std::int32_t vcpus = 0;
     std::int64_t memory_bytes = 0;
-    std::optional<std::int64_t> load_pct;  ///< of each vCPU; Numa.ColdStartPct if left out
+    std::optional<std::int64_t> load_pct;  ///< per vCPU; Numa.ColdStartPct if omitted
     std::int64_t weight = 100;             ///< cpu.weight
     template <class Fields, class Self>
     static void visit(Fields& fields, Self& self) {
@@ -326,13 +323,13 @@ struct WhatIfRequest {
   bool operator==(const WhatIfRequest&) const = default;
 };
 
-/// Begins a recording. One at a time; it ends if nobody takes its lines.
+/// Begins a recording. One at a time; it ends if no client takes its lines.
 struct RecordStartRequest {
   static constexpr std::string_view kCommand = "record-start";
   static constexpr Rights kRights = Rights::kRoot;
   using View = RecordingView;
   bool anonymize = false;
-  std::optional<std::int64_t> epochs;  ///< until it is stopped if left out
+  std::optional<std::int64_t> epochs;  ///< if omitted, until it is stopped
   template <class Fields, class Self>
   static void visit(Fields& fields, Self& self) {
     fields.optional("anonymize", self.anonymize);
@@ -341,7 +338,7 @@ struct RecordStartRequest {
   bool operator==(const RecordStartRequest&) const = default;
 };
 
-/// Takes the lines written since.
+/// Takes the lines written since the last call.
 struct RecordNextRequest {
   static constexpr std::string_view kCommand = "record-next";
   static constexpr Rights kRights = Rights::kRoot;
@@ -354,7 +351,7 @@ struct RecordNextRequest {
   bool operator==(const RecordNextRequest&) const = default;
 };
 
-/// Ends it and takes the last lines.
+/// Ends the recording and takes the last lines.
 struct RecordStopRequest {
   static constexpr std::string_view kCommand = "record-stop";
   static constexpr Rights kRights = Rights::kRoot;
@@ -370,7 +367,7 @@ struct RecordStopRequest {
 /// One setting of a policy.
 struct RequestedSetting {
   std::string key;
-  std::optional<std::string> value;  ///< left out: none; of SetRequest, takes the key away
+  std::optional<std::string> value;  ///< omitted: none; in SetRequest, removes the key
   template <class Fields, class Self>
   static void visit(Fields& fields, Self& self) {
     fields.required("key", self.key);
@@ -380,20 +377,20 @@ struct RequestedSetting {
 };
 
 /// libvirt is about to start a VM. If it will ask where, that is remembered until it does. Refused
-/// with no-space if the VM's policy asks for admission control and it does not fit, and nobody
-/// waits until there is room for it.
+/// with no-space if the VM's policy asks for admission control and it does not fit, unless the
+/// client waits for room.
 struct AnnounceRequest {
   static constexpr std::string_view kCommand = "announce";
   static constexpr Rights kRights = Rights::kRoot;
   using View = AnnouncedView;
-  std::string vm;  ///< its name
+  std::string vm;  ///< name
   std::string vm_uuid;
   std::int32_t vcpus = 0;                ///< 1..kMostVcpus, as libvirt will ask
   std::int64_t memory_mib = 0;           ///< 1..kMostMemoryMib, as libvirt will ask
   bool asks = true;                      ///< libvirt will ask
-  std::vector<RequestedSetting> policy;  ///< in its metadata
+  std::vector<RequestedSetting> policy;  ///< from its metadata
   struct Device {
-    std::string address;  ///< on the PCI bus, or a mediated device's UUID
+    std::string address;  ///< PCI address, or a mediated device's UUID
     placement::NodeId node;
     template <class Fields, class Self>
     static void visit(Fields& fields, Self& self) {
@@ -402,7 +399,7 @@ struct AnnounceRequest {
     }
     bool operator==(const Device&) const = default;
   };
-  std::vector<Device> devices;  ///< passed through, of which the node is known
+  std::vector<Device> devices;  ///< passed through, with a known node
   struct Interface {
     std::string name;
     placement::NodeId node;
@@ -413,7 +410,7 @@ struct AnnounceRequest {
     }
     bool operator==(const Interface&) const = default;
   };
-  std::vector<Interface> interfaces;  ///< of the host, of which the node is known
+  std::vector<Interface> interfaces;  ///< host interfaces with a known node
   struct Disk {
     std::string name;
     placement::NodeId node;
@@ -424,11 +421,11 @@ struct AnnounceRequest {
     }
     bool operator==(const Disk&) const = default;
   };
-  std::vector<Disk> disks;  ///< block devices of the host, of which the node is known
+  std::vector<Disk> disks;  ///< host block devices with a known node
   struct Cell {
     std::vector<std::int32_t> vcpus;  ///< ascending
     std::int64_t memory_mib = 0;
-    std::optional<std::int64_t> huge_page_kib;  ///< 0: ordinary ones; left out: as the VM's
+    std::optional<std::int64_t> huge_page_kib;  ///< 0: ordinary pages; omitted: as for the VM
     template <class Fields, class Self>
     static void visit(Fields& fields, Self& self) {
       fields.required("vcpus", self.vcpus);
@@ -437,8 +434,8 @@ struct AnnounceRequest {
     }
     bool operator==(const Cell&) const = default;
   };
-  std::vector<Cell> cells;         ///< guest NUMA; empty without
-  std::int64_t huge_page_kib = 0;  ///< the largest pages of its memory; 0: ordinary ones
+  std::vector<Cell> cells;         ///< guest NUMA cells; empty if none
+  std::int64_t huge_page_kib = 0;  ///< the largest page size of its memory; 0: ordinary pages
   struct Pages {
     placement::NodeId node;
     std::int64_t free = 0;
@@ -454,7 +451,7 @@ struct AnnounceRequest {
     bool operator==(const Pages&) const = default;
   };
   std::vector<Pages> huge_pages;  ///< of each of its sizes, as they are now
-  std::int64_t waits_s = 0;       ///< so long its start can still wait; not more than a day
+  std::int64_t waits_s = 0;       ///< how long its start can still wait; at most a day
   struct Project {
     std::string name;
     std::string uuid;
@@ -465,7 +462,7 @@ struct AnnounceRequest {
     }
     bool operator==(const Project&) const = default;
   };
-  std::vector<Project> nova_project;  ///< one, or none: it is not Nova's
+  std::vector<Project> nova_project;  ///< at most one; empty: not a VM of Nova
   template <class Fields, class Self>
   static void visit(Fields& fields, Self& self) {
     fields.required("vm", self.vm);
@@ -486,7 +483,7 @@ struct AnnounceRequest {
   bool operator==(const AnnounceRequest&) const = default;
 };
 
-/// A VM that was announced does not start, or has ended.
+/// An announced VM does not start, or has ended.
 struct WithdrawRequest {
   static constexpr std::string_view kCommand = "withdraw";
   static constexpr Rights kRights = Rights::kRoot;
@@ -499,7 +496,7 @@ struct WithdrawRequest {
   bool operator==(const WithdrawRequest&) const = default;
 };
 
-/// Where should a VM of this size start? The answer counts as the VM's load there from then on.
+/// Asks where a VM of this size should start. From then on it counts as load there.
 struct SuggestRequest {
   static constexpr std::string_view kCommand = "suggest";
   static constexpr Rights kRights = Rights::kRoot;
@@ -514,7 +511,7 @@ struct SuggestRequest {
   bool operator==(const SuggestRequest&) const = default;
 };
 
-/// Keeps room for a VM that is not there yet. Refused with no-space if it is not free now.
+/// Reserves room for a VM that is not there yet. Refused with no-space if it is not free now.
 struct ReserveRequest {
   static constexpr std::string_view kCommand = "reserve";
   static constexpr Rights kRights = Rights::kRoot;
@@ -522,13 +519,13 @@ struct ReserveRequest {
   std::string name;
   std::int32_t vcpus = 0;                       ///< 1..kMostVcpus
   std::int64_t memory_bytes = 0;                ///< 1..kMostMemoryMib
-  std::optional<std::int64_t> huge_page_bytes;  ///< left out: ordinary pages
+  std::optional<std::int64_t> huge_page_bytes;  ///< omitted: ordinary pages
   std::vector<placement::NodeId> nodes;         ///< only there; empty: anywhere
   std::optional<std::string> vm;                ///< for the VM of this name or UUID, and
   std::optional<std::string> group;             ///< for this group, and
   std::optional<std::string> owner;             ///< for the VMs of this owner; without all of them,
                                                 ///< VM and group are `name`
-  std::optional<std::int64_t> until_unix_s;     ///< "until" in JSON; left out: without an end
+  std::optional<std::int64_t> until_unix_s;     ///< "until" in JSON; omitted: no end
   bool shared = false;  ///< what a VM has taken comes back when it has stopped
   template <class Fields, class Self>
   static void visit(Fields& fields, Self& self) {
@@ -546,7 +543,7 @@ struct ReserveRequest {
   bool operator==(const ReserveRequest&) const = default;
 };
 
-/// Keeps it no longer.
+/// Ends a reservation.
 struct UnreserveRequest {
   static constexpr std::string_view kCommand = "unreserve";
   static constexpr Rights kRights = Rights::kRoot;
@@ -566,13 +563,13 @@ struct ReservationsRequest {
   bool operator==(const ReservationsRequest&) const = default;
 };
 
-/// What happened to reservations, newest first; each filter that is given must match.
+/// Past events of reservations, newest first; every given filter must match.
 struct ReservationHistoryRequest {
   static constexpr std::string_view kCommand = "reservation-history";
   static constexpr Rights kRights = Rights::kMember;
   using View = ReservationHistoryView;
   std::int64_t limit = 50;                   ///< 1..kMostHistoryRows
-  std::optional<std::int64_t> since_unix_s;  ///< as of HistoryRequest
+  std::optional<std::int64_t> since_unix_s;  ///< as in HistoryRequest
   std::optional<std::string> name;           ///< of the reservation
   template <class Fields, class Self>
   static void visit(Fields& fields, Self& self) {
@@ -583,7 +580,7 @@ struct ReservationHistoryRequest {
   bool operator==(const ReservationHistoryRequest&) const = default;
 };
 
-/// The policy that counts for a VM, and where each part of it comes from.
+/// The policy in effect for a VM, and the origin of each part.
 struct PolicyRequest {
   static constexpr std::string_view kCommand = "policy";
   static constexpr Rights kRights = Rights::kMember;
@@ -621,7 +618,7 @@ struct StateRequest {
   bool operator==(const StateRequest&) const = default;
 };
 
-/// Of a daemon on a simulated host only, others answer unsupported: a new VM runs there.
+/// Starts a new VM on a simulated host; other daemons answer unsupported.
 struct SimStartRequest {
   static constexpr std::string_view kCommand = "sim-start";
   static constexpr Rights kRights = Rights::kRoot;
@@ -629,7 +626,7 @@ struct SimStartRequest {
   std::string vm;
   std::int64_t vcpus = 4;          ///< 1..kMostVcpus
   std::int64_t memory_mib = 8192;  ///< 2..kMostMemoryMib
-  std::int64_t load_pct = 80;      ///< of a CPU, what every vCPU wants: 0..100
+  std::int64_t load_pct = 80;      ///< demand of every vCPU in per cent of a CPU: 0..100
   template <class Fields, class Self>
   static void visit(Fields& fields, Self& self) {
     fields.required("vm", self.vm);
@@ -640,7 +637,7 @@ struct SimStartRequest {
   bool operator==(const SimStartRequest&) const = default;
 };
 
-/// Likewise: a VM ends.
+/// On a simulated host only: ends a VM.
 struct SimStopRequest {
   static constexpr std::string_view kCommand = "sim-stop";
   static constexpr Rights kRights = Rights::kRoot;
@@ -653,13 +650,13 @@ struct SimStopRequest {
   bool operator==(const SimStopRequest&) const = default;
 };
 
-/// Likewise: the vCPUs of a VM want so much from now on.
+/// On a simulated host only: sets the demand of a VM's vCPUs from now on.
 struct SimLoadRequest {
   static constexpr std::string_view kCommand = "sim-load";
   static constexpr Rights kRights = Rights::kRoot;
   using View = DoneView;
   std::string vm;
-  std::int64_t load_pct = 0;  ///< of a CPU, each: 0..100
+  std::int64_t load_pct = 0;  ///< of each vCPU, in per cent of a CPU: 0..100
   template <class Fields, class Self>
   static void visit(Fields& fields, Self& self) {
     fields.required("vm", self.vm);
@@ -668,7 +665,7 @@ struct SimLoadRequest {
   bool operator==(const SimLoadRequest&) const = default;
 };
 
-/// Of a daemon that shows a recording only: so many epochs on, or back.
+/// For a daemon that shows a recording only: goes forward by so many epochs, or back.
 struct SimStepRequest {
   static constexpr std::string_view kCommand = "sim-step";
   static constexpr Rights kRights = Rights::kRoot;
@@ -697,9 +694,9 @@ struct Request {
   bool operator==(const Request&) const = default;
 };
 
-/// Why a line is no request.
+/// Why a line is not a request.
 struct BadRequest {
-  std::optional<std::int64_t> id;  ///< of the line, if it could be read
+  std::optional<std::int64_t> id;  ///< the line's, if it could be read
   Error error;
 };
 
@@ -720,8 +717,8 @@ using vmnuma::name_of;
 /// daemon decides.
 [[nodiscard]] bool changes_something(const Command& command);
 
-/// Whether a peer with the effective user `peer_uid` (SO_PEERCRED, unix(7)) may give this command
-/// to a daemon that runs as `own_uid`. Who may connect at all is a matter of the socket's mode and
+/// True if a peer with the effective user `peer_uid` (SO_PEERCRED, unix(7)) may give this command
+/// to a daemon that runs as `own_uid`. Who may connect at all depends on the socket's mode and
 /// group.
 [[nodiscard]] bool is_permitted(const Command& command, std::uint32_t peer_uid,
                                 std::uint32_t own_uid);

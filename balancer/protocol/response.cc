@@ -36,7 +36,7 @@ class ViewWriter : public text::FieldWriter<ViewWriter, Json> {
   }
 };
 
-/// What is not there stays at its default.
+/// Absent fields stay at their default.
 class ViewReader : public text::FieldReader<ViewReader, Json> {
  public:
   explicit ViewReader(const Json& object) : FieldReader(object) {}
@@ -142,7 +142,7 @@ Result<Response> parse_response(std::string_view line, std::int64_t id) {
   if (ok == json.end() || !ok->is_boolean()) {
     return failure(ErrorCode::kCorrupt, "the answer does not say whether it is a success");
   }
-  // An error without an id is about a line in which the daemon could not find one.
+  // An error without an id refers to a line in which the daemon could not find one.
   const auto answered = json.find("id");
   if (answered == json.end() || (*answered != id && (ok->get<bool>() || !answered->is_null()))) {
     return failure(ErrorCode::kCorrupt, "the answer belongs to another request");

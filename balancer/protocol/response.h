@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The control socket's answers.
 ///
-/// Problem: views must come out of the socket as they went in, also between a program and a daemon
-/// of neighbouring versions. Approach: each view's fields are listed once, for writing and reading.
-/// A reader skips fields it does not know and leaves at their default those it does not find.
+/// Problem: views must be transmitted unchanged, also between a program and a daemon of
+/// neighbouring versions. Approach: each view's fields are listed once, for writing and reading. A
+/// reader skips unknown fields and leaves missing ones at their default.
 ///
 ///     {"version":1,"id":7,"ok":true,"result":{...}}
 ///     {"version":1,"id":7,"ok":false,"error":{"code":"not-found","message":"there is no VM
@@ -13,7 +13,7 @@
 ///  - a view that is encoded and decoded is the same view;
 ///  - text that is not valid UTF-8 (libvirt accepts any bytes as a VM's name) never breaks an
 ///  answer;
-///  - every error code comes through as itself.
+///  - every error code is transmitted unchanged.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ namespace vmnuma::balancer {
 /// A program refuses to read a longer answer.
 inline constexpr std::size_t kLongestAnswer = std::size_t{16} * 1024 * 1024;
 
-/// The views of all commands, each once.
+/// The views of all commands, without duplicates.
 template <class Views, class... Requests>
 struct EachViewOf {
   using Type = Views;
@@ -49,21 +49,21 @@ struct AnswersTo;
 template <class... Requests>
 struct AnswersTo<std::variant<Requests...>> : EachViewOf<std::variant<>, Requests...> {};
 
-/// What a command is answered with.
+/// The answer to a command.
 using Answer = AnswersTo<Command>::Type;
 
 /// The line that answers request `id`, with its '\n'.
 [[nodiscard]] std::string encode_response(std::int64_t id, const Result<Answer>& answer);
 
-/// The line that answers what is no request.
+/// The answer line for something that is not a request.
 [[nodiscard]] std::string encode_response(const BadRequest& bad);
 
-/// An answer as a program reads it.
+/// An answer as received by a program.
 struct Response {
   Result<std::string> result;  ///< its JSON text, or the daemon's own error as it sent it
 };
 
-/// Reads the answer to request `id`. Errors: corrupt if the line is no answer to this request;
+/// Reads the answer to request `id`. Errors: corrupt if the line does not answer this request;
 /// unsupported if it is of another version.
 [[nodiscard]] Result<Response> parse_response(std::string_view line, std::int64_t id);
 

@@ -2,9 +2,9 @@
 /// The fields of each view with their names in JSON, listed once for reading and writing. Internal
 /// to this folder.
 ///
-/// `fields(NAME, value)` for a field, `fields.time(NAME, unix_s)` for a time of day,
-/// which may be absent. The metric
-/// that a field is, too, is said beside it; the exporter and its manual page follow from there.
+/// `fields(NAME, value)` for a field, `fields.time(NAME, unix_s)` for a time of day, which may be
+/// absent. If a field is also a metric, that is stated next to it; the exporter and its manual page
+/// are derived from it.
 #pragma once
 
 #include <string_view>
@@ -14,12 +14,12 @@
 
 namespace vmnuma::balancer {
 
-/// A field as a metric: in base units, which the end of the field's name tells (`_ms`, `_pct`,
+/// A field as a metric: in base units, derived from the ending of the field's name (`_ms`, `_pct`,
 /// `_permille`), and a counter if its name ends in `_total`.
 struct Metric {
   std::string_view name;
   std::string_view help;         ///< one sentence
-  std::string_view label = {};   ///< beside those that tell of what it is; empty: none
+  std::string_view label = {};   ///< in addition to the identifying labels; empty: none
   std::string_view marked = {};  ///< the value of `label`
 };
 
