@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Takes out of a recording what says whose VMs they are.
+/// Removes from a recording what reveals its VMs' owners.
 ///
-/// Problem: a recording is worth showing to others, but names, UUIDs and reasons are nobody's
-/// business; and yet it must lead to the same plans, which go by the order of UUIDs where nothing
-/// else decides. Approach: every name gets another as it is met; every UUID gets a number between
-/// those of its neighbours.
+/// Problem: a recording is worth showing to others, but names, UUIDs and reasons are confidential;
+/// yet it must lead to the same plans, which use the order of UUIDs as the last tie-breaker.
+/// Approach: every name is replaced when it is first seen; every UUID is replaced by a number
+/// between those of its neighbours.
 ///
 /// Properties:
-///  - equal names stay equal and different ones different;
-///  - the order of UUIDs stays, and nothing else of them.
+///  - equal names stay equal, different ones stay different;
+///  - the order of UUIDs is kept, and nothing else of them.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,9 @@ class Anonymizer {
   [[nodiscard]] std::string vm_name(const std::string& name);
   /// "group2"; empty stays empty.
   [[nodiscard]] std::string group(const std::string& name);
-  /// What may be a name or a UUID.
+  /// A text that may be a name or a UUID.
   [[nodiscard]] std::string name_or_uuid(const std::string& text);
-  /// False once a UUID found no number between its neighbours, so that their order is not kept.
+  /// False once a UUID found no number between its neighbours, so the order is lost.
   [[nodiscard]] bool order_is_kept() const { return order_is_kept_; }
 
  private:

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a recording keeps of each value, listed once for writing and reading. Internal to this
-/// folder.
+/// The recorded fields of each value, listed once for writing and reading. Internal to this folder.
 ///
-/// `fields(NAME, value)` for what is kept as it is, `fields.added` for what older recordings do not
-/// have, which leaves it as it is by default; `fields.vm_name`, `fields.group` (of owners, too) and
-/// `fields.added_group`, `fields.policies`, `fields.settings` and `fields.command` for what an
-/// anonymized recording keeps under other names; `fields.prose` and `fields.sentences` for what it
-/// replaces by "left out". What only explains - why a client is where it is, origins of options -
-/// is not kept: no plan depends on it. A friend of the classes whose state it lists.
+/// `fields(NAME, value)` for what is recorded unchanged, `fields.added` for what older recordings
+/// lack, which by default leaves it unchanged; `fields.vm_name`, `fields.group` (of owners, too)
+/// and `fields.added_group`, `fields.policies`, `fields.settings` and `fields.command` for what an
+/// anonymized recording renames; `fields.prose` and `fields.sentences` for what it replaces by
+/// "left out". Pure explanations (why a client is where it is, origins of options) are not
+/// recorded: no plan depends on them. A friend of the classes that have their state listed here.
 #pragma once
 
 #include <concepts>
@@ -18,8 +17,8 @@
 
 namespace vmnuma::balancer {
 
-/// No amount is larger, either way: bytes of 4 PiB, CPU time of 142 years. A thousand times as much
-/// is still in range.
+/// No amount is larger, positive or negative: bytes of 4 PiB, CPU time of 142 years. A thousand
+/// times as much is still in range.
 inline constexpr std::int64_t kMostAmount = std::int64_t{1} << 52U;
 
 struct RecordFields {
@@ -61,7 +60,7 @@ struct RecordFields {
   }
   VMNUMA_FIELDS(placement::Options) {
     if constexpr (!std::is_const_v<T>) {
-      // What a recording does not have came after it, when all was decided by ESXi's rules.
+      // Options missing in a recording were added later, when all was decided by ESXi's rules.
       value = options_of(placement::Preset::kEsxi);
     }
     for (const placement::OptionInfo& info : placement::option_table()) {
@@ -93,7 +92,7 @@ struct RecordFields {
   VMNUMA_FIELDS(placement::HostInterface) {
     fields.prose("name", value.name);
     fields("node", value.node);
-    // Whose bridge it is decides only where its node is read.
+    // The kind of bridge only determines where its node is read.
   }
   VMNUMA_FIELDS(placement::HostDisk) {
     fields.prose("name", value.name);
@@ -119,7 +118,7 @@ struct RecordFields {
     fields.group("anti_affinity_group", value.anti_affinity_group);
     fields("anti_affinity_hard", value.anti_affinity_hard);
     fields("reservation_permille", value.reservation_permille);
-    // In recordings without this, best-effort was the default and led nowhere.
+    // In recordings without this, best-effort was the default and had no effect.
     bool leads = value.topology_policy == placement::TopologyPolicy::kBestEffort;
     fields("topology_policy", value.topology_policy);
     fields.added("best_effort_leads", leads);
@@ -182,7 +181,7 @@ struct RecordFields {
     fields("io_thread_pins", value.io_thread_pins);
     fields.prose("partition", value.partition);
     fields.added("nova_project", value.nova_project);
-    // guest_os decides nothing, and might tell whose VM it is.
+    // guest_os decides nothing, and might reveal the VM's owner.
     fields.settings("own_policy", value.own_policy);
     fields("policy", value.policy);
   }
@@ -207,7 +206,7 @@ struct RecordFields {
     fields.unbounded("swap_max", value.swap_max);
   }
   VMNUMA_FIELDS(placement::MemoryState) {
-    fields.prose("scope", value.scope);  // has the VM's name in it
+    fields.prose("scope", value.scope);  // contains the VM's name
     fields("read_in", value.read_in);
     fields("limits", value.limits);
     fields("anonymous", value.anonymous);
@@ -332,7 +331,7 @@ struct RecordFields {
     fields("stall", value.stall);
     fields.added("counted_stall", value.counted_stall);
     fields("huge_page_size", value.huge_page_size);
-    fields("memory_stays_because", value.memory_stays_because);  // one of a few sentences of ours
+    fields("memory_stays_because", value.memory_stays_because);  // one of a few fixed sentences
     fields.added("shares_memory", value.shares_memory);
     fields("policy", value.policy);
     fields("fresh", value.fresh);
@@ -341,7 +340,7 @@ struct RecordFields {
     fields("measured", value.measured);
     fields("suggested", value.suggested);
     fields("device_nodes", value.device_nodes);
-    fields("interface_nodes", value.wished_nodes);  // those of disks came later
+    fields("interface_nodes", value.wished_nodes);  // those of disks were added later
     fields("transferring", value.transferring);
     fields("left_behind", value.left_behind);
     fields("epochs_since_transfer", value.epochs_since_transfer);
@@ -406,7 +405,7 @@ struct RecordFields {
     fields("memory", value.memory);
     fields.added("spills_to", value.spills_to);
   }
-  VMNUMA_FIELDS(placement::Prediction) {  // whether it is known only explains
+  VMNUMA_FIELDS(placement::Prediction) {  // `known` is only explanatory
     fields("lost_before", value.lost_before);
     fields("lost_after", value.lost_after);
     fields.added("gain_at_home", value.gain_at_home);
@@ -444,7 +443,7 @@ struct RecordFields {
     fields("rejections", value.rejections);
   }
 
-  // ---- what became of orders ----
+  // ---- results of orders ----
 
   VMNUMA_FIELDS(migration::Outcome) {
     fields("moved", value.moved);
@@ -499,8 +498,8 @@ struct RecordFields {
   VMNUMA_FIELDS(CommandReceived) {
     fields.command("request", value.command);
   }
-  /// Of origins, the one that decides: a price of remote memory that is set is not replaced by what
-  /// is measured. Recordings without this have none that is set.
+  /// The one origin that decides something: a price of remote memory that was set is not replaced
+  /// by the measured one. In recordings without this none was set.
   template <class Fields, class T>
   static void visit_price_origin(Fields& fields, T& settings) {
     bool is_set = is_price_set(settings);
@@ -561,7 +560,7 @@ struct RecordFields {
     fields("restore", value.restore);
   }
 
-  // ---- the state in which a recording begins ----
+  // ---- the initial state of a recording ----
 
   VMNUMA_FIELDS(ThreadId) {
     fields("kind", value.kind);
@@ -822,7 +821,7 @@ struct RecordFields {
     fields("moved", value.moved);
     fields("took", value.took);
   }
-  /// One member of the records of all VMs, which a recording has by itself, by VM.
+  /// One member of the records of all VMs, which a recording has as a separate list, by VM.
   template <class Vms, class T, class Visit>
   static void each(Vms& vms, std::optional<T> ManagedVm::*member, const Visit& visit) {
     std::map<placement::VmId, T> values = vms.each(member);
@@ -886,7 +885,7 @@ struct RecordFields {
 
 #undef VMNUMA_FIELDS
 
-  // ---- what sound.cc looks at ----
+  // ---- for sound.cc ----
 
   [[nodiscard]] static Result<void> check(const Controller& controller);
   [[nodiscard]] static const std::optional<placement::Sample>& last_sample(const Ledger& ledger);

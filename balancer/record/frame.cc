@@ -46,7 +46,7 @@ std::uint32_t crc32_of(std::string_view bytes) {
   return crc.checksum();
 }
 
-/// Counters of nanoseconds reach it in 36 years.
+/// Nanosecond counters reach this in 36 years.
 constexpr std::int64_t kMostNumber = std::int64_t{1} << 60U;
 
 std::string text_of(const Json& json) {
@@ -107,7 +107,7 @@ class Writer : public text::FieldWriter<Writer, Json> {
   void settings(std::string_view name, std::vector<placement::PolicySetting> settings) {
     (*this)(name, anonymous(std::move(settings)));
   }
-  /// A setting that is wrong stays wrong, and any other says the same.
+  /// An invalid setting stays invalid, and any other keeps its meaning.
   [[nodiscard]] std::vector<placement::PolicySetting> anonymous(
       std::vector<placement::PolicySetting> settings) const {
     for (placement::PolicySetting& setting : settings) {
@@ -134,7 +134,7 @@ class Writer : public text::FieldWriter<Writer, Json> {
               move.vm = name_or_uuid(move.vm);
             }
           } else if constexpr (std::is_same_v<T, SetRequest>) {
-            // What it brings comes with the VM's next description.
+            // Its effect is in the VM's next description.
             request = {name_or_uuid(request.vm), {}, request.persistent};
           } else if constexpr (std::is_same_v<T, AnnounceRequest>) {
             request.vm = name_or_uuid(request.vm);
@@ -189,7 +189,7 @@ class Writer : public text::FieldWriter<Writer, Json> {
     (*this)(name, encode_request({0, std::move(command)}));
   }
 
-  /// An index that stands for none is -1.
+  /// An index that means none is written as -1.
   template <std::integral T>
   requires(!std::same_as<T, bool>) [[nodiscard]] static Json leaf(T number) {
     return static_cast<std::int64_t>(number);
@@ -250,7 +250,7 @@ class Reader : public text::FieldReader<Reader, Json> {
     }
   }
 
-  /// By name, or by place, as format 1 has it.
+  /// By name, or by position, as in format 1.
   template <Named T>
   [[nodiscard]] bool leaf(const Json& json, T& value) {
     if (const auto place = text::integer_of(json); place && is_place_in<T>(*place)) {
@@ -259,7 +259,7 @@ class Reader : public text::FieldReader<Reader, Json> {
     }
     return usual(json, value);
   }
-  /// Of an index, -1 stands for none.
+  /// For an index, -1 means none.
   template <std::integral T>
   requires(!std::same_as<T, bool>) [[nodiscard]] bool leaf(const Json& json, T& value) {
     const std::optional<std::int64_t> number = text::integer_of(json);
@@ -330,7 +330,7 @@ Result<Frame> read_content(const Json& json) {
     });
   }
   if (const auto found = json.find("plan"); found != json.end()) {
-    // As this format writes it, whichever one it was. What is no plan stays as it is, and differs.
+    // In this format, whatever the original one. An invalid plan stays as it is, and will differ.
     placement::Plan plan;
     const bool is_plan = Reader(*found).read(plan).has_value();
     frame.content = PlanFrame{is_plan ? plan_text(plan, nullptr) : text_of(*found)};

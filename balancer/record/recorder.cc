@@ -11,7 +11,7 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// In one answer, which JSON makes longer by its escapes.
+/// Per answer; JSON escapes make it longer.
 constexpr std::size_t kMostBytesInAnswer = std::size_t{6} << 20U;
 
 }  // namespace

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Stands before the controller and writes down what goes in and what it plans.
+/// Sits in front of the controller and records its input and its plans.
 ///
 /// Approach: every event passes through here on its way to the controller. While a recording is
-/// under way its lines are kept until somebody takes them; who does not come for them for a while,
-/// or too slowly, ends it. Terms: frames are frame.h's. Properties: the controller never notices;
-/// what is kept is bounded; a recording that was begun at any time can be replayed.
+/// under way its lines are kept until a client takes them; if none does for a while, or too slowly,
+/// the recording ends. Terms: frames are those of frame.h. Properties: the controller is not
+/// affected; the kept data is bounded; a recording begun at any time can be replayed.
 #pragma once
 
 #include <cstddef>
@@ -20,26 +20,26 @@ namespace vmnuma::balancer {
 
 class Recorder {
  public:
-  /// Epochs without anybody taking lines, after which a recording ends.
+  /// The number of epochs without a client taking lines after which a recording ends.
   static constexpr std::int64_t kPatience = 30;
-  /// Of lines that nobody has taken.
+  /// For lines not taken yet.
   static constexpr std::size_t kMostBytes = std::size_t{64} << 20U;
 
-  /// Begins a recording, of so many epochs or until it is ended; or goes on with the one under way
+  /// Begins a recording, for so many epochs or until it is ended; or continues the current one
   /// after a restart of the daemon.
   void begin(const Controller& controller, bool anonymize, std::optional<std::int64_t> epochs);
   void end(std::string why);
   [[nodiscard]] bool running() const { return running_; }
 
-  /// Gives the event to the controller and writes down what matters.
+  /// Passes the event to the controller and records what matters.
   Effects pass(Controller& controller, const Event& event);
 
-  /// What was written since, each line with its '\n'; at most about `most_bytes`, but one line if
-  /// there is any.
+  /// The lines written since, each with its '\n'; at most about `most_bytes`, but at least one line
+  /// if there is any.
   [[nodiscard]] std::vector<std::string> take_lines(std::size_t most_bytes);
 
-  /// Answers RecordStartRequest, RecordNextRequest and RecordStopRequest. Errors: busy (somebody
-  /// else records), not-found (no such recording).
+  /// Answers RecordStartRequest, RecordNextRequest and RecordStopRequest. Errors: busy (another
+  /// client records), not-found (no such recording).
   [[nodiscard]] Result<Answer> answer(const Command& command, const Controller& controller);
 
  private:
@@ -48,11 +48,11 @@ class Recorder {
   bool running_ = false;
   std::string ended_because_;
   std::optional<Anonymizer> anonymizer_;
-  std::int64_t recording_ = 0;  ///< counts them
+  std::int64_t recording_ = 0;  ///< number of the recording
   std::int64_t next_number_ = 0;
   std::int64_t epochs_ = 0;  ///< recorded
   std::optional<std::int64_t> most_epochs_;
-  bool complete_ = false;  ///< it has as many
+  bool complete_ = false;  ///< it has `most_epochs_`
   std::int64_t epochs_alone_ = 0;
   std::size_t bytes_ = 0;
   std::vector<std::string> lines_;

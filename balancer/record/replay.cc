@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kMostProposals = 20;
 
-/// What is around the first byte in which two texts differ.
+/// The surroundings of the first byte in which two texts differ.
 std::pair<std::string, std::string> first_difference(const std::string& a, const std::string& b) {
   constexpr std::size_t kBefore = 60;
   constexpr std::size_t kShown = 160;
@@ -29,12 +29,12 @@ std::pair<std::string, std::string> first_difference(const std::string& a, const
   return {a.substr(from, kShown), b.substr(std::min(from, b.size()), kShown)};
 }
 
-/// Plans of another policy beside those that were recorded.
+/// Plans made with other options, compared with the recorded ones.
 class Comparison {
  public:
   explicit Comparison(OtherOptions options) : options_(std::move(options)) {}
 
-  /// Before the controller gets the sample.
+  /// To be called before the controller gets the sample.
   void judge(Controller controller, const Event& sample) {
     for (const auto& [name, value] : options_) {
       (void)controller.on(
@@ -57,7 +57,7 @@ class Comparison {
     before_ = std::move(planned);
   }
 
-  /// After it.
+  /// To be called after it.
   void compare(const placement::Plan& recorded) {
     result_.epochs_that_differ += recorded.actions == plan_.actions ? 0 : 1;
     for (const Action& action : recorded.actions) {
@@ -87,7 +87,7 @@ class Replayer {
     }
   }
 
-  /// Error: the line cannot be what comes next.
+  /// Error: the line is not a possible next one.
   [[nodiscard]] Result<void> take(const std::string& line) {
     return playback_.take(line).map([this](const FrameContent& content) {
       std::visit([this](const auto& frame) { handle(frame); }, content);

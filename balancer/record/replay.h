@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Makes the plans of a recording again.
+/// Reproduces the plans of a recording.
 ///
-/// Approach: the controller of the header is given every event; after each sample its plan must be,
-/// to the byte, the one that was recorded. What another policy would have planned is asked of a
-/// copy of the controller that gets other options just before the sample: in every epoch the same
-/// readings and the homes as they really were, so each epoch is judged by itself. What would have
-/// come of another plan - how demand and memory would then have been - is in no recording. Terms:
-/// *proposal* - an action of the other policy that it had not planned in the epoch before.
-/// Properties: a good recording replays without a difference; after a line that is damaged or
-/// missing nothing is judged any more.
+/// Approach: the controller of the header is given every event; after each sample its plan must be
+/// byte for byte the recorded one. What another policy would have planned is determined by a copy
+/// of the controller that gets other options just before the sample: in every epoch it has the same
+/// readings and the actual homes, so each epoch is judged by itself. The consequences of another
+/// plan - how demand and memory would then have been - are in no recording. Terms: *proposal* - an
+/// action of the other policy that it had not planned in the previous epoch. Properties: an intact
+/// recording replays without a difference; after a damaged or missing line nothing is judged any
+/// more.
 #pragma once
 
 #include <cstddef>
@@ -26,14 +26,14 @@ namespace vmnuma::balancer {
 struct ReplayDifference {
   std::size_t line = 0;  ///< of the file, from 1
   std::int64_t epoch = 0;
-  std::string recorded;  ///< the first place where they differ, with what is around it
+  std::string recorded;  ///< the first place where they differ, with its surroundings
   std::string replayed;
 };
 
 /// What another policy would have done, epoch by epoch.
 struct OtherPolicy {
   std::int64_t epochs_that_differ = 0;
-  std::int64_t recorded_moves = 0;  ///< actions but for placements and pulls
+  std::int64_t recorded_moves = 0;  ///< actions except placements and pulls
   std::int64_t other_moves = 0;     ///< proposals of the same kinds
   std::int64_t recorded_pulls = 0;
   std::int64_t other_pulls = 0;
@@ -41,19 +41,19 @@ struct OtherPolicy {
 };
 
 struct ReplayReport {
-  std::string version;  ///< of the program that recorded
+  std::string version;  ///< of the recording program
   bool anonymized = false;
-  std::int64_t epochs = 0;  ///< plans that were compared
+  std::int64_t epochs = 0;  ///< plans compared
   std::int64_t differing = 0;
   std::optional<ReplayDifference> first_difference;
   std::optional<OtherPolicy> other;
-  std::optional<Error> damage;  ///< with the line's number; what came before it was replayed
+  std::optional<Error> damage;  ///< with the line's number; everything before it was replayed
 };
 
 /// Options by name and value.
 using OtherOptions = std::vector<std::pair<std::string, std::int64_t>>;
 
-/// `next_line` gives the lines of the file, then nothing. `other` may be empty. Errors:
+/// `next_line` returns the lines of the file, then nothing. `other` may be empty. Errors:
 /// invalid-argument (an option that does not exist, or a value out of range), and those of the
 /// first line: without a header there is nothing to replay.
 [[nodiscard]] Result<ReplayReport> replay(

@@ -30,17 +30,17 @@ namespace {
 constexpr std::size_t kMostNodes = 1024;
 constexpr std::size_t kMostCpus = std::size_t{1} << 16U;
 constexpr std::int32_t kMostDistance = 1'000'000;
-/// As domain_xml.cc takes them.
+/// As in domain_xml.cc.
 constexpr std::int32_t kMostIoThreads = 1024;
 constexpr std::size_t kMostCells = 1024;
-constexpr std::size_t kMostSteps = 65536;  // each client goes once
+constexpr std::size_t kMostSteps = 65536;  // each client moves once
 /// cgroup v1 has shares of up to 262144.
 constexpr std::int32_t kMostWeight = 1 << 20U;
 /// Three days, so that the time of thousands of CPUs in thousandths stays in range.
 constexpr placement::Microseconds kLongestEpoch{std::int64_t{1} << 38U};
 constexpr std::int64_t kMostPermille = 1000;
 
-/// Keeps the first thing that is wrong.
+/// Keeps the first problem.
 class Findings {
  public:
   template <class... T>
@@ -69,7 +69,7 @@ bool ascends(const Range& values, const Key& key) {
          }) == values.end();
 }
 
-/// Ascending numbers from 0 up, below `end`.
+/// Ascending numbers from 0, below `end`.
 template <class Range, class Key>
 bool is_list_of(const Range& values, std::int64_t end, const Key& key) {
   return ascends(values, key) &&
@@ -451,7 +451,7 @@ void check(const placement::LoadForecasts& forecasts, Findings& findings) {
   }
 }
 
-/// Whether their clients are there is asked of the ledger before anybody moves.
+/// Whether the clients exist is checked in the ledger before a move.
 bool is_room(std::int32_t vcpus, const std::vector<PromisedMemory>& memory) {
   return vcpus >= 0 && vcpus <= kMostVcpus && memory.size() <= kMostNodes &&
          std::all_of(memory.begin(), memory.end(), [](const PromisedMemory& part) {
@@ -495,8 +495,8 @@ void check(const LoadExpected& event, const Ledger& /*ledger*/, Findings& findin
 void check(const LoadsForecast& event, const Ledger& /*ledger*/, Findings& findings) {
   check(event.forecasts, findings);
 }
-/// What has no part that could be out of place: the request was read as one of the control socket,
-/// and actions and transfers that nobody knows are passed over.
+/// For events without parts that could be invalid: the request was read as one of the control
+/// socket, and unknown actions and transfers are ignored.
 template <class Other>
 void check(const Other& /*event*/, const Ledger& /*ledger*/, Findings& /*findings*/) {}
 
