@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the administrator asks of the daemon: /etc/vmnuma/vmnuma.toml.
+/// The administrator's configuration of the daemon: /etc/vmnuma/vmnuma.toml.
 ///
 /// Problem: a setting that is silently ignored (a typing mistake, a value of the wrong kind) is
 /// worse than a daemon that does not start. Approach: every key is a row of a table (config/keys.h,
 /// placement/model/options.h); the tables drive the reader, the effective configuration, the
 /// example file and the manual, so none of them can disagree. A file is accepted as a whole or
-/// refused with every problem that it has, each with its line. Terms: *key*, a setting of the
-/// service; *option*, a number that steers decisions, named as in ESXi where ESXi has it; *origin*,
-/// where a value comes from. Properties:
+/// refused with all its problems, each with its line. Terms: *key*, a setting of the service;
+/// *option*, a number that steers decisions, named as in ESXi where ESXi has it; *origin*, where a
+/// value comes from. Properties:
 ///  - a missing default file gives the defaults; a file that was named but is missing is an error;
-///  - an unknown key is an error that names the nearest valid one;
+///  - an unknown key is an error that names the closest valid one;
 ///  - a value of the wrong kind or out of range is an error that names what is allowed;
 ///  - all problems of a file are reported at once, in the order of its lines;
-///  - a value that is shown (config/config_view.h), read again, is the same value.
+///  - a value shown by config/config_view.h is read back as the same value.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ namespace vmnuma::balancer {
 inline constexpr std::string_view kDefaultConfigPath = "/etc/vmnuma/vmnuma.toml";
 inline constexpr std::string_view kDefaultSocketPath = "/run/vmnuma/vmnuma.sock";
 
-/// What becomes of the placements when the daemon stops.
+/// What happens to the placements when the daemon stops.
 enum class OnStop {
   kLeave,    ///< VMs stay as they are
   kRestore,  ///< pins and memory nodes are set back to what was found
@@ -45,16 +45,16 @@ enum class OnStop {
   return names_in_order<OnStop>("leave", "restore");
 }
 
-/// What becomes of a VM that is pinned elsewhere externally while it is balanced.
+/// What happens to a VM that is pinned elsewhere externally while it is balanced.
 enum class ForeignPins {
-  kRespect,  ///< a whole node is its home from then on; pinned otherwise, it is left alone
-  kRepair,   ///< it is pinned to its home again, up to three times
+  kRespect,  ///< a whole node becomes its home; with other pins it is left alone
+  kRepair,   ///< it is pinned home again, up to three times
 };
 [[nodiscard]] constexpr auto names(ForeignPins) {
   return names_in_order<ForeignPins>("respect", "repair");
 }
 
-/// Where decisions take the distances between nodes from.
+/// The source of the distances between nodes.
 enum class Distances {
   kMeasured,  ///< from measured latencies where they differ from the firmware's
   kFirmware,  ///< from ACPI's SLIT
@@ -63,10 +63,10 @@ enum class Distances {
   return names_in_order<Distances>("measured", "firmware");
 }
 
-/// Where VMs are looked for.
+/// The source of VMs.
 enum class HypervisorKind {
-  kLibvirt,  ///< libvirt's
-  kQemu,     ///< QEMU processes that no libvirt manages
+  kLibvirt,  ///< libvirt only
+  kQemu,     ///< QEMU processes not managed by a libvirt
   kAuto,     ///< both, with or without a libvirt
 };
 [[nodiscard]] constexpr auto names(HypervisorKind) {
@@ -78,8 +78,8 @@ enum class LogLevel { kError, kWarning, kInfo, kDebug };
   return names_in_order<LogLevel>("error", "warning", "info", "debug");
 }
 
-/// How much of the past is kept: `[history]`. What is older, or does not fit, is deleted, oldest
-/// first.
+/// How much of the past is kept: `[history]`. Older data, or what exceeds the size, is deleted,
+/// oldest first.
 struct HistoryLimits {
   std::int64_t max_mib = 1024;  ///< size of the database
   std::int64_t moves_days = 365;
@@ -93,51 +93,50 @@ struct Config {
   HypervisorKind hypervisor = HypervisorKind::kLibvirt;
   std::string uri = "qemu:///system";
   std::string socket_path{kDefaultSocketPath};
-  std::string socket_group = "vmnuma";  ///< who may connect; empty = the daemon's own group
+  std::string socket_group = "vmnuma";  ///< users who may connect; empty = the daemon's own group
   std::string state_dir = "/var/lib/vmnuma";
   Mode mode = Mode::kDryRun;                          ///< kObserve, kDryRun or kActive
-  AdmissionMode admission = AdmissionMode::kEnforce;  ///< counts in mode active only
+  AdmissionMode admission = AdmissionMode::kEnforce;  ///< only in mode active
   placement::ReservedMemory reserved_memory;
   std::vector<placement::DevicePool> device_pools;
   OnStop on_stop = OnStop::kLeave;
   ForeignPins foreign_pins = ForeignPins::kRespect;
-  /// Of VMs whose policy has none of its own; never kHost.
+  /// For VMs without a strategy in their policy; never kHost.
   placement::PlacementStrategy strategy = placement::PlacementStrategy::kLeastLostTime;
   Distances distances = Distances::kMeasured;
-  placement::Preset preset = placement::Preset::kVmnuma;  ///< of options that nothing sets
+  placement::Preset preset = placement::Preset::kVmnuma;  ///< for options that nothing sets
   LogLevel log_level = LogLevel::kInfo;
-  bool metadata_wins = true;  ///< a policy in the domain's metadata goes before `vms`
+  bool metadata_wins = true;  ///< a policy in the domain's metadata overrides `vms`
   HistoryLimits history;
   placement::Options options;
   /// `[vm."NAME"]` by name or by UUID (in libvirt's lower-case form).
   std::map<std::string, placement::VmPolicy, std::less<>> vms;
-  /// Where values come from, by key ("mode", "history.max_mib", "Numa.MigThreshold"); absent =
-  /// default.
+  /// Origins of values, by key ("mode", "history.max_mib", "Numa.MigThreshold"); absent = default.
   std::map<std::string, Origin, std::less<>> origins;
-  /// What the administrator should know of how this was read: sentences.
+  /// What the administrator should know about how this was read: sentences.
   std::vector<std::string> notices;
   bool operator==(const Config&) const = default;
 
   [[nodiscard]] Origin origin_of(std::string_view key) const;
-  /// The policy the file has for this VM; by UUID before by name. Null if it has none.
+  /// The file's policy for this VM; a UUID takes precedence over a name. Null if there is none.
   [[nodiscard]] const placement::VmPolicy* policy_of(const placement::VmId& vm,
                                                      std::string_view name) const;
 };
 
-/// For people: the URI of libvirt, or what there is instead and beside it.
+/// For people: the URI of libvirt, or what is used instead or in addition.
 [[nodiscard]] std::string hypervisor_text(const Config& config);
 
-/// Whether the administrator named the file or it is just where one would be.
+/// Whether the administrator named the file, or it is the default path.
 enum class FileIs { kOptional, kRequired };
 
 /// Reads the file at `path`. Errors: not-found (a required file is missing), io, permission-denied,
 /// and invalid-argument with one line "FILE:LINE: what is wrong" for each problem.
 [[nodiscard]] Result<Config> load_config(const std::string& path, FileIs file_is);
 
-/// The same from text; `file` is what messages call it.
+/// The same from text; `file` is its name in messages.
 [[nodiscard]] Result<Config> parse_config(std::string_view text, std::string_view file);
 
-/// A file with every key and option at its default, commented out, and what each means.
+/// A file with every key and option at its default, commented out and explained.
 [[nodiscard]] std::string example_config();
 
 }  // namespace vmnuma::balancer

@@ -3,7 +3,7 @@
 ///
 ///     gpu=0000:3b:00.0,0000:86:00.0;vf=0000:3b:10.0
 ///
-/// Properties: what is set and shown again is the same; no device is in two pools.
+/// Properties: a value that is set and shown reads back the same; no device is in two pools.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@
 
 namespace vmnuma::balancer {
 
-/// Error: invalid-argument, saying what is allowed; the target is untouched.
+/// Error: invalid-argument, saying what is allowed; `target` is then unchanged.
 [[nodiscard]] Result<void> set_device_pools(std::vector<placement::DevicePool>& target,
                                             std::string_view text);
 [[nodiscard]] std::string device_pools_text(const std::vector<placement::DevicePool>& pools);

@@ -15,7 +15,8 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// A TOML basic string (TOML 1.0, "String"). Bytes above 0x7f pass: what was read was valid UTF-8.
+/// A TOML basic string (TOML 1.0, "String"). Bytes above 0x7f are copied: the input was valid
+/// UTF-8.
 std::string toml_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -60,7 +61,7 @@ std::string comment(std::string_view text) {
   return out + "\n";
 }
 
-/// A setting at its default, not in force.
+/// A setting at its default, commented out.
 std::string example_setting(std::string_view name, std::string_view value, std::string_view help,
                             std::string_view allowed) {
   return "\n" + comment(fmt::format("{}. Allowed: {}.", help, allowed)) +

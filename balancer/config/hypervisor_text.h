@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What sources of VMs are called where it is shown which ones there are.
+/// How sources of VMs are named when they are shown.
 #pragma once
 
 #include <string_view>

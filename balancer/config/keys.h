@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Every key of the configuration file but those of a VM's policy (balancer/policy/policy_keys.h)
-/// and the options that steer decisions (placement/model/options.h).
+/// Every key of the configuration file except those of a VM's policy
+/// (balancer/policy/policy_keys.h) and the options that steer decisions
+/// (placement/model/options.h).
 #pragma once
 
 #include <span>

@@ -33,7 +33,7 @@ std::uint32_t line_of(const toml::key& key) {
   return key.source().begin.line;
 }
 
-/// The value as text if it is of the wanted kind.
+/// The value as text if it has the expected kind.
 std::optional<std::string> text_of(const toml::node& node, KeyKind kind) {
   if (kind == KeyKind::kText && node.is_string()) {
     return node.as_string()->get();
@@ -47,7 +47,7 @@ std::optional<std::string> text_of(const toml::node& node, KeyKind kind) {
   return std::nullopt;
 }
 
-/// Sets `target`'s key from `node`. False, with a problem noted, if that cannot be.
+/// Sets `target`'s key from `node`. False, with a problem noted, if that is impossible.
 template <class Target>
 bool read_key(TomlProblems& problems, Target& target, const KeyInfo<Target>& row,
               const toml::key& key, const toml::node& node) {
@@ -128,7 +128,7 @@ void read_policy(TomlProblems& problems, placement::VmPolicy& policy, const toml
     if (row == nullptr) {
       unknown_key(problems, key, " in a [vm] table", policy_keys());
     } else {
-      (void)read_key(problems, policy, *row, key, node);  // what is wrong has been noted
+      (void)read_key(problems, policy, *row, key, node);  // problems have been noted
     }
   }
 }

@@ -17,14 +17,14 @@ namespace vmnuma::balancer {
 using OptionValues = std::map<std::string, std::int64_t>;
 
 struct ParsedOptions {
-  OptionValues values;           ///< those that are in order
-  std::optional<Error> problem;  ///< what is not; as parse_config() has it
+  OptionValues values;           ///< valid ones
+  std::optional<Error> problem;  ///< the invalid ones, in the form of parse_config()
 };
 
-/// Reads a file that may have `[options]` and nothing else.
+/// Reads a file that may only contain `[options]`.
 [[nodiscard]] ParsedOptions parse_options(std::string_view text, std::string_view file);
 
-/// Sets the options in `config` and notes where they come from.
+/// Sets the options in `config` and notes their origin.
 void apply_options(Config& config, const OptionValues& values, Origin origin);
 
 }  // namespace vmnuma::balancer

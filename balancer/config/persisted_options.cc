@@ -16,7 +16,7 @@ namespace vmnuma::balancer {
 namespace {
 
 constexpr std::size_t kMostPersistedBytes = 64 * 1024;
-/// Nobody has that many; whoever does must look after them.
+/// More than ever accumulate; beyond this, manual clean-up is required.
 constexpr int kMostSetAside = 1000;
 
 std::string path_in(const std::string& state_dir) {
@@ -44,7 +44,7 @@ Result<void> write_persisted(const std::string& path, const OptionValues& values
   return files::replace_file(path, text);
 }
 
-/// The new name.
+/// Returns the new name.
 Result<std::string> set_aside(const std::string& path) {
   for (int number = 1; number <= kMostSetAside; ++number) {
     const std::string target = fmt::format("{}.damaged-{}", path, number);
@@ -62,10 +62,10 @@ Result<std::string> set_aside(const std::string& path) {
   return failure(ErrorCode::kNoSpace, "it could not be set aside: too many are already");
 }
 
-/// What was done about the file, for people.
+/// Deals with the file and says what was done, for people.
 std::string deal_with(const std::string& path, const ParsedOptions& parsed) {
   if (parsed.problem->code != ErrorCode::kInvalidArgument) {
-    return "it is left as it is";  // it may be in order, only not readable now
+    return "it is left as it is";  // it may be valid, but unreadable now
   }
   const Result<std::string> target = set_aside(path);
   if (!target) {

@@ -4,8 +4,8 @@
 ///
 ///     0:memory=2Gi,hugepages-2Mi=64Mi;1:memory=1Gi
 ///
-/// Amounts and page sizes are numbers with Ki, Mi, Gi, Ti or nothing for bytes. Property: what is
-/// set and shown again is the same.
+/// Amounts and page sizes are numbers with Ki, Mi, Gi, Ti, or no suffix for bytes. Property: a
+/// value that is set and shown reads back the same.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@
 
 namespace vmnuma::balancer {
 
-/// Error: invalid-argument, saying what is allowed; the target is untouched.
+/// Error: invalid-argument, saying what is allowed; `target` is then unchanged.
 [[nodiscard]] Result<void> set_reserved_memory(placement::ReservedMemory& target,
                                                std::string_view text);
 [[nodiscard]] std::string reserved_memory_text(const placement::ReservedMemory& reserved);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is wrong with a TOML file, said all at once, in the order of its lines.
+/// The problems of a TOML file, reported together, in the order of its lines.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class TomlProblems {
     problems_.emplace_back(line, std::move(message));
   }
   [[nodiscard]] bool empty() const { return problems_.empty(); }
-  /// invalid-argument: "FILE:LINE: message", one line a problem.
+  /// invalid-argument: "FILE:LINE: message", one line per problem.
   [[nodiscard]] Error as_error() const;
 
  private:
